@@ -127,7 +127,8 @@ func (c *Client) Attach(ctx context.Context, id string, o AttachOptions) (*Attac
 		d.Proxy = nil
 	}
 	// "ws" + "://…" or "ws" + "s://…".
-	conn, resp, err := d.DialContext(ctx, "ws"+c.at(q, "pty", id, "ws")[len("http"):], header) //nolint:bodyclose // an upgraded response has no body, and refused closes the other
+	target := "ws" + c.at(q, "pty", id, "ws")[len("http"):]
+	conn, resp, err := d.DialContext(ctx, target, header) //nolint:bodyclose // an upgraded response has no body
 	if err != nil {
 		return nil, refused(ctx, resp, err)
 	}
@@ -268,8 +269,8 @@ func (a *Attachment) ping() {
 	}
 }
 
-// Close says goodbye, waits until the server has taken what was typed before, ends the connection and waits until nothing of it is left.
-// A pending Next returns. Close may be called more than once.
+// Close says goodbye, waits until the server has taken what was typed before, ends the connection and waits until
+// nothing of it is left. A pending Next returns. Close may be called more than once.
 func (a *Attachment) Close() error {
 	a.stop()
 	a.close()
@@ -288,8 +289,9 @@ func (a *Attachment) close() {
 	})
 }
 
-// hearOut reads until the server ends the connection, which it does when it has come to our goodbye (RFC 6455, 7.1.1), or byeTimeout is over. A connection that is closed with
-// something unread is reset, and what the server has not taken by then is lost.
+// hearOut reads until the server ends the connection, which it does when it has come to our goodbye (RFC 6455, 7.1.1),
+// or byeTimeout is over. A connection that is closed with something unread is reset, and what the server has not taken
+// by then is lost.
 func (a *Attachment) hearOut() {
 	limit := time.Now().Add(byeTimeout)
 	a.leaving.Store(true)

@@ -45,7 +45,8 @@ func peer(t *testing.T, do func(conn *websocket.Conn, r *http.Request)) *Client 
 func TestAttachEvents(t *testing.T) {
 	big := strings.Repeat("x", 5<<20)
 	c := peer(t, func(conn *websocket.Conn, r *http.Request) {
-		if r.URL.RequestURI() != "/pty/a/ws?format=binary&scrollback=-1" || r.Header.Get("Authorization") != "Bearer secret" || r.Header.Get("Origin") != "" {
+		if r.URL.RequestURI() != "/pty/a/ws?format=binary&scrollback=-1" ||
+			r.Header.Get("Authorization") != "Bearer secret" || r.Header.Get("Origin") != "" {
 			t.Errorf("%s %v", r.URL, r.Header)
 		}
 		for _, f := range [][]byte{
@@ -100,7 +101,8 @@ func TestSince(t *testing.T) {
 		if r.URL.RawQuery != "format=binary&scrollback=0&since=7" {
 			t.Errorf("%s", r.URL)
 		}
-		_ = conn.WriteMessage(websocket.BinaryMessage, frameOf(`{"event":"resume","pty":"a","cols":80,"rows":24,"seq":7}`))
+		_ = conn.WriteMessage(websocket.BinaryMessage,
+			frameOf(`{"event":"resume","pty":"a","cols":80,"rows":24,"seq":7}`))
 		_, _, _ = conn.ReadMessage()
 	})
 	since := uint64(7)
@@ -151,7 +153,8 @@ func TestAttachSends(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := bytes.Repeat([]byte("0123456789"), inputFrame/10*2)
-	for _, err := range []error{a.Input([]byte("l\xff")), a.Input(long), a.Resize(90, 30), a.Keys("C-c"), a.Paste(""), a.Close(), a.Close()} {
+	for _, err := range []error{a.Input([]byte("l\xff")), a.Input(long), a.Resize(90, 30), a.Keys("C-c"), a.Paste(""),
+		a.Close(), a.Close()} {
 		if err != nil {
 			t.Error(err)
 		}
@@ -171,7 +174,8 @@ func TestAttachSends(t *testing.T) {
 	if string(typed) != "l\xff"+string(long) {
 		t.Errorf("%d bytes of input came", len(typed))
 	}
-	if s := strings.Join(rest, " "); s != `{"type":"resize","cols":90,"rows":30} {"type":"keys","keys":["C-c"]} {"type":"paste","data":""}` {
+	if s := strings.Join(rest, " "); s != `{"type":"resize","cols":90,"rows":30} {"type":"keys","keys":["C-c"]} `+
+		`{"type":"paste","data":""}` {
 		t.Errorf("%s", s)
 	}
 }
@@ -180,7 +184,8 @@ func TestAttachEnds(t *testing.T) {
 	c := peer(t, func(conn *websocket.Conn, r *http.Request) {
 		switch r.URL.Path {
 		case "/pty/polite/ws":
-			_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, "bye"), time.Now().Add(time.Second))
+			_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, "bye"),
+				time.Now().Add(time.Second))
 		case "/pty/bad/ws":
 			_ = conn.WriteMessage(websocket.BinaryMessage, []byte{frameSnapshot, 1})
 			_, _, _ = conn.ReadMessage()
@@ -215,7 +220,8 @@ func TestAttachRefused(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, `{"error":"no terminal \"a\"","code":"NOT_FOUND"}`)
 	}))
-	if _, err := c.Attach(t.Context(), "a", AttachOptions{}); !errors.Is(err, ErrNotFound) || err.Error() != `no terminal "a"` {
+	if _, err := c.Attach(t.Context(), "a", AttachOptions{}); !errors.Is(err, ErrNotFound) ||
+		err.Error() != `no terminal "a"` {
 		t.Errorf("%v", err)
 	}
 	nobody, _ := New("http://127.0.0.1:1", "")

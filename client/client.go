@@ -59,7 +59,8 @@ func New(baseURL, token string) (*Client, error) {
 	} else {
 		u, err := url.Parse(baseURL)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fmt.Errorf("client: server %q: want http://host:port, https://host:port or unix:///path", baseURL)
+			return nil, fmt.Errorf("client: server %q: want http://host:port, https://host:port or unix:///path",
+				baseURL)
 		}
 		c.base = &url.URL{Scheme: u.Scheme, Host: u.Host}
 		c.address = c.base.String()

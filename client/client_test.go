@@ -72,7 +72,8 @@ func TestCalls(t *testing.T) {
 		if (len(body) > 0) != (r.Header.Get("Content-Type") == "application/json") {
 			got += " with wrong type"
 		}
-		_, _ = io.WriteString(w, `{"id":"i1","items":[{"id":"i1"}],"text":"hi","data":"\u001b[m","seq":7,"matched":true,"status":"ok","version":"v1","url":"http://u"}`)
+		_, _ = io.WriteString(w, `{"id":"i1","items":[{"id":"i1"}],"text":"hi","data":"\u001b[m","seq":7,`+
+			`"matched":true,"status":"ok","version":"v1","url":"http://u"}`)
 	}))
 	ctx := t.Context()
 	ten := 10
@@ -81,16 +82,27 @@ func TestCalls(t *testing.T) {
 		call func() error
 	}{
 		{`POST /session/main/pty {"cmd":["sh"],"cols":80,"rows":24,"env":{"A":"b"},"scrollback":10}`, func() error {
-			i, err := c.Create(ctx, "main", wire.CreateTerminal{Cmd: []string{"sh"}, Cols: new(80), Rows: new(24), Env: map[string]string{"A": "b"}, Scrollback: &ten})
+			i, err := c.Create(ctx, "main", wire.CreateTerminal{Cmd: []string{"sh"}, Cols: new(80), Rows: new(24),
+				Env: map[string]string{"A": "b"}, Scrollback: &ten})
 			return want(err, i.ID == "i1" && strings.Contains(string(i.Raw), `"status":"ok"`))
 		}},
 		{`GET /pty`, func() error { l, err := c.List(ctx, ""); return want(err, len(l) == 1) }},
 		{`GET /session/s/pty`, func() error { l, err := c.List(ctx, "s"); return want(err, len(l) == 1) }},
 		{`GET /pty/a%2F..%2Fb`, func() error { _, err := c.Get(ctx, "a/../b"); return err }},
-		{`POST /pty/a/input {"data_b64":"aP8A"}`, func() error { n, err := c.Input(ctx, "a", []byte("h\xff\x00")); return want(err, n.Bytes == 3) }},
-		{`POST /pty/a/input {"data_b64":""}`, func() error { n, err := c.Input(ctx, "a", nil); return want(err, n.Bytes == 0) }},
-		{`POST /pty/a/keys {"keys":["C-c","Up"]}`, func() error { _, err := c.Keys(ctx, "a", "C-c", "Up"); return err }},
-		{`POST /pty/a/keys {"mouse":{"x":3,"y":0,"button":"right"}}`, func() error { _, err := c.Mouse(ctx, "a", wire.MouseEvent{X: 3, Button: "right"}); return err }},
+		{`POST /pty/a/input {"data_b64":"aP8A"}`, func() error {
+			n, err := c.Input(ctx, "a", []byte("h\xff\x00"))
+			return want(err, n.Bytes == 3)
+		}},
+		{`POST /pty/a/input {"data_b64":""}`, func() error {
+			n, err := c.Input(ctx, "a", nil)
+			return want(err, n.Bytes == 0)
+		}},
+		{`POST /pty/a/keys {"keys":["C-c","Up"]}`,
+			func() error { _, err := c.Keys(ctx, "a", "C-c", "Up"); return err }},
+		{`POST /pty/a/keys {"mouse":{"x":3,"y":0,"button":"right"}}`, func() error {
+			_, err := c.Mouse(ctx, "a", wire.MouseEvent{X: 3, Button: "right"})
+			return err
+		}},
 		{`POST /pty/a/paste {"data":"x\ny"}`, func() error { _, err := c.Paste(ctx, "a", "x\ny"); return err }},
 		{`POST /pty/a/resize {"cols":9,"rows":8}`, func() error { return c.Resize(ctx, "a", 9, 8) }},
 		{`POST /pty/a/signal {"signal":"INT"}`, func() error { return c.Signal(ctx, "a", "INT") }},
@@ -98,7 +110,10 @@ func TestCalls(t *testing.T) {
 			s, err := c.Snapshot(ctx, "a", Text, 0)
 			return want(err, s.Text == "hi" && s.Seq == 7 && s.Content(Text) == "hi" && s.Content(ANSI) == "\x1b[m")
 		}},
-		{`GET /pty/a/snapshot?format=ansi&scrollback=-1`, func() error { _, err := c.Snapshot(ctx, "a", ANSI, AllHistory); return err }},
+		{`GET /pty/a/snapshot?format=ansi&scrollback=-1`, func() error {
+			_, err := c.Snapshot(ctx, "a", ANSI, AllHistory)
+			return err
+		}},
 		{`POST /pty/a/wait {"for":"idle","idle_ms":250,"timeout_ms":2000}`, func() error {
 			w, err := c.Wait(ctx, "a", WaitRequest{For: "idle", Idle: 250 * time.Millisecond, Timeout: 2 * time.Second})
 			return want(err, w.Matched)
@@ -189,7 +204,8 @@ func TestInputArrivesWholeAndInOrder(t *testing.T) {
 	for i := range data {
 		data[i] = byte(i * 7 >> 3)
 	}
-	if n, err := c.Input(t.Context(), "a", data); err != nil || n.Bytes != len(data) || !bytes.Equal(got.Bytes(), data) {
+	if n, err := c.Input(t.Context(), "a", data); err != nil || n.Bytes != len(data) ||
+		!bytes.Equal(got.Bytes(), data) {
 		t.Fatalf("%d of %d bytes, %v", n.Bytes, len(data), err)
 	}
 	if n, err := c.Input(t.Context(), "a", data); n.Bytes != 0 || !errors.Is(err, ErrExited) {
@@ -232,9 +248,10 @@ func TestUnixSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, `{"version":"`+r.Host+`"}`)
-	})}}
+	s := &httptest.Server{Listener: l,
+		Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, `{"version":"`+r.Host+`"}`)
+		})}}
 	s.Start()
 	c, err := New("unix://"+path, "")
 	if err != nil {

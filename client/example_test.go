@@ -42,7 +42,8 @@ func exampleServer() *httptest.Server {
 		}
 		data := append([]byte("\x02\x00\x00\x00\x00\x00\x00\x00\x05"), typed[1:]...)
 		_ = conn.WriteMessage(websocket.BinaryMessage, data)
-		exit, _ := json.Marshal(map[string]any{"event": "exit", "pty": "build", "code": 0, "signal": "", "reason": "exit", "seq": 5})
+		exit, _ := json.Marshal(map[string]any{"event": "exit", "pty": "build", "code": 0, "signal": "",
+			"reason": "exit", "seq": 5})
 		_ = conn.WriteMessage(websocket.BinaryMessage, append([]byte{3}, exit...))
 		_, _, _ = conn.ReadMessage() // until the client has read everything
 	})
@@ -81,7 +82,8 @@ func ExampleClient_Wait() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	w, err := c.Wait(ctx, "build", client.WaitRequest{For: "text", Pattern: "pass", Since: &sent.Seq, Timeout: time.Minute})
+	w, err := c.Wait(ctx, "build",
+		client.WaitRequest{For: "text", Pattern: "pass", Since: &sent.Seq, Timeout: time.Minute})
 	if errors.Is(err, client.ErrTimeout) {
 		log.Fatal("the build takes too long")
 	} else if err != nil {

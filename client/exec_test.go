@@ -21,49 +21,73 @@ func TestExecCalls(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		got = strings.TrimSpace(r.Method + " " + r.URL.RequestURI() + " " + string(body))
 		_, _ = io.WriteString(w, `{"success":false,"exit_code":3,"stdout":"a\ufffd","stdout_b64":"Yf8=","stderr":"e","command_id":"c1","pid":7,
-			"lost":["jobs"],"recreated":true,"new":1,"id":"s1","shells":[{"id":"s1","busy":true}],"commands":[{"command_id":"c1","exit_code":3},{"command_id":"c2","exit_code":null}]}`)
+			"lost":["jobs"],"recreated":true,"new":1,"id":"s1","shells":[{"id":"s1","busy":true}],
+				"commands":[{"command_id":"c1","exit_code":3},{"command_id":"c2","exit_code":null}]}`)
 	}))
 	ctx := t.Context()
 	for _, tc := range []struct {
 		want string
 		call func() error
 	}{
-		{`POST /session/s/exec {"command":"ls","cwd":"/","env":{"A":"b"},"timeout_ms":1500,"stdin_b64":"/w==","max_output_bytes":9}`, func() error {
-			r, err := c.Exec(ctx, "s", "", ExecRequest{Command: "ls", Cwd: "/", Env: map[string]string{"A": "b"}, Timeout: 1500 * time.Millisecond, Stdin: []byte{0xff}, MaxOutput: 9})
+		{`POST /session/s/exec {"command":"ls","cwd":"/","env":{"A":"b"},"timeout_ms":1500,"stdin_b64":"/w==",` +
+			`"max_output_bytes":9}`, func() error {
+			r, err := c.Exec(ctx, "s", "", ExecRequest{Command: "ls", Cwd: "/", Env: map[string]string{"A": "b"},
+				Timeout: 1500 * time.Millisecond, Stdin: []byte{0xff}, MaxOutput: 9})
 			out, errs := r.Output()
-			return want(err, !r.Success && r.ExitCode == 3 && string(out) == "a\xff" && string(errs) == "e" && r.Lost[0] == "jobs" && r.Recreated && strings.Contains(string(r.Raw), `"new"`))
+			return want(err, !r.Success && r.ExitCode == 3 && string(out) == "a\xff" && string(errs) == "e" &&
+				r.Lost[0] == "jobs" && r.Recreated && strings.Contains(string(r.Raw), `"new"`))
 		}},
-		{`POST /session/s/shell/x%2Fy/exec {"argv":["a","b c"],"isolated":true,"timeout_ms":1,"queue_timeout_ms":2}`, func() error {
-			_, err := c.Exec(ctx, "s", "x/y", ExecRequest{Isolated: true, Argv: []string{"a", "b c"}, Timeout: 1, QueueTimeout: 2 * time.Millisecond})
-			return err
-		}},
+		{`POST /session/s/shell/x%2Fy/exec {"argv":["a","b c"],"isolated":true,"timeout_ms":1,"queue_timeout_ms":2}`,
+			func() error {
+				_, err := c.Exec(ctx, "s", "x/y",
+					ExecRequest{Isolated: true, Argv: []string{"a", "b c"}, Timeout: 1,
+						QueueTimeout: 2 * time.Millisecond})
+				return err
+			}},
 		{`POST /session/s/exec {"command":"","stdin_open":true,"background":true,"tty":true}`, func() error {
 			r, err := c.Exec(ctx, "s", "", ExecRequest{TTY: true, StdinOpen: true, Background: true})
 			return want(err, r.CommandID == "c1" && r.PID == 7)
 		}},
-		{`POST /session/s/shell {"id":"x","cwd":"/w","env":{"A":"b"},"command_timeout_ms":2000,"max_output_bytes":5,"login":true}`, func() error {
-			i, err := c.CreateShell(ctx, "s", ShellRequest{ID: "x", Cwd: "/w", Env: map[string]string{"A": "b"}, Login: true, Timeout: 2 * time.Second, MaxOutput: 5})
+		{`POST /session/s/shell {"id":"x","cwd":"/w","env":{"A":"b"},"command_timeout_ms":2000,"max_output_bytes":5,` +
+			`"login":true}`, func() error {
+			i, err := c.CreateShell(ctx, "s", ShellRequest{ID: "x", Cwd: "/w", Env: map[string]string{"A": "b"},
+				Login: true, Timeout: 2 * time.Second, MaxOutput: 5})
 			return want(err, i.ID == "s1" && i.PID == 7)
 		}},
 		{`GET /shell`, func() error { l, err := c.Shells(ctx, ""); return want(err, len(l) == 1 && l[0].Busy) }},
 		{`DELETE /session/s/shell`, func() error { return c.DeleteShells(ctx, "s") }},
-		{`GET /session/s/shell`, func() error { l, err := c.Shells(ctx, "s"); return want(err, len(l) == 1 && l[0].Busy) }},
+		{`GET /session/s/shell`, func() error {
+			l, err := c.Shells(ctx, "s")
+			return want(err, len(l) == 1 && l[0].Busy)
+		}},
 		{`GET /session/s/shell/x`, func() error { i, err := c.Shell(ctx, "s", "x"); return want(err, i.ID == "s1") }},
 		{`DELETE /session/s/shell/x`, func() error { return c.DeleteShell(ctx, "s", "x") }},
-		{`POST /session/s/env {"env":{"A":"b"},"unset":["C","D"]}`, func() error { return c.SetEnv(ctx, "s", "", map[string]string{"A": "b"}, "C", "D") }},
+		{`POST /session/s/env {"env":{"A":"b"},"unset":["C","D"]}`, func() error {
+			return c.SetEnv(ctx, "s", "", map[string]string{"A": "b"}, "C", "D")
+		}},
 		{`POST /session/s/shell/x/env {"unset":["C"]}`, func() error { return c.SetEnv(ctx, "s", "x", nil, "C") }},
 		{`GET /session/s/commands`, func() error {
 			l, err := c.Commands(ctx, "s", 0, "")
 			return want(err, len(l) == 2 && *l[0].ExitCode == 3 && l[1].ExitCode == nil)
 		}},
-		{`GET /session/s/commands?before=c9&limit=2`, func() error { _, err := c.Commands(ctx, "s", 2, "c9"); return err }},
-		{`GET /session/s/commands/c1`, func() error { i, err := c.Command(ctx, "s", "c1"); return want(err, i.CommandID == "c1") }},
+		{`GET /session/s/commands?before=c9&limit=2`, func() error {
+			_, err := c.Commands(ctx, "s", 2, "c9")
+			return err
+		}},
+		{`GET /session/s/commands/c1`, func() error {
+			i, err := c.Command(ctx, "s", "c1")
+			return want(err, i.CommandID == "c1")
+		}},
 		{`GET /session/s/commands/c1/logs`, func() error {
 			out, errs, cut, err := c.CommandLogs(ctx, "s", "c1")
 			return want(err, string(out) == "a\xff" && string(errs) == "e" && !cut)
 		}},
-		{`POST /session/s/commands/c1/input {"data_b64":"/w=="}`, func() error { return c.CommandInput(ctx, "s", "c1", []byte{0xff}, false) }},
-		{`POST /session/s/commands/c1/input {"data_b64":"","eof":true}`, func() error { return c.CommandInput(ctx, "s", "c1", nil, true) }},
+		{`POST /session/s/commands/c1/input {"data_b64":"/w=="}`, func() error {
+			return c.CommandInput(ctx, "s", "c1", []byte{0xff}, false)
+		}},
+		{`POST /session/s/commands/c1/input {"data_b64":"","eof":true}`, func() error {
+			return c.CommandInput(ctx, "s", "c1", nil, true)
+		}},
 		{`DELETE /session/s/commands/c1`, func() error { return c.CancelCommand(ctx, "s", "c1") }},
 	} {
 		got = ""
@@ -97,7 +121,8 @@ func TestCommandInputInPieces(t *testing.T) {
 		_, _ = io.WriteString(w, `{}`)
 	}))
 	data := bytes.Repeat([]byte("0123456\xff"), inputPiece/3)
-	if err := c.CommandInput(t.Context(), "s", "c", data, true); err != nil || !bytes.Equal(got.Bytes(), data) || ends != 1 {
+	if err := c.CommandInput(t.Context(), "s", "c", data, true); err != nil || !bytes.Equal(got.Bytes(), data) ||
+		ends != 1 {
 		t.Errorf("%d of %d bytes, %d ends, %v", got.Len(), len(data), ends, err)
 	}
 }
@@ -114,9 +139,13 @@ func execServer(t *testing.T, body string) *Client {
 func TestExecStream(t *testing.T) {
 	long := strings.Repeat("é", eventBuffer)
 	quoted, _ := json.Marshal(long)
-	c := execServer(t, "event: start\ndata: {\"command_id\":\"c1\",\"pid\":9}\n\n: heartbeat\n\nevent: brandnew\ndata: {}\n\n"+
-		"event: stdout\nid: 4\ndata: {\"data\":\"a\\u0000\\nb\"}\n\nevent: stderr\r\ndata: {\"data\":\"\ufffd\",\"data_b64\":\"/wA=\"}\r\n\r\n"+
-		"event: stdout\ndata: {\"data\":"+string(quoted)+"}\n\nevent: complete\ndata: {\"exit_code\":3,\"recreated\":true}\n\nevent: stdout\ndata: {\"data\":\"never\"}\n\n")
+	c := execServer(t, "event: start\ndata: {\"command_id\":\"c1\",\"pid\":9}\n\n: heartbeat\n\nevent: "+
+		"brandnew\ndata: {}\n\n"+
+		"event: stdout\nid: 4\ndata: {\"data\":\"a\\u0000\\nb\"}\n\nevent: stderr\r\ndata: {\"data\":\"\ufffd\","+
+		"\"data_b64\":\"/wA=\"}\r\n\r\n"+
+		"event: stdout\ndata: {\"data\":"+string(quoted)+
+		"}\n\nevent: complete\ndata: {\"exit_code\":3,\"recreated\":true}\n\nevent: stdout\ndata: "+
+		"{\"data\":\"never\"}\n\n")
 	s, err := c.ExecStream(t.Context(), "s", "", ExecRequest{Command: "x"})
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +161,8 @@ func TestExecStream(t *testing.T) {
 		{Kind: ExecStdout, Data: []byte(long)},
 	} {
 		e, err := s.Next()
-		if err != nil || e.Kind != want.Kind || e.CommandID != want.CommandID || e.PID != want.PID || !bytes.Equal(e.Data, want.Data) {
+		if err != nil || e.Kind != want.Kind || e.CommandID != want.CommandID || e.PID != want.PID ||
+			!bytes.Equal(e.Data, want.Data) {
 			t.Fatalf("%s %d bytes, %v; want %s %d bytes", e.Kind, len(e.Data), err, want.Kind, len(want.Data))
 		}
 	}
@@ -146,7 +176,8 @@ func TestExecStream(t *testing.T) {
 
 func TestExecStreamEnds(t *testing.T) {
 	whole := "event: stdout\ndata: {\"data\":\"x\"}\n\n"
-	for name, tail := range map[string]string{"between events": "", "in an event": "event: complete\ndata: {\"exit_", "not JSON": "event: complete\ndata: nonsense\n\n"} {
+	for name, tail := range map[string]string{"between events": "", "in an event": "event: complete\ndata: {\"exit_",
+		"not JSON": "event: complete\ndata: nonsense\n\n"} {
 		c := execServer(t, whole+tail)
 		s, err := c.FollowCommand(t.Context(), "s", "c", 5, 6, false)
 		if err != nil {
@@ -167,7 +198,8 @@ func TestExecStreamEnds(t *testing.T) {
 	}
 	defer s.Close()
 	var refused *Error
-	if _, err := s.Next(); !errors.As(err, &refused) || refused.Code != "CLOSING" || err.Error() != "the server is leaving" {
+	if _, err := s.Next(); !errors.As(err, &refused) || refused.Code != "CLOSING" ||
+		err.Error() != "the server is leaving" {
 		t.Errorf("%v", err)
 	}
 	nobody, _ := New("http://127.0.0.1:1", "")
@@ -179,7 +211,8 @@ func TestExecStreamEnds(t *testing.T) {
 // TestFollowCommandAsks: the positions go into the request.
 func TestFollowCommandAsks(t *testing.T) {
 	c := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.RequestURI() != "/session/s/commands/c/logs?follow=1&late=0&stderr_from=6&stdout_from=5" || r.Header.Get("Accept") != "text/event-stream" {
+		if r.URL.RequestURI() != "/session/s/commands/c/logs?follow=1&late=0&stderr_from=6&stdout_from=5" ||
+			r.Header.Get("Accept") != "text/event-stream" {
 			t.Errorf("%s %v", r.URL, r.Header)
 		}
 		w.WriteHeader(http.StatusNotFound)
@@ -196,8 +229,9 @@ func BenchmarkExecStream(b *testing.B) {
 	text := strings.Repeat("the quick brown fox jumps over the lazy dog 0123456789 \"quoted\"\n", piece/64)[:piece]
 	quoted, _ := json.Marshal(text)
 	for name, event := range map[string]string{
-		"text":  fmt.Sprintf("event: stdout\ndata: {\"data\":%s}\n\n", quoted),
-		"bytes": fmt.Sprintf("event: stdout\ndata: {\"data_b64\":%q}\n\n", base64.StdEncoding.EncodeToString([]byte(text))),
+		"text": fmt.Sprintf("event: stdout\ndata: {\"data\":%s}\n\n", quoted),
+		"bytes": fmt.Sprintf("event: stdout\ndata: {\"data_b64\":%q}\n\n",
+			base64.StdEncoding.EncodeToString([]byte(text))),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(total)

@@ -10,8 +10,10 @@ import (
 // is never wider.
 func FuzzDecodeOutput(f *testing.F) {
 	for _, s := range []string{
-		`{"data":"a\n\u0000\u001b\"\\\/\b\f\r\té\u00e9"}`, `{"data":"\ud83d\ude00"}`, `{"data":"\ud83d"}`, `{"data":"a"b"}`, `{"data":"\"}`, `{"data":"\u12"}`,
-		`{"data":"` + "\t" + `"}`, `{"data":"x","data_b64":"/w=="}`, `{"data_b64":"/w=="}`, `{"data_b64":"/w="}`, `{"data_b64":"","data":"x"}`, `{}`, `{"data":"`, `{"data":"\u+123"}`,
+		`{"data":"a\n\u0000\u001b\"\\\/\b\f\r\té\u00e9"}`, `{"data":"\ud83d\ude00"}`, `{"data":"\ud83d"}`,
+		`{"data":"a"b"}`, `{"data":"\"}`, `{"data":"\u12"}`,
+		`{"data":"` + "\t" + `"}`, `{"data":"x","data_b64":"/w=="}`, `{"data_b64":"/w=="}`, `{"data_b64":"/w="}`,
+		`{"data_b64":"","data":"x"}`, `{}`, `{"data":"`, `{"data":"\u+123"}`,
 		`{"data":"` + "\xff" + `"}`, `{"data_b64":"\u002fw=="}`, `{"data_b64":"YQ` + "\n" + `=="}`,
 	} {
 		f.Add([]byte(s))

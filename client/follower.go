@@ -39,7 +39,8 @@ type Follower struct {
 // server refuses for good.
 func Temporary(err error) bool {
 	refused, ok := errors.AsType[*Error](err)
-	return !ok || refused.Code == "CLOSING" || refused.Status == http.StatusServiceUnavailable || refused.Status == http.StatusBadGateway
+	return !ok || refused.Code == "CLOSING" || refused.Status == http.StatusServiceUnavailable ||
+		refused.Status == http.StatusBadGateway
 }
 
 // outage is one time that the server is lost. The zero value is none.

@@ -64,21 +64,27 @@ func TestFollowerWait(t *testing.T) {
 	}{
 		{"at once", WaitRequest{For: "text", Pattern: "x"}, []string{found}, "text <nil>", nil},
 		{"still there", WaitRequest{For: "text"}, []string{"drop", found}, "text <nil>|text <nil> look", nil},
-		{"came and went", WaitRequest{For: "text"}, []string{"drop", timeout, found}, "text <nil>|text <nil> look|text 100", nil},
-		{"twice", WaitRequest{For: "regex"}, []string{"drop", timeout, "drop", found}, "regex <nil>|regex <nil> look|regex 100|regex 100", nil},
+		{"came and went", WaitRequest{For: "text"}, []string{"drop", timeout, found},
+			"text <nil>|text <nil> look|text 100", nil},
+		{"twice", WaitRequest{For: "regex"}, []string{"drop", timeout, "drop", found},
+			"regex <nil>|regex <nil> look|regex 100|regex 100", nil},
 		{"pieces", WaitRequest{For: "text"}, []string{timeout, "drop", found}, "text <nil>|text 120|text 120", nil},
 		{"own position", WaitRequest{For: "text", Since: &seven}, []string{leaving, found}, "text 7|text 7", nil},
-		{"kept no more", WaitRequest{For: "text"}, []string{timeout, gone, found}, "text <nil>|text 120|text <nil>", nil},
+		{"kept no more", WaitRequest{For: "text"}, []string{timeout, gone, found}, "text <nil>|text 120|text <nil>",
+			nil},
 		{"own position kept no more", WaitRequest{For: "text", Since: &seven}, []string{gone}, "text 7", ErrNotFound},
-		{"exit", WaitRequest{For: "exit"}, []string{"drop", leaving, timeout, found}, "exit <nil>|exit <nil>|exit <nil>|exit <nil>", nil},
-		{"gone", WaitRequest{For: "exit"}, []string{"drop", `404 {"code":"NOT_FOUND"}`}, "exit <nil>|exit <nil>", ErrNotFound},
+		{"exit", WaitRequest{For: "exit"}, []string{"drop", leaving, timeout, found},
+			"exit <nil>|exit <nil>|exit <nil>|exit <nil>", nil},
+		{"gone", WaitRequest{For: "exit"}, []string{"drop", `404 {"code":"NOT_FOUND"}`}, "exit <nil>|exit <nil>",
+			ErrNotFound},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &waits{answers: tc.answers}
 			c := serve(t, s)
 			f := Follower{Connect: func() (*Client, error) { return c, nil }}
 			reply, err := f.Wait(t.Context(), "build", tc.r)
-			if asked := strings.Join(s.asked, "|"); asked != tc.asked || !errors.Is(err, tc.err) || tc.err == nil && reply.Seq != 150 {
+			if asked := strings.Join(s.asked, "|"); asked != tc.asked || !errors.Is(err, tc.err) || tc.err == nil &&
+				reply.Seq != 150 {
 				t.Errorf("asked %s, want %s; %+v, %v", asked, tc.asked, reply, err)
 			}
 		})
@@ -104,7 +110,8 @@ func TestFollowerPatience(t *testing.T) {
 		t.Errorf("at the first contact: %v after %d calls", err, calls)
 	}
 	calls = 0
-	if _, err := f.Wait(t.Context(), "t1", WaitRequest{For: "exit", Timeout: 300 * time.Millisecond}); !errors.Is(err, ErrTimeout) {
+	if _, err := f.Wait(t.Context(), "t1", WaitRequest{For: "exit", Timeout: 300 * time.Millisecond}); !errors.Is(err,
+		ErrTimeout) {
 		t.Errorf("after its own time: %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -161,7 +168,8 @@ func TestFollowedRecording(t *testing.T) {
 		broken := errors.New("broken")
 		for range 4 {
 			s := recording()
-			if err := p.copy(io.MultiReader(strings.NewReader(s[:r.IntN(len(s))]), failing{broken})); !errors.Is(err, broken) {
+			if err := p.copy(io.MultiReader(strings.NewReader(s[:r.IntN(len(s))]), failing{broken})); !errors.Is(err,
+				broken) {
 				t.Fatal(err)
 			}
 		}
@@ -185,7 +193,8 @@ func TestFollowedRecording(t *testing.T) {
 				others += e.code + e.data + " "
 			}
 		}
-		if text != whole || others != "mmarker r90x30 x0 " || at < 1.99 || at > 2.01 || strings.Count(out.String(), "version") != 1 {
+		if text != whole || others != "mmarker r90x30 x0 " || at < 1.99 || at > 2.01 ||
+			strings.Count(out.String(), "version") != 1 {
 			t.Fatalf("seed %d: %q %q ends at %v\n%s", seed, text, others, at, out.String())
 		}
 	}

@@ -82,7 +82,8 @@ func (f *Follower) record(ctx context.Context, id string, r RecordingRequest, in
 				in, _, err = c.recording(ctx, id, r)
 			}
 			if refused, ok := errors.AsType[*Error](err); ok && refused.Code == codeNotKept {
-				return fmt.Errorf("client: the recording cannot go on, its beginning is kept no more: %s", refused.Message)
+				return fmt.Errorf("client: the recording cannot go on, its beginning is kept no more: %s",
+					refused.Message)
 			}
 		}
 	}

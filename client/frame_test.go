@@ -51,7 +51,8 @@ func FuzzDecodeFrame(f *testing.F) {
 		}
 		switch e.Kind {
 		case KindSnapshot:
-			if p[0] == frameSnapshot && !bytes.Equal(p, snapshotFrame(uint16(e.Cols), uint16(e.Rows), e.Seq, string(e.Data))) {
+			if p[0] == frameSnapshot &&
+				!bytes.Equal(p, snapshotFrame(uint16(e.Cols), uint16(e.Rows), e.Seq, string(e.Data))) {
 				t.Fatalf("%x became %+v", p, e)
 			}
 		case KindData:

@@ -39,7 +39,8 @@ func (c *Client) Recording(ctx context.Context, id string, r RecordingRequest) (
 const recordingFrom = "Evertty-From"
 
 // recording also says where the recording begins; nil when the server does not.
-func (c *Client) recording(ctx context.Context, id string, r RecordingRequest) (in io.ReadCloser, from *uint64, err error) {
+func (c *Client) recording(ctx context.Context, id string,
+	r RecordingRequest) (in io.ReadCloser, from *uint64, err error) {
 	q := url.Values{}
 	if r.Format != "" {
 		q.Set("format", string(r.Format))

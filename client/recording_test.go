@@ -43,7 +43,9 @@ func TestRecording(t *testing.T) {
 	if refused, ok := errors.AsType[*Error](err); !ok || refused.Code != "NOT_KEPT" {
 		t.Errorf("got %v", err)
 	}
-	want := []string{"/pty/a/recording Bearer secret", "/pty/broken/recording?follow=1&format=asciicast-v2 Bearer secret", "/pty/old/recording?format=raw&from=5 Bearer secret"}
+	want := []string{"/pty/a/recording Bearer secret",
+		"/pty/broken/recording?follow=1&format=asciicast-v2 Bearer secret", "/pty/old/recording?format=raw&from=5 " +
+			"Bearer secret"}
 	for i, w := range want {
 		if i >= len(asked) || asked[i] != w {
 			t.Errorf("asked %q, want %q", asked, want)

@@ -17,7 +17,8 @@ func serveEvents(t *testing.T, pieces ...string) (c *Client, requests *atomic.In
 	requests = new(atomic.Int32)
 	c = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
-		if r.URL.Path != "/pty/a/stream" || r.Header.Get("Accept") != "text/event-stream" || r.Header.Get("Authorization") != "Bearer secret" || r.Header.Get("Last-Event-Id") != "" {
+		if r.URL.Path != "/pty/a/stream" || r.Header.Get("Accept") != "text/event-stream" ||
+			r.Header.Get("Authorization") != "Bearer secret" || r.Header.Get("Last-Event-Id") != "" {
 			t.Errorf("%s %v", r.URL, r.Header)
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -41,18 +42,21 @@ func take(t *testing.T, s *Stream) Event {
 func TestStreamEvents(t *testing.T) {
 	c, _ := serveEvents(t,
 		": heartbeat\n\n",
-		"event: snapshot\nid: 3\ndata: {\"cols\":80,\"rows\":24,\"seq\":3,\"unicode\":\"11\",\"reason\":\"connect\",\"data\":\"\\u001b[mé\"}\n\n",
+		"event: snapshot\nid: 3\ndata: {\"cols\":80,\"rows\":24,\"seq\":3,\"unicode\":\"11\",\"reason\":\"connect\","+
+			"\"data\":\"\\u001b[mé\"}\n\n",
 		": heartbeat\n\n",
 		"event: brandnew\nid: 4\ndata: {}\n\nevent: data\nid: 5\nda", "ta: {\"seq\":5,\"data\":\"a\\nb\"}\n\n",
 		"event: resize\nid: 5\ndata: {\"cols\":90,\"rows\":30,\"seq\":5}\n\n",
-		"event: meta\ndata: {\"title\":\"t\",\"bell\":true,\"viewers\":2,\"owner\":9,\"size\":{\"cols\":1,\"rows\":2}}\n\n",
+		"event: meta\ndata: {\"title\":\"t\",\"bell\":true,\"viewers\":2,\"owner\":9,\"size\":{\"cols\":1,"+
+			"\"rows\":2}}\n\n",
 		"event: exit\nid: 6\ndata: {\"code\":3,\"signal\":\"\",\"reason\":\"exit\",\"seq\":6}\n\n")
 	s, err := c.Stream(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if e := take(t, s); e.Kind != KindSnapshot || string(e.Data) != "\x1b[mé" || e.Cols != 80 || e.Rows != 24 || e.Seq != 3 || e.Unicode != "11" || e.Reason != "connect" {
+	if e := take(t, s); e.Kind != KindSnapshot || string(e.Data) != "\x1b[mé" || e.Cols != 80 || e.Rows != 24 ||
+		e.Seq != 3 || e.Unicode != "11" || e.Reason != "connect" {
 		t.Errorf("%+v", e)
 	}
 	if e := take(t, s); e.Kind != KindData || string(e.Data) != "a\nb" || e.Seq != 5 {
@@ -61,7 +65,8 @@ func TestStreamEvents(t *testing.T) {
 	if e := take(t, s); e.Kind != KindResize || e.Cols != 90 || e.Rows != 30 {
 		t.Errorf("%+v", e)
 	}
-	if e := take(t, s); e.Kind != KindMeta || *e.Meta.Title != "t" || !e.Meta.Bell || *e.Meta.Viewers != 2 || *e.Meta.Owner != 9 || e.Meta.Size.Rows != 2 {
+	if e := take(t, s); e.Kind != KindMeta || *e.Meta.Title != "t" || !e.Meta.Bell || *e.Meta.Viewers != 2 ||
+		*e.Meta.Owner != 9 || e.Meta.Size.Rows != 2 {
 		t.Errorf("%+v", e)
 	}
 	if e := take(t, s); e.Kind != KindExit || *e.Exit.Code != 3 || e.Exit.Reason != "exit" || e.Seq != 6 {
@@ -77,7 +82,8 @@ func TestStreamEvents(t *testing.T) {
 func TestStreamOfALargeSnapshot(t *testing.T) {
 	text := strings.Repeat("\x1b[31mred\x1b[m\r\n", 5<<20/14)
 	quoted, _ := json.Marshal(text)
-	c, _ := serveEvents(t, fmt.Sprintf("event: snapshot\nid: 1\ndata: {\"cols\":80,\"rows\":24,\"seq\":1,\"data\":%s}\n\n", quoted))
+	c, _ := serveEvents(t, fmt.Sprintf("event: snapshot\nid: 1\ndata: {\"cols\":80,\"rows\":24,\"seq\":1,"+
+		"\"data\":%s}\n\n", quoted))
 	s, err := c.Stream(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)

@@ -9,17 +9,20 @@ import (
 
 // TestEndsOfAThreadStream: io.EOF is for a thread that was deleted; every other end is an error that says so.
 func TestEndsOfAThreadStream(t *testing.T) {
-	const first = "id: 1\nevent: session.created\ndata: {\"thread_id\":\"t\",\"seq\":1,\"type\":\"session.created\"}\n\n: heartbeat\n\n"
+	const first = "id: 1\nevent: session.created\ndata: {\"thread_id\":\"t\",\"seq\":1," +
+		"\"type\":\"session.created\"}\n\n: heartbeat\n\n"
 	for name, c := range map[string]struct {
 		sent   string
 		events int
 		want   error
 		code   string
 	}{
-		"deleted":            {first + "event: thread.deleted\ndata: {\"thread_id\":\"t\",\"type\":\"thread.deleted\"}\n\n", 2, io.EOF, ""},
-		"a proxy's end":      {first, 1, ErrClosed, ""},
-		"in the middle":      {first + "event: session.closed\ndata: {\"thread_id\"", 1, ErrClosed, ""},
-		"the server's leave": {first + "event: error\ndata: {\"error\":\"the server is shutting down\",\"code\":\"CLOSING\",\"details\":{}}\n\n", 1, nil, "CLOSING"},
+		"deleted": {first + "event: thread.deleted\ndata: {\"thread_id\":\"t\"," +
+			"\"type\":\"thread.deleted\"}\n\n", 2, io.EOF, ""},
+		"a proxy's end": {first, 1, ErrClosed, ""},
+		"in the middle": {first + "event: session.closed\ndata: {\"thread_id\"", 1, ErrClosed, ""},
+		"the server's leave": {first + "event: error\ndata: {\"error\":\"the server is shutting down\"," +
+			"\"code\":\"CLOSING\",\"details\":{}}\n\n", 1, nil, "CLOSING"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -21,7 +21,7 @@ type adoption struct {
 
 	mu       sync.Mutex
 	exit     Exit          // the reaper's word, valid when told is closed
-	told     chan struct{} // closed by Exited
+	reported chan struct{} // closed by Exited
 	orphaned chan struct{} // closed by Orphaned
 }
 
@@ -51,7 +51,7 @@ func Adopt(pid, pidfd int) (*Child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pty: adopt %d: %w", pid, err)
 	}
-	c.adoption = &adoption{told: make(chan struct{}), orphaned: make(chan struct{})}
+	c.adoption = &adoption{reported: make(chan struct{}), orphaned: make(chan struct{})}
 	if number == pid {
 		c.birth = self.Start
 		c.adoption.parent, _ = proc.Find(self.Parent)
@@ -82,22 +82,22 @@ func pidOf(pidfd int) (int, error) {
 // Exited tells how an adopted child has ended: the reaper's word, of a process that it has reaped. The first one
 // counts. Of a child of this process it is ignored.
 func (c *Child) Exited(e Exit) {
-	if c.adoption == nil || !c.adoption.tell(e) {
+	if c.adoption == nil || !c.adoption.report(e) {
 		return
 	}
 	// Wakes Wait, which may have closed the handle already.
 	_ = c.handle.SetReadDeadline(time.Now())
 }
 
-// tell keeps the first word, and says whether this was it.
-func (a *adoption) tell(e Exit) bool {
+// report keeps the first word, and says whether this was it.
+func (a *adoption) report(e Exit) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if isClosed(a.told) {
+	if isClosed(a.reported) {
 		return false
 	}
 	a.exit = e
-	close(a.told)
+	close(a.reported)
 	return true
 }
 
@@ -120,7 +120,7 @@ func (c *Child) Orphaned() {
 func (c *Child) SyscallConn() syscall.RawConn { return c.conn }
 
 // waitAdopted is Wait of an adopted child: until the reaper tells of the end, or the process has ended and the reaper
-// is gone or silent for wordLimit.
+// is gone or silent for reportLimit.
 func (c *Child) waitAdopted() Exit {
 	defer c.handle.Close()
 	a := c.adoption
@@ -130,17 +130,17 @@ func (c *Child) waitAdopted() Exit {
 		_ = c.conn.Control(func(fd uintptr) { awaitEnd(int(fd)) })
 	}
 	ended := proc.BootTicks()
-	silent := time.NewTimer(wordLimit)
+	silent := time.NewTimer(reportLimit)
 	defer silent.Stop()
 	select {
-	case <-a.told:
+	case <-a.reported:
 	case <-a.orphaned:
 	case <-silent.C:
 	}
-	exit, told := a.word()
+	exit, told := a.status()
 	if !told {
 		exit = c.askKernel()
-		if late, told := a.word(); told {
+		if late, told := a.status(); told {
 			exit = late
 		}
 	}
@@ -150,11 +150,11 @@ func (c *Child) waitAdopted() Exit {
 	return exit
 }
 
-// word is what the reaper said, if it did.
-func (a *adoption) word() (Exit, bool) {
+// status is what the reaper said, if it did.
+func (a *adoption) status() (Exit, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.exit, isClosed(a.told)
+	return a.exit, isClosed(a.reported)
 }
 
 // awaitEnd waits in a system call until the process of a pidfd has ended.

@@ -32,7 +32,7 @@
 //
 // [Adopt] makes a Child of a process that another one (the reaper) has started with proc.Plan.Exec and reaps. Its exit
 // status is what the reaper reports to [Child.Exited]. When the reaper is gone ([Child.Orphaned]) or silent for
-// wordLimit after the end, the kernel is asked: PIDFD_GET_INFO with PIDFD_INFO_EXIT of a reaped process (Linux 6.15),
+// reportLimit after the end, the kernel is asked: PIDFD_GET_INFO with PIDFD_INFO_EXIT of a reaped process (Linux 6.15),
 // or the field exit_code of a zombie, as in a container whose first process does not reap; else the Code is -1.
 //
 // The number of an adopted child may be given to another process once it is reaped, which can be at any time. So its

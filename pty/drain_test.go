@@ -7,7 +7,7 @@ import (
 
 func TestDrain(t *testing.T) {
 	at := func(d time.Duration) time.Time { return time.Unix(1000, 0).Add(d) }
-	var d drain
+	var d drainTimer
 	if d.over(at(time.Hour)) {
 		t.Error("over before the first read")
 	}
@@ -26,7 +26,7 @@ func TestDrain(t *testing.T) {
 		t.Error("a talker keeps it open")
 	}
 	// A reader that is slow after the exit still gets all that the child wrote.
-	var slow drain
+	var slow drainTimer
 	slow.took(4096, at(0))
 	if slow.over(at(time.Hour)) {
 		t.Error("over although more of the child's output may be left")

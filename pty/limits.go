@@ -46,9 +46,9 @@ const probeLimit = 2 * time.Second
 
 // The exit of an adopted child.
 const (
-	// wordLimit is how long after its end the reaper's word is waited for: the reaper is a small process that does
+	// reportLimit is how long after its end the reaper's word is waited for: the reaper is a small process that does
 	// little else, and one that takes longer is dead or stuck.
-	wordLimit = 5 * time.Second
+	reportLimit = 5 * time.Second
 	// reapLimit is how long an orphan's new parent may take to reap it when that is needed to learn the status;
 	// reapPoll is the time between two looks.
 	reapLimit = 200 * time.Millisecond

@@ -23,7 +23,7 @@ type Master struct {
 	path string          // of the far end, /dev/pts/N
 
 	reading sync.Mutex    // excludes readers from each other; guards rest
-	rest    drain         // what Read knows of the time after Drain
+	rest    drainTimer    // what Read knows of the time after Drain
 	writing chan struct{} // holds one value while a Write runs
 
 	gone      chan struct{} // closed by Drain: the child has exited

@@ -75,7 +75,8 @@ func (h *Hub) newCatchUp(since uint64) *catchUp {
 	before, _ := h.resizes.from(h.resizes.dropped)
 	before = slices.Clone(before[:next-h.resizes.dropped])
 	return &catchUp{
-		before: before, firstCols: h.resizes.cols, firstRows: h.resizes.rows, id: h.id, journal: h.journal, fresh: h.fresh, since: since, goal: h.seq, known: h.resizes.known,
+		before: before, firstCols: h.resizes.cols, firstRows: h.resizes.rows, id: h.id, journal: h.journal,
+		fresh: h.fresh, since: since, goal: h.seq, known: h.resizes.known,
 		cols: cols, rows: rows, next: next, pos: since,
 	}
 }
@@ -210,7 +211,8 @@ func (c *catchUp) take(e journal.Entry) error {
 		}
 		c.rest = e.Data
 	case e.Kind == journal.EntryResize && e.Seq < c.known:
-		return fmt.Errorf("%w: nobody knows whether viewers can repeat the change of size at %d", errCannotResume, e.Seq)
+		return fmt.Errorf("%w: nobody knows whether viewers can repeat the change of size at %d", errCannotResume,
+			e.Seq)
 	case e.Kind == journal.EntryRestart:
 		if e.Cols != c.cols || e.Rows != c.rows {
 			return fmt.Errorf("%w: the size changed with the restart at %d", errCannotResume, e.Seq)

@@ -53,7 +53,8 @@ func (h *Hub) change() *Meta {
 
 // standing is everything that meta events say and that lasts.
 func (h *Hub) standing() Meta {
-	return Meta{Title: &h.facts.Title, Cwd: &h.facts.Cwd, Viewers: new(h.viewers()), Owner: h.owner, Size: &Size{h.cols, h.rows}}
+	return Meta{Title: &h.facts.Title, Cwd: &h.facts.Cwd, Viewers: new(h.viewers()), Owner: h.owner,
+		Size: &Size{h.cols, h.rows}}
 }
 
 // offer gives the last write to the clipboard to the viewers that may type. One that

@@ -156,8 +156,9 @@ func newHub(o Options) *Hub {
 	fresh := func(cols, rows int) vt.Engine {
 		return o.Engine(vt.Config{Cols: cols, Rows: rows, Unicode: o.Config.Unicode})
 	}
-	return &Hub{id: o.ID, observe: o.Observe, verify: newVerifier(o), journal: o.Journal, large: o.Large, fresh: fresh, policy: o.Policy,
-		subs: map[*Subscription]struct{}{}, watchers: map[chan struct{}]struct{}{}}
+	return &Hub{id: o.ID, observe: o.Observe, verify: newVerifier(o), journal: o.Journal, large: o.Large, fresh: fresh,
+		policy: o.Policy,
+		subs:   map[*Subscription]struct{}{}, watchers: map[chan struct{}]struct{}{}}
 }
 
 // Write applies output of the program and returns the emulator's answers to
@@ -301,7 +302,8 @@ func (h *Hub) Facts() Facts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f := h.facts
-	f.Seq, f.Viewers, f.Attached, f.Cols, f.Rows, f.Finished = h.applied(), h.viewers(), len(h.subs), h.cols, h.rows, h.exit != nil
+	f.Seq, f.Viewers, f.Attached, f.Cols, f.Rows, f.Finished = h.applied(), h.viewers(), len(h.subs), h.cols, h.rows,
+		h.exit != nil
 	if h.engine != nil {
 		f.AltScreen, f.Memory = h.engine.Modes().AltScreen, h.engine.Memory()
 	} else {
@@ -359,7 +361,8 @@ func (h *Hub) shotLocked() *Shot {
 	if s := h.shot.Value(); s != nil && s.version == h.version {
 		return s
 	}
-	s := &Shot{version: h.version, Frame: h.final, Seq: h.applied(), Dead: h.exit != nil, id: h.id, observe: h.observe.Snapshot, verify: h.verify, large: h.large}
+	s := &Shot{version: h.version, Frame: h.final, Seq: h.applied(), Dead: h.exit != nil, id: h.id,
+		observe: h.observe.Snapshot, verify: h.verify, large: h.large}
 	if h.engine != nil {
 		s.Frame = h.engine.Freeze()
 	}

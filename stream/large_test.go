@@ -20,7 +20,8 @@ import (
 // style for each character, and so much plain text that it is large without a style.
 func largeHub(l *Large) *Hub {
 	styled, plain := 30_000, largeSize+largeSize/16 // characters, bytes
-	h := New(Options{ID: "x", Engine: vt.NewEngine, Large: l, Config: vt.Config{Cols: 500, Rows: 50, Scrollback: 12_000}})
+	h := New(Options{ID: "x", Engine: vt.NewEngine, Large: l,
+		Config: vt.Config{Cols: 500, Rows: 50, Scrollback: 12_000}})
 	var b bytes.Buffer
 	for i := range styled {
 		fmt.Fprintf(&b, "\x1b[38;2;%d;%d;%dmx", i%256, i/256%256, i%199)
@@ -127,7 +128,8 @@ func TestSlowReaderKeepsNobodyWaiting(t *testing.T) {
 func TestLargeRepliesAreWhole(t *testing.T) {
 	h := largeHub(nil)
 	f := h.Shot().Frame
-	for format, want := range map[Format]string{FormatANSI: string(h.Shot().ANSI()), FormatHTML: snapshot.HTML(f, -1), FormatText: snapshot.Text(f, -1)} {
+	for format, want := range map[Format]string{FormatANSI: string(h.Shot().ANSI()), FormatHTML: snapshot.HTML(f, -1),
+		FormatText: snapshot.Text(f, -1)} {
 		var b bytes.Buffer
 		if err := h.WriteSnapshot(t.Context(), &b, format, -1); err != nil {
 			t.Fatal(err)
@@ -136,7 +138,8 @@ func TestLargeRepliesAreWhole(t *testing.T) {
 			Data, Text, HTML string
 			Cols, Rows       int
 		}
-		if err := json.Unmarshal(b.Bytes(), &got); err != nil || got.Data+got.Text+got.HTML != want || got.Cols != 500 || got.Rows != 50 {
+		if err := json.Unmarshal(b.Bytes(), &got); err != nil || got.Data+got.Text+got.HTML != want ||
+			got.Cols != 500 || got.Rows != 50 {
 			t.Errorf("%s: %v, %d bytes, want %d", format, err, len(got.Data+got.Text+got.HTML), len(want))
 		}
 	}
@@ -146,7 +149,8 @@ func TestLargeRepliesAreWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := json.Marshal(snapshot.JSON(f, 3))
-	if err := errors.Join(json.Unmarshal(b.Bytes(), &got), json.Unmarshal(p, &want)); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+	if err := errors.Join(json.Unmarshal(b.Bytes(), &got), json.Unmarshal(p, &want)); err != nil ||
+		fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("json differs: %v", err)
 	}
 }

@@ -70,14 +70,16 @@ func (c *catchUp) warmed() error {
 		case begin == 0:
 			return c.warm(0, odd || l.odd)
 		case begin == c.journal.Start() || n >= maxLook:
-			return fmt.Errorf("%w: nothing in %d bytes before %d tells what state the output is in", errCannotResume, c.since-begin, c.since)
+			return fmt.Errorf("%w: nothing in %d bytes before %d tells what state the output is in", errCannotResume,
+				c.since-begin, c.since)
 		}
 		end, odd = begin, odd || l.odd
 	}
 }
 
-// fromRest is prepare by what the journal knows of where the output is at rest, far enough before since when there is so much. done is false
-// when it knows of no such place, as the journal of an older release, and when the last bytes have an ESC, which is cheaper.
+// fromRest is prepare by what the journal knows of where the output is at rest, far enough before since when there is
+// so much. done is false when it knows of no such place, as the journal of an older release, and when the last bytes
+// have an ESC, which is cheaper.
 func (c *catchUp) fromRest() (done bool, err error) {
 	begin := max(c.since-min(warmUp, c.since), c.journal.Start())
 	l, err := c.look(begin, c.since)

@@ -46,7 +46,8 @@ func TestRestore(t *testing.T) {
 		s.Close()
 
 		next := stream.Restore(k.options, shot.Frame, shot.Seq)
-		if f := next.Facts(); f.Seq != shot.Seq || f.Title != k.Facts().Title && a == b || f.Cols != 40 || f.Rows != 12 || f.Finished {
+		if f := next.Facts(); f.Seq != shot.Seq || f.Title != k.Facts().Title && a == b || f.Cols != 40 ||
+			f.Rows != 12 || f.Finished {
 			t.Errorf("facts %+v", f)
 		}
 		if reply := next.Write(p[shot.Seq:b]); b == a && len(reply) > 0 {
@@ -169,7 +170,8 @@ func TestRestartEndsHalfACharacter(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.catchUp(there)
-		if got := fmt.Sprint(f.kinds); got != "[snapshot data data exit]" || !bytes.HasSuffix(f.text, []byte("\ufffd\ufffd")) || f.exit != 6 {
+		if got := fmt.Sprint(f.kinds); got != "[snapshot data data exit]" ||
+			!bytes.HasSuffix(f.text, []byte("\ufffd\ufffd")) || f.exit != 6 {
 			t.Errorf("the viewer got %s with %q, exit at %d", got, f.text, f.exit)
 		}
 		shot := k.Shot()
@@ -184,7 +186,8 @@ func TestRestartEndsHalfACharacter(t *testing.T) {
 			t.Fatal(err)
 		}
 		k.write([]byte("\xacb"))
-		for since, want := range map[uint64]string{0: "a\x1b[6\ufffd\ufffd\ufffdb", 4: "\ufffd\ufffd\ufffdb", 6: "\ufffdb", 7: "b"} {
+		for since, want := range map[uint64]string{0: "a\x1b[6\ufffd\ufffd\ufffdb", 4: "\ufffd\ufffd\ufffdb",
+			6: "\ufffdb", 7: "b"} {
 			resumed(t, k, since, want)
 		}
 		if got := snapshot.Text(k.Shot().Frame, 0); !strings.HasPrefix(got, "a\ufffd\ufffdb\n") {
@@ -229,7 +232,8 @@ func TestRestoreWithOtherWidths(t *testing.T) {
 	if err := j.Write(text); err != nil {
 		t.Fatal(err)
 	}
-	o := stream.Options{ID: "a", Engine: vt.NewEngine, Journal: j, Config: vt.Config{Cols: 80, Rows: 24, Unicode: vt.Unicode15Graphemes}}
+	o := stream.Options{ID: "a", Engine: vt.NewEngine, Journal: j,
+		Config: vt.Config{Cols: 80, Rows: 24, Unicode: vt.Unicode15Graphemes}}
 	h := stream.Restore(o, engine.Freeze(), uint64(len(text)))
 	kind := func(since uint64) stream.Kind {
 		s := h.Subscribe(stream.Viewing{Since: &since})

@@ -38,12 +38,14 @@ func newKept(t testing.TB, engine vt.EngineFunc, cols, rows int) *kept {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	k := &kept{t: t, buf: make([]byte, 64<<10)}
-	k.journal, err = journal.Open(store, "term1", journal.Options{Sync: journal.SyncNone, Segment: 256 << 10, Cols: cols, Rows: rows})
+	k.journal, err = journal.Open(store, "term1",
+		journal.Options{Sync: journal.SyncNone, Segment: 256 << 10, Cols: cols, Rows: rows})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = k.journal.Close() })
-	k.options = stream.Options{ID: "term1", Engine: engine, Config: vt.Config{Cols: cols, Rows: rows, Scrollback: 200}, Journal: k.journal,
+	k.options = stream.Options{ID: "term1", Engine: engine, Config: vt.Config{Cols: cols, Rows: rows, Scrollback: 200},
+		Journal: k.journal,
 		Observe: stream.Observe{Resized: k.journal.Resized}}
 	k.Hub = stream.New(k.options)
 	return k
@@ -159,11 +161,16 @@ type act struct {
 // tokens are things a program says; none may be cut when texts are compared byte
 // by byte, because viewers get the head of a query that was cut in two.
 var tokens = []string{
-	"\r\n", "\r\n", "\t", "\b", "plain words ", "x", "ümläut ", "漢字", "€", "👍", "e\u0301", "\xff", "\xe2\x82", "\xf0\x9f\x91", "\x80", "\xc3",
-	"\x1b[H", "\x1b[5;7H", "\x1b[2J", "\x1b[K", "\x1b[1;31m", "\x1b[m", "\x1b[2;5r", "\x1b[r", "\x1b[3L", "\x1b[99999M", "\x1b[2147483647b", "\x1b[3b",
-	"\x1b[999;999Hz\x1b[1J", "\x1b[4h", "\x1b[4l", "\x1b(0lqk\x1b(B", "\x1b7", "\x1b8", "\x1b[?25l", "\x1b[?25h", "\x1b[?2004h",
-	"\x1b[6n", "\x1b[c", "\x1b[>c", "\x1b[?2004$p", "\x05", "\x1bP$qm\x1b\\", "\x1b]10;?\a", "\x1b]4;1;?;2;#123456\a", "a\x1b[6n\u0301", "\x1bZ",
-	"\x1b]2;a title\a", "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "\u009b31m", "\x1b]0;never \x18ended", "\x1b[12\r3m", "\x07", "\ufeff",
+	"\r\n", "\r\n", "\t", "\b", "plain words ", "x", "ümläut ", "漢字", "€", "👍", "e\u0301", "\xff", "\xe2\x82",
+	"\xf0\x9f\x91", "\x80", "\xc3",
+	"\x1b[H", "\x1b[5;7H", "\x1b[2J", "\x1b[K", "\x1b[1;31m", "\x1b[m", "\x1b[2;5r", "\x1b[r", "\x1b[3L", "\x1b[99999M",
+	"\x1b[2147483647b", "\x1b[3b",
+	"\x1b[999;999Hz\x1b[1J", "\x1b[4h", "\x1b[4l", "\x1b(0lqk\x1b(B", "\x1b7", "\x1b8", "\x1b[?25l", "\x1b[?25h",
+	"\x1b[?2004h",
+	"\x1b[6n", "\x1b[c", "\x1b[>c", "\x1b[?2004$p", "\x05", "\x1bP$qm\x1b\\", "\x1b]10;?\a", "\x1b]4;1;?;2;#123456\a",
+	"a\x1b[6n\u0301", "\x1bZ",
+	"\x1b]2;a title\a", "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "\u009b31m", "\x1b]0;never \x18ended",
+	"\x1b[12\r3m", "\x07", "\ufeff",
 }
 
 // recording is n tokens in pieces, with changes of size between them that viewers
@@ -292,7 +299,8 @@ func TestResumeInLongOutput(t *testing.T) {
 		{"plain text after a sequence", "\x1b[1;31mred", plain, true},
 		{"plain text in other characters", "\x1b[m", bytes.Repeat([]byte("漢字é\u00a0\r\n"), 60_000), true},
 		{"a string that is void", "\x1b]0;", bytes.Repeat([]byte("void "), 200_000), true},
-		{"a string that is void and ends", "\x1b_G", append(bytes.Repeat([]byte("void "), 100_000), "\x1b\\shown"...), true},
+		{"a string that is void and ends", "\x1b_G", append(bytes.Repeat([]byte("void "), 100_000), "\x1b\\shown"...),
+			true},
 		{"text after a void string", "\x1b]0;" + strings.Repeat("void ", 20_000) + "\a", plain, true},
 		{"bells", "\x1b[m", bells, true},
 		{"more bells than can be followed", "\x1b[m", bytes.Repeat(bells, 8), false},
@@ -342,16 +350,22 @@ func TestResumeEdges(t *testing.T) {
 		{"in half a character", func(k *kept) { k.write([]byte("\xe2\x82")) }, 7, "snapshot"},
 		{"in a character", func(k *kept) { k.write([]byte("\xe2\x82\xac")) }, 7, "snapshot"},
 		{"between characters that are none", func(k *kept) { k.write([]byte("\xe2\x82\xe2\x82")) }, 8, "resume meta"},
-		{"behind characters that are none", func(k *kept) { k.write([]byte("\xe2\x82\xe2\x82\xac")) }, 8, "resume data meta"},
+		{"behind characters that are none", func(k *kept) { k.write([]byte("\xe2\x82\xe2\x82\xac")) }, 8,
+			"resume data meta"},
 		{"a resize missed", func(k *kept) { k.Resize(50, 12) }, 6, "resume meta"},
 		{"two resizes", func(k *kept) { k.Resize(50, 12); k.Resize(40, 12) }, 6, "snapshot"},
-		{"two resizes before", func(k *kept) { k.Resize(50, 12); k.Resize(40, 12); k.write([]byte("1mx")) }, 9, "resume meta"},
-		{"two resizes later", func(k *kept) { k.Resize(50, 12); k.Resize(40, 12) }, 5, "resume data resize resize meta"},
-		{"a resize nobody can repeat", func(k *kept) { k.write([]byte("1m\x1b[?1049h")); k.Resize(50, 12) }, 3, "snapshot"},
-		{"after it", func(k *kept) { k.write([]byte("1m\x1b[?1049h")); k.Resize(50, 12); k.write([]byte("x")) }, 17, "resume meta"},
+		{"two resizes before", func(k *kept) { k.Resize(50, 12); k.Resize(40, 12); k.write([]byte("1mx")) }, 9,
+			"resume meta"},
+		{"two resizes later", func(k *kept) { k.Resize(50, 12); k.Resize(40, 12) }, 5,
+			"resume data resize resize meta"},
+		{"a resize nobody can repeat", func(k *kept) { k.write([]byte("1m\x1b[?1049h")); k.Resize(50, 12) }, 3,
+			"snapshot"},
+		{"after it", func(k *kept) { k.write([]byte("1m\x1b[?1049h")); k.Resize(50, 12); k.write([]byte("x")) }, 17,
+			"resume meta"},
 		{"ended", func(k *kept) { k.Finish(stream.Exit{Reason: "exit"}) }, 4, "resume data meta exit"},
 		{"ended before", func(k *kept) { k.Finish(stream.Exit{Reason: "exit"}) }, 6, "resume meta exit"},
-		{"ended in a character", func(k *kept) { k.write([]byte("\xe2\x82")); k.Finish(stream.Exit{Reason: "exit"}) }, 8, "resume meta exit"},
+		{"ended in a character", func(k *kept) { k.write([]byte("\xe2\x82")); k.Finish(stream.Exit{Reason: "exit"}) },
+			8, "resume meta exit"},
 		{"ended behind the end", func(k *kept) { k.Finish(stream.Exit{Reason: "exit"}) }, 7, "snapshot exit"},
 		{"no journal", func(k *kept) { k.options.Journal = nil; k.Hub = stream.New(k.options) }, 0, "snapshot"},
 	} {
@@ -393,7 +407,8 @@ func TestResumeTellsTheSizeAndWhatLasts(t *testing.T) {
 	}
 	want := []string{
 		`resume{"cols":40,"rows":12,"seq":2}`, `data{"seq":3,"data":"e"}`, `resize{"cols":50,"rows":13,"seq":3}`,
-		`data{"seq":17,"data":"\u0007\u001b]2;title\u0007two"}`, `meta{"title":"title","cwd":"","viewers":1,"size":{"cols":50,"rows":13}}`,
+		`data{"seq":17,"data":"\u0007\u001b]2;title\u0007two"}`,
+		`meta{"title":"title","cwd":"","viewers":1,"size":{"cols":50,"rows":13}}`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -421,7 +436,8 @@ func TestSlowResumeGetsASnapshot(t *testing.T) {
 	k.write(flood)
 	f.catchUp(s)
 	kinds := fmt.Sprint(f.kinds)
-	if f.kinds[0] != stream.KindResume || !strings.Contains(kinds, "data snapshot meta") || strings.Count(kinds, "snapshot") != 1 {
+	if f.kinds[0] != stream.KindResume || !strings.Contains(kinds, "data snapshot meta") ||
+		strings.Count(kinds, "snapshot") != 1 {
 		t.Errorf("events %s", kinds)
 	}
 	if d := snapshot.Differences(k.Shot().Frame, f.engine.Freeze()); len(d) > 0 {

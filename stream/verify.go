@@ -28,8 +28,9 @@ func newVerifier(o Options) *verifier {
 // history there is: a screen from disk may have more than the terminal keeps now.
 func (v *verifier) check(s *Shot, o snapshot.Options, ansi []byte) {
 	want := snapshot.Normalize(s.Frame, o)
-	e := v.engine(vt.Config{Cols: want.Cols, Rows: want.Rows, Scrollback: max(v.scrollback, want.History.Len()), Unicode: want.Unicode,
-		Memory: vt.MaxMemory})
+	e := v.engine(vt.Config{Cols: want.Cols, Rows: want.Rows, Scrollback: max(v.scrollback, want.History.Len()),
+		Unicode: want.Unicode,
+		Memory:  vt.MaxMemory})
 	e.Write(ansi)
 	if d := snapshot.Differences(want, e.Freeze()); len(d) > 0 {
 		v.report(s.Seq, d)

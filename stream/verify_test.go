@@ -50,7 +50,8 @@ func newVerified(engine vt.EngineFunc) *verified {
 // their form, and the program may have ended.
 func TestVerifyExact(t *testing.T) {
 	v := newVerified(vt10x.New)
-	v.Write([]byte("\x1b[1;31mred\x1b[m\r\n" + strings.Repeat("line\r\n", 40) + "\x1b[?2004h\x1b[2;3r\x1b[5;5Hend\x1b[3"))
+	v.Write([]byte("\x1b[1;31mred\x1b[m\r\n" + strings.Repeat("line\r\n",
+		40) + "\x1b[?2004h\x1b[2;3r\x1b[5;5Hend\x1b[3"))
 	encodeAll(t, v.Hub)
 	v.Resize(30, 6)
 	v.Write([]byte("1mx\x1b[?1049h\x1b[4;30Hy"))

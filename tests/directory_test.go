@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // printedDirs are the lines of a terminal's screen and history that are absolute paths.
@@ -145,4 +147,43 @@ func TestTheDefaultDirectory(t *testing.T) {
 		}
 	}
 	s.post("/session/test/pty", `{"cmd":["/bin/pwd"],"cwd":"missing"}`).wants(400)
+}
+
+// hangingMount returns a directory on which every stat hangs until the test ends: a FUSE mount that
+// nobody serves, as of a network file system whose server is gone.
+func hangingMount(t *testing.T) string {
+	t.Helper()
+	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Skip("needs /dev/fuse:", err)
+	}
+	dir := t.TempDir()
+	options := fmt.Sprintf("fd=%d,rootmode=40000,user_id=%d,group_id=%d", fd, os.Getuid(), os.Getgid())
+	if err := unix.Mount("hangs", dir, "fuse", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+		_ = unix.Close(fd)
+		t.Skip("may not mount:", err)
+	}
+	t.Cleanup(func() {
+		_ = unix.Close(fd) // whoever waits for it gets ENOTCONN now
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// TestADirectoryThatHangs: a program that reports a directory on a mount that hangs stops neither its
+// own output nor its end, nor requests, nor other terminals.
+func TestADirectoryThatHangs(t *testing.T) {
+	dir := hangingMount(t)
+	s := start(t, launch{})
+	var made, other struct{ ID string }
+	s.post("/session/test/pty", `{"cmd":["sh","-c","printf '\\033]7;file://%s\\007' `+dir+
+		`/x; for i in 1 2 3 4 5 6 7 8; do sleep 0.05; echo line $i; done; echo done; cat"]}`).wants(201).into(&made)
+	s.post("/pty/"+made.ID+"/wait", `{"for":"text","pattern":"done","timeout_ms":10000}`).wants(200)
+	s.get("/pty/" + made.ID).wants(200)
+	s.post("/session/test/pty", `{"cmd":["echo","well"]}`).wants(201).into(&other)
+	s.exit(other.ID)
+	s.post("/pty/"+made.ID+"/input", `{"data":"\u0004"}`).wants(200)
+	s.exit(made.ID)
 }

@@ -86,7 +86,7 @@ func buildAll(dir string) error {
 
 // build makes the binary as the Makefile does, or with the race detector.
 func build(to string, race bool) error {
-	c := exec.Command("go", "build", "-o", to)
+	c := exec.Command("go", "build", "-trimpath", "-o", to)
 	c.Dir = ".."
 	c.Env = os.Environ()
 	if race {

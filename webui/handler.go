@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 )
 
 const (
@@ -31,22 +32,25 @@ type page struct {
 }
 
 // Handler serves the client at `/` and its files below it to GET and HEAD; everything else is 404 or 405. When the
-// client was not built, `/` is a page that says how to build it. All files are read and compressed once, here. The
+// client was not built, `/` is a page that says how to build it. All files are read and compressed once, for the first
+// request: it takes 40 ms, and most processes of the program (keepers, relays, commands of the CLI) serve no page. The
 // handler is safe for concurrent use and leaves the security headers to its caller: the page needs own scripts and
 // connections, inline styles (xterm.js sets them) and data: images.
 func Handler() http.Handler { return newHandler(Files()) }
 
 func newHandler(files fs.FS) http.Handler {
-	pages := map[string]*page{indexName: newPage(indexName, unbuilt)}
-	if isBuilt(files) {
-		pages = readPages(files)
-	}
+	load := sync.OnceValue(func() map[string]*page {
+		if isBuilt(files) {
+			return readPages(files)
+		}
+		return map[string]*page{indexName: newPage(indexName, unbuilt)}
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
 		if name == "" {
 			name = indexName
 		}
-		p, ok := pages[name]
+		p, ok := load()[name]
 		if !ok {
 			http.NotFound(w, r)
 			return

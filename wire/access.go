@@ -2,10 +2,11 @@ package wire
 
 import "time"
 
-// TicketRequest is a ticket for one terminal, or `{"login":true}` for a browser's login, which goes
-// with no other field.
+// TicketRequest asks for a ticket for one terminal, or with `{"login":true}` for a browser's login,
+// which goes with no other field.
 //
-//schema:oneOf [{"required": ["pty"], "properties": {"login": {"const": false}}}, {"required": ["login"], "maxProperties": 1, "properties": {"login": {"const": true}}}]
+//schema:oneOf [{"required": ["pty"], "properties": {"login": {"const": false}}},
+//schema:and {"required": ["login"], "maxProperties": 1, "properties": {"login": {"const": true}}}]
 //schema:examples [{"pty": "build", "role": "read", "ttl_s": 3600, "uses": 100}, {"login": true}]
 type TicketRequest struct {
 	// Id or name of the terminal.

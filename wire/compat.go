@@ -2,7 +2,7 @@ package wire
 
 import "time"
 
-// CompatCreate is a session to make.
+// CompatCreate asks for a new session.
 type CompatCreate struct {
 	// Its name; absent: the server gives one.
 	ID string `json:"id,omitempty" pattern:"^[A-Za-z0-9._-]{1,64}$|^$"`
@@ -21,7 +21,7 @@ type CompatCreate struct {
 	Isolation *bool `json:"isolation,omitempty" nullable:"true"`
 }
 
-// CompatSession is a session.
+// CompatSession is the reply about a session that was made.
 type CompatSession struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -30,7 +30,7 @@ type CompatSession struct {
 	CompatSessionInfo
 }
 
-// CompatSessionInfo is a session.
+// CompatSessionInfo is a session in a list.
 type CompatSessionInfo struct {
 	// Its name.
 	ID string `json:"id"`
@@ -42,7 +42,7 @@ type CompatSessionInfo struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// CompatSessions is the sessions.
+// CompatSessions are the sessions.
 type CompatSessions struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -54,13 +54,13 @@ type CompatSessions struct {
 	Sessions []CompatSessionInfo `json:"sessions"`
 }
 
-// CompatDelete is the session to end.
+// CompatDelete names the session to end.
 type CompatDelete struct {
 	// Its name.
 	SessionID string `json:"sessionId"`
 }
 
-// CompatNamed is done.
+// CompatNamed is the reply of a call that only names its session.
 type CompatNamed struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -70,7 +70,7 @@ type CompatNamed struct {
 	SessionID string `json:"sessionId"`
 }
 
-// CompatEnv is variables: `envVars`, or `env`.
+// CompatEnv has variables to set: `envVars`, or `env`.
 //
 //schema:oneOf [{"required": ["envVars"]}, {"required": ["env"]}]
 type CompatEnv struct {
@@ -84,7 +84,7 @@ type CompatEnv struct {
 	SessionID string `json:"sessionId,omitempty"`
 }
 
-// CompatExecute is a command.
+// CompatExecute is a command to run.
 type CompatExecute struct {
 	// Shell text.
 	Command string `json:"command"`
@@ -107,7 +107,7 @@ type CompatExecute struct {
 	Origin string `json:"origin,omitempty"`
 }
 
-// CompatResult is how it ended.
+// CompatResult is the result of a command.
 type CompatResult struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -163,10 +163,10 @@ type CompatProcess struct {
 	Timestamp time.Time `json:"timestamp"`
 }
 
-// CompatProcesses is all processes of all sessions, oldest first.
+// CompatProcesses are all processes of all sessions, oldest first.
 type CompatProcesses []CompatProcess
 
-// CompatLogs is what it has printed.
+// CompatLogs is the output of a process.
 type CompatLogs struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -184,7 +184,7 @@ type CompatLogs struct {
 	StderrB64 []byte `json:"stderr_b64,omitempty"`
 }
 
-// CompatKilled is how many ended.
+// CompatKilled says how many processes were ended.
 type CompatKilled struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -194,7 +194,7 @@ type CompatKilled struct {
 	CleanedCount int `json:"cleanedCount" minimum:"0"`
 }
 
-// CompatEvent is one event.
+// CompatEvent is one event of a command's stream.
 type CompatEvent struct {
 	// What it is.
 	Type string `json:"type" enum:"start,stdout,stderr,complete,error"`
@@ -221,7 +221,7 @@ type CompatEvent struct {
 	Code string `json:"code,omitempty"`
 }
 
-// CompatEventResult is with complete: the result.
+// CompatEventResult is the result in the event `complete`.
 type CompatEventResult struct {
 	// The code is 0.
 	Success bool `json:"success"`
@@ -235,7 +235,7 @@ type CompatEventResult struct {
 	SessionID string `json:"sessionId"`
 }
 
-// CompatRead is the file.
+// CompatRead names the file to read.
 type CompatRead struct {
 	// Relative to the session's directory.
 	Path string `json:"path" minLength:"1"`
@@ -245,7 +245,7 @@ type CompatRead struct {
 	SessionID string `json:"sessionId,omitempty"`
 }
 
-// CompatWrite is the file and what to write.
+// CompatWrite is a file and what to write to it.
 type CompatWrite struct {
 	// Relative to the session's directory.
 	Path string `json:"path" minLength:"1"`
@@ -257,7 +257,7 @@ type CompatWrite struct {
 	SessionID string `json:"sessionId,omitempty"`
 }
 
-// CompatPath is the file.
+// CompatPath names a file.
 type CompatPath struct {
 	// Relative to the session's directory.
 	Path string `json:"path" minLength:"1"`
@@ -265,7 +265,7 @@ type CompatPath struct {
 	SessionID string `json:"sessionId,omitempty"`
 }
 
-// CompatMkdir is the directory.
+// CompatMkdir names the directory to make.
 type CompatMkdir struct {
 	// Relative to the session's directory.
 	Path string `json:"path" minLength:"1"`
@@ -275,7 +275,7 @@ type CompatMkdir struct {
 	SessionID string `json:"sessionId,omitempty"`
 }
 
-// CompatList is the directory.
+// CompatList names the directory to list.
 type CompatList struct {
 	// Relative to the session's directory.
 	Path string `json:"path" minLength:"1"`
@@ -286,7 +286,7 @@ type CompatList struct {
 	SessionID string `json:"sessionId,omitempty"`
 }
 
-// CompatListOptions is how to list.
+// CompatListOptions say which files a list has.
 type CompatListOptions struct {
 	// Below too.
 	Recursive bool `json:"recursive,omitempty"`
@@ -294,7 +294,7 @@ type CompatListOptions struct {
 	IncludeHidden bool `json:"includeHidden,omitempty"`
 }
 
-// CompatRename is the two paths.
+// CompatRename has the old and the new path.
 type CompatRename struct {
 	// What.
 	OldPath string `json:"oldPath" minLength:"1"`
@@ -304,7 +304,7 @@ type CompatRename struct {
 	SessionID string `json:"sessionId,omitempty"`
 }
 
-// CompatMove is the two paths.
+// CompatMove has the old and the new path.
 type CompatMove struct {
 	// What.
 	SourcePath string `json:"sourcePath" minLength:"1"`
@@ -314,7 +314,7 @@ type CompatMove struct {
 	SessionID string `json:"sessionId,omitempty"`
 }
 
-// CompatFile is done.
+// CompatFile is the reply of a call that only names its file.
 type CompatFile struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -324,7 +324,7 @@ type CompatFile struct {
 	Path string `json:"path"`
 }
 
-// CompatContent is what a file has.
+// CompatContent is the content of a file.
 type CompatContent struct {
 	CompatFile
 	// It.
@@ -335,21 +335,21 @@ type CompatContent struct {
 	Size int `json:"size" minimum:"0"`
 }
 
-// CompatRenamed is done.
+// CompatRenamed is the reply of a rename or move.
 type CompatRenamed struct {
 	CompatFile
 	// What it is called now.
 	NewPath string `json:"newPath"`
 }
 
-// CompatExists is whether it exists.
+// CompatExists says whether a file exists.
 type CompatExists struct {
 	CompatFile
 	// It does.
 	Exists bool `json:"exists"`
 }
 
-// CompatFiles is what a directory has.
+// CompatFiles are the files of a directory.
 type CompatFiles struct {
 	CompatFile
 	// How many.
@@ -360,7 +360,7 @@ type CompatFiles struct {
 	Files []CompatEntry `json:"files"`
 }
 
-// CompatEntry is a file.
+// CompatEntry is a file of a directory.
 type CompatEntry struct {
 	// Its name.
 	Name string `json:"name"`

@@ -2,7 +2,7 @@ package wire
 
 import "encoding/json"
 
-// ToolCall is a tool that the assistant wants used.
+// ToolCall is a call of a tool by the assistant.
 type ToolCall struct {
 	// Its name for the result.
 	ID string `json:"id,omitempty"`
@@ -14,7 +14,7 @@ type ToolCall struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
-// ToolResult is what became of it.
+// ToolResult is the result of a call.
 type ToolResult struct {
 	// The call.
 	ToolCallID string `json:"tool_call_id,omitempty"`
@@ -24,7 +24,7 @@ type ToolResult struct {
 	IsError bool `json:"is_error,omitempty"`
 }
 
-// Message is a message.
+// Message is a message of a conversation.
 type Message struct {
 	// Who says it.
 	Role string `json:"role" enum:"system,user,assistant,tool"`
@@ -36,7 +36,7 @@ type Message struct {
 	ToolResults []ToolResult `json:"tool_results,omitempty"`
 }
 
-// KeptMessage is a message with its place.
+// KeptMessage is a message with its number and time.
 type KeptMessage struct {
 	// Its number, from 1, without gaps; that of a summary is the last it stands for.
 	Seq uint64 `json:"seq"`
@@ -56,7 +56,7 @@ type KeptMessage struct {
 	ToolResults []ToolResult `json:"tool_results"`
 }
 
-// MessageList is messages of a record.
+// MessageList has messages of a record.
 type MessageList struct {
 	// The thread.
 	ThreadID string `json:"thread_id"`
@@ -68,7 +68,7 @@ type MessageList struct {
 	Next uint64 `json:"next,omitempty"`
 }
 
-// AppendMessages is one message, or several in `messages`.
+// AppendMessages appends one message, or several in `messages`.
 type AppendMessages struct {
 	// Who says it.
 	Role string `json:"role,omitempty" enum:"system,user,assistant,tool"`
@@ -82,7 +82,7 @@ type AppendMessages struct {
 	Messages []Message `json:"messages,omitempty"`
 }
 
-// Appended is what was appended.
+// Appended says what was appended.
 type Appended struct {
 	// The number of the last.
 	Seq int64 `json:"seq" format:"int64" minimum:"0"`
@@ -90,7 +90,7 @@ type Appended struct {
 	Messages []AppendedMessage `json:"messages"`
 }
 
-// AppendedMessage is one.
+// AppendedMessage is a message that was appended.
 type AppendedMessage struct {
 	// Its number.
 	Seq int64 `json:"seq" format:"int64" minimum:"0"`
@@ -158,7 +158,7 @@ type RuleCounts struct {
 	Ask *uint64 `json:"ask,omitempty"`
 }
 
-// PatchState is what changes: absent keeps, null clears.
+// PatchState changes the state of a record: absent keeps, null clears.
 type PatchState struct {
 	// What is being done: the first user message unless set.
 	CurrentTask *string `json:"current_task,omitempty" nullable:"true"`
@@ -218,7 +218,7 @@ type RuleCountsPatch struct {
 	Ask uint64 `json:"ask,omitempty"`
 }
 
-// Provenance is where a piece of evidence comes from.
+// Provenance says where a piece of evidence comes from.
 type Provenance struct {
 	// Its kind, such as verification.
 	Category string `json:"category,omitempty"`
@@ -236,7 +236,7 @@ type Provenance struct {
 	CommandID string `json:"command_id,omitempty"`
 }
 
-// TimelineEntry is a decision. Keys that are not known are kept.
+// TimelineEntry is a decision of the harness. Keys that are not known are kept.
 //
 //schema:additionalProperties true
 type TimelineEntry struct {
@@ -290,7 +290,7 @@ type TimelineEntry struct {
 	ArtifactPaths []string `json:"artifact_paths,omitempty"`
 }
 
-// Timeline is decisions in order.
+// Timeline has decisions in order.
 type Timeline struct {
 	// The number of the first that is there; 0 of none.
 	FirstSeq uint64 `json:"first_seq"`
@@ -298,7 +298,7 @@ type Timeline struct {
 	Timeline []TimelineEntry `json:"timeline"`
 }
 
-// TraceEntry is a step of how a turn was completed.
+// TraceEntry is a step in the completion of a turn.
 type TraceEntry struct {
 	// The stage.
 	Stage string `json:"stage,omitempty"`
@@ -314,7 +314,7 @@ type TraceEntry struct {
 	EvidenceProvenance []Provenance `json:"evidence_provenance,omitempty"`
 }
 
-// Trace is how a turn was completed.
+// Trace has the steps in the completion of a turn.
 type Trace struct {
 	// It is projected from the timeline.
 	Derived bool `json:"derived"`
@@ -322,7 +322,7 @@ type Trace struct {
 	CompletionTrace []TraceEntry `json:"completion_trace"`
 }
 
-// LedgerItem is a line of the ledger.
+// LedgerItem is a line of a ledger.
 type LedgerItem struct {
 	// The line; one without text is left out.
 	Text string `json:"text,omitempty"`
@@ -336,7 +336,7 @@ type LedgerItem struct {
 	Evidence []string `json:"evidence,omitempty"`
 }
 
-// Ledger is what the harness holds true.
+// Ledger has what the harness takes as given.
 type Ledger struct {
 	// What is assumed.
 	Assumptions []LedgerItem `json:"assumptions,omitempty"`
@@ -346,7 +346,7 @@ type Ledger struct {
 	DecisionBoundaries []LedgerItem `json:"decision_boundaries,omitempty"`
 }
 
-// Prompt is a system prompt.
+// Prompt is a system prompt of the harness.
 type Prompt struct {
 	// When, as the harness wrote it.
 	Timestamp string `json:"timestamp,omitempty"`
@@ -364,7 +364,7 @@ type Prompt struct {
 	Content string `json:"content"`
 }
 
-// PromptList is prompts in order.
+// PromptList has prompts in order.
 type PromptList struct {
 	// The number of the first that is there; 0 of none.
 	FirstSeq uint64 `json:"first_seq"`
@@ -372,7 +372,7 @@ type PromptList struct {
 	Prompts []Prompt `json:"prompts"`
 }
 
-// PromptAdded is what became of a prompt.
+// PromptAdded is the reply to a new prompt.
 type PromptAdded struct {
 	// Its number, or of the one it repeats.
 	Seq int64 `json:"seq" format:"int64" minimum:"0"`
@@ -380,7 +380,7 @@ type PromptAdded struct {
 	Skipped bool `json:"skipped"`
 }
 
-// Usage is what was used.
+// Usage counts tokens, tools and turns.
 type Usage struct {
 	// Tokens read.
 	InputTokens uint64 `json:"input_tokens"`
@@ -398,7 +398,7 @@ type Usage struct {
 	Turns uint64 `json:"turns"`
 }
 
-// AppendTurn is a turn.
+// AppendTurn is a turn to append.
 type AppendTurn struct {
 	// What the harness answered.
 	FinalResponse string `json:"final_response,omitempty"`
@@ -458,13 +458,13 @@ type Turn struct {
 	SessionID string `json:"session_id"`
 }
 
-// TurnList is turns in order.
+// TurnList has turns in order.
 type TurnList struct {
 	// They.
 	Turns []Turn `json:"turns"`
 }
 
-// Compaction is a compaction.
+// Compaction says what a summary replaces.
 type Compaction struct {
 	// How many there have been.
 	Count uint64 `json:"count"`
@@ -478,7 +478,7 @@ type Compaction struct {
 	CompressedInputTokens uint64 `json:"compressed_input_tokens"`
 }
 
-// Archive is a compaction with what it did.
+// Archive is a compaction with its summary message.
 type Archive struct {
 	Compaction
 	// When.
@@ -489,13 +489,13 @@ type Archive struct {
 	Message *Message `json:"message"`
 }
 
-// CompactionList is compactions in order.
+// CompactionList has compactions in order.
 type CompactionList struct {
 	// They.
 	Compactions []Archive `json:"compactions"`
 }
 
-// Compact is how to compact.
+// Compact says how to compact a record.
 type Compact struct {
 	// Messages that stay as they are; 0 is 4.
 	KeepLast int `json:"keep_last,omitempty" format:"int64" minimum:"0"`
@@ -507,7 +507,7 @@ type Compact struct {
 	Summary *string `json:"summary,omitempty" nullable:"true"`
 }
 
-// Compacted is whether there was one, and which.
+// Compacted says whether there was a compaction, and which.
 type Compacted struct {
 	// Whether anything was archived.
 	Compacted bool `json:"compacted"`
@@ -529,7 +529,7 @@ type Compacted struct {
 	CompressedInputTokens uint64 `json:"compressed_input_tokens,omitempty"`
 }
 
-// RecordHead is a record without what it consists of.
+// RecordHead is the metadata of a record.
 type RecordHead struct {
 	// The record's id.
 	SessionID string `json:"session_id"`
@@ -560,7 +560,7 @@ type RecordHead struct {
 	Usage       Usage  `json:"usage"`
 }
 
-// RecordList is the records of a thread.
+// RecordList has the records of a thread.
 type RecordList struct {
 	// The thread.
 	ThreadID string `json:"thread_id"`
@@ -608,13 +608,13 @@ type Record struct {
 type ImportRecord struct {
 }
 
-// Attach is who drives the thread.
+// Attach says who drives the thread.
 type Attach struct {
 	// A type, such as RuntimeHandle.
 	OwnerType string `json:"owner_type" minLength:"1" maxLength:"128"`
 }
 
-// Attached is where the record stands.
+// Attached is the state of a record for the driver of its thread.
 type Attached struct {
 	RecordState
 	// The record.
@@ -625,7 +625,7 @@ type Attached struct {
 	LastTurnSummary *Turn `json:"last_turn_summary"`
 }
 
-// Steer is a message for who drives the thread.
+// Steer is a message for the driver of the thread.
 type Steer struct {
 	// The text.
 	Message string `json:"message" minLength:"1"`
@@ -637,7 +637,7 @@ type Seq struct {
 	Seq int64 `json:"seq" format:"int64" minimum:"0"`
 }
 
-// Drained is what waited.
+// Drained has the messages that waited.
 type Drained struct {
 	// In the order in which they were left.
 	Messages []string `json:"messages"`

@@ -22,9 +22,9 @@ type EventSnapshot struct {
 	Reason string `json:"reason" enum:"connect,lag,resize,restore"`
 }
 
-// EventResume is in the place of the first snapshot when `since` can be continued: keep the screen,
-// resize to cols x rows. What was missed follows, `data` and `resize` in order, then a `meta` with
-// what stands now.
+// EventResume replaces the first snapshot when `since` can be continued: keep the screen, resize to
+// cols x rows. What was missed follows, `data` and `resize` in order, then a `meta` with what
+// stands now.
 type EventResume struct {
 	// The event; on a WebSocket only, an event stream has it in its `event:` line.
 	Event string `json:"event,omitempty" const:"resume"`
@@ -52,7 +52,7 @@ type EventData struct {
 	Seq uint64 `json:"seq" minimum:"0"`
 }
 
-// EventResize is the size changed at this place of the stream: resize.
+// EventResize is a change of the size at this place of the stream: resize.
 type EventResize struct {
 	// The event; on a WebSocket only, an event stream has it in its `event:` line.
 	Event string `json:"event,omitempty" const:"resize"`
@@ -66,7 +66,7 @@ type EventResize struct {
 	Seq uint64 `json:"seq" minimum:"0"`
 }
 
-// EventMeta is changes that are not bytes; only what changed is there. It has no `id:` line on an
+// EventMeta has changes that are not output; only what changed is there. It has no `id:` line on an
 // event stream.
 type EventMeta struct {
 	// The event; on a WebSocket only, an event stream has it in its `event:` line.
@@ -108,8 +108,8 @@ type Clipboard struct {
 	DataB64 []byte `json:"data_b64"`
 }
 
-// EventExit is the program has ended and all its output was sent: the last event of a connection to
-// its terminal, and for a page of this generation.
+// EventExit comes when the program has ended and all its output was sent: the last event of a
+// connection to its terminal, and for a page of this generation.
 type EventExit struct {
 	Exit
 	// The event; on a WebSocket only, an event stream has it in its `event:` line.
@@ -120,7 +120,7 @@ type EventExit struct {
 	Seq uint64 `json:"seq" minimum:"0"`
 }
 
-// EventError is a message of the viewer was refused; the connection goes on. On a WebSocket only.
+// EventError refuses a message of the viewer; the connection goes on. On a WebSocket only.
 type EventError struct {
 	// The event.
 	Event string `json:"event" const:"error"`
@@ -140,7 +140,7 @@ type EventPong struct {
 	T any `json:"t,omitempty"`
 }
 
-// EventList is what there is: first on every connect of a page, and again after changes, at most
+// EventList has all terminals: first on every connect of a page, and again after changes, at most
 // twice a second. On GET /ws only.
 type EventList struct {
 	// The event.
@@ -149,7 +149,7 @@ type EventList struct {
 	Items []Terminal `json:"items"`
 }
 
-// CommandInput is type: exactly one of `data` and `data_b64`.
+// CommandInput types text or bytes: exactly one of `data` and `data_b64`.
 //
 //schema:oneOf [{"required": ["data"]}, {"required": ["data_b64"]}]
 type CommandInput struct {
@@ -163,7 +163,7 @@ type CommandInput struct {
 	DataB64 []byte `json:"data_b64,omitempty"`
 }
 
-// CommandKeys is press keys.
+// CommandKeys presses keys.
 type CommandKeys struct {
 	// The command.
 	Type string `json:"type" const:"keys"`
@@ -174,7 +174,7 @@ type CommandKeys struct {
 	Keys []string `json:"keys"`
 }
 
-// CommandPaste is paste.
+// CommandPaste pastes text.
 type CommandPaste struct {
 	// The command.
 	Type string `json:"type" const:"paste"`
@@ -184,8 +184,8 @@ type CommandPaste struct {
 	Data string `json:"data"`
 }
 
-// CommandResize is the size this viewer would like; `size_policy` says whether the terminal takes
-// it. Less than 20 columns or 5 rows count as those, more than 1000 as 1000.
+// CommandResize requests a size for this viewer; `size_policy` says whether the terminal takes it.
+// Less than 20 columns or 5 rows count as those, more than 1000 as 1000.
 type CommandResize struct {
 	// The command.
 	Type string `json:"type" const:"resize"`
@@ -197,7 +197,7 @@ type CommandResize struct {
 	Rows int `json:"rows" minimum:"1"`
 }
 
-// CommandFocus is somebody looks at this viewer now: under `latest` its wish decides the size.
+// CommandFocus says that somebody looks at this viewer now: under `latest` its size counts.
 type CommandFocus struct {
 	// The command.
 	Type string `json:"type" const:"focus"`
@@ -205,7 +205,7 @@ type CommandFocus struct {
 	PTY string `json:"pty,omitempty"`
 }
 
-// CommandHide is nobody looks at this viewer's copy now. It gets every event, but is not counted
+// CommandHide says that nobody looks at this viewer now. It gets every event, but is not counted
 // among the viewers and its size decides nothing.
 type CommandHide struct {
 	// The command.
@@ -214,7 +214,7 @@ type CommandHide struct {
 	PTY string `json:"pty,omitempty"`
 }
 
-// CommandShow is somebody looks at this viewer again: the end of `hide`.
+// CommandShow ends `hide`: somebody looks at this viewer again.
 type CommandShow struct {
 	// The command.
 	Type string `json:"type" const:"show"`
@@ -222,7 +222,7 @@ type CommandShow struct {
 	PTY string `json:"pty,omitempty"`
 }
 
-// CommandPing is ask for a pong.
+// CommandPing asks for a pong.
 type CommandPing struct {
 	// The command.
 	Type string `json:"type" const:"ping"`
@@ -230,7 +230,7 @@ type CommandPing struct {
 	T any `json:"t,omitempty"`
 }
 
-// CommandAttach is watch a terminal; begins with a snapshot, or with `resume`. Attaching again
+// CommandAttach watches a terminal; it begins with a snapshot, or with `resume`. Attaching again
 // starts over. At most 64 at once. On GET /ws only.
 type CommandAttach struct {
 	// The command.
@@ -247,7 +247,7 @@ type CommandAttach struct {
 	Hidden bool `json:"hidden,omitempty"`
 }
 
-// CommandDetach is stop watching a terminal. On GET /ws only.
+// CommandDetach ends the watching of a terminal. On GET /ws only.
 type CommandDetach struct {
 	// The command.
 	Type string `json:"type" const:"detach"`

@@ -39,7 +39,7 @@ type Instance struct {
 	StartedAt time.Time `json:"started_at"`
 }
 
-// LeaseList is leases.
+// LeaseList has leases.
 type LeaseList struct {
 	// The oldest first.
 	Leases []Lease `json:"leases"`
@@ -47,7 +47,7 @@ type LeaseList struct {
 	Next string `json:"next,omitempty"`
 }
 
-// CreateLease is what to make. Nothing runs until it is used.
+// CreateLease asks for a new lease. Nothing runs until it is used.
 type CreateLease struct {
 	// Its id; empty or absent: the server chooses one.
 	ID string `json:"id,omitempty" pattern:"^[A-Za-z0-9._-]{0,64}$"`
@@ -58,14 +58,16 @@ type CreateLease struct {
 	Config json.RawMessage `json:"config,omitempty"`
 }
 
-// LeaseEvent is an entry of a lease's book: what was wanted, what was seen, what failed.
+// LeaseEvent is an entry of a lease's log: what was requested, observed or failed.
 type LeaseEvent struct {
 	// Its number.
 	Seq int64 `json:"seq" minimum:"1"`
 	// The lease.
 	LeaseID string `json:"lease_id"`
 	// What happened.
-	Type string `json:"type" enum:"intent.ensure_running,intent.pause,intent.resume,intent.destroy,observe.status,provider.error"`
+	//schema:enum ["intent.ensure_running", "intent.pause", "intent.resume", "intent.destroy",
+	//schema:and "observe.status", "provider.error"]
+	Type string `json:"type"`
 	// Who: api, reaper, use, webhook, recovery.
 	Source string       `json:"source"`
 	From   ComputeState `json:"from"`
@@ -78,7 +80,7 @@ type LeaseEvent struct {
 	At time.Time `json:"at"`
 }
 
-// LeaseEvents is the book of a lease.
+// LeaseEvents is the log of a lease.
 type LeaseEvents struct {
 	// The lease.
 	LeaseID string `json:"lease_id"`
@@ -104,7 +106,7 @@ type ComputeMetrics struct {
 	NetworkTxKbps *float64 `json:"network_tx_kbps"`
 }
 
-// SandboxTypes is providers.
+// SandboxTypes has the providers.
 type SandboxTypes struct {
 	// This machine first, then by name.
 	Types []SandboxType `json:"types"`
@@ -119,7 +121,7 @@ type SandboxType struct {
 	Capabilities Capabilities `json:"capabilities"`
 }
 
-// Capabilities is what it can do.
+// Capabilities say what a provider can do.
 type Capabilities struct {
 	// It can pause.
 	CanPause bool `json:"can_pause"`
@@ -143,7 +145,7 @@ type Capabilities struct {
 	RuntimeKind string `json:"runtime_kind"`
 }
 
-// SandboxSessions is leases with who uses them.
+// SandboxSessions has leases with the threads that use them.
 type SandboxSessions struct {
 	// The oldest first.
 	Sessions []SandboxSession `json:"sessions"`
@@ -151,7 +153,7 @@ type SandboxSessions struct {
 	Next string `json:"next,omitempty"`
 }
 
-// SandboxSession is a lease.
+// SandboxSession is a lease with the threads that use it.
 type SandboxSession struct {
 	// Its name in the paths below: the lease's id.
 	SessionID string `json:"session_id"`
@@ -180,13 +182,13 @@ type SandboxSession struct {
 	Threads []string `json:"threads"`
 }
 
-// ThreadCommands is commands of all terminals of a thread.
+// ThreadCommands has commands of all terminals of a thread.
 type ThreadCommands struct {
 	// In the order in which they began.
 	Commands []ThreadCommand `json:"commands"`
 }
 
-// ThreadCommand is a command.
+// ThreadCommand is a command of a terminal of a thread.
 type ThreadCommand struct {
 	// Its id.
 	CommandID string `json:"command_id"`
@@ -233,7 +235,7 @@ type ThreadEvent struct {
 	Data ThreadEventData `json:"data"`
 }
 
-// ThreadEventData is what it is about; the fields depend on the type.
+// ThreadEventData is the subject of an event; its fields depend on the type.
 type ThreadEventData struct {
 	// A session.
 	SessionID string `json:"session_id,omitempty"`
@@ -275,7 +277,7 @@ type ThreadEventData struct {
 	ApprovalID string `json:"approval_id,omitempty"`
 }
 
-// ThreadEvents is events.
+// ThreadEvents has events of a thread.
 type ThreadEvents struct {
 	// The thread.
 	ThreadID string `json:"thread_id"`
@@ -283,19 +285,19 @@ type ThreadEvents struct {
 	Events []ThreadEvent `json:"events"`
 }
 
-// Matched is what became of a webhook.
+// Matched is the reply to a webhook.
 type Matched struct {
 	// It was about an instance of this server's.
 	Matched bool `json:"matched"`
 }
 
-// HookEvents is what providers told.
+// HookEvents has the webhooks that came.
 type HookEvents struct {
 	// The newest first.
 	Events []HookEvent `json:"events"`
 }
 
-// HookEvent is a webhook.
+// HookEvent is a webhook that came.
 type HookEvent struct {
 	// Its number.
 	Seq int64 `json:"seq" minimum:"1"`
@@ -311,7 +313,7 @@ type HookEvent struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// Webhook is what a provider tells, in its own words.
+// Webhook is the body of a webhook, in the words of the provider.
 //
 //schema:examples [{"instance_id": "sbx-1", "event_type": "sandbox.lifecycle.paused"}]
 type Webhook map[string]any

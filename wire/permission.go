@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// PermissionMode is `read-only`, `workspace-write` (the default) and `danger-full-access` allow what
-// needs no more; `prompt` asks for everything, `allow` allows everything, unless a rule says
-// otherwise.
+// PermissionMode is the mode of a thread. `read-only`, `workspace-write` (the default) and
+// `danger-full-access` allow what needs no more; `prompt` asks for everything, `allow` allows
+// everything, unless a rule says otherwise.
 type PermissionMode string
 
 // The values of PermissionMode.
@@ -19,7 +19,7 @@ const (
 	PermissionModeAllow            PermissionMode = "allow"
 )
 
-// PermissionRule is what is given must match, all of it; something is given.
+// PermissionRule matches a call when all its fields do; it has at least one.
 //
 //schema:minProperties 1
 type PermissionRule struct {
@@ -31,8 +31,8 @@ type PermissionRule struct {
 	PathContains string `json:"path_contains,omitempty" minLength:"1" maxLength:"4096" pattern:"\\S"`
 }
 
-// PermissionRules is rules; at most 1000 of them. A deny rule comes before an ask rule, that before
-// an allow rule, all before the mode.
+// PermissionRules has rules; at most 1000 of them. A deny rule comes before an ask rule, that
+// before an allow rule, all before the mode.
 type PermissionRules struct {
 	// What is allowed.
 	Allow []PermissionRule `json:"allow,omitempty" maxItems:"1000"`
@@ -42,10 +42,11 @@ type PermissionRules struct {
 	Ask []PermissionRule `json:"ask,omitempty" maxItems:"1000"`
 }
 
-// SetPermissions is what is absent stays as it was.
+// SetPermissions changes permissions; an absent field stays as it was.
 //
 //schema:minProperties 1
-//schema:examples [{"mode": "workspace-write", "rules": {"deny": [{"tool": "exec", "contains": "rm -rf"}], "ask": [{"tool": "exec", "contains": "git push"}]}}]
+//schema:examples [{"mode": "workspace-write", "rules": {"deny": [{"tool": "exec",
+//schema:and "contains": "rm -rf"}], "ask": [{"tool": "exec", "contains": "git push"}]}}]
 type SetPermissions struct {
 	// The mode.
 	Mode PermissionMode `json:"mode,omitempty"`
@@ -53,7 +54,7 @@ type SetPermissions struct {
 	Rules *PermissionRules `json:"rules,omitempty"`
 }
 
-// Permissions is what may be done with the terminals of a thread.
+// Permissions say what may be done with the terminals of a thread.
 type Permissions struct {
 	// The thread.
 	ThreadID string `json:"thread_id"`
@@ -73,7 +74,7 @@ type Permissions struct {
 	UpdatedAt *time.Time `json:"updated_at"`
 }
 
-// RuleCountsOf is how many rules act, the server's too.
+// RuleCountsOf counts the rules that apply, with the server's.
 type RuleCountsOf struct {
 	// That allow.
 	Allow int `json:"allow" minimum:"0"`
@@ -94,7 +95,7 @@ type Authorize struct {
 	Arguments map[string]any `json:"arguments,omitempty" nullable:"true"`
 }
 
-// Decision is what becomes of a call.
+// Decision is the decision about a call.
 type Decision struct {
 	// What it is.
 	Decision string `json:"decision" enum:"allow,deny,ask"`
@@ -133,13 +134,13 @@ type Approval struct {
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 }
 
-// Approvals is approvals.
+// Approvals has approvals.
 type Approvals struct {
 	// The newest first.
 	Approvals []Approval `json:"approvals"`
 }
 
-// DecideApproval is an answer.
+// DecideApproval approves or denies a call.
 //
 //schema:examples [{"decision": "approve"}]
 type DecideApproval struct {
@@ -147,13 +148,13 @@ type DecideApproval struct {
 	Decision string `json:"decision" enum:"approve,deny"`
 }
 
-// Mail is what waits in the mailbox of a thread.
+// Mail has the messages that wait for the driver of a thread.
 type Mail struct {
 	// In the order in which they were left.
 	Messages []WaitingMessage `json:"messages"`
 }
 
-// WaitingMessage is a message.
+// WaitingMessage is a message for the driver of a thread.
 type WaitingMessage struct {
 	// Its number.
 	Seq int64 `json:"seq" format:"int64" minimum:"1"`

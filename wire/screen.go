@@ -1,10 +1,11 @@
 package wire
 
-// ScreenANSI is what makes a fresh xterm.js 6 of that size equal to the terminal: history, screen,
-// modes, cursor, and at the end the bytes of an unfinished escape sequence. It contains no query and
-// rings no bell.
+// ScreenANSI makes a fresh xterm.js 6 of that size equal to the terminal: history, screen, modes,
+// cursor, and at the end the bytes of an unfinished escape sequence. It contains no query and rings
+// no bell.
 //
-//schema:examples [{"data": "\u0018$ echo hello\r\nhello\r\n$ \u001b[20l\u001b[?25h\u001b[3;3H", "cols": 80, "rows": 24, "seq": 31}]
+//schema:examples [{"data": "\u0018$ echo hello\r\nhello\r\n$ \u001b[20l\u001b[?25h\u001b[3;3H",
+//schema:and "cols": 80, "rows": 24, "seq": 31}]
 type ScreenANSI struct {
 	// Text with escape sequences, for write().
 	Data string `json:"data"`
@@ -63,7 +64,7 @@ type ScreenJSON struct {
 	Seq uint64 `json:"seq" minimum:"0"`
 }
 
-// ScrollRegion is the rows that scroll (DECSTBM), both included, from 0.
+// ScrollRegion are the rows that scroll (DECSTBM), both included, from 0.
 type ScrollRegion struct {
 	// First row.
 	Top int `json:"top" minimum:"0" maximum:"999"`
@@ -87,7 +88,7 @@ type Cursor struct {
 	PendingWrap bool `json:"pending_wrap"`
 }
 
-// Modes is what the program switched.
+// Modes are the modes of the terminal.
 type Modes struct {
 	// Cursor keys send SS3 (DECCKM).
 	ApplicationCursor bool `json:"application_cursor"`
@@ -130,7 +131,7 @@ type Line struct {
 	Runs []Run `json:"runs"`
 }
 
-// Run is neighbouring cells of one style.
+// Run has neighbouring cells of one style.
 type Run struct {
 	// Their characters; an erased cell is a space.
 	Text string `json:"text"`
@@ -140,7 +141,8 @@ type Run struct {
 	Bg    Color `json:"bg"`
 	// Attributes that are on.
 	//schema:uniqueItems true
-	//schema:items {"type": "string", "enum": ["bold", "dim", "italic", "blink", "inverse", "invisible", "strikethrough", "overline"]}
+	//schema:items {"type": "string", "enum": ["bold", "dim", "italic", "blink", "inverse",
+	//schema:and "invisible", "strikethrough", "overline"]}
 	Attrs []string `json:"attrs"`
 	// Kind of underline; absent when there is none.
 	Underline string `json:"underline,omitempty" enum:"single,double,curly,dotted,dashed"`
@@ -154,5 +156,6 @@ type Run struct {
 // Color is a colour: null is the default, a number an entry of the palette, a string red, green and
 // blue.
 //
-//schema:oneOf [{"type": "null"}, {"type": "integer", "minimum": 0, "maximum": 255}, {"type": "string", "pattern": "^#[0-9a-f]{6}$"}]
+//schema:oneOf [{"type": "null"}, {"type": "integer", "minimum": 0, "maximum": 255},
+//schema:and {"type": "string", "pattern": "^#[0-9a-f]{6}$"}]
 type Color any

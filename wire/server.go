@@ -1,6 +1,6 @@
 package wire
 
-// Health is how the server is. Without credentials it is only the status.
+// Health is the health of the server. Without credentials it is only the status.
 type Health struct {
 	// `ok`, or `degraded`: it works, but see `reasons`.
 	Status string `json:"status" enum:"ok,degraded"`
@@ -20,7 +20,7 @@ type Health struct {
 	PID int `json:"pid,omitempty" minimum:"1"`
 }
 
-// Version is what is running.
+// Version is the version of the server.
 type Version struct {
 	// The program.
 	Name string `json:"name" const:"evertty"`
@@ -30,7 +30,7 @@ type Version struct {
 	API int `json:"api" minimum:"1"`
 }
 
-// RouteList is what the server offers.
+// RouteList has the routes of the server.
 type RouteList struct {
 	// The program.
 	Name string `json:"name" const:"evertty"`
@@ -50,7 +50,7 @@ type RouteLine struct {
 	Does string `json:"does"`
 }
 
-// Error is a refusal.
+// Error is the body of a request that failed.
 type Error struct {
 	// One sentence for a person. It may change between versions.
 	Error string `json:"error"`
@@ -61,7 +61,7 @@ type Error struct {
 	ApprovalID string `json:"approval_id,omitempty"`
 }
 
-// ErrorDetails is more for programs; `{}` when there is nothing more.
+// ErrorDetails has more for programs; `{}` when there is nothing more.
 type ErrorDetails struct {
 	// The field of the body that is wrong.
 	Field string `json:"field,omitempty"`

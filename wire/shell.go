@@ -2,7 +2,7 @@ package wire
 
 import "time"
 
-// ShellInfo is a shell as lists tell it.
+// ShellInfo is a shell in a list.
 type ShellInfo struct {
 	// The shell's id.
 	ID string `json:"id" pattern:"^[A-Za-z0-9._-]{1,64}$"`
@@ -24,13 +24,13 @@ type ShellInfo struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// ShellList is shells, oldest first.
+// ShellList has shells, oldest first.
 type ShellList struct {
 	// The shells.
 	Shells []ShellInfo `json:"shells"`
 }
 
-// Shell is a shell.
+// Shell is a shell of a session.
 type Shell struct {
 	ShellInfo
 	// It has read the profile files.
@@ -46,7 +46,7 @@ type Shell struct {
 	EnvUnset []string `json:"env_unset"`
 }
 
-// CreateShell is a shell to start.
+// CreateShell asks for a new shell.
 type CreateShell struct {
 	// Its id; absent: the server gives one.
 	ID string `json:"id,omitempty" pattern:"^[A-Za-z0-9._-]{1,64}$|^$"`
@@ -65,9 +65,10 @@ type CreateShell struct {
 	Login bool `json:"login,omitempty"`
 }
 
-// Exec is a command: exactly one of `command` and `argv`.
+// Exec is a command to run: exactly one of `command` and `argv`.
 //
-//schema:oneOf [{"required": ["command"], "properties": {"argv": false}}, {"required": ["argv"], "properties": {"command": false}}]
+//schema:oneOf [{"required": ["command"], "properties": {"argv": false}}, {"required": ["argv"],
+//schema:and "properties": {"command": false}}]
 type Exec struct {
 	// Shell text, of any length and number of lines. It is run in the shell itself, not in a
 	// subshell: what it changes lasts.
@@ -109,7 +110,7 @@ type Exec struct {
 	CancelOnDisconnect bool `json:"cancel_on_disconnect,omitempty"`
 }
 
-// ExecResult is how a command ended and what it printed.
+// ExecResult says how a command ended and what it printed.
 type ExecResult struct {
 	// The code is 0.
 	Success bool `json:"success"`
@@ -125,7 +126,9 @@ type ExecResult struct {
 	// the logs of all commands have (--exec-log-quota); the oldest go first. disk_full,
 	// write_failed: the disk did not take it. not_followed: the server and its keeper ended while it
 	// printed.
-	TruncatedReason string `json:"truncated_reason,omitempty" enum:"max_output_bytes,reply_limit,log_limit,log_quota,disk_full,write_failed,not_followed"`
+	//schema:enum ["max_output_bytes", "reply_limit", "log_limit", "log_quota", "disk_full",
+	//schema:and "write_failed", "not_followed"]
+	TruncatedReason string `json:"truncated_reason,omitempty"`
 	// The timeout ended it.
 	TimedOut bool `json:"timed_out"`
 	// A cancel ended it.
@@ -176,7 +179,7 @@ type ExecResult struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// EventComplete is how a command ended.
+// EventComplete says how a command ended.
 type EventComplete struct {
 	// The code is 0.
 	Success bool `json:"success"`
@@ -188,7 +191,9 @@ type EventComplete struct {
 	// kept.
 	Truncated bool `json:"truncated"`
 	// Why `truncated` is set, as in the reply of exec.
-	TruncatedReason string `json:"truncated_reason,omitempty" enum:"max_output_bytes,reply_limit,log_limit,log_quota,disk_full,write_failed,not_followed"`
+	//schema:enum ["max_output_bytes", "reply_limit", "log_limit", "log_quota", "disk_full",
+	//schema:and "write_failed", "not_followed"]
+	TruncatedReason string `json:"truncated_reason,omitempty"`
 	// The timeout ended it.
 	TimedOut bool `json:"timed_out"`
 	// A cancel ended it.
@@ -228,7 +233,7 @@ type EventComplete struct {
 	Note string `json:"note,omitempty"`
 }
 
-// EventStart is the command runs.
+// EventStart says that the command runs.
 type EventStart struct {
 	// Its id.
 	CommandID string `json:"command_id"`
@@ -246,7 +251,7 @@ type EventStart struct {
 	Timestamp time.Time `json:"timestamp"`
 }
 
-// EventOutput is a piece of an output: text, or bytes that are not.
+// EventOutput is a piece of an output: text, or bytes that are not UTF-8.
 //
 //schema:oneOf [{"required": ["data"]}, {"required": ["data_b64"]}]
 type EventOutput struct {
@@ -256,7 +261,7 @@ type EventOutput struct {
 	DataB64 []byte `json:"data_b64,omitempty"`
 }
 
-// ExecAccepted is a command in the background.
+// ExecAccepted is the reply to a command in the background.
 type ExecAccepted struct {
 	// Always true.
 	Success bool `json:"success"`
@@ -271,7 +276,7 @@ type ExecAccepted struct {
 	Shell string `json:"shell"`
 }
 
-// CommandStatus is where a command is in its life. `failed`: it never got a code.
+// CommandStatus is the state of a command. `failed`: it never got a code.
 type CommandStatus string
 
 // The values of CommandStatus.
@@ -283,7 +288,7 @@ const (
 	CommandStatusFailed    CommandStatus = "failed"
 )
 
-// SetEnv is what to change in the environment.
+// SetEnv changes the environment of a shell.
 type SetEnv struct {
 	// Variables to export.
 	//schema:propertyNames {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
@@ -294,7 +299,7 @@ type SetEnv struct {
 	Unset []string `json:"unset,omitempty"`
 }
 
-// Command is a command.
+// Command is a command of a shell.
 type Command struct {
 	// Its id.
 	CommandID string `json:"command_id"`
@@ -330,7 +335,9 @@ type Command struct {
 	// The log has not all.
 	Truncated bool `json:"truncated"`
 	// Why `truncated` is set, as in the reply of exec.
-	TruncatedReason string `json:"truncated_reason,omitempty" enum:"max_output_bytes,reply_limit,log_limit,log_quota,disk_full,write_failed,not_followed"`
+	//schema:enum ["max_output_bytes", "reply_limit", "log_limit", "log_quota", "disk_full",
+	//schema:and "write_failed", "not_followed"]
+	TruncatedReason string `json:"truncated_reason,omitempty"`
 	// Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or
 	// thread_deleted. Absent when it ended otherwise.
 	Reason string `json:"reason,omitempty"`
@@ -352,13 +359,13 @@ type Command struct {
 	StderrBytes int64 `json:"stderr_bytes" minimum:"0"`
 }
 
-// CommandList is commands, newest last.
+// CommandList has commands, newest last.
 type CommandList struct {
 	// The commands.
 	Commands []Command `json:"commands"`
 }
 
-// CommandLogs is what a command has printed up to now.
+// CommandLogs has the output of a command up to now.
 type CommandLogs struct {
 	// Its id.
 	CommandID string        `json:"command_id"`
@@ -366,7 +373,9 @@ type CommandLogs struct {
 	// There was more than is kept.
 	Truncated bool `json:"truncated"`
 	// Why `truncated` is set, as in the reply of exec.
-	TruncatedReason string `json:"truncated_reason,omitempty" enum:"max_output_bytes,reply_limit,log_limit,log_quota,disk_full,write_failed,not_followed"`
+	//schema:enum ["max_output_bytes", "reply_limit", "log_limit", "log_quota", "disk_full",
+	//schema:and "write_failed", "not_followed"]
+	TruncatedReason string `json:"truncated_reason,omitempty"`
 	// Bytes of stdout.
 	StdoutBytes int64 `json:"stdout_bytes" minimum:"0"`
 	// Bytes of stderr.
@@ -381,9 +390,11 @@ type CommandLogs struct {
 	StderrB64 []byte `json:"stderr_b64,omitempty"`
 }
 
-// ExecInput is bytes for a command: text or base64, or only their end.
+// ExecInput is input for a command: text or base64, or only their end.
 //
-//schema:anyOf [{"required": ["data"], "properties": {"data_b64": false}}, {"required": ["data_b64"], "properties": {"data": false}}, {"required": ["eof"], "properties": {"eof": {"const": true}, "data": false, "data_b64": false}}]
+//schema:anyOf [{"required": ["data"], "properties": {"data_b64": false}},
+//schema:and {"required": ["data_b64"], "properties": {"data": false}}, {"required": ["eof"],
+//schema:and "properties": {"eof": {"const": true}, "data": false, "data_b64": false}}]
 type ExecInput struct {
 	// Text.
 	Data string `json:"data,omitempty"`
@@ -393,7 +404,7 @@ type ExecInput struct {
 	EOF bool `json:"eof,omitempty"`
 }
 
-// CommandCancelled is what became of it.
+// CommandCancelled is the reply to a cancel.
 type CommandCancelled struct {
 	// Always true.
 	Success bool `json:"success"`

@@ -70,7 +70,7 @@ type Terminal struct {
 	Damage string `json:"damage,omitempty"`
 }
 
-// Exit is how a program ended.
+// Exit says how a program ended.
 type Exit struct {
 	// Its exit code, 0..255; null when it is not known: `reason` is `lost` then. With a signal, 128
 	// plus the signal's number.
@@ -82,9 +82,9 @@ type Exit struct {
 	Reason string `json:"reason" enum:"exit,signal,killed,lost"`
 }
 
-// SizePolicy is whose wish decides the size when several viewers have one: the viewer who typed,
-// focused or resized last (`latest`), who has watched longest (`owner`), the smallest or the largest
-// of all wishes, or nobody's (`fixed`). POST …/resize always counts.
+// SizePolicy says whose size counts when several viewers request one: the viewer who typed, focused
+// or resized last (`latest`), who has watched longest (`owner`), the smallest or the largest of all
+// wishes, or nobody's (`fixed`). POST …/resize always counts.
 //
 //schema:default "latest"
 type SizePolicy string
@@ -98,9 +98,10 @@ const (
 	SizePolicyFixed    SizePolicy = "fixed"
 )
 
-// CreateTerminal is what to start. Every field may be left out, and so may the whole body.
+// CreateTerminal says what to start. Every field may be left out, and so may the whole body.
 //
-//schema:examples [{"cmd": ["bash", "-l"], "cols": 80, "rows": 24}, {"cmd": ["make", "test"], "cwd": "/srv/app", "env": {"CI": "1"}, "name": "build"}]
+//schema:examples [{"cmd": ["bash", "-l"], "cols": 80, "rows": 24}, {"cmd": ["make", "test"],
+//schema:and "cwd": "/srv/app", "env": {"CI": "1"}, "name": "build"}]
 type CreateTerminal struct {
 	// The program and its arguments: 1 to 4096 words of at most 131071 bytes. A program without a
 	// slash is looked up in PATH.
@@ -125,7 +126,7 @@ type CreateTerminal struct {
 	SizePolicy SizePolicy `json:"size_policy,omitempty" enum:",latest,owner,smallest,largest,fixed" default:"latest"`
 }
 
-// TerminalList is terminals, oldest first; deleted ones are left out.
+// TerminalList has terminals, oldest first; deleted ones are left out.
 type TerminalList struct {
 	// Their ids.
 	Ptys []string `json:"ptys"`
@@ -133,7 +134,7 @@ type TerminalList struct {
 	Items []Terminal `json:"items"`
 }
 
-// Input is what to type: exactly one of the two fields. The whole body may have 1 MiB.
+// Input has what to type: exactly one of the two fields. The whole body may have 1 MiB.
 //
 //schema:oneOf [{"required": ["data"]}, {"required": ["data_b64"]}]
 //schema:examples [{"data": "ls\n"}, {"data_b64": "AwQ="}]
@@ -144,7 +145,7 @@ type Input struct {
 	DataB64 []byte `json:"data_b64,omitempty"`
 }
 
-// InputTaken is the program's terminal took everything.
+// InputTaken is the reply to input that the program's terminal took.
 type InputTaken struct {
 	// Always true.
 	Success bool `json:"success" const:"true"`
@@ -152,7 +153,7 @@ type InputTaken struct {
 	Bytes int `json:"bytes" minimum:"0"`
 }
 
-// Sent is the program's terminal took everything.
+// Sent is the reply to input that the program's terminal took.
 type Sent struct {
 	// Always true.
 	Success bool `json:"success" const:"true"`
@@ -173,7 +174,9 @@ type MouseEvent struct {
 	// Row, from 0.
 	Y int `json:"y" minimum:"0" maximum:"999"`
 	// `none` is for a movement without a button.
-	Button string `json:"button,omitempty" enum:"left,middle,right,wheel_up,wheel_down,wheel_left,wheel_right,none" default:"left"`
+	//schema:enum ["left", "middle", "right", "wheel_up", "wheel_down", "wheel_left", "wheel_right",
+	//schema:and "none"]
+	Button string `json:"button,omitempty" default:"left"`
 	// `click` is a press and a release.
 	Action string `json:"action,omitempty" enum:"press,release,move,click" default:"click"`
 	// Keys that are held.
@@ -185,7 +188,8 @@ type MouseEvent struct {
 // ask for (application cursor keys and keypad, kitty keyboard, mouse).
 //
 //schema:oneOf [{"required": ["keys"]}, {"required": ["mouse"]}]
-//schema:examples [{"keys": ["C-c", "Up", "Enter"]}, {"keys": ["text:hello", "Enter"]}, {"mouse": {"x": 10, "y": 3, "button": "left", "action": "click"}}]
+//schema:examples [{"keys": ["C-c", "Up", "Enter"]}, {"keys": ["text:hello", "Enter"]},
+//schema:and {"mouse": {"x": 10, "y": 3, "button": "left", "action": "click"}}]
 type Keys struct {
 	Mouse *MouseEvent `json:"mouse,omitempty"`
 	// Names of keys, in any case: Enter Tab BTab Escape Space BSpace Up Down Left Right Home End
@@ -217,7 +221,7 @@ type Size struct {
 	Rows int `json:"rows" minimum:"1" maximum:"1000"`
 }
 
-// Resized is the size is now this.
+// Resized is the new size.
 type Resized struct {
 	// Always true.
 	Success bool `json:"success" const:"true"`
@@ -240,16 +244,19 @@ type Signal struct {
 type Nothing struct {
 }
 
-// Done is it is done.
+// Done is the reply of a call that has nothing to tell.
 type Done struct {
 	// Always true.
 	Success bool `json:"success" const:"true"`
 }
 
-// Wait is what to wait for: one condition, or `any` of several.
+// Wait says what to wait for: one condition, or `any` of several.
 //
 //schema:oneOf [{"required": ["for"]}, {"required": ["any"]}]
-//schema:examples [{"for": "text", "pattern": "ready", "timeout_ms": 5000}, {"for": "idle", "idle_ms": 1000}, {"for": "regex", "pattern": "^(PASS|FAIL)", "since": 5120, "ignore_echo": true}, {"any": [{"for": "text", "pattern": "[y/n]"}, {"for": "exit"}]}, {"for": "text", "pattern": "Loading", "not": true}]
+//schema:examples [{"for": "text", "pattern": "ready", "timeout_ms": 5000}, {"for": "idle",
+//schema:and "idle_ms": 1000}, {"for": "regex", "pattern": "^(PASS|FAIL)", "since": 5120,
+//schema:and "ignore_echo": true}, {"any": [{"for": "text", "pattern": "[y/n]"}, {"for": "exit"}]},
+//schema:and {"for": "text", "pattern": "Loading", "not": true}]
 type Wait struct {
 	// `text`: the pattern is shown; `regex`: it matches a line (RE2; `^` and `$` are those of each
 	// line); `idle`: nothing was printed or typed for `idle_ms`, counted from the beginning of the
@@ -277,7 +284,10 @@ type Wait struct {
 	// Row for `cursor`, from 0; absent: any.
 	Y *int `json:"y,omitempty" minimum:"0"`
 	// Which mode, for `mode`: a name of `modes` in the snapshot as JSON.
-	Mode string `json:"mode,omitempty" enum:"application_cursor,application_keypad,origin,autowrap,reverse_wrap,insert,linefeed,reverse_video,bracketed_paste,focus_events,mouse,mouse_encoding,synchronized_output,kitty_keyboard"`
+	//schema:enum ["application_cursor", "application_keypad", "origin", "autowrap", "reverse_wrap",
+	//schema:and "insert", "linefeed", "reverse_video", "bracketed_paste", "focus_events", "mouse",
+	//schema:and "mouse_encoding", "synchronized_output", "kitty_keyboard"]
+	Mode string `json:"mode,omitempty"`
 	// What the mode is: true or false, for `mouse` and `mouse_encoding` a name, for `kitty_keyboard`
 	// the flags. Absent is true.
 	//schema:type ["boolean", "string", "number"]
@@ -326,14 +336,17 @@ type WaitCondition struct {
 	// Row for `cursor`, from 0; absent: any.
 	Y *int `json:"y,omitempty" minimum:"0"`
 	// Which mode, for `mode`: a name of `modes` in the snapshot as JSON.
-	Mode string `json:"mode,omitempty" enum:"application_cursor,application_keypad,origin,autowrap,reverse_wrap,insert,linefeed,reverse_video,bracketed_paste,focus_events,mouse,mouse_encoding,synchronized_output,kitty_keyboard"`
+	//schema:enum ["application_cursor", "application_keypad", "origin", "autowrap", "reverse_wrap",
+	//schema:and "insert", "linefeed", "reverse_video", "bracketed_paste", "focus_events", "mouse",
+	//schema:and "mouse_encoding", "synchronized_output", "kitty_keyboard"]
+	Mode string `json:"mode,omitempty"`
 	// What the mode is: true or false, for `mouse` and `mouse_encoding` a name, for `kitty_keyboard`
 	// the flags. Absent is true.
 	//schema:type ["boolean", "string", "number"]
 	Value any `json:"value,omitempty"`
 }
 
-// Waited is the condition came true.
+// Waited is the reply to a condition that came true.
 type Waited struct {
 	// Always true.
 	Matched bool `json:"matched" const:"true"`

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// SessionStatus is `idle`: it expires soon for want of activity. `failed`: its compute could not be
-// had.
+// SessionStatus is the state of a session. `idle`: it expires soon for want of activity. `failed`:
+// its compute could not be had.
 type SessionStatus string
 
 // The values of SessionStatus.
@@ -18,7 +18,7 @@ const (
 	SessionStatusFailed SessionStatus = "failed"
 )
 
-// ComputeState is what compute was last seen to do. `dead`: it is gone, or there was none yet.
+// ComputeState is the last observed state of compute. `dead`: it is gone, or there was none yet.
 type ComputeState string
 
 // The values of ComputeState.
@@ -39,7 +39,7 @@ type Budget struct {
 	Bytes int64 `json:"bytes,omitempty" minimum:"0"`
 }
 
-// Policy is how long sessions of the thread may live.
+// Policy says how long sessions of the thread may live.
 type Policy struct {
 	// Without activity: commands, input, output, files, viewers, touch. 0 expires at once.
 	IdleSeconds float64 `json:"idle_seconds" minimum:"0" maximum:"315360000"`
@@ -48,8 +48,8 @@ type Policy struct {
 	Budget     *Budget `json:"budget,omitempty"`
 }
 
-// SetPolicy is what changes of a policy. A field that is absent stays as it was; a budget is given
-// as a whole, and 0 in it is no limit.
+// SetPolicy changes a policy. A field that is absent stays as it was; a budget is given as a whole,
+// and 0 in it is no limit.
 type SetPolicy struct {
 	// Without activity: commands, input, output, files, viewers, touch. 0 expires at once.
 	IdleSeconds *float64 `json:"idle_seconds,omitempty" minimum:"0" maximum:"315360000"`
@@ -58,7 +58,7 @@ type SetPolicy struct {
 	Budget     *Budget  `json:"budget,omitempty"`
 }
 
-// CreateThread is what to make.
+// CreateThread asks for a new thread.
 type CreateThread struct {
 	// The thread's name, which is also the session's in /session/{sid}; empty or absent: the server
 	// chooses one.
@@ -70,7 +70,7 @@ type CreateThread struct {
 	Policy  *SetPolicy `json:"policy,omitempty"`
 }
 
-// Thread is a thread.
+// Thread owns terminals and outlives their processes.
 type Thread struct {
 	// Its name.
 	ThreadID string `json:"thread_id"`
@@ -90,7 +90,7 @@ type Thread struct {
 	MessagesOmitted *uint64 `json:"messages_omitted,omitempty"`
 }
 
-// ThreadSandbox is where its processes run.
+// ThreadSandbox says where the processes of a thread run.
 type ThreadSandbox struct {
 	// The provider's name.
 	Type string `json:"type"`
@@ -102,7 +102,7 @@ type ThreadSandbox struct {
 	TerminalID string `json:"terminal_id"`
 }
 
-// ThreadList is threads.
+// ThreadList has threads.
 type ThreadList struct {
 	// By id.
 	Threads []Thread `json:"threads"`
@@ -137,10 +137,12 @@ type ThreadSession struct {
 	// When it was over; absent while it is live.
 	EndedAt time.Time `json:"ended_at,omitzero"`
 	// Why it is over.
-	CloseReason string `json:"close_reason,omitempty" enum:"idle_timeout,max_duration,budget,destroyed,superseded,thread_deleted,provider"`
+	//schema:enum ["idle_timeout", "max_duration", "budget", "destroyed", "superseded",
+	//schema:and "thread_deleted", "provider"]
+	CloseReason string `json:"close_reason,omitempty"`
 }
 
-// ThreadTerminal is what of a terminal outlives its processes.
+// ThreadTerminal is the part of a terminal that outlives its processes.
 type ThreadTerminal struct {
 	// Its thread.
 	ThreadID string `json:"thread_id"`
@@ -181,19 +183,19 @@ type RolledBack struct {
 	CwdFallback string `json:"cwd_fallback,omitempty"`
 }
 
-// ThreadTerminals is terminals.
+// ThreadTerminals has the terminals of a thread.
 type ThreadTerminals struct {
 	// The oldest first.
 	Terminals []ThreadTerminal `json:"terminals"`
 }
 
-// TerminalStates is the versions of a terminal's state.
+// TerminalStates has the versions of a terminal's state.
 type TerminalStates struct {
 	// The newest first, at most 1000.
 	States []TerminalState `json:"states"`
 }
 
-// TerminalState is one version.
+// TerminalState is one version of a terminal's state.
 type TerminalState struct {
 	// Its number.
 	Version int64 `json:"version" minimum:"0"`
@@ -209,7 +211,7 @@ type TerminalState struct {
 	At time.Time `json:"at"`
 }
 
-// Rollback is where to go back to.
+// Rollback says to which version to go back.
 type Rollback struct {
 	// The number of an earlier state.
 	Version *int64 `json:"version" minimum:"0" nullable:"false"`

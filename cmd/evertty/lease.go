@@ -137,7 +137,8 @@ func (a *app) completeLeases(_ *cobra.Command, args []string, _ string) ([]strin
 		var words []string
 		list, _ := server.Leases(ctx, "")
 		for _, l := range list {
-			words = append(words, cobra.CompletionWithDesc(l.LeaseID, printable(l.ProviderName+" "+string(l.ObservedState))))
+			words = append(words, cobra.CompletionWithDesc(l.LeaseID,
+				printable(l.ProviderName+" "+string(l.ObservedState))))
 		}
 		return words
 	})

@@ -79,7 +79,8 @@ func (o *creating) flags(c *cobra.Command) {
 	f.Var(newInt(&o.rows, 0, 1, maxSize), "rows", "`rows` (default: those of this terminal)")
 	f.IntVar(&o.scrollback, "scrollback", serverChooses, "`lines` of history (default: the server's)")
 	f.Lookup("scrollback").DefValue = "0" // which is not shown
-	f.StringVar((*string)(&o.SizePolicy), "size-policy", "", "whose `size` counts: latest, owner, smallest, largest or fixed")
+	f.StringVar((*string)(&o.SizePolicy), "size-policy", "",
+		"whose `size` counts: latest, owner, smallest, largest or fixed")
 	f.BoolVarP(&o.detached, "detach", "d", false, "do not show it, print its id")
 }
 

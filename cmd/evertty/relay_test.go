@@ -54,7 +54,7 @@ func relayJob(t *testing.T, j relay.Job) (dir string) {
 	i, err := p.Create(t.Context(), provider.CreateRequest{Name: "relay"})
 	must(err)
 	j.Instance = i.ID
-	must(relay.Leave(dir, j))
+	must(relay.WriteJob(dir, j))
 	return dir
 }
 

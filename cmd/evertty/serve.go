@@ -172,7 +172,8 @@ func (f *serveFlags) cleaningFlags(flags *pflag.FlagSet) {
 		"how much output of one terminal is kept")
 	flags.Var(newSize(&c.JournalQuota, terminal.DefaultJournalQuota), "journal-quota",
 		"how much output of all terminals is kept")
-	flags.Var(newSize(&c.SnapshotQuota, terminal.DefaultSnapshotQuota), "snapshot-quota", "how much all snapshots may take")
+	flags.Var(newSize(&c.SnapshotQuota, terminal.DefaultSnapshotQuota), "snapshot-quota",
+		"how much all snapshots may take")
 	flags.Var(newSize(&f.execLogQuota, supervisor.DefaultExecLogQuota), "exec-log-quota",
 		"how much output of all commands in exec shells is kept; the oldest goes first")
 }
@@ -330,7 +331,7 @@ func (s *daemon) records(rotate int64, log *slog.Logger) (thread.Store, error) {
 		return nil, err
 	}
 	s.db = db
-	s.record.Store = db.Records()
+	s.record.Store = db.Conversations()
 	if s.record.Files, err = store.OpenFiles(filepath.Join(s.dir, "threads"), rotate); err != nil {
 		log.Error("records are kept without files", "error", err)
 		s.record.NoFiles = err

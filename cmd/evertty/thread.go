@@ -126,7 +126,8 @@ func (a *app) showThread(ctx context.Context, server *client.Client, th client.T
 	fmt.Fprintf(t, "lease\t%s\t%s %s\n", printable(lease.LeaseID), printable(lease.ProviderName),
 		printable(string(lease.ObservedState)))
 	for _, one := range terminals {
-		fmt.Fprintf(t, "%s\t%s\t%s  version %d %s\n", printable(one.Kind), printable(one.TerminalID), printable(one.Cwd),
+		fmt.Fprintf(t, "%s\t%s\t%s  version %d %s\n", printable(one.Kind), printable(one.TerminalID),
+			printable(one.Cwd),
 			one.Version, yes(one.Active, "(active)"))
 		for _, name := range slices.Sorted(maps.Keys(one.EnvDelta)) {
 			fmt.Fprintf(t, "\t\t%s=%s\n", printable(name), clipped(printable(one.EnvDelta[name]), captionWidth))

@@ -106,7 +106,8 @@ func (a *app) newThreadCompact() *cobra.Command {
 				fmt.Fprintln(a.stdout, "nothing to compact")
 				return nil
 			}
-			fmt.Fprintf(a.stdout, "%d messages are behind a summary, about %d tokens became %d\n", done.RemovedMessageCount,
+			fmt.Fprintf(a.stdout, "%d messages are behind a summary, about %d tokens became %d\n",
+				done.RemovedMessageCount,
 				done.OriginalInputTokens, done.CompressedInputTokens)
 			return nil
 		})

@@ -136,13 +136,19 @@ func TestCastEnds(t *testing.T) {
 		entries []journal.Entry
 		want    string // behind the header
 	}{
-		"nothing":    {nil, ""},
-		"lost":       {[]journal.Entry{{Kind: journal.EntryExit, End: &journal.End{Reason: "lost"}}}, "[0.000, \"m\", \"exit lost\"]\n"},
-		"unfinished": {[]journal.Entry{output(0, "a\xe2\x82")}, "[0.000, \"o\", \"a\"]\n[0.000, \"o\", \"\ufffd\ufffd\"]\n"},
-		"unfinished before the exit": {[]journal.Entry{output(0, "a\xe2\x82"), {Kind: journal.EntryExit, Time: after(0), End: &journal.End{Code: exitStatus(3)}}, {Kind: journal.EntryRestart, Time: after(0), Cols: 80, Rows: 24, Generation: 2}, output(0, "\xac")},
+		"nothing": {nil, ""},
+		"lost": {[]journal.Entry{{Kind: journal.EntryExit, End: &journal.End{Reason: "lost"}}},
+			"[0.000, \"m\", \"exit lost\"]\n"},
+		"unfinished": {[]journal.Entry{output(0, "a\xe2\x82")},
+			"[0.000, \"o\", \"a\"]\n[0.000, \"o\", \"\ufffd\ufffd\"]\n"},
+		"unfinished before the exit": {[]journal.Entry{output(0, "a\xe2\x82"),
+			{Kind: journal.EntryExit, Time: after(0), End: &journal.End{Code: exitStatus(3)}},
+			{Kind: journal.EntryRestart, Time: after(0), Cols: 80, Rows: 24, Generation: 2}, output(0, "\xac")},
 			"[0.000, \"o\", \"a\"]\n[0.000, \"o\", \"\ufffd\ufffd\"]\n[0.000, \"m\", \"exit 3\"]\n[0.000, \"m\", \"generation 2\"]\n[0.000, \"o\", \"\ufffd\"]\n"},
-		"signal":  {[]journal.Entry{{Kind: journal.EntryExit, End: &journal.End{Signal: "SIGKILL"}}}, "[0.000, \"x\", \"137\"]\n"},
-		"no time": {[]journal.Entry{{Kind: journal.EntryOutput, Data: []byte("a")}, output(5000, "b"), output(6000, "c")}, "[0.000, \"o\", \"a\"]\n[0.000, \"o\", \"b\"]\n[0.001, \"o\", \"c\"]\n"},
+		"signal": {[]journal.Entry{{Kind: journal.EntryExit, End: &journal.End{Signal: "SIGKILL"}}},
+			"[0.000, \"x\", \"137\"]\n"},
+		"no time": {[]journal.Entry{{Kind: journal.EntryOutput, Data: []byte("a")}, output(5000, "b"),
+			output(6000, "c")}, "[0.000, \"o\", \"a\"]\n[0.000, \"o\", \"b\"]\n[0.001, \"o\", \"c\"]\n"},
 	} {
 		header, got, _ := strings.Cut(castOf(t, V3, tc.entries...), "\n")
 		if got != tc.want || !json.Valid([]byte(header)) {
@@ -189,7 +195,8 @@ func TestCastKeepsOutput(t *testing.T) {
 // castNoise is output with control sequences, characters of all lengths and bytes
 // that are none.
 func castNoise(r *rand.Rand) []byte {
-	words := []string{"\x1b[31m", "\x1b[5;7H", "\x1b]0;t\x07", "\r\n", "é", "€", "漢", "👍🏽", "\xff", "\xe2\x82", "\xf0\x9f\x91", "\xc3", "\x80", "\"\\", "abc ", "\x00", "\x1b[?1049h", "\x1b[2J", "\u2028"}
+	words := []string{"\x1b[31m", "\x1b[5;7H", "\x1b]0;t\x07", "\r\n", "é", "€", "漢", "👍🏽", "\xff", "\xe2\x82",
+		"\xf0\x9f\x91", "\xc3", "\x80", "\"\\", "abc ", "\x00", "\x1b[?1049h", "\x1b[2J", "\u2028"}
 	var b []byte
 	for range r.IntN(200) {
 		b = append(b, words[r.IntN(len(words))]...)
@@ -230,7 +237,8 @@ func TestCastReaderTakes(t *testing.T) {
 	if h.Time.Unix() != 1504467315 || h.IdleLimit != 1500*time.Millisecond || len(h.Env) != 1 || h.Cols != 80 {
 		t.Errorf("the header is %+v", h)
 	}
-	if got, want := fmt.Sprint(events), "[{1s 111 a 0 0} {1.25s 122 what 0 0} {2.75s 114 90x30 90 30} {2.750001s 120 0 0 0}]"; got != want {
+	if got, want := fmt.Sprint(events),
+		"[{1s 111 a 0 0} {1.25s 122 what 0 0} {2.75s 114 90x30 90 30} {2.750001s 120 0 0 0}]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	_, events = readCast(t, "{\"version\":2,\"width\":1,\"height\":1}\n[2,\"o\",\"\\ud800\"]\n[1,\"o\",\"back\"]")
@@ -284,7 +292,8 @@ func FuzzCast(f *testing.F) {
 			if e, err = r.Next(); err != nil {
 				break
 			}
-			if e.At < last || e.At > maxTime || !utf8.ValidString(e.Data) || e.Code == Resize && !castSize(e.Cols, e.Rows) {
+			if e.At < last || e.At > maxTime || !utf8.ValidString(e.Data) || e.Code == Resize &&
+				!castSize(e.Cols, e.Rows) {
 				t.Fatalf("an event %+v after %v", e, last)
 			}
 			last = e.At

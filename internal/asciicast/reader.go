@@ -165,7 +165,8 @@ func (c *CastReader) event(line []byte) (Event, error) {
 	var seconds float64
 	var code string
 	e := Event{}
-	if err := errors.Join(json.Unmarshal(parts[0], &seconds), json.Unmarshal(parts[1], &code), json.Unmarshal(parts[2], &e.Data)); err != nil {
+	if err := errors.Join(json.Unmarshal(parts[0], &seconds), json.Unmarshal(parts[1], &code),
+		json.Unmarshal(parts[2], &e.Data)); err != nil {
 		return e, c.wrong("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	t, ok := castTime(seconds)

@@ -258,7 +258,8 @@ type castTerm struct {
 
 // append appends the header's line.
 func (h Header) append(b []byte) []byte {
-	out := castHeader{Version: h.Version, IdleLimit: h.IdleLimit.Seconds(), Command: h.Command, Title: h.Title, Env: h.Env}
+	out := castHeader{Version: h.Version, IdleLimit: h.IdleLimit.Seconds(), Command: h.Command, Title: h.Title,
+		Env: h.Env}
 	if !h.Time.IsZero() {
 		out.Timestamp = h.Time.Unix()
 	}

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// MaxDocument is how long a record file may be, in bytes: 100,000 messages of a page each need less, and a server holds it in memory for a moment.
+// MaxDocument is how long a conversation file may be, in bytes: 100,000 messages of a page each need less, and a server holds it in memory for a moment.
 const MaxDocument = 128 << 20
 
-// DecodeDocument reads a record file of Loader's, of whatever version, or one of ours. It is tolerant as Loader is: what is missing or has a type that cannot be meant gets the
-// default of a new record, blank texts of fields that may be null are null, elements of lists that are not what the list has are left out. Unlike Loader it leaves texts and numbers
+// DecodeDocument reads a conversation file of Loader's, of whatever version, or one of ours. It is tolerant as Loader is: what is missing or has a type that cannot be meant gets the
+// default of a new conversation, blank texts of fields that may be null are null, elements of lists that are not what the list has are left out. Unlike Loader it leaves texts and numbers
 // otherwise as they were given, and keeps keys that it does not know in Extra (those of a timeline entry in the entry's). Extra also has usage as it came, whose keys Encode writes.
 // Errors: ErrInvalid for what is not one JSON object, ErrTooLarge beyond MaxDocument.
 func DecodeDocument(b []byte) (Document, error) {
@@ -62,7 +62,7 @@ func decodeDocument(f fields) Document {
 	return d
 }
 
-// Encode writes a record file: keys sorted, indented by two, numbers as they were given, ending in a newline. What indents would make longer than MaxDocument is in one line: an argument of a
+// Encode writes a conversation file: keys sorted, indented by two, numbers as they were given, ending in a newline. What indents would make longer than MaxDocument is in one line: an argument of a
 // tool may nest thousands of levels deep, or be a list of a million digits. The version that is written is the constant Version whatever d says. A file of Loader's that is decoded and encoded is the same JSON value. Errors: a RawMessage or Number in d that is no JSON.
 func (d Document) Encode() ([]byte, error) {
 	b, err := d.MarshalJSON()

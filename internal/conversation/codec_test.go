@@ -50,7 +50,7 @@ func TestLoaderFile(t *testing.T) {
 	}
 }
 
-// TestDocumentKeys: the empty record has the keys that a new record of Loader's has, and completion_trace only when there is one.
+// TestDocumentKeys: the empty record has the keys that a new conversation of Loader's has, and completion_trace only when there is one.
 func TestDocumentKeys(t *testing.T) {
 	b, err := Document{SessionID: "a"}.Encode()
 	if err != nil {
@@ -113,7 +113,7 @@ func TestDocumentKeys(t *testing.T) {
 	}
 }
 
-// TestTolerant: what is missing or odd gets what a new record has; it is never an error.
+// TestTolerant: what is missing or odd gets what a new conversation has; it is never an error.
 func TestTolerant(t *testing.T) {
 	fresh := decodeDocument(fields{})
 	for name, file := range map[string]string{

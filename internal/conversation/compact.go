@@ -28,7 +28,7 @@ type CompactOptions struct {
 	Threshold     int64   // estimated tokens from which on it is worth it; 0 is 1 when there is a Summary, else what ContextWindow gives, else DefaultThreshold
 	ContextWindow int64   // tokens of the model, 0 when not known: the threshold is three quarters of it, MinThreshold at least
 	Keep          int     // messages that stay; 0 is DefaultKeep
-	Summary       *string // the caller's own summary: stands as it is, with the lines that are carried on behind it; a blank one is none
+	Summary       *string // the caller's own summary: stands as it is, with the merged lines behind it; a blank one is none
 	CurrentTask   *string // for the line Scope
 }
 

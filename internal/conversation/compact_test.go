@@ -133,7 +133,7 @@ func TestSummaryOfWork(t *testing.T) {
 	golden(t, "compaction-work.txt", c.Compaction.Summary+"\n")
 }
 
-// step compacts a conversation as a record does.
+// step compacts a conversation as a conversation does.
 func step(t *testing.T, messages []Message, last *Compaction, o CompactOptions) ([]Message, *Compaction) {
 	t.Helper()
 	c, ok := Compact(messages, last, o)
@@ -247,7 +247,7 @@ func TestNothingLost(t *testing.T) {
 
 func factsOf(own string) (facts []string) {
 	for line := range strings.SplitSeq(own, "\n") {
-		if saysSomething(line) {
+		if hasContent(line) {
 			facts = append(facts, line)
 		}
 	}
@@ -297,7 +297,7 @@ func TestFold(t *testing.T) {
 	}{
 		{"", []string{""}}, {"abc", []string{"abc"}}, {"ab cd ef", []string{"ab cd", "ef"}}, {"abcdefgh i", []string{"abcde", "fgh i"}}, {"a abcdefghijk", []string{"a", "abcde", "fghij", "k"}}, {"äöü äö", []string{"äöü", "äö"}},
 	} {
-		if got := fold(c.line, 5); !slices.Equal(got, c.parts) {
+		if got := splitLine(c.line, 5); !slices.Equal(got, c.parts) {
 			t.Errorf("%q is folded to %q, want %q", c.line, got, c.parts)
 		}
 	}

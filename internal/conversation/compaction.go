@@ -1,6 +1,6 @@
 package conversation
 
-// Compaction tells of the newest one of a record. Count is how many there have been.
+// Compaction tells of the newest one of a conversation. Count is how many there have been.
 type Compaction struct {
 	Count                 int64  `json:"count"`
 	RemovedMessageCount   int64  `json:"removed_message_count"`

@@ -1,6 +1,6 @@
 package conversation
 
-// Head is a record without what it consists of. Numbers count from 1; the number of the newest of a list is how many there are.
+// Head is a conversation without what it consists of. Numbers count from 1; the number of the newest of a list is how many there are.
 type Head struct {
 	ID          string `json:"session_id"`
 	Thread      string `json:"thread_id"`
@@ -15,7 +15,7 @@ type Head struct {
 	Traces      int64  `json:"-"` // given ones
 	Prompts     int64  `json:"prompts"`
 	Turns       int64  `json:"turns"`
-	Mail        int64  `json:"-"`       // ever put into the mailbox
+	Inbox       int64  `json:"-"`       // ever put into the inbox
 	Waiting     int64  `json:"waiting"` // of these, not drained
 	Compactions int64  `json:"compactions"`
 	Usage       Usage  `json:"usage"` // of all turns

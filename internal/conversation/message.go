@@ -10,7 +10,7 @@ const (
 	RoleTool      = "tool"
 )
 
-// Message is one entry of the conversation, as a record file has it. Its fields, and those of what is in it, are in the order of their keys, as a file wants them.
+// Message is one entry of the conversation, as a conversation file has it. Its fields, and those of what is in it, are in the order of their keys, as a file wants them.
 type Message struct {
 	Content     string       `json:"content"`
 	Role        string       `json:"role"`
@@ -32,7 +32,7 @@ type ToolResult struct {
 	ToolCallID string `json:"tool_call_id"`
 }
 
-// Kept is a message as a Store has it. Seq counts all messages of a record from 1 and has no gaps.
+// Kept is a message as a Store has it. Seq counts all messages of a conversation from 1 and has no gaps.
 type Kept struct {
 	Seq        int64  `json:"seq"`
 	At         string `json:"created_at"`
@@ -53,7 +53,7 @@ func (m Message) Normal() Message {
 	return m
 }
 
-// ordered is the Normal message with the keys of arguments sorted: its JSON is canonical without the cost of that, and messages are most of a record.
+// ordered is the Normal message with the keys of arguments sorted: its JSON is canonical without the cost of that, and messages are most of a conversation.
 func (m Message) ordered() Message {
 	m = m.Normal()
 	for i := range m.ToolCalls {

@@ -30,7 +30,7 @@ func (p Prompt) Normal() (q Prompt, ok bool) {
 	return p, p.Content != ""
 }
 
-// Repeats says whether p, both being Normal, is latest in all but its time; then it is not kept again.
+// Repeats reports whether p, both being Normal, is latest in all but its time; then it is not kept again.
 func (p Prompt) Repeats(latest Prompt) bool {
 	p.Timestamp = latest.Timestamp
 	return reflect.DeepEqual(p, latest)

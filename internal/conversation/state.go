@@ -8,7 +8,7 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 )
 
-// State is the part of a record that is changed field by field: in a patch an absent key keeps, null clears, that is, gives the zero value or the default.
+// State is the part of a conversation that is changed field by field: in a patch an absent key keeps, null clears, that is, gives the zero value or the default.
 // A nil pointer is null. Keys are those of a Loader record.
 type State struct {
 	CurrentTask                *string        `json:"current_task"`
@@ -36,7 +36,7 @@ type State struct {
 	LastTurnTransitionReason   *string        `json:"last_turn_transition_reason_code"`
 }
 
-// What a new record says.
+// What a new conversation says.
 const DefaultWorkflowMode = "execute"
 
 // Normal is the state with defaults where it has none, null for other blank texts, the three counts, and empty collections instead of none.

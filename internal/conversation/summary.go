@@ -14,7 +14,7 @@ import (
 const (
 	SummaryLines = 24   // lines about the archived messages
 	SummaryChars = 1200 // code points of these, with line ends
-	SummaryLine  = 160  // code points of any line; a longer one is cut, or when it is carried on, folded
+	SummaryLine  = 160  // code points of any line; a longer one is cut, or when it is merged, split
 
 	CarriedLines = 64   // lines of earlier summaries: those of ten compactions and more
 	CarriedChars = 4800 // code points of these, with line ends: a hundredth of what makes a compaction worth it
@@ -42,8 +42,8 @@ const (
 	summaryNoFiles  = "None referenced."
 )
 
-// summary tells in a few lines what messages are about that a compaction archives, or what the caller says they are, and carries the earlier lines on.
-func summary(removed []Message, o CompactOptions, earlier []carried) string {
+// summary tells in a few lines what messages are about that a compaction archives, or what the caller says they are, and merges the earlier lines.
+func summary(removed []Message, o CompactOptions, earlier []summaryLine) string {
 	var lines []string
 	if o.Summary != nil && !blank(*o.Summary) {
 		lines = strings.Split(strings.TrimSpace(*o.Summary), "\n")
@@ -53,11 +53,11 @@ func summary(removed []Message, o CompactOptions, earlier []carried) string {
 	if len(earlier) > 0 && !slices.Contains(lines, summaryRetained) {
 		lines = append(lines, summaryRetained)
 	}
-	return strings.Join(append(lines, carryOn(earlier, lines)...), "\n")
+	return strings.Join(append(lines, mergeSummaries(earlier, lines)...), "\n")
 }
 
 // summarize makes the lines of upstream's summary. The scope stays what it was while nobody sets a task.
-func summarize(removed []Message, task *string, earlier []carried) []string {
+func summarize(removed []Message, task *string, earlier []summaryLine) []string {
 	users, work := contents(removed, RoleUser), contents(removed, RoleAssistant)
 	scope := ""
 	if task != nil {

@@ -24,7 +24,7 @@ var completionOutcomes = map[string]string{
 
 const outcomeComplete = "complete"
 
-// Trace is the completion trace of a record: projected from the timeline when that carries the last completion decision (derived: nothing of it need be stored), else
+// Trace is the completion trace of a conversation: projected from the timeline when that carries the last completion decision (derived: nothing of it need be stored), else
 // the newest of the stored one. timeline is in the order in which it was written.
 //
 // The projection: the newest entry about completion whose reason code is lastDecision, and those about completion that stand directly before it, at most MaxTrace. So it is the same

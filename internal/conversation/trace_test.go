@@ -79,7 +79,7 @@ func randomTimeline(r *rand.Rand) []Entry {
 }
 
 // TestTraceProperties: over random timelines a derived trace is a run of the timeline about completion in its order that ends at the newest entry with the decision and
-// cannot be longer, at most 8; it does not depend on what is stored, nor on what comes before; and a record that was written to a file and read again has the same.
+// cannot be longer, at most 8; it does not depend on what is stored, nor on what comes before; and a conversation that was written to a file and read again has the same.
 func TestTraceProperties(t *testing.T) {
 	for seed := range uint64(randomRuns) {
 		r := rand.New(rand.NewPCG(seed, 1))

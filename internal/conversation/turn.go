@@ -2,7 +2,7 @@ package conversation
 
 import "encoding/json"
 
-// Usage counts tokens and what they were spent on. Totals are sums over the turns of a record.
+// Usage counts tokens and what they were spent on. Totals are sums over the turns of a conversation.
 type Usage struct {
 	InputTokens         int64 `json:"input_tokens"`
 	OutputTokens        int64 `json:"output_tokens"`

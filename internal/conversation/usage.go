@@ -84,7 +84,7 @@ func (u Usage) Plus(v Usage) Usage {
 	return u
 }
 
-// usageKeys is u as a record file has it. Loader writes only keys that something was counted for; came is the usage of the file that a record was made from, and nil for
+// usageKeys is u as a conversation file has it. Loader writes only keys that something was counted for; came is the usage of the file that a conversation was made from, and nil for
 // one of ours, which has all keys. Keys of came that are not known stay as they are.
 func usageKeys(u Usage, came json.RawMessage) map[string]json.RawMessage {
 	old := object(came)

@@ -41,7 +41,7 @@ func TestUsageOfTurns(t *testing.T) {
 	}
 }
 
-// TestUsageKeys: a record that came from a file writes the keys that the file had, one of ours all.
+// TestUsageKeys: a conversation that came from a file writes the keys that the file had, one of ours all.
 func TestUsageKeys(t *testing.T) {
 	for _, c := range []struct {
 		came string

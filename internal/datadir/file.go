@@ -114,7 +114,8 @@ func ReadFile(d *os.Root, name string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if info.Size() > limit {
-		return nil, fmt.Errorf("%w: %s has %d bytes, at most %d are read", snapshot.ErrCorrupt, name, info.Size(), limit)
+		return nil, fmt.Errorf("%w: %s has %d bytes, at most %d are read", snapshot.ErrCorrupt, name, info.Size(),
+			limit)
 	}
 	b := make([]byte, info.Size())
 	if _, err := io.ReadFull(f, b); err != nil {

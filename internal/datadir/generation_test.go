@@ -25,7 +25,8 @@ func TestSnapshotsAreCompressed(t *testing.T) {
 	plain, err := os.ReadFile(filepath.Join(dir, "terminals", "a", "screen.2"))
 	must(t, err)
 	saved, err := s.CompressSnapshots("a")
-	if got := files(t, dir, "a"); err != nil || saved <= 0 || !slices.Equal(got, []string{"screen.1.zst", "screen.2.zst"}) {
+	if got := files(t, dir, "a"); err != nil || saved <= 0 ||
+		!slices.Equal(got, []string{"screen.1.zst", "screen.2.zst"}) {
 		t.Fatalf("%q, saved %d, %v", got, saved, err)
 	}
 	got, err := s.Load("a")
@@ -43,7 +44,8 @@ func TestSnapshotsAreCompressed(t *testing.T) {
 		flipped[i] ^= 1 << (i % 8)
 		for _, damaged := range [][]byte{packed[:i], flipped} {
 			h, f, err := snapshot.Decode(damaged)
-			if err == nil && !bytes.Equal(snapshot.Encode(h, f), plain) || err != nil && !errors.Is(err, snapshot.ErrCorrupt) {
+			if err == nil && !bytes.Equal(snapshot.Encode(h, f), plain) || err != nil &&
+				!errors.Is(err, snapshot.ErrCorrupt) {
 				t.Fatalf("byte %d: %v", i, err)
 			}
 		}

@@ -62,7 +62,8 @@ func TakeLock(ctx context.Context, dir string) (release func(), killed int, err 
 	}
 	defer func() { _ = unix.Close(handle) }()
 	if e := send(handle, unix.SIGTERM, unix.SIGCONT); e != nil {
-		return nil, 0, fmt.Errorf("datadir: %w by process %d: %s; it cannot be asked to leave: %w", ErrLocked, pid, dir, e)
+		return nil, 0, fmt.Errorf("datadir: %w by process %d: %s; it cannot be asked to leave: %w", ErrLocked, pid, dir,
+			e)
 	}
 	release, err = awaitLock(ctx, dir, pid)
 	if ctx.Err() == nil || !errors.Is(err, ErrLocked) {

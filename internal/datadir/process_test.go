@@ -45,7 +45,8 @@ var helpers = map[string]func(dir string) error{
 		defer release()
 		s, err := Open(dir)
 		for i := 0; err == nil; i++ {
-			err = errors.Join(s.Save("a", snapshot.Header{Seq: uint64(i)}, titled(fmt.Sprint(i))), s.SaveMeta("a", []byte(fmt.Sprint(i))))
+			err = errors.Join(s.Save("a", snapshot.Header{Seq: uint64(i)}, titled(fmt.Sprint(i))),
+				s.SaveMeta("a", []byte(fmt.Sprint(i))))
 			_, _ = fmt.Fprintln(os.Stdout, "saved", i)
 		}
 		return err
@@ -62,13 +63,15 @@ func fill(dir string) error {
 		return err
 	}
 	defer release()
-	return errors.Join(s.SaveMeta("a", []byte("{}")), s.Save("a", snapshot.Header{}, smallFrame()), s.Save("b", snapshot.Header{}, smallFrame()))
+	return errors.Join(s.SaveMeta("a", []byte("{}")), s.Save("a", snapshot.Header{}, smallFrame()),
+		s.Save("b", snapshot.Header{}, smallFrame()))
 }
 
 func TestMain(m *testing.M) {
 	if name := os.Getenv("DATADIR_TEST_HELPER"); name != "" {
 		if err := helpers[name](os.Getenv("DATADIR_TEST_DIR")); err != nil {
-			_, _ = fmt.Fprintln(os.Stdout, "error:", err, "| no space:", errors.Is(err, ErrNoSpace), "| read only:", errors.Is(err, ErrReadOnly))
+			_, _ = fmt.Fprintln(os.Stdout, "error:", err, "| no space:", errors.Is(err, ErrNoSpace), "| read only:",
+				errors.Is(err, ErrReadOnly))
 			os.Exit(3)
 		}
 		os.Exit(0)
@@ -147,7 +150,8 @@ func TestStoreKeepsTheOldWhenTheDiskIsFull(t *testing.T) {
 	_ = filler.Close()
 	big := titled(strings.Repeat("new", 10_000))
 	for name, err := range map[string]error{
-		"Save": s.Save("a", snapshot.Header{}, big), "SaveMeta": s.SaveMeta("a", make([]byte, 50_000)), "Save of a new terminal": s.Save("b", snapshot.Header{}, big),
+		"Save": s.Save("a", snapshot.Header{}, big), "SaveMeta": s.SaveMeta("a", make([]byte, 50_000)),
+		"Save of a new terminal": s.Save("b", snapshot.Header{}, big),
 	} {
 		if !errors.Is(err, ErrNoSpace) || !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%s: %v", name, err)
@@ -187,7 +191,8 @@ func TestStoreRefusesAReadOnlyDirectory(t *testing.T) {
 		}
 	}
 	out, err := cmd.CombinedOutput()
-	if err == nil || !bytes.Contains(out, []byte("read only: true")) || !bytes.Contains(out, []byte(dir)) || !bytes.Contains(out, []byte("0500")) {
+	if err == nil || !bytes.Contains(out, []byte("read only: true")) || !bytes.Contains(out, []byte(dir)) ||
+		!bytes.Contains(out, []byte("0500")) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -236,7 +241,9 @@ func TestStoreSurvivesKill(t *testing.T) {
 			_, _ = lines.ReadString('\n') // what is missing shows in what was saved
 		}
 		if round == 0 {
-			if _, err := Lock(dir); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint("process ", cmd.Process.Pid)) || !strings.Contains(err.Error(), dir) {
+			if _, err := Lock(dir); !errors.Is(err, ErrLocked) ||
+				!strings.Contains(err.Error(), fmt.Sprint("process ", cmd.Process.Pid)) ||
+				!strings.Contains(err.Error(), dir) {
 				t.Errorf("lock held by another process: %v", err)
 			}
 		}
@@ -268,7 +275,8 @@ func TestLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Lock(dir); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint("process ", os.Getpid())) {
+	if _, err := Lock(dir); !errors.Is(err, ErrLocked) ||
+		!strings.Contains(err.Error(), fmt.Sprint("process ", os.Getpid())) {
 		t.Errorf("second lock: %v", err)
 	}
 	release()

@@ -8,10 +8,12 @@ import (
 	"syscall"
 )
 
-// reserveFile is in the data directory: blocks that are given back when the disk is full, so that a command that frees space can be written down.
+// reserveFile is in the data directory: blocks that are given back when the disk is full, so that a command that frees
+// space can be written down.
 const reserveFile = "reserve"
 
-// ReserveBytes is the size of the reserve, in bytes. A command's files take some 30 KiB until its state is captured, most of it one block each.
+// ReserveBytes is the size of the reserve, in bytes. A command's files take some 30 KiB until its state is captured,
+// most of it one block each.
 const ReserveBytes = 256 << 10
 
 // HoldReserve sees to it that the reserve is there. Errors: ErrNoSpace, the kernel's.

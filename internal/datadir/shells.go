@@ -17,13 +17,14 @@ const shellFacts = ".json"
 type KeptShell struct {
 	ID  string
 	Dir string // absolute
-	// Facts are what SaveShell kept, nil when nothing good is there; Damage says why, ErrNotFound when SaveShell was never called.
+	// Facts are what SaveShell kept, nil when nothing good is there; Damage says why, ErrNotFound when SaveShell was
+	// never called.
 	Facts  []byte
 	Damage error
 }
 
-// MakeShell makes the directory of a new shell, empty and of mode 0700, and returns its absolute path. The shell counts as half made
-// until SaveShell. Errors: ErrBadID, fs.ErrExist, ErrNoSpace.
+// MakeShell makes the directory of a new shell, empty and of mode 0700, and returns its absolute path. The shell counts
+// as half made until SaveShell. Errors: ErrBadID, fs.ErrExist, ErrNoSpace.
 func (s *Store) MakeShell(id string) (dir string, err error) {
 	if err := checkID(id); err != nil {
 		return "", err
@@ -37,8 +38,8 @@ func (s *Store) MakeShell(id string) (dir string, err error) {
 	return filepath.Join(s.shells.Name(), id), nil
 }
 
-// SaveShell keeps p, at most 4 MiB, as the facts of a shell and syncs it to disk; a crash at any instant leaves the facts before or these.
-// Errors: ErrBadID, ErrNoSpace.
+// SaveShell keeps p, at most 4 MiB, as the facts of a shell and syncs it to disk; a crash at any instant leaves the
+// facts before or these. Errors: ErrBadID, ErrNoSpace.
 func (s *Store) SaveShell(id string, p []byte) error {
 	if err := checkID(id); err != nil {
 		return err

@@ -31,7 +31,8 @@ func openStore(t testing.TB, dir string) *Store {
 
 // smallFrame has something of most.
 func smallFrame() *vt.Frame {
-	f := &vt.Frame{Cols: 8, Rows: 2, Unicode: vt.Unicode15Graphemes, Modes: vt.DefaultModes(), Title: "title", Pending: []byte("\x1b[")}
+	f := &vt.Frame{Cols: 8, Rows: 2, Unicode: vt.Unicode15Graphemes, Modes: vt.DefaultModes(), Title: "title",
+		Pending: []byte("\x1b[")}
 	var p vt.Packer
 	p.Char('x', 1, vt.Style{Attr: vt.Bold})
 	l := p.Line(true)
@@ -141,7 +142,8 @@ func TestStoreMeta(t *testing.T) {
 
 func TestStoreRefusesOtherIDs(t *testing.T) {
 	s := openStore(t, t.TempDir())
-	for _, id := range []string{"", ".", "..", "a/b", "../a", "/etc", "A", "a_b", "a.b", ".gone-a", "a\x00", "a\n", "ä", "．．", strings.Repeat("a", 65), strings.Repeat("x", 10_000)} {
+	for _, id := range []string{"", ".", "..", "a/b", "../a", "/etc", "A", "a_b", "a.b", ".gone-a", "a\x00", "a\n", "ä",
+		"．．", strings.Repeat("a", 65), strings.Repeat("x", 10_000)} {
 		_, _, loadMeta := s.LoadMeta(id)
 		_, load := s.Load(id)
 		_, size := s.Size(id)
@@ -179,7 +181,8 @@ func TestStoreFallsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := s.Load("a")
-		if err != nil || got.Frame.Title != "old" || !errors.Is(got.Damage, snapshot.ErrCorrupt) || !strings.Contains(got.Damage.Error(), "a/screen.2") {
+		if err != nil || got.Frame.Title != "old" || !errors.Is(got.Damage, snapshot.ErrCorrupt) ||
+			!strings.Contains(got.Damage.Error(), "a/screen.2") {
 			t.Errorf("%s: %v, %v", what, got.Damage, err)
 		}
 	}
@@ -249,7 +252,8 @@ func TestStoreFollowsNoLink(t *testing.T) {
 	}
 	mustSave(t, s, "a", "newest")
 	for _, p := range []string{secret, outside} {
-		if b, err := os.ReadFile(p); err != nil || !bytes.Equal(b, snapshot.Encode(snapshot.Header{}, titled("secret"))) {
+		if b, err := os.ReadFile(p); err != nil ||
+			!bytes.Equal(b, snapshot.Encode(snapshot.Header{}, titled("secret"))) {
 			t.Errorf("%s was written through a link", p)
 		}
 	}
@@ -284,7 +288,8 @@ func TestOpenStoreSweeps(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
 	mustSave(t, s, "a", "kept")
-	for _, name := range []string{"terminals/.gone-b/screen.1/x", "terminals/a/.tmp-screen.9", "terminals/a/journal", "terminals/.other", "other"} {
+	for _, name := range []string{"terminals/.gone-b/screen.1/x", "terminals/a/.tmp-screen.9", "terminals/a/journal",
+		"terminals/.other", "other"} {
 		p := filepath.Join(dir, name)
 		must(t, os.MkdirAll(filepath.Dir(p), 0o700))
 		if err := os.WriteFile(p, nil, 0o600); err != nil {
@@ -292,7 +297,8 @@ func TestOpenStoreSweeps(t *testing.T) {
 		}
 	}
 	openStore(t, dir)
-	for name, want := range map[string]bool{"terminals/.gone-b": false, "terminals/a/.tmp-screen.9": false, "terminals/a/journal": true, "terminals/.other": true, "other": true} {
+	for name, want := range map[string]bool{"terminals/.gone-b": false, "terminals/a/.tmp-screen.9": false,
+		"terminals/a/journal": true, "terminals/.other": true, "other": true} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -314,7 +320,8 @@ func TestStoreServesManyAtOnce(t *testing.T) {
 			id := fmt.Sprint("terminal-", w)
 			for i := range 15 {
 				title := fmt.Sprint(id, " ", i)
-				if err := errors.Join(s.Save(id, snapshot.Header{}, titled(title)), s.SaveMeta(id, []byte(title))); err != nil {
+				if err := errors.Join(s.Save(id, snapshot.Header{}, titled(title)),
+					s.SaveMeta(id, []byte(title))); err != nil {
 					t.Error(err)
 				}
 				got, err := s.Load(id)
@@ -391,7 +398,8 @@ func TestStoreRefusesDirectories(t *testing.T) {
 		}
 		return err
 	}
-	if err := open(loose); !errors.Is(err, ErrLoose) || !strings.Contains(err.Error(), loose) || !strings.Contains(err.Error(), "0777") {
+	if err := open(loose); !errors.Is(err, ErrLoose) || !strings.Contains(err.Error(), loose) ||
+		!strings.Contains(err.Error(), "0777") {
 		t.Errorf("writable for all: %v", err)
 	}
 	foreign := "/" // of root
@@ -407,7 +415,8 @@ func TestStoreRefusesDirectories(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(file, nil, 0o600))
 	for _, dir := range []string{file, filepath.Join(file, "below")} {
-		if err := open(dir); !errors.Is(err, syscall.ENOTDIR) && (err == nil || !strings.Contains(err.Error(), "not a directory")) {
+		if err := open(dir); !errors.Is(err, syscall.ENOTDIR) &&
+			(err == nil || !strings.Contains(err.Error(), "not a directory")) {
 			t.Errorf("%s is a file: %v", dir, err)
 		}
 	}

@@ -31,18 +31,18 @@ func (j *Journal) Append(src Source, n int, buf []byte) ([]byte, error) {
 	}
 	now := time.Now()
 	if err := j.ready(now); err != nil {
-		return j.absorb(src, buf, 0, n, err)
+		return j.readUnkept(src, buf, 0, n, err)
 	}
 	off := int64(j.end.Load() - j.last().offset)
 	moved, err := src.MoveTo(j.open.data, off, n)
 	moved = min(max(moved, 0), n)
 	lost := j.readBack(buf[:moved], off)
-	j.took(buf[:moved], now)
+	j.appended(buf[:moved], now)
 	if err != nil || lost != nil {
 		if lost == nil && outOfOutput(err) {
-			return buf[:moved], j.wrong(fmt.Errorf("%w: %w", errShort, err))
+			return buf[:moved], j.wrap(fmt.Errorf("%w: %w", errShort, err))
 		}
-		return j.absorb(src, buf, moved, n, j.fail(errors.Join(err, lost)))
+		return j.readUnkept(src, buf, moved, n, j.fail(errors.Join(err, lost)))
 	}
 	if waiting, _ := j.records.waiting(); waiting > flushSize {
 		err = j.flush()
@@ -73,8 +73,8 @@ func outOfOutput(err error) bool {
 	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// absorb takes what is left of n bytes into memory, and counts it as lost.
-func (j *Journal) absorb(src Source, buf []byte, have, n int, why error) ([]byte, error) {
+// readUnkept takes what is left of n bytes into memory, and counts it as lost.
+func (j *Journal) readUnkept(src Source, buf []byte, have, n int, why error) ([]byte, error) {
 	at := have
 	for at < n {
 		k, err := src.Read(buf[at:n])
@@ -85,8 +85,8 @@ func (j *Journal) absorb(src Source, buf []byte, have, n int, why error) ([]byte
 	}
 	if j.writes && !j.closed && at > have {
 		end := j.end.Add(uint64(at - have))
-		j.wounds.gap(end-uint64(at-have), end)
-		j.exactly()
+		j.losses.gap(end-uint64(at-have), end)
+		j.noteExactEnd()
 		j.mark.came = time.Now()
 	}
 	return buf[:at], why
@@ -97,16 +97,16 @@ func (j *Journal) absorb(src Source, buf []byte, have, n int, why error) ([]byte
 func (j *Journal) ready(now time.Time) error {
 	switch {
 	case !j.writes:
-		return j.wrong(errReadingOnly)
+		return j.wrap(errReadingOnly)
 	case j.closed:
-		return j.wrong(os.ErrClosed)
+		return j.wrap(os.ErrClosed)
 	}
 	if j.open != nil {
 		length := j.end.Load() - j.last().offset
 		waiting, urgent := j.records.waiting()
 		full := length >= j.rest.room(uint64(j.opt.Segment), j.end.Load()) || j.last().index+int64(waiting) >= maxIndex
 		if full && length > 0 {
-			j.late = errors.Join(j.late, j.leave())
+			j.late = errors.Join(j.late, j.sealOpen())
 		} else if urgent {
 			if err := j.flush(); err != nil {
 				return err
@@ -136,8 +136,8 @@ func (j *Journal) readBack(p []byte, off int64) error {
 	return fmt.Errorf("reading output back: %w", err)
 }
 
-// took accounts for output at the end of the data file.
-func (j *Journal) took(p []byte, now time.Time) {
+// appended accounts for output at the end of the data file.
+func (j *Journal) appended(p []byte, now time.Time) {
 	if len(p) == 0 {
 		return
 	}
@@ -160,9 +160,9 @@ func (j *Journal) took(p []byte, now time.Time) {
 	}
 	j.bytes.Add(int64(end - j.end.Load()))
 	j.end.Store(end)
-	j.ahead()
+	j.reserveAhead()
 	j.mark.came = now
-	j.dirty.data = true
+	j.unsynced.data = true
 }
 
 // setMark notes that the output since the last mark, up to end, came at that

@@ -18,7 +18,7 @@ func (j *Journal) begin(now time.Time) error {
 	j.forgetEmpty()
 	s, o, err := j.create(now)
 	if err != nil {
-		j.trouble, j.retry = j.wrong(fmt.Errorf("beginning a segment: %w", err)), time.Now().Add(retryPause)
+		j.trouble, j.retry = j.wrap(fmt.Errorf("beginning a segment: %w", err)), time.Now().Add(retryPause)
 		return j.trouble
 	}
 	j.serial++
@@ -28,7 +28,7 @@ func (j *Journal) begin(now time.Time) error {
 	j.bytes.Add(s.index)
 	j.open, j.trouble = o, nil
 	j.mark = marking{from: s.offset, came: now}
-	j.dirty.index, j.dirty.dir = true, true
+	j.unsynced.index, j.unsynced.dir = true, true
 	j.rest.due = s.offset
 	j.noteRest()
 	return nil
@@ -51,7 +51,7 @@ func (j *Journal) create(now time.Time) (segment, *openSegment, error) {
 		return segment{}, nil, err
 	}
 	defer d.Close()
-	s := segment{offset: j.end.Load(), first: j.records.place()}
+	s := segment{offset: j.end.Load(), first: j.records.state()}
 	if s.offset >= maxPosition {
 		return s, nil, fmt.Errorf("%w: position %d", snapshot.ErrCorrupt, s.offset)
 	}
@@ -77,9 +77,9 @@ func (j *Journal) create(now time.Time) (segment, *openSegment, error) {
 	return s, nil, errors.Join(err, s.remove(d))
 }
 
-// leave seals the open segment and closes its files. Whatever fails, there is no
+// sealOpen seals the open segment and closes its files. Whatever fails, there is no
 // open segment afterwards.
-func (j *Journal) leave() error {
+func (j *Journal) sealOpen() error {
 	o, s, end := j.open, j.last(), j.end.Load()
 	if o.unsure {
 		if j.records.drop(); end > o.marked {
@@ -88,27 +88,28 @@ func (j *Journal) leave() error {
 	} else {
 		j.markRest()
 	}
-	// Until the next segment is there. A sealed end says that data behind it are gone when the bound is all that is known.
-	j.exactly()
+	// Until the next segment is there. A sealed end says that data behind it are gone when the bound is all that is
+	// known.
+	j.noteExactEnd()
 	err := j.writeIndex(j.records.end(&record{kind: recordSeal, pos: end, time: micros(time.Now())}))
 	s.sealed = err == nil
 	s.length = end - s.offset
 	if j.opt.Sync != SyncNone {
-		j.dirty.sealed = append(j.dirty.sealed, s.dataName(), s.indexName())
+		j.unsynced.sealed = append(j.unsynced.sealed, s.dataName(), s.indexName())
 	}
-	j.dirty.data, j.dirty.index = false, false
+	j.unsynced.data, j.unsynced.index = false, false
 	j.open = nil
 	s.disk = int64(s.length) + s.index
-	return j.wrong(errors.Join(err, o.data.Close(), o.index.Close()))
+	return j.wrap(errors.Join(err, o.data.Close(), o.index.Close()))
 }
 
 // fail gives up the open segment because of err, until retryPause is over.
 func (j *Journal) fail(err error) error {
-	j.trouble, j.retry = j.wrong(err), time.Now().Add(retryPause)
+	j.trouble, j.retry = j.wrap(err), time.Now().Add(retryPause)
 	if j.open != nil {
 		// A failed write may have left more than it said.
 		_ = j.open.data.Truncate(int64(j.end.Load() - j.last().offset))
-		j.late = errors.Join(j.late, j.leave())
+		j.late = errors.Join(j.late, j.sealOpen())
 	}
 	return j.trouble
 }
@@ -140,7 +141,7 @@ func (j *Journal) writeIndex(p []byte) error {
 	}
 	s.index += int64(len(p))
 	j.bytes.Add(int64(len(p)))
-	j.dirty.index = true
+	j.unsynced.index = true
 	return nil
 }
 
@@ -152,12 +153,12 @@ func (j *Journal) resume(d *os.Root, f *found) error {
 		return nil
 	}
 	s := j.last()
-	if s.packed || s.sealed || s.modern || s.gone || s.index == 0 || f.end > s.end() {
+	if s.packed || s.sealed || s.newer || s.gone || s.index == 0 || f.end > s.end() {
 		return nil
 	}
 	o, err := reopen(d, s)
 	if err != nil {
-		return j.wrong(err)
+		return j.wrap(err)
 	}
 	j.open, o.marked = o, f.marked
 	j.records.resume(f.base)
@@ -223,9 +224,9 @@ func (j *Journal) SkipTo(seq uint64) error {
 	}
 	switch {
 	case !j.writes:
-		return j.wrong(errReadingOnly)
+		return j.wrap(errReadingOnly)
 	case j.closed:
-		return j.wrong(os.ErrClosed)
+		return j.wrap(os.ErrClosed)
 	}
 	return j.skip(seq)
 }
@@ -234,10 +235,10 @@ func (j *Journal) SkipTo(seq uint64) error {
 func (j *Journal) skip(seq uint64) error {
 	var err error
 	if j.open != nil {
-		err = j.leave()
+		err = j.sealOpen()
 	}
-	j.wounds.gap(j.end.Load(), seq)
+	j.losses.gap(j.end.Load(), seq)
 	j.end.Store(seq)
-	j.exactly()
+	j.noteExactEnd()
 	return errors.Join(err, j.begin(time.Now()))
 }

@@ -22,17 +22,17 @@ type recordBuffer struct {
 	mu     sync.Mutex
 	open   bool // there is a segment to keep records for
 	base   indexBase
-	wait   []byte // whole frames
-	spare  []byte // memory for the next wait
-	urgent bool   // a resize waits: it must be on disk before output that follows it
-	now    place  // of the terminal, with what waits
+	wait   []byte        // whole frames
+	spare  []byte        // memory for the next wait
+	urgent bool          // a resize waits: it must be on disk before output that follows it
+	now    terminalState // of the terminal, with what waits
 }
 
 // add appends r, whose position is clamped to the open segment.
 func (b *recordBuffer) add(r *record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.now.pass(r)
+	b.now.apply(r)
 	if !b.open || len(b.wait) > maxWaiting {
 		return
 	}
@@ -95,7 +95,7 @@ func (b *recordBuffer) copyFrom(p []byte, n int) []byte {
 	return append(p, b.wait[min(n, len(b.wait)):]...)
 }
 
-func (b *recordBuffer) place() place {
+func (b *recordBuffer) state() terminalState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.now

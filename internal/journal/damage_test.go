@@ -115,7 +115,8 @@ func TestJournalDamage(t *testing.T) {
 		s := openStore(t, dir)
 		text := smallJournal(t, s, "a", pack)
 		at := filepath.Join(dir, "terminals", "a")
-		if whole, err := Read(s, "a"); err != nil || whole.Damage() != nil || len(whatIsLeft(t, "undamaged", whole, text)) > 0 {
+		if whole, err := Read(s, "a"); err != nil || whole.Damage() != nil ||
+			len(whatIsLeft(t, "undamaged", whole, text)) > 0 {
 			t.Fatal(whole.Damage(), err)
 		}
 		good := map[string][]byte{}
@@ -143,7 +144,8 @@ func TestJournalDamage(t *testing.T) {
 					// The end of an index that is still open may be anywhere, and zstd
 					// has a bit that means nothing (RFC 8878 3.1.1.1.1.4).
 					// Of the file of positions the data tell the same.
-					unseen := name == positionsFile || what == "cut at" && name == "index.48" || what != "cut at" && strings.HasSuffix(name, datadir.PackedEnd) && i == 4
+					unseen := name == positionsFile || what == "cut at" && name == "index.48" || what != "cut at" &&
+						strings.HasSuffix(name, datadir.PackedEnd) && i == 4
 					must(t, os.WriteFile(filepath.Join(at, name), damaged, 0o600))
 					checkDamaged(t, s, fmt.Sprintf("%s %s %d", name, what, i), name, text, unseen)
 					tried++
@@ -185,7 +187,8 @@ func checkDamaged(t *testing.T, s *datadir.Store, what, name, text string, unsee
 	appendText(t, j, "more")
 	must(t, j.Close())
 	k := openJournal(t, s, "a", Options{Segment: 24, Sync: SyncNone})
-	if got := whatIsLeft(t, what+", again", k, text+"more"); len(got) > len(bad) || len(got) > 0 && got[len(got)-1] >= len(text) {
+	if got := whatIsLeft(t, what+", again", k, text+"more"); len(got) > len(bad) || len(got) > 0 &&
+		got[len(got)-1] >= len(text) {
 		t.Errorf("%s: opened again %v are not good, %v before", what, got, bad)
 	}
 	must(t, k.Close())
@@ -195,7 +198,8 @@ func checkDamaged(t *testing.T, s *datadir.Store, what, name, text string, unsee
 // the last.
 func FuzzJournalOpen(f *testing.F) {
 	b, cuts := encodeIndex([]record{
-		{kind: recordStart, pos: 0, time: 1, cols: 80, rows: 24}, {kind: recordMark, pos: 5, time: 2, crc: 1}, {kind: recordResize, pos: 3, time: 1, cols: 9, rows: 9},
+		{kind: recordStart, pos: 0, time: 1, cols: 80, rows: 24}, {kind: recordMark, pos: 5, time: 2, crc: 1},
+		{kind: recordResize, pos: 3, time: 1, cols: 9, rows: 9},
 	})
 	f.Add([]byte("hello"), b, false)
 	f.Add([]byte("hell"), b[:cuts[1]], true)

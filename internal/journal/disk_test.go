@@ -90,7 +90,8 @@ func TestJournalWhenTheDiskIsFull(t *testing.T) {
 	}
 	j.Resized(j.End(), 100, 30)
 	j.retry = time.Time{}
-	if got, err := j.Append(BytesSource([]byte("lost")), 4, make([]byte, 4)); string(got) != "lost" || !errors.Is(err, datadir.ErrNoSpace) {
+	if got, err := j.Append(BytesSource([]byte("lost")), 4, make([]byte, 4)); string(got) != "lost" ||
+		!errors.Is(err, datadir.ErrNoSpace) {
 		t.Errorf("tried again on a full disk: %q, %v", got, err)
 	}
 	if err := j.Exit(End{Signal: "KILL"}); !errors.Is(err, datadir.ErrNoSpace) {
@@ -115,7 +116,8 @@ func TestJournalWhenTheDiskIsFull(t *testing.T) {
 		lost += e.Bytes
 	}
 	text := told(list)
-	if !strings.HasPrefix(text, "first ") || !strings.HasSuffix(text, "][100x30]last") || lost < 4 || j.End() != 10_014 {
+	if !strings.HasPrefix(text, "first ") || !strings.HasSuffix(text, "][100x30]last") || lost < 4 ||
+		j.End() != 10_014 {
 		t.Errorf("lost %d, end %d: %.40s…%s", lost, j.End(), text, text[max(0, len(text)-60):])
 	}
 	must(t, j.Close())
@@ -232,8 +234,8 @@ func appendForEver(dir string) error {
 	return err
 }
 
-// TestJournalSurvivesKill kills a process that begins segments all the time. Whatever it was doing, positions go on where the
-// output ends: a jump would be told as a loss, and nothing is lost.
+// TestJournalSurvivesKill kills a process that begins segments all the time. Whatever it was doing, positions go on
+// where the output ends: a jump would be told as a loss, and nothing is lost.
 func TestJournalSurvivesKill(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 30 {
@@ -263,8 +265,9 @@ func TestJournalSurvivesKill(t *testing.T) {
 		}
 		j, err := Read(openStore(t, dir), "a")
 		must(t, err)
-		if j.End() != end || j.Damage() != nil || j.Wounds() != nil {
-			t.Fatalf("round %d: the journal ends at %d, its data at %d: %v, %v", round, j.End(), end, j.Damage(), j.Wounds())
+		if j.End() != end || j.Damage() != nil || j.Losses() != nil {
+			t.Fatalf("round %d: the journal ends at %d, its data at %d: %v, %v", round, j.End(), end, j.Damage(),
+				j.Losses())
 		}
 		must(t, j.Close())
 	}

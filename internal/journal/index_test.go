@@ -131,7 +131,8 @@ func TestIndexRefuses(t *testing.T) {
 		t.Errorf("an unknown type: %d records, %v", len(got), err)
 	}
 	for name, zeros := range map[string]int{"a block of zeros": 4096, "some zeros": 8} {
-		if got, _, err := decodeIndex(append(bytes.Clone(b), make([]byte, zeros)...)); len(got) != 1 || !errors.Is(err, errBadFrame) {
+		if got, _, err := decodeIndex(append(bytes.Clone(b), make([]byte, zeros)...)); len(got) != 1 ||
+			!errors.Is(err, errBadFrame) {
 			t.Errorf("%s: %d records, %v", name, len(got), err)
 		}
 	}

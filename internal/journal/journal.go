@@ -96,23 +96,23 @@ type Journal struct {
 
 	records recordBuffer
 
-	// tending is held by Trim, Compress and Sync, which take long, and guards retired.
-	tending sync.Mutex
-	retired bool
+	// maintaining is held by Trim, Compress and Sync, which take long, and guards retired.
+	maintaining sync.Mutex
+	retired     bool
 
-	mu       sync.Mutex
-	closed   bool
-	segments []segment // ascending; never empty when open != nil
-	open     *openSegment
-	trouble  error     // why there is no open segment
-	retry    time.Time // when the disk is tried again
-	mark     marking
-	given    positions
-	rest     resting
-	wounds   wounds // what was lost or found damaged since
-	dirty    dirt
-	late     error  // what went wrong with a segment that was left; Sync returns it
-	serial   uint64 // of the newest segment
+	mu        sync.Mutex
+	closed    bool
+	segments  []segment // ascending; never empty when open != nil
+	open      *openSegment
+	trouble   error     // why there is no open segment
+	retry     time.Time // when the disk is tried again
+	mark      marking
+	positions positions
+	rest      resting
+	losses    losses // what was lost or found damaged since
+	unsynced  unsynced
+	late      error  // what went wrong with a segment that was left; Sync returns it
+	serial    uint64 // of the newest segment
 }
 
 // openSegment is the files of the last segment.
@@ -131,8 +131,8 @@ type marking struct {
 	came time.Time // when the newest output came
 }
 
-// dirt is what the disk was not asked to keep yet.
-type dirt struct {
+// unsynced is what was written since the last fdatasync(2).
+type unsynced struct {
 	data, index, dir bool
 	sealed           []string // files that are not open any more
 }
@@ -176,11 +176,11 @@ func Open(s *datadir.Store, id string, o Options) (*Journal, error) {
 	if err := j.resume(d, f); err != nil {
 		j.damage = errors.Join(j.damage, err)
 	}
-	j.given.last = f.given
-	if f.given.serial == 0 && j.end.Load() == 0 {
-		_ = j.given.note(d, 0, false) // makes the file while there is space
+	j.positions.last = f.issued
+	if f.issued.serial == 0 && j.end.Load() == 0 {
+		_ = j.positions.note(d, 0, false) // makes the file while there is space
 	}
-	if seq := f.surely(); seq > j.end.Load() {
+	if seq := f.issuedUpTo(); seq > j.end.Load() {
 		_ = j.skip(seq) // the reason stays in trouble
 	}
 	if j.open == nil {
@@ -203,7 +203,7 @@ func Read(s *datadir.Store, id string) (*Journal, error) {
 	defer d.Close()
 	f, err := findSegments(d)
 	if err == nil && len(f.segments) == 0 {
-		if err = datadir.ErrNotFound; f.surely() > 0 {
+		if err = datadir.ErrNotFound; f.issuedUpTo() > 0 {
 			err = fmt.Errorf("%w: its data files are gone: %w", snapshot.ErrCorrupt, err)
 		}
 	}
@@ -211,15 +211,16 @@ func Read(s *datadir.Store, id string) (*Journal, error) {
 		return nil, fmt.Errorf("journal of %s: %w", id, err)
 	}
 	j := newJournal(s, id, Options{}, f)
-	if seq, end := f.surely(), j.end.Load(); seq > end {
+	if seq, end := f.issuedUpTo(), j.end.Load(); seq > end {
 		j.end.Store(seq)
-		j.wounds.gap(end, seq)
+		j.losses.gap(end, seq)
 	}
 	return j, nil
 }
 
-// GivenOut is up to where positions of a journal were given out at most, as far as that is known without its data files; 0 when it is not.
-func GivenOut(s *datadir.Store, id string) uint64 {
+// Issued is the highest position that a journal may have issued, as far as that is known without its data
+// files; 0 when it is not.
+func Issued(s *datadir.Store, id string) uint64 {
 	d, err := s.Open(id)
 	if err != nil {
 		return 0
@@ -242,8 +243,8 @@ func newJournal(s *datadir.Store, id string, o Options, f *found) *Journal {
 		j.serial++
 		j.segments[i].serial = j.serial
 	}
-	j.records.now = f.place
-	j.answered.Store(f.place.answered)
+	j.records.now = f.state
+	j.answered.Store(f.state.answered)
 	j.count()
 	return j
 }
@@ -252,8 +253,9 @@ func newJournal(s *datadir.Store, id string, o Options, f *found) *Journal {
 // nothing was. A gap that a full disk left is part of it.
 func (j *Journal) Damage() error { return j.damage }
 
-// Wounds says what was lost since the journal was opened, and what readers have found damaged since then; nil when nothing was.
-func (j *Journal) Wounds() error { return j.wounds.err() }
+// Losses says what was lost since the journal was opened, and what readers have found damaged since then; nil when
+// nothing was.
+func (j *Journal) Losses() error { return j.losses.err() }
 
 // Start is the first position that is kept. Output of [Start, End) can be read.
 func (j *Journal) Start() uint64 { return j.start.Load() }
@@ -270,7 +272,7 @@ func (j *Journal) LastAnswered() uint64 { return j.answered.Load() }
 
 // Size is the terminal's size at the end, 0, 0 when not known.
 func (j *Journal) Size() (cols, rows int) {
-	p := j.records.place()
+	p := j.records.state()
 	return p.cols, p.rows
 }
 
@@ -288,7 +290,7 @@ func (j *Journal) Close() error {
 		err = errors.Join(err, j.flush(), j.closeOpen())
 	}
 	if j.writes {
-		j.exactly()
+		j.noteExactEnd()
 	}
 	return err
 }
@@ -296,8 +298,8 @@ func (j *Journal) Close() error {
 // Retire makes Trim and Compress do nothing from now on, and waits for those that are under way: the files are somebody
 // else's, or about to be removed. With false they work again. Readers go on.
 func (j *Journal) Retire(away bool) {
-	j.tending.Lock()
-	defer j.tending.Unlock()
+	j.maintaining.Lock()
+	defer j.maintaining.Unlock()
 	j.retired = away
 }
 
@@ -339,8 +341,8 @@ func (j *Journal) directory() (*os.Root, error) {
 	return d, err
 }
 
-// wrong names the journal in an error.
-func (j *Journal) wrong(err error) error {
+// wrap names the journal in an error.
+func (j *Journal) wrap(err error) error {
 	if err == nil {
 		return nil
 	}

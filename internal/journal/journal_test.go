@@ -306,7 +306,8 @@ func TestJournalTimesNeverGoBack(t *testing.T) {
 	for i := range 8 {
 		appendText(t, j, "12345")
 		j.mark.came = time.Now().Add(time.Duration(-i) * time.Hour)
-		j.records.add(&record{kind: recordResize, pos: j.End(), time: micros(time.Now().Add(time.Duration(3-i) * time.Hour)), cols: 80 + i, rows: 24})
+		j.records.add(&record{kind: recordResize, pos: j.End(),
+			time: micros(time.Now().Add(time.Duration(3-i) * time.Hour)), cols: 80 + i, rows: 24})
 	}
 	list := readAll(t, j, 0)
 	checkOrder(t, 0, list)
@@ -336,7 +337,8 @@ func TestJournalGap(t *testing.T) {
 		appendText(t, j, "good ")
 		buf := make([]byte, 64)
 		got, err := j.Append(&brokenDisk{BytesSource([]byte("half of it")), 4, why}, 10, buf)
-		if string(got) != "half of it" || !errors.Is(err, why) || errors.Is(err, datadir.ErrNoSpace) != (why != syscall.EIO) {
+		if string(got) != "half of it" || !errors.Is(err, why) ||
+			errors.Is(err, datadir.ErrNoSpace) != (why != syscall.EIO) {
 			t.Errorf("%q, %v", got, err)
 		}
 		got, again := j.Append(BytesSource([]byte("lost")), 4, buf)
@@ -423,7 +425,7 @@ func TestJournalSyncFails(t *testing.T) {
 		must(t, err)
 		good := j.open.index
 		j.open.index = w
-		j.dirty.index = true
+		j.unsynced.index = true
 		if mode == SyncAlways {
 			_, err = j.Append(BytesSource([]byte("two ")), 4, make([]byte, 4))
 		} else {
@@ -440,7 +442,8 @@ func TestJournalSyncFails(t *testing.T) {
 		if n := len(j.segments); n != 2 {
 			t.Errorf("%s: %d segments", mode, n)
 		}
-		if got := strings.ReplaceAll(told(readAll(t, j, 0)), "!", ""); !strings.HasPrefix(got, "one ") || !strings.HasSuffix(got, "three") {
+		if got := strings.ReplaceAll(told(readAll(t, j, 0)), "!", ""); !strings.HasPrefix(got, "one ") ||
+			!strings.HasSuffix(got, "three") {
 			t.Errorf("%s: %s", mode, got)
 		}
 		must(t, j.Sync())

@@ -26,7 +26,8 @@ const (
 // pack writes the size bytes of r to w as one zstd frame (RFC 8878) that says
 // how many they are and has a checksum.
 func pack(w io.Writer, r io.Reader, size int64) error {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(dataWindow), zstd.WithLowerEncoderMem(true),
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(dataWindow),
+		zstd.WithLowerEncoderMem(true),
 		zstd.WithSingleSegment(size < minSized))
 	if err != nil {
 		return err

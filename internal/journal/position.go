@@ -38,35 +38,36 @@ const (
 	positionExact = 2
 )
 
-// givenOut is up to where positions were given out, as the file says. The zero value says nothing.
-type givenOut struct {
+// issued is the position up to which the journal has issued positions, as the file says. The zero value says nothing.
+type issued struct {
 	serial uint64
 	pos    uint64
 	exact  bool
 }
 
-// positions is what the file of one journal says; it is opened for each note, because a server has thousands of journals.
+// positions is what the file of one journal says; it is opened for each note, because a server has thousands of
+// journals.
 type positions struct {
-	last  givenOut
+	last  issued
 	dirty bool // the disk was not asked to keep the last one
 }
 
 // readPositions reads the file in d; the zero value when there is none, or nothing good in it.
-func readPositions(d *os.Root) givenOut {
+func readPositions(d *os.Root) issued {
 	b, err := datadir.ReadFile(d, positionsFile, positionsSize)
 	if err != nil {
-		return givenOut{}
+		return issued{}
 	}
 	return parsePositions(b)
 }
 
-func parsePositions(b []byte) (best givenOut) {
+func parsePositions(b []byte) (best issued) {
 	if len(b) < len(positionsMagic) || string(b[:len(positionsMagic)]) != positionsMagic {
 		return best
 	}
 	for at := slotSpace; at <= 2*slotSpace && at+slotSize <= len(b); at += slotSpace {
 		s := b[at : at+slotSize]
-		g := givenOut{binary.LittleEndian.Uint64(s), binary.LittleEndian.Uint64(s[8:]), s[16] == positionExact}
+		g := issued{binary.LittleEndian.Uint64(s), binary.LittleEndian.Uint64(s[8:]), s[16] == positionExact}
 		good := crc32.Checksum(s[:slotSize-4], castagnoli) == binary.LittleEndian.Uint32(s[slotSize-4:])
 		if good && g.serial > best.serial && g.pos < maxPosition {
 			best = g
@@ -75,7 +76,7 @@ func parsePositions(b []byte) (best givenOut) {
 	return best
 }
 
-func (g givenOut) slot() (b []byte, at int64) {
+func (g issued) slot() (b []byte, at int64) {
 	kind := byte(positionBound)
 	if g.exact {
 		kind = positionExact
@@ -86,7 +87,7 @@ func (g givenOut) slot() (b []byte, at int64) {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), slotSpace * int64(1+g.serial%2)
 }
 
-// note writes that positions up to pos were given out. Errors: the disk's.
+// note writes that positions up to pos were issued. Errors: the disk's.
 func (p *positions) note(d *os.Root, pos uint64, exact bool) error {
 	f, info, err := datadir.OpenFile(d, positionsFile, os.O_RDWR)
 	if err != nil || info.Size() != positionsSize {
@@ -98,7 +99,7 @@ func (p *positions) note(d *os.Root, pos uint64, exact bool) error {
 	if err != nil {
 		return err
 	}
-	g := givenOut{p.last.serial + 1, pos, exact}
+	g := issued{p.last.serial + 1, pos, exact}
 	b, at := g.slot()
 	if _, err = f.WriteAt(b, at); err == nil {
 		p.last, p.dirty = g, true
@@ -120,32 +121,33 @@ func makePositions(d *os.Root) (*os.File, error) {
 	return f, nil
 }
 
-// ahead sees to it that the bound is not below the end.
-func (j *Journal) ahead() {
-	if end := j.end.Load(); end > j.given.last.pos {
-		j.given.last.pos = end + boundAhead // also when it cannot be written: trying costs as much as writing
-		j.give(end+boundAhead, false)
+// reserveAhead keeps the bound at or above the end.
+func (j *Journal) reserveAhead() {
+	if end := j.end.Load(); end > j.positions.last.pos {
+		j.positions.last.pos = end + boundAhead // also when it cannot be written: trying costs as much as writing
+		j.noteIssued(end+boundAhead, false)
 	}
 }
 
-// exactly notes the end as it is, when something of the output before it is not kept, or nothing comes behind it for now.
-func (j *Journal) exactly() { j.give(j.end.Load(), true) }
+// noteExactEnd notes the end as it is, when something of the output before it is not kept, or nothing comes behind it
+// for now.
+func (j *Journal) noteExactEnd() { j.noteIssued(j.end.Load(), true) }
 
-// give writes up to where positions are given out. A disk that refuses this refuses output too, which is told.
-func (j *Journal) give(pos uint64, exact bool) {
+// noteIssued writes up to where positions are issued. A disk that refuses this refuses output too, which is reported.
+func (j *Journal) noteIssued(pos uint64, exact bool) {
 	d, err := j.directory()
 	if err != nil {
 		return
 	}
 	defer d.Close()
-	_ = j.given.note(d, pos, exact)
+	_ = j.positions.note(d, pos, exact)
 }
 
 // syncPositions asks the disk to keep what was noted.
 func (j *Journal) syncPositions() error {
 	j.mu.Lock()
-	dirty := j.given.dirty
-	j.given.dirty = false
+	dirty := j.positions.dirty
+	j.positions.dirty = false
 	j.mu.Unlock()
 	if !dirty {
 		return nil

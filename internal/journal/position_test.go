@@ -24,7 +24,8 @@ func remove(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// TestPositionsAreNotGivenOutTwice: whatever of the files is lost, the next journal begins at or behind the end, and tells of it.
+// TestPositionsAreNotGivenOutTwice: whatever of the files is lost, the next journal begins at or behind the end, and
+// tells of it.
 func TestPositionsAreNotGivenOutTwice(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -61,8 +62,8 @@ func TestPositionsAreNotGivenOutTwice(t *testing.T) {
 				t.Errorf("the end is %d", k.End())
 			}
 			lost := c.lose != nil && c.lose[0] != positionsFile
-			if told := k.Damage() != nil || k.Wounds() != nil; told != lost {
-				t.Errorf("damage %v, lost %v", k.Damage(), k.Wounds())
+			if told := k.Damage() != nil || k.Losses() != nil; told != lost {
+				t.Errorf("damage %v, lost %v", k.Damage(), k.Losses())
 			}
 			end := k.End()
 			appendText(t, k, "next")
@@ -71,14 +72,16 @@ func TestPositionsAreNotGivenOutTwice(t *testing.T) {
 			if l.End() != end+4 {
 				t.Errorf("closed at %d, opened at %d", end+4, l.End())
 			}
-			if got := told(readAll(t, l, l.Start())); !strings.HasSuffix(got, "next") || lost && l.Start() < 50 && !strings.Contains(got, "[gap ") {
+			if got := told(readAll(t, l, l.Start())); !strings.HasSuffix(got, "next") || lost && l.Start() < 50 &&
+				!strings.Contains(got, "[gap ") {
 				t.Errorf("the recording: %s", got)
 			}
 		})
 	}
 }
 
-// TestPositionsWhileTheDiskRefuses: what is shown but not kept counts, exactly, for who comes after a kill, again and again.
+// TestPositionsWhileTheDiskRefuses: what is shown but not kept counts, exactly, for who comes after a kill, again and
+// again.
 func TestPositionsWhileTheDiskRefuses(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
@@ -98,12 +101,12 @@ func TestPositionsWhileTheDiskRefuses(t *testing.T) {
 			}
 			end += uint64(len(p))
 		}
-		if j.Wounds() == nil {
+		if j.Losses() == nil {
 			t.Error("the journal says nothing of what it has lost")
 		}
 		j = killed(t, s, Options{})
-		if j.End() != end || j.Wounds() == nil && j.Damage() == nil {
-			t.Errorf("round %d: the end is %d instead of %d; %v; %v", round, j.End(), end, j.Damage(), j.Wounds())
+		if j.End() != end || j.Losses() == nil && j.Damage() == nil {
+			t.Errorf("round %d: the end is %d instead of %d; %v; %v", round, j.End(), end, j.Damage(), j.Losses())
 		}
 	}
 	appendText(t, j, "kept again")
@@ -149,12 +152,12 @@ func TestDamageThatReadersFind(t *testing.T) {
 	must(t, os.WriteFile(path, []byte("baad output"), 0o600))
 	k, err := Read(s, "a")
 	must(t, err)
-	if k.Damage() != nil || k.Wounds() != nil {
-		t.Fatalf("%v, %v", k.Damage(), k.Wounds())
+	if k.Damage() != nil || k.Losses() != nil {
+		t.Fatalf("%v, %v", k.Damage(), k.Losses())
 	}
 	for range 2 {
 		readAll(t, k, 0)
-		if err := k.Wounds(); err == nil || strings.Count(err.Error(), "damaged") != 1 {
+		if err := k.Losses(); err == nil || strings.Count(err.Error(), "damaged") != 1 {
 			t.Errorf("%v", err)
 		}
 	}
@@ -163,7 +166,7 @@ func TestDamageThatReadersFind(t *testing.T) {
 func FuzzParsePositions(f *testing.F) {
 	file := make([]byte, positionsSize)
 	copy(file, positionsMagic)
-	for _, g := range []givenOut{{1, 5, false}, {2, 9, true}} {
+	for _, g := range []issued{{1, 5, false}, {2, 9, true}} {
 		b, at := g.slot()
 		copy(file[at:], b)
 	}
@@ -172,7 +175,7 @@ func FuzzParsePositions(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		g := parsePositions(b)
-		if g.pos >= maxPosition || g.serial == 0 && g != (givenOut{}) {
+		if g.pos >= maxPosition || g.serial == 0 && g != (issued{}) {
 			t.Errorf("%+v", g)
 		}
 		if g.serial == 0 {

@@ -18,14 +18,14 @@ import (
 // The last segment stays: it says where the output ended. Readers of a dropped
 // segment go on to its end.
 func (j *Journal) Trim(keepFrom uint64, limit int64) (freed int64, err error) {
-	j.tending.Lock()
-	defer j.tending.Unlock()
+	j.maintaining.Lock()
+	defer j.maintaining.Unlock()
 	if j.retired {
 		return 0, nil
 	}
 	d, err := j.directory()
 	if err != nil {
-		return 0, j.wrong(err)
+		return 0, j.wrap(err)
 	}
 	defer d.Close()
 	for {
@@ -35,7 +35,7 @@ func (j *Journal) Trim(keepFrom uint64, limit int64) (freed int64, err error) {
 		}
 		n := s.diskSize(d)
 		if err := s.remove(d); err != nil {
-			return freed, j.wrong(fmt.Errorf("drop %s: %w", s.dataName(), err))
+			return freed, j.wrap(fmt.Errorf("drop %s: %w", s.dataName(), err))
 		}
 		freed += n
 	}
@@ -61,43 +61,43 @@ func (j *Journal) dropOldest(keepFrom uint64, limit int64) (s segment, ok bool) 
 // last segment counts as sealed too. It takes some 10 ms per MB, no lock that
 // Append needs, and 16 MB of memory.
 func (j *Journal) Compress(cold time.Duration) (saved int64, err error) {
-	j.tending.Lock()
-	defer j.tending.Unlock()
+	j.maintaining.Lock()
+	defer j.maintaining.Unlock()
 	if j.retired {
 		return 0, nil
 	}
 	d, err := j.directory()
 	if err != nil {
-		return 0, j.wrong(err)
+		return 0, j.wrap(err)
 	}
 	defer d.Close()
-	for _, s := range j.warmSegments() {
+	for _, s := range j.compressible() {
 		info, err := d.Lstat(s.dataName())
 		if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < cold {
 			continue // damage is reported when it is read
 		}
 		if !s.sealed {
 			if err := j.seal(d, &s); err != nil {
-				return saved, j.wrong(err)
+				return saved, j.wrap(err)
 			}
 		}
 		n, err := j.compress(d, s)
 		if err != nil {
-			return saved, j.wrong(fmt.Errorf("compress %s: %w", s.dataName(), err))
+			return saved, j.wrap(fmt.Errorf("compress %s: %w", s.dataName(), err))
 		}
 		saved += n
 	}
 	return saved, nil
 }
 
-// warmSegments are those that could be compressed.
-func (j *Journal) warmSegments() (list []segment) {
+// compressible are the segments that could be compressed.
+func (j *Journal) compressible() (list []segment) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i, s := range j.segments {
 		last := i == len(j.segments)-1
 		may := s.sealed || last && !j.writes && s.index > 0 && s.end() == j.end.Load()
-		if may && !s.packed && !s.modern && s.length > 0 && !(last && j.open != nil) {
+		if may && !s.packed && !s.newer && s.length > 0 && !(last && j.open != nil) {
 			list = append(list, s)
 		}
 	}
@@ -119,8 +119,8 @@ func (j *Journal) seal(d *os.Root, s *segment) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err = w.resume(d, f); err == nil && w.open != nil {
-		w.given.last = f.given
-		err = errors.Join(w.leave(), syncFile(d, s.indexName()))
+		w.positions.last = f.issued
+		err = errors.Join(w.sealOpen(), syncFile(d, s.indexName()))
 	}
 	if err != nil || !w.last().sealed {
 		return errors.Join(err, fmt.Errorf("%s cannot be sealed", s.dataName()))

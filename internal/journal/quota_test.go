@@ -90,7 +90,8 @@ func TestCompressKeepsEveryByte(t *testing.T) {
 		}
 		return b.String()
 	}
-	if text(entries(t, old)) != want.String() || text(readAll(t, j, 0)) != want.String() || text(readAll(t, j, 123_456)) != want.String()[123_456:] {
+	if text(entries(t, old)) != want.String() || text(readAll(t, j, 0)) != want.String() ||
+		text(readAll(t, j, 123_456)) != want.String()[123_456:] {
 		t.Error("not what was written")
 	}
 	must(t, j.Close())

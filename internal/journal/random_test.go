@@ -34,7 +34,8 @@ type said struct {
 func TestJournalEqualsItsModel(t *testing.T) {
 	for seed := range uint64(60) {
 		s := openStore(t, memoryDir(t))
-		m := &modelled{t: t, s: s, rnd: rand.New(rand.NewPCG(seed, 0)), o: Options{Sync: SyncNone, Segment: int64(20 + seed*7), Cols: 80, Rows: 24, Input: true}}
+		m := &modelled{t: t, s: s, rnd: rand.New(rand.NewPCG(seed, 0)),
+			o: Options{Sync: SyncNone, Segment: int64(20 + seed*7), Cols: 80, Rows: 24, Input: true}}
 		m.j = openJournal(t, s, "a", m.o)
 		for range 60 {
 			m.step()
@@ -106,7 +107,8 @@ func (m *modelled) open() {
 // gap loses some bytes.
 func (m *modelled) gap() {
 	must(m.t, m.j.Flush())
-	got, err := m.j.Append(&brokenDisk{BytesSource([]byte("partly lost")), 3, errors.New("broken")}, 11, make([]byte, 11))
+	got, err := m.j.Append(&brokenDisk{BytesSource([]byte("partly lost")), 3, errors.New("broken")}, 11,
+		make([]byte, 11))
 	if string(got) != "partly lost" || err == nil {
 		m.t.Errorf("%q, %v", got, err)
 	}

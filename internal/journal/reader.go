@@ -19,7 +19,7 @@ type Reader struct {
 	seg  *segmentReader // nil between segments
 	done uint64         // serial of the last segment that was read to its end
 	time int64          // of the newest entry
-	size place          // what was passed
+	size terminalState  // what was passed
 	err  error          // closed
 }
 
@@ -28,7 +28,7 @@ type Reader struct {
 // part of what it gives. The caller must Close it, before or after the Journal.
 func (j *Journal) Read(from uint64) (*Reader, error) {
 	if from < j.Start() || from > j.End() {
-		return nil, j.wrong(fmt.Errorf("%w: %d is not in [%d, %d]", ErrNotKept, from, j.Start(), j.End()))
+		return nil, j.wrap(fmt.Errorf("%w: %d is not in [%d, %d]", ErrNotKept, from, j.Start(), j.End()))
 	}
 	r := &Reader{j: j, pos: from}
 	if err := r.enter(j.segmentAt(from)); err != nil && !errors.Is(err, io.EOF) {
@@ -86,7 +86,7 @@ func (r *Reader) Next() (Entry, error) {
 		}
 		e, err := r.seg.next(r)
 		if err == nil {
-			return r.pass(e), nil
+			return r.passed(e), nil
 		}
 		if !errors.Is(err, errSegmentEnd) {
 			return Entry{}, err
@@ -99,8 +99,8 @@ func (r *Reader) Next() (Entry, error) {
 	return Entry{}, r.err
 }
 
-// pass puts an entry in order: neither time nor position go back.
-func (r *Reader) pass(e Entry) Entry {
+// passed puts an entry in order: neither time nor position go back.
+func (r *Reader) passed(e Entry) Entry {
 	if at := micros(e.Time); !e.Time.IsZero() {
 		r.time = max(r.time, at)
 	}
@@ -108,7 +108,7 @@ func (r *Reader) pass(e Entry) Entry {
 	r.pos = max(r.pos, e.Seq)
 	e.Seq = r.pos
 	if e.Damaged {
-		r.j.wounds.damaged(e.Seq)
+		r.j.losses.damaged(e.Seq)
 	}
 	if e.Kind == EntryResize || e.Kind == EntryRestart {
 		r.size.cols, r.size.rows = e.Cols, e.Rows
@@ -122,12 +122,12 @@ func (r *Reader) enter(v segmentView) error {
 	for {
 		if !v.found {
 			if r.pos < r.j.Start() {
-				return r.j.wrong(fmt.Errorf("%w: %d was dropped", ErrNotKept, r.pos))
+				return r.j.wrap(fmt.Errorf("%w: %d was dropped", ErrNotKept, r.pos))
 			}
 			return io.EOF
 		}
 		if v.segment.offset > r.pos && r.j.Start() > r.pos {
-			return r.j.wrong(fmt.Errorf("%w: %d was dropped", ErrNotKept, r.pos))
+			return r.j.wrap(fmt.Errorf("%w: %d was dropped", ErrNotKept, r.pos))
 		}
 		s, err := newSegmentReader(r.j, v)
 		if err == nil {
@@ -137,7 +137,7 @@ func (r *Reader) enter(v segmentView) error {
 		}
 		now := r.j.viewOf(v.serial, 0)
 		if !errors.Is(err, fs.ErrNotExist) || now.found && now.packed == v.packed {
-			return r.j.wrong(err)
+			return r.j.wrap(err)
 		}
 		if v = now; !v.found { // dropped, or replaced when it was empty
 			v = r.j.segmentAfter(v.serial)

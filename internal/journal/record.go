@@ -15,7 +15,8 @@ const maxEndText = 256
 // memory and a lock that is never held over the disk; Append writes it before it
 // moves more output, and so does the next Flush.
 func (j *Journal) Resized(seq uint64, cols, rows int) {
-	j.records.add(&record{kind: recordResize, pos: min(seq, j.end.Load()), time: micros(time.Now()), cols: cols, rows: rows})
+	j.records.add(&record{kind: recordResize, pos: min(seq, j.end.Load()), time: micros(time.Now()), cols: cols,
+		rows: rows})
 }
 
 // Answered notes that answers to queries in the output up to seq go to the
@@ -58,7 +59,7 @@ func (j *Journal) Exit(e End) error {
 	e.Signal, e.Reason = cutText(e.Signal), cutText(e.Reason)
 	text, err := json.Marshal(e)
 	if err != nil {
-		return j.wrong(err)
+		return j.wrap(err)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -84,10 +85,10 @@ func (j *Journal) Restart(generation, cols, rows int) error {
 func (j *Journal) write(r *record) error {
 	now := time.Now()
 	if !j.writes {
-		return j.wrong(errReadingOnly)
+		return j.wrap(errReadingOnly)
 	}
 	if j.closed {
-		return j.wrong(os.ErrClosed)
+		return j.wrap(os.ErrClosed)
 	}
 	var err error
 	if j.open == nil {

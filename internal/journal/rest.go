@@ -10,8 +10,8 @@ const (
 	// restEvery is the output between two records of rest, in bytes: what a viewer that comes back costs at most to get
 	// into the state at its position.
 	restEvery = 512 << 10
-	// restWait is how much longer a segment may become so that it ends where the output is at rest, in bytes: of text in
-	// which every other piece ends inside a character a few pieces are enough.
+	// restWait is how much longer a segment may become so that it ends where the output is at rest, in bytes: of text
+	// in which every other piece ends inside a character a few pieces are enough.
 	restWait = 1 << 20
 )
 
@@ -30,8 +30,8 @@ func (r *resting) room(size, end uint64) uint64 {
 	return size
 }
 
-// Rested tells that the terminal has no unfinished sequence and no unfinished character at seq, the end of the output, so that a reader may begin there. It only takes
-// memory, and is called by who calls Append.
+// Rested tells that the terminal has no unfinished sequence and no unfinished character at seq, the end of the output,
+// so that a reader may begin there. It only takes memory, and is called by who calls Append.
 func (j *Journal) Rested(seq uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -52,8 +52,8 @@ func (j *Journal) noteRest() {
 	j.records.add(&record{kind: recordRest, pos: end, time: micros(time.Now())})
 }
 
-// RestBefore is the last position at or before pos at which the output is known to be at rest; ok is false when none is known
-// nearby, as in a journal of an older release. It reads one index or two.
+// RestBefore is the last position at or before pos at which the output is known to be at rest; ok is false when none is
+// known nearby, as in a journal of an older release. It reads one index or two.
 func (j *Journal) RestBefore(pos uint64) (at uint64, ok bool) {
 	for v := j.segmentAt(pos); v.found; v = j.segmentBefore(v.serial) {
 		s, err := j.readerOf(v)

@@ -18,28 +18,28 @@ const maxIndexRead = 16 * maxIndex
 
 // segment is a stretch of a journal: one data file and its index.
 type segment struct {
-	offset uint64 // position of the first byte, and the files' name
-	length uint64 // bytes of data; of the open segment see Journal.end
-	disk   int64  // bytes on disk, of both files, when last looked at
-	index  int64  // good bytes of the index file
-	sealed bool   // the index says that the data are complete
-	packed bool   // data are compressed
-	modern bool   // index of a newer version: not for us to write to
-	gone   bool   // there is an index, but no data file
-	first  place  // where the terminal was at its offset
-	serial uint64 // ascends in a Journal: tells segments of one offset apart
+	offset uint64        // position of the first byte, and the files' name
+	length uint64        // bytes of data; of the open segment see Journal.end
+	disk   int64         // bytes on disk, of both files, when last looked at
+	index  int64         // good bytes of the index file
+	sealed bool          // the index says that the data are complete
+	packed bool          // data are compressed
+	newer  bool          // index of a newer version: not for us to write to
+	gone   bool          // there is an index, but no data file
+	first  terminalState // where the terminal was at its offset
+	serial uint64        // ascends in a Journal: tells segments of one offset apart
 }
 
-// place is what a journal knows of a terminal at a position besides its output.
-type place struct {
+// terminalState is what a journal knows of a terminal at a position besides its output.
+type terminalState struct {
 	cols, rows int
 	generation int
 	answered   uint64
 	time       int64 // of the last record, microseconds since 1970 UTC
 }
 
-// pass applies a record.
-func (p *place) pass(r *record) {
+// apply applies a record.
+func (p *terminalState) apply(r *record) {
 	switch r.kind {
 	case recordStart:
 		if r.cols > 0 && r.rows > 0 {
@@ -72,14 +72,14 @@ func (s *segment) end() uint64 { return s.offset + s.length }
 
 // found is what stands in a terminal's directory of a journal.
 type found struct {
-	segments []segment // ascending
-	end      uint64    // the highest position that is known
-	orphans  []orphan  // indexes without data that know of none
-	place    place     // at the end
-	base     indexBase // of the last segment's index
-	marked   uint64    // position of the last mark of the last segment
-	unsure   bool      // the last segment's index ends in damage
-	given    givenOut
+	segments []segment     // ascending
+	end      uint64        // the highest position that is known
+	orphans  []orphan      // indexes without data that know of none
+	state    terminalState // at the end
+	base     indexBase     // of the last segment's index
+	marked   uint64        // position of the last mark of the last segment
+	unsure   bool          // the last segment's index ends in damage
+	issued   issued
 	damage   []error
 }
 
@@ -89,15 +89,16 @@ type orphan struct {
 	good   bool // it is an index of that offset
 }
 
-// surely is the position up to which output was surely or possibly given out, as far as the file of positions knows more than the segments. A bound
-// counts when data at the end are lost: their file is gone, or shorter than its index knows.
-func (f *found) surely() uint64 {
-	if f.given.exact {
-		return f.given.pos
+// issuedUpTo is the position up to which positions were issued, surely or possibly, as far as the file of positions
+// knows more than the segments. A bound counts when data at the end are lost: their file is gone, or shorter than its
+// index knows.
+func (f *found) issuedUpTo() uint64 {
+	if f.issued.exact {
+		return f.issued.pos
 	}
 	n := len(f.segments)
 	if n == 0 || f.segments[n-1].gone || f.segments[n-1].sealed || f.end > f.segments[n-1].end() {
-		return f.given.pos
+		return f.issued.pos
 	}
 	return 0
 }
@@ -108,7 +109,7 @@ func findSegments(d *os.Root) (*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &found{given: readPositions(d)}
+	f := &found{issued: readPositions(d)}
 	var indexes []uint64
 	for _, e := range entries {
 		if offset, _, ok := datadir.SegmentOffset(datadir.IndexFile, e.Name()); ok {
@@ -160,12 +161,12 @@ func (f *found) inspect(d *os.Root, i int) {
 		f.damage = append(f.damage, fmt.Errorf("%w: %s has no data", snapshot.ErrCorrupt, s.indexName()))
 	}
 	s.length = uint64(size)
-	s.first = f.place
+	s.first = f.state
 	var scan indexScan
 	known, err := f.readIndex(d, s, &scan)
 	f.unsure = err != nil && !errors.Is(err, errTorn)
 	if errors.Is(err, snapshot.ErrVersion) {
-		s.modern = true
+		s.newer = true
 	}
 	if err != nil {
 		f.damage = append(f.damage, fmt.Errorf("%s: %w", s.indexName(), err))
@@ -176,9 +177,11 @@ func (f *found) inspect(d *os.Root, i int) {
 		s.length = known - s.offset
 	case s.gone:
 	case known > s.end():
-		f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, its index knows %d", snapshot.ErrCorrupt, s.dataName(), s.length, known-s.offset))
+		f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, its index knows %d", snapshot.ErrCorrupt,
+			s.dataName(), s.length, known-s.offset))
 	case scan.sealed && known < s.end():
-		f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, it was sealed with %d", snapshot.ErrCorrupt, s.dataName(), s.length, known-s.offset))
+		f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, it was sealed with %d", snapshot.ErrCorrupt,
+			s.dataName(), s.length, known-s.offset))
 		s.length = known - s.offset
 	}
 	f.end = max(f.end, known, s.end())
@@ -200,9 +203,9 @@ func (f *found) readIndex(d *os.Root, s *segment, scan *indexScan) (known uint64
 			return known, fmt.Errorf("%w: index of offset %d", errBadFrame, r.pos)
 		}
 		s.index += int64(n)
-		f.place.pass(&r)
+		f.state.apply(&r)
 		if r.kind == recordStart {
-			s.first = f.place
+			s.first = f.state
 		} else {
 			known = max(known, r.pos)
 		}
@@ -226,18 +229,20 @@ func (f *found) checkEnds() {
 		next := f.segments[i+1].offset
 		switch {
 		case s.end() > next:
-			f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, the next begins after %d", snapshot.ErrCorrupt, s.dataName(), s.length, next-s.offset))
+			f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, the next begins after %d", snapshot.ErrCorrupt,
+				s.dataName(), s.length, next-s.offset))
 			s.length = next - s.offset
 		case s.end() < next:
 			f.damage = append(f.damage, fmt.Errorf("%d bytes behind %s are missing", next-s.end(), s.dataName()))
-		case !s.sealed && !s.modern:
+		case !s.sealed && !s.newer:
 			f.damage = append(f.damage, fmt.Errorf("%w: %s was not sealed", snapshot.ErrCorrupt, s.indexName()))
 		}
 	}
 }
 
-// findGone looks for indexes without data. A crash leaves one that knows of no output at the end, where a segment was being begun: an
-// orphan. What drops a segment leaves none, see segment.remove. From any other data are gone, and it stays a segment of which only that is known.
+// findGone looks for indexes without data. A crash leaves one that knows of no output at the end, where a segment was
+// being begun: an orphan. What drops a segment leaves none, see segment.remove. From any other data are gone, and it
+// stays a segment of which only that is known.
 func (f *found) findGone(d *os.Root, indexes []uint64) {
 	for _, offset := range indexes {
 		if slices.ContainsFunc(f.segments, func(s segment) bool { return s.offset == offset }) {
@@ -260,7 +265,8 @@ func (f *found) findGone(d *os.Root, indexes []uint64) {
 func (f *found) checkOrphans() {
 	for _, o := range f.orphans {
 		if o.offset > f.end && (o.good || len(f.segments) > 0) {
-			f.damage = append(f.damage, fmt.Errorf("%w: %s has no data", snapshot.ErrCorrupt, datadir.SegmentFile(datadir.IndexFile, o.offset)))
+			f.damage = append(f.damage, fmt.Errorf("%w: %s has no data", snapshot.ErrCorrupt,
+				datadir.SegmentFile(datadir.IndexFile, o.offset)))
 			f.end = o.offset
 		}
 	}
@@ -306,7 +312,8 @@ func openData(d *os.Root, s *segment) (segmentData, error) {
 
 // diskSize is what the files of a segment take.
 func (s *segment) diskSize(d *os.Root) (n int64) {
-	for _, name := range []string{datadir.SegmentFile(datadir.DataFile, s.offset), datadir.SegmentFile(datadir.DataFile, s.offset) + datadir.PackedEnd, s.indexName()} {
+	for _, name := range []string{datadir.SegmentFile(datadir.DataFile, s.offset),
+		datadir.SegmentFile(datadir.DataFile, s.offset) + datadir.PackedEnd, s.indexName()} {
 		if info, err := d.Lstat(name); err == nil && info.Mode().IsRegular() {
 			n += info.Size()
 		}
@@ -322,6 +329,7 @@ func (s *segment) remove(d *os.Root) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, d.RemoveAll(datadir.SegmentFile(datadir.DataFile, s.offset)), d.RemoveAll(datadir.SegmentFile(datadir.DataFile, s.offset)+datadir.PackedEnd),
+	return errors.Join(err, d.RemoveAll(datadir.SegmentFile(datadir.DataFile, s.offset)),
+		d.RemoveAll(datadir.SegmentFile(datadir.DataFile, s.offset)+datadir.PackedEnd),
 		d.RemoveAll(s.indexName()), d.RemoveAll(dropped))
 }

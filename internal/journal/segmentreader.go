@@ -94,7 +94,7 @@ func (s *segmentReader) begin(r *Reader) {
 	s.readIndex()
 	size := s.view.first
 	for len(s.events) > 0 && s.events[0].pos < r.pos {
-		size.pass(&s.events[0])
+		size.apply(&s.events[0])
 		s.events = s.events[1:]
 	}
 	for len(s.ranges) > 0 && s.ranges[0].to <= r.pos {
@@ -106,7 +106,8 @@ func (s *segmentReader) begin(r *Reader) {
 		return
 	}
 	if size.cols > 0 && (size.cols != r.size.cols || size.rows != r.size.rows) { // a resize was lost in a gap
-		s.events = slices.Insert(s.events, 0, record{kind: recordResize, pos: s.view.offset, time: size.time, cols: size.cols, rows: size.rows})
+		s.events = slices.Insert(s.events, 0,
+			record{kind: recordResize, pos: s.view.offset, time: size.time, cols: size.cols, rows: size.rows})
 	}
 }
 
@@ -177,9 +178,10 @@ func (s *segmentReader) newRecords() []byte {
 func (s *segmentReader) keep(r *record, from uint64) {
 	switch r.kind {
 	case recordStart:
-		s.view.first.pass(r)
+		s.view.first.apply(r)
 	case recordMark, recordUnsure:
-		s.ranges = append(s.ranges, dataRange{from: from, to: r.pos, time: r.time, crc: r.crc, marked: r.kind == recordMark, unsure: r.kind == recordUnsure})
+		s.ranges = append(s.ranges, dataRange{from: from, to: r.pos, time: r.time, crc: r.crc,
+			marked: r.kind == recordMark, unsure: r.kind == recordUnsure})
 	case recordRest:
 		s.rests = append(s.rests, r.pos)
 	case recordResize, recordInput, recordExit, recordRestart:

@@ -44,8 +44,8 @@ func (j *Journal) settle() error {
 // comes back once. Asking again would succeed and mean nothing (fsync(2) reports
 // an error once and drops the pages).
 func (j *Journal) Sync() error {
-	j.tending.Lock()
-	defer j.tending.Unlock()
+	j.maintaining.Lock()
+	defer j.maintaining.Unlock()
 	o, dirty, err := j.collect()
 	if j.opt.Sync == SyncNone || !j.writes {
 		return err
@@ -67,12 +67,12 @@ func (j *Journal) Sync() error {
 }
 
 // collect writes what waits and takes over what the disk has to be asked for.
-func (j *Journal) collect() (o *openSegment, dirty dirt, err error) {
+func (j *Journal) collect() (o *openSegment, dirty unsynced, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	err = errors.Join(j.late, j.settle())
-	o, dirty = j.open, j.dirty
-	j.late, j.dirty = nil, dirt{}
+	o, dirty = j.open, j.unsynced
+	j.late, j.unsynced = nil, unsynced{}
 	return o, dirty, err
 }
 
@@ -90,20 +90,20 @@ func (j *Journal) syncSealed(name string) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return j.wrong(fmt.Errorf("sync %s: %w", name, err))
+	return j.wrap(fmt.Errorf("sync %s: %w", name, err))
 }
 
 func (j *Journal) syncDirectory() error {
 	d, err := j.directory()
 	if err != nil {
-		return j.wrong(err)
+		return j.wrap(err)
 	}
 	defer d.Close()
-	return j.wrong(datadir.SyncDir(d))
+	return j.wrap(datadir.SyncDir(d))
 }
 
 // syncOpen asks for the files of o, which may be closed meanwhile.
-func (j *Journal) syncOpen(o *openSegment, dirty dirt) error {
+func (j *Journal) syncOpen(o *openSegment, dirty unsynced) error {
 	var err error
 	if dirty.data {
 		err = syncData(o.data)
@@ -120,27 +120,27 @@ func (j *Journal) syncOpen(o *openSegment, dirty dirt) error {
 		if disk := syscall.Errno(0); !errors.As(err, &disk) {
 			return nil // closed meanwhile, not refused: the next Sync asks for it by name
 		}
-		return j.wrong(fmt.Errorf("sync: %w", err))
+		return j.wrap(fmt.Errorf("sync: %w", err))
 	}
-	return j.distrust(err)
+	return j.replaceUnsynced(err)
 }
 
-// distrust leaves a segment that the disk may not have kept for a new one.
-func (j *Journal) distrust(err error) error {
+// replaceUnsynced seals a segment that the disk may not have kept and begins a new one.
+func (j *Journal) replaceUnsynced(err error) error {
 	err = fmt.Errorf("sync: %w", err)
 	if j.open == nil {
-		return j.wrong(err)
+		return j.wrap(err)
 	}
-	return errors.Join(j.wrong(err), j.leave(), j.begin(time.Now()))
+	return errors.Join(j.wrap(err), j.sealOpen(), j.begin(time.Now()))
 }
 
 // syncNow asks for everything under the lock, for SyncAlways.
 func (j *Journal) syncNow() error {
-	dirty := j.dirty
-	j.dirty.data, j.dirty.index, j.dirty.dir = false, false, false
+	dirty := j.unsynced
+	j.unsynced.data, j.unsynced.index, j.unsynced.dir = false, false, false
 	if dirty.dir {
 		if err := j.syncDirectory(); err != nil {
-			return j.distrust(err)
+			return j.replaceUnsynced(err)
 		}
 	}
 	var err error
@@ -151,7 +151,7 @@ func (j *Journal) syncNow() error {
 		err = errors.Join(err, syncData(j.open.index))
 	}
 	if err != nil {
-		return j.distrust(err)
+		return j.replaceUnsynced(err)
 	}
 	return nil
 }

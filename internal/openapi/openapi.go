@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
 // parameter is a part of a path, a query or the header of requests.
@@ -32,7 +33,8 @@ type response struct {
 	headers []header
 	json    []any  // values like the body; several are alternatives
 	codes   string // of a refusal, with spaces between
-	example any    // of a refusal
+	example string // of a refusal: CODE: sentence
+	details wire.ErrorDetails
 	other   []content
 	events  []event // of a stream
 	// commands are what the client may send on a WebSocket.
@@ -176,7 +178,9 @@ func pathParameter(name, route string) (found parameter, err error) {
 		if p.name != name || p.in != "path" {
 			continue
 		}
-		if slices.ContainsFunc(strings.Fields(p.below), func(start string) bool { return strings.HasPrefix(route, start) }) {
+		if slices.ContainsFunc(strings.Fields(p.below), func(start string) bool {
+			return strings.HasPrefix(route, start)
+		}) {
 			return p, nil
 		}
 		if p.below == "" {
@@ -322,7 +326,8 @@ func (g *generator) components(schemas object) (object, error) {
 		responses.set(r.name, o)
 	}
 	schemes, err := parse(credentials)
-	return object{{"parameters", params}, {"responses", responses}, {"securitySchemes", schemes}, {"schemas", schemas}}, err
+	return object{{"parameters", params}, {"responses", responses}, {"securitySchemes", schemes}, {"schemas", schemas}},
+		err
 }
 
 func (p parameter) object() (object, error) {
@@ -393,7 +398,9 @@ func (r response) body() (object, error) {
 		}
 		schema := refTo("schemas", "Error")
 		schema.set("properties", object{{"code", object{{"enum", codes}}}})
-		text, err := json.Marshal(r.example)
+		code, sentence, _ := strings.Cut(r.example, ": ")
+		text, err := json.Marshal(wire.Error{
+			Error: sentence, Code: code, Details: r.details, ApprovalID: r.details.ApprovalID})
 		if err != nil {
 			return nil, err
 		}

@@ -7,8 +7,8 @@ var parameters = []parameter{
 		text:   "Session: a group of terminals that comes into being when first used.",
 		schema: `{"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"}`, example: "dev"},
 	{name: "id", in: "path",
-		text: "Terminal: its id, or its name. A name that terminals of several sessions have is 409 AMBIGUOUS where the " +
-			"path has no session.",
+		text: "Terminal: its id, or its name. A name that terminals of several sessions have is 409 AMBIGUOUS where " +
+			"the path has no session.",
 		schema: `{"type": "string", "minLength": 1}`, example: "build"},
 	{name: "purge", in: "query",
 		text:   "1 also forgets the last screen; otherwise that stays readable by id for 24 hours.",
@@ -23,44 +23,44 @@ var parameters = []parameter{
 		text:   "Form of the recording: asciicast of version 3 or 2, or the bytes as the program wrote them.",
 		schema: `{"type": "string", "enum": ["asciicast-v3", "asciicast-v2", "raw"], "default": "asciicast-v3"}`},
 	{name: "from", in: "query",
-		text: "Position to begin at; absent: the first that is kept. A recording that begins in the middle begins with an " +
-			"empty screen of the size in force there.",
+		text: "Position to begin at; absent: the first that is kept. A recording that begins in the middle begins " +
+			"with an empty screen of the size in force there.",
 		schema: `{"type": "integer", "minimum": 0}`},
 	{name: "follow", in: "query",
 		text:   "Go on with the output until the program, or the command and what it started, ends.",
 		schema: `{"type": "string", "enum": ["0", "1", "false", "true"], "default": "0"}`},
 	{name: "secrets", in: "query",
-		text: "1 shows the values of variables whose names look like secrets (key, token, secret, passw, credential, in " +
-			"any case); they are \"***\" otherwise. Each such request is in the server's audit log.",
+		text: "1 shows the values of variables whose names look like secrets (key, token, secret, passw, credential, " +
+			"in any case); they are \"***\" otherwise. Each such request is in the server's audit log.",
 		schema: `{"type": "string", "enum": ["0", "1", "false", "true"], "default": "0"}`},
 	{name: "scrollback", in: "query",
 		text:   "Lines of history above the screen: the last N; 0 is the screen alone, -1 is all.",
 		schema: `{"type": "integer", "minimum": -1, "maximum": 100000, "default": -1}`},
 	{name: "since", in: "query",
-		text: "Position to go on from: the `seq` of the last event that the viewer has applied. When the journal has what " +
-			"followed, `resume` comes in the place of the first `snapshot`, then what was missed. Any other position " +
-			"gets a snapshot.",
+		text: "Position to go on from: the `seq` of the last event that the viewer has applied. When the journal has " +
+			"what followed, `resume` comes in the place of the first `snapshot`, then what was missed. Any other " +
+			"position gets a snapshot.",
 		schema: `{"type": "integer", "minimum": 0}`},
 	{name: "history", in: "query",
-		text: "`first` has the lines of `scrollback` in the first snapshot only. Such a viewer keeps no history, so a " +
-			"snapshot follows every `resize`.",
+		text: "`first` has the lines of `scrollback` in the first snapshot only. Such a viewer keeps no history, so " +
+			"a snapshot follows every `resize`.",
 		schema: `{"type": "string", "enum": ["first"]}`},
 	{name: "cols", in: "query", as: "viewerCols",
-		text: "With `rows`: the size of this viewer's screen, as a `resize` at once would say it. The first snapshot has " +
-			"the size that the size policy makes of it.",
+		text: "With `rows`: the size of this viewer's screen, as a `resize` at once would say it. The first snapshot " +
+			"has the size that the size policy makes of it.",
 		schema: `{"type": "integer", "minimum": 1, "maximum": 1000}`},
 	{name: "rows", in: "query", as: "viewerRows",
 		text:   "See `cols`.",
 		schema: `{"type": "integer", "minimum": 1, "maximum": 1000}`},
 	{name: "inside", in: "query",
-		text: "Id of a terminal in which the viewer's own process runs (its EVERTTY_PTY or that of an ancestor); may be " +
-			"there up to 64 times. A terminal that is shown inside itself, also through others, is refused with 409 " +
-			"CYCLE.",
+		text: "Id of a terminal in which the viewer's own process runs (its EVERTTY_PTY or that of an ancestor); may " +
+			"be there up to 64 times. A terminal that is shown inside itself, also through others, is refused with " +
+			"409 CYCLE.",
 		schema: `{"type": "array", "items": {"type": "string"}, "maxItems": 64}`},
 	{name: "tty", in: "query",
 		text: "A terminal device of the viewer's process, as BOOT_ID:DEV:RDEV with the kernel's boot id and the " +
-			"hexadecimal `st_dev` and `st_rdev` of stat(2); may be there up to 64 times. When it is that of a terminal " +
-			"of this server, the viewer runs inside it.",
+			"hexadecimal `st_dev` and `st_rdev` of stat(2); may be there up to 64 times. When it is that of a " +
+			"terminal of this server, the viewer runs inside it.",
 		schema: `{"type": "array", "items": {"type": "string"}, "maxItems": 64}`},
 	{name: "nested", in: "query",
 		text:   "1: a viewer inside a terminal shows another one on purpose; without it that is 409 NESTED.",
@@ -141,12 +141,14 @@ var parameters = []parameter{
 		text:   "Only those of this terminal.",
 		schema: `{"type": "string"}`},
 	{name: "since", in: "query", as: "eventsSince",
-		text: "The number of the last event that the client has, or `latest` for nothing of before. A number that the " +
-			"thread has not reached brings all. The header Last-Event-ID, which a browser sends when it reconnects, " +
-			"counts too when it is higher.",
-		schema: `{"oneOf": [{"type": "integer", "minimum": 0, "maximum": 9007199254740992}, {"const": "latest"}], "default": 0}`},
+		text: "The number of the last event that the client has, or `latest` for nothing of before. A number that " +
+			"the thread has not reached brings all. The header Last-Event-ID, which a browser sends when it " +
+			"reconnects, counts too when it is higher.",
+		schema: `{"oneOf": [{"type": "integer", "minimum": 0, "maximum": 9007199254740992}, ` +
+			`{"const": "latest"}], "default": 0}`},
 	{name: "format", in: "query", as: "eventsFormat",
-		text:   "`json` is a list at once, `sse` a stream. Without it the header Accept decides: a list for application/json.",
+		text: "`json` is a list at once, `sse` a stream. Without it the header Accept decides: a list for " +
+			"application/json.",
 		schema: `{"type": "string", "enum": ["json", "sse"]}`},
 	{name: "limit", in: "query", as: "eventsLimit",
 		text:   "Of a list: how many at most, the oldest first.",
@@ -177,7 +179,7 @@ var parameters = []parameter{
 			"{\"login\":true}.",
 		schema: `{"type": "string"}`},
 	{name: "file", in: "path",
-		text: "Name of a file of the web page; may contain slashes. Files here may be cached for ever: their names carry a " +
-			"hash.",
+		text: "Name of a file of the web page; may contain slashes. Files here may be cached for ever: their names " +
+			"carry a hash.",
 		schema: `{"type": "string"}`},
 }

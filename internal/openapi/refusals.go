@@ -2,60 +2,58 @@ package openapi
 
 import "github.com/evertty/evertty/wire"
 
-// refusals are what routes answer when something is not. The body of each is a wire.Error with one of
-// the codes.
+// refusals are the replies of a request that fails. The body of each is a wire.Error with one of the
+// codes.
 var refusals = []response{
 	{name: "Invalid", status: 400,
 		text: "VALIDATION: something in the request is not allowed; the sentence says what, where, and what is. " +
-			"`details.field` names the field when it is one; `details.providers` are those that are set up, when another " +
-			"one was named.",
+			"`details.field` names the field when it is one; `details.providers` are those that are set up, when " +
+			"another one was named.",
 		codes:   "VALIDATION",
-		example: wire.Error{Error: "rows 0: 1 to 1000 are allowed", Code: "VALIDATION"},
+		example: "VALIDATION: rows 0: 1 to 1000 are allowed",
 	},
 	{name: "CannotStart", status: 400,
-		text: "VALIDATION as elsewhere. NO_COMMAND: the program does not exist or cannot be executed. NO_DIRECTORY: the " +
-			"working directory does not exist or cannot be entered.",
+		text: "VALIDATION as elsewhere. NO_COMMAND: the program does not exist or cannot be executed. NO_DIRECTORY: " +
+			"the working directory does not exist or cannot be entered.",
 		codes:   "VALIDATION NO_COMMAND NO_DIRECTORY",
-		example: wire.Error{Error: `command cannot be run: "nope": not found in PATH`, Code: "NO_COMMAND"},
+		example: `NO_COMMAND: command cannot be run: "nope": not found in PATH`,
 	},
 	{name: "Unauthorized", status: 401,
-		text: "UNAUTHORIZED: no credentials, or wrong ones. The same for every path, so that nobody learns what exists. A " +
-			"browser gets a page that says how to log in.",
+		text: "UNAUTHORIZED: no credentials, or wrong ones. The same for every path, so that nobody learns what " +
+			"exists. A browser gets a page that says how to log in.",
 		headers: []header{
-			{name: "WWW-Authenticate", text: "The scheme to use (RFC 6750).", schema: `{"type": "string"}`, required: true, example: "Bearer realm=\"evertty\""},
+			{name: "WWW-Authenticate", text: "The scheme to use (RFC 6750).",
+				schema: `{"type": "string"}`, required: true, example: "Bearer realm=\"evertty\""},
 		},
 		codes:   "UNAUTHORIZED",
-		example: wire.Error{Error: "the bearer token is not this server's; the right one is in its token file", Code: "UNAUTHORIZED"},
-		other: []content{
-			{"text/html", ``, ""},
-		},
+		example: "UNAUTHORIZED: the bearer token is not this server's; the right one is in its token file",
+		other:   []content{{"text/html", ``, ""}},
 	},
 	{name: "Forbidden", status: 403,
-		text: "FORBIDDEN_HOST: the server does not answer for this Host. FORBIDDEN_ORIGIN: a page of another origin asks. " +
-			"READ_ONLY: the ticket may only look. DENIED: the permissions of the thread, or somebody who was asked, do " +
-			"not allow this; the sentence says which mode or rule.",
+		text: "FORBIDDEN_HOST: the server does not answer for this Host. FORBIDDEN_ORIGIN: a page of another origin " +
+			"asks. READ_ONLY: the ticket may only look. DENIED: the permissions of the thread, or somebody who was " +
+			"asked, do not allow this; the sentence says which mode or rule.",
 		codes: "FORBIDDEN_HOST FORBIDDEN_ORIGIN READ_ONLY DENIED",
-		example: wire.Error{Error: "this server does not answer for the host \"evil.com\"; start it with --allowed-host and that name if it is " +
-			"meant to", Code: "FORBIDDEN_HOST"},
+		example: "FORBIDDEN_HOST: this server does not answer for the host \"evil.com\"; start it with " +
+			"--allowed-host and that name if it is meant to",
 	},
-	{name: "NotFound", status: 404,
-		text:    "NOT_FOUND: there is no such terminal, shell, command or route.",
+	{name: "NotFound", status: 404, text: "NOT_FOUND: there is no such terminal, shell, command or route.",
 		codes:   "NOT_FOUND",
-		example: wire.Error{Error: `no such terminal: "build"`, Code: "NOT_FOUND"},
+		example: `NOT_FOUND: no such terminal: "build"`,
 	},
 	{name: "NotKept", status: 404,
-		text: "NOT_FOUND: there is no such terminal. NO_JOURNAL: nothing is kept of it but the screen. NOT_KEPT: not from " +
-			"this position; the sentence says what is kept, and for a recording `details` has its `start` and `end`.",
+		text: "NOT_FOUND: there is no such terminal. NO_JOURNAL: nothing is kept of it but the screen. NOT_KEPT: not " +
+			"from this position; the sentence says what is kept, and for a recording `details` has its `start` and " +
+			"`end`.",
 		codes:   "NOT_FOUND NO_JOURNAL NOT_KEPT",
-		example: wire.Error{Error: "from 5: position not kept in the journal, which has 100 to 2000", Code: "NOT_KEPT", Details: wire.ErrorDetails{Start: new(uint64(100)), End: new(uint64(2000))}},
+		example: "NOT_KEPT: from 5: position not kept in the journal, which has 100 to 2000",
+		details: wire.ErrorDetails{Start: new(uint64(100)), End: new(uint64(2000))},
 	},
 	{name: "NoFile", status: 404,
 		text:    "NOT_FOUND: there is no such file. The reply may also be a line of plain text.",
 		codes:   "NOT_FOUND",
-		example: wire.Error{Error: "no such file", Code: "NOT_FOUND"},
-		other: []content{
-			{"text/plain", ``, ""},
-		},
+		example: "NOT_FOUND: no such file",
+		other:   []content{{"text/plain", ``, ""}},
 	},
 	{name: "MethodNotAllowed", status: 405,
 		text: "METHOD_NOT_ALLOWED: the path does not take this method. HEAD is not taken.",
@@ -63,64 +61,65 @@ var refusals = []response{
 			{name: "Allow", text: "The methods the path takes.", schema: `{"type": "string"}`, required: true},
 		},
 		codes:   "METHOD_NOT_ALLOWED",
-		example: wire.Error{Error: `"/pty" does not take PUT; it takes OPTIONS, GET`, Code: "METHOD_NOT_ALLOWED", Details: wire.ErrorDetails{Allow: []string{"OPTIONS", "GET"}}},
+		example: `METHOD_NOT_ALLOWED: "/pty" does not take PUT; it takes OPTIONS, GET`,
+		details: wire.ErrorDetails{Allow: []string{"OPTIONS", "GET"}},
 	},
 	{name: "TimedOut", status: 408,
 		text:    "TIMEOUT: the condition did not come true in time; `details` has the screen as it was then.",
 		codes:   "TIMEOUT",
-		example: wire.Error{Error: "the condition was not met in time: no text within 5s", Code: "TIMEOUT", Details: wire.ErrorDetails{Seq: new(uint64(5)), Text: "hello\n"}},
+		example: "TIMEOUT: the condition was not met in time: no text within 5s",
+		details: wire.ErrorDetails{Seq: new(uint64(5)), Text: "hello\n"},
 	},
 	{name: "NotShown", status: 409,
-		text: "AMBIGUOUS: terminals of several sessions have this name; use the id, or the path with the session. CYCLE: " +
-			"the viewer runs in the terminal that it wants to show, itself or through others. NESTED: it runs inside " +
-			"another terminal and `nested` is missing.",
+		text: "AMBIGUOUS: terminals of several sessions have this name; use the id, or the path with the session. " +
+			"CYCLE: the viewer runs in the terminal that it wants to show, itself or through others. NESTED: it runs " +
+			"inside another terminal and `nested` is missing.",
 		codes:   "AMBIGUOUS CYCLE NESTED",
-		example: wire.Error{Error: "a terminal cannot be shown inside itself: this viewer runs in terminal 3k1vsxn9xqz9tc0h4q8g", Code: "CYCLE"},
+		example: "CYCLE: a terminal cannot be shown inside itself: this viewer runs in terminal 3k1vsxn9xqz9tc0h4q8g",
 	},
 	{name: "NotShownInSession", status: 409,
-		text: "CYCLE: the viewer runs in the terminal that it wants to show, itself or through others. NESTED: it runs " +
-			"inside another terminal and `nested` is missing.",
+		text: "CYCLE: the viewer runs in the terminal that it wants to show, itself or through others. NESTED: it " +
+			"runs inside another terminal and `nested` is missing.",
 		codes:   "CYCLE NESTED",
-		example: wire.Error{Error: "a terminal cannot be shown inside itself: this viewer runs in terminal 3k1vsxn9xqz9tc0h4q8g", Code: "CYCLE"},
+		example: "CYCLE: a terminal cannot be shown inside itself: this viewer runs in terminal 3k1vsxn9xqz9tc0h4q8g",
 	},
 	{name: "Ambiguous", status: 409,
 		text:    "AMBIGUOUS: terminals of several sessions have this name; use the id, or the path with the session.",
 		codes:   "AMBIGUOUS",
-		example: wire.Error{Error: `the name is not unique: "build" names terminals of several sessions; use the id`, Code: "AMBIGUOUS"},
+		example: `AMBIGUOUS: the name is not unique: "build" names terminals of several sessions; use the id`,
 	},
-	{name: "NameTaken", status: 409,
-		text:  "NAME_TAKEN: a listed terminal of the session has this name.",
+	{name: "NameTaken", status: 409, text: "NAME_TAKEN: a listed terminal of the session has this name.",
 		codes: "NAME_TAKEN",
-		example: wire.Error{Error: "the name is taken: session \"dev\" has a terminal \"build\" (tz65gjhf8fx4b8cm52eg); delete it or choose " +
-			"another name", Code: "NAME_TAKEN"},
+		example: "NAME_TAKEN: the name is taken: session \"dev\" has a terminal \"build\" (tz65gjhf8fx4b8cm52eg); " +
+			"delete it or choose another name",
 	},
-	{name: "StillRuns", status: 409,
-		text:    "RUNNING: the program has not ended. AMBIGUOUS: see GET.",
+	{name: "StillRuns", status: 409, text: "RUNNING: the program has not ended. AMBIGUOUS: see GET.",
 		codes:   "RUNNING AMBIGUOUS",
-		example: wire.Error{Error: "the program still runs: terminal tz65gjhf8fx4b8cm52eg: process 4242", Code: "RUNNING"},
+		example: "RUNNING: the program still runs: terminal tz65gjhf8fx4b8cm52eg: process 4242",
 	},
 	{name: "Ended", status: 409,
-		text: "EXITED: the program has ended, or ended during a wait for something else than its end (then `details` has " +
-			"the screen). AMBIGUOUS: see GET.",
+		text: "EXITED: the program has ended, or ended during a wait for something else than its end (then `details` " +
+			"has the screen). AMBIGUOUS: see GET.",
 		codes:   "EXITED AMBIGUOUS",
-		example: wire.Error{Error: "the program has ended: terminal tz65gjhf8fx4b8cm52eg is exited", Code: "EXITED"},
+		example: "EXITED: the program has ended: terminal tz65gjhf8fx4b8cm52eg is exited",
 	},
 	{name: "NotTaken", status: 409,
-		text: "EXITED: the program has ended. INPUT_BLOCKED: it did not read its input for 10 seconds; the sentence says " +
-			"how many bytes it took before. AMBIGUOUS: see GET.",
+		text: "EXITED: the program has ended. INPUT_BLOCKED: it did not read its input for 10 seconds; the sentence " +
+			"says how many bytes it took before. AMBIGUOUS: see GET.",
 		codes:   "EXITED INPUT_BLOCKED AMBIGUOUS",
-		example: wire.Error{Error: "4095 of 100000 bytes were taken: program does not read its input", Code: "INPUT_BLOCKED"},
+		example: "INPUT_BLOCKED: 4095 of 100000 bytes were taken: program does not read its input",
 	},
-	{name: "TooLarge", status: 413,
-		text:    "TOO_LARGE: the body has more than 1 MiB.",
+	{name: "TooLarge", status: 413, text: "TOO_LARGE: the body has more than 1 MiB.",
 		codes:   "TOO_LARGE",
-		example: wire.Error{Error: "the body is larger than the 1048576 bytes this request may carry", Code: "TOO_LARGE", Details: wire.ErrorDetails{Limit: 1048576}},
+		example: "TOO_LARGE: the body is larger than the 1048576 bytes this request may carry",
+		details: wire.ErrorDetails{Limit: 1048576},
 	},
 	{name: "NotJSON", status: 415,
-		text: "UNSUPPORTED_MEDIA_TYPE: the header Content-Type is not application/json. That is asked for even where the " +
-			"body may be empty, because a foreign page can send every other type.",
-		codes:   "UNSUPPORTED_MEDIA_TYPE",
-		example: wire.Error{Error: `the request needs the header Content-Type: application/json, not "text/plain"`, Code: "UNSUPPORTED_MEDIA_TYPE"},
+		text: "UNSUPPORTED_MEDIA_TYPE: the header Content-Type is not application/json. That is asked for even where " +
+			"the body may be empty, because a foreign page can send every other type.",
+		codes: "UNSUPPORTED_MEDIA_TYPE",
+		example: "UNSUPPORTED_MEDIA_TYPE: the request needs the header Content-Type: application/json, not " +
+			"\"text/plain\"",
 	},
 	{name: "UpgradeRequired", status: 426,
 		text: "UPGRADE_REQUIRED: this is a WebSocket, and the request is not a handshake.",
@@ -128,152 +127,152 @@ var refusals = []response{
 			{name: "Upgrade", text: "`websocket`.", schema: `{"type": "string", "const": "websocket"}`, required: true},
 		},
 		codes:   "UPGRADE_REQUIRED",
-		example: wire.Error{Error: "this is a WebSocket: connect with an upgrade request", Code: "UPGRADE_REQUIRED"},
+		example: "UPGRADE_REQUIRED: this is a WebSocket: connect with an upgrade request",
 	},
 	{name: "TooMany", status: 429,
-		text: "LIMIT: too many terminals run (10000, or --max-ptys-per-session of the session), too many commands wait in " +
-			"the shell (64), too many tickets wait (4096), too many waits go on (100 of a terminal, 1000 in all), too " +
-			"many approvals of a thread wait (32), or wrong credentials come too fast. QUEUE_TIMEOUT: the command did " +
-			"not get its turn within its `queue_timeout_ms`, and never runs. BUDGET: the session of the thread has used " +
-			"up what its policy allows; it closes within a second, and the next use begins another.",
+		text: "LIMIT: too many terminals run (10000, or --max-ptys-per-session of the session), too many commands " +
+			"wait in the shell (64), too many tickets wait (4096), too many waits go on (100 of a terminal, 1000 in " +
+			"all), too many approvals of a thread wait (32), or wrong credentials come too fast. QUEUE_TIMEOUT: the " +
+			"command did not get its turn within its `queue_timeout_ms`, and never runs. BUDGET: the session of the " +
+			"thread has used up what its policy allows; it closes within a second, and the next use begins another.",
 		headers: []header{
-			{name: "Retry-After", text: "Seconds to wait.", schema: `{"type": "integer", "minimum": 1}`, required: true},
+			{name: "Retry-After", text: "Seconds to wait.",
+				schema: `{"type": "integer", "minimum": 1}`, required: true},
 		},
 		codes:   "LIMIT QUEUE_TIMEOUT BUDGET",
-		example: wire.Error{Error: "10000 terminals are running, the most this server holds", Code: "LIMIT"},
+		example: "LIMIT: 10000 terminals are running, the most this server holds",
 	},
 	{name: "Failed", status: 500,
 		text: "INTERNAL: a mistake of ours; the log says more under `details.request_id`. SURVIVED: processes of the " +
 			"terminal or shell are still there after SIGKILL. DAMAGED: files of a shell cannot be read.",
 		codes:   "INTERNAL SURVIVED DAMAGED",
-		example: wire.Error{Error: "the server failed at this request; its log says why under the request id", Code: "INTERNAL", Details: wire.ErrorDetails{RequestID: "09acbb1746ffe59e"}},
+		example: "INTERNAL: the server failed at this request; its log says why under the request id",
+		details: wire.ErrorDetails{RequestID: "09acbb1746ffe59e"},
 	},
 	{name: "CannotStartNow", status: 503,
-		text: "NO_KEEPER: the process that starts and holds programs is not there; the server is starting another one, and " +
-			"what runs goes on. FIFO_CREATE_FAILED: the files and FIFOs of a shell or command cannot be made in the data " +
-			"directory. NO_PTY: the system has no further pseudo-terminal. CLOSING: the server is shutting down. " +
-			"CANCELED, DEADLINE: the request ended before it was done. NO_DESCRIPTORS: the server has few file " +
-			"descriptors left, and keeps them for what runs; NO_MEMORY: the system has no memory left for this. Both " +
-			"come with Retry-After.",
+		text: "NO_KEEPER: the process that starts and holds programs is not there; the server is starting another " +
+			"one, and what runs goes on. FIFO_CREATE_FAILED: the files and FIFOs of a shell or command cannot be " +
+			"made in the data directory. NO_PTY: the system has no further pseudo-terminal. CLOSING: the server is " +
+			"shutting down. CANCELED, DEADLINE: the request ended before it was done. NO_DESCRIPTORS: the server has " +
+			"few file descriptors left, and keeps them for what runs; NO_MEMORY: the system has no memory left for " +
+			"this. Both come with Retry-After.",
 		codes:   "NO_KEEPER FIFO_CREATE_FAILED NO_PTY NO_DESCRIPTORS NO_MEMORY CLOSING CANCELED DEADLINE",
-		example: wire.Error{Error: `keeper: start "bash": no keeper: no answer in 30s`, Code: "NO_KEEPER"},
+		example: `NO_KEEPER: keeper: start "bash": no keeper: no answer in 30s`,
 	},
 	{name: "Unavailable", status: 503,
 		text: "CLOSING: the server is shutting down. CANCELED, DEADLINE: the request ended before it was done. " +
 			"NO_DESCRIPTORS: a new viewer has to wait, because the server has few file descriptors left.",
 		codes:   "CLOSING CANCELED DEADLINE NO_DESCRIPTORS",
-		example: wire.Error{Error: "the server is shutting down", Code: "CLOSING"},
+		example: "CLOSING: the server is shutting down",
 	},
-	{name: "NoSpace", status: 507,
-		text:    "NO_SPACE: the disk is full.",
+	{name: "NoSpace", status: 507, text: "NO_SPACE: the disk is full.",
 		codes:   "NO_SPACE",
-		example: wire.Error{Error: "no space left to write a snapshot", Code: "NO_SPACE"},
+		example: "NO_SPACE: no space left to write a snapshot",
 	},
-	{name: "TooLargeExec", status: 413,
-		text:    "TOO_LARGE: the body has more than 8 MiB.",
+	{name: "TooLargeExec", status: 413, text: "TOO_LARGE: the body has more than 8 MiB.",
 		codes:   "TOO_LARGE",
-		example: wire.Error{Error: "the body is larger than the 8388608 bytes this request may carry", Code: "TOO_LARGE", Details: wire.ErrorDetails{Limit: 8388608}},
+		example: "TOO_LARGE: the body is larger than the 8388608 bytes this request may carry",
+		details: wire.ErrorDetails{Limit: 8388608},
 	},
 	{name: "UnsupportedVersion", status: 400,
-		text:    "UNSUPPORTED_API_VERSION: the header X-Evertty-API names a version that this server does not speak.",
-		codes:   "UNSUPPORTED_API_VERSION",
-		example: wire.Error{Error: `this server speaks version 1 of its API, not "7"; leave the header X-Evertty-API out or say 1`, Code: "UNSUPPORTED_API_VERSION"},
+		text:  "UNSUPPORTED_API_VERSION: the header X-Evertty-API names a version that this server does not speak.",
+		codes: "UNSUPPORTED_API_VERSION",
+		example: "UNSUPPORTED_API_VERSION: this server speaks version 1 of its API, not \"7\"; leave the header " +
+			"X-Evertty-API out or say 1",
 	},
-	{name: "ShellExists", status: 409,
-		text:    "SESSION_ALREADY_EXISTS: there is a shell with that id.",
+	{name: "ShellExists", status: 409, text: "SESSION_ALREADY_EXISTS: there is a shell with that id.",
 		codes:   "SESSION_ALREADY_EXISTS",
-		example: wire.Error{Error: "the shell exists already", Code: "SESSION_ALREADY_EXISTS"},
+		example: "SESSION_ALREADY_EXISTS: the shell exists already",
 	},
 	{name: "ShellGone", status: 410,
-		text: "SESSION_DESTROYED: the shell was deleted before the command got a result. SESSION_TERMINATED: the shell has " +
-			"ended and cannot be started again.",
+		text: "SESSION_DESTROYED: the shell was deleted before the command got a result. SESSION_TERMINATED: the " +
+			"shell has ended and cannot be started again.",
 		codes:   "SESSION_DESTROYED SESSION_TERMINATED",
-		example: wire.Error{Error: "the shell was deleted", Code: "SESSION_DESTROYED"},
+		example: "SESSION_DESTROYED: the shell was deleted",
 	},
 	{name: "NoStdin", status: 409,
 		text:    "NO_STDIN: the command has no open input: it was not given stdin_open, or its end was written.",
 		codes:   "NO_STDIN",
-		example: wire.Error{Error: "the command's standard input is not open", Code: "NO_STDIN"},
+		example: "NO_STDIN: the command's standard input is not open",
 	},
 	{name: "CommandFinished", status: 410,
 		text:    "COMMAND_FINISHED: the command has ended. SESSION_DESTROYED: its shell was deleted.",
 		codes:   "COMMAND_FINISHED SESSION_DESTROYED",
-		example: wire.Error{Error: "the command has ended", Code: "COMMAND_FINISHED"},
+		example: "COMMAND_FINISHED: the command has ended",
 	},
 	{name: "NoSession", status: 404,
 		text:    "SESSION_NOT_FOUND: there is no such session. NOT_FOUND: there is none for this access.",
 		codes:   "SESSION_NOT_FOUND NOT_FOUND",
-		example: wire.Error{Error: `there is no session "ci"; POST /api/session/create makes one`, Code: "SESSION_NOT_FOUND"},
+		example: `SESSION_NOT_FOUND: there is no session "ci"; POST /api/session/create makes one`,
 	},
 	{name: "NoProcess", status: 404,
 		text:    "PROCESS_NOT_FOUND: there is no such process. NOT_FOUND: there is none for this access.",
 		codes:   "PROCESS_NOT_FOUND NOT_FOUND",
-		example: wire.Error{Error: `there is no process "x"`, Code: "PROCESS_NOT_FOUND"},
+		example: `PROCESS_NOT_FOUND: there is no process "x"`,
 	},
 	{name: "FileNotFound", status: 404,
 		text:    "FILE_NOT_FOUND: there is no such file. SESSION_NOT_FOUND: there is no such session.",
 		codes:   "FILE_NOT_FOUND SESSION_NOT_FOUND NOT_FOUND",
-		example: wire.Error{Error: "open /tmp/x: no such file or directory", Code: "FILE_NOT_FOUND"},
+		example: "FILE_NOT_FOUND: open /tmp/x: no such file or directory",
 	},
-	{name: "FileForbidden", status: 403,
-		text:    "PERMISSION_DENIED: the system refuses it. The others as everywhere.",
+	{name: "FileForbidden", status: 403, text: "PERMISSION_DENIED: the system refuses it. The others as everywhere.",
 		codes:   "PERMISSION_DENIED FORBIDDEN_HOST FORBIDDEN_ORIGIN READ_ONLY DENIED",
-		example: wire.Error{Error: "open /etc/shadow: permission denied", Code: "PERMISSION_DENIED"},
+		example: "PERMISSION_DENIED: open /etc/shadow: permission denied",
 	},
 	{name: "FileConflict", status: 409,
-		text: "FILE_EXISTS, NOT_EMPTY, IS_DIRECTORY, NOT_DIRECTORY, NOT_FILE (a device, FIFO or socket), NOT_TEXT (read it " +
-			"as base64), NOT_POSSIBLE (between file systems, into itself).",
+		text: "FILE_EXISTS, NOT_EMPTY, IS_DIRECTORY, NOT_DIRECTORY, NOT_FILE (a device, FIFO or socket), NOT_TEXT " +
+			"(read it as base64), NOT_POSSIBLE (between file systems, into itself).",
 		codes:   "FILE_EXISTS NOT_EMPTY IS_DIRECTORY NOT_DIRECTORY NOT_FILE NOT_TEXT NOT_POSSIBLE",
-		example: wire.Error{Error: "mkdir /tmp: file exists", Code: "FILE_EXISTS"},
+		example: "FILE_EXISTS: mkdir /tmp: file exists",
 	},
 	{name: "FileTooLarge", status: 413,
 		text:    "TOO_LARGE: the body has more than 8 MiB, or the file that is read more than 10 MiB.",
 		codes:   "TOO_LARGE",
-		example: wire.Error{Error: "the file has 20971520 bytes; at most 10485760 are read at once", Code: "TOO_LARGE"},
+		example: "TOO_LARGE: the file has 20971520 bytes; at most 10485760 are read at once",
 	},
 	{name: "RecordExists", status: 409,
 		text:    "ALREADY_EXISTS: another record has the id, or others compact it all the time.",
 		codes:   "ALREADY_EXISTS",
-		example: wire.Error{Error: "exists already: record 20260407T120000Z-1a2b3c4d of thread build", Code: "ALREADY_EXISTS"},
+		example: "ALREADY_EXISTS: exists already: record 20260407T120000Z-1a2b3c4d of thread build",
 	},
 	{name: "NoRecord", status: 404,
 		text:    "NOT_FOUND: there is no such thread, or it has no such record. What writes makes both.",
 		codes:   "NOT_FOUND",
-		example: wire.Error{Error: "there is no such record: thread build", Code: "NOT_FOUND"},
+		example: "NOT_FOUND: there is no such record: thread build",
 	},
-	{name: "NoThread", status: 404,
-		text:    "NOT_FOUND: there is no such thread, terminal of it, version or lease.",
+	{name: "NoThread", status: 404, text: "NOT_FOUND: there is no such thread, terminal of it, version or lease.",
 		codes:   "NOT_FOUND",
-		example: wire.Error{Error: "thread build: not found", Code: "NOT_FOUND"},
+		example: "NOT_FOUND: thread build: not found",
 	},
 	{name: "Lifecycle", status: 409,
-		text: "ILLEGAL_TRANSITION: the state does not allow it, as to pause what is dead. IN_USE: another thread needs it, " +
-			"or a process runs in it. SESSION_EXPIRED: the session is over; the next use makes another one. " +
-			"ALREADY_EXISTS: the id or name is taken, or belongs to another thread.",
+		text: "ILLEGAL_TRANSITION: the state does not allow it, as to pause what is dead. IN_USE: another thread " +
+			"needs it, or a process runs in it. SESSION_EXPIRED: the session is over; the next use makes another " +
+			"one. ALREADY_EXISTS: the id or name is taken, or belongs to another thread.",
 		codes:   "ILLEGAL_TRANSITION IN_USE SESSION_EXPIRED ALREADY_EXISTS",
-		example: wire.Error{Error: "not possible in this state: lease lease-8b1d4c3a2f10 is dead", Code: "ILLEGAL_TRANSITION"},
+		example: "ILLEGAL_TRANSITION: not possible in this state: lease lease-8b1d4c3a2f10 is dead",
 	},
-	{name: "Incapable", status: 501,
-		text:    "CAPABILITY: the provider cannot do this; see GET /api/sandbox/types.",
+	{name: "Incapable", status: 501, text: "CAPABILITY: the provider cannot do this; see GET /api/sandbox/types.",
 		codes:   "CAPABILITY",
-		example: wire.Error{Error: "the provider cannot do this: metrics", Code: "CAPABILITY"},
+		example: "CAPABILITY: the provider cannot do this: metrics",
 	},
 	{name: "NoCompute", status: 503,
-		text: "PROVIDER: the provider failed or cannot be reached. NO_RECORDS: the database of threads cannot be used; " +
-			"terminals and shells work without it. CLOSING, CANCELED, DEADLINE: as elsewhere.",
+		text: "PROVIDER: the provider failed or cannot be reached. NO_RECORDS: the database of threads cannot be " +
+			"used; terminals and shells work without it. CLOSING, CANCELED, DEADLINE: as elsewhere.",
 		codes:   "PROVIDER NO_RECORDS CLOSING CANCELED DEADLINE",
-		example: wire.Error{Error: "the provider failed: resume of lease lease-0123456789ab: connection refused", Code: "PROVIDER"},
+		example: "PROVIDER: the provider failed: resume of lease lease-0123456789ab: connection refused",
 	},
 	{name: "NeedsApproval", status: 423,
-		text: "NEEDS_APPROVAL: the permissions of the thread want somebody to be asked. When the approval is approved " +
-			"(POST /api/threads/{id}/approvals/{aid}), the identical call is let through once, within 10 minutes.",
+		text: "NEEDS_APPROVAL: the permissions of the thread want somebody to be asked. When the approval is " +
+			"approved (POST /api/threads/{id}/approvals/{aid}), the identical call is let through once, within 10 " +
+			"minutes.",
 		codes: "NEEDS_APPROVAL",
-		example: wire.Error{Error: "somebody has to approve this first (approval apr_6f1c9a0b7d5e4f3a2b1c0d9e): the thread's ask rule " +
-			"{\"tool\":\"exec\"}", Code: "NEEDS_APPROVAL", Details: wire.ErrorDetails{ApprovalID: "apr_6f1c9a0b7d5e4f3a2b1c0d9e"}, ApprovalID: "apr_6f1c9a0b7d5e4f3a2b1c0d9e"},
+		example: "NEEDS_APPROVAL: somebody has to approve this first (approval apr_6f1c9a0b7d5e4f3a2b1c0d9e): the " +
+			"thread's ask rule {\"tool\":\"exec\"}",
+		details: wire.ErrorDetails{ApprovalID: "apr_6f1c9a0b7d5e4f3a2b1c0d9e"},
 	},
 	{name: "Decided", status: 409,
 		text:    "DECIDED: somebody has answered already, the call has been let through, or nobody answered in time.",
 		codes:   "DECIDED",
-		example: wire.Error{Error: "this approval has been decided already: approval apr_6f1c9a0b7d5e4f3a2b1c0d9e is used", Code: "DECIDED"},
+		example: "DECIDED: this approval has been decided already: approval apr_6f1c9a0b7d5e4f3a2b1c0d9e is used",
 	},
 }

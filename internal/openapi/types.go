@@ -30,7 +30,8 @@ type declared struct {
 }
 
 // directive begins a comment line that adds a keyword to a schema: //schema:KEYWORD VALUE, with
-// the value in JSON. Limits that a tag can say are tags; see constraints.
+// the value in JSON. A line //schema:and TEXT continues the value of the line before. Limits that a
+// tag can say are tags; see constraints.
 const directive = "//schema:"
 
 // readTypes reads the Go files of a folder.
@@ -101,15 +102,19 @@ func directives(doc *ast.CommentGroup) (add object, err error) {
 	if doc == nil {
 		return nil, nil
 	}
+	var lines []string
 	for _, line := range doc.List {
-		rest, ok := strings.CutPrefix(line.Text, directive)
-		if !ok {
-			continue
+		if rest, ok := strings.CutPrefix(line.Text, directive+"and "); ok && len(lines) > 0 {
+			lines[len(lines)-1] += " " + rest
+		} else if rest, ok := strings.CutPrefix(line.Text, directive); ok {
+			lines = append(lines, rest)
 		}
-		name, text, _ := strings.Cut(rest, " ")
+	}
+	for _, line := range lines {
+		name, text, _ := strings.Cut(line, " ")
 		v, err := parse(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", line.Text, err)
+			return nil, fmt.Errorf("%s: %w", line, err)
 		}
 		add.set(name, v)
 	}
@@ -128,12 +133,15 @@ func docText(doc *ast.CommentGroup) string {
 	return strings.Join(lines, "\n\n")
 }
 
-// typeText is the comment of a type without its name: "Exit is how a program ended." says
-// "How a program ended." in the document.
+// typeText is the comment of a type without its name: "Exit says how a program ended." is "Says how
+// a program ended." in the document, and "Lease is the handle" is "The handle".
 func typeText(doc *ast.CommentGroup, name string) string {
-	text, ok := strings.CutPrefix(docText(doc), name+" is ")
+	text, ok := strings.CutPrefix(docText(doc), name+" ")
 	if !ok {
 		return text
+	}
+	for _, verb := range []string{"is ", "are "} {
+		text = strings.TrimPrefix(text, verb)
 	}
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:]

@@ -60,13 +60,16 @@ type All struct {
 	}
 	for name, want := range map[string]string{
 		"Kind": `{"type": "string", "description": "What kind.", "enum": ["a", "b"]}`,
-		"All": `{"type": "object", "description": "Everything.", "additionalProperties": false, "required": ["name", "at", "data_b64", "rest"], ` +
+		"All": `{"type": "object", "description": "Everything.", "additionalProperties": false, ` +
+			`"required": ["name", "at", "data_b64", "rest"], ` +
 			`"properties": {"name": {"type": "string", "minLength": 1, "description": "A name."}, ` +
 			`"kind": {"$ref": "#/components/schemas/Kind", "description": "A kind."}, ` +
 			`"at": {"type": ["string", "null"], "format": "date-time", "description": "Null before."}, ` +
-			`"env": {"type": "object", "additionalProperties": {"type": ["string", "null"]}, "description": "Variables.", "propertyNames": {"pattern": "^[A-Z]+$"}}, ` +
+			`"env": {"type": "object", "additionalProperties": {"type": ["string", "null"]}, ` +
+			`"description": "Variables.", "propertyNames": {"pattern": "^[A-Z]+$"}}, ` +
 			`"data_b64": {"type": "string", "contentEncoding": "base64", "description": "Bytes."}, ` +
-			`"rest": {"type": "array", "items": {"$ref": "#/components/schemas/Base"}, "maxItems": 3, "description": "Others."}}, "minProperties": 1}`,
+			`"rest": {"type": "array", "items": {"$ref": "#/components/schemas/Base"}, "maxItems": 3, ` +
+			`"description": "Others."}}, "minProperties": 1}`,
 	} {
 		got, err := oneLine(schemas.get(name))
 		if err != nil || got != want {

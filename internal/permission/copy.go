@@ -67,7 +67,7 @@ func (e *Enforcer) Save() error {
 	return os.Rename(next, e.file)
 }
 
-// LoadCopy brings what the copy has into memory, where there is no Store to ask. No file says that nobody has set anything. When it fails, nobody knows what is forbidden: the caller has to call FailClosed.
+// LoadCopy brings what the copy has into memory, where there is no Store to ask. No file says that nobody has set anything. When it fails, nobody knows what the threads forbid: the caller has to call FailClosed.
 func (e *Enforcer) LoadCopy() error {
 	if e.file == "" {
 		return nil

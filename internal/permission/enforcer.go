@@ -29,7 +29,7 @@ func (e *Enforcer) WithCopy(file string) *Enforcer {
 // Server are the rules for all threads.
 func (e *Enforcer) Server() Rules { return e.server }
 
-// Applies tells whether anything has to be decided in a thread: somebody has set its permissions, or the server has rules. It costs no more than a look into a map.
+// Applies reports whether anything has to be decided in a thread: somebody has set its permissions, or the server has rules. It costs no more than a look into a map.
 // The thread "" is of calls that belong to none: only the rules of the server are for these.
 func (e *Enforcer) Applies(thread string) bool {
 	if e.server.count() > 0 {
@@ -125,7 +125,7 @@ func (p Permissions) With(mode *string, rules *Rules) (Permissions, error) {
 	return p, err
 }
 
-// Prompting tells whether somebody may be asked: by the mode, or by a rule of the thread or the server.
+// Prompting reports whether somebody may be asked: by the mode, or by a rule of the thread or the server.
 func (e *Enforcer) Prompting(p Permissions) bool {
 	return p.Mode == ModePrompt || len(p.Rules.Ask) > 0 || len(e.server.Ask) > 0
 }

@@ -24,7 +24,7 @@ const ModeUnreadable = "unreadable"
 // Modes are all of them, the narrowest first.
 var Modes = []string{ModeReadOnly, ModeWorkspaceWrite, ModeDangerFullAccess, ModePrompt, ModeAllow}
 
-// CheckMode tells whether a mode is one. Errors: ErrInvalid.
+// CheckMode reports whether a mode is one. Errors: ErrInvalid.
 func CheckMode(mode string) error {
 	if slices.Contains(Modes, mode) {
 		return nil
@@ -117,7 +117,7 @@ var broader = map[string]string{
 	ToolList: ToolRead, ToolMkdir: ToolWrite, ToolRemove: ToolWrite, ToolRename: ToolWrite,
 }
 
-// Begins tells whether a tool is used in threads that are not there yet, which it then makes.
+// Begins reports whether a tool is used in threads that are not there yet, which it then makes.
 func Begins(tool string) bool {
 	return tool != ToolKill && broader[tool] != ToolKill && tool != ToolResume && levels[tool] != 0
 }

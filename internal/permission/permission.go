@@ -1,6 +1,6 @@
 // Package permission decides what may be done in a thread: rules and a mode, of the thread
 // and of the server, and the Enforcer that has them in memory for the hot path. Who is asked,
-// and the record of decisions, is package conversation's.
+// and the conversation of decisions, is package conversation's.
 package permission
 
 import (
@@ -82,7 +82,7 @@ type Permissions struct {
 	UpdatedAt string // RFC 3339; "" was never
 }
 
-// none tells whether nothing of a thread has to be decided: the default mode without a rule.
+// none reports whether nothing of a thread has to be decided: the default mode without a rule.
 func (p Permissions) none() bool {
 	return (p.Mode == "" || p.Mode == DefaultMode) && p.Rules.count() == 0
 }

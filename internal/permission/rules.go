@@ -36,7 +36,7 @@ type Rules struct {
 
 func (r Rules) count() int { return len(r.Allow) + len(r.Deny) + len(r.Ask) }
 
-// Counts is how many rules each list has, as a record tells it.
+// Counts is how many rules each list has, as a conversation tells it.
 func (r Rules) Counts() map[string]int {
 	return map[string]int{Allow: len(r.Allow), Deny: len(r.Deny), Ask: len(r.Ask)}
 }
@@ -175,7 +175,7 @@ type matcher struct {
 
 func newMatcher(tool string, args map[string]any) *matcher { return &matcher{tool: tool, args: args} }
 
-// matches tells whether a rule is about the call; wide is for rules that deny or ask.
+// matches reports whether a rule is about the call; wide is for rules that deny or ask.
 func (r *matcher) matches(rule Rule, wide bool) bool {
 	if rule.Tool != "" && rule.Tool != r.tool && rule.Tool != broader[r.tool] {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 )
 
-// visitRecord drives the record of a thread through all its routes.
+// visitRecord drives the conversation of a thread through all its routes.
 func (c *contract) visitRecord(t *testing.T) {
 	const at = "/api/threads/noted"
 	c.do(t, exchange{method: "GET", target: "/api/threads/latest", status: 404, code: "NOT_FOUND"})

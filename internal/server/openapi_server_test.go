@@ -106,7 +106,7 @@ func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveSer
 		t.Fatal(err)
 	}
 	m, err := supervisor.Start(supervisor.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: dataDir, Records: records,
-		Record: store.Config{Store: records.Records(), Files: files, Enforcer: permission.NewEnforcer(rules)},
+		Record: store.Config{Store: records.Conversations(), Files: files, Enforcer: permission.NewEnforcer(rules)},
 		Keeper: held, Log: log, Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)

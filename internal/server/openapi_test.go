@@ -207,7 +207,7 @@ func codesInSource(t *testing.T) map[string]bool {
 	return codes
 }
 
-// keepers are the objects that keep fields of others, as record files have them.
+// keepers are the objects that keep fields of others, as conversation files have them.
 var keepers = []string{"/components/schemas/ImportRecord", "/components/schemas/Record", "/components/schemas/TimelineEntry"}
 
 // TestOpenAPIIsWhole wants every component used, every object but the keepers closed, so that a

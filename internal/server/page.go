@@ -11,7 +11,7 @@ import (
 )
 
 // pageFiles serves the web page, or one that says how to build it. It reads its
-// files once, when the program starts.
+// files once, for the first request.
 var pageFiles = webui.Handler()
 
 // getIndex sends the page itself.

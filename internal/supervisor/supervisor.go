@@ -98,7 +98,7 @@ func (c *Config) complete() {
 }
 
 func (s *Supervisor) start(cfg Config) error {
-	s.Threads = service.New(service.Config{Life: s.life, Log: cfg.Log, Records: cfg.Records, NoRecords: cfg.NoRecords, Record: cfg.Record,
+	s.Threads = service.New(service.Config{Life: s.life, Log: cfg.Log, Store: cfg.Records, NoStore: cfg.NoRecords, Conversations: cfg.Record,
 		Policy: cfg.Policy, PolicyChosen: cfg.PolicyChosen, Providers: cfg.Providers, Relay: cfg.Relay})
 	budget := &descriptors.Budget{}
 	s.Terminals = terminal.New(terminal.Config{Life: s.life, Hooks: s.Threads.TerminalHooks(), Engine: cfg.Engine, Unicode: cfg.Unicode, Memory: cfg.Memory,

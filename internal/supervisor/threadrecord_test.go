@@ -18,9 +18,9 @@ import (
 func harness(t *testing.T, m *supervisor.Supervisor, thread string) *store.Manager {
 	t.Helper()
 	var b *store.Manager
-	err := m.Threads.WriteRecord(background(t), thread, func(r *store.Manager) error {
+	err := m.Threads.WriteConversation(background(t), thread, func(r *store.Manager) error {
 		b = r
-		_, err := r.Records(thread)
+		_, err := r.Conversations(thread)
 		return err
 	})
 	if err != nil {
@@ -33,11 +33,11 @@ func harness(t *testing.T, m *supervisor.Supervisor, thread string) *store.Manag
 func TestARecordIsAPartOfItsThread(t *testing.T) {
 	dir := t.TempDir()
 	m := openRecorded(t, dir)
-	if _, err := m.Threads.Record("t"); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := m.Threads.Conversations("t"); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("a reader of nothing: %v", err)
 	}
 	add := func(thread, role string) error {
-		return m.Threads.WriteRecord(background(t), thread, func(r *store.Manager) error {
+		return m.Threads.WriteConversation(background(t), thread, func(r *store.Manager) error {
 			_, err := r.Append(thread, []conversation.Message{{Role: role}})
 			return err
 		})
@@ -48,7 +48,7 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 	if err := add("t", "nobody"); !errors.Is(err, conversation.ErrInvalid) {
 		t.Errorf("a message of nobody: %v", err)
 	}
-	if _, err := m.Threads.Record("t"); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := m.Threads.Conversations("t"); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("a thread by a message that was refused: %v", err)
 	}
 	if _, err := harness(t, m, "t").Append("t", []conversation.Message{{Role: conversation.RoleUser, Content: "list the files"}}); err != nil {
@@ -98,10 +98,10 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the file of a deleted thread: %v", err)
 	}
-	if _, err := m.Threads.Record("t"); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := m.Threads.Conversations("t"); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("a deleted thread: %v", err)
 	}
-	b, err := m.Threads.Record("")
+	b, err := m.Threads.Conversations("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 // TestNoRecordsOfHarnesses: a server without them says so, and its threads go on.
 func TestNoRecordsOfHarnesses(t *testing.T) {
 	check := func(t *testing.T, m *supervisor.Supervisor) {
-		if _, err := m.Threads.Record("t"); !errors.Is(err, service.ErrNoRecords) {
+		if _, err := m.Threads.Conversations("t"); !errors.Is(err, service.ErrNoStore) {
 			t.Error(err)
 		}
 		run(t, defaultShell(t, m, "t"), "true")

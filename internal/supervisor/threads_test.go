@@ -43,7 +43,7 @@ func openRecorded(t *testing.T, dir string, change ...func(*supervisor.Config)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := supervisor.Config{Engine: vt10x.New, Records: db, Record: store.Config{Store: db.Records(), Files: files}}
+	c := supervisor.Config{Engine: vt10x.New, Records: db, Record: store.Config{Store: db.Conversations(), Files: files}}
 	for _, f := range change {
 		f(&c)
 	}
@@ -595,7 +595,7 @@ func TestManyThreads(t *testing.T) {
 func TestWithoutRecords(t *testing.T) {
 	m := openWith(t, t.TempDir(), supervisor.Config{Engine: vt10x.New, NoRecords: thread.ErrDamaged})
 	run(t, defaultShell(t, m, "t"), "true")
-	if _, err := m.Threads.Thread(background(t), "t"); !errors.Is(err, service.ErrNoRecords) || !errors.Is(err, thread.ErrDamaged) {
+	if _, err := m.Threads.Thread(background(t), "t"); !errors.Is(err, service.ErrNoStore) || !errors.Is(err, thread.ErrDamaged) {
 		t.Errorf("%v", err)
 	}
 	if h := m.Health(); len(h.Reasons) != 1 || !strings.Contains(h.Reasons[0], "damaged") {

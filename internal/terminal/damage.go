@@ -33,7 +33,7 @@ func (t *Terminal) allDamage() string {
 	read := t.damage
 	t.mu.Unlock()
 	if j := cmp.Or(t.journal, t.endedJournal.opened.Load()); j != nil {
-		return addLines(read, j.Wounds())
+		return addLines(read, j.Losses())
 	}
 	return read
 }

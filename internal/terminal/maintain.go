@@ -1,10 +1,7 @@
 package terminal
 
 import (
-	"path/filepath"
 	"time"
-
-	"github.com/evertty/evertty/internal/startdir"
 )
 
 const (
@@ -78,67 +75,4 @@ func (t *Terminal) retry() {
 	case t.failing(journalFailure) && !t.Running():
 		t.worked(journalFailure) // its last screen and its end are on disk, and no more output comes
 	}
-}
-
-// cwdState is the known state of a program's directory.
-type cwdState struct {
-	dir        string // the last known, first that of the start
-	reported   string // last reported by OSC 7
-	systemThen string // the system's answer at that report; "" when another program has reported
-}
-
-// newCwd is the state of a program that starts in dir. reported is what its screen has from
-// OSC 7: of the previous program, or of this one under the previous server.
-func newCwd(dir, reported string) cwdState {
-	w := cwdState{dir: dir, reported: reported}
-	if reported == dir {
-		w.systemThen = startdir.Resolve(dir)
-	}
-	return w
-}
-
-// RefreshCwd reads and returns the directory of the program. A report (OSC 7) counts if it is a
-// directory here and the system's answer has not changed since, else the system's answer does.
-// Without either, as after the end of the program, the last known one stays.
-func (t *Terminal) RefreshCwd() string {
-	if t.spec.Provider != "" {
-		return t.remoteCwd()
-	}
-	system, err := t.process.Cwd()
-	reported := t.Hub().Facts().Cwd
-	exists := reported != "" && startdir.Exists(reported)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	w := &t.cwd
-	changed := reported != w.reported
-	if changed {
-		w.reported, w.systemThen = reported, system
-	}
-	switch {
-	case exists && (changed || err == nil && system == w.systemThen):
-		w.dir = reported
-	case err == nil:
-		w.dir = system
-	}
-	return w.dir
-}
-
-// remoteCwd is RefreshCwd of a program at a provider: only reports are known.
-func (t *Terminal) remoteCwd() string {
-	reported := t.Hub().Facts().Cwd
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if filepath.IsAbs(reported) {
-		t.cwd.dir = reported
-	}
-	return t.cwd.dir
-}
-
-// StartDir is startdir.Nearest at this machine. At a provider it returns dir, which is
-// checked at the start.
-func StartDir(provider, dir string) (start, moved string) {
-	if provider != "" {
-		return dir, ""
-	}
-	return startdir.Nearest(dir)
 }

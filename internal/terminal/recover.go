@@ -195,7 +195,7 @@ func (t *Terminal) restoreRunning(k *keeper.Kept) error {
 // while the disk was full, or all files were removed.
 func (t *Terminal) positionUnknown() bool {
 	s := t.registry.cfg.Store
-	if t.restored.Seq > 0 || journal.GivenOut(s, t.ID) > 0 {
+	if t.restored.Seq > 0 || journal.Issued(s, t.ID) > 0 {
 		return false
 	}
 	if j, err := journal.Read(s, t.ID); !errors.Is(err, datadir.ErrNotFound) {

@@ -54,7 +54,7 @@ func (t *Terminal) replay(j *journal.Journal) replayed {
 		known = t.restored.Seq
 	}
 	if j == nil && t.state != StateExited {
-		known = max(known, journal.GivenOut(t.registry.cfg.Store, t.ID)) // the record has no end
+		known = max(known, journal.Issued(t.registry.cfg.Store, t.ID)) // the record has no end
 	}
 	p.skipTo(known, j, j != nil && j == t.journal)
 	return p

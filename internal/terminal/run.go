@@ -89,7 +89,7 @@ func (t *Terminal) apply(n int, buf []byte) {
 	t.enforceQuota()
 	if now := time.Now(); now.Sub(t.cwdChecked) > cwdInterval {
 		t.cwdChecked = now
-		t.RefreshCwd()
+		t.readCwd()
 	}
 }
 
@@ -137,6 +137,7 @@ func (t *Terminal) finish() {
 	if err := t.journal.Close(); err != nil {
 		t.failed(journalFailure, err)
 	}
+	t.awaitCwd()
 	t.registry.hooks.Moved(t, t.Cwd())
 	t.registry.hooks.Exited(t, e)
 	if t.spec.Provider != "" {

@@ -70,7 +70,9 @@ type Terminal struct {
 
 	mu           sync.Mutex
 	cwd          cwdState
-	fallback     string // the wanted directory, when the program had to start in another
+	cwdChecking  chan struct{} // closed when no check of a reported directory runs any more; nil without one
+	cwdNext      *cwdReading   // the newest one during a check
+	fallback     string        // the wanted directory, when the program had to start in another
 	state        State
 	exit         *stream.Exit
 	killed       bool // HangUp was called

@@ -18,7 +18,7 @@ const (
 	CommandFailed    CommandStatus = "failed" // it never got an exit code
 )
 
-var commandArrows = map[CommandStatus][]CommandStatus{
+var CommandArrows = map[CommandStatus][]CommandStatus{
 	CommandQueued:    {CommandRunning, CommandDone, CommandCancelled, CommandFailed},
 	CommandRunning:   {CommandDone, CommandCancelled, CommandFailed},
 	CommandDone:      {},
@@ -26,7 +26,7 @@ var commandArrows = map[CommandStatus][]CommandStatus{
 	CommandFailed:    {},
 }
 
-// Command is the record of one command; what it printed is in files.
+// Command is the conversation of one command; what it printed is in files.
 type Command struct {
 	ID          string            `json:"command_id"`
 	Terminal    string            `json:"terminal_id"`
@@ -46,11 +46,11 @@ type Command struct {
 	FinishedAt  time.Time         `json:"finished_at,omitzero"`
 }
 
-// Ended says whether nothing can change any more.
+// Ended reports whether nothing can change any more.
 func (c Command) Ended() bool { return c.Status != CommandQueued && c.Status != CommandRunning }
 
-func (c Command) to(next CommandStatus) (Command, error) {
-	if c.Status != next && !slices.Contains(commandArrows[c.Status], next) {
+func (c Command) To(next CommandStatus) (Command, error) {
+	if c.Status != next && !slices.Contains(CommandArrows[c.Status], next) {
 		return c, fmt.Errorf("%w: command %s is %s, not to be %s", ErrTransition, c.ID, c.Status, next)
 	}
 	c.Status = next

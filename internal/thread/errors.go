@@ -3,8 +3,6 @@ package thread
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/evertty/evertty/internal/provider"
@@ -41,8 +39,3 @@ func (e *NoProvider) Error() string {
 
 // Unwrap is ErrNoProvider.
 func (e *NoProvider) Unwrap() error { return ErrNoProvider }
-
-// noProvider says that a provider is not set up.
-func (m *Manager) noProvider(given string) error {
-	return &NoProvider{given, slices.Sorted(maps.Keys(m.cfg.Providers))}
-}

@@ -19,7 +19,7 @@ type Detail struct {
 	Instance  string    `json:"instance_id,omitempty"`
 	Runtime   string    `json:"runtime_id,omitempty"`
 	Command   string    `json:"command_id,omitempty"`
-	Line      string    `json:"command,omitempty"` // the first maxLine bytes
+	Line      string    `json:"command,omitempty"` // the first MaxLine bytes
 	From      string    `json:"from,omitempty"`
 	To        string    `json:"to,omitempty"`
 	Source    string    `json:"source,omitempty"`
@@ -34,8 +34,8 @@ type Detail struct {
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 }
 
-// maxLine is how many bytes of a command line an event tells.
-const maxLine = 1024
+// MaxLine is how many bytes of a command line an event tells.
+const MaxLine = 1024
 
 // The types of events, beside those of leases ("lease." and the state, or "lease.error").
 const (

@@ -66,8 +66,8 @@ const (
 	LeaseExpired    LeaseStatus = "expired"    // destroyed
 )
 
-// maxError is how many bytes are kept of a provider's error text.
-const maxError = 500
+// MaxError is how many bytes are kept of a provider's error text.
+const MaxError = 500
 
 // Lease is the durable handle of compute.
 type Lease struct {
@@ -108,7 +108,7 @@ const (
 	ProviderError = "provider.error"
 )
 
-// LeaseEvent is one entry of a lease's book, which is only ever added to.
+// LeaseEvent is one entry of a lease's event log, which only grows.
 type LeaseEvent struct {
 	Seq      int64     `json:"seq"` // grows; of one store
 	Lease    string    `json:"lease_id"`
@@ -121,17 +121,20 @@ type LeaseEvent struct {
 	At       time.Time `json:"at"`
 }
 
-// allowed refuses an arrow that the table does not have. Errors: ErrTransition.
-func (l Lease) allowed(to Observed) error {
+// Allowed refuses an arrow that the table does not have. Errors: ErrTransition.
+func (l Lease) Allowed(to Observed) error {
 	if l.Observed != to && !slices.Contains(leaseArrows[l.Observed], to) {
 		return fmt.Errorf("%w: lease %s is %s, not to be %s", ErrTransition, l.ID, l.Observed, to)
 	}
 	return nil
 }
 
-func clip(text string, n int) string {
+func Clip(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
 	return strings.ToValidUTF8(text[:n], "")
 }
+
+// CutShort says that a pause was begun and never known to be done.
+func (l Lease) CutShort() bool { return l.Desired == WantPaused && l.Observed == Running }

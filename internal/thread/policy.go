@@ -31,18 +31,18 @@ type Usage struct {
 	Bytes      int64   `json:"bytes,omitempty"`       // of output
 }
 
-func (u Usage) plus(v Usage) Usage {
+func (u Usage) Plus(v Usage) Usage {
 	return Usage{u.CPUSeconds + v.CPUSeconds, u.Commands + v.Commands, u.Bytes + v.Bytes}
 }
 
-// beyond says whether u is more than the budget allows.
-func (u Usage) beyond(budget Usage) bool {
+// Beyond reports whether u is more than the budget allows.
+func (u Usage) Beyond(budget Usage) bool {
 	return budget.CPUSeconds > 0 && u.CPUSeconds > budget.CPUSeconds ||
 		budget.Commands > 0 && u.Commands > budget.Commands ||
 		budget.Bytes > 0 && u.Bytes > budget.Bytes
 }
 
-func (u Usage) check() error {
+func (u Usage) Check() error {
 	for _, n := range []struct {
 		name string
 		of   float64
@@ -64,7 +64,7 @@ func (p Policy) Check() error {
 			return fmt.Errorf("%w: %s is 0..%d", ErrInvalid, d.name, int64(maxPolicy/time.Second))
 		}
 	}
-	return p.Budget.check()
+	return p.Budget.Check()
 }
 
 type policyJSON struct {

@@ -42,10 +42,10 @@ type Runtime struct {
 	EndedAt    time.Time
 }
 
-// Live says whether the process may be there.
+// Live reports whether the process may be there.
 func (r Runtime) Live() bool { return r.State == Starting || r.State == Up || r.State == Adopted }
 
-func (r Runtime) to(next RuntimeState) (Runtime, error) {
+func (r Runtime) To(next RuntimeState) (Runtime, error) {
 	if r.State != next && !slices.Contains(runtimeArrows[r.State], next) {
 		return r, fmt.Errorf("%w: runtime %s is %s, not to be %s", ErrTransition, r.ID, r.State, next)
 	}

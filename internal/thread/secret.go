@@ -11,7 +11,7 @@ const Hidden = "***"
 // secretName is what names of variables with a secret in them have in common.
 var secretName = regexp.MustCompile(`(?i)(key|token|secret|passw|credential)`)
 
-// IsSecret tells whether a variable of that name probably has a secret.
+// IsSecret reports whether a variable of that name probably has a secret.
 func IsSecret(name string) bool { return secretName.MatchString(name) }
 
 // HideSecrets is env with Hidden in the place of values that are probably secrets. It is a copy where there are any; nil stays nil.

@@ -104,3 +104,10 @@ type ProviderEvent struct {
 	Lease    string    `json:"matched_lease_id,omitempty"`
 	At       time.Time `json:"created_at"`
 }
+
+// LeaseQuery asks for leases in the order of their making.
+type LeaseQuery struct {
+	Provider string // "" is all
+	After    string // a lease's id: those behind it; "" is the beginning
+	Limit    int    // 1..MaxPage; 0 is MaxPage
+}

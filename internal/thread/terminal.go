@@ -22,7 +22,7 @@ const (
 
 // Ends of a state: more of it is refused, not cut.
 const (
-	maxCwd = 4096    // bytes, Linux's own end of a path
+	MaxCwd = 4096    // bytes, Linux's own end of a path
 	maxEnv = 1 << 20 // bytes of names and values together
 )
 
@@ -38,7 +38,7 @@ type State struct {
 // NewState is the first one: version 0 in a directory.
 func NewState(cwd string) State { return State{Cwd: cwd, Env: map[string]string{}, Unset: []string{}} }
 
-// Same says whether two states differ in nothing but version and time.
+// Same reports whether two states differ in nothing but version and time.
 func (s State) Same(o State) bool {
 	return s.Cwd == o.Cwd && maps.Equal(s.Env, o.Env) && slices.Equal(s.Unset, o.Unset)
 }
@@ -60,7 +60,7 @@ func (s *State) UnmarshalJSON(b []byte) error {
 	if j.Version == 0 {
 		j.Version = j.Older
 	}
-	n, err := State{Cwd: j.Cwd, Env: j.Env, Unset: j.Unset, Version: j.Version, At: j.At}.normal()
+	n, err := State{Cwd: j.Cwd, Env: j.Env, Unset: j.Unset, Version: j.Version, At: j.At}.Normal()
 	if err != nil {
 		return err
 	}
@@ -68,9 +68,9 @@ func (s *State) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// normal is the state with nothing nil, removals ascending and once. Variables whose name is not UTF-8 are left out: no shell can export them. Values may be any
+// Normal is the state with nothing nil, removals ascending and once. Variables whose name is not UTF-8 are left out: no shell can export them. Values may be any
 // bytes but NUL. Errors: ErrInvalid.
-func (s State) normal() (State, error) {
+func (s State) Normal() (State, error) {
 	s.Env = maps.Clone(s.Env)
 	if s.Env == nil {
 		s.Env = map[string]string{}
@@ -97,8 +97,8 @@ func (s State) normal() (State, error) {
 	}
 	slices.Sort(unset)
 	s.Unset = slices.Compact(unset)
-	if size > maxEnv || len(s.Cwd) > maxCwd || strings.Contains(s.Cwd, "\x00") {
-		return s, fmt.Errorf("%w: a directory has at most %d bytes, an environment %d", ErrInvalid, maxCwd, maxEnv)
+	if size > maxEnv || len(s.Cwd) > MaxCwd || strings.Contains(s.Cwd, "\x00") {
+		return s, fmt.Errorf("%w: a directory has at most %d bytes, an environment %d", ErrInvalid, MaxCwd, maxEnv)
 	}
 	if s.Cwd != "" && !path.IsAbs(s.Cwd) {
 		return s, fmt.Errorf("%w: directory %.80q is not absolute", ErrInvalid, s.Cwd)

@@ -15,3 +15,6 @@ type Thread struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
+
+// Clock tells the time; time.Now is the usual one. It may be called from several goroutines at once.
+type Clock func() time.Time

@@ -52,7 +52,7 @@ type Session struct {
 	CloseReason  string
 }
 
-// Live says whether the session still lets processes live. One whose time is over is live until somebody closes it.
+// Live reports whether the session still lets processes live. One whose time is over is live until somebody closes it.
 func (s Session) Live() bool { return s.Status == Active || s.Status == Idle || s.Status == Paused }
 
 // ExpiresAt is when the session is over unless something happens in it: min(last activity + idle, start + max). While it is paused the idle time stands
@@ -68,7 +68,7 @@ func (s Session) ExpiresAt() time.Time {
 // Expired says why the session is over at an instant, "" when it is not. The instant of ExpiresAt itself is still inside.
 func (s Session) Expired(now time.Time) (reason string) {
 	switch {
-	case s.Used.beyond(s.Policy.Budget):
+	case s.Used.Beyond(s.Policy.Budget):
 		return ReasonBudget
 	case now.Sub(s.StartedAt) > s.Policy.Max:
 		return ReasonMax
@@ -78,8 +78,8 @@ func (s Session) Expired(now time.Time) (reason string) {
 	return ""
 }
 
-// to is the session in another status. Errors: ErrTransition.
-func (s Session) to(next Status) (Session, error) {
+// To is the session in another status. Errors: ErrTransition.
+func (s Session) To(next Status) (Session, error) {
 	if s.Status != next && !slices.Contains(sessionArrows[s.Status], next) {
 		return s, fmt.Errorf("%w: session %s is %s, not to be %s", ErrTransition, s.ID, s.Status, next)
 	}
@@ -90,4 +90,4 @@ func (s Session) to(next Status) (Session, error) {
 // Warnings come this long before an expiry, or a third of the idle time when that is less.
 const warnAhead = time.Minute
 
-func (s Session) warnAhead() time.Duration { return min(warnAhead, min(s.Policy.Idle, s.Policy.Max)/3) }
+func (s Session) WarnAhead() time.Duration { return min(warnAhead, min(s.Policy.Idle, s.Policy.Max)/3) }

@@ -17,7 +17,7 @@ func (c *Client) run(l *link) {
 		err := c.read(l)
 		l.Close()
 		c.lost(l, err)
-		l = c.regain()
+		l = c.reconnect()
 	}
 }
 
@@ -64,8 +64,8 @@ func (c *Client) changed() {
 	c.change = make(chan struct{})
 }
 
-// regain gets a keeper again, nil when the client was closed.
-func (c *Client) regain() *link {
+// reconnect gets a keeper again, nil when the client was closed.
+func (c *Client) reconnect() *link {
 	for c.gone.Err() == nil {
 		ctx, cancel := context.WithTimeout(c.gone, connectTimeout)
 		l, err := c.attach(ctx)
@@ -199,10 +199,10 @@ func (c *Client) orphan() {
 }
 
 // all are copies of what is held.
-func (c *Client) all() []keeping {
+func (c *Client) all() []entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	list := make([]keeping, 0, len(c.held))
+	list := make([]entry, 0, len(c.held))
 	for _, k := range c.held {
 		list = append(list, *k)
 	}
@@ -251,7 +251,7 @@ func (c *Client) adoptAll(l *link) error {
 var errGone = errors.New("not held any more")
 
 // descriptors calls f with what a keeper holds of a thing.
-func (c *Client) descriptors(k keeping, f func(files []int) error) error {
+func (c *Client) descriptors(k entry, f func(files []int) error) error {
 	return c.withHeld(k, func(hold []int) error {
 		if k.child == nil {
 			return f(hold)
@@ -272,7 +272,7 @@ func (c *Client) descriptors(k keeping, f func(files []int) error) error {
 }
 
 // withHeld calls f with the descriptors without the pidfd, which stay open meanwhile.
-func (c *Client) withHeld(k keeping, f func(hold []int) error) error {
+func (c *Client) withHeld(k entry, f func(hold []int) error) error {
 	if k.terminal != nil {
 		return withHold(k.terminal.Process.Master(), k.terminal.Pipe, f)
 	}

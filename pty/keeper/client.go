@@ -53,7 +53,7 @@ type Client struct {
 	last     int           // process id of the keeper of the newest link
 	change   chan struct{} // closed and replaced when link changes
 	trouble  error         // why link is nil
-	held     map[string]*keeping
+	held     map[string]*entry
 	taken    []*Kept         // found at Connect and not yet given to Take
 	programs []*Program      // the same for TakePrograms
 	late     bool            // Hold or Release found no keeper: the next one was perhaps told everything before
@@ -64,8 +64,8 @@ type Client struct {
 	took bool  // what the keeper held at Connect is in held
 }
 
-// keeping is what the client knows of a thing that the keeper holds.
-type keeping struct {
+// entry is one thing that the keeper holds, as the client knows it.
+type entry struct {
 	id, kind string
 	child    *pty.Child // nil of KindFiles
 	terminal *Kept      // of KindTerminal, else nil
@@ -75,7 +75,7 @@ type keeping struct {
 }
 
 // end notes how the child ended, before its owner is told. The client's lock is held.
-func (k *keeping) end(e *pty.Exit) {
+func (k *entry) end(e *pty.Exit) {
 	if e == nil || k.exit != nil {
 		return
 	}
@@ -90,7 +90,7 @@ func (k *keeping) end(e *pty.Exit) {
 }
 
 // forget closes what the client itself has of it. The client's lock is held.
-func (k *keeping) forget() {
+func (k *entry) forget() {
 	if k.pidfd != nil {
 		_ = k.pidfd.Close()
 	}
@@ -114,7 +114,7 @@ func Connect(ctx context.Context, c Config) (*Client, error) {
 	}
 	k := &Client{
 		config: c, log: c.Log, done: make(chan struct{}), starts: make(chan struct{}, maxStarts),
-		change: make(chan struct{}), held: map[string]*keeping{}, drop: map[string]bool{},
+		change: make(chan struct{}), held: map[string]*entry{}, drop: map[string]bool{},
 	}
 	k.gone, k.leave = context.WithCancel(context.Background())
 	l, err := k.attach(ctx)

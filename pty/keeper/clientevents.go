@@ -52,7 +52,7 @@ func (c *Client) found(l *link, p protocol.Packet) {
 		protocol.CloseFiles(p.FDs)
 		return
 	}
-	k := &keeping{id: p.ID, kind: kindOf(p, l.pid)}
+	k := &entry{id: p.ID, kind: kindOf(p, l.pid)}
 	var program *Program
 	var err error
 	if k.kind == protocol.KindTerminal {
@@ -71,7 +71,7 @@ func (c *Client) found(l *link, p protocol.Packet) {
 }
 
 // takeIn notes what was found, for Take or TakePrograms.
-func (c *Client) takeIn(k *keeping, program *Program, e *pty.Exit, adopted bool) {
+func (c *Client) takeIn(k *entry, program *Program, e *pty.Exit, adopted bool) {
 	c.mu.Lock()
 	c.held[k.id] = k
 	if program != nil {
@@ -181,9 +181,9 @@ func (c *Client) started(call *call, p protocol.Packet) error {
 		go c.Release(call.id)
 		return err
 	}
-	k := &keeping{id: call.id, kind: protocol.KindProgram, child: child, files: call.files}
+	k := &entry{id: call.id, kind: protocol.KindProgram, child: child, files: call.files}
 	if call.op == protocol.OpStart {
-		call.kept = &Kept{ID: call.id, Process: pty.Join(call.bundle.master, child), Pipe: call.bundle.pipe}
+		call.kept = &Kept{ID: call.id, Process: pty.Join(call.parts.master, child), Pipe: call.parts.pipe}
 		k.kind, k.terminal = protocol.KindTerminal, call.kept
 	} else {
 		call.program.Child = child

@@ -34,7 +34,7 @@ func (c *Client) Start(id string, s pty.Spec) (*Kept, error) {
 		return nil, fmt.Errorf("keeper: start: %w", err)
 	}
 	k, err := c.startWith(id, plan.Tag, b)
-	b.letGo(err != nil)
+	b.close(err != nil)
 	if err != nil {
 		return nil, fmt.Errorf("keeper: start %q: %w", s.Argv[0], err)
 	}
@@ -53,16 +53,16 @@ func (c *Client) enter() error {
 
 func (c *Client) exit() { <-c.starts }
 
-// bundle is what a start needs besides its name.
-type bundle struct {
+// startParts are the files of a start.
+type startParts struct {
 	plan, tty *os.File
 	master    *pty.Master
 	pipe      *pty.Pipe
 }
 
 // prepare opens a terminal of the size, its pipe, and the file with the plan.
-func prepare(p proc.Plan, cols, rows int) (*bundle, error) {
-	var b bundle
+func prepare(p proc.Plan, cols, rows int) (*startParts, error) {
+	var b startParts
 	var err error
 	if b.master, b.tty, err = pty.OpenPair(cols, rows); err != nil {
 		return nil, err
@@ -71,14 +71,14 @@ func prepare(p proc.Plan, cols, rows int) (*bundle, error) {
 		b.plan, err = protocol.WritePlan(p)
 	}
 	if err != nil {
-		b.letGo(true)
+		b.close(true)
 		return nil, err
 	}
 	return &b, nil
 }
 
-// letGo closes what only the keeper needs from now on, and the rest too after a failure.
-func (b *bundle) letGo(failed bool) {
+// close closes the files that only the keeper needs from now on, and the others too after a failure.
+func (b *startParts) close(failed bool) {
 	_ = b.tty.Close()
 	if b.plan != nil {
 		_ = b.plan.Close()
@@ -93,13 +93,13 @@ func (b *bundle) letGo(failed bool) {
 }
 
 // startWith sends the bundle and waits for the answer.
-func (c *Client) startWith(id string, tag uint64, b *bundle) (*Kept, error) {
+func (c *Client) startWith(id string, tag uint64, b *startParts) (*Kept, error) {
 	l, err := c.await()
 	if err != nil {
 		return nil, err
 	}
 	call := l.begin(protocol.OpStart, id)
-	call.bundle = b
+	call.parts = b
 	err = b.descriptors(func(files []int) error {
 		return l.Conn.Send(protocol.Packet{Op: protocol.OpStart, Number: call.number, ID: id, Tag: tag}, files...)
 	})
@@ -130,7 +130,7 @@ func (c *Client) answer(l *link, call *call, err error) error {
 }
 
 // descriptors calls f with what the keeper receives, in the order of the protocol.
-func (b *bundle) descriptors(f func(files []int) error) error {
+func (b *startParts) descriptors(f func(files []int) error) error {
 	// Fd makes the far end blocking, which is what the program expects of its standard files.
 	files := []int{int(b.plan.Fd()), int(b.tty.Fd())}
 	return withHold(b.master, b.pipe, func(hold []int) error { return f(append(files, hold...)) })

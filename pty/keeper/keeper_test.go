@@ -108,7 +108,8 @@ func TestStartErrors(t *testing.T) {
 		// The keeper finds these.
 		{"2", pty.Spec{Argv: []string{script}, Cols: 80, Rows: 24}, []error{pty.ErrNoCommand, unix.ENOENT}},
 		{"3", pty.Spec{Argv: []string{binary}, Cols: 80, Rows: 24}, []error{pty.ErrNoCommand, unix.ENOEXEC}},
-		{"4", pty.Spec{Argv: append([]string{"/bin/echo"}, long...), Cols: 80, Rows: 24}, []error{pty.ErrBadArg, unix.E2BIG}},
+		{"4", pty.Spec{Argv: append([]string{"/bin/echo"}, long...), Cols: 80, Rows: 24},
+			[]error{pty.ErrBadArg, unix.E2BIG}},
 		{"5", pty.Spec{Argv: []string{"/bin/sh"}, Dir: "/does/not/exist", Cols: 80, Rows: 24}, []error{pty.ErrNoDir}},
 		{"6", pty.Spec{Argv: []string{"/bin/sh"}, Cols: 0, Rows: 24}, []error{pty.ErrBadSize}},
 		{"here", shell(p.dir, "cat"), []error{keeper.ErrTaken}},

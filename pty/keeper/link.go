@@ -26,9 +26,9 @@ type link struct {
 type call struct {
 	number  uint64
 	op, id  string
-	bundle  *bundle  // of a start
-	program *Program // of a run: what it gives, without its process
-	files   []int    // of a run: the client's duplicates of what is held, until a keeping has them
+	parts   *startParts // of a start
+	program *Program    // of a run: what it gives, without its process
+	files   []int       // of a run: the client's duplicates of what is held, until a keeping has them
 
 	// What the answer said, valid once done is closed.
 	done chan struct{}

@@ -115,7 +115,7 @@ func (c *Client) Hold(id string, files ...*os.File) error {
 }
 
 func (c *Client) holdFiles(id string, files []int) error {
-	l, err := c.note(id, files)
+	l, err := c.remember(id, files)
 	if l == nil || err != nil {
 		return err
 	}
@@ -129,8 +129,9 @@ func (c *Client) holdFiles(id string, files []int) error {
 	return nil
 }
 
-// note keeps duplicates of files for the next keeper, and returns the connection to this one, nil when there is none.
-func (c *Client) note(id string, files []int) (*link, error) {
+// remember keeps duplicates of files for the next keeper, and returns the connection to this one, nil when there is
+// none.
+func (c *Client) remember(id string, files []int) (*link, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -143,7 +144,7 @@ func (c *Client) note(id string, files []int) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.held[id] = &keeping{id: id, kind: protocol.KindFiles, files: own}
+	c.held[id] = &entry{id: id, kind: protocol.KindFiles, files: own}
 	c.late = c.late || c.link == nil
 	return c.link, nil
 }

@@ -10,7 +10,7 @@ import (
 
 var roles = []string{conversation.RoleSystem, conversation.RoleUser, conversation.RoleAssistant, conversation.RoleTool}
 
-// Append adds messages to the conversation, all or none, and returns them with their numbers. The first message of role user that a record gets is its current task, when it has none.
+// Append adds messages to the conversation, all or none, and returns them with their numbers. The first message of role user that a conversation gets is its current task, when it has none.
 // It costs the same however many messages there are.
 func (m *Manager) Append(thread string, list []conversation.Message) (kept []conversation.Kept, err error) {
 	if err := checkMessages(list); err != nil {
@@ -56,14 +56,14 @@ func (c *change) append(list []conversation.Message) ([]conversation.Kept, error
 			}
 		}
 		kept = append(kept, k)
-		if err := c.tell(MessageAdded, thread.Detail{Version: k.Seq, To: k.Role}); err != nil {
+		if err := c.emit(MessageAdded, thread.Detail{Version: k.Seq, To: k.Role}); err != nil {
 			return nil, err
 		}
 	}
 	if first == "" {
 		return kept, nil
 	}
-	return kept, c.takeTask(first)
+	return kept, c.setTask(first)
 }
 
 // addMessage adds a row and counts it.
@@ -87,12 +87,12 @@ func (c *change) addMessage(msg conversation.Message) (conversation.Kept, error)
 	return k, nil
 }
 
-// takeTask makes what the user said first the current task, unless there is one.
-func (c *change) takeTask(task string) error {
-	s, err := c.RecordState(c.head.ID)
+// setTask makes what the user said first the current task, unless there is one.
+func (c *change) setTask(task string) error {
+	s, err := c.ConversationState(c.head.ID)
 	if err != nil || s.CurrentTask != nil {
 		return err
 	}
 	s.CurrentTask = &task
-	return c.PutRecordState(c.head.ID, s)
+	return c.PutConversationState(c.head.ID, s)
 }

@@ -159,7 +159,7 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
-// TestARecordHasAnEnd: a record takes no more than can be in its file, until it is compacted. One that is nearly full is made by its head: messages for it would take long to write.
+// TestARecordHasAnEnd: a conversation takes no more than can be in its file, until it is compacted. One that is nearly full is made by its head: messages for it would take long to write.
 func TestARecordHasAnEnd(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)

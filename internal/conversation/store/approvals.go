@@ -98,7 +98,7 @@ func (m *Manager) Approvals(thread string, limit int) (list []permission.Approva
 		limit = conversation.MaxPage
 	}
 	now := m.now()
-	err = named(m.cfg.Store.View(func(tx Tx) error {
+	err = mapError(m.cfg.Store.View(func(tx Tx) error {
 		if _, err := tx.Thread(thread); err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (m *Manager) Answer(threadID, id, answer string) (a permission.Approval, er
 			return err
 		}
 		a = a.At(t.now)
-		return t.tell(ApprovalDecided, thread.Detail{To: status, Source: a.Tool, Approval: id})
+		return t.emit(ApprovalDecided, thread.Detail{To: status, Source: a.Tool, Approval: id})
 	})
 	return a, err
 }

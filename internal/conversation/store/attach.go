@@ -14,7 +14,7 @@ func (m *Manager) Attach(threadID, owner string) (s conversation.State, err erro
 		return s, fmt.Errorf("%w: the owner's type has %d bytes; 1..%d are allowed, and not spaces alone", conversation.ErrInvalid, len(owner), conversation.MaxOwner)
 	}
 	return s, m.update(threadID, func(c *change) error {
-		if s, err = c.RecordState(c.head.ID); err != nil {
+		if s, err = c.ConversationState(c.head.ID); err != nil {
 			return err
 		}
 		from := ""
@@ -26,6 +26,6 @@ func (m *Manager) Attach(threadID, owner string) (s conversation.State, err erro
 		if err := c.putState(s); err != nil {
 			return err
 		}
-		return c.tell(Attached, thread.Detail{From: from, To: owner})
+		return c.emit(Attached, thread.Detail{From: from, To: owner})
 	})
 }

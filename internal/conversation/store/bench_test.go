@@ -21,7 +21,7 @@ func (r *rig) filled(thread string, n int) {
 	must(r.t, err)
 }
 
-// BenchmarkAppend appends to a record of 100 and one of 100,000 messages by turns, while the files are saved: ratio is what the median of an append to the
+// BenchmarkAppend appends to a conversation of 100 and one of 100,000 messages by turns, while the files are saved: ratio is what the median of an append to the
 // large one costs, in medians of the small one. The small one begins anew every few appends. Bound: 2.
 func BenchmarkAppend(b *testing.B) {
 	r := open(b, 0)
@@ -50,7 +50,7 @@ func BenchmarkAppend(b *testing.B) {
 // BenchmarkAppendWithoutFiles is the part of it that is the database's.
 func BenchmarkAppendWithoutFiles(b *testing.B) {
 	r := open(b, 0)
-	r.Manager = store.NewManager(store.Config{Store: r.db.Records()})
+	r.Manager = store.NewManager(store.Config{Store: r.db.Conversations()})
 	r.thread("large")
 	r.filled("t", 100)
 	r.filled("large", 100_000)
@@ -69,7 +69,7 @@ func BenchmarkAppendWithoutFiles(b *testing.B) {
 	b.ReportMetric(float64(large)/float64(small), "ratio")
 }
 
-// BenchmarkRead reads pages of a record of 100,000 messages.
+// BenchmarkRead reads pages of a conversation of 100,000 messages.
 func BenchmarkRead(b *testing.B) {
 	r := open(b, 0)
 	r.filled("t", 100_000)

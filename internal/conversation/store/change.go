@@ -8,24 +8,24 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// change is one transaction on a thread's current record, with the events that come of it.
+// change is one transaction on a thread's current conversation, with the events that come of it.
 type change struct {
 	Tx
 	thread string
 	now    time.Time
 	head   conversation.Head
-	made   bool // the record, by this change
+	made   bool // the conversation, by this change
 	dirty  bool // head has to be written
-	told   bool
+	notify bool
 }
 
-// update changes the current record of a thread, which it makes when there is none. fn changes lists and parts with the Tx and what the head says of them in c.head, and calls changed.
+// update changes the current conversation of a thread, which it makes when there is none. fn changes lists and parts with the Tx and what the head says of them in c.head, and calls changed.
 // The file is saved when update returns, or soon.
 func (m *Manager) update(threadID string, fn func(*change) error) error {
 	return m.transact(threadID, func(c *change) (err error) {
-		if c.head, err = c.CurrentRecord(threadID); missing(err) {
+		if c.head, err = c.CurrentConversation(threadID); missing(err) {
 			if err = c.begin(conversation.Head{}, conversation.NewState()); err == nil {
-				err = c.tell(Created, thread.Detail{})
+				err = c.emit(Created, thread.Detail{})
 			}
 		}
 		if err != nil {
@@ -35,7 +35,7 @@ func (m *Manager) update(threadID string, fn func(*change) error) error {
 	})
 }
 
-// transact is update for what needs no record. A thread that is not there is ErrNotFound, but only of what would not be refused in one that is: who wants to
+// transact is update for what needs no conversation. A thread that is not there is ErrNotFound, but only of what would not be refused in one that is: who wants to
 // make the thread for it knows that it is worth it.
 func (m *Manager) transact(threadID string, fn func(*change) error) error {
 	return m.write(threadID, func(c *change) error {
@@ -73,9 +73,9 @@ func (m *Manager) write(thread string, fn func(*change) error) error {
 		return c.finish()
 	})
 	if err != nil {
-		return named(err)
+		return mapError(err)
 	}
-	if c.told {
+	if c.notify {
 		m.cfg.Notify(thread)
 	}
 	if c.dirty {
@@ -84,12 +84,12 @@ func (m *Manager) write(thread string, fn func(*change) error) error {
 	return nil
 }
 
-// begin makes a record the thread's current one. What h does not say is chosen here.
+// begin makes a conversation the thread's current one. What h does not say is chosen here.
 func (c *change) begin(h conversation.Head, s conversation.State) error {
-	if err := c.room(); err != nil {
+	if err := c.checkRoom(); err != nil {
 		return err
 	}
-	if err := c.RetireRecord(c.thread); err != nil {
+	if err := c.RetireConversation(c.thread); err != nil {
 		return err
 	}
 	if h.ID == "" {
@@ -101,10 +101,10 @@ func (c *change) begin(h conversation.Head, s conversation.State) error {
 	h.Thread, h.Current, h.UpdatedAt = c.thread, true, stamp(c.now)
 	c.head = h
 	c.made, c.dirty = true, true
-	if err := c.PutRecord(h); err != nil {
+	if err := c.PutConversation(h); err != nil {
 		return err
 	}
-	return c.PutRecordState(h.ID, s)
+	return c.PutConversationState(h.ID, s)
 }
 
 // changed has the head written when fn has returned, and the file saved after that.
@@ -119,15 +119,15 @@ func (c *change) finish() error {
 		c.now = last.Add(time.Microsecond)
 	}
 	c.head.UpdatedAt = stamp(c.now)
-	return c.PutRecord(c.head)
+	return c.PutConversation(c.head)
 }
 
-// tell adds an event to the thread's stream, in the same transaction. An empty Source is the record.
-func (c *change) tell(kind string, d thread.Detail) error {
+// emit adds an event to the thread's stream, in the same transaction. An empty Source is the conversation.
+func (c *change) emit(kind string, d thread.Detail) error {
 	if d.Source == "" {
 		d.Source = c.head.ID
 	}
-	c.told = true
+	c.notify = true
 	_, err := c.AddEvent(thread.Event{Thread: c.thread, Type: kind, At: c.now, Data: d})
 	return err
 }

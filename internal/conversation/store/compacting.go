@@ -10,7 +10,7 @@ import (
 // compactTries is how often a compaction begins anew because another was faster.
 const compactTries = 3
 
-// Compact archives the older messages of a record behind a summary, which comes before those that stay. ok is false when it is not worth it, see CompactOptions; then nothing
+// Compact archives the older messages of a conversation behind a summary, which comes before those that stay. ok is false when it is not worth it, see CompactOptions; then nothing
 // has changed. What is appended meanwhile stays. Errors: ErrConflict (others compact it all the time), ErrInvalid.
 func (m *Manager) Compact(thread string, o conversation.CompactOptions) (a Archive, ok bool, err error) {
 	for range compactTries {
@@ -29,14 +29,14 @@ func (m *Manager) Compact(thread string, o conversation.CompactOptions) (a Archi
 	return a, false, fmt.Errorf("%w: another compaction of thread %s", conversation.ErrConflict, thread)
 }
 
-// plan is a compaction that was made for what a record was.
+// plan is a compaction that was made for what a conversation was.
 type plan struct {
 	Archive
 	was  conversation.Head
 	stay int64 // bytes of the messages that it does not archive
 }
 
-// plan makes a compaction of the current record, without the writer. The task is the state's unless the caller says one. worth is false when there is to be none.
+// plan makes a compaction of the current conversation, without the writer. The task is the state's unless the caller says one. worth is false when there is to be none.
 func (m *Manager) plan(thread string, o conversation.CompactOptions) (p plan, worth bool, err error) {
 	var list []conversation.Kept
 	var last *conversation.Compaction
@@ -70,7 +70,7 @@ func compactable(tx Tx, h conversation.Head, o *conversation.CompactOptions) (li
 		last = &a.Compaction
 	}
 	if o.CurrentTask == nil {
-		s, err := tx.RecordState(h.ID)
+		s, err := tx.ConversationState(h.ID)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -80,7 +80,7 @@ func compactable(tx Tx, h conversation.Head, o *conversation.CompactOptions) (li
 	return list, last, err
 }
 
-// archive writes a compaction. ok is false when the record has been cleared or compacted since it was planned. It costs the same however many messages there are.
+// archive writes a compaction. ok is false when the conversation has been cleared or compacted since it was planned. It costs the same however many messages there are.
 func (c *change) archive(p plan) (Archive, bool, error) {
 	a := p.Archive
 	if c.head.ID != p.was.ID || c.head.Compactions != p.was.Compactions {
@@ -97,5 +97,5 @@ func (c *change) archive(p plan) (Archive, bool, error) {
 		return a, false, err
 	}
 	c.changed()
-	return a, true, c.tell(CompactedEvent, thread.Detail{Version: a.Count})
+	return a, true, c.emit(CompactedEvent, thread.Detail{Version: a.Count})
 }

@@ -18,9 +18,9 @@ func (m *Manager) DeleteThread(thread string, remove func() error) error {
 	defer m.endDeleting(thread)
 	var list []conversation.Head
 	// An Update, so that who writes already is done.
-	err := m.cfg.Store.Update(func(tx Tx) (err error) { list, err = tx.Records(thread); return err })
+	err := m.cfg.Store.Update(func(tx Tx) (err error) { list, err = tx.Conversations(thread); return err })
 	if err != nil {
-		return named(err)
+		return mapError(err)
 	}
 	if err := remove(); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (m *Manager) purgeNow() error {
 		return err
 	}
 	for more := true; more; {
-		err := m.cfg.Store.Update(func(tx Tx) (err error) { more, err = tx.PurgeRecords(gone, purgeStep); return err })
+		err := m.cfg.Store.Update(func(tx Tx) (err error) { more, err = tx.PurgeConversations(gone, purgeStep); return err })
 		if err != nil {
 			return fmt.Errorf("records of deleted threads: %w", err)
 		}
@@ -60,7 +60,7 @@ func (m *Manager) purgeNow() error {
 func (m *Manager) removeFiles() (gone []string, err error) {
 	for after := ""; ; {
 		var ids []string
-		err := m.cfg.Store.View(func(tx Tx) (err error) { ids, err = tx.DeletedRecords(after, conversation.MaxPage); return err })
+		err := m.cfg.Store.View(func(tx Tx) (err error) { ids, err = tx.DeletedConversations(after, conversation.MaxPage); return err })
 		if err != nil {
 			return gone, fmt.Errorf("records of deleted threads: %w", err)
 		}

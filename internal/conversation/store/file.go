@@ -14,13 +14,13 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 )
 
-// DefaultRotateBytes is the size of a record file at which it is rotated, Loader's.
+// DefaultRotateBytes is the size of a conversation file at which it is rotated, Loader's.
 const DefaultRotateBytes = 256 << 10
 
-// Rotations is how many old files of a record are kept.
+// Rotations is how many old files of a conversation are kept.
 const Rotations = 3
 
-// Files is the directory of the record files: ID.json is what was saved last, ID.1.json, ID.2.json and ID.3.json had its name before, the newest first.
+// Files is the directory of the conversation files: ID.json is what was saved last, ID.1.json, ID.2.json and ID.3.json had its name before, the newest first.
 // It is safe for concurrent use, but the files of one record are for one goroutine at a time.
 type Files struct {
 	dir   *os.Root
@@ -30,7 +30,7 @@ type Files struct {
 	known map[string]known // the records that were saved since the start, by id
 }
 
-// known is what is known of a record's file without reading it.
+// known is what is known of a conversation's file without reading it.
 type known struct {
 	file os.FileInfo // as it was saved; one that looks otherwise has been written by somebody else
 	base int64       // the least size since the last rotation
@@ -59,12 +59,12 @@ func OpenFiles(dir string, limit int64) (*Files, error) {
 // Close gives the directory back. It must not be called while another method runs.
 func (f *Files) Close() error { return f.dir.Close() }
 
-// Save replaces ID.json by b as a whole: whoever reads sees the old or the new, also after a crash of the machine. A file under the name that is no record is not
+// Save replaces ID.json by b as a whole: whoever reads sees the old or the new, also after a crash of the machine. A file under the name that is no conversation is not
 // written over but set aside as ID.damaged.json, whose name is aside then, for the log. Before that the file becomes ID.1.json and the older ones move on by one, when
 //   - it or b has reached the limit, and
-//   - there is no ID.1.json yet, or the record grew by limit/2 since the last rotation, or now shrinks by that much (a compaction).
+//   - there is no ID.1.json yet, or the conversation grew by limit/2 since the last rotation, or now shrinks by that much (a compaction).
 //
-// So a record that has outgrown the limit is not rotated with every save. Errors: ErrInvalid (an id that is no file name), ErrTooLarge (MaxDocument), ErrDamaged (something
+// So a conversation that has outgrown the limit is not rotated with every save. Errors: ErrInvalid (an id that is no file name), ErrTooLarge (MaxDocument), ErrDamaged (something
 // damaged is set aside already, or it is no file that stands there), what the disk says; ID.json is as it was then.
 func (f *Files) Save(id string, b []byte) (aside string, err error) {
 	if aside, err = f.replace(id, b, true); err != nil {
@@ -78,7 +78,7 @@ func (f *Files) SaveQuick(id string, b []byte) (aside string, err error) {
 	return f.replace(id, b, false)
 }
 
-// Sync makes durable what SaveQuick has written, also while the next save of the record runs. It is no error when there is no file.
+// Sync makes durable what SaveQuick has written, also while the next save of the conversation runs. It is no error when there is no file.
 func (f *Files) Sync(id string) error {
 	if err := CheckID(id); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (f *Files) Stamp(id string, at time.Time) error {
 	return nil
 }
 
-// replace writes the file of a record; durable has its bytes on the disk before it gets its name.
+// replace writes the file of a conversation; durable has its bytes on the disk before it gets its name.
 func (f *Files) replace(id string, b []byte, durable bool) (aside string, err error) {
 	if err := CheckID(id); err != nil {
 		return "", err
@@ -135,7 +135,7 @@ func (f *Files) replace(id string, b []byte, durable bool) (aside string, err er
 	return aside, nil
 }
 
-// present is the file of a record as it stands, nil when there is none. One that is no record is set aside.
+// present is the file of a conversation as it stands, nil when there is none. One that is no conversation is set aside.
 func (f *Files) present(id string) (info os.FileInfo, aside string, err error) {
 	name := id + suffix
 	info, err = f.dir.Lstat(name)
@@ -168,7 +168,7 @@ func (f *Files) present(id string) (info os.FileInfo, aside string, err error) {
 	return nil, aside, f.dir.Rename(name, aside)
 }
 
-// rotate moves the old files of a record on when it is time, and returns the least size since the last time. ID.json itself stays: it gets its second name by a link, so there is no moment without it.
+// rotate moves the old files of a conversation on when it is time, and returns the least size since the last time. ID.json itself stays: it gets its second name by a link, so there is no moment without it.
 func (f *Files) rotate(id string, old os.FileInfo, size int64) (base int64, err error) {
 	if old == nil {
 		return size, nil
@@ -210,11 +210,11 @@ func (f *Files) remember(id string, base int64) {
 	f.known[id] = known{file: info, base: base}
 }
 
-// Loaded is a record as it was found in a file.
+// Loaded is a conversation as it was found in a file.
 type Loaded struct {
 	conversation.Document
 	Name    string // of the file
-	Damaged error  // what was wrong with newer files of the record, with their names; nil when Name is the newest
+	Damaged error  // what was wrong with newer files of the conversation, with their names; nil when Name is the newest
 }
 
 // Load reads ID.json or, when that is missing or damaged, the newest rotation that is good. Errors: ErrNotFound (no file), ErrDamaged (none is good), ErrInvalid.
@@ -251,7 +251,7 @@ func (f *Files) decode(name string) (conversation.Document, error) {
 	return d, nil
 }
 
-// Remove deletes all files of a record, a damaged one too. It is no error when there are none.
+// Remove deletes all files of a conversation, a damaged one too. It is no error when there are none.
 func (f *Files) Remove(id string) error {
 	if err := CheckID(id); err != nil {
 		return err

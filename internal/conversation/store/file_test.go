@@ -30,7 +30,7 @@ func save(t *testing.T, f *Files, id string, b []byte) {
 	}
 }
 
-// sized is a record of n bytes that tells its number.
+// sized is a conversation of n bytes that tells its number.
 func sized(number, n int) []byte {
 	b := fmt.Sprintf(`{"session_id":"a","current_task":"%d","fill":"`, number)
 	return []byte(b + strings.Repeat("x", max(0, n-len(b)-2)) + `"}`)
@@ -152,7 +152,7 @@ func TestRotationOfALargeRecord(t *testing.T) {
 	}
 }
 
-// TestDamagedFile: a file that is no record is set aside once and then never touched; the older ones are what is loaded.
+// TestDamagedFile: a file that is no conversation is set aside once and then never touched; the older ones are what is loaded.
 func TestDamagedFile(t *testing.T) {
 	f, dir := openFiles(t, 100)
 	save(t, f, "a", sized(0, 200))
@@ -276,7 +276,7 @@ func TestFileErrors(t *testing.T) {
 	want(t, dir)
 }
 
-// TestReadersSeeWholeFiles: while a record is saved and rotated there is a whole file under its name at every moment, and it never goes back.
+// TestReadersSeeWholeFiles: while a conversation is saved and rotated there is a whole file under its name at every moment, and it never goes back.
 func TestReadersSeeWholeFiles(t *testing.T) {
 	f, dir := openFiles(t, 500)
 	save(t, f, "a", sized(0, 500))

@@ -10,17 +10,17 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 )
 
-// maxID is how long the id of a record may be, in bytes; names of files end at 255.
+// maxID is how long the id of a conversation may be, in bytes; names of files end at 255.
 const maxID = 128
 
-// Parts of names. An id has no dot, so nothing else has the name of a record's file.
+// Parts of names. An id has no dot, so nothing else has the name of a conversation's file.
 const (
 	suffix  = ".json"
 	damaged = ".damaged.json"
 	partial = ".tmp-" // what is being written
 )
 
-// CheckID tells whether a record may have this id, which is the name of its file: 1 to 128 letters, digits, "-" and "_". The error is ErrInvalid.
+// CheckID reports whether a conversation may have this id, which is the name of its file: 1 to 128 letters, digits, "-" and "_". The error is ErrInvalid.
 func CheckID(id string) error {
 	bad := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
@@ -31,7 +31,7 @@ func CheckID(id string) error {
 	return nil
 }
 
-// rotated is the name of the nth old file of a record; the 0th is the one that is no old one.
+// rotated is the name of the nth old file of a conversation; the 0th is the one that is no old one.
 func rotated(id string, n int) string {
 	if n == 0 {
 		return id + suffix
@@ -50,7 +50,7 @@ func parseName(name string) (id string, n int, ok bool) {
 	return "", 0, false
 }
 
-// Stored is a record that has a file.
+// Stored is a conversation that has a file.
 type Stored struct {
 	ID      string
 	Bytes   int64 // of ID.json; 0 when only rotations are there

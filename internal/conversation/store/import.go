@@ -11,9 +11,9 @@ import (
 // importStep is how long one transaction of an import takes, for which everybody else who writes waits.
 const importStep = 20 * time.Millisecond
 
-// take makes a document the current record of a thread, in as many transactions as it needs. Until the last one its rows belong to no thread, as those of a deleted one: nobody finds them, and when the last
+// importDocument makes a document the current conversation of a thread, in as many transactions as it needs. Until the last one its rows belong to no thread, as those of a deleted one: nobody finds them, and when the last
 // one does not come they are purged, by the next server if this one is killed. m.importing is held.
-func (m *Manager) take(threadID string, d conversation.Document) (h conversation.Head, err error) {
+func (m *Manager) importDocument(threadID string, d conversation.Document) (h conversation.Head, err error) {
 	state := d.State.Normal()
 	if err := checkJSON("the state", state, conversation.MaxItemBytes); err != nil {
 		return h, err
@@ -28,7 +28,7 @@ func (m *Manager) take(threadID string, d conversation.Document) (h conversation
 					return err
 				}
 			}
-			h, c.dirty = c.head, false // the row of a record that belongs to nobody is written by adopt
+			h, c.dirty = c.head, false // the row of a conversation that belongs to nobody is written by adopt
 			return nil
 		})
 		if err != nil {
@@ -42,13 +42,13 @@ func (m *Manager) take(threadID string, d conversation.Document) (h conversation
 			return err
 		}
 		h = c.head
-		return c.tell(Imported, thread.Detail{To: h.ID, Version: h.Messages})
+		return c.emit(Imported, thread.Detail{To: h.ID, Version: h.Messages})
 	})
 }
 
-// stage begins a record that belongs to nobody yet.
+// stage begins a conversation that belongs to nobody yet.
 func (c *change) stage(d conversation.Document) error {
-	if err := c.room(); err != nil && !missing(err) { // a thread that is not there is told of at the end, when nothing else can be wrong
+	if err := c.checkRoom(); err != nil && !missing(err) { // a thread that is not there is told of at the end, when nothing else can be wrong
 		return err
 	}
 	c.head = conversation.Head{ID: d.SessionID, CreatedAt: d.CreatedAt, UpdatedAt: stamp(c.now), Usage: d.Usage}
@@ -58,50 +58,50 @@ func (c *change) stage(d conversation.Document) error {
 	if c.head.CreatedAt == "" {
 		c.head.CreatedAt = stamp(c.now)
 	}
-	return c.PutRecord(c.head)
+	return c.PutConversation(c.head)
 }
 
-// adopt makes what was staged the thread's current record.
+// adopt makes what was staged the thread's current conversation.
 func (c *change) adopt(s conversation.State) error {
-	if err := c.room(); err != nil { // it may have changed since stage
+	if err := c.checkRoom(); err != nil { // it may have changed since stage
 		return err
 	}
-	if err := c.RetireRecord(c.thread); err != nil {
+	if err := c.RetireConversation(c.thread); err != nil {
 		return err
 	}
-	if err := c.AdoptRecord(c.head.ID, c.thread); err != nil {
+	if err := c.AdoptConversation(c.head.ID, c.thread); err != nil {
 		return err
 	}
 	c.head.Thread, c.head.Current, c.head.UpdatedAt = c.thread, true, stamp(c.now)
 	c.made, c.dirty = true, true
-	return c.PutRecordState(c.head.ID, s)
+	return c.PutConversationState(c.head.ID, s)
 }
 
 // rowsOf is what a document has beside its state, in the order in which it is written.
 func rowsOf(d conversation.Document) []func(*change) error {
 	rows := make([]func(*change) error, 0, len(d.Messages)+len(d.WorkflowTimeline)+len(d.CompletionTrace)+len(d.PromptHistory)+2)
 	for _, msg := range d.Messages {
-		rows = append(rows, func(c *change) error { return c.takeMessage(msg) })
+		rows = append(rows, func(c *change) error { return c.importMessage(msg) })
 	}
 	for _, e := range d.WorkflowTimeline {
 		rows = append(rows, func(c *change) error {
-			return takeItem(c, "timeline entries", &c.head.Timeline, e, c.AddEntry)
+			return importItem(c, "timeline entries", &c.head.Timeline, e, c.AddEntry)
 		})
 	}
 	for _, e := range d.CompletionTrace {
 		rows = append(rows, func(c *change) error {
-			return takeItem(c, "trace entries", &c.head.Traces, e, c.Tx.AddTrace)
+			return importItem(c, "trace entries", &c.head.Traces, e, c.Tx.AddTrace)
 		})
 	}
 	for _, p := range d.PromptHistory {
 		rows = append(rows, func(c *change) error {
-			return takeItem(c, "prompts", &c.head.Prompts, p, c.Tx.AddPrompt)
+			return importItem(c, "prompts", &c.head.Prompts, p, c.Tx.AddPrompt)
 		})
 	}
-	return append(rows, func(c *change) error { return c.takeCompaction(d.Compaction) }, func(c *change) error { return c.takeRest(d) })
+	return append(rows, func(c *change) error { return c.importCompaction(d.Compaction) }, func(c *change) error { return c.importRest(d) })
 }
 
-func (c *change) takeMessage(msg conversation.Message) error {
+func (c *change) importMessage(msg conversation.Message) error {
 	if _, err := c.addMessage(msg); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (c *change) takeMessage(msg conversation.Message) error {
 	return nil
 }
 
-func takeItem[T any](c *change, what string, n *int64, v T, add func(record string, it Item[T]) error) error {
+func importItem[T any](c *change, what string, n *int64, v T, add func(record string, it Item[T]) error) error {
 	it, err := item(c, what, n, v, conversation.MaxItemBytes)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func takeItem[T any](c *change, what string, n *int64, v T, add func(record stri
 	return add(c.head.ID, it)
 }
 
-func (c *change) takeCompaction(last *conversation.Compaction) error {
+func (c *change) importCompaction(last *conversation.Compaction) error {
 	if last == nil {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (c *change) takeCompaction(last *conversation.Compaction) error {
 	return c.AddCompaction(c.head.ID, Archive{At: stamp(c.now), Compaction: *last})
 }
 
-func (c *change) takeRest(d conversation.Document) error {
+func (c *change) importRest(d conversation.Document) error {
 	l := d.WorkflowLedger.Normal()
 	if err := checkJSON("the ledger", l, conversation.MaxItemBytes); err != nil {
 		return err
@@ -141,13 +141,13 @@ func (c *change) takeRest(d conversation.Document) error {
 	return c.PutExtra(c.head.ID, d.Extra)
 }
 
-// room says whether the thread is there and may have one more record.
-func (c *change) room() error {
+// checkRoom reports whether the thread is there and may have one more conversation.
+func (c *change) checkRoom() error {
 	if _, err := c.Thread(c.thread); err != nil {
 		return err
 	}
-	list, err := c.Records(c.thread)
-	if err == nil && len(list) >= conversation.MaxRecords {
+	list, err := c.Conversations(c.thread)
+	if err == nil && len(list) >= conversation.MaxConversations {
 		err = fmt.Errorf("%w: thread %s has %d records, which is the most; delete the thread or export it to another", conversation.ErrTooMany, c.thread, len(list))
 	}
 	return err

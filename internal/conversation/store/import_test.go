@@ -29,11 +29,11 @@ func (w *watched) Update(fn func(store.Tx) error) error {
 // staged are the records of which rows are there that belong to no thread.
 func (r *rig) staged() (ids []string) {
 	r.t.Helper()
-	must(r.t, r.db.Records().View(func(tx store.Tx) (err error) { ids, err = tx.DeletedRecords("", 0); return err }))
+	must(r.t, r.db.Conversations().View(func(tx store.Tx) (err error) { ids, err = tx.DeletedConversations("", 0); return err }))
 	return ids
 }
 
-// TestAnImportIsSeenAsAWhole: it is written in several transactions, and between them readers find the record before it, and nothing of it.
+// TestAnImportIsSeenAsAWhole: it is written in several transactions, and between them readers find the conversation before it, and nothing of it.
 func TestAnImportIsSeenAsAWhole(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
@@ -41,7 +41,7 @@ func TestAnImportIsSeenAsAWhole(t *testing.T) {
 	old := r.head("t")
 	d, _ := sample(t)
 	seen := 0
-	w := &watched{Store: r.db.Records(), fails: func(int) error { return nil }}
+	w := &watched{Store: r.db.Conversations(), fails: func(int) error { return nil }}
 	w.after = func(int) {
 		if h := r.head("t"); h.ID != old.ID {
 			same(t, "messages of the new record", h.Messages, len(d.Messages))
@@ -49,7 +49,7 @@ func TestAnImportIsSeenAsAWhole(t *testing.T) {
 			return
 		}
 		seen++
-		if list, err := r.Records("t"); err != nil || len(list) != 1 {
+		if list, err := r.Conversations("t"); err != nil || len(list) != 1 {
 			t.Errorf("a half of a record is listed: %+v (%v)", list, err)
 		}
 		_, err := r.Messages("t", d.SessionID, store.MessageQuery{})
@@ -64,7 +64,7 @@ func TestAnImportIsSeenAsAWhole(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	same(t, "the current one", r.head("t"), h)
-	list, err := r.Records("t")
+	list, err := r.Conversations("t")
 	must(t, err)
 	if len(list) != 2 || list[0].ID != h.ID {
 		t.Errorf("%+v", list)
@@ -79,7 +79,7 @@ func TestAnImportThatWasCutShort(t *testing.T) {
 	old := r.head("t")
 	d, _ := sample(t)
 	killed := errors.New("killed")
-	w := &watched{Store: r.db.Records(), after: func(int) {}, fails: func(n int) error {
+	w := &watched{Store: r.db.Conversations(), after: func(int) {}, fails: func(n int) error {
 		if n > 1 {
 			return killed
 		}
@@ -91,7 +91,7 @@ func TestAnImportThatWasCutShort(t *testing.T) {
 	same(t, "the current one", r.head("t"), old)
 	r.again()
 	until(t, "the purge", func() bool { return len(r.staged()) == 0 })
-	w.n, w.Store, w.fails = 0, r.db.Records(), func(n int) error {
+	w.n, w.Store, w.fails = 0, r.db.Conversations(), func(n int) error {
 		if n == 2 {
 			return killed
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// item is the next of a list of the record, of which there are n.
+// item is the next of a list of the conversation, of which there are n.
 func item[T any](c *change, what string, n *int64, v T, most int) (Item[T], error) {
 	if *n >= conversation.MaxItems {
 		return Item[T]{}, fmt.Errorf("%w: record %s has %d of %s, which is the most; clear the thread", conversation.ErrTooMany, c.head.ID, *n, what)
@@ -46,7 +46,7 @@ func (m *Manager) AddTimeline(threadID string, list []conversation.Entry) (added
 				return err
 			}
 			added = append(added, it)
-			if err := c.tell(TimelineAdded, thread.Detail{Version: it.Seq, To: clip(e.Kind), Reason: clip(e.ReasonCode)}); err != nil {
+			if err := c.emit(TimelineAdded, thread.Detail{Version: it.Seq, To: clip(e.Kind), Reason: clip(e.ReasonCode)}); err != nil {
 				return err
 			}
 		}
@@ -74,7 +74,7 @@ func (m *Manager) AddTrace(threadID string, e conversation.TraceEntry) (list []c
 			if err := c.Tx.AddTrace(c.head.ID, it); err != nil {
 				return err
 			}
-			if err := c.tell(TraceAdded, thread.Detail{Version: it.Seq, To: clip(e.Stage)}); err != nil {
+			if err := c.emit(TraceAdded, thread.Detail{Version: it.Seq, To: clip(e.Stage)}); err != nil {
 				return err
 			}
 		}
@@ -94,7 +94,7 @@ func (m *Manager) PutLedger(threadID string, l conversation.Ledger) (conversatio
 		if err := c.PutLedger(c.head.ID, l); err != nil {
 			return err
 		}
-		return c.tell(LedgerReplaced, thread.Detail{})
+		return c.emit(LedgerReplaced, thread.Detail{})
 	})
 }
 
@@ -120,7 +120,7 @@ func (m *Manager) AddPrompt(threadID string, given conversation.Prompt) (p Item[
 		if err := c.Tx.AddPrompt(c.head.ID, p); err != nil {
 			return err
 		}
-		return c.tell(PromptAdded, thread.Detail{Version: p.Seq, To: clip(given.WorkflowMode)})
+		return c.emit(PromptAdded, thread.Detail{Version: p.Seq, To: clip(given.WorkflowMode)})
 	})
 }
 
@@ -135,7 +135,7 @@ func (m *Manager) AddTurn(threadID string, t conversation.Turn, usage json.RawMe
 	}
 	return t, m.update(threadID, func(c *change) error {
 		if t.WorkflowMode == "" {
-			s, err := c.RecordState(c.head.ID)
+			s, err := c.ConversationState(c.head.ID)
 			if err != nil {
 				return err
 			}
@@ -152,6 +152,6 @@ func (m *Manager) AddTurn(threadID string, t conversation.Turn, usage json.RawMe
 		if err := c.Tx.AddTurn(c.head.ID, it); err != nil {
 			return err
 		}
-		return c.tell(TurnAdded, thread.Detail{Version: it.Seq})
+		return c.emit(TurnAdded, thread.Detail{Version: it.Seq})
 	})
 }

@@ -206,32 +206,32 @@ func TestTurnsAddUp(t *testing.T) {
 func TestMailbox(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
-	_, err := r.Steer("t", "one")
+	_, err := r.Enqueue("t", "one")
 	must(t, err)
-	_, err = r.Steer("t", "two")
+	_, err = r.Enqueue("t", "two")
 	must(t, err)
 	r.again()
-	list, err := r.Drain("t")
+	list, err := r.Dequeue("t")
 	must(t, err)
 	if len(list) != 2 || list[0].Value != "one" || list[1].Value != "two" || list[1].Seq != 2 {
 		t.Errorf("%+v", list)
 	}
-	list, err = r.Drain("t")
+	list, err = r.Dequeue("t")
 	if must(t, err); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
-	_, err = r.Steer("t", "x")
+	_, err = r.Enqueue("t", "x")
 	must(t, err)
 	r.pretend("t", func(h *conversation.Head) { h.Waiting = conversation.MaxMail - 1 })
-	_, err = r.Steer("t", "the last")
+	_, err = r.Enqueue("t", "the last")
 	must(t, err)
-	_, err = r.Steer("t", "x")
+	_, err = r.Enqueue("t", "x")
 	refused(t, err, conversation.ErrTooMany)
-	_, err = r.Steer("t", "")
+	_, err = r.Enqueue("t", "")
 	refused(t, err, conversation.ErrInvalid)
-	_, err = r.Drain("t")
+	_, err = r.Dequeue("t")
 	must(t, err)
-	_, err = r.Steer("t", "there is room")
+	_, err = r.Enqueue("t", "there is room")
 	must(t, err)
 }
 
@@ -244,7 +244,7 @@ func TestListsRefuse(t *testing.T) {
 		"entry":  second(r.AddTimeline("t", []conversation.Entry{{Summary: large}})),
 		"trace":  third(r.AddTrace("t", conversation.TraceEntry{DecisionSummary: large})),
 		"prompt": third(r.AddPrompt("t", conversation.Prompt{Content: large})),
-		"mail":   second(r.Steer("t", large)),
+		"mail":   second(r.Enqueue("t", large)),
 	} {
 		if err == nil {
 			t.Errorf("%s is not refused", name)

@@ -20,7 +20,7 @@ func (m *Manager) Patch(threadID string, patch json.RawMessage) (s conversation.
 		return s, fmt.Errorf("%w: a patch of the state is a JSON object", conversation.ErrInvalid)
 	}
 	write := func(c *change) error {
-		old, err := c.RecordState(c.head.ID)
+		old, err := c.ConversationState(c.head.ID)
 		if err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func (m *Manager) Patch(threadID string, patch json.RawMessage) (s conversation.
 		if err := c.putState(s); err != nil {
 			return err
 		}
-		return c.tell(StateChanged, thread.Detail{Reason: strings.Join(slices.Sorted(maps.Keys(fields)), ", ")})
+		return c.emit(StateChanged, thread.Detail{Reason: strings.Join(slices.Sorted(maps.Keys(fields)), ", ")})
 	}
 	if _, held := fields["permission_mode"]; !held {
 		return s, m.update(threadID, write)
@@ -49,5 +49,5 @@ func (c *change) putState(s conversation.State) error {
 		return err
 	}
 	c.changed()
-	return c.PutRecordState(c.head.ID, s)
+	return c.PutConversationState(c.head.ID, s)
 }

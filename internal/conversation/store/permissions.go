@@ -43,7 +43,7 @@ func (m *Manager) copyPermissions() {
 // Permissions returns the permissions of a thread.
 func (m *Manager) Permissions(thread string) (p permission.Permissions, err error) {
 	err = m.cfg.Store.View(func(tx Tx) error { _, err := tx.Thread(thread); return err })
-	return m.cfg.Enforcer.Permissions(thread), named(err)
+	return m.cfg.Enforcer.Permissions(thread), mapError(err)
 }
 
 // SetPermissions changes the mode and the rules of a thread for later calls; nil keeps. The
@@ -56,7 +56,7 @@ func (m *Manager) SetPermissions(thread string, mode *string, rules *permission.
 		if err != nil {
 			return p, err
 		}
-		s, err := c.RecordState(c.head.ID)
+		s, err := c.ConversationState(c.head.ID)
 		if err != nil {
 			return p, err
 		}
@@ -79,7 +79,7 @@ func (m *Manager) changePermissions(threadID string,
 		if err := c.PutPermissions(p); err != nil {
 			return err
 		}
-		return c.tell(PermissionsChanged, thread.Detail{To: p.Mode, Reason: fmt.Sprintf(
+		return c.emit(PermissionsChanged, thread.Detail{To: p.Mode, Reason: fmt.Sprintf(
 			"%d rules allow, %d deny, %d ask", len(p.Rules.Allow), len(p.Rules.Deny), len(p.Rules.Ask))})
 	})
 	if err == nil {
@@ -154,7 +154,7 @@ func (c *change) recordDecision(call permission.Call, d permission.Decision) err
 	detail := describe(call)
 	detail.To, detail.Source, detail.Approval = d.Decision, call.Tool, d.ApprovalID
 	detail.Reason = prefix(d.Reason, maxDetail)
-	return c.tell(PermissionDecided, detail)
+	return c.emit(PermissionDecided, detail)
 }
 
 // describe returns what an event says of a call: its command or its path. It never says the

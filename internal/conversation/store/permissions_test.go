@@ -55,7 +55,7 @@ func (g *permissionRig) open(server string) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.Manager = store.NewManager(store.Config{Store: g.store.Records(), Clock: g.now, Enforcer: permission.NewEnforcer(rules)})
+	g.Manager = store.NewManager(store.Config{Store: g.store.Conversations(), Clock: g.now, Enforcer: permission.NewEnforcer(rules)})
 	if err := g.LoadPermissions(); err != nil {
 		g.t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestApprovalsAreBounded(t *testing.T) {
 	}
 }
 
-// TestPermissionsLast: over a restart, and in the record, which tells them.
+// TestPermissionsLast: over a restart, and in the conversation, which tells them.
 func TestPermissionsLast(t *testing.T) {
 	g := newPermissionRig(t, "{}")
 	g.set(permission.ModeReadOnly, `{"allow":[{"tool":"read"},{"tool":"list"}],"deny":[{"contains":"x"}],"ask":[{"tool":"exec"}]}`)

@@ -7,38 +7,38 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 )
 
-// Head finds a record. That of a thread that has none yet has no ID.
+// Head finds a conversation. That of a thread that has none yet has no ID.
 func (m *Manager) Head(thread, rid string) (h conversation.Head, err error) {
 	return h, m.view(thread, rid, func(_ Tx, found conversation.Head) error { h = found; return nil })
 }
 
-// State is the state document of a record.
+// State is the state document of a conversation.
 func (m *Manager) State(thread, rid string) (s conversation.State, err error) {
 	return s, m.view(thread, rid, func(tx Tx, h conversation.Head) error { s, err = stateOf(tx, h); return err })
 }
 
-// stateOf is the state of a record, that of a new one when there is none yet.
+// stateOf is the state of a conversation, that of a new one when there is none yet.
 func stateOf(tx Tx, h conversation.Head) (conversation.State, error) {
 	if h.ID == "" {
 		return conversation.NewState(), nil
 	}
-	return tx.RecordState(h.ID)
+	return tx.ConversationState(h.ID)
 }
 
-// Records are all of a thread, the newest first; none is no error. Errors: ErrNotFound (the thread).
-func (m *Manager) Records(thread string) (list []conversation.Head, err error) {
-	return list, named(m.cfg.Store.View(func(tx Tx) error {
+// Conversations are all of a thread, the newest first; none is no error. Errors: ErrNotFound (the thread).
+func (m *Manager) Conversations(thread string) (list []conversation.Head, err error) {
+	return list, mapError(m.cfg.Store.View(func(tx Tx) error {
 		if _, err := tx.Thread(thread); err != nil {
 			return err
 		}
-		list, err = tx.Records(thread)
+		list, err = tx.Conversations(thread)
 		return err
 	}))
 }
 
-// Latest is the record that was changed last, of the current ones of all threads. Errors: ErrNotFound.
+// Latest is the conversation that was changed last, of the current ones of all threads. Errors: ErrNotFound.
 func (m *Manager) Latest() (h conversation.Head, err error) {
-	return h, named(m.cfg.Store.View(func(tx Tx) error { h, err = tx.LatestRecord(); return err }))
+	return h, mapError(m.cfg.Store.View(func(tx Tx) error { h, err = tx.LatestConversation(); return err }))
 }
 
 // Document is a whole record as its file has it, with the newest messages of those that are not archived: at most that many, all when it is below 0.
@@ -99,7 +99,7 @@ func bare(kept []conversation.Kept) []conversation.Message {
 	return out
 }
 
-// live are the messages of a record that are not archived, in order, the summary first: the newest limit of them, all when it is below 0.
+// live are the messages of a conversation that are not archived, in order, the summary first: the newest limit of them, all when it is below 0.
 func live(tx Tx, h conversation.Head, limit int) ([]conversation.Kept, error) {
 	if limit == 0 {
 		return nil, nil
@@ -113,15 +113,15 @@ func live(tx Tx, h conversation.Head, limit int) ([]conversation.Kept, error) {
 
 // withSummary is a list that begins with the first message that is not archived, or with none, behind the summary of those before it, if there is one.
 func withSummary(tx Tx, h conversation.Head, list []conversation.Kept) ([]conversation.Kept, error) {
-	s, ok, err := standIn(tx, h)
+	s, ok, err := summaryMessage(tx, h)
 	if ok {
 		list = slices.Insert(list, 0, s)
 	}
 	return list, err
 }
 
-// standIn is the message that stands for the archived ones. Its number is that of the last of them.
-func standIn(tx Tx, h conversation.Head) (k conversation.Kept, ok bool, err error) {
+// summaryMessage is the message that stands for the archived ones. Its number is that of the last of them.
+func summaryMessage(tx Tx, h conversation.Head) (k conversation.Kept, ok bool, err error) {
 	if h.Archived == 0 {
 		return conversation.Kept{}, false, nil
 	}
@@ -220,7 +220,7 @@ func trace(tx Tx, h conversation.Head) ([]conversation.TraceEntry, bool, error) 
 	if err != nil {
 		return nil, false, err
 	}
-	s, err := tx.RecordState(h.ID)
+	s, err := tx.ConversationState(h.ID)
 	if err != nil {
 		return nil, false, err
 	}
@@ -236,7 +236,7 @@ func traceOf(tx Tx, h conversation.Head, timeline []conversation.Entry, s conver
 	return list, derived, nil
 }
 
-// Ledger is the ledger of a record.
+// Ledger is the ledger of a conversation.
 func (m *Manager) Ledger(thread, rid string) (l conversation.Ledger, err error) {
 	return l, m.view(thread, rid, func(tx Tx, h conversation.Head) error { l, err = tx.Ledger(h.ID); return err })
 }

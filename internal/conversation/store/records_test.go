@@ -28,7 +28,7 @@ func TestClearBeginsAnewAndKeepsTheOld(t *testing.T) {
 	r.say("t", "one", "two")
 	_, err = r.AddTurn("t", conversation.Turn{}, json.RawMessage(`{"input_tokens":1}`))
 	must(t, err)
-	_, err = r.Steer("t", "Stay")
+	_, err = r.Enqueue("t", "Stay")
 	must(t, err)
 	old := r.head("t")
 	h, err := r.Clear("t")
@@ -43,12 +43,12 @@ func TestClearBeginsAnewAndKeepsTheOld(t *testing.T) {
 	want := conversation.NewState()
 	want.RuntimeOwnerType, want.RuntimeOwnerPath, want.PermissionMode = ptr("Agent"), ptr("public-agent"), "read-only"
 	same(t, "the state", s, want)
-	mail, err := r.Drain("t")
+	mail, err := r.Dequeue("t")
 	if must(t, err); len(mail) != 0 {
 		t.Errorf("mail %+v", mail)
 	}
 	same(t, "the old messages", r.contents("t", old.ID, store.MessageQuery{}), []string{"one", "two"})
-	list, err := r.Records("t")
+	list, err := r.Conversations("t")
 	must(t, err)
 	if len(list) != 2 || list[0].ID != h.ID || list[1].ID != old.ID || list[1].Current {
 		t.Errorf("%+v", list)
@@ -293,7 +293,7 @@ func TestADeletionDuringAPurge(t *testing.T) {
 	r.say("t", "one")
 	deleted := sync.OnceFunc(func() { must(t, r.db.Update(func(tx thread.Tx) error { return tx.DeleteThread("t") })) })
 	ctx, end := context.WithCancel(context.Background())
-	store.NewManager(store.Config{Store: late{r.db.Records(), func() { deleted(); end() }}}).Run(ctx)
+	store.NewManager(store.Config{Store: late{r.db.Conversations(), func() { deleted(); end() }}}).Run(ctx)
 	r.again()
 	until(t, "the end of the files", func() bool {
 		left, err := os.ReadDir(r.file("."))
@@ -324,7 +324,7 @@ func TestADeletionAmongWritersLeavesNothing(t *testing.T) {
 			}
 		})
 	}
-	until(t, "some records", func() bool { list, err := r.Records("t"); must(t, err); return len(list) > 4 })
+	until(t, "some records", func() bool { list, err := r.Conversations("t"); must(t, err); return len(list) > 4 })
 	must(t, r.DeleteThread("t", func() error {
 		return r.db.Update(func(tx thread.Tx) error { return tx.DeleteThread("t") })
 	}))
@@ -373,7 +373,7 @@ func TestCompaction(t *testing.T) {
 		}
 	}
 	var bytes int64
-	must(t, r.db.Records().View(func(tx store.Tx) (err error) { bytes, err = tx.MessageBytes(r.head("t").ID, 2, 6); return err }))
+	must(t, r.db.Conversations().View(func(tx store.Tx) (err error) { bytes, err = tx.MessageBytes(r.head("t").ID, 2, 6); return err }))
 	if h := r.head("t"); h.Bytes < bytes+int64(len(got[0])) || h.Bytes > bytes+int64(len(got[0]))+5*100 {
 		t.Errorf("%d bytes, of which %d are of messages and %d of the summary", h.Bytes, bytes, len(got[0]))
 	}

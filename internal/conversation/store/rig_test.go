@@ -50,7 +50,7 @@ func (r *rig) begin() {
 	must(r.t, err)
 	files, err := store.OpenFiles(filepath.Join(r.dir, "threads"), r.limit)
 	must(r.t, err)
-	r.Manager = store.NewManager(store.Config{Store: r.db.Records(), Files: files, Notify: r.notify,
+	r.Manager = store.NewManager(store.Config{Store: r.db.Conversations(), Files: files, Notify: r.notify,
 		Failed: r.failed})
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
@@ -112,7 +112,7 @@ func (r *rig) events(threadID string) (kinds []string) {
 
 func (r *rig) file(name string) string { return filepath.Join(r.dir, "threads", name) }
 
-// saved is the document in a record's file.
+// saved is the document in a conversation's file.
 func (r *rig) saved(id string) conversation.Document {
 	r.t.Helper()
 	b, err := os.ReadFile(r.file(id + ".json"))
@@ -132,13 +132,13 @@ func (r *rig) head(thread string) conversation.Head {
 // pretend changes what the head of a thread's record says, for a bound that would take long to reach.
 func (r *rig) pretend(thread string, change func(*conversation.Head)) {
 	r.t.Helper()
-	must(r.t, r.db.Records().Update(func(tx store.Tx) error {
-		h, err := tx.CurrentRecord(thread)
+	must(r.t, r.db.Conversations().Update(func(tx store.Tx) error {
+		h, err := tx.CurrentConversation(thread)
 		if err != nil {
 			return err
 		}
 		change(&h)
-		return tx.PutRecord(h)
+		return tx.PutConversation(h)
 	}))
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// saveAtOnce is the size of a file, in bytes, up to which it is saved by who changes the record: some milliseconds of work.
+	// saveAtOnce is the size of a file, in bytes, up to which it is saved by who changes the conversation: some milliseconds of work.
 	saveAtOnce = 64 << 10
 	// syncEvery is how often the files that were saved at once are forced to the disk, for a crash of the machine.
 	syncEvery = time.Second
@@ -25,8 +25,8 @@ const (
 	saveLocks = 64
 )
 
-// saver keeps the record files in line with the store. A file's time of modification is the record's UpdatedAt: so the next server knows which are not of now, without reading them.
-// Locks: that of a record's files, which is held over reading the store and writing the disk, then mu.
+// saver keeps the conversation files in line with the store. A file's time of modification is the conversation's UpdatedAt: so the next server knows which are not of now, without reading them.
+// Locks: that of a conversation's files, which is held over reading the store and writing the disk, then mu.
 type saver struct {
 	m     *Manager
 	locks [saveLocks]sync.Mutex
@@ -42,7 +42,7 @@ type saver struct {
 
 // state is what is known of a file.
 type state struct {
-	updated string // the record's UpdatedAt
+	updated string // the conversation's UpdatedAt
 	bytes   int64
 }
 
@@ -54,7 +54,7 @@ func (s *saver) lock(id string) *sync.Mutex {
 	return &s.locks[maphash.String(s.seed, id)%saveLocks]
 }
 
-// changed has the file of a record saved that was changed: now when it is small, else soon.
+// changed has the file of a conversation saved that was changed: now when it is small, else soon.
 func (s *saver) changed(h conversation.Head) {
 	if s.m.cfg.Files == nil {
 		return
@@ -69,17 +69,17 @@ func (s *saver) changed(h conversation.Head) {
 		s.save(h)
 		return
 	}
-	s.hurry()
+	s.wakeUp()
 }
 
-func (s *saver) hurry() {
+func (s *saver) wakeUp() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// save writes the file of a record as it is now, unless somebody has done it since h.
+// save writes the file of a conversation as it is now, unless somebody has done it since h.
 func (s *saver) save(h conversation.Head) {
 	l := s.lock(h.ID)
 	l.Lock()
@@ -104,7 +104,7 @@ func (s *saver) save(h conversation.Head) {
 	}
 	s.mu.Unlock()
 	if err != nil {
-		s.hurry()
+		s.wakeUp()
 		if first {
 			s.m.cfg.Failed(err)
 		}
@@ -159,7 +159,7 @@ func (s *saver) sync() {
 	}
 }
 
-// remove deletes the files of a record whose rows are gone. A save that waits for the lock will not find it.
+// remove deletes the files of a conversation whose rows are gone. A save that waits for the lock will not find it.
 func (s *saver) remove(id string) {
 	if s.m.cfg.Files == nil {
 		return
@@ -249,7 +249,7 @@ func (s *saver) catchUp(ctx context.Context) error {
 	}
 	for after := ""; ctx.Err() == nil; {
 		var page []conversation.Head
-		if err := s.m.cfg.Store.View(func(tx Tx) (err error) { page, err = tx.AllRecords(after, conversation.MaxPage); return err }); err != nil || len(page) == 0 {
+		if err := s.m.cfg.Store.View(func(tx Tx) (err error) { page, err = tx.AllConversations(after, conversation.MaxPage); return err }); err != nil || len(page) == 0 {
 			return err
 		}
 		for _, h := range page {
@@ -260,7 +260,7 @@ func (s *saver) catchUp(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// compare notes what a file of an earlier server has, and has it saved when that is not what the record is.
+// compare notes what a file of an earlier server has, and has it saved when that is not what the conversation is.
 func (s *saver) compare(h conversation.Head, f Stored) {
 	at, err := time.Parse(timeForm, h.UpdatedAt)
 	s.mu.Lock()

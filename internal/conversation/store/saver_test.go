@@ -103,7 +103,7 @@ func TestFilesThatAreNotOfNowAreWrittenAtTheStart(t *testing.T) {
 	}
 }
 
-// TestAFileThatCannotBeSaved: the record is kept, the trouble is told once and ends.
+// TestAFileThatCannotBeSaved: the conversation is kept, the trouble is told once and ends.
 func TestAFileThatCannotBeSaved(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// timeForm is how a record writes times itself. It has one length, so times sort as text.
+// timeForm is how a conversation writes times itself. It has one length, so times sort as text.
 const timeForm = "2006-01-02T15:04:05.000000Z"
 
 func stamp(t time.Time) string { return t.UTC().Format(timeForm) }

@@ -7,7 +7,7 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Store keeps the records. It does not know the rules; it holds that ids are unique and that what a row points at exists. View and Update are those of session.Store,
+// Store keeps the records. It does not know the rules; it holds that ids are unique and that what a row points at exists. View and Update are those of thread.Store,
 // and so are the errors.
 type Store interface {
 	View(fn func(Tx) error) error
@@ -15,13 +15,13 @@ type Store interface {
 }
 
 // Tx is the records as of one instant. Put writes a row, new or not; a row that a getter does not find is thread.ErrNotFound, a list without rows is empty. The records of
-// a thread whose row is deleted, which is the session package's, are found no more, and are there until PurgeRecords.
+// a thread whose row is deleted, which is the session package's, are found no more, and are there until PurgeConversations.
 type Tx interface {
 	threadRows
-	recordRows
+	conversationRows
 	messageRows
 	listRows
-	mailRows
+	inboxRows
 	permissionRows
 	approvalRows
 }
@@ -32,22 +32,22 @@ type threadRows interface {
 	AddEvent(thread.Event) (seq int64, err error)
 }
 
-type recordRows interface {
-	Record(id string) (conversation.Head, error)
-	CurrentRecord(thread string) (conversation.Head, error)
-	LatestRecord() (conversation.Head, error)                        // of those that are current the one changed last
-	Records(thread string) ([]conversation.Head, error)              // the newest first
-	AllRecords(after string, limit int) ([]conversation.Head, error) // of all threads by id, those behind after
-	PutRecord(conversation.Head) error                               // ErrConflict when the id is one of another thread, or of one that was deleted
-	// AdoptRecord gives a record that was put without a Thread to one, as its newest. Without a Thread it is found no more than that of a deleted one, and purged like it.
-	AdoptRecord(id, thread string) error
-	RetireRecord(thread string) error                                 // none of the thread is current any more
-	DeletedRecords(after string, limit int) (ids []string, err error) // those of which rows are left whose thread is gone, by id
-	// PurgeRecords deletes rows of records whose thread is gone, about limit of them; more says that there are others. Those that DeletedRecords lists go last, and of
-	// them only ids: nothing else says which files a record had.
-	PurgeRecords(ids []string, limit int) (more bool, err error)
-	RecordState(record string) (conversation.State, error)
-	PutRecordState(record string, s conversation.State) error
+type conversationRows interface {
+	Conversation(id string) (conversation.Head, error)
+	CurrentConversation(thread string) (conversation.Head, error)
+	LatestConversation() (conversation.Head, error)                        // of those that are current the one changed last
+	Conversations(thread string) ([]conversation.Head, error)              // the newest first
+	AllConversations(after string, limit int) ([]conversation.Head, error) // of all threads by id, those behind after
+	PutConversation(conversation.Head) error                               // ErrConflict when the id is one of another thread, or of one that was deleted
+	// AdoptConversation gives a conversation that was put without a Thread to one, as its newest. Without a Thread it is found no more than that of a deleted one, and purged like it.
+	AdoptConversation(id, thread string) error
+	RetireConversation(thread string) error                                 // none of the thread is current any more
+	DeletedConversations(after string, limit int) (ids []string, err error) // those of which rows are left whose thread is gone, by id
+	// PurgeConversations deletes rows of records whose thread is gone, about limit of them; more says that there are others. Those that DeletedConversations lists go last, and of
+	// them only ids: nothing else says which files a conversation had.
+	PurgeConversations(ids []string, limit int) (more bool, err error)
+	ConversationState(record string) (conversation.State, error)
+	PutConversationState(record string, s conversation.State) error
 	Ledger(record string) (conversation.Ledger, error)
 	PutLedger(record string, l conversation.Ledger) error
 	Extra(record string) (map[string]json.RawMessage, error)
@@ -75,11 +75,11 @@ type listRows interface {
 	Turns(record string, p Page) ([]Item[conversation.Turn], error)
 }
 
-type mailRows interface {
-	AddMail(record string, m Item[string]) error
-	Mail(record string) ([]Item[string], error) // all that waits, in order
-	// TakeMail is all that waits, in order, which waits no longer.
-	TakeMail(record string, at string) ([]Item[string], error)
+type inboxRows interface {
+	AddInbox(record string, m Item[string]) error
+	Inbox(record string) ([]Item[string], error) // all that waits, in order
+	// TakeInbox is all that waits, in order, which waits no longer.
+	TakeInbox(record string, at string) ([]Item[string], error)
 }
 
 // Item is one of a list, with its number in it and the time at which it was added.

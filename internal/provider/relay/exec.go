@@ -18,24 +18,26 @@ import (
 )
 
 const (
-	// askPause is the time between two looks for the answer to a question, and askLimit how long one is waited for: a server that is replaced takes seconds, an
-	// instance that is made again a minute.
+	// askPause is the time between two looks for the answer to a question, and askLimit how long one is waited for: a
+	// server that is replaced takes seconds, an instance that is made again a minute.
 	askPause = 20 * time.Millisecond
 	askLimit = 5 * time.Minute
-	// codeCancelled is that of a shell after SIGINT, codeFailed what nobody sees: the server tells of the failure instead.
+	// codeCancelled is that of a shell after SIGINT, codeFailed what nobody sees: the server tells of the failure
+	// instead.
 	codeCancelled = 130
 	codeFailed    = 255
 )
 
-// Exec has the command of a directory's job run and returns its exit code. When ctx ends, so does the command. A command that did not start is tried once more, on
-// the compute that the server then names; no other is. One whose input has more than shell.MaxStdin bytes is not run: nothing is cut.
+// Exec has the command of a directory's job run and returns its exit code. When ctx ends, so does the command. A
+// command that did not start is tried once more, on the compute that the server then names; no other is. One whose
+// input has more than shell.MaxStdin bytes is not run: nothing is cut.
 func Exec(ctx context.Context, dir string, in io.Reader, stdout, stderr io.Writer) int {
-	j, err := take(dir)
+	j, err := takeJob(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		j, err = ask(ctx, dir) // a server that ended meanwhile
 	}
 	if err != nil || j.Command == nil {
-		return failed(ctx, dir, lacks("command", err))
+		return failed(ctx, dir, noJob("command", err))
 	}
 	stdin, err := input(in)
 	if err != nil {
@@ -62,7 +64,8 @@ func input(in io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("relay: standard input: %w", err)
 	}
 	if len(b) > shell.MaxStdin {
-		return nil, fmt.Errorf("relay: the command was not run: its standard input has more than %d bytes", shell.MaxStdin)
+		return nil, fmt.Errorf("relay: the command was not run: its standard input has more than %d bytes",
+			shell.MaxStdin)
 	}
 	return b, nil
 }
@@ -71,7 +74,7 @@ func failed(ctx context.Context, dir string, err error) int {
 	if ctx.Err() != nil {
 		return codeCancelled
 	}
-	fail(dir, err)
+	writeFailure(dir, err)
 	return codeFailed
 }
 
@@ -94,7 +97,8 @@ func (j Job) exec(ctx context.Context, stdin []byte, stdout, stderr io.Writer) (
 		text = "\\builtin cd -- " + quote(string(c.Cwd)) + " || \\exit 1; " + text // as a local shell does it
 	}
 	now := bash.ShellState{Cwd: before.Cwd, Env: before.Delta, Unset: before.Unset}
-	r, after, err := bash.ExecIn(ctx, p, j.Instance, now, provider.ExecRequest{Command: text, Env: texts(c.Env), Stdin: stdin}, stdout, stderr)
+	r, after, err := bash.ExecIn(ctx, p, j.Instance, now,
+		provider.ExecRequest{Command: text, Env: texts(c.Env), Stdin: stdin}, stdout, stderr)
 	if errors.Is(err, bash.ErrNoState) {
 		return r.ExitCode, nil
 	}
@@ -118,7 +122,7 @@ func ask(ctx context.Context, dir string) (j Job, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	for {
-		if j, err = take(dir); !errors.Is(err, fs.ErrNotExist) {
+		if j, err = takeJob(dir); !errors.Is(err, fs.ErrNotExist) {
 			return j, err
 		}
 		if _, refused := os.Lstat(filepath.Join(dir, shell.RemoteRefused)); refused == nil {

@@ -76,7 +76,8 @@ func TestExecCopiesExactly(t *testing.T) {
 	w := rent(t)
 	in := make([]byte, 1<<20)
 	_, _ = rand.Read(in)
-	r := run(t, within(t), w.job(t, &relay.Command{Text: relay.Bytes("cat >" + w.dir + "/in; cat " + w.dir + "/in; cat " + w.dir + "/in >&2; exit 3")}, nil), in)
+	r := run(t, within(t), w.job(t, &relay.Command{Text: relay.Bytes("cat >" + w.dir + "/in; cat " + w.dir +
+		"/in; cat " + w.dir + "/in >&2; exit 3")}, nil), in)
 	if r.code != 3 || r.out != string(in) || r.err != string(in) || r.failure != "" {
 		t.Errorf("%v: %d and %d bytes of %d, or others", r, len(r.out), len(r.err), len(in))
 	}
@@ -86,7 +87,8 @@ func TestExecCopiesExactly(t *testing.T) {
 func TestExecTakesItsJob(t *testing.T) {
 	t.Parallel()
 	w := rent(t)
-	dir := w.job(t, &relay.Command{Text: relay.Bytes("echo first; while [ ! -e " + w.dir + "/go ]; do sleep 0.05; done; echo last")}, nil)
+	dir := w.job(t, &relay.Command{Text: relay.Bytes("echo first; while [ ! -e " + w.dir +
+		"/go ]; do sleep 0.05; done; echo last")}, nil)
 	if !untaken(dir) {
 		t.Fatal("no job was left")
 	}
@@ -121,7 +123,8 @@ func TestExecState(t *testing.T) {
 		{"basename $PWD; echo $V; unset V", "sub\nkept\n", true},
 		{"echo ${V-none}", "none\n", true},
 	} {
-		r := run(t, within(t), w.job(t, &relay.Command{Text: relay.Bytes(c.command), State: now, Keep: c.keep}, nil), nil)
+		r := run(t, within(t), w.job(t, &relay.Command{Text: relay.Bytes(c.command), State: now, Keep: c.keep}, nil),
+			nil)
 		if r != (ran{out: c.out}) {
 			t.Errorf("command %d: %v, want %q", i, r, c.out)
 		}
@@ -153,10 +156,13 @@ func TestExecFailures(t *testing.T) {
 			write("")(t, dir)
 			must(t, os.Truncate(filepath.Join(dir, "job"), 128<<20+1))
 		}, "134217729 bytes, but at most 134217728 are allowed"},
-		"a terminal's": {func(t *testing.T, dir string) { w.leave(t, dir, w.instance, nil, &relay.Terminal{}) }, "for something else"},
-		"no settings":  {write(`{"command":{"text":"","state":"x"}}`), "no JSON"},
-		"no provider":  {write(`{"settings":{"provider":"nobody"},"command":{"text":"","state":"x"}}`), `"nobody" is no provider`},
-		"no instance":  {func(t *testing.T, dir string) { w.leave(t, dir, "none", &relay.Command{}, nil) }, "no such instance"},
+		"a terminal's": {func(t *testing.T, dir string) { w.leave(t, dir, w.instance, nil, &relay.Terminal{}) },
+			"for something else"},
+		"no settings": {write(`{"command":{"text":"","state":"x"}}`), "no JSON"},
+		"no provider": {write(`{"settings":{"provider":"nobody"},"command":{"text":"","state":"x"}}`),
+			`"nobody" is no provider`},
+		"no instance": {func(t *testing.T, dir string) { w.leave(t, dir, "none", &relay.Command{}, nil) },
+			"no such instance"},
 		"no state": {func(t *testing.T, dir string) {
 			c := &relay.Command{State: filepath.Join(dir, "damaged")}
 			must(t, os.WriteFile(c.State, []byte("{"), 0o600))
@@ -168,7 +174,8 @@ func TestExecFailures(t *testing.T) {
 			dir := t.TempDir()
 			c.leave(t, dir)
 			r := run(t, within(t), dir, nil)
-			if r.code != 255 || r.out+r.err != "" || !strings.Contains(r.failure, c.want) || strings.ContainsAny(r.failure, "\n") || strings.Contains(r.failure, "secret") {
+			if r.code != 255 || r.out+r.err != "" || !strings.Contains(r.failure, c.want) ||
+				strings.ContainsAny(r.failure, "\n") || strings.Contains(r.failure, "secret") {
 				t.Errorf("%v, want %q", r, c.want)
 			}
 		})
@@ -186,8 +193,10 @@ func TestExecAsksAgain(t *testing.T) {
 		"given": {func(dir string) {
 			w.leave(t, dir, w.instance, &relay.Command{Text: relay.Bytes("echo there; exit 4")}, nil)
 		}, ran{code: 4, out: "there\n"}},
-		"given none": {func(dir string) { w.leave(t, dir, "none", &relay.Command{}, nil) }, ran{code: 255, failure: "no such instance"}},
-		"not given":  {func(dir string) { must(t, os.WriteFile(filepath.Join(dir, shell.RemoteRefused), nil, 0o600)) }, ran{code: 255, failure: "no such instance"}},
+		"given none": {func(dir string) { w.leave(t, dir, "none", &relay.Command{}, nil) },
+			ran{code: 255, failure: "no such instance"}},
+		"not given": {func(dir string) { must(t, os.WriteFile(filepath.Join(dir, shell.RemoteRefused), nil, 0o600)) },
+			ran{code: 255, failure: "no such instance"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -199,7 +208,8 @@ func TestExecAsksAgain(t *testing.T) {
 			becomes(t, "it asks", func() bool { return os.Remove(filepath.Join(dir, shell.RemoteAsk)) == nil })
 			c.answer(dir)
 			r := <-done
-			if r.code != c.want.code || r.out != c.want.out || r.err != "" || !strings.Contains(r.failure, c.want.failure) || (c.want.failure == "") != (r.failure == "") {
+			if r.code != c.want.code || r.out != c.want.out || r.err != "" ||
+				!strings.Contains(r.failure, c.want.failure) || (c.want.failure == "") != (r.failure == "") {
 				t.Errorf("%v, want %v", r, c.want)
 			}
 		})
@@ -210,7 +220,8 @@ func TestExecAsksAgain(t *testing.T) {
 func TestExecCancelled(t *testing.T) {
 	t.Parallel()
 	w := rent(t)
-	dir := w.job(t, &relay.Command{Text: relay.Bytes("sleep 100000 & echo $! >" + w.dir + "/pid; echo begin; wait"), Keep: true}, nil)
+	dir := w.job(t, &relay.Command{Text: relay.Bytes("sleep 100000 & echo $! >" + w.dir + "/pid; echo begin; wait"),
+		Keep: true}, nil)
 	ctx, cancel := context.WithCancel(within(t))
 	defer cancel()
 	done := make(chan ran)
@@ -247,7 +258,8 @@ func TestExecInputTooLong(t *testing.T) {
 	if code != 255 || !failed || !strings.Contains(f.Message, "more than 67108864 bytes") {
 		t.Errorf("code %d, failure %q", code, f.Message)
 	}
-	if _, err := w.ReadFile(within(t), w.instance, filepath.Join(w.dir, "ran"), 1); !errors.Is(err, provider.ErrNoFile) {
+	if _, err := w.ReadFile(within(t), w.instance, filepath.Join(w.dir, "ran"), 1); !errors.Is(err,
+		provider.ErrNoFile) {
 		t.Errorf("the command ran: %v", err)
 	}
 }

@@ -74,7 +74,7 @@ func (w *place) leave(t *testing.T, dir, instance string, c *relay.Command, p *r
 	if c != nil && c.State == "" {
 		c.State = filepath.Join(dir, "state")
 	}
-	must(t, relay.Leave(dir, relay.Job{Settings: w.settings, Instance: instance, Command: c, Terminal: p}))
+	must(t, relay.WriteJob(dir, relay.Job{Settings: w.settings, Instance: instance, Command: c, Terminal: p}))
 }
 
 // file waits for a file of the place that has a text, and returns that.

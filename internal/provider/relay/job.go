@@ -1,7 +1,9 @@
-// Package relay is a process here that stands for one elsewhere: a command of a shell, or the program on a terminal. It has the place where a process belongs run it and moves
-// bytes, so that all that holds processes here (keeper, journal, queue, logs, recovery) holds those elsewhere as well.
+// Package relay is a process here that stands for one elsewhere: a command of a shell, or the program on a terminal. It
+// has the place where a process belongs run it and moves bytes, so that all that holds processes here (keeper, journal,
+// queue, logs, recovery) holds those elsewhere as well.
 //
-// The server that starts one leaves it a file, the Job, with what may be seen by nobody else; it is removed when it is read.
+// The server that starts one leaves it a file, the Job, with what may be seen by nobody else; it is removed when it is
+// read.
 package relay
 
 import (
@@ -24,7 +26,8 @@ const (
 	outcomeFile = "outcome"
 )
 
-// maxJob bounds a Job's file, in bytes: the longest command (shell.MaxText) with every character quoted by four takes two thirds of it in base64, and its variables a tenth.
+// maxJob bounds a Job's file, in bytes: the longest command (shell.MaxText) with every character quoted by four takes
+// two thirds of it in base64, and its variables a tenth.
 const maxJob = 128 << 20
 
 // Job is what a relay has to do.
@@ -71,8 +74,8 @@ type Terminal struct {
 	Env  map[string]Bytes `json:"env,omitempty"`
 }
 
-// Leave writes a job into a directory, readable by this user alone, at once or not at all.
-func Leave(dir string, j Job) error {
+// WriteJob writes a job into a directory, readable by this user alone, at once or not at all.
+func WriteJob(dir string, j Job) error {
 	b, err := json.Marshal(j)
 	if err != nil {
 		return fmt.Errorf("relay: %w", err)
@@ -87,8 +90,8 @@ func Leave(dir string, j Job) error {
 	return nil
 }
 
-// take reads a job and removes it, whatever is in it. Errors: fs.ErrNotExist.
-func take(dir string) (j Job, err error) {
+// takeJob reads a job and removes it, whatever is in it. Errors: fs.ErrNotExist.
+func takeJob(dir string) (j Job, err error) {
 	path := filepath.Join(dir, jobFile)
 	f, err := os.Open(path)
 	if err != nil {
@@ -111,8 +114,8 @@ func take(dir string) (j Job, err error) {
 	return j, nil
 }
 
-// lacks is why there is nothing to do: err, or else a job for something else.
-func lacks(what string, err error) error {
+// noJob is why there is nothing to do: err, or else a job for something else.
+func noJob(what string, err error) error {
 	if err == nil {
 		err = errors.New("relay: the job is for something else")
 	}
@@ -149,8 +152,8 @@ func Outcome(dir string) (f Failure, failed bool) {
 	return f, true
 }
 
-// fail leaves why there is no result. What cannot be written is said on standard error.
-func fail(dir string, cause error) {
+// writeFailure leaves why there is no result. What cannot be written is said on standard error.
+func writeFailure(dir string, cause error) {
 	b, err := json.Marshal(Failure{Cannot: errors.Is(cause, provider.ErrUnsupported), Message: cause.Error()})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, outcomeFile), b, 0o600)

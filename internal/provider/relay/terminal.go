@@ -14,8 +14,9 @@ import (
 // codeLost is what a terminal ends with whose program cannot be reached any more, as ssh(1) does.
 const codeLost = 255
 
-// codeHungUp is what it ends with after ctx has ended, when the program's end is not heard any more: what SIGHUP makes of a program.
-const codeHungUp = 128 + 1
+// codeHangUp is what it ends with after ctx has ended, when the program's end is not heard any more: what SIGHUP makes
+// of a program.
+const codeHangUp = 128 + 1
 
 // inputPiece is how much typed text goes in one call, in bytes: a paste in few, and no service refuses it.
 const inputPiece = 16 << 10
@@ -27,12 +28,14 @@ type Screen struct {
 	Resized <-chan os.Signal
 }
 
-// Run runs the program of a directory's job on a terminal elsewhere and returns its exit code, 128 plus the number for one that a signal ended; 255 and a line that says why
-// when it could not be started or the connection is lost. It hangs up when ctx ends (129 unless the program's end is heard) or nothing can be typed any more. The screen must be in raw mode.
+// Run runs the program of a directory's job on a terminal elsewhere and returns its exit code, 128 plus the number for
+// one that a signal ended; 255 and a line that says why when it could not be started or the connection is lost. It
+// hangs up when ctx ends (129 unless the program's end is heard) or nothing can be typed any more. The screen must be
+// in raw mode.
 func Run(ctx context.Context, dir string, s Screen) int {
-	j, err := take(dir)
+	j, err := takeJob(dir)
 	if err != nil || j.Terminal == nil {
-		return s.lost(lacks("program", err))
+		return s.lost(noJob("program", err))
 	}
 	p, err := j.open()
 	if err != nil {
@@ -41,7 +44,7 @@ func Run(ctx context.Context, dir string, s Screen) int {
 	if closer, ok := p.(io.Closer); ok {
 		defer closer.Close()
 	}
-	size := fitting{screen: s}
+	size := sizeFollower{screen: s}
 	size.cols, size.rows = s.Size()
 	t, err := j.openTerminal(ctx, p, s, size.cols, size.rows)
 	if err != nil {
@@ -49,12 +52,12 @@ func Run(ctx context.Context, dir string, s Screen) int {
 	}
 	defer t.Close()
 	size.to = t
-	told := ctx
+	parent := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() { // ends with the process: a read of a terminal cannot be taken back
 		buffer := make([]byte, inputPiece)
-		_, _ = io.CopyBuffer(typing{ctx, &size}, struct{ io.Reader }{s.In}, buffer)
+		_, _ = io.CopyBuffer(typedInput{ctx, &size}, struct{ io.Reader }{s.In}, buffer)
 		_ = t.Close()
 	}()
 	go size.follow(ctx)
@@ -64,8 +67,8 @@ func Run(ctx context.Context, dir string, s Screen) int {
 	if code, known := t.Exit(); known {
 		return code
 	}
-	if told.Err() != nil {
-		return codeHungUp
+	if parent.Err() != nil {
+		return codeHangUp
 	}
 	if err == nil {
 		err = errors.New("nobody knows how the program ended")
@@ -88,8 +91,8 @@ func (j Job) openTerminal(ctx context.Context, p provider.Provider, s Screen, co
 	return p.OpenPTY(ctx, j.Instance, r)
 }
 
-// fitting keeps the size of the program's terminal that of the screen.
-type fitting struct {
+// sizeFollower keeps the size of the program's terminal that of the screen.
+type sizeFollower struct {
 	screen Screen
 	to     provider.PTY
 
@@ -97,8 +100,8 @@ type fitting struct {
 	cols, rows int        // what it was told last
 }
 
-// fit passes the size on when it is another than before.
-func (f *fitting) fit(ctx context.Context) {
+// apply passes the size on when it is another than before.
+func (f *sizeFollower) apply(ctx context.Context) {
 	f.turn.Lock()
 	defer f.turn.Unlock()
 	cols, rows := f.screen.Size()
@@ -109,27 +112,28 @@ func (f *fitting) fit(ctx context.Context) {
 	_ = f.to.Resize(ctx, cols, rows) // the next one may succeed
 }
 
-// follow is fit whenever the screen says that it has another size.
-func (f *fitting) follow(ctx context.Context) {
+// follow calls apply whenever the screen says that it has another size.
+func (f *sizeFollower) follow(ctx context.Context) {
 	for {
 		select {
 		case <-f.screen.Resized:
-			f.fit(ctx)
+			f.apply(ctx)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// typing is the way of what is typed. A size that the screen had before comes before it, as at a terminal here, though the signal may be late.
-type typing struct {
+// typedInput passes on what is typed. A size that the screen had before comes before it, as at a terminal here, though
+// the signal may be late.
+type typedInput struct {
 	ctx  context.Context
-	size *fitting
+	size *sizeFollower
 }
 
 // Write implements io.Writer.
-func (w typing) Write(p []byte) (int, error) {
-	w.size.fit(w.ctx)
+func (w typedInput) Write(p []byte) (int, error) {
+	w.size.apply(w.ctx)
 	return w.size.to.Write(p)
 }
 

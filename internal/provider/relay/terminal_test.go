@@ -138,7 +138,8 @@ func TestTerminalSize(t *testing.T) {
 func TestTerminalCopiesExactly(t *testing.T) {
 	t.Parallel()
 	w := rent(t)
-	s := show(t, w.job(t, nil, program("stty raw -echo; printf READY; head -c 300000 >"+w.dir+"/typed; cat "+w.dir+"/typed; exit 6")))
+	s := show(t, w.job(t, nil, program("stty raw -echo; printf READY; head -c 300000 >"+w.dir+"/typed; cat "+w.dir+
+		"/typed; exit 6")))
 	s.shows(t, "READY")
 	var all bytes.Buffer
 	for all.Len() < 300_000 {
@@ -199,11 +200,13 @@ func TestTerminalFailures(t *testing.T) {
 		leave func(t *testing.T, dir string)
 		want  string
 	}{
-		"none":        {func(*testing.T, string) {}, "no such file"},
-		"cut":         {write(`{"settings":{"env":{"KEY":"secret`), "the job is damaged"},
-		"a command's": {func(t *testing.T, dir string) { w.leave(t, dir, w.instance, &relay.Command{}, nil) }, "for something else"},
+		"none": {func(*testing.T, string) {}, "no such file"},
+		"cut":  {write(`{"settings":{"env":{"KEY":"secret`), "the job is damaged"},
+		"a command's": {func(t *testing.T, dir string) { w.leave(t, dir, w.instance, &relay.Command{}, nil) },
+			"for something else"},
 		"no provider": {write(`{"settings":{"provider":"nobody"},"terminal":{"argv":[]}}`), `"nobody" is no provider`},
-		"no instance": {func(t *testing.T, dir string) { w.leave(t, dir, "none", nil, program("true")) }, "no such instance"},
+		"no instance": {func(t *testing.T, dir string) { w.leave(t, dir, "none", nil, program("true")) },
+			"no such instance"},
 		"too large": {func(t *testing.T, dir string) {
 			write("")(t, dir)
 			must(t, os.Truncate(filepath.Join(dir, "job"), 128<<20+1))
@@ -218,7 +221,9 @@ func TestTerminalFailures(t *testing.T) {
 				t.Errorf("code %d", code)
 			}
 			s.shows(t, c.want)
-			if text := s.text.String(); !strings.HasPrefix(text, "\r\nevertty: the connection to the program is lost: ") || strings.Count(text, "\n") != 2 || strings.Contains(text, "secret") || untaken(dir) {
+			if text := s.text.String(); !strings.HasPrefix(text,
+				"\r\nevertty: the connection to the program is lost: ") || strings.Count(text, "\n") != 2 ||
+				strings.Contains(text, "secret") || untaken(dir) {
 				t.Errorf("it shows %q; the job is there: %v", text, untaken(dir))
 			}
 		})

@@ -11,9 +11,7 @@ import (
 	"net"
 	"os/user"
 	"regexp"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
@@ -22,19 +20,19 @@ import (
 
 // Bounds of ssh.
 const (
-	sshDialTimeout = 15 * time.Second       // to a connection, with its handshake
-	sshKeepalive   = 15 * time.Second       // between two questions whether a server still answers
-	sshSilence     = 10 * time.Second       // after which one that does not is gone
-	sshIdle        = 5 * time.Minute        // after which an unused connection is closed
-	sshChannels    = 8                      // at the same time on one connection: OpenSSH allows 10 (MaxSessions)
-	sshEnds        = 2                      // the other two, for ending commands
-	sshConnections = 4                      // at the same time to one host
-	sshQuiet       = 250 * time.Millisecond // of silence ends the output of an ended command that something still holds
-	sshDrain       = 10 * time.Second       // ends it in any case
-	sshRefused     = 50 * time.Millisecond  // until a channel for that is asked for again
-	sshReply       = 64 << 10               // bytes that a script of our own may print
-	sshMaxPTY      = 64 << 10               // bytes of a terminal's command with its variables: it has to be one argument
-	sshDir         = ".evertty"             // in the home directory
+	dialTimeout     = 15 * time.Second       // to a connection, with its handshake
+	keepaliveEvery  = 15 * time.Second       // between two questions whether a server still answers
+	silenceLimit    = 10 * time.Second       // after which one that does not is gone
+	idleLimit       = 5 * time.Minute        // after which an unused connection is closed
+	maxChannels     = 8                      // at the same time on one connection: OpenSSH allows 10 (MaxSessions)
+	maxEndChannels  = 2                      // the other two, for ending commands
+	maxConnections  = 4                      // at the same time to one host
+	quietLimit      = 250 * time.Millisecond // of silence ends the output of an ended command that something still holds
+	drainLimit      = 10 * time.Second       // ends it in any case
+	refusedPause    = 50 * time.Millisecond  // until a channel for that is asked for again
+	maxReply        = 64 << 10               // bytes that a script of our own may print
+	maxTerminalLine = 64 << 10               // bytes of a terminal's command line with its variables
+	defaultDir      = ".evertty"             // in the home directory
 )
 
 // Config says which machines there are and how they are known. Nothing of it is taken from ~/.ssh/config.
@@ -50,27 +48,27 @@ type Config struct {
 	Dir string `json:"dir"`
 }
 
-// Provider is other machines that are there already. An instance is a directory on one, "user@host:port/name"; Create makes
-// it and Destroy removes it with what is in it, and ends what was started for it. Commands and terminals run as the
-// user there: instances are no walls between each other.
+// Provider is other machines that are there already. An instance is a directory on one, "user@host:port/name"; Create
+// makes it and Destroy removes it with what is in it, and ends what was started for it. Commands and terminals run as
+// the user there: instances are no walls between each other.
 //
 // Machines need an OpenSSH server and bash; to find what commands have started, /proc and grep -z (GNU or BusyBox).
 // Without /proc only the command's process group is ended.
 type Provider struct {
 	dir   string
-	hosts []*sshHost
+	hosts []*host
 }
 
-// New makes an Provider. It reads known hosts, and makes no connection. Close ends it.
+// New makes a Provider. It reads known hosts, and makes no connection. Close ends it.
 func New(c Config) (*Provider, error) {
 	if len(c.Hosts) == 0 {
 		return nil, fmt.Errorf("ssh: no hosts are configured")
 	}
-	login, err := newSSHLogin(c)
+	login, err := newLogin(c)
 	if err != nil {
 		return nil, err
 	}
-	s := &Provider{dir: cmp.Or(c.Dir, sshDir)}
+	s := &Provider{dir: cmp.Or(c.Dir, defaultDir)}
 	for _, h := range c.Hosts {
 		name, address, found := strings.Cut(h, "@")
 		if !found {
@@ -86,7 +84,7 @@ func New(c Config) (*Provider, error) {
 		if _, _, err := net.SplitHostPort(address); err != nil {
 			address = net.JoinHostPort(strings.Trim(address, "[]"), "22")
 		}
-		s.hosts = append(s.hosts, newSSHHost(name, address, login))
+		s.hosts = append(s.hosts, newHost(name, address, login))
 	}
 	return s, nil
 }
@@ -104,33 +102,34 @@ func (s *Provider) Name() string { return "ssh" }
 
 // Capabilities are all but webhooks and pause, for a machine of others is not ours to stop.
 func (s *Provider) Capabilities() provider.Capabilities {
-	return provider.Capabilities{Destroy: true, Status: true, PTY: true, Files: true, Metrics: true, Runtime: "remote_wrapped"}
+	return provider.Capabilities{Destroy: true, Status: true, PTY: true, Files: true, Metrics: true,
+		Runtime: "remote_wrapped"}
 }
 
-// sshInstance is a directory on a host.
-type sshInstance struct {
-	*sshHost
+// instance is a directory on a host.
+type instance struct {
+	*host
 	name string // of the directory, also in the mark of its processes
 	dir  string // text for bash: one word
 	file string // for sftp: relative to the home directory, or absolute
 }
 
-// sshName is what Create makes of names; nothing of it means anything in a regular expression or a path.
-var sshName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+// instanceName is what Create makes of names; nothing of it means anything in a regular expression or a path.
+var instanceName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // at reads an id. Errors: ErrNotFound, also for a host that is not configured any more.
-func (s *Provider) at(id string) (sshInstance, error) {
+func (s *Provider) at(id string) (instance, error) {
 	host, name, _ := strings.Cut(id, "/")
 	for _, h := range s.hosts {
-		if h.String() == host && sshName.MatchString(name) {
+		if h.String() == host && instanceName.MatchString(name) {
 			return s.of(h, name), nil
 		}
 	}
-	return sshInstance{}, fmt.Errorf("ssh: %w: %.200q", provider.ErrNotFound, id)
+	return instance{}, fmt.Errorf("ssh: %w: %.200q", provider.ErrNotFound, id)
 }
 
-func (s *Provider) of(h *sshHost, name string) sshInstance {
-	i := sshInstance{sshHost: h, name: name, dir: bash.Quote(s.dir + "/" + name), file: s.dir + "/" + name}
+func (s *Provider) of(h *host, name string) instance {
+	i := instance{host: h, name: name, dir: bash.Quote(s.dir + "/" + name), file: s.dir + "/" + name}
 	if !strings.HasPrefix(s.dir, "/") {
 		i.dir = `"$HOME"/` + i.dir
 	}
@@ -150,7 +149,7 @@ func (s *Provider) Create(ctx context.Context, r provider.CreateRequest) (provid
 	out, err := i.sh(ctx, "umask 077 && mkdir -p -- "+i.dir+" && cat >"+i.dir+".env && cd -- "+i.dir+" && pwd -P",
 		[]byte(env))
 	if err != nil {
-		return provider.Instance{}, fmt.Errorf("ssh: create at %s: %w", i.sshHost, err)
+		return provider.Instance{}, fmt.Errorf("ssh: create at %s: %w", i.host, err)
 	}
 	return provider.Instance{ID: i.String() + "/" + i.name, State: provider.Running, CreatedAt: time.Now().UTC(),
 		Cwd: strings.TrimSuffix(out, "\n")}, nil
@@ -162,7 +161,8 @@ func (s *Provider) Destroy(ctx context.Context, id string) error {
 	if err != nil {
 		return nil //nolint:nilerr // it is gone
 	}
-	if _, err := i.sh(ctx, bash.KillScript("^"+bash.TagVariable+"="+i.name+`\.`, "")+"rm -rf -- "+i.dir+" "+i.dir+".env",
+	if _, err := i.sh(ctx, bash.KillScript("^"+bash.TagVariable+"="+i.name+`\.`,
+		"")+"rm -rf -- "+i.dir+" "+i.dir+".env",
 		nil); err != nil {
 		return fmt.Errorf("ssh: destroy: %w", err)
 	}
@@ -197,7 +197,7 @@ func (s *Provider) Status(ctx context.Context, id string) (provider.State, error
 
 // prefix is the text before every command: it says that it begins, or that the instance is gone, in a first line after
 // mark.
-func (i sshInstance) prefix(mark string) string {
+func (i instance) prefix(mark string) string {
 	return fmt.Sprintf("\\cd -- %[1]s 2>/dev/null || { printf '%[2]s gone\\n'; exit 1; }\n"+
 		". %[1]s.env\nprintf '%[2]s %%s\\n' \"$$\"\n", i.dir, mark)
 }
@@ -205,7 +205,8 @@ func (i sshInstance) prefix(mark string) string {
 // Exec runs a command with a bash on the host. The script comes over its standard input, before the command's own, so
 // it may have any length and ps does not show it. When ctx or the timeout ends, what it has started is ended over
 // another channel: SIGTERM, and SIGKILL half a second later.
-func (s *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout, stderr io.Writer) (provider.ExecResult, error) {
+func (s *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout,
+	stderr io.Writer) (provider.ExecResult, error) {
 	i, err := s.at(id)
 	if err != nil {
 		return provider.ExecResult{}, fmt.Errorf("%w: %w", provider.ErrNotStarted, err)
@@ -217,7 +218,8 @@ func (s *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 	a, end := bash.NewAttempt(ctx, r.Timeout, stdout, stderr)
 	defer end()
 	mark := rand.Text()
-	c := sshCommand{host: i.sshHost, tag: i.name + "." + mark, mark: mark, script: i.prefix(mark) + text, stdin: r.Stdin,
+	c := command{host: i.host, tag: i.name + "." + mark, mark: mark, script: i.prefix(mark) + text,
+		stdin:  r.Stdin,
 		stdout: a.Stdout, stderr: a.Stderr}
 	code, err := c.run(a)
 	switch {
@@ -233,12 +235,12 @@ func (s *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 
 // sh runs a script of our own, with its input, and returns what it prints. Errors: ErrProvider when it fails,
 // ErrTooLarge, and those of run.
-func (h *sshHost) sh(ctx context.Context, script string, stdin []byte) (string, error) {
-	out, words := bash.Buffer{Max: sshReply}, bash.Buffer{Max: sshReply}
+func (h *host) sh(ctx context.Context, script string, stdin []byte) (string, error) {
+	out, words := bash.Buffer{Max: maxReply}, bash.Buffer{Max: maxReply}
 	mark := rand.Text()
 	a, end := bash.NewAttempt(ctx, 0, &out, &words)
 	defer end()
-	c := sshCommand{host: h, mark: mark, script: "printf '" + mark + " %s\\n' \"$$\"\n" + script, stdin: stdin,
+	c := command{host: h, mark: mark, script: "printf '" + mark + " %s\\n' \"$$\"\n" + script, stdin: stdin,
 		stdout: a.Stdout, stderr: a.Stderr}
 	code, err := c.run(a)
 	if err == nil && code != 0 {
@@ -269,110 +271,6 @@ func (s *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, er
 	}
 	percent := 100 * max(0, busy1-busy0) / max(1, all1-all0)
 	used, mib, du, dt := (total-free)/1024, total/1024, diskUsed/(1<<20), diskAll/(1<<20)
-	return provider.Metrics{CPUPercent: &percent, MemoryUsedMB: &used, MemoryTotalMB: &mib, DiskUsedGB: &du, DiskTotalGB: &dt}, nil
-}
-
-// sshHost is one machine with its connections.
-type sshHost struct {
-	user, address string
-	login         *sshLogin
-
-	slots   chan struct{} // one value per channel in use
-	dialing chan struct{} // holds one value while a connection is made
-	ended   chan struct{} // closed by close
-
-	mu     sync.Mutex // a leaf
-	conns  []*sshConn
-	closed bool
-	loops  sync.WaitGroup
-}
-
-func newSSHHost(name, address string, login *sshLogin) *sshHost {
-	return &sshHost{user: name, address: address, login: login, ended: make(chan struct{}),
-		slots: make(chan struct{}, sshChannels*sshConnections), dialing: make(chan struct{}, 1)}
-}
-
-// String is user@host:port.
-func (h *sshHost) String() string { return h.user + "@" + h.address }
-
-func (h *sshHost) close() {
-	h.mu.Lock()
-	if !h.closed {
-		h.closed = true
-		close(h.ended)
-	}
-	conns := slices.Clone(h.conns)
-	h.mu.Unlock()
-	for _, c := range conns {
-		_ = c.client.Close()
-	}
-	h.loops.Wait()
-}
-
-// acquire is a connection with room for one more channel, a new one when there is none; fresh tells that this call made
-// it. release gives the room back. Errors: those of dial, the reason of ctx; all with ErrNotStarted.
-func (h *sshHost) acquire(ctx context.Context) (c *sshConn, fresh bool, release func(), err error) {
-	select {
-	case h.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, false, nil, fmt.Errorf("%w: %w", provider.ErrNotStarted, context.Cause(ctx))
-	}
-	c, fresh, err = h.connected(ctx)
-	if err != nil {
-		<-h.slots
-		return nil, false, nil, fmt.Errorf("%w: %w", provider.ErrNotStarted, err)
-	}
-	return c, fresh, func() {
-		h.mu.Lock()
-		c.open--
-		c.used = time.Now()
-		h.mu.Unlock()
-		<-h.slots
-	}, nil
-}
-
-// connected is acquire without the slot.
-func (h *sshHost) connected(ctx context.Context) (c *sshConn, fresh bool, err error) {
-	if c := h.free(); c != nil {
-		return c, false, nil
-	}
-	select {
-	case h.dialing <- struct{}{}:
-		defer func() { <-h.dialing }()
-	case <-ctx.Done():
-		return nil, false, context.Cause(ctx)
-	}
-	if c := h.free(); c != nil { // made meanwhile
-		return c, false, nil
-	}
-	client, socket, err := h.dial(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	c = &sshConn{client: client, socket: socket, open: 1, used: time.Now(), dead: make(chan struct{}),
-		ends: make(chan struct{}, sshEnds)}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		_ = client.Close()
-		return nil, false, errors.New("ssh: closed")
-	}
-	h.conns = append(h.conns, c)
-	h.loops.Go(func() { h.watch(c) })
-	h.loops.Go(func() { c.keep(h) })
-	return c, true, nil
-}
-
-// free is a connection that has room, which it takes; nil when there is none. It may have ended without anybody having
-// noticed yet.
-func (h *sshHost) free() *sshConn {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, c := range h.conns {
-		if c.open < sshChannels && !c.socket.gone.Load() {
-			c.open++
-			return c
-		}
-	}
-	return nil
+	return provider.Metrics{CPUPercent: &percent, MemoryUsedMB: &used, MemoryTotalMB: &mib, DiskUsedGB: &du,
+		DiskTotalGB: &dt}, nil
 }

@@ -224,7 +224,8 @@ func TestHostsAreChecked(t *testing.T) {
 		}
 	}
 	newKey(t, s.key) // which the server does not know
-	if _, err := s.open(t, "").Create(providertest.Within(t), provider.CreateRequest{}); !errors.Is(err, provider.ErrRefused) {
+	if _, err := s.open(t, "").Create(providertest.Within(t), provider.CreateRequest{}); !errors.Is(err,
+		provider.ErrRefused) {
 		t.Errorf("another key: %v", err)
 	}
 	if _, err := ssh.New(ssh.Config{Hosts: []string{"x"}, KnownHosts: []string{s.dir + "/absent"},
@@ -241,7 +242,8 @@ func TestReconnects(t *testing.T) {
 	broken := make(chan error, 1)
 	begun := providertest.NewExpect("begun")
 	go func() {
-		_, err := p.Exec(providertest.Within(t), p.ID, provider.ExecRequest{Command: "echo begun; sleep " + word}, begun, io.Discard)
+		_, err := p.Exec(providertest.Within(t), p.ID, provider.ExecRequest{Command: "echo begun; sleep " + word},
+			begun, io.Discard)
 		broken <- err
 	}()
 	begun.Wait(t)
@@ -271,7 +273,8 @@ func TestManyAtOnce(t *testing.T) {
 	for n := range cap(done) {
 		go func() {
 			var out bytes.Buffer
-			_, err := p.Exec(providertest.Within(t), p.ID, provider.ExecRequest{Command: fmt.Sprintf("sleep 0.2; echo %d", n)}, &out,
+			_, err := p.Exec(providertest.Within(t), p.ID,
+				provider.ExecRequest{Command: fmt.Sprintf("sleep 0.2; echo %d", n)}, &out,
 				io.Discard)
 			done <- fmt.Sprint(strings.TrimSpace(out.String()) == fmt.Sprint(n), err)
 		}()
@@ -373,7 +376,8 @@ func TestWithoutFiles(t *testing.T) {
 	s.reconfigure(t, "Subsystem sftp internal-sftp\n", "")
 	p := providertest.Create(t, s.open(t, ""))
 	for range 12 { // more than a server allows channels
-		if _, err := p.ReadFile(providertest.Within(t), p.ID, "/etc/passwd", 1<<20); !errors.Is(err, provider.ErrProvider) {
+		if _, err := p.ReadFile(providertest.Within(t), p.ID, "/etc/passwd", 1<<20); !errors.Is(err,
+			provider.ErrProvider) {
 			t.Fatal(err)
 		}
 	}

@@ -54,7 +54,8 @@ func (s *Service) sessionRoutes() []httpapi.Route {
 			Takes(wire.CompatEnv{}, "The variables.").
 			Gives("CompatNamed Invalid NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
 				"NoSpace"),
-		httpapi.Post("/api/env/set", s.setVariables, "export variables in the session of X-Session-Id (compatible)").Streams().
+		httpapi.Post("/api/env/set", s.setVariables,
+			"export variables in the session of X-Session-Id (compatible)").Streams().
 			Doc("compatEnv", "compat", "Export variables").
 			Params("sessionHeader").
 			Takes(wire.CompatEnv{}, "The variables.").
@@ -66,7 +67,8 @@ func (s *Service) sessionRoutes() []httpapi.Route {
 			Takes(wire.CompatExecute{}, "The command.").
 			Gives("CompatResult CannotStart NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
 				"NoSpace"),
-		httpapi.Post("/api/execute/stream", s.executeStream, "run a command, output as Server-Sent Events (compatible)").Streams().
+		httpapi.Post("/api/execute/stream", s.executeStream,
+			"run a command, output as Server-Sent Events (compatible)").Streams().
 			Doc("compatExecuteStream", "compat", "Run a command and get its output as it comes").
 			Params("sessionHeader").
 			Takes(wire.CompatExecute{}, "The command.").
@@ -105,7 +107,8 @@ func (s *Service) processRoutes() []httpapi.Route {
 		httpapi.Get("/api/process/:id/logs", s.getLogs, "what a process printed (compatible)").Streams().
 			Doc("compatLogs", "compat", "What a process printed").
 			Gives("CompatLogs NoProcess"),
-		httpapi.Get("/api/process/:id/stream", s.streamProcess, "a process's output as Server-Sent Events (compatible)").Streams().
+		httpapi.Get("/api/process/:id/stream", s.streamProcess,
+			"a process's output as Server-Sent Events (compatible)").Streams().
 			Doc("compatProcessStream", "compat", "The output of a process as it comes").
 			Text("From its beginning.").
 			Gives("CompatStream NoProcess"),
@@ -231,7 +234,8 @@ func (s *Service) existing(session string) (*registry.Shell, error) {
 			return sh, nil
 		}
 	}
-	return nil, httpapi.NewError(http.StatusNotFound, "SESSION_NOT_FOUND", "there is no session %q; POST /api/session/create makes one", httpapi.Clip(session)).
+	return nil, httpapi.NewError(http.StatusNotFound, "SESSION_NOT_FOUND",
+		"there is no session %q; POST /api/session/create makes one", httpapi.Clip(session)).
 		With("session", httpapi.Clip(session))
 }
 
@@ -329,7 +333,8 @@ func (s *Service) setVariables(c echo.Context) error {
 		return err
 	}
 	if (req.EnvVars == nil) == (req.Env == nil) {
-		return httpapi.BadRequest(`"envVars" is needed: an object of variables and their values`).With("field", "envVars")
+		return httpapi.BadRequest(`"envVars" is needed: an object of variables and their values`).With("field",
+			"envVars")
 	}
 	set, unset := map[string]string{}, []string{}
 	for _, vars := range []exec.EnvMap{req.EnvVars, req.Env} {

@@ -34,7 +34,8 @@ func (r *executeRequest) own() exec.Request {
 	if timeout == 0 {
 		timeout = r.Timeout
 	}
-	return exec.Request{Command: r.Command, Cwd: r.Cwd, Env: r.Env, TimeoutMS: timeout, Stdin: r.Stdin, Background: r.Background}
+	return exec.Request{Command: r.Command, Cwd: r.Cwd, Env: r.Env, TimeoutMS: timeout, Stdin: r.Stdin,
+		Background: r.Background}
 }
 
 // submit reads the request and gives its command to the shell it means.
@@ -87,7 +88,8 @@ func (s *Service) execute(c echo.Context) error {
 			return errorOf(c, sh, err)
 		}
 		i := e.Info()
-		return exec.SendLogs(c, e, executeReply{stamp: stampNow(), Command: i.Command, SessionID: sh.Session, ProcessID: i.ID, PID: i.PID}, 0, 0)
+		return exec.SendLogs(c, e, executeReply{stamp: stampNow(), Command: i.Command, SessionID: sh.Session,
+			ProcessID: i.ID, PID: i.PID}, 0, 0)
 	}
 	r, err := s.Await(c, e, false)
 	if err != nil {
@@ -112,7 +114,8 @@ func (s *Service) executeStream(c echo.Context) error {
 type events struct{ session string }
 
 func (o events) Started(b []byte, i shell.Info) []byte {
-	return appendData(b, wire.CompatEvent{Type: "start", Timestamp: i.StartedAt.UTC(), Command: i.Command, SessionID: o.session, ProcessID: i.ID, PID: i.PID})
+	return appendData(b, wire.CompatEvent{Type: "start", Timestamp: i.StartedAt.UTC(), Command: i.Command,
+		SessionID: o.session, ProcessID: i.ID, PID: i.PID})
 }
 
 // output says bytes that are not UTF-8 as U+FFFD: clients of these streams know nothing else. data_b64 has them too.
@@ -130,13 +133,15 @@ func (o events) Output(b []byte, out shell.Stream, p []byte) []byte {
 }
 
 func (o events) Completed(b []byte, i shell.Info, r shell.Result) []byte {
-	return appendData(b, wire.CompatEvent{Type: "complete", Timestamp: i.FinishedAt.UTC(), ExitCode: &r.ExitCode, SessionID: o.session, ProcessID: i.ID,
+	return appendData(b, wire.CompatEvent{Type: "complete", Timestamp: i.FinishedAt.UTC(), ExitCode: &r.ExitCode,
+		SessionID: o.session, ProcessID: i.ID,
 		Result: &wire.CompatEventResult{Success: r.ExitCode == 0, ExitCode: r.ExitCode, Command: i.Command,
 			Duration: exec.DurationOf(i), SessionID: o.session}})
 }
 
 func (o events) Failed(b []byte, e *httpapi.Error) []byte {
-	return appendData(b, wire.CompatEvent{Type: "error", Timestamp: time.Now().UTC(), Error: e.Message, Code: e.Code, SessionID: o.session})
+	return appendData(b, wire.CompatEvent{Type: "error", Timestamp: time.Now().UTC(), Error: e.Message, Code: e.Code,
+		SessionID: o.session})
 }
 
 func appendData(b []byte, e wire.CompatEvent) []byte {
@@ -148,7 +153,8 @@ func appendData(b []byte, e wire.CompatEvent) []byte {
 }
 
 func processReplyOf(session string, i shell.Info) wire.CompatProcess {
-	p := wire.CompatProcess{Success: true, ID: i.ID, ProcessID: i.ID, PID: i.PID, Command: i.Command, Status: processStatus(i), StartTime: i.CreatedAt.UTC(),
+	p := wire.CompatProcess{Success: true, ID: i.ID, ProcessID: i.ID, PID: i.PID, Command: i.Command,
+		Status: processStatus(i), StartTime: i.CreatedAt.UTC(),
 		EndTime: utc(i.FinishedAt), SessionID: session, Timestamp: time.Now().UTC()}
 	if !i.StartedAt.IsZero() {
 		p.StartTime = i.StartedAt.UTC()

@@ -52,8 +52,9 @@ func done(path string) wire.CompatFile {
 	return wire.CompatFile{Success: true, Timestamp: now(), Path: path}
 }
 
-// bindFile reads the request, which is about the needed paths, makes these absolute and asks whether it may be done: relative ones are relative to the session's directory.
-// There is no border around it: a shell could read and write the same.
+// bindFile reads the request, which is about the needed paths, makes these absolute and asks whether it may be done:
+// relative ones are relative to the session's directory. There is no border around it: a shell could read and write the
+// same.
 func (s *Service) bindFile(c echo.Context, tool string, needed ...string) (r fileRequest, err error) {
 	if err = exec.Bind(c, &r, false); err != nil {
 		return r, err
@@ -180,7 +181,8 @@ func (s *Service) readFile(c echo.Context) error {
 	}
 	p, err := r.files.read(c.Request().Context(), r.Path)
 	if errors.Is(err, syscall.EFBIG) {
-		return httpapi.NewError(http.StatusRequestEntityTooLarge, "TOO_LARGE", "the file is too large: at most %d bytes are read at once", maxFile).With("limit", maxFile)
+		return httpapi.NewError(http.StatusRequestEntityTooLarge, "TOO_LARGE",
+			"the file is too large: at most %d bytes are read at once", maxFile).With("limit", maxFile)
 	}
 	if err != nil {
 		return fileError(err)
@@ -201,7 +203,8 @@ func contentOf(p []byte, encoding string) (content, used string, err error) {
 			return string(p), "utf-8", nil
 		}
 		if encoding != "" {
-			return "", "", httpapi.NewError(http.StatusConflict, "NOT_TEXT", "the file is not UTF-8; read it with the encoding base64")
+			return "", "", httpapi.NewError(http.StatusConflict, "NOT_TEXT",
+				"the file is not UTF-8; read it with the encoding base64")
 		}
 		return base64.StdEncoding.EncodeToString(p), "base64", nil
 	case "base64":
@@ -211,7 +214,8 @@ func contentOf(p []byte, encoding string) (content, used string, err error) {
 }
 
 func errorEncoding(encoding string) *httpapi.Error {
-	return httpapi.BadRequest("encoding %q: utf-8 or base64 are allowed", httpapi.Clip(encoding)).With("field", "encoding")
+	return httpapi.BadRequest("encoding %q: utf-8 or base64 are allowed", httpapi.Clip(encoding)).With("field",
+		"encoding")
 }
 
 // bytesOf is the content in its encoding.
@@ -319,7 +323,8 @@ func (s *Service) listFiles(c echo.Context) error {
 		return err
 	}
 	reply := wire.CompatFiles{CompatFile: done(r.Path), Files: []wire.CompatEntry{}}
-	if err := r.files.list(c.Request().Context(), &reply, r.Options.Recursive || r.Recursive, r.Options.IncludeHidden); err != nil {
+	if err := r.files.list(c.Request().Context(), &reply, r.Options.Recursive || r.Recursive,
+		r.Options.IncludeHidden); err != nil {
 		return fileError(err)
 	}
 	reply.Count = len(reply.Files)

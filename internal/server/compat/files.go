@@ -138,7 +138,8 @@ func (r remoteFiles) list(ctx context.Context, l *wire.CompatFiles, recursive, h
 }
 
 func entryOf(f provider.File, dir, relative string) wire.CompatEntry {
-	e := wire.CompatEntry{Name: f.Name, AbsolutePath: filepath.Join(dir, f.Name), RelativePath: filepath.Join(relative, f.Name), Type: "file", Size: f.Size,
+	e := wire.CompatEntry{Name: f.Name, AbsolutePath: filepath.Join(dir, f.Name),
+		RelativePath: filepath.Join(relative, f.Name), Type: "file", Size: f.Size,
 		ModifiedAt: f.MTime.UTC(), Mode: octal(f.Mode)}
 	switch {
 	case f.Dir:

@@ -64,7 +64,8 @@ func (s *Service) process(c echo.Context) (session string, e *shell.Exec, err er
 			return sh.Session, e, nil
 		}
 	}
-	return "", nil, httpapi.NewError(http.StatusNotFound, "PROCESS_NOT_FOUND", "there is no process %q", httpapi.Clip(c.Param("id")))
+	return "", nil, httpapi.NewError(http.StatusNotFound, "PROCESS_NOT_FOUND", "there is no process %q",
+		httpapi.Clip(c.Param("id")))
 }
 
 func (s *Service) getProcess(c echo.Context) error {

@@ -47,7 +47,7 @@ func (s *Base) ContextOf(c echo.Context) (context.Context, context.CancelFunc) {
 // terminal half deleted helps nobody.
 func Unhurried(c echo.Context) context.Context { return context.WithoutCancel(c.Request().Context()) }
 
-// Closed tells whether a channel that only ever gets closed is.
+// Closed reports whether a channel that only ever gets closed is.
 func Closed(c <-chan struct{}) bool {
 	select {
 	case <-c:

@@ -48,7 +48,7 @@ func pointed(t reflect.Type) reflect.Type {
 	return t
 }
 
-// decodesItself tells whether a type has a decoding of its own, which is not looked into.
+// decodesItself reports whether a type has a decoding of its own, which is not looked into.
 func decodesItself(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
 }

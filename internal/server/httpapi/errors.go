@@ -103,7 +103,7 @@ var ErrorTable = []errorRow{
 	{permission.ErrNeedsApproval, http.StatusLocked, "NEEDS_APPROVAL", ""},
 	{conversation.ErrDecided, http.StatusConflict, "DECIDED", ""},
 
-	{service.ErrNoRecords, http.StatusServiceUnavailable, "NO_RECORDS", ""},
+	{service.ErrNoStore, http.StatusServiceUnavailable, "NO_RECORDS", ""},
 	{thread.ErrNotFound, http.StatusNotFound, "NOT_FOUND", ""},
 	{thread.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
 	{thread.ErrTransition, http.StatusConflict, "ILLEGAL_TRANSITION", ""},

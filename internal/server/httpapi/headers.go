@@ -58,5 +58,5 @@ func WantsHTML(r *http.Request) bool {
 		strings.Contains(r.Header.Get(echo.HeaderAccept), echo.MIMETextHTML)
 }
 
-// IsHead tells whether nobody reads the body.
+// IsHead reports whether nobody reads the body.
 func IsHead(c echo.Context) bool { return c.Request().Method == http.MethodHead }

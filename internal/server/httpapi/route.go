@@ -107,7 +107,7 @@ func (r Route) Streams() Route {
 // bareCalls end the paths of calls that have no body.
 var bareCalls = []string{"/touch", "/pause", "/resume", "/activate", "/clear", "/drain", "/destroy", "/refresh", "/kill-all"}
 
-// Bare tells whether the call has no body, though its method may have one.
+// Bare reports whether the call has no body, though its method may have one.
 func (r Route) Bare() bool {
 	switch r.Method {
 	case http.MethodDelete:

@@ -20,48 +20,48 @@ const (
 	maxDocumentBody = conversation.MaxDocument
 )
 
-// recorded are the records of the thread a path names, for who reads.
-func (s *Service) recorded(c echo.Context) (*store.Manager, string, error) {
+// conversations are the records of the thread a path names, for who reads.
+func (s *Service) conversations(c echo.Context) (*store.Manager, string, error) {
 	id, err := threadOf(c)
 	if err != nil {
 		return nil, "", err
 	}
-	m, err := s.Threads.Record(id)
+	m, err := s.Threads.Conversations(id)
 	return m, id, err
 }
 
-// recordOf is the record that the path or the query names; "" is the current one.
-func recordOf(c echo.Context) string {
+// conversationOf is the conversation that the path or the query names; "" is the current one.
+func conversationOf(c echo.Context) string {
 	if rid := c.Param("rid"); rid != "" {
 		return rid
 	}
 	return c.QueryParam("record")
 }
 
-// readRecord replies with a part of the record that the query, or the path, names; else of the current one.
-func (s *Service) readRecord(c echo.Context, read func(m *store.Manager, thread, rid string) (any, error)) error {
-	m, id, err := s.recorded(c)
+// readConversation replies with a part of the conversation that the query, or the path, names; else of the current one.
+func (s *Service) readConversation(c echo.Context, read func(m *store.Manager, thread, rid string) (any, error)) error {
+	m, id, err := s.conversations(c)
 	if err != nil {
 		return err
 	}
-	v, err := read(m, id, recordOf(c))
+	v, err := read(m, id, conversationOf(c))
 	if err != nil {
 		return err
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, v)
 }
 
-// changeRecord reads the body and does something to the current record with it. The thread is made for it when nothing is wrong with it.
-func changeRecord[T any](s *Service, c echo.Context, status int, do func(m *store.Manager, thread string, req T) (any, error)) error {
+// changeConversation reads the body and does something to the current conversation with it. The thread is made for it when nothing is wrong with it.
+func changeConversation[T any](s *Service, c echo.Context, status int, do func(m *store.Manager, thread string, req T) (any, error)) error {
 	var req T
 	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
 		return err
 	}
-	return writeRecord(c, status, s.Threads.WriteRecord, func(m *store.Manager, thread string) (any, error) { return do(m, thread, req) })
+	return writeConversation(c, status, s.Threads.WriteConversation, func(m *store.Manager, thread string) (any, error) { return do(m, thread, req) })
 }
 
-// writeRecord has something done to the record of the thread a path names by write, which may do it twice, and replies with what it says.
-func writeRecord(c echo.Context, status int, write func(context.Context, string, func(*store.Manager) error) error,
+// writeConversation has something done to the conversation of the thread a path names by write, which may do it twice, and replies with what it says.
+func writeConversation(c echo.Context, status int, write func(context.Context, string, func(*store.Manager) error) error,
 	do func(m *store.Manager, thread string) (any, error)) error {
 	id, err := threadOf(c)
 	if err != nil {
@@ -99,7 +99,7 @@ func partOf(c echo.Context, view int) (store.Page, error) {
 // latestThread stands for the thread whose record was changed last.
 const latestThread = "latest"
 
-func (s *Service) getLatestRecord(c echo.Context) error {
+func (s *Service) getLatestConversation(c echo.Context) error {
 	if auth.GrantOf(c).PTY != "" {
 		return httpapi.ErrWrongTerminal
 	}
@@ -107,7 +107,7 @@ func (s *Service) getLatestRecord(c echo.Context) error {
 	if l, err := s.Threads.Thread(c.Request().Context(), latestThread); err == nil {
 		return s.sendThread(c, l)
 	}
-	m, err := s.Threads.Record("")
+	m, err := s.Threads.Conversations("")
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *Service) getLatestRecord(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, h)
 }
 
-// Keys that GET …/record adds to what a record file has. A document that is imported is without them.
+// Keys that GET …/record adds to what a conversation file has. A document that is imported is without them.
 const (
 	lastTurnKey   = "last_turn_summary" // the newest turn, or null
 	threadKey     = "thread_id"
@@ -126,17 +126,17 @@ const (
 	recordReplyOf = "json"
 )
 
-// getRecord sends a record as its file has it, with the newest turn beside it unless the form of the file is asked for.
-func (s *Service) getRecord(c echo.Context) error {
+// getConversation sends a conversation as its file has it, with the newest turn beside it unless the form of the file is asked for.
+func (s *Service) getConversation(c echo.Context) error {
 	format := c.QueryParam("format")
 	if format != "" && format != recordFileOf && format != recordReplyOf {
 		return httpapi.BadRequest("format %q: %s or %s are allowed", httpapi.Clip(format), recordReplyOf, recordFileOf)
 	}
-	m, id, err := s.recorded(c)
+	m, id, err := s.conversations(c)
 	if err != nil {
 		return err
 	}
-	d, err := m.Document(id, recordOf(c), -1)
+	d, err := m.Document(id, conversationOf(c), -1)
 	if err == nil && format != recordFileOf {
 		err = addTurn(m, id, &d)
 	}
@@ -153,7 +153,7 @@ func (s *Service) getRecord(c echo.Context) error {
 	return httpapi.WriteBody(c, http.StatusOK, text)
 }
 
-// unwritten is the document of a record that is not there yet: what names and dates it is null, and the rest is as in a new one.
+// unwritten is the document of a conversation that is not there yet: what names and dates it is null, and the rest is as in a new one.
 func unwritten(text []byte) ([]byte, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
@@ -187,7 +187,7 @@ func addTurn(m *store.Manager, thread string, d *conversation.Document) error {
 	return nil
 }
 
-func (s *Service) putRecord(c echo.Context) error {
+func (s *Service) putConversation(c echo.Context) error {
 	if err := httpapi.CheckMediaType(c.Request()); err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (s *Service) putRecord(c echo.Context) error {
 	}
 	delete(d.Extra, lastTurnKey)
 	delete(d.Extra, threadKey)
-	return writeRecord(c, http.StatusOK, s.Threads.WriteRecord, func(m *store.Manager, thread string) (any, error) { return m.Import(thread, d) })
+	return writeConversation(c, http.StatusOK, s.Threads.WriteConversation, func(m *store.Manager, thread string) (any, error) { return m.Import(thread, d) })
 }
 
 // recordsReply is the reply of GET …/records.
@@ -210,22 +210,22 @@ type recordsReply struct {
 	Records []conversation.Head `json:"records"`
 }
 
-func (s *Service) getRecords(c echo.Context) error {
-	return s.readRecord(c, func(m *store.Manager, thread, _ string) (any, error) {
-		list, err := m.Records(thread)
+func (s *Service) getConversations(c echo.Context) error {
+	return s.readConversation(c, func(m *store.Manager, thread, _ string) (any, error) {
+		list, err := m.Conversations(thread)
 		return recordsReply{thread, httpapi.OrNone(list)}, err
 	})
 }
 
 func (s *Service) getState(c echo.Context) error {
-	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) { return m.State(thread, rid) })
+	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) { return m.State(thread, rid) })
 }
 
 // anyKeys is a body of which package record, or nobody, knows the keys.
 type anyKeys map[string]json.RawMessage
 
 func (s *Service) patchState(c echo.Context) error {
-	return changeRecord(s, c, http.StatusOK, func(m *store.Manager, thread string, req anyKeys) (any, error) {
+	return changeConversation(s, c, http.StatusOK, func(m *store.Manager, thread string, req anyKeys) (any, error) {
 		patch, err := httpapi.Encode(req)
 		if err != nil {
 			return nil, err
@@ -235,5 +235,5 @@ func (s *Service) patchState(c echo.Context) error {
 }
 
 func (s *Service) getUsage(c echo.Context) error {
-	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) { return m.Usage(thread, rid) })
+	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) { return m.Usage(thread, rid) })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// conversationRoutes are a thread's record: what the harness that drives it did. Those that read take ?record=ID for a record that is not the current one.
+// conversationRoutes are a thread's record: what the harness that drives it did. Those that read take ?record=ID for a conversation that is not the current one.
 func (s *Service) conversationRoutes() []httpapi.Route {
 	return slices.Concat(s.documentRoutes(), s.listRoutes(), s.driverRoutes())
 }
@@ -15,24 +15,24 @@ func (s *Service) conversationRoutes() []httpapi.Route {
 // documentRoutes are about a whole record, its messages and its state.
 func (s *Service) documentRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		httpapi.Get("/api/threads/latest", s.getLatestRecord, "the thread whose record was changed last").
+		httpapi.Get("/api/threads/latest", s.getLatestConversation, "the thread whose record was changed last").
 			Doc("getLatestRecord", "record", "The record that was changed last").
 			Text("Of the current records of all threads. A thread that was called latest before the name was reserved is " +
 				"replied itself.").
 			Gives("RecordHead NoRecord NoCompute"),
-		httpapi.Get("/api/threads/:id/record", s.getRecord, "the whole record; ?format=loader as its file has it").
+		httpapi.Get("/api/threads/:id/record", s.getConversation, "the whole record; ?format=loader as its file has it").
 			Doc("getRecord", "record", "The whole record").
 			Params("record recordFormat").
 			Gives("Record Invalid NoRecord NoCompute"),
-		httpapi.Put("/api/threads/:id/record", s.putRecord, "import a record, as its file has it, as the current one").
+		httpapi.Put("/api/threads/:id/record", s.putConversation, "import a record, as its file has it, as the current one").
 			Doc("importRecord", "record", "Import a record").
 			Text("It becomes the current one; the one before is kept. The same file again changes nothing.").
 			Takes(wire.ImportRecord{}, "The file.").
 			Gives("RecordHead Invalid NoRecord RecordExists TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.Get("/api/threads/:id/records", s.getRecords, "the records of a thread, newest first").
+		httpapi.Get("/api/threads/:id/records", s.getConversations, "the records of a thread, newest first").
 			Doc("listRecords", "record", "The records of a thread").
 			Gives("RecordList NoRecord NoCompute"),
-		httpapi.Get("/api/threads/:id/records/:rid", s.getRecord, "one of them, whole").
+		httpapi.Get("/api/threads/:id/records/:rid", s.getConversation, "one of them, whole").
 			Doc("getOneRecord", "record", "One of the records, whole").
 			Params("recordFormat").
 			Gives("Record Invalid NoRecord NoCompute"),
@@ -139,7 +139,7 @@ func (s *Service) driverRoutes() []httpapi.Route {
 			Doc("steer", "record", "Leave a message for who drives the thread").
 			Takes(wire.Steer{}, "The message.").
 			Gives("SeqAdded Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.Get("/api/threads/:id/steer", s.getMail, "the messages that wait; they go on waiting").
+		httpapi.Get("/api/threads/:id/steer", s.getInbox, "the messages that wait; they go on waiting").
 			Doc("listMail", "record", "The messages that wait").
 			Text("They go on waiting.").
 			Gives("Mail NoRecord NoCompute"),

@@ -11,7 +11,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// attachReply is where a record stands for who goes on with it.
+// attachReply is where a conversation stands for who goes on with it.
 type attachReply struct {
 	ID     string `json:"session_id"`
 	Thread string `json:"thread_id"`
@@ -24,7 +24,7 @@ func (s *Service) postAttach(c echo.Context) error {
 	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
 		return err
 	}
-	return writeRecord(c, http.StatusOK, s.Threads.ChangeRecord, func(m *store.Manager, thread string) (any, error) {
+	return writeConversation(c, http.StatusOK, s.Threads.ChangeConversation, func(m *store.Manager, thread string) (any, error) {
 		state, err := m.Attach(thread, req.OwnerType)
 		if err != nil {
 			return nil, err
@@ -43,27 +43,27 @@ func (s *Service) postAttach(c echo.Context) error {
 }
 
 func (s *Service) postClear(c echo.Context) error {
-	return writeRecord(c, http.StatusCreated, s.Threads.ChangeRecord, func(m *store.Manager, thread string) (any, error) { return m.Clear(thread) })
+	return writeConversation(c, http.StatusCreated, s.Threads.ChangeConversation, func(m *store.Manager, thread string) (any, error) { return m.Clear(thread) })
 }
 
 func (s *Service) postSteer(c echo.Context) error {
-	return changeRecord(s, c, http.StatusCreated, func(m *store.Manager, thread string, req wire.Steer) (any, error) {
-		it, err := m.Steer(thread, req.Message)
+	return changeConversation(s, c, http.StatusCreated, func(m *store.Manager, thread string, req wire.Steer) (any, error) {
+		it, err := m.Enqueue(thread, req.Message)
 		return wire.Seq{Seq: it.Seq}, err
 	})
 }
 
 func (s *Service) postDrain(c echo.Context) error {
-	return writeRecord(c, http.StatusOK, s.Threads.ChangeRecord, func(m *store.Manager, thread string) (any, error) {
-		list, err := m.Drain(thread)
+	return writeConversation(c, http.StatusOK, s.Threads.ChangeConversation, func(m *store.Manager, thread string) (any, error) {
+		list, err := m.Dequeue(thread)
 		return wire.Drained{Messages: valuesOf(list)}, err
 	})
 }
 
-// getMail only looks: the messages go on waiting.
-func (s *Service) getMail(c echo.Context) error {
-	return s.readRecord(c, func(m *store.Manager, thread, _ string) (any, error) {
-		list, err := m.Mail(thread)
+// getInbox only looks: the messages go on waiting.
+func (s *Service) getInbox(c echo.Context) error {
+	return s.readConversation(c, func(m *store.Manager, thread, _ string) (any, error) {
+		list, err := m.Inbox(thread)
 		reply := wire.Mail{Messages: make([]wire.WaitingMessage, 0, len(list))}
 		for _, it := range list {
 			reply.Messages = append(reply.Messages, wire.WaitingMessage{Seq: it.Seq, CreatedAt: it.At, Message: it.Value})

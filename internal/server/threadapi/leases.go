@@ -105,7 +105,7 @@ func (s *Service) deleteLease(c echo.Context) error {
 	return c.JSON(http.StatusOK, httpapi.Done)
 }
 
-// changeLease does something to the lease a path names and tells how it is after it.
+// changeLease changes the lease that a path names and replies with it.
 func changeLease(c echo.Context, do func(context.Context, string) (thread.LeaseReply, error)) error {
 	return changeNamed(c, do, func(l thread.LeaseReply) any { return l })
 }

@@ -26,7 +26,7 @@ func (s *Service) postThreadTouch(c echo.Context) error {
 	return sendSession(c, l)
 }
 
-// changeThread does something to the thread a path names and tells how it is after it.
+// changeThread changes the thread that a path names and replies with it.
 func changeThread(c echo.Context, do func(context.Context, string) (thread.Layers, error)) error {
 	return changeNamed(c, do, threadView)
 }

@@ -40,7 +40,7 @@ func (s *Service) getTimeline(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) {
+	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
 		list, err := m.Timeline(thread, rid, part)
 		return timelineReply{firstOf(list), valuesOf(list)}, err
 	})
@@ -51,7 +51,7 @@ type entryFields conversation.Entry
 
 // postTimeline keeps keys that nobody knows, and refuses wrong types of those that are known.
 func (s *Service) postTimeline(c echo.Context) error {
-	return changeRecord(s, c, http.StatusCreated, func(m *store.Manager, thread string, req anyKeys) (any, error) {
+	return changeConversation(s, c, http.StatusCreated, func(m *store.Manager, thread string, req anyKeys) (any, error) {
 		body, err := httpapi.Encode(req)
 		if err != nil {
 			return nil, err
@@ -78,25 +78,25 @@ type traceReply struct {
 }
 
 func (s *Service) getTrace(c echo.Context) error {
-	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) {
+	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
 		list, derived, err := m.Trace(thread, rid)
 		return traceReply{derived, httpapi.OrNone(list)}, err
 	})
 }
 
 func (s *Service) postTrace(c echo.Context) error {
-	return changeRecord(s, c, http.StatusCreated, func(m *store.Manager, thread string, req conversation.TraceEntry) (any, error) {
+	return changeConversation(s, c, http.StatusCreated, func(m *store.Manager, thread string, req conversation.TraceEntry) (any, error) {
 		list, derived, err := m.AddTrace(thread, req)
 		return traceReply{derived, httpapi.OrNone(list)}, err
 	})
 }
 
 func (s *Service) getLedger(c echo.Context) error {
-	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) { return m.Ledger(thread, rid) })
+	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) { return m.Ledger(thread, rid) })
 }
 
 func (s *Service) putLedger(c echo.Context) error {
-	return changeRecord(s, c, http.StatusOK, func(m *store.Manager, thread string, req conversation.Ledger) (any, error) {
+	return changeConversation(s, c, http.StatusOK, func(m *store.Manager, thread string, req conversation.Ledger) (any, error) {
 		return m.PutLedger(thread, req)
 	})
 }
@@ -112,14 +112,14 @@ func (s *Service) getPrompts(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) {
+	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
 		list, err := m.Prompts(thread, rid, part)
 		return promptsReply{firstOf(list), valuesOf(list)}, err
 	})
 }
 
 func (s *Service) postPrompt(c echo.Context) error {
-	return changeRecord(s, c, http.StatusCreated, func(m *store.Manager, thread string, req conversation.Prompt) (any, error) {
+	return changeConversation(s, c, http.StatusCreated, func(m *store.Manager, thread string, req conversation.Prompt) (any, error) {
 		p, added, err := m.AddPrompt(thread, req)
 		return wire.PromptAdded{Seq: p.Seq, Skipped: !added}, err
 	})

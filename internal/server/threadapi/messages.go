@@ -25,7 +25,7 @@ func (s *Service) getMessages(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) {
+	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
 		list, next, err := m.MessagesPart(thread, rid, q)
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (r messageRequest) list() ([]conversation.Message, error) {
 }
 
 func (s *Service) postMessages(c echo.Context) error {
-	return changeRecord(s, c, http.StatusCreated, func(m *store.Manager, thread string, req messageRequest) (any, error) {
+	return changeConversation(s, c, http.StatusCreated, func(m *store.Manager, thread string, req messageRequest) (any, error) {
 		list, err := req.list()
 		if err != nil {
 			return nil, err
@@ -105,7 +105,7 @@ func (s *Service) getCompactions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) {
+	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
 		list, err := m.Compactions(thread, rid, part)
 		return compactionsReply{httpapi.OrNone(list)}, err
 	})
@@ -125,7 +125,7 @@ func (s *Service) postCompact(c echo.Context) error {
 	if req.KeepLast < 0 || req.Threshold < 0 || req.ContextWindow < 0 {
 		return httpapi.BadRequest("keep_last %d, threshold %d, context_window %d: each is 0, for the default, or more", req.KeepLast, req.Threshold, req.ContextWindow)
 	}
-	m, id, err := s.recorded(c)
+	m, id, err := s.conversations(c)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (r turnRequest) turn() conversation.Turn {
 }
 
 func (s *Service) postTurn(c echo.Context) error {
-	return changeRecord(s, c, http.StatusCreated, func(m *store.Manager, thread string, req turnRequest) (any, error) {
+	return changeConversation(s, c, http.StatusCreated, func(m *store.Manager, thread string, req turnRequest) (any, error) {
 		return m.AddTurn(thread, req.turn(), req.Usage)
 	})
 }
@@ -176,7 +176,7 @@ func (s *Service) getTurns(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.readRecord(c, func(m *store.Manager, thread, rid string) (any, error) {
+	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
 		list, err := m.Turns(thread, rid, part)
 		return turnsReply{valuesOf(list)}, err
 	})

@@ -159,7 +159,7 @@ func (s *Service) getApprovals(c echo.Context) error {
 	if known := permission.ApprovalStatuses(); status != "" && !slices.Contains(known, status) {
 		return httpapi.BadRequest("status %q: %s are allowed", httpapi.Clip(status), strings.Join(known, ", ")).With("field", "status")
 	}
-	r, id, err := s.recorded(c)
+	r, id, err := s.conversations(c)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (s *Service) postApproval(c echo.Context) error {
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	r, err := s.Threads.Record(id)
+	r, err := s.Threads.Conversations(id)
 	if err != nil {
 		return err
 	}

@@ -151,11 +151,11 @@ func (s *Service) deleteThread(c echo.Context) error {
 	return c.JSON(http.StatusOK, httpapi.Done)
 }
 
-// lastMessages are the newest messages of a thread's record, none when it has no record, and how many there are before them.
+// lastMessages are the newest messages of a thread's record, none when it has no conversation, and how many there are before them.
 func (s *Service) lastMessages(thread string) (texts []json.RawMessage, omitted int64, err error) {
 	texts = []json.RawMessage{}
-	m, err := s.Threads.Record(thread)
-	if errors.Is(err, service.ErrNoRecords) {
+	m, err := s.Threads.Conversations(thread)
+	if errors.Is(err, service.ErrNoStore) {
 		return texts, 0, nil
 	}
 	if err != nil {

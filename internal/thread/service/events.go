@@ -26,7 +26,7 @@ const eventPage = 256
 
 // ThreadEvents reads the events of a thread after a number, which may be of before this server. The caller closes it. Errors: thread.ErrNotFound, ErrInvalid.
 func (d *Service) ThreadEvents(thread string, after int64) (*ThreadEvents, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return nil, err
 	}
 	if _, err := d.Manager.Events(thread, after, 1); err != nil {
@@ -39,7 +39,7 @@ func (d *Service) ThreadEvents(thread string, after int64) (*ThreadEvents, error
 
 // ListEvents are those of a thread after a number, at most limit; 0 is thread.MaxPage. Errors: thread.ErrNotFound, ErrInvalid.
 func (d *Service) ListEvents(thread string, after int64, limit int) ([]thread.Event, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return nil, err
 	}
 	return d.Manager.Events(thread, after, limit)

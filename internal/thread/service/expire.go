@@ -25,15 +25,15 @@ const (
 	endTime = proc.KillGrace + 10*time.Second
 )
 
-// sweepLoop closes sessions that are over until the server closes.
-func (d *Service) sweepLoop() {
+// maintenanceLoop closes sessions that are over until the server closes.
+func (d *Service) maintenanceLoop() {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	slots := make(chan struct{}, sweepsAtOnce)
 	for {
 		select {
 		case <-tick.C:
-		case <-d.kick:
+		case <-d.wake:
 		case <-d.ctx.Done():
 			return
 		}
@@ -51,15 +51,15 @@ func (d *Service) sweepLoop() {
 	}
 }
 
-// hurry has sessions that are over looked for at once.
-func (d *Service) hurry() {
+// wakeMaintenance has sessions that are over looked for at once.
+func (d *Service) wakeMaintenance() {
 	select {
-	case d.kick <- struct{}{}:
+	case d.wake <- struct{}{}:
 	default:
 	}
 }
 
-// end ends processes because their session is over (session.Config.End): all of them when somebody chose the thread's policy, destroys it, or its budget is used up. Of a
+// end ends processes because their session is over (lifecycle.Config.End): all of them when somebody chose the thread's policy, destroys it, or its budget is used up. Of a
 // thread that has no policy but the server's default one only shells end in which nothing runs: they come back with their next command as if nothing had happened, while a program
 // on a terminal belongs to whoever started it and outlives its viewers.
 func (d *Service) end(ctx context.Context, threadID string, list []thread.Runtime, reason string) error {
@@ -156,7 +156,7 @@ func (d *Service) chargeOutput() {
 // charge has a session that is over its budget closed.
 func (d *Service) charge(threadID string, u thread.Usage) {
 	if errors.Is(d.Manager.Charge(threadID, u), thread.ErrBudget) {
-		d.hurry()
+		d.wakeMaintenance()
 	}
 }
 

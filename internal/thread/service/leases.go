@@ -9,12 +9,13 @@ import (
 
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 // CreateLease makes a lease that belongs to no thread, to be shared; "" lets the server choose the id and the provider. config is JSON of the provider's own.
 // Errors: thread.ErrInvalid, ErrNoProvider, ErrConflict.
 func (d *Service) CreateLease(id, provider, config string) (thread.LeaseReply, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return thread.LeaseReply{}, err
 	}
 	l, err := d.Manager.CreateLease(id, provider, config)
@@ -24,7 +25,7 @@ func (d *Service) CreateLease(id, provider, config string) (thread.LeaseReply, e
 // Leases are a part of those that a query means, in the order of their making. next is the After of the next part, "" at the end.
 // Errors: thread.ErrNotFound (q.After), ErrNoProvider (q.Provider is neither set up nor has a lease).
 func (d *Service) Leases(q thread.LeaseQuery) (replies []thread.LeaseReply, next string, err error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return nil, "", err
 	}
 	list, next, err := d.Manager.LeasePart(q)
@@ -47,7 +48,7 @@ func (d *Service) Leases(q thread.LeaseQuery) (replies []thread.LeaseReply, next
 
 // Lease finds a lease. Errors: thread.ErrNotFound.
 func (d *Service) Lease(id string) (thread.LeaseReply, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return thread.LeaseReply{}, err
 	}
 	l, err := d.Manager.Lease(id)
@@ -70,8 +71,8 @@ func (d *Service) leaseReply(l thread.Lease) (thread.LeaseReply, error) {
 	return layers.LeaseReply(), err
 }
 
-// leaseChange does something with a lease and tells how it is then.
-func (d *Service) leaseChange(ctx context.Context, id string, do func(*thread.Manager, context.Context, string) (thread.Lease, error)) (thread.LeaseReply, error) {
+// leaseChange changes a lease and returns it.
+func (d *Service) leaseChange(ctx context.Context, id string, do func(*lifecycle.Manager, context.Context, string) (thread.Lease, error)) (thread.LeaseReply, error) {
 	if err := d.current(ctx, ""); err != nil {
 		return thread.LeaseReply{}, err
 	}
@@ -84,35 +85,35 @@ func (d *Service) leaseChange(ctx context.Context, id string, do func(*thread.Ma
 
 // PauseLease pauses the compute of a lease, whoever uses it. Errors: thread.ErrNotFound, ErrTransition, ErrProvider, ErrUnsupported.
 func (d *Service) PauseLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return d.leaseChange(ctx, id, (*thread.Manager).PauseLease)
+	return d.leaseChange(ctx, id, (*lifecycle.Manager).PauseLease)
 }
 
 // ResumeLease is the reverse, with the same errors.
 func (d *Service) ResumeLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return d.leaseChange(ctx, id, (*thread.Manager).ResumeLease)
+	return d.leaseChange(ctx, id, (*lifecycle.Manager).ResumeLease)
 }
 
 // DestroyLease ends the compute of a lease, which stays and gets other compute with its next use. Errors: thread.ErrNotFound, ErrProvider.
 func (d *Service) DestroyLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return d.leaseChange(ctx, id, (*thread.Manager).DestroyLease)
+	return d.leaseChange(ctx, id, (*lifecycle.Manager).DestroyLease)
 }
 
 // RefreshLease asks the provider how the compute is. Errors: thread.ErrNotFound, ErrProvider.
 func (d *Service) RefreshLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return d.leaseChange(ctx, id, (*thread.Manager).Refresh)
+	return d.leaseChange(ctx, id, (*lifecycle.Manager).Refresh)
 }
 
 // DeleteLease removes a lease that nobody uses. Errors: thread.ErrNotFound, ErrInUse.
 func (d *Service) DeleteLease(ctx context.Context, id string) error {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return err
 	}
 	return d.Manager.DeleteLease(ctx, id)
 }
 
-// LeaseEvents is the book of a lease after an entry, at most limit of it (0 is thread.MaxPage). Errors: thread.ErrNotFound.
+// LeaseEvents returns the events of a lease after one of them, at most limit of it (0 is thread.MaxPage). Errors: thread.ErrNotFound.
 func (d *Service) LeaseEvents(id string, after int64, limit int) ([]thread.LeaseEvent, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return nil, err
 	}
 	return d.Manager.LeaseEvents(id, after, limit)
@@ -120,7 +121,7 @@ func (d *Service) LeaseEvents(id string, after int64, limit int) ([]thread.Lease
 
 // LeaseMetrics is what the compute of a lease uses. Errors: thread.ErrNotFound, ErrTransition (there is no compute), ErrUnsupported, ErrProvider.
 func (d *Service) LeaseMetrics(ctx context.Context, id string) (provider.Metrics, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return provider.Metrics{}, err
 	}
 	return d.metrics(ctx, id)
@@ -206,7 +207,7 @@ func (d *Service) SandboxSessions(q thread.LeaseQuery) (sessions []SandboxSessio
 
 // Observe takes what a provider told by itself (a webhook); matched says whether an instance of ours is meant. Errors: thread.ErrInvalid.
 func (d *Service) Observe(provider, instance, kind, state, payload string) (matched bool, err error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return false, err
 	}
 	return d.Manager.Observe(provider, instance, kind, state, payload)
@@ -214,7 +215,7 @@ func (d *Service) Observe(provider, instance, kind, state, payload string) (matc
 
 // ProviderEvents is what providers told, the newest first; 0 is thread.MaxPage of them.
 func (d *Service) ProviderEvents(limit int) ([]thread.ProviderEvent, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return nil, err
 	}
 	return d.Manager.ProviderEvents(limit)

@@ -48,7 +48,7 @@ func (p *pauses) remember() {
 			continue
 		}
 		p.found = append(p.found, e)
-		p.stand(e.ID, true, e.ObservedAt)
+		p.setPaused(e.ID, true, e.ObservedAt)
 	}
 }
 
@@ -99,18 +99,18 @@ func (p *pauses) stopped(lease string) (stopped, all int) {
 func (p *pauses) computeChanged(l thread.Lease, s thread.Observed) {
 	p.freeze(l.ID, s == thread.Frozen)
 	if gone := s == thread.Dead; l.Provider == thread.Local && (gone || p.some.Load()) {
-		p.lose(l.ID, gone)
+		p.setLost(l.ID, gone)
 	}
 }
 
 // freeze notes that the threads of a lease stand still, or do no more.
 func (p *pauses) freeze(lease string, frozen bool) {
 	if frozen || p.some.Load() {
-		p.stand(lease, frozen, time.Now())
+		p.setPaused(lease, frozen, time.Now())
 	}
 }
 
-func (p *pauses) stand(lease string, frozen bool, now time.Time) {
+func (p *pauses) setPaused(lease string, frozen bool, now time.Time) {
 	for _, thread := range p.threads(lease) {
 		p.mu.Lock()
 		since, was := p.frozen[thread]
@@ -133,8 +133,8 @@ func (p *pauses) stand(lease string, frozen bool, now time.Time) {
 	}
 }
 
-// lose notes that the threads of a lease have nothing to run on, or have again.
-func (p *pauses) lose(lease string, gone bool) {
+// setLost notes that the threads of a lease have nothing to run on, or have again.
+func (p *pauses) setLost(lease string, gone bool) {
 	threads := p.threads(lease)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,7 +157,7 @@ func (p *pauses) forget(thread string) {
 	p.some.Store(len(p.frozen)+len(p.gone) > 0)
 }
 
-// isFrozen says whether a thread stands still, or has nothing to run on, until somebody sees to it.
+// isFrozen reports whether a thread stands still, or has nothing to run on, until somebody sees to it.
 func (p *pauses) isFrozen(thread string) bool {
 	if p == nil || !p.some.Load() {
 		return false
@@ -168,5 +168,5 @@ func (p *pauses) isFrozen(thread string) bool {
 	return frozen || p.gone[thread]
 }
 
-// stands says whether the time of a thread stands still.
-func (d *Service) stands(thread string) bool { return d.pauses.isFrozen(thread) }
+// isPaused reports whether the time of a thread stands still.
+func (d *Service) isPaused(thread string) bool { return d.pauses.isFrozen(thread) }

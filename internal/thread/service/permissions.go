@@ -31,16 +31,16 @@ func (d *Service) Check(ctx context.Context, threadID string, a permission.Actio
 	var err error
 	if !permission.Begins(c.Tool) || d.denies(threadID, c) {
 		var m *store.Manager
-		if m, err = d.Record(threadID); err == nil {
+		if m, err = d.Conversations(threadID); err == nil {
 			return m.Check(threadID, c)
 		}
 		if isMissing(err) {
 			return d.checkWithoutPerson(threadID, c)
 		}
 	} else {
-		err = d.WriteRecord(ctx, threadID, func(m *store.Manager) error { return m.Check(threadID, c) })
+		err = d.WriteConversation(ctx, threadID, func(m *store.Manager) error { return m.Check(threadID, c) })
 	}
-	if errors.Is(err, ErrNoRecords) {
+	if errors.Is(err, ErrNoStore) {
 		return d.checkWithoutPerson(threadID, c)
 	}
 	return err
@@ -77,7 +77,7 @@ func decideWithoutPerson(d permission.Decision) error {
 // CheckLease is Check for actions on a lease: every thread that uses it has to allow them.
 // The end of a local lease is the end of its processes.
 func (d *Service) CheckLease(ctx context.Context, id, tool string) error {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return err
 	}
 	l, err := d.Manager.Lease(id)
@@ -126,7 +126,7 @@ func (d *Service) CheckEnd(ctx context.Context, threadID string) error {
 
 // Permissions returns the permissions of a thread. Errors: those of Record.
 func (d *Service) Permissions(thread string) (permission.Permissions, error) {
-	m, err := d.Record(thread)
+	m, err := d.Conversations(thread)
 	if err != nil {
 		return permission.Permissions{}, err
 	}
@@ -138,7 +138,7 @@ func (d *Service) Permissions(thread string) (permission.Permissions, error) {
 func (d *Service) SetPermissions(ctx context.Context, thread string, mode *string, rules *permission.Rules) (
 	permission.Permissions, error) {
 	var p permission.Permissions
-	err := d.WriteRecord(ctx, thread, func(m *store.Manager) (err error) {
+	err := d.WriteConversation(ctx, thread, func(m *store.Manager) (err error) {
 		p, err = m.SetPermissions(thread, mode, rules)
 		return err
 	})
@@ -147,12 +147,12 @@ func (d *Service) SetPermissions(ctx context.Context, thread string, mode *strin
 
 // Authorize returns the decision about a call of a tool that somebody else carries out, adds
 // it to the thread's events and has a person asked when that is the answer. Only then it
-// creates the thread. Errors: those of conversation.Manager.Authorize and of WriteRecord.
+// creates the thread. Errors: those of conversation.Manager.Authorize and of WriteConversation.
 func (d *Service) Authorize(ctx context.Context, thread string, c permission.Call) (permission.Decision, error) {
-	_, err := d.Record(thread)
+	_, err := d.Conversations(thread)
 	if isMissing(err) {
 		var m *store.Manager
-		if m, err = d.Record(""); err == nil {
+		if m, err = d.Conversations(""); err == nil {
 			if d, err := m.AuthorizeNew(thread, c); !isMissing(err) {
 				return d, err
 			}
@@ -162,7 +162,7 @@ func (d *Service) Authorize(ctx context.Context, thread string, c permission.Cal
 		return permission.Decision{}, err
 	}
 	var decision permission.Decision
-	err = d.WriteRecord(ctx, thread, func(m *store.Manager) (err error) {
+	err = d.WriteConversation(ctx, thread, func(m *store.Manager) (err error) {
 		decision, err = m.Authorize(thread, c)
 		return err
 	})

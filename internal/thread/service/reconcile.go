@@ -9,44 +9,45 @@ import (
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
-// align brings the records in line with what is there: at the start, and after the database could not be written. What a killed server had not written down of
+// reconcile brings the records in line with what is there: at the start, and after the database could not be written. What a killed server had not written down of
 // commands is in the histories of their shells.
-func (d *Service) align() {
-	strangers, err := d.alignNow()
+func (d *Service) reconcile() {
+	found, err := d.reconcileRows()
 	if err != nil {
 		d.failed(err)
 	}
-	d.later(strangers)
+	d.adoptLater(found)
 }
 
-// realign is align once more, of the recorder's goroutine.
-func (d *Service) realign() {
-	strangers, err := d.alignNow()
+// reconcileAgain is reconcile in the recorder's goroutine.
+func (d *Service) reconcileAgain() {
+	found, err := d.reconcileRows()
 	if err != nil {
 		return
 	}
 	if old := d.trouble.Swap(nil); old != nil {
 		d.cfg.Log.Info("works again", "was", *old)
 	}
-	d.later(strangers)
+	d.adoptLater(found)
 }
 
-// later has strangers adopted, unless the server closes: the recorder is at work longer than what Close waits for first.
-func (d *Service) later(strangers []stranger) {
-	if len(strangers) > 0 {
-		d.life.TryGo(func() { d.adopt(strangers) })
+// adoptLater creates rows for what has none, unless the server closes: the recorder is at work longer than what Close waits for first.
+func (d *Service) adoptLater(found []unrecorded) {
+	if len(found) > 0 {
+		d.life.TryGo(func() { d.adopt(found) })
 	}
 }
 
-// stranger is something without a row.
-type stranger struct {
+// unrecorded is something without a row.
+type unrecorded struct {
 	shell    *registry.Shell
 	terminal *terminal.Terminal
 }
 
-func (d *Service) alignNow() (strangers []stranger, err error) {
+func (d *Service) reconcileRows() (found []unrecorded, err error) {
 	open, err := d.Manager.OpenCommands()
 	if err != nil {
 		return nil, err
@@ -55,17 +56,17 @@ func (d *Service) alignNow() (strangers []stranger, err error) {
 	for _, k := range open {
 		waiting[k.Terminal] = append(waiting[k.Terminal], k)
 	}
-	alive := thread.Alive{Processes: map[string]thread.Process{}}
+	alive := lifecycle.Alive{Processes: map[string]lifecycle.Process{}}
 	for _, s := range d.shells.List("") {
 		_, err := d.Manager.Terminal(s.Key)
 		if isMissing(err) {
-			strangers = append(strangers, stranger{shell: s})
+			found = append(found, unrecorded{shell: s})
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		running, err := d.alignCommands(s, waiting[s.Key])
+		running, err := d.reconcileCommands(s, waiting[s.Key])
 		if err != nil {
 			return nil, err
 		}
@@ -75,18 +76,18 @@ func (d *Service) alignNow() (strangers []stranger, err error) {
 		}
 		shellRow(s).recorded.Store(true)
 	}
-	list, err := d.alignTerminals(&alive)
+	list, err := d.reconcileTerminals(&alive)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := d.Manager.Recover(alive); err != nil {
 		return nil, err
 	}
-	return append(strangers, list...), d.alignStates()
+	return append(found, list...), d.reconcileStates()
 }
 
-// alignTerminals adds the terminals that run. One that was deleted has no row, and one that has ended gets it when it is started again.
-func (d *Service) alignTerminals(alive *thread.Alive) (strangers []stranger, err error) {
+// reconcileTerminals adds the terminals that run. One that was deleted has no row, and one that has ended gets it when it is started again.
+func (d *Service) reconcileTerminals(alive *lifecycle.Alive) (found []unrecorded, err error) {
 	for _, t := range d.terminals.All() {
 		if t.Deleted() {
 			continue
@@ -94,7 +95,7 @@ func (d *Service) alignTerminals(alive *thread.Alive) (strangers []stranger, err
 		_, err := d.Manager.Terminal(t.ID)
 		switch {
 		case isMissing(err) && t.Running():
-			strangers = append(strangers, stranger{terminal: t})
+			found = append(found, unrecorded{terminal: t})
 			continue
 		case isMissing(err):
 			continue
@@ -108,11 +109,11 @@ func (d *Service) alignTerminals(alive *thread.Alive) (strangers []stranger, err
 			}
 		}
 	}
-	return strangers, nil
+	return found, nil
 }
 
-// alignStates writes the states of all shells and terminals, most of which are known.
-func (d *Service) alignStates() error {
+// reconcileStates writes the states of all shells and terminals, most of which are known.
+func (d *Service) reconcileStates() error {
 	for _, s := range d.shells.List("") {
 		state := s.State()
 		if !shellRow(s).recorded.Load() || terminal.Absolute(state.Cwd) == "" {
@@ -136,8 +137,8 @@ func (d *Service) alignStates() error {
 	return nil
 }
 
-// alignCommands writes down what the history of a shell has and the records have not, and returns the commands that still run or wait.
-func (d *Service) alignCommands(s *registry.Shell, open []thread.Command) (running []string, err error) {
+// reconcileCommands writes down what the history of a shell has and the records have not, and returns the commands that still run or wait.
+func (d *Service) reconcileCommands(s *registry.Shell, open []thread.Command) (running []string, err error) {
 	known, err := d.Manager.Commands(thread.CommandQuery{Thread: s.Session, Terminal: s.Key, Limit: 1})
 	if err != nil && !isMissing(err) {
 		return nil, err
@@ -172,7 +173,7 @@ func (d *Service) alignCommands(s *registry.Shell, open []thread.Command) (runni
 	if len(list) == 0 {
 		return running, nil
 	}
-	return running, d.Manager.Batch(func(b *thread.Batch) error {
+	return running, d.Manager.Batch(func(b *lifecycle.Batch) error {
 		for _, k := range list {
 			if err := b.Command(k); err != nil && !isRefusal(err) {
 				return err
@@ -183,7 +184,7 @@ func (d *Service) alignCommands(s *registry.Shell, open []thread.Command) (runni
 }
 
 // adopt makes the rows of what has none: it is of before the first database, or somebody removed them.
-func (d *Service) adopt(list []stranger) {
+func (d *Service) adopt(list []unrecorded) {
 	for _, one := range list {
 		if d.ctx.Err() != nil {
 			return
@@ -194,19 +195,19 @@ func (d *Service) adopt(list []stranger) {
 	}
 }
 
-func (d *Service) adoptOne(ctx context.Context, one stranger) error {
+func (d *Service) adoptOne(ctx context.Context, one unrecorded) error {
 	if t := one.terminal; t != nil {
-		if _, err := d.ready(ctx, t.Thread(), useOf(t), t.Spec().Provider); err != nil {
+		if _, err := d.openThread(ctx, t.Thread(), useOf(t), t.Spec().Provider); err != nil {
 			return err
 		}
 		d.recordTerminal(t)
 		return nil
 	}
 	s := one.shell
-	if _, err := d.ready(ctx, s.Session, useOfShell(s), s.Spec().Provider); err != nil {
+	if _, err := d.openThread(ctx, s.Session, useOfShell(s), s.Spec().Provider); err != nil {
 		return err
 	}
 	d.recordShell(s)
-	_, err := d.alignCommands(s, nil)
+	_, err := d.reconcileCommands(s, nil)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 const (
@@ -25,17 +26,17 @@ const (
 // note is one thing to write down. Of those about one command the last of its life stands for all in its batch.
 type note struct {
 	command *thread.Command
-	do      func(*thread.Batch) error
+	do      func(*lifecycle.Batch) error
 	written chan struct{} // closed when all notes before it are written, or cannot be
 }
 
 // recorder writes notes into the records in their order, so that neither a command nor a byte of output waits for the database. What is not written when this
-// process is killed, the next server takes from the shells' own histories and from what is alive (see align).
+// process is killed, the next server takes from the shells' own histories and from what is alive (see reconcile).
 type recorder struct {
-	queue chan note
-	hurry chan struct{} // has a value when somebody waits for a batch
-	stop  chan struct{}
-	done  chan struct{}
+	queue    chan note
+	flushNow chan struct{} // has a value when somebody waits for a batch
+	stop     chan struct{}
+	done     chan struct{}
 }
 
 func newRecorder() recorder {
@@ -43,7 +44,7 @@ func newRecorder() recorder {
 }
 
 // note has something written down. It waits only when the queue is full.
-func (d *Service) note(do func(*thread.Batch) error) { d.put(note{do: do}) }
+func (d *Service) note(do func(*lifecycle.Batch) error) { d.put(note{do: do}) }
 
 func (d *Service) put(n note) {
 	if d.Manager == nil {
@@ -65,7 +66,7 @@ func (d *Service) flush(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	select {
-	case d.recorder.hurry <- struct{}{}:
+	case d.recorder.flushNow <- struct{}{}:
 	default:
 	}
 	select {
@@ -88,7 +89,7 @@ func (d *Service) record() {
 			d.write(d.gather(n))
 		case <-retry.C:
 			if d.trouble.Load() != nil {
-				d.realign()
+				d.reconcileAgain()
 			}
 		case <-d.recorder.stop:
 			for len(d.recorder.queue) > 0 {
@@ -121,7 +122,7 @@ func (d *Service) gather(first note) []note {
 			if list = append(list, n); n.written != nil {
 				return list
 			}
-		case <-d.recorder.hurry:
+		case <-d.recorder.flushNow:
 			pause.Reset(0)
 		case <-pause.C:
 			return list
@@ -132,7 +133,7 @@ func (d *Service) gather(first note) []note {
 	return list
 }
 
-// write writes notes in one transaction. A database that refuses is behind from now on, until realign has brought it in line.
+// write writes notes in one transaction. A database that refuses is behind from now on, until reconcileAgain succeeds.
 func (d *Service) write(list []note) {
 	defer func() {
 		for _, n := range list {
@@ -158,7 +159,7 @@ func (d *Service) write(list []note) {
 	if !work {
 		return
 	}
-	err := d.Manager.Batch(func(b *thread.Batch) error {
+	err := d.Manager.Batch(func(b *lifecycle.Batch) error {
 		for i, n := range list {
 			var err error
 			switch {
@@ -202,7 +203,7 @@ func (d *Service) failed(err error) {
 	}
 }
 
-// commandChanged notes what a shell tells of a command.
+// commandChanged records a change of a command.
 func (d *Service) commandChanged(key string, i shell.Info) {
 	if d.Manager == nil {
 		return

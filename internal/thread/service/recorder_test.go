@@ -8,6 +8,7 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 )
 
@@ -20,7 +21,7 @@ func recording(t *testing.T) (d *Service, terminal string) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	here := local.New(local.Config{Dir: t.TempDir()})
-	m, err := thread.NewManager(thread.Config{Store: db, Providers: map[string]provider.Lifecycle{thread.Local: here}})
+	m, err := lifecycle.NewManager(lifecycle.Config{Store: db, Providers: map[string]provider.Lifecycle{thread.Local: here}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestEndIsNotOvertaken(t *testing.T) {
 			d, terminal := recording(t)
 			saved := 0
 			for _, statuses := range c.batches {
-				list := []note{{do: func(*thread.Batch) error { saved++; return nil }}}
+				list := []note{{do: func(*lifecycle.Batch) error { saved++; return nil }}}
 				for _, status := range statuses {
 					list = append(list, note{command: commandNote(terminal, status)})
 				}

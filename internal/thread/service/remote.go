@@ -83,7 +83,7 @@ func (d *Service) noProvider(name string) error {
 	return &thread.NoProvider{Given: name, Known: slices.Sorted(maps.Keys(d.providers))}
 }
 
-// remote tells whether the compute of a thread is not this machine.
+// remote reports whether the compute of a thread is not this machine.
 func (d *Service) remote(th thread.Thread) bool {
 	name, err := d.providerName(th.ID)
 	return err == nil && name != ""
@@ -92,7 +92,7 @@ func (d *Service) remote(th thread.Thread) bool {
 // Remote is how shells run commands elsewhere.
 func (d *Service) Remote() *shell.Remote {
 	return &shell.Remote{Program: append(d.cfg.Relay.Program[:len(d.cfg.Relay.Program):len(d.cfg.Relay.Program)], "exec"),
-		Ready: d.readyCommand, Outcome: outcome}
+		Ready: d.prepareCommand, Outcome: outcome}
 }
 
 // outcome is why a relay has no result.
@@ -107,44 +107,44 @@ func outcome(dir string) error {
 	return fmt.Errorf("%w: %s", thread.ErrProvider, f.Message)
 }
 
-// readyCommand gets the compute of a command running and leaves the job.
-func (d *Service) readyCommand(ctx context.Context, c shell.RemoteCommand) (recreated bool, err error) {
+// prepareCommand gets the compute of a command running and leaves the job.
+func (d *Service) prepareCommand(ctx context.Context, c shell.RemoteCommand) (recreated bool, err error) {
 	s := d.shells.ByKey(c.Shell)
 	if s == nil {
 		return false, registry.ErrNotFound
 	}
 	if c.Again {
-		d.doubt(ctx, s.Session)
+		d.recheckCompute(ctx, s.Session)
 	}
-	l, err := d.ready(ctx, s.Session, useOfShell(s), s.Spec().Provider)
+	l, err := d.openThread(ctx, s.Session, useOfShell(s), s.Spec().Provider)
 	if err != nil {
 		return false, err
 	}
 	old := shellRow(s).instance.Swap(&l.Instance.Session)
-	err = d.leave(c.Dir, l, relay.Job{Command: &relay.Command{Text: relay.Bytes(c.Text), Cwd: relay.Bytes(c.Cwd), Env: relay.Environ(c.Env), State: c.State, Keep: c.Keep}})
+	err = d.writeJob(c.Dir, l, relay.Job{Command: &relay.Command{Text: relay.Bytes(c.Text), Cwd: relay.Bytes(c.Cwd), Env: relay.Environ(c.Env), State: c.State, Keep: c.Keep}})
 	return old != nil && *old != l.Instance.Session, err
 }
 
-// doubt has the provider asked again how the compute of a thread is. What it says is in the records, also that it says nothing.
-func (d *Service) doubt(ctx context.Context, thread string) {
+// recheckCompute has the provider asked again how the compute of a thread is. What it says is in the records, also that it says nothing.
+func (d *Service) recheckCompute(ctx context.Context, thread string) {
 	if th, err := d.Manager.Thread(thread); err == nil {
 		_, _ = d.Manager.Refresh(ctx, th.Lease)
 	}
 }
 
-// leave completes a job and puts it where its relay looks. Errors: thread.ErrNoProvider, ErrNoSpace.
-func (d *Service) leave(dir string, l thread.Layers, j relay.Job) error {
+// writeJob completes a job and puts it where its relay looks. Errors: thread.ErrNoProvider, ErrNoSpace.
+func (d *Service) writeJob(dir string, l thread.Layers, j relay.Job) error {
 	p, ok := d.cfg.Providers[l.Lease.Provider]
 	if !ok {
 		return d.noProvider(l.Lease.Provider)
 	}
 	j.Settings, j.Instance = json.RawMessage(p.Settings), l.Instance.Session
-	return relay.Leave(dir, j)
+	return relay.WriteJob(dir, j)
 }
 
 // program is what stands here for a terminal at a provider: its relay, with the job of it. Errors: those of ready.
 func (d *Service) program(t *terminal.Terminal, s terminal.Spec) (pty.Spec, error) {
-	l, err := d.ready(d.life.Opening(), s.Session, useOf(t), s.Provider)
+	l, err := d.openThread(d.life.Opening(), s.Session, useOf(t), s.Provider)
 	if err != nil {
 		return pty.Spec{}, err
 	}
@@ -165,7 +165,7 @@ func (d *Service) program(t *terminal.Terminal, s terminal.Spec) (pty.Spec, erro
 	for _, word := range s.Cmd {
 		job.Argv = append(job.Argv, relay.Bytes(word))
 	}
-	if err := d.leave(dir, l, relay.Job{Terminal: &job}); err != nil {
+	if err := d.writeJob(dir, l, relay.Job{Terminal: &job}); err != nil {
 		d.dropProgram(t)
 		return pty.Spec{}, err
 	}

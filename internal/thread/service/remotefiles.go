@@ -32,7 +32,7 @@ func (d *Service) Files(s *registry.Shell) *Files {
 // at is the provider and the instance, which runs.
 func (f *Files) at(ctx context.Context) (provider.Provider, string, error) {
 	place := f.shell.Spec().Provider
-	l, err := f.service.ready(ctx, f.shell.Session, useOfShell(f.shell), place)
+	l, err := f.service.openThread(ctx, f.shell.Session, useOfShell(f.shell), place)
 	if err != nil {
 		return nil, "", err
 	}
@@ -129,7 +129,7 @@ func (f *Files) Rename(ctx context.Context, from, to string) error {
 	return f.do(ctx, "rename", renameScript, from, to)
 }
 
-// Exists tells whether there is something.
+// Exists reports whether there is something.
 func (f *Files) Exists(ctx context.Context, path string) (bool, error) {
 	err := f.do(ctx, "stat", existsScript, path)
 	if errors.Is(err, syscall.ENOENT) {

@@ -57,19 +57,19 @@ func (d *Service) RollbackTerminal(ctx context.Context, threadID, terminalID str
 	if _, gone := terminal.StartDir(place, t.State.Cwd); place == "" && gone != "" {
 		reply.CwdFallback = t.State.Cwd
 	}
-	reply.Applied, err = d.roll(ctx, threadID, terminalID, t.State)
+	reply.Applied, err = d.applyState(ctx, threadID, terminalID, t.State)
 	if s := d.shells.Lookup(threadID, terminalID); s != nil && reply.CwdFallback != "" && reply.Applied == AppliedNow {
 		reply.Cwd = s.State().Cwd
 	}
 	return reply, err
 }
 
-func (d *Service) roll(ctx context.Context, thread, terminalID string, to thread.State) (string, error) {
+func (d *Service) applyState(ctx context.Context, thread, terminalID string, to thread.State) (string, error) {
 	s := d.shells.Lookup(thread, terminalID)
 	if s == nil {
 		return AppliedNext, nil
 	}
-	if err := d.admit(s); err != nil {
+	if err := d.authorize(s); err != nil {
 		return "", err
 	}
 	limit, cancel := context.WithTimeout(ctx, rollPatience)
@@ -84,8 +84,8 @@ func (d *Service) roll(ctx context.Context, thread, terminalID string, to thread
 	return "", err
 }
 
-// vacant is the row of a thread's first shell of which there is none: the thread was made before, or its files are gone.
-func (d *Service) vacant(threadID string) (thread.Terminal, bool) {
+// unstartedShell is the row of a thread's first shell of which there is none: the thread was made before, or its files are gone.
+func (d *Service) unstartedShell(threadID string) (thread.Terminal, bool) {
 	if d.Manager == nil {
 		return thread.Terminal{}, false
 	}
@@ -102,8 +102,8 @@ func (d *Service) vacant(threadID string) (thread.Terminal, bool) {
 	return thread.Terminal{}, false
 }
 
-// settle brings a shell that was started for a row to that row's state.
-func (d *Service) settle(s *registry.Shell, state registry.SavedState) error {
+// restoreState brings a shell that was started for a row to that row's state.
+func (d *Service) restoreState(s *registry.Shell, state registry.SavedState) error {
 	if len(state.Env) == 0 && len(state.Unset) == 0 {
 		return nil // it has begun in the directory
 	}
@@ -116,8 +116,8 @@ func (d *Service) settle(s *registry.Shell, state registry.SavedState) error {
 	return nil
 }
 
-// next is where the next program of a terminal starts and with which environment: as the row says, which a rollback may have changed.
-func (d *Service) next(t *terminal.Terminal) (dir string, env map[string]string) {
+// nextProgram is where the next program of a terminal starts and with which environment: as the row says, which a rollback may have changed.
+func (d *Service) nextProgram(t *terminal.Terminal) (dir string, env map[string]string) {
 	dir, env = t.Cwd(), t.Spec().Env
 	if d.Manager == nil || !row(t).recorded.Load() {
 		return dir, env

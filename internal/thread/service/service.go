@@ -26,34 +26,35 @@ import (
 	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 	"github.com/evertty/evertty/stream"
 )
 
-// ErrNoRecords is what everything durable answers when the database could not be opened. Terminals and shells work without it.
-var ErrNoRecords = errors.New("there are no records of threads")
+// ErrNoStore is what everything durable answers when the database could not be opened. Terminals and shells work without it.
+var ErrNoStore = errors.New("there are no records of threads")
 
 // Service is the durable layer: the records of threads and who writes them. Without a database its Manager is nil.
 //
-// The id of a thread is the session of terminals and shells. A terminal's row has the terminal's id, a shell's row its key. What a command and a byte need is in
-// memory (Manager.Admit, Attend); the rest is written by the recorder.
+// The id of a thread is the session of terminals and shells. A terminal's row has the terminal's id, a shell's row its key. The hot path reads only memory
+// (Manager.AuthorizeCommand, TouchInput); the recorder writes the rest.
 type Service struct {
-	Manager   *thread.Manager // nil without records
-	cfg       Config
-	ctx       context.Context
-	life      *lifetime.Lifetime
-	terminals *terminal.Registry
-	shells    *registry.Registry
-	enforcer  *permission.Enforcer
-	books     *store.Manager // of harnesses; nil without a store
-	why       error          // of no Manager
-	boot      string
-	recorder  recorder
-	watchers  watchers
-	pauses    *pauses
-	local     *local.Provider
-	providers map[string]provider.Lifecycle // with local
-	kick      chan struct{}                 // has a value when a session is over its budget
-	sweeping  sync.WaitGroup
+	Manager       *lifecycle.Manager // nil without records
+	cfg           Config
+	ctx           context.Context
+	life          *lifetime.Lifetime
+	terminals     *terminal.Registry
+	shells        *registry.Registry
+	enforcer      *permission.Enforcer
+	conversations *store.Manager // of harnesses; nil without a store
+	why           error          // of no Manager
+	boot          string
+	recorder      recorder
+	watchers      watchers
+	pauses        *pauses
+	local         *local.Provider
+	providers     map[string]provider.Lifecycle // with local
+	wake          chan struct{}                 // has a value when a session is over its budget
+	sweeping      sync.WaitGroup
 
 	trouble atomic.Pointer[string] // why the records cannot be written; nil when they can
 
@@ -65,11 +66,11 @@ type Service struct {
 type Config struct {
 	Life *lifetime.Lifetime
 	Log  *slog.Logger
-	// Records are the threads with their rows; nil is none, and NoRecords why: then nothing is durable but screens and shells.
-	Records   thread.Store
-	NoRecords error
-	// Record is what conversations are kept with; its Store is of the same database, or nil for none. Notify and Failed are the service's.
-	Record store.Config
+	// Store are the threads with their rows; nil is none, and NoStore why: then nothing is durable but screens and shells.
+	Store   thread.Store
+	NoStore error
+	// Conversations is what conversations are kept with; its Store is of the same database, or nil for none. Notify and Failed are the service's.
+	Conversations store.Config
 	// Policy is that of threads that bring none; nil is thread.DefaultPolicy. PolicyChosen says that somebody wanted it: see end.
 	Policy       *thread.Policy
 	PolicyChosen bool
@@ -83,15 +84,15 @@ func New(cfg Config) *Service {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	if cfg.Record.Enforcer == nil {
-		cfg.Record.Enforcer = permission.NewEnforcer(permission.Rules{})
+	if cfg.Conversations.Enforcer == nil {
+		cfg.Conversations.Enforcer = permission.NewEnforcer(permission.Rules{})
 	}
 	if cfg.Policy == nil {
 		p := thread.DefaultPolicy()
 		cfg.Policy = &p
 	}
-	return &Service{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), enforcer: cfg.Record.Enforcer, why: cfg.NoRecords, boot: bootID(), recorder: newRecorder(),
-		kick: make(chan struct{}, 1), cpu: map[string]time.Duration{}}
+	return &Service{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), enforcer: cfg.Conversations.Enforcer, why: cfg.NoStore, boot: bootID(), recorder: newRecorder(),
+		wake: make(chan struct{}, 1), cpu: map[string]time.Duration{}}
 }
 
 // Open has the service work with the terminals and shells of a server, of which none is there yet, and opens the records.
@@ -100,14 +101,14 @@ func (d *Service) Open(t *terminal.Registry, s *registry.Registry) error {
 	if err := d.openRelay(); err != nil {
 		return err
 	}
-	d.openRecords()
+	d.openStore()
 	return nil
 }
 
-// openRecords begins with what the database has. It happens before anything is brought back.
-func (d *Service) openRecords() {
-	defer d.knowPermissions()
-	if d.cfg.Records == nil {
+// openStore begins with what the database has. It happens before anything is brought back.
+func (d *Service) openStore() {
+	defer d.loadPermissions()
+	if d.cfg.Store == nil {
 		if d.why == nil {
 			d.why = errors.New("this server has none")
 		}
@@ -119,17 +120,17 @@ func (d *Service) openRecords() {
 	for name, p := range d.cfg.Providers {
 		d.providers[name] = p.Provider
 	}
-	manager, err := thread.NewManager(thread.Config{Store: d.cfg.Records, Policy: d.cfg.Policy, Chosen: d.cfg.PolicyChosen, Providers: d.providers, ComputeChanged: d.pauses.computeChanged,
+	manager, err := lifecycle.NewManager(lifecycle.Config{Store: d.cfg.Store, Policy: d.cfg.Policy, Chosen: d.cfg.PolicyChosen, Providers: d.providers, ComputeChanged: d.pauses.computeChanged,
 		Cwd: d.firstDir, Viewers: d.viewers, End: d.end, Notify: func(e thread.Event) { d.watchers.notify(e.Thread) }})
 	if err != nil {
 		d.why = err
-		d.cfg.NoRecords = err
+		d.cfg.NoStore = err
 		d.cfg.Log.Error("the records of threads cannot be read", "error", err)
 		return
 	}
 	d.Manager = manager
 	d.pauses.remember()
-	d.openBooks()
+	d.openConversations()
 }
 
 // bootID tells one run of the machine from the next.
@@ -144,12 +145,12 @@ func (d *Service) Begin() {
 		close(d.recorder.done)
 		return
 	}
-	d.align()
+	d.reconcile()
 	d.pauses.settle()
 	go d.record()
-	d.life.Go(d.sweepLoop)
+	d.life.Go(d.maintenanceLoop)
 	d.life.Go(d.chargeLoop)
-	d.beginBooks()
+	d.runConversations()
 }
 
 // Close writes what is left. Nothing changes any more.
@@ -160,16 +161,16 @@ func (d *Service) Close() {
 	d.sweeping.Wait()
 	close(d.recorder.stop)
 	<-d.recorder.done
-	d.closeBooks()
+	d.closeConversations()
 	if err := d.Manager.Flush(); err != nil {
 		d.cfg.Log.Warn("the last activity of sessions is not written", "error", err)
 	}
 }
 
-// usable says why there are no records, nil when there are. Errors: ErrNoRecords.
-func (d *Service) usable() error {
+// available says why there are no records, nil when there are. Errors: ErrNoStore.
+func (d *Service) available() error {
 	if d.Manager == nil {
-		return fmt.Errorf("%w: %w", ErrNoRecords, d.why)
+		return fmt.Errorf("%w: %w", ErrNoStore, d.why)
 	}
 	return nil
 }
@@ -177,9 +178,9 @@ func (d *Service) usable() error {
 // currentPatience bounds the wait of somebody who looks for what was done a moment ago.
 const currentPatience = 5 * time.Second
 
-// current waits until everything that has happened in a thread, "" is none, is in the records. Errors: ErrNoRecords, the reason of ctx.
+// current waits until everything that has happened in a thread, "" is none, is in the records. Errors: ErrNoStore, the reason of ctx.
 func (d *Service) current(ctx context.Context, thread string) error {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return err
 	}
 	limit, cancel := context.WithTimeout(ctx, currentPatience)
@@ -189,7 +190,7 @@ func (d *Service) current(ctx context.Context, thread string) error {
 			_ = s.Settled(limit) // what hangs is told as it was
 		}
 		for _, t := range d.terminals.Running(thread) {
-			d.notePlace(t, t.RefreshCwd())
+			d.noteCwd(t, t.RefreshCwd())
 		}
 	}
 	_ = d.flush(limit)
@@ -217,9 +218,9 @@ func (d *Service) viewers(thread string) (n int) {
 // openPatience bounds how long a command waits for its thread: for a provider to resume it, for the processes of an old session to end.
 const openPatience = 60 * time.Second
 
-// ready opens a thread for a use: Manager.Open with what is ours. Trouble with the database hinders nobody: nil is returned, and /healthz tells.
+// openThread opens a thread for a use: lifecycle.Manager.Open with a timeout. Database errors never block a terminal: it returns nil then, and /healthz says why.
 // at is where what uses it runs, "" is here. Errors: thread.ErrProvider, ErrNoProvider, ErrConflict, ErrInvalid, ErrUnsupported (the thread's processes run elsewhere), the reason of ctx.
-func (d *Service) ready(ctx context.Context, threadID string, u thread.Use, at string) (thread.Layers, error) {
+func (d *Service) openThread(ctx context.Context, threadID string, u thread.Use, at string) (thread.Layers, error) {
 	ctx, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
 	l, err := d.Manager.Open(ctx, threadID, u)
@@ -243,38 +244,38 @@ func (d *Service) ready(ctx context.Context, threadID string, u thread.Use, at s
 	return l, nil
 }
 
-// admit lets a command begin in a shell. In an open session it is a look into memory. Errors: thread.ErrBudget, and those of ready.
-func (d *Service) admit(s *registry.Shell) error {
+// authorize lets a command begin in a shell. In an open session it is a look into memory. Errors: thread.ErrBudget, and those of ready.
+func (d *Service) authorize(s *registry.Shell) error {
 	if d.Manager == nil {
 		return nil
 	}
 	err := thread.ErrExpired
 	if shellRow(s).recorded.Load() && !d.pauses.isFrozen(s.Session) {
-		err = d.Manager.Admit(s.Session)
+		err = d.Manager.AuthorizeCommand(s.Session)
 	}
 	if errors.Is(err, thread.ErrExpired) {
-		if _, err := d.ready(d.ctx, s.Session, useOfShell(s), s.Spec().Provider); err != nil {
+		if _, err := d.openThread(d.ctx, s.Session, useOfShell(s), s.Spec().Provider); err != nil {
 			return err
 		}
 		d.recordShell(s)
-		err = d.Manager.Admit(s.Session)
+		err = d.Manager.AuthorizeCommand(s.Session)
 	}
 	if errors.Is(err, thread.ErrBudget) {
-		d.hurry()
+		d.wakeMaintenance()
 		return err
 	}
 	return nil // a session without time ends again at once; its command runs
 }
 
-// attend is activity of somebody who types, which lets a paused thread go on and makes a new session when the old one is over. Errors: those of ready.
-func (d *Service) attend(ctx context.Context, t *terminal.Terminal) error {
+// touch is activity of somebody who types, which lets a paused thread go on and makes a new session when the old one is over. Errors: those of ready.
+func (d *Service) touch(ctx context.Context, t *terminal.Terminal) error {
 	if d.Manager == nil {
 		return nil
 	}
-	if row(t).recorded.Load() && !d.pauses.isFrozen(t.Thread()) && d.Manager.Attend(t.Thread()) == nil {
+	if row(t).recorded.Load() && !d.pauses.isFrozen(t.Thread()) && d.Manager.TouchInput(t.Thread()) == nil {
 		return nil
 	}
-	if _, err := d.ready(ctx, t.Thread(), useOf(t), t.Spec().Provider); err != nil {
+	if _, err := d.openThread(ctx, t.Thread(), useOf(t), t.Spec().Provider); err != nil {
 		return err
 	}
 	d.recordTerminal(t)
@@ -297,7 +298,7 @@ func (d *Service) recordShell(s *registry.Shell) {
 		return
 	}
 	if p, ok := proc.Find(s.Stats().PID); ok {
-		d.note(func(b *thread.Batch) error { return b.Begin(s.Key, d.process(p)) })
+		d.note(func(b *lifecycle.Batch) error { return b.Begin(s.Key, d.process(p)) })
 	}
 	d.noteState(s)
 }
@@ -307,17 +308,17 @@ func (d *Service) recordTerminal(t *terminal.Terminal) {
 	if row(t).recorded.Swap(true) {
 		return
 	}
-	defer func() { d.notePlace(t, t.Cwd()) }()
+	defer func() { d.noteCwd(t, t.Cwd()) }()
 	if !t.Running() {
 		return
 	}
 	if p, ok := proc.Find(t.Process().PID()); ok {
-		d.note(func(b *thread.Batch) error { return b.Begin(t.ID, d.process(p)) })
+		d.note(func(b *lifecycle.Batch) error { return b.Begin(t.ID, d.process(p)) })
 	}
 }
 
-func (d *Service) process(p proc.Process) thread.Process {
-	return thread.Process{PID: p.PID, PIDStart: int64(p.Start), Boot: d.boot}
+func (d *Service) process(p proc.Process) lifecycle.Process {
+	return lifecycle.Process{PID: p.PID, PIDStart: int64(p.Start), Boot: d.boot}
 }
 
 // noteState notes the state of a shell when it is another one.
@@ -326,14 +327,14 @@ func (d *Service) noteState(s *registry.Shell) {
 	if !strings.HasPrefix(state.Cwd, "/") {
 		return
 	}
-	d.note(func(b *thread.Batch) error {
+	d.note(func(b *lifecycle.Batch) error {
 		return b.Save(s.Key, thread.State{Cwd: state.Cwd, Env: state.Delta, Unset: state.Unset})
 	})
 }
 
-// notePlace notes the directory of a terminal's program and what its shell exports when they are others than were noted last: a rollback stays until something new is seen.
+// noteCwd notes the directory of a terminal's program and what its shell exports when they are others than were noted last: a rollback stays until something new is seen.
 // Exports stay as they are when nothing runs that shows them.
-func (d *Service) notePlace(t *terminal.Terminal, dir string) {
+func (d *Service) noteCwd(t *terminal.Terminal, dir string) {
 	r := row(t)
 	if !r.recorded.Load() {
 		return
@@ -348,7 +349,7 @@ func (d *Service) notePlace(t *terminal.Terminal, dir string) {
 	if !moved && !seen {
 		return
 	}
-	d.note(func(b *thread.Batch) error {
+	d.note(func(b *lifecycle.Batch) error {
 		return b.Change(t.ID, func(s thread.State) thread.State {
 			if moved {
 				s.Cwd = dir
@@ -385,28 +386,28 @@ func (d *Service) shellStarted(s *registry.Shell, kept registry.SavedState) erro
 	if d.Manager == nil {
 		return nil
 	}
-	if _, err := d.ready(d.life.Opening(), s.Session, useOfShell(s), s.Spec().Provider); err != nil {
+	if _, err := d.openThread(d.life.Opening(), s.Session, useOfShell(s), s.Spec().Provider); err != nil {
 		return err
 	}
-	err := d.settle(s, kept)
+	err := d.restoreState(s, kept)
 	d.recordShell(s)
 	return err
 }
 
-// shellMoved notes what a shell tells of its process.
+// shellMoved records a change of a shell's process.
 func (d *Service) shellMoved(s *registry.Shell, e shell.ProcessEvent) {
 	if !shellRow(s).recorded.Load() {
-		return // recordShell and align note how it is
+		return // recordShell and reconcile note it
 	}
 	switch e.Kind {
 	case shell.ProcessStarted:
-		d.note(func(b *thread.Batch) error { return b.Begin(s.Key, d.process(e.Process)) })
+		d.note(func(b *lifecycle.Batch) error { return b.Begin(s.Key, d.process(e.Process)) })
 	case shell.ProcessEnded:
-		end := thread.RuntimeEnd{Code: &e.ExitCode, Lost: e.ExitCode < 0}
+		end := lifecycle.RuntimeEnd{Code: &e.ExitCode, Lost: e.ExitCode < 0}
 		if end.Lost {
 			end.Code = nil
 		}
-		d.note(func(b *thread.Batch) error { return b.End(s.Key, end) })
+		d.note(func(b *lifecycle.Batch) error { return b.End(s.Key, end) })
 	case shell.StateCaptured:
 		d.noteState(s)
 	}
@@ -414,7 +415,7 @@ func (d *Service) shellMoved(s *registry.Shell, e shell.ProcessEvent) {
 
 // Problems are what the records cannot do now, one sentence each.
 func (d *Service) Problems() (list []string) {
-	if err := d.cfg.NoRecords; err != nil {
+	if err := d.cfg.NoStore; err != nil {
 		list = append(list, fmt.Sprintf("there are no records of threads: %v", err))
 	}
 	if err := d.enforcer.FailedClosed(); err != nil {
@@ -423,7 +424,7 @@ func (d *Service) Problems() (list []string) {
 	if text := d.trouble.Load(); text != nil {
 		list = append(list, *text)
 	}
-	if b := d.books; b != nil && b.Trouble() != nil {
+	if b := d.conversations; b != nil && b.Trouble() != nil {
 		list = append(list, fmt.Sprintf("a record file cannot be saved: %v", b.Trouble()))
 	}
 	return list
@@ -436,19 +437,19 @@ func (d *Service) TerminalHooks() terminal.Hooks {
 		Provider:    d.providerOf,
 		Program:     d.program,
 		DropProgram: d.dropProgram,
-		Authorize:   d.attend,
-		Paused:      d.stands,
-		Next:        d.next,
-		Moved:       d.notePlace,
+		Authorize:   d.touch,
+		Paused:      d.isPaused,
+		Next:        d.nextProgram,
+		Moved:       d.noteCwd,
 		Exited:      d.terminalEnded,
-		Removed:     func(t *terminal.Terminal) { d.note(func(b *thread.Batch) error { return b.DeleteTerminal(t.ID) }) },
+		Removed:     func(t *terminal.Terminal) { d.note(func(b *lifecycle.Batch) error { return b.DeleteTerminal(t.ID) }) },
 	}
 }
 
 // terminalEnded notes the end of a terminal's program.
 func (d *Service) terminalEnded(t *terminal.Terminal, e stream.Exit) {
-	end := thread.RuntimeEnd{Code: e.Code, Signal: e.Signal, Lost: e.Code == nil && e.Signal == ""}
-	d.note(func(b *thread.Batch) error { return b.End(t.ID, end) })
+	end := lifecycle.RuntimeEnd{Code: e.Code, Signal: e.Signal, Lost: e.Code == nil && e.Signal == ""}
+	d.note(func(b *lifecycle.Batch) error { return b.End(t.ID, end) })
 }
 
 // Hooks are what the service wants to know of shells.
@@ -456,20 +457,20 @@ func (d *Service) ShellHooks() registry.Hooks {
 	return registry.Hooks{
 		NewData:        func(*registry.Shell) any { return &liveShellRow{} },
 		Provider:       d.providerName,
-		SavedState:     d.vacantState,
+		SavedState:     d.unstartedState,
 		Started:        d.shellStarted,
-		Admit:          d.admit,
-		Paused:         d.stands,
+		Admit:          d.authorize,
+		Paused:         d.isPaused,
 		ProcessChanged: d.shellMoved,
 		Changed:        d.commandChanged,
 		Ended:          d.chargeLast,
-		Removed:        func(key string) { d.note(func(b *thread.Batch) error { return b.DeleteTerminal(key) }) },
+		Removed:        func(key string) { d.note(func(b *lifecycle.Batch) error { return b.DeleteTerminal(key) }) },
 	}
 }
 
-// vacantState is the state of a session's first shell of which there is only the row.
-func (d *Service) vacantState(session string) registry.SavedState {
-	row, ok := d.vacant(session)
+// unstartedState is the state of a session's first shell of which there is only the row.
+func (d *Service) unstartedState(session string) registry.SavedState {
+	row, ok := d.unstartedShell(session)
 	if !ok {
 		return registry.SavedState{}
 	}

@@ -120,10 +120,10 @@ func (t *CheckedTerminal) call() permission.Call {
 }
 
 func (t *CheckedTerminal) requestApproval(ctx context.Context, d permission.Decision) error {
-	err := t.service.WriteRecord(ctx, t.Thread(), func(m *store.Manager) error {
+	err := t.service.WriteConversation(ctx, t.Thread(), func(m *store.Manager) error {
 		return m.RequestApproval(t.Thread(), t.call(), d)
 	})
-	if errors.Is(err, ErrNoRecords) {
+	if errors.Is(err, ErrNoStore) {
 		return decideWithoutPerson(d)
 	}
 	if err == nil {
@@ -143,10 +143,10 @@ func (t *CheckedTerminal) record(ctx context.Context, d permission.Decision) err
 	if done {
 		return nil
 	}
-	err := t.service.ChangeRecord(ctx, t.Thread(), func(m *store.Manager) error {
+	err := t.service.ChangeConversation(ctx, t.Thread(), func(m *store.Manager) error {
 		return m.RecordDecision(t.Thread(), t.call(), d)
 	})
-	if errors.Is(err, ErrNoRecords) || errors.Is(err, thread.ErrNotFound) {
+	if errors.Is(err, ErrNoStore) || errors.Is(err, thread.ErrNotFound) {
 		return nil
 	}
 	if err != nil {

@@ -9,16 +9,17 @@ import (
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 // Threads, as routes see them. A thread's id is the session of terminals and shells: whatever is used first of the two makes all layers of the other.
 //
-// Every method fails with ErrNoRecords when there is no database, and else with the errors of the thread.Manager's method of that name.
+// Every method fails with ErrNoStore when there is no database, and else with the errors of the thread.Manager's method of that name.
 
 // CreateThread makes a thread that is not there yet, with its session, first terminal and lease. The id "" lets the server choose one.
 // Errors: thread.ErrConflict, ErrInvalid, ErrNoProvider, ErrNotFound (u.Lease), ErrProvider.
 func (d *Service) CreateThread(ctx context.Context, id string, u thread.Use) (thread.Layers, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return thread.Layers{}, err
 	}
 	return d.Manager.CreateThread(ctx, id, u)
@@ -38,7 +39,7 @@ func (d *Service) Thread(ctx context.Context, id string) (thread.Layers, error) 
 
 // Threads are by id those behind after, at most limit (1 to thread.MaxPage). next is the after of the next part, "" at the end.
 func (d *Service) Threads(ctx context.Context, after string, limit int) (list []thread.Layers, next string, err error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return nil, "", err
 	}
 	threads, err := d.Manager.Threads(after, limit)
@@ -75,7 +76,7 @@ func (d *Service) DeleteThread(ctx context.Context, id string) error {
 		return err
 	}
 	_ = d.flush(ctx)
-	if err := d.deleteRecords(ctx, id); err != nil {
+	if err := d.deleteConversations(ctx, id); err != nil {
 		return err
 	}
 	d.pauses.forget(id)
@@ -95,7 +96,7 @@ func (d *Service) removeTerminals(ctx context.Context, thread string) error {
 
 // TouchThread is activity. Errors: thread.ErrExpired, ErrNotFound.
 func (d *Service) TouchThread(ctx context.Context, id string) (thread.Layers, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return thread.Layers{}, err
 	}
 	if err := d.Manager.Touch(id); err != nil {
@@ -107,17 +108,17 @@ func (d *Service) TouchThread(ctx context.Context, id string) (thread.Layers, er
 // PauseThread stops the processes of a thread (SIGSTOP of the trees, or the provider's pause). A second time changes nothing.
 // Errors: thread.ErrNotFound, ErrTransition, ErrInUse, ErrProvider.
 func (d *Service) PauseThread(ctx context.Context, id string) (thread.Layers, error) {
-	return d.change(ctx, id, (*thread.Manager).Pause)
+	return d.change(ctx, id, (*lifecycle.Manager).Pause)
 }
 
 // ResumeThread is the reverse. Commands and input resume a thread too.
 func (d *Service) ResumeThread(ctx context.Context, id string) (thread.Layers, error) {
-	return d.change(ctx, id, (*thread.Manager).Resume)
+	return d.change(ctx, id, (*lifecycle.Manager).Resume)
 }
 
 // DestroyThread ends the processes, the session and the compute that nobody else uses; the terminals and the lease stay, and the next use goes on in their state.
 func (d *Service) DestroyThread(ctx context.Context, id string) (thread.Layers, error) {
-	l, err := d.change(ctx, id, (*thread.Manager).Destroy)
+	l, err := d.change(ctx, id, (*lifecycle.Manager).Destroy)
 	if err != nil {
 		return l, err
 	}
@@ -129,7 +130,7 @@ func (d *Service) DestroyThread(ctx context.Context, id string) (thread.Layers, 
 	return l, nil
 }
 
-func (d *Service) change(ctx context.Context, id string, do func(*thread.Manager, context.Context, string) error) (thread.Layers, error) {
+func (d *Service) change(ctx context.Context, id string, do func(*lifecycle.Manager, context.Context, string) error) (thread.Layers, error) {
 	if err := d.current(ctx, id); err != nil {
 		return thread.Layers{}, err
 	}
@@ -141,7 +142,7 @@ func (d *Service) change(ctx context.Context, id string, do func(*thread.Manager
 
 // SetThreadPolicy changes what sessions of a thread may, the live one too; from now on its policy counts as chosen (see end). Errors: thread.ErrNotFound, ErrInvalid.
 func (d *Service) SetThreadPolicy(ctx context.Context, id string, p thread.Policy) (thread.Layers, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return thread.Layers{}, err
 	}
 	if err := d.Manager.SetPolicy(id, p); err != nil {
@@ -152,7 +153,7 @@ func (d *Service) SetThreadPolicy(ctx context.Context, id string, p thread.Polic
 
 // ThreadSessions are the sessions of a thread, the newest first. Errors: thread.ErrNotFound.
 func (d *Service) ThreadSessions(id string) ([]thread.Session, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return nil, err
 	}
 	return d.Manager.Sessions(id)
@@ -177,7 +178,7 @@ func (d *Service) ThreadTerminals(ctx context.Context, id string) ([]thread.Term
 
 // ActivateTerminal makes a terminal the one that is meant when none is named. Errors: thread.ErrNotFound.
 func (d *Service) ActivateTerminal(ctx context.Context, threadID, terminal string) (thread.Layers, error) {
-	if err := d.usable(); err != nil {
+	if err := d.available(); err != nil {
 		return thread.Layers{}, err
 	}
 	if err := d.Manager.Activate(threadID, terminal); err != nil {
@@ -197,7 +198,7 @@ func (d *Service) TerminalHistory(ctx context.Context, thread, terminal string) 
 	return d.Manager.History(terminal)
 }
 
-// owns tells whether a terminal is the thread's. Errors: thread.ErrNotFound.
+// owns reports whether a terminal is the thread's. Errors: thread.ErrNotFound.
 func (d *Service) owns(threadID, terminal string) error {
 	t, err := d.Manager.Terminal(terminal)
 	if err == nil && t.Thread != threadID {

@@ -9,8 +9,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Records is the same file as a record.Store.
-func (s *Store) Records() store.Store { return records{s} }
+// Conversations is the same file as a conversation.Store.
+func (s *Store) Conversations() store.Store { return records{s} }
 
 type records struct{ store *Store }
 
@@ -28,57 +28,57 @@ func (s records) Update(fn func(store.Tx) error) error {
 
 const recordColumns = `id, thread_id, current, created_at, updated_at, messages, archived, bytes, users, timeline, traces, prompts, turns, mail, waiting, compactions, usage_json`
 
-func scanRecord(s scanner) (h conversation.Head, err error) {
+func scanConversation(s scanner) (h conversation.Head, err error) {
 	err = s.Scan(&h.ID, &h.Thread, &h.Current, &h.CreatedAt, &h.UpdatedAt, &h.Messages, &h.Archived, &h.Bytes, &h.Users, &h.Timeline, &h.Traces, &h.Prompts,
-		&h.Turns, &h.Mail, &h.Waiting, &h.Compactions, fromJSON{&h.Usage})
+		&h.Turns, &h.Inbox, &h.Waiting, &h.Compactions, fromJSON{&h.Usage})
 	return h, err
 }
 
-func (r *rows) Record(id string) (conversation.Head, error) {
-	return one(r, "record "+id, scanRecord, `SELECT `+recordColumns+` FROM records WHERE id = ? AND thread_id IS NOT NULL`, id)
+func (r *rows) Conversation(id string) (conversation.Head, error) {
+	return one(r, "record "+id, scanConversation, `SELECT `+recordColumns+` FROM records WHERE id = ? AND thread_id IS NOT NULL`, id)
 }
 
-func (r *rows) CurrentRecord(thread string) (conversation.Head, error) {
-	return one(r, "record of thread "+thread, scanRecord, `SELECT `+recordColumns+` FROM records WHERE thread_id = ? AND current`, thread)
+func (r *rows) CurrentConversation(thread string) (conversation.Head, error) {
+	return one(r, "record of thread "+thread, scanConversation, `SELECT `+recordColumns+` FROM records WHERE thread_id = ? AND current`, thread)
 }
 
-func (r *rows) LatestRecord() (conversation.Head, error) {
-	return one(r, "the newest record", scanRecord, `SELECT `+recordColumns+` FROM records WHERE current AND thread_id IS NOT NULL ORDER BY updated_at DESC LIMIT 1`)
+func (r *rows) LatestConversation() (conversation.Head, error) {
+	return one(r, "the newest record", scanConversation, `SELECT `+recordColumns+` FROM records WHERE current AND thread_id IS NOT NULL ORDER BY updated_at DESC LIMIT 1`)
 }
 
-func (r *rows) Records(thread string) ([]conversation.Head, error) {
-	return all(r, "records of thread "+thread, scanRecord, `SELECT `+recordColumns+` FROM records WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, thread, conversation.MaxRecords)
+func (r *rows) Conversations(thread string) ([]conversation.Head, error) {
+	return all(r, "records of thread "+thread, scanConversation, `SELECT `+recordColumns+` FROM records WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, thread, conversation.MaxConversations)
 }
 
-func (r *rows) AllRecords(after string, limit int) ([]conversation.Head, error) {
-	return all(r, "records", scanRecord, `SELECT `+recordColumns+` FROM records WHERE id > ? AND thread_id IS NOT NULL ORDER BY id LIMIT ?`, after, page(limit))
+func (r *rows) AllConversations(after string, limit int) ([]conversation.Head, error) {
+	return all(r, "records", scanConversation, `SELECT `+recordColumns+` FROM records WHERE id > ? AND thread_id IS NOT NULL ORDER BY id LIMIT ?`, after, page(limit))
 }
 
-// PutRecord does not change the row of another thread, nor one whose thread was deleted: that is ErrConflict until it is purged.
-func (r *rows) PutRecord(h conversation.Head) error {
+// PutConversation does not change the row of another thread, nor one whose thread was deleted: that is ErrConflict until it is purged.
+func (r *rows) PutConversation(h conversation.Head) error {
 	n, err := r.exec("record "+h.ID, `UPDATE records SET current = ?, updated_at = ?, messages = ?, archived = ?, bytes = ?, users = ?, timeline = ?, traces = ?,
 		prompts = ?, turns = ?, mail = ?, waiting = ?, compactions = ?, usage_json = ? WHERE id = ? AND thread_id = ?`,
-		h.Current, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns, h.Mail, h.Waiting, h.Compactions, asJSON(h.Usage), h.ID, h.Thread)
+		h.Current, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns, h.Inbox, h.Waiting, h.Compactions, asJSON(h.Usage), h.ID, h.Thread)
 	if err != nil || n > 0 {
 		return err
 	}
 	return r.put("record "+h.ID, `INSERT INTO records (`+recordColumns+`, seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM records))`,
-		h.ID, orNull(h.Thread), h.Current, h.CreatedAt, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns, h.Mail, h.Waiting, h.Compactions, asJSON(h.Usage))
+		h.ID, orNull(h.Thread), h.Current, h.CreatedAt, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns, h.Inbox, h.Waiting, h.Compactions, asJSON(h.Usage))
 }
 
-func (r *rows) AdoptRecord(id, thread string) error {
+func (r *rows) AdoptConversation(id, thread string) error {
 	return r.change("record "+id, `UPDATE records SET thread_id = ?, seq = (SELECT max(seq) + 1 FROM records) WHERE id = ? AND thread_id IS NULL`, thread, id)
 }
 
-func (r *rows) RetireRecord(thread string) error {
+func (r *rows) RetireConversation(thread string) error {
 	return r.put("records of thread "+thread, `UPDATE records SET current = 0 WHERE thread_id = ? AND current`, thread)
 }
 
-func (r *rows) DeletedRecords(after string, limit int) ([]string, error) {
+func (r *rows) DeletedConversations(after string, limit int) ([]string, error) {
 	return all(r, "records of deleted threads", text, `SELECT id FROM records WHERE thread_id IS NULL AND id > ? ORDER BY id LIMIT ?`, after, page(limit))
 }
 
-func (r *rows) PurgeRecords(ids []string, limit int) (more bool, err error) {
+func (r *rows) PurgeConversations(ids []string, limit int) (more bool, err error) {
 	const what = "records of deleted threads"
 	for _, table := range []string{"messages", "compactions", tableTimeline, tableTraces, tablePrompts, tableTurns, tableMail} {
 		n, err := r.exec(what, `DELETE FROM `+table+` WHERE rowid IN (SELECT t.rowid FROM records r JOIN `+table+` t ON t.record_id = r.id WHERE r.thread_id IS NULL LIMIT ?)`, limit)
@@ -119,11 +119,11 @@ func (r *rows) part(id, part string, v any) error {
 	return err
 }
 
-func (r *rows) RecordState(id string) (s conversation.State, err error) {
+func (r *rows) ConversationState(id string) (s conversation.State, err error) {
 	return s, r.part(id, partState, &s)
 }
 
-func (r *rows) PutRecordState(id string, s conversation.State) error {
+func (r *rows) PutConversationState(id string, s conversation.State) error {
 	return r.putPart(id, partState, s)
 }
 

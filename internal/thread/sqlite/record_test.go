@@ -12,7 +12,7 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// recordTables are those whose rows are a record's, by the database itself.
+// recordTables are those whose rows are a conversation's, by the database itself.
 func recordTables(t *testing.T, s *Store) (tables []string) {
 	t.Helper()
 	rows, err := s.writer.QueryContext(context.Background(),
@@ -34,11 +34,11 @@ func count(t *testing.T, s *Store, table string) (n int) {
 	return n
 }
 
-// fillRecord makes a record with some rows in every table.
+// fillRecord makes a conversation with some rows in every table.
 func fillRecord(tx store.Tx, thread, id string, messages int) error {
 	h := conversation.Head{ID: id, Thread: thread, Current: true, CreatedAt: "c", UpdatedAt: "u"}
 	steps := []func() error{
-		func() error { return tx.PutRecord(h) }, func() error { return tx.PutRecordState(id, conversation.NewState()) },
+		func() error { return tx.PutConversation(h) }, func() error { return tx.PutConversationState(id, conversation.NewState()) },
 		func() error {
 			return tx.AddCompaction(id, store.Archive{Compaction: conversation.Compaction{Count: 1}})
 		},
@@ -46,7 +46,7 @@ func fillRecord(tx store.Tx, thread, id string, messages int) error {
 		func() error { return tx.AddTrace(id, store.Item[conversation.TraceEntry]{Seq: 1}) },
 		func() error { return tx.AddPrompt(id, store.Item[conversation.Prompt]{Seq: 1}) },
 		func() error { return tx.AddTurn(id, store.Item[conversation.Turn]{Seq: 1}) },
-		func() error { return tx.AddMail(id, store.Item[string]{Seq: 1}) },
+		func() error { return tx.AddInbox(id, store.Item[string]{Seq: 1}) },
 	}
 	for n := range messages {
 		steps = append(steps, func() error {
@@ -74,7 +74,7 @@ func TestRecordsOfDeletedThreads(t *testing.T) {
 		return put(tx, "stays")
 	}))
 	const messages = 25
-	must(t, s.Records().Update(func(tx store.Tx) error {
+	must(t, s.Conversations().Update(func(tx store.Tx) error {
 		if err := fillRecord(tx, "gone", "r1", messages); err != nil {
 			return err
 		}
@@ -91,12 +91,12 @@ func TestRecordsOfDeletedThreads(t *testing.T) {
 		}
 	}
 	must(t, s.Update(func(tx thread.Tx) error { return tx.DeleteThread("gone") }))
-	must(t, s.Records().View(func(tx store.Tx) error {
-		_, err := tx.Record("r1")
+	must(t, s.Conversations().View(func(tx store.Tx) error {
+		_, err := tx.Conversation("r1")
 		want(t, err, thread.ErrNotFound)
-		_, err = tx.CurrentRecord("gone")
+		_, err = tx.CurrentConversation("gone")
 		want(t, err, thread.ErrNotFound)
-		list, err := tx.AllRecords("", 0)
+		list, err := tx.AllConversations("", 0)
 		if len(list) != 1 || list[0].ID != "r2" {
 			t.Errorf("%+v", list)
 		}
@@ -106,10 +106,10 @@ func TestRecordsOfDeletedThreads(t *testing.T) {
 	s = open(t, path)
 	steps := 0
 	var gone []string
-	must(t, s.Records().View(func(tx store.Tx) (err error) { gone, err = tx.DeletedRecords("", 0); return err }))
+	must(t, s.Conversations().View(func(tx store.Tx) (err error) { gone, err = tx.DeletedConversations("", 0); return err }))
 	for _, ids := range [][]string{nil, gone} { // whose files nobody has removed yet, then those
 		for more := true; more; steps++ {
-			must(t, s.Records().Update(func(tx store.Tx) (err error) { more, err = tx.PurgeRecords(ids, 10); return err }))
+			must(t, s.Conversations().Update(func(tx store.Tx) (err error) { more, err = tx.PurgeConversations(ids, 10); return err }))
 		}
 		if n := count(t, s, "records"); n != 1+len(gone)-len(ids) {
 			t.Errorf("%d records behind a purge of %v", n, ids)
@@ -134,19 +134,19 @@ func TestTheIdOfADeletedRecord(t *testing.T) {
 		}
 		return put(tx, "stays")
 	}))
-	must(t, s.Records().Update(func(tx store.Tx) error { return fillRecord(tx, "gone", "r", 1) }))
+	must(t, s.Conversations().Update(func(tx store.Tx) error { return fillRecord(tx, "gone", "r", 1) }))
 	again := func() error {
-		return s.Records().Update(func(tx store.Tx) error { return fillRecord(tx, "stays", "r", 2) })
+		return s.Conversations().Update(func(tx store.Tx) error { return fillRecord(tx, "stays", "r", 2) })
 	}
 	want(t, again(), thread.ErrConflict) // of another thread
 	must(t, s.Update(func(tx thread.Tx) error { return tx.DeleteThread("gone") }))
 	want(t, again(), thread.ErrConflict)
 	for more := true; more; {
-		must(t, s.Records().Update(func(tx store.Tx) (err error) { more, err = tx.PurgeRecords([]string{"r"}, 1); return err }))
+		must(t, s.Conversations().Update(func(tx store.Tx) (err error) { more, err = tx.PurgeConversations([]string{"r"}, 1); return err }))
 	}
 	must(t, again())
-	must(t, s.Records().View(func(tx store.Tx) error {
-		h, err := tx.CurrentRecord("stays")
+	must(t, s.Conversations().View(func(tx store.Tx) error {
+		h, err := tx.CurrentConversation("stays")
 		if h.ID != "r" {
 			t.Errorf("%+v", h)
 		}
@@ -160,8 +160,8 @@ func TestPagesOfLargeCompactions(t *testing.T) {
 	must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t") }))
 	const n = 3
 	summary := strings.Repeat("x", 1000)
-	must(t, s.Records().Update(func(tx store.Tx) error {
-		if err := tx.PutRecord(conversation.Head{ID: "r", Thread: "t", Current: true}); err != nil {
+	must(t, s.Conversations().Update(func(tx store.Tx) error {
+		if err := tx.PutConversation(conversation.Head{ID: "r", Thread: "t", Current: true}); err != nil {
 			return err
 		}
 		for i := range int64(n) {

@@ -8,7 +8,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation/store"
 )
 
-// The lists of a record have tables of one form. A table's name is never from outside.
+// The lists of a conversation have tables of one form. A table's name is never from outside.
 const (
 	tableTimeline = "timeline"
 	tableTraces   = "traces"
@@ -87,18 +87,18 @@ func (r *rows) Turns(id string, p store.Page) ([]store.Item[conversation.Turn], 
 	return items[conversation.Turn](r, tableTurns, id, p)
 }
 
-func (r *rows) AddMail(id string, m store.Item[string]) error {
+func (r *rows) AddInbox(id string, m store.Item[string]) error {
 	return addItem(r, tableMail, id, m)
 }
 
-func (r *rows) Mail(id string) ([]store.Item[string], error) {
+func (r *rows) Inbox(id string) ([]store.Item[string], error) {
 	return all(r, "mailbox of record "+id, func(s scanner) (m store.Item[string], err error) {
 		return m, s.Scan(&m.Seq, fromJSON{&m.Value}, &m.At)
 	}, `SELECT seq, json, created_at FROM mailbox WHERE record_id = ? AND drained_at IS NULL ORDER BY seq`, id)
 }
 
-func (r *rows) TakeMail(id, at string) ([]store.Item[string], error) {
-	list, err := r.Mail(id)
+func (r *rows) TakeInbox(id, at string) ([]store.Item[string], error) {
+	list, err := r.Inbox(id)
 	if err != nil || len(list) == 0 {
 		return list, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// rows is a session.Tx and a record.Tx. What a caller may not see of it is in the files beside this one, a file for each group of tables.
+// rows is a session.Tx and a conversation.Tx. What a caller may not see of it is in the files beside this one, a file for each group of tables.
 type rows struct {
 	store *Store
 	conn  *conn

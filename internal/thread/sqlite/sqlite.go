@@ -32,7 +32,7 @@ const (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Store is a session.Store on a file, and with Records a record.Store. Safe for concurrent use.
+// Store is a thread.Store on a file, and with Records a conversation.Store. Safe for concurrent use.
 type Store struct {
 	path    string
 	pool    *sql.DB
@@ -225,12 +225,12 @@ func (c *conn) close() error {
 	return errors.Join(append(errs, c.Conn.Close())...)
 }
 
-// View implements session.Store.
+// View implements thread.Store.
 func (s *Store) View(fn func(thread.Tx) error) error {
 	return s.view(func(r *rows) error { return fn(r) })
 }
 
-// Update implements session.Store.
+// Update implements thread.Store.
 func (s *Store) Update(fn func(thread.Tx) error) error {
 	return s.update(func(r *rows) error { return fn(r) })
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
 // here is a provider that has one instance, which always runs. Nothing else is asked of it.
@@ -33,9 +34,9 @@ func (here) Status(context.Context, string) (provider.State, error) {
 	return provider.Running, nil
 }
 
-func manager(t testing.TB, s *Store) *thread.Manager {
+func manager(t testing.TB, s *Store) *lifecycle.Manager {
 	t.Helper()
-	m, err := thread.NewManager(thread.Config{Store: s,
+	m, err := lifecycle.NewManager(lifecycle.Config{Store: s,
 		Providers: map[string]provider.Lifecycle{thread.Local: here{}}})
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +45,7 @@ func manager(t testing.TB, s *Store) *thread.Manager {
 }
 
 // One command as a server does it: ready the thread, begin, save the state, end.
-func command(m *thread.Manager, threadID string, i int) error {
+func command(m *lifecycle.Manager, threadID string, i int) error {
 	l, err := m.Open(context.Background(), threadID, thread.Use{Kind: thread.Shell})
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func command(m *thread.Manager, threadID string, i int) error {
 		return err
 	}
 	code := 0
-	return m.EndCommand(k.ID, thread.CommandEnd{Status: thread.CommandDone, ExitCode: &code})
+	return m.EndCommand(k.ID, lifecycle.CommandEnd{Status: thread.CommandDone, ExitCode: &code})
 }
 
 var manyThreads = flag.Int("threads", 20,
@@ -128,8 +129,8 @@ func TestMain(m *testing.M) {
 func write(path string) {
 	s, err := Open(path)
 	if err == nil {
-		var m *thread.Manager
-		m, err = thread.NewManager(thread.Config{Store: s,
+		var m *lifecycle.Manager
+		m, err = lifecycle.NewManager(lifecycle.Config{Store: s,
 			Providers: map[string]provider.Lifecycle{thread.Local: here{}}})
 		first := 0
 		if l, e := m.Status(context.Background(), "t1", thread.Use{}); e == nil {
@@ -157,7 +158,7 @@ func TestKill(t *testing.T) {
 			t.Fatal(w)
 		}
 		m := manager(t, s)
-		done, err := m.Recover(thread.Alive{})
+		done, err := m.Recover(lifecycle.Alive{})
 		must(t, err)
 		l, err := m.Status(context.Background(), "t1", thread.Use{})
 		must(t, err)
@@ -173,7 +174,7 @@ func TestKill(t *testing.T) {
 }
 
 // whole checks that events have no gap and agree with the rows.
-func whole(m *thread.Manager) error {
+func whole(m *lifecycle.Manager) error {
 	at, versions := int64(0), int64(0)
 	for {
 		list, err := m.Events("t1", at, 0)
@@ -258,7 +259,7 @@ func populate(t testing.TB, n int) *Store {
 func BenchmarkStatus(b *testing.B) {
 	for _, n := range []int{10, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			m, err := thread.NewManager(thread.Config{Store: populate(b, n),
+			m, err := lifecycle.NewManager(lifecycle.Config{Store: populate(b, n),
 				Providers: map[string]provider.Lifecycle{thread.Local: here{}},
 				Clock:     func() time.Time { return noon }}) // else all sessions would have expired
 			if err != nil {

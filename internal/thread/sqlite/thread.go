@@ -15,7 +15,7 @@ const (
 	trimStep    = 256
 )
 
-// trims says whether rows of one owner are to be looked at now, in a table whose numbers others share: once in trimStep times, by chance. By the number, who gets every second one, because two
+// trims reports whether rows of one owner are to be looked at now, in a table whose numbers others share: once in trimStep times, by chance. By the number, who gets every second one, because two
 // write by turns, would never be looked at.
 func trims() bool { return rand.N(trimStep) == 0 }
 

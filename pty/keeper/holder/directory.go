@@ -57,8 +57,7 @@ func (k *keeper) checkDirectory(now time.Time) {
 
 // socketGone tells whether the socket's name is not the keeper's any more.
 func (k *keeper) socketGone() bool {
-	var id protocol.FileID
-	err := protocol.AtSocket(k.Dir, func(path string) (err error) { id, err = protocol.SocketAt(path); return err })
+	id, err := protocol.SocketOf(k.Dir)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return err == nil && id != k.socket
@@ -69,7 +68,7 @@ func (k *keeper) socketGone() bool {
 func (k *keeper) lost(again bool) bool {
 	k.locking.Lock()
 	defer k.locking.Unlock()
-	return !k.gaveUp && k.lockRemoved() && (!again || !k.relock())
+	return !k.lockReleased && k.lockRemoved() && (!again || !k.relock())
 }
 
 // lockRemoved tells whether the file with the lock is at no path any more: it was removed, or its file system is not
@@ -85,7 +84,7 @@ func (k *keeper) lockRemoved() bool {
 	if err := unix.Stat(path, &now); err != nil {
 		return err == unix.ENOENT || err == unix.ENOTDIR
 	}
-	return unix.Fstat(lock, &st) == nil && protocol.IdOf(st) != protocol.IdOf(now)
+	return unix.Fstat(lock, &st) == nil && protocol.IDOf(st) != protocol.IDOf(now)
 }
 
 // relock takes a new lock where the directory is there and has no other keeper, and tells whether it did: then servers

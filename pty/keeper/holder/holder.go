@@ -39,7 +39,7 @@ type keeper struct {
 	socket   protocol.FileID // of the file that listener is bound to
 	raw      syscall.RawConn // of listener
 	jobs     chan func()     // what work does: starts and upgrades
-	calm     *time.Timer     // gives back memory when nothing has happened for a while
+	quiet    *time.Timer     // releases memory when nothing has happened for a while
 	acts     atomic.Uint64   // packets and jobs so far
 
 	mu     sync.Mutex
@@ -54,9 +54,9 @@ type keeper struct {
 	leaving bool      // programs are being ended: nothing is started any more
 	missing time.Time // since when the directory is gone and no server is there, when that is so
 
-	unlocked bool       // the last look found no lock; only watchDirectory uses it
-	locking  sync.Mutex // held while the lock is looked for and taken again; taken before mu
-	gaveUp   bool       // the lock is not this keeper's any more, so nobody looks; with locking
+	unlocked     bool       // the last look found no lock; only watchDirectory uses it
+	locking      sync.Mutex // held while the lock is looked for and taken again; taken before mu
+	lockReleased bool       // the lock is not this keeper's any more, so nobody looks; with locking
 }
 
 // held is what the keeper holds under an id. It is released by the goroutine of the server's connection only. The tags
@@ -107,13 +107,13 @@ func Run(o Options) error {
 	if err != nil {
 		return fmt.Errorf("keeper: %s: %w", o.Dir, err)
 	}
-	defer k.giveUp()
+	defer k.releaseLock()
 	// What this process holds does not end with the terminal in which somebody started the first server.
 	proc.SetTag(proc.TagOf("keeper of " + o.Dir))
 	// The signals that have come meanwhile are blocked until here when this is an upgrade.
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGPIPE, unix.SIGUSR1)
-	k.calm = time.AfterFunc(calmAfter, releaseMemory)
+	k.quiet = time.AfterFunc(quietAfter, releaseMemory)
 	go k.watch(signals)
 	go k.watchDirectory()
 	go k.work()
@@ -137,14 +137,14 @@ func (k *keeper) open() (err error) {
 	return err
 }
 
-// giveUp gives the lock up at the end, unless watchDirectory checks it just now: a file system may hang, and the end of
-// the process does it too.
-func (k *keeper) giveUp() {
+// releaseLock gives the lock up at the end, unless watchDirectory checks it just now: a file system may hang, and the
+// end of the process does it too.
+func (k *keeper) releaseLock() {
 	if !k.locking.TryLock() {
 		return
 	}
 	defer k.locking.Unlock()
-	k.gaveUp = true
+	k.lockReleased = true
 	_ = k.lockFile().Close()
 }
 
@@ -162,7 +162,7 @@ func (k *keeper) accept() error {
 			// A client that is in the queue of the socket is hung up on, and starts another keeper.
 			return k.unlink()
 		}
-		if k.wanted() {
+		if k.takeAsked() {
 			k.listenAgain()
 			continue
 		}

@@ -12,9 +12,9 @@ const (
 	// checkEvery is the time between two looks at the directory: an fstat(2) and an lstat(2), which wake the process
 	// for some 20 µs.
 	checkEvery = 5 * time.Second
-	// calmAfter is the silence after which the keeper gives back memory: longer than the pauses in a burst of starts,
+	// quietAfter is the silence after which the keeper gives back memory: longer than the pauses in a burst of starts,
 	// and it takes 10 ms of a core.
-	calmAfter = 200 * time.Millisecond
+	quietAfter = 200 * time.Millisecond
 	// restAfter is the same after the light requests of a shell's commands: longer than the pauses between the commands
 	// of a program that runs them.
 	restAfter = 5 * time.Second

@@ -25,7 +25,7 @@ func (k *keeper) busy() {
 	if k.acts.Add(1)%releaseEvery == 0 {
 		releaseMemory()
 	}
-	k.calm.Reset(calmAfter)
+	k.quiet.Reset(quietAfter)
 }
 
 // releaseMemory returns memory that is not needed while nothing happens: free heap, and the pages of the program's own

@@ -40,18 +40,18 @@ func (k *keeper) reapOne() bool {
 	pid, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
 	if pid > 0 {
 		code, signal := proc.ExitOf(status)
-		k.ended(pid, protocol.Exit{Code: code, Signal: signal})
+		k.noteExit(pid, protocol.Exit{Code: code, Signal: signal})
 	}
 	return pid > 0 || err == unix.EINTR
 }
 
-// ended notes how a child has ended. The lock is held.
-func (k *keeper) ended(pid int, e protocol.Exit) {
+// noteExit notes how a child has ended. The lock is held.
+func (k *keeper) noteExit(pid int, e protocol.Exit) {
 	for _, h := range k.kept {
 		if h.PID == pid && h.Exit == nil && !h.Adopted {
 			h.Exit = &e
 			if k.server != nil {
-				k.server.poke()
+				k.server.wakeTell()
 			}
 			return
 		}

@@ -89,7 +89,7 @@ func (k *keeper) hello(s *session, greeted bool) error {
 	for _, h := range k.kept {
 		h.told = false
 	}
-	s.poke()
+	s.wakeTell()
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (k *keeper) handle(s *session) error {
 		return err
 	}
 	if k.light(p) {
-		k.calm.Reset(restAfter)
+		k.quiet.Reset(restAfter)
 	} else {
 		k.busy()
 	}
@@ -238,8 +238,8 @@ func (k *keeper) untold(s *session) []protocol.Packet {
 	return list
 }
 
-// poke lets tell look. The keeper's lock is held.
-func (s *session) poke() {
+// wakeTell lets tell look. The keeper's lock is held.
+func (s *session) wakeTell() {
 	select {
 	case s.wake <- struct{}{}:
 	default:

@@ -88,8 +88,8 @@ func (k *keeper) ask() {
 	_ = k.listener.SetReadDeadline(time.Now())
 }
 
-// wanted tells, once, whether SIGUSR1 has come.
-func (k *keeper) wanted() bool {
+// takeAsked tells, once, whether SIGUSR1 has come.
+func (k *keeper) takeAsked() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	asked := k.asked
@@ -103,8 +103,7 @@ func (k *keeper) listenAgain() {
 	if !sameFile(filepath.Join(k.Dir, protocol.LockName), int(k.lockFile().Fd())) {
 		return
 	}
-	var id protocol.FileID
-	err := protocol.AtSocket(k.Dir, func(path string) (err error) { id, err = protocol.SocketAt(path); return err })
+	id, err := protocol.SocketOf(k.Dir)
 	if err != nil || id == k.socket {
 		return
 	}
@@ -118,15 +117,14 @@ func (k *keeper) listenAgain() {
 // sameFile tells whether a path leads to an open file.
 func sameFile(path string, fd int) bool {
 	var a, b unix.Stat_t
-	return unix.Stat(path, &a) == nil && unix.Fstat(fd, &b) == nil && protocol.IdOf(a) == protocol.IdOf(b)
+	return unix.Stat(path, &a) == nil && unix.Fstat(fd, &b) == nil && protocol.IDOf(a) == protocol.IDOf(b)
 }
 
 // callKeeper asks the keeper that has the lock of a directory to make its socket again, when that is not there. The
 // lock's file has its process id; that the number is still the keeper's is certain when it has the lock: then no signal
 // gets to anybody else, nor does it end one that knows no SIGUSR1 (Go's runtime catches it).
 func callKeeper(dir string, lock *os.File) error {
-	var id protocol.FileID
-	err := protocol.AtSocket(dir, func(path string) (err error) { id, err = protocol.SocketAt(path); return err })
+	id, err := protocol.SocketOf(dir)
 	if err != nil || id != (protocol.FileID{}) {
 		return err
 	}

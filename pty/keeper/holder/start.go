@@ -96,7 +96,7 @@ func (k *keeper) spawn(s *session, p protocol.Packet, hold []int) (pid int, err 
 	}
 	k.kept[p.ID] = h
 	if k.server != nil {
-		k.server.poke()
+		k.server.wakeTell()
 	}
 	return pid, nil
 }

@@ -148,10 +148,8 @@ func (k *keeper) restore(st state) error {
 	}
 	k.lock = os.NewFile(uintptr(st.Lock), protocol.LockName)
 	if st.Socket == (protocol.FileID{}) { // the server has come through it just now
-		if err := protocol.AtSocket(k.Dir, func(path string) (err error) {
-			st.Socket, err = protocol.SocketAt(path)
-			return err
-		}); err != nil {
+		var err error
+		if st.Socket, err = protocol.SocketOf(k.Dir); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,8 @@ type FileID struct {
 	Inode  uint64 `json:"inode"`
 }
 
-func IdOf(st unix.Stat_t) FileID { return FileID{st.Dev, st.Ino} }
+// IDOf is the name of the file that a stat is of.
+func IDOf(st unix.Stat_t) FileID { return FileID{st.Dev, st.Ino} }
 
 // SocketAt tells which file is the socket of a directory; the zero value when there is none.
 func SocketAt(path string) (FileID, error) {
@@ -21,7 +22,16 @@ func SocketAt(path string) (FileID, error) {
 	if err == unix.ENOENT {
 		return FileID{}, nil
 	}
-	return IdOf(st), err
+	return IDOf(st), err
+}
+
+// SocketOf is SocketAt for a data directory of any length.
+func SocketOf(dir string) (id FileID, err error) {
+	err = AtSocket(dir, func(path string) (err error) {
+		id, err = SocketAt(path)
+		return err
+	})
+	return id, err
 }
 
 // AtSocket calls f with a path to the socket that fits into sun_path (108 bytes, unix(7)), however long the directory's

@@ -20,6 +20,7 @@ import {
   type Size,
   type ThreadTerminal,
 } from "./wire";
+import type * as server from "./wire.gen";
 
 /** Refusal is the HTTP status that came instead of an answer; 0 when the server was not reached. */
 export class Refusal {
@@ -96,7 +97,7 @@ export interface Draft {
 }
 
 /** creation is the body of the request: a command line is run by bash, so quotes and pipes mean what they always do. */
-function creation(draft: Draft, size: Size | null): Record<string, unknown> {
+function creation(draft: Draft, size: Size | null): server.CreateTerminal {
   const [command, cwd, name] = [draft.command, draft.cwd.trim(), draft.name.trim()];
   return {
     ...size,
@@ -237,8 +238,12 @@ export interface Decisions {
 }
 
 /** decideApproval grants or denies a call that waits. */
-export const decideApproval = (thread: string, id: string, decision: "approve" | "deny"): Promise<unknown> =>
-  change(threadPath(thread, `approvals/${encodeURIComponent(id)}`), { decision });
+export const decideApproval = (
+  thread: string,
+  id: string,
+  decision: server.DecideApproval["decision"],
+): Promise<unknown> =>
+  change(threadPath(thread, `approvals/${encodeURIComponent(id)}`), { decision } satisfies server.DecideApproval);
 
 // The connection.
 

@@ -1,6 +1,6 @@
 // Generated from package wire by `go generate ./internal/server`. Do not edit.
 
-/** A ticket for one terminal, or `{"login":true}` for a browser's login, which goes with no other field. */
+/** Asks for a ticket for one terminal, or with `{"login":true}` for a browser's login, which goes with no other field. */
 export interface TicketRequest {
   /** Id or name of the terminal. */
   pty?: string;
@@ -24,7 +24,7 @@ export interface Ticket {
   url: string;
 }
 
-/** A session to make. */
+/** Asks for a new session. */
 export interface CompatCreate {
   /** Its name; absent: the server gives one. */
   id?: string;
@@ -42,7 +42,7 @@ export interface CompatCreate {
   isolation?: boolean | null;
 }
 
-/** A session. */
+/** The reply about a session that was made. */
 export interface CompatSession {
   /** It worked; of a command: its code is 0. */
   success: boolean;
@@ -58,7 +58,7 @@ export interface CompatSession {
   createdAt: string;
 }
 
-/** A session. */
+/** A session in a list. */
 export interface CompatSessionInfo {
   /** Its name. */
   id: string;
@@ -82,13 +82,13 @@ export interface CompatSessions {
   sessions: CompatSessionInfo[];
 }
 
-/** The session to end. */
+/** Names the session to end. */
 export interface CompatDelete {
   /** Its name. */
   sessionId: string;
 }
 
-/** Done. */
+/** The reply of a call that only names its session. */
 export interface CompatNamed {
   /** It worked; of a command: its code is 0. */
   success: boolean;
@@ -98,7 +98,7 @@ export interface CompatNamed {
   sessionId: string;
 }
 
-/** Variables: `envVars`, or `env`. */
+/** Has variables to set: `envVars`, or `env`. */
 export interface CompatEnv {
   /** Variables to export; null removes one. */
   envVars?: { [key: string]: string | null };
@@ -108,7 +108,7 @@ export interface CompatEnv {
   sessionId?: string;
 }
 
-/** A command. */
+/** A command to run. */
 export interface CompatExecute {
   /** Shell text. */
   command: string;
@@ -130,7 +130,7 @@ export interface CompatExecute {
   origin?: string;
 }
 
-/** How it ended. */
+/** The result of a command. */
 export interface CompatResult {
   /** It worked; of a command: its code is 0. */
   success: boolean;
@@ -189,7 +189,7 @@ export interface CompatProcess {
 /** All processes of all sessions, oldest first. */
 export type CompatProcesses = CompatProcess[];
 
-/** What it has printed. */
+/** The output of a process. */
 export interface CompatLogs {
   /** It worked; of a command: its code is 0. */
   success: boolean;
@@ -207,7 +207,7 @@ export interface CompatLogs {
   stderr_b64?: string;
 }
 
-/** How many ended. */
+/** Says how many processes were ended. */
 export interface CompatKilled {
   /** It worked; of a command: its code is 0. */
   success: boolean;
@@ -217,7 +217,7 @@ export interface CompatKilled {
   cleanedCount: number;
 }
 
-/** One event. */
+/** One event of a command's stream. */
 export interface CompatEvent {
   /** What it is. */
   type: "start" | "stdout" | "stderr" | "complete" | "error";
@@ -244,7 +244,7 @@ export interface CompatEvent {
   code?: string;
 }
 
-/** With complete: the result. */
+/** The result in the event `complete`. */
 export interface CompatEventResult {
   /** The code is 0. */
   success: boolean;
@@ -258,7 +258,7 @@ export interface CompatEventResult {
   sessionId: string;
 }
 
-/** The file. */
+/** Names the file to read. */
 export interface CompatRead {
   /** Relative to the session's directory. */
   path: string;
@@ -268,7 +268,7 @@ export interface CompatRead {
   sessionId?: string;
 }
 
-/** The file and what to write. */
+/** A file and what to write to it. */
 export interface CompatWrite {
   /** Relative to the session's directory. */
   path: string;
@@ -280,7 +280,7 @@ export interface CompatWrite {
   sessionId?: string;
 }
 
-/** The file. */
+/** Names a file. */
 export interface CompatPath {
   /** Relative to the session's directory. */
   path: string;
@@ -288,7 +288,7 @@ export interface CompatPath {
   sessionId?: string;
 }
 
-/** The directory. */
+/** Names the directory to make. */
 export interface CompatMkdir {
   /** Relative to the session's directory. */
   path: string;
@@ -298,7 +298,7 @@ export interface CompatMkdir {
   sessionId?: string;
 }
 
-/** The directory. */
+/** Names the directory to list. */
 export interface CompatList {
   /** Relative to the session's directory. */
   path: string;
@@ -309,7 +309,7 @@ export interface CompatList {
   sessionId?: string;
 }
 
-/** How to list. */
+/** Say which files a list has. */
 export interface CompatListOptions {
   /** Below too. */
   recursive?: boolean;
@@ -317,7 +317,7 @@ export interface CompatListOptions {
   includeHidden?: boolean;
 }
 
-/** The two paths. */
+/** Has the old and the new path. */
 export interface CompatRename {
   /** What. */
   oldPath: string;
@@ -327,7 +327,7 @@ export interface CompatRename {
   sessionId?: string;
 }
 
-/** The two paths. */
+/** Has the old and the new path. */
 export interface CompatMove {
   /** What. */
   sourcePath: string;
@@ -337,7 +337,7 @@ export interface CompatMove {
   sessionId?: string;
 }
 
-/** Done. */
+/** The reply of a call that only names its file. */
 export interface CompatFile {
   /** It worked; of a command: its code is 0. */
   success: boolean;
@@ -347,7 +347,7 @@ export interface CompatFile {
   path: string;
 }
 
-/** What a file has. */
+/** The content of a file. */
 export interface CompatContent {
   /** It worked; of a command: its code is 0. */
   success: boolean;
@@ -363,7 +363,7 @@ export interface CompatContent {
   size: number;
 }
 
-/** Done. */
+/** The reply of a rename or move. */
 export interface CompatRenamed {
   /** It worked; of a command: its code is 0. */
   success: boolean;
@@ -375,7 +375,7 @@ export interface CompatRenamed {
   newPath: string;
 }
 
-/** Whether it exists. */
+/** Says whether a file exists. */
 export interface CompatExists {
   /** It worked; of a command: its code is 0. */
   success: boolean;
@@ -387,7 +387,7 @@ export interface CompatExists {
   exists: boolean;
 }
 
-/** What a directory has. */
+/** The files of a directory. */
 export interface CompatFiles {
   /** It worked; of a command: its code is 0. */
   success: boolean;
@@ -403,7 +403,7 @@ export interface CompatFiles {
   files: CompatEntry[];
 }
 
-/** A file. */
+/** A file of a directory. */
 export interface CompatEntry {
   /** Its name. */
   name: string;
@@ -421,7 +421,7 @@ export interface CompatEntry {
   mode: string;
 }
 
-/** A tool that the assistant wants used. */
+/** A call of a tool by the assistant. */
 export interface ToolCall {
   /** Its name for the result. */
   id?: string;
@@ -431,7 +431,7 @@ export interface ToolCall {
   arguments?: { [key: string]: unknown };
 }
 
-/** What became of it. */
+/** The result of a call. */
 export interface ToolResult {
   /** The call. */
   tool_call_id?: string;
@@ -441,7 +441,7 @@ export interface ToolResult {
   is_error?: boolean;
 }
 
-/** A message. */
+/** A message of a conversation. */
 export interface Message {
   /** Who says it. */
   role: "system" | "user" | "assistant" | "tool";
@@ -453,7 +453,7 @@ export interface Message {
   tool_results?: ToolResult[];
 }
 
-/** A message with its place. */
+/** A message with its number and time. */
 export interface KeptMessage {
   /** Its number, from 1, without gaps; that of a summary is the last it stands for. */
   seq: number;
@@ -473,7 +473,7 @@ export interface KeptMessage {
   tool_results: ToolResult[];
 }
 
-/** Messages of a record. */
+/** Has messages of a record. */
 export interface MessageList {
   /** The thread. */
   thread_id: string;
@@ -485,7 +485,7 @@ export interface MessageList {
   next?: number;
 }
 
-/** One message, or several in `messages`. */
+/** Appends one message, or several in `messages`. */
 export interface AppendMessages {
   /** Who says it. */
   role?: "system" | "user" | "assistant" | "tool";
@@ -499,7 +499,7 @@ export interface AppendMessages {
   messages?: Message[];
 }
 
-/** What was appended. */
+/** Says what was appended. */
 export interface Appended {
   /** The number of the last. */
   seq: number;
@@ -507,7 +507,7 @@ export interface Appended {
   messages: AppendedMessage[];
 }
 
-/** One. */
+/** A message that was appended. */
 export interface AppendedMessage {
   /** Its number. */
   seq: number;
@@ -575,7 +575,7 @@ export interface RuleCounts {
   ask?: number;
 }
 
-/** What changes: absent keeps, null clears. */
+/** Changes the state of a record: absent keeps, null clears. */
 export interface PatchState {
   /** What is being done: the first user message unless set. */
   current_task?: string | null;
@@ -635,7 +635,7 @@ export interface RuleCountsPatch {
   ask?: number;
 }
 
-/** Where a piece of evidence comes from. */
+/** Says where a piece of evidence comes from. */
 export interface Provenance {
   /** Its kind, such as verification. */
   category?: string;
@@ -653,7 +653,7 @@ export interface Provenance {
   command_id?: string;
 }
 
-/** A decision. Keys that are not known are kept. */
+/** A decision of the harness. Keys that are not known are kept. */
 export interface TimelineEntry {
   /** When, as the harness wrote it. */
   timestamp?: string;
@@ -706,7 +706,7 @@ export interface TimelineEntry {
   [key: string]: unknown;
 }
 
-/** Decisions in order. */
+/** Has decisions in order. */
 export interface Timeline {
   /** The number of the first that is there; 0 of none. */
   first_seq: number;
@@ -714,7 +714,7 @@ export interface Timeline {
   timeline: TimelineEntry[];
 }
 
-/** A step of how a turn was completed. */
+/** A step in the completion of a turn. */
 export interface TraceEntry {
   /** The stage. */
   stage?: string;
@@ -730,7 +730,7 @@ export interface TraceEntry {
   evidence_provenance?: Provenance[];
 }
 
-/** How a turn was completed. */
+/** Has the steps in the completion of a turn. */
 export interface Trace {
   /** It is projected from the timeline. */
   derived: boolean;
@@ -738,7 +738,7 @@ export interface Trace {
   completion_trace: TraceEntry[];
 }
 
-/** A line of the ledger. */
+/** A line of a ledger. */
 export interface LedgerItem {
   /** The line; one without text is left out. */
   text?: string;
@@ -752,7 +752,7 @@ export interface LedgerItem {
   evidence?: string[];
 }
 
-/** What the harness holds true. */
+/** Has what the harness takes as given. */
 export interface Ledger {
   /** What is assumed. */
   assumptions?: LedgerItem[];
@@ -762,7 +762,7 @@ export interface Ledger {
   decision_boundaries?: LedgerItem[];
 }
 
-/** A system prompt. */
+/** A system prompt of the harness. */
 export interface Prompt {
   /** When, as the harness wrote it. */
   timestamp?: string;
@@ -780,7 +780,7 @@ export interface Prompt {
   content: string;
 }
 
-/** Prompts in order. */
+/** Has prompts in order. */
 export interface PromptList {
   /** The number of the first that is there; 0 of none. */
   first_seq: number;
@@ -788,7 +788,7 @@ export interface PromptList {
   prompts: Prompt[];
 }
 
-/** What became of a prompt. */
+/** The reply to a new prompt. */
 export interface PromptAdded {
   /** Its number, or of the one it repeats. */
   seq: number;
@@ -796,7 +796,7 @@ export interface PromptAdded {
   skipped: boolean;
 }
 
-/** What was used. */
+/** Counts tokens, tools and turns. */
 export interface Usage {
   /** Tokens read. */
   input_tokens: number;
@@ -814,7 +814,7 @@ export interface Usage {
   turns: number;
 }
 
-/** A turn. */
+/** A turn to append. */
 export interface AppendTurn {
   /** What the harness answered. */
   final_response?: string;
@@ -872,13 +872,13 @@ export interface Turn {
   session_id: string;
 }
 
-/** Turns in order. */
+/** Has turns in order. */
 export interface TurnList {
   /** They. */
   turns: Turn[];
 }
 
-/** A compaction. */
+/** Says what a summary replaces. */
 export interface Compaction {
   /** How many there have been. */
   count: number;
@@ -892,7 +892,7 @@ export interface Compaction {
   compressed_input_tokens: number;
 }
 
-/** A compaction with what it did. */
+/** A compaction with its summary message. */
 export interface Archive {
   /** How many there have been. */
   count: number;
@@ -912,13 +912,13 @@ export interface Archive {
   message: Message | null;
 }
 
-/** Compactions in order. */
+/** Has compactions in order. */
 export interface CompactionList {
   /** They. */
   compactions: Archive[];
 }
 
-/** How to compact. */
+/** Says how to compact a record. */
 export interface Compact {
   /** Messages that stay as they are; 0 is 4. */
   keep_last?: number;
@@ -930,7 +930,7 @@ export interface Compact {
   summary?: string | null;
 }
 
-/** Whether there was one, and which. */
+/** Says whether there was a compaction, and which. */
 export interface Compacted {
   /** Whether anything was archived. */
   compacted: boolean;
@@ -952,7 +952,7 @@ export interface Compacted {
   compressed_input_tokens?: number;
 }
 
-/** A record without what it consists of. */
+/** The metadata of a record. */
 export interface RecordHead {
   /** The record's id. */
   session_id: string;
@@ -983,7 +983,7 @@ export interface RecordHead {
   usage: Usage;
 }
 
-/** The records of a thread. */
+/** Has the records of a thread. */
 export interface RecordList {
   /** The thread. */
   thread_id: string;
@@ -1072,13 +1072,13 @@ export interface ImportRecord {
   [key: string]: unknown;
 }
 
-/** Who drives the thread. */
+/** Says who drives the thread. */
 export interface Attach {
   /** A type, such as RuntimeHandle. */
   owner_type: string;
 }
 
-/** Where the record stands. */
+/** The state of a record for the driver of its thread. */
 export interface Attached {
   /** What is being done: the first user message unless set. */
   current_task: string | null;
@@ -1134,7 +1134,7 @@ export interface Attached {
   last_turn_summary: Turn | null;
 }
 
-/** A message for who drives the thread. */
+/** A message for the driver of the thread. */
 export interface Steer {
   /** The text. */
   message: string;
@@ -1146,7 +1146,7 @@ export interface Seq {
   seq: number;
 }
 
-/** What waited. */
+/** Has the messages that waited. */
 export interface Drained {
   /** In the order in which they were left. */
   messages: string[];
@@ -1172,7 +1172,7 @@ export interface EventSnapshot {
   reason: "connect" | "lag" | "resize" | "restore";
 }
 
-/** In the place of the first snapshot when `since` can be continued: keep the screen, resize to cols x rows. What was missed follows, `data` and `resize` in order, then a `meta` with what stands now. */
+/** Replaces the first snapshot when `since` can be continued: keep the screen, resize to cols x rows. What was missed follows, `data` and `resize` in order, then a `meta` with what stands now. */
 export interface EventResume {
   /** The event; on a WebSocket only, an event stream has it in its `event:` line. */
   event?: "resume";
@@ -1198,7 +1198,7 @@ export interface EventData {
   seq: number;
 }
 
-/** The size changed at this place of the stream: resize. */
+/** A change of the size at this place of the stream: resize. */
 export interface EventResize {
   /** The event; on a WebSocket only, an event stream has it in its `event:` line. */
   event?: "resize";
@@ -1212,7 +1212,7 @@ export interface EventResize {
   seq: number;
 }
 
-/** Changes that are not bytes; only what changed is there. It has no `id:` line on an event stream. */
+/** Has changes that are not output; only what changed is there. It has no `id:` line on an event stream. */
 export interface EventMeta {
   /** The event; on a WebSocket only, an event stream has it in its `event:` line. */
   event?: "meta";
@@ -1250,7 +1250,7 @@ export interface Clipboard {
   data_b64: string;
 }
 
-/** The program has ended and all its output was sent: the last event of a connection to its terminal, and for a page of this generation. */
+/** Comes when the program has ended and all its output was sent: the last event of a connection to its terminal, and for a page of this generation. */
 export interface EventExit {
   /** Its exit code, 0..255; null when it is not known: `reason` is `lost` then. With a signal, 128 plus the signal's number. */
   code: number | null;
@@ -1266,7 +1266,7 @@ export interface EventExit {
   seq: number;
 }
 
-/** A message of the viewer was refused; the connection goes on. On a WebSocket only. */
+/** Refuses a message of the viewer; the connection goes on. On a WebSocket only. */
 export interface EventError {
   /** The event. */
   event: "error";
@@ -1286,7 +1286,7 @@ export interface EventPong {
   t?: unknown;
 }
 
-/** What there is: first on every connect of a page, and again after changes, at most twice a second. On GET /ws only. */
+/** Has all terminals: first on every connect of a page, and again after changes, at most twice a second. On GET /ws only. */
 export interface EventList {
   /** The event. */
   event: "list";
@@ -1294,7 +1294,7 @@ export interface EventList {
   items: Terminal[];
 }
 
-/** Type: exactly one of `data` and `data_b64`. */
+/** Types text or bytes: exactly one of `data` and `data_b64`. */
 export interface CommandInput {
   /** The command. */
   type: "input";
@@ -1306,7 +1306,7 @@ export interface CommandInput {
   data_b64?: string;
 }
 
-/** Press keys. */
+/** Presses keys. */
 export interface CommandKeys {
   /** The command. */
   type: "keys";
@@ -1316,7 +1316,7 @@ export interface CommandKeys {
   keys: string[];
 }
 
-/** Paste. */
+/** Pastes text. */
 export interface CommandPaste {
   /** The command. */
   type: "paste";
@@ -1326,7 +1326,7 @@ export interface CommandPaste {
   data: string;
 }
 
-/** The size this viewer would like; `size_policy` says whether the terminal takes it. Less than 20 columns or 5 rows count as those, more than 1000 as 1000. */
+/** Requests a size for this viewer; `size_policy` says whether the terminal takes it. Less than 20 columns or 5 rows count as those, more than 1000 as 1000. */
 export interface CommandResize {
   /** The command. */
   type: "resize";
@@ -1338,7 +1338,7 @@ export interface CommandResize {
   rows: number;
 }
 
-/** Somebody looks at this viewer now: under `latest` its wish decides the size. */
+/** Says that somebody looks at this viewer now: under `latest` its size counts. */
 export interface CommandFocus {
   /** The command. */
   type: "focus";
@@ -1346,7 +1346,7 @@ export interface CommandFocus {
   pty?: string;
 }
 
-/** Nobody looks at this viewer's copy now. It gets every event, but is not counted among the viewers and its size decides nothing. */
+/** Says that nobody looks at this viewer now. It gets every event, but is not counted among the viewers and its size decides nothing. */
 export interface CommandHide {
   /** The command. */
   type: "hide";
@@ -1354,7 +1354,7 @@ export interface CommandHide {
   pty?: string;
 }
 
-/** Somebody looks at this viewer again: the end of `hide`. */
+/** Ends `hide`: somebody looks at this viewer again. */
 export interface CommandShow {
   /** The command. */
   type: "show";
@@ -1362,7 +1362,7 @@ export interface CommandShow {
   pty?: string;
 }
 
-/** Ask for a pong. */
+/** Asks for a pong. */
 export interface CommandPing {
   /** The command. */
   type: "ping";
@@ -1370,7 +1370,7 @@ export interface CommandPing {
   t?: unknown;
 }
 
-/** Watch a terminal; begins with a snapshot, or with `resume`. Attaching again starts over. At most 64 at once. On GET /ws only. */
+/** Watches a terminal; it begins with a snapshot, or with `resume`. Attaching again starts over. At most 64 at once. On GET /ws only. */
 export interface CommandAttach {
   /** The command. */
   type: "attach";
@@ -1386,7 +1386,7 @@ export interface CommandAttach {
   hidden?: boolean;
 }
 
-/** Stop watching a terminal. On GET /ws only. */
+/** Ends the watching of a terminal. On GET /ws only. */
 export interface CommandDetach {
   /** The command. */
   type: "detach";
@@ -1428,7 +1428,7 @@ export interface Instance {
   started_at: string;
 }
 
-/** Leases. */
+/** Has leases. */
 export interface LeaseList {
   /** The oldest first. */
   leases: Lease[];
@@ -1436,7 +1436,7 @@ export interface LeaseList {
   next?: string;
 }
 
-/** What to make. Nothing runs until it is used. */
+/** Asks for a new lease. Nothing runs until it is used. */
 export interface CreateLease {
   /** Its id; empty or absent: the server chooses one. */
   id?: string;
@@ -1446,7 +1446,7 @@ export interface CreateLease {
   config?: { [key: string]: unknown };
 }
 
-/** An entry of a lease's book: what was wanted, what was seen, what failed. */
+/** An entry of a lease's log: what was requested, observed or failed. */
 export interface LeaseEvent {
   /** Its number. */
   seq: number;
@@ -1466,7 +1466,7 @@ export interface LeaseEvent {
   at: string;
 }
 
-/** The book of a lease. */
+/** The log of a lease. */
 export interface LeaseEvents {
   /** The lease. */
   lease_id: string;
@@ -1492,7 +1492,7 @@ export interface ComputeMetrics {
   network_tx_kbps: number | null;
 }
 
-/** Providers. */
+/** Has the providers. */
 export interface SandboxTypes {
   /** This machine first, then by name. */
   types: SandboxType[];
@@ -1507,7 +1507,7 @@ export interface SandboxType {
   capabilities: Capabilities;
 }
 
-/** What it can do. */
+/** Say what a provider can do. */
 export interface Capabilities {
   /** It can pause. */
   can_pause: boolean;
@@ -1531,7 +1531,7 @@ export interface Capabilities {
   runtime_kind: string;
 }
 
-/** Leases with who uses them. */
+/** Has leases with the threads that use them. */
 export interface SandboxSessions {
   /** The oldest first. */
   sessions: SandboxSession[];
@@ -1539,7 +1539,7 @@ export interface SandboxSessions {
   next?: string;
 }
 
-/** A lease. */
+/** A lease with the threads that use it. */
 export interface SandboxSession {
   /** Its name in the paths below: the lease's id. */
   session_id: string;
@@ -1568,13 +1568,13 @@ export interface SandboxSession {
   threads: string[];
 }
 
-/** Commands of all terminals of a thread. */
+/** Has commands of all terminals of a thread. */
 export interface ThreadCommands {
   /** In the order in which they began. */
   commands: ThreadCommand[];
 }
 
-/** A command. */
+/** A command of a terminal of a thread. */
 export interface ThreadCommand {
   /** Its id. */
   command_id: string;
@@ -1618,7 +1618,7 @@ export interface ThreadEvent {
   data: ThreadEventData;
 }
 
-/** What it is about; the fields depend on the type. */
+/** The subject of an event; its fields depend on the type. */
 export interface ThreadEventData {
   /** A session. */
   session_id?: string;
@@ -1660,7 +1660,7 @@ export interface ThreadEventData {
   approval_id?: string;
 }
 
-/** Events. */
+/** Has events of a thread. */
 export interface ThreadEvents {
   /** The thread. */
   thread_id: string;
@@ -1668,19 +1668,19 @@ export interface ThreadEvents {
   events: ThreadEvent[];
 }
 
-/** What became of a webhook. */
+/** The reply to a webhook. */
 export interface Matched {
   /** It was about an instance of this server's. */
   matched: boolean;
 }
 
-/** What providers told. */
+/** Has the webhooks that came. */
 export interface HookEvents {
   /** The newest first. */
   events: HookEvent[];
 }
 
-/** A webhook. */
+/** A webhook that came. */
 export interface HookEvent {
   /** Its number. */
   seq: number;
@@ -1696,13 +1696,13 @@ export interface HookEvent {
   created_at: string;
 }
 
-/** What a provider tells, in its own words. */
+/** The body of a webhook, in the words of the provider. */
 export type Webhook = { [key: string]: unknown };
 
-/** `read-only`, `workspace-write` (the default) and `danger-full-access` allow what needs no more; `prompt` asks for everything, `allow` allows everything, unless a rule says otherwise. */
+/** The mode of a thread. `read-only`, `workspace-write` (the default) and `danger-full-access` allow what needs no more; `prompt` asks for everything, `allow` allows everything, unless a rule says otherwise. */
 export type PermissionMode = "read-only" | "workspace-write" | "danger-full-access" | "prompt" | "allow";
 
-/** What is given must match, all of it; something is given. */
+/** Matches a call when all its fields do; it has at least one. */
 export interface PermissionRule {
   /** The tool, or the broader one that it belongs to. */
   tool?: string;
@@ -1712,7 +1712,7 @@ export interface PermissionRule {
   path_contains?: string;
 }
 
-/** Rules; at most 1000 of them. A deny rule comes before an ask rule, that before an allow rule, all before the mode. */
+/** Has rules; at most 1000 of them. A deny rule comes before an ask rule, that before an allow rule, all before the mode. */
 export interface PermissionRules {
   /** What is allowed. */
   allow?: PermissionRule[];
@@ -1722,7 +1722,7 @@ export interface PermissionRules {
   ask?: PermissionRule[];
 }
 
-/** What is absent stays as it was. */
+/** Changes permissions; an absent field stays as it was. */
 export interface SetPermissions {
   /** The mode. */
   mode?: PermissionMode;
@@ -1730,7 +1730,7 @@ export interface SetPermissions {
   rules?: PermissionRules;
 }
 
-/** What may be done with the terminals of a thread. */
+/** Say what may be done with the terminals of a thread. */
 export interface Permissions {
   /** The thread. */
   thread_id: string;
@@ -1749,7 +1749,7 @@ export interface Permissions {
   updated_at: string | null;
 }
 
-/** How many rules act, the server's too. */
+/** Counts the rules that apply, with the server's. */
 export interface RuleCountsOf {
   /** That allow. */
   allow: number;
@@ -1767,7 +1767,7 @@ export interface Authorize {
   arguments?: { [key: string]: unknown } | null;
 }
 
-/** What becomes of a call. */
+/** The decision about a call. */
 export interface Decision {
   /** What it is. */
   decision: "allow" | "deny" | "ask";
@@ -1803,25 +1803,25 @@ export interface Approval {
   expires_at?: string;
 }
 
-/** Approvals. */
+/** Has approvals. */
 export interface Approvals {
   /** The newest first. */
   approvals: Approval[];
 }
 
-/** An answer. */
+/** Approves or denies a call. */
 export interface DecideApproval {
   /** The answer. */
   decision: "approve" | "deny";
 }
 
-/** What waits in the mailbox of a thread. */
+/** Has the messages that wait for the driver of a thread. */
 export interface Mail {
   /** In the order in which they were left. */
   messages: WaitingMessage[];
 }
 
-/** A message. */
+/** A message for the driver of a thread. */
 export interface WaitingMessage {
   /** Its number. */
   seq: number;
@@ -1831,7 +1831,7 @@ export interface WaitingMessage {
   message: string;
 }
 
-/** What makes a fresh xterm.js 6 of that size equal to the terminal: history, screen, modes, cursor, and at the end the bytes of an unfinished escape sequence. It contains no query and rings no bell. */
+/** Makes a fresh xterm.js 6 of that size equal to the terminal: history, screen, modes, cursor, and at the end the bytes of an unfinished escape sequence. It contains no query and rings no bell. */
 export interface ScreenANSI {
   /** Text with escape sequences, for write(). */
   data: string;
@@ -1912,7 +1912,7 @@ export interface Cursor {
   pending_wrap: boolean;
 }
 
-/** What the program switched. */
+/** The modes of the terminal. */
 export interface Modes {
   /** Cursor keys send SS3 (DECCKM). */
   application_cursor: boolean;
@@ -1954,7 +1954,7 @@ export interface Line {
   runs: Run[];
 }
 
-/** Neighbouring cells of one style. */
+/** Has neighbouring cells of one style. */
 export interface Run {
   /** Their characters; an erased cell is a space. */
   text: string;
@@ -1975,7 +1975,7 @@ export interface Run {
 /** A colour: null is the default, a number an entry of the palette, a string red, green and blue. */
 export type Color = null | number | string;
 
-/** How the server is. Without credentials it is only the status. */
+/** The health of the server. Without credentials it is only the status. */
 export interface Health {
   /** `ok`, or `degraded`: it works, but see `reasons`. */
   status: "ok" | "degraded";
@@ -1991,7 +1991,7 @@ export interface Health {
   pid?: number;
 }
 
-/** What is running. */
+/** The version of the server. */
 export interface Version {
   /** The program. */
   name: "evertty";
@@ -2001,7 +2001,7 @@ export interface Version {
   api: number;
 }
 
-/** What the server offers. */
+/** Has the routes of the server. */
 export interface RouteList {
   /** The program. */
   name: "evertty";
@@ -2021,7 +2021,7 @@ export interface RouteLine {
   does: string;
 }
 
-/** A refusal. */
+/** The body of a request that failed. */
 export interface Error {
   /** One sentence for a person. It may change between versions. */
   error: string;
@@ -2032,7 +2032,7 @@ export interface Error {
   approval_id?: string;
 }
 
-/** More for programs; `{}` when there is nothing more. */
+/** Has more for programs; `{}` when there is nothing more. */
 export interface ErrorDetails {
   /** The field of the body that is wrong. */
   field?: string;
@@ -2062,7 +2062,7 @@ export interface ErrorDetails {
   providers?: string[];
 }
 
-/** A shell as lists tell it. */
+/** A shell in a list. */
 export interface ShellInfo {
   /** The shell's id. */
   id: string;
@@ -2084,13 +2084,13 @@ export interface ShellInfo {
   created_at: string;
 }
 
-/** Shells, oldest first. */
+/** Has shells, oldest first. */
 export interface ShellList {
   /** The shells. */
   shells: ShellInfo[];
 }
 
-/** A shell. */
+/** A shell of a session. */
 export interface Shell {
   /** The shell's id. */
   id: string;
@@ -2122,7 +2122,7 @@ export interface Shell {
   env_unset: string[];
 }
 
-/** A shell to start. */
+/** Asks for a new shell. */
 export interface CreateShell {
   /** Its id; absent: the server gives one. */
   id?: string;
@@ -2138,7 +2138,7 @@ export interface CreateShell {
   login?: boolean;
 }
 
-/** A command: exactly one of `command` and `argv`. */
+/** A command to run: exactly one of `command` and `argv`. */
 export interface Exec {
   /** Shell text, of any length and number of lines. It is run in the shell itself, not in a subshell: what it changes lasts. */
   command?: string;
@@ -2172,7 +2172,7 @@ export interface Exec {
   cancel_on_disconnect?: boolean;
 }
 
-/** How a command ended and what it printed. */
+/** Says how a command ended and what it printed. */
 export interface ExecResult {
   /** The code is 0. */
   success: boolean;
@@ -2232,7 +2232,7 @@ export interface ExecResult {
   reason?: string;
 }
 
-/** How a command ended. */
+/** Says how a command ended. */
 export interface EventComplete {
   /** The code is 0. */
   success: boolean;
@@ -2282,7 +2282,7 @@ export interface EventComplete {
   note?: string;
 }
 
-/** The command runs. */
+/** Says that the command runs. */
 export interface EventStart {
   /** Its id. */
   command_id: string;
@@ -2300,7 +2300,7 @@ export interface EventStart {
   timestamp: string;
 }
 
-/** A piece of an output: text, or bytes that are not. */
+/** A piece of an output: text, or bytes that are not UTF-8. */
 export interface EventOutput {
   /** Text, never half a character. */
   data?: string;
@@ -2308,7 +2308,7 @@ export interface EventOutput {
   data_b64?: string;
 }
 
-/** A command in the background. */
+/** The reply to a command in the background. */
 export interface ExecAccepted {
   /** Always true. */
   success: boolean;
@@ -2323,10 +2323,10 @@ export interface ExecAccepted {
   shell: string;
 }
 
-/** Where a command is in its life. `failed`: it never got a code. */
+/** The state of a command. `failed`: it never got a code. */
 export type CommandStatus = "queued" | "running" | "done" | "cancelled" | "failed";
 
-/** What to change in the environment. */
+/** Changes the environment of a shell. */
 export interface SetEnv {
   /** Variables to export. */
   env?: { [key: string]: string };
@@ -2334,7 +2334,7 @@ export interface SetEnv {
   unset?: string[];
 }
 
-/** A command. */
+/** A command of a shell. */
 export interface Command {
   /** Its id. */
   command_id: string;
@@ -2389,13 +2389,13 @@ export interface Command {
   stderr_bytes: number;
 }
 
-/** Commands, newest last. */
+/** Has commands, newest last. */
 export interface CommandList {
   /** The commands. */
   commands: Command[];
 }
 
-/** What a command has printed up to now. */
+/** Has the output of a command up to now. */
 export interface CommandLogs {
   /** Its id. */
   command_id: string;
@@ -2418,7 +2418,7 @@ export interface CommandLogs {
   stderr_b64?: string;
 }
 
-/** Bytes for a command: text or base64, or only their end. */
+/** Input for a command: text or base64, or only their end. */
 export interface ExecInput {
   /** Text. */
   data?: string;
@@ -2428,7 +2428,7 @@ export interface ExecInput {
   eof?: boolean;
 }
 
-/** What became of it. */
+/** The reply to a cancel. */
 export interface CommandCancelled {
   /** Always true. */
   success: boolean;
@@ -2496,7 +2496,7 @@ export interface Terminal {
   damage?: string;
 }
 
-/** How a program ended. */
+/** Says how a program ended. */
 export interface Exit {
   /** Its exit code, 0..255; null when it is not known: `reason` is `lost` then. With a signal, 128 plus the signal's number. */
   code: number | null;
@@ -2506,10 +2506,10 @@ export interface Exit {
   reason: "exit" | "signal" | "killed" | "lost";
 }
 
-/** Whose wish decides the size when several viewers have one: the viewer who typed, focused or resized last (`latest`), who has watched longest (`owner`), the smallest or the largest of all wishes, or nobody's (`fixed`). POST …/resize always counts. */
+/** Says whose size counts when several viewers request one: the viewer who typed, focused or resized last (`latest`), who has watched longest (`owner`), the smallest or the largest of all wishes, or nobody's (`fixed`). POST …/resize always counts. */
 export type SizePolicy = "latest" | "owner" | "smallest" | "largest" | "fixed";
 
-/** What to start. Every field may be left out, and so may the whole body. */
+/** Says what to start. Every field may be left out, and so may the whole body. */
 export interface CreateTerminal {
   /** The program and its arguments: 1 to 4096 words of at most 131071 bytes. A program without a slash is looked up in PATH. */
   cmd?: string[];
@@ -2529,7 +2529,7 @@ export interface CreateTerminal {
   size_policy?: SizePolicy;
 }
 
-/** Terminals, oldest first; deleted ones are left out. */
+/** Has terminals, oldest first; deleted ones are left out. */
 export interface TerminalList {
   /** Their ids. */
   ptys: string[];
@@ -2537,7 +2537,7 @@ export interface TerminalList {
   items: Terminal[];
 }
 
-/** What to type: exactly one of the two fields. The whole body may have 1 MiB. */
+/** Has what to type: exactly one of the two fields. The whole body may have 1 MiB. */
 export interface Input {
   /** Text, sent as UTF-8. A line feed is a line feed; the Enter key is `\r`. */
   data?: string;
@@ -2545,7 +2545,7 @@ export interface Input {
   data_b64?: string;
 }
 
-/** The program's terminal took everything. */
+/** The reply to input that the program's terminal took. */
 export interface InputTaken {
   /** Always true. */
   success: true;
@@ -2553,7 +2553,7 @@ export interface InputTaken {
   bytes: number;
 }
 
-/** The program's terminal took everything. */
+/** The reply to input that the program's terminal took. */
 export interface Sent {
   /** Always true. */
   success: true;
@@ -2598,7 +2598,7 @@ export interface Size {
   rows: number;
 }
 
-/** The size is now this. */
+/** The new size. */
 export interface Resized {
   /** Always true. */
   success: true;
@@ -2618,13 +2618,13 @@ export interface Signal {
 export interface Nothing {
 }
 
-/** It is done. */
+/** The reply of a call that has nothing to tell. */
 export interface Done {
   /** Always true. */
   success: true;
 }
 
-/** What to wait for: one condition, or `any` of several. */
+/** Says what to wait for: one condition, or `any` of several. */
 export interface Wait {
   /** `text`: the pattern is shown; `regex`: it matches a line (RE2; `^` and `$` are those of each line); `idle`: nothing was printed or typed for `idle_ms`, counted from the beginning of the wait at the earliest; `exit`: the program has ended; `prompt`: a shell waits for a command (OSC 133 or 633 marks, else its line editor reads); `title`: the title contains the pattern; `cursor`: it rests at `x`, `y`; `alt_screen`: the alternate screen is shown; `mode`: a mode has a value. Text is looked at as it is shown at every moment: what scrolled by, was erased or overwritten at once still matches. */
   for?: "text" | "regex" | "idle" | "exit" | "prompt" | "title" | "cursor" | "alt_screen" | "mode";
@@ -2676,7 +2676,7 @@ export interface WaitCondition {
   value?: boolean | string | number;
 }
 
-/** The condition came true. */
+/** The reply to a condition that came true. */
 export interface Waited {
   /** Always true. */
   matched: true;
@@ -2700,10 +2700,10 @@ export interface Match {
   end_seq: number;
 }
 
-/** `idle`: it expires soon for want of activity. `failed`: its compute could not be had. */
+/** The state of a session. `idle`: it expires soon for want of activity. `failed`: its compute could not be had. */
 export type SessionStatus = "active" | "idle" | "paused" | "closed" | "failed";
 
-/** What compute was last seen to do. `dead`: it is gone, or there was none yet. */
+/** The last observed state of compute. `dead`: it is gone, or there was none yet. */
 export type ComputeState = "running" | "paused" | "dead" | "unknown";
 
 /** What one session may use, or has used. What is absent is not limited, or is none. */
@@ -2716,7 +2716,7 @@ export interface Budget {
   bytes?: number;
 }
 
-/** How long sessions of the thread may live. */
+/** Says how long sessions of the thread may live. */
 export interface Policy {
   /** Without activity: commands, input, output, files, viewers, touch. 0 expires at once. */
   idle_seconds: number;
@@ -2725,7 +2725,7 @@ export interface Policy {
   budget?: Budget;
 }
 
-/** What changes of a policy. A field that is absent stays as it was; a budget is given as a whole, and 0 in it is no limit. */
+/** Changes a policy. A field that is absent stays as it was; a budget is given as a whole, and 0 in it is no limit. */
 export interface SetPolicy {
   /** Without activity: commands, input, output, files, viewers, touch. 0 expires at once. */
   idle_seconds?: number;
@@ -2734,7 +2734,7 @@ export interface SetPolicy {
   budget?: Budget;
 }
 
-/** What to make. */
+/** Asks for a new thread. */
 export interface CreateThread {
   /** The thread's name, which is also the session's in /session/{sid}; empty or absent: the server chooses one. */
   id?: string;
@@ -2745,7 +2745,7 @@ export interface CreateThread {
   policy?: SetPolicy;
 }
 
-/** A thread. */
+/** Owns terminals and outlives their processes. */
 export interface Thread {
   /** Its name. */
   thread_id: string;
@@ -2763,7 +2763,7 @@ export interface Thread {
   messages_omitted?: number;
 }
 
-/** Where its processes run. */
+/** Says where the processes of a thread run. */
 export interface ThreadSandbox {
   /** The provider's name. */
   type: string;
@@ -2775,7 +2775,7 @@ export interface ThreadSandbox {
   terminal_id: string;
 }
 
-/** Threads. */
+/** Has threads. */
 export interface ThreadList {
   /** By id. */
   threads: Thread[];
@@ -2811,7 +2811,7 @@ export interface ThreadSession {
   close_reason?: "idle_timeout" | "max_duration" | "budget" | "destroyed" | "superseded" | "thread_deleted" | "provider";
 }
 
-/** What of a terminal outlives its processes. */
+/** The part of a terminal that outlives its processes. */
 export interface ThreadTerminal {
   /** Its thread. */
   thread_id: string;
@@ -2875,19 +2875,19 @@ export interface RolledBack {
   cwd_fallback?: string;
 }
 
-/** Terminals. */
+/** Has the terminals of a thread. */
 export interface ThreadTerminals {
   /** The oldest first. */
   terminals: ThreadTerminal[];
 }
 
-/** The versions of a terminal's state. */
+/** Has the versions of a terminal's state. */
 export interface TerminalStates {
   /** The newest first, at most 1000. */
   states: TerminalState[];
 }
 
-/** One version. */
+/** One version of a terminal's state. */
 export interface TerminalState {
   /** Its number. */
   version: number;
@@ -2903,7 +2903,7 @@ export interface TerminalState {
   at: string;
 }
 
-/** Where to go back to. */
+/** Says to which version to go back. */
 export interface Rollback {
   /** The number of an earlier state. */
   version: number;

@@ -144,7 +144,7 @@ describe("parseEvent", () => {
     expect(parse({ event: "meta", pty: "a", clipboard: { selection: "c", data_b64: "aGk=" } })).toEqual({
       event: "meta",
       pty: "a",
-      clipboard: { selection: "c", data: "aGk=" },
+      clipboard: { selection: "c", data_b64: "aGk=" },
     });
     expect(parse({ event: "meta", pty: "a", clipboard: "x" })).toEqual({ event: "meta", pty: "a" });
   });

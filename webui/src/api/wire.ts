@@ -26,6 +26,7 @@ import {
   time,
   times,
 } from "./decode";
+import type * as server from "./wire.gen";
 
 /**
  * What the server says, in the wire's own names: the frames of `GET /ws`, the documents below `/api/threads/ID` and the
@@ -48,71 +49,57 @@ export const parseInfo = identified("id", {
 });
 export type Info = NonNullable<ReturnType<typeof parseInfo>>;
 
-export interface Size {
-  cols: number;
-  rows: number;
-}
+export type { Clipboard, Size } from "./wire.gen";
 
 /** Largest number of columns or rows the server accepts, in cells. */
 export const MAX_CELLS = 1000;
 
-function size(v: unknown): Size | null {
+function size(v: unknown): server.Size | null {
   const { cols, rows } = fields(v);
   const s = { cols: count(cols), rows: count(rows) };
   return Math.min(s.cols, s.rows) > 0 && Math.max(s.cols, s.rows) <= MAX_CELLS ? s : null;
 }
 
-export interface Snapshot extends Size {
-  event: "snapshot";
-  pty: string;
-  /** The width table the data was made for: "11" or "15-graphemes". */
-  unicode: string;
-  reason: string;
-  /** Position in the terminal's output after the event, in bytes; the same in the other events that have one. */
-  seq: number;
-  data: string;
-}
+/** Of is an event of a terminal as the page's one socket brings it: it names the terminal. */
+type Of<E> = Omit<E, "event" | "pty"> & { pty: string };
 
-/** ClipboardWrite is what a program wants on the clipboard: data is base64, selection the letters of OSC 52. */
-export interface ClipboardWrite {
-  selection: string;
-  data: string;
-}
+/** Snapshot's `unicode` and `reason` may be of a newer server. */
+export type Snapshot = { event: "snapshot"; unicode: string; reason: string } & Omit<
+  Of<server.EventSnapshot>,
+  "unicode" | "reason"
+>;
 
 /** Meta says what changed about a terminal; what did not change is absent. */
-export interface Meta {
-  event: "meta";
-  pty: string;
-  title?: string;
-  cwd?: string;
-  viewers?: number;
-  bell?: boolean;
-  notify?: { title: string; body: string };
-  size?: Size;
-  clipboard?: ClipboardWrite;
-}
+export type Meta = { event: "meta"; notify?: Required<server.Notification> } & Omit<
+  Of<server.EventMeta>,
+  "owner" | "notify"
+>;
 
 export type ServerEvent =
   | { event: "list"; items: Info[] }
   | Snapshot
-  /** Comes instead of the first snapshot of an attachment with `since`: the screen shown is continued. */
-  | ({ event: "resume"; pty: string; seq: number } & Size)
-  | { event: "data"; pty: string; seq: number; data: string }
-  | ({ event: "resize"; pty: string; seq: number } & Size)
+  | ({ event: "resume" } & Of<server.EventResume>)
+  | ({ event: "data" } & Of<server.EventData>)
+  | ({ event: "resize" } & Of<server.EventResize>)
   | Meta
   | { event: "exit"; pty: string; seq: number; exit: Exit }
   | { event: "error"; pty: string | null; error: string; code: string }
   | { event: "pong" };
 
+/** To is a command for a terminal: on the page's one socket it names the terminal. */
+type To<C> = C & { pty: string };
+
 export type ClientMessage =
-  | ({ type: "attach"; pty: string; since?: number; hidden?: boolean } & Partial<Size>)
-  | { type: "detach" | "focus" | "hide" | "show"; pty: string }
-  | { type: "input"; pty: string; data: string }
-  | { type: "input"; pty: string; data_b64: string }
-  | ({ type: "resize"; pty: string } & Size)
-  | { type: "keys"; pty: string; keys: string[] }
-  | { type: "paste"; pty: string; data: string }
-  | { type: "ping"; t: number };
+  | server.CommandAttach
+  | server.CommandDetach
+  | To<server.CommandFocus>
+  | To<server.CommandHide>
+  | To<server.CommandShow>
+  | To<server.CommandInput>
+  | To<server.CommandResize>
+  | To<server.CommandKeys>
+  | To<server.CommandPaste>
+  | server.CommandPing;
 
 function parseMeta(f: Record<string, unknown>, pty: string): Meta {
   const s = size(f.size);
@@ -126,7 +113,7 @@ function parseMeta(f: Record<string, unknown>, pty: string): Meta {
     ...(isFields(f.notify) && { notify: { title: text(f.notify.title), body: text(f.notify.body) } }),
     ...(s && { size: s }),
     ...(isFields(f.clipboard) && {
-      clipboard: { selection: text(f.clipboard.selection), data: text(f.clipboard.data_b64) },
+      clipboard: { selection: text(f.clipboard.selection), data_b64: text(f.clipboard.data_b64) },
     }),
   };
 }

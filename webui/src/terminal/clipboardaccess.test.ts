@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ClipboardAccess } from "./clipboardaccess";
 
-const hi = { selection: "c", data: btoa("hi") };
+const hi = { selection: "c", data_b64: btoa("hi") };
 
 class Memory {
   kept = new Map<string, string>();
@@ -32,7 +32,7 @@ describe("ClipboardAccess", () => {
   it("writes nothing before the user said yes, and then the newest", async () => {
     const g = guard();
     await g.offer("a", hi);
-    await g.offer("a", { selection: "", data: btoa("newer") });
+    await g.offer("a", { selection: "", data_b64: btoa("newer") });
     expect(written).toEqual([]);
     expect(g.waiting.value.get("a")).toEqual({ text: "newer", why: "ask" });
     await g.answer("a", true);
@@ -47,7 +47,7 @@ describe("ClipboardAccess", () => {
     await g.offer("b", hi);
     await g.answer("b", false);
     const again = guard();
-    await again.offer("a", { selection: "c", data: btoa("two") });
+    await again.offer("a", { selection: "c", data_b64: btoa("two") });
     await again.offer("b", hi);
     await again.offer("c", hi);
     expect(written).toEqual(["hi", "two"]);
@@ -69,10 +69,10 @@ describe("ClipboardAccess", () => {
   it("takes UTF-8, and neither other selections, nor what is no base64 or too large", async () => {
     const g = guard();
     await g.answer("a", true);
-    await g.offer("a", { selection: "c", data: "w7zigqzwn5GN" });
-    await g.offer("a", { selection: "p", data: btoa("primary") });
-    await g.offer("a", { selection: "c", data: "%%" });
-    await g.offer("a", { selection: "c", data: "A".repeat(1 << 21) });
+    await g.offer("a", { selection: "c", data_b64: "w7zigqzwn5GN" });
+    await g.offer("a", { selection: "p", data_b64: btoa("primary") });
+    await g.offer("a", { selection: "c", data_b64: "%%" });
+    await g.offer("a", { selection: "c", data_b64: "A".repeat(1 << 21) });
     expect(written).toEqual(["ü€👍"]);
   });
 

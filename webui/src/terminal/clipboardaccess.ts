@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { ClipboardWrite } from "../api/wire";
+import type { Clipboard } from "../api/wire";
 
 /**
  * A program's write to the clipboard reaches it only when the user said yes for that terminal: whatever runs there,
@@ -58,8 +58,8 @@ export class ClipboardAccess {
   }
 
   /** offer takes a program's write: it is done, waits for the user, or is dropped. */
-  async offer(pty: string, write: ClipboardWrite): Promise<void> {
-    const text = isClipboard(write.selection) ? decoded(write.data) : null;
+  async offer(pty: string, write: Clipboard): Promise<void> {
+    const text = isClipboard(write.selection) ? decoded(write.data_b64) : null;
     if (text === null || this.deps.write === null) return;
     const answer = this.answers.find(([id]) => id === pty)?.[1];
     if (answer === undefined) this.wait(pty, { text, why: "ask" });

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// Clear gives the thread a new conversation; the old one is kept and can be read by its id. Who holds the thread and what is permitted in it stay as they are.
+func (m *Manager) Clear(threadID string) (h conversation.Head, err error) {
+	return h, m.transact(threadID, func(c *change) error {
+		s, from := conversation.NewState(), ""
+		old, err := c.CurrentConversation(threadID)
+		switch {
+		case err == nil:
+			was, err := c.ConversationState(old.ID)
+			if err != nil {
+				return err
+			}
+			s.KeepOwner(was)
+			from = old.ID
+		case !missing(err):
+			return err
+		}
+		if err := c.begin(conversation.Head{}, s); err != nil {
+			return err
+		}
+		h = c.head
+		return c.emit(Cleared, thread.Detail{From: from, To: h.ID})
+	})
+}
+
+// Import makes a document the current conversation of a thread; the one before is kept. The document's id stays the conversation's; without a usable one it gets another. The same document again changes
+// nothing. Errors: ErrConflict (another record has the id).
+func (m *Manager) Import(thread string, d conversation.Document) (h conversation.Head, err error) {
+	if len(d.Messages) > conversation.MaxMessages {
+		return h, checkCount("messages of a document", len(d.Messages), conversation.MaxMessages)
+	}
+	if c := d.Compaction; c != nil && c.Count > conversation.MaxMessages { // the next one has to have a higher number
+		return h, fmt.Errorf("%w: %d compactions; each archives a message, of which %d are allowed", conversation.ErrInvalid, c.Count, conversation.MaxMessages)
+	}
+	if CheckID(d.SessionID) != nil {
+		d.SessionID = ""
+	}
+	m.importing.Lock()
+	defer m.importing.Unlock()
+	h, done, err := m.hasAlready(thread, d)
+	if done || err != nil {
+		return h, err
+	}
+	if h, err = m.importDocument(thread, d); err != nil {
+		if left := m.purgeNow(); left != nil { // the next server does it
+			m.cfg.Failed(left)
+		}
+	}
+	return h, err
+}
+
+// hasAlready reports whether the conversation of a document's id is what the document says. It reads all of it, and so does not hold the writer. Errors: ErrConflict (it says something else).
+func (m *Manager) hasAlready(thread string, d conversation.Document) (h conversation.Head, same bool, err error) {
+	if d.SessionID == "" {
+		return h, false, nil
+	}
+	err = m.cfg.Store.View(func(tx Tx) (err error) {
+		if h, err = tx.Conversation(d.SessionID); err != nil || h.Thread != thread || !h.Current {
+			return err
+		}
+		for _, read := range []func(Tx, conversation.Head) (conversation.Document, error){exported, imported} {
+			now, err := read(tx, h)
+			if err == nil {
+				same, err = equal(now, d)
+			}
+			if same || err != nil || !sameLengths(h, d) { // only a document that is as long can be the one it was made from
+				return err
+			}
+		}
+		return nil
+	})
+	switch {
+	case missing(err):
+		return conversation.Head{}, false, nil
+	case err != nil:
+		return h, false, mapError(err)
+	case same:
+		return h, true, nil
+	}
+	return h, false, fmt.Errorf("%w: record %s of thread %s; a document that is to be another record has another session_id, or none", conversation.ErrConflict, h.ID, h.Thread)
+}
+
+// sameLengths reports whether the lists of a conversation have as many elements as those of a document.
+func sameLengths(h conversation.Head, d conversation.Document) bool {
+	return h.Messages == int64(len(d.Messages)) && h.Timeline == int64(len(d.WorkflowTimeline)) && h.Prompts == int64(len(d.PromptHistory)) && h.Traces == int64(len(d.CompletionTrace))
+}
+
+// exported is a conversation as its file is, with the newest of its lists.
+func exported(tx Tx, h conversation.Head) (conversation.Document, error) { return document(tx, h, -1) }
+
+// imported is a conversation as the document was that it was made from, if nothing was added since: with all of the lists of which a file has the newest.
+func imported(tx Tx, h conversation.Head) (conversation.Document, error) {
+	d, err := exported(tx, h)
+	if err != nil {
+		return d, err
+	}
+	if d.WorkflowTimeline, err = whole(tx.Entries, h.ID); err != nil {
+		return d, err
+	}
+	if d.PromptHistory, err = whole(tx.Prompts, h.ID); err != nil {
+		return d, err
+	}
+	d.CompletionTrace, err = whole(tx.Traces, h.ID)
+	return d, err
+}
+
+// whole reads all of a list, page by page.
+func whole[T any](read func(record string, p Page) ([]Item[T], error), id string) (list []T, err error) {
+	for after := int64(0); ; {
+		page, err := read(id, Page{After: after})
+		if err != nil || len(page) == 0 {
+			return list, err
+		}
+		for _, it := range page {
+			list, after = append(list, it.Value), it.Seq
+		}
+	}
+}
+
+// equal is whether two documents say the same, at whatever time.
+func equal(now, d conversation.Document) (bool, error) {
+	now.UpdatedAt, now.CreatedAt = d.UpdatedAt, d.CreatedAt
+	a, err := now.MarshalJSON()
+	if err != nil {
+		return false, err
+	}
+	b, err := d.MarshalJSON()
+	return bytes.Equal(a, b), err
+}

@@ -1,0 +1,134 @@
+package terminal
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/evertty/evertty/internal/startdir"
+)
+
+// cwdPatience is how long a request waits for the check of a reported directory. A check takes
+// microseconds; on a mount that hangs it never ends.
+const cwdPatience = 100 * time.Millisecond
+
+// cwdState is the known state of a program's directory.
+type cwdState struct {
+	dir        string // the last known, first that of the start
+	reported   string // last reported by OSC 7
+	systemThen string // the system's answer at that report; "" when another program has reported
+}
+
+// cwdReading is what the system and the program say about its directory at one moment.
+type cwdReading struct {
+	system   string
+	err      error // of system
+	reported string
+}
+
+// newCwd is the state of a program that starts in dir. reported is what its screen has from
+// OSC 7: of the previous program, or of this one under the previous server.
+func newCwd(dir, reported string) cwdState {
+	w := cwdState{dir: dir, reported: reported}
+	if reported == dir {
+		w.systemThen = startdir.Resolve(dir)
+	}
+	return w
+}
+
+// apply decides by a reading. exists says that the reported directory is one on this machine.
+func (w *cwdState) apply(r cwdReading, exists bool) {
+	changed := r.reported != w.reported
+	if changed {
+		w.reported, w.systemThen = r.reported, r.system
+	}
+	switch {
+	case exists && (changed || r.err == nil && r.system == w.systemThen):
+		w.dir = r.reported
+	case r.err == nil:
+		w.dir = r.system
+	}
+}
+
+// RefreshCwd reads and returns the directory of the program. A report (OSC 7) counts if it is a
+// directory here and the system's answer has not changed since, else the system's answer does.
+// Without either, as after the end of the program, the last known one stays. So it does when the
+// check of the report takes longer than cwdPatience.
+func (t *Terminal) RefreshCwd() string {
+	t.readCwd()
+	t.awaitCwd()
+	return t.Cwd()
+}
+
+// readCwd reads the directory and has a report checked by a goroutine, one per terminal: the
+// program chose the path, and a stat of it on a mount that hangs must not stop the output.
+func (t *Terminal) readCwd() {
+	reported := t.Hub().Facts().Cwd
+	if t.spec.Provider != "" {
+		t.setRemoteCwd(reported)
+		return
+	}
+	system, err := t.process.Cwd()
+	r := cwdReading{system: system, err: err, reported: reported}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.cwdChecking != nil:
+		t.cwdNext = &r
+	case reported == "":
+		t.cwd.apply(r, false)
+	default:
+		t.cwdChecking = make(chan struct{})
+		go t.checkCwd(r)
+	}
+}
+
+// checkCwd applies a reading and those that came meanwhile, of which the newest is enough.
+func (t *Terminal) checkCwd(r cwdReading) {
+	for {
+		exists := r.reported != "" && startdir.Exists(r.reported)
+		t.mu.Lock()
+		t.cwd.apply(r, exists)
+		next := t.cwdNext
+		t.cwdNext = nil
+		if next == nil {
+			close(t.cwdChecking)
+			t.cwdChecking = nil
+			t.mu.Unlock()
+			return
+		}
+		t.mu.Unlock()
+		r = *next
+	}
+}
+
+// awaitCwd waits for the check that runs, at most cwdPatience.
+func (t *Terminal) awaitCwd() {
+	t.mu.Lock()
+	checking := t.cwdChecking
+	t.mu.Unlock()
+	if checking == nil {
+		return
+	}
+	select {
+	case <-checking:
+	case <-time.After(cwdPatience):
+	}
+}
+
+// setRemoteCwd is RefreshCwd of a program at a provider: only reports are known.
+func (t *Terminal) setRemoteCwd(reported string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if filepath.IsAbs(reported) {
+		t.cwd.dir = reported
+	}
+}
+
+// StartDir is startdir.Nearest at this machine. At a provider it returns dir, which is
+// checked at the start.
+func StartDir(provider, dir string) (start, moved string) {
+	if provider != "" {
+		return dir, ""
+	}
+	return startdir.Nearest(dir)
+}

@@ -1,0 +1,38 @@
+package lifecycle
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// idForm is what an id from outside may be: safe in a path, a URL and a file name.
+var idForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+func checkID(what, id string) error {
+	if !idForm.MatchString(id) || id == "." || id == ".." {
+		return fmt.Errorf("%w: %s id %.80q is not 1..64 of A-Z a-z 0-9 . _ -", thread.ErrInvalid, what, id)
+	}
+	return nil
+}
+
+// reserved is the word that stands for the thread whose record was changed last, where a thread is named.
+const reserved = "latest"
+
+// checkNew refuses a name for a thread that is to be made. One that was made before the word was reserved keeps it. Errors: ErrInvalid.
+func checkNew(threadID string) error {
+	if threadID == reserved {
+		return fmt.Errorf("%w: a thread cannot be called %s: the name stands for the thread whose record was changed last", thread.ErrInvalid, reserved)
+	}
+	return nil
+}
+
+// newID is prefix, "-" and 12 hex digits.
+func newID(prefix string) string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	return prefix + "-" + hex.EncodeToString(b[:])
+}
