@@ -90,7 +90,7 @@ var arrows = map[string][]string{
 		"internal/terminal/echo", "internal/thread", "pty", "pty/keeper", "snapshot", "stream", "vt"},
 	"internal/shell/registry": {"internal/datadir", "internal/descriptors", "internal/journal",
 		"internal/lifetime", "internal/metrics", "internal/parallel", "internal/proc", "internal/shell",
-		"internal/shell/output", "internal/shell/proctree", "internal/terminal", "internal/thread", "pty",
+		"internal/shell/output", "internal/shell/proctree", "internal/shell/shelldir", "internal/terminal", "internal/thread", "pty",
 		"pty/keeper"},
 	"internal/terminal/wait": {"internal/journal", "internal/terminal", "internal/terminal/echo", "snapshot", "vt"},
 	"internal/thread/service": {"internal/conversation/store", "internal/datadir", "internal/lifetime",

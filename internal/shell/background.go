@@ -11,7 +11,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// background runs a command in the background of the shell, beside those that follow it.
+// background runs a command in the background of the shell.
 type background struct {
 	inShell
 	pid     int           // what the command was begun as, 0 when nobody knows
@@ -27,7 +27,7 @@ func (b *background) start(l *life) error {
 	return nil
 }
 
-// await waits until the command, which the shell was told of, has begun, and notes as what.
+// await waits until the command has begun, and notes its process.
 func (b *background) await(l *life) {
 	b.pid = b.begun(l)
 	if b.pid > 0 {
@@ -43,8 +43,8 @@ func (b *background) await(l *life) {
 	}
 }
 
-// begun waits for the process id of the command: its outputs are open then. It is 0 when the command or its shell ended
-// before, and when the shell has gone past it and nothing of it has come to be: there was no process left for it, or no
+// begun waits for the process id of the command, whose outputs are open then. It is 0 when the command or its shell
+// has ended before, and when the shell has passed the command without starting it, for lack of a process or a
 // descriptor.
 func (b *background) begun(l *life) int {
 	s := l.shell
@@ -60,7 +60,7 @@ func (b *background) begun(l *life) int {
 	return pid
 }
 
-// awaitPID is begun for some time. known is false when there was no sign of anything.
+// awaitPID is begun with a limit. known is false when it has passed without any marker.
 func (b *background) awaitPID(l *life, limit time.Duration) (pid int, known bool) {
 	s := l.shell
 	ctx, cancel := s.clock.WithTimeout(s.life, limit)
@@ -107,9 +107,8 @@ func (b *background) attach(l *life) (detach func()) {
 	return cancel
 }
 
-// begunAs is the process that a command in the background was begun as, the zero value and false when it has ended. A
-// later server may find another process under the number: what the record says of the process tells, or its tag when
-// the earlier server did not come to write that.
+// begunAs is the process of a background command, false when it has ended. Process ids are reused: the start time in
+// the record identifies it, or its tag when an earlier server had not written that.
 func (e *Exec) begunAs(pid int) (proc.Process, bool) {
 	p, there := proc.Find(pid)
 	if pid <= 0 || !there {
@@ -124,8 +123,8 @@ func (e *Exec) begunAs(pid int) (proc.Process, bool) {
 
 func (b *background) exited() <-chan struct{} { return b.ended }
 
-// afterExit waits for the process that waits for the command's: it reports within reportGrace, unless it was killed
-// too.
+// afterExit waits for the report of the process that waits for the command's, which comes within reportGrace unless
+// that was killed too.
 func (b *background) afterExit(l *life) (r Result, over bool) {
 	limit, cancel := l.shell.clock.WithTimeout(l.shell.life, reportGrace)
 	defer cancel()
@@ -149,23 +148,21 @@ func (b *background) stop(l *life, _ *Result) stopOutcome {
 	return stopping
 }
 
-// settle ends what a command has started whose process was killed, and not the last program of the command: it did not
-// come to its end, nor to an exit of its own.
+// settle ends the descendants of a command whose own process was killed: it came neither to its end nor to an exit.
 func (b *background) settle(l *life, r *Result) {
 	r.Cwd = l.home
 	if r.TimedOut || r.Cancelled || r.ExitCode <= signalCodes {
 		return
 	}
-	if _, finished := shelldir.FindSign(l.dir, shelldir.FinishedName); !finished {
+	if _, finished := shelldir.FindMarker(l.dir, shelldir.FinishedName); !finished {
 		l.terminate(proc.Process{})
 	}
 }
 
-// terminate ends a command beside the queue: SIGTERM to its process and all that it started, after proc.KillGrace
-// SIGKILL.
+// terminate ends a command beside the queue: SIGTERM to its process and descendants, SIGKILL after pty.KillGrace.
 func (e *Exec) terminate(p proc.Process) {
 	s := e.shell
-	victims := proctree.Family(p, e.dir)
+	victims := proctree.LivingTree(p, e.dir)
 	for _, v := range victims {
 		_ = v.Signal(unix.SIGTERM)
 		_ = v.Signal(unix.SIGCONT)

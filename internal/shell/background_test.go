@@ -67,7 +67,7 @@ func TestBackgroundEndsStubborn(t *testing.T) {
 	if r := result(t, e); !r.Cancelled || r.Background {
 		t.Errorf("%+v", r)
 	}
-	if list := proctree.Family(proc.Process{}, e.dir); len(list) > 0 {
+	if list := proctree.LivingTree(proc.Process{}, e.dir); len(list) > 0 {
 		t.Errorf("left: %v", list)
 	}
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// scriptBash is what is known of the shell's bash, for those who write what it is told.
+// scriptBash is the bash as package script needs it.
 func (s *Shell) scriptBash() script.Bash {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return script.Bash{Dir: s.spec.Dir, Snapshot: s.snapshot, Aliases: s.mayAlias, List: s.listOn, Relayed: s.remote()}
 }
 
-// unreachable tells whether the shell cannot be told to read a file any more.
+// unreachable reports whether the shell can no longer be told to read a file.
 func (s *Shell) unreachable() bool { b := s.scriptBash(); return b.Snapshot.Builtin(".") == "" }
 
-// noteList takes over what a command has made of the option history, when its last line has run.
+// noteList notes the option history after a command.
 func (s *Shell) noteList(e *Exec) {
 	if e == nil || e.internal {
 		return

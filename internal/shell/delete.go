@@ -11,9 +11,9 @@ import (
 	"github.com/evertty/evertty/internal/shell/stdio"
 )
 
-// Delete ends everything that any process of the shell has started, lets go of what the keeper holds, and removes Dir.
-// Commands that wait or run end as Failed with ErrDeleted. It returns when nothing is left, or the error of what
-// survived.
+// Delete ends all processes that any process of the shell has started, releases what the keeper holds, and removes
+// Dir. Commands that wait or run fail with ErrDeleted. It returns when nothing is left, or with an error about
+// survivors.
 func (s *Shell) Delete(ctx context.Context) error {
 	s.mu.Lock()
 	again := s.deleted

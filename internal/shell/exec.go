@@ -43,7 +43,7 @@ type Exec struct {
 	begun   bool   // started is closed
 }
 
-// newExec makes the live side of a record.
+// newExec makes an Exec of a record.
 func (s *Shell) newExec(r *history.Entry, dir string) (*Exec, error) {
 	e := &Exec{shell: s, id: r.Info.ID, dir: dir, entry: *r,
 		started: make(chan struct{}), done: make(chan struct{}), stop: make(chan struct{})}
@@ -81,10 +81,10 @@ func (e *Exec) Info() Info {
 	return info
 }
 
-// Started is closed when the command runs, and when it ended without that.
+// Started is closed when the command runs, and when it has ended without running.
 func (e *Exec) Started() <-chan struct{} { return e.started }
 
-// Done is closed when the command has a result (of a background one: when it has ended).
+// Done is closed when the command has a result, or has failed.
 func (e *Exec) Done() <-chan struct{} { return e.done }
 
 // Wait waits for Done. Errors: the reason of ctx; ErrDeleted, ErrEnded, ErrClosing and others of a command that Failed.
@@ -133,15 +133,15 @@ func (e *Exec) Cancel() {
 	}
 }
 
-// setReason notes why a command is about to be ended.
+// setReason notes the reason for Result.Reason.
 func (e *Exec) setReason(why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.reason = why
 }
 
-// endIfCancelled ends a command that was cancelled while certainly nothing of it has run, and tells whether it was. It
-// has no output, and nothing is open of it.
+// endIfCancelled ends a cancelled command that has not run, and reports whether it did. The command has no output and
+// no open files.
 func (e *Exec) endIfCancelled() bool {
 	if !shelldir.Closed(e.stop) {
 		return false
@@ -151,22 +151,22 @@ func (e *Exec) endIfCancelled() bool {
 	return true
 }
 
-// ReadAt reads the log of an output from a position, as io.ReaderAt does.
+// ReadAt reads the log of an output, as io.ReaderAt does.
 func (e *Exec) ReadAt(o Stream, p []byte, at int64) (int, error) { return e.output(o).ReadAt(p, at) }
 
-// Size is how many bytes the log of an output has now.
+// Size is the size of an output's log, in bytes.
 func (e *Exec) Size(o Stream) int64 { return e.output(o).Size() }
 
 // output is the log of a stream.
 func (e *Exec) output(o Stream) *output.Log { return e.outputs[o-Stdout] }
 
-// Follow waits until one of the outputs has more than the given bytes, or no more can come: then more is false. Late
-// output of what a command left behind comes too. Errors: the reason of ctx.
+// Follow waits until one of the logs is longer than the given bytes, or complete: then more is false. Late output of
+// background processes counts too. Errors: the reason of ctx.
 func (e *Exec) Follow(ctx context.Context, stdout, stderr int64) (more bool, err error) {
 	return output.Follow(ctx, e.outputs[0], e.outputs[1], stdout, stderr)
 }
 
-// markStarted says that the command has been started.
+// markStarted notes that the command runs, as a process.
 func (e *Exec) markStarted(pid int) {
 	e.mu.Lock()
 	e.entry.Info.Status, e.entry.Info.PID = Running, pid
@@ -180,14 +180,14 @@ func (e *Exec) markStarted(pid int) {
 	e.notifyChanged()
 }
 
-// stopTurnTimer ends the bound of the wait for a turn.
+// stopTurnTimer stops the timer of QueueTimeout.
 func (e *Exec) stopTurnTimer() {
 	if e.turnTimer != nil {
 		e.turnTimer.Stop()
 	}
 }
 
-// end gives the command its end, once, and tells everybody. With a problem no more output can come.
+// end gives the command its end, once, and wakes everybody who waits. With a problem no more output can come.
 func (e *Exec) end(status Status, r *Result, problem error) {
 	if status == Done && errors.Is(context.Cause(e.shell.life), ErrDeleted) {
 		status, r, problem = Failed, nil, ErrDeleted // the hangup of Delete has ended it
@@ -213,7 +213,7 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	if first || problem != nil { // nothing can have written to them and nothing will, or nobody looks for more
 		e.finishOutputs()
 	}
-	shelldir.Seal(e.dir)
+	shelldir.MakePrivate(e.dir)
 	e.save()
 	if first {
 		close(e.started)
@@ -222,7 +222,7 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	e.notifyChanged()
 }
 
-// save writes the record as it is now; one that cannot be written is behind after a restart of the server.
+// save writes the record. After a failure the next server has an older record.
 func (e *Exec) save() {
 	if err := e.trySave(); err != nil {
 		e.shell.config.Log.Warn("the record of a command was not saved", "command", e.id, "err", err)
@@ -242,39 +242,39 @@ func (e *Exec) trySave() error {
 	return e.shell.history.Save(&r)
 }
 
-// finishOutputs says that no more output comes.
+// finishOutputs completes the logs.
 func (e *Exec) finishOutputs() { e.streams.FinishOutputs() }
 
-// notifyChanged calls Config.Changed.
+// notifyChanged calls Config.OnChanged.
 func (e *Exec) notifyChanged() {
 	if e.shell.config.OnChanged != nil && !e.internal {
 		e.shell.config.OnChanged(e.Info())
 	}
 }
 
-// hasEnded tells whether there is a result or a problem.
+// hasEnded reports whether there is a result or a problem.
 func (e *Exec) hasEnded() bool { return shelldir.Closed(e.done) }
 
-// spec is what was submitted, without text and input.
+// spec is the submitted command, without text and input.
 func (e *Exec) spec() Command {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.entry.Spec
 }
 
-// holdID is what the keeper holds the command's files under.
+// holdID is the id under which the keeper holds the command's files.
 func (e *Exec) holdID() string { return Prefix + e.shell.spec.ID + ".c." + e.id }
 
-// stdinOpen tells whether Input may write.
+// stdinOpen reports whether Input may write.
 func (e *Exec) stdinOpen() bool { return e.spec().StdinOpen }
 
-// hasInput tells whether the command reads a regular file.
+// hasInput reports whether the command reads a regular file.
 func (e *Exec) hasInput() bool {
 	_, err := os.Lstat(filepath.Join(e.dir, shelldir.InputFile))
 	return err == nil && !e.stdinOpen()
 }
 
-// text is all that the shell is told of a command.
+// text is the control lines of the command.
 func (e *Exec) text(home, cwd string) (string, error) {
 	c := e.script(home, cwd)
 	lines, err := c.Lines()
@@ -286,7 +286,7 @@ func (e *Exec) text(home, cwd string) (string, error) {
 	return lines, err
 }
 
-// script is the command for those who write what the shell is told; cwd is the directory of the command alone.
+// script is the command for package script; cwd is the directory of this command alone.
 func (e *Exec) script(home, cwd string) *script.Command {
 	spec := e.spec()
 	e.mu.Lock()
@@ -306,7 +306,7 @@ func (e *Exec) script(home, cwd string) *script.Command {
 	return c
 }
 
-// status is what the shell has reported of the end of a command in the foreground or in the background.
+// status is the exit code of a command in the foreground or background, once the shell has reported it.
 func (e *Exec) status() (code int, ok bool) { return script.Status(e.dir) }
 
 // Input writes to the standard input of a command with StdinOpen, and closes it after data with eof. It returns when
@@ -338,8 +338,7 @@ func (e *Exec) Input(ctx context.Context, data []byte, eof bool) error {
 	return nil
 }
 
-// noteTruncated says in a result whether and why something of what the command has written is missing in the logs, or
-// in a reply of its MaxOutput.
+// noteTruncated notes in a result whether and why the logs, or a reply of MaxReply, are not complete.
 func (e *Exec) noteTruncated(r *Result) {
 	why := e.LogCut()
 	if limit := e.MaxReply(); why == "" && limit > 0 && max(e.Size(Stdout), e.Size(Stderr)) > limit {
@@ -348,8 +347,8 @@ func (e *Exec) noteTruncated(r *Result) {
 	r.Truncated, r.TruncatedReason = why != "", why
 }
 
-// RemoveLogs removes the logs of a command that has ended and prints no more, and returns how many bytes those were.
-// The command stays in the history.
+// RemoveLogs removes the complete logs of a command that has ended, and returns their size in bytes. The command
+// stays in the history.
 func (e *Exec) RemoveLogs() int64 {
 	if !e.hasEnded() {
 		return 0
@@ -357,7 +356,7 @@ func (e *Exec) RemoveLogs() int64 {
 	return e.outputs[0].Remove() + e.outputs[1].Remove()
 }
 
-// LogCut is why the logs miss something of what was printed, "" when they have all.
+// LogCut is why the logs are not complete, "" when they are.
 func (e *Exec) LogCut() string {
 	if why := e.outputs[0].CutReason(); why != "" {
 		return why
@@ -365,5 +364,5 @@ func (e *Exec) LogCut() string {
 	return e.outputs[1].CutReason()
 }
 
-// MaxReply is how much of each output a reply is to have, in bytes; 0 is no bound.
+// MaxReply bounds each output in a reply, in bytes; 0 is no bound.
 func (e *Exec) MaxReply() int64 { return e.spec().MaxReply }

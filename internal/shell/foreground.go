@@ -16,7 +16,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// launcher is that of a command which runs in a shell process.
+// launcher is the launcher of a command in a shell process.
 func (e *Exec) launcher(proc *bash.Process) launcher {
 	if e.spec().Background {
 		return &background{inShell: inShell{proc: proc}}
@@ -24,13 +24,13 @@ func (e *Exec) launcher(proc *bash.Process) launcher {
 	return &foreground{inShell: inShell{proc: proc}}
 }
 
-// inShell is what launchers of commands have in common that the shell itself is told of.
+// inShell is the common part of the launchers that run a command through the shell.
 type inShell struct {
 	proc *bash.Process
 	text string // control lines
 }
 
-// prepare writes the files of a command and notes what else is running: that belongs to earlier ones.
+// prepare writes the files of a command and notes the running processes, which belong to earlier commands.
 func (i *inShell) prepare(l *life, home, cwd string) (done bool, err error) {
 	if i.text, err = l.text(home, cwd); err != nil {
 		return false, err
@@ -42,14 +42,14 @@ func (i *inShell) prepare(l *life, home, cwd string) (done bool, err error) {
 	return false, nil
 }
 
-// start has the keeper hold the files of a command, and tells the shell its lines. Errors: errNotTold.
+// start has the keeper hold the files of a command, and sends the shell its control lines. Errors: errNotSent.
 func (i *inShell) start(l *life) error {
 	if err := l.files.Hold(); err != nil {
 		return err
 	}
-	err := i.proc.Tell(i.text)
+	err := i.proc.Send(i.text)
 	if errors.Is(err, ErrEnded) && !l.stdinOpen() {
-		return fmt.Errorf("%w: %w", errNotTold, err)
+		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
 	return err
 }
@@ -81,7 +81,7 @@ func (f *foreground) attach(l *life) (detach func()) {
 
 func (f *foreground) status(l *life) (code int, ok bool) {
 	if code, ok = l.status(); !ok && l.shell.answerAsked(l.Exec) {
-		l.news.recreated = true
+		l.notice.recreated = true
 	}
 	return code, ok
 }
@@ -103,7 +103,7 @@ func (f *foreground) tick() <-chan time.Time {
 	return f.ticks.C
 }
 
-// look ends a shell that somebody has stopped and does not let go on.
+// look kills a shell that somebody has stopped and does not continue.
 func (f *foreground) look(l *life) {
 	if f.stoppedLooks++; !l.shell.isStopped(f.proc) {
 		f.stoppedLooks = 0
@@ -113,8 +113,8 @@ func (f *foreground) look(l *life) {
 	}
 }
 
-// stop interrupts the command, so that nothing of it runs after that. What cannot be interrupted within cancelGrace, or
-// could go on, is ended with SIGKILL, the shell first for the same reason. Jobs of earlier commands are left alone.
+// stop interrupts the command, so that nothing of it runs after that. What does not end within cancelGrace, or could
+// continue, is killed, the shell first for the same reason. Jobs of earlier commands stay.
 func (f *foreground) stop(l *life, r *Result) stopOutcome {
 	s := l.shell
 	ended, err := interrupt.Interrupt(s.life, f.target(l.Exec))
@@ -137,36 +137,36 @@ func (f *foreground) stop(l *life, r *Result) stopOutcome {
 	return stopped
 }
 
-// interruptMarker is a file that is there while a shell may be stopped by an interrupt.
+// interruptMarker is a file that exists while an interrupt may have stopped the shell.
 func (s *Shell) interruptMarker() string { return filepath.Join(s.spec.Dir, shelldir.InterruptFile) }
 
-// target is a command for an interrupt.
+// target describes a command to package interrupt.
 func (f *foreground) target(e *Exec) interrupt.Target {
 	s, proc := e.shell, f.proc
 	prefix, line := proc.BarrierLine()
 	return interrupt.Target{Bash: proc.Proc(), Dir: e.dir, Earlier: e.earlier(), Marker: s.interruptMarker(),
 		Limit: s.grace(),
 		Ended: func() bool { _, ok := e.status(); return ok },
-		Tell:  func() error { return proc.Tell(line) },
+		Send:  func() error { return proc.Send(line) },
 		Await: func(ctx context.Context) error { return proc.AwaitBarrier(ctx, prefix) },
 		AwaitAll: func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, cancelGrace)
 			defer cancel()
 			err := proc.Barrier(ctx, "")
 			// The line was told more than once, and has made its sign again.
-			_ = os.Remove(filepath.Join(s.spec.Dir, shelldir.SignsDir, prefix+strconv.Itoa(proc.Proc().PID)))
+			_ = os.Remove(filepath.Join(s.spec.Dir, shelldir.MarkersDir, prefix+strconv.Itoa(proc.Proc().PID)))
 			return err
 		}}
 }
 
-// earlier are the children of the shell that were there before the command.
+// earlier are the children of the shell before the command.
 func (e *Exec) earlier() proctree.Starts {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return proctree.ParseStarts(e.entry.Processes)
 }
 
-// settle finds out the shell's directory after the command.
+// settle finds the shell's directory after the command.
 func (f *foreground) settle(l *life, r *Result) {
 	s := l.shell
 	if s.remote() {
@@ -187,7 +187,8 @@ func (f *foreground) settle(l *life, r *Result) {
 	s.mu.Unlock()
 }
 
-// destroy ends a shell with what its command started, all that descends from it without a command, and waits for it.
+// destroy kills a shell with the processes of its command, or all of its descendants without a command, and waits for
+// them.
 func (s *Shell) destroy(proc *bash.Process, e *Exec) {
 	var dir string
 	var earlier proctree.Starts

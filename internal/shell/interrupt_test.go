@@ -130,7 +130,7 @@ func TestFrozenByAnEarlierServer(t *testing.T) {
 		t.Fatal("the command does not begin")
 	}
 	target := (&foreground{inShell: inShell{proc: s.proc}}).target(e)
-	target.Tell = func() error { return errors.New("the server ends here") }
+	target.Send = func() error { return errors.New("the server ends here") }
 	if _, err := interrupt.Interrupt(t.Context(), target); err == nil {
 		t.Fatal("it was not cut short")
 	}

@@ -33,7 +33,8 @@ func (s *Shell) isolated(e *Exec) {
 	s.attempt(readyShell{Process: proc}, e, &isolated{}, true)
 }
 
-// prepare says what to execute, or ends the command as a shell ends one that it cannot find.
+// prepare plans the program, or ends the command with the codes of a shell for a program that it cannot find or
+// execute.
 func (i *isolated) prepare(l *life, home, cwd string) (done bool, err error) {
 	s, spec := l.shell, l.spec()
 	if s.remote() {
@@ -83,7 +84,7 @@ func (i *isolated) start(l *life) (err error) {
 	return nil
 }
 
-// dispose ends a child that is of no use.
+// dispose kills a child that is not needed.
 func dispose(child *pty.Child) {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -100,7 +101,7 @@ func (i *isolated) attach(*life) (detach func()) {
 	return func() {}
 }
 
-// status waits for the keeper's word of a child that has ended.
+// status waits for the keeper's report on a child that has ended.
 func (i *isolated) status(l *life) (code int, ok bool) {
 	if !bash.Exited(i.child) {
 		return 0, false

@@ -30,35 +30,36 @@ type life struct {
 	files  *stdio.Files
 	launch launcher
 	home   string        // the shell's directory at the start
-	news   restartNotice // of the shell, for the result
+	notice restartNotice // of the shell, for the result
 	unread bool          // the shell has ended and had not read of the command, which has certainly not run
 }
 
-// launcher is how commands of one kind are started, watched and ended: in the foreground of the shell, in its
-// background, or isolated, as processes of their own. Elsewhere each of these runs a relay instead of the text.
+// launcher starts, watches and ends the commands of one kind: in the foreground of the shell, in its background, or
+// isolated, as processes of their own. In a remote shell each of these runs a relay instead of the text.
 type launcher interface {
-	// prepare makes what start needs. It reports done when it has ended the command instead.
+	// prepare makes what start needs. done reports that it has ended the command instead.
 	prepare(l *life, home, cwd string) (done bool, err error)
-	// start starts the command, whose files are open and whose record says that it runs. Errors: errNotTold.
+	// start starts the command. Its files are open, and its record says that it runs. Errors: errNotSent.
 	start(l *life) error
-	// attach begins to watch the command, which may have been started by an earlier server, and returns what ends that.
+	// attach starts to watch the command, which an earlier server may have started, and returns a function that stops
+	// it.
 	attach(l *life) (detach func())
-	// status is the exit code of the command, once there is one.
+	// status is the exit code of the command, once it is known.
 	status(l *life) (code int, ok bool)
-	// exited is closed when the process that runs the command has ended; nil when only the status tells.
+	// exited is closed when the process of the command has ended; nil when only the status tells.
 	exited() <-chan struct{}
-	// afterExit is how a command has ended whose process has; over is false when the shell is left.
+	// afterExit is the result of a command whose process has ended; over is false when the shell is detached.
 	afterExit(l *life) (r Result, over bool)
-	// tick has a value when look is to be called.
+	// tick receives when look is to be called.
 	tick() <-chan time.Time
 	look(l *life)
-	// stop ends a command that was cancelled or had its time, which r says.
+	// stop ends a command that was cancelled or timed out, as r says.
 	stop(l *life, r *Result) stopOutcome
-	// settle is called when the command has ended, before its outputs are drained.
+	// settle completes the result of a command that has ended, before its outputs are drained.
 	settle(l *life, r *Result)
 }
 
-// stopOutcome is what launcher.stop has come to.
+// stopOutcome is the outcome of launcher.stop.
 type stopOutcome int
 
 const (
@@ -67,8 +68,8 @@ const (
 	hadEnded                    // it had ended by itself before
 )
 
-// begin makes and opens what a command needs, writes down that it runs, and starts it. In this order: a server that is
-// killed after any step leaves what the next one understands. It reports done when the command has ended already.
+// begin makes and opens the files of a command, records that it runs, and starts it. In this order the next server
+// understands the state after every step. done reports that the command has ended already.
 func (l *life) begin(home, cwd string) (done bool, err error) {
 	s := l.shell
 	l.home = home
@@ -87,7 +88,7 @@ func (l *life) begin(home, cwd string) (done bool, err error) {
 		err = l.launch.start(l)
 	}
 	switch {
-	case errors.Is(err, errNotTold):
+	case errors.Is(err, errNotSent):
 		l.files.Reset()
 	case err != nil:
 		l.files.Abandon()
@@ -95,10 +96,10 @@ func (l *life) begin(home, cwd string) (done bool, err error) {
 	return false, err
 }
 
-// errNotTold says that a shell had ended before it was told of a command, whose logs are as they were.
-var errNotTold = errors.New("the shell was not told")
+// errNotSent is of a shell that ended before it got the control lines of a command, whose logs are unchanged.
+var errNotSent = errors.New("the shell was not told")
 
-// markRunning notes that the command runs from now on.
+// markRunning notes that the command runs.
 func (e *Exec) markRunning(cwd string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -109,8 +110,8 @@ func (e *Exec) markRunning(cwd string) {
 	}
 }
 
-// follow waits for the end of a command that was started, by whichever server, and ends it when it is cancelled or has
-// had its time. over is false when the shell is left.
+// follow waits for the end of a started command, and ends it at a cancel or its timeout. over is false when the shell
+// is detached.
 func (l *life) follow() (r Result, over bool) {
 	late, stopLate := l.overtime()
 	defer stopLate()
@@ -157,8 +158,8 @@ func (l *life) follow() (r Result, over bool) {
 	}
 }
 
-// run follows a command to its end and answers it. It reports whether the command has certainly not run; it is answered
-// all the same when it is not to be started again.
+// run follows a command to its end and answers it. again reports that the command has certainly not run; without
+// mayAgain it is answered all the same.
 func (l *life) run(mayAgain bool) (again bool) {
 	defer l.launch.attach(l)()
 	r, over := l.follow()
@@ -174,14 +175,14 @@ func (l *life) run(mayAgain bool) (again bool) {
 	return false
 }
 
-// runBeside is run of a command beside the queue, whose slot is free after it.
+// runBeside is run for a command beside the queue. It frees the command's slot.
 func (l *life) runBeside() {
 	defer l.shell.pruneIfDue()
 	defer l.shell.freeSlot()
 	l.run(false)
 }
 
-// conclude drains the outputs of a command, answers it, and leaves the rest of its outputs to a goroutine.
+// conclude drains the outputs of a command, answers it, and follows late output in a goroutine.
 func (l *life) conclude(r Result) {
 	s := l.shell
 	l.launch.settle(l, &r)
@@ -190,7 +191,7 @@ func (l *life) conclude(r Result) {
 	if l.noteTruncated(&r); !r.Truncated && !l.files.Copying() {
 		r.Truncated, r.TruncatedReason = true, output.CutUnheld
 	}
-	r.Recreated, r.Lost, r.CwdFallback = l.news.recreated || r.Recreated, l.news.lost, l.news.fallback
+	r.Recreated, r.Lost, r.CwdFallback = l.notice.recreated || r.Recreated, l.notice.lost, l.notice.fallback
 	s.mu.Lock()
 	s.active = time.Now()
 	if s.current == l.Exec {
@@ -201,9 +202,8 @@ func (l *life) conclude(r Result) {
 	l.files.FollowLate(eof)
 }
 
-// attempt gives a command that has its turn one try, in the shell b or beside it. It reports whether the command has
-// certainly not run because the shell had ended, which is an end of it like others the last time and where somebody
-// wanted its end.
+// attempt tries once to run a command in its turn, in the shell b or beside it. again reports that the command has
+// certainly not run because the shell had ended. On the last try, and for a cancelled command, that is its end.
 func (s *Shell) attempt(b readyShell, e *Exec, launch launcher, last bool) (again bool) {
 	home, cwd, ok := s.directories(b.Process, e)
 	if e.endIfCancelled() {
@@ -218,7 +218,7 @@ func (s *Shell) attempt(b readyShell, e *Exec, launch launcher, last bool) (agai
 		e.end(Failed, nil, fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, maxParallel))
 		return false
 	}
-	l := &life{Exec: e, launch: launch, news: b.restartNotice}
+	l := &life{Exec: e, launch: launch, notice: b.restartNotice}
 	free := func() {
 		if background {
 			s.freeSlot()
@@ -226,7 +226,7 @@ func (s *Shell) attempt(b readyShell, e *Exec, launch launcher, last bool) (agai
 	}
 	if s.remote() {
 		var err error
-		if l.news.recreated, err = s.ready(e, false); err != nil {
+		if l.notice.recreated, err = s.ready(e, false); err != nil {
 			free()
 			s.failUnready(e, err)
 			return false
@@ -237,7 +237,7 @@ func (s *Shell) attempt(b readyShell, e *Exec, launch launcher, last bool) (agai
 	case done:
 		free()
 		return false
-	case errors.Is(err, errNotTold) && !last:
+	case errors.Is(err, errNotSent) && !last:
 		free()
 		return b.AwaitEnd()
 	case err != nil:
@@ -251,8 +251,8 @@ func (s *Shell) attempt(b readyShell, e *Exec, launch launcher, last bool) (agai
 	return l.run(!last)
 }
 
-// inShell runs a command in the foreground or background of the shell, in another process of it when this one has ended
-// before it had read of the command. It returns the last one. One in the background goes on after that.
+// inShell runs a command in the foreground or background of the shell. It tries again in the next process when one
+// has ended before it had read the command, and returns the last process. A background command continues after that.
 func (s *Shell) inShell(b readyShell, e *Exec) *bash.Process {
 	for try := 1; ; try++ {
 		again := s.attempt(b, e, e.launcher(b.Process), try == maxStarts)
@@ -264,7 +264,7 @@ func (s *Shell) inShell(b readyShell, e *Exec) *bash.Process {
 			break
 		}
 		if err != nil {
-			s.lose(e, err)
+			s.failUnknown(e, err)
 			break
 		}
 		next = s.takeRestart(next, e)
@@ -277,7 +277,7 @@ func (s *Shell) inShell(b readyShell, e *Exec) *bash.Process {
 	return b.Process
 }
 
-// takeSlot takes one of the places of commands that run beside the queue, freeSlot gives it back.
+// takeSlot takes one of the maxParallel slots beside the queue, freeSlot gives it back.
 func (s *Shell) takeSlot() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -294,8 +294,8 @@ func (s *Shell) freeSlot() {
 	s.parallel--
 }
 
-// directories is the shell's directory now, and the absolute directory that the command alone wants, "" when none; ok
-// is false when that one is absent. An isolated command always has one.
+// directories returns the shell's directory, and the absolute directory of this command alone, "" without one; ok is
+// false when that does not exist. An isolated command always has one.
 func (s *Shell) directories(proc *bash.Process, e *Exec) (home, cwd string, ok bool) {
 	spec := e.spec()
 	if s.remote() {
@@ -318,7 +318,7 @@ func (s *Shell) directories(proc *bash.Process, e *Exec) (home, cwd string, ok b
 	return home, cwd, err == nil && info.IsDir()
 }
 
-// missing ends a command whose directory is absent, as the shell would have ended it.
+// missing ends a command whose directory does not exist, as the shell would.
 func (e *Exec) missing(cwd string, n restartNotice, home string) {
 	reason := unix.ENOENT
 	if _, err := os.Stat(cwd); err == nil {
@@ -330,7 +330,7 @@ func (e *Exec) missing(cwd string, n restartNotice, home string) {
 		Result{ExitCode: 1, Cwd: home, Recreated: n.recreated, Lost: n.lost, CwdFallback: n.fallback})
 }
 
-// errnoText is an error number as C's strerror tells it, which is how shells do.
+// errnoText is the text of C's strerror, which shells print.
 func errnoText(e unix.Errno) string {
 	switch e {
 	case unix.ENOENT:
@@ -343,8 +343,8 @@ func errnoText(e unix.Errno) string {
 	return e.Error()
 }
 
-// endUnstarted ends a command that could not be started as a shell does: with a message, its whole standard error, and
-// a code.
+// endUnstarted ends a command that could not be started, as a shell does: with a message on standard error and a
+// code.
 func (e *Exec) endUnstarted(message, cwd string, r Result) {
 	e.outputs[1].Append([]byte(message))
 	e.finishOutputs()
@@ -354,30 +354,30 @@ func (e *Exec) endUnstarted(message, cwd string, r Result) {
 	e.end(Done, &r, nil)
 }
 
-// failed ends a command that could not be begun.
+// failed ends a command that could not be started.
 func (s *Shell) failed(e *Exec, err error) {
 	shelldir.RemoveFIFOs(e.dir)
 	switch {
 	case s.detached():
 	case errors.Is(err, ErrEnded):
-		s.lose(e, err)
+		s.failUnknown(e, err)
 	default:
 		e.end(Failed, nil, fmt.Errorf("start: %w", shelldir.SpaceError(err)))
 	}
 }
 
-// lose ends a command whose fate nobody knows.
-func (s *Shell) lose(e *Exec, why error) {
+// failUnknown ends a command whose result is unknown.
+func (s *Shell) failUnknown(e *Exec, why error) {
 	shelldir.RemoveFIFOs(e.dir)
 	e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, why))
 }
 
-// What a command that did not end by itself answers.
+// Exit codes of commands that did not end by themselves.
 const (
 	timeoutCode = 124 // as timeout(1)
 	cancelCode  = 130 // as a shell after SIGINT
-	// killedCode is of a command whose end nobody reported: as after SIGKILL.
+	// killedCode is of a command whose end was not reported, as after SIGKILL.
 	killedCode = 137
-	// signalCodes is what a shell adds to the number of a signal for the code of what ended of it (POSIX 2.8.2).
+	// signalCodes plus the number of a signal is the code of a process that the signal ended (POSIX 2.8.2).
 	signalCodes = 128
 )

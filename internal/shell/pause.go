@@ -11,13 +11,12 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// pausedFile is in the directory of a shell while it is frozen. It has the time since when, from which a later server
-// counts.
+// pausedFile is in the directory of a shell while it is frozen. It has the time of its beginning, for a later server.
 const pausedFile = "paused"
 
-// SetFrozen tells that the processes of the shell are stopped from outside, or no longer. Time stands still meanwhile:
-// no command comes to its timeout, no look at the state is begun or takes too long, and the shell does not become idle.
-// Saying it again changes nothing. It waits for the disk.
+// SetFrozen notes that the processes of the shell are stopped from outside, or no longer. Its clock stops meanwhile:
+// no command times out, no capture begins or takes too long, and the shell does not become idle. Repeating it changes
+// nothing. It waits for the disk.
 func (s *Shell) SetFrozen(frozen bool) {
 	s.pausing.Lock()
 	defer s.pausing.Unlock()
@@ -45,9 +44,8 @@ func (s *Shell) pause(now time.Time) {
 	s.clock.Stop(now)
 }
 
-// resume ends a pause: what had a deadline has it as much later. s.pausing is held. The file goes last, so that a
-// server that is killed in between leaves the deadlines to the next one, which moves none twice
-// (history.Entry.PauseCounted).
+// resume ends a pause, and moves all deadlines by its length. s.pausing is held. It removes the file last, so that
+// after a kill in between the next server moves the other deadlines, and none twice (history.Entry.PauseCounted).
 func (s *Shell) resume(now time.Time) {
 	since, _ := s.clock.Stopped()
 	for _, e := range s.Execs() {
@@ -62,8 +60,7 @@ func (s *Shell) resume(now time.Time) {
 
 func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }
 
-// recoverPause takes over the pause that an earlier server began. One that was not said to go on has ended without the
-// deadlines: they are moved now.
+// recoverPause takes over the pause of an earlier server. One that has ended without its deadlines moves them now.
 func (s *Shell) recoverPause(frozen bool) {
 	since := time.Now()
 	text, err := os.ReadFile(filepath.Join(s.spec.Dir, pausedFile))
@@ -85,7 +82,7 @@ func (s *Shell) recoverPause(frozen bool) {
 	}
 }
 
-// moveDeadline moves the deadline of a command that has not ended by the time that the shell was frozen.
+// moveDeadline moves the deadline of a running command by the length of a pause.
 func (e *Exec) moveDeadline(since, now time.Time) {
 	if e.hasEnded() {
 		return
@@ -102,8 +99,8 @@ func (e *Exec) moveDeadline(since, now time.Time) {
 	}
 }
 
-// overtime is closed when the time of a command is over, in which the shell was not frozen; nil without a timeout. stop
-// ends the wait for it.
+// overtime is closed at the timeout of a command, without the time of pauses; nil without a timeout. stop ends the
+// wait.
 func (e *Exec) overtime() (over <-chan struct{}, stop context.CancelFunc) {
 	if e.deadline().IsZero() {
 		return nil, func() {}
@@ -118,7 +115,7 @@ func (e *Exec) overtime() (over <-chan struct{}, stop context.CancelFunc) {
 	return late, cancel
 }
 
-// deadline is when the command's time is over as far as is known; zero without a timeout.
+// deadline is the end of the command's timeout as known now; zero without one.
 func (e *Exec) deadline() time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()

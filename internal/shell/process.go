@@ -12,15 +12,15 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// processConfig is what the processes of the shell have in common.
+// processConfig is shared by the processes of the shell.
 func (s *Shell) processConfig() bash.Config {
-	return bash.Config{ID: s.spec.ID, Dir: s.spec.Dir, Keeper: s.config.Keeper, Log: s.config.Log, Signs: s.watch,
+	return bash.Config{ID: s.spec.ID, Dir: s.spec.Dir, Keeper: s.config.Keeper, Log: s.config.Log, Markers: s.watch,
 		Life: s.life, Script: s.scriptBash,
-		Ready: func(p proc.Process) { s.notify(ProcessStarted, p, 0) },
-		Gone:  func(p proc.Process, code int) { s.notify(ProcessEnded, p, code) }}
+		OnReady: func(p proc.Process) { s.notify(ProcessStarted, p, 0) },
+		OnExit:  func(p proc.Process, code int) { s.notify(ProcessEnded, p, code) }}
 }
 
-// launch starts the next process of the shell with an environment and in a directory.
+// launch starts the next process of the shell.
 func (s *Shell) launch(ctx context.Context, number int, dir string, env []string, restore bool) (*bash.Process, error) {
 	plan, err := pty.Spec{Argv: bash.Arguments(s.spec.Dir, number), Dir: dir}.Plan()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Shell) launch(ctx context.Context, number int, dir string, env []string
 	return bash.Start(ctx, s.processConfig(), number, plan, restore)
 }
 
-// tag makes what a plan starts a process of the shell.
+// tag marks the processes of a plan as the shell's.
 func (s *Shell) tag(p *proc.Plan) {
 	proctree.Tag(p, s.spec.Dir)
 	p.Env = pty.WithIdentity(p.Env, s.config.Identity)

@@ -9,7 +9,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// serve is the goroutine of the queue: it runs one command after the other until the shell is left or deleted.
+// serve is the goroutine of the queue: it runs one command after the other until the shell is detached.
 func (s *Shell) serve() {
 	for {
 		e := s.next()
@@ -23,7 +23,7 @@ func (s *Shell) serve() {
 	}
 }
 
-// next waits for the next command of the queue; nil when there is nothing more to do here.
+// next waits for the next command of the queue; nil when the shell is detached.
 func (s *Shell) next() *Exec {
 	for {
 		s.mu.Lock()
@@ -46,8 +46,7 @@ func (s *Shell) next() *Exec {
 	}
 }
 
-// turn gives a command its turn: it starts the shell when it has ended, runs the command, and captures what it left in
-// the shell.
+// turn runs a command in its turn: it starts the shell when that has ended, runs the command, and captures the state.
 func (s *Shell) turn(e *Exec) {
 	if e.instead != nil {
 		s.runInternal(e)
@@ -64,7 +63,7 @@ func (s *Shell) turn(e *Exec) {
 		s.returnRestart(b, e)
 		return
 	case err != nil:
-		s.lose(e, err)
+		s.failUnknown(e, err)
 		return
 	}
 	if e.compose != nil {
@@ -108,7 +107,7 @@ func (s *Shell) awaitCapture(stop <-chan struct{}) {
 	}
 }
 
-// afterCommand is what there is to do between the answer to a command and the next one.
+// afterCommand is the work between the answer to a command and the next one.
 func (s *Shell) afterCommand(proc *bash.Process, e *Exec) {
 	s.mu.Lock()
 	s.current = nil
@@ -124,7 +123,7 @@ func (s *Shell) afterCommand(proc *bash.Process, e *Exec) {
 	s.pruneIfDue()
 }
 
-// pruneIfDue prunes when there are pruneEvery more commands than at the last time, of whatever kind.
+// pruneIfDue prunes after every pruneEvery commands.
 func (s *Shell) pruneIfDue() {
 	s.mu.Lock()
 	due := len(s.all)-s.pruned >= pruneEvery
@@ -137,7 +136,7 @@ func (s *Shell) pruneIfDue() {
 	}
 }
 
-// prune removes the oldest commands when there are too many.
+// prune removes the oldest commands beyond the history's bounds.
 func (s *Shell) prune() {
 	s.pruning.Lock()
 	defer s.pruning.Unlock()
@@ -172,7 +171,7 @@ func (s *Shell) prune() {
 	s.all, s.pruned = kept, len(kept)
 }
 
-// withRoom makes files for a command, once more when the disk was full and room could be made.
+// withRoom makes the files of a command, once more after making space on a full disk.
 func (s *Shell) withRoom(files func() error) error {
 	err := shelldir.SpaceError(files())
 	if errors.Is(err, shelldir.ErrNoSpace) && s.config.MakeRoom != nil && s.config.MakeRoom() {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// limitWait ends a command that has not got its turn by the end of its QueueTimeout, which counts from its submission,
-// whichever server that was. The lock is held, or nobody else has the shell yet.
+// limitWait fails a command that has not got its turn by the end of its QueueTimeout, which counts from the
+// submission, over restarts of the server. The lock is held, or nobody else has the shell yet.
 func (s *Shell) limitWait(e *Exec) {
 	limit := e.entry.Spec.QueueTimeout // never changes
 	if limit <= 0 {
@@ -18,7 +18,7 @@ func (s *Shell) limitWait(e *Exec) {
 	e.turnTimer = time.AfterFunc(left, func() { s.failWaiting(e, limit) })
 }
 
-// failWaiting ends a command that still waits. One that was taken from the queue has its turn.
+// failWaiting fails a command that still waits. One that was taken from the queue has its turn.
 func (s *Shell) failWaiting(e *Exec, limit time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -30,14 +30,14 @@ func (s *Shell) failWaiting(e *Exec, limit time.Duration) {
 	s.work.Go(func() { e.end(Failed, nil, fmt.Errorf("%w: it waited %v", ErrQueueTimeout, limit)) })
 }
 
-// position is a command's place in the queue, from 1, and 0 when it is not in there.
+// position is a command's place in the queue, from 1; 0 outside.
 func (s *Shell) position(e *Exec) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Index(s.queue, e) + 1
 }
 
-// problemOf is why a command failed, as far as its record tells: a later server answers for it too.
+// problemOf is the error of a failed command, from its record.
 func problemOf(why string) error {
 	for _, known := range [...]error{ErrQueueTimeout, ErrDeleted} {
 		if rest, is := strings.CutPrefix(why, known.Error()); is {

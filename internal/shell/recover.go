@@ -83,24 +83,22 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	return s, nil
 }
 
-// recovery is the making of one Shell from what another server left.
+// recovery recovers one Shell.
 type recovery struct {
 	shell *Shell
 	held  map[string]*keeper.Program // not taken yet
 	proc  *bash.Process              // nil when there is none
-	// foreground is the command in the foreground, with its files; nil when there was none.
+	// foreground is the command in the foreground, with its files; nil without one.
 	foreground *life
-	// earlier are commands in the foreground that others came after: they have ended, and there was no room on the disk
-	// to say so.
+	// earlier are ended commands in the foreground whose end could not be recorded on a full disk.
 	earlier []*life
 	// backgrounds are those in the background.
 	backgrounds []*life
-	// isolated go on with those, each in a goroutine.
+	// isolated follow those, each in a goroutine.
 	isolated []func()
 }
 
-// endedByCommand notes what the newest command may have changed in a shell that ended with it, and that has not been
-// started again.
+// endedByCommand notes what the newest command may have changed in a shell that ended with it.
 func (r *recovery) endedByCommand() {
 	s := r.shell
 	if r.proc != nil && r.proc.Proc().PID > 0 || r.foreground != nil {
@@ -118,7 +116,7 @@ func (r *recovery) endedByCommand() {
 	}
 }
 
-// take is what the keeper held under an id, once; nil when there was nothing.
+// take returns what the keeper held under an id, once; nil for nothing.
 func (r *recovery) take(id string) *keeper.Program {
 	p := r.held[id]
 	delete(r.held, id)
@@ -198,21 +196,21 @@ func (r *recovery) command(saved *history.Entry) {
 	}
 }
 
-// running takes over a command that ran, or was about to.
+// running takes over a command that has begun, or was about to.
 func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program) {
 	s := r.shell
 	close(e.started)
 	e.begun = true
 	opened, err := stdio.Reopen(e.streams, files)
 	if err != nil {
-		s.lose(e, err)
+		s.failUnknown(e, err)
 		return
 	}
 	l := &life{Exec: e, files: opened}
 	switch {
 	case saved.Info.Isolated && (files == nil || files.Child == nil):
 		opened.Close()
-		s.lose(e, errors.New("the server ended while it started"))
+		s.failUnknown(e, errors.New("the server ended while it started"))
 	case saved.Info.Isolated:
 		s.parallel++
 		e.entry.Info.PID = files.Child.PID()
@@ -234,7 +232,7 @@ func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program)
 	}
 }
 
-// cwdNow is the shell's directory as last known.
+// cwdNow is the shell's directory, as last known.
 func (s *Shell) cwdNow() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -269,8 +267,8 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 	opened.FollowLate(false)
 }
 
-// releaseUnused gives back what is of no use any more: launchers of earlier processes of the shell and files of
-// commands that are forgotten.
+// releaseUnused releases what is not needed any more: launchers of earlier processes, and files of forgotten
+// commands.
 func (r *recovery) releaseUnused() {
 	s := r.shell
 	for id, p := range r.held {
@@ -287,7 +285,8 @@ func (r *recovery) releaseUnused() {
 	}
 }
 
-// serve is the goroutine of a recovered shell: it ends what was begun, closes captured, then serves the queue.
+// serve is the goroutine of a recovered shell: it ends the commands that have begun, closes captured, then serves the
+// queue.
 func (r *recovery) serve(captured chan struct{}) {
 	s := r.shell
 	if r.foreground == nil && len(r.backgrounds) == 0 && s.clock.Wait(s.life) != nil { // there is nothing to follow
@@ -295,9 +294,9 @@ func (r *recovery) serve(captured chan struct{}) {
 		return
 	}
 	r.continueStopped()
-	known := r.tellBarrier()
+	known := r.sendBarrier()
 	for _, l := range r.earlier {
-		s.concludeAlone(l, false)
+		s.concludeWithoutProcess(l, false)
 	}
 	for _, l := range r.backgrounds {
 		r.resumeBackground(l, known)
@@ -317,8 +316,8 @@ func (r *recovery) serve(captured chan struct{}) {
 	s.serve()
 }
 
-// continueStopped sees to a shell that an earlier server has stopped to end a command: that is ended now, and otherwise
-// the shell goes on.
+// continueStopped handles a shell that an earlier server has stopped for an interrupt: it ends the command, or
+// continues the shell.
 func (r *recovery) continueStopped() {
 	path := r.shell.interruptMarker()
 	if _, err := os.Lstat(path); err != nil || r.shell.clock.Wait(r.shell.life) != nil {
@@ -340,59 +339,59 @@ func (r *recovery) continueStopped() {
 	_ = os.Remove(path)
 }
 
-// tellBarrier tells the shell a line after all that an earlier server told it, and returns how the sign of it begins;
-// "" when no shell is there.
-func (r *recovery) tellBarrier() string {
+// sendBarrier sends a barrier after all earlier control lines, and returns the prefix of its marker; "" without a
+// shell.
+func (r *recovery) sendBarrier() string {
 	if r.proc == nil || shelldir.Closed(r.proc.Ended) {
 		return ""
 	}
 	prefix, line := r.proc.BarrierLine()
-	if err := r.proc.Tell(line); err != nil {
+	if err := r.proc.Send(line); err != nil {
 		return ""
 	}
 	return prefix
 }
 
-// resume follows the command in the foreground, or runs it when the shell was not told of it.
+// resume follows the command in the foreground, or runs it when it was not sent to the shell.
 func (r *recovery) resume(l *life, prefix string) {
 	s := r.shell
 	l.home = s.cwdNow()
 	if r.proc == nil {
-		s.concludeAlone(l, true)
+		s.concludeWithoutProcess(l, true)
 		return
 	}
-	over, told := s.toldOf(l, r.proc, prefix)
+	over, told := s.wasSent(l, r.proc, prefix)
 	switch {
 	case s.detached():
 		l.files.Close()
 	case over || told:
 		if l.run(true) {
-			s.foregroundAnew(l.Exec)
+			s.runForeground(l.Exec)
 		} else if l.hasEnded() {
 			s.afterCommand(r.proc, l.Exec)
 		}
-	case l.files.Held && s.retell(l, r.proc) == nil:
+	case l.files.Held && s.resend(l, r.proc) == nil:
 		r.resume(l, "")
 	default:
 		l.files.Reset()
-		s.foregroundAnew(l.Exec)
+		s.runForeground(l.Exec)
 	}
 }
 
-// foregroundAnew runs a command that has certainly not run.
-func (s *Shell) foregroundAnew(e *Exec) {
+// runForeground runs a command that has certainly not run.
+func (s *Shell) runForeground(e *Exec) {
 	b, err := s.readyProcess()
 	switch {
 	case s.detached() || e.endIfCancelled():
 	case err == nil:
 		s.afterCommand(s.inShell(s.takeRestart(b, e), e), e)
 	default:
-		s.lose(e, err)
+		s.failUnknown(e, err)
 	}
 }
 
-// retell tells the shell the lines of a command whose files are there, which another server did not come to.
-func (s *Shell) retell(l *life, proc *bash.Process) error {
+// resend sends the control lines of a command whose files an earlier server has made.
+func (s *Shell) resend(l *life, proc *bash.Process) error {
 	if l.stdinOpen() && !l.streams.InputOpened() {
 		if err := l.streams.OpenInput(); err != nil {
 			return err
@@ -406,19 +405,19 @@ func (s *Shell) retell(l *life, proc *bash.Process) error {
 	if err != nil {
 		return err
 	}
-	return proc.Tell(text)
+	return proc.Send(text)
 }
 
-// toldOf waits until it is clear whether the shell was told of a command: then over says that it has a status or its
-// shell has ended or somebody wants its end.
-func (s *Shell) toldOf(l *life, proc *bash.Process, prefix string) (over, told bool) {
+// wasSent waits until it is known whether a command was sent to the shell; over reports that it has a status, its
+// shell has ended, or somebody wants its end.
+func (s *Shell) wasSent(l *life, proc *bash.Process, prefix string) (over, told bool) {
 	if _, ok := l.status(); ok {
 		return true, true
 	}
 	if !l.files.Held {
 		return false, false // it is held before the shell is told, and until its end is on the disk
 	}
-	dir := filepath.Join(s.spec.Dir, shelldir.SignsDir)
+	dir := filepath.Join(s.spec.Dir, shelldir.MarkersDir)
 	late, stop := l.overtime()
 	defer stop()
 	for {
@@ -447,18 +446,18 @@ func (s *Shell) toldOf(l *life, proc *bash.Process, prefix string) (over, told b
 	}
 }
 
-// resumeBackground follows a command in the background, or runs it when the shell was not told of it.
+// resumeBackground follows a background command, or runs it when it was not sent to the shell.
 func (r *recovery) resumeBackground(l *life, prefix string) {
 	s, b := r.shell, l.launch.(*background)
 	l.home = s.cwdNow()
 	pid, begun := shelldir.FindNumber(l.dir, shelldir.PidName)
 	_, ended := l.status()
 	if !begun && !ended && r.proc != nil && prefix != "" && !shelldir.Closed(r.proc.Ended) {
-		over, told := s.toldOf(l, r.proc, prefix)
+		over, told := s.wasSent(l, r.proc, prefix)
 		pid, begun = shelldir.FindNumber(l.dir, shelldir.PidName)
 		if !begun && !over && !told && !s.detached() {
-			_, reached := shelldir.FindSign(l.dir, shelldir.ReachedName)
-			if !reached && !(l.files.Held && s.retell(l, r.proc) == nil) {
+			_, reached := shelldir.FindMarker(l.dir, shelldir.ReachedName)
+			if !reached && !(l.files.Held && s.resend(l, r.proc) == nil) {
 				l.files.Reset()
 				s.freeSlot()
 				s.inShell(readyShell{Process: r.proc}, l.Exec)
@@ -474,19 +473,18 @@ func (r *recovery) resumeBackground(l *life, prefix string) {
 	s.work.Go(l.runBeside)
 }
 
-// concludeAlone answers a command that is over, with or without its shell. Without a status nobody knows what became of
-// it.
-func (s *Shell) concludeAlone(l *life, shellEnded bool) {
+// concludeWithoutProcess answers a command that is over. Without a status its result is unknown.
+func (s *Shell) concludeWithoutProcess(l *life, shellEnded bool) {
 	code, ok := l.status()
 	if !ok {
 		l.files.Close()
-		s.lose(l.Exec, errors.New("an earlier server or the keeper ended and left no result"))
+		s.failUnknown(l.Exec, errors.New("an earlier server or the keeper ended and left no result"))
 		return
 	}
 	l.conclude(Result{ExitCode: code, ShellEnded: shellEnded})
 }
 
-// repair writes shell.json again where it could not be read.
+// repair writes a new shell.json for one that cannot be read.
 func (s *Shell) repair() error {
 	if _, err := history.LoadShell(s.spec.Dir); err == nil {
 		return nil
@@ -494,5 +492,5 @@ func (s *Shell) repair() error {
 	return s.saveShell()
 }
 
-// Damage is what of the shell's files could not be read when this server took it over, in words; nil when all could.
+// Damage names the files that could not be read when this server took the shell over; nil when all could.
 func (s *Shell) Damage() []string { return slices.Clone(s.damage) }

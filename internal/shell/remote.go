@@ -14,22 +14,22 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// Remote says how shells run commands elsewhere. Each command is a program here, the relay, which the shell's bash
-// starts in the command's turn and which has the command run where it belongs: so queue, output, cancel, history and
-// recovery are those of any command, and the command survives this server. The bash itself has no state; the state is a
-// file that the relay reads before a command and writes after it.
+// Remote says how remote shells run commands. Each command is a local program, the relay, which the shell's bash
+// starts in the command's turn, and which runs the command at the provider. So queue, output, cancel, history and
+// recovery are those of any command, and the command survives this server. The bash has no state; the relay reads the
+// state from a file before a command and writes it after it.
 type Remote struct {
 	// Program is the relay with its first arguments; the directory of the command follows.
 	Program []string
-	// Ready writes down in the command's directory what the relay needs, and tells whether what the command runs on is
-	// new. Called under no lock.
+	// Ready writes the relay's job into the command's directory, and reports whether the instance is new. Called
+	// under no lock.
 	Ready func(ctx context.Context, c RemoteCommand) (recreated bool, err error)
-	// Outcome is why a relay could not have a command run, or follow it to its end; nil when the command has ended by
+	// Outcome is why a relay could not run a command, or follow it to its end; nil when the command has ended by
 	// itself.
 	Outcome func(dir string) error
 }
 
-// RemoteCommand is what a relay has to know of a command.
+// RemoteCommand is a command for a relay.
 type RemoteCommand struct {
 	Shell string // Spec.ID
 	Dir   string // the command's own
@@ -41,15 +41,15 @@ type RemoteCommand struct {
 	Again bool   // the command did not start: what was ready is not any more
 }
 
-// Names of files in the directory of a command, for a relay that asks for other compute because its command did not
-// start.
+// Names of files in the directory of a command, by which a relay asks for another instance because its command did
+// not start.
 const (
 	RemoteAsk     = "again"   // it asks; only in the foreground
 	RemoteRefused = "refused" // there is none
 )
 
 const (
-	// remoteGrace is cancelGrace where the end of a command has to be asked for over a network.
+	// remoteGrace is cancelGrace for a remote command, whose end is asked for over a network.
 	remoteGrace = 15 * time.Second
 )
 
@@ -67,14 +67,14 @@ func (s *Shell) initRemote() error {
 	return state.SaveEnvironment(s.remoteFile(), now)
 }
 
-// setRemote makes a state that which the shell tells.
+// setRemote sets the state that the shell reports.
 func (s *Shell) setRemote(state state.Environment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cwd, s.remoteEnv = state.Cwd, state
 }
 
-// readRemote makes the state of the file that which the shell tells.
+// readRemote sets the state that the shell reports from its file.
 func (s *Shell) readRemote() {
 	state, err := state.LoadEnvironment(s.remoteFile())
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Shell) readRemote() {
 	s.setRemote(state)
 }
 
-// remoteState is State of a shell elsewhere. What the compute gives is not known: Env is what differs.
+// remoteState is State of a remote shell. The instance's own environment is unknown: Env is the difference.
 func (s *Shell) remoteState() state.Environment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *Shell) changeRemote(change func(state.Environment) state.Environment) e
 	return err
 }
 
-// runInternal carries out a change of ours that has its turn.
+// runInternal makes an internal change in its turn.
 func (s *Shell) runInternal(e *Exec) {
 	err := e.instead()
 	e.outputs[0].Finish()
@@ -119,7 +119,7 @@ func (s *Shell) runInternal(e *Exec) {
 	s.notify(StateCaptured, proc.Process{}, 0)
 }
 
-// ready makes a relay ready for a command. It ends with the command.
+// ready prepares a relay for a command. It ends with the command.
 func (s *Shell) ready(e *Exec, again bool) (recreated bool, err error) {
 	ctx, cancel := context.WithCancel(s.life)
 	defer cancel()
@@ -145,7 +145,7 @@ func (s *Shell) ready(e *Exec, again bool) (recreated bool, err error) {
 	return s.config.Remote.Ready(ctx, c)
 }
 
-// failUnready ends a command that no relay could be made ready for.
+// failUnready ends a command without a relay.
 func (s *Shell) failUnready(e *Exec, err error) {
 	if s.detached() || e.endIfCancelled() {
 		return
@@ -153,8 +153,8 @@ func (s *Shell) failUnready(e *Exec, err error) {
 	e.end(Failed, nil, err)
 }
 
-// answerAsked gives a relay other compute that asks for it, or tells it that there is none. It returns whether the
-// compute is new.
+// answerAsked gives a relay that asks for it another instance, or tells it that there is none. It reports whether the
+// instance is new.
 func (s *Shell) answerAsked(e *Exec) (recreated bool) {
 	if !s.remote() || os.Remove(filepath.Join(e.dir, RemoteAsk)) != nil {
 		return false
@@ -167,7 +167,7 @@ func (s *Shell) answerAsked(e *Exec) (recreated bool) {
 	return recreated
 }
 
-// answer gives a command its end: failed when the relay could not have it run.
+// answer ends a command: failed when the relay could not run it.
 func (e *Exec) answer(r *Result) {
 	if e.shell.remote() && !r.Cancelled && !r.TimedOut {
 		if err := e.shell.config.Remote.Outcome(e.dir); err != nil {
@@ -186,7 +186,7 @@ func (s *Shell) grace() time.Duration {
 	return cancelGrace
 }
 
-// home is the directory that bash starts in.
+// home is the first directory of bash.
 func (s *Shell) home() string {
 	if s.remote() {
 		return shelldir.Nearest(history.HomeDir(nil))
@@ -194,7 +194,7 @@ func (s *Shell) home() string {
 	return s.spec.Cwd
 }
 
-// given is what the first environment of bash has besides the server's.
+// given are the variables of the first bash besides the server's.
 func (s *Shell) given() map[string]string {
 	if s.remote() {
 		return nil

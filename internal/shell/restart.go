@@ -13,13 +13,13 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// readyShell is a shell that is ready, with what its last end took from it.
+// readyShell is a shell that is ready, with the notice of its restart.
 type readyShell struct {
 	*bash.Process
 	restartNotice
 }
 
-// readyProcess is the running process, a new one when there is none. It tries maxStarts times.
+// readyProcess returns the running process, or starts the next one. It tries maxStarts times.
 func (s *Shell) readyProcess() (readyShell, error) {
 	s.mu.Lock()
 	proc := s.proc
@@ -42,23 +42,23 @@ func (s *Shell) readyProcess() (readyShell, error) {
 	return readyShell{}, err
 }
 
-// isStopped tells whether bash is stopped, and by nobody who will let it go on.
+// isStopped reports whether bash is stopped, but not by SetFrozen.
 func (s *Shell) isStopped(p *bash.Process) bool {
 	now, ok := proc.Find(p.Proc().PID)
 	return ok && !s.isFrozen() && now.Stopped && now.Start == p.Proc().Start
 }
 
-// isEnding tells whether bash has ended or is about to, and waits until everybody knows. Without this a command right
-// after its end would be told to nobody, or to one that reads it and ends before it runs.
+// isEnding reports whether bash has ended or was killed, and waits for its end. Without this a command right after
+// its end would go to no process, or to one that reads it and ends before it runs.
 func (s *Shell) isEnding(proc *bash.Process) bool {
-	if bash := proc.Proc(); bash.PID > 0 && bash.Alive() && !proctree.Doomed(bash.PID) {
+	if bash := proc.Proc(); bash.PID > 0 && bash.Alive() && !proctree.IsKilled(bash.PID) {
 		return false
 	}
 	return proc.AwaitEnd()
 }
 
-// endIfStopped ends a shell that was stopped while it had nothing to do, before it is told of a command. It gives
-// whoever did so the time to let it go on.
+// endIfStopped kills an idle shell that somebody has stopped, before a command is sent to it. It waits before, for
+// somebody to continue it.
 func (s *Shell) endIfStopped(proc *bash.Process) bool {
 	if !s.isStopped(proc) {
 		return false
@@ -129,8 +129,8 @@ func (s *Shell) restart() (readyShell, error) {
 	return r, nil
 }
 
-// capture reads the state of the shell from the shell, after the answer to e, for the next bash; e is nil when there
-// was no command. A shell that does not come back from it is ended.
+// capture captures the state of the shell for the next bash, after the answer to e, which is nil without a command.
+// It kills a shell that does not return from it.
 func (s *Shell) capture(proc *bash.Process, e *Exec) {
 	if s.remote() {
 		s.readRemote()
@@ -175,8 +175,8 @@ func (s *Shell) capture(proc *bash.Process, e *Exec) {
 	s.notify(StateCaptured, proc.Proc(), 0)
 }
 
-// captureAgain captures the state of a shell that lacks builtins. errNoBuiltins says that there was no way, and not for
-// want of space.
+// captureAgain captures the state of a shell that lacks builtins. errNoBuiltins is of a shell without any way to do
+// so; lack of space is no error.
 func (s *Shell) captureAgain(ctx context.Context, proc *bash.Process, e *Exec) error {
 	if err := proc.Barrier(ctx, state.CaptureLineEnabling(s.spec.Dir)); err != nil {
 		return err
@@ -196,10 +196,10 @@ func (s *Shell) captureAgain(ctx context.Context, proc *bash.Process, e *Exec) e
 	return errNoBuiltins
 }
 
-// errNoBuiltins says that a shell can neither read a file nor be given back what it needs for that.
+// errNoBuiltins is of a shell that can neither read a file nor enable the builtins for it.
 var errNoBuiltins = errors.New("builtins are disabled, enable too")
 
-// adopt makes what a capture found the state. Errors: those of Adopt.
+// adopt makes the newest capture the state. Errors: those of state.Adopt.
 func (s *Shell) adopt() error {
 	found, err := state.Adopt(s.spec.Dir)
 	if err != nil {

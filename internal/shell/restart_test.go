@@ -265,7 +265,7 @@ func TestNoNextShell(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	run(t, s, "kill -9 $$")
-	signs := filepath.Join(s.spec.Dir, shelldir.SignsDir)
+	signs := filepath.Join(s.spec.Dir, shelldir.MarkersDir)
 	if err := os.Rename(signs, signs+".away"); err != nil {
 		t.Fatal(err)
 	}

@@ -7,10 +7,9 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// Retire ends the process of a shell that nobody has used for so long: no command has its turn, waits or runs beside,
-// and nothing that a command has left behind runs; and its state is known, which it has to be to come back. The shell
-// is not gone: it does so at the next command, which is told (Result.Recreated). It reports whether the process has
-// ended.
+// Retire ends the process of an idle shell: no command has its turn, waits or runs beside it, no background process
+// is left, and its state is captured. The next command starts the shell again (Result.Recreated). It reports whether
+// the process has ended.
 func (s *Shell) Retire(idle time.Duration) bool {
 	s.submitting.Lock() // nobody gets a turn meanwhile
 	defer s.submitting.Unlock()

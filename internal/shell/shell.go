@@ -23,31 +23,31 @@ import (
 	"github.com/evertty/evertty/pty/keeper"
 )
 
-// Config is what all shells of a server share.
+// Config is shared by all shells of a server.
 type Config struct {
 	Keeper *keeper.Client
 	Log    *slog.Logger
-	// NoSplice says why output cannot go from a FIFO to the log without passing through this process's memory; nil when
-	// it can.
+	// NoSplice is why output cannot go from a FIFO to the log without passing through the memory of this process; nil
+	// when it can.
 	NoSplice error
-	// OnChanged, when not nil, is called after a command of the shell changed its status, under no lock.
+	// OnChanged, when not nil, is called after a change of a command's status, under no lock.
 	OnChanged func(Info)
-	// OnProcess, when not nil, is called after a process of a shell began or ended, or its state was captured; under no
-	// lock. It must return soon.
+	// OnProcess, when not nil, is called after the start or end of a shell's process, or a capture of its state,
+	// under no lock. It must return soon.
 	OnProcess func(ProcessEvent)
-	// Logs is what all logs of the server may take; nil is no bound.
+	// Logs is the quota of all logs of the server; nil is no bound.
 	Logs *output.Quota
-	// MakeRoom, when not nil, frees some of a full disk for the files of one command, and tells whether it could.
+	// MakeRoom, when not nil, frees space on a full disk for the files of one command, and reports whether it did.
 	MakeRoom func() bool
-	// Remote is needed for shells whose Spec says so.
+	// Remote is needed for shells with a Spec.Provider.
 	Remote *Remote
-	// Identity is what programs of the shell are told of the server, see [pty.Identity].
+	// Identity is the server in the environment of programs, see [pty.Identity].
 	Identity map[string]string
-	// Frozen tells Recover that the processes of the shell are stopped from outside: see Shell.SetFrozen.
+	// Frozen is the state of the shell for Recover: see Shell.SetFrozen.
 	Frozen bool
 }
 
-// ProcessEvent is what became of a shell's process.
+// ProcessEvent is a change of a shell's process.
 type ProcessEvent struct {
 	Shell    string // Spec.ID
 	Kind     EventKind
@@ -55,10 +55,10 @@ type ProcessEvent struct {
 	ExitCode int          // of ProcessEnded; -1 when nobody saw it
 }
 
-// EventKind says what happened.
+// EventKind is the kind of a ProcessEvent.
 type EventKind int
 
-// The kinds of moves.
+// The kinds of events.
 const (
 	ProcessStarted EventKind = iota + 1
 	ProcessEnded
@@ -71,10 +71,10 @@ func (s *Shell) notify(kind EventKind, p proc.Process, code int) {
 	}
 }
 
-// Prefix begins the ids of everything that the keeper holds for shells.
+// Prefix begins the ids of all programs and files that the keeper holds for shells.
 const Prefix = bash.Prefix
 
-// Stats is what lists tell of a shell.
+// Stats is a shell in lists.
 type Stats struct {
 	PID          int // of bash; 0 while none runs
 	Cwd          string
@@ -123,17 +123,16 @@ type Shell struct {
 	proc     *bash.Process   // nil or ended while none runs
 	number   int             // of the newest process
 	snapshot *state.Snapshot // what the last capture found; nil before the first
-	// mayAlias says that aliases may have been defined since the last capture.
+	// mayAlias reports that aliases may have been defined since the last capture.
 	mayAlias bool
-	// uncaptured is what the next bash lacks because it could not be captured, in words.
+	// uncaptured names the changes that the next bash lacks, because they could not be captured.
 	uncaptured []string
-	// listOn says that the user has the option history on; it is off while control lines are read.
-	listOn        bool
-	untoldRestart restartNotice // of a shell that was started again, for the next command
-	// damage is what of its files could not be read when this server took the shell over, in words; it never changes.
+	// listOn reports that the user has the option history on; it is off while control lines are read.
+	listOn         bool
+	pendingRestart restartNotice // of a shell that was started again, for the next command
+	// damage names the files that could not be read when this server took the shell over; it never changes.
 	damage []string
-	// captured is closed when the state after the newest command in the foreground was captured, or that after the
-	// start; set before the goroutine starts
+	// captured is closed after the capture of the newest command in the foreground, or of the start.
 	captured chan struct{}
 	pruned   int // how many of all were left at the last look for those beyond the history's bounds
 	cwd      string
@@ -187,7 +186,7 @@ func Start(c Config, s Spec) (*Shell, error) {
 	return sh, nil
 }
 
-// prepare makes a Shell that nothing runs in.
+// prepare makes a Shell without a process.
 func prepare(c Config, s Spec) (*Shell, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -196,15 +195,15 @@ func prepare(c Config, s Spec) (*Shell, error) {
 		s.MaxOutput = history.DefaultMaxOutput
 	}
 	sh := &Shell{config: c, spec: s, wake: make(chan struct{}, 1), byID: map[string]*Exec{}}
-	if err := shelldir.Watcher.Enter(); err != nil {
+	if err := shelldir.Watcher.Acquire(); err != nil {
 		return nil, fmt.Errorf("shell: %w", err)
 	}
-	err := os.MkdirAll(filepath.Join(s.Dir, shelldir.SignsDir), 0o700)
+	err := os.MkdirAll(filepath.Join(s.Dir, shelldir.MarkersDir), 0o700)
 	if err == nil {
-		sh.watch, err = shelldir.Watcher.Add(filepath.Join(s.Dir, shelldir.SignsDir))
+		sh.watch, err = shelldir.Watcher.Add(filepath.Join(s.Dir, shelldir.MarkersDir))
 	}
 	if err != nil {
-		shelldir.Watcher.Leave()
+		shelldir.Watcher.Release()
 		return nil, fmt.Errorf("shell: %w", shelldir.FileError(err))
 	}
 	sh.life, sh.stop = context.WithCancelCause(context.Background())
@@ -223,7 +222,7 @@ func (s *Shell) initDir() (err error) {
 	return err
 }
 
-// SaveShell writes what a later server has to know.
+// saveShell writes the record that a later server reads.
 func (s *Shell) saveShell() error {
 	s.mu.Lock()
 	r := &history.Shell{Spec: s.spec, CreatedAt: s.created, Process: s.number, FirstEnv: s.firstEnv}
@@ -231,27 +230,27 @@ func (s *Shell) saveShell() error {
 	return history.SaveShell(s.spec.Dir, r)
 }
 
-// shutDown ends what this process does for the shell.
+// shutDown ends the goroutines of the shell in this process.
 func (s *Shell) shutDown(cause error) {
 	s.mu.Lock() // nobody starts a goroutine under the lock after this
 	s.stop(cause)
 	s.mu.Unlock()
 	s.work.Wait()
 	shelldir.Watcher.Remove(s.watch)
-	shelldir.Watcher.Leave()
+	shelldir.Watcher.Release()
 }
 
-// Spec is what the shell was made of.
+// Spec is the shell's specification.
 func (s *Shell) Spec() Spec {
 	spec := s.spec
 	spec.Env = maps.Clone(spec.Env)
 	return spec
 }
 
-// detached tells whether Leave or Delete was called.
+// detached reports whether Detach or Delete was called.
 func (s *Shell) detached() bool { return s.life.Err() != nil }
 
-// Stats is how the shell is now.
+// Stats is the shell as it is now.
 func (s *Shell) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -268,11 +267,11 @@ func (s *Shell) Stats() Stats {
 	return f
 }
 
-// Printed is how many bytes the shell's commands have printed while this process looked after them: while they run too,
-// and what no log keeps.
+// Printed is how many bytes the commands have printed in the time of this process: of running commands too, and
+// dropped ones.
 func (s *Shell) Printed() int64 { return s.printed.Load() }
 
-// State is the shell's, as of the last command.
+// State is the state after the last command.
 func (s *Shell) State() state.Environment {
 	if s.remote() {
 		return s.remoteState()
@@ -283,8 +282,8 @@ func (s *Shell) State() state.Environment {
 	return found.Environment(cwd, first)
 }
 
-// Commands are the commands in the order in which they were submitted, the newest limit of those before the one with
-// the id before ("" is all).
+// Commands returns the newest limit commands (0 is all) before the one with the id before ("" is none), in the order
+// of submission.
 func (s *Shell) Commands(limit int, before string) []Info {
 	s.mu.Lock()
 	list := slices.Clone(s.all)
@@ -302,7 +301,7 @@ func (s *Shell) Commands(limit int, before string) []Info {
 	return infos
 }
 
-// Execs are all commands of the history, in the order in which they were submitted.
+// Execs returns all commands of the history, in the order of submission.
 func (s *Shell) Execs() []*Exec {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -319,8 +318,8 @@ func (s *Shell) Command(id string) (*Exec, error) {
 	return nil, fmt.Errorf("shell: command %.80q: %w", id, ErrNotFound)
 }
 
-// Detach closes what this process has open of the shell, which goes on without it. Nothing may be called after it but
-// methods that read.
+// Detach closes the files of the shell in this process. The shell continues. After it, only methods that read may be
+// called.
 func (s *Shell) Detach() {
 	s.shutDown(ErrClosing)
 	s.mu.Lock()

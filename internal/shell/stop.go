@@ -15,9 +15,9 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// Stop ends the processes of a shell and all that they have started (SIGHUP, after proc.KillGrace SIGKILL). What waits
-// or runs is cancelled. The shell is not gone: it comes back with its state at the next command. why is the reason that
-// the results of what was ended have; "" is none. Errors: those of Delete.
+// Stop ends the processes of a shell and their descendants (SIGHUP, SIGKILL after pty.KillGrace) and cancels its
+// commands. The next command starts the shell again with its state. why is the Result.Reason of the cancelled
+// commands; "" is none. Errors: those of Delete.
 func (s *Shell) Stop(ctx context.Context, why string) error {
 	s.submitting.Lock() // nobody gets a turn meanwhile
 	defer s.submitting.Unlock()
@@ -49,8 +49,7 @@ func (s *Shell) Stop(ctx context.Context, why string) error {
 	return errors.Join(err, proctree.Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
 }
 
-// Roots are the processes that everything of the shell descends from: its launcher or, when that is gone, bash, and
-// those of commands beside it.
+// Roots are the processes from which all of the shell's descend: its launcher, bash, and those of commands beside it.
 func (s *Shell) Roots() []proc.Process {
 	s.mu.Lock()
 	shell, all := s.proc, slices.Clone(s.all)
@@ -127,8 +126,8 @@ func (s *Shell) discard(e *Exec) {
 	})
 }
 
-// rollText sets every variable that is not what it was at the first start, now or then, to what it was then. It is made
-// in its turn, when now is known.
+// rollText restores the environment of the first start, then applies the differences. It is called in its turn, when
+// the current environment is known.
 func (s *Shell) rollText(cwd string, delta map[string]string, unset []string) string {
 	now := s.State()
 	s.mu.Lock()

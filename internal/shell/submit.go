@@ -52,7 +52,7 @@ func (s *Shell) accept(c Command) (e *Exec, err error) {
 	return e, nil
 }
 
-// complete checks a command and fills in what was left out.
+// complete checks a command and fills in the shell's defaults.
 func (s *Shell) complete(c *Command) error {
 	if c.Timeout == 0 {
 		c.Timeout = s.spec.Timeout
@@ -82,7 +82,7 @@ func (s *Shell) checkRoom(c Command) error {
 	return nil
 }
 
-// enroll writes a command to the disk, so that it is run even when this server is killed now.
+// enroll writes a command to the disk, so that it runs even if this server is killed now.
 func (s *Shell) enroll(c Command) (*Exec, error) {
 	id, err := s.history.Next()
 	if err != nil {
@@ -110,8 +110,8 @@ func (s *Shell) enroll(c Command) (*Exec, error) {
 	return e, nil
 }
 
-// writeInputs writes what a command consists of and its record does not have. The text is written in its turn, in the
-// form that the shell is given then; a relay reads it as it is.
+// writeInputs writes the input of a command and, for a relay, its text. Others' text is written in its turn, in the
+// form for the shell.
 func (s *Shell) writeInputs(dir string, c Command) error {
 	if s.remote() && !c.Isolated {
 		if err := script.WriteText(dir, c.Text); err != nil {
@@ -159,7 +159,7 @@ func (s *Shell) wakeQueue() {
 	}
 }
 
-// dequeue takes a command out of the queue and tells whether it was in there.
+// dequeue takes a command out of the queue, and reports whether it was in it.
 func (s *Shell) dequeue(e *Exec) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -220,7 +220,8 @@ func (s *Shell) change(ctx context.Context, what string, remote func(state.Envir
 	return e, r, err
 }
 
-// submitHidden queues a command of ours, whose text compose makes in its turn, or something to do instead of one.
+// submitHidden queues an internal command, whose text compose makes in its turn, or a function that runs instead of
+// one.
 func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec, error) {
 	s.submitting.Lock()
 	defer s.submitting.Unlock()
@@ -252,7 +253,7 @@ func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec
 	return e, nil
 }
 
-// complaint is the end of what the command said on standard error, without the name of our file.
+// complaint is the beginning of the command's standard error, without the name of its file.
 func (e *Exec) complaint() string {
 	text := make([]byte, min(e.Size(Stderr), 500))
 	n, _ := e.ReadAt(Stderr, text, 0)

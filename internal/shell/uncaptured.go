@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// maxUncaptured is of how many commands it is noted that the state after them is not known: of a shell whose state is
-// too large that is so for every one.
+// maxUncaptured bounds the notes of uncaptured commands: of a shell whose state is too large, each command is one.
 const maxUncaptured = 16
 
-// noteUncaptured notes that the state after a command is not known, and why: the next bash has that of an earlier one.
-// e is nil when there was no command.
+// noteUncaptured notes that the state after a command was not captured, and why: the next bash has an earlier state.
+// e is nil without a command.
 func (s *Shell) noteUncaptured(e *Exec, why string) {
 	what := "the last command"
 	if e != nil && !e.internal {
@@ -24,7 +23,7 @@ func (s *Shell) noteUncaptured(e *Exec, why string) {
 	}
 }
 
-// endedShell tells whether the shell ended with the command, and the command may have changed something in it before.
+// endedShell reports whether the shell ended with the command, after a possible change of its state.
 func (e *Exec) endedShell() bool {
 	e.mu.Lock()
 	r, text := e.entry.Info.Result, e.entry.Info.Command
@@ -32,11 +31,11 @@ func (e *Exec) endedShell() bool {
 	return r != nil && r.ShellEnded && !e.shell.onlyEnds(text)
 }
 
-// endingCommand is a text of one simple command that ends a shell and does nothing else to it.
+// endingCommand matches one simple command that ends a shell and does nothing else to it.
 var endingCommand = regexp.MustCompile(
 	`^[ \t\n]*(exit|logout|kill|exec)((?:[ \t]+[-A-Za-z0-9_./,:@%+$]+)*)[ \t\n]*;?[ \t\n]*$`)
 
-// onlyEnds tells whether a text ends the shell and changes nothing in it before.
+// onlyEnds reports whether a text ends the shell and changes nothing before.
 func (s *Shell) onlyEnds(text string) bool {
 	found := endingCommand.FindStringSubmatch(text)
 	if found == nil {
@@ -48,29 +47,28 @@ func (s *Shell) onlyEnds(text string) bool {
 	return !i.HasFunction(found[1]) && !i.HasAlias(found[1])
 }
 
-// restartNotice is what somebody has to be told of a shell that was started again.
+// restartNotice is what the next command's result reports of a restart.
 type restartNotice struct {
 	recreated bool
 	lost      []string
 	fallback  string
 }
 
-// takeRestart gives a command the notice of the shell in which it runs, with what nobody was told: a change of
-// variables is told nothing.
+// takeRestart gives a command the notice of its shell, with pending ones. An internal change reports nothing: its
+// notice stays pending.
 func (s *Shell) takeRestart(b readyShell, e *Exec) readyShell {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := s.untoldRestart.merge(b.restartNotice)
+	all := s.pendingRestart.merge(b.restartNotice)
 	if e.internal {
-		s.untoldRestart = all
+		s.pendingRestart = all
 	} else {
-		b.restartNotice, s.untoldRestart = all, restartNotice{}
+		b.restartNotice, s.pendingRestart = all, restartNotice{}
 	}
 	return b
 }
 
-// returnRestart takes back a notice that a command was given and whose result does not have it: it was cancelled, or
-// could not be begun.
+// returnRestart keeps the notice of a command whose result lacks it, because it was cancelled or could not begin.
 func (s *Shell) returnRestart(b readyShell, e *Exec) {
 	e.mu.Lock()
 	r := e.entry.Info.Result
@@ -80,10 +78,10 @@ func (s *Shell) returnRestart(b readyShell, e *Exec) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.untoldRestart = b.restartNotice.merge(s.untoldRestart)
+	s.pendingRestart = b.restartNotice.merge(s.pendingRestart)
 }
 
-// merge is news with later ones.
+// merge is a notice with a later one.
 func (n restartNotice) merge(later restartNotice) restartNotice {
 	n.recreated = n.recreated || later.recreated
 	n.lost = append(slices.Clip(n.lost), later.lost...)

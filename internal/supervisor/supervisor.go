@@ -106,8 +106,8 @@ func (s *Supervisor) start(cfg Config) error {
 		RecordInput: cfg.RecordInput, Interval: cfg.Interval, Verify: cfg.Verify, AfterClean: func() { s.Shells.KeepSpace() },
 		Log: cfg.Log, Metrics: cfg.Metrics})
 	s.Shells = registry.New(registry.Config{Life: s.life, Store: cfg.Store, Keeper: cfg.Keeper, Descriptors: budget, Terminals: s.Terminals,
-		Hooks: s.Threads.ShellHooks(), Remote: s.Threads.Remote(), Unspliced: cfg.Unspliced, Address: cfg.Address, Idle: cfg.ShellIdle,
-		LogQuota: cfg.ExecLogQuota, CannotClean: s.Terminals.NoteCleanup, Log: cfg.Log, Metrics: cfg.Metrics})
+		Hooks: s.Threads.ShellHooks(), Remote: s.Threads.Remote(), NoSplice: cfg.Unspliced, Address: cfg.Address, Idle: cfg.ShellIdle,
+		LogQuota: cfg.ExecLogQuota, OnCleanup: s.Terminals.NoteCleanup, Log: cfg.Log, Metrics: cfg.Metrics})
 	if err := s.Threads.Open(s.Terminals, s.Shells); err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ import (
 // apiVersion is the version of every action.
 const apiVersion = "2025-05-06"
 
-// action makes one call. Every one is a form with the key in it; its name is in two places, because the service's
-// clients differ in where they put it. A reply says twice how it went: with its status, and inside.
+// action makes one call. It is a form with the key in it; its name is in two places, because the service's clients
+// differ in that. A reply has two results: its status, and one inside.
 func (a *Provider) action(ctx context.Context, name string, idempotent bool, timeout time.Duration, form url.Values,
 	out any) error {
 	form.Set("Authorization", "Bearer "+a.c.APIKey)
@@ -69,7 +69,7 @@ func (a *Provider) action(ctx context.Context, name string, idempotent bool, tim
 	return nil
 }
 
-// correctStatus takes the status from the code, which tells more: the service answers nearly everything with 400.
+// correctStatus sets the status from the code: the service replies nearly everything with 400.
 func correctStatus(err error) error {
 	var st *service.StatusError
 	if !errors.As(err, &st) {
@@ -129,9 +129,8 @@ func toolText(data json.RawMessage) (text string, failed bool, err error) {
 	return b.String(), r.IsError, nil
 }
 
-// run is one call of the shell. Its answer is JSON with the output in it, or from some images the output alone. A
-// failure that the tool reports is an answer too, which perhaps lacks the mark of bash.Polled; then the call is
-// repeated.
+// run is one call of the shell. Its reply is JSON with the output, or from some images the output alone. A failure
+// that the tool reports is a reply too, perhaps without the mark of bash.Polled; then the call is repeated.
 func (a *Provider) run(ctx context.Context, id, script string, timeout time.Duration) (string, error) {
 	args := map[string]any{"command": bash.CommandLine(script), "timeout_ms": min(timeout, maxShellTime).Milliseconds()}
 	text, err := a.tool(ctx, id, "shell", timeout+bash.CallSlack, args)

@@ -38,7 +38,7 @@ type Config struct {
 	Cwd       string `json:"cwd"`        // /home/wuying
 }
 
-// Provider rents sessions.
+// Provider makes sessions.
 type Provider struct {
 	service.Sandboxes
 	bash.Files
@@ -62,7 +62,7 @@ func New(c Config) (*Provider, error) {
 		return nil, err
 	}
 	a := &Provider{c: c, client: service.NewClient("agentbay", c.APIKey)}
-	a.Sandboxes = service.Sandboxes{Service: "agentbay", Look: a.look, Find: a.find,
+	a.Sandboxes = service.Sandboxes{Service: "agentbay", Observe: a.look, Find: a.find,
 		Delete: func(ctx context.Context, id string) error { return a.on(ctx, "DeleteSessionAsync", id, true, nil) }}
 	a.polled = bash.Polled{Name: "agentbay", Run: a.run, Wait: outputWait, Piece: maxPiece, Cwd: c.Cwd,
 		Prologue: "if [ -f ~/" + envFile + " ]; then . ~/" + envFile + "; fi\n"}
@@ -82,7 +82,7 @@ func (a *Provider) Capabilities() provider.Capabilities {
 		Metrics: true, MemoryKept: true, Runtime: "remote_wrapped"}
 }
 
-// session is what is read of a session.
+// session is a session in replies.
 type session struct {
 	ID     string `json:"SessionId"`
 	Status string
@@ -100,11 +100,11 @@ func (s session) state() provider.State {
 	return provider.Unknown // PAUSING, RESUMING too
 }
 
-// tagLabel is the label of a session by which the creation that made it is known.
+// tagLabel is the label of a session with the tag of its creation.
 const tagLabel = "evertty-create"
 
-// Create rents a session and waits until it runs. The service has no place for variables: they go into a file that is
-// read before every command.
+// Create makes a session and waits until it runs. The service has no variables: they are in a file that every command
+// reads first.
 func (a *Provider) Create(ctx context.Context, r provider.CreateRequest) (provider.Instance, error) {
 	created := time.Now().UTC()
 	id, err := a.Sandboxes.Create(ctx, func(tag string) (string, error) {
@@ -135,7 +135,7 @@ func (a *Provider) Create(ctx context.Context, r provider.CreateRequest) (provid
 // envFile holds the variables of an instance, relative to its user's home.
 const envFile = ".evertty-env"
 
-// keepEnv writes the variables of an instance to where every command finds them.
+// keepEnv writes the variables of an instance to the file for commands.
 func (a *Provider) keepEnv(ctx context.Context, id string, env map[string]string) error {
 	text, err := bash.Exports(env)
 	if err == nil && len(env) > 0 {
@@ -144,8 +144,8 @@ func (a *Provider) keepEnv(ctx context.Context, id string, env map[string]string
 	return err
 }
 
-// find lists the session that was made with a tag. The list does not tell labels, and one creation makes one session:
-// more than one come from a service that does not select by labels, and belong to others.
+// find returns the session with a tag. Lists have no labels, and one creation makes one session: more than one are of
+// a service that does not select by labels, and belong to others.
 func (a *Provider) find(ctx context.Context, tag string) ([]string, error) {
 	labels, err := json.Marshal(map[string]string{tagLabel: tag})
 	var list []session

@@ -14,7 +14,7 @@ import (
 // initTimeout bounds the init commands of an instance together: they install things.
 const initTimeout = 10 * time.Minute
 
-// initialized is a provider whose new instances have run some commands.
+// initialized is a provider that runs commands in new instances.
 type initialized struct {
 	provider.Provider
 	commands []string

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// packed is the form of settings for another process.
+// packed is settings for another process.
 type packed struct {
 	Provider string            `json:"provider"`
 	Section  json.RawMessage   `json:"section,omitempty"`
 	Env      map[string]string `json:"env,omitempty"`
 }
 
-// Pack is all that Open needs, for another process: the section, and the variables of the environment that stand for
-// what it lacks. Secrets are in it.
+// Pack is the settings for Open in another process: the section, and the environment variables that stand for missing
+// keys. It has secrets.
 func (s Settings) Pack() ([]byte, error) {
 	lookup := s.lookup
 	if lookup == nil {

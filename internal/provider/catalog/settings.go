@@ -1,4 +1,4 @@
-// Package catalog reads the settings of providers and makes providers of them: it knows every type.
+// Package catalog makes providers of their settings: it knows every type.
 package catalog
 
 import (
@@ -24,8 +24,8 @@ const (
 // maxSettings bounds a provider's file, in bytes.
 const maxSettings = 1 << 20
 
-// Settings is the file of one provider (upstream facts 3.1.5): {"provider":"e2b", "on_exit":"pause",
-// "init_commands":[…], "e2b":{…}}. The section has the provider's name and the keys of its Config.
+// Settings is the file of one provider: {"provider":"e2b", "on_exit":"pause", "init_commands":[…], "e2b":{…}}. The
+// section has the provider's name and the keys of its Config.
 type Settings struct {
 	Provider     string
 	OnExit       string   // OnExitPause, which is the default, or OnExitDestroy
@@ -96,7 +96,7 @@ func ParseSettings(data []byte, lookup func(string) (string, bool)) (Settings, e
 	return s, nil
 }
 
-// strict reads one JSON value that has no unknown key and nothing after it.
+// strict reads one JSON value without unknown keys and without anything after it.
 func strict(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -112,8 +112,7 @@ func strict(data []byte, v any) error {
 	return nil
 }
 
-// wrongType says in a few words what the JSON package says with names of Go's types; it never repeats a value, which
-// may be a key.
+// wrongType is an error of the JSON package without names of Go's types and without values, which may be keys.
 func wrongType(err error) error {
 	var t *json.UnmarshalTypeError
 	if errors.As(err, &t) {

@@ -17,7 +17,7 @@ import (
 	"github.com/evertty/evertty/internal/provider/ssh"
 )
 
-// types makes a provider of its section of a file, which may be none, and the environment. A new type adds a line.
+// types makes a provider of its section of a file, which may be absent, and the environment. A new type adds a line.
 var types = map[string]func(json.RawMessage, lookupFunc) (provider.Provider, error){
 	"agentbay": open(agentbay.New, "AGENTBAY_"),
 	"daytona":  open(daytona.New, "DAYTONA_"),

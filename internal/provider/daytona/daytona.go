@@ -40,7 +40,7 @@ type Config struct {
 	AutoStop     *int   `json:"auto_stop"` // minutes of idleness, then the service stops it; 0 never
 }
 
-// Provider rents sandboxes.
+// Provider makes sandboxes.
 type Provider struct {
 	bash.Polled
 	service.Sandboxes
@@ -61,7 +61,7 @@ func New(c Config) (*Provider, error) {
 	}
 	d := &Provider{c: c, client: service.NewClient("daytona", c.APIKey)}
 	d.Sandboxes = service.Sandboxes{Service: "daytona", Find: d.find,
-		Look: func(ctx context.Context, id string) (service.Observed, error) {
+		Observe: func(ctx context.Context, id string) (service.Observed, error) {
 			s, err := d.look(ctx, id)
 			return s.observed(d.client), err
 		},
@@ -85,7 +85,7 @@ func (d *Provider) Capabilities() provider.Capabilities {
 		Files: true, Metrics: true, Runtime: "remote_pty"}
 }
 
-// sandbox is what is read of a sandbox.
+// sandbox is a sandbox in replies.
 type sandbox struct {
 	ID        string            `json:"id"`
 	State     string            `json:"state"`
@@ -95,7 +95,7 @@ type sandbox struct {
 	Labels    map[string]string `json:"labels"`
 }
 
-// observed maps the service's words.
+// observed maps the service's states.
 func (s sandbox) observed(c *service.Client) service.Observed {
 	o := service.Observed{Word: s.State, State: provider.Unknown}
 	switch s.State {
@@ -130,7 +130,7 @@ func (d *Provider) control(ctx context.Context, method, at string, idempotent bo
 
 func at(id string) string { return sandboxPath + "/" + url.PathEscape(id) }
 
-// Create rents a sandbox and waits until it runs.
+// Create makes a sandbox and waits until it runs.
 func (d *Provider) Create(ctx context.Context, r provider.CreateRequest) (provider.Instance, error) {
 	in := struct {
 		Snapshot string            `json:"snapshot,omitempty"`
@@ -158,7 +158,7 @@ func (d *Provider) Create(ctx context.Context, r provider.CreateRequest) (provid
 	return provider.Instance{ID: s.ID, State: provider.Running, CreatedAt: s.CreatedAt, Cwd: d.c.Cwd}, nil
 }
 
-// find lists the sandboxes that were made with a tag.
+// find returns the sandboxes with a tag.
 func (d *Provider) find(ctx context.Context, tag string) (ids []string, err error) {
 	var list struct {
 		Items []sandbox `json:"items"`
@@ -173,7 +173,7 @@ func (d *Provider) find(ctx context.Context, tag string) (ids []string, err erro
 	return ids, err
 }
 
-// look asks for a sandbox; one that is gone is destroyed.
+// look gets a sandbox; one that does not exist is destroyed.
 func (d *Provider) look(ctx context.Context, id string) (s sandbox, err error) {
 	err = d.control(ctx, http.MethodGet, at(id), true, nil, &s)
 	switch {
@@ -224,7 +224,7 @@ func (d *Provider) toolbox(ctx context.Context, id, at string) (string, error) {
 	return base + "/" + url.PathEscape(id) + at, nil
 }
 
-// askProxy is for a sandbox that does not tell where its toolbox is.
+// askProxy gets the address of the toolbox of a sandbox without one in its reply.
 func (d *Provider) askProxy(ctx context.Context, id string) (string, error) {
 	var u struct {
 		URL string `json:"url"`
@@ -236,8 +236,8 @@ func (d *Provider) askProxy(ctx context.Context, id string) (string, error) {
 	return u.URL, err
 }
 
-// inside makes a call in a sandbox. When that fails, the service is asked for the sandbox's state: its proxy answers
-// for a sandbox that it cannot reach with errors of many kinds.
+// inside makes a call in a sandbox. After a failure it asks the service for the sandbox's state: the proxy replies
+// with many kinds of errors for a sandbox that it cannot reach.
 func (d *Provider) inside(ctx context.Context, id, at string, c service.Call) (service.Reply, error) {
 	u, err := d.toolbox(ctx, id, at)
 	if err != nil {

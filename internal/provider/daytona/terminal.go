@@ -30,8 +30,8 @@ const (
 	readBuffer      = 32 << 10 // bytes
 )
 
-// OpenPTY opens a terminal with the user's shell. The service can start nothing else on one, so another program is the
-// first thing that is typed; the screen is cleared before it begins.
+// OpenPTY opens a terminal with the user's shell. The service cannot start another program on one: its command line
+// is typed first, and the screen is cleared before it begins.
 func (d *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest) (provider.PTY, error) {
 	name := "evertty-" + rand.Text()
 	env := map[string]string{"TERM": "xterm-256color"}
@@ -63,7 +63,7 @@ func (d *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 	return t, nil
 }
 
-// typedLine is a program as a line for a shell that becomes it. The space keeps it out of most histories.
+// typedLine is a line for a shell that replaces itself by a program. The space keeps it out of most histories.
 func typedLine(argv []string) string {
 	words := make([]string, len(argv))
 	for i, a := range argv {
@@ -124,7 +124,7 @@ func (c *connection) greeting() error {
 
 func (c *connection) alive() error { return c.conn.SetReadDeadline(time.Now().Add(silenceTimeout)) }
 
-// ping finds a connection that is gone without a word.
+// ping detects a connection that is lost without a close.
 func (c *connection) ping() {
 	beat := time.NewTicker(pingInterval)
 	defer beat.Stop()

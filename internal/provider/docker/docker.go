@@ -87,7 +87,7 @@ func (d *Provider) Capabilities() provider.Capabilities {
 		Metrics: true, MemoryKept: true, Runtime: "remote_wrapped"}
 }
 
-// wrap gives an error of the client its sentinel: what is no answer of the engine is ErrUnreachable.
+// wrap adds a sentinel to an error of the client: ErrUnreachable when it is no reply of the engine.
 func wrap(ctx context.Context, err error) error {
 	kind := provider.ErrProvider
 	switch {
@@ -107,8 +107,8 @@ func wrap(ctx context.Context, err error) error {
 	return fmt.Errorf("docker: %w: %w", kind, err)
 }
 
-// Create makes and starts a container, after pulling its image when the engine has none. One that does not start, or
-// whose creation was not answered, is removed.
+// Create makes and starts a container, and pulls its image when the engine has none. It removes one that does not
+// start, or whose creation had no reply.
 func (d *Provider) Create(ctx context.Context, r provider.CreateRequest) (provider.Instance, error) {
 	name := "evertty-" + rand.Text()
 	o := client.ContainerCreateOptions{
@@ -191,7 +191,7 @@ func (d *Provider) Resume(ctx context.Context, id string) error {
 // containerID is what engines take for an id or a name.
 var containerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
-// Status asks the engine. A container that has stopped is Dead: its processes are gone.
+// Status gets the state from the engine. A stopped container is Dead: its processes have ended.
 func (d *Provider) Status(ctx context.Context, id string) (provider.State, error) {
 	if !containerID.MatchString(id) {
 		return provider.Dead, nil
@@ -216,8 +216,8 @@ func (d *Provider) Status(ctx context.Context, id string) (provider.State, error
 	return provider.Unknown, nil
 }
 
-// expect asks for the state before a call that needs it, for engines differ in how they refuse. Errors: ErrNotFound,
-// those of Status, otherwise for another state.
+// expect checks the state before a call that needs it, because engines differ in how they refuse. Errors:
+// ErrNotFound, those of Status, otherwise for another state.
 func (d *Provider) expect(ctx context.Context, id string, want provider.State, otherwise error) error {
 	switch st, err := d.Status(ctx, id); {
 	case err != nil:
@@ -230,8 +230,8 @@ func (d *Provider) expect(ctx context.Context, id string, want provider.State, o
 	return nil
 }
 
-// Metrics is what the engine measures over a second: percent of one processor; memory without the pages of files that
-// can go; the disk of the mount by df.
+// Metrics is the engine's measurement over a second: percent of one processor; memory without the file pages that can
+// be dropped; the disk of the mount by df.
 func (d *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, error) {
 	reply, err := d.engine.ContainerStats(ctx, id, client.ContainerStatsOptions{IncludePreviousSample: true})
 	if err != nil {
@@ -255,7 +255,7 @@ func (d *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, er
 	return m, nil
 }
 
-// disk is what is used of the mount's file system, and its size, in GiB; nil where df does not tell.
+// disk is the used and the total space of the mount's file system, in GiB; nil without df.
 func (d *Provider) disk(ctx context.Context, id string) (used, total *float64) {
 	out := bash.Buffer{Max: maxDiskUsage}
 	r, err := d.Exec(ctx, id, provider.ExecRequest{Cwd: d.cfg.Mount,

@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	// outputQuiet of silence ends the output of a command whose process has ended, while something that it left in the
-	// background holds it.
+	// outputQuiet is the silence that ends the output of a command whose process has ended, while a background
+	// process holds it.
 	outputQuiet = 250 * time.Millisecond
-	// inspectPause is between two questions whether a process has ended; firstInspect follows the end of the output,
-	// when mostly the process has ended too.
+	// inspectPause is the time between two checks whether a process has ended; firstInspect follows the end of the
+	// output, when mostly the process has ended too.
 	inspectPause = 500 * time.Millisecond
 	firstInspect = 10 * time.Millisecond
 	// frameHead is the length of the head before each piece of output: the stream, three zeros, and the size, big
@@ -61,14 +61,14 @@ func (d *Provider) attach(ctx context.Context, id string, o client.ExecCreateOpt
 	return &stream{a.HijackedResponse, made.ID}, nil
 }
 
-// status asks whether an exec has ended, and how.
+// status gets whether an exec has ended, and its code.
 func (d *Provider) status(ctx context.Context, exec string) (code int, ended bool, err error) {
 	e, err := d.engine.ExecInspect(ctx, exec, client.ExecInspectOptions{})
 	return e.ExitCode, err == nil && !e.Running, wrap(ctx, err)
 }
 
-// Exec runs a command with a bash in the container. The script comes over its input, before the command's own. When ctx
-// or the timeout ends, or its output is lost, another exec ends what it has started, found by a variable in its
+// Exec runs a command with a bash in the container. The script is the first part of its input. When ctx or the
+// timeout ends, or its output is lost, another exec kills its processes, which it finds by a variable in their
 // environment.
 func (d *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout, stderr io.Writer,
 ) (provider.ExecResult, error) {
@@ -112,7 +112,8 @@ func (d *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 	return provider.ExecResult{ExitCode: code}, err
 }
 
-// follow waits until an exec has ended and its output too, or has been silent since. copied tells how the output ended.
+// follow waits until an exec and its output have ended, or the output is silent after that. copied has the error of
+// the output.
 func (d *Provider) follow(ctx context.Context, exec string, copied <-chan error, outs ...*bash.ActivityWriter,
 ) (int, error) {
 	over := time.Time{}
@@ -144,7 +145,7 @@ func (d *Provider) follow(ctx context.Context, exec string, copied <-chan error,
 	}
 }
 
-// kill ends what has a tag, as well as it can.
+// kill kills the processes with a tag, as far as it can.
 func (d *Provider) kill(id, tag string) {
 	ctx, cancel := context.WithTimeout(context.Background(), bash.KillTimeout)
 	defer cancel()
@@ -160,11 +161,10 @@ func (d *Provider) kill(id, tag string) {
 	_, _ = io.Copy(io.Discard, s.Reader)
 }
 
-// demultiplex takes the two streams of an exec without a terminal apart. An engine that has not taken all input resets
-// the connection instead of ending it. It is used instead of the library's stdcopy, which takes a connection that is
-// cut within a piece for the end of the output, and which allocates as much memory as a piece says that it is long.
-//
-// Errors: io.ErrUnexpectedEOF for half a piece, ErrProvider for what is none. Writers do not fail.
+// demultiplex separates the two streams of an exec without a terminal. An engine that has not read all input resets
+// the connection instead of ending it. The library's stdcopy takes a connection that is cut within a piece for the
+// end of the output, and allocates the length that a piece announces. Errors: io.ErrUnexpectedEOF for an incomplete
+// piece, ErrProvider for an invalid one. Writers do not fail.
 func demultiplex(r io.Reader, stdout, stderr io.Writer) error {
 	var head [frameHead]byte
 	for {
@@ -273,7 +273,7 @@ func (t *terminal) Exit() (code int, known bool) {
 	return t.code, t.known
 }
 
-// Close ends what the program has started; the engine alone would leave it running.
+// Close kills the program's processes; the engine alone would leave them running.
 func (t *terminal) Close() error {
 	t.once.Do(func() {
 		t.d.kill(t.id, t.tag)

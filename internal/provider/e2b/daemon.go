@@ -17,18 +17,19 @@ import (
 
 const (
 	daemonPort = "49983" // where the daemon of a sandbox listens
-	// extendTimeout is for keeping a sandbox awake: output waits meanwhile, and a stream that is not read counts as
-	// silent.
+	// extendTimeout bounds the call that keeps a sandbox from being paused: output waits meanwhile, and a stream that
+	// is not read counts as silent.
 	extendTimeout = 10 * time.Second
 )
 
-// daemon is what has to be known to talk to the daemon in a sandbox.
+// daemon is the address of a sandbox's daemon, and the header of a call to it. Every error has ErrNotStarted: nothing
+// was sent to the sandbox.
 type daemon struct {
 	token, domain string
 	extended      atomic.Int64 // Unix seconds; 0 is not known
 }
 
-// remember keeps how to talk to the daemon of a sandbox that runs from now on.
+// remember notes the access to the daemon of a sandbox that runs from now on.
 func (e *Provider) remember(s sandbox) {
 	d := &daemon{token: s.Token, domain: s.Domain}
 	d.extended.Store(time.Now().Unix())
@@ -72,8 +73,8 @@ func (e *Provider) daemon(ctx context.Context, id string) (string, http.Header, 
 	return base, h, nil
 }
 
-// extend keeps the service from pausing a sandbox that is in use. It is called at every use and at every sign of life
-// of a long one, and acts once in a third of the time.
+// extend keeps the service from pausing a sandbox in use. It is called at every use and at every message of a long
+// one, and makes a call once in a third of the timeout.
 func (e *Provider) extend(ctx context.Context, id string) {
 	d, ok := e.daemons.Get(id)
 	if !ok {
@@ -88,8 +89,8 @@ func (e *Provider) extend(ctx context.Context, id string) {
 	_ = e.control(ctx, http.MethodPost, at(id)+"/timeout", true, map[string]int{"timeout": e.c.Timeout}, nil)
 }
 
-// inside makes a call to the daemon in a sandbox. When that fails, the service is asked for the sandbox's state. A
-// token that is refused is asked for once more: a sandbox that was resumed elsewhere may have another.
+// inside makes a call to the daemon in a sandbox. After a failure it asks the service for the sandbox's state. After
+// a refused token it gets the token once more: a sandbox that another server has resumed may have a new one.
 func (e *Provider) inside(ctx context.Context, id, at string, c service.Call) (service.Reply, error) {
 	for fresh := false; ; fresh = true {
 		base, h, err := e.daemon(ctx, id)

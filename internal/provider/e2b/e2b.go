@@ -42,7 +42,7 @@ type Config struct {
 	Timeout    int    `json:"timeout"`     // seconds without use after which the service pauses a sandbox; 300
 }
 
-// Provider rents sandboxes.
+// Provider makes sandboxes.
 type Provider struct {
 	service.Sandboxes
 	c        Config
@@ -74,7 +74,7 @@ func New(c Config) (*Provider, error) {
 	}
 	e := &Provider{c: c, client: service.NewClient("e2b", c.APIKey), killWait: wait.CleanupTimeout}
 	e.Sandboxes = service.Sandboxes{Service: "e2b", Find: e.find,
-		Look: func(ctx context.Context, id string) (service.Observed, error) {
+		Observe: func(ctx context.Context, id string) (service.Observed, error) {
 			s, err := e.look(ctx, id)
 			return service.Observed{Word: s.State, State: s.state()}, err
 		},
@@ -97,7 +97,7 @@ func (e *Provider) Capabilities() provider.Capabilities {
 		Files: true, Metrics: true, MemoryKept: true, Runtime: "remote_pty"}
 }
 
-// sandbox is what is read of a sandbox.
+// sandbox is a sandbox in replies.
 type sandbox struct {
 	ID        string            `json:"sandboxID"`
 	State     string            `json:"state"`
@@ -132,7 +132,7 @@ var sandboxID = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
 
 func at(id string) string { return "/sandboxes/" + url.PathEscape(id) }
 
-// Create rents a sandbox. When nobody uses it, it is paused and not ended.
+// Create makes a sandbox. Without use it is paused and not ended.
 func (e *Provider) Create(ctx context.Context, r provider.CreateRequest) (provider.Instance, error) {
 	in := struct {
 		Template  string            `json:"templateID"`
@@ -163,7 +163,7 @@ func (e *Provider) Create(ctx context.Context, r provider.CreateRequest) (provid
 	return provider.Instance{ID: s.ID, State: provider.Running, CreatedAt: s.StartedAt, Cwd: e.c.Cwd}, nil
 }
 
-// find lists the sandboxes that were made with a tag.
+// find returns the sandboxes with a tag.
 func (e *Provider) find(ctx context.Context, tag string) (ids []string, err error) {
 	q := url.Values{"metadata": {url.Values{tagLabel: {tag}}.Encode()}, "limit": {"10"}}
 	var list []sandbox
@@ -176,7 +176,7 @@ func (e *Provider) find(ctx context.Context, tag string) (ids []string, err erro
 	return ids, err
 }
 
-// look asks for a sandbox; one that is gone is killed.
+// look gets a sandbox; one that does not exist is killed.
 func (e *Provider) look(ctx context.Context, id string) (s sandbox, err error) {
 	err = e.control(ctx, http.MethodGet, at(id), true, nil, &s)
 	if errors.Is(err, provider.ErrNotFound) {
@@ -192,7 +192,7 @@ func (e *Provider) Pause(ctx context.Context, id string) error {
 		func() error { return e.control(ctx, http.MethodPost, at(id)+"/pause", false, struct{}{}, nil) })
 }
 
-// Resume continues a paused sandbox. Its call is idempotent: of a sandbox that runs it only sets when it ends.
+// Resume continues a paused sandbox. Its call is idempotent: for a running sandbox it only sets the time of its end.
 func (e *Provider) Resume(ctx context.Context, id string) error {
 	return e.Sandboxes.Change(ctx, id, provider.Paused, provider.Running, func() error {
 		var s sandbox

@@ -25,8 +25,8 @@ import (
 // maxStdin is how many bytes of input go in one call.
 const maxStdin = 64 << 10
 
-// Exec runs a command in a login bash; its output comes as it is printed. A connection that breaks meanwhile ends the
-// command, for what it printed then is lost.
+// Exec runs a command in a login bash, whose output comes as it is printed. A lost connection ends the command,
+// because its later output is lost.
 func (e *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout,
 	stderr io.Writer) (provider.ExecResult, error) {
 	if strings.ContainsRune(r.Command, 0) {
@@ -48,7 +48,7 @@ func (e *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 	return provider.ExecResult{ExitCode: code}, nil
 }
 
-// execution is one command on its way.
+// execution is one command.
 type execution struct {
 	e              *Provider
 	id, tag        string
@@ -121,15 +121,15 @@ func (x *execution) run(ctx context.Context, r provider.ExecRequest) (int, error
 	return code, err
 }
 
-// maxArgument is how long a command may be as an argument, in bytes; Linux allows one of 128 KiB. A longer one comes
-// before the input.
+// maxArgument bounds a command in an argument, in bytes; Linux allows one of 128 KiB. A longer one is sent before the
+// input.
 const maxArgument = 100 << 10
 
-// notText tells what would be something else in JSON (RFC 8259 section 8.1).
+// notText reports whether JSON would change a string (RFC 8259 section 8.1).
 func notText(s string) bool { return !utf8.ValidString(s) }
 
-// longCommand reads the command from the input, up to a NUL, and leaves the rest to it; a command without its end is
-// not run. read takes single bytes of a pipe, so nothing that follows is lost.
+// longCommand reads the command from the input, up to a NUL, and leaves it the rest; an incomplete command does not
+// run. read takes single bytes of a pipe, so it takes nothing of the rest.
 var longCommand = []string{"-l", "-c", `IFS= read -r -d '' evertty_command || exit; eval "unset evertty_command
 $evertty_command"`}
 
@@ -162,7 +162,7 @@ func (x *execution) follow(ctx context.Context, f *frames) (int, error) {
 	}
 }
 
-// lost says of a stream that has ended what may be known of the sandbox, but never that the command did not start.
+// lost adds the sandbox's state to the error of a stream that has ended, never ErrNotStarted.
 func (x *execution) lost(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -172,9 +172,9 @@ func (x *execution) lost(ctx context.Context, err error) error {
 	return service.Explain(ctx, x.e, x.id, err)
 }
 
-// feed sends the input and its end. A process that does not read it to the end is none of our business; input that is
-// lost is an error, and then the process gets no end, which it would take for that of the input. A piece waits for as
-// long as the process does not read. Errors: ErrUnreachable and others of unary, never ErrNotStarted.
+// feed sends the input and its end. A process need not read all of it. Lost input is an error, and then no end is
+// sent, which the process would take for the end of its input. A piece waits as long as the process does not read.
+// Errors: ErrUnreachable and others of unary, never ErrNotStarted.
 func (x *execution) feed(ctx context.Context, pid int, data []byte) error {
 	if len(data) == 0 {
 		return nil
@@ -197,15 +197,15 @@ func (x *execution) feed(ctx context.Context, pid int, data []byte) error {
 	return nil
 }
 
-// unread tells whether the daemon says that the process is over or has closed its input. It has no code of its own for
-// the latter: a write that failed is internal.
+// unread reports whether the process has ended or has closed its input. The daemon has no code for the latter: a
+// failed write is internal.
 func unread(err error) bool {
 	var st *service.StatusError
 	return errors.As(err, &st) && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound,
 		http.StatusInternalServerError}, st.Status)
 }
 
-// kill ends the command with all that it started. Without a number there is only the tag.
+// kill kills the command with its descendants. Without a process id it only has the tag.
 func (x *execution) kill(ctx context.Context, pid int) {
 	ctx, cancel := wait.CleanupContext(ctx)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	"github.com/evertty/evertty/internal/provider/service"
 )
 
-// startRequest begins a process; its output is the reply.
+// startRequest starts a process; the reply is its output.
 type startRequest struct {
 	Process struct {
 		Cmd  string            `json:"cmd"`
@@ -38,7 +38,7 @@ func sizeOf(cols, rows int) *terminalSize {
 	return &s
 }
 
-// processRef names a process: by the number that the daemon gave, or by the tag that we gave.
+// processRef identifies a process: by the daemon's number, or by our tag.
 type processRef struct {
 	PID int    `json:"pid,omitempty"`
 	Tag string `json:"tag,omitempty"`
@@ -60,7 +60,7 @@ type endEvent struct {
 	Error    string
 }
 
-// code is the exit code as a shell would tell it. A process that a signal ended has its name in the text (Go's
+// code is the exit code as of a shell. The text has the name of a signal that ended the process (Go's
 // os.ProcessState).
 func (e endEvent) code() int {
 	name, signalled := strings.CutPrefix(e.Status, "signal: ")
@@ -108,8 +108,7 @@ func (e *Provider) begin(ctx context.Context, id string, in startRequest) (*fram
 	}
 }
 
-// noGateway: the service's gateway says 502 of a sandbox that it does not have, so nothing began (upstream facts
-// 3.6.1).
+// noGateway adds ErrNotStarted to a 502: the service's gateway sends it for a sandbox that does not exist.
 func noGateway(err error) error {
 	var st *service.StatusError
 	if errors.As(err, &st) && st.Status == http.StatusBadGateway && !errors.Is(err, provider.ErrNotStarted) {
@@ -118,7 +117,7 @@ func noGateway(err error) error {
 	return err
 }
 
-// started reads up to the event that says so.
+// started reads up to the event of the start.
 func started(f *frames) (int, error) {
 	for {
 		var ev event
@@ -137,9 +136,8 @@ func started(f *frames) (int, error) {
 	}
 }
 
-// treeScript ends a process and its descendants: $1 is its number, $2 the signal that they get first. What is left a
-// second later is killed. The numbers come from field 4 of /proc/PID/stat, the parent, behind the name, which may hold
-// anything.
+// treeScript kills a process and its descendants: $1 is its id, $2 their first signal. A second later it kills the
+// rest. The parent is field 4 of /proc/PID/stat, after the name, which may have any character.
 const treeScript = `top=$1; first=$2; declare -A below
 for f in /proc/[0-9]*/stat; do { read -r s <"$f"; } 2>/dev/null ||
 	continue; p=${f#/proc/}; s=${s##*) }; set -- $s; below[$2]+=" ${p%/stat}"; done
@@ -149,7 +147,7 @@ if [ "$first" != KILL ]; then for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 "${all[@
 	exit 0; sleep 0.1; done; kill -KILL "${all[@]}" 2>/dev/null; fi
 exit 0`
 
-// endTree runs treeScript: hangup is for a terminal's program, which may want to say goodbye. The daemon's own signal
+// endTree runs treeScript: hangup is for a terminal's program, which may have to clean up. The daemon's own signal
 // reaches one process only.
 func (e *Provider) endTree(ctx context.Context, id string, pid int, hangup bool) {
 	var in startRequest

@@ -62,7 +62,7 @@ func (e *rpcError) Unwrap() error {
 	return provider.ErrProvider
 }
 
-// refusal tells whether the code says that the call was not begun (Connect protocol, "error codes").
+// refusal reports whether the code says that the call was not begun (Connect protocol, "error codes").
 func (e *rpcError) refusal() bool {
 	return slices.Contains([]string{"unauthenticated", "permission_denied", "not_found", "invalid_argument",
 		"unimplemented", "already_exists", "resource_exhausted", "failed_precondition"}, e.code)

@@ -60,8 +60,8 @@ type connection struct {
 	size *terminalSize
 }
 
-// Receive returns the next output. A stream that ends before the program is opened again. What was printed in between
-// is lost, so the program is asked to draw its screen again.
+// Receive returns the next output. A stream that ends before the program is opened again. Output in between is lost,
+// so the program is asked to draw its screen again.
 func (c *connection) Receive() ([]byte, error) {
 	for failed := 0; ; {
 		var ev event
@@ -83,7 +83,7 @@ func (c *connection) Receive() ([]byte, error) {
 	}
 }
 
-// reconnect opens the stream again; false when that is of no use.
+// reconnect opens the stream again; false when that is useless.
 func (c *connection) reconnect(err error, failed int) bool {
 	if !errors.Is(err, provider.ErrUnreachable) || failed > reconnects || !wait.Sleep(c.life, reconnectPause<<failed) {
 		return false

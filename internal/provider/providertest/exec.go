@@ -30,7 +30,7 @@ func Output(t *testing.T, s Instance) {
 	}
 }
 
-// input also shows that bytes come back as they went.
+// Input passes input through, byte for byte.
 func Input(t *testing.T, s Instance) {
 	data := make([]byte, 200_000)
 	for i := range data {
@@ -205,7 +205,7 @@ func writerFails(t *testing.T, s Instance) {
 	s.Gone(t, file)
 }
 
-// statePersistence carries what a command left to the next one, as the terminal's state does.
+// StatePersistence carries what a command left to the next one, as the terminal's state does.
 func StatePersistence(t *testing.T, s Instance) {
 	out := s.Output(t, "mkdir -p "+s.Dir+"/sub && cd "+s.Dir+
 		"/sub && export V='of the first' && echo x >made && printf '%s\\0' \"$PWD\" \"$V\"")

@@ -13,7 +13,7 @@ import (
 // Limit is for anything that a test waits for; real services start machines in it.
 const Limit = 2 * time.Minute
 
-// ctx ends after the Limit, or with the test.
+// Within ends after Limit, or with the test.
 func Within(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), Limit)
 	t.Cleanup(cancel)

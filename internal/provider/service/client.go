@@ -1,5 +1,5 @@
-// Package service is what the clients of sandbox services have in common: calls over HTTP, their errors, and how a
-// sandbox is made, changed and destroyed.
+// Package service is shared by the clients of sandbox services: calls over HTTP, their errors, and how a sandbox is
+// made, changed and destroyed.
 package service
 
 import (
@@ -37,8 +37,7 @@ const (
 	idleTimeout     = 30 * time.Second       // after which an unused connection is closed
 )
 
-// UntilEnd is the timeout of a call that takes as long as the process at its other end likes; its context ends with
-// that.
+// UntilEnd is no timeout, for a call that lasts as long as a process; its context ends with that.
 const UntilEnd time.Duration = -1
 
 // Client makes the HTTP calls of one adapter. Its methods may be called at the same time.
@@ -70,7 +69,7 @@ func (s *Client) Close() error {
 	return nil
 }
 
-// Call is one request. It may be made again after a failure only when twice does no harm.
+// Call is one request. It is repeated after a failure only when that does no harm.
 type Call struct {
 	Method, URL string
 	Header      http.Header
@@ -87,8 +86,8 @@ type Reply struct {
 	NoEarlierEffect bool // no attempt before this can have done anything
 }
 
-// Do makes a call, again where that is allowed, and reads its reply. Errors: ErrUnreachable, ErrTooLarge, *StatusError,
-// the reason of ctx; with ErrNotStarted when certainly nothing of the call has happened.
+// Do makes a call, repeats it where that is allowed, and reads the reply. Errors: ErrUnreachable, ErrTooLarge,
+// *StatusError, the reason of ctx; with ErrNotStarted when the call certainly had no effect.
 func (s *Client) Do(ctx context.Context, c Call) (r Reply, err error) {
 	r.NoEarlierEffect, err = s.retry(ctx, c, func() error {
 		attempt, cancel := wait.WithTimeout(ctx, cmp.Or(c.Timeout, callTimeout))
@@ -116,7 +115,7 @@ func (s *Client) Open(ctx context.Context, c Call) (body io.ReadCloser, err erro
 	return body, err
 }
 
-// retry makes attempts. noEarlierEffect: none before the last can have done anything.
+// retry makes attempts. noEarlierEffect: none before the last can have had an effect.
 func (s *Client) retry(ctx context.Context, c Call, try func() error) (noEarlierEffect bool, err error) {
 	certain := true // that no attempt did anything
 	for attempt := 1; ; attempt++ {
@@ -141,7 +140,7 @@ func (s *Client) retry(ctx context.Context, c Call, try func() error) (noEarlier
 	}
 }
 
-// retryPause tells whether a failed call is made once more, and after how long.
+// retryPause reports whether a failed call is repeated, and after how long.
 func retryPause(c Call, err error, attempt int) (time.Duration, bool) {
 	if attempt >= callAttempts {
 		return 0, false
@@ -233,7 +232,7 @@ func (s *Client) DoJSON(ctx context.Context, c Call, in, out any) error {
 	return nil
 }
 
-// BaseURL checks a setting. A key may travel in the clear only inside this machine.
+// BaseURL checks a setting. Only on this machine a key may be sent without encryption.
 func BaseURL(setting, v string) (string, error) {
 	u, err := url.Parse(v)
 	if err != nil || u.Host == "" || !slices.Contains([]string{"https", "http"}, u.Scheme) || u.User != nil ||

@@ -15,7 +15,7 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 )
 
-// StatusError is a reply that says no.
+// StatusError is a reply with a status of 300 or more.
 type StatusError struct {
 	Service    string
 	Status     int
@@ -28,7 +28,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s: %d %s", e.Service, e.Status, e.Text)
 }
 
-// Unwrap gives the sentinel that the status stands for.
+// Unwrap is the sentinel of the status.
 func (e *StatusError) Unwrap() error {
 	switch e.Status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -46,8 +46,8 @@ func (e *StatusError) Unwrap() error {
 	return provider.ErrProvider
 }
 
-// NothingDone tells whether the attempt that ended with err certainly did nothing: it never had a connection, or the
-// service refused it. A gateway's 502 and what follows are no refusal: what is behind it may have begun.
+// NothingDone reports whether an attempt that ended with err certainly had no effect: it never had a connection, or
+// the service refused it. A gateway's 502 and others are no refusal: the service behind it may have begun.
 func NothingDone(err error) bool {
 	var st *StatusError
 	if errors.As(err, &st) {
@@ -56,7 +56,7 @@ func NothingDone(err error) bool {
 	return errors.Is(err, provider.ErrNotStarted)
 }
 
-// ReadError reads a reply that says no. Services say why in JSON under one of a few names.
+// ReadError reads an error reply. Services have the reason in JSON under one of a few names.
 func (s *Client) ReadError(resp *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	var said struct {
@@ -94,7 +94,7 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// Redact cuts a text for an error: no key in it, not too long, one line.
+// Redact makes a text fit for an error: without keys, short, on one line.
 func (s *Client) Redact(text string) string {
 	for _, secret := range s.secrets {
 		if secret != "" {
@@ -109,7 +109,7 @@ func (s *Client) Redact(text string) string {
 	return text
 }
 
-// Explain says of a failed call inside an instance what state explains it.
+// Explain adds the instance's state to the error of a call inside it.
 func Explain(ctx context.Context, p provider.Provider, id string, err error) error {
 	state, failed := p.Status(ctx, id)
 	switch {
@@ -123,7 +123,8 @@ func Explain(ctx context.Context, p provider.Provider, id string, err error) err
 	return err
 }
 
-// InstanceExists is for a call inside an instance that explain has found to run: a 404 is not about the instance then.
+// InstanceExists is for a call inside an instance that runs, as Explain has found: a 404 is not about the instance
+// then.
 func InstanceExists(err error) error {
 	var st *StatusError
 	if errors.As(err, &st) && errors.Is(st, provider.ErrNotFound) {
@@ -132,7 +133,7 @@ func InstanceExists(err error) error {
 	return err
 }
 
-// WithKind is err as one of another kind; only that nothing was started stays true.
+// WithKind is err as one of another kind, still with its ErrNotStarted.
 func WithKind(kind, err error) error {
 	if errors.Is(err, provider.ErrNotStarted) {
 		return fmt.Errorf("%w: %w: %s", provider.ErrNotStarted, kind, err.Error())

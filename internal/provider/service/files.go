@@ -41,7 +41,7 @@ func Upload(name string, data []byte) (Call, error) {
 		Timeout: transferTimeout}, nil
 }
 
-// NoFile says of a 404 about a path that the file is absent, not the instance; explain has looked at that already.
+// NoFile makes a 404 about a path ErrNoFile; Explain has checked the instance.
 func NoFile(err error) error {
 	var st *StatusError
 	if errors.As(err, &st) && st.Status == http.StatusNotFound {
@@ -50,7 +50,7 @@ func NoFile(err error) error {
 	return err
 }
 
-// Scaled is a number that may be absent in another unit.
+// Scaled is an optional number in another unit.
 func Scaled(n *float64, unit float64) *float64 {
 	if n == nil {
 		return nil

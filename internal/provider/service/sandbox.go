@@ -20,7 +20,7 @@ const (
 // statusPause is the longest time between two questions for a state.
 const statusPause = 2 * time.Second
 
-// Observed is the state of a sandbox, as its service reports it.
+// Observed is the state of a sandbox in the service's reply.
 type Observed struct {
 	Word   string // the service's own
 	State  provider.State
@@ -28,19 +28,19 @@ type Observed struct {
 	Reason string // of Failed
 }
 
-// Sandboxes is how the sandboxes of one service are made, changed and destroyed, with the calls of that service.
+// Sandboxes makes, changes and destroys the sandboxes of one service, with the calls of that service.
 type Sandboxes struct {
 	Service string // its name, for errors
-	// Look asks for the state of a sandbox; one that is gone is provider.Dead.
-	Look func(ctx context.Context, id string) (Observed, error)
-	// Delete begins the end of a sandbox. It may be called twice.
+	// Observe gets the state of a sandbox; one that does not exist is provider.Dead.
+	Observe func(ctx context.Context, id string) (Observed, error)
+	// Delete starts the end of a sandbox. It may be repeated.
 	Delete func(ctx context.Context, id string) error
-	// Find lists the sandboxes that were made with a tag.
+	// Find returns the sandboxes with a tag.
 	Find func(ctx context.Context, tag string) (ids []string, err error)
 }
 
-// Create makes a sandbox by one call and returns when it runs and prepare, which may be nil, has succeeded. A sandbox
-// that does not come to that is deleted, also when the reply with its id was lost: it is found by its tag then.
+// Create makes a sandbox by one call and returns when it runs and prepare, which may be nil, has succeeded. It
+// deletes one that does not get there, also when the reply with its id was lost: then it finds it by its tag.
 func (s Sandboxes) Create(ctx context.Context, create func(tag string) (id string, err error),
 	prepare func(id string) error) (id string, err error) {
 	tag := rand.Text()
@@ -73,7 +73,7 @@ func (s Sandboxes) deleteTagged(ctx context.Context, tag string) {
 	}
 }
 
-// Destroy ends a sandbox and waits until that is certain. Of one that is gone already it is nil.
+// Destroy ends a sandbox and waits for its end. For one that does not exist it is nil.
 func (s Sandboxes) Destroy(ctx context.Context, id string) error {
 	err := s.Delete(ctx, id)
 	switch {
@@ -87,19 +87,19 @@ func (s Sandboxes) Destroy(ctx context.Context, id string) error {
 
 // Status is the state of a sandbox now.
 func (s Sandboxes) Status(ctx context.Context, id string) (provider.State, error) {
-	o, err := s.Look(ctx, id)
+	o, err := s.Observe(ctx, id)
 	if err != nil {
 		return provider.Unknown, err
 	}
 	return o.State, nil
 }
 
-// Change calls for another state and waits for it. The call is made once, and only from the state that it leads from:
-// services differ in what they say to others, and a second call may be a conflict with the first. A call whose reply
-// was lost is no failure: the state shows what it did. Errors: ErrNotFound, ErrState (it is there already, or has
-// failed), and those of call.
+// Change asks for another state and waits for it. It makes the call once, and only in the state before: services
+// differ in their replies in other states, and a second call may conflict with the first. A lost reply is no failure:
+// the state shows the effect. Errors: ErrNotFound, ErrState (it has that state already, or has failed), and those of
+// call.
 func (s Sandboxes) Change(ctx context.Context, id string, from, to provider.State, call func() error) error {
-	o, err := s.Look(ctx, id)
+	o, err := s.Observe(ctx, id)
 	switch {
 	case err != nil:
 		return err
@@ -116,7 +116,7 @@ func (s Sandboxes) Change(ctx context.Context, id string, from, to provider.Stat
 	return s.await(ctx, id, to)
 }
 
-// await waits until a sandbox is in a state, or in one from which it does not get there.
+// await waits until a sandbox has a state, or one from which it does not get there.
 func (s Sandboxes) await(ctx context.Context, id string, want provider.State) error {
 	what := fmt.Sprintf("%s: sandbox %s: %s", s.Service, id, want)
 	within := stopTimeout
@@ -124,7 +124,7 @@ func (s Sandboxes) await(ctx context.Context, id string, want provider.State) er
 		within = startTimeout
 	}
 	return wait.Until(ctx, what, within, statusPause, func(ctx context.Context) (bool, error) {
-		o, err := s.Look(ctx, id)
+		o, err := s.Observe(ctx, id)
 		switch {
 		case err != nil:
 			return false, err
@@ -147,7 +147,7 @@ func (s Sandboxes) notFound(id string) error {
 // maxCached bounds a Cache, in entries.
 const maxCached = 10_000
 
-// Cache keeps what is known of sandboxes, by id. Its zero value is empty. It is safe for concurrent use.
+// Cache keeps data of sandboxes, by id. Its zero value is empty. It is safe for concurrent use.
 type Cache[V any] struct {
 	mu  sync.Mutex
 	all map[string]V
@@ -161,7 +161,7 @@ func (c *Cache[V]) Get(id string) (v V, ok bool) {
 	return v, ok
 }
 
-// Put keeps an entry. A cache that is full is emptied before: everything in it can be asked for again.
+// Put keeps an entry. It empties a full cache before: all entries can be fetched again.
 func (c *Cache[V]) Put(id string, v V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

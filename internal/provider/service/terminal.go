@@ -18,7 +18,7 @@ const (
 	maxSize      = 1000             // columns and rows: Daytona's own limit
 )
 
-// TerminalSize keeps a number of columns or rows within what services take.
+// TerminalSize limits columns or rows to what services take.
 func TerminalSize(n int) int { return min(max(n, 1), maxSize) }
 
 // Exited is the error of Connection.Receive when the program has ended.
@@ -27,7 +27,7 @@ type Exited struct{ Code int }
 // Error implements error.
 func (e *Exited) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
 
-// Connection is what a Terminal needs of one service. Receive has one caller at a time, and so has Send.
+// Connection is the connection of a Terminal to a service. Receive has one caller at a time, and so has Send.
 type Connection interface {
 	// Receive waits for output. Errors: *Exited; ErrUnreachable and others when the connection is lost.
 	Receive() ([]byte, error)
@@ -55,10 +55,10 @@ type Terminal struct {
 	end    error // the error of every Read from now on
 }
 
-// NewTerminal owns the connection from now on.
+// NewTerminal takes over the connection.
 func NewTerminal(c Connection) *Terminal { return &Terminal{c: c} }
 
-// Read returns output. It ends with io.EOF when the program has, with ErrUnreachable when the connection was lost
+// Read returns output. It ends with io.EOF after the program's exit, with ErrUnreachable when the connection is lost
 // before.
 func (t *Terminal) Read(b []byte) (int, error) {
 	t.read.Lock()

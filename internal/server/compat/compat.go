@@ -26,6 +26,13 @@ import (
 // sessionHeader selects the session of a call; it comes before the body's sessionId.
 const sessionHeader = "X-Session-Id"
 
+// Names of the refusals that calls about commands, and about files, may answer with.
+const (
+	commandRefusals = "CannotStart NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow NoSpace"
+	fileRefusals    = "CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON NeedsApproval " +
+		"CannotStartNow NoSpace"
+)
+
 // defaultSession is the session of calls that name none.
 const defaultSession = "default"
 
@@ -65,15 +72,13 @@ func (s *Service) sessionRoutes() []httpapi.Route {
 			Doc("compatExecute", "compat", "Run a command").
 			Params("sessionHeader").
 			Takes(wire.CompatExecute{}, "The command.").
-			Gives("CompatResult CannotStart NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
-				"NoSpace"),
+			Gives("CompatResult " + commandRefusals),
 		httpapi.Post("/api/execute/stream", s.executeStream,
 			"run a command, output as Server-Sent Events (compatible)").Streams().
 			Doc("compatExecuteStream", "compat", "Run a command and get its output as it comes").
 			Params("sessionHeader").
 			Takes(wire.CompatExecute{}, "The command.").
-			Gives("CompatStream CannotStart NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
-				"NoSpace"),
+			Gives("CompatStream " + commandRefusals),
 	}
 }
 
@@ -84,8 +89,7 @@ func (s *Service) processRoutes() []httpapi.Route {
 			Doc("compatStart", "compat", "Start a process").
 			Params("sessionHeader").
 			Takes(wire.CompatExecute{}, "The command.").
-			Gives("CompatProcess CannotStart NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
-				"NoSpace"),
+			Gives("CompatProcess " + commandRefusals),
 		httpapi.Get("/api/process/list", s.listProcesses, "the processes of all sessions (compatible)").
 			Doc("compatProcesses", "compat", "The processes of all sessions").
 			Gives("CompatProcesses"),
@@ -122,61 +126,52 @@ func (s *Service) fileRoutes() []httpapi.Route {
 			Doc("compatRead", "compat", "Read a file").
 			Params("sessionHeader").
 			Takes(wire.CompatRead{}, "The file.").
-			Gives("CompatContent CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
-				"NeedsApproval CannotStartNow NoSpace"),
+			Gives("CompatContent " + fileRefusals),
 		httpapi.Post("/api/file/write", s.writeFile, "write a file (compatible)").Streams().
 			Doc("compatWrite", "compat", "Write a file").
 			Text("It is made when it does not exist; its directory is not.").
 			Params("sessionHeader").
 			Takes(wire.CompatWrite{}, "The file and what to write.").
-			Gives("CompatFile CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
-				"NeedsApproval CannotStartNow NoSpace"),
+			Gives("CompatFile " + fileRefusals),
 		httpapi.Post("/api/file/mkdir", s.makeDir, "make a directory (compatible)").Streams().
 			Doc("compatMkdir", "compat", "Make a directory").
 			Params("sessionHeader").
 			Takes(wire.CompatMkdir{}, "The directory.").
-			Gives("CompatFile CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
-				"NeedsApproval CannotStartNow NoSpace"),
+			Gives("CompatFile " + fileRefusals),
 		httpapi.Post("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams().
 			Doc("compatRemovePost", "compat", "Remove a file").
 			Text("Or an empty directory.").
 			Params("sessionHeader").
 			Takes(wire.CompatPath{}, "The file.").
-			Gives("CompatFile CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
-				"NeedsApproval CannotStartNow NoSpace"),
+			Gives("CompatFile " + fileRefusals),
 		httpapi.Delete("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams().
 			Doc("compatRemove", "compat", "Remove a file").
 			Text("Or an empty directory.").
 			Params("sessionHeader").
 			Takes(wire.CompatPath{}, "The file.").
-			Gives("CompatFile CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
-				"NeedsApproval CannotStartNow NoSpace"),
+			Gives("CompatFile " + fileRefusals),
 		httpapi.Post("/api/file/rename", s.renameFile, "rename a file (compatible)").Streams().
 			Doc("compatRename", "compat", "Rename a file").
 			Text("What is there under the new name is replaced.").
 			Params("sessionHeader").
 			Takes(wire.CompatRename{}, "The two paths.").
-			Gives("CompatRenamed CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
-				"NeedsApproval CannotStartNow NoSpace"),
+			Gives("CompatRenamed " + fileRefusals),
 		httpapi.Post("/api/file/move", s.moveFile, "move a file (compatible)").Streams().
 			Doc("compatMove", "compat", "Move a file").
 			Text("Within a file system.").
 			Params("sessionHeader").
 			Takes(wire.CompatMove{}, "The two paths.").
-			Gives("CompatRenamed CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
-				"NeedsApproval CannotStartNow NoSpace"),
+			Gives("CompatRenamed " + fileRefusals),
 		httpapi.Post("/api/file/list", s.listFiles, "list a directory (compatible)").Streams().
 			Doc("compatList", "compat", "List a directory").
 			Params("sessionHeader").
 			Takes(wire.CompatList{}, "The directory.").
-			Gives("CompatFiles CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
-				"NeedsApproval CannotStartNow NoSpace"),
+			Gives("CompatFiles " + fileRefusals),
 		httpapi.Post("/api/file/exists", s.fileExists, "whether a file exists (compatible)").Streams().
 			Doc("compatExists", "compat", "Whether a file exists").
 			Params("sessionHeader").
 			Takes(wire.CompatPath{}, "The file.").
-			Gives("CompatExists CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON " +
-				"NeedsApproval CannotStartNow NoSpace"),
+			Gives("CompatExists " + fileRefusals),
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 const (
 	// maxCommandList bounds a list of commands; `before` gets the next part.
 	maxCommandList = 1000
-	// MaxListedCommand bounds a command's text in a list, in bytes; alone it is told as a whole.
+	// MaxListedCommand bounds a command's text in a list, in bytes; the reply about one command has all of it.
 	MaxListedCommand = 4 << 10
 )
 
@@ -40,8 +40,8 @@ func commandReplyOf(session string, i shell.Info) wire.Command {
 	return reply
 }
 
-// logCut is why the logs of a command miss something, "" when they have all. The result knows more than a log that a
-// later server has found.
+// logCut is why the logs of a command are not complete, "" when they are. The result knows more than a log that a
+// later server has opened.
 func logCut(i shell.Info) string {
 	if r := i.Result; i.LogCut == output.CutLog && r != nil && r.TruncatedReason != output.CutReply &&
 		r.TruncatedReason != "" {
@@ -62,7 +62,7 @@ func TimeOrNil(t time.Time) *time.Time {
 	return &t
 }
 
-// shownCommand is the command without what the server has put before it.
+// shownCommand is the text of the command without loginText.
 func shownCommand(i shell.Info) string { return strings.TrimPrefix(i.Command, loginText) }
 
 func (s *Service) getCommands(c echo.Context) error {
@@ -102,7 +102,7 @@ func (s *Service) commandsOf(c echo.Context, session string, limit int) ([]shell
 	return sh.Commands(limit, before), nil
 }
 
-// commandOf is the command a path names.
+// commandOf is the command that a path names.
 func (s *Service) commandOf(c echo.Context) (session string, e *shell.Exec, err error) {
 	if session, err = shellSessionOf(c); err != nil {
 		return "", nil, err
@@ -127,7 +127,7 @@ func (s *Service) getCommand(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, commandReplyOf(session, e.Info()))
 }
 
-// logsHead is what the reply of GET …/logs has besides the outputs.
+// logsHead is the reply of GET …/logs without the outputs.
 type logsHead struct {
 	CommandID   string       `json:"command_id"`
 	Status      shell.Status `json:"status"`
@@ -157,7 +157,7 @@ func (s *Service) getCommandLogs(c echo.Context) error {
 	return SendLogs(c, e, head, head.StdoutBytes, head.StderrBytes)
 }
 
-// followLogs goes on with the output, with late=0 until the result and else until nothing can come any more.
+// followLogs streams the output: with late=0 until the result, else until no more can come.
 func (s *Service) followLogs(c echo.Context, e *shell.Exec, session string) error {
 	from, err := positionsOf(c, e)
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *Service) followLogs(c echo.Context, e *shell.Exec, session string) erro
 	return nil
 }
 
-// positionsOf are the bytes of each output that the client has already.
+// positionsOf are the bytes of each output that the client has.
 func positionsOf(c echo.Context, e *shell.Exec) (from [2]int64, err error) {
 	if from[0], err = httpapi.NumberOf(c, "stdout_from", 0, e.Size(shell.Stdout), 0); err != nil {
 		return from, err

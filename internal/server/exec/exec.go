@@ -17,11 +17,11 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// startPatience is how long the reply about a command in the background waits for its
-// start; one that stands behind others in the queue is told without its process id.
+// startPatience is how long the reply about a background command waits for its start; a command that waits in the
+// queue has no process id in it.
 const startPatience = 2 * time.Second
 
-// shellOf is the shell a path names, the session's default one where it names none.
+// shellOf is the shell that a path names, the session's default one without a name.
 func (s *Service) shellOf(c echo.Context) (*registry.Shell, error) {
 	session, err := shellSessionOf(c)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Service) checkedShell(c echo.Context, tool string, name *string, args a
 	return s.shellOf(c)
 }
 
-// shellSessionOf is the session a path of shells names. What is let in for one terminal has no business here.
+// shellSessionOf is the session in a path of shells. A grant for one terminal does not allow that.
 func shellSessionOf(c echo.Context) (string, error) {
 	if auth.GrantOf(c).PTY != "" {
 		return "", httpapi.ErrWrongTerminal
@@ -63,7 +63,7 @@ func shellSessionOf(c echo.Context) (string, error) {
 	return httpapi.SessionOf(c)
 }
 
-// requested reads the body of an exec and finds its shell, which is not made for a body that is wrong.
+// requested reads the body of an exec and finds its shell, which an invalid body does not create.
 func (s *Service) requested(c echo.Context) (sh *registry.Shell, r Request, cmd shell.Command, err error) {
 	if err = Bind(c, &r, false); err != nil {
 		return nil, r, cmd, err
@@ -104,7 +104,7 @@ func (s *Service) postExec(c echo.Context) error {
 	return execReply(c, e, outcomeOf(sh.Session, e.Info(), r))
 }
 
-// submit gives a command to its shell, or to a terminal of its own.
+// submit submits a command to its shell, or runs it on a terminal of its own.
 func (s *Service) submit(c echo.Context, sh *registry.Shell, req Request, cmd shell.Command) (*shell.Exec, error) {
 	if req.TTY {
 		return s.Shells.ExecTTY(httpapi.Unhurried(c), sh, cmd)
@@ -112,8 +112,8 @@ func (s *Service) submit(c echo.Context, sh *registry.Shell, req Request, cmd sh
 	return sh.Submit(cmd)
 }
 
-// Await waits for a command's result. A command goes on when its client has left, unless cancel says otherwise, and
-// when the server ends.
+// Await waits for a command's result. A command continues after its client has left, unless cancel says otherwise,
+// and after the end of the server.
 func (s *Service) Await(c echo.Context, e *shell.Exec, cancel bool) (shell.Result, error) {
 	ctx := c.Request().Context()
 	select {
@@ -129,7 +129,7 @@ func (s *Service) Await(c echo.Context, e *shell.Exec, cancel bool) (shell.Resul
 	return shell.Result{}, ctx.Err()
 }
 
-// commandError tells about which command the error is.
+// commandError is an error with the id of its command.
 func commandError(c echo.Context, e *shell.Exec, err error) error {
 	return httpapi.ErrorFor(err, c).With("command_id", e.ID())
 }
@@ -143,7 +143,7 @@ func (s *Service) accepted(c echo.Context, sh *registry.Shell, e *shell.Exec) er
 		Status: wire.CommandStatus(i.Status), Session: sh.Session, Shell: sh.ID})
 }
 
-// Started waits for the start of a command, for startPatience. The error is that of one that could not be started.
+// Started waits for the start of a command, for startPatience. Errors: those of a command that could not be started.
 func (s *Service) Started(c echo.Context, e *shell.Exec) error {
 	patience := time.NewTimer(startPatience)
 	defer patience.Stop()
@@ -176,8 +176,7 @@ func (s *Service) postExecStream(c echo.Context) error {
 	return nil
 }
 
-// cancelUnfinished cancels a command whose client has left before its end. The end of the server is none of the
-// client's.
+// cancelUnfinished cancels a command whose client has left before its end, but not at the end of the server.
 func (s *Service) cancelUnfinished(e *shell.Exec) {
 	if !httpapi.Closed(e.Done()) && !httpapi.Closed(s.Closing) {
 		e.Cancel()
@@ -187,7 +186,7 @@ func (s *Service) cancelUnfinished(e *shell.Exec) {
 // Service has the handlers of shells and commands.
 type Service struct{ *httpapi.Base }
 
-// ownEvents are the events of our own routes: start, stdout, stderr, complete, error.
+// ownEvents are the events of these routes: start, stdout, stderr, complete, error.
 type ownEvents struct{ session string }
 
 func (o ownEvents) Started(b []byte, i shell.Info) []byte {

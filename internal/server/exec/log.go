@@ -10,15 +10,15 @@ import (
 	"github.com/evertty/evertty/internal/shell"
 )
 
-// logPage is how much of a log is in memory at a time for each client, in bytes: large
-// enough for hundreds of megabytes a second, small enough for hundreds of clients.
+// logPage is the part of a log in memory for each client, in bytes: large enough for hundreds of megabytes a second,
+// small enough for hundreds of clients.
 const logPage = 128 << 10
 
-// maxKept bounds what a buffer that goes back to its pool may have grown to, in bytes: the
-// worst page, every byte of it six in JSON, and the frame around it.
+// maxKept bounds a buffer that is kept in the pool, in bytes: the worst page, every byte of it six in JSON, and the
+// frame around it.
 const maxKept = 6*logPage + 4<<10
 
-// logBuffers are what a reply needs while it is sent: a page, and its JSON.
+// logBuffers are the buffers of one reply: a page, and its JSON.
 type logBuffers struct {
 	page []byte
 	out  []byte
@@ -34,8 +34,7 @@ func (l *logBuffers) release() {
 	}
 }
 
-// logCursor reads the log of one output from a position on. Nothing is queued for its
-// client: what it has not taken is in the log.
+// logCursor reads the log of one output. Nothing is queued for its client: the log has the rest.
 type logCursor struct {
 	exec   *shell.Exec
 	output shell.Stream
@@ -44,8 +43,8 @@ type logCursor struct {
 	end    int64 // where the client stops, or -1
 }
 
-// next returns what can be sent, at most a page of it and never half a character
-// unless its rest does not come any more, and moves on. Nothing: there is no more now.
+// next returns at most a page, and advances. It returns a part of a character only when the rest cannot come any
+// more, and nothing when there is no more now.
 func (l *logCursor) next(page []byte) ([]byte, error) {
 	if l.end >= 0 {
 		page = page[:min(int64(len(page)), max(0, l.end-l.at))]
@@ -65,7 +64,7 @@ func (l *logCursor) next(page []byte) ([]byte, error) {
 	return page[:n], nil
 }
 
-// awaited is the position behind which something more is of interest.
+// awaited is the position after which new bytes matter.
 func (l *logCursor) awaited() int64 {
 	if l.end >= 0 && l.at >= l.end {
 		return math.MaxInt64
@@ -73,7 +72,7 @@ func (l *logCursor) awaited() int64 {
 	return l.seen
 }
 
-// stopHere makes what is in the log now the last to be sent, when nothing was before.
+// stopHere ends the cursor at the current end of the log, unless it ends before.
 func (l *logCursor) stopHere() {
 	if size := l.exec.Size(l.output); l.end < 0 || size < l.end {
 		l.end = max(l.at, size)

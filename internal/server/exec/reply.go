@@ -17,12 +17,10 @@ import (
 	"github.com/evertty/evertty/internal/shell/output"
 )
 
-// MaxReplyOutput bounds each output in the reply of an exec, in bytes; all of it is in the
-// command's logs.
+// MaxReplyOutput bounds each output in the reply of an exec, in bytes; the command's logs have all.
 const MaxReplyOutput = 10 << 20
 
-// execOutcome is how a command ended: of the reply of an exec everything but the outputs,
-// and the data of the event complete.
+// execOutcome is the reply of an exec without the outputs, and the data of the event complete.
 type execOutcome struct {
 	Success     bool      `json:"success"`
 	ExitCode    int       `json:"exit_code"`
@@ -50,11 +48,11 @@ type execOutcome struct {
 	Note        string    `json:"note,omitempty"`
 }
 
-// ttyNote says what a command on a terminal of its own does not do.
+// ttyNote is the note in the result of a command on a terminal.
 const ttyNote = "cd, export and other changes of a tty command are not kept: it ran in a process of its own, not in " +
 	"the shell"
 
-// outcomeOf puts together what is known of a command that has ended.
+// outcomeOf is the outcome of a command that has ended.
 func outcomeOf(session string, i shell.Info, r shell.Result) execOutcome {
 	lost := r.Lost
 	if lost == nil {
@@ -73,7 +71,7 @@ func outcomeOf(session string, i shell.Info, r shell.Result) execOutcome {
 		ShellEnded: r.ShellEnded, StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}
 }
 
-// DurationOf is how long the command ran, or has run up to now, in milliseconds.
+// DurationOf is the run time of a command up to now, in milliseconds.
 func DurationOf(i shell.Info) int64 {
 	switch {
 	case i.StartedAt.IsZero():
@@ -84,8 +82,8 @@ func DurationOf(i shell.Info) int64 {
 	return i.FinishedAt.Sub(i.StartedAt).Milliseconds()
 }
 
-// execReply sends the outcome and the beginning of each output, which it reads from the
-// log page by page: the reply is never in memory as a whole.
+// execReply sends the outcome and the beginning of each output, page by page from the log: the reply is never in
+// memory as a whole.
 func execReply(c echo.Context, e *shell.Exec, outcome execOutcome) error {
 	sizes, limit := [2]int64{e.Size(shell.Stdout), e.Size(shell.Stderr)}, ReplyLimit(e)
 	if max(sizes[0], sizes[1]) > limit && !outcome.Truncated {
@@ -97,15 +95,15 @@ func execReply(c echo.Context, e *shell.Exec, outcome execOutcome) error {
 	return SendLogs(c, e, outcome, min(sizes[0], limit), min(sizes[1], limit))
 }
 
-// cutHere is the truncated_reason of a reply that has all that any reply may have.
+// cutHere is the truncated_reason of a reply with MaxReplyOutput.
 const cutHere = "reply_limit"
 
-// ReplyLimit is how much of each output the reply of a command has, in bytes.
+// ReplyLimit bounds each output in the reply of a command, in bytes.
 func ReplyLimit(e *shell.Exec) int64 {
 	return min(cmp.Or(e.MaxReply(), MaxReplyOutput), MaxReplyOutput)
 }
 
-// StreamLimit is how much of each output its stream has, -1 is all.
+// StreamLimit bounds each output in the stream of a command, in bytes; -1 is no bound.
 func StreamLimit(e *shell.Exec) int64 { return cmp.Or(e.MaxReply(), -1) }
 
 // SendLogs replies with the fields of head, an object, and the first bytes of both
@@ -125,14 +123,14 @@ func SendLogs(c echo.Context, e *shell.Exec, head any, stdout, stderr int64) err
 		end    int64
 	}{{"stdout", shell.Stdout, stdout}, {"stderr", shell.Stderr, stderr}} {
 		if err := r.output(o.name, o.output, o.end); err != nil {
-			return r.broken(err)
+			return r.abort(err)
 		}
 	}
 	r.out = append(r.out, '}', '\n')
 	return r.finish()
 }
 
-// logReply is one reply with outputs while it is sent.
+// logReply is a reply with outputs.
 type logReply struct {
 	c       echo.Context
 	exec    *shell.Exec
@@ -159,7 +157,7 @@ func (r *logReply) output(name string, o shell.Stream, end int64) error {
 	return err
 }
 
-// text calls add for all of the output up to end, which adds to out what out may be sent after.
+// text calls add for each page of the output up to end, and flushes what add appends to out.
 func (r *logReply) text(o shell.Stream, end int64, add func(page []byte)) error {
 	cursor := logCursor{exec: r.exec, output: o, end: end}
 	for {
@@ -174,7 +172,7 @@ func (r *logReply) text(o shell.Stream, end int64, add func(page []byte)) error 
 	}
 }
 
-// base64 adds the bytes up to end; pages of a multiple of three go together without padding.
+// base64 adds the bytes up to end; pages of a multiple of three bytes join without padding.
 func (r *logReply) base64(o shell.Stream, end int64) error {
 	for at := int64(0); at < end; {
 		page := r.buffers.page[:min(logPage/3*3, end-at)]
@@ -191,7 +189,7 @@ func (r *logReply) base64(o shell.Stream, end int64) error {
 	return nil
 }
 
-// flush sends what waits once it is from bytes.
+// flush sends the buffer when it has at least so many bytes.
 func (r *logReply) flush(from int) error {
 	if len(r.out) < from || len(r.out) == 0 {
 		return nil
@@ -211,20 +209,20 @@ func (r *logReply) begin() {
 	w.WriteHeader(http.StatusOK)
 }
 
-// finish sends the rest; a reply that is all of it says how long it is.
+// finish sends the rest; a reply in one piece has its length in the header.
 func (r *logReply) finish() error {
 	if r.wire == nil {
 		r.c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(r.out)))
 	}
 	if err := r.flush(0); err != nil {
-		return r.broken(err)
+		return r.abort(err)
 	}
 	return nil
 }
 
-// broken is the error of a reply that has not begun, and breaks the connection of one that has, so that nobody takes
-// what is there for the whole.
-func (r *logReply) broken(err error) error {
+// abort returns the error of a reply that has not begun, and breaks the connection of one that has, so that nobody
+// takes it for complete.
+func (r *logReply) abort(err error) error {
 	if r.wire == nil {
 		return err
 	}

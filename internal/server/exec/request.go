@@ -13,14 +13,13 @@ import (
 )
 
 const (
-	// MaxBody bounds the bodies of calls that carry commands, their input or files,
-	// in bytes: scripts of megabytes are real, and must not go over a command line.
+	// MaxBody bounds bodies with commands, their input or files, in bytes: scripts of megabytes exist, and do not fit
+	// on a command line.
 	MaxBody = 8 << 20
-	// maxExecTimeout bounds a timeout, in milliseconds: 30 days. What shall run longer
-	// needs none.
+	// maxExecTimeout bounds a timeout, in milliseconds: 30 days. Longer commands need none.
 	maxExecTimeout = int64(30 * 24 * time.Hour / time.Millisecond)
-	// maxExecOutput bounds what a command may ask to be told of each output, in
-	// bytes: its log keeps as much, so it is a shell's whole share of the disk.
+	// maxExecOutput bounds max_output_bytes, in bytes: its log is as large, which is all that a shell may have of the
+	// disk.
 	maxExecOutput = 1 << 30
 )
 
@@ -43,10 +42,10 @@ type Request struct {
 	CancelOnDisconnect bool     `json:"cancel_on_disconnect"`
 }
 
-// EnvMap is variables and their values. A value of null is told from "".
+// EnvMap is variables and their values. It distinguishes null from "".
 type EnvMap map[string]*string
 
-// Values are the variables; null is no value.
+// Values are the variables. Errors: a bad request for null.
 func (e EnvMap) Values() (map[string]string, error) {
 	values := make(map[string]string, len(e))
 	for name, v := range e {
@@ -75,7 +74,7 @@ func (r *Request) Action() permission.ExecArgs {
 	return a
 }
 
-// Bind is bind for bodies of up to MaxBody bytes, which have BodyTimeout to come.
+// Bind is httpapi.Bind for bodies of up to MaxBody bytes, which have BodyTimeout to arrive.
 func Bind[T any](c echo.Context, dst *T, optional bool) error {
 	control := http.NewResponseController(c.Response())
 	_ = control.SetReadDeadline(time.Now().Add(httpapi.BodyTimeout)) // not every writer has deadlines
@@ -86,13 +85,13 @@ func Bind[T any](c echo.Context, dst *T, optional bool) error {
 	return nil
 }
 
-// loginText reads the files of a login shell (bash's manual, INVOCATION), on the command's own first line, so that
-// the lines of its messages stay right. It reads nothing of the command's input.
+// loginText reads the files of a login shell (bash's manual, INVOCATION), on the first line of the command, so that
+// the line numbers in messages stay right. It reads nothing of the command's input.
 const loginText = `{ if [ -r /etc/profile ]; then . /etc/profile; fi; if [ -r ~/.bash_profile ]; then . ` +
 	`~/.bash_profile; ` +
 	`elif [ -r ~/.bash_login ]; then . ~/.bash_login; elif [ -r ~/.profile ]; then . ~/.profile; fi; } </dev/null; `
 
-// ShellCommand is what the request asks for. login says that the shell has read the profile files already.
+// ShellCommand is the command of the request. login says that the shell has read the profile files.
 func (r *Request) ShellCommand(login bool) (c shell.Command, err error) {
 	if err := r.check(); err != nil {
 		return c, err
@@ -121,7 +120,7 @@ func (r *Request) ShellCommand(login bool) (c shell.Command, err error) {
 	return c, err
 }
 
-// check refuses what does not make sense together, and numbers that are out of their range.
+// check refuses contradictions, and numbers out of range.
 func (r *Request) check() error {
 	switch {
 	case (r.Command == nil) == (r.Argv == nil):

@@ -5,9 +5,8 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// Routes are served below /session/:sid, where they are about the session's
-// default shell or all of its commands, and below /session/:sid/shell/:shid.
-// What waits for a command has no deadline: it may take hours.
+// Routes are served below /session/:sid, for the session's default shell or all of its commands, and below
+// /session/:sid/shell/:shid. A request that waits for a command has no deadline: it may take hours.
 func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Post("/exec", s.postExec, "run a command in the shell and wait for its result").Streams().

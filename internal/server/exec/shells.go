@@ -18,7 +18,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// shellReply is one shell with what it was made of and what its environment has become.
+// shellReply is one shell with its settings and the changes of its environment.
 type shellReply struct {
 	registry.Info
 	Login            bool              `json:"login"`
@@ -146,7 +146,7 @@ func (s *Service) postEnv(c echo.Context) error {
 	return c.JSON(http.StatusOK, httpapi.Done)
 }
 
-// SetEnv changes a shell's environment. The log has the names, and never a value.
+// SetEnv changes a shell's environment. The log has the names, never a value.
 func (s *Service) SetEnv(c echo.Context, sh *registry.Shell, set map[string]string, unset []string) error {
 	ctx, cancel := s.ContextOf(c)
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 	"github.com/evertty/evertty/internal/terminal"
 )
 
-// Events are the forms in which a command's life is told: ours and that of the
-// compatible routes. Each method appends one event of an event stream.
+// Events encode the events of a command, for these routes and for the compatible ones. Each method appends events of
+// an event stream.
 type Events interface {
 	Started(b []byte, i shell.Info) []byte
 	Output(b []byte, o shell.Stream, p []byte) []byte // up to a page, possibly in several events
@@ -21,8 +21,8 @@ type Events interface {
 	Failed(b []byte, e *httpapi.Error) []byte
 }
 
-// follower sends one command's output to one client while it comes. It reads the log
-// at the client's own speed: nobody waits for a slow one, and nothing is kept for it.
+// follower streams one command's output to one client. It reads the log at the client's speed: nobody waits for a
+// slow one, and nothing is queued for it.
 type follower struct {
 	exec    *shell.Exec
 	events  Events
@@ -34,18 +34,18 @@ type follower struct {
 	wire    httpapi.EventWriter
 }
 
-// commandHeader names the command of a stream before its first event, which may have to wait in a queue.
+// commandHeader is the header with the command's id, which comes before the first event of a command that waits in
+// the queue.
 const commandHeader = "X-Command-Id"
 
-// Following says what of a command's output is followed.
+// Following is the part of a command's output to follow.
 type Following struct {
 	from [2]int64 // the positions to begin at
 	End  int64    // how much of each output is sent at most, -1 is all
 	late bool     // goes on after the result, until nothing can come any more
 }
 
-// Follow sends the events of a command until its result. The reply has begun when it returns; nothing is left to tell
-// the client then.
+// Follow sends the events of a command until its result. After it the reply is complete, also after an error.
 func (s *Service) Follow(c echo.Context, e *shell.Exec, events Events, what Following) {
 	buffers := logPool.Get().(*logBuffers)
 	defer buffers.release()
@@ -119,7 +119,7 @@ func (f *follower) pages() (sent bool, err error) {
 	return sent, f.send(b)
 }
 
-// more waits until there is more to send or the command has ended.
+// more waits for more output or the end of the command.
 func (f *follower) more(ctx context.Context) error {
 	if f.ended {
 		return f.wait(ctx, f.exec.Done())
@@ -155,7 +155,7 @@ func (f *follower) more(ctx context.Context) error {
 	return f.wire.Beat()
 }
 
-// wait waits for a fact and shows meanwhile that the stream lives.
+// wait waits until fact is closed, and sends heartbeats meanwhile.
 func (f *follower) wait(ctx context.Context, fact <-chan struct{}) error {
 	beat := time.NewTicker(httpapi.Heartbeat)
 	defer beat.Stop()

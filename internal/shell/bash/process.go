@@ -1,9 +1,9 @@
-// Package bash is the process of an exec shell: a bash that reads what it is told from a FIFO, and its launcher.
+// Package bash is the process of an exec shell: a bash that reads control lines from a FIFO, and its launcher.
 //
-// It is `bash -i` without a terminal: interactive, because an interactive bash goes back to its top level where another
-// one ends: at a signal, under set -u, at ${x:?}. Its parent is a launcher (launcher.sh), owned by the keeper: it
-// clears what a killed predecessor left, makes the FIFO or fails at once, has the traps that remove FIFOs on EXIT, HUP,
-// INT and TERM, and waits for exactly the process of bash. So the user's own traps, jobs and wait are the user's alone.
+// It is `bash -i` without a terminal: interactive, because an interactive bash returns to its top level where another
+// one ends: at a signal, under set -u, at ${x:?}. Its parent is a launcher (launcher.sh), a child of the keeper: it
+// removes the files of a killed predecessor, makes the FIFO or fails, has the traps that remove FIFOs on EXIT, HUP, INT
+// and TERM, and waits for the process of bash alone. So traps, jobs and wait in bash are the user's.
 package bash
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/evertty/evertty/pty/keeper"
 )
 
-// launcherScript is the shell's parent.
+// launcherScript is the script of bash's parent.
 //
 //go:embed launcher.sh
 var launcherScript string
@@ -43,37 +43,37 @@ var (
 )
 
 const (
-	// startLimit is how long a bash may take to start: profile files may do a lot.
+	// startLimit bounds the start of a bash: profile files may do a lot.
 	startLimit = 30 * time.Second
-	// endGrace is how long a launcher may take to tell of the end of its bash before it is killed too: it may be
+	// endGrace is how long a launcher may take to report the end of its bash before it is killed too: it may be
 	// stopped.
 	endGrace = time.Second
 	// tellLimit is how long a control line may wait for room. There is always room unless bash has not read for a long
 	// time.
 	tellLimit = 5 * time.Second
-	// killedCode is of a process whose end nobody saw: as after SIGKILL.
+	// killedCode is of a process whose end was not reported, as after SIGKILL.
 	killedCode = 137
 )
 
-// Config is what all processes of a shell have in common.
+// Config is shared by all processes of a shell.
 type Config struct {
-	ID     string // of the shell; the keeper knows its processes as Prefix+ID+"."+number
-	Dir    string // of the shell
-	Keeper *keeper.Client
-	Log    *slog.Logger
-	Signs  *shelldir.Watch
-	// Life ends with ErrClosing when this server leaves the shell, which goes on then, and with another reason when the
+	ID      string // of the shell; the keeper knows its processes as Prefix+ID+"."+number
+	Dir     string // of the shell
+	Keeper  *keeper.Client
+	Log     *slog.Logger
+	Markers *shelldir.Watch
+	// Life ends with ErrClosing when this server shuts down and the shell continues, and with another reason when the
 	// shell is deleted.
 	Life context.Context
-	// Script is what is known of the bash, for what it is told.
+	// Script returns what is known of the bash, for its control lines.
 	Script func() script.Bash
-	// Ready is called when a new bash is ready for commands, Gone after the end of a bash, both under no lock; code is
-	// -1 when nobody saw it.
-	Ready func(bash proc.Process)
-	Gone  func(bash proc.Process, code int)
+	// OnReady is called when a new bash is ready for commands, OnExit after the end of a bash, both under no lock;
+	// code is -1 when it is unknown.
+	OnReady func(bash proc.Process)
+	OnExit  func(bash proc.Process, code int)
 }
 
-// Prefix begins the ids of everything that the keeper holds for shells.
+// Prefix begins the ids of all programs and files that the keeper holds for shells.
 const Prefix = "shell."
 
 // Process is one process of a shell: a bash without a terminal and without prompts, which reads control lines from a
@@ -98,10 +98,10 @@ func (p *Process) holdID() string { return Prefix + p.ID + "." + strconv.Itoa(p.
 // Launcher is the process id of the launcher.
 func (p *Process) Launcher() int { return p.launcher.PID() }
 
-// End ends the launcher, bash and all that they have started, SIGHUP first.
+// End ends the launcher, bash and their descendants, with SIGHUP first.
 func (p *Process) End(ctx context.Context) error { return p.launcher.Kill(ctx, nil) }
 
-// Proc is bash, the zero value while it is not known.
+// Proc is the process of bash, the zero value while it is unknown.
 func (p *Process) Proc() proc.Process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,8 +116,8 @@ func (p *Process) Cwd() (string, error) {
 	return p.Proc().Cwd()
 }
 
-// met notes bash and the way to it. Errors: ErrEnded.
-func (p *Process) met(bash proc.Process, control *os.File) error {
+// connected notes the process of bash and its control FIFO. Errors: ErrEnded.
+func (p *Process) connected(bash proc.Process, control *os.File) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bash = bash
@@ -131,7 +131,7 @@ func (p *Process) met(bash proc.Process, control *os.File) error {
 	}
 }
 
-// collect closes the way to bash, which has ended, and keeps what it has not read: a command that is in there has
+// collect closes the control FIFO of a bash that has ended, and keeps what it has not read: commands in there have
 // certainly not run.
 func (p *Process) collect() {
 	p.mu.Lock()
@@ -165,7 +165,7 @@ func (p *Process) Unread() string {
 	return p.unread
 }
 
-// Close closes the way to bash.
+// Close closes the control FIFO.
 func (p *Process) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -185,7 +185,7 @@ func Start(ctx context.Context, c Config, number int, plan proc.Plan, restore bo
 	go p.watch()
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, errors.New("it takes too long"))
 	defer cancel()
-	err := p.meet(ctx)
+	err := p.connect(ctx)
 	if err == nil {
 		err = p.setUp(ctx, restore)
 	}
@@ -200,7 +200,7 @@ func Start(ctx context.Context, c Config, number int, plan proc.Plan, restore bo
 	return nil, fmt.Errorf("shell: start: %w%s", err, p.launcherWords())
 }
 
-// Arguments are those of the program that [Start] is given a plan for.
+// Arguments are those of the plan for [Start].
 func Arguments(dir string, number int) []string {
 	return []string{"bash", "-p", filepath.Join(dir, shelldir.LauncherFile), dir, strconv.Itoa(number)}
 }
@@ -214,7 +214,7 @@ func newProcess(c Config, number int) *Process {
 	return &Process{Config: c, Number: number, Ended: make(chan struct{})}
 }
 
-// execute has the keeper execute the launcher.
+// execute has the keeper start the launcher.
 func (p *Process) execute(plan proc.Plan) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -227,7 +227,7 @@ func (p *Process) execute(plan proc.Plan) error {
 		return shelldir.FileError(err)
 	}
 	defer words.Close()
-	clearSigns(p.Dir)
+	clearMarkers(p.Dir)
 	program, err := p.Keeper.Run(p.holdID(), plan, [3]*os.File{null, null, words})
 	if err != nil {
 		return err
@@ -236,19 +236,19 @@ func (p *Process) execute(plan proc.Plan) error {
 	return nil
 }
 
-// Recover takes over what the keeper has held of a process, nil when it has held nothing; then a launcher and a bash
-// that nobody holds are ended, and so is a bash that was not ready yet. It returns nil when there is no process.
-// frozen says that everything of the shell is stopped from outside.
+// Recover takes over a process that the keeper has held; nil when it has held none: then it kills a launcher and a
+// bash that are left, and also a bash that was not ready yet. frozen says that the processes of the shell are stopped
+// from outside.
 func Recover(c Config, number int, held *keeper.Program, frozen bool) *Process {
 	p := newProcess(c, number)
-	signs := filepath.Join(p.Dir, shelldir.SignsDir)
+	signs := filepath.Join(p.Dir, shelldir.MarkersDir)
 	pid, known := shelldir.FindNumber(signs, p.pidPrefix())
 	bash, there := proc.Find(pid)
 	if held == nil || held.Child == nil {
 		// A launcher is ended before its bash: at that one's end it would remove the FIFOs of commands, which may be
 		// those of the next process by then.
-		p.endUnheld(shelldir.SessionName + strconv.Itoa(number) + ".")
-		p.endUnheld(p.pidPrefix())
+		p.killUnheld(shelldir.SessionName + strconv.Itoa(number) + ".")
+		p.killUnheld(p.pidPrefix())
 		shelldir.RemoveAllFIFOs(p.Dir) // what runs of its commands has them open
 		return nil
 	}
@@ -275,9 +275,9 @@ func Recover(c Config, number int, held *keeper.Program, frozen bool) *Process {
 	return p
 }
 
-// endUnheld ends the process that a sign tells of, if it is the shell's, and waits for its end.
-func (p *Process) endUnheld(sign string) {
-	pid, known := shelldir.FindNumber(filepath.Join(p.Dir, shelldir.SignsDir), sign)
+// killUnheld kills the process that a marker names, if it is the shell's, and waits for its end.
+func (p *Process) killUnheld(sign string) {
+	pid, known := shelldir.FindNumber(filepath.Join(p.Dir, shelldir.MarkersDir), sign)
 	found, there := proc.Find(pid)
 	if !known || !there || !proctree.Tagged(p.Dir, pid) {
 		return
@@ -288,9 +288,9 @@ func (p *Process) endUnheld(sign string) {
 	_ = found.Wait(ctx)
 }
 
-// clearSigns removes what earlier processes of the shell have told, but for the sessions in which something still runs.
-func clearSigns(shell string) {
-	dir := filepath.Join(shell, shelldir.SignsDir)
+// clearMarkers removes the markers of earlier processes, except for sessions in which something still runs.
+func clearMarkers(shell string) {
+	dir := filepath.Join(shell, shelldir.MarkersDir)
 	list, _ := os.ReadDir(dir)
 	all, err := proc.List()
 	for _, f := range list {
@@ -305,8 +305,8 @@ func clearSigns(shell string) {
 	}
 }
 
-// meet learns bash's process id from the launcher and opens the control FIFO.
-func (p *Process) meet(ctx context.Context) error {
+// connect gets the process id of bash from the launcher and opens the control FIFO.
+func (p *Process) connect(ctx context.Context) error {
 	pid, err := p.expect(ctx, p.pidPrefix())
 	if err != nil {
 		return err
@@ -319,23 +319,23 @@ func (p *Process) meet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.met(process, control)
+	return p.connected(process, control)
 }
 
-// openControl opens the control FIFO, for reading too: what bash does not come to read is there after its end.
+// openControl opens the control FIFO, for reading too: what bash does not read is there after its end.
 func (p *Process) openControl() (*os.File, error) {
 	return shelldir.OpenFIFO(filepath.Join(p.Dir, shelldir.ControlFIFO), unix.O_RDWR)
 }
 
-// expect waits for a sign and returns its number. Errors: ErrEnded, the reason of ctx.
+// expect waits for a marker and returns its number. Errors: ErrEnded, the reason of ctx.
 func (p *Process) expect(ctx context.Context, prefix string) (int, error) {
-	dir := filepath.Join(p.Dir, shelldir.SignsDir)
+	dir := filepath.Join(p.Dir, shelldir.MarkersDir)
 	for {
 		if n, ok := shelldir.FindNumber(dir, prefix); ok {
 			return n, nil
 		}
 		select {
-		case <-p.Signs.Changed:
+		case <-p.Markers.Changed:
 		case <-p.Ended:
 			if n, ok := shelldir.FindNumber(dir, prefix); ok {
 				return n, nil
@@ -347,7 +347,7 @@ func (p *Process) expect(ctx context.Context, prefix string) (int, error) {
 	}
 }
 
-// setUp makes bash ready for commands: no prompts, no history, and the state of its predecessor.
+// setUp makes bash ready for commands: without prompts and history, with the state of its predecessor.
 func (p *Process) setUp(ctx context.Context, restore bool) error {
 	bash := p.Script()
 	path := filepath.Join(p.Dir, shelldir.SetupFile)
@@ -357,39 +357,37 @@ func (p *Process) setUp(ctx context.Context, restore bool) error {
 	if err := os.WriteFile(filepath.Join(p.Dir, shelldir.JobsFile), nil, 0o600); err != nil {
 		return shelldir.SpaceError(err)
 	}
-	up := filepath.Join(p.Dir, shelldir.SignsDir, p.upPrefix())
-	if err := p.Tell(script.SetupLine(path, up)); err != nil {
+	up := filepath.Join(p.Dir, shelldir.MarkersDir, p.upPrefix())
+	if err := p.Send(script.SetupLine(path, up)); err != nil {
 		return err
 	}
 	_, err := p.expect(ctx, p.upPrefix())
-	shelldir.Seal(filepath.Join(p.Dir, shelldir.SignsDir))
+	shelldir.MakePrivate(filepath.Join(p.Dir, shelldir.MarkersDir))
 	if err == nil {
-		p.Ready(p.Proc())
+		p.OnReady(p.Proc())
 	}
 	return err
 }
 
-// pidPrefix begins the name of the sign that tells bash's process id, upPrefix that of the one that it is ready. They
-// stay: a later server looks for them.
+// pidPrefix begins the name of the marker with bash's process id, upPrefix the one that bash is ready. They stay, for
+// a later server.
 func (p *Process) pidPrefix() string { return shelldir.PidName + strconv.Itoa(p.Number) + "." }
 func (p *Process) upPrefix() string  { return shelldir.UpName + strconv.Itoa(p.Number) + "." }
 
-// Barrier tells lines and waits until bash has gone through all that it was told so far. Errors: ErrEnded, the reason
-// of ctx.
+// Barrier sends lines and waits until bash has read all lines up to them. Errors: ErrEnded, the reason of ctx.
 func (p *Process) Barrier(ctx context.Context, lines string) error {
 	prefix, line := p.BarrierLine()
-	if err := p.Tell(lines + line); err != nil {
+	if err := p.Send(lines + line); err != nil {
 		return err
 	}
 	return p.AwaitBarrier(ctx, prefix)
 }
 
-// errImpostor says that a subshell took the shell's place: one that SIGINT hits before it has handlers of its own could
-// go back to the top level it has inherited and read control lines there, while the shell waits for it. A precaution,
-// it was not seen.
-var errImpostor = errors.New("a subshell reads the shell's control lines")
+// errSubshellReads is of a subshell that reads control lines: SIGINT before it has handlers of its own might have it
+// return to the top level that it has inherited, while the shell waits for it. A precaution: it was never seen.
+var errSubshellReads = errors.New("a subshell reads the shell's control lines")
 
-// AwaitBarrier waits until a barrier was passed, by bash itself. Errors: those of Barrier, errImpostor.
+// AwaitBarrier waits until bash itself has passed a barrier. Errors: those of Barrier, errSubshellReads.
 func (p *Process) AwaitBarrier(ctx context.Context, prefix string) error {
 	pid, err := p.expect(ctx, prefix)
 	if err != nil {
@@ -399,14 +397,14 @@ func (p *Process) AwaitBarrier(ctx context.Context, prefix string) error {
 	if pid == 0 {
 		number = "" // the user has unset BASHPID
 	} else if pid != p.Proc().PID {
-		err = errImpostor
+		err = errSubshellReads
 	}
-	_ = os.Remove(filepath.Join(p.Dir, shelldir.SignsDir, prefix+number))
+	_ = os.Remove(filepath.Join(p.Dir, shelldir.MarkersDir, prefix+number))
 	return err
 }
 
-// BarrierLine is a control line that makes a sign, and how the name of that begins: like no other's, of an earlier
-// server neither.
+// BarrierLine is a control line that makes a marker, and the prefix of its name, which is unique over restarts of the
+// server.
 func (p *Process) BarrierLine() (prefix, line string) {
 	prefix = shelldir.BarrierName + strconv.FormatInt(time.Now().UnixNano(), 36) + "-" +
 		strconv.FormatInt(p.barriers.Add(1), 10) + "."
@@ -414,7 +412,7 @@ func (p *Process) BarrierLine() (prefix, line string) {
 	return prefix, bash.Barrier(prefix)
 }
 
-// watch is the goroutine of a process: it waits for the end and clears up after it.
+// watch is the goroutine of a process: it waits for the end and removes its files.
 func (p *Process) watch() {
 	exit := p.launcher.Wait()
 	p.Code = ExitCode(exit)
@@ -439,12 +437,12 @@ func (p *Process) watch() {
 		if exit.Signal != "" || exit.Code < 0 {
 			code = -1 // the launcher could not tell
 		}
-		p.Gone(bash, code)
+		p.OnExit(bash, code)
 	}
 }
 
-// Kill ends bash first, so that no further command of a script runs, and with it the launcher. Before bash is known the
-// launcher alone is there.
+// Kill kills bash, so that no further command of a script runs; the launcher ends with it. It kills the launcher
+// while bash is unknown.
 func (p *Process) Kill() {
 	if bash := p.Proc(); bash.PID > 0 {
 		_ = bash.Signal(unix.SIGKILL)
@@ -453,8 +451,8 @@ func (p *Process) Kill() {
 	}
 }
 
-// AwaitEnd waits for the end of a process whose bash has ended or is about to; a launcher that cannot tell of it is
-// ended. It is false when the shell is left.
+// AwaitEnd waits for the end of a process whose bash has ended or is about to. It kills a launcher that does not
+// report that. It is false when the shell is detached.
 func (p *Process) AwaitEnd() bool {
 	timer := time.NewTimer(endGrace)
 	defer timer.Stop()
@@ -470,15 +468,15 @@ func (p *Process) AwaitEnd() bool {
 	}
 }
 
-// KillLauncher ends a launcher that does not react, which then cannot tell how bash ended.
+// KillLauncher kills a launcher that does not react. The exit code of bash is unknown then.
 func (p *Process) KillLauncher() {
 	if launcher, ok := proc.Find(p.launcher.PID()); ok && !Exited(p.launcher) {
 		_ = launcher.Signal(unix.SIGKILL)
 	}
 }
 
-// Tell writes control lines, all at once: a server that is killed has written all of them or none.
-func (p *Process) Tell(lines string) error {
+// Send writes control lines, all at once: a server that is killed has written all of them or none.
+func (p *Process) Send(lines string) error {
 	p.mu.Lock()
 	control := p.control
 	p.mu.Unlock()
@@ -494,7 +492,7 @@ func (p *Process) Tell(lines string) error {
 	return nil
 }
 
-// launcherWords is what the launcher complained of, for an error.
+// launcherWords is the output of the launcher, for an error.
 func (p *Process) launcherWords() string {
 	text, err := os.ReadFile(filepath.Join(p.Dir, shelldir.LauncherLog))
 	if err != nil || len(text) == 0 {

@@ -9,17 +9,17 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// recordVersion is that of record.json and shell.json. A reader takes this one only.
+// recordVersion is the version of record.json and shell.json. Readers refuse others.
 const recordVersion = 1
 
-// inlineText is how long a command may be to stand in its record, in bytes. A record is written at the start and at the
-// end of its command, the text of a long one only once.
+// inlineText is the longest command in a record, in bytes. A record is written at the start and at the end of its
+// command, a longer text only once.
 const inlineText = 4 << 10
 
-// castagnoli is the polynomial of the sums, the one that processors have an instruction for.
+// castagnoli is the polynomial of the checksums, for which processors have an instruction.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sumMark is between a line's JSON, which has no tab, and its sum, eight hexadecimal digits.
+// sumMark separates a line's JSON, which has no tab, from its checksum, eight hexadecimal digits.
 const sumMark = "\tcrc32c "
 
 // encodeRecord is a record as a line. text is the command's when that is too long for the record.
@@ -43,7 +43,7 @@ func decodeRecord(content []byte) (*Entry, error) {
 	return r, nil
 }
 
-// known tells whether a status is one.
+// known reports whether a status is valid.
 func (s Status) known() bool {
 	switch s {
 	case Queued, Running, Done, Cancelled, Failed:
@@ -52,8 +52,8 @@ func (s Status) known() bool {
 	return false
 }
 
-// summed is a value as a line of JSON with a sum behind it: a file that was cut, or whose blocks never came to the
-// disk, is recognised.
+// summed is a value as a line of JSON with a checksum, by which a file that was cut, or whose blocks never came to
+// the disk, is recognised.
 func summed(value any) ([]byte, error) {
 	content, err := shelldir.Marshal(value)
 	if err != nil {
@@ -62,7 +62,7 @@ func summed(value any) ([]byte, error) {
 	return fmt.Appendf(content, "%s%08x\n", sumMark, sumOf(content)), nil
 }
 
-// sumOf is the sum of a text.
+// sumOf is the checksum of a text.
 func sumOf(text []byte) uint32 { return crc32.Checksum(text, castagnoli) }
 
 // checked reads what summed wrote, whose version it finds in version. Errors: ErrDamaged.

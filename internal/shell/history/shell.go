@@ -21,8 +21,8 @@ const (
 	BadFile     = shelldir.ShellFile + ".bad" // the newest one that could not be read, for people
 )
 
-// SaveShell writes shell.json and syncs it; the record before it becomes its predecessor. Whenever that is cut, one of
-// both is whole. Errors: ErrNoSpace.
+// SaveShell writes shell.json and syncs it; the record before it becomes EarlierFile. After an interruption at any
+// point, one of both is valid. Errors: ErrNoSpace.
 func SaveShell(dir string, r *Shell) error {
 	saved := *r
 	saved.Version = recordVersion
@@ -73,9 +73,9 @@ func loadShellFile(dir, name string) (*Shell, error) {
 	return r, nil
 }
 
-// FindShell is the record of a shell: shell.json, its predecessor, or, when neither can be read, what spare says of it.
-// what says what was wrong with shell.json, lost what is not as it was, in words. A bad shell.json is set aside.
-// Errors: ErrDamaged of a shell elsewhere, whose place nobody knows then.
+// FindShell returns the record of a shell: shell.json, EarlierFile, or, when neither can be read, one made of spare.
+// what is the problem of shell.json, lost the settings that are lost. It renames a bad shell.json to BadFile. Errors:
+// ErrDamaged of a remote shell, whose provider is unknown then.
 func FindShell(dir string, held []*keeper.Program, spare Spec) (r *Shell, what string, lost []string, err error) {
 	if r, err = LoadShell(dir); err == nil {
 		return r, "", nil, nil
@@ -107,7 +107,7 @@ func FindShell(dir string, held []*keeper.Program, spare Spec) (r *Shell, what s
 		"login"}, nil
 }
 
-// spareRecord is that of a shell of which nobody knows what it was created with.
+// spareRecord is the record of a shell whose settings are lost.
 func spareRecord(dir string, spec Spec) (*Shell, error) {
 	spec.Dir = dir
 	if err := spec.Check(); err != nil {
@@ -125,7 +125,7 @@ func spareRecord(dir string, spec Spec) (*Shell, error) {
 	return r, err
 }
 
-// newestProcess is the highest number of a process of the shell that the shell's signs or the keeper know of.
+// newestProcess is the highest number of a process in the shell's markers and at the keeper.
 func newestProcess(dir string, held []*keeper.Program) (newest int) {
 	take := func(text string) {
 		number, _, _ := strings.Cut(text, ".")
@@ -133,7 +133,7 @@ func newestProcess(dir string, held []*keeper.Program) (newest int) {
 			newest = max(newest, n)
 		}
 	}
-	list, _ := os.ReadDir(filepath.Join(dir, shelldir.SignsDir))
+	list, _ := os.ReadDir(filepath.Join(dir, shelldir.MarkersDir))
 	for _, f := range list {
 		for _, prefix := range [...]string{shelldir.PidName, shelldir.UpName, shelldir.SessionName} {
 			if rest, is := strings.CutPrefix(f.Name(), prefix); is {

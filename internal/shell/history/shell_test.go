@@ -28,11 +28,11 @@ func TestNewestIncarnation(t *testing.T) {
 	if n := newestProcess(dir, nil); n != 0 {
 		t.Errorf("%d without anything", n)
 	}
-	if err := os.Mkdir(filepath.Join(dir, shelldir.SignsDir), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, shelldir.MarkersDir), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"pid.3.4711", "sid.2.9999", "up.1.0", "b.zzz-99.12", "pid.", "sid.x.1"} {
-		if err := os.WriteFile(filepath.Join(dir, shelldir.SignsDir, name), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, shelldir.MarkersDir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// MaxCommands is how many commands of a shell are kept: days of an agent's work, and few enough to read them all at
-	// a start (20 µs each).
+	// MaxCommands is how many commands of a shell are kept: days of work of an agent, and few enough to read all at a
+	// start (20 µs each).
 	MaxCommands = 1000
 	// maxHistoryBytes bounds the logs that are kept of a shell, in bytes.
 	maxHistoryBytes = 1 << 30
-	// idDigits is how long the number of a command is in its id: it goes on counting after pruning.
+	// idDigits is the length of the number in a command's id, which continues after pruning.
 	idDigits = 8
-	// IDRandom is how many random characters an id has: 60 bits, so that ids of different shells never meet.
+	// IDRandom is the number of random characters in an id: 60 bits, so that ids of different shells differ.
 	IDRandom = 12
 )
 
@@ -61,9 +61,9 @@ type Store struct {
 	last uint64     // the highest number that was given
 }
 
-// Open reads the records of a shell directory, oldest first. The error names those that were skipped because they are
-// damaged (errors.Is ErrDamaged); the others are returned all the same. An absent or empty directory has none. A
-// command's directory without a record is passed over: the server died before the command was accepted.
+// Open reads the records of a shell directory, oldest first. The error names damaged records (errors.Is ErrDamaged);
+// the others are returned all the same. An absent or empty directory has none. A command's directory without a record
+// is ignored: the server died before it accepted the command.
 func Open(dir string) (*Store, []*Entry, error) {
 	h := &Store{root: filepath.Join(dir, shelldir.CommandsDir)}
 	entries, err := os.ReadDir(h.root) // in the order of names, which is that of submission
@@ -110,9 +110,8 @@ func (h *Store) Next() (id string, err error) {
 // Dir is the directory of a command.
 func (h *Store) Dir(id string) string { return filepath.Join(h.root, id) }
 
-// Save appends a record to its file, as a line with a sum: a kill leaves the line before it, and nothing has to be
-// synced or renamed, which on some file systems costs as much as a short command. A command's record is saved a few
-// times only. Errors: ErrNoSpace.
+// Save appends a record to its file, as a line with a checksum: after a kill the line before it is valid, and nothing
+// has to be synced or renamed, which on some file systems takes as long as a short command. Errors: ErrNoSpace.
 func (h *Store) Save(r *Entry) error {
 	dir := h.Dir(r.Info.ID)
 	line, text, err := encodeRecord(*r)
@@ -128,7 +127,7 @@ func (h *Store) Save(r *Entry) error {
 	return nil
 }
 
-// appendLine writes a line behind what is in a file. The newline before it ends what an append that was cut has left.
+// appendLine appends a line to a file. The newline before it ends an incomplete line.
 func appendLine(path string, line []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -138,8 +137,7 @@ func appendLine(path string, line []byte) error {
 	return shelldir.SpaceError(errors.Join(err, file.Close()))
 }
 
-// saveText sees to it that the text of a long command is on disk: that of a sourced one is there already, and none ever
-// changes.
+// saveText writes the text of a long command, unless the file has it already. Texts never change.
 func saveText(path, text string) error {
 	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(text)) {
 		return nil
@@ -171,10 +169,10 @@ func (h *Store) load(id string) (*Entry, error) {
 	return r, nil
 }
 
-// hideAbsence makes a missing file no fs.ErrNotExist: the record says that it has to be there.
+// hideAbsence removes fs.ErrNotExist from an error: the record says that the file must exist.
 func hideAbsence(err error) error { return errors.New(err.Error()) }
 
-// NewestRecord is the last line that is whole. Errors: ErrDamaged when none is.
+// NewestRecord is the last valid line. Errors: ErrDamaged without one.
 func NewestRecord(content []byte) (r *Entry, err error) {
 	err = fmt.Errorf("%w: empty", shelldir.ErrDamaged)
 	for len(content) > 0 {
@@ -195,8 +193,8 @@ func NewestRecord(content []byte) (r *Entry, err error) {
 }
 
 // Prune removes the oldest ended commands beyond MaxCommands and maxHistoryBytes from disk and returns their ids,
-// oldest first. ended tells of those that may go, oldest first; total is how many there are in all. It is not for the
-// path of a command. A directory that resists is left and not returned.
+// oldest first. ended are the commands that it may remove, oldest first; total is the number of all. It keeps a
+// directory that cannot be removed.
 func (h *Store) Prune(ended []Info, total int) []string {
 	var size int64
 	for _, info := range ended {

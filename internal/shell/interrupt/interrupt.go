@@ -40,9 +40,9 @@ type Target struct {
 	Marker string
 	Limit  time.Duration // after which only SIGKILL is left
 	Ended  func() bool   // tells whether the command has a status
-	// Tell gives bash a line that it reads when it is back at its top level; Await waits until it has read the first
+	// Send gives bash a line that it reads when it is back at its top level; Await waits until it has read the first
 	// such line, AwaitAll until it has read all of them.
-	Tell            func() error
+	Send            func() error
 	Await, AwaitAll func(ctx context.Context) error
 }
 
@@ -69,7 +69,7 @@ func Interrupt(ctx context.Context, t Target) (ended bool, err error) {
 			return false, err
 		}
 		// SIGINT may hit the very line that reports the status and so take it away. Bash goes through another then.
-		if err := t.Tell(); err != nil {
+		if err := t.Send(); err != nil {
 			return false, err
 		}
 		i.continueBash()

@@ -81,7 +81,7 @@ func (i *interruption) awaitExit(list []proc.Process) error {
 				pause *= 2
 				again = time.Now().Add(pause)
 				for _, root := range list {
-					for _, member := range proctree.Family(root, i.Dir) {
+					for _, member := range proctree.LivingTree(root, i.Dir) {
 						_ = member.Signal(unix.SIGINT)
 					}
 				}

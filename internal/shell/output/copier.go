@@ -35,8 +35,8 @@ var plainBuffers = sync.Pool{New: func() any { return new([plainPiece]byte) }}
 // Without unspliced the bytes never are in this process's memory: at any instant each of them is in the FIFO or in the
 // log, so a killed server neither loses nor doubles one.
 //
-// A FIFO that nobody has opened for writing yet is not at its end: the copier waits for the first writer. It is at its
-// end when the last one has closed it.
+// A FIFO that no process has opened for writing yet is not at its end: the copier waits for the first writer. The end
+// comes when the last one has closed it.
 type Copier struct {
 	fifo    *os.File
 	log     *Log
@@ -65,7 +65,7 @@ func Start(fifo *os.File, l *Log, unspliced bool) (*Copier, error) {
 	return p, nil
 }
 
-// pollable is a copy of a descriptor that Go's poller knows, whatever the original was opened or received as.
+// pollable is a copy of a descriptor for Go's poller.
 func pollable(file *os.File) (*os.File, error) {
 	conn, err := file.SyscallConn()
 	if err != nil {
@@ -87,7 +87,7 @@ func pollable(file *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), file.Name()), nil
 }
 
-// run moves until the end.
+// run copies until the end.
 func (p *Copier) run() {
 	defer close(p.over)
 	defer func() {
@@ -114,8 +114,8 @@ func (p *Copier) run() {
 	}
 }
 
-// CopyWaiting moves what is in the FIFO at the time of the call into the log and tells whether the end has been
-// reached: no writer is left and nothing will come. It does not wait for writers. After stop it returns false.
+// CopyWaiting copies what is in the FIFO now, and reports whether its end was reached. It does not wait for writers.
+// After Stop it returns false.
 func (p *Copier) CopyWaiting() (eof bool) {
 	conn, err := p.fifo.SyscallConn()
 	if err != nil {
@@ -128,8 +128,8 @@ func (p *Copier) CopyWaiting() (eof bool) {
 	return eof
 }
 
-// copyWaiting is CopyWaiting with the descriptor. A writer that never stops cannot hold it: it moves what was there,
-// not what comes meanwhile.
+// copyWaiting is CopyWaiting with the descriptor. It copies what was there at the call, so that a writer that never
+// stops does not hold it.
 func (p *Copier) copyWaiting(fd int) (eof bool) {
 	waiting, err := unix.IoctlGetInt(fd, unix.TIOCINQ) // which is FIONREAD
 	if err != nil {
@@ -146,24 +146,23 @@ func (p *Copier) copyWaiting(fd int) (eof bool) {
 	return false
 }
 
-// ended tells whether the end of the FIFO has been reached.
+// ended reports whether the end of the FIFO was reached.
 func (p *Copier) ended() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.eof
 }
 
-// Done is closed when the copier has ended, by the end of the FIFO or by stop; the log is finished and the descriptors
-// are closed then.
+// Done is closed when the copier has ended; the log is finished and the descriptors are closed then.
 func (p *Copier) Done() <-chan struct{} { return p.over }
 
-// Stop ends the copier and waits until it has ended. What is in the FIFO stays there for those who hold it too.
+// Stop ends the copier and waits for its end. The content of the FIFO stays, for others who hold it.
 func (p *Copier) Stop() {
 	_ = p.fifo.Close()
 	<-p.over
 }
 
-// StopForNext is Stop for a log that another copier is to go on with.
+// StopForNext is Stop for a log that another copier continues.
 func (p *Copier) StopForNext() {
 	p.forNext.Store(true)
 	p.Stop()
@@ -197,10 +196,10 @@ func (p *Copier) move(fd, limit int) (int, error) {
 	return 0, io.EOF
 }
 
-// errAgain says that what failed is settled and to be tried again in the other way.
+// errAgain has the caller try again, in another way.
 var errAgain = errors.New("again")
 
-// moveOnce makes one call that moves.
+// moveOnce makes one call that copies.
 func (p *Copier) moveOnce(fd, limit int) (int, error) {
 	// The file of the log is made for a first byte, not for the look whether there is one.
 	if !p.log.open() && empty(fd) {
@@ -246,7 +245,7 @@ func (p *Copier) copy(fd int, file *os.File, at int64, limit int) (int, error) {
 	return n, nil
 }
 
-// discard takes output that no log keeps.
+// discard reads output that no log keeps.
 func (p *Copier) discard(fd, limit int) (int, error) {
 	buffer := plainBuffers.Get().(*[plainPiece]byte)
 	defer plainBuffers.Put(buffer)
@@ -259,8 +258,7 @@ func (p *Copier) discard(fd, limit int) (int, error) {
 	return n, nil
 }
 
-// widen gives the FIFO of a command that prints much more room, where the user may have it (pipe-user-pages-soft,
-// pipe(7)).
+// widen enlarges the FIFO of a command that prints much, where the user may (pipe-user-pages-soft, pipe(7)).
 func (p *Copier) widen(fd, moved int) {
 	if p.wide || moved < fifoMuch {
 		return
@@ -269,7 +267,7 @@ func (p *Copier) widen(fd, moved int) {
 	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, fifoBytes)
 }
 
-// empty tells whether nothing waits in a FIFO.
+// empty reports whether a FIFO is empty.
 func empty(fd int) bool {
 	n, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
 	return err == nil && n == 0

@@ -1,5 +1,5 @@
-// Package output keeps what commands print: the log of one output, the quota of all logs, and the copier that moves
-// bytes from a FIFO to a log without passing through the memory of the process.
+// Package output keeps the output of commands: the log of one output, the quota of all logs, and the copier that
+// moves bytes from a FIFO to a log without copying them to the memory of the process.
 package output
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// cutMode is the mode of a log that misses something: read-only for its owner. The mark is kept where the bytes are,
-// needs no room on a full disk and survives the server.
+// cutMode is the mode of a log that is not complete: read-only for its owner. A mode needs no space on a full disk
+// and survives the server.
 const cutMode fs.FileMode = 0o400
 
 // Log is one output of one command on disk. Its file is made with the first byte, so that a command without output
@@ -63,10 +63,10 @@ func (l *Log) Size() int64 {
 	return l.end
 }
 
-// has tells whether there is more than at bytes. A log that is nil has nothing.
+// has reports whether there are more than at bytes. A nil log has none.
 func (l *Log) has(at int64) bool { return l != nil && l.Size() > at }
 
-// Finished tells whether no more can come in this process. A log that is nil is finished.
+// Finished reports whether no more can come in this process. A nil log is finished.
 func (l *Log) Finished() bool {
 	if l == nil {
 		return true
@@ -128,8 +128,7 @@ func (l *Log) readFrom(file *os.File, p []byte, at int64) (int, error) {
 	return file.ReadAt(p, at)
 }
 
-// Finish says that no more will come: it closes the file and wakes those who wait. Nothing is written after it.
-// Finishing again does nothing.
+// Finish completes the log: it closes the file and wakes all waiters. Finishing again does nothing.
 func (l *Log) Finish() {
 	l.mu.Lock()
 	file := l.file
@@ -142,7 +141,7 @@ func (l *Log) Finish() {
 	}
 }
 
-// wake wakes those who wait. The lock is held.
+// wake wakes all waiters. The lock is held.
 func (l *Log) wake() {
 	if l.grew != nil {
 		close(l.grew)
@@ -150,7 +149,7 @@ func (l *Log) wake() {
 	}
 }
 
-// open tells whether the log has its file open.
+// open reports whether the file is open.
 func (l *Log) open() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -206,7 +205,7 @@ func (l *Log) Append(p []byte) {
 	}
 }
 
-// added says that the file has n more bytes. Only the copier calls it.
+// added notes n more bytes in the file. Only the copier calls it.
 func (l *Log) added(n int64) {
 	l.count(n)
 	l.quota.add(n)
@@ -223,8 +222,8 @@ func (l *Log) count(n int64) {
 	}
 }
 
-// Drop says that output was not kept, because of err or, when that is nil, of max. From now on nothing is. Only the
-// copier calls it.
+// Drop notes that output was dropped, because of err or, when that is nil, of max. From now on all is dropped. Only
+// the copier calls it.
 func (l *Log) Drop(err error) {
 	l.mu.Lock()
 	known := l.cut

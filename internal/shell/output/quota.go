@@ -9,23 +9,23 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// Quota is what the logs of all commands of a server may take together. All methods may be called at the same time from
-// several goroutines; a nil *Logs has no bound.
+// Quota bounds the logs of all commands of a server together. All methods may be called at the same time from several
+// goroutines; a nil *Quota is no bound.
 type Quota struct {
 	// Limit is the bound in bytes.
 	Limit int64
-	// Free, when not nil, removes the oldest logs of commands that have ended, of so many bytes at least where there
-	// are as many. It is called under no lock of a Shell, and may take as long as the disk does.
+	// Free, when not nil, removes the oldest logs of ended commands, at least so many bytes where there are as many.
+	// It is called under no lock of a Shell, and may take as long as the disk.
 	Free func(bytes int64)
 
 	used atomic.Int64
 }
 
-// quotaShare is the part of the quota that is freed at a time beyond what is needed: else a flood would look for the
-// oldest logs with each of its pieces.
+// quotaShare is the part of the quota that is freed beyond the need: else a flood would search for the oldest logs
+// with each piece.
 const quotaShare = 16
 
-// Used is how much all logs have, in bytes.
+// Used is the size of all logs, in bytes.
 func (l *Quota) Used() int64 {
 	if l == nil {
 		return 0
@@ -39,7 +39,7 @@ func (l *Quota) add(n int64) {
 	}
 }
 
-// room is how much more may be written, after the oldest logs made way when there was none.
+// room is how much more may be written, after removing the oldest logs when there is none.
 func (l *Quota) room() int64 {
 	if l == nil {
 		return math.MaxInt64
@@ -50,10 +50,10 @@ func (l *Quota) room() int64 {
 	return max(0, l.Limit-l.used.Load())
 }
 
-// errLogQuota says that output was dropped because all logs together had no room left.
+// errLogQuota is of output that was dropped because the quota is used up.
 var errLogQuota = errors.New("the logs of all commands take as much as they may")
 
-// The reasons why output is missing.
+// The reasons why a log or a reply is not complete.
 const (
 	CutReply  = "max_output_bytes" // the reply is to have less than what was printed; the log has it
 	CutLog    = "log_limit"        // the log of one output has all that it may
@@ -63,7 +63,7 @@ const (
 	CutUnheld = "not_followed" // the server and the keeper ended while it printed
 )
 
-// CutReason is why the log misses something, "" when it has all.
+// CutReason is why the log is not complete, "" when it is.
 func (l *Log) CutReason() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func (l *Log) CutReason() string {
 	return CutFailed
 }
 
-// Remove takes the bytes of a finished log from the disk and returns how many there were. It reads as cut from then on.
+// Remove removes the bytes of a finished log, which is not complete from then on, and returns how many there were.
 func (l *Log) Remove() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +99,7 @@ func (l *Log) Remove() int64 {
 	return n
 }
 
-// Forget says that the files of a log are gone with those of its command.
+// Forget takes a log, whose files were removed, out of the quota.
 func (l *Log) Forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Status is what /proc/PID/status tells of a process and its signals; zero when there is none (proc(5)).
+// Status is the state and signals of a process from /proc/PID/status; zero when there is none (proc(5)).
 type Status struct {
 	State                             byte // R, S, D, T, Z …
 	Pending, Blocked, Ignored, Caught Signals
@@ -18,7 +18,7 @@ type Status struct {
 // Signals is a set of signals.
 type Signals uint64
 
-// Has tells whether a signal is in the set.
+// Has reports whether a signal is in the set.
 func (s Signals) Has(sig syscall.Signal) bool { return s&(1<<(sig-1)) != 0 }
 
 // StatusOf reads the status of a process.
@@ -47,8 +47,8 @@ func StatusOf(pid int) (s Status) {
 	return s
 }
 
-// Doomed tells whether a process has been sent SIGKILL, or is gone.
-func Doomed(pid int) bool {
+// IsKilled reports whether a process was sent SIGKILL, or does not exist.
+func IsKilled(pid int) bool {
 	s := StatusOf(pid)
 	return s.State == 0 || s.Pending.Has(unix.SIGKILL)
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// Sweep ends everything that any process of the shell of a directory has started and that still runs, whether there is
-// a Shell or not, as after damage: SIGHUP, SIGKILL at once to those that do not end of it or come later. It gives up
-// proc.KillGrace after the first SIGKILL: on a busy machine a look alone may take seconds. The FIFOs of the shell go
-// with them. keeper is the process id of the keeper, which starts the shells' programs and is told from them, 0 when
-// there is none. Errors: proc.ErrSurvived, the kernel's when /proc cannot be read.
+// Sweep ends all processes that any process of a shell has started, also without a Shell, as after damage: SIGHUP,
+// then at once SIGKILL for those that remain or come later. It gives up pty.KillGrace after the first SIGKILL: on a
+// busy machine one scan may take seconds. It also removes the FIFOs of the shell. keeper is the process id of the
+// keeper, the parent of the shells' programs, 0 when there is none. Errors: pty.ErrSurvived, the kernel's when /proc
+// cannot be read.
 func Sweep(ctx context.Context, dir string, keeper int) error {
 	whole := context.WithoutCancel(ctx)
 	grace, stop := context.WithTimeout(ctx, proc.KillGrace)
@@ -64,8 +64,7 @@ func Sweep(ctx context.Context, dir string, keeper int) error {
 	}
 }
 
-// sweepPause is how long those who have left may take to end by themselves: most have had SIGHUP with the others when
-// the shell ended.
+// sweepPause is how long processes may take to end by themselves: most have had SIGHUP when the shell ended.
 const sweepPause = 200 * time.Millisecond
 
 // Belonging are the living processes that belong to the shell of a directory: those that are marked, whatever their
@@ -80,7 +79,7 @@ func Belonging(dir string, keeper int) ([]proc.Process, error) {
 	known, sessions := map[int]bool{}, Sessions(dir)
 	for _, p := range list {
 		if !p.Ended && p.PID != os.Getpid() && p.PID != keeper && (sessions[p.Session] || Tagged(dir, p.PID) ||
-			Holds(p.PID, dir)) {
+			HasFileIn(p.PID, dir)) {
 			known[p.PID] = true
 		}
 	}
@@ -98,7 +97,7 @@ func Belonging(dir string, keeper int) ([]proc.Process, error) {
 	return slices.DeleteFunc(list, func(p proc.Process) bool { return !known[p.PID] }), nil
 }
 
-// SessionOf is the session that a sign tells of.
+// SessionOf is the session in the name of a marker.
 func SessionOf(name string) (session int, ok bool) {
 	rest, ok := strings.CutPrefix(name, shelldir.SessionName)
 	_, id, found := strings.Cut(rest, ".")
@@ -109,7 +108,7 @@ func SessionOf(name string) (session int, ok bool) {
 // Sessions are those of all processes of a shell in which something may still run. A number that means another session
 // by now is not among them, as far as its leader lives.
 func Sessions(dir string) map[int]bool {
-	list, _ := os.ReadDir(filepath.Join(dir, shelldir.SignsDir))
+	list, _ := os.ReadDir(filepath.Join(dir, shelldir.MarkersDir))
 	found := map[int]bool{}
 	for _, f := range list {
 		session, ok := SessionOf(f.Name())

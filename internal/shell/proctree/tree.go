@@ -17,7 +17,7 @@ import (
 	"github.com/evertty/evertty/internal/proc"
 )
 
-// Starts are the start times of processes by their ids: both together tell a process from a later one of its id.
+// Starts are the start times of processes by their ids. Both together identify a process: ids are reused.
 type Starts map[int]uint64
 
 // Has tells whether a process is among them.
@@ -32,7 +32,7 @@ func FormatStarts(list []proc.Process) string {
 	return strings.Join(words, " ")
 }
 
-// ParseStarts reads what FormatStarts has written and leaves out what makes no sense.
+// ParseStarts reads the text of FormatStarts, without invalid parts.
 func ParseStarts(text string) Starts {
 	found := Starts{}
 	for _, word := range strings.Fields(text) {
@@ -45,9 +45,9 @@ func ParseStarts(text string) Starts {
 	return found
 }
 
-// Members are what descends from a process, each after its parent, but for the children in except and what descends
-// from these; and what does not descend from it but has a standard file in dir. dir "" is none. Processes that have
-// ended and were not reaped are among the descendants. This process is never among them.
+// Members returns the descendants of a process, each after its parent, without the children in except and their
+// descendants; and other processes with a standard file in dir ("" is none). It includes ended descendants that were
+// not reaped, and never this process.
 func Members(root proc.Process, dir string, except Starts) []proc.Process {
 	list, err := proc.List()
 	if err != nil {
@@ -78,16 +78,15 @@ func members(list, roots []proc.Process, dir string, except Starts) []proc.Proce
 		}
 	}
 	for _, p := range list {
-		if !seen[p.PID] && !p.Ended && dir != "" && Holds(p.PID, dir) {
+		if !seen[p.PID] && !p.Ended && dir != "" && HasFileIn(p.PID, dir) {
 			found = append(found, p)
 		}
 	}
 	return found
 }
 
-// Family are the living ones of a process and its Members. A shell whose child ends first goes on, so parents come
-// before their children.
-func Family(root proc.Process, dir string) []proc.Process {
+// LivingTree is a process and its Members that have not ended, parents first: a shell whose child ends first goes on.
+func LivingTree(root proc.Process, dir string) []proc.Process {
 	list := Members(root, dir, nil)
 	if root.PID > 0 && root.Alive() {
 		list = slices.Insert(list, 0, root)
@@ -95,11 +94,11 @@ func Family(root proc.Process, dir string) []proc.Process {
 	return slices.DeleteFunc(list, func(p proc.Process) bool { return p.Ended })
 }
 
-// killRounds is how often KillAll looks for new processes: nobody forks faster than that for long.
+// killRounds is how often KillAll looks for new processes: no program forks faster than that for long.
 const killRounds = 8
 
-// KillAll ends processes with SIGKILL, and what they have forked meanwhile: what descends from them, and what has a
-// standard file in dir. It waits until they are gone, for limit: until then they hold the files that they have open.
+// KillAll kills processes, and the descendants that they fork meanwhile, and those with a standard file in dir. It
+// waits for their end up to limit: until then they hold their open files.
 func KillAll(ctx context.Context, victims []proc.Process, dir string, limit time.Duration) {
 	gone, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -118,7 +117,7 @@ func KillAll(ctx context.Context, victims []proc.Process, dir string, limit time
 	}
 }
 
-// Successors are the living ones of a list, what descends from them, and what has a standard file in dir.
+// Successors are the living processes of a list, their descendants, and processes with a standard file in dir.
 func Successors(parents []proc.Process, dir string) []proc.Process {
 	list, err := proc.List()
 	if err != nil {
@@ -131,8 +130,8 @@ func Successors(parents []proc.Process, dir string) []proc.Process {
 	return slices.DeleteFunc(list, func(p proc.Process) bool { return p.Ended || !known[p.PID] })
 }
 
-// Holds tells whether a process has one of its standard files in a directory.
-func Holds(pid int, dir string) bool {
+// HasFileIn reports whether a process has a standard file in a directory.
+func HasFileIn(pid int, dir string) bool {
 	for fd := range 3 {
 		target, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(fd))
 		if err != nil {

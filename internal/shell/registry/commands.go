@@ -26,8 +26,8 @@ func (m *Registry) command(session, id string) (*Shell, *shell.Exec, error) {
 // MaxListed bounds the commands taken from one shell, which keeps fewer.
 const MaxListed = 1 << 16
 
-// Commands are the commands of all shells of a session, all for "", in the order in which they were submitted: the
-// newest limit (all for 0) of those before the one with the id before, which are none when there is no such command.
+// Commands returns the commands of all shells of a session, of all sessions for "", in the order of submission: the
+// newest limit (all for 0) before the command with the id before, none when that does not exist.
 func (m *Registry) Commands(session string, limit int, before string) []shell.Info {
 	if limit <= 0 || limit > MaxListed {
 		limit = MaxListed
@@ -51,7 +51,7 @@ func (m *Registry) Commands(session string, limit int, before string) []shell.In
 	})
 }
 
-// merge brings the lists of several shells, each in its order, into one and keeps the newest of it.
+// merge merges the ordered lists of several shells, and returns the newest limit.
 func merge(list []*Shell, limit int, of func(*Shell) []shell.Info) []shell.Info {
 	var all []shell.Info
 	for _, s := range list {
@@ -61,7 +61,7 @@ func merge(list []*Shell, limit int, of func(*Shell) []shell.Info) []shell.Info 
 	return all[max(0, len(all)-limit):]
 }
 
-// bySubmission compares commands; two of one shell at one time stay in their order.
+// bySubmission compares commands; two of one shell at one time keep their order.
 func bySubmission(a, b shell.Info) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.Shell, b.Shell))
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/evertty/evertty/internal/terminal"
 )
 
-// DefaultIdle is how long an exec shell may be of no use before its process ends: no conversation with a person or an
-// agent pauses for longer and still counts on its traps and limits, which do not come back.
+// DefaultIdle is the idle time after which the process of an exec shell ends: pauses in a conversation are shorter,
+// and traps and limits, which are not restored, matter no longer then.
 const DefaultIdle = 24 * time.Hour
 
-// retireEvery is the time between two looks for idle shells. Each idle one costs a look at all processes.
+// retireEvery is the time between two looks for idle shells. Each idle one costs a scan of all processes.
 const retireEvery = time.Minute
 
-// RetireIdle ends the processes of shells that nobody has used for Clean.ShellIdle, until the server closes. They come
-// back with their next command.
+// RetireIdle ends the processes of shells that were idle for Config.Idle, until the server closes. The next command
+// of such a shell starts it again.
 func (m *Registry) RetireIdle() {
 	idle := m.cfg.Idle
 	tick := time.NewTicker(min(retireEvery, idle))

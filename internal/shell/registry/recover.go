@@ -17,8 +17,8 @@ import (
 	"github.com/evertty/evertty/pty/keeper"
 )
 
-// Recover brings back the shells of the store, several at a time, without waiting for what they run. One whose files
-// are damaged costs nothing but itself. What the keeper holds for no shell is ended.
+// Recover recovers the shells of the disk, several at a time, without waiting for their commands. A damaged shell
+// affects no other. Programs that the keeper holds for no shell are ended.
 func (m *Registry) Recover() error {
 	list, err := m.cfg.Store.Shells()
 	if err != nil {
@@ -42,8 +42,8 @@ func (m *Registry) Recover() error {
 	return nil
 }
 
-// heldForShells is what the keeper holds for shells, by their keys. What it holds for somebody else, of another release
-// perhaps, it goes on holding.
+// heldForShells returns the programs that the keeper holds for shells, by their keys. It leaves others alone, which
+// may be of another release.
 func (m *Registry) heldForShells() (map[string][]*keeper.Program, error) {
 	list, err := m.cfg.Keeper.TakePrograms(m.ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (m *Registry) heldForShells() (map[string][]*keeper.Program, error) {
 	return held, nil
 }
 
-// restoreShell brings back one shell, or ends what one was that nobody wants any more.
+// restoreShell recovers one shell, or ends one that nobody wants any more.
 func (m *Registry) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
 	if errors.Is(k.Damage, datadir.ErrNotFound) { // its creator was not told of it
 		m.life.Go(func() { m.clearShell(k, held) })
@@ -81,12 +81,12 @@ func (m *Registry) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
 		return
 	case err != nil:
 		m.noteDamaged(k.ID, r.Session, errors.Join(damage, err))
-		m.letGo(k, held, err)
+		m.closeOrEnd(k, held, err)
 		return
 	}
 	s.phase = shellFound
 	if r.Deleted {
-		s.phase = shellGoing
+		s.phase = shellEnding
 	}
 	if damage != nil {
 		m.cfg.Metrics.FailedRecoveries.Inc()
@@ -101,12 +101,12 @@ func (m *Registry) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
 	m.mu.Unlock()
 	m.resumeTerminalExecs(s)
 	if r.Deleted {
-		m.life.Go(func() { m.takeDown(s) })
+		m.life.Go(func() { m.remove(s) })
 	}
 }
 
-// recordOf is the record of a shell, or one made up when its own is damaged: then the shell is called by its key in the
-// session of rescued terminals.
+// recordOf is the record of a shell. A damaged one is replaced: the shell has its key as its id then, in the session
+// of recovered terminals.
 func (m *Registry) recordOf(k datadir.KeptShell) (shellRecord, error) {
 	err := k.Damage
 	if err == nil {
@@ -118,9 +118,9 @@ func (m *Registry) recordOf(k datadir.KeptShell) (shellRecord, error) {
 	return shellRecord{Shell: k.ID, ID: k.ID, Session: terminal.RecoveredSession, CreatedAt: time.Now().UTC()}, err
 }
 
-// CloseProcesses looks after what is held for a shell that did not come back. Programs of a damaged one cannot be
-// reached any more. After any other failure, of which lack of descriptors is one, the next server may have more luck.
-func (m *Registry) letGo(k datadir.KeptShell, held []*keeper.Program, why error) {
+// closeOrEnd closes what is held for a shell that was not recovered. It ends the programs of a damaged shell, which
+// cannot be reached any more. After other failures, such as a lack of descriptors, the next server may succeed.
+func (m *Registry) closeOrEnd(k datadir.KeptShell, held []*keeper.Program, why error) {
 	if errors.Is(why, shell.ErrDamaged) {
 		m.life.Go(func() { m.endShell(k, held) })
 		return
@@ -130,15 +130,15 @@ func (m *Registry) letGo(k datadir.KeptShell, held []*keeper.Program, why error)
 	}
 }
 
-// clearShell ends what is left of a shell that nobody wants, and removes its files.
+// clearShell ends the rest of a shell that nobody wants, and removes its files.
 func (m *Registry) clearShell(k datadir.KeptShell, held []*keeper.Program) {
 	m.endShell(k, held)
 	if err := m.cfg.Store.RemoveShell(k.ID); err != nil {
-		m.cfg.CannotClean(err)
+		m.cfg.OnCleanup(err)
 	}
 }
 
-// endShell ends what is left of a shell: what is held for it, and what that has started.
+// endShell ends the programs that are held for a shell, and their descendants.
 func (m *Registry) endShell(k datadir.KeptShell, held []*keeper.Program) {
 	m.endPrograms(held)
 	if err := proctree.Sweep(m.ctx, k.Dir, m.cfg.Keeper.LastPID()); err != nil {
@@ -146,7 +146,7 @@ func (m *Registry) endShell(k datadir.KeptShell, held []*keeper.Program) {
 	}
 }
 
-// endPrograms ends processes and has the keeper let go of them. It returns when none is left.
+// endPrograms ends programs and has the keeper release them. It returns when they have ended.
 func (m *Registry) endPrograms(list []*keeper.Program) {
 	for _, p := range list {
 		if p.Child != nil {
@@ -173,7 +173,7 @@ func closeFiles(p *keeper.Program) {
 	}
 }
 
-// noteDamaged remembers a shell's directory that no shell came back from.
+// noteDamaged notes a directory whose shell was not recovered.
 func (m *Registry) noteDamaged(key, session string, why error) {
 	m.cfg.Metrics.FailedRecoveries.Inc()
 	m.cfg.Log.Error("cannot bring back a shell", "key", key, "session", session, "error", why)
@@ -182,7 +182,7 @@ func (m *Registry) noteDamaged(key, session string, why error) {
 	m.mu.Unlock()
 }
 
-// removeDamaged removes the directories of a session's damaged shells, of all for "".
+// removeDamaged removes the directories of a session's damaged shells, of all sessions for "".
 func (m *Registry) removeDamaged(session string) (err error) {
 	var keys []string
 	m.mu.Lock()
@@ -205,7 +205,7 @@ func (m *Registry) removeDamaged(session string) (err error) {
 	return err
 }
 
-// damagedShells counts the shells that did not come back, and tells why one of them did not.
+// damagedShells counts the shells that were not recovered, with the reason of one.
 func (m *Registry) damagedShells() (n int, why error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -215,9 +215,8 @@ func (m *Registry) damagedShells() (n int, why error) {
 	return n, why
 }
 
-// mendedShells counts the shells that came back although files of theirs could not be read, and tells what one of them
-// lacks.
-func (m *Registry) mendedShells() (n int, what string) {
+// incompleteShells counts the recovered shells with unreadable files, with the loss of one.
+func (m *Registry) incompleteShells() (n int, what string) {
 	for _, s := range m.List("") {
 		if list := s.Damage(); len(list) > 0 {
 			n, what = n+1, list[0]
@@ -226,13 +225,13 @@ func (m *Registry) mendedShells() (n int, what string) {
 	return n, what
 }
 
-// Problems are what the shells lack, one sentence each.
+// Problems are the problems of recovery, one sentence each.
 func (m *Registry) Problems() (list []string) {
 	if n, why := m.damagedShells(); n > 0 {
 		list = append(list, fmt.Sprintf("shells could not be brought back, deleting those of their session removes "+
 			"them: %v (shells: %d)", why, n))
 	}
-	if n, what := m.mendedShells(); n > 0 {
+	if n, what := m.incompleteShells(); n > 0 {
 		list = append(list, fmt.Sprintf("shells came back without a part of their files: %s (shells: %d)", what, n))
 	}
 	return list

@@ -1,5 +1,5 @@
-// Package registry names, finds, recovers and ends the exec shells of a server, and runs
-// commands of a shell on a terminal. What one shell is and does is package shell.
+// Package registry keeps the exec shells of a server: it names, finds, recovers and ends them, and runs commands of a
+// shell on a terminal. What one shell does is package shell.
 package registry
 
 import (
@@ -23,37 +23,38 @@ import (
 	"github.com/evertty/evertty/pty/keeper"
 )
 
-// Hooks are what the owner of the sessions is told of shells and asked for them.
+// Hooks connect the shells with the owner of the sessions.
 type Hooks struct {
-	// NewData returns what becomes Shell.Data of a new shell, before anybody finds it.
+	// NewData makes Shell.Data of a new shell, before anybody finds it.
 	NewData func(*Shell) any
 	// Provider names the provider that the processes of a session run at, "" for this machine.
 	Provider func(session string) (string, error)
-	// Vacant is a state of the session's first shell that was kept without it; Key is "" when there is none.
-	Vacant func(session string) Kept
-	// Started comes after the start of a shell, which it brings to a state that was kept. An error ends the shell.
-	Started func(s *Shell, k Kept) error
-	// Admit comes before a command; an error refuses it.
+	// SavedState is the state of the session's first shell, which has no shell now; Key is "" when there is none.
+	SavedState func(session string) SavedState
+	// Started is called after the start of a shell, and restores the saved state. An error ends the shell.
+	Started func(s *Shell, k SavedState) error
+	// Admit is called before a command; an error refuses it.
 	Admit func(*Shell) error
-	// Paused tells whether the processes of a session are stopped on purpose.
+	// Paused reports whether the processes of a session are stopped on purpose.
 	Paused func(session string) bool
-	// Moved tells of a shell's process and its state, Changed of a command. Neither may block.
-	Moved   func(*Shell, shell.ProcessEvent)
-	Changed func(key string, i shell.Info)
-	// Ended comes when a shell and its processes have ended by request, Removed when its files are gone too.
+	// ProcessChanged is called after a change of a shell's process or state, Changed after one of a command. Neither
+	// may block.
+	ProcessChanged func(*Shell, shell.ProcessEvent)
+	Changed        func(key string, i shell.Info)
+	// Ended is called when a shell and its processes have ended by request, Removed when its files are gone too.
 	Ended   func(*Shell)
 	Removed func(key string)
 }
 
-// Kept is a shell's state without the shell.
-type Kept struct {
+// SavedState is the state of a shell that does not exist any more.
+type SavedState struct {
 	Key   string // of the shell that had it
 	Cwd   string
 	Env   map[string]string
 	Unset []string
 }
 
-// Config is what Shells are made of.
+// Config is what a Registry is made with.
 type Config struct {
 	Life        *lifetime.Lifetime
 	Store       *datadir.Store
@@ -62,43 +63,43 @@ type Config struct {
 	Terminals   *terminal.Registry // for commands on a terminal
 	Hooks       Hooks
 	Remote      *shell.Remote // how commands run at a provider
-	Unspliced   error         // see Config
+	NoSplice    error         // see Config
 	Address     string        // see Config
 	Idle        time.Duration // after which a shell that nobody uses ends; 0 is never
 	LogQuota    int64         // bytes that the logs of all commands may take
-	CannotClean func(error)   // notes that space could not be freed; nil that it could
+	OnCleanup   func(error)   // notes that space could not be freed; nil that it could
 	Log         *slog.Logger
 	Metrics     *metrics.Set
 }
 
-// Registry are the exec shells of a server. All methods are safe for concurrent use.
+// Registry is the exec shells of a server. All methods are safe for concurrent use.
 type Registry struct {
 	cfg   Config
 	life  *lifetime.Lifetime
 	ctx   context.Context
-	space execSpace
+	space space
 
 	mu      sync.Mutex
 	byKey   map[string]*Shell       // of every phase
 	damaged map[string]damagedShell // directories that no shell came back from, by key
 }
 
-// New makes the registry; Recover brings back what the disk has.
+// New makes an empty registry; Recover adds the shells of the disk.
 func New(cfg Config) *Registry {
 	return &Registry{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), byKey: map[string]*Shell{},
 		damaged: map[string]damagedShell{}}
 }
 
-// damagedShell is a shell's directory that nothing can be done with but remove it.
+// damagedShell is the directory of a shell that cannot be recovered. It can only be removed.
 type damagedShell struct {
-	session string // rescued when nobody knows
+	session string // the session of recovered terminals when unknown
 	why     error
 }
 
-// shellConfig is what a shell needs of this server.
+// shellConfig is the configuration of one shell.
 func (m *Registry) shellConfig(key, session string) shell.Config {
 	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log,
-		NoSplice: m.cfg.Unspliced, OnProcess: m.moved, Remote: m.cfg.Remote,
+		NoSplice: m.cfg.NoSplice, OnProcess: m.processChanged, Remote: m.cfg.Remote,
 		Logs: &m.space.logs, MakeRoom: m.makeExecRoom,
 		OnChanged: func(i shell.Info) {
 			m.cfg.Metrics.Command(i)
@@ -113,7 +114,7 @@ func (m *Registry) Create(spec Spec) (*Shell, error) {
 		return nil, err
 	}
 	var err error
-	if spec.place, err = m.cfg.Hooks.Provider(spec.Session); err != nil {
+	if spec.provider, err = m.cfg.Hooks.Provider(spec.Session); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
@@ -122,11 +123,10 @@ func (m *Registry) Create(spec Spec) (*Shell, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.startShell(s, spec, Kept{})
+	return m.startShell(s, spec, SavedState{})
 }
 
-// Default is the shell of a session that execs without a name go to; it comes into being when first used. Errors: those
-// of Create.
+// Default is the shell for execs that name none. The first call of a session starts it. Errors: those of Create.
 func (m *Registry) Default(session string) (*Shell, error) {
 	spec := Spec{Session: session, Default: true}
 	if err := spec.check(); err != nil {
@@ -135,14 +135,14 @@ func (m *Registry) Default(session string) (*Shell, error) {
 	m.mu.Lock()
 	s := m.defaultShell(session)
 	m.mu.Unlock()
-	var kept Kept
+	var kept SavedState
 	var err error
 	if s == nil {
-		kept = m.cfg.Hooks.Vacant(session)
-		if spec.place, err = m.cfg.Hooks.Provider(session); err != nil {
+		kept = m.cfg.Hooks.SavedState(session)
+		if spec.provider, err = m.cfg.Hooks.Provider(session); err != nil {
 			return nil, err
 		}
-		if dir, _ := terminal.StartDir(spec.place, kept.Cwd); kept.Key != "" {
+		if dir, _ := terminal.StartDir(spec.provider, kept.Cwd); kept.Key != "" {
 			spec.Cwd = dir
 		}
 	}
@@ -166,7 +166,7 @@ func (m *Registry) Default(session string) (*Shell, error) {
 	return s, nil
 }
 
-// check tells whether the names are names. What only the system can tell is left to shell.Start. Errors: ErrInvalid.
+// check refuses invalid names. shell.Start checks the rest. Errors: ErrInvalid.
 func (s *Spec) check() error {
 	if err := terminal.CheckName("session", s.Session); err != nil {
 		return err
@@ -177,19 +177,19 @@ func (s *Spec) check() error {
 	return nil
 }
 
-// defaultShell is the default shell of a session, perhaps one that is about to start, or nil. The lock is held.
+// defaultShell is the default shell of a session, which may still be starting, or nil. The lock is held.
 func (m *Registry) defaultShell(session string) *Shell {
 	for _, s := range m.byKey {
-		if s.Default && s.Session == session && s.phase != shellGoing {
+		if s.Default && s.Session == session && s.phase != shellEnding {
 			return s
 		}
 	}
 	return nil
 }
 
-// reserveShell makes the name and a place a new shell's, so that two requests for one name start one shell. The lock is
-// held. key is that of a row that waits for its shell, "" for a new one. The caller has to call startShell after it,
-// which gives both back when there is nothing to have them.
+// reserveShell reserves a name and an entry for a new shell, so that two requests for one name start one shell. key
+// is the one of a row that waits for its shell, "" for a new one. The caller calls startShell, which gives both back
+// on failure. The lock is held.
 func (m *Registry) reserveShell(spec Spec, key string) (*Shell, error) {
 	if s := m.defaultShell(spec.Session); s != nil && spec.Default {
 		return nil, fmt.Errorf("%w: session %q has a default shell, %q", ErrExists, spec.Session, s.ID)
@@ -200,7 +200,7 @@ func (m *Registry) reserveShell(spec Spec, key string) (*Shell, error) {
 			continue
 		}
 		here++
-		if s.ID == spec.ID && s.phase != shellGoing {
+		if s.ID == spec.ID && s.phase != shellEnding {
 			return nil, fmt.Errorf("%w: session %q has a shell %q; delete it or choose another id", ErrExists,
 				spec.Session, spec.ID)
 		}
@@ -226,13 +226,13 @@ func (m *Registry) reserveShell(spec Spec, key string) (*Shell, error) {
 	return s, nil
 }
 
-// startShell starts a shell that was reserved and lets it be found.
-func (m *Registry) startShell(s *Shell, spec Spec, kept Kept) (*Shell, error) {
+// startShell starts a reserved shell. After it the shell can be found.
+func (m *Registry) startShell(s *Shell, spec Spec, kept SavedState) (*Shell, error) {
 	defer s.starting()
 	defer close(s.started)
 	release, err := m.cfg.Descriptors.Take(descriptors.Shell)
 	if s.failure = err; err == nil {
-		s.failure = m.bringUp(s, spec, kept)
+		s.failure = m.start(s, spec, kept)
 		release()
 	}
 	m.mu.Lock()
@@ -245,16 +245,16 @@ func (m *Registry) startShell(s *Shell, spec Spec, kept Kept) (*Shell, error) {
 	return s, nil
 }
 
-// bringUp starts a shell in a directory of its own. The record is written last: a directory without one is of a shell
-// that nobody was told of, and the next server removes it.
-func (m *Registry) bringUp(s *Shell, spec Spec, kept Kept) error {
+// start starts a shell in a directory of its own. The record is written last: the next server removes a directory
+// without one, because nobody knows that shell.
+func (m *Registry) start(s *Shell, spec Spec, kept SavedState) error {
 	dir, err := m.cfg.Store.MakeShell(s.Key)
 	if err != nil {
-		return unmade(err)
+		return directoryError(err)
 	}
 	s.Shell, err = shell.Start(m.shellConfig(s.Key, s.Session),
 		shell.Spec{ID: s.Key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
-			Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Provider: spec.place})
+			Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Provider: spec.provider})
 	if err == nil {
 		if err = m.saveShell(s, false); err == nil {
 			err = m.cfg.Hooks.Started(s, kept)
@@ -267,21 +267,21 @@ func (m *Registry) bringUp(s *Shell, spec Spec, kept Kept) error {
 		}
 	}
 	if e := m.cfg.Store.RemoveShell(s.Key); e != nil {
-		m.cfg.CannotClean(e)
+		m.cfg.OnCleanup(e)
 	}
 	return err
 }
 
-// unmade is the error of a shell's directory that could not be made: shell.ErrNoFiles unless the disk is full.
-func unmade(err error) error {
+// directoryError is the error of making a shell's directory: shell.ErrNoFiles unless the disk is full.
+func directoryError(err error) error {
 	if errors.Is(err, datadir.ErrNoSpace) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", shell.ErrNoFiles, err)
 }
 
-// Find returns a shell by its id. In session "" every session's are meant. Errors: ErrNotFound; ErrAmbiguous when
-// shells of several sessions have the id.
+// Find returns a shell by its id, of any session for "". Errors: ErrNotFound; ErrAmbiguous when shells of several
+// sessions have the id.
 func (m *Registry) Find(session, id string) (*Shell, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -301,7 +301,7 @@ func (m *Registry) Find(session, id string) (*Shell, error) {
 	return found, nil
 }
 
-// List are the shells of a session, all for "", oldest first.
+// List returns the shells of a session, all for "", oldest first.
 func (m *Registry) List(session string) []*Shell {
 	var list []*Shell
 	m.mu.Lock()
@@ -317,16 +317,17 @@ func (m *Registry) List(session string) []*Shell {
 	return list
 }
 
-// Delete ends a shell, all its processes and removes its files. It goes on when ctx ends; deleting twice is no error.
-// Errors: those of shell.Delete, then the next server tries again; ErrClosing; the reason of ctx.
+// Delete ends a shell with all its processes and removes its files. It continues after the end of ctx. A second
+// Delete is no error. Errors: those of shell.Delete, after which the next server tries again; ErrClosing; the reason
+// of ctx.
 func (m *Registry) Delete(ctx context.Context, s *Shell) error {
 	m.mu.Lock()
 	if s.phase == shellFound {
-		if !m.life.TryGo(func() { m.takeDown(s) }) {
+		if !m.life.TryGo(func() { m.remove(s) }) {
 			m.mu.Unlock()
 			return terminal.ErrClosing
 		}
-		s.phase = shellGoing
+		s.phase = shellEnding
 	}
 	m.mu.Unlock()
 	select {
@@ -337,9 +338,9 @@ func (m *Registry) Delete(ctx context.Context, s *Shell) error {
 	}
 }
 
-// takeDown ends a shell whose phase is shellGoing and removes what the disk has of it. What cannot be ended or removed
-// keeps its place in the table and its record, by which the next server sees to it.
-func (m *Registry) takeDown(s *Shell) {
+// remove ends a shell in the phase shellEnding and removes its files. A shell that cannot be ended or removed keeps
+// its entry and its record, so that the next server tries again.
+func (m *Registry) remove(s *Shell) {
 	defer close(s.gone)
 	if err := m.saveShell(s, true); err != nil {
 		m.cfg.Log.Warn("cannot note that a shell is deleted", "key", s.Key, "error",
@@ -352,7 +353,7 @@ func (m *Registry) takeDown(s *Shell) {
 		return
 	}
 	if s.remains = m.cfg.Store.RemoveShell(s.Key); s.remains != nil {
-		m.cfg.CannotClean(s.remains)
+		m.cfg.OnCleanup(s.remains)
 	}
 	m.mu.Lock()
 	delete(m.byKey, s.Key)
@@ -360,18 +361,18 @@ func (m *Registry) takeDown(s *Shell) {
 	m.cfg.Hooks.Removed(s.Key)
 }
 
-// DeletesAtOnce is how many shells of a session end at the same time: an end mostly waits for processes, but each look
-// at them reads /proc.
+// DeletesAtOnce is how many shells of a session end at the same time: an end mostly waits for processes, but each
+// look for them reads /proc.
 const DeletesAtOnce = 16
 
-// DeleteSession ends all shells of a session, of all sessions for "", several at a time, and removes the damaged ones.
-// Errors: those of Delete.
+// DeleteSession ends all shells of a session, of all sessions for "", several at a time, and removes the damaged
+// ones. Errors: those of Delete.
 func (m *Registry) DeleteSession(ctx context.Context, session string) error {
 	err := parallel.Each(m.List(session), DeletesAtOnce, func(s *Shell) error { return m.Delete(ctx, s) })
 	return errors.Join(err, m.removeDamaged(session))
 }
 
-// Close closes what this server has open of its shells, which go on.
+// Close closes the files of all shells in this process. The shells continue.
 func (m *Registry) Close() {
 	m.mu.Lock()
 	list := make([]*Shell, 0, len(m.byKey))
@@ -384,7 +385,7 @@ func (m *Registry) Close() {
 	}
 }
 
-// Lookup returns the shell that a row of a session is of, nil when there is none.
+// Lookup returns the shell of a session with a key, nil when there is none.
 func (m *Registry) Lookup(session, key string) *Shell {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -394,7 +395,7 @@ func (m *Registry) Lookup(session, key string) *Shell {
 	return nil
 }
 
-// ByKey returns the shell that the disk and the keeper know by key, in whatever phase; nil when there is none.
+// ByKey returns the shell with a key, in whatever phase; nil when there is none.
 func (m *Registry) ByKey(key string) *Shell {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Limits of shells. An idle shell costs three processes' worth of memory in the system (launcher, bash, and their share
-// of the keeper) and half a dozen descriptors here.
+// Limits of shells. An idle shell costs the memory of a launcher, a bash and a part of the keeper, and six
+// descriptors here.
 const (
 	Max           = 1000
 	MaxPerSession = 64
@@ -26,7 +26,7 @@ var (
 	ErrExists   = errors.New("the shell exists already")
 )
 
-// Spec says what shell to make.
+// Spec describes a new shell.
 type Spec struct {
 	Session  string
 	ID       string // "" lets the server choose one
@@ -35,14 +35,13 @@ type Spec struct {
 	Login    bool
 	Timeout  time.Duration
 	MaxReply int64
-	// Default makes it the one that Default returns; ErrExists when the session has one. With ID "" it gets the id that
-	// Default gives.
+	// Default makes it the session's default shell; ErrExists when there is one.
 	Default bool
 
-	place string // where it runs: see shell.Spec
+	provider string // where it runs: see shell.Spec
 }
 
-// Info is a shell as lists tell it. Its JSON is that of docs/exec-shells.md.
+// Info is a shell in lists. Its JSON is documented in docs/exec-shells.md.
 type Info struct {
 	ID        string    `json:"id"`
 	Session   string    `json:"session"`
@@ -62,7 +61,7 @@ type Shell struct {
 	Session      string
 	Default      bool // it is the one that the session's execs without a name go to
 
-	// Data is the hooks' own, see Hooks.NewData.
+	// Data is of the hooks; see Hooks.NewData.
 	Data any
 
 	shells *Registry
@@ -78,16 +77,16 @@ type Shell struct {
 	phase    phase         // guarded by Registry.mu
 }
 
-// phase is where a shell is between its creation and its end.
+// phase is the phase of a shell between its creation and its end.
 type phase int
 
 const (
 	shellStarting phase = iota // its name and place are taken
 	shellFound                 // it can be found
-	shellGoing                 // it is being deleted: the name is free, the place is not yet
+	shellEnding                // it is being deleted: the name is free, the place is not yet
 )
 
-// newShell is a shell that has not started.
+// newShell makes a shell that has not started.
 func (m *Registry) newShell(r shellRecord) *Shell {
 	s := &Shell{shells: m, ID: r.ID, Session: r.Session, Default: r.Default, Key: r.Shell, created: r.CreatedAt,
 		started: make(chan struct{}), gone: make(chan struct{})}
@@ -95,8 +94,8 @@ func (m *Registry) newShell(r shellRecord) *Shell {
 	return s
 }
 
-// Submit is shell.Submit of a thread that lets it: a paused one goes on, a session that is over is followed by another.
-// Errors: thread.ErrBudget, those of ready and of shell.Submit.
+// Submit is shell.Submit in a thread that admits it: a paused thread continues, an ended session gets a successor.
+// Errors: thread.ErrBudget, those of Hooks.Admit and of shell.Submit.
 func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
 	if err := s.shells.cfg.Hooks.Admit(s); err != nil {
 		return nil, err
@@ -121,10 +120,10 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 	return s.Shell.SetEnv(ctx, set, unset)
 }
 
-// moved tells what a shell says of its process.
-func (m *Registry) moved(e shell.ProcessEvent) {
+// processChanged passes a process event on to the hooks.
+func (m *Registry) processChanged(e shell.ProcessEvent) {
 	if s := m.ByKey(e.Shell); s != nil {
-		m.cfg.Hooks.Moved(s, e)
+		m.cfg.Hooks.ProcessChanged(s, e)
 	}
 }
 
@@ -135,13 +134,13 @@ func (s *Shell) Info() Info {
 		Queued: f.Queued, CreatedAt: s.created}
 }
 
-// in tells whether the shell is of the session, any for "".
+// in reports whether the shell is of a session, any for "".
 func (s *Shell) in(session string) bool { return session == "" || s.Session == session }
 
-// shellFormat is the version of shellRecord; a reader refuses what is newer.
+// shellFormat is the version of shellRecord. Readers refuse others.
 const shellFormat = 1
 
-// shellRecord is what the mux keeps of a shell on disk; the rest is package shell's.
+// shellRecord is the registry's record of a shell on disk; package shell has the rest.
 type shellRecord struct {
 	Format    int       `json:"format"`
 	Shell     string    `json:"shell"` // its key

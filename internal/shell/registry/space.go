@@ -12,20 +12,21 @@ import (
 	"github.com/evertty/evertty/internal/terminal"
 )
 
-// execSpace is what exec shells take of the disk.
-type execSpace struct {
+// space is the disk space of exec shells.
+type space struct {
 	logs    output.Quota
 	trouble atomic.Pointer[string] // why output or files of commands do not fit, nil when they do
 }
 
-// OpenSpace sets the bound of logs and the reserve up. It comes before the first shell.
+// OpenSpace sets the quota of logs and makes the reserve. It is called before the first shell.
 func (m *Registry) OpenSpace() {
 	m.space.logs.Limit = m.cfg.LogQuota
 	m.space.logs.Free = func(bytes int64) { m.freeExecLogs(bytes) }
 	m.holdReserve()
 }
 
-// freeExecLogs removes the oldest logs of commands that have ended, up to so many bytes, and returns how many it were.
+// freeExecLogs removes the oldest logs of ended commands, at least so many bytes where there are as many, and returns
+// how many it removed.
 func (m *Registry) freeExecLogs(bytes int64) (freed int64) {
 	type old struct {
 		at   time.Time
@@ -56,13 +57,13 @@ func (m *Registry) freeExecLogs(bytes int64) (freed int64) {
 	return freed
 }
 
-// makeExecRoom frees some of a full disk for the files of one command: the reserve, else the oldest logs.
+// makeExecRoom frees space on a full disk for the files of one command: the reserve, else the oldest logs.
 func (m *Registry) makeExecRoom() bool {
-	m.execTrouble(datadir.ErrNoSpace)
+	m.setTrouble(datadir.ErrNoSpace)
 	return m.cfg.Store.ReleaseReserve() || m.freeExecLogs(datadir.ReserveBytes) > 0
 }
 
-// KeepSpace keeps the quota, the reserve, and what is told of both.
+// KeepSpace enforces the quota, restores the reserve and updates Trouble.
 func (m *Registry) KeepSpace() {
 	if over := m.space.logs.Used() - m.space.logs.Limit; over > 0 {
 		m.freeExecLogs(over)
@@ -70,17 +71,17 @@ func (m *Registry) KeepSpace() {
 	m.holdReserve()
 }
 
-// holdReserve makes the reserve again, and says that there is space when there is more than that.
+// holdReserve restores the reserve, and clears the trouble when more than that is free.
 func (m *Registry) holdReserve() {
 	err := m.cfg.Store.HoldReserve()
 	if free, e := m.cfg.Store.FreeSpace(); err == nil && e == nil && free < datadir.ReserveBytes {
 		err = datadir.ErrNoSpace
 	}
-	m.execTrouble(err)
+	m.setTrouble(err)
 }
 
-// execTrouble notes why files of commands cannot be written; nil that they can.
-func (m *Registry) execTrouble(err error) {
+// setTrouble notes why files of commands cannot be written; nil when they can.
+func (m *Registry) setTrouble(err error) {
 	if err == nil {
 		m.space.trouble.Store(nil)
 		return
@@ -91,18 +92,18 @@ func (m *Registry) execTrouble(err error) {
 	}
 }
 
-// lostOutput notes that the disk did not take the output of a command.
+// lostOutput notes that the disk has refused the output of a command.
 func (m *Registry) lostOutput(i shell.Info) {
 	switch {
 	case i.Result == nil:
 	case i.Result.TruncatedReason == output.CutDisk:
-		m.execTrouble(datadir.ErrNoSpace)
+		m.setTrouble(datadir.ErrNoSpace)
 	case i.Result.TruncatedReason == output.CutFailed:
-		m.execTrouble(errors.New("the disk refuses it"))
+		m.setTrouble(errors.New("the disk refuses it"))
 	}
 }
 
-// Trouble says why the output or the files of commands cannot be written, "" when they can.
+// Trouble is why output or files of commands cannot be written, "" when they can.
 func (m *Registry) Trouble() string {
 	if text := m.space.trouble.Load(); text != nil {
 		return *text

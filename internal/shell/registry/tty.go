@@ -11,25 +11,25 @@ import (
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/terminal"
 )
 
 const (
-	// terminalGrace is the time from SIGHUP to SIGKILL for a command on a terminal whose time is over: that from SIGINT
-	// to SIGKILL of one in a shell.
+	// terminalGrace is the time from SIGHUP to SIGKILL for a command on a terminal after its timeout, as from SIGINT
+	// to SIGKILL in a shell.
 	terminalGrace = time.Second
-	// terminalEnd bounds the wait for what does not react even to SIGKILL, which the disk may hold up.
+	// terminalEnd bounds the wait for a process that does not react to SIGKILL, because of a slow disk for example.
 	terminalEnd   = 10 * time.Second
 	codeTimedOut  = 124
 	codeCancelled = 130
 )
 
-// ExecTTY starts a command with a terminal as its standard files, in the directory and with the environment of a shell:
-// `tty:true`. Its Stdin is typed, and the end of file after it unless Stdin is nil; Text is limited to what one
-// argument of a program may have. The command is one of the shell's history, with what the terminal printed as its
-// stdout; nothing that it does to its directory and variables is the shell's. It goes on under the next server. When it
-// has ended and its log has everything, the terminal is removed with its files. Errors: those of Create and of
-// shell.Enroll.
+// ExecTTY runs a command on a terminal of its own, in the directory and with the environment of a shell: `tty:true`.
+// Its Stdin is typed, and end of file after it unless Stdin is nil. Text may be as long as one argument of a program.
+// The command is in the shell's history, with the terminal's output as stdout; changes of its directory and variables
+// do not reach the shell. It continues under the next server. After its end, when its log is complete, the terminal
+// is removed with its files. Errors: those of Create and of shell.Enroll.
 func (m *Registry) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*shell.Exec, error) {
 	if c.Isolated && len(c.Argv) == 0 {
 		return nil, fmt.Errorf("%w: argv is empty: name a program", terminal.ErrInvalid)
@@ -63,8 +63,7 @@ func (m *Registry) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*she
 	return e, nil
 }
 
-// resumeTerminalExecs goes on with the commands on terminals that an earlier server has left. What it had not typed is
-// not typed.
+// resumeTerminalExecs follows the commands on terminals of an earlier server. Input that it had not typed is lost.
 func (m *Registry) resumeTerminalExecs(s *Shell) {
 	for _, e := range s.Terminals() {
 		t, err := m.cfg.Terminals.Find("", e.Info().PTY)
@@ -76,9 +75,8 @@ func (m *Registry) resumeTerminalExecs(s *Shell) {
 	}
 }
 
-// settle waits until what the last command did to the shell is known, which takes a moment longer than its answer: a
-// change of nothing has its turn after that. A command that runs is not waited for, and a shell that has ended is not
-// started.
+// settle waits until the state after the last command is known, a moment after its answer, by an empty change in its
+// turn. It neither waits for a running command nor starts a shell that has ended.
 func (s *Shell) settle(ctx context.Context) error {
 	if f := s.Stats(); f.Busy || f.Queued > 0 || f.PID == 0 {
 		return nil
@@ -86,8 +84,8 @@ func (s *Shell) settle(ctx context.Context) error {
 	return s.Shell.SetEnv(ctx, nil, nil)
 }
 
-// terminalSpec is the terminal for a command. Variables that the shell lacks and every terminal has (PATH, HOME, …)
-// come back. TERM is the terminal's own unless the user has set another one in the shell.
+// terminalSpec is the terminal of a command. It has the variables of every terminal (PATH, HOME, …) even if the shell
+// has unset them. TERM is the terminal's own unless the user has set it in the shell.
 func (s *Shell) terminalSpec(c shell.Command) terminal.Spec {
 	state := s.State()
 	env := map[string]string{}
@@ -117,8 +115,8 @@ type terminalExec struct {
 	e *shell.Exec
 }
 
-// typeIn types p and the end of file while the program runs and returns a function that ends that. What the program
-// does not read is not missed.
+// typeIn types p and end of file while the program runs, and returns a function that stops it. Unread input is
+// dropped.
 func (x terminalExec) typeIn(p []byte) (stop func()) {
 	ctx, cancel := context.WithCancel(x.m.ctx)
 	done := make(chan struct{})
@@ -145,8 +143,8 @@ func (x terminalExec) typeIn(p []byte) (stop func()) {
 	}
 }
 
-// run follows the command to its end, writes that down and removes the terminal. It returns before that when the server
-// leaves.
+// run follows the command to its end, records that and removes the terminal. It returns earlier when the server shuts
+// down.
 func (x terminalExec) run() {
 	m := x.m
 	copied := make(chan struct{})
@@ -175,7 +173,7 @@ func (x terminalExec) run() {
 	}
 }
 
-// await waits for the end of the command or of its time, and for somebody who wants its end.
+// await waits for the end of the command, its timeout or its cancellation.
 func (x terminalExec) await() (r shell.Result, err error) {
 	late, stop := x.e.Overtime()
 	defer stop()
@@ -198,7 +196,7 @@ func (x terminalExec) await() (r shell.Result, err error) {
 	return r, x.code(&r)
 }
 
-// HangUp ends the command.
+// hangUp ends the command.
 func (x terminalExec) hangUp() error {
 	m := x.m
 	ctx, cancel := context.WithTimeout(m.ctx, terminalEnd)
@@ -232,7 +230,7 @@ func (x terminalExec) code(r *shell.Result) error {
 	return nil
 }
 
-// copy moves what the terminal prints into the command's log, from where an earlier server has come to, until its end.
+// copy copies the terminal's output to the command's log, from the end of the log until the end of the output.
 func (x terminalExec) copy() {
 	j, err := x.t.Journal()
 	if err != nil {
@@ -253,8 +251,8 @@ func (x terminalExec) copy() {
 	changed, stop := x.t.Hub().Watch()
 	defer stop()
 	for {
-		over := isClosed(x.t.Done()) // before the look: then all of it is there
-		if !x.page(reader) || over {
+		over := shelldir.Closed(x.t.Done()) // before the look: then all of it is there
+		if !x.copyPage(reader) || over {
 			return
 		}
 		select {
@@ -266,8 +264,8 @@ func (x terminalExec) copy() {
 	}
 }
 
-// page copies what the journal has now. It is false when the rest cannot be read.
-func (x terminalExec) page(reader *journal.Reader) bool {
+// copyPage copies the journal up to its end. It is false when the rest cannot be read.
+func (x terminalExec) copyPage(reader *journal.Reader) bool {
 	for {
 		e, err := reader.Next()
 		switch {
@@ -279,15 +277,5 @@ func (x terminalExec) page(reader *journal.Reader) bool {
 		case e.Kind == journal.EntryOutput:
 			x.e.Append(e.Data)
 		}
-	}
-}
-
-// isClosed tells whether a channel that only ever gets closed is.
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
 	}
 }

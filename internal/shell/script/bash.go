@@ -66,7 +66,7 @@ func (b *Bash) group(sign string) string {
 
 // Barrier is a control line that makes a sign whose name begins with prefix, followed by the process id of the bash.
 func (b *Bash) Barrier(prefix string) string {
-	return b.group(sign(filepath.Join(b.Dir, shelldir.SignsDir, prefix), "$BASHPID")) + " || \\exit\n"
+	return b.group(sign(filepath.Join(b.Dir, shelldir.MarkersDir, prefix), "$BASHPID")) + " || \\exit\n"
 }
 
 // Setup is the script that makes a new bash ready, without prompts, its own list of commands and what profile files

@@ -161,7 +161,7 @@ func (c *Command) FirstWords() string {
 // tells only whether it failed, and PIPESTATUS has the status; a user who made something else of that variable gets 1
 // for every failure. A line that is aborted makes no such sign, and the next one has the status as ever.
 func (c *Command) invertedGroup(source, files string) string {
-	inner := c.group(sign(filepath.Join(c.Dir, shelldir.GuardedName), "$?-${PIPESTATUS[0]}"))
+	inner := c.group(sign(filepath.Join(c.Dir, shelldir.InvertedName), "$?-${PIPESTATUS[0]}"))
 	return "{ { ! " + source + "\n} " + files + "\n" + inner + "\n}"
 }
 

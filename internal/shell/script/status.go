@@ -20,7 +20,7 @@ func Status(dir string) (code int, ok bool) {
 			code = late
 		}
 	}
-	if text, inverted := shelldir.FindSign(dir, shelldir.GuardedName); inverted {
+	if text, inverted := shelldir.FindMarker(dir, shelldir.InvertedName); inverted {
 		return invertedStatus(text), true
 	}
 	return code, true

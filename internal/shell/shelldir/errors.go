@@ -14,7 +14,7 @@ var (
 	ErrDamaged = errors.New("files of a shell are damaged")
 )
 
-// SpaceError adds ErrNoSpace to the errors of a disk, a quota or a limit that takes no more.
+// SpaceError adds ErrNoSpace to the errors of a full disk, quota or limit.
 func SpaceError(err error) error {
 	for _, full := range [...]error{unix.ENOSPC, unix.EDQUOT, unix.EFBIG} {
 		if errors.Is(err, full) && !errors.Is(err, ErrNoSpace) {
@@ -24,7 +24,7 @@ func SpaceError(err error) error {
 	return err
 }
 
-// FileError is SpaceError, and adds ErrNoFiles to any other error of the making of a file.
+// FileError is SpaceError, and adds ErrNoFiles to other errors of making a file.
 func FileError(err error) error {
 	if err = SpaceError(err); err == nil || errors.Is(err, ErrNoSpace) {
 		return err

@@ -17,7 +17,7 @@ func RemoveFIFOs(dir string) {
 	}
 }
 
-// RemoveAllFIFOs removes the FIFOs of a shell that nothing runs of.
+// RemoveAllFIFOs removes the FIFOs of a shell without processes.
 func RemoveAllFIFOs(dir string) {
 	_ = os.Remove(filepath.Join(dir, ControlFIFO))
 	for _, parent := range [...]string{CommandsDir, InternalDir} {
@@ -28,7 +28,7 @@ func RemoveAllFIFOs(dir string) {
 	}
 }
 
-// MakeFIFO makes a FIFO in the place of whatever is there, and fails at once when that cannot be.
+// MakeFIFO makes a FIFO, in place of an existing file.
 func MakeFIFO(path string) error {
 	err := unix.Mkfifo(path, 0o600)
 	if errors.Is(err, unix.EEXIST) {
@@ -51,7 +51,7 @@ func OpenFIFO(path string, mode int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// OpenPath is a path to an open file, whether its name is there or not.
+// OpenPath is a path to an open file, also to a removed one.
 func OpenPath(f *os.File) string {
 	path := "/proc/self/fd/"
 	if conn, err := f.SyscallConn(); err == nil {
@@ -60,8 +60,8 @@ func OpenPath(f *os.File) string {
 	return path
 }
 
-// Poll tells whether a FIFO has something to read, and whether it had writers that are gone; with neither none has come
-// yet, or it has written nothing.
+// Poll reports whether a FIFO has data, and whether it had writers that have closed it. With neither, no writer has
+// come yet, or it has written nothing.
 func Poll(fd int) (waiting, gone bool) {
 	list := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for {
@@ -77,7 +77,7 @@ func Poll(fd int) (waiting, gone bool) {
 	}
 }
 
-// Closed tells whether a channel that carries nothing was closed.
+// Closed reports whether a channel without values is closed.
 func Closed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -87,7 +87,7 @@ func Closed(c <-chan struct{}) bool {
 	}
 }
 
-// ClosedChannel is what waits for nothing wait for.
+// ClosedChannel is a closed channel.
 var ClosedChannel = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)

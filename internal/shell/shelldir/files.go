@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WriteFile is Write for a text.
+// WriteFile is Write for given content.
 func WriteFile(path string, content []byte) error {
 	return Write(path, func(w *bufio.Writer) error {
 		_, err := w.Write(content)
@@ -40,7 +40,7 @@ func Write(path string, write func(w *bufio.Writer) error) error {
 	return SpaceError(err)
 }
 
-// Touch makes an empty file, its owner's alone, unless there is one.
+// Touch makes an empty file with mode 0600 unless it exists.
 func Touch(path string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -82,7 +82,7 @@ func MakeDir(parent, dir string) error {
 	return SpaceError(err)
 }
 
-// Nearest is path when it is a directory that can be entered, else the nearest parent that is.
+// Nearest is path if it is a directory that can be entered, else the nearest parent that is.
 func Nearest(path string) string {
 	if !filepath.IsAbs(path) {
 		return "/" // "" would be this process's own
@@ -98,7 +98,7 @@ func Nearest(path string) string {
 	return path
 }
 
-// enterable tells whether a path is a directory that this process may enter.
+// enterable reports whether this process may enter a directory.
 func enterable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir() && unix.Access(path, unix.X_OK) == nil

@@ -1,5 +1,5 @@
-// Package shelldir is the directory of an exec shell: the names in it, FIFOs, signs (files whose names tell something),
-// watches, and how its files are written.
+// Package shelldir is the directory of an exec shell: the names in it, FIFOs, markers (empty files whose names carry
+// the information), watches, and how its files are written.
 package shelldir
 
 // Names in the directory of a command. The FIFOs are gone once the command has them open or has ended.
@@ -18,18 +18,18 @@ const (
 	PwdFile      = "pwd"  // what PWD and OLDPWD were
 	BackFile     = "back" // what goes back to there
 	StatusName   = "rc."  // followed by the status; a name that is only a number is that of a command that was aborted
-	GuardedName  = "st."  // followed by whether the command failed, a dash and its status
+	InvertedName = "st."  // followed by whether the command failed, a dash and its status
 	PidName      = "pid." // followed by the process id of a background command
 	ReachedName  = "told" // the shell has come to a command in the background, whose own sign may come later
 	FinishedName = "came" // a command in the background has come to the end of its text
-	// in SignsDir, by the launcher: followed by the number of a process of the shell, a dot, its session
+	// in MarkersDir, by the launcher: followed by the number of a process of the shell, a dot, its session
 	SessionName = "sid."
 )
 
 // Names in the directory of a shell.
 const (
 	ControlFIFO   = "ctl"
-	SignsDir      = "s" // files whose coming into being tells something
+	MarkersDir    = "s" // files whose coming into being tells something
 	LauncherFile  = "launch"
 	LauncherLog   = "launch.log"
 	SetupFile     = "setup" // what a new bash reads first

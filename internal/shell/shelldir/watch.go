@@ -10,9 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inotify tells when files come into being in directories. A process has one for all its shells: a user may have few
-// inotify instances (fs.inotify.max_user_instances, 128 by default) but very many watches. It runs one goroutine while
-// there is a shell.
+// inotify reports new files in directories. A process has one instance for all shells: a user may have few instances
+// (fs.inotify.max_user_instances, 128 by default) but very many watches. Its goroutine runs while there is a shell.
 type inotify struct {
 	mu    sync.Mutex
 	users int
@@ -30,9 +29,9 @@ type Watch struct {
 // Watcher is the one watcher of this process.
 var Watcher inotify
 
-// Enter makes the watcher work until as many calls of leave. Errors: the kernel's when there is no further inotify
+// Acquire starts the watcher; as many calls of Release stop it. Errors: the kernel's when there is no further inotify
 // instance.
-func (w *inotify) Enter() error {
+func (w *inotify) Acquire() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.users == 0 {
@@ -47,8 +46,8 @@ func (w *inotify) Enter() error {
 	return nil
 }
 
-// Leave ends what enter began.
-func (w *inotify) Leave() {
+// Release undoes one Acquire.
+func (w *inotify) Release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.users--; w.users == 0 {
@@ -104,7 +103,7 @@ func (w *inotify) control(f func(fd int) (int, error)) (n int, err error) {
 	return n, errors.Join(err, inner)
 }
 
-// run passes on what the kernel tells until the file is closed.
+// run dispatches events until the file is closed.
 func (w *inotify) run(file *os.File) {
 	buf := make([]byte, 16<<10)
 	for {
@@ -116,7 +115,7 @@ func (w *inotify) run(file *os.File) {
 	}
 }
 
-// pass wakes those whose directories events are about, everybody when the kernel lost some.
+// pass wakes the watches of the events' directories, all of them when the kernel lost events.
 func (w *inotify) pass(file *os.File, events []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -137,7 +136,7 @@ func (w *inotify) pass(file *os.File, events []byte) {
 	}
 }
 
-// wake leaves a value unless there is one.
+// wake sends a value unless there is one.
 func (one *Watch) wake() {
 	select {
 	case one.Changed <- struct{}{}:

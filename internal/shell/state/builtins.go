@@ -2,9 +2,8 @@ package state
 
 import "slices"
 
-// Builtin is the words that run a builtin, whatever functions and aliases there are and what enable -n has taken away;
-// "" when none do. A backslash keeps aliases away, and of the ways past a function one that is free is taken. "." may
-// be source. In a nil Snapshot, that of a fresh bash, all builtins are there.
+// Builtin returns the words that run a builtin, despite functions, aliases and enable -n; "" when there are none. A
+// backslash prevents aliases. For "." it may be source. In a nil Snapshot, a new bash, all builtins are available.
 func (s *Snapshot) Builtin(name string) string {
 	switch {
 	case s == nil:
@@ -23,29 +22,29 @@ func (s *Snapshot) Builtin(name string) string {
 	return ""
 }
 
-// IsBuiltin tells whether a name is that of a builtin and of nothing that comes before it.
+// IsBuiltin reports whether a name means a builtin, and no function.
 func (s *Snapshot) IsBuiltin(name string) bool {
 	return s == nil || !s.HasFunction(name) && !slices.Contains(s.disabled, name)
 }
 
-// HasFunction tells whether there is a function of the name.
+// HasFunction reports whether there is a function of the name.
 func (s *Snapshot) HasFunction(name string) bool {
 	return s != nil && slices.ContainsFunc(s.functions, func(f function) bool { return f.name == name })
 }
 
-// HasAlias tells whether one of the names is an alias.
+// HasAlias reports whether one of the names is an alias.
 func (s *Snapshot) HasAlias(names ...string) bool {
 	return s != nil && slices.ContainsFunc(s.aliases, func(a element) bool { return slices.Contains(names, a.key) })
 }
 
-// HasTrap tells whether the user has a trap on a signal or event.
+// HasTrap reports whether the user has a trap on a signal or event.
 func (s *Snapshot) HasTrap(name string) bool { return s != nil && slices.Contains(s.traps, name) }
 
-// HasOption tells whether an option of set -o is on.
+// HasOption reports whether an option of set -o is on.
 func (s *Snapshot) HasOption(name string) bool { return s != nil && isOn(s.sets, name) }
 
-// Usable is the snapshot as a new bash can have it and still be told to read a file, and what is left out for that, in
-// words. A new bash has all builtins.
+// Usable is the snapshot as a new bash, which has all builtins, can have it and still read files, and the names of
+// what is left out for that.
 func (s *Snapshot) Usable() (*Snapshot, []string) {
 	next := *s
 	next.disabled = nil
@@ -56,7 +55,7 @@ func (s *Snapshot) Usable() (*Snapshot, []string) {
 	return &next, []string{"function ."}
 }
 
-// WithoutFunctions is the snapshot of a bash whose functions could not be restored.
+// WithoutFunctions is the snapshot without functions, which could not be restored.
 func (s *Snapshot) WithoutFunctions() *Snapshot {
 	next := *s
 	next.functions = nil

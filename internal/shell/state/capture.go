@@ -19,19 +19,18 @@ const (
 	RestoreFile  = "restore"   // what a new bash runs
 )
 
-// captureMagic is the first section that the capture can write by itself; the number changes with the order of
-// sections.
+// captureMagic is the first section that the capture writes itself; the number changes with the order of sections.
 const captureMagic = "evertty-capture-1"
 
-// notCaptured is what captureFound has before a capture: the file is there with a mode of ours, for the user's umask
-// may be of any kind.
+// notCaptured is the content of captureFound before a capture: the file exists already, with mode 0600 whatever the
+// user's umask is.
 const notCaptured = "-"
 
-// captureEnd is the last section: without it the capture is not whole.
+// captureEnd is the last section: a capture without it is not complete.
 const captureEnd = "end"
 
-// maxState bounds the size of a capture that is taken, in bytes: what a shell with thousands of long variables has, and
-// what can be written and read between two commands.
+// maxState bounds the size of a capture, in bytes: a shell with thousands of long variables, which can be written and
+// read between two commands.
 const maxState = 64 << 20
 
 // captureText is the script of the capture, with FILE for the quoted path of captureFound. It runs in a subshell, so
@@ -108,8 +107,7 @@ const (
 	sectionsFixed
 )
 
-// WriteScript writes the file that CaptureLine runs, and the place for what it finds, into the directory of a shell.
-// Once per directory; again does no harm.
+// WriteScript writes the script of CaptureLine into the directory of a shell. Repeating it does no harm.
 func WriteScript(dir string) error {
 	path := filepath.Join(dir, captureFile)
 	text := strings.NewReplacer(
@@ -146,8 +144,8 @@ func CaptureLineEnabling(dir string) string {
 		" ")+"; ")
 }
 
-// JobsWord is a part of a word that is nothing and leaves what jobs -l prints to the capture, when there was a job:
-// jobs exist in the shell itself and in $( ), but not in the ( ) of the capture.
+// JobsWord is a part of a word that expands to nothing and writes the output of jobs -l for the capture, when there
+// was a job: jobs exist in the shell itself and in $( ), but not in the ( ) of the capture.
 func JobsWord(dir string) string {
 	return `"${!:+$(\jobs -l 2>/dev/null >|` + QuoteASCII(filepath.Join(dir, shelldir.JobsFile)) + `)}"`
 }
@@ -164,20 +162,20 @@ func captureWith(dir, before string) string {
 		` >/dev/null 2>&1 || ( : )` + "\n"
 }
 
-// Prepare makes the place of what the next capture finds.
+// Prepare makes the file for the next capture.
 func Prepare(dir string) {
 	_ = os.WriteFile(filepath.Join(dir, captureFound), []byte(notCaptured), 0o600)
 }
 
-// NotRead tells whether bash has run a capture without reading its script. Of a capture that did not run at all
-// a DEBUG trap may have had all of it skipped, which is the user's business.
+// NotRead reports whether bash has run a capture without reading its script. A capture that did not run at all may
+// have been skipped by the user's DEBUG trap.
 func NotRead(dir string) bool {
 	text, err := os.ReadFile(filepath.Join(dir, captureFound))
 	return err == nil && string(text) != notCaptured && !bytes.Contains(text, []byte(captureMagic))
 }
 
-// Adopt makes a whole DIR/state.new the state of the shell and returns it. One that is not whole is left alone, for the
-// next capture writes it anew, and the older state stays. No capture may be running. Errors: ErrDamaged, fs.ErrNotExist
+// Adopt makes a complete DIR/state.new the state of the shell and returns it. It leaves an incomplete one, which the
+// next capture replaces, and keeps the older state. No capture may be running. Errors: ErrDamaged, fs.ErrNotExist
 // when no capture has run since.
 func Adopt(dir string) (*Snapshot, error) {
 	found := filepath.Join(dir, captureFound)
@@ -208,8 +206,8 @@ func Load(dir string) (*Snapshot, error) {
 	return i, nil
 }
 
-// errSyntax says that a definition is not one.
+// errSyntax is of an invalid definition.
 var errSyntax = errors.New("not a definition")
 
-// Path is the path of the newest whole capture.
+// Path is the path of the newest complete capture.
 func Path(dir string) string { return filepath.Join(dir, StateFile) }

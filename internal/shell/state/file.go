@@ -15,18 +15,17 @@ import (
 )
 
 const (
-	// windowSize is how much of a capture is read at a time, in bytes.
+	// windowSize is how much of a capture is in memory at a time, in bytes.
 	windowSize = 64 << 10
-	// longDefinition is from which length on the definition of a variable is copied as bash printed it, in bytes;
-	// shorter ones are read into memory and written anew.
+	// longDefinition is the length from which the definition of a variable is copied as bash printed it, in bytes;
+	// shorter ones are parsed and written anew.
 	longDefinition = 1 << 20
-	// maxSection bounds a section that is read into memory, in bytes: those of options, traps, aliases, names of
-	// functions, completions. What users keep in variables, functions and arguments is in other sections.
+	// maxSection bounds a section that is read into memory, in bytes: options, traps, aliases, names of functions,
+	// completions. Variables, functions and arguments are in other sections.
 	maxSection = 4 << 20
 )
 
-// capture is a capture in a file, which is read piece by piece: what is in memory of it at a time does not grow with
-// it.
+// capture is a capture in a file, read piece by piece: the memory for it is bounded.
 type capture struct {
 	window
 	sections  [sectionsFixed]span
@@ -38,7 +37,7 @@ type capture struct {
 // span is a part of a file, in bytes.
 type span struct{ at, size int64 }
 
-// openCaptured finds the sections of a capture. Errors: ErrDamaged, fs.ErrNotExist of one that has not run, those of
+// openCaptured finds the sections of a capture. Errors: ErrDamaged, fs.ErrNotExist before the first capture, those of
 // file.
 func openCaptured(file io.ReaderAt, size int64) (*capture, error) {
 	c := &capture{window: window{file: file, end: size, buffer: make([]byte, windowSize)}, long: longDefinition}
@@ -76,7 +75,7 @@ func openCaptured(file io.ReaderAt, size int64) (*capture, error) {
 	return c, c.failed
 }
 
-// damage is ErrDamaged, or what has kept the file from being read.
+// damage is ErrDamaged, or the error of the file.
 func (c *capture) damage(what string) error {
 	if c.failed != nil {
 		return c.failed
@@ -84,7 +83,7 @@ func (c *capture) damage(what string) error {
 	return fmt.Errorf("%w: %s", shelldir.ErrDamaged, what)
 }
 
-// section is one of the sections that are not large. Errors: ErrDamaged of one of more than maxSection.
+// section reads a section that is not large. Errors: ErrDamaged of one of more than maxSection.
 func (c *capture) section(n int) (string, error) {
 	s := c.sections[n]
 	if n == sectionJobs {
@@ -96,7 +95,7 @@ func (c *capture) section(n int) (string, error) {
 	return c.read(s), c.failed
 }
 
-// image is what is kept of a capture in memory.
+// image is the part of a capture for memory.
 func (c *capture) image() (*Snapshot, error) {
 	var parts [sectionsFixed]string
 	for n := range parts {
@@ -143,8 +142,8 @@ type definition struct {
 	span
 }
 
-// definitions calls f for each definition in order. What makes no sense is skipped, up to the next line that begins as
-// one should.
+// definitions calls f for each definition in order. It skips invalid text up to the next line that begins like a
+// definition.
 func (c *capture) definitions(f func(d definition)) {
 	s := c.sections[sectionVariables]
 	end := s.at + s.size
@@ -168,7 +167,7 @@ func (c *capture) definitions(f func(d definition)) {
 	}
 }
 
-// definition reads the one that begins at a place.
+// definition reads the definition at a position.
 func (c *capture) definition(at, end int64) (d definition, ok bool) {
 	next, ok := c.passLine(at, end)
 	if !ok {
@@ -191,11 +190,10 @@ func (c *capture) definition(at, end int64) (d definition, ok bool) {
 	return d, true
 }
 
-// longestHead is the longest beginning of a definition, up to the value, in bytes.
+// longestHead bounds the beginning of a definition, up to the value, in bytes.
 const longestHead = 64 << 10
 
-// passLine finds the end of the line that begins at a place and does not end within quotes. ok is false when its quotes
-// do not end.
+// passLine finds the end of the line at a position, outside of quotes. ok is false when a quote is unclosed.
 func (c *capture) passLine(at, end int64) (next int64, ok bool) {
 	var q quoting
 	for at < end {
@@ -214,14 +212,14 @@ func (c *capture) passLine(at, end int64) (next int64, ok bool) {
 	return at, q.open == 0
 }
 
-// quoting is where in what bash prints as a line to be read again a place is.
+// quoting is the state of quotes at a position in the output of bash.
 type quoting struct {
 	open    byte // the quote that is open: 0, ", ', or $ for $'
 	before  byte
 	escaped bool
 }
 
-// pass goes over a byte and tells whether it ends the line.
+// pass takes a byte and reports whether it ends the line.
 func (q *quoting) pass(b byte) (ends bool) {
 	switch {
 	case q.escaped:
@@ -242,7 +240,7 @@ func (q *quoting) pass(b byte) (ends bool) {
 	return false
 }
 
-// readImage is what is kept in memory of a capture in a file. Errors: ErrDamaged, fs.ErrNotExist.
+// readImage reads the part of a capture for memory. Errors: ErrDamaged, fs.ErrNotExist.
 func readImage(path string) (*Snapshot, error) {
 	file, c, err := openCapture(path)
 	if err != nil {
@@ -277,7 +275,8 @@ func openCapture(path string) (*os.File, *capture, error) {
 	return file, c, nil
 }
 
-// window is a file of which a part is in memory.
+// window is a file of which one part is in memory. It is not read as a whole, nor mapped: a capture may have maxState
+// bytes, and the user can truncate it, which would be SIGBUS.
 type window struct {
 	file   io.ReaderAt
 	end    int64
@@ -287,8 +286,8 @@ type window struct {
 	failed error // the first that was met; everything is empty from then on
 }
 
-// part is what is in memory from a place on; it is not empty before end unless reading has failed. It is valid until
-// the next call.
+// part returns the bytes in memory from a position on, none at the end and after an error. They are valid until the
+// next call.
 func (w *window) part(at int64) []byte {
 	if at < w.from || at >= w.from+int64(w.filled) {
 		w.from, w.filled = at, 0
@@ -303,7 +302,7 @@ func (w *window) part(at int64) []byte {
 	return w.buffer[at-w.from : w.filled]
 }
 
-// find is the place of the first such byte before end.
+// find returns the position of the first such byte before end.
 func (w *window) find(at, end int64, b byte) (int64, bool) {
 	for at < end {
 		part := w.part(at)
@@ -319,7 +318,7 @@ func (w *window) find(at, end int64, b byte) (int64, bool) {
 	return end, false
 }
 
-// count is how many NULs a span has.
+// count is the number of NULs in a span.
 func (w *window) count(s span) (n int) {
 	_ = w.pieces(s, func(piece []byte) error {
 		n += bytes.Count(piece, []byte{0})
@@ -328,7 +327,7 @@ func (w *window) count(s span) (n int) {
 	return n
 }
 
-// read is a span as text, "" when it cannot be read.
+// read is a span as text, "" after an error.
 func (w *window) read(s span) string {
 	text := make([]byte, 0, s.size)
 	if err := w.pieces(s, func(piece []byte) error {

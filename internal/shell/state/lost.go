@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// limitLetters are the letters that ulimit has for the names in /proc/PID/limits, and the unit in which it counts, in
-// bytes. "Max file locks" is not among them: Linux has no such limit any more, and what is there is the shell's process
-// tag.
+// limitLetters are the options of ulimit for the names in /proc/PID/limits, with their unit in bytes. "Max file
+// locks" is not among them: Linux has no such limit any more, and its value is the shell's process tag.
 var limitLetters = map[string]struct {
 	letter string
 	unit   uint64
@@ -23,8 +22,8 @@ var limitLetters = map[string]struct {
 		1}, "Max realtime timeout": {"R", 1},
 }
 
-// Lost tells in sentences what of the snapshot a new bash with this process id does not have: jobs, traps, file
-// descriptors, disabled builtins, limits (those only for a pid > 0, by comparison with /proc/PID/limits).
+// Lost names what a new bash with this process id does not have of the snapshot: jobs, traps, file descriptors,
+// disabled builtins, limits (those only for a pid > 0, by comparison with /proc/PID/limits).
 func (s *Snapshot) Lost(pid int) []string {
 	var list []string
 	for _, j := range s.jobs {
@@ -49,7 +48,7 @@ func (s *Snapshot) Lost(pid int) []string {
 	return append(list, s.lostLimits(limitsOf(string(now)))...)
 }
 
-// lostLimits are the limits that were set and are not now.
+// lostLimits are the limits that differ now.
 func (s *Snapshot) lostLimits(now map[string]string) []string {
 	var list []string
 	for name, value := range s.limits {
@@ -86,8 +85,8 @@ func limitsOf(text string) map[string]string {
 	return limits
 }
 
-// trapsOf reads what trap prints: the names of the signals that have one, and what follows that list. In posix mode
-// bash lists those that were asked for and have none, too, as "-".
+// trapsOf reads the output of trap: the names of the signals with a trap, and the text after them. In posix mode bash
+// also lists signals without a trap, as "-".
 func trapsOf(text string) (names []string, rest string) {
 	s := &scanner{text: text}
 	for s.skip("trap -- ") {
@@ -103,8 +102,8 @@ func trapsOf(text string) (names []string, rest string) {
 	return names, s.text[s.at:]
 }
 
-// jobsOf reads jobs -l: those that run or are stopped. The lines after the first of a job are its other processes, or
-// more of its text.
+// jobsOf reads the running and stopped jobs in jobs -l. The lines after the first of a job are its other processes,
+// or more of its text.
 func jobsOf(text string) []job {
 	var jobs []job
 	open := false
@@ -157,7 +156,7 @@ func jobOf(line string) (j job, begins, alive bool) {
 	return j, true, false
 }
 
-// ValidNumber tells whether a text is digits.
+// ValidNumber reports whether a text is digits.
 func ValidNumber(text string) bool {
 	_, err := strconv.ParseUint(text, 10, 31)
 	return err == nil

@@ -24,7 +24,7 @@ func (v *variable) has(flag string) bool { return strings.Contains(v.flags, flag
 // array tells whether it has elements instead of a value.
 func (v *variable) array() bool { return v.has("a") || v.has("A") }
 
-// scanner reads what bash prints so that it can be read again.
+// scanner parses the output of bash that bash could read again.
 type scanner struct {
 	text string
 	at   int
@@ -127,7 +127,7 @@ func (s *scanner) word(end string) (string, error) {
 	return out.String(), nil
 }
 
-// doubleQuoted reads up to the closing quote: a backslash protects what bash protects there.
+// doubleQuoted reads up to the closing quote, with backslashes as bash escapes them there.
 func (s *scanner) doubleQuoted(out *strings.Builder) error {
 	for s.at < len(s.text) {
 		c := s.text[s.at]
@@ -179,8 +179,8 @@ func (s *scanner) ansiQuoted(out *strings.Builder) error {
 	return errSyntax
 }
 
-// ansiNumber reads an escape that is a number; any other is what it says, backslash and all. No value has a NUL, so one
-// that makes a NUL is nothing.
+// ansiNumber reads an escape with a number; any other escape stands for itself with the backslash. No value has a
+// NUL, so an escape of NUL is dropped.
 func (s *scanner) ansiNumber(c byte, out *strings.Builder) {
 	n := rune(0)
 	switch {
@@ -231,7 +231,7 @@ func (s *scanner) skip(text string) bool {
 	return true
 }
 
-// upTo takes what is before the first of some bytes, or all of the rest.
+// upTo reads the text before the first of some bytes, or all of the rest.
 func (s *scanner) upTo(end string) string {
 	n := strings.IndexAny(s.text[s.at:], end)
 	if n < 0 {
@@ -241,7 +241,7 @@ func (s *scanner) upTo(end string) string {
 	return s.text[s.at-n : s.at]
 }
 
-// ValidName tells whether a name is one of a variable.
+// ValidName reports whether a name is one of a variable.
 func ValidName(name string) bool {
 	for i := range len(name) {
 		c := name[i]

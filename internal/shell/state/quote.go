@@ -2,18 +2,17 @@ package state
 
 import "strings"
 
-// Quote makes one word of a shell of any text without NUL.
+// Quote quotes any text without NUL as one word of a shell.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// QuoteASCII quotes a text for bash in printable ASCII alone: no byte of it depends on a locale or on who reads it line
-// by line.
+// QuoteASCII quotes a text for bash in printable ASCII, independent of locales and readers of lines.
 func QuoteASCII(text string) string {
 	out := make([]byte, 0, len(text)+8)
 	out = append(out, "$'"...)
 	return string(append(appendANSI(out, []byte(text)), '\''))
 }
 
-// appendANSI is what stands for a text within the quotes of ansi.
+// appendANSI appends a text as it is written within $'…'.
 func appendANSI(out, text []byte) []byte {
 	const digits = "01234567"
 	for _, c := range text {
@@ -31,7 +30,7 @@ func appendANSI(out, text []byte) []byte {
 	return out
 }
 
-// QuoteWords is an argv as a line of shell; words that need no quotes have none.
+// QuoteWords is an argv as a line of shell, with quotes only where they are needed.
 func QuoteWords(argv []string) string {
 	words := make([]string, len(argv))
 	for i, word := range argv {

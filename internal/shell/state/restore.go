@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// longestEntry is how long one KEY=value of an environment may be here, in bytes: execve refuses 32 pages, with the
-	// closing NUL (MAX_ARG_STRLEN).
+	// longestEntry bounds one KEY=value of an environment, in bytes: execve refuses 32 pages, with the closing NUL
+	// (MAX_ARG_STRLEN).
 	longestEntry = 96 << 10
 	// longestEnv bounds an environment, in bytes: far below a quarter of the smallest usual stack limit, which execve
-	// allows for arguments and environment together, and below what one message to the keeper takes. What is beyond
-	// comes back by the script.
+	// allows for arguments and environment together, and below one message to the keeper. The script restores the
+	// rest.
 	longestEnv = 128 << 10
 )
 
-// late are the functions that the script defines last, because it uses the builtins of these names up to there; in the
-// order in which it is done with them.
+// late are the functions that the script defines last, in this order, because it uses the builtins of these names
+// before.
 var late = []string{"unset", "declare", "umask", "alias", "export", "builtin", "shopt", "set", "eval"}
 
-// latest is how many of the end of late are still used after the options are set.
+// latest is how many at the end of late it uses even after setting the options.
 const latest = 3
 
 // WriteRestore writes DIR/restore, to be sourced by the new bash (`. DIR/restore` without arguments at the top level,
@@ -53,7 +53,7 @@ func (s *Snapshot) WriteRestore(dir string, first []string) (env, missing []stri
 	return env, missing, nil
 }
 
-// environment is what the new process is given, and the names of the variables in it; the script brings the others.
+// environment is the environment of the new process, and the names of its variables; the script restores the others.
 func (s *Snapshot) environment(first []string) (env []string, given map[string]bool) {
 	given = map[string]bool{}
 	total := 0
@@ -78,8 +78,7 @@ func (s *Snapshot) environment(first []string) (env []string, given map[string]b
 	return env, given
 }
 
-// restoring is the writing of the script. Each write goes on however the one before has ended: the Writer keeps the
-// first error.
+// restoring writes the script. Each write continues after an error: the Writer keeps the first one.
 type restoring struct {
 	*Snapshot
 	captured *capture // nil when the file cannot be read
@@ -98,9 +97,9 @@ func (r *restoring) line(words ...string) {
 	_ = r.WriteByte('\n')
 }
 
-// script writes what a new bash runs. Each definition stands alone, as a line that is right whatever is in it:
-// one that bash refuses costs only itself. The order matters: functions before aliases, which would be expanded in them
-// again; posix mode, which refuses names of functions, and set -e last.
+// script writes what a new bash runs. Each definition is a line of its own: one that bash refuses affects only
+// itself. The order matters: functions before aliases, which would be expanded in them again; posix mode, which
+// refuses names of functions, and set -e last.
 func (r *restoring) script(given map[string]bool, unset []string) error {
 	r.line("\\shopt -u expand_aliases\n\\set +o posix\n\\shopt -s extglob")
 	r.writeVariables(given, unset)
@@ -128,7 +127,7 @@ func (r *restoring) script(given map[string]bool, unset []string) error {
 	return nil
 }
 
-// writeVariables writes all that the environment does not bring.
+// writeVariables writes the variables that are not in the environment.
 func (r *restoring) writeVariables(given map[string]bool, unset []string) {
 	// A profile may have set again what the user had removed.
 	for _, name := range unset {
@@ -161,13 +160,13 @@ func (r *restoring) writeVariables(given map[string]bool, unset []string) {
 	}
 }
 
-// piece writes a piece of the capture as it is.
+// piece writes a piece of the capture unchanged.
 func (r *restoring) piece(p []byte) error {
 	_, err := r.Write(p)
 	return err
 }
 
-// quoted writes a span of the capture as ansi does.
+// quoted writes a span of the capture in the quotes of QuoteASCII.
 func (r *restoring) quoted(s span) {
 	var out []byte
 	_, _ = r.WriteString("$'")
@@ -178,7 +177,7 @@ func (r *restoring) quoted(s span) {
 	_ = r.WriteByte('\'')
 }
 
-// note keeps what the places are made of; v is nil of what is long.
+// note notes variables for writePlaces; v is nil for a long one.
 func (r *restoring) note(v *variable) {
 	switch {
 	case v == nil:
@@ -191,8 +190,7 @@ func (r *restoring) note(v *variable) {
 	}
 }
 
-// writePlaces writes what cd -, popd and the completion of words remember. It comes before functions that could be in
-// the way.
+// writePlaces writes the state of cd -, popd and completions, before functions that could replace these builtins.
 func (r *restoring) writePlaces() {
 	if v := r.oldpwd; v != nil {
 		r.line("OLDPWD=", QuoteASCII(v.value))
@@ -215,7 +213,7 @@ func (r *restoring) writePlaces() {
 	}
 }
 
-// definition is a variable as a command that makes it.
+// definition is a command that makes the variable.
 func (v *variable) definition() string {
 	flags := v.flags
 	if flags == "" {
@@ -244,7 +242,7 @@ func (v *variable) definition() string {
 	return b.String()
 }
 
-// writeFunctions writes those that are in nobody's way, and finds the others.
+// writeFunctions writes all functions but late ones, which it finds.
 func (r *restoring) writeFunctions() {
 	r.last, r.texts = map[string]function{}, map[string]span{}
 	for _, f := range r.functions {
@@ -277,7 +275,7 @@ func (r *restoring) writeFunctions() {
 	}
 }
 
-// writeLate writes the functions of some names, in this order.
+// writeLate writes the functions of some names, in order.
 func (r *restoring) writeLate(names []string) {
 	for _, name := range names {
 		if f, ok := r.last[name]; ok {
@@ -286,7 +284,7 @@ func (r *restoring) writeLate(names []string) {
 	}
 }
 
-// writeFunction writes one whose text is in the capture, or in f.
+// writeFunction writes a function whose text is in the capture, or in f.
 func (r *restoring) writeFunction(f function, text span) {
 	_, _ = r.WriteString("\\eval ")
 	if f.text != "" {
@@ -313,7 +311,7 @@ func (r *restoring) writeArguments() {
 	_ = r.WriteByte('\n')
 }
 
-// skipArguments calls f, unless it is nil, for each positional parameter and returns the place of what follows them.
+// skipArguments calls f, unless it is nil, for each positional parameter, and returns the position after them.
 func (c *capture) skipArguments(f func(s span)) int64 {
 	at := c.rest.at
 	for range c.arguments {
@@ -329,7 +327,7 @@ func (c *capture) skipArguments(f func(s span)) int64 {
 	return at
 }
 
-// writeOptions writes one line for those that are on and one for those that are off.
+// writeOptions writes one line for the options that are on and one for those that are off.
 func (r *restoring) writeOptions(on, off string, list []option, without ...string) {
 	for _, way := range []struct {
 		command string
@@ -356,8 +354,7 @@ func (r *restoring) writeOptions(on, off string, list []option, without ...strin
 	}
 }
 
-// writeStrict writes what would be in the way of everything else: posix mode and the options that end or trace what
-// they meet.
+// writeStrict writes posix mode and the options that end or trace commands.
 func (r *restoring) writeStrict() {
 	for _, v := range r.variables {
 		if v.name != "POSIXLY_CORRECT" {
@@ -376,12 +373,12 @@ func (r *restoring) writeStrict() {
 	}
 }
 
-// isOn tells whether an option is on.
+// isOn reports whether an option is on.
 func isOn(list []option, name string) bool {
 	return slices.Contains(list, option{name, true})
 }
 
-// validMask tells whether a text is what umask prints.
+// validMask reports whether a text is a umask.
 func validMask(text string) bool {
 	return text != "" && strings.Trim(text, "01234567") == ""
 }

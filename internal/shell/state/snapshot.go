@@ -1,5 +1,5 @@
 // Package state captures the state of a bash and restores it in the next one: directory, environment, variables,
-// functions, aliases, options, umask, directory stack, completions. What cannot be restored is named.
+// functions, aliases, options, umask, directory stack, completions. It names what cannot be restored.
 package state
 
 import (
@@ -10,11 +10,10 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// Snapshot is what is kept in memory of a capture: what is of use while the shell runs. What a user keeps in variables
-// that children do not get, functions and arguments is in the file alone. It is never changed after it was read; all
-// methods may be called from several goroutines.
+// Snapshot is the part of a capture that is kept in memory. Variables that are not exported, functions and arguments
+// are in the file alone. It is immutable; all methods may be called from several goroutines.
 //
-// A capture has no key bindings, history and hash table.
+// A capture lacks key bindings, history and hash table.
 type Snapshot struct {
 	directory string
 	umask     string
@@ -37,8 +36,8 @@ type function struct {
 	text  string // of one named builtin, which is not with the others in the file
 }
 
-// longestKept is how long the value of a variable is that is kept in memory, in bytes: no process can be given a longer
-// one (MAX_ARG_STRLEN of Linux).
+// longestKept bounds the value of a variable in memory, in bytes: no process can be given a longer one
+// (MAX_ARG_STRLEN of Linux).
 const longestKept = 128 << 10
 
 // option is one of shopt or set -o.
@@ -53,8 +52,8 @@ type job struct {
 	text string
 }
 
-// bashVariables are the variables that bash makes itself or that mean nothing in another process, besides those that
-// begin with BASH.
+// bashVariables are the variables that bash makes itself or that are meaningless in another process, besides those
+// that begin with BASH.
 var bashVariables = map[string]bool{
 	"COLUMNS": true, "COMP_WORDBREAKS": true, "DIRSTACK": true, "EPOCHREALTIME": true, "EPOCHSECONDS": true,
 	"EUID":     true,
@@ -66,10 +65,10 @@ var bashVariables = map[string]bool{
 	pty.EnvTerminal: true, pty.EnvSession: true, pty.EnvURL: true, pty.EnvSocket: true,
 }
 
-// userBashVariables are the variables that begin with BASH and are the user's all the same.
+// userBashVariables are the variables that begin with BASH and are the user's.
 var userBashVariables = map[string]bool{"BASH_ENV": true, "BASH_COMPAT": true, "BASH_LOADABLES_PATH": true}
 
-// isKept tells whether a variable is part of the state.
+// isKept reports whether a variable is part of the state.
 func isKept(name string) bool {
 	if strings.HasPrefix(name, "BASH") &&
 		(len(name) == len("BASH") || name[4] == '_' || name == "BASHOPTS" || name == "BASHPID") {
@@ -78,8 +77,7 @@ func isKept(name string) bool {
 	return !bashVariables[name]
 }
 
-// takeOptions reads the options that are on from what the shell had before the capture, and the names of all from what
-// it knows.
+// takeOptions reads the options that are on, from before the capture, and the names of all options.
 func (s *Snapshot) takeOptions(parts []string) {
 	sets, rest, _ := strings.Cut(parts[sectionOptions], "/")
 	shopts, posix, _ := strings.Cut(rest, "/")
@@ -91,7 +89,7 @@ func (s *Snapshot) takeOptions(parts []string) {
 	}
 }
 
-// options are those of a listing of all, on when they are in the list with colons.
+// options are those of a listing, on when they are in the colon-separated list.
 func options(on, all string) []option {
 	set := strings.Split(on, ":")
 	var list []option
@@ -104,13 +102,13 @@ func options(on, all string) []option {
 	return list
 }
 
-// validOption tells whether a name is one of an option.
+// validOption reports whether a name is one of an option.
 func validOption(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" && name[0] != '-'
 }
 
-// takeFiles reads the numbers of open descriptors and what enable -n prints. It returns what complete -p prints, of
-// which a word may go over several lines.
+// takeFiles reads the numbers of open descriptors and the output of enable -n, and returns the output of complete -p,
+// of which a word may have several lines.
 func (s *Snapshot) takeFiles(text string) (completes []string) {
 	for whole := range strings.Lines(text) {
 		line := strings.TrimSpace(whole)
@@ -149,7 +147,7 @@ func (s *Snapshot) takeAliases(text string) {
 	}
 }
 
-// takeFunctions reads declare -F. One named builtin could not be listed with the others.
+// takeFunctions reads declare -F. One named builtin comes separately.
 func (s *Snapshot) takeFunctions(names, builtin string) {
 	if strings.HasPrefix(builtin, "builtin () ") {
 		s.functions = append(s.functions, function{name: "builtin", text: builtin})
@@ -170,11 +168,11 @@ func functionOf(line string) (f function, ok bool) {
 	return function{name: fields[2], flags: strings.Trim(fields[1], "-f")}, true
 }
 
-// Cwd is the directory as the shell itself saw it; /proc/PID/cwd is better while it lives. It may have been removed
-// before; "" when it is not known.
+// Cwd is the directory of the shell, which may not exist any more; "" when unknown. While the shell lives,
+// /proc/PID/cwd is better.
 func (s *Snapshot) Cwd() string { return s.directory }
 
-// exported are the variables that children get.
+// exported are the exported variables.
 func (s *Snapshot) exported() map[string]string {
 	env := map[string]string{}
 	for _, v := range s.variables {
@@ -185,8 +183,8 @@ func (s *Snapshot) exported() map[string]string {
 	return env
 }
 
-// Environment compares with the environment that the first start was given (KEY=value; the same for all processes of a
-// shell). A nil Snapshot has what that has.
+// Environment compares with the environment of the first start (KEY=value; the same for all processes of a shell),
+// which a nil Snapshot has.
 func (s *Snapshot) Environment(cwd string, first []string) Environment {
 	e := Environment{Cwd: cwd, Delta: map[string]string{}}
 	before := map[string]string{}

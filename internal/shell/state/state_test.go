@@ -111,7 +111,8 @@ func TestCaptureLeavesNoTrace(t *testing.T) {
 		"'echo X >>traps' EXIT; exec 7</dev/null")
 	const ask = "declare -p | grep -v '^declare -[^ ]* " +
 		"\\(_\\|BASHPID\\|RANDOM\\|SRANDOM\\|SECONDS\\|EPOCH[A-Z]*\\|LINENO\\|PIPESTATUS\\|BASH_[A-Z]*\\|" +
-		"FUNCNAME\\|COLUMNS\\|LINES\\|HISTCMD\\)\\b'; declare -F; alias; shopt; set +o; trap; jobs -l; umask; ls /proc/$$/fd"
+		"FUNCNAME\\|COLUMNS\\|LINES\\|HISTCMD\\)\\b'; " +
+		"declare -F; alias; shopt; set +o; trap; jobs -l; umask; ls /proc/$$/fd"
 	before := b.run(ask)
 	traps := func() string {
 		text, err := os.ReadFile(filepath.Join(b.dir, "traps"))

@@ -16,20 +16,19 @@ import (
 	"github.com/evertty/evertty/pty/keeper"
 )
 
-// Files are what this process has open of a command.
+// Files are the open files of a command in this process.
 type Files struct {
 	*Streams
 	Watch   *shelldir.Watch // of the command's directory
 	copiers [2]*output.Copier
 	readers [2]*os.File // reading ends until the copiers have them
-	// writers are writing ends of this process: with them the outputs do not end before the command was there to open
-	// them, however late that is.
+	// writers are writing ends of this process: with them the outputs do not end before the command has opened them.
 	writers [2]*os.File
 	Held    bool // the keeper holds them
 }
 
-// Open makes and opens the FIFOs of a command. withRoom calls what makes files, again when the disk was full. Nothing
-// is left of an Open that fails.
+// Open makes and opens the FIFOs of a command. withRoom calls a function that makes files, again on a full disk. A
+// failed Open leaves nothing.
 func Open(s *Streams, withRoom func(files func() error) error) (*Files, error) {
 	f := &Files{Streams: s}
 	err := withRoom(f.openOutputs)
@@ -46,7 +45,7 @@ func Open(s *Streams, withRoom func(files func() error) error) (*Files, error) {
 	return f, nil
 }
 
-// Reopen opens what the keeper held of a command; nil is one that was never begun.
+// Reopen opens what the keeper held of a command; nil is of one that had not begun.
 func Reopen(s *Streams, held *keeper.Program) (*Files, error) {
 	f := &Files{Streams: s}
 	var err error
@@ -120,15 +119,15 @@ func (f *Files) openOutput(i int, path string) error {
 }
 
 const (
-	// lateGrace is how long an answer waits for what a command left behind to close its outputs: `> >(tee log)` ends
-	// within it, a job does not.
+	// lateGrace is how long an answer waits for background processes to close the outputs: `> >(tee log)` ends within
+	// it, a job does not.
 	lateGrace = 50 * time.Millisecond
-	// fifoTries is how often a FIFO is made that is gone when it is opened.
+	// fifoTries is how often a FIFO is made that has disappeared before it is opened.
 	fifoTries = 3
 )
 
-// madeAgain calls f, which makes a FIFO and opens it, again when the FIFO was gone in between: the launcher of a shell
-// that has just ended removes all there are, once.
+// madeAgain calls f, which makes a FIFO and opens it, again when the FIFO has disappeared in between: the launcher of
+// a shell that has just ended removes all FIFOs, once.
 func madeAgain(f func() error) (err error) {
 	for range fifoTries {
 		if err = f(); !errors.Is(err, unix.ENOENT) {
@@ -138,8 +137,8 @@ func madeAgain(f func() error) (err error) {
 	return err
 }
 
-// standardFiles opens those of a program, which the caller closes; input is a file, "" the open input or none. FIFOs
-// are opened by what is open of them: the launcher of a shell that ends just now removes their names.
+// standardFiles opens the standard files of a program, which the caller closes; input is a file, "" the open input or
+// none. It opens FIFOs by their descriptors: the launcher of a shell that ends now removes their names.
 func (f *Files) standardFiles(input string) (std [3]*os.File, err error) {
 	in, mode := cmp.Or(input, os.DevNull), os.O_RDONLY
 	if open := f.opened(); open != nil {
@@ -186,8 +185,8 @@ func (f *Files) copyOutputs() error {
 	return nil
 }
 
-// Drain moves what the command has written into the logs and tells whether nobody has its outputs open any more. It
-// waits lateGrace for those. What nobody held is lost: the logs have what an earlier server put there.
+// Drain copies the written output to the logs, and reports whether all writers have closed it, for which it waits
+// lateGrace. Output of a command that was not held is lost.
 func (f *Files) Drain() (eof bool) {
 	shelldir.RemoveFIFOs(f.Dir)
 	f.CloseWriters()
@@ -212,14 +211,14 @@ func (f *Files) Drain() (eof bool) {
 	return true
 }
 
-// copyWaiting moves what is there and tells whether both outputs have ended.
+// copyWaiting copies what is in the FIFOs, and reports whether both outputs have ended.
 func (f *Files) copyWaiting() bool {
 	out, err := f.copiers[0].CopyWaiting(), f.copiers[1].CopyWaiting()
 	return out && err
 }
 
-// Copying tells whether there are outputs to move: the keeper has ended since, or has let go of them, when a later
-// server finds none.
+// Copying reports whether there are outputs to copy: after a restart there are none if the keeper has ended, or has
+// released them.
 func (f *Files) Copying() bool { return f.copiers[0] != nil && f.copiers[1] != nil }
 
 // CloseWriters lets the outputs end.
@@ -229,7 +228,7 @@ func (f *Files) CloseWriters() {
 	}
 }
 
-// FollowLate looks after the outputs of a command that has ended until they do: late output goes to this command's log.
+// FollowLate copies the outputs of a command that has ended to its logs until they end.
 func (f *Files) FollowLate(eof bool) {
 	shelldir.Watcher.Remove(f.Watch)
 	if eof {
@@ -258,14 +257,14 @@ func (f *Files) follow() {
 	f.release()
 }
 
-// release has the keeper let go of the outputs, which have ended.
+// release has the keeper release the outputs, which have ended.
 func (f *Files) release() {
 	if f.Held {
 		f.Keeper.Release(f.ID)
 	}
 }
 
-// Reset closes everything of a command that is to run in another process of the shell. Its logs stay open.
+// Reset closes all files of a command that is to run in another process of the shell. Its logs stay open.
 func (f *Files) Reset() {
 	for _, p := range f.copiers {
 		if p != nil {
@@ -279,7 +278,7 @@ func (f *Files) Reset() {
 	}
 }
 
-// Close closes what this process has open of a command that goes on without it.
+// Close closes the files of a command that continues without this process.
 func (f *Files) Close() {
 	shelldir.Watcher.Remove(f.Watch)
 	for _, p := range f.copiers {
@@ -293,7 +292,7 @@ func (f *Files) Close() {
 	}
 }
 
-// Abandon closes everything of a command that does not come to run.
+// Abandon closes all files of a command that will not run.
 func (f *Files) Abandon() {
 	f.Close()
 	for i := range f.readers {

@@ -1,5 +1,5 @@
-// Package stdio is what a server has open of a command: the FIFOs of its outputs with their copiers, and its open
-// standard input. All of it is held by the keeper, too, so that the command survives the server.
+// Package stdio is the open files of a command in a server: the FIFOs of its outputs with their copiers, and its open
+// standard input. The keeper holds all of them too, so that the command survives the server.
 package stdio
 
 import (
@@ -40,7 +40,7 @@ type Streams struct {
 	writing sync.Mutex // held by who writes to it
 }
 
-// FinishOutputs says that no more output comes.
+// FinishOutputs completes the logs.
 func (s *Streams) FinishOutputs() {
 	s.Outputs[0].Finish()
 	s.Outputs[1].Finish()
@@ -49,7 +49,7 @@ func (s *Streams) FinishOutputs() {
 // inputID is the id under which the keeper holds the writing end of an open input: see [InputID].
 func (s *Streams) inputID() string { return InputID(s.ID) }
 
-// InputID is what the keeper calls the open input of the command whose outputs it holds as id.
+// InputID is the keeper's id of the open input of a command whose outputs it holds as id.
 func InputID(id string) string { return id + ".in" }
 
 // opened is the open input, nil when it is not open.
@@ -59,7 +59,7 @@ func (s *Streams) opened() *os.File {
 	return s.input
 }
 
-// InputOpened tells whether the input is open.
+// InputOpened reports whether the input is open.
 func (s *Streams) InputOpened() bool { return s.opened() != nil }
 
 func (s *Streams) takeInput() *os.File {
@@ -141,12 +141,12 @@ func (s *Streams) WriteInput(ctx context.Context, data []byte, eof bool, done <-
 	return nil
 }
 
-// readerPause is the time between two looks whether a command that was told to begin has its input open. It takes a
-// millisecond as a rule.
+// readerPause is the time between two checks whether a command has opened its input, which mostly takes a
+// millisecond.
 const readerPause = time.Millisecond
 
-// awaitReader waits until the command has its input open or has ended: a FIFO that nobody has open forgets what is in
-// it, and a command that opened it after that would wait for ever.
+// awaitReader waits until the command has opened its input or has ended: a FIFO without readers loses its content,
+// and a command that opened it later would wait for ever.
 func awaitReader(ctx context.Context, done <-chan struct{}, began func() bool) error {
 	pause := time.NewTicker(readerPause)
 	defer pause.Stop()

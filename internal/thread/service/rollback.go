@@ -103,7 +103,7 @@ func (d *Service) unstartedShell(threadID string) (thread.Terminal, bool) {
 }
 
 // restoreState brings a shell that was started for a row to that row's state.
-func (d *Service) restoreState(s *registry.Shell, state registry.Kept) error {
+func (d *Service) restoreState(s *registry.Shell, state registry.SavedState) error {
 	if len(state.Env) == 0 && len(state.Unset) == 0 {
 		return nil // it has begun in the directory
 	}

@@ -382,7 +382,7 @@ type liveShellRow struct {
 func shellRow(s *registry.Shell) *liveShellRow { return s.Data.(*liveShellRow) }
 
 // shellStarted makes the row of a shell that has started, or brings the shell to the state of the row that it was started for.
-func (d *Service) shellStarted(s *registry.Shell, kept registry.Kept) error {
+func (d *Service) shellStarted(s *registry.Shell, kept registry.SavedState) error {
 	if d.Manager == nil {
 		return nil
 	}
@@ -455,26 +455,26 @@ func (d *Service) terminalEnded(t *terminal.Terminal, e stream.Exit) {
 // Hooks are what the service wants to know of shells.
 func (d *Service) ShellHooks() registry.Hooks {
 	return registry.Hooks{
-		NewData:  func(*registry.Shell) any { return &liveShellRow{} },
-		Provider: d.providerName,
-		Vacant:   d.unstartedState,
-		Started:  d.shellStarted,
-		Admit:    d.authorize,
-		Paused:   d.isPaused,
-		Moved:    d.shellMoved,
-		Changed:  d.commandChanged,
-		Ended:    d.chargeLast,
-		Removed:  func(key string) { d.note(func(b *lifecycle.Batch) error { return b.DeleteTerminal(key) }) },
+		NewData:        func(*registry.Shell) any { return &liveShellRow{} },
+		Provider:       d.providerName,
+		SavedState:     d.unstartedState,
+		Started:        d.shellStarted,
+		Admit:          d.authorize,
+		Paused:         d.isPaused,
+		ProcessChanged: d.shellMoved,
+		Changed:        d.commandChanged,
+		Ended:          d.chargeLast,
+		Removed:        func(key string) { d.note(func(b *lifecycle.Batch) error { return b.DeleteTerminal(key) }) },
 	}
 }
 
 // unstartedState is the state of a session's first shell of which there is only the row.
-func (d *Service) unstartedState(session string) registry.Kept {
+func (d *Service) unstartedState(session string) registry.SavedState {
 	row, ok := d.unstartedShell(session)
 	if !ok {
-		return registry.Kept{}
+		return registry.SavedState{}
 	}
-	return registry.Kept{Key: row.ID, Cwd: row.State.Cwd, Env: row.State.Env, Unset: row.State.Unset}
+	return registry.SavedState{Key: row.ID, Cwd: row.State.Cwd, Env: row.State.Env, Unset: row.State.Unset}
 }
 
 // chargeLast charges what a shell that ends has printed: nobody finds it any more.

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// FindSign is what follows a prefix in the name of a file that begins with it.
-func FindSign(dir, prefix string) (tail string, ok bool) {
+// FindMarker returns the rest of the name of a file that begins with a prefix.
+func FindMarker(dir, prefix string) (tail string, ok bool) {
 	list, err := os.ReadDir(dir)
 	if err != nil {
 		return "", false
@@ -22,9 +22,9 @@ func FindSign(dir, prefix string) (tail string, ok bool) {
 	return "", false
 }
 
-// FindNumber is the number in the name of a file that begins with a prefix.
+// FindNumber returns the number after a prefix in the name of a file.
 func FindNumber(dir, prefix string) (int, bool) {
-	tail, ok := FindSign(dir, prefix)
+	tail, ok := FindMarker(dir, prefix)
 	if !ok {
 		return 0, false
 	}
@@ -32,9 +32,9 @@ func FindNumber(dir, prefix string) (int, bool) {
 	return n, err == nil || tail == ""
 }
 
-// Seal makes the files that a shell has made in a directory its owner's alone: their modes are those of the user's
+// MakePrivate gives the files that a shell has made in a directory the mode 0600: the shell made them with the user's
 // umask.
-func Seal(dir string) {
+func MakePrivate(dir string) {
 	list, _ := os.ReadDir(dir)
 	for _, f := range list {
 		if f.Type().IsRegular() && !slices.Contains(serverFiles, f.Name()) {
