@@ -10,16 +10,21 @@ import (
 	"strings"
 )
 
-// MaxDocument is how long a conversation file may be, in bytes: 100,000 messages of a page each need less, and a server holds it in memory for a moment.
+// MaxDocument is how long a conversation file may be, in bytes: 100,000 messages of a page each
+// need less, and a server holds it in memory for a moment.
 const MaxDocument = 128 << 20
 
-// DecodeDocument reads a conversation file of Loader's, of whatever version, or one of ours. It is tolerant as Loader is: what is missing or has a type that cannot be meant gets the
-// default of a new conversation, blank texts of fields that may be null are null, elements of lists that are not what the list has are left out. Unlike Loader it leaves texts and numbers
-// otherwise as they were given, and keeps keys that it does not know in Extra (those of a timeline entry in the entry's). Extra also has usage as it came, whose keys Encode writes.
-// Errors: ErrInvalid for what is not one JSON object, ErrTooLarge beyond MaxDocument.
+// DecodeDocument reads a conversation file of Loader's, of whatever version, or one of ours. It is
+// tolerant as Loader is: what is missing or has a type that cannot be meant gets the default of a
+// new conversation, blank texts of fields that may be null are null, elements of lists that are not
+// what the list has are left out. Unlike Loader it leaves texts and numbers otherwise as they were
+// given, and keeps keys that it does not know in Extra (those of a timeline entry in the entry's).
+// Extra also has usage as it came, whose keys Encode writes. Errors: ErrInvalid for what is not one
+// JSON object, ErrTooLarge beyond MaxDocument.
 func DecodeDocument(b []byte) (Document, error) {
 	if len(b) > MaxDocument {
-		return Document{}, fmt.Errorf("%w: the document has %d bytes, at most %d are read", ErrTooLarge, len(b), MaxDocument)
+		return Document{}, fmt.Errorf("%w: the document has %d bytes, at most %d are read", ErrTooLarge, len(b),
+			MaxDocument)
 	}
 	var f fields
 	if err := json.Unmarshal(b, &f); err != nil {
@@ -62,8 +67,11 @@ func decodeDocument(f fields) Document {
 	return d
 }
 
-// Encode writes a conversation file: keys sorted, indented by two, numbers as they were given, ending in a newline. What indents would make longer than MaxDocument is in one line: an argument of a
-// tool may nest thousands of levels deep, or be a list of a million digits. The version that is written is the constant Version whatever d says. A file of Loader's that is decoded and encoded is the same JSON value. Errors: a RawMessage or Number in d that is no JSON.
+// Encode writes a conversation file: keys sorted, indented by two, numbers as they were given,
+// ending in a newline. What indents would make longer than MaxDocument is in one line: an argument
+// of a tool may nest thousands of levels deep, or be a list of a million digits. The version that
+// is written is the constant Version whatever d says. A file of Loader's that is decoded and
+// encoded is the same JSON value. Errors: a RawMessage or Number in d that is no JSON.
 func (d Document) Encode() ([]byte, error) {
 	b, err := d.MarshalJSON()
 	if err != nil {
@@ -84,7 +92,8 @@ func (d Document) Encode() ([]byte, error) {
 
 const indent = "  " // of a level in a file
 
-// indentedSize is how many bytes JSON without space between its words has when it is indented, or some number above most.
+// indentedSize is how many bytes JSON without space between its words has when it is indented, or
+// some number above most.
 func indentedSize(b []byte, most int) (size int) {
 	depth, text := 0, false
 	for i := 0; i < len(b) && size <= most; i++ {
@@ -142,7 +151,8 @@ func (d Document) MarshalJSON() ([]byte, error) {
 	return marshal(top)
 }
 
-// canonical is a value whose JSON has the keys of all objects in it sorted. The elements of a list are so one by one: the memory it takes is about that of one.
+// canonical is a value whose JSON has the keys of all objects in it sorted. The elements of a list
+// are so one by one: the memory it takes is about that of one.
 type canonical struct{ v any }
 
 func (c canonical) MarshalJSON() ([]byte, error) { return sorted(c.v) }
@@ -155,7 +165,8 @@ func inOrder[T any](list []T, normal func(T) T) []canonical {
 var (
 	entryKeys    = jsonKeys(reflect.TypeFor[Entry]())
 	stateKeys    = jsonKeys(reflect.TypeFor[State]())
-	documentKeys = append([]string{"version", "session_id", "created_at", "updated_at", "messages", "usage", "prompt_history",
+	documentKeys = append([]string{"version", "session_id", "created_at", "updated_at", "messages", "usage",
+		"prompt_history",
 		"workflow_timeline", "workflow_ledger", "compaction", "completion_trace"}, stateKeys...)
 )
 

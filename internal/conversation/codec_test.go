@@ -19,7 +19,8 @@ func sample(t testing.TB) []byte {
 	return b
 }
 
-// TestLoaderFile: a file of Loader's, every key in use, comes back byte for byte, and is what it says.
+// TestLoaderFile: a file of Loader's, every key in use, comes back byte for byte, and is what it
+// says.
 func TestLoaderFile(t *testing.T) {
 	b := sample(t)
 	d, err := DecodeDocument(b)
@@ -36,13 +37,16 @@ func TestLoaderFile(t *testing.T) {
 	if got := string(*d.WorkflowTimeline[0].RouteScore) + " " + string(*d.WorkflowComplexityScore); got != "0.72 1.0" {
 		t.Errorf("scores are %s", got)
 	}
-	if d.SessionID != "20260407T120000Z-1a2b3c4d" || d.PermissionMode != "allow" || len(d.Messages) != 4 || d.Usage.InputTokens != 22 || *d.RuntimeOwnerPath != "runtime-handle" {
+	if d.SessionID != "20260407T120000Z-1a2b3c4d" || d.PermissionMode != "allow" || len(d.Messages) != 4 ||
+		d.Usage.InputTokens != 22 || *d.RuntimeOwnerPath != "runtime-handle" {
 		t.Errorf("decoded as %+v", d)
 	}
-	if c := d.Messages[1].ToolCalls[0]; c.ID != "write-1" || object(c.Arguments).text("file_path", "") != "/work/hello.txt" {
+	if c := d.Messages[1].ToolCalls[0]; c.ID != "write-1" ||
+		object(c.Arguments).text("file_path", "") != "/work/hello.txt" {
 		t.Errorf("the tool call is %+v", c)
 	}
-	if d.WorkflowLedger.Assumptions[0].Status != "contradicted" || d.PromptHistory[1].Content != "# Introduction\nexecute around notes.txt\n# Project Context\npython\n" {
+	if d.WorkflowLedger.Assumptions[0].Status != "contradicted" ||
+		d.PromptHistory[1].Content != "# Introduction\nexecute around notes.txt\n# Project Context\npython\n" {
 		t.Errorf("ledger %+v, prompts %+v", d.WorkflowLedger, d.PromptHistory)
 	}
 	if d.CompletionTrace[0].DecisionCode != "verification_failed_reentry" {
@@ -50,7 +54,8 @@ func TestLoaderFile(t *testing.T) {
 	}
 }
 
-// TestDocumentKeys: the empty record has the keys that a new conversation of Loader's has, and completion_trace only when there is one.
+// TestDocumentKeys: the empty record has the keys that a new conversation of Loader's has, and
+// completion_trace only when there is one.
 func TestDocumentKeys(t *testing.T) {
 	b, err := Document{SessionID: "a"}.Encode()
 	if err != nil {
@@ -117,11 +122,17 @@ func TestDocumentKeys(t *testing.T) {
 func TestTolerant(t *testing.T) {
 	fresh := decodeDocument(fields{})
 	for name, file := range map[string]string{
-		"nothing":        `{}`,
-		"nulls":          `{"version":null,"messages":null,"usage":null,"workflow_timeline":null,"workflow_ledger":null,"compaction":null,"prompt_sections":null}`,
-		"blanks":         `{"current_task":"  ","prompt_format":"","workflow_mode":"","permission_mode":" \n","prompt_sections":[""," "]}`,
-		"other types":    `{"version":"x","session_id":5,"messages":{},"usage":null,"current_task":7,"workflow_mode":[],"permission_prompting_enabled":"yes","permission_rule_counts":[],"workflow_ambiguity_score":"0.5","prompt_history":"","workflow_timeline":3,"workflow_ledger":[],"compaction":"","completion_trace":{}}`,
-		"odd elements":   `{"messages":[1,null,"x",[]],"prompt_sections":[1,null,{}],"prompt_history":[{},{"content":""},5],"workflow_timeline":[null,"x"],"completion_trace":[false]}`,
+		"nothing": `{}`,
+		"nulls": `{"version":null,"messages":null,"usage":null,"workflow_timeline":null,` +
+			`"workflow_ledger":null,"compaction":null,"prompt_sections":null}`,
+		"blanks": `{"current_task":"  ","prompt_format":"","workflow_mode":"","permission_mode":" \n",` +
+			`"prompt_sections":[""," "]}`,
+		"other types": `{"version":"x","session_id":5,"messages":{},"usage":null,"current_task":7,` +
+			`"workflow_mode":[],"permission_prompting_enabled":"yes","permission_rule_counts":[],` +
+			`"workflow_ambiguity_score":"0.5","prompt_history":"","workflow_timeline":3,"workflow_ledger":[],` +
+			`"compaction":"","completion_trace":{}}`,
+		"odd elements": `{"messages":[1,null,"x",[]],"prompt_sections":[1,null,{}],"prompt_history":[{},` +
+			`{"content":""},5],"workflow_timeline":[null,"x"],"completion_trace":[false]}`,
 		"odd numbers":    `{"permission_rule_counts":{"allow":-1,"deny":1.5,"ask":"2"},"version":-3}`,
 		"empty ledger":   `{"workflow_ledger":{"assumptions":[{"text":" "},{},4],"acceptance_anchors":7}}`,
 		"no compaction":  `{"compaction":{}}`,
@@ -142,8 +153,10 @@ func TestTolerant(t *testing.T) {
 // TestTolerantParts: an element with gaps keeps what it has.
 func TestTolerantParts(t *testing.T) {
 	d, err := DecodeDocument([]byte(`{
-		"messages":[{"content":"a"},{"role":"critic","tool_calls":[{"name":"n","arguments":"x"}],"tool_results":[{"is_error":true}]}],
-		"workflow_timeline":[{"summary":"s","route_score":1e2,"pressure_pass_complete":1,"evidence_provenance":[{"subject":" "}]}],
+		"messages":[{"content":"a"},{"role":"critic","tool_calls":[{"name":"n","arguments":"x"}],
+			"tool_results":[{"is_error":true}]}],
+		"workflow_timeline":[{"summary":"s","route_score":1e2,"pressure_pass_complete":1,
+			"evidence_provenance":[{"subject":" "}]}],
 		"workflow_ledger":{"decision_boundaries":[{"text":" b ","evidence":["",2,"e"]}]},
 		"prompt_history":[{"content":"c"}],
 		"compaction":{"count":2.0},
@@ -151,20 +164,25 @@ func TestTolerantParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := d.Messages; m[0].Role != "user" || m[1].Role != "critic" || string(m[1].ToolCalls[0].Arguments) != "{}" || !m[1].ToolResults[0].IsError {
+	if m := d.Messages; m[0].Role != "user" || m[1].Role != "critic" || string(m[1].ToolCalls[0].Arguments) != "{}" ||
+		!m[1].ToolResults[0].IsError {
 		t.Errorf("messages %+v", m)
 	}
 	e := d.WorkflowTimeline[0]
-	if e.Kind != "route" || e.Mode != "execute" || *e.RouteScore != "1e2" || e.PressurePassComplete || e.EvidenceProvenance[0].Status != "context" || e.EvidenceProvenance[0].Subject != nil {
+	if e.Kind != "route" || e.Mode != "execute" || *e.RouteScore != "1e2" || e.PressurePassComplete ||
+		e.EvidenceProvenance[0].Status != "context" || e.EvidenceProvenance[0].Subject != nil {
 		t.Errorf("entry %+v", e)
 	}
-	if i := d.WorkflowLedger.DecisionBoundaries[0]; i.Text != " b " || i.Status != "tracked" || *i.IntroducedPhase != "unknown" || !reflect.DeepEqual(i.Evidence, []string{"e"}) {
+	if i := d.WorkflowLedger.DecisionBoundaries[0]; i.Text != " b " || i.Status != "tracked" ||
+		*i.IntroducedPhase != "unknown" || !reflect.DeepEqual(i.Evidence, []string{"e"}) {
 		t.Errorf("item %+v", i)
 	}
-	if p := d.PromptHistory[0]; p.WorkflowMode != "execute" || p.PermissionMode != "workspace-write" || p.PromptSections == nil {
+	if p := d.PromptHistory[0]; p.WorkflowMode != "execute" || p.PermissionMode != "workspace-write" ||
+		p.PromptSections == nil {
 		t.Errorf("prompt %+v", p)
 	}
-	if d, err := DecodeDocument([]byte(`{"runtime_owner_type":"FooBar"}`)); err != nil || *d.RuntimeOwnerPath != "foo-bar" {
+	if d, err := DecodeDocument([]byte(`{"runtime_owner_type":"FooBar"}`)); err != nil ||
+		*d.RuntimeOwnerPath != "foo-bar" {
 		t.Errorf("the owner's path is %v (%v)", d.RuntimeOwnerPath, err)
 	}
 	if d.Compaction.Count != 2 || d.CompletionTrace[0].Stage != "s" {
@@ -174,7 +192,8 @@ func TestTolerantParts(t *testing.T) {
 
 // TestUnknownKeys: what we do not know comes back, numbers as they were written.
 func TestUnknownKeys(t *testing.T) {
-	const file = `{"later":{"b":1.50,"a":12345678901234567890},"usage":{"prompt_tokens":3,"cost":0.10},"workflow_timeline":[{"kind":"route","later":[1.0]}]}`
+	const file = `{"later":{"b":1.50,"a":12345678901234567890},"usage":{"prompt_tokens":3,"cost":0.10},` +
+		`"workflow_timeline":[{"kind":"route","later":[1.0]}]}`
 	d, err := DecodeDocument([]byte(file))
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +202,8 @@ func TestUnknownKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"later":{"a":12345678901234567890,"b":1.50}`, `"usage":{"cost":0.10,"input_tokens":3}`, `"later":[1.0]`} {
+	for _, want := range []string{`"later":{"a":12345678901234567890,"b":1.50}`,
+		`"usage":{"cost":0.10,"input_tokens":3}`, `"later":[1.0]`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("%s is not in %s", want, b)
 		}
@@ -201,9 +221,11 @@ func TestNotADocument(t *testing.T) {
 	}
 }
 
-// TestEntryJSON: an entry is the same alone as in a document; extra keys cannot take the place of ours.
+// TestEntryJSON: an entry is the same alone as in a document; extra keys cannot take the place of
+// ours.
 func TestEntryJSON(t *testing.T) {
-	e := Entry{Kind: "completion_check", Summary: "<ok>", Extra: map[string]json.RawMessage{"kind": json.RawMessage(`"x"`), "own": json.RawMessage(`{"n":1.0}`)}}
+	e := Entry{Kind: "completion_check", Summary: "<ok>",
+		Extra: map[string]json.RawMessage{"kind": json.RawMessage(`"x"`), "own": json.RawMessage(`{"n":1.0}`)}}
 	b, err := marshal(e)
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +243,8 @@ func TestEntryJSON(t *testing.T) {
 	}
 }
 
-// FuzzDocument: nothing makes the decoder fail otherwise than by its errors, and what was decoded once is a fixed point.
+// FuzzDocument: nothing makes the decoder fail otherwise than by its errors, and what was decoded
+// once is a fixed point.
 func FuzzDocument(f *testing.F) {
 	f.Add(sample(f))
 	f.Add([]byte(`{"messages":[{"tool_calls":[{"arguments":{"b":1,"a":[1e9]}}]}],"usage":{"tool_calls":0},"x":1}`))
@@ -248,7 +271,9 @@ func FuzzDocument(f *testing.F) {
 // TestLongIndents: a document that indents would make too long is in one line, and the same.
 func TestLongIndents(t *testing.T) {
 	const levels = 9000 // their indents alone would have 160 MiB
-	d := Document{Messages: []Message{{Role: RoleAssistant, ToolCalls: []ToolCall{{ID: "1", Arguments: json.RawMessage(`{"a":` + strings.Repeat("[", levels) + strings.Repeat("]", levels) + `}`)}}}}}
+	d := Document{Messages: []Message{{Role: RoleAssistant,
+		ToolCalls: []ToolCall{{ID: "1", Arguments: json.RawMessage(`{"a":` + strings.Repeat("[",
+			levels) + strings.Repeat("]", levels) + `}`)}}}}}
 	b, err := d.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -268,7 +293,8 @@ func TestIndentedSize(t *testing.T) {
 	if err := json.Compact(&file, sample(t)); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{`{}`, `[]`, `0`, `""`, `"\""`, `"\\"`, `{"a":[{},[],[[]],{"b":{}}]}`, `{"{":"}","[\\":"]\",:"}`, `[1,[2,3],{"a":1,"b":[null,true]}]`, file.String()} {
+	for _, text := range []string{`{}`, `[]`, `0`, `""`, `"\""`, `"\\"`, `{"a":[{},[],[[]],{"b":{}}]}`,
+		`{"{":"}","[\\":"]\",:"}`, `[1,[2,3],{"a":1,"b":[null,true]}]`, file.String()} {
 		var out bytes.Buffer
 		if err := json.Indent(&out, []byte(text), "", "  "); err != nil {
 			t.Fatal(err)

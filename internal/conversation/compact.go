@@ -25,23 +25,30 @@ const (
 
 // CompactOptions say when and how. The zero value has the defaults.
 type CompactOptions struct {
-	Threshold     int64   // estimated tokens from which on it is worth it; 0 is 1 when there is a Summary, else what ContextWindow gives, else DefaultThreshold
-	ContextWindow int64   // tokens of the model, 0 when not known: the threshold is three quarters of it, MinThreshold at least
-	Keep          int     // messages that stay; 0 is DefaultKeep
-	Summary       *string // the caller's own summary: stands as it is, with the merged lines behind it; a blank one is none
-	CurrentTask   *string // for the line Scope
+	// estimated tokens from which on it is worth it; 0 is 1 when there is a Summary, else what
+	// ContextWindow gives, else DefaultThreshold
+	Threshold int64
+	// tokens of the model, 0 when not known: the threshold is three quarters of it, MinThreshold at least
+	ContextWindow int64
+	Keep          int // messages that stay; 0 is DefaultKeep
+	// the caller's own summary: stands as it is, with the merged lines behind it; a blank one is none
+	Summary     *string
+	CurrentTask *string // for the line Scope
 }
 
-// Compacted is what a compaction does: the first Removed of the messages are to be archived, and Message stands before those that stay. Removed counts the
-// message of the compaction before, Compaction.RemovedMessageCount does not.
+// Compacted is what a compaction does: the first Removed of the messages are to be archived, and
+// Message stands before those that stay. Removed counts the message of the compaction before,
+// Compaction.RemovedMessageCount does not.
 type Compacted struct {
 	Removed    int
 	Message    Message
 	Compaction Compaction
 }
 
-// Compact decides on the messages that are not archived, in their order, and last, the compaction before this one (nil: none). ok is false when they are below the
-// threshold or not more than Keep, the message of the compaction before not counted. It changes nothing, and the same input gives the same result.
+// Compact decides on the messages that are not archived, in their order, and last, the compaction
+// before this one (nil: none). ok is false when they are below the threshold or not more than Keep,
+// the message of the compaction before not counted. It changes nothing, and the same input gives
+// the same result.
 func Compact(messages []Message, last *Compaction, o CompactOptions) (c Compacted, ok bool) {
 	keep := o.Keep
 	if keep <= 0 {
@@ -82,7 +89,8 @@ func (o CompactOptions) threshold() int64 {
 	return DefaultThreshold
 }
 
-// earlierSummary is that of the compaction before, and how many of the messages stand for it: 1, or 0 when there is none.
+// earlierSummary is that of the compaction before, and how many of the messages stand for it: 1, or
+// 0 when there is none.
 func earlierSummary(messages []Message, last *Compaction) (summary string, first int) {
 	if len(messages) > 0 && messages[0].Role == RoleUser {
 		if rest, ok := strings.CutPrefix(messages[0].Content, compactedMark); ok {
@@ -96,8 +104,8 @@ func earlierSummary(messages []Message, last *Compaction) (summary string, first
 	return summary, first
 }
 
-// Tokens estimates what messages cost a model: a quarter of the characters (code points) of contents, names and arguments of tool calls and contents of tool
-// results, 1 at least.
+// Tokens estimates what messages cost a model: a quarter of the characters (code points) of
+// contents, names and arguments of tool calls and contents of tool results, 1 at least.
 func Tokens(messages []Message) int64 {
 	var chars int
 	for _, m := range messages {

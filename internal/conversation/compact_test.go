@@ -39,7 +39,8 @@ func talk(texts ...string) []Message {
 
 // seedTalk are the seed's six messages.
 func seedTalk() []Message {
-	return talk("Kick off runtime audit", "Initial findings", "Focus on sessions", "Compaction design drafted", "Preserve the latest four messages", "Ready to compact")
+	return talk("Kick off runtime audit", "Initial findings", "Focus on sessions", "Compaction design drafted",
+		"Preserve the latest four messages", "Ready to compact")
 }
 
 // TestCompactionVector is the seed's compaction, with the message that Loader's summary has for it.
@@ -50,13 +51,16 @@ func TestCompactionVector(t *testing.T) {
 		t.Fatalf("%v %+v", ok, c)
 	}
 	golden(t, "compaction-first.txt", c.Message.Content+"\n")
-	want := Compaction{Count: 1, RemovedMessageCount: 2, Summary: c.Compaction.Summary, OriginalInputTokens: 32, CompressedInputTokens: Tokens(append([]Message{c.Message}, messages[2:]...))}
+	want := Compaction{Count: 1, RemovedMessageCount: 2, Summary: c.Compaction.Summary, OriginalInputTokens: 32,
+		CompressedInputTokens: Tokens(append([]Message{c.Message}, messages[2:]...))}
 	if c.Compaction != want {
 		t.Errorf("the compaction is %+v, want %+v", c.Compaction, want)
 	}
 	for _, line := range []string{
-		"Conversation summary:", "- Scope: Kick off runtime audit", "- Current work: Initial findings", "- Pending work: Kick off runtime audit", "- Key files referenced: None referenced.",
-		"- Tools mentioned: None yet.", "- Recent user requests: Kick off runtime audit", "- Newly compacted context: 2 earlier message(s) summarized.",
+		"Conversation summary:", "- Scope: Kick off runtime audit", "- Current work: Initial findings",
+		"- Pending work: Kick off runtime audit", "- Key files referenced: None referenced.",
+		"- Tools mentioned: None yet.", "- Recent user requests: Kick off runtime audit",
+		"- Newly compacted context: 2 earlier message(s) summarized.",
 	} {
 		if !slices.Contains(strings.Split(c.Compaction.Summary, "\n"), line) {
 			t.Errorf("%q is missing", line)
@@ -90,7 +94,8 @@ func TestCompactionOrNot(t *testing.T) {
 			t.Errorf("%s: %d removed, %v", c.name, got.Removed, ok)
 		}
 	}
-	for o, want := range map[CompactOptions]int64{{}: DefaultThreshold, {ContextWindow: 8000}: MinThreshold, {ContextWindow: 200_000}: 150_000, {ContextWindow: 200_000, Threshold: 5}: 5} {
+	for o, want := range map[CompactOptions]int64{{}: DefaultThreshold, {ContextWindow: 8000}: MinThreshold,
+		{ContextWindow: 200_000}: 150_000, {ContextWindow: 200_000, Threshold: 5}: 5} {
 		if got := o.threshold(); got != want {
 			t.Errorf("the threshold of %+v is %d, want %d", o, got, want)
 		}
@@ -106,7 +111,8 @@ func TestTokens(t *testing.T) {
 		{talk("abc"), 1},
 		{talk("abcd", "efgh"), 2},
 		{talk("ääää"), 1},
-		{[]Message{{Content: "1234", ToolCalls: []ToolCall{{ID: "not this", Name: "bash", Arguments: []byte(`{"a":1}`)}}, ToolResults: []ToolResult{{ToolCallID: "nor this", Content: "12345"}}}}, 5},
+		{[]Message{{Content: "1234", ToolCalls: []ToolCall{{ID: "not this", Name: "bash",
+			Arguments: []byte(`{"a":1}`)}}, ToolResults: []ToolResult{{ToolCallID: "nor this", Content: "12345"}}}}, 5},
 	} {
 		if got := Tokens(c.messages); got != c.want {
 			t.Errorf("%+v is %d tokens, want %d", c.messages, got, c.want)
@@ -114,18 +120,23 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestSummaryOfWork: files, tools and requests as they are told, and that nothing makes a line longer.
+// TestSummaryOfWork: files, tools and requests as they are told, and that nothing makes a line
+// longer.
 func TestSummaryOfWork(t *testing.T) {
 	call := func(name, arguments string) ToolCall { return ToolCall{Name: name, Arguments: []byte(arguments)} }
 	c, ok := Compact([]Message{
 		{Role: RoleSystem, Content: "system"},
-		{Role: RoleUser, Content: "Look  at\n`src/main.go`, ./run and https://example.com/x.go; then /compact e.g. and/or v1.2 or example.com"},
-		{Role: RoleAssistant, Content: "Reading.", ToolCalls: []ToolCall{call("read", `{"file_path":"/w/a b.txt"}`), call("bash", `{"command":"make","path":7}`)}},
+		{Role: RoleUser, Content: "Look  at\n`src/main.go`, ./run and https://example.com/x.go; then /compact e.g. " +
+			"and/or v1.2 or example.com"},
+		{Role: RoleAssistant, Content: "Reading.",
+			ToolCalls: []ToolCall{call("read", `{"file_path":"/w/a b.txt"}`),
+				call("bash", `{"command":"make","path":7}`)}},
 		{Role: RoleTool, Content: "ok", ToolResults: []ToolResult{{Content: "contents of secret.txt"}}},
 		{Role: RoleUser, Content: strings.Repeat("word ", 60)},
 		{Role: RoleAssistant, ToolCalls: []ToolCall{call("bash", `null`), call("write", `{"directory":"out"}`)}},
 		{Role: RoleAssistant, Content: " "},
-		{Role: RoleUser, Content: "one"}, {Role: RoleUser, Content: "two"}, {Role: RoleUser, Content: "three"}, {Role: RoleUser, Content: "kept"},
+		{Role: RoleUser, Content: "one"}, {Role: RoleUser, Content: "two"}, {Role: RoleUser, Content: "three"},
+		{Role: RoleUser, Content: "kept"},
 	}, nil, CompactOptions{Threshold: 1, Keep: 1, CurrentTask: some("Make\nit work")})
 	if !ok {
 		t.Fatal("not compacted")
@@ -147,8 +158,11 @@ func step(t *testing.T, messages []Message, last *Compaction, o CompactOptions) 
 func TestCompactionsCarryOn(t *testing.T) {
 	o := CompactOptions{Threshold: 1, Keep: 2}
 	messages, last := step(t, seedTalk(), nil, o)
-	messages = append(messages, talk("Now rotate the files in store.go", "Rotation is in", "And the docs", "Docs written")...)
-	o.Summary = some("The audit is done.\n- Confirmed facts: the limit is 250 bytes; " + strings.Repeat("rotation happens by growth, ", 8) + "as decided.\n\n- Preferred next step: write docs/record.md")
+	messages = append(messages, talk("Now rotate the files in store.go", "Rotation is in", "And the docs",
+		"Docs written")...)
+	o.Summary = some("The audit is done.\n- Confirmed facts: the limit is 250 bytes; " +
+		strings.Repeat("rotation happens by growth, ",
+			8) + "as decided.\n\n- Preferred next step: write docs/record.md")
 	messages, last = step(t, messages, last, o)
 	messages = append(messages, talk("Ship it", "Shipped")...)
 	o.Summary = nil
@@ -159,12 +173,16 @@ func TestCompactionsCarryOn(t *testing.T) {
 	}
 }
 
-// TestCompactionOfLoaders: the message alone says what was compacted before, as after an import of a file without the rest.
+// TestCompactionOfLoaders: the message alone says what was compacted before, as after an import of
+// a file without the rest.
 func TestCompactionOfLoaders(t *testing.T) {
-	messages := append([]Message{{Role: RoleUser, Content: compactedMark + "Conversation summary:\n- Scope: From Loader\n- Current work: Old work\n\nContinuation instructions:\n- Go on."}}, seedTalk()...)
+	messages := append([]Message{{Role: RoleUser, Content: compactedMark +
+		"Conversation summary:\n- Scope: From Loader\n- Current work: Old work\n\nContinuation instructions:\n- Go on."}},
+		seedTalk()...)
 	_, last := step(t, messages, nil, CompactOptions{Threshold: 1})
 	lines := strings.Split(last.Summary, "\n")
-	if lines[1] != "- Scope: From Loader" || !slices.Contains(lines, "- Current work: Old work") || last.RemovedMessageCount != 2 || last.Count != 1 {
+	if lines[1] != "- Scope: From Loader" || !slices.Contains(lines, "- Current work: Old work") ||
+		last.RemovedMessageCount != 2 || last.Count != 1 {
 		t.Errorf("%+v", last)
 	}
 }
@@ -176,8 +194,10 @@ func checkBounds(t *testing.T, seed uint64, summary string) {
 	if n := strings.Count(own, "\n") + 1; n > SummaryLines || utf8.RuneCountInString(own) > SummaryChars {
 		t.Fatalf("seed %d: %d lines, %d characters:\n%s", seed, n, utf8.RuneCountInString(own), own)
 	}
-	if n := strings.Count(carried, "\n"); n > CarriedLines || utf8.RuneCountInString(carriedStart+carried) > CarriedChars {
-		t.Fatalf("seed %d: %d lines, %d characters are carried:\n%s", seed, n, utf8.RuneCountInString(carriedStart+carried), carried)
+	if n := strings.Count(carried, "\n"); n > CarriedLines ||
+		utf8.RuneCountInString(carriedStart+carried) > CarriedChars {
+		t.Fatalf("seed %d: %d lines, %d characters are carried:\n%s", seed, n,
+			utf8.RuneCountInString(carriedStart+carried), carried)
 	}
 	for line := range strings.SplitSeq(summary, "\n") {
 		if utf8.RuneCountInString(line) > SummaryLine {
@@ -196,7 +216,8 @@ func words(r *rand.Rand, n int) string {
 }
 
 func randomMessage(r *rand.Rand) Message {
-	m := Message{Role: []string{RoleUser, RoleAssistant, RoleTool, RoleSystem}[r.IntN(4)], Content: words(r, r.IntN(40))}
+	m := Message{Role: []string{RoleUser, RoleAssistant, RoleTool, RoleSystem}[r.IntN(4)],
+		Content: words(r, r.IntN(40))}
 	if m.Role == RoleAssistant && r.IntN(2) == 0 {
 		m.ToolCalls = []ToolCall{{ID: "c", Name: words(r, 1), Arguments: []byte(`{"path":"` + words(r, 1) + `.go"}`)}}
 	}
@@ -206,8 +227,10 @@ func randomMessage(r *rand.Rand) Message {
 	return m
 }
 
-// TestNothingLost: over many compactions of random conversations, what was archived and what is kept are together all messages, verbatim and in order; the bounds hold;
-// the scope stays; and what a summary says of its own messages is in the next ones while there is room: in the five after it always, however long its lines are.
+// TestNothingLost: over many compactions of random conversations, what was archived and what is
+// kept are together all messages, verbatim and in order; the bounds hold; the scope stays; and what
+// a summary says of its own messages is in the next ones while there is room: in the five after it
+// always, however long its lines are.
 func TestNothingLost(t *testing.T) {
 	for seed := range uint64(randomRuns) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -239,7 +262,8 @@ func TestNothingLost(t *testing.T) {
 			said = append(said, factsOf(own))
 			checkSaid(t, seed, said, last.Summary)
 			if got := append(slices.Clone(archived), live[1:]...); !reflect.DeepEqual(got, all) {
-				t.Fatalf("seed %d: %d messages archived and %d kept are not the %d that there were", seed, len(archived), len(live)-1, len(all))
+				t.Fatalf("seed %d: %d messages archived and %d kept are not the %d that there were", seed,
+					len(archived), len(live)-1, len(all))
 			}
 		}
 	}
@@ -267,7 +291,8 @@ func checkSaid(t *testing.T, seed uint64, said [][]string, summary string) {
 	}
 }
 
-// TestCarriedBounds: hundreds of compactions, with summaries of callers' that are long, keep to the bounds, and what was left out is counted.
+// TestCarriedBounds: hundreds of compactions, with summaries of callers' that are long, keep to the
+// bounds, and what was left out is counted.
 func TestCarriedBounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	var last *Compaction
@@ -295,7 +320,9 @@ func TestFold(t *testing.T) {
 		line  string
 		parts []string
 	}{
-		{"", []string{""}}, {"abc", []string{"abc"}}, {"ab cd ef", []string{"ab cd", "ef"}}, {"abcdefgh i", []string{"abcde", "fgh i"}}, {"a abcdefghijk", []string{"a", "abcde", "fghij", "k"}}, {"äöü äö", []string{"äöü", "äö"}},
+		{"", []string{""}}, {"abc", []string{"abc"}}, {"ab cd ef", []string{"ab cd", "ef"}},
+		{"abcdefgh i", []string{"abcde", "fgh i"}}, {"a abcdefghijk", []string{"a", "abcde", "fghij", "k"}},
+		{"äöü äö", []string{"äöü", "äö"}},
 	} {
 		if got := splitLine(c.line, 5); !slices.Equal(got, c.parts) {
 			t.Errorf("%q is folded to %q, want %q", c.line, got, c.parts)

@@ -2,12 +2,14 @@ package conversation
 
 import "encoding/json"
 
-// Version is that of the conversation files that are written: the one of Loader's whose keys they have.
+// Version is that of the conversation files that are written: the one of Loader's whose keys they
+// have.
 const Version = 11
 
-// Document is a whole record as it is in its file. CompletionTrace is nil, and its key absent, when the trace is projected from the timeline.
-// Messages are those that are not archived. Extra has keys that are not ours,
-// which come back as they were, and usage as it came from a file, whose keys are written again.
+// Document is a whole record as it is in its file. CompletionTrace is nil, and its key absent, when
+// the trace is projected from the timeline. Messages are those that are not archived. Extra has
+// keys that are not ours, which come back as they were, and usage as it came from a file, whose
+// keys are written again.
 type Document struct {
 	Version   int
 	SessionID string // the conversation's id

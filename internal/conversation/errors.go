@@ -6,7 +6,8 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 )
 
-// Sentinels of the package; the server maps them to status codes. What a Store finds comes as the sentinels of package thread.
+// Sentinels of the package; the server maps them to status codes. What a Store finds comes as the
+// sentinels of package thread.
 var (
 	ErrNotFound = errors.New("there is no such record")
 	ErrInvalid  = permission.ErrInvalid // one sentinel for both packages: callers need not know which has refused

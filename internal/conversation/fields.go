@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// fields is a JSON object that is read tolerantly, as Loader reads its files: what is missing or of another type is as if it were not there.
+// fields is a JSON object that is read tolerantly, as Loader reads its files: what is missing or of
+// another type is as if it were not there.
 type fields map[string]json.RawMessage
 
 // object reads raw when it is an object; else it is nil, which has no fields.
@@ -80,7 +81,8 @@ func (f fields) number(key string) *json.Number {
 	return &n
 }
 
-// count is a whole number from 0, also when it is written as 3.0 or 3e2. Others are 0, and ok is false.
+// count is a whole number from 0, also when it is written as 3.0 or 3e2. Others are 0, and ok is
+// false.
 func (f fields) count(key string) (n int64, ok bool) {
 	raw := f[key]
 	if len(raw) == 0 || !isNumber(raw) {

@@ -1,6 +1,7 @@
 package conversation
 
-// Head is a conversation without what it consists of. Numbers count from 1; the number of the newest of a list is how many there are.
+// Head is a conversation without what it consists of. Numbers count from 1; the number of the
+// newest of a list is how many there are.
 type Head struct {
 	ID          string `json:"session_id"`
 	Thread      string `json:"thread_id"`

@@ -1,6 +1,7 @@
 package conversation
 
-// Ledger is what the harness holds true, in three lists. A new one replaces all of the old; items without text are left out.
+// Ledger is what the harness holds true, in three lists. A new one replaces all of the old; items
+// without text are left out.
 type Ledger struct {
 	Assumptions        []LedgerItem `json:"assumptions"`
 	AcceptanceAnchors  []LedgerItem `json:"acceptance_anchors"`
@@ -24,7 +25,8 @@ const (
 	phaseUnknown     = "unknown"
 )
 
-// Normal is the ledger without items that have no text, with a status and a first phase for those without, and empty lists instead of none.
+// Normal is the ledger without items that have no text, with a status and a first phase for those
+// without, and empty lists instead of none.
 func (l Ledger) Normal() Ledger {
 	return Ledger{
 		Assumptions:        normalItems(l.Assumptions, statusAssumption),

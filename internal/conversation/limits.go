@@ -6,13 +6,17 @@ const (
 	MaxPrompts  = 16
 )
 
-// Bounds of what a conversation takes. More is refused with ErrTooLarge or ErrTooMany; nothing is cut off.
+// Bounds of what a conversation takes. More is refused with ErrTooLarge or ErrTooMany; nothing is
+// cut off.
 const (
-	MaxMessageBytes  = 8 << 20   // of one message in JSON: what a request may carry
-	MaxItemBytes     = 1 << 20   // of an entry, prompt, ledger, message to the inbox, or the state, in JSON: a view of them all stays below MaxDocument
-	MaxTurnBytes     = 8 << 20   // of a turn in JSON, which may repeat messages
-	MaxRecordBytes   = 64 << 20  // of the messages that are not archived, in JSON: their file stays below MaxDocument
-	MaxAppend        = 256       // messages or entries in one call: each is an event of the thread, of which some thousand are kept
+	MaxMessageBytes = 8 << 20 // of one message in JSON: what a request may carry
+	// of an entry, prompt, ledger, message to the inbox, or the state, in JSON: a view of them
+	// all stays below MaxDocument
+	MaxItemBytes   = 1 << 20
+	MaxTurnBytes   = 8 << 20  // of a turn in JSON, which may repeat messages
+	MaxRecordBytes = 64 << 20 // of the messages that are not archived, in JSON: their file stays below MaxDocument
+	// messages or entries in one call: each is an event of the thread, of which some thousand are kept
+	MaxAppend        = 256
 	MaxMessages      = 1_000_000 // of a conversation, archived ones too
 	MaxItems         = 100_000   // of every other list of a conversation
 	MaxMail          = 256       // messages that wait in an inbox: a harness that never drains it is gone

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// How the lines of earlier summaries stand in a newer one: under a line that says of which compaction they are, the newest first, each as it was.
+// How the lines of earlier summaries stand in a newer one: under a line that says of which
+// compaction they are, the newest first, each as it was.
 const (
 	carriedHead  = "Summary of compaction %d:"
 	carriedLost  = "- Left out: %d line(s) of earlier summaries; the archived messages have everything."
@@ -17,14 +18,16 @@ const (
 	lostStart    = "- Left out: "
 )
 
-// summaryLine is a line of an earlier summary. What stands for lines that were left out long ago is one without text.
+// summaryLine is a line of an earlier summary. What stands for lines that were left out long ago is
+// one without text.
 type summaryLine struct {
 	of   int64 // the number of the compaction
 	line string
 	lost int
 }
 
-// earlierLines takes a summary apart, of compaction number of. Lines that say nothing of the conversation are left out, long ones (of a caller's) folded.
+// earlierLines takes a summary apart, of compaction number of. Lines that say nothing of the
+// conversation are left out, long ones (of a caller's) folded.
 func earlierLines(summary string, of int64) []summaryLine {
 	var list []summaryLine
 	for _, line := range strings.Split(summary, "\n") {
@@ -59,8 +62,9 @@ func hasContent(line string) bool {
 		!strings.HasSuffix(line, ": "+summaryNone) && !strings.HasSuffix(line, ": "+summaryNoFiles)
 }
 
-// mergeSummaries are the lines of earlier summaries for a new one whose own lines are given: those that are not in it yet, up to CarriedLines and CarriedChars with the
-// lines between them. When they are more, the least important of the oldest go, and a line says how many went.
+// mergeSummaries are the lines of earlier summaries for a new one whose own lines are given: those
+// that are not in it yet, up to CarriedLines and CarriedChars with the lines between them. When
+// they are more, the least important of the oldest go, and a line says how many went.
 func mergeSummaries(earlier []summaryLine, own []string) []string {
 	lost := 0
 	said := map[string]bool{}
@@ -122,7 +126,8 @@ func mostImportant(lines []summaryLine) []summaryLine {
 	return list
 }
 
-// importance of a line: 0 what holds for the whole conversation and what a caller wrote, 1 what was being done, 2 what was used and asked on the way.
+// importance of a line: 0 what holds for the whole conversation and what a caller wrote, 1 what was
+// being done, 2 what was used and asked on the way.
 func importance(line string) int {
 	for _, work := range []string{summaryWork, summaryPending} {
 		if strings.HasPrefix(line, work) {
@@ -137,7 +142,8 @@ func importance(line string) int {
 	return 0
 }
 
-// splitLine breaks a line at spaces so that no part has more than n code points; a word that has more is broken too.
+// splitLine breaks a line at spaces so that no part has more than n code points; a word that has
+// more is broken too.
 func splitLine(line string, n int) []string {
 	var parts []string
 	part := []rune{}

@@ -10,7 +10,8 @@ const (
 	RoleTool      = "tool"
 )
 
-// Message is one entry of the conversation, as a conversation file has it. Its fields, and those of what is in it, are in the order of their keys, as a file wants them.
+// Message is one entry of the conversation, as a conversation file has it. Its fields, and those of
+// what is in it, are in the order of their keys, as a file wants them.
 type Message struct {
 	Content     string       `json:"content"`
 	Role        string       `json:"role"`
@@ -32,12 +33,14 @@ type ToolResult struct {
 	ToolCallID string `json:"tool_call_id"`
 }
 
-// Kept is a message as a Store has it. Seq counts all messages of a conversation from 1 and has no gaps.
+// Kept is a message as a Store has it. Seq counts all messages of a conversation from 1 and has no
+// gaps.
 type Kept struct {
-	Seq        int64  `json:"seq"`
-	At         string `json:"created_at"`
-	ArchivedBy int64  `json:"archived_by,omitempty"` // the number of the compaction that put it behind a summary; 0 is none
-	Summary    bool   `json:"summary,omitempty"`     // it stands for those that a compaction archived
+	Seq int64  `json:"seq"`
+	At  string `json:"created_at"`
+	// the number of the compaction that put it behind a summary; 0 is none
+	ArchivedBy int64 `json:"archived_by,omitempty"`
+	Summary    bool  `json:"summary,omitempty"` // it stands for those that a compaction archived
 	Message
 }
 
@@ -53,7 +56,8 @@ func (m Message) Normal() Message {
 	return m
 }
 
-// ordered is the Normal message with the keys of arguments sorted: its JSON is canonical without the cost of that, and messages are most of a conversation.
+// ordered is the Normal message with the keys of arguments sorted: its JSON is canonical without
+// the cost of that, and messages are most of a conversation.
 func (m Message) ordered() Message {
 	m = m.Normal()
 	for i := range m.ToolCalls {
@@ -83,5 +87,6 @@ func decodeToolCall(f fields) ToolCall {
 }
 
 func decodeToolResult(f fields) ToolResult {
-	return ToolResult{ToolCallID: f.content("tool_call_id"), Content: f.content("content"), IsError: f.truth("is_error")}
+	return ToolResult{ToolCallID: f.content("tool_call_id"), Content: f.content("content"),
+		IsError: f.truth("is_error")}
 }

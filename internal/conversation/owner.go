@@ -8,7 +8,8 @@ import (
 // ownerPaths are those that a type's words do not say.
 var ownerPaths = map[string]string{"Agent": "public-agent"}
 
-// OwnerPath is the path of an owner's type: its words, which begin with capital letters, in small letters with "-" between them. A run of capital letters is one word.
+// OwnerPath is the path of an owner's type: its words, which begin with capital letters, in small
+// letters with "-" between them. A run of capital letters is one word.
 func OwnerPath(kind string) string {
 	if p, ok := ownerPaths[kind]; ok {
 		return p

@@ -6,7 +6,8 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 )
 
-// Prompt is the system prompt that a turn was begun with. One that equals the newest in all but its time is not kept again; one without content is never kept.
+// Prompt is the system prompt that a turn was begun with. One that equals the newest in all but its
+// time is not kept again; one without content is never kept.
 type Prompt struct {
 	Timestamp      string   `json:"timestamp"`
 	WorkflowMode   string   `json:"workflow_mode"`
@@ -17,7 +18,8 @@ type Prompt struct {
 	Content        string   `json:"content"`
 }
 
-// Normal is the prompt with defaults for modes that are blank, null for other blank texts, and an empty list instead of none. ok is false when it has no content, and then it is not kept.
+// Normal is the prompt with defaults for modes that are blank, null for other blank texts, and an
+// empty list instead of none. ok is false when it has no content, and then it is not kept.
 func (p Prompt) Normal() (q Prompt, ok bool) {
 	if blank(p.WorkflowMode) {
 		p.WorkflowMode = DefaultWorkflowMode
@@ -30,7 +32,8 @@ func (p Prompt) Normal() (q Prompt, ok bool) {
 	return p, p.Content != ""
 }
 
-// Repeats reports whether p, both being Normal, is latest in all but its time; then it is not kept again.
+// Repeats reports whether p, both being Normal, is latest in all but its time; then it is not kept
+// again.
 func (p Prompt) Repeats(latest Prompt) bool {
 	p.Timestamp = latest.Timestamp
 	return reflect.DeepEqual(p, latest)
@@ -40,9 +43,11 @@ func decodePrompts(f fields) []Prompt {
 	list := []Prompt{}
 	for _, o := range f.objects("prompt_history") {
 		p, ok := Prompt{
-			Timestamp: o.text("timestamp", ""), WorkflowMode: o.content("workflow_mode"), PermissionMode: o.content("permission_mode"),
-			CurrentTask: o.maybe("current_task"), PromptFormat: o.maybe("prompt_format"), PromptSections: o.texts("prompt_sections"),
-			Content: o.content("content"),
+			Timestamp: o.text("timestamp", ""), WorkflowMode: o.content("workflow_mode"),
+			PermissionMode: o.content("permission_mode"),
+			CurrentTask:    o.maybe("current_task"), PromptFormat: o.maybe("prompt_format"),
+			PromptSections: o.texts("prompt_sections"),
+			Content:        o.content("content"),
 		}.Normal()
 		if ok {
 			list = append(list, p)

@@ -8,14 +8,16 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 )
 
-// State is the part of a conversation that is changed field by field: in a patch an absent key keeps, null clears, that is, gives the zero value or the default.
-// A nil pointer is null. Keys are those of a Loader record.
+// State is the part of a conversation that is changed field by field: in a patch an absent key
+// keeps, null clears, that is, gives the zero value or the default. A nil pointer is null. Keys are
+// those of a Loader record.
 type State struct {
-	CurrentTask                *string        `json:"current_task"`
-	RuntimeOwnerType           *string        `json:"runtime_owner_type"`
-	RuntimeOwnerPath           *string        `json:"runtime_owner_path"` // derived from the type unless given: OwnerPath
-	WorkflowMode               string         `json:"workflow_mode"`      // DefaultWorkflowMode
-	PermissionMode             string         `json:"permission_mode"`    // DefaultMode; one of the Modes
+	CurrentTask      *string `json:"current_task"`
+	RuntimeOwnerType *string `json:"runtime_owner_type"`
+	// derived from the type unless given: OwnerPath
+	RuntimeOwnerPath           *string        `json:"runtime_owner_path"`
+	WorkflowMode               string         `json:"workflow_mode"`   // DefaultWorkflowMode
+	PermissionMode             string         `json:"permission_mode"` // DefaultMode; one of the Modes
 	PermissionPromptingEnabled bool           `json:"permission_prompting_enabled"`
 	PermissionRuleCounts       map[string]int `json:"permission_rule_counts"` // allow, deny, ask
 	PermissionRulesSource      *string        `json:"permission_rules_source"`
@@ -39,7 +41,8 @@ type State struct {
 // What a new conversation says.
 const DefaultWorkflowMode = "execute"
 
-// Normal is the state with defaults where it has none, null for other blank texts, the three counts, and empty collections instead of none.
+// Normal is the state with defaults where it has none, null for other blank texts, the three
+// counts, and empty collections instead of none.
 func (s State) Normal() State {
 	for _, p := range s.texts() {
 		*p = unblank(*p)

@@ -64,8 +64,10 @@ func checkField(name string, v json.RawMessage) error {
 		}
 		for key, raw := range counts {
 			var n *int
-			if err := json.Unmarshal(raw, &n); err != nil || key != permission.Allow && key != permission.Deny && key != permission.Ask || n == nil || *n < 0 {
-				return fmt.Errorf("%w: permission_rule_counts.%.40s is %.40s; it has whole numbers from 0 under allow, deny and ask", ErrInvalid, key, raw)
+			if err := json.Unmarshal(raw, &n); err != nil || key != permission.Allow && key != permission.Deny &&
+				key != permission.Ask || n == nil || *n < 0 {
+				return fmt.Errorf("%w: permission_rule_counts.%.40s is %.40s; it has whole numbers from 0 under "+
+					"allow, deny and ask", ErrInvalid, key, raw)
 			}
 		}
 	case "prompt_sections":

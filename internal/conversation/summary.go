@@ -9,8 +9,10 @@ import (
 	"strings"
 )
 
-// Bounds of a summary. What a compaction says of the messages that it archives itself keeps Loader's, by having no more lines than fit. The lines of earlier summaries
-// would not fit in there for long, and dropping them is what must not be; so they have bounds of their own, and come behind.
+// Bounds of a summary. What a compaction says of the messages that it archives itself keeps
+// Loader's, by having no more lines than fit. The lines of earlier summaries would not fit in there
+// for long, and dropping them is what must not be; so they have bounds of their own, and come
+// behind.
 const (
 	SummaryLines = 24   // lines about the archived messages
 	SummaryChars = 1200 // code points of these, with line ends
@@ -42,7 +44,8 @@ const (
 	summaryNoFiles  = "None referenced."
 )
 
-// summary tells in a few lines what messages are about that a compaction archives, or what the caller says they are, and merges the earlier lines.
+// summary tells in a few lines what messages are about that a compaction archives, or what the
+// caller says they are, and merges the earlier lines.
 func summary(removed []Message, o CompactOptions, earlier []summaryLine) string {
 	var lines []string
 	if o.Summary != nil && !blank(*o.Summary) {
@@ -56,7 +59,8 @@ func summary(removed []Message, o CompactOptions, earlier []summaryLine) string 
 	return strings.Join(append(lines, mergeSummaries(earlier, lines)...), "\n")
 }
 
-// summarize makes the lines of upstream's summary. The scope stays what it was while nobody sets a task.
+// summarize makes the lines of upstream's summary. The scope stays what it was while nobody sets a
+// task.
 func summarize(removed []Message, task *string, earlier []summaryLine) []string {
 	users, work := contents(removed, RoleUser), contents(removed, RoleAssistant)
 	scope := ""
@@ -161,9 +165,11 @@ func argumentPaths(arguments json.RawMessage) []string {
 }
 
 // fileEndings are what makes a word without a slash the name of a file.
-var fileEndings = strings.Fields("bash c cc cfg conf cpp cs css csv env go h hpp html ini ipynb java js json jsx kt lock log lua md mjs mod php pl proto py rb rs rst sh sql sum svg swift toml ts tsx txt xml yaml yml zig")
+var fileEndings = strings.Fields("bash c cc cfg conf cpp cs css csv env go h hpp html ini ipynb java js json jsx kt " +
+	"lock log lua md mjs mod php pl proto py rb rs rst sh sql sum svg swift toml ts tsx txt xml yaml yml zig")
 
-// looksLikePath is for words of a text: a name with a usual ending, or what has a slash and begins like a path or ends like a file.
+// looksLikePath is for words of a text: a name with a usual ending, or what has a slash and begins
+// like a path or ends like a file.
 func looksLikePath(word string) bool {
 	if len(word) < 3 || len(word) > SummaryLine || strings.Contains(word, "://") || strings.Contains(word, "//") {
 		return false
@@ -173,7 +179,8 @@ func looksLikePath(word string) bool {
 	if dotted && name != "" && slices.Contains(fileEndings, strings.ToLower(ending)) {
 		return true
 	}
-	return strings.HasPrefix(word, "/") && dir > 0 || dir > 1 && (strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../") || strings.HasPrefix(word, "~/"))
+	return strings.HasPrefix(word, "/") && dir > 0 || dir > 1 &&
+		(strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../") || strings.HasPrefix(word, "~/"))
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Entry is one decision of the harness. What a key does not say is nil or empty; keys that are not listed are in Extra and come back as they were.
+// Entry is one decision of the harness. What a key does not say is nil or empty; keys that are not
+// listed are in Extra and come back as they were.
 type Entry struct {
 	Timestamp                string            `json:"timestamp"`
 	Kind                     string            `json:"kind"`
@@ -35,7 +36,8 @@ type Entry struct {
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-// Provenance says where a piece of evidence comes from. A Source that is "cmd_" and the id of a command, or CommandID, cites a command of a terminal of the thread.
+// Provenance says where a piece of evidence comes from. A Source that is "cmd_" and the id of a
+// command, or CommandID, cites a command of a terminal of the thread.
 type Provenance struct {
 	Category  string  `json:"category"`
 	Source    string  `json:"source"`
@@ -46,7 +48,8 @@ type Provenance struct {
 	CommandID string  `json:"command_id,omitempty"`
 }
 
-// TraceEntry is one step of how a turn was completed, projected from the timeline or, when that does not say, as it was given.
+// TraceEntry is one step of how a turn was completed, projected from the timeline or, when that
+// does not say, as it was given.
 type TraceEntry struct {
 	Stage              string       `json:"stage"`
 	Outcome            string       `json:"outcome"`
@@ -62,7 +65,8 @@ const (
 	defaultStatus = "context" // of Provenance
 )
 
-// Normal is the entry with defaults for a blank kind and mode, null for other blank texts that may be null, and empty lists instead of none.
+// Normal is the entry with defaults for a blank kind and mode, null for other blank texts that may
+// be null, and empty lists instead of none.
 func (e Entry) Normal() Entry {
 	if blank(e.Kind) {
 		e.Kind = defaultKind
@@ -81,7 +85,8 @@ func (e Entry) Normal() Entry {
 	return e
 }
 
-// MarshalJSON writes all keys, those of Extra too. A struct that embeds an Entry is written as the Entry alone.
+// MarshalJSON writes all keys, those of Extra too. A struct that embeds an Entry is written as the
+// Entry alone.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	type plain Entry
 	b, err := marshal(plain(e.Normal()))
@@ -158,7 +163,8 @@ func decodeEntry(f fields) Entry {
 
 func decodeProvenance(f fields) Provenance {
 	return Provenance{
-		Category: f.content("category"), Source: f.content("source"), Summary: f.content("summary"), Status: f.content("status"),
+		Category: f.content("category"), Source: f.content("source"), Summary: f.content("summary"),
+		Status:  f.content("status"),
 		Subject: f.maybe("subject"), Detail: f.maybe("detail"), CommandID: f.text("command_id", ""),
 	}
 }
@@ -184,7 +190,9 @@ func (t TraceEntry) Normal() TraceEntry {
 
 func decodeTrace(f fields) TraceEntry {
 	return TraceEntry{
-		Stage: f.content("stage"), Outcome: f.content("outcome"), DecisionCode: f.content("decision_code"), DecisionSummary: f.content("decision_summary"),
-		EvidenceSummary: f.texts("evidence_summary"), EvidenceProvenance: each(f.objects("evidence_provenance"), decodeProvenance),
+		Stage: f.content("stage"), Outcome: f.content("outcome"), DecisionCode: f.content("decision_code"),
+		DecisionSummary:    f.content("decision_summary"),
+		EvidenceSummary:    f.texts("evidence_summary"),
+		EvidenceProvenance: each(f.objects("evidence_provenance"), decodeProvenance),
 	}.Normal()
 }

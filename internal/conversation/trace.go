@@ -15,7 +15,8 @@ const (
 	stageUnknown      = "unknown"     // the stage of an entry that names none
 )
 
-// completionOutcomes is what came of an entry that names no outcome, by its kind; of other kinds it is complete.
+// completionOutcomes is what came of an entry that names no outcome, by its kind; of other kinds it
+// is complete.
 var completionOutcomes = map[string]string{
 	"completion_check":    "accept",
 	"completion_continue": "continue",
@@ -24,11 +25,13 @@ var completionOutcomes = map[string]string{
 
 const outcomeComplete = "complete"
 
-// Trace is the completion trace of a conversation: projected from the timeline when that carries the last completion decision (derived: nothing of it need be stored), else
-// the newest of the stored one. timeline is in the order in which it was written.
+// Trace is the completion trace of a conversation: projected from the timeline when that carries
+// the last completion decision (derived: nothing of it need be stored), else the newest of the
+// stored one. timeline is in the order in which it was written.
 //
-// The projection: the newest entry about completion whose reason code is lastDecision, and those about completion that stand directly before it, at most MaxTrace. So it is the same
-// for any end of the timeline that has these.
+// The projection: the newest entry about completion whose reason code is lastDecision, and those
+// about completion that stand directly before it, at most MaxTrace. So it is the same for any end
+// of the timeline that has these.
 func Trace(timeline []Entry, lastDecision *string, stored []TraceEntry) (trace []TraceEntry, derived bool) {
 	end := lastCompletion(timeline, lastDecision)
 	if end == 0 {
@@ -45,7 +48,8 @@ func Trace(timeline []Entry, lastDecision *string, stored []TraceEntry) (trace [
 	return trace, true
 }
 
-// lastCompletion is the index behind the newest entry about completion with this reason code; 0 when there is none.
+// lastCompletion is the index behind the newest entry about completion with this reason code; 0
+// when there is none.
 func lastCompletion(timeline []Entry, code *string) int {
 	if code == nil || *code == "" {
 		return 0

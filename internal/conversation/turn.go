@@ -2,7 +2,8 @@ package conversation
 
 import "encoding/json"
 
-// Usage counts tokens and what they were spent on. Totals are sums over the turns of a conversation.
+// Usage counts tokens and what they were spent on. Totals are sums over the turns of a
+// conversation.
 type Usage struct {
 	InputTokens         int64 `json:"input_tokens"`
 	OutputTokens        int64 `json:"output_tokens"`
@@ -13,7 +14,8 @@ type Usage struct {
 	Turns               int64 `json:"turns"`
 }
 
-// Turn is the summary of one request to the harness: a list of completions until it answered. DefinitionOfDone and Trace are JSON, kept as given.
+// Turn is the summary of one request to the harness: a list of completions until it answered.
+// DefinitionOfDone and Trace are JSON, kept as given.
 type Turn struct {
 	Seq                int64           `json:"seq"`
 	At                 string          `json:"created_at"`

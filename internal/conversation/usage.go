@@ -6,7 +6,8 @@ import (
 	"math"
 )
 
-// usageNames are the keys of a usage by the field they count for, the first that is given counts. The second is what model servers call it.
+// usageNames are the keys of a usage by the field they count for, the first that is given counts.
+// The second is what model servers call it.
 var usageNames = []struct {
 	field func(*Usage) *int64
 	names []string
@@ -20,8 +21,9 @@ var usageNames = []struct {
 	{func(u *Usage) *int64 { return &u.Turns }, []string{"turns"}},
 }
 
-// ParseUsage reads a usage: an object of whole numbers from 0. prompt_tokens is input_tokens and completion_tokens output_tokens; when both names are given, our own
-// counts. Unknown keys and other values count nothing, and what is no object is all 0.
+// ParseUsage reads a usage: an object of whole numbers from 0. prompt_tokens is input_tokens and
+// completion_tokens output_tokens; when both names are given, our own counts. Unknown keys and
+// other values count nothing, and what is no object is all 0.
 func ParseUsage(raw json.RawMessage) Usage {
 	var u Usage
 	f := object(raw)
@@ -36,8 +38,8 @@ func ParseUsage(raw json.RawMessage) Usage {
 	return u
 }
 
-// CheckUsage refuses a usage in which something that is counted is no whole number from 0, for who has just been given it: in files it counts nothing.
-// Errors: ErrInvalid names the key.
+// CheckUsage refuses a usage in which something that is counted is no whole number from 0, for who
+// has just been given it: in files it counts nothing. Errors: ErrInvalid names the key.
 func CheckUsage(raw json.RawMessage) error {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
@@ -58,7 +60,8 @@ func CheckUsage(raw json.RawMessage) error {
 	return nil
 }
 
-// OfTurn is what one turn adds to the totals: its usage, the turn's own tool calls and iterations where the usage does not say, and 1 turn, whatever the usage says.
+// OfTurn is what one turn adds to the totals: its usage, the turn's own tool calls and iterations
+// where the usage does not say, and 1 turn, whatever the usage says.
 func OfTurn(usage json.RawMessage, toolCalls, iterations int64) Usage {
 	u, f := ParseUsage(usage), object(usage)
 	if _, ok := f.count("tool_calls"); !ok {
@@ -84,8 +87,9 @@ func (u Usage) Plus(v Usage) Usage {
 	return u
 }
 
-// usageKeys is u as a conversation file has it. Loader writes only keys that something was counted for; came is the usage of the file that a conversation was made from, and nil for
-// one of ours, which has all keys. Keys of came that are not known stay as they are.
+// usageKeys is u as a conversation file has it. Loader writes only keys that something was counted
+// for; came is the usage of the file that a conversation was made from, and nil for one of ours,
+// which has all keys. Keys of came that are not known stay as they are.
 func usageKeys(u Usage, came json.RawMessage) map[string]json.RawMessage {
 	old := object(came)
 	keys := map[string]json.RawMessage{}

@@ -10,13 +10,15 @@ import (
 	"strings"
 )
 
-// maxCopy bounds the copy of permissions that is read, in bytes: a thousand threads with as many rules as one may have.
+// maxCopy bounds the copy of permissions that is read, in bytes: a thousand threads with as many
+// rules as one may have.
 const maxCopy = 1000 * MaxRulesFile
 
 // copyFormat is the version of the copy; a reader refuses another.
 const copyFormat = 1
 
-// fileCopy is the file: the permissions of all threads of which something is set, for a server that cannot read its database.
+// fileCopy is the file: the permissions of all threads of which something is set, for a server that
+// cannot read its database.
 type fileCopy struct {
 	Format  int          `json:"format"`
 	Threads []threadCopy `json:"threads"`
@@ -28,8 +30,9 @@ type threadCopy struct {
 	Rules  json.RawMessage `json:"rules"`
 }
 
-// Save writes the copy, or removes it when there is nothing to say. The file is replaced at once: a reader has all of one or all of the other. After FailClosed
-// it stays as it is: memory does not hold all, and the copy would forget what the other threads forbid.
+// Save writes the copy, or removes it when there is nothing to say. The file is replaced at once: a
+// reader has all of one or all of the other. After FailClosed it stays as it is: memory does not
+// hold all, and the copy would forget what the other threads forbid.
 func (e *Enforcer) Save() error {
 	if e.file == "" || e.FailedClosed() != nil {
 		return nil //nolint:nilerr // the caller of FailClosed logs it
@@ -53,7 +56,8 @@ func (e *Enforcer) Save() error {
 		return err
 	}
 	next := e.file + ".new"
-	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a server that was killed; a link is not followed
+	// of a server that was killed; a link is not followed
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -67,7 +71,9 @@ func (e *Enforcer) Save() error {
 	return os.Rename(next, e.file)
 }
 
-// LoadCopy brings what the copy has into memory, where there is no Store to ask. No file says that nobody has set anything. When it fails, nobody knows what the threads forbid: the caller has to call FailClosed.
+// LoadCopy brings what the copy has into memory, where there is no Store to ask. No file says that
+// nobody has set anything. When it fails, nobody knows what the threads forbid: the caller has to
+// call FailClosed.
 func (e *Enforcer) LoadCopy() error {
 	if e.file == "" {
 		return nil

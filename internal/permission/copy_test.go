@@ -16,7 +16,8 @@ func TestPermissionsCopy(t *testing.T) {
 	if err := e.LoadCopy(); err != nil {
 		t.Fatal(err) // nobody has set anything
 	}
-	want := Permissions{Thread: "one", Mode: ModeAllow, Rules: rulesOf(t, `{"deny":[{"tool":"exec","contains":"<rm>"}]}`)}
+	want := Permissions{Thread: "one", Mode: ModeAllow,
+		Rules: rulesOf(t, `{"deny":[{"tool":"exec","contains":"<rm>"}]}`)}
 	e.Set(want)
 	e.Set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
 	if err := e.Save(); err != nil {
@@ -26,7 +27,8 @@ func TestPermissionsCopy(t *testing.T) {
 		t.Errorf("%v %v", i, err)
 	}
 	next := NewEnforcer(Rules{}).WithCopy(file)
-	if err := next.LoadCopy(); err != nil || !reflect.DeepEqual(next.Permissions("one"), want) || !next.Applies("two") || next.Applies("three") {
+	if err := next.LoadCopy(); err != nil || !reflect.DeepEqual(next.Permissions("one"), want) ||
+		!next.Applies("two") || next.Applies("three") {
 		t.Errorf("%+v (%v)", next.threads, err)
 	}
 	next.Forget("one")
@@ -67,7 +69,8 @@ func TestFailClosedLeavesTheCopy(t *testing.T) {
 	}
 }
 
-// FuzzPermissionsCopy: what is read decides without a panic, and rules that are not understood allow nothing.
+// FuzzPermissionsCopy: what is read decides without a panic, and rules that are not understood
+// allow nothing.
 func FuzzPermissionsCopy(f *testing.F) {
 	f.Add([]byte(`{"format":1,"threads":[{"thread_id":"one","mode":"allow","rules":{"deny":[{"tool":"exec"}]}}]}`))
 	f.Add([]byte(`{"format":1,"threads":[{"thread_id":"one","mode":"allow","rules":{"denied":[]}},{"mode":"x"}]}`))

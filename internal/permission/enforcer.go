@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// Enforcer decides by what it has in memory: the permissions of threads, and rules of the server that are for all of them. Safe for concurrent use.
+// Enforcer decides by what it has in memory: the permissions of threads, and rules of the server
+// that are for all of them. Safe for concurrent use.
 type Enforcer struct {
 	server  Rules
 	file    string                 // the copy, "" is none: see save
@@ -20,7 +21,8 @@ func NewEnforcer(server Rules) *Enforcer {
 	return &Enforcer{server: server, threads: map[string]Permissions{}}
 }
 
-// WithCopy has what is known of threads copied to a file whenever a Manager changes it, and returns the Enforcer. It is called before anything else.
+// WithCopy has what is known of threads copied to a file whenever a Manager changes it, and returns
+// the Enforcer. It is called before anything else.
 func (e *Enforcer) WithCopy(file string) *Enforcer {
 	e.file = file
 	return e
@@ -29,8 +31,9 @@ func (e *Enforcer) WithCopy(file string) *Enforcer {
 // Server are the rules for all threads.
 func (e *Enforcer) Server() Rules { return e.server }
 
-// Applies reports whether anything has to be decided in a thread: somebody has set its permissions, or the server has rules. It costs no more than a look into a map.
-// The thread "" is of calls that belong to none: only the rules of the server are for these.
+// Applies reports whether anything has to be decided in a thread: somebody has set its permissions,
+// or the server has rules. It costs no more than a look into a map. The thread "" is of calls that
+// belong to none: only the rules of the server are for these.
 func (e *Enforcer) Applies(thread string) bool {
 	if e.server.count() > 0 {
 		return true
@@ -68,7 +71,9 @@ func (e *Enforcer) Permissions(thread string) Permissions {
 // Check decides about a call without telling anybody. Errors: ErrInvalid (the call).
 func (e *Enforcer) Check(thread string, c Call) (Decision, error) {
 	if why := e.FailedClosed(); why != nil {
-		return Decision{Decision: Deny, Reason: "the permissions of threads cannot be read: " + why.Error()}, nil //nolint:nilerr // it is why
+		// it is why
+		return Decision{Decision: Deny, Reason: "the permissions of threads cannot be read: " + why.Error()},
+			nil //nolint:nilerr
 	}
 	if thread == "" {
 		return e.checkAlone(c)
@@ -101,10 +106,13 @@ func (e *Enforcer) Forget(thread string) { e.Set(Permissions{Thread: thread}) }
 
 func noRules() Rules { return Rules{[]Rule{}, []Rule{}, []Rule{}} }
 
-// With is the permissions with another mode or other rules; nil keeps, which of ModeUnreadable nothing can. The lists of rules are never nil. Errors: ErrInvalid.
+// With is the permissions with another mode or other rules; nil keeps, which of ModeUnreadable
+// nothing can. The lists of rules are never nil. Errors: ErrInvalid.
 func (p Permissions) With(mode *string, rules *Rules) (Permissions, error) {
 	if p.Mode == ModeUnreadable && (mode == nil || rules == nil) {
-		return p, fmt.Errorf("%w: the permissions of thread %s cannot be read, so nothing of them can be kept: both the mode and the rules are needed", ErrInvalid, p.Thread)
+		return p,
+			fmt.Errorf("%w: the permissions of thread %s cannot be read, so nothing of them can be kept: both the "+
+				"mode and the rules are needed", ErrInvalid, p.Thread)
 	}
 	if mode != nil {
 		p.Mode = *mode
@@ -114,7 +122,8 @@ func (p Permissions) With(mode *string, rules *Rules) (Permissions, error) {
 	}
 	if rules != nil {
 		p.Rules = noRules()
-		for _, pair := range [][2]*[]Rule{{&p.Rules.Allow, &rules.Allow}, {&p.Rules.Deny, &rules.Deny}, {&p.Rules.Ask, &rules.Ask}} {
+		for _, pair := range [][2]*[]Rule{{&p.Rules.Allow, &rules.Allow}, {&p.Rules.Deny, &rules.Deny},
+			{&p.Rules.Ask, &rules.Ask}} {
 			*pair[0] = append(*pair[0], *pair[1]...)
 		}
 	}
@@ -125,7 +134,8 @@ func (p Permissions) With(mode *string, rules *Rules) (Permissions, error) {
 	return p, err
 }
 
-// Prompting reports whether somebody may be asked: by the mode, or by a rule of the thread or the server.
+// Prompting reports whether somebody may be asked: by the mode, or by a rule of the thread or the
+// server.
 func (e *Enforcer) Prompting(p Permissions) bool {
 	return p.Mode == ModePrompt || len(p.Rules.Ask) > 0 || len(e.server.Ask) > 0
 }

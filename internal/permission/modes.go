@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Modes of permissions. The first three are levels; prompt asks for everything and allow lets everything through, unless a rule says otherwise.
+// Modes of permissions. The first three are levels; prompt asks for everything and allow lets
+// everything through, unless a rule says otherwise.
 const (
 	ModeReadOnly         = "read-only"
 	ModeWorkspaceWrite   = "workspace-write"
@@ -18,7 +19,8 @@ const (
 // DefaultMode is the mode of a thread of which nobody has set one.
 const DefaultMode = ModeWorkspaceWrite
 
-// ModeUnreadable is that of permissions that are kept and not understood: everything is denied, whatever rules there are, until somebody sets both mode and rules. Nobody can choose it.
+// ModeUnreadable is that of permissions that are kept and not understood: everything is denied,
+// whatever rules there are, until somebody sets both mode and rules. Nobody can choose it.
 const ModeUnreadable = "unreadable"
 
 // Modes are all of them, the narrowest first.
@@ -58,7 +60,8 @@ func levelOfMode(mode string) Level {
 	return 0
 }
 
-// Tools that the rules know. A rule for one is also for those that do the same by another way: see broader.
+// Tools that the rules know. A rule for one is also for those that do the same by another way: see
+// broader.
 const (
 	ToolExec         = "exec"          // a command: in a shell, isolated, on a terminal of its own
 	ToolPTY          = "pty"           // a terminal with its program
@@ -93,9 +96,12 @@ const (
 var levels = map[string]Level{
 	ToolRead: LevelRead, ToolList: LevelRead, ToolStream: LevelRead, ToolSnapshot: LevelRead,
 
-	ToolExec: LevelWrite, ToolPTY: LevelWrite, ToolRestart: LevelWrite, ToolShell: LevelWrite, ToolEnv: LevelWrite, ToolRollback: LevelWrite,
-	ToolInput: LevelWrite, ToolKeys: LevelWrite, ToolPaste: LevelWrite, ToolCommandInput: LevelWrite, ToolResize: LevelWrite,
-	ToolKill: LevelWrite, ToolSignal: LevelWrite, ToolCancel: LevelWrite, ToolPause: LevelWrite, ToolResume: LevelWrite, ToolPolicy: LevelWrite,
+	ToolExec: LevelWrite, ToolPTY: LevelWrite, ToolRestart: LevelWrite, ToolShell: LevelWrite, ToolEnv: LevelWrite,
+	ToolRollback: LevelWrite,
+	ToolInput:    LevelWrite, ToolKeys: LevelWrite, ToolPaste: LevelWrite, ToolCommandInput: LevelWrite,
+	ToolResize: LevelWrite,
+	ToolKill:   LevelWrite, ToolSignal: LevelWrite, ToolCancel: LevelWrite, ToolPause: LevelWrite,
+	ToolResume: LevelWrite, ToolPolicy: LevelWrite,
 	ToolWrite: LevelWrite, ToolMkdir: LevelWrite, ToolRemove: LevelWrite, ToolRename: LevelWrite,
 
 	ToolLeaseCreate: LevelDanger, ToolLeaseDestroy: LevelDanger,
@@ -109,7 +115,8 @@ func LevelOf(tool string) Level {
 	return LevelDanger
 }
 
-// broader is the tool whose rules are for another one too: who denies exec means commands that come by a terminal, a shell's variables or an earlier state as well.
+// broader is the tool whose rules are for another one too: who denies exec means commands that come
+// by a terminal, a shell's variables or an earlier state as well.
 var broader = map[string]string{
 	ToolPTY: ToolExec, ToolRestart: ToolExec, ToolShell: ToolExec, ToolEnv: ToolExec, ToolRollback: ToolExec,
 	ToolKeys: ToolInput, ToolPaste: ToolInput, ToolCommandInput: ToolInput,

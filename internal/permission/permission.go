@@ -13,7 +13,8 @@ import (
 	"slices"
 )
 
-// Call is what somebody wants to do, for the rules: a tool and its arguments, a JSON object. The tools of ours are the Tool constants.
+// Call is what somebody wants to do, for the rules: a tool and its arguments, a JSON object. The
+// tools of ours are the Tool constants.
 type Call struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
@@ -22,7 +23,8 @@ type Call struct {
 // maxTool bounds the name of a tool, in bytes.
 const maxTool = 256
 
-// Canonical is a call whose arguments have one form: keys sorted, no space, {} for none. Two calls are identical when their canonical forms are. Errors: ErrInvalid.
+// Canonical is a call whose arguments have one form: keys sorted, no space, {} for none. Two calls
+// are identical when their canonical forms are. Errors: ErrInvalid.
 func (c Call) Canonical() (Call, error) {
 	if c.Tool == "" || len(c.Tool) > maxTool {
 		return c, fmt.Errorf("%w: tool %.80q: a name of 1 to %d bytes is needed", ErrInvalid, c.Tool, maxTool)
@@ -66,7 +68,8 @@ const (
 	Ask   = "ask"
 )
 
-// Decision is what becomes of a Call, and why: a sentence for a person, and the rule that decided, if one did.
+// Decision is what becomes of a Call, and why: a sentence for a person, and the rule that decided,
+// if one did.
 type Decision struct {
 	Decision   string `json:"decision"`
 	Reason     string `json:"reason"`
@@ -87,15 +90,19 @@ func (p Permissions) none() bool {
 	return (p.Mode == "" || p.Mode == DefaultMode) && p.Rules.count() == 0
 }
 
-// decide finds what becomes of a canonical call, with the rules of the server beside the thread's own. The order: ModeUnreadable, which denies, a deny rule, an ask rule, an allow rule, the mode prompt,
-// the mode allow, the mode's level against the tool's; who gave a rule makes no difference. ErrInvalid when the arguments are no object.
+// decide finds what becomes of a canonical call, with the rules of the server beside the thread's
+// own. The order: ModeUnreadable, which denies, a deny rule, an ask rule, an allow rule, the mode
+// prompt, the mode allow, the mode's level against the tool's; who gave a rule makes no difference.
+// ErrInvalid when the arguments are no object.
 func (p Permissions) decide(server Rules, c Call) (Decision, error) {
 	args, err := c.Object()
 	if err != nil {
 		return Decision{}, err
 	}
-	if p.Mode == ModeUnreadable { // a rule that allows, the server's too, would come before a denying one that nobody can read
-		return Decision{Decision: Deny, Reason: "what the thread permits is kept and cannot be understood; set its mode and its rules"}, nil
+	// a rule that allows, the server's too, would come before a denying one that nobody can read
+	if p.Mode == ModeUnreadable {
+		return Decision{Decision: Deny,
+			Reason: "what the thread permits is kept and cannot be understood; set its mode and its rules"}, nil
 	}
 	r := newMatcher(c.Tool, args)
 	for _, section := range []struct {
@@ -105,10 +112,12 @@ func (p Permissions) decide(server Rules, c Call) (Decision, error) {
 	}{{Deny, p.Rules.Deny, server.Deny}, {Ask, p.Rules.Ask, server.Ask}, {Allow, p.Rules.Allow, server.Allow}} {
 		matches := func(rule Rule) bool { return r.matches(rule, section.word != Allow) }
 		if i := slices.IndexFunc(section.server, matches); i >= 0 {
-			return Decision{Decision: section.word, Rule: &section.server[i], Reason: fmt.Sprintf("the server's %s rule %s", section.word, section.server[i])}, nil
+			return Decision{Decision: section.word, Rule: &section.server[i],
+				Reason: fmt.Sprintf("the server's %s rule %s", section.word, section.server[i])}, nil
 		}
 		if i := slices.IndexFunc(section.thread, matches); i >= 0 {
-			return Decision{Decision: section.word, Rule: &section.thread[i], Reason: fmt.Sprintf("the thread's %s rule %s", section.word, section.thread[i])}, nil
+			return Decision{Decision: section.word, Rule: &section.thread[i],
+				Reason: fmt.Sprintf("the thread's %s rule %s", section.word, section.thread[i])}, nil
 		}
 	}
 	return decideByMode(p.Mode, c.Tool), nil
@@ -123,9 +132,12 @@ func decideByMode(mode, tool string) Decision {
 	case mode == ModePrompt:
 		return Decision{Decision: Ask, Reason: "in the mode prompt everything is asked for that no rule allows"}
 	case mode == ModeAllow:
-		return Decision{Decision: Allow, Reason: "in the mode allow everything is allowed that no rule denies or asks for"}
+		return Decision{Decision: Allow,
+			Reason: "in the mode allow everything is allowed that no rule denies or asks for"}
 	case active >= needed:
-		return Decision{Decision: Allow, Reason: fmt.Sprintf("%s is enough for %.80s, which needs %s", mode, tool, needed)}
+		return Decision{Decision: Allow,
+			Reason: fmt.Sprintf("%s is enough for %.80s, which needs %s", mode, tool, needed)}
 	}
-	return Decision{Decision: Deny, Reason: fmt.Sprintf("%.80s needs the mode %s, the thread's is %s", tool, needed, mode)}
+	return Decision{Decision: Deny,
+		Reason: fmt.Sprintf("%.80s needs the mode %s, the thread's is %s", tool, needed, mode)}
 }

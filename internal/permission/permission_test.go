@@ -19,7 +19,8 @@ func rulesOf(t testing.TB, text string) Rules {
 	return r
 }
 
-// TestPrecedence is the order in which permissions decide: deny rule, ask rule, allow rule, mode prompt, mode allow, level, and deny.
+// TestPrecedence is the order in which permissions decide: deny rule, ask rule, allow rule, mode
+// prompt, mode allow, level, and deny.
 func TestPrecedence(t *testing.T) {
 	const (
 		all   = `[{"tool":"exec"}]`
@@ -54,9 +55,12 @@ func TestPrecedence(t *testing.T) {
 		// A deny rule beats everything.
 		{"allow", `{"deny":` + all + `}`, "", "exec", Deny, "deny rule"},
 		{"danger-full-access", `{"deny":` + all + `}`, "", "exec", Deny, "deny rule"},
-		{"prompt", `{"deny":` + all + `,"ask":` + all + `,"allow":` + all + `}`, "", "exec", Deny, "the thread's deny rule"},
-		{"allow", `{"ask":` + all + `,"allow":` + all + `}`, `{"deny":` + all + `}`, "exec", Deny, "the server's deny rule"},
-		{"allow", `{"deny":` + all + `}`, `{"ask":` + all + `,"allow":` + all + `}`, "exec", Deny, "the thread's deny rule"},
+		{"prompt", `{"deny":` + all + `,"ask":` + all + `,"allow":` + all + `}`, "", "exec", Deny,
+			"the thread's deny rule"},
+		{"allow", `{"ask":` + all + `,"allow":` + all + `}`, `{"deny":` + all + `}`, "exec", Deny,
+			"the server's deny rule"},
+		{"allow", `{"deny":` + all + `}`, `{"ask":` + all + `,"allow":` + all + `}`, "exec", Deny,
+			"the thread's deny rule"},
 		// An ask rule beats allow rules and modes.
 		{"allow", `{"ask":` + all + `}`, "", "exec", Ask, "ask rule"},
 		{"danger-full-access", `{"ask":` + all + `,"allow":` + all + `}`, "", "exec", Ask, "ask rule"},
@@ -74,13 +78,16 @@ func TestPrecedence(t *testing.T) {
 	} {
 		p := Permissions{Mode: test.mode, Rules: rulesOf(t, test.thread)}
 		d, err := p.decide(rulesOf(t, test.server), Call{Tool: test.call})
-		if err != nil || d.Decision != test.want || !strings.Contains(d.Reason, test.reason) || (d.Rule != nil) != strings.Contains(test.reason, "rule") {
-			t.Errorf("mode %q, thread %s, server %s: %s is %+v (%v), want %s because %q", test.mode, test.thread, test.server, test.call, d, err, test.want, test.reason)
+		if err != nil || d.Decision != test.want || !strings.Contains(d.Reason, test.reason) ||
+			(d.Rule != nil) != strings.Contains(test.reason, "rule") {
+			t.Errorf("mode %q, thread %s, server %s: %s is %+v (%v), want %s because %q", test.mode, test.thread,
+				test.server, test.call, d, err, test.want, test.reason)
 		}
 	}
 }
 
-// TestUnreadablePermissions deny everything: a rule that nobody can read may have denied what another allows. What cannot be read cannot be kept either.
+// TestUnreadablePermissions deny everything: a rule that nobody can read may have denied what
+// another allows. What cannot be read cannot be kept either.
 func TestUnreadablePermissions(t *testing.T) {
 	all := rulesOf(t, `{"allow":[{"tool":"exec"}],"ask":[{"tool":"read"}]}`)
 	for _, p := range []Permissions{{Mode: ModeUnreadable}, {Mode: ModeUnreadable, Rules: all}} {
@@ -104,13 +111,15 @@ func TestUnreadablePermissions(t *testing.T) {
 	}
 }
 
-// TestBroaderTools: who denies a tool means the other ways to the same end; the other way round a rule is for one way only.
+// TestBroaderTools: who denies a tool means the other ways to the same end; the other way round a
+// rule is for one way only.
 func TestBroaderTools(t *testing.T) {
 	for narrow, broad := range broader {
 		if LevelOf(narrow) < LevelOf(broad) {
 			t.Errorf("%s needs less than %s, which has its rules", narrow, broad)
 		}
-		for _, test := range []struct{ rule, call, want string }{{broad, narrow, Deny}, {narrow, narrow, Deny}, {narrow, broad, Allow}} {
+		for _, test := range []struct{ rule, call, want string }{{broad, narrow, Deny}, {narrow, narrow, Deny},
+			{narrow, broad, Allow}} {
 			p := Permissions{Mode: ModeAllow, Rules: Rules{Deny: []Rule{{Tool: test.rule}}}}
 			if d, err := p.decide(Rules{}, Call{Tool: test.call}); err != nil || d.Decision != test.want {
 				t.Errorf("%s with a rule that denies %s is %+v (%v), want %s", test.call, test.rule, d, err, test.want)
@@ -160,7 +169,8 @@ func TestRuleMatching(t *testing.T) {
 		for _, side := range []struct {
 			word, otherwise, mode string
 			want                  bool
-		}{{Deny, Allow, ModeAllow, test.deny}, {Ask, Allow, ModeAllow, test.deny}, {Allow, Deny, ModeReadOnly, test.allow}} {
+		}{{Deny, Allow, ModeAllow, test.deny}, {Ask, Allow, ModeAllow, test.deny}, {Allow, Deny, ModeReadOnly,
+			test.allow}} {
 			p := Permissions{Mode: side.mode, Rules: rulesOf(t, fmt.Sprintf(`{%q:[%s]}`, side.word, test.rule))}
 			want := side.otherwise
 			if side.want {
@@ -168,7 +178,8 @@ func TestRuleMatching(t *testing.T) {
 			}
 			d, err := p.decide(Rules{}, Call{"exec", []byte(test.args)})
 			if err != nil || d.Decision != want {
-				t.Errorf("%s rule %s, arguments %.100s: %+v (%v), want %s", side.word, test.rule, test.args, d, err, want)
+				t.Errorf("%s rule %s, arguments %.100s: %+v (%v), want %s", side.word, test.rule, test.args, d, err,
+					want)
 			}
 		}
 	}
@@ -190,7 +201,8 @@ func TestBadCalls(t *testing.T) {
 	}
 }
 
-// TestIdenticalCalls: an approval is for a call, in whatever way its JSON is written, and for no other.
+// TestIdenticalCalls: an approval is for a call, in whatever way its JSON is written, and for no
+// other.
 func TestIdenticalCalls(t *testing.T) {
 	key := func(tool, args string) string {
 		c, err := Call{tool, []byte(args)}.Canonical()
@@ -208,7 +220,8 @@ func TestIdenticalCalls(t *testing.T) {
 	if key("exec", "") != key("exec", "{}") || key("exec", "null") != key("exec", "{}") {
 		t.Error("no arguments are not {}")
 	}
-	for _, other := range []string{`{"command":"ls"}`, `{"command":"ls","n":1.0}`, `{"command":"ls","n":"1"}`, `{"command":"ls ","n":1}`} {
+	for _, other := range []string{`{"command":"ls"}`, `{"command":"ls","n":1.0}`, `{"command":"ls","n":"1"}`,
+		`{"command":"ls ","n":1}`} {
 		if key("exec", other) == one {
 			t.Errorf("%s is the same call", other)
 		}

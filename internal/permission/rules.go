@@ -13,8 +13,10 @@ import (
 
 // Rule matches calls; all that is given must match, and something is given.
 //
-// Tool is the call's tool, or the broader one that it belongs to. Contains is a part of the line "tool key=value …" with the keys sorted and every run of space as one.
-// PathContains is a part of an argument file_path, path, new_path, cwd or directory. Capitals matter. A rule that denies or asks matches when in doubt, one that allows does not.
+// Tool is the call's tool, or the broader one that it belongs to. Contains is a part of the line
+// "tool key=value …" with the keys sorted and every run of space as one. PathContains is a part of
+// an argument file_path, path, new_path, cwd or directory. Capitals matter. A rule that denies or
+// asks matches when in doubt, one that allows does not.
 type Rule struct {
 	Tool         string `json:"tool,omitempty"`
 	Contains     string `json:"contains,omitempty"`
@@ -51,8 +53,10 @@ const (
 	maxRuleText = 4096
 )
 
-// ParseRules reads the JSON of rules: {"allow":[],"deny":[],"ask":[]}, of which any may be absent. It is strict, because a rule that is not understood would not act: what it
-// does not know, a key twice, a text that is empty, too long or not UTF-8, and whatever stands behind the object are errors. Errors: ErrInvalid, saying where.
+// ParseRules reads the JSON of rules: {"allow":[],"deny":[],"ask":[]}, of which any may be absent.
+// It is strict, because a rule that is not understood would not act: what it does not know, a key
+// twice, a text that is empty, too long or not UTF-8, and whatever stands behind the object are
+// errors. Errors: ErrInvalid, saying where.
 func ParseRules(b []byte) (r Rules, err error) {
 	r = Rules{[]Rule{}, []Rule{}, []Rule{}}
 	if len(b) > MaxRulesFile {
@@ -131,7 +135,8 @@ type member struct {
 	value json.RawMessage
 }
 
-// members are those of a JSON object, in their order. A name twice is an error: readers differ in which one they take.
+// members are those of a JSON object, in their order. A name twice is an error: readers differ in
+// which one they take.
 func members(raw []byte) (list []member, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -160,7 +165,8 @@ func members(raw []byte) (list []member, err error) {
 	return list, nil
 }
 
-// shownValue is how many bytes of a text an allow rule sees. A rule that denies or asks sees all of it, so that nothing is hidden behind a long beginning.
+// shownValue is how many bytes of a text an allow rule sees. A rule that denies or asks sees all of
+// it, so that nothing is hidden behind a long beginning.
 const shownValue = 120
 
 // pathKeys are the arguments that PathContains looks at.
@@ -192,7 +198,8 @@ func (r *matcher) matches(rule Rule, wide bool) bool {
 	return strings.Contains(r.cut(), rule.Contains)
 }
 
-// hasPath tells, wide, whether any path has the part, as it is written or without its dots; else whether all have it that are there, without their dots.
+// hasPath tells, wide, whether any path has the part, as it is written or without its dots; else
+// whether all have it that are there, without their dots.
 func (r *matcher) hasPath(part string, wide bool) bool {
 	found := false
 	for _, key := range pathKeys {
@@ -261,7 +268,8 @@ func cutText(v any) string {
 	return s
 }
 
-// textOf is a value as text: the items of a list with a space between them, as words of a command, the members of an object as key=value.
+// textOf is a value as text: the items of a list with a space between them, as words of a command,
+// the members of an object as key=value.
 func textOf(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -10,8 +10,11 @@ import (
 )
 
 func TestParseRules(t *testing.T) {
-	r, err := ParseRules([]byte(` {"deny" : [ {"tool":"exec", "contains" : "rm -rf"} ], "allow":[{"path_contains":"/tmp"},{"tool":"read"}]} `))
-	want := Rules{Allow: []Rule{{PathContains: "/tmp"}, {Tool: "read"}}, Deny: []Rule{{Tool: "exec", Contains: "rm -rf"}}, Ask: []Rule{}}
+	r,
+		err := ParseRules([]byte(` {"deny" : [ {"tool":"exec", "contains" : "rm -rf"} ], ` +
+		`"allow":[{"path_contains":"/tmp"},{"tool":"read"}]} `))
+	want := Rules{Allow: []Rule{{PathContains: "/tmp"}, {Tool: "read"}},
+		Deny: []Rule{{Tool: "exec", Contains: "rm -rf"}}, Ask: []Rule{}}
 	if err != nil || !reflect.DeepEqual(r, want) {
 		t.Errorf("%+v (%v), want %+v", r, err, want)
 	}
@@ -64,9 +67,11 @@ func TestBadRules(t *testing.T) {
 	}
 }
 
-// FuzzParseRules: what is taken comes back the same from its own JSON, has only rules that say something, and decides without a panic.
+// FuzzParseRules: what is taken comes back the same from its own JSON, has only rules that say
+// something, and decides without a panic.
 func FuzzParseRules(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"deny":[{"tool":"exec","contains":"rm -rf"}],"ask":[{"path_contains":"/etc"}],"allow":[{"tool":"read"}]}`,
+	for _, seed := range []string{`{}`,
+		`{"deny":[{"tool":"exec","contains":"rm -rf"}],"ask":[{"path_contains":"/etc"}],"allow":[{"tool":"read"}]}`,
 		`{"deny":[{"contains":"\ud800"}]}`, `{"deny":[{"tool":"exec"}]}x`, `{"deny":null}`, `{"allow":[{}]}`} {
 		f.Add([]byte(seed), []byte(`{"command":"rm -rf /","path":"/etc/../x"}`))
 	}

@@ -12,8 +12,9 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
-// auditWords are what the audit log calls requests with an effect; "" are those it leaves out: what is typed and looked at, and what harnesses write down, is not
-// about who may do what, and the thread's own record has it. TERMINAL and SHELL stand for both of their paths.
+// auditWords are what the audit log calls requests with an effect; "" are those it leaves out: what
+// is typed and looked at, and what harnesses write down, is not about who may do what, and the
+// thread's own record has it. TERMINAL and SHELL stand for both of their paths.
 var auditWords = map[string]string{
 	"POST /session/:sid/pty":   "terminal.create",
 	"DELETE /session/:sid/pty": "terminal.delete",
@@ -109,7 +110,8 @@ func auditKey(r httpapi.Route) string {
 	return r.Method + " " + path
 }
 
-// audited writes down a request that was let in: all with an effect that have a word, all that ask for secrets, and all that were refused because of who asks.
+// audited writes down a request that was let in: all with an effect that have a word, all that ask
+// for secrets, and all that were refused because of who asks.
 func (s *Server) audited(c echo.Context, r httpapi.Route, err error) {
 	what := auditWords[auditKey(r)]
 	switch {

@@ -17,7 +17,8 @@ import (
 	"github.com/evertty/evertty/internal/server/auth"
 )
 
-// TestEveryEffectIsAuditedOrNot: somebody has decided for every route with an effect, and for no other.
+// TestEveryEffectIsAuditedOrNot: somebody has decided for every route with an effect, and for no
+// other.
 func TestEveryEffectIsAuditedOrNot(t *testing.T) {
 	known := map[string]bool{}
 	for _, r := range routes() {
@@ -56,7 +57,8 @@ func linesOf(t *testing.T, path string) (list []auth.AuditEntry) {
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// TestAuditLogOfMany: every line of many at once is there, whole, in files that are bounded and nobody else's.
+// TestAuditLogOfMany: every line of many at once is there, whole, in files that are bounded and
+// nobody else's.
 func TestAuditLogOfMany(t *testing.T) {
 	dir := t.TempDir()
 	defer syscall.Umask(syscall.Umask(0))
@@ -66,7 +68,8 @@ func TestAuditLogOfMany(t *testing.T) {
 	for w := range writers {
 		work.Go(func() {
 			for i := range each {
-				a.Add(auth.AuditEntry{At: time.Now(), Who: auth.ByToken, What: "terminal.create", Target: strconv.Itoa(w*each + i),
+				a.Add(auth.AuditEntry{At: time.Now(), Who: auth.ByToken, What: "terminal.create",
+					Target: strconv.Itoa(w*each + i),
 					Result: "ok"})
 			}
 		})
@@ -85,8 +88,8 @@ func TestAuditLogOfMany(t *testing.T) {
 	}
 }
 
-// TestAuditLogRotates: at most OldAudits older files, the newest lines in the newest, and a torn line does not spoil
-// the next.
+// TestAuditLogRotates: at most OldAudits older files, the newest lines in the newest, and a torn
+// line does not spoil the next.
 func TestAuditLogRotates(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, auth.AuditFile)
@@ -126,8 +129,8 @@ func TestAuditLogRotates(t *testing.T) {
 	}
 }
 
-// TestAuditLogWithoutRoom: a disk that takes nothing is trouble that is told, and no more; what is missing is counted
-// when it takes lines again.
+// TestAuditLogWithoutRoom: a disk that takes nothing is trouble that is told, and no more; what is
+// missing is counted when it takes lines again.
 func TestAuditLogWithoutRoom(t *testing.T) {
 	dir := t.TempDir()
 	a := auth.OpenAuditLog(dir, discard())

@@ -52,7 +52,8 @@ func (s *Server) postKeys(c echo.Context) error {
 	if err := req.check(); err != nil {
 		return err
 	}
-	if err := s.Check(c, t.Thread(), permission.ToolKeys, permission.InputArgs{Terminal: t.ID, Keys: req.Keys, Mouse: req.Mouse}); err != nil {
+	if err := s.Check(c, t.Thread(), permission.ToolKeys,
+		permission.InputArgs{Terminal: t.ID, Keys: req.Keys, Mouse: req.Mouse}); err != nil {
 		return err
 	}
 	var done terminal.Sent
@@ -94,7 +95,8 @@ func (s *Server) postPaste(c echo.Context) error {
 	if req.Data == nil {
 		return httpapi.BadRequest(`"data" (the text to paste) is needed`)
 	}
-	if err := s.Check(c, t.Thread(), permission.ToolPaste, permission.InputArgs{Terminal: t.ID, Data: *req.Data}); err != nil {
+	if err := s.Check(c, t.Thread(), permission.ToolPaste,
+		permission.InputArgs{Terminal: t.ID, Data: *req.Data}); err != nil {
 		return err
 	}
 	done, err := t.Paste(c.Request().Context(), *req.Data)
@@ -113,7 +115,8 @@ func (s *Server) postResize(c echo.Context) error {
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	if err := s.Check(c, t.Thread(), permission.ToolResize, permission.ResizeArgs{Terminal: t.ID, Cols: req.Cols, Rows: req.Rows}); err != nil {
+	if err := s.Check(c, t.Thread(), permission.ToolResize,
+		permission.ResizeArgs{Terminal: t.ID, Cols: req.Cols, Rows: req.Rows}); err != nil {
 		return err
 	}
 	if err := t.Resize(req.Cols, req.Rows); err != nil {
@@ -133,7 +136,8 @@ func (s *Server) postSignal(c echo.Context) error {
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	if err := s.Check(c, t.Thread(), permission.ToolSignal, permission.TerminalArgs{Terminal: t.ID, Signal: req.Signal}); err != nil {
+	if err := s.Check(c, t.Thread(), permission.ToolSignal,
+		permission.TerminalArgs{Terminal: t.ID, Signal: req.Signal}); err != nil {
 		return err
 	}
 	if err := t.Signal(req.Signal); err != nil {
@@ -152,7 +156,8 @@ func (s *Server) postRestart(c echo.Context) error {
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
-	if err := s.Check(c, t.Thread(), permission.ToolRestart, permission.TerminalArgs{Terminal: t.ID, Command: httpapi.ShellWords(t.Info().Cmd)}); err != nil {
+	if err := s.Check(c, t.Thread(), permission.ToolRestart,
+		permission.TerminalArgs{Terminal: t.ID, Command: httpapi.ShellWords(t.Info().Cmd)}); err != nil {
 		return err
 	}
 	if t, err = s.Terminals.Restart(t); err != nil {

@@ -13,13 +13,15 @@ import (
 
 const (
 
-	// maxFarewells is how many connections are told at the same time that there is no room; further ones are closed without a word.
+	// maxFarewells is how many connections are told at the same time that there is no room; further
+	// ones are closed without a word.
 	maxFarewells = 4
 	// farewellTime is how long a client may take to read that.
 	farewellTime = time.Second
 )
 
-// crowded is a listener whose connections get 503 while there are few descriptors: a connection that takes the last one would cost a running terminal its journal.
+// crowded is a listener whose connections get 503 while there are few descriptors: a connection
+// that takes the last one would cost a running terminal its journal.
 type crowded struct {
 	net.Listener
 	farewells chan struct{} // holds a value for each that is being told
@@ -46,12 +48,16 @@ func (l crowded) Accept() (net.Conn, error) {
 	}
 }
 
-// farewell answers whatever the client asks with 503. It reads what the client sends before it closes: what is unread would take the answer along (RFC 9112, 9.6).
+// farewell answers whatever the client asks with 503. It reads what the client sends before it
+// closes: what is unread would take the answer along (RFC 9112, 9.6).
 func farewell(c net.Conn) {
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(farewellTime))
-	body := `{"error":"the server has too few file descriptors left for another connection","code":"NO_DESCRIPTORS","details":{}}` + "\n"
-	_, err := fmt.Fprintf(c, "HTTP/1.1 %d Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: %d\r\nRetry-After: %d\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n%s",
+	body := `{"error":"the server has too few file descriptors left for another connection","code":"NO_DESCRIPTORS",` +
+		`"details":{}}` + "\n"
+	_, err := fmt.Fprintf(c,
+		"HTTP/1.1 %d Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: %d\r\nRetry-After: "+
+			"%d\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n%s",
 		http.StatusServiceUnavailable, len(body), int(httpapi.RetryDescriptors.Seconds()), body)
 	if half, ok := c.(interface{ CloseWrite() error }); ok && err == nil && half.CloseWrite() == nil {
 		_, _ = io.CopyN(io.Discard, c, httpapi.MaxBody)

@@ -22,7 +22,8 @@ func TestExecAccess(t *testing.T) {
 	bearer := "Authorization: Bearer " + token
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: catBody, status: 201, header: bearer})
 	issued := func() (ticket wire.Ticket) {
-		decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","role":"write","uses":2}`, status: 201, header: bearer}), &ticket)
+		decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","role":"write","uses":2}`,
+			status: 201, header: bearer}), &ticket)
 		return ticket
 	}
 	ticket := issued()
@@ -38,7 +39,8 @@ func TestExecAccess(t *testing.T) {
 			closed = path
 		}
 		c.do(t, exchange{method: r.Method, target: path, status: http.StatusUnauthorized, code: "UNAUTHORIZED"})
-		c.do(t, exchange{method: r.Method, target: path + "?ticket=" + ticket.Ticket, status: http.StatusUnauthorized, code: "UNAUTHORIZED"})
+		c.do(t, exchange{method: r.Method, target: path + "?ticket=" + ticket.Ticket, status: http.StatusUnauthorized,
+			code: "UNAUTHORIZED"})
 		if r.Method != http.MethodGet || r.Stream {
 			request, err := http.NewRequest(r.Method, c.url+path, strings.NewReader(`{"command":"true"}`))
 			if err != nil {
@@ -64,7 +66,8 @@ func TestExecAccess(t *testing.T) {
 	// A ticket that was refused is still good for what it is for. That one may be too old by now.
 	ticket = issued()
 	for range 3 {
-		c.do(t, exchange{method: "GET", target: closed + "?ticket=" + ticket.Ticket, status: http.StatusUnauthorized, code: "UNAUTHORIZED"})
+		c.do(t, exchange{method: "GET", target: closed + "?ticket=" + ticket.Ticket, status: http.StatusUnauthorized,
+			code: "UNAUTHORIZED"})
 	}
 	c.do(t, exchange{method: "GET", target: "/pty/web/snapshot?ticket=" + ticket.Ticket, status: 200})
 }
@@ -78,7 +81,8 @@ func TestAPIVersion(t *testing.T) {
 		method, path, version string
 		status                int
 	}{
-		{"GET", "/version", "", 200}, {"GET", "/version", "1", 200}, {"GET", "/version", "2", 400}, {"GET", "/pty", "v1", 400},
+		{"GET", "/version", "", 200}, {"GET", "/version", "1", 200}, {"GET", "/version", "2", 400},
+		{"GET", "/pty", "v1", 400},
 		{"POST", "/session/dev/pty", "2", 400}, {"GET", "/nowhere", "1", 404}, {"GET", "/nowhere", "0", 400},
 	} {
 		r, err := http.NewRequest(test.method, live.url+test.path, strings.NewReader(`{}`))

@@ -48,7 +48,8 @@ func (s *liveServer) last(t *testing.T, session, text string) (e *shell.Exec) {
 	return e
 }
 
-// TestExecSlowClient: a client that does not read holds up neither the command nor memory, and gets everything later.
+// TestExecSlowClient: a client that does not read holds up neither the command nor memory, and gets
+// everything later.
 func TestExecSlowClient(t *testing.T) {
 	checkLeaks(t)
 	live := startServer(t, auth.ModeNone, t.TempDir())
@@ -96,7 +97,8 @@ func heap() uint64 {
 func TestExecLargeReply(t *testing.T) {
 	checkLeaks(t)
 	live := startServer(t, auth.ModeNone, t.TempDir())
-	reply := live.post(t, t.Context(), "/session/large/exec", `{"command":"head -c 12000000 /dev/zero | tr '\\0' x; printf '\\377' >&2"}`)
+	reply := live.post(t, t.Context(), "/session/large/exec",
+		`{"command":"head -c 12000000 /dev/zero | tr '\\0' x; printf '\\377' >&2"}`)
 	var o outcome
 	if err := json.NewDecoder(reply.Body).Decode(&o); err != nil {
 		t.Fatal(err)
@@ -131,13 +133,16 @@ func TestExecDisconnect(t *testing.T) {
 		path   string
 		cancel bool
 		want   shell.Status
-	}{{"/exec", true, shell.Cancelled}, {"/exec/stream", true, shell.Cancelled}, {"/exec", false, shell.Done}, {"/exec/stream", false, shell.Done}} {
+	}{{"/exec", true, shell.Cancelled}, {"/exec/stream", true, shell.Cancelled}, {"/exec", false,
+		shell.Done}, {"/exec/stream", false, shell.Done}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		text := "read x # " + test.path + string(test.want)
-		body, _ := json.Marshal(map[string]any{"command": text, "stdin_open": true, "cancel_on_disconnect": test.cancel})
+		body, _ := json.Marshal(map[string]any{"command": text, "stdin_open": true,
+			"cancel_on_disconnect": test.cancel})
 		var wait sync.WaitGroup
 		wait.Go(func() {
-			r, _ := http.NewRequestWithContext(ctx, http.MethodPost, live.url+"/session/gone"+test.path, bytes.NewReader(body))
+			r, _ := http.NewRequestWithContext(ctx, http.MethodPost, live.url+"/session/gone"+test.path,
+				bytes.NewReader(body))
 			r.Header.Set("Content-Type", "application/json")
 			if reply, err := http.DefaultClient.Do(r); err == nil {
 				_, _ = io.Copy(io.Discard, reply.Body) // until it is cancelled
@@ -165,7 +170,8 @@ func TestExecDisconnect(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// TestExecQueueFull: what the queue does not hold is refused with a time to come back, and what waits can be cancelled.
+// TestExecQueueFull: what the queue does not hold is refused with a time to come back, and what
+// waits can be cancelled.
 func TestExecQueueFull(t *testing.T) {
 	checkLeaks(t)
 	live := startServer(t, auth.ModeNone, t.TempDir())
@@ -193,7 +199,8 @@ func TestExecQueueFull(t *testing.T) {
 	}
 }
 
-// TestExecServerCloses: a waiting client is told that the server leaves and which command it was, and the next server has its result.
+// TestExecServerCloses: a waiting client is told that the server leaves and which command it was,
+// and the next server has its result.
 func TestExecServerCloses(t *testing.T) {
 	checkLeaks(t)
 	dir := t.TempDir()
@@ -215,7 +222,8 @@ func TestExecServerCloses(t *testing.T) {
 	if err := json.NewDecoder(reply.Body).Decode(&refused); err != nil {
 		t.Fatal(err)
 	}
-	if reply.StatusCode != http.StatusServiceUnavailable || refused.Code != "CLOSING" || refused.Details.CommandID != e.ID() {
+	if reply.StatusCode != http.StatusServiceUnavailable || refused.Code != "CLOSING" ||
+		refused.Details.CommandID != e.ID() {
 		t.Errorf("the client got %d %+v", reply.StatusCode, refused)
 	}
 	c := newContract(t, startServer(t, auth.ModeNone, dir))
@@ -227,14 +235,16 @@ func TestExecServerCloses(t *testing.T) {
 	}
 }
 
-// TestExecOnATerminalServerCloses: its client is told that the server leaves, and the command runs on as any terminal does.
+// TestExecOnATerminalServerCloses: its client is told that the server leaves, and the command runs
+// on as any terminal does.
 func TestExecOnATerminalServerCloses(t *testing.T) {
 	checkLeaks(t)
 	dir := t.TempDir()
 	live := startServer(t, auth.ModeNone, dir)
 	replies := make(chan *http.Response, 1)
 	go func() {
-		replies <- live.post(t, context.Background(), "/session/moves/exec", `{"command":"cat","tty":true,"cancel_on_disconnect":true}`)
+		replies <- live.post(t, context.Background(), "/session/moves/exec",
+			`{"command":"cat","tty":true,"cancel_on_disconnect":true}`)
 	}()
 	eventually(t, "the command starts", func() bool { return len(live.parts.Terminals.List("moves")) > 0 })
 	id := live.parts.Terminals.List("moves")[0].ID

@@ -8,8 +8,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// addRoutes adds all routes. HEAD is answered wherever GET is, by the same function: net/http drops the body. OPTIONS names the methods of every path
-// (RFC 9110, 9.3.2 and 9.3.7), to those that may use them; it says nothing about other origins.
+// addRoutes adds all routes. HEAD is answered wherever GET is, by the same function: net/http drops
+// the body. OPTIONS names the methods of every path (RFC 9110, 9.3.2 and 9.3.7), to those that may
+// use them; it says nothing about other origins.
 func (s *Server) addRoutes(e *echo.Echo) {
 	methods := map[string][]string{}
 	for _, r := range s.routes() {

@@ -12,7 +12,8 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
-// TestEveryPathHasItsMethods: HEAD wherever GET is, OPTIONS everywhere, and the list of OPTIONS is that of 405.
+// TestEveryPathHasItsMethods: HEAD wherever GET is, OPTIONS everywhere, and the list of OPTIONS is
+// that of 405.
 func TestEveryPathHasItsMethods(t *testing.T) {
 	s := &Server{}
 	e := echo.New()

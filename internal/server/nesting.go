@@ -38,7 +38,8 @@ func wishedSize(c echo.Context) (cols, rows int, err error) {
 	for i, name := range []string{"cols", "rows"} {
 		n, err := strconv.Atoi(words[i])
 		if err != nil || n < vt.MinSize || n > vt.MaxSize {
-			return 0, 0, httpapi.BadRequest("%s %q: %d to %d are allowed, for cols and rows together", name, httpapi.Clip(words[i]), vt.MinSize, vt.MaxSize)
+			return 0, 0, httpapi.BadRequest("%s %q: %d to %d are allowed, for cols and rows together", name,
+				httpapi.Clip(words[i]), vt.MinSize, vt.MaxSize)
 		}
 		size[i] = n
 	}

@@ -23,16 +23,20 @@ import (
 
 // isExec tells the routes of shells and commands from those of terminals.
 func isExec(r httpapi.Route) bool {
-	return strings.HasPrefix(r.Path, "/api/") && !isDurable(r) || r.Path == "/shell" || strings.HasPrefix(r.Path, "/session/") && !strings.HasPrefix(r.Path, "/session/:sid/pty")
+	return strings.HasPrefix(r.Path, "/api/") && !isDurable(r) || r.Path == "/shell" ||
+		strings.HasPrefix(r.Path, "/session/") && !strings.HasPrefix(r.Path, "/session/:sid/pty")
 }
 
 // isDurable tells the routes of threads, leases and webhooks.
 func isDurable(r httpapi.Route) bool {
-	return slices.ContainsFunc([]string{"/api/threads", "/api/leases", "/api/sandbox", "/api/webhooks"}, func(p string) bool { return strings.HasPrefix(r.Path, p) })
+	return slices.ContainsFunc([]string{"/api/threads", "/api/leases", "/api/sandbox", "/api/webhooks"},
+		func(p string) bool {
+			return strings.HasPrefix(r.Path, p)
+		})
 }
 
-// TestExecIsAsDocumented drives a real server through every route of shells and commands, and of their compatible form,
-// and holds requests, replies and events against the document.
+// TestExecIsAsDocumented drives a real server through every route of shells and commands, and of
+// their compatible form, and holds requests, replies and events against the document.
 func TestExecIsAsDocumented(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives every route of a server")
@@ -71,7 +75,8 @@ func (c *contract) visitShells(t *testing.T) {
 	}
 	const target = "/session/dev/shell"
 	for _, e := range []exchange{
-		{body: `{"id":"one","cwd":"/","env":{"A":"b"},"command_timeout_ms":60000,"max_output_bytes":1000000,"login":false}`, status: 201},
+		{body: `{"id":"one","cwd":"/","env":{"A":"b"},"command_timeout_ms":60000,"max_output_bytes":1000000,` +
+			`"login":false}`, status: 201},
 		{body: `{"id":"one"}`, status: 409, code: "SESSION_ALREADY_EXISTS"},
 		{header: "Content-Type: application/json", status: 201},
 		{body: `{"id":"a/b"}`, status: 400, code: "VALIDATION"},
@@ -130,20 +135,34 @@ func (c *contract) visitExec(t *testing.T, base string) {
 			return o.ExitCode == 7 && o.Stdout == "out" && o.Stderr == "err" && o.Cwd == "/tmp"
 		}},
 		{`{"command":"printf %s \"$K $PWD\""}`, func(o outcome) bool { return o.Stdout == "a b /tmp" }},
-		{`{"command":"printf 'a\\377\\0b'"}`, func(o outcome) bool { return o.Stdout == "a\ufffd\x00b" && string(o.StdoutB64) == "a\xff\x00b" }},
+		{`{"command":"printf 'a\\377\\0b'"}`, func(o outcome) bool {
+			return o.Stdout == "a\ufffd\x00b" && string(o.StdoutB64) == "a\xff\x00b"
+		}},
 		{`{"command":"cat","stdin":"é\n"}`, func(o outcome) bool { return o.Stdout == "é\n" && o.StdoutB64 == nil }},
 		{`{"command":"cat","stdin_b64":"/w=="}`, func(o outcome) bool { return string(o.StdoutB64) == "\xff" }},
-		{`{"command":"true","cwd":"/no/such/place"}`, func(o outcome) bool { return o.ExitCode == 1 && o.Stderr != "" && o.Cwd == "/tmp" }},
-		{`{"command":"pwd; echo $V","cwd":"/","env":{"V":"v"}}`, func(o outcome) bool { return o.Stdout == "/\nv\n" && o.Cwd == "/tmp" }},
+		{`{"command":"true","cwd":"/no/such/place"}`, func(o outcome) bool {
+			return o.ExitCode == 1 && o.Stderr != "" && o.Cwd == "/tmp"
+		}},
+		{`{"command":"pwd; echo $V","cwd":"/","env":{"V":"v"}}`, func(o outcome) bool {
+			return o.Stdout == "/\nv\n" && o.Cwd == "/tmp"
+		}},
 		{`{"command":"sleep 100","timeout_ms":50}`, func(o outcome) bool { return o.ExitCode == 124 && o.TimedOut }},
 		{`{"argv":["printf","%s|","a b","$K","it's"]}`, func(o outcome) bool { return o.Stdout == "a b|$K|it's|" }},
 		{`{"argv":["printf","%s|","a b"],"isolated":true}`, func(o outcome) bool { return o.Stdout == "a b|" }},
-		{`{"command":"echo $K; cd /","isolated":true}`, func(o outcome) bool { return o.Stdout == "a b\n" && o.Cwd == "/tmp" }},
+		{`{"command":"echo $K; cd /","isolated":true}`, func(o outcome) bool {
+			return o.Stdout == "a b\n" && o.Cwd == "/tmp"
+		}},
 		{`{"command":"echo one","login":true}`, func(o outcome) bool { return strings.HasSuffix(o.Stdout, "one\n") }},
-		{`{"command":"test -t 0 && echo terminal","tty":true}`, func(o outcome) bool { return o.Stdout == "terminal\r\n" && o.PTY != "" }},
+		{`{"command":"test -t 0 && echo terminal","tty":true}`, func(o outcome) bool {
+			return o.Stdout == "terminal\r\n" && o.PTY != ""
+		}},
 		{`{"command":"# ` + long + `\necho end"}`, func(o outcome) bool { return o.Stdout == "end\n" }},
-		{`{"command":"head -c 1000 /dev/zero","max_output_bytes":10}`, func(o outcome) bool { return len(o.Stdout) == 10 && o.Truncated && o.ExitCode == 0 }},
-		{`{"command":"exit 3","cancel_on_disconnect":true}`, func(o outcome) bool { return o.ExitCode == 3 && o.ShellEnded }},
+		{`{"command":"head -c 1000 /dev/zero","max_output_bytes":10}`, func(o outcome) bool {
+			return len(o.Stdout) == 10 && o.Truncated && o.ExitCode == 0
+		}},
+		{`{"command":"exit 3","cancel_on_disconnect":true}`, func(o outcome) bool {
+			return o.ExitCode == 3 && o.ShellEnded
+		}},
 		{`{"command":"echo $K; pwd"}`, func(o outcome) bool { return o.Stdout == "a b\n/tmp\n" && o.Recreated }},
 	} {
 		if o := c.exec(t, base, test.body); !test.good(o) {
@@ -253,7 +272,8 @@ func (w *watcher) gather(kind string, fields map[string]any) {
 }
 
 func (c *contract) visitExecStream(t *testing.T, base string) {
-	w := c.openExec(t, "POST", base+"/exec/stream", `{"command":"printf 'a\\377é'; read x; printf \"$x\"; echo e >&2; exec 2>&-","stdin_open":true}`, "ExecStream")
+	w := c.openExec(t, "POST", base+"/exec/stream",
+		`{"command":"printf 'a\\377é'; read x; printf \"$x\"; echo e >&2; exec 2>&-","stdin_open":true}`, "ExecStream")
 	w.until("start")
 	w.until("stdout")
 	list := c.commands(t, base)
@@ -277,7 +297,8 @@ func (c *contract) visitExecStream(t *testing.T, base string) {
 		t.Errorf("%s: the streams had %q and %q", base, w.text.String(), late.text.String())
 	}
 	c.do(t, exchange{method: "POST", target: target, body: `{"eof":true}`, status: 410, code: "COMMAND_FINISHED"})
-	tty := c.openExec(t, "POST", base+"/exec/stream", `{"command":"test -t 1 && echo first; sleep .1; printf 'é'","tty":true}`, "ExecStream")
+	tty := c.openExec(t, "POST", base+"/exec/stream",
+		`{"command":"test -t 1 && echo first; sleep .1; printf 'é'","tty":true}`, "ExecStream")
 	if tty.until("complete"); tty.text.String() != "first\r\né" {
 		t.Errorf("%s: on a terminal it printed %q", base, tty.text.String())
 	}
@@ -295,7 +316,8 @@ func (c *contract) visitCommands(t *testing.T, base string) {
 		ID  string `json:"command_id"`
 		PID int
 	}
-	decode(t, c.do(t, exchange{method: "POST", target: base + "/exec", body: `{"command":"printf begun; sleep 1000","background":true}`, status: 202}), &started)
+	decode(t, c.do(t, exchange{method: "POST", target: base + "/exec",
+		body: `{"command":"printf begun; sleep 1000","background":true}`, status: 202}), &started)
 	if started.PID == 0 {
 		t.Errorf("%s: the background command has no pid", base)
 	}
@@ -306,7 +328,8 @@ func (c *contract) visitCommands(t *testing.T, base string) {
 		{method: "GET", target: target, status: 200},
 		{method: "GET", target: target + "/logs", status: 200},
 		{method: "GET", target: target + "/logs?follow=maybe", status: 400, code: "VALIDATION"},
-		{method: "GET", target: target + "/logs?follow=1&stdout_from=100", status: 400, code: "VALIDATION", loose: true},
+		{method: "GET", target: target + "/logs?follow=1&stdout_from=100", status: 400, code: "VALIDATION",
+			loose: true},
 		{method: "POST", target: target + "/input", body: `{"data":"x"}`, status: 409, code: "NO_STDIN"},
 		{method: "DELETE", target: target, status: 200},
 		{method: "DELETE", target: target, status: 200},
@@ -322,23 +345,27 @@ func (c *contract) visitCommands(t *testing.T, base string) {
 	w.until("complete")
 	long := c.exec(t, base, `{"command":"echo `+strings.Repeat("é", exec.MaxListedCommand)+` | wc -c"}`)
 	list := c.commands(t, base)
-	if last := list[len(list)-1]; last.CommandID != long.CommandID || !last.Clipped || len(last.Text) > exec.MaxListedCommand || last.ExitCode == nil {
+	if last := list[len(list)-1]; last.CommandID != long.CommandID || !last.Clipped ||
+		len(last.Text) > exec.MaxListedCommand || last.ExitCode == nil {
 		t.Errorf("%s: the last command is %+.300v", base, last)
 	}
 }
 
 func (c *contract) visitCompat(t *testing.T) {
 	for _, e := range []exchange{
-		{target: "/api/session/create", body: `{"id":"a","env":{"A":"1"},"cwd":"/tmp","commandTimeoutMs":60000}`, status: 200},
+		{target: "/api/session/create", body: `{"id":"a","env":{"A":"1"},"cwd":"/tmp","commandTimeoutMs":60000}`,
+			status: 200},
 		{target: "/api/session/create", body: `{"id":"a"}`, status: 409, code: "SESSION_ALREADY_EXISTS"},
 		{target: "/api/session/create", body: `{"commandTimeoutMs":-1}`, status: 400, code: "VALIDATION"},
 		{target: "/api/session/create", header: "Content-Type: application/json", status: 200},
 		{target: "/api/execute", body: `{"command":"pwd; echo $A"}`, header: "X-Session-Id: a", status: 200},
 		{target: "/api/execute", body: `{"command":"cd /","sessionId":"b"}`, status: 200},
 		{target: "/api/execute", body: `{"command":"false","cwd":"/","env":{"A":"b"},"timeoutMs":5000}`, status: 200},
-		{target: "/api/execute", body: `{"command":"true"}`, header: "X-Session-Id: nobody", status: 404, code: "SESSION_NOT_FOUND"},
+		{target: "/api/execute", body: `{"command":"true"}`, header: "X-Session-Id: nobody", status: 404,
+			code: "SESSION_NOT_FOUND"},
 		{target: "/api/execute", body: `{"sessionId":"a"}`, status: 400, code: "VALIDATION"},
-		{target: "/api/execute/stream", body: `{"command":"true"}`, header: "X-Session-Id: nobody", status: 404, code: "SESSION_NOT_FOUND"},
+		{target: "/api/execute/stream", body: `{"command":"true"}`, header: "X-Session-Id: nobody", status: 404,
+			code: "SESSION_NOT_FOUND"},
 		{target: "/api/session/a/env", body: `{"envVars":{"N":"1"}}`, status: 200},
 		{target: "/api/session/a/env", body: `{"env":{"A":null}}`, status: 200},
 		{target: "/api/session/nobody/env", body: `{"envVars":{"N":"1"}}`, status: 404, code: "SESSION_NOT_FOUND"},
@@ -349,17 +376,20 @@ func (c *contract) visitCompat(t *testing.T) {
 		c.do(t, e)
 	}
 	for i := range 100 {
-		c.do(t, exchange{method: "POST", target: "/api/env/set", body: fmt.Sprintf(`{"envVars":{"N%d":"%d"}}`, i, i), header: "X-Session-Id: a", status: 200})
+		c.do(t, exchange{method: "POST", target: "/api/env/set", body: fmt.Sprintf(`{"envVars":{"N%d":"%d"}}`, i, i),
+			header: "X-Session-Id: a", status: 200})
 	}
 	var r struct {
 		Stdout   string
 		ExitCode int
 	}
-	decode(t, c.do(t, exchange{method: "POST", target: "/api/execute", body: `{"command":"echo $N$N0$N99[$A]"}`, header: "X-Session-Id: a", status: 200}), &r)
+	decode(t, c.do(t, exchange{method: "POST", target: "/api/execute", body: `{"command":"echo $N$N0$N99[$A]"}`,
+		header: "X-Session-Id: a", status: 200}), &r)
 	if r.Stdout != "1099[]\n" || r.ExitCode != 0 {
 		t.Errorf("the variables are %+v", r)
 	}
-	w := c.openExec(t, "POST", "/api/execute/stream", `{"command":"echo é; printf '\\377' >&2; exit 4","sessionId":"b"}`, "CompatStream")
+	w := c.openExec(t, "POST", "/api/execute/stream",
+		`{"command":"echo é; printf '\\377' >&2; exit 4","sessionId":"b"}`, "CompatStream")
 	for _, kind := range []string{"start", "complete"} {
 		w.until(kind)
 	}
@@ -369,7 +399,8 @@ func (c *contract) visitCompat(t *testing.T) {
 	for _, e := range []exchange{
 		{method: "GET", target: "/api/session/list", status: 200},
 		{method: "POST", target: "/api/session/delete", body: `{"sessionId":"b"}`, status: 200},
-		{method: "POST", target: "/api/session/delete", body: `{"sessionId":"b"}`, status: 404, code: "SESSION_NOT_FOUND"},
+		{method: "POST", target: "/api/session/delete", body: `{"sessionId":"b"}`, status: 404,
+			code: "SESSION_NOT_FOUND"},
 		{method: "POST", target: "/api/session/delete", body: `{}`, status: 404, code: "SESSION_NOT_FOUND"},
 	} {
 		c.do(t, e)
@@ -378,12 +409,15 @@ func (c *contract) visitCompat(t *testing.T) {
 
 func (c *contract) visitProcesses(t *testing.T) {
 	var p, other wire.CompatProcess
-	decode(t, c.do(t, exchange{method: "POST", target: "/api/process/start", body: `{"command":"echo up; sleep 1000"}`, header: "X-Session-Id: a", status: 200}), &p)
+	decode(t, c.do(t, exchange{method: "POST", target: "/api/process/start", body: `{"command":"echo up; sleep 1000"}`,
+		header: "X-Session-Id: a", status: 200}), &p)
 	if p.PID == 0 || p.Status != "running" || p.SessionID != "a" {
 		t.Errorf("the process is %+v", p)
 	}
-	decode(t, c.do(t, exchange{method: "POST", target: "/api/execute", body: `{"command":"sleep 1000","background":true}`, status: 200}), &other)
-	decode(t, c.do(t, exchange{method: "POST", target: "/api/process/start", body: `{"command":"sh -c 'exit 3'"}`, status: 200}), &other)
+	decode(t, c.do(t, exchange{method: "POST", target: "/api/execute",
+		body: `{"command":"sleep 1000","background":true}`, status: 200}), &other)
+	decode(t, c.do(t, exchange{method: "POST", target: "/api/process/start", body: `{"command":"sh -c 'exit 3'"}`,
+		status: 200}), &other)
 	c.openExec(t, "GET", "/api/process/"+other.ID+"/stream", "", "CompatStream").until("complete")
 	w := c.openExec(t, "GET", "/api/process/"+p.ID+"/stream", "", "CompatStream")
 	w.until("stdout")
@@ -407,7 +441,10 @@ func (c *contract) visitProcesses(t *testing.T) {
 	for _, p := range list {
 		status[p.ID] = p.Status
 	}
-	if status[p.ID] != "killed" || status[other.ID] != "failed" || len(list) < 3 || slices.ContainsFunc(list, func(p wire.CompatProcess) bool { return p.Status == "running" }) {
+	if status[p.ID] != "killed" || status[other.ID] != "failed" || len(list) < 3 ||
+		slices.ContainsFunc(list, func(p wire.CompatProcess) bool {
+			return p.Status == "running"
+		}) {
 		t.Errorf("the processes are %+v", list)
 	}
 }
@@ -426,8 +463,10 @@ func (c *contract) visitFiles(t *testing.T) {
 		{target: r + "mkdir", body: `{"path":"no/such"}`, status: 404, code: "FILE_NOT_FOUND"},
 		{target: r + "write", body: `{"path":"sub/text","content":"é"}`, status: 200},
 		{target: r + "write", body: `{"path":"sub/text","content":"/w==","encoding":"base64"}`, status: 200},
-		{target: r + "write", body: `{"path":"sub/text","content":"?","encoding":"base64"}`, status: 400, code: "VALIDATION", loose: true},
-		{target: r + "write", body: `{"path":"sub/text","content":"a","encoding":"latin1"}`, status: 400, code: "VALIDATION"},
+		{target: r + "write", body: `{"path":"sub/text","content":"?","encoding":"base64"}`, status: 400,
+			code: "VALIDATION", loose: true},
+		{target: r + "write", body: `{"path":"sub/text","content":"a","encoding":"latin1"}`, status: 400,
+			code: "VALIDATION"},
 		{target: r + "write", body: `{"path":"sub","content":"a"}`, status: 409, code: "IS_DIRECTORY"},
 		{target: r + "write", body: `{"path":"/dev/null","content":"a"}`, status: 409, code: "NOT_FILE"},
 		{target: r + "write", body: `{"path":"x"}`, status: 400, code: "VALIDATION"},
@@ -439,7 +478,8 @@ func (c *contract) visitFiles(t *testing.T) {
 		{target: r + "read", body: `{"path":"sub"}`, status: 409, code: "IS_DIRECTORY"},
 		{target: r + "read", body: `{"path":"binary/x"}`, status: 409, code: "NOT_DIRECTORY"},
 		{target: r + "read", body: `{"path":"/dev/zero"}`, status: 409, code: "NOT_FILE"},
-		{target: r + "read", body: `{"path":"sub/text"}`, header: "X-Session-Id: nobody", status: 404, code: "SESSION_NOT_FOUND"},
+		{target: r + "read", body: `{"path":"sub/text"}`, header: "X-Session-Id: nobody", status: 404,
+			code: "SESSION_NOT_FOUND"},
 		{target: r + "exists", body: `{"path":"sub"}`, status: 200},
 		{target: r + "exists", body: `{"path":"none"}`, status: 200},
 		{target: r + "rename", body: `{"oldPath":"sub/text","newPath":"text"}`, status: 200},

@@ -20,7 +20,8 @@ import (
 )
 
 // catBody starts a program that says ready and then shows what it is told.
-const catBody = `{"cmd":["sh","-c","printf ready; exec cat"],"cols":80,"rows":24,"cwd":"/","env":{"K":"V"},"name":"web","scrollback":100,"size_policy":"latest"}`
+const catBody = `{"cmd":["sh","-c","printf ready; exec cat"],"cols":80,"rows":24,"cwd":"/","env":{"K":"V"},` +
+	`"name":"web","scrollback":100,"size_policy":"latest"}`
 
 // bases are the two paths of everything about the terminal "web".
 var bases = []string{"/session/dev/pty/web", "/pty/web"}
@@ -50,7 +51,8 @@ func TestServerIsAsDocumented(t *testing.T) {
 	c.visitRestart(t)
 	c.visitDelete(t)
 	for _, r := range routes() {
-		if r.Stream && r.Method == http.MethodGet || strings.HasPrefix(r.Path, "/assets/") || r.Path == "/favicon.svg" || isExec(r) || isDurable(r) {
+		if r.Stream && r.Method == http.MethodGet || strings.HasPrefix(r.Path, "/assets/") ||
+			r.Path == "/favicon.svg" || isExec(r) || isDurable(r) {
 			continue // streams, execs and threads have their own tests; the page's files are there when it was built
 		}
 		key := r.Method + " " + templateOf(r.Path)
@@ -151,14 +153,19 @@ func (c *contract) visitTerminal(t *testing.T, base string) {
 		{method: "GET", target: "", status: 200},
 		{method: "POST", target: "/input", body: `{"data":"one\n"}`, status: 200},
 		{method: "POST", target: "/input", body: `{"data_b64":"dHdvCg=="}`, status: 200},
-		{method: "POST", target: "/wait", body: `{"for":"regex","pattern":"(?s)two.*tw.\\n","timeout_ms":20000}`, status: 200},
+		{method: "POST", target: "/wait", body: `{"for":"regex","pattern":"(?s)two.*tw.\\n","timeout_ms":20000}`,
+			status: 200},
 		{method: "POST", target: "/wait", body: `{"for":"idle","idle_ms":1}`, status: 200},
 		{method: "POST", target: "/wait", body: `{"for":"prompt","timeout_ms":1}`, status: 408, code: "TIMEOUT"},
 		{method: "POST", target: "/wait", body: `{"for":"prompt","not":true}`, status: 200},
-		{method: "POST", target: "/wait", body: `{"for":"text","pattern":"ready","ignore_echo":true,"screen_only":true}`, status: 200},
-		{method: "POST", target: "/wait", body: `{"any":[{"for":"text","pattern":"never"},{"for":"mode","mode":"autowrap","value":true}]}`, status: 200},
-		{method: "POST", target: "/wait", body: `{"any":[{"for":"cursor","y":999},{"for":"alt_screen","not":true}],"since":0}`, status: 200},
-		{method: "POST", target: "/wait", body: `{"any":[{"for":"title","pattern":"x"}],"for":"exit"}`, status: 400, code: "VALIDATION"},
+		{method: "POST", target: "/wait",
+			body: `{"for":"text","pattern":"ready","ignore_echo":true,"screen_only":true}`, status: 200},
+		{method: "POST", target: "/wait", body: `{"any":[{"for":"text","pattern":"never"},{"for":"mode",` +
+			`"mode":"autowrap","value":true}]}`, status: 200},
+		{method: "POST", target: "/wait",
+			body: `{"any":[{"for":"cursor","y":999},{"for":"alt_screen","not":true}],"since":0}`, status: 200},
+		{method: "POST", target: "/wait", body: `{"any":[{"for":"title","pattern":"x"}],"for":"exit"}`, status: 400,
+			code: "VALIDATION"},
 		{method: "POST", target: "/wait", body: `{"any":[]}`, status: 400, code: "VALIDATION"},
 		{method: "POST", target: "/wait", body: `{"for":"mode","mode":"luck"}`, status: 400, code: "VALIDATION"},
 		{method: "POST", target: "/wait", body: `{"for":"cursor"}`, status: 400, code: "VALIDATION", loose: true},
@@ -167,13 +174,17 @@ func (c *contract) visitTerminal(t *testing.T, base string) {
 		{method: "POST", target: "/input", status: 400, code: "VALIDATION", header: "Content-Type: application/json"},
 		{method: "POST", target: "/input", body: `{"data_b64":"?"}`, status: 400, code: "VALIDATION", loose: true},
 		{method: "POST", target: "/keys", body: `{"keys":["text:three","Enter"]}`, status: 200},
-		{method: "POST", target: "/keys", body: `{"keys":["Hyper-Space"]}`, status: 400, code: "VALIDATION", loose: true},
+		{method: "POST", target: "/keys", body: `{"keys":["Hyper-Space"]}`, status: 400, code: "VALIDATION",
+			loose: true},
 		{method: "POST", target: "/keys", body: `{"keys":[]}`, status: 400, code: "VALIDATION"},
 		{method: "POST", target: "/keys", body: `{}`, status: 400, code: "VALIDATION"},
-		{method: "POST", target: "/keys", body: `{"mouse":{"x":1,"y":2,"button":"wheel_up","action":"press","mods":["ctrl"]}}`, status: 200},
+		{method: "POST", target: "/keys",
+			body: `{"mouse":{"x":1,"y":2,"button":"wheel_up","action":"press","mods":["ctrl"]}}`, status: 200},
 		{method: "POST", target: "/keys", body: `{"mouse":{"x":-1,"y":2}}`, status: 400, code: "VALIDATION"},
-		{method: "POST", target: "/keys", body: `{"mouse":{"x":1,"y":2,"button":"fourth"}}`, status: 400, code: "VALIDATION"},
-		{method: "POST", target: "/keys", body: `{"keys":["a"],"mouse":{"x":1,"y":2}}`, status: 400, code: "VALIDATION"},
+		{method: "POST", target: "/keys", body: `{"mouse":{"x":1,"y":2,"button":"fourth"}}`, status: 400,
+			code: "VALIDATION"},
+		{method: "POST", target: "/keys", body: `{"keys":["a"],"mouse":{"x":1,"y":2}}`, status: 400,
+			code: "VALIDATION"},
 		{method: "POST", target: "/paste", body: `{"data":"four\n"}`, status: 200},
 		{method: "POST", target: "/paste", body: `{}`, status: 400, code: "VALIDATION"},
 		{method: "POST", target: "/resize", body: `{"cols":100,"rows":30}`, status: 200},
@@ -181,17 +192,23 @@ func (c *contract) visitTerminal(t *testing.T, base string) {
 		{method: "POST", target: "/resize", body: `{"cols":80}`, status: 400, code: "VALIDATION"},
 		{method: "POST", target: "/signal", body: `{"signal":"WINCH"}`, status: 200},
 		{method: "POST", target: "/signal", body: `{"signal":"SEGV"}`, status: 400, code: "VALIDATION", loose: true},
-		{method: "POST", target: "/wait", body: `{"for":"text","pattern":"never","timeout_ms":1}`, status: 408, code: "TIMEOUT"},
+		{method: "POST", target: "/wait", body: `{"for":"text","pattern":"never","timeout_ms":1}`, status: 408,
+			code: "TIMEOUT"},
 		{method: "POST", target: "/wait", body: `{"for":"luck"}`, status: 400, code: "VALIDATION"},
-		{method: "POST", target: "/wait", body: `{"for":"regex","pattern":"("}`, status: 400, code: "VALIDATION", loose: true},
+		{method: "POST", target: "/wait", body: `{"for":"regex","pattern":"("}`, status: 400, code: "VALIDATION",
+			loose: true},
 		{method: "POST", target: "/wait", body: `{"for":"text"}`, status: 400, code: "VALIDATION", loose: true},
 		{method: "POST", target: "/wait", body: `{"for":"idle","idle_ms":-1}`, status: 400, code: "VALIDATION"},
 		{method: "POST", target: "/wait", body: `{"for":"idle","timeout_ms":3600001}`, status: 400, code: "VALIDATION"},
 		{method: "POST", target: "/wait", body: `{"for":"text","pattern":"ready","since":0}`, status: 200},
-		{method: "POST", target: "/wait", body: `{"for":"text","pattern":"ready","since":5,"timeout_ms":1}`, status: 408, code: "TIMEOUT"},
-		{method: "POST", target: "/wait", body: `{"for":"prompt","since":5,"timeout_ms":1}`, status: 408, code: "TIMEOUT"},
-		{method: "POST", target: "/wait", body: `{"for":"text","pattern":"ready","since":-1}`, status: 400, code: "VALIDATION"},
-		{method: "POST", target: "/wait", body: `{"for":"exit","since":1000000}`, status: 400, code: "VALIDATION", loose: true},
+		{method: "POST", target: "/wait", body: `{"for":"text","pattern":"ready","since":5,"timeout_ms":1}`,
+			status: 408, code: "TIMEOUT"},
+		{method: "POST", target: "/wait", body: `{"for":"prompt","since":5,"timeout_ms":1}`, status: 408,
+			code: "TIMEOUT"},
+		{method: "POST", target: "/wait", body: `{"for":"text","pattern":"ready","since":-1}`, status: 400,
+			code: "VALIDATION"},
+		{method: "POST", target: "/wait", body: `{"for":"exit","since":1000000}`, status: 400, code: "VALIDATION",
+			loose: true},
 		{method: "POST", target: "/restart", body: `{}`, status: 409, code: "RUNNING"},
 		{method: "GET", target: "/snapshot?scrollback=0", status: 200},
 		{method: "GET", target: "/snapshot?format=picture", status: 400, code: "VALIDATION"},
@@ -205,7 +222,8 @@ func (c *contract) visitTerminal(t *testing.T, base string) {
 		e.target = base + e.target
 		c.do(t, e)
 	}
-	for format, schema := range map[string]string{"ansi": "ScreenANSI", "text": "ScreenText", "json": "ScreenJSON", "html": "ScreenHTML"} {
+	for format, schema := range map[string]string{"ansi": "ScreenANSI", "text": "ScreenText", "json": "ScreenJSON",
+		"html": "ScreenHTML"} {
 		body := c.do(t, exchange{method: "GET", target: base + "/snapshot?format=" + format, status: 200})
 		c.validate(t, schema, jsonValue(t, body))
 	}
@@ -223,7 +241,8 @@ func jsonValue(t *testing.T, b []byte) (v any) {
 // visitEach wants the same refusal from everything below base.
 func (c *contract) visitEach(t *testing.T, base string, status int, code string) {
 	bodies := map[string]string{"/input": `{"data":"x"}`, "/keys": `{"keys":["Enter"]}`, "/paste": `{"data":"x"}`,
-		"/resize": `{"cols":80,"rows":24}`, "/signal": `{"signal":"INT"}`, "/restart": `{}`, "/wait": `{"for":"text","pattern":"never"}`}
+		"/resize": `{"cols":80,"rows":24}`, "/signal": `{"signal":"INT"}`, "/restart": `{}`,
+		"/wait": `{"for":"text","pattern":"never"}`}
 	for _, r := range new(Server).terminalRoutes() {
 		c.do(t, exchange{method: r.Method, target: base + r.Path, body: bodies[r.Path], status: status, code: code})
 	}
@@ -239,11 +258,14 @@ func (c *contract) visitAmbiguous(t *testing.T) {
 }
 
 // refusedWhenEnded is what an ended terminal does not do any more.
-var refusedWhenEnded = map[string]string{"/input": `{"data":"x"}`, "/keys": `{"keys":["Enter"]}`, "/paste": `{"data":"x"}`,
+var refusedWhenEnded = map[string]string{"/input": `{"data":"x"}`, "/keys": `{"keys":["Enter"]}`,
+	"/paste":  `{"data":"x"}`,
 	"/resize": `{"cols":80,"rows":24}`, "/signal": `{"signal":"INT"}`, "/wait": `{"for":"text","pattern":"never"}`}
 
 func (c *contract) visitEnded(t *testing.T) {
-	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: `{"cmd":["sh","-c","printf '\\033[1;4:3;38;2;1;2;3;58:5:9mlast\\033]8;;http://a.example\\007 words'; kill -TERM $$"],"name":"ends"}`, status: 201})
+	c.do(t, exchange{method: "POST", target: "/session/dev/pty",
+		body: `{"cmd":["sh","-c","printf '\\033[1;4:3;38;2;1;2;3;58:5:9mlast\\033]8;;http://a.example\\007 words'; ` +
+			`kill -TERM $$"],"name":"ends"}`, status: 201})
 	for _, base := range []string{"/session/dev/pty/ends", "/pty/ends"} {
 		c.do(t, exchange{method: "POST", target: base + "/wait", body: `{"for":"exit"}`, status: 200})
 		c.do(t, exchange{method: "GET", target: base, status: 200})
@@ -269,11 +291,13 @@ func (c *contract) visitNextServer(t *testing.T) {
 	c.liveServer = startServer(t, auth.ModeNone, c.dir)
 	for _, base := range bases {
 		is := c.info(t, base)
-		if is.State != terminal.StateRunning || is.PID != was.PID || is.Generation != was.Generation || is.Seq < was.Seq {
+		if is.State != terminal.StateRunning || is.PID != was.PID || is.Generation != was.Generation ||
+			is.Seq < was.Seq {
 			t.Errorf("under the next server the terminal is %+v, was %+v", is, was)
 		}
 		c.do(t, exchange{method: "POST", target: base + "/input", body: `{"data":"again\n"}`, status: 200})
-		body := c.do(t, exchange{method: "POST", target: base + "/wait", body: fmt.Sprintf(`{"for":"text","pattern":"again","since":%d}`, is.Seq), status: 200})
+		body := c.do(t, exchange{method: "POST", target: base + "/wait",
+			body: fmt.Sprintf(`{"for":"text","pattern":"again","since":%d}`, is.Seq), status: 200})
 		if bytes.Contains(body, []byte("ready")) {
 			t.Errorf("since %d there was %s", is.Seq, body)
 		}
@@ -299,13 +323,15 @@ func (c *contract) visitWithoutJournal(t *testing.T) {
 	for _, base := range []string{"/session/dev/pty/ends", "/pty/ends"} {
 		c.do(t, exchange{method: "GET", target: base + "/snapshot", status: 200})
 		c.do(t, exchange{method: "GET", target: base + "/recording", status: 404, code: "NO_JOURNAL"})
-		c.do(t, exchange{method: "POST", target: base + "/wait", body: `{"for":"exit","since":0}`, status: 404, code: "NO_JOURNAL"})
+		c.do(t, exchange{method: "POST", target: base + "/wait", body: `{"for":"exit","since":0}`, status: 404,
+			code: "NO_JOURNAL"})
 	}
 }
 
 // visitLost looks at the terminals whose programs ended unseen.
 func (c *contract) visitLost(t *testing.T) {
-	if i := c.info(t, "/pty/web"); i.State != terminal.StateLost || i.Exit == nil || i.Exit.Reason != "lost" || i.Exit.Code != nil || i.PID != 0 {
+	if i := c.info(t, "/pty/web"); i.State != terminal.StateLost || i.Exit == nil || i.Exit.Reason != "lost" ||
+		i.Exit.Code != nil || i.PID != 0 {
 		t.Errorf("without its keeper the terminal is %+v, exit %+v", i, i.Exit)
 	}
 	for _, base := range bases {
@@ -325,13 +351,17 @@ func (c *contract) visitRestart(t *testing.T) {
 	for n, base := range bases {
 		was := c.info(t, base)
 		c.do(t, exchange{method: "POST", target: base + "/restart", status: 415, code: "UNSUPPORTED_MEDIA_TYPE"})
-		c.do(t, exchange{method: "POST", target: base + "/restart", body: `{"cols":80}`, status: 400, code: "VALIDATION"})
+		c.do(t, exchange{method: "POST", target: base + "/restart", body: `{"cols":80}`, status: 400,
+			code: "VALIDATION"})
 		var is terminal.Info
 		decode(t, c.do(t, exchange{method: "POST", target: base + "/restart", header: JSON, status: 200}), &is)
-		if is.State != terminal.StateRunning || is.ID != was.ID || is.Name != was.Name || is.Generation != was.Generation+1 || is.PID == 0 || is.Exit != nil || is.Cols != was.Cols || is.Seq < was.Seq {
+		if is.State != terminal.StateRunning || is.ID != was.ID || is.Name != was.Name ||
+			is.Generation != was.Generation+1 || is.PID == 0 || is.Exit != nil || is.Cols != was.Cols ||
+			is.Seq < was.Seq {
 			t.Errorf("restart %d made %+v of %+v", n, is, was)
 		}
-		c.do(t, exchange{method: "POST", target: base + "/wait", body: fmt.Sprintf(`{"for":"text","pattern":"ready","since":%d}`, was.Seq), status: 200})
+		c.do(t, exchange{method: "POST", target: base + "/wait",
+			body: fmt.Sprintf(`{"for":"text","pattern":"ready","since":%d}`, was.Seq), status: 200})
 		screen := c.do(t, exchange{method: "GET", target: base + "/snapshot?format=text", status: 200})
 		if !bytes.Contains(screen, []byte("again")) || !bytes.Contains(screen, []byte(" · restarted ")) {
 			t.Errorf("restart %d shows %s", n, screen)
@@ -394,12 +424,14 @@ func TestAccessIsAsDocumented(t *testing.T) {
 		c.visitEach(t, base, http.StatusUnauthorized, "UNAUTHORIZED")
 	}
 	var ticket wire.Ticket
-	decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","uses":2}`, status: 201, header: bearer}), &ticket)
+	decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","uses":2}`, status: 201,
+		header: bearer}), &ticket)
 	u, err := url.Parse(ticket.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.do(t, exchange{method: "GET", target: u.RequestURI(), status: 426, code: "UPGRADE_REQUIRED"})
 	c.do(t, exchange{method: "GET", target: "/session/dev/pty/web/snapshot?ticket=" + ticket.Ticket, status: 200})
-	c.do(t, exchange{method: "GET", target: "/pty/web/snapshot?ticket=" + ticket.Ticket, status: 401, code: "UNAUTHORIZED"})
+	c.do(t, exchange{method: "GET", target: "/pty/web/snapshot?ticket=" + ticket.Ticket, status: 401,
+		code: "UNAUTHORIZED"})
 }

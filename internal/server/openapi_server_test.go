@@ -105,9 +105,10 @@ func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveSer
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := supervisor.Start(supervisor.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: dataDir, Records: records,
-		Record: store.Config{Store: records.Conversations(), Files: files, Enforcer: permission.NewEnforcer(rules)},
-		Keeper: held, Log: log, Metrics: metrics})
+	m, err := supervisor.Start(supervisor.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: dataDir,
+		Records: records,
+		Record:  store.Config{Store: records.Conversations(), Files: files, Enforcer: permission.NewEnforcer(rules)},
+		Keeper:  held, Log: log, Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -406,12 +407,13 @@ func withoutEmpty(v any) any {
 	return v
 }
 
-// open are the objects that keep what nobody knows: those that a path replies with, and those under a key.
+// open are the objects that keep what nobody knows: those that a path replies with, and those under
+// a key.
 var open = []string{"/api/threads/{id}/record", "/api/threads/{id}/records/{rid}", "timeline", "workflow_timeline",
 	"usage", "arguments", "definition_of_done", "of_nobody"}
 
-// eachClosed calls visit for the objects in v, of arrays for the first element's, that have documented fields only.
-// name is where v is.
+// eachClosed calls visit for the objects in v, of arrays for the first element's, that have
+// documented fields only. name is where v is.
 func eachClosed(name string, v any, visit func(object map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -428,8 +430,8 @@ func eachClosed(name string, v any, visit func(object map[string]any)) {
 	}
 }
 
-// template finds the documented path of a URL, and its parameters: of several that fit, the one with the fewest, as
-// OpenAPI has it.
+// template finds the documented path of a URL, and its parameters: of several that fit, the one
+// with the fewest, as OpenAPI has it.
 func (c *contract) template(u *url.URL) (found string, values map[string]string) {
 	parts := strings.Split(u.Path, "/")
 	found = u.Path

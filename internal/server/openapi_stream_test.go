@@ -19,7 +19,8 @@ import (
 
 // liveBody starts a program that waits for a line, causes every change that is
 // not bytes, waits for another line and ends.
-const liveBody = `{"cmd":["sh","-c","printf ready; read a; printf '\\033]2;title\\007\\033]7;file:///tmp\\007\\033]9;note\\007\\007more'; read b; exit 3"],"name":"live"}`
+const liveBody = `{"cmd":["sh","-c","printf ready; read a; printf '\\033]2;title\\007\\033]7;` +
+	`file:///tmp\\007\\033]9;note\\007\\007more'; read b; exit 3"],"name":"live"}`
 
 // TestStreamsAreAsDocumented watches one terminal from its first snapshot to its
 // exit by event stream, WebSocket and page, and holds every event and command
@@ -56,7 +57,8 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 	for _, w := range []*watcher{sse, socket, page} {
 		w.until("title")
 	}
-	c.do(t, exchange{method: "POST", target: "/pty/live/wait", body: `{"for":"text","pattern":"more","since":` + since + `}`, status: 200})
+	c.do(t, exchange{method: "POST", target: "/pty/live/wait",
+		body: `{"for":"text","pattern":"more","since":` + since + `}`, status: 200})
 	late := c.openLate(t, "/pty/live", since, info.ID)
 	socket.send(`{"type":"paste","data":"p"}`)
 	socket.send(`{"type":"input","data":"q"}`)
@@ -65,7 +67,8 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 	page.send(`{"type":"detach","pty":"` + info.ID + `"}`)
 	page.send(`{"type":"attach","pty":"` + info.ID + `","cols":90,"rows":25,"hidden":false}`)
 	socket.until("owner")
-	for _, command := range []string{`{"type":"focus",`, `{"type":"hide",`, `{"type":"show",`, `{"type":"resize","cols":70,"rows":20,`, `{"type":"paste","data":"p",`, `{"type":"input","data":"q",`} {
+	for _, command := range []string{`{"type":"focus",`, `{"type":"hide",`, `{"type":"show",`,
+		`{"type":"resize","cols":70,"rows":20,`, `{"type":"paste","data":"p",`, `{"type":"input","data":"q",`} {
 		page.send(command + `"pty":"` + info.ID + `"}`)
 	}
 	page.send(`{"type":"ping"}`)
@@ -93,7 +96,8 @@ func (c *contract) openLate(t *testing.T, base, since, id string) []*watcher {
 	t.Helper()
 	page := c.openSocket(t, "/ws", "PageSocket")
 	page.send(`{"type":"attach","pty":"` + id + `","since":` + since + `}`)
-	list := []*watcher{c.openStream(t, base+"/stream?since="+since), c.openStream(t, base+"/stream?since=0", since), c.openSocket(t, base+"/ws?since="+since, "TerminalSocket"), page,
+	list := []*watcher{c.openStream(t, base+"/stream?since="+since), c.openStream(t, base+"/stream?since=0", since),
+		c.openSocket(t, base+"/ws?since="+since, "TerminalSocket"), page,
 		c.openSocket(t, base+"/ws?format=binary&since="+since, "TerminalSocket")}
 	for _, w := range list {
 		w.until("resume")
@@ -113,11 +117,14 @@ func (c *contract) openLate(t *testing.T, base, since, id string) []*watcher {
 func (c *contract) resumeAfterRestart(t *testing.T, base, since string) {
 	t.Helper()
 	c.do(t, exchange{method: "POST", target: base + "/restart", body: `{}`, status: 200})
-	c.do(t, exchange{method: "POST", target: base + "/wait", body: `{"for":"text","pattern":"ready","since":` + since + `}`, status: 200})
+	c.do(t, exchange{method: "POST", target: base + "/wait",
+		body: `{"for":"text","pattern":"ready","since":` + since + `}`, status: 200})
 	w := c.openStream(t, base+"/stream?since="+since)
 	w.until("viewers")
-	if text := w.text.String(); w.snapshots != 0 || w.first != "resume" || !strings.Contains(text, " · restarted ") || !strings.HasSuffix(text, "ready") {
-		t.Errorf("since %s, the end of the generation before, there was %s, %d snapshots, %q", since, w.first, w.snapshots, text)
+	if text := w.text.String(); w.snapshots != 0 || w.first != "resume" || !strings.Contains(text, " · restarted ") ||
+		!strings.HasSuffix(text, "ready") {
+		t.Errorf("since %s, the end of the generation before, there was %s, %d snapshots, %q", since, w.first,
+			w.snapshots, text)
 	}
 }
 
@@ -184,7 +191,8 @@ func (c *contract) openStream(t *testing.T, path string, lastEventID ...string) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = response.Body.Close() })
-	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" || response.Header.Get("X-Accel-Buffering") != "no" {
+	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" ||
+		response.Header.Get("X-Accel-Buffering") != "no" {
 		t.Fatalf("GET %s: %d %v", path, response.StatusCode, response.Header)
 	}
 	w := c.watcher(t, "EventStream")
@@ -247,7 +255,8 @@ func unpacked(t *testing.T, frame []byte) []byte {
 	case frame[0] == 0x03:
 		return frame[1:]
 	case frame[0] == 0x02 && len(frame) > 9:
-		b, err := json.Marshal(map[string]any{"event": "data", "seq": binary.BigEndian.Uint64(frame[1:]), "data": string(frame[9:])})
+		b, err := json.Marshal(map[string]any{"event": "data", "seq": binary.BigEndian.Uint64(frame[1:]),
+			"data": string(frame[9:])})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -208,7 +208,8 @@ func codesInSource(t *testing.T) map[string]bool {
 }
 
 // keepers are the objects that keep fields of others, as conversation files have them.
-var keepers = []string{"/components/schemas/ImportRecord", "/components/schemas/Record", "/components/schemas/TimelineEntry"}
+var keepers = []string{"/components/schemas/ImportRecord", "/components/schemas/Record",
+	"/components/schemas/TimelineEntry"}
 
 // TestOpenAPIIsWhole wants every component used, every object but the keepers closed, so that a
 // field nobody described fails the tests of replies, and every field described.
@@ -221,7 +222,8 @@ func TestOpenAPIIsWhole(t *testing.T) {
 			used[ref] = true
 		}
 		properties, _ := object["properties"].(map[string]any)
-		if object["type"] == "object" && properties != nil && object["additionalProperties"] != slices.Contains(keepers, path) {
+		if object["type"] == "object" && properties != nil &&
+			object["additionalProperties"] != slices.Contains(keepers, path) {
 			t.Errorf("%s is an open object, or should be", path)
 		}
 		if object["type"] != "object" {
@@ -267,8 +269,8 @@ func walkJSON(path string, v any, visit func(path string, object map[string]any)
 	}
 }
 
-// TestOpenAPIIsGenerated: the document, and the types of the web page, are what the generator makes of the routes and of
-// package wire now.
+// TestOpenAPIIsGenerated: the document, and the types of the web page, are what the generator makes
+// of the routes and of package wire now.
 func TestOpenAPIIsGenerated(t *testing.T) {
 	want, err := openapi.Document(Routes(), "../../wire", httpapi.APIVersion)
 	if err != nil {

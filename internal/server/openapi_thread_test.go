@@ -11,8 +11,8 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// TestThreadsAreAsDocumented drives a real server through every route of threads, leases and webhooks, and holds requests,
-// replies and events against the document.
+// TestThreadsAreAsDocumented drives a real server through every route of threads, leases and
+// webhooks, and holds requests, replies and events against the document.
 func TestThreadsAreAsDocumented(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives every route of a server")
@@ -40,14 +40,19 @@ func TestThreadsAreAsDocumented(t *testing.T) {
 func (c *contract) visitThread(t *testing.T) {
 	for _, e := range []exchange{
 		{method: "GET", target: "/api/threads", status: 200},
-		{method: "POST", target: "/api/threads", body: `{"id":"dev","sandbox":"local","policy":{"idle_seconds":900,"budget":{"commands":100000}}}`, status: 201},
+		{method: "POST", target: "/api/threads",
+			body:   `{"id":"dev","sandbox":"local","policy":{"idle_seconds":900,"budget":{"commands":100000}}}`,
+			status: 201},
 		{method: "POST", target: "/api/threads", body: `{"id":"dev"}`, status: 409, code: "ALREADY_EXISTS"},
 		{method: "POST", target: "/api/threads", header: "Content-Type: application/json", status: 201},
 		{method: "POST", target: "/api/threads", body: `{"id":"a/b"}`, status: 400, code: "VALIDATION"},
 		{method: "POST", target: "/api/threads", body: `{"nope":1}`, status: 400, code: "VALIDATION"},
-		{method: "POST", target: "/api/threads", body: `{"policy":{"idle_seconds":-1}}`, status: 400, code: "VALIDATION"},
-		{method: "POST", target: "/api/threads", body: `{"policy":{"budget":{"bytes":-1}}}`, status: 400, code: "VALIDATION"},
-		{method: "POST", target: "/api/threads", body: `{"sandbox":"nowhere"}`, status: 400, code: "VALIDATION", loose: true},
+		{method: "POST", target: "/api/threads", body: `{"policy":{"idle_seconds":-1}}`, status: 400,
+			code: "VALIDATION"},
+		{method: "POST", target: "/api/threads", body: `{"policy":{"budget":{"bytes":-1}}}`, status: 400,
+			code: "VALIDATION"},
+		{method: "POST", target: "/api/threads", body: `{"sandbox":"nowhere"}`, status: 400, code: "VALIDATION",
+			loose: true},
 		{method: "POST", target: "/api/threads", body: `{"lease_id":"absent"}`, status: 404, code: "NOT_FOUND"},
 		{method: "POST", target: "/api/threads", status: 415, code: "UNSUPPORTED_MEDIA_TYPE"},
 		{method: "GET", target: "/api/threads?limit=1", status: 200},
@@ -58,8 +63,10 @@ func (c *contract) visitThread(t *testing.T) {
 		{method: "GET", target: "/api/threads/dev/lease", status: 200},
 		{method: "POST", target: "/api/threads/dev/touch", status: 200},
 		{method: "PATCH", target: "/api/threads/dev/policy", body: `{"max_seconds":3600}`, status: 200},
-		{method: "PATCH", target: "/api/threads/dev/policy", body: `{"max_seconds":"1"}`, status: 400, code: "VALIDATION"},
-		{method: "PATCH", target: "/api/threads/absent/policy", body: `{"max_seconds":1}`, status: 404, code: "NOT_FOUND"},
+		{method: "PATCH", target: "/api/threads/dev/policy", body: `{"max_seconds":"1"}`, status: 400,
+			code: "VALIDATION"},
+		{method: "PATCH", target: "/api/threads/absent/policy", body: `{"max_seconds":1}`, status: 404,
+			code: "NOT_FOUND"},
 		{method: "POST", target: "/session/dev/exec", body: `{"command":"export A=1; cd /tmp"}`, status: 200},
 		{method: "GET", target: "/api/threads/dev/commands", status: 200},
 		{method: "GET", target: "/api/threads/dev/commands?limit=x", status: 400, code: "VALIDATION"},
@@ -69,7 +76,8 @@ func (c *contract) visitThread(t *testing.T) {
 	for _, path := range []string{"", "/session", "/terminal", "/lease", "/terminals", "/commands", "/events"} {
 		c.do(t, exchange{method: "GET", target: "/api/threads/absent" + path, status: 404, code: "NOT_FOUND"})
 	}
-	for _, path := range []string{"/touch", "/pause", "/resume", "/sandbox/pause", "/sandbox/resume", "/terminals/x/activate"} {
+	for _, path := range []string{"/touch", "/pause", "/resume", "/sandbox/pause", "/sandbox/resume",
+		"/terminals/x/activate"} {
 		c.do(t, exchange{method: "POST", target: "/api/threads/absent" + path, status: 404, code: "NOT_FOUND"})
 	}
 	c.do(t, exchange{method: "DELETE", target: "/api/threads/absent/sandbox", status: 404, code: "NOT_FOUND"})
@@ -153,11 +161,13 @@ func (c *contract) visitLeases(t *testing.T) {
 	for _, e := range []exchange{
 		{method: "GET", target: "/api/leases", status: 200},
 		{method: "GET", target: "/api/leases?provider=local", status: 200},
-		{method: "POST", target: "/api/leases", body: `{"id":"shared","provider_name":"local","config":{"a":1}}`, status: 201},
+		{method: "POST", target: "/api/leases", body: `{"id":"shared","provider_name":"local","config":{"a":1}}`,
+			status: 201},
 		{method: "POST", target: "/api/leases", body: `{"id":"shared"}`, status: 409, code: "ALREADY_EXISTS"},
 		{method: "POST", target: "/api/leases", header: "Content-Type: application/json", status: 201},
 		{method: "POST", target: "/api/leases", body: `{"config":[]}`, status: 400, code: "VALIDATION"},
-		{method: "POST", target: "/api/leases", body: `{"provider_name":"nowhere"}`, status: 400, code: "VALIDATION", loose: true},
+		{method: "POST", target: "/api/leases", body: `{"provider_name":"nowhere"}`, status: 400, code: "VALIDATION",
+			loose: true},
 		{method: "GET", target: "/api/leases/shared", status: 200},
 		{method: "GET", target: "/api/leases/absent", status: 404, code: "NOT_FOUND"},
 		{method: "POST", target: "/api/leases/shared/pause", status: 409, code: "ILLEGAL_TRANSITION"},
@@ -198,9 +208,11 @@ func (c *contract) visitWebhooks(t *testing.T) {
 	for _, test := range []struct {
 		provider, body string
 		matched        bool
-	}{{"local", body, true}, {"e2b", body, false}, {"local", `{"id":"absent","event":"sandbox.lifecycle.killed"}`, false}, {"local", `{}`, false}} {
+	}{{"local", body, true}, {"e2b", body, false}, {"local", `{"id":"absent","event":"sandbox.lifecycle.killed"}`,
+		false}, {"local", `{}`, false}} {
 		var reply wire.Matched
-		decode(t, c.do(t, exchange{method: "POST", target: "/api/webhooks/" + test.provider, body: test.body, status: 202}), &reply)
+		decode(t, c.do(t, exchange{method: "POST", target: "/api/webhooks/" + test.provider, body: test.body,
+			status: 202}), &reply)
 		if reply.Matched != test.matched {
 			t.Errorf("%s %s: matched %v", test.provider, test.body, reply.Matched)
 		}
@@ -217,8 +229,8 @@ func (c *contract) visitWebhooks(t *testing.T) {
 	}
 }
 
-// TestThreadAccess: nothing of threads answers without credentials, with the ticket of a terminal, or to another site's
-// page; what has an effect needs the role write.
+// TestThreadAccess: nothing of threads answers without credentials, with the ticket of a terminal,
+// or to another site's page; what has an effect needs the role write.
 func TestThreadAccess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives every route of a server")
@@ -232,7 +244,8 @@ func TestThreadAccess(t *testing.T) {
 	bearer := "Authorization: Bearer " + token
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: catBody, status: 201, header: bearer})
 	var ticket wire.Ticket
-	decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","role":"write","uses":2}`, status: 201, header: bearer}), &ticket)
+	decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"web","role":"write","uses":2}`,
+		status: 201, header: bearer}), &ticket)
 	parameters := strings.NewReplacer(":id", "dev", ":tid", "web", ":rid", "x", ":provider", "local")
 	n := 0
 	for _, r := range routes() {
@@ -242,7 +255,8 @@ func TestThreadAccess(t *testing.T) {
 		n++
 		path := parameters.Replace(r.Path)
 		c.do(t, exchange{method: r.Method, target: path, status: http.StatusUnauthorized, code: "UNAUTHORIZED"})
-		c.do(t, exchange{method: r.Method, target: path + "?ticket=" + ticket.Ticket, status: http.StatusUnauthorized, code: "UNAUTHORIZED"})
+		c.do(t, exchange{method: r.Method, target: path + "?ticket=" + ticket.Ticket, status: http.StatusUnauthorized,
+			code: "UNAUTHORIZED"})
 		if r.Method != http.MethodGet && !r.Effect && r.Path != auth.WebhookPath {
 			t.Errorf("%s %s needs no role", r.Method, r.Path)
 		}
@@ -273,7 +287,8 @@ func (c *contract) foreign(t *testing.T, method, path, token string) {
 	}
 }
 
-// TestWebhookSecret: with a secret providers need no other credentials, and nobody passes without it.
+// TestWebhookSecret: with a secret providers need no other credentials, and nobody passes without
+// it.
 func TestWebhookSecret(t *testing.T) {
 	checkLeaks(t)
 	live := startServer(t, auth.ModeToken, t.TempDir())
@@ -294,6 +309,8 @@ func TestWebhookSecret(t *testing.T) {
 		e.target, e.body = "/api/webhooks/e2b", `{"sandboxId":"x"}`
 		c.do(t, e)
 	}
-	c.do(t, exchange{method: "GET", target: "/api/webhooks/events", header: "X-Webhook-Secret: the secret", status: 401, code: "UNAUTHORIZED"})
-	c.do(t, exchange{method: "GET", target: "/api/threads", header: "X-Webhook-Secret: the secret", status: 401, code: "UNAUTHORIZED"})
+	c.do(t, exchange{method: "GET", target: "/api/webhooks/events", header: "X-Webhook-Secret: the secret", status: 401,
+		code: "UNAUTHORIZED"})
+	c.do(t, exchange{method: "GET", target: "/api/threads", header: "X-Webhook-Secret: the secret", status: 401,
+		code: "UNAUTHORIZED"})
 }

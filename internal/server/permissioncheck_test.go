@@ -18,44 +18,46 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// checked says which tool each route with an effect asks about, and with which body. Paths are filled in by rig.path.
+// checked says which tool each route with an effect asks about, and with which body. Paths are
+// filled in by rig.path.
 var checked = map[string]struct{ tool, body string }{
-	"POST /session/:sid/pty":                        {permission.ToolPTY, `{"cmd":["cat"]}`},
-	"DELETE /session/:sid/pty":                      {permission.ToolKill, ""},
-	"DELETE TERMINAL":                               {permission.ToolKill, ""},
-	"POST TERMINAL/input":                           {permission.ToolInput, `{"data":"x"}`},
-	"POST TERMINAL/keys":                            {permission.ToolKeys, `{"keys":["a"]}`},
-	"POST TERMINAL/paste":                           {permission.ToolPaste, `{"data":"x"}`},
-	"POST TERMINAL/resize":                          {permission.ToolResize, `{"cols":100,"rows":30}`},
-	"POST TERMINAL/signal":                          {permission.ToolSignal, `{"signal":"WINCH"}`},
-	"POST TERMINAL/restart":                         {permission.ToolRestart, `{}`},
-	"POST /session/:sid/shell":                      {permission.ToolShell, `{"id":"two"}`},
-	"DELETE /session/:sid/shell":                    {permission.ToolKill, ""},
-	"DELETE /session/:sid/shell/:shid":              {permission.ToolKill, ""},
-	"POST SHELL/exec":                               {permission.ToolExec, `{"command":"true"}`},
-	"POST SHELL/exec/stream":                        {permission.ToolExec, `{"command":"true"}`},
-	"POST SHELL/env":                                {permission.ToolEnv, `{"env":{"A":"1"}}`},
-	"DELETE SHELL/commands/:cid":                    {permission.ToolCancel, ""},
-	"POST SHELL/commands/:cid/input":                {permission.ToolCommandInput, `{"data":"x"}`},
-	"POST /api/session/create":                      {permission.ToolShell, `{"id":"dev"}`},
-	"POST /api/session/delete":                      {permission.ToolKill, `{"sessionId":"dev"}`},
-	"POST /api/session/:id/env":                     {permission.ToolEnv, `{"envVars":{"A":"1"}}`},
-	"POST /api/env/set":                             {permission.ToolEnv, `{"envVars":{"A":"1"}}`},
-	"POST /api/execute":                             {permission.ToolExec, `{"command":"true"}`},
-	"POST /api/execute/stream":                      {permission.ToolExec, `{"command":"true"}`},
-	"POST /api/process/start":                       {permission.ToolExec, `{"command":"true"}`},
-	"DELETE /api/process/kill-all":                  {permission.ToolKill, ""},
-	"POST /api/process/kill-all":                    {permission.ToolKill, ""},
-	"DELETE /api/process/:id":                       {permission.ToolCancel, ""},
-	"POST /api/file/read":                           {permission.ToolRead, `{"path":"FILE"}`},
-	"POST /api/file/exists":                         {permission.ToolRead, `{"path":"FILE"}`},
-	"POST /api/file/list":                           {permission.ToolList, `{"path":"DIR"}`},
-	"POST /api/file/write":                          {permission.ToolWrite, `{"path":"FILE","content":"spoilt"}`},
-	"POST /api/file/mkdir":                          {permission.ToolMkdir, `{"path":"made-by-nobody"}`},
-	"POST /api/file/delete":                         {permission.ToolRemove, `{"path":"FILE"}`},
-	"DELETE /api/file/delete":                       {permission.ToolRemove, `{"path":"FILE"}`},
-	"POST /api/file/rename":                         {permission.ToolRename, `{"oldPath":"FILE","newPath":"FILE2"}`},
-	"POST /api/file/move":                           {permission.ToolRename, `{"sourcePath":"FILE","destinationPath":"FILE2"}`},
+	"POST /session/:sid/pty":           {permission.ToolPTY, `{"cmd":["cat"]}`},
+	"DELETE /session/:sid/pty":         {permission.ToolKill, ""},
+	"DELETE TERMINAL":                  {permission.ToolKill, ""},
+	"POST TERMINAL/input":              {permission.ToolInput, `{"data":"x"}`},
+	"POST TERMINAL/keys":               {permission.ToolKeys, `{"keys":["a"]}`},
+	"POST TERMINAL/paste":              {permission.ToolPaste, `{"data":"x"}`},
+	"POST TERMINAL/resize":             {permission.ToolResize, `{"cols":100,"rows":30}`},
+	"POST TERMINAL/signal":             {permission.ToolSignal, `{"signal":"WINCH"}`},
+	"POST TERMINAL/restart":            {permission.ToolRestart, `{}`},
+	"POST /session/:sid/shell":         {permission.ToolShell, `{"id":"two"}`},
+	"DELETE /session/:sid/shell":       {permission.ToolKill, ""},
+	"DELETE /session/:sid/shell/:shid": {permission.ToolKill, ""},
+	"POST SHELL/exec":                  {permission.ToolExec, `{"command":"true"}`},
+	"POST SHELL/exec/stream":           {permission.ToolExec, `{"command":"true"}`},
+	"POST SHELL/env":                   {permission.ToolEnv, `{"env":{"A":"1"}}`},
+	"DELETE SHELL/commands/:cid":       {permission.ToolCancel, ""},
+	"POST SHELL/commands/:cid/input":   {permission.ToolCommandInput, `{"data":"x"}`},
+	"POST /api/session/create":         {permission.ToolShell, `{"id":"dev"}`},
+	"POST /api/session/delete":         {permission.ToolKill, `{"sessionId":"dev"}`},
+	"POST /api/session/:id/env":        {permission.ToolEnv, `{"envVars":{"A":"1"}}`},
+	"POST /api/env/set":                {permission.ToolEnv, `{"envVars":{"A":"1"}}`},
+	"POST /api/execute":                {permission.ToolExec, `{"command":"true"}`},
+	"POST /api/execute/stream":         {permission.ToolExec, `{"command":"true"}`},
+	"POST /api/process/start":          {permission.ToolExec, `{"command":"true"}`},
+	"DELETE /api/process/kill-all":     {permission.ToolKill, ""},
+	"POST /api/process/kill-all":       {permission.ToolKill, ""},
+	"DELETE /api/process/:id":          {permission.ToolCancel, ""},
+	"POST /api/file/read":              {permission.ToolRead, `{"path":"FILE"}`},
+	"POST /api/file/exists":            {permission.ToolRead, `{"path":"FILE"}`},
+	"POST /api/file/list":              {permission.ToolList, `{"path":"DIR"}`},
+	"POST /api/file/write":             {permission.ToolWrite, `{"path":"FILE","content":"spoilt"}`},
+	"POST /api/file/mkdir":             {permission.ToolMkdir, `{"path":"made-by-nobody"}`},
+	"POST /api/file/delete":            {permission.ToolRemove, `{"path":"FILE"}`},
+	"DELETE /api/file/delete":          {permission.ToolRemove, `{"path":"FILE"}`},
+	"POST /api/file/rename":            {permission.ToolRename, `{"oldPath":"FILE","newPath":"FILE2"}`},
+	"POST /api/file/move": {permission.ToolRename,
+		`{"sourcePath":"FILE","destinationPath":"FILE2"}`},
 	"DELETE /api/threads/:id":                       {permission.ToolKill, ""},
 	"PATCH /api/threads/:id/policy":                 {permission.ToolPolicy, `{"max_seconds":3600}`},
 	"POST /api/threads/:id/pause":                   {permission.ToolPause, ""},
@@ -75,8 +77,10 @@ var checked = map[string]struct{ tool, body string }{
 
 // unasked are the routes with an effect that ask nobody, and why.
 var unasked = map[string]string{
-	"POST /api/threads":                             "the thread is new and has no permissions; compute at a provider asks the server's rules (TestComputeAsksTheServer)",
-	"POST /api/leases":                              "belongs to no thread; compute at a provider asks the server's rules",
+	"POST /api/threads": "the thread is new and has no permissions; compute at a " +
+		"provider asks the server's rules (TestComputeAsksTheServer)",
+	"POST /api/leases": "belongs to no thread; compute at a provider asks the server's " +
+		"rules",
 	"POST /api/threads/:id/touch":                   "only lengthens the session",
 	"POST /api/threads/:id/terminals/:tid/activate": "changes which terminal is shown, and nothing in it",
 	"POST /api/leases/:id/refresh":                  "only asks the provider",
@@ -201,13 +205,15 @@ func (r *checkRig) alive() {
 	if list := r.parts.Shells.List("dev"); len(list) != 2 {
 		r.t.Errorf("%d shells", len(list))
 	}
-	if content := r.post("/api/file/read", r.body(`{"path":"FILE","sessionId":"dev"}`), 200); !strings.Contains(string(content), `"kept"`) {
+	if content := r.post("/api/file/read", r.body(`{"path":"FILE","sessionId":"dev"}`),
+		200); !strings.Contains(string(content), `"kept"`) {
 		r.t.Errorf("the file is %s", content)
 	}
 }
 
-// TestEveryEffectIsChecked: each route that has an effect asks the permissions of the thread, about the tool that its table says, and has none when these deny it. A new
-// route fails until a table says what it asks, or why it need not.
+// TestEveryEffectIsChecked: each route that has an effect asks the permissions of the thread, about
+// the tool that its table says, and has none when these deny it. A new route fails until a table
+// says what it asks, or why it need not.
 func TestEveryEffectIsChecked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives every route of a server")
@@ -222,14 +228,16 @@ func TestEveryEffectIsChecked(t *testing.T) {
 		key := checkedKey(route)
 		row, asks := checked[key]
 		if _, free := unasked[key]; asks == free {
-			t.Errorf("%s %s (%s): say in checked what it asks, or in unasked why it need not", route.Method, route.Path, key)
+			t.Errorf("%s %s (%s): say in checked what it asks, or in unasked why it need not", route.Method, route.Path,
+				key)
 			continue
 		}
 		seen[key] = true
 		if !asks {
 			continue
 		}
-		e := exchange{method: route.Method, target: r.path(route.Path), body: r.body(row.body), status: 403, code: "DENIED"}
+		e := exchange{method: route.Method, target: r.path(route.Path), body: r.body(row.body), status: 403,
+			code: "DENIED"}
 		r.permissions(fmt.Sprintf(`{"mode":"allow","rules":{"deny":[{"tool":%q}]}}`, row.tool))
 		r.do(t, e)
 		r.permissions(`{"mode":"read-only","rules":{}}`)
@@ -254,7 +262,8 @@ func TestEveryEffectIsChecked(t *testing.T) {
 	}
 }
 
-// TestReadingIsNeverChecked: in a thread in which nothing may be done everything can be seen, and looking is told to nobody.
+// TestReadingIsNeverChecked: in a thread in which nothing may be done everything can be seen, and
+// looking is told to nobody.
 func TestReadingIsNeverChecked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("drives every route of a server")
@@ -263,7 +272,9 @@ func TestReadingIsNeverChecked(t *testing.T) {
 	r := newCheckRig(t, permission.Rules{})
 	r.permissions(`{"mode":"read-only","rules":{"deny":[{"path_contains":"/"},{"contains":"e"}]}}`)
 	for _, route := range routes() {
-		if route.Effect || route.Stream || route.Method != http.MethodGet || isConversation(route) || strings.HasPrefix(route.Path, "/assets") || strings.HasPrefix(route.Path, "/favicon") || route.Path == "/api/leases/:id/metrics" {
+		if route.Effect || route.Stream || route.Method != http.MethodGet || isConversation(route) ||
+			strings.HasPrefix(route.Path, "/assets") || strings.HasPrefix(route.Path, "/favicon") ||
+			route.Path == "/api/leases/:id/metrics" {
 			continue
 		}
 		status := 200
@@ -272,7 +283,8 @@ func TestReadingIsNeverChecked(t *testing.T) {
 		}
 		r.do(t, exchange{method: "GET", target: r.path(route.Path), status: status})
 	}
-	r.do(t, exchange{method: "POST", target: "/pty/" + r.terminal.ID + "/wait", body: `{"for":"idle","idle_ms":1}`, status: 200})
+	r.do(t, exchange{method: "POST", target: "/pty/" + r.terminal.ID + "/wait", body: `{"for":"idle","idle_ms":1}`,
+		status: 200})
 	list, err := r.parts.Threads.ListEvents("dev", 0, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -287,16 +299,21 @@ func TestReadingIsNeverChecked(t *testing.T) {
 // TestComputeAsksTheServer: what belongs to no thread is held by the rules of the server.
 func TestComputeAsksTheServer(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startWithRules(t, permission.Rules{Deny: []permission.Rule{{Tool: permission.ToolLeaseCreate}}}))
-	c.do(t, exchange{method: "POST", target: "/api/threads", body: `{"id":"far","sandbox":"e2b"}`, status: 403, code: "DENIED"})
-	c.do(t, exchange{method: "POST", target: "/api/leases", body: `{"provider_name":"e2b"}`, status: 403, code: "DENIED"})
+	c := newContract(t, startWithRules(t,
+		permission.Rules{Deny: []permission.Rule{{Tool: permission.ToolLeaseCreate}}}))
+	c.do(t, exchange{method: "POST", target: "/api/threads", body: `{"id":"far","sandbox":"e2b"}`, status: 403,
+		code: "DENIED"})
+	c.do(t, exchange{method: "POST", target: "/api/leases", body: `{"provider_name":"e2b"}`, status: 403,
+		code: "DENIED"})
 	c.do(t, exchange{method: "POST", target: "/api/threads", body: `{"id":"near"}`, status: 201})
 }
 
-// TestADeniedUseMakesNothing: neither a shell nor, where there are no rules of the server, anything else.
+// TestADeniedUseMakesNothing: neither a shell nor, where there are no rules of the server, anything
+// else.
 func TestADeniedUseMakesNothing(t *testing.T) {
 	checkLeaks(t)
-	c := newContract(t, startWithRules(t, permission.Rules{Deny: []permission.Rule{{Tool: permission.ToolExec}, {Tool: permission.ToolWrite}}}))
+	c := newContract(t, startWithRules(t,
+		permission.Rules{Deny: []permission.Rule{{Tool: permission.ToolExec}, {Tool: permission.ToolWrite}}}))
 	for _, e := range []exchange{
 		{target: "/session/new/exec", body: `{"command":"true"}`},
 		{target: "/session/new/exec", body: `{"argv":["true"],"isolated":true}`},
@@ -310,7 +327,8 @@ func TestADeniedUseMakesNothing(t *testing.T) {
 		e.method, e.status, e.code = "POST", 403, "DENIED"
 		c.do(t, e)
 	}
-	if shells, terminals := c.parts.Shells.List(""), c.parts.Terminals.List(""); len(shells) != 0 || len(terminals) != 0 {
+	if shells, terminals := c.parts.Shells.List(""), c.parts.Terminals.List(""); len(shells) != 0 ||
+		len(terminals) != 0 {
 		t.Errorf("%d shells and %d terminals came into being", len(shells), len(terminals))
 	}
 	if list, err := c.parts.Threads.ListEvents("new", 0, 0); !errors.Is(err, thread.ErrNotFound) {
@@ -318,14 +336,16 @@ func TestADeniedUseMakesNothing(t *testing.T) {
 	}
 }
 
-// TestApprovalsHaveTheWholeAction: what makes a difference to what a request does is in its approval, and what does not is not.
+// TestApprovalsHaveTheWholeAction: what makes a difference to what a request does is in its
+// approval, and what does not is not.
 func TestApprovalsHaveTheWholeAction(t *testing.T) {
 	checkLeaks(t)
 	c := newContract(t, startWithRules(t, permission.Rules{Ask: []permission.Rule{{Tool: permission.ToolExec}}}))
 	ask := func(target, body string) string {
 		t.Helper()
 		var refused httpapi.ErrorBody
-		decode(t, c.do(t, exchange{method: "POST", target: target, body: body, status: 423, code: "NEEDS_APPROVAL"}), &refused)
+		decode(t, c.do(t, exchange{method: "POST", target: target, body: body, status: 423, code: "NEEDS_APPROVAL"}),
+			&refused)
 		if refused.ApprovalID == "" || refused.Details["approval_id"] != refused.ApprovalID {
 			t.Errorf("%s is refused with %+v", body, refused)
 		}
@@ -333,15 +353,18 @@ func TestApprovalsHaveTheWholeAction(t *testing.T) {
 	}
 	const exec = "/session/dev/exec"
 	one := ask(exec, `{"command":"cat"}`)
-	for _, same := range [][2]string{{exec, `{"command":"cat","timeout_ms":5}`}, {exec, `{"argv":["cat"]}`}, {exec + "/stream", `{"command":"cat"}`},
+	for _, same := range [][2]string{{exec, `{"command":"cat","timeout_ms":5}`}, {exec, `{"argv":["cat"]}`},
+		{exec + "/stream", `{"command":"cat"}`},
 		{"/api/execute", `{"command":"cat","sessionId":"dev"}`}, {exec, `{"command":"cat","stdin":""}`}} {
 		if id := ask(same[0], same[1]); id != one {
 			t.Errorf("%s %s is another action", same[0], same[1])
 		}
 	}
 	ids := map[string]string{one: ""}
-	for _, other := range []string{`{"command":"cat","stdin":"rm"}`, `{"command":"cat","stdin_b64":"/w=="}`, `{"command":"cat","stdin_b64":"/g=="}`, `{"command":"cat","env":{"A":"1"}}`, `{"command":"cat","cwd":"/"}`,
-		`{"command":"cat","isolated":true}`, `{"command":"cat","tty":true}`, `{"command":"cat","login":true}`, `{"command":"cat","background":true}`, `{"command":"cat","stdin_open":true}`} {
+	for _, other := range []string{`{"command":"cat","stdin":"rm"}`, `{"command":"cat","stdin_b64":"/w=="}`,
+		`{"command":"cat","stdin_b64":"/g=="}`, `{"command":"cat","env":{"A":"1"}}`, `{"command":"cat","cwd":"/"}`,
+		`{"command":"cat","isolated":true}`, `{"command":"cat","tty":true}`, `{"command":"cat","login":true}`,
+		`{"command":"cat","background":true}`, `{"command":"cat","stdin_open":true}`} {
 		id := ask(exec, other)
 		if before, taken := ids[id]; taken {
 			t.Errorf("%s is the same action as %s", other, before)
@@ -349,7 +372,8 @@ func TestApprovalsHaveTheWholeAction(t *testing.T) {
 		ids[id] = other
 	}
 	var d permission.Decision
-	decode(t, c.do(t, exchange{method: "POST", target: "/api/threads/dev/authorize", body: `{"tool":"exec","arguments":{"command":"cat"}}`, status: 200}), &d)
+	decode(t, c.do(t, exchange{method: "POST", target: "/api/threads/dev/authorize",
+		body: `{"tool":"exec","arguments":{"command":"cat"}}`, status: 200}), &d)
 	if d.Decision != permission.Ask || d.ApprovalID != one {
 		t.Errorf("authorize says %+v, the exec asked for %s", d, one)
 	}
@@ -364,18 +388,26 @@ func (c *contract) visitPermissions(t *testing.T) {
 		{method: "POST", target: base + "/approvals/x", body: `{"decision":"deny"}`, status: 404, code: "NOT_FOUND"},
 		{method: "PUT", target: base + "/permissions", body: `{}`, status: 400, code: "VALIDATION"},
 		{method: "PUT", target: base + "/permissions", body: `{"mode":"full"}`, status: 400, code: "VALIDATION"},
-		{method: "PUT", target: base + "/permissions", body: `{"rules":{"deny":[{}]}}`, status: 400, code: "VALIDATION"},
-		{method: "PUT", target: base + "/permissions", body: `{"rules":{"deny":[{"regex":"x"}]}}`, status: 400, code: "VALIDATION"},
+		{method: "PUT", target: base + "/permissions", body: `{"rules":{"deny":[{}]}}`, status: 400,
+			code: "VALIDATION"},
+		{method: "PUT", target: base + "/permissions", body: `{"rules":{"deny":[{"regex":"x"}]}}`, status: 400,
+			code: "VALIDATION"},
 		{method: "PUT", target: base + "/permissions", body: `{"rules":[]}`, status: 400, code: "VALIDATION"},
-		{method: "PUT", target: base + "/permissions", body: `{"mode":"allow","rules":{"denied":[]}}`, status: 400, code: "VALIDATION"},
-		{method: "GET", target: base + "/permissions", status: 404, code: "NOT_FOUND"}, // a request that is wrong makes no thread
-		{method: "PUT", target: base + "/permissions", body: `{"mode":"prompt","rules":{"allow":[{"tool":"exec","contains":"ls"}],"deny":[{"path_contains":"/etc"}],"ask":[{"contains":"push"}]}}`, status: 200},
+		{method: "PUT", target: base + "/permissions", body: `{"mode":"allow","rules":{"denied":[]}}`, status: 400,
+			code: "VALIDATION"},
+		// a request that is wrong makes no thread
+		{method: "GET", target: base + "/permissions", status: 404, code: "NOT_FOUND"},
+		{method: "PUT", target: base + "/permissions", body: `{"mode":"prompt","rules":{"allow":[{"tool":"exec",` +
+			`"contains":"ls"}],"deny":[{"path_contains":"/etc"}],"ask":[{"contains":"push"}]}}`, status: 200},
 		{method: "GET", target: base + "/permissions", status: 200},
-		{method: "POST", target: base + "/authorize", body: `{"tool":"read","arguments":{"path":"/etc/passwd"}}`, status: 200},
-		{method: "POST", target: base + "/authorize", body: `{"tool":"exec","arguments":{"command":"ls"}}`, status: 200},
+		{method: "POST", target: base + "/authorize", body: `{"tool":"read","arguments":{"path":"/etc/passwd"}}`,
+			status: 200},
+		{method: "POST", target: base + "/authorize", body: `{"tool":"exec","arguments":{"command":"ls"}}`,
+			status: 200},
 		{method: "POST", target: base + "/authorize", body: `{"tool":"exec"}`, status: 200},
 		{method: "POST", target: base + "/authorize", body: `{"arguments":{}}`, status: 400, code: "VALIDATION"},
-		{method: "POST", target: base + "/authorize", body: `{"tool":"x","arguments":[]}`, status: 400, code: "VALIDATION"},
+		{method: "POST", target: base + "/authorize", body: `{"tool":"x","arguments":[]}`, status: 400,
+			code: "VALIDATION"},
 		{method: "GET", target: base + "/approvals", status: 200},
 		{method: "GET", target: base + "/approvals?status=used&limit=1", status: 200},
 		{method: "GET", target: base + "/approvals?limit=0", status: 400, code: "VALIDATION"},
@@ -383,7 +415,8 @@ func (c *contract) visitPermissions(t *testing.T) {
 		c.do(t, e)
 	}
 	var d permission.Decision
-	decode(t, c.do(t, exchange{method: "POST", target: base + "/authorize", body: `{"tool":"exec","arguments":{"command":"ls; git push"}}`, status: 200}), &d)
+	decode(t, c.do(t, exchange{method: "POST", target: base + "/authorize",
+		body: `{"tool":"exec","arguments":{"command":"ls; git push"}}`, status: 200}), &d)
 	if d.Decision != permission.Ask || d.Rule == nil || d.Rule.Contains != "push" {
 		t.Errorf("%+v", d)
 	}
@@ -394,13 +427,17 @@ func (c *contract) visitPermissions(t *testing.T) {
 	c.do(t, exchange{method: "GET", target: base + "/approvals?status=approved", status: 200})
 	c.do(t, exchange{method: "GET", target: base + "/events?format=json", status: 200})
 	c.do(t, exchange{method: "POST", target: "/session/careful/exec", body: `{"command":"ls; git push"}`, status: 200})
-	c.do(t, exchange{method: "POST", target: "/session/careful/exec", body: `{"command":"ls; git push"}`, status: 423, code: "NEEDS_APPROVAL"})
+	c.do(t, exchange{method: "POST", target: "/session/careful/exec", body: `{"command":"ls; git push"}`, status: 423,
+		code: "NEEDS_APPROVAL"})
 	var p wire.Permissions
-	decode(t, c.do(t, exchange{method: "PUT", target: base + "/permissions", body: `{"mode":"read-only"}`, status: 200}), &p)
-	if string(p.Mode) != permission.ModeReadOnly || !p.Active || !p.PromptingEnabled || p.RuleCounts.Ask != 1 || len(p.Rules.Deny) != 1 || p.UpdatedAt == nil {
+	decode(t, c.do(t, exchange{method: "PUT", target: base + "/permissions", body: `{"mode":"read-only"}`,
+		status: 200}), &p)
+	if string(p.Mode) != permission.ModeReadOnly || !p.Active || !p.PromptingEnabled || p.RuleCounts.Ask != 1 ||
+		len(p.Rules.Deny) != 1 || p.UpdatedAt == nil {
 		t.Errorf("what was not given of permissions has changed: %+v", p)
 	}
-	decode(t, c.do(t, exchange{method: "PUT", target: base + "/permissions", body: `{"mode":"workspace-write","rules":{}}`, status: 200}), &p)
+	decode(t, c.do(t, exchange{method: "PUT", target: base + "/permissions",
+		body: `{"mode":"workspace-write","rules":{}}`, status: 200}), &p)
 	if p.Active || p.PromptingEnabled || len(p.Rules.Ask) != 0 {
 		t.Errorf("%+v", p)
 	}

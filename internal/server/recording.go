@@ -88,14 +88,16 @@ func (s *Server) getRecording(c echo.Context) error {
 func recordingOf(c echo.Context) (f recordingFormat, follow bool, err error) {
 	f, known := recordingFormats[c.QueryParam("format")]
 	if !known {
-		return f, false, httpapi.BadRequest("format %q: asciicast-v3, asciicast-v2 or raw are allowed", httpapi.Clip(c.QueryParam("format")))
+		return f, false, httpapi.BadRequest("format %q: asciicast-v3, asciicast-v2 or raw are allowed",
+			httpapi.Clip(c.QueryParam("format")))
 	}
 	follow, err = httpapi.SwitchOf(c, "follow")
 	return f, follow, err
 }
 
 // aborted breaks the connection of a reply that has begun, so that nobody takes
-// what is there for the whole. What went wrong on our side is logged; that the quota took what was not sent yet is no failure.
+// what is there for the whole. What went wrong on our side is logged; that the quota took what was
+// not sent yet is no failure.
 func aborted(c echo.Context, t *terminal.Terminal, err error) error {
 	if _, lost := errors.AsType[*httpapi.SendError](err); !lost && c.Request().Context().Err() == nil {
 		level := slog.LevelError
@@ -121,7 +123,8 @@ func journalAt(c echo.Context, t *terminal.Terminal) (reader *journal.Reader, fr
 	from = j.Start()
 	if q := c.QueryParam("from"); q != "" {
 		if from, err = strconv.ParseUint(q, 10, 64); err != nil {
-			return nil, 0, httpapi.BadRequest("from %q: a position in the output (a number from 0) is needed", httpapi.Clip(q))
+			return nil, 0, httpapi.BadRequest("from %q: a position in the output (a number from 0) is needed",
+				httpapi.Clip(q))
 		}
 	}
 	reader, err = j.Read(from)

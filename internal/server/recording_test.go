@@ -58,11 +58,13 @@ func joined(events []string) string {
 func TestRecording(t *testing.T) {
 	checkLeaks(t)
 	c := newContract(t, startServer(t, auth.ModeNone, t.TempDir()))
-	const script = `{"cmd":["sh","-c","stty -echo -opost; printf 'one\\377\\303'; read x; printf '\\251two'; exit 3"],"cols":80,"rows":24,"name":"rec","env":{"SHELL":"/bin/x"}}`
+	const script = `{"cmd":["sh","-c","stty -echo -opost; printf 'one\\377\\303'; read x; printf '\\251two'; exit ` +
+		`3"],"cols":80,"rows":24,"name":"rec","env":{"SHELL":"/bin/x"}}`
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: script, status: 201})
 	c.do(t, exchange{method: "POST", target: "/pty/rec/wait", body: `{"for":"text","pattern":"one"}`, status: 200})
 	h, events := eventsOf(t, c.do(t, exchange{method: "GET", target: "/pty/rec/recording", status: 200}))
-	if h.Version != 3 || h.Cols != 80 || h.Rows != 24 || h.Title != "rec" || h.Type != "xterm-256color" || !strings.HasPrefix(h.Command, "sh -c 'stty") || h.Env["SHELL"] != "/bin/x" || h.Time.IsZero() {
+	if h.Version != 3 || h.Cols != 80 || h.Rows != 24 || h.Title != "rec" || h.Type != "xterm-256color" ||
+		!strings.HasPrefix(h.Command, "sh -c 'stty") || h.Env["SHELL"] != "/bin/x" || h.Time.IsZero() {
 		t.Errorf("the header is %+v", h)
 	}
 	if got := joined(events); got != "one\ufffd\ufffd" && got != "one\ufffd" { // the byte of a character may still come
@@ -110,24 +112,30 @@ func (c *contract) visitRecording(t *testing.T, target string) {
 		t.Errorf("version 3 has %q", events)
 	}
 	v2 := c.do(t, exchange{method: "GET", target: target + "?format=asciicast-v2", status: 200})
-	if h, events := eventsOf(t, v2); h.Version != 2 || joined(events) != "one\ufffdétwo" || events[len(events)-1] != "m exit 3" {
+	if h, events := eventsOf(t, v2); h.Version != 2 || joined(events) != "one\ufffdétwo" ||
+		events[len(events)-1] != "m exit 3" {
 		t.Errorf("version 2 has %+v %q", h, events)
 	}
-	if raw := c.do(t, exchange{method: "GET", target: target + "?format=raw", status: 200}); string(raw) != "one\xff\xc3\xa9two" {
+	if raw := c.do(t, exchange{method: "GET", target: target + "?format=raw",
+		status: 200}); string(raw) != "one\xff\xc3\xa9two" {
 		t.Errorf("raw is %q", raw)
 	}
-	if raw := c.do(t, exchange{method: "GET", target: target + "?format=raw&from=6", status: 200}); string(raw) != "two" {
+	if raw := c.do(t, exchange{method: "GET", target: target + "?format=raw&from=6",
+		status: 200}); string(raw) != "two" {
 		t.Errorf("raw from 6 is %q", raw)
 	}
-	if h, events := eventsOf(t, c.do(t, exchange{method: "GET", target: target + "?from=6", status: 200})); h.Cols != 100 || h.Rows != 30 || !slices.Equal(events, []string{"o two", "x 3"}) {
+	if h, events := eventsOf(t, c.do(t, exchange{method: "GET", target: target + "?from=6",
+		status: 200})); h.Cols != 100 || h.Rows != 30 || !slices.Equal(events, []string{"o two", "x 3"}) {
 		t.Errorf("from 6 it is %+v %q", h, events)
 	}
 	for _, coding := range []string{"gzip", "zstd"} {
-		if got := uncoded(t, coding, c.do(t, exchange{method: "GET", target: target, status: 200, header: "Accept-Encoding: " + coding})); !bytes.Equal(got, v3) {
+		if got := uncoded(t, coding, c.do(t, exchange{method: "GET", target: target, status: 200,
+			header: "Accept-Encoding: " + coding})); !bytes.Equal(got, v3) {
 			t.Errorf("as %s it is %s", coding, got)
 		}
 	}
-	body := c.do(t, exchange{method: "GET", target: target + "?from=999", status: http.StatusNotFound, code: "NOT_KEPT"})
+	body := c.do(t, exchange{method: "GET", target: target + "?from=999", status: http.StatusNotFound,
+		code: "NOT_KEPT"})
 	if !bytes.Contains(body, []byte(`"details":{"end":9,"start":0}`)) {
 		t.Errorf("from 999 is %s", body)
 	}

@@ -20,10 +20,14 @@ func (s *Server) terminalRoutes() []httpapi.Route {
 			Gives("Terminal NotFound Ambiguous"),
 		httpapi.Delete("", s.deleteTerminal, "end the program and its children; ?purge=1 forgets the screen too").
 			Doc("deleteTerminal", "terminals", "End a terminal").
-			Text("SIGHUP to the program and everything that any program of this terminal has started, also when it left the " +
-				"terminal or the program has ended long ago; SIGKILL after 3 seconds. The terminal leaves the lists; its " +
-				"last screen stays readable by id for 24 hours, or until ?purge=1. Deleting twice is no error, also at the " +
-				"same time (200, or 404 for a purged one). A restart at the same time is refused, or what it started is " +
+			Text("SIGHUP to the program and everything that any program of this terminal has started, also when it " +
+				"left the " +
+				"terminal or the program has ended long ago; SIGKILL after 3 seconds. The terminal leaves the lists; " +
+				"its " +
+				"last screen stays readable by id for 24 hours, or until ?purge=1. Deleting twice is no error, also " +
+				"at the " +
+				"same time (200, or 404 for a purged one). A restart at the same time is refused, or what it started " +
+				"is " +
 				"deleted too. The reply comes when all processes are gone.").
 			Params("purge").
 			Gives("Done Invalid NotFound Ambiguous TooLarge NotJSON NeedsApproval NoSpace"),
@@ -42,7 +46,8 @@ func (s *Server) terminalRoutes() []httpapi.Route {
 			Gives("Sent Invalid NotFound NotTaken TooLarge NotJSON NeedsApproval Unavailable"),
 		httpapi.Post("/resize", s.postResize, "change the size; the program gets SIGWINCH").
 			Doc("resizeTerminal", "terminals", "Change the size").
-			Text("The program gets SIGWINCH. This counts whatever the size policy; a viewer's next wish may change it again.").
+			Text("The program gets SIGWINCH. This counts whatever the size policy; a viewer's next wish may change "+
+				"it again.").
 			Takes(wire.Size{}, "The new size.").
 			Gives("Resized Invalid NotFound Ended TooLarge NotJSON NeedsApproval"),
 		httpapi.Post("/signal", s.postSignal, "signal the foreground process group").
@@ -51,10 +56,14 @@ func (s *Server) terminalRoutes() []httpapi.Route {
 			Gives("Done Invalid NotFound Ended TooLarge NotJSON NeedsApproval"),
 		httpapi.Post("/restart", s.postRestart, "start the program of an ended terminal again, below its old screen").
 			Doc("restartTerminal", "terminals", "Start the program again").
-			Text("Of a terminal whose program has ended or is lost: the same command starts in the last directory known of it "+
-				"(where that is gone, in the nearest one above), with the environment given at creation and at the last "+
-				"size. Id, name and positions stay, `generation` grows by one. The old screen stays above a dim line that "+
-				"says how and when; modes that a program may have left are reset. Streams ended with the program: watch "+
+			Text("Of a terminal whose program has ended or is lost: the same command starts in the last directory "+
+				"known of it "+
+				"(where that is gone, in the nearest one above), with the environment given at creation and at the "+
+				"last "+
+				"size. Id, name and positions stay, `generation` grows by one. The old screen stays above a dim line "+
+				"that "+
+				"says how and when; modes that a program may have left are reset. Streams ended with the program: "+
+				"watch "+
 				"again.").
 			MayTake(wire.Nothing{}, "Nothing: an empty body, or `{}`. The header Content-Type is needed all the same.").
 			Gives("Terminal CannotStart NotFound StillRuns TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
@@ -63,17 +72,24 @@ func (s *Server) terminalRoutes() []httpapi.Route {
 			Text("Also of an ended or deleted terminal, as it was last.").
 			Params("format scrollback").
 			Gives("Screen Invalid NotFound Ambiguous"),
-		httpapi.Get("/recording", s.getRecording, "the output as asciicast v3 or v2, or raw; ?format=asciicast-v3|asciicast-v2|raw&from=SEQ&follow=1").Streams().
+		httpapi.Get("/recording", s.getRecording,
+			"the output as asciicast v3 or v2, or raw; "+
+				"?format=asciicast-v3|asciicast-v2|raw&from=SEQ&follow=1").Streams().
 			Doc("getRecording", "screen", "The output as a recording").
-			Text("What the program has printed, as far as the journal keeps it, up to now. Also of an ended terminal. The " +
-				"reply has no length, and a connection that breaks off in the middle is an error: then it is not the whole.").
+			Text("What the program has printed, as far as the journal keeps it, up to now. Also of an ended " +
+				"terminal. The " +
+				"reply has no length, and a connection that breaks off in the middle is an error: then it is not the " +
+				"whole.").
 			Params("recordingFormat from follow").
 			Gives("Recording Invalid NotKept Ambiguous"),
 		httpapi.Get("/stream", s.getStream, "Server-Sent Events: snapshot, data, resize, meta, exit").Streams().
 			Doc("streamEvents", "screen", "Watch, by Server-Sent Events").
-			Text("Rule for the receiver: on `snapshot` resize to cols x rows, reset, write data; on `resume` keep the screen " +
-				"and resize to cols x rows, which it should have; on `data` write; on `resize` resize. What comes after a " +
-				"snapshot or a `resume` continues exactly there: no gap, no byte twice. A viewer that is too slow gets a " +
+			Text("Rule for the receiver: on `snapshot` resize to cols x rows, reset, write data; on `resume` keep " +
+				"the screen " +
+				"and resize to cols x rows, which it should have; on `data` write; on `resize` resize. What comes " +
+				"after a " +
+				"snapshot or a `resume` continues exactly there: no gap, no byte twice. A viewer that is too slow " +
+				"gets a " +
 				"fresh snapshot; nobody else waits for it.").
 			Params("scrollback since inside tty nested").
 			Gives("EventStream Invalid NotFound NotShown"),
@@ -82,23 +98,29 @@ func (s *Server) terminalRoutes() []httpapi.Route {
 			Text("The same events as the stream, and input, on one connection.").
 			Params("wire scrollback since history viewerCols viewerRows inside tty nested").
 			Gives("TerminalSocket Invalid NotFound NotShown UpgradeRequired"),
-		httpapi.Post("/wait", s.postWait, "wait for text, a pattern, silence, a prompt or the exit").ReadOnly().Streams().
+		httpapi.Post("/wait", s.postWait,
+			"wait for text, a pattern, silence, a prompt or the exit").ReadOnly().Streams().
 			Doc("waitFor", "screen", "Wait until something has happened").
-			Text("To miss nothing between a call and the wait for its effect, take `seq` before the call and give it as "+
+			Text("To miss nothing between a call and the wait for its effect, take `seq` before the call and give it "+
+				"as "+
 				"`since`.").
 			Takes(wire.Wait{}, "What to wait for.").
 			Gives("Waited Invalid NotKept TimedOut Ended TooLarge NotJSON Unavailable"),
 	}
 }
 
-// routes is everything the server offers, in the order of the documentation. Those of a zero Server say what there is.
+// routes is everything the server offers, in the order of the documentation. Those of a zero Server
+// say what there is.
 func (s *Server) routes() []httpapi.Route {
 	list := []httpapi.Route{
 		httpapi.Post("/session/:sid/pty", s.postTerminal, "start a terminal").
 			Doc("createTerminal", "terminals", "Start a terminal").
-			Text("The program runs until it ends by itself or is deleted, whoever watches, also while no server runs. The "+
+			Text("The program runs until it ends by itself or is deleted, whoever watches, also while no server "+
+				"runs. The "+
 				"reply is the terminal right after its start.").
-			MayTake(wire.CreateTerminal{}, "What to start. An empty body starts a login shell of 80x24; the header Content-Type is needed all the same.").
+			MayTake(wire.CreateTerminal{},
+				"What to start. An empty body starts a login shell of 80x24; the header Content-Type is needed all "+
+					"the same.").
 			Gives("Started CannotStart NameTaken TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
 		httpapi.Get("/session/:sid/pty", s.getTerminals, "the terminals of a session").
 			Doc("listSessionTerminals", "terminals", "The terminals of a session").
@@ -143,7 +165,8 @@ func (s *Server) ownRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Get("/", s.getRoot, "the web page, or this list for Accept: application/json").
 			Doc("getRoot", "server", "The web page, or the list of routes").
-			Text("A browser (Accept: text/html) gets the web page, everybody else the list. With `?ticket=` a login ticket " +
+			Text("A browser (Accept: text/html) gets the web page, everybody else the list. With `?ticket=` a login " +
+				"ticket " +
 				"becomes a session cookie and the reply leads to `/`.").
 			Params("login").
 			Gives("Root LoggedIn NotModified"),
@@ -155,7 +178,8 @@ func (s *Server) ownRoutes() []httpapi.Route {
 			Gives("PageFile NotModified NoFile"),
 		httpapi.Get("/ws", s.getPage, "one WebSocket for all terminals of a page").Streams().
 			Doc("openPageSocket", "screen", "Watch any number of terminals, by WebSocket").
-			Text("Each `attach` says its own `since` and gets all history; those of the query are checked and not used.").
+			Text("Each `attach` says its own `since` and gets all history; those of the query are checked and not " +
+				"used.").
 			Params("scrollback since").
 			Gives("PageSocket Invalid UpgradeRequired"),
 		httpapi.Post("/tickets", s.postTickets, "a one-time ticket for a terminal or a login").
@@ -165,7 +189,8 @@ func (s *Server) ownRoutes() []httpapi.Route {
 			Gives("Ticket Invalid NotFound Ambiguous TooLarge NotJSON"),
 		httpapi.Get("/healthz", s.getHealth, "whether the server is well").
 			Doc("getHealth", "server", "Whether the server is well").
-			Text("Answers 200 also when degraded: a server with a full disk or without a keeper still serves its terminals.").
+			Text("Answers 200 also when degraded: a server with a full disk or without a keeper still serves its " +
+				"terminals.").
 			Gives("Health"),
 		httpapi.Get("/readyz", s.getReady, "whether the server takes requests").
 			Doc("getReady", "server", "Whether the server takes requests").

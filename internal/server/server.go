@@ -63,7 +63,8 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	s := &Server{Base: httpapi.Base{Supervisor: c.Supervisor, Log: c.Log, Closing: make(chan struct{})}, config: c, echo: echo.New()}
+	s := &Server{Base: httpapi.Base{Supervisor: c.Supervisor, Log: c.Log, Closing: make(chan struct{})}, config: c,
+		echo: echo.New()}
 	s.execs = exec.Service{Base: &s.Base}
 	s.compat = compat.Service{Service: &s.execs}
 	s.threads = threadapi.Service{Base: &s.Base, Auth: c.Auth}
@@ -71,7 +72,8 @@ func New(c Config) *Server {
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = httpapi.HandleError
-	e.Use(httpapi.SecurityHeaders(), unescapeNames, recoverPanics(c.Log), s.config.Auth.Middleware(), httpapi.SpeakVersion)
+	e.Use(httpapi.SecurityHeaders(), unescapeNames, recoverPanics(c.Log), s.config.Auth.Middleware(),
+		httpapi.SpeakVersion)
 	s.addRoutes(e)
 	s.http = &http.Server{
 		Handler:           e,

@@ -103,7 +103,8 @@ func requireUpgrade(c echo.Context) error {
 		return nil
 	}
 	c.Response().Header().Set("Upgrade", "websocket")
-	return httpapi.NewError(http.StatusUpgradeRequired, "UPGRADE_REQUIRED", "this is a WebSocket: connect with an upgrade request")
+	return httpapi.NewError(http.StatusUpgradeRequired, "UPGRADE_REQUIRED",
+		"this is a WebSocket: connect with an upgrade request")
 }
 
 // viewer is what the connection may do.
@@ -136,7 +137,8 @@ func viewOf(c echo.Context) (v stream.Viewing, err error) {
 	if q := c.QueryParam("since"); q != "" {
 		since, err := strconv.ParseUint(q, 10, 64)
 		if err != nil {
-			return v, httpapi.BadRequest("since %q: a position in the output (a number from 0) is needed", httpapi.Clip(q))
+			return v, httpapi.BadRequest("since %q: a position in the output (a number from 0) is needed",
+				httpapi.Clip(q))
 		}
 		// An EventSource that reconnects by itself asks with its first URL and says
 		// here how far it has come.

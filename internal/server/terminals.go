@@ -19,7 +19,8 @@ func (s *Server) postTerminal(c echo.Context) error {
 		return err
 	}
 	spec := terminal.Spec{Session: c.Param("sid"), Name: req.Name, Cmd: req.Cmd, Cwd: req.Cwd, Env: req.Env,
-		Cols: terminal.DefaultCols, Rows: terminal.DefaultRows, Scrollback: req.Scrollback, SizePolicy: stream.Policy(req.SizePolicy)}
+		Cols: terminal.DefaultCols, Rows: terminal.DefaultRows, Scrollback: req.Scrollback,
+		SizePolicy: stream.Policy(req.SizePolicy)}
 	if req.Cols != nil {
 		spec.Cols = *req.Cols
 	}

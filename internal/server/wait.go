@@ -37,7 +37,8 @@ type waitCondition struct {
 }
 
 func (c waitCondition) empty() bool {
-	return c.For == "" && c.Pattern == "" && c.IdleMS == 0 && !c.Not && !c.ScreenOnly && c.X == nil && c.Y == nil && c.Mode == "" && c.Value == nil
+	return c.For == "" && c.Pattern == "" && c.IdleMS == 0 && !c.Not && !c.ScreenOnly && c.X == nil && c.Y == nil &&
+		c.Mode == "" && c.Value == nil
 }
 
 // request is what r asks for. Errors say what is not allowed.
@@ -57,8 +58,9 @@ func (r waitRequest) request() (wait.Request, error) {
 		if c.IdleMS < 0 || c.IdleMS > maxMS {
 			return w, httpapi.BadRequest("idle_ms %d: 0 to %d are allowed", c.IdleMS, maxMS)
 		}
-		w.Any = append(w.Any, wait.Condition{For: c.For, Pattern: c.Pattern, Idle: time.Duration(c.IdleMS) * time.Millisecond,
-			Not: c.Not, ScreenOnly: c.ScreenOnly, X: c.X, Y: c.Y, Mode: c.Mode, Value: c.Value})
+		w.Any = append(w.Any, wait.Condition{For: c.For, Pattern: c.Pattern,
+			Idle: time.Duration(c.IdleMS) * time.Millisecond,
+			Not:  c.Not, ScreenOnly: c.ScreenOnly, X: c.X, Y: c.Y, Mode: c.Mode, Value: c.Value})
 	}
 	return w, nil
 }

@@ -2,7 +2,8 @@ package thread
 
 import "time"
 
-// Event is one thing that happened to a thread. Numbers grow by one from 1; a gap at the beginning means that older ones are no longer kept.
+// Event is one thing that happened to a thread. Numbers grow by one from 1; a gap at the beginning
+// means that older ones are no longer kept.
 type Event struct {
 	Thread string    `json:"thread_id"`
 	Seq    int64     `json:"seq"`

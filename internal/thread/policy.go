@@ -14,7 +14,8 @@ const (
 	maxPolicy   = 10 * 365 * 24 * time.Hour // beyond it a deadline is a typing mistake
 )
 
-// Policy says how long a session may live. In JSON it is {"idle_seconds", "max_seconds", "budget"}; a key that is absent leaves what was there.
+// Policy says how long a session may live. In JSON it is {"idle_seconds", "max_seconds", "budget"};
+// a key that is absent leaves what was there.
 type Policy struct {
 	Idle   time.Duration // without activity; 0 expires at once
 	Max    time.Duration // in all
@@ -83,7 +84,8 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Errors: ErrInvalid. p is changed only without an error.
+// UnmarshalJSON implements json.Unmarshaler. Errors: ErrInvalid. p is changed only without an
+// error.
 func (p *Policy) UnmarshalJSON(b []byte) error {
 	var j policyJSON
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -99,7 +101,8 @@ func (p *Policy) UnmarshalJSON(b []byte) error {
 			continue
 		}
 		if !(*d.from >= 0 && *d.from <= maxPolicy.Seconds()) {
-			return fmt.Errorf("%w: %s %v: 0 to %d are allowed", ErrInvalid, d.name, *d.from, int64(maxPolicy/time.Second))
+			return fmt.Errorf("%w: %s %v: 0 to %d are allowed", ErrInvalid, d.name, *d.from,
+				int64(maxPolicy/time.Second))
 		}
 		*d.to = time.Duration(math.Round(*d.from*1e6)) * time.Microsecond
 	}

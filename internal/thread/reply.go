@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// The replies about a thread. The keys of the first block of each are a contract with clients that were written before this server; the others are ours.
+// The replies about a thread. The keys of the first block of each are a contract with clients that
+// were written before this server; the others are ours.
 
 // Reply is a session (GET /api/threads/:id/session).
 type Reply struct {
@@ -86,11 +87,14 @@ type ThreadReply struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// SessionReply is the reply about the session. Session.ID is "" when the thread never had one, which is for the caller to refuse.
+// SessionReply is the reply about the session. Session.ID is "" when the thread never had one,
+// which is for the caller to refuse.
 func (l Layers) SessionReply() Reply {
 	s := l.Session
-	r := Reply{Thread: l.Thread.ID, ID: s.ID, Terminal: l.Terminal.ID, Status: s.Status, CreatedAt: s.StartedAt, LastActiveAt: s.LastActiveAt, ExpiresAt: s.ExpiresAt(),
-		IdleSeconds: s.Policy.Idle.Seconds(), MaxSeconds: s.Policy.Max.Seconds(), EndedAt: s.EndedAt, CloseReason: s.CloseReason}
+	r := Reply{Thread: l.Thread.ID, ID: s.ID, Terminal: l.Terminal.ID, Status: s.Status, CreatedAt: s.StartedAt,
+		LastActiveAt: s.LastActiveAt, ExpiresAt: s.ExpiresAt(),
+		IdleSeconds: s.Policy.Idle.Seconds(), MaxSeconds: s.Policy.Max.Seconds(), EndedAt: s.EndedAt,
+		CloseReason: s.CloseReason}
 	if s.Policy.Budget != (Usage{}) {
 		r.Budget = &s.Policy.Budget
 	}
@@ -103,8 +107,10 @@ func (l Layers) SessionReply() Reply {
 // TerminalReply is the reply about the terminal.
 func (l Layers) TerminalReply() TerminalReply {
 	t := l.Terminal
-	return TerminalReply{Thread: l.Thread.ID, ID: t.ID, Lease: t.Lease, Cwd: t.State.Cwd, Env: t.State.Env, Version: t.State.Version, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
-		StateVersion: t.State.Version, Unset: t.State.Unset, Kind: t.Kind, Name: t.Name, Active: l.Thread.Active == t.ID}
+	return TerminalReply{Thread: l.Thread.ID, ID: t.ID, Lease: t.Lease, Cwd: t.State.Cwd, Env: t.State.Env,
+		Version: t.State.Version, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		StateVersion: t.State.Version, Unset: t.State.Unset, Kind: t.Kind, Name: t.Name,
+		Active: l.Thread.Active == t.ID}
 }
 
 // LeaseReply is the reply about the lease.
@@ -120,6 +126,8 @@ func (l Layers) LeaseReply() LeaseReply {
 
 // ThreadReply is the reply about the thread, without messages.
 func (l Layers) ThreadReply() ThreadReply {
-	return ThreadReply{ID: l.Thread.ID, Messages: []json.RawMessage{}, Lease: l.Terminal.Lease, Policy: l.Thread.Policy, CreatedAt: l.Thread.CreatedAt, UpdatedAt: l.Thread.UpdatedAt,
-		Sandbox: SandboxReply{Type: l.Lease.Provider, Status: l.Session.Status, Session: l.Session.ID, Terminal: l.Terminal.ID}}
+	return ThreadReply{ID: l.Thread.ID, Messages: []json.RawMessage{}, Lease: l.Terminal.Lease, Policy: l.Thread.Policy,
+		CreatedAt: l.Thread.CreatedAt, UpdatedAt: l.Thread.UpdatedAt,
+		Sandbox: SandboxReply{Type: l.Lease.Provider, Status: l.Session.Status, Session: l.Session.ID,
+			Terminal: l.Terminal.ID}}
 }

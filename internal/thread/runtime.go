@@ -33,13 +33,14 @@ type Runtime struct {
 	Session    string // the window that it began in; "" when there was none
 	Generation int64  // from 1
 	PID        int
-	PIDStart   int64  // start time of the process in clock ticks since boot: with Boot what tells it from a later owner of the PID
-	Boot       string // id of the machine's boot
-	State      RuntimeState
-	ExitCode   *int   // nil while it lives, and when nobody knows
-	Signal     string // that ended it; "" is none
-	StartedAt  time.Time
-	EndedAt    time.Time
+	// start time of the process in clock ticks since boot: with Boot what tells it from a later owner of the PID
+	PIDStart  int64
+	Boot      string // id of the machine's boot
+	State     RuntimeState
+	ExitCode  *int   // nil while it lives, and when nobody knows
+	Signal    string // that ended it; "" is none
+	StartedAt time.Time
+	EndedAt   time.Time
 }
 
 // Live reports whether the process may be there.

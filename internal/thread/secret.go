@@ -14,7 +14,8 @@ var secretName = regexp.MustCompile(`(?i)(key|token|secret|passw|credential)`)
 // IsSecret reports whether a variable of that name probably has a secret.
 func IsSecret(name string) bool { return secretName.MatchString(name) }
 
-// HideSecrets is env with Hidden in the place of values that are probably secrets. It is a copy where there are any; nil stays nil.
+// HideSecrets is env with Hidden in the place of values that are probably secrets. It is a copy
+// where there are any; nil stays nil.
 func HideSecrets(env map[string]string) map[string]string {
 	var shown map[string]string
 	for name := range env {

@@ -2,17 +2,21 @@ package thread
 
 import "time"
 
-// Store keeps the records. It does not know the rules; it holds that ids are unique and that what a row points at exists.
+// Store keeps the records. It does not know the rules; it holds that ids are unique and that what a
+// row points at exists.
 //
-// View gives a consistent picture, Update changes all or nothing and returns when the change survives a kill of this process. One Update runs at a time; a
-// View never waits for it. The Tx is valid until fn returns; neither is called from inside the other's fn or its own. Errors: what fn returns, ErrConflict (an id or name twice), ErrInUse (something
-// points at what is deleted), ErrNotFound, ErrNoSpace, ErrDamaged.
+// View gives a consistent picture, Update changes all or nothing and returns when the change
+// survives a kill of this process. One Update runs at a time; a View never waits for it. The Tx is
+// valid until fn returns; neither is called from inside the other's fn or its own. Errors: what fn
+// returns, ErrConflict (an id or name twice), ErrInUse (something points at what is deleted),
+// ErrNotFound, ErrNoSpace, ErrDamaged.
 type Store interface {
 	View(fn func(Tx) error) error
 	Update(fn func(Tx) error) error
 }
 
-// Tx is the records as of one instant. Put writes a row, new or not; a row that a getter does not find is ErrNotFound.
+// Tx is the records as of one instant. Put writes a row, new or not; a row that a getter does not
+// find is ErrNotFound.
 type Tx interface {
 	threadRows
 	terminalRows
@@ -26,7 +30,8 @@ type threadRows interface {
 	Threads(after string, limit int) ([]Thread, error) // by id, those behind after
 	PutThread(Thread) error                            // without Events, which AddEvent counts
 	DeleteThread(id string) error                      // and all that is the thread's own
-	// DropHistory deletes commands and events of a thread, at most limit of each; more says that there are others.
+	// DropHistory deletes commands and events of a thread, at most limit of each; more says that
+	// there are others.
 	DropHistory(thread string, limit int) (more bool, err error)
 	AddEvent(Event) (seq int64, err error)
 	Events(thread string, after int64, limit int) ([]Event, error) // ascending
@@ -66,7 +71,8 @@ type leaseRows interface {
 	PutInstance(Instance) error
 	AddLeaseEvent(LeaseEvent) error
 	LeaseEvents(lease string, after int64, limit int) ([]LeaseEvent, error) // ascending
-	LeaseThreads(lease string) ([]string, error)                            // that have a terminal on the lease, or would make one there
+	// that have a terminal on the lease, or would make one there
+	LeaseThreads(lease string) ([]string, error)
 	AddProviderEvent(ProviderEvent) error
 	ProviderEvents(limit int) ([]ProviderEvent, error) // the newest first
 }
@@ -83,7 +89,8 @@ type processRows interface {
 	LeaseCommands(lease string) (running int, err error)
 }
 
-// CommandQuery asks for commands, the newest Limit of those before Before, in the order in which they began.
+// CommandQuery asks for commands, the newest Limit of those before Before, in the order in which
+// they began.
 type CommandQuery struct {
 	Thread   string
 	Terminal string // "" is all of the thread

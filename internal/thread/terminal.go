@@ -26,7 +26,8 @@ const (
 	maxEnv = 1 << 20 // bytes of names and values together
 )
 
-// State is what of a terminal outlives its processes. A State is never changed, the next version is another one.
+// State is what of a terminal outlives its processes. A State is never changed, the next version is
+// another one.
 type State struct {
 	Cwd     string            `json:"cwd"`
 	Env     map[string]string `json:"env_delta"` // what was changed or added against the environment at the first start
@@ -43,8 +44,8 @@ func (s State) Same(o State) bool {
 	return s.Cwd == o.Cwd && maps.Equal(s.Env, o.Env) && slices.Equal(s.Unset, o.Unset)
 }
 
-// UnmarshalJSON takes what older records and other programs wrote: "version" for the version, and whatever is absent or null is empty.
-// Errors: ErrInvalid.
+// UnmarshalJSON takes what older records and other programs wrote: "version" for the version, and
+// whatever is absent or null is empty. Errors: ErrInvalid.
 func (s *State) UnmarshalJSON(b []byte) error {
 	var j struct {
 		Cwd     string            `json:"cwd"`
@@ -68,8 +69,9 @@ func (s *State) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Normal is the state with nothing nil, removals ascending and once. Variables whose name is not UTF-8 are left out: no shell can export them. Values may be any
-// bytes but NUL. Errors: ErrInvalid.
+// Normal is the state with nothing nil, removals ascending and once. Variables whose name is not
+// UTF-8 are left out: no shell can export them. Values may be any bytes but NUL. Errors:
+// ErrInvalid.
 func (s State) Normal() (State, error) {
 	s.Env = maps.Clone(s.Env)
 	if s.Env == nil {

@@ -16,5 +16,6 @@ type Thread struct {
 	UpdatedAt time.Time
 }
 
-// Clock tells the time; time.Now is the usual one. It may be called from several goroutines at once.
+// Clock tells the time; time.Now is the usual one. It may be called from several goroutines at
+// once.
 type Clock func() time.Time

@@ -11,7 +11,8 @@ type Use struct {
 	Rows int
 	Cwd  string // absolute; "" is the provider's
 	Env  map[string]string
-	// What a thread is made with. Lease is also of a terminal that is made: an existing one, to be shared; "" is the thread's.
+	// What a thread is made with. Lease is also of a terminal that is made: an existing one, to be
+	// shared; "" is the thread's.
 	Lease    string
 	Provider string // "" is the lease's, or the Manager's
 	Policy   *Policy

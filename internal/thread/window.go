@@ -52,11 +52,13 @@ type Session struct {
 	CloseReason  string
 }
 
-// Live reports whether the session still lets processes live. One whose time is over is live until somebody closes it.
+// Live reports whether the session still lets processes live. One whose time is over is live until
+// somebody closes it.
 func (s Session) Live() bool { return s.Status == Active || s.Status == Idle || s.Status == Paused }
 
-// ExpiresAt is when the session is over unless something happens in it: min(last activity + idle, start + max). While it is paused the idle time stands
-// still, because somebody wanted it to be quiet.
+// ExpiresAt is when the session is over unless something happens in it: min(last activity + idle,
+// start + max). While it is paused the idle time stands still, because somebody wanted it to be
+// quiet.
 func (s Session) ExpiresAt() time.Time {
 	end := s.StartedAt.Add(s.Policy.Max)
 	if idle := s.LastActiveAt.Add(s.Policy.Idle); s.Status != Paused && idle.Before(end) {
@@ -65,7 +67,8 @@ func (s Session) ExpiresAt() time.Time {
 	return end
 }
 
-// Expired says why the session is over at an instant, "" when it is not. The instant of ExpiresAt itself is still inside.
+// Expired says why the session is over at an instant, "" when it is not. The instant of ExpiresAt
+// itself is still inside.
 func (s Session) Expired(now time.Time) (reason string) {
 	switch {
 	case s.Used.Beyond(s.Policy.Budget):

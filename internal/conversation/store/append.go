@@ -10,8 +10,9 @@ import (
 
 var roles = []string{conversation.RoleSystem, conversation.RoleUser, conversation.RoleAssistant, conversation.RoleTool}
 
-// Append adds messages to the conversation, all or none, and returns them with their numbers. The first message of role user that a conversation gets is its current task, when it has none.
-// It costs the same however many messages there are.
+// Append adds messages to the conversation, all or none, and returns them with their numbers. The
+// first message of role user that a conversation gets is its current task, when it has none. It
+// costs the same however many messages there are.
 func (m *Manager) Append(thread string, list []conversation.Message) (kept []conversation.Kept, err error) {
 	if err := checkMessages(list); err != nil {
 		return nil, err
@@ -31,11 +32,13 @@ func checkMessages(list []conversation.Message) error {
 	}
 	for i, msg := range list {
 		if !slices.Contains(roles, msg.Role) {
-			return fmt.Errorf("%w: role %.40q of message %d; it is one of %v", conversation.ErrInvalid, msg.Role, i+1, roles)
+			return fmt.Errorf("%w: role %.40q of message %d; it is one of %v", conversation.ErrInvalid, msg.Role, i+1,
+				roles)
 		}
 		for _, call := range msg.ToolCalls {
 			if len(call.Arguments) > 0 && !conversation.IsObject(call.Arguments) {
-				return fmt.Errorf("%w: arguments of tool call %.80q of message %d are not a JSON object", conversation.ErrInvalid, call.ID, i+1)
+				return fmt.Errorf("%w: arguments of tool call %.80q of message %d are not a JSON object",
+					conversation.ErrInvalid, call.ID, i+1)
 			}
 		}
 	}
@@ -70,7 +73,8 @@ func (c *change) append(list []conversation.Message) ([]conversation.Kept, error
 func (c *change) addMessage(msg conversation.Message) (conversation.Kept, error) {
 	k := conversation.Kept{Seq: c.head.Messages + 1, At: stamp(c.now), Message: msg.Normal()}
 	if k.Seq > conversation.MaxMessages {
-		return k, fmt.Errorf("%w: record %s has %d messages, which is the most; clear the thread", conversation.ErrTooMany, c.head.ID, c.head.Messages)
+		return k, fmt.Errorf("%w: record %s has %d messages, which is the most; clear the thread",
+			conversation.ErrTooMany, c.head.ID, c.head.Messages)
 	}
 	n, err := c.AddMessage(c.head.ID, k)
 	if err != nil {
@@ -81,7 +85,10 @@ func (c *change) addMessage(msg conversation.Message) (conversation.Kept, error)
 	}
 	c.head.Messages, c.head.Bytes = k.Seq, c.head.Bytes+int64(n+overhead)
 	if c.head.Bytes > conversation.MaxRecordBytes {
-		return k, fmt.Errorf("%w: the messages of record %s would have %d bytes of JSON, %d are allowed; compact the record or clear the thread", conversation.ErrTooLarge, c.head.ID, c.head.Bytes, conversation.MaxRecordBytes)
+		return k,
+			fmt.Errorf("%w: the messages of record %s would have %d bytes of JSON, %d are allowed; compact the "+
+				"record or clear the thread",
+				conversation.ErrTooLarge, c.head.ID, c.head.Bytes, conversation.MaxRecordBytes)
 	}
 	c.changed()
 	return k, nil

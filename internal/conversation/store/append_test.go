@@ -17,12 +17,15 @@ import (
 func TestAppendKeepsMessagesAcrossServers(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
-	call := conversation.ToolCall{ID: "write-1", Name: "write", Arguments: json.RawMessage(`{"n":12345678901234567890,"x":0.10}`)}
+	call := conversation.ToolCall{ID: "write-1", Name: "write",
+		Arguments: json.RawMessage(`{"n":12345678901234567890,"x":0.10}`)}
 	given := []conversation.Message{
 		{Role: conversation.RoleSystem, Content: "be kind"},
 		{Role: conversation.RoleUser, Content: "Create hello.txt"},
-		{Role: conversation.RoleAssistant, Content: "I'll create it <b>&</b> \u2028", ToolCalls: []conversation.ToolCall{call}},
-		{Role: conversation.RoleTool, ToolResults: []conversation.ToolResult{{ToolCallID: "write-1", Content: "no", IsError: true}}},
+		{Role: conversation.RoleAssistant, Content: "I'll create it <b>&</b> \u2028",
+			ToolCalls: []conversation.ToolCall{call}},
+		{Role: conversation.RoleTool,
+			ToolResults: []conversation.ToolResult{{ToolCallID: "write-1", Content: "no", IsError: true}}},
 	}
 	kept, err := r.Append("t", given)
 	must(t, err)
@@ -88,7 +91,8 @@ func TestTheTaskIsTheFirstOfTheUser(t *testing.T) {
 	}
 }
 
-// TestConcurrentAppendsLeaveNoGap: numbers are 1..n, those of one writer in its order, and the file has all in the end.
+// TestConcurrentAppendsLeaveNoGap: numbers are 1..n, those of one writer in its order, and the file
+// has all in the end.
 func TestConcurrentAppendsLeaveNoGap(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
@@ -97,7 +101,8 @@ func TestConcurrentAppendsLeaveNoGap(t *testing.T) {
 	for w := range writers {
 		all.Go(func() {
 			for i := range each {
-				_, err := r.Append("t", []conversation.Message{{Role: conversation.RoleUser, Content: fmt.Sprintf("%d %d", w, i)}})
+				_, err := r.Append("t", []conversation.Message{{Role: conversation.RoleUser,
+					Content: fmt.Sprintf("%d %d", w, i)}})
 				if err != nil {
 					t.Error(err)
 				}
@@ -134,12 +139,20 @@ func TestAppendRefuses(t *testing.T) {
 		want   error
 		text   string
 	}{
-		"nothing":          {"t", nil, conversation.ErrInvalid, "no message"},
-		"a role":           {"t", []conversation.Message{user, {Role: "king"}}, conversation.ErrInvalid, `"king" of message 2`},
-		"arguments":        {"t", []conversation.Message{{Role: "assistant", ToolCalls: []conversation.ToolCall{{ID: "c", Arguments: json.RawMessage(`[1]`)}}}}, conversation.ErrInvalid, "not a JSON object"},
-		"half JSON":        {"t", []conversation.Message{{Role: "assistant", ToolCalls: []conversation.ToolCall{{ID: "c", Arguments: json.RawMessage(`{"a`)}}}}, conversation.ErrInvalid, "not a JSON object"},
-		"too many":         {"t", make([]conversation.Message, conversation.MaxAppend+1), conversation.ErrTooMany, "at most 256"},
-		"a large one":      {"t", []conversation.Message{user, {Role: "user", Content: strings.Repeat("x", conversation.MaxMessageBytes)}}, conversation.ErrTooLarge, "message 3"},
+		"nothing": {"t", nil, conversation.ErrInvalid, "no message"},
+		"a role": {"t", []conversation.Message{user, {Role: "king"}}, conversation.ErrInvalid,
+			`"king" of message 2`},
+		"arguments": {"t", []conversation.Message{{Role: "assistant",
+			ToolCalls: []conversation.ToolCall{{ID: "c", Arguments: json.RawMessage(`[1]`)}}}}, conversation.ErrInvalid,
+			"not a JSON object"},
+		"half JSON": {"t", []conversation.Message{{Role: "assistant",
+			ToolCalls: []conversation.ToolCall{{ID: "c", Arguments: json.RawMessage(`{"a`)}}}}, conversation.ErrInvalid,
+			"not a JSON object"},
+		"too many": {"t", make([]conversation.Message, conversation.MaxAppend+1), conversation.ErrTooMany,
+			"at most 256"},
+		"a large one": {"t", []conversation.Message{user,
+			{Role: "user", Content: strings.Repeat("x", conversation.MaxMessageBytes)}}, conversation.ErrTooLarge,
+			"message 3"},
 		"no such a thread": {"nobody", []conversation.Message{user}, conversation.ErrNotFound, "nobody"},
 	} {
 		_, err := r.Append(c.thread, c.list)
@@ -159,7 +172,8 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
-// TestARecordHasAnEnd: a conversation takes no more than can be in its file, until it is compacted. One that is nearly full is made by its head: messages for it would take long to write.
+// TestARecordHasAnEnd: a conversation takes no more than can be in its file, until it is compacted.
+// One that is nearly full is made by its head: messages for it would take long to write.
 func TestARecordHasAnEnd(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
@@ -179,7 +193,8 @@ func TestARecordHasAnEnd(t *testing.T) {
 	}
 }
 
-// TestPagesOfLargeMessages: pages of them are shorter, but leave nothing out. What is in the database is what counts, so these messages are small and only said to be large.
+// TestPagesOfLargeMessages: pages of them are shorter, but leave nothing out. What is in the
+// database is what counts, so these messages are small and only said to be large.
 func TestPagesOfLargeMessages(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)

@@ -82,7 +82,8 @@ func (c *change) createApproval(call permission.Call, d permission.Decision) (a 
 		return a, err
 	}
 	if n >= maxPending {
-		return a, fmt.Errorf("%w: %d calls of thread %s wait for an approval, which is the most", conversation.ErrTooMany, n, c.thread)
+		return a, fmt.Errorf("%w: %d calls of thread %s wait for an approval, which is the most",
+			conversation.ErrTooMany, n, c.thread)
 	}
 	if err := c.TrimApprovals(c.thread, maxApprovals, c.now); err != nil {
 		return a, err

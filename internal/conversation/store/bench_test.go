@@ -15,14 +15,16 @@ func (r *rig) filled(thread string, n int) {
 	r.t.Helper()
 	d := conversation.Document{State: conversation.NewState()}
 	for i := range n {
-		d.Messages = append(d.Messages, conversation.Message{Role: conversation.RoleUser, Content: fmt.Sprintf("message %d of a conversation that has been going on for a while", i+1)})
+		d.Messages = append(d.Messages, conversation.Message{Role: conversation.RoleUser,
+			Content: fmt.Sprintf("message %d of a conversation that has been going on for a while", i+1)})
 	}
 	_, err := r.Import(thread, d)
 	must(r.t, err)
 }
 
-// BenchmarkAppend appends to a conversation of 100 and one of 100,000 messages by turns, while the files are saved: ratio is what the median of an append to the
-// large one costs, in medians of the small one. The small one begins anew every few appends. Bound: 2.
+// BenchmarkAppend appends to a conversation of 100 and one of 100,000 messages by turns, while the
+// files are saved: ratio is what the median of an append to the large one costs, in medians of the
+// small one. The small one begins anew every few appends. Bound: 2.
 func BenchmarkAppend(b *testing.B) {
 	r := open(b, 0)
 	r.thread("large")

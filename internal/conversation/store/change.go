@@ -19,7 +19,8 @@ type change struct {
 	notify bool
 }
 
-// update changes the current conversation of a thread, which it makes when there is none. fn changes lists and parts with the Tx and what the head says of them in c.head, and calls changed.
+// update changes the current conversation of a thread, which it makes when there is none. fn
+// changes lists and parts with the Tx and what the head says of them in c.head, and calls changed.
 // The file is saved when update returns, or soon.
 func (m *Manager) update(threadID string, fn func(*change) error) error {
 	return m.transact(threadID, func(c *change) (err error) {
@@ -35,8 +36,9 @@ func (m *Manager) update(threadID string, fn func(*change) error) error {
 	})
 }
 
-// transact is update for what needs no conversation. A thread that is not there is ErrNotFound, but only of what would not be refused in one that is: who wants to
-// make the thread for it knows that it is worth it.
+// transact is update for what needs no conversation. A thread that is not there is ErrNotFound, but
+// only of what would not be refused in one that is: who wants to make the thread for it knows that
+// it is worth it.
 func (m *Manager) transact(threadID string, fn func(*change) error) error {
 	return m.write(threadID, func(c *change) error {
 		_, absent := c.Thread(threadID)
@@ -46,7 +48,8 @@ func (m *Manager) transact(threadID string, fn func(*change) error) error {
 		case !missing(absent):
 			return absent
 		}
-		if err := c.PutThread(thread.Thread{ID: threadID, Provider: thread.Local, Policy: thread.DefaultPolicy(), CreatedAt: c.now, UpdatedAt: c.now}); err != nil {
+		if err := c.PutThread(thread.Thread{ID: threadID, Provider: thread.Local, Policy: thread.DefaultPolicy(),
+			CreatedAt: c.now, UpdatedAt: c.now}); err != nil {
 			return err
 		}
 		if err := fn(c); err != nil {
@@ -110,7 +113,8 @@ func (c *change) begin(h conversation.Head, s conversation.State) error {
 // changed has the head written when fn has returned, and the file saved after that.
 func (c *change) changed() { c.dirty = true }
 
-// finish writes the head. Its time is later than any before, because a file is known to be of now by it.
+// finish writes the head. Its time is later than any before, because a file is known to be of now
+// by it.
 func (c *change) finish() error {
 	if !c.dirty {
 		return nil
@@ -122,7 +126,8 @@ func (c *change) finish() error {
 	return c.PutConversation(c.head)
 }
 
-// emit adds an event to the thread's stream, in the same transaction. An empty Source is the conversation.
+// emit adds an event to the thread's stream, in the same transaction. An empty Source is the
+// conversation.
 func (c *change) emit(kind string, d thread.Detail) error {
 	if d.Source == "" {
 		d.Source = c.head.ID

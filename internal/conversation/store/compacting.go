@@ -10,8 +10,10 @@ import (
 // compactTries is how often a compaction begins anew because another was faster.
 const compactTries = 3
 
-// Compact archives the older messages of a conversation behind a summary, which comes before those that stay. ok is false when it is not worth it, see CompactOptions; then nothing
-// has changed. What is appended meanwhile stays. Errors: ErrConflict (others compact it all the time), ErrInvalid.
+// Compact archives the older messages of a conversation behind a summary, which comes before those
+// that stay. ok is false when it is not worth it, see CompactOptions; then nothing has changed.
+// What is appended meanwhile stays. Errors: ErrConflict (others compact it all the time),
+// ErrInvalid.
 func (m *Manager) Compact(thread string, o conversation.CompactOptions) (a Archive, ok bool, err error) {
 	for range compactTries {
 		p, worth, err := m.plan(thread, o)
@@ -36,7 +38,8 @@ type plan struct {
 	stay int64 // bytes of the messages that it does not archive
 }
 
-// plan makes a compaction of the current conversation, without the writer. The task is the state's unless the caller says one. worth is false when there is to be none.
+// plan makes a compaction of the current conversation, without the writer. The task is the state's
+// unless the caller says one. worth is false when there is to be none.
 func (m *Manager) plan(thread string, o conversation.CompactOptions) (p plan, worth bool, err error) {
 	var list []conversation.Kept
 	var last *conversation.Compaction
@@ -61,7 +64,8 @@ func (m *Manager) plan(thread string, o conversation.CompactOptions) (p plan, wo
 }
 
 // compactable is what a compaction decides on.
-func compactable(tx Tx, h conversation.Head, o *conversation.CompactOptions) (list []conversation.Kept, last *conversation.Compaction, err error) {
+func compactable(tx Tx, h conversation.Head,
+	o *conversation.CompactOptions) (list []conversation.Kept, last *conversation.Compaction, err error) {
 	if h.Compactions > 0 {
 		a, err := tx.LastCompaction(h.ID)
 		if err != nil {
@@ -80,7 +84,8 @@ func compactable(tx Tx, h conversation.Head, o *conversation.CompactOptions) (li
 	return list, last, err
 }
 
-// archive writes a compaction. ok is false when the conversation has been cleared or compacted since it was planned. It costs the same however many messages there are.
+// archive writes a compaction. ok is false when the conversation has been cleared or compacted
+// since it was planned. It costs the same however many messages there are.
 func (c *change) archive(p plan) (Archive, bool, error) {
 	a := p.Archive
 	if c.head.ID != p.was.ID || c.head.Compactions != p.was.Compactions {

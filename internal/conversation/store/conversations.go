@@ -8,7 +8,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Clear gives the thread a new conversation; the old one is kept and can be read by its id. Who holds the thread and what is permitted in it stay as they are.
+// Clear gives the thread a new conversation; the old one is kept and can be read by its id. Who
+// holds the thread and what is permitted in it stay as they are.
 func (m *Manager) Clear(threadID string) (h conversation.Head, err error) {
 	return h, m.transact(threadID, func(c *change) error {
 		s, from := conversation.NewState(), ""
@@ -32,14 +33,16 @@ func (m *Manager) Clear(threadID string) (h conversation.Head, err error) {
 	})
 }
 
-// Import makes a document the current conversation of a thread; the one before is kept. The document's id stays the conversation's; without a usable one it gets another. The same document again changes
-// nothing. Errors: ErrConflict (another record has the id).
+// Import makes a document the current conversation of a thread; the one before is kept. The
+// document's id stays the conversation's; without a usable one it gets another. The same document
+// again changes nothing. Errors: ErrConflict (another record has the id).
 func (m *Manager) Import(thread string, d conversation.Document) (h conversation.Head, err error) {
 	if len(d.Messages) > conversation.MaxMessages {
 		return h, checkCount("messages of a document", len(d.Messages), conversation.MaxMessages)
 	}
 	if c := d.Compaction; c != nil && c.Count > conversation.MaxMessages { // the next one has to have a higher number
-		return h, fmt.Errorf("%w: %d compactions; each archives a message, of which %d are allowed", conversation.ErrInvalid, c.Count, conversation.MaxMessages)
+		return h, fmt.Errorf("%w: %d compactions; each archives a message, of which %d are allowed",
+			conversation.ErrInvalid, c.Count, conversation.MaxMessages)
 	}
 	if CheckID(d.SessionID) != nil {
 		d.SessionID = ""
@@ -58,7 +61,8 @@ func (m *Manager) Import(thread string, d conversation.Document) (h conversation
 	return h, err
 }
 
-// hasAlready reports whether the conversation of a document's id is what the document says. It reads all of it, and so does not hold the writer. Errors: ErrConflict (it says something else).
+// hasAlready reports whether the conversation of a document's id is what the document says. It
+// reads all of it, and so does not hold the writer. Errors: ErrConflict (it says something else).
 func (m *Manager) hasAlready(thread string, d conversation.Document) (h conversation.Head, same bool, err error) {
 	if d.SessionID == "" {
 		return h, false, nil
@@ -72,7 +76,8 @@ func (m *Manager) hasAlready(thread string, d conversation.Document) (h conversa
 			if err == nil {
 				same, err = equal(now, d)
 			}
-			if same || err != nil || !sameLengths(h, d) { // only a document that is as long can be the one it was made from
+			// only a document that is as long can be the one it was made from
+			if same || err != nil || !sameLengths(h, d) {
 				return err
 			}
 		}
@@ -86,18 +91,23 @@ func (m *Manager) hasAlready(thread string, d conversation.Document) (h conversa
 	case same:
 		return h, true, nil
 	}
-	return h, false, fmt.Errorf("%w: record %s of thread %s; a document that is to be another record has another session_id, or none", conversation.ErrConflict, h.ID, h.Thread)
+	return h, false,
+		fmt.Errorf("%w: record %s of thread %s; a document that is to be another record has another session_id, or "+
+			"none", conversation.ErrConflict, h.ID, h.Thread)
 }
 
-// sameLengths reports whether the lists of a conversation have as many elements as those of a document.
+// sameLengths reports whether the lists of a conversation have as many elements as those of a
+// document.
 func sameLengths(h conversation.Head, d conversation.Document) bool {
-	return h.Messages == int64(len(d.Messages)) && h.Timeline == int64(len(d.WorkflowTimeline)) && h.Prompts == int64(len(d.PromptHistory)) && h.Traces == int64(len(d.CompletionTrace))
+	return h.Messages == int64(len(d.Messages)) && h.Timeline == int64(len(d.WorkflowTimeline)) &&
+		h.Prompts == int64(len(d.PromptHistory)) && h.Traces == int64(len(d.CompletionTrace))
 }
 
 // exported is a conversation as its file is, with the newest of its lists.
 func exported(tx Tx, h conversation.Head) (conversation.Document, error) { return document(tx, h, -1) }
 
-// imported is a conversation as the document was that it was made from, if nothing was added since: with all of the lists of which a file has the newest.
+// imported is a conversation as the document was that it was made from, if nothing was added since:
+// with all of the lists of which a file has the newest.
 func imported(tx Tx, h conversation.Head) (conversation.Document, error) {
 	d, err := exported(tx, h)
 	if err != nil {

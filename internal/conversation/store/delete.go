@@ -6,11 +6,14 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 )
 
-// purgeStep is how many rows are deleted in one transaction, for which everybody else who writes waits: some ten milliseconds.
+// purgeStep is how many rows are deleted in one transaction, for which everybody else who writes
+// waits: some ten milliseconds.
 const purgeStep = 1000
 
-// DeleteThread has a thread deleted by remove, which deletes its row, and deletes its records and their files after that. Meanwhile nobody writes
-// to them. Errors: those of remove; then nothing has changed. What cannot be deleted then is told by Config.Failed; what a killed server has not come to is deleted by the next one.
+// DeleteThread has a thread deleted by remove, which deletes its row, and deletes its records and
+// their files after that. Meanwhile nobody writes to them. Errors: those of remove; then nothing
+// has changed. What cannot be deleted then is told by Config.Failed; what a killed server has not
+// come to is deleted by the next one.
 func (m *Manager) DeleteThread(thread string, remove func() error) error {
 	if !m.setDeleting(thread) {
 		return fmt.Errorf("%w: thread %s is being deleted", conversation.ErrNotFound, thread)
@@ -34,21 +37,26 @@ func (m *Manager) DeleteThread(thread string, remove func() error) error {
 	return nil
 }
 
-// purge deletes what is left of records whose threads are gone: the files, which nobody would know without the rows, then the rows, a few at a time.
+// purge deletes what is left of records whose threads are gone: the files, which nobody would know
+// without the rows, then the rows, a few at a time.
 func (m *Manager) purge() error {
 	m.importing.Lock()
 	defer m.importing.Unlock()
 	return m.purgeNow()
 }
 
-// purgeNow is purge for who holds m.importing. A thread may be deleted at any moment of it: its records keep their ids until their own files were removed.
+// purgeNow is purge for who holds m.importing. A thread may be deleted at any moment of it: its
+// records keep their ids until their own files were removed.
 func (m *Manager) purgeNow() error {
 	gone, err := m.removeFiles()
 	if err != nil {
 		return err
 	}
 	for more := true; more; {
-		err := m.cfg.Store.Update(func(tx Tx) (err error) { more, err = tx.PurgeConversations(gone, purgeStep); return err })
+		err := m.cfg.Store.Update(func(tx Tx) (err error) {
+			more, err = tx.PurgeConversations(gone, purgeStep)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("records of deleted threads: %w", err)
 		}
@@ -60,7 +68,10 @@ func (m *Manager) purgeNow() error {
 func (m *Manager) removeFiles() (gone []string, err error) {
 	for after := ""; ; {
 		var ids []string
-		err := m.cfg.Store.View(func(tx Tx) (err error) { ids, err = tx.DeletedConversations(after, conversation.MaxPage); return err })
+		err := m.cfg.Store.View(func(tx Tx) (err error) {
+			ids, err = tx.DeletedConversations(after, conversation.MaxPage)
+			return err
+		})
 		if err != nil {
 			return gone, fmt.Errorf("records of deleted threads: %w", err)
 		}

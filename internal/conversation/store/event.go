@@ -1,6 +1,7 @@
 package store
 
-// Types of the events that a conversation adds to its thread's stream. Source is the conversation's id, where nothing else is said.
+// Types of the events that a conversation adds to its thread's stream. Source is the conversation's
+// id, where nothing else is said.
 const (
 	Created            = "record.created"
 	Imported           = "record.imported"

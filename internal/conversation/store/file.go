@@ -20,8 +20,9 @@ const DefaultRotateBytes = 256 << 10
 // Rotations is how many old files of a conversation are kept.
 const Rotations = 3
 
-// Files is the directory of the conversation files: ID.json is what was saved last, ID.1.json, ID.2.json and ID.3.json had its name before, the newest first.
-// It is safe for concurrent use, but the files of one record are for one goroutine at a time.
+// Files is the directory of the conversation files: ID.json is what was saved last, ID.1.json,
+// ID.2.json and ID.3.json had its name before, the newest first. It is safe for concurrent use, but
+// the files of one record are for one goroutine at a time.
 type Files struct {
 	dir   *os.Root
 	limit int64
@@ -36,8 +37,9 @@ type known struct {
 	base int64       // the least size since the last rotation
 }
 
-// OpenFiles opens dir, which it makes when it is not there (mode 0700), and removes what a killed server left half written. limit is the size at which a file is
-// rotated, in bytes; 0 is DefaultRotateBytes.
+// OpenFiles opens dir, which it makes when it is not there (mode 0700), and removes what a killed
+// server left half written. limit is the size at which a file is rotated, in bytes; 0 is
+// DefaultRotateBytes.
 func OpenFiles(dir string, limit int64) (*Files, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -59,13 +61,18 @@ func OpenFiles(dir string, limit int64) (*Files, error) {
 // Close gives the directory back. It must not be called while another method runs.
 func (f *Files) Close() error { return f.dir.Close() }
 
-// Save replaces ID.json by b as a whole: whoever reads sees the old or the new, also after a crash of the machine. A file under the name that is no conversation is not
-// written over but set aside as ID.damaged.json, whose name is aside then, for the log. Before that the file becomes ID.1.json and the older ones move on by one, when
+// Save replaces ID.json by b as a whole: whoever reads sees the old or the new, also after a crash
+// of the machine. A file under the name that is no conversation is not written over but set aside
+// as ID.damaged.json, whose name is aside then, for the log. Before that the file becomes ID.1.json
+// and the older ones move on by one, when
 //   - it or b has reached the limit, and
-//   - there is no ID.1.json yet, or the conversation grew by limit/2 since the last rotation, or now shrinks by that much (a compaction).
+//   - there is no ID.1.json yet, or the conversation grew by limit/2 since the last rotation,
+//     or now shrinks by that much (a compaction).
 //
-// So a conversation that has outgrown the limit is not rotated with every save. Errors: ErrInvalid (an id that is no file name), ErrTooLarge (MaxDocument), ErrDamaged (something
-// damaged is set aside already, or it is no file that stands there), what the disk says; ID.json is as it was then.
+// So a conversation that has outgrown the limit is not rotated with every save. Errors: ErrInvalid
+// (an id that is no file name), ErrTooLarge (MaxDocument), ErrDamaged (something damaged is set
+// aside already, or it is no file that stands there), what the disk says; ID.json is as it was
+// then.
 func (f *Files) Save(id string, b []byte) (aside string, err error) {
 	if aside, err = f.replace(id, b, true); err != nil {
 		return aside, err
@@ -73,12 +80,14 @@ func (f *Files) Save(id string, b []byte) (aside string, err error) {
 	return aside, syncDir(f.dir)
 }
 
-// SaveQuick is Save that does not wait for the disk: after a crash of the machine, not of this process, the file may be empty until Sync has returned.
+// SaveQuick is Save that does not wait for the disk: after a crash of the machine, not of this
+// process, the file may be empty until Sync has returned.
 func (f *Files) SaveQuick(id string, b []byte) (aside string, err error) {
 	return f.replace(id, b, false)
 }
 
-// Sync makes durable what SaveQuick has written, also while the next save of the conversation runs. It is no error when there is no file.
+// Sync makes durable what SaveQuick has written, also while the next save of the conversation runs.
+// It is no error when there is no file.
 func (f *Files) Sync(id string) error {
 	if err := CheckID(id); err != nil {
 		return err
@@ -108,13 +117,15 @@ func (f *Files) Stamp(id string, at time.Time) error {
 	return nil
 }
 
-// replace writes the file of a conversation; durable has its bytes on the disk before it gets its name.
+// replace writes the file of a conversation; durable has its bytes on the disk before it gets its
+// name.
 func (f *Files) replace(id string, b []byte, durable bool) (aside string, err error) {
 	if err := CheckID(id); err != nil {
 		return "", err
 	}
 	if len(b) > conversation.MaxDocument {
-		return "", fmt.Errorf("%w: the file of %s would have %d bytes, at most %d are written", conversation.ErrTooLarge, id, len(b), conversation.MaxDocument)
+		return "", fmt.Errorf("%w: the file of %s would have %d bytes, at most %d are written",
+			conversation.ErrTooLarge, id, len(b), conversation.MaxDocument)
 	}
 	old, aside, err := f.present(id)
 	if err != nil {
@@ -135,7 +146,8 @@ func (f *Files) replace(id string, b []byte, durable bool) (aside string, err er
 	return aside, nil
 }
 
-// present is the file of a conversation as it stands, nil when there is none. One that is no conversation is set aside.
+// present is the file of a conversation as it stands, nil when there is none. One that is no
+// conversation is set aside.
 func (f *Files) present(id string) (info os.FileInfo, aside string, err error) {
 	name := id + suffix
 	info, err = f.dir.Lstat(name)
@@ -163,12 +175,15 @@ func (f *Files) present(id string) (info os.FileInfo, aside string, err error) {
 	}
 	aside = id + damaged
 	if _, err := f.dir.Lstat(aside); !errors.Is(err, fs.ErrNotExist) {
-		return nil, "", errors.Join(err, fmt.Errorf("%w: neither %s nor %s is a record; look at them and remove one", conversation.ErrDamaged, name, aside))
+		return nil, "", errors.Join(err, fmt.Errorf("%w: neither %s nor %s is a record; look at them and remove one",
+			conversation.ErrDamaged, name, aside))
 	}
 	return nil, aside, f.dir.Rename(name, aside)
 }
 
-// rotate moves the old files of a conversation on when it is time, and returns the least size since the last time. ID.json itself stays: it gets its second name by a link, so there is no moment without it.
+// rotate moves the old files of a conversation on when it is time, and returns the least size since
+// the last time. ID.json itself stays: it gets its second name by a link, so there is no moment
+// without it.
 func (f *Files) rotate(id string, old os.FileInfo, size int64) (base int64, err error) {
 	if old == nil {
 		return size, nil
@@ -217,7 +232,8 @@ type Loaded struct {
 	Damaged error  // what was wrong with newer files of the conversation, with their names; nil when Name is the newest
 }
 
-// Load reads ID.json or, when that is missing or damaged, the newest rotation that is good. Errors: ErrNotFound (no file), ErrDamaged (none is good), ErrInvalid.
+// Load reads ID.json or, when that is missing or damaged, the newest rotation that is good. Errors:
+// ErrNotFound (no file), ErrDamaged (none is good), ErrInvalid.
 func (f *Files) Load(id string) (Loaded, error) {
 	if err := CheckID(id); err != nil {
 		return Loaded{}, err
@@ -246,12 +262,14 @@ func (f *Files) decode(name string) (conversation.Document, error) {
 	}
 	d, err := conversation.DecodeDocument(b)
 	if err != nil {
-		return conversation.Document{}, fmt.Errorf("%w: %s: %v", conversation.ErrDamaged, name, err) //nolint:errorlint // not ErrInvalid: nobody has given it
+		// not ErrInvalid: nobody has given it
+		return conversation.Document{}, fmt.Errorf("%w: %s: %v", conversation.ErrDamaged, name, err) //nolint:errorlint
 	}
 	return d, nil
 }
 
-// Remove deletes all files of a conversation, a damaged one too. It is no error when there are none.
+// Remove deletes all files of a conversation, a damaged one too. It is no error when there are
+// none.
 func (f *Files) Remove(id string) error {
 	if err := CheckID(id); err != nil {
 		return err
@@ -266,7 +284,8 @@ func (f *Files) Remove(id string) error {
 	return errors.Join(err, f.dir.RemoveAll(partial+id), syncDir(f.dir))
 }
 
-// read reads a regular file of ours that is not reached through a link. ErrDamaged: it is none, or longer than MaxDocument.
+// read reads a regular file of ours that is not reached through a link. ErrDamaged: it is none, or
+// longer than MaxDocument.
 func (f *Files) read(name string) ([]byte, error) {
 	seen, err := f.dir.Lstat(name)
 	if err != nil {

@@ -61,7 +61,8 @@ func TestRotationAtSizeCap(t *testing.T) {
 	f, dir := openFiles(t, 250)
 	d := conversation.Document{SessionID: "a"}
 	for i := range 6 {
-		d.Messages = append(d.Messages, conversation.Message{Role: conversation.RoleUser, Content: fmt.Sprintf("Message %d: %s", i, strings.Repeat("x", 120))})
+		d.Messages = append(d.Messages, conversation.Message{Role: conversation.RoleUser,
+			Content: fmt.Sprintf("Message %d: %s", i, strings.Repeat("x", 120))})
 		b, err := d.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +83,8 @@ func TestRotationAtSizeCap(t *testing.T) {
 	}
 }
 
-// TestRotationKeepsThree: after 100 saves that all rotate there are three old files, and they are the last three.
+// TestRotationKeepsThree: after 100 saves that all rotate there are three old files, and they are
+// the last three.
 func TestRotationKeepsThree(t *testing.T) {
 	f, dir := openFiles(t, 250)
 	for i := range 100 {
@@ -133,7 +135,8 @@ func TestRotationRule(t *testing.T) {
 	}
 }
 
-// TestRotationOfALargeRecord: one that has outgrown the limit rotates once per limit/2 that it grows, whichever server saves it.
+// TestRotationOfALargeRecord: one that has outgrown the limit rotates once per limit/2 that it
+// grows, whichever server saves it.
 func TestRotationOfALargeRecord(t *testing.T) {
 	f, dir := openFiles(t, 10_000)
 	var sizes []int
@@ -152,7 +155,8 @@ func TestRotationOfALargeRecord(t *testing.T) {
 	}
 }
 
-// TestDamagedFile: a file that is no conversation is set aside once and then never touched; the older ones are what is loaded.
+// TestDamagedFile: a file that is no conversation is set aside once and then never touched; the
+// older ones are what is loaded.
 func TestDamagedFile(t *testing.T) {
 	f, dir := openFiles(t, 100)
 	save(t, f, "a", sized(0, 200))
@@ -164,7 +168,8 @@ func TestDamagedFile(t *testing.T) {
 	}
 	spoil(`{"half":`)
 	l, err := f.Load("a")
-	if err != nil || l.Name != "a.1.json" || *l.CurrentTask != "0" || !errors.Is(l.Damaged, conversation.ErrDamaged) || !strings.Contains(l.Damaged.Error(), "a.json") {
+	if err != nil || l.Name != "a.1.json" || *l.CurrentTask != "0" || !errors.Is(l.Damaged, conversation.ErrDamaged) ||
+		!strings.Contains(l.Damaged.Error(), "a.json") {
 		t.Fatalf("loaded %s (%v): %v", l.Name, l.Damaged, err)
 	}
 	if aside, err := f.Save("a", sized(2, 50)); err != nil || aside != "a.damaged.json" {
@@ -174,7 +179,8 @@ func TestDamagedFile(t *testing.T) {
 		t.Errorf("set aside is %q", b)
 	}
 	spoil("")
-	if _, err := f.Save("a", sized(3, 50)); !errors.Is(err, conversation.ErrDamaged) || !strings.Contains(err.Error(), "a.damaged.json") {
+	if _, err := f.Save("a", sized(3, 50)); !errors.Is(err, conversation.ErrDamaged) ||
+		!strings.Contains(err.Error(), "a.damaged.json") {
 		t.Errorf("a second damaged file: %v", err)
 	}
 	want(t, dir, "a.1.json", "a.damaged.json", "a.json")
@@ -183,7 +189,8 @@ func TestDamagedFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := f.Load("a"); !errors.Is(err, conversation.ErrDamaged) || !strings.Contains(err.Error(), "a.json") || !strings.Contains(err.Error(), "a.1.json") {
+	if _, err := f.Load("a"); !errors.Is(err, conversation.ErrDamaged) || !strings.Contains(err.Error(), "a.json") ||
+		!strings.Contains(err.Error(), "a.1.json") {
 		t.Errorf("nothing good: %v", err)
 	}
 	if err := f.Remove("a"); err != nil {
@@ -192,7 +199,8 @@ func TestDamagedFile(t *testing.T) {
 	want(t, dir)
 }
 
-// TestForeignFile: a good file that somebody else wrote is rotated like one of ours, never a link or a directory written through.
+// TestForeignFile: a good file that somebody else wrote is rotated like one of ours, never a link
+// or a directory written through.
 func TestForeignFile(t *testing.T) {
 	f, dir := openFiles(t, 100)
 	loader, err := os.ReadFile("../testdata/loader-v11.json")
@@ -229,7 +237,8 @@ func TestListAndSweep(t *testing.T) {
 	for _, id := range []string{"b", "20260407T120000Z-1a2b3c4d"} {
 		save(t, f, id, sized(1, 60))
 	}
-	for _, name := range []string{".tmp-b", ".tmp-mine.txt", "notes.txt", "x.4.json", "only.2.json", "b.damaged.json", ".json"} {
+	for _, name := range []string{".tmp-b", ".tmp-mine.txt", "notes.txt", "x.4.json", "only.2.json", "b.damaged.json",
+		".json"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +259,8 @@ func TestListAndSweep(t *testing.T) {
 	if s := strings.Join(got, ", "); s != "20260407T120000Z-1a2b3c4d 60 true, b 60 true, only 0 false" {
 		t.Errorf("listed %s", s)
 	}
-	want(t, dir, ".json", ".tmp-mine.txt", "20260407T120000Z-1a2b3c4d.json", "b.damaged.json", "b.json", "notes.txt", "only.2.json", "x.4.json")
+	want(t, dir, ".json", ".tmp-mine.txt", "20260407T120000Z-1a2b3c4d.json", "b.damaged.json", "b.json", "notes.txt",
+		"only.2.json", "x.4.json")
 }
 
 func TestFileErrors(t *testing.T) {
@@ -276,7 +286,8 @@ func TestFileErrors(t *testing.T) {
 	want(t, dir)
 }
 
-// TestReadersSeeWholeFiles: while a conversation is saved and rotated there is a whole file under its name at every moment, and it never goes back.
+// TestReadersSeeWholeFiles: while a conversation is saved and rotated there is a whole file under
+// its name at every moment, and it never goes back.
 func TestReadersSeeWholeFiles(t *testing.T) {
 	f, dir := openFiles(t, 500)
 	save(t, f, "a", sized(0, 500))
@@ -295,7 +306,8 @@ func TestReadersSeeWholeFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		var number int
-		if _, err := fmt.Sscanf(string(b), `{"session_id":"a","current_task":"%d"`, &number); err != nil || number < last || b[len(b)-1] != '}' {
+		if _, err := fmt.Sscanf(string(b), `{"session_id":"a","current_task":"%d"`, &number); err != nil ||
+			number < last || b[len(b)-1] != '}' {
 			t.Fatalf("a reader saw %.60q after number %d", b, last)
 		}
 		last = number

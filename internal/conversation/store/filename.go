@@ -20,13 +20,15 @@ const (
 	partial = ".tmp-" // what is being written
 )
 
-// CheckID reports whether a conversation may have this id, which is the name of its file: 1 to 128 letters, digits, "-" and "_". The error is ErrInvalid.
+// CheckID reports whether a conversation may have this id, which is the name of its file: 1 to 128
+// letters, digits, "-" and "_". The error is ErrInvalid.
 func CheckID(id string) error {
 	bad := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 	}
 	if id == "" || len(id) > maxID || strings.ContainsFunc(id, bad) {
-		return fmt.Errorf("%w: %.200q is no id of a record, which has 1 to %d letters, digits, \"-\" and \"_\"", conversation.ErrInvalid, id, maxID)
+		return fmt.Errorf("%w: %.200q is no id of a record, which has 1 to %d letters, digits, \"-\" and \"_\"",
+			conversation.ErrInvalid, id, maxID)
 	}
 	return nil
 }

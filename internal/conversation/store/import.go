@@ -8,11 +8,14 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// importStep is how long one transaction of an import takes, for which everybody else who writes waits.
+// importStep is how long one transaction of an import takes, for which everybody else who writes
+// waits.
 const importStep = 20 * time.Millisecond
 
-// importDocument makes a document the current conversation of a thread, in as many transactions as it needs. Until the last one its rows belong to no thread, as those of a deleted one: nobody finds them, and when the last
-// one does not come they are purged, by the next server if this one is killed. m.importing is held.
+// importDocument makes a document the current conversation of a thread, in as many transactions as
+// it needs. Until the last one its rows belong to no thread, as those of a deleted one: nobody
+// finds them, and when the last one does not come they are purged, by the next server if this one
+// is killed. m.importing is held.
 func (m *Manager) importDocument(threadID string, d conversation.Document) (h conversation.Head, err error) {
 	state := d.State.Normal()
 	if err := checkJSON("the state", state, conversation.MaxItemBytes); err != nil {
@@ -48,7 +51,8 @@ func (m *Manager) importDocument(threadID string, d conversation.Document) (h co
 
 // stage begins a conversation that belongs to nobody yet.
 func (c *change) stage(d conversation.Document) error {
-	if err := c.checkRoom(); err != nil && !missing(err) { // a thread that is not there is told of at the end, when nothing else can be wrong
+	// a thread that is not there is told of at the end, when nothing else can be wrong
+	if err := c.checkRoom(); err != nil && !missing(err) {
 		return err
 	}
 	c.head = conversation.Head{ID: d.SessionID, CreatedAt: d.CreatedAt, UpdatedAt: stamp(c.now), Usage: d.Usage}
@@ -79,7 +83,8 @@ func (c *change) adopt(s conversation.State) error {
 
 // rowsOf is what a document has beside its state, in the order in which it is written.
 func rowsOf(d conversation.Document) []func(*change) error {
-	rows := make([]func(*change) error, 0, len(d.Messages)+len(d.WorkflowTimeline)+len(d.CompletionTrace)+len(d.PromptHistory)+2)
+	rows := make([]func(*change) error, 0, len(d.Messages)+len(d.WorkflowTimeline)+len(d.CompletionTrace)+
+		len(d.PromptHistory)+2)
 	for _, msg := range d.Messages {
 		rows = append(rows, func(c *change) error { return c.importMessage(msg) })
 	}
@@ -98,7 +103,9 @@ func rowsOf(d conversation.Document) []func(*change) error {
 			return importItem(c, "prompts", &c.head.Prompts, p, c.Tx.AddPrompt)
 		})
 	}
-	return append(rows, func(c *change) error { return c.importCompaction(d.Compaction) }, func(c *change) error { return c.importRest(d) })
+	return append(rows, func(c *change) error { return c.importCompaction(d.Compaction) }, func(c *change) error {
+		return c.importRest(d)
+	})
 }
 
 func (c *change) importMessage(msg conversation.Message) error {
@@ -148,7 +155,8 @@ func (c *change) checkRoom() error {
 	}
 	list, err := c.Conversations(c.thread)
 	if err == nil && len(list) >= conversation.MaxConversations {
-		err = fmt.Errorf("%w: thread %s has %d records, which is the most; delete the thread or export it to another", conversation.ErrTooMany, c.thread, len(list))
+		err = fmt.Errorf("%w: thread %s has %d records, which is the most; delete the thread or export it to another",
+			conversation.ErrTooMany, c.thread, len(list))
 	}
 	return err
 }

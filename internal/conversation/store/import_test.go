@@ -29,11 +29,15 @@ func (w *watched) Update(fn func(store.Tx) error) error {
 // staged are the records of which rows are there that belong to no thread.
 func (r *rig) staged() (ids []string) {
 	r.t.Helper()
-	must(r.t, r.db.Conversations().View(func(tx store.Tx) (err error) { ids, err = tx.DeletedConversations("", 0); return err }))
+	must(r.t, r.db.Conversations().View(func(tx store.Tx) (err error) {
+		ids, err = tx.DeletedConversations("", 0)
+		return err
+	}))
 	return ids
 }
 
-// TestAnImportIsSeenAsAWhole: it is written in several transactions, and between them readers find the conversation before it, and nothing of it.
+// TestAnImportIsSeenAsAWhole: it is written in several transactions, and between them readers find
+// the conversation before it, and nothing of it.
 func TestAnImportIsSeenAsAWhole(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
@@ -71,7 +75,8 @@ func TestAnImportIsSeenAsAWhole(t *testing.T) {
 	}
 }
 
-// TestAnImportThatWasCutShort leaves nothing that is found, and the next server, or the next try, begins anew.
+// TestAnImportThatWasCutShort leaves nothing that is found, and the next server, or the next try,
+// begins anew.
 func TestAnImportThatWasCutShort(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)

@@ -7,14 +7,16 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Enqueue puts a message for the harness into the inbox of the thread, and returns its number. Errors: ErrTooMany (MaxMail wait already).
+// Enqueue puts a message for the harness into the inbox of the thread, and returns its number.
+// Errors: ErrTooMany (MaxMail wait already).
 func (m *Manager) Enqueue(threadID, text string) (it Item[string], err error) {
 	if text == "" {
 		return it, fmt.Errorf("%w: the message is empty", conversation.ErrInvalid)
 	}
 	return it, m.update(threadID, func(c *change) error {
 		if c.head.Waiting >= conversation.MaxMail {
-			return fmt.Errorf("%w: %d messages wait in the mailbox, which is the most; drain it", conversation.ErrTooMany, c.head.Waiting)
+			return fmt.Errorf("%w: %d messages wait in the mailbox, which is the most; drain it",
+				conversation.ErrTooMany, c.head.Waiting)
 		}
 		if it, err = item(c, "messages to the mailbox", &c.head.Inbox, text, conversation.MaxItemBytes); err != nil {
 			return err
@@ -32,7 +34,8 @@ func (m *Manager) Inbox(thread string) (list []Item[string], err error) {
 	return list, m.view(thread, "", func(tx Tx, h conversation.Head) error { list, err = tx.Inbox(h.ID); return err })
 }
 
-// Dequeue removes and returns the waiting messages in order; each message is given once. A thread that has no conversation gets none by it.
+// Dequeue removes and returns the waiting messages in order; each message is given once. A thread
+// that has no conversation gets none by it.
 func (m *Manager) Dequeue(thread string) (list []Item[string], err error) {
 	if list, err = m.Inbox(thread); err != nil || len(list) == 0 {
 		return list, err

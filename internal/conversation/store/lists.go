@@ -11,7 +11,8 @@ import (
 // item is the next of a list of the conversation, of which there are n.
 func item[T any](c *change, what string, n *int64, v T, most int) (Item[T], error) {
 	if *n >= conversation.MaxItems {
-		return Item[T]{}, fmt.Errorf("%w: record %s has %d of %s, which is the most; clear the thread", conversation.ErrTooMany, c.head.ID, *n, what)
+		return Item[T]{}, fmt.Errorf("%w: record %s has %d of %s, which is the most; clear the thread",
+			conversation.ErrTooMany, c.head.ID, *n, what)
 	}
 	if err := checkJSON(what, v, most); err != nil {
 		return Item[T]{}, err
@@ -21,7 +22,8 @@ func item[T any](c *change, what string, n *int64, v T, most int) (Item[T], erro
 	return Item[T]{Seq: *n, At: stamp(c.now), Value: v}, nil
 }
 
-// checkJSON refuses what cannot be written down, such as a number that is none, and what is too large.
+// checkJSON refuses what cannot be written down, such as a number that is none, and what is too
+// large.
 func checkJSON(what string, v any, most int) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -31,7 +33,8 @@ func checkJSON(what string, v any, most int) error {
 }
 
 // AddTimeline adds decisions to the timeline, all or none.
-func (m *Manager) AddTimeline(threadID string, list []conversation.Entry) (added []Item[conversation.Entry], err error) {
+func (m *Manager) AddTimeline(threadID string,
+	list []conversation.Entry) (added []Item[conversation.Entry], err error) {
 	if err := checkCount("timeline entries in one call", len(list), conversation.MaxAppend); err != nil {
 		return nil, err
 	}
@@ -46,7 +49,8 @@ func (m *Manager) AddTimeline(threadID string, list []conversation.Entry) (added
 				return err
 			}
 			added = append(added, it)
-			if err := c.emit(TimelineAdded, thread.Detail{Version: it.Seq, To: clip(e.Kind), Reason: clip(e.ReasonCode)}); err != nil {
+			if err := c.emit(TimelineAdded,
+				thread.Detail{Version: it.Seq, To: clip(e.Kind), Reason: clip(e.ReasonCode)}); err != nil {
 				return err
 			}
 		}
@@ -59,8 +63,10 @@ const maxWord = 128
 
 func clip(word string) string { return prefix(word, maxWord) }
 
-// AddTrace adds a step to the completion trace. While the trace is projected from the timeline nothing is kept. It returns the trace as it is then.
-func (m *Manager) AddTrace(threadID string, e conversation.TraceEntry) (list []conversation.TraceEntry, derived bool, err error) {
+// AddTrace adds a step to the completion trace. While the trace is projected from the timeline
+// nothing is kept. It returns the trace as it is then.
+func (m *Manager) AddTrace(threadID string,
+	e conversation.TraceEntry) (list []conversation.TraceEntry, derived bool, err error) {
 	e = e.Normal()
 	return list, derived, m.update(threadID, func(c *change) error {
 		if _, derived, err = trace(c, c.head); err != nil {
@@ -98,8 +104,10 @@ func (m *Manager) PutLedger(threadID string, l conversation.Ledger) (conversatio
 	})
 }
 
-// AddPrompt adds a prompt to the history. added is false when it is the newest once more; then p is that.
-func (m *Manager) AddPrompt(threadID string, given conversation.Prompt) (p Item[conversation.Prompt], added bool, err error) {
+// AddPrompt adds a prompt to the history. added is false when it is the newest once more; then p is
+// that.
+func (m *Manager) AddPrompt(threadID string,
+	given conversation.Prompt) (p Item[conversation.Prompt], added bool, err error) {
 	given, ok := given.Normal()
 	if !ok {
 		return p, false, fmt.Errorf("%w: the prompt has no content", conversation.ErrInvalid)
@@ -124,11 +132,13 @@ func (m *Manager) AddPrompt(threadID string, given conversation.Prompt) (p Item[
 	})
 }
 
-// AddTurn adds the summary of a turn. usage is what it used, in JSON, see ParseUsage; the turn's Seq, At, Usage, CumulativeUsage and SessionID, and its workflow mode when it has none, are
-// filled in here.
+// AddTurn adds the summary of a turn. usage is what it used, in JSON, see ParseUsage; the turn's
+// Seq, At, Usage, CumulativeUsage and SessionID, and its workflow mode when it has none, are filled
+// in here.
 func (m *Manager) AddTurn(threadID string, t conversation.Turn, usage json.RawMessage) (conversation.Turn, error) {
 	if t.ToolCalls < 0 || t.Iterations < 0 {
-		return t, fmt.Errorf("%w: tool_calls %d, iterations %d; both are 0 or more", conversation.ErrInvalid, t.ToolCalls, t.Iterations)
+		return t, fmt.Errorf("%w: tool_calls %d, iterations %d; both are 0 or more", conversation.ErrInvalid,
+			t.ToolCalls, t.Iterations)
 	}
 	if err := conversation.CheckUsage(usage); err != nil {
 		return t, err

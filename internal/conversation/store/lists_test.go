@@ -13,10 +13,14 @@ import (
 func TestTimelineIsExact(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
-	given := `{"timestamp":"2026-04-07T12:00:00Z","kind":"route","mode":"plan","reason_code":"task_is_complex","summary":"s","decision_kind":"initial_route",
-		"route_score":0.72,"runner_up_mode":"clarify","runner_up_score":0.6100000000000001,"scheduled_next_mode":"execute","unresolved_questions":["Scope is still broad."],
-		"prompt_format":"native","prompt_sections":["A"],"policy_stage":"p","policy_outcome":"o","evidence_summary":["e"],
-		"evidence_provenance":[{"category":"verification","source":"cmd_1","summary":"s","status":"missing","subject":"pytest -q","detail":"d","command_id":"c"}],
+	given := `{"timestamp":"2026-04-07T12:00:00Z","kind":"route","mode":"plan","reason_code":"task_is_complex",` +
+		`"summary":"s","decision_kind":"initial_route",
+		"route_score":0.72,"runner_up_mode":"clarify","runner_up_score":0.6100000000000001,
+			"scheduled_next_mode":"execute","unresolved_questions":["Scope is still broad."],
+		"prompt_format":"native","prompt_sections":["A"],"policy_stage":"p","policy_outcome":"o",
+			"evidence_summary":["e"],
+		"evidence_provenance":[{"category":"verification","source":"cmd_1","summary":"s","status":"missing",
+			"subject":"pytest -q","detail":"d","command_id":"c"}],
 		"ours":{"n":12345678901234567890}}`
 	var e conversation.Entry
 	must(t, json.Unmarshal([]byte(given), &e))
@@ -26,7 +30,8 @@ func TestTimelineIsExact(t *testing.T) {
 	list, err := r.Timeline("t", "", store.Page{})
 	must(t, err)
 	same(t, "the entry", list, added)
-	for _, exact := range []string{`"route_score":0.72,`, `0.6100000000000001`, `12345678901234567890`, `"command_id":"c"`} {
+	for _, exact := range []string{`"route_score":0.72,`, `0.6100000000000001`, `12345678901234567890`,
+		`"command_id":"c"`} {
 		if got := asJSON(t, list[0].Value); !strings.Contains(got, exact) {
 			t.Errorf("%s is not in %s", exact, got)
 		}
@@ -93,8 +98,10 @@ func TestTheTraceIsOfTheTimeline(t *testing.T) {
 	id := r.head("t").ID
 	same(t, "the steps of the file", len(r.saved(id).CompletionTrace), 1)
 	_, err = r.AddTimeline("t", []conversation.Entry{
-		{Kind: "completion_check", ReasonCode: "nudge", Summary: "completion: more", PolicyStage: ptr("check"), PolicyOutcome: ptr("continue")},
-		{Kind: "completion_finalize", ReasonCode: "budget", Summary: "completion: done", PolicyStage: ptr("check"), PolicyOutcome: ptr("finalize")},
+		{Kind: "completion_check", ReasonCode: "nudge", Summary: "completion: more", PolicyStage: ptr("check"),
+			PolicyOutcome: ptr("continue")},
+		{Kind: "completion_finalize", ReasonCode: "budget", Summary: "completion: done", PolicyStage: ptr("check"),
+			PolicyOutcome: ptr("finalize")},
 	})
 	must(t, err)
 	list, derived, err = r.AddTrace("t", conversation.TraceEntry{DecisionCode: "ignored"})
@@ -125,7 +132,8 @@ func TestLedger(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
 	l := conversation.Ledger{
-		Assumptions: []conversation.LedgerItem{{Text: "notes.txt stays out", Status: "contradicted", IntroducedPhase: ptr("clarify"), UpdatedPhase: ptr("recovery"), Evidence: []string{"e"}},
+		Assumptions: []conversation.LedgerItem{{Text: "notes.txt stays out", Status: "contradicted",
+			IntroducedPhase: ptr("clarify"), UpdatedPhase: ptr("recovery"), Evidence: []string{"e"}},
 			{Text: "  "}},
 		DecisionBoundaries: []conversation.LedgerItem{{Text: "Escalate", Status: "tracked"}},
 	}
@@ -143,14 +151,16 @@ func TestLedger(t *testing.T) {
 	read, err = r.Ledger("t", "")
 	must(t, err)
 	same(t, "the empty one", read, conversation.Ledger{}.Normal())
-	_, err = r.PutLedger("t", conversation.Ledger{Assumptions: []conversation.LedgerItem{{Text: strings.Repeat("x", conversation.MaxItemBytes)}}})
+	_, err = r.PutLedger("t", conversation.Ledger{Assumptions: []conversation.LedgerItem{{Text: strings.Repeat("x",
+		conversation.MaxItemBytes)}}})
 	refused(t, err, conversation.ErrTooLarge)
 }
 
 func TestPromptsAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
-	p := conversation.Prompt{Timestamp: "2026-04-07T14:00:00Z", WorkflowMode: "plan", PermissionMode: "prompt", PromptSections: []string{"A"}, Content: "# Introduction\n  kept\n"}
+	p := conversation.Prompt{Timestamp: "2026-04-07T14:00:00Z", WorkflowMode: "plan", PermissionMode: "prompt",
+		PromptSections: []string{"A"}, Content: "# Introduction\n  kept\n"}
 	_, added, err := r.AddPrompt("t", p)
 	if must(t, err); !added {
 		t.Error("the first is not added")
@@ -178,7 +188,8 @@ func TestPromptsAreNotRepeated(t *testing.T) {
 func TestTurnsAddUp(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
-	turn, err := r.AddTurn("t", conversation.Turn{FinalResponse: "done", ToolCalls: 2, Iterations: 3, DefinitionOfDone: json.RawMessage(`{"task_statement":"t"}`)},
+	turn, err := r.AddTurn("t", conversation.Turn{FinalResponse: "done", ToolCalls: 2, Iterations: 3,
+		DefinitionOfDone: json.RawMessage(`{"task_statement":"t"}`)},
 		json.RawMessage(`{"prompt_tokens":9,"completion_tokens":3,"colour":1}`))
 	must(t, err)
 	want := conversation.Usage{InputTokens: 9, OutputTokens: 3, ToolCalls: 2, Iterations: 3, Turns: 1}
@@ -188,11 +199,13 @@ func TestTurnsAddUp(t *testing.T) {
 		t.Errorf("%+v", turn)
 	}
 	r.again()
-	_, err = r.AddTurn("t", conversation.Turn{}, json.RawMessage(`{"input_tokens":1,"output_tokens":1,"cache_read_tokens":5}`))
+	_, err = r.AddTurn("t", conversation.Turn{},
+		json.RawMessage(`{"input_tokens":1,"output_tokens":1,"cache_read_tokens":5}`))
 	must(t, err)
 	u, err := r.Usage("t", "")
 	must(t, err)
-	same(t, "the total", u, conversation.Usage{InputTokens: 10, OutputTokens: 4, CacheReadTokens: 5, ToolCalls: 2, Iterations: 3, Turns: 2})
+	same(t, "the total", u, conversation.Usage{InputTokens: 10, OutputTokens: 4, CacheReadTokens: 5, ToolCalls: 2,
+		Iterations: 3, Turns: 2})
 	list, err := r.Turns("t", "", store.Page{})
 	must(t, err)
 	same(t, "the first", list[0].Value, turn)
@@ -251,8 +264,10 @@ func TestListsRefuse(t *testing.T) {
 		}
 		refused(t, err, conversation.ErrTooLarge)
 	}
-	refused(t, second(r.AddTimeline("t", make([]conversation.Entry, conversation.MaxAppend+1))), conversation.ErrTooMany)
-	refused(t, second(r.AddTimeline("t", []conversation.Entry{{RouteScore: ptr(json.Number("NaN"))}})), conversation.ErrInvalid)
+	refused(t, second(r.AddTimeline("t", make([]conversation.Entry, conversation.MaxAppend+1))),
+		conversation.ErrTooMany)
+	refused(t, second(r.AddTimeline("t", []conversation.Entry{{RouteScore: ptr(json.Number("NaN"))}})),
+		conversation.ErrInvalid)
 	same(t, "events", r.events("t"), []string{"record.created", "record.message"})
 }
 

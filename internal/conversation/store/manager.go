@@ -19,23 +19,31 @@ type Config struct {
 	NoFiles  error
 	Clock    thread.Clock         // nil is time.Now
 	Enforcer *permission.Enforcer // decides what permissions allow; nil is one without rules of the server
-	// Notify tells that a thread has a new event, which is kept. nil does nothing. It must return at once and must not call the Manager.
+	// Notify tells that a thread has a new event, which is kept. nil does nothing. It must return
+	// at once and must not call the Manager.
 	Notify func(thread string)
-	// Failed is told why a conversation's file cannot be saved, once until one can be saved again, and what else goes wrong where nobody can be told; nil does nothing. The record itself is kept.
+	// Failed is told why a conversation's file cannot be saved, once until one can be saved again,
+	// and what else goes wrong where nobody can be told; nil does nothing. The record itself is
+	// kept.
 	Failed func(error)
 }
 
-// Manager joins the conversations of all threads, and their permissions. Safe for concurrent use; one change of a conversation runs at a time, and what somebody has been told of survives a kill of
-// this process.
+// Manager joins the conversations of all threads, and their permissions. Safe for concurrent use;
+// one change of a conversation runs at a time, and what somebody has been told of survives a kill
+// of this process.
 //
-// Methods take the thread's id. Those that write, write to the thread's current conversation and make it when there is none; those that read take the id of one of the thread's
-// records, "" is the current one. Errors of all: ErrNotFound (the thread, or its record), thread.ErrNoSpace, thread.ErrDamaged. What is wrong with a value is ErrInvalid, ErrTooLarge, ErrTooMany.
+// Methods take the thread's id. Those that write, write to the thread's current conversation and
+// make it when there is none; those that read take the id of one of the thread's records, "" is the
+// current one. Errors of all: ErrNotFound (the thread, or its record), thread.ErrNoSpace,
+// thread.ErrDamaged. What is wrong with a value is ErrInvalid, ErrTooLarge, ErrTooMany.
 type Manager struct {
 	cfg   Config
 	saver *saver
 
 	permissionsMu sync.Mutex // held over a change of permissions; before everything else
-	importing     sync.Mutex // held over an import, and over a purge, which would take its rows for those of a deleted thread; before everything else
+	// held over an import, and over a purge, which would take its rows for those of a deleted
+	// thread; before everything else
+	importing sync.Mutex
 
 	mu       sync.Mutex
 	deleting map[string]bool // threads
@@ -63,7 +71,8 @@ func NewManager(cfg Config) *Manager {
 
 // mapError gives an error of the Store the name that the package has for it.
 func mapError(err error) error {
-	for _, pair := range [][2]error{{thread.ErrNotFound, conversation.ErrNotFound}, {thread.ErrInvalid, conversation.ErrInvalid}, {thread.ErrConflict, conversation.ErrConflict}} {
+	for _, pair := range [][2]error{{thread.ErrNotFound, conversation.ErrNotFound},
+		{thread.ErrInvalid, conversation.ErrInvalid}, {thread.ErrConflict, conversation.ErrConflict}} {
 		if errors.Is(err, pair[0]) && !errors.Is(err, pair[1]) {
 			return fmt.Errorf("%w: %w", pair[1], err)
 		}
@@ -73,7 +82,8 @@ func mapError(err error) error {
 
 func missing(err error) bool { return errors.Is(err, thread.ErrNotFound) }
 
-// view reads a conversation of a thread. Of a thread that has none yet the current one is a Head without an ID, of which there is nothing.
+// view reads a conversation of a thread. Of a thread that has none yet the current one is a Head
+// without an ID, of which there is nothing.
 func (m *Manager) view(thread, rid string, fn func(Tx, conversation.Head) error) error {
 	return mapError(m.cfg.Store.View(func(tx Tx) error {
 		h, err := find(tx, thread, rid)

@@ -12,8 +12,9 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Patch changes fields of the state, given as a JSON object: an absent key keeps, null clears. It returns the state as it is then. A new type of the owner brings its path along; a new
-// permission mode is the thread's, as by SetPermissions. Errors: ErrInvalid names the field.
+// Patch changes fields of the state, given as a JSON object: an absent key keeps, null clears. It
+// returns the state as it is then. A new type of the owner brings its path along; a new permission
+// mode is the thread's, as by SetPermissions. Errors: ErrInvalid names the field.
 func (m *Manager) Patch(threadID string, patch json.RawMessage) (s conversation.State, err error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(patch, &fields); err != nil || fields == nil {

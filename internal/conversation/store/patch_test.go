@@ -10,11 +10,16 @@ import (
 )
 
 // everyField is a patch of all fields but those with a meaning of their own.
-const everyField = `{"current_task":"Inspect","runtime_owner_type":"RuntimeHandle","permission_mode":"allow","permission_prompting_enabled":true,
-	"permission_rule_counts":{"allow":2,"deny":1,"ask":4},"permission_rules_source":"/p/rules.json","prompt_format":"native","prompt_sections":["A","B"],
-	"workflow_mode":"plan","active_dod_path":"/dod","active_turn_phase":"act","workflow_reason_code":"task_is_complex","workflow_reason_summary":"long",
-	"workflow_decision_kind":"initial_route","workflow_ambiguity_score":0.2,"workflow_complexity_score":0.60,"workflow_scheduled_next_mode":"execute",
-	"last_completion_decision_code":"c","last_completion_decision_summary":"s","last_turn_transition_summary":"ts","last_turn_transition_kind":"terminal",
+const everyField = `{"current_task":"Inspect","runtime_owner_type":"RuntimeHandle","permission_mode":"allow",` +
+	`"permission_prompting_enabled":true,
+	"permission_rule_counts":{"allow":2,"deny":1,"ask":4},"permission_rules_source":"/p/rules.json",
+		"prompt_format":"native","prompt_sections":["A","B"],
+	"workflow_mode":"plan","active_dod_path":"/dod","active_turn_phase":"act","workflow_reason_code":"task_is_complex",
+		"workflow_reason_summary":"long",
+	"workflow_decision_kind":"initial_route","workflow_ambiguity_score":0.2,"workflow_complexity_score":0.60,
+		"workflow_scheduled_next_mode":"execute",
+	"last_completion_decision_code":"c","last_completion_decision_summary":"s","last_turn_transition_summary":"ts",
+		"last_turn_transition_kind":"terminal",
 	"last_turn_transition_reason_code":"turn_complete"}`
 
 func fieldsOf(t *testing.T, s conversation.State) map[string]json.RawMessage {
@@ -24,7 +29,8 @@ func fieldsOf(t *testing.T, s conversation.State) map[string]json.RawMessage {
 	return f
 }
 
-// TestPatchOfEveryField: all come back after a restart; one more changes nothing else; null clears each alone.
+// TestPatchOfEveryField: all come back after a restart; one more changes nothing else; null clears
+// each alone.
 func TestPatchOfEveryField(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
@@ -77,15 +83,22 @@ func TestPatch(t *testing.T) {
 	}{
 		{"absent keeps", `{"current_task":"a"}`, `{"prompt_format":"x"}`, "current_task", `"a"`},
 		{"an empty patch", `{"current_task":"a"}`, `{}`, "current_task", `"a"`},
-		{"null of a mode is the default", `{"workflow_mode":"plan"}`, `{"workflow_mode":null}`, "workflow_mode", `"execute"`},
-		{"false is a value", `{"permission_prompting_enabled":true}`, `{"permission_prompting_enabled":false}`, "permission_prompting_enabled", `false`},
+		{"null of a mode is the default", `{"workflow_mode":"plan"}`, `{"workflow_mode":null}`, "workflow_mode",
+			`"execute"`},
+		{"false is a value", `{"permission_prompting_enabled":true}`, `{"permission_prompting_enabled":false}`,
+			"permission_prompting_enabled", `false`},
 		{"an empty list is a value", `{"prompt_sections":["a"]}`, `{"prompt_sections":[]}`, "prompt_sections", `[]`},
-		{"a type brings its path", `{"runtime_owner_path":"x"}`, `{"runtime_owner_type":"FooBar"}`, "runtime_owner_path", `"foo-bar"`},
-		{"a path that is given stays", `{}`, `{"runtime_owner_type":"FooBar","runtime_owner_path":"mine"}`, "runtime_owner_path", `"mine"`},
-		{"a path alone", `{"runtime_owner_type":"FooBar"}`, `{"runtime_owner_path":"mine"}`, "runtime_owner_type", `"FooBar"`},
-		{"a type that goes takes its path along", `{"runtime_owner_type":"FooBar"}`, `{"runtime_owner_type":null}`, "runtime_owner_path", `null`},
+		{"a type brings its path", `{"runtime_owner_path":"x"}`, `{"runtime_owner_type":"FooBar"}`,
+			"runtime_owner_path", `"foo-bar"`},
+		{"a path that is given stays", `{}`, `{"runtime_owner_type":"FooBar","runtime_owner_path":"mine"}`,
+			"runtime_owner_path", `"mine"`},
+		{"a path alone", `{"runtime_owner_type":"FooBar"}`, `{"runtime_owner_path":"mine"}`, "runtime_owner_type",
+			`"FooBar"`},
+		{"a type that goes takes its path along", `{"runtime_owner_type":"FooBar"}`, `{"runtime_owner_type":null}`,
+			"runtime_owner_path", `null`},
 		{"open words", `{}`, `{"workflow_mode":"dream"}`, "workflow_mode", `"dream"`},
-		{"exact numbers", `{}`, `{"workflow_ambiguity_score":0.30000000000000004}`, "workflow_ambiguity_score", `0.30000000000000004`},
+		{"exact numbers", `{}`, `{"workflow_ambiguity_score":0.30000000000000004}`, "workflow_ambiguity_score",
+			`0.30000000000000004`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +151,8 @@ func TestPatchRefuses(t *testing.T) {
 func TestOwnerPath(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]string{
-		"Agent": "public-agent", "RuntimeHandle": "runtime-handle", "FooBar": "foo-bar", "foo": "foo", "HTTPServer": "http-server", "A": "a", "My_Agent": "my-agent",
+		"Agent": "public-agent", "RuntimeHandle": "runtime-handle", "FooBar": "foo-bar", "foo": "foo",
+		"HTTPServer": "http-server", "A": "a", "My_Agent": "my-agent",
 		"already-kebab": "already-kebab", "Gpt4Agent": "gpt4-agent", "ÄrgerMacher": "ärger-macher", "": "",
 	} {
 		if got := conversation.OwnerPath(kind); got != want {

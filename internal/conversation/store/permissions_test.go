@@ -19,7 +19,8 @@ import (
 	"github.com/evertty/evertty/internal/thread/sqlite"
 )
 
-// permissionRig is a Manager with the thread "one", on a real database and a clock that stands still.
+// permissionRig is a Manager with the thread "one", on a real database and a clock that stands
+// still.
 type permissionRig struct {
 	*store.Manager
 	t     *testing.T
@@ -55,7 +56,8 @@ func (g *permissionRig) open(server string) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.Manager = store.NewManager(store.Config{Store: g.store.Conversations(), Clock: g.now, Enforcer: permission.NewEnforcer(rules)})
+	g.Manager = store.NewManager(store.Config{Store: g.store.Conversations(), Clock: g.now,
+		Enforcer: permission.NewEnforcer(rules)})
 	if err := g.LoadPermissions(); err != nil {
 		g.t.Fatal(err)
 	}
@@ -111,7 +113,8 @@ func (g *permissionRig) events() (list []string) {
 		events, err := tx.Events("one", 0, 1000)
 		for _, e := range events {
 			if strings.HasPrefix(e.Type, "permission.") || strings.HasPrefix(e.Type, "approval.") {
-				list = append(list, strings.TrimSpace(strings.Join([]string{e.Type, e.Data.To, e.Data.Source, e.Data.Line}, " ")))
+				list = append(list, strings.TrimSpace(strings.Join([]string{e.Type, e.Data.To, e.Data.Source,
+					e.Data.Line}, " ")))
 			}
 		}
 		return err
@@ -126,7 +129,8 @@ func (g *permissionRig) events() (list []string) {
 func (g *permissionRig) asks(c permission.Call) string {
 	g.t.Helper()
 	var need *permission.NeedsApproval
-	if err := g.Check("one", c); !errors.As(err, &need) || !errors.Is(err, permission.ErrNeedsApproval) || need.ID == "" {
+	if err := g.Check("one", c); !errors.As(err, &need) || !errors.Is(err, permission.ErrNeedsApproval) ||
+		need.ID == "" {
 		g.t.Fatalf("%s %s: %v", c.Tool, c.Arguments, err)
 	}
 	return need.ID
@@ -139,7 +143,8 @@ func (g *permissionRig) answer(id, word, status string) {
 	}
 }
 
-// TestGateWithoutPermissions: where nobody has set anything nothing is decided, and nothing is told.
+// TestGateWithoutPermissions: where nobody has set anything nothing is decided, and nothing is
+// told.
 func TestGateWithoutPermissions(t *testing.T) {
 	g := newPermissionRig(t, "{}")
 	for _, c := range []permission.Call{call("exec", "rm -rf /"), call("mystery", ""), {Tool: ""}} {
@@ -164,7 +169,8 @@ func TestGateWithoutPermissions(t *testing.T) {
 func TestEveryDecisionIsTold(t *testing.T) {
 	g := newPermissionRig(t, "{}")
 	g.set("", `{"deny":[{"contains":"rm -rf"}],"ask":[{"contains":"push"}]}`)
-	if err := g.Check("one", call("exec", "rm  -rf /")); !errors.Is(err, permission.ErrDenied) || !strings.Contains(err.Error(), "rm -rf") {
+	if err := g.Check("one", call("exec", "rm  -rf /")); !errors.Is(err, permission.ErrDenied) ||
+		!strings.Contains(err.Error(), "rm -rf") {
 		t.Error(err)
 	}
 	if err := g.Check("one", call("exec", "ls")); err != nil {
@@ -179,7 +185,8 @@ func TestEveryDecisionIsTold(t *testing.T) {
 	if err := g.Check("one", permission.Call{Tool: "input", Arguments: typed}); err != nil {
 		t.Error(err)
 	}
-	want := []string{"permission.changed workspace-write", "permission.decided deny exec rm  -rf /", "permission.decided allow exec ls", "permission.decided ask exec git push",
+	want := []string{"permission.changed workspace-write", "permission.decided deny exec rm  -rf /",
+		"permission.decided allow exec ls", "permission.decided ask exec git push",
 		"approval.decided approved exec", "permission.decided allow exec git push", "permission.decided allow input"}
 	for i, e := range want {
 		if got := g.events(); len(got) != len(want) || !strings.HasPrefix(got[i], e) {
@@ -188,7 +195,8 @@ func TestEveryDecisionIsTold(t *testing.T) {
 	}
 }
 
-// TestApprovalIsForOnce: the identical call once, within its time, also after a restart; who calls again has to ask again.
+// TestApprovalIsForOnce: the identical call once, within its time, also after a restart; who calls
+// again has to ask again.
 func TestApprovalIsForOnce(t *testing.T) {
 	g := newPermissionRig(t, "{}")
 	g.set(permission.ModePrompt, "")
@@ -283,7 +291,8 @@ func TestAnswersAreChecked(t *testing.T) {
 	for _, test := range []struct {
 		thread, id, word string
 		want             error
-	}{{"one", id, "maybe", conversation.ErrInvalid}, {"one", id, "", conversation.ErrInvalid}, {"one", "apr_none", "approve", conversation.ErrNotFound}, {"two", id, "approve", conversation.ErrNotFound}} {
+	}{{"one", id, "maybe", conversation.ErrInvalid}, {"one", id, "", conversation.ErrInvalid}, {"one", "apr_none",
+		"approve", conversation.ErrNotFound}, {"two", id, "approve", conversation.ErrNotFound}} {
 		if _, err := g.Answer(test.thread, test.id, test.word); !errors.Is(err, test.want) {
 			t.Errorf("%+v: %v", test, err)
 		}
@@ -326,17 +335,20 @@ func TestApprovalsAreBounded(t *testing.T) {
 // TestPermissionsLast: over a restart, and in the conversation, which tells them.
 func TestPermissionsLast(t *testing.T) {
 	g := newPermissionRig(t, "{}")
-	g.set(permission.ModeReadOnly, `{"allow":[{"tool":"read"},{"tool":"list"}],"deny":[{"contains":"x"}],"ask":[{"tool":"exec"}]}`)
+	g.set(permission.ModeReadOnly,
+		`{"allow":[{"tool":"read"},{"tool":"list"}],"deny":[{"contains":"x"}],"ask":[{"tool":"exec"}]}`)
 	p := g.set(permission.ModeAllow, "")
 	if len(p.Rules.Deny) != 1 {
 		t.Errorf("another mode has changed the rules: %+v", p)
 	}
 	g.again(`{"deny":[{"contains":"server"}]}`)
-	if q, err := g.Permissions("one"); err != nil || q.Mode != permission.ModeAllow || fmt.Sprint(q.Rules) != fmt.Sprint(p.Rules) || q.UpdatedAt == "" {
+	if q, err := g.Permissions("one"); err != nil || q.Mode != permission.ModeAllow ||
+		fmt.Sprint(q.Rules) != fmt.Sprint(p.Rules) || q.UpdatedAt == "" {
 		t.Errorf("%+v was %+v (%v)", q, p, err)
 	}
 	d, err := g.Document("one", "", -1)
-	if err != nil || d.PermissionMode != permission.ModeAllow || !d.PermissionPromptingEnabled || fmt.Sprint(d.PermissionRuleCounts) != "map[allow:2 ask:1 deny:1]" {
+	if err != nil || d.PermissionMode != permission.ModeAllow || !d.PermissionPromptingEnabled ||
+		fmt.Sprint(d.PermissionRuleCounts) != "map[allow:2 ask:1 deny:1]" {
 		t.Errorf("%+v (%v)", d.State, err)
 	}
 	if _, err := g.SetPermissions("one", new(string), nil); !errors.Is(err, conversation.ErrInvalid) {
@@ -362,7 +374,8 @@ func TestServerRules(t *testing.T) {
 	if err := g.Check("", call("lease.destroy", "x")); err != nil {
 		t.Error(err)
 	}
-	if err := g.Check("", call("lease.create", "x")); !errors.Is(err, permission.ErrDenied) || !strings.Contains(err.Error(), "no thread") {
+	if err := g.Check("", call("lease.create", "x")); !errors.Is(err, permission.ErrDenied) ||
+		!strings.Contains(err.Error(), "no thread") {
 		t.Error(err)
 	}
 	g.set(permission.ModeAllow, `{"allow":[{"tool":"exec"}]}`)

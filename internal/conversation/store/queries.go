@@ -25,7 +25,8 @@ func stateOf(tx Tx, h conversation.Head) (conversation.State, error) {
 	return tx.ConversationState(h.ID)
 }
 
-// Conversations are all of a thread, the newest first; none is no error. Errors: ErrNotFound (the thread).
+// Conversations are all of a thread, the newest first; none is no error. Errors: ErrNotFound (the
+// thread).
 func (m *Manager) Conversations(thread string) (list []conversation.Head, err error) {
 	return list, mapError(m.cfg.Store.View(func(tx Tx) error {
 		if _, err := tx.Thread(thread); err != nil {
@@ -36,18 +37,24 @@ func (m *Manager) Conversations(thread string) (list []conversation.Head, err er
 	}))
 }
 
-// Latest is the conversation that was changed last, of the current ones of all threads. Errors: ErrNotFound.
+// Latest is the conversation that was changed last, of the current ones of all threads. Errors:
+// ErrNotFound.
 func (m *Manager) Latest() (h conversation.Head, err error) {
 	return h, mapError(m.cfg.Store.View(func(tx Tx) error { h, err = tx.LatestConversation(); return err }))
 }
 
-// Document is a whole record as its file has it, with the newest messages of those that are not archived: at most that many, all when it is below 0.
+// Document is a whole record as its file has it, with the newest messages of those that are not
+// archived: at most that many, all when it is below 0.
 func (m *Manager) Document(thread, rid string, messages int) (d conversation.Document, err error) {
-	return d, m.view(thread, rid, func(tx Tx, h conversation.Head) error { d, err = document(tx, h, messages); return err })
+	return d, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
+		d, err = document(tx, h, messages)
+		return err
+	})
 }
 
 func document(tx Tx, h conversation.Head, messages int) (conversation.Document, error) {
-	d := conversation.Document{Version: conversation.Version, SessionID: h.ID, CreatedAt: h.CreatedAt, UpdatedAt: h.UpdatedAt, Usage: h.Usage}
+	d := conversation.Document{Version: conversation.Version, SessionID: h.ID, CreatedAt: h.CreatedAt,
+		UpdatedAt: h.UpdatedAt, Usage: h.Usage}
 	var err error
 	if d.State, err = stateOf(tx, h); err != nil {
 		return d, err
@@ -58,7 +65,8 @@ func document(tx Tx, h conversation.Head, messages int) (conversation.Document, 
 	if d.Extra, err = tx.Extra(h.ID); err != nil {
 		return d, err
 	}
-	if d.WorkflowTimeline, err = values(tx.Entries(h.ID, Page{Limit: conversation.MaxTimeline, Newest: true})); err != nil {
+	if d.WorkflowTimeline, err = values(tx.Entries(h.ID,
+		Page{Limit: conversation.MaxTimeline, Newest: true})); err != nil {
 		return d, err
 	}
 	if d.PromptHistory, err = values(tx.Prompts(h.ID, Page{Limit: conversation.MaxPrompts, Newest: true})); err != nil {
@@ -99,7 +107,8 @@ func bare(kept []conversation.Kept) []conversation.Message {
 	return out
 }
 
-// live are the messages of a conversation that are not archived, in order, the summary first: the newest limit of them, all when it is below 0.
+// live are the messages of a conversation that are not archived, in order, the summary first: the
+// newest limit of them, all when it is below 0.
 func live(tx Tx, h conversation.Head, limit int) ([]conversation.Kept, error) {
 	if limit == 0 {
 		return nil, nil
@@ -111,7 +120,8 @@ func live(tx Tx, h conversation.Head, limit int) ([]conversation.Kept, error) {
 	return withSummary(tx, h, list)
 }
 
-// withSummary is a list that begins with the first message that is not archived, or with none, behind the summary of those before it, if there is one.
+// withSummary is a list that begins with the first message that is not archived, or with none,
+// behind the summary of those before it, if there is one.
 func withSummary(tx Tx, h conversation.Head, list []conversation.Kept) ([]conversation.Kept, error) {
 	s, ok, err := summaryMessage(tx, h)
 	if ok {
@@ -120,7 +130,8 @@ func withSummary(tx Tx, h conversation.Head, list []conversation.Kept) ([]conver
 	return list, err
 }
 
-// summaryMessage is the message that stands for the archived ones. Its number is that of the last of them.
+// summaryMessage is the message that stands for the archived ones. Its number is that of the last
+// of them.
 func summaryMessage(tx Tx, h conversation.Head) (k conversation.Kept, ok bool, err error) {
 	if h.Archived == 0 {
 		return conversation.Kept{}, false, nil
@@ -132,7 +143,8 @@ func summaryMessage(tx Tx, h conversation.Head) (k conversation.Kept, ok bool, e
 	return conversation.Kept{Seq: a.UpTo, At: a.At, Summary: true, Message: *a.Message}, true, nil
 }
 
-// MessageQuery asks for messages in order. The zero value asks for the first MaxPage that are not archived.
+// MessageQuery asks for messages in order. The zero value asks for the first MaxPage that are not
+// archived.
 type MessageQuery struct {
 	After    int64 // those with higher numbers
 	Limit    int   // 1..MaxPage; 0 is MaxPage
@@ -140,16 +152,20 @@ type MessageQuery struct {
 	Archived bool  // all that were ever appended, and no summary
 }
 
-// Messages are those that are not archived, with the summary that stands for the others before them, or all as they were appended. What has more than MaxPageBytes of JSON is fewer than Limit, but one at least.
+// Messages are those that are not archived, with the summary that stands for the others before
+// them, or all as they were appended. What has more than MaxPageBytes of JSON is fewer than Limit,
+// but one at least.
 func (m *Manager) Messages(thread, rid string, q MessageQuery) (list []conversation.Kept, err error) {
 	list, _, err = m.MessagesPart(thread, rid, q)
 	return list, err
 }
 
-// MessagesPart is Messages, and next the After of the part that follows: 0 when nothing does, and with Newest.
+// MessagesPart is Messages, and next the After of the part that follows: 0 when nothing does, and
+// with Newest.
 func (m *Manager) MessagesPart(thread, rid string, q MessageQuery) (list []conversation.Kept, next int64, err error) {
 	if q.After < 0 || q.Limit < 0 || q.Limit > conversation.MaxPage {
-		return nil, 0, fmt.Errorf("%w: after %d, limit %d; after is 0 or more, limit 0..%d", conversation.ErrInvalid, q.After, q.Limit, conversation.MaxPage)
+		return nil, 0, fmt.Errorf("%w: after %d, limit %d; after is 0 or more, limit 0..%d", conversation.ErrInvalid,
+			q.After, q.Limit, conversation.MaxPage)
 	}
 	if q.Limit == 0 {
 		q.Limit = conversation.MaxPage
@@ -184,7 +200,8 @@ func messages(tx Tx, h conversation.Head, q MessageQuery) ([]conversation.Kept, 
 	return list[:min(len(list), q.Limit)], err
 }
 
-// archivedBy says of each message which compaction put it behind a summary: the first that reaches it.
+// archivedBy says of each message which compaction put it behind a summary: the first that reaches
+// it.
 func archivedBy(tx Tx, h conversation.Head, list []conversation.Kept) ([]conversation.Kept, error) {
 	var after int64
 	for i := 0; i < len(list) && list[i].Seq <= h.Archived; {
@@ -204,10 +221,14 @@ func archivedBy(tx Tx, h conversation.Head, list []conversation.Kept) ([]convers
 
 // Timeline is a part of the timeline; the view of it is the newest MaxTimeline.
 func (m *Manager) Timeline(thread, rid string, p Page) (list []Item[conversation.Entry], err error) {
-	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error { list, err = tx.Entries(h.ID, p); return err })
+	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
+		list, err = tx.Entries(h.ID, p)
+		return err
+	})
 }
 
-// Trace is the completion trace as of now: projected from the timeline, and then derived is true, or as it was given.
+// Trace is the completion trace as of now: projected from the timeline, and then derived is true,
+// or as it was given.
 func (m *Manager) Trace(thread, rid string) (list []conversation.TraceEntry, derived bool, err error) {
 	return list, derived, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
 		list, derived, err = trace(tx, h)
@@ -227,7 +248,8 @@ func trace(tx Tx, h conversation.Head) ([]conversation.TraceEntry, bool, error) 
 	return traceOf(tx, h, timeline, s)
 }
 
-func traceOf(tx Tx, h conversation.Head, timeline []conversation.Entry, s conversation.State) ([]conversation.TraceEntry, bool, error) {
+func traceOf(tx Tx, h conversation.Head, timeline []conversation.Entry,
+	s conversation.State) ([]conversation.TraceEntry, bool, error) {
 	stored, err := values(tx.Traces(h.ID, Page{Limit: conversation.MaxTrace, Newest: true}))
 	if err != nil {
 		return nil, false, err
@@ -243,12 +265,16 @@ func (m *Manager) Ledger(thread, rid string) (l conversation.Ledger, err error) 
 
 // Prompts is a part of the prompt history; the view of it is the newest MaxPrompts.
 func (m *Manager) Prompts(thread, rid string, p Page) (list []Item[conversation.Prompt], err error) {
-	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error { list, err = tx.Prompts(h.ID, p); return err })
+	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
+		list, err = tx.Prompts(h.ID, p)
+		return err
+	})
 }
 
 // Turns is a part of the turns.
 func (m *Manager) Turns(thread, rid string, p Page) (list []Item[conversation.Turn], err error) {
-	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error { list, err = tx.Turns(h.ID, p); return err })
+	return list, m.view(thread, rid,
+		func(tx Tx, h conversation.Head) error { list, err = tx.Turns(h.ID, p); return err })
 }
 
 // Usage is the sum over all turns.
@@ -259,5 +285,8 @@ func (m *Manager) Usage(thread, rid string) (conversation.Usage, error) {
 
 // Compactions is a part of the compactions with their summaries, by their numbers.
 func (m *Manager) Compactions(thread, rid string, p Page) (list []Archive, err error) {
-	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error { list, err = tx.Compactions(h.ID, p); return err })
+	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
+		list, err = tx.Compactions(h.ID, p)
+		return err
+	})
 }

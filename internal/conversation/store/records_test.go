@@ -23,7 +23,9 @@ func TestClearBeginsAnewAndKeepsTheOld(t *testing.T) {
 	r := open(t, 0)
 	_, err := r.Attach("t", "Agent")
 	must(t, err)
-	_, err = r.Patch("t", json.RawMessage(`{"current_task":"Keep tidy","prompt_format":"native","prompt_sections":["A"],"workflow_mode":"clarify","permission_mode":"read-only"}`))
+	_, err = r.Patch("t",
+		json.RawMessage(`{"current_task":"Keep tidy","prompt_format":"native","prompt_sections":["A"],`+
+			`"workflow_mode":"clarify","permission_mode":"read-only"}`))
 	must(t, err)
 	r.say("t", "one", "two")
 	_, err = r.AddTurn("t", conversation.Turn{}, json.RawMessage(`{"input_tokens":1}`))
@@ -136,7 +138,8 @@ func TestImportAndExportAreEqual(t *testing.T) {
 	refused(t, err, conversation.ErrNotFound)
 }
 
-// TestImportOfLongLists: the same document again changes nothing, also when its lists have more than a view of them shows; one that differs where no view shows it is another.
+// TestImportOfLongLists: the same document again changes nothing, also when its lists have more
+// than a view of them shows; one that differs where no view shows it is another.
 func TestImportOfLongLists(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
@@ -172,7 +175,8 @@ func TestImportOfTooManyCompactions(t *testing.T) {
 	refused(t, err, conversation.ErrInvalid)
 }
 
-// TestOneImportOfManyMakesTheRecord: of equal documents at the same time one is taken and the others are what is there already.
+// TestOneImportOfManyMakesTheRecord: of equal documents at the same time one is taken and the
+// others are what is there already.
 func TestOneImportOfManyMakesTheRecord(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
@@ -253,7 +257,8 @@ func TestDeletedThreadsLeaveNothing(t *testing.T) {
 	same(t, "the messages", r.contents("t", "", store.MessageQuery{Archived: true}), []string{"a new life"})
 }
 
-// TestFilesOfDeletedThreads: a server that was killed between the row of a thread and its files leaves them to the next one; those of others stay.
+// TestFilesOfDeletedThreads: a server that was killed between the row of a thread and its files
+// leaves them to the next one; those of others stay.
 func TestFilesOfDeletedThreads(t *testing.T) {
 	t.Parallel()
 	r := open(t, 250)
@@ -286,7 +291,8 @@ func (l late) Update(fn func(store.Tx) error) error {
 	return l.Store.Update(fn)
 }
 
-// TestADeletionDuringAPurge: the files of a thread that is deleted while those of others are, by a server that is killed then, are known to the next one.
+// TestADeletionDuringAPurge: the files of a thread that is deleted while those of others are, by a
+// server that is killed then, are known to the next one.
 func TestADeletionDuringAPurge(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
@@ -302,7 +308,8 @@ func TestADeletionDuringAPurge(t *testing.T) {
 	})
 }
 
-// TestADeletionAmongWritersLeavesNothing: whoever writes while a thread is deleted is refused or deleted with it.
+// TestADeletionAmongWritersLeavesNothing: whoever writes while a thread is deleted is refused or
+// deleted with it.
 func TestADeletionAmongWritersLeavesNothing(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
@@ -310,7 +317,8 @@ func TestADeletionAmongWritersLeavesNothing(t *testing.T) {
 	for i := range 4 {
 		writers.Go(func() {
 			for n := 0; ; n++ {
-				_, err := r.Append("t", []conversation.Message{{Role: conversation.RoleUser, Content: fmt.Sprint(i, n)}})
+				_, err := r.Append("t",
+					[]conversation.Message{{Role: conversation.RoleUser, Content: fmt.Sprint(i, n)}})
 				if err == nil && n%3 == 0 {
 					_, err = r.Clear("t")
 				}
@@ -340,7 +348,8 @@ func TestADeletionAmongWritersLeavesNothing(t *testing.T) {
 func TestCompaction(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
-	six := []string{"Kick off runtime audit", "Initial findings", "Focus on sessions", "Compaction design drafted", "Preserve the latest four messages", "Ready to compact"}
+	six := []string{"Kick off runtime audit", "Initial findings", "Focus on sessions", "Compaction design drafted",
+		"Preserve the latest four messages", "Ready to compact"}
 	r.say("t", six...)
 	_, err := r.Patch("t", json.RawMessage(`{"current_task":null}`))
 	must(t, err)
@@ -358,7 +367,8 @@ func TestCompaction(t *testing.T) {
 	}
 	r.again()
 	got := r.contents("t", "", store.MessageQuery{})
-	if len(got) != 5 || !strings.HasPrefix(got[0], "[COMPACTED CONTEXT]") || strings.Join(got[1:], ",") != strings.Join(six[2:], ",") {
+	if len(got) != 5 || !strings.HasPrefix(got[0], "[COMPACTED CONTEXT]") ||
+		strings.Join(got[1:], ",") != strings.Join(six[2:], ",") {
 		t.Errorf("%q", got)
 	}
 	d := r.saved(r.head("t").ID)
@@ -373,7 +383,10 @@ func TestCompaction(t *testing.T) {
 		}
 	}
 	var bytes int64
-	must(t, r.db.Conversations().View(func(tx store.Tx) (err error) { bytes, err = tx.MessageBytes(r.head("t").ID, 2, 6); return err }))
+	must(t, r.db.Conversations().View(func(tx store.Tx) (err error) {
+		bytes, err = tx.MessageBytes(r.head("t").ID, 2, 6)
+		return err
+	}))
 	if h := r.head("t"); h.Bytes < bytes+int64(len(got[0])) || h.Bytes > bytes+int64(len(got[0]))+5*100 {
 		t.Errorf("%d bytes, of which %d are of messages and %d of the summary", h.Bytes, bytes, len(got[0]))
 	}
@@ -382,8 +395,9 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// TestNothingIsLost: whatever is appended and compacted in whatever order, all messages are there as they were given, those that are not archived are the newest, and every
-// one of the others is behind one of the summaries.
+// TestNothingIsLost: whatever is appended and compacted in whatever order, all messages are there
+// as they were given, those that are not archived are the newest, and every one of the others is
+// behind one of the summaries.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
@@ -402,7 +416,8 @@ func TestNothingIsLost(t *testing.T) {
 				} else {
 					var list []string
 					for range 1 + random.IntN(5) {
-						list = append(list, fmt.Sprintf("message %d of seed %d: look at /src/f%d.go", len(given)+len(list)+1, seed, random.IntN(9)))
+						list = append(list, fmt.Sprintf("message %d of seed %d: look at /src/f%d.go",
+							len(given)+len(list)+1, seed, random.IntN(9)))
 					}
 					given = append(given, list...)
 					r.say("t", list...)
@@ -457,10 +472,12 @@ func TestEventsAreOneStream(t *testing.T) {
 		if e.Seq != int64(i+1) {
 			t.Errorf("event %d has number %d", i+1, e.Seq)
 		}
-		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %d %s %s", e.Type, e.Data.Version, e.Data.To, e.Data.Reason)))
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %d %s %s", e.Type, e.Data.Version, e.Data.To,
+			e.Data.Reason)))
 	}
 	now := r.head("t").ID
-	same(t, "events", got, []string{"record.created 0", "record.message 1 user", "record.state 0  active_turn_phase, prompt_format", "record.timeline 1 route why", "record.ledger 0",
+	same(t, "events", got, []string{"record.created 0", "record.message 1 user",
+		"record.state 0  active_turn_phase, prompt_format", "record.timeline 1 route why", "record.ledger 0",
 		"record.cleared 0 " + now})
 	r.mu.Lock()
 	defer r.mu.Unlock()

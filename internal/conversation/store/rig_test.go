@@ -129,7 +129,8 @@ func (r *rig) head(thread string) conversation.Head {
 	return h
 }
 
-// pretend changes what the head of a thread's record says, for a bound that would take long to reach.
+// pretend changes what the head of a thread's record says, for a bound that would take long to
+// reach.
 func (r *rig) pretend(thread string, change func(*conversation.Head)) {
 	r.t.Helper()
 	must(r.t, r.db.Conversations().Update(func(tx store.Tx) error {

@@ -12,21 +12,26 @@ import (
 )
 
 const (
-	// saveAtOnce is the size of a file, in bytes, up to which it is saved by who changes the conversation: some milliseconds of work.
+	// saveAtOnce is the size of a file, in bytes, up to which it is saved by who changes the
+	// conversation: some milliseconds of work.
 	saveAtOnce = 64 << 10
-	// syncEvery is how often the files that were saved at once are forced to the disk, for a crash of the machine.
+	// syncEvery is how often the files that were saved at once are forced to the disk, for a crash
+	// of the machine.
 	syncEvery = time.Second
 	// saveRetry is the least time between two saves while they fail.
 	saveRetry = 5 * time.Second
-	// saveShare is what part of the time the saver may spend on larger files, one in so many, and savePause the longest time between two of them.
+	// saveShare is what part of the time the saver may spend on larger files, one in so many, and
+	// savePause the longest time between two of them.
 	saveShare = 32
 	savePause = time.Minute
 	// saveLocks is how many files can be saved at the same time, about.
 	saveLocks = 64
 )
 
-// saver keeps the conversation files in line with the store. A file's time of modification is the conversation's UpdatedAt: so the next server knows which are not of now, without reading them.
-// Locks: that of a conversation's files, which is held over reading the store and writing the disk, then mu.
+// saver keeps the conversation files in line with the store. A file's time of modification is the
+// conversation's UpdatedAt: so the next server knows which are not of now, without reading them.
+// Locks: that of a conversation's files, which is held over reading the store and writing the disk,
+// then mu.
 type saver struct {
 	m     *Manager
 	locks [saveLocks]sync.Mutex
@@ -47,7 +52,8 @@ type state struct {
 }
 
 func newSaver(m *Manager) *saver {
-	return &saver{m: m, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), saved: map[string]state{}, waiting: map[string]conversation.Head{}, quick: map[string]bool{}}
+	return &saver{m: m, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), saved: map[string]state{},
+		waiting: map[string]conversation.Head{}, quick: map[string]bool{}}
 }
 
 func (s *saver) lock(id string) *sync.Mutex {
@@ -129,12 +135,14 @@ func (s *saver) write(h conversation.Head) (now state, err error) {
 		return now, err
 	}
 	if aside != "" {
-		s.m.cfg.Failed(fmt.Errorf("%w: what was in the place of that of record %s is now %s", conversation.ErrDamaged, h.ID, aside))
+		s.m.cfg.Failed(fmt.Errorf("%w: what was in the place of that of record %s is now %s", conversation.ErrDamaged,
+			h.ID, aside))
 	}
 	return state{d.UpdatedAt, int64(len(b))}, s.m.cfg.Files.Stamp(h.ID, at)
 }
 
-// put replaces the file. Who changes a small record does not wait for the disk: a file that is lost with the machine is written anew from the store.
+// put replaces the file. Who changes a small record does not wait for the disk: a file that is lost
+// with the machine is written anew from the store.
 func (s *saver) put(id string, b []byte) (aside string, err error) {
 	if len(b) > saveAtOnce {
 		return s.m.cfg.Files.Save(id, b)
@@ -159,7 +167,8 @@ func (s *saver) sync() {
 	}
 }
 
-// remove deletes the files of a conversation whose rows are gone. A save that waits for the lock will not find it.
+// remove deletes the files of a conversation whose rows are gone. A save that waits for the lock
+// will not find it.
 func (s *saver) remove(id string) {
 	if s.m.cfg.Files == nil {
 		return
@@ -187,7 +196,8 @@ func (s *saver) next() (conversation.Head, bool) {
 	return conversation.Head{}, false
 }
 
-// Run saves the files that are not saved at once, and syncs the others, until ctx ends. It begins with what an earlier server has not come to: deleted records, and files.
+// Run saves the files that are not saved at once, and syncs the others, until ctx ends. It begins
+// with what an earlier server has not come to: deleted records, and files.
 func (m *Manager) Run(ctx context.Context) {
 	if err := m.purge(); err != nil {
 		m.cfg.Failed(err)
@@ -249,7 +259,10 @@ func (s *saver) catchUp(ctx context.Context) error {
 	}
 	for after := ""; ctx.Err() == nil; {
 		var page []conversation.Head
-		if err := s.m.cfg.Store.View(func(tx Tx) (err error) { page, err = tx.AllConversations(after, conversation.MaxPage); return err }); err != nil || len(page) == 0 {
+		if err := s.m.cfg.Store.View(func(tx Tx) (err error) {
+			page, err = tx.AllConversations(after, conversation.MaxPage)
+			return err
+		}); err != nil || len(page) == 0 {
 			return err
 		}
 		for _, h := range page {
@@ -260,7 +273,8 @@ func (s *saver) catchUp(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// compare notes what a file of an earlier server has, and has it saved when that is not what the conversation is.
+// compare notes what a file of an earlier server has, and has it saved when that is not what the
+// conversation is.
 func (s *saver) compare(h conversation.Head, f Stored) {
 	at, err := time.Parse(timeForm, h.UpdatedAt)
 	s.mu.Lock()
@@ -275,7 +289,8 @@ func (s *saver) compare(h conversation.Head, f Stored) {
 	s.waiting[h.ID] = h
 }
 
-// Flush saves all files that wait and syncs them. Errors: the reason of ctx; what fails of a save is told by Trouble.
+// Flush saves all files that wait and syncs them. Errors: the reason of ctx; what fails of a save
+// is told by Trouble.
 func (m *Manager) Flush(ctx context.Context) error {
 	for ctx.Err() == nil {
 		h, ok := m.saver.next()

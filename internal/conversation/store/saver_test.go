@@ -75,7 +75,8 @@ func TestFilesThatAreNotOfNowAreWrittenAtTheStart(t *testing.T) {
 	must(t, os.WriteFile(path("older"), first, 0o600))
 	must(t, os.Chtimes(path("older"), info.ModTime(), info.ModTime()))
 	must(t, os.Remove(path("missing")))
-	must(t, os.Chtimes(path("same-time"), time.Now(), time.Now())) // as when it was saved and the server died before the stamp
+	// as when it was saved and the server died before the stamp
+	must(t, os.Chtimes(path("same-time"), time.Now(), time.Now()))
 	must(t, os.Truncate(path("large"), 0))
 	r.begin()
 	for thread, want := range map[string]int{"older": 2, "missing": 1, "large": 4} {
@@ -156,7 +157,8 @@ func appendForEver(dir string) {
 	r := &rig{t: &testing.B{}, dir: dir, told: map[string]int{}}
 	r.begin()
 	for n := r.head("t").Messages + 1; ; n++ {
-		if _, err := r.Append("t", []conversation.Message{{Role: conversation.RoleUser, Content: fmt.Sprint(n)}}); err != nil {
+		if _, err := r.Append("t", []conversation.Message{{Role: conversation.RoleUser,
+			Content: fmt.Sprint(n)}}); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
@@ -164,7 +166,8 @@ func appendForEver(dir string) {
 	}
 }
 
-// TestAKillLosesNothing: what was acknowledged is there after SIGKILL, the file is whole at every instant, and after the next start it is what the database has.
+// TestAKillLosesNothing: what was acknowledged is there after SIGKILL, the file is whole at every
+// instant, and after the next start it is what the database has.
 func TestAKillLosesNothing(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)

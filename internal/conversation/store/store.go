@@ -7,15 +7,17 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Store keeps the records. It does not know the rules; it holds that ids are unique and that what a row points at exists. View and Update are those of thread.Store,
-// and so are the errors.
+// Store keeps the records. It does not know the rules; it holds that ids are unique and that what a
+// row points at exists. View and Update are those of thread.Store, and so are the errors.
 type Store interface {
 	View(fn func(Tx) error) error
 	Update(fn func(Tx) error) error
 }
 
-// Tx is the records as of one instant. Put writes a row, new or not; a row that a getter does not find is thread.ErrNotFound, a list without rows is empty. The records of
-// a thread whose row is deleted, which is the session package's, are found no more, and are there until PurgeConversations.
+// Tx is the records as of one instant. Put writes a row, new or not; a row that a getter does not
+// find is thread.ErrNotFound, a list without rows is empty. The records of a thread whose row is
+// deleted, which is the session package's, are found no more, and are there until
+// PurgeConversations.
 type Tx interface {
 	threadRows
 	conversationRows
@@ -35,16 +37,21 @@ type threadRows interface {
 type conversationRows interface {
 	Conversation(id string) (conversation.Head, error)
 	CurrentConversation(thread string) (conversation.Head, error)
-	LatestConversation() (conversation.Head, error)                        // of those that are current the one changed last
+	// of those that are current the one changed last
+	LatestConversation() (conversation.Head, error)
 	Conversations(thread string) ([]conversation.Head, error)              // the newest first
 	AllConversations(after string, limit int) ([]conversation.Head, error) // of all threads by id, those behind after
-	PutConversation(conversation.Head) error                               // ErrConflict when the id is one of another thread, or of one that was deleted
-	// AdoptConversation gives a conversation that was put without a Thread to one, as its newest. Without a Thread it is found no more than that of a deleted one, and purged like it.
+	// ErrConflict when the id is one of another thread, or of one that was deleted
+	PutConversation(conversation.Head) error
+	// AdoptConversation gives a conversation that was put without a Thread to one, as its newest.
+	// Without a Thread it is found no more than that of a deleted one, and purged like it.
 	AdoptConversation(id, thread string) error
-	RetireConversation(thread string) error                                 // none of the thread is current any more
-	DeletedConversations(after string, limit int) (ids []string, err error) // those of which rows are left whose thread is gone, by id
-	// PurgeConversations deletes rows of records whose thread is gone, about limit of them; more says that there are others. Those that DeletedConversations lists go last, and of
-	// them only ids: nothing else says which files a conversation had.
+	RetireConversation(thread string) error // none of the thread is current any more
+	// those of which rows are left whose thread is gone, by id
+	DeletedConversations(after string, limit int) (ids []string, err error)
+	// PurgeConversations deletes rows of records whose thread is gone, about limit of them; more
+	// says that there are others. Those that DeletedConversations lists go last, and of them only
+	// ids: nothing else says which files a conversation had.
 	PurgeConversations(ids []string, limit int) (more bool, err error)
 	ConversationState(record string) (conversation.State, error)
 	PutConversationState(record string, s conversation.State) error
@@ -60,7 +67,8 @@ type messageRows interface {
 	AddCompaction(record string, a Archive) error
 	LastCompaction(record string) (Archive, error)
 	Compactions(record string, p Page) ([]Archive, error)
-	// MessageBytes is what AddMessage said of the messages behind from up to to, together. It looks at each of them.
+	// MessageBytes is what AddMessage said of the messages behind from up to to, together. It looks
+	// at each of them.
 	MessageBytes(record string, from, to int64) (int64, error)
 }
 
@@ -89,15 +97,17 @@ type Item[T any] struct {
 	Value T      `json:"value"`
 }
 
-// Page asks for a part of a list, in the order of its numbers: the first Limit behind After, or the newest Limit of these. A Limit of 0, or above MaxPage, is MaxPage; what has more than MaxPageBytes of JSON is
-// fewer, but one at least.
+// Page asks for a part of a list, in the order of its numbers: the first Limit behind After, or the
+// newest Limit of these. A Limit of 0, or above MaxPage, is MaxPage; what has more than
+// MaxPageBytes of JSON is fewer, but one at least.
 type Page struct {
 	After  int64
 	Limit  int
 	Newest bool
 }
 
-// Range asks for the messages behind From up to To: the first Limit of them, or the newest Limit when Newest is true, and of these no more than Bytes of JSON, but one at least.
+// Range asks for the messages behind From up to To: the first Limit of them, or the newest Limit
+// when Newest is true, and of these no more than Bytes of JSON, but one at least.
 // 0 of Limit or Bytes is as many as there are.
 type Range struct {
 	From, To int64
@@ -106,7 +116,8 @@ type Range struct {
 	Newest   bool
 }
 
-// Archive is a compaction with what it did: the messages up to UpTo are behind Message. An imported one has archived nothing here and has no Message.
+// Archive is a compaction with what it did: the messages up to UpTo are behind Message. An imported
+// one has archived nothing here and has no Message.
 type Archive struct {
 	At      string                `json:"created_at"`
 	UpTo    int64                 `json:"up_to"`

@@ -29,8 +29,8 @@ func (s *Base) Check(c echo.Context, thread, tool string, args any) error {
 	return s.Threads.Check(c.Request().Context(), thread, permission.Action{Tool: tool, Arguments: args})
 }
 
-// ContextOf is the request's context, which ends with the server's closing too, and what to call when it is not
-// needed any more.
+// ContextOf is the request's context, which ends with the server's closing too, and what to call
+// when it is not needed any more.
 func (s *Base) ContextOf(c echo.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(c.Request().Context())
 	go func() {

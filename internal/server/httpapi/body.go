@@ -48,7 +48,8 @@ func Bind[T any](c echo.Context, dst *T) error { return BindUpTo(c, dst, MaxBody
 // as it is.
 func BindOptional[T any](c echo.Context, dst *T) error { return BindUpTo(c, dst, MaxBody, true) }
 
-// NoBody refuses a body of a call that has none, but for an empty object: what somebody sends is meant to have an effect.
+// NoBody refuses a body of a call that has none, but for an empty object: what somebody sends is
+// meant to have an effect.
 func NoBody(c echo.Context) error {
 	if c.Request().ContentLength == 0 {
 		return nil
@@ -158,7 +159,8 @@ func errorSyntax(body []byte, err error) *Error {
 // ErrorDecode explains why valid JSON does not fit the fields of what dst points to.
 func ErrorDecode(body []byte, dst any, err error) *Error {
 	if path, name, known, found := strange(body, reflect.TypeOf(dst), ""); found {
-		return BadRequest("there is no field %q; %s may have %s", Clip(path+name), inWords(path), fieldList(known)).With("field", Clip(path+name))
+		return BadRequest("there is no field %q; %s may have %s", Clip(path+name), inWords(path),
+			fieldList(known)).With("field", Clip(path+name))
 	}
 	path, t := misfit(body, reflect.TypeOf(dst), "")
 	where := ""

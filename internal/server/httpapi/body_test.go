@@ -80,7 +80,8 @@ func TestBindRefuses(t *testing.T) {
 		var dst bodySample
 		err := bindText(strings.NewReader(test.body), &dst, false, "application/json")
 		refusal, ok := errors.AsType[*Error](err)
-		if !ok || refusal.Status != 400 || refusal.Code != "VALIDATION" || !strings.Contains(refusal.Message, test.want) {
+		if !ok || refusal.Status != 400 || refusal.Code != "VALIDATION" ||
+			!strings.Contains(refusal.Message, test.want) {
 			t.Errorf("%s: %v, want 400 with %q", test.name, err, test.want)
 		}
 	}
@@ -97,7 +98,8 @@ func TestBindAccepts(t *testing.T) {
 		`{"name":null}`:                             "",
 	} {
 		var dst bodySample
-		if err := bindText(strings.NewReader(body), &dst, false, "application/json; charset=UTF-8"); err != nil || dst.Name != want {
+		if err := bindText(strings.NewReader(body), &dst, false, "application/json; charset=UTF-8"); err != nil ||
+			dst.Name != want {
 			t.Errorf("%s: %q, %v; want %q", body, dst.Name, err, want)
 		}
 	}
@@ -176,7 +178,8 @@ func TestBindBoundsTheBody(t *testing.T) {
 func FuzzBind(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"name":"\ud83d\ude00","cols":3}`, `{"name":"\ud83d"}`, `{"env":{"a":"b","a":""}}`, `{"cmd":["\\",""]}`,
-		`{"inner":{"deep":1}}`, `[[[[`, `{"name":"\"}`, "{\"name\":\"\xff\"}", `{"a":{"b":[{"c":"d"}]}}`, `{"\u006eame":""}`, `nul`,
+		`{"inner":{"deep":1}}`, `[[[[`, `{"name":"\"}`, "{\"name\":\"\xff\"}", `{"a":{"b":[{"c":"d"}]}}`,
+		`{"\u006eame":""}`, `nul`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -201,7 +204,8 @@ func FuzzBind(f *testing.F) {
 				t.Fatalf("accepted the field %q", name)
 			}
 		}
-		if strings.Count(got.Name, "\ufffd") > strings.Count(string(body), "\ufffd")+strings.Count(strings.ToLower(string(body)), `\ufffd`) {
+		if strings.Count(got.Name, "\ufffd") > strings.Count(string(body),
+			"\ufffd")+strings.Count(strings.ToLower(string(body)), `\ufffd`) {
 			t.Fatalf("text was replaced: %q from %q", got.Name, body)
 		}
 	})

@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// misfit finds the value that cannot be decoded into a type: the path to it, as policy.idle_seconds or messages[2].role, and the type that is wanted there.
+// misfit finds the value that cannot be decoded into a type: the path to it, as policy.idle_seconds
+// or messages[2].role, and the type that is wanted there.
 func misfit(raw json.RawMessage, t reflect.Type, path string) (string, reflect.Type) {
 	t = pointed(t)
 	for name, part := range parts(raw, t) {
@@ -18,7 +19,8 @@ func misfit(raw json.RawMessage, t reflect.Type, path string) (string, reflect.T
 	return path, t
 }
 
-// strange finds a field that a type does not have: the path to the object it is in, with the point before its name, the name, and the names that are known there.
+// strange finds a field that a type does not have: the path to the object it is in, with the point
+// before its name, the name, and the names that are known there.
 func strange(raw json.RawMessage, t reflect.Type, path string) (in, name string, known []string, found bool) {
 	t = pointed(t)
 	var fields map[string]json.RawMessage
@@ -59,7 +61,8 @@ type part struct {
 	t   reflect.Type
 }
 
-// parts are what an object, an array or a map consists of, by name or by [index]; nothing of another value.
+// parts are what an object, an array or a map consists of, by name or by [index]; nothing of
+// another value.
 func parts(raw json.RawMessage, t reflect.Type) map[string]part {
 	list := map[string]part{}
 	if decodesItself(t) {

@@ -62,7 +62,8 @@ func (s *bodyScan) push(object bool) {
 func (s *bodyScan) text(start, end int) error {
 	quoted := s.body[start:end]
 	if i := stream.LoneSurrogate(quoted); i >= 0 {
-		return BadRequest("the text has half a surrogate pair at %s, which is no character; send bytes that are not text as data_b64",
+		return BadRequest("the text has half a surrogate pair at %s, which is no character; send bytes that are not "+
+			"text as data_b64",
 			position(s.body, start+i))
 	}
 	if len(s.open) == 0 || !s.open[len(s.open)-1].isKey {
@@ -72,11 +73,13 @@ func (s *bodyScan) text(start, end int) error {
 	top.isKey = false
 	name := unquote(quoted)
 	if len(s.open) == 1 && s.fields != nil && !slices.Contains(s.fields, name) {
-		return BadRequest("there is no field %q (%s); the body may have %s", Clip(name), position(s.body, start), fieldList(s.fields)).
+		return BadRequest("there is no field %q (%s); the body may have %s", Clip(name), position(s.body, start),
+			fieldList(s.fields)).
 			With("field", Clip(name))
 	}
 	if top.names[name] {
-		return BadRequest("the field %q is given twice (%s)", Clip(name), position(s.body, start)).With("field", Clip(name))
+		return BadRequest("the field %q is given twice (%s)", Clip(name), position(s.body, start)).With("field",
+			Clip(name))
 	}
 	top.names[name] = true
 	return nil

@@ -93,7 +93,8 @@ func (b *bodyWriter) Finish() error {
 	if !b.Begun {
 		return WriteBody(b.c, http.StatusOK, b.buf)
 	}
-	defer func() { _ = http.NewResponseController(b.c.Response()).SetWriteDeadline(time.Time{}) }() // the connection may serve more
+	// the connection may serve more
+	defer func() { _ = http.NewResponseController(b.c.Response()).SetWriteDeadline(time.Time{}) }()
 	if err := b.send(); err != nil {
 		return err
 	}

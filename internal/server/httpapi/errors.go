@@ -65,7 +65,9 @@ var ErrorTable = []errorRow{
 
 	// Before all others: whatever could not be done, this is why.
 	{descriptors.ErrExhausted, http.StatusServiceUnavailable, "NO_DESCRIPTORS", ""},
-	{unix.EMFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS", "the server, or the keeper of its programs, has no file descriptor left; end something, or start them with a higher limit"},
+	{unix.EMFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS",
+		"the server, or the keeper of its programs, has no file descriptor left; end something, or start them with a " +
+			"higher limit"},
 	{unix.ENFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS", "the system has no file descriptor left"},
 	{unix.ENOMEM, http.StatusServiceUnavailable, "NO_MEMORY", "the system has no memory left for this"},
 
@@ -151,7 +153,8 @@ var ErrorTable = []errorRow{
 	{datadir.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
 
 	{context.Canceled, http.StatusServiceUnavailable, "CANCELED", "the request was given up before it was done"},
-	{context.DeadlineExceeded, http.StatusServiceUnavailable, "DEADLINE", "the request took longer than the server allows"},
+	{context.DeadlineExceeded, http.StatusServiceUnavailable, "DEADLINE",
+		"the request took longer than the server allows"},
 }
 
 // ClipLength bounds what is repeated of a request in messages and logs, in
@@ -161,7 +164,8 @@ const ClipLength = 200
 // minRetryAfter goes with every 429; no limit of ours is worth a retry sooner.
 const minRetryAfter = time.Second
 
-// RetryDescriptors is what a client is told to wait when there are no descriptors: somebody has to end something.
+// RetryDescriptors is what a client is told to wait when there are no descriptors: somebody has to
+// end something.
 const RetryDescriptors = 5 * time.Second
 
 // RefusedBodyTimeout is how long the rest of a refused request's body may take.
@@ -275,12 +279,13 @@ func errorOfEcho(routed *echo.HTTPError, c echo.Context) *Error {
 	return NewError(routed.Code, code, "%v", routed.Message)
 }
 
-// noFailures are refusals by the server that nobody has to look into: it leaves, or was asked for what it never had.
+// noFailures are refusals by the server that nobody has to look into: it leaves, or was asked for
+// what it never had.
 var noFailures = []string{"CLOSING", "NO_DESCRIPTORS", "NO_MEMORY", "CAPABILITY"}
 
 // HandleError is the server's echo.HTTPErrorHandler: it logs the cause of a
-// failure of ours once, with the request id, and sends the rest. A response that already began is left alone, and
-// a HEAD gets no body.
+// failure of ours once, with the request id, and sends the rest. A response that already began is
+// left alone, and a HEAD gets no body.
 func HandleError(err error, c echo.Context) {
 	e := ErrorFor(err, c)
 	id := c.Response().Header().Get(echo.HeaderXRequestID)

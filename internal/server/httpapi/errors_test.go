@@ -78,7 +78,8 @@ func failing(t *testing.T, handler echo.HandlerFunc) (get func(method, path stri
 // wantCode fails unless the reply is our JSON refusal with status and code.
 func wantCode(t testing.TB, r reply, status int, code string) {
 	t.Helper()
-	if r.status != status || !strings.Contains(r.body, `"code":"`+code+`"`) || !strings.Contains(r.body, `"details":{`) {
+	if r.status != status || !strings.Contains(r.body, `"code":"`+code+`"`) ||
+		!strings.Contains(r.body, `"details":{`) {
 		t.Errorf("got %d %s, want %d %s", r.status, r.body, status, code)
 	}
 }
@@ -123,7 +124,8 @@ func TestFailureIsLoggedOnceWithRequestID(t *testing.T) {
 	get, log := failing(t, func(echo.Context) error { return errors.New("the disk sang") })
 	r := get("GET", "/x?ticket=hush")
 	id := r.header.Get("X-Request-Id")
-	if id == "" || strings.Count(log.String(), "the disk sang") != 1 || !strings.Contains(log.String(), "request_id="+id) ||
+	if id == "" || strings.Count(log.String(), "the disk sang") != 1 ||
+		!strings.Contains(log.String(), "request_id="+id) ||
 		!strings.Contains(r.body, id) {
 		t.Errorf("id %q, reply %s, log %s", id, r.body, log)
 	}

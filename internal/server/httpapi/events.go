@@ -67,7 +67,8 @@ func AppendEvent(b []byte, name string, v any) []byte {
 	return fmt.Appendf(b, "event: %s\ndata: %s\n\n", name, data)
 }
 
-// HeadOfEvents answers HEAD where GET is a stream of events: with its headers, at once, and without a viewer.
+// HeadOfEvents answers HEAD where GET is a stream of events: with its headers, at once, and without
+// a viewer.
 func HeadOfEvents(c echo.Context) error {
 	setEventHeader(c.Response().Header())
 	return c.NoContent(http.StatusOK)

@@ -39,5 +39,6 @@ func OrNone[T any](list []T) []T {
 	return list
 }
 
-// MaxNumber bounds what numbers of events and entries may be, so that one more still is a number in JSON.
+// MaxNumber bounds what numbers of events and entries may be, so that one more still is a number in
+// JSON.
 const MaxNumber = 1 << 53

@@ -23,7 +23,8 @@ func SpeakVersion(next echo.HandlerFunc) echo.HandlerFunc {
 		for _, wanted := range c.Request().Header.Values(versionHeader) {
 			if wanted != spoken {
 				return NewError(http.StatusBadRequest, "UNSUPPORTED_API_VERSION",
-					"this server speaks version %s of its API, not %q; leave the header %s out or say %s", spoken, Clip(wanted), versionHeader, spoken).
+					"this server speaks version %s of its API, not %q; leave the header %s out or say %s", spoken,
+					Clip(wanted), versionHeader, spoken).
 					With("spoken", []int{APIVersion})
 			}
 		}

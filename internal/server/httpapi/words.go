@@ -5,10 +5,12 @@ import (
 	"strings"
 )
 
-// plainWord is a word that a shell takes as it is, and reservedWord one that it does not in the first place.
+// plainWord is a word that a shell takes as it is, and reservedWord one that it does not in the
+// first place.
 var (
 	plainWord    = regexp.MustCompile(`^[A-Za-z0-9_@%+:,./-]+$`)
-	reservedWord = regexp.MustCompile(`^(if|then|elif|else|fi|for|while|until|do|done|case|esac|in|select|function|time|coproc)$`)
+	reservedWord = regexp.MustCompile(`^(if|then|elif|else|fi|for|while|until|do|done|case|esac|in|select|function|` +
+		`time|coproc)$`)
 )
 
 // ShellWords is shell text that gives a program exactly these words.

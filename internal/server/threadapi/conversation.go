@@ -38,7 +38,8 @@ func conversationOf(c echo.Context) string {
 	return c.QueryParam("record")
 }
 
-// readConversation replies with a part of the conversation that the query, or the path, names; else of the current one.
+// readConversation replies with a part of the conversation that the query, or the path, names; else
+// of the current one.
 func (s *Service) readConversation(c echo.Context, read func(m *store.Manager, thread, rid string) (any, error)) error {
 	m, id, err := s.conversations(c)
 	if err != nil {
@@ -51,17 +52,24 @@ func (s *Service) readConversation(c echo.Context, read func(m *store.Manager, t
 	return httpapi.WriteJSON(c, http.StatusOK, v)
 }
 
-// changeConversation reads the body and does something to the current conversation with it. The thread is made for it when nothing is wrong with it.
-func changeConversation[T any](s *Service, c echo.Context, status int, do func(m *store.Manager, thread string, req T) (any, error)) error {
+// changeConversation reads the body and does something to the current conversation with it. The
+// thread is made for it when nothing is wrong with it.
+func changeConversation[T any](s *Service, c echo.Context, status int,
+	do func(m *store.Manager, thread string, req T) (any, error)) error {
 	var req T
 	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
 		return err
 	}
-	return writeConversation(c, status, s.Threads.WriteConversation, func(m *store.Manager, thread string) (any, error) { return do(m, thread, req) })
+	return writeConversation(c, status, s.Threads.WriteConversation,
+		func(m *store.Manager, thread string) (any, error) {
+			return do(m, thread, req)
+		})
 }
 
-// writeConversation has something done to the conversation of the thread a path names by write, which may do it twice, and replies with what it says.
-func writeConversation(c echo.Context, status int, write func(context.Context, string, func(*store.Manager) error) error,
+// writeConversation has something done to the conversation of the thread a path names by write,
+// which may do it twice, and replies with what it says.
+func writeConversation(c echo.Context, status int,
+	write func(context.Context, string, func(*store.Manager) error) error,
 	do func(m *store.Manager, thread string) (any, error)) error {
 	id, err := threadOf(c)
 	if err != nil {
@@ -118,7 +126,8 @@ func (s *Service) getLatestConversation(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, h)
 }
 
-// Keys that GET …/record adds to what a conversation file has. A document that is imported is without them.
+// Keys that GET …/record adds to what a conversation file has. A document that is imported is
+// without them.
 const (
 	lastTurnKey   = "last_turn_summary" // the newest turn, or null
 	threadKey     = "thread_id"
@@ -126,7 +135,8 @@ const (
 	recordReplyOf = "json"
 )
 
-// getConversation sends a conversation as its file has it, with the newest turn beside it unless the form of the file is asked for.
+// getConversation sends a conversation as its file has it, with the newest turn beside it unless
+// the form of the file is asked for.
 func (s *Service) getConversation(c echo.Context) error {
 	format := c.QueryParam("format")
 	if format != "" && format != recordFileOf && format != recordReplyOf {
@@ -153,7 +163,8 @@ func (s *Service) getConversation(c echo.Context) error {
 	return httpapi.WriteBody(c, http.StatusOK, text)
 }
 
-// unwritten is the document of a conversation that is not there yet: what names and dates it is null, and the rest is as in a new one.
+// unwritten is the document of a conversation that is not there yet: what names and dates it is
+// null, and the rest is as in a new one.
 func unwritten(text []byte) ([]byte, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
@@ -201,7 +212,10 @@ func (s *Service) putConversation(c echo.Context) error {
 	}
 	delete(d.Extra, lastTurnKey)
 	delete(d.Extra, threadKey)
-	return writeConversation(c, http.StatusOK, s.Threads.WriteConversation, func(m *store.Manager, thread string) (any, error) { return m.Import(thread, d) })
+	return writeConversation(c, http.StatusOK, s.Threads.WriteConversation,
+		func(m *store.Manager, thread string) (any, error) {
+			return m.Import(thread, d)
+		})
 }
 
 // recordsReply is the reply of GET …/records.
@@ -218,7 +232,8 @@ func (s *Service) getConversations(c echo.Context) error {
 }
 
 func (s *Service) getState(c echo.Context) error {
-	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) { return m.State(thread, rid) })
+	return s.readConversation(c,
+		func(m *store.Manager, thread, rid string) (any, error) { return m.State(thread, rid) })
 }
 
 // anyKeys is a body of which package record, or nobody, knows the keys.
@@ -235,5 +250,6 @@ func (s *Service) patchState(c echo.Context) error {
 }
 
 func (s *Service) getUsage(c echo.Context) error {
-	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) { return m.Usage(thread, rid) })
+	return s.readConversation(c,
+		func(m *store.Manager, thread, rid string) (any, error) { return m.Usage(thread, rid) })
 }

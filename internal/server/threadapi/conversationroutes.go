@@ -7,7 +7,8 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// conversationRoutes are a thread's record: what the harness that drives it did. Those that read take ?record=ID for a conversation that is not the current one.
+// conversationRoutes are a thread's record: what the harness that drives it did. Those that read
+// take ?record=ID for a conversation that is not the current one.
 func (s *Service) conversationRoutes() []httpapi.Route {
 	return slices.Concat(s.documentRoutes(), s.listRoutes(), s.driverRoutes())
 }
@@ -17,14 +18,17 @@ func (s *Service) documentRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Get("/api/threads/latest", s.getLatestConversation, "the thread whose record was changed last").
 			Doc("getLatestRecord", "record", "The record that was changed last").
-			Text("Of the current records of all threads. A thread that was called latest before the name was reserved is " +
+			Text("Of the current records of all threads. A thread that was called latest before the name was " +
+				"reserved is " +
 				"replied itself.").
 			Gives("RecordHead NoRecord NoCompute"),
-		httpapi.Get("/api/threads/:id/record", s.getConversation, "the whole record; ?format=loader as its file has it").
+		httpapi.Get("/api/threads/:id/record", s.getConversation,
+			"the whole record; ?format=loader as its file has it").
 			Doc("getRecord", "record", "The whole record").
 			Params("record recordFormat").
 			Gives("Record Invalid NoRecord NoCompute"),
-		httpapi.Put("/api/threads/:id/record", s.putConversation, "import a record, as its file has it, as the current one").
+		httpapi.Put("/api/threads/:id/record", s.putConversation,
+			"import a record, as its file has it, as the current one").
 			Doc("importRecord", "record", "Import a record").
 			Text("It becomes the current one; the one before is kept. The same file again changes nothing.").
 			Takes(wire.ImportRecord{}, "The file.").
@@ -36,9 +40,11 @@ func (s *Service) documentRoutes() []httpapi.Route {
 			Doc("getOneRecord", "record", "One of the records, whole").
 			Params("recordFormat").
 			Gives("Record Invalid NoRecord NoCompute"),
-		httpapi.Get("/api/threads/:id/messages", s.getMessages, "the messages; ?archived=1 all that were ever appended; ?after=&limit=&newest=1").
+		httpapi.Get("/api/threads/:id/messages", s.getMessages,
+			"the messages; ?archived=1 all that were ever appended; ?after=&limit=&newest=1").
 			Doc("listMessages", "record", "The messages").
-			Text("Those that are not archived, with the summary of the others before them; ?archived=1 gives every message as " +
+			Text("Those that are not archived, with the summary of the others before them; ?archived=1 gives every " +
+				"message as " +
 				"it was appended.").
 			Params("record afterSeq pageLimit newest archived").
 			Gives("MessageList Invalid NoRecord NoCompute"),
@@ -62,7 +68,8 @@ func (s *Service) documentRoutes() []httpapi.Route {
 // listRoutes are about its lists.
 func (s *Service) listRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		httpapi.Get("/api/threads/:id/timeline", s.getTimeline, "the newest decisions; with ?after=&limit= all of them").
+		httpapi.Get("/api/threads/:id/timeline", s.getTimeline,
+			"the newest decisions; with ?after=&limit= all of them").
 			Doc("getTimeline", "record", "The timeline").
 			Text("The newest 24 entries; with after or limit all of them can be had.").
 			Params("record afterSeq pageLimit newest").
@@ -71,9 +78,11 @@ func (s *Service) listRoutes() []httpapi.Route {
 			Doc("appendTimeline", "record", "Append a decision").
 			Takes(wire.TimelineEntry{}, "The decision.").
 			Gives("SeqAdded Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.Get("/api/threads/:id/trace", s.getTrace, "the completion trace, projected from the timeline where that says it").
+		httpapi.Get("/api/threads/:id/trace", s.getTrace,
+			"the completion trace, projected from the timeline where that says it").
 			Doc("getTrace", "record", "The completion trace").
-			Text("Projected from the timeline as it is now when that has the last completion decision of the state; else what " +
+			Text("Projected from the timeline as it is now when that has the last completion decision of the state; " +
+				"else what " +
 				"was given.").
 			Params("record").
 			Gives("Trace Invalid NoRecord NoCompute"),
@@ -112,7 +121,8 @@ func (s *Service) listRoutes() []httpapi.Route {
 			Doc("getUsage", "record", "What all turns used").
 			Params("record").
 			Gives("Usage Invalid NoRecord NoCompute"),
-		httpapi.Get("/api/threads/:id/compactions", s.getCompactions, "the compactions with their summaries; ?after=&limit=").
+		httpapi.Get("/api/threads/:id/compactions", s.getCompactions,
+			"the compactions with their summaries; ?after=&limit=").
 			Doc("listCompactions", "record", "The compactions").
 			Params("record afterSeq pageLimit newest").
 			Gives("CompactionList Invalid NoRecord NoCompute"),
@@ -122,12 +132,14 @@ func (s *Service) listRoutes() []httpapi.Route {
 // driverRoutes are for who drives the thread.
 func (s *Service) driverRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		httpapi.Post("/api/threads/:id/compact", s.postCompact, "put older messages behind a summary if there is enough of them").
+		httpapi.Post("/api/threads/:id/compact", s.postCompact,
+			"put older messages behind a summary if there is enough of them").
 			Doc("compact", "record", "Put older messages behind a summary").
 			Text("When they are worth it. Nothing is lost: ?archived=1 of the messages has them all.").
 			MayTake(wire.Compact{}, "How.").
 			Gives("Compacted Invalid NoRecord RecordExists TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.Post("/api/threads/:id/attach", s.postAttach, "say who drives the thread from now on, and get where it stands").
+		httpapi.Post("/api/threads/:id/attach", s.postAttach,
+			"say who drives the thread from now on, and get where it stands").
 			Doc("attach", "record", "Say who drives the thread from now on").
 			Takes(wire.Attach{}, "Who.").
 			Gives("Attached Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),

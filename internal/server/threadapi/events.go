@@ -53,9 +53,10 @@ func (s *Service) getThreadEvents(c echo.Context) error {
 // fromNow is the since of a client that reads how things are and wants to be told what changes.
 const fromNow = "latest"
 
-// eventsSince is the number of the last event that the client has. An EventSource that reconnects by itself asks
-// with its first URL and says in a header how far it has come. A number that the thread has not reached is of another
-// thread that had its id before: all of this one's events are new.
+// eventsSince is the number of the last event that the client has. An EventSource that reconnects
+// by itself asks with its first URL and says in a header how far it has come. A number that the
+// thread has not reached is of another thread that had its id before: all of this one's events are
+// new.
 func (s *Service) eventsSince(c echo.Context, thread string) (since int64, err error) {
 	last, e := strconv.ParseInt(c.Request().Header.Get("Last-Event-ID"), 10, 64)
 	told, latest := e == nil, c.QueryParam("since") == fromNow
@@ -96,8 +97,8 @@ func wantsList(c echo.Context) (bool, error) {
 	}
 }
 
-// streamEvents sends the events after since, then those that happen. It reads the records at the client's own
-// speed: nothing is kept for a slow one.
+// streamEvents sends the events after since, then those that happen. It reads the records at the
+// client's own speed: nothing is kept for a slow one.
 func (s *Service) streamEvents(c echo.Context, thread string, since int64) error {
 	events, err := s.Threads.ThreadEvents(thread, since)
 	if err != nil {
@@ -148,16 +149,19 @@ func nextEvents(ctx context.Context, events *service.ThreadEvents, b []byte) ([]
 	return b, err
 }
 
-// sayGoodbye tells the client why there is no more, unless it has left or was told: the thread is deleted.
+// sayGoodbye tells the client why there is no more, unless it has left or was told: the thread is
+// deleted.
 func sayGoodbye(c echo.Context, wire httpapi.EventWriter, cause error) {
 	_, lost := errors.AsType[*httpapi.SendError](cause)
 	if lost || errors.Is(cause, io.EOF) || errors.Is(cause, context.Canceled) {
 		return
 	}
-	_ = wire.Send(httpapi.AppendEvent(nil, "error", httpapi.BodyOf(httpapi.ErrorFor(cause, c)))) // else the client has gone too
+	// else the client has gone too
+	_ = wire.Send(httpapi.AppendEvent(nil, "error", httpapi.BodyOf(httpapi.ErrorFor(cause, c))))
 }
 
-// appendThreadEvent appends an event of an event stream. One without a number has no id, which leaves the client's as it is.
+// appendThreadEvent appends an event of an event stream. One without a number has no id, which
+// leaves the client's as it is.
 func appendThreadEvent(b []byte, e thread.Event) []byte {
 	if e.Seq > 0 {
 		b = fmt.Appendf(b, "id: %d\n", e.Seq)

@@ -13,10 +13,12 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// defaultLeases is how many leases a list has unless asked otherwise: each costs some questions to the database.
+// defaultLeases is how many leases a list has unless asked otherwise: each costs some questions to
+// the database.
 const defaultLeases = 100
 
-// leaseListReply is the reply of GET /api/leases. Next is the `after` of the next part, absent at the end.
+// leaseListReply is the reply of GET /api/leases. Next is the `after` of the next part, absent at
+// the end.
 type leaseListReply struct {
 	Leases []thread.LeaseReply `json:"leases"`
 	Next   string              `json:"next,omitempty"`
@@ -43,7 +45,8 @@ func (s *Service) getLeases(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, leaseListReply{httpapi.OrNone(list), next})
 }
 
-// leaseRequest is the body of POST /api/leases. Config is for the provider alone and is never told again.
+// leaseRequest is the body of POST /api/leases. Config is for the provider alone and is never told
+// again.
 type leaseRequest struct {
 	ID       string                     `json:"id"`
 	Provider string                     `json:"provider_name"`
@@ -111,7 +114,8 @@ func changeLease(c echo.Context, do func(context.Context, string) (thread.LeaseR
 }
 
 // changeCheckedLease is changeLease for what the permissions of all threads of the lease allow.
-func (s *Service) changeCheckedLease(c echo.Context, tool string, do func(context.Context, string) (thread.LeaseReply, error)) error {
+func (s *Service) changeCheckedLease(c echo.Context, tool string,
+	do func(context.Context, string) (thread.LeaseReply, error)) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err

@@ -31,7 +31,8 @@ func changeThread(c echo.Context, do func(context.Context, string) (thread.Layer
 	return changeNamed(c, do, threadView)
 }
 
-// changeNamed does something to what a path names, also when the client hangs up, and replies with a view of it.
+// changeNamed does something to what a path names, also when the client hangs up, and replies with
+// a view of it.
 func changeNamed[T any](c echo.Context, do func(context.Context, string) (T, error), view func(T) any) error {
 	id, err := threadOf(c)
 	if err != nil {
@@ -53,7 +54,8 @@ func (s *Service) postThreadResume(c echo.Context) error {
 }
 
 // changeCheckedThread is changeThread for what its permissions allow.
-func (s *Service) changeCheckedThread(c echo.Context, tool string, do func(context.Context, string) (thread.Layers, error)) error {
+func (s *Service) changeCheckedThread(c echo.Context, tool string,
+	do func(context.Context, string) (thread.Layers, error)) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -75,7 +77,8 @@ func (s *Service) deleteThreadSandbox(c echo.Context) error {
 	return changeThread(c, s.Threads.DestroyThread)
 }
 
-// policyRequest is a policy in a request. What is absent stays as it was; a budget is given as a whole.
+// policyRequest is a policy in a request. What is absent stays as it was; a budget is given as a
+// whole.
 type policyRequest struct {
 	Idle   *float64       `json:"idle_seconds,omitempty"`
 	Max    *float64       `json:"max_seconds,omitempty"`
@@ -198,13 +201,15 @@ func (s *Service) postTerminalRollback(c echo.Context) error {
 		return err
 	}
 	if req.Version == nil || *req.Version < 0 {
-		return httpapi.BadRequest(`"version" is needed: the number of an earlier state, from 0`).With("field", "version")
+		return httpapi.BadRequest(`"version" is needed: the number of an earlier state, from 0`).With("field",
+			"version")
 	}
 	id, err := threadOf(c)
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c, id, permission.ToolRollback, permission.RollbackArgs{Terminal: c.Param("tid"), Version: *req.Version}); err != nil {
+	if err := s.Check(c, id, permission.ToolRollback,
+		permission.RollbackArgs{Terminal: c.Param("tid"), Version: *req.Version}); err != nil {
 		return err
 	}
 	reply, err := s.Threads.RollbackTerminal(httpapi.Unhurried(c), id, c.Param("tid"), *req.Version)

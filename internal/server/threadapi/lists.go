@@ -21,7 +21,8 @@ func valuesOf[T any](items []store.Item[T]) []T {
 	return list
 }
 
-// firstOf is the number of the first of a part of a list, 0 of an empty one; the others follow without a gap.
+// firstOf is the number of the first of a part of a list, 0 of an empty one; the others follow
+// without a gap.
 func firstOf[T any](items []store.Item[T]) int64 {
 	if len(items) == 0 {
 		return 0
@@ -51,27 +52,29 @@ type entryFields conversation.Entry
 
 // postTimeline keeps keys that nobody knows, and refuses wrong types of those that are known.
 func (s *Service) postTimeline(c echo.Context) error {
-	return changeConversation(s, c, http.StatusCreated, func(m *store.Manager, thread string, req anyKeys) (any, error) {
-		body, err := httpapi.Encode(req)
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(body, new(entryFields)); err != nil {
-			return nil, httpapi.ErrorDecode(body, new(entryFields), err)
-		}
-		var e conversation.Entry
-		if err := json.Unmarshal(body, &e); err != nil {
-			return nil, err
-		}
-		added, err := m.AddTimeline(thread, []conversation.Entry{e})
-		if err != nil {
-			return nil, err
-		}
-		return wire.Seq{Seq: added[0].Seq}, nil
-	})
+	return changeConversation(s, c, http.StatusCreated,
+		func(m *store.Manager, thread string, req anyKeys) (any, error) {
+			body, err := httpapi.Encode(req)
+			if err != nil {
+				return nil, err
+			}
+			if err := json.Unmarshal(body, new(entryFields)); err != nil {
+				return nil, httpapi.ErrorDecode(body, new(entryFields), err)
+			}
+			var e conversation.Entry
+			if err := json.Unmarshal(body, &e); err != nil {
+				return nil, err
+			}
+			added, err := m.AddTimeline(thread, []conversation.Entry{e})
+			if err != nil {
+				return nil, err
+			}
+			return wire.Seq{Seq: added[0].Seq}, nil
+		})
 }
 
-// traceReply is the reply of GET and POST …/trace. Derived says that it is projected from the timeline; then what was given is not told.
+// traceReply is the reply of GET and POST …/trace. Derived says that it is projected from the
+// timeline; then what was given is not told.
 type traceReply struct {
 	Derived bool                      `json:"derived"`
 	Trace   []conversation.TraceEntry `json:"completion_trace"`
@@ -85,20 +88,23 @@ func (s *Service) getTrace(c echo.Context) error {
 }
 
 func (s *Service) postTrace(c echo.Context) error {
-	return changeConversation(s, c, http.StatusCreated, func(m *store.Manager, thread string, req conversation.TraceEntry) (any, error) {
-		list, derived, err := m.AddTrace(thread, req)
-		return traceReply{derived, httpapi.OrNone(list)}, err
-	})
+	return changeConversation(s, c, http.StatusCreated,
+		func(m *store.Manager, thread string, req conversation.TraceEntry) (any, error) {
+			list, derived, err := m.AddTrace(thread, req)
+			return traceReply{derived, httpapi.OrNone(list)}, err
+		})
 }
 
 func (s *Service) getLedger(c echo.Context) error {
-	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) { return m.Ledger(thread, rid) })
+	return s.readConversation(c,
+		func(m *store.Manager, thread, rid string) (any, error) { return m.Ledger(thread, rid) })
 }
 
 func (s *Service) putLedger(c echo.Context) error {
-	return changeConversation(s, c, http.StatusOK, func(m *store.Manager, thread string, req conversation.Ledger) (any, error) {
-		return m.PutLedger(thread, req)
-	})
+	return changeConversation(s, c, http.StatusOK,
+		func(m *store.Manager, thread string, req conversation.Ledger) (any, error) {
+			return m.PutLedger(thread, req)
+		})
 }
 
 // promptsReply is the reply of GET …/prompts.
@@ -119,8 +125,9 @@ func (s *Service) getPrompts(c echo.Context) error {
 }
 
 func (s *Service) postPrompt(c echo.Context) error {
-	return changeConversation(s, c, http.StatusCreated, func(m *store.Manager, thread string, req conversation.Prompt) (any, error) {
-		p, added, err := m.AddPrompt(thread, req)
-		return wire.PromptAdded{Seq: p.Seq, Skipped: !added}, err
-	})
+	return changeConversation(s, c, http.StatusCreated,
+		func(m *store.Manager, thread string, req conversation.Prompt) (any, error) {
+			p, added, err := m.AddPrompt(thread, req)
+			return wire.PromptAdded{Seq: p.Seq, Skipped: !added}, err
+		})
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// messagesReply is the reply of GET …/messages. Next is the `after` of the next part, absent at the end.
+// messagesReply is the reply of GET …/messages. Next is the `after` of the next part, absent at the
+// end.
 type messagesReply struct {
 	Thread   string              `json:"thread_id"`
 	Record   *string             `json:"session_id"` // null: nobody has written one yet
@@ -77,22 +78,23 @@ func (r messageRequest) list() ([]conversation.Message, error) {
 }
 
 func (s *Service) postMessages(c echo.Context) error {
-	return changeConversation(s, c, http.StatusCreated, func(m *store.Manager, thread string, req messageRequest) (any, error) {
-		list, err := req.list()
-		if err != nil {
-			return nil, err
-		}
-		kept, err := m.Append(thread, list)
-		if err != nil {
-			return nil, err
-		}
-		reply := wire.Appended{Messages: make([]wire.AppendedMessage, 0, len(kept))}
-		for _, k := range kept {
-			reply.Seq = k.Seq
-			reply.Messages = append(reply.Messages, wire.AppendedMessage{Seq: k.Seq, CreatedAt: k.At})
-		}
-		return reply, nil
-	})
+	return changeConversation(s, c, http.StatusCreated,
+		func(m *store.Manager, thread string, req messageRequest) (any, error) {
+			list, err := req.list()
+			if err != nil {
+				return nil, err
+			}
+			kept, err := m.Append(thread, list)
+			if err != nil {
+				return nil, err
+			}
+			reply := wire.Appended{Messages: make([]wire.AppendedMessage, 0, len(kept))}
+			for _, k := range kept {
+				reply.Seq = k.Seq
+				reply.Messages = append(reply.Messages, wire.AppendedMessage{Seq: k.Seq, CreatedAt: k.At})
+			}
+			return reply, nil
+		})
 }
 
 // compactionsReply is the reply of GET …/compactions.
@@ -123,13 +125,15 @@ func (s *Service) postCompact(c echo.Context) error {
 		return err
 	}
 	if req.KeepLast < 0 || req.Threshold < 0 || req.ContextWindow < 0 {
-		return httpapi.BadRequest("keep_last %d, threshold %d, context_window %d: each is 0, for the default, or more", req.KeepLast, req.Threshold, req.ContextWindow)
+		return httpapi.BadRequest("keep_last %d, threshold %d, context_window %d: each is 0, for the default, or more",
+			req.KeepLast, req.Threshold, req.ContextWindow)
 	}
 	m, id, err := s.conversations(c)
 	if err != nil {
 		return err
 	}
-	a, ok, err := m.Compact(id, conversation.CompactOptions{Threshold: req.Threshold, ContextWindow: req.ContextWindow, Keep: req.KeepLast, Summary: req.Summary})
+	a, ok, err := m.Compact(id, conversation.CompactOptions{Threshold: req.Threshold, ContextWindow: req.ContextWindow,
+		Keep: req.KeepLast, Summary: req.Summary})
 	if err != nil {
 		return err
 	}
@@ -156,14 +160,17 @@ type turnRequest struct {
 }
 
 func (r turnRequest) turn() conversation.Turn {
-	return conversation.Turn{FinalResponse: r.FinalResponse, AssistantMessages: r.AssistantMessages, ToolResultMessages: r.ToolResultMessages, Iterations: r.Iterations,
-		ToolCalls: r.ToolCalls, Failures: r.Failures, VerificationStatus: r.VerificationStatus, Trace: r.Trace, DefinitionOfDone: r.DefinitionOfDone, WorkflowMode: r.WorkflowMode}
+	return conversation.Turn{FinalResponse: r.FinalResponse, AssistantMessages: r.AssistantMessages,
+		ToolResultMessages: r.ToolResultMessages, Iterations: r.Iterations,
+		ToolCalls: r.ToolCalls, Failures: r.Failures, VerificationStatus: r.VerificationStatus, Trace: r.Trace,
+		DefinitionOfDone: r.DefinitionOfDone, WorkflowMode: r.WorkflowMode}
 }
 
 func (s *Service) postTurn(c echo.Context) error {
-	return changeConversation(s, c, http.StatusCreated, func(m *store.Manager, thread string, req turnRequest) (any, error) {
-		return m.AddTurn(thread, req.turn(), req.Usage)
-	})
+	return changeConversation(s, c, http.StatusCreated,
+		func(m *store.Manager, thread string, req turnRequest) (any, error) {
+			return m.AddTurn(thread, req.turn(), req.Usage)
+		})
 }
 
 // turnsReply is the reply of GET …/turns.

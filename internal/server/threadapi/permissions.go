@@ -14,7 +14,8 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// permissionRoutes are about what may be done with a thread's terminals. They are not held by permissions themselves: who may call the server may change them.
+// permissionRoutes are about what may be done with a thread's terminals. They are not held by
+// permissions themselves: who may call the server may change them.
 func (s *Service) permissionRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Get("/api/threads/:id/permissions", s.getPermissions, "the permission mode and rules of a thread").
@@ -29,23 +30,27 @@ func (s *Service) permissionRoutes() []httpapi.Route {
 			Gives("Permissions Invalid NoThread TooLarge NotJSON NoCompute NoSpace"),
 		httpapi.Post("/api/threads/:id/authorize", s.postAuthorize, "what the permissions say about a call of a tool").
 			Doc("authorize", "permissions", "Ask what the permissions say").
-			Text("For tools that somebody else carries out. The decision is an event of the thread. `ask` makes an approval; "+
+			Text("For tools that somebody else carries out. The decision is an event of the thread. `ask` makes an "+
+				"approval; "+
 				"once that is approved, the identical call is `allow` once, within 10 minutes.").
 			Takes(wire.Authorize{}, "The call.").
 			Gives("Decision Invalid NoThread TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.Get("/api/threads/:id/approvals", s.getApprovals, "the calls that somebody was asked about, newest first; ?status=&limit=").
+		httpapi.Get("/api/threads/:id/approvals", s.getApprovals,
+			"the calls that somebody was asked about, newest first; ?status=&limit=").
 			Doc("listApprovals", "permissions", "List approvals").
 			Params("secrets approvalsStatus approvalsLimit").
 			Gives("Approvals Invalid NoThread NoCompute"),
 		httpapi.Post("/api/threads/:id/approvals/:aid", s.postApproval, "approve or deny a call").
 			Doc("decideApproval", "permissions", "Approve or deny a call").
-			Text("Approved, the identical call is let through once within 10 minutes; denied, it is refused for as long.").
+			Text("Approved, the identical call is let through once within 10 minutes; denied, it is refused for as "+
+				"long.").
 			Takes(wire.DecideApproval{}, "The answer.").
 			Gives("Approval Invalid NoThread Decided TooLarge NotJSON NoCompute NoSpace"),
 	}
 }
 
-// permissionsReply is a thread's permissions. Rules of the server are for all threads; counts are of both.
+// permissionsReply is a thread's permissions. Rules of the server are for all threads; counts are
+// of both.
 type permissionsReply struct {
 	Thread    string           `json:"thread_id"`
 	Mode      string           `json:"mode"`
@@ -59,7 +64,8 @@ type permissionsReply struct {
 
 func (s *Service) permissionsReply(p permission.Permissions) permissionsReply {
 	g := s.Threads.Enforcer()
-	reply := permissionsReply{Thread: p.Thread, Mode: p.Mode, Rules: listed(p.Rules), Active: g.Applies(p.Thread), Prompting: g.Prompting(p), Counts: g.Counts(p), Server: listed(g.Server())}
+	reply := permissionsReply{Thread: p.Thread, Mode: p.Mode, Rules: listed(p.Rules), Active: g.Applies(p.Thread),
+		Prompting: g.Prompting(p), Counts: g.Counts(p), Server: listed(g.Server())}
 	if p.UpdatedAt != "" {
 		reply.UpdatedAt = &p.UpdatedAt
 	}
@@ -157,7 +163,8 @@ func (s *Service) getApprovals(c echo.Context) error {
 	}
 	status := c.QueryParam("status")
 	if known := permission.ApprovalStatuses(); status != "" && !slices.Contains(known, status) {
-		return httpapi.BadRequest("status %q: %s are allowed", httpapi.Clip(status), strings.Join(known, ", ")).With("field", "status")
+		return httpapi.BadRequest("status %q: %s are allowed", httpapi.Clip(status),
+			strings.Join(known, ", ")).With("field", "status")
 	}
 	r, id, err := s.conversations(c)
 	if err != nil {

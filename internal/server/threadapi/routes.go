@@ -22,7 +22,8 @@ func (s *Service) layerRoutes() []httpapi.Route {
 			Gives("ThreadList Invalid NoCompute"),
 		httpapi.Post("/api/threads", s.postThread, "make a thread with its session, terminal and lease").
 			Doc("createThread", "threads", "Make a thread").
-			Text("With its session, terminal and lease. It is not needed: the first use of /session/{sid} makes the thread of "+
+			Text("With its session, terminal and lease. It is not needed: the first use of /session/{sid} makes the "+
+				"thread of "+
 				"that name.").
 			MayTake(wire.CreateThread{}, "What to make; nothing is a local thread with a name of the server's.").
 			Gives("ThreadMade Invalid NoThread Lifecycle TooLarge NotJSON Incapable NoCompute NoSpace"),
@@ -31,10 +32,12 @@ func (s *Service) layerRoutes() []httpapi.Route {
 			Gives("Thread NoThread NoCompute"),
 		httpapi.Delete("/api/threads/:id", s.deleteThread, "end everything of a thread and forget it").
 			Doc("deleteThread", "threads", "End everything of a thread and forget it").
-			Text("Programs, shells, screens, logs, records and events. A lease that was made for it and that nobody else uses " +
+			Text("Programs, shells, screens, logs, records and events. A lease that was made for it and that nobody " +
+				"else uses " +
 				"goes too.").
 			Gives("Done Invalid NoThread TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.Get("/api/threads/:id/session", s.getThreadSession, "the thread's session: how long its processes may live").
+		httpapi.Get("/api/threads/:id/session", s.getThreadSession,
+			"the thread's session: how long its processes may live").
 			Doc("getThreadSession", "threads", "The session").
 			Text("The live one, or the newest. One whose time is over is closed by looking at it.").
 			Gives("ThreadSession NoThread NoCompute"),
@@ -49,11 +52,14 @@ func (s *Service) layerRoutes() []httpapi.Route {
 			Doc("listThreadTerminals", "threads", "All terminals").
 			Params("secrets").
 			Gives("ThreadTerminals NoThread NoCompute"),
-		httpapi.Get("/api/threads/:id/commands", s.getThreadCommands, "the commands of a thread, newest last; ?terminal=&limit=&before=").
+		httpapi.Get("/api/threads/:id/commands", s.getThreadCommands,
+			"the commands of a thread, newest last; ?terminal=&limit=&before=").
 			Doc("listThreadCommands", "threads", "The commands of all terminals").
 			Params("ofTerminal limit before").
 			Gives("ThreadCommands Invalid NoThread NoCompute"),
-		httpapi.Get("/api/threads/:id/events", s.getThreadEvents, "everything that happens to a thread, as Server-Sent Events or, with ?format=json, as a list; ?since=&limit=").Streams().
+		httpapi.Get("/api/threads/:id/events", s.getThreadEvents,
+			"everything that happens to a thread, as Server-Sent Events or, with ?format=json, as a list; "+
+				"?since=&limit=").Streams().
 			Doc("getThreadEvents", "threads", "Everything that happens to a thread").
 			Params("eventsSince eventsFormat eventsLimit").
 			Gives("ThreadEvents Invalid NoThread NoCompute"),
@@ -67,14 +73,16 @@ func (s *Service) lifeRoutes() []httpapi.Route {
 			Doc("touchThread", "threads", "Note activity").
 			Text("The idle time begins anew. A paused session stays paused.").
 			Gives("ThreadSession Invalid NoThread Lifecycle TooLarge NotJSON NoCompute"),
-		httpapi.Patch("/api/threads/:id/policy", s.patchThreadPolicy, "change how long the thread's sessions may live and what they may use").
+		httpapi.Patch("/api/threads/:id/policy", s.patchThreadPolicy,
+			"change how long the thread's sessions may live and what they may use").
 			Doc("setThreadPolicy", "threads", "Change the policy").
 			Text("Of the live session too.").
 			Takes(wire.SetPolicy{}, "What changes.").
 			Gives("Thread Invalid NoThread TooLarge NotJSON NeedsApproval NoCompute NoSpace"),
 		httpapi.Post("/api/threads/:id/pause", s.postThreadPause, "stop the thread's processes where they are").
 			Doc("pauseThread", "threads", "Stop the processes where they are").
-			Text("Local processes get SIGSTOP, a provider's compute its own pause. A second time changes nothing. Commands " +
+			Text("Local processes get SIGSTOP, a provider's compute its own pause. A second time changes nothing. " +
+				"Commands " +
 				"and input resume a thread by themselves.").
 			Gives("Thread Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
 		httpapi.Post("/api/threads/:id/resume", s.postThreadResume, "let the thread's processes go on").
@@ -83,25 +91,31 @@ func (s *Service) lifeRoutes() []httpapi.Route {
 			Gives("Thread Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
 		httpapi.Post("/api/threads/:id/sandbox/pause", s.postThreadPause, "the same as …/pause").
 			Doc("pauseSandbox", "threads", "Stop the processes where they are").
-			Text("Local processes get SIGSTOP, a provider's compute its own pause. A second time changes nothing. Commands " +
+			Text("Local processes get SIGSTOP, a provider's compute its own pause. A second time changes nothing. " +
+				"Commands " +
 				"and input resume a thread by themselves. The same as …/pause.").
 			Gives("Thread Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
 		httpapi.Post("/api/threads/:id/sandbox/resume", s.postThreadResume, "the same as …/resume").
 			Doc("resumeSandbox", "threads", "Let the processes go on").
-			Text("A second time changes nothing. A thread whose session is over gets a new one. The same as …/resume.").
+			Text("A second time changes nothing. A thread whose session is over gets a new one. " +
+				"The same as …/resume.").
 			Gives("Thread Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.Delete("/api/threads/:id/sandbox", s.deleteThreadSandbox, "end the thread's processes and its compute; its state stays").
+		httpapi.Delete("/api/threads/:id/sandbox", s.deleteThreadSandbox,
+			"end the thread's processes and its compute; its state stays").
 			Doc("destroySandbox", "threads", "End the processes and the compute").
 			Text("Terminals and leases stay; the next use goes on in their state, on new compute.").
 			Gives("Thread Invalid NoThread TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.Post("/api/threads/:id/terminals/:tid/activate", s.postTerminalActivate, "make a terminal the one that is meant when none is named").
+		httpapi.Post("/api/threads/:id/terminals/:tid/activate", s.postTerminalActivate,
+			"make a terminal the one that is meant when none is named").
 			Doc("activateTerminal", "threads", "Make it the active one").
 			Gives("ThreadTerminal Invalid NoThread TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.Get("/api/threads/:id/terminals/:tid/history", s.getTerminalHistory, "the versions of a terminal's state, newest first").
+		httpapi.Get("/api/threads/:id/terminals/:tid/history", s.getTerminalHistory,
+			"the versions of a terminal's state, newest first").
 			Doc("getTerminalHistory", "threads", "The versions of its state").
 			Params("secrets").
 			Gives("TerminalStates NoThread NoCompute"),
-		httpapi.Post("/api/threads/:id/terminals/:tid/rollback", s.postTerminalRollback, "go back to an earlier version of a terminal's state").
+		httpapi.Post("/api/threads/:id/terminals/:tid/rollback", s.postTerminalRollback,
+			"go back to an earlier version of a terminal's state").
 			Doc("rollbackTerminal", "threads", "Go back to a version").
 			Text("Makes a new version that equals the old one.").
 			Takes(wire.Rollback{}, "Where to.").
@@ -175,9 +189,12 @@ func (s *Service) leaseRoutes() []httpapi.Route {
 			Doc("postWebhook", "leases", "Tell what happened to compute").
 			Text("For providers. When the server has a secret for webhooks (--webhook-secret-file) the header "+
 				"X-Webhook-Secret must be it, and nothing else is asked; without one the usual credentials are.").
-			Takes(wire.Webhook{}, "What the provider tells, in its own words. Known names are understood: instance_id, sandbox_id, session_id "+
-				"(also in camel case), id; event_type, type, event; state, status, newState; and the same inside data, "+
-				"eventData, payload.").
+			Takes(wire.Webhook{},
+				"What the provider tells, in its own words. Known names are understood: instance_id, sandbox_id, "+
+					"session_id "+
+					"(also in camel case), id; event_type, type, event; state, status, newState; and the same inside "+
+					"data, "+
+					"eventData, payload.").
 			Gives("Matched Invalid TooLarge NotJSON NoCompute NoSpace"),
 		httpapi.Get("/api/webhooks/events", s.getWebhookEvents, "what providers told, newest first; ?limit=").
 			Doc("listWebhooks", "leases", "What providers told").

@@ -21,8 +21,8 @@ func (s *Service) getSandboxTypes(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, sandboxTypesReply{s.Threads.SandboxTypes()})
 }
 
-// sandboxSession is a lease in the words of who looks for sandboxes. The lease's id is the sandbox session's: the calls
-// below it are the lease's own.
+// sandboxSession is a lease in the words of who looks for sandboxes. The lease's id is the sandbox
+// session's: the calls below it are the lease's own.
 type sandboxSession struct {
 	ID string `json:"session_id"`
 	service.SandboxSession

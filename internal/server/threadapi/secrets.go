@@ -23,7 +23,8 @@ func hideTerminals(c echo.Context, list []thread.TerminalReply) error {
 	return nil
 }
 
-// hideApprovals hides secrets in variables that a call would set from a request that did not ask for them. What is approved is the call with its true ones.
+// hideApprovals hides secrets in variables that a call would set from a request that did not ask
+// for them. What is approved is the call with its true ones.
 func hideApprovals(c echo.Context, list []permission.Approval) error {
 	shown, err := auth.SecretsShown(c)
 	if err != nil || shown {

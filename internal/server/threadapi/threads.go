@@ -48,7 +48,8 @@ const (
 	maxRows        = thread.MaxPage
 )
 
-// threadListReply is the reply of GET /api/threads. Next is the `after` of the next part, absent at the end.
+// threadListReply is the reply of GET /api/threads. Next is the `after` of the next part, absent at
+// the end.
 type threadListReply struct {
 	Threads []thread.ThreadReply `json:"threads"`
 	Next    string               `json:"next,omitempty"`
@@ -122,7 +123,8 @@ func (s *Service) getThread(c echo.Context) error {
 	return s.sendThread(c, l)
 }
 
-// threadReply is a thread with the newest messages of its record. Omitted is how many others its …/messages has.
+// threadReply is a thread with the newest messages of its record. Omitted is how many others its
+// …/messages has.
 type threadReply struct {
 	thread.ThreadReply
 	Omitted int64 `json:"messages_omitted"`
@@ -151,7 +153,8 @@ func (s *Service) deleteThread(c echo.Context) error {
 	return c.JSON(http.StatusOK, httpapi.Done)
 }
 
-// lastMessages are the newest messages of a thread's record, none when it has no conversation, and how many there are before them.
+// lastMessages are the newest messages of a thread's record, none when it has no conversation, and
+// how many there are before them.
 func (s *Service) lastMessages(thread string) (texts []json.RawMessage, omitted int64, err error) {
 	texts = []json.RawMessage{}
 	m, err := s.Threads.Conversations(thread)
@@ -243,8 +246,9 @@ func (s *Service) getThreadCommands(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Threads.ThreadCommands(c.Request().Context(), thread.CommandQuery{Thread: id, Terminal: c.QueryParam("terminal"),
-		Before: c.QueryParam("before"), Limit: int(limit)})
+	list, err := s.Threads.ThreadCommands(c.Request().Context(),
+		thread.CommandQuery{Thread: id, Terminal: c.QueryParam("terminal"),
+			Before: c.QueryParam("before"), Limit: int(limit)})
 	if err != nil {
 		return err
 	}

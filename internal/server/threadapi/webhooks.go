@@ -41,12 +41,14 @@ func (s *Service) postWebhook(c echo.Context) error {
 // hook is what a webhook tells, in whose words ever. What it does not say is "".
 type hook struct{ instance, kind, state string }
 
-// The names under which providers tell an instance, what happened and the state after it; the first that is there counts.
+// The names under which providers tell an instance, what happened and the state after it; the first
+// that is there counts.
 var (
-	hookInstance = []string{"instance_id", "instanceId", "sandbox_id", "sandboxId", "sandboxID", "session_id", "sessionId", "SessionId", "id"}
-	hookKind     = []string{"event_type", "eventType", "type", "event"}
-	hookState    = []string{"state", "status", "newState", "new_state", "Status"}
-	hookInner    = []string{"data", "eventData", "event_data", "payload"} // objects in which the rest may be
+	hookInstance = []string{"instance_id", "instanceId", "sandbox_id", "sandboxId", "sandboxID", "session_id",
+		"sessionId", "SessionId", "id"}
+	hookKind  = []string{"event_type", "eventType", "type", "event"}
+	hookState = []string{"state", "status", "newState", "new_state", "Status"}
+	hookInner = []string{"data", "eventData", "event_data", "payload"} // objects in which the rest may be
 )
 
 // hookWords are ends of event types that say a state by themselves.
@@ -55,8 +57,8 @@ var hookWords = map[string]thread.Observed{
 	"paused": thread.Frozen, "killed": thread.Dead, "deleted": thread.Dead, "destroyed": thread.Dead,
 }
 
-// hookOf reads the object of a webhook leniently: providers change what they send, and what is not understood makes the next
-// use of the instance ask.
+// hookOf reads the object of a webhook leniently: providers change what they send, and what is not
+// understood makes the next use of the instance ask.
 func hookOf(fields map[string]any) hook {
 	from := []map[string]any{fields}
 	for _, name := range hookInner {

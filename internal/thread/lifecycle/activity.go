@@ -8,8 +8,9 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Touch notes activity in a thread: input, output, a file. It costs a lock and a comparison; the Store learns it with Flush. A paused session stays paused.
-// Errors: ErrExpired (the session is over, and only Open makes another one), ErrNotFound.
+// Touch notes activity in a thread: input, output, a file. It costs a lock and a comparison; the
+// Store learns it with Flush. A paused session stays paused. Errors: ErrExpired (the session is
+// over, and only Open makes another one), ErrNotFound.
 func (m *Manager) Touch(threadID string) error {
 	now := m.clock.now()
 	m.mu.Lock()
@@ -77,12 +78,13 @@ func (m *Manager) wake(threadID string, paused bool) error {
 		if err := c.putSession(s); err != nil {
 			return err
 		}
-		return c.emit(threadID, kind, thread.Detail{Session: s.ID, From: string(from), To: string(s.Status), ExpiresAt: s.ExpiresAt()})
+		return c.emit(threadID, kind, thread.Detail{Session: s.ID, From: string(from), To: string(s.Status),
+			ExpiresAt: s.ExpiresAt()})
 	})
 }
 
-// Charge adds to what a thread's session has used. Like Touch it is kept with Flush. Errors: ErrBudget, when it is now too much: the next Sweep closes the
-// session; ErrInvalid.
+// Charge adds to what a thread's session has used. Like Touch it is kept with Flush. Errors:
+// ErrBudget, when it is now too much: the next Sweep closes the session; ErrInvalid.
 func (m *Manager) Charge(threadID string, u thread.Usage) error {
 	if err := u.Check(); err != nil {
 		return err
@@ -100,7 +102,8 @@ func (m *Manager) Charge(threadID string, u thread.Usage) error {
 	return nil
 }
 
-// Flush writes activity and usage that are only in memory. Errors: those of the store; then they stay for the next time.
+// Flush writes activity and usage that are only in memory. Errors: those of the store; then they
+// stay for the next time.
 func (m *Manager) Flush() error {
 	m.mu.Lock()
 	var list []thread.Session
@@ -132,7 +135,8 @@ func (m *Manager) flushed(list []thread.Session) {
 	}
 }
 
-// over says why a session has to end now, "" when it has not. People who look on and commands that run are activity.
+// over says why a session has to end now, "" when it has not. People who look on and commands that
+// run are activity.
 func (m *Manager) over(s thread.Session) (string, error) {
 	reason := s.Expired(m.clock.now())
 	if reason != thread.ReasonIdle {
@@ -174,7 +178,8 @@ func (m *Manager) closeOverdue(ctx context.Context, thread string) error {
 	return m.expire(ctx, s, reason)
 }
 
-// expireOnRead is closeOverdue for who only looks: it does not wait for somebody who is at work in the thread.
+// expireOnRead is closeOverdue for who only looks: it does not wait for somebody who is at work in
+// the thread.
 func (m *Manager) expireOnRead(ctx context.Context, thread string) error {
 	s, ok := m.window(thread)
 	if !ok || s.Expired(m.clock.now()) == "" {
@@ -188,7 +193,8 @@ func (m *Manager) expireOnRead(ctx context.Context, thread string) error {
 	return m.closeOverdue(ctx, thread)
 }
 
-// Live is the live session of a thread. One that is over is closed first. Errors: ErrExpired, ErrNotFound.
+// Live is the live session of a thread. One that is over is closed first. Errors: ErrExpired,
+// ErrNotFound.
 func (m *Manager) Live(ctx context.Context, threadID string) (thread.Session, error) {
 	if err := m.expireOnRead(ctx, threadID); err != nil {
 		return thread.Session{}, err

@@ -7,11 +7,13 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Batch is several changes in one transaction, for who writes down what has happened already: nothing is refused because of a window or a budget, and what is about
-// something that is gone is left out.
+// Batch is several changes in one transaction, for who writes down what has happened already:
+// nothing is refused because of a window or a budget, and what is about something that is gone is
+// left out.
 type Batch struct{ c *change }
 
-// Batch makes the changes of fn, all or none. fn may be called once only and must not call the Manager. Errors: those of the store and of fn.
+// Batch makes the changes of fn, all or none. fn may be called once only and must not call the
+// Manager. Errors: those of the store and of fn.
 func (m *Manager) Batch(fn func(*Batch) error) error {
 	return m.update(func(c *change) error { return fn(&Batch{c}) })
 }
@@ -81,7 +83,8 @@ func (b *Batch) Change(terminal string, next func(thread.State) thread.State) er
 	return b.Save(terminal, next(t.State))
 }
 
-// DeleteTerminal is Manager.DeleteTerminal. A process of it that is not known to have ended is lost.
+// DeleteTerminal is Manager.DeleteTerminal. A process of it that is not known to have ended is
+// lost.
 func (b *Batch) DeleteTerminal(terminal string) error {
 	if err := b.End(terminal, RuntimeEnd{Lost: true}); err != nil {
 		return err
@@ -89,7 +92,8 @@ func (b *Batch) DeleteTerminal(terminal string) error {
 	return gone(b.c.deleteTerminal(terminal))
 }
 
-// Command writes down how a command is now: that it waits, that it runs, or how it ended. What is known already changes nothing, and one that has ended stays so.
+// Command writes down how a command is now: that it waits, that it runs, or how it ended. What is
+// known already changes nothing, and one that has ended stays so.
 func (b *Batch) Command(k thread.Command) error {
 	t, err := b.c.Terminal(k.Terminal)
 	if err != nil {
@@ -146,7 +150,9 @@ func (c *change) recordCommand(t thread.Terminal, old, k thread.Command) error {
 	if err := c.PutCommand(k); err != nil {
 		return err
 	}
-	return c.emit(t.Thread, thread.CommandFinished, thread.Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime, To: string(k.Status), ExitCode: k.ExitCode, Reason: k.Reason})
+	return c.emit(t.Thread, thread.CommandFinished,
+		thread.Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime, To: string(k.Status), ExitCode: k.ExitCode,
+			Reason: k.Reason})
 }
 
 // OpenCommands are the commands of all threads that have not ended.
@@ -154,8 +160,10 @@ func (m *Manager) OpenCommands() (list []thread.Command, err error) {
 	return list, m.view(func(tx thread.Tx) error { list, err = tx.OpenCommands(""); return err })
 }
 
-// AuthorizeCommand lets one more command begin in a thread whose session is active, without a look at the store: it counts against the budget and is activity.
-// Errors: ErrExpired (Open first: there is no session, it is over, idle or paused), ErrBudget (the command must not run; the next Sweep closes the session).
+// AuthorizeCommand lets one more command begin in a thread whose session is active, without a look
+// at the store: it counts against the budget and is activity. Errors: ErrExpired (Open first: there
+// is no session, it is over, idle or paused), ErrBudget (the command must not run; the next Sweep
+// closes the session).
 func (m *Manager) AuthorizeCommand(threadID string) error {
 	now := m.clock.now()
 	m.mu.Lock()
@@ -174,7 +182,8 @@ func (m *Manager) AuthorizeCommand(threadID string) error {
 	return nil
 }
 
-// TouchInput is Touch for somebody who types: it is refused too when the session is paused or idle, which Open ends. Errors: ErrExpired.
+// TouchInput is Touch for somebody who types: it is refused too when the session is paused or idle,
+// which Open ends. Errors: ErrExpired.
 func (m *Manager) TouchInput(threadID string) error {
 	now := m.clock.now()
 	m.mu.Lock()

@@ -17,12 +17,14 @@ func TestBatchWritesWhatHasHappened(t *testing.T) {
 	r.ok(err)
 	id, code := l.Terminal.ID, 3
 	p := lifecycle.Process{PID: 7, PIDStart: 9, Boot: "b"}
-	done := thread.Command{ID: "c1", Terminal: id, Line: "x", Cwd: "/", Status: thread.CommandDone, ExitCode: &code, StartedAt: noon, FinishedAt: noon.Add(time.Second)}
+	done := thread.Command{ID: "c1", Terminal: id, Line: "x", Cwd: "/", Status: thread.CommandDone, ExitCode: &code,
+		StartedAt: noon, FinishedAt: noon.Add(time.Second)}
 	running := done
 	running.ID, running.Status, running.ExitCode = "c2", thread.CommandRunning, nil
 	all := func(b *lifecycle.Batch) error {
 		return errors.Join(b.Begin(id, p), b.Command(done), b.Command(running), b.Command(done), b.SaveCwd(id, "/x"),
-			b.Begin("nobody", p), b.End("nobody", lifecycle.RuntimeEnd{}), b.SaveCwd("nobody", "/"), b.DeleteTerminal("nobody"), b.Command(thread.Command{ID: "c9", Terminal: "nobody"}))
+			b.Begin("nobody", p), b.End("nobody", lifecycle.RuntimeEnd{}), b.SaveCwd("nobody",
+				"/"), b.DeleteTerminal("nobody"), b.Command(thread.Command{ID: "c9", Terminal: "nobody"}))
 	}
 	before, err := r.Events("t", 0, 0)
 	r.ok(err)
@@ -38,19 +40,24 @@ func TestBatchWritesWhatHasHappened(t *testing.T) {
 	for _, e := range events {
 		kinds = append(kinds, e.Type)
 	}
-	want := []string{thread.RuntimeStarted, thread.CommandStarted, thread.CommandFinished, thread.CommandStarted, thread.TerminalState, thread.CommandFinished, thread.RuntimeExited}
+	want := []string{thread.RuntimeStarted, thread.CommandStarted, thread.CommandFinished, thread.CommandStarted,
+		thread.TerminalState, thread.CommandFinished, thread.RuntimeExited}
 	if !slices.Equal(kinds, want) {
 		t.Errorf("events %v, want %v", kinds, want)
 	}
 	k, err := r.Command("c1")
-	if run, _ := r.LastRuntime(id); err != nil || k.Status != thread.CommandDone || *k.ExitCode != 3 || k.Runtime != run.ID || run.State != thread.Exited {
+	if run, _ := r.LastRuntime(id); err != nil || k.Status != thread.CommandDone || *k.ExitCode != 3 ||
+		k.Runtime != run.ID || run.State != thread.Exited {
 		t.Errorf("%+v of %+v, %v", k, run, err)
 	}
 	r.ok(r.Batch(func(b *lifecycle.Batch) error { return errors.Join(b.Begin(id, p), b.DeleteTerminal(id)) }))
 	if _, err := r.Terminal(id); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("the deleted one: %v", err)
 	}
-	if err := r.Batch(func(b *lifecycle.Batch) error { return errors.Join(b.Begin(id, p), errors.New("no")) }); err == nil {
+	if err := r.Batch(func(b *lifecycle.Batch) error {
+		return errors.Join(b.Begin(id, p),
+			errors.New("no"))
+	}); err == nil {
 		t.Error("a batch that failed has no error")
 	}
 }
@@ -60,7 +67,8 @@ func TestAdmit(t *testing.T) {
 	if err := r.AuthorizeCommand("t"); !errors.Is(err, thread.ErrExpired) {
 		t.Errorf("no thread: %v", err)
 	}
-	_, err := r.Open(context.Background(), "t", thread.Use{Policy: &thread.Policy{Idle: time.Minute, Max: time.Hour, Budget: thread.Usage{Commands: 2}}})
+	_, err := r.Open(context.Background(), "t",
+		thread.Use{Policy: &thread.Policy{Idle: time.Minute, Max: time.Hour, Budget: thread.Usage{Commands: 2}}})
 	r.ok(err)
 	r.clock.pass(50 * time.Second)
 	r.ok(r.AuthorizeCommand("t"))

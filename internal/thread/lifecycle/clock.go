@@ -10,8 +10,9 @@ import (
 // grain is what times are rounded down to: what the Store keeps of them.
 const grain = time.Microsecond
 
-// steady is a clock that never goes back and never stands still: when the clock under it is set back, time goes on from where it was. So no
-// window expires early or lives on because somebody corrected the date. It follows jumps forward, because a machine that slept has aged.
+// steady is a clock that never goes back and never stands still: when the clock under it is set
+// back, time goes on from where it was. So no window expires early or lives on because somebody
+// corrected the date. It follows jumps forward, because a machine that slept has aged.
 type steady struct {
 	mu     sync.Mutex
 	clock  thread.Clock

@@ -9,16 +9,19 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// historyStep is how many commands, and how many events, of a deleted thread go in one transaction, for which everybody else who writes waits: some ten milliseconds.
+// historyStep is how many commands, and how many events, of a deleted thread go in one transaction,
+// for which everybody else who writes waits: some ten milliseconds.
 const historyStep = 500
 
 // expireTime is how long providers and the ends of processes may take when a session is over.
 const expireTime = time.Minute
 
-// expire pauses compute that nobody else uses, ends the processes and closes the session, in this order. The thread is locked. What fails of the first two is
-// told by events and does not keep the session open: a provider that is down would keep it open for ever.
+// expire pauses compute that nobody else uses, ends the processes and closes the session, in this
+// order. The thread is locked. What fails of the first two is told by events and does not keep the
+// session open: a provider that is down would keep it open for ever.
 //
-// It goes on when ctx ends: whoever happened to find the session over may leave, the work has to be done.
+// It goes on when ctx ends: whoever happened to find the session over may leave, the work has to be
+// done.
 func (m *Manager) expire(ctx context.Context, s thread.Session, reason string) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -86,7 +89,8 @@ func (c *change) end(s thread.Session, to thread.Status, reason string, cause er
 	return c.emit(s.Thread, kind, d)
 }
 
-// pauseUnused pauses the remote compute of a thread that no other live session uses and no command runs on.
+// pauseUnused pauses the remote compute of a thread that no other live session uses and no command
+// runs on.
 func (m *Manager) pauseUnused(ctx context.Context, threadID string, leases []thread.Lease) {
 	for _, l := range leases {
 		if l.Provider == thread.Local {
@@ -156,7 +160,8 @@ func (m *Manager) leasesOf(threadID string) (list []thread.Lease, err error) {
 }
 
 // Pause freezes the compute of a thread and its session. A second time changes nothing.
-// Errors: ErrNotFound, ErrTransition (there is nothing to pause), ErrInUse (another live session uses the same lease: pause the lease), ErrProvider, the reason of ctx.
+// Errors: ErrNotFound, ErrTransition (there is nothing to pause), ErrInUse (another live session
+// uses the same lease: pause the lease), ErrProvider, the reason of ctx.
 func (m *Manager) Pause(ctx context.Context, thread string) error {
 	unlock, err := m.threads.lock(ctx, thread)
 	if err != nil {
@@ -179,8 +184,10 @@ func (m *Manager) Pause(ctx context.Context, thread string) error {
 	return m.paused(thread)
 }
 
-// changeEach makes a change of all leases for which it is possible. Errors: ErrTransition when it is possible for none, and the first of another kind.
-func changeEach(ctx context.Context, leases []thread.Lease, change func(ctx context.Context, lease, source string) (thread.Lease, error)) error {
+// changeEach makes a change of all leases for which it is possible. Errors: ErrTransition when it
+// is possible for none, and the first of another kind.
+func changeEach(ctx context.Context, leases []thread.Lease,
+	change func(ctx context.Context, lease, source string) (thread.Lease, error)) error {
 	var refused error
 	done := 0
 	for _, l := range leases {
@@ -236,12 +243,14 @@ func (m *Manager) paused(threadID string) error {
 		if err := c.putSession(s); err != nil {
 			return err
 		}
-		return c.emit(threadID, thread.SessionPaused, thread.Detail{Session: s.ID, From: string(from), To: string(s.Status), ExpiresAt: s.ExpiresAt()})
+		return c.emit(threadID, thread.SessionPaused,
+			thread.Detail{Session: s.ID, From: string(from), To: string(s.Status), ExpiresAt: s.ExpiresAt()})
 	})
 }
 
-// Resume lets the compute of a thread and its session go on; a thread whose session is over gets a new one. A second time changes nothing but activity.
-// Errors: ErrNotFound, ErrTransition (the compute is gone: the next Open makes another), ErrProvider, the reason of ctx.
+// Resume lets the compute of a thread and its session go on; a thread whose session is over gets a
+// new one. A second time changes nothing but activity. Errors: ErrNotFound, ErrTransition (the
+// compute is gone: the next Open makes another), ErrProvider, the reason of ctx.
 func (m *Manager) Resume(ctx context.Context, threadID string) error {
 	unlock, err := m.threads.lock(ctx, threadID)
 	if err != nil {
@@ -259,8 +268,9 @@ func (m *Manager) Resume(ctx context.Context, threadID string) error {
 	return err
 }
 
-// Destroy ends the processes and the session of a thread and destroys the compute that no other thread uses. Terminals and leases stay, the next Open goes on in their
-// state. Errors: ErrNotFound, ErrProvider, the reason of ctx.
+// Destroy ends the processes and the session of a thread and destroys the compute that no other
+// thread uses. Terminals and leases stay, the next Open goes on in their state. Errors:
+// ErrNotFound, ErrProvider, the reason of ctx.
 func (m *Manager) Destroy(ctx context.Context, threadID string) error {
 	unlock, err := m.threads.lock(ctx, threadID)
 	if err != nil {
@@ -296,8 +306,8 @@ func (m *Manager) destroy(ctx context.Context, threadID, reason string) error {
 	return nil
 }
 
-// DeleteThread destroys a thread and removes everything that is kept of it, its history too, and leases that were made for it and that nobody else uses.
-// Errors: those of Destroy.
+// DeleteThread destroys a thread and removes everything that is kept of it, its history too, and
+// leases that were made for it and that nobody else uses. Errors: those of Destroy.
 func (m *Manager) DeleteThread(ctx context.Context, threadID string) error {
 	unlock, err := m.threads.lock(ctx, threadID)
 	if err != nil {

@@ -19,13 +19,16 @@ func checkID(what, id string) error {
 	return nil
 }
 
-// reserved is the word that stands for the thread whose record was changed last, where a thread is named.
+// reserved is the word that stands for the thread whose record was changed last, where a thread is
+// named.
 const reserved = "latest"
 
-// checkNew refuses a name for a thread that is to be made. One that was made before the word was reserved keeps it. Errors: ErrInvalid.
+// checkNew refuses a name for a thread that is to be made. One that was made before the word was
+// reserved keeps it. Errors: ErrInvalid.
 func checkNew(threadID string) error {
 	if threadID == reserved {
-		return fmt.Errorf("%w: a thread cannot be called %s: the name stands for the thread whose record was changed last", thread.ErrInvalid, reserved)
+		return fmt.Errorf("%w: a thread cannot be called %s: the name stands for the thread whose record was changed "+
+			"last", thread.ErrInvalid, reserved)
 	}
 	return nil
 }

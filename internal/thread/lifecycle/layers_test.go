@@ -17,7 +17,8 @@ func TestGetSandboxCreatesAllLayers(t *testing.T) {
 	if !l.NewThread || !l.NewSession || !l.NewTerminal || !l.NewLease {
 		t.Fatalf("made %+v", l)
 	}
-	if l.Session.Status != thread.Active || l.Terminal.Thread != "t1" || l.Terminal.Lease != l.Lease.ID || l.Lease.Observed != thread.Running || l.Instance.State != thread.Running {
+	if l.Session.Status != thread.Active || l.Terminal.Thread != "t1" || l.Terminal.Lease != l.Lease.ID ||
+		l.Lease.Observed != thread.Running || l.Instance.State != thread.Running {
 		t.Fatalf("layers %+v", l)
 	}
 	run, err := r.BeginRuntime(l.Terminal.ID, lifecycle.Process{PID: 42})
@@ -25,7 +26,8 @@ func TestGetSandboxCreatesAllLayers(t *testing.T) {
 	if run.Generation != 1 || run.Session != l.Session.ID || run.State != thread.Up {
 		t.Fatalf("runtime %+v", run)
 	}
-	want := []string{"thread.created", "lease.created", "terminal.created", "session.created", "lease.running", "runtime.started"}
+	want := []string{"thread.created", "lease.created", "terminal.created", "session.created", "lease.running",
+		"runtime.started"}
 	if got := r.types("t1"); !slices.Equal(got, want) {
 		t.Fatalf("events %v, want %v", got, want)
 	}
@@ -35,7 +37,8 @@ func TestGetSandboxCreatesAllLayers(t *testing.T) {
 func TestGetSandboxReusesExistingSession(t *testing.T) {
 	r := newRig(t)
 	a, b := r.open("t1", thread.Use{}), r.open("t1", thread.Use{})
-	if a.Session.ID != b.Session.ID || a.Terminal.ID != b.Terminal.ID || a.Lease.ID != b.Lease.ID || a.Instance.ID != b.Instance.ID || b.NewSession {
+	if a.Session.ID != b.Session.ID || a.Terminal.ID != b.Terminal.ID || a.Lease.ID != b.Lease.ID ||
+		a.Instance.ID != b.Instance.ID || b.NewSession {
 		t.Fatalf("first %+v\nthen %+v", a, b)
 	}
 	if n := r.cloud.count("create"); n != 1 {
@@ -53,7 +56,8 @@ func TestTerminalStatePersistsAcrossSessions(t *testing.T) {
 	if b.Session.ID == a.Session.ID || b.Terminal.ID != a.Terminal.ID || b.Lease.ID != a.Lease.ID {
 		t.Fatalf("first %+v\nthen %+v", a, b)
 	}
-	if s := b.Terminal.State; s.Cwd != "/tmp" || s.Env["X"] != "1" || !slices.Equal(s.Unset, []string{"Y"}) || s.Version != 1 {
+	if s := b.Terminal.State; s.Cwd != "/tmp" || s.Env["X"] != "1" || !slices.Equal(s.Unset, []string{"Y"}) ||
+		s.Version != 1 {
 		t.Fatalf("state %+v", s)
 	}
 	old, err := r.Session(a.Session.ID)
@@ -68,7 +72,8 @@ func TestLeaseSharedAcrossTerminals(t *testing.T) {
 	r := newRig(t)
 	a := r.open("t1", thread.Use{Policy: policy(time.Second, time.Hour)})
 	b := r.open("t2", thread.Use{Lease: a.Lease.ID})
-	if b.Lease.ID != a.Lease.ID || b.Instance.ID != a.Instance.ID || b.Terminal.ID == a.Terminal.ID || b.Terminal.Lease != a.Lease.ID {
+	if b.Lease.ID != a.Lease.ID || b.Instance.ID != a.Instance.ID || b.Terminal.ID == a.Terminal.ID ||
+		b.Terminal.Lease != a.Lease.ID {
 		t.Fatalf("first %+v\nsecond %+v", a, b)
 	}
 	// The end of one does not pause what the other uses, and nobody pauses it under the other.
@@ -130,7 +135,8 @@ func TestPauseAndResumeSession(t *testing.T) {
 	r.save(a.Terminal.ID, "/tmp", map[string]string{"A": "b"})
 	for range 2 { // the second changes nothing
 		r.ok(r.Pause(t.Context(), "t1"))
-		if l := r.status("t1"); l.Session.Status != thread.Paused || l.Lease.Observed != thread.Frozen || l.Lease.Desired != thread.WantPaused || l.Terminal.State.Cwd != "/tmp" {
+		if l := r.status("t1"); l.Session.Status != thread.Paused || l.Lease.Observed != thread.Frozen ||
+			l.Lease.Desired != thread.WantPaused || l.Terminal.State.Cwd != "/tmp" {
 			t.Fatalf("paused %+v", l)
 		}
 	}
@@ -141,7 +147,8 @@ func TestPauseAndResumeSession(t *testing.T) {
 	}
 	for range 2 {
 		r.ok(r.Resume(t.Context(), "t1"))
-		if l := r.status("t1"); l.Session.Status != thread.Active || l.Session.ID != a.Session.ID || l.Lease.Observed != thread.Running || l.Instance.ID != a.Instance.ID {
+		if l := r.status("t1"); l.Session.Status != thread.Active || l.Session.ID != a.Session.ID ||
+			l.Lease.Observed != thread.Running || l.Instance.ID != a.Instance.ID {
 			t.Fatalf("resumed %+v", l)
 		}
 	}
@@ -150,7 +157,8 @@ func TestPauseAndResumeSession(t *testing.T) {
 	}
 	// A use resumes by itself.
 	r.ok(r.Pause(t.Context(), "t1"))
-	if l := r.open("t1", thread.Use{}); l.Session.Status != thread.Active || l.Lease.Observed != thread.Running || l.Session.ID != a.Session.ID {
+	if l := r.open("t1", thread.Use{}); l.Session.Status != thread.Active || l.Lease.Observed != thread.Running ||
+		l.Session.ID != a.Session.ID {
 		t.Fatalf("used %+v", l)
 	}
 }
@@ -162,12 +170,14 @@ func TestDestroySession(t *testing.T) {
 	r.save(a.Terminal.ID, "/tmp", nil)
 	r.ok(r.Destroy(t.Context(), "t1"))
 	l := r.status("t1")
-	if l.Session.Status != thread.Closed || l.Session.CloseReason != thread.ReasonDestroyed || l.Lease.Observed != thread.Dead || l.Lease.Status != thread.LeaseExpired || l.Terminal.ID != a.Terminal.ID {
+	if l.Session.Status != thread.Closed || l.Session.CloseReason != thread.ReasonDestroyed ||
+		l.Lease.Observed != thread.Dead || l.Lease.Status != thread.LeaseExpired || l.Terminal.ID != a.Terminal.ID {
 		t.Fatalf("destroyed %+v", l)
 	}
 	r.refused(r.Resume(t.Context(), "t1"), thread.ErrTransition)
 	b := r.open("t1", thread.Use{})
-	if b.Instance.ID == a.Instance.ID || b.Session.ID == a.Session.ID || b.Terminal.State.Cwd != "/tmp" || b.Lease.ID != a.Lease.ID || b.Lease.Status != thread.LeaseActive {
+	if b.Instance.ID == a.Instance.ID || b.Session.ID == a.Session.ID || b.Terminal.State.Cwd != "/tmp" ||
+		b.Lease.ID != a.Lease.ID || b.Lease.Status != thread.LeaseActive {
 		t.Fatalf("next use %+v", b)
 	}
 	list, err := r.Instances(a.Lease.ID)
@@ -223,7 +233,8 @@ func TestMissingTerminalRecreatesWithSameID(t *testing.T) {
 			} else {
 				l = r.status("t1")
 			}
-			if l.Terminal.ID != a.Terminal.ID || l.Terminal.State.Cwd != "/tmp" || l.Terminal.State.Env["X"] != "1" || l.Terminal.State.Version != 1 || l.Session.ID != a.Session.ID {
+			if l.Terminal.ID != a.Terminal.ID || l.Terminal.State.Cwd != "/tmp" || l.Terminal.State.Env["X"] != "1" ||
+				l.Terminal.State.Version != 1 || l.Session.ID != a.Session.ID {
 				t.Fatalf("back %+v", l)
 			}
 			if types := r.types("t1"); types[len(types)-1] != thread.TerminalRecreated && by == "look" {
@@ -242,12 +253,14 @@ func TestMissingLeaseRecreatesWithSameID(t *testing.T) {
 			a := r.open("t1", thread.Use{})
 			r.restart(func() { r.raw(`DELETE FROM leases`) })
 			if by == "look" {
-				if l := r.status("t1"); l.Lease.ID != a.Lease.ID || l.Instance.ID != a.Instance.ID || l.Lease.Observed != thread.Unknown {
+				if l := r.status("t1"); l.Lease.ID != a.Lease.ID || l.Instance.ID != a.Instance.ID ||
+					l.Lease.Observed != thread.Unknown {
 					t.Fatalf("back %+v", l)
 				}
 			}
 			l := r.open("t1", thread.Use{})
-			if l.Lease.ID != a.Lease.ID || l.Instance.ID != a.Instance.ID || l.Lease.Observed != thread.Running || r.cloud.count("create") != 1 {
+			if l.Lease.ID != a.Lease.ID || l.Instance.ID != a.Instance.ID || l.Lease.Observed != thread.Running ||
+				r.cloud.count("create") != 1 {
 				t.Fatalf("used %+v", l)
 			}
 			r.intact()

@@ -50,7 +50,8 @@ func (r *rig) book(lease string) []string {
 func TestCreateInstance(t *testing.T) {
 	r := newRig(t)
 	l, i := r.ensure(r.lease("e2b").ID)
-	if i.Session != "e2b-i1" || i.State != thread.Running || i.Lease != l.ID || !i.CreatedAt.Equal(noon) || !i.EndedAt.IsZero() || l.Instance != i.ID {
+	if i.Session != "e2b-i1" || i.State != thread.Running || i.Lease != l.ID || !i.CreatedAt.Equal(noon) ||
+		!i.EndedAt.IsZero() || l.Instance != i.ID {
 		t.Fatalf("lease %+v instance %+v", l, i)
 	}
 }
@@ -60,7 +61,8 @@ func TestCreateLease(t *testing.T) {
 	r := newRig(t)
 	l, err := r.CreateLease("mine", "daytona", `{"target":"eu"}`)
 	r.ok(err)
-	if l.ID != "mine" || l.Provider != "daytona" || l.Observed != thread.Dead || l.Desired != thread.WantRunning || l.Config != `{"target":"eu"}` || l.Instance != "" {
+	if l.ID != "mine" || l.Provider != "daytona" || l.Observed != thread.Dead || l.Desired != thread.WantRunning ||
+		l.Config != `{"target":"eu"}` || l.Instance != "" {
 		t.Fatalf("lease %+v", l)
 	}
 	_, err = r.CreateLease("mine", "daytona", "")
@@ -209,7 +211,8 @@ func TestEnsureActiveInstanceRecreatesDead(t *testing.T) {
 	if len(list) != 2 || list[0].ID != b.ID || list[1].State != thread.Dead || list[1].EndedAt.IsZero() {
 		t.Fatalf("instances %+v", list)
 	}
-	want := []string{"intent.ensure_running dead>running use", "observe.status running>dead use", "intent.ensure_running dead>running use"}
+	want := []string{"intent.ensure_running dead>running use", "observe.status running>dead use",
+		"intent.ensure_running dead>running use"}
 	if got := r.book(id); !slices.Equal(got, want) {
 		t.Fatalf("book %v", got)
 	}
@@ -246,7 +249,8 @@ func TestPauseInstance(t *testing.T) {
 			t.Fatalf("lease %+v", l)
 		}
 	}
-	want := []string{"!intent.pause dead>paused api", "intent.ensure_running dead>running use", "intent.pause running>paused api"}
+	want := []string{"!intent.pause dead>paused api", "intent.ensure_running dead>running use",
+		"intent.pause running>paused api"}
 	if got := r.book(id); !slices.Equal(got, want) {
 		t.Fatalf("book %v", got)
 	}
@@ -282,7 +286,8 @@ func TestInstancePersistsToDB(t *testing.T) {
 	r.ensure(id)
 	n := 0
 	r.restart(func() {
-		n = r.countRows(`SELECT count(*) FROM sandbox_leases WHERE current_instance_id = 'e2b-i1' AND instance_status = 'running'`)
+		n = r.countRows(`SELECT count(*) FROM sandbox_leases WHERE current_instance_id = 'e2b-i1' AND ` +
+			`instance_status = 'running'`)
 	})
 	if n != 1 {
 		t.Fatal("it is not in the file")
@@ -319,7 +324,8 @@ func TestFullLifecycleLease(t *testing.T) {
 	r.ensure(id)
 	l, err := r.Lease(id)
 	r.ok(err)
-	want := []string{"intent.ensure_running dead>running use", "intent.pause running>paused api", "intent.resume paused>running api",
+	want := []string{"intent.ensure_running dead>running use", "intent.pause running>paused api",
+		"intent.resume paused>running api",
 		"intent.destroy running>dead api", "intent.ensure_running dead>running use"}
 	if got := r.book(id); !slices.Equal(got, want) || l.Version != int64(len(want)) {
 		t.Fatalf("version %d, book %v", l.Version, got)
@@ -429,22 +435,27 @@ func TestAdopt(t *testing.T) {
 func TestLeaseTransitions(t *testing.T) {
 	allowed := map[[2]thread.Observed]bool{
 		{thread.Dead, thread.Running}: true, {thread.Dead, thread.Unknown}: true,
-		{thread.Running, thread.Frozen}: true, {thread.Running, thread.Dead}: true, {thread.Running, thread.Unknown}: true,
-		{thread.Frozen, thread.Running}: true, {thread.Frozen, thread.Dead}: true, {thread.Frozen, thread.Unknown}: true,
-		{thread.Unknown, thread.Running}: true, {thread.Unknown, thread.Frozen}: true, {thread.Unknown, thread.Dead}: true,
+		{thread.Running, thread.Frozen}: true, {thread.Running, thread.Dead}: true,
+		{thread.Running, thread.Unknown}: true,
+		{thread.Frozen, thread.Running}:  true, {thread.Frozen, thread.Dead}: true,
+		{thread.Frozen, thread.Unknown}:  true,
+		{thread.Unknown, thread.Running}: true, {thread.Unknown, thread.Frozen}: true,
+		{thread.Unknown, thread.Dead}: true,
 	}
 	all := []thread.Observed{thread.Dead, thread.Running, thread.Frozen, thread.Unknown}
 	for _, from := range all {
 		for _, to := range all {
-			if err := lifecycle.LeaseArrow(from, to); (err == nil) != (from == to || allowed[[2]thread.Observed{from, to}]) {
+			if err := lifecycle.LeaseArrow(from, to); (err == nil) != (from == to ||
+				allowed[[2]thread.Observed{from, to}]) {
 				t.Errorf("%s to %s: %v", from, to, err)
 			}
 		}
 	}
 }
 
-// Whatever is done to a lease in whatever order, with a provider that fails at random: the book is a walk along the table's arrows that ends where the lease is, the
-// version counts it, one instance at most has not ended, and what the book says did not happen changed nothing.
+// Whatever is done to a lease in whatever order, with a provider that fails at random: the book is
+// a walk along the table's arrows that ends where the lease is, the version counts it, one instance
+// at most has not ended, and what the book says did not happen changed nothing.
 func TestLeaseBookIsAWalk(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -9,8 +9,9 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// CreateLease makes a lease that belongs to no thread, to be shared. Config is JSON of the provider's own. Nothing runs until Ensure or a use.
-// Errors: ErrInvalid, ErrNoProvider, ErrConflict.
+// CreateLease makes a lease that belongs to no thread, to be shared. Config is JSON of the
+// provider's own. Nothing runs until Ensure or a use. Errors: ErrInvalid, ErrNoProvider,
+// ErrConflict.
 func (m *Manager) CreateLease(id, provider, config string) (l thread.Lease, err error) {
 	if id == "" {
 		id = newID("lease")
@@ -45,7 +46,8 @@ func (m *Manager) Leases(provider string) (list []thread.Lease, err error) {
 	return list, m.view(func(tx thread.Tx) error { list, err = tx.Leases(provider); return err })
 }
 
-// LeasePart are the leases that a query means. next is the After of the next part, "" at the end. Errors: ErrNotFound (After).
+// LeasePart are the leases that a query means. next is the After of the next part, "" at the end.
+// Errors: ErrNotFound (After).
 func (m *Manager) LeasePart(q thread.LeaseQuery) (list []thread.Lease, next string, err error) {
 	if q.Limit <= 0 || q.Limit > thread.MaxPage {
 		q.Limit = thread.MaxPage
@@ -98,7 +100,8 @@ func (m *Manager) LeaseThreads(lease string) (list []string, err error) {
 	return list, m.view(func(tx thread.Tx) error { list, err = tx.LeaseThreads(lease); return err })
 }
 
-// LeaseEvents returns the events of a lease after one of them, at most limit of it. Errors: ErrNotFound.
+// LeaseEvents returns the events of a lease after one of them, at most limit of it. Errors:
+// ErrNotFound.
 func (m *Manager) LeaseEvents(lease string, after int64, limit int) (list []thread.LeaseEvent, err error) {
 	return list, m.view(func(tx thread.Tx) error {
 		if _, err := tx.Lease(lease); err != nil {
@@ -109,8 +112,9 @@ func (m *Manager) LeaseEvents(lease string, after int64, limit int) (list []thre
 	})
 }
 
-// PauseLease pauses the compute of a lease, whoever uses it. What is paused stays so without an error.
-// Errors: ErrNotFound, ErrTransition (it is dead), ErrNoProvider, ErrProvider (also provider.ErrUnsupported), the reason of ctx.
+// PauseLease pauses the compute of a lease, whoever uses it. What is paused stays so without an
+// error. Errors: ErrNotFound, ErrTransition (it is dead), ErrNoProvider, ErrProvider (also
+// provider.ErrUnsupported), the reason of ctx.
 func (m *Manager) PauseLease(ctx context.Context, id string) (thread.Lease, error) {
 	return m.pauseLease(ctx, id, "api")
 }
@@ -123,7 +127,8 @@ func (m *Manager) pauseLease(ctx context.Context, id, source string) (thread.Lea
 		if !w.bound() {
 			return w.refuse(thread.IntentPause, thread.Frozen)
 		}
-		// The wish comes before the deed: of a server that is killed in between the next one finds a pause that was cut short.
+		// The wish comes before the deed: of a server that is killed in between the next one finds
+		// a pause that was cut short.
 		if err := w.setDesired(thread.WantPaused); err != nil {
 			return err
 		}
@@ -158,8 +163,9 @@ func (m *Manager) resumeLease(ctx context.Context, id, source string) (thread.Le
 	})
 }
 
-// DestroyLease ends the compute of a lease. The lease stays, its next use makes other compute. What is dead stays so without an error.
-// Errors: ErrNotFound, ErrNoProvider, ErrProvider, the reason of ctx.
+// DestroyLease ends the compute of a lease. The lease stays, its next use makes other compute. What
+// is dead stays so without an error. Errors: ErrNotFound, ErrNoProvider, ErrProvider, the reason of
+// ctx.
 func (m *Manager) DestroyLease(ctx context.Context, id string) (thread.Lease, error) {
 	return m.destroyLease(ctx, id, "api")
 }
@@ -168,18 +174,22 @@ func (m *Manager) destroyLease(ctx context.Context, id, source string) (thread.L
 	return m.withLease(ctx, id, source, func(w *leaseWork) error {
 		if !w.bound() {
 			return m.update(func(c *change) error {
-				return c.setLease(id, func(l *thread.Lease) { l.Desired, l.Status = thread.WantDestroyed, thread.LeaseExpired })
+				return c.setLease(id, func(l *thread.Lease) {
+					l.Desired, l.Status = thread.WantDestroyed, thread.LeaseExpired
+				})
 			})
 		}
 		if err := w.p.Destroy(ctx, w.i.Session); err != nil {
 			return w.fail("destroy", err)
 		}
 		w.m.cfg.ComputeChanged(w.l, thread.Dead)
-		return w.apply(step{event: thread.IntentDestroy, to: thread.Dead, want: thread.WantDestroyed, status: thread.LeaseExpired})
+		return w.apply(step{event: thread.IntentDestroy, to: thread.Dead, want: thread.WantDestroyed,
+			status: thread.LeaseExpired})
 	})
 }
 
-// Refresh asks the provider how the compute of a lease is. Errors: ErrNotFound, ErrNoProvider, ErrProvider, the reason of ctx.
+// Refresh asks the provider how the compute of a lease is. Errors: ErrNotFound, ErrNoProvider,
+// ErrProvider, the reason of ctx.
 func (m *Manager) Refresh(ctx context.Context, id string) (thread.Lease, error) {
 	return m.withLease(ctx, id, "api", func(w *leaseWork) error {
 		if !w.bound() {
@@ -189,7 +199,8 @@ func (m *Manager) Refresh(ctx context.Context, id string) (thread.Lease, error) 
 	})
 }
 
-// Adopt binds an instance that the provider has already. Errors: ErrNotFound, ErrInUse (the lease has one), ErrInvalid, ErrNoProvider, ErrProvider.
+// Adopt binds an instance that the provider has already. Errors: ErrNotFound, ErrInUse (the lease
+// has one), ErrInvalid, ErrNoProvider, ErrProvider.
 func (m *Manager) Adopt(ctx context.Context, id, instance string) (thread.Lease, error) {
 	return m.withLease(ctx, id, "api", func(w *leaseWork) error {
 		if instance == "" {
@@ -207,14 +218,16 @@ func (m *Manager) Adopt(ctx context.Context, id, instance string) (thread.Lease,
 		}
 		w.m.cfg.ComputeChanged(w.l, seen)
 		// A lease that was dead can only be running or unknown: then it is seen as it is.
-		if err := w.apply(step{event: thread.IntentRunning, to: thread.Running, want: thread.WantRunning, bind: instance}); err != nil || seen == thread.Running {
+		if err := w.apply(step{event: thread.IntentRunning, to: thread.Running, want: thread.WantRunning,
+			bind: instance}); err != nil || seen == thread.Running {
 			return err
 		}
 		return w.apply(step{event: thread.ObserveStatus, to: seen})
 	})
 }
 
-// DeleteLease removes a lease and its events. Errors: ErrNotFound, ErrInUse (a thread or terminal has it, or its compute is not dead).
+// DeleteLease removes a lease and its events. Errors: ErrNotFound, ErrInUse (a thread or terminal
+// has it, or its compute is not dead).
 func (m *Manager) DeleteLease(ctx context.Context, id string) error {
 	unlock, err := m.leases.lock(ctx, id)
 	if err != nil {
@@ -267,7 +280,8 @@ func (w *leaseWork) known(ctx context.Context) error {
 	return nil
 }
 
-// refuse adds an event for a change that is not allowed. The table alone does not say it: dead → running is for making compute, not for resuming it.
+// refuse adds an event for a change that is not allowed. The table alone does not say it: dead →
+// running is for making compute, not for resuming it.
 func (w *leaseWork) refuse(event string, to thread.Observed) error {
 	refusal := fmt.Errorf("%w: lease %s is %s", thread.ErrTransition, w.l.ID, w.l.Observed)
 	return w.m.update(func(c *change) error {
@@ -276,8 +290,9 @@ func (w *leaseWork) refuse(event string, to thread.Observed) error {
 	})
 }
 
-// Observe takes what a provider told by itself about an instance: state is its word, "" when it says nothing about that. It is kept in any case; matched
-// says whether an instance of ours is meant. A state that cannot follow on what was seen makes the next use ask. Errors: ErrInvalid.
+// Observe takes what a provider told by itself about an instance: state is its word, "" when it
+// says nothing about that. It is kept in any case; matched says whether an instance of ours is
+// meant. A state that cannot follow on what was seen makes the next use ask. Errors: ErrInvalid.
 func (m *Manager) Observe(provider, instance, kind, state, payload string) (matched bool, err error) {
 	if err := checkID("provider", provider); err != nil {
 		return false, err
@@ -287,7 +302,8 @@ func (m *Manager) Observe(provider, instance, kind, state, payload string) (matc
 		to, word = thread.ParseObserved(state)
 	}
 	err = m.update(func(c *change) error {
-		e := thread.ProviderEvent{Provider: provider, Instance: thread.Clip(instance, maxHook), Type: thread.Clip(kind, maxHook), Payload: thread.Clip(payload, maxPayload), At: c.now}
+		e := thread.ProviderEvent{Provider: provider, Instance: thread.Clip(instance, maxHook),
+			Type: thread.Clip(kind, maxHook), Payload: thread.Clip(payload, maxPayload), At: c.now}
 		i, err := c.FindInstance(provider, instance)
 		if err != nil && !missing(err) {
 			return err

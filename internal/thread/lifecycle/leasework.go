@@ -10,14 +10,16 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// freshFor is how long a provider's word that an instance is running is believed without asking again.
+// freshFor is how long a provider's word that an instance is running is believed without asking
+// again.
 const freshFor = 3 * time.Second
 
 // undoTime is how long an instance may take to go away that could not be written down.
 const undoTime = 30 * time.Second
 
-// Ensure gets the compute of a lease running: what runs is kept, what is paused is resumed, what is dead or unknown to the provider is replaced. A provider that does not answer
-// replaces nothing: it might be there. Errors: ErrNotFound, ErrNoProvider, ErrProvider, ErrNoSpace, the reason of ctx.
+// Ensure gets the compute of a lease running: what runs is kept, what is paused is resumed, what is
+// dead or unknown to the provider is replaced. A provider that does not answer replaces nothing: it
+// might be there. Errors: ErrNotFound, ErrNoProvider, ErrProvider, ErrNoSpace, the reason of ctx.
 func (m *Manager) Ensure(ctx context.Context, lease string) (thread.Lease, thread.Instance, error) {
 	return m.ensure(ctx, lease, "use")
 }
@@ -120,7 +122,8 @@ func (w *leaseWork) create(ctx context.Context) error {
 		return w.fail("create", err)
 	}
 	w.m.cfg.ComputeChanged(w.l, thread.Running)
-	if err := w.apply(step{event: thread.IntentRunning, to: thread.Running, want: thread.WantRunning, bind: made.ID}); err != nil {
+	if err := w.apply(step{event: thread.IntentRunning, to: thread.Running, want: thread.WantRunning,
+		bind: made.ID}); err != nil {
 		w.m.cfg.ComputeChanged(w.l, thread.Dead)
 		// Nobody would ever find it again.
 		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
@@ -138,8 +141,8 @@ func (w *leaseWork) resume(ctx context.Context) error {
 	return w.apply(step{event: thread.IntentResume, to: thread.Running, want: thread.WantRunning})
 }
 
-// ignoreIfIn is nil for a change that the provider refused because the instance is in the wanted state already: somebody
-// else changed it, or a change before was not written down.
+// ignoreIfIn is nil for a change that the provider refused because the instance is in the wanted
+// state already: somebody else changed it, or a change before was not written down.
 func (w *leaseWork) ignoreIfIn(ctx context.Context, want thread.Observed, err error) error {
 	if errors.Is(err, provider.ErrState) {
 		if seen, failed := w.p.Status(ctx, w.i.Session); failed == nil && seen == want {
@@ -159,7 +162,8 @@ type step struct {
 	bind   string             // the provider's id of a new instance; "" is the one there is
 }
 
-// apply writes a step and reads the outcome. Errors: ErrTransition, which is an event of the lease too.
+// apply writes a step and reads the outcome. Errors: ErrTransition, which is an event of the lease
+// too.
 func (w *leaseWork) apply(s step) error {
 	if s.source == "" {
 		s.source = w.source
@@ -261,7 +265,8 @@ func (c *change) recordStep(l thread.Lease, s step, cause error) error {
 		return err
 	}
 	for _, t := range threads {
-		d := thread.Detail{Lease: l.ID, Instance: e.Instance, From: string(e.From), To: string(e.To), Source: e.Source, Reason: e.Type, Error: e.Error}
+		d := thread.Detail{Lease: l.ID, Instance: e.Instance, From: string(e.From), To: string(e.To), Source: e.Source,
+			Reason: e.Type, Error: e.Error}
 		if err := c.emit(t, kind, d); err != nil {
 			return err
 		}

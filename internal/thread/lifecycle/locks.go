@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// locks is one lock for each key, held over calls that take long; waiting for one ends with the context. The zero value is ready.
+// locks is one lock for each key, held over calls that take long; waiting for one ends with the
+// context. The zero value is ready.
 type locks struct {
 	mu   sync.Mutex
 	keys map[string]*keyLock

@@ -22,22 +22,28 @@ type Config struct {
 	Provider  string                        // of threads that name none; "" is Local
 	// Cwd is where the first process of a terminal starts when nobody said it; nil is "/".
 	Cwd func(provider string) string
-	// Viewers is how many people look at a thread; nil is none. Called under no lock but the thread's own.
+	// Viewers is how many people look at a thread; nil is none. Called under no lock but the
+	// thread's own.
 	Viewers func(thread string) int
-	// End ends processes because their session is over, and returns when they are gone or ctx is. The Manager is told of their ends by EndRuntime as of any
-	// other. nil does nothing. Called under no lock but the thread's own: it may call everything but what opens, pauses, resumes, destroys or deletes
-	// the thread.
+	// End ends processes because their session is over, and returns when they are gone or ctx is.
+	// The Manager is told of their ends by EndRuntime as of any other. nil does nothing. Called
+	// under no lock but the thread's own: it may call everything but what opens, pauses, resumes,
+	// destroys or deletes the thread.
 	End func(ctx context.Context, thread string, processes []thread.Runtime, reason string) error
-	// ComputeChanged is told the state of a lease's compute: Frozen before it is paused, and any state after another
-	// change and after its provider was asked. nil does nothing. Called under the lease's own lock.
+	// ComputeChanged is told the state of a lease's compute: Frozen before it is paused, and any
+	// state after another change and after its provider was asked. nil does nothing. Called under
+	// the lease's own lock.
 	ComputeChanged func(l thread.Lease, s thread.Observed)
-	// Notify tells every event after it is kept, of a thread in the order of its numbers. nil does nothing. It must return at once and must not call the Manager.
+	// Notify tells every event after it is kept, of a thread in the order of its numbers. nil does
+	// nothing. It must return at once and must not call the Manager.
 	Notify func(thread.Event)
 }
 
-// Manager joins threads, sessions, terminals, leases and what runs in them. Safe for concurrent use.
+// Manager joins threads, sessions, terminals, leases and what runs in them. Safe for concurrent
+// use.
 //
-// Locks: a thread's own, then a lease's own, both held over calls to providers; then writing, then mu, under which nothing waits but the Store.
+// Locks: a thread's own, then a lease's own, both held over calls to providers; then writing, then
+// mu, under which nothing waits but the Store.
 type Manager struct {
 	cfg     Config
 	clock   steady
@@ -84,13 +90,14 @@ func NewManager(cfg Config) (*Manager, error) {
 	if cfg.Notify == nil {
 		cfg.Notify = func(thread.Event) {}
 	}
-	m := &Manager{cfg: cfg, clock: steady{clock: cfg.Clock}, live: map[string]*window{}, fresh: map[string]time.Time{}, busy: map[string]rate{}}
+	m := &Manager{cfg: cfg, clock: steady{clock: cfg.Clock}, live: map[string]*window{}, fresh: map[string]time.Time{},
+		busy: map[string]rate{}}
 	m.stats.SessionsClosed = map[string]int64{}
 	return m, m.load()
 }
 
-// load takes the live sessions into memory. One that began in the future, because the clock was set back while nobody ran, begins now: else it would
-// not end for as long as the clock was wrong.
+// load takes the live sessions into memory. One that began in the future, because the clock was set
+// back while nobody ran, begins now: else it would not end for as long as the clock was wrong.
 func (m *Manager) load() error {
 	return m.update(func(c *change) error {
 		list, err := c.LiveSessions()

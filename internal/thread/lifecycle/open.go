@@ -8,10 +8,12 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Open readies a thread for a use: whatever of its layers is missing is made, an expired session is closed and followed by a new one, a paused one is
-// resumed, compute that is gone is replaced, and the activity is noted. It is cheap when all is there. ctx ends waiting for providers.
+// Open readies a thread for a use: whatever of its layers is missing is made, an expired session is
+// closed and followed by a new one, a paused one is resumed, compute that is gone is replaced, and
+// the activity is noted. It is cheap when all is there. ctx ends waiting for providers.
 //
-// Errors: ErrInvalid, ErrNotFound (Use.Lease), ErrConflict (Use.Terminal of another thread, Use.Name taken), ErrNoProvider, ErrProvider, ErrNoSpace, the reason of ctx.
+// Errors: ErrInvalid, ErrNotFound (Use.Lease), ErrConflict (Use.Terminal of another thread,
+// Use.Name taken), ErrNoProvider, ErrProvider, ErrNoSpace, the reason of ctx.
 func (m *Manager) Open(ctx context.Context, threadID string, u thread.Use) (thread.Layers, error) {
 	if err := checkUse(u, threadID); err != nil {
 		return thread.Layers{}, err
@@ -41,7 +43,8 @@ func (m *Manager) open(ctx context.Context, threadID string, u thread.Use) (thre
 	return l, m.active(&l)
 }
 
-// CreateThread is Open of a thread that must not be there yet. Errors: ErrConflict and those of Open.
+// CreateThread is Open of a thread that must not be there yet. Errors: ErrConflict and those of
+// Open.
 func (m *Manager) CreateThread(ctx context.Context, threadID string, u thread.Use) (thread.Layers, error) {
 	if threadID == "" {
 		threadID = newID("thread")
@@ -88,7 +91,8 @@ func checkUse(u thread.Use, threadID string) error {
 	return nil
 }
 
-// readLayers finds all layers. ErrNotFound: at least one is missing. Without alive, a session that is over will do, or none.
+// readLayers finds all layers. ErrNotFound: at least one is missing. Without alive, a session that
+// is over will do, or none.
 func (m *Manager) readLayers(threadID string, u thread.Use, alive bool) (l thread.Layers, err error) {
 	return l, m.view(func(tx thread.Tx) error {
 		if l.Thread, err = tx.Thread(threadID); err != nil {
@@ -132,7 +136,8 @@ func instance(tx thread.Tx, l *thread.Layers) (err error) {
 	return err
 }
 
-// choose finds the terminal that a use means. With ErrNotFound id is the one to make, "" is a new one.
+// choose finds the terminal that a use means. With ErrNotFound id is the one to make, "" is a new
+// one.
 func choose(tx thread.Tx, th thread.Thread, u thread.Use) (t thread.Terminal, id string, err error) {
 	if u.Terminal != "" {
 		t, err = tx.Terminal(u.Terminal)
@@ -187,7 +192,8 @@ func (c *change) buildThread(l *thread.Layers, id string, u thread.Use) (err err
 		return err
 	}
 	l.NewThread = true
-	th := thread.Thread{ID: id, Provider: u.Provider, Policy: *c.m.cfg.Policy, Chosen: c.m.cfg.Chosen, CreatedAt: c.now, UpdatedAt: c.now}
+	th := thread.Thread{ID: id, Provider: u.Provider, Policy: *c.m.cfg.Policy, Chosen: c.m.cfg.Chosen, CreatedAt: c.now,
+		UpdatedAt: c.now}
 	if u.Policy != nil {
 		th.Policy, th.Chosen = *u.Policy, true
 	}
@@ -235,13 +241,15 @@ func (c *change) buildTerminal(l *thread.Layers, u thread.Use) error {
 	return c.makeTerminal(l, id, u)
 }
 
-// makeTerminal makes a terminal, again when it has been there: its newest version is then in its history.
+// makeTerminal makes a terminal, again when it has been there: its newest version is then in its
+// history.
 func (c *change) makeTerminal(l *thread.Layers, id string, u thread.Use) error {
 	again := id != "" && (id == l.Thread.Active || id == l.Thread.Default)
 	if id == "" {
 		id = newID("term")
 	}
-	t := thread.Terminal{ID: id, Thread: l.Thread.ID, Lease: l.Lease.ID, Kind: u.Kind, Name: u.Name, Cmd: append([]string{}, u.Cmd...), Cols: u.Cols, Rows: u.Rows, CreatedAt: c.now, UpdatedAt: c.now}
+	t := thread.Terminal{ID: id, Thread: l.Thread.ID, Lease: l.Lease.ID, Kind: u.Kind, Name: u.Name,
+		Cmd: append([]string{}, u.Cmd...), Cols: u.Cols, Rows: u.Rows, CreatedAt: c.now, UpdatedAt: c.now}
 	if t.Kind == "" {
 		t.Kind = thread.Shell
 	}
@@ -298,7 +306,8 @@ func (c *change) setActive(th *thread.Thread, terminal string) error {
 	return c.PutThread(*th)
 }
 
-// buildLease finds the lease of a terminal, makes it again under its id, or makes the thread's first.
+// buildLease finds the lease of a terminal, makes it again under its id, or makes the thread's
+// first.
 func (c *change) buildLease(l *thread.Layers, id string) (err error) {
 	if id != "" {
 		if l.Lease, err = c.Lease(id); err == nil {
@@ -328,12 +337,14 @@ func (c *change) buildLease(l *thread.Layers, id string) (err error) {
 	return c.emit(l.Thread.ID, kind, thread.Detail{Lease: l.Lease.ID, Source: l.Lease.Provider})
 }
 
-// makeLease writes a new lease. One whose row was lost gets back the instance that it had, which has to be asked how it is.
+// makeLease writes a new lease. One whose row was lost gets back the instance that it had, which
+// has to be asked how it is.
 func (c *change) makeLease(l thread.Lease) (thread.Lease, error) {
 	if _, ok := c.m.cfg.Providers[l.Provider]; !ok {
 		return l, c.m.noProvider(l.Provider)
 	}
-	l.Desired, l.Observed, l.Status, l.CreatedAt, l.UpdatedAt, l.ObservedAt = thread.WantRunning, thread.Dead, thread.LeaseActive, c.now, c.now, c.now
+	l.Desired, l.Observed, l.Status, l.CreatedAt, l.UpdatedAt, l.ObservedAt = thread.WantRunning, thread.Dead,
+		thread.LeaseActive, c.now, c.now, c.now
 	old, err := c.Instances(l.ID)
 	if err != nil {
 		return l, err
@@ -348,13 +359,15 @@ func (c *change) buildSession(l *thread.Layers, alive bool) (err error) {
 	if l.Session, err = c.m.sessionOf(c.Tx, l.Thread.ID, alive); !missing(err) {
 		return err
 	}
-	s := thread.Session{ID: newID("sess"), Thread: l.Thread.ID, Status: thread.Active, Policy: l.Thread.Policy, StartedAt: c.now, LastActiveAt: c.now}
+	s := thread.Session{ID: newID("sess"), Thread: l.Thread.ID, Status: thread.Active, Policy: l.Thread.Policy,
+		StartedAt: c.now, LastActiveAt: c.now}
 	if err := c.putSession(s); err != nil {
 		return err
 	}
 	l.Session, l.NewSession = s, true
 	c.count(func(st *Stats) { st.SessionsCreated++ })
-	return c.emit(s.Thread, thread.SessionCreated, thread.Detail{Session: s.ID, Terminal: l.Terminal.ID, Lease: l.Lease.ID, ExpiresAt: s.ExpiresAt()})
+	return c.emit(s.Thread, thread.SessionCreated,
+		thread.Detail{Session: s.ID, Terminal: l.Terminal.ID, Lease: l.Lease.ID, ExpiresAt: s.ExpiresAt()})
 }
 
 // ready gets the compute of a thread running.
@@ -411,8 +424,10 @@ func (m *Manager) active(l *thread.Layers) error {
 	return nil
 }
 
-// Status is the layers of a thread's active terminal, or of the terminal that u names, as they are. A terminal or lease whose row is missing is made again under its id; a session that is
-// over is closed first. Nothing counts as activity. Errors: ErrNotFound (no such thread or terminal), those of the store, the reason of ctx.
+// Status is the layers of a thread's active terminal, or of the terminal that u names, as they are.
+// A terminal or lease whose row is missing is made again under its id; a session that is over is
+// closed first. Nothing counts as activity. Errors: ErrNotFound (no such thread or terminal), those
+// of the store, the reason of ctx.
 func (m *Manager) Status(ctx context.Context, threadID string, u thread.Use) (thread.Layers, error) {
 	if err := m.expireOnRead(ctx, threadID); err != nil {
 		return thread.Layers{}, err

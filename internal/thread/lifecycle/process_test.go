@@ -32,7 +32,8 @@ func TestRuntimes(t *testing.T) {
 	}
 	r.refused(r.StartedRuntime(b.ID, lifecycle.Process{PID: 9}), thread.ErrTransition)
 	types := r.types("t1")
-	if want := []string{"runtime.started", "runtime.lost", "runtime.started", "runtime.exited"}; !slices.Equal(types[len(types)-4:], want) {
+	if want := []string{"runtime.started", "runtime.lost", "runtime.started",
+		"runtime.exited"}; !slices.Equal(types[len(types)-4:], want) {
 		t.Fatalf("events %v", types)
 	}
 }
@@ -44,7 +45,8 @@ func TestRuntimeAndCommandTransitions(t *testing.T) {
 		arrow   func(from, to string) error
 	}{
 		"runtime": {[]string{"starting", "running", "adopted", "exited", "lost"},
-			"starting>running starting>adopted starting>exited starting>lost running>adopted running>exited running>lost adopted>exited adopted>lost ",
+			"starting>running starting>adopted starting>exited starting>lost running>adopted running>exited " +
+				"running>lost adopted>exited adopted>lost ",
 			func(a, b string) error { return lifecycle.RuntimeArrow(thread.RuntimeState(a), thread.RuntimeState(b)) }},
 		"command": {[]string{"queued", "running", "done", "cancelled", "failed"},
 			"queued>running queued>done queued>cancelled queued>failed running>done running>cancelled running>failed ",
@@ -79,7 +81,8 @@ func TestCommands(t *testing.T) {
 	id := r.open("t1", thread.Use{}).Terminal.ID
 	run, err := r.BeginRuntime(id, lifecycle.Process{PID: 7})
 	r.ok(err)
-	k, err := r.BeginCommand(thread.Command{ID: "cmd_1", Terminal: id, Line: "make", Cwd: "/a", Status: thread.CommandQueued, Env: map[string]string{"SECRET": "x"}})
+	k, err := r.BeginCommand(thread.Command{ID: "cmd_1", Terminal: id, Line: "make", Cwd: "/a",
+		Status: thread.CommandQueued, Env: map[string]string{"SECRET": "x"}})
 	r.ok(err)
 	if k.Runtime != run.ID {
 		t.Fatalf("%+v", k)
@@ -93,11 +96,13 @@ func TestCommands(t *testing.T) {
 	r.ok(r.EndCommand("cmd_1", lifecycle.CommandEnd{Status: thread.CommandFailed})) // ignored
 	got, err := r.Command("cmd_1")
 	r.ok(err)
-	if got.Status != thread.CommandDone || *got.ExitCode != 2 || got.Line != "make" || got.Cwd != "/b" || got.StdoutBytes != 10 || !maps.Equal(got.Env, k.Env) ||
+	if got.Status != thread.CommandDone || *got.ExitCode != 2 || got.Line != "make" || got.Cwd != "/b" ||
+		got.StdoutBytes != 10 || !maps.Equal(got.Env, k.Env) ||
 		got.FinishedAt.Sub(got.StartedAt) != time.Second {
 		t.Fatalf("%+v", got)
 	}
-	r.refused(second(r.BeginCommand(thread.Command{ID: "cmd_1", Terminal: id, Status: thread.CommandRunning})), thread.ErrTransition)
+	r.refused(second(r.BeginCommand(thread.Command{ID: "cmd_1", Terminal: id, Status: thread.CommandRunning})),
+		thread.ErrTransition)
 	r.refused(second(r.BeginCommand(thread.Command{Terminal: id, Status: thread.CommandDone})), thread.ErrInvalid)
 	r.refused(r.EndCommand("cmd_1", lifecycle.CommandEnd{Status: thread.CommandRunning}), thread.ErrInvalid)
 	r.refused(r.EndCommand("cmd_0", lifecycle.CommandEnd{Status: thread.CommandDone}), thread.ErrNotFound)
@@ -112,7 +117,8 @@ func TestCommandPages(t *testing.T) {
 	r := newRig(t)
 	a, b := r.open("t1", thread.Use{Terminal: "a"}).Terminal.ID, r.open("t1", thread.Use{Terminal: "b"}).Terminal.ID
 	for i := range 6 {
-		_, err := r.BeginCommand(thread.Command{ID: fmt.Sprint("c", i), Terminal: []string{a, b}[i%2], Status: thread.CommandRunning})
+		_, err := r.BeginCommand(thread.Command{ID: fmt.Sprint("c", i), Terminal: []string{a, b}[i%2],
+			Status: thread.CommandRunning})
 		r.ok(err)
 	}
 	for _, c := range []struct {
@@ -156,14 +162,16 @@ func TestRecover(t *testing.T) {
 	k1, k2 := r.command("lives"), r.command("gone")
 	r.restart()
 	done, err := r.Recover(lifecycle.Alive{
-		Processes: map[string]lifecycle.Process{"lives": {PID: 1, PIDStart: 5, Boot: "b"}, "other": {PID: 3, PIDStart: 9}, "fast": {PID: 4}, "new": {PID: 5}},
-		Commands:  []string{k1.ID},
+		Processes: map[string]lifecycle.Process{"lives": {PID: 1, PIDStart: 5, Boot: "b"},
+			"other": {PID: 3, PIDStart: 9}, "fast": {PID: 4}, "new": {PID: 5}},
+		Commands: []string{k1.ID},
 	})
 	r.ok(err)
 	if done.Adopted != 3 || done.Lost != 2 || done.Failed != 1 || !slices.Equal(done.Unknown, []string{"new"}) {
 		t.Fatalf("%+v", done)
 	}
-	for id, want := range map[string]thread.RuntimeState{lives.ID: thread.Adopted, gone.ID: thread.Lost, other.ID: thread.Lost, fast.ID: thread.Adopted} {
+	for id, want := range map[string]thread.RuntimeState{lives.ID: thread.Adopted, gone.ID: thread.Lost,
+		other.ID: thread.Lost, fast.ID: thread.Adopted} {
 		list, err := r.runtime(id)
 		r.ok(err)
 		if list.State != want || want == thread.Lost && (list.ExitCode != nil || list.EndedAt.IsZero()) {
@@ -186,14 +194,16 @@ func TestRecover(t *testing.T) {
 	}
 	// Nor is what a dead instance was told to do believed to have been done.
 	r.restart()
-	_, err = r.Recover(lifecycle.Alive{Processes: map[string]lifecycle.Process{"lives": {PID: 1, PIDStart: 5, Boot: "b"}}, Commands: []string{k1.ID}})
+	_, err = r.Recover(lifecycle.Alive{Processes: map[string]lifecycle.Process{"lives": {PID: 1, PIDStart: 5,
+		Boot: "b"}}, Commands: []string{k1.ID}})
 	r.ok(err)
 	r.cloud.set(r.status("t1").Instance.Session, thread.Dead)
 	r.refused(r.Pause(t.Context(), "t1"), thread.ErrTransition)
 	if r.cloud.count("pause") != 0 {
 		t.Fatal("a dead instance was paused")
 	}
-	again, err := r.Recover(lifecycle.Alive{Processes: map[string]lifecycle.Process{"lives": {PID: 1, PIDStart: 5, Boot: "b"}}, Commands: []string{k1.ID}})
+	again, err := r.Recover(lifecycle.Alive{Processes: map[string]lifecycle.Process{"lives": {PID: 1, PIDStart: 5,
+		Boot: "b"}}, Commands: []string{k1.ID}})
 	r.ok(err)
 	if again.Adopted != 1 {
 		t.Fatalf("%+v", again)
@@ -233,7 +243,8 @@ func TestEventPages(t *testing.T) {
 	r.save(id, "/new", nil)
 	list, err := r.Events("t1", at, 0)
 	r.ok(err)
-	if len(list) != 1 || list[0].Seq != at+1 || list[0].Data.Cwd != "/new" || list[0].Data.Version != 21 || !list[0].At.Equal(r.clock.now()) {
+	if len(list) != 1 || list[0].Seq != at+1 || list[0].Data.Cwd != "/new" || list[0].Data.Version != 21 ||
+		!list[0].At.Equal(r.clock.now()) {
 		t.Fatalf("%+v", list)
 	}
 }
@@ -243,7 +254,8 @@ func TestClockIsSteady(t *testing.T) {
 	c := &handClock{at: noon}
 	now := lifecycle.Steady(c.now)
 	last := now()
-	for _, d := range []time.Duration{time.Second, -time.Hour, time.Millisecond, -1, 0, -300 * 24 * time.Hour, time.Minute} {
+	for _, d := range []time.Duration{time.Second, -time.Hour, time.Millisecond, -1, 0, -300 * 24 * time.Hour,
+		time.Minute} {
 		c.pass(d)
 		t1 := now()
 		if t1.Before(last) || d > 0 && t1.Sub(last) != d || d < 0 && !t1.Equal(last) && d < -time.Microsecond {
@@ -269,7 +281,8 @@ func TestClockSetBack(t *testing.T) {
 	r.open("t1", thread.Use{})
 	r.clock.pass(-24 * time.Hour)
 	r.restart() // under a new one: what began in the future begins now
-	if s := r.status("t1").Session; !s.Live() || s.LastActiveAt.After(r.clock.now()) || s.StartedAt.After(r.clock.now()) {
+	if s := r.status("t1").Session; !s.Live() || s.LastActiveAt.After(r.clock.now()) ||
+		s.StartedAt.After(r.clock.now()) {
 		t.Fatalf("%+v at %s", s, r.clock.now())
 	}
 	r.clock.pass(61 * time.Second)

@@ -14,8 +14,8 @@ type Process struct {
 	Boot     string
 }
 
-// BeginRuntime notes that a process begins to visit a terminal. One that was there and never ended is lost.
-// Errors: ErrNotFound.
+// BeginRuntime notes that a process begins to visit a terminal. One that was there and never ended
+// is lost. Errors: ErrNotFound.
 func (m *Manager) BeginRuntime(terminal string, p Process) (r thread.Runtime, err error) {
 	return r, m.update(func(c *change) error {
 		r, err = c.beginRuntime(terminal, p)
@@ -37,7 +37,8 @@ func (c *change) beginRuntime(terminal string, p Process) (thread.Runtime, error
 			return last, err
 		}
 	}
-	r := thread.Runtime{ID: newID("runtime"), Terminal: terminal, Generation: last.Generation + 1, PID: p.PID, PIDStart: p.PIDStart, Boot: p.Boot, State: thread.Up, StartedAt: c.now}
+	r := thread.Runtime{ID: newID("runtime"), Terminal: terminal, Generation: last.Generation + 1, PID: p.PID,
+		PIDStart: p.PIDStart, Boot: p.Boot, State: thread.Up, StartedAt: c.now}
 	if s, ok := c.m.window(t.Thread); ok {
 		r.Session = s.ID
 	}
@@ -52,10 +53,12 @@ func (c *change) startedRuntime(t thread.Terminal, r thread.Runtime) error {
 	if err := c.PutRuntime(r); err != nil {
 		return err
 	}
-	return c.emit(t.Thread, thread.RuntimeStarted, thread.Detail{Terminal: t.ID, Runtime: r.ID, Session: r.Session, PID: r.PID, Version: r.Generation})
+	return c.emit(t.Thread, thread.RuntimeStarted,
+		thread.Detail{Terminal: t.ID, Runtime: r.ID, Session: r.Session, PID: r.PID, Version: r.Generation})
 }
 
-// StartedRuntime notes that a process that was being started runs. Errors: ErrNotFound, ErrTransition, ErrInvalid.
+// StartedRuntime notes that a process that was being started runs. Errors: ErrNotFound,
+// ErrTransition, ErrInvalid.
 func (m *Manager) StartedRuntime(id string, p Process) error {
 	if p.PID <= 0 {
 		return fmt.Errorf("%w: process id %d", thread.ErrInvalid, p.PID)
@@ -84,7 +87,8 @@ type RuntimeEnd struct {
 	Lost   bool   // it is gone and nobody saw how
 }
 
-// EndRuntime notes the end of a process, and nothing of its commands: who ran them knows how they ended. A second end is ignored. Errors: ErrNotFound.
+// EndRuntime notes the end of a process, and nothing of its commands: who ran them knows how they
+// ended. A second end is ignored. Errors: ErrNotFound.
 func (m *Manager) EndRuntime(id string, e RuntimeEnd) error {
 	return m.update(func(c *change) error {
 		r, err := c.Runtime(id)
@@ -112,7 +116,8 @@ func (c *change) endRuntime(t thread.Terminal, r thread.Runtime, e RuntimeEnd) e
 	if err := c.PutRuntime(r); err != nil {
 		return err
 	}
-	return c.emit(t.Thread, kind, thread.Detail{Terminal: t.ID, Runtime: r.ID, PID: r.PID, ExitCode: r.ExitCode, Signal: r.Signal, Version: r.Generation})
+	return c.emit(t.Thread, kind, thread.Detail{Terminal: t.ID, Runtime: r.ID, PID: r.PID, ExitCode: r.ExitCode,
+		Signal: r.Signal, Version: r.Generation})
 }
 
 // Runtimes that may be alive, of a thread, or of all with "".
@@ -125,9 +130,11 @@ func (m *Manager) LastRuntime(terminal string) (r thread.Runtime, err error) {
 	return r, m.view(func(tx thread.Tx) error { r, err = tx.LastRuntime(terminal); return err })
 }
 
-// BeginCommand notes a command that waits or runs: ID (the caller's, or "" for one of ours), Terminal, Line, Cwd and Status are the least. Called again with the same ID it notes
-// that a waiting one runs now. It is activity, and counts against the session's budget.
-// Errors: ErrNotFound, ErrExpired (Open first), ErrBudget (it must not run; the next Sweep closes the session), ErrTransition, ErrInvalid, ErrNoSpace.
+// BeginCommand notes a command that waits or runs: ID (the caller's, or "" for one of ours),
+// Terminal, Line, Cwd and Status are the least. Called again with the same ID it notes that a
+// waiting one runs now. It is activity, and counts against the session's budget. Errors:
+// ErrNotFound, ErrExpired (Open first), ErrBudget (it must not run; the next Sweep closes the
+// session), ErrTransition, ErrInvalid, ErrNoSpace.
 func (m *Manager) BeginCommand(k thread.Command) (thread.Command, error) {
 	if k.ID == "" {
 		k.ID = newID("cmd")
@@ -220,7 +227,8 @@ func (c *change) writeCommand(t thread.Terminal, k thread.Command) (thread.Comma
 	if err := c.PutCommand(k); err != nil {
 		return k, err
 	}
-	return k, c.emit(t.Thread, kind, thread.Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime, Line: thread.Clip(k.Line, thread.MaxLine), Cwd: k.Cwd, PID: k.PID})
+	return k, c.emit(t.Thread, kind, thread.Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime,
+		Line: thread.Clip(k.Line, thread.MaxLine), Cwd: k.Cwd, PID: k.PID})
 }
 
 // CommandEnd is how a command ended.
@@ -232,7 +240,8 @@ type CommandEnd struct {
 	FinishedAt  time.Time // zero is now
 }
 
-// EndCommand notes the end of a command, which is activity. A second end is ignored. Errors: ErrNotFound, ErrInvalid, ErrNoSpace.
+// EndCommand notes the end of a command, which is activity. A second end is ignored. Errors:
+// ErrNotFound, ErrInvalid, ErrNoSpace.
 func (m *Manager) EndCommand(id string, e CommandEnd) error {
 	if !(thread.Command{Status: e.Status}).Ended() || thread.CommandArrows[e.Status] == nil {
 		return fmt.Errorf("%w: a command does not end as %.20q", thread.ErrInvalid, e.Status)
@@ -273,7 +282,8 @@ func (c *change) endCommand(t thread.Terminal, k thread.Command, e CommandEnd) e
 	if err := c.PutCommand(k); err != nil {
 		return err
 	}
-	return c.emit(t.Thread, thread.CommandFinished, thread.Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime, To: string(k.Status), ExitCode: k.ExitCode})
+	return c.emit(t.Thread, thread.CommandFinished,
+		thread.Detail{Terminal: t.ID, Command: k.ID, Runtime: k.Runtime, To: string(k.Status), ExitCode: k.ExitCode})
 }
 
 // Command finds a command. Errors: ErrNotFound.
@@ -281,7 +291,8 @@ func (m *Manager) Command(id string) (k thread.Command, err error) {
 	return k, m.view(func(tx thread.Tx) error { k, err = tx.Command(id); return err })
 }
 
-// Commands are those of a thread or terminal in the order in which they began. Errors: ErrNotFound (the thread, or Before).
+// Commands are those of a thread or terminal in the order in which they began. Errors: ErrNotFound
+// (the thread, or Before).
 func (m *Manager) Commands(q thread.CommandQuery) (list []thread.Command, err error) {
 	return list, m.view(func(tx thread.Tx) error {
 		if _, err := tx.Thread(q.Thread); err != nil {

@@ -36,7 +36,8 @@ func (m *Manager) Session(id string) (s thread.Session, err error) {
 	return s, err
 }
 
-// Sessions are all of a thread, the newest first; the live ones of all threads with "". Errors: ErrNotFound.
+// Sessions are all of a thread, the newest first; the live ones of all threads with "". Errors:
+// ErrNotFound.
 func (m *Manager) Sessions(threadID string) (list []thread.Session, err error) {
 	if threadID == "" {
 		m.mu.Lock()
@@ -60,7 +61,8 @@ func (m *Manager) Sessions(threadID string) (list []thread.Session, err error) {
 	return list, err
 }
 
-// Events are those of a thread after a number, ascending, at most limit; 0 is MaxPage. Errors: ErrNotFound, ErrInvalid.
+// Events are those of a thread after a number, ascending, at most limit; 0 is MaxPage. Errors:
+// ErrNotFound, ErrInvalid.
 func (m *Manager) Events(threadID string, after int64, limit int) (list []thread.Event, err error) {
 	if after < 0 {
 		return nil, fmt.Errorf("%w: event %d", thread.ErrInvalid, after)
@@ -74,7 +76,8 @@ func (m *Manager) Events(threadID string, after int64, limit int) (list []thread
 	})
 }
 
-// SetPolicy changes what sessions of a thread may, the live one too. Errors: ErrNotFound, ErrInvalid.
+// SetPolicy changes what sessions of a thread may, the live one too. Errors: ErrNotFound,
+// ErrInvalid.
 func (m *Manager) SetPolicy(threadID string, p thread.Policy) error {
 	if err := p.Check(); err != nil {
 		return err

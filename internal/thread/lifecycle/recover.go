@@ -16,9 +16,11 @@ type Recovered struct {
 	Unknown               []string // terminals of Alive that the store does not have: Open them, then BeginRuntime
 }
 
-// Recover brings the records in line with what is alive. It is called once, after NewManager and before anything else. A process that lives is adopted; one that is not
-// among them is lost, and its commands have failed; a live one that the store does not know by its PID begins a new generation. What compute of providers does is asked before the next use.
-// Errors: those of the store.
+// Recover brings the records in line with what is alive. It is called once, after NewManager and
+// before anything else. A process that lives is adopted; one that is not among them is lost, and
+// its commands have failed; a live one that the store does not know by its PID begins a new
+// generation. What compute of providers does is asked before the next use. Errors: those of the
+// store.
 func (m *Manager) Recover(a Alive) (done Recovered, err error) {
 	err = m.update(func(c *change) error {
 		done = Recovered{}
@@ -96,7 +98,8 @@ func (c *change) recoverProcesses(a Alive, done *Recovered) error {
 	return nil
 }
 
-// isProcess reports whether a runtime is the process: also one of which the server died before it could write down the PID.
+// isProcess reports whether a runtime is the process: also one of which the server died before it
+// could write down the PID.
 func isProcess(r thread.Runtime, p Process) bool {
 	return r.PID == p.PID && r.PIDStart == p.PIDStart && r.Boot == p.Boot || r.State == thread.Starting
 }
@@ -113,7 +116,8 @@ func (c *change) adopt(t thread.Terminal, r thread.Runtime, p Process) error {
 	if err := c.PutRuntime(r); err != nil {
 		return err
 	}
-	return c.emit(t.Thread, thread.RuntimeAdopted, thread.Detail{Terminal: t.ID, Runtime: r.ID, PID: r.PID, Version: r.Generation})
+	return c.emit(t.Thread, thread.RuntimeAdopted,
+		thread.Detail{Terminal: t.ID, Runtime: r.ID, PID: r.PID, Version: r.Generation})
 }
 
 func (c *change) recoverCommands(a Alive, done *Recovered) error {

@@ -22,19 +22,27 @@ func TestReplies(t *testing.T) {
 		reply any
 		want  map[string]any
 	}{
-		"session": {l.SessionReply(), map[string]any{"thread_id": "t1", "session_id": l.Session.ID, "terminal_id": l.Terminal.ID, "status": "active",
-			"created_at": "2026-02-08T10:00:00Z", "last_active_at": "2026-02-08T10:30:00Z", "expires_at": "2026-02-08T11:00:00Z",
+		"session": {l.SessionReply(), map[string]any{"thread_id": "t1", "session_id": l.Session.ID,
+			"terminal_id": l.Terminal.ID, "status": "active",
+			"created_at": "2026-02-08T10:00:00Z", "last_active_at": "2026-02-08T10:30:00Z",
+			"expires_at":   "2026-02-08T11:00:00Z",
 			"idle_seconds": 1800.0, "max_seconds": 86400.0}},
-		"terminal": {l.TerminalReply(), map[string]any{"thread_id": "t1", "terminal_id": l.Terminal.ID, "lease_id": l.Lease.ID, "cwd": "/home/user/project",
-			"env_delta": map[string]any{"CUSTOM_VAR": "value"}, "version": 1.0, "created_at": "2026-02-08T10:00:00Z", "updated_at": "2026-02-08T10:30:00Z",
+		"terminal": {l.TerminalReply(), map[string]any{"thread_id": "t1", "terminal_id": l.Terminal.ID,
+			"lease_id": l.Lease.ID, "cwd": "/home/user/project",
+			"env_delta": map[string]any{"CUSTOM_VAR": "value"}, "version": 1.0, "created_at": "2026-02-08T10:00:00Z",
+			"updated_at":    "2026-02-08T10:30:00Z",
 			"state_version": 1.0, "env_unset": []any{}, "kind": "shell", "name": l.Terminal.ID, "active": true}},
 		"lease": {l.LeaseReply(), map[string]any{"thread_id": "t1", "lease_id": l.Lease.ID, "provider_name": "e2b",
-			"instance":   map[string]any{"instance_id": "e2b-i1", "state": "running", "started_at": "2026-02-08T10:00:00Z"},
+			"instance": map[string]any{"instance_id": "e2b-i1", "state": "running",
+				"started_at": "2026-02-08T10:00:00Z"},
 			"created_at": "2026-02-08T10:00:00Z", "updated_at": "2026-02-08T10:00:00Z",
-			"desired_state": "running", "observed_state": "running", "status": "active", "version": 1.0, "last_error": ""}},
+			"desired_state": "running", "observed_state": "running", "status": "active", "version": 1.0,
+			"last_error": ""}},
 		"thread": {l.ThreadReply(), map[string]any{"thread_id": "t1", "messages": []any{},
-			"sandbox":  map[string]any{"type": "e2b", "status": "active", "session_id": l.Session.ID, "terminal_id": l.Terminal.ID},
-			"lease_id": l.Lease.ID, "policy": map[string]any{"idle_seconds": 1800.0, "max_seconds": 86400.0}, "created_at": "2026-02-08T10:00:00Z", "updated_at": "2026-02-08T10:00:00Z"}},
+			"sandbox": map[string]any{"type": "e2b", "status": "active", "session_id": l.Session.ID,
+				"terminal_id": l.Terminal.ID},
+			"lease_id": l.Lease.ID, "policy": map[string]any{"idle_seconds": 1800.0, "max_seconds": 86400.0},
+			"created_at": "2026-02-08T10:00:00Z", "updated_at": "2026-02-08T10:00:00Z"}},
 	} {
 		b, err := json.Marshal(c.reply)
 		r.ok(err)

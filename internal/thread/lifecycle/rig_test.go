@@ -60,7 +60,8 @@ func newRig(t *testing.T, change ...func(*lifecycle.Config)) *rig {
 	r.cloud = &cloud{instances: map[string]thread.Observed{}, order: func(what string) { r.note(what) }}
 	r.cfg = lifecycle.Config{
 		Clock: r.clock.now,
-		Providers: map[string]provider.Lifecycle{thread.Local: cloudOf{r.cloud, thread.Local}, "e2b": cloudOf{r.cloud, "e2b"},
+		Providers: map[string]provider.Lifecycle{thread.Local: cloudOf{r.cloud, thread.Local},
+			"e2b":     cloudOf{r.cloud, "e2b"},
 			"daytona": cloudOf{r.cloud, "daytona"}},
 		Provider: "e2b",
 		Cwd:      func(string) string { return "/home/user" },
@@ -83,7 +84,8 @@ func newRig(t *testing.T, change ...func(*lifecycle.Config)) *rig {
 	return r
 }
 
-// emptyFile is a database that was made and closed; all tests begin with a copy, for making one takes longer than most of them.
+// emptyFile is a database that was made and closed; all tests begin with a copy, for making one
+// takes longer than most of them.
 var emptyFile struct {
 	once sync.Once
 	data []byte
@@ -202,7 +204,8 @@ func (r *rig) command(terminal string) thread.Command {
 	return k
 }
 
-// types are the types of a thread's kept events; that they were told in the same order is checked too.
+// types are the types of a thread's kept events; that they were told in the same order is checked
+// too.
 func (r *rig) types(thread string) []string {
 	r.t.Helper()
 	list, err := r.Events(thread, 0, 0)

@@ -23,13 +23,15 @@ func TestDefaultPolicy(t *testing.T) {
 // test_custom_policy
 func TestCustomPolicy(t *testing.T) {
 	var p thread.Policy
-	if err := json.Unmarshal([]byte(`{"idle_seconds":1800,"max_seconds":43200,"budget":{"cpu_seconds":1.5}}`), &p); err != nil {
+	if err := json.Unmarshal([]byte(`{"idle_seconds":1800,"max_seconds":43200,"budget":{"cpu_seconds":1.5}}`),
+		&p); err != nil {
 		t.Fatal(err)
 	}
 	if p.Idle != 1800*time.Second || p.Max != 43200*time.Second || p.Budget.CPUSeconds != 1.5 {
 		t.Fatalf("policy %+v", p)
 	}
-	for _, bad := range []string{`{"idle_seconds":-1}`, `{"max_seconds":1e300}`, `{"budget":{"commands":-1}}`, `{"idle_seconds":"x"}`, `[]`} {
+	for _, bad := range []string{`{"idle_seconds":-1}`, `{"max_seconds":1e300}`, `{"budget":{"commands":-1}}`,
+		`{"idle_seconds":"x"}`, `[]`} {
 		q := p
 		if err := json.Unmarshal([]byte(bad), &q); err == nil || q != p {
 			t.Errorf("%s: error %v, policy %+v", bad, err, q)
@@ -115,7 +117,8 @@ func TestCreateSession(t *testing.T) {
 	r := newRig(t)
 	l, err := r.CreateThread(t.Context(), "t1", thread.Use{Provider: "daytona"})
 	r.ok(err)
-	if !strings.HasPrefix(l.Session.ID, "sess-") || l.Session.Thread != "t1" || !l.Session.StartedAt.Equal(noon) || l.Lease.Provider != "daytona" {
+	if !strings.HasPrefix(l.Session.ID, "sess-") || l.Session.Thread != "t1" || !l.Session.StartedAt.Equal(noon) ||
+		l.Lease.Provider != "daytona" {
 		t.Fatalf("session %+v", l)
 	}
 	_, err = r.CreateThread(t.Context(), "t1", thread.Use{})
@@ -256,7 +259,8 @@ func TestCleanupExpired(t *testing.T) {
 	if s := r.sweep(); s.Closed != 1 {
 		t.Fatalf("swept %+v", s)
 	}
-	if st := r.Stats(); st.SessionsLive != 1 || st.SessionsClosed[thread.ReasonIdle] != 1 || st.SessionSeconds != 2 || st.SessionsCreated != 2 {
+	if st := r.Stats(); st.SessionsLive != 1 || st.SessionsClosed[thread.ReasonIdle] != 1 || st.SessionSeconds != 2 ||
+		st.SessionsCreated != 2 {
 		t.Fatalf("stats %+v", st)
 	}
 	if types := r.types("old"); types[len(types)-1] != thread.SessionClosed {
@@ -272,7 +276,8 @@ func TestFullLifecycleSession(t *testing.T) {
 	r.ok(r.Pause(t.Context(), "t1"))
 	r.ok(r.Resume(t.Context(), "t1"))
 	r.ok(r.Destroy(t.Context(), "t1"))
-	want := []string{"thread.created", "lease.created", "terminal.created", "session.created", "lease.running", "lease.paused", "session.paused",
+	want := []string{"thread.created", "lease.created", "terminal.created", "session.created", "lease.running",
+		"lease.paused", "session.paused",
 		"lease.running", "session.resumed", "session.closed", "lease.dead"}
 	if got := r.types("t1"); !slices.Equal(got, want) {
 		t.Fatalf("events %v\nwant   %v", got, want)
@@ -285,7 +290,8 @@ func TestFullLifecycleSession(t *testing.T) {
 // test_session_with_custom_policy
 func TestSessionWithCustomPolicy(t *testing.T) {
 	r := newRig(t)
-	want := thread.Policy{Idle: 1800 * time.Second, Max: 43200 * time.Second, Budget: thread.Usage{CPUSeconds: 2, Commands: 3, Bytes: 4}}
+	want := thread.Policy{Idle: 1800 * time.Second, Max: 43200 * time.Second,
+		Budget: thread.Usage{CPUSeconds: 2, Commands: 3, Bytes: 4}}
 	r.open("t1", thread.Use{Policy: &want})
 	r.restart()
 	l := r.status("t1")
@@ -348,7 +354,8 @@ func TestExpiryIsAnnouncedOnce(t *testing.T) {
 	for _, e := range list {
 		types = append(types, e.Type)
 	}
-	if want := []string{"session.expiring", "session.active", "session.expiring", "lease.paused", "session.closed"}; !slices.Equal(types, want) {
+	if want := []string{"session.expiring", "session.active", "session.expiring", "lease.paused",
+		"session.closed"}; !slices.Equal(types, want) {
 		t.Fatalf("events %v, want %v", types, want)
 	}
 	if d := list[0].Data; d.Reason != thread.ReasonIdle || !d.ExpiresAt.Equal(noon.Add(6*time.Second)) {
@@ -383,7 +390,8 @@ func TestWhatKeepsASessionFromBeingIdle(t *testing.T) {
 	}
 }
 
-// Compute on which a command runs is not paused under it; what the end of the session itself has ended is no command any more.
+// Compute on which a command runs is not paused under it; what the end of the session itself has
+// ended is no command any more.
 func TestCommandsKeepComputeFromBeingPaused(t *testing.T) {
 	for name, ends := range map[string]bool{"of another": false, "of the session": true} {
 		t.Run(name, func(t *testing.T) {
@@ -442,7 +450,8 @@ func TestActivityDuringAChangeIsKept(t *testing.T) {
 	r.ok(m.Flush())
 	r.ok(r.store.Close())
 	r.start()
-	if s := r.status("t1").Session; !s.LastActiveAt.Equal(noon.Add(time.Minute)) || s.Used.Bytes != 7 || s.Policy.Idle != time.Hour {
+	if s := r.status("t1").Session; !s.LastActiveAt.Equal(noon.Add(time.Minute)) || s.Used.Bytes != 7 ||
+		s.Policy.Idle != time.Hour {
 		t.Fatalf("session %+v", s)
 	}
 }
@@ -513,7 +522,8 @@ func TestBudgets(t *testing.T) {
 func TestSessionTransitions(t *testing.T) {
 	all := []thread.Status{thread.Active, thread.Idle, thread.Paused, thread.Closed, thread.Failed}
 	allowed := map[string]bool{}
-	for _, a := range []string{"active idle", "active paused", "active closed", "active failed", "idle active", "idle paused", "idle closed", "idle failed",
+	for _, a := range []string{"active idle", "active paused", "active closed", "active failed", "idle active",
+		"idle paused", "idle closed", "idle failed",
 		"paused active", "paused closed", "paused failed", "failed closed"} {
 		allowed[a] = true
 	}
@@ -538,7 +548,8 @@ func TestFailedSessionGivesWayToAnother(t *testing.T) {
 		t.Fatalf("layers %+v", l)
 	}
 	r.cloud.breaks(nil, "")
-	if again := r.open("t1", thread.Use{}); again.Session.ID == l.Session.ID || again.Lease.ID != l.Lease.ID || again.Lease.LastError != "" {
+	if again := r.open("t1", thread.Use{}); again.Session.ID == l.Session.ID || again.Lease.ID != l.Lease.ID ||
+		again.Lease.LastError != "" {
 		t.Fatalf("layers %+v", again)
 	}
 	if st := r.Stats(); st.InstanceErrors != 1 || st.Instances != 1 || st.SessionsClosed[thread.ReasonProvider] != 1 {

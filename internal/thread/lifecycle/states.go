@@ -21,7 +21,8 @@ type rate struct {
 	n     int
 }
 
-// Save makes a new version of a terminal's state when s differs from the present one; version and time of s do not matter. Errors: ErrNotFound, ErrInvalid, ErrNoSpace.
+// Save makes a new version of a terminal's state when s differs from the present one; version and
+// time of s do not matter. Errors: ErrNotFound, ErrInvalid, ErrNoSpace.
 func (m *Manager) Save(terminal string, s thread.State) (t thread.Terminal, changed bool, err error) {
 	if s, err = s.Normal(); err != nil {
 		return t, false, err
@@ -29,7 +30,8 @@ func (m *Manager) Save(terminal string, s thread.State) (t thread.Terminal, chan
 	return m.saveIf(terminal, func(thread.State) thread.State { return s })
 }
 
-// SaveCwd is Save of another directory with the environment as it is, for who knows nothing else of the process.
+// SaveCwd is Save of another directory with the environment as it is, for who knows nothing else of
+// the process.
 func (m *Manager) SaveCwd(terminal, cwd string) (t thread.Terminal, changed bool, err error) {
 	if _, err := thread.NewState(cwd).Normal(); err != nil {
 		return t, false, err
@@ -38,7 +40,8 @@ func (m *Manager) SaveCwd(terminal, cwd string) (t thread.Terminal, changed bool
 }
 
 // saveIf asks before it writes: most saves change nothing, and reading waits for nobody.
-func (m *Manager) saveIf(terminal string, next func(thread.State) thread.State) (t thread.Terminal, changed bool, err error) {
+func (m *Manager) saveIf(terminal string,
+	next func(thread.State) thread.State) (t thread.Terminal, changed bool, err error) {
 	same := false
 	err = m.view(func(tx thread.Tx) error {
 		t, err = tx.Terminal(terminal)
@@ -106,10 +109,13 @@ func (c *change) watch(t thread.Terminal) error {
 		return nil
 	}
 	c.count(func(st *Stats) { st.StateTooOften++ })
-	return c.emit(t.Thread, thread.TerminalBusy, thread.Detail{Terminal: t.ID, Version: t.State.Version, Reason: fmt.Sprintf("more than %d versions in %s", busyUpdates, busyTime)})
+	return c.emit(t.Thread, thread.TerminalBusy,
+		thread.Detail{Terminal: t.ID, Version: t.State.Version,
+			Reason: fmt.Sprintf("more than %d versions in %s", busyUpdates, busyTime)})
 }
 
-// History is the versions of a terminal's state, the newest first, at most maxStates. Errors: ErrNotFound.
+// History is the versions of a terminal's state, the newest first, at most maxStates. Errors:
+// ErrNotFound.
 func (m *Manager) History(terminal string) (list []thread.State, err error) {
 	return list, m.view(func(tx thread.Tx) error {
 		if _, err := tx.Terminal(terminal); err != nil {
@@ -120,8 +126,8 @@ func (m *Manager) History(terminal string) (list []thread.State, err error) {
 	})
 }
 
-// Rollback makes a new version that equals an old one. The processes that run learn nothing of it: the next one starts there.
-// Errors: ErrNotFound (no such terminal, or the version is not kept).
+// Rollback makes a new version that equals an old one. The processes that run learn nothing of it:
+// the next one starts there. Errors: ErrNotFound (no such terminal, or the version is not kept).
 func (m *Manager) Rollback(terminal string, version int64) (t thread.Terminal, err error) {
 	return t, m.update(func(c *change) error {
 		now, err := c.Terminal(terminal)
@@ -153,7 +159,8 @@ func (m *Manager) Terminals(threadID string) (list []thread.Terminal, err error)
 	})
 }
 
-// Describe keeps what lists tell of a terminal beside its state. Errors: ErrNotFound, ErrConflict (the name), ErrInvalid.
+// Describe keeps what lists tell of a terminal beside its state. Errors: ErrNotFound, ErrConflict
+// (the name), ErrInvalid.
 func (m *Manager) Describe(terminal, name, title string, cols, rows int) error {
 	if name != "" {
 		if err := checkID("terminal name", name); err != nil {
@@ -173,7 +180,8 @@ func (m *Manager) Describe(terminal, name, title string, cols, rows int) error {
 	})
 }
 
-// Activate makes a terminal the one that is meant when none is named. Errors: ErrNotFound (also one of another thread).
+// Activate makes a terminal the one that is meant when none is named. Errors: ErrNotFound (also one
+// of another thread).
 func (m *Manager) Activate(threadID, terminal string) error {
 	return m.update(func(c *change) error {
 		th, err := c.Thread(threadID)
@@ -198,8 +206,8 @@ func (m *Manager) Activate(threadID, terminal string) error {
 	})
 }
 
-// DeleteTerminal removes a terminal with all that is kept of it. Another one of the thread takes its place as active and default.
-// Errors: ErrNotFound, ErrInUse (a process runs in it).
+// DeleteTerminal removes a terminal with all that is kept of it. Another one of the thread takes
+// its place as active and default. Errors: ErrNotFound, ErrInUse (a process runs in it).
 func (m *Manager) DeleteTerminal(terminal string) error {
 	return m.update(func(c *change) error { return c.deleteTerminal(terminal) })
 }

@@ -19,9 +19,12 @@ type Swept struct {
 	Warned int
 }
 
-// Sweep closes the sessions whose time or budget is over and announces those that will be over soon. It belongs into a loop of about a second, and takes as long as Config.End and providers do. Before a session is
-// closed its remote compute is paused, unless another live session uses it or a command runs there; compute of this machine is never paused. People who
-// look on and commands that run keep a session from being over for want of activity, not from its other ends. A thread that somebody is at work in is left for the next time.
+// Sweep closes the sessions whose time or budget is over and announces those that will be over
+// soon. It belongs into a loop of about a second, and takes as long as Config.End and providers do.
+// Before a session is closed its remote compute is paused, unless another live session uses it or a
+// command runs there; compute of this machine is never paused. People who look on and commands that
+// run keep a session from being over for want of activity, not from its other ends. A thread that
+// somebody is at work in is left for the next time.
 //
 // Errors: those of the store and of ctx, joined; what could be done is done.
 func (m *Manager) Sweep(ctx context.Context) (Swept, error) {
@@ -93,7 +96,8 @@ func (m *Manager) sweep(ctx context.Context, thread string) (closed bool, err er
 	return true, nil
 }
 
-// warn announces the end of a session. For one that is idle the announcement is a state, which the next touch ends.
+// warn announces the end of a session. For one that is idle the announcement is a state, which the
+// next touch ends.
 func (m *Manager) warn(s thread.Session) (warned bool, err error) {
 	reason := thread.ReasonMax
 	if s.ExpiresAt().Before(s.StartedAt.Add(s.Policy.Max)) {
@@ -117,7 +121,8 @@ func (m *Manager) warn(s thread.Session) (warned bool, err error) {
 			return err
 		}
 		warned = true
-		return c.emit(s.Thread, thread.SessionExpiring, thread.Detail{Session: s.ID, Reason: reason, ExpiresAt: now.ExpiresAt()})
+		return c.emit(s.Thread, thread.SessionExpiring,
+			thread.Detail{Session: s.ID, Reason: reason, ExpiresAt: now.ExpiresAt()})
 	})
 }
 

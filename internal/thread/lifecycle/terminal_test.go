@@ -37,8 +37,10 @@ func TestCreateWithEnv(t *testing.T) {
 
 // test_to_json
 func TestToJSON(t *testing.T) {
-	b, err := json.Marshal(thread.State{Cwd: "/tmp", Env: map[string]string{"A": "1"}, Unset: []string{"B"}, Version: 3, At: noon})
-	if want := `{"cwd":"/tmp","env_delta":{"A":"1"},"env_unset":["B"],"state_version":3,"at":"2026-02-08T10:00:00Z"}`; err != nil || string(b) != want {
+	b, err := json.Marshal(thread.State{Cwd: "/tmp", Env: map[string]string{"A": "1"}, Unset: []string{"B"}, Version: 3,
+		At: noon})
+	if want := `{"cwd":"/tmp","env_delta":{"A":"1"},"env_unset":["B"],"state_version":3,` +
+		`"at":"2026-02-08T10:00:00Z"}`; err != nil || string(b) != want {
 		t.Fatalf("%s %v", b, err)
 	}
 }
@@ -46,17 +48,20 @@ func TestToJSON(t *testing.T) {
 // test_from_json
 func TestFromJSON(t *testing.T) {
 	var s thread.State
-	if err := json.Unmarshal([]byte(`{"cwd":"/tmp","env_delta":{"A":"1"},"env_unset":["C","B","B","A"],"state_version":3}`), &s); err != nil {
+	if err := json.Unmarshal([]byte(`{"cwd":"/tmp","env_delta":{"A":"1"},"env_unset":["C","B","B","A"],`+
+		`"state_version":3}`), &s); err != nil {
 		t.Fatal(err)
 	}
-	if want := (thread.State{Cwd: "/tmp", Env: map[string]string{"A": "1"}, Unset: []string{"B", "C"}, Version: 3}); !reflect.DeepEqual(s, want) {
+	if want := (thread.State{Cwd: "/tmp", Env: map[string]string{"A": "1"}, Unset: []string{"B", "C"},
+		Version: 3}); !reflect.DeepEqual(s, want) {
 		t.Fatalf("%+v", s)
 	}
 }
 
 // test_from_json_missing_fields
 func TestFromJSONMissingFields(t *testing.T) {
-	for _, text := range []string{`{}`, `{"cwd":"/x"}`, `{"env_delta":null,"env_unset":null}`, `{"version":4,"strange":[1]}`} {
+	for _, text := range []string{`{}`, `{"cwd":"/x"}`, `{"env_delta":null,"env_unset":null}`,
+		`{"version":4,"strange":[1]}`} {
 		var s thread.State
 		if err := json.Unmarshal([]byte(text), &s); err != nil || s.Env == nil || s.Unset == nil {
 			t.Errorf("%s: %+v %v", text, s, err)
@@ -65,7 +70,8 @@ func TestFromJSONMissingFields(t *testing.T) {
 			t.Errorf("%s: version %d", text, s.Version)
 		}
 	}
-	for _, bad := range []string{`[]`, `{"cwd":1}`, `{"cwd":"relative"}`, `{"env_delta":{"":"x"}}`, `{"env_delta":{"A=B":"x"}}`, `{"env_delta":{"A":"\u0000"}}`,
+	for _, bad := range []string{`[]`, `{"cwd":1}`, `{"cwd":"relative"}`, `{"env_delta":{"":"x"}}`,
+		`{"env_delta":{"A=B":"x"}}`, `{"env_delta":{"A":"\u0000"}}`,
 		`{"state_version":-1}`, `{"env_unset":["="]}`, `{"cwd":"/` + strings.Repeat("x", 4096) + `"}`} {
 		s := thread.NewState("/kept")
 		if err := json.Unmarshal([]byte(bad), &s); err == nil || s.Cwd != "/kept" {
@@ -77,9 +83,11 @@ func TestFromJSONMissingFields(t *testing.T) {
 // test_create_terminal
 func TestCreateTerminal(t *testing.T) {
 	r := newRig(t)
-	want := thread.Use{Kind: thread.PTY, Terminal: "p1", Name: "build", Cmd: []string{"bash", "-l"}, Cols: 80, Rows: 24, Cwd: "/src"}
+	want := thread.Use{Kind: thread.PTY, Terminal: "p1", Name: "build", Cmd: []string{"bash", "-l"}, Cols: 80, Rows: 24,
+		Cwd: "/src"}
 	got := r.open("t1", want).Terminal
-	if got.ID != "p1" || got.Name != "build" || !slices.Equal(got.Cmd, want.Cmd) || got.Cols != 80 || got.Rows != 24 || got.State.Cwd != "/src" || got.State.Version != 0 || !got.CreatedAt.Equal(noon) {
+	if got.ID != "p1" || got.Name != "build" || !slices.Equal(got.Cmd, want.Cmd) || got.Cols != 80 || got.Rows != 24 ||
+		got.State.Cwd != "/src" || got.State.Version != 0 || !got.CreatedAt.Equal(noon) {
 		t.Fatalf("%+v", got)
 	}
 	_, err := r.Open(t.Context(), "t1", thread.Use{Terminal: "p2", Name: "build"})
@@ -182,7 +190,8 @@ func TestThreadIDUniqueConstraint(t *testing.T) {
 	n := 0
 	r.restart(func() {
 		n = r.countRows(`SELECT count(*) FROM abstract_terminals WHERE thread_id = 't1' AND terminal_id = 'first'`)
-		if all := r.countRows(`SELECT count(*) FROM (SELECT thread_id FROM abstract_terminals GROUP BY thread_id HAVING count(*) > 1)`); all != 0 {
+		if all := r.countRows(`SELECT count(*) FROM (SELECT thread_id FROM abstract_terminals GROUP BY thread_id ` +
+			`HAVING count(*) > 1)`); all != 0 {
 			t.Error("a thread has two")
 		}
 	})
@@ -221,7 +230,8 @@ func TestUpdateStatePersistsToDB(t *testing.T) {
 	r.save(r.open("t1", thread.Use{}).Terminal.ID, "/tmp", map[string]string{"A": "1"}, "B")
 	n := 0
 	r.restart(func() {
-		n = r.countRows(`SELECT count(*) FROM abstract_terminals WHERE cwd = '/tmp' AND env_delta_json = '{"A":"1"}' AND state_version = 1`)
+		n = r.countRows(`SELECT count(*) FROM abstract_terminals WHERE cwd = '/tmp' AND env_delta_json = ` +
+			`'{"A":"1"}' AND state_version = 1`)
 	})
 	if n != 1 {
 		t.Fatal("it is not in the file")
@@ -280,7 +290,8 @@ func TestFullLifecycleTerminal(t *testing.T) {
 	r.save(id, "/c", nil)
 	back, err := r.Rollback(id, 1)
 	r.ok(err)
-	if s := back.State; s.Version != 3 || s.Cwd != "/b" || !maps.Equal(s.Env, map[string]string{"X": "1"}) || !slices.Equal(s.Unset, []string{"U"}) {
+	if s := back.State; s.Version != 3 || s.Cwd != "/b" || !maps.Equal(s.Env, map[string]string{"X": "1"}) ||
+		!slices.Equal(s.Unset, []string{"U"}) {
 		t.Fatalf("%+v", s)
 	}
 	r.refused(second(r.Rollback(id, 9)), thread.ErrNotFound)
@@ -333,7 +344,8 @@ func TestSaveCwd(t *testing.T) {
 	r.save(id, "/a", map[string]string{"A": "1"}, "U")
 	x, changed, err := r.SaveCwd(id, "/b")
 	r.ok(err)
-	if !changed || x.State.Cwd != "/b" || x.State.Env["A"] != "1" || !slices.Equal(x.State.Unset, []string{"U"}) || x.State.Version != 2 {
+	if !changed || x.State.Cwd != "/b" || x.State.Env["A"] != "1" || !slices.Equal(x.State.Unset, []string{"U"}) ||
+		x.State.Version != 2 {
 		t.Fatalf("%v %+v", changed, x.State)
 	}
 	if _, changed, err := r.SaveCwd(id, "/b"); changed || err != nil {
@@ -354,7 +366,8 @@ func TestStateOfBytes(t *testing.T) {
 	if x.State.Version != 1 || x.State.Cwd != "/\xfe" || !maps.Equal(x.State.Env, want) || len(x.State.Unset) != 0 {
 		t.Fatalf("%+v", x.State)
 	}
-	k, err := r.BeginCommand(thread.Command{Terminal: id, Line: "printf '\xff'", Cwd: "/\xfe", Env: want, Status: thread.CommandRunning})
+	k, err := r.BeginCommand(thread.Command{Terminal: id, Line: "printf '\xff'", Cwd: "/\xfe", Env: want,
+		Status: thread.CommandRunning})
 	r.ok(err)
 	got, err := r.Command(k.ID)
 	r.ok(err)
@@ -401,7 +414,9 @@ func (r *rig) countStates(id string) int {
 
 // What is read from outside never becomes a state that cannot be written and read again.
 func FuzzStateJSON(f *testing.F) {
-	for _, s := range []string{`{}`, `{"cwd":"/tmp","env_delta":{"A":"1"},"env_unset":["B"],"state_version":3,"at":"2026-02-08T10:00:00Z"}`, `{"version":1}`, `{"env_delta":{"A":"\ud800"}}`} {
+	for _, s := range []string{`{}`,
+		`{"cwd":"/tmp","env_delta":{"A":"1"},"env_unset":["B"],"state_version":3,"at":"2026-02-08T10:00:00Z"}`,
+		`{"version":1}`, `{"env_delta":{"A":"\ud800"}}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -423,7 +438,8 @@ func FuzzStateJSON(f *testing.F) {
 }
 
 func FuzzPolicyJSON(f *testing.F) {
-	for _, s := range []string{`{}`, `{"idle_seconds":1800,"max_seconds":86400}`, `{"idle_seconds":0.5,"budget":{"cpu_seconds":1}}`, `{"max_seconds":1e308}`, `null`} {
+	for _, s := range []string{`{}`, `{"idle_seconds":1800,"max_seconds":86400}`,
+		`{"idle_seconds":0.5,"budget":{"cpu_seconds":1}}`, `{"max_seconds":1e308}`, `null`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

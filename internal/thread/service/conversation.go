@@ -10,10 +10,12 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// lastSaves bounds how long a server that leaves writes conversation files; the next one writes the rest.
+// lastSaves bounds how long a server that leaves writes conversation files; the next one writes the
+// rest.
 const lastSaves = 5 * time.Second
 
-// Conversations is the Manager of what harnesses keep of threads, for who reads. The thread is there, or "" for what is about all. Errors: ErrNoStore, thread.ErrNotFound.
+// Conversations is the Manager of what harnesses keep of threads, for who reads. The thread is
+// there, or "" for what is about all. Errors: ErrNoStore, thread.ErrNotFound.
 func (d *Service) Conversations(thread string) (*store.Manager, error) {
 	if err := d.available(); err != nil {
 		return nil, err
@@ -29,8 +31,10 @@ func (d *Service) Conversations(thread string) (*store.Manager, error) {
 	return d.conversations, nil
 }
 
-// WriteConversation is for who writes: do is called when what has happened on the thread's terminals before is in the records. A thread that is not there is made as by any other first use, but not for
-// what is refused: do is tried before, and has to be told again. Errors: ErrNoStore, those of do and of CreateThread.
+// WriteConversation is for who writes: do is called when what has happened on the thread's
+// terminals before is in the records. A thread that is not there is made as by any other first use,
+// but not for what is refused: do is tried before, and has to be told again. Errors: ErrNoStore,
+// those of do and of CreateThread.
 func (d *Service) WriteConversation(ctx context.Context, threadID string, do func(*store.Manager) error) error {
 	r, err := d.Conversations("")
 	if err != nil {
@@ -50,7 +54,8 @@ func (d *Service) WriteConversation(ctx context.Context, threadID string, do fun
 	return d.ChangeConversation(ctx, threadID, do)
 }
 
-// ChangeConversation is WriteConversation for what makes no thread. Errors: ErrNoStore, thread.ErrNotFound, those of do.
+// ChangeConversation is WriteConversation for what makes no thread. Errors: ErrNoStore,
+// thread.ErrNotFound, those of do.
 func (d *Service) ChangeConversation(ctx context.Context, thread string, do func(*store.Manager) error) error {
 	r, err := d.Conversations(thread)
 	if err != nil {
@@ -73,14 +78,16 @@ func (d *Service) openConversations() {
 	d.conversations = store.NewManager(cfg)
 }
 
-// loadPermissions brings the permissions of threads into memory, from their copy where there is no database. Where neither can be read everything is denied.
+// loadPermissions brings the permissions of threads into memory, from their copy where there is no
+// database. Where neither can be read everything is denied.
 func (d *Service) loadPermissions() {
 	load := d.enforcer.LoadCopy
 	if d.conversations != nil {
 		load = d.conversations.LoadPermissions
 	}
 	if err := load(); err != nil {
-		d.cfg.Log.Error("the permissions of threads cannot be read; everything is denied that they could forbid", "error", err)
+		d.cfg.Log.Error("the permissions of threads cannot be read; everything is denied that they could forbid",
+			"error", err)
 		d.enforcer.FailClosed(err)
 	}
 }

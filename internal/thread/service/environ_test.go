@@ -9,7 +9,8 @@ import (
 )
 
 func FuzzParseEnviron(f *testing.F) {
-	for _, s := range []string{"", "\x00", "A=1\x00", "A=1", "A=\x00B==x\x00", "title\x00\x00\x00", "A=1\x00\x00", "=x\x00", "A=1\x00A=2\x00"} {
+	for _, s := range []string{"", "\x00", "A=1\x00", "A=1", "A=\x00B==x\x00", "title\x00\x00\x00", "A=1\x00\x00",
+		"=x\x00", "A=1\x00A=2\x00"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -32,14 +33,17 @@ func FuzzParseEnviron(f *testing.F) {
 
 func TestExportsApplied(t *testing.T) {
 	began := map[string]string{"GIVEN": "g", "HOME": "/h", "PATH": "/p", "TERM": "dumb", "PWD": "/", "BACK": "b"}
-	program := map[string]string{"GIVEN": "g", "HOME": "/other", "TERM": "xterm", "SHLVL": "1", "_": "/bin/x", "NEW": "n", "BACK": "b"}
+	program := map[string]string{"GIVEN": "g", "HOME": "/other", "TERM": "xterm", "SHLVL": "1", "_": "/bin/x",
+		"NEW": "n", "BACK": "b"}
 	e := difference(began, program)
 	if !maps.Equal(e.set, map[string]string{"HOME": "/other", "NEW": "n"}) || !slices.Equal(e.unset, []string{"PATH"}) {
 		t.Errorf("%+v", e)
 	}
-	was := thread.State{Cwd: "/", Env: map[string]string{"GIVEN": "old", "TERM": "dumb", "GONE": "x", "PATH": "/q"}, Unset: []string{"BACK", "EARLIER"}}
+	was := thread.State{Cwd: "/", Env: map[string]string{"GIVEN": "old", "TERM": "dumb", "GONE": "x", "PATH": "/q"},
+		Unset: []string{"BACK", "EARLIER"}}
 	got := e.applied(was, began)
-	if !maps.Equal(got.Env, map[string]string{"GIVEN": "g", "TERM": "dumb", "HOME": "/other", "NEW": "n"}) || !slices.Equal(got.Unset, []string{"PATH", "EARLIER"}) || got.Cwd != "/" {
+	if !maps.Equal(got.Env, map[string]string{"GIVEN": "g", "TERM": "dumb", "HOME": "/other", "NEW": "n"}) ||
+		!slices.Equal(got.Unset, []string{"PATH", "EARLIER"}) || got.Cwd != "/" {
 		t.Errorf("%+v", got)
 	}
 	if len(was.Env) != 4 || len(was.Unset) != 2 {

@@ -11,8 +11,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// ThreadEvents is somebody who reads the events of a thread. Nothing is queued for them: whoever is slow reads from the records later.
-// One goroutine at a time uses it.
+// ThreadEvents is somebody who reads the events of a thread. Nothing is queued for them: whoever is
+// slow reads from the records later. One goroutine at a time uses it.
 type ThreadEvents struct {
 	records *Service
 	thread  string
@@ -24,7 +24,8 @@ type ThreadEvents struct {
 // eventPage is how many events one Next returns at most.
 const eventPage = 256
 
-// ThreadEvents reads the events of a thread after a number, which may be of before this server. The caller closes it. Errors: thread.ErrNotFound, ErrInvalid.
+// ThreadEvents reads the events of a thread after a number, which may be of before this server. The
+// caller closes it. Errors: thread.ErrNotFound, ErrInvalid.
 func (d *Service) ThreadEvents(thread string, after int64) (*ThreadEvents, error) {
 	if err := d.available(); err != nil {
 		return nil, err
@@ -37,7 +38,8 @@ func (d *Service) ThreadEvents(thread string, after int64) (*ThreadEvents, error
 	return e, nil
 }
 
-// ListEvents are those of a thread after a number, at most limit; 0 is thread.MaxPage. Errors: thread.ErrNotFound, ErrInvalid.
+// ListEvents are those of a thread after a number, at most limit; 0 is thread.MaxPage. Errors:
+// thread.ErrNotFound, ErrInvalid.
 func (d *Service) ListEvents(thread string, after int64, limit int) ([]thread.Event, error) {
 	if err := d.available(); err != nil {
 		return nil, err
@@ -45,8 +47,9 @@ func (d *Service) ListEvents(thread string, after int64, limit int) ([]thread.Ev
 	return d.Manager.Events(thread, after, limit)
 }
 
-// Next returns events in the order of their numbers, at least one, as soon as there are some. After session.ThreadDeleted, whose number is 0, comes io.EOF.
-// Errors: io.EOF, ErrClosing, the reason of ctx, those of the records.
+// Next returns events in the order of their numbers, at least one, as soon as there are some. After
+// session.ThreadDeleted, whose number is 0, comes io.EOF. Errors: io.EOF, ErrClosing, the reason of
+// ctx, those of the records.
 func (e *ThreadEvents) Next(ctx context.Context) ([]thread.Event, error) {
 	for {
 		if e.after < 0 {

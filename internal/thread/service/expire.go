@@ -17,11 +17,13 @@ import (
 const (
 	// sweepEvery is the time between two looks for sessions that are over.
 	sweepEvery = 500 * time.Millisecond
-	// sweepsAtOnce is how many looks may be at work: one that ends processes takes as long as these do.
+	// sweepsAtOnce is how many looks may be at work: one that ends processes takes as long as these
+	// do.
 	sweepsAtOnce = 4
 	// chargeEvery is the time between two accounts of what sessions use.
 	chargeEvery = time.Second
-	// endTime bounds the end of processes whose session is over: SIGHUP, proc.KillGrace, SIGKILL, and what the disk may hold up.
+	// endTime bounds the end of processes whose session is over: SIGHUP, proc.KillGrace, SIGKILL,
+	// and what the disk may hold up.
 	endTime = proc.KillGrace + 10*time.Second
 )
 
@@ -59,9 +61,11 @@ func (d *Service) wakeMaintenance() {
 	}
 }
 
-// end ends processes because their session is over (lifecycle.Config.End): all of them when somebody chose the thread's policy, destroys it, or its budget is used up. Of a
-// thread that has no policy but the server's default one only shells end in which nothing runs: they come back with their next command as if nothing had happened, while a program
-// on a terminal belongs to whoever started it and outlives its viewers.
+// end ends processes because their session is over (lifecycle.Config.End): all of them when
+// somebody chose the thread's policy, destroys it, or its budget is used up. Of a thread that has
+// no policy but the server's default one only shells end in which nothing runs: they come back with
+// their next command as if nothing had happened, while a program on a terminal belongs to whoever
+// started it and outlives its viewers.
 func (d *Service) end(ctx context.Context, threadID string, list []thread.Runtime, reason string) error {
 	ctx, cancel := context.WithTimeout(ctx, endTime)
 	defer cancel()
@@ -107,7 +111,8 @@ func (d *Service) end(ctx context.Context, threadID string, list []thread.Runtim
 	return failed
 }
 
-// endNow ends the program of a terminal, which stays listed with its last screen, and waits for that.
+// endNow ends the program of a terminal, which stays listed with its last screen, and waits for
+// that.
 func (d *Service) endNow(ctx context.Context, t *terminal.Terminal) error {
 	t.HangUp(ctx)
 	select {
@@ -120,7 +125,8 @@ func (d *Service) endNow(ctx context.Context, t *terminal.Terminal) error {
 	}
 }
 
-// chargeLoop charges sessions with what was used until the server closes. Output of a program on a terminal is activity, too.
+// chargeLoop charges sessions with what was used until the server closes. Output of a program on a
+// terminal is activity, too.
 func (d *Service) chargeLoop() {
 	tick := time.NewTicker(chargeEvery)
 	defer tick.Stop()
@@ -177,7 +183,8 @@ func newOutputOf(s *registry.Shell) int64 {
 	return now - shellRow(s).charged.Swap(now)
 }
 
-// chargeCPU charges the processor time of threads that have a budget of it: a look at all processes is not for nothing.
+// chargeCPU charges the processor time of threads that have a budget of it: a look at all processes
+// is not for nothing.
 func (d *Service) chargeCPU() {
 	live, err := d.Manager.Sessions("")
 	if err != nil {

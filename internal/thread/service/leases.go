@@ -12,8 +12,9 @@ import (
 	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
-// CreateLease makes a lease that belongs to no thread, to be shared; "" lets the server choose the id and the provider. config is JSON of the provider's own.
-// Errors: thread.ErrInvalid, ErrNoProvider, ErrConflict.
+// CreateLease makes a lease that belongs to no thread, to be shared; "" lets the server choose the
+// id and the provider. config is JSON of the provider's own. Errors: thread.ErrInvalid,
+// ErrNoProvider, ErrConflict.
 func (d *Service) CreateLease(id, provider, config string) (thread.LeaseReply, error) {
 	if err := d.available(); err != nil {
 		return thread.LeaseReply{}, err
@@ -22,8 +23,9 @@ func (d *Service) CreateLease(id, provider, config string) (thread.LeaseReply, e
 	return thread.Layers{Lease: l}.LeaseReply(), err
 }
 
-// Leases are a part of those that a query means, in the order of their making. next is the After of the next part, "" at the end.
-// Errors: thread.ErrNotFound (q.After), ErrNoProvider (q.Provider is neither set up nor has a lease).
+// Leases are a part of those that a query means, in the order of their making. next is the After of
+// the next part, "" at the end. Errors: thread.ErrNotFound (q.After), ErrNoProvider (q.Provider is
+// neither set up nor has a lease).
 func (d *Service) Leases(q thread.LeaseQuery) (replies []thread.LeaseReply, next string, err error) {
 	if err := d.available(); err != nil {
 		return nil, "", err
@@ -72,7 +74,8 @@ func (d *Service) leaseReply(l thread.Lease) (thread.LeaseReply, error) {
 }
 
 // leaseChange changes a lease and returns it.
-func (d *Service) leaseChange(ctx context.Context, id string, do func(*lifecycle.Manager, context.Context, string) (thread.Lease, error)) (thread.LeaseReply, error) {
+func (d *Service) leaseChange(ctx context.Context, id string,
+	do func(*lifecycle.Manager, context.Context, string) (thread.Lease, error)) (thread.LeaseReply, error) {
 	if err := d.current(ctx, ""); err != nil {
 		return thread.LeaseReply{}, err
 	}
@@ -83,7 +86,8 @@ func (d *Service) leaseChange(ctx context.Context, id string, do func(*lifecycle
 	return d.leaseReply(l)
 }
 
-// PauseLease pauses the compute of a lease, whoever uses it. Errors: thread.ErrNotFound, ErrTransition, ErrProvider, ErrUnsupported.
+// PauseLease pauses the compute of a lease, whoever uses it. Errors: thread.ErrNotFound,
+// ErrTransition, ErrProvider, ErrUnsupported.
 func (d *Service) PauseLease(ctx context.Context, id string) (thread.LeaseReply, error) {
 	return d.leaseChange(ctx, id, (*lifecycle.Manager).PauseLease)
 }
@@ -93,7 +97,8 @@ func (d *Service) ResumeLease(ctx context.Context, id string) (thread.LeaseReply
 	return d.leaseChange(ctx, id, (*lifecycle.Manager).ResumeLease)
 }
 
-// DestroyLease ends the compute of a lease, which stays and gets other compute with its next use. Errors: thread.ErrNotFound, ErrProvider.
+// DestroyLease ends the compute of a lease, which stays and gets other compute with its next use.
+// Errors: thread.ErrNotFound, ErrProvider.
 func (d *Service) DestroyLease(ctx context.Context, id string) (thread.LeaseReply, error) {
 	return d.leaseChange(ctx, id, (*lifecycle.Manager).DestroyLease)
 }
@@ -111,7 +116,8 @@ func (d *Service) DeleteLease(ctx context.Context, id string) error {
 	return d.Manager.DeleteLease(ctx, id)
 }
 
-// LeaseEvents returns the events of a lease after one of them, at most limit of it (0 is thread.MaxPage). Errors: thread.ErrNotFound.
+// LeaseEvents returns the events of a lease after one of them, at most limit of it (0 is
+// thread.MaxPage). Errors: thread.ErrNotFound.
 func (d *Service) LeaseEvents(id string, after int64, limit int) ([]thread.LeaseEvent, error) {
 	if err := d.available(); err != nil {
 		return nil, err
@@ -119,7 +125,8 @@ func (d *Service) LeaseEvents(id string, after int64, limit int) ([]thread.Lease
 	return d.Manager.LeaseEvents(id, after, limit)
 }
 
-// LeaseMetrics is what the compute of a lease uses. Errors: thread.ErrNotFound, ErrTransition (there is no compute), ErrUnsupported, ErrProvider.
+// LeaseMetrics is what the compute of a lease uses. Errors: thread.ErrNotFound, ErrTransition
+// (there is no compute), ErrUnsupported, ErrProvider.
 func (d *Service) LeaseMetrics(ctx context.Context, id string) (provider.Metrics, error) {
 	if err := d.available(); err != nil {
 		return provider.Metrics{}, err
@@ -151,7 +158,8 @@ func (d *Service) metrics(ctx context.Context, id string) (provider.Metrics, err
 	return m, err
 }
 
-// instanceOf is the provider's id of the compute of a lease. Errors: thread.ErrTransition when there is none.
+// instanceOf is the provider's id of the compute of a lease. Errors: thread.ErrTransition when
+// there is none.
 func (d *Service) instanceOf(l thread.Lease) (string, error) {
 	list, err := d.Manager.Instances(l.ID)
 	if err == nil && (len(list) == 0 || !list[0].EndedAt.IsZero()) {
@@ -174,7 +182,8 @@ type SandboxType struct {
 func (d *Service) SandboxTypes() []SandboxType {
 	list := []SandboxType{}
 	for _, name := range slices.Sorted(maps.Keys(d.providers)) {
-		list = append(list, SandboxType{Name: name, Available: d.Manager != nil, Capabilities: d.providers[name].Capabilities()})
+		list = append(list, SandboxType{Name: name, Available: d.Manager != nil,
+			Capabilities: d.providers[name].Capabilities()})
 	}
 	return list
 }
@@ -205,7 +214,8 @@ func (d *Service) SandboxSessions(q thread.LeaseQuery) (sessions []SandboxSessio
 	return list, next, nil
 }
 
-// Observe takes what a provider told by itself (a webhook); matched says whether an instance of ours is meant. Errors: thread.ErrInvalid.
+// Observe takes what a provider told by itself (a webhook); matched says whether an instance of
+// ours is meant. Errors: thread.ErrInvalid.
 func (d *Service) Observe(provider, instance, kind, state, payload string) (matched bool, err error) {
 	if err := d.available(); err != nil {
 		return false, err

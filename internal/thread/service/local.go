@@ -6,7 +6,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// localInstance is what the records know of an instance on this machine. "" is a lease that has none.
+// localInstance is what the records know of an instance on this machine. "" is a lease that has
+// none.
 func (d *Service) localInstance(id string) (k local.Known, ok bool) {
 	k.State = thread.Running
 	if id == "" {

@@ -2,23 +2,32 @@ package service
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// What is counted of threads. The average lifetime of a session is evertty_session_seconds_total over the closed ones; rates are for who reads.
+// What is counted of threads. The average lifetime of a session is evertty_session_seconds_total
+// over the closed ones; rates are for who reads.
 var (
 	liveSessions    = prometheus.NewDesc("evertty_sessions", "Sessions of threads that are live.", nil, nil)
 	createdSessions = prometheus.NewDesc("evertty_sessions_created_total", "Sessions of threads that began.", nil, nil)
-	closedSessions  = prometheus.NewDesc("evertty_sessions_closed_total", "Sessions of threads that ended, by reason.", []string{"reason"}, nil)
-	sessionSeconds  = prometheus.NewDesc("evertty_session_seconds_total", "Lifetimes of the sessions that ended.", nil, nil)
-	stateUpdates    = prometheus.NewDesc("evertty_state_updates_total", "New versions of terminals' states.", nil, nil)
-	stateSame       = prometheus.NewDesc("evertty_state_unchanged_total", "Looks at terminals' states that found nothing new.", nil, nil)
-	stateTooOften   = prometheus.NewDesc("evertty_state_too_often_total", "Minutes in which a terminal's state changed suspiciously often.", nil, nil)
-	instances       = prometheus.NewDesc("evertty_instances_created_total", "Instances made for leases.", nil, nil)
-	instanceErrors  = prometheus.NewDesc("evertty_instance_errors_total", "Instances for leases that could not be made.", nil, nil)
-	threadCommands  = prometheus.NewDesc("evertty_thread_commands_total", "Commands that were let begin in threads, or refused for their budget.", nil, nil)
-	recordsWaiting  = prometheus.NewDesc("evertty_records_waiting", "Notes that wait to be written into the records of threads.", nil, nil)
+	closedSessions  = prometheus.NewDesc("evertty_sessions_closed_total", "Sessions of threads that ended, by reason.",
+		[]string{"reason"}, nil)
+	sessionSeconds = prometheus.NewDesc("evertty_session_seconds_total", "Lifetimes of the sessions that ended.", nil,
+		nil)
+	stateUpdates = prometheus.NewDesc("evertty_state_updates_total", "New versions of terminals' states.", nil, nil)
+	stateSame    = prometheus.NewDesc("evertty_state_unchanged_total",
+		"Looks at terminals' states that found nothing new.", nil, nil)
+	stateTooOften = prometheus.NewDesc("evertty_state_too_often_total",
+		"Minutes in which a terminal's state changed suspiciously often.", nil, nil)
+	instances      = prometheus.NewDesc("evertty_instances_created_total", "Instances made for leases.", nil, nil)
+	instanceErrors = prometheus.NewDesc("evertty_instance_errors_total", "Instances for leases that could not be made.",
+		nil, nil)
+	threadCommands = prometheus.NewDesc("evertty_thread_commands_total",
+		"Commands that were let begin in threads, or refused for their budget.", nil, nil)
+	recordsWaiting = prometheus.NewDesc("evertty_records_waiting",
+		"Notes that wait to be written into the records of threads.", nil, nil)
 )
 
 func Describe(c chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{liveSessions, createdSessions, closedSessions, sessionSeconds, stateUpdates, stateSame, stateTooOften, instances,
+	for _, d := range []*prometheus.Desc{liveSessions, createdSessions, closedSessions, sessionSeconds, stateUpdates,
+		stateSame, stateTooOften, instances,
 		instanceErrors, threadCommands, recordsWaiting} {
 		c <- d
 	}
@@ -39,8 +48,10 @@ func (d *Service) Collect(c chan<- prometheus.Metric) {
 	for reason, n := range s.SessionsClosed {
 		put(closedSessions, prometheus.CounterValue, float64(n), reason)
 	}
-	for desc, n := range map[*prometheus.Desc]int64{createdSessions: s.SessionsCreated, stateUpdates: s.StateUpdates, stateSame: s.StateUnchanged,
-		stateTooOften: s.StateTooOften, instances: s.Instances, instanceErrors: s.InstanceErrors, threadCommands: s.Commands} {
+	for desc, n := range map[*prometheus.Desc]int64{createdSessions: s.SessionsCreated, stateUpdates: s.StateUpdates,
+		stateSame:     s.StateUnchanged,
+		stateTooOften: s.StateTooOften, instances: s.Instances, instanceErrors: s.InstanceErrors,
+		threadCommands: s.Commands} {
 		put(desc, prometheus.CounterValue, float64(n))
 	}
 }

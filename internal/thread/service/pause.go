@@ -12,7 +12,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// pauses are the threads that stand still: commands look there before they begin, and what has a time of its own does not count this one.
+// pauses are the threads that stand still: commands look there before they begin, and what has a
+// time of its own does not count this one.
 type pauses struct {
 	d *Service
 
@@ -36,8 +37,9 @@ func (p *pauses) threads(lease string) []string {
 	return list
 }
 
-// remember takes over what an earlier server has paused, before anything is brought back: a shell has to know that it stands still. A pause that was cut
-// short counts too, until settle has undone it.
+// remember takes over what an earlier server has paused, before anything is brought back: a shell
+// has to know that it stands still. A pause that was cut short counts too, until settle has undone
+// it.
 func (p *pauses) remember() {
 	leases, err := p.d.Manager.Leases("")
 	if err != nil {
@@ -52,13 +54,15 @@ func (p *pauses) remember() {
 	}
 }
 
-// foundPaused tells, until settle has ended, whether an earlier server has paused a lease or was about to.
+// foundPaused tells, until settle has ended, whether an earlier server has paused a lease or was
+// about to.
 func (p *pauses) foundPaused(lease string) bool {
 	return slices.ContainsFunc(p.found, func(e thread.Lease) bool { return e.ID == lease })
 }
 
-// settle compares what was remembered with what is there, when that has been brought back. Where nothing is stopped an
-// earlier server was killed while it resumed; of a pause that was cut short all goes on.
+// settle compares what was remembered with what is there, when that has been brought back. Where
+// nothing is stopped an earlier server was killed while it resumed; of a pause that was cut short
+// all goes on.
 func (p *pauses) settle() {
 	for _, e := range p.found {
 		if e.Provider != thread.Local {
@@ -94,8 +98,9 @@ func (p *pauses) stopped(lease string) (stopped, all int) {
 	return stopped, all
 }
 
-// computeChanged notes what becomes of the threads of a lease. Compute that was destroyed takes only the threads of this
-// machine along: at another provider a command gets other compute by itself.
+// computeChanged notes what becomes of the threads of a lease. Compute that was destroyed takes
+// only the threads of this machine along: at another provider a command gets other compute by
+// itself.
 func (p *pauses) computeChanged(l thread.Lease, s thread.Observed) {
 	p.freeze(l.ID, s == thread.Frozen)
 	if gone := s == thread.Dead; l.Provider == thread.Local && (gone || p.some.Load()) {
@@ -157,7 +162,8 @@ func (p *pauses) forget(thread string) {
 	p.some.Store(len(p.frozen)+len(p.gone) > 0)
 }
 
-// isFrozen reports whether a thread stands still, or has nothing to run on, until somebody sees to it.
+// isFrozen reports whether a thread stands still, or has nothing to run on, until somebody sees to
+// it.
 func (p *pauses) isFrozen(thread string) bool {
 	if p == nil || !p.some.Load() {
 		return false

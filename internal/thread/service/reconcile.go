@@ -12,8 +12,9 @@ import (
 	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
-// reconcile brings the records in line with what is there: at the start, and after the database could not be written. What a killed server had not written down of
-// commands is in the histories of their shells.
+// reconcile brings the records in line with what is there: at the start, and after the database
+// could not be written. What a killed server had not written down of commands is in the histories
+// of their shells.
 func (d *Service) reconcile() {
 	found, err := d.reconcileRows()
 	if err != nil {
@@ -34,7 +35,8 @@ func (d *Service) reconcileAgain() {
 	d.adoptLater(found)
 }
 
-// adoptLater creates rows for what has none, unless the server closes: the recorder is at work longer than what Close waits for first.
+// adoptLater creates rows for what has none, unless the server closes: the recorder is at work
+// longer than what Close waits for first.
 func (d *Service) adoptLater(found []unrecorded) {
 	if len(found) > 0 {
 		d.life.TryGo(func() { d.adopt(found) })
@@ -86,7 +88,8 @@ func (d *Service) reconcileRows() (found []unrecorded, err error) {
 	return append(found, list...), d.reconcileStates()
 }
 
-// reconcileTerminals adds the terminals that run. One that was deleted has no row, and one that has ended gets it when it is started again.
+// reconcileTerminals adds the terminals that run. One that was deleted has no row, and one that has
+// ended gets it when it is started again.
 func (d *Service) reconcileTerminals(alive *lifecycle.Alive) (found []unrecorded, err error) {
 	for _, t := range d.terminals.All() {
 		if t.Deleted() {
@@ -119,12 +122,14 @@ func (d *Service) reconcileStates() error {
 		if !shellRow(s).recorded.Load() || terminal.Absolute(state.Cwd) == "" {
 			continue
 		}
-		if _, _, err := d.Manager.Save(s.Key, thread.State{Cwd: state.Cwd, Env: state.Delta, Unset: state.Unset}); err != nil && !isRefusal(err) {
+		if _, _, err := d.Manager.Save(s.Key,
+			thread.State{Cwd: state.Cwd, Env: state.Delta, Unset: state.Unset}); err != nil && !isRefusal(err) {
 			return err
 		}
 	}
 	for _, t := range d.terminals.All() {
-		// Of a program that went with the machine nobody has written where it was since the last look of the server before.
+		// Of a program that went with the machine nobody has written where it was since the last
+		// look of the server before.
 		justLost := t.WasRunning() && row(t).noted.Load() == nil
 		if dir := t.Cwd(); row(t).recorded.Load() && (t.Running() || justLost) && terminal.Absolute(dir) != "" {
 			if _, _, err := d.Manager.SaveCwd(t.ID, dir); err != nil && !isRefusal(err) {
@@ -137,7 +142,8 @@ func (d *Service) reconcileStates() error {
 	return nil
 }
 
-// reconcileCommands writes down what the history of a shell has and the records have not, and returns the commands that still run or wait.
+// reconcileCommands writes down what the history of a shell has and the records have not, and
+// returns the commands that still run or wait.
 func (d *Service) reconcileCommands(s *registry.Shell, open []thread.Command) (running []string, err error) {
 	known, err := d.Manager.Commands(thread.CommandQuery{Thread: s.Session, Terminal: s.Key, Limit: 1})
 	if err != nil && !isMissing(err) {
@@ -183,7 +189,8 @@ func (d *Service) reconcileCommands(s *registry.Shell, open []thread.Command) (r
 	})
 }
 
-// adopt makes the rows of what has none: it is of before the first database, or somebody removed them.
+// adopt makes the rows of what has none: it is of before the first database, or somebody removed
+// them.
 func (d *Service) adopt(list []unrecorded) {
 	for _, one := range list {
 		if d.ctx.Err() != nil {

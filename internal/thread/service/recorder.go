@@ -13,25 +13,29 @@ import (
 )
 
 const (
-	// recorderQueue is how many notes may wait to be written. Who has one more waits: some hundred milliseconds of the busiest server.
+	// recorderQueue is how many notes may wait to be written. Who has one more waits: some hundred
+	// milliseconds of the busiest server.
 	recorderQueue = 4096
 	// recorderBatch is how many notes one transaction takes.
 	recorderBatch = 256
-	// recorderPause is how long a note waits for others: a transaction costs more than what is in it.
+	// recorderPause is how long a note waits for others: a transaction costs more than what is in
+	// it.
 	recorderPause = 10 * time.Millisecond
 	// recorderRetry is the time between two attempts to write to a database that refuses.
 	recorderRetry = time.Second
 )
 
-// note is one thing to write down. Of those about one command the last of its life stands for all in its batch.
+// note is one thing to write down. Of those about one command the last of its life stands for all
+// in its batch.
 type note struct {
 	command *thread.Command
 	do      func(*lifecycle.Batch) error
 	written chan struct{} // closed when all notes before it are written, or cannot be
 }
 
-// recorder writes notes into the records in their order, so that neither a command nor a byte of output waits for the database. What is not written when this
-// process is killed, the next server takes from the shells' own histories and from what is alive (see reconcile).
+// recorder writes notes into the records in their order, so that neither a command nor a byte of
+// output waits for the database. What is not written when this process is killed, the next server
+// takes from the shells' own histories and from what is alive (see reconcile).
 type recorder struct {
 	queue    chan note
 	flushNow chan struct{} // has a value when somebody waits for a batch
@@ -56,7 +60,8 @@ func (d *Service) put(n note) {
 	}
 }
 
-// flush waits until everything that was noted before is written, or cannot be. Errors: the reason of ctx.
+// flush waits until everything that was noted before is written, or cannot be. Errors: the reason
+// of ctx.
 func (d *Service) flush(ctx context.Context) error {
 	n := note{written: make(chan struct{})}
 	select {
@@ -133,7 +138,8 @@ func (d *Service) gather(first note) []note {
 	return list
 }
 
-// write writes notes in one transaction. A database that refuses is behind from now on, until reconcileAgain succeeds.
+// write writes notes in one transaction. A database that refuses is behind from now on, until
+// reconcileAgain succeeds.
 func (d *Service) write(list []note) {
 	defer func() {
 		for _, n := range list {
@@ -149,8 +155,10 @@ func (d *Service) write(list []note) {
 	work := false
 	for i, n := range list {
 		if n.command != nil {
-			// Nothing comes after the end, and nothing is queued after it ran, whatever overtook it on the way here.
-			if at, seen := last[n.command.ID]; !seen || !list[at].command.Ended() && n.command.Status != thread.CommandQueued {
+			// Nothing comes after the end, and nothing is queued after it ran, whatever overtook it
+			// on the way here.
+			if at, seen := last[n.command.ID]; !seen || !list[at].command.Ended() &&
+				n.command.Status != thread.CommandQueued {
 				last[n.command.ID] = i
 			}
 		}
@@ -184,7 +192,8 @@ func (d *Service) write(list []note) {
 
 // isRefusal tells an error that the same change would have again from one of the database itself.
 func isRefusal(err error) bool {
-	for _, e := range []error{thread.ErrNotFound, thread.ErrInvalid, thread.ErrTransition, thread.ErrConflict, thread.ErrInUse} {
+	for _, e := range []error{thread.ErrNotFound, thread.ErrInvalid, thread.ErrTransition, thread.ErrConflict,
+		thread.ErrInUse} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -212,11 +221,14 @@ func (d *Service) commandChanged(key string, i shell.Info) {
 	d.put(note{command: &k})
 }
 
-// rowOf is a command as the records have it. What it printed is in its directory below that of the server's data.
+// rowOf is a command as the records have it. What it printed is in its directory below that of the
+// server's data.
 func rowOf(key string, i shell.Info) thread.Command {
-	k := thread.Command{ID: i.ID, Terminal: key, Line: i.Command, Cwd: i.Cwd, Background: i.Background, PID: i.PID, Status: thread.CommandStatus(i.Status),
-		StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes, StartedAt: i.StartedAt.UTC(), FinishedAt: i.FinishedAt.UTC(),
-		Log: filepath.Join("shells", key, "c", i.ID)}
+	k := thread.Command{ID: i.ID, Terminal: key, Line: i.Command, Cwd: i.Cwd, Background: i.Background, PID: i.PID,
+		Status:      thread.CommandStatus(i.Status),
+		StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes, StartedAt: i.StartedAt.UTC(),
+		FinishedAt: i.FinishedAt.UTC(),
+		Log:        filepath.Join("shells", key, "c", i.ID)}
 	if i.Result != nil {
 		k.ExitCode, k.Reason = &i.Result.ExitCode, i.Result.Reason
 	}

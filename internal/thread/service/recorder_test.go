@@ -21,7 +21,8 @@ func recording(t *testing.T) (d *Service, terminal string) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	here := local.New(local.Config{Dir: t.TempDir()})
-	m, err := lifecycle.NewManager(lifecycle.Config{Store: db, Providers: map[string]provider.Lifecycle{thread.Local: here}})
+	m, err := lifecycle.NewManager(lifecycle.Config{Store: db,
+		Providers: map[string]provider.Lifecycle{thread.Local: here}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +43,12 @@ func commandNote(terminal string, status thread.CommandStatus) *thread.Command {
 	return &k
 }
 
-// TestEndIsNotOvertaken: the callbacks of a shell come from several goroutines, so that the note of a command's end may come before an earlier one. The end stands, whether both
-// are in one transaction or not, and no other note is lost.
+// TestEndIsNotOvertaken: the callbacks of a shell come from several goroutines, so that the note of
+// a command's end may come before an earlier one. The end stands, whether both are in one
+// transaction or not, and no other note is lost.
 func TestEndIsNotOvertaken(t *testing.T) {
-	const queued, running, done, cancelled = thread.CommandQueued, thread.CommandRunning, thread.CommandDone, thread.CommandCancelled
+	const queued, running, done, cancelled = thread.CommandQueued, thread.CommandRunning, thread.CommandDone,
+		thread.CommandCancelled
 	for name, c := range map[string]struct {
 		batches [][]thread.CommandStatus
 		want    thread.CommandStatus
@@ -72,7 +75,8 @@ func TestEndIsNotOvertaken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if coded := k.ExitCode != nil && *k.ExitCode == 3; k.Status != c.want || coded != k.Ended() || saved != len(c.batches) || d.trouble.Load() != nil {
+			if coded := k.ExitCode != nil && *k.ExitCode == 3; k.Status != c.want || coded != k.Ended() ||
+				saved != len(c.batches) || d.trouble.Load() != nil {
 				t.Errorf("%+v, other notes %d, trouble %v", k, saved, d.trouble.Load())
 			}
 		})

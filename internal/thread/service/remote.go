@@ -26,13 +26,15 @@ type RemoteProvider struct {
 	Settings []byte // for a process of its own: catalog.Settings.Pack
 }
 
-// Relay is how remote processes are held: by a program here that stands for them; see package relay.
+// Relay is how remote processes are held: by a program here that stands for them; see package
+// relay.
 type Relay struct {
 	Program []string // with its first arguments
 	Dir     string   // a directory of its own, in which the jobs of terminals wait; 0700
 }
 
-// oldJob is the age at which a job was left behind by a server that was killed before its relay started: a relay takes its job within a second.
+// oldJob is the age at which a job was left behind by a server that was killed before its relay
+// started: a relay takes its job within a second.
 const oldJob = time.Hour
 
 // openRelay makes the directory of jobs, and removes what nobody took.
@@ -53,7 +55,8 @@ func (d *Service) openRelay() error {
 	return nil
 }
 
-// providerName is where the processes of a thread run: the name of a provider, "" for this machine. Errors: thread.ErrNoProvider, ErrDamaged.
+// providerName is where the processes of a thread run: the name of a provider, "" for this machine.
+// Errors: thread.ErrNoProvider, ErrDamaged.
 func (d *Service) providerName(threadID string) (string, error) {
 	if d.Manager == nil {
 		return "", nil
@@ -63,7 +66,8 @@ func (d *Service) providerName(threadID string) (string, error) {
 	}
 	th, err := d.Manager.Thread(threadID)
 	if err != nil {
-		return "", nil //nolint:nilerr // a thread that is not there is made here; trouble with the database hinders nobody
+		// a thread that is not there is made here; trouble with the database hinders nobody
+		return "", nil //nolint:nilerr
 	}
 	name := th.Provider
 	if l, err := d.Manager.Lease(th.Lease); err == nil {
@@ -91,7 +95,8 @@ func (d *Service) remote(th thread.Thread) bool {
 
 // Remote is how shells run commands elsewhere.
 func (d *Service) Remote() *shell.Remote {
-	return &shell.Remote{Program: append(d.cfg.Relay.Program[:len(d.cfg.Relay.Program):len(d.cfg.Relay.Program)], "exec"),
+	return &shell.Remote{Program: append(d.cfg.Relay.Program[:len(d.cfg.Relay.Program):len(d.cfg.Relay.Program)],
+		"exec"),
 		Ready: d.prepareCommand, Outcome: outcome}
 }
 
@@ -121,18 +126,21 @@ func (d *Service) prepareCommand(ctx context.Context, c shell.RemoteCommand) (re
 		return false, err
 	}
 	old := shellRow(s).instance.Swap(&l.Instance.Session)
-	err = d.writeJob(c.Dir, l, relay.Job{Command: &relay.Command{Text: relay.Bytes(c.Text), Cwd: relay.Bytes(c.Cwd), Env: relay.Environ(c.Env), State: c.State, Keep: c.Keep}})
+	err = d.writeJob(c.Dir, l, relay.Job{Command: &relay.Command{Text: relay.Bytes(c.Text), Cwd: relay.Bytes(c.Cwd),
+		Env: relay.Environ(c.Env), State: c.State, Keep: c.Keep}})
 	return old != nil && *old != l.Instance.Session, err
 }
 
-// recheckCompute has the provider asked again how the compute of a thread is. What it says is in the records, also that it says nothing.
+// recheckCompute has the provider asked again how the compute of a thread is. What it says is in
+// the records, also that it says nothing.
 func (d *Service) recheckCompute(ctx context.Context, thread string) {
 	if th, err := d.Manager.Thread(thread); err == nil {
 		_, _ = d.Manager.Refresh(ctx, th.Lease)
 	}
 }
 
-// writeJob completes a job and puts it where its relay looks. Errors: thread.ErrNoProvider, ErrNoSpace.
+// writeJob completes a job and puts it where its relay looks. Errors: thread.ErrNoProvider,
+// ErrNoSpace.
 func (d *Service) writeJob(dir string, l thread.Layers, j relay.Job) error {
 	p, ok := d.cfg.Providers[l.Lease.Provider]
 	if !ok {
@@ -142,7 +150,8 @@ func (d *Service) writeJob(dir string, l thread.Layers, j relay.Job) error {
 	return relay.WriteJob(dir, j)
 }
 
-// program is what stands here for a terminal at a provider: its relay, with the job of it. Errors: those of ready.
+// program is what stands here for a terminal at a provider: its relay, with the job of it. Errors:
+// those of ready.
 func (d *Service) program(t *terminal.Terminal, s terminal.Spec) (pty.Spec, error) {
 	l, err := d.openThread(d.life.Opening(), s.Session, useOf(t), s.Provider)
 	if err != nil {
@@ -178,14 +187,16 @@ func (d *Service) jobDir(t *terminal.Terminal) string {
 	return filepath.Join(d.cfg.Relay.Dir, t.KeeperID())
 }
 
-// dropProgram removes what is left of a job when its relay has ended or never began: one that was not taken has secrets in it.
+// dropProgram removes what is left of a job when its relay has ended or never began: one that was
+// not taken has secrets in it.
 func (d *Service) dropProgram(t *terminal.Terminal) {
 	if t.Spec().Provider != "" {
 		_ = os.RemoveAll(d.jobDir(t)) // else openRelay does
 	}
 }
 
-// providerOf is where a new terminal of a session runs, "" for this machine. Errors: thread.ErrNoProvider, ErrUnsupported (a provider without terminals).
+// providerOf is where a new terminal of a session runs, "" for this machine. Errors:
+// thread.ErrNoProvider, ErrUnsupported (a provider without terminals).
 func (d *Service) providerOf(session string) (string, error) {
 	place, err := d.providerName(session)
 	if err == nil && place != "" && !d.cfg.Providers[place].Capabilities().PTY {

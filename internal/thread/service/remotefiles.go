@@ -14,8 +14,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Files are those that a shell elsewhere sees. Paths are absolute. Refusals are *fs.PathError with the system's own error, as here; other errors are those of ready and of
-// the provider.
+// Files are those that a shell elsewhere sees. Paths are absolute. Refusals are *fs.PathError with
+// the system's own error, as here; other errors are those of ready and of the provider.
 type Files struct {
 	service *Service
 	shell   *registry.Shell
@@ -83,13 +83,16 @@ func (f *Files) List(ctx context.Context, path string) ([]provider.File, error) 
 	return list, refused("list", path, err)
 }
 
-// The scripts of what providers have no call for. Their codes are numbers of errors, as everywhere on Linux.
+// The scripts of what providers have no call for. Their codes are numbers of errors, as everywhere
+// on Linux.
 const (
 	makeScript    = `[ -e "$1" ] && exit 17; mkdir -- "$1" 2>/dev/null || { [ -d "${1%/*}/" ] && exit 13; exit 2; }`
 	makeAllScript = `[ -d "$1" ] || mkdir -p -- "$1" 2>/dev/null || { [ -e "$1" ] && exit 17; exit 13; }`
-	removeScript  = `[ -e "$1" ] || [ -L "$1" ] || exit 2; if [ -d "$1" ] && [ ! -L "$1" ]; then rmdir -- "$1" 2>/dev/null || exit 39; else rm -f -- "$1" 2>/dev/null || exit 13; fi`
-	renameScript  = `[ -e "$1" ] || [ -L "$1" ] || exit 2; [ -d "${2%/*}/" ] || exit 2; mv -fT -- "$1" "$2" 2>/dev/null || exit 13`
-	existsScript  = `[ -e "$1" ] || [ -L "$1" ] || exit 2`
+	removeScript  = `[ -e "$1" ] || [ -L "$1" ] || exit 2; if [ -d "$1" ] && [ ! -L "$1" ]; then rmdir -- "$1" ` +
+		`2>/dev/null || exit 39; else rm -f -- "$1" 2>/dev/null || exit 13; fi`
+	renameScript = `[ -e "$1" ] || [ -L "$1" ] || exit 2; [ -d "${2%/*}/" ] || exit 2; mv -fT -- "$1" "$2" ` +
+		`2>/dev/null || exit 13`
+	existsScript = `[ -e "$1" ] || [ -L "$1" ] || exit 2`
 )
 
 // do runs a script with paths.

@@ -17,7 +17,8 @@ type RolledBack struct {
 	thread.TerminalReply
 	// Applied says what the process learnt: AppliedNow, AppliedQueued or AppliedNext.
 	Applied string `json:"applied"`
-	// CwdFallback is the directory of the version when it is gone. A shell is in the nearest one above it then, which is Cwd when it has got there.
+	// CwdFallback is the directory of the version when it is gone. A shell is in the nearest one
+	// above it then, which is Cwd when it has got there.
 	CwdFallback string `json:"cwd_fallback,omitempty"`
 }
 
@@ -31,10 +32,12 @@ const (
 // rollPatience is how long a rollback waits for the commands before it.
 const rollPatience = 2 * time.Second
 
-// RollbackTerminal makes a new version of a terminal's state that equals an old one. A shell gets it at its next turn: it goes to the directory, exports and unsets. A program
-// on a PTY is left alone, its next start is there.
-// Errors: thread.ErrNotFound (the thread, the terminal, or the version is not kept), those of Submit.
-func (d *Service) RollbackTerminal(ctx context.Context, threadID, terminalID string, version int64) (RolledBack, error) {
+// RollbackTerminal makes a new version of a terminal's state that equals an old one. A shell gets
+// it at its next turn: it goes to the directory, exports and unsets. A program on a PTY is left
+// alone, its next start is there. Errors: thread.ErrNotFound (the thread, the terminal, or the
+// version is not kept), those of Submit.
+func (d *Service) RollbackTerminal(ctx context.Context, threadID, terminalID string,
+	version int64) (RolledBack, error) {
 	if err := d.current(ctx, threadID); err != nil {
 		return RolledBack{}, err
 	}
@@ -84,7 +87,8 @@ func (d *Service) applyState(ctx context.Context, thread, terminalID string, to 
 	return "", err
 }
 
-// unstartedShell is the row of a thread's first shell of which there is none: the thread was made before, or its files are gone.
+// unstartedShell is the row of a thread's first shell of which there is none: the thread was made
+// before, or its files are gone.
 func (d *Service) unstartedShell(threadID string) (thread.Terminal, bool) {
 	if d.Manager == nil {
 		return thread.Terminal{}, false
@@ -116,7 +120,8 @@ func (d *Service) restoreState(s *registry.Shell, state registry.SavedState) err
 	return nil
 }
 
-// nextProgram is where the next program of a terminal starts and with which environment: as the row says, which a rollback may have changed.
+// nextProgram is where the next program of a terminal starts and with which environment: as the row
+// says, which a rollback may have changed.
 func (d *Service) nextProgram(t *terminal.Terminal) (dir string, env map[string]string) {
 	dir, env = t.Cwd(), t.Spec().Env
 	if d.Manager == nil || !row(t).recorded.Load() {

@@ -30,13 +30,16 @@ import (
 	"github.com/evertty/evertty/stream"
 )
 
-// ErrNoStore is what everything durable answers when the database could not be opened. Terminals and shells work without it.
+// ErrNoStore is what everything durable answers when the database could not be opened. Terminals
+// and shells work without it.
 var ErrNoStore = errors.New("there are no records of threads")
 
-// Service is the durable layer: the records of threads and who writes them. Without a database its Manager is nil.
+// Service is the durable layer: the records of threads and who writes them. Without a database its
+// Manager is nil.
 //
-// The id of a thread is the session of terminals and shells. A terminal's row has the terminal's id, a shell's row its key. The hot path reads only memory
-// (Manager.AuthorizeCommand, TouchInput); the recorder writes the rest.
+// The id of a thread is the session of terminals and shells. A terminal's row has the terminal's
+// id, a shell's row its key. The hot path reads only memory (Manager.AuthorizeCommand, TouchInput);
+// the recorder writes the rest.
 type Service struct {
 	Manager       *lifecycle.Manager // nil without records
 	cfg           Config
@@ -66,20 +69,25 @@ type Service struct {
 type Config struct {
 	Life *lifetime.Lifetime
 	Log  *slog.Logger
-	// Store are the threads with their rows; nil is none, and NoStore why: then nothing is durable but screens and shells.
+	// Store are the threads with their rows; nil is none, and NoStore why: then nothing is durable
+	// but screens and shells.
 	Store   thread.Store
 	NoStore error
-	// Conversations is what conversations are kept with; its Store is of the same database, or nil for none. Notify and Failed are the service's.
+	// Conversations is what conversations are kept with; its Store is of the same database, or nil
+	// for none. Notify and Failed are the service's.
 	Conversations store.Config
-	// Policy is that of threads that bring none; nil is thread.DefaultPolicy. PolicyChosen says that somebody wanted it: see end.
+	// Policy is that of threads that bring none; nil is thread.DefaultPolicy. PolicyChosen says
+	// that somebody wanted it: see end.
 	Policy       *thread.Policy
 	PolicyChosen bool
-	// Providers are where processes can run beside this machine, by name. With any of them Relay is needed.
+	// Providers are where processes can run beside this machine, by name. With any of them Relay is
+	// needed.
 	Providers map[string]RemoteProvider
 	Relay     Relay
 }
 
-// New makes a service whose hooks can be given away. Open has to follow before anything is brought back.
+// New makes a service whose hooks can be given away. Open has to follow before anything is brought
+// back.
 func New(cfg Config) *Service {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
@@ -91,11 +99,13 @@ func New(cfg Config) *Service {
 		p := thread.DefaultPolicy()
 		cfg.Policy = &p
 	}
-	return &Service{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), enforcer: cfg.Conversations.Enforcer, why: cfg.NoStore, boot: bootID(), recorder: newRecorder(),
+	return &Service{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), enforcer: cfg.Conversations.Enforcer,
+		why: cfg.NoStore, boot: bootID(), recorder: newRecorder(),
 		wake: make(chan struct{}, 1), cpu: map[string]time.Duration{}}
 }
 
-// Open has the service work with the terminals and shells of a server, of which none is there yet, and opens the records.
+// Open has the service work with the terminals and shells of a server, of which none is there yet,
+// and opens the records.
 func (d *Service) Open(t *terminal.Registry, s *registry.Registry) error {
 	d.terminals, d.shells = t, s
 	if err := d.openRelay(); err != nil {
@@ -120,7 +130,8 @@ func (d *Service) openStore() {
 	for name, p := range d.cfg.Providers {
 		d.providers[name] = p.Provider
 	}
-	manager, err := lifecycle.NewManager(lifecycle.Config{Store: d.cfg.Store, Policy: d.cfg.Policy, Chosen: d.cfg.PolicyChosen, Providers: d.providers, ComputeChanged: d.pauses.computeChanged,
+	manager, err := lifecycle.NewManager(lifecycle.Config{Store: d.cfg.Store, Policy: d.cfg.Policy,
+		Chosen: d.cfg.PolicyChosen, Providers: d.providers, ComputeChanged: d.pauses.computeChanged,
 		Cwd: d.firstDir, Viewers: d.viewers, End: d.end, Notify: func(e thread.Event) { d.watchers.notify(e.Thread) }})
 	if err != nil {
 		d.why = err
@@ -178,7 +189,8 @@ func (d *Service) available() error {
 // currentPatience bounds the wait of somebody who looks for what was done a moment ago.
 const currentPatience = 5 * time.Second
 
-// current waits until everything that has happened in a thread, "" is none, is in the records. Errors: ErrNoStore, the reason of ctx.
+// current waits until everything that has happened in a thread, "" is none, is in the records.
+// Errors: ErrNoStore, the reason of ctx.
 func (d *Service) current(ctx context.Context, thread string) error {
 	if err := d.available(); err != nil {
 		return err
@@ -215,11 +227,14 @@ func (d *Service) viewers(thread string) (n int) {
 	return n
 }
 
-// openPatience bounds how long a command waits for its thread: for a provider to resume it, for the processes of an old session to end.
+// openPatience bounds how long a command waits for its thread: for a provider to resume it, for the
+// processes of an old session to end.
 const openPatience = 60 * time.Second
 
-// openThread opens a thread for a use: lifecycle.Manager.Open with a timeout. Database errors never block a terminal: it returns nil then, and /healthz says why.
-// at is where what uses it runs, "" is here. Errors: thread.ErrProvider, ErrNoProvider, ErrConflict, ErrInvalid, ErrUnsupported (the thread's processes run elsewhere), the reason of ctx.
+// openThread opens a thread for a use: lifecycle.Manager.Open with a timeout. Database errors never
+// block a terminal: it returns nil then, and /healthz says why. at is where what uses it runs, ""
+// is here. Errors: thread.ErrProvider, ErrNoProvider, ErrConflict, ErrInvalid, ErrUnsupported (the
+// thread's processes run elsewhere), the reason of ctx.
 func (d *Service) openThread(ctx context.Context, threadID string, u thread.Use, at string) (thread.Layers, error) {
 	ctx, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
@@ -239,12 +254,14 @@ func (d *Service) openThread(ctx context.Context, threadID string, u thread.Use,
 		return l, nil
 	}
 	if l.Lease.Provider != cmp.Or(at, thread.Local) {
-		return l, fmt.Errorf("%w: thread %s is at %s, not at %s", thread.ErrUnsupported, threadID, l.Lease.Provider, cmp.Or(at, thread.Local))
+		return l, fmt.Errorf("%w: thread %s is at %s, not at %s", thread.ErrUnsupported, threadID, l.Lease.Provider,
+			cmp.Or(at, thread.Local))
 	}
 	return l, nil
 }
 
-// authorize lets a command begin in a shell. In an open session it is a look into memory. Errors: thread.ErrBudget, and those of ready.
+// authorize lets a command begin in a shell. In an open session it is a look into memory. Errors:
+// thread.ErrBudget, and those of ready.
 func (d *Service) authorize(s *registry.Shell) error {
 	if d.Manager == nil {
 		return nil
@@ -267,7 +284,8 @@ func (d *Service) authorize(s *registry.Shell) error {
 	return nil // a session without time ends again at once; its command runs
 }
 
-// touch is activity of somebody who types, which lets a paused thread go on and makes a new session when the old one is over. Errors: those of ready.
+// touch is activity of somebody who types, which lets a paused thread go on and makes a new session
+// when the old one is over. Errors: those of ready.
 func (d *Service) touch(ctx context.Context, t *terminal.Terminal) error {
 	if d.Manager == nil {
 		return nil
@@ -289,7 +307,8 @@ func useOfShell(s *registry.Shell) thread.Use {
 
 // use is the row of a terminal.
 func useOf(t *terminal.Terminal) thread.Use {
-	return thread.Use{Kind: thread.PTY, Terminal: t.ID, Name: t.Spec().Name, Cmd: t.Spec().Cmd, Cols: t.Spec().Cols, Rows: t.Spec().Rows, Cwd: terminal.Absolute(t.Cwd()), Env: t.Spec().Env}
+	return thread.Use{Kind: thread.PTY, Terminal: t.ID, Name: t.Spec().Name, Cmd: t.Spec().Cmd, Cols: t.Spec().Cols,
+		Rows: t.Spec().Rows, Cwd: terminal.Absolute(t.Cwd()), Env: t.Spec().Env}
 }
 
 // recordShell notes the process and the state of a shell whose row is there.
@@ -303,7 +322,8 @@ func (d *Service) recordShell(s *registry.Shell) {
 	d.noteState(s)
 }
 
-// recordTerminal notes the process of a terminal whose row is there, and where it is: its program may have ended already.
+// recordTerminal notes the process of a terminal whose row is there, and where it is: its program
+// may have ended already.
 func (d *Service) recordTerminal(t *terminal.Terminal) {
 	if row(t).recorded.Swap(true) {
 		return
@@ -332,8 +352,9 @@ func (d *Service) noteState(s *registry.Shell) {
 	})
 }
 
-// noteCwd notes the directory of a terminal's program and what its shell exports when they are others than were noted last: a rollback stays until something new is seen.
-// Exports stay as they are when nothing runs that shows them.
+// noteCwd notes the directory of a terminal's program and what its shell exports when they are
+// others than were noted last: a rollback stays until something new is seen. Exports stay as they
+// are when nothing runs that shows them.
 func (d *Service) noteCwd(t *terminal.Terminal, dir string) {
 	r := row(t)
 	if !r.recorded.Load() {
@@ -381,7 +402,8 @@ type liveShellRow struct {
 
 func shellRow(s *registry.Shell) *liveShellRow { return s.Data.(*liveShellRow) }
 
-// shellStarted makes the row of a shell that has started, or brings the shell to the state of the row that it was started for.
+// shellStarted makes the row of a shell that has started, or brings the shell to the state of the
+// row that it was started for.
 func (d *Service) shellStarted(s *registry.Shell, kept registry.SavedState) error {
 	if d.Manager == nil {
 		return nil
@@ -442,7 +464,9 @@ func (d *Service) TerminalHooks() terminal.Hooks {
 		Next:        d.nextProgram,
 		Moved:       d.noteCwd,
 		Exited:      d.terminalEnded,
-		Removed:     func(t *terminal.Terminal) { d.note(func(b *lifecycle.Batch) error { return b.DeleteTerminal(t.ID) }) },
+		Removed: func(t *terminal.Terminal) {
+			d.note(func(b *lifecycle.Batch) error { return b.DeleteTerminal(t.ID) })
+		},
 	}
 }
 

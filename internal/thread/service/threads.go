@@ -12,12 +12,15 @@ import (
 	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
-// Threads, as routes see them. A thread's id is the session of terminals and shells: whatever is used first of the two makes all layers of the other.
+// Threads, as routes see them. A thread's id is the session of terminals and shells: whatever is
+// used first of the two makes all layers of the other.
 //
-// Every method fails with ErrNoStore when there is no database, and else with the errors of the thread.Manager's method of that name.
+// Every method fails with ErrNoStore when there is no database, and else with the errors of the
+// thread.Manager's method of that name.
 
-// CreateThread makes a thread that is not there yet, with its session, first terminal and lease. The id "" lets the server choose one.
-// Errors: thread.ErrConflict, ErrInvalid, ErrNoProvider, ErrNotFound (u.Lease), ErrProvider.
+// CreateThread makes a thread that is not there yet, with its session, first terminal and lease.
+// The id "" lets the server choose one. Errors: thread.ErrConflict, ErrInvalid, ErrNoProvider,
+// ErrNotFound (u.Lease), ErrProvider.
 func (d *Service) CreateThread(ctx context.Context, id string, u thread.Use) (thread.Layers, error) {
 	if err := d.available(); err != nil {
 		return thread.Layers{}, err
@@ -28,8 +31,9 @@ func (d *Service) CreateThread(ctx context.Context, id string, u thread.Use) (th
 // DefaultPolicy is that of threads that bring none.
 func (d *Service) DefaultPolicy() thread.Policy { return *d.cfg.Policy }
 
-// Thread is a thread with its session, active terminal and lease, as they are: SessionReply, TerminalReply, LeaseReply and ThreadReply of the Layers are the
-// replies. A session that is over is closed first; nothing counts as activity. Errors: thread.ErrNotFound.
+// Thread is a thread with its session, active terminal and lease, as they are: SessionReply,
+// TerminalReply, LeaseReply and ThreadReply of the Layers are the replies. A session that is over
+// is closed first; nothing counts as activity. Errors: thread.ErrNotFound.
 func (d *Service) Thread(ctx context.Context, id string) (thread.Layers, error) {
 	if err := d.current(ctx, id); err != nil {
 		return thread.Layers{}, err
@@ -37,7 +41,8 @@ func (d *Service) Thread(ctx context.Context, id string) (thread.Layers, error) 
 	return d.Manager.Status(ctx, id, thread.Use{})
 }
 
-// Threads are by id those behind after, at most limit (1 to thread.MaxPage). next is the after of the next part, "" at the end.
+// Threads are by id those behind after, at most limit (1 to thread.MaxPage). next is the after of
+// the next part, "" at the end.
 func (d *Service) Threads(ctx context.Context, after string, limit int) (list []thread.Layers, next string, err error) {
 	if err := d.available(); err != nil {
 		return nil, "", err
@@ -63,7 +68,8 @@ func (d *Service) Threads(ctx context.Context, after string, limit int) (list []
 	return list, next, nil
 }
 
-// DeleteThread ends everything of a thread and removes it: terminals with their screens, shells with their logs, records with their files, rows and events. Errors: thread.ErrNotFound,
+// DeleteThread ends everything of a thread and removes it: terminals with their screens, shells
+// with their logs, records with their files, rows and events. Errors: thread.ErrNotFound,
 // ErrProvider, those of Delete and Delete.
 func (d *Service) DeleteThread(ctx context.Context, id string) error {
 	if err := d.current(ctx, id); err != nil {
@@ -91,7 +97,9 @@ func (d *Service) removeTerminals(ctx context.Context, thread string) error {
 			list = append(list, t)
 		}
 	}
-	return parallel.Each(list, registry.DeletesAtOnce, func(t *terminal.Terminal) error { return d.terminals.Delete(ctx, t, true) })
+	return parallel.Each(list, registry.DeletesAtOnce, func(t *terminal.Terminal) error {
+		return d.terminals.Delete(ctx, t, true)
+	})
 }
 
 // TouchThread is activity. Errors: thread.ErrExpired, ErrNotFound.
@@ -105,8 +113,8 @@ func (d *Service) TouchThread(ctx context.Context, id string) (thread.Layers, er
 	return d.Manager.Status(ctx, id, thread.Use{})
 }
 
-// PauseThread stops the processes of a thread (SIGSTOP of the trees, or the provider's pause). A second time changes nothing.
-// Errors: thread.ErrNotFound, ErrTransition, ErrInUse, ErrProvider.
+// PauseThread stops the processes of a thread (SIGSTOP of the trees, or the provider's pause). A
+// second time changes nothing. Errors: thread.ErrNotFound, ErrTransition, ErrInUse, ErrProvider.
 func (d *Service) PauseThread(ctx context.Context, id string) (thread.Layers, error) {
 	return d.change(ctx, id, (*lifecycle.Manager).Pause)
 }
@@ -116,7 +124,8 @@ func (d *Service) ResumeThread(ctx context.Context, id string) (thread.Layers, e
 	return d.change(ctx, id, (*lifecycle.Manager).Resume)
 }
 
-// DestroyThread ends the processes, the session and the compute that nobody else uses; the terminals and the lease stay, and the next use goes on in their state.
+// DestroyThread ends the processes, the session and the compute that nobody else uses; the
+// terminals and the lease stay, and the next use goes on in their state.
 func (d *Service) DestroyThread(ctx context.Context, id string) (thread.Layers, error) {
 	l, err := d.change(ctx, id, (*lifecycle.Manager).Destroy)
 	if err != nil {
@@ -130,7 +139,8 @@ func (d *Service) DestroyThread(ctx context.Context, id string) (thread.Layers, 
 	return l, nil
 }
 
-func (d *Service) change(ctx context.Context, id string, do func(*lifecycle.Manager, context.Context, string) error) (thread.Layers, error) {
+func (d *Service) change(ctx context.Context, id string,
+	do func(*lifecycle.Manager, context.Context, string) error) (thread.Layers, error) {
 	if err := d.current(ctx, id); err != nil {
 		return thread.Layers{}, err
 	}
@@ -140,7 +150,8 @@ func (d *Service) change(ctx context.Context, id string, do func(*lifecycle.Mana
 	return d.Manager.Status(ctx, id, thread.Use{})
 }
 
-// SetThreadPolicy changes what sessions of a thread may, the live one too; from now on its policy counts as chosen (see end). Errors: thread.ErrNotFound, ErrInvalid.
+// SetThreadPolicy changes what sessions of a thread may, the live one too; from now on its policy
+// counts as chosen (see end). Errors: thread.ErrNotFound, ErrInvalid.
 func (d *Service) SetThreadPolicy(ctx context.Context, id string, p thread.Policy) (thread.Layers, error) {
 	if err := d.available(); err != nil {
 		return thread.Layers{}, err
@@ -176,7 +187,8 @@ func (d *Service) ThreadTerminals(ctx context.Context, id string) ([]thread.Term
 	return replies, err
 }
 
-// ActivateTerminal makes a terminal the one that is meant when none is named. Errors: thread.ErrNotFound.
+// ActivateTerminal makes a terminal the one that is meant when none is named. Errors:
+// thread.ErrNotFound.
 func (d *Service) ActivateTerminal(ctx context.Context, threadID, terminal string) (thread.Layers, error) {
 	if err := d.available(); err != nil {
 		return thread.Layers{}, err
@@ -187,7 +199,8 @@ func (d *Service) ActivateTerminal(ctx context.Context, threadID, terminal strin
 	return d.Manager.Status(ctx, threadID, thread.Use{Terminal: terminal})
 }
 
-// TerminalHistory is the versions of a terminal's state, the newest first. Errors: thread.ErrNotFound.
+// TerminalHistory is the versions of a terminal's state, the newest first. Errors:
+// thread.ErrNotFound.
 func (d *Service) TerminalHistory(ctx context.Context, thread, terminal string) ([]thread.State, error) {
 	if err := d.current(ctx, thread); err != nil {
 		return nil, err
@@ -207,7 +220,8 @@ func (d *Service) owns(threadID, terminal string) error {
 	return err
 }
 
-// ThreadCommands are commands of a thread in the order in which they began. Errors: thread.ErrNotFound (the thread, or Before).
+// ThreadCommands are commands of a thread in the order in which they began. Errors:
+// thread.ErrNotFound (the thread, or Before).
 func (d *Service) ThreadCommands(ctx context.Context, q thread.CommandQuery) ([]thread.Command, error) {
 	if err := d.current(ctx, q.Thread); err != nil {
 		return nil, err

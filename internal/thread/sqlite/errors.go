@@ -32,12 +32,14 @@ func (s *Store) explain(err error) error {
 	case lib.SQLITE_FULL:
 		return &refusal{thread.ErrNoSpace, fmt.Errorf("database %s: %w", s.path, err)}
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
-		return fmt.Errorf("%w: %s: %w; it is left as it is: put a good copy in its place, or move it away to begin anew", thread.ErrDamaged, s.path, err)
+		return fmt.Errorf("%w: %s: %w; it is left as it is: put a good copy in its place, or move it away to begin "+
+			"anew", thread.ErrDamaged, s.path, err)
 	}
 	return fmt.Errorf("database %s: %w", s.path, err)
 }
 
-// refusal is what a database says no to, by the name that session has for it. People are told that alone; what the database said is a cause, for logs.
+// refusal is what a database says no to, by the name that session has for it. People are told that
+// alone; what the database said is a cause, for logs.
 type refusal struct{ kind, cause error }
 
 // Error is the name alone.

@@ -4,10 +4,12 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-const leaseColumns = `id, provider, made_for, desired_state, observed_state, status, instance_id, version, last_error, needs_refresh, observed_at, config_json, created_at, updated_at`
+const leaseColumns = `id, provider, made_for, desired_state, observed_state, status, instance_id, version,
+		last_error, needs_refresh, observed_at, config_json, created_at, updated_at`
 
 func scanLease(s scanner) (l thread.Lease, err error) {
-	err = s.Scan(&l.ID, &l.Provider, &l.Thread, &l.Desired, &l.Observed, &l.Status, maybe{&l.Instance}, &l.Version, &l.LastError, &l.NeedsRefresh,
+	err = s.Scan(&l.ID, &l.Provider, &l.Thread, &l.Desired, &l.Observed, &l.Status, maybe{&l.Instance}, &l.Version,
+		&l.LastError, &l.NeedsRefresh,
 		when{&l.ObservedAt}, &l.Config, when{&l.CreatedAt}, when{&l.UpdatedAt})
 	return l, err
 }
@@ -17,21 +19,26 @@ func (r *rows) Lease(id string) (thread.Lease, error) {
 }
 
 func (r *rows) Leases(provider string) ([]thread.Lease, error) {
-	return all(r, "leases", scanLease, `SELECT `+leaseColumns+` FROM leases WHERE ? IN ('', provider) ORDER BY created_at, id`, provider)
+	return all(r, "leases", scanLease,
+		`SELECT `+leaseColumns+` FROM leases WHERE ? IN ('', provider) ORDER BY created_at, id`, provider)
 }
 
 func (r *rows) LeasePart(q thread.LeaseQuery) ([]thread.Lease, error) {
 	return all(r, "leases", scanLease, `SELECT `+leaseColumns+` FROM leases WHERE ?1 IN ('', provider)
-		AND (?2 = '' OR (created_at, id) > (SELECT created_at, id FROM leases WHERE id = ?2)) ORDER BY created_at, id LIMIT ?3`, q.Provider, q.After, q.Limit)
+		AND (?2 = '' OR (created_at, id) > (SELECT created_at,
+			id FROM leases WHERE id = ?2)) ORDER BY created_at, id LIMIT ?3`, q.Provider, q.After, q.Limit)
 }
 
 func (r *rows) PutLease(l thread.Lease) error {
 	return r.put("lease "+l.ID, `INSERT INTO leases (`+leaseColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET provider = excluded.provider, made_for = excluded.made_for, desired_state = excluded.desired_state,
-		observed_state = excluded.observed_state, status = excluded.status, instance_id = excluded.instance_id, version = excluded.version,
+		ON CONFLICT (id) DO UPDATE SET provider = excluded.provider, made_for = excluded.made_for,
+			desired_state = excluded.desired_state,
+		observed_state = excluded.observed_state, status = excluded.status, instance_id = excluded.instance_id,
+			version = excluded.version,
 		last_error = excluded.last_error, needs_refresh = excluded.needs_refresh, observed_at = excluded.observed_at,
 		config_json = excluded.config_json, updated_at = excluded.updated_at`,
-		l.ID, l.Provider, l.Thread, l.Desired, l.Observed, l.Status, orNull(l.Instance), l.Version, l.LastError, l.NeedsRefresh, at(l.ObservedAt),
+		l.ID, l.Provider, l.Thread, l.Desired, l.Observed, l.Status, orNull(l.Instance), l.Version, l.LastError,
+		l.NeedsRefresh, at(l.ObservedAt),
 		l.Config, at(l.CreatedAt), at(l.UpdatedAt))
 }
 
@@ -51,22 +58,27 @@ func (r *rows) Instance(id string) (thread.Instance, error) {
 
 func (r *rows) Instances(lease string) ([]thread.Instance, error) {
 	return all(r, "instances of lease "+lease, scanInstance,
-		`SELECT `+instanceColumns+` FROM instances WHERE lease_id = ? ORDER BY rowid DESC LIMIT ?`, lease, thread.MaxPage)
+		`SELECT `+instanceColumns+` FROM instances WHERE lease_id = ? ORDER BY rowid DESC LIMIT ?`, lease,
+		thread.MaxPage)
 }
 
 func (r *rows) FindInstance(provider, id string) (thread.Instance, error) {
-	return one(r, "instance "+id+" of "+provider, scanInstance, `SELECT i.id, i.lease_id, i.provider_session_id, i.state, i.created_at, i.last_seen_at, i.ended_at
-		FROM instances i JOIN leases l ON l.id = i.lease_id WHERE i.provider_session_id = ? AND l.provider = ? ORDER BY i.rowid DESC LIMIT 1`, id, provider)
+	return one(r, "instance "+id+" of "+provider, scanInstance,
+		`SELECT i.id, i.lease_id, i.provider_session_id, i.state, i.created_at, i.last_seen_at, i.ended_at
+		FROM instances i JOIN leases l ON l.id = i.lease_id WHERE i.provider_session_id = ? AND l.provider = ?
+		ORDER BY i.rowid DESC LIMIT 1`, id, provider)
 }
 
 func (r *rows) PutInstance(i thread.Instance) error {
 	return r.put("instance "+i.ID, `INSERT INTO instances (`+instanceColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET state = excluded.state, last_seen_at = excluded.last_seen_at, ended_at = excluded.ended_at`,
+		ON CONFLICT (id) DO UPDATE SET state = excluded.state, last_seen_at = excluded.last_seen_at,
+			ended_at = excluded.ended_at`,
 		i.ID, i.Lease, i.Session, i.State, at(i.CreatedAt), at(i.SeenAt), at(i.EndedAt))
 }
 
 func (r *rows) AddLeaseEvent(e thread.LeaseEvent) error {
-	err := r.put("event of lease "+e.Lease, `INSERT INTO lease_events (lease_id, type, source, from_state, to_state, instance_id, error, created_at)
+	err := r.put("event of lease "+e.Lease,
+		`INSERT INTO lease_events (lease_id, type, source, from_state, to_state, instance_id, error, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.Lease, e.Type, e.Source, e.From, e.To, e.Instance, e.Error, at(e.At))
 	if err == nil && trims() {
 		err = r.put("events of lease "+e.Lease, `DELETE FROM lease_events WHERE lease_id = ?1 AND id <=
@@ -84,11 +96,13 @@ func (r *rows) LeaseEvents(lease string, after int64, limit int) ([]thread.Lease
 
 func (r *rows) LeaseThreads(lease string) ([]string, error) {
 	return all(r, "threads of lease "+lease, text,
-		`SELECT thread_id FROM terminals WHERE lease_id = ?1 UNION SELECT id FROM threads WHERE lease_id = ?1 ORDER BY 1`, lease)
+		`SELECT thread_id FROM terminals WHERE lease_id = ?1 UNION SELECT id FROM threads WHERE lease_id = ?1
+		ORDER BY 1`, lease)
 }
 
 func (r *rows) AddProviderEvent(e thread.ProviderEvent) error {
-	seq, err := one(r, "event of "+e.Provider, number, `INSERT INTO provider_events (provider, instance_id, type, payload_json, matched_lease_id, created_at)
+	seq, err := one(r, "event of "+e.Provider, number,
+		`INSERT INTO provider_events (provider, instance_id, type, payload_json, matched_lease_id, created_at)
 		VALUES (?, ?, ?, ?, ?, ?) RETURNING id`, e.Provider, e.Instance, e.Type, e.Payload, e.Lease, at(e.At))
 	if err == nil && seq%trimStep == 0 {
 		err = r.put("events of providers", `DELETE FROM provider_events WHERE id <= ?`, seq-maxBook)
@@ -99,5 +113,7 @@ func (r *rows) AddProviderEvent(e thread.ProviderEvent) error {
 func (r *rows) ProviderEvents(limit int) ([]thread.ProviderEvent, error) {
 	return all(r, "events of providers", func(s scanner) (e thread.ProviderEvent, err error) {
 		return e, s.Scan(&e.Seq, &e.Provider, &e.Instance, &e.Type, &e.Payload, &e.Lease, when{&e.At})
-	}, `SELECT id, provider, instance_id, type, payload_json, matched_lease_id, created_at FROM provider_events ORDER BY id DESC LIMIT ?`, page(limit))
+	},
+		`SELECT id, provider, instance_id, type, payload_json, matched_lease_id,
+		created_at FROM provider_events ORDER BY id DESC LIMIT ?`, page(limit))
 }

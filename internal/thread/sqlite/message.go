@@ -14,7 +14,8 @@ func (r *rows) AddMessage(id string, k conversation.Kept) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", what, err)
 	}
-	return len(text), r.put(what, `INSERT INTO messages (record_id, seq, role, message_json, bytes, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+	return len(text), r.put(what,
+		`INSERT INTO messages (record_id, seq, role, message_json, bytes, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 		id, k.Seq, k.Role, text, len(text), k.At)
 }
 
@@ -28,7 +29,10 @@ func (r *rows) Messages(id string, q store.Range) ([]conversation.Kept, error) {
 	}
 	list, err := some(r, q.Bytes, "messages of record "+id, func(s scanner) (k conversation.Kept, n int, err error) {
 		return k, n, s.Scan(&k.Seq, fromJSON{&k.Message}, &n, &k.At)
-	}, `SELECT seq, message_json, bytes, created_at FROM messages WHERE record_id = ? AND seq > ? AND seq <= ? ORDER BY seq `+order+` LIMIT ?`, id, q.From, q.To, limit)
+	},
+		`SELECT seq, message_json, bytes,
+		created_at FROM messages WHERE record_id = ? AND seq > ? AND seq <= ? ORDER BY seq `+order+`
+		LIMIT ?`, id, q.From, q.To, limit)
 	if q.Newest {
 		slices.Reverse(list)
 	}
@@ -36,7 +40,8 @@ func (r *rows) Messages(id string, q store.Range) ([]conversation.Kept, error) {
 }
 
 func (r *rows) MessageBytes(id string, from, to int64) (int64, error) {
-	return one(r, "messages of record "+id, number, `SELECT coalesce(sum(bytes), 0) FROM messages WHERE record_id = ? AND seq > ? AND seq <= ?`, id, from, to)
+	return one(r, "messages of record "+id, number,
+		`SELECT coalesce(sum(bytes), 0) FROM messages WHERE record_id = ? AND seq > ? AND seq <= ?`, id, from, to)
 }
 
 const compactionColumns = `created_at, up_to, message_json, compaction_json`
@@ -54,7 +59,9 @@ func (r *rows) AddCompaction(id string, a store.Archive) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	return r.put(what, `INSERT INTO compactions (record_id, seq, up_to, message_json, compaction_json, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+	return r.put(what,
+		`INSERT INTO compactions (record_id, seq, up_to, message_json, compaction_json, created_at) VALUES (?, ?, ?,
+		?, ?, ?)`,
 		id, a.Count, a.UpTo, message, asJSON(a.Compaction), a.At)
 }
 
@@ -75,7 +82,8 @@ func (r *rows) compactions(id string, p store.Page, bytes int) ([]store.Archive,
 		order = "DESC"
 	}
 	list, err := some(r, bytes, "compactions of record "+id, scanCompaction,
-		`SELECT `+compactionColumns+` FROM compactions WHERE record_id = ? AND seq > ? ORDER BY seq `+order+` LIMIT ?`, id, p.After, page(p.Limit))
+		`SELECT `+compactionColumns+` FROM compactions WHERE record_id = ? AND seq > ? ORDER BY seq `+order+
+			` LIMIT ?`, id, p.After, page(p.Limit))
 	if p.Newest {
 		slices.Reverse(list)
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 )
 
-// scanPermissions reads rules as strictly as they were read when they came: what is not understood must not be taken for no rule.
+// scanPermissions reads rules as strictly as they were read when they came: what is not understood
+// must not be taken for no rule.
 func scanPermissions(s scanner) (p permission.Permissions, err error) {
 	var rules string
 	if err = s.Scan(&p.Thread, &p.Mode, &rules, &p.UpdatedAt); err != nil {
@@ -25,8 +26,10 @@ func (r *rows) AllPermissions() ([]permission.Permissions, error) {
 }
 
 func (r *rows) PutPermissions(p permission.Permissions) error {
-	return r.put("permissions of thread "+p.Thread, `INSERT INTO permissions (thread_id, mode, rules_json, updated_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (thread_id) DO UPDATE SET mode = excluded.mode, rules_json = excluded.rules_json, updated_at = excluded.updated_at`,
+	return r.put("permissions of thread "+p.Thread,
+		`INSERT INTO permissions (thread_id, mode, rules_json, updated_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (thread_id) DO UPDATE SET mode = excluded.mode, rules_json = excluded.rules_json,
+			updated_at = excluded.updated_at`,
 		p.Thread, p.Mode, asJSON(p.Rules), p.UpdatedAt)
 }
 
@@ -34,32 +37,41 @@ const approvalColumns = `id, thread_id, tool, arguments_json, call_key, reason, 
 
 func scanApproval(s scanner) (a permission.Approval, err error) {
 	var args string
-	err = s.Scan(&a.ID, &a.Thread, &a.Tool, &args, &a.Key, &a.Reason, &a.Status, when{&a.CreatedAt}, when{&a.DecidedAt}, when{&a.UsedAt})
+	err = s.Scan(&a.ID, &a.Thread, &a.Tool, &args, &a.Key, &a.Reason, &a.Status, when{&a.CreatedAt}, when{&a.DecidedAt},
+		when{&a.UsedAt})
 	a.Arguments = json.RawMessage(args)
 	return a, err
 }
 
 func (r *rows) Approval(id string) (permission.Approval, error) {
-	return one(r, fmt.Sprintf("approval %.80q", id), scanApproval, `SELECT `+approvalColumns+` FROM approvals WHERE id = ?`, id)
+	return one(r, fmt.Sprintf("approval %.80q", id), scanApproval,
+		`SELECT `+approvalColumns+` FROM approvals WHERE id = ?`, id)
 }
 
 func (r *rows) FindApproval(thread, key string) (permission.Approval, error) {
-	return one(r, "approval of thread "+thread, scanApproval, `SELECT `+approvalColumns+` FROM approvals WHERE thread_id = ? AND call_key = ? ORDER BY seq DESC LIMIT 1`, thread, key)
+	return one(r, "approval of thread "+thread, scanApproval,
+		`SELECT `+approvalColumns+` FROM approvals WHERE thread_id = ? AND call_key = ? ORDER BY seq DESC LIMIT 1`,
+		thread, key)
 }
 
 func (r *rows) Approvals(thread string, limit int) ([]permission.Approval, error) {
-	return all(r, "approvals of thread "+thread, scanApproval, `SELECT `+approvalColumns+` FROM approvals WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, thread, page(limit))
+	return all(r, "approvals of thread "+thread, scanApproval,
+		`SELECT `+approvalColumns+` FROM approvals WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, thread, page(limit))
 }
 
 func (r *rows) PendingApprovals(thread string, since time.Time) (int, error) {
-	n, err := one(r, "approvals of thread "+thread, number, `SELECT count(*) FROM approvals WHERE thread_id = ? AND status = 'pending' AND created_at > ?`, thread, at(since))
+	n, err := one(r, "approvals of thread "+thread, number,
+		`SELECT count(*) FROM approvals WHERE thread_id = ? AND status = 'pending' AND created_at > ?`, thread,
+		at(since))
 	return int(n), err
 }
 
 func (r *rows) PutApproval(a permission.Approval) error {
 	return r.put("approval "+a.ID, `INSERT INTO approvals (`+approvalColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET status = excluded.status, decided_at = excluded.decided_at, used_at = excluded.used_at`,
-		a.ID, a.Thread, a.Tool, string(a.Arguments), a.Key, a.Reason, a.Status, at(a.CreatedAt), at(a.DecidedAt), at(a.UsedAt))
+		ON CONFLICT (id) DO UPDATE SET status = excluded.status, decided_at = excluded.decided_at,
+			used_at = excluded.used_at`,
+		a.ID, a.Thread, a.Tool, string(a.Arguments), a.Key, a.Reason, a.Status, at(a.CreatedAt), at(a.DecidedAt),
+		at(a.UsedAt))
 }
 
 func (r *rows) TrimApprovals(thread string, keep int, now time.Time) error {

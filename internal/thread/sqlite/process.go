@@ -7,10 +7,12 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-const runtimeColumns = `id, terminal_id, session_id, generation, pid, pid_start_time, boot_id, state, exit_code, signal, started_at, ended_at`
+const runtimeColumns = `id, terminal_id, session_id, generation, pid, pid_start_time, boot_id, state, exit_code,
+		signal, started_at, ended_at`
 
 func scanRuntime(s scanner) (p thread.Runtime, err error) {
-	err = s.Scan(&p.ID, &p.Terminal, maybe{&p.Session}, &p.Generation, &p.PID, &p.PIDStart, &p.Boot, &p.State, &p.ExitCode, &p.Signal,
+	err = s.Scan(&p.ID, &p.Terminal, maybe{&p.Session}, &p.Generation, &p.PID, &p.PIDStart, &p.Boot, &p.State,
+		&p.ExitCode, &p.Signal,
 		when{&p.StartedAt}, when{&p.EndedAt})
 	return p, err
 }
@@ -26,23 +28,29 @@ func (r *rows) LastRuntime(terminal string) (thread.Runtime, error) {
 
 func (r *rows) LiveRuntimes(thread string) ([]thread.Runtime, error) {
 	if thread == "" {
-		return all(r, "runtimes", scanRuntime, `SELECT `+runtimeColumns+` FROM runtimes WHERE state IN ('starting', 'running', 'adopted') ORDER BY seq`)
+		return all(r, "runtimes", scanRuntime,
+			`SELECT `+runtimeColumns+` FROM runtimes WHERE state IN ('starting', 'running', 'adopted') ORDER BY seq`)
 	}
-	return all(r, "runtimes of thread "+thread, scanRuntime, `SELECT `+runtimeColumns+` FROM runtimes WHERE state IN ('starting', 'running', 'adopted')
+	return all(r, "runtimes of thread "+thread, scanRuntime,
+		`SELECT `+runtimeColumns+` FROM runtimes WHERE state IN ('starting', 'running', 'adopted')
 		AND terminal_id IN (SELECT id FROM terminals WHERE thread_id = ?) ORDER BY seq`, thread)
 }
 
 func (r *rows) PutRuntime(p thread.Runtime) error {
 	return r.put("runtime "+p.ID, `INSERT INTO runtimes (`+runtimeColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET pid = excluded.pid, pid_start_time = excluded.pid_start_time, boot_id = excluded.boot_id, state = excluded.state,
+		ON CONFLICT (id) DO UPDATE SET pid = excluded.pid, pid_start_time = excluded.pid_start_time,
+			boot_id = excluded.boot_id, state = excluded.state,
 		exit_code = excluded.exit_code, signal = excluded.signal, ended_at = excluded.ended_at`,
-		p.ID, p.Terminal, orNull(p.Session), p.Generation, p.PID, p.PIDStart, p.Boot, p.State, p.ExitCode, p.Signal, at(p.StartedAt), at(p.EndedAt))
+		p.ID, p.Terminal, orNull(p.Session), p.Generation, p.PID, p.PIDStart, p.Boot, p.State, p.ExitCode, p.Signal,
+		at(p.StartedAt), at(p.EndedAt))
 }
 
-const commandColumns = `id, terminal_id, runtime_id, line, cwd, env_json, background, pid, status, exit_code, stdout_bytes, stderr_bytes, log_path, started_at, finished_at, reason`
+const commandColumns = `id, terminal_id, runtime_id, line, cwd, env_json, background, pid, status, exit_code,
+		stdout_bytes, stderr_bytes, log_path, started_at, finished_at, reason`
 
 func scanCommand(s scanner) (c thread.Command, err error) {
-	err = s.Scan(&c.ID, &c.Terminal, maybe{&c.Runtime}, &c.Line, &c.Cwd, fromJSON{(*environment)(&c.Env)}, &c.Background, &c.PID, &c.Status, &c.ExitCode,
+	err = s.Scan(&c.ID, &c.Terminal, maybe{&c.Runtime}, &c.Line, &c.Cwd, fromJSON{(*environment)(&c.Env)},
+		&c.Background, &c.PID, &c.Status, &c.ExitCode,
 		&c.StdoutBytes, &c.StderrBytes, &c.Log, when{&c.StartedAt}, when{&c.FinishedAt}, &c.Reason)
 	return c, err
 }
@@ -64,40 +72,52 @@ func (r *rows) Commands(q thread.CommandQuery) ([]thread.Command, error) {
 	var err error
 	if q.Terminal != "" {
 		list, err = all(r, "commands of terminal "+q.Terminal, scanCommand, `SELECT `+commandColumns+` FROM commands
-			WHERE terminal_id = ? AND terminal_id IN (SELECT id FROM terminals WHERE thread_id = ?) AND seq < ? ORDER BY seq DESC LIMIT ?`,
+			WHERE terminal_id = ? AND terminal_id IN (SELECT id FROM terminals WHERE thread_id = ?) AND seq < ?
+		ORDER BY seq DESC LIMIT ?`,
 			q.Terminal, q.Thread, before, page(q.Limit))
 	} else {
 		list, err = all(r, "commands of thread "+q.Thread, scanCommand, `SELECT `+commandColumns+` FROM commands
-			WHERE terminal_id IN (SELECT id FROM terminals WHERE thread_id = ?) AND seq < ? ORDER BY seq DESC LIMIT ?`, q.Thread, before, page(q.Limit))
+			WHERE terminal_id IN (SELECT id FROM terminals WHERE thread_id = ?) AND seq < ? ORDER BY seq DESC
+		LIMIT ?`, q.Thread, before, page(q.Limit))
 	}
 	slices.Reverse(list)
 	return list, err
 }
 
 func (r *rows) PutCommand(c thread.Command) error {
-	err := r.put("command "+c.ID, `INSERT INTO commands (`+commandColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET runtime_id = excluded.runtime_id, cwd = excluded.cwd, background = excluded.background, pid = excluded.pid,
-		status = excluded.status, exit_code = excluded.exit_code, stdout_bytes = excluded.stdout_bytes, stderr_bytes = excluded.stderr_bytes,
-		log_path = excluded.log_path, started_at = excluded.started_at, finished_at = excluded.finished_at, reason = excluded.reason`,
-		c.ID, c.Terminal, orNull(c.Runtime), c.Line, c.Cwd, asJSON(environment(c.Env)), c.Background, c.PID, c.Status, c.ExitCode, c.StdoutBytes, c.StderrBytes, c.Log,
+	err := r.put("command "+c.ID, `INSERT INTO commands (`+commandColumns+
+		`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET runtime_id = excluded.runtime_id, cwd = excluded.cwd,
+			background = excluded.background, pid = excluded.pid,
+		status = excluded.status, exit_code = excluded.exit_code, stdout_bytes = excluded.stdout_bytes,
+			stderr_bytes = excluded.stderr_bytes,
+		log_path = excluded.log_path, started_at = excluded.started_at, finished_at = excluded.finished_at,
+			reason = excluded.reason`,
+		c.ID, c.Terminal, orNull(c.Runtime), c.Line, c.Cwd, asJSON(environment(c.Env)), c.Background, c.PID, c.Status,
+		c.ExitCode, c.StdoutBytes, c.StderrBytes, c.Log,
 		at(c.StartedAt), at(c.FinishedAt), c.Reason)
 	if err == nil && trims() {
-		err = r.put("commands of terminal "+c.Terminal, `DELETE FROM commands WHERE terminal_id = ?1 AND status IN ('done', 'cancelled', 'failed') AND seq <=
-			(SELECT seq FROM commands WHERE terminal_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, c.Terminal, maxCommands)
+		err = r.put("commands of terminal "+c.Terminal,
+			`DELETE FROM commands WHERE terminal_id = ?1 AND status IN ('done', 'cancelled', 'failed') AND seq <=
+			(SELECT seq FROM commands WHERE terminal_id = ?1 ORDER BY seq DESC
+		LIMIT 1 OFFSET ?2)`, c.Terminal, maxCommands)
 	}
 	return err
 }
 
 func (r *rows) OpenCommands(thread string) ([]thread.Command, error) {
 	if thread == "" {
-		return all(r, "open commands", scanCommand, `SELECT `+commandColumns+` FROM commands WHERE status IN ('queued', 'running') ORDER BY seq`)
+		return all(r, "open commands", scanCommand,
+			`SELECT `+commandColumns+` FROM commands WHERE status IN ('queued', 'running') ORDER BY seq`)
 	}
-	return all(r, "open commands of thread "+thread, scanCommand, `SELECT `+commandColumns+` FROM commands WHERE status IN ('queued', 'running')
+	return all(r, "open commands of thread "+thread, scanCommand,
+		`SELECT `+commandColumns+` FROM commands WHERE status IN ('queued', 'running')
 		AND terminal_id IN (SELECT id FROM terminals WHERE thread_id = ?) ORDER BY seq`, thread)
 }
 
 func (r *rows) LeaseCommands(lease string) (int, error) {
-	n, err := one(r, "commands of lease "+lease, number, `SELECT count(*) FROM commands WHERE status IN ('queued', 'running')
+	n, err := one(r, "commands of lease "+lease, number,
+		`SELECT count(*) FROM commands WHERE status IN ('queued', 'running')
 		AND terminal_id IN (SELECT id FROM terminals WHERE lease_id = ?)`, lease)
 	return int(n), err
 }

@@ -26,48 +26,66 @@ func (s records) Update(fn func(store.Tx) error) error {
 	return s.store.update(func(r *rows) error { return fn(r) })
 }
 
-const recordColumns = `id, thread_id, current, created_at, updated_at, messages, archived, bytes, users, timeline, traces, prompts, turns, mail, waiting, compactions, usage_json`
+const recordColumns = `id, thread_id, current, created_at, updated_at, messages, archived, bytes, users, timeline,
+		traces, prompts, turns, mail, waiting, compactions, usage_json`
 
 func scanConversation(s scanner) (h conversation.Head, err error) {
-	err = s.Scan(&h.ID, &h.Thread, &h.Current, &h.CreatedAt, &h.UpdatedAt, &h.Messages, &h.Archived, &h.Bytes, &h.Users, &h.Timeline, &h.Traces, &h.Prompts,
+	err = s.Scan(&h.ID, &h.Thread, &h.Current, &h.CreatedAt, &h.UpdatedAt, &h.Messages, &h.Archived, &h.Bytes, &h.Users,
+		&h.Timeline, &h.Traces, &h.Prompts,
 		&h.Turns, &h.Inbox, &h.Waiting, &h.Compactions, fromJSON{&h.Usage})
 	return h, err
 }
 
 func (r *rows) Conversation(id string) (conversation.Head, error) {
-	return one(r, "record "+id, scanConversation, `SELECT `+recordColumns+` FROM records WHERE id = ? AND thread_id IS NOT NULL`, id)
+	return one(r, "record "+id, scanConversation,
+		`SELECT `+recordColumns+` FROM records WHERE id = ? AND thread_id IS NOT NULL`, id)
 }
 
 func (r *rows) CurrentConversation(thread string) (conversation.Head, error) {
-	return one(r, "record of thread "+thread, scanConversation, `SELECT `+recordColumns+` FROM records WHERE thread_id = ? AND current`, thread)
+	return one(r, "record of thread "+thread, scanConversation,
+		`SELECT `+recordColumns+` FROM records WHERE thread_id = ? AND current`, thread)
 }
 
 func (r *rows) LatestConversation() (conversation.Head, error) {
-	return one(r, "the newest record", scanConversation, `SELECT `+recordColumns+` FROM records WHERE current AND thread_id IS NOT NULL ORDER BY updated_at DESC LIMIT 1`)
+	return one(r, "the newest record", scanConversation,
+		`SELECT `+recordColumns+` FROM records WHERE current AND thread_id IS NOT NULL ORDER BY updated_at DESC
+		LIMIT 1`)
 }
 
 func (r *rows) Conversations(thread string) ([]conversation.Head, error) {
-	return all(r, "records of thread "+thread, scanConversation, `SELECT `+recordColumns+` FROM records WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, thread, conversation.MaxConversations)
+	return all(r, "records of thread "+thread, scanConversation,
+		`SELECT `+recordColumns+` FROM records WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, thread,
+		conversation.MaxConversations)
 }
 
 func (r *rows) AllConversations(after string, limit int) ([]conversation.Head, error) {
-	return all(r, "records", scanConversation, `SELECT `+recordColumns+` FROM records WHERE id > ? AND thread_id IS NOT NULL ORDER BY id LIMIT ?`, after, page(limit))
+	return all(r, "records", scanConversation,
+		`SELECT `+recordColumns+` FROM records WHERE id > ? AND thread_id IS NOT NULL ORDER BY id LIMIT ?`, after,
+		page(limit))
 }
 
-// PutConversation does not change the row of another thread, nor one whose thread was deleted: that is ErrConflict until it is purged.
+// PutConversation does not change the row of another thread, nor one whose thread was deleted: that
+// is ErrConflict until it is purged.
 func (r *rows) PutConversation(h conversation.Head) error {
-	n, err := r.exec("record "+h.ID, `UPDATE records SET current = ?, updated_at = ?, messages = ?, archived = ?, bytes = ?, users = ?, timeline = ?, traces = ?,
+	n, err := r.exec("record "+h.ID, `UPDATE records SET current = ?, updated_at = ?, messages = ?, archived = ?,
+		bytes = ?, users = ?, timeline = ?, traces = ?,
 		prompts = ?, turns = ?, mail = ?, waiting = ?, compactions = ?, usage_json = ? WHERE id = ? AND thread_id = ?`,
-		h.Current, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns, h.Inbox, h.Waiting, h.Compactions, asJSON(h.Usage), h.ID, h.Thread)
+		h.Current, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns,
+		h.Inbox, h.Waiting, h.Compactions, asJSON(h.Usage), h.ID, h.Thread)
 	if err != nil || n > 0 {
 		return err
 	}
-	return r.put("record "+h.ID, `INSERT INTO records (`+recordColumns+`, seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM records))`,
-		h.ID, orNull(h.Thread), h.Current, h.CreatedAt, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns, h.Inbox, h.Waiting, h.Compactions, asJSON(h.Usage))
+	return r.put("record "+h.ID, `INSERT INTO records (`+recordColumns+
+		`, seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq),
+		0) + 1 FROM records))`,
+		h.ID, orNull(h.Thread), h.Current, h.CreatedAt, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users,
+		h.Timeline, h.Traces, h.Prompts, h.Turns, h.Inbox, h.Waiting, h.Compactions, asJSON(h.Usage))
 }
 
 func (r *rows) AdoptConversation(id, thread string) error {
-	return r.change("record "+id, `UPDATE records SET thread_id = ?, seq = (SELECT max(seq) + 1 FROM records) WHERE id = ? AND thread_id IS NULL`, thread, id)
+	return r.change("record "+id,
+		`UPDATE records SET thread_id = ?, seq = (SELECT max(seq) + 1 FROM records) WHERE id = ? AND thread_id IS NULL`,
+		thread, id)
 }
 
 func (r *rows) RetireConversation(thread string) error {
@@ -75,13 +93,16 @@ func (r *rows) RetireConversation(thread string) error {
 }
 
 func (r *rows) DeletedConversations(after string, limit int) ([]string, error) {
-	return all(r, "records of deleted threads", text, `SELECT id FROM records WHERE thread_id IS NULL AND id > ? ORDER BY id LIMIT ?`, after, page(limit))
+	return all(r, "records of deleted threads", text,
+		`SELECT id FROM records WHERE thread_id IS NULL AND id > ? ORDER BY id LIMIT ?`, after, page(limit))
 }
 
 func (r *rows) PurgeConversations(ids []string, limit int) (more bool, err error) {
 	const what = "records of deleted threads"
-	for _, table := range []string{"messages", "compactions", tableTimeline, tableTraces, tablePrompts, tableTurns, tableMail} {
-		n, err := r.exec(what, `DELETE FROM `+table+` WHERE rowid IN (SELECT t.rowid FROM records r JOIN `+table+` t ON t.record_id = r.id WHERE r.thread_id IS NULL LIMIT ?)`, limit)
+	for _, table := range []string{"messages", "compactions", tableTimeline, tableTraces, tablePrompts, tableTurns,
+		tableMail} {
+		n, err := r.exec(what, `DELETE FROM `+table+` WHERE rowid IN (SELECT t.rowid FROM records r JOIN `+table+
+			` t ON t.record_id = r.id WHERE r.thread_id IS NULL LIMIT ?)`, limit)
 		if err != nil || n == int64(limit) {
 			return true, err
 		}
@@ -106,12 +127,15 @@ func (r *rows) putPart(id, part string, v any) error {
 	if err != nil {
 		return fmt.Errorf("%s of record %s: %w", part, id, err)
 	}
-	return r.put(part+" of record "+id, `INSERT INTO record_parts (record_id, part, json) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json`, id, part, text)
+	return r.put(part+" of record "+id,
+		`INSERT INTO record_parts (record_id, part, json) VALUES (?, ?,
+		?) ON CONFLICT DO UPDATE SET json = excluded.json`, id, part, text)
 }
 
 // part reads what putPart has written; a part that was never written leaves v as it is.
 func (r *rows) part(id, part string, v any) error {
-	_, err := one(r, part+" of record "+id, func(s scanner) (struct{}, error) { return struct{}{}, s.Scan(fromJSON{v}) },
+	_, err := one(r, part+" of record "+id,
+		func(s scanner) (struct{}, error) { return struct{}{}, s.Scan(fromJSON{v}) },
 		`SELECT json FROM record_parts WHERE record_id = ? AND part = ?`, id, part)
 	if isNone(err) {
 		return nil

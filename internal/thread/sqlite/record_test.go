@@ -16,7 +16,8 @@ import (
 func recordTables(t *testing.T, s *Store) (tables []string) {
 	t.Helper()
 	rows, err := s.writer.QueryContext(context.Background(),
-		`SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'record_id' WHERE m.type = 'table' ORDER BY m.name`)
+		`SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'record_id' WHERE m.type = `+
+			`'table' ORDER BY m.name`)
 	must(t, err)
 	defer rows.Close()
 	for rows.Next() {
@@ -38,7 +39,9 @@ func count(t *testing.T, s *Store, table string) (n int) {
 func fillRecord(tx store.Tx, thread, id string, messages int) error {
 	h := conversation.Head{ID: id, Thread: thread, Current: true, CreatedAt: "c", UpdatedAt: "u"}
 	steps := []func() error{
-		func() error { return tx.PutConversation(h) }, func() error { return tx.PutConversationState(id, conversation.NewState()) },
+		func() error { return tx.PutConversation(h) }, func() error {
+			return tx.PutConversationState(id, conversation.NewState())
+		},
 		func() error {
 			return tx.AddCompaction(id, store.Archive{Compaction: conversation.Compaction{Count: 1}})
 		},
@@ -50,7 +53,8 @@ func fillRecord(tx store.Tx, thread, id string, messages int) error {
 	}
 	for n := range messages {
 		steps = append(steps, func() error {
-			_, err := tx.AddMessage(id, conversation.Kept{Seq: int64(n + 1), Message: conversation.Message{Role: conversation.RoleUser, Content: fmt.Sprint(n)}})
+			_, err := tx.AddMessage(id, conversation.Kept{Seq: int64(n + 1),
+				Message: conversation.Message{Role: conversation.RoleUser, Content: fmt.Sprint(n)}})
 			return err
 		})
 	}
@@ -62,7 +66,8 @@ func fillRecord(tx store.Tx, thread, id string, messages int) error {
 	return nil
 }
 
-// TestRecordsOfDeletedThreads: they are found no more, and their rows go in steps, from every table, also by the next server; those of others stay.
+// TestRecordsOfDeletedThreads: they are found no more, and their rows go in steps, from every
+// table, also by the next server; those of others stay.
 func TestRecordsOfDeletedThreads(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "evertty.db")
@@ -106,10 +111,16 @@ func TestRecordsOfDeletedThreads(t *testing.T) {
 	s = open(t, path)
 	steps := 0
 	var gone []string
-	must(t, s.Conversations().View(func(tx store.Tx) (err error) { gone, err = tx.DeletedConversations("", 0); return err }))
+	must(t, s.Conversations().View(func(tx store.Tx) (err error) {
+		gone, err = tx.DeletedConversations("", 0)
+		return err
+	}))
 	for _, ids := range [][]string{nil, gone} { // whose files nobody has removed yet, then those
 		for more := true; more; steps++ {
-			must(t, s.Conversations().Update(func(tx store.Tx) (err error) { more, err = tx.PurgeConversations(ids, 10); return err }))
+			must(t, s.Conversations().Update(func(tx store.Tx) (err error) {
+				more, err = tx.PurgeConversations(ids, 10)
+				return err
+			}))
 		}
 		if n := count(t, s, "records"); n != 1+len(gone)-len(ids) {
 			t.Errorf("%d records behind a purge of %v", n, ids)
@@ -125,7 +136,8 @@ func TestRecordsOfDeletedThreads(t *testing.T) {
 	}
 }
 
-// TestTheIdOfADeletedRecord is taken until its rows are gone: what is written under it would go with them.
+// TestTheIdOfADeletedRecord is taken until its rows are gone: what is written under it would go
+// with them.
 func TestTheIdOfADeletedRecord(t *testing.T) {
 	s := fresh(t)
 	must(t, s.Update(func(tx thread.Tx) error {
@@ -142,7 +154,10 @@ func TestTheIdOfADeletedRecord(t *testing.T) {
 	must(t, s.Update(func(tx thread.Tx) error { return tx.DeleteThread("gone") }))
 	want(t, again(), thread.ErrConflict)
 	for more := true; more; {
-		must(t, s.Conversations().Update(func(tx store.Tx) (err error) { more, err = tx.PurgeConversations([]string{"r"}, 1); return err }))
+		must(t, s.Conversations().Update(func(tx store.Tx) (err error) {
+			more, err = tx.PurgeConversations([]string{"r"}, 1)
+			return err
+		}))
 	}
 	must(t, again())
 	must(t, s.Conversations().View(func(tx store.Tx) error {
@@ -165,7 +180,8 @@ func TestPagesOfLargeCompactions(t *testing.T) {
 			return err
 		}
 		for i := range int64(n) {
-			if err := tx.AddCompaction("r", store.Archive{UpTo: i + 1, Compaction: conversation.Compaction{Count: i + 1, Summary: summary}}); err != nil {
+			if err := tx.AddCompaction("r", store.Archive{UpTo: i + 1,
+				Compaction: conversation.Compaction{Count: i + 1, Summary: summary}}); err != nil {
 				return err
 			}
 		}
@@ -186,12 +202,14 @@ func TestPagesOfLargeCompactions(t *testing.T) {
 	}))
 }
 
-// TestAnAppendReadsLittle: what an append and a page ask for is found by an index, however many messages there are.
+// TestAnAppendReadsLittle: what an append and a page ask for is found by an index, however many
+// messages there are.
 func TestAnAppendReadsLittle(t *testing.T) {
 	s := fresh(t)
 	for _, query := range []string{
 		`SELECT ` + recordColumns + ` FROM records WHERE thread_id = 't' AND current`,
-		`SELECT ` + recordColumns + ` FROM records WHERE current AND thread_id IS NOT NULL ORDER BY updated_at DESC LIMIT 1`,
+		`SELECT ` + recordColumns +
+			` FROM records WHERE current AND thread_id IS NOT NULL ORDER BY updated_at DESC LIMIT 1`,
 		`SELECT seq FROM messages WHERE record_id = 'r' AND seq > 5 AND seq <= 9 ORDER BY seq DESC LIMIT 3`,
 		`SELECT seq FROM timeline WHERE record_id = 'r' AND seq > 5 ORDER BY seq DESC LIMIT 3`,
 		`SELECT t.rowid FROM records r JOIN messages t ON t.record_id = r.id WHERE r.thread_id IS NULL LIMIT 10`,
@@ -202,7 +220,8 @@ func TestAnAppendReadsLittle(t *testing.T) {
 			var id, parent, unused int
 			var detail string
 			must(t, rows.Scan(&id, &parent, &unused, &detail))
-			if strings.Contains(detail, "TEMP B-TREE") || strings.HasPrefix(detail, "SCAN") && !strings.Contains(detail, "records_latest") {
+			if strings.Contains(detail, "TEMP B-TREE") || strings.HasPrefix(detail, "SCAN") &&
+				!strings.Contains(detail, "records_latest") {
 				t.Errorf("%s: %s", query, detail)
 			}
 		}

@@ -23,7 +23,8 @@ func addItem[T any](r *rows, table, id string, it store.Item[T]) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	return r.put(what, `INSERT INTO `+table+` (record_id, seq, json, created_at) VALUES (?, ?, ?, ?)`, id, it.Seq, text, it.At)
+	return r.put(what, `INSERT INTO `+table+` (record_id, seq, json, created_at) VALUES (?, ?, ?, ?)`, id, it.Seq, text,
+		it.At)
 }
 
 func items[T any](r *rows, table, id string, p store.Page) ([]store.Item[T], error) {
@@ -31,10 +32,12 @@ func items[T any](r *rows, table, id string, p store.Page) ([]store.Item[T], err
 	if p.Newest {
 		order = "DESC"
 	}
-	list, err := some(r, conversation.MaxPageBytes, table+" of record "+id, func(s scanner) (it store.Item[T], n int, err error) {
-		err = s.Scan(&it.Seq, counted{&it.Value, &n}, &it.At)
-		return it, n, err
-	}, `SELECT seq, json, created_at FROM `+table+` WHERE record_id = ? AND seq > ? ORDER BY seq `+order+` LIMIT ?`, id, p.After, page(p.Limit))
+	list, err := some(r, conversation.MaxPageBytes, table+" of record "+id,
+		func(s scanner) (it store.Item[T], n int, err error) {
+			err = s.Scan(&it.Seq, counted{&it.Value, &n}, &it.At)
+			return it, n, err
+		}, `SELECT seq, json, created_at FROM `+table+` WHERE record_id = ? AND seq > ? ORDER BY seq `+order+
+			` LIMIT ?`, id, p.After, page(p.Limit))
 	if p.Newest {
 		slices.Reverse(list)
 	}
@@ -102,5 +105,6 @@ func (r *rows) TakeInbox(id, at string) ([]store.Item[string], error) {
 	if err != nil || len(list) == 0 {
 		return list, err
 	}
-	return list, r.put("mailbox of record "+id, `UPDATE mailbox SET drained_at = ? WHERE record_id = ? AND drained_at IS NULL`, at, id)
+	return list, r.put("mailbox of record "+id,
+		`UPDATE mailbox SET drained_at = ? WHERE record_id = ? AND drained_at IS NULL`, at, id)
 }

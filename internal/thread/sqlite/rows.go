@@ -9,7 +9,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// rows is a session.Tx and a conversation.Tx. What a caller may not see of it is in the files beside this one, a file for each group of tables.
+// rows is a session.Tx and a conversation.Tx. What a caller may not see of it is in the files
+// beside this one, a file for each group of tables.
 type rows struct {
 	store *Store
 	conn  *conn
@@ -66,8 +67,10 @@ func all[T any](r *rows, what string, scan func(scanner) (T, error), query strin
 	}, query, args...)
 }
 
-// some is all of them until they have so many bytes together as budget says, but one at least; scan says how many a row has. A budget of 0 is none.
-func some[T any](r *rows, budget int, what string, scan func(scanner) (T, int, error), query string, args ...any) ([]T, error) {
+// some is all of them until they have so many bytes together as budget says, but one at least; scan
+// says how many a row has. A budget of 0 is none.
+func some[T any](r *rows, budget int, what string,
+	scan func(scanner) (T, int, error), query string, args ...any) ([]T, error) {
 	p, err := r.conn.stmt(query)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, r.store.explain(err))
@@ -158,7 +161,8 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// environment is variables in JSON. A value is text, or {"base64"} when it is not UTF-8: it has to come back byte for byte.
+// environment is variables in JSON. A value is text, or {"base64"} when it is not UTF-8: it has to
+// come back byte for byte.
 type environment map[string]string
 
 type notText struct {

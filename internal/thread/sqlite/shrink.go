@@ -7,22 +7,27 @@ import (
 )
 
 const (
-	// vacuumLive is how much content a file may have, in bytes, to be written anew at the start: about a second. It is once in its life, when it was made before files gave back
-	// what they do not need.
+	// vacuumLive is how much content a file may have, in bytes, to be written anew at the start:
+	// about a second. It is once in its life, when it was made before files gave back what they do
+	// not need.
 	vacuumLive = 64 << 20
 	// shrinkEvery is the time between two looks for pages that nothing is in.
 	shrinkEvery = 10 * time.Second
-	// spareFree is how many pages without content stay for what comes next: a quarter of a megabyte.
+	// spareFree is how many pages without content stay for what comes next: a quarter of a
+	// megabyte.
 	spareFree = 64
-	// shrinkStep is how many pages are given back in one transaction, for which everybody else who writes waits: some milliseconds.
+	// shrinkStep is how many pages are given back in one transaction, for which everybody else who
+	// writes waits: some milliseconds.
 	shrinkStep = 256
-	// truncateWait is how long the end of a shrinking waits for readers before it leaves the WAL as long as it is, in milliseconds.
+	// truncateWait is how long the end of a shrinking waits for readers before it leaves the WAL as
+	// long as it is, in milliseconds.
 	truncateWait = 100
 	// incremental is SQLite's number for auto_vacuum = INCREMENTAL.
 	incremental = 2
 )
 
-// makeShrinkable has the file give back pages. An existing one is written anew for that, unless that would take long; a failure, as of a full disk, leaves it as it was.
+// makeShrinkable has the file give back pages. An existing one is written anew for that, unless
+// that would take long; a failure, as of a full disk, leaves it as it was.
 func (s *Store) makeShrinkable() error {
 	mode, err := s.pragma("auto_vacuum")
 	if err != nil || mode == incremental {
@@ -73,7 +78,8 @@ func (s *Store) shrinkLoop() {
 	}
 }
 
-// shrink gives back the pages beyond spareFree, a step at a time. What fails is tried at the next look.
+// shrink gives back the pages beyond spareFree, a step at a time. What fails is tried at the next
+// look.
 func (s *Store) shrink() {
 	gave := false
 	for s.shrinkOnce() {
@@ -107,7 +113,8 @@ func (s *Store) shrinkOnce() bool {
 	if err != nil || free <= spareFree {
 		return false
 	}
-	_, err = s.writer.ExecContext(context.Background(), fmt.Sprintf("PRAGMA incremental_vacuum(%d)", min(shrinkStep, free-spareFree)))
+	_, err = s.writer.ExecContext(context.Background(),
+		fmt.Sprintf("PRAGMA incremental_vacuum(%d)", min(shrinkStep, free-spareFree)))
 	if err != nil {
 		return false
 	}

@@ -19,10 +19,12 @@ func crowd(t *testing.T, s *Store, n int) {
 	err := s.Update(func(tx thread.Tx) error {
 		for i := range n {
 			id := fmt.Sprintf("t%04d", i)
-			if err := tx.PutThread(thread.Thread{ID: id, Provider: thread.Local, CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
+			if err := tx.PutThread(thread.Thread{ID: id, Provider: thread.Local, CreatedAt: time.Now(),
+				UpdatedAt: time.Now()}); err != nil {
 				return err
 			}
-			if _, err := tx.AddEvent(thread.Event{Thread: id, Type: "x", At: time.Now(), Data: thread.Detail{Line: long}}); err != nil {
+			if _, err := tx.AddEvent(thread.Event{Thread: id, Type: "x", At: time.Now(),
+				Data: thread.Detail{Line: long}}); err != nil {
 				return err
 			}
 		}
@@ -57,7 +59,8 @@ func sizeOf(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// TestTheFileShrinks: what is deleted leaves the file, one made by an earlier version too, and the WAL with it. Who reads meanwhile is not hindered.
+// TestTheFileShrinks: what is deleted leaves the file, one made by an earlier version too, and the
+// WAL with it. Who reads meanwhile is not hindered.
 func TestTheFileShrinks(t *testing.T) {
 	t.Parallel()
 	for _, old := range []bool{false, true} {
@@ -119,7 +122,8 @@ func (s *Store) threads() (list []thread.Thread, err error) {
 	return list, s.View(func(tx thread.Tx) error { list, err = tx.Threads("", 0); return err })
 }
 
-// TestShrinkingWaitsForNobody: a reader in the middle of its work neither stops it for long nor loses what it sees.
+// TestShrinkingWaitsForNobody: a reader in the middle of its work neither stops it for long nor
+// loses what it sees.
 func TestShrinkingWaitsForNobody(t *testing.T) {
 	t.Parallel()
 	s, err := Open(filepath.Join(t.TempDir(), "evertty.db"))

@@ -1,7 +1,8 @@
 // Package sqlite keeps the records of packages thread and conversation in one SQLite file.
 //
-// The file is in WAL mode. A commit is not synced one by one: it survives a kill of the process, and a loss of power may take the last of them but never
-// leaves half of one. All writes go through one connection, reads through others that never wait for it.
+// The file is in WAL mode. A commit is not synced one by one: it survives a kill of the process,
+// and a loss of power may take the last of them but never leaves half of one. All writes go through
+// one connection, reads through others that never wait for it.
 package sqlite
 
 import (
@@ -32,7 +33,8 @@ const (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Store is a thread.Store on a file, and with Records a conversation.Store. Safe for concurrent use.
+// Store is a thread.Store on a file, and with Records a conversation.Store. Safe for concurrent
+// use.
 type Store struct {
 	path    string
 	pool    *sql.DB
@@ -54,13 +56,15 @@ type conn struct {
 
 var _ thread.Store = (*Store)(nil)
 
-// Open opens the database at path, makes it (0600) when absent, and brings an older one up to date. The directory exists. A damaged file is told by
-// name and left as it is. Errors: thread.ErrDamaged, ErrNewer, ErrNoSpace, the operating system's. Close releases it.
+// Open opens the database at path, makes it (0600) when absent, and brings an older one up to date.
+// The directory exists. A damaged file is told by name and left as it is. Errors:
+// thread.ErrDamaged, ErrNewer, ErrNoSpace, the operating system's. Close releases it.
 func Open(path string) (*Store, error) {
 	if err := makeFile(path); err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	s := &Store{path: path, readers: make(chan *conn, readers), closing: make(chan struct{}), shrunk: make(chan struct{})}
+	s := &Store{path: path, readers: make(chan *conn, readers), closing: make(chan struct{}),
+		shrunk: make(chan struct{})}
 	err := s.connect()
 	if err == nil {
 		err = s.check()
@@ -80,8 +84,8 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
-// makeFile makes an empty private file, which SQLite takes for an empty database; SQLite itself would make it readable to others. The files beside it get
-// the same mode from SQLite.
+// makeFile makes an empty private file, which SQLite takes for an empty database; SQLite itself
+// would make it readable to others. The files beside it get the same mode from SQLite.
 func makeFile(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err == nil {
@@ -98,9 +102,11 @@ func makeFile(path string) error {
 }
 
 func (s *Store) connect() (err error) {
-	// Settings of a connection are in the name that opens it, so that no connection is without them.
+	// Settings of a connection are in the name that opens it, so that no connection is without
+	// them.
 	common := url.Values{"_pragma": {
-		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "foreign_keys(1)", "journal_mode(WAL)", "synchronous(NORMAL)",
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "foreign_keys(1)", "journal_mode(WAL)",
+		"synchronous(NORMAL)",
 		fmt.Sprintf("journal_size_limit(%d)", maxWAL), "trusted_schema(0)",
 	}}
 	name := "file:" + (&url.URL{Path: s.path}).EscapedPath() + "?" + common.Encode()
@@ -156,7 +162,8 @@ func (s *Store) check() error {
 	return nil
 }
 
-// migrate runs the scripts that the file has not had: number n brings user_version n-1 to n. Each is one transaction.
+// migrate runs the scripts that the file has not had: number n brings user_version n-1 to n. Each
+// is one transaction.
 func (s *Store) migrate() error {
 	scripts, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -191,7 +198,8 @@ func (s *Store) run(script string, version int) error {
 	})
 }
 
-// Close ends all connections; the WAL goes into the file. It waits for what runs. Nothing but Close may be called after it.
+// Close ends all connections; the WAL goes into the file. It waits for what runs. Nothing but Close
+// may be called after it.
 func (s *Store) Close() error {
 	s.closed.Do(func() { close(s.closing) })
 	<-s.shrunk
@@ -262,8 +270,9 @@ func (s *Store) in(c *conn, fn func(*rows) error) error {
 	return nil
 }
 
-// transact runs fn in a transaction, which is undone when fn fails or panics. Statements are not tied to a context: each is short, and an interrupted one
-// would leave it to chance whether a change was kept.
+// transact runs fn in a transaction, which is undone when fn fails or panics. Statements are not
+// tied to a context: each is short, and an interrupted one would leave it to chance whether a
+// change was kept.
 func (c *conn) transact(fn func() error) error {
 	if err := c.exec(c.begin); err != nil {
 		return err

@@ -33,12 +33,18 @@ var noon = time.Date(2026, 2, 8, 10, 0, 0, 0, time.UTC)
 
 // put makes a thread with everything that belongs to it.
 func put(tx thread.Tx, threadID string) error {
-	l := thread.Lease{ID: "lease-" + threadID, Provider: "local", Desired: thread.WantRunning, Observed: thread.Dead, Status: thread.LeaseActive, CreatedAt: noon, UpdatedAt: noon}
-	x := thread.Terminal{ID: "term-" + threadID, Thread: threadID, Lease: l.ID, Kind: thread.Shell, Name: "default", State: thread.NewState("/"), CreatedAt: noon, UpdatedAt: noon}
-	th := thread.Thread{ID: threadID, Provider: "local", Lease: l.ID, Policy: thread.DefaultPolicy(), Default: x.ID, Active: x.ID, CreatedAt: noon, UpdatedAt: noon}
-	s := thread.Session{ID: "sess-" + threadID, Thread: threadID, Status: thread.Active, Policy: th.Policy, StartedAt: noon, LastActiveAt: noon}
+	l := thread.Lease{ID: "lease-" + threadID, Provider: "local", Desired: thread.WantRunning, Observed: thread.Dead,
+		Status: thread.LeaseActive, CreatedAt: noon, UpdatedAt: noon}
+	x := thread.Terminal{ID: "term-" + threadID, Thread: threadID, Lease: l.ID, Kind: thread.Shell, Name: "default",
+		State: thread.NewState("/"), CreatedAt: noon, UpdatedAt: noon}
+	th := thread.Thread{ID: threadID, Provider: "local", Lease: l.ID, Policy: thread.DefaultPolicy(), Default: x.ID,
+		Active: x.ID, CreatedAt: noon, UpdatedAt: noon}
+	s := thread.Session{ID: "sess-" + threadID, Thread: threadID, Status: thread.Active, Policy: th.Policy,
+		StartedAt: noon, LastActiveAt: noon}
 	for _, f := range []func() error{
-		func() error { return tx.PutLease(l) }, func() error { return tx.PutThread(th) }, func() error { return tx.PutTerminal(x) },
+		func() error { return tx.PutLease(l) }, func() error { return tx.PutThread(th) }, func() error {
+			return tx.PutTerminal(x)
+		},
 		func() error { return tx.PutState(x.ID, x.State) }, func() error { return tx.PutSession(s) },
 	} {
 		if err := f(); err != nil {
@@ -68,14 +74,18 @@ func word(t *testing.T, c *conn, pragma string) (w string) {
 	return w
 }
 
-// test_ensure_tables of sessions, leases and terminals: the tables of the older design are there under their names, with their columns, and are not writable by mistake.
+// test_ensure_tables of sessions, leases and terminals: the tables of the older design are there
+// under their names, with their columns, and are not writable by mistake.
 func TestEnsureTables(t *testing.T) {
 	s := fresh(t)
 	must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t1") }))
 	for table, columns := range map[string]string{
-		"chat_sessions":      "session_id, thread_id, terminal_id, lease_id, idle_timeout_seconds, max_duration_seconds, created_at, last_activity_at",
-		"abstract_terminals": "terminal_id, thread_id, lease_id, cwd, env_delta_json, state_version, created_at, updated_at",
-		"sandbox_leases":     "lease_id, provider_name, current_instance_id, instance_status, instance_created_at, created_at, updated_at",
+		"chat_sessions": "session_id, thread_id, terminal_id, lease_id, idle_timeout_seconds, " +
+			"max_duration_seconds, created_at, last_activity_at",
+		"abstract_terminals": "terminal_id, thread_id, lease_id, cwd, env_delta_json, state_version, created_at, " +
+			"updated_at",
+		"sandbox_leases": "lease_id, provider_name, current_instance_id, instance_status, instance_created_at, " +
+			"created_at, updated_at",
 	} {
 		rows, err := s.writer.QueryContext(context.Background(), "SELECT "+columns+" FROM "+table)
 		must(t, err)
@@ -98,7 +108,8 @@ func TestEveryConnectionIsSetUp(t *testing.T) {
 		list = append(list, <-s.readers)
 	}
 	for i, c := range list {
-		for pragma, want := range map[string]string{"journal_mode": "wal", "foreign_keys": "1", "synchronous": "1", "busy_timeout": fmt.Sprint(busyTimeout.Milliseconds())} {
+		for pragma, want := range map[string]string{"journal_mode": "wal", "foreign_keys": "1", "synchronous": "1",
+			"busy_timeout": fmt.Sprint(busyTimeout.Milliseconds())} {
 			if got := word(t, c, pragma); got != want {
 				t.Errorf("connection %d: %s is %s, want %s", i, pragma, got, want)
 			}
@@ -124,7 +135,8 @@ func TestForeignKeysAreEnforced(t *testing.T) {
 		"lease in use":        func(tx thread.Tx) error { return tx.DeleteLease("lease-t1") },
 		"terminal pointed at": func(tx thread.Tx) error { return tx.DeleteTerminal("term-t1") },
 		"terminal of no thread": func(tx thread.Tx) error {
-			return tx.PutTerminal(thread.Terminal{ID: "x", Thread: "none", Lease: "lease-t1", Kind: thread.PTY, State: thread.NewState("/")})
+			return tx.PutTerminal(thread.Terminal{ID: "x", Thread: "none", Lease: "lease-t1", Kind: thread.PTY,
+				State: thread.NewState("/")})
 		},
 		"session of no thread": func(tx thread.Tx) error {
 			return tx.PutSession(thread.Session{ID: "x", Thread: "none", Status: thread.Active})
@@ -141,7 +153,8 @@ func TestForeignKeysAreEnforced(t *testing.T) {
 		}
 	}
 	second := thread.Session{ID: "sess-2", Thread: "t1", Status: thread.Paused, StartedAt: noon, LastActiveAt: noon}
-	want(t, s.Update(func(tx thread.Tx) error { return tx.PutSession(second) }), thread.ErrConflict) // two live sessions
+	// two live sessions
+	want(t, s.Update(func(tx thread.Tx) error { return tx.PutSession(second) }), thread.ErrConflict)
 	second.Status = thread.Closed
 	must(t, s.Update(func(tx thread.Tx) error { return tx.PutSession(second) }))
 	must(t, s.Update(func(tx thread.Tx) error { return tx.DeleteThread("t1") })) // and all that is its own
@@ -267,7 +280,8 @@ func TestNewerFile(t *testing.T) {
 	want(t, err, thread.ErrNewer)
 }
 
-// A full disk refuses what does not fit, keeps what was there, and is no end: with room again the same store writes on.
+// A full disk refuses what does not fit, keeps what was there, and is no end: with room again the
+// same store writes on.
 func TestFullDisk(t *testing.T) {
 	s := fresh(t)
 	must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t1") }))
@@ -281,7 +295,8 @@ func TestFullDisk(t *testing.T) {
 	var err error
 	for i := 0; err == nil && i < 1000; i++ {
 		err = s.Update(func(tx thread.Tx) error {
-			return tx.PutCommand(thread.Command{ID: fmt.Sprint("c", i), Terminal: "term-t1", Line: strings.Repeat("x", 1000), Status: "done"})
+			return tx.PutCommand(thread.Command{ID: fmt.Sprint("c", i), Terminal: "term-t1",
+				Line: strings.Repeat("x", 1000), Status: "done"})
 		})
 	}
 	want(t, err, thread.ErrNoSpace)
@@ -316,7 +331,8 @@ func TestSomebodyElseWrites(t *testing.T) {
 func TestTrimming(t *testing.T) {
 	s := fresh(t)
 	must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t1") }))
-	_, err := s.writer.ExecContext(context.Background(), `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 10500)
+	_, err := s.writer.ExecContext(context.Background(),
+		`WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 10500)
 		INSERT INTO events SELECT 't1', v, 'x', '2026-02-08T10:00:00.000000Z', '{}' FROM n`)
 	must(t, err)
 	_, err = s.writer.ExecContext(context.Background(), `UPDATE threads SET event_seq = 10500`)
@@ -329,7 +345,8 @@ func TestTrimming(t *testing.T) {
 			}
 		}
 		list, err := tx.Events("t1", 0, 1)
-		if err == nil && (len(list) != 1 || list[0].Seq > 10500+trimStep-maxEvents+1 || list[0].Seq <= 10500-maxEvents) {
+		if err == nil && (len(list) != 1 || list[0].Seq > 10500+trimStep-maxEvents+1 ||
+			list[0].Seq <= 10500-maxEvents) {
 			err = fmt.Errorf("the oldest is %+v", list)
 		}
 		return err

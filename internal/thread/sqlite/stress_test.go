@@ -146,7 +146,8 @@ func write(path string) {
 	os.Exit(1)
 }
 
-// kill -9 in the middle of writing, again and again: the file is whole, and what was acknowledged is there.
+// kill -9 in the middle of writing, again and again: the file is whole, and what was acknowledged
+// is there.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "evertty.db")
@@ -200,7 +201,8 @@ func whole(m *lifecycle.Manager) error {
 	return err
 }
 
-// killed runs the writer, kills it when it has acknowledged some commands, and returns the last one.
+// killed runs the writer, kills it when it has acknowledged some commands, and returns the last
+// one.
 func killed(t *testing.T, path string, after int) (acked int) {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -279,8 +281,8 @@ func BenchmarkStatus(b *testing.B) {
 	}
 }
 
-// Every question that is asked in passing is answered by an index: nothing that is read with a thread's id gets slower
-// with the number of threads.
+// Every question that is asked in passing is answered by an index: nothing that is read with a
+// thread's id gets slower with the number of threads.
 func TestQueriesUseIndexes(t *testing.T) {
 	s := fresh(t)
 	m := manager(t, s)

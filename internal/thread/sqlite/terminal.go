@@ -6,10 +6,12 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-const terminalColumns = `id, thread_id, lease_id, kind, name, cmd_json, cols, rows, title, cwd, env_delta_json, env_unset_json, state_version, state_at, created_at, updated_at`
+const terminalColumns = `id, thread_id, lease_id, kind, name, cmd_json, cols, rows, title, cwd, env_delta_json,
+		env_unset_json, state_version, state_at, created_at, updated_at`
 
 func scanTerminal(s scanner) (t thread.Terminal, err error) {
-	err = s.Scan(&t.ID, &t.Thread, &t.Lease, &t.Kind, &t.Name, fromJSON{&t.Cmd}, &t.Cols, &t.Rows, &t.Title, &t.State.Cwd, fromJSON{(*environment)(&t.State.Env)},
+	err = s.Scan(&t.ID, &t.Thread, &t.Lease, &t.Kind, &t.Name, fromJSON{&t.Cmd}, &t.Cols, &t.Rows, &t.Title,
+		&t.State.Cwd, fromJSON{(*environment)(&t.State.Env)},
 		fromJSON{&t.State.Unset}, &t.State.Version, when{&t.State.At}, when{&t.CreatedAt}, when{&t.UpdatedAt})
 	return t, err
 }
@@ -19,7 +21,8 @@ func (r *rows) Terminal(id string) (thread.Terminal, error) {
 }
 
 func (r *rows) Terminals(thread string) ([]thread.Terminal, error) {
-	return all(r, "terminals of thread "+thread, scanTerminal, `SELECT `+terminalColumns+` FROM terminals WHERE thread_id = ? ORDER BY seq`, thread)
+	return all(r, "terminals of thread "+thread, scanTerminal,
+		`SELECT `+terminalColumns+` FROM terminals WHERE thread_id = ? ORDER BY seq`, thread)
 }
 
 func (r *rows) PutTerminal(t thread.Terminal) error {
@@ -27,12 +30,17 @@ func (r *rows) PutTerminal(t thread.Terminal) error {
 	if cmd == nil {
 		cmd = []string{}
 	}
-	return r.put("terminal "+t.ID, `INSERT INTO terminals (`+terminalColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET thread_id = excluded.thread_id, lease_id = excluded.lease_id, kind = excluded.kind, name = excluded.name,
-		cmd_json = excluded.cmd_json, cols = excluded.cols, rows = excluded.rows, title = excluded.title, cwd = excluded.cwd,
-		env_delta_json = excluded.env_delta_json, env_unset_json = excluded.env_unset_json, state_version = excluded.state_version,
+	return r.put("terminal "+t.ID, `INSERT INTO terminals (`+terminalColumns+
+		`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET thread_id = excluded.thread_id, lease_id = excluded.lease_id,
+			kind = excluded.kind, name = excluded.name,
+		cmd_json = excluded.cmd_json, cols = excluded.cols, rows = excluded.rows, title = excluded.title,
+			cwd = excluded.cwd,
+		env_delta_json = excluded.env_delta_json, env_unset_json = excluded.env_unset_json,
+			state_version = excluded.state_version,
 		state_at = excluded.state_at, updated_at = excluded.updated_at`,
-		t.ID, t.Thread, t.Lease, t.Kind, t.Name, asJSON(cmd), t.Cols, t.Rows, t.Title, t.State.Cwd, asJSON(environment(t.State.Env)), asJSON(t.State.Unset),
+		t.ID, t.Thread, t.Lease, t.Kind, t.Name, asJSON(cmd), t.Cols, t.Rows, t.Title, t.State.Cwd,
+		asJSON(environment(t.State.Env)), asJSON(t.State.Unset),
 		t.State.Version, at(t.State.At), at(t.CreatedAt), at(t.UpdatedAt))
 }
 
@@ -64,9 +72,11 @@ func (r *rows) LastState(terminal string) (thread.State, error) {
 
 func (r *rows) States(terminal string) ([]thread.State, error) {
 	return all(r, "versions of terminal "+terminal, scanState,
-		`SELECT `+stateColumns+` FROM terminal_states WHERE terminal_id = ? ORDER BY version DESC LIMIT ?`, terminal, thread.MaxPage)
+		`SELECT `+stateColumns+` FROM terminal_states WHERE terminal_id = ? ORDER BY version DESC LIMIT ?`, terminal,
+		thread.MaxPage)
 }
 
 func (r *rows) TrimStates(terminal string, upTo int64) error {
-	return r.put("versions of terminal "+terminal, `DELETE FROM terminal_states WHERE terminal_id = ? AND version <= ?`, terminal, upTo)
+	return r.put("versions of terminal "+terminal, `DELETE FROM terminal_states WHERE terminal_id = ? AND version <= ?`,
+		terminal, upTo)
 }

@@ -15,14 +15,17 @@ const (
 	trimStep    = 256
 )
 
-// trims reports whether rows of one owner are to be looked at now, in a table whose numbers others share: once in trimStep times, by chance. By the number, who gets every second one, because two
+// trims reports whether rows of one owner are to be looked at now, in a table whose numbers others
+// share: once in trimStep times, by chance. By the number, who gets every second one, because two
 // write by turns, would never be looked at.
 func trims() bool { return rand.N(trimStep) == 0 }
 
-const threadColumns = `id, provider, lease_id, policy_json, policy_chosen, default_terminal_id, active_terminal_id, event_seq, created_at, updated_at`
+const threadColumns = `id, provider, lease_id, policy_json, policy_chosen, default_terminal_id, active_terminal_id,
+		event_seq, created_at, updated_at`
 
 func scanThread(s scanner) (t thread.Thread, err error) {
-	err = s.Scan(&t.ID, &t.Provider, maybe{&t.Lease}, fromJSON{&t.Policy}, &t.Chosen, maybe{&t.Default}, maybe{&t.Active}, &t.Events, when{&t.CreatedAt}, when{&t.UpdatedAt})
+	err = s.Scan(&t.ID, &t.Provider, maybe{&t.Lease}, fromJSON{&t.Policy}, &t.Chosen, maybe{&t.Default},
+		maybe{&t.Active}, &t.Events, when{&t.CreatedAt}, when{&t.UpdatedAt})
 	return t, err
 }
 
@@ -31,15 +34,20 @@ func (r *rows) Thread(id string) (thread.Thread, error) {
 }
 
 func (r *rows) Threads(after string, limit int) ([]thread.Thread, error) {
-	return all(r, "threads", scanThread, `SELECT `+threadColumns+` FROM threads WHERE id > ? ORDER BY id LIMIT ?`, after, page(limit))
+	return all(r, "threads", scanThread, `SELECT `+threadColumns+` FROM threads WHERE id > ? ORDER BY id LIMIT ?`,
+		after, page(limit))
 }
 
 func (r *rows) PutThread(t thread.Thread) error {
-	return r.put("thread "+t.ID, `INSERT INTO threads (id, provider, lease_id, policy_json, policy_chosen, default_terminal_id, active_terminal_id, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET provider = excluded.provider, lease_id = excluded.lease_id,
-		policy_json = excluded.policy_json, policy_chosen = excluded.policy_chosen, default_terminal_id = excluded.default_terminal_id, active_terminal_id = excluded.active_terminal_id,
+	return r.put("thread "+t.ID, `INSERT INTO threads (id, provider, lease_id, policy_json, policy_chosen,
+		default_terminal_id, active_terminal_id, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET provider = excluded.provider,
+			lease_id = excluded.lease_id,
+		policy_json = excluded.policy_json, policy_chosen = excluded.policy_chosen,
+			default_terminal_id = excluded.default_terminal_id, active_terminal_id = excluded.active_terminal_id,
 		updated_at = excluded.updated_at`,
-		t.ID, t.Provider, orNull(t.Lease), asJSON(t.Policy), t.Chosen, orNull(t.Default), orNull(t.Active), at(t.CreatedAt), at(t.UpdatedAt))
+		t.ID, t.Provider, orNull(t.Lease), asJSON(t.Policy), t.Chosen, orNull(t.Default), orNull(t.Active),
+		at(t.CreatedAt), at(t.UpdatedAt))
 }
 
 func (r *rows) DeleteThread(id string) error {
@@ -48,8 +56,10 @@ func (r *rows) DeleteThread(id string) error {
 
 func (r *rows) DropHistory(thread string, limit int) (more bool, err error) {
 	for _, text := range []string{
-		`DELETE FROM commands WHERE seq IN (SELECT c.seq FROM terminals t JOIN commands c ON c.terminal_id = t.id WHERE t.thread_id = ?1 LIMIT ?2)`,
-		`DELETE FROM events WHERE thread_id = ?1 AND seq IN (SELECT seq FROM events WHERE thread_id = ?1 ORDER BY seq LIMIT ?2)`,
+		`DELETE FROM commands WHERE seq IN (SELECT c.seq FROM terminals t JOIN commands c ON c.terminal_id = t.id
+		WHERE t.thread_id = ?1 LIMIT ?2)`,
+		`DELETE FROM events WHERE thread_id = ?1 AND seq IN (SELECT seq FROM events WHERE thread_id = ?1 ORDER BY seq
+		LIMIT ?2)`,
 	} {
 		n, err := r.exec("history of thread "+thread, text, thread, limit)
 		if err != nil {
@@ -61,12 +71,14 @@ func (r *rows) DropHistory(thread string, limit int) (more bool, err error) {
 }
 
 func (r *rows) AddEvent(e thread.Event) (int64, error) {
-	seq, err := one(r, "thread "+e.Thread, number, `UPDATE threads SET event_seq = event_seq + 1 WHERE id = ? RETURNING event_seq`, e.Thread)
+	seq, err := one(r, "thread "+e.Thread, number,
+		`UPDATE threads SET event_seq = event_seq + 1 WHERE id = ? RETURNING event_seq`, e.Thread)
 	if err != nil {
 		return 0, err
 	}
 	what := fmt.Sprintf("event %d of thread %s", seq, e.Thread)
-	err = r.put(what, `INSERT INTO events (thread_id, seq, type, at, data_json) VALUES (?, ?, ?, ?, ?)`, e.Thread, seq, e.Type, at(e.At), asJSON(e.Data))
+	err = r.put(what, `INSERT INTO events (thread_id, seq, type, at, data_json) VALUES (?, ?, ?, ?, ?)`, e.Thread, seq,
+		e.Type, at(e.At), asJSON(e.Data))
 	if err == nil && seq%trimStep == 0 {
 		err = r.put(what, `DELETE FROM events WHERE thread_id = ? AND seq <= ?`, e.Thread, seq-maxEvents)
 	}
@@ -81,5 +93,6 @@ func number(s scanner) (int64, error) {
 func (r *rows) Events(threadID string, after int64, limit int) ([]thread.Event, error) {
 	return all(r, "events of thread "+threadID, func(s scanner) (e thread.Event, err error) {
 		return e, s.Scan(&e.Thread, &e.Seq, &e.Type, when{&e.At}, fromJSON{&e.Data})
-	}, `SELECT thread_id, seq, type, at, data_json FROM events WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT ?`, threadID, after, page(limit))
+	}, `SELECT thread_id, seq, type, at, data_json FROM events WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+		threadID, after, page(limit))
 }
