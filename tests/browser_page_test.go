@@ -36,7 +36,8 @@ func TestBrowserShowsTheCursorOfALargeTerminal(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})
 	id := s.createWith(wire.CreateTerminal{
-		Cmd: []string{"sh", "-c", `seq 1 150; printf '%150s>' x; exec cat`}, Cols: new(220), Rows: new(120), SizePolicy: "fixed",
+		Cmd:  []string{"sh", "-c", `seq 1 150; printf '%150s>' x; exec cat`},
+		Cols: new(220), Rows: new(120), SizePolicy: "fixed",
 	}).ID
 	s.await(id, `x>`)
 	b := browse(t, 900, 600)

@@ -14,7 +14,8 @@ func rowDelete(w *work) {
 	own, id := w.newShell(w.session, body{})
 	dirs := len(w.shellDirs())
 	var list []int
-	for code, end := range map[int]string{137: "kill -9 $$", 3: "exit 3", 1: "set -e; false"} { // how a shell process ends
+	// How a shell process ends.
+	for code, end := range map[int]string{137: "kill -9 $$", 3: "exit 3", 1: "set -e; false"} {
 		list = append(list, pids(w.t, own.strays())...)
 		list = append(list, own.shellPID())
 		own.run(end).is(code, "")

@@ -45,7 +45,8 @@ func TestAttachInsideATerminal(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})
 	make := func(name string) string {
-		id := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "--norc"}, Name: name, Cols: new(120), Rows: new(30),
+		id := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "--norc"}, Name: name,
+			Cols: new(120), Rows: new(30),
 			Env: map[string]string{"PS1": name + "> ", "EVERTTY_DATA_DIR": s.how.dir, "EVERTTY": binary}}).ID
 		s.await(id, "^"+name+">$")
 		return id
@@ -85,7 +86,8 @@ func TestProgramsFindTheirServer(t *testing.T) {
 	t.Parallel()
 	leak := []string{"EVERTTY_PTY=leak", "EVERTTY_SESSION=leak", "EVERTTY_SOCKET=leak", "EVERTTY_URL=leak"}
 	s := start(t, launch{auth: "token", env: leak})
-	i, err := s.Create(s.ctx(), "work", wire.CreateTerminal{Cmd: []string{"bash", "--norc"}, Cols: new(120), Rows: new(30),
+	i, err := s.Create(s.ctx(), "work", wire.CreateTerminal{Cmd: []string{"bash", "--norc"},
+		Cols: new(120), Rows: new(30),
 		Env: map[string]string{"EVERTTY_PTY": "mine"}})
 	s.must(err)
 	s.input(i.ID, "env | grep ^EVERTTY_ | sort; echo end\r")

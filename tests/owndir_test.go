@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/evertty/evertty/tests/polling"
 )
@@ -87,7 +86,7 @@ func (o *ownDir) close() (left []string) {
 // started, with force, and removes the directory.
 func sweeperProgram(dir string) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	polling.Until(patience, func() bool {
 		list := processesOf(dir)
 		for _, p := range list {
 			number, _, _ := strings.Cut(p, " ")
@@ -95,10 +94,8 @@ func sweeperProgram(dir string) {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
-		if err := os.RemoveAll(dir); err == nil && len(list) == 0 {
-			break
-		}
-	}
+		return os.RemoveAll(dir) == nil && len(list) == 0
+	})
 	os.Exit(0)
 }
 

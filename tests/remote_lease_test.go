@@ -127,7 +127,8 @@ func TestRemoteSharedLeaseIsNotPaused(t *testing.T) {
 	b := at.rent("b", body{"sandbox": "", "lease_id": a.lease().LeaseID})
 	a.run("cd /tmp; echo shared >/tmp/shared-of-"+a.instance()).is(0, "")
 	b.run("cat /tmp/shared-of-"+a.instance()+"; rm /tmp/shared-of-"+a.instance()).is(0, "shared\n")
-	if a.instance() != b.instance() || a.terminal().TerminalID == b.terminal().TerminalID || b.terminal().Cwd == "/tmp" {
+	if a.instance() != b.instance() || a.terminal().TerminalID == b.terminal().TerminalID ||
+		b.terminal().Cwd == "/tmp" {
 		t.Errorf("a has %s and %+v, b has %s and %+v", a.instance(), a.terminal(), b.instance(), b.terminal())
 	}
 	a.limited(wire.SetPolicy{IdleSeconds: new(1.0)})

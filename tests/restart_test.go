@@ -32,7 +32,8 @@ func TestTheServerRestarts(t *testing.T) {
 			s := start(t, launch{listen: freePort(t)})
 			outer := start(t, launch{})
 			quiet := s.still()
-			id := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "--norc"}, Cols: new(100), Rows: new(30), Name: "mine",
+			id := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "--norc"},
+				Cols: new(100), Rows: new(30), Name: "mine",
 				Env: map[string]string{"A": "b"}}).ID
 			s.input(id, "echo 'one' $A\n")
 			s.await(id, "^one b$")

@@ -28,7 +28,8 @@ func TestF063FirstUseMakesAllLayers(t *testing.T) {
 	for name, use := range map[string]func(session string){
 		"exec": func(session string) { s.in(session).run("true").is(0, "") },
 		"pty": func(session string) {
-			_, err := s.Create(s.ctx(), session, wire.CreateTerminal{Cmd: []string{"cat"}, Cols: new(80), Rows: new(24)})
+			_, err := s.Create(s.ctx(), session,
+				wire.CreateTerminal{Cmd: []string{"cat"}, Cols: new(80), Rows: new(24)})
 			s.must(err)
 		},
 		"shell":  func(session string) { s.newShell(session, body{}) },
@@ -97,7 +98,8 @@ func TestF065SessionJSON(t *testing.T) {
 		if id == "max" {
 			want = w.CreatedAt.Add(300 * time.Second)
 		}
-		if w.ThreadID != id || w.Status != "active" || w.TerminalID != o.terminal().TerminalID || !w.ExpiresAt.Equal(want) {
+		if w.ThreadID != id || w.Status != "active" || w.TerminalID != o.terminal().TerminalID ||
+			!w.ExpiresAt.Equal(want) {
 			t.Errorf("%s: the session is %+v, it should expire at %v", id, w, want)
 		}
 	}
@@ -330,13 +332,15 @@ func TestF080HistoryAndRollback(t *testing.T) {
 	now := o.reaches("/tmp")
 	states, err := o.TerminalHistory(o.ctx(), "one", now.TerminalID)
 	o.must(err)
-	if len(states) < 2 || states[0].Version != now.Version || states[1].Cwd != "/usr" || states[1].EnvDelta["X"] != "1" ||
+	if len(states) < 2 || states[0].Version != now.Version || states[1].Cwd != "/usr" ||
+		states[1].EnvDelta["X"] != "1" ||
 		states[0].At.IsZero() {
 		t.Errorf("the history is %+v", states)
 	}
 	back, err := o.RollbackTerminal(o.ctx(), "one", now.TerminalID, then.Version)
 	o.must(err)
-	if back.Version != now.Version+1 || back.Cwd != "/usr" || !maps.Equal(back.EnvDelta, then.EnvDelta) || len(back.EnvUnset) != 0 {
+	if back.Version != now.Version+1 || back.Cwd != "/usr" || !maps.Equal(back.EnvDelta, then.EnvDelta) ||
+		len(back.EnvUnset) != 0 {
 		t.Errorf("rolled back to %+v the terminal is %+v", then, back)
 	}
 	if got := o.says(`pwd; echo "$X ${Y-no} ${HOME+home}"`); got != "/usr\n1 no home" {
@@ -374,16 +378,19 @@ func TestF089Terminals(t *testing.T) {
 	o := s.thread("one")
 	o.run("cd /usr")
 	o.reaches("/usr")
-	pty, err := s.Create(s.ctx(), "one", wire.CreateTerminal{Cmd: []string{"cat"}, Cols: new(80), Rows: new(24), Cwd: "/tmp"})
+	pty, err := s.Create(s.ctx(), "one",
+		wire.CreateTerminal{Cmd: []string{"cat"}, Cols: new(80), Rows: new(24), Cwd: "/tmp"})
 	s.must(err)
 	list, err := s.ThreadTerminals(s.ctx(), "one")
 	s.must(err)
-	if len(list) != 2 || list[0].Kind != "shell" || list[1].Kind != "pty" || list[1].TerminalID != pty.ID || !list[0].Active ||
+	if len(list) != 2 || list[0].Kind != "shell" || list[1].Kind != "pty" || list[1].TerminalID != pty.ID ||
+		!list[0].Active ||
 		list[1].Active {
 		t.Fatalf("the terminals are %+v", list)
 	}
 	for _, want := range []wire.ThreadTerminal{list[1], list[0]} {
-		if got, err := s.ActivateTerminal(s.ctx(), "one", want.TerminalID); err != nil || got.TerminalID != want.TerminalID || !got.Active {
+		got, err := s.ActivateTerminal(s.ctx(), "one", want.TerminalID)
+		if err != nil || got.TerminalID != want.TerminalID || !got.Active {
 			t.Errorf("%v %+v", err, got)
 		}
 		if got := o.terminal(); got.TerminalID != want.TerminalID || got.Kind != want.Kind || got.Cwd != want.Cwd {

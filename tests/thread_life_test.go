@@ -278,7 +278,8 @@ func TestF088SharedLease(t *testing.T) {
 	s.post("/api/threads", fmt.Sprintf(`{"id":"b","lease_id":%q}`, lease.LeaseID)).wants(201)
 	b.run("cd /tmp; sleep 1000 & true")
 	pid := b.number("echo $!")
-	if b.lease().LeaseID != lease.LeaseID || b.instance() != a.instance() || b.terminal().TerminalID == a.terminal().TerminalID {
+	if b.lease().LeaseID != lease.LeaseID || b.instance() != a.instance() ||
+		b.terminal().TerminalID == a.terminal().TerminalID {
 		t.Errorf("%s and %s, terminals %s and %s", asJSON(a.lease()), asJSON(b.lease()), a.terminal().TerminalID,
 			b.terminal().TerminalID)
 	}
