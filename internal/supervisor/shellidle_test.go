@@ -15,7 +15,6 @@ import (
 // TestIdleShellRetires: and comes back with its state; one that runs something, if only in the
 // background, does not.
 func TestIdleShellRetires(t *testing.T) {
-	parallel(t)
 	dir := t.TempDir()
 	gate := filepath.Join(dir, "gate")
 	m := openWith(t, dir, supervisor.Config{Engine: vt10x.New, Clean: terminal.CleanPolicy{},

@@ -229,7 +229,6 @@ func TestExpiryEndsProcessesAndKeepsState(t *testing.T) {
 
 // TestDefaultPolicyLeavesPrograms: nobody asked for their end.
 func TestDefaultPolicyLeavesPrograms(t *testing.T) {
-	parallel(t)
 	m := openRecorded(t, t.TempDir(), func(c *supervisor.Config) {
 		c.Policy = &thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour}
 	})
@@ -257,7 +256,6 @@ func TestDefaultPolicyLeavesPrograms(t *testing.T) {
 // TestRunningCommandKeepsTheSession: it is activity for as long as it runs, but not beyond the end
 // of all.
 func TestRunningCommandKeepsTheSession(t *testing.T) {
-	parallel(t)
 	m := openRecorded(t, t.TempDir())
 	made(t, m, "busy", thread.Policy{Idle: 200 * time.Millisecond, Max: time.Hour})
 	made(t, m, "long", thread.Policy{Idle: time.Hour, Max: 700 * time.Millisecond})
