@@ -37,14 +37,17 @@ func interrupt(t *testing.T, term *terminal.Terminal) {
 	})
 }
 
-// TestExportsOfATerminal: what a shell on a terminal exports is in its row without anybody asking, as one version, and its next generation begins with it.
+// TestExportsOfATerminal: what a shell on a terminal exports is in its row without anybody asking,
+// as one version, and its next generation begins with it.
 func TestExportsOfATerminal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for shells to show what they export")
 	}
+	parallel(t)
 	var db thread.Store
 	m := openRecorded(t, t.TempDir(), func(c *supervisor.Config) { db = c.Records })
-	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"bash", "--norc", "--noprofile"}, Cwd: "/usr", Env: map[string]string{"A": "a", "B": "b", "C": "c"}})
+	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"bash", "--norc", "--noprofile"},
+		Cwd: "/usr", Env: map[string]string{"A": "a", "B": "b", "C": "c"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +66,8 @@ func TestExportsOfATerminal(t *testing.T) {
 	until(t, "the exports", func() bool { return row().Env["X"] == "1" })
 	want := map[string]string{"X": "1", "B": "2", "C": "c"}
 	s := row()
-	if !maps.Equal(s.Env, want) || !slices.Equal(s.Unset, []string{"A"}) || s.Cwd != "/usr" || s.Version != before.Version+1 {
+	if !maps.Equal(s.Env, want) || !slices.Equal(s.Unset, []string{"A"}) || s.Cwd != "/usr" ||
+		s.Version != before.Version+1 {
 		t.Errorf("before %+v, after %+v", before, s)
 	}
 	interrupt(t, term)

@@ -13,6 +13,7 @@ import (
 // TestNest: what is refused, with ids and with devices, and that a view that ended
 // refuses nothing any more.
 func TestNest(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	var terms [3]*terminal.Terminal
 	for i := range terms {
@@ -73,6 +74,7 @@ func TestNest(t *testing.T) {
 
 // TestNestAtOnce: of two viewers that would make a circle together one is refused.
 func TestNestAtOnce(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	var terms [2]*terminal.Terminal
 	for i := range terms {
@@ -87,7 +89,8 @@ func TestNestAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range terms {
 			wg.Go(func() {
-				releases[i], errs[i] = m.Terminals.Nest(terms[i], terminal.Inside{Terminals: []string{terms[1-i].ID}, Allowed: true})
+				releases[i], errs[i] = m.Terminals.Nest(terms[i],
+					terminal.Inside{Terminals: []string{terms[1-i].ID}, Allowed: true})
 			})
 		}
 		wg.Wait()

@@ -17,8 +17,10 @@ import (
 	"github.com/evertty/evertty/internal/thread/service"
 )
 
-// TestJobsAreNotLeftBehind: what is left for the relay of a terminal has secrets in it and goes when the relay does not start, and when it has ended.
+// TestJobsAreNotLeftBehind: what is left for the relay of a terminal has secrets in it and goes
+// when the relay does not start, and when it has ended.
 func TestJobsAreNotLeftBehind(t *testing.T) {
+	parallel(t)
 	for name, c := range map[string]struct {
 		relay  []string
 		starts bool
@@ -31,7 +33,9 @@ func TestJobsAreNotLeftBehind(t *testing.T) {
 			dir := t.TempDir()
 			jobs := filepath.Join(dir, "relay")
 			m := openRecorded(t, dir, func(config *supervisor.Config) {
-				config.Providers = map[string]service.RemoteProvider{"there": {Provider: elsewhere{Lifecycle: local.New(local.Config{})}, Settings: []byte("{}")}}
+				there := service.RemoteProvider{Provider: elsewhere{Lifecycle: local.New(local.Config{})},
+					Settings: []byte("{}")}
+				config.Providers = map[string]service.RemoteProvider{"there": there}
 				config.Relay = service.Relay{Program: c.relay, Dir: jobs}
 			})
 			if _, err := m.Threads.CreateThread(background(t), "t", thread.Use{Provider: "there"}); err != nil {
@@ -55,7 +59,8 @@ func TestJobsAreNotLeftBehind(t *testing.T) {
 	}
 }
 
-// elsewhere is a remote provider whose instances nobody looks into: the relays of these tests are other programs.
+// elsewhere is a remote provider whose instances nobody looks into: the relays of these tests are
+// other programs.
 type elsewhere struct {
 	provider.Lifecycle
 	provider.Access
@@ -77,8 +82,10 @@ func (s *stuck) Create(ctx context.Context, r provider.CreateRequest) (provider.
 	return provider.Instance{}, context.Cause(ctx)
 }
 
-// TestCloseDoesNotWaitForAProvider: what starts at a provider that does not answer must not keep a server from its end.
+// TestCloseDoesNotWaitForAProvider: what starts at a provider that does not answer must not keep a
+// server from its end.
 func TestCloseDoesNotWaitForAProvider(t *testing.T) {
+	parallel(t)
 	there := &stuck{elsewhere: elsewhere{Lifecycle: local.New(local.Config{})}, asked: make(chan struct{}, 2)}
 	dir := t.TempDir()
 	m := openRecorded(t, dir, func(c *supervisor.Config) {

@@ -14,11 +14,14 @@ import (
 // TestRestartLeavesNothingOfTheProgramBefore: whatever a program switched on, the next
 // one begins as on a new terminal.
 func TestRestartLeavesNothingOfTheProgramBefore(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
-	left := `\e[20h\e[4h\e[?1h\e[?5h\e[?6h\e[?7l\e[?9h\e[?25l\e[?45h\e[?66h\e[?1003h\e[?1004h\e[?1006h\e[?2004h\e[?2026h\e[?2031h` +
+	left := `\e[20h\e[4h\e[?1h\e[?5h\e[?6h\e[?7l\e[?9h\e[?25l\e[?45h\e[?66h\e[?1003h\e[?1004h\e[?1006h` +
+		`\e[?2004h\e[?2026h\e[?2031h` +
 		`\e[>5u\e[3;9r\e(0\e[3g\e[5 q\e[1;31m\e]8;;http://a.example\e\\\e]4;1;#123456\e\\\e]10;#111111\e\\\e[1"q` +
 		`\e[?1049h\e[=7u\e[>3u\e7text\e[?1049l\e[31`
-	term := startIn(t, m, t.TempDir(), "bash", "-c", `if [ -e was ]; then printf '\n\ta\nb'; else touch was; printf '`+left+`'; fi`)
+	term := startIn(t, m, t.TempDir(), "bash", "-c",
+		`if [ -e was ]; then printf '\n\ta\nb'; else touch was; printf '`+left+`'; fi`)
 	waitFor(t, term, wait.Condition{For: "exit"})
 	next, err := m.Terminals.Restart(term)
 	if err != nil {
@@ -31,9 +34,11 @@ func TestRestartLeavesNothingOfTheProgramBefore(t *testing.T) {
 		t.Errorf("modes %+v, want %+v", f.Modes, vt.DefaultModes())
 	}
 	if f.Main.Tabs != nil || len(f.Palette) > 0 || f.Foreground != 0 || f.CursorStyle != 0 || f.Charsets != ascii {
-		t.Errorf("tabs %v, palette %v, foreground %v, cursor %v, charsets %v", f.Main.Tabs, f.Palette, f.Foreground, f.CursorStyle, f.Charsets)
+		t.Errorf("tabs %v, palette %v, foreground %v, cursor %v, charsets %v", f.Main.Tabs, f.Palette, f.Foreground,
+			f.CursorStyle, f.Charsets)
 	}
-	if f.Hidden != nil && len(f.Hidden.Kitty) > 0 || len(f.Main.Kitty) > 0 && f.Main.Kitty[0] != 0 || f.Main.Top != 0 || f.Main.Bottom != f.Rows-1 {
+	if f.Hidden != nil && len(f.Hidden.Kitty) > 0 || len(f.Main.Kitty) > 0 && f.Main.Kitty[0] != 0 || f.Main.Top != 0 ||
+		f.Main.Bottom != f.Rows-1 {
 		t.Errorf("hidden %+v, kitty %v, region %d to %d", f.Hidden, f.Main.Kitty, f.Main.Top, f.Main.Bottom)
 	}
 	if !reflect.DeepEqual(f.Pen, vt.Style{}) {
@@ -43,7 +48,8 @@ func TestRestartLeavesNothingOfTheProgramBefore(t *testing.T) {
 	for _, l := range f.Main.Lines {
 		lines = append(lines, l.Text())
 	}
-	if all := strings.Join(lines, "\n"); !strings.Contains(all, "restarted") || !strings.Contains(all, "\n\n        a\nb\n") {
+	if all := strings.Join(lines, "\n"); !strings.Contains(all, "restarted") ||
+		!strings.Contains(all, "\n\n        a\nb\n") {
 		t.Errorf("the next program's lines do not stand at the tab stop and the left margin:\n%s", all)
 	}
 }

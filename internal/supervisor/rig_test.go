@@ -13,6 +13,7 @@ const patience = supervisortest.Patience
 var (
 	open         = supervisortest.Open
 	openWith     = supervisortest.OpenWith
+	parallel     = supervisortest.Parallel
 	leave        = supervisortest.Leave
 	start        = supervisortest.Start
 	waitFor      = supervisortest.Wait

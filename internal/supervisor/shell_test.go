@@ -101,7 +101,8 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(rest, "Z") && !strings.HasPrefix(rest, "X")
 }
 
-// descriptors counts the open ones. Those of processes are left out: who waits for one holds it as long as it runs.
+// descriptors counts the open ones. Those of processes are left out: who waits for one holds it as
+// long as it runs.
 func descriptors(t *testing.T) (n int) {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -117,6 +118,7 @@ func descriptors(t *testing.T) (n int) {
 }
 
 func TestShellIsCreatedFoundAndDeleted(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := open(t, dir)
 	s, err := m.Shells.Create(registry.Spec{Session: "s", ID: "build", Cwd: dir, Env: map[string]string{"A": "b c"}})
@@ -144,7 +146,8 @@ func TestShellIsCreatedFoundAndDeleted(t *testing.T) {
 		t.Errorf("find another: %v, want ErrNoShell", err)
 	}
 	chosen := createShell(t, m, "s", "")
-	if got := m.Shells.List("s"); !slices.Equal(got, []*registry.Shell{s, chosen}) || chosen.ID == "" || len(m.Shells.List("")) != 3 {
+	if got := m.Shells.List("s"); !slices.Equal(got, []*registry.Shell{s, chosen}) || chosen.ID == "" ||
+		len(m.Shells.List("")) != 3 {
 		t.Errorf("the shells of s are %v, of all %v", got, m.Shells.List(""))
 	}
 	if err := m.Shells.Delete(context.Background(), s); err != nil {
@@ -220,8 +223,10 @@ func TestOneOfManyCreatesWins(t *testing.T) {
 	}
 }
 
-// TestDefaultShellIsOne: many first uses at once get the same shell, and its next life is another one.
+// TestDefaultShellIsOne: many first uses at once get the same shell, and its next life is another
+// one.
 func TestDefaultShellIsOne(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	var got [8]*registry.Shell
 	var wg sync.WaitGroup
@@ -261,6 +266,7 @@ func TestShellLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and ends many processes, for seconds")
 	}
+	parallel(t)
 	m := open(t, t.TempDir())
 	var made, refused atomic.Int32
 	var wg sync.WaitGroup
@@ -288,6 +294,7 @@ func TestShellLimits(t *testing.T) {
 
 // TestCreateAndDeleteRace: whatever the order, nothing is left after the end.
 func TestCreateAndDeleteRace(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := open(t, dir)
 	var wg sync.WaitGroup
@@ -313,6 +320,7 @@ func TestCreateAndDeleteRace(t *testing.T) {
 }
 
 func TestCommandsOfSeveralShells(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	a, b, other := createShell(t, m, "s", "a"), createShell(t, m, "s", "b"), createShell(t, m, "other", "")
 	var want []string
@@ -350,9 +358,10 @@ func TestCommandsOfSeveralShells(t *testing.T) {
 	}
 }
 
-// TestShellsComeBack: a second server on the directory has the shells as they were, without waiting for the command
-// that runs, and finishes it.
+// TestShellsComeBack: a second server on the directory has the shells as they were, without waiting
+// for the command that runs, and finishes it.
 func TestShellsComeBack(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	gate := filepath.Join(dir, "gate")
 	m := open(t, dir)
@@ -403,6 +412,7 @@ func TestShellsComeBack(t *testing.T) {
 
 // TestOneDamagedShellCostsNothingElse: it is told, its processes end, and it can be removed.
 func TestOneDamagedShellCostsNothingElse(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := open(t, dir)
 	whole, hurt, nameless := createShell(t, m, "s", "whole"), createShell(t, m, "h", "hurt"),
@@ -459,9 +469,10 @@ func TestOneDamagedShellCostsNothingElse(t *testing.T) {
 	}
 }
 
-// TestDamagedShellIsNotInTheWay: whatever becomes of the files of a session's default shell, the next command of the
-// session runs, and what was damaged is told.
+// TestDamagedShellIsNotInTheWay: whatever becomes of the files of a session's default shell, the
+// next command of the session runs, and what was damaged is told.
 func TestDamagedShellIsNotInTheWay(t *testing.T) {
+	parallel(t)
 	for _, names := range [][]string{{"shell.json"}, {"shell.json", "shell.json.1"},
 		{"shell.json", "shell.json.1", "remote"}} {
 		dir := t.TempDir()
@@ -499,8 +510,8 @@ func TestDamagedShellIsNotInTheWay(t *testing.T) {
 	}
 }
 
-// leftBehind is the number of a process that has nothing of the shell it was started in: no environment, a session of
-// its own, no parent but the keeper.
+// leftBehind is the number of a process that has nothing of the shell it was started in: no
+// environment, a session of its own, no parent but the keeper.
 func leftBehind(t *testing.T, s *registry.Shell) (pid int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pid")
@@ -549,11 +560,13 @@ func TestShellsOfNoDirectoryEnd(t *testing.T) {
 	until(t, "end of the process", func() bool { return !alive(pid) })
 }
 
-// TestDeleteLeavesNoProcess: not of a running command, nor what runs in the background in a session of its own.
+// TestDeleteLeavesNoProcess: not of a running command, nor what runs in the background in a session
+// of its own.
 func TestDeleteLeavesNoProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and ends many processes, for seconds")
 	}
+	parallel(t)
 	dir := t.TempDir()
 	m := open(t, dir)
 	s := createShell(t, m, "s", "")
@@ -586,7 +599,8 @@ func TestDeleteLeavesNoProcess(t *testing.T) {
 	}
 }
 
-// TestCloseKeepsShells: it leaves no goroutine (openWith counts) and no descriptor, and the process lives.
+// TestCloseKeepsShells: it leaves no goroutine (openWith counts) and no descriptor, and the process
+// lives.
 func TestCloseKeepsShells(t *testing.T) {
 	dir := t.TempDir()
 	leave(t, open(t, dir)) // what is made once is made
@@ -615,6 +629,7 @@ func TestCloseKeepsShells(t *testing.T) {
 }
 
 func TestExecMetrics(t *testing.T) {
+	parallel(t)
 	metrics := metrics.New()
 	m := openWith(t, t.TempDir(), supervisor.Config{Engine: vt10x.New, Metrics: metrics})
 	metrics.Registry.MustRegister(m)

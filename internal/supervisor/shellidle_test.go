@@ -12,11 +12,13 @@ import (
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
-// TestIdleShellRetires: and comes back with its state; one that runs something, if only in the background, does not.
+// TestIdleShellRetires: and comes back with its state; one that runs something, if only in the
+// background, does not.
 func TestIdleShellRetires(t *testing.T) {
 	dir := t.TempDir()
 	gate := filepath.Join(dir, "gate")
-	m := openWith(t, dir, supervisor.Config{Engine: vt10x.New, Clean: terminal.CleanPolicy{}, ShellIdle: 500 * time.Millisecond})
+	m := openWith(t, dir, supervisor.Config{Engine: vt10x.New, Clean: terminal.CleanPolicy{},
+		ShellIdle: 500 * time.Millisecond})
 	busy, behind := createShell(t, m, "s", ""), createShell(t, m, "s", "")
 	running := submit(t, busy, shell.Command{Text: "until [ -e '" + gate + "' ]; do sleep 0.02; done"})
 	run(t, behind, "sleep 1000 >/dev/null 2>&1 &")
@@ -24,7 +26,8 @@ func TestIdleShellRetires(t *testing.T) {
 	run(t, idle, "f() { echo $A; }; A='b c'; cd /")
 	until(t, "the end of the idle shell's process", func() bool { return idle.Info().State == "ended" })
 	if busy.Info().State != "running" || behind.Info().State != "running" {
-		t.Errorf("the busy shell is %s, the one with a job %s; want both running", busy.Info().State, behind.Info().State)
+		t.Errorf("the busy shell is %s, the one with a job %s; want both running", busy.Info().State,
+			behind.Info().State)
 	}
 	if out, r := run(t, idle, "f; pwd"); out != "b c\n/\n" || !r.Recreated {
 		t.Errorf("it came back with %q, %+v", out, r)

@@ -1,5 +1,5 @@
-// Package supervisor starts the parts of a server in their order, brings back what the
-// server before it has left, tells how they are, and ends them.
+// Package supervisor starts the parts of a server in order, recovers what the previous server
+// has left, reports their health, and ends them.
 package supervisor
 
 import (
@@ -25,8 +25,8 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// Config is what a server is made of. What it has in common with the
-// configurations of the parts means the same there.
+// Config has the settings of a server. Fields that the configurations of the parts have too
+// are described there.
 type Config struct {
 	Engine    vt.EngineFunc
 	Unicode   vt.Unicode
@@ -37,10 +37,12 @@ type Config struct {
 	Sync      journal.SyncMode
 	Address   string
 	Clean     terminal.CleanPolicy
-	// ShellIdle ends the process of an exec shell that runs nothing, not even in the background, and got no command for
-	// so long; 0 is never. It comes back with its next command.
+	// ShellIdle ends the process of an exec shell that runs nothing, not even in the
+	// background, and got no command for so long; 0 is never. The next command starts it
+	// again.
 	ShellIdle time.Duration
-	// ExecLogQuota is what the logs of all commands of exec shells may take, in bytes. 0 means DefaultExecLogQuota.
+	// ExecLogQuota is what the logs of all commands of exec shells may take, in bytes. 0 means
+	// DefaultExecLogQuota.
 	ExecLogQuota int64
 	Records      thread.Store
 	NoRecords    error
@@ -53,13 +55,13 @@ type Config struct {
 	Interval     time.Duration
 	Verify       bool
 	Log          *slog.Logger // nil is slog.Default
-	Metrics      *metrics.Set // nil counts for nobody
+	Metrics      *metrics.Set // nil: nobody reads them
 }
 
-// DefaultExecLogQuota is what the logs of all commands take at most, in bytes.
+// DefaultExecLogQuota bounds the logs of all commands, in bytes.
 const DefaultExecLogQuota = 2 << 30
 
-// Supervisor starts the parts of a server in their order and ends them.
+// Supervisor has the parts of a running server.
 type Supervisor struct {
 	Terminals *terminal.Registry
 	Shells    *registry.Registry
@@ -71,10 +73,10 @@ type Supervisor struct {
 	log    *slog.Logger
 }
 
-// Start brings back the terminals and shells of the store: those whose process the
-// keeper holds go on as if nothing had happened, the other terminals are ended or lost,
-// with their last screen, the other shells come back with their next command. It returns
-// when every running terminal shows its true screen and every shell can be found.
+// Start starts a server and recovers the terminals and shells of its store. Those whose process
+// the keeper holds go on. Other terminals have ended or are lost, with their last screen; other
+// shells are started by their next command. It returns when every running terminal has its
+// current screen and every shell can be found.
 func Start(cfg Config) (*Supervisor, error) {
 	cfg.complete()
 	s := &Supervisor{life: lifetime.New(), keeper: cfg.Keeper, log: cfg.Log, Waits: wait.New()}
@@ -98,16 +100,19 @@ func (c *Config) complete() {
 }
 
 func (s *Supervisor) start(cfg Config) error {
-	s.Threads = service.New(service.Config{Life: s.life, Log: cfg.Log, Store: cfg.Records, NoStore: cfg.NoRecords, Conversations: cfg.Record,
+	s.Threads = service.New(service.Config{Life: s.life, Log: cfg.Log,
+		Store: cfg.Records, NoStore: cfg.NoRecords, Conversations: cfg.Record,
 		Policy: cfg.Policy, PolicyChosen: cfg.PolicyChosen, Providers: cfg.Providers, Relay: cfg.Relay})
 	budget := &descriptors.Budget{}
-	s.Terminals = terminal.New(terminal.Config{Life: s.life, Hooks: s.Threads.TerminalHooks(), Engine: cfg.Engine, Unicode: cfg.Unicode, Memory: cfg.Memory,
-		Store: cfg.Store, Keeper: cfg.Keeper, Descriptors: budget, Unspliced: cfg.Unspliced, Sync: cfg.Sync, Address: cfg.Address, Clean: cfg.Clean,
-		RecordInput: cfg.RecordInput, Interval: cfg.Interval, Verify: cfg.Verify, AfterClean: func() { s.Shells.KeepSpace() },
-		Log: cfg.Log, Metrics: cfg.Metrics})
-	s.Shells = registry.New(registry.Config{Life: s.life, Store: cfg.Store, Keeper: cfg.Keeper, Descriptors: budget, Terminals: s.Terminals,
-		Hooks: s.Threads.ShellHooks(), Remote: s.Threads.Remote(), NoSplice: cfg.Unspliced, Address: cfg.Address, Idle: cfg.ShellIdle,
-		LogQuota: cfg.ExecLogQuota, OnCleanup: s.Terminals.NoteCleanup, Log: cfg.Log, Metrics: cfg.Metrics})
+	s.Terminals = terminal.New(terminal.Config{Life: s.life, Hooks: s.Threads.TerminalHooks(),
+		Engine: cfg.Engine, Unicode: cfg.Unicode, Memory: cfg.Memory, Store: cfg.Store, Keeper: cfg.Keeper,
+		Descriptors: budget, Unspliced: cfg.Unspliced, Sync: cfg.Sync, Address: cfg.Address, Clean: cfg.Clean,
+		RecordInput: cfg.RecordInput, Interval: cfg.Interval, Verify: cfg.Verify,
+		AfterClean: func() { s.Shells.KeepSpace() }, Log: cfg.Log, Metrics: cfg.Metrics})
+	s.Shells = registry.New(registry.Config{Life: s.life, Store: cfg.Store, Keeper: cfg.Keeper,
+		Descriptors: budget, Terminals: s.Terminals, Hooks: s.Threads.ShellHooks(), Remote: s.Threads.Remote(),
+		NoSplice: cfg.Unspliced, Address: cfg.Address, Idle: cfg.ShellIdle, LogQuota: cfg.ExecLogQuota,
+		OnCleanup: s.Terminals.NoteCleanup, Log: cfg.Log, Metrics: cfg.Metrics})
 	if err := s.Threads.Open(s.Terminals, s.Shells); err != nil {
 		return err
 	}
@@ -126,11 +131,10 @@ func (s *Supervisor) start(cfg Config) error {
 	return nil
 }
 
-// Close writes every terminal's snapshot and waits for everything the parts have
-// started. Programs and commands go on running; the keeper holds them for the next
-// server. Viewers have to be gone before.
+// Close writes every terminal's snapshot and ends all goroutines of the parts. Programs and
+// commands go on; the keeper holds them for the next server. The caller has ended the viewers.
 func (s *Supervisor) Close() {
-	s.life.Shut(terminal.ErrClosing) // from here on every process is a terminal's or a shell's that can be found
+	s.life.Shut(terminal.ErrClosing) // from here on no process is started
 	s.Terminals.CloseProcesses()
 	s.life.Wait()
 	s.Terminals.Close()
@@ -141,11 +145,11 @@ func (s *Supervisor) Close() {
 	}
 }
 
-// Health is what a server tells of itself.
+// Health is the state of a server.
 type Health struct {
 	Lossless bool     // no output is lost when this server is killed
-	Reasons  []string // why it is degraded, one sentence each; nil when it is well
-	Damaged  int      // terminals with a gap or damage in what is kept of them, which Info tells of; no reason to be degraded
+	Reasons  []string // why it is degraded, one sentence each; nil when it is not
+	Damaged  int      // terminals with gaps or damage in their files, see terminal.Info; no reason to be degraded
 }
 
 // Health returns the state of the server.
@@ -164,7 +168,7 @@ func (s *Supervisor) Health() Health {
 	return h
 }
 
-// Directory is how a page finds the terminals.
+// Directory finds terminals for pages.
 func (s *Supervisor) Directory() stream.Directory { return directory{s} }
 
 type directory struct{ s *Supervisor }

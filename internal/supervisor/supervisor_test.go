@@ -19,6 +19,7 @@ import (
 )
 
 func TestWaitConditions(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "bash", "--norc")
 	waitFor(t, term, wait.Condition{For: "prompt"})
@@ -60,6 +61,7 @@ func TestWaitConditions(t *testing.T) {
 }
 
 func TestWaitPromptBelievesTheShell(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c",
 		`printf '\033]133;C\007busy'; read x; printf '\033]133;A\007ready\033]133;B\007'; read x`)
@@ -75,6 +77,7 @@ func TestWaitPromptBelievesTheShell(t *testing.T) {
 }
 
 func TestInputToAProgramThatDoesNotRead(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", "stty raw -echo; printf ready; exec sleep 1000")
 	waitFor(t, term, wait.Condition{For: "text", Pattern: "ready"})
@@ -187,7 +190,8 @@ func TestTerminalsComeBack(t *testing.T) {
 	if _, err := again.Input(context.Background(), []byte("x")); !errors.Is(err, terminal.ErrExited) {
 		t.Errorf("input: %v, want ErrExited", err)
 	}
-	if _, err := waits.Wait(context.Background(), again, within(wait.Condition{For: "prompt"}, patience)); !errors.Is(err,
+	if _, err := waits.Wait(context.Background(), again,
+		within(wait.Condition{For: "prompt"}, patience)); !errors.Is(err,
 		terminal.ErrExited) {
 		t.Errorf("wait for a prompt: %v, want ErrExited", err)
 	}
@@ -230,6 +234,7 @@ func find(t *testing.T, m *supervisor.Supervisor, id string) *terminal.Terminal 
 }
 
 func TestOneDamagedTerminalCostsNothingElse(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := open(t, dir)
 	whole, hurt, lost := start(t, m, "echo", "whole"), start(t, m, "echo", "hurt"), start(t, m, "echo", "lost")
@@ -264,6 +269,7 @@ func TestDeleteEndsTheWholeTree(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and ends many processes, for seconds")
 	}
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", "trap '' HUP; sleep 1001 & printf started; wait")
 	waitFor(t, term, wait.Condition{For: "text", Pattern: "started"})

@@ -17,7 +17,8 @@ import (
 )
 
 // onTerminal runs a command on a terminal to its end.
-func onTerminal(t *testing.T, m *supervisor.Supervisor, s *registry.Shell, c shell.Command) (out string, r shell.Result, e *shell.Exec) {
+func onTerminal(t *testing.T, m *supervisor.Supervisor, s *registry.Shell,
+	c shell.Command) (out string, r shell.Result, e *shell.Exec) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -51,11 +52,13 @@ func noTerminals(t *testing.T, m *supervisor.Supervisor, dir string) {
 }
 
 func TestExecOnATerminal(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := open(t, dir)
 	s := createShell(t, m, "s", "")
 	run(t, s, "cd '"+dir+"'; export A='x  y'")
-	out, r, e := onTerminal(t, m, s, shell.Command{Text: `test -t 0 -a -t 1 -a -t 2; echo "$? $A$B $PWD $TERM"; exit 9`, Env: map[string]string{"B": "!"}})
+	out, r, e := onTerminal(t, m, s, shell.Command{Text: `test -t 0 -a -t 1 -a -t 2; echo "$? $A$B $PWD $TERM"; exit 9`,
+		Env: map[string]string{"B": "!"}})
 	if want := "0 x  y! " + dir + " xterm-256color\r\n"; out != want || r.ExitCode != 9 || r.Cwd != dir || r.Truncated {
 		t.Errorf("%q: %+v, want %q with 9", out, r, want)
 	}
@@ -69,7 +72,8 @@ func TestExecOnATerminal(t *testing.T) {
 	}{
 		{"argv", shell.Command{Isolated: true, Argv: []string{"printf", "%s|", "a b", "c"}}, "a b|c|"},
 		{"directory of its own", shell.Command{Text: "pwd", Cwd: "/"}, "/\r\n"},
-		{"typed", shell.Command{Text: "stty -echo; printf 'name? '; read x; echo \"hello $x\"", Stdin: []byte("you\n")}, "hello you\r\n"},
+		{"typed", shell.Command{Text: "stty -echo; printf 'name? '; read x; echo \"hello $x\"", Stdin: []byte("you\n")},
+			"hello you\r\n"},
 		{"end of file", shell.Command{Text: "wc -c", Stdin: []byte("one\ntwo\n")}, "8\r\n"},
 		{"end of file in a line", shell.Command{Text: "wc -c", Stdin: []byte("one\ntwo")}, "7\r\n"},
 		{"end of file at once", shell.Command{Text: "cat; echo over", Stdin: []byte{}}, "over\r\n"},
@@ -78,10 +82,12 @@ func TestExecOnATerminal(t *testing.T) {
 			t.Errorf("%s: %q, %+v; want %q", c.name, out, r, c.want)
 		}
 	}
-	if out, r, _ := onTerminal(t, m, s, shell.Command{Text: "seq 1000", MaxReply: 10}); len(out) != 4893 || !r.Truncated || r.TruncatedReason != output.CutReply {
+	if out, r, _ := onTerminal(t, m, s, shell.Command{Text: "seq 1000", MaxReply: 10}); len(out) != 4893 ||
+		!r.Truncated || r.TruncatedReason != output.CutReply {
 		t.Errorf("cut: %d bytes, %+v", len(out), r)
 	}
-	if _, err := m.Shells.ExecTTY(context.Background(), s, shell.Command{Isolated: true}); !errors.Is(err, terminal.ErrInvalid) {
+	if _, err := m.Shells.ExecTTY(context.Background(), s, shell.Command{Isolated: true}); !errors.Is(err,
+		terminal.ErrInvalid) {
 		t.Errorf("no command: %v, want ErrInvalid", err)
 	}
 	if n := len(m.Shells.Commands("s", 0, "")); n != 9 {
@@ -92,6 +98,7 @@ func TestExecOnATerminal(t *testing.T) {
 
 // TestManyExecsOnTerminals: they leave nothing but their history.
 func TestManyExecsOnTerminals(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := open(t, dir)
 	s := createShell(t, m, "s", "")
@@ -104,11 +111,12 @@ func TestManyExecsOnTerminals(t *testing.T) {
 }
 
 func TestExecOnATerminalEnds(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := open(t, dir)
 	s := createShell(t, m, "s", "")
 	var out string
-	for limit := 200 * time.Millisecond; out != "x\r\n"; limit *= 2 { // a slow machine needs longer to come to the sleep
+	for limit := 200 * time.Millisecond; out != "x\r\n"; limit *= 2 { // a slow machine comes to the sleep later
 		begun := time.Now()
 		var r shell.Result
 		var e *shell.Exec
@@ -128,7 +136,8 @@ func TestExecOnATerminalEnds(t *testing.T) {
 		t.Errorf("%v, %v", found, err)
 	}
 	e.Cancel()
-	if r, err := e.Wait(context.Background()); err != nil || r.ExitCode != 130 || !r.Cancelled || alive(e.Info().PID) || e.Info().Status != shell.Cancelled {
+	if r, err := e.Wait(context.Background()); err != nil || r.ExitCode != 130 || !r.Cancelled || alive(e.Info().PID) ||
+		e.Info().Status != shell.Cancelled {
 		t.Errorf("cancel: %+v, %v", r, err)
 	}
 	if e, err = m.Shells.ExecTTY(context.Background(), s, shell.Command{Text: "sleep 1000"}); err != nil {
@@ -143,8 +152,10 @@ func TestExecOnATerminalEnds(t *testing.T) {
 	noTerminals(t, m, dir)
 }
 
-// TestExecOnATerminalOverServers: the next server goes on with it: log without gap or repetition, cancel, timeout and end.
+// TestExecOnATerminalOverServers: the next server goes on with it: log without gap or repetition,
+// cancel, timeout and end.
 func TestExecOnATerminalOverServers(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := open(t, dir)
 	s := createShell(t, m, "s", "")

@@ -29,8 +29,10 @@ func harness(t *testing.T, m *supervisor.Supervisor, thread string) *store.Manag
 	return b
 }
 
-// TestARecordIsAPartOfItsThread: the first use makes the thread, its events are in the thread's stream, another server has it, and it goes with the thread.
+// TestARecordIsAPartOfItsThread: the first use makes the thread, its events are in the thread's
+// stream, another server has it, and it goes with the thread.
 func TestARecordIsAPartOfItsThread(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := openRecorded(t, dir)
 	if _, err := m.Threads.Conversations("t"); !errors.Is(err, thread.ErrNotFound) {
@@ -51,7 +53,8 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 	if _, err := m.Threads.Conversations("t"); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("a thread by a message that was refused: %v", err)
 	}
-	if _, err := harness(t, m, "t").Append("t", []conversation.Message{{Role: conversation.RoleUser, Content: "list the files"}}); err != nil {
+	if _, err := harness(t, m, "t").Append("t",
+		[]conversation.Message{{Role: conversation.RoleUser, Content: "list the files"}}); err != nil {
 		t.Fatal(err)
 	}
 	events, err := m.Threads.ThreadEvents("t", 0)
@@ -61,7 +64,8 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 	defer events.Close()
 	run(t, defaultShell(t, m, "t"), "ls /")
 	threadID(t, m, "t") // what was noted is written
-	if _, err := harness(t, m, "t").Append("t", []conversation.Message{{Role: conversation.RoleTool, Content: "bin"}}); err != nil {
+	if _, err := harness(t, m, "t").Append("t",
+		[]conversation.Message{{Role: conversation.RoleTool, Content: "bin"}}); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -112,6 +116,7 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 
 // TestNoRecordsOfHarnesses: a server without them says so, and its threads go on.
 func TestNoRecordsOfHarnesses(t *testing.T) {
+	parallel(t)
 	check := func(t *testing.T, m *supervisor.Supervisor) {
 		if _, err := m.Threads.Conversations("t"); !errors.Is(err, service.ErrNoStore) {
 			t.Error(err)
@@ -128,10 +133,12 @@ func TestNoRecordsOfHarnesses(t *testing.T) {
 
 // TestARecordFileInTheWay: /healthz says so, until it can be saved.
 func TestARecordFileInTheWay(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := openRecorded(t, dir)
 	say := func() {
-		if _, err := harness(t, m, "t").Append("t", []conversation.Message{{Role: conversation.RoleUser, Content: "x"}}); err != nil {
+		if _, err := harness(t, m, "t").Append("t",
+			[]conversation.Message{{Role: conversation.RoleUser, Content: "x"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

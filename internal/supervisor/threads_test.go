@@ -31,7 +31,8 @@ import (
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
-// openRecorded opens a server with the records of its directory, which close with the test, or with leave before another server is opened there.
+// openRecorded opens a server with the records of its directory, which close with the test, or with
+// leave before another server is opened there.
 func openRecorded(t *testing.T, dir string, change ...func(*supervisor.Config)) *supervisor.Supervisor {
 	t.Helper()
 	db, err := sqlite.Open(filepath.Join(dir, "evertty.db"))
@@ -97,8 +98,10 @@ func kinds(t *testing.T, m *supervisor.Supervisor, thread string) (list []string
 	return list
 }
 
-// TestFirstUseMakesAllLayers is test_get_sandbox_creates_all_layers and test_get_sandbox_reuses_existing_session of the first design.
+// TestFirstUseMakesAllLayers is test_get_sandbox_creates_all_layers and
+// test_get_sandbox_reuses_existing_session of the first design.
 func TestFirstUseMakesAllLayers(t *testing.T) {
+	parallel(t)
 	m := openRecorded(t, t.TempDir())
 	if _, err := m.Threads.Thread(background(t), "t1"); !errors.Is(err, thread.ErrNotFound) {
 		t.Fatalf("before: %v, want ErrNotFound", err)
@@ -107,7 +110,8 @@ func TestFirstUseMakesAllLayers(t *testing.T) {
 	run(t, s, "cd /tmp; export X=1")
 	l := threadID(t, m, "t1")
 	st := l.Terminal.State
-	if l.Session.Status != thread.Active || l.Lease.Observed != thread.Running || l.Terminal.Kind != thread.Shell || l.Instance.State != thread.Running {
+	if l.Session.Status != thread.Active || l.Lease.Observed != thread.Running || l.Terminal.Kind != thread.Shell ||
+		l.Instance.State != thread.Running {
 		t.Errorf("layers %+v", l)
 	}
 	if st.Cwd != "/tmp" || st.Env["X"] != "1" || len(st.Env) != 1 || st.Version == 0 {
@@ -126,11 +130,13 @@ func TestFirstUseMakesAllLayers(t *testing.T) {
 		t.Errorf("after unset %+v, before %+v", got, st)
 	}
 	commands, err := m.Threads.ThreadCommands(background(t), thread.CommandQuery{Thread: "t1"})
-	if err != nil || len(commands) != 3 || commands[0].Line != "cd /tmp; export X=1" || commands[2].Status != thread.CommandDone || *commands[2].ExitCode != 0 || commands[0].Runtime == "" {
+	if err != nil || len(commands) != 3 || commands[0].Line != "cd /tmp; export X=1" ||
+		commands[2].Status != thread.CommandDone || *commands[2].ExitCode != 0 || commands[0].Runtime == "" {
 		t.Errorf("commands %+v, %v", commands, err)
 	}
 	got := kinds(t, m, "t1")
-	for _, want := range []string{thread.ThreadCreated, thread.TerminalCreated, thread.LeaseCreated, thread.SessionCreated, "lease.running", thread.RuntimeStarted,
+	for _, want := range []string{thread.ThreadCreated, thread.TerminalCreated, thread.LeaseCreated,
+		thread.SessionCreated, "lease.running", thread.RuntimeStarted,
 		thread.CommandStarted, thread.CommandFinished, thread.TerminalState} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no event %s in %v", want, got)
@@ -139,26 +145,31 @@ func TestFirstUseMakesAllLayers(t *testing.T) {
 }
 
 func TestTerminalsAndShellsShareAThread(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := openRecorded(t, dir)
-	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Name: "both", Cmd: []string{"bash", "--norc"}, Cwd: dir, Env: map[string]string{"A": "b"}})
+	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Name: "both", Cmd: []string{"bash", "--norc"}, Cwd: dir,
+		Env: map[string]string{"A": "b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := createShell(t, m, "t", "both")
 	l := threadID(t, m, "t")
-	if l.Terminal.ID != term.ID || l.Terminal.State.Cwd != dir || l.Terminal.State.Env["A"] != "b" || l.Terminal.Kind != thread.PTY {
+	if l.Terminal.ID != term.ID || l.Terminal.State.Cwd != dir || l.Terminal.State.Env["A"] != "b" ||
+		l.Terminal.Kind != thread.PTY {
 		t.Errorf("terminal %+v", l.Terminal)
 	}
 	list, err := m.Threads.ThreadTerminals(background(t), "t")
-	if err != nil || len(list) != 2 || list[1].Kind != thread.Shell || list[0].Lease != list[1].Lease || !list[0].Active {
+	if err != nil || len(list) != 2 || list[1].Kind != thread.Shell || list[0].Lease != list[1].Lease ||
+		!list[0].Active {
 		t.Fatalf("terminals %+v, %v", list, err)
 	}
 	if _, err := term.Input(background(t), []byte("cd /\n")); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the directory of the program", func() bool { return threadID(t, m, "t").Terminal.State.Cwd == "/" })
-	if l, err := m.Threads.ActivateTerminal(background(t), "t", list[1].ID); err != nil || l.Terminal.ID != list[1].ID || threadID(t, m, "t").Terminal.ID != list[1].ID {
+	if l, err := m.Threads.ActivateTerminal(background(t), "t", list[1].ID); err != nil ||
+		l.Terminal.ID != list[1].ID || threadID(t, m, "t").Terminal.ID != list[1].ID {
 		t.Errorf("activate: %+v, %v", l, err)
 	}
 	if err := m.Shells.Delete(background(t), s); err != nil {
@@ -183,6 +194,7 @@ func TestTerminalsAndShellsShareAThread(t *testing.T) {
 
 // TestExpiryEndsProcessesAndKeepsState is test_terminal_state_persists_across_sessions.
 func TestExpiryEndsProcessesAndKeepsState(t *testing.T) {
+	parallel(t)
 	m := openRecorded(t, t.TempDir())
 	made(t, m, "t", thread.Policy{Idle: time.Hour, Max: time.Hour})
 	first := threadID(t, m, "t")
@@ -196,12 +208,14 @@ func TestExpiryEndsProcessesAndKeepsState(t *testing.T) {
 		t.Fatal(err)
 	}
 	bash, sleeper := s.Info().PID, term.Info().PID
-	if _, err := m.Threads.SetThreadPolicy(background(t), "t", thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour}); err != nil {
+	if _, err := m.Threads.SetThreadPolicy(background(t), "t",
+		thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the end of the session", func() bool { return threadID(t, m, "t").Session.Status == thread.Closed })
 	l := threadID(t, m, "t")
-	if l.Session.CloseReason != thread.ReasonIdle || alive(bash) || alive(sleeper) || term.Info().State != terminal.StateExited {
+	if l.Session.CloseReason != thread.ReasonIdle || alive(bash) || alive(sleeper) ||
+		term.Info().State != terminal.StateExited {
 		t.Errorf("session %+v; shell lives %t, program lives %t", l.Session, alive(bash), alive(sleeper))
 	}
 	if out, r := run(t, s, `echo $PWD $K; f`); out != "/tmp v\nkept\n" || !r.Recreated {
@@ -215,7 +229,9 @@ func TestExpiryEndsProcessesAndKeepsState(t *testing.T) {
 
 // TestDefaultPolicyLeavesPrograms: nobody asked for their end.
 func TestDefaultPolicyLeavesPrograms(t *testing.T) {
-	m := openRecorded(t, t.TempDir(), func(c *supervisor.Config) { c.Policy = &thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour} })
+	m := openRecorded(t, t.TempDir(), func(c *supervisor.Config) {
+		c.Policy = &thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour}
+	})
 	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"cat"}})
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +253,8 @@ func TestDefaultPolicyLeavesPrograms(t *testing.T) {
 	}
 }
 
-// TestRunningCommandKeepsTheSession: it is activity for as long as it runs, but not beyond the end of all.
+// TestRunningCommandKeepsTheSession: it is activity for as long as it runs, but not beyond the end
+// of all.
 func TestRunningCommandKeepsTheSession(t *testing.T) {
 	m := openRecorded(t, t.TempDir())
 	made(t, m, "busy", thread.Policy{Idle: 200 * time.Millisecond, Max: time.Hour})
@@ -249,7 +266,8 @@ func TestRunningCommandKeepsTheSession(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 	list, err := m.Threads.ThreadSessions("busy")
-	n := slices.IndexFunc(list, func(s thread.Session) bool { return s.ID == id }) // one may have ended before the command came
+	// One session may have ended before the command came.
+	n := slices.IndexFunc(list, func(s thread.Session) bool { return s.ID == id })
 	if err != nil || n < 0 || list[n].Status == thread.Closed && list[n].EndedAt.Before(busy.Info().FinishedAt) {
 		t.Errorf("sessions %+v, %v", list, err)
 	}
@@ -263,11 +281,13 @@ func TestRunningCommandKeepsTheSession(t *testing.T) {
 	}
 }
 
-// TestShortProgramIsCharged: a program that ends before the first account is charged with what it printed, its next start with what is new.
+// TestShortProgramIsCharged: a program that ends before the first account is charged with what it
+// printed, its next start with what is new.
 func TestShortProgramIsCharged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and ends many processes, for seconds")
 	}
+	parallel(t)
 	m := openRecorded(t, t.TempDir())
 	made(t, m, "t", thread.Policy{Idle: time.Hour, Max: time.Hour, Budget: thread.Usage{Bytes: 1 << 30}})
 	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"printf", "%1000s"}})
@@ -290,6 +310,7 @@ func TestBudgetRefusesACommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and ends many processes, for seconds")
 	}
+	parallel(t)
 	m := openRecorded(t, t.TempDir())
 	made(t, m, "t", thread.Policy{Idle: time.Hour, Max: time.Hour, Budget: thread.Usage{Commands: 2}})
 	s := defaultShell(t, m, "t")
@@ -298,16 +319,21 @@ func TestBudgetRefusesACommand(t *testing.T) {
 	if _, err := s.Submit(shell.Command{Text: "true"}); !errors.Is(err, thread.ErrBudget) {
 		t.Fatalf("the third: %v, want ErrBudget", err)
 	}
-	until(t, "the end of the session", func() bool { return threadID(t, m, "t").Session.CloseReason == thread.ReasonBudget })
+	until(t, "the end of the session", func() bool {
+		return threadID(t, m, "t").Session.CloseReason == thread.ReasonBudget
+	})
 	run(t, s, "true") // in a new session
 	made(t, m, "cpu", thread.Policy{Idle: time.Hour, Max: time.Hour, Budget: thread.Usage{CPUSeconds: 0.5}})
 	e := submit(t, defaultShell(t, m, "cpu"), shell.Command{Text: "while :; do :; done"})
-	until(t, "the end of the busy one", func() bool { return threadID(t, m, "cpu").Session.CloseReason == thread.ReasonBudget })
+	until(t, "the end of the busy one", func() bool {
+		return threadID(t, m, "cpu").Session.CloseReason == thread.ReasonBudget
+	})
 	<-e.Done()
 }
 
 // TestStateOutlivesProcessesAndServers is test_state_persists_across_runtime_instances.
 func TestStateOutlivesProcessesAndServers(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := openRecorded(t, dir)
 	s := defaultShell(t, m, "t")
@@ -334,7 +360,8 @@ func TestStateOutlivesProcessesAndServers(t *testing.T) {
 	})
 	until(t, "its state", func() bool { return threadID(t, m, "t").Terminal.State.Cwd == "/usr" })
 	l := threadID(t, m, "t")
-	if l.Terminal.ID != before.Terminal.ID || l.Session.ID != before.Session.ID || l.Lease.ID != before.Lease.ID || l.Instance.ID != before.Instance.ID ||
+	if l.Terminal.ID != before.Terminal.ID || l.Session.ID != before.Session.ID || l.Lease.ID != before.Lease.ID ||
+		l.Instance.ID != before.Instance.ID ||
 		l.Terminal.State.Env["K"] != "c" || l.Terminal.State.Version <= before.Terminal.State.Version {
 		t.Errorf("before %+v, after %+v", before, l)
 	}
@@ -342,7 +369,8 @@ func TestStateOutlivesProcessesAndServers(t *testing.T) {
 	if err != nil || len(list) != 3 || list[2].ID != e.ID() || list[2].Status != thread.CommandDone {
 		t.Errorf("commands %+v, %v", list, err)
 	}
-	if got := kinds(t, m, "t"); !slices.Contains(got, thread.RuntimeAdopted) || slices.Contains(got, thread.RuntimeLost) {
+	if got := kinds(t, m, "t"); !slices.Contains(got, thread.RuntimeAdopted) ||
+		slices.Contains(got, thread.RuntimeLost) {
 		t.Errorf("events %v", got)
 	}
 	if again, err := m.Terminals.Find("t", term.ID); err != nil || again.Info().State != terminal.StateRunning {
@@ -350,8 +378,10 @@ func TestStateOutlivesProcessesAndServers(t *testing.T) {
 	}
 }
 
-// TestMissingRowsComeBack is test_missing_terminal_recreates_with_same_id and test_missing_lease_recreates_with_same_id: here all rows are gone.
+// TestMissingRowsComeBack is test_missing_terminal_recreates_with_same_id and
+// test_missing_lease_recreates_with_same_id: here all rows are gone.
 func TestMissingRowsComeBack(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := openRecorded(t, dir)
 	s := defaultShell(t, m, "t")
@@ -380,6 +410,7 @@ func stopped(pid int) bool {
 
 // TestPauseStopsAndUseResumes is test_pause_and_resume_session.
 func TestPauseStopsAndUseResumes(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := openRecorded(t, dir)
 	s := defaultShell(t, m, "t")
@@ -425,25 +456,29 @@ func TestPauseStopsAndUseResumes(t *testing.T) {
 	if out, r := run(t, s, "echo $K"); out != "v\n" || r.Recreated { // resumes
 		t.Errorf("%q, %+v", out, r)
 	}
-	if l := threadID(t, m, "t"); l.Session.Status != thread.Active || l.Lease.Observed != thread.Running || s.Info().PID != bash {
+	if l := threadID(t, m, "t"); l.Session.Status != thread.Active || l.Lease.Observed != thread.Running ||
+		s.Info().PID != bash {
 		t.Errorf("after a command %+v", l)
 	}
 	if _, err := m.Threads.PauseThread(background(t), "t"); err != nil {
 		t.Fatal(err)
 	}
-	if l, err := m.Threads.ResumeThread(background(t), "t"); err != nil || l.Session.Status != thread.Active || stopped(bash) || stopped(program) {
+	if l, err := m.Threads.ResumeThread(background(t), "t"); err != nil || l.Session.Status != thread.Active ||
+		stopped(bash) || stopped(program) {
 		t.Errorf("%+v, %v", l, err)
 	}
 }
 
 // TestDestroyKeepsTheTerminal is test_destroy_session.
 func TestDestroyKeepsTheTerminal(t *testing.T) {
+	parallel(t)
 	m := openRecorded(t, t.TempDir())
 	s := defaultShell(t, m, "t")
 	run(t, s, "cd /tmp; (sleep 1000 &)")
 	before := threadID(t, m, "t")
 	bash := s.Info().PID
-	if l, err := m.Threads.DestroyThread(background(t), "t"); err != nil || l.Session.CloseReason != thread.ReasonDestroyed || l.Lease.Observed != thread.Dead || alive(bash) {
+	if l, err := m.Threads.DestroyThread(background(t), "t"); err != nil ||
+		l.Session.CloseReason != thread.ReasonDestroyed || l.Lease.Observed != thread.Dead || alive(bash) {
 		t.Fatalf("%+v, %v", l, err)
 	}
 	if _, err := m.Threads.ResumeLease(background(t), before.Lease.ID); !errors.Is(err, thread.ErrTransition) {
@@ -452,12 +487,14 @@ func TestDestroyKeepsTheTerminal(t *testing.T) {
 	if out, _ := run(t, s, "pwd"); out != "/tmp\n" {
 		t.Errorf("%q", out)
 	}
-	if l := threadID(t, m, "t"); l.Instance.ID == before.Instance.ID || l.Terminal.ID != before.Terminal.ID || l.Lease.ID != before.Lease.ID {
+	if l := threadID(t, m, "t"); l.Instance.ID == before.Instance.ID || l.Terminal.ID != before.Terminal.ID ||
+		l.Lease.ID != before.Lease.ID {
 		t.Errorf("before %+v, after %+v", before, l)
 	}
 }
 
 func TestRollback(t *testing.T) {
+	parallel(t)
 	m := openRecorded(t, t.TempDir())
 	s := defaultShell(t, m, "t")
 	run(t, s, "cd /tmp; export K=old; unset HOME")
@@ -471,7 +508,8 @@ func TestRollback(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 	l := threadID(t, m, "t")
-	if l.Terminal.State.Version != v+2 || l.Terminal.State.Env["K"] != "old" || !slices.Contains(l.Terminal.State.Unset, "HOME") {
+	if l.Terminal.State.Version != v+2 || l.Terminal.State.Env["K"] != "old" ||
+		!slices.Contains(l.Terminal.State.Unset, "HOME") {
 		t.Errorf("%+v", l.Terminal.State)
 	}
 	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"bash", "--norc"}, Cwd: "/usr"})
@@ -497,7 +535,8 @@ func TestRollback(t *testing.T) {
 	if err != nil || list[0].Cwd != "/tmp" || list[len(list)-1].Cwd != "/usr" {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if back, err := m.Threads.RollbackTerminal(background(t), "t", term.ID, list[len(list)-1].Version); err != nil || back.Applied != service.AppliedNext {
+	if back, err := m.Threads.RollbackTerminal(background(t), "t", term.ID, list[len(list)-1].Version); err != nil ||
+		back.Applied != service.AppliedNext {
 		t.Fatalf("%+v, %v", back, err)
 	}
 	if term, err = m.Terminals.Restart(term); err != nil || term.Info().Cwd != "/usr" {
@@ -506,6 +545,7 @@ func TestRollback(t *testing.T) {
 }
 
 func TestEventsAreFollowed(t *testing.T) {
+	parallel(t)
 	m := openRecorded(t, t.TempDir())
 	s := defaultShell(t, m, "t")
 	events, err := m.Threads.ThreadEvents("t", 0)
@@ -546,9 +586,11 @@ func TestEventsAreFollowed(t *testing.T) {
 	}
 }
 
-var manyThreads = flag.Int("threads", few(20, 8), "threads that are used at once in TestManyThreads; 100 is the requirement")
+var manyThreads = flag.Int("threads", few(20, 8),
+	"threads that are used at once in TestManyThreads; 100 is the requirement")
 
-// TestManyThreads is test_simulate_multiple_threads: 100 threads with 20 commands each, fewer threads by default.
+// TestManyThreads is test_simulate_multiple_threads: 100 threads with 20 commands each, fewer
+// threads by default.
 func TestManyThreads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and ends many processes, for seconds")
@@ -593,9 +635,11 @@ func TestManyThreads(t *testing.T) {
 
 // TestWithoutRecords: terminals and shells work, what is durable says why not.
 func TestWithoutRecords(t *testing.T) {
+	parallel(t)
 	m := openWith(t, t.TempDir(), supervisor.Config{Engine: vt10x.New, NoRecords: thread.ErrDamaged})
 	run(t, defaultShell(t, m, "t"), "true")
-	if _, err := m.Threads.Thread(background(t), "t"); !errors.Is(err, service.ErrNoStore) || !errors.Is(err, thread.ErrDamaged) {
+	if _, err := m.Threads.Thread(background(t), "t"); !errors.Is(err, service.ErrNoStore) ||
+		!errors.Is(err, thread.ErrDamaged) {
 		t.Errorf("%v", err)
 	}
 	if h := m.Health(); len(h.Reasons) != 1 || !strings.Contains(h.Reasons[0], "damaged") {
@@ -627,6 +671,7 @@ func (r *refusing) Update(fn func(thread.Tx) error) error {
 }
 
 func TestAFullDiskLosesNoCommand(t *testing.T) {
+	parallel(t)
 	db := &refusing{}
 	m := openRecorded(t, t.TempDir(), func(c *supervisor.Config) {
 		db.Store = c.Records.(*sqlite.Store)
@@ -652,8 +697,10 @@ func TestAFullDiskLosesNoCommand(t *testing.T) {
 	}
 }
 
-// TestWhatAServerDidNotWriteComesBack: notes that are lost with a server are in the histories of shells.
+// TestWhatAServerDidNotWriteComesBack: notes that are lost with a server are in the histories of
+// shells.
 func TestWhatAServerDidNotWriteComesBack(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	db := &refusing{}
 	m := openRecorded(t, dir, func(c *supervisor.Config) {
@@ -696,12 +743,14 @@ func TestWhatAServerDidNotWriteComesBack(t *testing.T) {
 	}
 }
 
-// TestPauseCutShort: a server that was killed between the wish to pause and the word that it is done leaves processes that stand still, and one that was killed while it
-// resumed leaves some that go on. The next server lets all of them go on.
+// TestPauseCutShort: a server that was killed between the wish to pause and the word that it is
+// done leaves processes that stand still, and one that was killed while it resumed leaves some that
+// go on. The next server lets all of them go on.
 func TestPauseCutShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and ends many processes, for seconds")
 	}
+	parallel(t)
 	for name, half := range map[string]struct {
 		pause bool
 		sql   string
@@ -715,7 +764,8 @@ func TestPauseCutShort(t *testing.T) {
 			m := openRecorded(t, dir)
 			s := defaultShell(t, m, "t")
 			run(t, s, "local=kept")
-			e := submit(t, s, shell.Command{Text: "while :; do sleep 0.05; done", Background: true, Timeout: time.Second})
+			e := submit(t, s, shell.Command{Text: "while :; do sleep 0.05; done", Background: true,
+				Timeout: time.Second})
 			<-e.Started()
 			if half.pause {
 				if _, err := m.Threads.PauseThread(background(t), "t"); err != nil {
@@ -753,7 +803,8 @@ func TestPauseCutShort(t *testing.T) {
 			if out, r := run(t, s, "echo $local"); out != "kept\n" || r.Recreated || s.Info().PID != bash {
 				t.Errorf("%q, %+v", out, r)
 			}
-			if l := threadID(t, m, "t"); l.Session.Status != thread.Active || l.Lease.Observed != thread.Running || l.Lease.Desired != thread.WantRunning {
+			if l := threadID(t, m, "t"); l.Session.Status != thread.Active || l.Lease.Observed != thread.Running ||
+				l.Lease.Desired != thread.WantRunning {
 				t.Errorf("%+v", l)
 			}
 		})

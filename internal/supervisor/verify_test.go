@@ -45,12 +45,14 @@ func (w *warnings) lines() []string {
 // TestVerify: a server that checks its snapshots logs and counts one that
 // differs, once, and says nothing of exact ones.
 func TestVerify(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		engine vt.EngineFunc
 		want   float64
 	}{{vt10x.New, 0}, {func(c vt.Config) vt.Engine { return untitled{vt10x.New(c)} }, 1}} {
 		log, metrics := &warnings{}, metrics.New()
-		m := openWith(t, t.TempDir(), supervisor.Config{Engine: c.engine, Verify: true, Metrics: metrics, Log: slog.New(slog.NewTextHandler(log, nil))})
+		m := openWith(t, t.TempDir(), supervisor.Config{Engine: c.engine, Verify: true, Metrics: metrics,
+			Log: slog.New(slog.NewTextHandler(log, nil))})
 		term := start(t, m, "sh", "-c", `printf '\033]2;title\007\033[1mready'`)
 		waitFor(t, term, wait.Condition{For: "exit"})
 		s := term.Hub().Shot()
@@ -64,7 +66,8 @@ func TestVerify(t *testing.T) {
 		if float64(logged) != c.want {
 			t.Errorf("logged %d times: %s", logged, text)
 		}
-		if c.want > 0 && (!strings.Contains(text, "level=WARN") || !strings.Contains(text, "id="+term.ID+" seq=19 differences=1") ||
+		if c.want > 0 && (!strings.Contains(text, "level=WARN") ||
+			!strings.Contains(text, "id="+term.ID+" seq=19 differences=1") ||
 			!strings.Contains(text, `title: want \"title!\", got \"title!!\"`)) {
 			t.Errorf("%s", text)
 		}

@@ -30,6 +30,7 @@ func hasPrompt(t *testing.T, term *terminal.Terminal, since *uint64) bool {
 
 // TestPromptIsNone: whatever looks like a prompt and is none.
 func TestPromptIsNone(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	bash := []string{"bash", "--norc"}
 	for name, c := range map[string]struct {
@@ -92,6 +93,7 @@ func TestPromptIsNone(t *testing.T) {
 
 // TestPromptIsOne: the shells that are believed.
 func TestPromptIsOne(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	for _, shell := range []string{"bash --norc", "bash --norc --posix", "zsh -f", "fish --no-config", "mksh", "ksh"} {
 		t.Run(shell, func(t *testing.T) {
@@ -127,6 +129,7 @@ func TestPromptIsOne(t *testing.T) {
 
 // TestPromptMarks: marks are believed, once, and only those behind the position.
 func TestPromptMarks(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	const marks = `PS1='\[\e]133;A\a\]p> \[\e]133;B\a\]'`
 	for name, set := range map[string]string{
@@ -175,6 +178,7 @@ func TestPromptMarks(t *testing.T) {
 
 // TestPromptNotBeforeOutput: a login shell with a slow start shows none.
 func TestPromptNotBeforeOutput(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	dir := t.TempDir()
 	rc := dir + "/rc"
@@ -192,6 +196,7 @@ func TestPromptNotBeforeOutput(t *testing.T) {
 // TestPromptAfterAnotherServer: a shell that waits is seen under the next server too, and a
 // mark from before is not believed.
 func TestPromptAfterAnotherServer(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	m := open(t, dir)
 	waits := start(t, m, "bash", "--norc")

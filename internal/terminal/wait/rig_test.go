@@ -17,16 +17,17 @@ func TestMain(m *testing.M) { supervisortest.Main(m) }
 const patience = supervisortest.Patience
 
 var (
-	open    = supervisortest.Open
-	leave   = supervisortest.Leave
-	start   = supervisortest.Start
-	waitFor = supervisortest.Wait
-	await   = supervisortest.Await
-	until   = supervisortest.Until
-	within  = supervisortest.Within
-	see     = supervisortest.See
-	typeIn  = supervisortest.TypeIn
-	waits   = supervisortest.Waits
+	open     = supervisortest.Open
+	parallel = supervisortest.Parallel
+	leave    = supervisortest.Leave
+	start    = supervisortest.Start
+	waitFor  = supervisortest.Wait
+	await    = supervisortest.Await
+	until    = supervisortest.Until
+	within   = supervisortest.Within
+	see      = supervisortest.See
+	typeIn   = supervisortest.TypeIn
+	waits    = supervisortest.Waits
 )
 
 // screen is what the terminal shows.

@@ -16,6 +16,7 @@ import (
 // TestWaitsShareAFollower: waits that begin at one place go through the output once, and each sees
 // its own text, which is shown for a moment only.
 func TestWaitsShareAFollower(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	const many = 20
 	var words strings.Builder
@@ -57,6 +58,7 @@ func TestWaitsShareAFollower(t *testing.T) {
 // TestAWaitThatJoinsLooksFromItsPlace: what a follower that it shares comes to later, but
 // was printed and gone before the wait began, does not count for it.
 func TestAWaitThatJoinsLooksFromItsPlace(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", `stty -echo; printf ready; while read -r x; do printf 'MARK1\r\033[K%s' "$x"; done`)
 	see(t, term, "ready")

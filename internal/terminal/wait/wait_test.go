@@ -24,6 +24,7 @@ func one(c wait.Condition, since *uint64) wait.Request {
 
 // TestWaitSeesEveryMoment: text that is gone at once was shown all the same.
 func TestWaitSeesEveryMoment(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	programs := map[string]string{
 		"scrolled by":                 `echo M""ARK1; seq 1 200000`,
@@ -105,6 +106,7 @@ func printed(t *testing.T, term *terminal.Terminal, from, to uint64) string {
 // TestWaitSinceBeginsAsItWas: what a program changes is seen on the screen as it was, and
 // nothing that was there before counts.
 func TestWaitSinceBeginsAsItWas(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	full := strings.Repeat("x", 78)
 	for name, c := range map[string]struct{ before, after, pattern, not string }{
@@ -138,6 +140,7 @@ func TestWaitSinceBeginsAsItWas(t *testing.T) {
 // TestWaitChain: the position of one match is where the next wait begins, and nothing
 // that came in the same burst is lost or seen twice.
 func TestWaitChain(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "bash", "-c", `printf 'one two\nthree  two\r\n'; sleep 1000`)
 	w := waitFor(t, term, wait.Condition{For: "text", Pattern: "one"})
@@ -155,6 +158,7 @@ func TestWaitChain(t *testing.T) {
 }
 
 func TestWaitLines(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "bash", "-c",
 		`printf 'a long line that the margin of a terminal of eighty columns breaks: fatal error here\n'
@@ -180,6 +184,7 @@ func TestWaitLines(t *testing.T) {
 
 // TestWaitIgnoresEcho: what was typed does not count, in a shell with and without a line editor.
 func TestWaitIgnoresEcho(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	for _, cmd := range [][]string{{"bash", "--norc"}, {"bash", "--norc", "--noediting"}, {"dash"}} {
 		t.Run(strings.Join(cmd, " "), func(t *testing.T) {
@@ -207,6 +212,7 @@ func TestWaitIgnoresEcho(t *testing.T) {
 
 // TestWaitEchoOnce: cat prints what was typed, and that is no echo.
 func TestWaitEchoOnce(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", "printf ready; read x; sleep 0.2; echo $x; exec cat")
 	see(t, term, "ready")
@@ -218,6 +224,7 @@ func TestWaitEchoOnce(t *testing.T) {
 
 // TestWaitIdleCounts from the latest of output, input and the beginning of the wait.
 func TestWaitIdleCounts(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", "stty -echo; printf ready; exec sleep 1000")
 	see(t, term, "ready")
@@ -243,6 +250,7 @@ func TestWaitIdleCounts(t *testing.T) {
 
 // TestWaitAny answers which one was true, and what else can be waited for.
 func TestWaitAny(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "bash", "-c", `stty -echo; printf 'Loading...'; read x
 		printf '\e]0;my title\a\e[?2004h\e[?1002h\e[?1049h\e[3;5Hhello\e[?1049l\r\e[K\e[4;9H'; read x; exit 3`)
@@ -277,6 +285,7 @@ func TestWaitAny(t *testing.T) {
 }
 
 func TestWaitRefuses(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "cat")
 	for _, c := range []wait.Condition{
@@ -297,6 +306,7 @@ func TestWaitRefuses(t *testing.T) {
 
 // TestWaitsAreLimited: so many at once, and no goroutine of them is left.
 func TestWaitsAreLimited(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "cat")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -316,6 +326,7 @@ func TestWaitsAreLimited(t *testing.T) {
 // TestWaitSeesTheUnfinished: a character that the end of the program cuts is replaced, as for
 // viewers.
 func TestWaitSeesTheUnfinished(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "bash", "-c", `stty -echo; printf ready; read x; printf 'end\xe2\x82'`)
 	see(t, term, "ready")
@@ -327,6 +338,7 @@ func TestWaitSeesTheUnfinished(t *testing.T) {
 // TestWhatAWaitSawIsOnTheScreen: the screen and the modes that keys go by have come as
 // far as the wait, which reads the journal.
 func TestWhatAWaitSawIsOnTheScreen(t *testing.T) {
+	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", `stty -echo; echo ready; while read -r n; do printf '\033[?2004h%s on\n' "$n"
 		read -r n; printf '\033[?2004l%s off\n' "$n"; done`)
