@@ -77,7 +77,7 @@ func New(baseURL, token string) (*Client, error) {
 // Address is the server's address without path, query or credentials.
 func (c *Client) Address() string { return c.address }
 
-// Local tells whether the address is of this machine: a unix socket or a loopback name.
+// Local reports whether the address is of this machine: a unix socket or a loopback name.
 func (c *Client) Local() bool {
 	if c.socket != "" || c.base.Hostname() == "localhost" {
 		return true

@@ -20,7 +20,8 @@ func TestExecCalls(t *testing.T) {
 	c := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		got = strings.TrimSpace(r.Method + " " + r.URL.RequestURI() + " " + string(body))
-		_, _ = io.WriteString(w, `{"success":false,"exit_code":3,"stdout":"a\ufffd","stdout_b64":"Yf8=","stderr":"e","command_id":"c1","pid":7,
+		_, _ = io.WriteString(w, `{"success":false,"exit_code":3,"stdout":"a\ufffd","stdout_b64":"Yf8=",`+
+			`"stderr":"e","command_id":"c1","pid":7,
 			"lost":["jobs"],"recreated":true,"new":1,"id":"s1","shells":[{"id":"s1","busy":true}],
 				"commands":[{"command_id":"c1","exit_code":3},{"command_id":"c2","exit_code":null}]}`)
 	}))

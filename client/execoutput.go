@@ -84,7 +84,7 @@ func unescape(out, p []byte) ([]byte, bool) {
 	}
 }
 
-// plainText tells whether a part of a JSON string stands for itself.
+// plainText reports whether a part of a JSON string stands for itself.
 func plainText(p []byte) bool {
 	for _, c := range p {
 		if c < ' ' || c == '"' {

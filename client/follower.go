@@ -35,7 +35,7 @@ type Follower struct {
 	Inside Inside
 }
 
-// Temporary tells whether the same request may succeed later: everything but what a
+// Temporary reports whether the same request may succeed later: everything but what a
 // server refuses for good.
 func Temporary(err error) bool {
 	refused, ok := errors.AsType[*Error](err)

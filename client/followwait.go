@@ -104,7 +104,7 @@ func (w *lasting) ask(ctx context.Context, c *Client, r WaitRequest) (wire.Waite
 	return c.Wait(ctx, w.id, r)
 }
 
-// looks tells whether the condition is about what was shown and not how it is now.
+// looks reports whether the condition is about what was shown and not how it is now.
 func (w *lasting) looks() bool {
 	return (w.r.For == "text" || w.r.For == "regex" || w.r.For == "title") && !w.r.Not
 }

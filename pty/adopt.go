@@ -226,7 +226,7 @@ func (c *Child) signalAdopted(sig syscall.Signal) error {
 	return unix.Kill(-c.pid, sig)
 }
 
-// isClosed tells whether a channel that carries no values is closed.
+// isClosed reports whether a channel that carries no values is closed.
 func isClosed(state chan struct{}) bool {
 	select {
 	case <-state:
@@ -236,7 +236,7 @@ func isClosed(state chan struct{}) bool {
 	}
 }
 
-// groupLives tells whether somebody is left in the process group of an adopted child: then its number, which is that of
+// groupLives reports whether somebody is left in the process group of an adopted child: then its number, which is that of
 // its session too, was not given to another process.
 func (c *Child) groupLives() bool {
 	lives := false

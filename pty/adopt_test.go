@@ -352,7 +352,7 @@ func TestOrphanedExit(t *testing.T) {
 	}
 }
 
-// kernelKeepsExits tells whether a pidfd still knows the exit status of a process that was reaped.
+// kernelKeepsExits reports whether a pidfd still knows the exit status of a process that was reaped.
 func kernelKeepsExits(t *testing.T) bool {
 	t.Helper()
 	cmd := exec.Command("true")
@@ -435,7 +435,7 @@ func TestAdoptedKillSparesIntruders(t *testing.T) {
 	}
 }
 
-// running tells whether a process is there and no zombie.
+// running reports whether a process is there and no zombie.
 func running(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !bytes.Contains(stat, []byte(") Z "))

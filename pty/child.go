@@ -103,7 +103,7 @@ func (c *Child) Wait() Exit {
 	return c.exit
 }
 
-// reap takes the exit status if there is one, and tells whether the child is gone.
+// reap takes the exit status if there is one, and reports whether the child is gone.
 func (c *Child) reap(options int) bool {
 	if options&unix.WNOHANG == 0 {
 		// Not under the lock, and without taking the status: others must be able to signal the child meanwhile.

@@ -15,7 +15,7 @@ const (
 	EnvSocket   = "EVERTTY_SOCKET"  // path of the server's socket, instead of EnvURL
 )
 
-// IsIdentity tells whether name is one of these variables.
+// IsIdentity reports whether name is one of these variables.
 func IsIdentity(name string) bool {
 	switch name {
 	case EnvTerminal, EnvSession, EnvURL, EnvSocket:

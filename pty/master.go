@@ -228,5 +228,5 @@ func (m *Master) failed(what string, err error) error {
 	return fmt.Errorf("pty: %s: %w", what, reason(err))
 }
 
-// is tells whether one of the state channels is closed.
+// is reports whether one of the state channels is closed.
 func (m *Master) is(state chan struct{}) bool { return isClosed(state) }

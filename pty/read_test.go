@@ -141,7 +141,7 @@ func cpuTime(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// holdsTerminal tells whether a process has a pseudo-terminal open.
+// holdsTerminal reports whether a process has a pseudo-terminal open.
 func holdsTerminal(pid int) bool {
 	links, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fd/*")
 	for _, link := range links {

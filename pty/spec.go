@@ -85,7 +85,7 @@ func resolveDir(dir string) (string, error) {
 	return abs, nil
 }
 
-// CheckDir tells whether a program can start in dir now: whether it is a directory that this process may enter. A
+// CheckDir reports whether a program can start in dir now: whether it is a directory that this process may enter. A
 // relative one is relative to the working directory of this process. Errors: ErrNoDir.
 func CheckDir(dir string) error {
 	_, err := resolveDir(dir)

@@ -39,7 +39,7 @@ func spliceIn(fd, w, n int) (int, error) {
 	return moved, nil
 }
 
-// hasRoom tells whether a pipe takes more.
+// hasRoom reports whether a pipe takes more.
 func hasRoom(w int) bool {
 	return proc.Ready(w, unix.POLLOUT)
 }
@@ -66,7 +66,7 @@ func spliceOut(r, fd int, off int64, n int) (int, error) {
 // probeText is what ProbeSplice sends: nothing that a terminal's output processing would change.
 const probeText = "splice"
 
-// ProbeSplice tells whether output can go from a terminal through a pipe into a file of directory dir without passing
+// ProbeSplice reports whether output can go from a terminal through a pipe into a file of directory dir without passing
 // through this process's memory. The error is the reason why not: an old kernel (terminals need Linux 5.11), a file
 // system without splice, a directory that cannot be written.
 func ProbeSplice(dir string) error {
@@ -87,7 +87,7 @@ func ProbeSplice(dir string) error {
 	return nil
 }
 
-// outOfSpace tells whether a probe failed for want of space, which says nothing about splice: what writes to a full
+// outOfSpace reports whether a probe failed for want of space, which says nothing about splice: what writes to a full
 // disk tells of that itself.
 func outOfSpace(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)

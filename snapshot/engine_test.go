@@ -45,9 +45,10 @@ type moment struct {
 func follow(newEngine vt.EngineFunc, s stream, look func(i int) bool) []moment {
 	bells, reflowed, cut := 0, false, false
 	var in, text []byte
-	e := newEngine(vt.Config{Cols: s.cols, Rows: s.rows, Scrollback: s.scrollback, Unicode: s.unicode, Effects: &vt.Effects{Bell: func() {
-		bells++
-	}}})
+	e := newEngine(vt.Config{Cols: s.cols, Rows: s.rows, Scrollback: s.scrollback, Unicode: s.unicode,
+		Effects: &vt.Effects{Bell: func() {
+			bells++
+		}}})
 	out := make([]moment, len(s.steps))
 	for i, st := range s.steps {
 		m := &out[i]

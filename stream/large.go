@@ -217,7 +217,7 @@ func (q *quoter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// IsLarge tells whether the event is a snapshot that is too large to be kept for
+// IsLarge reports whether the event is a snapshot that is too large to be kept for
 // others. WriteLargeSSE or WriteLarge sends it, in place of SSE and Frame.
 func (m *Message) IsLarge() bool { return m.shot != nil && !m.shot.small(m.last) }
 

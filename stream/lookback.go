@@ -160,7 +160,7 @@ func (l *look) see(p []byte, at uint64) {
 	l.odd = l.odd || bytes.IndexByte(p, 0x07) >= 0 || hasC1(p)
 }
 
-// hasC1 tells whether p may have a control of C1, U+0080 to U+009F: the last byte
+// hasC1 reports whether p may have a control of C1, U+0080 to U+009F: the last byte
 // can be the half of one.
 func hasC1(p []byte) bool {
 	for {

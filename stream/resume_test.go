@@ -142,7 +142,7 @@ func (f *follower) poll(s *stream.Subscription) (all []*stream.Message) {
 	}
 }
 
-// resume comes back to a hub and tells whether it could go on without a snapshot.
+// resume comes back to a hub and reports whether it could go on without a snapshot.
 func (f *follower) resume(h *stream.Hub) bool {
 	f.t.Helper()
 	since, before := f.seq, len(f.kinds)
@@ -273,7 +273,7 @@ func resumeEverywhere(t *testing.T, engine vt.EngineFunc, seed uint64, whole boo
 	}
 }
 
-// doubleResize tells whether several changes of size are at one position.
+// doubleResize reports whether several changes of size are at one position.
 func doubleResize(all []*stream.Message, at uint64) bool {
 	n := 0
 	for _, m := range all {

@@ -47,7 +47,7 @@ func (s *Shot) ANSI() []byte {
 	return s.ansi
 }
 
-// small tells whether the text with the last n lines of history, all when n is
+// small reports whether the text with the last n lines of history, all when n is
 // negative, is not large. The first caller encodes it to know.
 func (s *Shot) small(n int) bool {
 	if n >= 0 && n < s.Frame.History.Len() && s.Frame.Memory() < largeSize/smallFactor {

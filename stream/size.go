@@ -87,10 +87,10 @@ func (h *Hub) decide() Size {
 	return size
 }
 
-// decides tells whether the viewer's size counts. The hub's lock is held.
+// decides reports whether the viewer's size counts. The hub's lock is held.
 func (s *Subscription) decides() bool { return s.wish.cols != 0 && !s.hidden }
 
-// prefers tells whether a decides rather than b.
+// prefers reports whether a decides rather than b.
 func (h *Hub) prefers(a, b *Subscription) bool {
 	if h.policy == PolicyOwner {
 		return a.Viewer < b.Viewer

@@ -435,7 +435,7 @@ func TestInputIsRecordedOnlyWhenAsked(t *testing.T) {
 	}
 }
 
-// onDiskAnywhere tells whether a file of the data directory has the text.
+// onDiskAnywhere reports whether a file of the data directory has the text.
 func (s *server) onDiskAnywhere(text string) (found bool) {
 	s.t.Helper()
 	s.must(filepath.WalkDir(s.how.dir, func(path string, d fs.DirEntry, err error) error {

@@ -316,7 +316,7 @@ type past struct {
 	StderrBytes int64      `json:"stderr_bytes"`
 }
 
-// ended tells whether it has ended with that status and code.
+// ended reports whether it has ended with that status and code.
 func (p past) ended(status string, code int) bool {
 	return p.Status == status && p.ExitCode != nil && *p.ExitCode == code
 }

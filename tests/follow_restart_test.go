@@ -21,7 +21,7 @@ func (s *server) takeOver() {
 	<-left
 }
 
-// connected tells whether the call has a connection to a server (proc_pid_net(5)).
+// connected reports whether the call has a connection to a server (proc_pid_net(5)).
 func (e *ending) connected() bool {
 	dir := fmt.Sprintf("/proc/%d/", e.Process.Pid)
 	table, _ := os.ReadFile(dir + "net/tcp")

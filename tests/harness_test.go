@@ -238,7 +238,7 @@ func (s *server) again() {
 	s.launch()
 }
 
-// running tells whether the server's process is there.
+// running reports whether the server's process is there.
 func (s *server) running() bool {
 	select {
 	case <-s.exited:

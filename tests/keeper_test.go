@@ -148,7 +148,7 @@ func (s *server) honest(exit *wire.Exit, code int, signal string) {
 	}
 }
 
-// kernelKeepsExits tells whether a pidfd tells how a process ended that somebody
+// kernelKeepsExits reports whether a pidfd tells how a process ended that somebody
 // else reaped (PIDFD_GET_INFO with PIDFD_INFO_EXIT, Linux 6.15).
 func kernelKeepsExits(t testing.TB) bool {
 	b, err := os.ReadFile("/proc/sys/kernel/osrelease")

@@ -59,7 +59,7 @@ func killMarked(mark string) {
 	}
 }
 
-// alive tells whether a process runs: a zombie does not.
+// alive reports whether a process runs: a zombie does not.
 func alive(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -195,7 +195,7 @@ func TestWrongSettings(t *testing.T) {
 }
 
 // TestPrecedenceOfSettings: flag before variable before file. The printed URL
-// tells whether a ticket is needed.
+// reports whether a ticket is needed.
 func TestPrecedenceOfSettings(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "evertty.toml")

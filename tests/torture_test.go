@@ -22,7 +22,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// full tells whether the tests run in their long form (`make torture`).
+// full reports whether the tests run in their long form (`make torture`).
 func full() bool { return os.Getenv("EVERTTY_TORTURE") != "" }
 
 // times is how many times something is done in the short and in the long form.

@@ -101,7 +101,7 @@ func (d *detacher) begins() bool {
 	return true
 }
 
-// waiting tells whether keys are kept back.
+// waiting reports whether keys are kept back.
 func (d *detacher) waiting() bool { return len(d.held) > 0 }
 
 // release gives up the keys kept back: the sequence was not meant.

@@ -31,7 +31,7 @@ type display struct {
 	title string
 }
 
-// fits tells whether output can go through.
+// fits reports whether output can go through.
 func (d *display) fits() bool { return d.size == d.window }
 
 // load begins anew with a snapshot.

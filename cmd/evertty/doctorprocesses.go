@@ -97,7 +97,7 @@ func tooFewFiles(open, limit int) finding {
 		"end terminals or viewers, or start the server with a higher limit (ulimit -Hn, LimitNOFILE)"}
 }
 
-// stopped tells whether a process is stopped (SIGSTOP).
+// stopped reports whether a process is stopped (SIGSTOP).
 func stopped(pid int) bool {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	_, rest, _ := strings.Cut(string(text), ") ")
@@ -140,7 +140,7 @@ func lockedBy(dir string) int {
 	return pid
 }
 
-// isVerb tells whether a process of this user runs `NAME verb …`.
+// isVerb reports whether a process of this user runs `NAME verb …`.
 func isVerb(pid int, verb string) bool {
 	words := commandLine(pid)
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")

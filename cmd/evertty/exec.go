@@ -123,7 +123,7 @@ func (a *app) plan(o *executing, args []string) error {
 	return err
 }
 
-// passesInput tells whether the command is to read this program's standard input.
+// passesInput reports whether the command is to read this program's standard input.
 // /dev/null is the same as none, which costs no request.
 func (a *app) passesInput(o *executing) bool {
 	if o.noStdin || o.background || o.tty {

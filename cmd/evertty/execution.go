@@ -152,7 +152,7 @@ func (e *execution) unsure(err error) error {
 	return fmt.Errorf("the connection broke, and nobody knows whether the command was run: %w", err)
 }
 
-// passing tells whether the command may be there again at the next try: everything
+// passing reports whether the command may be there again at the next try: everything
 // but what the server refuses for good, and an output that nobody takes.
 func passing(err error) bool {
 	if errors.As(err, &outputError{}) {

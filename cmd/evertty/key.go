@@ -230,7 +230,7 @@ func before(s string) string {
 	return s
 }
 
-// lone tells whether a code of the kitty protocol is a modifier or a lock by
+// lone reports whether a code of the kitty protocol is a modifier or a lock by
 // itself, which says nothing about what is being typed.
 func lone(code int) bool { return code >= 57358 && code <= 57360 || code >= 57441 && code <= 57454 }
 

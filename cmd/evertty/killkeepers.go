@@ -19,13 +19,13 @@ import (
 // SIGKILL, and the time for them to be gone.
 const leaveTime = proc.KillGrace + 10*time.Second
 
-// keepersOnly tells whether the server that is asked for could only be found by the data directory: then keepers
+// keepersOnly reports whether the server that is asked for could only be found by the data directory: then keepers
 // without a server are looked for as well.
 func (a *app) keepersOnly() bool { return a.server == "" && os.Getenv(envServer) == "" }
 
 // killKeepers ends what keepers hold that no server looks after: of the data directory's keeper, when there is no
 // server, and of keepers that nobody can reach, because their directory is gone. When a directory was named, others are
-// left alone. found tells whether there was one.
+// left alone. found reports whether there was one.
 func (a *app) killKeepers(ctx context.Context, noServer bool) (found bool, err error) {
 	dir, err := a.dir()
 	if err != nil {
@@ -61,7 +61,7 @@ const (
 	settlePause = 100 * time.Millisecond
 )
 
-// settled tells whether a keeper is in reach a moment later: one that has just started, or whose socket is being made
+// settled reports whether a keeper is in reach a moment later: one that has just started, or whose socket is being made
 // again.
 func settled(p keeper.Process) bool {
 	for range settleTries {
@@ -76,7 +76,7 @@ func settled(p keeper.Process) bool {
 	return p.Reachable() == nil
 }
 
-// sameDir tells whether two paths are of one directory; of one that is gone, whether they are the same.
+// sameDir reports whether two paths are of one directory; of one that is gone, whether they are the same.
 func sameDir(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)

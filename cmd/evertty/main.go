@@ -131,7 +131,7 @@ func wrongArguments(c *cobra.Command, args []string) error {
 	return fmt.Errorf("%s: got %s, the use is: %s %s", verb, got, c.Parent().CommandPath(), c.Use)
 }
 
-// emptyName tells whether the first argument, which is a name by the verb's use, is
+// emptyName reports whether the first argument, which is a name by the verb's use, is
 // empty: as a part of a path it would be another request.
 func emptyName(use string, args []string) (what string, wrong bool) {
 	if len(args) == 0 || args[0] != "" {

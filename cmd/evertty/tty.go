@@ -26,7 +26,7 @@ type tty struct {
 	wake    [2]int // a pipe: closing its write end ends read
 }
 
-// isTTY tells whether both files are terminals.
+// isTTY reports whether both files are terminals.
 func isTTY(in, out *os.File) bool {
 	return in != nil && out != nil && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }

@@ -62,7 +62,7 @@ misses nothing.`,
 	return a.talks(c)
 }
 
-// onText tells whether a condition is about text, which needs a pattern.
+// onText reports whether a condition is about text, which needs a pattern.
 func onText(condition string) bool {
 	return condition == "text" || condition == "regex" || condition == "title"
 }

@@ -86,7 +86,8 @@ var session = []journal.Entry{
 }
 
 func TestCastV3(t *testing.T) {
-	want := `{"version":3,"term":{"cols":90,"rows":30,"type":"xterm-256color"},"timestamp":1700000000,"command":"bash -l","title":"\u003ct\u003e","env":{"SHELL":"/bin/bash"}}
+	want := `{"version":3,"term":{"cols":90,"rows":30,"type":"xterm-256color"},"timestamp":1700000000,` +
+		`"command":"bash -l","title":"\u003ct\u003e","env":{"SHELL":"/bin/bash"}}
 [0.000, "o", "a\"\\\u001b[m\r\n\t\u0000` + "\x7f" + `"]
 [0.001, "o", "€` + "\ufffd" + `!"]
 [0.000, "i", "ls\r"]
@@ -108,7 +109,8 @@ func TestCastV3(t *testing.T) {
 }
 
 func TestCastV2(t *testing.T) {
-	want := `{"version":2,"width":90,"height":30,"timestamp":1700000000,"command":"bash -l","title":"\u003ct\u003e","env":{"SHELL":"/bin/bash","TERM":"xterm-256color"}}
+	want := `{"version":2,"width":90,"height":30,"timestamp":1700000000,"command":"bash -l",` +
+		`"title":"\u003ct\u003e","env":{"SHELL":"/bin/bash","TERM":"xterm-256color"}}
 [0.000000, "o", "a\"\\\u001b[m\r\n\t\u0000` + "\x7f" + `"]
 [0.001499, "o", "€` + "\ufffd" + `!"]
 [0.001999, "i", "ls\r"]
@@ -144,7 +146,8 @@ func TestCastEnds(t *testing.T) {
 		"unfinished before the exit": {[]journal.Entry{output(0, "a\xe2\x82"),
 			{Kind: journal.EntryExit, Time: after(0), End: &journal.End{Code: exitStatus(3)}},
 			{Kind: journal.EntryRestart, Time: after(0), Cols: 80, Rows: 24, Generation: 2}, output(0, "\xac")},
-			"[0.000, \"o\", \"a\"]\n[0.000, \"o\", \"\ufffd\ufffd\"]\n[0.000, \"m\", \"exit 3\"]\n[0.000, \"m\", \"generation 2\"]\n[0.000, \"o\", \"\ufffd\"]\n"},
+			"[0.000, \"o\", \"a\"]\n[0.000, \"o\", \"\ufffd\ufffd\"]\n[0.000, \"m\", \"exit 3\"]\n[0.000, \"m\", " +
+				"\"generation 2\"]\n[0.000, \"o\", \"\ufffd\"]\n"},
 		"signal": {[]journal.Entry{{Kind: journal.EntryExit, End: &journal.End{Signal: "SIGKILL"}}},
 			"[0.000, \"x\", \"137\"]\n"},
 		"no time": {[]journal.Entry{{Kind: journal.EntryOutput, Data: []byte("a")}, output(5000, "b"),
@@ -227,7 +230,8 @@ func sameOutput(t *testing.T, raw []byte, cast string) {
 }
 
 func TestCastReaderTakes(t *testing.T) {
-	text := `{"version":3,"term":{"cols":80,"rows":24,"theme":{"fg":"#d0d0d0"}},"timestamp":1504467315.5,"idle_time_limit":1.5,"env":{"SHELL":"/bin/zsh","X":null},"tags":["a"]}
+	text := `{"version":3,"term":{"cols":80,"rows":24,"theme":{"fg":"#d0d0d0"}},"timestamp":1504467315.5,` +
+		`"idle_time_limit":1.5,"env":{"SHELL":"/bin/zsh","X":null},"tags":["a"]}
 # a comment
 [1,"o","a"]
 
@@ -282,7 +286,8 @@ func TestCastReaderRefuses(t *testing.T) {
 // FuzzCast: a reader of any bytes ends, without a panic, and what it returns can
 // be written and read again.
 func FuzzCast(f *testing.F) {
-	f.Add([]byte("{\"version\":3,\"term\":{\"cols\":80,\"rows\":24}}\n#\n[0.5, \"o\", \"a\\u001b\"]\n[1, \"r\", \"9x9\"]\n[1, \"x\", \"0\"]\n"))
+	f.Add([]byte("{\"version\":3,\"term\":{\"cols\":80,\"rows\":24}}\n#\n[0.5, \"o\", \"a\\u001b\"]\n[1, \"r\", " +
+		"\"9x9\"]\n[1, \"x\", \"0\"]\n"))
 	f.Add([]byte("{\"version\":2,\"width\":80,\"height\":24}\n[0.5, \"i\", \"\\ud800\"]\n[1.000001, \"m\", \"\"]\n"))
 	f.Fuzz(func(t *testing.T, p []byte) {
 		r, err := NewReader(bytes.NewReader(p))

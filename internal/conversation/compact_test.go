@@ -177,7 +177,8 @@ func TestCompactionsCarryOn(t *testing.T) {
 // a file without the rest.
 func TestCompactionOfLoaders(t *testing.T) {
 	messages := append([]Message{{Role: RoleUser, Content: compactedMark +
-		"Conversation summary:\n- Scope: From Loader\n- Current work: Old work\n\nContinuation instructions:\n- Go on."}},
+		"Conversation summary:\n- Scope: From Loader\n- Current work: Old work\n\n" +
+		"Continuation instructions:\n- Go on."}},
 		seedTalk()...)
 	_, last := step(t, messages, nil, CompactOptions{Threshold: 1})
 	lines := strings.Split(last.Summary, "\n")

@@ -43,7 +43,8 @@ func checkDataDir(root *os.Root, dir string) error {
 	}
 	mode := info.Mode().Perm()
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("datadir: %w: %s (mode %04o) belongs to %s, evertty runs as %s; choose another directory, or: chown -R %s %s",
+		return fmt.Errorf("datadir: %w: %s (mode %04o) belongs to %s, evertty runs as %s; choose another directory, "+
+			"or: chown -R %s %s",
 			ErrForeign, dir, mode, userName(int(st.Uid)), userName(os.Geteuid()), userName(os.Geteuid()), dir)
 	}
 	if mode&0o022 != 0 {

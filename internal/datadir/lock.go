@@ -149,7 +149,7 @@ func openHolder(dir string) (pid, handle int, err error) {
 	return pid, handle, nil
 }
 
-// hasFlock tells whether a process has any exclusive flock(2), as proc_locks(5)
+// hasFlock reports whether a process has any exclusive flock(2), as proc_locks(5)
 // says: one that only has the number of the holder, which died or lives in
 // another container, has none. Where that cannot be read everybody has one.
 func hasFlock(pid int) bool {

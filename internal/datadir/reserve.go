@@ -28,7 +28,7 @@ func (s *Store) HoldReserve() error {
 	return nil
 }
 
-// ReleaseReserve gives the blocks of the reserve back and tells whether there were any.
+// ReleaseReserve gives the blocks of the reserve back and reports whether there were any.
 func (s *Store) ReleaseReserve() bool { return os.Remove(s.reserve()) == nil }
 
 func (s *Store) reserve() string { return filepath.Join(filepath.Dir(s.path), reserveFile) }

@@ -58,7 +58,7 @@ func (s *Store) usage(id string) (Usage, error) {
 	return u, nil
 }
 
-// journalFile tells whether a file of that name belongs to a journal.
+// journalFile reports whether a file of that name belongs to a journal.
 func journalFile(name string) bool {
 	_, _, data := SegmentOffset(DataFile, name)
 	_, _, index := SegmentOffset(IndexFile, name)

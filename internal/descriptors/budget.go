@@ -10,7 +10,8 @@ import (
 	"github.com/evertty/evertty/internal/proc"
 )
 
-// ErrExhausted means that what is new has to wait because the server has few file descriptors left, which what runs may need.
+// ErrExhausted means that what is new has to wait because the server has few file descriptors left, which what runs may
+// need.
 var ErrExhausted = errors.New("the server has too few file descriptors left for this")
 
 // What a new thing may need here while it starts, in descriptors; afterwards most have fewer.
@@ -21,7 +22,8 @@ const (
 	viewer   = 1  // besides its connection, which is there already: a journal that it catches up from
 )
 
-// The reserve that new things leave alone: what runs needs it for the next segment of a journal, snapshots, the database, looks at /proc, and requests that end something.
+// The reserve that new things leave alone: what runs needs it for the next segment of a journal, snapshots, the
+// database, looks at /proc, and requests that end something.
 const (
 	reservePart            = 8 // of the limit: one in so many
 	minReserve, maxReserve = 32, 512
@@ -45,7 +47,8 @@ func (d *Budget) Take(n int) (release func(), err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if reserve := reserveOf(limit); open+d.promised+n > limit-reserve {
-		return nil, fmt.Errorf("%w: %d of %d are open, and %d are kept for what runs; end something, or start the server with a higher limit (ulimit -n, LimitNOFILE)", ErrExhausted,
+		return nil, fmt.Errorf("%w: %d of %d are open, and %d are kept for what runs; end something, or start the "+
+			"server with a higher limit (ulimit -n, LimitNOFILE)", ErrExhausted,
 			open, limit, reserve)
 	}
 	d.promised += n
@@ -56,7 +59,7 @@ func (d *Budget) Take(n int) (release func(), err error) {
 	}, nil
 }
 
-// RoomForViewer tells whether there is room for one more viewer. Errors: ErrExhausted.
+// RoomForViewer reports whether there is room for one more viewer. Errors: ErrExhausted.
 func (d *Budget) RoomForViewer() error {
 	release, err := d.Take(viewer)
 	if err == nil {
@@ -65,7 +68,8 @@ func (d *Budget) RoomForViewer() error {
 	return err
 }
 
-// RoomForConnection tells whether there is room for one more connection: until half of the reserve is used up, so that requests that end something get through.
+// RoomForConnection reports whether there is room for one more connection: until half of the reserve is used up, so that
+// requests that end something get through.
 func RoomForConnection() bool {
 	open, limit, err := proc.Descriptors()
 	return err != nil || open <= limit-reserveOf(limit)/2

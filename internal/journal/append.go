@@ -67,7 +67,7 @@ func (j *Journal) Write(p []byte) error {
 	return failed
 }
 
-// outOfOutput tells whether a source failed because it is empty, which is not
+// outOfOutput reports whether a source failed because it is empty, which is not
 // the disk's fault.
 func outOfOutput(err error) bool {
 	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)

@@ -188,7 +188,7 @@ func (j *Journal) compress(d *os.Root, s segment) (saved int64, err error) {
 	return before - info.Size() - packed.disk, datadir.SyncDir(d)
 }
 
-// same tells whether compressed data are the plain ones.
+// same reports whether compressed data are the plain ones.
 func (j *Journal) same(d *os.Root, packed *segment, raw io.ReaderAt) error {
 	data, err := openData(d, packed)
 	if err != nil {

@@ -260,7 +260,7 @@ func (s *segmentReader) output(r *Reader, bound uint64) (e Entry, ok bool) {
 	}, true
 }
 
-// unsure tells whether data behind the last mark may be anything: their index is
+// unsure reports whether data behind the last mark may be anything: their index is
 // damaged, or its end is missing.
 func (s *segmentReader) unsure() bool {
 	return s.broken || s.view.final && !s.scan.started || s.view.next && !s.scan.sealed

@@ -17,7 +17,7 @@ var plainASCII, plainUTF8 = func() (ascii, text [256]bool) {
 	return ascii, text
 }()
 
-// Append appends s as the inside of a JSON string and tells whether s is UTF-8.
+// Append appends s as the inside of a JSON string and reports whether s is UTF-8.
 // A byte that is not becomes one U+FFFD. It is much faster than encoding/json, and
 // needs no copy of s: output comes in hundreds of megabytes.
 func Append(b, s []byte) ([]byte, bool) {

@@ -37,7 +37,8 @@ func New() *Set {
 	m.snapshotSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_snapshot_seconds",
 		Help: "Time to encode a snapshot.", Buckets: prometheus.ExponentialBuckets(50e-6, 4, 8)})
 	m.Recovery = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_recovery_seconds",
-		Help: "Time to bring a terminal's screen back from disk.", Buckets: prometheus.ExponentialBuckets(100e-6, 4, 8)})
+		Help:    "Time to bring a terminal's screen back from disk.",
+		Buckets: prometheus.ExponentialBuckets(100e-6, 4, 8)})
 	m.resyncs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evertty_viewer_snapshots_total",
 		Help: "Snapshots given to viewers, by reason."}, []string{"reason"})
 	m.reconnects = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_reconnects_total",
@@ -49,11 +50,15 @@ func New() *Set {
 	m.Cleaned = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evertty_cleaned_total",
 		Help: "Terminals ended or freed, and shells ended, without anybody asking, by reason."}, []string{"reason"})
 	m.commands = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evertty_exec_commands_total",
-		Help: "Commands of exec shells that have ended, by result: ok (exit code 0), failed, timeout or cancelled."}, []string{"result"})
+		Help: "Commands of exec shells that have ended, by result: ok (exit code 0), failed, timeout or cancelled."},
+		[]string{"result"})
 	m.commandSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_exec_seconds",
-		Help: "Time from the start of a shell's command to its end.", Buckets: prometheus.ExponentialBuckets(500e-6, 4, 12)})
-	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.Registry.MustRegister(m.snapshotBytes, m.snapshotSeconds, m.Recovery, m.resyncs, m.reconnects, m.FailedRecoveries, m.BadSnapshots, m.Cleaned,
+		Help:    "Time from the start of a shell's command to its end.",
+		Buckets: prometheus.ExponentialBuckets(500e-6, 4, 12)})
+	m.Registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.Registry.MustRegister(m.snapshotBytes, m.snapshotSeconds, m.Recovery, m.resyncs, m.reconnects, m.FailedRecoveries,
+		m.BadSnapshots, m.Cleaned,
 		m.commands, m.commandSeconds)
 	return m
 }

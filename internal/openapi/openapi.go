@@ -241,7 +241,7 @@ func securityOf(r httpapi.Route) list {
 	return nil
 }
 
-// isOpen tells whether a route asks for nothing.
+// isOpen reports whether a route asks for nothing.
 func isOpen(r httpapi.Route) bool { return r.Path == "/healthz" || r.Path == "/readyz" }
 
 // responsesOf are the responses of a route by status: those that it names and those implied.

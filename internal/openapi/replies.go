@@ -69,7 +69,8 @@ var replies = []response{
 		other: []content{
 			{"application/x-asciicast", `{"type": "string"}`,
 				"{\"version\":3,\"term\":" +
-					"{\"cols\":80,\"rows\":24,\"type\":\"xterm-256color\"},\"timestamp\":1504467315,\"command\":\"bash " +
+					"{\"cols\":80,\"rows\":24,\"type\":\"xterm-256color\"},\"timestamp\":1504467315," +
+					"\"command\":\"bash " +
 					"-l\"}\n[0.000, \"o\", \"$ \"]\n[1.001, \"o\", \"ls\\r\\n\"]\n[0.887, \"x\", \"0\"]\n"},
 			{"application/octet-stream", `{"type": "string"}`, ""},
 		},

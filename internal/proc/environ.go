@@ -26,13 +26,13 @@ var runtimeNames = map[string]bool{
 	"GOCOVERDIR": true,
 }
 
-// Inherited tells whether a child may inherit the variable.
+// Inherited reports whether a child may inherit the variable.
 func Inherited(name string) bool {
 	return inherited[name] || strings.HasPrefix(name, "LC_") ||
 		strings.HasPrefix(name, "XDG_") && strings.HasSuffix(name, "_HOME")
 }
 
-// plain tells whether anybody may see a variable (NAME=VALUE).
+// plain reports whether anybody may see a variable (NAME=VALUE).
 func plain(pair string) bool {
 	name, _, ok := strings.Cut(pair, "=")
 	return ok && (Inherited(name) || runtimeNames[name])
@@ -114,7 +114,7 @@ func overwriteMemory(text []byte, start int64) error {
 }
 
 // blank fills with zeros what of an environment (entries that end with NUL) PlainEnviron does not let through, and
-// tells whether there was any.
+// reports whether there was any.
 func blank(text []byte) (changed bool) {
 	for rest := text; len(rest) > 0; {
 		entry, after, _ := bytes.Cut(rest, []byte{0})

@@ -120,7 +120,7 @@ func (f *family) forget(t *table) {
 // initPID is the first process, which nobody ends.
 const initPID = 1
 
-// older tells whether one of the processes was started at or before a time.
+// older reports whether one of the processes was started at or before a time.
 func older(list []Process, limit uint64) bool {
 	return slices.ContainsFunc(list, func(p Process) bool { return p.Start <= limit })
 }

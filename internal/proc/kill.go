@@ -91,7 +91,7 @@ func (k *killer) members() ([]Process, error) {
 	return k.family.members(t, k.tty()), nil
 }
 
-// hangUp sends SIGHUP and SIGCONT, also to those started meanwhile, and tells whether all are gone before KillGrace is
+// hangUp sends SIGHUP and SIGCONT, also to those started meanwhile, and reports whether all are gone before KillGrace is
 // over or ctx ends.
 func (k *killer) hangUp(ctx context.Context) (gone bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, KillGrace)
@@ -186,7 +186,7 @@ func (s seen) fresh(list []Process) []Process {
 	return fresh
 }
 
-// waitGone waits until none of the list runs, and tells whether it came to that before ctx ended.
+// waitGone waits until none of the list runs, and reports whether it came to that before ctx ended.
 func waitGone(ctx context.Context, list []Process) bool {
 	pause := endPollMin
 	timer := time.NewTimer(pause)

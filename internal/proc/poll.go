@@ -26,7 +26,7 @@ func Pollable(fd int, name string) (file *os.File, conn syscall.RawConn, err err
 	return nil, nil, err
 }
 
-// Ready tells whether one of the events of poll(2) is true of a descriptor now.
+// Ready reports whether one of the events of poll(2) is true of a descriptor now.
 func Ready(fd int, events int16) bool {
 	list := []unix.PollFd{{Fd: int32(fd), Events: events}}
 	for {
@@ -37,5 +37,5 @@ func Ready(fd int, events int16) bool {
 	}
 }
 
-// HasEnded tells whether the process of a pidfd has ended, reaped or not.
+// HasEnded reports whether the process of a pidfd has ended, reaped or not.
 func HasEnded(pidfd int) bool { return Ready(pidfd, unix.POLLIN) }

@@ -44,10 +44,10 @@ func Find(pid int) (p Process, ok bool) {
 	return read(strconv.Itoa(pid), buf[:])
 }
 
-// is tells whether other is exactly this process.
+// is reports whether other is exactly this process.
 func (p Process) is(other Process) bool { return p.PID == other.PID && p.Start == other.Start }
 
-// Alive tells whether exactly this process still runs.
+// Alive reports whether exactly this process still runs.
 func (p Process) Alive() bool {
 	now, ok := Find(p.PID)
 	return ok && now.Start == p.Start && !now.Ended

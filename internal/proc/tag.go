@@ -92,7 +92,7 @@ const idleScans = 8
 // been looked at, but its group is not. Everything in the group of a tagged process must have the same tag, as it has
 // when the program that was started with it leads a session (Plan.Exec). This process and starter, another that
 // executes plans and so has a tag for moments, are spared with their process groups; 0 is no starter. It does not wait
-// for their end. found tells whether there was one. Errors: the kernel's, when /proc cannot be read.
+// for their end. found reports whether there was one. Errors: the kernel's, when /proc cannot be read.
 func KillTagged(ctx context.Context, tag uint64, starter int) (found bool, err error) {
 	spared := sparedBy(os.Getpid(), starter)
 	for idle := 0; idle < idleScans && ctx.Err() == nil; idle++ {

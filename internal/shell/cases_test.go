@@ -48,7 +48,7 @@ func alive(t testing.TB, s *Shell) {
 	}
 }
 
-// processRuns tells whether a process runs.
+// processRuns reports whether a process runs.
 func processRuns(pid string) bool {
 	n, err := strconv.Atoi(strings.TrimSpace(pid))
 	p, ok := proc.Find(n)

@@ -81,7 +81,7 @@ func withKeeper(m *testing.M) int {
 	return code
 }
 
-// endKeeper closes a connection and ends its keeper, and tells whether it has ended: one that lives makes its socket
+// endKeeper closes a connection and ends its keeper, and reports whether it has ended: one that lives makes its socket
 // and lock again in a directory that is being removed. It ignores SIGTERM until it has heard that everything was
 // released.
 func endKeeper(client *keeper.Client) bool {

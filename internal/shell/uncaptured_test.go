@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// names tells whether lost says that what a command changed is gone.
+// names reports whether lost says that what a command changed is gone.
 func names(lost []string, id string) bool {
 	return slices.ContainsFunc(lost, func(line string) bool { return strings.Contains(line, "command "+id+" changed") })
 }

@@ -29,7 +29,7 @@ func InHome(dir string) string {
 	return filepath.Join(Home(), dir)
 }
 
-// Exists tells whether path is absolute and a directory, links followed.
+// Exists reports whether path is absolute and a directory, links followed.
 func Exists(path string) bool {
 	i, err := os.Stat(path)
 	return err == nil && i.IsDir() && filepath.IsAbs(path)

@@ -44,7 +44,8 @@ func openRecorded(t *testing.T, dir string, change ...func(*supervisor.Config)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := supervisor.Config{Engine: vt10x.New, Records: db, Record: store.Config{Store: db.Conversations(), Files: files}}
+	c := supervisor.Config{Engine: vt10x.New, Records: db,
+		Record: store.Config{Store: db.Conversations(), Files: files}}
 	for _, f := range change {
 		f(&c)
 	}

@@ -37,7 +37,7 @@ func (m *Registry) checkpointAll() {
 }
 
 // checkpoint writes the terminal's snapshot and record if it has changed since the last time.
-// It tells whether the disk has the current screen then.
+// It reports whether the disk has the current screen then.
 func (t *Terminal) checkpoint() bool {
 	if t.process == nil {
 		return true // it had ended before this server started: nothing changes
@@ -58,7 +58,7 @@ func (t *Terminal) checkpoint() bool {
 	return saved
 }
 
-// saveScreen writes the snapshot and tells whether it did. It reads the screen with the lock
+// saveScreen writes the snapshot and reports whether it did. It reads the screen with the lock
 // held, or an older screen could be written after a newer. Then the journal may drop what is
 // older than both snapshots on disk.
 func (t *Terminal) saveScreen() bool {

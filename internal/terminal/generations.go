@@ -46,7 +46,7 @@ func (m *Registry) current(id string) *Terminal {
 	return m.byID[id]
 }
 
-// purgeEnded purges an ended terminal to free space, and tells whether it did. It does
+// purgeEnded purges an ended terminal to free space, and reports whether it did. It does
 // nothing while somebody restarts or deletes the terminal.
 func (m *Registry) purgeEnded(t *Terminal) (removed bool, err error) {
 	if !t.generations.tryLock() {

@@ -88,7 +88,7 @@ func (t *Terminal) worked(kind failure) {
 	}
 }
 
-// failing tells whether a failure lasts.
+// failing reports whether a failure lasts.
 func (t *Terminal) failing(kind failure) bool { return t.failures[kind].Load() != nil }
 
 // NoteCleanup notes that space cannot be freed; nil means that it can.

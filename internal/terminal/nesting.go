@@ -72,7 +72,7 @@ func (m *Registry) around(in Inside) []string {
 	return slices.Compact(ids)
 }
 
-// reaches tells whether one of the wanted terminals is shown in from, directly or through
+// reaches reports whether one of the wanted terminals is shown in from, directly or through
 // others. The lock is held.
 func (n *nesting) reaches(from string, wanted []string) bool {
 	seen, next := map[string]bool{from: true}, []string{from}

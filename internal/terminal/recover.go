@@ -191,7 +191,7 @@ func (t *Terminal) restoreRunning(k *keeper.Kept) error {
 	return nil
 }
 
-// positionUnknown tells whether no file has a position of the output: the terminal was created
+// positionUnknown reports whether no file has a position of the output: the terminal was created
 // while the disk was full, or all files were removed.
 func (t *Terminal) positionUnknown() bool {
 	s := t.registry.cfg.Store

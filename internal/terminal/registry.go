@@ -72,7 +72,7 @@ type Hooks struct {
 	// Authorize comes before input, and after a start. An error refuses the input and ends
 	// the started program.
 	Authorize func(context.Context, *Terminal) error
-	// Paused tells whether the processes of a session are stopped on purpose.
+	// Paused reports whether the processes of a session are stopped on purpose.
 	Paused func(session string) bool
 	// Next returns the directory and environment for the next program of an ended terminal.
 	Next func(*Terminal) (dir string, env map[string]string)
@@ -235,7 +235,7 @@ func (m *Registry) All() []*Terminal {
 	return out
 }
 
-// RoomForViewer tells whether one more viewer has descriptors. Errors: descriptors.ErrExhausted.
+// RoomForViewer reports whether one more viewer has descriptors. Errors: descriptors.ErrExhausted.
 func (m *Registry) RoomForViewer() error { return m.cfg.Descriptors.RoomForViewer() }
 
 // Changed returns a channel that gets a value when what ListJSON returns may have changed,

@@ -61,7 +61,7 @@ func (t *Terminal) run() {
 	t.finish()
 }
 
-// Flooded tells whether the program prints faster than its output is read.
+// Flooded reports whether the program prints faster than its output is read.
 func (t *Terminal) Flooded() bool { return time.Since(time.Unix(0, t.flooded.Load())) <= floodLasts }
 
 // noteAnswered notes in the journal that queries before seq get their answers now, so that the

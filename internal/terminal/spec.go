@@ -44,7 +44,7 @@ const (
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// CheckName tells whether s can name a session or a terminal. Errors: ErrInvalid.
+// CheckName reports whether s can name a session or a terminal. Errors: ErrInvalid.
 func CheckName(what, s string) error {
 	if !nameForm.MatchString(s) || s == "." || s == ".." {
 		return fmt.Errorf("%w: %s %.80q: 1 to 64 letters, digits, '.', '_' or '-' are allowed", ErrInvalid, what, s)
@@ -52,7 +52,7 @@ func CheckName(what, s string) error {
 	return nil
 }
 
-// CheckSize tells whether a screen can have that size. Errors: ErrInvalid.
+// CheckSize reports whether a screen can have that size. Errors: ErrInvalid.
 func CheckSize(cols, rows int) error {
 	for _, v := range []struct {
 		name string

@@ -116,7 +116,7 @@ func (l *lazyHub) facts() (f stream.Facts) {
 	return f
 }
 
-// In tells whether the terminal belongs to a session; every one belongs to "".
+// In reports whether the terminal belongs to a session; every one belongs to "".
 func (t *Terminal) In(session string) bool { return session == "" || t.spec.Session == session }
 
 // Cwd is the last known directory of the program.
@@ -126,16 +126,16 @@ func (t *Terminal) Cwd() string {
 	return t.cwd.dir
 }
 
-// Deleted tells whether the terminal was taken off the lists.
-// Deleted tells whether the terminal was taken off the lists.
+// Deleted reports whether the terminal was taken off the lists.
+// Deleted reports whether the terminal was taken off the lists.
 func (t *Terminal) Deleted() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return !t.deleted.IsZero()
 }
 
-// Running tells whether the program runs, as far as is known.
-// Running tells whether the program runs, as far as is known.
+// Running reports whether the program runs, as far as is known.
+// Running reports whether the program runs, as far as is known.
 func (t *Terminal) Running() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -233,7 +233,7 @@ func (t *Terminal) Exit() *stream.Exit {
 // that came later.
 func (t *Terminal) StartSeq() uint64 { return t.startSeq }
 
-// WasRunning tells whether the terminal came back from disk with a record that says running.
+// WasRunning reports whether the terminal came back from disk with a record that says running.
 func (t *Terminal) WasRunning() bool { return t.restored != nil && t.restored.State == StateRunning }
 
 // AttachedViewers is the number of viewers, hidden ones included.

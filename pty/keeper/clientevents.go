@@ -199,7 +199,7 @@ func (c *Client) started(call *call, p protocol.Packet) error {
 	return nil
 }
 
-// abandon stops waiting for an answer, and tells whether there was none yet. What the keeper holds because of the
+// abandon stops waiting for an answer, and reports whether there was none yet. What the keeper holds because of the
 // request is released when the answer comes, or when there is a keeper again.
 func (c *Client) abandon(l *link, call *call) bool {
 	if !l.leave(call) {

@@ -70,7 +70,7 @@ func dirOf(line []byte) (string, bool) {
 	return "", false
 }
 
-// isOurs tells whether a process is this user's. The owner of its files in /proc does not say so: those of an
+// isOurs reports whether a process is this user's. The owner of its files in /proc does not say so: those of an
 // undumpable one are root's.
 func isOurs(pid int) bool {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")

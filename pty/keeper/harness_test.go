@@ -129,7 +129,7 @@ func (p *place) connect(release string) *keeper.Client {
 	return c
 }
 
-// vacant tells whether no keeper lives here.
+// vacant reports whether no keeper lives here.
 func (p *place) vacant() bool {
 	f, err := os.OpenFile(filepath.Join(p.dir, "keeper.lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -59,7 +59,7 @@ func (c *Client) find(ctx context.Context) (*link, error) {
 	}
 }
 
-// absent tells whether an error of dial means that there is no keeper.
+// absent reports whether an error of dial means that there is no keeper.
 func absent(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED)
 }

@@ -39,7 +39,7 @@ type call struct {
 	abandoned bool      // whoever waited has left: what was started is released
 }
 
-// begins tells whether a program is started.
+// begins reports whether a program is started.
 func (c *call) begins() bool { return c.op == protocol.OpStart || c.op == protocol.OpRun }
 
 // begin notes a request. When the link is over it is noted nowhere: sending it will fail.
@@ -123,7 +123,7 @@ func (l *link) upgraded(p protocol.Packet) {
 	}
 }
 
-// leave marks a request as abandoned and tells whether it was unanswered.
+// leave marks a request as abandoned and reports whether it was unanswered.
 func (l *link) leave(call *call) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

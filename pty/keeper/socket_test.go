@@ -55,7 +55,7 @@ func TestForeignSocket(t *testing.T) {
 	}
 }
 
-// ended tells whether a process is no more: this one reaps the keepers it started.
+// ended reports whether a process is no more: this one reaps the keepers it started.
 func ended(pid int) bool {
 	return unix.Kill(pid, 0) == unix.ESRCH
 }

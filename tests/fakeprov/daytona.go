@@ -119,7 +119,7 @@ func (s *Server) daytonaList(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, map[string]any{"items": items})
 }
 
-// labelled tells whether have has everything that is wanted.
+// labelled reports whether have has everything that is wanted.
 func labelled(have, want map[string]string) bool {
 	for k, v := range want {
 		if have[k] != v {

@@ -7,7 +7,7 @@ import "time"
 // pace is the time between two looks: short beside what a program takes to start, and no load on the machine.
 const pace = 3 * time.Millisecond
 
-// Until looks until fact is true, and tells whether it came to that within limit. It looks at least once, and once
+// Until looks until fact is true, and reports whether it came to that within limit. It looks at least once, and once
 // more at the end.
 func Until(limit time.Duration, fact func() bool) bool {
 	tick := time.NewTicker(pace)

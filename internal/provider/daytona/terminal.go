@@ -164,7 +164,7 @@ func (c *connection) lost(err error) error {
 	return fmt.Errorf("daytona: %w: %s", provider.ErrUnreachable, c.d.client.Redact(err.Error()))
 }
 
-// control tells whether a text message is about the connection.
+// control reports whether a text message is about the connection.
 func control(data []byte) bool {
 	var c struct{ Type string }
 	return json.Unmarshal(data, &c) == nil && c.Type == "control"

@@ -99,7 +99,7 @@ func (w *place) gone(t *testing.T, name string) {
 	})
 }
 
-// untaken tells whether the job is still in a directory.
+// untaken reports whether the job is still in a directory.
 func untaken(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, "job"))
 	return !errors.Is(err, fs.ErrNotExist)

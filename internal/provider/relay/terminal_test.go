@@ -111,7 +111,8 @@ func TestTerminalCodes(t *testing.T) {
 func TestTerminalSize(t *testing.T) {
 	t.Parallel()
 	w := rent(t)
-	s := show(t, w.job(t, nil, program("while read -r line; do case $line in size) stty size;; end) exit 5;; esac; done")))
+	s := show(t, w.job(t, nil, program("while read -r line; do case $line in size) stty size;; end) exit 5;; esac; "+
+		"done")))
 	s.types(t, "size\r")
 	s.shows(t, "27 83\r\n")
 	for _, size := range []struct {
@@ -143,7 +144,8 @@ func TestTerminalCopiesExactly(t *testing.T) {
 	s.shows(t, "READY")
 	var all bytes.Buffer
 	for all.Len() < 300_000 {
-		all.WriteByte(byte(all.Len() * all.Len() >> 8)) // every byte, Ctrl-C and NUL too, in pieces that are no characters
+		// every byte, Ctrl-C and NUL too, in pieces that are no characters
+		all.WriteByte(byte(all.Len() * all.Len() >> 8))
 	}
 	s.types(t, all.String())
 	if code := s.ends(t); code != 6 {

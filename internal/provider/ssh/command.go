@@ -35,7 +35,8 @@ func (c *command) began() bool { return c.pid.Load() != 0 }
 // shows of it, that reads so many bytes of script from its input, and nothing of what follows. The script is one that
 // whole has made, for the connection may end within it.
 func bootLine(n int, tag string) channelRequest {
-	return channelRequest{"exec", fmt.Sprintf(`exec env %s=%s bash -c 'eval "$(head -c %d)"'`, bash.TagVariable, tag, n)}
+	return channelRequest{"exec",
+		fmt.Sprintf(`exec env %s=%s bash -c 'eval "$(head -c %d)"'`, bash.TagVariable, tag, n)}
 }
 
 // run runs the script and returns its exit code. Errors: ErrNotFound and ErrNotStarted when the instance is gone,

@@ -64,13 +64,14 @@ func (c *connection) keep(h *host) {
 	}
 }
 
-// channelRequest is what a channel is asked for (RFC 4254 section 6.5): "exec" with a command line, "subsystem" with a name.
+// channelRequest is what a channel is asked for (RFC 4254 section 6.5): "exec" with a command line, "subsystem" with a
+// name.
 type channelRequest struct{ request, text string }
 
-// session is connection.session on a connection with room. One from before may have ended without anybody having noticed
-// yet: then the server has certainly not begun, and the call goes to another. The one that this call made itself is the
-// last, for what fails at once would do so again. A connection's age does not tell these apart: a young one breaks like
-// any other.
+// session is connection.session on a connection with room. One from before may have ended without anybody having
+// noticed yet: then the server has certainly not begun, and the call goes to another. The one that this call made
+// itself is the last, for what fails at once would do so again. A connection's age does not tell these apart: a young
+// one breaks like any other.
 func (h *host) session(ctx context.Context, want channelRequest,
 	prepare func(ssh.Channel) error) (*connection, func(), ssh.Channel, <-chan *ssh.Request, error) {
 	for {

@@ -20,19 +20,20 @@ import (
 
 // Bounds of ssh.
 const (
-	dialTimeout     = 15 * time.Second       // to a connection, with its handshake
-	keepaliveEvery  = 15 * time.Second       // between two questions whether a server still answers
-	silenceLimit    = 10 * time.Second       // after which one that does not is gone
-	idleLimit       = 5 * time.Minute        // after which an unused connection is closed
-	maxChannels     = 8                      // at the same time on one connection: OpenSSH allows 10 (MaxSessions)
-	maxEndChannels  = 2                      // the other two, for ending commands
-	maxConnections  = 4                      // at the same time to one host
-	quietLimit      = 250 * time.Millisecond // of silence ends the output of an ended command that something still holds
-	drainLimit      = 10 * time.Second       // ends it in any case
-	refusedPause    = 50 * time.Millisecond  // until a channel for that is asked for again
-	maxReply        = 64 << 10               // bytes that a script of our own may print
-	maxTerminalLine = 64 << 10               // bytes of a terminal's command line with its variables
-	defaultDir      = ".evertty"             // in the home directory
+	dialTimeout    = 15 * time.Second // to a connection, with its handshake
+	keepaliveEvery = 15 * time.Second // between two questions whether a server still answers
+	silenceLimit   = 10 * time.Second // after which one that does not is gone
+	idleLimit      = 5 * time.Minute  // after which an unused connection is closed
+	maxChannels    = 8                // at the same time on one connection: OpenSSH allows 10 (MaxSessions)
+	maxEndChannels = 2                // the other two, for ending commands
+	maxConnections = 4                // at the same time to one host
+	// of silence ends the output of an ended command that something still holds
+	quietLimit      = 250 * time.Millisecond
+	drainLimit      = 10 * time.Second      // ends it in any case
+	refusedPause    = 50 * time.Millisecond // until a channel for that is asked for again
+	maxReply        = 64 << 10              // bytes that a script of our own may print
+	maxTerminalLine = 64 << 10              // bytes of a terminal's command line with its variables
+	defaultDir      = ".evertty"            // in the home directory
 )
 
 // Config says which machines there are and how they are known. Nothing of it is taken from ~/.ssh/config.

@@ -5,7 +5,7 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// Exited tells whether a child has ended, whatever has its number by now.
+// Exited reports whether a child has ended, whatever has its number by now.
 func Exited(c *pty.Child) bool {
 	over := true // also when Wait has returned, which closes the descriptor
 	_ = c.SyscallConn().Control(func(fd uintptr) { over, _ = shelldir.Poll(int(fd)) })

@@ -23,7 +23,7 @@ func (c *Clock) Stop(since time.Time) {
 	c.stopped, c.since, c.resumed = true, since, make(chan struct{})
 }
 
-// Stopped tells whether the clock is stopped, and since when it is or was at last.
+// Stopped reports whether the clock is stopped, and since when it is or was at last.
 func (c *Clock) Stopped() (since time.Time, stopped bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

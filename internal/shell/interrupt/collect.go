@@ -22,7 +22,7 @@ const (
 	stopLimit = 50 * time.Millisecond
 )
 
-// stop stops a process and tells whether it is there. Whoever cannot be stopped, for it is another user's or hangs in
+// stop stops a process and reports whether it is there. Whoever cannot be stopped, for it is another user's or hangs in
 // the kernel, counts as stopped.
 func (i *interruption) stop(p proc.Process) bool {
 	before, was := proctree.StatusOf(p.PID).State, i.seen[p.PID]
@@ -97,7 +97,7 @@ func (i *interruption) children(shell int) []proc.Process {
 	return slices.DeleteFunc(proctree.Children(shell), i.Earlier.Has)
 }
 
-// forked tells whether a process was just forked: it still has bash's handlers, and SIGINT would be lost or make it a
+// forked reports whether a process was just forked: it still has bash's handlers, and SIGINT would be lost or make it a
 // second bash. For who stops the process when it is none, async says that it is a fork of bash that ignores SIGINT.
 func (i *interruption) forked(p proc.Process) (just, async bool) {
 	s := proctree.StatusOf(p.PID)
@@ -108,7 +108,7 @@ func (i *interruption) forked(p proc.Process) (just, async bool) {
 	return caught && len(proctree.Children(p.PID)) == 0, ignored
 }
 
-// isShell tells whether a process is a fork of bash that has not become something else.
+// isShell reports whether a process is a fork of bash that has not become something else.
 func (i *interruption) isShell(pid int) bool {
 	return i.executable != "" && executableOf(pid) == i.executable
 }
@@ -125,7 +125,7 @@ func executableOf(pid int) string {
 	return exe + "\x00" + string(words)
 }
 
-// waitsForProcessor tells whether a process has not run for forkLimit, and would.
+// waitsForProcessor reports whether a process has not run for forkLimit, and would.
 func waitsForProcessor(pid int) bool {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/schedstat") // nanoseconds on a processor come first
 	if err != nil {

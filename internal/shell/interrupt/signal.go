@@ -55,7 +55,7 @@ func (i *interruption) continueIf(which func(proc.Process) bool) {
 	i.stopped = slices.DeleteFunc(i.stopped, which)
 }
 
-// mayStop tells whether a process may be stopped without its shell taking it for suspended, as one with job control
+// mayStop reports whether a process may be stopped without its shell taking it for suspended, as one with job control
 // would.
 func (i *interruption) mayStop(p proc.Process) bool {
 	own, err1 := unix.Getpgid(i.Bash.PID)
@@ -94,7 +94,7 @@ func (i *interruption) awaitExit(list []proc.Process) error {
 	return nil
 }
 
-// endedOfSIGINT tells whether a process has ended of SIGINT.
+// endedOfSIGINT reports whether a process has ended of SIGINT.
 func endedOfSIGINT(p proc.Process) bool {
 	status, ok := p.Status()
 	return ok && status.Signaled() && status.Signal() == syscall.SIGINT

@@ -491,7 +491,7 @@ func BenchmarkCopier(b *testing.B) {
 	}
 }
 
-// truncated tells whether a log misses output.
+// truncated reports whether a log misses output.
 func truncated(l *Log) bool { return l.CutReason() != "" }
 
 // writeError is why the disk did not take all.

@@ -21,7 +21,7 @@ func Tag(p *proc.Plan, dir string) {
 	p.Tag = proc.TagOf(dir)
 }
 
-// Tagged tells whether a process was started by the shell of a directory or by what that has started: by its number
+// Tagged reports whether a process was started by the shell of a directory or by what that has started: by its number
 // tag (see [proc.Tag]), the same for every server and every process of the shell, or by its environment.
 func Tagged(dir string, pid int) bool {
 	if proc.Tag(pid) == proc.TagOf(dir) {

@@ -20,7 +20,7 @@ import (
 // Starts are the start times of processes by their ids. Both together identify a process: ids are reused.
 type Starts map[int]uint64
 
-// Has tells whether a process is among them.
+// Has reports whether a process is among them.
 func (s Starts) Has(p proc.Process) bool { return s[p.PID] == p.Start && p.Start != 0 }
 
 // FormatStarts is a list of processes as text for a record; ParseStarts reads it.

@@ -36,11 +36,11 @@ func (b *Bash) builtin(name string) string {
 	return `\` + name
 }
 
-// hasBraces tells whether {, } and ! mean what they are for: unlike the name of a command a reserved word cannot be
+// hasBraces reports whether {, } and ! mean what they are for: unlike the name of a command a reserved word cannot be
 // kept from being an alias.
 func (b *Bash) hasBraces() bool { return !b.Aliases && !b.Snapshot.HasAlias("{", "}", "!") }
 
-// hasErrTrap tells whether the user has an ERR trap. Under set -e it does not count: ! would suspend that for the whole
+// hasErrTrap reports whether the user has an ERR trap. Under set -e it does not count: ! would suspend that for the whole
 // command.
 func (b *Bash) hasErrTrap() bool {
 	return b.hasBraces() && !b.Relayed && b.Snapshot.HasTrap("ERR") && !b.Snapshot.HasOption("errexit")

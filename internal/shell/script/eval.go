@@ -47,7 +47,7 @@ func (c *Command) source() (string, error) {
 	return c.write(shelldir.EvalFile, list+line+"\n")
 }
 
-// evalUnseen tells whether the shell can be told to eval a text and nobody sees it. An ERR trap is kept from it by an
+// evalUnseen reports whether the shell can be told to eval a text and nobody sees it. An ERR trap is kept from it by an
 // inversion, as in invertedGroup.
 func (b *Bash) evalUnseen() bool {
 	s := b.Snapshot

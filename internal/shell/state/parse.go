@@ -18,10 +18,10 @@ type variable struct {
 // element is one of an array's.
 type element struct{ key, value string }
 
-// has tells whether the variable has an attribute.
+// has reports whether the variable has an attribute.
 func (v *variable) has(flag string) bool { return strings.Contains(v.flags, flag) }
 
-// array tells whether it has elements instead of a value.
+// array reports whether it has elements instead of a value.
 func (v *variable) array() bool { return v.has("a") || v.has("A") }
 
 // scanner parses the output of bash that bash could read again.

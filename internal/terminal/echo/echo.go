@@ -129,7 +129,7 @@ func (f *Filter) Control(c rune) {
 	}
 }
 
-// has tells whether the last match of a piece is a span already.
+// has reports whether the last match of a piece is a span already.
 func (f *Filter) has(m *match) bool {
 	return slices.ContainsFunc(f.spans, func(s span) bool { return s.from == m.from && s.to == m.to && m.to > 0 })
 }

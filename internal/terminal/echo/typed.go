@@ -55,7 +55,7 @@ func (y *Typed) Last() (at time.Time, seq uint64) {
 	return y.last, y.lastSeq
 }
 
-// Within tells whether the newest text was typed at most n bytes of output before seq.
+// Within reports whether the newest text was typed at most n bytes of output before seq.
 func (y *Typed) Within(n, seq uint64) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -75,7 +75,7 @@ func (y *Typed) since(seq uint64) (list []piece, version uint64) {
 	return list, y.version
 }
 
-// changed tells whether text was typed after a version.
+// changed reports whether text was typed after a version.
 func (y *Typed) changed(version uint64) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()

@@ -77,7 +77,7 @@ func (w *waiter) beginNow(ctx context.Context) error {
 	return err
 }
 
-// mayEcho tells whether echo has to be ignored and some may be shown at position seq.
+// mayEcho reports whether echo has to be ignored and some may be shown at position seq.
 func (w *waiter) mayEcho(seq uint64) bool { return w.IgnoreEcho && w.t.Typed().Within(maxLocate, seq) }
 
 // own begins to look at a new follower, which others may join then.

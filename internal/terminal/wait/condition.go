@@ -173,16 +173,16 @@ func (c *condition) checkMode() error {
 	return nil
 }
 
-// onText tells whether the condition is about shown text, or its absence.
+// onText reports whether the condition is about shown text, or its absence.
 func (c *condition) onText() bool { return c.pattern != nil }
 
-// forText tells whether the condition is met by shown text.
+// forText reports whether the condition is met by shown text.
 func (c *condition) forText() bool { return c.pattern != nil && !c.Not }
 
-// onModes tells whether the condition is about modes or the screen shown.
+// onModes reports whether the condition is about modes or the screen shown.
 func (c *condition) onModes() bool { return c.For == "mode" || c.For == "alt_screen" }
 
-// onScreen tells whether the condition is about anything that output changes.
+// onScreen reports whether the condition is about anything that output changes.
 func (c *condition) onScreen() bool {
 	return c.onText() || c.onModes() || c.For == "title" || c.For == "cursor"
 }
@@ -195,7 +195,7 @@ type state struct {
 	modes vt.Modes
 }
 
-// holds tells whether a condition about the state is true, without Not.
+// holds reports whether a condition about the state is true, without Not.
 func (c *condition) holds(s state) bool {
 	switch c.For {
 	case "title":

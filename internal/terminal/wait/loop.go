@@ -210,7 +210,7 @@ func (w *waiter) pollOne(c *condition, finished bool) (met bool, in time.Duratio
 	return false, 0
 }
 
-// idle tells whether nothing was printed and nothing typed for d, counted from the
+// idle reports whether nothing was printed and nothing typed for d, counted from the
 // beginning of the wait at the earliest. With Since it needs some output after that.
 // A program that has ended is idle. in is as of poll.
 func (w *waiter) idle(d time.Duration, finished bool) (met bool, in time.Duration) {

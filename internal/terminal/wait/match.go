@@ -52,7 +52,7 @@ func newPattern(p string, regex bool) (*pattern, error) {
 	return &pattern{re: re, multiline: err == nil && namesLF(tree)}, nil
 }
 
-// namesLF tells whether the author of a regular expression means it to match across the
+// namesLF reports whether the author of a regular expression means it to match across the
 // end of a line: it names LF, or has a dot or class that matches everything.
 func namesLF(r *syntax.Regexp) bool {
 	switch r.Op {
@@ -149,7 +149,7 @@ func (p *pattern) places(text []byte) (found [][]int) {
 	return found
 }
 
-// counts tells whether text[i:j] is more than echo, and with since, whether a part of it was
+// counts reports whether text[i:j] is more than echo, and with since, whether a part of it was
 // printed or changed after that, or what followed it on the line was erased after that.
 func (f *finder) counts(l vt.TextLine, text []byte, i, j int) bool {
 	shown := i == j

@@ -22,7 +22,7 @@ var shellNames = []string{"bash", "rbash", "sh", "zsh", "fish", "ksh", "ksh93", 
 // zsh writes before it.
 var continues = regexp.MustCompile(`^[a-z ]*> ?$`)
 
-// prompt tells whether a shell waits for a command. The marks of a program that marks its
+// prompt reports whether a shell waits for a command. The marks of a program that marks its
 // prompts decide alone: the last one begins or ends a prompt, nothing was typed after it, and
 // the same process group has the foreground. Any other program has to be a shell that edits a
 // line, see editing. in is after how long to look again, 0 for when something changes.
@@ -56,7 +56,7 @@ func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
 	return w.editing(), promptIdle
 }
 
-// editing tells whether the text before the cursor looks like the prompt of a line editor
+// editing reports whether the text before the cursor looks like the prompt of a line editor
 // that reads a command. It is not the prompt for the rest of a command. With Since, a part
 // of it was printed after that and is no echo.
 func (w *waiter) editing() bool {

@@ -17,7 +17,7 @@ const (
 	running     = "R'UN'NING"            // typed; what is printed differs
 )
 
-// hasPrompt tells whether a wait for a prompt is met soon.
+// hasPrompt reports whether a wait for a prompt is met soon.
 func hasPrompt(t *testing.T, term *terminal.Terminal, since *uint64) bool {
 	t.Helper()
 	w := wait.Request{Any: []wait.Condition{{For: "prompt"}}, Since: since, Timeout: noPromptFor}

@@ -83,7 +83,7 @@ func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r Request) (Re
 	return result, err
 }
 
-// NotMet tells whether an error of Wait says that no condition was met.
+// NotMet reports whether an error of Wait says that no condition was met.
 func NotMet(err error) bool {
 	return errors.Is(err, terminal.ErrTimeout) || errors.Is(err, terminal.ErrExited)
 }

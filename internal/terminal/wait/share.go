@@ -57,7 +57,7 @@ func (l *followers) newest() *follower {
 	return l.list[len(l.list)-1]
 }
 
-// accepts tells whether a waiter for what comes after seq may join.
+// accepts reports whether a waiter for what comes after seq may join.
 func (o *follower) accepts(seq uint64) bool {
 	return len(o.waiters) > 0 && !o.exclusive && o.seq <= seq && seq-o.seq <= maxJoin
 }

@@ -73,7 +73,7 @@ func (w *waiter) wake() {
 	}
 }
 
-// needs tells whether f is true of a condition.
+// needs reports whether f is true of a condition.
 func (w *waiter) needs(f func(c *condition) bool) bool {
 	for i := range w.conditions {
 		if f(&w.conditions[i]) {
@@ -83,7 +83,7 @@ func (w *waiter) needs(f func(c *condition) bool) bool {
 	return false
 }
 
-// multiline tells whether a pattern may match across the end of a line. Such a waiter looks
+// multiline reports whether a pattern may match across the end of a line. Such a waiter looks
 // at other moments than one for single lines.
 func (w *waiter) multiline() bool {
 	return w.needs(func(c *condition) bool { return c.forText() && c.pattern.multiline })
@@ -240,7 +240,7 @@ func plainText(lines []vt.TextLine, since *uint64) string {
 	return b.String()
 }
 
-// changedAfter tells whether a part of a line was printed or erased after a position.
+// changedAfter reports whether a part of a line was printed or erased after a position.
 func changedAfter(l vt.TextLine, since uint64) bool {
 	for _, at := range l.Offsets {
 		if at > since {

@@ -101,7 +101,7 @@ func (s *Store) shrink() {
 	_, _ = s.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", busyTimeout.Milliseconds()))
 }
 
-// shrinkOnce gives back one step, and tells whether there was one to give.
+// shrinkOnce gives back one step, and reports whether there was one to give.
 func (s *Store) shrinkOnce() bool {
 	s.writing.Lock()
 	defer s.writing.Unlock()

@@ -55,7 +55,7 @@ func (k *keeper) checkDirectory(now time.Time) {
 	}
 }
 
-// socketGone tells whether the socket's name is not the keeper's any more.
+// socketGone reports whether the socket's name is not the keeper's any more.
 func (k *keeper) socketGone() bool {
 	id, err := protocol.SocketOf(k.Dir)
 	k.mu.Lock()
@@ -63,7 +63,7 @@ func (k *keeper) socketGone() bool {
 	return err == nil && id != k.socket
 }
 
-// lost tells whether no server can find this keeper: its lock is nowhere, and with again none could be taken in its
+// lost reports whether no server can find this keeper: its lock is nowhere, and with again none could be taken in its
 // directory.
 func (k *keeper) lost(again bool) bool {
 	k.locking.Lock()
@@ -71,7 +71,7 @@ func (k *keeper) lost(again bool) bool {
 	return !k.lockReleased && k.lockRemoved() && (!again || !k.relock())
 }
 
-// lockRemoved tells whether the file with the lock is at no path any more: it was removed, or its file system is not
+// lockRemoved reports whether the file with the lock is at no path any more: it was removed, or its file system is not
 // mounted. That of a directory that was renamed is at another one, which the kernel knows (proc_pid_fd(5)). What cannot
 // be told is not removed.
 func (k *keeper) lockRemoved() bool {
@@ -87,7 +87,7 @@ func (k *keeper) lockRemoved() bool {
 	return unix.Fstat(lock, &st) == nil && protocol.IDOf(st) != protocol.IDOf(now)
 }
 
-// relock takes a new lock where the directory is there and has no other keeper, and tells whether it did: then servers
+// relock takes a new lock where the directory is there and has no other keeper, and reports whether it did: then servers
 // find this keeper.
 func (k *keeper) relock() bool {
 	lock, err := lockAgain(k.Dir)

@@ -188,7 +188,7 @@ func (k *keeper) next() (int, error) {
 	return fd, errors.Join(err, got)
 }
 
-// over tells whether the keeper is not needed any more, and otherwise makes accept look again when it may not be.
+// over reports whether the keeper is not needed any more, and otherwise makes accept look again when it may not be.
 func (k *keeper) over() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -207,7 +207,7 @@ func (k *keeper) over() bool {
 	return !time.Now().Before(end)
 }
 
-// holds tells whether the keeper holds something, or is about to. The lock is held.
+// holds reports whether the keeper holds something, or is about to. The lock is held.
 func (k *keeper) holds() bool { return len(k.kept) > 0 || k.early != nil }
 
 // changed lets accept look whether the keeper is still needed. The lock is held.

@@ -134,7 +134,7 @@ func (k *keeper) handle(s *session) error {
 	return fmt.Errorf("%w: %s out of turn", protocol.ErrNonsense, p.Op)
 }
 
-// light tells whether a request is part of a shell's command, which comes often and leaves nothing: files that are
+// light reports whether a request is part of a shell's command, which comes often and leaves nothing: files that are
 // held, or released.
 func (k *keeper) light(p protocol.Packet) bool {
 	switch p.Op {

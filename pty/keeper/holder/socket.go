@@ -114,7 +114,7 @@ func (k *keeper) listenAgain() {
 	k.log.Warn("the socket was gone and was made again")
 }
 
-// sameFile tells whether a path leads to an open file.
+// sameFile reports whether a path leads to an open file.
 func sameFile(path string, fd int) bool {
 	var a, b unix.Stat_t
 	return unix.Stat(path, &a) == nil && unix.Fstat(fd, &b) == nil && protocol.IDOf(a) == protocol.IDOf(b)
@@ -145,7 +145,7 @@ func callKeeper(dir string, lock *os.File) error {
 	return unix.PidfdSendSignal(pidfd, unix.SIGUSR1, nil, 0)
 }
 
-// hasLock tells whether a process has the flock(2) of a file: /proc/locks says so of every process; where it is not
+// hasLock reports whether a process has the flock(2) of a file: /proc/locks says so of every process; where it is not
 // readable, the process's descriptors do, which only root and those of an older keeper show.
 func hasLock(pid int, lock *os.File) bool {
 	var st unix.Stat_t
@@ -159,7 +159,7 @@ func hasLock(pid int, lock *os.File) bool {
 	return slices.ContainsFunc(files, func(path string) bool { return sameFile(path, int(lock.Fd())) })
 }
 
-// lists tells whether a text of the form of proc_locks(5) has a flock of a process on the file with that number. The
+// lists reports whether a text of the form of proc_locks(5) has a flock of a process on the file with that number. The
 // device is not compared: some file systems show another one than stat(2).
 func lists(text []byte, pid int, inode uint64) bool {
 	suffix := ":" + strconv.FormatUint(inode, 10)

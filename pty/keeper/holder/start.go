@@ -116,7 +116,7 @@ func (k *keeper) expect(s *session, id string) error {
 	return nil
 }
 
-// room tells whether another program can be held. Errors: EMFILE.
+// room reports whether another program can be held. Errors: EMFILE.
 func room() error {
 	open, limit, err := proc.Descriptors()
 	if err == nil && open > limit-startReserve {

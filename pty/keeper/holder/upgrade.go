@@ -116,7 +116,7 @@ func inherit(files []int, flags int) error {
 	return nil
 }
 
-// resume takes over from the program that this process was before, and tells whether there was one.
+// resume takes over from the program that this process was before, and reports whether there was one.
 func (k *keeper) resume() (bool, error) {
 	number, found := os.LookupEnv(stateVar)
 	if !found {
