@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
 	"time"
@@ -56,12 +55,12 @@ func ExampleClient_Exec() {
 	defer server.Close()
 	c, err := client.New(server.URL, "")
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer c.Close()
 	reply, err := c.Exec(context.Background(), "dev", "", client.ExecRequest{Command: "cd /tmp && pwd"})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	fmt.Printf("%d %s", reply.ExitCode, reply.Stdout)
 	// Output: 0 /tmp
@@ -74,20 +73,20 @@ func ExampleClient_Wait() {
 	defer server.Close()
 	c, err := client.New(server.URL, "")
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer c.Close()
 	ctx := context.Background()
 	sent, err := c.Input(ctx, "build", []byte("make\n"))
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	w, err := c.Wait(ctx, "build",
 		client.WaitRequest{For: "text", Pattern: "pass", Since: &sent.Seq, Timeout: time.Minute})
 	if errors.Is(err, client.ErrTimeout) {
-		log.Fatal("the build takes too long")
+		panic("the build takes too long")
 	} else if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	fmt.Println(w.Text)
 	// Output: all tests pass
@@ -99,12 +98,12 @@ func ExampleClient_Attach() {
 	defer server.Close()
 	c, err := client.New(server.URL, "")
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer c.Close()
 	a, err := c.Attach(context.Background(), "build", client.AttachOptions{})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer a.Close()
 	for {
@@ -112,13 +111,13 @@ func ExampleClient_Attach() {
 		if errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
-			log.Fatal(err)
+			panic(err)
 		}
 		switch e.Kind {
 		case client.KindSnapshot:
 			fmt.Printf("%dx%d %q\n", e.Cols, e.Rows, e.Data)
 			if err := a.Input([]byte("ls\n")); err != nil {
-				log.Fatal(err)
+				panic(err)
 			}
 		case client.KindData:
 			fmt.Printf("%q\n", e.Data)

@@ -35,7 +35,7 @@ func (f *Follower) Stream(ctx context.Context, id string) (*FollowStream, error)
 	return s, nil
 }
 
-// SessionID is the terminal's id, whatever name it was found by.
+// ID is the terminal's id, whatever name it was found by.
 func (s *FollowStream) ID() string { return s.id }
 
 // Next returns the next event. After the exit event it returns io.EOF. Errors: what the

@@ -22,7 +22,7 @@ func (f *Follower) WatchThread(ctx context.Context, id string, since int64, see 
 			var stopped bool
 			before := since
 			stopped, err = watchEvents(s, &since, see)
-			s.Close()
+			_ = s.Close()
 			c.Close()
 			if stopped || err == nil {
 				return err

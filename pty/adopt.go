@@ -236,7 +236,8 @@ func isClosed(state chan struct{}) bool {
 	}
 }
 
-// groupLives reports whether somebody is left in the process group of an adopted child: then its number, which is that of
+// groupLives reports whether somebody is left in the process group of an adopted child: then its number, which is
+// that of
 // its session too, was not given to another process.
 func (c *Child) groupLives() bool {
 	lives := false

@@ -37,7 +37,8 @@ func (d *drainTimer) limit() time.Time {
 	return last
 }
 
-// over reports whether the output has ended: its time is up, and everything the child itself wrote was read for certain.
+// over reports whether the output has ended: its time is up, and everything the child itself wrote was read for
+// certain.
 func (d *drainTimer) over(now time.Time) bool {
 	if d.began.IsZero() || now.Before(d.limit()) {
 		return false

@@ -212,7 +212,8 @@ func rowWrapperRedefined(w *work) {
 	w.redefined("enable -n . unset enable printf", false)
 }
 
-// redefined runs a hostile command in a shell of its own and then others, of every kind; stays reports whether the shell
+// redefined runs a hostile command in a shell of its own and then others, of every kind; stays reports whether the
+// shell
 // has to be the same process after it.
 func (w *work) redefined(hostile string, stays bool) {
 	own, _ := w.newShell(w.session, body{})

@@ -38,7 +38,7 @@ type State struct {
 	LastTurnTransitionReason   *string        `json:"last_turn_transition_reason_code"`
 }
 
-// What a new conversation says.
+// DefaultWorkflowMode is the workflow mode of a new conversation.
 const DefaultWorkflowMode = "execute"
 
 // Normal is the state with defaults where it has none, null for other blank texts, the three

@@ -19,8 +19,8 @@ const (
 	GoneDir = ".gone-" // a terminal that is being removed
 )
 
-// ErrNotFile: something else stands where a file or directory belongs, a
-// symbolic link for instance.
+// ErrNotFile is returned when a path that must be a file or directory is something else, for
+// example a symbolic link.
 var ErrNotFile = errors.New("not a regular file or directory of ours")
 
 // writeFile makes or replaces a file in d so that a crash at any instant leaves

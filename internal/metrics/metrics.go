@@ -63,11 +63,13 @@ func New() *Set {
 	return m
 }
 
+// Snapshot counts an encoded snapshot for viewers.
 func (m *Set) Snapshot(bytes int, took time.Duration) {
 	m.snapshotBytes.Observe(float64(bytes))
 	m.snapshotSeconds.Observe(took.Seconds())
 }
 
+// Resync counts a snapshot by its reason. again says that the viewer was connected before.
 func (m *Set) Resync(r stream.Reason, again bool) {
 	m.resyncs.WithLabelValues(string(r)).Inc()
 	if r == stream.ReasonConnect && again {

@@ -11,6 +11,7 @@ type Notifier struct {
 	watchers map[chan struct{}]struct{}
 }
 
+// Watch returns a channel that gets a value after each Notify; several may become one. stop ends it.
 func (n *Notifier) Watch() (changed <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
 	n.mu.Lock()
@@ -26,6 +27,7 @@ func (n *Notifier) Watch() (changed <-chan struct{}, stop func()) {
 	}
 }
 
+// Notify wakes all watchers. It never blocks.
 func (n *Notifier) Notify() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

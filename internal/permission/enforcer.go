@@ -71,9 +71,8 @@ func (e *Enforcer) Permissions(thread string) Permissions {
 // Check decides about a call without telling anybody. Errors: ErrInvalid (the call).
 func (e *Enforcer) Check(thread string, c Call) (Decision, error) {
 	if why := e.FailedClosed(); why != nil {
-		// it is why
-		return Decision{Decision: Deny, Reason: "the permissions of threads cannot be read: " + why.Error()},
-			nil //nolint:nilerr
+		reason := "the permissions of threads cannot be read: " + why.Error()
+		return Decision{Decision: Deny, Reason: reason}, nil //nolint:nilerr // a denial is a decision
 	}
 	if thread == "" {
 		return e.checkAlone(c)

@@ -91,7 +91,8 @@ func (k *killer) members() ([]Process, error) {
 	return k.family.members(t, k.tty()), nil
 }
 
-// hangUp sends SIGHUP and SIGCONT, also to those started meanwhile, and reports whether all are gone before KillGrace is
+// hangUp sends SIGHUP and SIGCONT, also to those started meanwhile, and reports whether all are gone before
+// KillGrace is
 // over or ctx ends.
 func (k *killer) hangUp(ctx context.Context) (gone bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, KillGrace)

@@ -81,7 +81,7 @@ func (c *contract) visitThread(t *testing.T) {
 		c.do(t, exchange{method: "POST", target: "/api/threads/absent" + path, status: 404, code: "NOT_FOUND"})
 	}
 	c.do(t, exchange{method: "DELETE", target: "/api/threads/absent/sandbox", status: 404, code: "NOT_FOUND"})
-	var one thread.ThreadReply
+	var one thread.Reply
 	decode(t, c.do(t, exchange{method: "GET", target: "/api/threads/dev", status: 200}), &one)
 	if one.Policy.Idle.Seconds() != 900 || one.Policy.Max.Seconds() != 3600 || one.Policy.Budget.Commands != 100000 {
 		t.Errorf("what was not given of a policy has changed: %+v", one.Policy)

@@ -9,9 +9,13 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// terminalRoutes are served below /session/:sid/pty/:id and, as a short form,
-// below /pty/:id.
+// terminalRoutes are served below /session/:sid/pty/:id and, as a short form, below /pty/:id.
 func (s *Server) terminalRoutes() []httpapi.Route {
+	return append(s.controlRoutes(), s.screenRoutes()...)
+}
+
+// controlRoutes are the routes that act on a terminal.
+func (s *Server) controlRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Get("", s.getTerminal, "one terminal's state").
 			Doc("getTerminal", "terminals", "One terminal").
@@ -21,14 +25,10 @@ func (s *Server) terminalRoutes() []httpapi.Route {
 		httpapi.Delete("", s.deleteTerminal, "end the program and its children; ?purge=1 forgets the screen too").
 			Doc("deleteTerminal", "terminals", "End a terminal").
 			Text("SIGHUP to the program and everything that any program of this terminal has started, also when it " +
-				"left the " +
-				"terminal or the program has ended long ago; SIGKILL after 3 seconds. The terminal leaves the lists; " +
-				"its " +
-				"last screen stays readable by id for 24 hours, or until ?purge=1. Deleting twice is no error, also " +
-				"at the " +
-				"same time (200, or 404 for a purged one). A restart at the same time is refused, or what it started " +
-				"is " +
-				"deleted too. The reply comes when all processes are gone.").
+				"left the terminal or the program has ended long ago; SIGKILL after 3 seconds. The terminal leaves " +
+				"the lists; its last screen stays readable by id for 24 hours, or until ?purge=1. Deleting twice " +
+				"is no error, also at the same time (200, or 404 for a purged one). A restart at the same time is " +
+				"refused, or what it started is deleted too. The reply comes when all processes are gone.").
 			Params("purge").
 			Gives("Done Invalid NotFound Ambiguous TooLarge NotJSON NeedsApproval NoSpace"),
 		httpapi.Post("/input", s.postInput, "write bytes to the program").
@@ -57,16 +57,18 @@ func (s *Server) terminalRoutes() []httpapi.Route {
 		httpapi.Post("/restart", s.postRestart, "start the program of an ended terminal again, below its old screen").
 			Doc("restartTerminal", "terminals", "Start the program again").
 			Text("Of a terminal whose program has ended or is lost: the same command starts in the last directory "+
-				"known of it "+
-				"(where that is gone, in the nearest one above), with the environment given at creation and at the "+
-				"last "+
-				"size. Id, name and positions stay, `generation` grows by one. The old screen stays above a dim line "+
-				"that "+
-				"says how and when; modes that a program may have left are reset. Streams ended with the program: "+
-				"watch "+
-				"again.").
+				"known of it (where that is gone, in the nearest one above), with the environment given at "+
+				"creation and at the last size. Id, name and positions stay, `generation` grows by one. The old "+
+				"screen stays above a dim line that says how and when; modes that a program may have left are "+
+				"reset. Streams ended with the program: watch again.").
 			MayTake(wire.Nothing{}, "Nothing: an empty body, or `{}`. The header Content-Type is needed all the same.").
 			Gives("Terminal CannotStart NotFound StillRuns TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
+	}
+}
+
+// screenRoutes are the routes of a terminal's screen and output, at the same place.
+func (s *Server) screenRoutes() []httpapi.Route {
+	return []httpapi.Route{
 		httpapi.Get("/snapshot", s.getSnapshot, "the screen and history as ansi, text, json or html").
 			Doc("getSnapshot", "screen", "The screen and its history").
 			Text("Also of an ended or deleted terminal, as it was last.").
@@ -77,20 +79,16 @@ func (s *Server) terminalRoutes() []httpapi.Route {
 				"?format=asciicast-v3|asciicast-v2|raw&from=SEQ&follow=1").Streams().
 			Doc("getRecording", "screen", "The output as a recording").
 			Text("What the program has printed, as far as the journal keeps it, up to now. Also of an ended " +
-				"terminal. The " +
-				"reply has no length, and a connection that breaks off in the middle is an error: then it is not the " +
-				"whole.").
+				"terminal. The reply has no length, and a connection that breaks off in the middle is an error: " +
+				"then it is not the whole.").
 			Params("recordingFormat from follow").
 			Gives("Recording Invalid NotKept Ambiguous"),
 		httpapi.Get("/stream", s.getStream, "Server-Sent Events: snapshot, data, resize, meta, exit").Streams().
 			Doc("streamEvents", "screen", "Watch, by Server-Sent Events").
 			Text("Rule for the receiver: on `snapshot` resize to cols x rows, reset, write data; on `resume` keep " +
-				"the screen " +
-				"and resize to cols x rows, which it should have; on `data` write; on `resize` resize. What comes " +
-				"after a " +
-				"snapshot or a `resume` continues exactly there: no gap, no byte twice. A viewer that is too slow " +
-				"gets a " +
-				"fresh snapshot; nobody else waits for it.").
+				"the screen and resize to cols x rows, which it should have; on `data` write; on `resize` resize. " +
+				"What comes after a snapshot or a `resume` continues exactly there: no gap, no byte twice. A " +
+				"viewer that is too slow gets a fresh snapshot; nobody else waits for it.").
 			Params("scrollback since inside tty nested").
 			Gives("EventStream Invalid NotFound NotShown"),
 		httpapi.Get("/ws", s.getWebSocket, "the same events and input over WebSocket; ?format=json|binary").Streams().
@@ -116,8 +114,7 @@ func (s *Server) routes() []httpapi.Route {
 		httpapi.Post("/session/:sid/pty", s.postTerminal, "start a terminal").
 			Doc("createTerminal", "terminals", "Start a terminal").
 			Text("The program runs until it ends by itself or is deleted, whoever watches, also while no server "+
-				"runs. The "+
-				"reply is the terminal right after its start.").
+				"runs. The reply is the terminal right after its start.").
 			MayTake(wire.CreateTerminal{},
 				"What to start. An empty body starts a login shell of 80x24; the header Content-Type is needed all "+
 					"the same.").

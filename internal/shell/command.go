@@ -2,15 +2,17 @@ package shell
 
 import "github.com/evertty/evertty/internal/shell/history"
 
-// Types of package history: what callers submit and get.
+// These types of package history are what callers of a shell submit and get.
+
 type (
 	// Command is what to run.
 	Command = history.Command
-	Result  = history.Result
-	Info    = history.Info
-	Status  = history.Status
-	Stream  = history.Stream
-	Spec    = history.Spec
+	// Result is how a command ended.
+	Result = history.Result
+	Info   = history.Info
+	Status = history.Status
+	Stream = history.Stream
+	Spec   = history.Spec
 )
 
 // The statuses of commands, and their outputs.

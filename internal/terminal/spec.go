@@ -84,7 +84,7 @@ func (s *Spec) complete() error {
 	policy, err := stream.ParsePolicy(string(s.SizePolicy))
 	s.SizePolicy = policy
 	if err != nil {
-		err = fmt.Errorf("%w: %v", ErrInvalid, err)
+		err = fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if s.Name != "" {
 		err = errors.Join(err, CheckName("name", s.Name))

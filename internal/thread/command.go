@@ -18,6 +18,7 @@ const (
 	CommandFailed    CommandStatus = "failed" // it never got an exit code
 )
 
+// CommandArrows has the allowed changes of a command's status.
 var CommandArrows = map[CommandStatus][]CommandStatus{
 	CommandQueued:    {CommandRunning, CommandDone, CommandCancelled, CommandFailed},
 	CommandRunning:   {CommandDone, CommandCancelled, CommandFailed},
@@ -49,6 +50,7 @@ type Command struct {
 // Ended reports whether nothing can change any more.
 func (c Command) Ended() bool { return c.Status != CommandQueued && c.Status != CommandRunning }
 
+// To returns the command in the next status. Errors: ErrTransition.
 func (c Command) To(next CommandStatus) (Command, error) {
 	if c.Status != next && !slices.Contains(CommandArrows[c.Status], next) {
 		return c, fmt.Errorf("%w: command %s is %s, not to be %s", ErrTransition, c.ID, c.Status, next)

@@ -129,6 +129,7 @@ func (l Lease) Allowed(to Observed) error {
 	return nil
 }
 
+// Clip cuts text to n bytes at a character.
 func Clip(text string, n int) string {
 	if len(text) <= n {
 		return text

@@ -32,6 +32,7 @@ type Usage struct {
 	Bytes      int64   `json:"bytes,omitempty"`       // of output
 }
 
+// Plus adds v to u.
 func (u Usage) Plus(v Usage) Usage {
 	return Usage{u.CPUSeconds + v.CPUSeconds, u.Commands + v.Commands, u.Bytes + v.Bytes}
 }
@@ -43,6 +44,7 @@ func (u Usage) Beyond(budget Usage) bool {
 		budget.Bytes > 0 && u.Bytes > budget.Bytes
 }
 
+// Check returns an error that names the first invalid value of a budget.
 func (u Usage) Check() error {
 	for _, n := range []struct {
 		name string

@@ -8,8 +8,8 @@ import (
 // The replies about a thread. The keys of the first block of each are a contract with clients that
 // were written before this server; the others are ours.
 
-// Reply is a session (GET /api/threads/:id/session).
-type Reply struct {
+// SessionReply is a session (GET /api/threads/:id/session).
+type SessionReply struct {
 	Thread       string    `json:"thread_id"`
 	ID           string    `json:"session_id"`
 	Terminal     string    `json:"terminal_id"`
@@ -67,7 +67,7 @@ type LeaseReply struct {
 	LastError string      `json:"last_error"`
 }
 
-// SandboxReply is where a thread's processes run, in a ThreadReply.
+// SandboxReply is where a thread's processes run, in a Reply.
 type SandboxReply struct {
 	Type     string `json:"type"`
 	Status   Status `json:"status"`
@@ -75,8 +75,8 @@ type SandboxReply struct {
 	Terminal string `json:"terminal_id"`
 }
 
-// ThreadReply is a thread (GET /api/threads/:id). Messages are the thread record's; never nil.
-type ThreadReply struct {
+// Reply is a thread (GET /api/threads/:id). Messages are the thread record's; never nil.
+type Reply struct {
 	ID       string            `json:"thread_id"`
 	Messages []json.RawMessage `json:"messages"`
 	Sandbox  SandboxReply      `json:"sandbox"`
@@ -89,9 +89,9 @@ type ThreadReply struct {
 
 // SessionReply is the reply about the session. Session.ID is "" when the thread never had one,
 // which is for the caller to refuse.
-func (l Layers) SessionReply() Reply {
+func (l Layers) SessionReply() SessionReply {
 	s := l.Session
-	r := Reply{Thread: l.Thread.ID, ID: s.ID, Terminal: l.Terminal.ID, Status: s.Status, CreatedAt: s.StartedAt,
+	r := SessionReply{Thread: l.Thread.ID, ID: s.ID, Terminal: l.Terminal.ID, Status: s.Status, CreatedAt: s.StartedAt,
 		LastActiveAt: s.LastActiveAt, ExpiresAt: s.ExpiresAt(),
 		IdleSeconds: s.Policy.Idle.Seconds(), MaxSeconds: s.Policy.Max.Seconds(), EndedAt: s.EndedAt,
 		CloseReason: s.CloseReason}
@@ -125,8 +125,8 @@ func (l Layers) LeaseReply() LeaseReply {
 }
 
 // ThreadReply is the reply about the thread, without messages.
-func (l Layers) ThreadReply() ThreadReply {
-	return ThreadReply{ID: l.Thread.ID, Messages: []json.RawMessage{}, Lease: l.Terminal.Lease, Policy: l.Thread.Policy,
+func (l Layers) ThreadReply() Reply {
+	return Reply{ID: l.Thread.ID, Messages: []json.RawMessage{}, Lease: l.Terminal.Lease, Policy: l.Thread.Policy,
 		CreatedAt: l.Thread.CreatedAt, UpdatedAt: l.Thread.UpdatedAt,
 		Sandbox: SandboxReply{Type: l.Lease.Provider, Status: l.Session.Status, Session: l.Session.ID,
 			Terminal: l.Terminal.ID}}

@@ -46,6 +46,7 @@ type Runtime struct {
 // Live reports whether the process may be there.
 func (r Runtime) Live() bool { return r.State == Starting || r.State == Up || r.State == Adopted }
 
+// To returns the process in the next state. Errors: ErrTransition.
 func (r Runtime) To(next RuntimeState) (Runtime, error) {
 	if r.State != next && !slices.Contains(runtimeArrows[r.State], next) {
 		return r, fmt.Errorf("%w: runtime %s is %s, not to be %s", ErrTransition, r.ID, r.State, next)

@@ -93,4 +93,5 @@ func (s Session) To(next Status) (Session, error) {
 // Warnings come this long before an expiry, or a third of the idle time when that is less.
 const warnAhead = time.Minute
 
+// WarnAhead is how long before its expiry a session is announced as expiring.
 func (s Session) WarnAhead() time.Duration { return min(warnAhead, min(s.Policy.Idle, s.Policy.Max)/3) }

@@ -143,8 +143,7 @@ func TestAnyCommand(t *testing.T) {
 		{command: "exec 3>&1; echo x >&3", out: "x\n"},
 		{command: "exec >/dev/null; echo no"},
 		{command: "builtin() { echo no; }; printf() { echo no; }; pwd() { echo no; }; cd() { echo no; }; unset() { " +
-			"echo no; }; " +
-			"set() { echo no; }; trap() { echo no; }; exit() { echo no; }; true"},
+			"echo no; }; set() { echo no; }; trap() { echo no; }; exit() { echo no; }; true"},
 		{command: "shopt -s expand_aliases; alias printf=false builtin=false\ntrue"},
 		{command: "PATH=/nowhere; export PATH"},
 		{command: "echo -n no newline", out: "no newline"},

@@ -14,6 +14,7 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 )
 
+// ExitCodes checks that commands end with the code of their shell.
 func ExitCodes(t *testing.T, s Instance) {
 	for command, code := range map[string]int{"true": 0, "false": 1, "exit 7": 7, "exit 255": 255,
 		"no-such-command-here": 127, "kill -9 $$": 137, "kill -TERM $$": 143, "(exit 3)": 3} {
@@ -22,6 +23,7 @@ func ExitCodes(t *testing.T, s Instance) {
 	s.Check(t, "set -e\necho one\nfalse\necho two", "one\n", 1)
 }
 
+// Output checks that both outputs of a command arrive exactly and apart.
 func Output(t *testing.T, s Instance) {
 	out, err, r := s.Run(t,
 		provider.ExecRequest{Command: `printf 'o\0\377\376\r\n'; printf 'e\200\n' >&2; printf 'no newline'; exit 4`})

@@ -10,6 +10,7 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 )
 
+// Files checks that files are written and read byte for byte.
 func Files(t *testing.T, s Instance) {
 	data := make([]byte, 300_001)
 	for i := range data {
@@ -66,6 +67,7 @@ func fileErrors(t *testing.T, s Instance) {
 	}
 }
 
+// List checks the entries of directories.
 func List(t *testing.T, s Instance) {
 	s.Check(t, "mkdir -p "+s.Dir+"/l/sub && printf 12345 >"+s.Dir+"/l/five && printf x >'"+s.Dir+"/l/a b ü' && : >"+
 		s.Dir+
@@ -94,6 +96,7 @@ func List(t *testing.T, s Instance) {
 	}
 }
 
+// Metrics checks that an instance reports plausible metrics.
 func Metrics(t *testing.T, s Instance) {
 	m, err := s.Metrics(Within(t), s.ID)
 	if !s.Capabilities().Metrics {

@@ -42,6 +42,7 @@ func Becomes(t *testing.T, what string, condition func() bool) {
 	}
 }
 
+// KillSleep kills the processes that sleep for the given seconds on this machine.
 func KillSleep(t *testing.T, seconds string) {
 	t.Helper()
 	out, _ := exec.Command("ps", "-eo", "pid=,args=").Output()

@@ -48,7 +48,7 @@ func (s Instance) OpenScreen(t *testing.T, r provider.PTYRequest) *Screen {
 			}
 		}
 	}()
-	t.Cleanup(func() { p.Close() })
+	t.Cleanup(func() { _ = p.Close() })
 	return sc
 }
 
@@ -105,13 +105,13 @@ func terminal(t *testing.T, s Instance) {
 	sc.Send(t, "seq 1 20000; echo all\"\"printed\r")
 	sc.Wait(t, `19999\r\n20000\r\nallprinted\r\n`)
 	sc.Send(t, "exit 3\r")
-	if err := sc.End(t); err != io.EOF {
+	if err := sc.End(t); !errors.Is(err, io.EOF) {
 		t.Errorf("ended with %v", err)
 	}
 	if code, known := sc.Exit(); code != 3 || !known {
 		t.Errorf("exit %d, %v", code, known)
 	}
-	if _, err := sc.Read(make([]byte, 1)); err != io.EOF {
+	if _, err := sc.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("a further read: %v", err)
 	}
 }
@@ -119,7 +119,7 @@ func terminal(t *testing.T, s Instance) {
 func terminalProgram(t *testing.T, s Instance) {
 	sc := s.OpenScreen(t, provider.PTYRequest{Argv: []string{"bash", "-c",
 		"tty >/dev/null && printf 'it is <%s>' \"$1\"; exit 4", "x", "a 'b' $c"}, Cols: 80, Rows: 24})
-	if err := sc.End(t); err != io.EOF {
+	if err := sc.End(t); !errors.Is(err, io.EOF) {
 		t.Errorf("ended with %v", err)
 	}
 	if code, known := sc.Exit(); code != 4 || !known || !strings.HasSuffix(sc.String(), "it is <a 'b' $c>") {
@@ -139,7 +139,7 @@ func terminalClosed(t *testing.T, s Instance) {
 	if err := sc.Close(); err != nil {
 		t.Error(err)
 	}
-	sc.End(t)
+	_ = sc.End(t)
 	s.Gone(t, file)
 	if err := sc.Close(); err != nil {
 		t.Errorf("again: %v", err)

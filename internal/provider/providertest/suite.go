@@ -21,7 +21,7 @@ func Opened[P provider.Lifecycle](t *testing.T) func(p P, err error) P {
 			t.Fatal(err)
 		}
 		if c, ok := any(p).(io.Closer); ok {
-			t.Cleanup(func() { c.Close() })
+			t.Cleanup(func() { _ = c.Close() })
 		}
 		return p
 	}

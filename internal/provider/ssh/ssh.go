@@ -1,3 +1,4 @@
+// Package ssh runs processes on hosts that are reached by ssh: an instance is a directory there.
 package ssh
 
 import (

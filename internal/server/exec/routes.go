@@ -11,11 +11,10 @@ func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		httpapi.Post("/exec", s.postExec, "run a command in the shell and wait for its result").Streams().
 			Doc("exec", "commands", "Run a command and wait for its result").
-			Text("The commands of a shell run one after the other, those of different shells at the same time; up to "+
-				"64 wait. "+
-				"A command goes on when its client leaves, and when the server is replaced: look at its logs then. "+
-				"`exit 3` "+
-				"is a result with code 3; the next command has a new shell with the old state.").
+			Text("The commands of a shell run one after the other, those of different shells at the same time; up "+
+				"to 64 wait. A command goes on when its client leaves, and when the server is replaced: look at "+
+				"its logs then. `exit 3` is a result with code 3; the next command has a new shell with the old "+
+				"state.").
 			Takes(wire.Exec{}, "The command.").
 			Gives("ExecResult ExecAccepted CannotStart ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
 				"NoSpace"),
@@ -41,8 +40,7 @@ func (s *Service) Routes() []httpapi.Route {
 		httpapi.Delete("/commands/:cid", s.deleteCommand, "cancel a command").
 			Doc("cancelCommand", "commands", "Cancel a command").
 			Text("SIGINT as by Ctrl-C, SIGKILL after a second; SIGTERM to one in the background. One that waits " +
-				"never starts. " +
-				"One that has ended is left alone. The reply waits two seconds for the end.").
+				"never starts. One that has ended is left alone. The reply waits two seconds for the end.").
 			Gives("CommandCancelled Invalid NotFound TooLarge NotJSON NeedsApproval"),
 		httpapi.Get("/commands/:cid/logs", s.getCommandLogs,
 			"what a command printed; ?follow=1 as Server-Sent Events").Streams().
@@ -83,8 +81,7 @@ func (s *Service) ShellRoutes() []httpapi.Route {
 		httpapi.Delete("/session/:sid/shell/:shid", s.deleteShell, "end a shell and everything it started").
 			Doc("deleteShell", "commands", "End a shell and everything it started").
 			Text("Also what it left in the background. Commands that run or wait end with 410 SESSION_DESTROYED; " +
-				"their " +
-				"history goes too.").
+				"their history goes too.").
 			Gives("Done Invalid NotFound TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
 	}
 }

@@ -19,8 +19,7 @@ func (s *Service) documentRoutes() []httpapi.Route {
 		httpapi.Get("/api/threads/latest", s.getLatestConversation, "the thread whose record was changed last").
 			Doc("getLatestRecord", "record", "The record that was changed last").
 			Text("Of the current records of all threads. A thread that was called latest before the name was " +
-				"reserved is " +
-				"replied itself.").
+				"reserved is replied itself.").
 			Gives("RecordHead NoRecord NoCompute"),
 		httpapi.Get("/api/threads/:id/record", s.getConversation,
 			"the whole record; ?format=loader as its file has it").
@@ -44,8 +43,7 @@ func (s *Service) documentRoutes() []httpapi.Route {
 			"the messages; ?archived=1 all that were ever appended; ?after=&limit=&newest=1").
 			Doc("listMessages", "record", "The messages").
 			Text("Those that are not archived, with the summary of the others before them; ?archived=1 gives every " +
-				"message as " +
-				"it was appended.").
+				"message as it was appended.").
 			Params("record afterSeq pageLimit newest archived").
 			Gives("MessageList Invalid NoRecord NoCompute"),
 		httpapi.Post("/api/threads/:id/messages", s.postMessages, "append a message, or several").
@@ -81,9 +79,8 @@ func (s *Service) listRoutes() []httpapi.Route {
 		httpapi.Get("/api/threads/:id/trace", s.getTrace,
 			"the completion trace, projected from the timeline where that says it").
 			Doc("getTrace", "record", "The completion trace").
-			Text("Projected from the timeline as it is now when that has the last completion decision of the state; " +
-				"else what " +
-				"was given.").
+			Text("Projected from the timeline as it is now when that has the last completion decision of the " +
+				"state; else what was given.").
 			Params("record").
 			Gives("Trace Invalid NoRecord NoCompute"),
 		httpapi.Post("/api/threads/:id/trace", s.postTrace, "append a step of the completion trace").

@@ -22,9 +22,8 @@ func (s *Service) layerRoutes() []httpapi.Route {
 			Gives("ThreadList Invalid NoCompute"),
 		httpapi.Post("/api/threads", s.postThread, "make a thread with its session, terminal and lease").
 			Doc("createThread", "threads", "Make a thread").
-			Text("With its session, terminal and lease. It is not needed: the first use of /session/{sid} makes the "+
-				"thread of "+
-				"that name.").
+			Text("With its session, terminal and lease. It is not needed: the first use of /session/{sid} makes "+
+				"the thread of that name.").
 			MayTake(wire.CreateThread{}, "What to make; nothing is a local thread with a name of the server's.").
 			Gives("ThreadMade Invalid NoThread Lifecycle TooLarge NotJSON Incapable NoCompute NoSpace"),
 		httpapi.Get("/api/threads/:id", s.getThread, "one thread").
@@ -32,9 +31,8 @@ func (s *Service) layerRoutes() []httpapi.Route {
 			Gives("Thread NoThread NoCompute"),
 		httpapi.Delete("/api/threads/:id", s.deleteThread, "end everything of a thread and forget it").
 			Doc("deleteThread", "threads", "End everything of a thread and forget it").
-			Text("Programs, shells, screens, logs, records and events. A lease that was made for it and that nobody " +
-				"else uses " +
-				"goes too.").
+			Text("Programs, shells, screens, logs, records and events. A lease that was made for it and that " +
+				"nobody else uses goes too.").
 			Gives("Done Invalid NoThread TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
 		httpapi.Get("/api/threads/:id/session", s.getThreadSession,
 			"the thread's session: how long its processes may live").
@@ -82,8 +80,7 @@ func (s *Service) lifeRoutes() []httpapi.Route {
 		httpapi.Post("/api/threads/:id/pause", s.postThreadPause, "stop the thread's processes where they are").
 			Doc("pauseThread", "threads", "Stop the processes where they are").
 			Text("Local processes get SIGSTOP, a provider's compute its own pause. A second time changes nothing. " +
-				"Commands " +
-				"and input resume a thread by themselves.").
+				"Commands and input resume a thread by themselves.").
 			Gives("Thread Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
 		httpapi.Post("/api/threads/:id/resume", s.postThreadResume, "let the thread's processes go on").
 			Doc("resumeThread", "threads", "Let the processes go on").
@@ -92,8 +89,7 @@ func (s *Service) lifeRoutes() []httpapi.Route {
 		httpapi.Post("/api/threads/:id/sandbox/pause", s.postThreadPause, "the same as …/pause").
 			Doc("pauseSandbox", "threads", "Stop the processes where they are").
 			Text("Local processes get SIGSTOP, a provider's compute its own pause. A second time changes nothing. " +
-				"Commands " +
-				"and input resume a thread by themselves. The same as …/pause.").
+				"Commands and input resume a thread by themselves. The same as …/pause.").
 			Gives("Thread Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
 		httpapi.Post("/api/threads/:id/sandbox/resume", s.postThreadResume, "the same as …/resume").
 			Doc("resumeSandbox", "threads", "Let the processes go on").
@@ -191,10 +187,8 @@ func (s *Service) leaseRoutes() []httpapi.Route {
 				"X-Webhook-Secret must be it, and nothing else is asked; without one the usual credentials are.").
 			Takes(wire.Webhook{},
 				"What the provider tells, in its own words. Known names are understood: instance_id, sandbox_id, "+
-					"session_id "+
-					"(also in camel case), id; event_type, type, event; state, status, newState; and the same inside "+
-					"data, "+
-					"eventData, payload.").
+					"session_id (also in camel case), id; event_type, type, event; state, status, newState; and "+
+					"the same inside data, eventData, payload.").
 			Gives("Matched Invalid TooLarge NotJSON NoCompute NoSpace"),
 		httpapi.Get("/api/webhooks/events", s.getWebhookEvents, "what providers told, newest first; ?limit=").
 			Doc("listWebhooks", "leases", "What providers told").

@@ -51,8 +51,8 @@ const (
 // threadListReply is the reply of GET /api/threads. Next is the `after` of the next part, absent at
 // the end.
 type threadListReply struct {
-	Threads []thread.ThreadReply `json:"threads"`
-	Next    string               `json:"next,omitempty"`
+	Threads []thread.Reply `json:"threads"`
+	Next    string         `json:"next,omitempty"`
 }
 
 func (s *Service) getThreads(c echo.Context) error {
@@ -67,7 +67,7 @@ func (s *Service) getThreads(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := threadListReply{Threads: []thread.ThreadReply{}, Next: next}
+	reply := threadListReply{Threads: []thread.Reply{}, Next: next}
 	for _, l := range list {
 		reply.Threads = append(reply.Threads, l.ThreadReply())
 	}
@@ -126,12 +126,12 @@ func (s *Service) getThread(c echo.Context) error {
 // threadReply is a thread with the newest messages of its record. Omitted is how many others its
 // …/messages has.
 type threadReply struct {
-	thread.ThreadReply
+	thread.Reply
 	Omitted int64 `json:"messages_omitted"`
 }
 
 func (s *Service) sendThread(c echo.Context, l thread.Layers) error {
-	reply := threadReply{ThreadReply: l.ThreadReply()}
+	reply := threadReply{Reply: l.ThreadReply()}
 	var err error
 	if reply.Messages, reply.Omitted, err = s.lastMessages(l.Thread.ID); err != nil {
 		return err

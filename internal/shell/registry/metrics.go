@@ -9,6 +9,7 @@ var (
 	queued     = prometheus.NewDesc("evertty_exec_queued", "Commands that wait for their turn in a shell.", nil, nil)
 )
 
+// Describe sends the descriptions of the metrics of shells.
 func Describe(c chan<- *prometheus.Desc) {
 	c <- allShells
 	c <- busyShells

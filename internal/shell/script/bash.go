@@ -40,7 +40,8 @@ func (b *Bash) builtin(name string) string {
 // kept from being an alias.
 func (b *Bash) hasBraces() bool { return !b.Aliases && !b.Snapshot.HasAlias("{", "}", "!") }
 
-// hasErrTrap reports whether the user has an ERR trap. Under set -e it does not count: ! would suspend that for the whole
+// hasErrTrap reports whether the user has an ERR trap. Under set -e it does not count: ! would suspend that for the
+// whole
 // command.
 func (b *Bash) hasErrTrap() bool {
 	return b.hasBraces() && !b.Relayed && b.Snapshot.HasTrap("ERR") && !b.Snapshot.HasOption("errexit")

@@ -64,7 +64,8 @@ func (c *Command) Lines() (string, error) {
 	return c.foregroundLines(file) + back, err
 }
 
-// MayAlias reports whether the text speaks of aliases. One that hides the definition in a file or a function, and takes a
+// MayAlias reports whether the text speaks of aliases. One that hides the definition in a file or a function, and
+// takes a
 // brace for its name, makes the capture fail: then its shell is ended.
 func (c *Command) MayAlias() bool { return strings.Contains(c.Text, "alias") }
 

@@ -40,8 +40,7 @@ func (s *Snapshot) WriteRestore(dir string, first []string) (env, missing []stri
 		defer file.Close()
 	} else {
 		missing = []string{"variables that are not exported, functions, arguments, completions and the directory " +
-			"stack: " +
-			"the file of the state is damaged or missing"}
+			"stack: the file of the state is damaged or missing"}
 	}
 	err = shelldir.Write(filepath.Join(dir, RestoreFile), func(w *bufio.Writer) error {
 		r := restoring{Snapshot: s, captured: c, Writer: w}

@@ -116,7 +116,8 @@ func (s *Streams) HoldInput() error {
 }
 
 // WriteInput writes to the open input of a command that runs, and closes it after data with eof. It returns when
-// everything is in the FIFO. done is closed when the command has ended. began reports whether the command has opened its
+// everything is in the FIFO. done is closed when the command has ended. began reports whether the command has
+// opened its
 // input; nil is one that begins with it open. Errors: ErrNoStdin, ErrFinished, the reason of ctx.
 func (s *Streams) WriteInput(ctx context.Context, data []byte, eof bool, done <-chan struct{},
 	began func() bool) error {

@@ -25,6 +25,7 @@ var (
 		"Notes that wait to be written into the records of threads.", nil, nil)
 )
 
+// Describe sends the descriptions of the metrics of threads.
 func Describe(c chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{liveSessions, createdSessions, closedSessions, sessionSeconds, stateUpdates,
 		stateSame, stateTooOften, instances,

@@ -476,7 +476,7 @@ func (d *Service) terminalEnded(t *terminal.Terminal, e stream.Exit) {
 	d.note(func(b *lifecycle.Batch) error { return b.End(t.ID, end) })
 }
 
-// Hooks are what the service wants to know of shells.
+// ShellHooks returns the hooks by which the service follows shells.
 func (d *Service) ShellHooks() registry.Hooks {
 	return registry.Hooks{
 		NewData:        func(*registry.Shell) any { return &liveShellRow{} },

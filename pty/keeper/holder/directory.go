@@ -87,7 +87,8 @@ func (k *keeper) lockRemoved() bool {
 	return unix.Fstat(lock, &st) == nil && protocol.IDOf(st) != protocol.IDOf(now)
 }
 
-// relock takes a new lock where the directory is there and has no other keeper, and reports whether it did: then servers
+// relock takes a new lock where the directory is there and has no other keeper, and reports whether it did: then
+// servers
 // find this keeper.
 func (k *keeper) relock() bool {
 	lock, err := lockAgain(k.Dir)

@@ -132,6 +132,7 @@ func receivedFiles(oob []byte) []int {
 	return files
 }
 
+// CloseFiles closes descriptors that nobody holds.
 func CloseFiles(files []int) {
 	for _, fd := range files {
 		_ = unix.Close(fd)

@@ -8,9 +8,10 @@ const (
 	maxPacket = 16 << 10
 	// maxFiles is how many descriptors one packet carries: the kernel's SCM_MAX_FD.
 	maxFiles = 253
-	// StartFiles and RunFiles are the descriptors of a start and a run before those to hold: the plan with a terminal,
-	// or with three files.
-	StartFiles, RunFiles = 2, 4
+	// StartFiles is the number of descriptors of a start before those to hold: plan and terminal.
+	StartFiles = 2
+	// RunFiles is the same of a run: plan and three files.
+	RunFiles = 4
 	// MaxHold is how many files are held under one id: what is left of a run.
 	MaxHold = maxFiles - RunFiles
 	// MaxID bounds the name of a held thing.
