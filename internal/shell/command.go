@@ -2,17 +2,19 @@ package shell
 
 import "github.com/evertty/evertty/internal/shell/history"
 
-// These types of package history are what callers of a shell submit and get.
-
 type (
 	// Command is what to run.
 	Command = history.Command
 	// Result is how a command ended.
 	Result = history.Result
-	Info   = history.Info
+	// Info is what is known of a command.
+	Info = history.Info
+	// Status is the state of a command.
 	Status = history.Status
+	// Stream is one output of a command: stdout or stderr.
 	Stream = history.Stream
-	Spec   = history.Spec
+	// Spec is how a shell is started.
+	Spec = history.Spec
 )
 
 // The statuses of commands, and their outputs.
