@@ -33,26 +33,25 @@ func (s *Service) shellOf(c echo.Context) (*registry.Shell, error) {
 	return s.Shells.Default(session)
 }
 
-// checkedShell returns the shell of a path after the permissions have allowed args, and
+// checkedShell returns the shell of a path in session after the permissions have allowed args, and
 // sets name to the shell that the path names.
 //
 // The default shell is not created for a denied action, and nobody is asked about a shell
 // that does not exist.
-func (s *Service) checkedShell(c echo.Context, tool string, name *string, args any) (*registry.Shell, error) {
-	session, err := shellSessionOf(c)
+func (s *Service) checkedShell(c echo.Context, session, tool string, name *string, args any) (*registry.Shell, error) {
+	id := c.Param("shid")
+	if id == "" {
+		if err := s.Check(c, session, tool, args); err != nil {
+			return nil, err
+		}
+		return s.Shells.Default(session)
+	}
+	sh, err := s.Shells.Find(session, id)
 	if err != nil {
 		return nil, err
 	}
-	if id := c.Param("shid"); id != "" {
-		if _, err := s.Shells.Find(session, id); err != nil {
-			return nil, err
-		}
-		*name = id
-	}
-	if err := s.Check(c, session, tool, args); err != nil {
-		return nil, err
-	}
-	return s.shellOf(c)
+	*name = id
+	return sh, s.Check(c, session, tool, args)
 }
 
 // shellSessionOf is the session in a path of shells. A grant for one terminal does not allow that.
@@ -65,6 +64,10 @@ func shellSessionOf(c echo.Context) (string, error) {
 
 // requested reads the body of an exec and finds its shell, which an invalid body does not create.
 func (s *Service) requested(c echo.Context) (sh *registry.Shell, r Request, cmd shell.Command, err error) {
+	session, err := shellSessionOf(c)
+	if err != nil {
+		return nil, r, cmd, err
+	}
 	if err = Bind(c, &r, false); err != nil {
 		return nil, r, cmd, err
 	}
@@ -78,7 +81,7 @@ func (s *Service) requested(c echo.Context) (sh *registry.Shell, r Request, cmd 
 		return nil, r, cmd, err
 	}
 	args := r.Action()
-	if sh, err = s.checkedShell(c, permission.ToolExec, &args.Shell, &args); err != nil {
+	if sh, err = s.checkedShell(c, session, permission.ToolExec, &args.Shell, &args); err != nil {
 		return nil, r, cmd, err
 	}
 	cmd, err = r.ShellCommand(sh.Spec().Login)

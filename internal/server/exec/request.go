@@ -88,8 +88,8 @@ func Bind[T any](c echo.Context, dst *T, optional bool) error {
 // loginText reads the files of a login shell (bash's manual, INVOCATION), on the first line of the command, so that
 // the line numbers in messages stay right. It reads nothing of the command's input.
 const loginText = `{ if [ -r /etc/profile ]; then . /etc/profile; fi; if [ -r ~/.bash_profile ]; then . ` +
-	`~/.bash_profile; ` +
-	`elif [ -r ~/.bash_login ]; then . ~/.bash_login; elif [ -r ~/.profile ]; then . ~/.profile; fi; } </dev/null; `
+	`~/.bash_profile; elif [ -r ~/.bash_login ]; then . ~/.bash_login; ` +
+	`elif [ -r ~/.profile ]; then . ~/.profile; fi; } </dev/null; `
 
 // ShellCommand is the command of the request. login says that the shell has read the profile files.
 func (r *Request) ShellCommand(login bool) (c shell.Command, err error) {

@@ -125,6 +125,10 @@ func (s *Service) deleteShell(c echo.Context) error {
 
 func (s *Service) postEnv(c echo.Context) error {
 	var req wire.SetEnv
+	session, err := shellSessionOf(c)
+	if err != nil {
+		return err
+	}
 	if err := Bind(c, &req, false); err != nil {
 		return err
 	}
@@ -136,7 +140,7 @@ func (s *Service) postEnv(c echo.Context) error {
 		return err
 	}
 	args := permission.ShellArgs{Env: set, Unset: req.Unset}
-	sh, err := s.checkedShell(c, permission.ToolEnv, &args.Shell, &args)
+	sh, err := s.checkedShell(c, session, permission.ToolEnv, &args.Shell, &args)
 	if err != nil {
 		return err
 	}
