@@ -10,9 +10,10 @@ func (t *Terminal) setAlt(on bool) {
 	if on {
 		t.renewAlt()
 		if t.alt == nil {
-			t.alt = newScreen(t.main.Cols, len(t.main.rows))
+			t.alt = newScreen(t.main.Cols, len(t.main.rows), &t.stream.meter)
 		}
 		t.show(t.alt)
+		t.stream.meter.Add(len(t.alt.rows) * costRow)
 		for _, r := range t.alt.rows {
 			t.alt.blank(r, t.blankStyle())
 		}
@@ -40,6 +41,7 @@ func (t *Terminal) renewAlt() {
 
 // clearScreen makes every row blank.
 func (t *Terminal) clearScreen(s *screen) {
+	s.meter.Add(len(s.rows) * costRow)
 	for _, r := range s.rows {
 		s.blank(r, 0)
 	}

@@ -56,6 +56,7 @@ func (b *budget) History(rest int) int { return max(b.Target()-rest, 0) }
 // links, marks, colours and attributes. The cells of the screens always stay; 1000 by
 // 1000 of them, twice, take 16 MB.
 func (t *Terminal) limitMemory() {
+	t.stream.meter.Add(len(t.screens()) * len(t.main.rows) * costRow)
 	if n := t.styles.memory(); n > max(t.budget.limit/checksPerLimit, 2*t.budget.styles) {
 		t.dropFromScreens(loseNothing) // else styles of lines that are gone would cost lines
 		t.budget.styles = t.styles.memory()
@@ -83,6 +84,7 @@ const (
 func (t *Terminal) dropFromScreens(loss int) {
 	screens := t.screens()
 	for _, s := range screens {
+		s.meter.Add(s.Cols * len(s.rows))
 		s.spare = nil
 		for _, r := range s.rows {
 			r.drop(loss)
@@ -124,20 +126,25 @@ func (t *Terminal) missingCells() (n int) {
 	return n
 }
 
-// inPieces is Write of p in pieces of n bytes.
-func inPieces(e Engine, p []byte, n int) (text []byte) {
-	for len(p) > 0 {
-		k := min(n, len(p))
-		text = append(text, e.Write(p[:k])...)
-		p = p[k:]
+// inPieces is Write of p by write, which takes the beginning of it.
+func inPieces(p []byte, write func(p []byte, work int) (text []byte, n int)) []byte {
+	text, n := write(p, 0)
+	if n == len(p) {
+		return text
 	}
-	return text
+	whole := append([]byte(nil), text...)
+	for p = p[n:]; len(p) > 0; p = p[n:] {
+		text, n = write(p, 0)
+		whole = append(whole, text...)
+	}
+	return whole
 }
 
 // keep makes a row that leaves the main screen the newest line of the history,
 // without links and colours when it would fill all of it.
 func (t *Terminal) keep(r *row) {
 	packed := t.packer.row(r, &t.styles)
+	t.stream.meter.Add(len(packed) + costHistory)
 	if len(packed) > t.hist.most/2 {
 		t.packer.bare = true
 		packed = t.packer.row(r, &t.styles)

@@ -31,6 +31,7 @@ func (t *Terminal) checksum() []byte {
 // sumCells adds up the first characters of the cells from left to right-1.
 func (t *Terminal) sumCells(r *row, left, right int) (sum int) {
 	cells := t.screen.cells(r)
+	t.screen.meter.Add(max(right-left, 0))
 	for x := left; x < right; x++ {
 		switch c := cells[x]; {
 		case c&cellCluster != 0:

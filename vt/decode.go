@@ -42,6 +42,22 @@ func (d *decoder) Decode(p []byte) []byte {
 	return d.text
 }
 
+// PutBack takes back all but the first n bytes of the text that Decode made of p and
+// the held bytes before it, which all are in these n. It returns how many bytes of p
+// are in them; the others are as if Decode had not had them.
+func (d *decoder) PutBack(p []byte, held, n int) (taken int) {
+	if held > 0 {
+		p = d.raw
+	}
+	for at := 0; at < n; {
+		r, size := utf8.DecodeRune(p[taken:])
+		taken += size
+		at += utf8.RuneLen(r)
+	}
+	d.n = 0
+	return taken - held
+}
+
 // Flush returns one U+FFFD for each byte that waits for the rest of its
 // character, which will not come. The result is valid until the next call.
 func (d *decoder) Flush() []byte {

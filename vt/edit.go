@@ -28,6 +28,7 @@ func (t *Terminal) eraseCells(y, x0, x1 int, keep bool) {
 
 func (t *Terminal) eraseRows(y0, y1 int, keep bool) {
 	s, style := t.screen, t.blankStyle()
+	s.meter.Add((y1 - y0) * costRow)
 	for _, r := range s.rows[y0:y1] {
 		if keep {
 			s.eraseUnprotected(r, 0, s.Cols, style, &t.styles)
@@ -62,6 +63,7 @@ func (t *Terminal) beforeInsert(x, y0, y1 int) {
 		return
 	}
 	var text []byte
+	s.meter.Add((y1 - y0) * costRow)
 	for y := y0; y <= y1; y++ {
 		if r := s.rows[y]; s.splits(r, x) {
 			text = eraseText(t.moveText(text, x, y), 1)
@@ -104,6 +106,7 @@ func (t *Terminal) fillWithE(style Style) {
 	for x := range line {
 		line[x] = 'E'
 	}
+	s.meter.Add(len(s.rows) * (costRow + s.Cols))
 	for _, r := range s.rows[s.Y:] {
 		noted := r.noted
 		s.blank(r, 0)

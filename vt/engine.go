@@ -24,6 +24,14 @@ type Engine interface {
 	// is valid until the next call of Write.
 	Write(p []byte) (text []byte)
 
+	// WriteSome is Write of the beginning of p: of n bytes, at least one unless p is
+	// empty. It stops when about so many units of work are done, each a byte read or a
+	// cell touched: a few nanoseconds. It stops behind a sequence, whose work comes on
+	// top, and inside of one only when that is longer than work bytes. The engine counts
+	// by itself: where it stops depends on nothing but p, work and the state. work is
+	// at least 1.
+	WriteSome(p []byte, work int) (text []byte, n int)
+
 	// Held is the number of bytes of an incomplete character that Write keeps
 	// back, 0..3. They are part of what was written and not yet of the state.
 	Held() int

@@ -114,6 +114,7 @@ func (c *core) shiftColumns(x, n int) {
 	if n > 0 {
 		c.grid.beforeInsert(x, s.Top, s.Bottom)
 	}
+	c.stream.meter.Add((s.Bottom - s.Top) * costRow)
 	for y := s.Top; y <= s.Bottom; y++ {
 		if n > 0 {
 			c.grid.insertCells(y, x, n)

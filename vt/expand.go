@@ -9,8 +9,9 @@ import "fmt"
 // The text is whole: it ends outside of any sequence.
 func (t *Terminal) expand(text []byte) {
 	outer := t.stream
-	t.stream = stream{}
+	t.stream = stream{meter: meter{done: outer.meter.done + len(text)}}
 	seen := t.stream.Write(text, (*terminalHandler)(t))
+	outer.meter.done = t.stream.meter.done
 	t.stream = outer
 	t.stream.Replace(seen...)
 }

@@ -135,3 +135,6 @@ func (h *history) check(cols int) error {
 	}
 	return nil
 }
+
+// Work is the number of units of work that an engine has done, see Engine.WriteSome.
+func Work(e Engine) int { return e.(*Terminal).stream.meter.done }

@@ -37,7 +37,9 @@ func NewGridEngine(c Config, newGrid func(cols, rows int) Grid) Engine {
 }
 
 func (e *gridEngine) newScreen(cols, rows int) *gridScreen {
-	return &gridScreen{cursor: newCursor(cols, rows), grid: e.newGrid(cols, rows), rows: make([]gridRow, rows)}
+	return &gridScreen{
+		cursor: newCursor(cols, rows), grid: e.newGrid(cols, rows), rows: make([]gridRow, rows), meter: &e.stream.meter,
+	}
 }
 
 // show makes s the screen that is shown.
@@ -52,15 +54,21 @@ func (e *gridEngine) screens() []*gridScreen {
 }
 
 // Write implements Engine.
-func (e *gridEngine) Write(p []byte) []byte {
-	if n := e.budget.Piece(); len(p) > n {
-		return inPieces(e, p, n)
-	}
-	text := e.stream.Write(p, (*gridHandler)(e))
-	if e.budget.Written(len(p)) {
+func (e *gridEngine) Write(p []byte) []byte { return inPieces(p, e.write) }
+
+// WriteSome implements Engine.
+func (e *gridEngine) WriteSome(p []byte, work int) (text []byte, n int) {
+	return e.write(p, max(work, 1))
+}
+
+// write is WriteSome without a bound when work is 0, of as much as the memory allows.
+func (e *gridEngine) write(p []byte, work int) (text []byte, n int) {
+	p = p[:min(len(p), e.budget.Piece())]
+	text, n = e.stream.WriteSome(p, work, (*gridHandler)(e))
+	if e.budget.Written(n) {
 		e.limitMemory()
 	}
-	return text
+	return text, n
 }
 
 // Flush implements Engine.
@@ -284,6 +292,7 @@ func (e *gridEngine) numberPen() {
 		return
 	}
 	if e.styles.full() {
+		e.stream.meter.Add(len(e.styles.list) + len(e.screens())*e.main.Cols*e.main.Rows)
 		e.styles.sweep(e.screens()...)
 	}
 	s := e.pen.Style()

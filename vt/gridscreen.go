@@ -47,12 +47,14 @@ type gridRow struct {
 // gridScreen is one of the two screens of a gridEngine.
 type gridScreen struct {
 	cursor
-	grid Grid
-	rows []gridRow
+	grid  Grid
+	rows  []gridRow
+	meter *meter // of the engine
 }
 
 // put prints text, n characters that end in this row.
 func (s *gridScreen) put(x, y int, text []byte, n int, style StyleID) {
+	s.meter.Add(n)
 	s.grid.Put(x, y, text, n, style)
 	s.rows[y].used = max(s.rows[y].used, x+n)
 }
@@ -63,6 +65,7 @@ func (s *gridScreen) erase(y, x0, x1 int, style StyleID) {
 	if x0 >= x1 || style == ErasedStyle && x0 >= r.used {
 		return
 	}
+	s.meter.Add(x1 - x0)
 	s.grid.Erase(x0, y, x1-x0, style)
 	switch {
 	case style != ErasedStyle:
@@ -75,6 +78,7 @@ func (s *gridScreen) erase(y, x0, x1 int, style StyleID) {
 // eraseRows makes rows y0 to y1-1 blank and ends their wrapping.
 func (s *gridScreen) eraseRows(y0, y1 int, style StyleID) {
 	if y0 == 0 && y1 == s.Rows && (style != ErasedStyle || s.printed()) {
+		s.meter.Add(s.Cols * s.Rows)
 		s.grid.EraseAll(style)
 	} else {
 		for y := y0; y < y1; y++ {
@@ -108,6 +112,7 @@ func (s *gridScreen) blank(y0, y1 int, style StyleID) {
 // scrollUp moves rows top to bottom up by n; blanks of the style follow.
 func (s *gridScreen) scrollUp(top, bottom, n int, style StyleID) {
 	n = min(n, bottom-top+1)
+	s.meter.Add(bottom - top + n*s.Cols)
 	s.grid.ScrollUp(top, bottom, n, style)
 	copy(s.rows[top:], s.rows[top+n:bottom+1])
 	s.blank(bottom+1-n, bottom+1, style)
@@ -116,6 +121,7 @@ func (s *gridScreen) scrollUp(top, bottom, n int, style StyleID) {
 // scrollDown moves rows top to bottom down by n; blanks of the style come before.
 func (s *gridScreen) scrollDown(top, bottom, n int, style StyleID) {
 	n = min(n, bottom-top+1)
+	s.meter.Add(bottom - top + n*s.Cols)
 	s.grid.ScrollDown(top, bottom, n, style)
 	copy(s.rows[top+n:bottom+1], s.rows[top:])
 	s.blank(top, top+n, style)
@@ -128,6 +134,7 @@ func (s *gridScreen) insert(x, y, n int, style StyleID) {
 		return
 	}
 	n = min(n, s.Cols-x)
+	s.meter.Add(s.Cols - x)
 	s.grid.Insert(x, y, n, style)
 	r.used = min(max(r.used, x)+n, s.Cols)
 }
@@ -138,6 +145,7 @@ func (s *gridScreen) remove(x, y, n int, style StyleID) {
 	if style == ErasedStyle && x >= r.used {
 		return
 	}
+	s.meter.Add(s.Cols - x)
 	s.grid.Delete(x, y, min(n, s.Cols-x), style)
 	if style != ErasedStyle {
 		r.used = s.Cols

@@ -4,7 +4,7 @@ import "unicode/utf8"
 
 // print shows a run of characters.
 func (t *Terminal) print(text []byte, ascii bool) {
-	raw := text
+	from := source{raw: text}
 	if t.open.number != 0 {
 		t.noteLink()
 		defer func() {
@@ -17,18 +17,19 @@ func (t *Terminal) print(text []byte, ascii bool) {
 	if !t.charsets.ASCII() {
 		text, ascii = t.charsets.Translate(text), false
 	}
+	from.text = text
 	if t.stream.viewers != 0 {
 		c, _ := decodeSound(text)
 		t.stream.alignViewers(t.widths.next(c, t.stream.viewers).joins())
 	}
 	for len(text) > 0 {
 		if t.screen.X >= t.screen.Cols && !t.modes.Autowrap {
-			t.keepWideWhole(raw, text)
+			t.keepWideWhole(&from, text)
 		}
 		if t.modes.Insert || t.stream.before.prepends() {
 			c, size := decodeSound(text)
 			if !t.printChar(c) {
-				t.omit(raw, text)
+				t.omit(&from, text)
 			}
 			text = text[size:]
 			continue
@@ -38,7 +39,7 @@ func (t *Terminal) print(text []byte, ascii bool) {
 			n = asciiRun(text)
 		}
 		if n == 0 {
-			n = t.printWider(raw, text)
+			n = t.printWider(&from, text)
 		} else {
 			t.printASCII(text[:n])
 		}
@@ -69,8 +70,8 @@ func (t *Terminal) printASCII(text []byte) {
 
 // printWider prints the beginning of text, which is not ASCII: a run of
 // characters of one width at the end of a row, or one character. It returns the
-// number of bytes. text is the end of raw, in the character set in force.
-func (t *Terminal) printWider(raw, text []byte) int {
+// number of bytes. text is the end of from.
+func (t *Terminal) printWider(from *source, text []byte) int {
 	s := t.screen
 	class := t.classAt(text, 0)
 	r := s.rows[s.Y]
@@ -81,7 +82,7 @@ func (t *Terminal) printWider(raw, text []byte) int {
 	if class == classOther || r.cells != nil || s.X < r.used || s.X+width > s.Cols {
 		c, size := decodeSound(text)
 		if !t.printChar(c) {
-			t.omit(raw, text)
+			t.omit(from, text)
 		}
 		return size
 	}

@@ -16,6 +16,7 @@ func (t *Terminal) repeat() {
 	var buf [maxCluster]byte // printing changes the row
 	text := append(buf[:0], t.cellText(s.row(), s.X-before.width())...)
 	n := t.stream.Times(s.Cols * len(s.rows))
+	t.stream.meter.Add(n * len(text))
 	switch {
 	case len(text) == 0:
 	case len(text) == 1:

@@ -17,11 +17,11 @@ func (t *Terminal) Restore(f *Frame) bool {
 	t.restoreScreen(t.main, &f.Main, t.hist.count)
 	t.modes = f.Modes
 	if f.Alt != nil {
-		t.alt = newScreen(f.Cols, f.Rows)
+		t.alt = newScreen(f.Cols, f.Rows, &t.stream.meter)
 		t.restoreScreen(t.alt, f.Alt, 0)
 		t.show(t.alt)
 	} else if f.Hidden != nil {
-		t.alt = newScreen(f.Cols, f.Rows)
+		t.alt = newScreen(f.Cols, f.Rows, &t.stream.meter)
 		t.alt.load(&Screen{Saved: f.Hidden.Saved, Bottom: f.Rows - 1}, 0)
 		t.alt.kitty = append([]uint8(nil), f.Hidden.Kitty...)
 	}

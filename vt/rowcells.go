@@ -12,6 +12,7 @@ func (s *screen) put(r *row, x int, text []byte, style uint32) {
 		return
 	}
 	cells := s.cells(r)
+	s.meter.Add(len(text))
 	r.version++
 	s.clearLeftHalf(r, x, style)
 	high := blankCell(style)
@@ -62,6 +63,7 @@ func (s *screen) fill(r *row, x0, x1 int, style uint32) {
 		return
 	}
 	r.version++
+	s.meter.Add(x1 - x0)
 	if style == 0 {
 		clear(r.cells[x0:x1])
 		if x1 >= r.used {
@@ -99,6 +101,7 @@ func (s *screen) eraseText(r *row, x0, x1 int, style uint32) bool {
 func (s *screen) eraseUnprotected(r *row, x0, x1 int, style uint32, t *styles) {
 	cells := s.cells(r)
 	x1 = min(x1, s.Cols)
+	s.meter.Add(max(x1-x0, 0))
 	r.version++
 	protected := func(x int) bool { return t.protected(cells[x]) }
 	if x0 > 0 && cells[x0-1].wide() && !protected(x0-1) {
@@ -122,6 +125,7 @@ func (s *screen) insert(r *row, x, n int, style uint32) {
 		return
 	}
 	cells := s.cells(r)
+	s.meter.Add(s.Cols - x)
 	s.clearLeftHalf(r, x, style)
 	n = min(n, s.Cols-x)
 	copy(cells[x+n:], cells[x:s.Cols-n])
@@ -140,6 +144,7 @@ func (s *screen) remove(r *row, x, n int, style uint32) {
 		return
 	}
 	cells := s.cells(r)
+	s.meter.Add(s.Cols - x)
 	n = min(n, s.Cols-x)
 	copy(cells[x:], cells[x+n:])
 	s.fill(r, s.Cols-n, s.Cols, style)
@@ -186,6 +191,7 @@ func (s *screen) join(r *row, x int, c rune, width int) {
 // more than a row can have.
 func (s *screen) tidyClusters(r *row) {
 	if len(r.clusters) >= 2*s.Cols && r.hidden == nil {
+		s.meter.Add(s.Cols)
 		r.tidyClusters()
 	}
 }

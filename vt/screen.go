@@ -9,10 +9,11 @@ type screen struct {
 	rows  []*row   // cursor.Rows of them
 	spare [][]cell // blank cells of rows that went back to text form
 	kitty []uint8  // keyboard stack, oldest first
+	meter *meter   // of the terminal
 }
 
-func newScreen(cols, rows int) *screen {
-	s := &screen{cursor: newCursor(cols, rows)}
+func newScreen(cols, rows int, m *meter) *screen {
+	s := &screen{cursor: newCursor(cols, rows), meter: m}
 	s.setRows(rows)
 	return s
 }
@@ -33,6 +34,7 @@ func (s *screen) row() *row { return s.rows[s.Y] }
 func (s *screen) cells(r *row) []cell {
 	if r.cells == nil {
 		cells := s.blankCells()
+		s.meter.Add(r.used)
 		r.fillCells(cells)
 		r.cells, r.text, r.runs = cells, r.text[:0], r.runs[:0]
 	}
@@ -45,6 +47,7 @@ func (s *screen) blankCells() []cell {
 		s.spare = s.spare[:n]
 		return cells
 	}
+	s.meter.Add(s.Cols)
 	return make([]cell, s.Cols)
 }
 
@@ -53,6 +56,7 @@ func (s *screen) blank(r *row, style uint32) {
 	used := r.used
 	r.version++
 	if cells := r.clear(); cells != nil {
+		s.meter.Add(used)
 		clear(cells[:used])
 		s.spare = append(s.spare, cells)
 	}
@@ -65,6 +69,7 @@ func (s *screen) blank(r *row, style uint32) {
 func (s *screen) scrollUp(top, bottom, n int, style uint32) {
 	n = min(n, bottom-top+1)
 	region := s.rows[top : bottom+1]
+	s.meter.Add(len(region) + n*costRow)
 	if n == 1 {
 		first := region[0]
 		copy(region, region[1:])
@@ -81,6 +86,7 @@ func (s *screen) scrollUp(top, bottom, n int, style uint32) {
 func (s *screen) scrollDown(top, bottom, n int, style uint32) {
 	n = min(n, bottom-top+1)
 	region := s.rows[top : bottom+1]
+	s.meter.Add(len(region) + n*costRow)
 	rotate(region, len(region)-n)
 	for _, r := range region[:n] {
 		s.blank(r, style)

@@ -38,6 +38,7 @@ type handler interface {
 // The zero value is ready. A stream is not safe for concurrent use.
 type stream struct {
 	decoder  decoder
+	meter    meter
 	parser   parser
 	text     viewerText
 	seq      []byte // the open sequence, without what has no part in it
@@ -65,22 +66,51 @@ type stream struct {
 
 // Write hands p to h and returns the text for viewers. The result may alias p or
 // the stream's own memory and is valid until the next call; p is not retained.
-func (s *stream) Write(p []byte, h handler) []byte { return s.process(s.decoder.Decode(p), h) }
+func (s *stream) Write(p []byte, h handler) []byte {
+	s.meter.Begin(0)
+	text, _ := s.process(s.decoder.Decode(p), 0, h)
+	return text
+}
+
+// WriteSome is Write of the first n bytes of p, see Engine.WriteSome; work 0 is no bound.
+func (s *stream) WriteSome(p []byte, work int, h handler) (text []byte, n int) {
+	if work <= 0 {
+		return s.Write(p, h), len(p)
+	}
+	p = p[:min(len(p), work)]
+	held := s.decoder.Held()
+	in := s.decoder.Decode(p)
+	s.meter.Begin(work)
+	// All bytes that were held go: each of them is at most one U+FFFD.
+	text, done := s.process(in, held*utf8.RuneLen(utf8.RuneError)+1, h)
+	if done == len(in) {
+		return text, len(p)
+	}
+	return text, s.decoder.PutBack(p, held, done)
+}
 
 // Flush hands over the bytes of an incomplete character, see Engine.Flush. The
 // result is valid as that of Write.
-func (s *stream) Flush(h handler) []byte { return s.process(s.decoder.Flush(), h) }
+func (s *stream) Flush(h handler) []byte {
+	s.meter.Begin(0)
+	text, _ := s.process(s.decoder.Flush(), 0, h)
+	return text
+}
 
-// process hands in, which is sound UTF-8, to h and returns the viewers' text.
-func (s *stream) process(in []byte, h handler) []byte {
+// process hands in, which is sound UTF-8, to h and returns the viewers' text. It stops
+// when the work is over, but not in the first least bytes nor inside of a sequence, and
+// returns where.
+func (s *stream) process(in []byte, least int, h handler) (text []byte, done int) {
 	s.text.open(in, s.parser.state != ground && !s.void && !s.withheld)
 	s.headSize = len(s.seq)
-	for i := 0; i < len(in); {
+	i := 0
+	for i < len(in) && (i < least || s.parser.state != ground || !s.meter.Over()) {
+		begin := i
 		switch c := in[i]; {
 		case s.parser.state != ground:
 			i = s.inside(in, i, h)
 		case c >= ' ' && c < 0x7f:
-			s.printed, s.end = i, i+asciiRun(in[i:])
+			s.printed, s.end = i, i+asciiRun(s.run(in, i))
 			i = s.end
 			h.Print(in[s.printed:i], true)
 		case c == 0x1b:
@@ -92,7 +122,7 @@ func (s *stream) process(in []byte, h handler) []byte {
 				i = s.character(in, i, h)
 			}
 		default:
-			if n := textRun(in[i:]); n > 0 {
+			if n := textRun(s.run(in, i)); n > 0 {
 				s.printed, s.end = i, i+n
 				i = s.end
 				h.Print(in[s.printed:i], false)
@@ -100,8 +130,21 @@ func (s *stream) process(in []byte, h handler) []byte {
 				i = s.character(in, i, h)
 			}
 		}
+		s.meter.Add(i - begin + costSequence)
 	}
-	return s.text.close()
+	return s.text.close(i), i
+}
+
+// run is in[i:] as far as it may be printed at once: whole characters.
+func (s *stream) run(in []byte, i int) []byte {
+	end := i + maxRun
+	if s.meter.limit == 0 || end >= len(in) {
+		return in[i:]
+	}
+	for end < len(in) && !utf8.RuneStart(in[end]) {
+		end++
+	}
+	return in[i:end]
 }
 
 // Held is the number of bytes of an incomplete character, see Engine.Held.

@@ -64,10 +64,12 @@ func (c *cursor) clearTabs(what int) {
 func (c *cursor) csiTabs(in *stream, f function) bool {
 	switch f {
 	case 'I': // CHT
+		in.meter.Add(c.Cols + in.One(0))
 		for n := in.Times(c.Cols); n > 0; n-- {
 			c.Tab()
 		}
 	case 'Z': // CBT
+		in.meter.Add(c.Cols + in.One(0))
 		for n := in.Times(c.Cols); n > 0; n-- {
 			c.backTab()
 		}

@@ -54,7 +54,8 @@ func NewEngine(c Config) Engine { return New(c) }
 // New makes a terminal with a blank screen.
 func New(c Config) *Terminal {
 	c = c.Clamped()
-	t := &Terminal{main: newScreen(c.Cols, c.Rows), styles: newStyles(), widths: widthsOf(c.Unicode)}
+	t := &Terminal{styles: newStyles(), widths: widthsOf(c.Unicode)}
+	t.main = newScreen(c.Cols, c.Rows, &t.stream.meter)
 	t.core.init(c, t, &t.main.cursor)
 	t.leads = t.widths.leads()
 	t.show(t.main)
@@ -67,15 +68,21 @@ func New(c Config) *Terminal {
 func (t *Terminal) show(s *screen) { t.screen, t.cur = s, &s.cursor }
 
 // Write implements Engine.
-func (t *Terminal) Write(p []byte) []byte {
-	if n := t.budget.Piece(); len(p) > n {
-		return inPieces(t, p, n)
-	}
-	text := t.stream.Write(p, (*terminalHandler)(t))
-	if t.budget.Written(len(p)) {
+func (t *Terminal) Write(p []byte) []byte { return inPieces(p, t.write) }
+
+// WriteSome implements Engine.
+func (t *Terminal) WriteSome(p []byte, work int) (text []byte, n int) {
+	return t.write(p, max(work, 1))
+}
+
+// write is WriteSome without a bound when work is 0, of as much as the memory allows.
+func (t *Terminal) write(p []byte, work int) (text []byte, n int) {
+	p = p[:min(len(p), t.budget.Piece())]
+	text, n = t.stream.WriteSome(p, work, (*terminalHandler)(t))
+	if t.budget.Written(n) {
 		t.limitMemory()
 	}
-	return text
+	return text, n
 }
 
 // Flush implements Engine.
@@ -184,6 +191,7 @@ func (t *Terminal) sweepStyles() {
 	if !t.styles.full() {
 		return
 	}
+	t.stream.meter.Add(len(t.styles.list) + len(t.screens())*t.main.Cols*t.main.Rows)
 	t.styles.sweep(loseNothing, t.screens()...)
 	t.penChanged()
 }

@@ -21,12 +21,12 @@ func (t *viewerText) open(in []byte, inside bool) {
 	*t = viewerText{in: in, out: t.out[:0], head: inside, inner: t.inner[:0]}
 }
 
-// close returns the text.
-func (t *viewerText) close() []byte {
+// close returns the text of in[:end].
+func (t *viewerText) close(end int) []byte {
 	if !t.own {
-		return t.in
+		return t.in[:end]
 	}
-	t.out = append(t.out, t.in[t.done:]...)
+	t.out = append(t.out, t.in[t.done:end]...)
 	return t.out
 }
 

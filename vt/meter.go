@@ -1,0 +1,39 @@
+package vt
+
+// meter counts the work of an engine, so that a call can stop after a bounded amount
+// of it. One unit is a byte that is read or a cell that is touched: a few nanoseconds. It
+// counts and does not look at a clock, so the same output always costs the same.
+//
+// The zero value is ready. A nil meter counts nothing.
+type meter struct {
+	done  int // units so far
+	limit int // of done: work stops behind it; 0 for never
+}
+
+// Add counts n units.
+func (m *meter) Add(n int) {
+	if m != nil {
+		m.done += n
+	}
+}
+
+// Begin starts work that ends after about n units, at least one; 0 is no end.
+func (m *meter) Begin(n int) {
+	if m.limit = 0; n > 0 {
+		m.limit = m.done + n
+	}
+}
+
+// Over reports whether all the work was done that Begin allows.
+func (m *meter) Over() bool { return m.limit > 0 && m.done >= m.limit }
+
+// What is counted for things that take longer than a unit for each of their bytes or cells.
+const (
+	costSequence = 8  // units: a control sequence, a string, a run of characters
+	costRow      = 4  // a row that is moved, or looked at
+	costHistory  = 16 // a row that goes to the history
+)
+
+// maxRun is how many bytes are printed at once while the work is bounded: every one
+// of them may scroll the tallest screen.
+const maxRun = 512
