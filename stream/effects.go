@@ -53,7 +53,7 @@ func (h *Hub) change() *Meta {
 
 // standing is everything that meta events say and that lasts.
 func (h *Hub) standing() Meta {
-	return Meta{Title: &h.facts.Title, Cwd: &h.facts.Cwd, Viewers: new(h.viewers()), Owner: h.owner,
+	return Meta{Title: &h.facts.Title, Cwd: &h.facts.Cwd, Viewers: new(h.viewers), Owner: h.owner,
 		Size: &Size{h.cols, h.rows}}
 }
 
@@ -67,7 +67,7 @@ func (h *Hub) offer() {
 		return
 	}
 	var m *Message
-	for s := range h.subs {
+	for _, s := range h.subs {
 		if !s.types || s.ended {
 			continue
 		}
@@ -79,16 +79,18 @@ func (h *Hub) offer() {
 	}
 }
 
-// tell publishes the collected changes.
+// tell publishes the collected changes at the end of a Write.
 func (h *Hub) tell() {
 	h.offer()
-	if h.news == nil {
-		return
+	news := h.news
+	if h.news = nil; news != nil {
+		h.publish(func() *Message { return metaMessage(h.id, *news) })
 	}
-	m := *h.news
-	h.news = nil
-	h.publish(func() *Message { return metaMessage(h.id, m) })
-	h.changed()
+	h.show()
+	h.wakeWatchers()
+	if news != nil {
+		h.changed()
+	}
 }
 
 // clip cuts s to at most n bytes, never inside a character.

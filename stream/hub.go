@@ -29,6 +29,10 @@ const (
 	// maxStep bounds the output that is applied under one hold of the lock, in
 	// bytes, so that a flood does not keep connecting viewers out.
 	maxStep = 64 << 10
+	// stepWork bounds the same in what vt.Engine.WriteSome counts, whatever the output
+	// costs: some 2 ms. Who waits for the lock has it two steps later (sync.Mutex,
+	// starvation mode).
+	stepWork = 512 << 10
 	// usualRows is the height up to which a step is maxStep.
 	usualRows = 64
 	// presenceWake is the number of viewers up to which a change of their
@@ -39,8 +43,10 @@ const (
 
 // Hub applies the output of one terminal to its emulator and hands it to the
 // viewers. All methods are safe for concurrent use, except that Write, Resize
-// and Finish have one caller at a time (whoever owns the PTY). There is one
-// mutex and no goroutine; nothing blocks while the mutex is held.
+// and Finish have one caller at a time (whoever owns the PTY). There is no
+// goroutine; nothing blocks while the mutex is held. A step of Write holds it for
+// some 2 ms, a snapshot and a change of size for as long as they take. Facts, Modes
+// and AtRest never wait for it.
 type Hub struct {
 	id      string
 	observe Observe
@@ -63,7 +69,8 @@ type Hub struct {
 	resizes    resizes
 	policy     Policy
 	owner      uint64 // viewer who decides the size, 0 for none
-	subs       map[*Subscription]struct{}
+	subs       []*Subscription
+	viewers    int // of subs, those that are not hidden
 
 	// rewidthed: the state was restored with another table of widths than it was
 	// made with, so viewers of the life before, who have nothing beyond firstView,
@@ -78,6 +85,8 @@ type Hub struct {
 	// clipboard is the last write to it during one Write.
 	clipboard *Clipboard
 	facts     Facts
+
+	shown shown
 }
 
 // Facts are what a hub knows of its terminal besides the screen.
@@ -95,6 +104,8 @@ type Facts struct {
 	Finished  bool
 	AltScreen bool // the alternate screen is or was shown at the end
 	Memory    int  // bytes that the emulator takes, once finished its last screen
+	// Worked is the time that all steps took.
+	Worked time.Duration
 }
 
 // Observe is told what a hub does; fields may be nil. They must be safe for
@@ -143,6 +154,7 @@ func New(o Options) *Hub {
 	h.engine = o.Engine(cfg)
 	h.cols, h.rows = cfg.Clamped().Cols, cfg.Clamped().Rows
 	h.resizes = resizes{cols: h.cols, rows: h.rows}
+	h.show()
 	return h
 }
 
@@ -157,8 +169,7 @@ func newHub(o Options) *Hub {
 		return o.Engine(vt.Config{Cols: cols, Rows: rows, Unicode: o.Config.Unicode})
 	}
 	return &Hub{id: o.ID, observe: o.Observe, verify: newVerifier(o), journal: o.Journal, large: o.Large, fresh: fresh,
-		policy: o.Policy,
-		subs:   map[*Subscription]struct{}{}, watchers: map[chan struct{}]struct{}{}}
+		policy: o.Policy, watchers: map[chan struct{}]struct{}{}}
 }
 
 // Write applies output of the program and returns the emulator's answers to
@@ -180,17 +191,18 @@ func (h *Hub) step(p []byte) (reply []byte, n int) {
 	if h.engine == nil {
 		return nil, len(p)
 	}
-	n = min(len(p), stepSize(h.rows))
+	began := time.Now()
 	h.reply, h.held = nil, h.engine.Held()
-	text := h.engine.Write(p[:n])
+	text, n := h.engine.WriteSome(p[:min(len(p), stepSize(h.rows))], stepWork)
+	took := time.Since(began)
 	h.seq += uint64(n)
 	h.version++
-	h.facts.Output = time.Now()
+	h.facts.Output = began.Add(took)
+	h.facts.Worked += took
 	if len(text) > 0 {
 		h.publish(func() *Message { return dataMessage(h.id, text, h.applied()) })
 	}
 	h.tell()
-	h.wakeWatchers()
 	return h.reply, n
 }
 
@@ -210,7 +222,7 @@ func (h *Hub) applied() uint64 {
 // when somebody takes it.
 func (h *Hub) publish(make func() *Message) {
 	var m *Message
-	for s := range h.subs {
+	for _, s := range h.subs {
 		if s.stale != "" {
 			continue
 		}
@@ -237,11 +249,12 @@ func (h *Hub) Resize(cols, rows int) {
 		h.observe.Resized(h.seq, cols, rows)
 	}
 	h.publish(func() *Message { return resizeMessage(h.id, cols, rows, h.applied()) })
-	for s := range h.subs {
+	for _, s := range h.subs {
 		if !exact || s.once {
 			s.resized()
 		}
 	}
+	h.show()
 	h.wakeWatchers()
 }
 
@@ -266,7 +279,6 @@ func (h *Hub) flush() {
 	h.version++
 	h.publish(func() *Message { return dataMessage(h.id, text, h.seq) })
 	h.tell()
-	h.wakeWatchers()
 }
 
 // Finish says that the program has ended and all its output was written. What it
@@ -284,9 +296,10 @@ func (h *Hub) Finish(e Exit) {
 	h.exit = &e
 	h.version++
 	h.publish(func() *Message { return exitMessage(h.id, e, h.seq) })
-	for s := range h.subs {
+	for _, s := range h.subs {
 		s.ended = s.stale == ""
 	}
+	h.show()
 	h.wakeWatchers()
 	h.changed()
 }
@@ -295,31 +308,6 @@ func (h *Hub) changed() {
 	if h.observe.Changed != nil {
 		h.observe.Changed()
 	}
-}
-
-// Facts returns what is known besides the screen.
-func (h *Hub) Facts() Facts {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	f := h.facts
-	f.Seq, f.Viewers, f.Attached, f.Cols, f.Rows, f.Finished = h.applied(), h.viewers(), len(h.subs), h.cols, h.rows,
-		h.exit != nil
-	if h.engine != nil {
-		f.AltScreen, f.Memory = h.engine.Modes().AltScreen, h.engine.Memory()
-	} else {
-		f.AltScreen, f.Memory = h.final.Alt != nil, h.final.Memory()
-	}
-	return f
-}
-
-// Modes is what input has to know; the zero value once finished.
-func (h *Hub) Modes() vt.Modes {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.engine == nil {
-		return vt.Modes{}
-	}
-	return h.engine.Modes()
 }
 
 // Watch returns a channel that gets a value after every change of the terminal

@@ -72,9 +72,12 @@ type Size struct {
 	Rows int `json:"rows"`
 }
 
+const maxDigits = 20 // of a uint64
+
 func dataMessage(id string, text []byte, seq uint64) *Message {
 	own := append([]byte(nil), text...)
-	return &Message{Kind: KindData, Seq: seq, id: id, text: own, rest: appendUint(nil, "seq", seq)}
+	rest := appendUint(make([]byte, 0, len(`"seq":`)+maxDigits), "seq", seq)
+	return &Message{Kind: KindData, Seq: seq, id: id, text: own, rest: rest}
 }
 
 func resizeMessage(id string, cols, rows int, seq uint64) *Message {

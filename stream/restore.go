@@ -26,6 +26,7 @@ func Restore(o Options, f *vt.Frame, seq uint64) *Hub {
 	h.listen()
 	h.begin(f, seq)
 	h.rewidthed = cmp.Or(f.Unicode, vt.Unicode11) != cmp.Or(o.Config.Unicode, vt.Unicode11)
+	h.show()
 	return h
 }
 
@@ -45,6 +46,7 @@ func (h *Hub) Remember(output time.Time, bells uint64) {
 	defer h.mu.Unlock()
 	h.facts.Output = output
 	h.facts.Bells = max(h.facts.Bells, bells)
+	h.show()
 }
 
 // engineWriter is an engine as an io.Writer.

@@ -69,7 +69,7 @@ func (h *Hub) Fit() Size {
 func (h *Hub) decide() Size {
 	size, owner := Size{h.cols, h.rows}, uint64(0)
 	var best *Subscription
-	for s := range h.subs {
+	for _, s := range h.subs {
 		if s.decides() && (best == nil || h.prefers(s, best)) {
 			best = s
 		}
@@ -106,7 +106,7 @@ func (h *Hub) extreme(size Size) Size {
 		}
 		return max(a, b)
 	}
-	for s := range h.subs {
+	for _, s := range h.subs {
 		if s.decides() {
 			size = Size{pick(size.Cols, s.wish.cols), pick(size.Rows, s.wish.rows)}
 		}

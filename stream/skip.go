@@ -11,8 +11,9 @@ func (h *Hub) Skip(n uint64) {
 	}
 	h.seq += n
 	h.version++
-	for s := range h.subs {
+	for _, s := range h.subs {
 		s.drop(ReasonRestore)
 		wake(s.wake)
 	}
+	h.show()
 }

@@ -84,7 +84,8 @@ func (h *Hub) Subscribe(v Viewing) *Subscription {
 		scrollback: v.Scrollback, once: v.HistoryOnce, types: v.Types, stale: ReasonConnect}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.subs[s] = struct{}{}
+	h.subs = append(h.subs, s)
+	h.viewers++
 	if !h.viewed {
 		h.viewed, h.firstView = true, h.applied()
 	}
@@ -116,7 +117,10 @@ func (s *Subscription) leave() bool {
 	}
 	s.closed = true
 	s.queue, s.clipboard = nil, nil
-	delete(h.subs, s)
+	h.subs = slices.DeleteFunc(h.subs, func(x *Subscription) bool { return x == s })
+	if !s.hidden {
+		h.viewers--
+	}
 	h.presence(nil)
 	wake(s.wake)
 	return true
@@ -133,22 +137,17 @@ func (s *Subscription) Hide(hidden bool) {
 		return
 	}
 	s.hidden = hidden
-	h.presence(nil)
-}
-
-// viewers is the number of viewers that are not hidden. The lock is held.
-func (h *Hub) viewers() (n int) {
-	for s := range h.subs {
-		if !s.hidden {
-			n++
-		}
+	if hidden {
+		h.viewers--
+	} else {
+		h.viewers++
 	}
-	return n
+	h.presence(nil)
 }
 
 // presence notes for everybody but one that the number of viewers changed.
 func (h *Hub) presence(but *Subscription) {
-	for s := range h.subs {
+	for _, s := range h.subs {
 		if s == but {
 			continue
 		}
@@ -157,6 +156,7 @@ func (h *Hub) presence(but *Subscription) {
 			wake(s.wake)
 		}
 	}
+	h.show()
 	h.changed()
 }
 
@@ -242,7 +242,7 @@ func (s *Subscription) poll() ([]*Message, error) {
 		batch = append(s.appendClipboard(nil), batch...) // before the exit, which may be in it
 	}
 	if s.presence && !s.ended {
-		batch = append(batch, metaMessage(h.id, Meta{Viewers: new(h.viewers())}))
+		batch = append(batch, metaMessage(h.id, Meta{Viewers: new(h.viewers)}))
 	}
 	s.presence = false
 	s.done = s.ended
