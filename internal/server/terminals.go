@@ -96,6 +96,9 @@ func (s *Server) getTerminal(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := t.AwaitScreen(c.Request().Context()); err != nil {
+		return err
+	}
 	infos, err := infosOf(c, t)
 	if err != nil {
 		return err

@@ -75,8 +75,8 @@ type Supervisor struct {
 
 // Start starts a server and recovers the terminals and shells of its store. Those whose process
 // the keeper holds go on. Other terminals have ended or are lost, with their last screen; other
-// shells are started by their next command. It returns when every running terminal has its
-// current screen and every shell can be found.
+// shells are started by their next command. It returns when every terminal and every shell can be
+// found. Terminals whose last output takes long to apply get their screens later.
 func Start(cfg Config) (*Supervisor, error) {
 	cfg.complete()
 	s := &Supervisor{life: lifetime.New(), keeper: cfg.Keeper, log: cfg.Log, Waits: wait.New()}

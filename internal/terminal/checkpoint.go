@@ -39,8 +39,8 @@ func (m *Registry) checkpointAll() {
 // checkpoint writes the terminal's snapshot and record if it has changed since the last time.
 // It reports whether the disk has the current screen then.
 func (t *Terminal) checkpoint() bool {
-	if t.process == nil {
-		return true // it had ended before this server started: nothing changes
+	if t.process == nil || t.screen.hub.Load() == nil {
+		return true // it had ended before this server started, or its screen was not made again: nothing changes
 	}
 	t.mu.Lock()
 	now, dirty := t.changes, t.changes != t.saved
@@ -67,7 +67,7 @@ func (t *Terminal) saveScreen() bool {
 	if t.purged {
 		return false
 	}
-	shot := t.Hub().Shot()
+	worked, shot := t.facts().Worked, t.Hub().Shot()
 	if err := t.writeScreen(shot); err != nil {
 		t.failed(screenFailure, err)
 		return false
@@ -75,7 +75,7 @@ func (t *Terminal) saveScreen() bool {
 	t.worked(screenFailure)
 	t.kept = [2]uint64{t.kept[1], shot.Seq}
 	t.mu.Lock()
-	t.savedSeq = shot.Seq
+	t.savedSeq, t.savedWork = shot.Seq, worked
 	t.mu.Unlock()
 	if err := t.trim(t.registry.cfg.Clean.TerminalQuota); err != nil {
 		t.registry.NoteCleanup(err)

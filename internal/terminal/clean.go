@@ -58,25 +58,24 @@ func (m *Registry) cleaned(reason string, t *Terminal) {
 	m.cfg.Log.Info("cleaned up", "reason", reason, "id", t.ID, "session", t.spec.Session, "name", t.spec.Name)
 }
 
-// clean ends the terminals whose time is over, and enforces the quotas every cleanInterval.
-func (m *Registry) clean(now time.Time) {
-	for _, t := range m.All() {
+// endExpired ends the terminals whose time is over.
+func (m *Registry) endExpired() {
+	now := time.Now()
+	for _, t := range m.Unsorted() {
 		if reason := t.expired(m.cfg.Clean, now); reason != "" {
 			m.deleteExpired(t, reason)
 		}
 	}
-	if now.Sub(m.filesChecked) >= cleanInterval {
-		m.filesChecked = now
-		m.enforceQuotas()
-		if m.cfg.AfterClean != nil {
-			m.cfg.AfterClean()
-		}
-		m.purgeOld(now)
-	}
 }
 
-// cleanInterval is the time between two reads of the sizes of all files.
-const cleanInterval = 5 * time.Second
+// cleanFiles enforces the quotas and purges what is old.
+func (m *Registry) cleanFiles() {
+	m.enforceQuotas()
+	if m.cfg.AfterClean != nil {
+		m.cfg.AfterClean()
+	}
+	m.purgeOld(time.Now())
+}
 
 // deleteExpired deletes a terminal in the background. It stays readable by id.
 func (m *Registry) deleteExpired(t *Terminal, reason string) {
@@ -91,13 +90,13 @@ func (m *Registry) deleteExpired(t *Terminal, reason string) {
 // expired returns the reason why the terminal's time is over, "" while it is not. Viewers,
 // output and input count as use; the time runs from the last of them.
 func (t *Terminal) expired(c CleanPolicy, now time.Time) string {
-	if c.Idle <= 0 && c.Unattached <= 0 || t.process == nil || t.screen.facts().Attached > 0 {
+	if c.Idle <= 0 && c.Unattached <= 0 || t.process == nil || t.facts().Attached > 0 {
 		return ""
 	}
 	if t.registry.hooks.Paused(t.spec.Session) {
 		return ""
 	}
-	last := t.Hub().Facts().Output
+	last := t.facts().Output
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.state != StateRunning || t.expiring {
@@ -185,7 +184,7 @@ func (m *Registry) byEnd() []*Terminal {
 
 // SkipPause excludes a pause from the times of CleanPolicy.
 func (t *Terminal) SkipPause(since, now time.Time) {
-	last := t.Hub().Facts().Output
+	last := t.facts().Output
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	used := maxTime(t.created, t.lastActivity, t.lastDetach, last)

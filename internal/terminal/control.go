@@ -41,6 +41,7 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 		if e := t.journal.Input(p); e != nil {
 			t.failed(journalFailure, e)
 		}
+		t.unsynced.Store(true)
 	}
 	return s, t.endedError(err)
 }
@@ -57,7 +58,7 @@ func (t *Terminal) endedError(err error) error {
 // output just before. It does not remember what a terminal without echo gets: a password.
 func (t *Terminal) noteInput(p []byte) uint64 {
 	mode, err := t.process.Master().LineMode()
-	seq := t.Hub().Facts().Seq
+	seq := t.facts().Seq
 	t.typed.Note(p, seq, err == nil && (mode.Echo || !mode.Canonical))
 	return seq
 }
@@ -92,7 +93,7 @@ func (t *Terminal) Mouse(ctx context.Context, e vt.MouseEvent) (Sent, error) {
 	case !t.Running():
 		return Sent{}, t.ExitError()
 	case len(p) == 0:
-		return Sent{Seq: t.Hub().Facts().Seq}, nil
+		return Sent{Seq: t.facts().Seq}, nil
 	}
 	return t.Input(ctx, p)
 }
@@ -134,6 +135,7 @@ func (t *Terminal) resize(cols, rows int) error {
 		return t.endedError(err)
 	}
 	t.Hub().Resize(cols, rows)
+	t.unsynced.Store(true)
 	t.registry.changes.Notify()
 	return nil
 }
@@ -177,7 +179,7 @@ func (t *Terminal) Leave(sub *stream.Subscription) {
 }
 
 func (t *Terminal) fit(s stream.Size) error {
-	f := t.Hub().Facts()
+	f := t.facts()
 	if s.Cols == f.Cols && s.Rows == f.Rows || !t.Running() {
 		return nil
 	}

@@ -45,7 +45,7 @@ type Info struct {
 const firstGeneration = 1
 
 // Info returns the state of the terminal. For one that came back from disk it has what the
-// record says, without reading the screen.
+// record says until somebody has asked for the screen. It never waits for the emulator.
 func (t *Terminal) Info() Info {
 	i := Info{ID: t.ID, PTYID: t.ID, Name: t.spec.Name, Session: t.spec.Session, Cmd: t.spec.Cmd,
 		Env: thread.HideSecrets(t.spec.Env), Scrollback: *t.spec.Scrollback, Generation: t.generation,
@@ -82,15 +82,9 @@ func (t *Terminal) Env() map[string]string {
 	return maps.Clone(t.spec.Env)
 }
 
-// addScreen adds the state of the screen: from the record while the hub is not loaded.
+// addScreen adds the state of the screen.
 func (t *Terminal) addScreen(i *Info) {
-	if r := t.restored; r != nil && t.screen.hub.Load() == nil {
-		i.Cols, i.Rows, i.Title, i.Seq, i.BellCount, i.AltScreen = r.Cols, r.Rows, r.Title, r.Seq, r.Bells, r.AltScreen
-		i.LastOutputAt = r.LastOutput
-		return
-	}
-	hub := t.Hub()
-	f := hub.Facts()
+	f := t.facts()
 	i.Cols, i.Rows, i.Title, i.Seq, i.BellCount, i.Viewers = f.Cols, f.Rows, f.Title, f.Seq, f.Bells, f.Viewers
 	i.AltScreen, i.MemoryBytes = f.AltScreen, int64(f.Memory)
 	if !f.Output.IsZero() {

@@ -9,23 +9,24 @@ const (
 	// much output a crash of the machine costs.
 	maintainInterval = time.Second
 	// maxTail is how much output may follow the newest snapshot before another is written,
-	// in bytes. The next server applies it before it opens its port: at 100 MB/s and core,
-	// that takes a second for 100 terminals.
+	// in bytes. The next server applies it again, at 100 MB/s and core.
 	maxTail = 1 << 20
-	// quietTail is the same for a terminal without activity since the last call of maintain.
+	// maxTailWork is the same in the time that the emulator took for it: some output costs a
+	// hundred times as much.
+	maxTailWork = 200 * time.Millisecond
+	// quietTail is maxTail for a terminal without activity since the last call of maintain.
 	quietTail = 64 << 10
+	// cleanInterval is the time between two reads of the sizes of all files.
+	cleanInterval = 5 * time.Second
 )
 
-// maintain maintains the terminals once an interval until the server closes. It begins at
-// once, because a server that is killed again and again must not leave ever more work.
-func (m *Registry) maintain() {
-	tick := time.NewTicker(maintainInterval)
+// every calls f at once and then once an interval until the server closes. It begins at once,
+// because a server that is killed again and again must not leave ever more work.
+func (m *Registry) every(interval time.Duration, f func()) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
-		for _, t := range m.All() {
-			t.maintain()
-		}
-		m.clean(time.Now())
+		f()
 		select {
 		case <-tick.C:
 		case <-m.ctx.Done():
@@ -34,24 +35,66 @@ func (m *Registry) maintain() {
 	}
 }
 
-// maintain syncs the journal, notes a change of the program's directory, and writes a snapshot
-// when much output follows the last one.
-func (t *Terminal) maintain() {
-	t.retry()
-	if t.process == nil || !t.Running() {
-		return
+// syncJournals begins to sync the journals of all terminals that have something new.
+func (m *Registry) syncJournals() {
+	for _, t := range m.Unsorted() {
+		if t.process != nil && t.Running() && (t.unsynced.Load() || t.failing(journalFailure)) {
+			m.syncs.do(t, t.syncJournal)
+		}
 	}
-	restless := t.active.Swap(false)
+}
+
+func (t *Terminal) syncJournal() {
+	t.unsynced.Store(false)
 	if err := t.journal.Sync(); err != nil {
 		t.failed(journalFailure, err)
 	} else if t.failing(journalFailure) && t.checkpoint() {
 		t.worked(journalFailure) // the snapshot has what the journal lacks
 	}
+}
+
+// maintainAll begins to maintain the terminals that need it.
+func (m *Registry) maintainAll() {
+	for _, t := range m.Unsorted() {
+		if t.wantsMaintenance() {
+			m.upkeep.do(t, t.maintain)
+		}
+	}
+}
+
+func (t *Terminal) wantsMaintenance() bool {
+	for kind := range failureKinds {
+		if t.failing(kind) {
+			return true
+		}
+	}
+	return t.process != nil && t.Running() && (t.active.Load() || t.tailIsLong(quietTail))
+}
+
+// tailIsLong reports whether more output than limit, in bytes, follows the newest snapshot, or
+// output that takes more than maxTailWork to apply.
+func (t *Terminal) tailIsLong(limit uint64) bool {
+	worked := t.facts().Worked
 	t.mu.Lock()
-	tail, was := t.journal.End()-min(t.savedSeq, t.journal.End()), t.cwd.dir
-	t.mu.Unlock()
+	defer t.mu.Unlock()
+	end := t.journal.End()
+	return end-min(t.savedSeq, end) > limit || worked-t.savedWork > maxTailWork
+}
+
+// maintain notes a change of the program's directory, and writes a snapshot when much output
+// follows the last one.
+func (t *Terminal) maintain() {
+	t.retry()
+	if t.process == nil || !t.Running() || t.screen.hub.Load() == nil {
+		return
+	}
+	restless, was := t.active.Swap(false), t.Cwd()
+	limit := uint64(quietTail)
+	if restless {
+		limit = maxTail
+	}
 	switch {
-	case tail > maxTail, tail > quietTail && !restless:
+	case t.tailIsLong(limit):
 		t.checkpoint()
 	case restless && t.RefreshCwd() != was:
 		t.saveRecord()

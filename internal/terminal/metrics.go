@@ -24,7 +24,7 @@ func (m *Registry) Collect(c chan<- prometheus.Metric) {
 		t.mu.Lock()
 		states[t.state]++
 		t.mu.Unlock()
-		watching += t.screen.facts().Viewers
+		watching += t.facts().Viewers
 	}
 	gauge(c, activePTYs, states[StateRunning])
 	for s, n := range states {

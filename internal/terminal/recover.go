@@ -18,8 +18,13 @@ import (
 	"github.com/evertty/evertty/stream"
 )
 
+// startPatience is how long the start of a server waits for the screens of running terminals.
+// Most are there by then; the server does not open later for one whose last output takes long.
+const startPatience = time.Second
+
 // Recover brings back the terminals of the store, several at a time. A terminal that cannot be
-// brought back is logged and left out. Errors: those of the store's list and of the keeper.
+// brought back is logged and left out. It waits for screens no longer than startPatience: who asks
+// for one then waits for that. Errors: those of the store's list and of the keeper.
 func (m *Registry) Recover() error {
 	ids, err := m.cfg.Store.List()
 	if err != nil {
@@ -37,6 +42,15 @@ func (m *Registry) Recover() error {
 		return nil
 	})
 	m.restoreUnrecorded(held)
+	made := make(chan struct{})
+	go func() {
+		m.replays.Wait()
+		close(made)
+	}()
+	select {
+	case <-made:
+	case <-time.After(startPatience):
+	}
 	return nil
 }
 
@@ -139,41 +153,73 @@ func (t *Terminal) restoreEnded(k *keeper.Kept) {
 	}
 }
 
-// markLost notes that the end of the program is unknown. It makes the last screen from the
-// journal now, so that lists show its true state and the next server reads a snapshot.
+// markLost notes that the end of the program is unknown. It has the last screen made from the
+// journal, so that lists show its true state and the next server reads a snapshot.
 func (t *Terminal) markLost() {
 	t.state, t.exit = StateLost, &stream.Exit{Reason: "lost"}
 	t.endedAt = time.Now().UTC()
-	t.Hub()
-	if err := t.saveLast(); err != nil {
-		t.failed(screenFailure, err)
-	}
 	t.saveRecord()
+	t.replayLater(func() {
+		t.Hub()
+		if err := t.saveLast(); err != nil {
+			t.failed(screenFailure, err)
+		}
+		t.saveRecord()
+	}, func() {})
 }
 
-// restoreRunning takes over a running program. Its screen is the newest snapshot with the
-// journal after that and the output in the pipe.
+// replayLater has replay make the screen again while few others are made, and calls then. When the
+// server closes before, it calls neither, and the files stay as they are.
+func (t *Terminal) replayLater(replay, then func()) {
+	m := t.registry
+	t.replayed = make(chan struct{})
+	m.replays.Add(1)
+	m.life.Go(func() {
+		if t.inTurn(replay) {
+			m.changes.Notify()
+			then()
+		}
+	})
+}
+
+// inTurn is false when the server closes before the turn.
+func (t *Terminal) inTurn(replay func()) bool {
+	m := t.registry
+	defer m.replays.Done()
+	select {
+	case m.replaying <- struct{}{}:
+		defer func() { <-m.replaying }()
+	case <-m.ctx.Done():
+		return false
+	}
+	if m.ctx.Err() != nil {
+		return false
+	}
+	replay()
+	close(t.replayed)
+	return true
+}
+
+// restoreRunning takes over a running program, which gets input at once. Its output waits until
+// the screen was made again.
 func (t *Terminal) restoreRunning(k *keeper.Kept) error {
-	start := time.Now()
 	r, unknown := t.restored, t.positionUnknown()
 	if err := t.openJournal(r.Cols, r.Rows); err != nil {
 		return err
 	}
 	t.setProcess(k)
-	t.changes, t.lastDetach = 1, start
-	t.replaying = true // the journal has these resizes already
-	past := t.replay(t.journal)
-	if unknown {
-		past.skipTo(beyondReach(k.Process.PID()), t.journal, true)
-	}
-	t.replaying = false
-	past.remember(r)
-	t.screen.hub.Store(past.hub)
-	t.cwd = newCwd(t.cwd.dir, past.hub.Facts().Cwd)
-	t.noteDamage(past.damage...)
-	t.kept = [2]uint64{past.from, past.from}
-	t.savedSeq = past.from
-	t.input.reply(past.unanswered, t.journal.End())
+	t.changes, t.lastDetach = 1, time.Now()
+	t.screen.load = func() *stream.Hub { return t.replayRunning(unknown) }
+	m := t.registry
+	m.life.Go(func() { t.input.run(t.ended, m.ctx.Done()) })
+	t.replayLater(t.goOn, t.run)
+	return nil
+}
+
+// goOn makes the screen of a running program again, and applies the output in the pipe and a change
+// of size that the previous server has not.
+func (t *Terminal) goOn() {
+	hub := t.Hub()
 	err := t.catchUp()
 	if err == nil {
 		err = t.journal.Flush() // to know a full disk before output is lost
@@ -181,14 +227,37 @@ func (t *Terminal) restoreRunning(k *keeper.Kept) error {
 	if err != nil {
 		t.failed(journalFailure, err)
 	}
+	t.resizing.Lock()
+	defer t.resizing.Unlock()
 	if cols, rows, err := t.process.Master().Size(); err == nil {
-		t.Hub().Resize(cols, rows) // the previous server may have died before it wrote a resize
+		hub.Resize(cols, rows)
 	}
-	t.startSeq = t.Hub().Facts().Seq
+}
+
+// replayRunning makes the screen of a running program again: the newest snapshot with the journal
+// after that.
+func (t *Terminal) replayRunning(positionUnknown bool) *stream.Hub {
+	start := time.Now()
+	t.replaying = true // the journal has these resizes already
+	past := t.replay(t.journal)
+	if positionUnknown {
+		past.skipTo(beyondReach(t.process.PID()), t.journal, true)
+	}
+	t.replaying = false
+	past.remember(t.restored)
+	facts := past.hub.Facts()
+	t.startSeq.Store(facts.Seq)
+	cwd := newCwd(t.Cwd(), facts.Cwd)
+	t.saving.Lock()
+	t.kept = [2]uint64{past.from, past.from}
+	t.saving.Unlock()
+	t.mu.Lock()
+	t.cwd, t.savedSeq = cwd, past.from
+	t.mu.Unlock()
+	t.noteDamage(past.damage...)
+	t.input.reply(past.unanswered, t.journal.End())
 	t.registry.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
-	t.registry.life.Go(t.run)
-	t.registry.life.Go(func() { t.input.run(t.ended, t.registry.ctx.Done()) })
-	return nil
+	return past.hub
 }
 
 // positionUnknown reports whether no file has a position of the output: the terminal was created

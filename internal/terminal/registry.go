@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -135,19 +136,27 @@ type Registry struct {
 	nesting  nesting
 
 	cleanProblem atomic.Pointer[string] // why space cannot be freed, nil when it can
-	filesChecked time.Time              // when quotas were enforced last; owned by maintain's goroutine
+
+	replays   sync.WaitGroup // screens of running terminals that are not made again yet
+	replaying chan struct{}  // has a value for each of them that is being made
+
+	syncs, upkeep *rounds
 }
 
 // New returns a Registry without terminals; Recover adds those of the store.
 func New(cfg Config) *Registry {
 	return &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
-		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}}
+		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{},
+		replaying: make(chan struct{}, runtime.GOMAXPROCS(0)), syncs: newRounds(), upkeep: newRounds()}
 }
 
 // Run starts the goroutines that maintain the terminals until the lifetime ends.
 func (m *Registry) Run() {
 	m.life.Go(m.checkpoints)
-	m.life.Go(m.maintain)
+	m.life.Go(func() { m.every(maintainInterval, m.syncJournals) })
+	m.life.Go(func() { m.every(maintainInterval, m.maintainAll) })
+	m.life.Go(func() { m.every(maintainInterval, m.endExpired) })
+	m.life.Go(func() { m.every(cleanInterval, m.cleanFiles) })
 	m.life.Go(m.inspectEnded)
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
@@ -23,11 +24,55 @@ type replayed struct {
 }
 
 // replay makes the hub of a terminal from its newest good snapshot and the journal after
-// that. j is nil when there is none.
+// that. j is nil when there is none. Where the emulator fails, the terminal goes on with less:
+// the snapshot alone, or else a blank screen; the damage says so.
 func (t *Terminal) replay(j *journal.Journal) replayed {
-	var p replayed
+	p, err := t.try(func(p *replayed) {
+		p.loadScreen(t, j)
+		p.applyAll(t, j)
+	})
+	if err != nil {
+		failed := err
+		if p, err = t.try(func(p *replayed) { p.loadScreen(t, j) }); err != nil {
+			p = replayed{hub: stream.Restore(t.hubOptions(j), blank(t.spec.Cols, t.spec.Rows), 0)}
+		}
+		p.addDamage(failed)
+		if j != nil {
+			p.skipTo(j.End(), j, false)
+		}
+	}
+	known := uint64(0)
+	if t.restored != nil {
+		known = t.restored.Seq
+	}
+	if j == nil && t.state != StateExited {
+		known = max(known, journal.Issued(t.registry.cfg.Store, t.ID)) // the record has no end
+	}
+	p.skipTo(known, j, j != nil && j == t.journal)
+	return p
+}
+
+// try makes a hub by a function. Its error says that the emulator failed.
+func (t *Terminal) try(make func(p *replayed)) (p replayed, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = fmt.Errorf("the screen could not be made from the files: %v", why)
+			t.registry.cfg.Log.Error("a replay failed", "id", t.ID, "panic", why, "stack", string(debug.Stack()))
+		}
+	}()
+	make(&p)
+	return p, nil
+}
+
+func (t *Terminal) hubOptions(j *journal.Journal) stream.Options {
 	o := t.options()
 	o.Journal = j
+	return o
+}
+
+// loadScreen makes the hub from the newest good snapshot.
+func (p *replayed) loadScreen(t *Terminal, j *journal.Journal) {
+	o := t.hubOptions(j)
 	loaded, err := t.registry.cfg.Store.Load(t.ID)
 	switch {
 	case err == nil:
@@ -40,6 +85,10 @@ func (t *Terminal) replay(j *journal.Journal) replayed {
 		p.addDamage(err)
 		p.hub = stream.Restore(o, blank(t.spec.Cols, t.spec.Rows), 0)
 	}
+}
+
+// applyAll applies what the journal has after the snapshot.
+func (p *replayed) applyAll(t *Terminal, j *journal.Journal) {
 	switch {
 	case j == nil:
 	case j != t.journal && p.from > j.End():
@@ -49,15 +98,6 @@ func (t *Terminal) replay(j *journal.Journal) replayed {
 		p.addDamage(j.Damage())
 		p.addDamage(p.applyJournal(j))
 	}
-	known := uint64(0)
-	if t.restored != nil {
-		known = t.restored.Seq
-	}
-	if j == nil && t.state != StateExited {
-		known = max(known, journal.Issued(t.registry.cfg.Store, t.ID)) // the record has no end
-	}
-	p.skipTo(known, j, j != nil && j == t.journal)
-	return p
 }
 
 // skipTo moves the hub to a known position that neither snapshot nor journal reach: no

@@ -55,6 +55,7 @@ func (m *Registry) startNext(old *Terminal) (*Terminal, error) {
 	case now != old:
 		return nil, fmt.Errorf("%w: terminal %s: somebody else has started it", ErrRunning, old.ID)
 	}
+	old.Hub() // of one that was lost the record may be older than the screen
 	last := old.Info()
 	t := m.withData(&Terminal{ID: old.ID, registry: m, spec: old.spec, created: old.created,
 		generation: old.generation + 1, generations: old.generations, state: StateRunning,
@@ -126,7 +127,7 @@ func (t *Terminal) startAfter(old *Terminal, last Info) error {
 		t.failed(journalFailure, err)
 	}
 	t.Hub().Write(line)
-	t.startSeq = t.Hub().Facts().Seq
+	t.startSeq.Store(t.facts().Seq)
 	return nil
 }
 

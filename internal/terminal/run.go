@@ -71,6 +71,7 @@ func (t *Terminal) noteAnswered(seq uint64) {
 	if err := t.journal.Answered(seq); err != nil {
 		t.failed(journalFailure, err)
 	}
+	t.unsynced.Store(true)
 }
 
 // apply moves n bytes from the pipe into the journal and then to the screen and the viewers.
@@ -112,6 +113,7 @@ func (t *Terminal) changed() {
 	t.changes++
 	t.mu.Unlock()
 	t.active.Store(true)
+	t.unsynced.Store(true)
 }
 
 // finish notes the end of the program after its last output. The keeper drops the process

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,13 +50,14 @@ type Terminal struct {
 	ended   chan struct{} // closed when the program has ended and all output was applied
 
 	cwdChecked time.Time // when apply last read the program's directory; owned by its goroutine
-	replaying  bool      // the hub is made from the journal; only before the terminal is published
+	replaying  bool      // the hub is made from the journal; only before Hub returns it
 
-	started  func() // ends what lifetime.Start began
-	startSeq uint64 // see StartSeq; constant once the terminal is published
+	started  func()        // ends what lifetime.Start began
+	startSeq atomic.Uint64 // position of the output at its start, or of this server's
 
 	restored     *meta // its record, when it came back from disk
 	screen       lazyHub
+	replayed     chan struct{} // closed when the screen of a terminal that ran was made again; nil for others
 	endedJournal endedJournal
 
 	resizing      sync.Mutex // held over the PTY's and the hub's resize
@@ -65,6 +67,7 @@ type Terminal struct {
 	diskBytes     atomic.Int64
 	checkpointing atomic.Bool // enforceQuota writes a snapshot
 	active        atomic.Bool // something happened since the last call of maintain
+	unsynced      atomic.Bool // the journal may have something that the disk need not keep
 
 	failures [failureKinds]atomic.Pointer[string] // what cannot be written, nil for what can
 
@@ -77,23 +80,40 @@ type Terminal struct {
 	exit         *stream.Exit
 	killed       bool // HangUp was called
 	lastActivity time.Time
-	endedAt      time.Time // zero while it runs
-	deleted      time.Time // zero while it is listed
-	damage       string    // what was wrong with its files when they were read
-	changes      uint64    // grows with each change worth a snapshot
-	saved        uint64    // value of changes at the newest snapshot on disk
-	savedSeq     uint64    // position of that snapshot
+	endedAt      time.Time     // zero while it runs
+	deleted      time.Time     // zero while it is listed
+	damage       string        // what was wrong with its files when they were read
+	changes      uint64        // grows with each change worth a snapshot
+	saved        uint64        // value of changes at the newest snapshot on disk
+	savedSeq     uint64        // position of that snapshot
+	savedWork    time.Duration // stream.Facts.Worked then
 	hadViewer    bool
 	expiring     bool          // it is being deleted for lack of use
 	lastDetach   time.Time     // when a viewer left last, or this server started; zero before the first
 	pausedFor    time.Duration // how long its thread was paused since its creation
 }
 
-// Hub is the terminal's screen and its viewers.
+// Hub is the terminal's screen and its viewers. The first call for a terminal that came back from
+// disk waits until its screen was made again. What is not about this one terminal uses facts.
 func (t *Terminal) Hub() *stream.Hub { return t.screen.get() }
 
+// AwaitScreen waits until the screen was made again of a terminal that ran when this server
+// started. Errors: the reason of ctx.
+func (t *Terminal) AwaitScreen(ctx context.Context) error {
+	if t.replayed == nil {
+		return nil
+	}
+	select {
+	case <-t.replayed:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // lazyHub is the hub of a terminal. One that came back from disk reads its screen with the
-// first get, so that a server with many ended terminals starts at once and stays small.
+// first get, so that a server with many ended terminals starts at once and stays small, and
+// nobody waits for the screen of another terminal.
 type lazyHub struct {
 	once sync.Once
 	load func() *stream.Hub
@@ -108,10 +128,21 @@ func (l *lazyHub) get() *stream.Hub {
 	return l.hub.Load()
 }
 
-// facts are the hub's, zero before the first get.
-func (l *lazyHub) facts() (f stream.Facts) {
-	if h := l.hub.Load(); h != nil {
-		f = h.Facts()
+// facts are the hub's. They wait for nothing: before the first get they are those of the record.
+func (t *Terminal) facts() (f stream.Facts) {
+	if h := t.screen.hub.Load(); h != nil {
+		return h.Facts()
+	}
+	r := t.restored
+	if r == nil {
+		return f
+	}
+	f = stream.Facts{Title: r.Title, Bells: r.Bells, Seq: r.Seq, Cols: r.Cols, Rows: r.Rows, AltScreen: r.AltScreen}
+	if r.LastOutput != nil {
+		f.Output = *r.LastOutput
+	}
+	if t.journal != nil {
+		f.Seq = max(f.Seq, t.journal.End())
 	}
 	return f
 }
@@ -127,14 +158,12 @@ func (t *Terminal) Cwd() string {
 }
 
 // Deleted reports whether the terminal was taken off the lists.
-// Deleted reports whether the terminal was taken off the lists.
 func (t *Terminal) Deleted() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return !t.deleted.IsZero()
 }
 
-// Running reports whether the program runs, as far as is known.
 // Running reports whether the program runs, as far as is known.
 func (t *Terminal) Running() bool {
 	t.mu.Lock()
@@ -150,6 +179,7 @@ func (t *Terminal) touch() {
 	t.changes++
 	t.mu.Unlock()
 	t.active.Store(true)
+	t.unsynced.Store(true)
 }
 
 // EngineConfig is what the terminal's emulator is made with, in the size of its creation.
@@ -229,12 +259,17 @@ func (t *Terminal) Exit() *stream.Exit {
 	return t.exit
 }
 
-// StartSeq is the position of the output at the start of the program, or of this server if
-// that came later.
-func (t *Terminal) StartSeq() uint64 { return t.startSeq }
+// Printed is how much the program has printed under this server, in bytes. It waits for nothing.
+func (t *Terminal) Printed() uint64 {
+	if t.screen.hub.Load() == nil {
+		return 0
+	}
+	seq := t.facts().Seq
+	return seq - min(seq, t.startSeq.Load())
+}
 
 // WasRunning reports whether the terminal came back from disk with a record that says running.
 func (t *Terminal) WasRunning() bool { return t.restored != nil && t.restored.State == StateRunning }
 
 // AttachedViewers is the number of viewers, hidden ones included.
-func (t *Terminal) AttachedViewers() int { return t.screen.facts().Attached }
+func (t *Terminal) AttachedViewers() int { return t.facts().Attached }

@@ -13,6 +13,17 @@ import (
 // already, in bytes: some 10 ms of work.
 const maxLocate = 2 << 20
 
+// beginInTime is begin, as long as the wait may take in all. Errors: also terminal.ErrTimeout.
+func (w *waiter) beginInTime(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, w.Timeout+w.overtime())
+	defer cancel()
+	err := w.begin(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return w.timedOut()
+	}
+	return err
+}
+
 // begin looks at what is there, and finds a follower for what comes.
 func (w *waiter) begin(ctx context.Context) error {
 	w.finder.since = w.Since

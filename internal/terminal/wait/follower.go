@@ -166,6 +166,9 @@ func (o *follower) step(ctx context.Context, limit uint64, before func(seq uint6
 	if len(o.unread) == 0 {
 		return nil
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if err := o.service.replays.acquire(ctx); err != nil {
 		return err
 	}

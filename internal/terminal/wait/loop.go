@@ -11,8 +11,16 @@ import (
 )
 
 // lateLimit is how long a wait whose time is over goes on with output that came before
-// that.
+// that, at most as long as it had.
 const lateLimit = 5 * time.Second
+
+// overtime is how long the wait goes on when its time is over.
+func (w *waiter) overtime() time.Duration { return min(w.Timeout, lateLimit) }
+
+// timedOut says what was not seen in time.
+func (w *waiter) timedOut() error {
+	return fmt.Errorf("%w: no %s within %v", terminal.ErrTimeout, w.names(), w.Timeout)
+}
 
 // loop returns when a condition is met.
 func (w *waiter) loop(ctx context.Context) error {
@@ -115,11 +123,11 @@ func sleep(ctx context.Context, limit <-chan time.Time, d time.Duration) (over b
 
 // late looks at what came before the time was over.
 func (w *waiter) late(ctx context.Context) error {
-	over := fmt.Errorf("%w: no %s within %v", terminal.ErrTimeout, w.names(), w.Timeout)
+	over := w.timedOut()
 	if w.follower == nil {
 		return over
 	}
-	limited, cancel := context.WithTimeout(ctx, lateLimit)
+	limited, cancel := context.WithTimeout(ctx, w.overtime())
 	defer cancel()
 	met, err := w.finish(limited)
 	switch {

@@ -61,6 +61,9 @@ func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r Request) (Re
 	if err != nil {
 		return Result{}, err
 	}
+	if err := awaitReplay(ctx, t, r.Timeout); err != nil {
+		return r.unseen(t), err
+	}
 	shared, err := s.enter(t)
 	if err != nil {
 		return Result{}, err
@@ -69,18 +72,38 @@ func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r Request) (Re
 	w := &waiter{Request: r, service: s, t: t, followers: shared, conditions: conditions, began: time.Now(),
 		met: make(chan struct{}, 1)}
 	defer w.close()
-	if err := w.begin(ctx); err != nil {
-		return Result{}, err
+	if err := w.beginInTime(ctx); err != nil {
+		return r.unseen(t), err
 	}
 	err = w.loop(ctx)
 	if err != nil && !NotMet(err) {
 		return Result{}, err
 	}
 	result := w.result(err)
+	if errors.Is(err, terminal.ErrTimeout) {
+		return result, err // the screen may come to it later
+	}
 	if err := awaitScreen(ctx, t, result.Seq); err != nil {
 		return Result{}, err
 	}
 	return result, err
+}
+
+// unseen is the Result of a wait that has seen nothing: the next one begins where this one did.
+func (r *Request) unseen(t *terminal.Terminal) Result {
+	if r.Since != nil {
+		return Result{Seq: *r.Since}
+	}
+	return Result{Seq: t.Info().Seq}
+}
+
+// awaitReplay waits for the screen of a terminal at the start of the server. Errors:
+// terminal.ErrTimeout, the reason of ctx.
+func awaitReplay(ctx context.Context, t *terminal.Terminal, timeout time.Duration) error {
+	over := fmt.Errorf("%w: the server has not read the terminal's last output within %v", terminal.ErrTimeout, timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, over)
+	defer cancel()
+	return t.AwaitScreen(ctx)
 }
 
 // NotMet reports whether an error of Wait says that no condition was met.

@@ -172,9 +172,9 @@ func newOutput(t *terminal.Terminal) int64 {
 		return 0
 	}
 	r := row(t)
-	from := max(r.charged, t.StartSeq())
-	r.charged = t.Hub().Facts().Seq
-	return int64(r.charged - from)
+	last := r.charged
+	r.charged = t.Printed()
+	return int64(r.charged - last)
 }
 
 // newOutputOf is how much the commands of a shell have printed since the last call.

@@ -388,7 +388,7 @@ type terminalRow struct {
 	recorded atomic.Bool             // its row is in the records
 	noted    atomic.Pointer[string]  // the directory that was noted there last
 	exported atomic.Pointer[exports] // what its shell exported, as noted there last
-	charged  uint64                  // position up to which its output was charged; of the goroutine that charges
+	charged  uint64                  // what of Printed was charged; of the goroutine that charges
 }
 
 func row(t *terminal.Terminal) *terminalRow { return t.Data.(*terminalRow) }

@@ -1,0 +1,48 @@
+package terminal
+
+import "sync"
+
+// roundsAtOnce is how many terminals of one kind of rounds are at work: most of the time is the
+// sync of the disk, which serves a few as fast as one.
+const roundsAtOnce = 8
+
+// rounds does one kind of work for all terminals again and again. A round leaves out a terminal
+// that is still at work since an earlier one, so that none waits for another. It is safe for
+// concurrent use.
+type rounds struct {
+	slots chan struct{}
+	mu    sync.Mutex
+	busy  map[*Terminal]struct{}
+}
+
+func newRounds() *rounds {
+	return &rounds{slots: make(chan struct{}, roundsAtOnce), busy: map[*Terminal]struct{}{}}
+}
+
+// do runs work for t in a goroutine of the registry's lifetime, and waits until it has begun. It
+// does nothing while t is at work, or when the server closes.
+func (r *rounds) do(t *Terminal, work func()) {
+	r.mu.Lock()
+	_, busy := r.busy[t]
+	r.busy[t] = struct{}{}
+	r.mu.Unlock()
+	if busy {
+		return
+	}
+	done := func() {
+		r.mu.Lock()
+		delete(r.busy, t)
+		r.mu.Unlock()
+	}
+	select {
+	case r.slots <- struct{}{}:
+	case <-t.registry.ctx.Done():
+		done()
+		return
+	}
+	t.registry.life.Go(func() {
+		defer func() { <-r.slots }()
+		defer done()
+		work()
+	})
+}
