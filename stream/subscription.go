@@ -32,8 +32,7 @@ type Subscription struct {
 	Viewer uint64
 
 	hub        *Hub
-	wake       chan<- struct{}
-	woken      <-chan struct{}
+	wake       chan struct{}
 	scrollback int      // history lines in its snapshots, negative for all; of one that is once guarded by hub.mu
 	once       bool     // history is in its first snapshot only: it keeps none to rearrange
 	types      bool     // it may type
@@ -55,9 +54,6 @@ type Subscription struct {
 
 // Viewing are the options of a new viewer.
 type Viewing struct {
-	// Wake gets a value when there is something to Poll. It has room for one;
-	// several subscriptions may share it. nil for viewers that use Next alone.
-	Wake chan struct{}
 	// Scrollback limits the history in this viewer's snapshots to the last so
 	// many lines; negative means all.
 	Scrollback int
@@ -77,10 +73,7 @@ type Viewing struct {
 // Subscribe adds a viewer. The first thing it gets is a snapshot, or the resume
 // event. The caller must Close it.
 func (h *Hub) Subscribe(v Viewing) *Subscription {
-	if v.Wake == nil {
-		v.Wake = make(chan struct{}, 1)
-	}
-	s := &Subscription{Viewer: order.Add(1), hub: h, wake: v.Wake, woken: v.Wake,
+	s := &Subscription{Viewer: order.Add(1), hub: h, wake: make(chan struct{}, 1),
 		scrollback: v.Scrollback, once: v.HistoryOnce, types: v.Types, stale: ReasonConnect}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -322,15 +315,9 @@ func (s *Subscription) Next(ctx context.Context) ([]*Message, error) {
 			return batch, err
 		}
 		select {
-		case <-s.woken:
+		case <-s.wake:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
-
-// Woken gets a value when Poll may have something for the viewer.
-func (s *Subscription) Woken() <-chan struct{} { return s.woken }
-
-// Wake has Woken get a value, for who leaves the rest of a flood for later.
-func (s *Subscription) Wake() { wake(s.wake) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -27,10 +28,24 @@ type page struct {
 	*socket
 	dir    stream.Directory
 	viewer Viewer
-	wake   chan struct{}
+	events chan heard
+
+	commands map[string]*pageCommands // by terminal; owned by the goroutine that reads
 
 	mu       sync.Mutex // guards attached
-	attached map[string]actor
+	attached map[string]attachment
+}
+
+// attachment is a terminal that the page watches.
+type attachment struct {
+	actor
+	feed feed
+}
+
+// pageCommands are those of a page for one terminal, "attach" and "detach" among them.
+type pageCommands struct {
+	*commands
+	waiting atomic.Int32
 }
 
 // ServePage serves a page until it leaves or v.Closing. Events and commands are the same as for one
@@ -42,7 +57,8 @@ func ServePage(w http.ResponseWriter, r *http.Request, d stream.Directory, v Vie
 		return
 	}
 	defer s.cancel()
-	p := &page{socket: s, dir: d, viewer: v, wake: make(chan struct{}, 1), attached: map[string]actor{}}
+	p := &page{socket: s, dir: d, viewer: v, events: make(chan heard), commands: map[string]*pageCommands{},
+		attached: map[string]attachment{}}
 	defer p.leaveAll()
 	read := make(chan struct{})
 	go func() {
@@ -57,6 +73,11 @@ func ServePage(w http.ResponseWriter, r *http.Request, d stream.Directory, v Vie
 }
 
 func (p *page) readAll(ctx context.Context) {
+	defer func() {
+		for _, l := range p.commands {
+			l.end()
+		}
+	}()
 	for {
 		_, b, err := p.read()
 		if err != nil {
@@ -72,20 +93,61 @@ func (p *page) readAll(ctx context.Context) {
 	}
 }
 
+// handle carries out a command: pings at once, others in turn with those for the same terminal.
 func (p *page) handle(ctx context.Context, c command) error {
-	switch c.Type {
-	case "ping":
+	if c.Type == "ping" {
 		p.pong(c.T)
 		return nil
+	}
+	l := p.commands[c.PTY]
+	if l == nil {
+		if c.Type != "attach" {
+			return p.do(ctx, c) // it is not attached
+		}
+		if err := p.makeRoom(); err != nil {
+			return err
+		}
+		l = &pageCommands{commands: newCommands()}
+		p.commands[c.PTY] = l
+	}
+	l.waiting.Add(1)
+	l.todo <- func() {
+		defer l.waiting.Add(-1)
+		if err := p.do(ctx, c); err != nil {
+			p.refuse(c.PTY, err, p.viewer.Code)
+		}
+	}
+	return nil
+}
+
+// makeRoom forgets the commands of terminals that were detached, when there are many.
+func (p *page) makeRoom() error {
+	if len(p.commands) < 2*maxAttached {
+		return nil
+	}
+	for id, l := range p.commands {
+		if _, ok := p.find(id); !ok && l.waiting.Load() == 0 {
+			l.end()
+			delete(p.commands, id)
+		}
+	}
+	if len(p.commands) < 2*maxAttached {
+		return nil
+	}
+	return errCrowded
+}
+
+var errCrowded = fmt.Errorf("%w: a page watches at most %d terminals", httpapi.ErrBadMessage, maxAttached)
+
+func (p *page) do(ctx context.Context, c command) error {
+	switch c.Type {
 	case "attach":
-		return p.attach(c)
+		return p.attach(ctx, c)
 	case "detach":
 		p.detach(c.PTY)
 		return nil
 	}
-	p.mu.Lock()
-	a, ok := p.attached[c.PTY]
-	p.mu.Unlock()
+	a, ok := p.find(c.PTY)
 	if !ok {
 		return fmt.Errorf("%w: %q needs \"pty\", a terminal this page is attached to, got %q", httpapi.ErrBadMessage,
 			c.Type, c.PTY)
@@ -93,28 +155,38 @@ func (p *page) handle(ctx context.Context, c command) error {
 	return a.do(ctx, c)
 }
 
-// attach begins to watch a terminal. It applies the requested size first, so that the pump sends
+// attach begins to watch a terminal. It applies the requested size first, so that the page gets
 // the screen once and not again after a resize. If that fails, the viewer is still attached.
-func (p *page) attach(c command) error {
+func (p *page) attach(ctx context.Context, c command) error {
 	t, err := p.dir.Find(c.PTY)
 	if err != nil {
 		return err
 	}
 	p.detach(c.PTY) // attaching again starts over, with a snapshot unless it says since
-	if len(p.all()) >= maxAttached {
-		return fmt.Errorf("%w: a page watches at most %d terminals", httpapi.ErrBadMessage, maxAttached)
-	}
-	a := actor{term: t, sub: t.Hub().Subscribe(stream.Viewing{Wake: p.wake, Scrollback: -1, Since: c.Since,
+	a := actor{term: t, sub: t.Hub().Subscribe(stream.Viewing{Scrollback: -1, Since: c.Since,
 		Types: !p.viewer.ReadOnly}), readOnly: p.viewer.ReadOnly}
 	a.sub.Hide(c.Hidden)
 	if c.Cols > 0 && c.Rows > 0 && !a.readOnly {
 		err = t.Wish(a.sub, c.Cols, c.Rows)
 	}
 	p.mu.Lock()
-	p.attached[c.PTY] = a
+	crowded := len(p.attached) >= maxAttached
+	if !crowded {
+		p.attached[c.PTY] = attachment{a, follow(ctx, a.sub, p.events)}
+	}
 	p.mu.Unlock()
-	wake(p.wake)
+	if crowded {
+		t.Leave(a.sub)
+		return errCrowded
+	}
 	return err
+}
+
+func (p *page) find(id string) (attachment, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a, ok := p.attached[id]
+	return a, ok
 }
 
 func (p *page) detach(id string) {
@@ -123,22 +195,27 @@ func (p *page) detach(id string) {
 	delete(p.attached, id)
 	p.mu.Unlock()
 	if ok {
-		a.term.Leave(a.sub)
+		a.leave()
 	}
+}
+
+func (a attachment) leave() {
+	a.term.Leave(a.sub)
+	a.feed.stop()
 }
 
 func (p *page) leaveAll() {
 	p.mu.Lock()
 	all := p.attached
-	p.attached = map[string]actor{}
+	p.attached = map[string]attachment{}
 	p.mu.Unlock()
 	for _, a := range all {
-		a.term.Leave(a.sub)
+		a.leave()
 	}
 }
 
-// pump writes the events of all attached terminals, lists, answers and pings. A list
-// comes before everything else.
+// pump writes the events of all attached terminals, lists, answers and pings, so that a flood of
+// one terminal delays neither the others nor the answers. A list comes before everything else.
 func (p *page) pump(ctx context.Context) {
 	beat := time.NewTicker(httpapi.Heartbeat)
 	defer beat.Stop()
@@ -150,8 +227,8 @@ func (p *page) pump(ctx context.Context) {
 	waiting := false
 	for err := p.list(); err == nil; {
 		select {
-		case <-p.wake:
-			err = p.drain()
+		case h := <-p.events:
+			err = p.messages(h.batch) // of one that has ended the page knows the exit
 		case b := <-p.answers:
 			err = p.control(b)
 		case <-changed:
@@ -176,42 +253,4 @@ func (p *page) pump(ctx context.Context) {
 // list sends the list of terminals.
 func (p *page) list() error {
 	return p.control(fmt.Appendf(nil, `{"event":"list","items":%s}`, p.dir.List()))
-}
-
-// drain sends the queued events of each terminal once per round, so that a flood of one terminal
-// delays neither the others nor the answers.
-func (p *page) drain() error {
-	for _, a := range p.all() {
-		batch, err := a.sub.Poll()
-		if err != nil {
-			continue // it has ended, and the page knows; or was just detached
-		}
-		if len(batch) > 0 {
-			wake(p.wake)
-		}
-		for _, m := range batch {
-			if err := p.message(m); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (p *page) all() []actor {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	out := make([]actor, 0, len(p.attached))
-	for _, a := range p.attached {
-		out = append(out, a)
-	}
-	return out
-}
-
-// wake puts a value into a channel that has room for one.
-func wake(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }

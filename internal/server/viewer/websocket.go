@@ -109,6 +109,15 @@ func (s *socket) control(b []byte) error {
 	return s.send(func() error { return s.conn.WriteMessage(kind, b) })
 }
 
+func (s *socket) messages(batch []*stream.Message) error {
+	for _, m := range batch {
+		if err := s.message(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s *socket) message(m *stream.Message) error {
 	if m.IsLarge() {
 		if err := s.sendLarge(m); err != nil {
@@ -233,71 +242,73 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v
 		defer s.cancel()
 		s.readFrom(ctx, actor{term: t, sub: sub, readOnly: v.ReadOnly}, v.Code)
 	}()
-	s.pump(ctx, sub, v.Closing)
+	events := make(chan heard)
+	f := follow(ctx, sub, events)
+	s.pump(ctx, events, v.Closing)
+	f.stop()
 	s.cancel()
 	_ = s.conn.Close() // releases the reader
 	<-read
 }
 
-// readFrom handles the viewer's messages until the connection ends.
+// readFrom handles the viewer's messages until the connection ends. It answers pings itself.
 func (s *socket) readFrom(ctx context.Context, a actor, code func(error) string) {
+	list := newCommands()
+	defer list.end()
 	for {
 		kind, p, err := s.read()
 		if err != nil {
 			return
 		}
-		if err := s.handle(ctx, a, kind, p); err != nil {
+		do, err := s.parse(ctx, a, kind, p)
+		switch {
+		case err != nil:
 			s.refuse("", err, code)
+		case do != nil:
+			list.todo <- func() {
+				if err := do(); err != nil {
+					s.refuse("", err, code)
+				}
+			}
 		}
 	}
 }
 
-func (s *socket) handle(ctx context.Context, a actor, kind int, p []byte) error {
+// parse returns what a message asks for, nil for what was done at once.
+func (s *socket) parse(ctx context.Context, a actor, kind int, p []byte) (do func() error, err error) {
 	if kind == websocket.BinaryMessage {
 		switch {
 		case len(p) > 0 && p[0] == stream.FrameInput:
-			return a.raw(ctx, p[1:])
+			return func() error { return a.raw(ctx, p[1:]) }, nil
 		case len(p) > 0 && p[0] == stream.FrameControl:
 			p = p[1:]
 		default:
-			return errors.New("bad message: a binary frame begins with 0x00 (input) or 0x03 (JSON)")
+			return nil, errors.New("bad message: a binary frame begins with 0x00 (input) or 0x03 (JSON)")
 		}
 	}
 	c, err := parseCommand(p)
-	if err != nil {
-		return err
-	}
-	if c.Type == "ping" {
+	if err == nil && c.Type == "ping" {
 		s.pong(c.T)
-		return nil
+		return nil, nil
 	}
-	return a.do(ctx, c)
+	return func() error { return a.do(ctx, c) }, err
 }
 
-// pump writes events, answers and pings until the end of the subscription. It writes events in
-// rounds, so that a flood delays neither answers nor pings.
-func (s *socket) pump(ctx context.Context, sub *stream.Subscription, closing <-chan struct{}) {
+// pump writes events, answers and pings until the end of the subscription. None of them delays
+// the others by more than one batch.
+func (s *socket) pump(ctx context.Context, events <-chan heard, closing <-chan struct{}) {
 	beat := time.NewTicker(httpapi.Heartbeat)
 	defer beat.Stop()
 	for {
-		batch, err := sub.Poll()
-		for _, m := range batch {
-			if s.message(m) != nil {
-				return
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			sub.Close()
-			s.closeWith(ctx, websocket.CloseNormalClosure, "the program has ended", httpapi.WriteTimeout)
-		}
-		if err != nil {
-			return
-		}
-		if len(batch) > 0 {
-			sub.Wake()
-		}
+		var err error
 		select {
-		case <-sub.Woken():
+		case h := <-events:
+			if err = s.messages(h.batch); err == nil {
+				err = h.err
+			}
+			if errors.Is(err, io.EOF) {
+				s.closeWith(ctx, websocket.CloseNormalClosure, "the program has ended", httpapi.WriteTimeout)
+			}
 		case b := <-s.answers:
 			err = s.control(b)
 		case <-beat.C:
