@@ -92,7 +92,7 @@ func (t *Terminal) dropFromScreens(loss int) {
 	}
 	t.styles.sweep(loss, screens...)
 	t.styles.spareList, t.styles.spareSlots = nil, nil
-	t.packer.buf, t.packer.text = nil, nil
+	t.packer.buf, t.packer.text, t.expansion = nil, nil, nil
 	t.penChanged()
 }
 
@@ -107,7 +107,7 @@ func (t *Terminal) screens() []*screen {
 // otherMemory is the memory of the state without the history, in bytes.
 func (t *Terminal) otherMemory() int {
 	n := t.main.memory() + t.styles.memory() + t.stream.Memory() + t.labels.Memory() + t.pen.link.memory() +
-		cap(t.packer.buf) + cap(t.packer.text)
+		cap(t.packer.buf) + cap(t.packer.text) + cap(t.expansion)
 	if t.alt != nil {
 		n += t.alt.memory()
 	}

@@ -163,6 +163,14 @@ func (c *charsetState) lockingShift(final byte) bool {
 	return true
 }
 
+// Character is r in the set in force.
+func (c *charsetState) Character(r rune) rune {
+	if table := charsetTables[c.inForce]; table != nil && r < utf8.RuneSelf {
+		return table[r]
+	}
+	return r
+}
+
 // Translate returns text in the set in force. The result is valid until the next
 // call; text is not changed.
 func (c *charsetState) Translate(text []byte) []byte {

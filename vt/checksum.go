@@ -30,8 +30,11 @@ func (t *Terminal) checksum() []byte {
 
 // sumCells adds up the first characters of the cells from left to right-1.
 func (t *Terminal) sumCells(r *row, left, right int) (sum int) {
-	cells := t.screen.cells(r)
 	t.screen.meter.Add(max(right-left, 0))
+	if r.cells == nil {
+		return r.sumText(left, right)
+	}
+	cells := r.cells
 	for x := left; x < right; x++ {
 		switch c := cells[x]; {
 		case c&cellCluster != 0:
@@ -44,4 +47,43 @@ func (t *Terminal) sumCells(r *row, left, right int) (sum int) {
 		}
 	}
 	return sum
+}
+
+// sumText is sumCells of a row in text form.
+func (r *row) sumText(left, right int) (sum int) {
+	x, at := 0, 0
+	add := func(c, cells int) {
+		if x >= left && x < right {
+			sum += c
+		}
+		if x+1 >= left && x+1 < right && cells == 2 { // the second half counts as a blank
+			sum += ' '
+		}
+		x += cells
+	}
+	for _, n := range r.runs {
+		text, end := r.text[at:n.end], x+int(n.cells)
+		at = n.end
+		switch {
+		case end <= left:
+			x = end
+		case n.kind == Blank:
+			sum += ' ' * max(min(end, right)-max(x, left), 0)
+			x = end
+		case n.kind == ASCII:
+			for _, c := range text[max(left-x, 0):max(min(right-x, len(text)), max(left-x, 0))] {
+				sum += int(c)
+			}
+			x = end
+		case n.kind == ClusterOne || n.kind == ClusterWide:
+			first, _ := utf8.DecodeRune(text)
+			add(int(first), int(n.cells))
+		default:
+			cells := int(n.cells) / max(utf8.RuneCount(text), 1)
+			for _, c := range string(text) {
+				add(int(c), cells)
+			}
+		}
+	}
+	return sum + ' '*max(right-max(x, left), 0)
 }

@@ -80,6 +80,13 @@ func (c *core) init(cfg Config, grid cellEditor, main *cursor) {
 // Held implements Engine.
 func (c *core) Held() int { return c.stream.Held() }
 
+// TextDropped implements Engine.
+func (c *core) TextDropped() bool {
+	dropped := c.stream.lost
+	c.stream.lost = false
+	return dropped
+}
+
 // AtRest implements Engine.
 func (c *core) AtRest() bool { return c.stream.Held() == 0 && !c.stream.Open() }
 

@@ -106,7 +106,7 @@ func (t *Terminal) fillWithE(style Style) {
 	for x := range line {
 		line[x] = 'E'
 	}
-	s.meter.Add(len(s.rows) * (costRow + s.Cols))
+	s.meter.Add(len(s.rows) * (costRow + s.Cols/costCopy))
 	for _, r := range s.rows[s.Y:] {
 		noted := r.noted
 		s.blank(r, 0)

@@ -32,6 +32,11 @@ type Engine interface {
 	// at least 1.
 	WriteSome(p []byte, work int) (text []byte, n int)
 
+	// TextDropped reports, once, that Write or WriteSome dropped text that viewers need:
+	// the output since the last call would have become many times as much text. The state
+	// is whole, and viewers need a new snapshot. Text that follows is what it would be.
+	TextDropped() bool
+
 	// Held is the number of bytes of an incomplete character that Write keeps
 	// back, 0..3. They are part of what was written and not yet of the state.
 	Held() int

@@ -1,6 +1,6 @@
 package vt
 
-import "fmt"
+import "strconv"
 
 // expand executes the sequence at hand as the text, which is made of simpler
 // sequences, and gives viewers that text in its place. So they show what this
@@ -22,7 +22,16 @@ func (t *Terminal) moveText(text []byte, x, y int) []byte {
 	if t.modes.Origin {
 		y = max(y-t.screen.Top, 0)
 	}
-	return fmt.Appendf(text, "\x1b[%d;%dH", y+1, x+1)
+	text = append(strconv.AppendInt(append(text, "\x1b["...), int64(y+1), 10), ';')
+	return append(strconv.AppendInt(text, int64(x+1), 10), 'H')
+}
+
+// moveTo does what the sequence of moveText does.
+func (t *Terminal) moveTo(x, y int) {
+	if t.modes.Origin {
+		y = max(y-t.screen.Top, 0)
+	}
+	t.screen.MoveTo(x, y, t.modes.Origin)
 }
 
 // backIndex implements DECBI (VT510): a column to the left, or in the first

@@ -32,6 +32,7 @@ const (
 	costSequence = 8  // units: a control sequence, a string, a run of characters
 	costRow      = 4  // a row that is moved, or looked at
 	costHistory  = 16 // a row that goes to the history
+	costCopy     = 16 // bytes that are copied at once, for a unit
 )
 
 // maxRun is how many bytes are printed at once while the work is bounded: every one

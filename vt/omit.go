@@ -38,7 +38,9 @@ func (t *Terminal) omit(from *source, rest []byte) {
 	if t.repeating {
 		return
 	}
+	begun := from.of
 	at := from.startOf(rest)
+	t.stream.meter.Add(from.of - begun)
 	_, size := utf8.DecodeRune(from.raw[at:])
 	t.stream.CutPrinted(at, size)
 	t.stream.InsertPrinted(at+size, move)
@@ -46,12 +48,9 @@ func (t *Terminal) omit(from *source, rest []byte) {
 
 // toLastColumn moves the cursor and returns the sequence that does.
 func (t *Terminal) toLastColumn() []byte {
-	s, y := t.screen, t.screen.Y
-	text := t.moveText(nil, s.Cols-1, y)
-	if t.modes.Origin {
-		y = max(y-s.Top, 0)
-	}
-	s.MoveTo(s.Cols-1, y, t.modes.Origin)
+	x, y := t.screen.Cols-1, t.screen.Y
+	text := t.moveText(nil, x, y)
+	t.moveTo(x, y)
 	return text
 }
 

@@ -1,7 +1,8 @@
 package vt
 
 import (
-	"fmt"
+	"bytes"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -36,33 +37,52 @@ func (t *Terminal) rectangle(i int) (r rectangle, ok bool) {
 // it is left as it is.
 const maxExpansion = 16 << 10
 
-// rectangular expands an operation on rows from the top down: row appends the text
-// for row y. Text overwrites, also in insert mode. Afterwards the cursor
-// is where it was; a pending wrap has ended.
+// rectangular does an operation on rows from the top down: row does it in row y and
+// appends simpler sequences that do the same, which viewers get. Text overwrites, also in
+// insert mode. Afterwards the cursor is where it was; a pending wrap has ended.
 func (t *Terminal) rectangular(r rectangle, row func(text []byte, y int) []byte) {
-	x, y := min(t.screen.X, t.screen.Cols-1), t.screen.Y
-	var text []byte
-	if t.modes.Insert {
+	x, y, insert := min(t.screen.X, t.screen.Cols-1), t.screen.Y, t.modes.Insert
+	text := t.expansion[:0]
+	if insert {
 		text = append(text, "\x1b[4l"...)
 	}
+	t.modes.Insert, t.repeating, t.stream.viewers = false, true, 0
 	for at := r.top; at <= r.bottom && len(text) < maxExpansion; at++ {
+		t.stream.before = 0
 		text = row(text, at)
 	}
-	if t.modes.Insert {
+	t.modes.Insert, t.repeating = insert, false
+	if insert {
 		text = append(text, "\x1b[4h"...)
 	}
-	t.expand(t.moveText(text, x, y))
+	t.moveTo(x, y)
+	text = t.moveText(text, x, y)
+	t.stream.meter.Add(len(text))
+	if t.stream.Afford(len(text)) {
+		t.stream.Replace(text...)
+	}
+	t.stream.quiet = false
+	t.expansion = text
 }
 
 // eraseText appends ECH (ECMA-48 8.3.38) of n characters.
-func eraseText(text []byte, n int) []byte { return fmt.Appendf(text, "\x1b[%dX", n) }
+func eraseText(text []byte, n int) []byte { return countText(text, n, 'X') }
+
+// countText appends a control sequence with one parameter.
+func countText(text []byte, n int, final byte) []byte {
+	return append(strconv.AppendInt(append(text, "\x1b["...), int64(n), 10), final)
+}
+
+// eraseFrom erases columns x0 to x1-1 of row y, and appends text that does.
+func (t *Terminal) eraseFrom(text []byte, y, x0, x1 int) []byte {
+	t.eraseCells(y, x0, x1, false)
+	return eraseText(t.moveText(text, x0, y), x1-x0)
+}
 
 // eraseRectangle implements DECERA (VT510).
 func (t *Terminal) eraseRectangle() {
 	if r, ok := t.rectangle(0); ok {
-		t.rectangular(r, func(text []byte, y int) []byte {
-			return eraseText(t.moveText(text, r.left, y), r.right-r.left+1)
-		})
+		t.rectangular(r, func(text []byte, y int) []byte { return t.eraseFrom(text, y, r.left, r.right+1) })
 	}
 }
 
@@ -73,14 +93,21 @@ func (t *Terminal) eraseUnprotected() {
 		return
 	}
 	t.rectangular(r, func(text []byte, y int) []byte {
-		cells := t.screen.cells(t.screen.rows[y])
+		row := t.screen.rows[y]
+		t.stream.meter.Add(len(row.cells) + len(row.runs))
+		if !row.hasProtected(&t.styles) {
+			return t.eraseFrom(text, y, r.left, r.right+1)
+		}
+		cells := t.screen.cells(row)
+		t.stream.meter.Add(r.right - r.left)
 		for x := r.left; x <= r.right && len(text) < maxExpansion; x++ {
 			from := x
 			for x <= r.right && !t.styles.protected(cells[x]) {
 				x++
 			}
 			if x > from {
-				text = eraseText(t.moveText(text, from, y), x-from)
+				text = t.eraseFrom(text, y, from, x)
+				cells = t.screen.cells(row)
 			}
 		}
 		return text
@@ -95,13 +122,53 @@ func (t *Terminal) fillRectangle() {
 	if !ok || c < ' ' || c >= 0x7f && c < 0xa0 || c > 0xff || c == softHyphen {
 		return
 	}
+	var buf [utf8.UTFMax]byte
+	one := utf8.AppendRune(buf[:0], c)
+	// Viewers get REP for all but the first: it prints what is shown in the character set again.
+	f := filling{first: t.charsets.Character(c)}
+	f.rest = t.charsets.Character(f.first)
+	f.text = utf8.AppendRune(f.text, f.first)
+	f.text = append(f.text, bytes.Repeat(utf8.AppendRune(nil, f.rest), r.right-r.left)...)
 	t.rectangular(r, func(text []byte, y int) []byte {
-		text = utf8.AppendRune(t.moveText(text, r.left, y), c)
+		t.moveTo(r.left, y)
+		t.noteLink()
+		t.screen.fillRow(t.screen.rows[y], r.left, r.right+1, &f, t.penStyle())
+		text = append(t.moveText(text, r.left, y), one...)
 		if more := r.right - r.left; more > 0 {
-			text = fmt.Appendf(text, "\x1b[%db", more)
+			text = countText(text, more, 'b')
 		}
 		return text
 	})
+}
+
+// filling is what a row is filled with: narrow characters, which are text together.
+type filling struct {
+	first, rest rune
+	text        []byte
+}
+
+// fillRow fills columns x0 to x1-1 of a row.
+func (s *screen) fillRow(r *row, x0, x1 int, f *filling, style uint32) {
+	if x0 == 0 {
+		s.textForm(r, x1)
+	}
+	s.meter.Add(costRow + len(f.text)/costCopy)
+	if r.cells == nil && x0 >= r.used {
+		r.pad(x0)
+		r.append(max(kindOf(f.first, 1), kindOf(f.rest, 1)), f.text, x1-x0, style)
+		return
+	}
+	cells := s.cells(r)
+	s.meter.Add(x1 - x0)
+	r.version++
+	s.clearLeftHalf(r, x0, style)
+	rest := newCell(f.rest, 1, style)
+	for x := x0; x < x1; x++ {
+		cells[x] = rest
+	}
+	cells[x0] = newCell(f.first, 1, style)
+	r.used = max(r.used, x1)
+	s.clearRightHalf(r, x1, style)
 }
 
 // softHyphen has a width that terminals disagree about.

@@ -2,6 +2,13 @@ package vt
 
 import "unicode/utf8"
 
+// maxRepeated is how many characters one REP prints at most, more than the screens in use
+// have cells.
+const maxRepeated = 16 << 10
+
+// joinedRepeat is how much longer a character takes that is joined to the one before.
+const joinedRepeat = 4
+
 // repeat implements REP (ECMA-48 8.3.103), at most a screen full. xterm.js reads
 // the character from the cells left of the cursor. Without a character before it
 // nothing happens, and viewers do not get it either: theirs may know a character
@@ -12,27 +19,53 @@ func (t *Terminal) repeat() {
 		t.stream.Cut()
 		return
 	}
-	s := t.screen
 	var buf [maxCluster]byte // printing changes the row
-	text := append(buf[:0], t.cellText(s.row(), s.X-before.width())...)
-	n := t.stream.Times(s.Cols * len(s.rows))
+	text := append(buf[:0], t.cellText(t.screen.row(), t.screen.X-before.width())...)
+	t.repeatTimes(text, t.stream.Times(t.mostRepeats(text)))
+}
+
+// mostRepeats is how often REP prints the text of a cell at most: a screen full of one ASCII
+// character, as many of others as a row has columns, and fewer when marks are joined to it.
+// These are the ones that take longer, and insert mode does.
+func (t *Terminal) mostRepeats(text []byte) int {
+	s := t.screen
+	switch runes := utf8.RuneCount(text); {
+	case runes > 1:
+		return max(s.Cols/(joinedRepeat*runes), 1)
+	case len(text) > 1 || t.modes.Insert:
+		return s.Cols
+	}
+	return min(s.Cols*len(s.rows), maxRepeated)
+}
+
+// mayOmit reports whether some of text may not be printed when it is repeated.
+func (t *Terminal) mayOmit(text []byte) bool {
+	first, _ := utf8.DecodeRune(text)
+	return !t.modes.Autowrap || t.widths.next(first, t.stream.before).joins()
+}
+
+// repeatTimes prints the text of a cell n times.
+func (t *Terminal) repeatTimes(text []byte, n int) {
 	t.stream.meter.Add(n * len(text))
 	switch {
 	case len(text) == 0:
 	case len(text) == 1:
-		t.repeatRuns(text[0], n)
-	default:
+		t.repeatRuns(text, n, text[0] >= ' ' && text[0] < 0x7f)
+	case t.mayOmit(text):
 		t.repeatText(text, n, func(text []byte) { t.print(text, false) })
+	default:
+		t.repeating = true
+		t.repeatRuns(text, n, false)
+		t.repeating = false
 	}
 }
 
 // repeatText prints a character of more than one byte n times. When some of it is left
 // out, viewers get the rest as text.
 func (t *Terminal) repeatText(text []byte, n int, print func(text []byte)) {
-	first, _ := utf8.DecodeRune(text)
 	t.repeating = true
 	defer func() { t.repeating = false }()
-	if t.modes.Autowrap && !t.widths.next(first, t.stream.before).joins() {
+	if !t.mayOmit(text) {
 		for ; n > 0; n-- {
 			print(text)
 		}
@@ -41,31 +74,35 @@ func (t *Terminal) repeatText(text []byte, n int, print func(text []byte)) {
 	var kept []byte
 	left := false
 	for ; n > 0; n-- {
-		for _, c := range string(text) {
+		for rest := text; len(rest) > 0; {
+			_, size := utf8.DecodeRune(rest)
 			t.omitted = false
-			one := utf8.AppendRune(nil, c)
-			if print(one); !t.omitted {
-				kept = append(kept, one...)
+			if print(rest[:size]); !t.omitted {
+				kept = append(kept, rest[:size]...)
 			}
 			left = left || t.omitted
+			rest = rest[size:]
 		}
 	}
 	if left && t.stream.before.lost() {
 		kept = append(kept, t.toLastColumn()...)
 	}
-	if left {
+	if left && t.stream.Afford(len(kept)) {
 		t.stream.ReplaceByText(kept)
 	}
 }
 
-// repeatRuns prints an ASCII character n times.
-func (t *Terminal) repeatRuns(c byte, n int) {
-	var run [256]byte
-	for i := range run {
-		run[i] = c
+// repeatRuns prints the text of a cell n times, many at once.
+func (t *Terminal) repeatRuns(text []byte, n int, ascii bool) {
+	var run [512]byte
+	size := 0
+	for size+len(text) <= len(run) && size < n*len(text) {
+		size += copy(run[size:], text)
 	}
-	for ; n > 0; n -= len(run) {
-		t.print(run[:min(n, len(run))], c >= ' ' && c < 0x7f)
+	for n > 0 {
+		k := min(n, size/len(text))
+		t.print(run[:k*len(text)], ascii)
+		n -= k
 	}
 }
 

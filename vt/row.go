@@ -18,6 +18,7 @@ type row struct {
 	used     int      // all columns from here on are blank in the default style
 	wrapped  bool     // continues the row above
 	noted    uint32   // the newest link that was opened or printed here, see openLink
+	spared   sparedAt // the state in which a selective erase left it, with nothing left to erase
 	version  uint64   // grows with every visible change but append, which shows in used
 	tracked  *trackedRow
 }
@@ -282,7 +283,7 @@ func (r *row) appendChars(b []byte, c cell) []byte {
 
 // Sizes for memory in bytes.
 const (
-	rowSize  = 160
+	rowSize  = 184
 	runSize  = 16
 	cellSize = 8
 )

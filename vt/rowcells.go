@@ -1,11 +1,16 @@
 package vt
 
+import "slices"
+
 // This file has what changes a row in the middle. Its functions follow
 // xterm.js's BufferLine: a wide character that is cut in halves leaves blanks,
 // though not in every case.
 
 // put writes ASCII text at column x, which it does not overrun.
 func (s *screen) put(r *row, x int, text []byte, style uint32) {
+	if x == 0 && r.used <= len(text) {
+		s.textForm(r, len(text))
+	}
 	if r.cells == nil && x >= r.used {
 		r.pad(x)
 		r.append(ASCII, text, len(text), style)
@@ -44,6 +49,9 @@ func (s *screen) clearRightHalf(r *row, x int, style uint32) {
 // erase makes columns x0 to x1-1 blanks of the style.
 func (s *screen) erase(r *row, x0, x1 int, style uint32) {
 	x1 = min(x1, s.Cols)
+	if x0 == 0 && r.cells != nil {
+		s.textForm(r, x1)
+	}
 	if r.cells == nil && s.eraseText(r, x0, x1, style) {
 		return
 	}
@@ -99,8 +107,20 @@ func (s *screen) eraseText(r *row, x0, x1 int, style uint32) bool {
 
 // eraseUnprotected is erase for DECSED and DECSEL (VT510): protected cells stay.
 func (s *screen) eraseUnprotected(r *row, x0, x1 int, style uint32, t *styles) {
-	cells := s.cells(r)
 	x1 = min(x1, s.Cols)
+	if at := (sparedAt{r.version, r.used, style}); x0 == 0 && x1 == s.Cols {
+		if r.spared == at && r.used > 0 {
+			return
+		}
+		s.meter.Add(len(r.cells) + len(r.runs))
+		if !r.hasProtected(t) && r.hidden == nil {
+			s.textForm(r, x1)
+			s.eraseText(r, 0, x1, style)
+			return
+		}
+		defer func() { r.spared = sparedAt{r.version, r.used, style} }()
+	}
+	cells := s.cells(r)
 	s.meter.Add(max(x1-x0, 0))
 	r.version++
 	protected := func(x int) bool { return t.protected(cells[x]) }
@@ -118,10 +138,36 @@ func (s *screen) eraseUnprotected(r *row, x0, x1 int, style uint32, t *styles) {
 	r.used = s.Cols
 }
 
+// sparedAt is a state of a row: its version and columns, and a style of blanks.
+type sparedAt struct {
+	version uint64
+	used    int
+	style   uint32
+}
+
+// hasProtected reports whether a cell of the row may be protected (DECSCA, VT510).
+func (r *row) hasProtected(t *styles) bool {
+	if r.cells == nil {
+		return slices.ContainsFunc(r.runs, func(n run) bool { return t.list[n.style].attr&Protected != 0 })
+	}
+	return slices.ContainsFunc(r.cells, t.protected)
+}
+
+// blankFrom reports whether a row in text form has nothing but blanks of the style from
+// column x on, of cols. It may say no though it has.
+func (r *row) blankFrom(x, cols int, style uint32) bool {
+	if r.cells != nil || style == 0 {
+		return r.cells == nil && x >= r.used
+	}
+	last := len(r.runs) - 1
+	return last >= 0 && r.used == cols && r.runs[last].kind == Blank && r.runs[last].style == style &&
+		x >= cols-int(r.runs[last].cells)
+}
+
 // insert puts n blanks before column x and moves the rest right.
 func (s *screen) insert(r *row, x, n int, style uint32) {
 	x %= s.Cols
-	if n <= 0 || r.cells == nil && x >= r.used && style == 0 {
+	if n <= 0 || r.blankFrom(x, s.Cols, style) {
 		return
 	}
 	cells := s.cells(r)
@@ -140,7 +186,7 @@ func (s *screen) insert(r *row, x, n int, style uint32) {
 // remove takes out n cells from column x on; blanks follow at the end.
 func (s *screen) remove(r *row, x, n int, style uint32) {
 	x %= s.Cols
-	if r.cells == nil && x >= r.used && style == 0 {
+	if r.blankFrom(x, s.Cols, style) {
 		return
 	}
 	cells := s.cells(r)

@@ -51,6 +51,17 @@ func (s *screen) blankCells() []cell {
 	return make([]cell, s.Cols)
 }
 
+// textForm makes a row that gets overwritten or erased up to column x1 a blank one in text
+// form, if nothing of it is left then. It does nothing when a narrower screen hides a part.
+func (s *screen) textForm(r *row, x1 int) {
+	if r.hidden != nil || x1 < r.used || r.cells == nil && r.used == 0 {
+		return
+	}
+	wrapped, noted := r.wrapped, r.noted
+	s.blank(r, 0)
+	r.wrapped, r.noted = wrapped, noted
+}
+
 // blank erases the whole row in the given style and ends its wrapping.
 func (s *screen) blank(r *row, style uint32) {
 	used := r.used

@@ -61,7 +61,10 @@ type stream struct {
 	// here because of a query, which they did not get; 0 when nothing.
 	viewers join
 	quiet   bool // the sequence at hand leaves nothing in the viewers' text
-	printed int  // index of the text that is being printed
+	// spent is how much of the bound of Afford is used. lost: text was dropped.
+	spent   int
+	lost    bool
+	printed int // index of the text that is being printed
 }
 
 // Write hands p to h and returns the text for viewers. The result may alias p or
@@ -131,6 +134,7 @@ func (s *stream) process(in []byte, least int, h handler) (text []byte, done int
 			}
 		}
 		s.meter.Add(i - begin + costSequence)
+		s.spent = max(s.spent-(i-begin)*textPerByte, 0)
 	}
 	return s.text.close(i), i
 }

@@ -174,6 +174,7 @@ func (t *styles) successor() styles {
 
 // renumber gives every cell the new number of its style.
 func (r *row) renumber(number func(uint32) uint32) {
+	r.spared = sparedAt{}
 	for i := range r.runs {
 		r.runs[i].style = number(r.runs[i].style)
 	}

@@ -64,12 +64,12 @@ func (c *cursor) clearTabs(what int) {
 func (c *cursor) csiTabs(in *stream, f function) bool {
 	switch f {
 	case 'I': // CHT
-		in.meter.Add(c.Cols + in.One(0))
+		in.meter.Add(2 * c.Cols)
 		for n := in.Times(c.Cols); n > 0; n-- {
 			c.Tab()
 		}
 	case 'Z': // CBT
-		in.meter.Add(c.Cols + in.One(0))
+		in.meter.Add(2 * c.Cols)
 		for n := in.Times(c.Cols); n > 0; n-- {
 			c.backTab()
 		}

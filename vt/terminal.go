@@ -43,7 +43,8 @@ type Terminal struct {
 	saved       savedModes
 	repeating   bool // REP prints
 	open        openLink
-	omitted     bool // a character was left out of what viewers get
+	omitted     bool   // a character was left out of what viewers get
+	expansion   []byte // scratch
 }
 
 var _ EngineFunc = NewEngine

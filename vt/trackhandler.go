@@ -389,7 +389,7 @@ func (w *Tracker) repeat() {
 		return
 	}
 	text := append([]byte(nil), t.cellText(s.row(), s.X-before.width())...)
-	n := t.stream.Times(s.Cols * len(s.rows))
+	n := t.stream.Times(t.mostRepeats(text))
 	if len(text) == 0 {
 		return
 	}

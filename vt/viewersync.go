@@ -10,6 +10,26 @@ import (
 // Cut takes the sequence at hand out of the viewers' text.
 func (s *stream) Cut() { s.Replace() }
 
+const (
+	// textPerByte is how many bytes of other text viewers get for each byte of output, over
+	// time: enough for a rectangle on a common screen.
+	textPerByte = 32
+	// maxText is how much more they may get for a while, in bytes.
+	maxText = 128 << 10
+)
+
+// Afford reports whether viewers may get n bytes in the place of the sequence at hand. When
+// a program makes far more text than it prints they get nothing, and need a snapshot.
+func (s *stream) Afford(n int) bool {
+	if s.spent+n > maxText {
+		s.lost = true
+		s.Cut()
+		return false
+	}
+	s.spent += n
+	return true
+}
+
 // Times is parameter 0 of the control sequence at hand as the number of times to
 // do something, at least 1. More than limit would change nothing but the time it
 // takes, in a viewer too: xterm.js really does it that often. So viewers get
