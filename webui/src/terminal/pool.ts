@@ -1,4 +1,5 @@
 import type { ClientMessage, ServerEvent, Size } from "../api/wire";
+import { watchSize } from "../browser";
 import { hasEnded } from "../list/model";
 import { Position } from "./position";
 import { Screen, type ScreenEvents } from "./screen";
@@ -46,7 +47,7 @@ export class Pool {
   /** mount gives the pool its place in the page. Call it once, before activate. */
   mount(area: HTMLElement): void {
     this.area = area;
-    new ResizeObserver(() => this.applySizeSoon()).observe(area);
+    watchSize(area, () => this.applySizeSoon());
     area.addEventListener("pointerdown", () => this.repeatSize());
   }
 

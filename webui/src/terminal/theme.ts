@@ -1,4 +1,5 @@
 import type { ITheme } from "@xterm/xterm";
+import { mediaMatches } from "../browser";
 
 /** The terminal stays dark in both themes of the page: programs choose their colours for a dark screen. */
 export const theme: ITheme = {
@@ -31,4 +32,4 @@ export const fontFamily =
   '"DejaVu Sans Mono", "Liberation Mono", monospace';
 
 /** Sizes in CSS pixels: a narrow page gets smaller letters, so that about 50 columns fit on a phone. */
-export const fontSize = (): number => (window.matchMedia("(max-width: 700px)").matches ? 12 : 14);
+export const fontSize = (): number => (mediaMatches("(max-width: 700px)") ? 12 : 14);
