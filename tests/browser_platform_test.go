@@ -164,7 +164,8 @@ func TestBrowserReportsThePixelsThatItsServerTells(t *testing.T) {
 		outside := b.cell(59.5, 24.5)
 		b.mouse(input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: left,
 			ClickCount: 1}, spot{outside.x + 30, outside.y + 30})
-		b.mouse(input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel, DeltaY: -200}, b.cell(0, 0))
+		b.mouse(input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel, DeltaX: 1,
+			DeltaY: -200}, b.cell(0, 0))
 		b.keys("~")
 		got := r.until(t, "~")
 		for _, want := range []struct {

@@ -220,14 +220,14 @@ func (c *colors) put(slot int, v Color) {
 	c.set[slot] = v
 }
 
-// ansi are the first 16 colours as xterm.js shows them by default.
+// ansi are the first 16 colours as the page draws them (webui/src/terminal/theme.ts).
 var ansi = [16]uint32{
-	0x2e3436, 0xcc0000, 0x4e9a06, 0xc4a000, 0x3465a4, 0x75507b, 0x06989a, 0xd3d7cf,
-	0x555753, 0xef2929, 0x8ae234, 0xfce94f, 0x729fcf, 0xad7fa8, 0x34e2e2, 0xeeeeec,
+	0x1b222b, 0xf07178, 0x7fd88f, 0xe8c56a, 0x6cb2f0, 0xc79bf0, 0x5fd0cf, 0xc8d0da,
+	0x6b7684, 0xff8f94, 0x9ce8aa, 0xf5d98b, 0x8fc8fb, 0xdab6fb, 0x84e3e1, 0xf4f7fa,
 }
 
-// rgb is the colour of a slot; those that neither the program nor the theme sets are as
-// xterm.js has them by default.
+// rgb is the colour of a slot; those behind the first 16 that neither the program nor the theme
+// sets are as xterm.js has them by default.
 func (c *colors) rgb(slot int) (r, g, b uint8) {
 	for _, v := range [...]Color{c.set[slot], c.theme.color(slot)} {
 		if r, g, b, ok := v.RGB(); ok {

@@ -3,6 +3,7 @@ import { watchSize } from "../browser";
 import { hasEnded } from "../list/model";
 import { Position } from "./position";
 import { Screen, type ScreenEvents } from "./screen";
+import { colors } from "./theme";
 
 /**
  * Terminals kept attached at once, the shown one included: switching back is instant, and the server's work bounded.
@@ -121,6 +122,7 @@ export class Pool {
     if (!("pty" in event) || event.pty === null) return;
     const entry = this.opened.get(event.pty);
     if (entry === undefined || entry.behind) return;
+    const attached = entry.position.fresh();
     if (!entry.position.take(event)) {
       if (event.event === "resume") this.startOver(event.pty, entry);
       return;
@@ -134,6 +136,7 @@ export class Pool {
     else if (event.event === "exit") entry.ended = true;
     if (event.event === "snapshot" || event.event === "resume") {
       entry.drawn = true;
+      if (!attached) this.deps.send({ type: "colors", pty: event.pty, ...colors });
       this.deps.changed();
     }
   }
