@@ -229,6 +229,13 @@ func (a *Attachment) Resize(cols, rows int) error {
 	return a.send(controlFrame(wire.CommandResize{Type: "resize", Cols: cols, Rows: rows}))
 }
 
+// Colors says which colours this viewer draws with; programs are told those of the viewer
+// whose size counts.
+func (a *Attachment) Colors(c wire.CommandColors) error {
+	c.Type = "colors"
+	return a.send(controlFrame(c))
+}
+
 // Keys presses named keys, as Client.Keys does.
 func (a *Attachment) Keys(keys ...string) error {
 	return a.send(controlFrame(wire.CommandKeys{Type: "keys", Keys: keys}))

@@ -84,7 +84,7 @@ func goOn(t *testing.T, j *judge, cols, rows int, text []byte, cuts []int) map[i
 	whole := j.ask(t, run)
 	problems := map[int]string{}
 	for i, cut := range cuts {
-		ansi := ANSI(frameOf(t, whole[i], text[:cut]), Options{Scrollback: -1})
+		ansi := ANSI(frameOf(t, whole[i], text[:cut]), Options{Scrollback: -1, Engine: true})
 		rest := append(bytes.Clone(text[cut:]), probe...)
 		got := j.ask(t, job{Cols: cols, Rows: rows, Scrollback: 5000, Writes: [][]byte{ansi, rest}})
 		var out []string

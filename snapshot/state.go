@@ -103,7 +103,7 @@ func (p *painter) modes(m *vt.Modes, c vt.CursorStyle) {
 		mode int
 	}{
 		{m.AppCursor, 1}, {m.ReverseVideo, 5}, {m.ReverseWrap, 45}, {m.FocusEvents, 1004},
-		{m.BracketedPaste, 2004}, {m.ColorReports, 2031},
+		{m.BracketedPaste, 2004},
 	} {
 		if s.on {
 			p.private(s.mode)

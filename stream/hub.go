@@ -128,6 +128,9 @@ type Observe struct {
 	// position behind the mark. It is called with the hub's lock held and must return
 	// at once.
 	Marked func(m vt.PromptMark, seq uint64)
+	// Reply: the program is to get p, a report that no output asked for. It is called with
+	// the hub's lock held and must return at once.
+	Reply func(p []byte)
 }
 
 // Options of a new hub.

@@ -80,6 +80,7 @@ func (h *Hub) decide() Size {
 			size = h.extreme(size)
 		}
 	}
+	h.useTheme(best)
 	if owner != h.owner {
 		h.owner = owner
 		h.publish(func() *Message { return metaMessage(h.id, Meta{Owner: owner, Size: &size}) })

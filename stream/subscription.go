@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+
+	"github.com/evertty/evertty/vt"
 )
 
 // ErrClosed is returned by Next after Close.
@@ -50,6 +52,7 @@ type Subscription struct {
 	closed    bool
 	hidden    bool // see Hide
 	wish      wish
+	theme     vt.Theme // that it draws with
 }
 
 // Viewing are the options of a new viewer.

@@ -60,7 +60,7 @@ const (
 	panelLease  = panelHeader + " .provider-badge"
 	panelCwd    = ".session-status-body .cwd"
 	panelOther  = ".status-others button"
-	panelAction = ".panel-section header .small"
+	panelAction = ".status-section header .small"
 )
 
 // execs runs a command in a session's shell.
@@ -91,6 +91,11 @@ func TestBrowserShowsTheSession(t *testing.T) {
 	}
 	b.click(panelHeader)
 	b.reads(".session-status-body", "Expires")
+	for _, card := range []string{"Session", "Terminal", "Lease"} {
+		b.has("the card of the "+card, `[...document.querySelectorAll(".session-status-panel .status-section")]`+
+			`.filter(e => e.querySelector("h2").innerText === "`+card+`" && e.querySelectorAll(".status-grid dt").length > 1)`+
+			`.length`, "1")
+	}
 	b.reads(".session-status-body .left", "in ")
 	if got := b.eval(`JSON.stringify(window.evertty.size())`); got != size {
 		t.Errorf("the open panel makes the terminal %s instead of %s", got, size)

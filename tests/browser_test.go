@@ -46,8 +46,8 @@ type tab struct {
 // browsers has a place for each browser that runs: each takes some hundred megabytes.
 var browsers = make(chan struct{}, 2)
 
-// browse opens an empty page in a browser of its own.
-func browse(t *testing.T, width, height int) *tab {
+// browse opens an empty page in a browser of its own, with more options if there are any.
+func browse(t *testing.T, width, height int, more ...chromedp.ExecAllocatorOption) *tab {
 	t.Helper()
 	program := chrome(t)
 	browsers <- struct{}{}
@@ -63,6 +63,7 @@ func browse(t *testing.T, width, height int) *tab {
 		chromedp.Flag("disable-background-networking", true),
 		// Its profile is chromedp's, who waits for all of the browser to be gone.
 		chromedp.Env("TMPDIR="+dir), chromedp.WindowSize(width, height))
+	o = append(o, more...)
 	alloc, cancel := chromedp.NewExecAllocator(context.Background(), o...)
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(alloc)

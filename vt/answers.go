@@ -14,30 +14,29 @@ const (
 	tertiaryDeviceAttributes  = "\x1bP!|00000000\x1b\\"
 	version                   = "\x1bP>|evertty\x1b\\"
 	statusOK                  = "\x1b[0n"
-	darkScheme                = "\x1b[?997;1n"
 )
 
 // deviceStatus are the answers to DECDSR (VT510; xterm ctlseqs) that do not depend
 // on the state: what a terminal without these devices says.
 var deviceStatus = map[int]string{
-	15:  "\x1b[?13n",   // no printer
-	25:  "\x1b[?20n",   // user-defined keys are unlocked
-	26:  "\x1b[?27;0n", // the keyboard's language is unknown
-	53:  "\x1b[?50n",   // no locator
-	55:  "\x1b[?50n",
-	56:  "\x1b[?57;0n", // of an unknown type
-	62:  "\x1b[0*{",    // no room for macros
-	75:  "\x1b[?70n",   // no errors on the line
-	85:  "\x1b[?83n",   // one session
-	996: darkScheme,    // colour scheme, mode 2031
+	15: "\x1b[?13n",   // no printer
+	25: "\x1b[?20n",   // user-defined keys are unlocked
+	26: "\x1b[?27;0n", // the keyboard's language is unknown
+	53: "\x1b[?50n",   // no locator
+	55: "\x1b[?50n",
+	56: "\x1b[?57;0n", // of an unknown type
+	62: "\x1b[0*{",    // no room for macros
+	75: "\x1b[?70n",   // no errors on the line
+	85: "\x1b[?83n",   // one session
 }
 
-// The size of a cell in pixels that programs get: a headless terminal has no real one.
-const cellWidth, cellHeight = 10, 20
+// CellWidth and CellHeight are the size of a cell in pixels that programs get: a headless
+// terminal has no real one. Mouse reports in pixels (?1016) count in this unit.
+const CellWidth, CellHeight = 10, 20
 
 // status is the part of a terminal's state that programs can ask for. Its
 // methods give the answers; they hold only constants and numbers, never text
-// that a program stored. nil is no answer, and then viewers keep the sequence.
+// that a program stored. nil is no answer.
 type status struct {
 	Cols, Rows  int
 	X, Y        int // the cursor, from 0; on the last column while a wrap is pending
@@ -46,6 +45,7 @@ type status struct {
 	Pen         Style
 	CursorStyle CursorStyle
 	Unicode     Unicode // the width table in use; "" when there is none
+	Theme       *Theme
 }
 
 // Escape answers DECID (VT510), the escape sequence that is a query.
@@ -56,9 +56,7 @@ func (q *status) Escape(f function) []byte {
 	return nil
 }
 
-// CSI answers control sequence f with the parameters of s. A window operation
-// that gets no answer is cut out of the viewers' text: it would move, resize or
-// rename their own window.
+// CSI answers control sequence f with the parameters of s.
 func (q *status) CSI(s *stream, f function) []byte {
 	first := s.Param(0)
 	switch {
@@ -70,15 +68,12 @@ func (q *status) CSI(s *stream, f function) []byte {
 		return fmt.Appendf(nil, "\x1b[%d;%d$y", first, q.Modes.reportANSI(first))
 	case f == '?'*private+'$'*intermediate+'p':
 		return fmt.Appendf(nil, "\x1b[?%d;%d$y", first, q.privateMode(first))
+	case f == '?'*private+'n' && first == 996:
+		return q.Theme.scheme()
 	case f == '?'*private+'u': // kitty keyboard
 		return fmt.Appendf(nil, "\x1b[?%du", q.Modes.Kitty)
 	case f == 't':
-		if answer := q.window(first); answer != nil {
-			return answer
-		}
-		s.Cut()
-	case f == '*'*intermediate+'|', f == '$'*intermediate+'|': // DECSNLS, DECSCPP (VT510): the size again
-		s.Cut()
+		return q.window(first)
 	case f == '?'*private+'n' && first == 63:
 		return fmt.Appendf(nil, "\x1bP%d!~0000\x1b\\", s.Param(1)) // DECCKSR: there are no macros
 	}
@@ -118,11 +113,11 @@ func (q *status) window(what int) []byte {
 	case 13:
 		return []byte("\x1b[3;0;0t")
 	case 14:
-		return fmt.Appendf(nil, "\x1b[4;%d;%dt", q.Rows*cellHeight, q.Cols*cellWidth)
+		return fmt.Appendf(nil, "\x1b[4;%d;%dt", q.Rows*CellHeight, q.Cols*CellWidth)
 	case 15: // the screen is as large as the window
-		return fmt.Appendf(nil, "\x1b[5;%d;%dt", q.Rows*cellHeight, q.Cols*cellWidth)
+		return fmt.Appendf(nil, "\x1b[5;%d;%dt", q.Rows*CellHeight, q.Cols*CellWidth)
 	case 16:
-		return fmt.Appendf(nil, "\x1b[6;%d;%dt", cellHeight, cellWidth)
+		return fmt.Appendf(nil, "\x1b[6;%d;%dt", CellHeight, CellWidth)
 	case 18, 19:
 		return fmt.Appendf(nil, "\x1b[%d;%d;%dt", what-10, q.Rows, q.Cols)
 	case 20:

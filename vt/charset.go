@@ -101,15 +101,17 @@ func (c *charsetState) Restore(set byte) {
 	}
 }
 
-// Designate makes set the charset Gn (SCS, VT510); an unknown one changes nothing.
-func (c *charsetState) Designate(n uint8, set byte) {
+// Designate makes set the charset Gn (SCS, VT510), and reports whether there is one. An
+// unknown one changes nothing.
+func (c *charsetState) Designate(n uint8, set byte) bool {
 	if _, ok := charsets[set]; !ok && set != usASCII {
-		return
+		return false
 	}
 	c.G[n] = set
 	if c.GL == n {
 		c.inForce = set
 	}
+	return true
 }
 
 // Invoke makes Gn the charset of what is printed (LS0 to LS3, ECMA-48 8.3.75).
@@ -131,24 +133,17 @@ func (c *charsetState) Escape(f function) bool {
 	set := byte(f)
 	switch f &^ 0xff {
 	case '(' * intermediate:
-		c.Designate(0, set)
+		return c.Designate(0, set)
 	case ')' * intermediate, '-' * intermediate:
-		c.Designate(1, set)
+		return c.Designate(1, set)
 	case '*' * intermediate, '.' * intermediate:
-		c.Designate(2, set)
+		return c.Designate(2, set)
 	case '+' * intermediate:
-		c.Designate(3, set)
-	case '%' * intermediate: // DOCS
-		if set == '@' || set == 'G' {
-			c.Invoke(0)
-			c.Designate(0, usASCII)
-		}
+		return c.Designate(3, set)
 	case 0:
 		return c.lockingShift(set)
-	default:
-		return false
 	}
-	return true
+	return false
 }
 
 func (c *charsetState) lockingShift(final byte) bool {

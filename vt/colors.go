@@ -21,9 +21,13 @@ const (
 // specialMax is how many special colours OSC 5 sets (xterm ctlseqs).
 const specialMax = 5
 
-// colors are the colours a program changed, by slot. The map stays nil until
-// the first change: nearly no program makes one.
-type colors map[int]Color
+// colors are the colours of a terminal.
+type colors struct {
+	// set are those that a program changed, by slot: nil until the first change, for
+	// nearly no program makes one.
+	set   map[int]Color
+	theme Theme // has the others
+}
 
 // osc applies OSC 4, 5, 10 to 19, 104, 105 and 110 to 119 (xterm ctlseqs).
 func (c *colors) osc(s *stream, n int, arg string, fx *Effects) {
@@ -33,7 +37,7 @@ func (c *colors) osc(s *stream, n int, arg string, fx *Effects) {
 	case n >= 10 && n <= 19:
 		c.setDynamic(s, n, arg, fx)
 	default:
-		c.reset(n, arg)
+		c.reset(s, n, arg)
 	}
 }
 
@@ -52,16 +56,21 @@ func indexed(n int, index string) (slot int, ok bool) {
 }
 
 // setIndexed implements OSC 4 and 5 ; index ; colour ; … A query is answered and
-// cut; viewers still get the colours that were set beside it.
+// cut; viewers still get the colours of the palette that were set beside it.
 func (c *colors) setIndexed(s *stream, n int, arg string, fx *Effects) {
 	var keep []byte
-	changed := false
-	for fields := strings.Split(arg, ";"); len(fields) > 1; fields = fields[2:] {
+	fields := strings.Split(arg, ";")
+	changed := len(fields)%2 != 0
+	for ; len(fields) > 1; fields = fields[2:] {
 		spec := fields[1]
-		if slot, ok := indexed(n, fields[0]); ok {
-			spec = c.set(slot, spec, fmt.Sprintf("%d;%s", n, fields[0]), fx)
-			changed = changed || spec != fields[1]
+		slot, ok := indexed(n, fields[0])
+		if ok {
+			spec = c.change(slot, spec, fmt.Sprintf("%d;%s", n, fields[0]), fx)
 		}
+		if !ok || slot >= slotForeground {
+			spec = ""
+		}
+		changed = changed || spec != fields[1]
 		if spec != "" {
 			keep = fmt.Appendf(keep, "\x1b]%d;%s;%s\a", n, fields[0], spec)
 		}
@@ -79,9 +88,12 @@ func (c *colors) setDynamic(s *stream, n int, arg string, fx *Effects) {
 	for given := range strings.SplitSeq(arg, ";") {
 		spec := given
 		if n <= 19 {
-			spec = c.set(slotForeground+n-10, given, strconv.Itoa(n), fx)
-			changed = changed || spec != given
+			spec = c.change(slotForeground+n-10, given, strconv.Itoa(n), fx)
 		}
+		if slotForeground+n-10 > slotCursor {
+			spec = ""
+		}
+		changed = changed || spec != given
 		if spec != "" {
 			keep = fmt.Appendf(keep, "\x1b]%d;%s\a", n, spec)
 		}
@@ -92,9 +104,10 @@ func (c *colors) setDynamic(s *stream, n int, arg string, fx *Effects) {
 	}
 }
 
-// set changes the colour of a slot and returns its text for viewers, or answers when
-// spec asks for it: then viewers get nothing. asked begins the answer.
-func (c *colors) set(slot int, spec, asked string, fx *Effects) (viewers string) {
+// change sets the colour of a slot and returns its text for viewers, or answers when
+// spec asks for it: then viewers get nothing, as of a colour that is none here. asked
+// begins the answer.
+func (c *colors) change(slot int, spec, asked string, fx *Effects) (viewers string) {
 	if spec == "?" {
 		r, g, b := c.rgb(slot)
 		fx.reply(fmt.Appendf(nil, "\x1b]%s;rgb:%02x%02x/%02x%02x/%02x%02x\x1b\\", asked, r, r, g, g, b, b))
@@ -103,7 +116,7 @@ func (c *colors) set(slot int, spec, asked string, fx *Effects) (viewers string)
 	v, ok := parseColor(spec)
 	if !ok {
 		if v, ok = parseSpace(strings.ToLower(spec)); !ok {
-			return spec
+			return ""
 		}
 		r, g, b, _ := v.RGB()
 		spec = fmt.Sprintf("rgb:%02x/%02x/%02x", r, g, b)
@@ -113,32 +126,43 @@ func (c *colors) set(slot int, spec, asked string, fx *Effects) (viewers string)
 }
 
 // reset implements OSC 104, 105 and 110 to 119.
-func (c *colors) reset(n int, arg string) {
+func (c *colors) reset(s *stream, n int, arg string) {
 	from, to := 0, slotForeground
 	switch {
 	case n >= 110:
-		delete(*c, slotForeground+n-110)
+		delete(c.set, slotForeground+n-110)
 		return
 	case n == 105:
 		from, to = slotSpecial, slots
 	}
 	if arg == "" {
 		for slot := from; slot < to; slot++ {
-			delete(*c, slot)
+			delete(c.set, slot)
 		}
 		return
 	}
+	var keep []byte
 	for index := range strings.SplitSeq(arg, ";") {
-		if slot, ok := indexed(n-100, index); ok {
-			delete(*c, slot)
+		slot, ok := indexed(n-100, index)
+		if ok {
+			delete(c.set, slot)
 		}
+		if ok && slot < slotForeground {
+			keep = append(append(keep, ';'), index...)
+		}
+	}
+	if len(keep) != len(arg)+1 {
+		if len(keep) > 0 {
+			keep = append(append([]byte("\x1b]104"), keep...), '\a')
+		}
+		s.Replace(keep...)
 	}
 }
 
 // freeze writes the colours into f.
-func (c colors) freeze(f *Frame) {
-	f.Foreground, f.Background, f.CursorColor = c[slotForeground], c[slotBackground], c[slotCursor]
-	for slot, v := range c {
+func (c *colors) freeze(f *Frame) {
+	f.Foreground, f.Background, f.CursorColor = c.set[slotForeground], c.set[slotBackground], c.set[slotCursor]
+	for slot, v := range c.set {
 		switch {
 		case slot < slotForeground:
 			if f.Palette == nil {
@@ -156,14 +180,14 @@ func (c colors) freeze(f *Frame) {
 
 // load takes the colours of f.
 func (c *colors) load(f *Frame) {
-	*c = colors{}
+	c.set = map[int]Color{}
 	for i, v := range [...]Color{f.Foreground, f.Background, f.CursorColor} {
 		if v != 0 {
-			(*c)[slotForeground+i] = v
+			c.set[slotForeground+i] = v
 		}
 	}
 	for i, v := range f.Palette {
-		(*c)[int(i)] = v
+		c.set[int(i)] = v
 	}
 }
 
@@ -190,22 +214,25 @@ func (l *labels) Resume(f *Frame) {
 
 // put makes v the colour of a slot.
 func (c *colors) put(slot int, v Color) {
-	if *c == nil {
-		*c = colors{}
+	if c.set == nil {
+		c.set = map[int]Color{}
 	}
-	(*c)[slot] = v
+	c.set[slot] = v
 }
 
-// ansi are the first 16 colours as xterm.js shows them by default.
+// ansi are the first 16 colours as the page draws them (webui/src/terminal/theme.ts).
 var ansi = [16]uint32{
-	0x2e3436, 0xcc0000, 0x4e9a06, 0xc4a000, 0x3465a4, 0x75507b, 0x06989a, 0xd3d7cf,
-	0x555753, 0xef2929, 0x8ae234, 0xfce94f, 0x729fcf, 0xad7fa8, 0x34e2e2, 0xeeeeec,
+	0x1b222b, 0xf07178, 0x7fd88f, 0xe8c56a, 0x6cb2f0, 0xc79bf0, 0x5fd0cf, 0xc8d0da,
+	0x6b7684, 0xff8f94, 0x9ce8aa, 0xf5d98b, 0x8fc8fb, 0xdab6fb, 0x84e3e1, 0xf4f7fa,
 }
 
-// rgb is the colour of a slot; unchanged ones as xterm.js has them by default.
-func (c colors) rgb(slot int) (r, g, b uint8) {
-	if r, g, b, ok := c[slot].RGB(); ok {
-		return r, g, b
+// rgb is the colour of a slot; those behind the first 16 that neither the program nor the theme
+// sets are as xterm.js has them by default.
+func (c *colors) rgb(slot int) (r, g, b uint8) {
+	for _, v := range [...]Color{c.set[slot], c.theme.color(slot)} {
+		if r, g, b, ok := v.RGB(); ok {
+			return r, g, b
+		}
 	}
 	level := func(v int) uint8 {
 		if v == 0 {
@@ -221,7 +248,7 @@ func (c colors) rgb(slot int) (r, g, b uint8) {
 	case slot < 256:
 		v := uint8(8 + 10*(slot-232))
 		return v, v, v
-	case slot == slotBackground, slot == slotPointer+1, slot == slotPointer+3: // OSC 11, 14 and 16
+	case slot == slotBackground, slot == slotPointer+1, slot == slotPointer+3, slot == slotPointer+6: // OSC 11, 14, 16, 19
 		return 0, 0, 0
 	case slot >= slotSpecial: // as the foreground
 		return c.rgb(slotForeground)

@@ -11,7 +11,7 @@ func TestColorQueries(t *testing.T) {
 		{"", "\x1b]10;?\x1b\\", "\x1b]10;rgb:ffff/ffff/ffff\x1b\\"},
 		{"", "\x1b]11;?\a", "\x1b]11;rgb:0000/0000/0000\x1b\\"},
 		{"\x1b]12;#123456\a", "\x1b]12;?\a", "\x1b]12;rgb:1212/3434/5656\x1b\\"},
-		{"", "\u009d4;1;?\u009c", "\x1b]4;1;rgb:cccc/0000/0000\x1b\\"},
+		{"", "\u009d4;1;?\u009c", "\x1b]4;1;rgb:f0f0/7171/7878\x1b\\"},
 		{"\x1b]4;200;rgb:f/8/0\a", "\x1b]4;200;?\a", "\x1b]4;200;rgb:ffff/8888/0000\x1b\\"},
 		{"\x1b]4;200;#fff\a\x1b]104;200\a", "\x1b]4;200;?;244;?\a",
 			"\x1b]4;200;rgb:ffff/0000/d7d7\x1b\\\x1b]4;244;rgb:8080/8080/8080\x1b\\"},
@@ -38,11 +38,14 @@ func TestColorQueries(t *testing.T) {
 // TestColorQueriesKeepTheRest: only the questions are cut.
 func TestColorQueriesKeepTheRest(t *testing.T) {
 	for in, want := range map[string]string{
-		"\x1b]4;1;?;2;#fff\a":   "\x1b]4;2;#fff\a",
-		"\x1b]10;#111;?;#222\a": "\x1b]10;#111\a\x1b]12;#222\a",
-		"\x1b]19;?;?\a":         "\x1b]20;?\a", // the second is nobody's
-		"\x1b]5;1;?;2;#fff\a":   "\x1b]5;2;#fff\a",
-		"\x1b]11;rgbi:1/0/0\a":  "\x1b]11;rgb:ff/13/0e\a", // viewers know no RGBi
+		"\x1b]4;1;?;2;#fff\a":    "\x1b]4;2;#fff\a",
+		"\x1b]10;#111;?;#222\a":  "\x1b]10;#111\a\x1b]12;#222\a",
+		"\x1b]12;?;#111;?\a":     "", // what follows the cursor's is nobody's
+		"\x1b]4;1;red;2;#fff\a":  "\x1b]4;2;#fff\a",
+		"\x1b]4;256;#fff;2;#f\a": "",
+		"\x1b]104;1;260;x\a":     "\x1b]104;1\a",
+		"\x1b]104;1;2\a":         "\x1b]104;1;2\a",
+		"\x1b]11;rgbi:1/0/0\a":   "\x1b]11;rgb:ff/13/0e\a", // viewers know no RGBi
 	} {
 		r := newRecorder()
 		if got := r.feed(in, len(in)); got != want {
@@ -62,7 +65,7 @@ func TestColors(t *testing.T) {
 		t.Errorf("foreground %x, background %x, cursor %x", f.Foreground, f.Background, f.CursorColor)
 	}
 	r.feed("\x1b]104\a\x1b]111\a\x1b]112\a", 100)
-	if r.labels.Freeze(f); f.Background != 0 || f.CursorColor != 0 || len(r.labels.colors) != 0 {
+	if r.labels.Freeze(f); f.Background != 0 || f.CursorColor != 0 || len(r.labels.colors.set) != 0 {
 		t.Errorf("left: %v", r.labels.colors)
 	}
 }

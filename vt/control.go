@@ -29,6 +29,10 @@ func (c *core) control(r rune) {
 		c.index()
 	case 0x88: // HTS
 		s.SetTab()
+	default:
+		if r >= 0x80 {
+			c.stream.voidControl(r)
+		}
 	}
 }
 
@@ -76,6 +80,10 @@ func (c *core) reverseIndex() {
 	}
 }
 
+// leftShifts are the shifts that do on every terminal what LS1R, LS2R and LS3R do in
+// xterm.js: SO, LS2 and LS3 (ECMA-48 8.3.76, 8.3.78, 8.3.80).
+var leftShifts = map[function]string{'~': "\x0e", '}': "\x1bn", '|': "\x1bo"}
+
 // escape executes an escape sequence.
 func (c *core) escape(f function) {
 	switch f {
@@ -102,6 +110,13 @@ func (c *core) escape(f function) {
 		c.modes.AppKeypad = f == '='
 	case '#'*intermediate + '8':
 		c.alignment()
+	case '~', '}', '|': // LS1R, LS2R, LS3R
+		c.charsets.lockingShift(byte(f))
+		c.stream.Replace([]byte(leftShifts[f])...)
+	case '%'*intermediate + '@', '%'*intermediate + 'G': // DOCS (ECMA-35 15.4)
+		c.charsets.Invoke(0)
+		c.charsets.Designate(0, usASCII)
+		c.stream.Replace([]byte("\x0f\x1b(B")...)
 	default:
 		if !c.charsets.Escape(f) && !c.grid.extraEscape(f) {
 			c.reply(c.status().Escape(f))

@@ -122,16 +122,18 @@ func (c *core) status() *status {
 	return &status{
 		Cols: s.Cols, Rows: s.Rows, X: min(s.X, s.Cols-1), Y: s.Y, Top: s.Top, Bottom: s.Bottom,
 		Modes: c.modes, Pen: c.pen.Style(), CursorStyle: c.cursorStyle, Unicode: c.unicode,
+		Theme: &c.labels.colors.theme,
 	}
 }
 
-// reply gives an answer to the program, and takes the query out of the viewers'
-// text. Without an answer it does nothing.
+// reply gives an answer to the program, if there is one, and takes the sequence at hand out
+// of the viewers' text: a query, or one that is unknown here. What nobody here
+// understands nobody could take back in a user's terminal.
 func (c *core) reply(answer []byte) {
 	if len(answer) > 0 {
 		c.cfg.Effects.reply(answer)
-		c.stream.Cut()
 	}
+	c.stream.Cut()
 }
 
 // penChanged says that the pen may have another style now.
@@ -147,5 +149,20 @@ func (c *core) osc(text []byte) {
 }
 
 // dcs answers a device control string that is a query. Others do nothing: sixel
-// images are consumed.
-func (c *core) dcs(text []byte) { c.reply(c.status().DCS(text)) }
+// images are consumed. Viewers get none.
+func (c *core) dcs(text []byte) {
+	if answer := c.status().DCS(text); len(answer) > 0 {
+		c.cfg.Effects.reply(answer)
+	}
+}
+
+// SetTheme implements Engine.
+func (c *core) SetTheme(t Theme) {
+	if c.labels.colors.theme == t {
+		return
+	}
+	c.labels.colors.theme = t
+	if c.modes.ColorReports {
+		c.cfg.Effects.reply(t.scheme())
+	}
+}

@@ -12,10 +12,9 @@ type Engine interface {
 	//   - a byte that is not UTF-8 is one U+FFFD;
 	//   - the bytes of an incomplete character at the end (at most 3, see Held)
 	//     wait for the next Write;
-	//   - queries the engine answered itself are cut out, so that no viewer
-	//     answers a second time;
-	//   - writes to the clipboard and window operations (xterm ctlseqs, XTWINOPS)
-	//     are cut out: they would act on the viewer's own terminal;
+	//   - queries are cut out, so that no viewer answers a second time;
+	//   - so is everything else that viewers do not show or a snapshot does not
+	//     restore, known or not: nothing of it gets to a user's own terminal;
 	//   - counts that would freeze a viewer are clamped to the screen.
 	// When the head of such a sequence left with an earlier Write, its tail is
 	// replaced by CAN (ECMA-48 8.3.6), which makes every parser drop the head.
@@ -55,6 +54,11 @@ type Engine interface {
 	// stream is still equal to this engine; if not, viewers need a new snapshot.
 	Resize(cols, rows int) (exact bool)
 
+	// SetTheme says which colours viewers draw where the program has set none: programs
+	// that ask are told those. Under ?2031 another theme is reported (Effects.Reply).
+	// A theme is no part of the state: a Frame has none.
+	SetTheme(t Theme)
+
 	// Modes returns the modes, which decide how input is encoded. It is cheap.
 	Modes() Modes
 
@@ -90,6 +94,10 @@ type Config struct {
 	// their targets, then cells their marks and styles; the cells themselves stay.
 	// Viewers keep all of that until their next snapshot.
 	Memory int
+	// CellMouse has viewers asked for mouse reports in cells (?1006) where the program asks
+	// for pixels (?1016): for viewers whose cells have another size than CellWidth by
+	// CellHeight.
+	CellMouse bool
 	// Effects are the callbacks for everything else that output does. It may be
 	// nil, and its fields may be set and reset between calls of Write.
 	Effects *Effects

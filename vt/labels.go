@@ -49,15 +49,8 @@ func (l *labels) OSC(s *stream, text []byte, fx *Effects) (link Link, set bool) 
 			s.Replace([]byte("\x1b]8;;\x1b\\")...) // viewers get none either
 		}
 		return l, ok
-	case 50:
-		if strings.HasPrefix(arg, "?") { // the font: never answered
-			s.Cut()
-		}
 	case oscClipboard:
 		fx.clipboard(arg)
-		s.Cut()
-	case oscKittyClipboard:
-		s.Cut()
 	case 9, 777:
 		fx.notify(n, arg)
 	case 133, 633:
@@ -65,8 +58,6 @@ func (l *labels) OSC(s *stream, text []byte, fx *Effects) (link Link, set bool) 
 	case 1337:
 		if dir, ok := strings.CutPrefix(arg, "CurrentDir="); ok {
 			l.setCwd(dir, fx)
-		} else if strings.HasPrefix(arg, "Copy") || strings.HasPrefix(arg, "EndCopy") {
-			s.Cut() // iTerm2's ways to the clipboard
 		}
 	}
 	return Link{}, false
@@ -74,7 +65,7 @@ func (l *labels) OSC(s *stream, text []byte, fx *Effects) (link Link, set bool) 
 
 // Memory is what the labels take, in bytes. Title and Icon often share theirs.
 func (l *labels) Memory() int {
-	n := len(l.Icon) + len(l.Cwd) + len(l.colors)*colorSize
+	n := len(l.Icon) + len(l.Cwd) + len(l.colors.set)*colorSize
 	if l.Title != l.Icon {
 		n += len(l.Title)
 	}

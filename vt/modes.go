@@ -15,10 +15,10 @@ type Modes struct {
 	BracketedPaste bool // ?2004
 	FocusEvents    bool // ?1004
 	SyncOutput     bool // ?2026
-	ColorReports   bool // ?2031
 	AltScreen      bool // ?47, ?1047, ?1049
 
 	// See QueryOnly.
+	ColorReports     bool // ?2031
 	SmoothScroll     bool // DECSCLM ?4
 	PrintFormFeed    bool // DECPFF ?18
 	PrintExtent      bool // DECPEX ?19
@@ -30,10 +30,11 @@ type Modes struct {
 	Kitty         uint8 // kitty keyboard flags in force on the active screen
 }
 
-// QueryOnly returns the switches that programs set and ask for, and that change
-// nothing on a screen. Snapshots for viewers leave them out.
+// QueryOnly returns the switches that change nothing on a screen and nothing that a viewer
+// sends. Viewers get neither them nor their sequences.
 func (m *Modes) QueryOnly() []*bool {
-	return []*bool{&m.SmoothScroll, &m.PrintFormFeed, &m.PrintExtent, &m.NationalCharsets, &m.CursorCoupling}
+	return []*bool{&m.SmoothScroll, &m.PrintFormFeed, &m.PrintExtent, &m.NationalCharsets, &m.CursorCoupling,
+		&m.ColorReports}
 }
 
 // resume takes the switches that no viewer shows from other.

@@ -114,7 +114,7 @@ func (p pointer) report(b []byte, code int, released bool) []byte {
 	x, y := p.x+1, p.y+1
 	switch p.modes.MouseEncoding {
 	case MouseEncodingSGRPixels:
-		x, y = p.x*cellWidth+cellWidth/2, p.y*cellHeight+cellHeight/2
+		x, y = p.x*CellWidth+CellWidth/2, p.y*CellHeight+CellHeight/2
 		fallthrough
 	case MouseEncodingSGR:
 		final := byte('M')

@@ -12,6 +12,7 @@ type savedModes map[int]bool
 
 // saveModes implements XTSAVE.
 func (t *Terminal) saveModes() {
+	t.stream.Cut()
 	for i := range t.stream.Count() {
 		mode := t.stream.Param(i)
 		if state := t.modes.reportPrivate(mode); CanSaveMode(mode) {

@@ -1,8 +1,11 @@
 package vt
 
+import "strconv"
+
 // setModes implements SM, RM, DECSET and DECRST for all parameters.
 func (c *core) setModes(f function) {
 	on := byte(f) == 'h'
+	c.showModes(f)
 	for i := range c.stream.Count() {
 		if mode := c.stream.Param(i); f >= private {
 			c.setPrivateMode(mode, on)
@@ -10,6 +13,67 @@ func (c *core) setModes(f function) {
 			c.modes.setANSI(mode, on)
 		}
 	}
+}
+
+// showModes gives viewers the sequence at hand with the modes alone that they show and a
+// snapshot restores.
+func (c *core) showModes(f function) {
+	in := &c.stream
+	show := shownANSI
+	if f >= private {
+		show = c.shownPrivate
+	}
+	same := !in.parser.full
+	for i := 0; same && i < in.Count(); i++ {
+		same = show(in.Param(i), byte(f) == 'h') == in.Param(i)
+	}
+	if same {
+		return
+	}
+	var text []byte
+	for i := range in.Count() {
+		if mode := show(in.Param(i), byte(f) == 'h'); mode >= 0 {
+			text = strconv.AppendInt(append(text, ';'), int64(mode), 10)
+		}
+	}
+	if len(text) == 0 {
+		in.Cut()
+		return
+	}
+	head := "\x1b["
+	if f >= private {
+		head += "?"
+	}
+	in.Replace(append(append([]byte(head), text[1:]...), byte(f))...)
+}
+
+// hiddenMode stands for a mode that viewers do not get.
+const hiddenMode = -1
+
+// shownANSI is the mode of ECMA-48 that viewers get for one.
+func shownANSI(mode int, _ bool) int {
+	if mode == 4 || mode == 20 { // IRM, LNM
+		return mode
+	}
+	return hiddenMode
+}
+
+// shownPrivate is the DEC private mode that viewers get for one.
+func (c *core) shownPrivate(mode int, on bool) int {
+	switch mode {
+	case 1, 5, 6, 7, 9, 25, 45, 47, 66, 1000, 1002, 1003, 1004, 1006, 1047, 1048, 1049, 2004, 2026:
+		return mode
+	case 1016:
+		if c.cfg.CellMouse {
+			return 1006
+		}
+		return mode
+	case 2: // the other way is a VT52 (DECANM)
+		if on {
+			return mode
+		}
+	}
+	return hiddenMode
 }
 
 // setPrivateMode implements DECSET and DECRST (xterm ctlseqs).

@@ -1,6 +1,9 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // function names an escape or control sequence: its final byte, plus the intermediate
 // byte times intermediate, plus the private prefix times private (ECMA-48 5.4). 0 is
@@ -305,8 +308,9 @@ func (s *stream) character(in []byte, i int, h handler) (next int) {
 // begin opens a sequence with its first character. When that also ends what was
 // open before, viewers need it even if the sequence is cut.
 func (s *stream) begin(c rune, i int) {
-	open := len(s.seq) > 0 && !s.withheld
+	open, hidden := len(s.seq) > 0 && !s.withheld, s.void || s.withheld
 	s.finish(s.end)
+	s.inCut = hidden // ESC \ ends what was cut
 	s.text.sequence(i)
 	if open {
 		s.text.deliver(s.end)
@@ -315,32 +319,56 @@ func (s *stream) begin(c rune, i int) {
 	if open {
 		s.headSize = len(s.seq)
 	}
+	s.withholdString()
+}
+
+// withholdString has viewers get nothing of the string that has begun, as soon as that is
+// known of it.
+func (s *stream) withholdString() {
+	switch {
+	case s.decided || s.void || !s.parser.inString():
+		return
+	case s.parser.state != stringOSC:
+		s.withheld, s.decided = true, true
+	default:
+		s.withheld, s.decided = withheld(s.seq[introducer:])
+		s.withheld = s.withheld && s.decided
+	}
+	if s.withheld {
+		s.quiet = s.text.replace(s.end)
+		s.forget() // as viewers do that get a CAN
+	}
+}
+
+// limit bounds the open sequence, in bytes.
+func (s *stream) limit() int {
+	if s.withheld && s.parser.state == stringOSC {
+		number, _, _ := bytes.Cut(s.seq[introducer:min(len(s.seq), introducer+numberDigits)], []byte(";"))
+		if oscNumber(number) == oscClipboard {
+			return MaxPending
+		}
+	}
+	return MaxString
 }
 
 // collect adds to the open sequence what belongs to it of in[i:end]. Of one that
 // grows too long, or turns out to be none of theirs, viewers drop what they have and
 // get no more. The first is void then.
 func (s *stream) collect(part []byte, i int) {
-	hidden, limit := s.void || s.withheld, MaxString
-	if s.withheld {
-		limit = MaxPending
+	if s.void || s.withheld {
+		s.text.drop(i, s.end)
 	}
 	switch {
 	case s.void:
-	case len(s.seq)+len(part) > limit:
+	case len(s.seq)+len(part) > MaxString && len(s.seq)+len(part) > s.limit():
+		if !s.withheld {
+			s.quiet = s.text.replace(s.end)
+			s.forget() // as viewers do that get a CAN
+		}
 		s.void, s.withheld, s.seq = true, false, s.seq[:0]
 	default:
 		s.seq = append(s.seq, part...)
-		if s.parser.state == stringOSC && !s.decided {
-			s.withheld, s.decided = withheld(s.seq[introducer:])
-		}
-	}
-	switch {
-	case hidden:
-		s.text.drop(i, s.end)
-	case s.void || s.withheld:
-		s.quiet = s.text.replace(s.end)
-		s.forget() // as viewers do that get a CAN
+		s.withholdString()
 	}
 }
 
@@ -354,6 +382,9 @@ func (s *stream) endString(c rune, i int, h handler) {
 	cut := s.void || s.withheld
 	s.inCut = false
 	s.deliverString(h)
+	if s.parser.kind == stringOSC && !s.decided && !s.void && !shownOSC(oscNumber(s.seq[introducer:])) {
+		s.Cut()
+	}
 	s.quiet = s.quiet || cut
 	cut = cut || s.inCut
 	s.forget()

@@ -123,7 +123,9 @@ func TestStream(t *testing.T) {
 	for _, tt := range tests {
 		for n := 1; n <= len(tt.in); n++ {
 			r := newRecorder()
-			if text, want := r.feed(tt.in, n), string([]rune(tt.in)); text != want {
+			text, want := r.feed(tt.in, n), string([]rune(tt.in))
+			data := strings.ContainsAny(want, "\u0090") || strings.Contains(want, "\x1bP") || strings.Contains(want, "\x1b_")
+			if !data && text != want { // viewers get no string of data
 				t.Errorf("%q in pieces of %d: text %q", tt.in, n, text)
 			}
 			if got := strings.Join(r.log, "|"); got != tt.log {
@@ -148,7 +150,8 @@ func TestStreamCuts(t *testing.T) {
 		{"executed controls stay", []string{"\x1b[\r6\nnb"}, "\r\nb"},
 		{"and are not repeated", []string{"\x1b[\r", "6\nnb"}, "\x1b[\r\n\x18b"},
 		{"a string and its ST", []string{"\x1b]50;?\x1b\\b"}, "b"},
-		{"a string whose ST is late", []string{"\x1b]50;?", "\x1b\\b"}, "\x1b]50;?\x18b"},
+		{"a string whose ST is late", []string{"\x1b]50;?", "\x1b\\b"}, "b"},
+		{"one whose number is late", []string{"\x1b]5", "0;?\x1b\\b"}, "\x1b]5\x18b"},
 		{"a string whose ST is cut in two", []string{"\x1b]50;?\x1b", "\\b"}, "\x1b\x18b"},
 		{"the ESC of a cut string begins something else", []string{"\x1b]50;?\x1b[1mb"}, "\x1b[1mb"},
 		{"a query that also ends a kept string", []string{"\x1b]2;t\x1b[6nb"}, "\x1b]2;t\x1b\x18b"},

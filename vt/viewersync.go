@@ -1,6 +1,7 @@
 package vt
 
 import (
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -65,6 +66,10 @@ func (s *stream) ReplaceByText(text []byte) {
 
 // Precede puts text before the control sequence at hand for viewers.
 func (s *stream) Precede(text string) {
+	if n := s.text.given; n > 0 {
+		s.text.out = slices.Insert(s.text.out, len(s.text.out)-n, []byte(text)...)
+		return
+	}
 	if !s.text.head {
 		s.text.insert(s.text.start, []byte(text)...)
 		return
@@ -122,6 +127,13 @@ func (s *stream) alignViewers(joins bool) {
 		s.text.insert(s.printed, can)
 	}
 	s.viewers = 0
+}
+
+// voidControl puts CAN, which does nothing else, in the place of the control at hand: it has
+// ended what was open.
+func (s *stream) voidControl(c rune) {
+	s.text.drop(s.end-utf8.RuneLen(c), s.end)
+	s.text.insert(s.end, can)
 }
 
 // CutControl takes the control at hand out of the viewers' text.

@@ -11,6 +11,7 @@ type viewerText struct {
 	own  bool // out is the result, not in
 
 	start int    // of the open sequence in in
+	given int    // bytes at the end of out that are in the place of the sequence at hand
 	head  bool   // an earlier Write delivered a part of it
 	inner []byte // the controls executed inside it, in this Write
 }
@@ -32,7 +33,7 @@ func (t *viewerText) close(end int) []byte {
 
 // sequence says that a sequence begins at in[i].
 func (t *viewerText) sequence(i int) {
-	t.start, t.head, t.inner = i, false, t.inner[:0]
+	t.start, t.head, t.inner, t.given = i, false, t.inner[:0], 0
 }
 
 // deliver says that viewers get the open sequence as far as in[i] in any case.
@@ -70,6 +71,6 @@ func (t *viewerText) replace(end int, s ...byte) (quiet bool) {
 		t.out = append(t.out, can)
 	}
 	t.out = append(t.out, s...)
-	t.start, t.head, t.inner = end, false, t.inner[:0]
+	t.start, t.head, t.inner, t.given = end, false, t.inner[:0], len(s)
 	return quiet
 }

@@ -14,24 +14,37 @@ const (
 	MaxPending = (MaxClipboard+2)/3*4 + 64
 )
 
-// Numbers of the strings that viewers never get: OSC 52 (xterm ctlseqs) and OSC
-// 5522 (kitty) write the clipboard, which is the business of Effects.Clipboard.
-const (
-	oscClipboard      = 52
-	oscKittyClipboard = 5522
-)
+// oscClipboard is the number of the OSC that writes the clipboard (xterm ctlseqs).
+const oscClipboard = 52
+
+// shownOSC reports whether viewers get the OSC with this number: one that xterm.js or a
+// user's terminal shows and that a snapshot restores. All others end here, and so do all
+// DCS, APC, PM and SOS: nobody could take back what they leave in a user's terminal.
+func shownOSC(n int) bool {
+	switch n {
+	case 0, 1, 2, 4, 7, 8, 10, 11, 12, 104, 110, 111, 112:
+		return true
+	}
+	return false
+}
 
 // numberDigits is how many digits the number of an OSC can have to be read before
 // the whole is there.
 const numberDigits = 16
 
 // Withheld reports whether viewers get nothing of the unfinished sequence pending: a
-// write to the clipboard, or a string that is too long to mean anything.
+// string that they do not show, or one that is too long to mean anything.
 func Withheld(pending []byte) bool {
-	osc := bytes.HasPrefix(pending, []byte("\x1b]")) || bytes.HasPrefix(pending, []byte("\u009d"))
-	if osc {
-		yes, _ := withheld(pending[introducer:])
-		return yes || len(pending) > MaxString
+	for _, osc := range [...]string{"\x1b]", "\u009d"} {
+		if bytes.HasPrefix(pending, []byte(osc)) {
+			yes, decided := withheld(pending[introducer:])
+			return decided && yes || len(pending) > MaxString
+		}
+	}
+	for _, string := range [...]string{"\x1bP", "\x1bX", "\x1b^", "\x1b_", "\u0090", "\u0098", "\u009e", "\u009f"} {
+		if bytes.HasPrefix(pending, []byte(string)) {
+			return true
+		}
 	}
 	return len(pending) > MaxString
 }
@@ -41,10 +54,18 @@ func Withheld(pending []byte) bool {
 func withheld(text []byte) (yes, decided bool) {
 	i := bytes.IndexByte(text[:min(len(text), numberDigits)], ';')
 	if i < 0 {
-		return false, len(text) >= numberDigits
+		return true, len(text) >= numberDigits
 	}
-	n, err := strconv.Atoi(string(text[:i]))
-	return err == nil && (n == oscClipboard || n == oscKittyClipboard), true
+	return !shownOSC(oscNumber(text[:i])), true
+}
+
+// oscNumber is the number of an OSC, -1 when it has none.
+func oscNumber(digits []byte) int {
+	n, err := strconv.ParseUint(string(digits), 10, 31)
+	if err != nil {
+		return -1
+	}
+	return int(n)
 }
 
 // numberEnd is the length of the number at the start of text with the ';' behind it,

@@ -222,6 +222,25 @@ type CommandShow struct {
 	PTY string `json:"pty,omitempty"`
 }
 
+// CommandColors says which colours this viewer draws where the program has set none. Programs
+// that ask are told those of the viewer whose size counts; without one, and of one that has
+// not said, xterm.js's own on black.
+type CommandColors struct {
+	// The command.
+	Type string `json:"type" const:"colors"`
+	// Id of a terminal this page is attached to; on GET /ws only.
+	PTY string `json:"pty,omitempty"`
+	// Of text.
+	Foreground string `json:"foreground" pattern:"^#[0-9A-Fa-f]{6}$"`
+	// Behind text; it decides whether the scheme is dark.
+	Background string `json:"background" pattern:"^#[0-9A-Fa-f]{6}$"`
+	// Of the cursor.
+	Cursor string `json:"cursor" pattern:"^#[0-9A-Fa-f]{6}$"`
+	// The first 16 of the palette.
+	//schema:items {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"}
+	Palette []string `json:"palette,omitempty" minItems:"16" maxItems:"16"`
+}
+
 // CommandPing asks for a pong.
 type CommandPing struct {
 	// The command.

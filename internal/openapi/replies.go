@@ -23,7 +23,7 @@ var (
 	socketCommands = []event{
 		{"input", wire.CommandInput{}}, {"keys", wire.CommandKeys{}}, {"paste", wire.CommandPaste{}},
 		{"resize", wire.CommandResize{}}, {"focus", wire.CommandFocus{}}, {"hide", wire.CommandHide{}},
-		{"show", wire.CommandShow{}}, {"ping", wire.CommandPing{}},
+		{"show", wire.CommandShow{}}, {"colors", wire.CommandColors{}}, {"ping", wire.CommandPing{}},
 	}
 )
 

@@ -53,6 +53,8 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 	socket.send(`{"type":"focus"}`)
 	socket.send(`{"type":"hide"}`)
 	socket.send(`{"type":"show"}`)
+	socket.send(`{"type":"colors","foreground":"#102030","background":"#ffFFff","cursor":"#000000"}`)
+	socket.refused(`{"type":"colors","foreground":"red","background":"#ffffff","cursor":"#000000"}`)
 	socket.send(`{"type":"keys","keys":["text:go","Enter"]}`)
 	for _, w := range []*watcher{sse, socket, page} {
 		w.until("title")

@@ -76,7 +76,8 @@ func (in *input) write(ctx context.Context, p []byte) error {
 	}
 }
 
-// reply queues answers to the program's queries before position seq.
+// reply queues answers to the program's queries before position seq; 0: a report that
+// answers none.
 func (in *input) reply(p []byte, seq uint64) {
 	if len(p) == 0 {
 		return
@@ -85,7 +86,7 @@ func (in *input) reply(p []byte, seq uint64) {
 	if len(in.replies)+len(p) <= maxReplies {
 		in.replies = append(in.replies, p...)
 	}
-	in.answeredTo = seq
+	in.answeredTo = max(in.answeredTo, seq)
 	in.mu.Unlock()
 	select {
 	case in.wake <- struct{}{}:
@@ -118,7 +119,9 @@ func (in *input) sendReplies() {
 	if len(p) == 0 {
 		return
 	}
-	in.beforeAnswers(seq)
+	if seq > 0 {
+		in.beforeAnswers(seq)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), inputTimeout)
 	defer cancel()
 	_ = in.send(ctx, p) // a program that does not read gets no answers

@@ -203,6 +203,7 @@ func (t *Terminal) options() stream.Options {
 			Resync:   t.resynced,
 			Changed:  t.registry.changes.Notify,
 			Marked:   t.marked,
+			Reply:    t.report,
 		},
 		Journal: t.journal,
 	}
@@ -214,6 +215,9 @@ func (t *Terminal) options() stream.Options {
 	}
 	return o
 }
+
+// report sends the program a report that no output asked for.
+func (t *Terminal) report(p []byte) { t.input.reply(p, 0) }
 
 // resized writes a resize to the journal at its position in the output.
 func (t *Terminal) resized(seq uint64, cols, rows int) {

@@ -3,7 +3,7 @@ import { Header } from "./header";
 import { CloseDialog } from "./list/closedialog";
 import { TerminalList } from "./list/list";
 import { NewDialog } from "./list/newdialog";
-import { activeId, closing, creating, drawerOpen, searching, statusOpen } from "./store";
+import { activeId, closing, creating, drawerOpen, pasting, searching, statusOpen } from "./store";
 import { Banner } from "./terminal/banner";
 import { ClipboardBar } from "./terminal/clipboardbar";
 import { Empty } from "./terminal/empty";
@@ -11,6 +11,7 @@ import { KeyBar } from "./terminal/keybar";
 import { shortcutOf } from "./terminal/keys";
 import { LinkBar } from "./terminal/linkbar";
 import { Overlay } from "./terminal/overlay";
+import { PasteDialog } from "./terminal/pastedialog";
 import { SearchBox } from "./terminal/searchbox";
 import { TerminalView } from "./terminal/view";
 import { Expiry } from "./thread/expiry";
@@ -53,6 +54,7 @@ export function App() {
       </main>
       {creating.value && <NewDialog />}
       {closing.value && <CloseDialog info={closing.value} />}
+      {pasting.value !== null && <PasteDialog terminal={pasting.value} />}
       <Toasts />
     </div>
   );

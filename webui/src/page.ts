@@ -3,6 +3,7 @@ import { Connection } from "./api/connection";
 import { Feed } from "./api/feed";
 import { conversationRequests, openSocket, probeVersion, readThread, threadEvents } from "./api/requests";
 import { parseEvent, type ServerEvent } from "./api/wire";
+import { mediaMatches, readClipboard, settings, writeClipboard } from "./browser";
 import { ConversationState } from "./conversation/state";
 import { nameOf, titleOf } from "./list/label";
 import { reduce, withoutAttention } from "./list/model";
@@ -17,7 +18,9 @@ import {
   letterboxed,
   model,
   openApprovals,
+  pasting,
   searching,
+  selected,
   statusOpen,
   statusTab,
   sticky,
@@ -56,19 +59,10 @@ export const pool = new Pool({
     }),
 });
 
-/** The clipboard exists only on https and loopback. */
-export const clipboardAccess = new ClipboardAccess({
-  storage: browserStorage(),
-  write: navigator.clipboard ? (text) => navigator.clipboard.writeText(text) : null,
-});
+export const clipboardAccess = new ClipboardAccess({ settings, write: writeClipboard, refused: notCopied });
 
-/** browserStorage is what the browser keeps for this page; null when it must not. */
-function browserStorage(): Storage | null {
-  try {
-    return window.localStorage;
-  } catch {
-    return null;
-  }
+function notCopied(): void {
+  toast("Not copied: the browser does not let this page write to the clipboard. Allow it in the settings of the site.");
 }
 
 /** The events of the terminal on display: its thread has the name of its session. */
@@ -77,7 +71,7 @@ export const threadState = new ThreadState(feed, readThread);
 export const conversation = new ConversationState(feed, conversationRequests);
 
 /** On touch screens focus opens the keyboard over half of the page, so there it waits for a tap. */
-const coarse = window.matchMedia("(pointer: coarse)");
+const touches = (): boolean => mediaMatches("(pointer: coarse)");
 
 /** inFront is the terminal the user looks at, null while the page is hidden or without focus. */
 const inFront = (): string | null => (document.hasFocus() && !document.hidden ? activeId.value : null);
@@ -120,6 +114,8 @@ function eventsFor(id: string): ScreenEvents {
     input: (data) => sendTyped(id, data),
     bytes: (data) => connection.send({ type: "input", pty: id, data_b64: btoa(data) }),
     paste: (text) => sendPaste(id, text),
+    copy: (text) => void copy(text),
+    selected: () => noteSelection(),
     focus: () => focusOn(id),
     redrawn: () => pool.applySize(),
     search: () => (searching.value = true),
@@ -141,11 +137,40 @@ export function sendKey(key: string): void {
   sticky.value = released;
 }
 
-function sendPaste(id: string, text: string): void {
+/** sendPaste pastes text into a terminal. */
+export function sendPaste(id: string, text: string): void {
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > MAX_PASTE)
     toast(`Not pasted: ${Math.ceil(bytes / 1024)} KiB is more than the limit of ${MAX_PASTE / 1024} KiB.`);
-  else connection.send({ type: "paste", pty: id, data: text });
+  else if (!connection.send({ type: "paste", pty: id, data: text })) toast("Not pasted: the server is not connected.");
+}
+
+/** pasteClipboard pastes the clipboard into the active terminal, or opens a field where the page may not read it. */
+export async function pasteClipboard(): Promise<void> {
+  const id = activeId.value;
+  if (id === null) return;
+  const text = await readClipboard();
+  if (text === null) pasting.value = id;
+  else if (text === "") toast("Not pasted: there is no text on the clipboard.");
+  else sendPaste(id, text);
+}
+
+/** copy puts text on the clipboard and reports whether that worked; nothing when it is empty. */
+async function copy(text: string): Promise<boolean> {
+  if (text === "") return false;
+  const copied = await writeClipboard(text);
+  if (!copied) notCopied();
+  return copied;
+}
+
+/** copySelection copies what is selected in the active terminal, and takes the selection back when that worked. */
+export async function copySelection(): Promise<void> {
+  const screen = pool.current();
+  if (screen && (await copy(screen.selection()))) screen.clearSelection();
+}
+
+function noteSelection(): void {
+  selected.value = pool.current()?.hasSelection() ?? false;
 }
 
 function showLink(uri: string | null, shown: boolean): void {
@@ -180,8 +205,9 @@ function show(id: string | null): void {
     hoveredLink.value = null;
     searching.value = false;
     pool.activate(id);
+    noteSelection();
   });
-  if (!coarse.matches) pool.current()?.focus();
+  if (!touches()) pool.current()?.focus();
 }
 
 function follow(): void {

@@ -17,6 +17,11 @@ export const letterboxed = signal(false);
 /** True once the active terminal has shown a screen: then an overlay may dim it instead of hiding an empty page. */
 export const drawn = signal(false);
 
+/** True while something is selected in the active terminal. */
+export const selected = signal(false);
+/** The terminal for which a field to paste into is open: the browser does not let the page read its clipboard. */
+export const pasting = signal<string | null>(null);
+
 export const sticky = signal<Sticky>(released);
 export const searching = signal(false);
 export const drawerOpen = signal(false);

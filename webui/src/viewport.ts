@@ -1,9 +1,11 @@
+import { visibleArea } from "./browser";
+
 /**
  * followViewport keeps --app-height at the height that is really visible: on phones the on-screen keyboard covers
  * the page without changing its layout.
  */
 export function followViewport(): void {
-  const viewport = window.visualViewport;
+  const viewport = visibleArea();
   if (!viewport) return;
   const apply = (): void => {
     // A pinch zoom shrinks the visible part too, but must not shrink the terminal.

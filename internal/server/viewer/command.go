@@ -24,6 +24,8 @@ type command struct {
 	// Hidden, of a page's attach, is "hide" from the beginning.
 	Hidden bool            `json:"hidden"`
 	T      json.RawMessage `json:"t"`
+
+	message []byte // all of it
 }
 
 // parseCommand reads a message. Text must be valid Unicode, as in a request, because other text would
@@ -43,6 +45,7 @@ func parseCommand(p []byte) (command, error) {
 	if err != nil {
 		return command{PTY: c.PTY}, fmt.Errorf("%w: %w", httpapi.ErrBadMessage, err)
 	}
+	c.message = p
 	return c, nil
 }
 
@@ -53,12 +56,15 @@ type actor struct {
 	readOnly bool
 }
 
-// do handles one command. A read-only viewer may send focus and resize, but they do not change the
-// terminal.
+// do handles one command. A read-only viewer may send focus, resize and colors, but they do not
+// change the terminal.
 func (a actor) do(ctx context.Context, c command) error {
 	if c.Type == "hide" || c.Type == "show" {
 		a.term.Hide(a.sub, c.Type == "hide")
 		return nil
+	}
+	if c.Type == "colors" {
+		return a.colors(c.message)
 	}
 	if a.readOnly {
 		if c.Type == "focus" || c.Type == "resize" {
@@ -89,7 +95,7 @@ func (a actor) do(ctx context.Context, c command) error {
 	case "focus":
 		return a.term.Wish(a.sub, 0, 0)
 	}
-	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, hide, show, ping",
+	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, colors, hide, show, ping",
 		httpapi.ErrBadMessage, c.Type)
 }
 

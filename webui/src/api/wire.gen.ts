@@ -1362,6 +1362,22 @@ export interface CommandShow {
   pty?: string;
 }
 
+/** Says which colours this viewer draws where the program has set none. Programs that ask are told those of the viewer whose size counts; without one, and of one that has not said, xterm.js's own on black. */
+export interface CommandColors {
+  /** The command. */
+  type: "colors";
+  /** Id of a terminal this page is attached to; on GET /ws only. */
+  pty?: string;
+  /** Of text. */
+  foreground: string;
+  /** Behind text; it decides whether the scheme is dark. */
+  background: string;
+  /** Of the cursor. */
+  cursor: string;
+  /** The first 16 of the palette. */
+  palette?: string[];
+}
+
 /** Asks for a pong. */
 export interface CommandPing {
   /** The command. */

@@ -95,6 +95,7 @@ export type ClientMessage =
   | To<server.CommandFocus>
   | To<server.CommandHide>
   | To<server.CommandShow>
+  | To<server.CommandColors>
   | To<server.CommandInput>
   | To<server.CommandResize>
   | To<server.CommandKeys>

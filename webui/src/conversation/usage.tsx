@@ -16,7 +16,7 @@ const NAMES: ReadonlyArray<readonly [name: string, key: keyof UsageDocument]> = 
 export function Usage({ usage }: { usage: UsageDocument }) {
   return (
     <Section id="usage" title="All turns">
-      <dl class="facts-grid usage">
+      <dl class="status-grid usage">
         {NAMES.map(([name, key]) => (
           <Fact key={key} name={name}>
             {usage[key].toLocaleString()}

@@ -3,30 +3,30 @@ import { ClipboardAccess } from "./clipboardaccess";
 
 const hi = { selection: "c", data_b64: btoa("hi") };
 
-class Memory {
-  kept = new Map<string, string>();
-  getItem = (key: string): string | null => this.kept.get(key) ?? null;
-  setItem = (key: string, value: string): void => void this.kept.set(key, value);
-}
-
 describe("ClipboardAccess", () => {
-  let storage: Memory;
+  let kept: Map<string, string>;
   let written: string[];
   let refuses: boolean;
+  let refusals: number;
+  const settings = {
+    get: (key: string): string | null => kept.get(key) ?? null,
+    set: (key: string, value: string): void => void kept.set(key, value),
+  };
   const guard = (): ClipboardAccess =>
     new ClipboardAccess({
-      storage,
-      write: (text) => {
-        if (refuses) return Promise.reject(new Error("no user activation"));
-        written.push(text);
-        return Promise.resolve();
+      settings,
+      write: async (text) => {
+        if (!refuses) written.push(text);
+        return !refuses;
       },
+      refused: () => refusals++,
     });
 
   beforeEach(() => {
-    storage = new Memory();
+    kept = new Map();
     written = [];
     refuses = false;
+    refusals = 0;
   });
 
   it("writes nothing before the user said yes, and then the newest", async () => {
@@ -60,6 +60,7 @@ describe("ClipboardAccess", () => {
     refuses = true;
     await g.offer("a", hi);
     expect(g.waiting.value.get("a")).toEqual({ text: "hi", why: "click" });
+    expect(refusals).toBe(0);
     refuses = false;
     await g.copy("a");
     expect(written).toEqual(["hi"]);
@@ -76,16 +77,22 @@ describe("ClipboardAccess", () => {
     expect(written).toEqual(["ü€👍"]);
   });
 
-  it("does without a clipboard and without storage", async () => {
-    const none = new ClipboardAccess({ storage: null, write: null });
-    await none.offer("a", hi);
-    expect(none.waiting.value.size).toBe(0);
-    storage.getItem = () => "{broken";
-    storage.setItem = () => {
-      throw new Error("quota");
-    };
+  it("says when the browser refuses although the user clicked", async () => {
+    const g = guard();
+    refuses = true;
+    await g.offer("a", hi);
+    await g.answer("a", true);
+    expect(refusals).toBe(1);
+    await g.copy("a");
+    expect(refusals).toBe(2);
+    expect(g.waiting.value.get("a")).toEqual({ text: "hi", why: "click" });
+  });
+
+  it("asks again when what was kept is broken", async () => {
+    kept.set("evertty.clipboard", "{broken");
     const g = guard();
     await g.offer("a", hi);
+    expect(g.waiting.value.get("a")?.why).toBe("ask");
     await g.answer("a", true);
     await g.offer("a", hi);
     expect(written).toEqual(["hi", "hi"]);

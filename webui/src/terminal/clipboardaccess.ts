@@ -1,19 +1,11 @@
 import { signal } from "@preact/signals";
 import type { Clipboard } from "../api/wire";
+import type { Settings } from "../browser";
 
 /**
  * A program's write to the clipboard reaches it only when the user said yes for that terminal: whatever runs there,
  * also on another machine, could otherwise replace what they are about to paste.
  */
-
-/**
- * Storage is the part of localStorage that is needed; it may throw, as localStorage does when it is full or
- * forbidden.
- */
-export interface Storage {
-  getItem(key: string): string | null;
-  setItem(key: string, value: string): void;
-}
 
 /** Waiting is a write that needs the user: for a yes, or for the click without which the browser refuses. */
 export interface Waiting {
@@ -22,9 +14,11 @@ export interface Waiting {
 }
 
 interface Deps {
-  storage: Storage | null;
-  /** Puts text on the clipboard; rejects when the browser does not let the page. null: this page has no clipboard. */
-  write: ((text: string) => Promise<void>) | null;
+  settings: Pick<Settings, "get" | "set">;
+  /** Puts text on the clipboard and reports whether the browser let the page. */
+  write(text: string): Promise<boolean>;
+  /** Called when the browser did not let the page although the user clicked. */
+  refused(): void;
 }
 
 /** Where the answers are kept, by terminal. */
@@ -60,7 +54,7 @@ export class ClipboardAccess {
   /** offer takes a program's write: it is done, waits for the user, or is dropped. */
   async offer(pty: string, write: Clipboard): Promise<void> {
     const text = isClipboard(write.selection) ? decoded(write.data_b64) : null;
-    if (text === null || this.deps.write === null) return;
+    if (text === null) return;
     const answer = this.answers.find(([id]) => id === pty)?.[1];
     if (answer === undefined) this.wait(pty, { text, why: "ask" });
     else if (answer) await this.put(pty, text);
@@ -73,19 +67,15 @@ export class ClipboardAccess {
     this.answers = [...this.answers.filter(([id]) => id !== pty), [pty, allowed] as [string, boolean]].slice(
       -MAX_ANSWERS,
     );
-    try {
-      this.deps.storage?.setItem(KEY, JSON.stringify(this.answers));
-    } catch {
-      // It is remembered for as long as the page is open.
-    }
-    if (allowed && waits) await this.put(pty, waits.text);
+    this.deps.settings.set(KEY, JSON.stringify(this.answers));
+    if (allowed && waits) await this.putByClick(pty, waits.text);
   }
 
   /** copy does the write that waits for a click. Call it in the handler of one. */
   async copy(pty: string): Promise<void> {
     const waits = this.waiting.peek().get(pty);
     this.drop(pty);
-    if (waits) await this.put(pty, waits.text);
+    if (waits) await this.putByClick(pty, waits.text);
   }
 
   /** drop forgets what waits; the terminal is asked about again at its next write unless it was answered. */
@@ -101,13 +91,17 @@ export class ClipboardAccess {
     for (const id of this.waiting.peek().keys()) if (!ids.has(id)) this.drop(id);
   }
 
-  private async put(pty: string, text: string): Promise<void> {
-    try {
-      await this.deps.write?.(text);
+  /** put reports whether it wrote; else the text waits for a click. */
+  private async put(pty: string, text: string): Promise<boolean> {
+    const written = await this.deps.write(text);
+    if (written)
       this.drop(pty); // an older one that waits for a click
-    } catch {
-      this.wait(pty, { text, why: "click" });
-    }
+    else this.wait(pty, { text, why: "click" });
+    return written;
+  }
+
+  private async putByClick(pty: string, text: string): Promise<void> {
+    if (!(await this.put(pty, text))) this.deps.refused();
   }
 
   private wait(pty: string, w: Waiting): void {
@@ -116,7 +110,7 @@ export class ClipboardAccess {
 
   private load(): [string, boolean][] {
     try {
-      const list: unknown = JSON.parse(this.deps.storage?.getItem(KEY) ?? "[]");
+      const list: unknown = JSON.parse(this.deps.settings.get(KEY) ?? "[]");
       if (!Array.isArray(list)) return [];
       const isAnswer = (a: unknown): a is [string, boolean] =>
         Array.isArray(a) && typeof a[0] === "string" && typeof a[1] === "boolean";

@@ -1,6 +1,6 @@
 import { hasEnded } from "../list/model";
-import { sendKey } from "../page";
-import { activeId, activeInfo, sticky } from "../store";
+import { copySelection, pasteClipboard, sendKey } from "../page";
+import { activeId, activeInfo, selected, sticky } from "../store";
 import type { Sticky } from "./keys";
 
 /** The keys a phone's keyboard does not have: the server's name, what is written on it, what it is called. */
@@ -18,14 +18,22 @@ const arrows = [
 /** Pressing a key of the bar must not take the focus, or the phone would put its keyboard away. */
 const keepFocus = (e: Event): void => e.preventDefault();
 
-function Key({ name, text, label }: { name: string; text: string; label: string }) {
+interface KeyProps {
+  text: string;
+  label?: string;
+  disabled?: boolean;
+  press(): void;
+}
+
+function Key({ text, label, disabled = false, press }: KeyProps) {
   return (
     <button
       type="button"
       aria-label={label}
+      disabled={disabled}
       onPointerDown={keepFocus}
       onMouseDown={keepFocus}
-      onClick={() => sendKey(name)}
+      onClick={press}
     >
       {text}
     </button>
@@ -52,22 +60,35 @@ function Hold({ modifier, text }: { modifier: keyof Sticky; text: string }) {
   );
 }
 
+const Keys = ({ of }: { of: ReadonlyArray<readonly [name: string, text: string, label: string]> }) => (
+  <>
+    {of.map(([name, text, label]) => (
+      <Key key={name} text={text} label={label} press={() => sendKey(name)} />
+    ))}
+  </>
+);
+
 /**
  * KeyBar is shown on touch screens only (style). Its keys go out as names, so that the server applies the program's
- * key modes.
+ * key modes. It is as high whatever it shows: another height would change the size of the terminal.
  */
 export function KeyBar() {
-  if (activeId.value === null || hasEnded(activeInfo.value?.state ?? "running")) return null;
+  if (activeId.value === null) return null;
+  const ended = hasEnded(activeInfo.value?.state ?? "running");
   return (
     <div class="keybar" role="toolbar" aria-label="Keys">
-      {keys.map(([name, text, label]) => (
-        <Key key={name} name={name} text={text} label={label} />
-      ))}
-      <Hold modifier="ctrl" text="Ctrl" />
-      <Hold modifier="alt" text="Alt" />
-      {arrows.map(([name, text, label]) => (
-        <Key key={name} name={name} text={text} label={label} />
-      ))}
+      {!ended && (
+        <>
+          <Keys of={keys} />
+          <Hold modifier="ctrl" text="Ctrl" />
+          <Hold modifier="alt" text="Alt" />
+          <Keys of={arrows} />
+        </>
+      )}
+      <div class="keybar-pinned">
+        {(selected.value || ended) && <Key text="Copy" disabled={!selected.value} press={() => void copySelection()} />}
+        {!ended && <Key text="Paste" press={() => void pasteClipboard()} />}
+      </div>
     </div>
   );
 }

@@ -1,7 +1,9 @@
 import type { ClientMessage, ServerEvent, Size } from "../api/wire";
+import { watchSize } from "../browser";
 import { hasEnded } from "../list/model";
 import { Position } from "./position";
 import { Screen, type ScreenEvents } from "./screen";
+import { colors } from "./theme";
 
 /**
  * Terminals kept attached at once, the shown one included: switching back is instant, and the server's work bounded.
@@ -46,7 +48,7 @@ export class Pool {
   /** mount gives the pool its place in the page. Call it once, before activate. */
   mount(area: HTMLElement): void {
     this.area = area;
-    new ResizeObserver(() => this.applySizeSoon()).observe(area);
+    watchSize(area, () => this.applySizeSoon());
     area.addEventListener("pointerdown", () => this.repeatSize());
   }
 
@@ -120,6 +122,7 @@ export class Pool {
     if (!("pty" in event) || event.pty === null) return;
     const entry = this.opened.get(event.pty);
     if (entry === undefined || entry.behind) return;
+    const attached = entry.position.fresh();
     if (!entry.position.take(event)) {
       if (event.event === "resume") this.startOver(event.pty, entry);
       return;
@@ -133,6 +136,7 @@ export class Pool {
     else if (event.event === "exit") entry.ended = true;
     if (event.event === "snapshot" || event.event === "resume") {
       entry.drawn = true;
+      if (!attached) this.deps.send({ type: "colors", pty: event.pty, ...colors });
       this.deps.changed();
     }
   }

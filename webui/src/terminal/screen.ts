@@ -5,24 +5,25 @@ import { Unicode11Addon } from "@xterm/addon-unicode11";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { type IDisposable, Terminal } from "@xterm/xterm";
 import { MAX_CELLS, type Size, type Snapshot } from "../api/wire";
+import { settings } from "../browser";
 import { hasBanner, hasEnded } from "../list/model";
-import { copyText } from "./clipboard";
 import { shortcutOf } from "./keys";
 import { mute } from "./mute";
+import { serverPixels } from "./pixels";
 import { Choice, type Renderer } from "./renderer";
 import { fontFamily, fontSize, theme } from "./theme";
-import { touchScroll } from "./touch";
+import { Touch } from "./touch";
 import { accelerate, accelerated } from "./webgl";
 import { Writer } from "./writer";
 
 /** Lines of history kept per terminal; the server keeps the same number. */
 const SCROLLBACK = 5000;
 
-/** The setting in the browser's storage that fixes the renderer: "webgl" or "dom". */
+/** The setting that fixes the renderer: "webgl" or "dom". */
 const RENDERER_KEY = "evertty.renderer";
 
 function fixedRenderer(): Renderer | null {
-  const fixed = localStorage.getItem(RENDERER_KEY);
+  const fixed = settings.get(RENDERER_KEY);
   return fixed === "webgl" || fixed === "dom" ? fixed : null;
 }
 
@@ -42,6 +43,9 @@ export interface ScreenEvents {
   /** Mouse reports in the encodings before SGR: each character of the string is one byte. */
   bytes(data: string): void;
   paste(text: string): void;
+  copy(text: string): void;
+  /** What is selected changed. */
+  selected(): void;
   focus(): void;
   /** The renderer changed by itself, so the size that fills the element may have changed too. */
   redrawn(): void;
@@ -207,6 +211,19 @@ export class Screen {
     });
   }
 
+  hasSelection(): boolean {
+    return this.term.hasSelection();
+  }
+
+  /** selection is the selected text, lines that were wrapped as one; "" for none. */
+  selection(): string {
+    return this.term.getSelection();
+  }
+
+  clearSelection(): void {
+    this.term.clearSelection();
+  }
+
   /** text is the screen without its history: rows from top to bottom, trailing blanks trimmed. */
   text(): string {
     const buffer = this.term.buffer.active;
@@ -243,11 +260,15 @@ export class Screen {
       this.toCursor();
     };
     const bytes = this.term.onBinary((data) => this.events.bytes(data));
+    const selected = (): void => this.events.selected();
     this.parts.push(
       muted,
       this.term.onData(forward),
       bytes,
-      touchScroll(this.host, this.term),
+      new Touch(this.host, this.term, selected),
+      serverPixels(this.term),
+      this.term.onSelectionChange(selected),
+      this.term.onRender(selected), // output that leaves the history may take what is selected along
       this.term.onRender(() => this.time()),
     );
     this.term.attachCustomKeyEventHandler((e) => this.shortcut(e));
@@ -259,7 +280,7 @@ export class Screen {
     const shortcut = shortcutOf(e);
     if (shortcut === null) return true;
     e.preventDefault();
-    if (e.type === "keydown" && shortcut === "copy") void copyText(this.term.getSelection());
+    if (e.type === "keydown" && shortcut === "copy") this.events.copy(this.term.getSelection());
     if (e.type === "keydown" && shortcut === "search") this.events.search();
     return false;
   }

@@ -1,7 +1,9 @@
 import type { ITheme } from "@xterm/xterm";
+import type { CommandColors } from "../api/wire.gen";
+import { mediaMatches } from "../browser";
 
 /** The terminal stays dark in both themes of the page: programs choose their colours for a dark screen. */
-export const theme: ITheme = {
+export const theme = {
   background: "#0f1318",
   foreground: "#d7dde6",
   cursor: "#46c796",
@@ -24,6 +26,21 @@ export const theme: ITheme = {
   brightMagenta: "#dab6fb",
   brightCyan: "#84e3e1",
   brightWhite: "#f4f7fa",
+} satisfies ITheme;
+
+/** The first 16 colours of the palette, in their order (OSC 4, xterm ctlseqs). */
+const PALETTE = [
+  ...(["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"] as const),
+  ...(["brightBlack", "brightRed", "brightGreen", "brightYellow"] as const),
+  ...(["brightBlue", "brightMagenta", "brightCyan", "brightWhite"] as const),
+];
+
+/** colors are what this page draws with, as the server is told: programs ask it. */
+export const colors: Omit<CommandColors, "type" | "pty"> = {
+  foreground: theme.foreground,
+  background: theme.background,
+  cursor: theme.cursor,
+  palette: PALETTE.map((name) => theme[name]),
 };
 
 export const fontFamily =
@@ -31,4 +48,4 @@ export const fontFamily =
   '"DejaVu Sans Mono", "Liberation Mono", monospace';
 
 /** Sizes in CSS pixels: a narrow page gets smaller letters, so that about 50 columns fit on a phone. */
-export const fontSize = (): number => (window.matchMedia("(max-width: 700px)").matches ? 12 : 14);
+export const fontSize = (): number => (mediaMatches("(max-width: 700px)") ? 12 : 14);

@@ -1,52 +1,217 @@
 import type { IDisposable, Terminal } from "@xterm/xterm";
+import { Grips } from "./grips";
+import { type Range, select, selected, spanning, wordAt } from "./selection";
 
 /** A finger must move this far, in CSS pixels, before it scrolls: a tap opens the keyboard. */
 const SLACK = 8;
+/** A finger that rests this long, in milliseconds, selects. */
+const PRESS_MS = 500;
+/** Two taps are one double tap within this time, in milliseconds, and this distance, in CSS pixels. */
+const DOUBLE_MS = 400;
+const DOUBLE_PX = 24;
+/** While a finger that selects is at an edge, the history moves by a row this often, in milliseconds. */
+const EDGE_MS = 80;
+
+interface Point {
+  clientX: number;
+  clientY: number;
+}
 
 /**
- * touchScroll lets one finger scroll the terminal's history, which xterm.js 6 leaves to the page. On the alternate
- * screen there is no history; there the drag becomes wheel events, which xterm.js turns into what the program expects.
+ * Touch is what fingers do on a terminal, which xterm.js 6 leaves to the page: one finger scrolls, a long press or a
+ * double tap selects a word, and what is selected can be extended. Taps stay the browser's mouse events.
  */
-export function touchScroll(host: HTMLElement, term: Terminal): IDisposable {
-  let lastY = 0;
-  let scrolling = false;
-  const cell = (): number => (host.querySelector(".xterm-screen")?.clientHeight ?? 0) / term.rows || 16;
+export class Touch implements IDisposable {
+  private readonly grips: Grips;
+  private readonly listening = new AbortController();
+  private doing: "nothing" | "pressing" | "drifting" | "scrolling" | "selecting" = "nothing";
+  private pressed: ReturnType<typeof setTimeout> | undefined;
+  private edge: ReturnType<typeof setInterval> | undefined;
+  /** Where the finger is; while it scrolls, only whole rows are taken off the way. */
+  private last: Point = { clientX: 0, clientY: 0 };
+  /** What stays selected while a finger selects, and how far the finger is from the cell that it means. */
+  private anchor: Range = { from: 0, to: 0 };
+  private offset = { x: 0, y: 0 };
+  private tapped = { at: Number.NEGATIVE_INFINITY, x: 0, y: 0, focused: false };
 
-  const start = (e: TouchEvent): void => {
-    scrolling = false;
-    lastY = e.touches[0]?.clientY ?? 0;
-  };
-  const move = (e: TouchEvent): void => {
+  /**
+   * `term` must be open in `host`. `changed` is called when a finger selected something: xterm.js does not report a
+   * selection that is the one before the last.
+   */
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly term: Terminal,
+    private readonly changed: () => void,
+  ) {
+    this.grips = new Grips(term);
+    const { signal } = this.listening;
+    host.addEventListener("touchstart", (e) => this.start(e), { passive: true, signal });
+    host.addEventListener("touchmove", (e) => this.move(e), { passive: false, signal });
+    host.addEventListener("touchend", (e) => this.end(e), { passive: false, signal });
+    host.addEventListener("touchcancel", () => this.stop(), { signal });
+    // A long press would open the browser's menu and put xterm.js's field under the finger.
+    const menu = (e: Event): void => {
+      if (this.doing === "nothing") return;
+      e.preventDefault();
+      e.stopPropagation();
+    };
+    host.addEventListener("contextmenu", menu, { capture: true, signal });
+  }
+
+  dispose(): void {
+    this.stop();
+    this.listening.abort();
+    this.grips.dispose();
+  }
+
+  private start(e: TouchEvent): void {
+    this.stop();
     const touch = e.touches[0];
     if (!touch || e.touches.length > 1) return;
-    const distance = lastY - touch.clientY;
-    if (!scrolling && Math.abs(distance) < SLACK) return;
-    scrolling = true;
+    this.last = touch;
+    const grip = this.grips.grabbed(e.target, selected(this.term));
+    if (grip !== null) {
+      const cell = this.place(grip.cell);
+      this.offset = { x: cell.x - touch.clientX, y: cell.y - touch.clientY };
+      this.begin(grip.anchor);
+      return;
+    }
+    this.doing = "pressing";
+    this.pressed = setTimeout(() => this.selectWord(touch), PRESS_MS);
+  }
+
+  private move(e: TouchEvent): void {
+    const touch = e.touches[0];
+    if (!touch || e.touches.length > 1 || this.doing === "nothing") return;
+    if (this.doing === "selecting") {
+      e.preventDefault();
+      this.last = touch;
+      this.extend();
+      return;
+    }
+    const distance = this.last.clientY - touch.clientY;
+    if (this.doing !== "scrolling") {
+      const away = Math.abs(distance) >= SLACK;
+      if (!away && Math.abs(this.last.clientX - touch.clientX) < SLACK) return;
+      clearTimeout(this.pressed);
+      this.doing = away ? "scrolling" : "drifting"; // sideways the browser moves a terminal that is wider than the page
+      if (!away) return;
+    }
     e.preventDefault();
-    const lines = Math.trunc(distance / cell());
-    if (lines === 0) return;
-    lastY -= lines * cell();
-    if (term.buffer.active.type === "normal") term.scrollLines(lines);
-    else wheel(touch, lines);
-  };
-  const wheel = (at: Touch, lines: number): void => {
+    const height = this.box().height / this.term.rows || 1;
+    const rows = Math.trunc(distance / height);
+    this.last = { clientX: touch.clientX, clientY: this.last.clientY - rows * height };
+    this.scroll(touch, rows);
+  }
+
+  private end(e: TouchEvent): void {
+    const { doing } = this;
+    this.stop();
+    if (doing === "selecting") e.preventDefault(); // or mouse events would follow, which clear the selection
+    if (doing === "pressing") this.tap(e);
+  }
+
+  private stop(): void {
+    clearTimeout(this.pressed);
+    clearInterval(this.edge);
+    this.doing = "nothing";
+  }
+
+  /** tap selects the word of a double tap, unless taps are the program's, or takes back what is selected. */
+  private tap(e: TouchEvent): void {
+    const { at, x, y, focused } = this.tapped;
+    const { clientX, clientY } = this.last;
+    const near = Math.hypot(clientX - x, clientY - y) < DOUBLE_PX;
+    const double = near && e.timeStamp - at < DOUBLE_MS && this.term.modes.mouseTrackingMode === "none";
+    const hasFocus = document.activeElement === this.term.textarea;
+    this.tapped = { at: double ? Number.NEGATIVE_INFINITY : e.timeStamp, x: clientX, y: clientY, focused: hasFocus };
+    if (!double && !this.term.hasSelection()) return;
+    e.preventDefault();
+    if (!double) this.term.clearSelection();
+    else {
+      if (!focused) this.term.blur(); // the first tap called the keyboard
+      this.selectWord(this.last);
+      this.stop();
+    }
+  }
+
+  private selectWord(at: Point): void {
+    this.offset = { x: 0, y: 0 };
+    const { wordSeparator } = this.term.options;
+    this.begin(wordAt(this.term.buffer.active, this.term.cols, wordSeparator ?? " ", this.cell(at)));
+    this.select(this.anchor);
+    this.grips.show();
+  }
+
+  private begin(anchor: Range): void {
+    this.doing = "selecting";
+    this.anchor = anchor;
+    this.edge = setInterval(() => this.scrollAtEdge(), EDGE_MS);
+  }
+
+  private extend(): void {
+    this.select(spanning(this.anchor, this.cell(this.last)));
+  }
+
+  private select(range: Range): void {
+    select(this.term, range);
+    this.changed();
+  }
+
+  private scrollAtEdge(): void {
+    const { top, bottom, height } = this.box();
+    const y = this.last.clientY + this.offset.y;
+    const row = height / this.term.rows;
+    const rows = y < top + row / 2 ? -1 : y > bottom - row / 2 ? 1 : 0;
+    if (rows === 0 || this.term.buffer.active.type === "alternate") return;
+    this.term.scrollLines(rows);
+    this.extend();
+  }
+
+  /**
+   * scroll moves by rows, to newer ones when positive. Where a program reads the wheel, or there is no history, each row
+   * is an event of the wheel: xterm.js makes one report or cursor key of each, whatever its distance.
+   */
+  private scroll(at: Point, rows: number): void {
+    const tracking = this.term.modes.mouseTrackingMode;
+    if (this.term.buffer.active.type === "normal" && (tracking === "none" || tracking === "x10")) {
+      this.term.scrollLines(rows);
+      return;
+    }
     const init = {
-      deltaY: lines,
+      deltaY: Math.sign(rows),
       deltaMode: WheelEvent.DOM_DELTA_LINE,
       clientX: at.clientX,
       clientY: at.clientY,
       bubbles: true,
       cancelable: true,
     };
-    host.querySelector(".xterm-screen")?.dispatchEvent(new WheelEvent("wheel", init));
-  };
+    for (let i = Math.abs(rows); i > 0; i--) this.screen()?.dispatchEvent(new WheelEvent("wheel", init));
+  }
 
-  host.addEventListener("touchstart", start, { passive: true });
-  host.addEventListener("touchmove", move, { passive: false });
-  return {
-    dispose: () => {
-      host.removeEventListener("touchstart", start);
-      host.removeEventListener("touchmove", move);
-    },
-  };
+  private screen(): Element | null {
+    return this.host.querySelector(".xterm-screen");
+  }
+
+  private box(): DOMRect {
+    return (this.screen() ?? this.host).getBoundingClientRect();
+  }
+
+  /** cell is the number of the cell (Range) that a finger at `at` means, the nearest one outside of the screen. */
+  private cell(at: Point): number {
+    const { cols, rows, buffer } = this.term;
+    const { left, top, width, height } = this.box();
+    const within = (share: number, cells: number): number =>
+      Math.min(Math.max(Math.floor(share * cells), 0), cells - 1);
+    const x = within((at.clientX + this.offset.x - left) / width, cols);
+    return (buffer.active.viewportY + within((at.clientY + this.offset.y - top) / height, rows)) * cols + x;
+  }
+
+  /** place is the middle of a cell on the page. */
+  private place(cell: number): { x: number; y: number } {
+    const { cols, rows, buffer } = this.term;
+    const { left, top, width, height } = this.box();
+    const row = Math.floor(cell / cols) - buffer.active.viewportY;
+    return { x: left + (((cell % cols) + 0.5) * width) / cols, y: top + ((row + 0.5) * height) / rows };
+  }
 }

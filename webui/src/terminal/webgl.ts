@@ -1,5 +1,6 @@
 import { WebglAddon } from "@xterm/addon-webgl";
 import type { IDisposable, Terminal } from "@xterm/xterm";
+import { widthsOf } from "../browser";
 
 /** Names of renderers that calculate every pixel on the processor. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
@@ -29,20 +30,8 @@ export function accelerated(): boolean {
 
 /** emulated says whether the page's device pixels are not those of the browser, as in developer tools. */
 async function emulated(element: Element): Promise<boolean> {
-  const box = await new Promise<ResizeObserverEntry | undefined>((done) => {
-    const observer = new ResizeObserver((entries) => {
-      observer.disconnect();
-      done(entries[0]);
-    });
-    try {
-      observer.observe(element, { box: "device-pixel-content-box" });
-    } catch {
-      done(undefined); // Safari does not know this box, and neither does its xterm.js
-    }
-  });
-  const device = box?.devicePixelContentBoxSize?.[0]?.inlineSize;
-  const css = box?.contentBoxSize[0]?.inlineSize;
-  return device !== undefined && css !== undefined && !isSharp(device, css, window.devicePixelRatio);
+  const widths = await widthsOf(element);
+  return widths !== null && !isSharp(widths.device, widths.css, window.devicePixelRatio);
 }
 
 /**

@@ -41,7 +41,7 @@ function Session({ session: s, lease, now }: { session: SessionDocument; lease: 
   return (
     <Section id="status-session" title="Session" aside={aside}>
       {!live && <p class="note">{endedText(s)}</p>}
-      <dl class="facts-grid">
+      <dl class="status-grid">
         <Fact name="Id" code>
           {clean(s.session_id)}
         </Fact>
@@ -92,7 +92,7 @@ function PauseButton({ session, lease }: { session: SessionDocument; lease: Leas
 function Lease({ lease: l, now }: { lease: LeaseDocument; now: number }) {
   return (
     <Section id="status-lease" title="Lease" aside={<StatusBadge status={l.observed_state} />}>
-      <dl class="facts-grid">
+      <dl class="status-grid">
         <Fact name="Provider">
           <span class="provider-badge">{clean(l.provider_name)}</span>
         </Fact>

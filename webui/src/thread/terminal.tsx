@@ -39,7 +39,7 @@ export function TerminalDetails({ thread }: { thread: Thread }) {
   );
   return (
     <Section id="status-terminal" title="Terminal" aside={aside}>
-      <dl class="facts-grid">
+      <dl class="status-grid">
         <Fact name="Id" code>
           {clean(shown.terminal_id)}
         </Fact>

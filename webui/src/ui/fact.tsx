@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** Fact is one line of a .facts-grid. */
+/** Fact is one line of a .status-grid. */
 export function Fact({ name, code, children }: { name: string; code?: boolean; children: ComponentChildren }) {
   return (
     <>

@@ -12,7 +12,7 @@ interface Props {
 /** Section is a part of the panel with its title. */
 export function Section({ id, title, aside, children }: Props) {
   return (
-    <section class="panel-section" aria-labelledby={id}>
+    <section class="status-section" aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
         {aside}

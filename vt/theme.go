@@ -1,0 +1,41 @@
+package vt
+
+import "fmt"
+
+// Theme is what a viewer draws where the program has set no colour. A colour that is 0
+// is the one of xterm.js. The zero value is dark.
+type Theme struct {
+	Foreground, Background, Cursor Color
+	Palette                        [16]Color
+}
+
+// dark reports whether the background is nearer to black than to white, by its luma (ITU-R
+// BT.601).
+func (t *Theme) dark() bool {
+	r, g, b, _ := t.Background.RGB() // black when it is 0
+	return 299*int(r)+587*int(g)+114*int(b) < 1000*128
+}
+
+// scheme is the report of the colour scheme (contour, Dark and Light Mode detection).
+func (t *Theme) scheme() []byte {
+	kind := 2
+	if t.dark() {
+		kind = 1
+	}
+	return fmt.Appendf(nil, "\x1b[?997;%dn", kind)
+}
+
+// color is the colour of a slot, 0 when the theme leaves it open.
+func (t *Theme) color(slot int) Color {
+	switch {
+	case slot < len(t.Palette):
+		return t.Palette[slot]
+	case slot < slotForeground, slot >= slotSpecial:
+		return 0
+	case slot == slotCursor && t.Cursor != 0:
+		return t.Cursor
+	case slot == slotBackground, slot == slotPointer+1, slot == slotPointer+3, slot == slotPointer+6: // OSC 11, 14, 16, 19
+		return t.Background
+	}
+	return t.Foreground
+}

@@ -1,0 +1,41 @@
+import { useState } from "preact/hooks";
+import { sendPaste } from "../page";
+import { pasting } from "../store";
+import { useAction } from "../ui/action";
+import { Modal } from "../ui/modal";
+
+/** PasteDialog takes what the user pastes into it, where the page may not read the clipboard by itself. */
+export function PasteDialog({ terminal }: { terminal: string }) {
+  const [text, setText] = useState("");
+  const action = useAction();
+  const close = (): void => {
+    pasting.value = null;
+  };
+  const send = (pasted: string): void => {
+    close();
+    if (pasted !== "") sendPaste(terminal, pasted);
+  };
+  const onPaste = (e: ClipboardEvent): void => {
+    const pasted = e.clipboardData?.getData("text/plain") ?? "";
+    if (text !== "" || pasted === "") return; // what is there already is completed first
+    e.preventDefault();
+    send(pasted);
+  };
+  return (
+    <Modal title="Paste" action={action} submit="Paste" onClose={close} onSubmit={async () => send(text)}>
+      <label class="field">
+        <span>The browser does not let this page read the clipboard. Paste the text here.</span>
+        <textarea
+          rows={3}
+          value={text}
+          autofocus
+          spellcheck={false}
+          autocomplete="off"
+          autocapitalize="none"
+          onInput={(e) => setText(e.currentTarget.value)}
+          onPaste={onPaste}
+        />
+      </label>
+    </Modal>
+  );
+}
