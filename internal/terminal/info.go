@@ -84,12 +84,12 @@ func (t *Terminal) Env() map[string]string {
 
 // addScreen adds the state of the screen: from the record while the hub is not loaded.
 func (t *Terminal) addScreen(i *Info) {
-	if r := t.restored; r != nil && t.screen.hub.Load() == nil {
+	hub := t.screen.now()
+	if r := t.restored; r != nil && hub == nil {
 		i.Cols, i.Rows, i.Title, i.Seq, i.BellCount, i.AltScreen = r.Cols, r.Rows, r.Title, r.Seq, r.Bells, r.AltScreen
 		i.LastOutputAt = r.LastOutput
 		return
 	}
-	hub := t.Hub()
 	f := hub.Facts()
 	i.Cols, i.Rows, i.Title, i.Seq, i.BellCount, i.Viewers = f.Cols, f.Rows, f.Title, f.Seq, f.Bells, f.Viewers
 	i.AltScreen, i.MemoryBytes = f.AltScreen, int64(f.Memory)

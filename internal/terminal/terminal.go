@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/terminal/echo"
@@ -65,6 +66,7 @@ type Terminal struct {
 	diskBytes     atomic.Int64
 	checkpointing atomic.Bool // enforceQuota writes a snapshot
 	active        atomic.Bool // something happened since the last call of maintain
+	grown         atomic.Bool // its files may have changed since Registry.readUsage read their sizes
 
 	failures [failureKinds]atomic.Pointer[string] // what cannot be written, nil for what can
 
@@ -92,25 +94,44 @@ type Terminal struct {
 // Hub is the terminal's screen and its viewers.
 func (t *Terminal) Hub() *stream.Hub { return t.screen.get() }
 
-// lazyHub is the hub of a terminal. One that came back from disk reads its screen with the
-// first get, so that a server with many ended terminals starts at once and stays small.
+// lazyHub is the hub of a terminal. One that came back from disk reads its screen when somebody asks for it, and again
+// when nobody has used it for a while: a server with many ended terminals starts at once and stays small.
 type lazyHub struct {
-	once sync.Once
-	load func() *stream.Hub
-	hub  atomic.Pointer[stream.Hub]
+	live atomic.Pointer[stream.Hub] // of a program that this server has run
+
+	load    func() *stream.Hub // of any other
+	loading sync.Mutex
+	loaded  atomic.Pointer[weak.Pointer[stream.Hub]]
 }
 
 func (l *lazyHub) get() *stream.Hub {
-	if h := l.hub.Load(); h != nil {
+	if h := l.now(); h != nil {
 		return h
 	}
-	l.once.Do(func() { l.hub.Store(l.load()) })
-	return l.hub.Load()
+	l.loading.Lock()
+	defer l.loading.Unlock()
+	h := l.now()
+	if h == nil {
+		h = l.load()
+		l.loaded.Store(new(weak.Make(h)))
+	}
+	return h
 }
 
-// facts are the hub's, zero before the first get.
+// now is the hub that is in memory, nil when none is.
+func (l *lazyHub) now() *stream.Hub {
+	if h := l.live.Load(); h != nil {
+		return h
+	}
+	if p := l.loaded.Load(); p != nil {
+		return p.Value()
+	}
+	return nil
+}
+
+// facts are the hub's, zero when it is not in memory.
 func (l *lazyHub) facts() (f stream.Facts) {
-	if h := l.hub.Load(); h != nil {
+	if h := l.now(); h != nil {
 		f = h.Facts()
 	}
 	return f
@@ -127,14 +148,12 @@ func (t *Terminal) Cwd() string {
 }
 
 // Deleted reports whether the terminal was taken off the lists.
-// Deleted reports whether the terminal was taken off the lists.
 func (t *Terminal) Deleted() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return !t.deleted.IsZero()
 }
 
-// Running reports whether the program runs, as far as is known.
 // Running reports whether the program runs, as far as is known.
 func (t *Terminal) Running() bool {
 	t.mu.Lock()
@@ -150,6 +169,7 @@ func (t *Terminal) touch() {
 	t.changes++
 	t.mu.Unlock()
 	t.active.Store(true)
+	t.grown.Store(true)
 }
 
 // EngineConfig is what the terminal's emulator is made with, in the size of its creation.
