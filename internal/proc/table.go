@@ -148,7 +148,7 @@ func (t *table) again(list []Process) (now []Process, moved bool) {
 			now = append(now, p)
 			continue
 		}
-		reads.Add(1)
+		noteRead(p.PID)
 		found, ok := Find(p.PID)
 		if !ok || !found.is(p) {
 			continue

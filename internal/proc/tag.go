@@ -95,6 +95,11 @@ const idleScans = 8
 // for their end. found reports whether there was one. Errors: the kernel's, when /proc cannot be read.
 func KillTagged(ctx context.Context, starter int, tags ...uint64) (found bool, err error) {
 	spared := sparedBy(os.Getpid(), starter)
+	t, err := cache.fresh()
+	if err != nil {
+		return false, fmt.Errorf("proc: kill tagged: %w", err)
+	}
+	t.tags() // of what has settled they need not be read again
 	for idle := 0; idle < idleScans && ctx.Err() == nil; idle++ {
 		hit, missed, err := killTagged(tags, spared)
 		if err != nil {
@@ -149,7 +154,7 @@ func killTagged(tags []uint64, but spared) (hit, missed bool, err error) {
 		if tag, ok := known[pid].tagIn(e); ok && !slices.Contains(tags, tag) {
 			continue
 		}
-		reads.Add(1)
+		noteRead(pid)
 		p, there := Find(pid)
 		found, readable := readTag(pid)
 		if !there || !readable {
