@@ -140,17 +140,15 @@ func (p Process) known() *row {
 // Tag is the tag of the process, 0 for none. It is read once, when the process has settled.
 func (p Process) Tag() uint64 { return p.known().knownTag() }
 
-// Files are the names of its standard files as /proc shows them; none when one may not be looked at. Of a process
-// without a tag they are read once, when it has settled.
+// Files is FilesOf the process. They are read once, when the process has settled.
 func (p Process) Files() []string {
 	r := p.known()
-	if r.knownTag() != 0 {
-		return stdFiles(p.PID)
-	}
-	return get(r, &r.files, stdFiles)
+	return get(r, &r.files, FilesOf)
 }
 
-func stdFiles(pid int) (list []string) {
+// FilesOf are the names of the standard files of the process that has the number now, as /proc shows them; those behind
+// one that is closed or may not be looked at are left out.
+func FilesOf(pid int) (list []string) {
 	for fd := range 3 {
 		name, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(fd))
 		if err != nil {

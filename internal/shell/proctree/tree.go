@@ -76,8 +76,23 @@ func members(list, roots []proc.Process, dir string, except Starts) []proc.Proce
 			}
 		}
 	}
+	if dir == "" {
+		return found
+	}
+	own := uint64(0)
+	if len(roots) > 0 && roots[0].PID > 0 {
+		own = roots[0].Tag()
+	}
 	for _, p := range list {
-		if !seen[p.PID] && !p.Ended && dir != "" && HasFileIn(p, dir) {
+		// A shell moves its standard files from command to command.
+		if seen[p.PID] || p.Ended {
+			continue
+		}
+		files := p.Files
+		if own == 0 || p.Tag() == own {
+			files = func() []string { return proc.FilesOf(p.PID) }
+		}
+		if isIn(dir, files()) {
 			found = append(found, p)
 		}
 	}
@@ -133,8 +148,11 @@ func living(list []proc.Process) []proc.Process {
 }
 
 // HasFileIn reports whether a process has a standard file in a directory.
-func HasFileIn(p proc.Process, dir string) bool {
-	return slices.ContainsFunc(p.Files(), func(name string) bool {
+func HasFileIn(p proc.Process, dir string) bool { return isIn(dir, p.Files()) }
+
+// isIn reports whether one of files is in a directory.
+func isIn(dir string, files []string) bool {
+	return slices.ContainsFunc(files, func(name string) bool {
 		return strings.HasPrefix(name, dir+string(filepath.Separator))
 	})
 }
