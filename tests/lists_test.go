@@ -21,6 +21,7 @@ func TestListsHaveParts(t *testing.T) {
 		s.post("/session/"+t.Session+"/shell", fmt.Sprintf(`{"id":"shell%d"}`, i))
 	}
 	session := s.info(ids[0]).Session
+	defer s.call(http.MethodDelete, "/session/"+session+"/shell", "")
 	for _, path := range []string{"/pty", "/session/" + session + "/pty", "/api/threads/" + session + "/terminals",
 		"/session/" + session + "/shell", "/shell"} {
 		whole, next := s.listPart(path)
