@@ -28,6 +28,8 @@ type ShellInfo struct {
 type ShellList struct {
 	// The shells.
 	Shells []ShellInfo `json:"shells"`
+	// `after` of the next part, with limit; absent at the end. In the list of all sessions it is SESSION/ID.
+	Next string `json:"next,omitempty"`
 }
 
 // Shell is a shell of a session.

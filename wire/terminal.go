@@ -132,6 +132,8 @@ type TerminalList struct {
 	Ptys []string `json:"ptys"`
 	// The terminals, in the same order.
 	Items []Terminal `json:"items"`
+	// `after` of the next part, with limit; absent at the end.
+	Next string `json:"next,omitempty"`
 }
 
 // Input has what to type: exactly one of the two fields. The whole body may have 1 MiB.

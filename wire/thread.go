@@ -187,6 +187,8 @@ type RolledBack struct {
 type ThreadTerminals struct {
 	// The oldest first.
 	Terminals []ThreadTerminal `json:"terminals"`
+	// `after` of the next part, with limit; absent at the end.
+	Next string `json:"next,omitempty"`
 }
 
 // TerminalStates has the versions of a terminal's state.

@@ -111,15 +111,25 @@ func endHeld(ctx context.Context, dir string) error {
 		defer held.Release(k.ID)
 		return errors.Join(k.Process.KillTagged(ctx, terminal.TagOfKeeperID(k.ID)), k.Process.Close(), k.Pipe.Close())
 	}))
+	var tags []uint64
 	for _, p := range programs {
 		if p.Child != nil {
-			brand := proc.Tag(p.Child.PID())
-			err = errors.Join(err, p.Child.Kill(ctx, nil))
-			if brand != 0 {
-				_, e := proc.KillTagged(ctx, brand, held.PID())
-				err = errors.Join(err, e)
+			if tag := proc.Tag(p.Child.PID()); tag != 0 {
+				tags = append(tags, tag)
 			}
 		}
+	}
+	err = errors.Join(err, atOnce(programs, func(p *keeper.Program) error {
+		if p.Child == nil {
+			return nil
+		}
+		return p.Child.Kill(ctx, nil)
+	}))
+	if len(tags) > 0 {
+		_, e := proc.KillTagged(ctx, held.PID(), tags...)
+		err = errors.Join(err, e)
+	}
+	for _, p := range programs {
 		for _, f := range p.Files {
 			_ = f.Close()
 		}

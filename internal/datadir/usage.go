@@ -22,7 +22,7 @@ func (s *Store) Usage() ([]Usage, error) {
 	}
 	out := make([]Usage, 0, len(ids))
 	for _, id := range ids {
-		u, err := s.usage(id)
+		u, err := s.UsageOf(id)
 		if err != nil && !errors.Is(err, ErrNotFound) { // removed meanwhile
 			return nil, err
 		}
@@ -33,7 +33,8 @@ func (s *Store) Usage() ([]Usage, error) {
 	return out, nil
 }
 
-func (s *Store) usage(id string) (Usage, error) {
+// UsageOf is Usage of one terminal. Errors: ErrNotFound.
+func (s *Store) UsageOf(id string) (Usage, error) {
 	u := Usage{ID: id}
 	d, err := s.Open(id)
 	if err != nil {

@@ -55,6 +55,20 @@ func (j *Journal) dropOldest(keepFrom uint64, limit int64) (s segment, ok bool) 
 	return s, true
 }
 
+// Roll begins a new segment, so that Trim may drop all output up to now. It does nothing when nobody writes to the
+// journal or its last segment is empty.
+func (j *Journal) Roll() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.open == nil || j.last().offset == j.end.Load() {
+		return nil
+	}
+	if err := j.sealOpen(); err != nil {
+		return err
+	}
+	return j.begin(time.Now())
+}
+
 // Compress replaces the data of sealed segments that were not written to for
 // cold by compressed ones, and returns how many bytes that saved. It reads the
 // result back before it believes it. When nobody appends to the journal, its

@@ -26,15 +26,13 @@ func AddChild(pid int, start uint64) (remove func()) {
 	}
 }
 
-// otherChildren are the start times, by process id, of all children but those with a number.
-func otherChildren(pid int) map[int]uint64 {
+// allChildren are the start times of all children, by process id.
+func allChildren() map[int]uint64 {
 	children.mu.Lock()
 	defer children.mu.Unlock()
-	others := make(map[int]uint64, len(children.list))
+	all := make(map[int]uint64, len(children.list))
 	for p := range children.list {
-		if p.PID != pid {
-			others[p.PID] = p.Start
-		}
+		all[p.PID] = p.Start
 	}
-	return others
+	return all
 }

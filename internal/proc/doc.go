@@ -7,8 +7,9 @@
 //
 // # Locks
 //
-// The lock of the process table is held while /proc is read, the one for forking until the new program runs. The lock
-// of the list of children is a leaf.
+// The lock of the process table is held while /proc is listed and what is new there is read, the one of a row while
+// something of its process is read, the one for forking until the new program runs. The lock of the list of children
+// is a leaf.
 //
 // # What is needed
 //

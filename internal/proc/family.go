@@ -18,9 +18,8 @@ type family struct {
 
 	tag uint64 // of the child and of what it started, 0 for none; then processes with another tag are excluded
 
-	self   int            // this process, never a member
-	reaper Process        // the process that started an adopted child, the zero value when unknown
-	others map[int]uint64 // start times of the other children of this process, by process id
+	self   int     // this process, never a member
+	reaper Process // the process that started an adopted child, the zero value when unknown
 }
 
 // TTY is what a terminal tells of the processes that use it.
@@ -41,11 +40,11 @@ func newFamily(root int, start, ended uint64, self int) *family {
 // merely got the number of a member, and none that is excluded.
 func (f *family) members(t *table, tty TTY) []Process {
 	f.forget(t)
-	excluded, foreign := f.excluded(t)
-	if tty.Session > 0 && !foreign[tty.Session] {
+	x := f.exclusion(t)
+	if tty.Session > 0 && !x.session(tty.Session) {
 		f.sessions[tty.Session] = t.byPID[tty.Session].Start
 	}
-	w := walk{family: f, table: t, foreign: foreign, seen: excluded}
+	w := walk{exclusion: x, seen: map[int]bool{}}
 	if f.tag != 0 {
 		w.tags = t.tags()
 	}
@@ -59,38 +58,50 @@ func (f *family) members(t *table, tty TTY) []Process {
 	}
 	if tty.Device != (Device{}) {
 		for _, p := range t.holders()[tty.Device] {
-			if p.Start >= f.start && !foreign[p.Session] {
+			if p.Start >= f.start && !x.session(p.Session) {
 				w.add(p)
 			}
 		}
 	}
-	for pid, tag := range w.tags {
-		if tag == f.tag {
-			w.add(t.byPID[pid])
-		}
+	if f.tag != 0 {
+		w.add(t.tagged()[f.tag]...)
 	}
 	return w.members
 }
 
-// excluded are the processes that are never members, whatever they have open, and the sessions they are in, never
+// exclusion tells which processes are never members of a family, whatever they have open, and which sessions are never
 // members' either: this process, the first one, the other children of this process, and all that the child descends
 // from: its parent, which is this process or the reaper, and theirs. The child's own session is known before, so a
 // server that runs in a terminal of its own does not save its neighbours there.
-func (f *family) excluded(t *table) (pids, sessions map[int]bool) {
-	pids = map[int]bool{f.self: true, initPID: true}
-	sessions = map[int]bool{t.byPID[f.self].Session: true, initPID: true}
+type exclusion struct {
+	family         *family
+	table          *table
+	pids, sessions map[int]bool // without the other children: these are the same for all families
+}
+
+func (f *family) exclusion(t *table) *exclusion {
+	x := &exclusion{f, t, map[int]bool{f.self: true, initPID: true},
+		map[int]bool{t.byPID[f.self].Session: true, initPID: true}}
 	if p := t.byPID[f.reaper.PID]; p.Start == f.reaper.Start && p.PID > 0 {
-		t.markAncestors(p, pids, sessions)
+		t.markAncestors(p, x.pids, x.sessions)
 	}
 	if p := t.byPID[f.root]; p.Start == f.start && p.PID > 0 {
-		t.markAncestors(t.byPID[p.Parent], pids, sessions)
+		t.markAncestors(t.byPID[p.Parent], x.pids, x.sessions)
 	}
-	for pid, start := range f.others {
-		if p, ok := t.byPID[pid]; ok && p.Start == start {
-			pids[pid], sessions[p.Session] = true, true
-		}
-	}
-	return pids, sessions
+	return x
+}
+
+// process reports whether a process is excluded. A family without a child excludes no other children.
+func (x *exclusion) process(p Process) bool {
+	start, child := x.table.children[p.PID]
+	return x.pids[p.PID] || child && start == p.Start && x.family.root != 0 && p.PID != x.family.root
+}
+
+// session reports whether a session is excluded.
+func (x *exclusion) session(sid int) bool {
+	root := x.family.root
+	return x.sessions[sid] || root != 0 &&
+		slices.ContainsFunc(x.table.leaders[sid], func(pid int) bool { return pid != root })
 }
 
 // markAncestors marks a process and those it descends from, with their sessions.
@@ -127,9 +138,7 @@ func older(list []Process, limit uint64) bool {
 
 // walk is one walk over a table.
 type walk struct {
-	family  *family
-	table   *table
-	foreign map[int]bool // sessions that are never one of the family's
+	*exclusion
 	seen    map[int]bool
 	tags    map[int]uint64 // of all processes, nil when the family has none
 	members []Process
@@ -138,7 +147,7 @@ type walk struct {
 // add takes in processes, their sessions and their descendants.
 func (w *walk) add(list ...Process) {
 	for _, p := range list {
-		if w.seen[p.PID] || p.Session == 0 { // session 0: the kernel's own
+		if w.seen[p.PID] || w.process(p) || p.Session == 0 { // session 0: the kernel's own
 			continue
 		}
 		w.seen[p.PID] = true
@@ -149,7 +158,7 @@ func (w *walk) add(list ...Process) {
 		if !p.Ended {
 			w.members = append(w.members, p)
 		}
-		if _, ok := w.family.sessions[p.Session]; !ok && !w.foreign[p.Session] {
+		if _, ok := w.family.sessions[p.Session]; !ok && !w.session(p.Session) {
 			w.family.sessions[p.Session] = w.table.byPID[p.Session].Start
 			w.add(w.table.bySession[p.Session]...)
 		}

@@ -17,7 +17,11 @@ func world(extra ...Process) *table {
 		{PID: 11, Parent: 10, Session: 10, Start: 60}, // another child of this process
 		{PID: 12, Parent: 1, Session: 12, Start: 70},  // a daemon
 	}
-	t := newTable(append(list, extra...))
+	rows := map[int]*row{}
+	for _, p := range append(list, extra...) {
+		rows[p.PID] = &row{Process: p}
+	}
+	t := newTable(rows, nil)
 	t.holders = func() map[Device][]Process {
 		return map[Device][]Process{{1, 2, 3}: {
 			{PID: 301, Parent: 1, Session: 301, Start: 90}, // after the child
@@ -163,10 +167,11 @@ func TestFamilyExcluded(t *testing.T) {
 				list = slices.DeleteFunc(slices.Clone(procs), func(s Process) bool { return s.PID == 100 })
 			}
 			table := world(list...)
+			// 400 is another's number by now.
+			table = newTable(table.rows, map[int]uint64{100: 50, 200: 60, 400: 80})
 			table.holders = func() map[Device][]Process { return map[Device][]Process{dev: list} }
 			f := newFamily(100, 50, 0, 10)
 			f.reaper = reaper
-			f.others = map[int]uint64{200: 60, 400: 80} // 400 is another's number by now
 			var got []int
 			for _, s := range f.members(table, TTY{Session: c.session, Device: dev}) {
 				got = append(got, s.PID)

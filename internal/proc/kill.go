@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,7 +39,7 @@ const EndUnknown = 1
 // /proc cannot be read.
 func (t Target) Kill(ctx context.Context) error {
 	f := newFamily(t.PID, t.Start, t.Ended, os.Getpid())
-	f.others, f.reaper, f.tag = otherChildren(t.PID), t.Reaper, t.Tag
+	f.reaper, f.tag = t.Reaper, t.Tag
 	tty := t.TTY
 	if tty == nil {
 		tty = func() TTY { return TTY{} }
@@ -83,12 +84,13 @@ func (k *killer) run(ctx context.Context) error {
 
 // members returns the living members as of now.
 func (k *killer) members() ([]Process, error) {
-	t, err := cache.fresh()
-	if err != nil {
-		return nil, err
-	}
 	// The terminal is asked after the table was made: that it is open now proves that it was not another's meanwhile.
-	return k.family.members(t, k.tty()), nil
+	return living(cache.current(func(t *table) []Process { return k.family.members(t, k.tty()) }))
+}
+
+// living leaves out those that have ended.
+func living(list []Process, err error) ([]Process, error) {
+	return slices.DeleteFunc(list, func(p Process) bool { return p.Ended }), err
 }
 
 // hangUp sends SIGHUP and SIGCONT, also to those started meanwhile, and reports whether all are gone before

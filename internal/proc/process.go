@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,17 +27,20 @@ type Process struct {
 	delayed              bool   // on a processor, or waiting for one or for the disk
 }
 
-// List lists all processes. One that starts or ends meanwhile may be missing.
+// List lists all processes. One that starts or ends meanwhile may be missing. Of a process that runs for a while its
+// state and session may be those of an earlier call; see Select.
 func List() ([]Process, error) {
 	t, err := cache.fresh()
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Process, 0, len(t.byPID))
-	for _, p := range t.byPID {
-		list = append(list, p)
-	}
-	return list, nil
+	return slices.Collect(maps.Values(t.byPID)), nil
+}
+
+// Select returns the processes of a list of all that choose returns, as they are now. It may call choose several
+// times.
+func Select(choose func(all []Process) []Process) ([]Process, error) {
+	return cache.current(func(t *table) []Process { return choose(slices.Collect(maps.Values(t.byPID))) })
 }
 
 // Find is the process with a number; ok is false when there is none.

@@ -3,7 +3,6 @@ package proc
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -16,27 +15,41 @@ import (
 // table is all processes at one time, as /proc lists them, with the indexes that following a tree needs. It is not
 // changed after it was made.
 type table struct {
+	number    uint64       // of the scan
+	rows      map[int]*row // by process id, as is all of this
 	byPID     map[int]Process
 	byParent  map[int][]Process
 	bySession map[int][]Process
+	children  map[int]uint64 // start times of the children of this process, see AddChild
+	leaders   map[int][]int  // these children, by their session
 	// holders are the processes without a controlling terminal that have a terminal as standard input, output or error
 	// all the same, by that terminal: what setsid leaves of a job. Of a session only those count whose parent is
 	// outside of it, the others come with them. They are searched once, when first asked for.
 	holders func() map[Device][]Process
-	// tags are the tags of the processes that have one, by process id. They are searched once, when first asked for.
-	tags func() map[int]uint64
+	// tags are the tags of the processes that have one, and tagged these processes by their tag. They are searched
+	// once, when first asked for.
+	tags   func() map[int]uint64
+	tagged func() map[uint64][]Process
 }
 
-func newTable(list []Process) *table {
+func newTable(rows map[int]*row, children map[int]uint64) *table {
 	t := &table{
-		byPID: make(map[int]Process, len(list)), byParent: map[int][]Process{}, bySession: map[int][]Process{},
+		rows: rows, byPID: make(map[int]Process, len(rows)), byParent: map[int][]Process{},
+		bySession: map[int][]Process{}, children: children, leaders: map[int][]int{},
 	}
 	t.holders = sync.OnceValue(t.findHolders)
 	t.tags = sync.OnceValue(t.findTags)
-	for _, p := range list {
-		t.byPID[p.PID] = p
+	t.tagged = sync.OnceValue(t.byTag)
+	for pid, r := range rows {
+		p := r.Process
+		t.byPID[pid] = p
 		t.byParent[p.Parent] = append(t.byParent[p.Parent], p)
 		t.bySession[p.Session] = append(t.bySession[p.Session], p)
+	}
+	for pid, start := range children {
+		if p, ok := t.byPID[pid]; ok && p.Start == start {
+			t.leaders[p.Session] = append(t.leaders[p.Session], pid)
+		}
 	}
 	return t
 }
@@ -48,6 +61,8 @@ type tables struct {
 	mu     sync.Mutex
 	last   *table
 	began  time.Time
+	scans  uint64       // how many there were
+	rows   map[int]*row // of the last scan, so at most one for each process
 }
 
 // cache is the one view of /proc.
@@ -62,7 +77,7 @@ func (ts *tables) fresh() (*table, error) {
 	t, err := ts.last, error(nil)
 	if t == nil || !ts.began.After(asked) {
 		ts.began = time.Now()
-		t, err = scan()
+		t, err = ts.scan()
 	}
 	ts.last = t
 	if ts.asking.Add(-1) == 0 {
@@ -71,58 +86,95 @@ func (ts *tables) fresh() (*table, error) {
 	return t, err
 }
 
-// scan reads /proc. Processes that end meanwhile are left out; one that is started meanwhile may be missing.
-func scan() (*table, error) {
-	pids, err := numbers()
+// scan lists /proc and reads the processes that an earlier scan does not know. Processes that end meanwhile are left
+// out; one that is started meanwhile may be missing.
+func (ts *tables) scan() (*table, error) {
+	list, err := listing()
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	var buf [statSize]byte
-	list := make([]Process, 0, len(pids))
-	for _, pid := range pids {
-		if p, ok := read(pid, buf[:]); ok {
-			list = append(list, p)
-		}
+	ts.scans++
+	inodes := make(map[int]uint64, len(list))
+	for _, e := range list {
+		inodes[e.pid] = e.inode
 	}
-	return newTable(list), nil
+	var buf [statSize]byte
+	rows := make(map[int]*row, len(list))
+	for _, e := range list {
+		r := ts.rows[e.pid]
+		if !r.holds(e, inodes) {
+			var ok bool
+			if r, ok = newRow(e, r, inodes, buf[:]); !ok {
+				continue
+			}
+			r.scan = ts.scans
+		}
+		rows[e.pid] = r
+	}
+	ts.rows = rows
+	t := newTable(rows, allChildren())
+	t.number = ts.scans
+	return t, nil
 }
 
-// numbers are the process ids in /proc, as text.
-func numbers() ([]string, error) {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
-	pids := names[:0]
-	for _, name := range names {
-		if name[0] >= '0' && name[0] <= '9' {
-			pids = append(pids, name)
+// known are the rows of the last scan, by process id.
+func (ts *tables) known() map[int]*row {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	return ts.rows // not changed after the scan
+}
+
+// current returns the processes that find selects, as of now: those that the scan took over from an earlier one are
+// read again. If one of them has moved, find is asked again.
+func (ts *tables) current(find func(*table) []Process) ([]Process, error) {
+	for {
+		t, err := ts.fresh()
+		if err != nil {
+			return nil, err
+		}
+		list, moved := t.again(find(t))
+		if !moved {
+			return list, nil
 		}
 	}
-	return pids, nil
+}
+
+// again reads processes of the table again, but for those that its own scan has read. It leaves out those that are
+// gone, and reports whether one has moved: another parent, session or tag.
+func (t *table) again(list []Process) (now []Process, moved bool) {
+	for _, p := range list {
+		r := t.rows[p.PID]
+		if r == nil || r.scan == t.number {
+			now = append(now, p)
+			continue
+		}
+		noteRead(p.PID)
+		found, ok := Find(p.PID)
+		if !ok || !found.is(p) {
+			continue
+		}
+		if found.Parent != p.Parent || found.Session != p.Session || r.retagged() {
+			r.stale.Store(true)
+			moved = true
+		}
+		now = append(now, found)
+	}
+	return now, moved
 }
 
 // findHolders is the search behind holders.
 func (t *table) findHolders() map[Device][]Process {
 	found := map[Device][]Process{}
-	for _, p := range t.byPID {
+	for pid, p := range t.byPID {
 		// Session 0: the kernel's own.
 		if p.TTY != 0 || p.Session == 0 || p.Ended || t.byPID[p.Parent].Session == p.Session {
 			continue
 		}
-		var seen [3]Device
-		for fd := range seen {
-			dev, ok := PTYAt("/proc/" + strconv.Itoa(p.PID) + "/fd/" + strconv.Itoa(fd))
-			if !ok || fd > 0 && dev == seen[0] || fd > 1 && dev == seen[1] {
-				continue
+		list := t.rows[pid].knownPTYs()
+		for fd, dev := range list {
+			if dev != (Device{}) && !slices.Contains(list[:fd], dev) {
+				found[dev] = append(found[dev], p)
 			}
-			seen[fd] = dev
-			found[dev] = append(found[dev], p)
 		}
 	}
 	return found
@@ -131,14 +183,19 @@ func (t *table) findHolders() map[Device][]Process {
 // findTags is the search behind tags. A process that took the number of one of the table meanwhile is not among them.
 func (t *table) findTags() map[int]uint64 {
 	found := map[int]uint64{}
-	for pid, p := range t.byPID {
-		tag := Tag(pid)
-		if !isTag(tag) {
-			continue
-		}
-		if now, ok := Find(pid); ok && now.is(p) {
+	for pid, r := range t.rows {
+		if tag := r.knownTag(); tag != 0 {
 			found[pid] = tag
 		}
+	}
+	return found
+}
+
+// byTag is the search behind tagged.
+func (t *table) byTag() map[uint64][]Process {
+	found := map[uint64][]Process{}
+	for pid, tag := range t.tags() {
+		found[tag] = append(found[tag], t.byPID[pid])
 	}
 	return found
 }

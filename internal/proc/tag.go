@@ -87,16 +87,21 @@ func parseTag(text []byte) uint64 {
 // processes now and then.
 const idleScans = 8
 
-// KillTagged sends SIGKILL to the processes that have a tag, each as it is found, the newest first and with its process
-// group, until there are none or ctx ends: a process that forks and ends all the time is gone before all others have
-// been looked at, but its group is not. Everything in the group of a tagged process must have the same tag, as it has
-// when the program that was started with it leads a session (Plan.Exec). This process and starter, another that
+// KillTagged sends SIGKILL to the processes that have one of tags, each as it is found, the newest first and with its
+// process group, until there are none or ctx ends: a process that forks and ends all the time is gone before all others
+// have been looked at, but its group is not. Everything in the group of a tagged process must have the same tag, as it
+// has when the program that was started with it leads a session (Plan.Exec). This process and starter, another that
 // executes plans and so has a tag for moments, are spared with their process groups; 0 is no starter. It does not wait
 // for their end. found reports whether there was one. Errors: the kernel's, when /proc cannot be read.
-func KillTagged(ctx context.Context, tag uint64, starter int) (found bool, err error) {
+func KillTagged(ctx context.Context, starter int, tags ...uint64) (found bool, err error) {
 	spared := sparedBy(os.Getpid(), starter)
+	t, err := cache.fresh()
+	if err != nil {
+		return false, fmt.Errorf("proc: kill tagged: %w", err)
+	}
+	t.tags() // of what has settled they need not be read again
 	for idle := 0; idle < idleScans && ctx.Err() == nil; idle++ {
-		hit, missed, err := killTagged(tag, spared)
+		hit, missed, err := killTagged(tags, spared)
 		if err != nil {
 			return found, fmt.Errorf("proc: kill tagged: %w", err)
 		}
@@ -137,26 +142,26 @@ func sparedBy(pids ...int) (s spared) {
 }
 
 // killTagged is one scan. missed tells that processes have ended before it came to them, or were about to.
-func killTagged(tag uint64, but spared) (hit, missed bool, err error) {
-	names, err := numbers()
+func killTagged(tags []uint64, but spared) (hit, missed bool, err error) {
+	list, err := listing()
 	if err != nil {
 		return false, false, err
 	}
-	var pids []int
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil {
-			pids = append(pids, pid)
+	slices.SortFunc(list, func(a, b entry) int { return b.pid - a.pid })
+	known := cache.known()
+	for _, e := range list {
+		pid := e.pid
+		if tag, ok := known[pid].tagIn(e); ok && !slices.Contains(tags, tag) {
+			continue
 		}
-	}
-	slices.Sort(pids)
-	for _, pid := range slices.Backward(pids) {
+		noteRead(pid)
 		p, there := Find(pid)
 		found, readable := readTag(pid)
 		if !there || !readable {
 			missed = true
 			continue
 		}
-		if found != tag || slices.Contains(but.processes, pid) {
+		if !slices.Contains(tags, found) || slices.Contains(but.processes, pid) {
 			continue
 		}
 		group, err := unix.Getpgid(pid)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"time"
@@ -73,15 +74,40 @@ func Stop(ctx context.Context, trees []Tree) ([]Process, error) {
 		if ctx.Err() != nil {
 			return stopped, fmt.Errorf("proc: stop: %w", context.Cause(ctx))
 		}
-		for _, p := range fresh {
-			if p.Stopped {
-				continue
+		for level := range levels(fresh) {
+			begun := len(stopped)
+			for _, p := range level {
+				if p.Stopped {
+					continue
+				}
+				if err := p.Signal(unix.SIGSTOP); err != nil {
+					return stopped, fmt.Errorf("proc: stop: %w: %d: %w", ErrSurvived, p.PID, err)
+				}
+				stopped = append(stopped, p)
 			}
-			if err := p.Signal(unix.SIGSTOP); err != nil {
-				return stopped, fmt.Errorf("proc: stop: %w: %d: %w", ErrSurvived, p.PID, err)
+			for _, p := range stopped[begun:] {
+				p.settle(true, late)
 			}
-			stopped = append(stopped, p)
-			p.settle(true, late)
+		}
+	}
+}
+
+// levels parts a list with parents before their children where a child follows: no level has both.
+func levels(list []Process) iter.Seq[[]Process] {
+	return func(yield func([]Process) bool) {
+		begin, in := 0, map[int]bool{}
+		for i, p := range list {
+			if in[p.Parent] {
+				if !yield(list[begin:i]) {
+					return
+				}
+				begin = i
+				clear(in)
+			}
+			in[p.PID] = true
+		}
+		if begin < len(list) {
+			yield(list[begin:])
 		}
 	}
 }
@@ -92,11 +118,15 @@ func Stop(ctx context.Context, trees []Tree) ([]Process, error) {
 func Continue(stopped []Process) error {
 	var all []error
 	late := time.Now().Add(lateLimit)
-	for _, p := range slices.Backward(stopped) {
-		if err := p.Signal(unix.SIGCONT); err != nil {
-			all = append(all, fmt.Errorf("proc: continue %d: %w", p.PID, err))
+	for _, level := range slices.Backward(slices.Collect(levels(stopped))) {
+		for _, p := range slices.Backward(level) {
+			if err := p.Signal(unix.SIGCONT); err != nil {
+				all = append(all, fmt.Errorf("proc: continue %d: %w", p.PID, err))
+			}
 		}
-		p.settle(false, late)
+		for _, p := range slices.Backward(level) {
+			p.settle(false, late)
+		}
 	}
 	return errors.Join(all...)
 }
@@ -142,7 +172,6 @@ func newForest(trees []Tree) *forest {
 	f := &forest{}
 	for _, t := range trees {
 		family := newFamily(t.root.PID, t.root.Start, t.ended, os.Getpid())
-		family.others = otherChildren(t.root.PID)
 		f.families = append(f.families, family)
 		f.ttys = append(f.ttys, t.tty())
 	}
@@ -151,13 +180,11 @@ func newForest(trees []Tree) *forest {
 
 // members returns the living members as of now, parents first.
 func (f *forest) members() ([]Process, error) {
-	t, err := cache.fresh()
-	if err != nil {
-		return nil, err
-	}
-	var members []Process
-	for i, family := range f.families {
-		members = append(members, family.members(t, f.ttys[i])...)
-	}
-	return t.parentsFirst(members), nil
+	return living(cache.current(func(t *table) []Process {
+		var members []Process
+		for i, family := range f.families {
+			members = append(members, family.members(t, f.ttys[i])...)
+		}
+		return t.parentsFirst(members)
+	}))
 }

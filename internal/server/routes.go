@@ -119,19 +119,19 @@ func (s *Server) routes() []httpapi.Route {
 				"What to start. An empty body starts a login shell of 80x24; the header Content-Type is needed all "+
 					"the same.").
 			Gives("Started CannotStart NameTaken TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
-		httpapi.Get("/session/:sid/pty", s.getTerminals, "the terminals of a session").
+		httpapi.Get("/session/:sid/pty", s.getTerminals, "the terminals of a session, oldest first; ?after=&limit=").
 			Doc("listSessionTerminals", "terminals", "The terminals of a session").
-			Params("secrets").
-			Gives("TerminalList Invalid"),
+			Params("secrets listAfter listLimit").
+			Gives("TerminalList Invalid NotFound"),
 		httpapi.Delete("/session/:sid/pty", s.deleteTerminals, "end all terminals of a session").
 			Doc("deleteSessionTerminals", "terminals", "End all terminals of a session").
 			Text("As DELETE of each, at once. A session without terminals is no error.").
 			Params("purge").
 			Gives("Done Invalid TooLarge NotJSON NeedsApproval NoSpace"),
-		httpapi.Get("/pty", s.getTerminals, "the terminals of all sessions").
+		httpapi.Get("/pty", s.getTerminals, "the terminals of all sessions, oldest first; ?after=&limit=").
 			Doc("listTerminals", "terminals", "The terminals of all sessions").
-			Params("secrets").
-			Gives("TerminalList"),
+			Params("secrets listAfter listLimit").
+			Gives("TerminalList Invalid NotFound"),
 	}
 	for _, base := range []string{"/session/:sid/pty/:id", "/pty/:id"} {
 		for _, r := range s.terminalRoutes() {

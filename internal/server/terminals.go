@@ -59,6 +59,7 @@ func (s *Server) checkCreate(c echo.Context, spec terminal.Spec) error {
 type listReply struct {
 	PTYs  []string        `json:"ptys"`
 	Items []terminal.Info `json:"items"`
+	Next  string          `json:"next,omitempty"`
 }
 
 func (s *Server) getTerminals(c echo.Context) error {
@@ -66,8 +67,15 @@ func (s *Server) getTerminals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := listReply{PTYs: []string{}}
-	list := s.Terminals.List(session)
+	after, limit, err := httpapi.PageOf(c)
+	if err != nil {
+		return err
+	}
+	list, next, err := s.Terminals.Part(session, after, limit)
+	if err != nil {
+		return err
+	}
+	reply := listReply{PTYs: []string{}, Next: next}
 	if reply.Items, err = infosOf(c, list...); err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func appeared(t testing.TB, s *Shell, file string) string {
 	}
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil || strings.Contains(string(env), proctree.TagVariable) || proctree.Sessions(s.spec.Dir)[p.Session] ||
-		proctree.HasFileIn(pid, s.spec.Dir) {
+		proctree.HasFileIn(p, s.spec.Dir) {
 		t.Errorf("the daemon is not hidden: %+v, %q, %v", p, env, err)
 	}
 	return strconv.Itoa(pid)

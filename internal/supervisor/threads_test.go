@@ -160,7 +160,7 @@ func TestTerminalsAndShellsShareAThread(t *testing.T) {
 		l.Terminal.Kind != thread.PTY {
 		t.Errorf("terminal %+v", l.Terminal)
 	}
-	list, err := m.Threads.ThreadTerminals(background(t), "t")
+	list, _, err := m.Threads.ThreadTerminals(background(t), "t", "", 0)
 	if err != nil || len(list) != 2 || list[1].Kind != thread.Shell || list[0].Lease != list[1].Lease ||
 		!list[0].Active {
 		t.Fatalf("terminals %+v, %v", list, err)
@@ -182,7 +182,7 @@ func TestTerminalsAndShellsShareAThread(t *testing.T) {
 	if err := m.Terminals.Delete(background(t), term, true); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := m.Threads.ThreadTerminals(background(t), "t"); err != nil || len(list) != 0 {
+	if list, _, err := m.Threads.ThreadTerminals(background(t), "t", "", 0); err != nil || len(list) != 0 {
 		t.Errorf("left are %+v, %v", list, err)
 	}
 	if err := m.Threads.DeleteThread(background(t), "t"); err != nil {

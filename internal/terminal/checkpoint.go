@@ -39,15 +39,20 @@ func (m *Registry) checkpointAll() {
 // checkpoint writes the terminal's snapshot and record if it has changed since the last time.
 // It reports whether the disk has the current screen then.
 func (t *Terminal) checkpoint() bool {
-	if t.process == nil || t.screen.hub.Load() == nil {
+	if t.process == nil || t.screen.now() == nil {
 		return true // it had ended before this server started, or its screen was not made again: nothing changes
 	}
 	t.mu.Lock()
-	now, dirty := t.changes, t.changes != t.saved
+	dirty := t.changes != t.saved
 	t.mu.Unlock()
-	if !dirty {
-		return true
-	}
+	return !dirty || t.save()
+}
+
+// save writes the snapshot and the record, and reports whether it wrote the snapshot.
+func (t *Terminal) save() bool {
+	t.mu.Lock()
+	now := t.changes
+	t.mu.Unlock()
 	saved := t.saveScreen()
 	if saved {
 		t.mu.Lock()
@@ -110,6 +115,7 @@ func (t *Terminal) trim(quota int64) error {
 
 // measure updates diskBytes.
 func (t *Terminal) measure() {
+	t.grown.Store(true)
 	if n, err := t.registry.cfg.Store.Size(t.ID); err == nil {
 		t.diskBytes.Store(n)
 	}

@@ -33,11 +33,12 @@ const (
 	DefaultSnapshotQuota = 512 << 20
 )
 
-// SetDefaults sets the quotas that are 0.
+// SetDefaults sets the quotas that are 0. No terminal may have more than all together.
 func (c *CleanPolicy) SetDefaults() {
 	c.TerminalQuota = cmp.Or(c.TerminalQuota, DefaultTerminalQuota)
 	c.JournalQuota = cmp.Or(c.JournalQuota, DefaultJournalQuota)
 	c.SnapshotQuota = cmp.Or(c.SnapshotQuota, DefaultSnapshotQuota)
+	c.TerminalQuota = min(c.TerminalQuota, c.JournalQuota)
 }
 
 // The reasons of evertty_cleaned_total.
@@ -70,11 +71,12 @@ func (m *Registry) endExpired() {
 
 // cleanFiles enforces the quotas and purges what is old.
 func (m *Registry) cleanFiles() {
-	m.enforceQuotas()
+	now := time.Now()
+	m.enforceQuotas(now)
 	if m.cfg.AfterClean != nil {
 		m.cfg.AfterClean()
 	}
-	m.purgeOld(time.Now())
+	m.purgeOld(now)
 }
 
 // deleteExpired deletes a terminal in the background. It stays readable by id.
@@ -93,7 +95,7 @@ func (t *Terminal) expired(c CleanPolicy, now time.Time) string {
 	if c.Idle <= 0 && c.Unattached <= 0 || t.process == nil || t.facts().Attached > 0 {
 		return ""
 	}
-	if t.registry.hooks.Paused(t.spec.Session) {
+	if t.registry.hooks.Paused(t.spec.Session) || !t.Running() {
 		return ""
 	}
 	last := t.facts().Output
@@ -152,14 +154,14 @@ func tooMany(session string, running, limit int) error {
 
 // enforceQuotas frees disk space when a quota is exceeded: it compresses first, and then
 // removes the terminals that ended longest ago.
-func (m *Registry) enforceQuotas() {
-	list, err := m.cfg.Store.Usage()
-	if err != nil {
+func (m *Registry) enforceQuotas(now time.Time) {
+	if err := m.readUsage(now); err != nil {
+		m.usage.read = time.Time{}
 		m.NoteCleanup(err)
 		return
 	}
 	var journals, snapshots int64
-	for _, u := range list {
+	for _, u := range m.usage.byID {
 		journals += u.Journal
 		snapshots += u.Snapshots
 	}

@@ -251,6 +251,7 @@ func (m *Registry) remove(t *Terminal, purge bool) error {
 		return m.purge(t)
 	}
 	t.saveRecord()
+	m.unload(t)
 	m.changes.Notify()
 	return nil
 }

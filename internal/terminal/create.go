@@ -52,7 +52,7 @@ func (m *Registry) Create(s Spec) (*Terminal, error) {
 	if err := t.openJournal(s.Cols, s.Rows); err != nil {
 		return nil, err
 	}
-	t.screen.hub.Store(stream.New(t.options()))
+	t.screen.live.Store(stream.New(t.options()))
 	if err := t.start(s); err != nil {
 		t.abandon()
 		return nil, err

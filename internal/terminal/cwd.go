@@ -62,7 +62,7 @@ func (t *Terminal) RefreshCwd() string {
 // readCwd reads the directory and has a report checked by a goroutine, one per terminal: the
 // program chose the path, and a stat of it on a mount that hangs must not stop the output.
 func (t *Terminal) readCwd() {
-	if t.screen.hub.Load() == nil {
+	if t.screen.now() == nil {
 		return // what the program has reported is not known yet
 	}
 	reported := t.facts().Cwd

@@ -45,7 +45,7 @@ func (m *Registry) inspectEnded() {
 		if m.ctx.Err() != nil {
 			return
 		}
-		if t.process == nil && t.screen.hub.Load() == nil {
+		if t.process == nil && t.screen.now() == nil {
 			t.inspect()
 		}
 	}

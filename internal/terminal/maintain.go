@@ -85,7 +85,7 @@ func (t *Terminal) tailIsLong(limit uint64) bool {
 // follows the last one.
 func (t *Terminal) maintain() {
 	t.retry()
-	if t.process == nil || !t.Running() || t.screen.hub.Load() == nil {
+	if t.process == nil || !t.Running() || t.screen.now() == nil {
 		return
 	}
 	restless, was := t.active.Swap(false), t.Cwd()

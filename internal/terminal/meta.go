@@ -83,6 +83,7 @@ func (t *Terminal) saveRecord() {
 		return
 	}
 	t.worked(recordFailure)
+	t.grown.Store(true)
 	if r.State != StateRunning && t.process != nil {
 		t.registry.cfg.Keeper.Release(t.KeeperID())
 	}

@@ -12,6 +12,65 @@ import (
 // comes back within the minute reads plain bytes.
 const coldAfter = time.Minute
 
+// usageInterval is the time between two looks at all directories of the store, also at those of terminals that cannot
+// be brought back.
+const usageInterval = 5 * time.Minute
+
+// usage is how much the terminals of the store take. Only the goroutine of cleanFiles uses it.
+type usage struct {
+	byID map[string]datadir.Usage
+	read time.Time // when all of it was read
+}
+
+// readUsage reads what terminals take whose files may have changed, and everything every usageInterval.
+func (m *Registry) readUsage(now time.Time) error {
+	if now.Sub(m.usage.read) >= usageInterval {
+		return m.readAllUsage(now)
+	}
+	for id := range m.usage.byID {
+		if m.current(id) == nil {
+			if err := m.readUsageOf(id); err != nil {
+				return err
+			}
+		}
+	}
+	for _, t := range m.Unsorted() {
+		if t.grown.Swap(false) {
+			if err := m.readUsageOf(t.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Registry) readAllUsage(now time.Time) error {
+	for _, t := range m.Unsorted() {
+		t.grown.Store(false)
+	}
+	list, err := m.cfg.Store.Usage()
+	if err != nil {
+		return err
+	}
+	m.usage = usage{byID: make(map[string]datadir.Usage, len(list)), read: now}
+	for _, u := range list {
+		m.usage.byID[u.ID] = u
+	}
+	return nil
+}
+
+func (m *Registry) readUsageOf(id string) error {
+	u, err := m.cfg.Store.UsageOf(id)
+	if errors.Is(err, datadir.ErrNotFound) {
+		delete(m.usage.byID, id)
+		return nil
+	}
+	if err == nil {
+		m.usage.byID[id] = u
+	}
+	return err
+}
+
 // freeing frees space until a quota is kept.
 type freeing struct {
 	over    int64 // bytes above the quota
@@ -44,12 +103,14 @@ func (f *freeing) err(what string) error {
 	return errors.Join(f.problem...)
 }
 
-// freeJournals frees over bytes of journals: it compresses cold files, drops output that no
-// screen needs, then purges the terminals that ended first.
+// freeJournals frees over bytes of journals: it compresses cold files, drops output older than
+// the snapshots, then all output of running terminals that the newest snapshot has, then purges the terminals that
+// ended first.
 func (m *Registry) freeJournals(list []*Terminal, over int64) error {
 	f := freeing{over: over, reason: cleanedJournal}
 	f.each(list, (*Terminal).compressJournal)
 	f.each(list, (*Terminal).trimJournal)
+	f.each(list, (*Terminal).dropJournal)
 	f.each(list, (*Terminal).purgeForSpace)
 	return f.err("journals")
 }
@@ -61,7 +122,11 @@ func (m *Registry) compressCold() {
 		if t.journal == nil || m.ctx.Err() != nil {
 			continue
 		}
-		if _, err := t.journal.Compress(coldAfter); err != nil && !t.isPurged() {
+		n, err := t.journal.Compress(coldAfter)
+		if n > 0 {
+			t.grown.Store(true)
+		}
+		if err != nil && !t.isPurged() {
 			m.NoteCleanup(err)
 		}
 	}
@@ -101,6 +166,25 @@ func (t *Terminal) trimJournal() (int64, error) {
 	from := t.kept[0]
 	t.saving.Unlock()
 	return j.Trim(from, 0)
+}
+
+// minDropped is the least journal of a running terminal that is dropped as a whole, in bytes: a block of the disk.
+const minDropped = 4 << 10
+
+// dropJournal drops the output of a running terminal up to its newest snapshot, whose screen then has no history but
+// its own.
+func (t *Terminal) dropJournal() (int64, error) {
+	if t.journal == nil || !t.Running() || t.journal.Bytes() < minDropped {
+		return 0, nil
+	}
+	t.checkpoint()
+	if err := t.journal.Roll(); err != nil {
+		return 0, err
+	}
+	t.saving.Lock()
+	from := t.kept[1]
+	t.saving.Unlock()
+	return t.journal.Trim(from, 0)
 }
 
 // purgeForSpace purges a terminal that has ended.

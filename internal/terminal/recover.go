@@ -114,10 +114,7 @@ func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
 			return errors.Join(damage, err)
 		}
 	}
-	t := m.withData(&Terminal{ID: id, registry: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation,
-		generations: newGenerations(), restored: r, state: r.State, exit: r.Exit, lastActivity: r.LastActivity,
-		cwd: newCwd(cmp.Or(r.Cwd, Absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt,
-		endedAt: r.EndedAt, hadViewer: r.Watched, pausedFor: time.Duration(r.PausedFor), ended: make(chan struct{})})
+	t := m.fromRecord(r, newGenerations())
 	if n, err := m.cfg.Store.Size(id); err == nil {
 		t.diskBytes.Store(n)
 	}
@@ -138,6 +135,34 @@ func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
 	m.byID[id] = t
 	m.mu.Unlock()
 	return nil
+}
+
+// fromRecord makes a terminal of its record.
+func (m *Registry) fromRecord(r *meta, g *generations) *Terminal {
+	return m.withData(&Terminal{ID: r.ID, registry: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation,
+		generations: g, restored: r, state: r.State, exit: r.Exit, lastActivity: r.LastActivity,
+		cwd: newCwd(cmp.Or(r.Cwd, Absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt,
+		endedAt: r.EndedAt, hadViewer: r.Watched, pausedFor: time.Duration(r.PausedFor), ended: make(chan struct{})})
+}
+
+// unload puts a terminal into the place of a deleted one that has of it what a restart would find, so that its screen,
+// journal and process take no memory. The caller has locked its generations.
+func (m *Registry) unload(old *Terminal) {
+	if old.process == nil || old.Running() || old.failing(screenFailure) || old.failing(recordFailure) {
+		return
+	}
+	old.saving.Lock()
+	r := old.meta()
+	old.saving.Unlock()
+	t := m.fromRecord(&r, old.generations)
+	t.diskBytes.Store(old.diskBytes.Load())
+	t.damage = old.allDamage()
+	t.restoreEnded(nil)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.byID[t.ID] == old {
+		m.byID[t.ID] = t
+	}
 }
 
 // restoreEnded makes the terminal an ended one, with the screen it had. One whose record says
@@ -209,7 +234,11 @@ func (t *Terminal) restoreRunning(k *keeper.Kept) error {
 	}
 	t.setProcess(k)
 	t.changes, t.lastDetach = 1, time.Now()
-	t.screen.load = func() *stream.Hub { return t.replayRunning(unknown) }
+	t.screen.load = func() *stream.Hub {
+		hub := t.replayRunning(unknown)
+		t.screen.live.Store(hub)
+		return hub
+	}
 	m := t.registry
 	m.life.Go(func() { t.input.run(t.ended, m.ctx.Done()) })
 	t.replayLater(t.goOn, t.run)

@@ -141,6 +141,7 @@ type Registry struct {
 	replaying chan struct{}  // has a value for each of them that is being made
 
 	syncs, upkeep *rounds
+	usage         usage
 }
 
 // New returns a Registry without terminals; Recover adds those of the store.
@@ -226,6 +227,30 @@ func (m *Registry) List(session string) []*Terminal {
 		}
 	}
 	return out
+}
+
+// Part is List behind the terminal with the id after, from the first for "", at most limit terminals; 0 is all. next
+// is the after of the next part, "" at the end. Errors: ErrNotFound, when after is no terminal of the session, also no
+// deleted one that is kept.
+func (m *Registry) Part(session, after string, limit int) (list []*Terminal, next string, err error) {
+	if after != "" {
+		if t := m.current(after); t == nil || !t.In(session) {
+			return nil, "", fmt.Errorf("%w: after %q; begin without it", ErrNotFound, after)
+		}
+	}
+	found := after == ""
+	for _, t := range m.All() {
+		switch {
+		case !found:
+			found = t.ID == after
+		case !t.In(session) || t.Deleted():
+		case limit > 0 && len(list) == limit:
+			return list, list[limit-1].ID, nil
+		default:
+			list = append(list, t)
+		}
+	}
+	return list, "", nil
 }
 
 // Unsorted returns every terminal, deleted ones too, in no order.

@@ -110,7 +110,7 @@ func (t *Terminal) startAfter(old *Terminal, last Info) error {
 	if err := t.journal.SkipTo(shot.Seq); err != nil { // a quota may have removed the journal
 		return err
 	}
-	t.screen.hub.Store(stream.Restore(t.options(), f, t.journal.End()))
+	t.screen.live.Store(stream.Restore(t.options(), f, t.journal.End()))
 	err := t.start(s)
 	if errors.Is(err, pty.ErrNoCommand) { // the previous program may have changed PATH
 		s.Env = t.spec.Env

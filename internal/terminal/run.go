@@ -114,6 +114,7 @@ func (t *Terminal) changed() {
 	t.mu.Unlock()
 	t.active.Store(true)
 	t.unsynced.Store(true)
+	t.grown.Store(true)
 }
 
 // finish notes the end of the program after its last output. The keeper drops the process
@@ -132,10 +133,9 @@ func (t *Terminal) finish() {
 		t.failed(journalFailure, err)
 	}
 	t.Hub().Finish(e)
-	if t.checkpoint() {
+	if t.save() {
 		t.worked(journalFailure) // no output comes that could be lost
 	}
-	t.saveRecord()
 	if err := t.journal.Close(); err != nil {
 		t.failed(journalFailure, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/terminal/echo"
@@ -68,6 +69,7 @@ type Terminal struct {
 	checkpointing atomic.Bool // enforceQuota writes a snapshot
 	active        atomic.Bool // something happened since the last call of maintain
 	unsynced      atomic.Bool // the journal may have something that the disk need not keep
+	grown         atomic.Bool // its files may have changed since Registry.readUsage read their sizes
 
 	failures [failureKinds]atomic.Pointer[string] // what cannot be written, nil for what can
 
@@ -111,26 +113,44 @@ func (t *Terminal) AwaitScreen(ctx context.Context) error {
 	}
 }
 
-// lazyHub is the hub of a terminal. One that came back from disk reads its screen with the
-// first get, so that a server with many ended terminals starts at once and stays small, and
-// nobody waits for the screen of another terminal.
+// lazyHub is the hub of a terminal. One that came back from disk reads its screen when somebody asks for it, and again
+// when nobody has used it for a while: a server with many ended terminals starts at once and stays small.
 type lazyHub struct {
-	once sync.Once
-	load func() *stream.Hub
-	hub  atomic.Pointer[stream.Hub]
+	live atomic.Pointer[stream.Hub] // of a program that this server has run
+
+	load    func() *stream.Hub // of any other
+	loading sync.Mutex
+	loaded  atomic.Pointer[weak.Pointer[stream.Hub]]
 }
 
 func (l *lazyHub) get() *stream.Hub {
-	if h := l.hub.Load(); h != nil {
+	if h := l.now(); h != nil {
 		return h
 	}
-	l.once.Do(func() { l.hub.Store(l.load()) })
-	return l.hub.Load()
+	l.loading.Lock()
+	defer l.loading.Unlock()
+	h := l.now()
+	if h == nil {
+		h = l.load()
+		l.loaded.Store(new(weak.Make(h)))
+	}
+	return h
 }
 
-// facts are the hub's. They wait for nothing: before the first get they are those of the record.
+// now is the hub that is in memory, nil when none is.
+func (l *lazyHub) now() *stream.Hub {
+	if h := l.live.Load(); h != nil {
+		return h
+	}
+	if p := l.loaded.Load(); p != nil {
+		return p.Value()
+	}
+	return nil
+}
+
+// facts are the hub's. They wait for nothing: while it is not in memory they are those of the record.
 func (t *Terminal) facts() (f stream.Facts) {
-	if h := t.screen.hub.Load(); h != nil {
+	if h := t.screen.now(); h != nil {
 		return h.Facts()
 	}
 	r := t.restored
@@ -180,6 +200,7 @@ func (t *Terminal) touch() {
 	t.mu.Unlock()
 	t.active.Store(true)
 	t.unsynced.Store(true)
+	t.grown.Store(true)
 }
 
 // EngineConfig is what the terminal's emulator is made with, in the size of its creation.
@@ -265,7 +286,7 @@ func (t *Terminal) Exit() *stream.Exit {
 
 // Printed is how much the program has printed under this server, in bytes. It waits for nothing.
 func (t *Terminal) Printed() uint64 {
-	if t.screen.hub.Load() == nil {
+	if t.screen.now() == nil {
 		return 0
 	}
 	seq := t.facts().Seq

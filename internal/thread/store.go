@@ -40,6 +40,8 @@ type threadRows interface {
 type terminalRows interface {
 	Terminal(id string) (Terminal, error)
 	Terminals(thread string) ([]Terminal, error) // the oldest first
+	// TerminalPart is those behind the one with the id after, from the first for "", at most limit.
+	TerminalPart(thread, after string, limit int) ([]Terminal, error)
 	PutTerminal(Terminal) error
 	DeleteTerminal(id string) error
 	PutState(terminal string, s State) error

@@ -65,16 +65,18 @@ func (s *Service) ShellRoutes() []httpapi.Route {
 			Text("It is for commands alone: the session's default shell comes into being by itself.").
 			MayTake(wire.CreateShell{}, "The shell. An empty body starts one with the server's defaults.").
 			Gives("Shell CannotStart ShellExists TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
-		httpapi.Get("/session/:sid/shell", s.getShells, "the shells of a session").
+		httpapi.Get("/session/:sid/shell", s.getShells, "the shells of a session, oldest first; ?after=&limit=").
 			Doc("listShells", "commands", "The shells of a session").
-			Gives("ShellList Invalid"),
+			Params("listAfter listLimit").
+			Gives("ShellList Invalid NotFound"),
 		httpapi.Delete("/session/:sid/shell", s.deleteShells, "end all shells of a session").
 			Doc("deleteShells", "commands", "End all shells of a session").
 			Text("As DELETE of each, at once. A session without shells is no error.").
 			Gives("Done Invalid TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
-		httpapi.Get("/shell", s.getShells, "the shells of all sessions").
+		httpapi.Get("/shell", s.getShells, "the shells of all sessions, oldest first; ?after=&limit=").
 			Doc("listAllShells", "commands", "The shells of all sessions").
-			Gives("ShellList"),
+			Params("listAfter listLimit").
+			Gives("ShellList Invalid NotFound"),
 		httpapi.Get("/session/:sid/shell/:shid", s.getShell, "one shell's state").
 			Doc("getShell", "commands", "One shell").
 			Gives("200 Shell Invalid NotFound"),

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"cmp"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -73,6 +74,7 @@ func (s *Service) postShell(c echo.Context) error {
 // shellListReply is the reply of GET /session/:sid/shell and GET /shell.
 type shellListReply struct {
 	Shells []registry.Info `json:"shells"`
+	Next   string          `json:"next,omitempty"`
 }
 
 func (s *Service) getShells(c echo.Context) error {
@@ -80,8 +82,20 @@ func (s *Service) getShells(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := shellListReply{Shells: []registry.Info{}}
-	for _, sh := range s.Shells.List(session) {
+	after, limit, err := httpapi.PageOf(c)
+	if err != nil {
+		return err
+	}
+	id := func(sh *registry.Shell) string { return sh.ID }
+	if session == "" { // ids are unique within a session
+		id = func(sh *registry.Shell) string { return sh.Session + "/" + sh.ID }
+	}
+	list, next, ok := httpapi.PartOf(s.Shells.List(session), after, limit, id)
+	if !ok {
+		return fmt.Errorf("%w: after %q; begin without it", registry.ErrNotFound, after)
+	}
+	reply := shellListReply{Shells: []registry.Info{}, Next: next}
+	for _, sh := range list {
 		reply.Shells = append(reply.Shells, sh.Info())
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, reply)

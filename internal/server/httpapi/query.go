@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
@@ -29,6 +30,32 @@ func NumberOf(c echo.Context, name string, low, high, otherwise int64) (int64, e
 		return 0, BadRequest("%s %q: %d to %d are allowed", name, Clip(q), low, high)
 	}
 	return n, nil
+}
+
+// MaxPage bounds what a client may ask for with `limit`.
+const MaxPage = 1000
+
+// PageOf is which part of a list is asked for: at most limit, 0 is all, behind the one with the id after, "" is the
+// first.
+func PageOf(c echo.Context) (after string, limit int, err error) {
+	n, err := NumberOf(c, "limit", 1, MaxPage, 0)
+	return c.QueryParam("after"), int(n), err
+}
+
+// PartOf is that part of a list, and the after of the next one, "" at the end. ok is false when the list has no such
+// id.
+func PartOf[T any](list []T, after string, limit int, id func(T) string) (part []T, next string, ok bool) {
+	if after != "" {
+		i := slices.IndexFunc(list, func(v T) bool { return id(v) == after })
+		if i < 0 {
+			return nil, "", false
+		}
+		list = list[i+1:]
+	}
+	if limit > 0 && limit < len(list) {
+		return list[:limit], id(list[limit-1]), true
+	}
+	return list, "", true
 }
 
 // OrNone is a list that is [] in JSON when it is empty.

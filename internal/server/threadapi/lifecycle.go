@@ -130,6 +130,7 @@ func (s *Service) patchThreadPolicy(c echo.Context) error {
 // threadTerminalsReply is the reply of GET …/terminals.
 type threadTerminalsReply struct {
 	Terminals []thread.TerminalReply `json:"terminals"`
+	Next      string                 `json:"next,omitempty"`
 }
 
 func (s *Service) getThreadTerminals(c echo.Context) error {
@@ -137,14 +138,18 @@ func (s *Service) getThreadTerminals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Threads.ThreadTerminals(c.Request().Context(), id)
+	after, limit, err := httpapi.PageOf(c)
+	if err != nil {
+		return err
+	}
+	list, next, err := s.Threads.ThreadTerminals(c.Request().Context(), id, after, limit)
 	if err != nil {
 		return err
 	}
 	if err := hideTerminals(c, list); err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, threadTerminalsReply{httpapi.OrNone(list)})
+	return httpapi.WriteJSON(c, http.StatusOK, threadTerminalsReply{httpapi.OrNone(list), next})
 }
 
 func (s *Service) postTerminalActivate(c echo.Context) error {

@@ -46,10 +46,11 @@ func (s *Service) layerRoutes() []httpapi.Route {
 		httpapi.Get("/api/threads/:id/lease", s.getThreadLease, "where the active terminal runs").
 			Doc("getThreadLease", "threads", "Where the active terminal runs").
 			Gives("Lease NoThread NoCompute"),
-		httpapi.Get("/api/threads/:id/terminals", s.getThreadTerminals, "all terminals of a thread").
+		httpapi.Get("/api/threads/:id/terminals", s.getThreadTerminals,
+			"the terminals of a thread, oldest first; ?after=&limit=").
 			Doc("listThreadTerminals", "threads", "All terminals").
-			Params("secrets").
-			Gives("ThreadTerminals NoThread NoCompute"),
+			Params("secrets listAfter listLimit").
+			Gives("ThreadTerminals Invalid NoThread NoCompute"),
 		httpapi.Get("/api/threads/:id/commands", s.getThreadCommands,
 			"the commands of a thread, newest last; ?terminal=&limit=&before=").
 			Doc("listThreadCommands", "threads", "The commands of all terminals").

@@ -31,7 +31,7 @@ func Sweep(ctx context.Context, dir string, keeper int) error {
 		killed := false
 		if err == nil && (sig == unix.SIGKILL || len(victims) == 0) {
 			limit, cancel := context.WithTimeout(whole, proc.KillGrace)
-			killed, err = proc.KillTagged(limit, proc.TagOf(dir), keeper)
+			killed, err = proc.KillTagged(limit, keeper, proc.TagOf(dir))
 			cancel()
 		}
 		if err != nil {
@@ -72,29 +72,32 @@ const sweepPause = 200 * time.Millisecond
 // files as a standard file, and what descends from these. The keeper is none of them, although it has the mark while it
 // starts one, and all terminals descend from it.
 func Belonging(dir string, keeper int) ([]proc.Process, error) {
-	list, err := proc.List()
-	if err != nil {
-		return nil, err
-	}
-	known, sessions := map[int]bool{}, Sessions(dir)
-	for _, p := range list {
-		if !p.Ended && p.PID != os.Getpid() && p.PID != keeper && (sessions[p.Session] || Tagged(dir, p.PID) ||
-			HasFileIn(p.PID, dir)) {
-			known[p.PID] = true
+	sessions, tag := Sessions(dir), proc.TagOf(dir)
+	list, err := proc.Select(func(all []proc.Process) []proc.Process {
+		found := map[int]bool{}
+		all = slices.DeleteFunc(all, func(p proc.Process) bool { return p.PID == os.Getpid() || p.PID == keeper })
+		byParent := map[int][]int{}
+		for _, p := range all {
+			byParent[p.Parent] = append(byParent[p.Parent], p.PID)
 		}
-	}
-	for range list {
-		before := len(known)
-		for _, p := range list {
-			if known[p.Parent] && !p.Ended && p.PID != os.Getpid() && p.PID != keeper {
-				known[p.PID] = true
+		var add func(pid int)
+		add = func(pid int) {
+			if !found[pid] {
+				found[pid] = true
+				for _, child := range byParent[pid] {
+					add(child)
+				}
 			}
 		}
-		if len(known) == before {
-			break
+		for _, p := range all {
+			if !found[p.PID] && !p.Ended && (sessions[p.Session] || p.Tag() == tag || p.Shell() == dir ||
+				HasFileIn(p, dir)) {
+				add(p.PID)
+			}
 		}
-	}
-	return slices.DeleteFunc(list, func(p proc.Process) bool { return !known[p.PID] }), nil
+		return slices.DeleteFunc(all, func(p proc.Process) bool { return !found[p.PID] })
+	})
+	return living(list), err
 }
 
 // SessionOf is the session in the name of a marker.

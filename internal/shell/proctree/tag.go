@@ -1,10 +1,7 @@
 package proctree
 
 import (
-	"bytes"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/evertty/evertty/internal/proc"
@@ -12,7 +9,7 @@ import (
 
 // TagVariable is the environment variable with the directory of the shell that started a process: for people who look,
 // and where a number tag cannot be given. It is no part of a shell's state.
-const TagVariable = "EVERTTY_SHELL"
+const TagVariable = proc.ShellVariable
 
 // Tag makes what a plan starts, and all that this starts, processes of the shell of a directory: see Tagged.
 func Tag(p *proc.Plan, dir string) {
@@ -24,18 +21,5 @@ func Tag(p *proc.Plan, dir string) {
 // Tagged reports whether a process was started by the shell of a directory or by what that has started: by its number
 // tag (see [proc.Tag]), the same for every server and every process of the shell, or by its environment.
 func Tagged(dir string, pid int) bool {
-	if proc.Tag(pid) == proc.TagOf(dir) {
-		return true
-	}
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil || !strings.Contains(string(env), TagVariable) {
-		return false
-	}
-	want := []byte(TagVariable + "=" + dir)
-	for pair := range bytes.SplitSeq(env, []byte{0}) {
-		if bytes.Equal(pair, want) {
-			return true
-		}
-	}
-	return false
+	return proc.Tag(pid) == proc.TagOf(dir) || proc.ShellOf(pid) == dir
 }

@@ -49,11 +49,10 @@ func ParseStarts(text string) Starts {
 // descendants; and other processes with a standard file in dir ("" is none). It includes ended descendants that were
 // not reaped, and never this process.
 func Members(root proc.Process, dir string, except Starts) []proc.Process {
-	list, err := proc.List()
-	if err != nil {
-		return nil
-	}
-	return members(list, []proc.Process{root}, dir, except)
+	list, _ := proc.Select(func(all []proc.Process) []proc.Process {
+		return members(all, []proc.Process{root}, dir, except)
+	})
+	return list
 }
 
 func members(list, roots []proc.Process, dir string, except Starts) []proc.Process {
@@ -77,8 +76,23 @@ func members(list, roots []proc.Process, dir string, except Starts) []proc.Proce
 			}
 		}
 	}
+	if dir == "" {
+		return found
+	}
+	own := uint64(0)
+	if len(roots) > 0 && roots[0].PID > 0 {
+		own = roots[0].Tag()
+	}
 	for _, p := range list {
-		if !seen[p.PID] && !p.Ended && dir != "" && HasFileIn(p.PID, dir) {
+		// A shell moves its standard files from command to command.
+		if seen[p.PID] || p.Ended {
+			continue
+		}
+		files := p.Files
+		if own == 0 || p.Tag() == own {
+			files = func() []string { return proc.FilesOf(p.PID) }
+		}
+		if isIn(dir, files()) {
 			found = append(found, p)
 		}
 	}
@@ -91,7 +105,7 @@ func LivingTree(root proc.Process, dir string) []proc.Process {
 	if root.PID > 0 && root.Alive() {
 		list = slices.Insert(list, 0, root)
 	}
-	return slices.DeleteFunc(list, func(p proc.Process) bool { return p.Ended })
+	return living(list)
 }
 
 // killRounds is how often KillAll looks for new processes: no program forks faster than that for long.
@@ -119,29 +133,28 @@ func KillAll(ctx context.Context, victims []proc.Process, dir string, limit time
 
 // Successors are the living processes of a list, their descendants, and processes with a standard file in dir.
 func Successors(parents []proc.Process, dir string) []proc.Process {
-	list, err := proc.List()
-	if err != nil {
-		return nil
-	}
-	known := map[int]bool{}
-	for _, p := range append(members(list, parents, dir, nil), parents...) {
-		known[p.PID] = p.PID > 0 && p.PID != os.Getpid()
-	}
-	return slices.DeleteFunc(list, func(p proc.Process) bool { return p.Ended || !known[p.PID] })
+	list, _ := proc.Select(func(all []proc.Process) []proc.Process {
+		known := map[int]bool{}
+		for _, p := range append(members(all, parents, dir, nil), parents...) {
+			known[p.PID] = p.PID > 0 && p.PID != os.Getpid()
+		}
+		return slices.DeleteFunc(all, func(p proc.Process) bool { return !known[p.PID] })
+	})
+	return living(list)
+}
+
+func living(list []proc.Process) []proc.Process {
+	return slices.DeleteFunc(list, func(p proc.Process) bool { return p.Ended })
 }
 
 // HasFileIn reports whether a process has a standard file in a directory.
-func HasFileIn(pid int, dir string) bool {
-	for fd := range 3 {
-		target, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(fd))
-		if err != nil {
-			return false
-		}
-		if strings.HasPrefix(target, dir+string(filepath.Separator)) {
-			return true
-		}
-	}
-	return false
+func HasFileIn(p proc.Process, dir string) bool { return isIn(dir, p.Files()) }
+
+// isIn reports whether one of files is in a directory.
+func isIn(dir string, files []string) bool {
+	return slices.ContainsFunc(files, func(name string) bool {
+		return strings.HasPrefix(name, dir+string(filepath.Separator))
+	})
 }
 
 // Children are the processes that a process has started and that run.

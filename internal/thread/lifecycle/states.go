@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -159,6 +160,23 @@ func (m *Manager) Terminals(threadID string) (list []thread.Terminal, err error)
 	})
 }
 
+// TerminalPart is those of Terminals behind the one with the id after, from the first for "", at most limit. Errors:
+// ErrNotFound, also when after is no terminal of the thread.
+func (m *Manager) TerminalPart(threadID, after string, limit int) (list []thread.Terminal, err error) {
+	return list, m.view(func(tx thread.Tx) error {
+		if _, err := tx.Thread(threadID); err != nil {
+			return err
+		}
+		if after != "" {
+			if t, err := tx.Terminal(after); err != nil || t.Thread != threadID {
+				return errors.Join(err, fmt.Errorf("terminal %s of thread %s: %w", after, threadID, thread.ErrNotFound))
+			}
+		}
+		list, err = tx.TerminalPart(threadID, after, limit)
+		return err
+	})
+}
+
 // Describe keeps what lists tell of a terminal beside its state. Errors: ErrNotFound, ErrConflict
 // (the name), ErrInvalid.
 func (m *Manager) Describe(terminal, name, title string, cols, rows int) error {
@@ -237,7 +255,7 @@ func (c *change) unsetActive(t thread.Terminal) error {
 	if err != nil || th.Active != t.ID && th.Default != t.ID {
 		return err
 	}
-	list, err := c.Terminals(t.Thread)
+	list, err := c.TerminalPart(t.Thread, "", 2) // t and another one
 	if err != nil {
 		return err
 	}

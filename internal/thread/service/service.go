@@ -197,16 +197,28 @@ func (d *Service) current(ctx context.Context, thread string) error {
 	}
 	limit, cancel := context.WithTimeout(ctx, currentPatience)
 	defer cancel()
-	if thread != "" && !d.pauses.isFrozen(thread) { // what stands still changes nothing
-		for _, s := range d.shells.List(thread) {
-			_ = s.Settled(limit) // what hangs is told as it was
-		}
-		for _, t := range d.terminals.Running(thread) {
-			d.noteCwd(t, t.RefreshCwd())
-		}
+	if thread != "" {
+		d.refresh(limit, thread, func(string) bool { return true })
 	}
 	_ = d.flush(limit)
 	return ctx.Err()
+}
+
+// refresh notes the directories of those terminals and shells of a thread whose ids are wanted.
+func (d *Service) refresh(ctx context.Context, thread string, wanted func(id string) bool) {
+	if d.pauses.isFrozen(thread) {
+		return // what stands still changes nothing
+	}
+	for _, s := range d.shells.List(thread) {
+		if wanted(s.Key) {
+			_ = s.Settled(ctx) // what hangs is told as it was
+		}
+	}
+	for _, t := range d.terminals.Running(thread) {
+		if wanted(t.ID) {
+			d.noteCwd(t, t.RefreshCwd())
+		}
+	}
 }
 
 func isMissing(err error) bool { return errors.Is(err, thread.ErrNotFound) }

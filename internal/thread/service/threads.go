@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/internal/shell/registry"
@@ -170,21 +171,53 @@ func (d *Service) ThreadSessions(id string) ([]thread.Session, error) {
 	return d.Manager.Sessions(id)
 }
 
-// ThreadTerminals are the terminals of a thread, the oldest first. Errors: thread.ErrNotFound.
-func (d *Service) ThreadTerminals(ctx context.Context, id string) ([]thread.TerminalReply, error) {
-	if err := d.current(ctx, id); err != nil {
-		return nil, err
+// ThreadTerminals are the terminals of a thread behind the one with the id after, from the oldest for "", at most
+// limit; 0 is all. next is the after of the next part, "" at the end. A part costs what it has. Errors:
+// thread.ErrNotFound.
+func (d *Service) ThreadTerminals(ctx context.Context, id, after string, limit int) (replies []thread.TerminalReply,
+	next string, err error) {
+	rows := math.MaxInt32
+	if limit > 0 {
+		rows = limit + 1
+		err = d.refreshPart(ctx, id, after, rows)
+	} else {
+		err = d.current(ctx, id)
+	}
+	if err != nil {
+		return nil, "", err
 	}
 	th, err := d.Manager.Thread(id)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	list, err := d.Manager.Terminals(id)
-	replies := make([]thread.TerminalReply, 0, len(list))
+	list, err := d.Manager.TerminalPart(id, after, rows)
+	if limit > 0 && len(list) > limit {
+		list, next = list[:limit], list[limit-1].ID
+	}
+	replies = make([]thread.TerminalReply, 0, len(list))
 	for _, t := range list {
 		replies = append(replies, thread.Layers{Thread: th, Terminal: t}.TerminalReply())
 	}
-	return replies, err
+	return replies, next, err
+}
+
+// refreshPart is current for a part of the terminals of a thread.
+func (d *Service) refreshPart(ctx context.Context, id, after string, limit int) error {
+	if err := d.current(ctx, ""); err != nil {
+		return err
+	}
+	list, err := d.Manager.TerminalPart(id, after, limit)
+	if err != nil {
+		return err
+	}
+	wanted := make(map[string]bool, len(list))
+	for _, t := range list {
+		wanted[t.ID] = true
+	}
+	patience, cancel := context.WithTimeout(ctx, currentPatience)
+	defer cancel()
+	d.refresh(patience, id, func(id string) bool { return wanted[id] })
+	return d.current(ctx, "")
 }
 
 // ActivateTerminal makes a terminal the one that is meant when none is named. Errors:

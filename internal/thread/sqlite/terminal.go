@@ -25,6 +25,12 @@ func (r *rows) Terminals(thread string) ([]thread.Terminal, error) {
 		`SELECT `+terminalColumns+` FROM terminals WHERE thread_id = ? ORDER BY seq`, thread)
 }
 
+func (r *rows) TerminalPart(threadID, after string, limit int) ([]thread.Terminal, error) {
+	return all(r, "terminals of thread "+threadID, scanTerminal, `SELECT `+terminalColumns+` FROM terminals
+		WHERE thread_id = ?1 AND (?2 = '' OR seq > (SELECT seq FROM terminals WHERE id = ?2)) ORDER BY seq LIMIT ?3`,
+		threadID, after, limit)
+}
+
 func (r *rows) PutTerminal(t thread.Terminal) error {
 	cmd := t.Cmd
 	if cmd == nil {

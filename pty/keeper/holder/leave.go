@@ -2,7 +2,9 @@ package holder
 
 import (
 	"context"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/evertty/evertty/internal/proc"
@@ -33,9 +35,9 @@ func (k *keeper) endPrograms() {
 		if err := proc.KillTrees(context.Background(), trees); err != nil {
 			k.log.Error("programs are left", "err", err)
 		}
-		for tag := range tags {
+		if len(tags) > 0 {
 			ctx, cancel := context.WithTimeout(context.Background(), proc.KillGrace)
-			if _, err := proc.KillTagged(ctx, tag, 0); err != nil {
+			if _, err := proc.KillTagged(ctx, 0, slices.Collect(maps.Keys(tags))...); err != nil {
 				k.log.Error("programs of a shell are left", "err", err)
 			}
 			cancel()

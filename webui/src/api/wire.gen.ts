@@ -2104,6 +2104,8 @@ export interface ShellInfo {
 export interface ShellList {
   /** The shells. */
   shells: ShellInfo[];
+  /** `after` of the next part, with limit; absent at the end. In the list of all sessions it is SESSION/ID. */
+  next?: string;
 }
 
 /** A shell of a session. */
@@ -2551,6 +2553,8 @@ export interface TerminalList {
   ptys: string[];
   /** The terminals, in the same order. */
   items: Terminal[];
+  /** `after` of the next part, with limit; absent at the end. */
+  next?: string;
 }
 
 /** Has what to type: exactly one of the two fields. The whole body may have 1 MiB. */
@@ -2895,6 +2899,8 @@ export interface RolledBack {
 export interface ThreadTerminals {
   /** The oldest first. */
   terminals: ThreadTerminal[];
+  /** `after` of the next part, with limit; absent at the end. */
+  next?: string;
 }
 
 /** Has the versions of a terminal's state. */
