@@ -34,8 +34,8 @@ func (m *Registry) maintain() {
 	}
 }
 
-// maintain syncs the journal, notes a change of the program's directory, and writes a snapshot
-// when much output follows the last one.
+// maintain syncs the journal, writes a snapshot when much output follows the last one, and notes
+// the program's directory: at activity, and once more an interval later.
 func (t *Terminal) maintain() {
 	t.retry()
 	if t.process == nil || !t.Running() {
@@ -48,17 +48,27 @@ func (t *Terminal) maintain() {
 		t.worked(journalFailure) // the snapshot has what the journal lacks
 	}
 	t.mu.Lock()
-	tail, was := t.journal.End()-min(t.savedSeq, t.journal.End()), t.cwd.dir
+	tail := t.journal.End() - min(t.savedSeq, t.journal.End())
 	t.mu.Unlock()
-	switch {
-	case tail > maxTail, tail > quietTail && !restless:
+	if tail > maxTail || tail > quietTail && !restless {
 		t.checkpoint()
-	case restless && t.RefreshCwd() != was:
+	}
+	if restless || t.cwdLate { // a program may move after its last output
+		t.noteCwd()
+	}
+	t.cwdLate = restless
+}
+
+// noteCwd reads the directory and notes it where it is not known yet.
+func (t *Terminal) noteCwd() {
+	dir := t.RefreshCwd()
+	t.mu.Lock()
+	saved := t.cwdSaved
+	t.mu.Unlock()
+	if dir != saved {
 		t.saveRecord()
 	}
-	if restless {
-		t.registry.hooks.Moved(t, t.Cwd())
-	}
+	t.registry.hooks.Moved(t, dir)
 }
 
 // retry retries failed writes.

@@ -83,6 +83,9 @@ func (t *Terminal) saveRecord() {
 		return
 	}
 	t.worked(recordFailure)
+	t.mu.Lock()
+	t.cwdSaved = r.Cwd
+	t.mu.Unlock()
 	if r.State != StateRunning && t.process != nil {
 		t.registry.cfg.Keeper.Release(t.KeeperID())
 	}

@@ -127,6 +127,7 @@ type Registry struct {
 	life    *lifetime.Lifetime
 	ctx     context.Context // of life
 	large   *stream.Large
+	names   hostnames // of this machine
 	changes notify.Notifier
 
 	mu       sync.Mutex
@@ -141,7 +142,8 @@ type Registry struct {
 // New returns a Registry without terminals; Recover adds those of the store.
 func New(cfg Config) *Registry {
 	return &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
-		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}}
+		names: readHostnames("/etc/hosts"),
+		byID:  map[string]*Terminal{}, starting: map[*Terminal]struct{}{}}
 }
 
 // Run starts the goroutines that maintain the terminals until the lifetime ends.
