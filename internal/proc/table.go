@@ -133,7 +133,7 @@ func (t *table) findTags() map[int]uint64 {
 	found := map[int]uint64{}
 	for pid, p := range t.byPID {
 		tag := Tag(pid)
-		if !isTag(tag) {
+		if !IsTag(tag) {
 			continue
 		}
 		if now, ok := Find(pid); ok && now.is(p) {

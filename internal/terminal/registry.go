@@ -63,6 +63,9 @@ var (
 type Hooks struct {
 	// NewData returns the Data of a new terminal, before that is published.
 	NewData func(*Terminal) any
+	// Enter comes before a terminal of a session is started, and leave when it is published or has
+	// failed. An error refuses the start: the session is being deleted.
+	Enter func(session string) (leave func(), err error)
 	// Provider names the provider that terminals of a session run at, "" for this machine.
 	Provider func(session string) (string, error)
 	// Program is the process that the keeper starts for a terminal at a provider.
@@ -94,6 +97,8 @@ type Config struct {
 	// Memory bounds the state of one terminal in bytes, see vt.Config.
 	Memory int
 	Store  *datadir.Store
+	// Identity is the data directory's, see datadir.Identify.
+	Identity string
 	// Keeper holds the processes.
 	Keeper *keeper.Client
 	// Descriptors limits the file descriptors in use; a new terminal takes some.

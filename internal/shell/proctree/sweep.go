@@ -31,7 +31,7 @@ func Sweep(ctx context.Context, dir string, keeper int) error {
 		killed := false
 		if err == nil && (sig == unix.SIGKILL || len(victims) == 0) {
 			limit, cancel := context.WithTimeout(whole, proc.KillGrace)
-			killed, err = proc.KillTagged(limit, proc.TagOf(dir), keeper)
+			killed, err = proc.KillTagged(limit, tagOf(dir), keeper)
 			cancel()
 		}
 		if err != nil {
@@ -76,9 +76,9 @@ func Belonging(dir string, keeper int) ([]proc.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, sessions := map[int]bool{}, Sessions(dir)
+	known, sessions, tag := map[int]bool{}, Sessions(dir), tagOf(dir)
 	for _, p := range list {
-		if !p.Ended && p.PID != os.Getpid() && p.PID != keeper && (sessions[p.Session] || Tagged(dir, p.PID) ||
+		if !p.Ended && p.PID != os.Getpid() && p.PID != keeper && (sessions[p.Session] || tagged(dir, tag, p.PID) ||
 			HasFileIn(p.PID, dir)) {
 			known[p.PID] = true
 		}

@@ -2,12 +2,15 @@ package proctree
 
 import (
 	"bytes"
+	"crypto/rand"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/evertty/evertty/internal/proc"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
 // TagVariable is the environment variable with the directory of the shell that started a process: for people who look,
@@ -18,14 +21,33 @@ const TagVariable = "EVERTTY_SHELL"
 func Tag(p *proc.Plan, dir string) {
 	tagged := func(pair string) bool { return strings.HasPrefix(pair, TagVariable+"=") }
 	p.Env = append(slices.DeleteFunc(slices.Clone(p.Env), tagged), TagVariable+"="+dir)
-	p.Tag = proc.TagOf(dir)
+	p.Tag = tagOf(dir)
+}
+
+// maxTag bounds the file of a tag, in bytes.
+const maxTag = 64
+
+// NewTag gives the shell of a new directory a tag that no copy of the directory has for long.
+func NewTag(dir string) error {
+	return shelldir.WriteFile(filepath.Join(dir, shelldir.TagFile), []byte(rand.Text()))
+}
+
+// tagOf is the number tag of a shell (see [proc.Tag]).
+func tagOf(dir string) uint64 {
+	text, err := os.ReadFile(filepath.Join(dir, shelldir.TagFile))
+	if err != nil || len(text) == 0 || len(text) > maxTag {
+		return proc.TagOf(dir) // a shell of an older release
+	}
+	return proc.TagOf("shell " + string(text))
 }
 
 // Tagged reports whether a process was started by the shell of a directory or by what that has started: by its number
-// tag (see [proc.Tag]), the same for every server and every process of the shell, or by its environment.
-func Tagged(dir string, pid int) bool {
-	if proc.Tag(pid) == proc.TagOf(dir) {
-		return true
+// tag, the same for every server and every process of the shell, or without any by its environment.
+func Tagged(dir string, pid int) bool { return tagged(dir, tagOf(dir), pid) }
+
+func tagged(dir string, tag uint64, pid int) bool {
+	if found := proc.Tag(pid); proc.IsTag(found) {
+		return found == tag
 	}
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil || !strings.Contains(string(env), TagVariable) {
