@@ -18,7 +18,7 @@ type doors struct {
 type door struct {
 	inside int
 	closed chan struct{} // closed when the deletion is over; nil while the door is open
-	empty  chan struct{} // closed when nobody is inside a closed door any more
+	empty  chan struct{} // closed when nobody is inside a closed door any more, nil after that
 }
 
 // enter begins something that makes a part of a thread; leave ends it. Errors: thread.ErrDeleting.
@@ -46,10 +46,11 @@ func (d *doors) close(ctx context.Context, id string) (open func(), err error) {
 		o := d.get(id)
 		other := o.closed
 		if other == nil {
-			o.closed, o.empty = make(chan struct{}), make(chan struct{})
+			empty := make(chan struct{})
+			o.closed, o.empty = make(chan struct{}), empty
 			d.settle(id, o)
 			d.mu.Unlock()
-			return d.awaitEmpty(ctx, id, o)
+			return d.awaitEmpty(ctx, id, o, empty)
 		}
 		d.mu.Unlock()
 		select {
@@ -60,7 +61,8 @@ func (d *doors) close(ctx context.Context, id string) (open func(), err error) {
 	}
 }
 
-func (d *doors) awaitEmpty(ctx context.Context, id string, o *door) (open func(), err error) {
+func (d *doors) awaitEmpty(ctx context.Context, id string, o *door, empty <-chan struct{}) (open func(),
+	err error) {
 	open = func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -69,7 +71,7 @@ func (d *doors) awaitEmpty(ctx context.Context, id string, o *door) (open func()
 		d.settle(id, o)
 	}
 	select {
-	case <-o.empty:
+	case <-empty:
 		return open, nil
 	case <-ctx.Done():
 		open()
