@@ -45,6 +45,9 @@ func (s *server) independent(path, lastID string) (found <-chan foundEvent, comm
 		defer close(done)
 		defer close(all)
 		_ = c.SubscribeRawWithContext(ctx, func(m *r3labs.Event) { // its error is the end of the stream
+			if len(m.Data) == 0 {
+				return // a comment: this client tells of it
+			}
 			e := foundEvent{id: string(m.ID), kind: string(m.Event)}
 			if err := json.Unmarshal(m.Data, &e.data); err != nil {
 				s.t.Errorf("%s: %v", e.kind, err)
