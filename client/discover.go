@@ -21,9 +21,12 @@ type Place struct {
 	URL       string `json:"url"`
 	PID       int    `json:"pid"`
 	TokenFile string `json:"token_file"` // "" when the server asks for no token
+	// Directory is the DirectoryID of the data directory, "" when it is not known.
+	Directory string `json:"directory,omitempty"`
 }
 
-// Find reads dataDir/server.json. Its absence matches ErrNoServer.
+// Find reads dataDir/server.json. Its absence matches ErrNoServer, and so does a file that was
+// copied: it names the server of another directory.
 func Find(dataDir string) (Place, error) {
 	var p Place
 	name := filepath.Join(dataDir, serverFile)
@@ -36,6 +39,10 @@ func Find(dataDir string) (Place, error) {
 	}
 	if err := json.Unmarshal(b, &p); err != nil {
 		return p, fmt.Errorf("client: %s: %w", name, err)
+	}
+	if here := DirectoryID(dataDir); here != "" && p.Directory != "" && here != p.Directory {
+		return p, fmt.Errorf("%w: %s names the server of the directory that this one is a copy of (start one with: "+
+			"evertty serve)", ErrNoServer, name)
 	}
 	if p.TokenFile != "" && !filepath.IsAbs(p.TokenFile) {
 		p.TokenFile = filepath.Join(dataDir, p.TokenFile)

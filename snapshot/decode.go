@@ -173,6 +173,8 @@ func (d *decoder) content(tag byte) (err error) {
 		f.Icon, err = d.text(vt.MaxString)
 	case tagCwd:
 		f.Cwd, err = d.text(vt.MaxString)
+	case tagCwdHost:
+		f.CwdHost, err = d.text(vt.MaxString)
 	case tagPending:
 		var s string
 		s, err = d.text(vt.MaxPending)

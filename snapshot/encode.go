@@ -82,7 +82,8 @@ func (e *encoder) small(f *vt.Frame) {
 	for _, t := range [...]struct {
 		tag  byte
 		text string
-	}{{tagTitle, f.Title}, {tagIcon, f.Icon}, {tagCwd, f.Cwd}, {tagPending, string(f.Pending)}} {
+	}{{tagTitle, f.Title}, {tagIcon, f.Icon}, {tagCwd, f.Cwd}, {tagCwdHost, f.CwdHost},
+		{tagPending, string(f.Pending)}} {
 		if t.text != "" {
 			e.record(t.tag, func() { e.str(t.text) })
 		}

@@ -54,6 +54,7 @@ import (
 //	               as in SavedCursor.Lining, when one is not 0
 //	18   dropped   empty, present when Frame.LastDropped
 //	19   open      as in Frame.Open: bits (1: above), rows (2 each; with bit 15 of the main screen below)
+//	20   cwd host  UTF-8, the host of the cwd, when it named one
 //
 //	screen  x, y (2 each), flags (1: pending wrap, saved, saved pending wrap,
 //	        saved origin, own tab stops, beyond, saved beyond), top, bottom, saved x, saved y (2
@@ -99,6 +100,7 @@ const (
 	tagLinings
 	tagDropped
 	tagOpen
+	tagCwdHost
 )
 
 // rowBelow in a row of tagOpen means one of the main screen while the alternate one is shown. No screen has so many

@@ -43,7 +43,8 @@ func normalize(f *vt.Frame) *vt.Frame {
 	if !utf8.ValidRune(f.LastChar) || unprintable(f.LastChar) {
 		g.LastChar = 0
 	}
-	g.Title, g.Icon, g.Cwd = plainString(f.Title), plainString(f.Icon), plainString(f.Cwd)
+	g.Title, g.Icon = plainString(f.Title), plainString(f.Icon)
+	g.CwdHost, g.Cwd = plainHost(f.CwdHost), plainString(f.Cwd)
 	g.Palette, g.OtherColors = normalizePalette(f.Palette), normalizePalette(f.OtherColors)
 	g.Foreground, g.Background, g.CursorColor = direct(f.Foreground), direct(f.Background), direct(f.CursorColor)
 	g.Pending = openTail(f.Pending)
@@ -185,6 +186,12 @@ func direct(c vt.Color) vt.Color {
 		return c
 	}
 	return 0
+}
+
+// plainHost is plainString of a host, which ends where a path begins.
+func plainHost(s string) string {
+	host, _, _ := strings.Cut(plainString(s), "/")
+	return host
 }
 
 // plainString cuts s to vt.MaxString bytes and drops control characters and

@@ -185,6 +185,7 @@ func (p *painter) titles(f *vt.Frame) {
 	}
 	if f.Cwd != "" {
 		p.add("\x1b]7;file://")
+		p.add(f.CwdHost)
 		p.path(f.Cwd)
 		p.add("\x1b\\")
 	}

@@ -221,6 +221,7 @@ func (d *findings) names(want, got *vt.Frame) {
 	differ(d, "title", want.Title, got.Title)
 	differ(d, "icon name", want.Icon, got.Icon)
 	differ(d, "directory", want.Cwd, got.Cwd)
+	differ(d, "host of the directory", want.CwdHost, got.CwdHost)
 	differ(d, "foreground", want.Foreground, got.Foreground)
 	differ(d, "background", want.Background, got.Background)
 	differ(d, "cursor colour", want.CursorColor, got.CursorColor)

@@ -136,12 +136,13 @@ func TestVerifyNames(t *testing.T) {
 		`width table: want 11, got 15-graphemes`: func(f *vt.Frame) {
 			f.Unicode = vt.Unicode15Graphemes
 		},
-		`title: want "title", got "other"`: func(f *vt.Frame) { f.Title = "other" },
-		`icon name: want "", got "i"`:      func(f *vt.Frame) { f.Icon = "i" },
-		`directory: want "", got "/"`:      func(f *vt.Frame) { f.Cwd = "/" },
-		`foreground: want 0, got `:         func(f *vt.Frame) { f.Foreground = vt.RGBColor(0, 0, 1) },
-		`background: want 0, got `:         func(f *vt.Frame) { f.Background = vt.RGBColor(0, 0, 1) },
-		`cursor colour: want 0, got `:      func(f *vt.Frame) { f.CursorColor = vt.RGBColor(0, 0, 1) },
+		`title: want "title", got "other"`:        func(f *vt.Frame) { f.Title = "other" },
+		`icon name: want "", got "i"`:             func(f *vt.Frame) { f.Icon = "i" },
+		`host of the directory: want "", got "h"`: func(f *vt.Frame) { f.CwdHost = "h" },
+		`directory: want "", got "/"`:             func(f *vt.Frame) { f.Cwd = "/" },
+		`foreground: want 0, got `:                func(f *vt.Frame) { f.Foreground = vt.RGBColor(0, 0, 1) },
+		`background: want 0, got `:                func(f *vt.Frame) { f.Background = vt.RGBColor(0, 0, 1) },
+		`cursor colour: want 0, got `:             func(f *vt.Frame) { f.CursorColor = vt.RGBColor(0, 0, 1) },
 		`palette: want map[], got map[7:`: func(f *vt.Frame) {
 			f.Palette = map[uint8]vt.Color{7: vt.RGBColor(0, 0,
 				1)}

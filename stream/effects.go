@@ -25,7 +25,10 @@ func (h *Hub) listen() {
 			h.facts.Title = clip(t, maxTitle)
 			h.change().Title = &h.facts.Title
 		},
-		Cwd: func(p string) {
+		Cwd: func(host, p string) {
+			if !h.ownHost(host) {
+				return
+			}
 			h.facts.Cwd = clip(p, maxTitle)
 			h.change().Cwd = &h.facts.Cwd
 		},

@@ -54,6 +54,7 @@ type Hub struct {
 	journal *journal.Journal
 	large   *Large
 	fresh   func(cols, rows int) vt.Engine // an engine without history and effects
+	ownHost func(host string) bool
 
 	mu      sync.Mutex
 	engine  vt.Engine // nil once finished
@@ -92,7 +93,7 @@ type Hub struct {
 // Facts are what a hub knows of its terminal besides the screen.
 type Facts struct {
 	Title     string
-	Cwd       string // reported by the program (OSC 7), "" when never
+	Cwd       string // reported by the program (OSC 7) for its own machine, "" when never
 	Bells     uint64
 	Mark      vt.PromptMark // the last shell integration mark; Kind 0 when never
 	Output    time.Time
@@ -143,6 +144,10 @@ type Options struct {
 	// Journal is where the owner appends what it Writes, before it does. Viewers
 	// that come back are given what they missed from it; nil: they get a snapshot.
 	Journal *journal.Journal
+	// OwnHost reports whether a directory reported for this host (OSC 7) is one of the machine
+	// that the program runs on; others are no directory of the terminal. It is called with the
+	// hub's lock held and must return at once. nil: every host is.
+	OwnHost func(host string) bool
 	// Large bounds the large snapshots of all hubs of a server; nil: of this one.
 	Large *Large
 }
@@ -165,6 +170,9 @@ func newHub(o Options) *Hub {
 	if o.Policy == "" {
 		o.Policy = PolicyLatest
 	}
+	if o.OwnHost == nil {
+		o.OwnHost = func(string) bool { return true }
+	}
 	if o.Large == nil {
 		o.Large = NewLarge()
 	}
@@ -172,7 +180,7 @@ func newHub(o Options) *Hub {
 		return o.Engine(vt.Config{Cols: cols, Rows: rows, Unicode: o.Config.Unicode})
 	}
 	return &Hub{id: o.ID, observe: o.Observe, verify: newVerifier(o), journal: o.Journal, large: o.Large, fresh: fresh,
-		policy: o.Policy, watchers: map[chan struct{}]struct{}{}}
+		policy: o.Policy, ownHost: o.OwnHost, watchers: map[chan struct{}]struct{}{}}
 }
 
 // Write applies output of the program and returns the emulator's answers to

@@ -34,7 +34,10 @@ func Restore(o Options, f *vt.Frame, seq uint64) *Hub {
 func (h *Hub) begin(f *vt.Frame, seq uint64) {
 	h.seq = seq
 	h.cols, h.rows = f.Cols, f.Rows
-	h.facts.Title, h.facts.Cwd = f.Title, f.Cwd
+	h.facts.Title = f.Title
+	if h.ownHost(f.CwdHost) {
+		h.facts.Cwd = f.Cwd
+	}
 	// A change of size at seq itself may be one of the life before.
 	h.resizes = resizes{cols: f.Cols, rows: f.Rows, known: seq + 1}
 }

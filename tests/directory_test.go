@@ -7,8 +7,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/wire"
 )
 
 // printedDirs are the lines of a terminal's screen and history that are absolute paths.
@@ -186,4 +190,104 @@ func TestADirectoryThatHangs(t *testing.T) {
 	s.exit(other.ID)
 	s.post("/pty/"+made.ID+"/input", `{"data":"\u0004"}`).wants(200)
 	s.exit(made.ID)
+}
+
+// TestADirectoryOfAnotherHost: OSC 7 of a machine behind ssh is no directory of this one, whatever
+// reads it: info, restart, meta and the next server. A snapshot keeps the host (RFC 8089).
+func TestADirectoryOfAnotherHost(t *testing.T) {
+	t.Parallel()
+	self, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reports := []struct{ osc, cwd, snapshot string }{
+		{"7;file://other-host/usr", "/home", "file://other-host/usr"},
+		{"7;file://localhost/usr", "/usr", "file://localhost/usr"},
+		{"7;file:///usr/%6cib", "/usr/lib", "file:///usr/lib"},
+		{"7;file://" + strings.ToUpper(self) + "/usr", "/usr", "file://" + strings.ToUpper(self) + "/usr"},
+		{"7;file://127.0.0.1/usr", "/usr", "file://127.0.0.1/usr"},
+		{"7;kitty-shell-cwd://other-host/usr", "/home", "file://other-host/usr"},
+		{"7;kitty-shell-cwd://" + self + "/usr", "/usr", "file://" + self + "/usr"},
+		{"1337;CurrentDir=/usr", "/usr", "file:///usr"},
+		{"633;P;Cwd=/usr", "/usr", "file:///usr"},
+		{"9;9;/usr", "/usr", "file:///usr"},
+	}
+	for _, engine := range []string{"native", "vt10x"} {
+		t.Run(engine, func(t *testing.T) {
+			s := start(t, launch{listen: freePort(t), flags: []string{"--engine", engine}})
+			ids := make([]string, len(reports))
+			// A report that the process has not followed lasts as long as its server.
+			agree := func(when string, own bool) {
+				for i, r := range reports {
+					var shot struct{ Data string }
+					s.get("/pty/" + ids[i] + "/snapshot").wants(200).into(&shot)
+					_, said, _ := strings.Cut(shot.Data, "\x1b]7;")
+					said, _, _ = strings.Cut(said, "\x1b\\")
+					if cwd := s.info(ids[i]).Cwd; own && cwd != r.cwd || !own && cwd != "/home" || said != r.snapshot {
+						t.Errorf("%s, %s: in %q, want %q; the snapshot says %q, want %q", when, r.osc, cwd, r.cwd, said,
+							r.snapshot)
+					}
+				}
+			}
+			for i, r := range reports {
+				var made struct{ ID string }
+				s.post("/session/test/pty", fmt.Sprintf(`{"cmd":["bash","-c",%q],"cwd":"/home"}`,
+					fmt.Sprintf(`printf '\033]7;file:///home\a\033]%%s\a' '%s'; read x`, r.osc))).wants(201).into(&made)
+				ids[i] = made.ID
+				s.post("/pty/"+made.ID+"/wait", `{"for":"idle","idle_ms":100}`).wants(200)
+			}
+			agree("at once", true)
+			for i, r := range reports {
+				s.awaitRecord(ids[i], r.cwd)
+			}
+			s.kill()
+			s.again()
+			agree("after a restart of the server", false)
+			for i, r := range reports {
+				s.input(ids[i], "\n")
+				s.exit(ids[i])
+				if got := s.restart(ids[i]); got.Cwd != "/home" {
+					t.Errorf("%s: the next program started in %q", r.osc, got.Cwd)
+				}
+			}
+		})
+	}
+}
+
+// recordTime is how long a directory may take to the disk: it is 3 s on a machine that does nothing
+// else, and a snapshot every 60 s has it too.
+const recordTime = 20 * time.Second
+
+// awaitRecord waits until the record of a terminal on disk has a directory.
+func (s *server) awaitRecord(id, dir string) {
+	s.t.Helper()
+	if !polling.Until(recordTime, func() bool {
+		b, err := os.ReadFile(filepath.Join(s.how.dir, "terminals", id, "meta"))
+		return err == nil && strings.Contains(string(b), fmt.Sprintf(`"cwd":%q,"cols"`, dir))
+	}) {
+		s.t.Errorf("the record of %s does not have %s", id, dir)
+	}
+}
+
+// TestTheLastDirectoryIsOnDisk: a crash of the machine brings a shell back in the directory that it
+// went to last, with and without output after that.
+func TestTheLastDirectoryIsOnDisk(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{listen: freePort(t), errors: true})
+	typed := s.shell()
+	s.input(typed.ID, "cd /tmp\n")
+	silent := s.createWith(wire.CreateTerminal{Cwd: "/usr", Cmd: []string{"sh", "-c", "echo; cd /tmp; exec sleep 1000"}})
+	for _, id := range []string{typed.ID, silent.ID} {
+		s.awaitRecord(id, "/tmp")
+	}
+	keeper := s.keeperPID()
+	s.kill()
+	s.must(syscall.Kill(keeper, syscall.SIGKILL))
+	eventually(t, "nothing is left", func() bool { return len(marked(s.mark)) == 0 })
+	s.again()
+	for _, id := range []string{typed.ID, silent.ID} {
+		if i := s.restart(id); i.Cwd != "/tmp" {
+			t.Errorf("it starts again in %q", i.Cwd)
+		}
+	}
 }

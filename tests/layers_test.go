@@ -141,7 +141,7 @@ var homes = map[string][]string{
 	"github.com/hinshun/vt10x":           {"vt/vt10x"},
 	"github.com/gorilla/websocket": {"client", "internal/provider/daytona", "internal/server/viewer",
 		"tests/fakeprov"},
-	"github.com/r3labs/sse/v2": {"client"},
+	"github.com/r3labs/sse/v2": {}, // tests alone
 	"github.com/labstack/echo/v4": {"internal/server", "internal/server/auth", "internal/server/compat",
 		"internal/server/exec", "internal/server/httpapi", "internal/server/threadapi"},
 	"github.com/klauspost/compress": {"internal/server", "internal/server/httpapi", "internal/journal",

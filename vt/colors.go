@@ -193,13 +193,13 @@ func (c *colors) load(f *Frame) {
 
 // load takes titles, directory and colours of f.
 func (l *labels) load(f *Frame) {
-	l.Title, l.Icon, l.Cwd = f.Title, f.Icon, f.Cwd
+	l.Title, l.Icon, l.Host, l.Cwd = f.Title, f.Icon, f.CwdHost, f.Cwd
 	l.colors.load(f)
 }
 
 // Freeze writes titles, directory and colours into f.
 func (l *labels) Freeze(f *Frame) {
-	f.Title, f.Icon, f.Cwd = l.Title, l.Icon, l.Cwd
+	f.Title, f.Icon, f.CwdHost, f.Cwd = l.Title, l.Icon, l.Host, l.Cwd
 	l.colors.freeze(f)
 }
 

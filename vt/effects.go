@@ -9,8 +9,10 @@ type Effects struct {
 	Reply func(p []byte)
 	Bell  func()             // BEL in ground state (ECMA-48 8.3.3)
 	Title func(title string) // OSC 0 and 2
-	// Cwd gets the path of OSC 7 (file://host/path), OSC 1337 CurrentDir or OSC 633;P;Cwd.
-	Cwd func(path string)
+	// Cwd gets host and path of OSC 7 (file://host/path), or the path of OSC 1337 CurrentDir,
+	// OSC 633;P;Cwd or OSC 9;9, which name no host: "". The path is one of this machine only if
+	// the host is empty, localhost or a name of this machine (RFC 8089 2). The host is as given.
+	Cwd func(host, path string)
 	// Clipboard gets a write by OSC 52, at most MaxClipboard bytes; selection is
 	// made of the letters and digits "cpqs01234567", or empty. Reads are never
 	// answered.

@@ -35,6 +35,7 @@ type Frame struct {
 	CursorStyle CursorStyle
 	Title, Icon string          // OSC 2 and OSC 1
 	Cwd         string          // path of OSC 7; "" when never reported
+	CwdHost     string          // host of OSC 7, whose path Cwd is; "" when it named none
 	Palette     map[uint8]Color // colours changed by OSC 4
 	Foreground  Color           // OSC 10; default when unchanged
 	Background  Color           // OSC 11
@@ -55,7 +56,7 @@ type Frame struct {
 
 // Memory is what the frame takes, in bytes.
 func (f *Frame) Memory() int {
-	n := f.History.Size() + len(f.Title) + len(f.Icon) + len(f.Cwd) + len(f.Pending) + len(f.Palette)*colorSize +
+	n := f.History.Size() + len(f.Title) + len(f.Icon) + len(f.Cwd) + len(f.CwdHost) + len(f.Pending) + len(f.Palette)*colorSize +
 		f.Main.memory()
 	if f.Alt != nil {
 		n += f.Alt.memory()

@@ -7,14 +7,16 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // labels are what operating system commands set (xterm ctlseqs, OSC): the names
 // and colours of a terminal. The zero value is a terminal without names and with
 // its own colours.
 type labels struct {
-	Title, Icon, Cwd string
-	colors           colors
+	Title, Icon string
+	Host, Cwd   string // of the working directory
+	colors      colors
 }
 
 // maxLink is the longest target or ID of a hyperlink in bytes; more is no link.
@@ -52,12 +54,16 @@ func (l *labels) OSC(s *stream, text []byte, fx *Effects) (link Link, set bool) 
 	case oscClipboard:
 		fx.clipboard(arg)
 	case 9, 777:
+		if dir, ok := strings.CutPrefix(arg, "9;"); ok && n == 9 { // ConEmu's directory
+			l.setCwd("", strings.Trim(dir, `"`), fx)
+			break
+		}
 		fx.notify(n, arg)
 	case 133, 633:
 		l.mark(n, arg, s.end, fx)
 	case 1337:
 		if dir, ok := strings.CutPrefix(arg, "CurrentDir="); ok {
-			l.setCwd(dir, fx)
+			l.setCwd("", dir, fx)
 		}
 	}
 	return Link{}, false
@@ -65,7 +71,7 @@ func (l *labels) OSC(s *stream, text []byte, fx *Effects) (link Link, set bool) 
 
 // Memory is what the labels take, in bytes. Title and Icon often share theirs.
 func (l *labels) Memory() int {
-	n := len(l.Icon) + len(l.Cwd) + len(l.colors.set)*colorSize
+	n := len(l.Icon) + len(l.Host) + len(l.Cwd) + len(l.colors.set)*colorSize
 	if l.Title != l.Icon {
 		n += len(l.Title)
 	}
@@ -82,27 +88,44 @@ func (l *labels) setTitle(title string, fx *Effects) {
 	}
 }
 
-// workingDirectory takes file://host/path; the host is ignored.
+// workingDirectory takes file://host/path (RFC 8089), and kitty's kitty-shell-cwd://host/path,
+// whose path has no percent-encoding.
 func (l *labels) workingDirectory(arg string, fx *Effects) {
-	rest, ok := strings.CutPrefix(arg, "file://")
-	if !ok {
+	scheme, rest, _ := strings.Cut(arg, "://")
+	i := strings.IndexByte(rest, '/')
+	if i < 0 {
 		return
 	}
-	if i := strings.IndexByte(rest, '/'); i >= 0 {
-		if path, err := url.PathUnescape(rest[i:]); err == nil {
-			l.setCwd(path, fx)
+	host, path := rest[:i], rest[i:]
+	switch scheme {
+	case "file":
+		var err error
+		if path, err = url.PathUnescape(path); err != nil {
+			return
 		}
+	case "kitty-shell-cwd":
+	default:
+		return
+	}
+	l.setCwd(host, path, fx)
+}
+
+// maxHost is the longest name of a host, in bytes (RFC 1035 2.3.4).
+const maxHost = 255
+
+func (l *labels) setCwd(host, path string, fx *Effects) {
+	if !strings.HasPrefix(path, "/") || !reportable(path) || !reportable(host) || len(host) > maxHost {
+		return
+	}
+	l.Host, l.Cwd = strings.Clone(host), strings.Clone(path) // of the text around them nothing is kept
+	if fx.Cwd != nil {
+		fx.Cwd(l.Host, l.Cwd)
 	}
 }
 
-func (l *labels) setCwd(path string, fx *Effects) {
-	if path == "" || strings.ContainsFunc(path, unicode.IsControl) || strings.ToValidUTF8(path, "") != path {
-		return
-	}
-	l.Cwd = strings.Clone(path) // of the host before it nothing is kept
-	if fx.Cwd != nil {
-		fx.Cwd(path)
-	}
+// reportable reports whether s can be part of a report: UTF-8 without controls.
+func reportable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // hyperlink reads OSC 8: parameters ; target. No target ends the link.
@@ -135,7 +158,7 @@ func (l *labels) mark(n int, arg string, end int, fx *Effects) {
 	kind, rest, _ := strings.Cut(arg, ";")
 	if n == 633 && kind == "P" {
 		if dir, ok := strings.CutPrefix(rest, "Cwd="); ok {
-			l.setCwd(unescape(dir), fx)
+			l.setCwd("", unescape(dir), fx)
 		}
 		return
 	}

@@ -10,7 +10,7 @@ import (
 func logged(add func(format string, args ...any)) Effects {
 	return Effects{
 		Title:     func(t string) { add("title %s", t) },
-		Cwd:       func(p string) { add("cwd %s", p) },
+		Cwd:       func(host, p string) { add("cwd %s:%s", host, p) },
 		Clipboard: func(sel string, d []byte) { add("clipboard %s %s", sel, d) },
 		Notify:    func(n Notification) { add("notify %s/%s", n.Title, n.Body) },
 		Prompt:    func(m PromptMark) { add("mark %c %d", m.Kind, m.Exit) },
@@ -23,11 +23,16 @@ func TestLabels(t *testing.T) {
 		{"\x1b]2;a;b\x1b\\", "title a;b"},
 		{"\x1b]2;\a", "title "},
 		{"\x1b]1;icon\a", ""},
-		{"\x1b]7;file://host/a%20b\a", "cwd /a b"},
-		{"\x1b]7;file:///x\a", "cwd /x"},
+		{"\x1b]7;file://host/a%20b\a", "cwd host:/a b"},
+		{"\x1b]7;file:///x\a", "cwd :/x"},
+		{"\x1b]7;file://H%41.example.com/a\a\x1b]7;file://[::1]/a\a", "cwd H%41.example.com:/a,cwd [::1]:/a"},
+		{"\x1b]7;kitty-shell-cwd://host/a%20 b\a", "cwd host:/a%20 b"},
+		{"\x1b]7;/bare\a\x1b]7;file:/x\a\x1b]7;file://host\a\x1b]7;http://h/x\a\x1b]7;file://a\x7fb/x\a", ""},
+		{"\x1b]9;9;/c\a\x1b]9;9;\"/c d\"\a\x1b]9;9;\a\x1b]9;9;C:\\x\a", "cwd :/c,cwd :/c d"},
+		{"\x1b]7;file://" + strings.Repeat("h", maxHost+1) + "/x\a\x1b]1337;CurrentDir=a/b\a", ""},
 		{"\x1b]7;http://host/x\a\x1b]7;file://h/%1b\a\x1b]7;file://h/%ff\a\x1b]7;file://h/%\a", ""},
-		{"\x1b]1337;CurrentDir=/srv\a", "cwd /srv"},
-		{"\x1b]633;P;Cwd=/a\\x3bb\\\\c\a", `cwd /a;b\c`},
+		{"\x1b]1337;CurrentDir=/srv\a", "cwd :/srv"},
+		{"\x1b]633;P;Cwd=/a\\x3bb\\\\c\a", `cwd :/a;b\c`},
 		{"\x1b]133;A\a\x1b]133;B;k=v\a\x1b]133;C\a", "mark A -1,mark B -1,mark C -1"},
 		{"\x1b]133;D;7;aid=1\a\x1b]133;D\a\x1b]633;D;0\a\x1b]633;E;ls\a\x1b]133;AB\a", "mark D 7,mark D -1,mark D 0"},
 		{"\x1b]9;hello; you\a", "notify /hello; you"},
@@ -51,8 +56,8 @@ func TestLabels(t *testing.T) {
 func TestLabelsFreeze(t *testing.T) {
 	r, f := newRecorder(), &Frame{}
 	r.feed("\x1b]0;both\a\x1b]2;title\a\x1b]7;file://h/dir\a", 100)
-	if r.labels.Freeze(f); f.Title != "title" || f.Icon != "both" || f.Cwd != "/dir" {
-		t.Errorf("%q %q %q", f.Title, f.Icon, f.Cwd)
+	if r.labels.Freeze(f); f.Title != "title" || f.Icon != "both" || f.Cwd != "/dir" || f.CwdHost != "h" {
+		t.Errorf("%q %q %q %q", f.Title, f.Icon, f.CwdHost, f.Cwd)
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *script) fresh(cols, rows int) *subject {
 		Reply:     func(p []byte) { sub.replies = append(sub.replies, p...) },
 		Bell:      func() { add("bell") },
 		Title:     func(t string) { sub.title = t },
-		Cwd:       func(p string) { sub.cwd = p },
+		Cwd:       func(_, p string) { sub.cwd = p },
 		Clipboard: func(sel string, data []byte) { add("clipboard %s %s", quote(sel), quote(string(data))) },
 		Notify:    func(n vt.Notification) { add("notify %s %s", quote(n.Title), quote(n.Body)) },
 		Prompt: func(m vt.PromptMark) {

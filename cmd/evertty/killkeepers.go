@@ -107,9 +107,10 @@ func endHeld(ctx context.Context, dir string) error {
 	terminals, err := held.Take(ctx)
 	programs, errPrograms := held.TakePrograms(ctx)
 	err = errors.Join(err, errPrograms)
+	identity := datadir.IDOf(dir)
 	err = errors.Join(err, atOnce(terminals, func(k *keeper.Kept) error {
 		defer held.Release(k.ID)
-		return errors.Join(k.Process.KillTagged(ctx, terminal.TagOfKeeperID(k.ID)), k.Process.Close(), k.Pipe.Close())
+		return errors.Join(k.Process.KillTagged(ctx, terminal.TagOf(identity, k.ID)), k.Process.Close(), k.Pipe.Close())
 	}))
 	var tags []uint64
 	for _, p := range programs {

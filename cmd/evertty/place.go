@@ -11,7 +11,8 @@ import (
 // writePlace writes DIR/server.json so that a reader finds it complete or not
 // at all.
 func (s *daemon) writePlace() error {
-	b, err := json.Marshal(client.Place{URL: s.at, PID: os.Getpid(), TokenFile: s.auth.TokenFile()})
+	b, err := json.Marshal(client.Place{URL: s.at, PID: os.Getpid(), TokenFile: s.auth.TokenFile(),
+		Directory: client.DirectoryID(s.dir)})
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,18 @@ func remoteProviders(dir string, named bool) (map[string]service.RemoteProvider,
 	return all, nil
 }
 
+// providerSetup says for each type of provider how a server gets one.
+func providerSetup() map[string]string {
+	how := map[string]string{}
+	for _, name := range catalog.Types() {
+		how[name] = "put " + name + ".json into the directory of --providers and start the server again"
+		if variable := keyVariables[name]; variable != "" {
+			how[name] = "set " + variable + ", or " + how[name]
+		}
+	}
+	return how
+}
+
 func addProvider(all map[string]service.RemoteProvider, s catalog.Settings) error {
 	if _, twice := all[s.Provider]; twice || s.Provider == thread.Local {
 		return fmt.Errorf("provider: %s is there already", s.Provider)

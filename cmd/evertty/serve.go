@@ -226,7 +226,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 // lock makes the data directory this server's.
 func (a *app) lock(ctx context.Context, dir string, takeover bool) (release func(), err error) {
 	if !takeover {
-		return datadir.Lock(dir)
+		return datadir.LockAfter(dir)
 	}
 	ctx, cancel := context.WithTimeout(ctx, takeoverTime)
 	defer cancel()
@@ -280,6 +280,14 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	if s.store, err = datadir.Open(s.dir); err != nil {
 		return err
 	}
+	identity, err := datadir.Identify(s.dir)
+	if err != nil {
+		return err
+	}
+	if identity.Copied {
+		log.Warn("the data directory is a copy: its terminals and shells have no processes here, and those of the "+
+			"first directory are left alone", "directory", s.dir)
+	}
 	held, err := s.keeper(f, log)
 	if err != nil {
 		return err
@@ -297,16 +305,19 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	records, noRecords := s.records(f.recordRotate, log)
 	metrics := metrics.New()
 	s.parts, err = supervisor.Start(supervisor.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode),
-		Memory: int(f.memory), Store: s.store,
+		Memory: int(f.memory), Store: s.store, Identity: identity.ID, Copied: identity.Copied,
 		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: journal.SyncMode(f.sync),
 		RecordInput: f.recordInput, Clean: f.clean, ShellIdle: f.shellIdle, ExecLogQuota: f.execLogQuota,
 		Records: records, NoRecords: noRecords, Record: s.record,
 		Policy: &thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
-		Providers: remotes, Relay: service.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
+		Providers: remotes, ProviderSetup: providerSetup(), Relay: service.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
 	if err != nil {
 		_ = held.Close()
 		return err
+	}
+	if err := identity.Settle(s.dir); err != nil {
+		log.Warn("the next server takes the data directory for a copy again", "error", err)
 	}
 	metrics.Registry.MustRegister(s.parts)
 	audit := auth.OpenAuditLog(s.dir, log)

@@ -49,6 +49,62 @@ const (
 	killTime = 5 * time.Second
 )
 
+// dyingTime is how long the lock of a process that was killed may stay: the kernel closes its files
+// after everything else.
+const dyingTime = 2 * time.Second
+
+// aliveLooks is how often in a row a process has to look alive, lockRetry apart: between the
+// delivery of SIGKILL and the beginning of the exit nothing shows either.
+const aliveLooks = 3
+
+// LockAfter is Lock, but waits up to 2 seconds for the lock of a process that is gone or about to
+// be, as after kill -9. One that lives is told at once.
+func LockAfter(dir string) (release func(), err error) {
+	again := time.NewTicker(lockRetry)
+	defer again.Stop()
+	end := time.Now().Add(dyingTime)
+	for alive := 0; ; <-again.C {
+		release, err = Lock(dir)
+		if !errors.Is(err, ErrLocked) || time.Now().After(end) {
+			return release, err
+		}
+		pid, e := lockHolder(dir)
+		if e != nil || dying(pid) {
+			alive = 0
+		} else if alive++; alive >= aliveLooks {
+			return nil, err
+		}
+	}
+}
+
+// exiting is PF_EXITING of the kernel, in the flags of /proc/PID/stat (proc_pid_stat(5)).
+const exiting = 0x4
+
+// dying reports whether a process is gone, ends, or was sent SIGKILL.
+func dying(pid int) bool {
+	proc := "/proc/" + strconv.Itoa(pid)
+	stat, err := os.ReadFile(proc + "/stat")
+	_, rest, ok := strings.Cut(string(stat), ") ")
+	f := strings.Fields(rest) // state, parent, group, session, tty, its group, flags
+	if err != nil || !ok || len(f) < 7 {
+		return true
+	}
+	flags, _ := strconv.ParseUint(f[6], 10, 64)
+	if strings.Contains("ZXx", f[0]) || flags&exiting != 0 {
+		return true
+	}
+	status, _ := os.ReadFile(proc + "/status")
+	for line := range strings.Lines(string(status)) {
+		if name, set, ok := strings.Cut(line, ":"); ok && (name == "SigPnd" || name == "ShdPnd") {
+			if pending, err := strconv.ParseUint(strings.TrimSpace(set), 16, 64); err == nil &&
+				pending&(1<<(unix.SIGKILL-1)) != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // TakeLock is Lock, but when another process has the directory it is asked to
 // leave (SIGTERM, and SIGCONT in case it is stopped), and the lock is waited for.
 // One that has not left when ctx ends is killed, which no server of ours minds:

@@ -82,7 +82,7 @@ func get[T any](r *row, k *kept[T], read func(pid int) T) T {
 func (r *row) knownTag() uint64 {
 	return get(r, &r.tag, func(pid int) uint64 {
 		tag := Tag(pid)
-		if !isTag(tag) {
+		if !IsTag(tag) {
 			return 0
 		}
 		if now, ok := Find(pid); !ok || !now.is(r.Process) {

@@ -30,8 +30,8 @@ func TagOf(text string) uint64 {
 	return 1<<tagBits | binary.BigEndian.Uint64(sum[:])>>(64-tagBits)
 }
 
-// isTag tells a tag from a limit of files that somebody has set.
-func isTag(n uint64) bool { return n>>tagBits == 1 }
+// IsTag tells a tag from a limit of files that somebody has set.
+func IsTag(n uint64) bool { return n>>tagBits == 1 }
 
 // SetTag gives this process a tag of its own, which what it starts without one inherits. Where that is not possible,
 // since the hard limit is lower, it keeps the one it has.

@@ -46,7 +46,8 @@ func scrollbackOf(c echo.Context) (int, error) {
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 0 || n > vt.MaxScrollback {
-		return 0, httpapi.BadRequest("scrollback %q: 0 to %d lines are allowed", httpapi.Clip(v), vt.MaxScrollback)
+		return 0, httpapi.BadRequest("scrollback %q: -1 (all), or 0 to %d lines are allowed", httpapi.Clip(v),
+			vt.MaxScrollback)
 	}
 	return n, nil
 }

@@ -107,15 +107,14 @@ func (b *background) attach(l *life) (detach func()) {
 	return cancel
 }
 
-// begunAs is the process of a background command, false when it has ended. Process ids are reused: the start time in
-// the record identifies it, or its tag when an earlier server had not written that.
+// begunAs is the process of a background command, false when it has ended. Process ids are reused: its tag
+// and the start time identify it, where an earlier server has written that. A record may be a copy.
 func (e *Exec) begunAs(pid int) (proc.Process, bool) {
 	p, there := proc.Find(pid)
 	if pid <= 0 || !there {
 		return proc.Process{}, false
 	}
-	start, noted := e.earlier()[pid]
-	if noted && start != p.Start || !noted && !proctree.Tagged(e.shell.spec.Dir, pid) {
+	if start, noted := e.earlier()[pid]; noted && start != p.Start || !proctree.Tagged(e.shell.spec.Dir, pid) {
 		return proc.Process{}, false
 	}
 	return p, true

@@ -3,6 +3,7 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -18,6 +19,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/clock"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty/keeper"
@@ -212,7 +214,7 @@ func prepare(c Config, s Spec) (*Shell, error) {
 
 // initDir writes the files of a new shell.
 func (s *Shell) initDir() (err error) {
-	if err = bash.WriteLauncher(s.spec.Dir); err != nil {
+	if err = errors.Join(proctree.NewTag(s.spec.Dir), bash.WriteLauncher(s.spec.Dir)); err != nil {
 		return err
 	}
 	if err = state.WriteScript(s.spec.Dir); err != nil {

@@ -253,8 +253,9 @@ func TestTag(t *testing.T) {
 		t.Errorf("%#x and %#x", a, b)
 	}
 	s := start(t)
-	expect(t, run(t, s, "ulimit -x; bash -c 'ulimit -x'"), 0, strings.Repeat(fmt.Sprintln(proc.TagOf(s.spec.Dir)), 2))
-	if own := proc.Tag(s.config.Keeper.PID()); own == proc.TagOf(s.spec.Dir) {
+	tag := proc.Tag(s.Stats().PID)
+	expect(t, run(t, s, "ulimit -x; bash -c 'ulimit -x'"), 0, strings.Repeat(fmt.Sprintln(tag), 2))
+	if own := proc.Tag(s.config.Keeper.PID()); !proc.IsTag(tag) || own == tag {
 		t.Error("the keeper has the tag of a shell")
 	}
 	run(t, s, "kill -9 $$")

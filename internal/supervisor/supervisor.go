@@ -32,6 +32,8 @@ type Config struct {
 	Unicode   vt.Unicode
 	Memory    int
 	Store     *datadir.Store
+	Identity  string
+	Copied    bool           // see service.Config
 	Keeper    *keeper.Client // closed by Close
 	Unspliced error
 	Sync      journal.SyncMode
@@ -43,19 +45,20 @@ type Config struct {
 	ShellIdle time.Duration
 	// ExecLogQuota is what the logs of all commands of exec shells may take, in bytes. 0 means
 	// DefaultExecLogQuota.
-	ExecLogQuota int64
-	Records      thread.Store
-	NoRecords    error
-	Record       store.Config
-	Policy       *thread.Policy
-	PolicyChosen bool
-	Providers    map[string]service.RemoteProvider
-	Relay        service.Relay
-	RecordInput  bool
-	Interval     time.Duration
-	Verify       bool
-	Log          *slog.Logger // nil is slog.Default
-	Metrics      *metrics.Set // nil: nobody reads them
+	ExecLogQuota  int64
+	Records       thread.Store
+	NoRecords     error
+	Record        store.Config
+	Policy        *thread.Policy
+	PolicyChosen  bool
+	Providers     map[string]service.RemoteProvider
+	ProviderSetup map[string]string
+	Relay         service.Relay
+	RecordInput   bool
+	Interval      time.Duration
+	Verify        bool
+	Log           *slog.Logger // nil is slog.Default
+	Metrics       *metrics.Set // nil: nobody reads them
 }
 
 // DefaultExecLogQuota bounds the logs of all commands, in bytes.
@@ -101,11 +104,12 @@ func (c *Config) complete() {
 
 func (s *Supervisor) start(cfg Config) error {
 	s.Threads = service.New(service.Config{Life: s.life, Log: cfg.Log,
-		Store: cfg.Records, NoStore: cfg.NoRecords, Conversations: cfg.Record,
-		Policy: cfg.Policy, PolicyChosen: cfg.PolicyChosen, Providers: cfg.Providers, Relay: cfg.Relay})
+		Store: cfg.Records, NoStore: cfg.NoRecords, Copied: cfg.Copied, Conversations: cfg.Record,
+		Policy: cfg.Policy, PolicyChosen: cfg.PolicyChosen, Providers: cfg.Providers, ProviderSetup: cfg.ProviderSetup,
+		Relay: cfg.Relay})
 	budget := &descriptors.Budget{}
 	s.Terminals = terminal.New(terminal.Config{Life: s.life, Hooks: s.Threads.TerminalHooks(),
-		Engine: cfg.Engine, Unicode: cfg.Unicode, Memory: cfg.Memory, Store: cfg.Store, Keeper: cfg.Keeper,
+		Engine: cfg.Engine, Unicode: cfg.Unicode, Memory: cfg.Memory, Store: cfg.Store, Identity: cfg.Identity, Keeper: cfg.Keeper,
 		Descriptors: budget, Unspliced: cfg.Unspliced, Sync: cfg.Sync, Address: cfg.Address, Clean: cfg.Clean,
 		RecordInput: cfg.RecordInput, Interval: cfg.Interval, Verify: cfg.Verify,
 		AfterClean: func() { s.Shells.KeepSpace() }, Log: cfg.Log, Metrics: cfg.Metrics})

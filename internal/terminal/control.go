@@ -286,11 +286,15 @@ func (t *Terminal) EndLeftovers(ctx context.Context) {
 }
 
 // Tag marks all processes of the terminal: those of every generation, under every server.
-func (t *Terminal) Tag() uint64 { return proc.TagOf("terminal " + t.ID) }
+func (t *Terminal) Tag() uint64 { return TagOf(t.registry.cfg.Identity, t.ID) }
 
-// TagOfKeeperID is the Tag of the terminal with that KeeperID.
-func TagOfKeeperID(id string) uint64 {
+// TagOf is the Tag of the terminal with that id or KeeperID in the data directory with an identity,
+// see datadir.Identity.
+func TagOf(identity, id string) uint64 {
 	id, _, _ = strings.Cut(id, ".")
+	if identity != "" {
+		id = identity + " " + id
+	}
 	return proc.TagOf("terminal " + id)
 }
 

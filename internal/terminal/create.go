@@ -20,7 +20,11 @@ func (m *Registry) Create(s Spec) (*Terminal, error) {
 	if err := s.complete(); err != nil {
 		return nil, err
 	}
-	var err error
+	leave, err := m.hooks.Enter(s.Session)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	if s.Provider, err = m.hooks.Provider(s.Session); err != nil {
 		return nil, err
 	}

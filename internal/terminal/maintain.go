@@ -68,7 +68,7 @@ func (t *Terminal) wantsMaintenance() bool {
 			return true
 		}
 	}
-	return t.process != nil && t.Running() && (t.active.Load() || t.tailIsLong(quietTail))
+	return t.process != nil && t.Running() && (t.active.Load() || t.cwdLate.Load() || t.tailIsLong(quietTail))
 }
 
 // tailIsLong reports whether more output than limit, in bytes, follows the newest snapshot, or
@@ -81,27 +81,36 @@ func (t *Terminal) tailIsLong(limit uint64) bool {
 	return end-min(t.savedSeq, end) > limit || worked-t.savedWork > maxTailWork
 }
 
-// maintain notes a change of the program's directory, and writes a snapshot when much output
-// follows the last one.
+// maintain writes a snapshot when much output follows the last one, and notes the program's
+// directory: at activity, and once more an interval later.
 func (t *Terminal) maintain() {
 	t.retry()
 	if t.process == nil || !t.Running() || t.screen.now() == nil {
 		return
 	}
-	restless, was := t.active.Swap(false), t.Cwd()
+	restless := t.active.Swap(false)
 	limit := uint64(quietTail)
 	if restless {
 		limit = maxTail
 	}
-	switch {
-	case t.tailIsLong(limit):
+	if t.tailIsLong(limit) {
 		t.checkpoint()
-	case restless && t.RefreshCwd() != was:
+	}
+	if late := t.cwdLate.Swap(restless); restless || late { // a program may move after its last output
+		t.noteCwd()
+	}
+}
+
+// noteCwd reads the directory and notes it where it is not known yet.
+func (t *Terminal) noteCwd() {
+	dir := t.RefreshCwd()
+	t.mu.Lock()
+	saved := t.cwdSaved
+	t.mu.Unlock()
+	if dir != saved {
 		t.saveRecord()
 	}
-	if restless {
-		t.registry.hooks.Moved(t, t.Cwd())
-	}
+	t.registry.hooks.Moved(t, dir)
 }
 
 // retry retries failed writes.

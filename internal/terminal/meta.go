@@ -84,6 +84,9 @@ func (t *Terminal) saveRecord() {
 	}
 	t.worked(recordFailure)
 	t.grown.Store(true)
+	t.mu.Lock()
+	t.cwdSaved = r.Cwd
+	t.mu.Unlock()
 	if r.State != StateRunning && t.process != nil {
 		t.registry.cfg.Keeper.Release(t.KeeperID())
 	}

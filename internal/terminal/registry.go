@@ -64,6 +64,9 @@ var (
 type Hooks struct {
 	// NewData returns the Data of a new terminal, before that is published.
 	NewData func(*Terminal) any
+	// Enter comes before a terminal of a session is started, and leave when it is published or has
+	// failed. An error refuses the start: the session is being deleted.
+	Enter func(session string) (leave func(), err error)
 	// Provider names the provider that terminals of a session run at, "" for this machine.
 	Provider func(session string) (string, error)
 	// Program is the process that the keeper starts for a terminal at a provider.
@@ -95,6 +98,8 @@ type Config struct {
 	// Memory bounds the state of one terminal in bytes, see vt.Config.
 	Memory int
 	Store  *datadir.Store
+	// Identity is the data directory's, see datadir.Identify.
+	Identity string
 	// Keeper holds the processes.
 	Keeper *keeper.Client
 	// Descriptors limits the file descriptors in use; a new terminal takes some.
@@ -128,6 +133,7 @@ type Registry struct {
 	life    *lifetime.Lifetime
 	ctx     context.Context // of life
 	large   *stream.Large
+	names   hostnames // of this machine
 	changes notify.Notifier
 
 	mu       sync.Mutex
@@ -147,7 +153,7 @@ type Registry struct {
 // New returns a Registry without terminals; Recover adds those of the store.
 func New(cfg Config) *Registry {
 	return &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
-		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{},
+		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}, names: readHostnames("/etc/hosts"),
 		replaying: make(chan struct{}, runtime.GOMAXPROCS(0)), syncs: newRounds(), upkeep: newRounds()}
 }
 

@@ -22,6 +22,11 @@ func (m *Registry) Restart(old *Terminal) (*Terminal, error) {
 		return nil, fmt.Errorf("%w: terminal %s: process %d", ErrRunning, old.ID, old.process.PID())
 	}
 	<-old.ended // its last output is on disk then
+	leave, err := m.hooks.Enter(old.spec.Session)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	release, err := m.cfg.Descriptors.Take(descriptors.Terminal)
 	if err != nil {
 		return nil, err

@@ -50,8 +50,9 @@ type Terminal struct {
 	flooded atomic.Int64  // when a read last filled idleBuffer, in ns since 1970
 	ended   chan struct{} // closed when the program has ended and all output was applied
 
-	cwdChecked time.Time // when apply last read the program's directory; owned by its goroutine
-	replaying  bool      // the hub is made from the journal; only before Hub returns it
+	cwdLate    atomic.Bool // the last call of maintain found activity
+	cwdChecked time.Time   // when apply last read the program's directory; owned by its goroutine
+	replaying  bool        // the hub is made from the journal; only before Hub returns it
 
 	started  func()        // ends what lifetime.Start began
 	startSeq atomic.Uint64 // position of the output at its start, or of this server's
@@ -75,6 +76,7 @@ type Terminal struct {
 
 	mu           sync.Mutex
 	cwd          cwdState
+	cwdSaved     string        // the directory in the record on disk
 	cwdChecking  chan struct{} // closed when no check of a reported directory runs any more; nil without one
 	cwdNext      *cwdReading   // the newest one during a check
 	fallback     string        // the wanted directory, when the program had to start in another
@@ -230,6 +232,9 @@ func (t *Terminal) options() stream.Options {
 	}
 	if t.journal != nil {
 		o.Observe.Resized = t.resized
+	}
+	if t.spec.Provider == "" { // the names of a machine at a provider are unknown
+		o.OwnHost = t.registry.names.own
 	}
 	if m.Verify {
 		o.Observe.Differs = t.differs

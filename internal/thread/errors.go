@@ -15,6 +15,7 @@ var (
 	ErrTransition = errors.New("not possible in this state") // an arrow that the tables of states do not have
 	ErrConflict   = errors.New("exists already")
 	ErrInUse      = errors.New("in use")
+	ErrDeleting   = errors.New("the thread is being deleted")
 	ErrExpired    = errors.New("the session has expired") // the next Open makes a new one
 	ErrBudget     = errors.New("the session's budget is used up")
 	ErrNoProvider = errors.New("no such provider")
@@ -30,10 +31,15 @@ var (
 type NoProvider struct {
 	Given string
 	Known []string // the names of those that are set up, sorted
+	Setup string   // how to set up the given one; "" where no server can
 }
 
 // Error implements error.
 func (e *NoProvider) Error() string {
+	if e.Setup != "" {
+		return fmt.Sprintf("the provider %q is not set up: %s; this server has %s", e.Given, e.Setup,
+			strings.Join(e.Known, ", "))
+	}
 	return fmt.Sprintf("there is no provider %.80q; this server has %s", e.Given, strings.Join(e.Known, ", "))
 }
 

@@ -31,7 +31,7 @@ func played(newEngine vt.EngineFunc, cols, rows, n int, in []byte) outcome {
 		Reply:     func(p []byte) { o.replies += string(p) },
 		Bell:      func() { add("bell") },
 		Title:     func(t string) { add("title %q", t) },
-		Cwd:       func(p string) { add("cwd %q", p) },
+		Cwd:       func(host, p string) { add("cwd %q %q", host, p) },
 		Clipboard: func(sel string, d []byte) { add("clipboard %q %q", sel, d) },
 		Notify:    func(n vt.Notification) { add("notify %q %q", n.Title, n.Body) },
 		Prompt:    func(m vt.PromptMark) { add("prompt %c %d", m.Kind, m.Exit) },

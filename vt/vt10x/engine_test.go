@@ -22,7 +22,7 @@ func (s *sink) effects() *vt.Effects {
 		Reply:     func(p []byte) { s.replies.Write(p) },
 		Bell:      func() { add("bell") },
 		Title:     func(t string) { add("title %s", t) },
-		Cwd:       func(p string) { add("cwd %s", p) },
+		Cwd:       func(host, p string) { add("cwd %s:%s", host, p) },
 		Clipboard: func(sel string, d []byte) { add("clipboard %s %s", sel, d) },
 		Notify:    func(n vt.Notification) { add("notify %s/%s", n.Title, n.Body) },
 		Prompt:    func(m vt.PromptMark) { add("mark %c %d", m.Kind, m.Exit) },
@@ -240,7 +240,7 @@ func TestEffects(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"\a", "bell"},
 		{"\x1b[\a1m", "bell"},
-		{"\x1b]0;both\a\x1b]7;file:///x\a", "title both,cwd /x"},
+		{"\x1b]0;both\a\x1b]7;file://h/x\a", "title both,cwd h:/x"},
 		{"\x1b]2;void\x18\x1b]2;too\x1a", ""},
 	}
 	for _, tt := range tests {

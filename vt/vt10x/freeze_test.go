@@ -121,7 +121,7 @@ func TestFreeze(t *testing.T) {
 		},
 		Pen:      vt.Style{BG: p(2), Attr: vt.Italic},
 		Charsets: vt.Charsets{G: [4]byte{'B', '0', 'B', 'B'}}, LastChar: 'X', CursorStyle: 5,
-		Title: "title", Icon: "icon", Cwd: "/dir",
+		Title: "title", Icon: "icon", Cwd: "/dir", CwdHost: "h",
 		Palette: map[uint8]vt.Color{3: vt.RGBColor(0xab, 0xcd, 0xef)}, Background: vt.RGBColor(1, 2, 3),
 		Pending: []byte("\x1b]0;unfini"),
 	}

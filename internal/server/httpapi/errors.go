@@ -111,6 +111,7 @@ var ErrorTable = []errorRow{
 	{thread.ErrTransition, http.StatusConflict, "ILLEGAL_TRANSITION", ""},
 	{thread.ErrConflict, http.StatusConflict, "ALREADY_EXISTS", ""},
 	{thread.ErrInUse, http.StatusConflict, "IN_USE", ""},
+	{thread.ErrDeleting, http.StatusConflict, "DELETING", ""},
 	{thread.ErrExpired, http.StatusConflict, "SESSION_EXPIRED", ""},
 	{thread.ErrBudget, http.StatusTooManyRequests, "BUDGET", ""},
 	{thread.ErrNoProvider, http.StatusBadRequest, "VALIDATION", ""},

@@ -15,7 +15,7 @@ func SwitchOf(c echo.Context, name string) (bool, error) {
 	case "1", "true":
 		return true, nil
 	default:
-		return false, BadRequest("%s %q: 0 or 1 are allowed", name, Clip(v))
+		return false, BadRequest("%s %q: 0, 1, false or true are allowed", name, Clip(v))
 	}
 }
 

@@ -31,7 +31,7 @@ func Sweep(ctx context.Context, dir string, keeper int) error {
 		killed := false
 		if err == nil && (sig == unix.SIGKILL || len(victims) == 0) {
 			limit, cancel := context.WithTimeout(whole, proc.KillGrace)
-			killed, err = proc.KillTagged(limit, keeper, proc.TagOf(dir))
+			killed, err = proc.KillTagged(limit, keeper, tagOf(dir))
 			cancel()
 		}
 		if err != nil {
@@ -72,7 +72,7 @@ const sweepPause = 200 * time.Millisecond
 // files as a standard file, and what descends from these. The keeper is none of them, although it has the mark while it
 // starts one, and all terminals descend from it.
 func Belonging(dir string, keeper int) ([]proc.Process, error) {
-	sessions, tag := Sessions(dir), proc.TagOf(dir)
+	sessions, tag := Sessions(dir), tagOf(dir)
 	list, err := proc.Select(func(all []proc.Process) []proc.Process {
 		found := map[int]bool{}
 		all = slices.DeleteFunc(all, func(p proc.Process) bool { return p.PID == os.Getpid() || p.PID == keeper })
@@ -90,7 +90,7 @@ func Belonging(dir string, keeper int) ([]proc.Process, error) {
 			}
 		}
 		for _, p := range all {
-			if !found[p.PID] && !p.Ended && (sessions[p.Session] || p.Tag() == tag || p.Shell() == dir ||
+			if !found[p.PID] && !p.Ended && (sessions[p.Session] || tagged(dir, tag, p.Tag(), p.Shell) ||
 				HasFileIn(p, dir)) {
 				add(p.PID)
 			}

@@ -27,6 +27,9 @@ import (
 type Hooks struct {
 	// NewData makes Shell.Data of a new shell, before anybody finds it.
 	NewData func(*Shell) any
+	// Enter comes before a shell of a session is started, and leave when it can be found or has failed. An error
+	// refuses the start: the session is being deleted.
+	Enter func(session string) (leave func(), err error)
 	// Provider names the provider that the processes of a session run at, "" for this machine.
 	Provider func(session string) (string, error)
 	// SavedState is the state of the session's first shell, which has no shell now; Key is "" when there is none.
@@ -113,7 +116,11 @@ func (m *Registry) Create(spec Spec) (*Shell, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
-	var err error
+	leave, err := m.cfg.Hooks.Enter(spec.Session)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	if spec.provider, err = m.cfg.Hooks.Provider(spec.Session); err != nil {
 		return nil, err
 	}
@@ -132,11 +139,15 @@ func (m *Registry) Default(session string) (*Shell, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
+	leave, err := m.cfg.Hooks.Enter(session)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	m.mu.Lock()
 	s := m.defaultShell(session)
 	m.mu.Unlock()
 	var kept SavedState
-	var err error
 	if s == nil {
 		kept = m.cfg.Hooks.SavedState(session)
 		if spec.provider, err = m.cfg.Hooks.Provider(session); err != nil {

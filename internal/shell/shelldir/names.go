@@ -29,7 +29,8 @@ const (
 // Names in the directory of a shell.
 const (
 	ControlFIFO   = "ctl"
-	MarkersDir    = "s" // files whose coming into being tells something
+	TagFile       = "tag" // what the process tag is made of; without it the path of the directory is
+	MarkersDir    = "s"   // files whose coming into being tells something
 	LauncherFile  = "launch"
 	LauncherLog   = "launch.log"
 	SetupFile     = "setup" // what a new bash reads first

@@ -19,7 +19,9 @@ type Config struct {
 	Policy    *thread.Policy                // of threads that bring none; nil is DefaultPolicy
 	Chosen    bool                          // somebody asked for Policy: see Thread.Chosen
 	Providers map[string]provider.Lifecycle // by name; instances have the name of their lease
-	Provider  string                        // of threads that name none; "" is Local
+	// ProviderSetup says how to set up each provider that a server can have, by name.
+	ProviderSetup map[string]string
+	Provider      string // of threads that name none; "" is Local
 	// Cwd is where the first process of a terminal starts when nobody said it; nil is "/".
 	Cwd func(provider string) string
 	// Viewers is how many people look at a thread; nil is none. Called under no lock but the
@@ -241,5 +243,6 @@ func missing(err error) bool { return errors.Is(err, thread.ErrNotFound) }
 
 // noProvider says that a provider is not set up.
 func (m *Manager) noProvider(given string) error {
-	return &thread.NoProvider{Given: given, Known: slices.Sorted(maps.Keys(m.cfg.Providers))}
+	return &thread.NoProvider{Given: given, Known: slices.Sorted(maps.Keys(m.cfg.Providers)),
+		Setup: m.cfg.ProviderSetup[given]}
 }

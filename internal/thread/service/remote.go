@@ -84,7 +84,8 @@ func (d *Service) providerName(threadID string) (string, error) {
 
 // noProvider says that a provider is not set up, and which are.
 func (d *Service) noProvider(name string) error {
-	return &thread.NoProvider{Given: name, Known: slices.Sorted(maps.Keys(d.providers))}
+	return &thread.NoProvider{Given: name, Known: slices.Sorted(maps.Keys(d.providers)),
+		Setup: d.cfg.ProviderSetup[name]}
 }
 
 // remote reports whether the compute of a thread is not this machine.

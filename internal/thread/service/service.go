@@ -54,6 +54,7 @@ type Service struct {
 	recorder      recorder
 	watchers      watchers
 	pauses        *pauses
+	doors         doors
 	local         *local.Provider
 	providers     map[string]provider.Lifecycle // with local
 	wake          chan struct{}                 // has a value when a session is over its budget
@@ -73,6 +74,8 @@ type Config struct {
 	// but screens and shells.
 	Store   thread.Store
 	NoStore error
+	// Copied says that the data directory is a copy: instances of providers are the first one's.
+	Copied bool
 	// Conversations is what conversations are kept with; its Store is of the same database, or nil
 	// for none. Notify and Failed are the service's.
 	Conversations store.Config
@@ -83,7 +86,9 @@ type Config struct {
 	// Providers are where processes can run beside this machine, by name. With any of them Relay is
 	// needed.
 	Providers map[string]RemoteProvider
-	Relay     Relay
+	// ProviderSetup says how to set up each provider that a server can have, by name.
+	ProviderSetup map[string]string
+	Relay         Relay
 }
 
 // New makes a service whose hooks can be given away. Open has to follow before anything is brought
@@ -131,13 +136,26 @@ func (d *Service) openStore() {
 		d.providers[name] = p.Provider
 	}
 	manager, err := lifecycle.NewManager(lifecycle.Config{Store: d.cfg.Store, Policy: d.cfg.Policy,
-		Chosen: d.cfg.PolicyChosen, Providers: d.providers, ComputeChanged: d.pauses.computeChanged,
-		Cwd: d.firstDir, Viewers: d.viewers, End: d.end, Notify: func(e thread.Event) { d.watchers.notify(e.Thread) }})
+		Chosen: d.cfg.PolicyChosen, Providers: d.providers, ProviderSetup: d.cfg.ProviderSetup,
+		ComputeChanged: d.pauses.computeChanged,
+		Cwd:            d.firstDir, Viewers: d.viewers, End: d.end, Notify: func(e thread.Event) { d.watchers.notify(e.Thread) }})
 	if err != nil {
 		d.why = err
 		d.cfg.NoStore = err
 		d.cfg.Log.Error("the records of threads cannot be read", "error", err)
 		return
+	}
+	if d.cfg.Copied {
+		list, err := manager.ForgetInstances()
+		if err != nil {
+			d.why, d.cfg.NoStore = err, err // else it would pause and destroy what is not its own
+			d.cfg.Log.Error("the records of threads are a copy and cannot be made its own", "error", err)
+			return
+		}
+		for _, i := range list {
+			d.cfg.Log.Warn("an instance stays with the directory that this one is a copy of", "lease", i.Lease,
+				"instance", i.Session)
+		}
 	}
 	d.Manager = manager
 	d.pauses.remember()
@@ -245,9 +263,14 @@ const openPatience = 60 * time.Second
 
 // openThread opens a thread for a use: lifecycle.Manager.Open with a timeout. Database errors never
 // block a terminal: it returns nil then, and /healthz says why. at is where what uses it runs, ""
-// is here. Errors: thread.ErrProvider, ErrNoProvider, ErrConflict, ErrInvalid, ErrUnsupported (the
+// is here. Errors: thread.ErrDeleting, ErrProvider, ErrNoProvider, ErrConflict, ErrInvalid, ErrUnsupported (the
 // thread's processes run elsewhere), the reason of ctx.
 func (d *Service) openThread(ctx context.Context, threadID string, u thread.Use, at string) (thread.Layers, error) {
+	leave, err := d.doors.enter(threadID)
+	if err != nil {
+		return thread.Layers{}, err
+	}
+	defer leave()
 	ctx, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
 	l, err := d.Manager.Open(ctx, threadID, u)
@@ -468,6 +491,7 @@ func (d *Service) Problems() (list []string) {
 func (d *Service) TerminalHooks() terminal.Hooks {
 	return terminal.Hooks{
 		NewData:     func(*terminal.Terminal) any { return &terminalRow{} },
+		Enter:       d.doors.enter,
 		Provider:    d.providerOf,
 		Program:     d.program,
 		DropProgram: d.dropProgram,
@@ -492,6 +516,7 @@ func (d *Service) terminalEnded(t *terminal.Terminal, e stream.Exit) {
 func (d *Service) ShellHooks() registry.Hooks {
 	return registry.Hooks{
 		NewData:        func(*registry.Shell) any { return &liveShellRow{} },
+		Enter:          d.doors.enter,
 		Provider:       d.providerName,
 		SavedState:     d.unstartedState,
 		Started:        d.shellStarted,

@@ -69,7 +69,8 @@ func (d *Service) Threads(ctx context.Context, after string, limit int) (list []
 	return list, next, nil
 }
 
-// DeleteThread ends everything of a thread and removes it: terminals with their screens, shells
+// DeleteThread ends everything of a thread and removes it, and lets nothing new begin meanwhile
+// (thread.ErrDeleting): terminals with their screens, shells
 // with their logs, records with their files, rows and events. Errors: thread.ErrNotFound,
 // ErrProvider, those of Delete and Delete.
 func (d *Service) DeleteThread(ctx context.Context, id string) error {
@@ -79,6 +80,11 @@ func (d *Service) DeleteThread(ctx context.Context, id string) error {
 	if _, err := d.Manager.Thread(id); err != nil {
 		return err
 	}
+	open, err := d.doors.close(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer open()
 	if err := errors.Join(d.removeTerminals(ctx, id), d.shells.DeleteSession(ctx, id)); err != nil {
 		return err
 	}

@@ -1,0 +1,66 @@
+package terminal
+
+import (
+	"io"
+	"net/netip"
+	"os"
+	"strings"
+)
+
+// hostnames are the names that programs on this machine may give it.
+type hostnames struct {
+	aliases []string // of /etc/hosts, read once
+}
+
+// maxHosts bounds what is read of /etc/hosts, in bytes.
+const maxHosts = 64 << 10
+
+// readHostnames reads the names that the hosts file (hosts(5)) at path has for this machine: all
+// of each line with the name of the machine, as `hostname -f` finds them.
+func readHostnames(path string) hostnames {
+	self, err := os.Hostname()
+	if err != nil {
+		return hostnames{}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return hostnames{}
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, maxHosts)) // without the rest there are fewer names
+	var n hostnames
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, "#")
+		fields := strings.Fields(line)
+		for _, name := range fields {
+			if strings.EqualFold(name, self) {
+				n.aliases = append(n.aliases, fields[1:]...)
+				break
+			}
+		}
+	}
+	return n
+}
+
+// own reports whether a host means this machine: "", localhost, a loopback address, its name with
+// or without the domain, and its aliases. The case does not count (RFC 1035 2.3.3).
+func (n hostnames) own(host string) bool {
+	host = strings.TrimSuffix(host, ".")
+	if host == "" || strings.EqualFold(host, "localhost") {
+		return true
+	}
+	if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return a.IsLoopback()
+	}
+	self, err := os.Hostname() // it may change while the server runs
+	if err != nil {
+		return false
+	}
+	short, _, _ := strings.Cut(self, ".")
+	for _, name := range append([]string{self, short}, n.aliases...) {
+		if strings.EqualFold(host, name) {
+			return true
+		}
+	}
+	return false
+}
