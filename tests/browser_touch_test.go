@@ -183,12 +183,13 @@ func TestBrowserScrollsAsFarAsTheFinger(t *testing.T) {
 	b.has("the history by 12 rows", before+` - `+top, "12")
 }
 
-// drag moves a finger down from a row, by rows.
+// drag moves a finger down from a row, by rows. It measures before, since a finger that rests is a long press.
 func (b *tab) drag(row, by float64, events int) {
 	b.t.Helper()
-	b.touch(down, b.cell(3, row))
+	from, to := b.cell(3, row), b.cell(3, row+by)
+	b.touch(down, from)
 	for i := range events {
-		b.touch(across, b.cell(3, row+by*float64(i+1)/float64(events)))
+		b.touch(across, spot{from.x, from.y + (to.y-from.y)*float64(i+1)/float64(events)})
 	}
 	b.touch(up)
 }
