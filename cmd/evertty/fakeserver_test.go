@@ -92,6 +92,7 @@ func (s *fakeServer) serveViewer(w http.ResponseWriter, r *http.Request) {
 	v := &fakeViewer{Conn: conn, query: q.Encode(), got: make(chan string, 64)}
 	s.viewers <- v
 	defer close(v.got)
+	defer conn.Close()
 	for {
 		_, p, err := conn.ReadMessage()
 		if err != nil {

@@ -50,14 +50,12 @@ func TestAttachLeavesNothing(t *testing.T) {
 			before := u.frame()
 			code, _ := u.evertty("attach", "t1")
 			v := s.viewer()
-			t.Log(cols, r.name)
 			v.snapshot(cols, 8, "x")
 			u.sees("x")
 			for _, in := range r.inputs {
 				v.data(in)
 			}
 			v.exit(0)
-			_ = v.Close()
 			within(t, code, "the end")
 			u.left()
 			if d := leftBehind(before, u.frame()); d != "" {
