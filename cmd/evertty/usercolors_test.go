@@ -15,7 +15,7 @@ func TestAttachTellsColors(t *testing.T) {
 	v := s.viewer()
 	v.snapshot(40, 8, "x")
 	want := `c{"type":"colors","foreground":"#ffffff","background":"#000000","cursor":"#ffffff","palette":["#2e3436",`
-	if got := within(t, v.got, "the colours"); !strings.HasPrefix(got, want) || strings.Count(got, "#") != 19 {
+	if got := v.message(t, want); strings.Count(got, "#") != 19 {
 		t.Errorf("told %s", got)
 	}
 	white := vt.Theme{Foreground: vt.RGBColor(1, 2, 3), Background: vt.RGBColor(255, 255, 255)}
@@ -23,12 +23,9 @@ func TestAttachTellsColors(t *testing.T) {
 	u.screen.Write([]byte("\x1b[?2031h")) // a program of another viewer of it cannot turn it off
 	u.screen.(*vt.Terminal).SetTheme(white)
 	u.mu.Unlock()
-	want = `c{"type":"colors","foreground":"#010203","background":"#ffffff"`
-	if got := within(t, v.got, "the other colours"); !strings.HasPrefix(got, want) {
-		t.Errorf("told %s", got)
-	}
+	v.message(t, `c{"type":"colors","foreground":"#010203","background":"#ffffff"`)
 	u.press("y")
-	if got := within(t, v.got, "the key"); got != "iy" {
+	if got := v.message(t, "i"); got != "iy" {
 		t.Errorf("typed %q", got)
 	}
 	v.exit(0)
@@ -85,4 +82,22 @@ func TestAnswersAreNotTyped(t *testing.T) {
 	if quiet.patience() >= 0 {
 		t.Error("nothing is awaited")
 	}
+}
+
+// TestAttachNotifies: a notification of the program is one of the user's terminal, and
+// nothing else.
+func TestAttachNotifies(t *testing.T) {
+	s, u := newFakeServer(t), knownOuter(t)
+	code, _ := u.evertty("attach", "t1")
+	v := s.viewer()
+	v.snapshot(40, 8, "x\x1b[3")
+	v.control("meta", map[string]any{"notify": map[string]any{"body": "4;1;50\x1b[m"}})
+	v.data("1my")
+	u.sees("xy")
+	eventually(t, func() string { return u.written() }, func() bool {
+		return strings.Contains(u.written(), "\x1b[31my\x1b]9; 4;1;50?[m\x1b\\")
+	})
+	v.exit(0)
+	within(t, code, "the end")
+	u.left()
 }

@@ -101,5 +101,15 @@ func (t traces) reset(cols int) string {
 	return s
 }
 
+// notification is what has the user's terminal show n (iTerm2, OSC 9). It is no command of
+// ConEmu's: those begin with a number.
+func notification(n wire.Notification) string {
+	text := n.Body
+	if n.Title != "" {
+		text = n.Title + ": " + text
+	}
+	return "\x1b]9; " + printable(text) + "\x1b\\"
+}
+
 // put writes s to the terminal; an error shows at the next write of output.
 func put(w io.Writer, s string) { _, _ = io.WriteString(w, s) }

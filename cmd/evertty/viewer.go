@@ -66,9 +66,10 @@ type viewer struct {
 	// stale: the screen does not show what display has, and no output can be added to
 	// it: the user's terminal was resized, or has a notice on it.
 	stale   bool
-	asks    bool // tty is to be asked for its colours
-	left    bool // tty was given back for good
-	behind  bool // a snapshot is awaited: without the history nobody can repeat a resize
+	note    string // waits until no sequence is open: the last notification
+	asks    bool   // tty is to be asked for its colours
+	left    bool   // tty was given back for good
+	behind  bool   // a snapshot is awaited: without the history nobody can repeat a resize
 	display display
 	drawn   time.Time // when display was drawn last
 	draw    *time.Timer
@@ -286,6 +287,10 @@ func (v *viewer) take(e client.Event) error {
 			return v.write(through)
 		}
 	case client.KindMeta:
+		if n := e.Meta.Notify; n != nil {
+			v.note = notification(*n)
+			return v.write(nil)
+		}
 		if v.clipboard != nil && e.Meta.Clipboard != nil {
 			v.clipboard.take(*e.Meta.Clipboard)
 			return v.write(nil)
@@ -377,9 +382,12 @@ func (v *viewer) write(p []byte) error {
 		return nil
 	}
 	p = v.clipboard.behind(p)
-	if v.asks && v.display.atRest() {
-		v.asks = false
-		p = append(bytes.Clone(p), v.colors.question()...)
+	if (v.asks || v.note != "") && v.display.atRest() {
+		p = append(bytes.Clone(p), v.note...)
+		if v.asks {
+			p = append(p, v.colors.question()...)
+		}
+		v.asks, v.note = false, ""
 	}
 	if len(p) == 0 {
 		return nil
