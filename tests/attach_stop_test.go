@@ -27,8 +27,8 @@ type jobs struct {
 
 func newJobs(t *testing.T, people *server) *jobs {
 	t.Helper()
-	info := people.createWith(wire.CreateTerminal{Cmd: []string{"bash", "--norc", "--noprofile", "-i"}, Cols: new(80), Rows: new(24),
-		Env: map[string]string{"PS1": "outer$ "}})
+	info := people.createWith(wire.CreateTerminal{Cmd: []string{"bash", "--norc", "--noprofile", "-i"},
+		Cols: new(80), Rows: new(24), Env: map[string]string{"PS1": "outer$ "}})
 	j := &jobs{t: t, people: people, id: info.ID, shell: info.PID}
 	people.await(j.id, `outer\$ $`)
 	var err error

@@ -88,7 +88,8 @@ func leaked(written string) string {
 func leftBehind(before, after *vt.Frame) string {
 	// A cursor saved in the corner in plain characters is as one that never was.
 	saved := func(c vt.SavedCursor) string {
-		return strings.ReplaceAll(fmt.Sprint(max(c.X, 0), max(c.Y, 0), c.PendingWrap, c.Pen, c.Origin, c.Charsets.G[c.Charsets.GL]), "66", "0")
+		set := c.Charsets.G[c.Charsets.GL]
+		return strings.ReplaceAll(fmt.Sprint(max(c.X, 0), max(c.Y, 0), c.PendingWrap, c.Pen, c.Origin, set), "66", "0")
 	}
 	state := func(f *vt.Frame) string {
 		s, hidden := f.Main, vt.Screen{}
@@ -98,8 +99,9 @@ func leftBehind(before, after *vt.Frame) string {
 		if f.Hidden != nil {
 			hidden = *f.Hidden
 		}
-		return fmt.Sprint(f.Modes, f.Pen, f.Charsets, f.CursorStyle, f.Alt != nil, f.Invoked, f.Extended, f.Open, f.Foreground,
-			f.Background, f.CursorColor, len(f.Palette), f.OtherColors, f.SavedModes, string(f.Pending), hidden.Kitty, saved(hidden.Saved),
+		return fmt.Sprint(f.Modes, f.Pen, f.Charsets, f.CursorStyle, f.Alt != nil, f.Invoked, f.Extended, f.Open,
+			f.Foreground, f.Background, f.CursorColor, len(f.Palette), f.OtherColors, f.SavedModes, string(f.Pending),
+			hidden.Kitty, saved(hidden.Saved),
 			s.Top, s.Bottom, s.Tabs, s.Kitty, saved(s.Saved))
 	}
 	if a, b := state(before), state(after); a != b {

@@ -28,7 +28,8 @@ func (a *app) newSnapshot() *cobra.Command {
 		Use:   "snapshot ID",
 		Short: "Print the screen as it is now",
 		Long: `ansi is what rebuilds the screen in a terminal of the same size, and on a terminal
-the lines with their colours and no modes. text is plain lines, json tells every cell's style and the modes, html is a page fragment.`,
+the lines with their colours and no modes. text is plain lines, json tells every
+cell's style and the modes, html is a page fragment.`,
 		Example: `  evertty snapshot build --format text
   evertty snapshot build --scrollback 100`,
 		Args:              cobra.ExactArgs(1),

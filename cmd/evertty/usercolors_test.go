@@ -49,7 +49,8 @@ func TestReadOnlyAsksNothing(t *testing.T) {
 
 // TestAnswersAreNotTyped: however they are cut, answers are taken out and keys stay.
 func TestAnswersAreNotTyped(t *testing.T) {
-	const answers = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b]10;rgb:00/11/22\a\x1b]4;7;rgb:f/0/8\x1b\\\x1b[?997;2n\x1b[?62;4c"
+	const answers = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b]10;rgb:00/11/22\a\x1b]4;7;rgb:f/0/8\x1b\\" +
+		"\x1b[?997;2n\x1b[?62;4c"
 	for in, want := range map[string]string{
 		"a" + answers + "b":                  "ab",
 		"\x1b[A\x1b" + answers + "\x1b[1;5C": "\x1b[A\x1b\x1b[1;5C",
@@ -69,8 +70,8 @@ func TestAnswersAreNotTyped(t *testing.T) {
 			if string(typed) != want {
 				t.Errorf("%q in pieces of %d: typed %q, want %q", in, n, typed, want)
 			}
-			if c, ok := u.known(); strings.Contains(in, answers) && (!ok || c.Foreground != "#001122" || c.Background != "#ffffff" ||
-				c.Cursor != "#001122" || c.Palette != nil || u.waiting()) {
+			if c, ok := u.known(); strings.Contains(in, answers) && (!ok || c.Foreground != "#001122" ||
+				c.Background != "#ffffff" || c.Cursor != "#001122" || c.Palette != nil || u.waiting()) {
 				t.Errorf("%q in pieces of %d: known %+v", in, n, c)
 			}
 		}

@@ -21,8 +21,8 @@ const (
 	// that do not know it: cursor and keypad keys, origin, reverse video, autowrap,
 	// insert, newline, cursor shown and of its default form, SGR, protection, character
 	// sets, and the hyperlink closed.
-	plainModes = "\x1b[!p\x1b[0\"q\x1b[?1l\x1b>\x1b[?5l\x1b[?6l\x1b[?7h\x1b[?45l\x1b[4l\x1b[20l\x1b[?25h\x1b[0 q\x1b[m" +
-		"\x0f\x1b(B\x1b)B\x1b*B\x1b+B\x1b]8;;\x1b\\"
+	plainModes = "\x1b[!p\x1b[0\"q\x1b[?1l\x1b>\x1b[?5l\x1b[?6l\x1b[?7h\x1b[?45l\x1b[4l\x1b[20l\x1b[?25h" +
+		"\x1b[0 q\x1b[m\x0f\x1b(B\x1b)B\x1b*B\x1b+B\x1b]8;;\x1b\\"
 	// mainScreen leaves the alternate screen. Each screen has a stack of flags of the
 	// kitty keyboard protocol of its own, and a cursor that DECSC saved, which DECSTR
 	// forgets. So the alternate one is shown for that if it is not.
