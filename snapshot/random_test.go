@@ -53,8 +53,7 @@ func (r frames) frame() *vt.Frame {
 		f.Foreground, f.CursorColor = r.direct(), r.direct()
 	}
 	if r.chance(20) {
-		f.Pending = []byte([]string{"\x1b", "\x1b[", "\x1b[1;3", "\x1b]2;half", "\x1bP1$", "\x1b(", "\x1b_x",
-			"\x1b[ "}[r.IntN(8)])
+		f.Pending = []byte([]string{"\x1b", "\x1b[", "\x1b[1;3", "\x1b]2;half", "\x1b(", "\x1b[ "}[r.IntN(6)])
 	}
 	return f
 }

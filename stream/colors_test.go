@@ -9,8 +9,9 @@ import (
 )
 
 var (
-	white = vt.Theme{Foreground: vt.RGBColor(1, 2, 3), Background: vt.RGBColor(0xff, 0xff, 0xff), Cursor: vt.RGBColor(9, 9, 9)}
-	grey  = vt.Theme{Foreground: vt.RGBColor(0xee, 0xee, 0xee), Background: vt.RGBColor(0x20, 0x20, 0x20),
+	white = vt.Theme{Foreground: vt.RGBColor(1, 2, 3), Background: vt.RGBColor(0xff, 0xff, 0xff),
+		Cursor: vt.RGBColor(9, 9, 9)}
+	grey = vt.Theme{Foreground: vt.RGBColor(0xee, 0xee, 0xee), Background: vt.RGBColor(0x20, 0x20, 0x20),
 		Palette: [16]vt.Color{1: vt.RGBColor(0xaa, 0, 0)}}
 )
 
@@ -23,8 +24,8 @@ type colored struct {
 
 func newColored(t *testing.T, policy stream.Policy) *colored {
 	c := &colored{t: t}
-	c.Hub = stream.New(stream.Options{ID: "term1", Engine: vt.NewEngine, Config: vt.Config{Cols: 80, Rows: 24}, Policy: policy,
-		Observe: stream.Observe{Reply: func(p []byte) { c.told = append(c.told, string(p)) }}})
+	c.Hub = stream.New(stream.Options{ID: "term1", Engine: vt.NewEngine, Config: vt.Config{Cols: 80, Rows: 24},
+		Policy: policy, Observe: stream.Observe{Reply: func(p []byte) { c.told = append(c.told, string(p)) }}})
 	return c
 }
 
@@ -74,7 +75,8 @@ func TestColorsOfTheOwner(t *testing.T) {
 	a.Wish(0, 0)
 	a.Wish(90, 30)
 	h.reported("")
-	if got := string(h.Write([]byte("\x1b]10;?;?;?\a\x1b]19;?\a\x1b]4;1;?\a"))); got != "\x1b]10;rgb:0101/0202/0303\x1b\\"+
+	got := string(h.Write([]byte("\x1b]10;?;?;?\a\x1b]19;?\a\x1b]4;1;?\a")))
+	if got != "\x1b]10;rgb:0101/0202/0303\x1b\\"+
 		"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b]12;rgb:0909/0909/0909\x1b\\\x1b]19;rgb:ffff/ffff/ffff\x1b\\"+
 		"\x1b]4;1;rgb:cccc/0000/0000\x1b\\" {
 		t.Errorf("answers %q", got)

@@ -248,7 +248,7 @@ func (c *colors) rgb(slot int) (r, g, b uint8) {
 	case slot < 256:
 		v := uint8(8 + 10*(slot-232))
 		return v, v, v
-	case slot == slotBackground, slot == slotPointer+1, slot == slotPointer+3, slot == slotPointer+6: // OSC 11, 14, 16, 19
+	case behindText(slot):
 		return 0, 0, 0
 	case slot >= slotSpecial: // as the foreground
 		return c.rgb(slotForeground)

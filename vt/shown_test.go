@@ -9,18 +9,27 @@ import (
 // nothing that does anything, however it is split and whatever ends it.
 func TestViewersGetWhatIsKnown(t *testing.T) {
 	hidden := []string{
-		"\x1b[>4;2m", "\x1b[>4m", "\x1b[?4m", "\x1b[5i", "\x1b[?5i", "\x1b[4i", "\x1b[#{", "\x1b[#p", "\x1b[>1T", "\x1b[>2t",
-		"\x1b[1c", "\x1b[?99n", "\x1b[7n", "\x1b[61\"p", "\x1b[2*x", "\x1b[?2048h", "\x1b[?2048l", "\x1b[?5522h", "\x1b[2h",
-		"\x1b[12l", "\x1b[?3h", "\x1b[?2l", "\x1b[?12h", "\x1b[?1007h", "\x1b[?2027h", "\x1b[?2031h", "\x1b[?1005h", "\x1b[?1001h",
-		"\x1b[?69h", "\x1b[?1000s", "\x1b[2q", "\x1b[1;2;3;4$r", "\x1b[1y", "\x1b[>1p", "\x1b[22;0t", "\x1b[1;2 p",
-		"\x1b#3", "\x1b#6", "\x1b G", "\x1b F", "\x1bN", "\x1bO", "\x1bV", "\x1b%Z", "\x1b(?", "\x1b/A", "\x1bl", "\x1b(\"?",
+		"\x1b[>4;2m", "\x1b[>4m", "\x1b[?4m", "\x1b[5i", "\x1b[?5i",
+		"\x1b[4i", "\x1b[#{", "\x1b[#p", "\x1b[>1T", "\x1b[>2t",
+		"\x1b[1c", "\x1b[?99n", "\x1b[7n", "\x1b[61\"p",
+		"\x1b[2*x", "\x1b[?2048h", "\x1b[?2048l", "\x1b[?5522h", "\x1b[2h",
+		"\x1b[12l", "\x1b[?3h", "\x1b[?2l", "\x1b[?12h",
+		"\x1b[?1007h", "\x1b[?2027h", "\x1b[?2031h", "\x1b[?1005h", "\x1b[?1001h",
+		"\x1b[?69h", "\x1b[?1000s", "\x1b[2q", "\x1b[1;2;3;4$r",
+		"\x1b[1y", "\x1b[>1p", "\x1b[22;0t", "\x1b[1;2 p",
+		"\x1b#3", "\x1b#6", "\x1b G", "\x1b F", "\x1bN", "\x1bO",
+		"\x1bV", "\x1b%Z", "\x1b(?", "\x1b/A", "\x1bl", "\x1b(\"?",
 		"\u008d", "\u008e", "\u0096", "\u009a",
-		"\x1b]22;text\a", "\x1b]9;4;1;50\x1b\\", "\x1b]9;hello\a", "\x1b]777;notify;a;b\a", "\x1b]133;A\a", "\x1b]633;A\u009c",
-		"\x1b]1337;File=:AAAA\a", "\x1b]1337;SetUserVar=a=Yg==\a", "\x1b]21;a=b\a", "\x1b]30001\a", "\x1b]5;1;#fff\a", "\x1b]13;#fff\a",
-		"\x1b]117\a", "\x1b]66;s=2;big\a", "\x1b]99;;x\a", "\x1b]3;a=b\a", "\x1b]l title\a", "\x1b]x\a", "\x1b];\a",
+		"\x1b]22;text\a", "\x1b]9;4;1;50\x1b\\", "\x1b]9;hello\a",
+		"\x1b]777;notify;a;b\a", "\x1b]133;A\a", "\x1b]633;A\u009c",
+		"\x1b]1337;File=:AAAA\a", "\x1b]1337;SetUserVar=a=Yg==\a", "\x1b]21;a=b\a",
+		"\x1b]30001\a", "\x1b]5;1;#fff\a", "\x1b]13;#fff\a",
+		"\x1b]117\a", "\x1b]66;s=2;big\a", "\x1b]99;;x\a",
+		"\x1b]3;a=b\a", "\x1b]l title\a", "\x1b]x\a", "\x1b];\a",
 		"\x1b]50;font\x1b\\", "\u009d52;c;YQ==\u009c", "\x1b]4;1;red\a", "\x1b]4;300;#fff\a",
 		"\x1bP1;2q#0~\x1b\\", "\x1bPtmux;x\x1b\\", "\x1bP0;1|17/17\x1b\\", "\u0090$qm\u009c", "\x1bP1$t1\x1b\\",
-		"\x1b_Gi=1;AAAA\x1b\\", "\u009fx\u009c", "\x1b^pm\x1b\\", "\x1bXsos\x1b\\", "\u0098s\u009c", "\x1bP?x\x1b\\",
+		"\x1b_Gi=1;AAAA\x1b\\", "\u009fx\u009c", "\x1b^pm\x1b\\",
+		"\x1bXsos\x1b\\", "\u0098s\u009c", "\x1bP?x\x1b\\",
 	}
 	for _, in := range hidden {
 		for _, end := range []string{"", "\x1b[1A", "\x18"} {
@@ -48,8 +57,9 @@ func TestViewersGetWhatIsKnown(t *testing.T) {
 func TestViewersGetKnownModes(t *testing.T) {
 	many := "\x1b[?" + strings.Repeat("7;", MaxParams) + "2048h"
 	for in, want := range map[string]string{
-		"\x1b[?12;25h": "\x1b[?25h", "\x1b[?1000;1005;1006h": "\x1b[?1000;1006h", "\x1b[2;4l": "\x1b[4l", "\x1b[?1049;2031h": "\x1b[?1049h",
-		many: "\x1b[?" + strings.Repeat("7;", MaxParams-1) + "7h",
+		"\x1b[?12;25h": "\x1b[?25h", "\x1b[?1000;1005;1006h": "\x1b[?1000;1006h", "\x1b[2;4l": "\x1b[4l",
+		"\x1b[?1049;2031h": "\x1b[?1049h",
+		many:               "\x1b[?" + strings.Repeat("7;", MaxParams-1) + "7h",
 	} {
 		if got := New(Config{}).Write([]byte(in)); string(got) != want {
 			t.Errorf("%q became %q, want %q", in, got, want)

@@ -34,8 +34,17 @@ func (t *Theme) color(slot int) Color {
 		return 0
 	case slot == slotCursor && t.Cursor != 0:
 		return t.Cursor
-	case slot == slotBackground, slot == slotPointer+1, slot == slotPointer+3, slot == slotPointer+6: // OSC 11, 14, 16, 19
+	case behindText(slot):
 		return t.Background
 	}
 	return t.Foreground
+}
+
+// behindText reports whether a slot is as the background when nobody sets it: OSC 11, 14, 16, 19.
+func behindText(slot int) bool {
+	switch slot - slotForeground + 10 {
+	case 11, 14, 16, 19:
+		return true
+	}
+	return false
 }

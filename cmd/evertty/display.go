@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -21,8 +22,8 @@ type display struct {
 	window wire.Size // of the user's terminal
 	direct bool      // the output goes through
 	x, y   int       // first column and row of the terminal that the window shows
-	colors colors
-	bell   bool // the program rang since the last painting
+	traces traces    // of what was on the user's terminal before the engine's state
+	bell   bool      // the program rang since the last painting
 
 	// What was painted last, when not direct.
 	rows  []string // of the window; nil when nothing of it is known
@@ -34,42 +35,63 @@ type display struct {
 // fits reports whether output can go through.
 func (d *display) fits() bool { return d.size == d.window }
 
-// load begins anew with a snapshot.
-func (d *display) load(e client.Event, scrollback int) *vt.Frame {
+// load begins anew with a snapshot. shown is what a window of its size gets.
+func (d *display) load(e client.Event, scrollback int) (f *vt.Frame, shown []byte) {
+	d.traces = d.leaves()
 	d.size = wire.Size{Cols: e.Cols, Rows: e.Rows}
 	effects := &vt.Effects{Bell: func() { d.bell = true }, Notify: func(vt.Notification) { d.bell = true }}
-	d.engine = engines[defaultEngine](vt.Config{Cols: e.Cols, Rows: e.Rows, Scrollback: scrollback, Effects: effects})
-	d.engine.Write(e.Data)
+	d.engine = engines[defaultEngine](vt.Config{Cols: e.Cols, Rows: e.Rows, Scrollback: scrollback, Effects: effects,
+		CellMouse: true})
+	shown = bytes.Clone(d.engine.Write(e.Data))
 	d.bell = false
-	return d.engine.Freeze()
+	return d.engine.Freeze(), shown
 }
+
+// leaves are the traces that are to be taken back.
+func (d *display) leaves() traces {
+	t := d.traces
+	if d.direct {
+		t.see(d.engine.Freeze())
+	}
+	return t
+}
+
+// atRest reports whether something can be written behind what was: no sequence is open.
+func (d *display) atRest() bool { return !d.direct || d.engine.AtRest() }
 
 // first is what shows the first snapshot, which carries the history: that goes into
 // the user's scrollback.
 func (d *display) first(e client.Event) []byte {
-	f := d.load(e, vt.MaxScrollback)
+	f, shown := d.load(e, vt.MaxScrollback)
 	history := f.History
 	d.load(client.Event{Cols: f.Cols, Rows: f.Rows, Data: snapshot.ANSI(f, snapshot.Options{})}, 0)
 	if d.fits() {
-		return d.through(e.Data)
+		return d.through(shown)
 	}
 	return append(d.history(history), d.redraw()...)
 }
 
 // again is what shows a later snapshot.
 func (d *display) again(e client.Event) []byte {
-	d.load(e, 0)
+	_, shown := d.load(e, 0)
 	if d.fits() {
-		return d.through(e.Data)
+		return d.through(shown)
 	}
 	return d.redraw()
 }
 
 // through is a snapshot for a window of the terminal's size.
 func (d *display) through(ansi []byte) []byte {
+	start := d.begin()
 	d.direct, d.rows = true, nil
-	d.colors.see(ansi)
-	return append([]byte(fresh), ansi...)
+	return append([]byte(start), ansi...)
+}
+
+// begin makes the window ready for a whole screen. All traces are taken back.
+func (d *display) begin() string {
+	left := d.traces
+	d.traces = traces{}
+	return sober + left.reset(d.window.Cols) + listening + "\x1b[H\x1b[J"
 }
 
 // resize follows a resize until the snapshot of the new size comes.
@@ -83,18 +105,22 @@ func (d *display) resize(s wire.Size) {
 // output is what to write for a piece of output. painted tells that it has to be
 // painted instead.
 func (d *display) output(p []byte) (through []byte, painted bool) {
-	d.engine.Write(p)
+	through = d.engine.Write(p)
 	if !d.direct {
 		return nil, true
 	}
-	d.colors.see(p)
-	return p, false
+	return through, false
 }
 
 // redraw is everything that the window shows, from what is known of the terminal.
 func (d *display) redraw() []byte {
+	d.traces = d.leaves()
 	if d.fits() {
-		return d.through(snapshot.ANSI(d.engine.Freeze(), snapshot.Options{}))
+		f := *d.engine.Freeze()
+		if f.Modes.MouseEncoding == vt.MouseEncodingSGRPixels {
+			f.Modes.MouseEncoding = vt.MouseEncodingSGR // see mouseView
+		}
+		return d.through(snapshot.ANSI(&f, snapshot.Options{}))
 	}
 	d.direct, d.rows = false, nil
 	return d.paint()
@@ -107,7 +133,7 @@ func (d *display) paint() []byte {
 	var b strings.Builder
 	b.WriteString(beginPainting)
 	if alt := f.Alt != nil; d.rows == nil || alt != d.alt {
-		b.WriteString(fresh)
+		b.WriteString(d.begin())
 		if alt {
 			b.WriteString(alternateScreen)
 		}
@@ -144,8 +170,8 @@ func (d *display) paintState(b *strings.Builder, f *vt.Frame) {
 	m := f.Modes
 	g.Modes = vt.Modes{AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, ReverseVideo: m.ReverseVideo,
 		Linefeed:       m.Linefeed,
-		BracketedPaste: m.BracketedPaste, FocusEvents: m.FocusEvents, ColorReports: m.ColorReports, Kitty: m.Kitty}
-	if m.Mouse != vt.MouseNone && m.MouseEncoding != vt.MouseEncodingSGRPixels {
+		BracketedPaste: m.BracketedPaste, FocusEvents: m.FocusEvents, Kitty: m.Kitty}
+	if m.Mouse != vt.MouseNone {
 		g.Modes.Mouse, g.Modes.MouseEncoding = m.Mouse, vt.MouseEncodingSGR
 	}
 	if m.Kitty != 0 {
@@ -153,8 +179,8 @@ func (d *display) paintState(b *strings.Builder, f *vt.Frame) {
 	}
 	if state := string(snapshot.ANSI(&g, snapshot.Options{})); state != d.state {
 		d.state = state
-		d.colors.see([]byte(state))
-		b.WriteString(quiet + plainModes + "\x1b[<99u" + state + hideCursor)
+		d.traces.see(&g)
+		b.WriteString(quiet + listening + plainModes + "\x1b[<99u" + state + hideCursor)
 	}
 	if f.Title != d.title {
 		d.title = f.Title
@@ -244,8 +270,11 @@ func (d *display) contentEnd() int {
 
 // mouse is how mouse reports have to be translated, nil when they need not be.
 func (d *display) mouse() *mouseView {
-	if d.direct || d.engine == nil {
+	switch {
+	case d.engine == nil, d.direct && d.engine.Modes().MouseEncoding != vt.MouseEncodingSGRPixels:
 		return nil
+	case d.direct:
+		return &mouseView{cols: d.size.Cols, rows: d.size.Rows, encoding: vt.MouseEncodingSGRPixels}
 	}
 	return &mouseView{x: d.x, y: d.y, cols: d.size.Cols, rows: d.size.Rows, encoding: d.engine.Modes().MouseEncoding}
 }

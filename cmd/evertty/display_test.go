@@ -209,6 +209,8 @@ func TestMouseIsTranslated(t *testing.T) {
 			[]string{"\x1b[<0;1;2M\x1b[<0;1;2m\x1b[<0;230;2M"}, "\x1b[M \x22#\x1b[M#\x22#"},
 		{"utf8", &mouseView{0, 0, 300, 300, vt.MouseEncodingUTF8}, []string{"\x1b[<0;200;2M"}, "\x1b[M è\""},
 		{"urxvt", &mouseView{0, 0, 300, 300, vt.MouseEncodingURXVT}, []string{"\x1b[<64;200;2M"}, "\x1b[96;200;2M"},
+		{"pixels", &mouseView{10, 5, 100, 40, vt.MouseEncodingSGRPixels}, []string{"\x1b[<0;3;4M\x1b[<2;1;1m"},
+			"\x1b[<0;125;170M\x1b[<2;105;110m"},
 		{"no report", &mouseView{0, 0, 9, 9, vt.MouseEncodingSGR}, []string{"\x1b[<0;x\x1b[A"}, "\x1b[<0;x\x1b[A"},
 		{"too few", &mouseView{0, 0, 9, 9, vt.MouseEncodingSGR}, []string{"\x1b[<0;1Mx"}, "x"},
 	} {
@@ -222,6 +224,34 @@ func TestMouseIsTranslated(t *testing.T) {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestMouseInPixels: in a window of any size a program that asked for pixels gets the middle
+// of the cell in cells of the size that it is told, as by POST …/keys.
+func TestMouseInPixels(t *testing.T) {
+	for _, size := range []uint16{40, 50} {
+		s, u := newFakeServer(t), knownOuter(t)
+		code, _ := u.evertty("attach", "t1")
+		v := s.viewer()
+		v.snapshot(size, 8, "x\x1b[?1000h\x1b[?1016h")
+		for _, change := range []string{"", "\x1b[?1006h\x1b[?1016h"} {
+			v.data(change + "y")
+			u.sees("y")
+			f := u.frame()
+			if f.Modes.Mouse != vt.MouseNormal || f.Modes.MouseEncoding != vt.MouseEncodingSGR {
+				t.Errorf("the terminal's mouse is %v %v", f.Modes.Mouse, f.Modes.MouseEncoding)
+			}
+			u.press("\x1b[<0;31;5M")
+			want, err := vt.EncodeMouse(vt.MouseEvent{X: 30, Y: 4, Action: "press"},
+				vt.Modes{Mouse: vt.MouseNormal, MouseEncoding: vt.MouseEncodingSGRPixels})
+			if got := v.message(t, "i"); err != nil || got != "i"+string(want) {
+				t.Errorf("%d columns: reported %q, want %q", size, got, want)
+			}
+		}
+		v.exit(0)
+		within(t, code, "the end")
+		u.left()
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -92,6 +93,7 @@ func (s *fakeServer) serveViewer(w http.ResponseWriter, r *http.Request) {
 	v := &fakeViewer{Conn: conn, query: q.Encode(), got: make(chan string, 64)}
 	s.viewers <- v
 	defer close(v.got)
+	defer conn.Close()
 	for {
 		_, p, err := conn.ReadMessage()
 		if err != nil {
@@ -111,6 +113,16 @@ func (s *fakeServer) set(f func()) {
 func (s *fakeServer) viewer() *fakeViewer {
 	s.t.Helper()
 	return within(s.t, s.viewers, "a connection")
+}
+
+// message waits for the next message that begins so; others are dropped.
+func (v *fakeViewer) message(t *testing.T, begin string) string {
+	t.Helper()
+	for {
+		if got := within(t, v.got, "a message that begins with "+begin); strings.HasPrefix(got, begin) {
+			return got
+		}
+	}
 }
 
 func (v *fakeViewer) snapshot(cols, rows uint16, text string) {

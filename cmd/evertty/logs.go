@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -30,7 +32,8 @@ func (a *app) newLogs() *cobra.Command {
 one line. With --follow it goes on with the output until the program ends, also
 when the server is restarted meanwhile; what full-screen programs draw is left out
 there.
-With --raw it prints what a terminal of the same size needs to show the same.`,
+With --raw it prints what a terminal of the same size needs to show the same; on a
+terminal the lines with their colours, and with --follow all, taken back at the end.`,
 		Example: `  evertty logs build | grep error
   evertty logs build --follow`,
 		Args:              cobra.ExactArgs(1),
@@ -75,7 +78,7 @@ func (a *app) printLogs(ctx context.Context, server *client.Client, id string, o
 	case o.asJSON:
 		return a.printText(string(s.Raw), true)
 	}
-	return a.printText(s.Data, false)
+	return a.printANSI(s)
 }
 
 // joined are the lines of history and screen, those that the margin broke as one.
@@ -100,6 +103,11 @@ type logSink interface {
 }
 
 func (a *app) followLogs(ctx context.Context, id string, o logging) error {
+	if o.raw && isTTY(a.stdout, a.stdout) {
+		var stop func()
+		ctx, stop = endBySignal(ctx)
+		defer stop()
+	}
 	f := a.follower()
 	f.Inside = a.shownIn()
 	stream, err := f.Stream(ctx, id)
@@ -118,9 +126,9 @@ func (a *app) followLogs(ctx context.Context, id string, o logging) error {
 	case o.asJSON:
 		sink = jsonLog{a.stdout}
 	case o.raw:
-		sink = &rawLog{w: a.stdout}
+		sink = &rawLog{out: a.stdout, terminal: isTTY(a.stdout, a.stdout)}
 	}
-	return feedbackError(errors.Join(pour(stream, sink), sink.end()))
+	return signalled(ctx, feedbackError(errors.Join(pour(stream, sink), sink.end())))
 }
 
 // taken is one result of Stream.Next.
@@ -157,10 +165,12 @@ func pour(stream *client.FollowStream, sink logSink) error {
 	}
 }
 
-// rawLog writes what a terminal needs.
+// rawLog writes what a terminal needs. One that it is written to is as before at the end.
 type rawLog struct {
-	w    io.Writer
-	seen bool
+	out      *os.File
+	terminal bool
+	screen   vt.Engine // what the terminal shows; nil before the first snapshot
+	traces   traces    // of the screens before
 }
 
 // ris resets a terminal (ECMA-48 8.3.105) before a later snapshot rebuilds it.
@@ -169,17 +179,32 @@ const ris = "\x1bc"
 func (l *rawLog) event(e client.Event) error {
 	p := e.Data
 	if e.Kind == client.KindSnapshot {
-		if l.seen {
+		switch {
+		case l.screen != nil:
+			l.traces.see(l.screen.Freeze())
 			p = append([]byte(ris), p...)
+		case l.terminal:
+			put(l.out, keepTitle)
 		}
-		l.seen = true
+		l.screen = vt.NewEngine(vt.Config{Cols: e.Cols, Rows: e.Rows})
 	}
-	_, err := l.w.Write(p)
+	if l.screen != nil && l.terminal {
+		l.screen.Write(e.Data)
+	}
+	_, err := l.out.Write(p)
 	return err
 }
 
 func (*rawLog) pause() error { return nil }
-func (*rawLog) end() error   { return nil }
+
+func (l *rawLog) end() error {
+	if l.screen != nil && l.terminal {
+		f := l.screen.Freeze()
+		l.traces.see(f)
+		put(l.out, leave(contentEnd(f), windowOf(l.out), l.traces))
+	}
+	return nil
+}
 
 // jsonLog writes each event as one line.
 type jsonLog struct{ w io.Writer }

@@ -9,9 +9,10 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// mouseView is the part of a terminal that a painted window shows, for the mouse: the
-// user's terminal reports cells of the window in the SGR form, and the program wants
-// cells of the terminal in the form it asked for (xterm ctlseqs, Mouse Tracking).
+// mouseView is the part of a terminal that a window shows, for the mouse: the user's
+// terminal reports cells of the window in the SGR form, and the program wants cells of
+// the terminal in the form it asked for (xterm ctlseqs, Mouse Tracking), or their middle
+// in pixels, in cells of the size that it is told.
 type mouseView struct {
 	x, y       int // cell of the terminal in the window's corner, from 0
 	cols, rows int // of the terminal
@@ -76,6 +77,10 @@ func (v *mouseView) report(digits []byte, final byte) []byte {
 	button, x, y := n[0], n[1]+v.x, n[2]+v.y
 	if x < 1 || y < 1 || x > v.cols || y > v.rows {
 		return nil
+	}
+	if v.encoding == vt.MouseEncodingSGRPixels {
+		x, y = (x-1)*vt.CellWidth+vt.CellWidth/2, (y-1)*vt.CellHeight+vt.CellHeight/2
+		return fmt.Appendf(nil, "%s%d;%d;%d%c", mouseReport, button, x, y, final)
 	}
 	if final == 'm' && v.encoding != vt.MouseEncodingSGR {
 		button |= 3 // these forms do not say which button was let go

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/evertty/evertty/internal/asciicast"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // maxSpeed is how much faster or slower than it was a recording can be shown.
@@ -107,7 +109,8 @@ func (a *app) play(ctx context.Context, in io.Reader, name string, o playing) er
 	if err != nil {
 		return fmt.Errorf("play: %s: %w", name, err)
 	}
-	p := &player{playing: o, cast: cast, out: a.stdout}
+	p := &player{playing: o, cast: cast, out: a.stdout, turn: newTurn(),
+		stopped: make(chan time.Duration, 1)}
 	if !o.limits {
 		p.limit = cast.Header().IdleLimit
 	}
@@ -136,9 +139,12 @@ type player struct {
 	cast   *asciicast.CastReader
 	out    io.Writer
 	screen vt.Engine // what the user's terminal shows; nil without one
-	colors colors
 	keys   chan byte // nil without a keyboard
 	due    time.Time // when the next event is to be shown
+
+	turn    turn               // to write to the user's terminal and to use screen
+	tty     *tty               // nil without a keyboard
+	stopped chan time.Duration // how long this process was stopped
 }
 
 // onTerminal shows the recording on the user's terminal.
@@ -157,6 +163,7 @@ func (p *player) onTerminal(ctx context.Context, in *os.File) error {
 			return err
 		}
 		defer tty.Close()
+		p.tty = tty
 		ctx, done := context.WithCancel(ctx)
 		p.keys = make(chan byte)
 		ended := make(chan struct{})
@@ -172,13 +179,71 @@ func (p *player) onTerminal(ctx context.Context, in *os.File) error {
 	}
 	h := p.cast.Header()
 	p.screen = engines[defaultEngine](vt.Config{Cols: h.Cols, Rows: h.Rows})
-	_, rows, _ := sizeOf(out)
-	put(out, enter(rows)+fresh)
+	put(out, enter(windowOf(out).Rows)+fresh)
+	heard := signals{stop: make(chan os.Signal, 1), cont: make(chan os.Signal, 1)}
+	heard.hearJobControl()
+	ctx, done := context.WithCancel(ctx)
+	var hears sync.WaitGroup
+	hears.Go(func() { p.hear(ctx, heard) })
 	defer func() { // also when run panics
-		_, rows, _ := sizeOf(out)
-		put(out, leave(contentEnd(p.screen.Freeze()), rows)+p.colors.reset())
+		done()
+		hears.Wait()
+		heard.close()
+		put(out, p.farewell())
 	}()
 	return p.run(ctx)
+}
+
+// windowOf is the size of the terminal behind f, of one that does not say the least.
+func windowOf(f *os.File) wire.Size {
+	if cols, rows, ok := sizeOf(f); ok {
+		return wire.Size{Cols: cols, Rows: rows}
+	}
+	return wire.Size{Cols: 1, Rows: 1}
+}
+
+// farewell takes back all that was written.
+func (p *player) farewell() string {
+	f := p.screen.Freeze()
+	var left traces
+	left.see(f)
+	return leave(contentEnd(f), windowOf(p.out.(*os.File)), left)
+}
+
+// hear leaves the user's terminal while this process is stopped; the time that takes is no
+// time of the recording.
+func (p *player) hear(ctx context.Context, s signals) {
+	out := p.out.(*os.File)
+	for {
+		first, since := "", time.Now()
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.stop:
+			mine := p.turn.takeSoon()
+			if mine {
+				put(out, p.farewell())
+			}
+			p.tty.Restore()
+			s.pause()
+			if !mine {
+				p.turn.take()
+			}
+			first = enter(windowOf(out).Rows)
+		case <-s.cont: // it was stopped by SIGSTOP, which nobody hears
+			p.turn.take()
+		}
+		p.tty.raw()
+		f := p.screen.Freeze()
+		var left traces
+		left.see(f)
+		put(out, first+fresh+left.reset(windowOf(out).Cols)+string(snapshot.ANSI(f, snapshot.Options{})))
+		p.turn.give()
+		select {
+		case p.stopped <- time.Since(since):
+		default: // a stop before is not noted yet
+		}
+	}
 }
 
 // readPlayKeys passes on the keys until the end of t.
@@ -263,6 +328,11 @@ func (p *player) wait(ctx context.Context) error {
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case d := <-p.stopped:
+			if paused.IsZero() {
+				p.due = p.due.Add(d)
+				timer.Reset(time.Until(p.due))
+			}
 		case k := <-p.keys:
 			switch {
 			case k == 'q':
@@ -283,6 +353,8 @@ func (p *player) wait(ctx context.Context) error {
 // show shows one event. A terminal gets what a viewer of its own emulator would:
 // no queries, whose answers nobody waits for.
 func (p *player) show(e asciicast.Event) error {
+	p.turn.take()
+	defer p.turn.give()
 	switch {
 	case e.Code == asciicast.Resize && p.screen != nil:
 		p.screen.Resize(e.Cols, e.Rows)
@@ -290,7 +362,6 @@ func (p *player) show(e asciicast.Event) error {
 		text := []byte(e.Data)
 		if p.screen != nil {
 			text = p.screen.Write(text)
-			p.colors.see(text)
 		}
 		_, err := p.out.Write(text)
 		return err

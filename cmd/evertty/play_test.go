@@ -87,7 +87,7 @@ func TestPlayOnATerminal(t *testing.T) {
 		t.Errorf("it ended with %d, %q", got, stderr)
 	}
 	eventually(t, func() string { return "the colours put back in " + u.written() }, func() bool {
-		return strings.HasSuffix(u.written(), "\x1b]104\x1b\\")
+		return strings.Contains(u.written(), "\x1b]104\x1b\\") && strings.HasSuffix(u.written(), giveTitle)
 	})
 	if after := u.modes(); after != before {
 		t.Errorf("the terminal is left in %+v, it was %+v", after, before)

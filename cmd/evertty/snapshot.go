@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/vt"
 )
 
 // formatFlag adds --format to a verb.
@@ -24,8 +27,9 @@ func (a *app) newSnapshot() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "snapshot ID",
 		Short: "Print the screen as it is now",
-		Long: `ansi is what rebuilds the screen in a terminal of the same size, text is plain
-lines, json tells every cell's style and the modes, html is a page fragment.`,
+		Long: `ansi is what rebuilds the screen in a terminal of the same size, and on a terminal
+the lines with their colours and no modes. text is plain lines, json tells every
+cell's style and the modes, html is a page fragment.`,
 		Example: `  evertty snapshot build --format text
   evertty snapshot build --scrollback 100`,
 		Args:              cobra.ExactArgs(1),
@@ -39,12 +43,37 @@ lines, json tells every cell's style and the modes, html is a page fragment.`,
 			if err != nil {
 				return err
 			}
-			return a.printText(s.Content(client.Format(format)), client.Format(format) != client.ANSI)
+			if client.Format(format) == client.ANSI {
+				return a.printANSI(s)
+			}
+			return a.printText(s.Content(client.Format(format)), true)
 		},
 	}
 	formatFlag(c, &format, client.ANSI)
 	c.Flags().IntVar(&scrollback, "scrollback", 0, "`lines` of history before the screen; -1 for all")
 	return a.talks(c)
+}
+
+// printANSI writes a snapshot as it is, and on a terminal its lines alone: the modes of the
+// program, its margins and its alternate screen would stay there.
+func (a *app) printANSI(s client.Snapshot) error {
+	if !isTTY(a.stdout, a.stdout) {
+		return a.printText(s.Data, false)
+	}
+	e := vt.NewEngine(vt.Config{Cols: s.Cols, Rows: s.Rows, Scrollback: vt.MaxScrollback})
+	e.Write([]byte(s.Data))
+	f := e.Freeze()
+	lines := append(f.History.Slice(), f.Active().Lines...)
+	for len(lines) > 0 && lines[len(lines)-1].Text() == "" {
+		lines = lines[:len(lines)-1]
+	}
+	var b bytes.Buffer
+	for _, l := range lines {
+		b.Write(snapshot.PaintRow(l, 0, f.Cols))
+		b.WriteByte('\n')
+	}
+	_, err := a.stdout.Write(b.Bytes())
+	return err
 }
 
 // printText writes s, with a newline at the end when lines are asked for.

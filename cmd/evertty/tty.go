@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,9 +20,8 @@ var errHungUp = errors.New("the terminal has hung up")
 // tty is the user's terminal while a viewer has it.
 type tty struct {
 	in, out *os.File
-	state   *term.State
-	restore sync.Once
-	wake    [2]int // a pipe: closing its write end ends read
+	state   *term.State // before
+	wake    [2]int      // a pipe: closing its write end ends read
 }
 
 // isTTY reports whether both files are terminals.
@@ -56,9 +54,26 @@ func openTTY(in, out *os.File) (*tty, error) {
 }
 
 // Restore gives the terminal its own modes back. It may be called more than once
-// and from any goroutine.
+// and from any goroutine; a nil tty has nothing to give back.
 func (t *tty) Restore() {
-	t.restore.Do(func() { _ = term.Restore(int(t.in.Fd()), t.state) })
+	if t != nil {
+		_ = term.Restore(int(t.in.Fd()), t.state)
+	}
+}
+
+// raw puts the terminal into raw mode again, after Restore or a stop. In the background it
+// stops this process (SIGTTOU) until that has the terminal.
+func (t *tty) raw() {
+	if t != nil {
+		_, _ = term.MakeRaw(int(t.in.Fd()))
+	}
+}
+
+// foreground reports whether this process may write to the terminal: another job has it
+// while a shell has this one in the background (POSIX XBD 11.1.4).
+func (t *tty) foreground() bool {
+	group, err := unix.IoctlGetInt(int(t.out.Fd()), unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
 }
 
 // stop ends a pending and every later read.

@@ -1,10 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // What a viewer writes to the user's own terminal around the program's output.
@@ -17,14 +19,14 @@ const (
 		"\x1b[?1004l\x1b[?2004l\x1b[?2026l\x1b[?2031l"
 	// plainModes is what DECSTR (VT510) resets, and said one by one for terminals
 	// that do not know it: cursor and keypad keys, origin, reverse video, autowrap,
-	// insert, newline, cursor shown and of its default form, SGR, character sets,
-	// and the hyperlink closed.
-	plainModes = "\x1b[!p\x1b[?1l\x1b>\x1b[?5l\x1b[?6l\x1b[?7h\x1b[?45l\x1b[4l\x1b[20l\x1b[?25h\x1b[0 q\x1b[m" +
-		"\x0f\x1b(B\x1b)B\x1b*B\x1b+B\x1b]8;;\x1b\\"
+	// insert, newline, cursor shown and of its default form, SGR, protection, character
+	// sets, and the hyperlink closed.
+	plainModes = "\x1b[!p\x1b[0\"q\x1b[?1l\x1b>\x1b[?5l\x1b[?6l\x1b[?7h\x1b[?45l\x1b[4l\x1b[20l\x1b[?25h" +
+		"\x1b[0 q\x1b[m\x0f\x1b(B\x1b)B\x1b*B\x1b+B\x1b]8;;\x1b\\"
 	// mainScreen leaves the alternate screen. Each screen has a stack of flags of the
-	// kitty keyboard protocol of its own, and both are emptied, so that of the
-	// alternate screen is shown for that if it is not.
-	mainScreen = "\x1b[?1047h\x1b[<99u\x1b[?1049l\x1b[<99u"
+	// kitty keyboard protocol of its own, and a cursor that DECSC saved, which DECSTR
+	// forgets. So the alternate one is shown for that if it is not.
+	mainScreen = "\x1b[?1047h\x1b[!p\x1b[<99u\x1b[?1049l\x1b[<99u"
 	// The title is kept on the terminal's stack (xterm ctlseqs, XTWINOPS 22, 23).
 	keepTitle = "\x1b[22;0t"
 	giveTitle = "\x1b[23;0t"
@@ -35,6 +37,8 @@ const (
 const (
 	sober = quiet + mainScreen + plainModes + "\x1b[r"
 	fresh = sober + "\x1b[H\x1b[J"
+	// listening has the terminal say when its colours change (contour, mode 2031).
+	listening = "\x1b[?2031h"
 )
 
 // enter makes room for the first snapshot: what is on the screen moves up into the
@@ -45,8 +49,8 @@ func enter(rows int) string {
 
 // leave gives the terminal back: everything a program may have left on is off, and
 // the cursor stands on a free line below row end of rows, where the content ends.
-func leave(end, rows int) string {
-	return sober + fmt.Sprintf("\x1b[%d;1H\r\n", min(end, rows)) + giveTitle
+func leave(end int, window wire.Size, left traces) string {
+	return sober + left.reset(window.Cols) + fmt.Sprintf("\x1b[%d;1H\r\n", min(end, window.Rows)) + giveTitle
 }
 
 // notice shows a line at the bottom of the screen. The next snapshot removes it.
@@ -55,50 +59,56 @@ func notice(text string, cols, rows int) string {
 		clipped(printable(text), max(cols-1, 2)))
 }
 
-// colors notices when a program changes the terminal's own colours (OSC 4 and 10
-// to 12), which are to be put back at the end. Nobody else's palette is touched.
-type colors struct {
-	tail    []byte // the end of what was seen: a sequence may be cut in two
-	palette bool
-	dynamic [3]bool // foreground, background, cursor
+// traces are what a program leaves in the user's terminal that sober does not take back, as
+// far as it has set any: nobody else's colours and tab stops are touched.
+type traces struct {
+	palette, cwd, tabs bool
+	dynamic            [3]bool // foreground, background, cursor
 }
 
-// colorPrefixes are the beginnings of the sequences colors looks for.
-var colorPrefixes = [...]string{"\x1b]4;", "\x1b]10;", "\x1b]11;", "\x1b]12;"}
-
-func (c *colors) see(p []byte) {
-	const longest = len("\x1b]10;") - 1
-	c.find(append(c.tail, p[:min(len(p), longest)]...))
-	c.find(p)
-	c.tail = append(c.tail, p[max(0, len(p)-longest):]...)
-	c.tail = c.tail[max(0, len(c.tail)-longest):]
-}
-
-func (c *colors) find(p []byte) {
-	for i, prefix := range colorPrefixes {
-		if !bytes.Contains(p, []byte(prefix)) {
-			continue
-		}
-		if i == 0 {
-			c.palette = true
-		} else {
-			c.dynamic[i-1] = true
-		}
+// see notes the traces of a terminal in the state of f.
+func (t *traces) see(f *vt.Frame) {
+	t.palette = t.palette || f.Palette != nil
+	t.cwd = t.cwd || f.Cwd != ""
+	t.tabs = t.tabs || f.Main.Tabs != nil || f.Alt != nil && f.Alt.Tabs != nil
+	for i, c := range [...]vt.Color{f.Foreground, f.Background, f.CursorColor} {
+		t.dynamic[i] = t.dynamic[i] || c != 0
 	}
 }
 
-// reset puts the colours back that were changed (OSC 104, 110, 111, 112).
-func (c *colors) reset() string {
+// reset takes the traces back: OSC 104, 110, 111, 112, OSC 7 without a directory, and tab
+// stops every 8 of cols columns, said one by one and by DECST8C (VT510).
+func (t traces) reset(cols int) string {
 	s := ""
-	if c.palette {
+	if t.palette {
 		s += "\x1b]104\x1b\\"
 	}
-	for i, changed := range c.dynamic {
+	for i, changed := range t.dynamic {
 		if changed {
 			s += fmt.Sprintf("\x1b]%d\x1b\\", 110+i)
 		}
 	}
+	if t.cwd {
+		s += "\x1b]7;\x1b\\"
+	}
+	if t.tabs {
+		s += "\x1b[3g"
+		for x := 8; x < cols; x += 8 {
+			s += fmt.Sprintf("\x1b[%dG\x1bH", x+1)
+		}
+		s += "\x1b[?5W"
+	}
 	return s
+}
+
+// notification is what has the user's terminal show n (iTerm2, OSC 9). It is no command of
+// ConEmu's: those begin with a number.
+func notification(n wire.Notification) string {
+	text := n.Body
+	if n.Title != "" {
+		text = n.Title + ": " + text
+	}
+	return "\x1b]9; " + printable(text) + "\x1b\\"
 }
 
 // put writes s to the terminal; an error shows at the next write of output.

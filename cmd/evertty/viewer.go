@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,8 @@ type viewer struct {
 	clipboard  *userClipboard // nil: what programs write to the clipboard goes nowhere
 
 	tty    *tty
+	turn   turn // to write to tty and to use what is below, but conn and mouse
+	colors *userColors
 	end    context.CancelCauseFunc
 	conn   atomic.Pointer[client.Attachment] // nil while there is none
 	mouse  atomic.Pointer[mouseView]         // of what is shown; nil: the mouse needs no translation
@@ -63,7 +66,10 @@ type viewer struct {
 	// stale: the screen does not show what display has, and no output can be added to
 	// it: the user's terminal was resized, or has a notice on it.
 	stale   bool
-	behind  bool // a snapshot is awaited: without the history nobody can repeat a resize
+	note    string // waits until no sequence is open: the last notification
+	asks    bool   // tty is to be asked for its colours
+	left    bool   // tty was given back for good
+	behind  bool   // a snapshot is awaited: without the history nobody can repeat a resize
 	display display
 	drawn   time.Time // when display was drawn last
 	draw    *time.Timer
@@ -75,20 +81,24 @@ type viewer struct {
 // says. The user's terminal is as it was before, whatever happens.
 func (v *viewer) run(ctx context.Context, in, out *os.File) (exit *wire.Exit, err error) {
 	heard := hearSignals()
-	defer heard.stop()
+	defer heard.close()
 	if v.tty, err = openTTY(in, out); err != nil {
 		return nil, err
 	}
+	v.turn, v.asks = newTurn(), !v.readOnly
+	v.colors = &userColors{changed: v.tellColors, outdated: make(chan struct{}, 1)}
 	ctx, v.end = context.WithCancelCause(ctx)
 	var helpers sync.WaitGroup
 	defer func() { // also when run panics
 		v.end(nil)
+		v.colors.await()
 		v.tty.stop()
 		v.leave()
 		helpers.Wait()
 		v.tty.Close()
 	}()
 	v.sizes = heard.size
+	_ = v.write(nil) // asks for the colours
 	v.draw = time.NewTimer(time.Hour)
 	defer v.draw.Stop()
 	typed := make(chan []byte, typedAhead)
@@ -132,7 +142,9 @@ func (v *viewer) follow(ctx context.Context) (*wire.Exit, error) {
 		case !v.shown, errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrUnauthorized):
 			return nil, err
 		case v.lost:
+			v.turn.take()
 			v.tell()
+			v.turn.give()
 			pause = min(2*max(pause, retryFirst), retryMost)
 		default:
 			v.lost, pause = true, retryFirst
@@ -187,7 +199,17 @@ func (v *viewer) dial(ctx context.Context, history int) (*client.Attachment, err
 	}
 	v.server = server
 	v.conn.Store(conn)
+	v.tellColors()
 	return conn, nil
+}
+
+// tellColors tells the server which colours the user's terminal has, once they are known.
+func (v *viewer) tellColors() {
+	if conn := v.conn.Load(); conn != nil {
+		if c, ok := v.colors.known(); ok {
+			_ = conn.Colors(c) // a broken connection shows in Next
+		}
+	}
 }
 
 // show writes what one connection brings to the screen.
@@ -205,12 +227,13 @@ func (v *viewer) show(ctx context.Context, conn *client.Attachment) (*wire.Exit,
 			if t.event.Kind == client.KindExit {
 				return t.event.Exit, nil
 			}
-			err = v.take(t.event)
+			err = v.mine(func() error { return v.take(t.event) })
 		case <-v.sizes:
-			v.resized(conn)
+			err = v.mine(func() error { return v.resized(conn) })
 		case <-v.draw.C:
-			v.waits = false
-			err = v.redraw()
+			err = v.mine(func() error { v.waits = false; return v.redraw() })
+		case <-v.colors.outdated:
+			err = v.mine(func() error { v.asks = true; return v.write(nil) })
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -218,6 +241,13 @@ func (v *viewer) show(ctx context.Context, conn *client.Attachment) (*wire.Exit,
 			return nil, err
 		}
 	}
+}
+
+// mine runs f in the turn.
+func (v *viewer) mine(f func() error) error {
+	v.turn.take()
+	defer v.turn.give()
+	return f()
 }
 
 // passEvents hands on what next returns until its first error, or until quit.
@@ -253,9 +283,14 @@ func (v *viewer) take(e client.Event) error {
 		case painted:
 			v.drawSoon(max(frameLull, frameTime-time.Since(v.drawn)))
 		default:
+			v.mouse.Store(v.display.mouse())
 			return v.write(through)
 		}
 	case client.KindMeta:
+		if n := e.Meta.Notify; n != nil {
+			v.note = notification(*n)
+			return v.write(nil)
+		}
 		if v.clipboard != nil && e.Meta.Clipboard != nil {
 			v.clipboard.take(*e.Meta.Clipboard)
 			return v.write(nil)
@@ -325,17 +360,36 @@ func (v *viewer) drawSoon(after time.Duration) {
 
 // resized tells the server the new size. The user's terminal has rearranged its lines
 // in its own way.
-func (v *viewer) resized(conn *client.Attachment) {
+func (v *viewer) resized(conn *client.Attachment) error {
+	v.sayHow(conn)
+	v.stale, v.waits = true, true
+	v.draw.Reset(settle)
+	return nil
+}
+
+// sayHow tells the server how large the user's terminal is.
+func (v *viewer) sayHow(conn *client.Attachment) {
 	if cols, rows, ok := sizeOf(v.tty.out); ok && !v.readOnly {
 		_ = conn.Resize(min(cols, maxSize), min(rows, maxSize)) // a broken connection shows in Next
 	}
-	v.stale, v.waits = true, true
-	v.draw.Reset(settle)
 }
 
-// write puts output on the screen. A screen that takes none is gone.
+// write puts output on the screen, and behind it what waited for the end of a sequence. A
+// screen that takes none is gone. In the background nothing is written.
 func (v *viewer) write(p []byte) error {
-	if p = v.clipboard.behind(p); len(p) == 0 {
+	if !v.tty.foreground() {
+		v.stale = true
+		return nil
+	}
+	p = v.clipboard.behind(p)
+	if (v.asks || v.note != "") && v.display.atRest() {
+		p = append(bytes.Clone(p), v.note...)
+		if v.asks {
+			p = append(p, v.colors.question()...)
+		}
+		v.asks, v.note = false, ""
+	}
+	if len(p) == 0 {
 		return nil
 	}
 	if _, err := v.tty.out.Write(p); err != nil {
@@ -352,6 +406,11 @@ func (v *viewer) tell() {
 		return
 	}
 	v.told, v.stale = true, true
+	v.notice()
+}
+
+// notice shows on the screen that the connection is lost.
+func (v *viewer) notice() {
 	if cols, rows, ok := sizeOf(v.tty.out); ok {
 		put(v.tty.out, notice("evertty: connection to "+v.name+" lost, trying again", cols, rows))
 	}
@@ -359,14 +418,22 @@ func (v *viewer) tell() {
 
 // leave gives the user's terminal back, with the cursor below the content.
 func (v *viewer) leave() {
+	v.turn.take()
+	defer v.turn.give()
 	if v.shown {
 		if v.waits || v.stale {
 			_ = v.redraw()
 		}
-		put(v.tty.out, leave(v.display.contentEnd(), v.display.window.Rows)+v.display.colors.reset())
+		put(v.tty.out, v.farewell())
 	}
+	v.left = true
 	v.tty.Restore()
 	if v.server != nil {
 		v.server.Close()
 	}
+}
+
+// farewell takes back all that was written.
+func (v *viewer) farewell() string {
+	return leave(v.display.contentEnd(), v.display.window, v.display.leaves())
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/vt"
 )
 
 func TestAttach(t *testing.T) {
@@ -407,22 +408,24 @@ func TestReadStops(t *testing.T) {
 	}
 }
 
-func TestColors(t *testing.T) {
-	for _, tc := range []struct {
-		in   []string
-		want string
-	}{
-		{[]string{"plain \x1b[31m"}, ""},
-		{[]string{"\x1b]4;1;#ff0000\a"}, "\x1b]104\x1b\\"},
-		{[]string{"x\x1b", "]1", "1;#000\a"}, "\x1b]111\x1b\\"},
-		{[]string{"\x1b]10;a\a\x1b]12;b\a\x1b]4;", ""}, "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]112\x1b\\"},
+func TestTraces(t *testing.T) {
+	const tabs = "\x1b[3g\x1b[9G\x1bH\x1b[17G\x1bH\x1b[?5W"
+	for in, want := range map[string]string{
+		"plain \x1b[31m":                              "",
+		"\x1b]4;1;#ff0000\a":                          "\x1b]104\x1b\\",
+		"\u009d11;#000\u009c":                         "\x1b]111\x1b\\",
+		"\x1b]10;#fff\a\x1b]12;#ffffff\a\x1b]4;1;x\a": "\x1b]110\x1b\\\x1b]112\x1b\\",
+		"\x1b]4;1;#fff\a\x1b]104\a":                   "", // the program took it back itself
+		"\x1b]7;file:///usr\a":                        "\x1b]7;\x1b\\",
+		"\x1b[3g":                                     tabs,
+		"\x1b[?1049h\x1b[5G\x1bH":                     tabs,
 	} {
-		var c colors
-		for _, p := range tc.in {
-			c.see([]byte(p))
-		}
-		if got := c.reset(); got != tc.want {
-			t.Errorf("%q: %q, want %q", tc.in, got, tc.want)
+		e := vt.NewEngine(vt.Config{Cols: 20, Rows: 5})
+		e.Write([]byte(in))
+		var left traces
+		left.see(e.Freeze())
+		if got := left.reset(20); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 }

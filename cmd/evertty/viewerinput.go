@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"os/signal"
 	"syscall"
 	"time"
 )
@@ -20,10 +18,11 @@ func (v *viewer) readKeys(ctx context.Context, typed chan<- []byte) {
 	d := detacher{keys: v.keys}
 	var mouse mouseTranslator
 	buf := make([]byte, typedPiece)
+	var pressed time.Time
 	for {
-		limit := detachPause
-		if !d.waiting() {
-			limit = -1
+		limit := v.colors.patience()
+		if d.waiting() && (limit < 0 || limit > detachPause) {
+			limit = detachPause
 		}
 		n, err := v.tty.read(buf, limit)
 		if err != nil {
@@ -34,10 +33,13 @@ func (v *viewer) readKeys(ctx context.Context, typed chan<- []byte) {
 		}
 		var out []byte
 		detached := false
-		if n == 0 {
+		if p := v.colors.pass(buf[:n]); len(p) > 0 {
+			out, detached = d.pass(p)
+		} else if n == 0 && time.Since(pressed) >= detachPause {
 			out = d.release()
-		} else {
-			out, detached = d.pass(buf[:n])
+		}
+		if n > 0 {
+			pressed = time.Now()
 		}
 		if out = mouse.pass(out, v.mouse.Load()); len(out) > 0 && !v.readOnly {
 			select {
@@ -49,8 +51,21 @@ func (v *viewer) readKeys(ctx context.Context, typed chan<- []byte) {
 		if detached {
 			close(typed)
 			time.AfterFunc(detachGrace, func() { v.end(errDetached) })
+			v.drain(buf)
 			return
 		}
+	}
+}
+
+// drain takes the answers that the user's terminal still owes, until they are there or the
+// end of v.tty: else they would come to the shell.
+func (v *viewer) drain(buf []byte) {
+	for v.colors.waiting() {
+		n, err := v.tty.read(buf, v.colors.patience())
+		if err != nil {
+			return
+		}
+		v.colors.pass(buf[:n])
 	}
 }
 
@@ -73,27 +88,65 @@ func (v *viewer) sendKeys(ctx context.Context, typed <-chan []byte) {
 	}
 }
 
-// signals are what a viewer hears while it has the user's terminal.
-type signals struct{ size, end chan os.Signal }
-
-// hearSignals begins to hear signals; from then on none ends the program by itself.
-func hearSignals() signals {
-	s := signals{make(chan os.Signal, 1), make(chan os.Signal, 1)}
-	signal.Notify(s.size, syscall.SIGWINCH)
-	signal.Notify(s.end, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
-	return s
-}
-
-func (s signals) stop() {
-	signal.Stop(s.size)
-	signal.Stop(s.end)
-}
-
-// hear ends the viewer when the program is told to end.
+// hear ends the viewer when the program is told to end, and has it leave the user's
+// terminal while the program is stopped.
 func (v *viewer) hear(ctx context.Context, s signals) {
-	select {
-	case got := <-s.end:
-		v.end(signalError{got.(syscall.Signal)})
-	case <-ctx.Done():
+	for {
+		select {
+		case got := <-s.end:
+			v.end(signalError{got.(syscall.Signal)})
+			return
+		case <-s.stop:
+			v.pause(s)
+		case <-s.cont: // it was stopped by SIGSTOP, which nobody hears
+			v.turn.take()
+			v.goOn("")
+			v.turn.give()
+		case <-ctx.Done():
+			return
+		}
 	}
+}
+
+// pause gives the user's terminal back, stops this process, and takes the terminal again
+// when it is continued.
+func (v *viewer) pause(s signals) {
+	v.colors.await() // or the answers would come to the shell
+	mine := v.turn.takeSoon()
+	if mine {
+		defer v.turn.give()
+	}
+	if mine && v.shown && !v.left {
+		put(v.tty.out, v.farewell())
+	}
+	v.tty.Restore()
+	s.pause()
+	if !mine {
+		v.turn.take()
+		defer v.turn.give()
+	}
+	_, rows, _ := sizeOf(v.tty.out)
+	v.goOn(enter(max(rows, 1)))
+}
+
+// goOn takes the user's terminal again after a stop, writes first, and paints the screen
+// anew, for a window that may have another size. The caller has the turn.
+func (v *viewer) goOn(first string) {
+	if v.left {
+		return
+	}
+	v.tty.raw()
+	v.asks = !v.readOnly
+	if conn := v.conn.Load(); conn != nil {
+		v.sayHow(conn)
+	}
+	if v.shown {
+		put(v.tty.out, first)
+		v.stale = true
+		_ = v.redraw()
+		if v.told {
+			v.notice()
+		}
+	}
+	_ = v.write(nil)
 }

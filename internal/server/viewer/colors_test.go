@@ -25,12 +25,13 @@ func TestParseColors(t *testing.T) {
 		strings.Replace(three, "#ffffff", "#fff", 1):                        `background is "#fff"`,
 		strings.Replace(three, "#ffffff", "#+fffff", 1):                     `background is`,
 		strings.Replace(three, `"#ffffff"`, "1", 1):                         "background",
-		three + `,"palette":[]`:                                             "palette has 0 colours, allowed are 16 or none",
+		three + `,"palette":[]`:                                             "palette has 0 colours, allowed are 16",
 		three + `,"palette":["#010203"]`:                                    "palette has 1",
 		three + `,"palette":[` + strings.Replace(sixteen, "#", "", 1) + `]`: "palette[0]",
 		three + `,"selection":"#000000"`:                                    `unknown field "selection"; allowed are`,
 	} {
-		if _, err := parseColors([]byte(`{"type":"colors",` + bad + `}`)); err == nil || !strings.Contains(err.Error(), why) {
+		_, err := parseColors([]byte(`{"type":"colors",` + bad + `}`))
+		if err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v, want %s", bad, err, why)
 		}
 	}

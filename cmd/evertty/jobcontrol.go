@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// turnTimeout is how long this process, told to stop, waits for a write to the user's
+// terminal to end: one that takes no output must not keep it from stopping.
+const turnTimeout = time.Second
+
+// turn is the right to write to the user's terminal, of one goroutine at a time. Whoever
+// stops this process takes it until the terminal is back.
+type turn chan struct{}
+
+func newTurn() turn {
+	t := make(turn, 1)
+	t <- struct{}{}
+	return t
+}
+
+func (t turn) take() { <-t }
+func (t turn) give() { t <- struct{}{} }
+
+// takeSoon is take within turnTimeout; it reports whether it was.
+func (t turn) takeSoon() bool {
+	late := time.NewTimer(turnTimeout)
+	defer late.Stop()
+	select {
+	case <-t:
+		return true
+	case <-late.C:
+		return false
+	}
+}
+
+// signals are what a program hears while it has the user's terminal.
+type signals struct{ size, end, stop, cont chan os.Signal }
+
+// hearSignals begins to hear signals; from then on none ends or stops the program by
+// itself.
+func hearSignals() signals {
+	s := signals{make(chan os.Signal, 1), make(chan os.Signal, 1), make(chan os.Signal, 1), make(chan os.Signal, 1)}
+	signal.Notify(s.size, syscall.SIGWINCH)
+	signal.Notify(s.end, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
+	s.hearJobControl()
+	return s
+}
+
+// hearJobControl begins to hear what a shell's job control sends: SIGTSTP and SIGCONT.
+func (s signals) hearJobControl() {
+	signal.Notify(s.stop, syscall.SIGTSTP)
+	signal.Notify(s.cont, syscall.SIGCONT)
+}
+
+func (s signals) close() {
+	for _, c := range []chan os.Signal{s.size, s.end, s.stop, s.cont} {
+		if c != nil {
+			signal.Stop(c)
+		}
+	}
+}
+
+// pause stops this process, as SIGTSTP asks, until SIGCONT (POSIX XBD 11.1.4). It is SIGSTOP
+// that stops it: a handler of SIGTSTP stays installed in a Go program.
+func (s signals) pause() {
+	select {
+	case <-s.cont: // of an earlier stop
+	default:
+	}
+	if syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
+		<-s.cont
+	}
+}

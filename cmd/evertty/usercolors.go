@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evertty/evertty/wire"
+)
+
+const (
+	// colorsTimeout is how long the user's terminal may take to tell its colours.
+	colorsTimeout = 500 * time.Millisecond
+	// answerPause is how long the beginning of an answer waits for the rest. Keys that
+	// look like one come that much later.
+	answerPause = 50 * time.Millisecond
+	// maxAnswer bounds an answer, in bytes; what is longer is none.
+	maxAnswer = 64
+)
+
+// paletteSize is how many colours of the palette are asked for.
+const paletteSize = 16
+
+// userColors are the colours of the user's own terminal: it is asked, and its answers are
+// taken out of what is typed, also late ones, because nobody else asks it anything. All
+// methods are safe for concurrent use.
+type userColors struct {
+	changed  func()        // called when colours are known that were not
+	outdated chan struct{} // gets a value when the terminal says that its colours are others
+
+	mu      sync.Mutex
+	settled chan struct{}     // closed when no more answers are awaited; nil: nothing was asked
+	found   map[string]string // by what was asked: "10", "4;7"
+	until   time.Time         // when no more answers are awaited; 0: none are
+	held    []byte            // the beginning of an answer
+	since   time.Time         // when held came
+}
+
+// question asks for all colours. The terminal answers DA1 (ECMA-48 8.3.24) last, whatever else
+// it knows.
+func (u *userColors) question() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.until = time.Now().Add(colorsTimeout)
+	if u.settled == nil {
+		u.settled = make(chan struct{})
+	}
+	var b strings.Builder
+	for _, n := range []int{10, 11, 12} {
+		fmt.Fprintf(&b, "\x1b]%d;?\x1b\\", n)
+	}
+	for i := range paletteSize {
+		fmt.Fprintf(&b, "\x1b]4;%d;?\x1b\\", i)
+	}
+	b.WriteString("\x1b[c")
+	return b.String()
+}
+
+// known are the colours as far as they are known; a terminal that does not say the colour
+// of its text has one that can be read.
+func (u *userColors) known() (c wire.CommandColors, ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	c.Foreground, c.Background, c.Cursor = u.found["10"], u.found["11"], u.found["12"]
+	if c.Background == "" {
+		return c, false
+	}
+	if c.Foreground == "" {
+		c.Foreground = "#ffffff"
+		if c.Background > "#8" {
+			c.Foreground = "#000000"
+		}
+	}
+	if c.Cursor == "" {
+		c.Cursor = c.Foreground
+	}
+	for i := range paletteSize {
+		if v := u.found["4;"+strconv.Itoa(i)]; v != "" {
+			c.Palette = append(c.Palette, v)
+		}
+	}
+	if len(c.Palette) != paletteSize {
+		c.Palette = nil
+	}
+	return c, true
+}
+
+// waiting reports whether answers are awaited.
+func (u *userColors) waiting() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return !u.until.IsZero()
+}
+
+// patience is how long pass may be left alone; negative: for ever.
+func (u *userColors) patience() time.Duration {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case len(u.held) > 0:
+		return max(time.Until(u.since.Add(answerPause)), time.Millisecond)
+	case !u.until.IsZero():
+		return max(time.Until(u.until), time.Millisecond)
+	}
+	return -1
+}
+
+// await waits until no answers are awaited. Somebody has to read them.
+func (u *userColors) await() {
+	u.mu.Lock()
+	settled, limit := u.settled, time.NewTimer(time.Until(u.until))
+	u.mu.Unlock()
+	defer limit.Stop()
+	if settled == nil {
+		return
+	}
+	select {
+	case <-settled:
+	case <-limit.C:
+	}
+}
+
+// pass returns what of p was typed. p is empty when the time of patience is over.
+func (u *userColors) pass(p []byte) (typed []byte) {
+	u.mu.Lock()
+	typed, fence, others := u.sort(p)
+	fence = fence || !u.until.IsZero() && !time.Now().Before(u.until)
+	if fence && u.settled != nil {
+		close(u.settled)
+		u.settled, u.until = nil, time.Time{}
+	}
+	u.mu.Unlock()
+	if others {
+		select {
+		case u.outdated <- struct{}{}:
+		default: // the terminal is asked already
+		}
+	}
+	if fence {
+		u.changed()
+	}
+	return typed
+}
+
+// sort parts p, behind what is held, into what was typed and answers. fence: the last of them
+// is there. others: the terminal's colours are others now.
+func (u *userColors) sort(p []byte) (typed []byte, fence, others bool) {
+	if len(p) == 0 && time.Since(u.since) >= answerPause {
+		typed, u.held = u.held, nil
+		return typed, false, false
+	}
+	p = append(u.held, p...)
+	u.held = nil
+	for len(p) > 0 {
+		i := bytes.IndexByte(p, 0x1b)
+		if i != 0 {
+			if i < 0 {
+				i = len(p)
+			}
+			typed, p = append(typed, p[:i]...), p[i:]
+			continue
+		}
+		n, whole := answerSize(p)
+		switch {
+		case n == 0 || !whole && n == 1 && u.until.IsZero(): // a key
+			typed, p = append(typed, p[0]), p[1:]
+		case !whole:
+			u.held, u.since = bytes.Clone(p), time.Now()
+			return typed, fence, others
+		default:
+			f, o := u.answer(string(p[:n]))
+			fence, others = fence || f, others || o
+			p = p[n:]
+		}
+	}
+	return typed, fence, others
+}
+
+// answerSize is the length of the answer at the head of p, 0 when there is none. whole: its
+// end is there.
+func answerSize(p []byte) (n int, whole bool) {
+	osc, csi := []byte("\x1b]"), []byte("\x1b[?")
+	switch {
+	case len(p) < len(csi) && (bytes.HasPrefix(csi, p) || bytes.HasPrefix(osc, p)):
+		return len(p), false
+	case bytes.HasPrefix(p, csi):
+		return reportSize(p)
+	case bytes.HasPrefix(p, osc):
+		return colorSize(p)
+	}
+	return 0, false
+}
+
+// reportSize is answerSize of DA1, or of a change of the colour scheme: CSI ? 997 ; Ps n.
+func reportSize(p []byte) (n int, whole bool) {
+	for i := len("\x1b[?"); i < min(len(p), maxAnswer); i++ {
+		switch c := p[i]; {
+		case c >= '0' && c <= '9' || c == ';':
+		case c == 'c', c == 'n' && bytes.HasPrefix(p, []byte("\x1b[?997;")):
+			return i + 1, true
+		default:
+			return 0, false
+		}
+	}
+	if len(p) >= maxAnswer {
+		return 0, false
+	}
+	return len(p), false
+}
+
+// colorSize is answerSize of a colour: OSC 4, 10, 11 or 12 with its end, BEL or ST.
+func colorSize(p []byte) (n int, whole bool) {
+	for i := len("\x1b]"); i < min(len(p), maxAnswer); i++ {
+		switch c := p[i]; {
+		case c == '\a':
+			return i + 1, true
+		case c == 0x1b && i+1 == len(p):
+			return len(p), false
+		case c == 0x1b && p[i+1] == '\\':
+			return i + 2, true
+		case c == 0x1b, !strings.ContainsRune("0123456789abcdefABCDEFrg:;/#", rune(c)):
+			return 0, false
+		}
+	}
+	if len(p) >= maxAnswer {
+		return 0, false
+	}
+	return len(p), false
+}
+
+// answer takes one answer.
+func (u *userColors) answer(s string) (fence, others bool) {
+	if strings.HasPrefix(s, "\x1b[") {
+		return strings.HasSuffix(s, "c"), strings.HasSuffix(s, "n")
+	}
+	s = strings.TrimRight(strings.TrimPrefix(s, "\x1b]"), "\a\x1b\\")
+	i := strings.LastIndexByte(s, ';')
+	if v, ok := hexColor(s[i+1:]); ok && i > 0 {
+		if u.found == nil {
+			u.found = map[string]string{}
+		}
+		if len(u.found) < 3+paletteSize || u.found[s[:i]] != "" {
+			u.found[s[:i]] = v
+		}
+	}
+	return false, false
+}
+
+// hexColor is rgb:r/g/b, with 1 to 4 digits each (XParseColor(3)), as #rrggbb.
+func hexColor(spec string) (string, bool) {
+	parts := strings.Split(strings.TrimPrefix(spec, "rgb:"), "/")
+	if len(parts) != 3 || !strings.HasPrefix(spec, "rgb:") {
+		return "", false
+	}
+	out := "#"
+	for _, p := range parts {
+		v, err := strconv.ParseUint(p, 16, 16)
+		if err != nil {
+			return "", false
+		}
+		out += fmt.Sprintf("%02x", v*255/(1<<(4*len(p))-1))
+	}
+	return out, true
+}

@@ -1,0 +1,232 @@
+package tests
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
+)
+
+// jobs is an interactive bash in a terminal of its own: a user's terminal whose shell has
+// jobs.
+type jobs struct {
+	t      *testing.T
+	people *server
+	id     string
+	tty    string // its device
+	shell  int    // process
+}
+
+func newJobs(t *testing.T, people *server) *jobs {
+	t.Helper()
+	info := people.createWith(wire.CreateTerminal{Cmd: []string{"bash", "--norc", "--noprofile", "-i"},
+		Cols: new(80), Rows: new(24), Env: map[string]string{"PS1": "outer$ "}})
+	j := &jobs{t: t, people: people, id: info.ID, shell: info.PID}
+	people.await(j.id, `outer\$ $`)
+	var err error
+	if j.tty, err = os.Readlink(fmt.Sprintf("/proc/%d/fd/0", j.shell)); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// raw reports whether the terminal is in raw mode.
+func (j *jobs) raw() bool {
+	out, err := exec.CommandContext(j.people.ctx(), "stty", "-F", j.tty, "-a").Output()
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	return strings.Contains(string(out), "-icanon") && strings.Contains(string(out), "-isig")
+}
+
+// job is the process of the shell's job.
+func (j *jobs) job() int {
+	j.t.Helper()
+	var pid int
+	eventually(j.t, "a job", func() bool {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", j.shell, j.shell))
+		var err error
+		pid, err = strconv.Atoi(strings.TrimSpace(string(b)))
+		return err == nil
+	})
+	return pid
+}
+
+func (j *jobs) enter(line string) { j.people.input(j.id, line+"\n") }
+
+// state is the letter of a process's state, as in ps.
+func state(pid int) string {
+	b, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	_, rest, _ := strings.Cut(string(b), ") ")
+	return rest[:min(1, len(rest))]
+}
+
+// stop sends a stop and waits for the shell's prompt.
+func (j *jobs) stop(pid int, signal syscall.Signal) {
+	j.t.Helper()
+	j.people.must(syscall.Kill(pid, signal))
+	eventually(j.t, "stopped", func() bool { return state(pid) == "T" })
+	eventually(j.t, "the shell's prompt", func() bool { return !j.raw() || j.atPrompt() })
+}
+
+// atPrompt reports whether the shell has the terminal.
+func (j *jobs) atPrompt() bool {
+	return strings.Contains(j.people.text(j.id), "Stopped")
+}
+
+// screen is the text that the terminal shows.
+func (j *jobs) screen() string {
+	shot, err := j.people.Snapshot(j.people.ctx(), j.id, client.Text, 0)
+	j.people.must(err)
+	return shot.Text
+}
+
+// modes are those of the terminal, besides the bracketed paste of the shell's line editor.
+func (j *jobs) modes() string {
+	shot, err := j.people.Snapshot(j.people.ctx(), j.id, client.JSON, 0)
+	j.people.must(err)
+	var screen wire.ScreenJSON
+	j.people.must(json.Unmarshal(shot.Raw, &screen))
+	screen.Modes.BracketedPaste = false
+	return fmt.Sprintf("%+v %v", screen.Modes, screen.Alt)
+}
+
+// TestAttachStopsAndGoesOn: under a shell's job control the user's terminal is the shell's
+// while attach is stopped, and attach's own again after fg, however it was stopped.
+func TestAttachStopsAndGoesOn(t *testing.T) {
+	t.Parallel()
+	s, people := start(t, launch{}), start(t, launch{})
+	for _, signal := range []syscall.Signal{syscall.SIGTSTP, syscall.SIGSTOP} {
+		t.Run(signal.String(), func(t *testing.T) {
+			id := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "-c",
+				`stty -echo; printf '\e[?1002h\e[?1006h\e[?2004hinner screen\n'; while read -r l; do case $l in
+				flood) seq -f "flood %.0f" 300000;; *) echo "got <$l>";; esac; done`}}).ID
+			j := newJobs(t, people)
+			before := j.modes()
+			j.enter(binary + " attach " + id + " --nested --data-dir " + s.how.dir)
+			people.await(j.id, "inner screen")
+			eventually(t, "raw mode", j.raw)
+			pid := j.job()
+			says := func(word string) { // and the terminal has answered all questions
+				t.Helper()
+				j.enter(word)
+				people.await(j.id, "got <"+word+">")
+			}
+			says("first")
+			for round := range 2 {
+				j.stop(pid, signal)
+				if now := j.modes(); signal == syscall.SIGTSTP && now != before {
+					t.Errorf("stopped, the terminal has the modes %v, before %v", now, before)
+				}
+				j.enter("echo $((40+2)) in the shell")
+				people.await(j.id, "42 in the shell")
+				j.enter("fg")
+				eventually(t, "raw mode again", j.raw)
+				word := fmt.Sprint("word", round)
+				j.enter(word)
+				people.await(j.id, "(?s)inner screen.*got <"+word+">")
+				if text := j.screen(); strings.Contains(text, "42 in") || strings.Count(text, word) != 1 {
+					t.Errorf("after fg the screen is\n%s", text)
+				}
+			}
+			j.stop(pid, signal)
+			j.enter("bg")
+			eventually(t, "stopped in the background", func() bool { return state(pid) == "T" })
+			people.must(people.Resize(people.ctx(), j.id, 100, 30))
+			j.enter("fg")
+			eventually(t, "raw mode after bg", j.raw)
+			eventually(t, "the new size", func() bool { i := s.info(id); return i.Cols == 100 && i.Rows == 30 })
+			says("larger")
+			j.enter("flood")
+			people.await(j.id, "(?s)flood.*flood")
+			j.stop(pid, signal)
+			j.enter("echo $((40+3)) beside a flood")
+			people.await(j.id, "43 beside a flood")
+			j.enter("fg")
+			eventually(t, "raw mode in a flood", j.raw)
+			says("behind")
+			j.stop(pid, signal)
+			s.must(s.Delete(s.ctx(), id, false))
+			j.enter("fg")
+			people.await(j.id, `\[exited`)
+			j.enter("echo again $((40+4))")
+			people.await(j.id, "again 44")
+			if j.raw() {
+				t.Error("the terminal is left in raw mode")
+			}
+			if now := j.modes(); now != before {
+				t.Errorf("left are the modes %v, before %v", now, before)
+			}
+		})
+	}
+}
+
+// TestAttachStopsWhileTheServerIsAway: nobody answers meanwhile, and the screen is painted
+// from what attach knows.
+func TestAttachStopsWhileTheServerIsAway(t *testing.T) {
+	t.Parallel()
+	s, people := start(t, launch{}), start(t, launch{})
+	id := s.create("bash", "-c", `printf '\e[?1003hinner screen\n'; cat`).ID
+	j := newJobs(t, people)
+	j.enter(binary + " attach " + id + " --nested --data-dir " + s.how.dir)
+	people.await(j.id, "inner screen")
+	pid := j.job()
+	s.kill()
+	people.await(j.id, "connection to .* lost")
+	j.stop(pid, syscall.SIGTSTP)
+	j.enter("clear; echo $((40+2)) in the shell")
+	people.await(j.id, "42 in the shell")
+	j.enter("fg")
+	people.await(j.id, "(?s)inner screen.*connection to .* lost")
+	if !j.raw() {
+		t.Error("the terminal is not in raw mode")
+	}
+	s.again()
+	j.enter("typed later")
+	s.await(id, "")
+	eventually(t, "typing again", func() bool {
+		if strings.Contains(people.text(j.id), "typed later") {
+			return true
+		}
+		j.enter("typed later")
+		return false
+	})
+	people.input(j.id, "\x1c\x1c")
+	people.await(j.id, `\[detached from`)
+}
+
+// TestPlayStopsAndGoesOn: as attach, and the recording waits.
+func TestPlayStopsAndGoesOn(t *testing.T) {
+	t.Parallel()
+	people := start(t, launch{})
+	path := filepath.Join(t.TempDir(), "x.cast")
+	people.must(os.WriteFile(path, []byte(`{"version":2,"width":80,"height":24}`+"\n"+
+		`[0, "o", "\u001b[?1002hon the screen"]`+"\n"+`[3600, "o", "later"]`+"\n"), 0o600))
+	j := newJobs(t, people)
+	before := j.modes()
+	j.enter(binary + " play " + path)
+	people.await(j.id, "on the screen")
+	eventually(t, "raw mode", j.raw)
+	pid := j.job()
+	for _, signal := range []syscall.Signal{syscall.SIGTSTP, syscall.SIGSTOP} {
+		j.stop(pid, signal)
+		if now := j.modes(); signal == syscall.SIGTSTP && now != before {
+			t.Errorf("stopped, the terminal has the modes %v, before %v", now, before)
+		}
+		j.enter("clear; echo $((40+2)) in the shell")
+		people.await(j.id, "42 in the shell")
+		j.enter("fg")
+		eventually(t, "raw mode again", j.raw)
+		people.await(j.id, "on the screen")
+	}
+	people.input(j.id, "q")
+	eventually(t, "the end", func() bool { return !j.raw() && j.modes() == before })
+}
