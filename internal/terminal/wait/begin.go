@@ -136,7 +136,7 @@ func (w *waiter) locate(ctx context.Context, seq uint64, hit *Result) (done bool
 		w.found = hit          // positions stay unknown
 		return hit != nil, nil //nolint:nilerr // the screen is known without a journal too
 	}
-	w.follower, w.finder.base = f, f.seq
+	w.follower = f
 	w.filterEcho()
 	f.hook(vt.TrackerHooks{Print: w.echo.Print, Control: w.echo.Control, KeepOffsets: true})
 	for f.seq < seq && err == nil {
@@ -148,7 +148,6 @@ func (w *waiter) locate(ctx context.Context, seq uint64, hit *Result) (done bool
 	frame := f.screen.Freeze()
 	w.found = w.checkLines(f.screen.Lines(maxHistory), f.screen.Lines(0), stateOf(frame), seq)
 	if w.found == nil && hit != nil && !w.IgnoreEcho {
-		hit.Match.Start, hit.Match.End, hit.Seq = f.base, f.base, f.base
 		w.found = hit // older than the output that was applied
 	}
 	if w.found == nil {
