@@ -142,6 +142,9 @@ func (w *waiter) locate(ctx context.Context, seq uint64, hit *Result) (done bool
 	for f.seq < seq && err == nil {
 		err = f.step(ctx, seq, w.echo.Update)
 	}
+	if err == nil {
+		err = f.resizes()
+	}
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errGap) {
 		return true, err
 	}

@@ -380,7 +380,7 @@ func TestAResizeLeavesPositions(t *testing.T) {
 		"many lines":  {For: "regex", Pattern: `MARK\nbehind`},
 		"absence":     {For: "text", Pattern: "nothing", Not: true},
 		"title":       {For: "title", Pattern: "the title"},
-		"cursor":      {For: "cursor", X: &zero},
+		"cursor":      {For: "cursor", X: &zero, Not: true},
 		"mode":        {For: "mode", Mode: "autowrap"},
 		"screen":      {For: "alt_screen", Not: true},
 	}
@@ -390,13 +390,14 @@ func TestAResizeLeavesPositions(t *testing.T) {
 		"the alternate screen": `printf '\e]2;the title\aMARK\nbegin ` + long + ` MARK\nbehind\n\e[?1049h\e[Halt\e[?1049l'`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			term := start(t, m, "bash", "-c", program+`; echo END; read; echo MARK; sleep 1000`)
+			term := start(t, m, "bash", "-c", program+`; stty raw -echo; printf END; exec cat`)
 			see(t, term, "^END$")
-			end := term.Hub().Facts().Seq
 			for _, size := range [][2]int{{60, 24}, {100, 30}, {100, 10}, {81, 24}} {
 				if err := term.Resize(size[0], size[1]); err != nil {
 					t.Fatal(err)
 				}
+				seq := typeIn(t, term, ".")
+				end := await(t, term, one(wait.Condition{For: "regex", Pattern: `\.$`}, &seq)).Seq
 				for kind, c := range conditions {
 					if c.ScreenOnly && name == "in the history" {
 						continue
@@ -444,6 +445,9 @@ func TestUnknownPositionsAreThoseOfTheCall(t *testing.T) {
 		if err := term.Resize(70, 20); err != nil {
 			t.Fatal(err)
 		}
+		end = typeIn(t, term, "x\n")
+		end = await(t, term, one(wait.Condition{For: "regex", Pattern: "^x$"}, &end)).Seq + 2
+		until(t, "the line end", func() bool { return term.Hub().Facts().Seq == end })
 	}
 }
 
