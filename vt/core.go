@@ -119,12 +119,15 @@ func (c *core) status() *status {
 }
 
 // reply gives an answer to the program, and takes the query out of the viewers'
-// text. Without an answer it does nothing.
+// text. An empty answer only does that, and nil nothing.
 func (c *core) reply(answer []byte) {
+	if answer == nil {
+		return
+	}
 	if len(answer) > 0 {
 		c.cfg.Effects.reply(answer)
-		c.stream.Cut()
 	}
+	c.stream.Cut()
 }
 
 // penChanged says that the pen may have another style now.
