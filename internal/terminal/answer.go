@@ -32,19 +32,20 @@ func (in *input) awaited(a answer) bool {
 	for end := time.Now().Add(answerPatience); ; time.Sleep(answerPoll) {
 		wanted, known := in.asks(a.group)
 		if known || time.Now().After(end) {
-			return wanted || !known
+			return wanted
 		}
 	}
 }
 
-// asks reports whether a process group waits for an answer. known is false while that is open.
+// asks reports whether a process group waits for an answer, or the shell that started it reads
+// one itself. known is false while that is open; then wanted is what is likely.
 func (in *input) asks(group int) (wanted, known bool) {
 	master := in.process.Master()
 	f, err := master.ForegroundProgram()
 	switch {
 	case err != nil || f.Group <= 0 || group <= 0:
 		return true, true
-	case f.Group != group:
+	case f.Group != group && !slices.Contains(readlineShells, f.Name):
 		return false, true
 	case f.Name == "": // its first process has gone, perhaps the others too
 		return unix.Kill(-group, 0) != unix.ESRCH, true
@@ -60,5 +61,5 @@ func (in *input) asks(group int) (wanted, known bool) {
 	}
 	// In canonical mode a program that sleeps without children reads. Another one may be about to
 	// read (`printf '\e[6n'; read -d R`), or about to end.
-	return true, f.Sleeping && !f.Parent
+	return f.Group == group, f.Group == group && f.Sleeping && !f.Parent
 }
