@@ -74,7 +74,7 @@ func TestAnswersOfProgramsThatEnd(t *testing.T) {
 		`printf '\e[6n'; IFS= read -rs -d R x; printf 'got %q\n' "$x"`,
 		`printf '\e[6n'; IFS= read -r -d R x; printf 'got %q\n' "$x"`,
 		`bash -c 'printf "\e[6n"; IFS= read -rs -d R x; printf "got %q\n" "$x"'`,
-		`dash -c 'stty -icanon -echo; printf "\033[6n"; x=$(head -c 4); stty sane; printf "got %s\n" "$x"'`,
+		`dash -c 'stty -icanon -echo; printf "\033[6n"; x=$(head -c 7 | tr -d "\033"); stty sane; printf "got %s\n" "$x"'`,
 		`stty raw -echo; printf '\e[6n'; IFS= read -r -d R x; stty sane; printf 'got %q\n' "$x"`,
 		`/usr/bin/printf '\e[6n'; IFS= read -rs -t 5 -d R x; printf 'got %q\n' "$x"`,
 	} {
