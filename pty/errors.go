@@ -33,6 +33,8 @@ var (
 	ErrNotProcess = errors.New("not a descriptor of this process")
 	// ErrBlocked means that the program did not take its input in time.
 	ErrBlocked = errors.New("program does not read its input")
+	// ErrLineTooLong means that input has a line that does not fit into the terminal's buffer, see MaxLine.
+	ErrLineTooLong = errors.New("a line is too long for a program that reads whole lines")
 	// ErrClosed means that the terminal was closed by this side.
 	ErrClosed = errors.New("terminal is closed")
 	// ErrExited means that the child has exited.

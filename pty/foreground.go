@@ -14,6 +14,8 @@ type Foreground struct {
 	Name string
 	// Sleeping: it waits for something, as a program does that reads.
 	Sleeping bool
+	Zombie   bool // it has ended, and nobody has waited for it yet
+	Parent   bool // it has children; false when that is not known
 }
 
 // ForegroundProgram is Master.Foreground with what /proc tells of it. Errors: ErrClosed.
@@ -31,6 +33,8 @@ func (m *Master) ForegroundProgram() (Foreground, error) {
 	if begin < 0 || end < begin || end+2 >= len(line) {
 		return f, nil
 	}
-	f.Name, f.Sleeping = string(line[begin+1:end]), line[end+2] == 'S'
+	f.Name, f.Sleeping, f.Zombie = string(line[begin+1:end]), line[end+2] == 'S', line[end+2] == 'Z'
+	children, err := os.ReadFile("/proc/" + strconv.Itoa(group) + "/task/" + strconv.Itoa(group) + "/children")
+	f.Parent = err == nil && len(children) > 0
 	return f, nil
 }

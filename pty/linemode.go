@@ -22,6 +22,12 @@ func (m *Master) SignalChars() (chars []byte, err error) {
 type LineMode struct {
 	Canonical bool // the line discipline hands out whole lines (termios(3) ICANON)
 	Echo      bool // the line discipline shows what is typed (ECHO)
+	// Editing: a line editor may have the terminal: neither of the two, and CR is no newline
+	// (ICRNL), or VLNEXT has no meaning.
+	Editing bool
+	// Readline: these are the settings in which GNU Readline edits a line (rltty.c): neither of
+	// the two, and no VLNEXT, which `stty raw` and a shell's `read -n` leave.
+	Readline bool
 }
 
 // LineMode returns how the line discipline treats what is typed. Errors: ErrClosed.
@@ -30,7 +36,10 @@ func (m *Master) LineMode() (LineMode, error) {
 	if err != nil {
 		return LineMode{}, err
 	}
-	return LineMode{Canonical: t.Lflag&unix.ICANON != 0, Echo: t.Lflag&unix.ECHO != 0}, nil
+	mode := LineMode{Canonical: t.Lflag&unix.ICANON != 0, Echo: t.Lflag&unix.ECHO != 0}
+	mode.Editing = !mode.Canonical && !mode.Echo && (t.Iflag&unix.ICRNL == 0 || t.Cc[unix.VLNEXT] == 0)
+	mode.Readline = !mode.Canonical && !mode.Echo && t.Cc[unix.VLNEXT] == 0
+	return mode, nil
 }
 
 // EOFChar is the byte that ends the input of a program where it stands at the beginning of a line (termios(3)

@@ -25,6 +25,8 @@ type Master struct {
 	reading sync.Mutex    // excludes readers from each other; guards rest
 	rest    drainTimer    // what Read knows of the time after Drain
 	writing chan struct{} // holds one value while a Write runs
+	lineMu  sync.Mutex    // a leaf
+	line    inputLine     // guarded by lineMu
 
 	gone      chan struct{} // closed by Drain: the child has exited
 	drainOnce sync.Once

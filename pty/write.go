@@ -13,9 +13,9 @@ import (
 // the reason of ctx. A Write that follows continues after them.
 //
 // One Write runs at a time, a second one waits for its turn and never comes between the bytes of the first. Errors:
-// ErrBlocked, ErrExited after the child's exit, ErrClosed after Close; both also end a Write that waits. In canonical
-// mode the kernel drops, silently for us, what exceeds 4095 bytes of one line (termios(3)). While no process holds the
-// terminal open the kernel keeps what is typed for who opens it.
+// ErrBlocked, ErrExited after the child's exit, ErrClosed after Close; both also end a Write that waits. *LineTooLong
+// before anything is written: see CheckLine. While no process holds the terminal open the kernel keeps what is typed
+// for who opens it.
 func (m *Master) Write(ctx context.Context, p []byte) (int, error) {
 	select {
 	case m.writing <- struct{}{}:
@@ -33,9 +33,13 @@ func (m *Master) Write(ctx context.Context, p []byte) (int, error) {
 	if m.is(m.gone) || ctx.Err() != nil {
 		return 0, m.stopped(ctx, 0, len(p))
 	}
+	if err := m.CheckLine(p); err != nil {
+		return 0, err
+	}
 	release := m.wakeWriter(ctx)
 	defer release()
 	n, err := m.file.Write(p)
+	m.noteTyped(p[:n])
 	switch {
 	case err == nil:
 		return n, nil

@@ -3,7 +3,6 @@ package vt
 import (
 	"bytes"
 	"fmt"
-	"strings"
 )
 
 // What the engines say they are: the answers of xterm.js 6 to DA1 and DA2, a
@@ -135,7 +134,7 @@ func (q *status) DCS(text []byte) []byte {
 		return q.setting(string(what))
 	}
 	if names, ok := bytes.CutPrefix(text, []byte("+q")); ok {
-		return []byte(capabilityReports(names))
+		return capabilityReports(names)
 	}
 	return nil
 }
@@ -220,15 +219,14 @@ var capabilities = map[string]string{
 	"436F": "323536", "636F6C6F7273": "323536", "524742": "38",
 }
 
-// capabilityReports answers XTGETTCAP (xterm ctlseqs), one reply a name.
-func capabilityReports(names []byte) string {
-	var b strings.Builder
+// capabilityReports answers XTGETTCAP (xterm ctlseqs), one reply for each name that is known. A
+// name that is not gets none: vim asks on after each reply, also while it ends.
+func capabilityReports(names []byte) []byte {
+	b := []byte{}
 	for name := range bytes.SplitSeq(bytes.ToUpper(names), []byte(";")) {
 		if value, ok := capabilities[string(name)]; ok {
-			fmt.Fprintf(&b, "\x1bP1+r%s=%s\x1b\\", name, value)
-		} else {
-			b.WriteString("\x1bP0+r\x1b\\")
+			b = fmt.Appendf(b, "\x1bP1+r%s=%s\x1b\\", name, value)
 		}
 	}
-	return b.String()
+	return b
 }

@@ -1,6 +1,9 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // TextLine is a line of text as a screen shows it. Rows that the right margin broke
 // are one line.
@@ -54,6 +57,21 @@ func joinRows(rows []Line, at [][]uint64, cols int) []TextLine {
 // TextBeforeCursor returns the text left of the cursor in its line.
 func TextBeforeCursor(f *Frame) TextLine {
 	return beforeCursor(f.Active(), f.Cols, func(int) []uint64 { return nil })
+}
+
+// TextFromCursorLine returns the line that the cursor is in and those below it, each ended by LF
+// and without blanks at its end, without empty lines at the end.
+func TextFromCursorLine(f *Frame) []byte {
+	s := f.Active()
+	first := s.Y
+	for first > 0 && s.Lines[first].wrapped {
+		first--
+	}
+	var b []byte
+	for _, l := range joinRows(s.Lines[first:], nil, f.Cols) {
+		b = append(append(b, bytes.TrimRight(l.Text, " ")...), '\n')
+	}
+	return append(bytes.TrimRight(b, "\n"), '\n')
 }
 
 // beforeCursor is TextBeforeCursor of a screen; at has the positions of a row.

@@ -97,8 +97,8 @@ func (w *Tracker) prefixFromHistory() {
 		}
 	}
 	var b textLineBuilder
-	for _, r := range rows[first:] {
-		b.row(nil)
+	for i, r := range rows[first:] {
+		b.row(w.pastPositions(len(rows) - first - i))
 		for s := range r.Spans() {
 			b.span(s.Kind, s.Text, s.Cells)
 		}
@@ -188,17 +188,6 @@ func soundRun(p []byte) int {
 		i += n
 	}
 	return max(i, 1)
-}
-
-// Resize changes the size (see Engine). Changed lines are reported before.
-func (w *Tracker) Resize(cols, rows int) {
-	if !w.on {
-		w.t.Resize(cols, rows)
-		return
-	}
-	w.Report()
-	w.t.Resize(cols, rows)
-	w.forget()
 }
 
 // forget removes the positions of all cells.
@@ -361,6 +350,15 @@ func (m *trackedRow) positions(cols int) []uint64 {
 	return at
 }
 
+// pastPositions has the positions of the n-th newest row of history, from 1; nil when they
+// are unknown.
+func (w *Tracker) pastPositions(n int) []uint64 {
+	if n > len(w.pastRows) {
+		return nil
+	}
+	return w.pastRows[len(w.pastRows)-n].positions(w.t.main.Cols)
+}
+
 // Lines returns the lines shown, after those of the last n rows of history.
 func (w *Tracker) Lines(n int) []TextLine {
 	history := w.t.hist.freeze().Last(n)
@@ -371,7 +369,7 @@ func (w *Tracker) Lines(n int) []TextLine {
 	at := make([][]uint64, len(rows))
 	old := history.Len()
 	for i := range min(old, len(w.pastRows)) {
-		at[old-1-i] = w.pastRows[len(w.pastRows)-1-i].positions(w.t.screen.Cols)
+		at[old-1-i] = w.pastPositions(i + 1)
 	}
 	for y, r := range w.t.screen.rows {
 		if r.tracked != nil {

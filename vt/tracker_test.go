@@ -2,6 +2,7 @@ package vt_test
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -155,4 +156,62 @@ func FuzzTracker(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestTrackerPositionsOutliveAResize: after each of several resizes, text has the positions
+// where it was printed, on the screen, in the history, and on the alternate screen; and a line
+// whose beginning is in the history is still reported in whole.
+func TestTrackerPositionsOutliveAResize(t *testing.T) {
+	long := strings.Repeat("0123456789", 9)
+	inputs := map[string]string{
+		"lines":                "one\r\ntwo two\r\n\r\nthree",
+		"a wrapped line":       "begin " + long + " end\r\n$ ",
+		"in the history":       "old " + long + "\r\n1\r\n2\r\n3\r\n4\r\n5\r\n$ ",
+		"marks and wide ones":  "漢字 e\u0301 " + strings.Repeat("漢", 30) + "\r\nné\r\n$ ",
+		"overwritten":          "abcdef\rXY\r\n$ ",
+		"the alternate screen": "main\r\n\x1b[?1049h\x1b[Halt text",
+		"the cursor's line":    "$ " + long + long,
+		"equal lines":          "y\r\ny\r\ny\r\ny\r\ny\r\ny\r\n$ ",
+	}
+	sizes := [][2]int{{20, 4}, {13, 4}, {30, 9}, {30, 3}, {40, 24}, {20, 4}}
+	for name, in := range inputs {
+		for _, keep := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/%v", name, keep), func(t *testing.T) {
+				w := vt.NewTracker(vt.Config{Cols: 20, Rows: 4, Scrollback: 100})
+				w.Begin(0, vt.TrackerHooks{KeepOffsets: keep})
+				w.Write([]byte(in))
+				want := positionsOf(w)
+				for _, size := range sizes {
+					w.Resize(size[0], size[1])
+					got := positionsOf(w)
+					for text, at := range want {
+						if now, shown := got[text]; shown && !reflect.DeepEqual(now, at) && (keep || now[len(now)-1] < at[0]) {
+							t.Errorf("at %v %q has the positions %v, not %v", size, text, now, at)
+						}
+					}
+				}
+			})
+		}
+	}
+	var lines []string
+	w := vt.NewTracker(vt.Config{Cols: 20, Rows: 4, Scrollback: 100})
+	w.Begin(0, vt.TrackerHooks{Line: func(l vt.TextLine) { lines = append(lines, string(l.Text)) }})
+	w.Write([]byte(long + long + "0"))
+	w.Resize(20, 3)
+	w.Write([]byte("!"))
+	w.Report()
+	if want := long + long + "0!"; lines[len(lines)-1] != want {
+		t.Errorf("after a resize the line is %q, not %q", lines[len(lines)-1], want)
+	}
+}
+
+// positionsOf are the positions of the text of each line, without blanks at its end.
+func positionsOf(w *vt.Tracker) map[string][]uint64 {
+	all := map[string][]uint64{}
+	for _, l := range w.Lines(vt.MaxSize) {
+		if text := strings.TrimRight(string(l.Text), " "); text != "" {
+			all[text] = slices.Clone(l.Offsets[:len(text)])
+		}
+	}
+	return all
 }

@@ -191,7 +191,7 @@ func (w *Tracker) keepOffsets(r *row, m *trackedRow) {
 	var old trackedRow
 	switch {
 	case m == nil:
-	case w.hooks.KeepOffsets || w.hooks.Changed != nil:
+	case w.keepsOffsets():
 		old.offsets, m.offsets = m.offsets, nil
 	case r.used > 0:
 		old.newest = m.offsets[min(r.used, len(m.offsets))-1]
@@ -199,6 +199,9 @@ func (w *Tracker) keepOffsets(r *row, m *trackedRow) {
 	w.pastRows = append(w.pastRows, old)
 	w.blank(r)
 }
+
+// keepsOffsets reports whether rows of history keep the positions of all their cells.
+func (w *Tracker) keepsOffsets() bool { return w.hooks.KeepOffsets || w.hooks.Changed != nil }
 
 // limitPrefix reports and cuts a prefix that is too long to be kept.
 func (w *Tracker) limitPrefix() {

@@ -65,8 +65,10 @@ type Error struct {
 type ErrorDetails struct {
 	// The field of the body that is wrong.
 	Field string `json:"field,omitempty"`
-	// With TOO_LARGE: bytes that a body may have.
+	// With TOO_LARGE: bytes that a body may have. With LINE_TOO_LONG: bytes that a line may have.
 	Limit int `json:"limit,omitempty"`
+	// With INPUT_BLOCKED: how many bytes the program took. With LINE_TOO_LONG: those of the line.
+	Bytes *int `json:"bytes,omitempty" minimum:"0"`
 	// With NOT_KEPT of a recording: the first position that is kept.
 	Start *uint64 `json:"start,omitempty"`
 	// With NOT_KEPT of a recording: the last position.
@@ -75,7 +77,8 @@ type ErrorDetails struct {
 	Allow []string `json:"allow,omitempty"`
 	// With TIMEOUT and EXITED of a wait: history and screen at that moment.
 	Text string `json:"text,omitempty"`
-	// With TIMEOUT and EXITED of a wait: its position in the output.
+	// With TIMEOUT and EXITED of a wait: its position in the output. With INPUT_BLOCKED: the
+	// position before the input.
 	Seq *uint64 `json:"seq,omitempty" minimum:"0"`
 	// With status 500: the header X-Request-Id, under which the server's log says why.
 	RequestID string `json:"request_id,omitempty"`

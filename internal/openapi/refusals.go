@@ -12,10 +12,20 @@ var refusals = []response{
 		codes:   "VALIDATION",
 		example: "VALIDATION: rows 0: 1 to 1000 are allowed",
 	},
+	{name: "CannotType", status: 400,
+		text: "VALIDATION as elsewhere. LINE_TOO_LONG: the program reads whole lines (canonical mode), and of one of " +
+			"more than 4095 bytes it would get only a part; nothing was typed. `details` has `bytes` of the line and " +
+			"the `limit`.",
+		codes: "VALIDATION LINE_TOO_LONG",
+		example: "LINE_TOO_LONG: a line is too long for a program that reads whole lines: it has 6000 bytes, 4095 are " +
+			"allowed",
+		details: wire.ErrorDetails{Bytes: new(6000), Limit: 4095},
+	},
 	{name: "CannotStart", status: 400,
 		text: "VALIDATION as elsewhere. NO_COMMAND: the program does not exist or cannot be executed. NO_DIRECTORY: " +
-			"the working directory does not exist or cannot be entered.",
-		codes:   "VALIDATION NO_COMMAND NO_DIRECTORY",
+			"the working directory does not exist or cannot be entered. LINE_TOO_LONG: `stdin` of a command with `tty` " +
+			"has a line of more than 4095 bytes.",
+		codes:   "VALIDATION NO_COMMAND NO_DIRECTORY LINE_TOO_LONG",
 		example: `NO_COMMAND: command cannot be run: "nope": not found in PATH`,
 	},
 	{name: "Unauthorized", status: 401,
@@ -104,10 +114,9 @@ var refusals = []response{
 		example: "EXITED: the program has ended: terminal tz65gjhf8fx4b8cm52eg is exited",
 	},
 	{name: "NotTaken", status: 409,
-		text: "EXITED: the program has ended. INPUT_BLOCKED: it did not read its input for 10 seconds; the sentence " +
-			"says how many bytes it took before. AMBIGUOUS: see GET.",
-		codes:   "EXITED INPUT_BLOCKED AMBIGUOUS",
-		example: "INPUT_BLOCKED: 4095 of 100000 bytes were taken: program does not read its input",
+		text:    "EXITED: the program has ended. AMBIGUOUS: see GET.",
+		codes:   "EXITED AMBIGUOUS",
+		example: "EXITED: the program has ended: terminal tz65gjhf8fx4b8cm52eg is exited",
 	},
 	{name: "TooLarge", status: 413, text: "TOO_LARGE: the body has more than 1 MiB.",
 		codes:   "TOO_LARGE",
@@ -148,6 +157,14 @@ var refusals = []response{
 		codes:   "INTERNAL SURVIVED DAMAGED",
 		example: "INTERNAL: the server failed at this request; its log says why under the request id",
 		details: wire.ErrorDetails{RequestID: "09acbb1746ffe59e"},
+	},
+	{name: "CannotTypeNow", status: 503,
+		text: "INPUT_BLOCKED: the program did not read its input for 10 seconds. `details` has `bytes`, what it took " +
+			"before, and `seq`, the position of the output before that: repeat only the rest. CLOSING, " +
+			"CANCELED, DEADLINE, NO_DESCRIPTORS: as elsewhere.",
+		codes:   "INPUT_BLOCKED CLOSING CANCELED DEADLINE NO_DESCRIPTORS",
+		example: "INPUT_BLOCKED: 4095 of 100000 bytes were taken: program does not read its input",
+		details: wire.ErrorDetails{Bytes: new(4095), Seq: new(uint64(5))},
 	},
 	{name: "CannotStartNow", status: 503,
 		text: "NO_KEEPER: the process that starts and holds programs is not there; the server is starting another " +

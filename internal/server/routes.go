@@ -35,15 +35,15 @@ func (s *Server) controlRoutes() []httpapi.Route {
 			Doc("sendInput", "input", "Write bytes to the program").
 			Text("The reply comes when all bytes were taken. Input of several callers is never mixed within a call.").
 			Takes(wire.Input{}, "What to type.").
-			Gives("Sent Invalid NotFound NotTaken TooLarge NotJSON NeedsApproval Unavailable"),
+			Gives("Sent CannotType NotFound NotTaken TooLarge NotJSON NeedsApproval CannotTypeNow"),
 		httpapi.Post("/keys", s.postKeys, "press named keys").
 			Doc("sendKeys", "input", "Press named keys").
 			Takes(wire.Keys{}, "What to press.").
-			Gives("Sent Invalid NotFound NotTaken TooLarge NotJSON NeedsApproval Unavailable"),
+			Gives("Sent CannotType NotFound NotTaken TooLarge NotJSON NeedsApproval CannotTypeNow"),
 		httpapi.Post("/paste", s.postPaste, "paste text, bracketed when the program asked for it").
 			Doc("paste", "input", "Paste text").
 			Takes(wire.Paste{}, "What to paste.").
-			Gives("Sent Invalid NotFound NotTaken TooLarge NotJSON NeedsApproval Unavailable"),
+			Gives("Sent CannotType NotFound NotTaken TooLarge NotJSON NeedsApproval CannotTypeNow"),
 		httpapi.Post("/resize", s.postResize, "change the size; the program gets SIGWINCH").
 			Doc("resizeTerminal", "terminals", "Change the size").
 			Text("The program gets SIGWINCH. This counts whatever the size policy; a viewer's next wish may change "+

@@ -25,8 +25,8 @@ type Sent struct {
 }
 
 // Input writes to the program, completely and in order, and waits until the terminal took
-// everything. It is activity: a paused thread goes on. Errors: ErrExited, pty.ErrBlocked,
-// the reason of ctx, those of Hooks.Authorize.
+// everything. It is activity: a paused thread goes on. Errors: ErrExited, *pty.LineTooLong
+// (nothing is typed), *Blocked, the reason of ctx, those of Hooks.Authorize.
 func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 	if !t.Running() {
 		return Sent{}, t.ExitError()
@@ -35,8 +35,14 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 		return Sent{}, err
 	}
 	t.touch()
-	s := Sent{Bytes: len(p), Seq: t.noteInput(p)}
-	err := t.input.write(ctx, p)
+	s := Sent{Bytes: len(p)}
+	err := t.input.write(ctx, p, func() { s.Seq = t.noteInput(p) })
+	if blocked, ok := errors.AsType[*Blocked](err); ok {
+		blocked.Seq = s.Seq
+		if blocked.Bytes == 0 {
+			blocked.Seq = t.Hub().Facts().Seq
+		}
+	}
 	if err == nil {
 		if e := t.journal.Input(p); e != nil {
 			t.failed(journalFailure, e)
@@ -59,7 +65,11 @@ func (t *Terminal) endedError(err error) error {
 func (t *Terminal) noteInput(p []byte) uint64 {
 	mode, err := t.process.Master().LineMode()
 	seq := t.facts().Seq
-	t.typed.Note(p, seq, err == nil && (mode.Echo || !mode.Canonical))
+	text := err == nil && (mode.Echo || !mode.Canonical)
+	t.typed.Note(p, seq, text)
+	if group, err := t.process.Foreground(); err == nil {
+		t.typed.NoteLine(p, echo.Place{Group: group, Editing: mode.Editing}, text)
+	}
 	return seq
 }
 

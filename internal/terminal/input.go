@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -32,16 +33,28 @@ type input struct {
 	beforeAnswers func(seq uint64) // called before queries before seq are answered
 
 	mu         sync.Mutex
-	replies    []byte
+	replies    []answer
 	answeredTo uint64 // queries before this position were answered, or their answers are in replies
 }
 
 // inputCall is one call of write.
 type inputCall struct {
-	ctx  context.Context
-	p    []byte
-	done chan error // has room for the result
+	ctx   context.Context
+	p     []byte
+	begin func()
+	done  chan error // has room for the result
 }
+
+// Blocked is input that the program did not take in time. It wraps pty.ErrBlocked.
+type Blocked struct {
+	Sent // what it took, and the position of the output before
+	err  error
+}
+
+func (e *Blocked) Error() string { return e.err.Error() }
+
+// Unwrap returns the reason.
+func (e *Blocked) Unwrap() error { return e.err }
 
 // newInput returns the input of a process. beforeAnswers is called before each answer to
 // queries of the program.
@@ -50,18 +63,19 @@ func newInput(p *pty.Process, beforeAnswers func(seq uint64)) *input {
 		wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 }
 
-// write waits until the program has all of p. Errors: pty.ErrBlocked (with the number of
-// bytes it took), pty.ErrExited, pty.ErrClosed, ErrExited, the reason of ctx.
-func (in *input) write(ctx context.Context, p []byte) error {
+// write waits until the program has all of p. It calls begin before the first byte. Errors:
+// *Blocked without its Seq, *pty.LineTooLong (before begin, nothing is typed), pty.ErrExited,
+// pty.ErrClosed, ErrExited, the reason of ctx.
+func (in *input) write(ctx context.Context, p []byte, begin func()) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, inputTimeout, pty.ErrBlocked)
 	defer cancel()
-	c := &inputCall{ctx: ctx, p: p, done: make(chan error, 1)}
+	c := &inputCall{ctx: ctx, p: p, begin: begin, done: make(chan error, 1)}
 	select {
 	case in.waiting <- c:
 	case <-in.stopped:
 		return ErrExited
 	case <-ctx.Done():
-		return fmt.Errorf("0 of %d bytes were taken: %w", len(p), context.Cause(ctx))
+		return taken(0, len(p), context.Cause(ctx))
 	}
 	select {
 	case err := <-c.done:
@@ -83,8 +97,13 @@ func (in *input) reply(p []byte, seq uint64) {
 		return
 	}
 	in.mu.Lock()
-	if len(in.replies)+len(p) <= maxReplies {
-		in.replies = append(in.replies, p...)
+	size := len(p)
+	for _, a := range in.replies {
+		size += len(a.p)
+	}
+	if size <= maxReplies {
+		group, _ := in.process.Foreground() // 0 with an error: nobody knows who asks
+		in.replies = append(in.replies, answer{p, group})
 	}
 	in.answeredTo = max(in.answeredTo, seq)
 	in.mu.Unlock()
@@ -100,7 +119,7 @@ func (in *input) run(ended, leaving <-chan struct{}) {
 	for {
 		select {
 		case c := <-in.waiting:
-			c.done <- in.send(c.ctx, c.p)
+			c.done <- in.typeIn(c)
 		case <-in.wake:
 			in.sendReplies()
 		case <-ended:
@@ -111,12 +130,21 @@ func (in *input) run(ended, leaving <-chan struct{}) {
 	}
 }
 
+// typeIn is one call of write in its turn.
+func (in *input) typeIn(c *inputCall) error {
+	if err := in.process.Master().CheckLine(c.p); err != nil {
+		return err
+	}
+	c.begin()
+	return in.send(c.ctx, c.p)
+}
+
 func (in *input) sendReplies() {
 	in.mu.Lock()
-	p, seq := in.replies, in.answeredTo
+	list, seq := in.replies, in.answeredTo
 	in.replies = nil
 	in.mu.Unlock()
-	if len(p) == 0 {
+	if len(list) == 0 {
 		return
 	}
 	if seq > 0 {
@@ -124,13 +152,26 @@ func (in *input) sendReplies() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), inputTimeout)
 	defer cancel()
-	_ = in.send(ctx, p) // a program that does not read gets no answers
+	for _, a := range list {
+		if in.awaited(a) {
+			_ = in.send(ctx, a.p) // a program that does not read gets no answers
+		}
+	}
 }
 
 func (in *input) send(ctx context.Context, p []byte) error {
 	n, err := in.process.Write(ctx, p)
-	if err != nil {
-		return fmt.Errorf("%d of %d bytes were taken: %w", n, len(p), err)
+	return taken(n, len(p), err)
+}
+
+// taken is err of a write of so many bytes, of which n were taken.
+func taken(n, size int, err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("%d of %d bytes were taken: %w", n, size, err)
+	if errors.Is(err, pty.ErrBlocked) {
+		return &Blocked{Sent{Bytes: n}, err}
+	}
+	return err
 }

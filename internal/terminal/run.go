@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/vt"
 )
 
 const (
@@ -79,6 +80,9 @@ func (t *Terminal) apply(n int, buf []byte) {
 	p, err := t.journal.Append(t.pipe, n, buf)
 	if err != nil {
 		t.failed(journalFailure, err)
+	}
+	if t.typed.LineBegun() {
+		t.typed.Before(vt.TextFromCursorLine(t.Hub().Shot().Frame))
 	}
 	if reply := t.Hub().Write(p); len(reply) > 0 {
 		t.input.reply(reply, t.journal.End())

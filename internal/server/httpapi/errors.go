@@ -142,7 +142,9 @@ var ErrorTable = []errorRow{
 	{pty.ErrBadArg, http.StatusBadRequest, "VALIDATION", ""},
 	{pty.ErrBadSize, http.StatusBadRequest, "VALIDATION", ""},
 	{pty.ErrBadSignal, http.StatusBadRequest, "VALIDATION", ""},
-	{pty.ErrBlocked, http.StatusConflict, "INPUT_BLOCKED", ""},
+	{pty.ErrLineTooLong, http.StatusBadRequest, "LINE_TOO_LONG", ""},
+	// Not 409: clients repeat such a request by themselves, and what was taken is typed twice.
+	{pty.ErrBlocked, http.StatusServiceUnavailable, "INPUT_BLOCKED", ""},
 	{pty.ErrNoPTY, http.StatusServiceUnavailable, "NO_PTY", ""},
 	{proc.ErrSurvived, http.StatusInternalServerError, "SURVIVED", ""},
 
@@ -240,6 +242,12 @@ func ErrorFor(err error, c echo.Context) *Error {
 			if ask, ok := errors.AsType[*permission.NeedsApproval](err); ok {
 				e = e.With(approvalDetail, ask.ID)
 			}
+			if blocked, ok := errors.AsType[*terminal.Blocked](err); ok {
+				e = e.With("bytes", blocked.Bytes).With("seq", blocked.Seq)
+			}
+			if long, ok := errors.AsType[*pty.LineTooLong](err); ok {
+				e = e.With("bytes", long.Bytes).With("limit", pty.MaxLine)
+			}
 			return e
 		}
 	}
@@ -280,9 +288,9 @@ func errorOfEcho(routed *echo.HTTPError, c echo.Context) *Error {
 	return NewError(routed.Code, code, "%v", routed.Message)
 }
 
-// noFailures are refusals by the server that nobody has to look into: it leaves, or was asked for
-// what it never had.
-var noFailures = []string{"CLOSING", "NO_DESCRIPTORS", "NO_MEMORY", "CAPABILITY"}
+// noFailures are refusals by the server that nobody has to look into: it leaves, was asked for
+// what it never had, or a program does not read.
+var noFailures = []string{"CLOSING", "NO_DESCRIPTORS", "NO_MEMORY", "CAPABILITY", "INPUT_BLOCKED"}
 
 // HandleError is the server's echo.HTTPErrorHandler: it logs the cause of a
 // failure of ours once, with the request id, and sends the rest. A response that already began is

@@ -13,6 +13,7 @@ import (
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/pty"
 )
 
 const (
@@ -29,10 +30,13 @@ const (
 // Its Stdin is typed, and end of file after it unless Stdin is nil. Text may be as long as one argument of a program.
 // The command is in the shell's history, with the terminal's output as stdout; changes of its directory and variables
 // do not reach the shell. It continues under the next server. After its end, when its log is complete, the terminal
-// is removed with its files. Errors: those of Create and of shell.Enroll.
+// is removed with its files. Errors: those of Create and of shell.Enroll, *pty.LineTooLong for Stdin.
 func (m *Registry) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*shell.Exec, error) {
 	if c.Isolated && len(c.Argv) == 0 {
 		return nil, fmt.Errorf("%w: argv is empty: name a program", terminal.ErrInvalid)
+	}
+	if err := pty.CheckFreshLine(c.Stdin); err != nil {
+		return nil, err // the program would get a part of it
 	}
 	if err := m.cfg.Hooks.Admit(s); err != nil {
 		return nil, err

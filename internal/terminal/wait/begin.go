@@ -147,11 +147,14 @@ func (w *waiter) locate(ctx context.Context, seq uint64, hit *Result) (done bool
 		w.found = hit          // positions stay unknown
 		return hit != nil, nil //nolint:nilerr // the screen is known without a journal too
 	}
-	w.follower, w.finder.base = f, f.seq
+	w.follower = f
 	w.filterEcho()
 	f.hook(vt.TrackerHooks{Print: w.echo.Print, Control: w.echo.Control, KeepOffsets: true})
 	for f.seq < seq && err == nil {
 		err = f.step(ctx, seq, w.echo.Update)
+	}
+	if err == nil {
+		err = f.resizes()
 	}
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errGap) {
 		return true, err
@@ -159,7 +162,6 @@ func (w *waiter) locate(ctx context.Context, seq uint64, hit *Result) (done bool
 	frame := f.screen.Freeze()
 	w.found = w.checkLines(f.screen.Lines(maxHistory), f.screen.Lines(0), stateOf(frame), seq)
 	if w.found == nil && hit != nil && !w.IgnoreEcho {
-		hit.Match.Start, hit.Match.End, hit.Seq = f.base, f.base, f.base
 		w.found = hit // older than the output that was applied
 	}
 	if w.found == nil {

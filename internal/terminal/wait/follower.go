@@ -158,13 +158,8 @@ var errGap = errors.New("output is missing in the journal")
 // that is nil, with the position that the output begins at. Errors: io.EOF when there is
 // no more now, errGap, the journal's and the reason of ctx.
 func (o *follower) step(ctx context.Context, limit uint64, before func(seq uint64)) error {
-	if len(o.unread) == 0 {
-		if err := o.next(); err != nil {
-			return err
-		}
-	}
-	if len(o.unread) == 0 {
-		return nil
+	if err := o.resizes(); err != nil {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -179,6 +174,16 @@ func (o *follower) step(ctx context.Context, limit uint64, before func(seq uint6
 	n := int(min(uint64(len(o.unread)), limit-o.seq, maxStep))
 	o.screen.Write(o.unread[:n])
 	o.unread, o.seq = o.unread[n:], o.seq+uint64(n)
+	return nil
+}
+
+// resizes applies what the journal has before the next output. Errors: those of next.
+func (o *follower) resizes() error {
+	for len(o.unread) == 0 {
+		if err := o.next(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

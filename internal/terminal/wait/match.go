@@ -2,6 +2,7 @@ package wait
 
 import (
 	"bytes"
+	"math"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -12,8 +13,8 @@ import (
 )
 
 // Match is text that a pattern matched, and where in the output it was printed: after Start,
-// up to End. When it was printed too long ago to know, both are a position at which it was
-// shown already.
+// up to End. When it was printed too long ago to know, both are the position of the output
+// when the wait began.
 type Match struct {
 	Text  string
 	Start uint64
@@ -76,7 +77,7 @@ func namesLF(r *syntax.Regexp) bool {
 // finder finds patterns in lines, with the rules of one wait for what counts.
 type finder struct {
 	since *uint64      // only text printed or changed after it counts; nil: all text
-	base  uint64       // stands for unknown positions
+	base  uint64       // stands for unknown positions: where the wait began
 	echo  *echo.Filter // its echo does not count; nil: echo counts
 }
 
@@ -169,25 +170,20 @@ func (f *finder) counts(l vt.TextLine, text []byte, i, j int) bool {
 
 // match is the Match of l.Text[i:j].
 func (f *finder) match(l vt.TextLine, i, j int) Match {
-	m := Match{Text: string(l.Text[i:min(j, i+maxMatchText)])}
-	known := false
+	m := Match{Text: string(l.Text[i:min(j, i+maxMatchText)]), Start: math.MaxUint64}
 	for k := i; k < j; k++ {
-		at := l.Offsets[k]
+		at, before := l.Offsets[k], l.Offsets[k]-1
 		if at == 0 {
-			m.Start, known = f.base, true
-			continue
+			at, before = f.base, f.base
 		}
-		if before := at - min(at, 1); !known || before < m.Start {
-			m.Start, known = before, true
-		}
-		m.End = max(m.End, at)
+		m.Start, m.End = min(m.Start, before), max(m.End, at)
 	}
-	if j == len(l.Text) && m.End == 0 {
-		m.End = l.ErasedAt
+	if f.since != nil && m.End <= *f.since {
+		m.End = l.ErasedAt // what followed the text was erased after since
 	}
-	m.End = max(m.End, f.base)
-	if !known {
-		m.Start = m.End
+	if i == j {
+		m.End = max(m.End, f.base)
 	}
+	m.Start = min(m.Start, m.End)
 	return m
 }

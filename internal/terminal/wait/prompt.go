@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/vt"
 )
@@ -22,10 +23,10 @@ var shellNames = []string{"bash", "rbash", "sh", "zsh", "fish", "ksh", "ksh93", 
 // zsh writes before it.
 var continues = regexp.MustCompile(`^[a-z ]*> ?$`)
 
-// prompt reports whether a shell waits for a command. The marks of a program that marks its
-// prompts decide alone: the last one begins or ends a prompt, nothing was typed after it, and
-// the same process group has the foreground. Any other program has to be a shell that edits a
-// line, see editing. in is after how long to look again, 0 for when something changes.
+// prompt reports whether a shell waits for a command and nothing is typed at its prompt. The
+// marks of a program that marks its prompts decide alone, see marked. Any other program has to be
+// a shell that edits a line, see editing. in is after how long to look again, 0 for when
+// something changes.
 func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
 	t := w.t
 	facts := t.Hub().Facts()
@@ -36,24 +37,54 @@ func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
 	if err != nil {
 		return false, 0
 	}
-	typed, at := t.Typed().Last()
-	if m := t.PromptMark(); m != nil && m.Group == f.Group {
-		if m.Kind != 'A' && m.Kind != 'B' || !typed.IsZero() && m.Seq <= at || w.Since != nil && m.Seq <= *w.Since {
-			return false, 0 // the next mark says more
-		}
-		return true, 0
-	}
-	if typed.After(facts.Output) {
+	typed, _ := t.Typed().Last()
+	in = promptIdle - time.Since(facts.Output)
+	switch m := t.PromptMark(); {
+	case m != nil && m.Group == f.Group:
+		return w.marked(m, typed.After(facts.Output), in)
+	case typed.After(facts.Output):
 		return false, 0 // it has not read what was typed yet
-	}
-	if in := promptIdle - time.Since(facts.Output); in > 0 {
+	case in > 0:
 		return false, in
 	}
 	mode, err := t.Process().Master().LineMode()
 	if err != nil || mode.Canonical || mode.Echo || !f.Sleeping || !slices.Contains(shellNames, f.Name) {
 		return false, promptIdle
 	}
+	if whole, left := w.cursorLine(); t.Typed().Unsubmitted(f.Group, whole, left) {
+		return false, promptIdle
+	}
 	return w.editing(), promptIdle
+}
+
+// cursorLine returns the text of the cursor's line and what is below it, where some editors show
+// a search, and of its part left of the cursor.
+func (w *waiter) cursorLine() (whole, left []byte) {
+	f := w.t.Hub().Shot().Frame
+	return vt.TextFromCursorLine(f), vt.TextBeforeCursor(f).Text
+}
+
+// marked is prompt of a program with marks: the last one begins or ends a prompt, and what was
+// typed behind it was removed again. unread: nothing was printed since something was typed.
+func (w *waiter) marked(m *terminal.PromptMark, unread bool, in time.Duration) (bool, time.Duration) {
+	typed, at := w.t.Typed().Last()
+	ahead := typed.IsZero() || m.Seq > at
+	open := w.t.Typed().LineOpen()
+	switch {
+	case m.Kind != 'A' && m.Kind != 'B', w.Since != nil && m.Seq <= *w.Since:
+		return false, 0 // the next mark says more
+	case !open:
+		return ahead, 0
+	case unread && !ahead:
+		return false, 0
+	case in > 0:
+		return false, in // what was typed may be shown yet
+	}
+	whole, left := w.cursorLine()
+	if ahead {
+		return !w.t.Typed().TypedAhead(left), promptIdle
+	}
+	return !w.t.Typed().Unsubmitted(m.Group, whole, left), promptIdle
 }
 
 // editing reports whether the text before the cursor looks like the prompt of a line editor

@@ -10,8 +10,11 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/supervisor"
+	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/wait"
+	"github.com/evertty/evertty/vt"
 )
 
 // never is a condition that is not met.
@@ -352,5 +355,119 @@ func TestWhatAWaitSawIsOnTheScreen(t *testing.T) {
 		if f := term.Hub().Facts(); f.Seq < w.Seq || term.Hub().Modes().BracketedPaste != on {
 			t.Fatalf("after %q: at %d of %d, bracketed paste %t", n+" "+word, f.Seq, w.Seq, !on)
 		}
+	}
+}
+
+// openNative opens a server with the engine that wraps lines anew at a resize.
+func openNative(t *testing.T, dir string) *supervisor.Supervisor {
+	t.Helper()
+	return supervisortest.OpenWith(t, dir, supervisor.Config{Engine: func(c vt.Config) vt.Engine { return vt.New(c) }})
+}
+
+// TestAResizeLeavesPositions: what was shown before a resize has its position after it, or
+// that of the call where it is not known any more, and never matches twice.
+func TestAResizeLeavesPositions(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	m := openNative(t, dir)
+	long := strings.Repeat("0123456789", 12)
+	zero := 0
+	conditions := map[string]wait.Condition{
+		"text":        {For: "text", Pattern: "MARK"},
+		"screen only": {For: "text", Pattern: "MARK", ScreenOnly: true},
+		"regex":       {For: "regex", Pattern: "^M.*K"},
+		"wrapped":     {For: "regex", Pattern: "^begin [0-9]+ MARK$"},
+		"many lines":  {For: "regex", Pattern: `MARK\nbehind`},
+		"absence":     {For: "text", Pattern: "nothing", Not: true},
+		"title":       {For: "title", Pattern: "the title"},
+		"cursor":      {For: "cursor", X: &zero, Not: true},
+		"mode":        {For: "mode", Mode: "autowrap"},
+		"screen":      {For: "alt_screen", Not: true},
+	}
+	for name, program := range map[string]string{
+		"on the screen":        `printf '\e]2;the title\aMARK\nbegin ` + long + ` MARK\nbehind\n'`,
+		"in the history":       `printf '\e]2;the title\aMARK\nbegin ` + long + ` MARK\nbehind\n'; printf '%30s' | tr ' ' '\n'`,
+		"the alternate screen": `printf '\e]2;the title\aMARK\nbegin ` + long + ` MARK\nbehind\n\e[?1049h\e[Halt\e[?1049l'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			term := start(t, m, "bash", "-c", program+`; stty raw -echo; printf END; exec cat`)
+			see(t, term, "^END$")
+			for _, size := range [][2]int{{60, 24}, {100, 30}, {100, 10}, {81, 24}} {
+				if err := term.Resize(size[0], size[1]); err != nil {
+					t.Fatal(err)
+				}
+				seq := typeIn(t, term, ".")
+				end := await(t, term, one(wait.Condition{For: "regex", Pattern: `\.$`}, &seq)).Seq
+				for kind, c := range conditions {
+					if c.ScreenOnly && name == "in the history" {
+						continue
+					}
+					w := await(t, term, one(c, nil))
+					if w.Seq == 0 || w.Seq > end || w.Match != nil && w.Match.End != w.Seq {
+						t.Errorf("%v, %s: position %d, match %+v; the output has %d bytes", size, kind, w.Seq, w.Match, end)
+					}
+					if c.Pattern == "MARK" {
+						checkMatch(t, term, w, "MARK")
+					}
+					if kind == "wrapped" || kind == "many lines" || kind == "title" {
+						fails(t, term, wait.Request{Any: []wait.Condition{c}, Since: &w.Seq, Timeout: time.Millisecond},
+							terminal.ErrTimeout)
+					}
+				}
+				second := one(conditions["text"], nil)
+				first := await(t, term, second)
+				second.Since = &first.Seq
+				if got := await(t, term, second); got.Match.Start <= first.Match.Start {
+					t.Errorf("%v: %+v after %+v", size, got.Match, first.Match)
+				}
+			}
+		})
+	}
+}
+
+// TestUnknownPositionsAreThoseOfTheCall: text of which nobody knows where it was printed has the
+// position of the call.
+func TestUnknownPositionsAreThoseOfTheCall(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	m := open(t, dir)
+	term := start(t, m, "bash", "-c", "echo MARK; printf '%3000000s' | tr ' ' '\r';  echo END; sleep 1000")
+	see(t, term, "^END$")
+	leave(t, m)
+	m = open(t, dir)
+	term = find(t, m, term.ID)
+	end := term.Hub().Facts().Seq
+	for range 2 {
+		w := await(t, term, one(wait.Condition{For: "text", Pattern: "MARK"}, nil))
+		if w.Match.Start != end || w.Match.End != end || w.Seq != end {
+			t.Errorf("%+v at %d: the output has %d bytes", w.Match, w.Seq, end)
+		}
+		if err := term.Resize(70, 20); err != nil {
+			t.Fatal(err)
+		}
+		end = typeIn(t, term, "x\n")
+		end = await(t, term, one(wait.Condition{For: "regex", Pattern: "^x$"}, &end)).Seq + 2
+		until(t, "the line end", func() bool { return term.Hub().Facts().Seq == end })
+	}
+}
+
+// TestAResizeLeavesWhatCounts: a wait with a position knows after a resize what was printed
+// behind it: its text when the time is over, and a prompt that the shell did not print again.
+func TestAResizeLeavesWhatCounts(t *testing.T) {
+	parallel(t)
+	m := openNative(t, t.TempDir())
+	term := start(t, m, "bash", "--norc")
+	waitFor(t, term, wait.Condition{For: "prompt"})
+	seq := typeIn(t, term, "echo after\r")
+	await(t, term, one(wait.Condition{For: "prompt"}, &seq))
+	for _, size := range [][2]int{{80, 20}, {60, 20}} {
+		if err := term.Resize(size[0], size[1]); err != nil {
+			t.Fatal(err)
+		}
+		w, err := waits.Wait(background(t), term, wait.Request{Any: []wait.Condition{never}, Since: &seq, Timeout: 50 * time.Millisecond})
+		if !errors.Is(err, terminal.ErrTimeout) || !strings.Contains(w.Text, "\nafter\n") {
+			t.Errorf("%v: %v, with the text %q", size, err, w.Text)
+		}
+		await(t, term, one(wait.Condition{For: "prompt"}, &seq))
 	}
 }

@@ -2052,8 +2052,10 @@ export interface Error {
 export interface ErrorDetails {
   /** The field of the body that is wrong. */
   field?: string;
-  /** With TOO_LARGE: bytes that a body may have. */
+  /** With TOO_LARGE: bytes that a body may have. With LINE_TOO_LONG: bytes that a line may have. */
   limit?: number;
+  /** With INPUT_BLOCKED: how many bytes the program took. With LINE_TOO_LONG: those of the line. */
+  bytes?: number;
   /** With NOT_KEPT of a recording: the first position that is kept. */
   start?: number;
   /** With NOT_KEPT of a recording: the last position. */
@@ -2062,7 +2064,7 @@ export interface ErrorDetails {
   allow?: string[];
   /** With TIMEOUT and EXITED of a wait: history and screen at that moment. */
   text?: string;
-  /** With TIMEOUT and EXITED of a wait: its position in the output. */
+  /** With TIMEOUT and EXITED of a wait: its position in the output. With INPUT_BLOCKED: the position before the input. */
   seq?: number;
   /** With status 500: the header X-Request-Id, under which the server's log says why. */
   request_id?: string;

@@ -1,0 +1,65 @@
+package terminal
+
+import (
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// answerPatience bounds how long an answer waits for a program to show whether it reads: a
+	// shell that runs programs for its prompt takes some 100 ms.
+	answerPatience = 250 * time.Millisecond
+	// answerPoll is the time between two looks at the program.
+	answerPoll = time.Millisecond
+)
+
+// answer is the answer to a query of a program.
+type answer struct {
+	p     []byte
+	group int // process group in the foreground when the query was read; 0: unknown
+}
+
+// readlineShells are shells whose line editor is GNU Readline, which asks the terminal nothing:
+// an answer would be typed into the line.
+var readlineShells = []string{"bash", "rbash", "sh"}
+
+// awaited reports whether the program that asked is still there to read the answer. An answer
+// for one that has left the foreground would be read by the shell as if it was typed. Where
+// nobody can tell it is given, as at any terminal.
+func (in *input) awaited(a answer) bool {
+	for end := time.Now().Add(answerPatience); ; time.Sleep(answerPoll) {
+		wanted, known := in.asks(a.group)
+		if known || time.Now().After(end) {
+			return wanted
+		}
+	}
+}
+
+// asks reports whether a process group waits for an answer, or the shell that started it reads
+// one itself. known is false while that is open; then wanted is what is likely.
+func (in *input) asks(group int) (wanted, known bool) {
+	master := in.process.Master()
+	f, err := master.ForegroundProgram()
+	switch {
+	case err != nil || f.Group <= 0 || group <= 0:
+		return true, true
+	case f.Group != group && !slices.Contains(readlineShells, f.Name):
+		return false, true
+	case f.Name == "": // its first process has gone, perhaps the others too
+		return unix.Kill(-group, 0) != unix.ESRCH, true
+	case f.Zombie:
+		return false, false
+	}
+	mode, err := master.LineMode()
+	switch {
+	case err != nil:
+		return true, true
+	case !mode.Canonical: // at the prompt of a shell whatever asked has gone
+		return !mode.Readline || !slices.Contains(readlineShells, f.Name), true
+	}
+	// In canonical mode a program that sleeps without children reads. Another one may be about to
+	// read (`printf '\e[6n'; read -d R`), or about to end.
+	return f.Group == group, f.Group == group && f.Sleeping && !f.Parent
+}
