@@ -18,6 +18,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/clock"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty/keeper"
@@ -136,6 +137,7 @@ type Shell struct {
 	captured chan struct{}
 	pruned   int // how many of all were left at the last look for those beyond the history's bounds
 	cwd      string
+	last     script.Last // how the newest command of the queue ended, as the next one is told
 	// remoteEnv is the state of a remote shell.
 	remoteEnv state.Environment
 	active    time.Time
@@ -166,7 +168,8 @@ func Start(c Config, s Spec) (*Shell, error) {
 		err = sh.initRemote()
 	default:
 		sh.proc, sh.active = proc, sh.created
-		sh.cwd, err = proc.Proc().Cwd()
+		sh.cwd = sh.spec.Cwd
+		sh.cwd = sh.cwdOf(proc)
 	}
 	if err != nil {
 		if proc != nil {
