@@ -306,6 +306,7 @@ type past struct {
 	CommandID   string     `json:"command_id"`
 	Command     string     `json:"command"`
 	Cwd         string     `json:"cwd"`
+	PTY         string     `json:"pty"`
 	Status      string     `json:"status"`
 	ExitCode    *int       `json:"exit_code"`
 	Background  bool       `json:"background"`

@@ -49,7 +49,7 @@ var arrows = map[string][]string{
 	"internal/provider/local":     {"internal/proc", "internal/provider", "internal/provider/wait"},
 	"internal/provider/service":   {"internal/provider", "internal/provider/wait"},
 	"internal/shell/interrupt":    {"internal/proc", "internal/shell/proctree"},
-	"internal/shell/state":        {"internal/shell/proctree", "internal/shell/shelldir", "pty"},
+	"internal/shell/state":        {"internal/proc", "internal/shell/proctree", "internal/shell/shelldir", "pty"},
 	"internal/startdir":           {"pty"},
 	"internal/thread/lifecycle":   {"internal/provider", "internal/thread"},
 	"pty/keeper":                  {"internal/proc", "pty", "pty/keeper/protocol"},

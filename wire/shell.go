@@ -147,7 +147,7 @@ type ExecResult struct {
 	Session string `json:"session"`
 	// Its shell.
 	Shell string `json:"shell"`
-	// With tty: the terminal, whose screen stays readable.
+	// With tty: the terminal, whose screen stays readable by its id for a day.
 	PTY string `json:"pty,omitempty"`
 	// The shell's directory after it.
 	Cwd string `json:"cwd"`
@@ -212,7 +212,7 @@ type EventComplete struct {
 	Session string `json:"session"`
 	// Its shell.
 	Shell string `json:"shell"`
-	// With tty: the terminal, whose screen stays readable.
+	// With tty: the terminal, whose screen stays readable by its id for a day.
 	PTY string `json:"pty,omitempty"`
 	// The shell's directory after it.
 	Cwd string `json:"cwd"`
@@ -329,8 +329,8 @@ type Command struct {
 	Background bool `json:"background"`
 	// It ran beside the shell.
 	Isolated bool `json:"isolated"`
-	// The terminal that it runs or ran on, with `tty`; absent of others. It is there until the
-	// command has ended.
+	// The terminal that it runs or ran on, with `tty`; absent of others. After the end of the
+	// command it is on no list, and readable by its id for a day.
 	PTY string `json:"pty,omitempty"`
 	// The timeout ended it.
 	TimedOut bool `json:"timed_out"`

@@ -3,6 +3,7 @@ package shell
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
@@ -47,4 +48,42 @@ func (s *Shell) noteList(e *Exec) {
 func (s *Shell) loadList() {
 	_, err := os.Lstat(filepath.Join(s.spec.Dir, script.ListFile))
 	s.listOn = err == nil
+}
+
+// noteLast notes how a command in the foreground ended, for $? and PIPESTATUS in the next one.
+func (e *Exec) noteLast(r *Result) {
+	s := e.shell
+	if last, ok := e.lastOf(r); ok {
+		s.mu.Lock()
+		s.last = last
+		s.mu.Unlock()
+	}
+}
+
+// lastOf is what noteLast notes; ok is false of a command that has not run in the foreground.
+func (e *Exec) lastOf(r *Result) (last script.Last, ok bool) {
+	e.mu.Lock()
+	i, spec := e.entry.Info, e.entry.Spec
+	e.mu.Unlock()
+	if e.internal || r == nil || i.StartedAt.IsZero() || spec.Isolated || spec.TTY || spec.Background {
+		return last, false
+	}
+	last.Code = r.ExitCode
+	if !r.TimedOut && !r.Cancelled {
+		last.Pipe, _ = script.After(e.dir)
+	}
+	return last, true
+}
+
+// recoverLast finds what an earlier server has noted: the newest command of the queue that has begun tells it.
+func (s *Shell) recoverLast() {
+	for _, e := range slices.Backward(s.all) {
+		if e.entry.Spec.Background && !e.entry.Info.StartedAt.IsZero() {
+			return
+		}
+		if last, ok := e.lastOf(e.entry.Info.Result); ok {
+			s.last = last
+			return
+		}
+	}
 }

@@ -231,7 +231,7 @@ func TestOneCommandAlone(t *testing.T) {
 	r := do(t, s, Command{Text: "pwd; f; sh -c 'echo $V$N'; x=kept; cd /", Cwd: "/tmp",
 		Env: map[string]string{"V": "new", "N": "it's"}})
 	expect(t, r, 0, "/tmp\nnew\nnewit's\n")
-	if r.Cwd != base+"/d" {
+	if r.Cwd != base+"/l" {
 		t.Errorf("cwd %q", r.Cwd)
 	}
 	expect(t, run(t, s, "pwd; echo $OLDPWD; echo $V[$N]$x"), 0, base+"/l\n/usr\nold[]kept\n")
@@ -242,7 +242,7 @@ func TestOneCommandAlone(t *testing.T) {
 	}
 	expect(t, run(t, s, "pwd; echo $OLDPWD; echo $V"), 0, base+"/l\n/usr\nold\n")
 	r = do(t, s, Command{Text: "echo NOT", Cwd: "nowhere"})
-	if want := "Failed to change directory to " + base + "/d/nowhere: No such file or directory\n"; r.ExitCode != 1 ||
+	if want := "Failed to change directory to " + base + "/l/nowhere: No such file or directory\n"; r.ExitCode != 1 ||
 		r.err != want || r.out != "" {
 		t.Errorf("%+v, want %q", r, want)
 	}

@@ -208,6 +208,7 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	first := !e.begun
 	e.begun = true
 	e.mu.Unlock()
+	e.noteLast(r)
 	e.streams.CloseInput()
 	e.stopTurnTimer()
 	if first || problem != nil { // nothing can have written to them and nothing will, or nobody looks for more
@@ -277,6 +278,10 @@ func (e *Exec) hasInput() bool {
 // text is the control lines of the command.
 func (e *Exec) text(home, cwd string) (string, error) {
 	c := e.script(home, cwd)
+	c.Whole = !c.Internal && c.Relay == nil && e.shell.isWhole(c.Bash, c.Text, c.Background)
+	if echo := c.Echo(); echo != "" && e.Size(Stderr) == 0 { // else it was made before, for another process
+		e.outputs[1].Append([]byte(echo))
+	}
 	lines, err := c.Lines()
 	if err == nil && !c.Background {
 		e.shell.mu.Lock()
@@ -294,6 +299,9 @@ func (e *Exec) script(home, cwd string) *script.Command {
 	e.mu.Unlock()
 	c := &script.Command{Bash: e.shell.scriptBash(), ID: e.id, Dir: e.dir, Text: text, Internal: e.internal,
 		Background: spec.Background, Cwd: cwd, Home: home, Env: spec.Env}
+	e.shell.mu.Lock()
+	c.Last = e.shell.last
+	e.shell.mu.Unlock()
 	if e.shell.remote() {
 		c.Relay = append(slices.Clone(e.shell.config.Remote.Program), e.dir)
 	}

@@ -1,18 +1,20 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/interrupt"
 	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
@@ -92,7 +94,7 @@ func (f *foreground) afterExit(l *life) (r Result, over bool) {
 	if code, ok := l.status(); ok {
 		return Result{ExitCode: code, ShellEnded: true}, true
 	}
-	l.unread = !l.stdinOpen() && strings.Contains(f.proc.Unread(), l.script("", "").FirstWords())
+	l.unread = !l.stdinOpen() && l.script("", "").HasWhole(f.proc.Unread())
 	return Result{ExitCode: f.proc.Code, ShellEnded: true}, true
 }
 
@@ -176,8 +178,9 @@ func (f *foreground) settle(l *life, r *Result) {
 	}
 	r.Cwd = l.home
 	if l.spec().Cwd == "" {
+		_, pwd := script.After(l.dir)
 		if now, err := f.proc.Cwd(); err == nil {
-			r.Cwd = now
+			r.Cwd = proc.LogicalDir(cmp.Or(pwd, s.cwdNow()), now)
 		} else {
 			r.Cwd = s.cwdNow()
 		}

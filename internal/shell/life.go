@@ -301,10 +301,7 @@ func (s *Shell) directories(proc *bash.Process, e *Exec) (home, cwd string, ok b
 	if s.remote() {
 		return s.cwdNow(), "", true // the relay sees to it
 	}
-	home, err := proc.Cwd()
-	if err != nil {
-		home = s.cwdNow()
-	}
+	home = s.cwdOf(proc)
 	cwd = spec.Cwd
 	switch {
 	case cwd == "" && spec.Isolated:

@@ -22,7 +22,7 @@ func (s *Shell) processConfig() bash.Config {
 
 // launch starts the next process of the shell.
 func (s *Shell) launch(ctx context.Context, number int, dir string, env []string, restore bool) (*bash.Process, error) {
-	plan, err := pty.Spec{Argv: bash.Arguments(s.spec.Dir, number), Dir: dir}.Plan()
+	plan, err := pty.Spec{Argv: bash.Arguments(s.spec.Dir, number), Dir: dir}.Plan() // with its PWD
 	if err != nil {
 		return nil, fmt.Errorf("shell: start: %w", err)
 	}
@@ -32,7 +32,7 @@ func (s *Shell) launch(ctx context.Context, number int, dir string, env []string
 		plan.Argv = append(plan.Argv, "--noprofile", "--norc") // what the profile files did is in the state
 	}
 	if number > 1 {
-		plan.Env = env
+		plan.Env = append(slices.Clip(env), "PWD="+dir) // bash keeps it while it names the directory
 	} else if plan.Env, err = history.FirstEnvironment(plan.Env, s.given()); err != nil {
 		return nil, err
 	}
@@ -53,4 +53,13 @@ func (s *Shell) launch(ctx context.Context, number int, dir string, env []string
 func (s *Shell) tag(p *proc.Plan) {
 	proctree.Tag(p, s.spec.Dir)
 	p.Env = pty.WithIdentity(p.Env, s.config.Identity)
+}
+
+// cwdOf is the directory of a process of the shell, by the name that was last known as long as it is one of it.
+func (s *Shell) cwdOf(p *bash.Process) string {
+	known := s.cwdNow()
+	if now, err := p.Cwd(); err == nil {
+		return proc.LogicalDir(known, now)
+	}
+	return known
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/proctree"
@@ -74,6 +75,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 		r.command(one)
 	}
 	r.endedByCommand()
+	s.recoverLast()
 	s.recoverPause(c.Frozen)
 	r.releaseUnused()
 	for _, f := range r.isolated { // not before: they look at what the others are
@@ -156,7 +158,7 @@ func (r *recovery) process() {
 		return
 	}
 	if dir, err := p.Cwd(); err == nil && p.Proc().PID > 0 {
-		s.cwd = dir
+		s.cwd = proc.LogicalDir(s.snapshot.PWD(), dir)
 	}
 }
 

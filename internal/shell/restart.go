@@ -178,7 +178,7 @@ func (s *Shell) capture(proc *bash.Process, e *Exec) {
 // captureAgain captures the state of a shell that lacks builtins. errNoBuiltins is of a shell without any way to do
 // so; lack of space is no error.
 func (s *Shell) captureAgain(ctx context.Context, proc *bash.Process, e *Exec) error {
-	if err := proc.Barrier(ctx, state.CaptureLineEnabling(s.spec.Dir)); err != nil {
+	if err := proc.Barrier(ctx, state.CaptureLineEnabling(s.spec.Dir, s.scriptBash().Snapshot.TraceFD())); err != nil {
 		return err
 	}
 	err := s.adopt()

@@ -20,6 +20,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty/keeper"
@@ -138,6 +139,7 @@ type Shell struct {
 	captured chan struct{}
 	pruned   int // how many of all were left at the last look for those beyond the history's bounds
 	cwd      string
+	last     script.Last // how the newest command of the queue ended, as the next one is told
 	// remoteEnv is the state of a remote shell.
 	remoteEnv state.Environment
 	active    time.Time
@@ -168,7 +170,8 @@ func Start(c Config, s Spec) (*Shell, error) {
 		err = sh.initRemote()
 	default:
 		sh.proc, sh.active = proc, sh.created
-		sh.cwd, err = proc.Proc().Cwd()
+		sh.cwd = sh.spec.Cwd
+		sh.cwd = sh.cwdOf(proc)
 	}
 	if err != nil {
 		if proc != nil {

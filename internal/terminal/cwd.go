@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/startdir"
 )
 
@@ -23,6 +24,7 @@ type cwdReading struct {
 	system   string
 	err      error // of system
 	reported string
+	kept     bool // the last known name is still one of this directory
 }
 
 // newCwd is the state of a program that starts in dir. reported is what its screen has from
@@ -35,7 +37,8 @@ func newCwd(dir, reported string) cwdState {
 	return w
 }
 
-// apply decides by a reading. exists says that the reported directory is one on this machine.
+// apply decides by a reading. exists says that the reported directory is one on this machine. A name with links stays
+// while it names the directory (POSIX, pwd -L).
 func (w *cwdState) apply(r cwdReading, exists bool) {
 	changed := r.reported != w.reported
 	if changed {
@@ -44,7 +47,7 @@ func (w *cwdState) apply(r cwdReading, exists bool) {
 	switch {
 	case exists && (changed || r.err == nil && r.system == w.systemThen):
 		w.dir = r.reported
-	case r.err == nil:
+	case r.err == nil && !r.kept:
 		w.dir = r.system
 	}
 }
@@ -77,7 +80,7 @@ func (t *Terminal) readCwd() {
 	switch {
 	case t.cwdChecking != nil:
 		t.cwdNext = &r
-	case reported == "":
+	case reported == "" && (err != nil || system == t.cwd.dir): // there is nothing to look at
 		t.cwd.apply(r, false)
 	default:
 		t.cwdChecking = make(chan struct{})
@@ -89,6 +92,7 @@ func (t *Terminal) readCwd() {
 func (t *Terminal) checkCwd(r cwdReading) {
 	for {
 		exists := r.reported != "" && startdir.Exists(r.reported)
+		r.kept = r.err == nil && proc.LogicalDir(t.Cwd(), r.system) != r.system
 		t.mu.Lock()
 		t.cwd.apply(r, exists)
 		next := t.cwdNext

@@ -98,7 +98,7 @@ func (s *Service) execute(c echo.Context) error {
 	reply, sizes := executeReplyOf(sh, e.Info(), r), [2]int64{e.Size(shell.Stdout), e.Size(shell.Stderr)}
 	limit := exec.ReplyLimit(e)
 	reply.Truncated = reply.Truncated || max(sizes[0], sizes[1]) > limit
-	return exec.SendLogs(c, e, reply, min(sizes[0], limit), min(sizes[1], limit))
+	return exec.SendLogs(c, e, reply, exec.WholeEnd(e, shell.Stdout, limit), exec.WholeEnd(e, shell.Stderr, limit))
 }
 
 func (s *Service) executeStream(c echo.Context) error {

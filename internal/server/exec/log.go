@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
@@ -41,10 +42,11 @@ type logCursor struct {
 	at     int64 // everything before was sent
 	seen   int64 // read up to here; what is between is a character whose rest is missing
 	end    int64 // where the client stops, or -1
+	over   bool  // the log has all that is the client's
 }
 
 // next returns at most a page, and advances. It returns a part of a character only when the rest cannot come any
-// more, and nothing when there is no more now.
+// more, and nothing when there is no more now. A character that goes on behind the end is left out.
 func (l *logCursor) next(page []byte) ([]byte, error) {
 	if l.end >= 0 {
 		page = page[:min(int64(len(page)), max(0, l.end-l.at))]
@@ -57,11 +59,47 @@ func (l *logCursor) next(page []byte) ([]byte, error) {
 		return nil, err
 	}
 	l.seen = l.at + int64(n)
-	if l.seen != l.end {
-		n = httpapi.WholeRunes(page[:n])
+	whole := httpapi.WholeRunes(page[:n])
+	if l.seen == l.end && whole < n {
+		switch cut, known := cutsCharacter(l.exec, l.output, l.at+int64(whole)); {
+		case cut:
+			l.end = l.at + int64(whole)
+		case known || l.over:
+			whole = n
+		default:
+			l.seen = max(l.seen, l.exec.Size(l.output)) // the next bytes tell
+		}
 	}
-	l.at += int64(n)
-	return page[:n], nil
+	l.at += int64(whole)
+	return page[:whole], nil
+}
+
+// cutsCharacter reports whether the log has a whole character at a position; known is false when it ends too early to
+// tell.
+func cutsCharacter(e *shell.Exec, o shell.Stream, at int64) (cut, known bool) {
+	p := make([]byte, utf8.UTFMax)
+	n, _ := e.ReadAt(o, p, at)
+	r, size := utf8.DecodeRune(p[:n])
+	return r != utf8.RuneError || size > 1, utf8.FullRune(p[:n])
+}
+
+// WholeEnd is how much of an output of a command that has ended goes into a reply of at most limit bytes: no part of a
+// character, unless the output is none of text there.
+func WholeEnd(e *shell.Exec, o shell.Stream, limit int64) int64 {
+	if size := e.Size(o); size <= limit {
+		return size
+	}
+	tail := make([]byte, min(limit, utf8.UTFMax))
+	n, _ := e.ReadAt(o, tail, limit-int64(len(tail)))
+	whole := httpapi.WholeRunes(tail[:n])
+	at := limit - int64(n-whole)
+	if whole == n {
+		return limit
+	}
+	if cut, _ := cutsCharacter(e, o, at); cut {
+		return at
+	}
+	return limit
 }
 
 // awaited is the position after which new bytes matter.
@@ -72,9 +110,10 @@ func (l *logCursor) awaited() int64 {
 	return l.seen
 }
 
-// stopHere ends the cursor at the current end of the log, unless it ends before.
+// stopHere ends the cursor at the current end of the log, unless it ends before. Nothing that comes later is read.
 func (l *logCursor) stopHere() {
 	if size := l.exec.Size(l.output); l.end < 0 || size < l.end {
 		l.end = max(l.at, size)
 	}
+	l.over = true
 }

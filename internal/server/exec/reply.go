@@ -92,7 +92,7 @@ func execReply(c echo.Context, e *shell.Exec, outcome execOutcome) error {
 			outcome.Reason = cutHere
 		}
 	}
-	return SendLogs(c, e, outcome, min(sizes[0], limit), min(sizes[1], limit))
+	return SendLogs(c, e, outcome, WholeEnd(e, shell.Stdout, limit), WholeEnd(e, shell.Stderr, limit))
 }
 
 // cutHere is the truncated_reason of a reply with MaxReplyOutput.
@@ -159,7 +159,7 @@ func (r *logReply) output(name string, o shell.Stream, end int64) error {
 
 // text calls add for each page of the output up to end, and flushes what add appends to out.
 func (r *logReply) text(o shell.Stream, end int64, add func(page []byte)) error {
-	cursor := logCursor{exec: r.exec, output: o, end: end}
+	cursor := logCursor{exec: r.exec, output: o, end: end, over: true}
 	for {
 		page, err := cursor.next(r.buffers.page)
 		if err != nil || len(page) == 0 {

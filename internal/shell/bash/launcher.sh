@@ -41,7 +41,7 @@ exec 3<>"$_evt_ctl" || exit 1
 # Job control for one moment: without it a shell starts what stands before & with SIGINT ignored, and so would be everything in there.
 # Not longer: wait would return when the shell is stopped, which the server does to it for moments and others may. It looks after one that stays stopped.
 set -m
-{ umask "$_evt_mask"; exec "$BASH" --noediting "$@" +o history -i; } <"$_evt_ctl" >/dev/null 2>&1 3>&- &
+{ umask "$_evt_mask"; exec -a bash "$BASH" --noediting "$@" +o history -i; } <"$_evt_ctl" >/dev/null 2>&1 3>&- &
 _evt_shell=$!
 set +m
 >"$_evt_signs/pid.$_evt_incarnation.$_evt_shell" || _evt_end 1

@@ -358,7 +358,7 @@ func (p *Process) setUp(ctx context.Context, restore bool) error {
 		return shelldir.SpaceError(err)
 	}
 	up := filepath.Join(p.Dir, shelldir.MarkersDir, p.upPrefix())
-	if err := p.Send(script.SetupLine(path, up)); err != nil {
+	if err := p.Send(bash.SetupLine(path, up)); err != nil {
 		return err
 	}
 	_, err := p.expect(ctx, p.upPrefix())

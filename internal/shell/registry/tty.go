@@ -30,7 +30,8 @@ const (
 // Its Stdin is typed, and end of file after it unless Stdin is nil. Text may be as long as one argument of a program.
 // The command is in the shell's history, with the terminal's output as stdout; changes of its directory and variables
 // do not reach the shell. It continues under the next server. After its end, when its log is complete, the terminal
-// is removed with its files. Errors: those of Create and of shell.Enroll, *pty.LineTooLong for Stdin.
+// is deleted: it is on no list, and its screen stays readable by id for a day. Errors: those of Create and of
+// shell.Enroll, *pty.LineTooLong for Stdin.
 func (m *Registry) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*shell.Exec, error) {
 	if c.Isolated && len(c.Argv) == 0 {
 		return nil, fmt.Errorf("%w: argv is empty: name a program", terminal.ErrInvalid)
@@ -147,7 +148,7 @@ func (x terminalExec) typeIn(p []byte) (stop func()) {
 	}
 }
 
-// run follows the command to its end, records that and removes the terminal. It returns earlier when the server shuts
+// run follows the command to its end, records that and deletes the terminal. It returns earlier when the server shuts
 // down.
 func (x terminalExec) run() {
 	m := x.m
@@ -172,7 +173,7 @@ func (x terminalExec) run() {
 	x.e.Finish(r, err)
 	ctx, cancel := context.WithTimeout(m.ctx, terminalEnd)
 	defer cancel()
-	if err := m.cfg.Terminals.Delete(ctx, x.t, true); err != nil && m.ctx.Err() == nil {
+	if err := m.cfg.Terminals.Delete(ctx, x.t, false); err != nil && m.ctx.Err() == nil {
 		m.cfg.Log.Warn("the terminal of a command remains", "id", x.t.ID, "command", x.e.ID(), "error", err)
 	}
 }

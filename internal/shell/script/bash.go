@@ -8,6 +8,7 @@
 package script
 
 import (
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -36,9 +37,11 @@ func (b *Bash) builtin(name string) string {
 	return `\` + name
 }
 
-// hasBraces reports whether {, } and ! mean what they are for: unlike the name of a command a reserved word cannot be
-// kept from being an alias.
-func (b *Bash) hasBraces() bool { return !b.Aliases && !b.Snapshot.HasAlias("{", "}", "!") }
+// hasBraces reports whether {, } and the other reserved words of control lines mean what they are for: unlike the name
+// of a command a reserved word cannot be kept from being an alias.
+func (b *Bash) hasBraces() bool {
+	return !b.Aliases && !b.Snapshot.HasAlias("{", "}", "!", "for", "in", "do", "done")
+}
 
 // hasErrTrap reports whether the user has an ERR trap. Under set -e it does not count: ! would suspend that for the
 // whole
@@ -52,9 +55,22 @@ func (b *Bash) hasErrTrap() bool {
 // user's readonly one would keep its old value.
 func sign(path, number string) string { return ">|" + state.Quote(path) + `"` + number + `"` }
 
-// noop is a command that succeeds. A jump to the top level from between fork and wait leaves bash 5.2 with a program
-// that it did not wait for (already_making_children): the next command that does not fork has that one's status.
-const noop = "<&0 || <&0"
+// noop is a command that succeeds and that nobody sees: of a loop without rounds no trap on DEBUG and no trace tells,
+// and $_ and PIPESTATUS stay. A command without words would not do: it has the status of a program that bash 5.2 did
+// not wait for after a jump to the top level from between fork and wait (already_making_children), and empties $_.
+const noop = "for _ in; do :; done"
+
+// quiet are the redirections of a command of ours, from which nothing is to be seen or read: neither a trace (set -x),
+// which goes to standard error or to the descriptor of BASH_XTRACEFD, nor what a trap prints.
+func (b *Bash) quiet() string { return "</dev/null >/dev/null 2>&1" + b.quietTrace() }
+
+// quietTrace keeps a trace from the descriptor of BASH_XTRACEFD.
+func (b *Bash) quietTrace() string {
+	if fd := b.Snapshot.TraceFD(); fd > 2 {
+		return fmt.Sprintf(" %d>/dev/null", fd)
+	}
+	return ""
+}
 
 // group is a group that makes a sign. A group has its redirections made before anything in it, so a DEBUG trap cannot
 // have it skipped (extdebug), nor read control lines or write anywhere. Where braces are aliases it is the sign alone.
@@ -83,9 +99,13 @@ func (b *Bash) Setup(restore bool) string {
 	return script
 }
 
-// SetupLine is the control line that runs a setup script and makes a sign after it.
-func SetupLine(script, made string) string {
-	return "\\. " + state.Quote(script) + " </dev/null >/dev/null 2>&1\n" + sign(made, "0") + "\n"
+// SetupLine is the control line that runs a setup script and makes a sign after it. $_ is that of the predecessor.
+func (b *Bash) SetupLine(script, made string) string {
+	lines := "\\. " + state.Quote(script) + " </dev/null >/dev/null 2>&1\n"
+	if null := b.Snapshot.Builtin(":"); null != "" {
+		lines += null + " " + state.Quote(b.Snapshot.LastArgument()) + "\n"
+	}
+	return lines + b.group(sign(made, "0")) + "\n"
 }
 
 // Return is the words that end a sourced file with a code.

@@ -26,6 +26,9 @@ type Command struct {
 	Home       string // the shell's, to which a command with a Cwd goes back
 	Env        map[string]string
 	Relay      []string // the program that runs the command elsewhere; nil runs it here
+	Last       Last     // the command before
+	// Whole says that bash comes to the end of the text at its end, whatever stands around it: see IsPlain.
+	Whole bool
 }
 
 // Input is what a command reads.
@@ -51,17 +54,17 @@ func WriteText(dir, text string) error {
 // Lines writes the files of the command and makes the control lines that run it. After a command in the foreground
 // there may be aliases that nobody knows of, as [Command.MayAlias] says. Errors: shelldir.ErrNoSpace.
 func (c *Command) Lines() (string, error) {
-	file, err := c.file()
-	switch {
-	case err != nil:
-		return "", err
-	case c.Background:
-		return c.backgroundLine(file), nil
-	case c.Cwd == "" || c.Relay != nil:
-		return c.foregroundLines(file), nil
+	if c.Background {
+		return c.backgroundLine()
 	}
-	back, err := c.backLine()
-	return c.foregroundLines(file) + back, err
+	if c.isDirect() {
+		return c.directLines()
+	}
+	file, err := c.file()
+	if err != nil {
+		return "", err
+	}
+	return c.foregroundLines(file)
 }
 
 // MayAlias reports whether the text speaks of aliases. One that hides the definition in a file or a function, and
@@ -69,92 +72,131 @@ func (c *Command) Lines() (string, error) {
 // brace for its name, makes the capture fail: then its shell is ended.
 func (c *Command) MayAlias() bool { return strings.Contains(c.Text, "alias") }
 
-// file is the file that the control line sources: that of source; or, with a directory or variables of this command
-// alone, a file that sources it with them; elsewhere one that runs the relay. Assignments before a command last as long
-// as it does, however it ends.
+// file is the file that the control line sources: that of source; elsewhere one that runs the relay.
 func (c *Command) file() (string, error) {
-	if c.Relay != nil {
-		words := make([]string, len(c.Relay))
-		for i, word := range c.Relay {
-			words[i] = state.Quote(word)
-		}
-		return c.write(shelldir.RunFile, "command "+strings.Join(words, " ")+"\n")
+	if c.Relay == nil {
+		return c.source()
 	}
-	source, err := c.source()
-	if err != nil || c.Cwd == "" && len(c.Env) == 0 {
-		return source, err
+	words := make([]string, len(c.Relay))
+	for i, word := range c.Relay {
+		words[i] = state.Quote(word)
 	}
-	var b strings.Builder
-	if c.Cwd != "" {
-		if err := shelldir.Touch(filepath.Join(c.Dir, shelldir.PwdFile)); err != nil {
-			return "", err
-		}
-		declare, pwd := c.builtin("declare"), c.path(shelldir.PwdFile)
-		fmt.Fprintf(&b, "%s -p PWD >|%s 2>/dev/null\n%s -p OLDPWD >>%s 2>/dev/null\n", declare, pwd, declare, pwd)
-		fmt.Fprintf(&b, "%s -- %s || %s 1\n", c.builtin("cd"), state.Quote(c.Cwd), c.builtin("return"))
-	}
-	inverted := c.hasErrTrap() // see invertedGroup
-	if inverted {
-		b.WriteString("! ")
-	}
-	for _, name := range sortedNames(c.Env) {
-		fmt.Fprintf(&b, "%s=%s ", name, state.Quote(c.Env[name]))
-	}
-	fmt.Fprintf(&b, "%s %s\n", c.builtin("."), c.path(source))
-	if inverted {
-		b.WriteString(c.builtin("return") + " \"${PIPESTATUS[0]}\"\n")
-	}
-	return c.write(shelldir.RunFile, b.String())
+	return c.write(shelldir.RunFile, "command "+strings.Join(words, " ")+"\n")
 }
 
 func (c *Command) write(name, text string) (string, error) {
 	return name, shelldir.SpaceError(os.WriteFile(filepath.Join(c.Dir, name), []byte(text), 0o600))
 }
 
-// backLine is the control line that takes the shell back after a command with a directory of its own. What PWD and
-// OLDPWD said comes back too, so that `cd -` and paths through links stay what they were.
+// backLine is the control line that takes the shell back after a command with a directory or variables of its own. What
+// PWD and OLDPWD said comes back too, so that `cd -` and paths through links stay what they were.
 func (c *Command) backLine() (string, error) {
-	pwd, cd, source := c.path(shelldir.PwdFile), c.builtin("cd"), c.builtin(".")
-	text := fmt.Sprintf("%s -- %s || ((1))\n%s PWD OLDPWD || ((1))\n%s %s || ((1))\n"+
-		"%s -- \"${PWD:-.}\" || ((1))\n%s %s || ((1))\n",
-		cd, state.Quote(c.Home), c.builtin("unset"), source, pwd, cd, source, pwd)
-	if _, err := c.write(shelldir.BackFile, text); err != nil {
+	pwd, cd, unset, source := c.path(shelldir.PwdFile), c.builtin("cd"), c.builtin("unset"), c.builtin(".")
+	var text strings.Builder
+	if c.Cwd != "" {
+		fmt.Fprintf(&text, "%s -- %s || ((1))\n%s PWD OLDPWD || ((1))\n%s %s || ((1))\n%s -- \"${PWD:-.}\" || ((1))\n",
+			cd, state.Quote(c.Home), unset, source, pwd, cd)
+	}
+	for _, name := range sortedNames(c.Env) {
+		fmt.Fprintf(&text, "%s -v %s || ((1))\n", unset, name)
+	}
+	fmt.Fprintf(&text, "%s %s || ((1))\n", source, pwd)
+	if _, err := c.write(shelldir.BackFile, text.String()); err != nil {
 		return "", err
 	}
-	return source + " " + c.path(shelldir.BackFile) + " </dev/null >/dev/null 2>&1\n", nil
+	return "{ " + source + " " + c.path(shelldir.BackFile) + ` "${_-}"; } ` + c.quiet() + "\n", nil
 }
 
-// foregroundLines are the control lines of a command in the foreground. The first runs it: sourced from a file at the
-// top level, in braces and not in parentheses, so that everything in it lasts, and a stray brace, an open quote or a
-// heredoc stays in there; and reports the status.
-func (c *Command) foregroundLines(file string) string {
-	in := state.Quote(os.DevNull)
-	switch c.Input {
-	case FileInput:
-		in = c.path(shelldir.InputFile)
-	case OpenInput:
-		// Redirections are made from left to right, and opening a FIFO waits.
-		in = c.path(shelldir.InFIFO) + " >|" + c.path(shelldir.InOpened)
-	case NoInput:
+// foregroundLines are the control lines of a command in the foreground whose text is not in them. The first runs it:
+// sourced from a file at the top level, in braces and not in parentheses, so that everything in it lasts, and a stray
+// brace, an open quote or a heredoc stays in there; and reports the status.
+func (c *Command) foregroundLines(file string) (string, error) {
+	name, files := c.path(file), c.redirections(c.input())
+	if c.isStdin(file) {
+		name, files = stdinFile, c.redirections(name)
 	}
-	source := c.FirstWords() + file + "'"
-	files := fmt.Sprintf("<%s >%s 2>%s", in, c.path(shelldir.OutFIFO), c.path(shelldir.ErrFIFO))
+	text := c.builtin(".") + " " + name
+	if c.Internal {
+		text += ` "${_-}"` // which is $_ after it too
+	}
 	switch {
 	case c.hasErrTrap():
-		source = c.invertedGroup(source, files)
+		text = c.invertedGroup(text, files)
 	case c.hasBraces():
-		source = "{ " + source + "\n} " + files
+		text = "{ " + text + "\n} " + files
 	default:
-		source += " " + files
+		text += " " + files
+	}
+	before, back, err := c.around()
+	if err != nil {
+		return "", err
 	}
 	after := *c
 	after.Aliases = c.MayAlias()
-	return source + "; " + c.reportStatus() + after.reportAborted(file)
+	return c.traceOff() + before + text + "; " + c.reportStatus() + after.reportAborted(file) + back, nil
 }
 
-// FirstWords are in the first control line of a command in the foreground, and in those of no other.
-func (c *Command) FirstWords() string {
-	return c.builtin(".") + " " + strings.TrimSuffix(state.Quote(c.Dir+string(filepath.Separator)), "'")
+// stdinFile is the name of a sourced file that names no file of ours.
+const stdinFile = "/dev/stdin"
+
+// isStdin reports whether the control line sources a file as /dev/stdin, which is its name in BASH_SOURCE, FUNCNAME and
+// caller then: the file begins with openInput.
+func (c *Command) isStdin(file string) bool { return file == shelldir.EvalFile && c.openInput() != "" }
+
+// openInput is the beginning of a file that is sourced as /dev/stdin; "" where it cannot be.
+func (c *Command) openInput() string {
+	exec := c.builtin("exec")
+	if !c.hasBraces() || c.Snapshot.Builtin("exec") == "" {
+		return ""
+	}
+	if c.Input == OpenInput {
+		return exec + " <" + c.path(shelldir.InFIFO) + "; { " + noop + "; } >|" + c.path(shelldir.InOpened) + "; "
+	}
+	return exec + " <" + c.input() + "; "
+}
+
+// around is what stands before and behind the text of a command with a directory or variables of its own.
+func (c *Command) around() (before, back string, err error) {
+	if c.Relay != nil || c.Cwd == "" && len(c.Env) == 0 {
+		return "", "", nil
+	}
+	if before, err = c.beforeLine(); err == nil {
+		back, err = c.backLine()
+	}
+	return before + " && ", back, err
+}
+
+// input is what a command reads, as a word.
+func (c *Command) input() string {
+	switch c.Input {
+	case FileInput:
+		return c.path(shelldir.InputFile)
+	case OpenInput:
+		if c.Background { // it tells of its process behind that
+			return c.path(shelldir.InFIFO)
+		}
+		// Redirections are made from left to right, and opening a FIFO waits.
+		return c.path(shelldir.InFIFO) + " >|" + c.path(shelldir.InOpened)
+	case NoInput:
+	}
+	return state.Quote(os.DevNull)
+}
+
+// redirections are those of the files of a command in the foreground.
+func (c *Command) redirections(in string) string {
+	return fmt.Sprintf("<%s >%s 2>%s", in, c.path(shelldir.OutFIFO), c.path(shelldir.ErrFIFO))
+}
+
+// HasWhole reports whether control lines that bash has not read have the end of the one that runs the command: then
+// nothing of it has run.
+func (c *Command) HasWhole(unread string) bool {
+	return strings.Contains(unread, c.statusSign(shelldir.EarlyName)) ||
+		strings.Contains(unread, c.statusSign(shelldir.StatusName))
+}
+
+// statusSign is the sign for the status of the command.
+func (c *Command) statusSign(name string) string {
+	return sign(filepath.Join(c.Dir, name), "${?-$(:)}")
 }
 
 // invertedGroup is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once
@@ -174,8 +216,12 @@ func (c *Command) invertedGroup(source, files string) string {
 // before the stack with the next quote that it reads. It starts anew with the stack when it looks for the end of a $( )
 // in a word that it expands, which is what ${?-$(:)} has it do; $? is always set, so that is all.
 func (c *Command) reportStatus() string {
-	status := sign(filepath.Join(c.Dir, shelldir.StatusName), "${?-$(:)}")
-	return c.group(status) + " || \\exit" + c.listOff(false) + "\n"
+	if c.hasBraces() {
+		made := "{ { " + noop + "\n} " + c.after() + " || { " + noop + "; } " + sign(filepath.Join(c.Dir,
+			shelldir.AfterName), "") + "\n} </dev/null "
+		return made + c.statusSign(shelldir.EarlyName) + " || \\exit" + c.listOff(false) + "\n"
+	}
+	return c.group(c.statusSign(shelldir.StatusName)) + " || \\exit" + c.listOff(false) + "\n"
 }
 
 // reportAborted is the line after that, for a jump to the top level takes away the rest of its line, and no more. It
@@ -194,16 +240,12 @@ func (c *Command) reportAborted(file string) string {
 // backgroundLine is the control line of a command in the background. It runs in a subshell of a subshell, so that it is
 // no job of the user's shell: a bare wait does not wait for it and jobs does not list it. The outer one waits for this
 // very process and reports. The shell itself says before that it has come to them: the line after them may be done
-// before the subshells are. The inner one says that it has come to the end of the text: an exit without a number keeps
-// the status, and has an EXIT trap see its own standard files.
-func (c *Command) backgroundLine(file string) string {
-	in := state.Quote(os.DevNull)
-	switch c.Input {
-	case FileInput:
-		in = c.path(shelldir.InputFile)
-	case OpenInput:
-		in = c.path(shelldir.InFIFO)
-	case NoInput:
+// before the subshells are. The inner one says that it has come to the end of the text. That process exits by itself, so
+// that it keeps the status, and an EXIT trap sees its own standard files; and it is not seen.
+func (c *Command) backgroundLine() (string, error) {
+	text, files, err := c.backgroundText()
+	if err != nil {
+		return "", err
 	}
 	open, end := "{ ", "\n}"
 	if !c.hasBraces() {
@@ -211,10 +253,37 @@ func (c *Command) backgroundLine(file string) string {
 	}
 	status := filepath.Join(c.Dir, shelldir.StatusName)
 	reached := c.group(sign(filepath.Join(c.Dir, shelldir.ReachedName), "")) + " || \\exit"
-	finished := c.builtin("exit") + " 9" + sign(filepath.Join(c.Dir, shelldir.FinishedName), "")
-	line := "%s; ( ( %s%s\n%s %s\n%s%s <%s >%s 2>%s & %s \"$!\" && %s || %s ) </dev/null >/dev/null 2>&1 & )\n"
-	return fmt.Sprintf(line, reached, open, sign(filepath.Join(c.Dir, shelldir.PidName), "$BASHPID"),
-		c.builtin("."), c.path(file), finished, end,
-		in, c.path(shelldir.OutFIFO), c.path(shelldir.ErrFIFO),
-		c.builtin("wait"), sign(status, "0"), sign(status, "$?"))
+	finished := "( " + c.builtin("exit") + " ) " + c.quiet() + " 9" +
+		sign(filepath.Join(c.Dir, shelldir.FinishedName), "")
+	line := "( ( %s%s; %s\n%s%s %s & %s \"$!\" && %s || %s ) </dev/null >/dev/null 2>&1 & )\n"
+	return reached + "\n" + lineZero + fmt.Sprintf(line, open,
+		sign(filepath.Join(c.Dir, shelldir.PidName), "$BASHPID"), text, finished, end, files,
+		c.builtin("wait"), sign(status, "0"), sign(status, "$?")), nil
+}
+
+// backgroundText is what runs the text of a command in the background, and the redirections for it.
+func (c *Command) backgroundText() (text, files string, err error) {
+	before, _, err := c.around() // nobody is to go back: it is a subshell
+	if err != nil {
+		return "", "", err
+	}
+	if c.fits() {
+		text = c.restore() + "{ " + c.Text + "\n}"
+		if before != "" {
+			text = before + "{ " + text + "; }"
+		}
+		return text, c.redirections(c.input()), nil
+	}
+	file, err := c.file()
+	if err != nil {
+		return "", "", err
+	}
+	name, files := c.path(file), c.redirections(c.input())
+	if c.isStdin(file) {
+		name, files = stdinFile, c.redirections(name)
+	}
+	if options := c.traced(); options != "" {
+		text = "{ " + c.builtin("set") + " +" + options + "; } " + c.quiet() + "; "
+	}
+	return text + before + c.builtin(".") + " " + name, files, nil
 }

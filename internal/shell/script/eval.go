@@ -1,7 +1,6 @@
 package script
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/evertty/evertty/internal/shell/shelldir"
@@ -22,40 +21,78 @@ const (
 // file of a sourced text, and says only "eval" for the text of an eval. So the file has one line, with eval and the
 // text, and what is in there has the numbers of lines that it has in the text.
 //
-// It is the text itself where the eval could be seen, by an option or a trap of the shell's, where a function or enable
-// -n is in the way, and where bash takes too long for it. So it is in the background, where bash begins every complaint
-// with the name of the sourced file.
+// It is the text itself where a function or enable -n is in the way, and where bash takes too long for it.
 func (c *Command) source() (string, error) {
 	if c.Internal {
 		return shelldir.TextFile, nil
 	}
-	words, list := evalWords(c.Text), ""
-	if !c.Background {
-		list = c.listOn(words)
+	words, trace := evalWords(c.Text), c.traceOn()
+	line := `\eval -- `
+	if trace != "" {
+		line += state.Quote(trace)
 	}
-	if c.Background || words == "" || !c.evalUnseen() {
-		err := WriteText(c.Dir, c.Text)
-		if err != nil || list == "" {
-			return shelldir.TextFile, err
+	line += words
+	evaluated := words != "" && c.mayEval()
+	if !evaluated {
+		name, err := c.write(shelldir.RunFile, trace+c.Text)
+		if err != nil {
+			return "", err
 		}
-		return c.write(shelldir.EvalFile, list+c.builtin(".")+" "+c.path(shelldir.TextFile)+"\n")
+		line = c.builtin(".") + " " + c.path(name)
 	}
-	line := `\eval -- ` + words
+	restore, err := c.restoreInFile()
+	if err != nil {
+		return "", err
+	}
+	begin := c.openInput() + c.listOn(words) + restore
+	if !evaluated && begin == "" {
+		return shelldir.RunFile, nil
+	}
 	if c.hasErrTrap() { // in the same line: an unclosed text must not be followed by quotes that bash has not read
 		line = "! " + line + `; \return "${PIPESTATUS[0]}"`
 	}
-	return c.write(shelldir.EvalFile, list+line+"\n")
+	return c.write(shelldir.EvalFile, begin+line+"\n")
 }
 
-// evalUnseen reports whether the shell can be told to eval a text and nobody sees it. An ERR trap is kept from it by an
-// inversion, as in invertedGroup.
-func (b *Bash) evalUnseen() bool {
-	s := b.Snapshot
-	if s == nil || !s.IsBuiltin("eval") || b.hasErrTrap() != s.HasTrap("ERR") ||
-		b.hasErrTrap() && !s.IsBuiltin("return") {
-		return false
+// traceOff is a control line that takes away the options that would show how a text is run, traceOn the line before the
+// text that brings them back.
+func (c *Command) traceOff() string {
+	if options := c.traced(); options != "" {
+		return "{ " + c.builtin("set") + " +" + options + "; } " + c.quiet() + "\n"
 	}
-	return !slices.ContainsFunc([]string{"xtrace", "verbose", "functrace"}, s.HasOption)
+	return ""
+}
+
+func (c *Command) traceOn() string {
+	if options := c.traced(); options != "" {
+		return c.builtin("set") + " -" + options + "; " + lineZero
+	}
+	return ""
+}
+
+// lineZero is a line after which LINENO counts from 1. An assignment would be seen, and one that fails, for the user may
+// have made LINENO readonly, takes only its own line away.
+const lineZero = "{ " + noop + `; } </dev/null"${LINENO:+${-:0:$((LINENO=0))}}"` + "\n"
+
+// traced are the letters of the options that show what is run: x and v.
+func (c *Command) traced() (letters string) {
+	if c.Relayed || c.Internal || !c.hasBraces() {
+		return ""
+	}
+	if c.Snapshot.HasOption("xtrace") {
+		letters = "x"
+	}
+	if c.Snapshot.HasOption("verbose") {
+		letters += "v"
+	}
+	return letters
+}
+
+// mayEval reports whether the shell can be told to eval a text. An ERR trap is kept from it by an inversion, as in
+// invertedGroup.
+func (b *Bash) mayEval() bool {
+	s := b.Snapshot
+	return s != nil && s.IsBuiltin("eval") && (!b.hasErrTrap() || s.IsBuiltin("return"))
 }
 
 // evalWords is a text as words of eval, which puts one space between two of them; "" when bash would take too long.

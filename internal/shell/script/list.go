@@ -23,8 +23,8 @@ const maxEntry = 64 << 10
 // into the list itself, and goes if it is the last entry. DEBUG traps find no control lines to read. It is "" when the
 // option cannot be looked at.
 func (c *Command) listOff(own bool) string {
-	test, set, history := c.Snapshot.Builtin("test"), c.Snapshot.Builtin("set"), c.Snapshot.Builtin("history")
-	if !c.hasBraces() || c.Relayed || c.Internal || test == "" || set == "" || history == "" {
+	set, history := c.Snapshot.Builtin("set"), c.Snapshot.Builtin("history")
+	if !c.hasBraces() || c.Relayed || c.Internal || set == "" || history == "" {
 		return ""
 	}
 	remove := ""
@@ -32,8 +32,10 @@ func (c *Command) listOff(own bool) string {
 		last := state.Quote(c.ID + string(filepath.Separator) + ListSign)
 		remove = "{ [[ $(" + history + " 1) != *" + last + "* ]] || " + history + " -d -1; } && "
 	}
-	return "; { " + test + " -o history && " + remove + set + " +o history >|" + c.path(ListSign) +
-		"; } </dev/null >/dev/null || { <&0; } </dev/null"
+	// The root can be opened, and a file of the name of all options is not there: no trap and no trace tells of it.
+	isOn := "{ " + noop + `; } </"${SHELLOPTS##*history*}"`
+	return "; { " + isOn + " && " + remove + set + " +o history >|" + c.path(ListSign) +
+		"; } </dev/null >/dev/null || " + noop
 }
 
 // listOn is the beginning of the one line in the file of a command: it puts the option on and adds the text to the
@@ -42,7 +44,7 @@ func (c *Command) listOff(own bool) string {
 // take from a readonly variable.
 func (c *Command) listOn(words string) string {
 	shopt, history := c.Snapshot.Builtin("shopt"), c.Snapshot.Builtin("history")
-	if !c.List || !c.hasBraces() || shopt == "" || history == "" {
+	if !c.List || c.Background || !c.hasBraces() || shopt == "" || history == "" {
 		return ""
 	}
 	on := shopt + " -so history"

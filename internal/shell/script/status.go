@@ -11,12 +11,12 @@ import (
 
 // Status is what bash has reported of the end of the command of a directory, in the foreground or in the background.
 func Status(dir string) (code int, ok bool) {
-	if code, ok = shelldir.FindNumber(dir, shelldir.StatusName); !ok {
+	if code, ok = reportedStatus(dir); !ok {
 		if code, ok = abortedStatus(dir); !ok {
 			return 0, false
 		}
 		// It was there before, and came between the two looks.
-		if late, reported := shelldir.FindNumber(dir, shelldir.StatusName); reported {
+		if late, reported := reportedStatus(dir); reported {
 			code = late
 		}
 	}
@@ -24,6 +24,15 @@ func Status(dir string) (code int, ok bool) {
 		return invertedStatus(text), true
 	}
 	return code, true
+}
+
+// reportedStatus is what reportStatus or backgroundLine has told.
+func reportedStatus(dir string) (code int, ok bool) {
+	if code, ok = shelldir.FindNumber(dir, shelldir.EarlyName); ok {
+		_, ok = shelldir.FindMarker(dir, shelldir.AfterName)
+		return code, ok
+	}
+	return shelldir.FindNumber(dir, shelldir.StatusName)
 }
 
 // abortedStatus is what reportAborted has told.

@@ -7,6 +7,8 @@ const (
 	TextFile     = "cmd"     // the command's text
 	EvalFile     = "command" // is sourced: it has eval run the text
 	RecordFile   = "record.json"
+	BeforeFile   = "before"    // is sourced before a text in the control line
+	CodeFile     = "code"      // is sourced for its status alone
 	RunFile      = "run"       // what sources that or EvalFile with a directory or variables of its own
 	InputFile    = "input"     // Stdin
 	InFIFO       = "in"        // with StdinOpen
@@ -15,13 +17,15 @@ const (
 	ErrFIFO      = "err"
 	StdoutFile   = "stdout"
 	StderrFile   = "stderr"
-	PwdFile      = "pwd"  // what PWD and OLDPWD were
-	BackFile     = "back" // what goes back to there
-	StatusName   = "rc."  // followed by the status; a name that is only a number is that of a command that was aborted
-	InvertedName = "st."  // followed by whether the command failed, a dash and its status
-	PidName      = "pid." // followed by the process id of a background command
-	ReachedName  = "told" // the shell has come to a command in the background, whose own sign may come later
-	FinishedName = "came" // a command in the background has come to the end of its text
+	PwdFile      = "pwd"    // what PWD, OLDPWD and the variables of this command were
+	BackFile     = "back"   // what goes back to there
+	StatusName   = "rc."    // followed by the status; a name that is only a number is that of a command that was aborted
+	EarlyName    = "rs."    // followed by the status, which counts once there is AfterName too
+	AfterName    = "after." // followed by what else is known after the command, see package script
+	InvertedName = "st."    // followed by whether the command failed, a dash and its status
+	PidName      = "pid."   // followed by the process id of a background command
+	ReachedName  = "told"   // the shell has come to a command in the background, whose own sign may come later
+	FinishedName = "came"   // a command in the background has come to the end of its text
 	// in MarkersDir, by the launcher: followed by the number of a process of the shell, a dot, its session
 	SessionName = "sid."
 )
@@ -46,5 +50,4 @@ const (
 
 // serverFiles are the names in the directory of a command that the server makes, with their modes.
 var serverFiles = []string{TextFile, EvalFile, RunFile, InputFile, InFIFO, OutFIFO, ErrFIFO, StdoutFile, StderrFile,
-	BackFile,
-	PwdFile, RecordFile}
+	BackFile, BeforeFile, CodeFile, PwdFile, RecordFile}

@@ -37,11 +37,19 @@ func (s *Snapshot) HasAlias(names ...string) bool {
 	return s != nil && slices.ContainsFunc(s.aliases, func(a element) bool { return slices.Contains(names, a.key) })
 }
 
+// HasAliasOtherThan reports whether an alias has a value that is not of a kind.
+func (s *Snapshot) HasAliasOtherThan(kind func(value string) bool) bool {
+	return s != nil && slices.ContainsFunc(s.aliases, func(a element) bool { return !kind(a.value) })
+}
+
 // HasTrap reports whether the user has a trap on a signal or event.
 func (s *Snapshot) HasTrap(name string) bool { return s != nil && slices.Contains(s.traps, name) }
 
 // HasOption reports whether an option of set -o is on.
 func (s *Snapshot) HasOption(name string) bool { return s != nil && isOn(s.sets, name) }
+
+// HasShopt reports whether an option of shopt is on. A nil Snapshot has none.
+func (s *Snapshot) HasShopt(name string) bool { return s != nil && isOn(s.shopts, name) }
 
 // Usable is the snapshot as a new bash, which has all builtins, can have it and still read files, and the names of
 // what is left out for that.

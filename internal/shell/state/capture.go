@@ -26,6 +26,16 @@ const captureMagic = "evertty-capture-1"
 // user's umask is.
 const notCaptured = "-"
 
+// captureLast begins what lastWord has told, behind the limits. Captures of earlier releases lack it.
+const captureLast = "evertty-last "
+
+// lastWord is a redirection of the capture: BASH_XTRACEFD and $_ are to be read from descriptor 9.
+const lastWord = ` 9<<<"${BASH_XTRACEFD-} ${_-}"`
+
+// ownTrace is a redirection that gives the capture a BASH_XTRACEFD of its own: a trace of it (set -x) must not come into
+// the user's file.
+const ownTrace = " {BASH_XTRACEFD}>/dev/null"
+
 // captureEnd is the last section: a capture without it is not complete.
 const captureEnd = "end"
 
@@ -65,7 +75,9 @@ builtin declare -F && builtin printf '\0' || exit 1
 builtin mapfile -t __evertty || exit 1
 builtin printf '%s\n' "${__evertty[@]}" && builtin printf '\0' || exit 1
 builtin mapfile -t __evertty </proc/$$/limits
-builtin printf '%s\v' "${__evertty[@]}" && builtin printf '\0' || exit 1
+builtin printf '%s\v' "${__evertty[@]}" || exit 1
+builtin mapfile -d '' __evertty <&9 && builtin printf 'LAST%s' "${__evertty[0]}"
+builtin printf '\0' || exit 1
 for __evertty_at in /proc/$$/fdinfo/[3-9] /proc/$$/fdinfo/[1-9][0-9]*; do
 	builtin mapfile -t __evertty <"$__evertty_at" && (( ! (${__evertty[1]##*[!0-7]} & 02000000) )) &&
 		builtin printf '%s\n' "${__evertty_at##*/}"
@@ -101,7 +113,7 @@ const (
 	sectionVariables // declare -p
 	sectionFunctions // declare -F: names and attributes
 	sectionJobs      // jobs -l
-	sectionLimits    // /proc/PID/limits
+	sectionLimits    // /proc/PID/limits, and what lastWord has told
 	sectionFiles     // numbers of open descriptors that children inherit, and enable -n
 	sectionCount     // how many positional parameters follow
 	sectionsFixed
@@ -115,6 +127,7 @@ func WriteScript(dir string) error {
 		"MAGIC", captureMagic,
 		"SKIP", fmt.Sprint(sectionFunctions),
 		"END", captureEnd,
+		"LAST", captureLast,
 		"BLOCKS", fmt.Sprint(maxState>>10),
 	).Replace(captureText)
 	err := shelldir.WriteFile(path, []byte(text))
@@ -135,31 +148,36 @@ func WriteScript(dir string) error {
 // The parts: || hides the status from set -e and ERR, and no reserved word is used, which could be an alias; assigning
 // POSIXLY_CORRECT is the one way into posix mode that no function can be in the way of, and keeps the options as they
 // were.
-func CaptureLine(dir string) string { return captureWith(dir, "") }
+func CaptureLine(dir string) string { return captureWith(dir, "", lastWord+ownTrace) }
 
 // CaptureLineEnabling is CaptureLine for a shell in which builtins that the capture needs were taken away by enable -n:
-// it brings them back, in its subshell.
-func CaptureLineEnabling(dir string) string {
+// it brings them back, in its subshell. It does without ownTrace, which a readonly BASH_XTRACEFD stops; traceFD is that.
+func CaptureLineEnabling(dir string, traceFD int) string {
+	quiet := lastWord
+	if traceFD > 2 {
+		quiet += fmt.Sprintf(" %d>/dev/null", traceFD)
+	}
 	return captureWith(dir, `\unset -f enable; __evertty_disabled=$(\enable -n); \enable `+strings.Join(captureNeeds,
-		" ")+"; ")
+		" ")+"; ", quiet)
 }
 
 // JobsWord is a part of a word that expands to nothing and writes the output of jobs -l for the capture, when there
 // was a job: jobs exist in the shell itself and in $( ), but not in the ( ) of the capture.
 func JobsWord(dir string) string {
-	return `"${!:+$(\jobs -l 2>/dev/null >|` + QuoteASCII(filepath.Join(dir, shelldir.JobsFile)) + `)}"`
+	return `"${!:+$( { \jobs -l; } {BASH_XTRACEFD}>/dev/null 2>/dev/null >|` +
+		QuoteASCII(filepath.Join(dir, shelldir.JobsFile)) + `)}"`
 }
 
 // captureNeeds are the builtins of captureText.
 var captureNeeds = []string{".", "alias", "builtin", "declare", "enable", "exec", "exit", "mapfile", "printf", "pwd",
 	"set", "shopt", "trap", "typeset", "umask", "unalias", "unset"}
 
-// captureWith is CaptureLine with something to run in the subshell before the capture.
-func captureWith(dir, before string) string {
+// captureWith is CaptureLine with something to run in the subshell before the capture, and redirections for it.
+func captureWith(dir, before, redirections string) string {
 	return `( POSIXLY_CORRECT=$SHELLOPTS/$BASHOPTS/${POSIXLY_CORRECT+=$POSIXLY_CORRECT}; ` + before +
 		`\trap -p ERR >|` + QuoteASCII(filepath.Join(dir, captureFound)) + `; \. ` +
 		QuoteASCII(filepath.Join(dir, captureFile)) + ` ) <` + QuoteASCII(filepath.Join(dir, shelldir.JobsFile)) +
-		` >/dev/null 2>&1 || ( : )` + "\n"
+		` >/dev/null 2>&1` + redirections + ` || ( <&0 )` + "\n"
 }
 
 // Prepare makes the file for the next capture.

@@ -119,17 +119,22 @@ func (c *capture) image() (*Snapshot, error) {
 	if len(errTrap) > 0 && !slices.Contains(i.traps, errTrap[0]) {
 		i.traps = append(i.traps, errTrap[0])
 	}
-	i.limits = limitsOf(strings.ReplaceAll(parts[sectionLimits], "\v", "\n"))
+	limits, last, _ := strings.Cut(parts[sectionLimits], captureLast)
+	i.limits = limitsOf(strings.ReplaceAll(limits, "\v", "\n"))
+	i.takeLast(last)
 	i.takeFiles(parts[sectionFiles]) // completions are read again when they are restored
 	c.definitions(func(d definition) {
 		switch v := d.variable; {
 		case v == nil:
 		case v.has("x") && !v.array() && isKept(v.name) && len(v.value) <= longestKept:
 			i.variables = append(i.variables, *v)
-		case v.name == "PWD" && i.directory == "" && filepath.IsAbs(v.value):
-			i.directory = v.value // it has been removed
+		case v.name == "PWD" && filepath.IsAbs(v.value):
+			i.pwd = v.value
 		}
 	})
+	if i.directory == "" {
+		i.directory = i.pwd // it has been removed
+	}
 	return i, c.failed
 }
 

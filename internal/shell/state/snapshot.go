@@ -4,8 +4,10 @@ package state
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/pty"
 )
@@ -15,7 +17,10 @@ import (
 //
 // A capture lacks key bindings, history and hash table.
 type Snapshot struct {
-	directory string
+	directory string // without links
+	pwd       string // PWD, "" when it is not an absolute path
+	last      string // $_
+	traceFD   int    // of BASH_XTRACEFD, 0 without one
 	umask     string
 	variables []variable // those that children get and of at most longestKept, and POSIXLY_CORRECT
 	functions []function
@@ -168,9 +173,47 @@ func functionOf(line string) (f function, ok bool) {
 	return function{name: fields[2], flags: strings.Trim(fields[1], "-f")}, true
 }
 
-// Cwd is the directory of the shell, which may not exist any more; "" when unknown. While the shell lives,
-// /proc/PID/cwd is better.
-func (s *Snapshot) Cwd() string { return s.directory }
+// Cwd is the directory of the shell, which may not exist any more; "" when unknown. It is PWD while that names the
+// directory (POSIX, pwd -L). While the shell lives, /proc/PID/cwd is better.
+func (s *Snapshot) Cwd() string { return proc.LogicalDir(s.pwd, s.directory) }
+
+// PWD is the variable PWD, "" when it is not an absolute path.
+func (s *Snapshot) PWD() string {
+	if s == nil {
+		return ""
+	}
+	return s.pwd
+}
+
+// longestLast bounds the value of $_ that is kept, in bytes; of a longer one nothing is.
+const longestLast = 4 << 10
+
+// takeLast reads what lastWord has told: the number of a descriptor, a space, $_ and a newline.
+func (s *Snapshot) takeLast(text string) {
+	number, last, _ := strings.Cut(strings.TrimSuffix(text, "\n"), " ")
+	if n, err := strconv.Atoi(number); err == nil {
+		s.traceFD = n
+	}
+	if len(last) <= longestLast {
+		s.last = last
+	}
+}
+
+// LastArgument is $_, the last argument of the last command.
+func (s *Snapshot) LastArgument() string {
+	if s == nil {
+		return ""
+	}
+	return s.last
+}
+
+// TraceFD is the number of the descriptor that gets the trace of set -x instead of standard error; 0 for none.
+func (s *Snapshot) TraceFD() int {
+	if s == nil {
+		return 0
+	}
+	return s.traceFD
+}
 
 // exported are the exported variables.
 func (s *Snapshot) exported() map[string]string {

@@ -2220,7 +2220,7 @@ export interface ExecResult {
   session: string;
   /** Its shell. */
   shell: string;
-  /** With tty: the terminal, whose screen stays readable. */
+  /** With tty: the terminal, whose screen stays readable by its id for a day. */
   pty?: string;
   /** The shell's directory after it. */
   cwd: string;
@@ -2280,7 +2280,7 @@ export interface EventComplete {
   session: string;
   /** Its shell. */
   shell: string;
-  /** With tty: the terminal, whose screen stays readable. */
+  /** With tty: the terminal, whose screen stays readable by its id for a day. */
   pty?: string;
   /** The shell's directory after it. */
   cwd: string;
@@ -2381,7 +2381,7 @@ export interface Command {
   background: boolean;
   /** It ran beside the shell. */
   isolated: boolean;
-  /** The terminal that it runs or ran on, with `tty`; absent of others. It is there until the command has ended. */
+  /** The terminal that it runs or ran on, with `tty`; absent of others. After the end of the command it is on no list, and readable by its id for a day. */
   pty?: string;
   /** The timeout ended it. */
   timed_out: boolean;

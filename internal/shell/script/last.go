@@ -1,0 +1,208 @@
+package script
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
+)
+
+// maxPipe is how many statuses of one pipeline are known after it.
+const maxPipe = 16
+
+// slash stands for / in what a sign tells of PWD.
+const slash = "\x02"
+
+// Last is how the command before ended, for the next one.
+type Last struct {
+	Code int   // $?
+	Pipe []int // PIPESTATUS; nil is Code alone
+}
+
+// statuses are the elements of PIPESTATUS, at least one. Those of an earlier pipeline, as after a syntax error or an
+// interrupt, do not agree with the code and do not count.
+func (l Last) statuses() (pipe []int, inverted bool) {
+	failed, last := 0, 0
+	for _, code := range l.Pipe {
+		if last = code; code != 0 {
+			failed = code
+		}
+	}
+	switch {
+	case len(l.Pipe) > 0 && (l.Code == last || l.Code == failed): // failed is that of pipefail
+		return l.Pipe, false
+	case len(l.Pipe) > 0 && l.Code == 0 || len(l.Pipe) > 0 && l.Code == 1 && last == 0:
+		return l.Pipe, true
+	}
+	return []int{l.Code}, false
+}
+
+// restore is what stands before a text that is to find $? and PIPESTATUS as the command before has left them; "" when
+// they are 0 as after every control line. Subshells have no traps and change no $_, and nothing that they print is
+// seen. Where a status could end the shell or fire ERR it stands in a list before || or &&.
+func (c *Command) restore() string {
+	pipe, inverted := c.Last.statuses()
+	exit := c.Snapshot.Builtin("exit")
+	if len(pipe) == 1 && pipe[0] == 0 && !inverted || exit == "" || !c.hasBraces() {
+		return ""
+	}
+	var parts []string
+	for _, code := range pipe {
+		parts = append(parts, "( "+exit+" "+strconv.Itoa(code)+" ) "+c.quiet())
+	}
+	list := strings.Join(parts, " | ")
+	if inverted {
+		list = "! " + list
+	}
+	return list + c.then()
+}
+
+// restoreInFile is restore for a sourced file, where a trap on CHLD would print what it prints into the output of the
+// command: a single status is that of another file, which needs no process.
+func (c *Command) restoreInFile() (string, error) {
+	pipe, inverted := c.Last.statuses()
+	if len(pipe) > 1 || inverted || pipe[0] == 0 || c.Snapshot.Builtin("return") == "" {
+		return c.restore(), nil
+	}
+	_, err := c.write(shelldir.CodeFile, c.builtin("return")+" "+strconv.Itoa(c.Last.Code)+"\n")
+	return "{ " + c.builtin(".") + " " + c.path(shelldir.CodeFile) + ` "${_-}"; } ` + c.quiet() + c.then(), err
+}
+
+// then is the operator between what restores a status and the text.
+func (c *Command) then() string {
+	switch {
+	case !c.Snapshot.HasOption("errexit") && !c.Snapshot.HasTrap("ERR"):
+		return "; "
+	case c.Last.Code == 0:
+		return " && "
+	}
+	return " || "
+}
+
+// after is the word of a sign that tells more of the end of a command than its status: PIPESTATUS, each element with a
+// dash, and PWD. It is made inside of the sign of the status, so that the status is told whatever becomes of it: the
+// user may have made something else of these variables, and PWD may be too long for the name of a file. Then the sign
+// tells nothing.
+func (c *Command) after() string {
+	var word strings.Builder
+	for n := range maxPipe {
+		word.WriteString("${PIPESTATUS[" + strconv.Itoa(n) + "]-}-")
+	}
+	word.WriteString(`${PWD:+${PWD//\//` + slash + "}}")
+	return ">|" + c.path(shelldir.AfterName) + `"` + word.String() + `"`
+}
+
+// After is what bash has told of the end of the command of a directory besides its status: PIPESTATUS, nil when it is
+// not known, and PWD, which may be "" and need not name the directory of the shell.
+func After(dir string) (pipe []int, pwd string) {
+	text, ok := shelldir.FindMarker(dir, shelldir.AfterName)
+	if !ok {
+		return nil, ""
+	}
+	parts := strings.SplitN(text, "-", maxPipe+1)
+	if len(parts) != maxPipe+1 {
+		return nil, ""
+	}
+	for _, number := range parts[:maxPipe] {
+		code, err := strconv.Atoi(number)
+		if number == "" {
+			break
+		}
+		if err != nil || code < 0 || code > maxStatus {
+			return nil, ""
+		}
+		pipe = append(pipe, code)
+	}
+	return pipe, strings.ReplaceAll(parts[maxPipe], slash, "/")
+}
+
+// Observed reports whether somebody could see how a text is run: the user, by a trace, or a trap that fires for what
+// runs it.
+func (b *Bash) Observed() bool {
+	s := b.Snapshot
+	return s.HasTrap("DEBUG") || s.HasTrap("RETURN") ||
+		slices.ContainsFunc([]string{"xtrace", "verbose", "functrace"}, s.HasOption)
+}
+
+// Echo is what bash does not show of the text although the option verbose is on: it reads the text in a control line, and
+// none of these is shown.
+func (c *Command) Echo() string {
+	if c.isDirect() && c.Snapshot.HasOption("verbose") {
+		return c.Text + "\n"
+	}
+	return ""
+}
+
+// IsPlain is IsPlain for a text that calls none of the user's functions. These may have what is not plain.
+func (b *Bash) IsPlain(text string) bool {
+	words, ok := plainWords(text)
+	return ok && !slices.ContainsFunc(words, b.Snapshot.HasFunction)
+}
+
+// isDirect reports whether the text stands in the control line itself, as if somebody had typed it: then $_ and
+// PIPESTATUS are those of its last command, a trace has its level, and neither traps nor BASH_SOURCE know of a file.
+// So it is with a text that is known to be whole, and that no option of an interactive shell changes on its way.
+func (c *Command) isDirect() bool { return !c.Background && !c.List && c.fits() }
+
+// fits reports whether the text may stand in a control line.
+func (c *Command) fits() bool {
+	s := c.Snapshot
+	return c.Whole && !c.Internal && c.Relay == nil && !c.Relayed && c.hasBraces() &&
+		len(c.Text) <= MaxDirect && !s.HasOption("histexpand") && s.HasShopt("interactive_comments") &&
+		s.Builtin(".") != "" && s.Builtin("exit") != "" && !s.HasAliasOtherThan(IsPlain)
+}
+
+// MaxDirect is the longest text in a control line, in bytes: a FIFO of 64 KiB has the lines all at once.
+const MaxDirect = 16 << 10
+
+// directLines are the control lines of a text that is whole.
+func (c *Command) directLines() (string, error) {
+	lines := lineZero
+	text := "{ " + c.Text + "\n} " + c.redirections(c.input())
+	before, back, err := c.around()
+	if err != nil {
+		return "", err
+	}
+	restore := c.restore()
+	if null := c.Snapshot.Builtin(":"); c.Snapshot.LastArgument() == stdinFile && null != "" && !c.Observed() {
+		lines = "{ " + null + " ''; } " + c.quiet() + "\n" + lines // it was that of a text in a file
+	}
+	if !c.Observed() { // it needs no process
+		if restore, err = c.restoreInFile(); err != nil {
+			return "", err
+		}
+	}
+	if restore != "" && before != "" {
+		text = "{ " + restore + text + "; }"
+	} else {
+		text = restore + text
+	}
+	if before != "" && c.Snapshot.HasOption("functrace") { // else a trap on DEBUG would see the values
+		lines = "{ " + c.builtin("set") + " +T; } " + c.quiet() + "\n" + lines
+	}
+	after := *c
+	after.Aliases = c.MayAlias()
+	return lines + before + text + "; " + c.reportStatus() + after.reportAborted(shelldir.TextFile) + back, nil
+}
+
+// beforeLine is what gives the text of a control line a directory and variables of its own. They go again with backLine.
+func (c *Command) beforeLine() (string, error) {
+	pwd, declare := c.path(shelldir.PwdFile), c.builtin("declare")
+	var b strings.Builder
+	for _, name := range append([]string{"PWD", "OLDPWD"}, sortedNames(c.Env)...) {
+		b.WriteString(declare + " -p " + name + " >>" + pwd + " 2>/dev/null\n")
+	}
+	for _, name := range sortedNames(c.Env) {
+		b.WriteString(c.builtin("export") + " " + name + "=" + state.Quote(c.Env[name]) + " || ((1))\n")
+	}
+	if c.Snapshot.HasOption("functrace") {
+		b.WriteString(c.builtin("set") + " -T\n")
+	}
+	if c.Cwd != "" {
+		b.WriteString(c.builtin("cd") + " -- " + state.Quote(c.Cwd) + "\n")
+	}
+	_, err := c.write(shelldir.BeforeFile, b.String())
+	return "{ " + c.builtin(".") + " " + c.path(shelldir.BeforeFile) + ` "${_-}"; } ` + c.quiet(), err
+}
