@@ -164,7 +164,11 @@ func (e *gridEngine) repeat() {
 		e.stream.Cut()
 		return
 	}
-	n := e.stream.Times(e.screen.Cols * e.screen.Rows)
+	most := min(e.screen.Cols*e.screen.Rows, maxRepeated)
+	if e.stream.Last >= utf8.RuneSelf || e.modes.Insert { // as a Terminal
+		most = e.screen.Cols
+	}
+	n := e.stream.Times(most)
 	e.print(bytes.Repeat([]byte(string(e.stream.Last)), n), false)
 }
 

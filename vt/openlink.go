@@ -77,7 +77,21 @@ func (t *Terminal) noteLink() {
 
 // linkKnown reports whether a note of the open link is left.
 func (t *Terminal) linkKnown() bool {
-	return t.open.above > 0 || t.noted(t.main) != nil || t.screen != t.main && t.noted(t.screen) != nil
+	return t.open.above > 0 || t.hasNote(t.main) || t.screen != t.main && t.hasNote(t.screen)
+}
+
+// hasNote reports whether a row of a screen has a note of the open link. It looks first at
+// the cursor's row and those above, where notes are made.
+func (t *Terminal) hasNote(s *screen) bool {
+	n := len(s.rows)
+	for i := range n {
+		if s.rows[(s.Y+n-i)%n].noted == t.open.number {
+			t.stream.meter.Add(i)
+			return true
+		}
+	}
+	t.stream.meter.Add(n)
+	return false
 }
 
 // noted are the rows of a screen with a note of the open link.

@@ -10,6 +10,12 @@ type paragraph struct {
 	wrapped  []bool
 	oldCols  int
 
+	// fresh are the cells of the rows behind them that narrow makes, of cols columns: of the
+	// last ones, from row freshFrom on.
+	fresh     []cell
+	freshFrom int
+	cols      int
+
 	width  int // of the rows
 	spare  [][]cell
 	row    row    // scratch
@@ -63,11 +69,24 @@ func (p *paragraph) blank(wrapped bool) []cell {
 	return cells
 }
 
+// rowAt is row i, also one that narrow made; nil when it was not kept.
+func (p *paragraph) rowAt(i int) []cell {
+	if i < len(p.cells) {
+		return p.cells[i]
+	}
+	if i < p.freshFrom {
+		return nil
+	}
+	at := (i - p.freshFrom) * p.cols
+	return p.fresh[at : at+p.cols : at+p.cols]
+}
+
 // line packs row i, cut to the given width. A wide character of which only half
 // would be left is blank.
 func (p *paragraph) line(i, cols int) bufferLine {
-	r := row{cells: p.cells[i][:cols], clusters: p.clusters, used: cols}
-	return bufferLine{line: Line{packed: string(p.packer.row(&r, &p.styles)), wrapped: p.wrapped[i]}}
+	r := row{cells: p.rowAt(i)[:cols], clusters: p.clusters, used: cols}
+	wrapped := i >= len(p.cells) || p.wrapped[i]
+	return bufferLine{line: Line{packed: string(p.packer.row(&r, &p.styles)), wrapped: wrapped}}
 }
 
 // textLength is the number of columns of a row up to its last character.
@@ -136,21 +155,27 @@ func (p *paragraph) replace(i, x int) {
 	clear(p.cells[i][x:])
 }
 
-// narrow moves the text down because rows become narrower, into new rows at the
-// end. It returns how many more rows the text needs, which is negative when it
-// needs fewer.
-func (p *paragraph) narrow(cols int) (added int) {
+// narrow moves the text down because rows become narrower, into new rows behind the
+// others, of which the last ones are kept: at most so many. It returns how many more
+// rows the text needs, which is negative when it needs fewer.
+func (p *paragraph) narrow(cols, kept int) (added int) {
 	src := len(p.cells) - 1
 	last := textLength(p.cells[src])
 	lengths := p.newLengths(cols)
-	added = len(lengths) - len(p.cells)
-	for range added {
-		p.blank(true)
+	if added = len(lengths) - len(p.cells); added > 0 && kept <= 0 {
+		return added
 	}
+	p.cols, p.freshFrom = cols, max(len(lengths)-max(kept, 0), len(p.cells))
+	n := max(len(lengths)-p.freshFrom, 0) * cols
+	if cap(p.fresh) < n {
+		p.fresh = make([]cell, n)
+	}
+	p.fresh = p.fresh[:n]
+	clear(p.fresh)
 	p.moveDown(lengths, src, last)
-	for i, n := range lengths[:min(len(lengths), len(p.cells))] {
-		if n < cols {
-			p.cells[i][n] = 0
+	for i, n := range lengths {
+		if row := p.rowAt(i); row != nil && int(n) < cols {
+			row[n] = 0
 		}
 	}
 	return added
@@ -159,18 +184,22 @@ func (p *paragraph) narrow(cols int) (added int) {
 // moveDown fills the rows with the new lengths from the end, in place. The text
 // ends in column srcCol of row src. A row's length before is taken after rows
 // below it were filled, as xterm.js does.
-func (p *paragraph) moveDown(lengths []int, src, srcCol int) {
+func (p *paragraph) moveDown(lengths []uint16, src, srcCol int) {
 	dst := len(lengths) - 1
 	if dst < 0 {
 		return
 	}
-	dstCol := lengths[dst]
+	dstCol := int(lengths[dst])
 	for src >= 0 && dst >= 0 {
+		row := p.rowAt(dst)
+		if row == nil { // nor is any above
+			return
+		}
 		n := min(srcCol, dstCol)
-		copy(p.cells[dst][dstCol-n:dstCol], p.cells[src][srcCol-n:srcCol])
+		copy(row[dstCol-n:dstCol], p.cells[src][srcCol-n:srcCol])
 		if dstCol -= n; dstCol == 0 {
 			if dst--; dst >= 0 {
-				dstCol = lengths[dst]
+				dstCol = int(lengths[dst])
 			}
 		}
 		if srcCol -= n; srcCol == 0 {
@@ -183,7 +212,7 @@ func (p *paragraph) moveDown(lengths []int, src, srcCol int) {
 
 // newLengths says how many columns of the text each row of cols columns takes:
 // all, or one less when a wide character would be cut.
-func (p *paragraph) newLengths(cols int) (lengths []int) {
+func (p *paragraph) newLengths(cols int) (lengths []uint16) {
 	need := 0
 	for i := range p.cells {
 		need += p.length(i)
@@ -191,7 +220,7 @@ func (p *paragraph) newLengths(cols int) (lengths []int) {
 	col, line := 0, 0
 	for have := 0; have < need; {
 		if need-have < cols {
-			return append(lengths, need-have)
+			return append(lengths, uint16(need-have))
 		}
 		col += cols
 		if n := p.length(line); col > n {
@@ -203,7 +232,7 @@ func (p *paragraph) newLengths(cols int) (lengths []int) {
 			col--
 			take--
 		}
-		lengths = append(lengths, take)
+		lengths = append(lengths, uint16(take))
 		have += take
 	}
 	return lengths

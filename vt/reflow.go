@@ -144,13 +144,19 @@ func (b *buffer) reflow() {
 // cursorIn reports whether the cursor's line is one of lines from to to-1.
 func (b *buffer) cursorIn(from, to int) bool { return b.base+b.y >= from && b.base+b.y < to }
 
-// maxParagraph is how many cells may be open at a time, 32 MiB. A line that is
-// longer, which no program prints for people, reflows in parts.
-const maxParagraph = 4 << 20
+// A line with more cells, which no program prints for people, reflows in parts: cells
+// that are open at a time take memory beside all else. So they are bounded by a part of
+// the terminal's memory, between these numbers of cells, which are 2 and 32 MiB.
+const (
+	minParagraph  = 256 << 10
+	maxParagraph  = 4 << 20
+	paragraphPart = 2 * cellSize
+)
 
 // fits reports whether a paragraph of n lines may have one more.
 func (b *buffer) fits(n int) bool {
-	if n < maxParagraph/max(b.oldCols, b.cols) {
+	most := min(max(b.most/paragraphPart, minParagraph), maxParagraph)
+	if n < most/max(b.oldCols, b.cols) {
 		return true
 	}
 	b.inexact = true
@@ -199,18 +205,23 @@ func (b *buffer) widen(group []bufferLine) []bufferLine {
 	return group
 }
 
-// narrow wraps the lines of a group anew. It returns the lines to put behind
-// them and how many more lines of text there are.
-func (b *buffer) narrow(group []bufferLine) (fresh []bufferLine, added int) {
+// narrow wraps the lines of a group anew. It returns the lines to put behind them, at
+// most the last kept of them, and how many more lines of text there are. When none
+// may be kept, nor are those of the group.
+func (b *buffer) narrow(group []bufferLine, kept int) (fresh []bufferLine, added int) {
 	p := &b.paragraph
 	p.open(group, b.oldCols, b.cols, b.styles)
-	added = p.narrow(b.cols)
-	for i := range p.cells {
-		l := p.line(i, b.cols)
-		if i < len(group) {
-			group[i].replace(l)
-		} else {
-			fresh = append(fresh, l)
+	added = p.narrow(b.cols, kept)
+	if added > 0 && kept <= 0 {
+		return nil, added
+	}
+	for i := range group {
+		group[i].replace(p.line(i, b.cols))
+	}
+	if n := len(group) + added - p.freshFrom; n > 0 {
+		fresh = make([]bufferLine, n)
+		for i := range fresh {
+			fresh[i] = p.line(p.freshFrom+i, b.cols)
 		}
 	}
 	return fresh, added
@@ -238,15 +249,16 @@ func (b *buffer) smaller() {
 		if b.cursorIn(y, to) {
 			continue
 		}
-		fresh, added := b.narrow(b.lines[y:to])
+		// Lines above as many new ones as there may be lines are lost.
+		fresh, added := b.narrow(b.lines[y:to], b.max-count)
 		trimmed := len(b.lines) - b.max + added
 		if b.base == 0 && b.y != len(b.lines)-1 {
 			trimmed = b.y - b.max + added
 		}
 		if len(fresh) > 0 {
 			inserts = append(inserts, insertion{to + count, fresh})
-			count += len(fresh)
 		}
+		count += max(added, 0)
 		b.makeRoom(added-max(trimmed, 0), count)
 		b.saved = min(b.saved+added, b.base+b.rows-1)
 		for _, l := range fresh {

@@ -6,6 +6,9 @@ import "unicode/utf8"
 // have cells.
 const maxRepeated = 16 << 10
 
+// leastRepeated is how many any REP prints when it is asked to, also of many marks.
+const leastRepeated = 10
+
 // joinedRepeat is how much longer a character takes that is joined to the one before.
 const joinedRepeat = 4
 
@@ -31,7 +34,7 @@ func (t *Terminal) mostRepeats(text []byte) int {
 	s := t.screen
 	switch runes := utf8.RuneCount(text); {
 	case runes > 1:
-		return max(s.Cols/(joinedRepeat*runes), 1)
+		return max(s.Cols/(joinedRepeat*runes), leastRepeated)
 	case len(text) > 1 || t.modes.Insert:
 		return s.Cols
 	}

@@ -8,7 +8,7 @@ import "slices"
 
 // put writes ASCII text at column x, which it does not overrun.
 func (s *screen) put(r *row, x int, text []byte, style uint32) {
-	if x == 0 && r.used <= len(text) {
+	if x == 0 && len(text) == s.Cols {
 		s.textForm(r, len(text))
 	}
 	if r.cells == nil && x >= r.used {

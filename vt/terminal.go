@@ -69,7 +69,13 @@ func New(c Config) *Terminal {
 func (t *Terminal) show(s *screen) { t.screen, t.cur = s, &s.cursor }
 
 // Write implements Engine.
-func (t *Terminal) Write(p []byte) []byte { return inPieces(p, t.write) }
+func (t *Terminal) Write(p []byte) []byte {
+	if len(p) <= t.budget.Piece() {
+		text, _ := t.write(p, 0)
+		return text
+	}
+	return inPieces(p, t.write)
+}
 
 // WriteSome implements Engine.
 func (t *Terminal) WriteSome(p []byte, work int) (text []byte, n int) {
