@@ -79,10 +79,6 @@ func (p *painter) frame(o Options, f *vt.Frame) {
 	main := f.Main.Lines
 	if f.Alt == nil {
 		main = rowsToPaint(f)
-		p.open = onScreenLink(f)
-	}
-	if f.Open != nil && f.Open.Above {
-		p.noted = openLink(f)
 	}
 	p.scrolledOff(&f.Main.Saved, history.Len())
 	p.lines(history, main)
@@ -114,10 +110,8 @@ func (p *painter) paintAlternate(f *vt.Frame, how *recalling, early, saved bool)
 	}
 	p.moveTo(f.Main.X, f.Main.Y)
 	p.setPen(vt.Style{})
-	p.openBelow(f)
 	p.add("\x1b[?1047h\x1b[H")
 	rows := rowsToPaint(f)
-	p.open = onScreenLink(f)
 	p.alternate, p.whole = true, true
 	if p.edge(rows, 0).keepsStyle() {
 		p.tabs(alt.Tabs, nil) // they may need a wrap that is pending in a row, which leaves no such cell

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -51,7 +52,6 @@ type resumptionMiss struct {
 func resumed(newEngine vt.EngineFunc, tr trial, every int) resumption {
 	jb := resumption{
 		Cols: tr.cols, Rows: tr.rows, Scrollback: tr.scrollback, Unicode: string(tr.unicode), Cuts: []resumedCut{},
-		Probes: [][]byte{[]byte(probe), []byte("\x1b[1G\x1bHx\x1b[20GY\tZ\x1b[m\x1b[2JQ\x1b(BR")},
 	}
 	e := newEngine(vt.Config{Cols: tr.cols, Rows: tr.rows, Scrollback: tr.scrollback, Unicode: tr.unicode})
 	in := 0
@@ -74,6 +74,9 @@ func resumed(newEngine vt.EngineFunc, tr trial, every int) resumption {
 			jb.Cuts = append(jb.Cuts, resumedCut{len(jb.Text), len(jb.Resizes), f.LastChar == 0,
 				ANSI(f, Options{Scrollback: -1})})
 		}
+	}
+	for _, p := range []string{probe, "\x1b[1G\x1bHx\x1b[20GY\tZ\x1b[m\x1b[2JQ\x1b(BR"} {
+		jb.Probes = append(jb.Probes, bytes.Clone(e.Write([]byte(p))))
 	}
 	return jb
 }

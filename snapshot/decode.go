@@ -244,15 +244,11 @@ func (d *decoder) aside() error {
 }
 
 func (d *decoder) open() {
-	o := &vt.OpenLink{Above: d.u8()&1 != 0}
-	for len(d.rest) > 1 && len(o.Rows)+len(o.Below) < 2*vt.MaxSize {
-		if y := d.u16(); y&rowBelow != 0 {
-			o.Below = append(o.Below, y&^rowBelow)
-		} else {
-			o.Rows = append(o.Rows, y)
-		}
+	_ = d.u8()
+	d.frame.Open = &vt.OpenLink{Row: -1}
+	if len(d.rest) > 1 {
+		d.frame.Open.Row = d.u16()
 	}
-	d.frame.Open = o
 }
 
 func (d *decoder) charsets() (c vt.Charsets) {

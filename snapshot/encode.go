@@ -165,12 +165,9 @@ func (e *encoder) open(o *vt.OpenLink) {
 		return
 	}
 	e.record(tagOpen, func() {
-		e.u8(bitsOf(o.Above))
-		for _, y := range o.Rows {
-			e.u16(y)
-		}
-		for _, y := range o.Below {
-			e.u16(y | rowBelow)
+		e.u8(0)
+		if o.Row >= 0 {
+			e.u16(o.Row)
 		}
 	})
 }

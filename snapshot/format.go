@@ -53,7 +53,7 @@ import (
 //	17   linings   of the saved pens of the main and of the other screen (1 each),
 //	               as in SavedCursor.Lining, when one is not 0
 //	18   dropped   empty, present when Frame.LastDropped
-//	19   open      as in Frame.Open: bits (1: above), rows (2 each; with bit 15 of the main screen below)
+//	19   open      as in Frame.Open: 0, and the row (2) when it is known
 //	20   cwd host  UTF-8, the host of the cwd, when it named one
 //
 //	screen  x, y (2 each), flags (1: pending wrap, saved, saved pending wrap,
@@ -102,10 +102,6 @@ const (
 	tagOpen
 	tagCwdHost
 )
-
-// rowBelow in a row of tagOpen means one of the main screen while the alternate one is shown. No screen has so many
-// rows.
-const rowBelow = 1 << 15
 
 const (
 	flagPendingWrap = 1 << iota

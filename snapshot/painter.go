@@ -33,15 +33,13 @@ type painter struct {
 
 	alternate bool // the alternate screen is painted
 
-	open    linkOnScreen // while that screen is painted
-	linkRow int          // where the pen's link was opened
-	textRow int          // where a cell was painted last
-	natural bool         // the row at hand begins with a character that wrapped
+	linkRow int  // where the pen's link was opened
+	textRow int  // where a cell was painted last
+	natural bool // the row at hand begins with a character that wrapped
 
 	// above is a saved cursor whose line is in the history, saveIn that line, counted
 	// from the first that is painted, and line the one at hand. nil when there is none.
 	above        *vt.SavedCursor
-	noted        vt.Link // is noted in the first line, when it is one
 	saveIn, line int
 
 	// held is the style of an erased cell in the last column that is not painted yet:
@@ -102,8 +100,6 @@ func (p *painter) lines(history vt.Lines, screen []vt.Line) {
 	if first := firstLine(history, screen); p.whole && first.Wrapped() && p.cols >= 2 && (p.rows >= 2 || p.alternate) {
 		p.wrapFirst()
 	}
-	p.noteHere(p.noted)
-	p.noted = vt.Link{}
 	p.x, p.skip, p.tail, p.y = 0, 0, 0, 0
 	p.fold, p.line, p.history = p.cols >= 2, 0, history.Len()
 	p.entered, p.lastRow = true, p.rows-1
@@ -123,7 +119,7 @@ func (p *painter) lines(history vt.Lines, screen []vt.Line) {
 	if p.holding {
 		p.wrapHeld()
 	}
-	p.above, p.open, p.bottom, p.ends = nil, linkOnScreen{}, false, 0
+	p.above, p.bottom, p.ends = nil, false, 0
 }
 
 // firstLine is the first line of history and a screen, a blank one when there is none.
@@ -220,7 +216,7 @@ func (p *painter) nextRow() {
 // Printing past the last column is the only way to make that mark, and the row
 // that comes in has the background of what is printed.
 func (p *painter) wrap(next vt.Span) {
-	natural := next.Kind != vt.Blank && next.Style.BG == 0 && !p.joins(next.Text) && !p.notesAbove(next.Style.Link)
+	natural := next.Kind != vt.Blank && next.Style.BG == 0 && !p.joins(next.Text)
 	p.natural = natural
 	switch {
 	case natural && p.leavesBlank(next):

@@ -23,9 +23,6 @@ func (p *painter) setPen(s vt.Style) {
 		p.recolour(p.pen, s)
 		return
 	}
-	if s.Link != (vt.Link{}) {
-		s.Link = p.named(s.Link)
-	}
 	if s.Link != p.pen.Link {
 		p.sgr(&s)
 		p.link(s.Link)
@@ -50,16 +47,8 @@ func (p *painter) setBackground(c vt.Color) {
 }
 
 // link opens l with OSC 8, or closes the open link when l is none or would not
-// survive the way. One that xterm.js has forgotten is opened where it is forgotten at once: on the
-// alternate screen, which is left then.
+// survive the way.
 func (p *painter) link(l vt.Link) {
-	if l.Forgotten() && !p.alternate {
-		p.add("\x1b[?1047h")
-		p.link(l.Known())
-		p.add("\x1b[?1047l")
-		return
-	}
-	l = l.Known()
 	p.add("\x1b]8;")
 	if l.URI != "" && sendable(l) {
 		if l.ID != "" {

@@ -103,7 +103,6 @@ var indicPrepend = &unicode.RangeTable{
 // sendable reports whether a link can be written as OSC 8: no control characters,
 // no longer than vt.MaxString, and an ID that does not end the parameters.
 func sendable(l vt.Link) bool {
-	l = l.Known()
 	return len(l.URI)+len(l.ID) <= vt.MaxString && printable(l.URI) && printable(l.ID) &&
 		!strings.ContainsAny(l.ID, ":;")
 }

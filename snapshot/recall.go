@@ -202,6 +202,6 @@ func (p *painter) recallAside(f *vt.Frame, r *recalling, y int) {
 		p.endParameters(at)
 	}
 	if shows != a.Extended || link != a.Link {
-		p.link(openLink(f))
+		p.link(penLink(f))
 	}
 }

@@ -321,13 +321,10 @@ func firstCell(s vt.Span) (c cell, rest vt.Span) {
 	return c, rest
 }
 
-// carriedLink is l without what a snapshot adds to it or takes from it: an ID of its own, and that it was forgotten.
+// carriedLink is l as a snapshot carries it.
 func carriedLink(l vt.Link) vt.Link {
-	if l = l.Known(); l.URI == "" {
+	if l.URI == "" {
 		return vt.Link{}
-	}
-	if l.ID == openID {
-		l.ID = ""
 	}
 	return l
 }

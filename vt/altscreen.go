@@ -7,6 +7,7 @@ func (t *Terminal) setAlt(on bool) {
 		return
 	}
 	from := t.screen
+	t.loseLink()
 	if on {
 		t.renewAlt()
 		if t.alt == nil {

@@ -60,8 +60,10 @@ type cellEditor interface {
 	setAlt(on bool)
 	// clearScreens makes all screens blank and shows the main one, for RIS.
 	clearScreens()
-	// linkChanged says that the pen has another link.
+	// linkChanged says that the pen has another link, loseLink that DECRC gave it another
+	// pen, which may hide its link.
 	linkChanged(l Link)
+	loseLink()
 	// extraCSI executes a control sequence that only this engine knows, and tells
 	// whether it is one; extraEscape an escape sequence.
 	extraCSI(f function) bool

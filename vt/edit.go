@@ -13,8 +13,8 @@ func (t *Terminal) moveDown(top, bottom, n int, plain bool) {
 }
 
 func (t *Terminal) scrollBack() {
-	s, style := t.screen, t.blankStyle()
-	t.keepingNotes(func() { s.scrollDown(s.Top, s.Bottom, 1, style) })
+	t.loseLink() // xterm.js moves the lines, and leaves their notes
+	t.screen.scrollDown(t.screen.Top, t.screen.Bottom, 1, t.blankStyle())
 }
 
 func (t *Terminal) eraseCells(y, x0, x1 int, keep bool) {
@@ -32,7 +32,7 @@ func (t *Terminal) eraseRows(y0, y1 int, keep bool) {
 	for _, r := range s.rows[y0:y1] {
 		if keep {
 			s.eraseUnprotected(r, 0, s.Cols, style, &t.styles)
-			r.wrapped, r.noted = false, 0
+			r.wrapped, r.noted = false, false
 		} else {
 			s.blank(r, style)
 		}
@@ -80,12 +80,7 @@ func (s *screen) splits(r *row, x int) bool {
 	return x > 0 && x < r.used && s.cells(r)[x].tail()
 }
 
-func (t *Terminal) clearHistory() {
-	t.hist.clear()
-	if t.open.above != endless {
-		t.open.above = 0
-	}
-}
+func (t *Terminal) clearHistory() { t.hist.clear() }
 
 func (t *Terminal) clearScreens() {
 	t.show(t.main)
@@ -108,10 +103,8 @@ func (t *Terminal) fillWithE(style Style) {
 	}
 	s.meter.Add(len(s.rows) * (costRow + s.Cols/costCopy))
 	for _, r := range s.rows[s.Y:] {
-		noted := r.noted
 		s.blank(r, 0)
 		s.put(r, 0, line, number)
-		r.noted = noted
 	}
 	t.fillOldest(line, number)
 }

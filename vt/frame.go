@@ -23,8 +23,7 @@ type Frame struct {
 	Invoked byte
 	// Extended has the extended attributes when Pen does not imply them, after DECRC.
 	Extended *ExtendedAttrs
-	// Open is where xterm.js has noted the pen's link: nil for the cursor's row alone,
-	// for no link, and for one that was forgotten.
+	// Open is where xterm.js has noted the pen's link: nil for the cursor's row and for no link.
 	Open *OpenLink
 	// LastChar is the character REP (ECMA-48 8.3.103) would repeat; 0 for none.
 	LastChar rune

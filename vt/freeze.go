@@ -12,7 +12,8 @@ func (t *Terminal) Freeze() *Frame {
 	f.Main = t.freezeScreen(t.main, t.hist.count)
 	f.LastChar, f.LastDropped = t.lastChar(), t.stream.before.lost()
 	f.SavedModes = maps.Clone(t.saved)
-	t.freezeLink(f)
+	t.pen.Freeze(f)
+	f.Open = t.openLink()
 	if t.screen == t.alt {
 		alt := t.freezeScreen(t.alt, 0)
 		f.Alt = &alt

@@ -237,6 +237,7 @@ func (e *gridEngine) erased(x, y int) bool {
 func (e *gridEngine) beforeInsert(int, int, int) {} // no character takes two cells
 func (e *gridEngine) clearHistory()              { e.hist.clear() }
 func (e *gridEngine) linkChanged(Link)           {}
+func (e *gridEngine) loseLink()                  {}
 func (e *gridEngine) extraCSI(function) bool     { return false }
 func (e *gridEngine) extraEscape(function) bool  { return false }
 

@@ -1,215 +1,111 @@
 package vt
 
-import (
-	"math"
-	"strings"
-)
+// xterm.js 6 notes in which lines a link was opened and printed, and drops its address when
+// the last of these lines is gone. What is printed with the link from then on leads nowhere,
+// and no snapshot restores a link like that. So viewers get an open link again before it is
+// printed when its line may be gone, and it always leads somewhere.
 
-// xterm.js 6 notes in which lines a link was opened and printed, and forgets its address
-// when the last of these lines is gone: it left the history or the alternate screen, or
-// ED, IL, DL, SU or SD removed it. What is printed with the link from then on shows that
-// it is one, and leads nowhere. Cells go with their lines; so only the open link matters,
-// which outlives them.
-
-// openLink is the state of the open link. The zero value is none.
+// openLink says where the open link is known to be noted. The zero value is nowhere.
 type openLink struct {
-	number uint32 // in row.noted of the rows with a note; 0 when no link is open, or it was forgotten
-	opened uint32 // links so far
-	// above is how many lines have to go into the history until the newest note there
-	// leaves it, 0 when there is none.
-	above int
+	row  *row // where it was opened or printed last, as long as row.noted
+	sent int  // bytes of viewers' text that opened it again
 }
 
-// endless is openLink.above of a link whose notes nobody knows: it is never forgotten.
-const endless = math.MaxInt
+// maxReopening bounds what viewers get to open a link again, in bytes for each time that the
+// program opens one: few bytes of output must not become very many. Then they get its end.
+const maxReopening = 64 << 10
 
-// OpenLink is where xterm.js has noted the open link, when that is not just the cursor's row.
+// OpenLink is where xterm.js has noted the open link, when that is not the cursor's row.
 type OpenLink struct {
-	Rows  []int // of the screen shown, ascending
-	Below []int // of the main screen while the alternate one is shown, ascending
-	Above bool  // in the history too; also of a link of which nobody knows all places
+	Row int // of the screen shown; -1 when nobody knows, and the link is opened again before it is printed
 }
 
-// forgotten begins the ID of a link whose address xterm.js has forgotten. In OSC 8 it
-// ends a parameter, so no program's ID has it.
-const forgotten = ":"
-
-// Forgotten reports whether xterm.js has forgotten where the link leads.
-func (l Link) Forgotten() bool { return strings.HasPrefix(l.ID, forgotten) }
-
-// Known is the link as it was before it was forgotten.
-func (l Link) Known() Link {
-	l.ID = strings.TrimPrefix(l.ID, forgotten)
-	return l
-}
-
-// followLink notes a link that OSC 8 has just opened, or closed when it is none. One with
-// an ID may have been opened elsewhere before, and is never forgotten here.
-func (t *Terminal) followLink(l Link) {
-	o := &t.open
-	if l == (Link{}) {
-		o.number, o.above = 0, 0
-		return
+// linkChanged implements cellEditor. xterm.js notes a link where OSC 8 opens it.
+func (t *Terminal) linkChanged(l Link) {
+	t.loseLink()
+	t.open.sent = 0
+	if l != (Link{}) {
+		t.keepLink()
 	}
-	o.opened++
-	o.number, o.above = o.opened, 0
-	if l.ID != "" {
-		o.above = endless
-	}
-	t.screen.row().noted = o.number
 }
 
-// noteLink notes that the open link is printed in the cursor's row. A link that was
-// forgotten is not noted any more.
+// linkShown reports whether the pen has a link and printed characters get it.
+func (t *Terminal) linkShown() bool { return t.pen.extended && t.pen.link != Link{} }
+
+// linkKnown reports whether the line is there in which the open link is noted.
+func (t *Terminal) linkKnown() bool { return t.open.row != nil && t.open.row.noted }
+
+// keepLink notes the open link in the cursor's row, and counts on no other note.
+func (t *Terminal) keepLink() {
+	t.loseLink()
+	t.open.row = t.screen.row()
+	t.open.row.noted = true
+}
+
+// loseLink counts on no note of the open link.
+func (t *Terminal) loseLink() {
+	if t.open.row != nil {
+		t.open.row.noted, t.open.row = false, nil
+	}
+}
+
+// noteLink notes the link that is printed next. Text that goes on keeps the line where it began.
 func (t *Terminal) noteLink() {
-	n := t.open.number
-	if n == 0 || t.screen.row().noted == n {
-		return
+	if t.stream.before == 0 && !t.linkKnown() {
+		t.reopenLink()
 	}
-	if t.linkKnown() {
-		t.screen.row().noted = n
-		return
+	if t.linkShown() && t.stream.before == 0 {
+		t.keepLink()
 	}
-	t.open.number = 0
-	t.pen.link.ID = forgotten + t.pen.link.ID
-	t.penChanged()
 }
 
-// linkKnown reports whether a note of the open link is left.
-func (t *Terminal) linkKnown() bool {
-	return t.open.above > 0 || t.hasNote(t.main) || t.screen != t.main && t.hasNote(t.screen)
+// noteLinkHere notes the link that was printed. The first character of a row that was wrapped
+// to is noted in the row before.
+func (t *Terminal) noteLinkHere() {
+	if s := t.screen; t.linkShown() && s.X > 1 && (s.X > 2 || !s.row().beginsWide()) {
+		t.keepLink()
+	}
 }
 
-// hasNote reports whether a row of a screen has a note of the open link. It looks first at
-// the cursor's row and those above, where notes are made.
-func (t *Terminal) hasNote(s *screen) bool {
-	n := len(s.rows)
-	for i := range n {
-		if s.rows[(s.Y+n-i)%n].noted == t.open.number {
-			t.stream.meter.Add(i)
-			return true
+// reopenLink opens the link of the pen, or ends it, before the text that is being printed.
+func (t *Terminal) reopenLink() {
+	l := t.pen.link
+	text := "\x1b]8;"
+	if l.ID != "" {
+		text += "id=" + l.ID
+	}
+	text += ";" + l.URI + "\x1b\\"
+	if t.open.sent += len(text); t.open.sent > maxReopening {
+		text = "\x1b]8;;\x1b\\"
+		t.pen.SetLink(Link{})
+		t.penChanged()
+		t.linkChanged(Link{})
+	}
+	t.stream.InsertPrinted(0, []byte(text))
+	t.stream.viewers = 0
+}
+
+// openLink is where the open link is noted, in a Frame's form.
+func (t *Terminal) openLink() *OpenLink {
+	if t.pen.link == (Link{}) || t.linkKnown() && t.open.row == t.screen.row() {
+		return nil
+	}
+	for y, r := range t.screen.rows {
+		if t.linkKnown() && r == t.open.row {
+			return &OpenLink{Row: y}
 		}
 	}
-	t.stream.meter.Add(n)
-	return false
+	return &OpenLink{Row: -1}
 }
 
-// noted are the rows of a screen with a note of the open link.
-func (t *Terminal) noted(s *screen) (rows []int) {
-	for y, r := range s.rows {
-		if r.noted == t.open.number {
-			rows = append(rows, y)
-		}
-	}
-	return rows
-}
-
-// newestAbove is the line of the history, counted from the oldest, with the newest note
-// of the open link there; -1 when there is none.
-func (t *Terminal) newestAbove() int {
-	if o := &t.open; o.number != 0 && o.above > 0 && o.above != endless {
-		return t.hist.count - 1 - (t.hist.limit - o.above)
-	}
-	return -1
-}
-
-// forgetAbove makes ready for the lines of b to go into the history anew. Only the newest
-// note of the open link in the history is known: when its line is no more, or nobody
-// knows where xterm.js has a note, the link is never forgotten.
-func (t *Terminal) forgetAbove(b *buffer) {
-	o := &t.open
-	if o.number == 0 || o.above == endless {
-		return
-	}
-	lost := o.above > 0 && b.notes() <= len(t.noted(t.main))
-	o.above = 0
-	if b.dropped || lost {
-		o.above = endless
-	}
-}
-
-// notes is how many lines have a note of the open link.
-func (b *buffer) notes() (n int) {
-	for i := range b.lines {
-		if b.lines[i].noted == b.link {
-			n++
-		}
-	}
-	return n
-}
-
-// noteKept accounts for a row with this note that goes into the history.
-func (t *Terminal) noteKept(noted uint32) {
-	switch o := &t.open; {
-	case o.number == 0 || o.above == endless:
-	case noted == o.number:
-		o.above = t.hist.limit
-	case o.above > 0:
-		o.above--
-	}
-}
-
-// freezeLink writes pen and open link into f.
-func (t *Terminal) freezeLink(f *Frame) {
-	pen := t.pen
-	defer func() { pen.Freeze(f) }()
-	if t.open.number == 0 {
-		return
-	}
-	if !t.linkKnown() {
-		pen.link.ID = forgotten + pen.link.ID
-		return
-	}
-	o := &OpenLink{Rows: t.noted(t.screen), Above: t.open.above > 0}
-	if t.screen != t.main {
-		o.Below = t.noted(t.main)
-	}
-	if o.Above || o.Below != nil || len(o.Rows) != 1 || o.Rows[0] != t.screen.Y {
-		f.Open = o
-	}
-}
-
-// loadLink takes the open link of f, whose pen was taken.
+// loadLink takes the open link of f, whose pen and screens were taken.
 func (t *Terminal) loadLink(f *Frame) {
-	if t.pen.link == (Link{}) || t.pen.link.Forgotten() {
-		return
+	y := t.screen.Y
+	if f.Open != nil {
+		y = f.Open.Row
 	}
-	t.open = openLink{number: 1, opened: 1}
-	o := f.Open
-	if o == nil {
-		o = &OpenLink{Rows: []int{t.screen.Y}}
-	}
-	t.note(t.screen, o.Rows)
-	t.note(t.main, o.Below)
-	if o.Above {
-		t.open.above = endless
-	}
-}
-
-// note notes the open link in these rows of a screen; those that it does not have are left out.
-func (t *Terminal) note(s *screen, rows []int) {
-	for _, y := range rows {
-		if y >= 0 && y < len(s.rows) {
-			s.rows[y].noted = t.open.number
-		}
-	}
-}
-
-// keepingNotes leaves the notes of the open link where they are while f moves the rows of
-// the scroll region: xterm.js moves these without telling anybody.
-func (t *Terminal) keepingNotes(f func()) {
-	s := t.screen
-	if t.open.number == 0 {
-		f()
-		return
-	}
-	region := s.rows[s.Top : s.Bottom+1]
-	notes := make([]uint32, len(region))
-	for i, r := range region {
-		notes[i] = r.noted
-	}
-	f()
-	for i, r := range region {
-		r.noted = notes[i]
+	if t.pen.link != (Link{}) && y >= 0 && y < len(t.screen.rows) {
+		t.open.row = t.screen.rows[y]
+		t.open.row.noted = true
 	}
 }

@@ -5,14 +5,9 @@ import "unicode/utf8"
 // print shows a run of characters.
 func (t *Terminal) print(text []byte, ascii bool) {
 	from := source{raw: text}
-	if t.open.number != 0 {
+	if t.linkShown() {
 		t.noteLink()
-		defer func() {
-			// The first character of a row that was wrapped to began in the row before.
-			if s := t.screen; s.X > 1 && (s.X > 2 || !s.row().beginsWide()) {
-				t.noteLink()
-			}
-		}()
+		defer t.noteLinkHere()
 	}
 	if !t.charsets.ASCII() {
 		text, ascii = t.charsets.Translate(text), false
@@ -282,9 +277,6 @@ func (t *Terminal) placeChar(r *row, c rune, width, old int, style uint32) {
 // wrap goes to the next line because a character does not fit (DECAWM, VT510).
 func (t *Terminal) wrap() {
 	s := t.screen
-	if t.open.number != 0 {
-		s.row().noted = t.open.number // by the character that does not fit
-	}
 	s.X = 0
 	if s.Index() {
 		t.scrollUp(t.internBlank()) // no sweep: who prints holds numbers of styles
@@ -301,11 +293,9 @@ func (t *Terminal) scrollUp(blank uint32) {
 	s := t.screen
 	if s == t.main && s.Top == 0 {
 		t.keep(s.rows[0])
-		t.noteKept(s.rows[0].noted)
 	}
 	if s.Top > 0 {
-		t.keepingNotes(func() { s.scrollUp(s.Top, s.Bottom, 1, blank) })
-		return
+		t.loseLink() // xterm.js moves the lines, and leaves their notes
 	}
 	s.scrollUp(s.Top, s.Bottom, 1, blank)
 }

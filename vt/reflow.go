@@ -11,21 +11,18 @@ type buffer struct {
 	saved         int // the saved cursor's row, counted from the first line
 	oldCols, cols int
 	rows          int
-	max           int    // lines there may be
-	inexact       bool   // xterm.js does something else, which is not to be followed
-	link          uint32 // number of the open link
-	dropped       bool   // a line where it is noted was taken from the end, where xterm.js keeps the note
-	most          int    // bytes that new lines may take
-	short         bool   // the oldest lines went for want of memory
+	max           int  // lines there may be
+	inexact       bool // xterm.js does something else, which is not to be followed
+	most          int  // bytes that new lines may take
+	short         bool // the oldest lines went for want of memory
 	styles        *styles
 	paragraph     paragraph // scratch
 }
 
 // bufferLine is a line, packed as long as nothing has to be done to it.
 type bufferLine struct {
-	line  Line
-	row   *row   // nil: packed
-	noted uint32 // as row.noted, also of a packed line
+	line Line
+	row  *row // nil: packed
 }
 
 func (l *bufferLine) wrapped() bool {
@@ -43,9 +40,6 @@ func (l *bufferLine) open(t *styles) *row {
 	}
 	return l.row
 }
-
-// replace gives the line other text. Its note of a link stays, as in xterm.js.
-func (l *bufferLine) replace(with bufferLine) { l.line, l.row = with.line, with.row }
 
 // length is the number of columns up to the last character.
 func (l *bufferLine) length() int {
@@ -93,9 +87,7 @@ func (b *buffer) fitted(i int) bufferLine {
 	}
 	b.paragraph.open(b.lines[i:i+1], b.oldCols, b.cols, b.styles)
 	b.inexact = b.inexact || b.paragraph.cells[0][b.cols-1].wide() // whose half xterm.js leaves
-	l := b.lines[i]
-	l.replace(b.paragraph.line(0, b.cols))
-	return l
+	return b.paragraph.line(0, b.cols)
 }
 
 // setRows adapts the list to the new number of rows: more come out of the
@@ -113,7 +105,7 @@ func (b *buffer) setRows(old, most int) {
 	}
 	for range old - b.rows {
 		if len(b.lines) > b.base+b.y+1 {
-			b.dropLast()
+			b.lines = b.lines[:len(b.lines)-1]
 		} else {
 			b.base++
 		}
@@ -124,13 +116,6 @@ func (b *buffer) setRows(old, most int) {
 	}
 	b.max = most
 	b.y = min(b.y, b.rows-1) + added
-}
-
-// dropLast takes the last line away.
-func (b *buffer) dropLast() {
-	last := len(b.lines) - 1
-	b.dropped = b.dropped || b.link != 0 && b.lines[last].noted == b.link
-	b.lines = b.lines[:last]
 }
 
 func (b *buffer) reflow() {
@@ -200,7 +185,7 @@ func (b *buffer) widen(group []bufferLine) []bufferLine {
 	p.open(group, b.oldCols, b.cols, b.styles)
 	group = group[:p.widen()]
 	for i := range group {
-		group[i].replace(p.line(i, b.cols))
+		group[i] = p.line(i, b.cols)
 	}
 	return group
 }
@@ -216,7 +201,7 @@ func (b *buffer) narrow(group []bufferLine, kept int) (fresh []bufferLine, added
 		return nil, added
 	}
 	for i := range group {
-		group[i].replace(p.line(i, b.cols))
+		group[i] = p.line(i, b.cols)
 	}
 	if n := len(group) + added - p.freshFrom; n > 0 {
 		fresh = make([]bufferLine, n)
@@ -291,7 +276,7 @@ func (b *buffer) makeRoom(n, count int) {
 			last := &b.lines[len(b.lines)-1]
 			b.inexact = b.inexact || last.length() > 0 || last.wrapped()
 			b.y++
-			b.dropLast()
+			b.lines = b.lines[:len(b.lines)-1]
 		case b.base == 0, b.base < min(b.max, len(b.lines)+count)-b.rows:
 			b.base++
 		}

@@ -15,6 +15,7 @@ func (t *Terminal) Resize(cols, rows int) (exact bool) {
 	if cols == old.Cols && rows == old.Rows {
 		return true
 	}
+	t.loseLink()
 	x, r := t.screen.X, t.screen.row()
 	whole := !t.hist.short // else viewers have more history that comes back onto their screens
 	exact = t.resizeMain(cols, rows) && whole && cols >= minReflow && old.Cols >= minReflow
@@ -44,7 +45,6 @@ func (t *Terminal) resizeMain(cols, rows int) (exact bool) {
 		lines: t.gather(), base: t.hist.count, y: s.Y, saved: s.saved.row,
 		oldCols: s.Cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + t.cfg.Scrollback, styles: &t.styles,
 		most: t.budget.limit,
-		link: t.open.number,
 	}
 	b.setRows(len(s.rows), rows+t.cfg.Scrollback)
 	if cols != s.Cols && cols >= minReflow {
@@ -64,11 +64,8 @@ func (t *Terminal) gather() []bufferLine {
 	for l := range t.hist.freeze().All() {
 		lines = append(lines, bufferLine{line: l})
 	}
-	if i := t.newestAbove(); i >= 0 {
-		lines[i].noted = t.open.number
-	}
 	for _, r := range t.main.rows {
-		lines = append(lines, bufferLine{row: r, noted: r.noted})
+		lines = append(lines, bufferLine{row: r})
 	}
 	return lines
 }
@@ -86,7 +83,6 @@ func (t *Terminal) scatter(b *buffer) {
 	base := len(b.lines) - b.rows
 	short := t.hist.short
 	t.hist.clear()
-	t.forgetAbove(b)
 	t.hist.short = short || b.short
 	for i := max(0, base-t.hist.limit); i < base; i++ {
 		l := b.fitted(i)
@@ -95,13 +91,11 @@ func (t *Terminal) scatter(b *buffer) {
 		} else {
 			t.hist.push([]byte(l.line.packed), l.line.wrapped)
 		}
-		t.noteKept(l.noted)
 	}
 	s.rows = s.rows[:0]
 	for i := base; i < len(b.lines); i++ {
 		l := b.fitted(i)
 		r := l.open(&t.styles)
-		r.noted = l.noted
 		r.fit(b.cols)
 		s.rows = append(s.rows, r)
 	}
@@ -113,14 +107,10 @@ func (t *Terminal) scatter(b *buffer) {
 // xterm.js.
 func (t *Terminal) resizeAlt(cols, rows int) {
 	s := t.alt
-	notes := len(t.noted(s))
 	if t.screen == s {
 		t.setAltRows(rows)
 	} else {
 		s.setRows(rows)
-	}
-	if t.open.number != 0 && len(t.noted(s)) != notes {
-		t.open.above = endless // xterm.js keeps the note of a row that is cut off below
 	}
 	s.spare = nil
 	for _, r := range s.rows {

@@ -17,8 +17,8 @@ type row struct {
 	hidden   []cell   // what a narrower alternate screen cut off
 	used     int      // all columns from here on are blank in the default style
 	wrapped  bool     // continues the row above
-	noted    uint32   // the newest link that was opened or printed here, see openLink
 	spared   sparedAt // the state in which a selective erase left it, with nothing left to erase
+	noted    bool     // the open link is noted here, see openLink
 	version  uint64   // grows with every visible change but append, which shows in used
 	tracked  *trackedRow
 }
@@ -42,7 +42,7 @@ const maxCluster = (1 + maxMarks) * utf8.UTFMax
 func (r *row) clear() []cell {
 	cells := r.cells
 	r.cells, r.text, r.runs, r.clusters, r.hidden = nil, r.text[:0], r.runs[:0], nil, nil
-	r.used, r.wrapped, r.noted = 0, false, 0
+	r.used, r.wrapped, r.noted = 0, false, false
 	return cells
 }
 

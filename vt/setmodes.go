@@ -111,6 +111,7 @@ func (c *core) saveCursor() {
 // restoreCursor implements DECRC (VT510).
 func (c *core) restoreCursor() {
 	c.cur.Restore(c.base(), &c.pen, &c.charsets, c.modes.Origin)
+	c.grid.loseLink()
 	c.penChanged()
 }
 

@@ -160,9 +160,6 @@ func (t *Terminal) extraCSI(f function) bool {
 	return true
 }
 
-// linkChanged implements cellEditor.
-func (t *Terminal) linkChanged(l Link) { t.followLink(l) }
-
 // penStyle is the number of the style of printed characters.
 func (t *Terminal) penStyle() uint32 {
 	if !t.styleKnown {

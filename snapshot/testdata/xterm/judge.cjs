@@ -31,7 +31,7 @@ function fresh(job, cols, rows) {
   keepLinks(t._core._oscLinkService);
   return t;
 }
-resume.with({ make: fresh, finalOf, sequence: p => sequence(p), halves });
+resume.with({ make: fresh, finalOf, sequence: p => sequence(p) });
 
 function make(job) {
   if (job.reuse && term) {
@@ -49,8 +49,7 @@ function make(job) {
 }
 
 // keepLinks remembers every link, so that one that xterm.js has forgotten can be told from another. It forgets one when the
-// lines it was opened and printed in are gone. Engines mark what is printed with it then by a colon before its ID; those with
-// an ID they never take for forgotten.
+// lines it was opened and printed in are gone. Engines forget none: viewers get it again.
 function keepLinks(service) {
   const kept = service.kept = new Map();
   const register = service.registerLink.bind(service);
@@ -74,8 +73,7 @@ function style(a, link) {
   let l = has && e.urlId ? term._core._oscLinkService.kept.get(e.urlId) : undefined;
   if (l && /\x7f/.test(l.uri + l.id)) l = undefined; // no frame holds a control character,
   if (l && Buffer.byteLength(l.uri) > 2083) l = undefined; // and no engine an address that no browser takes
-  const forgotten = l && !l.id && !term._core._oscLinkService.getLinkData(e.urlId);
-  s.id = (forgotten ? ':' : '') + (l && l.id || ''); s.uri = l ? l.uri : '';
+  s.id = l && l.id || ''; s.uri = l ? l.uri : '';
   const key = [s.fg, s.bg, s.attr, s.ul, s.uc, s.id, s.uri].join('\t');
   return key === '\t\t\t0\t\t\t' ? '' : key;
 }

@@ -3,9 +3,7 @@
 // {cols, rows, scrollback, unicode, text: base64, resizes: [{at, cols, rows, ansi},
 // …], cuts: [{at, resized, forgets, ansi: base64}, …], probes: [base64, …]}; every at is
 // an offset in text, ascending, and resized is how many of the resizes came before.
-// ansi of a resize is the snapshot that viewers get when the engine could not follow
-// it; here they get it when halves of wide characters are left, or cells come back
-// that the alternate screen had right of its edge, which no text makes.
+// ansi of a resize is the snapshot that viewers get when the engine could not follow it.
 // forgets: REP would do nothing, whatever a viewer remembers that did not get a
 // query. A snapshot is written to a new terminal of the size of its moment. The
 // answer is {misses: [{cut, when, what: [difference, …]}, …]}, where when is "cut",
@@ -14,8 +12,8 @@
 // that makes xterm.js throw an exception has no misses but crash, what it said.
 'use strict';
 
-let make, finalOf, sequence, halves; // of judge.cjs
-exports.with = tools => { ({ make, finalOf, sequence, halves } = tools); };
+let make, finalOf, sequence; // of judge.cjs
+exports.with = tools => { ({ make, finalOf, sequence } = tools); };
 
 exports.run = job => {
   try {
@@ -54,9 +52,6 @@ function run(job) {
   return { misses };
 }
 
-// wider tells whether a screen has cells right of its columns.
-const wider = (b, cols) => [...Array(b.lines.length).keys()].some(i => b.lines.get(i).length > cols);
-
 // feeder writes text to a terminal from an offset on, with the resizes on the way,
 // the first of which are done already.
 function feeder(job, text, at, term, done = 0) {
@@ -67,10 +62,8 @@ function feeder(job, text, at, term, done = 0) {
       for (; done < resized; done++) {
         const r = resizes[done];
         if (at < r.at) term._core.writeSync(text.subarray(at, r.at));
-        const b = term._core._bufferService.buffers, back = wider(b.alt, term.cols);
         term.resize(r.cols, r.rows);
-        r.given ??= !!r.ansi && (back || halves(b.normal, r.cols) || halves(b.alt, r.cols)); // the uncut one comes first
-        if (r.given) {
+        if (r.ansi) {
           term.reset();
           term._core.writeSync(Buffer.from(r.ansi, 'base64'));
         }
@@ -100,7 +93,7 @@ for (const m of ['applicationCursorKeys', 'applicationKeypad', 'bracketedPasteMo
 const unseen = {
   wrapPending: t => Math.max(t._core.buffer.x - t.cols, -1),
   margins: t => t._core.buffer.scrollTop + '-' + t._core.buffer.scrollBottom,
-  pen: t => style(t, t._core._inputHandler._curAttrData),
+  pen: t => style(t, t._core._inputHandler._curAttrData).replace('":', '"'), // a forgotten link is opened again before it is printed
   charsets: t => t._core._charsetService.glevel + [0, 1, 2, 3].map(i => finalOf(t._core._charsetService._charsets[i])).join('') + finalOf(t._core._charsetService.charset),
   repeats: t => repeated(t),
   sequence: t => sequence(t._core._inputHandler._parser),
@@ -159,11 +152,10 @@ function buffers(out, name, want, w, got, g) {
   }
 }
 
-// linkOf is where a link leads, with a colon before it when xterm.js has forgotten that; see keepLinks in judge.cjs. "open" is the
-// ID that a snapshot gives.
+// linkOf is where a link leads, with a colon before it when xterm.js has forgotten that; see keepLinks in judge.cjs.
 const linkOf = (t, id) => {
   const l = t._core._oscLinkService.kept.get(id);
-  return (l.id && l.id !== 'open' || t._core._oscLinkService.getLinkData(id) ? '' : ':') + l.uri;
+  return (l.id || t._core._oscLinkService.getLinkData(id) ? '' : ':') + l.uri;
 };
 
 const empty = o => { for (const _ in o) return false; return true; };
