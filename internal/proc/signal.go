@@ -37,6 +37,9 @@ func ExitOf(status unix.WaitStatus) (code int, signal string) {
 	return status.ExitStatus(), ""
 }
 
+// GroupLives reports whether a process group has a process, also one that has ended and was not reaped (kill(2)).
+func GroupLives(group int) bool { return unix.Kill(-group, 0) != unix.ESRCH }
+
 // lastSignal is the highest signal number of Linux, SIGRTMAX.
 const lastSignal = 64
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 const (
@@ -48,7 +48,7 @@ func (in *input) asks(group int) (wanted, known bool) {
 	case f.Group != group && !slices.Contains(readlineShells, f.Name):
 		return false, true
 	case f.Name == "": // its first process has gone, perhaps the others too
-		return unix.Kill(-group, 0) != unix.ESRCH, true
+		return proc.GroupLives(group), true
 	case f.Zombie:
 		return false, false
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/registry"
 )
 
 const (
@@ -116,7 +117,9 @@ func (r *Request) ShellCommand(login bool) (c shell.Command, err error) {
 	} else if r.StdinB64 != nil {
 		c.Stdin = *r.StdinB64
 	}
-	c.Env, err = r.Env.Values()
+	if c.Env, err = r.Env.Values(); err == nil && r.TTY {
+		err = registry.CheckTTY(c)
+	}
 	return c, err
 }
 

@@ -26,18 +26,24 @@ const (
 	codeCancelled = 130
 )
 
+// CheckTTY refuses a command that ExecTTY would refuse whatever the shell. Errors: terminal.ErrInvalid,
+// *pty.LineTooLong for a Stdin of which the program would get a part.
+func CheckTTY(c shell.Command) error {
+	if c.Isolated && len(c.Argv) == 0 {
+		return fmt.Errorf("%w: argv is empty: name a program", terminal.ErrInvalid)
+	}
+	return pty.CheckFreshLine(c.Stdin)
+}
+
 // ExecTTY runs a command on a terminal of its own, in the directory and with the environment of a shell: `tty:true`.
 // Its Stdin is typed, and end of file after it unless Stdin is nil. Text may be as long as one argument of a program.
 // The command is in the shell's history, with the terminal's output as stdout; changes of its directory and variables
 // do not reach the shell. It continues under the next server. After its end, when its log is complete, the terminal
-// is deleted: it is on no list, and its screen stays readable by id for a day. Errors: those of Create and of
-// shell.Enroll, *pty.LineTooLong for Stdin.
+// is deleted: it is on no list, and its screen stays readable by id for a day. Errors: those of CheckTTY, of
+// Create and of shell.Enroll.
 func (m *Registry) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*shell.Exec, error) {
-	if c.Isolated && len(c.Argv) == 0 {
-		return nil, fmt.Errorf("%w: argv is empty: name a program", terminal.ErrInvalid)
-	}
-	if err := pty.CheckFreshLine(c.Stdin); err != nil {
-		return nil, err // the program would get a part of it
+	if err := CheckTTY(c); err != nil {
+		return nil, err
 	}
 	if err := m.cfg.Hooks.Admit(s); err != nil {
 		return nil, err
