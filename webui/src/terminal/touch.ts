@@ -29,6 +29,8 @@ export class Touch implements IDisposable {
   private edge: ReturnType<typeof setInterval> | undefined;
   /** Where the finger is; while it scrolls, only whole rows are taken off the way. */
   private last: Point = { clientX: 0, clientY: 0 };
+  /** When the finger came down, by the clock of events; long ago for one that takes a grip. */
+  private began = 0;
   /** What stays selected while a finger selects, and how far the finger is from the cell that it means. */
   private anchor: Range = { from: 0, to: 0 };
   private offset = { x: 0, y: 0 };
@@ -69,6 +71,7 @@ export class Touch implements IDisposable {
     const touch = e.touches[0];
     if (!touch || e.touches.length > 1) return;
     this.last = touch;
+    this.began = Number.NEGATIVE_INFINITY;
     const grip = this.grips.grabbed(e.target, selected(this.term));
     if (grip !== null) {
       const cell = this.place(grip.cell);
@@ -77,12 +80,14 @@ export class Touch implements IDisposable {
       return;
     }
     this.doing = "pressing";
+    this.began = e.timeStamp;
     this.pressed = setTimeout(() => this.selectWord(touch), PRESS_MS);
   }
 
   private move(e: TouchEvent): void {
     const touch = e.touches[0];
     if (!touch || e.touches.length > 1 || this.doing === "nothing") return;
+    if (this.doing === "selecting" && e.timeStamp - this.began < PRESS_MS && this.away(touch)) this.scrollInstead();
     if (this.doing === "selecting") {
       e.preventDefault();
       this.last = touch;
@@ -102,6 +107,18 @@ export class Touch implements IDisposable {
     const rows = Math.trunc(distance / height);
     this.last = { clientX: touch.clientX, clientY: this.last.clientY - rows * height };
     this.scroll(touch, rows);
+  }
+
+  private away(at: Point): boolean {
+    return Math.hypot(this.last.clientX - at.clientX, this.last.clientY - at.clientY) >= SLACK;
+  }
+
+  /** scrollInstead takes back a selection: the finger had moved in time, and a busy page heard of it late. */
+  private scrollInstead(): void {
+    clearInterval(this.edge);
+    this.term.clearSelection();
+    this.changed();
+    this.doing = "pressing";
   }
 
   private end(e: TouchEvent): void {
