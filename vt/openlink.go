@@ -53,11 +53,12 @@ func (t *Terminal) loseLink() {
 
 // noteLink notes the link that is printed next. Text that goes on keeps the line where it began.
 func (t *Terminal) noteLink() {
-	if t.stream.before == 0 && !t.linkKnown() {
-		t.reopenLink()
+	if t.stream.before != 0 {
+		return
 	}
-	if t.linkShown() && t.stream.before == 0 {
-		t.keepLink()
+	if text := t.linkForViewers(); text != nil {
+		t.stream.InsertPrinted(0, text)
+		t.stream.viewers = 0
 	}
 }
 
@@ -69,8 +70,20 @@ func (t *Terminal) noteLinkHere() {
 	}
 }
 
-// reopenLink opens the link of the pen, or ends it, before the text that is being printed.
-func (t *Terminal) reopenLink() {
+// linkForViewers notes the link of the pen in the cursor's row, where it is printed next, and
+// returns what viewers need before: nothing, or a sequence that opens it again or ends it.
+func (t *Terminal) linkForViewers() (text []byte) {
+	if !t.linkKnown() {
+		text = t.linkAgain()
+	}
+	if t.linkShown() {
+		t.keepLink()
+	}
+	return text
+}
+
+// linkAgain opens the link of the pen again for viewers, or ends it.
+func (t *Terminal) linkAgain() []byte {
 	l := t.pen.link
 	text := "\x1b]8;"
 	if l.ID != "" {
@@ -83,8 +96,8 @@ func (t *Terminal) reopenLink() {
 		t.penChanged()
 		t.linkChanged(Link{})
 	}
-	t.stream.InsertPrinted(0, []byte(text))
-	t.stream.viewers = 0
+	t.stream.meter.Add(len(text))
+	return []byte(text)
 }
 
 // openLink is where the open link is noted, in a Frame's form.

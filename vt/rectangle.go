@@ -131,9 +131,12 @@ func (t *Terminal) fillRectangle() {
 	f.text = append(f.text, bytes.Repeat(utf8.AppendRune(nil, f.rest), r.right-r.left)...)
 	t.rectangular(r, func(text []byte, y int) []byte {
 		t.moveTo(r.left, y)
-		t.noteLink()
+		text = t.moveText(text, r.left, y)
+		if t.linkShown() {
+			text = append(text, t.linkForViewers()...)
+		}
 		t.screen.fillRow(t.screen.rows[y], r.left, r.right+1, &f, t.penStyle())
-		text = append(t.moveText(text, r.left, y), one...)
+		text = append(text, one...)
 		if more := r.right - r.left; more > 0 {
 			text = countText(text, more, 'b')
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ func disagreement(cols, rows, n int, in []byte) string {
 	}
 	for _, p := range []struct{ what, native, other string }{
 		{"REP repeats", string(native.frame.LastChar), string(other.frame.LastChar)},
-		{"viewers get", native.text, other.text},
+		{"viewers get", linkless(native.text), linkless(other.text)},
 		{"replies", native.replies, other.replies},
 		{"effects", strings.Join(native.effects, ", "), strings.Join(other.effects, ", ")},
 		{"bytes held", strconv.Itoa(native.held), strconv.Itoa(other.held)},
@@ -67,6 +68,11 @@ func disagreement(cols, rows, n int, in []byte) string {
 	}
 	return strings.Join(out, "\n")
 }
+
+var links = regexp.MustCompile("\x1b\\]8;[^\a\x1b]*(\a|\x1b\\\\)")
+
+// linkless is text without links: the native engine opens some again for viewers.
+func linkless(text string) string { return links.ReplaceAllString(text, "") }
 
 // forgetful is f without the character that REP repeats: Differences is about
 // snapshots, which cannot always carry it.
