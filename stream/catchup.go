@@ -249,6 +249,9 @@ func (c *catchUp) output(stop uint64) (*Message, error) {
 	}
 	n := int(min(uint64(len(c.rest)), stop-c.pos, uint64(stepSize(c.rows))))
 	text := c.engine.Write(c.rest[:n])
+	if c.engine.TextDropped() {
+		return nil, fmt.Errorf("%w: the output before %d is too much text", errCannotResume, c.pos+uint64(n))
+	}
 	c.rest, c.pos = c.rest[n:], c.pos+uint64(n)
 	if len(text) == 0 {
 		return nil, nil
@@ -265,6 +268,7 @@ func (c *catchUp) ready() error {
 	if err := c.prepare(); err != nil {
 		return err
 	}
+	c.engine.TextDropped() // before since
 	return c.settle()
 }
 

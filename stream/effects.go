@@ -36,7 +36,7 @@ func (h *Hub) listen() {
 			h.change().Notify = &vt.Notification{Title: clip(n.Title, maxTitle), Body: clip(n.Body, maxNotify)}
 		},
 		Prompt: func(m vt.PromptMark) {
-			h.facts.Mark = m
+			h.facts.Mark, h.learned = m, true
 			if h.observe.Marked != nil {
 				h.observe.Marked(m, h.seq+uint64(max(m.End-h.held, 0)))
 			}
@@ -48,6 +48,7 @@ func (h *Hub) listen() {
 // change is the note of what one Write changed besides the screen: several
 // bells in one chunk ring once.
 func (h *Hub) change() *Meta {
+	h.learned = true
 	if h.news == nil {
 		h.news = &Meta{}
 	}
@@ -89,7 +90,11 @@ func (h *Hub) tell() {
 	if h.news = nil; news != nil {
 		h.publish(func() *Message { return metaMessage(h.id, *news) })
 	}
-	h.show()
+	if h.learned || h.seq >= h.measureAt {
+		h.show()
+	} else {
+		h.showPosition()
+	}
 	h.wakeWatchers()
 	if news != nil {
 		h.changed()

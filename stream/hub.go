@@ -86,6 +86,8 @@ type Hub struct {
 	// clipboard is the last write to it during one Write.
 	clipboard *Clipboard
 	facts     Facts
+	learned   bool   // facts has more than a new position, collected during one Write
+	measureAt uint64 // position at which Facts.Memory is due
 
 	shown shown
 }
@@ -96,15 +98,17 @@ type Facts struct {
 	Cwd       string // reported by the program (OSC 7) for its own machine, "" when never
 	Bells     uint64
 	Mark      vt.PromptMark // the last shell integration mark; Kind 0 when never
-	Output    time.Time
-	Seq       uint64 // output bytes applied
-	Viewers   int    // that somebody looks at, see Subscription.Hide
-	Attached  int    // viewers with the hidden ones
+	Output    time.Time     // when the last output came
+	Seq       uint64        // output bytes applied
+	Viewers   int           // that somebody looks at, see Subscription.Hide
+	Attached  int           // viewers with the hidden ones
 	Cols      int
 	Rows      int
 	Finished  bool
 	AltScreen bool // the alternate screen is or was shown at the end
-	Memory    int  // bytes that the emulator takes, once finished its last screen
+	// Memory is how many bytes the emulator takes, once finished its last screen. During a
+	// step it may be that of maxStep bytes of output before.
+	Memory int
 	// Worked is the time that all steps took.
 	Worked time.Duration
 }
@@ -205,16 +209,29 @@ func (h *Hub) step(p []byte) (reply []byte, n int) {
 	began := time.Now()
 	h.reply, h.held = nil, h.engine.Held()
 	text, n := h.engine.WriteSome(p[:min(len(p), stepSize(h.rows))], stepWork)
-	took := time.Since(began)
 	h.seq += uint64(n)
 	h.version++
-	h.facts.Output = began.Add(took)
-	h.facts.Worked += took
-	if len(text) > 0 {
+	h.facts.Output = began
+	h.facts.Worked += time.Since(began)
+	switch {
+	case h.engine.TextDropped():
+		h.dropText()
+	case len(text) > 0:
 		h.publish(func() *Message { return dataMessage(h.id, text, h.applied()) })
 	}
 	h.tell()
 	return h.reply, n
+}
+
+// dropText makes all viewers stale that have what was written before: there is no text
+// that takes them further.
+func (h *Hub) dropText() {
+	for _, s := range h.subs {
+		if s.stale == "" {
+			s.drop(ReasonLag)
+			wake(s.wake)
+		}
+	}
 }
 
 // stepSize is how much output a step applies on a screen of so many rows: less on

@@ -18,24 +18,55 @@ type shown struct {
 
 // show has Facts, Modes and AtRest say what is so now. The hub's lock is held.
 func (h *Hub) show() {
+	f := &h.facts
+	if h.engine == nil {
+		f.AltScreen, f.Memory = h.final.Alt != nil, h.final.Memory()
+	} else {
+		f.Memory = h.engine.Memory()
+	}
+	f.Viewers, f.Attached, f.Cols, f.Rows, f.Finished = h.viewers, len(h.subs), h.cols, h.rows, h.exit != nil
+	h.measureAt, h.learned = h.seq+maxStep, true
+	h.showPosition()
+}
+
+// showPosition is show of what each step changes, the rest only when it was learned.
+func (h *Hub) showPosition() {
+	s, applied := &h.shown, h.applied()
 	var modes vt.Modes
-	f, atRest := &h.facts, false
+	atRest := false
 	if h.engine != nil {
 		modes, atRest = h.engine.Modes(), h.engine.AtRest()
-		f.AltScreen, f.Memory = modes.AltScreen, h.engine.Memory()
-	} else {
-		f.AltScreen, f.Memory = h.final.Alt != nil, h.final.Memory()
 	}
-	f.Seq, f.Viewers, f.Attached, f.Cols, f.Rows, f.Finished = h.applied(), h.viewers, len(h.subs), h.cols, h.rows,
-		h.exit != nil
-	s := &h.shown
 	s.mu.Lock()
-	s.facts, s.modes, s.seq, s.atRest = h.facts, modes, h.seq, atRest
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	if h.learned {
+		s.facts, h.learned = h.facts, false
+	}
+	s.modes, s.seq, s.atRest = modes, h.seq, atRest
+	s.facts.Seq, s.facts.Output, s.facts.Worked = applied, h.facts.Output, h.facts.Worked
+	if h.engine != nil {
+		s.facts.AltScreen = modes.AltScreen
+	}
+}
+
+// measure has Facts say how much memory the emulator takes now, unless it is at work.
+func (h *Hub) measure() {
+	if !h.mu.TryLock() {
+		return
+	}
+	defer h.mu.Unlock()
+	if h.engine == nil {
+		return
+	}
+	n := h.engine.Memory()
+	h.shown.mu.Lock()
+	h.shown.facts.Memory = n
+	h.shown.mu.Unlock()
 }
 
 // Facts returns what is known besides the screen, as of the end of the last step.
 func (h *Hub) Facts() Facts {
+	h.measure()
 	h.shown.mu.Lock()
 	defer h.shown.mu.Unlock()
 	return h.shown.facts

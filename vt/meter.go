@@ -7,7 +7,7 @@ package vt
 // The zero value is ready. A nil meter counts nothing.
 type meter struct {
 	done  int // units so far
-	limit int // of done: work stops behind it; 0 for never
+	limit int // of done: bounded work stops behind it
 }
 
 // Add counts n units.
@@ -16,16 +16,6 @@ func (m *meter) Add(n int) {
 		m.done += n
 	}
 }
-
-// Begin starts work that ends after about n units, at least one; 0 is no end.
-func (m *meter) Begin(n int) {
-	if m.limit = 0; n > 0 {
-		m.limit = m.done + n
-	}
-}
-
-// Over reports whether all the work was done that Begin allows.
-func (m *meter) Over() bool { return m.limit > 0 && m.done >= m.limit }
 
 // What is counted for things that take longer than a unit for each of their bytes or cells.
 const (

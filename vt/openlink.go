@@ -30,7 +30,9 @@ func (t *Terminal) linkChanged(l Link) {
 }
 
 // linkShown reports whether the pen has a link and printed characters get it.
-func (t *Terminal) linkShown() bool { return t.pen.extended && t.pen.link != Link{} }
+func (t *Terminal) linkShown() bool {
+	return t.pen.extended && len(t.pen.link.URI)+len(t.pen.link.ID) > 0
+}
 
 // linkKnown reports whether the line is there in which the open link is noted.
 func (t *Terminal) linkKnown() bool { return t.open.row != nil && t.open.row.noted }

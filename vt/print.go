@@ -4,11 +4,27 @@ import "unicode/utf8"
 
 // print shows a run of characters.
 func (t *Terminal) print(text []byte, ascii bool) {
-	from := source{raw: text}
-	if t.linkShown() {
+	switch {
+	case t.linkShown():
 		t.noteLink()
-		defer t.noteLinkHere()
+		t.printAny(text, ascii)
+		t.noteLinkHere()
+	case ascii && t.printsRuns():
+		t.printASCII(text)
+	default:
+		t.printAny(text, ascii)
 	}
+}
+
+// printsRuns reports whether printASCII does all that ASCII needs.
+func (t *Terminal) printsRuns() bool {
+	return t.charsets.ASCII() && t.modes.Autowrap && !t.modes.Insert && t.stream.viewers == 0 &&
+		!t.stream.before.prepends()
+}
+
+// printAny is print without the notes of the open link.
+func (t *Terminal) printAny(text []byte, ascii bool) {
+	from := source{raw: text}
 	if !t.charsets.ASCII() {
 		text, ascii = t.charsets.Translate(text), false
 	}
@@ -226,6 +242,7 @@ func (t *Terminal) clearRest(r *row, x int, style uint32) {
 		r.append(Blank, nil, s.Cols-x, style)
 	default:
 		s.cells(r)
+		s.meter.Add(s.Cols - x)
 		s.fill(r, x, s.Cols, style)
 	}
 }

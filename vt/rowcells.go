@@ -8,7 +8,7 @@ import "slices"
 
 // put writes ASCII text at column x, which it does not overrun.
 func (s *screen) put(r *row, x int, text []byte, style uint32) {
-	if x == 0 && len(text) == s.Cols {
+	if x == 0 && len(text) == s.Cols && r.used > 0 {
 		s.textForm(r, len(text))
 	}
 	if r.cells == nil && x >= r.used {
@@ -17,7 +17,6 @@ func (s *screen) put(r *row, x int, text []byte, style uint32) {
 		return
 	}
 	cells := s.cells(r)
-	s.meter.Add(len(text))
 	r.version++
 	s.clearLeftHalf(r, x, style)
 	high := blankCell(style)
@@ -62,6 +61,7 @@ func (s *screen) erase(r *row, x0, x1 int, style uint32) {
 		cells[x1] = blankCell(style)
 		r.used = max(r.used, x1+1)
 	}
+	s.meter.Add(max(x1-x0, 0))
 	s.fill(r, x0, x1, style)
 }
 
@@ -71,7 +71,6 @@ func (s *screen) fill(r *row, x0, x1 int, style uint32) {
 		return
 	}
 	r.version++
-	s.meter.Add(x1 - x0)
 	if style == 0 {
 		clear(r.cells[x0:x1])
 		if x1 >= r.used {

@@ -64,16 +64,17 @@ type stream struct {
 	// here because of a query, which they did not get; 0 when nothing.
 	viewers join
 	quiet   bool // the sequence at hand leaves nothing in the viewers' text
-	// spent is how much of the bound of Afford is used. lost: text was dropped.
-	spent   int
-	lost    bool
-	printed int // index of the text that is being printed
+	// spent is how much of the bound of Afford was used at position spentAt of all text that
+	// was read. lost: text was dropped.
+	spent, spentAt int
+	read           int // all text of earlier Writes, in bytes
+	lost           bool
+	printed        int // index of the text that is being printed
 }
 
 // Write hands p to h and returns the text for viewers. The result may alias p or
 // the stream's own memory and is valid until the next call; p is not retained.
 func (s *stream) Write(p []byte, h handler) []byte {
-	s.meter.Begin(0)
 	text, _ := s.process(s.decoder.Decode(p), 0, h)
 	return text
 }
@@ -86,7 +87,7 @@ func (s *stream) WriteSome(p []byte, work int, h handler) (text []byte, n int) {
 	p = p[:min(len(p), work)]
 	held := s.decoder.Held()
 	in := s.decoder.Decode(p)
-	s.meter.Begin(work)
+	s.meter.limit = s.meter.done + work
 	// All bytes that were held go: each of them is at most one U+FFFD.
 	text, done := s.process(in, held*utf8.RuneLen(utf8.RuneError)+1, h)
 	if done == len(in) {
@@ -98,27 +99,37 @@ func (s *stream) WriteSome(p []byte, work int, h handler) (text []byte, n int) {
 // Flush hands over the bytes of an incomplete character, see Engine.Flush. The
 // result is valid as that of Write.
 func (s *stream) Flush(h handler) []byte {
-	s.meter.Begin(0)
 	text, _ := s.process(s.decoder.Flush(), 0, h)
 	return text
 }
 
-// process hands in, which is sound UTF-8, to h and returns the viewers' text. It stops
-// when the work is over, but not in the first least bytes nor inside of a sequence, and
-// returns where.
+// process hands in, which is sound UTF-8, to h and returns the viewers' text. Unless least
+// is 0 it stops at the meter's limit, but not in the first least bytes nor inside of a
+// sequence, and returns where.
 func (s *stream) process(in []byte, least int, h handler) (text []byte, done int) {
 	s.text.open(in, s.parser.state != ground && !s.void && !s.withheld)
 	s.headSize = len(s.seq)
 	i := 0
-	for i < len(in) && (i < least || s.parser.state != ground || !s.meter.Over()) {
+	for i < len(in) {
+		if s.parser.state != ground {
+			s.meter.done += costSequence
+			i = s.inside(in, i, h)
+			continue
+		}
+		if least > 0 && i >= least && s.meter.done+i >= s.meter.limit {
+			break
+		}
+		s.meter.done += costSequence
 		begin := i
 		switch c := in[i]; {
-		case s.parser.state != ground:
-			i = s.inside(in, i, h)
 		case c >= ' ' && c < 0x7f:
-			s.printed, s.end = i, i+asciiRun(s.run(in, i))
-			i = s.end
-			h.Print(in[s.printed:i], true)
+			run := in[i:]
+			if least > 0 {
+				run = run[:min(len(run), maxRun)]
+			}
+			i += asciiRun(run)
+			s.printed, s.end = begin, i
+			h.Print(in[begin:i], true)
 		case c == 0x1b:
 			if n := s.plainCSI(in[i:]); n > 0 {
 				s.text.sequence(i)
@@ -127,31 +138,33 @@ func (s *stream) process(in []byte, least int, h handler) (text []byte, done int
 			} else {
 				i = s.character(in, i, h)
 			}
+		case c < ' ':
+			i = s.character(in, i, h)
 		default:
-			if n := textRun(s.run(in, i)); n > 0 {
-				s.printed, s.end = i, i+n
-				i = s.end
-				h.Print(in[s.printed:i], false)
+			run := in[i:]
+			if least > 0 {
+				run = characters(run, maxRun)
+			}
+			if n := textRun(run); n > 0 {
+				i += n
+				s.printed, s.end = begin, i
+				h.Print(in[begin:i], false)
 			} else {
 				i = s.character(in, i, h)
 			}
 		}
-		s.meter.Add(i - begin + costSequence)
-		s.spent = max(s.spent-(i-begin)*textPerByte, 0)
 	}
+	s.meter.done += i
+	s.read += i
 	return s.text.close(i), i
 }
 
-// run is in[i:] as far as it may be printed at once: whole characters.
-func (s *stream) run(in []byte, i int) []byte {
-	end := i + maxRun
-	if s.meter.limit == 0 || end >= len(in) {
-		return in[i:]
+// characters is the beginning of text, of about n bytes: whole characters.
+func characters(text []byte, n int) []byte {
+	for n < len(text) && !utf8.RuneStart(text[n]) {
+		n++
 	}
-	for end < len(in) && !utf8.RuneStart(in[end]) {
-		end++
-	}
-	return in[i:end]
+	return text[:min(n, len(text))]
 }
 
 // Held is the number of bytes of an incomplete character, see Engine.Held.
@@ -319,14 +332,16 @@ func (s *stream) begin(c rune, i int) {
 	if open {
 		s.headSize = len(s.seq)
 	}
-	s.withholdString()
+	if s.parser.inString() {
+		s.withholdString()
+	}
 }
 
-// withholdString has viewers get nothing of the string that has begun, as soon as that is
+// withholdString has viewers get nothing of the open string, as soon as that is
 // known of it.
 func (s *stream) withholdString() {
 	switch {
-	case s.decided || s.void || !s.parser.inString():
+	case s.decided || s.void:
 		return
 	case s.parser.state != stringOSC:
 		s.withheld, s.decided = true, true
@@ -368,7 +383,9 @@ func (s *stream) collect(part []byte, i int) {
 		s.void, s.withheld, s.seq = true, false, s.seq[:0]
 	default:
 		s.seq = append(s.seq, part...)
-		s.withholdString()
+		if s.parser.inString() {
+			s.withholdString()
+		}
 	}
 }
 

@@ -70,11 +70,14 @@ func (t *Terminal) show(s *screen) { t.screen, t.cur = s, &s.cursor }
 
 // Write implements Engine.
 func (t *Terminal) Write(p []byte) []byte {
-	if len(p) <= t.budget.Piece() {
-		text, _ := t.write(p, 0)
-		return text
+	if len(p) > t.budget.Piece() {
+		return inPieces(p, t.write)
 	}
-	return inPieces(p, t.write)
+	text := t.stream.Write(p, (*terminalHandler)(t))
+	if t.budget.Written(len(p)) {
+		t.limitMemory()
+	}
+	return text
 }
 
 // WriteSome implements Engine.

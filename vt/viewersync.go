@@ -22,6 +22,8 @@ const (
 // Afford reports whether viewers may get n bytes in the place of the sequence at hand. When
 // a program makes far more text than it prints they get nothing, and need a snapshot.
 func (s *stream) Afford(n int) bool {
+	at := s.read + s.end
+	s.spent, s.spentAt = max(s.spent-(at-s.spentAt)*textPerByte, 0), at
 	if s.spent+n > maxText {
 		s.lost = true
 		s.Cut()
