@@ -157,7 +157,8 @@ func checkEngine(t testing.TB, j *judge, newEngine vt.EngineFunc, tr trial, ever
 // amendments are what an engine adds to a program's output so that viewers come into
 // no state that a snapshot cannot say; noAutowrap is when it leaves characters out.
 var (
-	amendments = regexp.MustCompile("\x1b\\[\\?1047h\x1b\\[\\?1047l|\x1b\\[[0-9;]*[GH]|\x1b\\[X|\x18|\x1b\\]8;[^\a\x1b]*\x1b\\\\")
+	amendments = regexp.MustCompile(
+		"\x1b\\[\\?1047h\x1b\\[\\?1047l|\x1b\\[[0-9;]*[GH]|\x1b\\[X|\x18|\x1b\\]8;[^\a\x1b]*\x1b\\\\")
 	noAutowrap = regexp.MustCompile("\x1b\\[\\?[0-9;]*7[0-9;]*l|\u009b\\?[0-9;]*7[0-9;]*l")
 	beyond     = regexp.MustCompile("[^\x00-\x7f]+")
 )

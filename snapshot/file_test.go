@@ -73,7 +73,8 @@ func TestDecodeGivesBackWhatEncodeGot(t *testing.T) {
 // smallFrame has one of everything.
 func smallFrame() *vt.Frame {
 	f := &vt.Frame{
-		Cols: 8, Rows: 2, Unicode: vt.Unicode15Graphemes, Modes: vt.DefaultModes(), Title: "title", Icon: "i", Cwd: "/", CwdHost: "host",
+		Cols: 8, Rows: 2, Unicode: vt.Unicode15Graphemes, Modes: vt.DefaultModes(), Title: "title", Icon: "i",
+		Cwd: "/", CwdHost: "host",
 		Pen: vt.Style{FG: vt.PaletteColor(1), Link: vt.Link{ID: "a", URI: "b:c"}}, LastChar: 'x', CursorStyle: 3,
 		Palette: map[uint8]vt.Color{7: vt.RGBColor(1, 2, 3)}, Background: vt.RGBColor(4, 5, 6),
 		Pending: []byte("\x1b["),

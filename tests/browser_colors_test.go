@@ -23,8 +23,9 @@ func TestBrowserTellsItsColors(t *testing.T) {
 	}
 	answer += palette.String()
 	file := filepath.Join(t.TempDir(), "read")
-	id := s.create("sh", "-c", fmt.Sprintf(`stty raw -echo; printf '\033[31mready'; while head -c 1 >%s; do printf '%s'; `+
-		`head -c %d >%[1]s.new; mv %[1]s.new %[1]s.all; done`, file, ask, len(answer))).ID
+	id := s.create("sh", "-c",
+		fmt.Sprintf(`stty raw -echo; printf '\033[31mready'; while head -c 1 >%s; do printf '%s'; `+
+			`head -c %d >%[1]s.new; mv %[1]s.new %[1]s.all; done`, file, ask, len(answer))).ID
 	s.await(id, `ready`)
 	asks := func() string {
 		t.Helper()
@@ -38,8 +39,9 @@ func TestBrowserTellsItsColors(t *testing.T) {
 	b := browse(t, 1000, 700)
 	b.open(s, id)
 	b.shows("ready")
-	b.has("red as the program is told", `getComputedStyle([...`+shown+`.querySelectorAll(".xterm-rows span")].find(e => `+
-		`e.innerText.startsWith("ready"))).color`, "rgb(240, 113, 120)")
+	b.has("red as the program is told",
+		`getComputedStyle([...`+shown+`.querySelectorAll(".xterm-rows span")].find(e => `+
+			`e.innerText.startsWith("ready"))).color`, "rgb(240, 113, 120)")
 	if got := asks(); got != answer {
 		t.Errorf("the program is told %q, want %q", got, answer)
 	}
@@ -57,7 +59,8 @@ func TestBrowserTellsItsColors(t *testing.T) {
 func TestPaletteWithoutAViewer(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	r := s.create("sh", "-c", `stty raw -echo; printf '\033]4;1;?\a\033]4;15;?\a'; head -c 53 | tr '\033' E; printf .; exec cat`).ID
+	r := s.create("sh", "-c",
+		`stty raw -echo; printf '\033]4;1;?\a\033]4;15;?\a'; head -c 53 | tr '\033' E; printf .; exec cat`).ID
 	text := s.await(r, `E.*E.*\.`)
 	if want := `E]4;1;rgb:f0f0/7171/7878E\E]4;15;rgb:f4f4/f7f7/fafaE`; !strings.Contains(text, want) {
 		t.Errorf("the program is told %q, want %q", text, want)

@@ -43,7 +43,8 @@ func TestBrowserWithSiteDataBlocked(t *testing.T) {
 	b.run(chromedp.Navigate(s.url + "/#/pty/" + one))
 	b.state("open")
 	b.shows("first")
-	if got := b.eval(`(() => { try { return localStorage.length } catch (e) { return e.name } })()`); got != "SecurityError" {
+	if got := b.eval(
+		`(() => { try { return localStorage.length } catch (e) { return e.name } })()`); got != "SecurityError" {
 		t.Fatalf("the browser gives its storage: %s", got)
 	}
 	b.attach(two)
@@ -126,7 +127,9 @@ func (b *tab) pasted(want string) {
 	b.t.Helper()
 	b.tap(keyPaste)
 	b.has("the focus in the field", `document.activeElement.closest("dialog") !== null`, "true")
-	b.eval(`(document.activeElement.value = " ", document.activeElement.dispatchEvent(new Event("input", {bubbles: true})))`)
+	b.eval(
+		`(document.activeElement.value = " ", ` +
+			`document.activeElement.dispatchEvent(new Event("input", {bubbles: true})))`)
 	b.presses("v", "paste")
 	b.has("the clipboard", `document.activeElement.value.trim()`, want)
 	b.tap("dialog button")

@@ -93,7 +93,8 @@ func TestBrowserShowsTheSession(t *testing.T) {
 	b.reads(".session-status-body", "Expires")
 	for _, card := range []string{"Session", "Terminal", "Lease"} {
 		b.has("the card of the "+card, `[...document.querySelectorAll(".session-status-panel .status-section")]`+
-			`.filter(e => e.querySelector("h2").innerText === "`+card+`" && e.querySelectorAll(".status-grid dt").length > 1)`+
+			`.filter(e => e.querySelector("h2").innerText === "`+card+`" && `+
+			`e.querySelectorAll(".status-grid dt").length > 1)`+
 			`.length`, "1")
 	}
 	b.reads(".session-status-body .left", "in ")

@@ -53,7 +53,8 @@ func (b *tab) tap(selector string) {
 	b.touch(up)
 }
 
-// taps taps a place n times, again and again until that shows. On a busy machine a tap may take so long that it is a long
+// taps taps a place n times, again and again until that shows. On a busy machine a tap may take so
+// long that it is a long
 // press, and two taps may not be a double one.
 func (b *tab) taps(n int, place func() spot, what string, shows func() bool) {
 	b.t.Helper()

@@ -276,7 +276,8 @@ func TestTheLastDirectoryIsOnDisk(t *testing.T) {
 	s := start(t, launch{listen: freePort(t), errors: true})
 	typed := s.shell()
 	s.input(typed.ID, "cd /tmp\n")
-	silent := s.createWith(wire.CreateTerminal{Cwd: "/usr", Cmd: []string{"sh", "-c", "echo; cd /tmp; exec sleep 1000"}})
+	silent := s.createWith(wire.CreateTerminal{Cwd: "/usr", Cmd: []string{"sh", "-c",
+		"echo; cd /tmp; exec sleep 1000"}})
 	for _, id := range []string{typed.ID, silent.ID} {
 		s.awaitRecord(id, "/tmp")
 	}

@@ -14,12 +14,15 @@ func TestExecNeverHalfACharacter(t *testing.T) {
 	for limit := 1; limit <= len(text)+1; limit++ {
 		want := text[:min(limit, len(text))]
 		want = strings.ToValidUTF8(want, "")
-		for _, command := range []string{"printf " + text, "printf " + text + " >&2", "printf aé€; sleep 0.05; printf 😀xyz",
+		for _, command := range []string{"printf " + text, "printf " + text + " >&2",
+			"printf aé€; sleep 0.05; printf 😀xyz",
 			`printf 'a\303'; sleep 0.05; printf '\251€\360\237'; sleep 0.05; printf '\230\200xyz'`} {
 			b := body{"command": command, "max_output_bytes": limit}
 			r := w.with(b)
-			if got := r.Stdout + r.Stderr; got != want || r.StdoutB64+r.StderrB64 != "" || r.Truncated != (limit < len(text)) {
-				t.Errorf("%q at %d: %q, b64 %q, truncated %v, want %q", command, limit, got, r.StdoutB64, r.Truncated, want)
+			if got := r.Stdout + r.Stderr; got != want || r.StdoutB64+r.StderrB64 != "" ||
+				r.Truncated != (limit < len(text)) {
+				t.Errorf("%q at %d: %q, b64 %q, truncated %v, want %q", command, limit, got, r.StdoutB64, r.Truncated,
+					want)
 			}
 			var out, err strings.Builder
 			last := w.stream(b).all(&out, &err)
@@ -38,8 +41,9 @@ func TestExecNeverHalfACharacter(t *testing.T) {
 			}
 		}
 	}
-	for text, raw := range map[string]string{`a\377\376b`: "a\xff\xfeb", `ab\303`: "ab\xc3", `\303\303\303\303`: "\xc3\xc3\xc3\xc3",
-		`ab\360\237x`: "ab\xf0\x9fx"} {
+	for text, raw := range map[string]string{`a\377\376b`: "a\xff\xfeb", `ab\303`: "ab\xc3",
+		`\303\303\303\303`: "\xc3\xc3\xc3\xc3",
+		`ab\360\237x`:      "ab\xf0\x9fx"} {
 		for limit := 1; limit <= len(raw); limit++ {
 			b := body{"command": "printf '" + text + "'", "max_output_bytes": limit}
 			if got := w.with(b).out(); got != raw[:limit] {

@@ -22,7 +22,8 @@ func linkedDirs(t *testing.T) (link, other string) {
 		}
 	}
 	link, other = filepath.Join(base, "link"), filepath.Join(base, "other")
-	if os.Symlink(filepath.Join(base, "real/deep"), link) != nil || os.Symlink(filepath.Join(base, "else"), other) != nil {
+	if os.Symlink(filepath.Join(base, "real/deep"), link) != nil || os.Symlink(filepath.Join(base, "else"),
+		other) != nil {
 		t.Fatal("no links")
 	}
 	return link, other

@@ -112,26 +112,30 @@ func TestExecHasNoFile(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
 	w := s.in("nofile")
-	w.run("trap 'echo \"${BASH_SOURCE[@]}\" >&2' USR1; set -E; f() { echo \"${BASH_SOURCE[@]}\"; caller 0; caller; nosuch; }")
+	w.run("trap 'echo \"${BASH_SOURCE[@]}\" >&2' USR1; set -E; " +
+		"f() { echo \"${BASH_SOURCE[@]}\"; caller 0; caller; nosuch; }")
 	for _, text := range []string{`echo "$BASH_SOURCE" "${FUNCNAME[@]}" "$0"; caller; caller 0; nosuch`, "f", "echo $_",
 		"f\nf\necho ${BASH_SOURCE[@]}; declare -p BASH_SOURCE; shopt -s extdebug; declare -F f; shopt -u extdebug",
 		"g() {\necho ${BASH_SOURCE[@]} $BASH_COMMAND\nnosuch\n}\ng; return 3", "g; kill -USR1 $$", "echo ${x:?gone}; g",
-		"if then", "echo 'x", "g", "PS4='${BASH_SOURCE[*]} '; set -x", "g", "return 3", "set -v", "return 3\ng", "((1/0))",
+		"if then", "echo 'x", "g", "PS4='${BASH_SOURCE[*]} '; set -x", "g", "return 3", "set -v", "return 3\ng",
+		"((1/0))",
 		"readonly r; r=1", "history", "fc -l", "trap", "jobs", "echo $_",
 		strings.Repeat("true\n", 4000) + "g; return 3"} {
-		for name, more := range map[string]body{"": {}, " isolated": {"isolated": true}, " in the background": {"background": true},
-			" with a variable": {"env": body{"K": "v"}}} {
+		for name, more := range map[string]body{"": {}, " isolated": {"isolated": true},
+			" in the background": {"background": true},
+			" with a variable":   {"env": body{"K": "v"}}} {
 			if name == " isolated" {
 				more = body{"isolated": true, "argv": []string{"bash", "-c", text}}
 			}
 			var id string
-			if more["background"] != nil {
+			switch {
+			case more["background"] != nil:
 				var started past
 				w.send(body{"command": text, "background": true}).wants(202).into(&started)
 				id = w.finished(started.CommandID).CommandID
-			} else if more["isolated"] != nil {
+			case more["isolated"] != nil:
 				id = w.with(more).CommandID
-			} else {
+			default:
 				id = w.run(text, more).CommandID
 			}
 			if out, err := w.logs(id); strings.Contains(out+err, s.how.dir) {
@@ -154,7 +158,8 @@ func TestExecStatusStays(t *testing.T) {
 		w.run(options)
 		for _, c := range []struct{ text, want string }{
 			{"false", "1 1"}, {"true", "0 0"}, {"(exit 42)", "42 42"}, {"false | true", "0 1 0"}, {"return 7", "7 7"},
-			{"(exit 3) | (exit 4) | false", "1 3 4 1"}, {"! true", "1 0"}, {"if then", "2 2"}, {"sh -c 'kill -9 $$'", "137 137"},
+			{"(exit 3) | (exit 4) | false", "1 3 4 1"}, {"! true", "1 0"}, {"if then", "2 2"}, {"sh -c 'kill -9 $$'",
+				"137 137"},
 			{"nosuch", "127 127"}, {"f() { return 9; }; f", "9 9"}, {"x=1", "0 0"}, {"sleep 0.01 & wait $!", "0 0"},
 		} {
 			w.run(c.text)

@@ -23,7 +23,8 @@ func TestALineIsNotCut(t *testing.T) {
 		b, err := json.Marshal(body)
 		s.must(err)
 		r := s.post("/pty/"+id+path, string(b))
-		if r.status != 400 || !strings.Contains(r.body, `"code":"LINE_TOO_LONG"`) || !strings.Contains(r.body, `"limit":4095`) {
+		if r.status != 400 || !strings.Contains(r.body, `"code":"LINE_TOO_LONG"`) || !strings.Contains(r.body,
+			`"limit":4095`) {
 			t.Errorf("%s: %d %.300s", path, r.status, r.body)
 		}
 	}

@@ -31,7 +31,10 @@ var deviceStatus = map[int]string{
 
 // CellWidth and CellHeight are the size of a cell in pixels that programs get: a headless
 // terminal has no real one. Mouse reports in pixels (?1016) count in this unit.
-const CellWidth, CellHeight = 10, 20
+const (
+	CellWidth  = 10
+	CellHeight = 20
+)
 
 // status is the part of a terminal's state that programs can ask for. Its
 // methods give the answers; they hold only constants and numbers, never text

@@ -55,7 +55,8 @@ type Frame struct {
 
 // Memory is what the frame takes, in bytes.
 func (f *Frame) Memory() int {
-	n := f.History.Size() + len(f.Title) + len(f.Icon) + len(f.Cwd) + len(f.CwdHost) + len(f.Pending) + len(f.Palette)*colorSize +
+	n := f.History.Size() + len(f.Title) + len(f.Icon) + len(f.Cwd) + len(f.CwdHost) + len(f.Pending) +
+		len(f.Palette)*colorSize +
 		f.Main.memory()
 	if f.Alt != nil {
 		n += f.Alt.memory()

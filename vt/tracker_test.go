@@ -185,7 +185,8 @@ func TestTrackerPositionsOutliveAResize(t *testing.T) {
 					w.Resize(size[0], size[1])
 					got := positionsOf(w)
 					for text, at := range want {
-						if now, shown := got[text]; shown && !reflect.DeepEqual(now, at) && (keep || now[len(now)-1] < at[0]) {
+						if now, shown := got[text]; shown && !reflect.DeepEqual(now, at) && (keep ||
+							now[len(now)-1] < at[0]) {
 							t.Errorf("at %v %q has the positions %v, not %v", size, text, now, at)
 						}
 					}

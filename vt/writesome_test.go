@@ -70,7 +70,8 @@ func TestWriteSomeOfHeldBytes(t *testing.T) {
 			text += string(part)
 			rest = rest[n:]
 		}
-		if want := strings.ToValidUTF8(whole.Freeze().Main.Lines[0].Text(), "?"); some.Freeze().Main.Lines[0].Text() != want {
+		if want := strings.ToValidUTF8(whole.Freeze().Main.Lines[0].Text(),
+			"?"); some.Freeze().Main.Lines[0].Text() != want {
 			t.Errorf("%q: %q, want %q", in, some.Freeze().Main.Lines[0].Text(), want)
 		}
 		if again := vt.New(vt.Config{Cols: 20, Rows: 2}); true {

@@ -310,7 +310,8 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 		RecordInput: f.recordInput, Clean: f.clean, ShellIdle: f.shellIdle, ExecLogQuota: f.execLogQuota,
 		Records: records, NoRecords: noRecords, Record: s.record,
 		Policy: &thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
-		Providers: remotes, ProviderSetup: providerSetup(), Relay: service.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")},
+		Providers: remotes, ProviderSetup: providerSetup(), Relay: service.Relay{Program: []string{self, "relay"},
+			Dir: filepath.Join(s.dir, "relay")},
 		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
 	if err != nil {
 		_ = held.Close()

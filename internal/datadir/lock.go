@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -90,7 +91,7 @@ func dying(pid int) bool {
 		return true
 	}
 	flags, _ := strconv.ParseUint(f[6], 10, 64)
-	if strings.Contains("ZXx", f[0]) || flags&exiting != 0 {
+	if slices.Contains([]string{"Z", "X", "x"}, f[0]) || flags&exiting != 0 {
 		return true
 	}
 	status, _ := os.ReadFile(proc + "/status")

@@ -17,14 +17,14 @@ var refusals = []response{
 			"more than 4095 bytes it would get only a part; nothing was typed. `details` has `bytes` of the line and " +
 			"the `limit`.",
 		codes: "VALIDATION LINE_TOO_LONG",
-		example: "LINE_TOO_LONG: a line is too long for a program that reads whole lines: it has 6000 bytes, 4095 are " +
-			"allowed",
+		example: "LINE_TOO_LONG: a line is too long for a program that reads whole lines: it has 6000 bytes, 4095 " +
+			"are allowed",
 		details: wire.ErrorDetails{Bytes: new(6000), Limit: 4095},
 	},
 	{name: "CannotStart", status: 400,
 		text: "VALIDATION as elsewhere. NO_COMMAND: the program does not exist or cannot be executed. NO_DIRECTORY: " +
-			"the working directory does not exist or cannot be entered. LINE_TOO_LONG: `stdin` of a command with `tty` " +
-			"has a line of more than 4095 bytes.",
+			"the working directory does not exist or cannot be entered. LINE_TOO_LONG: `stdin` of a command with " +
+			"`tty` has a line of more than 4095 bytes.",
 		codes:   "VALIDATION NO_COMMAND NO_DIRECTORY LINE_TOO_LONG",
 		example: `NO_COMMAND: command cannot be run: "nope": not found in PATH`,
 	},

@@ -34,7 +34,7 @@ type kept[T any] struct {
 }
 
 // noteRead hears of everything that is read of a process that is not looked for, for tests.
-var noteRead = func(pid int) {}
+var noteRead = func(int) {}
 
 // newRow reads a process; ok is false when there is none. before is what an earlier scan knows under the number, nil
 // for nothing.

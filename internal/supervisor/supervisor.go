@@ -109,7 +109,8 @@ func (s *Supervisor) start(cfg Config) error {
 		Relay: cfg.Relay})
 	budget := &descriptors.Budget{}
 	s.Terminals = terminal.New(terminal.Config{Life: s.life, Hooks: s.Threads.TerminalHooks(),
-		Engine: cfg.Engine, Unicode: cfg.Unicode, Memory: cfg.Memory, Store: cfg.Store, Identity: cfg.Identity, Keeper: cfg.Keeper,
+		Engine: cfg.Engine, Unicode: cfg.Unicode, Memory: cfg.Memory, Store: cfg.Store, Identity: cfg.Identity,
+		Keeper:      cfg.Keeper,
 		Descriptors: budget, Unspliced: cfg.Unspliced, Sync: cfg.Sync, Address: cfg.Address, Clean: cfg.Clean,
 		RecordInput: cfg.RecordInput, Interval: cfg.Interval, Verify: cfg.Verify,
 		AfterClean: func() { s.Shells.KeepSpace() }, Log: cfg.Log, Metrics: cfg.Metrics})

@@ -29,7 +29,9 @@ var readlineShells = []string{"bash", "rbash", "sh"}
 // for one that has left the foreground would be read by the shell as if it was typed. Where
 // nobody can tell it is given, as at any terminal.
 func (in *input) awaited(a answer) bool {
-	for end := time.Now().Add(answerPatience); ; time.Sleep(answerPoll) {
+	tick := time.NewTicker(answerPoll)
+	defer tick.Stop()
+	for end := time.Now().Add(answerPatience); ; <-tick.C {
 		wanted, known := in.asks(a.group)
 		if known || time.Now().After(end) {
 			return wanted

@@ -61,7 +61,8 @@ func TestAnswersOfProgramsThatEnd(t *testing.T) {
 	i := 0
 	for _, query := range []string{`\e[c`, `\e[>c`, `\e[6n`, `\e[5n`, `\e]10;?\a`, `\e]11;?\a`, `\e[?2004$p`, `\e[?u`,
 		`\e[>q`, `\eP+q436F\e\\`, `\eP$qm\e\\`, `\e[18t`, `\e[c\e[6n\e[c`} {
-		for _, command := range []string{"printf '%s'", "/usr/bin/printf '%s'", "(/usr/bin/printf '%s')", `bash -c "printf '%s'"`} {
+		for _, command := range []string{"printf '%s'", "/usr/bin/printf '%s'", "(/usr/bin/printf '%s')",
+			`bash -c "printf '%s'"`} {
 			command = fmt.Sprintf(command, query)
 			seq := supervisortest.TypeIn(t, term, command+"\r")
 			if n := strange(t, term, seq, i); n > 0 {
@@ -74,7 +75,8 @@ func TestAnswersOfProgramsThatEnd(t *testing.T) {
 		`printf '\e[6n'; IFS= read -rs -d R x; printf 'got %q\n' "$x"`,
 		`printf '\e[6n'; IFS= read -r -d R x; printf 'got %q\n' "$x"`,
 		`bash -c 'printf "\e[6n"; IFS= read -rs -d R x; printf "got %q\n" "$x"'`,
-		`dash -c 'stty -icanon -echo; printf "\033[6n"; x=$(head -c 7 | tr -d "\033"); stty sane; printf "got %s\n" "$x"'`,
+		`dash -c 'stty -icanon -echo; printf "\033[6n"; x=$(head -c 7 | tr -d "\033"); stty sane; ` +
+			`printf "got %s\n" "$x"'`,
 		`stty raw -echo; printf '\e[6n'; IFS= read -r -d R x; stty sane; printf 'got %q\n' "$x"`,
 		`/usr/bin/printf '\e[6n'; IFS= read -rs -t 5 -d R x; printf 'got %q\n' "$x"`,
 	} {
@@ -104,7 +106,8 @@ func strange(t *testing.T, term *terminal.Terminal, seq uint64, i int) int {
 	t.Helper()
 	awaitSince(t, term, wait.Condition{For: "prompt"}, &seq)
 	seq = supervisortest.TypeIn(t, term, fmt.Sprintf("echo d''one%d\r", i))
-	got := awaitSince(t, term, wait.Condition{For: "regex", Pattern: fmt.Sprintf(`^(.*)done%d$|command not found`, i)}, &seq)
+	got := awaitSince(t, term, wait.Condition{For: "regex", Pattern: fmt.Sprintf(`^(.*)done%d$|command not found`,
+		i)}, &seq)
 	want := regexp.MustCompile(fmt.Sprintf(`(?m)^p# echo d''one%d\ndone%d$`, i, i))
 	if !want.MatchString(got.Text) {
 		t.Logf("%q", got.Text)

@@ -15,7 +15,8 @@ func TestOwnHost(t *testing.T) {
 	}
 	short, _, _ := strings.Cut(self, ".")
 	hosts := filepath.Join(t.TempDir(), "hosts")
-	text := "127.0.0.1 localhost\n127.0.1.1\t" + short + ".corp.example " + self + " nick # " + self + " no\n10.0.0.1 other\n"
+	text := "127.0.0.1 localhost\n127.0.1.1\t" + short + ".corp.example " + self + " nick # " + self +
+		" no\n10.0.0.1 other\n"
 	if err := os.WriteFile(hosts, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

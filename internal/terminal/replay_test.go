@@ -79,7 +79,8 @@ func TestAFailedReplayIsOneTerminalsDamage(t *testing.T) {
 		if got := textOf(b); strings.Contains(got, "bad") {
 			t.Errorf("the screen is %q", got)
 		}
-		if got := b.Info(); !strings.Contains(got.Damage, "a fault of the emulator") || got.State != terminal.StateRunning {
+		if got := b.Info(); !strings.Contains(got.Damage, "a fault of the emulator") ||
+			got.State != terminal.StateRunning {
 			t.Errorf("%s with damage %q", got.State, got.Damage)
 		}
 		if _, _, damaged := m.Terminals.Problems(); damaged != 1 {

@@ -111,7 +111,8 @@ func TestSmallJournalQuota(t *testing.T) {
 				t.Errorf("%d bytes are kept of %d", kept, quota)
 			}
 			for _, term := range m.Terminals.List("") {
-				if i := term.Info(); i.State != terminal.StateRunning || i.Damage != "" || i.Seq < printed/uint64(c.count) {
+				if i := term.Info(); i.State != terminal.StateRunning || i.Damage != "" ||
+					i.Seq < printed/uint64(c.count) {
 					t.Errorf("%+v", i)
 				}
 				see(t, term, "(?m)^all$")

@@ -240,7 +240,8 @@ func (c *Command) reportAborted(file string) string {
 // backgroundLine is the control line of a command in the background. It runs in a subshell of a subshell, so that it is
 // no job of the user's shell: a bare wait does not wait for it and jobs does not list it. The outer one waits for this
 // very process and reports. The shell itself says before that it has come to them: the line after them may be done
-// before the subshells are. The inner one says that it has come to the end of the text. That process exits by itself, so
+// before the subshells are. The inner one says that it has come to the end of the text. That
+// process exits by itself, so
 // that it keeps the status, and an EXIT trap sees its own standard files; and it is not seen.
 func (c *Command) backgroundLine() (string, error) {
 	text, files, err := c.backgroundText()

@@ -70,7 +70,8 @@ func (c *Command) traceOn() string {
 	return ""
 }
 
-// lineZero is a line after which LINENO counts from 1. An assignment would be seen, and one that fails, for the user may
+// lineZero is a line after which LINENO counts from 1. An assignment would be seen, and one that
+// fails, for the user may
 // have made LINENO readonly, takes only its own line away.
 const lineZero = "{ " + noop + `; } </dev/null"${LINENO:+${-:0:$((LINENO=0))}}"` + "\n"
 

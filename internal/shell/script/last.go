@@ -126,7 +126,8 @@ func (b *Bash) Observed() bool {
 		slices.ContainsFunc([]string{"xtrace", "verbose", "functrace"}, s.HasOption)
 }
 
-// Echo is what bash does not show of the text although the option verbose is on: it reads the text in a control line, and
+// Echo is what bash does not show of the text although the option verbose is on: it reads the text
+// in a control line, and
 // none of these is shown.
 func (c *Command) Echo() string {
 	if c.isDirect() && c.Snapshot.HasOption("verbose") {
@@ -187,7 +188,8 @@ func (c *Command) directLines() (string, error) {
 	return lines + before + text + "; " + c.reportStatus() + after.reportAborted(shelldir.TextFile) + back, nil
 }
 
-// beforeLine is what gives the text of a control line a directory and variables of its own. They go again with backLine.
+// beforeLine is what gives the text of a control line a directory and variables of its own. They go
+// again with backLine.
 func (c *Command) beforeLine() (string, error) {
 	pwd, declare := c.path(shelldir.PwdFile), c.builtin("declare")
 	var b strings.Builder

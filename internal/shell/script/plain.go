@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// notPlain are words that a plain text has nowhere: reserved ones, which may go on for lines; and those of builtins that
+// notPlain are words that a plain text has nowhere: reserved ones, which may go on for lines; and
+// those of builtins that
 // an interactive shell treats otherwise when they are typed (exit says so, a failed exec returns, return is refused).
 var notPlain = []string{"!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "eval",
 	"exec", "exit", "fi", "for", "function", "if", "in", "logout", "return", "select", "then", "time", "until", "while"}
@@ -13,7 +14,8 @@ var notPlain = []string{"!", "[[", "]]", "{", "}", "case", "coproc", "do", "done
 // maxNested bounds how deep lists stand in each other in a plain text.
 const maxNested = 20
 
-// IsPlain reports whether a text is one line of simple commands, pipelines, lists and subshells, which bash reads to its
+// IsPlain reports whether a text is one line of simple commands, pipelines, lists and subshells,
+// which bash reads to its
 // end and not beyond, whatever its options are and whatever stands around it.
 func IsPlain(text string) bool {
 	_, ok := plainWords(text)

@@ -19,7 +19,7 @@ const (
 	StderrFile   = "stderr"
 	PwdFile      = "pwd"    // what PWD, OLDPWD and the variables of this command were
 	BackFile     = "back"   // what goes back to there
-	StatusName   = "rc."    // followed by the status; a name that is only a number is that of a command that was aborted
+	StatusName   = "rc."    // followed by the status; a number alone is the status of an aborted command
 	EarlyName    = "rs."    // followed by the status, which counts once there is AfterName too
 	AfterName    = "after." // followed by what else is known after the command, see package script
 	InvertedName = "st."    // followed by whether the command failed, a dash and its status

@@ -32,7 +32,8 @@ const captureLast = "evertty-last "
 // lastWord is a redirection of the capture: BASH_XTRACEFD and $_ are to be read from descriptor 9.
 const lastWord = ` 9<<<"${BASH_XTRACEFD-} ${_-}"`
 
-// ownTrace is a redirection that gives the capture a BASH_XTRACEFD of its own: a trace of it (set -x) must not come into
+// ownTrace is a redirection that gives the capture a BASH_XTRACEFD of its own: a trace of it (set
+// -x) must not come into
 // the user's file.
 const ownTrace = " {BASH_XTRACEFD}>/dev/null"
 
@@ -151,7 +152,8 @@ func WriteScript(dir string) error {
 func CaptureLine(dir string) string { return captureWith(dir, "", lastWord+ownTrace) }
 
 // CaptureLineEnabling is CaptureLine for a shell in which builtins that the capture needs were taken away by enable -n:
-// it brings them back, in its subshell. It does without ownTrace, which a readonly BASH_XTRACEFD stops; traceFD is that.
+// it brings them back, in its subshell. It does without ownTrace, which a readonly BASH_XTRACEFD
+// stops; traceFD is that.
 func CaptureLineEnabling(dir string, traceFD int) string {
 	quiet := lastWord
 	if traceFD > 2 {

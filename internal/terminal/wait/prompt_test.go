@@ -218,10 +218,11 @@ func TestPromptWithTextIsNone(t *testing.T) {
 	m := openNative(t, t.TempDir())
 	const marks = `PS1='\[\e]133;A\a\]p> \[\e]133;B\a\]'`
 	for name, c := range map[string]struct{ shell, set string }{
-		"bash":          {"bash --norc --noprofile", "PS1='p# '"},
-		"bash, marks":   {"bash --norc --noprofile", marks},
-		"zsh":           {"zsh -f", "PS1='p# '; RPROMPT=right; bindkey -e"},
-		"fish":          {"fish --no-config", "function fish_prompt; echo 'p# '; end; function fish_right_prompt; echo right; end"},
+		"bash":        {"bash --norc --noprofile", "PS1='p# '"},
+		"bash, marks": {"bash --norc --noprofile", marks},
+		"zsh":         {"zsh -f", "PS1='p# '; RPROMPT=right; bindkey -e"},
+		"fish": {"fish --no-config",
+			"function fish_prompt; echo 'p# '; end; function fish_right_prompt; echo right; end"},
 		"bash, vi mode": {"bash --norc --noprofile -o vi", "PS1='p# '"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -235,7 +236,8 @@ func TestPromptWithTextIsNone(t *testing.T) {
 			seq := typeIn(t, term, c.set+"\r")
 			await(t, term, one(wait.Condition{For: "regex", Pattern: `^p[#>] ( *right)?$`}, &seq))
 			waitFor(t, term, wait.Condition{For: "prompt"})
-			for _, typed := range []string{"echo half", "x", "\x12", "\x12ec", "\x1b[A", "a b\x02\x02", "\x1b[200~one\x1b[201~"} {
+			for _, typed := range []string{"echo half", "x", "\x12", "\x12ec", "\x1b[A", "a b\x02\x02",
+				"\x1b[200~one\x1b[201~"} {
 				if strings.Contains(name, "vi") && strings.ContainsAny(typed, "\x12\x02\x1b") {
 					continue
 				}

@@ -385,9 +385,11 @@ func TestAResizeLeavesPositions(t *testing.T) {
 		"screen":      {For: "alt_screen", Not: true},
 	}
 	for name, program := range map[string]string{
-		"on the screen":        `printf '\e]2;the title\aMARK\nbegin ` + long + ` MARK\nbehind\n'`,
-		"in the history":       `printf '\e]2;the title\aMARK\nbegin ` + long + ` MARK\nbehind\n'; printf '%30s' | tr ' ' '\n'`,
-		"the alternate screen": `printf '\e]2;the title\aMARK\nbegin ` + long + ` MARK\nbehind\n\e[?1049h\e[Halt\e[?1049l'`,
+		"on the screen": `printf '\e]2;the title\aMARK\nbegin ` + long + ` MARK\nbehind\n'`,
+		"in the history": `printf '\e]2;the title\aMARK\nbegin ` + long +
+			` MARK\nbehind\n'; printf '%30s' | tr ' ' '\n'`,
+		"the alternate screen": `printf '\e]2;the title\aMARK\nbegin ` + long +
+			` MARK\nbehind\n\e[?1049h\e[Halt\e[?1049l'`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			term := start(t, m, "bash", "-c", program+`; stty raw -echo; printf END; exec cat`)
@@ -404,7 +406,8 @@ func TestAResizeLeavesPositions(t *testing.T) {
 					}
 					w := await(t, term, one(c, nil))
 					if w.Seq == 0 || w.Seq > end || w.Match != nil && w.Match.End != w.Seq {
-						t.Errorf("%v, %s: position %d, match %+v; the output has %d bytes", size, kind, w.Seq, w.Match, end)
+						t.Errorf("%v, %s: position %d, match %+v; the output has %d bytes", size, kind, w.Seq,
+							w.Match, end)
 					}
 					if c.Pattern == "MARK" {
 						checkMatch(t, term, w, "MARK")
@@ -464,7 +467,8 @@ func TestAResizeLeavesWhatCounts(t *testing.T) {
 		if err := term.Resize(size[0], size[1]); err != nil {
 			t.Fatal(err)
 		}
-		w, err := waits.Wait(background(t), term, wait.Request{Any: []wait.Condition{never}, Since: &seq, Timeout: 50 * time.Millisecond})
+		w, err := waits.Wait(background(t), term, wait.Request{Any: []wait.Condition{never}, Since: &seq,
+			Timeout: 50 * time.Millisecond})
 		if !errors.Is(err, terminal.ErrTimeout) || !strings.Contains(w.Text, "\nafter\n") {
 			t.Errorf("%v: %v, with the text %q", size, err, w.Text)
 		}

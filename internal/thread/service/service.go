@@ -138,7 +138,8 @@ func (d *Service) openStore() {
 	manager, err := lifecycle.NewManager(lifecycle.Config{Store: d.cfg.Store, Policy: d.cfg.Policy,
 		Chosen: d.cfg.PolicyChosen, Providers: d.providers, ProviderSetup: d.cfg.ProviderSetup,
 		ComputeChanged: d.pauses.computeChanged,
-		Cwd:            d.firstDir, Viewers: d.viewers, End: d.end, Notify: func(e thread.Event) { d.watchers.notify(e.Thread) }})
+		Cwd:            d.firstDir, Viewers: d.viewers, End: d.end,
+		Notify: func(e thread.Event) { d.watchers.notify(e.Thread) }})
 	if err != nil {
 		d.why = err
 		d.cfg.NoStore = err
