@@ -84,15 +84,14 @@ func (c *Command) then() string {
 	return " || "
 }
 
-// pipeWord are the elements of PIPESTATUS, each behind a dash. The user may have made something else of the variable:
-// what is not a number could not be in the name of a file.
+// pipeWord are the elements of PIPESTATUS, each behind a dash, and dashes. The user may have made a text of the variable:
+// what is not a number could not be in the name of a file. bash takes longest for elements that are not there.
 func pipeWord() string {
-	var word strings.Builder
-	for n := range maxPipe {
-		element := "PIPESTATUS[" + strconv.Itoa(n) + "]"
-		word.WriteString("${" + element + "+-${" + element + "//[!0-9]}")
+	var others strings.Builder
+	for n := 1; n < maxPipe; n++ {
+		others.WriteString("-${PIPESTATUS[" + strconv.Itoa(n) + "]-}")
 	}
-	return word.String() + strings.Repeat("}", maxPipe)
+	return "${PIPESTATUS[0]+-${PIPESTATUS[0]//[!0-9]}}${PIPESTATUS[1]+" + others.String() + "}"
 }
 
 // movedWord is "" while PWD is the directory in which the command began, else a number. What is left of PWD without
@@ -138,6 +137,9 @@ func endedOf(text string) (e Ended, moved, ok bool) {
 		return e, false, false
 	}
 	for number := range strings.SplitSeq(pipe, "-") {
+		if number == "" {
+			break // dashes follow
+		}
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 0 || n > maxStatus {
 			e.Pipe = nil
