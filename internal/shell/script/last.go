@@ -66,7 +66,7 @@ func (c *Command) restore() string {
 // command: a single status is that of another file, which needs no process.
 func (c *Command) restoreInFile() (string, error) {
 	pipe, inverted := c.Last.statuses()
-	if len(pipe) > 1 || inverted || pipe[0] == 0 || c.Snapshot.Builtin("return") == "" {
+	if len(pipe) > 1 || inverted || pipe[0] == 0 || c.Snapshot.Builtin("return") == "" || !c.hasBraces() {
 		return c.restore(), nil
 	}
 	_, err := c.write(shelldir.CodeFile, c.builtin("return")+" "+strconv.Itoa(c.Last.Code)+"\n")
@@ -224,7 +224,7 @@ func (c *Command) directLines() (string, error) {
 	}
 	after := *c
 	after.Aliases = c.MayAlias()
-	return lines + before + text + "; " + c.reportStatus() + after.reportAborted(shelldir.TextFile) + back, nil
+	return lines + before + text + "; " + c.reportStatus() + after.reportAborted(shelldir.RecordFile) + back, nil
 }
 
 // beforeLine is what gives the text of a control line a directory and variables of its own. They go again with backLine.
