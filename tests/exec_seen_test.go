@@ -171,6 +171,14 @@ func TestExecStatusStays(t *testing.T) {
 		if got := w.run("echo $?").out(); got != "124\n" {
 			t.Errorf("%s: after a timeout: %q", name, got)
 		}
+		c := w.later(body{"command": "sleep 100 | sleep 101"})
+		w.cancel(w.find("sleep 100 | sleep 101", "running").CommandID)
+		if r := c.result(); !r.Cancelled {
+			t.Errorf("%s: a cancel: %+v", name, r)
+		}
+		if got := w.run(ask).out(); got != "130 130\n" {
+			t.Errorf("%s: after a cancel: %q", name, got)
+		}
 		w.run("false", body{"env": body{"K": "v"}, "cwd": "/usr"})
 		if got := w.run(ask).out(); got != "1 1\n" {
 			t.Errorf("%s: after a command with a variable of its own: %q", name, got)
@@ -215,6 +223,45 @@ func TestExecStatusStays(t *testing.T) {
 	}
 	w.send(body{"command": "sleep 0.1; false", "background": true}).wants(202)
 	w.run("echo $?").is(0, "0\n")
+}
+
+// TestExecStatusWhateverPWDIs: the status, PIPESTATUS and the directory are told whatever the user has made of the
+// variables that they are in.
+func TestExecStatusWhateverPWDIs(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{})
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	s.must(err)
+	long := filepath.Join(base, strings.Repeat("long/", 60)+"end")
+	odd := filepath.Join(base, "it's \"$x\" {a} *")
+	for _, dir := range []string{long, odd, filepath.Join(base, "work"), filepath.Join(base, "work1")} {
+		s.must(os.MkdirAll(dir, 0o700))
+	}
+	for name, options := range map[string]string{"plain": "", "strict": "set -uf; set -o posix", "digits": "IFS=01234/",
+		"glob": "shopt -s extglob nullglob"} {
+		w := s.in("pwd" + name)
+		w.run(options)
+		for _, dir := range []string{long, "/", odd, base + "/work", base + "/work1", base + "/work1", base} {
+			r := w.run("cd '" + strings.ReplaceAll(dir, "'", `'\''`) + "' && false | true | (exit 3)")
+			if r.ExitCode != 3 || r.Cwd != dir {
+				t.Errorf("%s: in %q: %+v", name, dir, r)
+			}
+			if got := w.run(`echo "${PIPESTATUS[@]}"`).out(); got != "1 0 3\n" {
+				t.Errorf("%s: in %q: PIPESTATUS is %q", name, dir, got)
+			}
+		}
+		w.run(strings.Repeat("false | ", 15) + "true")
+		w.run(`echo "${PIPESTATUS[@]}"`).is(0, strings.Repeat("1 ", 15)+"0\n")
+		for _, text := range []string{"PWD=junk", "PWD='/*'", "unset PWD", "unset PIPESTATUS", "PIPESTATUS=a/b"} {
+			w.run(text)
+			if r := w.run("(exit 4)"); r.ExitCode != 4 || r.ShellEnded || r.Cwd != base {
+				t.Errorf("%s: after %q: %+v", name, text, r)
+			}
+		}
+		if r := w.run("true"); r.Recreated {
+			t.Errorf("%s: the shell was started again: %+v", name, r)
+		}
+	}
 }
 
 // mustKill ends a process and waits for that.

@@ -70,7 +70,8 @@ func (e *Exec) lastOf(r *Result) (last script.Last, ok bool) {
 	}
 	last.Code = r.ExitCode
 	if !r.TimedOut && !r.Cancelled {
-		last.Pipe, _ = script.After(e.dir)
+		ended, _ := script.End(e.dir)
+		last.Pipe = ended.Pipe
 	}
 	return last, true
 }

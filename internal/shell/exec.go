@@ -315,7 +315,10 @@ func (e *Exec) script(home, cwd string) *script.Command {
 }
 
 // status is the exit code of a command in the foreground or background, once the shell has reported it.
-func (e *Exec) status() (code int, ok bool) { return script.Status(e.dir) }
+func (e *Exec) status() (code int, ok bool) {
+	ended, ok := script.End(e.dir)
+	return ended.Code, ok
+}
 
 // Input writes to the standard input of a command with StdinOpen, and closes it after data with eof. It returns when
 // everything is in the FIFO. Errors: ErrNoStdin, ErrFinished, the reason of ctx.

@@ -178,9 +178,9 @@ func (f *foreground) settle(l *life, r *Result) {
 	}
 	r.Cwd = l.home
 	if l.spec().Cwd == "" {
-		_, pwd := script.After(l.dir)
+		ended, _ := script.End(l.dir)
 		if now, err := f.proc.Cwd(); err == nil {
-			r.Cwd = proc.LogicalDir(cmp.Or(pwd, s.cwdNow()), now)
+			r.Cwd = proc.LogicalDir(cmp.Or(ended.PWD, s.cwdNow()), now)
 		} else {
 			r.Cwd = s.cwdNow()
 		}

@@ -190,13 +190,20 @@ func (c *Command) redirections(in string) string {
 // HasWhole reports whether control lines that bash has not read have the end of the one that runs the command: then
 // nothing of it has run.
 func (c *Command) HasWhole(unread string) bool {
-	return strings.Contains(unread, c.statusSign(shelldir.EarlyName)) ||
-		strings.Contains(unread, c.statusSign(shelldir.StatusName))
+	return strings.Contains(unread, ">|"+c.path(shelldir.EndName)) || strings.Contains(unread, c.statusSign())
 }
 
-// statusSign is the sign for the status of the command.
-func (c *Command) statusSign(name string) string {
-	return sign(filepath.Join(c.Dir, name), "${?-$(:)}")
+// statusWord is $?, see reportStatus.
+const statusWord = "${?-$(:)}"
+
+// statusSign is the sign for the status of the command alone.
+func (c *Command) statusSign() string {
+	return sign(filepath.Join(c.Dir, shelldir.StatusName), statusWord)
+}
+
+// endSign is the sign for the status of the command, PIPESTATUS, and whether afterSign makes another.
+func (c *Command) endSign() string {
+	return sign(filepath.Join(c.Dir, shelldir.EndName), statusWord+pipeWord()+"."+c.movedWord())
 }
 
 // invertedGroup is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once
@@ -217,11 +224,9 @@ func (c *Command) invertedGroup(source, files string) string {
 // in a word that it expands, which is what ${?-$(:)} has it do; $? is always set, so that is all.
 func (c *Command) reportStatus() string {
 	if c.hasBraces() {
-		made := "{ { " + noop + "\n} " + c.after() + " || { " + noop + "; } " + sign(filepath.Join(c.Dir,
-			shelldir.AfterName), "") + "\n} </dev/null "
-		return made + c.statusSign(shelldir.EarlyName) + " || \\exit" + c.listOff(false) + "\n"
+		return "{ " + c.afterSign() + "\n} </dev/null " + c.endSign() + " || \\exit" + c.listOff(false) + "\n"
 	}
-	return c.group(c.statusSign(shelldir.StatusName)) + " || \\exit" + c.listOff(false) + "\n"
+	return c.group(c.statusSign()) + " || \\exit" + c.listOff(false) + "\n"
 }
 
 // reportAborted is the line after that, for a jump to the top level takes away the rest of its line, and no more. It

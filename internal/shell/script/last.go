@@ -1,6 +1,9 @@
 package script
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,7 +66,7 @@ func (c *Command) restore() string {
 // command: a single status is that of another file, which needs no process.
 func (c *Command) restoreInFile() (string, error) {
 	pipe, inverted := c.Last.statuses()
-	if len(pipe) > 1 || inverted || pipe[0] == 0 || c.Snapshot.Builtin("return") == "" {
+	if len(pipe) > 1 || inverted || pipe[0] == 0 || c.Snapshot.Builtin("return") == "" || !c.hasBraces() {
 		return c.restore(), nil
 	}
 	_, err := c.write(shelldir.CodeFile, c.builtin("return")+" "+strconv.Itoa(c.Last.Code)+"\n")
@@ -81,41 +84,70 @@ func (c *Command) then() string {
 	return " || "
 }
 
-// after is the word of a sign that tells more of the end of a command than its status: PIPESTATUS, each element with a
-// dash, and PWD. It is made inside of the sign of the status, so that the status is told whatever becomes of it: the
-// user may have made something else of these variables, and PWD may be too long for the name of a file. Then the sign
-// tells nothing.
-func (c *Command) after() string {
-	var word strings.Builder
-	for n := range maxPipe {
-		word.WriteString("${PIPESTATUS[" + strconv.Itoa(n) + "]-}-")
+// pipeWord are the elements of PIPESTATUS, each behind a dash, and dashes. The user may have made a text of the variable:
+// what is not a number could not be in the name of a file. bash takes longest for elements that are not there.
+func pipeWord() string {
+	var others strings.Builder
+	for n := 1; n < maxPipe; n++ {
+		others.WriteString("-${PIPESTATUS[" + strconv.Itoa(n) + "]-}")
 	}
-	word.WriteString(`${PWD:+${PWD//\//` + slash + "}}")
-	return ">|" + c.path(shelldir.AfterName) + `"` + word.String() + `"`
+	return "${PIPESTATUS[0]+-${PIPESTATUS[0]//[!0-9]}}${PIPESTATUS[1]+" + others.String() + "}"
 }
 
-// After is what bash has told of the end of the command of a directory besides its status: PIPESTATUS, nil when it is
-// not known, and PWD, which may be "" and need not name the directory of the shell.
-func After(dir string) (pipe []int, pwd string) {
-	text, ok := shelldir.FindMarker(dir, shelldir.AfterName)
-	if !ok {
-		return nil, ""
+// movedWord is "" while PWD is the directory in which the command began, else a number. What is left of PWD without
+// that end begins with a slash, which no number has. A command with a directory of its own goes back to the shell's.
+func (c *Command) movedWord() string {
+	switch {
+	case c.Cwd != "":
+		return ""
+	case !inQuotes.MatchString(c.Home):
+		return "1"
 	}
-	parts := strings.SplitN(text, "-", maxPipe+1)
-	if len(parts) != maxPipe+1 {
-		return nil, ""
+	return "${PPID/#*${PWD+${PWD%" + c.Home + "}}/}"
+}
+
+// inQuotes matches the directories that stand in an expansion in quotes as they are.
+var inQuotes = regexp.MustCompile(`^/[A-Za-z0-9/._+,:=@%-]*$`)
+
+// afterSign is a command that makes the sign of PWD where movedWord is not empty. PWD may be too long for the name of a
+// file; then the sign tells nothing.
+func (c *Command) afterSign() string {
+	moved := c.movedWord()
+	if moved == "" {
+		return noop
 	}
-	for _, number := range parts[:maxPipe] {
-		code, err := strconv.Atoi(number)
+	pwd := sign(filepath.Join(c.Dir, shelldir.AfterName), `${PWD:+${PWD//\//`+slash+"}}")
+	return "{ " + noop + "\n} <" + os.DevNull + `"` + moved + `" || { ` + noop + "; } " + pwd + " || { " + noop + "; } " +
+		sign(filepath.Join(c.Dir, shelldir.AfterName), "")
+}
+
+// Ended is what bash has told of the end of a command.
+type Ended struct {
+	Code int
+	Pipe []int  // PIPESTATUS; nil when it is not known
+	PWD  string // "" when it is not known, as while it stays; it need not name the directory of the shell
+}
+
+// endedOf reads the rest of the name of the sign of reportStatus. moved says that the sign of afterSign follows.
+func endedOf(text string) (e Ended, moved, ok bool) {
+	numbers, mark, _ := strings.Cut(text, ".")
+	code, pipe, _ := strings.Cut(numbers, "-")
+	var err error
+	if e.Code, err = strconv.Atoi(code); err != nil {
+		return e, false, false
+	}
+	for number := range strings.SplitSeq(pipe, "-") {
 		if number == "" {
+			break // dashes follow
+		}
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 0 || n > maxStatus {
+			e.Pipe = nil
 			break
 		}
-		if err != nil || code < 0 || code > maxStatus {
-			return nil, ""
-		}
-		pipe = append(pipe, code)
+		e.Pipe = append(e.Pipe, n)
 	}
-	return pipe, strings.ReplaceAll(parts[maxPipe], slash, "/")
+	return e, mark != "", true
 }
 
 // Observed reports whether somebody could see how a text is run: the user, by a trace, or a trap that fires for what
@@ -158,9 +190,17 @@ func (c *Command) fits() bool {
 // MaxDirect is the longest text in a control line, in bytes: a FIFO of 64 KiB has the lines all at once.
 const MaxDirect = 16 << 10
 
+// countsLines reports whether LINENO could be seen in a text: of one line, or by a trap.
+func (c *Command) countsLines() bool {
+	return c.Observed() || c.Snapshot.HasTraps() || strings.Contains(c.Text, "LINENO") || !IsPlain(c.Text)
+}
+
 // directLines are the control lines of a text that is whole.
 func (c *Command) directLines() (string, error) {
-	lines := lineZero
+	lines := ""
+	if c.countsLines() {
+		lines = lineZero
+	}
 	text := "{ " + c.Text + "\n} " + c.redirections(c.input())
 	before, back, err := c.around()
 	if err != nil {
@@ -185,7 +225,7 @@ func (c *Command) directLines() (string, error) {
 	}
 	after := *c
 	after.Aliases = c.MayAlias()
-	return lines + before + text + "; " + c.reportStatus() + after.reportAborted(shelldir.TextFile) + back, nil
+	return lines + before + text + "; " + c.reportStatus() + after.reportAborted(shelldir.RecordFile) + back, nil
 }
 
 // beforeLine is what gives the text of a control line a directory and variables of its own. They go

@@ -2,49 +2,76 @@ package script
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// Status is what bash has reported of the end of the command of a directory, in the foreground or in the background.
-func Status(dir string) (code int, ok bool) {
-	if code, ok = reportedStatus(dir); !ok {
-		if code, ok = abortedStatus(dir); !ok {
-			return 0, false
-		}
-		// It was there before, and came between the two looks.
-		if late, reported := reportedStatus(dir); reported {
-			code = late
-		}
-	}
-	if text, inverted := shelldir.FindMarker(dir, shelldir.InvertedName); inverted {
-		return invertedStatus(text), true
-	}
-	return code, true
-}
+// afterLimit is how long the sign of PWD may come after the sign of the end: a trap may have changed PWD in between.
+const afterLimit = time.Second
 
-// reportedStatus is what reportStatus or backgroundLine has told.
-func reportedStatus(dir string) (code int, ok bool) {
-	if code, ok = shelldir.FindNumber(dir, shelldir.EarlyName); ok {
-		_, ok = shelldir.FindMarker(dir, shelldir.AfterName)
-		return code, ok
-	}
-	return shelldir.FindNumber(dir, shelldir.StatusName)
-}
-
-// abortedStatus is what reportAborted has told.
-func abortedStatus(dir string) (code int, ok bool) {
+// End is what bash has reported of the end of the command of a directory, in the foreground or in the background.
+func End(dir string) (e Ended, ok bool) {
 	list, _ := os.ReadDir(dir)
-	for _, f := range list {
-		if state.ValidNumber(f.Name()) {
-			code, err := strconv.Atoi(f.Name())
-			return code, err == nil
+	e, ok = reported(dir, list)
+	if !ok && slices.ContainsFunc(list, isAborted) {
+		list, _ = os.ReadDir(dir) // a sign of the end may have come between the looks at two names
+		if e, ok = reported(dir, list); !ok {
+			e.Code, ok = aborted(list)
 		}
 	}
-	return 0, false
+	if text, inverted := tailOf(list, shelldir.InvertedName); ok && inverted {
+		e.Code = invertedStatus(text)
+	}
+	return e, ok
+}
+
+// tailOf is the rest of the name of a file that begins with a prefix.
+func tailOf(list []os.DirEntry, prefix string) (tail string, ok bool) {
+	for _, f := range list {
+		if tail, ok := strings.CutPrefix(f.Name(), prefix); ok {
+			return tail, true
+		}
+	}
+	return "", false
+}
+
+// reported is what reportStatus or backgroundLine has told.
+func reported(dir string, list []os.DirEntry) (e Ended, ok bool) {
+	text, ok := tailOf(list, shelldir.EndName)
+	if !ok {
+		text, ok = tailOf(list, shelldir.StatusName)
+		code, err := strconv.Atoi(text)
+		return Ended{Code: code}, ok && (err == nil || text == "")
+	}
+	e, moved, ok := endedOf(text)
+	if !ok || !moved {
+		return e, ok
+	}
+	pwd, ok := tailOf(list, shelldir.AfterName)
+	e.PWD = strings.ReplaceAll(pwd, slash, "/")
+	if !ok {
+		made, err := os.Lstat(filepath.Join(dir, shelldir.EndName+text))
+		ok = err == nil && time.Since(made.ModTime()) > afterLimit
+	}
+	return e, ok
+}
+
+func isAborted(f os.DirEntry) bool { return state.ValidNumber(f.Name()) }
+
+// aborted is what reportAborted has told.
+func aborted(list []os.DirEntry) (code int, ok bool) {
+	at := slices.IndexFunc(list, isAborted)
+	if at < 0 {
+		return 0, false
+	}
+	code, err := strconv.Atoi(list[at].Name())
+	return code, err == nil
 }
 
 // maxStatus is the largest status of a command.

@@ -20,8 +20,8 @@ const (
 	PwdFile      = "pwd"    // what PWD, OLDPWD and the variables of this command were
 	BackFile     = "back"   // what goes back to there
 	StatusName   = "rc."    // followed by the status; a number alone is the status of an aborted command
-	EarlyName    = "rs."    // followed by the status, which counts once there is AfterName too
-	AfterName    = "after." // followed by what else is known after the command, see package script
+	EndName      = "rs."    // followed by the status and more, see package script
+	AfterName    = "after." // followed by PWD
 	InvertedName = "st."    // followed by whether the command failed, a dash and its status
 	PidName      = "pid."   // followed by the process id of a background command
 	ReachedName  = "told"   // the shell has come to a command in the background, whose own sign may come later

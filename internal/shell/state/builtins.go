@@ -45,6 +45,9 @@ func (s *Snapshot) HasAliasOtherThan(kind func(value string) bool) bool {
 // HasTrap reports whether the user has a trap on a signal or event.
 func (s *Snapshot) HasTrap(name string) bool { return s != nil && slices.Contains(s.traps, name) }
 
+// HasTraps reports whether the user has a trap.
+func (s *Snapshot) HasTraps() bool { return s != nil && len(s.traps) > 0 }
+
 // HasOption reports whether an option of set -o is on.
 func (s *Snapshot) HasOption(name string) bool { return s != nil && isOn(s.sets, name) }
 
