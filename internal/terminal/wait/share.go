@@ -190,8 +190,10 @@ func (o *follower) advance(ctx context.Context, limit uint64) (more bool, err er
 	began := time.Now()
 	err = o.step(ctx, limit, o.updateEcho)
 	switch {
-	case errors.Is(err, io.EOF):
+	case errors.Is(err, io.EOF) && !o.flushed:
 		return false, nil
+	case errors.Is(err, io.EOF):
+		o.flushed = false
 	case errors.Is(err, errGap), errors.Is(err, journal.ErrNotKept):
 		if err := o.resync(); err != nil {
 			return false, err
