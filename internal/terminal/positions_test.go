@@ -1,6 +1,7 @@
 package terminal_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/tests/polling"
 )
 
@@ -120,5 +122,29 @@ func TestPositionsGrowOnAFullDisk(t *testing.T) {
 				shown = shows(t, term, fmt.Sprintf("500\nround %d", round))
 			}
 		})
+	}
+}
+
+// TestWaitOnAFullDisk: a wait sees what the journal could not keep, while the disk is full.
+func TestWaitOnAFullDisk(t *testing.T) {
+	dir := smallDisk(t)
+	m := open(t, dir)
+	before := start(t, m, "cat")
+	fill(t, dir, 0)
+	defer os.Remove(filepath.Join(dir, filler))
+	for _, term := range []*terminal.Terminal{before, start(t, m, "cat")} {
+		for round := range 3 {
+			text := fmt.Sprintf("%s %d", strings.Repeat("much ", 200), round)
+			seen := make(chan error)
+			go func() {
+				_, err := waits.Wait(context.Background(), term, wait.Request{Timeout: supervisortest.Patience,
+					Any: []wait.Condition{{For: "regex", Pattern: fmt.Sprintf("much  %d", round)}}})
+				seen <- err
+			}()
+			typeIn(t, term, text+"\n")
+			if err := <-seen; err != nil {
+				t.Errorf("round %d: %v", round, err)
+			}
+		}
 	}
 }
