@@ -78,7 +78,7 @@ func TestColorsOfTheOwner(t *testing.T) {
 	got := string(h.Write([]byte("\x1b]10;?;?;?\a\x1b]19;?\a\x1b]4;1;?\a")))
 	if got != "\x1b]10;rgb:0101/0202/0303\x1b\\"+
 		"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b]12;rgb:0909/0909/0909\x1b\\\x1b]19;rgb:ffff/ffff/ffff\x1b\\"+
-		"\x1b]4;1;rgb:cccc/0000/0000\x1b\\" {
+		"\x1b]4;1;rgb:f0f0/7171/7878\x1b\\" {
 		t.Errorf("answers %q", got)
 	}
 	a.Hide(true)

@@ -43,8 +43,9 @@ func (j *Journal) forgetEmpty() {
 	}
 }
 
-// create makes the files of a segment at the end. The index comes first, with
-// its start, so that data always have one.
+// create makes the files of a segment at the end. The index comes before the data, with
+// its start, so that data always have one. The file of positions comes before both: without it
+// nothing tells the next server what was shown after the disk refused more data.
 func (j *Journal) create(now time.Time) (segment, *openSegment, error) {
 	d, err := j.directory()
 	if err != nil {
@@ -54,6 +55,9 @@ func (j *Journal) create(now time.Time) (segment, *openSegment, error) {
 	s := segment{offset: j.end.Load(), first: j.records.state()}
 	if s.offset >= maxPosition {
 		return s, nil, fmt.Errorf("%w: position %d", snapshot.ErrCorrupt, s.offset)
+	}
+	if err := j.positions.provide(d, s.offset); err != nil {
+		return s, nil, err
 	}
 	o := &openSegment{marked: s.offset}
 	if o.index, err = datadir.CreateFile(d, s.indexName()); err == nil {

@@ -22,9 +22,9 @@ func init() {
 }
 
 // journalFileSizeLimit runs in a process of its own: files may not get longer
-// than 1000 bytes.
+// than 3000 bytes.
 func journalFileSizeLimit(dir string) error {
-	limit := syscall.Rlimit{Cur: 1000, Max: 1000}
+	limit := syscall.Rlimit{Cur: 3000, Max: 3000}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		return err
 	}
@@ -36,12 +36,12 @@ func journalFileSizeLimit(dir string) error {
 	if err != nil {
 		return err
 	}
-	p, buf := bytes.Repeat([]byte("0123456789"), 60), make([]byte, 600)
+	p, buf := bytes.Repeat([]byte("0123456789"), 180), make([]byte, 1800)
 	if _, err := j.Append(BytesSource(p), len(p), buf); err != nil {
-		return fmt.Errorf("600 bytes: %w", err)
+		return fmt.Errorf("1800 bytes: %w", err)
 	}
 	got, err := j.Append(BytesSource(p), len(p), buf)
-	if !bytes.Equal(got, p) || j.End() != 1200 {
+	if !bytes.Equal(got, p) || j.End() != 3600 {
 		return fmt.Errorf("%d bytes came back: %w", len(got), err)
 	}
 	return errors.Join(err, j.Close())
@@ -54,15 +54,14 @@ func TestJournalWhenFilesMayNotGrow(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	j := openJournal(t, openStore(t, dir), "a", Options{})
-	if got := told(readAll(t, j, 0)); !strings.HasPrefix(got, strings.Repeat("0123456789", 60)) || j.End() > 1000 {
+	if got := told(readAll(t, j, 0)); !strings.HasPrefix(got, strings.Repeat("0123456789", 180)) || j.End() != 3600 {
 		t.Errorf("%d bytes: %.80s, end %d", len(got), got, j.End())
 	}
 }
 
-// TestJournalWhenTheDiskIsFull fills a real file system and makes room again.
-// Mounting one takes root; TestJournalGap covers the rest.
-func TestJournalWhenTheDiskIsFull(t *testing.T) {
-	dir := t.TempDir()
+// mountSmall mounts a file system of 256 KiB, which takes root.
+func mountSmall(t *testing.T, dir string) {
+	t.Helper()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k,mode=0700"); err != nil {
 		t.Skipf("cannot mount a small file system: %v", err)
 	}
@@ -71,18 +70,31 @@ func TestJournalWhenTheDiskIsFull(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	s := openStore(t, dir)
-	j := openJournal(t, s, "a", Options{Cols: 80, Rows: 24})
-	appendText(t, j, "first ")
-	must(t, j.Sync())
-	filler := filepath.Join(dir, "filler")
-	must(t, os.WriteFile(filler, nil, 0o600))
-	f, err := os.OpenFile(filler, os.O_WRONLY, 0)
+}
+
+// fill takes all space that is left, with a file.
+func fill(t *testing.T, dir string) (filler string) {
+	t.Helper()
+	filler = filepath.Join(dir, "filler")
+	f, err := os.Create(filler)
 	must(t, err)
 	for err == nil {
 		_, err = f.Write(make([]byte, 512))
 	}
 	must(t, f.Close())
+	return filler
+}
+
+// TestJournalWhenTheDiskIsFull fills a real file system and makes room again.
+// Mounting one takes root; TestJournalGap covers the rest.
+func TestJournalWhenTheDiskIsFull(t *testing.T) {
+	dir := t.TempDir()
+	mountSmall(t, dir)
+	s := openStore(t, dir)
+	j := openJournal(t, s, "a", Options{Cols: 80, Rows: 24})
+	appendText(t, j, "first ")
+	must(t, j.Sync())
+	filler := fill(t, dir)
 	big := strings.Repeat("x", 10_000) // the page that is there has room for some
 	got, err := j.Append(BytesSource([]byte(big)), len(big), make([]byte, len(big)))
 	if string(got) != big || !errors.Is(err, datadir.ErrNoSpace) || j.End() != 10_006 {
@@ -271,4 +283,55 @@ func TestJournalSurvivesKill(t *testing.T) {
 		}
 		must(t, j.Close())
 	}
+}
+
+// TestPositionsOfAJournalMadeOnAFullDisk: whatever space comes back, no position is given out twice. The
+// space is never enough for the data: what a journal may make first is the file that tells where it was.
+func TestPositionsOfAJournalMadeOnAFullDisk(t *testing.T) {
+	const page, unknown = 4096, 1 << 20
+	for pages := range int64(4) {
+		t.Run(fmt.Sprint(pages), func(t *testing.T) {
+			dir := t.TempDir()
+			mountSmall(t, dir)
+			s := openStore(t, dir)
+			_, err := s.Make("a")
+			must(t, err)
+			filler := fill(t, dir)
+			shown := uint64(0)
+			show := func(j *Journal) {
+				t.Helper()
+				j.retry = time.Time{}
+				p := bytes.Repeat([]byte("x"), 4*page)
+				if got, err := j.Append(BytesSource(p), len(p), make([]byte, len(p))); len(got) != len(p) || err == nil {
+					t.Fatalf("%d bytes, %v", len(got), err)
+				}
+				shown = j.End()
+			}
+			for round := range 3 {
+				j, err := Open(s, "a", Options{Unknown: unknown << round})
+				must(t, err) // it is never closed, as after a kill
+				if j.End() < shown || round > 0 && j.Losses() == nil && j.Damage() == nil {
+					t.Fatalf("round %d begins at %d behind %d; %v, %v", round, j.End(), shown, j.Losses(), j.Damage())
+				}
+				if _, known := Issued(s, "a"); known { // killed before anything was done with it
+					end := j.End()
+					if j, err = Open(s, "a", Options{}); err != nil || j.End() < end {
+						t.Fatalf("round %d begins again at %d behind %d, %v", round, j.End(), end, err)
+					}
+				}
+				show(j)
+				if round == 0 {
+					must(t, os.Truncate(filler, size(t, filler)-pages*page))
+				}
+				show(j)
+			}
+		})
+	}
+}
+
+func size(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	must(t, err)
+	return info.Size()
 }

@@ -48,6 +48,9 @@ type Options struct {
 	// not known.
 	Cols, Rows int
 	Input      bool // record what is typed, passwords too
+	// Unknown is where a journal begins whose files are all missing: a position that a journal under this
+	// id cannot have reached. 0 for a new terminal.
+	Unknown uint64
 }
 
 const (
@@ -173,15 +176,18 @@ func Open(s *datadir.Store, id string, o Options) (*Journal, error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := j.resume(d, f); err != nil {
-		j.damage = errors.Join(j.damage, err)
-	}
 	j.positions.last = f.issued
-	if f.issued.serial == 0 && j.end.Load() == 0 {
-		_ = j.positions.note(d, 0, false) // makes the file while there is space
+	known := f.issuedUpTo()
+	if f.issued.serial == 0 && len(f.segments) == 0 {
+		known = o.Unknown
 	}
-	if seq := f.issuedUpTo(); seq > j.end.Load() {
-		_ = j.skip(seq) // the reason stays in trouble
+	if err := j.positions.provide(d, max(j.end.Load(), known)); err == nil {
+		if err := j.resume(d, f); err != nil {
+			j.damage = errors.Join(j.damage, err)
+		}
+	}
+	if known > j.end.Load() {
+		_ = j.skip(known) // the reason stays in trouble
 	}
 	if j.open == nil {
 		if err := j.begin(time.Now()); err != nil {
@@ -219,14 +225,15 @@ func Read(s *datadir.Store, id string) (*Journal, error) {
 }
 
 // Issued is the highest position that a journal may have issued, as far as that is known without its data
-// files; 0 when it is not.
-func Issued(s *datadir.Store, id string) uint64 {
+// files.
+func Issued(s *datadir.Store, id string) (pos uint64, known bool) {
 	d, err := s.Open(id)
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	defer d.Close()
-	return readPositions(d).pos
+	g := readPositions(d)
+	return g.pos, g.serial > 0
 }
 
 func newJournal(s *datadir.Store, id string, o Options, f *found) *Journal {

@@ -87,6 +87,14 @@ func (g issued) slot() (b []byte, at int64) {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), slotSpace * int64(1+g.serial%2)
 }
 
+// provide makes the file when there is none, with pos as the bound. Errors: the disk's.
+func (p *positions) provide(d *os.Root, pos uint64) error {
+	if info, err := d.Lstat(positionsFile); err == nil && info.Size() == positionsSize {
+		return nil
+	}
+	return p.note(d, pos, false)
+}
+
 // note writes that positions up to pos were issued. Errors: the disk's.
 func (p *positions) note(d *os.Root, pos uint64, exact bool) error {
 	f, info, err := datadir.OpenFile(d, positionsFile, os.O_RDWR)

@@ -24,13 +24,9 @@ func (m *Registry) recoverCorrupt(id string, held map[string]*keeper.Kept) (*met
 		Cols: DefaultCols, Rows: DefaultRows,
 		Spec:  Spec{Session: RecoveredSession, Cmd: []string{"?"}, Scrollback: &n, SizePolicy: stream.PolicyLatest},
 		State: StateLost, Exit: &stream.Exit{Reason: "lost"}, EndedAt: now}
-	for name, k := range held {
-		generation, ok := strings.CutPrefix(name, id+".")
-		if !ok {
-			continue
-		}
-		r.Generation, _ = strconv.Atoi(generation)
-		r.State, r.Exit, r.EndedAt = StateRunning, nil, time.Time{}
+	if g := newest(id, held); g > 0 {
+		k := held[id+"."+strconv.Itoa(g)]
+		r.Generation, r.State, r.Exit, r.EndedAt = g, StateRunning, nil, time.Time{}
 		r.Spec.Cmd = commandOf(k.Process.PID())
 		if cols, rows, err := k.Process.Master().Size(); err == nil {
 			r.Cols, r.Rows = cols, rows

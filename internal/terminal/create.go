@@ -53,7 +53,7 @@ func (m *Registry) Create(s Spec) (*Terminal, error) {
 		return nil, err
 	}
 	defer m.release(t)
-	if err := t.openJournal(s.Cols, s.Rows); err != nil {
+	if err := t.openJournal(s.Cols, s.Rows, 0); err != nil {
 		return nil, err
 	}
 	t.screen.live.Store(stream.New(t.options()))

@@ -14,11 +14,11 @@ import (
 )
 
 // openJournal opens the terminal's journal for writing. cols and rows are the size at its
-// start.
-func (t *Terminal) openJournal(cols, rows int) (err error) {
+// start, unknown where it begins when all files are missing.
+func (t *Terminal) openJournal(cols, rows int, unknown uint64) (err error) {
 	c := t.registry.cfg
 	t.journal, err = journal.Open(c.Store, t.ID, journal.Options{Sync: c.Sync,
-		Segment: segmentOf(c.Clean.TerminalQuota), Cols: cols, Rows: rows, Input: c.RecordInput})
+		Segment: segmentOf(c.Clean.TerminalQuota), Cols: cols, Rows: rows, Input: c.RecordInput, Unknown: unknown})
 	return err
 }
 

@@ -114,6 +114,9 @@ func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
 			return errors.Join(damage, err)
 		}
 	}
+	if g := newest(id, held); g > r.Generation && r.DeletedAt.IsZero() { // the disk refused the record of its start
+		r.Generation, r.State, r.Exit, r.EndedAt = g, StateRunning, nil, time.Time{}
+	}
 	t := m.fromRecord(r, newGenerations())
 	if n, err := m.cfg.Store.Size(id); err == nil {
 		t.diskBytes.Store(n)
@@ -135,6 +138,17 @@ func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
 	m.byID[id] = t
 	m.mu.Unlock()
 	return nil
+}
+
+// newest is the newest generation of a terminal whose process the keeper holds, 0 for none.
+func newest(id string, held map[string]*keeper.Kept) (generation int) {
+	for name := range held {
+		if number, ok := strings.CutPrefix(name, id+"."); ok {
+			n, _ := strconv.Atoi(number)
+			generation = max(generation, n)
+		}
+	}
+	return generation
 }
 
 // fromRecord makes a terminal of its record.
@@ -183,6 +197,9 @@ func (t *Terminal) restoreEnded(k *keeper.Kept) {
 func (t *Terminal) markLost() {
 	t.state, t.exit = StateLost, &stream.Exit{Reason: "lost"}
 	t.endedAt = time.Now().UTC()
+	if t.positionUnknown() {
+		t.restored.Seq = max(t.restored.Seq, beyondReach(t.restored, 0))
+	}
 	t.saveRecord()
 	t.replayLater(func() {
 		t.Hub()
@@ -228,14 +245,17 @@ func (t *Terminal) inTurn(replay func()) bool {
 // restoreRunning takes over a running program, which gets input at once. Its output waits until
 // the screen was made again.
 func (t *Terminal) restoreRunning(k *keeper.Kept) error {
-	r, unknown := t.restored, t.positionUnknown()
-	if err := t.openJournal(r.Cols, r.Rows); err != nil {
+	r := t.restored
+	if t.positionUnknown() {
+		r.Seq = max(r.Seq, beyondReach(r, k.Process.PID()))
+	}
+	if err := t.openJournal(r.Cols, r.Rows, r.Seq); err != nil {
 		return err
 	}
 	t.setProcess(k)
 	t.changes, t.lastDetach = 1, time.Now()
 	t.screen.load = func() *stream.Hub {
-		hub := t.replayRunning(unknown)
+		hub := t.replayRunning()
 		t.screen.live.Store(hub)
 		return hub
 	}
@@ -265,13 +285,10 @@ func (t *Terminal) goOn() {
 
 // replayRunning makes the screen of a running program again: the newest snapshot with the journal
 // after that.
-func (t *Terminal) replayRunning(positionUnknown bool) *stream.Hub {
+func (t *Terminal) replayRunning() *stream.Hub {
 	start := time.Now()
 	t.replaying = true // the journal has these resizes already
 	past := t.replay(t.journal)
-	if positionUnknown {
-		past.skipTo(beyondReach(t.process.PID()), t.journal, true)
-	}
 	t.replaying = false
 	past.remember(t.restored)
 	facts := past.hub.Facts()
@@ -289,20 +306,18 @@ func (t *Terminal) replayRunning(positionUnknown bool) *stream.Hub {
 	return past.hub
 }
 
-// positionUnknown reports whether no file has a position of the output: the terminal was created
-// while the disk was full, or all files were removed.
+// positionUnknown reports whether the journal has no file that tells a position: the terminal was
+// created while the disk was full, or all files were removed. A record or a snapshot tells one that
+// was true when it was written; the output after that was shown too.
 func (t *Terminal) positionUnknown() bool {
 	s := t.registry.cfg.Store
-	if t.restored.Seq > 0 || journal.Issued(s, t.ID) > 0 {
+	if _, known := journal.Issued(s, t.ID); known {
 		return false
 	}
-	if j, err := journal.Read(s, t.ID); !errors.Is(err, datadir.ErrNotFound) {
-		if err == nil {
-			_ = j.Close()
-		}
-		return false
+	j, err := journal.Read(s, t.ID)
+	if err == nil {
+		_ = j.Close()
 	}
-	_, err := s.Load(t.ID)
 	return errors.Is(err, datadir.ErrNotFound)
 }
 
@@ -310,13 +325,21 @@ func (t *Terminal) positionUnknown() bool {
 // pseudo-terminal takes.
 const maxPrinted = 1 << 30
 
-// beyondReach is a position that a program cannot have reached since its start.
-func beyondReach(pid int) uint64 {
-	p, ok := proc.Find(pid)
-	if !ok {
-		return 0
+// beyondReach is a position that the programs of a terminal cannot have reached since its creation. pid
+// is the newest one, 0 when it has gone.
+func beyondReach(r *meta, pid int) uint64 {
+	age := func(pid int) time.Duration {
+		p, ok := proc.Find(pid)
+		if !ok {
+			return 0
+		}
+		return p.Age()
 	}
-	return uint64(p.Age().Seconds() * maxPrinted)
+	life, program := time.Since(r.CreatedAt), age(pid)
+	if life < program && r.Generation > firstGeneration { // the record with the time of creation is lost
+		program = age(1) // all of its programs are younger
+	}
+	return uint64(max(life, program, 0).Seconds() * maxPrinted)
 }
 
 // load makes the last screen of a terminal that has ended from the files. If none of them is

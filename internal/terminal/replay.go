@@ -46,7 +46,8 @@ func (t *Terminal) replay(j *journal.Journal) replayed {
 		known = t.restored.Seq
 	}
 	if j == nil && t.state != StateExited {
-		known = max(known, journal.Issued(t.registry.cfg.Store, t.ID)) // the record has no end
+		issued, _ := journal.Issued(t.registry.cfg.Store, t.ID) // the record has no end
+		known = max(known, issued)
 	}
 	p.skipTo(known, j, j != nil && j == t.journal)
 	return p
@@ -101,17 +102,15 @@ func (p *replayed) applyAll(t *Terminal, j *journal.Journal) {
 }
 
 // skipTo moves the hub to a known position that neither snapshot nor journal reach: no
-// position is used twice. With writes the journal moves too.
+// position is used twice. With writes the hub is at the end of the journal then, which moves too.
 func (p *replayed) skipTo(known uint64, j *journal.Journal, writes bool) {
-	have := p.hub.Facts().Seq
 	if writes {
-		have = max(have, j.End())
+		known = max(known, j.End())
 	}
-	if known <= have {
-		return
+	if have := p.hub.Facts().Seq; known > have {
+		p.addDamage(fmt.Errorf("%d bytes of output before position %d are missing", known-have, known))
+		p.hub.Skip(known - have)
 	}
-	p.addDamage(fmt.Errorf("%d bytes of output before position %d are missing", known-have, known))
-	p.hub.Skip(known - have)
 	if writes {
 		p.addDamage(j.SkipTo(known))
 	}

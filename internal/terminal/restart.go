@@ -101,7 +101,7 @@ func (m *Registry) abandonNext(old, t *Terminal) {
 
 // startAfter starts the process, with the old screen and the restart line above its output.
 func (t *Terminal) startAfter(old *Terminal, last Info) error {
-	if err := t.openJournal(last.Cols, last.Rows); err != nil {
+	if err := t.openJournal(last.Cols, last.Rows, last.Seq); err != nil {
 		return err
 	}
 	wanted, env := t.registry.hooks.Next(old)

@@ -49,6 +49,7 @@ type follower struct {
 	waiters   []*waiter
 	hooked    bool      // the screen reports to the hooks
 	exclusive bool      // nobody may join
+	flushed   bool      // the end of a program may have shown text since the last report
 	resume    time.Time // when the next output may be applied
 }
 
@@ -206,6 +207,7 @@ func (o *follower) next() error {
 		o.screen.Resize(e.Cols, e.Rows)
 	case journal.EntryExit:
 		o.screen.Flush()
+		o.flushed = true
 	case journal.EntryGap:
 		o.screen.Flush()
 		o.seq = e.Seq

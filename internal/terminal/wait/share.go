@@ -187,11 +187,16 @@ func (o *follower) advance(ctx context.Context, limit uint64) (more bool, err er
 			limit = min(limit, w.from)
 		}
 	}
-	began := time.Now()
+	began, end := time.Now(), o.journal.End()
 	err = o.step(ctx, limit, o.updateEcho)
+	if errors.Is(err, io.EOF) && o.seq < min(end, o.t.Hub().Facts().Seq) {
+		err = errGap // the disk refuses what comes, and the screen has it
+	}
 	switch {
-	case errors.Is(err, io.EOF):
+	case errors.Is(err, io.EOF) && !o.flushed:
 		return false, nil
+	case errors.Is(err, io.EOF):
+		o.flushed = false
 	case errors.Is(err, errGap), errors.Is(err, journal.ErrNotKept):
 		if err := o.resync(); err != nil {
 			return false, err
