@@ -3,8 +3,7 @@ package supervisor_test
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,12 +41,12 @@ func printedBy(t *testing.T, e *shell.Exec) string {
 	return string(p)
 }
 
-// noTerminals checks that commands have left no terminal, in no list and on no disk.
-func noTerminals(t *testing.T, m *supervisor.Supervisor, dir string) {
+// noTerminals checks that commands have left no terminal in a list: all of them are deleted, and
+// readable by id.
+func noTerminals(t *testing.T, m *supervisor.Supervisor) {
 	t.Helper()
 	until(t, "end of the terminals", func() bool {
-		left, _ := os.ReadDir(filepath.Join(dir, "terminals"))
-		return len(left) == 0 && len(m.Terminals.List("")) == 0
+		return !slices.ContainsFunc(m.Terminals.Unsorted(), func(t *terminal.Terminal) bool { return !t.Deleted() })
 	})
 }
 
@@ -93,7 +92,7 @@ func TestExecOnATerminal(t *testing.T) {
 	if n := len(m.Shells.Commands("s", 0, "")); n != 9 {
 		t.Errorf("%d commands in the history", n)
 	}
-	noTerminals(t, m, dir)
+	noTerminals(t, m)
 }
 
 // TestManyExecsOnTerminals: they leave nothing but their history.
@@ -107,7 +106,7 @@ func TestManyExecsOnTerminals(t *testing.T) {
 			t.Fatalf("%q", out)
 		}
 	}
-	noTerminals(t, m, dir)
+	noTerminals(t, m)
 }
 
 func TestExecOnATerminalEnds(t *testing.T) {
@@ -149,7 +148,7 @@ func TestExecOnATerminalEnds(t *testing.T) {
 		t.Errorf("of a shell that was deleted: %v", err)
 	}
 	until(t, "end of the command of a shell that was deleted", func() bool { return !alive(pid) })
-	noTerminals(t, m, dir)
+	noTerminals(t, m)
 }
 
 // TestExecOnATerminalOverServers: the next server goes on with it: log without gap or repetition,
@@ -185,5 +184,5 @@ func TestExecOnATerminalOverServers(t *testing.T) {
 	if r, err := e.Wait(context.Background()); err != nil || r.ExitCode != 130 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	noTerminals(t, m, dir)
+	noTerminals(t, m)
 }

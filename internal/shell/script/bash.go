@@ -64,6 +64,15 @@ const noop = "for _ in; do :; done"
 // which goes to standard error or to the descriptor of BASH_XTRACEFD, nor what a trap prints.
 func (b *Bash) quiet() string { return "</dev/null >/dev/null 2>&1" + b.quietTrace() }
 
+// quietly is a simple command of ours with the redirections of quiet. A trace would show it before they are made, so it
+// stands in a group unless braces are aliases.
+func (b *Bash) quietly(command string) string {
+	if !b.hasBraces() {
+		return command + " " + b.quiet()
+	}
+	return "{ " + command + "; } " + b.quiet()
+}
+
 // quietTrace keeps a trace from the descriptor of BASH_XTRACEFD.
 func (b *Bash) quietTrace() string {
 	if fd := b.Snapshot.TraceFD(); fd > 2 {

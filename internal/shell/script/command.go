@@ -104,7 +104,7 @@ func (c *Command) backLine() (string, error) {
 	if _, err := c.write(shelldir.BackFile, text.String()); err != nil {
 		return "", err
 	}
-	return "{ " + source + " " + c.path(shelldir.BackFile) + ` "${_-}"; } ` + c.quiet() + "\n", nil
+	return c.quietly(source+" "+c.path(shelldir.BackFile)+` "${_-}"`) + "\n", nil
 }
 
 // foregroundLines are the control lines of a command in the foreground whose text is not in them. The first runs it:
@@ -262,7 +262,7 @@ func (c *Command) backgroundLine() (string, error) {
 	finished := "( " + c.builtin("exit") + " ) " + c.quiet() + " 9" +
 		sign(filepath.Join(c.Dir, shelldir.FinishedName), "")
 	line := "( ( %s%s; %s\n%s%s %s & %s \"$!\" && %s || %s ) </dev/null >/dev/null 2>&1 & )\n"
-	return reached + "\n" + lineZero + fmt.Sprintf(line, open,
+	return reached + "\n" + c.lineZero() + fmt.Sprintf(line, open,
 		sign(filepath.Join(c.Dir, shelldir.PidName), "$BASHPID"), text, finished, end, files,
 		c.builtin("wait"), sign(status, "0"), sign(status, "$?")), nil
 }
@@ -289,7 +289,7 @@ func (c *Command) backgroundText() (text, files string, err error) {
 		name, files = stdinFile, c.redirections(name)
 	}
 	if options := c.traced(); options != "" {
-		text = "{ " + c.builtin("set") + " +" + options + "; } " + c.quiet() + "; "
+		text = c.quietly(c.builtin("set")+" +"+options) + "; "
 	}
 	return text + before + c.builtin(".") + " " + name, files, nil
 }

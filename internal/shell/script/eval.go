@@ -58,22 +58,26 @@ func (c *Command) source() (string, error) {
 // text that brings them back.
 func (c *Command) traceOff() string {
 	if options := c.traced(); options != "" {
-		return "{ " + c.builtin("set") + " +" + options + "; } " + c.quiet() + "\n"
+		return c.quietly(c.builtin("set")+" +"+options) + "\n"
 	}
 	return ""
 }
 
 func (c *Command) traceOn() string {
 	if options := c.traced(); options != "" {
-		return c.builtin("set") + " -" + options + "; " + lineZero
+		return c.builtin("set") + " -" + options + "; " + c.lineZero()
 	}
 	return ""
 }
 
-// lineZero is a line after which LINENO counts from 1. An assignment would be seen, and one that
-// fails, for the user may
-// have made LINENO readonly, takes only its own line away.
-const lineZero = "{ " + noop + `; } </dev/null"${LINENO:+${-:0:$((LINENO=0))}}"` + "\n"
+// lineZero is a line after which LINENO counts from 1; none where braces are aliases. An assignment would be seen,
+// and one that fails, for the user may have made LINENO readonly, takes only its own line away.
+func (b *Bash) lineZero() string {
+	if !b.hasBraces() {
+		return ""
+	}
+	return "{ " + noop + `; } </dev/null"${LINENO:+${-:0:$((LINENO=0))}}"` + "\n"
+}
 
 // traced are the letters of the options that show what is run: x and v.
 func (c *Command) traced() (letters string) {

@@ -199,7 +199,7 @@ func (c *Command) countsLines() bool {
 func (c *Command) directLines() (string, error) {
 	lines := ""
 	if c.countsLines() {
-		lines = lineZero
+		lines = c.lineZero()
 	}
 	text := "{ " + c.Text + "\n} " + c.redirections(c.input())
 	before, back, err := c.around()
@@ -246,5 +246,5 @@ func (c *Command) beforeLine() (string, error) {
 		b.WriteString(c.builtin("cd") + " -- " + state.Quote(c.Cwd) + "\n")
 	}
 	_, err := c.write(shelldir.BeforeFile, b.String())
-	return "{ " + c.builtin(".") + " " + c.path(shelldir.BeforeFile) + ` "${_-}"; } ` + c.quiet(), err
+	return c.quietly(c.builtin(".") + " " + c.path(shelldir.BeforeFile) + ` "${_-}"`), err
 }
