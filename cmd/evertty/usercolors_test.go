@@ -14,7 +14,7 @@ func TestAttachTellsColors(t *testing.T) {
 	code, _ := u.evertty("attach", "t1")
 	v := s.viewer()
 	v.snapshot(40, 8, "x")
-	want := `c{"type":"colors","foreground":"#ffffff","background":"#000000","cursor":"#ffffff","palette":["#2e3436",`
+	want := `c{"type":"colors","foreground":"#ffffff","background":"#000000","cursor":"#ffffff","palette":["#`
 	if got := v.message(t, want); strings.Count(got, "#") != 19 {
 		t.Errorf("told %s", got)
 	}
