@@ -70,6 +70,7 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 	page.send(`{"type":"attach","pty":"` + info.ID + `","cols":90,"rows":25,"hidden":false}`)
 	socket.until("owner")
 	for _, command := range []string{`{"type":"focus",`, `{"type":"hide",`, `{"type":"show",`,
+		`{"type":"colors","foreground":"#102030","background":"#ffffff","cursor":"#000000",`,
 		`{"type":"resize","cols":70,"rows":20,`, `{"type":"paste","data":"p",`, `{"type":"input","data":"q",`} {
 		page.send(command + `"pty":"` + info.ID + `"}`)
 	}
