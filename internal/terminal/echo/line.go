@@ -36,9 +36,11 @@ func (y *Typed) NoteLine(p []byte, where Place, text bool) {
 			l.text = old // typed ahead
 		}
 	}
-	for len(p) > 0 {
-		n := unprintableOr(p)
-		switch key := string(p[:n]); {
+	for rest := string(p); rest != ""; {
+		n := keyLength(rest)
+		key := rest[:n]
+		rest = rest[n:]
+		switch {
 		case key == "\x1b[200~" || key == "\x1b[201~":
 			l.pasting = key == "\x1b[200~"
 		case !l.pasting && (key == "\r" || key == "\n" || key == "\x03"), !l.open && key == "\x04":
@@ -46,7 +48,6 @@ func (y *Typed) NoteLine(p []byte, where Place, text bool) {
 		default:
 			l.add(key, where, text)
 		}
-		p = p[n:]
 	}
 }
 
@@ -55,9 +56,8 @@ func (l *line) start(where Place) {
 	*l = line{open: true, begun: true, where: where, pasting: l.pasting}
 }
 
-// unprintableOr is the length of the text without controls at the start of p, or of the control.
-func unprintableOr(p []byte) int {
-	s := string(p)
+// keyLength is the length of the text without controls at the start of s, or of the control.
+func keyLength(s string) int {
 	if n := printable(s); n > 0 {
 		return n
 	}
