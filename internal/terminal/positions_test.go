@@ -115,7 +115,7 @@ func TestPositionsGrowOnAFullDisk(t *testing.T) {
 					t.Fatalf("round %d: position %d, with its screen %d, was %d: %s", round, before, after, shown,
 						term.Info().Damage)
 				}
-				if i := term.Info(); !strings.Contains(i.Damage, "missing") {
+				if i := term.Info(); c.back == 0 && !strings.Contains(i.Damage, "missing") {
 					t.Errorf("round %d: the damage is %q", round, i.Damage)
 				}
 				typeIn(t, term, fmt.Sprintf("round %d\n", round))
