@@ -355,7 +355,7 @@ func TestMeta(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
 	id := s.create("bash", "-c",
-		`read -r; printf '\e]2;a title\a\a\e]7;file://host/some/dir\a\e]9;look here\a'; read -r`).ID
+		`read -r; printf '\e]2;a title\a\a\e]7;file://localhost/some/dir\a\e]9;look here\a'; read -r`).ID
 	v := s.watch(sse, id)
 	s.input(id, "\n")
 	s.watch(wsJSON, id)

@@ -140,6 +140,7 @@ func (t *Terminal) finish() {
 	if t.save() {
 		t.worked(journalFailure) // no output comes that could be lost
 	}
+	t.saveRecord() // again: a damaged record is read from the one before, which has the end then
 	if err := t.journal.Close(); err != nil {
 		t.failed(journalFailure, err)
 	}

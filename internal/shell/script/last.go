@@ -245,6 +245,9 @@ func (c *Command) beforeLine() (string, error) {
 	if c.Cwd != "" {
 		b.WriteString(c.builtin("cd") + " -- " + state.Quote(c.Cwd) + "\n")
 	}
+	if _, err := c.write(shelldir.PwdFile, ""); err != nil { // bash would make it with the umask of the user
+		return "", err
+	}
 	_, err := c.write(shelldir.BeforeFile, b.String())
 	return c.quietly(c.builtin(".") + " " + c.path(shelldir.BeforeFile) + ` "${_-}"`), err
 }
