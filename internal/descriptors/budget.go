@@ -29,6 +29,19 @@ const (
 	minReserve, maxReserve = 32, 512
 )
 
+// writing is what a write of a terminal's files has open: its directory, the file, one more of the journal.
+const writing = 3
+
+// WritesAtOnce is how many terminals may have their files written side by side, at most most: they take a quarter of
+// the reserve, and at least one goes on.
+func WritesAtOnce(most int) int {
+	_, limit, err := proc.Descriptors()
+	if err != nil {
+		return most
+	}
+	return max(min(most, reserveOf(limit)/4/writing), 1)
+}
+
 // Budget decides whether there is room for something new. The zero value is ready.
 type Budget struct {
 	mu       sync.Mutex
@@ -68,8 +81,7 @@ func (d *Budget) RoomForViewer() error {
 	return err
 }
 
-// RoomForConnection reports whether there is room for one more connection: until half of the reserve is used up, so
-// that
+// RoomForConnection reports whether there is room for one more connection: until half of the reserve is used up, so that
 // requests that end something get through.
 func RoomForConnection() bool {
 	open, limit, err := proc.Descriptors()

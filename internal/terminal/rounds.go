@@ -1,9 +1,13 @@
 package terminal
 
-import "sync"
+import (
+	"sync"
 
-// roundsAtOnce is how many terminals of one kind of rounds are at work: most of the time is the
-// sync of the disk, which serves a few as fast as one.
+	"github.com/evertty/evertty/internal/descriptors"
+)
+
+// roundsAtOnce is how many terminals of one kind of rounds are at work where there are descriptors enough: most of
+// the time is the sync of the disk, which serves a few as fast as one.
 const roundsAtOnce = 8
 
 // rounds does one kind of work for all terminals again and again. A round leaves out a terminal
@@ -16,7 +20,7 @@ type rounds struct {
 }
 
 func newRounds() *rounds {
-	return &rounds{slots: make(chan struct{}, roundsAtOnce), busy: map[*Terminal]struct{}{}}
+	return &rounds{slots: make(chan struct{}, descriptors.WritesAtOnce(roundsAtOnce)), busy: map[*Terminal]struct{}{}}
 }
 
 // do runs work for t in a goroutine of the registry's lifetime, and waits until it has begun. It

@@ -123,6 +123,7 @@ type lazyHub struct {
 	load    func() *stream.Hub // of any other
 	loading sync.Mutex
 	loaded  atomic.Pointer[weak.Pointer[stream.Hub]]
+	last    atomic.Pointer[stream.Facts] // of the loaded one, once there was one
 }
 
 func (l *lazyHub) get() *stream.Hub {
@@ -134,6 +135,9 @@ func (l *lazyHub) get() *stream.Hub {
 	h := l.now()
 	if h == nil {
 		h = l.load()
+		f := h.Facts()
+		f.Memory = 0
+		l.last.Store(&f)
 		l.loaded.Store(new(weak.Make(h)))
 	}
 	return h
@@ -150,10 +154,14 @@ func (l *lazyHub) now() *stream.Hub {
 	return nil
 }
 
-// facts are the hub's. They wait for nothing: while it is not in memory they are those of the record.
+// facts are the hub's. They wait for nothing: while it is not in memory they are the last ones known,
+// before the first time those of the record.
 func (t *Terminal) facts() (f stream.Facts) {
 	if h := t.screen.now(); h != nil {
 		return h.Facts()
+	}
+	if last := t.screen.last.Load(); last != nil {
+		return *last
 	}
 	r := t.restored
 	if r == nil {
