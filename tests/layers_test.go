@@ -155,6 +155,7 @@ var homes = map[string][]string{
 	"golang.org/x/crypto":           {"internal/provider/ssh"},
 	"github.com/pkg/sftp":           {"internal/provider/ssh"},
 	"github.com/moby/moby":          {"internal/provider/docker"},
+	"mvdan.cc/sh/v3":                {"internal/shell/script"},
 	"github.com/containerd/errdefs": {"internal/provider/docker"},
 	"golang.org/x/term":             {"cmd/evertty"},
 	"golang.org/x/time":             {"internal/server/auth"},

@@ -278,7 +278,9 @@ func (e *Exec) hasInput() bool {
 // text is the control lines of the command.
 func (e *Exec) text(home, cwd string) (string, error) {
 	c := e.script(home, cwd)
-	c.Whole = !c.Internal && c.Relay == nil && e.shell.isWhole(c.Bash, c.Text, c.Background)
+	if !c.Internal && c.Relay == nil {
+		c.Look = e.shell.look(c)
+	}
 	if echo := c.Echo(); echo != "" && e.Size(Stderr) == 0 { // else it was made before, for another process
 		e.outputs[1].Append([]byte(echo))
 	}

@@ -75,7 +75,7 @@ func (s *Shell) turn(e *Exec) {
 	if e.spec().Background {
 		s.inShell(b, e)
 		s.mu.Lock()
-		s.last = script.Last{} // as after an & of the shell itself
+		s.last.Code, s.last.Pipe = 0, nil // as after an & of the shell itself
 		s.mu.Unlock()
 		s.pruneIfDue()
 		return

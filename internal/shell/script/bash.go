@@ -40,7 +40,7 @@ func (b *Bash) builtin(name string) string {
 // hasBraces reports whether {, } and the other reserved words of control lines mean what they are for: unlike the name
 // of a command a reserved word cannot be kept from being an alias.
 func (b *Bash) hasBraces() bool {
-	return !b.Aliases && !b.Snapshot.HasAlias("{", "}", "!", "for", "in", "do", "done")
+	return !b.Aliases && !b.Snapshot.HasAlias("{", "}", "!", "for", "in", "do", "done", "case", "esac", "[[")
 }
 
 // hasErrTrap reports whether the user has an ERR trap. Under set -e it does not count: ! would suspend that for the

@@ -27,8 +27,7 @@ type Command struct {
 	Env        map[string]string
 	Relay      []string // the program that runs the command elsewhere; nil runs it here
 	Last       Last     // the command before
-	// Whole says that bash comes to the end of the text at its end, whatever stands around it: see IsPlain.
-	Whole bool
+	Look       Text     // of Text
 }
 
 // Input is what a command reads.
@@ -59,6 +58,9 @@ func (c *Command) Lines() (string, error) {
 	}
 	if c.isDirect() {
 		return c.directLines()
+	}
+	if c.isSourced() {
+		return c.sourcedLines()
 	}
 	file, err := c.file()
 	if err != nil {
@@ -190,7 +192,8 @@ func (c *Command) redirections(in string) string {
 // HasWhole reports whether control lines that bash has not read have the end of the one that runs the command: then
 // nothing of it has run.
 func (c *Command) HasWhole(unread string) bool {
-	return strings.Contains(unread, ">|"+c.path(shelldir.EndName)) || strings.Contains(unread, c.statusSign())
+	return strings.Contains(unread, ">|"+c.path(shelldir.EndName)) || strings.Contains(unread, c.statusSign()) ||
+		strings.Contains(unread, c.ownDir())
 }
 
 // statusWord is $?, see reportStatus.
@@ -201,9 +204,10 @@ func (c *Command) statusSign() string {
 	return sign(filepath.Join(c.Dir, shelldir.StatusName), statusWord)
 }
 
-// endSign is the sign for the status of the command, PIPESTATUS, and whether afterSign makes another.
-func (c *Command) endSign() string {
-	return sign(filepath.Join(c.Dir, shelldir.EndName), statusWord+pipeWord()+"."+c.movedWord())
+// endSign is the sign for the status of the command, PIPESTATUS, whether afterSign makes another, a word as movedWord,
+// and more. name is EndName or TextName.
+func (c *Command) endSign(name, moved, more string) string {
+	return sign(filepath.Join(c.Dir, name), statusWord+pipeWord()+"."+moved+more)
 }
 
 // invertedGroup is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once
@@ -224,7 +228,8 @@ func (c *Command) invertedGroup(source, files string) string {
 // in a word that it expands, which is what ${?-$(:)} has it do; $? is always set, so that is all.
 func (c *Command) reportStatus() string {
 	if c.hasBraces() {
-		return "{ " + c.afterSign() + "\n} </dev/null " + c.endSign() + " || \\exit" + c.listOff(false) + "\n"
+		moved := c.movedWord()
+		return "{ " + c.afterSign(moved) + "\n} </dev/null " + c.endSign(shelldir.EndName, moved, "") + " || \\exit" + c.listOff(false) + "\n"
 	}
 	return c.group(c.statusSign()) + " || \\exit" + c.listOff(false) + "\n"
 }

@@ -26,7 +26,7 @@ func (c *Command) source() (string, error) {
 	if c.Internal {
 		return shelldir.TextFile, nil
 	}
-	words, trace := evalWords(c.Text), c.traceOn()
+	words, trace := evalWords(c.Text+c.reportEval()), c.traceOn()
 	line := `\eval -- `
 	if trace != "" {
 		line += state.Quote(trace)
@@ -44,7 +44,11 @@ func (c *Command) source() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	begin := c.openInput() + c.listOn(words) + restore
+	begin := c.openInput() + c.listOn(evalWords(c.Text))
+	if c.reportsEval() {
+		begin += c.restoreArg()
+	}
+	begin += restore
 	if !evaluated && begin == "" {
 		return shelldir.RunFile, nil
 	}
@@ -52,6 +56,20 @@ func (c *Command) source() (string, error) {
 		line = "! " + line + `; \return "${PIPESTATUS[0]}"`
 	}
 	return c.write(shelldir.EvalFile, begin+line+"\n")
+}
+
+// reportsEval reports whether a line behind the text can tell of its statuses and $_: the text does not swallow it, and
+// nobody sees it. bash 5.2 may fail at quotes behind an eval whose text is not complete, see reportStatus.
+func (c *Command) reportsEval() bool {
+	l := c.Look
+	return c.isWhole() && l.Several && !l.Reads && !l.Shows && !c.Observed() && c.Snapshot.Builtin("printf") != ""
+}
+
+func (c *Command) reportEval() string {
+	if !c.reportsEval() {
+		return ""
+	}
+	return "\n" + c.reportText(shelldir.TextName, "", "")
 }
 
 // traceOff is a control line that takes away the options that would show how a text is run, traceOn the line before the

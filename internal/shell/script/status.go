@@ -25,7 +25,13 @@ func End(dir string) (e Ended, ok bool) {
 			e.Code, ok = aborted(list)
 		}
 	}
-	if text, inverted := tailOf(list, shelldir.InvertedName); ok && inverted {
+	text, told := tailOf(list, shelldir.TextName)
+	if told && ok && !slices.ContainsFunc(list, isAborted) {
+		pwd := e.PWD
+		e, _, _ = endedOf(text)
+		e.PWD = pwd
+		e.readArg(dir)
+	} else if text, inverted := tailOf(list, shelldir.InvertedName); ok && inverted {
 		e.Code = invertedStatus(text)
 	}
 	return e, ok
@@ -59,7 +65,22 @@ func reported(dir string, list []os.DirEntry) (e Ended, ok bool) {
 		made, err := os.Lstat(filepath.Join(dir, shelldir.EndName+text))
 		ok = err == nil && time.Since(made.ModTime()) > afterLimit
 	}
+	e.readArg(dir)
 	return e, ok
+}
+
+// maxArg is the longest $_ that is kept, in bytes; of a longer one nothing is.
+const maxArg = 4 << 10
+
+// readArg reads $_ where it stands in a file.
+func (e *Ended) readArg(dir string) {
+	if e.Arg != inFile {
+		return
+	}
+	arg, err := os.ReadFile(filepath.Join(dir, shelldir.ArgFile))
+	if e.Arg = string(arg); err != nil || len(arg) > maxArg {
+		e.Arg = ""
+	}
 }
 
 func isAborted(f os.DirEntry) bool { return state.ValidNumber(f.Name()) }

@@ -1,6 +1,9 @@
 package state
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Builtin returns the words that run a builtin, despite functions, aliases and enable -n; "" when there are none. A
 // backslash prevents aliases. For "." it may be source. In a nil Snapshot, a new bash, all builtins are available.
@@ -32,14 +35,18 @@ func (s *Snapshot) HasFunction(name string) bool {
 	return s != nil && slices.ContainsFunc(s.functions, func(f function) bool { return f.name == name })
 }
 
+// HasFunctions reports whether the user has a function.
+func (s *Snapshot) HasFunctions() bool { return s != nil && len(s.functions) > 0 }
+
 // HasAlias reports whether one of the names is an alias.
 func (s *Snapshot) HasAlias(names ...string) bool {
 	return s != nil && slices.ContainsFunc(s.aliases, func(a element) bool { return slices.Contains(names, a.key) })
 }
 
-// HasAliasOtherThan reports whether an alias has a value that is not of a kind.
-func (s *Snapshot) HasAliasOtherThan(kind func(value string) bool) bool {
-	return s != nil && slices.ContainsFunc(s.aliases, func(a element) bool { return !kind(a.value) })
+// HasAliasOtherThan reports whether a text may have an alias, while one has a value that is not of a kind.
+func (s *Snapshot) HasAliasOtherThan(kind func(value string) bool, text string) bool {
+	return s != nil && slices.ContainsFunc(s.aliases, func(a element) bool { return strings.Contains(text, a.key) }) &&
+		slices.ContainsFunc(s.aliases, func(a element) bool { return !kind(a.value) })
 }
 
 // HasTrap reports whether the user has a trap on a signal or event.

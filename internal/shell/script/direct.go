@@ -1,0 +1,99 @@
+package script
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
+)
+
+// Observed reports whether somebody could see how a text is run: the user, by a trace, or a trap that fires for what
+// runs it.
+func (b *Bash) Observed() bool {
+	s := b.Snapshot
+	return s.HasTrap("DEBUG") || s.HasTrap("RETURN") ||
+		slices.ContainsFunc([]string{"xtrace", "verbose", "functrace"}, s.HasOption)
+}
+
+// Echo is what bash does not show of the text although the option verbose is on: it reads the text in a control line,
+// and none of these is shown.
+func (c *Command) Echo() string {
+	if c.isDirect() && c.Snapshot.HasOption("verbose") {
+		return c.Text + "\n"
+	}
+	return ""
+}
+
+// isDirect reports whether the text stands in the control line itself, as if somebody had typed it: then a trace has
+// its level, and neither traps nor BASH_SOURCE know of a file. So it is where somebody could see how it is run, with a
+// text that no option of an interactive shell changes on its way.
+func (c *Command) isDirect() bool {
+	return !c.Background && !c.List && (c.Observed() || c.Look.Shows) && c.fits()
+}
+
+// fits reports whether the text may stand in a control line.
+func (c *Command) fits() bool {
+	s := c.Snapshot
+	return c.isWhole() && !s.HasOption("histexpand") && s.HasShopt("interactive_comments")
+}
+
+// isWhole reports whether the text may stand in a group.
+func (c *Command) isWhole() bool {
+	s := c.Snapshot
+	return c.Look.Whole && !c.Internal && c.Relay == nil && !c.Relayed && c.hasBraces() && s.Builtin(".") != "" &&
+		s.Builtin("exit") != "" && !s.HasAliasOtherThan(func(value string) bool { return ParseText(value).Whole }, c.Text)
+}
+
+// directLines are the control lines of a text that stands in them.
+func (c *Command) directLines() (string, error) {
+	lines := c.lineZero()
+	if null := c.Snapshot.Builtin(":"); c.Last.Sourced && null != "" && !c.Observed() {
+		lines = "{ " + null + " " + state.QuoteASCII(c.Last.Arg) + "; } " + c.quiet() + "\n" + lines
+	}
+	group, back, err := c.groupAround(c.restore())
+	if err != nil {
+		return "", err
+	}
+	if back != "" && c.Snapshot.HasOption("functrace") { // else a trap on DEBUG would see the values
+		lines = "{ " + c.builtin("set") + " +T; } " + c.quiet() + "\n" + lines
+	}
+	after := *c
+	after.Aliases = c.MayAlias()
+	return lines + group + "; " + c.reportStatus() + after.reportAborted(shelldir.RecordFile) + back, nil
+}
+
+// groupAround is the text in a group, behind what restores the statuses and the directory and variables of its own;
+// back is the control line after it.
+func (c *Command) groupAround(restore string) (group, back string, err error) {
+	before, back, err := c.around()
+	group = restore + "{ " + c.Text + "\n} " + c.redirections(c.input())
+	if restore != "" && before != "" {
+		group = "{ " + group + "; }"
+	}
+	return before + group, back, err
+}
+
+// beforeLine is what gives the text of a control line a directory and variables of its own. They go
+// again with backLine.
+func (c *Command) beforeLine() (string, error) {
+	pwd, declare := c.path(shelldir.PwdFile), c.builtin("declare")
+	var b strings.Builder
+	for _, name := range append([]string{"PWD", "OLDPWD"}, sortedNames(c.Env)...) {
+		b.WriteString(declare + " -p " + name + " >>" + pwd + " 2>/dev/null\n")
+	}
+	for _, name := range sortedNames(c.Env) {
+		b.WriteString(c.builtin("export") + " " + name + "=" + state.Quote(c.Env[name]) + " || ((1))\n")
+	}
+	if c.Snapshot.HasOption("functrace") {
+		b.WriteString(c.builtin("set") + " -T\n")
+	}
+	if c.Cwd != "" {
+		b.WriteString(c.builtin("cd") + " -- " + state.Quote(c.Cwd) + "\n")
+	}
+	if _, err := c.write(shelldir.PwdFile, ""); err != nil { // bash would make it with the umask of the user
+		return "", err
+	}
+	_, err := c.write(shelldir.BeforeFile, b.String())
+	return c.quietly(c.builtin(".") + " " + c.path(shelldir.BeforeFile) + ` "${_-}"`), err
+}

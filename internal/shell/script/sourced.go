@@ -1,0 +1,87 @@
+package script
+
+import (
+	"strconv"
+
+	"github.com/evertty/evertty/internal/shell/shelldir"
+	"github.com/evertty/evertty/internal/shell/state"
+)
+
+// isSourced reports whether the text stands in a group of a file that the control line sources. In there bash is not
+// interactive: it tells nothing of jobs and of programs that a signal ended. The file tells of $?, PIPESTATUS and $_,
+// which are those of the file behind it.
+func (c *Command) isSourced() bool {
+	s := c.Snapshot
+	return !c.Background && !c.Observed() && c.isWhole() && !c.Look.Several && s.Builtin("exec") != "" &&
+		s.Builtin("printf") != "" && !(c.Look.Returns && c.hasErrTrap()) && !c.trapsExit()
+}
+
+// trapsExit reports whether a trap on EXIT may run in the text. It would find the redirections of the group undone.
+func (c *Command) trapsExit() bool {
+	s := c.Snapshot
+	return s.HasTrap("EXIT") && (c.Look.Exits || s.HasOption("errexit") || s.HasFunctions())
+}
+
+// sourcedLines writes the file and makes the control lines that run it. The text begins in the first line of the file,
+// so LINENO is right. The group around the file reports its status as a file in the directory that is its standard
+// output: that is one where no file can be made when the file has reported already. It has not where the text or a trap
+// has returned, and where a trap on DEBUG has the file skipped.
+func (c *Command) sourcedLines() (string, error) {
+	restore, err := c.restoreInFile()
+	if err != nil {
+		return "", err
+	}
+	group, back, err := c.groupAround(restore)
+	if err != nil {
+		return "", err
+	}
+	begin := ""
+	if c.List { // bash has read all of the file when the list is on
+		begin = c.listOn(evalWords(c.Text))
+	}
+	if _, err := c.write(shelldir.EvalFile, begin+c.restoreArg()+group+"; "+c.reportText(shelldir.EndName, c.movedWord(), "1")+"; "+c.builtin("exec")+" 1</proc\n"); err != nil {
+		return "", err
+	}
+	after := *c
+	after.Aliases = c.MayAlias()
+	line := "{ " + c.builtin(".") + " " + stdinFile + "\n{ " + noop + "\n} </dev/null >|/proc/self/fd/1/" +
+		shelldir.StatusName + `"` + statusWord + `" || ` + noop + "\n} <" + c.path(shelldir.EvalFile) + c.ownDir() +
+		c.listOff(false) + "\n"
+	return line + after.reportAborted(shelldir.RecordFile) + back, nil
+}
+
+// ownDir is the directory of the command as standard output.
+func (c *Command) ownDir() string { return " 1<" + state.Quote(c.Dir) }
+
+// longArg is from how many characters on $_ is too long for the name of a file beside the statuses, in which a name may
+// have 255 bytes.
+const longArg = "40"
+
+// reportText is the line behind a text that makes a sign of endSign with $_ in it; in ArgFile where it is long, with
+// another word for moved. A case changes neither $? nor PIPESTATUS nor $_.
+func (c *Command) reportText(name, moved, long string) string {
+	quiet := "\n} </dev/null 2>/dev/null "
+	return "case ${_+${_:" + longArg + ":1}} in '') { " + c.afterSign(moved) + quiet +
+		c.endSign(name, moved, ".${_+${_//\\//"+slash+"}}") + " ;; *) { " + c.builtin("printf") + " %." +
+		strconv.Itoa(maxArg+1) + `s "$_" >|` + c.path(shelldir.ArgFile) + " || ((1)); " + c.afterSign(long) + quiet +
+		c.endSign(name, long, "."+inFile) + " ;; esac || \\exit"
+}
+
+// restoreArg is a command before a text that is to find $_.
+func (c *Command) restoreArg() string {
+	if null := c.Snapshot.Builtin(":"); null != "" {
+		return null + " " + state.QuoteASCII(c.lastArgument()) + "; "
+	}
+	return ""
+}
+
+// lastArgument is $_ for the text.
+func (c *Command) lastArgument() string {
+	if c.Last.Sourced {
+		return c.Last.Arg
+	}
+	if arg := c.Snapshot.LastArgument(); arg != stdinFile {
+		return arg
+	}
+	return ""
+}

@@ -1,0 +1,120 @@
+package script
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxText is the longest text that is parsed, in bytes: the parser takes 0.3 s for the worst one.
+const maxText = 16 << 10
+
+// Text is what is known of the text of a command by its look.
+type Text struct {
+	// Whole says that bash reads the text to its end and not beyond, whatever stands around it.
+	Whole bool
+	// Several says that bash runs a part of the text before it reads the next one.
+	Several bool
+	// Reads says that the text may change how bash reads what comes next.
+	Reads bool
+	// Shows says that the text may change who sees how it is run: by a trace or a trap.
+	Shows bool
+	// Exits says that the text may end the shell by itself, other than by a function of the user.
+	Exits bool
+	// Returns says that the text returns outside of a function, which only a sourced file may.
+	Returns bool
+}
+
+// Commands that matter.
+var (
+	showing  = []string{"set", "shopt", "trap"}                                   // see Text.Shows
+	reading  = []string{".", "alias", "eval", "shopt", "source", "unalias"}       // see Text.Reads
+	ending   = []string{".", "eval", "exec", "exit", "logout", "source"}          // see Text.Exits
+	reserved = []string{"do", "done", "elif", "else", "esac", "fi", "in", "then"} // which the parser takes for names
+	used     = []string{".", "builtin", "exec", "exit", "printf"}                 // may not become functions on the way
+)
+
+// ParseText looks at a text as bash would read it.
+func ParseText(text string) Text {
+	if len(text) > maxText || strings.HasSuffix(text, `\`) || strings.ContainsAny(text, "\x00\r") {
+		return Text{}
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil || len(file.Stmts) == 0 {
+		return Text{}
+	}
+	t := Text{Whole: true, Several: isSeveral(file.Stmts)}
+	functions := 0
+	var open []syntax.Node
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if node == nil { // the end of the last one that is open
+			if _, is := open[len(open)-1].(*syntax.FuncDecl); is {
+				functions--
+			}
+			open = open[:len(open)-1]
+			return true
+		}
+		open = append(open, node)
+		switch n := node.(type) {
+		case *syntax.FuncDecl:
+			functions++
+			t.Whole = t.Whole && isCompound(n.Body.Cmd) && !slices.Contains(used, n.Name.Value)
+		case *syntax.ExtGlob, *syntax.CoprocClause: // an option; rare
+			t.Whole = false
+		case *syntax.TimeClause:
+			t.Whole = t.Whole && n.Stmt != nil
+		case *syntax.Redirect: // for bash a number before the next redirection is a part of that
+			t.Whole = t.Whole && (n.Word == nil || strings.Trim(n.Word.Lit(), "0123456789") != "" || n.Op == syntax.DplOut ||
+				n.Op == syntax.DplIn)
+		case *syntax.CallExpr:
+			t.note(commandNames(n), functions > 0)
+			list := func(word *syntax.Word) bool { return word.Lit() == "history" } // of lines, an option of set
+			t.Reads = t.Reads || slices.ContainsFunc(n.Args, list)
+		}
+		return true
+	})
+	return t
+}
+
+// note notes the names of a command.
+func (t *Text) note(names []string, inFunction bool) {
+	for _, name := range names {
+		t.Shows = t.Shows || slices.Contains(showing, name)
+		t.Exits = t.Exits || slices.Contains(ending, name)
+		t.Reads = t.Reads || slices.Contains(reading, name)
+		t.Whole = t.Whole && !slices.Contains(reserved, name)
+		t.Returns = t.Returns || name == "return" && !inFunction
+	}
+}
+
+// isSeveral reports whether a statement begins in a line behind the end of another one.
+func isSeveral(list []*syntax.Stmt) bool {
+	for i := 1; i < len(list); i++ {
+		if list[i].Pos().Line() > list[i-1].End().Line() {
+			return true
+		}
+	}
+	return false
+}
+
+// isCompound reports whether a command can be the body of a function.
+func isCompound(body syntax.Command) bool {
+	switch body.(type) {
+	case *syntax.CallExpr, *syntax.BinaryCmd, *syntax.FuncDecl, *syntax.DeclClause, *syntax.TimeClause, *syntax.LetClause:
+		return false
+	}
+	return body != nil
+}
+
+// commandNames are the words of a simple command that can be the name of the command that runs.
+func commandNames(call *syntax.CallExpr) (names []string) {
+	for _, word := range call.Args {
+		name := strings.TrimPrefix(word.Lit(), `\`)
+		names = append(names, name)
+		if !strings.HasPrefix(name, "-") && name != "builtin" && name != "command" {
+			break
+		}
+	}
+	return names
+}
