@@ -3,6 +3,7 @@ package tests
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -72,6 +73,35 @@ func TestExecFilesAreOurs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestExecForgetsValues: the values of a command's variables are on disk no longer than the command needs them.
+func TestExecForgetsValues(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{listen: freePort(t)})
+	w := s.in("values")
+	const value = "s3cret-value"
+	more := body{"env": body{"TOKEN": value}}
+	w.run("echo ${#TOKEN}", more).is(0, "12\n")
+	w.run("set -x; true", more)
+	w.run("true\nset +x", more)
+	w.with(body{"argv": []string{"true"}, "isolated": true, "env": body{"TOKEN": value}})
+	var started past
+	w.send(body{"command": "true", "background": true, "env": body{"TOKEN": value}}).wants(202).into(&started)
+	w.finished(started.CommandID)
+	w.later(body{"command": "sleep 0.5; false", "env": body{"TOKEN": value}})
+	id := w.find("sleep 0.5; false", "running").CommandID
+	s.kill()
+	s.again()
+	w.finished(id)
+	w.run("echo $? $TOKEN").is(0, "1\n")
+	eventually(t, "no file has the value", func() bool {
+		out, err := exec.Command("grep", "-rlI", value, s.how.dir).Output()
+		if err == nil {
+			t.Logf("%s", out)
+		}
+		return err != nil && len(out) == 0
+	})
 }
 
 // TestExecFIFOsOfTheDead: no FIFO is left of a shell whose server, keeper, launcher and bash were killed.

@@ -164,7 +164,8 @@ func TestExecStatusStays(t *testing.T) {
 			{"nosuch", "127 127"}, {"f() { return 9; }; f", "9 9"}, {"x=1", "0 0"}, {"sleep 0.01 & wait $!", "0 0"},
 			{"false | true\n", "0 1 0"}, {"# before\n\nfalse | true # behind", "0 1 0"}, {"true\n(exit 3) | false", "1 3 1"},
 			{"if true; then\n\tfalse | true\nfi", "0 1 0"}, {"for x in a b; do (exit 4) | true; done", "0 4 0"},
-			{"cat <<X | (cat; exit 6)\nx\nX\n", "6 0 6"}, {"{ false | true; }", "0 1 0"}, {"f() {\n(exit 5) | true\n}\nf", "0 0"},
+			{"cat <<X | (cat; exit 6)\nx\nX\n", "6 0 6"}, {"{ false | true; }", "0 1 0"},
+			{"f() {\n(exit 5) | true\n}\nf", "0 0"},
 		} {
 			w.run(c.text)
 			if got := strings.TrimSuffix(w.run(ask).out(), "\n"); got != c.want {
@@ -201,7 +202,8 @@ func TestExecStatusStays(t *testing.T) {
 	}
 	w := s.in("status")
 	for _, arg := range []string{"b", "a/b c", "漢\n\"$x\"", strings.Repeat("long/é ", 500)} {
-		for _, text := range []string{": a %s", ": a %s\n", "true\n# one\n: %s # two", "if true; then\n: %s\nfi", "{ : %s; }"} {
+		for _, text := range []string{": a %s", ": a %s\n", "true\n# one\n: %s # two", "if true; then\n: %s\nfi",
+			"{ : %s; }"} {
 			text = fmt.Sprintf(text, "'"+arg+"'")
 			w.run(text)
 			if got := w.run(`printf %s "$_"`).out(); got != arg {
@@ -240,7 +242,8 @@ func TestExecStatusStays(t *testing.T) {
 func TestExecSaysNothingOfItsOwn(t *testing.T) {
 	t.Parallel()
 	w := start(t, launch{}).in("silent")
-	for _, text := range []string{"sh -c 'kill -9 $$'", "sh -c 'kill -9 $$' | cat", "yes | head -1", "(kill -TERM $BASHPID)",
+	for _, text := range []string{"sh -c 'kill -9 $$'", "sh -c 'kill -9 $$' | cat", "yes | head -1",
+		"(kill -TERM $BASHPID)",
 		"timeout -s KILL 0.1 sleep 5", "sh -c 'kill -SEGV $$'; true", "sleep 0 & wait", "sleep 5 & kill %1; wait", "exit 3",
 		"if true; then\n\tsh -c 'kill -9 $$'\nfi", "f() { yes | head -1; }; f", ": $(sh -c 'kill -9 $$')",
 		"cat <<X | head -c 1\nx\nX", "sh -c 'kill -9 $$' || return 3"} {

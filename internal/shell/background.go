@@ -149,6 +149,7 @@ func (b *background) stop(l *life, _ *Result) stopOutcome {
 
 // settle ends the descendants of a command whose own process was killed: it came neither to its end nor to an exit.
 func (b *background) settle(l *life, r *Result) {
+	l.forgetValues()
 	r.Cwd = l.home
 	if r.TimedOut || r.Cancelled || r.ExitCode <= signalCodes {
 		return

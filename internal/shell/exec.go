@@ -41,6 +41,7 @@ type Exec struct {
 	stopped bool   // stop is closed
 	reason  string // the reason of the end that it is about to come to: Result.Reason
 	begun   bool   // started is closed
+	secret  bool   // it had variables of its own, which its record is not to keep
 }
 
 // newExec makes an Exec of a record.
@@ -202,6 +203,7 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 		r.Reason = e.reason
 	}
 	e.entry.Info.Result, e.problem = r, problem
+	e.secret, e.entry.Spec.Env = len(e.entry.Spec.Env) > 0, nil
 	if problem != nil {
 		e.entry.Info.Error = problem.Error()
 	}
@@ -223,6 +225,13 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	e.notifyChanged()
 }
 
+// forgetValues removes the files with variables of a command for which its bash has no use any more.
+func (e *Exec) forgetValues() {
+	for _, name := range []string{shelldir.BeforeFile, shelldir.PwdFile} {
+		_ = os.Remove(filepath.Join(e.dir, name))
+	}
+}
+
 // save writes the record. After a failure the next server has an older record.
 func (e *Exec) save() {
 	if err := e.trySave(); err != nil {
@@ -237,9 +246,12 @@ func (e *Exec) trySave() error {
 	e.saving.Lock()
 	defer e.saving.Unlock()
 	e.mu.Lock()
-	r := e.entry
+	r, secret := e.entry, e.secret
 	e.mu.Unlock()
 	r.Info.StdoutBytes, r.Info.StderrBytes = e.outputs[0].Size(), e.outputs[1].Size()
+	if secret {
+		return e.shell.history.Replace(&r)
+	}
 	return e.shell.history.Save(&r)
 }
 

@@ -116,6 +116,7 @@ func (s *Shell) afterCommand(proc *bash.Process, e *Exec) {
 	s.current = nil
 	s.mu.Unlock()
 	s.capture(proc, e)
+	e.forgetValues()
 	if e.endedShell() {
 		s.noteUncaptured(e, "the shell ended with it")
 	}

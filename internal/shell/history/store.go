@@ -121,6 +121,19 @@ func (h *Store) Save(r *Entry) error {
 	if err == nil {
 		err = appendLine(filepath.Join(dir, shelldir.RecordFile), line)
 	}
+	return recordError(r, err)
+}
+
+// Replace is Save for a record whose earlier ones have what is to be forgotten: its line becomes the whole file.
+func (h *Store) Replace(r *Entry) error {
+	line, _, err := encodeRecord(*r)
+	if err == nil {
+		err = shelldir.WriteFile(filepath.Join(h.Dir(r.Info.ID), shelldir.RecordFile), append([]byte{'\n'}, line...))
+	}
+	return recordError(r, err)
+}
+
+func recordError(r *Entry, err error) error {
 	if err != nil {
 		return fmt.Errorf("shell: record of command %s: %w", r.Info.ID, err)
 	}

@@ -229,7 +229,8 @@ func (c *Command) invertedGroup(source, files string) string {
 func (c *Command) reportStatus() string {
 	if c.hasBraces() {
 		moved := c.movedWord()
-		return "{ " + c.afterSign(moved) + "\n} </dev/null " + c.endSign(shelldir.EndName, moved, "") + " || \\exit" + c.listOff(false) + "\n"
+		return "{ " + c.afterSign(moved) + "\n} </dev/null " + c.endSign(shelldir.EndName, moved, "") +
+			" || \\exit" + c.listOff(false) + "\n"
 	}
 	return c.group(c.statusSign()) + " || \\exit" + c.listOff(false) + "\n"
 }

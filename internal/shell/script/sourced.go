@@ -39,7 +39,9 @@ func (c *Command) sourcedLines() (string, error) {
 	if c.List { // bash has read all of the file when the list is on
 		begin = c.listOn(evalWords(c.Text))
 	}
-	if _, err := c.write(shelldir.EvalFile, begin+c.restoreArg()+group+"; "+c.reportText(shelldir.EndName, c.movedWord(), "1")+"; "+c.builtin("exec")+" 1</proc\n"); err != nil {
+	file := begin + c.restoreArg() + group + "; " + c.reportText(shelldir.EndName, c.movedWord(), "1") + "; " +
+		c.builtin("exec") + " 1</proc\n"
+	if _, err := c.write(shelldir.EvalFile, file); err != nil {
 		return "", err
 	}
 	after := *c
