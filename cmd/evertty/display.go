@@ -41,7 +41,7 @@ func (d *display) load(e client.Event, scrollback int) (f *vt.Frame, shown []byt
 	d.size = wire.Size{Cols: e.Cols, Rows: e.Rows}
 	effects := &vt.Effects{Bell: func() { d.bell = true }, Notify: func(vt.Notification) { d.bell = true }}
 	d.engine = engines[defaultEngine](vt.Config{Cols: e.Cols, Rows: e.Rows, Scrollback: scrollback, Effects: effects,
-		CellMouse: true})
+		Guest: true})
 	shown = bytes.Clone(d.engine.Write(e.Data))
 	d.bell = false
 	return d.engine.Freeze(), shown

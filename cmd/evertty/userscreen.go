@@ -53,9 +53,10 @@ func leave(end int, window wire.Size, left traces) string {
 	return sober + left.reset(window.Cols) + fmt.Sprintf("\x1b[%d;1H\r\n", min(end, window.Rows)) + giveTitle
 }
 
-// notice shows a line at the bottom of the screen. The next snapshot removes it.
+// notice shows a line at the bottom of the screen, with the cursor behind it, on a terminal
+// that talks as a shell expects it. The next whole screen takes that back.
 func notice(text string, cols, rows int) string {
-	return fmt.Sprintf("\x1b7\x1b[?6l\x1b[%d;1H\x1b[0;7m%s\x1b[0m\x1b[K\x1b8", rows,
+	return quiet + listening + "\x1b[<99u" + plainModes + fmt.Sprintf("\x1b[r\x1b[%d;1H\x1b[7m%s\x1b[m\x1b[K", rows,
 		clipped(printable(text), max(cols-1, 2)))
 }
 

@@ -111,11 +111,11 @@ func (v *viewer) hear(ctx context.Context, s signals) {
 // pause gives the user's terminal back, stops this process, and takes the terminal again
 // when it is continued.
 func (v *viewer) pause(s signals) {
-	v.colors.await() // or the answers would come to the shell
 	mine := v.turn.takeSoon()
 	if mine {
 		defer v.turn.give()
 	}
+	v.colors.await() // or the answers would come to the shell
 	if mine && v.shown && !v.left {
 		put(v.tty.out, v.farewell())
 	}
