@@ -413,27 +413,29 @@ func (v *viewer) notice() {
 	}
 }
 
-// leave gives the user's terminal back, with the cursor below the content. Keys are read
-// until no more answers are awaited, and nothing is asked any more.
+// leave gives the user's terminal back for good.
 func (v *viewer) leave() {
 	v.turn.take()
 	defer v.turn.give()
-	v.asks, v.left = false, true
-	v.colors.await()
+	v.farewell()
+	v.left = true
 	v.tty.stop()
-	if v.shown {
-		if v.waits || v.stale {
-			_ = v.redraw()
-		}
-		put(v.tty.out, v.farewell())
-	}
 	v.tty.Restore()
 	if v.server != nil {
 		v.server.Close()
 	}
 }
 
-// farewell takes back all that was written.
-func (v *viewer) farewell() string {
-	return leave(v.display.contentEnd(), v.display.window, v.display.leaves())
+// farewell takes back all that was written, with the cursor below the content. Nothing is
+// asked any more, and keys are read until no more answers are awaited. The caller has the turn.
+func (v *viewer) farewell() {
+	v.asks = false
+	v.colors.await()
+	if !v.shown {
+		return
+	}
+	if v.waits || v.stale {
+		_ = v.redraw()
+	}
+	put(v.tty.out, leave(v.display.contentEnd(), v.display.window, v.display.leaves()))
 }

@@ -112,19 +112,15 @@ func (v *viewer) hear(ctx context.Context, s signals) {
 // when it is continued.
 func (v *viewer) pause(s signals) {
 	mine := v.turn.takeSoon()
-	if mine {
-		defer v.turn.give()
-	}
-	v.colors.await() // or the answers would come to the shell
-	if mine && v.shown && !v.left {
-		put(v.tty.out, v.farewell())
+	if mine && !v.left {
+		v.farewell()
 	}
 	v.tty.Restore()
 	s.pause()
 	if !mine {
 		v.turn.take()
-		defer v.turn.give()
 	}
+	defer v.turn.give()
 	_, rows, _ := sizeOf(v.tty.out)
 	v.goOn(enter(max(rows, 1)))
 }
