@@ -91,7 +91,7 @@ func (d *display) through(ansi []byte) []byte {
 func (d *display) begin() string {
 	left := d.traces
 	d.traces = traces{}
-	return sober + left.reset(d.window.Cols) + listening + "\x1b[H\x1b[J"
+	return sober + left.reset(d.window.Cols) + listening + blank(d.window.Rows)
 }
 
 // resize follows a resize until the snapshot of the new size comes.
@@ -232,7 +232,7 @@ func (d *display) history(lines vt.Lines) []byte {
 	if lines.Len() == 0 {
 		return nil
 	}
-	b := []byte(fresh)
+	b := []byte(sober + blank(d.window.Rows))
 	taken, width := 0, 0 // rows of the window, cells of the line
 	first := true
 	for l := range lines.All() {

@@ -47,7 +47,8 @@ func (u *userOutput) write(p []byte) error {
 func (u *userOutput) anew(first string) error {
 	f := u.screen.Freeze()
 	u.traces.see(f)
-	p := first + fresh + u.traces.reset(windowOf(u.out).Cols) + string(snapshot.ANSI(f, snapshot.Options{}))
+	w := windowOf(u.out)
+	p := first + sober + u.traces.reset(w.Cols) + blank(w.Rows) + string(snapshot.ANSI(f, snapshot.Options{}))
 	_, err := u.out.WriteString(p)
 	return err
 }

@@ -32,14 +32,16 @@ const (
 	giveTitle = "\x1b[23;0t"
 )
 
-// sober is a terminal as a shell expects it; the cursor may be anywhere. fresh is
-// one that is ready for a snapshot.
 const (
+	// sober is a terminal as a shell expects it; the cursor may be anywhere.
 	sober = quiet + mainScreen + plainModes + "\x1b[r"
-	fresh = sober + "\x1b[H\x1b[J"
 	// listening has the terminal say when its colours change (contour, mode 2031).
 	listening = "\x1b[?2031h"
 )
+
+// blank makes a sober screen of rows empty, for a snapshot. It is DL (ECMA-48 8.3.32), because tmux
+// and others move what ED erases into the scrollback.
+func blank(rows int) string { return fmt.Sprintf("\x1b[H\x1b[%dM", rows) }
 
 // enter makes room for the first snapshot: what is on the screen moves up into the
 // user's scrollback.
