@@ -241,3 +241,16 @@ func TestOutputStopsAndGoesOn(t *testing.T) {
 		})
 	}
 }
+
+// TestStopWithoutAShell: where nobody could continue it, a viewer goes on.
+func TestStopWithoutAShell(t *testing.T) {
+	t.Parallel()
+	s, people := start(t, launch{}), start(t, launch{})
+	id := s.create("bash", "-c", `stty -echo; printf 'inner screen\n'; while read -r l; do echo "got <$l>"; done`).ID
+	info := people.create("sh", "-c", binary+" attach "+id+" --nested --data-dir "+s.how.dir+"; :")
+	people.await(info.ID, "inner screen")
+	j := &jobs{t: t, people: people, id: info.ID, shell: info.PID}
+	people.must(syscall.Kill(j.job(), syscall.SIGTSTP))
+	j.enter("typed")
+	people.await(j.id, "got <typed>")
+}
