@@ -19,7 +19,8 @@ func TestAttachKeepsTheHistoryOfTmux(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "t")
 	tmux := func(args ...string) string {
 		t.Helper()
-		out, err := exec.CommandContext(s.ctx(), "tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...).Output()
+		args = append([]string{"-S", socket, "-f", "/dev/null"}, args...)
+		out, err := exec.CommandContext(s.ctx(), "tmux", args...).Output()
 		s.must(err)
 		return string(out)
 	}
@@ -29,7 +30,9 @@ func TestAttachKeepsTheHistoryOfTmux(t *testing.T) {
 	}
 	reads := func(mouse string) {
 		t.Helper()
-		eventually(t, "the mouse", func() bool { return tmux("display-message", "-p", "#{mouse_any_flag}") == mouse+"\n" })
+		eventually(t, "the mouse", func() bool {
+			return tmux("display-message", "-p", "#{mouse_any_flag}") == mouse+"\n"
+		})
 	}
 	tmux("new-session", "-d", "-x", "80", "-y", "24",
 		"seq 1000 1060; env -u TMUX "+binary+" attach "+id+" --data-dir "+s.how.dir+"; cat")
