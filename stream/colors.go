@@ -3,7 +3,8 @@ package stream
 import "github.com/evertty/evertty/vt"
 
 // SetTheme notes the colours that the viewer draws with. While its size counts programs that
-// ask for colours are told these.
+// ask for colours are told these. One that has not said its colours changes nothing: else each
+// new viewer would be reported as dark at first.
 func (s *Subscription) SetTheme(t vt.Theme) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
@@ -14,8 +15,7 @@ func (s *Subscription) SetTheme(t vt.Theme) {
 	s.hub.decide()
 }
 
-// useTheme has the program told the colours of the viewer whose size counts, those of the
-// emulator when there is none (nil). A change that the program wants reported goes to
+// useTheme has the program told the colours of s, those of the emulator when it is nil. A change that the program wants reported goes to
 // Observe.Reply. The hub's lock is held.
 func (h *Hub) useTheme(s *Subscription) {
 	if h.engine == nil {

@@ -64,8 +64,8 @@ func TestColorsOfTheOwner(t *testing.T) {
 	h.reported("") // ?2031 is not set
 	h.Write([]byte("\x1b[?2031h"))
 	b.Wish(80, 24)
-	h.background(isBlack, "1") // of one that has not said
-	h.reported(saysDark)
+	h.background(isWhite, "2") // b has not said its own
+	h.reported("")
 	b.SetTheme(grey)
 	b.SetTheme(grey)
 	h.background(isGrey, "1")

@@ -1,6 +1,10 @@
 package stream
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/evertty/evertty/vt"
+)
 
 // Policy says whose wish decides the size of a terminal with several viewers.
 type Policy string
@@ -68,10 +72,13 @@ func (h *Hub) Fit() Size {
 // decide applies the policy and tells viewers when another one decides now.
 func (h *Hub) decide() Size {
 	size, owner := Size{h.cols, h.rows}, uint64(0)
-	var best *Subscription
+	var best, colored *Subscription
 	for _, s := range h.subs {
 		if s.decides() && (best == nil || h.prefers(s, best)) {
 			best = s
+		}
+		if s.decides() && s.theme != (vt.Theme{}) && (colored == nil || h.prefers(s, colored)) {
+			colored = s
 		}
 	}
 	if best != nil && h.policy != PolicyFixed {
@@ -80,7 +87,7 @@ func (h *Hub) decide() Size {
 			size = h.extreme(size)
 		}
 	}
-	h.useTheme(best)
+	h.useTheme(colored)
 	if owner != h.owner {
 		h.owner = owner
 		h.publish(func() *Message { return metaMessage(h.id, Meta{Owner: owner, Size: &size}) })

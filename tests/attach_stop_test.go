@@ -157,10 +157,8 @@ func TestAttachStopsAndGoesOn(t *testing.T) {
 			s.must(s.Delete(s.ctx(), id, false))
 			j.enter("fg")
 			people.await(j.id, `\[exited`)
-			eventually(t, "the shell reads again", func() bool { // what is typed at once may go to attach
-				j.enter("echo again $((40+4))")
-				return strings.Contains(j.screen(), "again 44")
-			})
+			j.enter("echo again $((40+4))")
+			people.await(j.id, "again 44")
 			if j.raw() {
 				t.Error("the terminal is left in raw mode")
 			}
@@ -205,30 +203,54 @@ func TestAttachStopsWhileTheServerIsAway(t *testing.T) {
 	people.await(j.id, `\[detached from`)
 }
 
-// TestPlayStopsAndGoesOn: as attach, and the recording waits.
-func TestPlayStopsAndGoesOn(t *testing.T) {
+// TestOutputStopsAndGoesOn: as attach. A recording waits, and C-z is no signal where keys are
+// read.
+func TestOutputStopsAndGoesOn(t *testing.T) {
 	t.Parallel()
-	people := start(t, launch{})
+	s, people := start(t, launch{}), start(t, launch{})
 	path := filepath.Join(t.TempDir(), "x.cast")
 	people.must(os.WriteFile(path, []byte(`{"version":2,"width":80,"height":24}`+"\n"+
 		`[0, "o", "\u001b[?1002hon the screen"]`+"\n"+`[3600, "o", "later"]`+"\n"), 0o600))
-	j := newJobs(t, people)
-	before := j.modes()
-	j.enter(binary + " play " + path)
-	people.await(j.id, "on the screen")
-	eventually(t, "raw mode", j.raw)
-	pid := j.job()
-	for _, signal := range []syscall.Signal{syscall.SIGTSTP, syscall.SIGSTOP} {
-		j.stop(pid, signal)
-		if now := j.modes(); signal == syscall.SIGTSTP && now != before {
-			t.Errorf("stopped, the terminal has the modes %v, before %v", now, before)
-		}
-		j.enter("clear; echo $((40+2)) in the shell")
-		people.await(j.id, "42 in the shell")
-		j.enter("fg")
-		eventually(t, "raw mode again", j.raw)
-		people.await(j.id, "on the screen")
+	id := s.create("bash", "-c", `printf '\e[?1002h\e[?1hon the screen'; exec cat`).ID
+	for verb, end := range map[string]string{"play " + path: "q", "play - < " + path: "\x03",
+		"logs -f --raw " + id + " --data-dir " + s.how.dir: "\x03"} {
+		t.Run(verb[:8], func(t *testing.T) {
+			j := newJobs(t, people)
+			before := j.modes()
+			j.enter(binary + " " + verb)
+			people.await(j.id, "on the screen")
+			eventually(t, "the mouse", func() bool { return j.modes() != before })
+			pid := j.job()
+			for i, signal := range []syscall.Signal{syscall.SIGTSTP, syscall.SIGSTOP, 0} {
+				if signal == 0 {
+					people.input(j.id, "\x1a")
+				}
+				j.stop(pid, signal)
+				if signal != syscall.SIGSTOP {
+					eventually(t, "the modes of before", func() bool { return j.modes() == before })
+				}
+				j.enter(fmt.Sprintf("clear; echo $((40+%d)) in the shell", i))
+				people.await(j.id, fmt.Sprint(40+i, " in the shell"))
+				j.enter("fg")
+				eventually(t, "going on", func() bool { return state(pid) != "T" })
+				people.await(j.id, "on the screen")
+				eventually(t, "the mouse again", func() bool { return j.modes() != before })
+			}
+			people.input(j.id, end)
+			eventually(t, "the end", func() bool { return !j.raw() && j.modes() == before })
+		})
 	}
-	people.input(j.id, "q")
-	eventually(t, "the end", func() bool { return !j.raw() && j.modes() == before })
+}
+
+// TestStopWithoutAShell: where nobody could continue it, a viewer goes on.
+func TestStopWithoutAShell(t *testing.T) {
+	t.Parallel()
+	s, people := start(t, launch{}), start(t, launch{})
+	id := s.create("bash", "-c", `stty -echo; printf 'inner screen\n'; while read -r l; do echo "got <$l>"; done`).ID
+	info := people.create("sh", "-c", binary+" attach "+id+" --nested --data-dir "+s.how.dir+"; :")
+	people.await(info.ID, "inner screen")
+	j := &jobs{t: t, people: people, id: info.ID, shell: info.PID}
+	people.must(syscall.Kill(j.job(), syscall.SIGTSTP))
+	j.enter("typed")
+	people.await(j.id, "got <typed>")
 }

@@ -127,6 +127,7 @@ func (c *core) escape(f function) {
 // reset implements RIS (ECMA-48 8.3.105) as xterm.js does, which keeps title and
 // colours.
 func (c *core) reset() {
+	c.showReset()
 	c.grid.clearScreens()
 	c.grid.clearHistory()
 	c.modes.reset()

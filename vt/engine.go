@@ -94,10 +94,11 @@ type Config struct {
 	// their targets, then cells their marks and styles; the cells themselves stay.
 	// Viewers keep all of that until their next snapshot.
 	Memory int
-	// CellMouse has viewers asked for mouse reports in cells (?1006) where the program asks
-	// for pixels (?1016): for viewers whose cells have another size than CellWidth by
-	// CellHeight.
-	CellMouse bool
+	// Guest says that viewers draw on a terminal of a person's own. They are asked for mouse
+	// reports in cells (?1006) where the program asks for pixels (?1016), because their cells
+	// have another size than CellWidth by CellHeight. Their history stays: they do not get
+	// ED 3 (xterm ctlseqs), and in the place of RIS what resets the same one by one.
+	Guest bool
 	// Effects are the callbacks for everything else that output does. It may be
 	// nil, and its fields may be set and reset between calls of Write.
 	Effects *Effects

@@ -23,6 +23,9 @@ func (c *core) eraseDisplay(what int, keep bool) {
 	case 2:
 		c.grid.eraseRows(0, s.Rows, keep)
 	case 3:
+		if c.cfg.Guest {
+			c.stream.Cut()
+		}
 		if s == c.mainCursor {
 			c.grid.clearHistory()
 		}

@@ -294,6 +294,7 @@ func (t *Terminal) placeChar(r *row, c rune, width, old int, style uint32) {
 // wrap goes to the next line because a character does not fit (DECAWM, VT510).
 func (t *Terminal) wrap() {
 	s := t.screen
+	t.noteLinkHere()
 	s.X = 0
 	if s.Index() {
 		t.scrollUp(t.internBlank()) // no sweep: who prints holds numbers of styles

@@ -64,7 +64,7 @@ func (c *core) shownPrivate(mode int, on bool) int {
 	case 1, 5, 6, 7, 9, 25, 45, 47, 66, 1000, 1002, 1003, 1004, 1006, 1047, 1048, 1049, 2004, 2026:
 		return mode
 	case 1016:
-		if c.cfg.CellMouse {
+		if c.cfg.Guest {
 			return 1006
 		}
 		return mode

@@ -1,6 +1,7 @@
 package vt
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -71,9 +72,54 @@ func TestViewersGetKnownModes(t *testing.T) {
 	if got := string(e.Write([]byte("\x1b[?1049;2048h"))); got != "\x1b[?1047h\x1b[?1047l\x1b[?1049h" {
 		t.Errorf("the alternate screen that was higher: %q", got)
 	}
-	for cells, want := range map[bool]string{false: "\x1b[?1000;1016h", true: "\x1b[?1000;1006h"} {
-		if got := New(Config{CellMouse: cells}).Write([]byte("\x1b[?1000;1016h")); string(got) != want {
-			t.Errorf("CellMouse %v: %q, want %q", cells, got, want)
+	for guest, want := range map[bool]string{false: "\x1b[?1000;1016h", true: "\x1b[?1000;1006h"} {
+		if got := New(Config{Guest: guest}).Write([]byte("\x1b[?1000;1016h")); string(got) != want {
+			t.Errorf("Guest %v: %q, want %q", guest, got, want)
+		}
+	}
+}
+
+// TestGuestsKeepTheirHistory: RIS resets all that a program has set in a viewer that draws on
+// a person's own terminal, and neither it nor ED 3 erases that person's history.
+func TestGuestsKeepTheirHistory(t *testing.T) {
+	const history = "a\r\nb\r\nc\r\nd\r\n"
+	state := func(e *Terminal) string {
+		f := *e.Freeze()
+		hidden := Screen{}
+		if f.Hidden != nil {
+			hidden = *f.Hidden
+		}
+		for _, s := range []*SavedCursor{&f.Main.Saved, &hidden.Saved} {
+			if s.X == 0 && s.Y == 0 {
+				*s = SavedCursor{} // in the corner, as one that never was
+			}
+		}
+		text := ""
+		for _, l := range f.Main.Lines {
+			text += l.Text() + "|"
+		}
+		f.Main.Lines = nil
+		return fmt.Sprintf("%+v %+v %v %v %v %+v %+v %v", f.Modes, f.Pen, f.Charsets, f.CursorStyle, f.Alt != nil,
+			f.Main, hidden, text)
+	}
+	for _, in := range []string{
+		"x", "\x1b[?1049h\x1b7\x1b[>5ux", "\x1b[5;5H\x1b7\x1b[?1049h\x1b[3;3H\x1b7\x1b[?1049l", "\x1b[>5u\x1b[=3u",
+		"\x1b[?1;5;6;9;45;66;1000;1002;1003;1004;1006;1016;2004;2026h\x1b[?7l\x1b[4;20h\x1b[?25l\x1b=",
+		"\x1b[2;3r\x1b[?6h\x1b[31;4m\x1b[1\"q\x1b[3 q\x1b(0\x0e", "\x1b[3g\x1b[5G\x1bH", "\x1b]8;;http://x/\ax",
+		"\x1b[?1047h\x1b[3g\x1b[2;3r\x1b[?25l",
+	} {
+		for _, cut := range []int{0, 1, 2} { // of RIS, where two writes part
+			program := New(Config{Cols: 20, Rows: 4, Scrollback: 9, Guest: true})
+			person := New(Config{Cols: 20, Rows: 4, Scrollback: 9})
+			for _, p := range []string{history + in + "\x1b[3J\x1bc"[:4+cut], "\x1bc"[cut:]} {
+				person.Write(program.Write([]byte(p)))
+			}
+			if got, want := state(person), state(program); got != want {
+				t.Errorf("%q: the person's terminal is\n%s\nwant\n%s", in, got, want)
+			}
+			if p, n := program.Freeze().History.Len(), person.Freeze().History.Len(); p != 0 || n == 0 {
+				t.Errorf("%q: %d lines of the program's history are left and %d of the person's", in, p, n)
+			}
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (d *display) load(e client.Event, scrollback int) (f *vt.Frame, shown []byt
 	d.size = wire.Size{Cols: e.Cols, Rows: e.Rows}
 	effects := &vt.Effects{Bell: func() { d.bell = true }, Notify: func(vt.Notification) { d.bell = true }}
 	d.engine = engines[defaultEngine](vt.Config{Cols: e.Cols, Rows: e.Rows, Scrollback: scrollback, Effects: effects,
-		CellMouse: true})
+		Guest: true})
 	shown = bytes.Clone(d.engine.Write(e.Data))
 	d.bell = false
 	return d.engine.Freeze(), shown
@@ -91,7 +91,7 @@ func (d *display) through(ansi []byte) []byte {
 func (d *display) begin() string {
 	left := d.traces
 	d.traces = traces{}
-	return sober + left.reset(d.window.Cols) + listening + "\x1b[H\x1b[J"
+	return sober + left.reset(d.window.Cols) + listening + blank(d.window.Rows)
 }
 
 // resize follows a resize until the snapshot of the new size comes.
@@ -232,7 +232,7 @@ func (d *display) history(lines vt.Lines) []byte {
 	if lines.Len() == 0 {
 		return nil
 	}
-	b := []byte(fresh)
+	b := []byte(sober + blank(d.window.Rows))
 	taken, width := 0, 0 // rows of the window, cells of the line
 	first := true
 	for l := range lines.All() {

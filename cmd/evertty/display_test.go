@@ -100,6 +100,7 @@ var displayPieces = []string{
 	"\x1b[?6h", "\x1b[?6l", "\x1b[S", "\x1b[T", "\b\b\b",
 	"\x1b[48;5;17m\x1b[J\x1b[m", "\x1b]8;;http://x/\x1b\\link\x1b]8;;\x1b\\", "\x1b[4:3mcurly\x1b[m",
 	"\x1b[3g\x1b[20G\x1bH\r\tx", "\x1b(0lqk\x1b(B", "\x1b[12;70H",
+	"\x1bc", "\x1b[3J",
 }
 
 // TestWindowsOfAnySize draws random output in windows of random sizes, which change,
@@ -132,8 +133,12 @@ func TestWindowsOfAnySize(t *testing.T) {
 				w.resize(f.Cols, f.Rows)
 			default:
 				p := displayPieces[r.IntN(len(displayPieces))]
+				kept := w.screen.Freeze().History.Len()
 				terminal.Write([]byte(p))
 				w.takes(p)
+				if now := w.screen.Freeze().History.Len(); now < kept {
+					t.Fatalf("%q leaves %d of %d lines of the user's history", p, now, kept)
+				}
 				log = append(log, fmt.Sprintf("%q", p))
 			}
 			log = append(log, fmt.Sprintf("%v %v %v", w.d.direct, w.d.size, w.d.window))

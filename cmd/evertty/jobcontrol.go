@@ -5,6 +5,10 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // turnTimeout is how long this process, told to stop, waits for a write to the user's
@@ -64,13 +68,34 @@ func (s signals) close() {
 }
 
 // pause stops this process, as SIGTSTP asks, until SIGCONT (POSIX XBD 11.1.4). It is SIGSTOP
-// that stops it: a handler of SIGTSTP stays installed in a Go program.
+// that stops it: a handler of SIGTSTP stays installed in a Go program. Where no shell could
+// continue it, it goes on, as POSIX says of SIGTSTP in an orphaned process group (XBD 3.264).
 func (s signals) pause() {
 	select {
 	case <-s.cont: // of an earlier stop
 	default:
 	}
+	if orphaned() {
+		return
+	}
 	if syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
 		<-s.cont
+	}
+}
+
+// orphaned reports whether this process's group has no parent outside of it in its session:
+// nobody controls its jobs.
+func orphaned() bool {
+	own, _ := unix.Getsid(0)
+	for pid := unix.Getppid(); ; {
+		parent, ok := proc.Find(pid)
+		group, err := unix.Getpgid(pid)
+		switch {
+		case !ok || err != nil || parent.Session != own:
+			return true
+		case group != unix.Getpgrp():
+			return false
+		}
+		pid = parent.Parent
 	}
 }

@@ -47,6 +47,9 @@ func TestAttachLeavesNothing(t *testing.T) {
 		s := newFakeServer(t)
 		for _, r := range rows {
 			u := knownOuter(t)
+			u.mu.Lock()
+			u.screen.Write([]byte("the user's own" + strings.Repeat("\r\n", 8)))
+			u.mu.Unlock()
 			before := u.frame()
 			code, _ := u.evertty("attach", "t1")
 			v := s.viewer()
@@ -60,6 +63,9 @@ func TestAttachLeavesNothing(t *testing.T) {
 			u.left()
 			if d := leftBehind(before, u.frame()); d != "" {
 				t.Errorf("%d columns, %s: left behind: %s", cols, r.name, d)
+			}
+			if !strings.Contains(u.text(-1), "the user's own") {
+				t.Errorf("%d columns, %s: the user's history is gone", cols, r.name)
 			}
 			if leak := leaked(u.written()); leak != "" {
 				t.Errorf("%d columns, %s: the user's terminal got %s", cols, r.name, leak)
@@ -77,7 +83,7 @@ func leaked(written string) string {
 	for _, ours := range []string{quiet, listening, u.question(), keepTitle, giveTitle, "\x1b[?5W"} {
 		written = strings.ReplaceAll(written, ours, "")
 	}
-	e := vt.NewEngine(vt.Config{Cols: 40, Rows: 8})
+	e := vt.NewEngine(vt.Config{Cols: 40, Rows: 8, Guest: true})
 	if got := string(e.Write([]byte(written))); got != written {
 		return fmt.Sprintf("%q where %q is known", written, got)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -103,10 +101,13 @@ type logSink interface {
 }
 
 func (a *app) followLogs(ctx context.Context, id string, o logging) error {
+	raw := &rawLog{out: a.stdout}
 	if o.raw && isTTY(a.stdout, a.stdout) {
 		var stop func()
 		ctx, stop = endBySignal(ctx)
 		defer stop()
+		raw.user = &userOutput{out: a.stdout, turn: newTurn()}
+		defer raw.user.begun(ctx, func(time.Duration) {})()
 	}
 	f := a.follower()
 	f.Inside = a.shownIn()
@@ -126,7 +127,7 @@ func (a *app) followLogs(ctx context.Context, id string, o logging) error {
 	case o.asJSON:
 		sink = jsonLog{a.stdout}
 	case o.raw:
-		sink = &rawLog{out: a.stdout, terminal: isTTY(a.stdout, a.stdout)}
+		sink = raw
 	}
 	return signalled(ctx, feedbackError(errors.Join(pour(stream, sink), sink.end())))
 }
@@ -167,44 +168,45 @@ func pour(stream *client.FollowStream, sink logSink) error {
 
 // rawLog writes what a terminal needs. One that it is written to is as before at the end.
 type rawLog struct {
-	out      *os.File
-	terminal bool
-	screen   vt.Engine // what the terminal shows; nil before the first snapshot
-	traces   traces    // of the screens before
+	out   io.Writer
+	user  *userOutput // nil where out is no terminal
+	shown bool        // there was a snapshot
 }
 
 // ris resets a terminal (ECMA-48 8.3.105) before a later snapshot rebuilds it.
 const ris = "\x1bc"
 
 func (l *rawLog) event(e client.Event) error {
-	p := e.Data
+	if l.user != nil {
+		return l.onTerminal(e)
+	}
 	if e.Kind == client.KindSnapshot {
-		switch {
-		case l.screen != nil:
-			l.traces.see(l.screen.Freeze())
-			p = append([]byte(ris), p...)
-		case l.terminal:
-			put(l.out, keepTitle)
+		if l.shown {
+			put(l.out, ris)
 		}
-		l.screen = vt.NewEngine(vt.Config{Cols: e.Cols, Rows: e.Rows})
+		l.shown = true
 	}
-	if l.screen != nil && l.terminal {
-		l.screen.Write(e.Data)
-	}
-	_, err := l.out.Write(p)
+	_, err := l.out.Write(e.Data)
 	return err
 }
 
-func (*rawLog) pause() error { return nil }
-
-func (l *rawLog) end() error {
-	if l.screen != nil && l.terminal {
-		f := l.screen.Freeze()
-		l.traces.see(f)
-		put(l.out, leave(contentEnd(f), windowOf(l.out), l.traces))
+func (l *rawLog) onTerminal(e client.Event) error {
+	l.user.turn.take()
+	defer l.user.turn.give()
+	switch e.Kind {
+	case client.KindSnapshot:
+		if err := l.user.begin(wire.Size{Cols: e.Cols, Rows: e.Rows}); err != nil {
+			return err
+		}
+		return l.user.write(e.Data)
+	case client.KindData:
+		return l.user.write(e.Data)
 	}
 	return nil
 }
+
+func (*rawLog) pause() error { return nil }
+func (*rawLog) end() error   { return nil }
 
 // jsonLog writes each event as one line.
 type jsonLog struct{ w io.Writer }

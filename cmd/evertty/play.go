@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -41,7 +40,7 @@ func (a *app) newPlay() *cobra.Command {
 		Use:   "play FILE|-",
 		Short: "Show a recording in this terminal",
 		Long: `Shows a recording of "evertty record" or of asciinema (asciicast v2 or v3) as it
-happened. Space pauses, q or C-c ends. The window keeps its size, so it should be
+happened. Space pauses, q or C-c ends, C-z stops. The window keeps its size, so it should be
 as large as what was recorded. When standard output is no terminal the text of
 the recording is written as it is.`,
 		Example: `  evertty play build.cast --speed 2 --idle-limit 1
@@ -109,13 +108,12 @@ func (a *app) play(ctx context.Context, in io.Reader, name string, o playing) er
 	if err != nil {
 		return fmt.Errorf("play: %s: %w", name, err)
 	}
-	p := &player{playing: o, cast: cast, out: a.stdout, turn: newTurn(),
-		stopped: make(chan time.Duration, 1)}
+	p := &player{playing: o, cast: cast, out: a.stdout, stopped: make(chan time.Duration, 1)}
 	if !o.limits {
 		p.limit = cast.Header().IdleLimit
 	}
 	if cols, rows, ok := sizeOf(a.stdout); ok {
-		err = p.onTerminal(ctx, a.stdin)
+		err = p.onTerminal(ctx, a.stdin, a.stdout)
 		if h := cast.Header(); h.Cols > cols || h.Rows > rows {
 			fmt.Fprintf(a.stderr, "[the recording is of %d x %d, this window has %d x %d]\n", h.Cols, h.Rows, cols,
 				rows)
@@ -136,20 +134,17 @@ func (a *app) play(ctx context.Context, in io.Reader, name string, o playing) er
 // when there is a terminal for them.
 type player struct {
 	playing
-	cast   *asciicast.CastReader
-	out    io.Writer
-	screen vt.Engine // what the user's terminal shows; nil without one
-	keys   chan byte // nil without a keyboard
-	due    time.Time // when the next event is to be shown
-
-	turn    turn               // to write to the user's terminal and to use screen
-	tty     *tty               // nil without a keyboard
+	cast    *asciicast.CastReader
+	out     io.Writer
+	user    *userOutput        // nil where out is no terminal
+	keys    chan byte          // nil without a keyboard
+	due     time.Time          // when the next event is to be shown
 	stopped chan time.Duration // how long this process was stopped
 }
 
 // onTerminal shows the recording on the user's terminal.
-func (p *player) onTerminal(ctx context.Context, in *os.File) error {
-	out := p.out.(*os.File)
+func (p *player) onTerminal(ctx context.Context, in, out *os.File) error {
+	p.user = &userOutput{out: out, turn: newTurn()}
 	if !isTTY(in, out) { // a recording comes from there
 		f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 		if err == nil {
@@ -163,7 +158,7 @@ func (p *player) onTerminal(ctx context.Context, in *os.File) error {
 			return err
 		}
 		defer tty.Close()
-		p.tty = tty
+		p.user.tty = tty
 		ctx, done := context.WithCancel(ctx)
 		p.keys = make(chan byte)
 		ended := make(chan struct{})
@@ -177,73 +172,17 @@ func (p *player) onTerminal(ctx context.Context, in *os.File) error {
 			<-ended
 		}()
 	}
-	h := p.cast.Header()
-	p.screen = engines[defaultEngine](vt.Config{Cols: h.Cols, Rows: h.Rows})
-	put(out, enter(windowOf(out).Rows)+fresh)
-	heard := signals{stop: make(chan os.Signal, 1), cont: make(chan os.Signal, 1)}
-	heard.hearJobControl()
-	ctx, done := context.WithCancel(ctx)
-	var hears sync.WaitGroup
-	hears.Go(func() { p.hear(ctx, heard) })
-	defer func() { // also when run panics
-		done()
-		hears.Wait()
-		heard.close()
-		put(out, p.farewell())
-	}()
-	return p.run(ctx)
-}
-
-// windowOf is the size of the terminal behind f, of one that does not say the least.
-func windowOf(f *os.File) wire.Size {
-	if cols, rows, ok := sizeOf(f); ok {
-		return wire.Size{Cols: cols, Rows: rows}
-	}
-	return wire.Size{Cols: 1, Rows: 1}
-}
-
-// farewell takes back all that was written.
-func (p *player) farewell() string {
-	f := p.screen.Freeze()
-	var left traces
-	left.see(f)
-	return leave(contentEnd(f), windowOf(p.out.(*os.File)), left)
-}
-
-// hear leaves the user's terminal while this process is stopped; the time that takes is no
-// time of the recording.
-func (p *player) hear(ctx context.Context, s signals) {
-	out := p.out.(*os.File)
-	for {
-		first, since := "", time.Now()
+	defer p.user.begun(ctx, func(d time.Duration) {
 		select {
-		case <-ctx.Done():
-			return
-		case <-s.stop:
-			mine := p.turn.takeSoon()
-			if mine {
-				put(out, p.farewell())
-			}
-			p.tty.Restore()
-			s.pause()
-			if !mine {
-				p.turn.take()
-			}
-			first = enter(windowOf(out).Rows)
-		case <-s.cont: // it was stopped by SIGSTOP, which nobody hears
-			p.turn.take()
-		}
-		p.tty.raw()
-		f := p.screen.Freeze()
-		var left traces
-		left.see(f)
-		put(out, first+fresh+left.reset(windowOf(out).Cols)+string(snapshot.ANSI(f, snapshot.Options{})))
-		p.turn.give()
-		select {
-		case p.stopped <- time.Since(since):
+		case p.stopped <- d:
 		default: // a stop before is not noted yet
 		}
+	})()
+	h := p.cast.Header()
+	if err := p.user.begin(wire.Size{Cols: h.Cols, Rows: h.Rows}); err != nil {
+		return err
 	}
+	return p.run(ctx)
 }
 
 // readPlayKeys passes on the keys until the end of t.
@@ -339,6 +278,8 @@ func (p *player) wait(ctx context.Context) error {
 				return errQuit
 			case k == 'C'-'@': // C-c, which raw mode makes a key
 				return signalCode(syscall.SIGINT)
+			case k == 'Z'-'@': // so is C-z, for all of the job
+				_ = syscall.Kill(0, syscall.SIGTSTP)
 			case k == ' ' && paused.IsZero():
 				paused = time.Now()
 			case k == ' ':
@@ -350,21 +291,22 @@ func (p *player) wait(ctx context.Context) error {
 	}
 }
 
-// show shows one event. A terminal gets what a viewer of its own emulator would:
-// no queries, whose answers nobody waits for.
+// show shows one event.
 func (p *player) show(e asciicast.Event) error {
-	p.turn.take()
-	defer p.turn.give()
-	switch {
-	case e.Code == asciicast.Resize && p.screen != nil:
-		p.screen.Resize(e.Cols, e.Rows)
-	case e.Code == asciicast.Output:
-		text := []byte(e.Data)
-		if p.screen != nil {
-			text = p.screen.Write(text)
+	if p.user == nil {
+		if e.Code != asciicast.Output {
+			return nil
 		}
-		_, err := p.out.Write(text)
+		_, err := io.WriteString(p.out, e.Data)
 		return err
+	}
+	p.user.turn.take()
+	defer p.user.turn.give()
+	switch e.Code {
+	case asciicast.Resize:
+		p.user.screen.Resize(e.Cols, e.Rows)
+	case asciicast.Output:
+		return p.user.write([]byte(e.Data))
 	}
 	return nil
 }

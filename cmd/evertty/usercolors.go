@@ -32,7 +32,8 @@ type userColors struct {
 	outdated chan struct{} // gets a value when the terminal says that its colours are others
 
 	mu      sync.Mutex
-	settled chan struct{}     // closed when no more answers are awaited; nil: nothing was asked
+	settled chan struct{}     // closed when no more answers are awaited; nil: none are
+	asked   int               // questions whose last answer is awaited
 	found   map[string]string // by what was asked: "10", "4;7"
 	until   time.Time         // when no more answers are awaited; 0: none are
 	held    []byte            // the beginning of an answer
@@ -45,6 +46,7 @@ func (u *userColors) question() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.until = time.Now().Add(colorsTimeout)
+	u.asked++
 	if u.settled == nil {
 		u.settled = make(chan struct{})
 	}
@@ -126,11 +128,12 @@ func (u *userColors) await() {
 // pass returns what of p was typed. p is empty when the time of patience is over.
 func (u *userColors) pass(p []byte) (typed []byte) {
 	u.mu.Lock()
-	typed, fence, others := u.sort(p)
-	fence = fence || !u.until.IsZero() && !time.Now().Before(u.until)
-	if fence && u.settled != nil {
+	typed, fences, others := u.sort(p)
+	late := !u.until.IsZero() && !time.Now().Before(u.until)
+	u.asked = max(u.asked-fences, 0)
+	if u.settled != nil && (u.asked == 0 || late) {
 		close(u.settled)
-		u.settled, u.until = nil, time.Time{}
+		u.settled, u.until, u.asked = nil, time.Time{}, 0
 	}
 	u.mu.Unlock()
 	if others {
@@ -139,18 +142,18 @@ func (u *userColors) pass(p []byte) (typed []byte) {
 		default: // the terminal is asked already
 		}
 	}
-	if fence {
+	if fences > 0 || late {
 		u.changed()
 	}
 	return typed
 }
 
-// sort parts p, behind what is held, into what was typed and answers. fence: the last of them
-// is there. others: the terminal's colours are others now.
-func (u *userColors) sort(p []byte) (typed []byte, fence, others bool) {
+// sort parts p, behind what is held, into what was typed and answers. fences: how often the
+// last answer to a question is there. others: the terminal's colours are others now.
+func (u *userColors) sort(p []byte) (typed []byte, fences int, others bool) {
 	if len(p) == 0 && time.Since(u.since) >= answerPause {
 		typed, u.held = u.held, nil
-		return typed, false, false
+		return typed, 0, false
 	}
 	p = append(u.held, p...)
 	u.held = nil
@@ -169,14 +172,17 @@ func (u *userColors) sort(p []byte) (typed []byte, fence, others bool) {
 			typed, p = append(typed, p[0]), p[1:]
 		case !whole:
 			u.held, u.since = bytes.Clone(p), time.Now()
-			return typed, fence, others
+			return typed, fences, others
 		default:
-			f, o := u.answer(string(p[:n]))
-			fence, others = fence || f, others || o
+			fence, o := u.answer(string(p[:n]))
+			if fence {
+				fences++
+			}
+			others = others || o
 			p = p[n:]
 		}
 	}
-	return typed, fence, others
+	return typed, fences, others
 }
 
 // answerSize is the length of the answer at the head of p, 0 when there is none. whole: its

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"os"
 	"strings"
+	"syscall"
 	"testing"
+
+	"golang.org/x/term"
 
 	"github.com/evertty/evertty/vt"
 )
@@ -31,6 +35,41 @@ func TestAttachTellsColors(t *testing.T) {
 	v.exit(0)
 	within(t, code, "the end")
 	u.left()
+}
+
+// TestAnswersStayAtTheEnd: the shell gets no answer, also when attach is continued and the
+// program ends at once.
+func TestAnswersStayAtTheEnd(t *testing.T) {
+	s := newFakeServer(t)
+	for round := range 99 {
+		u := knownOuter(t)
+		code, _ := u.evertty("attach", "t1")
+		v := s.viewer()
+		v.snapshot(40, 8, "x")
+		v.message(t, `c{"type":"colors"`)
+		for range round % 3 { // each asks again, perhaps before the answers are there
+			if err := syscall.Kill(os.Getpid(), syscall.SIGCONT); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v.exit(0)
+		within(t, code, "the end")
+		if _, err := term.MakeRaw(int(u.slave.Fd())); err != nil {
+			t.Fatal(err)
+		}
+		put(u.slave, "\x1b[c") // the terminal's answer to the shell comes last
+		got, buf := "", make([]byte, 4096)
+		for !strings.HasSuffix(got, "c") {
+			n, err := u.slave.Read(buf)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got += string(buf[:n])
+		}
+		if strings.Count(got, "\x1b") > 1 {
+			t.Fatalf("round %d: the shell gets %q", round, got)
+		}
+	}
 }
 
 // TestReadOnlyAsksNothing: nobody would be told.

@@ -32,14 +32,16 @@ const (
 	giveTitle = "\x1b[23;0t"
 )
 
-// sober is a terminal as a shell expects it; the cursor may be anywhere. fresh is
-// one that is ready for a snapshot.
 const (
+	// sober is a terminal as a shell expects it; the cursor may be anywhere.
 	sober = quiet + mainScreen + plainModes + "\x1b[r"
-	fresh = sober + "\x1b[H\x1b[J"
 	// listening has the terminal say when its colours change (contour, mode 2031).
 	listening = "\x1b[?2031h"
 )
+
+// blank makes a sober screen of rows empty, for a snapshot. It is DL (ECMA-48 8.3.32), because tmux
+// and others move what ED erases into the scrollback.
+func blank(rows int) string { return fmt.Sprintf("\x1b[H\x1b[%dM", rows) }
 
 // enter makes room for the first snapshot: what is on the screen moves up into the
 // user's scrollback.
@@ -53,9 +55,10 @@ func leave(end int, window wire.Size, left traces) string {
 	return sober + left.reset(window.Cols) + fmt.Sprintf("\x1b[%d;1H\r\n", min(end, window.Rows)) + giveTitle
 }
 
-// notice shows a line at the bottom of the screen. The next snapshot removes it.
+// notice shows a line at the bottom of the screen, with the cursor behind it, on a terminal
+// that talks as a shell expects it. The next whole screen takes that back.
 func notice(text string, cols, rows int) string {
-	return fmt.Sprintf("\x1b7\x1b[?6l\x1b[%d;1H\x1b[0;7m%s\x1b[0m\x1b[K\x1b8", rows,
+	return quiet + listening + "\x1b[<99u" + plainModes + fmt.Sprintf("\x1b[r\x1b[%d;1H\x1b[7m%s\x1b[m\x1b[K", rows,
 		clipped(printable(text), max(cols-1, 2)))
 }
 

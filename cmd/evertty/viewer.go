@@ -91,8 +91,6 @@ func (v *viewer) run(ctx context.Context, in, out *os.File) (exit *wire.Exit, er
 	var helpers sync.WaitGroup
 	defer func() { // also when run panics
 		v.end(nil)
-		v.colors.await()
-		v.tty.stop()
 		v.leave()
 		helpers.Wait()
 		v.tty.Close()
@@ -142,9 +140,7 @@ func (v *viewer) follow(ctx context.Context) (*wire.Exit, error) {
 		case !v.shown, errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrUnauthorized):
 			return nil, err
 		case v.lost:
-			v.turn.take()
-			v.tell()
-			v.turn.give()
+			_ = v.mine(v.tell)
 			pause = min(2*max(pause, retryFirst), retryMost)
 		default:
 			v.lost, pause = true, retryFirst
@@ -401,39 +397,45 @@ func (v *viewer) write(p []byte) error {
 
 // tell says once that the connection is lost: when it could not be made again at
 // once, for a short break is nobody's concern. The next drawing removes the notice.
-func (v *viewer) tell() {
-	if v.told {
-		return
+func (v *viewer) tell() error {
+	if !v.told {
+		v.told, v.stale = true, true
+		v.notice()
 	}
-	v.told, v.stale = true, true
-	v.notice()
+	return nil
 }
 
-// notice shows on the screen that the connection is lost.
+// notice shows on the screen that the connection is lost. Until the next drawing keys and
+// mouse are as a shell has them: no program is there to read them.
 func (v *viewer) notice() {
-	if cols, rows, ok := sizeOf(v.tty.out); ok {
+	if cols, rows, ok := sizeOf(v.tty.out); ok && v.tty.foreground() {
 		put(v.tty.out, notice("evertty: connection to "+v.name+" lost, trying again", cols, rows))
 	}
 }
 
-// leave gives the user's terminal back, with the cursor below the content.
+// leave gives the user's terminal back for good.
 func (v *viewer) leave() {
 	v.turn.take()
 	defer v.turn.give()
-	if v.shown {
-		if v.waits || v.stale {
-			_ = v.redraw()
-		}
-		put(v.tty.out, v.farewell())
-	}
+	v.farewell()
 	v.left = true
+	v.tty.stop()
 	v.tty.Restore()
 	if v.server != nil {
 		v.server.Close()
 	}
 }
 
-// farewell takes back all that was written.
-func (v *viewer) farewell() string {
-	return leave(v.display.contentEnd(), v.display.window, v.display.leaves())
+// farewell takes back all that was written, with the cursor below the content. Nothing is
+// asked any more, and keys are read until no more answers are awaited. The caller has the turn.
+func (v *viewer) farewell() {
+	v.asks = false
+	v.colors.await()
+	if !v.shown {
+		return
+	}
+	if v.waits || v.stale {
+		_ = v.redraw()
+	}
+	put(v.tty.out, leave(v.display.contentEnd(), v.display.window, v.display.leaves()))
 }

@@ -216,11 +216,17 @@ func TestReconnectKeepsTrying(t *testing.T) {
 		_ = v.NetConn().Close()
 		v = s.viewer()
 	}
-	v.snapshot(40, 8, "two")
-	u.sees("two")
+	v.snapshot(40, 8, "two\x1b[?1049h\x1b[?1;1003;1004;1006;2004h\x1b=\x1b(0\x1b[31mqq")
+	u.sees("──")
 	t.Setenv(envServer, "http://127.0.0.1:1")
 	_ = v.NetConn().Close()
-	u.sees("lost")
+	u.sees("lost, try")
+	if m := u.frame().Modes; m.Mouse != 0 || m.FocusEvents || m.BracketedPaste || m.AppCursor || m.AppKeypad {
+		t.Errorf("while the connection is lost the terminal has the modes %+v", m)
+	}
+	if !strings.Contains(u.text(0), "──") {
+		t.Errorf("while the connection is lost the screen is\n%s", u.text(0))
+	}
 	u.press("\x1c\x1c")
 	if got := within(t, code, "the end"); got != 0 || !strings.Contains(stderr.String(), "detached") {
 		t.Errorf("ended with %d, %s", got, stderr)

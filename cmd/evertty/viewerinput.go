@@ -111,20 +111,16 @@ func (v *viewer) hear(ctx context.Context, s signals) {
 // pause gives the user's terminal back, stops this process, and takes the terminal again
 // when it is continued.
 func (v *viewer) pause(s signals) {
-	v.colors.await() // or the answers would come to the shell
 	mine := v.turn.takeSoon()
-	if mine {
-		defer v.turn.give()
-	}
-	if mine && v.shown && !v.left {
-		put(v.tty.out, v.farewell())
+	if mine && !v.left {
+		v.farewell()
 	}
 	v.tty.Restore()
 	s.pause()
 	if !mine {
 		v.turn.take()
-		defer v.turn.give()
 	}
+	defer v.turn.give()
 	_, rows, _ := sizeOf(v.tty.out)
 	v.goOn(enter(max(rows, 1)))
 }
