@@ -70,7 +70,7 @@ func (e *Exec) lastOf(r *Result) (last script.Last, ok bool) {
 	}
 	last.Code = r.ExitCode
 	if !r.TimedOut && !r.Cancelled {
-		ended, _ := script.End(e.dir)
+		ended := script.Told(e.dir)
 		last.Pipe, last.Arg, last.Sourced = ended.Pipe, ended.Arg, ended.Sourced
 	}
 	return last, true

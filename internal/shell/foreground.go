@@ -178,7 +178,7 @@ func (f *foreground) settle(l *life, r *Result) {
 	}
 	r.Cwd = l.home
 	if l.spec().Cwd == "" {
-		ended, _ := script.End(l.dir)
+		ended := script.Told(l.dir)
 		if now, err := f.proc.Cwd(); err == nil {
 			r.Cwd = proc.LogicalDir(cmp.Or(ended.PWD, s.cwdNow()), now)
 		} else {

@@ -204,10 +204,9 @@ func (c *Command) statusSign() string {
 	return sign(filepath.Join(c.Dir, shelldir.StatusName), statusWord)
 }
 
-// endSign is the sign for the status of the command, PIPESTATUS, whether afterSign makes another, a word as movedWord,
-// and more. name is EndName or TextName.
-func (c *Command) endSign(name, moved, more string) string {
-	return sign(filepath.Join(c.Dir, name), statusWord+pipeWord()+"."+moved+more)
+// endSign is the sign for the status of the command, PIPESTATUS, and whether afterSign makes another.
+func (c *Command) endSign() string {
+	return sign(filepath.Join(c.Dir, shelldir.EndName), statusWord+pipeWord()+"."+c.movedWord())
 }
 
 // invertedGroup is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once
@@ -228,9 +227,7 @@ func (c *Command) invertedGroup(source, files string) string {
 // in a word that it expands, which is what ${?-$(:)} has it do; $? is always set, so that is all.
 func (c *Command) reportStatus() string {
 	if c.hasBraces() {
-		moved := c.movedWord()
-		return "{ " + c.afterSign(moved) + "\n} </dev/null " + c.endSign(shelldir.EndName, moved, "") +
-			" || \\exit" + c.listOff(false) + "\n"
+		return "{ " + c.afterSign() + "\n} </dev/null " + c.endSign() + " || \\exit" + c.listOff(false) + "\n"
 	}
 	return c.group(c.statusSign()) + " || \\exit" + c.listOff(false) + "\n"
 }

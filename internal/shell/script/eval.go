@@ -69,7 +69,7 @@ func (c *Command) reportEval() string {
 	if !c.reportsEval() {
 		return ""
 	}
-	return "\n" + c.reportText(shelldir.TextName, "", "")
+	return "\n" + c.reportText(shelldir.TextName, "</dev/null 2>/dev/null ")
 }
 
 // traceOff is a control line that takes away the options that would show how a text is run, traceOn the line before the

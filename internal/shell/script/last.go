@@ -13,11 +13,8 @@ import (
 // maxPipe is how many statuses of one pipeline are known after it.
 const maxPipe = 16
 
-// In what a sign tells slash stands for /, and inFile alone for what is in ArgFile.
-const (
-	slash  = "\x02"
-	inFile = "\x03"
-)
+// slash stands for / in what a sign tells of PWD.
+const slash = "\x02"
 
 // Last is how the command before ended, for the next one.
 type Last struct {
@@ -113,9 +110,10 @@ func (c *Command) movedWord() string {
 // inQuotes matches the directories that stand in an expansion in quotes as they are.
 var inQuotes = regexp.MustCompile(`^/[A-Za-z0-9/._+,:=@%-]*$`)
 
-// afterSign is a command that makes the sign of PWD where moved, a word as movedWord, is not empty. PWD may be too long
-// for the name of a file; then the sign tells nothing.
-func (c *Command) afterSign(moved string) string {
+// afterSign is a command that makes the sign of PWD where movedWord is not empty. PWD may be too long for the name of a
+// file; then the sign tells nothing.
+func (c *Command) afterSign() string {
+	moved := c.movedWord()
 	if moved == "" {
 		return noop
 	}
@@ -132,28 +130,30 @@ type Ended struct {
 	// Arg is $_ with Sourced, see Last.
 	Arg     string
 	Sourced bool
+
+	text string // the file that reportText has made; "" for none
 }
 
 // endedOf reads the rest of the name of the sign of endSign. moved says that the sign of afterSign follows.
 func endedOf(text string) (e Ended, moved, ok bool) {
-	numbers, rest, _ := strings.Cut(text, ".")
-	mark, arg, sourced := strings.Cut(rest, ".")
-	e.Arg, e.Sourced = strings.ReplaceAll(arg, slash, "/"), sourced
+	numbers, mark, _ := strings.Cut(text, ".")
 	code, pipe, _ := strings.Cut(numbers, "-")
 	var err error
 	if e.Code, err = strconv.Atoi(code); err != nil {
 		return e, false, false
 	}
-	for number := range strings.SplitSeq(pipe, "-") {
-		if number == "" {
-			break // dashes follow
-		}
-		n, err := strconv.Atoi(number)
-		if err != nil || n < 0 || n > maxStatus {
-			e.Pipe = nil
-			break
-		}
-		e.Pipe = append(e.Pipe, n)
-	}
+	e.Pipe = statusesOf(strings.Split(strings.TrimRight(pipe, "-"), "-"))
 	return e, mark != "", true
+}
+
+// statusesOf is PIPESTATUS, nil when an element is no status.
+func statusesOf(elements []string) (pipe []int) {
+	for _, element := range elements {
+		n, err := strconv.Atoi(element)
+		if err != nil || n < 0 || n > maxStatus {
+			return nil
+		}
+		pipe = append(pipe, n)
+	}
+	return pipe
 }

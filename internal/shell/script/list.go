@@ -32,8 +32,11 @@ func (c *Command) listOff(own bool) string {
 		last := state.Quote(c.ID + string(filepath.Separator) + ListSign)
 		remove = "{ [[ $(" + history + " 1) != *" + last + "* ]] || " + history + " -d -1; } && "
 	}
-	// The root can be opened, and a file of the name of all options is not there: no trap and no trace tells of it.
-	isOn := "{ " + noop + `; } </"${SHELLOPTS##*history*}"`
+	isOn := "[[ -o history ]]"
+	if c.Observed() || c.Look.Shows {
+		// The root can be opened, and a file of the name of all options is not there: no trap and no trace tells of it.
+		isOn = "{ " + noop + `; } </"${SHELLOPTS##*history*}"`
+	}
 	return "; { " + isOn + " && " + remove + set + " +o history >|" + c.path(ListSign) +
 		"; } </dev/null >/dev/null || " + noop
 }

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"path/filepath"
 	"strconv"
 
 	"github.com/evertty/evertty/internal/shell/shelldir"
@@ -39,14 +40,14 @@ func (c *Command) sourcedLines() (string, error) {
 	if c.List { // bash has read all of the file when the list is on
 		begin = c.listOn(evalWords(c.Text))
 	}
-	file := begin + c.restoreArg() + group + "; " + c.reportText(shelldir.EndName, c.movedWord(), "1") + "; " +
+	file := begin + c.restoreArg() + group + "; " + c.reportText(shelldir.DoneName, "") + "; " +
 		c.builtin("exec") + " 1</proc\n"
 	if _, err := c.write(shelldir.EvalFile, file); err != nil {
 		return "", err
 	}
 	after := *c
 	after.Aliases = c.MayAlias()
-	line := "{ " + c.builtin(".") + " " + stdinFile + "\n{ " + noop + "\n} </dev/null >|/proc/self/fd/1/" +
+	line := "{ " + c.builtin(".") + " " + stdinFile + "\n{ " + noop + "\n} >|/proc/self/fd/1/" +
 		shelldir.StatusName + `"` + statusWord + `" || ` + noop + "\n} <" + c.path(shelldir.EvalFile) + c.ownDir() +
 		c.listOff(false) + "\n"
 	return line + after.reportAborted(shelldir.RecordFile) + back, nil
@@ -55,18 +56,18 @@ func (c *Command) sourcedLines() (string, error) {
 // ownDir is the directory of the command as standard output.
 func (c *Command) ownDir() string { return " 1<" + state.Quote(c.Dir) }
 
-// longArg is from how many characters on $_ is too long for the name of a file beside the statuses, in which a name may
-// have 255 bytes.
-const longArg = "40"
+// maxArg is the longest $_ that is kept, in characters; of a longer one nothing is.
+const maxArg = 4 << 10
 
-// reportText is the line behind a text that makes a sign of endSign with $_ in it; in ArgFile where it is long, with
-// another word for moved. A case changes neither $? nor PIPESTATUS nor $_.
-func (c *Command) reportText(name, moved, long string) string {
-	quiet := "\n} </dev/null 2>/dev/null "
-	return "case ${_+${_:" + longArg + ":1}} in '') { " + c.afterSign(moved) + quiet +
-		c.endSign(name, moved, ".${_+${_//\\//"+slash+"}}") + " ;; *) { " + c.builtin("printf") + " %." +
-		strconv.Itoa(maxArg+1) + `s "$_" >|` + c.path(shelldir.ArgFile) + " || ((1)); " + c.afterSign(long) + quiet +
-		c.endSign(name, long, "."+inFile) + " ;; esac || \\exit"
+// reportText is the line behind a text that makes a sign of its status, in which PWD, $_ and PIPESTATUS stand: the words
+// of a redirection and of a builtin are expanded before either changes one of them. quiet are redirections.
+func (c *Command) reportText(name, quiet string) string {
+	pwd := "${PWD-}"
+	if c.Cwd != "" { // the command goes back to the shell's
+		pwd = ""
+	}
+	return "{ " + c.builtin("printf") + ` '%s\0' "` + pwd + `" "${_+${_:0:` + strconv.Itoa(maxArg+1) +
+		`}}" "${PIPESTATUS[@]}" '' || ((1)); } ` + quiet + sign(filepath.Join(c.Dir, name), "$?") + " || \\exit"
 }
 
 // restoreArg is a command before a text that is to find $_.

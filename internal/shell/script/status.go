@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
@@ -23,18 +24,22 @@ func End(dir string) (e Ended, ok bool) {
 		list, _ = os.ReadDir(dir) // a sign of the end may have come between the looks at two names
 		if e, ok = reported(dir, list); !ok {
 			e.Code, ok = aborted(list)
+			return e, ok
 		}
 	}
-	text, told := tailOf(list, shelldir.TextName)
-	if told && ok && !slices.ContainsFunc(list, isAborted) {
-		pwd := e.PWD
-		e, _, _ = endedOf(text)
-		e.PWD = pwd
-		e.readArg(dir)
+	if code, told := codeOf(list, shelldir.TextName); ok && told {
+		e.Code, e.text = code, filepath.Join(dir, shelldir.TextName+strconv.Itoa(code))
 	} else if text, inverted := tailOf(list, shelldir.InvertedName); ok && inverted {
 		e.Code = invertedStatus(text)
 	}
 	return e, ok
+}
+
+// codeOf is the status in the name of a file that begins with a prefix.
+func codeOf(list []os.DirEntry, prefix string) (code int, ok bool) {
+	text, ok := tailOf(list, prefix)
+	code, err := strconv.Atoi(text)
+	return code, ok && err == nil
 }
 
 // tailOf is the rest of the name of a file that begins with a prefix.
@@ -47,8 +52,11 @@ func tailOf(list []os.DirEntry, prefix string) (tail string, ok bool) {
 	return "", false
 }
 
-// reported is what reportStatus or backgroundLine has told.
+// reported is what sourcedLines, reportStatus or backgroundLine has told.
 func reported(dir string, list []os.DirEntry) (e Ended, ok bool) {
+	if code, done := codeOf(list, shelldir.DoneName); done {
+		return Ended{Code: code, text: filepath.Join(dir, shelldir.DoneName+strconv.Itoa(code))}, true
+	}
 	text, ok := tailOf(list, shelldir.EndName)
 	if !ok {
 		text, ok = tailOf(list, shelldir.StatusName)
@@ -65,22 +73,40 @@ func reported(dir string, list []os.DirEntry) (e Ended, ok bool) {
 		made, err := os.Lstat(filepath.Join(dir, shelldir.EndName+text))
 		ok = err == nil && time.Since(made.ModTime()) > afterLimit
 	}
-	e.readArg(dir)
 	return e, ok
 }
 
-// maxArg is the longest $_ that is kept, in bytes; of a longer one nothing is.
-const maxArg = 4 << 10
+// While bash writes what reportText tells, which takes microseconds, Told looks again after tellPause, for tellLimit.
+const (
+	tellPause = 200 * time.Microsecond
+	tellLimit = 100 * time.Millisecond
+)
 
-// readArg reads $_ where it stands in a file.
-func (e *Ended) readArg(dir string) {
-	if e.Arg != inFile {
-		return
+// Told is End with all that reportText has told.
+func Told(dir string) (e Ended) {
+	e, _ = End(dir)
+	for wait := time.Duration(0); e.text != "" && wait < tellLimit; wait += tellPause {
+		if e.read() {
+			break
+		}
+		time.Sleep(tellPause)
 	}
-	arg, err := os.ReadFile(filepath.Join(dir, shelldir.ArgFile))
-	if e.Arg = string(arg); err != nil || len(arg) > maxArg {
+	return e
+}
+
+// read reads what reportText has told. It reports whether that is complete.
+func (e *Ended) read() bool {
+	content, err := os.ReadFile(e.text)
+	fields := strings.Split(string(content), "\x00")
+	n := len(fields) - 2 // each field has its end, and the last one is empty
+	if err != nil || n < 2 || fields[n] != "" {
+		return err != nil
+	}
+	e.PWD, e.Arg, e.Sourced, e.Pipe = fields[0], fields[1], true, statusesOf(fields[2:n])
+	if utf8.RuneCountInString(e.Arg) > maxArg {
 		e.Arg = ""
 	}
+	return true
 }
 
 func isAborted(f os.DirEntry) bool { return state.ValidNumber(f.Name()) }

@@ -21,9 +21,9 @@ const (
 	BackFile     = "back"   // what goes back to there
 	StatusName   = "rc."    // followed by the status; a number alone is the status of an aborted command
 	EndName      = "rs."    // followed by the status and more, see package script
+	DoneName     = "rd."    // followed by the status of a sourced text; has PIPESTATUS, PWD and $_
 	TextName     = "rt."    // the same of a text in an eval, whose own status EndName has
 	AfterName    = "after." // followed by PWD
-	ArgFile      = "arg"    // $_ that is too long for the name of a file
 	InvertedName = "st."    // followed by whether the command failed, a dash and its status
 	PidName      = "pid."   // followed by the process id of a background command
 	ReachedName  = "told"   // the shell has come to a command in the background, whose own sign may come later
