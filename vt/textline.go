@@ -56,7 +56,7 @@ func joinRows(rows []Line, at [][]uint64, cols int) []TextLine {
 
 // TextBeforeCursor returns the text left of the cursor in its line.
 func TextBeforeCursor(f *Frame) TextLine {
-	return beforeCursor(f.Active(), f.Cols, func(int) []uint64 { return nil })
+	return beforeCursor(f.Active(), f.Cols, func(int) []uint64 { return nil }, nil)
 }
 
 // TextFromCursorLine returns the line that the cursor is in and those below it, each ended by LF
@@ -74,8 +74,9 @@ func TextFromCursorLine(f *Frame) []byte {
 	return append(bytes.TrimRight(b, "\n"), '\n')
 }
 
-// beforeCursor is TextBeforeCursor of a screen; at has the positions of a row.
-func beforeCursor(s *Screen, cols int, at func(y int) []uint64) TextLine {
+// beforeCursor is TextBeforeCursor of a screen; at has the positions of a row, ends those of the
+// cursor's row when cells behind its text were erased.
+func beforeCursor(s *Screen, cols int, at func(y int) []uint64, ends []uint64) TextLine {
 	y := s.Y
 	for y > 0 && s.Lines[y].wrapped {
 		y--
@@ -93,7 +94,7 @@ func beforeCursor(s *Screen, cols int, at func(y int) []uint64) TextLine {
 			b.continueRow(cols, beginsWide(s.Lines[y+1]))
 		}
 	}
-	return b.end(nil)
+	return b.end(ends)
 }
 
 // beginsWide reports whether a line begins with a character of two cells: then the

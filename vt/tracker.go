@@ -379,13 +379,14 @@ func (w *Tracker) Lines(n int) []TextLine {
 	return joinRows(rows, at, w.t.screen.Cols)
 }
 
-// BeforeCursor returns the text left of the cursor in its line.
+// BeforeCursor returns the text left of the cursor in its line. ErasedAt is behind the cursor.
 func (w *Tracker) BeforeCursor() TextLine {
 	f := w.t.Freeze()
-	return beforeCursor(f.Active(), f.Cols, func(y int) []uint64 {
+	s := f.Active()
+	return beforeCursor(s, f.Cols, func(y int) []uint64 {
 		if m := w.t.screen.rows[y].tracked; m != nil {
 			return m.offsets
 		}
 		return nil
-	})
+	}, w.t.screen.rows[s.Y].tracked.ends())
 }
