@@ -73,6 +73,9 @@ func (w *waiter) beginNow(ctx context.Context) error {
 		w.found = hit
 		return nil
 	}
+	if hit == nil && ctx.Err() != nil {
+		return ctx.Err() // a screen that took so long takes as long again to follow
+	}
 	if hit != nil || w.mayEcho(shot.Seq) {
 		if done, err := w.locate(ctx, shot.Seq, hit); done || err != nil {
 			return err
