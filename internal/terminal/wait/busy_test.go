@@ -15,10 +15,10 @@ import (
 func TestAWaitEndsBesideDearOutput(t *testing.T) {
 	m := openNative(t, t.TempDir())
 	const late = 10 * time.Second // a step takes milliseconds; the machine may be busy
-	fills := `printf '\e[65;1;1;1000;1000$x%.0s' `
+	marks := `printf '\e[H\xcc\x80\xcc\x81%.0s' `
 	term, err := m.Terminals.Create(terminal.Spec{Session: "s", Cols: 1000, Rows: 1000, Cmd: []string{"bash", "-c",
-		"stty -echo; echo ready; read x; " + fills + "{1..5}; printf 'MARK\\r    '; " + fills +
-			"{1..5}; while :; do " + fills + "{1..1000}; done"}})
+		`stty -echo; echo ready; read x; printf '\e[65;1;1;1000;1000$x'; ` + marks + `{1..5}; printf 'MARK\r    '; ` +
+			marks + "{1..5}; while :; do " + marks + "{1..2000}; done"}})
 	if err != nil {
 		t.Fatal(err)
 	}
