@@ -36,6 +36,7 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 	t.touch()
 	s := Sent{Bytes: len(p)}
 	err := t.input.write(ctx, p, func() { s.Seq = t.noteInput(p) })
+	t.keepTyped()
 	if blocked, ok := errors.AsType[*Blocked](err); ok {
 		blocked.Seq = s.Seq
 		if blocked.Bytes == 0 {

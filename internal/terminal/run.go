@@ -88,6 +88,7 @@ func (t *Terminal) apply(n int, buf []byte) {
 		t.journal.Rested(seq)
 	}
 	t.changed()
+	t.keepTyped()
 	t.enforceQuota()
 	if now := time.Now(); now.Sub(t.cwdChecked) > cwdInterval {
 		t.cwdChecked = now

@@ -19,7 +19,6 @@ func (t *Terminal) noteInput(p []byte) uint64 {
 	t.typed.Note(p, seq, text)
 	if group, err := t.process.Foreground(); err == nil {
 		t.typed.NoteLine(p, echo.Place{Group: group, Editing: mode.Editing}, text)
-		t.keepTyped()
 	}
 	return seq
 }
@@ -29,12 +28,12 @@ func (t *Terminal) noteEmptyLine() {
 	if t.typed.LineBegun() {
 		f := t.Hub().Shot().Frame
 		t.typed.Before(vt.TextFromCursorLine(f), vt.TextBeforeCursor(f).Text)
-		t.keepTyped()
 	}
 }
 
 // keepTyped keeps on disk that a line was begun and not submitted, or that none is any more, where
-// that has changed: a server that comes after kill -9 knows it.
+// that has changed: a server that comes after kill -9 knows it. The disk may be slow: the program and
+// the viewers have what came before.
 func (t *Terminal) keepTyped() {
 	t.typedKeeping.Lock()
 	defer t.typedKeeping.Unlock()

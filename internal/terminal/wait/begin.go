@@ -153,9 +153,7 @@ func (w *waiter) locate(ctx context.Context, seq uint64, hit *Result) (done bool
 	w.follower = f
 	w.filterEcho()
 	f.hook(vt.TrackerHooks{Print: w.echo.Print, Control: w.echo.Control, KeepOffsets: true})
-	for f.seq < seq && err == nil {
-		err = f.step(ctx, seq, w.echo.Update)
-	}
+	err = f.catchUp(ctx, seq, w.echo.Update)
 	if err == nil {
 		err = f.resizes()
 	}

@@ -129,14 +129,25 @@ func (w *waiter) followFrom(ctx context.Context, seq uint64) (*follower, error) 
 	if err != nil {
 		return nil, err
 	}
-	for o.seq < seq && err == nil {
-		err = o.step(ctx, seq, nil)
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err := o.catchUp(ctx, seq, nil); err != nil {
 		o.close()
 		return nil, err
 	}
 	return o, nil
+}
+
+// catchUp applies the output up to seq, as far as there is some; output that is missing is left
+// out, and may end behind seq. before is as of step. Errors: those of step but io.EOF and errGap.
+func (o *follower) catchUp(ctx context.Context, seq uint64, before func(seq uint64)) error {
+	for o.seq < seq {
+		switch err := o.step(ctx, seq, before); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.Is(err, errGap):
+			return err
+		}
+	}
+	return nil
 }
 
 // followBefore returns a follower at the nearest position before seq at which the state
