@@ -418,9 +418,11 @@ func TestHiddenViewersDoNotCount(t *testing.T) {
 		{`{"type":"hide","pty":"term1"}`, 1, 100},
 	} {
 		send(t, page, step.send)
-		send(t, page, `{"type":"ping"}`)
-		until(t, page, "pong", func(e event) bool { return e.Event == "pong" })
-		if f := term.hub.Facts(); f.Viewers != step.viewers || f.Attached != 2 || f.Cols != step.column {
+		var f stream.Facts
+		if !polling.Until(patience, func() bool {
+			f = term.hub.Facts()
+			return f.Viewers == step.viewers && f.Attached == 2 && f.Cols == step.column
+		}) {
 			t.Errorf("%s: %d viewers, %d attached, %d columns; want %d, 2, %d", step.send, f.Viewers, f.Attached,
 				f.Cols, step.viewers, step.column)
 		}
