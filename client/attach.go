@@ -214,7 +214,7 @@ func (a *Attachment) lost(err error) error {
 // has ended is reported as an event of KindError.
 func (a *Attachment) Input(p []byte) error {
 	for len(p) > 0 {
-		n := min(len(p), inputFrame)
+		n := pieceOf(p, inputFrame)
 		if err := a.send(append([]byte{frameInput}, p[:n]...)); err != nil {
 			return err
 		}

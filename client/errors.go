@@ -23,11 +23,13 @@ var (
 	ErrClosed       = errors.New("connection closed")      // a stream that ended before its exit event
 )
 
-// Codes of refusals that have a sentinel.
+// Codes of refusals that mean something here.
 const (
 	codeExited = "EXITED" // input to a terminal whose program has ended
 	codeNested = "NESTED"
 	codeCycle  = "CYCLE"
+	// codeBlocked: the program did not read its input; Details has "bytes", what it got, and "seq".
+	codeBlocked = "INPUT_BLOCKED"
 )
 
 // Error is a refusal of the server. It matches ErrNotFound, ErrExited, ErrTimeout,

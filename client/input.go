@@ -1,7 +1,11 @@
 package client
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/evertty/evertty/wire"
@@ -19,23 +23,42 @@ type inputBody struct {
 func newInputBody(p []byte) inputBody { return inputBody{append([]byte{}, p...)} }
 
 // Input writes data to the program, all of it and in order, as if it was typed. Any bytes are
-// allowed. Bytes of the reply is less than len(data) only together with an error.
+// allowed. Bytes of the reply is less than len(data) only together with an error: it is how much
+// the program got. More than 512 KiB go in several requests, which end behind a line where they can,
+// so that the server sees lines that are too long whole.
 func (c *Client) Input(ctx context.Context, id string, data []byte) (wire.Sent, error) {
 	var all wire.Sent
 	for {
-		piece := data[all.Bytes:min(len(data), all.Bytes+inputPiece)]
+		before := all.Bytes
+		piece := data[before : before+pieceOf(data[before:], inputPiece)]
 		s, err := c.send(ctx, id, "input", newInputBody(piece))
-		if err != nil {
-			return all, err
+		if refused, ok := errors.AsType[*Error](err); ok && refused.Code == codeBlocked {
+			_ = json.Unmarshal(refused.Details, &s) // bytes and seq
+		} else if err == nil {
+			s.Bytes = len(piece)
 		}
-		if all.Bytes == 0 {
+		if all.Bytes += s.Bytes; before == 0 {
 			all.Seq = s.Seq
 		}
-		all.Success = true
-		if all.Bytes += len(piece); all.Bytes == len(data) {
-			return all, nil
+		switch all.Success = err == nil; {
+		case err != nil && before > 0:
+			return all, fmt.Errorf("%d bytes were typed, then: %w", before, err)
+		case err != nil || all.Bytes == len(data):
+			return all, err
 		}
 	}
+}
+
+// pieceOf is the length of the part of p, of at most so many bytes, that is sent at once: up to the
+// end of a line unless a single one is longer.
+func pieceOf(p []byte, most int) int {
+	if len(p) <= most {
+		return len(p)
+	}
+	if end := bytes.LastIndexAny(p[:most], "\r\n"); end >= 0 {
+		return end + 1
+	}
+	return most
 }
 
 // Keys presses named keys (tmux's names: C-c, Up, Enter, F1, text:abc), encoded the way the program

@@ -12,7 +12,7 @@ type TextLine struct {
 	// part of it only when they were printed.
 	Text []byte
 	// Offsets has for each byte of Text the position in the output behind its character;
-	// 0 for characters from before the tracked output.
+	// 0 for characters from before the tracked output. nil when nothing has one.
 	Offsets []uint64
 	// ErasedAt is the position behind the last sequence that erased something behind
 	// the text; 0 when none did.
@@ -34,7 +34,7 @@ func TextLines(f *Frame, n int) []TextLine {
 // a row without.
 func joinRows(rows []Line, at [][]uint64, cols int) []TextLine {
 	var lines []TextLine
-	var b textLineBuilder
+	b := textLineBuilder{bare: at == nil}
 	for i, r := range rows {
 		var positions []uint64
 		if i < len(at) {
@@ -49,14 +49,14 @@ func joinRows(rows []Line, at [][]uint64, cols int) []TextLine {
 			continue
 		}
 		lines = append(lines, b.end(positions))
-		b = textLineBuilder{}
+		b = textLineBuilder{bare: at == nil}
 	}
 	return lines
 }
 
 // TextBeforeCursor returns the text left of the cursor in its line.
 func TextBeforeCursor(f *Frame) TextLine {
-	return beforeCursor(f.Active(), f.Cols, func(int) []uint64 { return nil })
+	return beforeCursor(f.Active(), f.Cols, func(int) []uint64 { return nil }, nil)
 }
 
 // TextFromCursorLine returns the line that the cursor is in and those below it, each ended by LF
@@ -74,8 +74,9 @@ func TextFromCursorLine(f *Frame) []byte {
 	return append(bytes.TrimRight(b, "\n"), '\n')
 }
 
-// beforeCursor is TextBeforeCursor of a screen; at has the positions of a row.
-func beforeCursor(s *Screen, cols int, at func(y int) []uint64) TextLine {
+// beforeCursor is TextBeforeCursor of a screen; at has the positions of a row, ends those of the
+// cursor's row when cells behind its text were erased.
+func beforeCursor(s *Screen, cols int, at func(y int) []uint64, ends []uint64) TextLine {
 	y := s.Y
 	for y > 0 && s.Lines[y].wrapped {
 		y--
@@ -93,7 +94,7 @@ func beforeCursor(s *Screen, cols int, at func(y int) []uint64) TextLine {
 			b.continueRow(cols, beginsWide(s.Lines[y+1]))
 		}
 	}
-	return b.end(nil)
+	return b.end(ends)
 }
 
 // beginsWide reports whether a line begins with a character of two cells: then the
@@ -108,6 +109,7 @@ func beginsWide(l Line) bool {
 // textLineBuilder makes a TextLine of the rows of a line, cell by cell.
 type textLineBuilder struct {
 	line    TextLine
+	bare    bool     // positions are left out
 	offsets []uint64 // of the cells of the row at hand; may be short
 	x       int
 	printed int // length of the text up to the last character that was printed
@@ -152,9 +154,11 @@ func (b *textLineBuilder) span(k Kind, text string, cells int) {
 func (b *textLineBuilder) ascii(text []byte) {
 	text = text[:min(len(text), max(b.limit-b.x, 0))]
 	b.line.Text = append(b.line.Text, text...)
-	if b.x+len(text) <= len(b.offsets) {
+	switch {
+	case b.bare:
+	case b.x+len(text) <= len(b.offsets):
 		b.line.Offsets = append(b.line.Offsets, b.offsets[b.x:b.x+len(text)]...)
-	} else {
+	default:
 		for i := range text {
 			b.line.Offsets = append(b.line.Offsets, b.offset(b.x+i))
 		}
@@ -168,10 +172,11 @@ func (b *textLineBuilder) char(text []byte, cells int) {
 	if b.x >= b.limit {
 		return
 	}
-	at := b.offset(b.x)
 	b.line.Text = append(b.line.Text, text...)
-	for range text {
-		b.line.Offsets = append(b.line.Offsets, at)
+	if at := b.offset(b.x); !b.bare {
+		for range text {
+			b.line.Offsets = append(b.line.Offsets, at)
+		}
 	}
 	b.x += cells
 	b.printed, b.used = len(b.line.Text), b.x
@@ -181,7 +186,9 @@ func (b *textLineBuilder) char(text []byte, cells int) {
 func (b *textLineBuilder) blank(n int) {
 	for ; n > 0 && b.x < b.limit; n-- {
 		b.line.Text = append(b.line.Text, ' ')
-		b.line.Offsets = append(b.line.Offsets, b.offset(b.x))
+		if !b.bare {
+			b.line.Offsets = append(b.line.Offsets, b.offset(b.x))
+		}
 		b.x++
 	}
 }
@@ -196,7 +203,10 @@ func (b *textLineBuilder) continueRow(cols int, wide bool) {
 }
 
 func (b *textLineBuilder) cut(n int) {
-	b.line.Text, b.line.Offsets = b.line.Text[:n], b.line.Offsets[:n]
+	b.line.Text = b.line.Text[:n]
+	if !b.bare {
+		b.line.Offsets = b.line.Offsets[:n]
+	}
 }
 
 // end returns the line, which ends with this row.

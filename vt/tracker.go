@@ -75,6 +75,9 @@ func NewTracker(c Config) *Tracker {
 	return &Tracker{t: New(c)}
 }
 
+// Restore is Engine.Restore, of a Tracker that is new.
+func (w *Tracker) Restore(f *Frame) bool { return w.t.Restore(f) }
+
 // Begin tracks output from position at on.
 func (w *Tracker) Begin(at uint64, what TrackerHooks) {
 	w.on, w.hooks, w.done = true, what, at
@@ -151,29 +154,39 @@ func (w *Tracker) Flush() {
 
 // Write applies output.
 func (w *Tracker) Write(p []byte) {
+	const all = 1 << 40 // units of work: more than any output costs
+	for len(p) > 0 {
+		p = p[w.WriteSome(p, all):]
+	}
+}
+
+// WriteSome is Write of the first n bytes of p: it stops after so much work (see
+// Engine.WriteSome), at least one byte later.
+func (w *Tracker) WriteSome(p []byte, work int) (n int) {
 	if !w.on {
-		w.t.Write(p)
-		w.done += uint64(len(p))
-		return
+		_, n = w.t.WriteSome(p, work)
+		w.done += uint64(n)
+		return n
 	}
 	valid := sound(p[:len(p)-incomplete(p)])
-	for len(p) > 0 {
-		n := len(p)
+	for limit := w.t.stream.meter.done + work; n < len(p) && w.t.stream.meter.done < limit; {
+		size := len(p) - n
 		switch {
 		case w.t.Held() > 0:
-			n = 1
+			size = 1
 		case !valid:
-			n = soundRun(p)
+			size = soundRun(p[n:])
 		}
-		w.begun, w.size, w.held = w.done, n, w.t.Held()
-		w.t.stream.Write(p[:n], (*trackHandler)(w))
-		w.done += uint64(n)
+		w.begun, w.size, w.held = w.done, size, w.t.Held()
+		_, size = w.t.stream.WriteSome(p[n:n+size], limit-w.t.stream.meter.done, (*trackHandler)(w))
+		w.done += uint64(size)
 		w.size = 0
-		p = p[n:]
-		if w.t.budget.Written(n) {
+		n += size
+		if w.t.budget.Written(size) {
 			w.t.limitMemory()
 		}
 	}
+	return n
 }
 
 // soundRun is the length of the characters at the start of p, or of one byte that
@@ -214,6 +227,7 @@ func (w *Tracker) Report() {
 	if w.hooks.Changed != nil {
 		if w.changedRows > 0 || w.prefixChanged || w.unreported > 0 {
 			w.allReported()
+			w.t.stream.meter.Add(w.t.screen.Rows * w.t.screen.Cols)
 			w.hooks.Changed()
 		}
 		return
@@ -222,6 +236,7 @@ func (w *Tracker) Report() {
 		return
 	}
 	s := w.t.screen
+	w.t.stream.meter.Add(len(s.rows))
 	if w.prefixChanged && s == w.t.main {
 		w.reportRow(0)
 	}
@@ -281,6 +296,7 @@ func (w *Tracker) reportRow(y int) {
 }
 
 func (w *Tracker) reportLine(l TextLine) {
+	w.t.stream.meter.Add(len(l.Text))
 	if w.hooks.Line != nil {
 		w.hooks.Line(l)
 	}
@@ -379,13 +395,14 @@ func (w *Tracker) Lines(n int) []TextLine {
 	return joinRows(rows, at, w.t.screen.Cols)
 }
 
-// BeforeCursor returns the text left of the cursor in its line.
+// BeforeCursor returns the text left of the cursor in its line. ErasedAt is behind the cursor.
 func (w *Tracker) BeforeCursor() TextLine {
 	f := w.t.Freeze()
-	return beforeCursor(f.Active(), f.Cols, func(y int) []uint64 {
+	s := f.Active()
+	return beforeCursor(s, f.Cols, func(y int) []uint64 {
 		if m := w.t.screen.rows[y].tracked; m != nil {
 			return m.offsets
 		}
 		return nil
-	})
+	}, w.t.screen.rows[s.Y].tracked.ends())
 }

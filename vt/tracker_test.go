@@ -216,3 +216,39 @@ func positionsOf(w *vt.Tracker) map[string][]uint64 {
 	}
 	return all
 }
+
+// TestTrackerStopsInDearOutput: WriteSome stops behind a sequence that took the work, and reports the
+// same lines in the end as Write, at the same positions.
+func TestTrackerStopsInDearOutput(t *testing.T) {
+	var dear strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&dear, "\x1b[%d;1Hline %d\xff\u20ac\x1b[?2Jagain\x1b[65;1;1;200;200$x\x1b[2Jte\u0301xt\r\n\x1b[5b", i+1, i)
+	}
+	type shown struct {
+		text string
+		at   string
+	}
+	follow := func(write func(w *vt.Tracker, p []byte) (n int)) (list []shown, calls int) {
+		w := vt.NewTracker(vt.Config{Cols: 200, Rows: 200, Scrollback: 100})
+		w.Begin(0, vt.TrackerHooks{Line: func(l vt.TextLine) {
+			list = append(list, shown{string(l.Text), fmt.Sprint(l.Offsets, l.ErasedAt)})
+		}})
+		for p := []byte(dear.String()); len(p) > 0; calls++ {
+			n := write(w, p)
+			if n <= 0 {
+				t.Fatalf("%d bytes of %d", n, len(p))
+			}
+			p = p[n:]
+		}
+		w.Report()
+		return list, calls
+	}
+	whole, _ := follow(func(w *vt.Tracker, p []byte) int { w.Write(p); return len(p) })
+	parts, calls := follow(func(w *vt.Tracker, p []byte) int { return w.WriteSome(p, 1000) })
+	if calls < 3*20 {
+		t.Errorf("%d calls for %d sequences that fill the screen", calls, 3*20)
+	}
+	if !slices.Equal(whole, parts) {
+		t.Errorf("in parts %d lines, at once %d:\n%v\n%v", len(parts), len(whole), parts, whole)
+	}
+}

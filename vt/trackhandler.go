@@ -82,7 +82,9 @@ func (w *Tracker) char(text []byte, i int) (n int) {
 		}
 		x = 0
 	}
-	w.beforeOverwrite(y, x)
+	if y != s.Y || !j.joins() || s.X < s.row().used { // what joins the end of a line goes on with it
+		w.beforeOverwrite(y, x)
+	}
 	begun := t.stream.printed
 	t.stream.printed = i
 	t.print(text[:n], false)
@@ -234,6 +236,7 @@ func (w *Tracker) blank(r *row) {
 		w.changedRows--
 	}
 	m.erased = false
+	w.t.stream.meter.Add(len(m.offsets) / costCopy)
 	clear(m.offsets)
 }
 
@@ -285,6 +288,7 @@ func (h *trackHandler) Escape(f function) {
 func (w *Tracker) changed() {
 	for _, r := range w.t.screen.rows {
 		m := w.touch(r)
+		w.t.stream.meter.Add(len(m.offsets))
 		for x := range m.offsets {
 			m.offsets[x] = w.Offset()
 		}

@@ -130,6 +130,8 @@ type EventError struct {
 	Error string `json:"error"`
 	// As in Error.
 	Code string `json:"code" pattern:"^[A-Z][A-Z_]*$"`
+	// As in Error; absent when there is nothing more.
+	Details *ErrorDetails `json:"details,omitempty"`
 }
 
 // EventPong is the answer to a ping. On a WebSocket only.

@@ -115,19 +115,19 @@ func (s *Server) viewer(c echo.Context) (viewer.Viewer, error) {
 		Scrollback: view.Scrollback,
 		Since:      view.Since,
 		Closing:    s.Closing,
-		Code:       s.codeOf(c),
+		Refusal:    s.refusalOf(c),
 	}, err
 }
 
-// codeOf names errors of a WebSocket, and writes those down that refuse who asks.
-func (s *Server) codeOf(c echo.Context) func(error) string {
+// refusalOf names errors of a WebSocket, and writes those down that refuse who asks.
+func (s *Server) refusalOf(c echo.Context) func(error) (code string, details map[string]any) {
 	target := "WebSocket " + httpapi.RedactURL(c.Request().URL)
-	return func(err error) string {
-		code := httpapi.ErrorFor(err, c).Code
+	return func(err error) (string, map[string]any) {
+		e := httpapi.ErrorFor(err, c)
 		if auth.IsRefusal(err) || errors.Is(err, httpapi.ErrViewerReadOnly) {
-			s.config.Auth.Note(c, auth.AuditRefused, target, code)
+			s.config.Auth.Note(c, auth.AuditRefused, target, e.Code)
 		}
-		return code
+		return e.Code, e.Details
 	}
 }
 

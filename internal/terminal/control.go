@@ -10,7 +10,6 @@ import (
 
 	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/internal/proc"
-	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
@@ -37,6 +36,7 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 	t.touch()
 	s := Sent{Bytes: len(p)}
 	err := t.input.write(ctx, p, func() { s.Seq = t.noteInput(p) })
+	t.keepTyped()
 	if blocked, ok := errors.AsType[*Blocked](err); ok {
 		blocked.Seq = s.Seq
 		if blocked.Bytes == 0 {
@@ -59,22 +59,6 @@ func (t *Terminal) endedError(err error) error {
 	}
 	return err
 }
-
-// noteInput remembers input that is about to be written, and returns the position of the
-// output just before. It does not remember what a terminal without echo gets: a password.
-func (t *Terminal) noteInput(p []byte) uint64 {
-	mode, err := t.process.Master().LineMode()
-	seq := t.facts().Seq
-	text := err == nil && (mode.Echo || !mode.Canonical)
-	t.typed.Note(p, seq, text)
-	if group, err := t.process.Foreground(); err == nil {
-		t.typed.NoteLine(p, echo.Place{Group: group, Editing: mode.Editing}, text)
-	}
-	return seq
-}
-
-// Typed is what was typed lately.
-func (t *Terminal) Typed() *echo.Typed { return &t.typed }
 
 // ExitError says that the terminal has ended, and its state; it wraps ErrExited.
 func (t *Terminal) ExitError() error {

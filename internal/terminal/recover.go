@@ -253,6 +253,7 @@ func (t *Terminal) restoreRunning(k *keeper.Kept) error {
 		return err
 	}
 	t.setProcess(k)
+	t.resumeTyped()
 	t.changes, t.lastDetach = 1, time.Now()
 	t.screen.load = func() *stream.Hub {
 		hub := t.replayRunning()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
-	"github.com/evertty/evertty/vt"
 )
 
 const (
@@ -81,9 +80,7 @@ func (t *Terminal) apply(n int, buf []byte) {
 	if err != nil {
 		t.failed(journalFailure, err)
 	}
-	if t.typed.LineBegun() {
-		t.typed.Before(vt.TextFromCursorLine(t.Hub().Shot().Frame))
-	}
+	t.noteEmptyLine()
 	if reply := t.Hub().Write(p); len(reply) > 0 {
 		t.input.reply(reply, t.journal.End())
 	}
@@ -91,6 +88,7 @@ func (t *Terminal) apply(n int, buf []byte) {
 		t.journal.Rested(seq)
 	}
 	t.changed()
+	t.keepTyped()
 	t.enforceQuota()
 	if now := time.Now(); now.Sub(t.cwdChecked) > cwdInterval {
 		t.cwdChecked = now

@@ -62,6 +62,9 @@ type Terminal struct {
 	replayed     chan struct{} // closed when the screen of a terminal that ran was made again; nil for others
 	endedJournal endedJournal
 
+	typedKeeping sync.Mutex      // held while what is kept of typed on disk is changed
+	typedKept    echo.Unfinished // what is kept there; guarded by typedKeeping
+
 	resizing      sync.Mutex // held over the PTY's and the hub's resize
 	saving        sync.Mutex // held while its files and what goes into them are read or written; taken before mu
 	purged        bool       // its files are removed, or belong to the next generation; guarded by saving

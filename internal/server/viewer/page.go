@@ -88,7 +88,7 @@ func (p *page) readAll(ctx context.Context) {
 			err = p.handle(ctx, c)
 		}
 		if err != nil {
-			p.refuse(c.PTY, err, p.viewer.Code)
+			p.refuse(c.PTY, err, p.viewer.Refusal)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (p *page) handle(ctx context.Context, c command) error {
 	l.todo <- func() {
 		defer l.waiting.Add(-1)
 		if err := p.do(ctx, c); err != nil {
-			p.refuse(c.PTY, err, p.viewer.Code)
+			p.refuse(c.PTY, err, p.viewer.Refusal)
 		}
 	}
 	return nil

@@ -78,7 +78,7 @@ func serve(t *testing.T, v viewer.Viewer) (*echo, *httptest.Server) {
 	t.Helper()
 	k := newKept(t, vt10x.New, 80, 24)
 	term := &echo{hub: k.Hub, kept: k}
-	v.Code = func(error) string { return "REFUSED" }
+	v.Refusal = func(error) (string, map[string]any) { return "REFUSED", nil }
 	v.Scrollback = -1
 	mux := http.NewServeMux()
 	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {

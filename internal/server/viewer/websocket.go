@@ -88,10 +88,16 @@ type problem struct {
 	PTY   string `json:"pty,omitempty"`
 	Error string `json:"error"`
 	Code  string `json:"code"`
+	// Details has more for programs.
+	Details map[string]any `json:"details,omitempty"`
 }
 
-func (s *socket) refuse(pty string, err error, code func(error) string) {
-	s.answer(problem{Event: "error", PTY: pty, Error: err.Error(), Code: code(err)})
+// refusal names an error in answers, as in the errors of the HTTP API.
+type refusal = func(error) (code string, details map[string]any)
+
+func (s *socket) refuse(pty string, err error, name refusal) {
+	code, details := name(err)
+	s.answer(problem{Event: "error", PTY: pty, Error: err.Error(), Code: code, Details: details})
 }
 
 func (s *socket) pong(t json.RawMessage) {
@@ -216,8 +222,8 @@ type Viewer struct {
 	// Since is the position up to which the viewer has everything, see stream.Viewing;
 	// a page says it for each terminal it attaches to instead.
 	Since *uint64
-	// Code names an error in answers, as in the errors of the HTTP API.
-	Code func(error) string
+	// Refusal names an error in answers, as in the errors of the HTTP API.
+	Refusal func(error) (code string, details map[string]any)
 	// Closing ends the connection politely when it is closed.
 	Closing <-chan struct{}
 }
@@ -240,7 +246,7 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v
 	go func() {
 		defer close(read)
 		defer s.cancel()
-		s.readFrom(ctx, actor{term: t, sub: sub, readOnly: v.ReadOnly}, v.Code)
+		s.readFrom(ctx, actor{term: t, sub: sub, readOnly: v.ReadOnly}, v.Refusal)
 	}()
 	events := make(chan heard)
 	f := follow(ctx, sub, events)
@@ -252,7 +258,7 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v
 }
 
 // readFrom handles the viewer's messages until the connection ends. It answers pings itself.
-func (s *socket) readFrom(ctx context.Context, a actor, code func(error) string) {
+func (s *socket) readFrom(ctx context.Context, a actor, name refusal) {
 	list := newCommands()
 	defer list.end()
 	for {
@@ -263,11 +269,11 @@ func (s *socket) readFrom(ctx context.Context, a actor, code func(error) string)
 		do, err := s.parse(ctx, a, kind, p)
 		switch {
 		case err != nil:
-			s.refuse("", err, code)
+			s.refuse("", err, name)
 		case do != nil:
 			list.todo <- func() {
 				if err := do(); err != nil {
-					s.refuse("", err, code)
+					s.refuse("", err, name)
 				}
 			}
 		}

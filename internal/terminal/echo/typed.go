@@ -26,6 +26,7 @@ type Typed struct {
 	version uint64  // grows with every change
 	last    time.Time
 	lastSeq uint64 // position of the output at the last input
+	entered uint64 // lastSeq when a line was submitted last
 	line    line
 }
 

@@ -73,6 +73,9 @@ func (w *waiter) beginNow(ctx context.Context) error {
 		w.found = hit
 		return nil
 	}
+	if hit == nil && ctx.Err() != nil {
+		return ctx.Err() // a screen that took so long takes as long again to follow
+	}
 	if hit != nil || w.mayEcho(shot.Seq) {
 		if done, err := w.locate(ctx, shot.Seq, hit); done || err != nil {
 			return err
@@ -150,9 +153,7 @@ func (w *waiter) locate(ctx context.Context, seq uint64, hit *Result) (done bool
 	w.follower = f
 	w.filterEcho()
 	f.hook(vt.TrackerHooks{Print: w.echo.Print, Control: w.echo.Control, KeepOffsets: true})
-	for f.seq < seq && err == nil {
-		err = f.step(ctx, seq, w.echo.Update)
-	}
+	err = f.catchUp(ctx, seq, w.echo.Update)
 	if err == nil {
 		err = f.resizes()
 	}

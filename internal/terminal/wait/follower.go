@@ -24,9 +24,12 @@ const (
 	// primeReplay is the same where no state before the position is known, in bytes. A
 	// screen that was blank this much earlier is nearly always the same.
 	primeReplay = 1 << 20
-	// maxStep is how much output is applied at once, in bytes: a millisecond of work. Then
-	// a terminal that has output goes first.
-	maxStep = 16 << 10
+	// maxPiece is how much output is applied between two looks at the screen, in bytes: a
+	// millisecond of work as a rule.
+	maxPiece = 16 << 10
+	// stepWork bounds what is applied at once, in what vt.Engine.WriteSome counts: some 2 ms.
+	// Then a terminal that has output goes first, and whoever waits for the time to be over.
+	stepWork = 512 << 10
 )
 
 // follower is an emulator that reads a terminal's journal. It has the screen at position seq
@@ -40,6 +43,7 @@ type follower struct {
 	screen    *vt.Tracker
 	reader    *journal.Reader
 	unread    []byte // of the current entry, not applied yet
+	piece     int    // bytes of unread until the next look at the screen
 	seq       uint64 // position of what was applied
 	base      uint64 // where hook was called
 	title     string
@@ -91,13 +95,16 @@ func (o *follower) reset(f *vt.Frame, seq uint64) error {
 	screen = vt.NewTracker(cfg)
 	title := ""
 	if f != nil {
-		screen.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: maxHistory}))
+		all := snapshot.Options{Scrollback: maxHistory, Engine: true}
+		if !screen.Restore(snapshot.Normalize(f, all)) {
+			screen.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: maxHistory}))
+		}
 		title = f.Title
 	}
 	if o.reader != nil {
 		o.close()
 	}
-	o.journal, o.screen, o.reader, o.unread, o.seq, o.title = j, screen, r, nil, seq, title
+	o.journal, o.screen, o.reader, o.unread, o.piece, o.seq, o.title = j, screen, r, nil, 0, seq, title
 	return nil
 }
 
@@ -122,14 +129,25 @@ func (w *waiter) followFrom(ctx context.Context, seq uint64) (*follower, error) 
 	if err != nil {
 		return nil, err
 	}
-	for o.seq < seq && err == nil {
-		err = o.step(ctx, seq, nil)
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err := o.catchUp(ctx, seq, nil); err != nil {
 		o.close()
 		return nil, err
 	}
 	return o, nil
+}
+
+// catchUp applies the output up to seq, as far as there is some; output that is missing is left
+// out, and may end behind seq. before is as of step. Errors: those of step but io.EOF and errGap.
+func (o *follower) catchUp(ctx context.Context, seq uint64, before func(seq uint64)) error {
+	for o.seq < seq {
+		switch err := o.step(ctx, seq, before); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.Is(err, errGap):
+			return err
+		}
+	}
+	return nil
 }
 
 // followBefore returns a follower at the nearest position before seq at which the state
@@ -156,8 +174,9 @@ func (o *follower) hook(h vt.TrackerHooks) {
 var errGap = errors.New("output is missing in the journal")
 
 // step applies the next output, at most up to position limit. It calls before, unless
-// that is nil, with the position that the output begins at. Errors: io.EOF when there is
-// no more now, errGap, the journal's and the reason of ctx.
+// that is nil, with the position that the output begins at. Where output is dear it ends inside
+// a piece: then o.piece is not 0. Errors: io.EOF when there is no more now, errGap, the
+// journal's and the reason of ctx.
 func (o *follower) step(ctx context.Context, limit uint64, before func(seq uint64)) error {
 	if err := o.resizes(); err != nil {
 		return err
@@ -172,9 +191,12 @@ func (o *follower) step(ctx context.Context, limit uint64, before func(seq uint6
 	if before != nil {
 		before(o.seq)
 	}
-	n := int(min(uint64(len(o.unread)), limit-o.seq, maxStep))
-	o.screen.Write(o.unread[:n])
-	o.unread, o.seq = o.unread[n:], o.seq+uint64(n)
+	if o.piece == 0 {
+		o.piece = min(len(o.unread), maxPiece)
+	}
+	o.piece = int(min(uint64(o.piece), limit-o.seq))
+	n := o.screen.WriteSome(o.unread[:o.piece], stepWork)
+	o.unread, o.seq, o.piece = o.unread[n:], o.seq+uint64(n), o.piece-n
 	return nil
 }
 

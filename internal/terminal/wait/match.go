@@ -103,7 +103,9 @@ func joinLines(lines []vt.TextLine, trimmed bool) (all vt.TextLine) {
 			text = bytes.TrimRight(text, " ")
 		}
 		all.Text = append(append(all.Text, text...), '\n')
-		all.Offsets = append(append(all.Offsets, l.Offsets[:len(text)]...), 0)
+		if l.Offsets != nil {
+			all.Offsets = append(append(all.Offsets, l.Offsets[:len(text)]...), 0)
+		}
 	}
 	return all
 }
@@ -172,9 +174,9 @@ func (f *finder) counts(l vt.TextLine, text []byte, i, j int) bool {
 func (f *finder) match(l vt.TextLine, i, j int) Match {
 	m := Match{Text: string(l.Text[i:min(j, i+maxMatchText)]), Start: math.MaxUint64}
 	for k := i; k < j; k++ {
-		at, before := l.Offsets[k], l.Offsets[k]-1
-		if at == 0 {
-			at, before = f.base, f.base
+		at, before := f.base, f.base
+		if l.Offsets != nil && l.Offsets[k] > 0 {
+			at, before = l.Offsets[k], l.Offsets[k]-1
 		}
 		m.Start, m.End = min(m.Start, before), max(m.End, at)
 	}

@@ -1,6 +1,7 @@
 package wait
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"time"
@@ -37,13 +38,17 @@ func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
 	if err != nil {
 		return false, 0
 	}
+	last := facts.Output
 	typed, _ := t.Typed().Last()
-	in = promptIdle - time.Since(facts.Output)
+	if typed.After(last) {
+		last = typed
+	}
+	in = promptIdle - time.Since(last)
 	switch m := t.PromptMark(); {
 	case m != nil && m.Group == f.Group:
-		return w.marked(m, typed.After(facts.Output), in)
-	case typed.After(facts.Output):
-		return false, 0 // it has not read what was typed yet
+		return w.marked(m, in)
+	case typed.After(facts.Output) && t.Typed().Entered() >= facts.Seq:
+		return false, 0 // it has not read Enter yet, which shows something, as other keys may not
 	case in > 0:
 		return false, in
 	}
@@ -51,8 +56,9 @@ func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
 	if err != nil || mode.Canonical || mode.Echo || !f.Sleeping || !slices.Contains(shellNames, f.Name) {
 		return false, promptIdle
 	}
-	if whole, left := w.cursorLine(); t.Typed().Unsubmitted(f.Group, whole, left) {
-		return false, promptIdle
+	whole, left := w.cursorLine()
+	if f.Name == "fish" && len(bytes.TrimSpace(left)) == 0 || t.Typed().Unsubmitted(f.Group, whole, left) {
+		return false, promptIdle // fish continues a command on a line without a prompt
 	}
 	return w.editing(), promptIdle
 }
@@ -64,27 +70,19 @@ func (w *waiter) cursorLine() (whole, left []byte) {
 	return vt.TextFromCursorLine(f), vt.TextBeforeCursor(f).Text
 }
 
-// marked is prompt of a program with marks: the last one begins or ends a prompt, and what was
-// typed behind it was removed again. unread: nothing was printed since something was typed.
-func (w *waiter) marked(m *terminal.PromptMark, unread bool, in time.Duration) (bool, time.Duration) {
-	typed, at := w.t.Typed().Last()
-	ahead := typed.IsZero() || m.Seq > at
-	open := w.t.Typed().LineOpen()
+// marked is prompt of a program with marks: the last one begins or ends a prompt behind the last
+// Enter, and what was typed at it was removed again. in is how long that may not be shown yet.
+func (w *waiter) marked(m *terminal.PromptMark, in time.Duration) (bool, time.Duration) {
+	typed := w.t.Typed()
+	_, last := typed.Last()
 	switch {
-	case m.Kind != 'A' && m.Kind != 'B', w.Since != nil && m.Seq <= *w.Since:
+	case m.Kind != 'A' && m.Kind != 'B', m.Seq <= typed.Entered(), w.Since != nil && m.Seq <= *w.Since:
 		return false, 0 // the next mark says more
-	case !open:
-		return ahead, 0
-	case unread && !ahead:
-		return false, 0
-	case in > 0:
-		return false, in // what was typed may be shown yet
+	case in > 0 && (typed.LineOpen() || m.Seq <= last):
+		return false, in
 	}
 	whole, left := w.cursorLine()
-	if ahead {
-		return !w.t.Typed().TypedAhead(left), promptIdle
-	}
-	return !w.t.Typed().Unsubmitted(m.Group, whole, left), promptIdle
+	return !typed.Unsubmitted(m.Group, whole, left), promptIdle
 }
 
 // editing reports whether the text before the cursor looks like the prompt of a line editor
@@ -98,7 +96,7 @@ func (w *waiter) editing() bool {
 	if continues.Match(l.Text) {
 		return false
 	}
-	if w.Since == nil {
+	if w.Since == nil || l.ErasedAt > *w.Since { // what was typed behind the prompt
 		return true
 	}
 	text := w.echo.Mask(l)

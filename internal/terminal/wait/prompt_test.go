@@ -277,6 +277,7 @@ func TestTextForOthersIsNotAtThePrompt(t *testing.T) {
 		"read -n1 -p RE''ADY":             "y",
 		"bash -c 'read -n1 -p RE\"\"ADY'": "y",
 		"read -sn1 -p RE''ADY":            "y",
+		"read -en1 -p RE''ADY:":           "y",
 	} {
 		seq := typeIn(t, term, command+"\r")
 		if strings.Contains(command, "READY") || strings.Contains(command, "ADY") {

@@ -61,8 +61,12 @@ func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r Request) (Re
 	if err != nil {
 		return Result{}, err
 	}
+	unseen := Result{Seq: t.Info().Seq} // the next wait begins where this one did
+	if r.Since != nil {
+		unseen.Seq = *r.Since
+	}
 	if err := awaitReplay(ctx, t, r.Timeout); err != nil {
-		return r.unseen(t), err
+		return unseen, err
 	}
 	shared, err := s.enter(t)
 	if err != nil {
@@ -73,7 +77,7 @@ func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r Request) (Re
 		met: make(chan struct{}, 1)}
 	defer w.close()
 	if err := w.beginInTime(ctx); err != nil {
-		return r.unseen(t), err
+		return unseen, err
 	}
 	err = w.loop(ctx)
 	if err != nil && !NotMet(err) {
@@ -87,14 +91,6 @@ func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r Request) (Re
 		return Result{}, err
 	}
 	return result, err
-}
-
-// unseen is the Result of a wait that has seen nothing: the next one begins where this one did.
-func (r *Request) unseen(t *terminal.Terminal) Result {
-	if r.Since != nil {
-		return Result{Seq: *r.Since}
-	}
-	return Result{Seq: t.Info().Seq}
 }
 
 // awaitReplay waits for the screen of a terminal at the start of the server. Errors:

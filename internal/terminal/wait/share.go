@@ -204,12 +204,16 @@ func (o *follower) advance(ctx context.Context, limit uint64) (more bool, err er
 	case err != nil:
 		return false, err
 	}
-	o.screen.Report()
+	if o.piece == 0 {
+		o.screen.Report()
+	}
 	for _, w := range o.waiters {
-		if !w.reached && w.from <= o.seq {
-			o.start(w)
+		if o.piece == 0 {
+			if !w.reached && w.from <= o.seq {
+				o.start(w)
+			}
+			w.checkState()
 		}
-		w.checkState()
 		w.wake()
 	}
 	o.resume = time.Now().Add(o.pause(time.Since(began)))

@@ -60,7 +60,12 @@ func (w *waiter) now() Result {
 }
 
 // text is Result.Text at this moment.
-func (w *waiter) text() string { return plainText(w.follower.screen.Lines(maxHistory), w.Since) }
+func (w *waiter) text() string {
+	if w.Since == nil {
+		return plainText(vt.TextLines(w.follower.screen.Freeze(), maxHistory), nil)
+	}
+	return plainText(w.follower.screen.Lines(maxHistory), w.Since)
+}
 
 // wake wakes the waiter's goroutine when a condition was met.
 func (w *waiter) wake() {

@@ -1276,6 +1276,8 @@ export interface EventError {
   error: string;
   /** As in Error. */
   code: string;
+  /** As in Error; absent when there is nothing more. */
+  details?: ErrorDetails;
 }
 
 /** The answer to a ping. On a WebSocket only. */

@@ -1,0 +1,39 @@
+package wait_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
+)
+
+// TestAWaitEndsBesideDearOutput: a wait follows output of which a piece takes minutes in steps, so
+// that it ends when its time is over, and it misses nothing of it.
+func TestAWaitEndsBesideDearOutput(t *testing.T) {
+	m := openNative(t, t.TempDir())
+	const late = 10 * time.Second // a step takes milliseconds; the machine may be busy
+	marks := `printf '\e[H\xcc\x80\xcc\x81%.0s' `
+	term, err := m.Terminals.Create(terminal.Spec{Session: "s", Cols: 1000, Rows: 1000, Cmd: []string{"bash", "-c",
+		`stty -echo; echo ready; read x; printf '\e[65;1;1;1000;1000$x'; ` + marks + `{1..5}; printf 'MARK\r    '; ` +
+			marks + "{1..5}; while :; do " + marks + "{1..2000}; done"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	see(t, term, "ready")
+	since := typeIn(t, term, "\n")
+	await(t, term, one(wait.Condition{For: "text", Pattern: "MARK"}, &since))
+	for _, c := range []wait.Condition{never, {For: "regex", Pattern: "nev+er"}, {For: "regex", Pattern: "nev+er\\n"}} {
+		for _, since := range []*uint64{nil, new(term.Hub().Facts().Seq)} {
+			r := within(c, 100*time.Millisecond)
+			r.Since = since
+			began := time.Now()
+			_, err := waits.Wait(context.Background(), term, r)
+			if d := time.Since(began); !errors.Is(err, terminal.ErrTimeout) || d > late {
+				t.Errorf("%s %q: %v after %v", c.For, c.Pattern, err, d)
+			}
+		}
+	}
+}
