@@ -81,8 +81,8 @@ func (d *Budget) RoomForViewer() error {
 	return err
 }
 
-// RoomForConnection reports whether there is room for one more connection: until half of the reserve is used up, so that
-// requests that end something get through.
+// RoomForConnection reports whether there is room for one more connection: until half of the reserve is used up, so
+// that requests that end something get through.
 func RoomForConnection() bool {
 	open, limit, err := proc.Descriptors()
 	return err != nil || open <= limit-reserveOf(limit)/2
