@@ -277,6 +277,7 @@ func (h *trackHandler) Escape(f function) {
 		w.forget()
 	default:
 		w.t.escape(f)
+		w.t.settle()
 	}
 	w.moved()
 }
