@@ -31,7 +31,7 @@ func (s *Service) Routes() []httpapi.Route {
 			Gives("Done Invalid ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow NoSpace"),
 		httpapi.Get("/commands", s.getCommands, "the commands, newest last; ?limit=&before=&after=").
 			Doc("listCommands", "commands", "The commands that were run").
-			Text("Newest last: the newest ones, or those before one. With `after`, also an empty one, the oldest "+
+			Text("Newest last: the newest ones, or those before one. With `after`, also an empty one, the oldest " +
 				"behind it. The newest 1000 of each shell are kept, over restarts of the server too.").
 			Params("limit before listAfter").
 			Gives("CommandList Invalid NotFound"),
