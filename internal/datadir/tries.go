@@ -37,7 +37,10 @@ func (s *Store) Tries(id, what string) (n int) {
 func (s *Store) BeginTry(id, what string, n int) {
 	if d, err := s.Open(id); err == nil {
 		defer d.Close()
-		_ = d.WriteFile(triesFile, fmt.Appendf(nil, "%d %s\n", n, what), 0o600)
+		if f, err := CreateFile(d, triesFile); err == nil {
+			_, _ = fmt.Fprintf(f, "%d %s\n", n, what)
+			_ = f.Close()
+		}
 	}
 }
 
