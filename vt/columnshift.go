@@ -63,8 +63,13 @@ func (t *Terminal) shiftLater(m columnShift) {
 
 // settle does the shift that was put off. Nothing else may look at cells before it.
 func (t *Terminal) settle() {
-	if m := t.late; m.n != 0 {
-		t.late = columnShift{}
-		t.moveColumns(m)
+	if t.late.n != 0 {
+		t.shiftNow()
 	}
+}
+
+func (t *Terminal) shiftNow() {
+	m := t.late
+	t.late = columnShift{}
+	t.moveColumns(m)
 }
