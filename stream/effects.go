@@ -67,9 +67,6 @@ func (h *Hub) standing() Meta {
 func (h *Hub) offer() {
 	c := h.clipboard
 	h.clipboard = nil
-	if c == nil {
-		return
-	}
 	var m *Message
 	for _, s := range h.subs {
 		if !s.types || s.ended {
@@ -85,9 +82,12 @@ func (h *Hub) offer() {
 
 // tell publishes the collected changes at the end of a Write.
 func (h *Hub) tell() {
-	h.offer()
+	if h.clipboard != nil {
+		h.offer()
+	}
 	news := h.news
-	if h.news = nil; news != nil {
+	if news != nil {
+		h.news = nil
 		h.publish(func() *Message { return metaMessage(h.id, *news) })
 	}
 	if h.learned || h.seq >= h.measureAt {
@@ -95,7 +95,9 @@ func (h *Hub) tell() {
 	} else {
 		h.showPosition()
 	}
-	h.wakeWatchers()
+	if len(h.watchers) > 0 {
+		h.wakeWatchers()
+	}
 	if news != nil {
 		h.changed()
 	}

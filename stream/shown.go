@@ -31,22 +31,23 @@ func (h *Hub) show() {
 
 // showPosition is show of what each step changes, the rest only when it was learned.
 func (h *Hub) showPosition() {
-	s, applied := &h.shown, h.applied()
-	var modes vt.Modes
-	atRest := false
+	s, applied, atRest := &h.shown, h.seq, false
 	if h.engine != nil {
-		modes, atRest = h.engine.Modes(), h.engine.AtRest()
+		if atRest = h.engine.AtRest(); !atRest {
+			applied = h.applied()
+		}
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if h.learned {
 		s.facts, h.learned = h.facts, false
 	}
-	s.modes, s.seq, s.atRest = modes, h.seq, atRest
-	s.facts.Seq, s.facts.Output, s.facts.Worked = applied, h.facts.Output, h.facts.Worked
-	if h.engine != nil {
-		s.facts.AltScreen = modes.AltScreen
+	if s.modes = (vt.Modes{}); h.engine != nil {
+		s.modes = h.engine.Modes()
+		s.facts.AltScreen = s.modes.AltScreen
 	}
+	s.seq, s.atRest = h.seq, atRest
+	s.facts.Seq, s.facts.Output, s.facts.Worked = applied, h.facts.Output, h.facts.Worked
+	s.mu.Unlock()
 }
 
 // measure has Facts say how much memory the emulator takes now, unless it is at work.

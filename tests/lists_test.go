@@ -22,8 +22,12 @@ func TestListsHaveParts(t *testing.T) {
 	}
 	session := s.info(ids[0]).Session
 	defer s.call(http.MethodDelete, "/session/"+session+"/shell", "")
+	for i := range 5 {
+		s.post("/session/"+session+"/shell/shell0/exec", fmt.Sprintf(`{"command":"echo %d"}`, i))
+	}
 	for _, path := range []string{"/pty", "/session/" + session + "/pty", "/api/threads/" + session + "/terminals",
-		"/session/" + session + "/shell", "/shell"} {
+		"/session/" + session + "/shell", "/shell",
+		"/session/" + session + "/commands", "/session/" + session + "/shell/shell0/commands"} {
 		whole, next := s.listPart(path)
 		if next != "" || len(whole) < 5 {
 			t.Errorf("%s has %v, next %q", path, whole, next)
@@ -68,8 +72,9 @@ func (s *server) listPart(path string) (ids []string, next string) {
 	s.t.Helper()
 	r := s.get(path)
 	var list struct {
-		Items, Terminals, Shells []struct {
+		Items, Terminals, Shells, Commands []struct {
 			ID       string `json:"id"`
+			Command  string `json:"command_id"`
 			Terminal string `json:"terminal_id"`
 			Session  string `json:"session"`
 		}
@@ -78,10 +83,10 @@ func (s *server) listPart(path string) (ids []string, next string) {
 	if err := json.Unmarshal([]byte(r.body), &list); err != nil || r.status != 200 {
 		s.t.Fatalf("%s: %d %s", path, r.status, r.body)
 	}
-	for _, i := range slices.Concat(list.Items, list.Terminals, list.Shells) {
+	for _, i := range slices.Concat(list.Items, list.Terminals, list.Shells, list.Commands) {
 		ids = append(ids, i.Session+i.Terminal+i.ID)
-		if list.Items != nil {
-			ids[len(ids)-1] = i.ID
+		if list.Items != nil || list.Commands != nil {
+			ids[len(ids)-1] = i.ID + i.Command
 		}
 	}
 	return ids, list.Next

@@ -28,9 +28,27 @@ func (t *Terminal) checksum() []byte {
 	return fmt.Appendf(nil, "\x1bP%d!~%04X\x1b\\", in.Param(0), -sum&0xffff)
 }
 
+// sumAt is a state of a row, and the sum of its columns from left to right-1 then.
+type sumAt struct {
+	version                uint64
+	used, left, right, sum int
+}
+
 // sumCells adds up the first characters of the cells from left to right-1.
-func (t *Terminal) sumCells(r *row, left, right int) (sum int) {
-	t.screen.meter.Add(max(right-left, 0))
+func (t *Terminal) sumCells(r *row, left, right int) int {
+	t.screen.meter.Add(costRow)
+	if left >= right {
+		return 0
+	}
+	if at := (sumAt{r.version, r.used, left, right, r.sum.sum}); r.sum != at {
+		t.screen.meter.Add(right - left)
+		at.sum = r.sumCells(left, right)
+		r.sum = at
+	}
+	return r.sum.sum
+}
+
+func (r *row) sumCells(left, right int) (sum int) {
 	if r.cells == nil {
 		return r.sumText(left, right)
 	}

@@ -82,6 +82,9 @@ func (c *core) init(cfg Config, grid cellEditor, main *cursor) {
 // Held implements Engine.
 func (c *core) Held() int { return c.stream.Held() }
 
+// Work implements Engine.
+func (c *core) Work() int { return c.stream.meter.done }
+
 // TextDropped implements Engine.
 func (c *core) TextDropped() bool {
 	dropped := c.stream.lost

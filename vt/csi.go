@@ -45,16 +45,12 @@ func (c *core) csiEdit(f function) bool {
 		c.eraseChars(in.One(0))
 	case 'b':
 		c.grid.repeat()
-	case ' '*intermediate + '@': // SL
-		c.shiftColumns(0, -in.One(0))
-	case ' '*intermediate + 'A': // SR
-		c.shiftColumns(0, in.One(0))
-	case '\''*intermediate + '}': // DECIC; xterm.js takes column 0 while a wrap is pending
-		c.shiftColumns(s.X%s.Cols, in.One(0))
-	case '\''*intermediate + '~': // DECDC
-		c.shiftColumns(s.X%s.Cols, -in.One(0))
 	default:
-		return c.csiState(f)
+		m := c.columnShift(f)
+		if m.n == 0 {
+			return c.csiState(f)
+		}
+		c.shiftColumns(m)
 	}
 	return true
 }

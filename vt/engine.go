@@ -31,6 +31,9 @@ type Engine interface {
 	// at least 1.
 	WriteSome(p []byte, work int) (text []byte, n int)
 
+	// Work is how many units of work, as WriteSome counts them, were done so far.
+	Work() int
+
 	// TextDropped reports, once, that Write or WriteSome dropped text that viewers need:
 	// the output since the last call would have become many times as much text. The state
 	// is whole, and viewers need a new snapshot. Text that follows is what it would be.

@@ -106,24 +106,3 @@ func (c *core) deleteLines(n int) {
 		s.X = 0
 	}
 }
-
-// shiftColumns moves the cells from column x on by n in every row of the region,
-// right when n is positive: SL, SR, DECIC and DECDC (ECMA-48 8.3.121, 8.3.135, VT510).
-func (c *core) shiftColumns(x, n int) {
-	s := c.cur
-	if !s.InRegion() {
-		return
-	}
-	if n > 0 {
-		c.grid.beforeInsert(x, s.Top, s.Bottom)
-	}
-	c.stream.meter.Add((s.Bottom - s.Top) * costRow)
-	for y := s.Top; y <= s.Bottom; y++ {
-		if n > 0 {
-			c.grid.insertCells(y, x, n)
-		} else {
-			c.grid.deleteCells(y, x, -n)
-		}
-		c.grid.setWrapped(y, false)
-	}
-}

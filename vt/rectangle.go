@@ -92,15 +92,20 @@ func (t *Terminal) eraseUnprotected() {
 	if !ok {
 		return
 	}
+	whole := r.left == 0 && r.right == t.screen.Cols-1
 	t.rectangular(r, func(text []byte, y int) []byte {
-		row := t.screen.rows[y]
+		row, style := t.screen.rows[y], t.blankStyle()
+		if whole && row.used > 0 && row.spared == (sparedAt{row.version, row.used, style}) {
+			return text
+		}
 		t.stream.meter.Add(len(row.cells) + len(row.runs))
 		if !row.hasProtected(&t.styles) {
 			return t.eraseFrom(text, y, r.left, r.right+1)
 		}
 		cells := t.screen.cells(row)
 		t.stream.meter.Add(r.right - r.left)
-		for x := r.left; x <= r.right && len(text) < maxExpansion; x++ {
+		x := r.left
+		for ; x <= r.right && len(text) < maxExpansion; x++ {
 			from := x
 			for x <= r.right && !t.styles.protected(cells[x]) {
 				x++
@@ -109,6 +114,9 @@ func (t *Terminal) eraseUnprotected() {
 				text = t.eraseFrom(text, y, from, x)
 				cells = t.screen.cells(row)
 			}
+		}
+		if whole && x > r.right {
+			row.spared = sparedAt{row.version, row.used, style}
 		}
 		return text
 	})

@@ -16,6 +16,11 @@ func (t *Terminal) Resize(cols, rows int) (exact bool) {
 		return true
 	}
 	t.loseLink()
+	for _, s := range t.screens() {
+		for _, r := range s.rows {
+			r.sum = sumAt{}
+		}
+	}
 	x, r := t.screen.X, t.screen.row()
 	whole := !t.hist.short // else viewers have more history that comes back onto their screens
 	exact = t.resizeMain(cols, rows) && whole && cols >= minReflow && old.Cols >= minReflow

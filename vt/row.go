@@ -18,6 +18,7 @@ type row struct {
 	used     int      // all columns from here on are blank in the default style
 	wrapped  bool     // continues the row above
 	spared   sparedAt // the state in which a selective erase left it, with nothing left to erase
+	sum      sumAt    // of the cells, when DECRQCRA asked last
 	noted    bool     // the open link is noted here, see openLink
 	version  uint64   // grows with every visible change but append, which shows in used
 	tracked  *trackedRow

@@ -45,6 +45,7 @@ type Terminal struct {
 	open        openLink
 	omitted     bool   // a character was left out of what viewers get
 	expansion   []byte // scratch
+	late        columnShift
 }
 
 var _ EngineFunc = NewEngine
@@ -74,6 +75,7 @@ func (t *Terminal) Write(p []byte) []byte {
 		return inPieces(p, t.write)
 	}
 	text := t.stream.Write(p, (*terminalHandler)(t))
+	t.settle()
 	if t.budget.Written(len(p)) {
 		t.limitMemory()
 	}
@@ -89,6 +91,7 @@ func (t *Terminal) WriteSome(p []byte, work int) (text []byte, n int) {
 func (t *Terminal) write(p []byte, work int) (text []byte, n int) {
 	p = p[:min(len(p), t.budget.Piece())]
 	text, n = t.stream.WriteSome(p, work, (*terminalHandler)(t))
+	t.settle()
 	if t.budget.Written(n) {
 		t.limitMemory()
 	}
@@ -105,22 +108,52 @@ func (t *Terminal) Memory() int { return t.otherMemory() + t.hist.memory() }
 type terminalHandler Terminal
 
 // Print implements Handler.
-func (h *terminalHandler) Print(text []byte, ascii bool) { (*Terminal)(h).print(text, ascii) }
+func (h *terminalHandler) Print(text []byte, ascii bool) {
+	(*Terminal)(h).settle()
+	(*Terminal)(h).print(text, ascii)
+}
 
 // Control implements Handler.
-func (h *terminalHandler) Control(c rune) { (*Terminal)(h).control(c) }
+func (h *terminalHandler) Control(c rune) {
+	(*Terminal)(h).settle()
+	(*Terminal)(h).control(c)
+}
 
 // Escape implements Handler.
-func (h *terminalHandler) Escape(f function) { (*Terminal)(h).escape(f) }
+func (h *terminalHandler) Escape(f function) {
+	if f != '6' && f != '9' { // DECBI and DECFI become a movement or a shift
+		(*Terminal)(h).settle()
+	}
+	(*Terminal)(h).escape(f)
+}
 
 // CSI implements Handler.
-func (h *terminalHandler) CSI(f function) { (*Terminal)(h).csi(f) }
+func (h *terminalHandler) CSI(f function) {
+	if f >= intermediate {
+		if m := h.columnShift(f); m.n != 0 {
+			(*Terminal)(h).shiftLater(m)
+			return
+		}
+	}
+	switch f {
+	case 'A', 'B', 'C', 'D', 'G', 'H', 'd': // the cursor alone moves
+	default:
+		(*Terminal)(h).settle()
+	}
+	(*Terminal)(h).csi(f)
+}
 
 // OSC implements Handler.
-func (h *terminalHandler) OSC(text []byte) { h.osc(text) }
+func (h *terminalHandler) OSC(text []byte) {
+	(*Terminal)(h).settle()
+	h.osc(text)
+}
 
 // DCS implements Handler.
-func (h *terminalHandler) DCS(text []byte) { h.dcs(text) }
+func (h *terminalHandler) DCS(text []byte) {
+	(*Terminal)(h).settle()
+	h.dcs(text)
+}
 
 // extraEscape implements cellEditor.
 func (t *Terminal) extraEscape(f function) bool {

@@ -280,6 +280,7 @@ func (h *trackHandler) Escape(f function) {
 		w.forget()
 	default:
 		w.t.escape(f)
+		w.t.settle()
 	}
 	w.moved()
 }

@@ -365,6 +365,8 @@ type Command struct {
 type CommandList struct {
 	// The commands.
 	Commands []Command `json:"commands"`
+	// `after` of the next part, when `after` was given; absent at the end.
+	Next string `json:"next,omitempty"`
 }
 
 // CommandLogs has the output of a command up to now.

@@ -187,6 +187,10 @@ func (t *Terminal) fit(s stream.Size) error {
 func (m *Registry) Delete(ctx context.Context, t *Terminal, purge bool) error {
 	t.generations.deletes.Add(1)
 	defer t.generations.deletes.Add(-1)
+	if purge {
+		t.generations.purges.Add(1)
+		defer t.generations.purges.Add(-1)
+	}
 	for {
 		now := m.current(t.ID)
 		if now == nil {

@@ -13,6 +13,7 @@ import (
 type generations struct {
 	locked  chan struct{} // has a value while the lock is held
 	deletes atomic.Int32  // calls of Delete: no generation begins meanwhile
+	purges  atomic.Int32  // those of them that remove the files
 }
 
 func newGenerations() *generations { return &generations{locked: make(chan struct{}, 1)} }

@@ -11,9 +11,9 @@ const (
 	// maxTail is how much output may follow the newest snapshot before another is written,
 	// in bytes. The next server applies it again, at 100 MB/s and core.
 	maxTail = 1 << 20
-	// maxTailWork is the same in the time that the emulator took for it: some output costs a
-	// hundred times as much.
-	maxTailWork = 200 * time.Millisecond
+	// maxTailWork is the same in the emulator's work (vt.Engine.Work), some 200 ms: some output
+	// costs a hundred times as much.
+	maxTailWork = 50 << 20
 	// quietTail is maxTail for a terminal without activity since the last call of maintain.
 	quietTail = 64 << 10
 	// cleanInterval is the time between two reads of the sizes of all files.

@@ -145,6 +145,7 @@ type Registry struct {
 
 	replays   sync.WaitGroup // screens of running terminals that are not made again yet
 	replaying chan struct{}  // has a value for each of them that is being made
+	alone     sync.RWMutex   // held by each replay, for writing by one that may end the server
 
 	syncs, upkeep *rounds
 	usage         usage

@@ -23,17 +23,34 @@ type replayed struct {
 	damage     []error
 }
 
+// How many replays of the same files may end with the server, for example because they take all memory,
+// before the next one makes less. Two are no proof: somebody may have killed it.
+const (
+	wholeTries    = 3 // then it makes the snapshot alone
+	snapshotTries = 5 // then a blank screen
+)
+
 // replay makes the hub of a terminal from its newest good snapshot and the journal after
-// that. j is nil when there is none. Where the emulator fails, the terminal goes on with less:
-// the snapshot alone, or else a blank screen; the damage says so.
+// that. j is nil when there is none. Where the emulator fails, or the server has ended wholeTries
+// times meanwhile, the terminal goes on with less: the snapshot alone, or else a blank screen; the
+// damage says so.
 func (t *Terminal) replay(j *journal.Journal) replayed {
-	p, err := t.try(func(p *replayed) {
-		p.loadScreen(t, j)
-		p.applyAll(t, j)
-	})
-	if err != nil {
-		failed := err
-		if p, err = t.try(func(p *replayed) { p.loadScreen(t, j) }); err != nil {
+	tries, end := t.beginReplay(j)
+	defer end()
+	var p replayed
+	failed := fmt.Errorf("the server ended %d times while it made the screen from the files", tries)
+	if tries < wholeTries {
+		p, failed = t.try(func(p *replayed) {
+			p.loadScreen(t, j)
+			p.applyAll(t, j)
+		})
+	}
+	if failed != nil {
+		err := failed
+		if tries < snapshotTries {
+			p, err = t.try(func(p *replayed) { p.loadScreen(t, j) })
+		}
+		if err != nil {
 			p = replayed{hub: stream.Restore(t.hubOptions(j), blank(t.spec.Cols, t.spec.Rows), 0)}
 		}
 		p.addDamage(failed)
@@ -51,6 +68,28 @@ func (t *Terminal) replay(j *journal.Journal) replayed {
 	}
 	p.skipTo(known, j, j != nil && j == t.journal)
 	return p
+}
+
+// beginReplay returns how many replays of the same files have ended with the server, and what to call
+// at the end of this one. A replay that others failed in runs alone, so that no other terminal's is taken
+// for the one that ends the server.
+func (t *Terminal) beginReplay(j *journal.Journal) (tries int, end func()) {
+	what, store, alone := "replay", t.registry.cfg.Store, &t.registry.alone
+	if j != nil {
+		what = fmt.Sprintf("replay to %d", j.End())
+	}
+	unlock := alone.RUnlock
+	if tries = store.Tries(t.ID, what); tries > 0 {
+		unlock = alone.Unlock
+		alone.Lock()
+	} else {
+		alone.RLock()
+	}
+	store.BeginTry(t.ID, what, tries+1)
+	return tries, func() {
+		store.EndTry(t.ID)
+		unlock()
+	}
 }
 
 // try makes a hub by a function. Its error says that the emulator failed.

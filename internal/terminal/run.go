@@ -135,10 +135,7 @@ func (t *Terminal) finish() {
 		t.failed(journalFailure, err)
 	}
 	t.Hub().Finish(e)
-	if t.save() {
-		t.worked(journalFailure) // no output comes that could be lost
-	}
-	t.saveRecord() // again: a damaged record is read from the one before, which has the end then
+	t.saveFinished()
 	if err := t.journal.Close(); err != nil {
 		t.failed(journalFailure, err)
 	}
@@ -150,6 +147,20 @@ func (t *Terminal) finish() {
 	}
 	close(t.ended)
 	t.registry.changes.Notify()
+}
+
+// saveFinished writes the last screen and the end of the program, unless they are about to be removed. Where that
+// is given up, the next checkpoint of all terminals writes them.
+func (t *Terminal) saveFinished() {
+	if t.generations.purges.Load() > 0 {
+		return
+	}
+	if t.save() {
+		t.worked(journalFailure) // no output comes that could be lost
+	}
+	if t.generations.deletes.Load() == 0 { // else remove does
+		t.saveRecord() // again: a damaged record is read from the one before, which has the end then
+	}
 }
 
 // exitOf is the Exit for a status of the process. An unknown status has no code.

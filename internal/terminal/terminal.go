@@ -87,13 +87,13 @@ type Terminal struct {
 	exit         *stream.Exit
 	killed       bool // HangUp was called
 	lastActivity time.Time
-	endedAt      time.Time     // zero while it runs
-	deleted      time.Time     // zero while it is listed
-	damage       string        // what was wrong with its files when they were read
-	changes      uint64        // grows with each change worth a snapshot
-	saved        uint64        // value of changes at the newest snapshot on disk
-	savedSeq     uint64        // position of that snapshot
-	savedWork    time.Duration // stream.Facts.Worked then
+	endedAt      time.Time // zero while it runs
+	deleted      time.Time // zero while it is listed
+	damage       string    // what was wrong with its files when they were read
+	changes      uint64    // grows with each change worth a snapshot
+	saved        uint64    // value of changes at the newest snapshot on disk
+	savedSeq     uint64    // position of that snapshot
+	savedWork    int       // stream.Facts.Worked then
 	hadViewer    bool
 	expiring     bool          // it is being deleted for lack of use
 	lastDetach   time.Time     // when a viewer left last, or this server started; zero before the first

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -74,11 +75,11 @@ func (s *Service) getCommands(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.commandsOf(c, session, int(limit))
+	list, next, err := s.commandPart(c, session, int(limit))
 	if err != nil {
 		return err
 	}
-	reply := wire.CommandList{Commands: make([]wire.Command, 0, len(list))}
+	reply := wire.CommandList{Commands: make([]wire.Command, 0, len(list)), Next: next}
 	for _, i := range list {
 		line := commandReplyOf(session, i)
 		if len(line.Text) > MaxListedCommand {
@@ -88,6 +89,28 @@ func (s *Service) getCommands(c echo.Context) error {
 		reply.Commands = append(reply.Commands, line)
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
+}
+
+// commandPart is the part of the list that is asked for: the newest, those before one, or with a parameter
+// after, also an empty one, the oldest behind one, and the after of the next part then.
+func (s *Service) commandPart(c echo.Context, session string, limit int) (part []shell.Info, next string, err error) {
+	if !c.QueryParams().Has("after") {
+		part, err = s.commandsOf(c, session, limit)
+		return part, "", err
+	}
+	after := c.QueryParam("after")
+	if c.QueryParam("before") != "" {
+		return nil, "", fmt.Errorf("%w: before and after exclude each other; give one of them", shell.ErrInvalid)
+	}
+	all, err := s.commandsOf(c, session, 0)
+	if err != nil {
+		return nil, "", err
+	}
+	part, next, ok := httpapi.PartOf(all, after, limit, func(i shell.Info) string { return i.ID })
+	if !ok {
+		return nil, "", fmt.Errorf("%w: after %q; begin with an empty one", shell.ErrNotFound, after)
+	}
+	return part, next, nil
 }
 
 func (s *Service) commandsOf(c echo.Context, session string, limit int) ([]shell.Info, error) {

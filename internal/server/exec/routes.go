@@ -29,11 +29,12 @@ func (s *Service) Routes() []httpapi.Route {
 			Text("In its turn among the commands.").
 			Takes(wire.SetEnv{}, "The changes.").
 			Gives("Done Invalid ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow NoSpace"),
-		httpapi.Get("/commands", s.getCommands, "the commands, newest last; ?limit=&before=").
+		httpapi.Get("/commands", s.getCommands, "the commands, newest last; ?limit=&before=&after=").
 			Doc("listCommands", "commands", "The commands that were run").
-			Text("Newest last. The newest 1000 of each shell are kept, over restarts of the server too.").
-			Params("limit before").
-			Gives("CommandList Invalid"),
+			Text("Newest last: the newest ones, or those before one. With `after`, also an empty one, the oldest " +
+				"behind it. The newest 1000 of each shell are kept, over restarts of the server too.").
+			Params("limit before listAfter").
+			Gives("CommandList Invalid NotFound"),
 		httpapi.Get("/commands/:cid", s.getCommand, "one command's state").
 			Doc("getCommand", "commands", "One command").
 			Gives("Command Invalid NotFound"),

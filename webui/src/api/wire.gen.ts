@@ -2415,6 +2415,8 @@ export interface Command {
 export interface CommandList {
   /** The commands. */
   commands: Command[];
+  /** `after` of the next part, when `after` was given; absent at the end. */
+  next?: string;
 }
 
 /** Has the output of a command up to now. */

@@ -1,0 +1,84 @@
+package terminal_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/evertty/evertty/internal/supervisor/supervisortest"
+	"github.com/evertty/evertty/internal/terminal"
+)
+
+// dieEnv names the data directory of a server that is killed in the middle of a replay.
+const dieEnv = "EVERTTY_TEST_DIE_IN"
+
+// TestDieInReplay is the process of a server that ends where the emulator gets "deadly": as one that the
+// kernel kills when memory is short. It does nothing unless TestAReplayThatEndsTheServer starts it.
+func TestDieInReplay(t *testing.T) {
+	dir := os.Getenv(dieEnv)
+	if dir == "" {
+		return
+	}
+	openMarked(t, dir, "deadly\r\n", func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+	select {}
+}
+
+// dieInReplay starts a server that is killed while it makes a screen.
+func dieInReplay(t *testing.T, dir string) {
+	t.Helper()
+	c := exec.Command(os.Args[0], "-test.run=^TestDieInReplay$", "-test.timeout=60s")
+	c.Env = append(os.Environ(), dieEnv+"="+dir)
+	out, _ := c.CombinedOutput()
+	if s, ok := c.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGKILL {
+		t.Fatalf("the server was not killed in its replay: %v\n%s", c.ProcessState, out)
+	}
+}
+
+// TestAReplayThatEndsTheServer: two kills in the same replay cost nothing. After three the screen is the
+// snapshot, the damage says so, and program and other terminals go on.
+func TestAReplayThatEndsTheServer(t *testing.T) {
+	dir := t.TempDir()
+	m := openMarked(t, dir, "\x00", func() {})
+	bad, good := start(t, m, "sh", "-c", "echo de''adly; exec cat"), start(t, m, "sh", "-c", "echo fine; exec cat")
+	see(t, bad, "deadly")
+	see(t, good, "fine")
+	leaveTail(t, m, dir)
+
+	for range 2 { // what has ended well counts no more
+		dieInReplay(t, dir)
+		dieInReplay(t, dir)
+		m = openMarked(t, dir, "\x00", func() {})
+		b := findIn(t, m, bad.ID)
+		if got := textOf(b); !strings.HasPrefix(got, "deadly\n") || b.Info().Damage != "" {
+			t.Errorf("after two kills %q with damage %q", got, b.Info().Damage)
+		}
+		leaveTail(t, m, dir)
+	}
+	for range 3 {
+		dieInReplay(t, dir)
+	}
+	m = openMarked(t, dir, "deadly\r\n", func() { panic("replayed once more") })
+	b, g := findIn(t, m, bad.ID), findIn(t, m, good.ID)
+	if got := textOf(b); strings.Contains(got, "deadly") {
+		t.Errorf("the screen is %q", got)
+	}
+	if i := b.Info(); !strings.Contains(i.Damage, "the server ended 3 times") || i.State != terminal.StateRunning {
+		t.Errorf("%s with damage %q", i.State, i.Damage)
+	}
+	if got := textOf(g); !strings.HasPrefix(got, "fine\n") || g.Info().Damage != "" {
+		t.Errorf("the other one: %q, %q", got, g.Info().Damage)
+	}
+	typeIn(t, b, "goes on\n")
+	see(t, b, "goes on")
+	supervisortest.Leave(t, m)
+	if left, _ := filepath.Glob(filepath.Join(dir, "terminals", "*", "tries")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	m = openMarked(t, dir, "\x00", func() {})
+	if got := textOf(findIn(t, m, bad.ID)); !strings.HasPrefix(got, "goes on\n") {
+		t.Errorf("the next start shows %q", got)
+	}
+}
