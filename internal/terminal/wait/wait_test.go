@@ -468,7 +468,7 @@ func TestAResizeLeavesWhatCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		w, err := waits.Wait(background(t), term, wait.Request{Any: []wait.Condition{never}, Since: &seq,
-			Timeout: 50 * time.Millisecond})
+			Timeout: time.Second})
 		if !errors.Is(err, terminal.ErrTimeout) || !strings.Contains(w.Text, "\nafter\n") {
 			t.Errorf("%v: %v, with the text %q", size, err, w.Text)
 		}
