@@ -102,12 +102,21 @@ func joinLines(lines []vt.TextLine, trimmed bool) (all vt.TextLine) {
 		if trimmed {
 			text = bytes.TrimRight(text, " ")
 		}
-		all.Text = append(append(all.Text, text...), '\n')
 		if l.Offsets != nil {
-			all.Offsets = append(append(all.Offsets, l.Offsets[:len(text)]...), 0)
+			unknown := len(all.Text) - len(all.Offsets) // of the lines before that have none
+			all.Offsets = append(append(all.Offsets, make([]uint64, unknown)...), l.Offsets[:len(text)]...)
 		}
+		all.Text = append(append(all.Text, text...), '\n')
 	}
 	return all
+}
+
+// offset is the position behind the character at index k, 0 when it has none.
+func offset(l vt.TextLine, k int) uint64 {
+	if k < len(l.Offsets) {
+		return l.Offsets[k]
+	}
+	return 0
 }
 
 // findIn is find in one line. Blanks at its end that were printed count, and `$`
@@ -160,7 +169,7 @@ func (f *finder) counts(l vt.TextLine, text []byte, i, j int) bool {
 		if text[k] == echo.Masked {
 			continue
 		}
-		if shown = true; f.since != nil && l.Offsets[k] > *f.since {
+		if shown = true; f.since != nil && offset(l, k) > *f.since {
 			return true
 		}
 	}
@@ -175,8 +184,8 @@ func (f *finder) match(l vt.TextLine, i, j int) Match {
 	m := Match{Text: string(l.Text[i:min(j, i+maxMatchText)]), Start: math.MaxUint64}
 	for k := i; k < j; k++ {
 		at, before := f.base, f.base
-		if l.Offsets != nil && l.Offsets[k] > 0 {
-			at, before = l.Offsets[k], l.Offsets[k]-1
+		if known := offset(l, k); known > 0 {
+			at, before = known, known-1
 		}
 		m.Start, m.End = min(m.Start, before), max(m.End, at)
 	}

@@ -252,9 +252,7 @@ func (o *follower) resync() error {
 		if had[string(l.Text)] {
 			continue
 		}
-		for i := range l.Offsets {
-			l.Offsets[i] = shot.Seq
-		}
+		l.Offsets = slices.Repeat([]uint64{shot.Seq}, len(l.Text))
 		for w := range o.started {
 			w.lineShown(l)
 		}
