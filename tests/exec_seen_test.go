@@ -246,7 +246,9 @@ func TestExecSaysNothingOfItsOwn(t *testing.T) {
 		"(kill -TERM $BASHPID)",
 		"timeout -s KILL 0.1 sleep 5", "sh -c 'kill -SEGV $$'; true", "sleep 0 & wait", "sleep 5 & kill %1; wait", "exit 3",
 		"if true; then\n\tsh -c 'kill -9 $$'\nfi", "f() { yes | head -1; }; f", ": $(sh -c 'kill -9 $$')",
-		"cat <<X | head -c 1\nx\nX", "sh -c 'kill -9 $$' || return 3"} {
+		"cat <<X | head -c 1\nx\nX", "sh -c 'kill -9 $$' || return 3", "set -eo pipefail; yes | head -1 || true",
+		"set -e; exit 3", "set +e; sleep 5 & kill $!; wait", "trap 'echo bye' EXIT; sleep 0 &\nexit 4",
+		"shopt -s checkjobs; sleep 1 & exit 5"} {
 		for name, more := range map[string]body{"": {}, " with a variable": {"env": body{"K": "v"}}} {
 			if r := w.run(text, more); r.err() != "" {
 				t.Errorf("%q%s: %q", text, name, r.err())

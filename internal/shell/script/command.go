@@ -100,6 +100,10 @@ func (c *Command) backLine() (string, error) {
 			cd, state.Quote(c.Home), unset, source, pwd, cd)
 	}
 	for _, name := range sortedNames(c.Env) {
+		if c.Snapshot.Builtin("unset") == "" { // at least it is not exported
+			fmt.Fprintf(&text, "%s +x %s= || ((1))\n", c.builtin("declare"), name)
+			continue
+		}
 		fmt.Fprintf(&text, "%s -v %s || ((1))\n", unset, name)
 	}
 	fmt.Fprintf(&text, "%s %s || ((1))\n", source, pwd)
@@ -121,21 +125,21 @@ func (c *Command) foregroundLines(file string) (string, error) {
 	if c.Internal {
 		text += ` "${_-}"` // which is $_ after it too
 	}
-	switch {
-	case c.hasErrTrap():
-		text = c.invertedGroup(text, files)
-	case c.hasBraces():
-		text = "{ " + text + "\n} " + files
-	default:
-		text += " " + files
-	}
 	before, back, err := c.around()
 	if err != nil {
 		return "", err
 	}
+	switch {
+	case c.hasErrTrap():
+		text = before + c.invertedGroup(text, files)
+	case c.hasBraces():
+		text = "{ " + before + text + "\n} " + files
+	default:
+		text = before + text + " " + files
+	}
 	after := *c
 	after.Aliases = c.MayAlias()
-	return c.traceOff() + before + text + "; " + c.reportStatus() + after.reportAborted(file) + back, nil
+	return c.traceOff() + text + "; " + c.reportStatus() + after.reportAborted(file) + back, nil
 }
 
 // stdinFile is the name of a sourced file that names no file of ours.

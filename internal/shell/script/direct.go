@@ -1,6 +1,7 @@
 package script
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ func (c *Command) isWhole() bool {
 // directLines are the control lines of a text that stands in them.
 func (c *Command) directLines() (string, error) {
 	lines := c.lineZero()
-	if null := c.Snapshot.Builtin(":"); c.Last.Sourced && null != "" && !c.Observed() {
+	if null := c.Snapshot.Builtin(":"); c.Last.Sourced && null != "" && !c.Snapshot.HasTrap("DEBUG") {
 		lines = "{ " + null + " " + state.QuoteASCII(c.Last.Arg) + "; } " + c.quiet() + "\n" + lines
 	}
 	group, back, err := c.groupAround(c.restore())
@@ -63,24 +64,27 @@ func (c *Command) directLines() (string, error) {
 	return lines + group + "; " + c.reportStatus() + after.reportAborted(shelldir.RecordFile) + back, nil
 }
 
-// groupAround is the text in a group, behind what restores the statuses and the directory and variables of its own;
-// back is the control line after it.
+// groupAround is the text in a group, behind what restores the statuses and gives it a directory and variables of its
+// own; back is the control line after it.
 func (c *Command) groupAround(restore string) (group, back string, err error) {
 	before, back, err := c.around()
-	group = restore + "{ " + c.Text + "\n} " + c.redirections(c.input())
-	if restore != "" && before != "" {
-		group = "{ " + group + "; }"
+	text := restore + "{ " + c.Text + "\n}"
+	if before != "" {
+		text = "{ " + before + "{ " + text + "\n}\n}"
 	}
-	return before + group, back, err
+	return text + " " + c.redirections(c.input()), back, err
 }
 
 // beforeLine is what gives the text of a control line a directory and variables of its own. They go
 // again with backLine.
 func (c *Command) beforeLine() (string, error) {
-	pwd, declare := c.path(shelldir.PwdFile), c.builtin("declare")
+	pwd, declare, names := c.path(shelldir.PwdFile), c.builtin("declare"), sortedNames(c.Env)
+	if c.Cwd != "" {
+		names = append(names, "PWD", "OLDPWD")
+	}
 	var b strings.Builder
-	for _, name := range append([]string{"PWD", "OLDPWD"}, sortedNames(c.Env)...) {
-		b.WriteString(declare + " -p " + name + " >>" + pwd + " 2>/dev/null\n")
+	for _, name := range names { // declare may be a function when the file is sourced
+		fmt.Fprintf(&b, "%s '\\n\\\\builtin ' >>%s\n%s -p %s >>%s 2>/dev/null\n", c.builtin("printf"), pwd, declare, name, pwd)
 	}
 	for _, name := range sortedNames(c.Env) {
 		b.WriteString(c.builtin("export") + " " + name + "=" + state.Quote(c.Env[name]) + " || ((1))\n")
@@ -95,5 +99,9 @@ func (c *Command) beforeLine() (string, error) {
 		return "", err
 	}
 	_, err := c.write(shelldir.BeforeFile, b.String())
-	return c.quietly(c.builtin(".") + " " + c.path(shelldir.BeforeFile) + ` "${_-}"`), err
+	line := c.builtin(".") + " " + c.path(shelldir.BeforeFile) + ` "${_-}"`
+	if c.hasBraces() && !c.Observed() { // a complaint is for the user
+		return "{ " + line + "; } </dev/null >/dev/null", err
+	}
+	return c.quietly(line), err
 }

@@ -62,7 +62,7 @@ func (c *Command) source() (string, error) {
 // nobody sees it. bash 5.2 may fail at quotes behind an eval whose text is not complete, see reportStatus.
 func (c *Command) reportsEval() bool {
 	l := c.Look
-	return c.isWhole() && l.Several && !l.Reads && !l.Shows && !c.Observed() && c.Snapshot.Builtin("printf") != ""
+	return c.isWhole() && !l.Reads && !l.Shows && !c.Observed() && c.Snapshot.Builtin("printf") != ""
 }
 
 func (c *Command) reportEval() string {

@@ -64,9 +64,14 @@ func (c *Command) restore() string {
 }
 
 // restoreInFile is restore for a sourced file, where a trap on CHLD would print what it prints into the output of the
-// command: a single status is that of another file, which needs no process.
+// command: a single status is that of another file, which needs no process, and with that trap there are no others.
 func (c *Command) restoreInFile() (string, error) {
 	pipe, inverted := c.Last.statuses()
+	if c.Snapshot.HasTrap("CHLD") {
+		if pipe, inverted = []int{c.Last.Code}, false; c.Last.Code == 0 {
+			return "", nil
+		}
+	}
 	if len(pipe) > 1 || inverted || pipe[0] == 0 || c.Snapshot.Builtin("return") == "" || !c.hasBraces() {
 		return c.restore(), nil
 	}

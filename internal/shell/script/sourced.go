@@ -10,17 +10,11 @@ import (
 
 // isSourced reports whether the text stands in a group of a file that the control line sources. In there bash is not
 // interactive: it tells nothing of jobs and of programs that a signal ended. The file tells of $?, PIPESTATUS and $_,
-// which are those of the file behind it.
+// which are those of the file behind it. A trap may run when the redirections of the group are undone already.
 func (c *Command) isSourced() bool {
 	s := c.Snapshot
-	return !c.Background && !c.Observed() && c.isWhole() && !c.Look.Several && s.Builtin("exec") != "" &&
-		s.Builtin("printf") != "" && !(c.Look.Returns && c.hasErrTrap()) && !c.trapsExit()
-}
-
-// trapsExit reports whether a trap on EXIT may run in the text. It would find the redirections of the group undone.
-func (c *Command) trapsExit() bool {
-	s := c.Snapshot
-	return s.HasTrap("EXIT") && (c.Look.Exits || s.HasOption("errexit") || s.HasFunctions())
+	return !c.Background && !c.Observed() && c.isWhole() && !c.Look.Several && !c.Look.Traps && !s.HasTraps() &&
+		s.Builtin("exec") != "" && s.Builtin("printf") != ""
 }
 
 // sourcedLines writes the file and makes the control lines that run it. The text begins in the first line of the file,
@@ -83,8 +77,5 @@ func (c *Command) lastArgument() string {
 	if c.Last.Sourced {
 		return c.Last.Arg
 	}
-	if arg := c.Snapshot.LastArgument(); arg != stdinFile {
-		return arg
-	}
-	return ""
+	return c.Snapshot.LastArgument()
 }

@@ -85,6 +85,9 @@ const (
 // Told is End with all that reportText has told.
 func Told(dir string) (e Ended) {
 	e, _ = End(dir)
+	if _, err := os.Lstat(filepath.Join(dir, shelldir.EvalFile)); err == nil {
+		e.Sourced = true // until more is read, $_ is one of ours
+	}
 	for wait := time.Duration(0); e.text != "" && wait < tellLimit; wait += tellPause {
 		if e.read() {
 			break

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,22 +19,27 @@ type Text struct {
 	Several bool
 	// Reads says that the text may change how bash reads what comes next.
 	Reads bool
-	// Shows says that the text may change who sees how it is run: by a trace or a trap.
+	// Shows says that the text may change who sees how it is run: by a trace, or a trap on DEBUG or RETURN.
 	Shows bool
-	// Exits says that the text may end the shell by itself, other than by a function of the user.
-	Exits bool
+	// Traps says that the text may set a trap.
+	Traps bool
 	// Returns says that the text returns outside of a function, which only a sourced file may.
 	Returns bool
 }
 
 // Commands that matter.
 var (
-	showing  = []string{"set", "shopt", "trap"}                                   // see Text.Shows
 	reading  = []string{".", "alias", "eval", "shopt", "source", "unalias"}       // see Text.Reads
-	ending   = []string{".", "eval", "exec", "exit", "logout", "source"}          // see Text.Exits
 	reserved = []string{"do", "done", "elif", "else", "esac", "fi", "in", "then"} // which the parser takes for names
 	used     = []string{".", "builtin", "exec", "exit", "printf"}                 // may not become functions on the way
 )
+
+// showing has the arguments of commands that matter for Text.Shows.
+var showing = map[string]*regexp.Regexp{
+	"set":   regexp.MustCompile(`^[-+][a-zA-Z]*[xvT]|^(xtrace|verbose|functrace)$`),
+	"shopt": regexp.MustCompile(`^extdebug$`),
+	"trap":  regexp.MustCompile(`(?i)^(SIG)?(DEBUG|RETURN)$`),
+}
 
 // ParseText looks at a text as bash would read it.
 func ParseText(text string) Text {
@@ -68,23 +74,24 @@ func ParseText(text string) Text {
 			t.Whole = t.Whole && (n.Word == nil || strings.Trim(n.Word.Lit(), "0123456789") != "" || n.Op == syntax.DplOut ||
 				n.Op == syntax.DplIn)
 		case *syntax.CallExpr:
-			t.note(commandNames(n), functions > 0)
-			list := func(word *syntax.Word) bool { return word.Lit() == "history" } // of lines, an option of set
-			t.Reads = t.Reads || slices.ContainsFunc(n.Args, list)
+			t.note(commandNames(n), n.Args, functions > 0)
 		}
 		return true
 	})
 	return t
 }
 
-// note notes the names of a command.
-func (t *Text) note(names []string, inFunction bool) {
+// note notes a command with its possible names.
+func (t *Text) note(names []string, args []*syntax.Word, inFunction bool) {
 	for _, name := range names {
-		t.Shows = t.Shows || slices.Contains(showing, name)
-		t.Exits = t.Exits || slices.Contains(ending, name)
+		t.Traps = t.Traps || name == "trap"
 		t.Reads = t.Reads || slices.Contains(reading, name)
 		t.Whole = t.Whole && !slices.Contains(reserved, name)
 		t.Returns = t.Returns || name == "return" && !inFunction
+		for _, arg := range args {
+			t.Shows = t.Shows || showing[name] != nil && showing[name].MatchString(arg.Lit())
+			t.Reads = t.Reads || name == "set" && arg.Lit() == "history" // a list of lines
+		}
 	}
 }
 

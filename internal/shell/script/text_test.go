@@ -11,7 +11,7 @@ func TestParseText(t *testing.T) {
 	t.Parallel()
 	whole, several := Text{Whole: true}, Text{Whole: true, Several: true}
 	shows, reads := Text{Whole: true, Shows: true}, Text{Whole: true, Reads: true}
-	exits, returns := Text{Whole: true, Exits: true}, Text{Whole: true, Returns: true}
+	traps, returns := Text{Whole: true, Traps: true}, Text{Whole: true, Returns: true}
 	for text, want := range map[string]Text{
 		"true": whole, " true ": whole, "true\n": whole, "false | true # end": whole, "# begin\n\ntrue\n\n": whole,
 		"a && b || c; d": whole, "a;": whole, "a &": whole, "{ a; }": whole, "x=1": whole, "a |\nb": whole,
@@ -20,10 +20,11 @@ func TestParseText(t *testing.T) {
 		"echo $(a) `b` <(c) $((1+2)) ${x:-y}": whole, "[[ a =~ b ]]": whole, "((1))": whole, "a=(1\n2)": whole,
 		"time a": whole, "! a": whole, "a |& b": whole, "f() { return 3; }; f": whole,
 		"a\nb": several, "cat <<X\nhi\nX\nb": several, "if a; then\nb\nfi\nc": several, "cat <<X; b\nhi\nX": whole,
-		"(exit 42)": exits, "exit 3": exits, "(exec a)": exits,
-		". x": {Whole: true, Reads: true, Exits: true}, "eval x": {Whole: true, Reads: true, Exits: true},
-		"alias a=b": reads, "set -o history": {Whole: true, Shows: true, Reads: true}, "f() { alias a=b; }": reads,
-		"set -x": shows, "a; trap b EXIT": shows, "builtin set -v": shows, "\\set -v": shows, "command -p set a": shows,
+		"(exit 42)": whole, "exit 3": whole, "(exec a)": whole, "set -e": whole, "set -- -x": shows, "set -euo pipefail": whole,
+		". x": reads, "eval x": reads, "shopt -s nullglob": reads,
+		"alias a=b": reads, "set -o history": reads, "f() { alias a=b; }": reads,
+		"set -x": shows, "set -euxo pipefail": shows, "set -o xtrace": shows, "a; trap b EXIT": traps,
+		"trap a DEBUG": {Whole: true, Shows: true, Traps: true}, "builtin set -v": shows, "\\set -v": shows, "command -p set +x": shows,
 		"shopt -s extdebug": {Whole: true, Shows: true, Reads: true}, "f() { set -x; }": shows, "(set -x)": shows,
 		"return 3": returns, "if a; then return; fi": returns, "f() { a; }; return": returns, "command return": returns,
 		"": {}, " ": {}, "# a": {}, "a | ": {}, "a &&": {}, "; a": {}, "a ;; b": {}, "(a": {}, "a)": {}, "echo 'x": {},

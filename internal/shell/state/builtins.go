@@ -35,9 +35,6 @@ func (s *Snapshot) HasFunction(name string) bool {
 	return s != nil && slices.ContainsFunc(s.functions, func(f function) bool { return f.name == name })
 }
 
-// HasFunctions reports whether the user has a function.
-func (s *Snapshot) HasFunctions() bool { return s != nil && len(s.functions) > 0 }
-
 // HasAlias reports whether one of the names is an alias.
 func (s *Snapshot) HasAlias(names ...string) bool {
 	return s != nil && slices.ContainsFunc(s.aliases, func(a element) bool { return slices.Contains(names, a.key) })
