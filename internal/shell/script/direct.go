@@ -84,7 +84,8 @@ func (c *Command) beforeLine() (string, error) {
 	}
 	var b strings.Builder
 	for _, name := range names { // declare may be a function when the file is sourced
-		fmt.Fprintf(&b, "%s '\\n\\\\builtin ' >>%s\n%s -p %s >>%s 2>/dev/null\n", c.builtin("printf"), pwd, declare, name, pwd)
+		fmt.Fprintf(&b, "%s '\\n\\\\builtin ' >>%s\n%s -p %s >>%s 2>/dev/null\n", c.builtin("printf"), pwd, declare, name,
+			pwd)
 	}
 	for _, name := range sortedNames(c.Env) {
 		b.WriteString(c.builtin("export") + " " + name + "=" + state.Quote(c.Env[name]) + " || ((1))\n")

@@ -91,7 +91,8 @@ func (c *Command) then() string {
 }
 
 // pipeWord are the elements of PIPESTATUS, each behind a dash, and dashes. The user may have made a text of the
-// variable: what is not a number could not be in the name of a file. bash takes longest for elements that are not there.
+// variable: what is not a number could not be in the name of a file. bash takes longest for elements that are not
+// there.
 func pipeWord() string {
 	var others strings.Builder
 	for n := 1; n < maxPipe; n++ {

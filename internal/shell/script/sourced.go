@@ -53,8 +53,8 @@ func (c *Command) ownDir() string { return " 1<" + state.Quote(c.Dir) }
 // maxArg is the longest $_ that is kept, in characters; of a longer one nothing is.
 const maxArg = 4 << 10
 
-// reportText is the line behind a text that makes a sign of its status, in which PWD, $_ and PIPESTATUS stand: the words
-// of a redirection and of a builtin are expanded before either changes one of them. quiet are redirections.
+// reportText is the line behind a text that makes a sign of its status, in which PWD, $_ and PIPESTATUS stand: the
+// words of a redirection and of a builtin are expanded before either changes one of them. quiet are redirections.
 func (c *Command) reportText(name, quiet string) string {
 	pwd := "${PWD-}"
 	if c.Cwd != "" { // the command goes back to the shell's
