@@ -95,17 +95,21 @@ func (f *finder) find(p *pattern, lines []vt.TextLine) (Match, bool) {
 }
 
 // joinLines makes one text of lines, as they were printed or without the blanks at their
-// ends: `$` matches before those too.
+// ends: `$` matches before those too. LF has no position; where no line has one the text has none.
 func joinLines(lines []vt.TextLine, trimmed bool) (all vt.TextLine) {
 	for _, l := range lines {
 		text := l.Text
 		if trimmed {
 			text = bytes.TrimRight(text, " ")
 		}
-		all.Text = append(append(all.Text, text...), '\n')
-		if l.Offsets != nil {
-			all.Offsets = append(append(all.Offsets, l.Offsets[:len(text)]...), 0)
+		if l.Offsets != nil { // an empty line has none, beside others that have
+			all.Offsets = append(all.Offsets, make([]uint64, len(all.Text)-len(all.Offsets))...)
+			all.Offsets = append(all.Offsets, l.Offsets[:len(text)]...)
 		}
+		all.Text = append(append(all.Text, text...), '\n')
+	}
+	if all.Offsets != nil {
+		all.Offsets = append(all.Offsets, make([]uint64, len(all.Text)-len(all.Offsets))...)
 	}
 	return all
 }
@@ -160,7 +164,7 @@ func (f *finder) counts(l vt.TextLine, text []byte, i, j int) bool {
 		if text[k] == echo.Masked {
 			continue
 		}
-		if shown = true; f.since != nil && l.Offsets[k] > *f.since {
+		if shown = true; f.since != nil && l.Offsets != nil && l.Offsets[k] > *f.since {
 			return true
 		}
 	}
@@ -174,6 +178,9 @@ func (f *finder) counts(l vt.TextLine, text []byte, i, j int) bool {
 func (f *finder) match(l vt.TextLine, i, j int) Match {
 	m := Match{Text: string(l.Text[i:min(j, i+maxMatchText)]), Start: math.MaxUint64}
 	for k := i; k < j; k++ {
+		if l.Text[k] == '\n' {
+			continue // of joinLines
+		}
 		at, before := f.base, f.base
 		if l.Offsets != nil && l.Offsets[k] > 0 {
 			at, before = l.Offsets[k], l.Offsets[k]-1
@@ -183,7 +190,7 @@ func (f *finder) match(l vt.TextLine, i, j int) Match {
 	if f.since != nil && m.End <= *f.since {
 		m.End = l.ErasedAt // what followed the text was erased after since
 	}
-	if i == j {
+	if m.Start == math.MaxUint64 { // nothing of it was printed
 		m.End = max(m.End, f.base)
 	}
 	m.Start = min(m.Start, m.End)
