@@ -15,8 +15,8 @@ func (s *Subscription) SetTheme(t vt.Theme) {
 	s.hub.decide()
 }
 
-// useTheme has the program told the colours of s, those of the emulator when it is nil. A change that the program wants reported goes to
-// Observe.Reply. The hub's lock is held.
+// useTheme has the program told the colours of s, those of the emulator when it is nil. A change
+// that the program wants reported goes to Observe.Reply. The hub's lock is held.
 func (h *Hub) useTheme(s *Subscription) {
 	if h.engine == nil {
 		return

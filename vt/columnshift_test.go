@@ -13,9 +13,12 @@ import (
 // TestShiftsInARow: shifts of columns and checksums leave the same state, answers and viewers'
 // text whether they come at once or one by one, whatever is between them.
 func TestShiftsInARow(t *testing.T) {
-	parts := []string{"\x1b[ @", "\x1b[3 @", "\x1b[ A", "\x1b[2 A", "\x1b['}", "\x1b[2'~", "\x1b['~", "\x1b[999 A", "\x1b6",
-		"\x1b9", "\x1b[1;1;1;1;9;99*y", "\x1b[0;1;2;2;4;9*y", "日本", "xyz", "e\u0301", "\r", "\n", "\x1b[4;3H", "\x1b[99C", "\x1b[3G", "\x1b[A", "\x1b[2;5r",
-		"\x1b[41m", "\x1b[m", "\x1b[K", "\x1b[?1049h", "\x1b[?1049l", "\x1b[4h", "\x1b[4l", "\x1b]2;t\a", "\x1b[2b", "\x1bM"}
+	parts := []string{"\x1b[ @", "\x1b[3 @", "\x1b[ A", "\x1b[2 A", "\x1b['}", "\x1b[2'~", "\x1b['~", "\x1b[999 A",
+		"\x1b6",
+		"\x1b9", "\x1b[1;1;1;1;9;99*y", "\x1b[0;1;2;2;4;9*y", "日本", "xyz", "e\u0301", "\r", "\n", "\x1b[4;3H",
+		"\x1b[99C", "\x1b[3G", "\x1b[A", "\x1b[2;5r",
+		"\x1b[41m", "\x1b[m", "\x1b[K", "\x1b[?1049h", "\x1b[?1049l", "\x1b[4h", "\x1b[4l", "\x1b]2;t\a", "\x1b[2b",
+		"\x1bM"}
 	for seed := range uint64(few(2000, 200)) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		var in []string
@@ -48,5 +51,6 @@ func shifted(in []string, once bool) []string {
 		}
 	}
 	f := e.Freeze()
-	return []string{answers.String(), text.String(), fmt.Sprintf("%+v", f.Main), fmt.Sprintf("%+v", f.Alt), fmt.Sprint(f.Memory() > 0)}
+	return []string{answers.String(), text.String(), fmt.Sprintf("%+v", f.Main), fmt.Sprintf("%+v", f.Alt),
+		fmt.Sprint(f.Memory() > 0)}
 }

@@ -222,7 +222,8 @@ func positionsOf(w *vt.Tracker) map[string][]uint64 {
 func TestTrackerStopsInDearOutput(t *testing.T) {
 	var dear strings.Builder
 	for i := range 20 {
-		fmt.Fprintf(&dear, "\x1b[%d;1Hline %d\xff\u20ac\x1b[?2Jagain\x1b[65;1;1;200;200$x\x1b[2Jte\u0301xt\r\n\x1b[5b", i+1, i)
+		fmt.Fprintf(&dear,
+			"\x1b[%d;1Hline %d\xff\u20ac\x1b[?2Jagain\x1b[65;1;1;200;200$x\x1b[2Jte\u0301xt\r\n\x1b[5b", i+1, i)
 	}
 	type shown struct {
 		text string

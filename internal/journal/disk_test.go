@@ -302,7 +302,8 @@ func TestPositionsOfAJournalMadeOnAFullDisk(t *testing.T) {
 				t.Helper()
 				j.retry = time.Time{}
 				p := bytes.Repeat([]byte("x"), 4*page)
-				if got, err := j.Append(BytesSource(p), len(p), make([]byte, len(p))); len(got) != len(p) || err == nil {
+				if got, err := j.Append(BytesSource(p), len(p), make([]byte, len(p))); len(got) != len(p) ||
+					err == nil {
 					t.Fatalf("%d bytes, %v", len(got), err)
 				}
 				shown = j.End()

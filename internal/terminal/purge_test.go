@@ -39,7 +39,8 @@ func TestAPurgeThatIsGivenUp(t *testing.T) {
 	m = supervisortest.OpenWith(t, dir, supervisor.Config{Engine: vt.NewEngine})
 	for _, id := range kept {
 		term := findIn(t, m, id)
-		if i := term.Info(); i.State != terminal.StateExited || i.Exit == nil || i.Exit.Reason != "killed" || i.Damage != "" {
+		if i := term.Info(); i.State != terminal.StateExited || i.Exit == nil || i.Exit.Reason != "killed" ||
+			i.Damage != "" {
 			t.Errorf("%+v", i)
 		}
 		see(t, term, "shown")

@@ -124,7 +124,8 @@ func (c *Command) afterSign() string {
 		return noop
 	}
 	pwd := sign(filepath.Join(c.Dir, shelldir.AfterName), `${PWD:+${PWD//\//`+slash+"}}")
-	return "{ " + noop + "\n} <" + os.DevNull + `"` + moved + `" || { ` + noop + "; } " + pwd + " || { " + noop + "; } " +
+	return "{ " + noop + "\n} <" + os.DevNull + `"` + moved + `" || { ` + noop + "; } " + pwd + " || { " + noop +
+		"; } " +
 		sign(filepath.Join(c.Dir, shelldir.AfterName), "")
 }
 

@@ -88,11 +88,13 @@ func Told(dir string) (e Ended) {
 	if _, err := os.Lstat(filepath.Join(dir, shelldir.EvalFile)); err == nil {
 		e.Sourced = true // until more is read, $_ is one of ours
 	}
-	for wait := time.Duration(0); e.text != "" && wait < tellLimit; wait += tellPause {
-		if e.read() {
-			break
-		}
-		time.Sleep(tellPause)
+	if e.text == "" || e.read() {
+		return e
+	}
+	again := time.NewTicker(tellPause)
+	defer again.Stop()
+	for limit := time.Now().Add(tellLimit); time.Now().Before(limit) && !e.read(); {
+		<-again.C
 	}
 	return e
 }

@@ -71,7 +71,8 @@ func ParseText(text string) Text {
 		case *syntax.TimeClause:
 			t.Whole = t.Whole && n.Stmt != nil
 		case *syntax.Redirect: // for bash a number before the next redirection is a part of that
-			t.Whole = t.Whole && (n.Word == nil || strings.Trim(n.Word.Lit(), "0123456789") != "" || n.Op == syntax.DplOut ||
+			t.Whole = t.Whole && (n.Word == nil || strings.Trim(n.Word.Lit(), "0123456789") != "" ||
+				n.Op == syntax.DplOut ||
 				n.Op == syntax.DplIn)
 		case *syntax.CallExpr:
 			t.note(commandNames(n), n.Args, functions > 0)
@@ -108,7 +109,8 @@ func isSeveral(list []*syntax.Stmt) bool {
 // isCompound reports whether a command can be the body of a function.
 func isCompound(body syntax.Command) bool {
 	switch body.(type) {
-	case *syntax.CallExpr, *syntax.BinaryCmd, *syntax.FuncDecl, *syntax.DeclClause, *syntax.TimeClause, *syntax.LetClause:
+	case *syntax.CallExpr, *syntax.BinaryCmd, *syntax.FuncDecl, *syntax.DeclClause, *syntax.TimeClause,
+		*syntax.LetClause:
 		return false
 	}
 	return body != nil

@@ -71,7 +71,8 @@ func TestPromptWhileALineIsEdited(t *testing.T) {
 			if strings.HasPrefix(name, "fish") {
 				leave = "+\x1b"
 			}
-			for what, steps := range map[string][]string{ // keys: "-" before those that leave text, "+" before the others
+			// Keys: "-" stands before those that leave text, "+" before the others.
+			for what, steps := range map[string][]string{
 				"typed ahead":          {"ahead", "-n", "+\x7f\x7f\x7f\x7f\x7f\x7f"},
 				"only typed ahead":     {"ahead", "+\x15"},
 				"ahead, then history":  {"ahead", "-\x17\x1b[A", "+\x15"},

@@ -83,20 +83,26 @@ func (w *waiter) drive(ctx context.Context, limit <-chan time.Time) (over bool, 
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for {
-		o.lock.lock()
-		met, more, pause := w.found != nil, false, time.Duration(0)
-		if !met {
-			more, err = o.advance(ctx, math.MaxUint64)
-			met, pause = w.found != nil, time.Until(o.resume)
-		}
-		o.lock.release()
-		if err != nil || met || !more {
+		more, pause, err := w.driveOnce(ctx)
+		if err != nil || !more {
 			return false, err
 		}
 		if over, err := sleep(ctx, limit, pause); over || err != nil {
 			return over, err
 		}
 	}
+}
+
+// driveOnce applies the next output. more is false when the waiter is met or there is none now.
+func (w *waiter) driveOnce(ctx context.Context) (more bool, pause time.Duration, err error) {
+	o := w.follower
+	o.lock.lock()
+	defer o.lock.release() // also when this panics: close takes the lock
+	if w.found != nil {
+		return false, 0, nil
+	}
+	more, err = o.advance(ctx, math.MaxUint64)
+	return more && w.found == nil, time.Until(o.resume), err
 }
 
 // sleep sleeps for d. over tells that the limit came first.
@@ -144,22 +150,27 @@ func (w *waiter) late(ctx context.Context) error {
 // finish applies the output there is now, without pauses and even while another waiter
 // drives.
 func (w *waiter) finish(ctx context.Context) (met bool, err error) {
-	o := w.follower
 	journal, err := w.t.Journal()
 	if err != nil {
 		return false, err
 	}
 	for end, more := journal.End(), true; more && !met && err == nil; {
-		if err := o.lock.acquire(ctx); err != nil {
-			return false, err
-		}
-		if more = w.found == nil && o.seq < end; more {
-			more, err = o.advance(ctx, end)
-		}
-		met = w.found != nil
-		o.lock.release()
+		met, more, err = w.finishOnce(ctx, end)
 	}
 	return met, err
+}
+
+// finishOnce applies the next output before end. more is false when there is none now.
+func (w *waiter) finishOnce(ctx context.Context, end uint64) (met, more bool, err error) {
+	o := w.follower
+	if err := o.lock.acquire(ctx); err != nil {
+		return false, false, err
+	}
+	defer o.lock.release() // as in driveOnce
+	if w.found == nil && o.seq < end {
+		more, err = o.advance(ctx, end)
+	}
+	return w.found != nil, more, err
 }
 
 // names is the conditions in words.

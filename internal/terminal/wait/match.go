@@ -95,7 +95,7 @@ func (f *finder) find(p *pattern, lines []vt.TextLine) (Match, bool) {
 }
 
 // joinLines makes one text of lines, as they were printed or without the blanks at their
-// ends: `$` matches before those too.
+// ends: `$` matches before those too. LF has no position; where no line has one the text has none.
 func joinLines(lines []vt.TextLine, trimmed bool) (all vt.TextLine) {
 	for _, l := range lines {
 		text := l.Text
@@ -183,6 +183,9 @@ func (f *finder) counts(l vt.TextLine, text []byte, i, j int) bool {
 func (f *finder) match(l vt.TextLine, i, j int) Match {
 	m := Match{Text: string(l.Text[i:min(j, i+maxMatchText)]), Start: math.MaxUint64}
 	for k := i; k < j; k++ {
+		if l.Text[k] == '\n' {
+			continue // of joinLines
+		}
 		at, before := f.base, f.base
 		if known := offset(l, k); known > 0 {
 			at, before = known, known-1
@@ -192,7 +195,7 @@ func (f *finder) match(l vt.TextLine, i, j int) Match {
 	if f.since != nil && m.End <= *f.since {
 		m.End = l.ErasedAt // what followed the text was erased after since
 	}
-	if i == j {
+	if m.Start == math.MaxUint64 { // nothing of it was printed
 		m.End = max(m.End, f.base)
 	}
 	m.Start = min(m.Start, m.End)

@@ -63,6 +63,48 @@ func TestWaitSeesEveryMoment(t *testing.T) {
 	}
 }
 
+// TestWaitAcrossEmptyLines: a match across lines is where it was printed, with empty lines before it
+// and inside of it, and where all lines are empty.
+func TestWaitAcrossEmptyLines(t *testing.T) {
+	parallel(t)
+	m := open(t, t.TempDir())
+	const want = "first\n\n\nlast"
+	for name, c := range map[string]wait.Condition{
+		"regex": {For: "regex", Pattern: `(?s)first.*last`}, "text": {For: "text", Pattern: want},
+	} {
+		for _, from := range []string{"now", "since", "waiting"} {
+			t.Run(name+"/"+from, func(t *testing.T) {
+				t.Parallel()
+				term := start(t, m, "sh", "-c", `stty -echo; printf '\n\n\n.'; read x; printf 'xx\nfirst\n\n\nlast\n'; read x`)
+				see(t, term, `\.`)
+				seq := term.Hub().Shot().Seq
+				var w wait.Result
+				var wg sync.WaitGroup
+				if from == "waiting" {
+					wg.Go(func() { w = await(t, term, one(c, nil)) })
+					goingOn(t, term, 1)
+				}
+				typeIn(t, term, "\n")
+				see(t, term, "last")
+				switch wg.Wait(); from {
+				case "now":
+					w = await(t, term, one(c, nil))
+				case "since":
+					w = await(t, term, one(c, &seq))
+				}
+				checkMatch(t, term, w, want)
+				if begin := seq + uint64(len("xx\r\n")); w.Match.Start != begin {
+					t.Errorf("the match begins at %d, want %d", w.Match.Start, begin)
+				}
+			})
+		}
+	}
+	term := start(t, m, "cat")
+	seq := uint64(0)
+	fails(t, term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: "\n\n"}}, Since: &seq,
+		Timeout: 100 * time.Millisecond}, terminal.ErrTimeout)
+}
+
 // goingOn waits until so many waits go on.
 func goingOn(t *testing.T, term *terminal.Terminal, n int) {
 	t.Helper()
