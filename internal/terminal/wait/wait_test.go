@@ -75,7 +75,8 @@ func TestWaitAcrossEmptyLines(t *testing.T) {
 		for _, from := range []string{"now", "since", "waiting"} {
 			t.Run(name+"/"+from, func(t *testing.T) {
 				t.Parallel()
-				term := start(t, m, "sh", "-c", `stty -echo; printf '\n\n\n.'; read x; printf 'xx\nfirst\n\n\nlast\n'; read x`)
+				term := start(t, m, "sh", "-c",
+					`stty -echo; printf '\n\n\n.'; read x; printf 'xx\nfirst\n\n\nlast\n'; read x`)
 				see(t, term, `\.`)
 				seq := term.Hub().Shot().Seq
 				var w wait.Result
