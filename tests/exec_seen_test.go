@@ -201,13 +201,7 @@ func TestExecStatusStays(t *testing.T) {
 			t.Errorf("%s: in the next bash: %q", name, got)
 		}
 	}
-	w := s.in("statustraced") // where the text is not in the control line
-	w.run("set -x; set -o history")
-	w.run("(exit 9)")
-	if got := w.run("echo $?").out(); got != "9\n" {
-		t.Errorf("with a trace and a list: %q", got)
-	}
-	w = s.in("status")
+	w := s.in("status")
 	for _, arg := range []string{"b", "a/b c", "漢\n\"$x\"", strings.Repeat("long/é ", 500)} {
 		for _, text := range []string{": a %s", ": a %s\n", "true\n# one\n: %s # two", "if true; then\n: %s\nfi",
 			"{ : %s; }"} {

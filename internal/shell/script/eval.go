@@ -26,14 +26,7 @@ func (c *Command) source() (string, error) {
 	if c.Internal {
 		return shelldir.TextFile, nil
 	}
-	restore, err := c.restoreInFile()
-	if err != nil {
-		return "", err
-	}
 	words, trace := evalWords(c.Text+c.reportEval()), c.traceOn()
-	if trace != "" && c.then() == "; " && !c.Snapshot.HasOption("verbose") { // what brings a trace back changes $?
-		trace, restore = trace+restore, ""
-	}
 	line := `\eval -- `
 	if trace != "" {
 		line += state.Quote(trace)
@@ -46,6 +39,10 @@ func (c *Command) source() (string, error) {
 			return "", err
 		}
 		line = c.builtin(".") + " " + c.path(name)
+	}
+	restore, err := c.restoreInFile()
+	if err != nil {
+		return "", err
 	}
 	begin := c.openInput() + c.listOn(evalWords(c.Text))
 	if c.reportsEval() {
