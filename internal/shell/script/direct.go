@@ -41,10 +41,9 @@ func (c *Command) fits() bool {
 
 // isWhole reports whether the text may stand in a group.
 func (c *Command) isWhole() bool {
-	s := c.Snapshot
+	s, whole := c.Snapshot, func(value string) bool { return ParseText(value).Whole }
 	return c.Look.Whole && !c.Internal && c.Relay == nil && !c.Relayed && c.hasBraces() && s.Builtin(".") != "" &&
-		s.Builtin("exit") != "" && !s.HasAliasOtherThan(func(value string) bool { return ParseText(value).Whole },
-		c.Text)
+		s.Builtin("exit") != "" && !s.HasAliasOtherThan(whole, c.Text)
 }
 
 // directLines are the control lines of a text that stands in them.
@@ -85,9 +84,8 @@ func (c *Command) beforeLine() (string, error) {
 	}
 	var b strings.Builder
 	for _, name := range names { // declare may be a function when the file is sourced
-		fmt.Fprintf(&b, "%s '\\n\\\\builtin ' >>%s\n%s -p %s >>%s 2>/dev/null\n", c.builtin("printf"), pwd, declare,
-			name,
-			pwd)
+		fmt.Fprintf(&b, "%s '\\n\\\\builtin ' >>%s\n%s -p %s >>%s 2>/dev/null\n", c.builtin("printf"), pwd,
+			declare, name, pwd)
 	}
 	for _, name := range sortedNames(c.Env) {
 		b.WriteString(c.builtin("export") + " " + name + "=" + state.Quote(c.Env[name]) + " || ((1))\n")

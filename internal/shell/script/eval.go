@@ -44,7 +44,7 @@ func (c *Command) source() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	begin := c.openInput() + c.listOn(evalWords(c.Text))
+	begin := c.openInput() + c.listOn()
 	if c.reportsEval() {
 		begin += c.restoreArg()
 	}

@@ -124,9 +124,8 @@ func (c *Command) afterSign() string {
 		return noop
 	}
 	pwd := sign(filepath.Join(c.Dir, shelldir.AfterName), `${PWD:+${PWD//\//`+slash+"}}")
-	return "{ " + noop + "\n} <" + os.DevNull + `"` + moved + `" || { ` + noop + "; } " + pwd + " || { " + noop +
-		"; } " +
-		sign(filepath.Join(c.Dir, shelldir.AfterName), "")
+	return "{ " + noop + "\n} <" + os.DevNull + `"` + moved + `" || { ` + noop + "; } " + pwd +
+		" || { " + noop + "; } " + sign(filepath.Join(c.Dir, shelldir.AfterName), "")
 }
 
 // Ended is what bash has told of the end of a command.

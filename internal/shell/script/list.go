@@ -42,10 +42,10 @@ func (c *Command) listOff(own bool) string {
 }
 
 // listOn is the beginning of the one line in the file of a command: it puts the option on and adds the text to the
-// list, or "". words are the text as words of a builtin, "" for none. With the option on history -s would take away the
+// list, or "". With the option on history -s would take away the
 // entry before. Without the assignment bash would read the file of the list again each time, which posix mode does not
 // take from a readonly variable.
-func (c *Command) listOn(words string) string {
+func (c *Command) listOn() string {
 	shopt, history := c.Snapshot.Builtin("shopt"), c.Snapshot.Builtin("history")
 	if !c.List || c.Background || !c.hasBraces() || shopt == "" || history == "" {
 		return ""
@@ -54,6 +54,7 @@ func (c *Command) listOn(words string) string {
 	if c.Snapshot != nil && !c.Snapshot.HasOption("posix") {
 		on = "HISTFILE= " + on + " || " + on
 	}
+	words := evalWords(c.Text)
 	if words == "" || len(words) > maxEntry {
 		return "{ " + on + "; } 2>/dev/null || ((1)); "
 	}

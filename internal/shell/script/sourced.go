@@ -30,11 +30,8 @@ func (c *Command) sourcedLines() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	begin := ""
-	if c.List { // bash has read all of the file when the list is on
-		begin = c.listOn(evalWords(c.Text))
-	}
-	file := begin + c.restoreArg() + group + "; " + c.reportText(shelldir.DoneName, "") + "; " +
+	// bash has read all of the file when the list is on.
+	file := c.listOn() + c.restoreArg() + group + "; " + c.reportText(shelldir.DoneName, "") + "; " +
 		c.builtin("exec") + " 1</proc\n"
 	if _, err := c.write(shelldir.EvalFile, file); err != nil {
 		return "", err

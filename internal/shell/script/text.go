@@ -71,9 +71,8 @@ func ParseText(text string) Text {
 		case *syntax.TimeClause:
 			t.Whole = t.Whole && n.Stmt != nil
 		case *syntax.Redirect: // for bash a number before the next redirection is a part of that
-			t.Whole = t.Whole && (n.Word == nil || strings.Trim(n.Word.Lit(), "0123456789") != "" ||
-				n.Op == syntax.DplOut ||
-				n.Op == syntax.DplIn)
+			t.Whole = t.Whole && (n.Word == nil || n.Op == syntax.DplOut || n.Op == syntax.DplIn ||
+				strings.Trim(n.Word.Lit(), "0123456789") != "")
 		case *syntax.CallExpr:
 			t.note(commandNames(n), n.Args, functions > 0)
 		}
