@@ -191,26 +191,34 @@ func newHub(o Options) *Hub {
 // its queries, which the caller writes to the PTY once. p is not retained; the
 // answer is the caller's.
 func (h *Hub) Write(p []byte) (reply []byte) {
-	for len(p) > 0 {
-		r, n := h.step(p)
-		reply = append(reply, r...)
-		p = p[n:]
-	}
+	h.Answering(p, func(r []byte, _ uint64) { reply = append(reply, r...) })
 	return reply
 }
 
+// Answering is Write with the answers to queries before position seq given to give, before a
+// viewer sees the output around them: what somebody types then comes behind them. give is called
+// with the hub's lock held and must return at once; the answers are its own.
+func (h *Hub) Answering(p []byte, give func(reply []byte, seq uint64)) {
+	for len(p) > 0 {
+		p = p[h.step(p, give):]
+	}
+}
+
 // step applies the first n bytes of p.
-func (h *Hub) step(p []byte) (reply []byte, n int) {
+func (h *Hub) step(p []byte, give func(reply []byte, seq uint64)) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.engine == nil {
-		return nil, len(p)
+		return len(p)
 	}
 	h.reply, h.held = nil, h.engine.Held()
 	text, n := h.engine.WriteSome(p[:min(len(p), stepSize(h.rows))], stepWork)
 	h.seq += uint64(n)
 	h.version++
 	h.facts.Output, h.facts.Worked = time.Now(), h.engine.Work()
+	if len(h.reply) > 0 {
+		give(h.reply, h.seq)
+	}
 	switch {
 	case h.engine.TextDropped():
 		h.dropText()
@@ -218,7 +226,7 @@ func (h *Hub) step(p []byte) (reply []byte, n int) {
 		h.publish(func() *Message { return dataMessage(h.id, text, h.applied()) })
 	}
 	h.tell()
-	return h.reply, n
+	return n
 }
 
 // dropText makes all viewers stale that have what was written before: there is no text

@@ -1,6 +1,8 @@
 package tests
 
 import (
+	"bytes"
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -130,6 +132,43 @@ func TestTheDirectoryIsGone(t *testing.T) {
 	s.exit(id)
 	if dirs := s.printedDirs(id); len(dirs) != 3 || dirs[0] != dir || dirs[1] != top || dirs[2] != top {
 		t.Errorf("it ran in %q", dirs)
+	}
+}
+
+// TestTheDirectoryThatTheRecordsMissed: a server that is killed before it has written to the database where a
+// program ended leaves it in the terminal's own file, and the next start is there.
+func TestTheDirectoryThatTheRecordsMissed(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{listen: freePort(t)})
+	id := s.create("bash", "-c", "pwd; cd /usr/bin; pwd; read; cd /usr/l?b; pwd; read").ID
+	s.await(id, "/usr/bin")
+	eventually(t, "the row has the first one", func() bool { return s.rowCwd("test", id) == "/usr/bin" })
+	db, err := sql.Open("sqlite", s.file("evertty.db"))
+	s.must(err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	_, err = db.Exec("BEGIN IMMEDIATE")
+	s.must(err)
+	s.input(id, "\r")
+	s.await(id, "/usr/lib")
+	s.info(id)
+	s.input(id, "\r")
+	s.exit(id)
+	eventually(t, "its file has the last one", func() bool {
+		b, err := os.ReadFile(s.file("terminals/" + id + "/meta"))
+		return err == nil && bytes.Contains(b, []byte("/usr/lib"))
+	})
+	s.kill()
+	_, err = db.Exec("ROLLBACK")
+	s.must(err)
+	s.again()
+	if dir := s.rowCwd("test", id); dir != "/usr/lib" {
+		t.Errorf("it ended in /usr/lib, and the row says %q", dir)
+	}
+	s.restart(id)
+	s.await(id, `^/usr/lib\n(.*\n)*/usr/bin$`)
+	if dirs := s.printedDirs(id); len(dirs) != 5 || dirs[3] != "/usr/lib" {
+		t.Errorf("the programs were in %q", dirs)
 	}
 }
 

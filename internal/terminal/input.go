@@ -119,6 +119,7 @@ func (in *input) run(ended, leaving <-chan struct{}) {
 	for {
 		select {
 		case c := <-in.waiting:
+			in.sendReplies() // to what a viewer saw before it typed
 			c.done <- in.typeIn(c)
 		case <-in.wake:
 			in.sendReplies()

@@ -81,9 +81,7 @@ func (t *Terminal) apply(n int, buf []byte) {
 		t.failed(journalFailure, err)
 	}
 	t.noteEmptyLine()
-	if reply := t.Hub().Write(p); len(reply) > 0 {
-		t.input.reply(reply, t.journal.End())
-	}
+	t.Hub().Answering(p, t.input.reply)
 	if seq, ok := t.Hub().AtRest(); ok {
 		t.journal.Rested(seq)
 	}

@@ -309,8 +309,12 @@ func (t *Terminal) Printed() uint64 {
 	return seq - min(seq, t.startSeq.Load())
 }
 
-// WasRunning reports whether the terminal came back from disk with a record that says running.
-func (t *Terminal) WasRunning() bool { return t.restored != nil && t.restored.State == StateRunning }
+// EndedAt is when the program ended, zero while it runs.
+func (t *Terminal) EndedAt() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.endedAt
+}
 
 // AttachedViewers is the number of viewers, hidden ones included.
 func (t *Terminal) AttachedViewers() int { return t.facts().Attached }

@@ -214,6 +214,25 @@ func (f *floodingConn) Write(p []byte) (int, error) {
 	return f.Conn.Write(p)
 }
 
+// TestTheSnapshotIsFirst: also for a viewer that asks or errs at once.
+func TestTheSnapshotIsFirst(t *testing.T) {
+	term, s := serve(t, viewer.Viewer{})
+	term.hub.Write(bytes.Repeat([]byte("a line of the history\r\n"), 2000))
+	for range 200 {
+		c := dial(t, s, "/ws")
+		for _, m := range []string{`{"type":"ping"}`, `{"type":"no such command"}`} {
+			if err := c.WriteMessage(websocket.TextMessage, []byte(m)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, p, err := c.ReadMessage()
+		if err != nil || !bytes.HasPrefix(p, []byte(`{"event":"snapshot"`)) {
+			t.Fatalf("the first event is %.100s, %v", p, err)
+		}
+		c.Close()
+	}
+}
+
 func TestSSE(t *testing.T) {
 	term, s := serve(t, viewer.Viewer{})
 	term.hub.Write([]byte("hello"))

@@ -301,21 +301,23 @@ func (s *socket) parse(ctx context.Context, a actor, kind int, p []byte) (do fun
 }
 
 // pump writes events, answers and pings until the end of the subscription. None of them delays
-// the others by more than one batch.
+// the others by more than one batch; answers come behind the first event.
 func (s *socket) pump(ctx context.Context, events <-chan heard, closing <-chan struct{}) {
 	beat := time.NewTicker(httpapi.Heartbeat)
 	defer beat.Stop()
+	var answers chan []byte
 	for {
 		var err error
 		select {
 		case h := <-events:
+			answers = s.answers
 			if err = s.messages(h.batch); err == nil {
 				err = h.err
 			}
 			if errors.Is(err, io.EOF) {
 				s.closeWith(ctx, websocket.CloseNormalClosure, "the program has ended", httpapi.WriteTimeout)
 			}
-		case b := <-s.answers:
+		case b := <-answers:
 			err = s.control(b)
 		case <-beat.C:
 			err = s.ping()

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell"
@@ -95,7 +96,7 @@ func (d *Service) reconcileTerminals(alive *lifecycle.Alive) (found []unrecorded
 		if t.Deleted() {
 			continue
 		}
-		_, err := d.Manager.Terminal(t.ID)
+		r, err := d.Manager.Terminal(t.ID)
 		switch {
 		case isMissing(err) && t.Running():
 			found = append(found, unrecorded{terminal: t})
@@ -106,13 +107,36 @@ func (d *Service) reconcileTerminals(alive *lifecycle.Alive) (found []unrecorded
 			return nil, err
 		}
 		row(t).recorded.Store(true)
-		if t.Running() {
-			if p, ok := proc.Find(t.Process().PID()); ok {
-				alive.Processes[t.ID] = d.process(p)
+		if !t.Running() {
+			if err := d.reconcileEnded(t, r); err != nil {
+				return nil, err
 			}
+		} else if p, ok := proc.Find(t.Process().PID()); ok {
+			alive.Processes[t.ID] = d.process(p)
 		}
 	}
 	return found, nil
+}
+
+// reconcileEnded writes where the last program of an ended terminal was, when the records have not
+// seen its end: the server before was killed in between. They keep what a rollback wrote since.
+func (d *Service) reconcileEnded(t *terminal.Terminal, r thread.Terminal) error {
+	ended, dir := t.EndedAt().Truncate(time.Millisecond), t.Cwd() // clocks of records are coarser
+	if dir == r.State.Cwd || terminal.Absolute(dir) == "" || !r.State.At.Before(ended) {
+		return nil
+	}
+	last, err := d.Manager.LastRuntime(t.ID)
+	switch {
+	case err != nil && !isMissing(err):
+		return err
+	case err == nil && !last.Live() && !last.EndedAt.Before(ended):
+		return nil
+	}
+	if _, _, err := d.Manager.SaveCwd(t.ID, dir); err != nil && !isRefusal(err) {
+		return err
+	}
+	row(t).noted.Store(&dir)
+	return nil
 }
 
 // reconcileStates writes the states of all shells and terminals, most of which are known.
@@ -128,10 +152,7 @@ func (d *Service) reconcileStates() error {
 		}
 	}
 	for _, t := range d.terminals.All() {
-		// Of a program that went with the machine nobody has written where it was since the last
-		// look of the server before.
-		justLost := t.WasRunning() && row(t).noted.Load() == nil
-		if dir := t.Cwd(); row(t).recorded.Load() && (t.Running() || justLost) && terminal.Absolute(dir) != "" {
+		if dir := t.Cwd(); row(t).recorded.Load() && t.Running() && terminal.Absolute(dir) != "" {
 			if _, _, err := d.Manager.SaveCwd(t.ID, dir); err != nil && !isRefusal(err) {
 				return err
 			}
