@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// answerPatience bounds how long an answer waits for a program to show whether it reads: a
-	// shell that runs programs for its prompt takes some 100 ms.
-	answerPatience = 250 * time.Millisecond
+	// answerPatience bounds how long an answer waits for a program to show whether it reads. On a
+	// busy machine it may not run for so long.
+	answerPatience = 2 * time.Second
+	// typedPatience is answerPatience while somebody types: a shell that runs programs for its
+	// prompt takes some 100 ms.
+	typedPatience = 250 * time.Millisecond
 	// answerPoll is the time between two looks at the program.
 	answerPoll = time.Millisecond
-	// calmLooks is at how many looks in a row a program has to sleep: one that ends sleeps for
-	// moments too, for example when it writes to the terminal.
-	calmLooks = 3
 )
 
 // answer is the answer to a query of a program.
@@ -34,42 +34,42 @@ var readlineShells = []string{"bash", "rbash", "sh"}
 func (in *input) awaited(a answer) bool {
 	tick := time.NewTicker(answerPoll)
 	defer tick.Stop()
-	calm := 0
-	for end := time.Now().Add(answerPatience); ; <-tick.C {
-		wanted, known, sleeps := in.asks(a.group)
-		if calm++; !sleeps {
-			calm = 0
+	for start := time.Now(); ; <-tick.C {
+		wanted, known := in.asks(a.group)
+		patience := answerPatience
+		if len(in.waiting) > 0 {
+			patience = typedPatience
 		}
-		if known || calm >= calmLooks || time.Now().After(end) {
+		if known || time.Since(start) > patience {
 			return wanted
 		}
 	}
 }
 
 // asks reports whether a process group waits for an answer, or the shell that started it reads
-// one itself. known is false while that is open; then wanted is what is likely, and sleeps says
-// that it seems to read.
-func (in *input) asks(group int) (wanted, known, sleeps bool) {
+// one itself. known is false while that is open; then wanted is what is likely.
+func (in *input) asks(group int) (wanted, known bool) {
 	master := in.process.Master()
+	// The mode first: a shell takes the foreground before it edits a line, so that its mode is never
+	// taken for the one of the program before.
+	mode, unknown := master.LineMode()
 	f, err := master.ForegroundProgram()
 	switch {
 	case err != nil || f.Group <= 0 || group <= 0:
-		return true, true, false
+		return true, true
 	case f.Group != group && !slices.Contains(readlineShells, f.Name):
-		return false, true, false
-	case f.Name == "": // its first process has gone, perhaps the others too
-		return proc.GroupLives(group), true, false
+		return false, true
+	case f.Name == "": // its first process has gone, perhaps the others too: then its shell is next
+		lives := proc.GroupLives(group)
+		return lives, lives
 	case f.Zombie:
-		return false, false, false
-	}
-	mode, err := master.LineMode()
-	switch {
-	case err != nil:
-		return true, true, false
+		return false, false
+	case unknown != nil:
+		return true, true
 	case !mode.Canonical: // at the prompt of a shell whatever asked has gone
-		return !mode.Readline || !slices.Contains(readlineShells, f.Name), true, false
+		return !mode.Readline || !slices.Contains(readlineShells, f.Name), true
 	}
 	// In canonical mode a program that sleeps without children reads. Another one may be about to
 	// read (`printf '\e[6n'; read -d R`), or about to end.
-	return f.Group == group, false, f.Group == group && f.Sleeping && !f.Parent
+	return f.Group == group, f.Group == group && f.Sleeping && !f.Parent
 }

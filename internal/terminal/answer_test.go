@@ -72,6 +72,9 @@ func TestAnswersOfProgramsThatEnd(t *testing.T) {
 		}
 	}
 	for _, c := range []string{
+		`/usr/bin/printf '\e[6n'; IFS= read -rs -d R x; printf 'got %q\n' "$x"`,
+		`tput u7; IFS= read -r -d R x; printf 'got %q\n' "$x"`,
+		`stty raw -echo; /usr/bin/printf '\e[6n'; IFS= read -r -d R x; stty sane; printf 'got %q\n' "$x"`,
 		`printf '\e[6n'; IFS= read -rs -d R x; printf 'got %q\n' "$x"`,
 		`printf '\e[6n'; IFS= read -r -d R x; printf 'got %q\n' "$x"`,
 		`bash -c 'printf "\e[6n"; IFS= read -rs -d R x; printf "got %q\n" "$x"'`,
