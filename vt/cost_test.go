@@ -304,15 +304,16 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestCostOfLargeScreens: on the largest screen, blank or full, a sequence that is repeated
-// touches each row and not each cell.
+// TestCostOfLargeScreens: on the largest screen, blank, full or protected, a sequence that is
+// repeated touches each row and not each cell.
 func TestCostOfLargeScreens(t *testing.T) {
 	const size = 1 << 10
+	protected := "\x1b[1\"q" + strings.Repeat("x\r\n", vt.MaxSize) + "\x1b[\"q"
 	for _, u := range hostileUnits() {
-		for _, m := range []costUnit{{"plain", ""}, {"full", ""}} {
+		for _, m := range []costUnit{{"plain", ""}, {"full", ""}, {"protected", protected}} {
 			c := costCase{unit: u, mode: m, table: vt.Unicode11, cols: vt.MaxSize, rows: vt.MaxSize}
 			most := 40 * (c.cols + c.rows) * size / min(len(u.text), 3)
-			if m.name == "full" && (u.name == "SR wide" || strings.Contains(u.text, "999;999$")) {
+			if m.name != "plain" && (u.name == "SR wide" || strings.Contains(u.text, "999;999$")) {
 				most = 3 * c.cols * c.rows * size / len(u.text) // text between shifts, a part of each row
 			}
 			if units, _ := c.run(t, size); units > most {
