@@ -62,4 +62,9 @@ func TestDroppedText(t *testing.T) {
 	if fmt.Sprint(there.kinds[kinds:]) != "[data]" {
 		t.Errorf("afterwards: %v", there.kinds[kinds:])
 	}
+	viewers[there].Close()
+	k.write([]byte("more"))
+	if !there.resume(k.Hub) {
+		t.Error("a viewer that comes back behind dropped text got a snapshot")
+	}
 }

@@ -180,14 +180,14 @@ func (c *colors) freeze(f *Frame) {
 
 // load takes the colours of f.
 func (c *colors) load(f *Frame) {
-	c.set = map[int]Color{}
+	c.set = nil
 	for i, v := range [...]Color{f.Foreground, f.Background, f.CursorColor} {
 		if v != 0 {
-			c.set[slotForeground+i] = v
+			c.put(slotForeground+i, v)
 		}
 	}
 	for i, v := range f.Palette {
-		c.set[int(i)] = v
+		c.put(int(i), v)
 	}
 }
 

@@ -3,19 +3,14 @@ package vt
 // meter counts the work of an engine, so that a call can stop after a bounded amount
 // of it. One unit is a byte that is read or a cell that is touched: a few nanoseconds. It
 // counts and does not look at a clock, so the same output always costs the same.
-//
-// The zero value is ready. A nil meter counts nothing.
+// The zero value is ready.
 type meter struct {
 	done  int // units so far
 	limit int // of done: bounded work stops behind it
 }
 
 // Add counts n units.
-func (m *meter) Add(n int) {
-	if m != nil {
-		m.done += n
-	}
-}
+func (m *meter) Add(n int) { m.done += n }
 
 // What is counted for things that take longer than a unit for each of their bytes or cells.
 const (

@@ -16,11 +16,6 @@ func (t *Terminal) Resize(cols, rows int) (exact bool) {
 		return true
 	}
 	t.loseLink()
-	for _, s := range t.screens() {
-		for _, r := range s.rows {
-			r.sum = sumAt{}
-		}
-	}
 	x, r := t.screen.X, t.screen.row()
 	whole := !t.hist.short // else viewers have more history that comes back onto their screens
 	exact = t.resizeMain(cols, rows) && whole && cols >= minReflow && old.Cols >= minReflow
@@ -145,6 +140,7 @@ func (r *row) hide(old, cols int) {
 	if old == cols || r.cells == nil && r.used <= cols {
 		return
 	}
+	r.spared = sparedAt{}
 	r.makeCells(old)
 	all := slices.Concat(r.cells[:old], r.hidden)
 	r.cells, r.hidden = make([]cell, cols), nil
@@ -176,6 +172,6 @@ func (r *row) fit(cols int) {
 	}
 	cells := make([]cell, cols)
 	copy(cells, r.cells)
-	r.cells = cells
+	r.cells, r.spared = cells, sparedAt{}
 	r.tidyClusters()
 }

@@ -1,6 +1,9 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+	"unsafe"
+)
 
 // row is one row of a screen in one of two forms.
 //
@@ -284,8 +287,8 @@ func (r *row) appendChars(b []byte, c cell) []byte {
 
 // Sizes for memory in bytes.
 const (
-	rowSize  = 184
-	runSize  = 16
+	rowSize  = int(unsafe.Sizeof(row{}))
+	runSize  = int(unsafe.Sizeof(run{}))
 	cellSize = 8
 )
 

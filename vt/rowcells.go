@@ -152,21 +152,10 @@ func (r *row) hasProtected(t *styles) bool {
 	return slices.ContainsFunc(r.cells, t.protected)
 }
 
-// blankFrom reports whether a row in text form has nothing but blanks of the style from
-// column x on, of cols. It may say no though it has.
-func (r *row) blankFrom(x, cols int, style uint32) bool {
-	if r.cells != nil || style == 0 {
-		return r.cells == nil && x >= r.used
-	}
-	last := len(r.runs) - 1
-	return last >= 0 && r.used == cols && r.runs[last].kind == Blank && r.runs[last].style == style &&
-		x >= cols-int(r.runs[last].cells)
-}
-
 // insert puts n blanks before column x and moves the rest right.
 func (s *screen) insert(r *row, x, n int, style uint32) {
 	x %= s.Cols
-	if n <= 0 || r.blankFrom(x, s.Cols, style) {
+	if n <= 0 || r.cells == nil && x >= r.used && style == 0 {
 		return
 	}
 	cells := s.cells(r)
@@ -185,7 +174,7 @@ func (s *screen) insert(r *row, x, n int, style uint32) {
 // remove takes out n cells from column x on; blanks follow at the end.
 func (s *screen) remove(r *row, x, n int, style uint32) {
 	x %= s.Cols
-	if r.blankFrom(x, s.Cols, style) {
+	if r.cells == nil && x >= r.used && style == 0 {
 		return
 	}
 	cells := s.cells(r)

@@ -347,7 +347,6 @@ func (s *stream) withholdString() {
 		s.withheld, s.decided = true, true
 	default:
 		s.withheld, s.decided = withheld(s.seq[introducer:])
-		s.withheld = s.withheld && s.decided
 	}
 	if s.withheld {
 		s.quiet = s.text.replace(s.end)

@@ -70,17 +70,7 @@ func New(c Config) *Terminal {
 func (t *Terminal) show(s *screen) { t.screen, t.cur = s, &s.cursor }
 
 // Write implements Engine.
-func (t *Terminal) Write(p []byte) []byte {
-	if len(p) > t.budget.Piece() {
-		return inPieces(p, t.write)
-	}
-	text := t.stream.Write(p, (*terminalHandler)(t))
-	t.settle()
-	if t.budget.Written(len(p)) {
-		t.limitMemory()
-	}
-	return text
-}
+func (t *Terminal) Write(p []byte) []byte { return inPieces(p, t.write) }
 
 // WriteSome implements Engine.
 func (t *Terminal) WriteSome(p []byte, work int) (text []byte, n int) {

@@ -2,8 +2,8 @@ package vt
 
 import "fmt"
 
-// Theme is what a viewer draws where the program has set no colour. A colour that is 0
-// is the one of xterm.js. The zero value is dark.
+// Theme is what a viewer draws where the program has set no colour. One that is 0 is the
+// default: the page's in the palette, elsewhere xterm.js's. The zero value is dark.
 type Theme struct {
 	Foreground, Background, Cursor Color
 	Palette                        [16]Color

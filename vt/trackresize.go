@@ -26,12 +26,9 @@ func (w *Tracker) mainLines(n int, at func(i int) []uint64) trackedLines {
 	p.at = make([][]uint64, len(p.rows))
 	for i := range p.rows {
 		p.at[i] = at(i)
-		switch {
-		case i == 0:
-			p.last = append(p.last, i)
-		case p.rows[i].wrapped:
+		if i > 0 && p.rows[i].wrapped {
 			p.last[len(p.last)-1] = i
-		default:
+		} else {
 			p.last = append(p.last, i)
 		}
 		if i == p.y {

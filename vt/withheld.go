@@ -37,8 +37,8 @@ const numberDigits = 16
 func Withheld(pending []byte) bool {
 	for _, osc := range [...]string{"\x1b]", "\u009d"} {
 		if bytes.HasPrefix(pending, []byte(osc)) {
-			yes, decided := withheld(pending[introducer:])
-			return decided && yes || len(pending) > MaxString
+			yes, _ := withheld(pending[introducer:])
+			return yes || len(pending) > MaxString
 		}
 	}
 	for _, string := range [...]string{"\x1bP", "\x1bX", "\x1b^", "\x1b_", "\u0090", "\u0098", "\u009e", "\u009f"} {
@@ -54,7 +54,8 @@ func Withheld(pending []byte) bool {
 func withheld(text []byte) (yes, decided bool) {
 	i := bytes.IndexByte(text[:min(len(text), numberDigits)], ';')
 	if i < 0 {
-		return true, len(text) >= numberDigits
+		long := len(text) >= numberDigits
+		return long, long
 	}
 	return !shownOSC(oscNumber(text[:i])), true
 }

@@ -40,8 +40,8 @@ func (p Place) copiedTo(q Place) bool {
 	return p.Inode != q.Inode || p.Born != q.Born || p.Boot == q.Boot && p.Device != q.Device
 }
 
-// PlaceOf is the place of a directory.
-func PlaceOf(dir string) (Place, error) {
+// placeOf is the place of a directory.
+func placeOf(dir string) (Place, error) {
 	var st unix.Statx_t
 	if err := unix.Statx(unix.AT_FDCWD, dir, 0, unix.STATX_INO|unix.STATX_BTIME, &st); err != nil {
 		return Place{}, fmt.Errorf("datadir: %s: %w", dir, err)
@@ -74,7 +74,7 @@ func Identify(dir string) (Identity, error) {
 		return Identity{}, err
 	}
 	defer root.Close()
-	here, err := PlaceOf(dir)
+	here, err := placeOf(dir)
 	if err != nil {
 		return Identity{}, err
 	}

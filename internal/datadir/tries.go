@@ -2,7 +2,6 @@ package datadir
 
 import (
 	"fmt"
-	"io"
 	"strings"
 )
 
@@ -20,12 +19,7 @@ func (s *Store) Tries(id, what string) (n int) {
 		return 0
 	}
 	defer d.Close()
-	f, err := d.Open(triesFile)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, maxTriesFile))
+	b, _ := ReadFile(d, triesFile, maxTriesFile)
 	if count, of, ok := strings.Cut(strings.TrimSuffix(string(b), "\n"), " "); ok && of == what {
 		_, _ = fmt.Sscan(count, &n)
 	}

@@ -34,6 +34,12 @@ func newFamily(root int, start, ended uint64, self int) *family {
 		known: map[int]uint64{root: start}, sessions: map[int]uint64{root: start}}
 }
 
+func (f *family) clone() *family {
+	c := *f
+	c.known, c.sessions = maps.Clone(f.known), maps.Clone(f.sessions)
+	return &c
+}
+
 // members returns the living members: the child; its session and the one that the terminal controls now; processes
 // without a controlling terminal that use this one as standard input, output or error and were started after the child;
 // all descendants of these, and the sessions these have opened. With a tag all that have it, too. It returns none that

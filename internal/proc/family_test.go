@@ -105,7 +105,7 @@ func TestFamilyTag(t *testing.T) {
 		{"without", &family{known: map[int]uint64{}, sessions: map[int]uint64{}, self: 10}, []int{100, 101, 300, 302}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			table := world(procs...)
+			table := newTable(world(procs...).rows, map[int]uint64{100: 50})
 			table.tags = func() map[int]uint64 { return tags }
 			c.family.tag, c.family.reaper = mine, Process{PID: 20, Start: 30}
 			var got []int

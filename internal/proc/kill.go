@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -44,7 +43,7 @@ func (t Target) Kill(ctx context.Context) error {
 	if tty == nil {
 		tty = func() TTY { return TTY{} }
 	}
-	if err := (&killer{family: f, tty: tty}).run(ctx); err != nil {
+	if err := newKiller(f, tty).run(ctx); err != nil {
 		return fmt.Errorf("pty: kill the tree of %d: %w", t.PID, err)
 	}
 	return nil
@@ -68,9 +67,12 @@ func KillTrees(ctx context.Context, trees []Tree) error {
 
 // killer ends one family.
 type killer struct {
-	family *family
-	tty    func() TTY
+	forest
 	denied error // the last signal that could not be sent
+}
+
+func newKiller(f *family, tty func() TTY) *killer {
+	return &killer{forest: forest{[]*family{f}, []func() TTY{tty}}}
 }
 
 // run ends the family: by SIGHUP first, what is left of it by SIGKILL.
@@ -82,20 +84,8 @@ func (k *killer) run(ctx context.Context) error {
 	return err
 }
 
-// members returns the living members as of now.
-func (k *killer) members() ([]Process, error) {
-	// The terminal is asked after the table was made: that it is open now proves that it was not another's meanwhile.
-	return living(cache.current(func(t *table) []Process { return k.family.members(t, k.tty()) }))
-}
-
-// living leaves out those that have ended.
-func living(list []Process, err error) ([]Process, error) {
-	return slices.DeleteFunc(list, func(p Process) bool { return p.Ended }), err
-}
-
-// hangUp sends SIGHUP and SIGCONT, also to those started meanwhile, and reports whether all are gone before
-// KillGrace is
-// over or ctx ends.
+// hangUp sends SIGHUP and SIGCONT, also to those started meanwhile, and reports whether all are gone before KillGrace
+// is over or ctx ends.
 func (k *killer) hangUp(ctx context.Context) (gone bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, KillGrace)
 	defer cancel()

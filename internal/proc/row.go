@@ -36,22 +36,15 @@ type kept[T any] struct {
 // noteRead hears of everything that is read of a process that is not looked for, for tests.
 var noteRead = func(int) {}
 
-// newRow reads a process; ok is false when there is none. before is what an earlier scan knows under the number, nil
-// for nothing.
-func newRow(e entry, before *row, inodes map[int]uint64, buf []byte) (r *row, ok bool) {
+// newRow reads a process; ok is false when there is none.
+func newRow(e entry, inodes map[int]uint64, buf []byte) (r *row, ok bool) {
 	noteRead(e.pid)
 	p, ok := read(strconv.Itoa(e.pid), buf)
 	if !ok {
 		return nil, false
 	}
-	r = &row{Process: p, inode: e.inode, parent: inodes[p.Parent], leader: inodes[p.Session],
-		settled: p.Age() >= settleAge}
-	if before != nil && before.is(p) && before.settled {
-		before.mu.Lock()
-		defer before.mu.Unlock()
-		r.tag, r.ptys, r.files, r.shell = before.tag, before.ptys, before.files, before.shell
-	}
-	return r, true
+	return &row{Process: p, inode: e.inode, parent: inodes[p.Parent], leader: inodes[p.Session],
+		settled: p.Age() >= settleAge}, true
 }
 
 // holds reports whether the row is still true in a new listing: number and inode are the same, so it is the same

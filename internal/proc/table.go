@@ -104,7 +104,7 @@ func (ts *tables) scan() (*table, error) {
 		r := ts.rows[e.pid]
 		if !r.holds(e, inodes) {
 			var ok bool
-			if r, ok = newRow(e, r, inodes, buf[:]); !ok {
+			if r, ok = newRow(e, inodes, buf[:]); !ok {
 				continue
 			}
 			r.scan = ts.scans

@@ -122,7 +122,7 @@ func KillTagged(ctx context.Context, starter int, tags ...uint64) (found bool, e
 func HangUpTagged(ctx context.Context, tag uint64, starter int) error {
 	f := &family{tag: tag, known: map[int]uint64{}, sessions: map[int]uint64{}, self: os.Getpid()}
 	f.reaper, _ = Find(starter)
-	if err := (&killer{family: f, tty: func() TTY { return TTY{} }}).run(ctx); err != nil {
+	if err := newKiller(f, func() TTY { return TTY{} }).run(ctx); err != nil {
 		return fmt.Errorf("proc: end the tagged: %w", err)
 	}
 	return nil

@@ -162,29 +162,40 @@ func (t Tree) tty() TTY {
 	return TTY{Session: p.Session, Device: dev}
 }
 
-// forest finds the members of several trees again and again.
+// forest finds the members of families again and again.
 type forest struct {
 	families []*family
-	ttys     []TTY
+	ttys     []func() TTY // of the families
 }
 
 func newForest(trees []Tree) *forest {
 	f := &forest{}
 	for _, t := range trees {
-		family := newFamily(t.root.PID, t.root.Start, t.ended, os.Getpid())
-		f.families = append(f.families, family)
-		f.ttys = append(f.ttys, t.tty())
+		tty := t.tty()
+		f.families = append(f.families, newFamily(t.root.PID, t.root.Start, t.ended, os.Getpid()))
+		f.ttys = append(f.ttys, func() TTY { return tty })
 	}
 	return f
 }
 
-// members returns the living members as of now, parents first.
+// members returns the living members as of now, parents first. A look that took one that has moved for a member teaches
+// the families nothing.
 func (f *forest) members() ([]Process, error) {
-	return living(cache.current(func(t *table) []Process {
-		var members []Process
+	var taught []*family
+	list, err := cache.current(func(t *table) (members []Process) {
+		taught = nil
 		for i, family := range f.families {
-			members = append(members, family.members(t, f.ttys[i])...)
+			family = family.clone()
+			// The terminal is asked after the table was made: that it is open now proves that it was not another's
+			// meanwhile.
+			members = append(members, family.members(t, f.ttys[i]())...)
+			taught = append(taught, family)
 		}
 		return t.parentsFirst(members)
-	}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.families = taught
+	return slices.DeleteFunc(list, func(p Process) bool { return p.Ended }), nil
 }

@@ -110,9 +110,8 @@ func (s *Supervisor) start(cfg Config) error {
 	budget := &descriptors.Budget{}
 	s.Terminals = terminal.New(terminal.Config{Life: s.life, Hooks: s.Threads.TerminalHooks(),
 		Engine: cfg.Engine, Unicode: cfg.Unicode, Memory: cfg.Memory, Store: cfg.Store, Identity: cfg.Identity,
-		Keeper:      cfg.Keeper,
-		Descriptors: budget, Unspliced: cfg.Unspliced, Sync: cfg.Sync, Address: cfg.Address, Clean: cfg.Clean,
-		RecordInput: cfg.RecordInput, Interval: cfg.Interval, Verify: cfg.Verify,
+		Keeper: cfg.Keeper, Descriptors: budget, Unspliced: cfg.Unspliced, Sync: cfg.Sync, Address: cfg.Address,
+		Clean: cfg.Clean, RecordInput: cfg.RecordInput, Interval: cfg.Interval, Verify: cfg.Verify,
 		AfterClean: func() { s.Shells.KeepSpace() }, Log: cfg.Log, Metrics: cfg.Metrics})
 	s.Shells = registry.New(registry.Config{Life: s.life, Store: cfg.Store, Keeper: cfg.Keeper,
 		Descriptors: budget, Terminals: s.Terminals, Hooks: s.Threads.ShellHooks(), Remote: s.Threads.Remote(),

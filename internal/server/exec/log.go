@@ -91,12 +91,8 @@ func WholeEnd(e *shell.Exec, o shell.Stream, limit int64) int64 {
 	}
 	tail := make([]byte, min(limit, utf8.UTFMax))
 	n, _ := e.ReadAt(o, tail, limit-int64(len(tail)))
-	whole := httpapi.WholeRunes(tail[:n])
-	at := limit - int64(n-whole)
-	if whole == n {
-		return limit
-	}
-	if cut, _ := cutsCharacter(e, o, at); cut {
+	at := limit - int64(n-httpapi.WholeRunes(tail[:n]))
+	if cut, _ := cutsCharacter(e, o, at); cut && at < limit {
 		return at
 	}
 	return limit

@@ -163,6 +163,15 @@ func (p *page) attach(ctx context.Context, c command) error {
 		return err
 	}
 	p.detach(c.PTY) // attaching again starts over, with a snapshot unless it says since
+	p.mu.Lock()
+	crowded := len(p.attached) >= maxAttached
+	if !crowded {
+		p.attached[c.PTY] = attachment{} // nobody looks at it before the next command for the terminal
+	}
+	p.mu.Unlock()
+	if crowded {
+		return errCrowded
+	}
 	a := actor{term: t, sub: t.Hub().Subscribe(stream.Viewing{Scrollback: -1, Since: c.Since,
 		Types: !p.viewer.ReadOnly}), readOnly: p.viewer.ReadOnly}
 	a.sub.Hide(c.Hidden)
@@ -170,15 +179,8 @@ func (p *page) attach(ctx context.Context, c command) error {
 		err = t.Wish(a.sub, c.Cols, c.Rows)
 	}
 	p.mu.Lock()
-	crowded := len(p.attached) >= maxAttached
-	if !crowded {
-		p.attached[c.PTY] = attachment{a, follow(ctx, a.sub, p.events)}
-	}
+	p.attached[c.PTY] = attachment{a, follow(ctx, a.sub, p.events)}
 	p.mu.Unlock()
-	if crowded {
-		t.Leave(a.sub)
-		return errCrowded
-	}
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -188,6 +189,36 @@ func TestAFloodKeepsNothingOut(t *testing.T) {
 		c.Close()
 		busy.Close()
 	}
+}
+
+// everywhere is a directory in which each id is the same terminal.
+type everywhere struct{ only }
+
+func (e everywhere) Find(string) (stream.Terminal, error) { return e.t, nil }
+
+// TestOneTerminalTooMany: a page that may not watch a terminal changes nothing of it.
+func TestOneTerminalTooMany(t *testing.T) {
+	term, _ := serve(t, viewer.Viewer{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		viewer.ServePage(w, r, everywhere{only{term}},
+			viewer.Viewer{Refusal: func(error) (string, map[string]any) { return "CROWDED", nil }})
+	}))
+	defer s.Close()
+	c := dial(t, s, "/")
+	const most = 64
+	for i := range most {
+		send(t, c, fmt.Sprintf(`{"type":"attach","pty":"t%d"}`, i))
+	}
+	waitFor(t, "all viewers", func() bool { return term.hub.Facts().Attached == most })
+	send(t, c, `{"type":"attach","pty":"more","cols":100,"rows":30}`)
+	for read(t, c).Code != "CROWDED" {
+	}
+	if f := term.hub.Facts(); f.Cols != 80 || f.Attached != most {
+		t.Errorf("%d columns and %d viewers", f.Cols, f.Attached)
+	}
+	send(t, c, `{"type":"detach","pty":"t0"}`)
+	send(t, c, `{"type":"attach","pty":"t0","cols":100,"rows":30}`)
+	waitFor(t, "a viewer in the place of another", func() bool { return term.hub.Facts().Cols == 100 })
 }
 
 // flooding is a listener whose connections have more come before each of their writes.
