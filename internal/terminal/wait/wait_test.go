@@ -401,6 +401,43 @@ func TestWhatAWaitSawIsOnTheScreen(t *testing.T) {
 	}
 }
 
+// TestWaitAcrossLostOutput: where the journal has lost output a wait goes on with what the screen
+// has, also one whose position is in what was lost or behind it.
+func TestWaitAcrossLostOutput(t *testing.T) {
+	parallel(t)
+	term := start(t, open(t, t.TempDir()), "sh", "-c", "stty -echo; echo before; exec cat")
+	see(t, term, "before")
+	j, err := term.Journal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := j.End()
+	term.Hub().Write([]byte("lost\r\n")) // the journal does not get it
+	end := term.Hub().Facts().Seq
+	if err := j.SkipTo(end); err != nil {
+		t.Fatal(err)
+	}
+	for _, since := range []uint64{0, begin, begin + 1, end} {
+		text := "lost"
+		if since == end {
+			text = "behind"
+			typeIn(t, term, "behind\n")
+			see(t, term, "behind")
+		}
+		for _, pattern := range []string{"^" + text + "$", text + `\n`} {
+			w := await(t, term, one(wait.Condition{For: "regex", Pattern: pattern}, &since))
+			if w.Seq < end {
+				t.Errorf("since %d: %q is at %d", since, pattern, w.Seq)
+			}
+		}
+		if since > 0 {
+			before := within(wait.Condition{For: "text", Pattern: "before"}, 100*time.Millisecond)
+			before.Since = &since
+			fails(t, term, before, terminal.ErrTimeout)
+		}
+	}
+}
+
 // openNative opens a server with the engine that wraps lines anew at a resize.
 func openNative(t *testing.T, dir string) *supervisor.Supervisor {
 	t.Helper()
