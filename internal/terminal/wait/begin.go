@@ -15,7 +15,7 @@ const maxLocate = 2 << 20
 
 // beginInTime is begin, as long as the wait may take in all. Errors: also terminal.ErrTimeout.
 func (w *waiter) beginInTime(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, w.Timeout+w.overtime())
+	limited, cancel := context.WithDeadline(ctx, w.began.Add(w.Timeout+w.overtime()))
 	defer cancel()
 	err := w.begin(limited)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
