@@ -38,11 +38,11 @@ func edit(t *testing.T, m *supervisor.Supervisor, name string) *terminal.Termina
 	return term
 }
 
-// typeSlowly types and waits until a screen has settled behind that.
+// typeSlowly types what shows something and waits until a screen has settled behind that.
 func typeSlowly(t *testing.T, term *terminal.Terminal, keys string) {
 	t.Helper()
-	typeIn(t, term, keys)
-	waitFor(t, term, wait.Condition{For: "idle", Idle: noPromptFor / 4})
+	seq := typeIn(t, term, keys)
+	await(t, term, one(wait.Condition{For: "idle", Idle: noPromptFor / 4}, &seq))
 }
 
 // blocked has the terminal run a program that prints `output` when release is called.
@@ -98,10 +98,10 @@ func TestPromptWhileALineIsEdited(t *testing.T) {
 					await(t, term, one(wait.Condition{For: "regex", Pattern: `p# ahead`}, &seq))
 				}
 				for _, step := range steps[1:] {
-					typeSlowly(t, term, step[1:])
 					if step[0] == '+' {
+						typeIn(t, term, step[1:])
 						waitFor(t, term, wait.Condition{For: "prompt"})
-					} else if hasPrompt(t, term, nil) {
+					} else if typeSlowly(t, term, step[1:]); hasPrompt(t, term, nil) {
 						t.Errorf("%s: at %q a prompt is seen in\n%s", what, step, screen(term))
 					}
 				}

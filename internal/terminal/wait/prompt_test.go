@@ -104,8 +104,8 @@ func TestPromptIsOne(t *testing.T) {
 			}
 			term := start(t, m, cmd...)
 			waitFor(t, term, wait.Condition{For: "prompt"})
-			seq := typeIn(t, term, "sleep 0.5\r")
 			begin := time.Now()
+			seq := typeIn(t, term, "sleep 0.5\r")
 			await(t, term, one(wait.Condition{For: "prompt"}, &seq))
 			if d := time.Since(begin); d < 500*time.Millisecond {
 				t.Errorf("a prompt after %v of sleep 0.5", d)

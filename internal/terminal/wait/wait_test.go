@@ -280,17 +280,15 @@ func TestWaitIdleCounts(t *testing.T) {
 	if d := time.Since(begin); d < 300*time.Millisecond {
 		t.Errorf("idle after %v of 300 ms", d)
 	}
+	const long = 2 * time.Second // so that a slow machine types before the wait ends
+	var done sync.WaitGroup
+	done.Go(func() { waitFor(t, term, wait.Condition{For: "idle", Idle: long}) })
+	waitFor(t, term, wait.Condition{For: "idle", Idle: 200 * time.Millisecond})
 	begin = time.Now()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		waitFor(t, term, wait.Condition{For: "idle", Idle: 300 * time.Millisecond})
-	}()
-	waitFor(t, term, wait.Condition{For: "idle", Idle: 200 * time.Millisecond}) // the other wait has 100 ms left
 	typeIn(t, term, "x")
-	<-done
-	if d := time.Since(begin); d < 500*time.Millisecond {
-		t.Errorf("idle %v after the beginning, input came after 200 ms", d)
+	done.Wait()
+	if d := time.Since(begin); d < long {
+		t.Errorf("idle %v after input", d)
 	}
 }
 
