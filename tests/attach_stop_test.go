@@ -74,12 +74,7 @@ func (j *jobs) stop(pid int, signal syscall.Signal) {
 	j.t.Helper()
 	j.people.must(syscall.Kill(pid, signal))
 	eventually(j.t, "stopped", func() bool { return state(pid) == "T" })
-	eventually(j.t, "the shell's prompt", func() bool { return !j.raw() || j.atPrompt() })
-}
-
-// atPrompt reports whether the shell has the terminal.
-func (j *jobs) atPrompt() bool {
-	return strings.Contains(j.people.text(j.id), "Stopped")
+	eventually(j.t, "the shell's prompt", func() bool { return !j.raw() })
 }
 
 // screen is the text that the terminal shows.
@@ -138,8 +133,8 @@ func TestAttachStopsAndGoesOn(t *testing.T) {
 				}
 			}
 			j.stop(pid, signal)
-			j.enter("bg")
-			eventually(t, "stopped in the background", func() bool { return state(pid) == "T" })
+			j.enter(stopsAgain + "; echo $((40+1)) in the background")
+			people.await(j.id, "41 in the background")
 			people.must(people.Resize(people.ctx(), j.id, 100, 30))
 			j.enter("fg")
 			eventually(t, "raw mode after bg", j.raw)
@@ -239,6 +234,34 @@ func TestOutputStopsAndGoesOn(t *testing.T) {
 			people.input(j.id, end)
 			eventually(t, "the end", func() bool { return !j.raw() && j.modes() == before })
 		})
+	}
+}
+
+// stopsAgain continues a stopped job in the background and waits until the shell has seen that it
+// stopped there: before that `fg` does not continue it.
+const stopsAgain = "bg; until jobs -s | grep -q evertty; do sleep 0.05; done"
+
+// TestAStoppedViewerEnds when it is told to, and leaves the shell's terminal alone.
+func TestAStoppedViewerEnds(t *testing.T) {
+	t.Parallel()
+	s, people := start(t, launch{}), start(t, launch{})
+	id := s.create("bash", "-c", `printf '\e[?1002hinner screen'; exec cat`).ID
+	for _, verb := range []string{"attach --nested ", "logs -f --raw "} {
+		for _, how := range []string{":", stopsAgain} {
+			j := newJobs(t, people)
+			before := j.modes()
+			j.enter(binary + " " + verb + id + " --data-dir " + s.how.dir)
+			people.await(j.id, "inner screen")
+			pid := j.job()
+			j.stop(pid, syscall.SIGTSTP)
+			j.enter("clear; " + how + "; echo $((40+2)) in the shell; kill %1")
+			eventually(t, verb+"ends", func() bool { return !alive(pid) })
+			j.enter("echo $((40+3)) in the shell")
+			people.await(j.id, "(?s)42 in the shell.*43 in the shell")
+			if now := j.modes(); now != before {
+				t.Errorf("%s%s: left are the modes %v, before %v", verb, how, now, before)
+			}
+		}
 	}
 }
 

@@ -15,6 +15,10 @@ import (
 // terminal to end: one that takes no output must not keep it from stopping.
 const turnTimeout = time.Second
 
+// together is how far apart two signals may be heard that were sent at once: a shell that ends a
+// stopped job sends SIGTERM and SIGCONT.
+const together = 20 * time.Millisecond
+
 // turn is the right to write to the user's terminal, of one goroutine at a time. Whoever
 // stops this process takes it until the terminal is back.
 type turn chan struct{}
@@ -49,38 +53,59 @@ func hearSignals() signals {
 	s := signals{make(chan os.Signal, 1), make(chan os.Signal, 1), make(chan os.Signal, 1), make(chan os.Signal, 1)}
 	signal.Notify(s.size, syscall.SIGWINCH)
 	signal.Notify(s.end, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
-	s.hearJobControl()
-	return s
-}
-
-// hearJobControl begins to hear what a shell's job control sends: SIGTSTP and SIGCONT.
-func (s signals) hearJobControl() {
 	signal.Notify(s.stop, syscall.SIGTSTP)
 	signal.Notify(s.cont, syscall.SIGCONT)
+	return s
 }
 
 func (s signals) close() {
 	for _, c := range []chan os.Signal{s.size, s.end, s.stop, s.cont} {
-		if c != nil {
-			signal.Stop(c)
-		}
+		signal.Stop(c)
 	}
 }
 
-// pause stops this process, as SIGTSTP asks, until SIGCONT (POSIX XBD 11.1.4). It is SIGSTOP
-// that stops it: a handler of SIGTSTP stays installed in a Go program. Where no shell could
-// continue it, it goes on, as POSIX says of SIGTSTP in an orphaned process group (XBD 3.264).
-func (s signals) pause() {
+// stopped gives the user's terminal back, stops this process, as SIGTSTP asks, and returns with the
+// turn when it was continued. farewell is called in the turn, unless a write takes too long. Where no
+// shell could continue it, it goes on, as POSIX says of an orphaned process group (XBD 3.264).
+func (s signals) stopped(turn turn, tty *tty, farewell func()) {
+	mine := turn.takeSoon()
+	if mine {
+		farewell()
+	}
+	tty.Restore()
+	if !orphaned() {
+		s.pause(syscall.Getpid())
+	}
+	if !mine {
+		turn.take()
+	}
+}
+
+// pause stops this process, or with pid 0 its group, until SIGCONT. It is SIGSTOP that stops it: a
+// handler of SIGTSTP stays installed in a Go program.
+func (s signals) pause(pid int) {
 	select {
 	case <-s.cont: // of an earlier stop
 	default:
 	}
-	if orphaned() {
-		return
-	}
-	if syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
+	if syscall.Kill(pid, syscall.SIGSTOP) == nil {
 		<-s.cont
 	}
+}
+
+// regain waits, stopped, until this process has the terminal behind out: who uses it in the
+// background has to stop (POSIX XBD 11.1.4). It returns false when the program is told to end.
+func (s signals) regain(out *os.File) bool {
+	for !foreground(out) && !orphaned() {
+		time.Sleep(together)
+		if len(s.end) > 0 {
+			return false
+		}
+		if !foreground(out) {
+			s.pause(0)
+		}
+	}
+	return len(s.end) == 0
 }
 
 // orphaned reports whether this process's group has no parent outside of it in its session:

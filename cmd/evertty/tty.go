@@ -53,26 +53,25 @@ func openTTY(in, out *os.File) (*tty, error) {
 	return t, nil
 }
 
-// Restore gives the terminal its own modes back. It may be called more than once
-// and from any goroutine; a nil tty has nothing to give back.
+// Restore gives the terminal its own modes back, unless another job has it. It may be called
+// more than once and from any goroutine; a nil tty has nothing to give back.
 func (t *tty) Restore() {
-	if t != nil {
+	if t != nil && foreground(t.in) {
 		_ = term.Restore(int(t.in.Fd()), t.state)
 	}
 }
 
-// raw puts the terminal into raw mode again, after Restore or a stop. In the background it
-// stops this process (SIGTTOU) until that has the terminal.
+// raw puts the terminal into raw mode again, after Restore or a stop.
 func (t *tty) raw() {
 	if t != nil {
 		_, _ = term.MakeRaw(int(t.in.Fd()))
 	}
 }
 
-// foreground reports whether this process may write to the terminal: another job has it
+// foreground reports whether this process may use the terminal behind f: another job has it
 // while a shell has this one in the background (POSIX XBD 11.1.4).
-func (t *tty) foreground() bool {
-	group, err := unix.IoctlGetInt(int(t.out.Fd()), unix.TIOCGPGRP)
+func foreground(f *os.File) bool {
+	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
 	return err != nil || group == unix.Getpgrp()
 }
 

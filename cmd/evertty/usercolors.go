@@ -35,7 +35,7 @@ type userColors struct {
 	settled chan struct{}     // closed when no more answers are awaited; nil: none are
 	asked   int               // questions whose last answer is awaited
 	found   map[string]string // by what was asked: "10", "4;7"
-	until   time.Time         // when no more answers are awaited; 0: none are
+	until   time.Time         // when no more answers are awaited
 	held    []byte            // the beginning of an answer
 	since   time.Time         // when held came
 }
@@ -94,7 +94,7 @@ func (u *userColors) known() (c wire.CommandColors, ok bool) {
 func (u *userColors) waiting() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return !u.until.IsZero()
+	return u.settled != nil
 }
 
 // patience is how long pass may be left alone; negative: for ever.
@@ -104,7 +104,7 @@ func (u *userColors) patience() time.Duration {
 	switch {
 	case len(u.held) > 0:
 		return max(time.Until(u.since.Add(answerPause)), time.Millisecond)
-	case !u.until.IsZero():
+	case u.settled != nil:
 		return max(time.Until(u.until), time.Millisecond)
 	}
 	return -1
@@ -129,11 +129,11 @@ func (u *userColors) await() {
 func (u *userColors) pass(p []byte) (typed []byte) {
 	u.mu.Lock()
 	typed, fences, others := u.sort(p)
-	late := !u.until.IsZero() && !time.Now().Before(u.until)
+	late := u.settled != nil && !time.Now().Before(u.until)
 	u.asked = max(u.asked-fences, 0)
 	if u.settled != nil && (u.asked == 0 || late) {
 		close(u.settled)
-		u.settled, u.until, u.asked = nil, time.Time{}, 0
+		u.settled, u.asked = nil, 0
 	}
 	u.mu.Unlock()
 	if others {
@@ -168,7 +168,7 @@ func (u *userColors) sort(p []byte) (typed []byte, fences int, others bool) {
 		}
 		n, whole := answerSize(p)
 		switch {
-		case n == 0 || !whole && n == 1 && u.until.IsZero(): // a key
+		case n == 0 || !whole && n == 1 && u.settled == nil: // a key
 			typed, p = append(typed, p[0]), p[1:]
 		case !whole:
 			u.held, u.since = bytes.Clone(p), time.Now()

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
@@ -53,9 +51,9 @@ func (u *userOutput) anew(first string) error {
 	return err
 }
 
-// farewell takes back all that was written.
+// farewell takes back all that was written, unless another job has the terminal.
 func (u *userOutput) farewell() {
-	if u.screen == nil {
+	if u.screen == nil || !foreground(u.out) {
 		return
 	}
 	f := u.screen.Freeze()
@@ -63,11 +61,10 @@ func (u *userOutput) farewell() {
 	put(u.out, leave(contentEnd(f), windowOf(u.out), u.traces))
 }
 
-// begun has signals of job control heard; whoever called it calls end behind the last output,
-// which takes all back. See hear for stopped.
+// begun has signals heard, of which those to end have to end ctx too; whoever called it calls end
+// behind the last output, which takes all back. See hear for stopped.
 func (u *userOutput) begun(ctx context.Context, stopped func(time.Duration)) (end func()) {
-	heard := signals{stop: make(chan os.Signal, 1), cont: make(chan os.Signal, 1)}
-	heard.hearJobControl()
+	heard := hearSignals()
 	ctx, done := context.WithCancel(ctx)
 	var hears sync.WaitGroup
 	hears.Go(func() { u.hear(ctx, heard, stopped) })
@@ -88,34 +85,19 @@ func (u *userOutput) hear(ctx context.Context, s signals, stopped func(time.Dura
 		case <-ctx.Done():
 			return
 		case <-s.stop:
-			mine := u.turn.takeSoon()
-			if mine {
-				u.farewell()
-			}
-			u.tty.Restore()
-			s.pause()
-			if !mine {
-				u.turn.take()
-			}
+			s.stopped(u.turn, u.tty, u.farewell)
 			first = enter(windowOf(u.out).Rows)
 		case <-s.cont: // it was stopped by SIGSTOP, which nobody hears
 			u.turn.take()
 		}
-		awaitTerminal(u.out)
-		u.tty.raw()
-		if u.screen != nil {
-			_ = u.anew(first) // an error shows at the next write of output
+		if s.regain(u.out) {
+			u.tty.raw()
+			if u.screen != nil {
+				_ = u.anew(first) // an error shows at the next write of output
+			}
 		}
 		u.turn.give()
 		stopped(time.Since(since))
-	}
-}
-
-// awaitTerminal stops this process (SIGTTOU) until it has the terminal, when that is another
-// job's: whoever changes its modes has to have it (POSIX XBD 11.1.4).
-func awaitTerminal(out *os.File) {
-	if state, err := unix.IoctlGetTermios(int(out.Fd()), unix.TCGETS); err == nil {
-		_ = unix.IoctlSetTermios(int(out.Fd()), unix.TCSETSW, state)
 	}
 }
 

@@ -373,7 +373,7 @@ func (v *viewer) sayHow(conn *client.Attachment) {
 // write puts output on the screen, and behind it what waited for the end of a sequence. A
 // screen that takes none is gone. In the background nothing is written.
 func (v *viewer) write(p []byte) error {
-	if !v.tty.foreground() {
+	if !foreground(v.tty.out) {
 		v.stale = true
 		return nil
 	}
@@ -408,7 +408,7 @@ func (v *viewer) tell() error {
 // notice shows on the screen that the connection is lost. Until the next drawing keys and
 // mouse are as a shell has them: no program is there to read them.
 func (v *viewer) notice() {
-	if cols, rows, ok := sizeOf(v.tty.out); ok && v.tty.foreground() {
+	if cols, rows, ok := sizeOf(v.tty.out); ok && foreground(v.tty.out) {
 		put(v.tty.out, notice("evertty: connection to "+v.name+" lost, trying again", cols, rows))
 	}
 }
@@ -431,7 +431,7 @@ func (v *viewer) leave() {
 func (v *viewer) farewell() {
 	v.asks = false
 	v.colors.await()
-	if !v.shown {
+	if !v.shown || v.left || !foreground(v.tty.out) {
 		return
 	}
 	if v.waits || v.stale {

@@ -92,45 +92,29 @@ func (v *viewer) sendKeys(ctx context.Context, typed <-chan []byte) {
 // terminal while the program is stopped.
 func (v *viewer) hear(ctx context.Context, s signals) {
 	for {
+		first := ""
 		select {
 		case got := <-s.end:
 			v.end(signalError{got.(syscall.Signal)})
 			return
 		case <-s.stop:
-			v.pause(s)
+			s.stopped(v.turn, v.tty, v.farewell)
+			first = enter(windowOf(v.tty.out).Rows)
 		case <-s.cont: // it was stopped by SIGSTOP, which nobody hears
 			v.turn.take()
-			v.goOn("")
-			v.turn.give()
 		case <-ctx.Done():
 			return
 		}
+		if !v.left && s.regain(v.tty.out) {
+			v.goOn(first)
+		}
+		v.turn.give()
 	}
-}
-
-// pause gives the user's terminal back, stops this process, and takes the terminal again
-// when it is continued.
-func (v *viewer) pause(s signals) {
-	mine := v.turn.takeSoon()
-	if mine && !v.left {
-		v.farewell()
-	}
-	v.tty.Restore()
-	s.pause()
-	if !mine {
-		v.turn.take()
-	}
-	defer v.turn.give()
-	_, rows, _ := sizeOf(v.tty.out)
-	v.goOn(enter(max(rows, 1)))
 }
 
 // goOn takes the user's terminal again after a stop, writes first, and paints the screen
 // anew, for a window that may have another size. The caller has the turn.
 func (v *viewer) goOn(first string) {
-	if v.left {
-		return
-	}
 	v.tty.raw()
 	v.asks = !v.readOnly
 	if conn := v.conn.Load(); conn != nil {

@@ -4,37 +4,35 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 )
 
-// hostnames are the names that programs on this machine may give it.
-type hostnames struct {
-	aliases []string // of /etc/hosts, read once
-}
+// hostnames are names of this machine, beside the one that it has now.
+type hostnames []string
 
 // maxHosts bounds what is read of /etc/hosts, in bytes.
 const maxHosts = 64 << 10
 
 // readHostnames reads the names that the hosts file (hosts(5)) at path has for this machine: all
 // of each line with the name of the machine, as `hostname -f` finds them.
-func readHostnames(path string) hostnames {
+func readHostnames(path string) (n hostnames) {
 	self, err := os.Hostname()
 	if err != nil {
-		return hostnames{}
+		return nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return hostnames{}
+		return nil
 	}
 	defer f.Close()
 	text, _ := io.ReadAll(io.LimitReader(f, maxHosts)) // without the rest there are fewer names
-	var n hostnames
 	for line := range strings.Lines(string(text)) {
 		line, _, _ = strings.Cut(line, "#")
 		fields := strings.Fields(line)
 		for _, name := range fields {
 			if strings.EqualFold(name, self) {
-				n.aliases = append(n.aliases, fields[1:]...)
+				n = append(n, fields[1:]...)
 				break
 			}
 		}
@@ -57,10 +55,6 @@ func (n hostnames) own(host string) bool {
 		return false
 	}
 	short, _, _ := strings.Cut(self, ".")
-	for _, name := range append([]string{self, short}, n.aliases...) {
-		if strings.EqualFold(host, name) {
-			return true
-		}
-	}
-	return false
+	same := func(name string) bool { return strings.EqualFold(host, name) }
+	return same(self) || same(short) || slices.ContainsFunc(n, same)
 }

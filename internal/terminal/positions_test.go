@@ -1,11 +1,11 @@
 package terminal_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -125,26 +125,30 @@ func TestPositionsGrowOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestWaitOnAFullDisk: a wait sees what the journal could not keep, while the disk is full.
+// TestWaitOnAFullDisk: a wait sees what the journal could not keep, while the disk is full, also one
+// that begins behind it.
 func TestWaitOnAFullDisk(t *testing.T) {
 	dir := smallDisk(t)
 	m := open(t, dir)
-	before := start(t, m, "cat")
+	before := start(t, m, "bash", "--norc")
+	awaits := func(term *terminal.Terminal, c wait.Condition, since *uint64) {
+		t.Helper()
+		await(t, term, wait.Request{Any: []wait.Condition{c}, Since: since})
+	}
+	awaits(before, wait.Condition{For: "prompt"}, nil)
 	fill(t, dir, 0)
 	defer os.Remove(filepath.Join(dir, filler))
-	for _, term := range []*terminal.Terminal{before, start(t, m, "cat")} {
+	for _, term := range []*terminal.Terminal{before, start(t, m, "bash", "--norc")} {
+		awaits(term, wait.Condition{For: "prompt"}, nil)
 		for round := range 3 {
-			text := fmt.Sprintf("%s %d", strings.Repeat("much ", 200), round)
-			seen := make(chan error)
-			go func() {
-				_, err := waits.Wait(context.Background(), term, wait.Request{Timeout: supervisortest.Patience,
-					Any: []wait.Condition{{For: "regex", Pattern: fmt.Sprintf("much  %d", round)}}})
-				seen <- err
-			}()
-			typeIn(t, term, text+"\n")
-			if err := <-seen; err != nil {
-				t.Errorf("round %d: %v", round, err)
+			var seen sync.WaitGroup
+			seen.Go(func() { see(t, term, fmt.Sprintf("much  %d", round)) })
+			seq := typeIn(t, term, fmt.Sprintf("echo %s' '%d\r", strings.Repeat("much ", 200), round))
+			seen.Wait()
+			for _, pattern := range []string{"much  %d$", `(?s)much  %d\n`} {
+				awaits(term, wait.Condition{For: "regex", Pattern: fmt.Sprintf(pattern, round)}, &seq)
 			}
+			awaits(term, wait.Condition{For: "prompt"}, &seq)
 		}
 	}
 }

@@ -92,15 +92,15 @@ func (t *Terminal) beginReplay(j *journal.Journal) (tries int, end func()) {
 	}
 }
 
-// try makes a hub by a function. Its error says that the emulator failed.
-func (t *Terminal) try(make func(p *replayed)) (p replayed, err error) {
+// try has p filled by a function. Its error says that the emulator failed.
+func (t *Terminal) try(fill func(p *replayed)) (p replayed, err error) {
 	defer func() {
 		if why := recover(); why != nil {
 			err = fmt.Errorf("the screen could not be made from the files: %v", why)
 			t.registry.cfg.Log.Error("a replay failed", "id", t.ID, "panic", why, "stack", string(debug.Stack()))
 		}
 	}()
-	make(&p)
+	fill(&p)
 	return p, nil
 }
 

@@ -15,38 +15,27 @@ const roundsAtOnce = 8
 // concurrent use.
 type rounds struct {
 	slots chan struct{}
-	mu    sync.Mutex
-	busy  map[*Terminal]struct{}
+	busy  sync.Map // *Terminal
 }
 
 func newRounds() *rounds {
-	return &rounds{slots: make(chan struct{}, descriptors.WritesAtOnce(roundsAtOnce)), busy: map[*Terminal]struct{}{}}
+	return &rounds{slots: make(chan struct{}, descriptors.WritesAtOnce(roundsAtOnce))}
 }
 
 // do runs work for t in a goroutine of the registry's lifetime, and waits until it has begun. It
 // does nothing while t is at work, or when the server closes.
 func (r *rounds) do(t *Terminal, work func()) {
-	r.mu.Lock()
-	_, busy := r.busy[t]
-	r.busy[t] = struct{}{}
-	r.mu.Unlock()
-	if busy {
+	if _, busy := r.busy.LoadOrStore(t, nil); busy {
 		return
-	}
-	done := func() {
-		r.mu.Lock()
-		delete(r.busy, t)
-		r.mu.Unlock()
 	}
 	select {
 	case r.slots <- struct{}{}:
 	case <-t.registry.ctx.Done():
-		done()
 		return
 	}
 	t.registry.life.Go(func() {
 		defer func() { <-r.slots }()
-		defer done()
+		defer r.busy.Delete(t)
 		work()
 	})
 }

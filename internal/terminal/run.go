@@ -107,7 +107,7 @@ func (t *Terminal) catchUp() error {
 	}
 }
 
-// changed notes output: not activity of a user, but worth a snapshot.
+// changed notes what is worth a snapshot.
 func (t *Terminal) changed() {
 	t.mu.Lock()
 	t.changes++

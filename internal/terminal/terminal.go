@@ -206,14 +206,10 @@ func (t *Terminal) Running() bool {
 
 // touch notes activity of a user.
 func (t *Terminal) touch() {
-	now := time.Now()
 	t.mu.Lock()
-	t.lastActivity = now
-	t.changes++
+	t.lastActivity = time.Now()
 	t.mu.Unlock()
-	t.active.Store(true)
-	t.unsynced.Store(true)
-	t.grown.Store(true)
+	t.changed()
 }
 
 // EngineConfig is what the terminal's emulator is made with, in the size of its creation.

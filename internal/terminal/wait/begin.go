@@ -15,7 +15,7 @@ const maxLocate = 2 << 20
 
 // beginInTime is begin, as long as the wait may take in all. Errors: also terminal.ErrTimeout.
 func (w *waiter) beginInTime(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, w.Timeout+w.overtime())
+	limited, cancel := context.WithDeadline(ctx, w.began.Add(w.Timeout+w.overtime()))
 	defer cancel()
 	err := w.begin(limited)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
@@ -50,10 +50,10 @@ func (w *waiter) beginSince(ctx context.Context) error {
 		return err
 	}
 	o, err := w.followFrom(ctx, *w.Since)
-	if err == nil {
-		w.own(o)
+	if err != nil {
+		return err
 	}
-	return err
+	return w.own(o, *w.Since)
 }
 
 // beginNow looks at all that is shown. When something there matches, or when an echo may
@@ -82,24 +82,31 @@ func (w *waiter) beginNow(ctx context.Context) error {
 		}
 	}
 	f, err := w.newFollower(shot.Frame, shot.Seq)
-	if errors.Is(err, terminal.ErrJournal) && !w.t.Running() {
+	switch {
+	case errors.Is(err, terminal.ErrJournal) && !w.t.Running():
 		return nil // nothing more comes
+	case err != nil:
+		return err
 	}
-	if err == nil {
-		w.own(f)
-	}
-	return err
+	return w.own(f, shot.Seq)
 }
 
 // mayEcho reports whether echo has to be ignored and some may be shown at position seq.
 func (w *waiter) mayEcho(seq uint64) bool { return w.IgnoreEcho && w.t.Typed().Within(maxLocate, seq) }
 
-// own begins to look at a new follower, which others may join then.
-func (w *waiter) own(o *follower) {
+// own begins to look at a new follower for what comes after position from; others may join it
+// then. Errors: those of resync.
+func (w *waiter) own(o *follower, from uint64) error {
 	o.add(w, o.seq)
+	if o.seq > from { // the journal has lost what came then
+		if err := o.resync(); err != nil {
+			return err
+		}
+	}
 	if !o.exclusive && w.found == nil {
 		w.followers.add(o)
 	}
+	return nil
 }
 
 // joinAt shares a follower that has not passed seq, when there is one.
@@ -165,10 +172,10 @@ func (w *waiter) locate(ctx context.Context, seq uint64, hit *Result) (done bool
 	if w.found == nil && hit != nil && !w.IgnoreEcho {
 		w.found = hit // older than the output that was applied
 	}
-	if w.found == nil {
-		w.own(f)
+	if w.found != nil {
+		return true, nil
 	}
-	return true, nil
+	return true, w.own(f, seq)
 }
 
 // followShortlyBefore returns a follower at most maxLocate before seq, nil when no state there is

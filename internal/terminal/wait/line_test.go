@@ -15,6 +15,7 @@ import (
 var editors = map[string]struct{ shell, set string }{
 	"bash":        {"bash --norc --noprofile", "PS1='p# '"},
 	"bash, marks": {"bash --norc --noprofile", `PS1='\[\e]133;A\a\]p# \[\e]133;B\a\]'`},
+	"bash, vi":    {"bash --norc --noprofile -o vi", "PS1='p# '"},
 	"zsh":         {"zsh -f", "PS1='p# '; RPROMPT=right; bindkey -e"},
 	"zsh, marks":  {"zsh -f", `PS1=$'%{\e]133;A\a%}p# %{\e]133;B\a%}'; bindkey -e`},
 	"fish": {"fish --no-config",
@@ -38,11 +39,11 @@ func edit(t *testing.T, m *supervisor.Supervisor, name string) *terminal.Termina
 	return term
 }
 
-// typeSlowly types and waits until a screen has settled behind that.
+// typeSlowly types what shows something and waits until a screen has settled behind that.
 func typeSlowly(t *testing.T, term *terminal.Terminal, keys string) {
 	t.Helper()
-	typeIn(t, term, keys)
-	waitFor(t, term, wait.Condition{For: "idle", Idle: noPromptFor / 4})
+	seq := typeIn(t, term, keys)
+	await(t, term, one(wait.Condition{For: "idle", Idle: noPromptFor / 4}, &seq))
 }
 
 // blocked has the terminal run a program that prints `output` when release is called.
@@ -78,6 +79,7 @@ func TestPromptWhileALineIsEdited(t *testing.T) {
 				"ahead, then history":  {"ahead", "-\x17\x1b[A", "+\x15"},
 				"nothing to erase":     {"", "+\x15", "+\x7f", "+\x1b", "+\x17", "+\x0c", "+\x03", "+\x03\x03"},
 				"blanks":               {"", "-   ", "+\x7f\x7f\x7f"},
+				"a cursor that moved":  {"", "-a b\x02\x02", "+\x03"},
 				"words":                {"", "-ha lf", "-\x17", "-\x7f", "+\x17"},
 				"history":              {"", "-\x1b[A", "+\x1b[B"},
 				"lines in brackets":    {"", "-\x1b[200~one\rtwo\x1b[201~", "+\x03"},
@@ -98,10 +100,10 @@ func TestPromptWhileALineIsEdited(t *testing.T) {
 					await(t, term, one(wait.Condition{For: "regex", Pattern: `p# ahead`}, &seq))
 				}
 				for _, step := range steps[1:] {
-					typeSlowly(t, term, step[1:])
 					if step[0] == '+' {
+						typeIn(t, term, step[1:])
 						waitFor(t, term, wait.Condition{For: "prompt"})
-					} else if hasPrompt(t, term, nil) {
+					} else if typeSlowly(t, term, step[1:]); hasPrompt(t, term, nil) {
 						t.Errorf("%s: at %q a prompt is seen in\n%s", what, step, screen(term))
 					}
 				}
@@ -163,14 +165,18 @@ func TestPromptWithTextAfterAnotherServer(t *testing.T) {
 			for _, keys := range []string{"half", "\x1b[A", "half\x15", "half\x03", "ahead"} {
 				term := edit(t, m, name)
 				ids[keys] = term.ID
-				if keys != "ahead" {
+				switch keys {
+				case "half", "\x1b[A":
 					typeSlowly(t, term, keys)
-					continue
+				case "ahead":
+					release := blocked(t, term)
+					typeSlowly(t, term, keys)
+					release()
+					await(t, term, one(wait.Condition{For: "regex", Pattern: "p# ahead"}, nil))
+				default:
+					typeIn(t, term, keys)
+					waitFor(t, term, wait.Condition{For: "prompt"})
 				}
-				release := blocked(t, term)
-				typeSlowly(t, term, keys)
-				release()
-				await(t, term, one(wait.Condition{For: "regex", Pattern: "p# ahead"}, nil))
 			}
 			leave(t, m)
 			m = openNative(t, dir)

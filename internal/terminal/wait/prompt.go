@@ -96,8 +96,8 @@ func (w *waiter) editing() bool {
 	if continues.Match(l.Text) {
 		return false
 	}
-	if w.Since == nil || l.ErasedAt > *w.Since { // what was typed behind the prompt
-		return true
+	if w.Since == nil || w.follower.base > *w.Since || l.ErasedAt > *w.Since {
+		return true // behind lost output nobody knows; or what was typed behind the prompt was erased
 	}
 	text := w.echo.Mask(l)
 	for i, at := range l.Offsets {

@@ -104,8 +104,8 @@ func TestPromptIsOne(t *testing.T) {
 			}
 			term := start(t, m, cmd...)
 			waitFor(t, term, wait.Condition{For: "prompt"})
-			seq := typeIn(t, term, "sleep 0.5\r")
 			begin := time.Now()
+			seq := typeIn(t, term, "sleep 0.5\r")
 			await(t, term, one(wait.Condition{For: "prompt"}, &seq))
 			if d := time.Since(begin); d < 500*time.Millisecond {
 				t.Errorf("a prompt after %v of sleep 0.5", d)
@@ -208,61 +208,6 @@ func TestPromptAfterAnotherServer(t *testing.T) {
 	waitFor(t, find(t, m, waits.ID), wait.Condition{For: "prompt"})
 	if hasPrompt(t, find(t, m, busy.ID), nil) {
 		t.Error("a mark from before is believed")
-	}
-}
-
-// TestPromptWithTextIsNone: a prompt at which something is typed is none, with marks and without,
-// and is one again when the line is empty.
-func TestPromptWithTextIsNone(t *testing.T) {
-	parallel(t)
-	m := openNative(t, t.TempDir())
-	const marks = `PS1='\[\e]133;A\a\]p> \[\e]133;B\a\]'`
-	for name, c := range map[string]struct{ shell, set string }{
-		"bash":        {"bash --norc --noprofile", "PS1='p# '"},
-		"bash, marks": {"bash --norc --noprofile", marks},
-		"zsh":         {"zsh -f", "PS1='p# '; RPROMPT=right; bindkey -e"},
-		"fish": {"fish --no-config",
-			"function fish_prompt; echo 'p# '; end; function fish_right_prompt; echo right; end"},
-		"bash, vi mode": {"bash --norc --noprofile -o vi", "PS1='p# '"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cmd := strings.Fields(c.shell)
-			if _, err := exec.LookPath(cmd[0]); err != nil {
-				t.Skip("no such shell here")
-			}
-			term := start(t, m, cmd...)
-			waitFor(t, term, wait.Condition{For: "prompt"})
-			seq := typeIn(t, term, c.set+"\r")
-			await(t, term, one(wait.Condition{For: "regex", Pattern: `^p[#>] ( *right)?$`}, &seq))
-			waitFor(t, term, wait.Condition{For: "prompt"})
-			for _, typed := range []string{"echo half", "x", "\x12", "\x12ec", "\x1b[A", "a b\x02\x02",
-				"\x1b[200~one\x1b[201~"} {
-				if strings.Contains(name, "vi") && strings.ContainsAny(typed, "\x12\x02\x1b") {
-					continue
-				}
-				seq = typeIn(t, term, typed)
-				until(t, "the echo of "+typed, func() bool { return term.Hub().Facts().Seq > seq })
-				if hasPrompt(t, term, nil) {
-					t.Errorf("%q: a prompt is seen in\n%s", typed, screen(term))
-				}
-				if strings.ContainsAny(typed, "\x02\x12\x1b") || strings.Contains(name, "vi") {
-					typeIn(t, term, "\x03")
-				} else {
-					typeIn(t, term, "\x15")
-				}
-				waitFor(t, term, wait.Condition{For: "prompt"})
-			}
-			seq = typeIn(t, term, "sleep 0.5\r")
-			await(t, term, one(wait.Condition{For: "text", Pattern: "sleep 0.5"}, &seq))
-			typeIn(t, term, "ahead")
-			await(t, term, one(wait.Condition{For: "regex", Pattern: `p[#>] ahead`}, &seq))
-			if hasPrompt(t, term, nil) {
-				t.Errorf("typed ahead: a prompt is seen in\n%s", screen(term))
-			}
-			typeIn(t, term, "\x03")
-			waitFor(t, term, wait.Condition{For: "prompt"})
-		})
 	}
 }
 

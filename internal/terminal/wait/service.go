@@ -55,8 +55,10 @@ type Result struct {
 // Wait returns when a condition of r is met. Errors: terminal.ErrInvalid,
 // terminal.ErrLimit, terminal.ErrTimeout, terminal.ErrExited (the program ended and no
 // condition can come true any more), terminal.ErrJournal, journal.ErrNotKept or the
-// context's. The Result is complete with ErrTimeout and ErrExited too.
+// context's. The Result has Text and Seq with ErrTimeout and ErrExited too; without Text the time
+// was over before the wait had a screen to look at.
 func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r Request) (Result, error) {
+	began := time.Now()
 	conditions, err := r.check()
 	if err != nil {
 		return Result{}, err
@@ -73,7 +75,7 @@ func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r Request) (Re
 		return Result{}, err
 	}
 	defer s.leave(t)
-	w := &waiter{Request: r, service: s, t: t, followers: shared, conditions: conditions, began: time.Now(),
+	w := &waiter{Request: r, service: s, t: t, followers: shared, conditions: conditions, began: began,
 		met: make(chan struct{}, 1)}
 	defer w.close()
 	if err := w.beginInTime(ctx); err != nil {

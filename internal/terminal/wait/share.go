@@ -233,7 +233,8 @@ func (o *follower) pause(worked time.Duration) time.Duration {
 }
 
 // resync goes on with the terminal's current screen, because the journal has lost output
-// before it. Lines that were not on the old screen count as printed.
+// before it. Lines that were not on the old screen count as printed, also for a waiter whose
+// place is in what was lost.
 func (o *follower) resync() error {
 	had := map[string]bool{}
 	for _, l := range o.screen.Lines(maxHistory) {
@@ -244,18 +245,19 @@ func (o *follower) resync() error {
 		return err
 	}
 	o.hooked = false
+	for _, w := range o.waiters {
+		if !w.reached && w.from < shot.Seq {
+			o.start(w)
+		}
+	}
 	o.setHooks()
+	fresh := slices.DeleteFunc(o.screen.Lines(maxHistory), func(l vt.TextLine) bool { return had[string(l.Text)] })
+	for i := range fresh {
+		fresh[i].Offsets = slices.Repeat([]uint64{shot.Seq}, len(fresh[i].Text))
+	}
 	for w := range o.started {
 		w.finder.base = shot.Seq
-	}
-	for _, l := range o.screen.Lines(maxHistory) {
-		if had[string(l.Text)] {
-			continue
-		}
-		l.Offsets = slices.Repeat([]uint64{shot.Seq}, len(l.Text))
-		for w := range o.started {
-			w.lineShown(l)
-		}
+		w.match(func(p *pattern) (Match, bool) { return w.finder.find(p, fresh) })
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -168,8 +167,10 @@ func (m *Manager) TerminalPart(threadID, after string, limit int) (list []thread
 			return err
 		}
 		if after != "" {
-			if t, err := tx.Terminal(after); err != nil || t.Thread != threadID {
-				return errors.Join(err, fmt.Errorf("terminal %s of thread %s: %w", after, threadID, thread.ErrNotFound))
+			if t, err := tx.Terminal(after); err != nil {
+				return err
+			} else if t.Thread != threadID {
+				return fmt.Errorf("terminal %s of thread %s: %w", after, threadID, thread.ErrNotFound)
 			}
 		}
 		list, err = tx.TerminalPart(threadID, after, limit)
