@@ -21,17 +21,17 @@ func (m *Master) Write(ctx context.Context, p []byte) (int, error) {
 	case m.writing <- struct{}{}:
 		defer func() { <-m.writing }()
 	case <-ctx.Done():
-		return 0, m.stopped(ctx, 0, len(p))
+		return 0, m.stopped(ctx)
 	case <-m.gone:
-		return 0, m.stopped(ctx, 0, len(p))
+		return 0, m.stopped(ctx)
 	case <-m.closed:
-		return 0, m.stopped(ctx, 0, len(p))
+		return 0, m.stopped(ctx)
 	}
 	// A deadline of an earlier Write may be left. The look at gone must follow: Drain closes it before it sets its own
 	// deadline.
 	_ = m.file.SetWriteDeadline(time.Time{})
 	if m.is(m.gone) || ctx.Err() != nil {
-		return 0, m.stopped(ctx, 0, len(p))
+		return 0, m.stopped(ctx)
 	}
 	if err := m.CheckLine(p); err != nil {
 		return 0, err
@@ -44,7 +44,7 @@ func (m *Master) Write(ctx context.Context, p []byte) (int, error) {
 	case err == nil:
 		return n, nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return n, m.stopped(ctx, n, len(p))
+		return n, m.stopped(ctx)
 	}
 	return n, m.failed("write", err)
 }
@@ -67,15 +67,15 @@ func (m *Master) wakeWriter(ctx context.Context) (release func()) {
 }
 
 // stopped says why a Write ended before its bytes did.
-func (m *Master) stopped(ctx context.Context, done, total int) error {
-	why := ErrBlocked
+func (m *Master) stopped(ctx context.Context) error {
+	cause := context.Cause(ctx)
 	switch {
 	case m.is(m.closed):
-		why = ErrClosed
+		return ErrClosed
 	case m.is(m.gone):
-		why = ErrExited
-	case ctx.Err() != nil:
-		why = fmt.Errorf("%w: %w", ErrBlocked, context.Cause(ctx))
+		return ErrExited
+	case cause != nil && !errors.Is(cause, ErrBlocked):
+		return fmt.Errorf("%w: %w", ErrBlocked, cause)
 	}
-	return fmt.Errorf("pty: write: %w, %d of %d bytes accepted", why, done, total)
+	return ErrBlocked
 }

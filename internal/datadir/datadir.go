@@ -51,10 +51,11 @@ func checkDataDir(root *os.Root, dir string) error {
 		return fmt.Errorf("datadir: %w: %s (owner %s) has mode %04o; look through it, then: chmod 700 %s",
 			ErrLoose, dir, userName(os.Geteuid()), mode, dir)
 	}
-	if err := writeNew(root, tmpFile+"probe", bytesTo(nil)); err != nil {
+	// Another server that starts at this moment may make or remove the file in between. Its lock decides later.
+	if err := writeNew(root, tmpFile+"probe", bytesTo(nil)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return refused(dir, err)
 	}
-	if err := root.Remove(tmpFile + "probe"); err != nil {
+	if err := root.Remove(tmpFile + "probe"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return refused(dir, err)
 	}
 	if mode != 0o700 {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -83,4 +84,23 @@ func TestLockAfterAKill(t *testing.T) {
 		}
 		_ = cmd.Wait() // it was killed
 	}
+}
+
+// TestServersStartAtOnce: what they look at beside each other is no error. The lock decides.
+func TestServersStartAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 50 {
+				root, err := openDataDir(dir)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_ = root.Close()
+			}
+		})
+	}
+	all.Wait()
 }
