@@ -20,9 +20,10 @@ func TestSelectiveEraseAgain(t *testing.T) {
 				e.Write([]byte(screen + "\x1b[41mx\r\x1b[1\"qa\x1b[\"q\x1b[44m" + erase + erase))
 				change(e)
 				e.Write([]byte(erase))
+				want := e.blankStyle()
 				for x, c := range e.screen.cells(e.screen.row()) {
-					if x > 0 && c.style() != e.blankStyle() {
-						t.Errorf("%s, %q: column %d has style %d, not %d", name, screen+erase, x, c.style(), e.blankStyle())
+					if x > 0 && c.style() != want {
+						t.Errorf("%s, %q: column %d has style %d, not %d", name, screen+erase, x, c.style(), want)
 					}
 				}
 			}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func identify(t *testing.T, dir string) Identity {
@@ -44,6 +46,19 @@ func TestIdentify(t *testing.T) {
 	must(t, second.Settle(copied))
 	if now := identify(t, copied); now.Copied || now.ID != second.ID {
 		t.Errorf("settled it is %+v", now)
+	}
+}
+
+// TestIdentifyUnderAKeeper: the programs of a keeper of an older release stay those of the directory.
+func TestIdentifyUnderAKeeper(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, keeperLock))
+	must(t, err)
+	defer f.Close()
+	must(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
+	first := identify(t, dir)
+	if first.ID != "" || first.Copied || identify(t, dir) != first {
+		t.Errorf("it is %+v", first)
 	}
 }
 
