@@ -45,6 +45,9 @@ var (
 	ErrViewerReadOnly = errors.New("this viewer may only look: its ticket has the role read")
 	// ErrBadMessage wraps what is wrong with a viewer's message.
 	ErrBadMessage = errors.New("bad message")
+	// ErrCommandsWait refuses a viewer's message while very many of it wait for a program that does
+	// not read.
+	ErrCommandsWait = errors.New("the program does not read its input, and too much waits for it")
 )
 
 // errorRow says how errors that match err (errors.Is) leave the server. The
@@ -152,6 +155,7 @@ var ErrorTable = []errorRow{
 	{vt.ErrBadMouse, http.StatusBadRequest, "VALIDATION", ""},
 	{ErrBadMessage, http.StatusBadRequest, "VALIDATION", ""},
 	{ErrViewerReadOnly, http.StatusForbidden, "READ_ONLY", ""},
+	{ErrCommandsWait, http.StatusServiceUnavailable, "INPUT_BLOCKED", ""},
 	{journal.ErrNotKept, http.StatusNotFound, "NOT_KEPT", ""},
 	{datadir.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},
 

@@ -2,7 +2,10 @@ package viewer
 
 import (
 	"context"
+	"sync/atomic"
+	"time"
 
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -51,13 +54,16 @@ func (f feed) stop() {
 // commands are those for one terminal on one connection, which a goroutine of its own carries out
 // in their order: a program that does not read keeps nothing else of the connection waiting.
 type commands struct {
-	todo chan func()
-	done chan struct{} // closed when all are carried out
+	todo    chan func()
+	done    chan struct{} // closed when all are carried out
+	waiting atomic.Int64  // bytes of the messages of those that are not carried out
 }
 
-// maxCommands is how many commands of a terminal may wait for the one that is carried out. Then the
-// connection is not read.
-const maxCommands = 16
+// What may wait for a program that does not read, of each terminal on a connection; more is refused.
+const (
+	maxCommands = 256
+	maxWaiting  = 2 * maxFrame // bytes of messages
+)
 
 func newCommands() *commands {
 	c := &commands{todo: make(chan func(), maxCommands), done: make(chan struct{})}
@@ -70,8 +76,31 @@ func newCommands() *commands {
 	return c
 }
 
-// end waits until all commands are carried out. No more are added.
-func (c *commands) end() {
+// add has a command carried out whose message has size bytes. Errors:
+// httpapi.ErrCommandsWait.
+func (c *commands) add(size int, do func()) error {
+	begun := func() {
+		defer c.waiting.Add(-int64(size))
+		do()
+	}
+	if c.waiting.Add(int64(size)) <= maxWaiting {
+		select {
+		case c.todo <- begun:
+			return nil
+		default:
+		}
+	}
+	c.waiting.Add(-int64(size))
+	return httpapi.ErrCommandsWait
+}
+
+// lateCommands is how long the commands of a viewer that has left may take.
+const lateCommands = 10 * time.Second
+
+// end waits until all commands are carried out, or cancelled after lateCommands. No more are added.
+func (c *commands) end(cancel func()) {
 	close(c.todo)
+	late := time.AfterFunc(lateCommands, cancel)
+	defer late.Stop()
 	<-c.done
 }

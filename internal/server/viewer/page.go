@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -30,7 +29,7 @@ type page struct {
 	viewer Viewer
 	events chan heard
 
-	commands map[string]*pageCommands // by terminal; owned by the goroutine that reads
+	commands map[string]*commands // by terminal, "attach" and "detach" among them; owned by the goroutine that reads
 
 	mu       sync.Mutex // guards attached
 	attached map[string]attachment
@@ -42,12 +41,6 @@ type attachment struct {
 	feed feed
 }
 
-// pageCommands are those of a page for one terminal, "attach" and "detach" among them.
-type pageCommands struct {
-	*commands
-	waiting atomic.Int32
-}
-
 // ServePage serves a page until it leaves or v.Closing. Events and commands are the same as for one
 // terminal, with the member "pty". "attach" and "detach" begin and end the events of a terminal;
 // "list" events have all terminals.
@@ -57,7 +50,7 @@ func ServePage(w http.ResponseWriter, r *http.Request, d stream.Directory, v Vie
 		return
 	}
 	defer s.cancel()
-	p := &page{socket: s, dir: d, viewer: v, events: make(chan heard), commands: map[string]*pageCommands{},
+	p := &page{socket: s, dir: d, viewer: v, events: make(chan heard), commands: map[string]*commands{},
 		attached: map[string]attachment{}}
 	defer p.leaveAll()
 	read := make(chan struct{})
@@ -75,7 +68,7 @@ func ServePage(w http.ResponseWriter, r *http.Request, d stream.Directory, v Vie
 func (p *page) readAll(ctx context.Context) {
 	defer func() {
 		for _, l := range p.commands {
-			l.end()
+			l.end(p.cancel)
 		}
 	}()
 	for {
@@ -107,17 +100,14 @@ func (p *page) handle(ctx context.Context, c command) error {
 		if err := p.makeRoom(); err != nil {
 			return err
 		}
-		l = &pageCommands{commands: newCommands()}
+		l = newCommands()
 		p.commands[c.PTY] = l
 	}
-	l.waiting.Add(1)
-	l.todo <- func() {
-		defer l.waiting.Add(-1)
+	return l.add(len(c.message), func() {
 		if err := p.do(ctx, c); err != nil {
 			p.refuse(c.PTY, err, p.viewer.Refusal)
 		}
-	}
-	return nil
+	})
 }
 
 // makeRoom forgets the commands of terminals that were detached, when there are many.
@@ -127,7 +117,7 @@ func (p *page) makeRoom() error {
 	}
 	for id, l := range p.commands {
 		if _, ok := p.find(id); !ok && l.waiting.Load() == 0 {
-			l.end()
+			l.end(p.cancel)
 			delete(p.commands, id)
 		}
 	}

@@ -142,7 +142,7 @@ func read(t *testing.T, c *websocket.Conn) event {
 func until(t *testing.T, c *websocket.Conn, what string, fits func(event) bool) event {
 	t.Helper()
 	var past []event
-	for range 100 {
+	for range 1000 {
 		var e event
 		if err := c.ReadJSON(&e); err != nil {
 			t.Fatalf("no %s: %v; read %+v", what, err, past)
@@ -219,6 +219,42 @@ func TestOneTerminalTooMany(t *testing.T) {
 	send(t, c, `{"type":"detach","pty":"t0"}`)
 	send(t, c, `{"type":"attach","pty":"t0","cols":100,"rows":30}`)
 	waitFor(t, "a viewer in the place of another", func() bool { return term.hub.Facts().Cols == 100 })
+}
+
+// TestAProgramThatDoesNotRead: very much input for one program keeps neither answers nor another
+// terminal of the connection waiting; what is too much is refused, and nothing else is lost.
+func TestAProgramThatDoesNotRead(t *testing.T) {
+	const inputs = 400
+	for _, path := range []string{"/ws", "/page"} {
+		term, s := serve(t, viewer.Viewer{})
+		c := dial(t, s, path)
+		if path == "/page" {
+			send(t, c, `{"type":"attach","pty":"term1"}`)
+		}
+		until(t, c, "the snapshot", func(e event) bool { return e.Event == "snapshot" })
+		term.mu.Lock() // a call of Input waits for it
+		for range inputs {
+			send(t, c, `{"type":"input","pty":"term1","data":"x"}`)
+		}
+		send(t, c, `{"type":"ping"}`)
+		refused := 0
+		until(t, c, "pong", func(e event) bool {
+			if e.Event == "error" {
+				refused++
+			}
+			return e.Event == "pong"
+		})
+		term.mu.Unlock()
+		if refused == 0 || refused > inputs/2 {
+			t.Errorf("%s: %d of %d were refused", path, refused, inputs)
+		}
+		waitFor(t, "the others", func() bool {
+			term.mu.Lock()
+			defer term.mu.Unlock()
+			return len(term.got) == inputs-refused
+		})
+		c.Close()
+	}
 }
 
 // flooding is a listener whose connections have more come before each of their writes.

@@ -24,8 +24,7 @@ const (
 	pongTimeout = 3 * httpapi.Heartbeat
 	// hurriedClose is how long a viewer may take to close when the server ends.
 	hurriedClose = time.Second
-	// maxPending is how many answers (errors, pongs) may wait for a viewer that
-	// does not read; more close it.
+	// maxPending is how many answers (errors, pongs) may wait for a viewer.
 	maxPending = 64
 )
 
@@ -72,13 +71,13 @@ func (s *socket) read() (kind int, p []byte, err error) {
 	return s.conn.ReadMessage()
 }
 
-// answer queues a control message; a viewer that lets too many pile up is closed.
+// answer queues a control message. It waits while maxPending wait for a viewer that reads slowly; one
+// that does not read is closed (httpapi.WriteTimeout).
 func (s *socket) answer(v any) {
 	b, _ := json.Marshal(v) // cannot fail: strings, numbers and raw JSON that was parsed
 	select {
 	case s.answers <- b:
-	default:
-		s.cancel()
+	case <-s.ctx.Done():
 	}
 }
 
@@ -260,22 +259,22 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v
 // readFrom handles the viewer's messages until the connection ends. It answers pings itself.
 func (s *socket) readFrom(ctx context.Context, a actor, name refusal) {
 	list := newCommands()
-	defer list.end()
+	defer list.end(s.cancel)
 	for {
 		kind, p, err := s.read()
 		if err != nil {
 			return
 		}
 		do, err := s.parse(ctx, a, kind, p)
-		switch {
-		case err != nil:
-			s.refuse("", err, name)
-		case do != nil:
-			list.todo <- func() {
+		if err == nil && do != nil {
+			err = list.add(len(p), func() {
 				if err := do(); err != nil {
 					s.refuse("", err, name)
 				}
-			}
+			})
+		}
+		if err != nil {
+			s.refuse("", err, name)
 		}
 	}
 }
