@@ -36,6 +36,18 @@ func programsOfAll(s *server) map[string]int {
 	return pids
 }
 
+// checkAlive checks that all processes live, or that all have ended, with something.
+func checkAlive(t *testing.T, pids map[string]int, want bool, with string) {
+	t.Helper()
+	for name, pid := range pids {
+		if alive(pid) == want {
+			continue
+		}
+		t.Errorf("%s: alive is %v, want %v %s", name, !want, want, with)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
 // TestACopyOfADataDirectory: whatever is ended in a copy, nothing of the first directory ends, whether
 // the first server runs or not. Said once, in the log.
 func TestACopyOfADataDirectory(t *testing.T) {
@@ -80,22 +92,13 @@ func TestACopyOfADataDirectory(t *testing.T) {
 			if log := second.stderr.String(); strings.Contains(log, "is a copy") {
 				t.Errorf("it says again that it is a copy:\n%s", log)
 			}
-			for name, pid := range pids {
-				if !alive(pid) {
-					t.Errorf("%s has ended with the copy", name)
-				}
-			}
+			checkAlive(t, pids, true, "with the copy")
 			if how != "beside" {
 				first.again()
 			}
 			first.call("DELETE", "/api/threads/test", "").wants(200)
 			first.call("DELETE", "/api/threads/dead", "").wants(200)
-			for name, pid := range pids {
-				if alive(pid) {
-					t.Errorf("%s does not end with its own", name)
-					_ = syscall.Kill(pid, syscall.SIGKILL)
-				}
-			}
+			checkAlive(t, pids, false, "with its own")
 		})
 	}
 }
@@ -123,11 +126,7 @@ func TestARenamedDataDirectory(t *testing.T) {
 	if log := s.stderr.String(); strings.Contains(log, "is a copy") {
 		t.Errorf("it says that it is a copy:\n%s", log)
 	}
-	for name, pid := range pids {
-		if !alive(pid) {
-			t.Errorf("%s has ended", name)
-		}
-	}
+	checkAlive(t, pids, true, "with the renaming")
 	var said struct{ Stdout string }
 	s.post("/session/test/exec", `{"command":"echo $$"}`).wants(200).into(&said)
 	if said.Stdout == "" {
@@ -136,10 +135,5 @@ func TestARenamedDataDirectory(t *testing.T) {
 	for _, session := range []string{"test", "dead"} {
 		s.call("DELETE", "/api/threads/"+session, "").wants(200)
 	}
-	for name, pid := range pids {
-		if alive(pid) {
-			t.Errorf("%s does not end", name)
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-	}
+	checkAlive(t, pids, false, "with its thread")
 }

@@ -64,6 +64,27 @@ func findIn(t *testing.T, m *supervisor.Supervisor, id string) *terminal.Termina
 	return term
 }
 
+// goesOnWithout checks that a terminal has lost what it showed, says why and goes on, and that the
+// other one, which shows "fine", is whole.
+func goesOnWithout(t *testing.T, m *supervisor.Supervisor, id, lost, why, other string) {
+	t.Helper()
+	b, g := findIn(t, m, id), findIn(t, m, other)
+	if got := textOf(b); strings.Contains(got, lost) {
+		t.Errorf("the screen is %q", got)
+	}
+	if i := b.Info(); !strings.Contains(i.Damage, why) || i.State != terminal.StateRunning {
+		t.Errorf("%s with damage %q", i.State, i.Damage)
+	}
+	if _, _, damaged := m.Terminals.Problems(); damaged != 1 {
+		t.Errorf("%d terminals are damaged", damaged)
+	}
+	if got := textOf(g); !strings.HasPrefix(got, "fine\n") || g.Info().Damage != "" {
+		t.Errorf("the other one: %q, %q", got, g.Info().Damage)
+	}
+	typeIn(t, b, "goes on\n")
+	see(t, b, "goes on")
+}
+
 // TestAFailedReplayIsOneTerminalsDamage: the emulator that fails with the output of one terminal
 // costs that screen; every start works, and the program goes on.
 func TestAFailedReplayIsOneTerminalsDamage(t *testing.T) {
@@ -75,22 +96,7 @@ func TestAFailedReplayIsOneTerminalsDamage(t *testing.T) {
 	leaveTail(t, m, dir)
 	for range 2 {
 		m = openMarked(t, dir, "bad\r\n", func() { panic("a fault of the emulator") })
-		b, g := findIn(t, m, bad.ID), findIn(t, m, good.ID)
-		if got := textOf(b); strings.Contains(got, "bad") {
-			t.Errorf("the screen is %q", got)
-		}
-		if got := b.Info(); !strings.Contains(got.Damage, "a fault of the emulator") ||
-			got.State != terminal.StateRunning {
-			t.Errorf("%s with damage %q", got.State, got.Damage)
-		}
-		if _, _, damaged := m.Terminals.Problems(); damaged != 1 {
-			t.Errorf("%d terminals are damaged", damaged)
-		}
-		if got := textOf(g); !strings.HasPrefix(got, "fine\n") || g.Info().Damage != "" {
-			t.Errorf("the other one: %q, %q", got, g.Info().Damage)
-		}
-		typeIn(t, b, "goes on\n")
-		see(t, b, "goes on")
+		goesOnWithout(t, m, bad.ID, "bad", "a fault of the emulator", good.ID)
 		leaveTail(t, m, dir)
 	}
 	m = openMarked(t, dir, "\x00", func() {})

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/supervisor/supervisortest"
-	"github.com/evertty/evertty/internal/terminal"
 )
 
 // dieEnv names the data directory of a server that is killed in the middle of a replay.
@@ -61,18 +60,7 @@ func TestAReplayThatEndsTheServer(t *testing.T) {
 		dieInReplay(t, dir)
 	}
 	m = openMarked(t, dir, "deadly\r\n", func() { panic("replayed once more") })
-	b, g := findIn(t, m, bad.ID), findIn(t, m, good.ID)
-	if got := textOf(b); strings.Contains(got, "deadly") {
-		t.Errorf("the screen is %q", got)
-	}
-	if i := b.Info(); !strings.Contains(i.Damage, "the server ended 3 times") || i.State != terminal.StateRunning {
-		t.Errorf("%s with damage %q", i.State, i.Damage)
-	}
-	if got := textOf(g); !strings.HasPrefix(got, "fine\n") || g.Info().Damage != "" {
-		t.Errorf("the other one: %q, %q", got, g.Info().Damage)
-	}
-	typeIn(t, b, "goes on\n")
-	see(t, b, "goes on")
+	goesOnWithout(t, m, bad.ID, "deadly", "the server ended 3 times", good.ID)
 	supervisortest.Leave(t, m)
 	if left, _ := filepath.Glob(filepath.Join(dir, "terminals", "*", "tries")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)

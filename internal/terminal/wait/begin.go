@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/vt"
 )
@@ -18,6 +19,11 @@ func (w *waiter) beginInTime(ctx context.Context) error {
 	limited, cancel := context.WithDeadline(ctx, w.began.Add(w.Timeout+w.overtime()))
 	defer cancel()
 	err := w.begin(limited)
+	for w.Since == nil && errors.Is(err, journal.ErrNotKept) && limited.Err() == nil {
+		w.close() // a quota has dropped what follows the screen that it had
+		w.follower, w.echo = nil, nil
+		err = w.begin(limited)
+	}
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		return w.timedOut()
 	}

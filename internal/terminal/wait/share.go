@@ -241,7 +241,12 @@ func (o *follower) resync() error {
 		had[string(l.Text)] = true
 	}
 	shot := o.t.Hub().Shot()
-	if err := o.reset(shot.Frame, shot.Seq); err != nil {
+	err := o.reset(shot.Frame, shot.Seq)
+	if errors.Is(err, journal.ErrNotKept) { // a quota has just dropped what follows
+		shot = o.t.Hub().Shot()
+		err = o.reset(shot.Frame, shot.Seq)
+	}
+	if err != nil {
 		return err
 	}
 	o.hooked = false

@@ -12,91 +12,58 @@ import (
 // finds all there are. The zero value is ready. Safe for concurrent use.
 type doors struct {
 	mu      sync.Mutex
-	threads map[string]*door // those that somebody is in, or has closed
+	threads map[string]*door // those that somebody uses
 }
 
+// door is held for reading by who is inside, for writing by a deletion.
 type door struct {
-	inside int
-	closed chan struct{} // closed when the deletion is over; nil while the door is open
-	empty  chan struct{} // closed when nobody is inside a closed door any more, nil after that
+	sync.RWMutex
+	users int // guarded by doors.mu
 }
 
 // enter begins something that makes a part of a thread; leave ends it. Errors: thread.ErrDeleting.
 func (d *doors) enter(id string) (leave func(), err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	o := d.get(id)
-	if o.closed != nil {
+	o, done := d.use(id)
+	if !o.TryRLock() {
+		done()
 		return nil, fmt.Errorf("%w: %s", thread.ErrDeleting, id)
 	}
-	o.inside++
-	return sync.OnceFunc(func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		o.inside--
-		d.settle(id, o)
-	}), nil
+	return sync.OnceFunc(func() { o.RUnlock(); done() }), nil
 }
 
 // close waits until nobody is inside a thread and keeps it so until open is called. Errors: the
-// reason of ctx.
+// reason of ctx; nobody can enter even so before those inside have left.
 func (d *doors) close(ctx context.Context, id string) (open func(), err error) {
-	for {
-		d.mu.Lock()
-		o := d.get(id)
-		other := o.closed
-		if other == nil {
-			empty := make(chan struct{})
-			o.closed, o.empty = make(chan struct{}), empty
-			d.settle(id, o)
-			d.mu.Unlock()
-			return d.awaitEmpty(ctx, id, o, empty)
-		}
-		d.mu.Unlock()
-		select {
-		case <-other:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
-}
-
-func (d *doors) awaitEmpty(ctx context.Context, id string, o *door, empty <-chan struct{}) (open func(),
-	err error) {
-	open = func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		close(o.closed)
-		o.closed, o.empty = nil, nil
-		d.settle(id, o)
-	}
+	o, done := d.use(id)
+	unlock := func() { o.Unlock(); done() }
+	locked := make(chan struct{})
+	go func() { o.Lock(); close(locked) }()
 	select {
-	case <-empty:
-		return open, nil
+	case <-locked:
+		return unlock, nil
 	case <-ctx.Done():
-		open()
+		go func() { <-locked; unlock() }()
 		return nil, context.Cause(ctx)
 	}
 }
 
-func (d *doors) get(id string) *door {
-	if d.threads == nil {
-		d.threads = map[string]*door{}
-	}
+// use returns the door of a thread, which is kept until done is called.
+func (d *doors) use(id string) (o *door, done func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.threads[id] == nil {
+		if d.threads == nil {
+			d.threads = map[string]*door{}
+		}
 		d.threads[id] = &door{}
 	}
-	return d.threads[id]
-}
-
-// settle follows a change of o. The lock is held.
-func (d *doors) settle(id string, o *door) {
-	switch {
-	case o.inside > 0:
-	case o.closed == nil:
-		delete(d.threads, id)
-	case o.empty != nil:
-		close(o.empty)
-		o.empty = nil
+	o = d.threads[id]
+	o.users++
+	return o, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if o.users--; o.users == 0 {
+			delete(d.threads, id)
+		}
 	}
 }
