@@ -88,16 +88,19 @@ func (l *labels) setTitle(title string, fx *Effects) {
 	}
 }
 
-// workingDirectory takes file://host/path (RFC 8089), and kitty's kitty-shell-cwd://host/path,
-// whose path has no percent-encoding.
+// workingDirectory takes file://host/path and file:/path (RFC 8089), and kitty's
+// kitty-shell-cwd://host/path, whose path has no percent-encoding.
 func (l *labels) workingDirectory(arg string, fx *Effects) {
-	scheme, rest, _ := strings.Cut(arg, "://")
-	i := strings.IndexByte(rest, '/')
-	if i < 0 {
-		return
+	scheme, path, _ := strings.Cut(arg, ":")
+	var host string
+	if rest, ok := strings.CutPrefix(path, "//"); ok {
+		i := strings.IndexByte(rest, '/')
+		if i < 0 {
+			return
+		}
+		host, path = rest[:i], rest[i:]
 	}
-	host, path := rest[:i], rest[i:]
-	switch scheme {
+	switch strings.ToLower(scheme) { // RFC 3986 3.1
 	case "file":
 		var err error
 		if path, err = url.PathUnescape(path); err != nil {

@@ -3,6 +3,7 @@ package terminal
 import (
 	"io"
 	"net/netip"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -41,8 +42,12 @@ func readHostnames(path string) (n hostnames) {
 }
 
 // own reports whether a host means this machine: "", localhost, a loopback address, its name with
-// or without the domain, and its aliases. The case does not count (RFC 1035 2.3.3).
+// or without the domain, and its aliases. The case does not count (RFC 1035 2.3.3), nor does percent-encoding (RFC 3986
+// 3.2.2).
 func (n hostnames) own(host string) bool {
+	if decoded, err := url.PathUnescape(host); err == nil {
+		host = decoded
+	}
 	host = strings.TrimSuffix(host, ".")
 	if host == "" || strings.EqualFold(host, "localhost") {
 		return true

@@ -22,7 +22,7 @@ func TestOwnHost(t *testing.T) {
 	}
 	n := readHostnames(hosts)
 	for _, host := range []string{"", "localhost", "LocalHost", "127.0.0.1", "127.0.1.1", "[::1]", "::1", self, short,
-		strings.ToUpper(self), short + ".corp.example", short + ".Corp.Example.", "nick"} {
+		strings.ToUpper(self), "%6cocalhost", short + ".corp.example", short + ".Corp.Example.", "nick"} {
 		if !n.own(host) {
 			t.Errorf("%q is not this machine", host)
 		}
