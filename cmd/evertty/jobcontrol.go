@@ -97,7 +97,7 @@ func (s signals) pause(pid int) {
 // background has to stop (POSIX XBD 11.1.4). It returns false when the program is told to end.
 func (s signals) regain(out *os.File) bool {
 	for !foreground(out) && !orphaned() {
-		time.Sleep(together)
+		<-time.After(together) // a signal to end comes beside SIGCONT, in either order
 		if len(s.end) > 0 {
 			return false
 		}
