@@ -28,6 +28,9 @@ func TestAPurgeThatIsGivenUp(t *testing.T) {
 			}
 			continue
 		}
+		supervisortest.Until(t, "the end, which the next server would take for one of its own", func() bool {
+			return !term.Running()
+		})
 		if kept = append(kept, term.ID); len(kept) == 10 {
 			break
 		}
