@@ -402,6 +402,27 @@ func TestF092Concurrency(t *testing.T) {
 	}
 }
 
+// TestOutputWithoutAServer: a program that prints while no server runs is not taken for idle by the next one.
+func TestOutputWithoutAServer(t *testing.T) {
+	t.Parallel()
+	o := start(t, launch{}).made("test", `{"idle_seconds":2}`) // create's session
+	id := o.create("bash", "-c", "while :; do echo tick; sleep 0.1; done").ID
+	o.await(id, "tick")
+	before, seq := o.window(), o.info(id).Seq
+	o.kill()
+	eventually(t, "the session's time is over", func() bool {
+		return time.Since(before.ExpiresAt) > before.ExpiresAt.Sub(before.LastActiveAt)
+	})
+	o.again()
+	eventually(t, "the output is there", func() bool { return o.info(id).Seq > seq })
+	if w := o.window(); w.SessionID != before.SessionID || w.Status != "active" || !w.ExpiresAt.After(before.ExpiresAt) {
+		t.Errorf("the session %+v came to %+v", before, w)
+	}
+	if i := o.info(id); i.State != "running" {
+		t.Errorf("the program came to %s, %+v", i.State, i.Exit)
+	}
+}
+
 // TestF098ExpiryNotice (R-184): who watches is told before.
 func TestF098ExpiryNotice(t *testing.T) {
 	t.Parallel()

@@ -84,3 +84,24 @@ func outputOf(t *testing.T, stream *client.Stream) string {
 		}
 	}
 }
+
+// TestUnfinishedCharacterOverACrash: what a program has printed of a character when the server is
+// killed, once and again, is the same character when the rest of it comes.
+func TestUnfinishedCharacterOverACrash(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{})
+	id := s.create("sh", "-c", `stty -echo; printf 'ab\360\237'; read x; printf '\230\200cd'; read x`).ID
+	s.await(id, "ab")
+	for range 2 {
+		s.kill()
+		s.again()
+	}
+	s.input(id, "\n")
+	s.await(id, "cd")
+	if got := s.text(id); !strings.Contains(got, "😀cd") {
+		t.Errorf("the screen is %q", got)
+	}
+	if i := s.info(id); i.Damage != "" {
+		t.Errorf("damage: %s", i.Damage)
+	}
+}

@@ -146,7 +146,7 @@ func (p *replayed) skipTo(known uint64, j *journal.Journal, writes bool) {
 	if writes {
 		known = max(known, j.End())
 	}
-	if have := p.hub.Facts().Seq; known > have {
+	if have, _ := p.hub.AtRest(); known > have {
 		p.addDamage(fmt.Errorf("%d bytes of output before position %d are missing", known-have, known))
 		p.hub.Skip(known - have)
 	}

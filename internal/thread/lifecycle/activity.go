@@ -155,7 +155,7 @@ func (m *Manager) over(s thread.Session) (string, error) {
 }
 
 func (m *Manager) isBusy(threadID string) (busy bool, err error) {
-	if m.cfg.Viewers(threadID) > 0 {
+	if m.cfg.InUse(threadID) {
 		return true, nil
 	}
 	return busy, m.view(func(tx thread.Tx) error {

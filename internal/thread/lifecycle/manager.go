@@ -24,9 +24,9 @@ type Config struct {
 	Provider      string // of threads that name none; "" is Local
 	// Cwd is where the first process of a terminal starts when nobody said it; nil is "/".
 	Cwd func(provider string) string
-	// Viewers is how many people look at a thread; nil is none. Called under no lock but the
-	// thread's own.
-	Viewers func(thread string) int
+	// InUse says whether somebody looks at a thread or its programs print, which Touch may not
+	// have told yet; nil is never. Called under no lock but the thread's own.
+	InUse func(thread string) bool
 	// End ends processes because their session is over, and returns when they are gone or ctx is.
 	// The Manager is told of their ends by EndRuntime as of any other. nil does nothing. Called
 	// under no lock but the thread's own: it may call everything but what opens, pauses, resumes,
@@ -80,8 +80,8 @@ func NewManager(cfg Config) (*Manager, error) {
 	if cfg.Cwd == nil {
 		cfg.Cwd = func(string) string { return "/" }
 	}
-	if cfg.Viewers == nil {
-		cfg.Viewers = func(string) int { return 0 }
+	if cfg.InUse == nil {
+		cfg.InUse = func(string) bool { return false }
 	}
 	if cfg.End == nil {
 		cfg.End = func(context.Context, string, []thread.Runtime, string) error { return nil }

@@ -65,7 +65,7 @@ func newRig(t *testing.T, change ...func(*lifecycle.Config)) *rig {
 			"daytona": cloudOf{r.cloud, "daytona"}},
 		Provider: "e2b",
 		Cwd:      func(string) string { return "/home/user" },
-		Viewers:  func(string) int { r.mu.Lock(); defer r.mu.Unlock(); return r.looks },
+		InUse:    func(string) bool { r.mu.Lock(); defer r.mu.Unlock(); return r.looks > 0 },
 		End: func(_ context.Context, _ string, _ []thread.Runtime, reason string) error {
 			r.note("end " + reason)
 			if r.after != nil {

@@ -171,10 +171,8 @@ func newOutput(t *terminal.Terminal) int64 {
 	if t.Process() == nil {
 		return 0
 	}
-	r := row(t)
-	last := r.charged
-	r.charged = t.Printed()
-	return int64(r.charged - last)
+	now := t.Printed()
+	return int64(now - row(t).charged.Swap(now))
 }
 
 // newOutputOf is how much the commands of a shell have printed since the last call.

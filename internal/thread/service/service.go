@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -138,7 +139,7 @@ func (d *Service) openStore() {
 	manager, err := lifecycle.NewManager(lifecycle.Config{Store: d.cfg.Store, Policy: d.cfg.Policy,
 		Chosen: d.cfg.PolicyChosen, Providers: d.providers, ProviderSetup: d.cfg.ProviderSetup,
 		ComputeChanged: d.pauses.computeChanged,
-		Cwd:            d.firstDir, Viewers: d.viewers, End: d.end,
+		Cwd:            d.firstDir, InUse: d.inUse, End: d.end,
 		Notify: func(e thread.Event) { d.watchers.notify(e.Thread) }})
 	if err != nil {
 		d.why = err
@@ -250,12 +251,12 @@ func (d *Service) firstDir(name string) string {
 	return "" // where its instances begin: the first command tells
 }
 
-// viewers is how many people look at the terminals of a thread.
-func (d *Service) viewers(thread string) (n int) {
-	for _, t := range d.terminals.Running(thread) {
-		n += t.AttachedViewers()
-	}
-	return n
+// inUse says whether people look at the terminals of a thread, or a program there has printed what
+// was not charged yet.
+func (d *Service) inUse(thread string) bool {
+	return slices.ContainsFunc(d.terminals.Running(thread), func(t *terminal.Terminal) bool {
+		return t.AttachedViewers() > 0 || t.Printed() > row(t).charged.Load()
+	})
 }
 
 // openPatience bounds how long a command waits for its thread: for a provider to resume it, for the
@@ -424,7 +425,7 @@ type terminalRow struct {
 	recorded atomic.Bool             // its row is in the records
 	noted    atomic.Pointer[string]  // the directory that was noted there last
 	exported atomic.Pointer[exports] // what its shell exported, as noted there last
-	charged  uint64                  // what of Printed was charged; of the goroutine that charges
+	charged  atomic.Uint64           // what of Printed was charged
 }
 
 func row(t *terminal.Terminal) *terminalRow { return t.Data.(*terminalRow) }
