@@ -415,7 +415,8 @@ func TestOutputWithoutAServer(t *testing.T) {
 	})
 	o.again()
 	eventually(t, "the output is there", func() bool { return o.info(id).Seq > seq })
-	if w := o.window(); w.SessionID != before.SessionID || w.Status != "active" || !w.ExpiresAt.After(before.ExpiresAt) {
+	w := o.window()
+	if w.SessionID != before.SessionID || w.Status != "active" || !w.ExpiresAt.After(before.ExpiresAt) {
 		t.Errorf("the session %+v came to %+v", before, w)
 	}
 	if i := o.info(id); i.State != "running" {
