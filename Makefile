@@ -81,6 +81,7 @@ race: webui/dist/index.html ## every Go test under the race detector, twice
 torture: webui/dist/index.html ## hundreds of kills, upgrades and damaged files; prints the figures of docs/durability.md
 	EVERTTY_TORTURE=1 $(GO) test -count=1 -timeout 60m -parallel 1 -v -run 'Torture|TheKeeperDies|BothDie|FullDisk|DiskThatFails|NoServerRuns|Clock|TestExec' ./tests
 	EVERTTY_TORTURE=1 $(GO) test $(RACE) -count=1 -timeout 60m ./internal/journal ./internal/datadir ./snapshot ./vt ./stream ./internal/terminal ./internal/supervisor ./internal/thread/service ./pty
+	EVERTTY_TORTURE=1 $(PLAIN) test -count=1 -timeout 60m -run TestCost ./vt
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \

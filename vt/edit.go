@@ -103,6 +103,10 @@ func (t *Terminal) fillWithE(style Style) {
 	}
 	s.meter.Add(len(s.rows) * (costRow + s.Cols/costCopy))
 	for _, r := range s.rows[s.Y:] {
+		if r.hidden == nil && r.holds(line, s.Cols, number) {
+			r.wrapped, r.noted = false, false
+			continue
+		}
 		s.blank(r, 0)
 		s.put(r, 0, line, number)
 	}

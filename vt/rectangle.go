@@ -73,8 +73,13 @@ func countText(text []byte, n int, final byte) []byte {
 	return append(strconv.AppendInt(append(text, "\x1b["...), int64(n), 10), final)
 }
 
-// eraseFrom erases columns x0 to x1-1 of row y, and appends text that does.
+// eraseFrom erases columns x0 to x1-1 of row y, and appends text that does. Where all is blank
+// there is nothing to do, for viewers neither.
 func (t *Terminal) eraseFrom(text []byte, y, x0, x1 int) []byte {
+	r, style := t.screen.rows[y], t.blankStyle()
+	if r.cells == nil && x0 >= r.used && style == 0 || x0 == 0 && r.holds(nil, x1, style) {
+		return text
+	}
 	t.eraseCells(y, x0, x1, false)
 	return eraseText(t.moveText(text, x0, y), x1-x0)
 }
@@ -138,6 +143,10 @@ func (t *Terminal) fillRectangle() {
 	f.text = utf8.AppendRune(f.text, f.first)
 	f.text = append(f.text, bytes.Repeat(utf8.AppendRune(nil, f.rest), r.right-r.left)...)
 	t.rectangular(r, func(text []byte, y int) []byte {
+		if r.left == 0 && !t.linkShown() && t.screen.rows[y].holds(f.text, r.right+1, t.penStyle()) {
+			t.stream.meter.Add(len(f.text) / costCopy)
+			return text
+		}
 		t.moveTo(r.left, y)
 		text = t.moveText(text, r.left, y)
 		if t.linkShown() {

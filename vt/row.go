@@ -1,6 +1,7 @@
 package vt
 
 import (
+	"bytes"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -48,6 +49,13 @@ func (r *row) clear() []cell {
 	r.cells, r.text, r.runs, r.clusters, r.hidden = nil, r.text[:0], r.runs[:0], nil, nil
 	r.used, r.wrapped, r.noted = 0, false, false
 	return cells
+}
+
+// holds reports whether a row in text form has so many cells, all of the style, with this text: nil
+// for blanks.
+func (r *row) holds(text []byte, cells int, style uint32) bool {
+	return r.cells == nil && r.used == cells && len(r.runs) == 1 && r.runs[0].style == style &&
+		bytes.Equal(r.text, text)
 }
 
 // beginsWide reports whether the first character takes two columns.
