@@ -40,11 +40,11 @@ func TestResume(t *testing.T) {
 // TestRectanglesTwice: what is on the screen already is not done again, which changes nothing, also
 // for viewers.
 func TestRectanglesTwice(t *testing.T) {
-	before := []string{"", "abc\x1b[2;5Hdef", "日本\x1b[3;1H\x1b[1\"qkept\x1b[\"q", "\x1b[41mx\x1b[2;2Hy", "\x1b[31m", "\x1b#8",
-		"\x1b]8;;http://x\x1b\\link", "0123456789wrapped", "\x1b[?1049habc"}
+	before := []string{"", "abc\x1b[2;5Hdef", "日本\x1b[3;1H\x1b[1\"qkept\x1b[\"q", "\x1b[41mx\x1b[2;2Hy", "\x1b[31m",
+		"\x1b#8", "\x1b]8;;http://x\x1b\\link", "0123456789wrapped", "\x1b[?1049habc"}
 	for _, prepare := range before {
-		for _, do := range []string{"\x1b[$z", "\x1b[${", "\x1b[46;$x", "\x1b[32;$x", "\x1b[2;3;3;6$z", "\x1b[1;1;2;4$z",
-			"\x1b[44m\x1b[$z", "\x1b[44m\x1b[46;1;1;2;10$x", "\x1b#8", "\x1b[2J"} {
+		for _, do := range []string{"\x1b[$z", "\x1b[${", "\x1b[46;$x", "\x1b[32;$x", "\x1b[2;3;3;6$z",
+			"\x1b[1;1;2;4$z", "\x1b[44m\x1b[$z", "\x1b[44m\x1b[46;1;1;2;10$x", "\x1b#8", "\x1b[2J"} {
 			for _, again := range []string{do, "z" + do, "\x1b[0m" + do, "\x1b[3;9H" + do} {
 				e := vt.New(vt.Config{Cols: 10, Rows: 4, Scrollback: 10})
 				viewer := vt.New(vt.Config{Cols: 10, Rows: 4, Scrollback: 10})
