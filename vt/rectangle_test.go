@@ -1,6 +1,7 @@
 package vt_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -38,20 +39,29 @@ func TestResume(t *testing.T) {
 }
 
 // TestRectanglesTwice: what is on the screen already is not done again, which changes nothing, also
-// for viewers.
+// for viewers: it is as if each row had something to change.
 func TestRectanglesTwice(t *testing.T) {
 	before := []string{"", "abc\x1b[2;5Hdef", "日本\x1b[3;1H\x1b[1\"qkept\x1b[\"q", "\x1b[41mx\x1b[2;2Hy", "\x1b[31m",
 		"\x1b#8", "\x1b]8;;http://x\x1b\\link", "0123456789wrapped", "\x1b[?1049habc"}
+	others := "\x1b7"
+	for y := range 4 {
+		others += fmt.Sprintf("\x1b[%d;8Hq", y+1)
+	}
+	others += "\x1b8"
 	for _, prepare := range before {
-		for _, do := range []string{"\x1b[$z", "\x1b[${", "\x1b[46;$x", "\x1b[32;$x", "\x1b[2;3;3;6$z",
-			"\x1b[1;1;2;4$z", "\x1b[44m\x1b[$z", "\x1b[44m\x1b[46;1;1;2;10$x", "\x1b#8", "\x1b[2J"} {
-			for _, again := range []string{do, "z" + do, "\x1b[0m" + do, "\x1b[3;9H" + do} {
-				e := vt.New(vt.Config{Cols: 10, Rows: 4, Scrollback: 10})
-				viewer := vt.New(vt.Config{Cols: 10, Rows: 4, Scrollback: 10})
+		for _, do := range []string{"\x1b[$z", "\x1b[${", "\x1b[46;$x", "\x1b[32;$x", "\x1b[44m\x1b[$z",
+			"\x1b[44m\x1b[46;$x", "\x1b#8", "\x1b[2J"} {
+			for _, again := range []string{do, "z" + do, "\x1b[0m" + do, "\x1b[42m" + do, "\x1b[3;9H" + do} {
+				c := vt.Config{Cols: 10, Rows: 4, Scrollback: 10}
+				e, viewer, changed := vt.New(c), vt.New(c), vt.New(c)
 				viewer.Write(e.Write([]byte(prepare + do)))
-				viewer.Write(e.Write([]byte(again)))
-				if d := snapshot.Differences(e.Freeze(), viewer.Freeze()); d != nil {
-					t.Errorf("%q, %q, then %q: viewers have %s", prepare, do, again, d)
+				viewer.Write(e.Write([]byte(again + "\x1b7")))
+				changed.Write([]byte(prepare + do + others + again + "\x1b7"))
+				for what, f := range map[string]*vt.Frame{"viewers": viewer.Freeze(), "another": changed.Freeze()} {
+					f.LastChar = e.Freeze().LastChar
+					if d := snapshot.Differences(e.Freeze(), f); d != nil {
+						t.Errorf("%q, %q, then %q: %s have %s", prepare, do, again, what, d)
+					}
 				}
 			}
 		}
