@@ -14,14 +14,16 @@ const (
 	// typedPatience is answerPatience while somebody types: a shell that runs programs for its
 	// prompt takes some 100 ms.
 	typedPatience = 250 * time.Millisecond
-	// answerPoll is the time between two looks at the program.
-	answerPoll = time.Millisecond
+	// answerPoll is the longest time between two looks at the program; the first is soonLook.
+	answerPoll = 2 * time.Millisecond
+	soonLook   = 50 * time.Microsecond
 )
 
 // answer is the answer to a query of a program.
 type answer struct {
 	p     []byte
-	group int // process group in the foreground when the query was read; 0: unknown
+	seq   uint64 // queries before it are answered then; 0: nobody asked
+	group int    // process group in the foreground when the query was read; 0: unknown
 }
 
 // readlineShells are shells whose line editor is GNU Readline, which asks the terminal nothing:
@@ -32,9 +34,8 @@ var readlineShells = []string{"bash", "rbash", "sh"}
 // for one that has left the foreground would be read by the shell as if it was typed. Where
 // nobody can tell it is given, as at any terminal.
 func (in *input) awaited(a answer) bool {
-	tick := time.NewTicker(answerPoll)
-	defer tick.Stop()
-	for start := time.Now(); ; <-tick.C {
+	start := time.Now()
+	for pause := soonLook; ; pause = min(2*pause, answerPoll) {
 		wanted, known := in.asks(a.group)
 		patience := answerPatience
 		if len(in.waiting) > 0 {
@@ -43,6 +44,7 @@ func (in *input) awaited(a answer) bool {
 		if known || time.Since(start) > patience {
 			return wanted
 		}
+		<-time.After(pause)
 	}
 }
 

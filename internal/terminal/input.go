@@ -32,9 +32,9 @@ type input struct {
 
 	beforeAnswers func(seq uint64) // called before queries before seq are answered
 
-	mu         sync.Mutex
-	replies    []answer
-	answeredTo uint64 // queries before this position were answered, or their answers are in replies
+	mu      sync.Mutex
+	replies []answer
+	replied int // bytes of replies
 }
 
 // inputCall is one call of write.
@@ -97,15 +97,10 @@ func (in *input) reply(p []byte, seq uint64) {
 		return
 	}
 	in.mu.Lock()
-	size := len(p)
-	for _, a := range in.replies {
-		size += len(a.p)
-	}
-	if size <= maxReplies {
+	if in.replied+len(p) <= maxReplies {
 		group, _ := in.process.Foreground() // 0 with an error: nobody knows who asks
-		in.replies = append(in.replies, answer{p, group})
+		in.replies, in.replied = append(in.replies, answer{p, seq, group}), in.replied+len(p)
 	}
-	in.answeredTo = max(in.answeredTo, seq)
 	in.mu.Unlock()
 	select {
 	case in.wake <- struct{}{}:
@@ -142,19 +137,20 @@ func (in *input) typeIn(c *inputCall) error {
 
 func (in *input) sendReplies() {
 	in.mu.Lock()
-	list, seq := in.replies, in.answeredTo
-	in.replies = nil
+	list := in.replies
+	in.replies, in.replied = nil, 0
 	in.mu.Unlock()
 	if len(list) == 0 {
 		return
 	}
-	if seq > 0 {
-		in.beforeAnswers(seq)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), inputTimeout)
 	defer cancel()
 	for _, a := range list {
-		if in.awaited(a) {
+		awaited := in.awaited(a)
+		if a.seq > 0 {
+			in.beforeAnswers(a.seq)
+		}
+		if awaited {
 			_ = in.send(ctx, a.p) // a program that does not read gets no answers
 		}
 	}
