@@ -32,8 +32,9 @@ var readlineShells = []string{"bash", "rbash", "sh"}
 
 // awaited reports whether the program that asked is still there to read the answer. An answer
 // for one that has left the foreground would be read by the shell as if it was typed. Where
-// nobody can tell it is given, as at any terminal.
-func (in *input) awaited(a answer) bool {
+// nobody can tell it is given, as at any terminal. ok is false when the server leaves before: the
+// next one answers.
+func (in *input) awaited(a answer, leaving <-chan struct{}) (wanted, ok bool) {
 	start := time.Now()
 	for pause := soonLook; ; pause = min(2*pause, answerPoll) {
 		wanted, known := in.asks(a.group)
@@ -42,9 +43,13 @@ func (in *input) awaited(a answer) bool {
 			patience = typedPatience
 		}
 		if known || time.Since(start) > patience {
-			return wanted
+			return wanted, true
 		}
-		<-time.After(pause)
+		select {
+		case <-leaving:
+			return false, false
+		case <-time.After(pause):
+		}
 	}
 }
 

@@ -114,10 +114,10 @@ func (in *input) run(ended, leaving <-chan struct{}) {
 	for {
 		select {
 		case c := <-in.waiting:
-			in.sendReplies() // to what a viewer saw before it typed
+			in.sendReplies(leaving) // to what a viewer saw before it typed
 			c.done <- in.typeIn(c)
 		case <-in.wake:
-			in.sendReplies()
+			in.sendReplies(leaving)
 		case <-ended:
 			return
 		case <-leaving:
@@ -135,7 +135,8 @@ func (in *input) typeIn(c *inputCall) error {
 	return in.send(c.ctx, c.p)
 }
 
-func (in *input) sendReplies() {
+// sendReplies gives the answers that wait for it, unless the server is leaving.
+func (in *input) sendReplies(leaving <-chan struct{}) {
 	in.mu.Lock()
 	list := in.replies
 	in.replies, in.replied = nil, 0
@@ -146,7 +147,10 @@ func (in *input) sendReplies() {
 	ctx, cancel := context.WithTimeout(context.Background(), inputTimeout)
 	defer cancel()
 	for _, a := range list {
-		awaited := in.awaited(a)
+		awaited, ok := in.awaited(a, leaving)
+		if !ok {
+			return
+		}
 		if a.seq > 0 {
 			in.beforeAnswers(a.seq)
 		}
