@@ -275,8 +275,6 @@ func (c costCase) mostTime(size, units int) time.Duration {
 // TestCost: no output costs more than a constant for each byte, whatever it is and in
 // whatever mode.
 func TestCost(t *testing.T) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	first, last := 16<<10, 32<<10
 	if os.Getenv("EVERTTY_TORTURE") != "" && !raceEnabled { // with it only units count
 		first, last = 32<<10, 256<<10
@@ -287,18 +285,28 @@ func TestCost(t *testing.T) {
 			continue
 		}
 		seen[u.text] = true
-		for j, m := range costModes {
-			for k, table := range []vt.Unicode{vt.Unicode11, vt.Unicode15Graphemes} {
-				if t.Failed() {
-					return // what is dear takes long in all modes
-				}
-				c := costCase{unit: u, mode: m, table: table, cols: 80, rows: 24}
-				switch {
-				case i < len(classes) && j < 4: // where characters are left out
-					c.check(t, 32<<10, 256<<10)
-				case i < len(classes) || last > 32<<10 || (i+j+k)%2 == 0:
-					c.check(t, first, last)
-				}
+		t.Run(u.name, func(t *testing.T) {
+			t.Parallel()
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			checkModes(t, u, i, first, last)
+		})
+	}
+}
+
+// checkModes checks u, the ith of all, in each mode and with both width tables.
+func checkModes(t *testing.T, u costUnit, i, first, last int) {
+	for j, m := range costModes {
+		for k, table := range []vt.Unicode{vt.Unicode11, vt.Unicode15Graphemes} {
+			if t.Failed() {
+				return // what is dear takes long in all modes
+			}
+			c := costCase{unit: u, mode: m, table: table, cols: 80, rows: 24}
+			switch {
+			case i < len(classes) && j < 4: // where characters are left out
+				c.check(t, 32<<10, 256<<10)
+			case i < len(classes) || last > 32<<10 || (i+j+k)%2 == 0:
+				c.check(t, first, last)
 			}
 		}
 	}
