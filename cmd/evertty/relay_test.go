@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,12 +15,12 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/catalog"
+	"github.com/evertty/evertty/internal/provider/providertest"
 	"github.com/evertty/evertty/internal/provider/relay"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/tests/fakeprov"
 	"github.com/evertty/evertty/tests/polling"
-
-	"github.com/evertty/evertty/internal/provider/catalog"
 )
 
 // relayLimit is for anything that is waited for.
@@ -86,13 +85,14 @@ func TestRelayCancelled(t *testing.T) {
 			dir := relayJob(t, relay.Job{Command: &relay.Command{
 				Text:  relay.Bytes("echo begin; sleep 100000 & echo $! >" + file + "; wait; echo end"),
 				State: file + ".state"}})
-			var out bytes.Buffer
+			out := providertest.NewExpect("begin\n")
 			c := exec.Command(os.Args[0], "relay", "exec", dir)
-			c.Env, c.Stdout, c.Stderr = append(os.Environ(), asProgram+"=1"), &out, &out
+			c.Env, c.Stdout, c.Stderr = append(os.Environ(), asProgram+"=1"), out, out
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
 			pid := pidIn(t, file)
+			out.Wait(t)
 			if err := c.Process.Signal(signal); err != nil {
 				t.Error(err)
 			}

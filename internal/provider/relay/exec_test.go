@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/providertest"
 	"github.com/evertty/evertty/internal/provider/relay"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/state"
@@ -224,17 +225,22 @@ func TestExecCancelled(t *testing.T) {
 		Keep: true}, nil)
 	ctx, cancel := context.WithCancel(within(t))
 	defer cancel()
-	done := make(chan ran)
-	go func() { done <- run(t, ctx, dir, nil) }()
+	out, code := providertest.NewExpect("begin\n"), make(chan int)
+	go func() { code <- relay.Exec(ctx, dir, strings.NewReader(""), out, out) }()
 	w.file(t, "pid")
+	out.Wait(t)
 	cancel()
-	if r := <-done; r.code != 130 || r.out != "begin\n" || r.failure != "" {
-		t.Errorf("%v", r)
+	if c := <-code; c != 130 || out.String() != "begin\n" {
+		t.Errorf("code %d, %q", c, out)
+	}
+	if f, failed := relay.Outcome(dir); failed {
+		t.Errorf("%+v", f)
 	}
 	w.gone(t, "pid")
 
 	waits := t.TempDir() // for a job that never comes
 	ctx, cancel = context.WithCancel(within(t))
+	done := make(chan ran)
 	go func() { done <- run(t, ctx, waits, nil) }()
 	becomes(t, "it asks", func() bool { return os.Remove(filepath.Join(waits, shell.RemoteAsk)) == nil })
 	cancel()
