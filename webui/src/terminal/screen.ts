@@ -115,7 +115,7 @@ export class Screen {
   }
 
   resize({ cols, rows }: Size): void {
-    this.writer.run(() => this.touch?.resize(cols, rows));
+    this.writer.run(() => (this.touch ?? this.term).resize(cols, rows));
   }
 
   /** forget drops output that was not drawn yet. */
