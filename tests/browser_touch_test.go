@@ -331,6 +331,7 @@ func TestBrowserPastesByTouch(t *testing.T) {
 	b.tap(keyPaste)
 	b.reads("dialog", "does not let this page read the clipboard")
 	b.shoot()
+	const focus = `document.activeElement.matches(".xterm-helper-textarea")`
 	const inField = `document.activeElement.matches("dialog textarea")`
 	b.has("the focus in the field", inField, "true")
 	b.eval(`document.execCommand("insertText", false, "by hand")`)
@@ -340,6 +341,9 @@ func TestBrowserPastesByTouch(t *testing.T) {
 	}
 	b.has("no dialog", count("dialog"), "0")
 
+	b.taps(1, func() spot { return b.cell(1, 6) }, "the focus in the terminal", func() bool {
+		return b.eval(focus) == "true"
+	})
 	b.tap(keyPaste)
 	b.reads("dialog", "does not let this page read the clipboard")
 	b.has("the focus in the field", inField, "true") // a key pressed before goes to what had it
@@ -348,6 +352,7 @@ func TestBrowserPastesByTouch(t *testing.T) {
 		t.Errorf("pasted %q", got)
 	}
 	b.has("no dialog", count("dialog"), "0")
+	b.has("the focus in the terminal again", focus, "true")
 }
 
 // presses presses a key whose editing command the browser carries out, as of a chord with Ctrl.

@@ -135,6 +135,7 @@ export function sendKey(key: string): void {
   if (activeId.value === null) return;
   connection.send({ type: "keys", pty: activeId.value, keys: [withSticky(key, sticky.value)] });
   sticky.value = released;
+  pool.current()?.typed();
 }
 
 /** sendPaste pastes text into a terminal. */
@@ -143,6 +144,7 @@ export function sendPaste(id: string, text: string): void {
   if (bytes > MAX_PASTE)
     toast(`Not pasted: ${Math.ceil(bytes / 1024)} KiB is more than the limit of ${MAX_PASTE / 1024} KiB.`);
   else if (!connection.send({ type: "paste", pty: id, data: text })) toast("Not pasted: the server is not connected.");
+  else if (id === pool.shown()) pool.current()?.typed();
 }
 
 /** pasteClipboard pastes the clipboard into the active terminal, or opens a field where the page may not read it. */

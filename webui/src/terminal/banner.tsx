@@ -1,4 +1,7 @@
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { restartTerminal } from "../api/requests";
+import { watchSize } from "../browser";
 import { exitText } from "../list/label";
 import { hasBanner } from "../list/model";
 import { activeId, activeInfo, closing, creating, model, toastError } from "../store";
@@ -15,7 +18,7 @@ export function Banner() {
   if (!hasBanner(info.state)) return null;
   const well = info.state === "exited" && info.exit?.code === 0;
   return (
-    <div class={well ? "banner" : "banner bad"} role="status">
+    <Bar bad={!well}>
       <span class="banner-text">{exitText(info.state, info.exit)}</span>
       <button type="button" onClick={() => void restartTerminal(info).catch(toastError)}>
         Restart
@@ -26,17 +29,35 @@ export function Banner() {
       <button type="button" onClick={() => (creating.value = true)}>
         New terminal
       </button>
-    </div>
+    </Bar>
   );
 }
 
 function Gone() {
   return (
-    <div class="banner bad" role="status">
+    <Bar bad>
       <span class="banner-text">This terminal was closed.</span>
       <a class="button" href="#/">
         Dismiss
       </a>
+    </Bar>
+  );
+}
+
+/** Bar tells the style how high it is, which makes room for it: on a phone its text needs several lines. */
+function Bar({ bad, children }: { bad: boolean; children: ComponentChildren }) {
+  const bar = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const { current } = bar;
+    if (current === null) return;
+    const measure = (): void =>
+      document.documentElement.style.setProperty("--banner-height", `${current.offsetHeight}px`);
+    measure();
+    watchSize(current, measure);
+  }, []);
+  return (
+    <div ref={bar} class={bad ? "banner bad" : "banner"} role="status">
+      {children}
     </div>
   );
 }

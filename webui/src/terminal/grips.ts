@@ -39,9 +39,13 @@ export class Grips implements IDisposable {
     this.place();
   }
 
-  /** grabbed is the grip that is `target`, null when it is none or nothing is selected. */
-  grabbed(target: EventTarget | null, range: Range | null): Grip | null {
-    if (range === null) return null;
+  /** visible says whether they are, or would be if their rows were on the screen. */
+  visible(): boolean {
+    return this.shown;
+  }
+
+  /** grabbed is the grip of what is selected that is `target`, null when it is none. */
+  grabbed(target: EventTarget | null, range: Range): Grip | null {
     if (target === this.from) return { cell: range.from, anchor: { from: range.to, to: range.to } };
     return target === this.to ? { cell: range.to - 1, anchor: { from: range.from, to: range.from } } : null;
   }

@@ -65,6 +65,7 @@ export class Screen {
   private readonly fit = new FitAddon();
   private readonly writer: Writer;
   private readonly parts: IDisposable[] = [];
+  private touch: Touch | null = null;
   private gpu: IDisposable | null = null;
   private state = "running";
 
@@ -113,8 +114,8 @@ export class Screen {
     return this.writer.write(text);
   }
 
-  resize(size: Size): void {
-    this.writer.resize(size.cols, size.rows);
+  resize({ cols, rows }: Size): void {
+    this.writer.run(() => (this.touch ?? this.term).resize(cols, rows));
   }
 
   /** forget drops output that was not drawn yet. */
@@ -211,6 +212,11 @@ export class Screen {
     });
   }
 
+  /** typed does to the view what a key does: its end is shown, and nothing is selected. */
+  typed(): void {
+    this.term.input("");
+  }
+
   hasSelection(): boolean {
     return this.term.hasSelection();
   }
@@ -261,11 +267,12 @@ export class Screen {
     };
     const bytes = this.term.onBinary((data) => this.events.bytes(data));
     const selected = (): void => this.events.selected();
+    this.touch = new Touch(this.host, this.term, selected);
     this.parts.push(
+      this.touch,
       muted,
       this.term.onData(forward),
       bytes,
-      new Touch(this.host, this.term, selected),
       serverPixels(this.term),
       this.term.onSelectionChange(selected),
       this.term.onRender(selected), // output that leaves the history may take what is selected along

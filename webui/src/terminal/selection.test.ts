@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { headlessTerminal, parsed } from "./headless";
-import { spanning, wordAt } from "./selection";
+import { spanning, whole, wordAt } from "./selection";
 
 const SEPARATORS = " ()[]{}',\"`";
 
@@ -38,5 +38,19 @@ describe("spanning", () => {
     expect(spanning({ from: 5, to: 8 }, 11)).toEqual({ from: 5, to: 12 });
     expect(spanning({ from: 5, to: 8 }, 2)).toEqual({ from: 2, to: 8 });
     expect(spanning({ from: 8, to: 8 }, 2)).toEqual({ from: 2, to: 8 });
+  });
+});
+
+describe("whole", () => {
+  it.each([
+    ["both halves", { from: 2, to: 6 }, { from: 2, to: 6 }],
+    ["the right half of the first", { from: 3, to: 6 }, { from: 2, to: 6 }],
+    ["the left half of the last", { from: 2, to: 5 }, { from: 2, to: 6 }],
+    ["narrow characters", { from: 0, to: 1 }, { from: 0, to: 1 }],
+    ["the end of a row", { from: 2, to: 10 }, { from: 2, to: 10 }],
+  ])("%s", async (_, range, want) => {
+    const term = headlessTerminal(10, 6);
+    await parsed(term, "x 日本語 yx");
+    expect(whole(term, range)).toEqual(want);
   });
 });

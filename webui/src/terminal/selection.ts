@@ -33,6 +33,19 @@ export const spanning = (anchor: Range, cell: number): Range => ({
   to: Math.max(anchor.to, cell + 1),
 });
 
+/** moved is a range by so many cells further on. */
+export const moved = ({ from, to }: Range, by: number): Range => ({ from: from + by, to: to + by });
+
+/** whole is a range with all of the wide characters of which it has one half. */
+export function whole({ cols, buffer }: Terminal, { from, to }: Range): Range {
+  const within = (at: number): boolean =>
+    buffer.active
+      .getLine(Math.floor(at / cols))
+      ?.getCell(at % cols)
+      ?.getWidth() === 0;
+  return { from: within(from) ? from - 1 : from, to: within(to) ? to + 1 : to };
+}
+
 /** select shows a range as selected; mouse reporting does not matter. */
 export function select(term: Terminal, { from, to }: Range): void {
   term.select(from % term.cols, Math.floor(from / term.cols), to - from);

@@ -1,15 +1,15 @@
-import type { IDisposable, Terminal } from "@xterm/xterm";
+import type { IDisposable, IMarker, Terminal } from "@xterm/xterm";
 import { Grips } from "./grips";
-import { type Range, select, selected, spanning, wordAt } from "./selection";
+import { moved, type Range, select, selected, spanning, whole, wordAt } from "./selection";
 
-/** A finger must move this far, in CSS pixels, before it scrolls: a tap opens the keyboard. */
+/** A finger must move this far, in CSS pixels, before it scrolls or extends: one that rests is never quite still. */
 const SLACK = 8;
 /** A finger that rests this long, in milliseconds, selects. */
 const PRESS_MS = 500;
 /** Two taps are one double tap within this time, in milliseconds, and this distance, in CSS pixels. */
 const DOUBLE_MS = 400;
 const DOUBLE_PX = 24;
-/** While a finger that selects is at an edge, the history moves by a row this often, in milliseconds. */
+/** While a finger that selects is past an edge, the history moves by a row this often, in milliseconds. */
 const EDGE_MS = 80;
 
 interface Point {
@@ -33,6 +33,9 @@ export class Touch implements IDisposable {
   private began = 0;
   /** What stays selected while a finger selects, and how far the finger is from the cell that it means. */
   private anchor: Range = { from: 0, to: 0 };
+  /** What a finger selected last, as counted then, and its first row, which goes when the history drops it. */
+  private range: Range = { from: 0, to: 0 };
+  private row: IMarker | undefined;
   private offset = { x: 0, y: 0 };
   private tapped = { at: Number.NEGATIVE_INFINITY, x: 0, y: 0, focused: false };
 
@@ -60,6 +63,26 @@ export class Touch implements IDisposable {
     host.addEventListener("contextmenu", menu, { capture: true, signal });
   }
 
+  /**
+   * resize keeps what a finger selected where only the number of rows changes, as a keyboard does that opens or closes:
+   * xterm.js takes it back, although the history stays as it is.
+   */
+  resize(cols: number, rows: number): void {
+    const { term, row } = this;
+    const range = this.grips.visible() ? selected(term) : null;
+    const keep = cols === term.cols && term.buffer.active.type === "normal";
+    const before = row?.line ?? 0;
+    term.resize(cols, rows);
+    if (range === null) return;
+    if (!keep || row === undefined || row.isDisposed) {
+      this.forget();
+      return;
+    }
+    const by = (row.line - before) * cols;
+    this.anchor = moved(this.anchor, by);
+    this.select(moved(range, by));
+  }
+
   dispose(): void {
     this.stop();
     this.listening.abort();
@@ -72,11 +95,12 @@ export class Touch implements IDisposable {
     if (!touch || e.touches.length > 1) return;
     this.last = touch;
     this.began = Number.NEGATIVE_INFINITY;
-    const grip = this.grips.grabbed(e.target, selected(this.term));
-    if (grip !== null) {
+    const range = selected(this.term);
+    const grip = range && this.grips.grabbed(e.target, range);
+    if (grip) {
       const cell = this.place(grip.cell);
       this.offset = { x: cell.x - touch.clientX, y: cell.y - touch.clientY };
-      this.begin(grip.anchor);
+      this.begin(grip.anchor, range);
       return;
     }
     this.doing = "pressing";
@@ -90,6 +114,8 @@ export class Touch implements IDisposable {
     if (this.doing === "selecting" && e.timeStamp - this.began < PRESS_MS && this.away(touch)) this.scrollInstead();
     if (this.doing === "selecting") {
       e.preventDefault();
+      if (this.edge === undefined && !this.away(touch)) return;
+      this.edge ??= setInterval(() => this.scrollAtEdge(), EDGE_MS);
       this.last = touch;
       this.extend();
       return;
@@ -106,7 +132,7 @@ export class Touch implements IDisposable {
     const height = this.box().height / this.term.rows || 1;
     const rows = Math.trunc(distance / height);
     this.last = { clientX: touch.clientX, clientY: this.last.clientY - rows * height };
-    this.scroll(touch, rows);
+    this.scroll(touch, this.pan(rows));
   }
 
   private away(at: Point): boolean {
@@ -115,9 +141,8 @@ export class Touch implements IDisposable {
 
   /** scrollInstead takes back a selection: the finger had moved in time, and a busy page heard of it late. */
   private scrollInstead(): void {
-    clearInterval(this.edge);
-    this.term.clearSelection();
-    this.changed();
+    this.stop();
+    this.forget();
     this.doing = "pressing";
   }
 
@@ -131,6 +156,7 @@ export class Touch implements IDisposable {
   private stop(): void {
     clearTimeout(this.pressed);
     clearInterval(this.edge);
+    this.edge = undefined;
     this.doing = "nothing";
   }
 
@@ -155,34 +181,70 @@ export class Touch implements IDisposable {
   private selectWord(at: Point): void {
     this.offset = { x: 0, y: 0 };
     const { wordSeparator } = this.term.options;
-    this.begin(wordAt(this.term.buffer.active, this.term.cols, wordSeparator ?? " ", this.cell(at)));
-    this.select(this.anchor);
-    this.grips.show();
+    const word = wordAt(this.term.buffer.active, this.term.cols, wordSeparator ?? " ", this.cell(at));
+    this.begin(word, word);
   }
 
-  private begin(anchor: Range): void {
+  private begin(anchor: Range, range: Range): void {
     this.doing = "selecting";
     this.anchor = anchor;
-    this.edge = setInterval(() => this.scrollAtEdge(), EDGE_MS);
+    this.select(range);
   }
 
+  /** extend selects up to the finger. Rows that the history dropped meanwhile have moved what is selected. */
   private extend(): void {
-    this.select(spanning(this.anchor, this.cell(this.last)));
+    const now = selected(this.term);
+    if (now === null) {
+      this.stop();
+      return;
+    }
+    this.anchor = moved(this.anchor, now.from - this.range.from);
+    this.select(whole(this.term, spanning(this.anchor, this.cell(this.last))));
   }
 
   private select(range: Range): void {
     select(this.term, range);
+    this.range = range;
+    this.follow();
+    this.grips.show();
+    this.changed();
+  }
+
+  /** follow takes a selection back whose first row the history drops: xterm.js would select other text in its place. */
+  private follow(): void {
+    const { row: old, term } = this;
+    const { baseY, cursorY } = term.buffer.active;
+    const row = term.registerMarker(Math.floor(this.range.from / term.cols) - baseY - cursorY);
+    this.row = row;
+    old?.dispose();
+    row.onDispose(() => {
+      const now = this.row === row ? selected(term) : null;
+      if (now !== null && now.from < term.cols) this.forget();
+    });
+  }
+
+  private forget(): void {
+    this.term.clearSelection();
     this.changed();
   }
 
   private scrollAtEdge(): void {
-    const { top, bottom, height } = this.box();
+    const { top, bottom } = this.box();
+    const view = this.host.getBoundingClientRect();
     const y = this.last.clientY + this.offset.y;
-    const row = height / this.term.rows;
-    const rows = y < top + row / 2 ? -1 : y > bottom - row / 2 ? 1 : 0;
-    if (rows === 0 || this.term.buffer.active.type === "alternate") return;
-    this.term.scrollLines(rows);
+    const rows = y < Math.max(top, view.top) ? -1 : y > Math.min(bottom, view.bottom) ? 1 : 0;
+    if (rows === 0) return;
+    this.term.scrollLines(this.pan(rows));
     this.extend();
+  }
+
+  /** pan moves a terminal that is higher than the page by rows, as far as it goes, and returns the rest of them. */
+  private pan(rows: number): number {
+    const { host } = this;
+    const height = this.box().height / this.term.rows || 1;
+    const before = host.scrollTop;
+    host.scrollTop += rows * height;
+    return rows - Math.round((host.scrollTop - before) / height);
   }
 
   /**

@@ -106,7 +106,7 @@ describe("Writer", () => {
     const writer = new Writer(term);
     // Wrapped at 10 columns, then joined by the resize; the second text fills exactly one row of 20.
     writer.write(`${"a".repeat(12)}\r\n`);
-    writer.resize(20, 4);
+    writer.run(() => term.resize(20, 4));
     writer.write("b".repeat(20));
     await done(writer);
     expect(screen(term)).toBe(`${"a".repeat(12)}\n${"b".repeat(20)}`);

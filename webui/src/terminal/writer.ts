@@ -39,11 +39,6 @@ export class Writer {
     return this.waiting <= MAX_BACKLOG;
   }
 
-  /** resize changes the size in its place in the stream. */
-  resize(cols: number, rows: number): void {
-    this.run(() => this.term.resize(cols, rows));
-  }
-
   /** run calls `step` after everything queued so far was parsed. */
   run(step: () => void): void {
     this.steps.push(step);

@@ -17,7 +17,13 @@ interface Props {
 /** Modal is a form in the browser's own modal dialog, which keeps the focus inside and closes on Escape. */
 export function Modal({ title, action, submit, danger = false, onClose, onSubmit, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus(); // the browser does so only when it closes the dialog itself
+    };
+  }, []);
   const submitted = (e: Event): void => {
     e.preventDefault();
     void action.run(onSubmit);
