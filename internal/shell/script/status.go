@@ -9,8 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 )
@@ -97,24 +95,12 @@ func Told(dir string) (e Ended) {
 	again := time.NewTicker(tellPause)
 	defer again.Stop()
 	for limit := time.Now().Add(tellLimit); time.Now().Before(limit); <-again.C {
-		more := isWritten(e.text) // before the look at what is there
+		more := shelldir.IsWritten(e.text) // before the look at what is there
 		if e.read() || !more {
 			break
 		}
 	}
 	return e
-}
-
-// isWritten reports whether a process has the file open to write to it, which on a full disk it has closed: then nobody
-// gets a lease to read it (fcntl(2), F_SETLEASE).
-func isWritten(file string) bool {
-	f, err := os.Open(file)
-	if err != nil {
-		return false
-	}
-	defer f.Close() // and the lease ends
-	_, err = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
-	return err != nil
 }
 
 // read reads what reportText has told. It reports whether that is complete.

@@ -103,3 +103,15 @@ func enterable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir() && unix.Access(path, unix.X_OK) == nil
 }
+
+// IsWritten reports whether a process has the file open to write to it, or that is not known: then nobody gets a lease
+// to read it (fcntl(2), F_SETLEASE). A file that cannot be read is not written.
+func IsWritten(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // and the lease ends
+	_, err = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
+	return err != nil
+}
