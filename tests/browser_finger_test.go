@@ -40,15 +40,18 @@ func TestBrowserShowsAllOfAHighTerminal(t *testing.T) {
 	b.has("the last row", inView("row69"), "true")
 	size := b.eval(`window.evertty.size().rows`)
 	b.run(chromedp.EmulateViewport(420, 400, chromedp.EmulateMobile, chromedp.EmulateTouch))
-	b.sees("fewer rows", `window.evertty.size().rows`, func(s string) bool { return s != size })
+	size = b.sees("fewer rows", `window.evertty.size().rows`, func(s string) bool { return s != size })
 	b.has("the last row on a page that became smaller", inView("row69"), "true")
 
 	ended := s.create("sh", "-c", `read x; printf '\033[2J\033[3J\033[H'; seq -f row%g $x`).ID
 	b.open(s, ended)
+	b.has("the size of the page", `window.evertty.size().rows`, size)
 	rows := b.eval(`window.evertty.size().rows - 1`)
 	s.input(ended, rows+"\n")
 	b.reads(".banner", "Exited")
 	b.has("the last row above the banner", inView("row"+rows), "true")
+	b.eval(`(document.documentElement.style.setProperty("--banner-height", "130px"), "")`)
+	b.has("the last row above a banner of more lines", inView("row"+rows), "true")
 	b.drag(20, 10, 4)
 	b.has("the first row of a program that has ended", inView("row1"), "true")
 }

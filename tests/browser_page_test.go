@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/evertty/evertty/wire"
 )
 
@@ -23,7 +25,8 @@ func TestBrowserChoosesTheRenderer(t *testing.T) {
 	if canvas := b.eval(shown + `.querySelector("canvas") === null`); canvas != "true" {
 		t.Error("drawn with WebGL, which is emulated here")
 	}
-	b.eval(`(localStorage.setItem("evertty.renderer", "webgl"), location.reload(), "")`)
+	b.eval(`(localStorage.setItem("evertty.renderer", "webgl"), "")`)
+	b.run(chromedp.Reload())
 	b.sees("a canvas", `window.evertty && `+shown+` !== null &&
 		`+shown+`.querySelector("canvas") !== null`, func(s string) bool {
 		return s == "true"

@@ -133,7 +133,10 @@ export class Pool {
     }
     if (event.event === "snapshot") entry.screen.snapshot(event);
     else if (event.event === "resume" || event.event === "resize") entry.screen.resize(event);
-    else if (event.event === "exit") entry.ended = true;
+    else if (event.event === "exit") {
+      entry.ended = true;
+      entry.screen.end();
+    }
     if (event.event === "snapshot" || event.event === "resume") {
       entry.drawn = true;
       if (!attached) this.deps.send({ type: "colors", pty: event.pty, ...colors });

@@ -5,7 +5,7 @@ import { Unicode11Addon } from "@xterm/addon-unicode11";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { type IDisposable, Terminal } from "@xterm/xterm";
 import { MAX_CELLS, type Size, type Snapshot } from "../api/wire";
-import { settings } from "../browser";
+import { settings, watchSize } from "../browser";
 import { hasBanner, hasEnded } from "../list/model";
 import { shortcutOf } from "./keys";
 import { mute } from "./mute";
@@ -97,6 +97,7 @@ export class Screen {
     this.term.open(this.host);
     this.host.hidden = true;
     this.listen();
+    watchSize(this.host, () => this.toCursor());
   }
 
   /** snapshot replaces everything shown; a user who scrolled up stays as far from the end as before. */
@@ -116,6 +117,11 @@ export class Screen {
 
   resize({ cols, rows }: Size): void {
     this.writer.run(() => (this.touch ?? this.term).resize(cols, rows));
+  }
+
+  /** end shows the end of output that was the last. */
+  end(): void {
+    this.writer.run(() => this.toCursor());
   }
 
   /** forget drops output that was not drawn yet. */
@@ -187,7 +193,6 @@ export class Screen {
     this.term.options.disableStdin = hasEnded(state);
     this.term.options.cursorBlink = !hasEnded(state);
     this.host.classList.toggle("with-banner", hasBanner(state));
-    this.toCursor();
     return true;
   }
 
