@@ -13,6 +13,7 @@ import (
 	"github.com/evertty/evertty/internal/provider/e2b"
 	"github.com/evertty/evertty/internal/provider/providertest"
 	"github.com/evertty/evertty/tests/fakeprov"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 func TestMain(m *testing.M) { providertest.Main(m, nil) }
@@ -65,6 +66,35 @@ func TestStreamIsCut(t *testing.T) {
 			i.Gone(t, i.Dir+"/cut.pid")
 		}
 	}
+}
+
+// TestTerminalGivenUpUnheard: the program of a terminal is ended when its caller gives up before it hears that the
+// program has started.
+func TestTerminalGivenUpUnheard(t *testing.T) {
+	t.Parallel()
+	s := providertest.Fake(t)
+	p := open(t, s)
+	i := providertest.Create(t, p)
+	s.Fault(fakeprov.Fault{Op: "e2b.start", Cut: fakeprov.CutReply})
+	ctx, cancel := context.WithCancel(providertest.Within(t))
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.OpenPTY(ctx, i.ID, provider.PTYRequest{Argv: []string{"bash", "-c", "echo $$ >" + i.Dir +
+			"/pid; exec sleep 100000"}, Cols: 80, Rows: 24})
+		done <- err
+	}()
+	if !polling.Until(providertest.Limit, func() bool {
+		pid, err := p.ReadFile(ctx, i.ID, i.Dir+"/pid", 1<<10)
+		return err == nil && len(pid) > 0
+	}) {
+		t.Fatal("the program did not start")
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	i.Gone(t, i.Dir+"/pid")
 }
 
 // TestInputIsLost: a command whose input does not arrive whole never sees an end of it that is none, and is ended and

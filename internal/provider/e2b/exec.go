@@ -3,7 +3,6 @@ package e2b
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +32,7 @@ func (e *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 		return provider.ExecResult{},
 			fmt.Errorf("%w: e2b: %w: a command has no NUL", provider.ErrNotStarted, provider.ErrProvider)
 	}
-	x := &execution{e: e, id: id, tag: "evertty-" + rand.Text(), stdout: stdout, stderr: stderr}
+	x := &execution{e: e, id: id, tag: newTag(), stdout: stdout, stderr: stderr}
 	waiting, cancel := wait.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 	code, err := x.run(waiting, r)
@@ -212,6 +211,5 @@ func (x *execution) kill(ctx context.Context, pid int) {
 	if pid > 0 {
 		x.e.endTree(ctx, x.id, pid, false)
 	}
-	_ = x.e.unary(ctx, x.id, "process.Process/SendSignal", true, 0,
-		map[string]any{"process": processRef{Tag: x.tag}, "signal": "SIGNAL_SIGKILL"}, nil)
+	x.e.killTagged(ctx, x.id, x.tag)
 }

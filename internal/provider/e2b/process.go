@@ -2,6 +2,7 @@ package e2b
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -146,6 +147,15 @@ kill "-$first" "${all[@]}" 2>/dev/null
 if [ "$first" != KILL ]; then for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 "${all[@]}" 2>/dev/null ||
 	exit 0; sleep 0.1; done; kill -KILL "${all[@]}" 2>/dev/null; fi
 exit 0`
+
+// newTag is a tag for a process that must be ended also when its number never arrives.
+func newTag() string { return "evertty-" + rand.Text() }
+
+// killTagged kills the process with a tag, if there is one.
+func (e *Provider) killTagged(ctx context.Context, id, tag string) {
+	_ = e.unary(ctx, id, "process.Process/SendSignal", true, 0,
+		map[string]any{"process": processRef{Tag: tag}, "signal": "SIGNAL_SIGKILL"}, nil)
+}
 
 // endTree runs treeScript: hangup is for a terminal's program, which may have to clean up. The daemon's own signal
 // reaches one process only.

@@ -21,7 +21,7 @@ const (
 
 // OpenPTY runs a program on a terminal: the login shell, or r.Argv.
 func (e *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest) (provider.PTY, error) {
-	in := startRequest{PTY: sizeOf(r.Cols, r.Rows)}
+	in := startRequest{PTY: sizeOf(r.Cols, r.Rows), Tag: newTag()}
 	in.Process.Cmd, in.Process.Args = "/bin/bash", []string{"-i", "-l"}
 	if len(r.Argv) > 0 {
 		in.Process.Cmd, in.Process.Args = r.Argv[0], r.Argv[1:]
@@ -36,6 +36,10 @@ func (e *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 		f.close()
 		e.endTree(context.WithoutCancel(ctx), id, pid, false)
 		err = context.Cause(ctx)
+	} else if err != nil && (ctx.Err() != nil || !errors.Is(err, provider.ErrNotStarted)) { // its number is not known
+		killing, cancel := wait.CleanupContext(ctx)
+		defer cancel()
+		e.killTagged(killing, id, in.Tag)
 	}
 	if err != nil {
 		end()
