@@ -144,7 +144,8 @@ func sequenceOf(words string) string {
 
 // classes are characters of all kinds, alone and joined.
 var classes = []costUnit{
-	{"ASCII", "a"}, {"narrow", "é"}, {"wide", "日"}, {"emoji", "😀"}, {"mark", "\u0300"}, {"letter and mark", "a\u0301"},
+	{"ASCII", "a"}, {"narrow", "é"}, {"wide", "日"}, {"emoji", "😀"}, {"mark", "\u0300"},
+	{"letter and mark", "a\u0301"},
 	{"wide and mark", "日\u0301"}, {"joiner", "\u200d"}, {"family", "👩\u200d👩\u200d👧"}, {"selector", "\ufe0f"},
 	{"heart", "❤\ufe0f"}, {"skin", "🏽"}, {"flag", "🇩"}, {"jamo L", "ᄀ"}, {"jamo V", "ᅡ"}, {"jamo T", "ᆨ"},
 	{"syllable", "ᄀ\u1161\u11a8"}, {"prepended", "\u0600"}, {"prepended 2", "\u0d4e"}, {"prepended 3", "\U000110bd"},
@@ -289,7 +290,7 @@ func TestCost(t *testing.T) {
 		}
 		seen[u.text] = true
 		t.Run(u.name, func(t *testing.T) {
-			if whole { // and nothing else runs on the machine
+			if whole { // no other package's tests run beside it
 				t.Parallel()
 			}
 			runtime.LockOSThread()

@@ -76,8 +76,8 @@ func reported(dir string, list []os.DirEntry) (e Ended, ok bool) {
 	return e, ok
 }
 
-// While bash writes what reportText tells, Told looks again after tellPause, for tellLimit: it takes microseconds, and
-// much longer where bash waits for a processor.
+// bash writes what reportText tells within microseconds, and later when it waits for a processor. Told looks again
+// after tellPause while bash has the file open, for tellLimit.
 const (
 	tellPause = 200 * time.Microsecond
 	tellLimit = 5 * time.Second
@@ -95,8 +95,8 @@ func Told(dir string) (e Ended) {
 	again := time.NewTicker(tellPause)
 	defer again.Stop()
 	for limit := time.Now().Add(tellLimit); time.Now().Before(limit); <-again.C {
-		more := shelldir.IsWritten(e.text) // before the look at what is there
-		if e.read() || !more {
+		written := shelldir.IsWritten(e.text) // asked before the last look at the file
+		if e.read() || !written {
 			break
 		}
 	}

@@ -104,8 +104,9 @@ func enterable(path string) bool {
 	return err == nil && info.IsDir() && unix.Access(path, unix.X_OK) == nil
 }
 
-// IsWritten reports whether a process has the file open to write to it, or that is not known: then nobody gets a lease
-// to read it (fcntl(2), F_SETLEASE). A file that cannot be read is not written.
+// IsWritten reports whether a process has the file open for writing: the kernel then gives no lease to read it
+// (fcntl(2), F_SETLEASE). It is true also where the file system has no leases, and false for a file that cannot be
+// opened.
 func IsWritten(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

@@ -135,7 +135,7 @@ export class Pool {
     else if (event.event === "resume" || event.event === "resize") entry.screen.resize(event);
     else if (event.event === "exit") {
       entry.ended = true;
-      entry.screen.end();
+      entry.screen.ended();
     }
     if (event.event === "snapshot" || event.event === "resume") {
       entry.drawn = true;

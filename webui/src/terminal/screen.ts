@@ -119,8 +119,8 @@ export class Screen {
     this.writer.run(() => (this.touch ?? this.term).resize(cols, rows));
   }
 
-  /** end shows the end of output that was the last. */
-  end(): void {
+  /** ended brings the cursor into view once the last output was drawn. */
+  ended(): void {
     this.writer.run(() => this.toCursor());
   }
 
@@ -217,7 +217,7 @@ export class Screen {
     });
   }
 
-  /** typed does to the view what a key does: its end is shown, and nothing is selected. */
+  /** typed does to the view what a typed key does: it scrolls to the end and clears the selection. */
   typed(): void {
     this.term.input("");
   }
