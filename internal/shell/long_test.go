@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestLongComesBack: variables, functions and arguments of megabytes come back as they were, every byte of them.
+// TestLongComesBack: variables, functions and arguments far longer than the pieces that they are read in come back as
+// they were, every byte of them: 3 MB in all.
 func TestLongComesBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("stops and kills shells again and again, for seconds")
@@ -13,10 +14,10 @@ func TestLongComesBack(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	all := `for i in {1..255}; do printf -v x '\\x%02x' $i; printf -v x "$x"; all+=$x; done; all+='"$x" \n '; `
-	run(t, s, all+`long=$all; for i in {1..12}; do long+=$long; done
-mapfile -t lines < <(seq 120000); declare -A map
-for i in {1..30000}; do map[$i"'"]="v '$i' of the map"; done; map["777'"]=$all; unset all i x
-set -- "$long" 'b  c' ""; printf -v x '%01100000d' 7
+	run(t, s, all+`long=$all; for i in {1..10}; do long+=$long; done
+mapfile -t lines < <(seq 30000); declare -A map
+for i in {1..8000}; do map[$i"'"]="v '$i' of the map"; done; map["777'"]=$all; unset all i x
+set -- "$long" 'b  c' ""; printf -v x '%0280000d' 7
 eval "f() { : '$x'; echo f; }"; unset x; declare -i n=7; late=1; export LONG=$long`)
 	settled(t, s)
 	const ask = `p=$(declare -p LONG); echo "${p:0:15}"; export -n LONG; for v in "$long" "$LONG" "$1" "${lines[*]}" ` +
