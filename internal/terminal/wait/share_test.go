@@ -42,7 +42,7 @@ func TestWaitsShareAFollower(t *testing.T) {
 	} {
 		all.Go(func() { await(t, term, w) })
 	}
-	until(t, "the waits", func() bool { n, early := wait.WaitersOf(waits, term); return n == many+4 && early == 0 })
+	looking(t, term, many+4)
 	if n := wait.FollowersOf(waits, term); n != 1 {
 		t.Errorf("%d followers", n)
 	}

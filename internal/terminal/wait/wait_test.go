@@ -54,7 +54,7 @@ func TestWaitSeesEveryMoment(t *testing.T) {
 				var w wait.Result
 				var wg sync.WaitGroup
 				wg.Go(func() { w = await(t, term, one(c, nil)) })
-				goingOn(t, term, 1)
+				looking(t, term, 1)
 				typeIn(t, term, program+"\n")
 				wg.Wait()
 				checkMatch(t, term, w, "MARK1")
@@ -104,6 +104,13 @@ func TestWaitAcrossEmptyLines(t *testing.T) {
 	seq := uint64(0)
 	fails(t, term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: "\n\n"}}, Since: &seq,
 		Timeout: 100 * time.Millisecond}, terminal.ErrTimeout)
+}
+
+// looking waits until so many waits, for conditions on the screen, have begun to look: what is shown then counts,
+// however short. One that goes on may still be waiting for its turn to begin.
+func looking(t *testing.T, term *terminal.Terminal, n int) {
+	t.Helper()
+	until(t, "the waits", func() bool { all, early := wait.WaitersOf(waits, term); return all == n && early == 0 })
 }
 
 // goingOn waits until so many waits go on.
@@ -313,7 +320,7 @@ func TestWaitAny(t *testing.T) {
 	for _, c := range list {
 		wg.Go(func() { await(t, term, one(c, nil)) })
 	}
-	goingOn(t, term, len(list))
+	looking(t, term, len(list))
 	typeIn(t, term, "\n")
 	wg.Wait()
 	for _, c := range append(list, wait.Condition{For: "alt_screen", Not: true},
