@@ -53,6 +53,7 @@ func (m *Manager) finish(ctx context.Context, s thread.Session, reason string) e
 }
 
 func (m *Manager) endProcesses(ctx context.Context, threadID, reason string) error {
+	m.cfg.Settle(ctx) // else one that has just begun outlives its session
 	var list []thread.Runtime
 	err := m.view(func(tx thread.Tx) (err error) {
 		list, err = tx.LiveRuntimes(threadID)

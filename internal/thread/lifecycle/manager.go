@@ -27,6 +27,9 @@ type Config struct {
 	// InUse says whether somebody looks at a thread or its programs print, which Touch may not
 	// have told yet; nil is never. Called under no lock but the thread's own.
 	InUse func(thread string) bool
+	// Settle returns when the store has every process that began before the call, or when ctx ends.
+	// nil does nothing. Called as End is.
+	Settle func(ctx context.Context)
 	// End ends processes because their session is over, and returns when they are gone or ctx is.
 	// The Manager is told of their ends by EndRuntime as of any other. nil does nothing. Called
 	// under no lock but the thread's own: it may call everything but what opens, pauses, resumes,
@@ -82,6 +85,9 @@ func NewManager(cfg Config) (*Manager, error) {
 	}
 	if cfg.InUse == nil {
 		cfg.InUse = func(string) bool { return false }
+	}
+	if cfg.Settle == nil {
+		cfg.Settle = func(context.Context) {}
 	}
 	if cfg.End == nil {
 		cfg.End = func(context.Context, string, []thread.Runtime, string) error { return nil }

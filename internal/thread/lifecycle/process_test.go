@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,6 +36,25 @@ func TestRuntimes(t *testing.T) {
 	if want := []string{"runtime.started", "runtime.lost", "runtime.started",
 		"runtime.exited"}; !slices.Equal(types[len(types)-4:], want) {
 		t.Fatalf("events %v", types)
+	}
+}
+
+// TestAnEndSeesWhatHasJustBegun: a process that is not in the store yet when its session is over ends with it.
+func TestAnEndSeesWhatHasJustBegun(t *testing.T) {
+	var r *rig
+	var ended []thread.Runtime
+	terminal := ""
+	r = newRig(t, func(c *lifecycle.Config) {
+		c.Settle = func(context.Context) {
+			_, err := r.BeginRuntime(terminal, lifecycle.Process{PID: 7})
+			r.ok(err)
+		}
+		c.End = func(_ context.Context, _ string, list []thread.Runtime, _ string) error { ended = list; return nil }
+	})
+	terminal = r.open("t1", thread.Use{}).Terminal.ID
+	r.ok(r.Destroy(t.Context(), "t1"))
+	if len(ended) != 1 || ended[0].PID != 7 {
+		t.Errorf("ended were %+v", ended)
 	}
 }
 

@@ -139,7 +139,7 @@ func (d *Service) openStore() {
 	manager, err := lifecycle.NewManager(lifecycle.Config{Store: d.cfg.Store, Policy: d.cfg.Policy,
 		Chosen: d.cfg.PolicyChosen, Providers: d.providers, ProviderSetup: d.cfg.ProviderSetup,
 		ComputeChanged: d.pauses.computeChanged,
-		Cwd:            d.firstDir, InUse: d.inUse, End: d.end,
+		Cwd:            d.firstDir, InUse: d.inUse, Settle: d.settle, End: d.end,
 		Notify: func(e thread.Event) { d.watchers.notify(e.Thread) }})
 	if err != nil {
 		d.why = err
