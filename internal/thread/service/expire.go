@@ -62,11 +62,7 @@ func (d *Service) wakeMaintenance() {
 }
 
 // settle is lifecycle.Config.Settle. A database that is slow delays the end of a session, and does not prevent it.
-func (d *Service) settle(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, currentPatience)
-	defer cancel()
-	_ = d.flush(ctx)
-}
+func (d *Service) settle(ctx context.Context) { _ = d.current(ctx, "") }
 
 // end ends processes because their session is over (lifecycle.Config.End): all of them when
 // somebody chose the thread's policy, destroys it, or its budget is used up. Of a thread that has
