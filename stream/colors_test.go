@@ -58,7 +58,13 @@ func TestColorsOfTheOwner(t *testing.T) {
 	h.background(isBlack, "1")
 	a, b := h.Subscribe(stream.Viewing{}), h.Subscribe(stream.Viewing{})
 	a.SetTheme(white)
-	h.background(isBlack, "1") // its size does not count yet
+	h.background(isWhite, "2") // nobody's size counts yet
+	b.SetTheme(grey)
+	b.Wish(80, 24)
+	a.Wish(0, 0) // active later, still without a size
+	h.background(isGrey, "1")
+	b.Close()
+	b = h.Subscribe(stream.Viewing{})
 	a.Wish(80, 24)
 	h.background(isWhite, "2")
 	h.reported("") // ?2031 is not set

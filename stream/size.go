@@ -77,7 +77,7 @@ func (h *Hub) decide() Size {
 		if s.decides() && (best == nil || h.prefers(s, best)) {
 			best = s
 		}
-		if s.decides() && s.theme != (vt.Theme{}) && (colored == nil || h.prefers(s, colored)) {
+		if !s.hidden && s.theme != (vt.Theme{}) && (colored == nil || h.prefersColors(s, colored)) {
 			colored = s
 		}
 	}
@@ -104,6 +104,15 @@ func (h *Hub) prefers(a, b *Subscription) bool {
 		return a.Viewer < b.Viewer
 	}
 	return a.wish.touched > b.wish.touched
+}
+
+// prefersColors reports whether the colours of a are told rather than those of b: one whose size counts comes before
+// one without a size, as in a window that does not know its own.
+func (h *Hub) prefersColors(a, b *Subscription) bool {
+	if a.decides() != b.decides() {
+		return a.decides()
+	}
+	return h.prefers(a, b)
 }
 
 // extreme is the smallest or largest of all wishes, columns and rows apart.
