@@ -76,6 +76,7 @@ func TestTerminalGivenUpUnheard(t *testing.T) {
 	p := open(t, s)
 	i := providertest.Create(t, p)
 	s.Fault(fakeprov.Fault{Op: "e2b.start", Cut: fakeprov.CutReply})
+	s.Fault(fakeprov.Fault{Op: "e2b.signal", Status: 404}) // the daemon does not know it yet
 	ctx, cancel := context.WithCancel(providertest.Within(t))
 	defer cancel()
 	done := make(chan error, 1)

@@ -208,8 +208,10 @@ func unread(err error) bool {
 func (x *execution) kill(ctx context.Context, pid int) {
 	ctx, cancel := wait.CleanupContext(ctx)
 	defer cancel()
-	if pid > 0 {
-		x.e.endTree(ctx, x.id, pid, false)
+	if pid == 0 {
+		x.e.killUnheard(ctx, x.id, x.tag)
+		return
 	}
-	x.e.killTagged(ctx, x.id, x.tag)
+	x.e.endTree(ctx, x.id, pid, false)
+	_ = x.e.killTagged(ctx, x.id, x.tag)
 }

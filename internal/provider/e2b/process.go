@@ -8,9 +8,11 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/service"
+	"github.com/evertty/evertty/internal/provider/wait"
 )
 
 // startRequest starts a process; the reply is its output.
@@ -151,9 +153,27 @@ exit 0`
 // newTag is a tag for a process that must be ended also when its number never arrives.
 func newTag() string { return "evertty-" + rand.Text() }
 
-// killTagged kills the process with a tag, if there is one.
-func (e *Provider) killTagged(ctx context.Context, id, tag string) {
-	_ = e.unary(ctx, id, "process.Process/SendSignal", true, 0,
+// A process whose start was not heard is looked for by its tag unheardTries times, unheardPause apart: the daemon knows
+// it a moment after it has begun.
+const (
+	unheardTries = 5
+	unheardPause = 100 * time.Millisecond
+)
+
+// killUnheard kills the process with a tag whose start was not heard, if it comes to one.
+func (e *Provider) killUnheard(ctx context.Context, id, tag string) {
+	for range unheardTries {
+		var st *service.StatusError
+		err := e.killTagged(ctx, id, tag)
+		if !errors.As(err, &st) || st.Status != http.StatusNotFound || !wait.Sleep(ctx, unheardPause) {
+			return
+		}
+	}
+}
+
+// killTagged kills the process with a tag. Errors: those of unary; there may be no process.
+func (e *Provider) killTagged(ctx context.Context, id, tag string) error {
+	return e.unary(ctx, id, "process.Process/SendSignal", true, 0,
 		map[string]any{"process": processRef{Tag: tag}, "signal": "SIGNAL_SIGKILL"}, nil)
 }
 

@@ -39,7 +39,7 @@ func (e *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 	} else if err != nil && (ctx.Err() != nil || !errors.Is(err, provider.ErrNotStarted)) { // its number is not known
 		killing, cancel := wait.CleanupContext(ctx)
 		defer cancel()
-		e.killTagged(killing, id, in.Tag)
+		e.killUnheard(killing, id, in.Tag)
 	}
 	if err != nil {
 		end()
