@@ -15,6 +15,11 @@ type heard struct {
 	err   error // of stream.Subscription.Next; the last of its feed
 }
 
+// ends reports whether the exit is among the events, as their last.
+func (h heard) ends() bool {
+	return len(h.batch) > 0 && h.batch[len(h.batch)-1].Kind == stream.KindExit
+}
+
 // feed is the events of one terminal on their way to the goroutine that writes a connection. A
 // goroutine of its own waits for them: the hub of a busy terminal may keep it waiting, and nothing
 // else of the connection.

@@ -257,6 +257,24 @@ func TestAProgramThatDoesNotRead(t *testing.T) {
 	}
 }
 
+// TestNothingFollowsTheExit: also a viewer that asks all the time gets the exit as its last event.
+func TestNothingFollowsTheExit(t *testing.T) {
+	term, s := serve(t, viewer.Viewer{})
+	term.hub.Finish(stream.Exit{Reason: "exit"})
+	for range 100 {
+		c := dial(t, s, "/ws")
+		for range 40 {
+			send(t, c, `{"type":"ping"}`)
+		}
+		until(t, c, "exit", func(e event) bool { return e.Event == "exit" })
+		var after event
+		if err := c.ReadJSON(&after); !websocket.IsCloseError(err, websocket.CloseNormalClosure) {
+			t.Fatalf("after the exit came %+v, %v", after, err)
+		}
+		c.Close()
+	}
+}
+
 // flooding is a listener whose connections have more come before each of their writes.
 type flooding struct {
 	net.Listener

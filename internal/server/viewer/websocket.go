@@ -300,7 +300,7 @@ func (s *socket) parse(ctx context.Context, a actor, kind int, p []byte) (do fun
 }
 
 // pump writes events, answers and pings until the end of the subscription. None of them delays
-// the others by more than one batch; answers come behind the first event.
+// the others by more than one batch; answers come behind the first event and before the exit.
 func (s *socket) pump(ctx context.Context, events <-chan heard, closing <-chan struct{}) {
 	beat := time.NewTicker(httpapi.Heartbeat)
 	defer beat.Stop()
@@ -309,7 +309,9 @@ func (s *socket) pump(ctx context.Context, events <-chan heard, closing <-chan s
 		var err error
 		select {
 		case h := <-events:
-			answers = s.answers
+			if answers = s.answers; h.ends() {
+				answers = nil // the exit is the last event
+			}
 			if err = s.messages(h.batch); err == nil {
 				err = h.err
 			}
