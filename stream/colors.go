@@ -2,9 +2,9 @@ package stream
 
 import "github.com/evertty/evertty/vt"
 
-// SetTheme notes the colours that the viewer draws with. Programs that ask for colours are told
-// these while its size counts, and while nobody's does. One that has not said its colours changes nothing: else each
-// new viewer would be reported as dark at first.
+// SetTheme notes the colours that the viewer draws with. Programs that ask are told these while the
+// viewer's size counts, and while nobody's does. A viewer that has not said its colours changes
+// nothing: else each new viewer would be reported as dark at first.
 func (s *Subscription) SetTheme(t vt.Theme) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()

@@ -160,12 +160,11 @@ const (
 	unheardPause = 100 * time.Millisecond
 )
 
-// killUnheard kills the process with a tag whose start was not heard, if it comes to one.
+// killUnheard kills the process with a tag whose start was not heard, if there is one.
 func (e *Provider) killUnheard(ctx context.Context, id, tag string) {
 	for range unheardTries {
-		var st *service.StatusError
-		err := e.killTagged(ctx, id, tag)
-		if !errors.As(err, &st) || st.Status != http.StatusNotFound || !wait.Sleep(ctx, unheardPause) {
+		answer, refused := errors.AsType[*service.StatusError](e.killTagged(ctx, id, tag))
+		if !refused || answer.Status != http.StatusNotFound || !wait.Sleep(ctx, unheardPause) {
 			return
 		}
 	}

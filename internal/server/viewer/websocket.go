@@ -309,7 +309,8 @@ func (s *socket) pump(ctx context.Context, events <-chan heard, closing <-chan s
 		var err error
 		select {
 		case h := <-events:
-			if answers = s.answers; h.ends() {
+			answers = s.answers
+			if h.ends() {
 				answers = nil // the exit is the last event
 			}
 			if err = s.messages(h.batch); err == nil {
