@@ -44,7 +44,7 @@ func TestDescriptorLimits(t *testing.T) {
 	}
 }
 
-// crowd is what a client is told when there are too few descriptors.
+// refusedForDescriptors reports whether r tells the client that there are too few descriptors.
 func (r reply) refusedForDescriptors() bool {
 	return r.status == http.StatusServiceUnavailable && r.header.Get("Retry-After") != "" &&
 		strings.Contains(r.body, `"code":"NO_DESCRIPTORS"`) &&
