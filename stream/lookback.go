@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/vt"
@@ -86,14 +88,25 @@ func (c *catchUp) fromRest() (done bool, err error) {
 	if err != nil || l.found {
 		return false, err
 	}
-	at, ok := c.journal.RestBefore(begin)
-	if !ok {
-		at, ok = c.journal.RestBefore(c.since)
+	for _, pos := range []uint64{begin, c.since} {
+		at, ok := c.journal.RestBefore(pos)
+		if ok && at >= c.journal.Start() && c.since-at <= maxWarmUp {
+			return true, c.feedFromRest(at)
+		}
 	}
-	if !ok || at < c.journal.Start() || c.since-at > maxWarmUp {
-		return false, nil
+	return false, nil
+}
+
+// feedFromRest is feed from where the output is at rest. It may be inside a character, whose end means something else to
+// the engine: since has to be behind it.
+func (c *catchUp) feedFromRest(at uint64) error {
+	if err := c.feed(at, c.since); err != nil {
+		return err
 	}
-	return true, c.feed(at, c.since)
+	if next := slices.Concat(c.recent, c.rest); c.since-at <= vt.MaxHeld && !utf8.RuneStart(next[0]) {
+		return fmt.Errorf("%w: %d may be inside a character", errCannotResume, c.since)
+	}
+	return nil
 }
 
 // warm gives the engine what it needs from a known state at from on. A long

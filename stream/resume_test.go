@@ -332,6 +332,39 @@ func TestResumeInLongOutput(t *testing.T) {
 	}
 }
 
+// TestResumeWhereEveryPieceCutsACharacter: output whose beginning is gone and whose pieces all end inside a character,
+// as those of a long text in one script can, is gone on with from what is kept.
+func TestResumeWhereEveryPieceCutsACharacter(t *testing.T) {
+	const piece = 63 << 10 // a multiple of three, as the characters are long
+	k := newKept(t, vt.NewEngine, 40, 12)
+	text := append([]byte("x"), bytes.Repeat([]byte("漢字"), piece*80/6)...)
+	for p := range slices.Chunk(text, piece) {
+		k.write(p)
+		if seq, ok := k.AtRest(); ok {
+			k.journal.Rested(seq)
+		}
+	}
+	if _, err := k.journal.Trim(k.journal.End(), 3<<20); err != nil || k.journal.Start() == 0 {
+		t.Fatalf("the journal begins at %d: %v", k.journal.Start(), err)
+	}
+	first, end := k.journal.Start(), k.journal.End()
+	for _, at := range []uint64{first + vt.MaxHeld, first + 300, first + 100<<10, first + (end-first)/2, end - 300<<10,
+		end - 82} {
+		since := at + (4-at%3)%3 // whole characters
+		f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: since}
+		if !f.resume(k.Hub) {
+			t.Errorf("no resume at %d of [%d, %d]", since, first, end)
+		}
+		if string(f.text) != string(text[since:]) {
+			t.Errorf("%d bytes since %d, not the %d that came", len(f.text), since, end-since)
+		}
+	}
+	inside := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: first}
+	if inside.resume(k.Hub) {
+		t.Errorf("resume at %d, inside a character whose beginning is gone", first)
+	}
+}
+
 // TestResumeEdges: positions at which there is little to go on, or nothing.
 func TestResumeEdges(t *testing.T) {
 	const text = "one\x1b[3"

@@ -31,12 +31,7 @@ func (h *Hub) show() {
 
 // showPosition is show of what each step changes, the rest only when it was learned.
 func (h *Hub) showPosition() {
-	s, applied, atRest := &h.shown, h.seq, false
-	if h.engine != nil {
-		if atRest = h.engine.AtRest(); !atRest {
-			applied = h.applied()
-		}
-	}
+	s := &h.shown
 	s.mu.Lock()
 	if h.learned {
 		s.facts, h.learned = h.facts, false
@@ -45,8 +40,8 @@ func (h *Hub) showPosition() {
 		s.modes = h.engine.Modes()
 		s.facts.AltScreen = s.modes.AltScreen
 	}
-	s.seq, s.atRest = h.seq, atRest
-	s.facts.Seq, s.facts.Output, s.facts.Worked = applied, h.facts.Output, h.facts.Worked
+	s.seq, s.atRest = h.seq, h.engine != nil && h.engine.AtRest()
+	s.facts.Seq, s.facts.Output, s.facts.Worked = h.applied(), h.facts.Output, h.facts.Worked
 	s.mu.Unlock()
 }
 
@@ -81,8 +76,8 @@ func (h *Hub) Modes() vt.Modes {
 	return h.shown.modes
 }
 
-// AtRest is the position up to which everything was written, when nothing is unfinished there: no sequence and no
-// character (vt.Engine.AtRest). ok is false else, and once finished.
+// AtRest is the position up to which everything was written, when no sequence is unfinished there (vt.Engine.AtRest).
+// ok is false else, and once finished.
 func (h *Hub) AtRest() (seq uint64, ok bool) {
 	h.shown.mu.Lock()
 	defer h.shown.mu.Unlock()

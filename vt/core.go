@@ -93,7 +93,7 @@ func (c *core) TextDropped() bool {
 }
 
 // AtRest implements Engine.
-func (c *core) AtRest() bool { return c.stream.Held() == 0 && !c.stream.Open() }
+func (c *core) AtRest() bool { return !c.stream.Open() }
 
 // Modes implements Engine.
 func (c *core) Modes() Modes { return c.modes }

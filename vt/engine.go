@@ -43,8 +43,8 @@ type Engine interface {
 	// back, 0..3. They are part of what was written and not yet of the state.
 	Held() int
 
-	// AtRest reports whether nothing is unfinished: no sequence and no character.
-	// Then the bytes that follow mean the same to a new engine.
+	// AtRest reports whether no sequence is unfinished. Then the bytes that follow mean
+	// the same to a new engine, behind what Held counts.
 	AtRest() bool
 
 	// Flush says that the rest of an incomplete character will not come: each of

@@ -56,8 +56,9 @@ func (d *display) leaves() traces {
 	return t
 }
 
-// atRest reports whether something can be written behind what was: no sequence is open.
-func (d *display) atRest() bool { return !d.direct || d.engine.AtRest() }
+// atRest reports whether something can be written behind what was: no sequence and no
+// character is open.
+func (d *display) atRest() bool { return !d.direct || d.engine.AtRest() && d.engine.Held() == 0 }
 
 // first is what shows the first snapshot, which carries the history: that goes into
 // the user's scrollback.

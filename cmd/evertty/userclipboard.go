@@ -31,14 +31,14 @@ func (u *userClipboard) take(c wire.Clipboard) {
 	u.waiting = []byte("\x1b]52;" + c.Selection + ";" + base64.StdEncoding.EncodeToString(c.DataB64) + "\x1b\\")
 }
 
-// behind is output for the terminal with what waited for the end of a sequence
-// behind it, once that has come.
+// behind is output for the terminal with what waited for the end of a sequence or
+// character behind it, once that has come.
 func (u *userClipboard) behind(output []byte) []byte {
 	if u == nil {
 		return output
 	}
 	u.shown.Write(output)
-	if len(u.waiting) == 0 || !u.shown.AtRest() {
+	if len(u.waiting) == 0 || !u.shown.AtRest() || u.shown.Held() > 0 {
 		return output
 	}
 	all := slices.Concat(output, u.waiting)

@@ -41,8 +41,8 @@ import (
 //	8     restart   generation, columns, rows (uv)
 //	9     seal      nothing; its position is the length of the data file, and
 //	                nothing follows
-//	10    rest      nothing: no sequence and no character is unfinished there, so that
-//	                what follows can be understood without what comes before
+//	10    rest      nothing: no sequence is unfinished there, so that what follows, behind
+//	                the character it may cut, is understood without what comes before
 //
 // Marks and unsures ascend. A resize may stand behind a mark of a later
 // position, because it is noted when the emulator is there, and the journal is

@@ -10,8 +10,8 @@ const (
 	// restEvery is the output between two records of rest, in bytes: what a viewer that comes back costs at most to get
 	// into the state at its position.
 	restEvery = 512 << 10
-	// restWait is how much longer a segment may become so that it ends where the output is at rest, in bytes: of text
-	// in which every other piece ends inside a character a few pieces are enough.
+	// restWait is how much longer a segment may become so that it ends where the output is at rest, in bytes: where
+	// every other piece ends inside a sequence a few pieces are enough.
 	restWait = 1 << 20
 )
 
@@ -30,8 +30,8 @@ func (r *resting) room(size, end uint64) uint64 {
 	return size
 }
 
-// Rested tells that the terminal has no unfinished sequence and no unfinished character at seq, the end of the output,
-// so that a reader may begin there. It only takes memory, and is called by who calls Append.
+// Rested tells that no sequence is unfinished at seq, the end of the output, so that a reader may begin there: it
+// understands all behind the character that seq may cut. It only takes memory, and is called by who calls Append.
 func (j *Journal) Rested(seq uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
