@@ -121,6 +121,29 @@ func TestDebugTrap(t *testing.T) {
 	}
 }
 
+// TestVariablesComeBack: what a command has a value of its own for is after it what it was, arrays too.
+func TestVariablesComeBack(t *testing.T) {
+	t.Parallel()
+	for _, before := range []string{"set +u", "set -u", "set -x", "set -e", "declare() { :; }"} {
+		s := start(t)
+		const show = `\builtin declare -p list keys far empty number scalar OLDPWD`
+		run(t, s, "list=(a 'b c'); declare -A keys=([k]='v \"q\"'); far[7]=x; declare -a empty=(); "+
+			"declare -i number=4; scalar=$'1\\n2'; cd /tmp; cd /usr")
+		want := run(t, s, show)
+		run(t, s, before)
+		own := map[string]string{"none": "1"}
+		for _, name := range []string{"list", "keys", "far", "empty", "number", "scalar"} {
+			own[name] = "9"
+		}
+		if r := do(t, s, Command{Text: "echo $list $keys $number $none", Env: own, Cwd: "/"}); r.out != "9 9 9 1\n" {
+			t.Errorf("%s: %+v", before, r)
+		}
+		if r := run(t, s, show+"; echo ${none-}"); r.out != want.out+"\n" || want.ExitCode != 0 {
+			t.Errorf("%s: %+v, want %q", before, r, want.out)
+		}
+	}
+}
+
 // TestTrapsStay: whatever traps there are, they are listed byte for byte as they were set, over commands of all kinds,
 // and fire when they should.
 func TestTrapsStay(t *testing.T) {

@@ -83,9 +83,16 @@ func (c *Command) beforeLine() (string, error) {
 		names = append(names, "PWD", "OLDPWD")
 	}
 	var b strings.Builder
-	for _, name := range names { // declare may be a function when the file is sourced
-		fmt.Fprintf(&b, "%s '\\n\\\\builtin ' >>%s\n%s -p %s >>%s 2>/dev/null\n", c.builtin("printf"), pwd,
-			declare, name, pwd)
+	nounset := c.Snapshot.HasOption("nounset") // attributes of a variable that is not set are an error then
+	if nounset {
+		b.WriteString(c.builtin("set") + " +u\n")
+	}
+	for _, name := range names { // declare may be a function when the file is sourced; only bare it takes ( )
+		fmt.Fprintf(&b, "%s '\\n' >>%s\n[[ ${%s@a} == *[aA]* ]] || %s '\\\\builtin ' >>%s\n%s -p %s >>%s 2>/dev/null\n",
+			c.builtin("printf"), pwd, name, c.builtin("printf"), pwd, declare, name, pwd)
+	}
+	if nounset {
+		b.WriteString(c.builtin("set") + " -u\n")
 	}
 	for _, name := range sortedNames(c.Env) {
 		b.WriteString(c.builtin("export") + " " + name + "=" + state.Quote(c.Env[name]) + " || ((1))\n")
