@@ -86,6 +86,9 @@ func (s *Shell) restart() (readyShell, error) {
 	before := found
 	var damaged []string
 	if found != nil {
+		if wanted == found.PWD() {
+			wanted = found.Cwd() // a link may lead elsewhere since then, or nowhere
+		}
 		var err error
 		if found, dropped = found.Usable(); len(dropped) > 0 {
 			s.config.Log.Warn("a shell cannot be told to read a file; it comes back without what is in the way",

@@ -96,8 +96,9 @@ func (c *Command) backLine() (string, error) {
 	pwd, cd, unset, source := c.path(shelldir.PwdFile), c.builtin("cd"), c.builtin("unset"), c.builtin(".")
 	var text strings.Builder
 	if c.Cwd != "" {
-		fmt.Fprintf(&text, "%s -- %s || ((1))\n%s PWD OLDPWD || ((1))\n%s %s || ((1))\n%s -- \"${PWD:-.}\" || ((1))\n",
-			cd, state.Quote(c.Home), unset, source, pwd, cd)
+		// PWD need not name the directory: a link may lead elsewhere now, and the user may have made any text of it.
+		fmt.Fprintf(&text, "%s -- %s || ((1))\n%s PWD OLDPWD || ((1))\n%s %s || ((1))\n"+
+			"[[ ${PWD-} -ef . ]] && %s -- \"$PWD\" || ((1))\n", cd, state.Quote(c.Home), unset, source, pwd, cd)
 	}
 	for _, name := range sortedNames(c.Env) {
 		if c.Snapshot.Builtin("unset") == "" { // at least it is not exported
