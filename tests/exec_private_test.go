@@ -85,6 +85,9 @@ func TestExecForgetsValues(t *testing.T) {
 	w.run("echo ${#TOKEN}", more).is(0, "12\n")
 	w.run("set -x; true", more)
 	w.run("true\nset +x", more)
+	w.run(": $TOKEN", more) // which is $_ for the next one
+	w.run("true $_")
+	w.with(body{"command": "true", "tty": true, "env": body{"TOKEN": value}})
 	w.with(body{"argv": []string{"true"}, "isolated": true, "env": body{"TOKEN": value}})
 	var started past
 	w.send(body{"command": "true", "background": true, "env": body{"TOKEN": value}}).wants(202).into(&started)

@@ -22,7 +22,7 @@ type Terminal struct {
 	// The directory in which the last restart should have started the program, but could not: it was
 	// gone or could not be entered, and the nearest parent was taken. Absent else.
 	CwdFallback string `json:"cwd_fallback,omitempty"`
-	// The variables given at creation, not those the program inherited.
+	// The variables given at creation, not those the program inherited. A deleted terminal has none.
 	Env map[string]string `json:"env"`
 	// Columns of the screen, in cells.
 	Cols int `json:"cols" minimum:"1" maximum:"1000"`

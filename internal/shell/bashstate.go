@@ -55,8 +55,10 @@ func (e *Exec) noteLast(r *Result) {
 	s := e.shell
 	if last, ok := e.lastOf(r); ok {
 		s.mu.Lock()
+		before := s.last
 		s.last = last
 		s.mu.Unlock()
+		before.Forget()
 	}
 }
 
@@ -68,23 +70,23 @@ func (e *Exec) lastOf(r *Result) (last script.Last, ok bool) {
 	if e.internal || r == nil || i.StartedAt.IsZero() || spec.Isolated || spec.TTY || spec.Background {
 		return last, false
 	}
-	last.Code = r.ExitCode
-	if !r.TimedOut && !r.Cancelled {
-		ended := script.Told(e.dir)
-		last.Pipe, last.Arg, last.Sourced = ended.Pipe, ended.Arg, ended.Sourced
+	if r.TimedOut || r.Cancelled {
+		return script.Last{Code: r.ExitCode}, true
 	}
-	return last, true
+	return script.Told(e.dir).Last(r.ExitCode), true
 }
 
-// recoverLast finds what an earlier server has noted: the newest command of the queue that has begun tells it.
-func (s *Shell) recoverLast() {
+// recoverLast finds what an earlier server has noted: the newest command of the queue that has begun tells it. It
+// returns that one if it has ended in the foreground.
+func (s *Shell) recoverLast() *Exec {
 	for _, e := range slices.Backward(s.all) {
 		if e.entry.Spec.Background && !e.entry.Info.StartedAt.IsZero() {
-			return
+			break
 		}
 		if last, ok := e.lastOf(e.entry.Info.Result); ok {
 			s.last = last
-			return
+			return e
 		}
 	}
+	return nil
 }

@@ -230,6 +230,7 @@ func (e *Exec) forgetValues() {
 	for _, name := range []string{shelldir.BeforeFile, shelldir.PwdFile} {
 		_ = os.Remove(filepath.Join(e.dir, name))
 	}
+	_ = os.Truncate(filepath.Join(e.dir, shelldir.EvalFile), 0) // has $_; script.Told asks whether there is one
 }
 
 // save writes the record. After a failure the next server has an older record.

@@ -116,7 +116,9 @@ func (s *Shell) afterCommand(proc *bash.Process, e *Exec) {
 	s.current = nil
 	s.mu.Unlock()
 	s.capture(proc, e)
-	e.forgetValues()
+	if !s.detached() { // else bash may be about to read them, and the next server sees to it
+		e.forgetValues()
+	}
 	if e.endedShell() {
 		s.noteUncaptured(e, "the shell ended with it")
 	}

@@ -75,7 +75,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 		r.command(one)
 	}
 	r.endedByCommand()
-	s.recoverLast()
+	r.last = s.recoverLast()
 	s.recoverPause(c.Frozen)
 	r.releaseUnused()
 	for _, f := range r.isolated { // not before: they look at what the others are
@@ -92,6 +92,7 @@ type recovery struct {
 	proc  *bash.Process              // nil when there is none
 	// foreground is the command in the foreground, with its files; nil without one.
 	foreground *life
+	last       *Exec // the newest one in the foreground that has ended; nil without one
 	// earlier are ended commands in the foreground whose end could not be recorded on a full disk.
 	earlier []*life
 	// backgrounds are those in the background.
@@ -312,6 +313,9 @@ func (r *recovery) serve(captured chan struct{}) {
 		s.capture(r.proc, nil)
 	}
 	if !s.detached() {
+		if r.last != nil {
+			r.last.forgetValues()
+		}
 		_ = os.RemoveAll(filepath.Join(s.spec.Dir, shelldir.InternalDir))
 	}
 	close(captured)

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty/keeper"
 )
@@ -81,6 +83,42 @@ func nextServer(t *testing.T, data string) *Shell {
 	}
 	t.Cleanup(func() { remove(t, s) })
 	return s
+}
+
+// TestValuesOverAnOrderlyEnd: a server leaves in good order while a command has variables and a directory of its own.
+// After it they are what they were.
+func TestValuesOverAnOrderlyEnd(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	client, err := connect(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := bring(client, data, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, s, "export A=mine; cd /tmp; cd /usr")
+	gate := filepath.Join(data, "gate")
+	if err := unix.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, err := s.Submit(Command{Text: "echo begun; read <" + gate, Env: map[string]string{"A": "its own"}, Cwd: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !poll(func() bool { return e.Size(Stdout) > 0 }) {
+		t.Fatal("it does not begin")
+	}
+	s.Detach()
+	_ = client.Close()
+	s = nextServer(t, data)
+	if err := os.WriteFile(gate, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, s, "echo $A $PWD $OLDPWD"); r.out != "mine /usr /tmp\n" || r.Recreated {
+		t.Errorf("%+v", r)
+	}
 }
 
 // TestServerKilled is row 45: servers are killed at random times; every command runs exactly once, with all of its

@@ -249,6 +249,9 @@ func (m *Registry) remove(t *Terminal, purge bool) error {
 		return m.purge(t)
 	}
 	t.saveRecord()
+	if len(t.spec.Env) > 0 {
+		t.saveRecord() // the record before is kept too, and has them
+	}
 	m.unload(t)
 	m.changes.Notify()
 	return nil

@@ -48,11 +48,8 @@ const firstGeneration = 1
 // record says until somebody has asked for the screen. It never waits for the emulator.
 func (t *Terminal) Info() Info {
 	i := Info{ID: t.ID, PTYID: t.ID, Name: t.spec.Name, Session: t.spec.Session, Cmd: t.spec.Cmd,
-		Env: thread.HideSecrets(t.spec.Env), Scrollback: *t.spec.Scrollback, Generation: t.generation,
+		Env: thread.HideSecrets(t.Env()), Scrollback: *t.spec.Scrollback, Generation: t.generation,
 		SizePolicy: t.spec.SizePolicy, CreatedAt: t.created}
-	if i.Env == nil {
-		i.Env = map[string]string{}
-	}
 	t.mu.Lock()
 	i.State, i.Exit, i.LastActivityAt = t.state, t.exit, t.lastActivity
 	i.Cwd, i.CwdFallback = t.cwd.dir, t.fallback
@@ -74,9 +71,9 @@ func (t *Terminal) Info() Info {
 	return i
 }
 
-// Env is the environment as given at creation, with secrets. The caller owns it.
+// Env is the environment as given at creation, with secrets; empty for a deleted terminal. The caller owns it.
 func (t *Terminal) Env() map[string]string {
-	if t.spec.Env == nil {
+	if t.spec.Env == nil || t.Deleted() {
 		return map[string]string{}
 	}
 	return maps.Clone(t.spec.Env)

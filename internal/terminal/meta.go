@@ -41,7 +41,11 @@ func (t *Terminal) meta() meta {
 	i := t.Info()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return meta{Format: recordFormat, ID: t.ID, Spec: t.spec, CreatedAt: t.created, Generation: t.generation,
+	spec := t.spec
+	if !t.deleted.IsZero() { // nothing starts with its values again
+		spec.Env = nil
+	}
+	return meta{Format: recordFormat, ID: t.ID, Spec: spec, CreatedAt: t.created, Generation: t.generation,
 		Watched: t.hadViewer, PausedFor: int64(t.pausedFor), State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: t.deleted, EndedAt: t.endedAt,
 		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen,

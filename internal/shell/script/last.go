@@ -23,6 +23,21 @@ type Last struct {
 	// Arg is $_ with Sourced: the text stood in a file, and the shell has another one. Else the shell has it.
 	Arg     string
 	Sourced bool
+
+	told string // the file that has it; "" for none
+}
+
+// Last is what the next command is to know of one that has ended by itself with a code.
+func (e Ended) Last(code int) Last {
+	return Last{Code: code, Pipe: e.Pipe, Arg: e.Arg, Sourced: e.Sourced, told: e.text}
+}
+
+// Forget empties the file that has told of the command, for which nobody has a use any more: $_ may be a value of its
+// variables.
+func (l Last) Forget() {
+	if l.told != "" {
+		_ = os.Truncate(l.told, 0)
+	}
 }
 
 // statuses are the elements of PIPESTATUS, at least one. Those of an earlier pipeline, as after a syntax error or an

@@ -2477,7 +2477,7 @@ export interface Terminal {
   cwd: string;
   /** The directory in which the last restart should have started the program, but could not: it was gone or could not be entered, and the nearest parent was taken. Absent else. */
   cwd_fallback?: string;
-  /** The variables given at creation, not those the program inherited. */
+  /** The variables given at creation, not those the program inherited. A deleted terminal has none. */
   env: { [key: string]: string };
   /** Columns of the screen, in cells. */
   cols: number;
