@@ -79,4 +79,12 @@ func TestExecTerminalStaysReadable(t *testing.T) {
 			s.again()
 		}
 	}
+	w.run("true", body{"tty": true})
+	s.kill() // perhaps before the terminal is deleted
+	s.again()
+	eventually(t, "no terminal is listed", func() bool {
+		var list struct{ PTYs []string }
+		s.get("/session/tty/pty").wants(200).into(&list)
+		return len(list.PTYs) == 0
+	})
 }

@@ -57,9 +57,9 @@ func (e *Exec) Finish(r Result, problem error) {
 	e.end(r.Status(), &r, nil)
 }
 
-// Terminals are the enrolled commands that run. After a restart of the server their caller goes on with them.
+// Terminals are the enrolled commands. After a restart of the server their caller goes on with those that run.
 func (s *Shell) Terminals() []*Exec {
-	return slices.DeleteFunc(s.Execs(), func(e *Exec) bool { return e.hasEnded() || !e.spec().TTY })
+	return slices.DeleteFunc(s.Execs(), func(e *Exec) bool { return !e.spec().TTY })
 }
 
 // terminal takes over an enrolled command. One that had not begun fails: it has not run.

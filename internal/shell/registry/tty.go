@@ -74,9 +74,23 @@ func (m *Registry) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*she
 	return e, nil
 }
 
-// resumeTerminalExecs follows the commands on terminals of an earlier server. Input that it had not typed is lost.
+// resumeTerminalExecs follows the commands on terminals of an earlier server. Input that it had not typed is lost. A
+// terminal that it was about to delete, behind the end of its command, is deleted.
 func (m *Registry) resumeTerminalExecs(s *Shell) {
+	var left map[string]*terminal.Terminal
 	for _, e := range s.Terminals() {
+		if shelldir.Closed(e.Done()) {
+			if left == nil {
+				left = map[string]*terminal.Terminal{}
+				for _, t := range m.cfg.Terminals.List(s.Session) {
+					left[t.ID] = t
+				}
+			}
+			if t := left[e.Info().PTY]; t != nil {
+				m.life.Go(terminalExec{m, t, e}.remove)
+			}
+			continue
+		}
 		t, err := m.cfg.Terminals.Find("", e.Info().PTY)
 		if err != nil {
 			e.Finish(shell.Result{}, fmt.Errorf("%w: its terminal is gone", shell.ErrEnded))
@@ -177,6 +191,12 @@ func (x terminalExec) run() {
 		}
 	}
 	x.e.Finish(r, err)
+	x.remove()
+}
+
+// remove deletes the terminal.
+func (x terminalExec) remove() {
+	m := x.m
 	ctx, cancel := context.WithTimeout(m.ctx, terminalEnd)
 	defer cancel()
 	if err := m.cfg.Terminals.Delete(ctx, x.t, false); err != nil && m.ctx.Err() == nil {
