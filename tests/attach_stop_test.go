@@ -6,12 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -276,4 +278,37 @@ func TestStopWithoutAShell(t *testing.T) {
 	people.must(syscall.Kill(j.job(), syscall.SIGTSTP))
 	j.enter("typed")
 	people.await(j.id, "got <typed>")
+}
+
+// TestASignalEndsWhoWritesToADeadTerminal: a terminal that takes no output keeps no viewer from
+// ending.
+func TestASignalEndsWhoWritesToADeadTerminal(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{})
+	id := s.create("yes").ID
+	for _, argv := range [][]string{{"attach", id}, {"logs", "--follow", "--raw", id}} {
+		t.Run(argv[0], func(t *testing.T) {
+			t.Parallel()
+			viewer, err := pty.Start(pty.Spec{Argv: append([]string{binary, "--data-dir", s.how.dir}, argv...),
+				Cols: 80, Rows: 24}) // nobody reads its output
+			s.must(err)
+			t.Cleanup(func() { _ = viewer.Close() })
+			t.Cleanup(func() { _ = viewer.Kill(s.ctx()) })
+			eventually(t, "a write that blocks", func() bool {
+				tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", viewer.PID()))
+				return slices.ContainsFunc(tasks, func(file string) bool {
+					where, _ := os.ReadFile(file)
+					return string(where) == "wait_woken" // of n_tty_write
+				})
+			})
+			s.must(viewer.Signal(syscall.SIGTERM))
+			eventually(t, "the end", func() bool { return state(viewer.PID()) == "" })
+			for buf := make([]byte, 4096); err == nil; { // what it wrote comes before its end
+				_, err = viewer.Read(buf)
+			}
+			if exit, err := viewer.Wait(s.ctx()); err != nil || exit.Code != 128+int(syscall.SIGTERM) {
+				t.Errorf("it ended with %+v, %v", exit, err)
+			}
+		})
+	}
 }
