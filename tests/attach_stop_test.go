@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -294,13 +293,8 @@ func TestASignalEndsWhoWritesToADeadTerminal(t *testing.T) {
 			s.must(err)
 			t.Cleanup(func() { _ = viewer.Close() })
 			t.Cleanup(func() { _ = viewer.Kill(s.ctx()) })
-			eventually(t, "a write that blocks", func() bool {
-				tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", viewer.PID()))
-				return slices.ContainsFunc(tasks, func(file string) bool {
-					where, _ := os.ReadFile(file)
-					return string(where) == "wait_woken" // of n_tty_write
-				})
-			})
+			eventually(t, "a connection", func() bool { return written(t, viewer.PID()) > 0 })
+			rests(t, "a write that blocks", func() uint64 { return written(t, viewer.PID()) })
 			s.must(viewer.Signal(syscall.SIGTERM))
 			eventually(t, "the end", func() bool { return state(viewer.PID()) == "" })
 			for buf := make([]byte, 4096); err == nil; { // what it wrote comes before its end
