@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -276,4 +277,32 @@ func TestStopWithoutAShell(t *testing.T) {
 	people.must(syscall.Kill(j.job(), syscall.SIGTSTP))
 	j.enter("typed")
 	people.await(j.id, "got <typed>")
+}
+
+// TestASignalEndsWhoWritesToADeadTerminal: a terminal that takes no output keeps no viewer from
+// ending.
+func TestASignalEndsWhoWritesToADeadTerminal(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{})
+	id := s.create("yes").ID
+	for _, argv := range [][]string{{"attach", id}, {"logs", "--follow", "--raw", id}} {
+		t.Run(argv[0], func(t *testing.T) {
+			t.Parallel()
+			viewer, err := pty.Start(pty.Spec{Argv: append([]string{binary, "--data-dir", s.how.dir}, argv...),
+				Cols: 80, Rows: 24}) // nobody reads its output
+			s.must(err)
+			t.Cleanup(func() { _ = viewer.Close() })
+			t.Cleanup(func() { _ = viewer.Kill(s.ctx()) })
+			eventually(t, "a connection", func() bool { return written(t, viewer.PID()) > 0 })
+			rests(t, "a write that blocks", func() uint64 { return written(t, viewer.PID()) })
+			s.must(viewer.Signal(syscall.SIGTERM))
+			eventually(t, "the end", func() bool { return state(viewer.PID()) == "" })
+			for buf := make([]byte, 4096); err == nil; { // what it wrote comes before its end
+				_, err = viewer.Read(buf)
+			}
+			if exit, err := viewer.Wait(s.ctx()); err != nil || exit.Code != 128+int(syscall.SIGTERM) {
+				t.Errorf("it ended with %+v, %v", exit, err)
+			}
+		})
+	}
 }

@@ -15,6 +15,10 @@ import (
 // terminal to end: one that takes no output must not keep it from stopping.
 const turnTimeout = time.Second
 
+// endTimeout is how long this process, told to end, tries to give back a terminal that takes no
+// output.
+const endTimeout = 5 * time.Second
+
 // together is how far apart two signals may be heard that were sent at once: a shell that ends a
 // stopped job sends SIGTERM and SIGCONT.
 const together = 20 * time.Millisecond
@@ -45,22 +49,47 @@ func (t turn) takeSoon() bool {
 }
 
 // signals are what a program hears while it has the user's terminal.
-type signals struct{ size, end, stop, cont chan os.Signal }
+type signals struct {
+	size, end, stop, cont chan os.Signal
+	late                  chan os.Signal // as end
+	closed                chan struct{}
+}
 
 // hearSignals begins to hear signals; from then on none ends or stops the program by
 // itself.
 func hearSignals() signals {
-	s := signals{make(chan os.Signal, 1), make(chan os.Signal, 1), make(chan os.Signal, 1), make(chan os.Signal, 1)}
+	one := func() chan os.Signal { return make(chan os.Signal, 1) }
+	s := signals{one(), one(), one(), one(), one(), make(chan struct{})}
 	signal.Notify(s.size, syscall.SIGWINCH)
-	signal.Notify(s.end, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
+	for _, c := range []chan os.Signal{s.end, s.late} {
+		signal.Notify(c, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
+	}
 	signal.Notify(s.stop, syscall.SIGTSTP)
 	signal.Notify(s.cont, syscall.SIGCONT)
 	return s
 }
 
 func (s signals) close() {
-	for _, c := range []chan os.Signal{s.size, s.end, s.stop, s.cont} {
+	for _, c := range []chan os.Signal{s.size, s.end, s.stop, s.cont, s.late} {
 		signal.Stop(c)
+	}
+	close(s.closed)
+}
+
+// endLate ends this process endTimeout after a signal to end, if a write to the user's terminal keeps
+// it from ending by itself. It returns after close.
+func (s signals) endLate(tty *tty) {
+	var got os.Signal
+	select {
+	case got = <-s.late:
+	case <-s.closed:
+		return
+	}
+	select {
+	case <-time.After(endTimeout):
+		tty.Restore()
+		os.Exit(int(signalCode(got.(syscall.Signal))))
+	case <-s.closed:
 	}
 }
 

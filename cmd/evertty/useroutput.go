@@ -65,14 +65,15 @@ func (u *userOutput) farewell() {
 // behind the last output, which takes all back. See hear for stopped.
 func (u *userOutput) begun(ctx context.Context, stopped func(time.Duration)) (end func()) {
 	heard := hearSignals()
+	go heard.endLate(u.tty)
 	ctx, done := context.WithCancel(ctx)
 	var hears sync.WaitGroup
 	hears.Go(func() { u.hear(ctx, heard, stopped) })
 	return func() { // also when the caller panics
 		done()
 		hears.Wait()
-		heard.close()
 		u.farewell()
+		heard.close()
 	}
 }
 

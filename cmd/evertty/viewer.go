@@ -85,6 +85,7 @@ func (v *viewer) run(ctx context.Context, in, out *os.File) (exit *wire.Exit, er
 	if v.tty, err = openTTY(in, out); err != nil {
 		return nil, err
 	}
+	go heard.endLate(v.tty)
 	v.turn, v.asks = newTurn(), !v.readOnly
 	v.colors = &userColors{changed: v.tellColors, outdated: make(chan struct{}, 1)}
 	ctx, v.end = context.WithCancelCause(ctx)

@@ -66,7 +66,7 @@ func (w *waiter) beginSince(ctx context.Context) error {
 // be there, it looks for where it was printed.
 func (w *waiter) beginNow(ctx context.Context) error {
 	if err := w.followers.begins.acquire(ctx); err != nil {
-		return err
+		return w.glance(err)
 	}
 	defer w.followers.begins.release()
 	if joined, err := w.joinNow(ctx); joined || err != nil {
@@ -95,6 +95,22 @@ func (w *waiter) beginNow(ctx context.Context) error {
 		return err
 	}
 	return w.own(f, shot.Seq)
+}
+
+// glance is what is left when err has ended the search for a follower: what is shown now.
+func (w *waiter) glance(err error) error {
+	shot := w.t.Hub().Shot()
+	w.finder.base = shot.Seq
+	return w.unplaced(w.checkFrame(shot.Frame, shot.Seq), err)
+}
+
+// unplaced has hit count when err has ended the search for its position, unless it may be an echo.
+func (w *waiter) unplaced(hit *Result, err error) error {
+	if hit == nil || w.mayEcho(w.finder.base) {
+		return err
+	}
+	w.found = hit
+	return nil
 }
 
 // mayEcho reports whether echo has to be ignored and some may be shown at position seq.
@@ -171,7 +187,7 @@ func (w *waiter) locate(ctx context.Context, seq uint64, hit *Result) (done bool
 		err = f.resizes()
 	}
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errGap) {
-		return true, err
+		return true, w.unplaced(hit, err)
 	}
 	frame := f.screen.Freeze()
 	w.found = w.checkLines(f.screen.Lines(maxHistory), f.screen.Lines(0), stateOf(frame), seq)

@@ -37,3 +37,30 @@ func TestAWaitEndsBesideDearOutput(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsShownMatchesInTime: text on the screen matches also when its position is not found in
+// time, because the output before it costs much or others look for theirs.
+func TestWhatIsShownMatchesInTime(t *testing.T) {
+	m := openNative(t, t.TempDir())
+	const dear = `printf '\e[65;1;1;400;400$x\e[66;1;1;400;400$x%.0s' {1..2000}; clear; echo SHO""WN; read x`
+	term, err := m.Terminals.Create(terminal.Spec{Session: "s", Cols: 400, Rows: 400,
+		Cmd: []string{"bash", "-c", dear}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	see(t, term, "SHOWN")
+	const at = 4 // each takes a while
+	shown := within(wait.Condition{For: "text", Pattern: "SHOWN"}, time.Millisecond)
+	found := make(chan error, at)
+	for range at {
+		go func() {
+			_, err := waits.Wait(context.Background(), term, shown)
+			found <- err
+		}()
+	}
+	for range at {
+		if err := <-found; err != nil {
+			t.Error(err)
+		}
+	}
+}
