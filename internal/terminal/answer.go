@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// answerPatience bounds how long an answer waits for a program to show whether it reads. On a
-	// busy machine it may not run for so long.
+	// answerPatience bounds how long answers wait together for a program to show whether it reads. On
+	// a busy machine it may not run for so long.
 	answerPatience = 2 * time.Second
 	// typedPatience is answerPatience while somebody types: a shell that runs programs for its
 	// prompt takes some 100 ms.
@@ -32,22 +32,21 @@ var readlineShells = []string{"bash", "rbash", "sh"}
 
 // awaited reports whether the program that asked is still there to read the answer. An answer
 // for one that has left the foreground would be read by the shell as if it was typed. Where
-// nobody can tell it is given, as at any terminal. ok is false when the server leaves before: the
-// next one answers.
-func (in *input) awaited(a answer, leaving <-chan struct{}) (wanted, ok bool) {
+// that is not known when patience is over, wanted is what is likely, as at any terminal. ok is false
+// when the server leaves before: the next one answers.
+func (in *input) awaited(a answer, patience time.Duration, leaving <-chan struct{}) (wanted, known, ok bool) {
 	start := time.Now()
 	for pause := soonLook; ; pause = min(2*pause, answerPoll) {
 		wanted, known := in.asks(a.group)
-		patience := answerPatience
 		if len(in.waiting) > 0 {
-			patience = typedPatience
+			patience = min(patience, typedPatience)
 		}
-		if known || time.Since(start) > patience {
-			return wanted, true
+		if known || time.Since(start) >= patience {
+			return wanted, known, true
 		}
 		select {
 		case <-leaving:
-			return false, false
+			return false, false, false
 		case <-time.After(pause):
 		}
 	}

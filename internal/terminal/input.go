@@ -114,10 +114,13 @@ func (in *input) run(ended, leaving <-chan struct{}) {
 	for {
 		select {
 		case c := <-in.waiting:
-			in.sendReplies(leaving) // to what a viewer saw before it typed
+			deadline, _ := c.ctx.Deadline()
+			in.sendReplies(deadline, leaving) // to what a viewer saw before it typed
 			c.done <- in.typeIn(c)
 		case <-in.wake:
-			in.sendReplies(leaving)
+			if len(in.waiting) == 0 { // else the call sees to it in its own time
+				in.sendReplies(time.Now().Add(inputTimeout), leaving)
+			}
 		case <-ended:
 			return
 		case <-leaving:
@@ -135,8 +138,9 @@ func (in *input) typeIn(c *inputCall) error {
 	return in.send(c.ctx, c.p)
 }
 
-// sendReplies gives the answers that wait for it, unless the server is leaving.
-func (in *input) sendReplies(leaving <-chan struct{}) {
+// sendReplies gives the answers that wait for it, unless the server is leaving. A program that does not
+// read has until deadline.
+func (in *input) sendReplies(deadline time.Time, leaving <-chan struct{}) {
 	in.mu.Lock()
 	list := in.replies
 	in.replies, in.replied = nil, 0
@@ -144,12 +148,16 @@ func (in *input) sendReplies(leaving <-chan struct{}) {
 	if len(list) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), inputTimeout)
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
+	patience := answerPatience
 	for _, a := range list {
-		awaited, ok := in.awaited(a, leaving)
+		awaited, known, ok := in.awaited(a, patience, leaving)
 		if !ok {
 			return
+		}
+		if !known {
+			patience = 0 // nobody can tell for those behind it either
 		}
 		if a.seq > 0 {
 			in.beforeAnswers(a.seq)

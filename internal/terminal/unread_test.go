@@ -1,0 +1,52 @@
+package terminal_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/evertty/evertty/internal/supervisor/supervisortest"
+	"github.com/evertty/evertty/pty"
+)
+
+// TestCtrlCBeforeManyAnswers: ^C reaches a program that asks and asks, while nobody can tell whether it reads
+// the answers.
+func TestCtrlCBeforeManyAnswers(t *testing.T) {
+	m := openNative(t)
+	term := supervisortest.Start(t, m, "bash", "-c", `i=0
+		while :; do printf '\e[6n'; ((++i == 500)) && echo ready; done`)
+	see(t, term, "ready")
+	supervisortest.TypeIn(t, term, "\x03")
+	select {
+	case <-term.Done():
+	case <-time.After(10 * time.Second):
+		t.Error("10 s later it goes on")
+	}
+}
+
+// TestUnreadAnswersDelayNoError: input for a program that reads neither it nor the answers to its queries fails
+// when its time is over, however many calls there are.
+func TestUnreadAnswersDelayNoError(t *testing.T) {
+	t.Parallel()
+	m := openNative(t)
+	term := supervisortest.Start(t, m, "bash", "-c", `stty raw -echo; i=0
+		while :; do printf '\e[6n'; ((++i == 5000)) && echo ready; done`)
+	see(t, term, "ready")
+	start := time.Now()
+	failed := make(chan error)
+	for range 3 {
+		go func() {
+			_, err := term.Input(context.Background(), []byte("x"))
+			failed <- err
+		}()
+	}
+	for range 3 {
+		if err := <-failed; !errors.Is(err, pty.ErrBlocked) {
+			t.Errorf("got %v, want %v", err, pty.ErrBlocked)
+		}
+	}
+	if took := time.Since(start); took > 15*time.Second {
+		t.Errorf("it took %v, more than the 10 s of one call", took)
+	}
+}
