@@ -64,3 +64,25 @@ func TestWhatIsShownMatchesInTime(t *testing.T) {
 		}
 	}
 }
+
+// TestAWaitEndsBesideDearPatterns: patterns that need long for the lines that are shown, some 30 s for all, are looked
+// for no longer than the wait may take.
+func TestAWaitEndsBesideDearPatterns(t *testing.T) {
+	m := openNative(t, t.TempDir())
+	term, err := m.Terminals.Create(terminal.Spec{Session: "s", Cols: 200, Rows: 24, Cmd: []string{"bash", "-c",
+		`printf -v line '%0199d' 0; for i in {1..5000}; do echo ${line//0/a}; done; echo ready; sleep 1000`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	see(t, term, "ready")
+	r := within(never, 100*time.Millisecond)
+	r.Any = nil
+	for range wait.MaxConditions {
+		r.Any = append(r.Any, wait.Condition{For: "regex", Pattern: "(a?b?){50}never$"})
+	}
+	began := time.Now()
+	_, err = waits.Wait(context.Background(), term, r)
+	if d := time.Since(began); !errors.Is(err, terminal.ErrTimeout) || d > 5*time.Second {
+		t.Errorf("%v after %v", err, d)
+	}
+}

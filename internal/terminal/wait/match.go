@@ -7,6 +7,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/vt"
@@ -79,6 +80,7 @@ type finder struct {
 	since *uint64      // only text printed or changed after it counts; nil: all text
 	base  uint64       // stands for unknown positions: where the wait began
 	echo  *echo.Filter // its echo does not count; nil: echo counts
+	until time.Time    // then it looks no further: a line can take milliseconds; zero: never
 }
 
 // find looks for a match in lines that counts.
@@ -87,6 +89,9 @@ func (f *finder) find(p *pattern, lines []vt.TextLine) (Match, bool) {
 		lines = []vt.TextLine{joinLines(lines, false), joinLines(lines, true)}
 	}
 	for _, l := range lines {
+		if !f.until.IsZero() && time.Now().After(f.until) {
+			break
+		}
 		if m, ok := f.findIn(p, l); ok {
 			return m, true
 		}

@@ -10,6 +10,10 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
+// leastLook is how long a wait may look at what is shown already, also one with less time: a question
+// whether something is there.
+const leastLook = time.Second
+
 // waiter is one call of Wait. Its goroutine owns it; once it shares a follower, whoever
 // holds the follower's lock may change it.
 type waiter struct {
@@ -204,6 +208,8 @@ func (w *waiter) checkFrame(f *vt.Frame, seq uint64) *Result {
 
 // checkLines is checkFrame of lines: those with the history, and those of the screen.
 func (w *waiter) checkLines(lines, screen []vt.TextLine, s state, seq uint64) *Result {
+	look := w.finder
+	look.until = time.Now().Add(max(time.Until(w.began.Add(w.Timeout+w.overtime())), leastLook))
 	for i := range w.conditions {
 		c := &w.conditions[i]
 		if c.forText() {
@@ -211,7 +217,7 @@ func (w *waiter) checkLines(lines, screen []vt.TextLine, s state, seq uint64) *R
 			if c.ScreenOnly {
 				where = screen
 			}
-			if m, ok := w.finder.find(c.pattern, where); ok {
+			if m, ok := look.find(c.pattern, where); ok {
 				return &Result{Text: plainText(lines, nil), Seq: m.End, Index: i, Match: &m}
 			}
 		}
