@@ -50,7 +50,7 @@ func typeSlowly(t *testing.T, term *terminal.Terminal, keys string) {
 func blocked(t *testing.T, term *terminal.Terminal, how ...string) (release func()) {
 	t.Helper()
 	file := t.TempDir() + "/released"
-	command := "sh -c 'echo be''gun; until test -e " + file + "; do sleep 0.05; done; echo out''put'"
+	command := "echo be''gun; sh -c 'until test -e " + file + "; do sleep 0.05; done; echo out''put'"
 	seq := typeIn(t, term, strings.Join(append([]string{command}, how...), " ")+"\r")
 	await(t, term, one(wait.Condition{For: "text", Pattern: "begun"}, &seq))
 	return func() {
