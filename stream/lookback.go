@@ -97,8 +97,8 @@ func (c *catchUp) fromRest() (done bool, err error) {
 	return false, nil
 }
 
-// feedFromRest is feed from where the output is at rest. It may be inside a character, whose end means something else to
-// the engine: since has to be behind it.
+// feedFromRest is feed from where the output is at rest. That may be inside a character, whose end means something else
+// to the engine: since has to be behind it.
 func (c *catchUp) feedFromRest(at uint64) error {
 	if err := c.feed(at, c.since); err != nil {
 		return err
