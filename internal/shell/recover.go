@@ -66,6 +66,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	captured := make(chan struct{})
 	s.captured = captured
 	r := recovery{shell: s, held: map[string]*keeper.Program{}}
+	r.internal, _ = os.ReadDir(filepath.Join(dir, shelldir.InternalDir)) // none when nothing was left
 	for _, p := range held {
 		r.held[p.ID] = p
 	}
@@ -99,6 +100,8 @@ type recovery struct {
 	backgrounds []*life
 	// isolated follow those, each in a goroutine.
 	isolated []func()
+	// internal are directories of an earlier server's internal commands, which bash may still read.
+	internal []os.DirEntry
 }
 
 // endedByCommand notes what the newest command may have changed in a shell that ended with it.
@@ -316,7 +319,9 @@ func (r *recovery) serve(captured chan struct{}) {
 		if r.last != nil {
 			r.last.forgetValues()
 		}
-		_ = os.RemoveAll(filepath.Join(s.spec.Dir, shelldir.InternalDir))
+		for _, left := range r.internal { // not the parent: commands of this server may be in it
+			_ = os.RemoveAll(filepath.Join(s.spec.Dir, shelldir.InternalDir, left.Name()))
+		}
 	}
 	close(captured)
 	s.serve()

@@ -85,25 +85,25 @@ func nextServer(t *testing.T, data string) *Shell {
 	return s
 }
 
-// TestValuesOverAnOrderlyEnd: a server leaves in good order while a command has variables and a directory of its own.
-// After it they are what they were.
-func TestValuesOverAnOrderlyEnd(t *testing.T) {
-	t.Parallel()
+// handOver leaves a shell, in which before has run, in good order while the command c runs, and brings it back with
+// another server. The command ends with open. There is a directory of an internal command that a killed server left.
+func handOver(t *testing.T, before string, c Command) (s *Shell, open func()) {
+	t.Helper()
 	data := t.TempDir()
 	client, err := connect(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := bring(client, data, slog.New(slog.NewTextHandler(t.Output(), nil)))
-	if err != nil {
+	if s, err = bring(client, data, slog.New(slog.NewTextHandler(t.Output(), nil))); err != nil {
 		t.Fatal(err)
 	}
-	run(t, s, "export A=mine; cd /tmp; cd /usr")
+	run(t, s, before)
 	gate := filepath.Join(data, "gate")
 	if err := unix.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e, err := s.Submit(Command{Text: "echo begun; read <" + gate, Env: map[string]string{"A": "its own"}, Cwd: "/"})
+	c.Text = "echo begun; read <" + gate
+	e, err := s.Submit(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,12 +112,49 @@ func TestValuesOverAnOrderlyEnd(t *testing.T) {
 	}
 	s.Detach()
 	_ = client.Close()
-	s = nextServer(t, data)
-	if err := os.WriteFile(gate, []byte("\n"), 0o600); err != nil {
+	if err := os.MkdirAll(filepath.Join(data, "shell", shelldir.InternalDir, "left"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	return nextServer(t, data), func() {
+		t.Helper()
+		if err := os.WriteFile(gate, []byte("\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestValuesOverAnOrderlyEnd: a server leaves in good order while a command has variables and a directory of its own.
+// After it they are what they were.
+func TestValuesOverAnOrderlyEnd(t *testing.T) {
+	t.Parallel()
+	s, open := handOver(t, "export A=mine; cd /tmp; cd /usr",
+		Command{Env: map[string]string{"A": "its own"}, Cwd: "/"})
+	open()
 	if r := run(t, s, "echo $A $PWD $OLDPWD"); r.out != "mine /usr /tmp\n" || r.Recreated {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestVariablesAskedWhileRecovering: an internal command that is queued while the next server still follows what ran
+// keeps its files, and those that the server before has left are removed.
+func TestVariablesAskedWhileRecovering(t *testing.T) {
+	t.Parallel()
+	s, open := handOver(t, "true", Command{})
+	dir := filepath.Join(s.spec.Dir, shelldir.InternalDir)
+	failed := make(chan error, 1)
+	go func() { failed <- s.SetEnv(limited(t), map[string]string{"A": "new"}, nil) }()
+	if !poll(func() bool { list, _ := os.ReadDir(dir); return len(list) > 1 }) {
+		t.Error("nothing is queued")
+	}
+	open()
+	if err := <-failed; err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, s, "echo $A"); r.out != "new\n" {
+		t.Errorf("%+v", r)
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
+		t.Errorf("left: %v, %v", list, err)
 	}
 }
 
