@@ -18,7 +18,7 @@ func TestResumeInPlainText(t *testing.T) {
 	// Three bytes a character: most pieces end inside one.
 	const line, lines = "汉字汉字汉字汉字汉字汉字汉字汉字汉字汉字汉字汉字 %07g", 110_000
 	id := s.create("bash", "-c", fmt.Sprintf(`stty -opost; seq -f '%s' %d; read x`, line, lines)).ID
-	end := s.atRest(id, lines*81)
+	end := s.reached(id, lines*81)
 	for round := range 2 {
 		eventually(t, "what is kept is within the quota", func() bool { return s.info(id).JournalBytes <= 2<<20+1<<19 })
 		var wrong []string

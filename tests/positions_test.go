@@ -11,15 +11,14 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// atRest is the position when nothing comes any more.
-func (s *server) atRest(id string, atLeast uint64) (seq uint64) {
+// reached waits for a position, which is the last one: the program prints just so much.
+func (s *server) reached(id string, want uint64) uint64 {
 	s.t.Helper()
-	eventually(s.t, fmt.Sprintf("%s is at rest behind %d", id, atLeast), func() bool {
-		before := seq
-		seq = s.info(id).Seq
-		return seq >= atLeast && seq == before
-	})
-	return seq
+	eventually(s.t, fmt.Sprintf("%s is at %d", id, want), func() bool { return s.info(id).Seq >= want })
+	if seq := s.info(id).Seq; seq != want {
+		s.t.Errorf("%s is at %d, not at %d", id, seq, want)
+	}
+	return want
 }
 
 // TestPositionsOnAFullDisk: output that was shown and not kept counts also for the servers after a kill, and the gap is
@@ -30,7 +29,8 @@ func TestPositionsOnAFullDisk(t *testing.T) {
 	s := start(t, disk.launch("--snapshot-interval", "100ms"))
 	id := s.create("bash", "-c", `while read n; do seq -f 'line %08g of the flood' $n; done`).ID
 	s.input(id, "60000\n")
-	shown := s.atRest(id, 60000*27)
+	const line = 28 // bytes with CR LF
+	shown := s.reached(id, uint64(len("60000\r\n")+60000*line))
 	s.degraded("disk is full")
 	s.how.shell = fmt.Sprintf(`exec nsenter -t %d -m "$0" "$@"`, s.keeperPID())
 	for round := range 3 {
@@ -52,12 +52,12 @@ func TestPositionsOnAFullDisk(t *testing.T) {
 			t.Errorf("round %d: the server says %+v", round, health)
 		}
 		s.input(id, "2000\n")
-		shown = s.atRest(id, i.Seq+2000*27)
+		shown = s.reached(id, i.Seq+uint64(len("2000\r\n")+2000*line))
 	}
 	disk.inside(s.pid(), "mount -o remount,size=512m "+disk.dir)
 	s.lossless()
 	s.input(id, "10\n")
-	shown = s.atRest(id, shown+10*27)
+	shown = s.reached(id, shown+uint64(len("10\r\n")+10*line))
 	s.kill()
 	s.again()
 	if i := s.info(id); i.Seq != shown {
@@ -74,12 +74,13 @@ func TestPositionsOfATerminalMadeOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, "1m")
 	s := start(t, disk.launch("--snapshot-interval", "100ms"))
-	full := s.create("bash", "-c", "seq 60000000 | head -c 2000000; read x").ID
-	s.atRest(full, 2000000)
+	full := s.create("bash", "-c", "seq -w 300000; read x").ID
+	s.reached(full, 300000*8)
 	s.degraded("disk is full")
 	id := s.create("bash", "-c", "while read n; do seq $n; done").ID
 	s.input(id, "1000\n")
-	shown := s.atRest(id, 3893)
+	const printed = 6 + 3893 + 1000 // the echo, what seq prints, and CR
+	shown := s.reached(id, printed)
 	s.how.shell = fmt.Sprintf(`exec nsenter -t %d -m "$0" "$@"`, s.keeperPID())
 	for range 2 {
 		s.kill()
@@ -94,12 +95,12 @@ func TestPositionsOfATerminalMadeOnAFullDisk(t *testing.T) {
 		}
 		v.close()
 		s.input(id, "1000\n")
-		shown = s.atRest(id, i.Seq+3893)
+		shown = s.reached(id, i.Seq+printed)
 	}
 	disk.inside(s.pid(), "mount -o remount,size=512m "+disk.dir)
 	s.lossless()
 	s.input(id, "1000\n")
-	shown = s.atRest(id, shown+3893)
+	shown = s.reached(id, shown+printed)
 	s.kill()
 	s.again()
 	if i := s.info(id); i.Seq != shown {
@@ -122,7 +123,7 @@ func TestDataThatAreGone(t *testing.T) {
 			ended := s.create("bash", "-c", "seq 50000").ID
 			s.exit(ended)
 			const printed = 338894
-			seqs := map[string]uint64{runs: s.atRest(runs, printed), ended: s.atRest(ended, printed)}
+			seqs := map[string]uint64{runs: s.reached(runs, printed), ended: s.reached(ended, printed)}
 			// Records are written behind the output, also the last one of a terminal that ended.
 			for id, seq := range seqs {
 				eventually(t, "a record with the position", func() bool {
