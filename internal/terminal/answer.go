@@ -56,10 +56,10 @@ func (in *input) awaited(a answer, patience time.Duration, leaving <-chan struct
 // one itself. known is false while that is open; then wanted is what is likely.
 func (in *input) asks(group int) (wanted, known bool) {
 	master := in.process.Master()
-	// The mode first: a shell takes the foreground before it edits a line, so that its mode is never
-	// taken for the one of the program before.
-	mode, unknown := master.LineMode()
+	// The mode before and behind the program: neither is taken for the one of the program before or after.
+	before, _ := master.LineMode()
 	f, err := master.ForegroundProgram()
+	mode, unknown := master.LineMode()
 	switch {
 	case err != nil || f.Group <= 0 || group <= 0:
 		return true, true
@@ -72,6 +72,8 @@ func (in *input) asks(group int) (wanted, known bool) {
 		return false, false
 	case unknown != nil:
 		return true, true
+	case mode != before:
+		return false, false
 	case !mode.Canonical: // at the prompt of a shell whatever asked has gone
 		return !mode.Readline || !slices.Contains(readlineShells, f.Name), true
 	}
