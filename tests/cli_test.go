@@ -75,7 +75,8 @@ func TestCommandLine(t *testing.T) {
 	if out := s.says("ls", "--json", "--session", "other"); strings.TrimSpace(out) != "[]" {
 		t.Errorf("ls of another session: %s", out)
 	}
-	s.says("send", "build", "cat -v", "--enter")
+	s.says("send", "build", "echo be''gun; cat -v", "--enter")
+	s.await(id, `^begun$`) // before it bash reads single keys: an Enter that came then is no end of a line
 	s.says("send", "build", "--keys", "Up", "text:typed", "C-a", "Enter")
 	s.await(id, `^\^\[\[Atyped\^A$`)
 	s.says("kill", "build", "--signal", "INT")
