@@ -38,7 +38,7 @@ build: webui/dist/index.html ## bin/evertty, one static binary with the web page
 ui: webui/dist/index.html ## the web page only
 
 webui/node_modules/.installed: webui/package.json webui/package-lock.json
-	cd webui && npm ci --no-audit --no-fund
+	cd webui && npm ci --ignore-scripts --no-audit --no-fund
 	touch $@
 
 webui/dist/index.html: webui/node_modules/.installed $(UI_SOURCES)

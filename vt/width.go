@@ -1,6 +1,6 @@
 package vt
 
-//go:generate npm ci --prefix testdata/width --silent --no-audit --no-fund
+//go:generate npm ci --ignore-scripts --prefix testdata/width --silent --no-audit --no-fund
 //go:generate go run widthgen.go
 
 // join is what a character leaves for the one that follows: whether it joined
