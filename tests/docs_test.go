@@ -103,3 +103,42 @@ func checkLink(t *testing.T, has map[string]bool, page, text, link string) {
 		t.Errorf("%s: the link to %s names no heading", page, link)
 	}
 }
+
+// TestTriedNamesTests: what the security model says was tried is tried again by tests that exist.
+func TestTriedNamesTests(t *testing.T) {
+	page, err := os.ReadFile("../docs/security-model.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(page), "\n## Tried and held\n")
+	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`").FindAllStringSubmatch(table, -1)
+	if !found || len(named) < 33 {
+		t.Fatalf("the table names %d tests", len(named))
+	}
+	tests := testsOf(t)
+	for _, m := range named {
+		if !tests[m[1]] {
+			t.Errorf("docs/security-model.md names %s, which is no test", m[1])
+		}
+	}
+}
+
+// testsOf returns the names of the tests and fuzz targets of the repository.
+func testsOf(t *testing.T) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	for path := range repository(t) {
+		if !strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join("..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range declared.FindAllStringSubmatch(string(b), -1) {
+			names[m[1]] = true
+		}
+	}
+	return names
+}
