@@ -120,11 +120,8 @@ func (c *Client) Attach(ctx context.Context, id string, o AttachOptions) (*Attac
 		header.Del("Authorization")
 	}
 	d := websocket.Dialer{
-		NetDialContext: c.dial, Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTimeout,
+		NetDialContext: c.dial, Proxy: c.proxy, HandshakeTimeout: dialTimeout,
 		ReadBufferSize: frameBuffer, WriteBufferSize: 4 << 10,
-	}
-	if c.socket != "" {
-		d.Proxy = nil
 	}
 	// "ws" + "://…" or "ws" + "s://…".
 	target := "ws" + c.at(q, "pty", id, "ws")[len("http"):]

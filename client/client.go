@@ -42,6 +42,7 @@ type Client struct {
 	base    *url.URL
 	token   string
 	socket  string // path of the unix socket, "" for TCP
+	own     bool   // the socket is a data directory's: only its owner or root may be the server
 	http    *http.Client
 }
 
@@ -66,10 +67,7 @@ func New(baseURL, token string) (*Client, error) {
 		c.address = c.base.String()
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.DialContext = c.dial
-	if c.socket != "" {
-		t.Proxy = nil
-	}
+	t.DialContext, t.Proxy = c.dial, c.proxy
 	c.http = &http.Client{Transport: t}
 	return c, nil
 }
@@ -90,15 +88,29 @@ func (c *Client) Local() bool {
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if c.socket != "" {
-		network, address = "unix", c.socket
-	}
 	d := net.Dialer{Timeout: dialTimeout}
-	conn, err := d.DialContext(ctx, network, address)
+	var conn net.Conn
+	var err error
+	switch {
+	case c.own:
+		conn, err = dialOwn(ctx, d, c.socket)
+	case c.socket != "":
+		conn, err = d.DialContext(ctx, "unix", c.socket)
+	default:
+		conn, err = d.DialContext(ctx, network, address)
+	}
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("%w at %s: %w", ErrNoServer, c.address, err)
 	}
 	return conn, err
+}
+
+// proxy is the environment's; a socket has none.
+func (c *Client) proxy(r *http.Request) (*url.URL, error) {
+	if c.socket != "" {
+		return nil, nil
+	}
+	return http.ProxyFromEnvironment(r)
 }
 
 // header is the header of every request.

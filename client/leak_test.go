@@ -1,12 +1,16 @@
 package client
 
 import (
+	"os"
 	"runtime"
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/strictmodes/strictmodestest"
 	"github.com/evertty/evertty/tests/polling"
 )
+
+func TestMain(m *testing.M) { os.Exit(strictmodestest.Main(m)) }
 
 // deadline bounds how long a test waits for a fact.
 const deadline = time.Minute

@@ -90,16 +90,25 @@ func TestEveryRouteAsksForTheToken(t *testing.T) {
 	}
 }
 
-// TestLoginTicketAndCookie: security row 6. The printed link works once; the
-// cookie it gives outlives the server.
+// loginPath is the path of a new login link.
+func (s *server) loginPath() string {
+	s.t.Helper()
+	var made struct{ URL string }
+	out := run(s.t, call(s.t, nil, "url", "--json", "--data-dir", s.how.dir))
+	s.must(json.Unmarshal([]byte(out.stdout), &made))
+	if !regexp.MustCompile(`^` + regexp.QuoteMeta(s.url) + `/\?ticket=[\w-]{22,}$`).MatchString(made.URL) {
+		s.t.Fatalf("evertty url says %s", made.URL)
+	}
+	return strings.TrimPrefix(made.URL, s.url)
+}
+
+// TestLoginTicketAndCookie: security row 6. The link works once; the cookie it
+// gives outlives the server.
 func TestLoginTicketAndCookie(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
 	id := s.shell().ID
-	if !regexp.MustCompile(`^http://127\.0\.0\.1:\d+/\?ticket=[\w-]{22,}$`).MatchString(s.printed) {
-		t.Fatalf("it printed %s", s.printed)
-	}
-	path := strings.TrimPrefix(s.printed, s.url)
+	path := s.loginPath()
 	in := s.with("GET", path, "").wants(303)
 	set := in.header.Get("Set-Cookie")
 	if in.header.Get("Location") != "/" || !strings.Contains(set, "HttpOnly") ||
@@ -138,10 +147,7 @@ func TestLoginTicketAndCookie(t *testing.T) {
 	s.stop()
 	s.again()
 	s.with("GET", "/pty/"+id, "", "Cookie", cookie).wants(200)
-	var url struct{ URL string }
-	out := run(t, call(t, nil, "url", "--json", "--data-dir", s.how.dir))
-	s.must(json.Unmarshal([]byte(out.stdout), &url))
-	s.with("GET", strings.TrimPrefix(url.URL, s.url), "").wants(303)
+	s.with("GET", s.loginPath(), "").wants(303)
 }
 
 // TestTicketsOfATerminal: security row 22. A ticket opens one terminal, in its

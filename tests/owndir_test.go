@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/evertty/evertty/internal/strictmodes/strictmodestest"
 	"github.com/evertty/evertty/tests/polling"
 )
 
@@ -22,6 +23,7 @@ type ownDir struct {
 	path    string
 	sweeper *exec.Cmd
 	alive   io.Closer // while it is open the sweeper waits
+	remove  func()    // what was made for it
 }
 
 // binDir has the binaries, below the run's directory.
@@ -34,11 +36,11 @@ const maxParent = 40
 // newOwnDir makes the directory and starts the process that clears up after a run
 // that does not end in order: one that takes too long, panics or is killed.
 func newOwnDir() (*ownDir, error) {
-	parent := os.TempDir()
-	if len(parent) > maxParent {
-		parent = "/tmp"
+	remove, err := strictmodestest.Setup(maxParent)
+	if err != nil {
+		return nil, err
 	}
-	dir, err := os.MkdirTemp(parent, "evt")
+	dir, err := os.MkdirTemp("", "evt")
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +55,7 @@ func newOwnDir() (*ownDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &ownDir{path: dir, sweeper: exec.Command(self, programMark, "sweeper", dir)}
+	o := &ownDir{path: dir, remove: remove, sweeper: exec.Command(self, programMark, "sweeper", dir)}
 	o.sweeper.Dir = "/"
 	o.sweeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is not for it
 	alive, err := o.sweeper.StdinPipe()
@@ -79,6 +81,7 @@ func (o *ownDir) close() (left []string) {
 	}
 	_ = o.alive.Close()
 	_ = o.sweeper.Wait()
+	o.remove()
 	return left
 }
 

@@ -96,14 +96,14 @@ func TestASecondServerIsRefused(t *testing.T) {
 
 func TestAForeignDataDirIsRefused(t *testing.T) {
 	t.Parallel()
-	dir := "/usr" // root's
+	dir := "/usr" // root's: safe, and not to be written
 	if os.Geteuid() == 0 {
 		dir = t.TempDir()
 		if err := os.Chown(dir, nobody, nobody); err != nil {
 			t.Fatal(err)
 		}
 	}
-	run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir)).refuses(t, 1, dir, "another user",
+	run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir)).refuses(t, 2, dir, "another user",
 		"belongs to", "chown")
 	if list, _ := os.ReadDir(dir); os.Geteuid() == 0 && len(list) != 0 {
 		t.Errorf("something was written: %v", list)
@@ -136,8 +136,8 @@ func TestALooseDataDirIsRefused(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir)).refuses(t, 1, dir, "others can write",
-		"chmod 700")
+	run(t, call(t, nil, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir)).refuses(t, 2, dir, "others can write",
+		"chmod go-w")
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -194,8 +194,8 @@ func TestWrongSettings(t *testing.T) {
 	}
 }
 
-// TestPrecedenceOfSettings: flag before variable before file. The printed URL
-// reports whether a ticket is needed.
+// TestPrecedenceOfSettings: flag before variable before file. A request without
+// credentials shows whether they are asked for.
 func TestPrecedenceOfSettings(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "evertty.toml")
@@ -206,7 +206,7 @@ func TestPrecedenceOfSettings(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name, env, flags string
-		ticket           bool
+		asks             bool
 	}{
 		{"default", "", "", true},
 		{"file", "", "--config " + file, false},
@@ -224,8 +224,8 @@ func TestPrecedenceOfSettings(t *testing.T) {
 			}
 			s.how.env = []string{tc.env}
 			s.startWith(flags)
-			if got := strings.Contains(s.printed, "ticket="); got != tc.ticket {
-				t.Errorf("the printed URL is %s", s.printed)
+			if got := s.with("GET", "/pty", "").status == 401; got != tc.asks {
+				t.Errorf("it asks for credentials: %v", got)
 			}
 			if s.url != "http://"+at {
 				t.Errorf("it listens on %s, want %s", s.url, at)

@@ -541,11 +541,11 @@ func TestF100Metrics(t *testing.T) {
 // TestF101Webhooks: with the secret, without the token; what is known is matched, everything is listed.
 func TestF101Webhooks(t *testing.T) {
 	t.Parallel()
-	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte("s3cret\n"), 0o600); err != nil {
+	file, right := filepath.Join(t.TempDir(), "secret"), strings.Repeat("s3cret-", 5)
+	if err := os.WriteFile(file, []byte(right+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, launch{auth: "token", flags: []string{"--webhook-secret-file", secret}})
+	s := start(t, launch{auth: "token", flags: []string{"--webhook-secret-file", file}})
 	o := s.thread("one")
 	o.run("true")
 	send := func(provider, body, secret string) reply {
@@ -558,8 +558,7 @@ func TestF101Webhooks(t *testing.T) {
 		matched        string
 	}{{"local", known, "true"}, {"e2b", known, "false"}, {"e2b",
 		`{"sandboxId":"nobody","type":"sandbox.lifecycle.killed"}`, "false"}} {
-		if r := send(test.provider, test.body,
-			"s3cret").wants(202); strings.TrimSpace(r.body) != `{"matched":`+test.matched+`}` {
+		if r := send(test.provider, test.body, right).wants(202); strings.TrimSpace(r.body) != `{"matched":`+test.matched+`}` {
 			t.Errorf("%s %s: %s", test.provider, test.body, r.body)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/evertty/evertty/internal/strictmodes"
 )
 
 // envPrefix begins the variable of every flag: --pty-idle is EVERTTY_PTY_IDLE.
@@ -117,6 +119,9 @@ func readConfig(file string) (map[string]any, error) {
 		return keys, nil
 	}
 	info, err := os.Stat(file)
+	if err == nil {
+		err = strictmodes.Check(file)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}

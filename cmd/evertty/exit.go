@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -48,7 +49,7 @@ func exitCode(err error) int {
 		return 0
 	case errors.As(err, &code):
 		return int(code)
-	case errors.As(err, &u):
+	case errors.As(err, &u), errors.Is(err, datadir.ErrForeign), errors.Is(err, datadir.ErrLoose):
 		return exitUsage
 	case errors.Is(err, client.ErrNoServer):
 		return exitNoServer

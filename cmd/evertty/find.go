@@ -1,15 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/internal/strictmodes"
 )
 
 // Variables that say where the server is.
@@ -35,12 +40,22 @@ func jsonFlag(c *cobra.Command, v *bool) {
 }
 
 // dir is the data directory: --data-dir, $EVERTTY_DATA_DIR,
-// $XDG_STATE_HOME/evertty or ~/.local/state/evertty.
+// $XDG_STATE_HOME/evertty or ~/.local/state/evertty. One that another user could
+// change is wrong usage; it need not exist.
 func (a *app) dir() (string, error) {
-	for _, d := range []string{a.dataDir, os.Getenv(envDataDir)} {
-		if d != "" {
-			return filepath.Abs(d)
-		}
+	dir, err := a.dirName()
+	if err != nil {
+		return "", err
+	}
+	if err := strictmodes.Check(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", usage(fmt.Errorf("data directory %s: %w", dir, err))
+	}
+	return dir, nil
+}
+
+func (a *app) dirName() (string, error) {
+	if d := a.namedDir(); d != "" {
+		return filepath.Abs(d)
 	}
 	// A relative path there is to be ignored (XDG Base Directory Specification).
 	if x := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(x) {
@@ -53,30 +68,25 @@ func (a *app) dir() (string, error) {
 	return filepath.Join(home, ".local", "state", "evertty"), nil
 }
 
+// namedDir is the data directory that somebody named, "" for none.
+func (a *app) namedDir() string { return cmp.Or(a.dataDir, os.Getenv(envDataDir)) }
+
 // client finds the server: --server or $EVERTTY_SERVER with the token in
-// $EVERTTY_TOKEN_FILE, else what the data directory says. Errors match
-// client.ErrNoServer when there is none.
+// $EVERTTY_TOKEN_FILE, else the one of the data directory, by its socket. Errors
+// match client.ErrNoServer when there is none.
 func (a *app) client() (*client.Client, error) {
-	dir, err := a.dir()
-	if err != nil {
-		return nil, err
-	}
-	at := a.server
-	if at == "" {
-		at = os.Getenv(envServer)
-	}
-	if at == "" {
-		return client.Discover(dir)
-	}
-	file := os.Getenv(envTokenFile)
-	if file == "" {
-		file = tokenFileOf(dir, at)
-	}
-	token := ""
-	if file != "" {
-		if token, err = client.ReadToken(file); err != nil {
-			return nil, usage(fmt.Errorf("%s: %w", envTokenFile, err))
+	at, file, token := cmp.Or(a.server, os.Getenv(envServer)), os.Getenv(envTokenFile), ""
+	var err error
+	if at == "" || file == "" {
+		dir, err := a.dir()
+		if err != nil && (at == "" || a.namedDir() != "") {
+			return nil, err
 		}
+		if at == "" || err == nil && isServerOf(dir, at) {
+			return client.Discover(dir)
+		}
+	} else if token, err = client.ReadToken(file); err != nil {
+		return nil, usage(fmt.Errorf("%s: %w", envTokenFile, err))
 	}
 	c, err := client.New(at, token)
 	if err != nil {
@@ -90,21 +100,19 @@ func (a *app) follower() *client.Follower {
 	return &client.Follower{Connect: a.client, Lost: func(error) { a.tell("the server is lost; waiting for it") }}
 }
 
-// tokenFileOf is the token file of the data directory's server if that is the
-// server at this address. No other server is ever shown its token.
-func tokenFileOf(dir, address string) string {
+// isServerOf reports whether an address is the one of the data directory's server. It is asked by its socket then: its
+// token goes to nobody who only has the address.
+func isServerOf(dir, address string) bool {
 	p, err := client.Find(dir)
 	if err != nil {
-		return ""
+		return false
 	}
 	mine, err := client.New(p.URL, "")
 	if err != nil {
-		return ""
+		return false
 	}
-	if wanted, err := client.New(address, ""); err != nil || wanted.Address() != mine.Address() {
-		return ""
-	}
-	return p.TokenFile
+	wanted, err := client.New(strings.Replace(address, "//localhost:", "//127.0.0.1:", 1), "") // see addressesOf
+	return err == nil && wanted.Address() == mine.Address()
 }
 
 // completeTerminals offers names and ids for the first argument.

@@ -31,7 +31,7 @@ func (a *app) killKeepers(ctx context.Context, noServer bool) (found bool, err e
 	if err != nil {
 		return false, err
 	}
-	named := a.dataDir != "" || os.Getenv(envDataDir) != ""
+	named := a.namedDir() != ""
 	list, err := keeper.Processes()
 	for _, p := range list {
 		own := sameDir(p.Dir, dir)

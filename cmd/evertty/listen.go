@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -14,41 +15,62 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/localsocket"
 )
 
-// listen opens the address. at is how it is reached.
-func listen(address string) (l net.Listener, at string, err error) {
+// listen opens the addresses of a server and its socket in the data directory, which answers this user and root only.
+// at is how browsers reach it: an address, never a name that somebody else may be behind later. A name is listened on at
+// all its addresses, with one port; when one cannot be had that is an error, and wrong usage when it is not of this
+// machine.
+func listen(address, dir string) (all []net.Listener, at string, err error) {
+	own := filepath.Join(dir, localsocket.Name)
 	if path, ok := strings.CutPrefix(address, "unix://"); ok {
-		l, err = listenUnix(path)
-		return l, address, err
+		at = address
+		if filepath.Base(path) != localsocket.Name || !sameDir(filepath.Dir(path), dir) {
+			if len(path) > localsocket.MaxPath {
+				return nil, "", usage(fmt.Errorf("listen %s: the path of a socket has at most %d bytes, this one has %d",
+					path, localsocket.MaxPath, len(path)))
+			}
+			l, err := listenUnix(path)
+			if err != nil {
+				return nil, "", err
+			}
+			all = append(all, l)
+		}
+	} else if all, at, err = listenTCP(address); err != nil {
+		return nil, "", err
 	}
-	l, err = net.Listen("tcp", address)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, "", fmt.Errorf("listen %s: another program has this address; choose another with --listen, or "+
-			"port 0 for a free one", address)
-	}
+	l, err := listenUnix(own)
 	if err != nil {
-		return nil, "", fmt.Errorf("listen %s: %w", address, err)
+		closeAll(all)
+		return nil, "", err
 	}
-	host, _, _ := net.SplitHostPort(address) // net.Listen has taken it
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1" // every address of the machine: this one always works
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String()) // a listener's address has a port
-	return l, "http://" + net.JoinHostPort(host, port), nil
+	return append(all, ownListener{l}), at, nil
 }
 
-// maxSocketPath is the longest path of a socket, in bytes: sun_path without its NUL (unix(7)).
-const maxSocketPath = 107
+// ownListener accepts connections of this user and of root only.
+type ownListener struct{ net.Listener }
+
+// Accept returns the next such connection.
+func (l ownListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if err = localsocket.CheckPeer(c); err == nil {
+			return c, nil
+		}
+		slog.Warn("a connection was refused", "error", err)
+		_ = c.Close()
+	}
+}
 
 // listenUnix opens a socket that only this user can connect to, from its first moment. The socket of a dead server is
 // replaced; anything else that has the name stays as it is: then it is wrong usage. Servers that start at the same time
 // do this one after the other.
 func listenUnix(path string) (net.Listener, error) {
-	if len(path) > maxSocketPath {
-		return nil, usage(fmt.Errorf("listen %s: the path of a socket has at most %d bytes, this one has %d", path,
-			maxSocketPath, len(path)))
-	}
 	unlock, err := lockDir(filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("listen %s: %w", path, err)
@@ -63,7 +85,11 @@ func listenUnix(path string) (net.Listener, error) {
 		err := c.Control(func(fd uintptr) { failed = unix.Fchmod(int(fd), 0o600) })
 		return errors.Join(err, failed)
 	}}
-	l, err := mode.Listen(context.Background(), "unix", path)
+	var l net.Listener
+	err = localsocket.At(path, func(short string) error {
+		l, err = mode.Listen(context.Background(), "unix", short)
+		return err
+	})
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, inTheWay(path, "something")
 	}
@@ -100,7 +126,11 @@ func removeStale(path string) error {
 	case info.Mode().Type() != fs.ModeSocket:
 		return inTheWay(path, kindOf(info.Mode()))
 	}
-	c, err := net.Dial("unix", path)
+	var c net.Conn
+	err = localsocket.At(path, func(short string) error {
+		c, err = net.Dial("unix", short)
+		return err
+	})
 	switch {
 	case err == nil:
 		_ = c.Close()

@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"testing"
+
+	"github.com/evertty/evertty/internal/strictmodes/strictmodestest"
 )
 
 // asProgram is the variable that makes this test's binary the program itself, for tests of what only a process has:
@@ -13,5 +15,5 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	os.Exit(strictmodestest.Main(m))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/evertty/evertty/internal/provider/catalog"
+	"github.com/evertty/evertty/internal/strictmodes"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
 )
@@ -29,6 +30,9 @@ func remoteProviders(dir string, named bool) (map[string]service.RemoteProvider,
 			continue
 		}
 		path := filepath.Join(dir, f.Name())
+		if err := strictmodes.Check(path); err != nil {
+			return nil, fmt.Errorf("providers: %w", err)
+		}
 		s, err := catalog.ReadSettings(path)
 		if err != nil {
 			return nil, err

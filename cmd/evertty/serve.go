@@ -213,6 +213,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	defer unlock()
+	if _, err := a.dir(); err != nil { // another user may have made what was not there
+		return err
+	}
 	s, err := a.newServer(f, dir, rules)
 	if errors.Is(err, auth.ErrSetting) {
 		return usage(err)
@@ -243,7 +246,7 @@ type daemon struct {
 	*app
 	dir    string
 	at     string // how it is reached: http://HOST:PORT or unix:///path
-	l      net.Listener
+	all    []net.Listener
 	store  *datadir.Store
 	db     *sqlite.Store // nil when it could not be opened
 	record store.Config  // its Store is of db
@@ -259,14 +262,14 @@ func (a *app) newServer(f serveFlags, dir string, rules permission.Rules) (*daem
 	_ = level.UnmarshalText([]byte(f.logLevel)) // the flag takes level names only
 	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
 	slog.SetDefault(log)
-	l, at, err := listen(f.listen)
+	all, at, err := listen(f.listen, dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &daemon{app: a, dir: dir, l: l, at: at}
+	s := &daemon{app: a, dir: dir, all: all, at: at}
 	s.record.Enforcer = permission.NewEnforcer(rules).WithCopy(filepath.Join(dir, "permissions.json"))
 	if err := s.build(f, log); err != nil {
-		_ = l.Close()
+		closeAll(all)
 		return nil, err
 	}
 	return s, nil
@@ -274,6 +277,10 @@ func (a *app) newServer(f serveFlags, dir string, rules permission.Rules) (*daem
 
 func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	secret, err := readSecret(f.webhookSecret)
+	if err != nil {
+		return usage(err)
+	}
+	remotes, err := remoteProviders(cmp.Or(f.providers, filepath.Join(s.dir, "providers")), f.providers != "")
 	if err != nil {
 		return usage(err)
 	}
@@ -291,11 +298,6 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	held, err := s.keeper(f, log)
 	if err != nil {
 		return err
-	}
-	remotes, err := remoteProviders(cmp.Or(f.providers, filepath.Join(s.dir, "providers")), f.providers != "")
-	if err != nil {
-		_ = held.Close()
-		return usage(err)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -375,20 +377,25 @@ func (s *daemon) run(ctx context.Context) error {
 	defer s.store.Close()
 	defer s.closeRecords()
 	if err := s.announce(); err != nil {
-		_ = s.l.Close()
+		closeAll(s.all)
 		s.parts.Close()
 		return err
 	}
 	defer os.Remove(s.placeFile())
-	served := make(chan error, 1)
-	go func() { served <- s.api.Serve(s.l) }()
+	served := make(chan error, len(s.all))
+	for _, l := range s.all {
+		go func() { served <- s.api.Serve(l) }()
+	}
 	var err error
+	left := len(s.all)
 	select {
 	case <-ctx.Done():
-		s.api.Close()
-		err = <-served
 	case err = <-served:
-		s.api.Close()
+		left--
+	}
+	s.api.Close()
+	for range left {
+		err = cmp.Or(err, <-served)
 	}
 	s.parts.Close()
 	return err
@@ -404,7 +411,7 @@ func (s *daemon) closeRecords() {
 }
 
 // announce writes DIR/server.json, by which the command line finds the server,
-// and prints the one line that says that it is ready.
+// and prints the one line that says that it is ready. Only a terminal is shown a login ticket.
 func (s *daemon) announce() error {
 	if err := s.writePlace(); errors.Is(err, syscall.ENOSPC) {
 		slog.Warn("the command line will not find this server by itself", "error", err) // terminals come first
@@ -412,7 +419,11 @@ func (s *daemon) announce() error {
 		return err
 	}
 	at := s.at
-	if strings.HasPrefix(at, "http") {
+	switch {
+	case !strings.HasPrefix(at, "http") || s.auth.TokenFile() == "":
+	case !isTTY(s.stdout, s.stdout): // a log keeps what it is told
+		slog.Info("evertty url logs a browser in")
+	default:
 		var err error
 		if at, err = s.auth.LoginURL(s.at); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/strictmodes"
 )
 
 // readUpTo reads a file. One that is longer than most, in bytes, is cut behind the first that is too many.
@@ -24,7 +25,11 @@ func readRules(file string) (permission.Rules, error) {
 	if file == "" {
 		return permission.Rules{}, nil
 	}
-	b, err := readUpTo(file, permission.MaxRulesFile)
+	err := strictmodes.Check(file)
+	var b []byte
+	if err == nil {
+		b, err = readUpTo(file, permission.MaxRulesFile)
+	}
 	if err != nil {
 		return permission.Rules{}, fmt.Errorf("permission_rules: %w", err)
 	}
@@ -35,21 +40,29 @@ func readRules(file string) (permission.Rules, error) {
 	return rules, nil
 }
 
-// maxSecret bounds the file of a secret, in bytes: a larger one is not one.
-const maxSecret = 4096
+const (
+	// minSecret is the least length of a secret, in bytes: a shorter one could be guessed.
+	minSecret = 32
+	// maxSecret bounds the file of a secret, in bytes: a larger one is not one.
+	maxSecret = 4096
+)
 
-// readSecret reads a secret of one line from a file; no file has none.
+// readSecret reads a secret of one line from a file that nobody else may read; no file has none.
 func readSecret(file string) (string, error) {
 	if file == "" {
 		return "", nil
 	}
-	b, err := readUpTo(file, maxSecret)
+	err := strictmodes.CheckSecret(file)
+	var b []byte
+	if err == nil {
+		b, err = readUpTo(file, maxSecret)
+	}
 	if err != nil {
 		return "", fmt.Errorf("webhook_secret_file: %w", err)
 	}
 	secret := strings.TrimSpace(string(b))
-	if secret == "" || len(b) > maxSecret || strings.ContainsAny(secret, "\r\n\x00") {
-		return "", fmt.Errorf("webhook_secret_file: %s: want one line of at most %d bytes", file, maxSecret)
+	if len(secret) < minSecret || len(b) > maxSecret || strings.ContainsAny(secret, "\r\n\x00") {
+		return "", fmt.Errorf("webhook_secret_file: %s: want one line of %d to %d bytes", file, minSecret, maxSecret)
 	}
 	return secret, nil
 }

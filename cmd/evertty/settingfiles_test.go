@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,16 +10,24 @@ import (
 
 func TestReadSecret(t *testing.T) {
 	dir := t.TempDir()
-	for name, c := range map[string]struct{ text, want, refusal string }{
-		"a line":           {"s3cret\n", "s3cret", ""},
-		"the longest":      {strings.Repeat("x", maxSecret), strings.Repeat("x", maxSecret), ""},
-		"one byte more":    {strings.Repeat("x", maxSecret+1), "", "want one line"},
-		"much with a line": {"s" + strings.Repeat("\n", 2*maxSecret), "", "want one line"},
-		"nothing":          {" \n", "", "want one line"},
-		"two lines":        {"a\nb\n", "", "want one line"},
+	key := strings.Repeat("k", minSecret)
+	for name, c := range map[string]struct {
+		text, want, refusal string
+		mode                os.FileMode
+	}{
+		"a line":           {key + "\n", key, "", 0o600},
+		"one byte less":    {key[1:] + "\n", "", "want one line", 0o600},
+		"the longest":      {strings.Repeat("x", maxSecret), strings.Repeat("x", maxSecret), "", 0o600},
+		"one byte more":    {strings.Repeat("x", maxSecret+1), "", "want one line", 0o600},
+		"much with a line": {key + strings.Repeat("\n", 2*maxSecret), "", "want one line", 0o600},
+		"nothing":          {" \n", "", "want one line", 0o600},
+		"two lines":        {key + "\n" + key + "\n", "", "want one line", 0o600},
+		"of its group too": {key + "\n", "", "mode 0640", 0o640},
+		"of everybody":     {key + "\n", "", "mode 0604", 0o604},
+		"to be written":    {key + "\n", "", "mode 0602", 0o602},
 	} {
 		file := filepath.Join(dir, "secret")
-		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+		if err := errors.Join(os.WriteFile(file, []byte(c.text), 0o600), os.Chmod(file, c.mode)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := readSecret(file)

@@ -307,31 +307,42 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// TestTokenGoesToItsServerOnly: naming the server of the data directory by its
-// address finds its token; no other server is sent it.
+// TestTokenGoesToItsServerOnly: the server of the data directory is asked by its socket, also when it is named by its
+// address; no other server is sent its token, whoever has that address by now.
 func TestTokenGoesToItsServerOnly(t *testing.T) {
 	var tokens []string
-	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		tokens = append(tokens, r.Header.Get("Authorization"))
-		_, _ = io.WriteString(w, `{"items":[]}`)
-	})
-	mine, other := httptest.NewServer(h), httptest.NewServer(h)
-	defer mine.Close()
+	says := func(who string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			tokens = append(tokens, who+" "+r.Header.Get("Authorization"))
+			_, _ = io.WriteString(w, `{"items":[]}`)
+		})
+	}
+	port, other := httptest.NewServer(says("port")), httptest.NewServer(says("other"))
+	defer port.Close()
 	defer other.Close()
 	dir := t.TempDir()
-	place, _ := json.Marshal(client.Place{URL: mine.URL, PID: 1, TokenFile: filepath.Join(dir, "token")})
+	place, _ := json.Marshal(client.Place{URL: port.URL, PID: 1, TokenFile: "token"})
 	for name, text := range map[string]string{"server.json": string(place), "token": "secret\n", "other": "theirs"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	l, err := listenUnix(filepath.Join(dir, "server.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := &httptest.Server{Listener: l, Config: &http.Server{Handler: says("socket")}}
+	mine.Start()
+	defer mine.Close()
 	t.Setenv(envServer, "")
 	evertty(t, "", "ls", "--data-dir", dir)
-	evertty(t, "", "ls", "--data-dir", dir, "--server", mine.URL+"/?ticket=x")
+	evertty(t, "", "ls", "--data-dir", dir, "--server", port.URL+"/?ticket=x")
+	evertty(t, "", "ls", "--data-dir", dir, "--server", strings.Replace(port.URL, "127.0.0.1", "localhost", 1))
 	evertty(t, "", "ls", "--data-dir", dir, "--server", other.URL)
 	t.Setenv(envTokenFile, filepath.Join(dir, "other"))
 	evertty(t, "", "ls", "--data-dir", dir, "--server", other.URL)
-	if got := strings.Join(tokens, "|"); got != "Bearer secret|Bearer secret||Bearer theirs" {
+	want := "socket Bearer secret|socket Bearer secret|socket Bearer secret|other |other Bearer theirs"
+	if got := strings.Join(tokens, "|"); got != want {
 		t.Errorf("%s", got)
 	}
 }

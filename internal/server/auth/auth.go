@@ -5,7 +5,6 @@ package auth
 import (
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -54,7 +53,6 @@ type Config struct {
 // start and ends every browser's session.
 type Auth struct {
 	mode        string
-	dir         string
 	openMetrics bool
 	Webhooks    *digest // of the secret; nil without one
 	token       digest
@@ -83,7 +81,6 @@ func New(config Config) (*Auth, error) {
 	}
 	a := &Auth{
 		mode:        config.Mode,
-		dir:         config.DataDir,
 		openMetrics: config.OpenMetrics,
 		hosts:       hosts,
 		terminal:    config.Terminal,
@@ -137,10 +134,10 @@ func (a *Auth) LoginURL(base string) (string, error) {
 	return loginURL(base, secret), nil
 }
 
-// TokenFile is the path of the file that holds the token, "" in ModeNone.
+// TokenFile is the name of the file in the data directory that holds the token, "" in ModeNone.
 func (a *Auth) TokenFile() string {
 	if a.mode == ModeNone {
 		return ""
 	}
-	return filepath.Join(a.dir, tokenFile)
+	return tokenFile
 }

@@ -45,12 +45,6 @@ func parseListen(listen string) (listenAddress, error) {
 	return listenAddress{host: strings.ToLower(host)}, nil
 }
 
-// wildcard says whether every address of the machine is listened on.
-func (l listenAddress) wildcard() bool {
-	addr, err := netip.ParseAddr(l.host)
-	return !l.unix && (l.host == "" || err == nil && addr.Unmap().IsUnspecified())
-}
-
 // CheckListen refuses settings that would open terminals to the network
 // without asking for a token: mode ModeNone needs a loopback address,
 // "localhost" or a unix socket, unless insecure says that it is meant. It fails

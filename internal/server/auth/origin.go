@@ -69,10 +69,8 @@ func (h hostPort) isLoopback() bool {
 // sites' pages in our user's browser. Forwarded headers are not looked at. It
 // does not change once made.
 type hosts struct {
-	unix     bool       // only local processes and proxies they run can connect
-	wildcard bool       // the address a connection arrived at counts as ours
-	listen   string     // name or address we were told to listen on
-	allowed  []hostPort // --allowed-host; no port means any
+	listen  string     // name or address we were told to listen on
+	allowed []hostPort // --allowed-host; no port means any
 }
 
 // newHosts makes the allow-list; it fails with ErrSetting.
@@ -81,7 +79,7 @@ func newHosts(listen string, allowed []string) (*hosts, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &hosts{unix: where.unix, listen: where.host, wildcard: where.wildcard()}
+	h := &hosts{listen: where.host}
 	for _, entry := range allowed {
 		parsed, ok := parseHostPort(entry)
 		if !ok {
@@ -94,9 +92,10 @@ func newHosts(listen string, allowed []string) (*hosts, error) {
 	return h, nil
 }
 
-// checkHost refuses requests for a name that is not ours.
+// checkHost refuses requests for a name that is not ours. Only local processes and proxies that they run connect to a
+// unix socket: there any name is.
 func (h *hosts) checkHost(r *http.Request) error {
-	if h.unix {
+	if _, ok := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr); ok {
 		return nil
 	}
 	if host, ok := parseHostPort(r.Host); ok && h.isOurs(host, r) {
@@ -108,10 +107,7 @@ func (h *hosts) checkHost(r *http.Request) error {
 }
 
 func (h *hosts) isOurs(host hostPort, r *http.Request) bool {
-	if host.isLoopback() || host.name == h.listen {
-		return true
-	}
-	if h.wildcard && host.name == arrivedAt(r) {
+	if host.isLoopback() || host.name == h.listen || host.name == arrivedAt(r) {
 		return true
 	}
 	return slices.ContainsFunc(h.allowed, func(a hostPort) bool {

@@ -81,12 +81,22 @@ func TestHostAllowList(t *testing.T) {
 		{"[::]:3000", "192.0.2.7", true},
 		{named, "term.lan:3000", true},
 		{named, "TERM.lan", true},
-		{named, "192.0.2.7:3000", false},
+		{named, "192.0.2.7:3000", true}, // one of the addresses of the name
+		{named, "192.0.2.8:3000", false},
+		{named, "evil.com", false},
 		{"unix:///run/evertty.sock", "evil.com", true},
 		{"unix:///run/evertty.sock", "", true},
+		{loopback + " by the socket of the data directory", "evil.com", true},
 	} {
-		h := mustHosts(t, test.listen)
+		listen, _, bySocket := strings.Cut(test.listen, " by ")
+		h := mustHosts(t, listen)
 		r := sampleRequest("GET", test.host)
+		switch {
+		case bySocket, strings.HasPrefix(listen, "unix:"):
+			r = r.WithContext(contextAt(r, &net.UnixAddr{Net: "unix", Name: "/run/evertty.sock"}))
+		case listen == loopback: // no connection to another address gets there
+			r = r.WithContext(contextAt(r, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 3000}))
+		}
 		if ok := h.checkHost(r) == nil; ok != test.ok {
 			t.Errorf("listen %s, Host %q: allowed %v, want %v", test.listen, test.host, ok, test.ok)
 		}
