@@ -18,10 +18,10 @@ type auditEntry struct {
 	Who, From, What, Target, Result string
 }
 
-// audited are the lines so far.
-func (s *server) audited() (list []auditEntry) {
+// audited are the lines of a file so far.
+func (s *server) audited(name string) (list []auditEntry) {
 	s.t.Helper()
-	f, err := os.Open(s.file("audit.log"))
+	f, err := os.Open(s.file(name))
 	s.must(err)
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -63,6 +63,7 @@ func TestAuditLog(t *testing.T) {
 	s.do(request{"POST", "/session/audit/pty", `{}`,
 		map[string]string{"Authorization": "Bearer wrong-content-7", "Content-Type": "application/json"}}).wants(401)
 	s.do(request{"GET", "/pty", "", map[string]string{"Host": "evil.example"}}).wants(403)
+	s.do(request{strings.Repeat("M", 2000), "/pty?" + strings.Repeat("<", 2000), "", nil}).wants(401)
 	j, err := s.dialWith(s.ctx(), &websocket.Dialer{}, "/pty/"+id+"/ws"+ticket, http.Header{})
 	s.must(err)
 	s.must(j.send(object{"type": "input", "data": "content-7"}))
@@ -82,13 +83,18 @@ func TestAuditLog(t *testing.T) {
 		{Who: "token", What: "command.run", Target: "audit/sh", Result: "ok"},
 		{Who: "token", What: "shell.delete", Target: "audit/sh", Result: "ok"},
 		{Who: "token", What: "thread.create", Target: "th", Result: "ok"},
+		{Who: "token", What: "terminal.delete", Target: id, Result: "ok"},
+	}
+	refused := []auditEntry{
 		{Who: "nobody", What: "refused", Target: "GET /pty", Result: "UNAUTHORIZED"},
 		{Who: "nobody", What: "refused", Target: "POST /session/audit/pty", Result: "UNAUTHORIZED"},
 		{Who: "nobody", What: "refused", Target: "GET /pty", Result: "FORBIDDEN_HOST"},
+		{Who: "nobody", What: "refused", Target: strings.Repeat("M", 16) + "… /pty?" + strings.Repeat("<", 195) + "…",
+			Result: "UNAUTHORIZED"},
 		{Who: "ticket", What: "refused", Target: "WebSocket /pty/" + id + "/ws?ticket=REDACTED", Result: "READ_ONLY"},
-		{Who: "token", What: "terminal.delete", Target: id, Result: "ok"},
 	}
-	got := s.audited()
+	want = append(want, refused...)
+	got := append(s.audited("audit.log"), s.audited("audit-refused.log")...)
 	for i, e := range got {
 		if time.Since(e.At) > patience || e.From == "" {
 			t.Errorf("%+v", e)
@@ -101,15 +107,18 @@ func TestAuditLog(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("%d lines, want %d", len(got), len(want))
 	}
-	text := string(s.readFile("audit.log"))
+	read := func() string { return string(s.readFile("audit.log")) + string(s.readFile("audit-refused.log")) }
+	text := read()
 	if strings.Contains(text, "content-7") || strings.Contains(text, s.token()) || strings.Contains(text, made.Ticket) {
 		t.Errorf("content:\n%s", text)
 	}
-	if info, err := os.Stat(s.file("audit.log")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info, err)
+	for _, name := range []string{"audit.log", "audit-refused.log"} {
+		if info, err := os.Stat(s.file(name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v %v", info, err)
+		}
 	}
 	s.kill() // nothing of it was only in memory
-	if again := string(s.readFile("audit.log")); again != text {
+	if again := read(); again != text {
 		t.Errorf("after a kill:\n%s", again)
 	}
 	s.again()

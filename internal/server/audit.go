@@ -118,7 +118,7 @@ func (s *Server) audited(c echo.Context, r httpapi.Route, err error) {
 	case what != "":
 	case auth.IsRefusal(err):
 		what = auth.AuditRefused
-		auth.SetTarget(c, r.Method+" "+httpapi.RedactURL(c.Request().URL))
+		auth.SetTarget(c, auth.RefusedTarget(r.Method, c.Request().URL))
 	case c.QueryParam(auth.SecretsParam) != "" && auth.GrantOf(c).Role == auth.Write:
 		what = auth.AuditSecrets
 	default:

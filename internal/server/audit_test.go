@@ -129,6 +129,34 @@ func TestAuditLogRotates(t *testing.T) {
 	}
 }
 
+// TestRefusalsDisplaceNoOtherLine: whoever has no credentials fills files of their own, which are bounded.
+func TestRefusalsDisplaceNoOtherLine(t *testing.T) {
+	dir := t.TempDir()
+	a := auth.OpenAuditLog(dir, discard())
+	a.Add(auth.AuditEntry{What: "thread.delete", Target: "first"})
+	const each, lines = 100 << 10, 100 // more than all files together
+	for range lines {
+		a.Add(auth.AuditEntry{What: auth.AuditRefused, Target: strings.Repeat("<", each)})
+	}
+	if list := linesOf(t, filepath.Join(dir, auth.AuditFile)); len(list) != 1 || list[0].Target != "first" {
+		t.Errorf("%d lines in %s", len(list), auth.AuditFile)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, auth.RefusedAuditFile+"*"))
+	if err != nil || len(files) != 1+auth.OldAudits {
+		t.Errorf("%v, %v", files, err)
+	}
+	for _, path := range files {
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm() != 0o600 || info.Size() > auth.MaxRefusedAudit+auth.MaxAuditWaiting {
+			t.Errorf("%v, %v", info, err)
+		}
+	}
+	text, err := os.ReadFile(files[0])
+	if line, _, _ := strings.Cut(string(text), "\n"); err != nil || len(line) > each+200 {
+		t.Errorf("a line of %d bytes has %d characters, %v", len(line), each, err)
+	}
+}
+
 // TestAuditLogWithoutRoom: a disk that takes nothing is trouble that is told, and no more; what is
 // missing is counted when it takes lines again.
 func TestAuditLogWithoutRoom(t *testing.T) {

@@ -121,7 +121,7 @@ func (s *Server) viewer(c echo.Context) (viewer.Viewer, error) {
 
 // refusalOf names errors of a WebSocket, and writes those down that refuse who asks.
 func (s *Server) refusalOf(c echo.Context) func(error) (code string, details map[string]any) {
-	target := "WebSocket " + httpapi.RedactURL(c.Request().URL)
+	target := auth.RefusedTarget("WebSocket", c.Request().URL)
 	return func(err error) (string, map[string]any) {
 		e := httpapi.ErrorFor(err, c)
 		if auth.IsRefusal(err) || errors.Is(err, httpapi.ErrViewerReadOnly) {

@@ -3,6 +3,7 @@ package auth
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,16 @@ const (
 	auditLogin   = "login"
 	AuditRefused = "refused"
 	AuditSecrets = "secrets.show"
+	auditSkipped = "audit.skipped"
 )
+
+// maxRefusedMethod is how much the line about a refused request has of its method, in bytes; no known one is longer.
+const maxRefusedMethod = 16
+
+// RefusedTarget is the target of a line about a refused request. It is bounded: whoever sends the request chooses it.
+func RefusedTarget(method string, u *url.URL) string {
+	return httpapi.ClipTo(method, maxRefusedMethod) + " " + httpapi.RedactURL(u)
+}
 
 // Note adds a line about a request to the audit log. Refusals are limited, so that a flood of them
 // does not displace other lines; the next line has the number of those left out.
@@ -34,7 +44,7 @@ func (a *Auth) Note(c echo.Context, what, target, result string) {
 		who = byNobody
 	}
 	if n := a.skipped.Swap(0); n > 0 {
-		a.auditLog.Add(AuditEntry{At: a.now(), Who: "server", What: "audit.skipped", Target: AuditRefused,
+		a.auditLog.Add(AuditEntry{At: a.now(), Who: "server", What: auditSkipped, Target: AuditRefused,
 			Result: strconv.FormatInt(n, 10)})
 	}
 	a.auditLog.Add(AuditEntry{At: a.now(), Who: who, From: fromOf(c.Request()), What: what, Target: target,

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,10 @@ const (
 	AuditFile = "audit.log"
 	// MaxAudit is the size at which a new file begins, in bytes: about 40,000 lines.
 	MaxAudit = 8 << 20
+	// RefusedAuditFile has the refusals, in as many files: anybody can cause them, and they displace no other line.
+	RefusedAuditFile = "audit-refused.log"
+	// MaxRefusedAudit is MaxAudit of RefusedAuditFile.
+	MaxRefusedAudit = 1 << 20
 	// OldAudits is how many older files are kept.
 	OldAudits = 4
 	// MaxAuditWaiting bounds the queue for the disk, in bytes; further lines are only counted.
@@ -42,11 +47,13 @@ type AuditEntry struct {
 	Result string    `json:"result"` // ok, or the code of the error
 }
 
-// AuditLog appends lines to DIR/audit.log. It is safe for concurrent use; a nil AuditLog writes
-// nothing. It has a goroutine only while lines are waiting.
+// AuditLog appends lines to DIR/audit.log, and those about refusals to DIR/audit-refused.log. It is safe for
+// concurrent use; a nil AuditLog writes nothing. It has a goroutine only while lines are waiting.
 type AuditLog struct {
-	path string
-	log  *slog.Logger
+	path    string
+	max     int64 // bytes of a file
+	log     *slog.Logger
+	refused *AuditLog // of lines about refusals; nil in that one
 
 	Mu      sync.Mutex
 	Waiting auditBatch
@@ -70,7 +77,12 @@ type auditBatch struct {
 // OpenAuditLog returns the audit log of a data directory. The first line opens its file; failures
 // go to log.
 func OpenAuditLog(dir string, log *slog.Logger) *AuditLog {
-	return &AuditLog{path: filepath.Join(dir, AuditFile), log: log, Waiting: newAuditBatch()}
+	open := func(name string, size int64) *AuditLog {
+		return &AuditLog{path: filepath.Join(dir, name), max: size, log: log, Waiting: newAuditBatch()}
+	}
+	a := open(AuditFile, MaxAudit)
+	a.refused = open(RefusedAuditFile, MaxRefusedAudit)
+	return a
 }
 
 func newAuditBatch() auditBatch { return auditBatch{done: make(chan struct{})} }
@@ -80,12 +92,10 @@ func (a *AuditLog) Add(e AuditEntry) {
 	if a == nil {
 		return
 	}
-	e.At = e.At.UTC().Truncate(time.Millisecond)
-	line, err := json.Marshal(e)
-	if err != nil {
-		return // cannot be: texts and a time
+	if a.refused != nil && e.isRefusal() {
+		a = a.refused
 	}
-	if done := a.enqueue(append(line, '\n')); done != nil {
+	if done := a.enqueue(e.line()); done != nil {
 		patience := time.NewTimer(AuditPatience)
 		defer patience.Stop()
 		select {
@@ -93,6 +103,19 @@ func (a *AuditLog) Add(e AuditEntry) {
 		case <-patience.C:
 		}
 	}
+}
+
+// isRefusal reports whether the line is about refused requests.
+func (e AuditEntry) isRefusal() bool { return e.What == AuditRefused || e.What == auditSkipped }
+
+// line returns the line with its LF; <, > and & stay as they are, so that it is no longer than its texts need.
+func (e AuditEntry) line() []byte {
+	e.At = e.At.UTC().Truncate(time.Millisecond)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(e) // cannot fail: texts and a time
+	return b.Bytes()
 }
 
 // enqueue returns a channel that is closed after the write, or nil when the queue is full.
@@ -112,7 +135,7 @@ func (a *AuditLog) enqueue(line []byte) <-chan struct{} {
 	return a.Waiting.done
 }
 
-// Trouble returns the error of the last write, nil after a success.
+// Trouble returns the error of the last write to a file, nil after a success.
 func (a *AuditLog) Trouble() error {
 	if a == nil {
 		return nil
@@ -120,7 +143,7 @@ func (a *AuditLog) Trouble() error {
 	a.Mu.Lock()
 	defer a.Mu.Unlock()
 	if a.trouble == "" {
-		return nil
+		return a.refused.Trouble()
 	}
 	return errors.New(a.trouble)
 }
@@ -165,10 +188,7 @@ func (a *AuditLog) wrote(batch auditBatch, lost int, err error) {
 
 // lostLine returns the line that reports n missing lines.
 func lostLine(n int) []byte {
-	// cannot fail
-	at := time.Now().UTC().Truncate(time.Millisecond)
-	b, _ := json.Marshal(AuditEntry{At: at, Who: "server", What: "audit.lost", Result: strconv.Itoa(n)})
-	return append(b, '\n')
+	return AuditEntry{At: time.Now(), Who: "server", What: "audit.lost", Result: strconv.Itoa(n)}.line()
 }
 
 // append writes lines to the end of the file, and begins another file when it is full.
@@ -193,7 +213,7 @@ func (a *AuditLog) open() error {
 	if a.File != nil {
 		var st unix.Stat_t
 		removed := unix.Fstat(int(a.File.Fd()), &st) == nil && st.Nlink == 0
-		if !removed && a.size < MaxAudit {
+		if !removed && a.size < a.max {
 			return nil
 		}
 		_ = a.File.Close()

@@ -174,8 +174,7 @@ func refusalCode(reason error) string {
 
 // audit logs that a request was refused and why, without what it showed.
 func (a *Auth) audit(c echo.Context, reason error) {
-	a.Note(c, AuditRefused, httpapi.Clip(c.Request().Method)+" "+httpapi.RedactURL(c.Request().URL),
-		refusalCode(reason))
+	a.Note(c, AuditRefused, RefusedTarget(c.Request().Method, c.Request().URL), refusalCode(reason))
 	if !a.audits.AllowN(a.now(), 1) {
 		return
 	}

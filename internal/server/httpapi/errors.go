@@ -365,11 +365,14 @@ type ErrorBody struct {
 const approvalDetail = "approval_id"
 
 // Clip returns at most ClipLength bytes of s, with … for the rest.
-func Clip(s string) string {
-	if len(s) <= ClipLength {
+func Clip(s string) string { return ClipTo(s, ClipLength) }
+
+// ClipTo is Clip to another length, in bytes.
+func ClipTo(s string, length int) string {
+	if len(s) <= length {
 		return s
 	}
-	return strings.ToValidUTF8(s[:ClipLength], "") + "…"
+	return strings.ToValidUTF8(s[:length], "") + "…"
 }
 
 // BodyOf is what a client is told about an error, inside a reply that has begun.
