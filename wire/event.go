@@ -247,7 +247,7 @@ type CommandColors struct {
 type CommandPing struct {
 	// The command.
 	Type string `json:"type" const:"ping"`
-	// Anything; comes back in the pong.
+	// Anything of at most 64 bytes of JSON; comes back in the pong.
 	T any `json:"t,omitempty"`
 }
 

@@ -89,8 +89,7 @@ func (p *page) readAll(ctx context.Context) {
 // handle carries out a command: pings at once, others in turn with those for the same terminal.
 func (p *page) handle(ctx context.Context, c command) error {
 	if c.Type == "ping" {
-		p.pong(c.T)
-		return nil
+		return p.pong(c.T)
 	}
 	l := p.commands[c.PTY]
 	if l == nil {
@@ -222,7 +221,7 @@ func (p *page) pump(ctx context.Context) {
 		case h := <-p.events:
 			err = p.messages(h.batch) // of one that has ended the page knows the exit
 		case b := <-p.answers:
-			err = p.control(b)
+			err = p.reply(b)
 		case <-changed:
 			if !waiting {
 				pace.Reset(listPace)

@@ -659,3 +659,36 @@ func waitFor(t testing.TB, what string, fact func() bool) {
 		t.Fatalf("waited %v in vain for %s", patience, what)
 	}
 }
+
+// TestAnswersAreShort: a pong repeats 64 bytes at most, and an error event a kilobyte of what it is about.
+func TestAnswersAreShort(t *testing.T) {
+	for _, path := range []string{"/ws", "/page"} {
+		_, s := serve(t, viewer.Viewer{})
+		c := dial(t, s, path)
+		long := strings.Repeat("x", 1<<19)
+		for message, want := range map[string]string{
+			`{"type":"ping","t":"` + strings.Repeat("x", 62) + `"}`: "pong",
+			`{"type":"ping","t":"` + strings.Repeat("x", 63) + `"}`: "error",
+			`{"type":"ping","t":[` + strings.Repeat(" ", 63) + `]}`: "error",
+			`{"type":"` + long + `"}`:                               "error",
+			`{"type":"input","pty":"` + long + `"}`:                 "error",
+			`{"type":"resize","cols":` + long + `}`:                 "error",
+		} {
+			send(t, c, message)
+			for {
+				_, p, err := c.ReadMessage()
+				if err != nil {
+					t.Fatalf("%s: %.40s: %v", path, message, err)
+				}
+				if !bytes.Contains(p, []byte(`"pong"`)) && !bytes.Contains(p, []byte(`"error"`)) {
+					continue
+				}
+				if !bytes.Contains(p, []byte(want)) || len(p) > 2<<10 {
+					t.Errorf("%s: %.40s: %d bytes, %.100s", path, message, len(p), p)
+				}
+				break
+			}
+		}
+		c.Close()
+	}
+}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -24,8 +26,13 @@ const (
 	pongTimeout = 3 * httpapi.Heartbeat
 	// hurriedClose is how long a viewer may take to close when the server ends.
 	hurriedClose = time.Second
-	// maxPending is how many answers (errors, pongs) may wait for a viewer.
-	maxPending = 64
+	// maxPending is how many answers (errors, pongs) may wait for a viewer, maxPendingBytes how many bytes of them.
+	maxPending      = 64
+	maxPendingBytes = 64 << 10
+	// maxEcho bounds what a pong repeats of a ping, in bytes of JSON: a time or a number fits.
+	maxEcho = 64
+	// maxProblem bounds the sentence of an error event, in bytes: it may repeat the message that it is about.
+	maxProblem = 1 << 10
 )
 
 // upgrader leaves the check of Origin to package auth, which has checked it
@@ -42,6 +49,7 @@ type socket struct {
 	binary bool
 	// answers are JSON control messages for this viewer alone.
 	answers chan []byte
+	pending atomic.Int64    // bytes of answers
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
 }
@@ -72,9 +80,15 @@ func (s *socket) read() (kind int, p []byte, err error) {
 }
 
 // answer queues a control message. It waits while maxPending wait for a viewer that reads slowly; one
-// that does not read is closed (httpapi.WriteTimeout).
+// that does not read is closed (httpapi.WriteTimeout), as is one for which maxPendingBytes wait.
 func (s *socket) answer(v any) {
 	b, _ := json.Marshal(v) // cannot fail: strings, numbers and raw JSON that was parsed
+	if s.pending.Add(int64(len(b))) > maxPendingBytes {
+		_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.ClosePolicyViolation,
+			"more answers wait than are kept; read them"), time.Now().Add(hurriedClose))
+		s.cancel()
+		return
+	}
 	select {
 	case s.answers <- b:
 	case <-s.ctx.Done():
@@ -96,14 +110,27 @@ type refusal = func(error) (code string, details map[string]any)
 
 func (s *socket) refuse(pty string, err error, name refusal) {
 	code, details := name(err)
-	s.answer(problem{Event: "error", PTY: pty, Error: err.Error(), Code: code, Details: details})
+	s.answer(problem{Event: "error", PTY: httpapi.Clip(pty), Error: httpapi.ClipTo(err.Error(), maxProblem), Code: code,
+		Details: details})
 }
 
-func (s *socket) pong(t json.RawMessage) {
+// pong answers a ping. Errors: httpapi.ErrBadMessage.
+func (s *socket) pong(t json.RawMessage) error {
+	if len(t) > maxEcho {
+		return fmt.Errorf("%w: t of a ping has %d bytes of JSON, at most %d are allowed", httpapi.ErrBadMessage, len(t),
+			maxEcho)
+	}
 	s.answer(struct {
 		Event string          `json:"event"`
 		T     json.RawMessage `json:"t,omitempty"`
 	}{"pong", t})
+	return nil
+}
+
+// reply sends an answer.
+func (s *socket) reply(b []byte) error {
+	s.pending.Add(-int64(len(b)))
+	return s.control(b)
 }
 
 func (s *socket) control(b []byte) error {
@@ -293,8 +320,7 @@ func (s *socket) parse(ctx context.Context, a actor, kind int, p []byte) (do fun
 	}
 	c, err := parseCommand(p)
 	if err == nil && c.Type == "ping" {
-		s.pong(c.T)
-		return nil, nil
+		return nil, s.pong(c.T)
 	}
 	return func() error { return a.do(ctx, c) }, err
 }
@@ -320,7 +346,7 @@ func (s *socket) pump(ctx context.Context, events <-chan heard, closing <-chan s
 				s.closeWith(ctx, websocket.CloseNormalClosure, "the program has ended", httpapi.WriteTimeout)
 			}
 		case b := <-answers:
-			err = s.control(b)
+			err = s.reply(b)
 		case <-beat.C:
 			err = s.ping()
 		case <-closing:

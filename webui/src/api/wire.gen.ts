@@ -1384,7 +1384,7 @@ export interface CommandColors {
 export interface CommandPing {
   /** The command. */
   type: "ping";
-  /** Anything; comes back in the pong. */
+  /** Anything of at most 64 bytes of JSON; comes back in the pong. */
   t?: unknown;
 }
 
