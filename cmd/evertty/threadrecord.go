@@ -75,15 +75,15 @@ func (a *app) newThreadImport() *cobra.Command {
 // recordText is what a record file has; - is the standard input.
 func (a *app) recordText(file string) (text []byte, err error) {
 	if file == "-" {
-		text, err = io.ReadAll(io.LimitReader(a.stdin, conversation.MaxDocument+1))
+		text, err = io.ReadAll(io.LimitReader(a.stdin, conversation.MaxImport+1))
 	} else {
-		text, err = readUpTo(file, conversation.MaxDocument)
+		text, err = readUpTo(file, conversation.MaxImport)
 	}
 	switch {
 	case err != nil:
 		return nil, err
-	case len(text) > conversation.MaxDocument:
-		return nil, usage(fmt.Errorf("%s is longer than a record may be: %d bytes", file, conversation.MaxDocument))
+	case len(text) > conversation.MaxImport:
+		return nil, usage(fmt.Errorf("%s is longer than a record may be: %d bytes", file, conversation.MaxImport))
 	case !json.Valid(text):
 		return nil, usage(fmt.Errorf("%s is not JSON", file))
 	}

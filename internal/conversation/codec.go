@@ -20,7 +20,7 @@ const MaxDocument = 128 << 20
 // what the list has are left out. Unlike Loader it leaves texts and numbers otherwise as they were
 // given, and keeps keys that it does not know in Extra (those of a timeline entry in the entry's).
 // Extra also has usage as it came, whose keys Encode writes. Errors: ErrInvalid for what is not one
-// JSON object, ErrTooLarge beyond MaxDocument.
+// JSON object, ErrTooLarge beyond MaxDocument, ErrTooMany for a list of more than MaxItems.
 func DecodeDocument(b []byte) (Document, error) {
 	if len(b) > MaxDocument {
 		return Document{}, fmt.Errorf("%w: the document has %d bytes, at most %d are read", ErrTooLarge, len(b),
@@ -32,6 +32,14 @@ func DecodeDocument(b []byte) (Document, error) {
 	}
 	if f == nil {
 		return Document{}, fmt.Errorf("%w: a record is a JSON object, this is null", ErrInvalid)
+	}
+	for _, key := range [...]string{"workflow_timeline", "completion_trace", "prompt_history"} {
+		n := 0
+		for range f.elements(key) {
+			if n++; n > MaxItems {
+				return Document{}, fmt.Errorf("%w: %s has more than %d entries", ErrTooMany, key, MaxItems)
+			}
+		}
 	}
 	return decodeDocument(f), nil
 }
@@ -46,16 +54,16 @@ func decodeDocument(f fields) Document {
 		SessionID:        f.text("session_id", ""),
 		CreatedAt:        f.text("created_at", ""),
 		UpdatedAt:        f.text("updated_at", ""),
-		Messages:         each(f.objects("messages"), decodeMessage),
+		Messages:         listOf(f, "messages", decodeMessage),
 		Usage:            ParseUsage(f["usage"]),
 		State:            decodeState(f),
 		PromptHistory:    decodePrompts(f),
-		WorkflowTimeline: each(f.objects("workflow_timeline"), decodeEntry),
+		WorkflowTimeline: listOf(f, "workflow_timeline", decodeEntry),
 		WorkflowLedger:   decodeLedger(object(f["workflow_ledger"])),
 		Compaction:       decodeCompaction(object(f["compaction"])),
 		Extra:            f.others(documentKeys),
 	}
-	if trace := each(f.objects("completion_trace"), decodeTrace); len(trace) > 0 {
+	if trace := listOf(f, "completion_trace", decodeTrace); len(trace) > 0 {
 		d.CompletionTrace = trace
 	}
 	if usage := object(f["usage"]); usage != nil {

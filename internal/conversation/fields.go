@@ -3,6 +3,7 @@ package conversation
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -57,7 +58,7 @@ func (f fields) maybe(key string) *string {
 // texts are the strings of a list that are not blank.
 func (f fields) texts(key string) []string {
 	list := []string{}
-	for _, raw := range f.list(key) {
+	for raw := range f.elements(key) {
 		var s *string
 		if json.Unmarshal(raw, &s) == nil && s != nil {
 			list = append(list, *s)
@@ -98,20 +99,31 @@ func (f fields) count(key string) (n int64, ok bool) {
 	return int64(x), true
 }
 
-func (f fields) list(key string) []json.RawMessage {
-	list, _ := as[[]json.RawMessage](f, key)
-	return list
-}
-
-// objects are the elements of a list that are objects.
-func (f fields) objects(key string) []fields {
-	var list []fields
-	for _, raw := range f.list(key) {
-		if o := object(raw); o != nil {
-			list = append(list, o)
+// elements are those of a list, one after the other: many small ones take many times their text together.
+func (f fields) elements(key string) iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		d := json.NewDecoder(bytes.NewReader(f[key]))
+		if begin, err := d.Token(); err != nil || begin != json.Delim('[') {
+			return
+		}
+		for d.More() {
+			var raw json.RawMessage
+			if d.Decode(&raw) != nil || !yield(raw) {
+				return
+			}
 		}
 	}
-	return list
+}
+
+// listOf is what is made of the elements of a list that are objects; never nil.
+func listOf[T any](f fields, key string, of func(fields) T) []T {
+	made := []T{}
+	for raw := range f.elements(key) {
+		if raw[0] == '{' {
+			made = append(made, of(object(raw)))
+		}
+	}
+	return made
 }
 
 // others are the fields that are not among known; nil when there are none.

@@ -57,9 +57,9 @@ func normalItems(items []LedgerItem, status string) []LedgerItem {
 
 func decodeLedger(f fields) Ledger {
 	return Ledger{
-		Assumptions:        each(f.objects("assumptions"), decodeItem),
-		AcceptanceAnchors:  each(f.objects("acceptance_anchors"), decodeItem),
-		DecisionBoundaries: each(f.objects("decision_boundaries"), decodeItem),
+		Assumptions:        listOf(f, "assumptions", decodeItem),
+		AcceptanceAnchors:  listOf(f, "acceptance_anchors", decodeItem),
+		DecisionBoundaries: listOf(f, "decision_boundaries", decodeItem),
 	}.Normal()
 }
 

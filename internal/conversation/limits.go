@@ -9,7 +9,8 @@ const (
 // Bounds of what a conversation takes. More is refused with ErrTooLarge or ErrTooMany; nothing is
 // cut off.
 const (
-	MaxMessageBytes = 8 << 20 // of one message in JSON: what a request may carry
+	MaxImport       = 16 << 20 // bytes of a document that one request brings: it is in memory several times
+	MaxMessageBytes = 8 << 20  // of one message in JSON: what a request may carry
 	// of an entry, prompt, ledger, message to the inbox, or the state, in JSON: a view of them
 	// all stays below MaxDocument
 	MaxItemBytes   = 1 << 20

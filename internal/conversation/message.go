@@ -73,8 +73,8 @@ func decodeMessage(f fields) Message {
 	return Message{
 		Role:        f.text("role", RoleUser),
 		Content:     f.content("content"),
-		ToolCalls:   each(f.objects("tool_calls"), decodeToolCall),
-		ToolResults: each(f.objects("tool_results"), decodeToolResult),
+		ToolCalls:   listOf(f, "tool_calls", decodeToolCall),
+		ToolResults: listOf(f, "tool_results", decodeToolResult),
 	}
 }
 

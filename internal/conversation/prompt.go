@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/evertty/evertty/internal/permission"
 )
@@ -40,18 +41,15 @@ func (p Prompt) Repeats(latest Prompt) bool {
 }
 
 func decodePrompts(f fields) []Prompt {
-	list := []Prompt{}
-	for _, o := range f.objects("prompt_history") {
-		p, ok := Prompt{
+	list := listOf(f, "prompt_history", func(o fields) Prompt {
+		p, _ := Prompt{
 			Timestamp: o.text("timestamp", ""), WorkflowMode: o.content("workflow_mode"),
 			PermissionMode: o.content("permission_mode"),
 			CurrentTask:    o.maybe("current_task"), PromptFormat: o.maybe("prompt_format"),
 			PromptSections: o.texts("prompt_sections"),
 			Content:        o.content("content"),
 		}.Normal()
-		if ok {
-			list = append(list, p)
-		}
-	}
-	return list
+		return p
+	})
+	return slices.DeleteFunc(list, func(p Prompt) bool { return p.Content == "" })
 }

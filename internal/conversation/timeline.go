@@ -3,6 +3,7 @@ package conversation
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // Entry is one decision of the harness. What a key does not say is nil or empty; keys that are not
@@ -147,11 +148,11 @@ func decodeEntry(f fields) Entry {
 		Summary:              f.content("summary"),
 		RouteScore:           f.number("route_score"),
 		RunnerUpScore:        f.number("runner_up_score"),
-		EvidenceProvenance:   each(f.objects("evidence_provenance"), decodeProvenance),
+		EvidenceProvenance:   listOf(f, "evidence_provenance", decodeProvenance),
 		PressurePassComplete: f.truth("pressure_pass_complete"),
 		Extra:                f.others(entryKeys),
 	}
-	e.VerificationObservations = append(e.VerificationObservations, f.list("verification_observations")...)
+	e.VerificationObservations = slices.AppendSeq(e.VerificationObservations, f.elements("verification_observations"))
 	for key, p := range e.texts() {
 		*p = f.maybe(key)
 	}
@@ -193,6 +194,6 @@ func decodeTrace(f fields) TraceEntry {
 		Stage: f.content("stage"), Outcome: f.content("outcome"), DecisionCode: f.content("decision_code"),
 		DecisionSummary:    f.content("decision_summary"),
 		EvidenceSummary:    f.texts("evidence_summary"),
-		EvidenceProvenance: each(f.objects("evidence_provenance"), decodeProvenance),
+		EvidenceProvenance: listOf(f, "evidence_provenance", decodeProvenance),
 	}.Normal()
 }

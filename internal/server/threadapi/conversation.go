@@ -16,8 +16,7 @@ import (
 
 // Bounds of the bodies of records, in bytes; package record has finer ones.
 const (
-	maxRecordBody   = 9 << 20 // a message of the largest size, with what is around it
-	maxDocumentBody = conversation.MaxDocument
+	maxRecordBody = 9 << 20 // a message of the largest size, with what is around it
 )
 
 // conversations are the records of the thread a path names, for who reads.
@@ -202,7 +201,7 @@ func (s *Service) putConversation(c echo.Context) error {
 	if err := httpapi.CheckMediaType(c.Request()); err != nil {
 		return err
 	}
-	body, err := httpapi.ReadBody(c, maxDocumentBody)
+	body, err := httpapi.ReadBody(c, conversation.MaxImport)
 	if err != nil {
 		return err
 	}
