@@ -134,7 +134,7 @@ func (w *waiter) own(o *follower, from uint64) error {
 // joinAt shares a follower that has not passed seq, when there is one.
 func (w *waiter) joinAt(ctx context.Context, seq uint64) (joined bool, err error) {
 	o := w.followers.newest()
-	if j, err := w.t.Journal(); o == nil || w.multiline() || err != nil || seq > j.End() {
+	if j, err := w.t.Journal(); o == nil || w.alone() || err != nil || seq > j.End() {
 		return false, nil //nolint:nilerr // followFrom returns that error
 	}
 	if err := o.lock.acquire(ctx); err != nil {
@@ -152,7 +152,7 @@ func (w *waiter) joinAt(ctx context.Context, seq uint64) (joined bool, err error
 // condition.
 func (w *waiter) joinNow(ctx context.Context) (joined bool, err error) {
 	o := w.followers.newest()
-	if o == nil || w.multiline() {
+	if o == nil || w.alone() {
 		return false, nil
 	}
 	if err := o.lock.acquire(ctx); err != nil {

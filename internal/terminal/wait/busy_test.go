@@ -3,11 +3,14 @@ package wait_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/wait"
+	"github.com/evertty/evertty/tests/polling"
 )
 
 // TestAWaitEndsBesideDearOutput: a wait follows output of which a piece takes minutes in steps, so
@@ -85,4 +88,66 @@ func TestAWaitEndsBesideDearPatterns(t *testing.T) {
 	if d := time.Since(began); !errors.Is(err, terminal.ErrTimeout) || d > 5*time.Second {
 		t.Errorf("%v after %v", err, d)
 	}
+}
+
+// TestADearPatternEndsInTime: one that needs minutes for what is shown ends with its time, and with its client.
+func TestADearPatternEndsInTime(t *testing.T) {
+	m := openNative(t, t.TempDir())
+	term, err := m.Terminals.Create(terminal.Spec{Session: "s", Cols: 1000, Rows: 24, Cmd: []string{"bash", "-c",
+		`printf -v line '%0999d' 0; for i in {1..1000}; do echo ${line//0/a}; done; echo ready; sleep 1000`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	see(t, term, "ready")
+	const late = 3 * time.Second // a look takes milliseconds; the machine may be busy
+	for _, p := range []string{"(?s)(a?b?.{0,9}){100}never", "(a?b?.{0,9}){100}never$", "(?s)(a?b?.{0,9}){100}(a?b?.{0,9}){100}(a?b?.{0,9}){100}never"} {
+		r := within(wait.Condition{For: "regex", Pattern: p}, 100*time.Millisecond)
+		began := time.Now()
+		_, err = waits.Wait(context.Background(), term, r)
+		if d := time.Since(began); !errors.Is(err, terminal.ErrTimeout) || d > late {
+			t.Errorf("%s: %v after %v", p, err, d)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer cancel()
+		r.Timeout = time.Minute
+		began = time.Now()
+		_, err = waits.Wait(ctx, term, r)
+		if d := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || d > late {
+			t.Errorf("%s, its client is gone: %v after %v", p, err, d)
+		}
+	}
+}
+
+// TestDearPatternsLeaveOthersTheirShare: beside a flood and dear patterns for it other waits see what they wait for, of
+// the same terminal and of another one.
+func TestDearPatternsLeaveOthersTheirShare(t *testing.T) {
+	m := openNative(t, t.TempDir())
+	const flood = `printf -v line '%0199d' 0; read x; while :; do echo ${line//0/a}; done & sleep 1; echo MA""RK; wait`
+	flooded, err := m.Terminals.Create(terminal.Spec{Session: "s", Cols: 200, Rows: 24, Cmd: []string{"bash", "-c", flood}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet := start(t, m, "cat")
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer cancel()
+	for range 16 {
+		work.Go(func() {
+			_, _ = waits.Wait(ctx, flooded, within(wait.Condition{For: "regex", Pattern: "(a?b?.{0,9}){100}never"}, time.Minute))
+		})
+	}
+	if !polling.Until(patience, func() bool { return wait.WaitsOf(waits, flooded) == 16 }) {
+		t.Fatal("no waits")
+	}
+	typeIn(t, flooded, "\n")
+	began := time.Now()
+	for i := range 5 {
+		text := fmt.Sprintf("line-%d", i)
+		typeIn(t, quiet, text+"\n")
+		await(t, quiet, within(wait.Condition{For: "regex", Pattern: text + "$"}, patience))
+	}
+	t.Logf("five waits of the other terminal took %v", time.Since(began))
+	await(t, flooded, within(wait.Condition{For: "text", Pattern: "MARK"}, patience))
+	t.Logf("all took %v", time.Since(began))
 }

@@ -66,12 +66,19 @@ func (r *Request) check() ([]condition, error) {
 	if len(r.Any) == 0 || len(r.Any) > MaxConditions {
 		return nil, invalid("%d conditions: 1 to %d are allowed", len(r.Any), MaxConditions)
 	}
-	list := make([]condition, len(r.Any))
+	list, size := make([]condition, len(r.Any)), 0
 	for i, c := range r.Any {
 		list[i] = condition{Condition: c}
 		if err := list[i].check(); err != nil {
 			return nil, err
 		}
+		if list[i].pattern != nil {
+			size += list[i].pattern.size
+		}
+	}
+	if size > maxInstructions {
+		return nil, invalid("pattern: the regular expressions of a wait may need %d instructions in all, these need "+
+			"about %d", maxInstructions, size)
 	}
 	return list, nil
 }

@@ -53,6 +53,7 @@ type follower struct {
 	waiters   []*waiter
 	hooked    bool      // the screen reports to the hooks
 	exclusive bool      // nobody may join
+	stepping  bool      // step has a place of Service.replays
 	flushed   bool      // the end of a program may have shown text since the last report
 	resume    time.Time // when the next output may be applied
 }
@@ -188,6 +189,8 @@ func (o *follower) step(ctx context.Context, limit uint64, before func(seq uint6
 		return err
 	}
 	defer o.service.replays.release()
+	o.stepping = true
+	defer func() { o.stepping = false }()
 	if before != nil {
 		before(o.seq)
 	}

@@ -2,12 +2,14 @@ package wait
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/vt"
@@ -27,12 +29,21 @@ const (
 	maxMatches = 1000
 	// maxMatchText bounds Match.Text, in bytes.
 	maxMatchText = 32 << 10
+	// maxInstructions bounds the regular expressions of a wait in all, in instructions of their programs: each
+	// character may need all of them, some 10 ns each.
+	maxInstructions = 10_000
+	// maxUnwatched is how many instructions are executed without a look at the clock, at most: some 10 ms.
+	maxUnwatched = 1 << 20
+	// watchEvery is the number of characters between two looks at the clock.
+	watchEvery = 16
 )
 
 // pattern finds text or a regular expression in lines.
 type pattern struct {
 	text []byte         // of text
 	re   *regexp.Regexp // of regex
+	next *regexp.Regexp // of regex: its group 1 is the first match behind a character at the start
+	size int            // of regex: instructions, about
 	// multiline: it may match across the end of a line, so lines are looked at as one
 	// text, each ended by LF.
 	multiline bool
@@ -46,12 +57,36 @@ func newPattern(p string, regex bool) (*pattern, error) {
 	if !regex {
 		return &pattern{text: []byte(p), multiline: strings.Contains(p, "\n")}, nil
 	}
-	re, err := regexp.Compile("(?m)" + p)
+	tree, err := syntax.Parse("(?m)"+p, syntax.Perl)
 	if err != nil {
 		return nil, invalid("pattern: %v", err)
 	}
-	tree, err := syntax.Parse(p, syntax.Perl)
-	return &pattern{re: re, multiline: err == nil && namesLF(tree)}, nil
+	found := &pattern{size: instructions(tree), multiline: namesLF(tree)}
+	if found.size > maxInstructions { // compiling it would take long
+		return found, nil
+	}
+	if found.re, err = regexp.Compile("(?m)" + p); err == nil {
+		found.next, err = regexp.Compile(`\A(?s:.+?)(` + tree.String() + ")")
+	}
+	if err != nil {
+		return nil, invalid("pattern: %v", err)
+	}
+	return found, nil
+}
+
+// instructions is about how many instructions a regular expression needs, a few more rather than fewer.
+func instructions(r *syntax.Regexp) int {
+	n := 1
+	if r.Op == syntax.OpLiteral {
+		n = len(r.Rune)
+	}
+	for _, sub := range r.Sub {
+		n += instructions(sub)
+	}
+	if r.Op == syntax.OpRepeat {
+		n *= max(r.Min, r.Max, 1)
+	}
+	return n
 }
 
 // namesLF reports whether the author of a regular expression means it to match across the
@@ -77,10 +112,22 @@ func namesLF(r *syntax.Regexp) bool {
 
 // finder finds patterns in lines, with the rules of one wait for what counts.
 type finder struct {
-	since *uint64      // only text printed or changed after it counts; nil: all text
-	base  uint64       // stands for unknown positions: where the wait began
-	echo  *echo.Filter // its echo does not count; nil: echo counts
-	until time.Time    // then it looks no further: a line can take milliseconds; zero: never
+	since *uint64         // only text printed or changed after it counts; nil: all text
+	base  uint64          // stands for unknown positions: where the wait began
+	echo  *echo.Filter    // its echo does not count; nil: echo counts
+	until time.Time       // then it looks no further: a line can take seconds; zero: never
+	gone  <-chan struct{} // closed when nobody waits any more, which ends it too
+	yield func()          // lets others go first during long work; nil: there are none
+}
+
+// over reports whether the finder has to look no further.
+func (f *finder) over() bool {
+	select {
+	case <-f.gone:
+		return true
+	default:
+		return !f.until.IsZero() && time.Now().After(f.until)
+	}
 }
 
 // find looks for a match in lines that counts.
@@ -89,9 +136,6 @@ func (f *finder) find(p *pattern, lines []vt.TextLine) (Match, bool) {
 		lines = []vt.TextLine{joinLines(lines, false), joinLines(lines, true)}
 	}
 	for _, l := range lines {
-		if !f.until.IsZero() && time.Now().After(f.until) {
-			break
-		}
 		if m, ok := f.findIn(p, l); ok {
 			return m, true
 		}
@@ -127,6 +171,9 @@ func offset(l vt.TextLine, k int) uint64 {
 // findIn is find in one line. Blanks at its end that were printed count, and `$`
 // matches before them too.
 func (f *finder) findIn(p *pattern, l vt.TextLine) (Match, bool) {
+	if f.over() {
+		return Match{}, false
+	}
 	text := f.echo.Mask(l)
 	if m, ok := f.findText(p, l, text); ok {
 		return m, true
@@ -138,7 +185,7 @@ func (f *finder) findIn(p *pattern, l vt.TextLine) (Match, bool) {
 }
 
 func (f *finder) findText(p *pattern, l vt.TextLine, text []byte) (Match, bool) {
-	for _, at := range p.places(text) {
+	for _, at := range f.places(p, text) {
 		if f.counts(l, text, at[0], at[1]) {
 			return f.match(l, at[0], at[1]), true
 		}
@@ -148,12 +195,9 @@ func (f *finder) findText(p *pattern, l vt.TextLine, text []byte) (Match, bool) 
 
 // places returns where the pattern matches, as pairs of indexes. Matches of text may
 // overlap: of two, the later one may be the one that counts.
-func (p *pattern) places(text []byte) (found [][]int) {
+func (f *finder) places(p *pattern, text []byte) (found [][]int) {
 	if p.re != nil {
-		if !p.re.Match(text) {
-			return nil // the usual case, which allocates nothing
-		}
-		return p.re.FindAllIndex(text, maxMatches)
+		return f.matches(p, text)
 	}
 	for from := 0; len(found) < maxMatches; {
 		i := bytes.Index(text[from:], p.text)
@@ -164,6 +208,79 @@ func (p *pattern) places(text []byte) (found [][]int) {
 		from += i + 1
 	}
 	return found
+}
+
+// matches is places of a regular expression. Each match may read all that is left.
+func (f *finder) matches(p *pattern, text []byte) (found [][]int) {
+	work := len(text) * p.size
+	switch {
+	case work <= maxUnwatched && !p.re.Match(text):
+		return nil // the usual case, which allocates nothing
+	case work*len(text) <= maxUnwatched:
+		return p.re.FindAllIndex(text, maxMatches)
+	}
+	return f.searchAll(p, text)
+}
+
+// searchAll is p.re.FindAllIndex of maxMatches that ends when the time is over.
+func (f *finder) searchAll(p *pattern, text []byte) (found [][]int) {
+	for from, end := 0, -1; from <= len(text) && len(found) < maxMatches; {
+		at := f.search(p, text, from)
+		if at == nil {
+			break
+		}
+		if at[0] < at[1] || at[0] != end { // an empty match behind another one is none
+			found = append(found, at)
+		}
+		if from, end = at[1], at[1]; at[0] == at[1] {
+			_, size := utf8.DecodeRune(text[from:])
+			from += max(size, 1)
+		}
+	}
+	return found
+}
+
+// search returns the first match at index from or behind it, nil when there is none or the time is over first.
+func (f *finder) search(p *pattern, text []byte, from int) (at []int) {
+	r := runes{finder: f, text: text}
+	if from == 0 {
+		at = p.re.FindReaderIndex(&r)
+	} else {
+		_, before := utf8.DecodeLastRune(text[:from]) // which ^ and \b look at
+		r.at = from - before
+		begin := r.at
+		if group := p.next.FindReaderSubmatchIndex(&r); group != nil {
+			at = []int{begin + group[2], begin + group[3]}
+		}
+	}
+	if r.over {
+		return nil // $ may have matched where the reading ended
+	}
+	return at
+}
+
+// runes reads text for a finder, at most until its time is over.
+type runes struct {
+	finder *finder
+	text   []byte
+	at     int
+	read   int // characters
+	over   bool
+}
+
+// ReadRune is that of io.RuneReader.
+func (r *runes) ReadRune() (c rune, size int, err error) {
+	if r.read++; r.read%watchEvery == 0 {
+		if r.over = r.over || r.finder.over(); r.finder.yield != nil {
+			r.finder.yield()
+		}
+	}
+	if r.over || r.at == len(r.text) {
+		return 0, 0, io.EOF
+	}
+	c, size = utf8.DecodeRune(r.text[r.at:])
+	r.at += size
+	return c, size, nil
 }
 
 // counts reports whether text[i:j] is more than echo, and with since, whether a part of it was

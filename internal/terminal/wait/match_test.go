@@ -1,6 +1,8 @@
 package wait
 
 import (
+	"fmt"
+	"regexp/syntax"
 	"slices"
 	"testing"
 
@@ -26,6 +28,41 @@ func TestJoinLines(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q has %v, want %v", all.Text, got, c.want)
+		}
+	}
+}
+
+// TestSearchAllIsFindAll: the search that looks at the clock finds what package regexp finds.
+func TestSearchAllIsFindAll(t *testing.T) {
+	texts := []string{"", "a", "aaa", "ab\nab\n", "\n\n", "x a\xff b", "wörter und wörter", "abcabc abc\nabc  ", "a b  c", "\xff\xff"}
+	for _, p := range []string{"a", "a*", "", "^", "$", "^a", "b$", `\b`, `\B`, `\bw`, "(?s).", ".*", "(?s).*", ".+?", "a|ab", "(a)(b)?",
+		`\Qa`, `\z`, `\A`, "(?i)W", "[^a]", "ö", `(?:a|b)+c?`, `\s+$`, "(?U)a+", "(?-m)^a", "(?-m)c$", "x{0,2}", `\A\n`, "(?m:b$)"} {
+		pat, err := newPattern(p+"|zzz", true)
+		if p != "" {
+			pat, err = newPattern(p, true)
+		}
+		if err != nil {
+			t.Fatal(p, err)
+		}
+		for _, text := range texts {
+			want, got := pat.re.FindAllIndex([]byte(text), maxMatches), (&finder{}).searchAll(pat, []byte(text))
+			if fmt.Sprint(want) != fmt.Sprint(got) {
+				t.Errorf("%q in %q: %v, want %v", p, text, got, want)
+			}
+		}
+	}
+}
+
+// TestInstructions: the number that a pattern is judged by is not below that of its program, and not far above.
+func TestInstructions(t *testing.T) {
+	for _, p := range []string{"a", "abc", "a*b+c?", "[a-z0-9]{3,7}", "(a|b|cd){20}", ".{0,99}", "x{5,}", "((a?){9}){9}", "(?i)straße"} {
+		tree, err := syntax.Parse("(?m)"+p, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prog, err := syntax.Compile(tree.Simplify())
+		if n := instructions(tree); err != nil || n < (len(prog.Inst)-3)*2/3 || n > 3*len(prog.Inst) {
+			t.Errorf("%q: %d, its program has %d, %v", p, n, len(prog.Inst), err)
 		}
 	}
 }

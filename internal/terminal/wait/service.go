@@ -77,6 +77,7 @@ func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r Request) (Re
 	defer s.leave(t)
 	w := &waiter{Request: r, service: s, t: t, followers: shared, conditions: conditions, began: began,
 		met: make(chan struct{}, 1)}
+	w.finder = finder{until: began.Add(r.Timeout + w.overtime()), gone: ctx.Done(), yield: w.yield}
 	defer w.close()
 	if err := w.beginInTime(ctx); err != nil {
 		return unseen, err

@@ -18,6 +18,8 @@ const (
 	// joins, in bytes of output: some 100 ms of work. A new follower that begins at the
 	// place is there sooner than one further away.
 	maxJoin = 1 << 20
+	// maxShared is how many instructions the regular expressions of a waiter need that shares a follower.
+	maxShared = 256
 	// pauseFactor is how much longer than it works a follower pauses while the terminal is
 	// flooded, so that its reader and the program have the processors. pauseFactorBehind is
 	// the same once half of what the journal keeps is not followed yet.
@@ -75,7 +77,7 @@ func (o *follower) add(w *waiter, from uint64) {
 func (o *follower) start(w *waiter) {
 	w.filterEcho()
 	w.reached = true
-	o.exclusive = o.exclusive || w.multiline()
+	o.exclusive = o.exclusive || w.alone()
 	o.setHooks()
 	w.checkState()
 }

@@ -343,7 +343,7 @@ func TestWaitRefuses(t *testing.T) {
 		{}, {For: "luck"}, {For: "text"}, {For: "regex", Pattern: "("},
 		{For: "text", Pattern: strings.Repeat("x", 4097)}, {For: "idle", Not: true}, {For: "cursor"}, {For: "mode"},
 		{For: "mode", Mode: "mouse"}, {For: "mode", Mode: "insert", Value: "x"}, {For: "title"},
-		{For: "idle", Idle: -1},
+		{For: "idle", Idle: -1}, {For: "regex", Pattern: strings.Repeat(".{0,999}", 500)},
 	} {
 		_, err := waits.Wait(context.Background(), term, within(c, time.Second))
 		if !errors.Is(err, terminal.ErrInvalid) || c.For != "regex" &&
@@ -351,6 +351,11 @@ func TestWaitRefuses(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
+	dear := within(never, time.Second)
+	for range wait.MaxConditions - 1 {
+		dear.Any = append(dear.Any, wait.Condition{For: "regex", Pattern: "a{700}"})
+	}
+	fails(t, term, dear, terminal.ErrInvalid) // each of them is allowed
 	many := uint64(1 << 40)
 	fails(t, term, one(wait.Condition{For: "exit"}, &many), terminal.ErrInvalid)
 }

@@ -98,6 +98,26 @@ func (w *waiter) multiline() bool {
 	return w.needs(func(c *condition) bool { return c.forText() && c.pattern.multiline })
 }
 
+// alone reports whether the waiter shares no follower: its patterns look at other moments, or would keep the others
+// waiting.
+func (w *waiter) alone() bool {
+	size := 0
+	for _, c := range w.conditions {
+		if c.pattern != nil {
+			size += c.pattern.size
+		}
+	}
+	return size > maxShared || w.multiline()
+}
+
+// yield lets other followers go first in the middle of a step.
+func (w *waiter) yield() {
+	if w.follower != nil && w.follower.stepping {
+		w.service.replays.release()
+		w.service.replays.lock()
+	}
+}
+
 // filterEcho begins to tell echo from other output. A prompt after a position has to be told
 // from the echo of what was typed at the prompt before.
 func (w *waiter) filterEcho() {
@@ -188,7 +208,8 @@ func (w *waiter) checkState() {
 		case !states(c) || c.For == "title" && !c.Not && w.Since != nil:
 			continue
 		case c.onText():
-			here := finder{echo: w.finder.echo}
+			here := w.finder
+			here.since = nil
 			if _, ok := here.find(c.pattern, screen.Lines(0)); ok {
 				continue
 			}
