@@ -20,20 +20,23 @@ const (
 	farewellTime = time.Second
 )
 
-// crowded is a listener whose connections get 503 while there are few descriptors: a connection
+// crowded is a listener whose connections get 503 while there are few descriptors and no stranger's: a connection
 // that takes the last one would cost a running terminal its journal.
 type crowded struct {
 	net.Listener
+	strangers *strangers
 	farewells chan struct{} // holds a value for each that is being told
 }
 
-func newCrowded(l net.Listener) crowded { return crowded{l, make(chan struct{}, maxFarewells)} }
+func newCrowded(l net.Listener, s *strangers) crowded {
+	return crowded{l, s, make(chan struct{}, maxFarewells)}
+}
 
 // Accept returns the next connection that there is room for.
 func (l crowded) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
-		if err != nil || descriptors.RoomForConnection() {
+		if err != nil || descriptors.RoomForConnection() || l.strangers.makeRoom() {
 			return c, err
 		}
 		select {

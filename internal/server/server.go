@@ -26,7 +26,7 @@ const (
 	// slowly on purpose.
 	headerTimeout = 5 * time.Second
 
-	// idleTimeout ends connections that are kept open without a request.
+	// idleTimeout ends connections that are kept open without a request; see strangerIdle too.
 	idleTimeout = 2 * time.Minute
 	// maxHeader bounds the request headers, in bytes.
 	maxHeader = 32 << 10
@@ -47,15 +47,16 @@ type Config struct {
 // Server answers HTTP requests. It is safe for concurrent use.
 type Server struct {
 	httpapi.Base
-	config  Config
-	execs   exec.Service
-	compat  compat.Service
-	threads threadapi.Service
-	echo    *echo.Echo
-	http    *http.Server
-	once    sync.Once
-	ctx     context.Context // of every request
-	cancel  context.CancelFunc
+	config    Config
+	execs     exec.Service
+	compat    compat.Service
+	threads   threadapi.Service
+	echo      *echo.Echo
+	http      *http.Server
+	once      sync.Once
+	strangers *strangers
+	ctx       context.Context // of every request
+	cancel    context.CancelFunc
 }
 
 // New makes a server with all routes; Serve starts it.
@@ -65,6 +66,7 @@ func New(c Config) *Server {
 	}
 	s := &Server{Base: httpapi.Base{Supervisor: c.Supervisor, Log: c.Log, Closing: make(chan struct{})}, config: c,
 		echo: echo.New()}
+	s.strangers = newStrangers()
 	s.execs = exec.Service{Base: &s.Base}
 	s.compat = compat.Service{Service: &s.execs}
 	s.threads = threadapi.Service{Base: &s.Base, Auth: c.Auth}
@@ -72,8 +74,8 @@ func New(c Config) *Server {
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = httpapi.HandleError
-	e.Use(httpapi.SecurityHeaders(), unescapeNames, recoverPanics(c.Log), s.config.Auth.Middleware(),
-		httpapi.SpeakVersion)
+	e.Use(httpapi.SecurityHeaders(), unescapeNames, recoverPanics(c.Log), s.strangers.settle,
+		s.config.Auth.Middleware(), s.strangers.know, httpapi.SpeakVersion)
 	s.addRoutes(e)
 	s.http = &http.Server{
 		Handler:           e,
@@ -81,6 +83,8 @@ func New(c Config) *Server {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		BaseContext:       func(net.Listener) context.Context { return s.ctx },
+		ConnContext:       withConn,
+		ConnState:         s.strangers.moved,
 		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
 	}
 	return s
@@ -91,7 +95,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.Serv
 
 // Serve answers the connections of l until Close. It returns nil then.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(newCrowded(l)); err != http.ErrServerClosed {
+	if err := s.http.Serve(newCrowded(l, s.strangers)); err != http.ErrServerClosed {
 		return err
 	}
 	return nil

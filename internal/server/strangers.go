@@ -1,0 +1,151 @@
+package server
+
+import (
+	"container/list"
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/server/auth"
+)
+
+const (
+	// strangerIdle is how long a connection may be idle that never showed credentials, before its first request, after
+	// one, and while the rest of a refused one is awaited.
+	strangerIdle = 5 * time.Second
+	// maxStrangers is how many of those an address has: a browser opens six, a proxy has some for each worker. The
+	// oldest makes room for one more.
+	maxStrangers = 128
+)
+
+// strangers are the connections that never showed credentials, but those of unix sockets, which only this user can
+// connect to. It is safe for concurrent use.
+type strangers struct {
+	mu   sync.Mutex
+	conn map[net.Conn]*stranger
+	all  *list.List            // of *stranger, the oldest first
+	of   map[string]*list.List // the same of an address
+}
+
+// stranger is one of them. The fields are guarded by strangers.mu.
+type stranger struct {
+	conn       net.Conn
+	address    string
+	inAll, own *list.Element
+	idle       *time.Timer
+}
+
+func newStrangers() *strangers {
+	return &strangers{conn: map[net.Conn]*stranger{}, all: list.New(), of: map[string]*list.List{}}
+}
+
+// moved is http.Server.ConnState.
+func (s *strangers) moved(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch v := s.conn[c]; {
+	case state == http.StateNew:
+		s.add(c)
+	case v == nil:
+	case state == http.StateActive:
+		v.idle.Stop()
+	case state == http.StateIdle:
+		v.idle.Reset(strangerIdle)
+	default:
+		s.remove(v)
+	}
+}
+
+// add notes a new connection. s.mu is held.
+func (s *strangers) add(c net.Conn) {
+	if c.RemoteAddr().Network() == "unix" {
+		return
+	}
+	address, _, _ := net.SplitHostPort(c.RemoteAddr().String())
+	own := s.of[address]
+	if own == nil {
+		own = list.New()
+		s.of[address] = own
+	}
+	v := &stranger{conn: c, address: address, idle: time.AfterFunc(strangerIdle, func() { _ = c.Close() })}
+	v.inAll, v.own, s.conn[c] = s.all.PushBack(v), own.PushBack(v), v
+	if own.Len() > maxStrangers {
+		s.end(own)
+	}
+}
+
+// remove forgets a connection. s.mu is held.
+func (s *strangers) remove(v *stranger) {
+	v.idle.Stop()
+	delete(s.conn, v.conn)
+	s.all.Remove(v.inAll)
+	if own := s.of[v.address]; own.Len() > 1 {
+		own.Remove(v.own)
+	} else {
+		delete(s.of, v.address)
+	}
+}
+
+// end closes the oldest of a list. s.mu is held.
+func (s *strangers) end(l *list.List) {
+	v := l.Front().Value.(*stranger)
+	s.remove(v)
+	go v.conn.Close() // nothing waits for it here
+}
+
+// makeRoom closes the oldest of all, and reports whether there was one.
+func (s *strangers) makeRoom() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all.Len() == 0 {
+		return false
+	}
+	s.end(s.all)
+	return true
+}
+
+// connKey is the key of a request's net.Conn in its context.
+type connKey struct{}
+
+// withConn is http.Server.ConnContext.
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// settle gives the connection of a request that is refused strangerIdle for what the client still sends. It stands
+// before the check of credentials, and know behind it.
+func (s *strangers) settle(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		err := next(c)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if v := s.request(c); v != nil {
+			v.idle.Reset(strangerIdle)
+		}
+		return err
+	}
+}
+
+// know notes that a connection showed credentials.
+func (s *strangers) know(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if auth.GrantOf(c) != (auth.Grant{}) {
+			s.mu.Lock()
+			if v := s.request(c); v != nil {
+				s.remove(v)
+			}
+			s.mu.Unlock()
+		}
+		return next(c)
+	}
+}
+
+// request is the stranger that a request is of, nil for none. s.mu is held.
+func (s *strangers) request(c echo.Context) *stranger {
+	conn, _ := c.Request().Context().Value(connKey{}).(net.Conn)
+	return s.conn[conn]
+}
