@@ -44,6 +44,16 @@ const (
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
+// CheckNewName is CheckName for a name that is given now: one that begins with '-' would be read as
+// an option of a command. What has such a name already keeps it. Errors: ErrInvalid.
+func CheckNewName(what, s string) error {
+	if strings.HasPrefix(s, "-") {
+		return fmt.Errorf("%w: %s %.80q begins with '-': a letter, a digit, '.' or '_' is allowed there",
+			ErrInvalid, what, s)
+	}
+	return CheckName(what, s)
+}
+
 // CheckName reports whether s can name a session or a terminal. Errors: ErrInvalid.
 func CheckName(what, s string) error {
 	if !nameForm.MatchString(s) || s == "." || s == ".." {
@@ -87,7 +97,7 @@ func (s *Spec) complete() error {
 		err = fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if s.Name != "" {
-		err = errors.Join(err, CheckName("name", s.Name))
+		err = errors.Join(err, CheckNewName("name", s.Name))
 	}
 	if n := *s.Scrollback; n < 0 || n > vt.MaxScrollback {
 		err = errors.Join(err, fmt.Errorf("%w: scrollback %d: 0 to %d are allowed", ErrInvalid, n, vt.MaxScrollback))

@@ -36,13 +36,61 @@ const (
 	replyTimeout = time.Minute      // until the engine begins to answer
 	idleTimeout  = 30 * time.Second // after which an unused connection is closed
 	maxDiskUsage = 300              // bytes of the answer of df
+
+	defaultPIDs     = 512     // processes: a build of a large project, and no fork bomb
+	defaultMemoryMB = 4096    // MiB: builds and tests, on machines of 8 GiB and more
+	defaultCPUs     = 2.0     // processors: the machine stays usable beside one instance
+	minMemoryMB     = 6       // MiB: what engines take at least
+	maxMemoryMB     = 1 << 30 // MiB: more has no machine, and its bytes are a number
+	minCPUs         = 0.01    // what the kernel takes at least
+	maxCPUs         = 8192    // more has no kernel
+	cpuPeriod       = 100_000 // µs in which a quota of processor time is counted: the kernel's default
+	mebi            = 1 << 20
 )
+
+// capabilities are those that root keeps in an instance: to install packages and to end processes
+// of other users. no-new-privileges holds also for set-user-ID programs.
+var capabilities = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID"}
 
 // Config says where the engine is and what instances are made of.
 type Config struct {
 	Host  string `json:"host"`  // unix:///path of the engine's socket; "" is /var/run/docker.sock
 	Image string `json:"image"` // with bash and coreutils, pulled when absent; "" is python:3.12-slim
 	Mount string `json:"mount"` // the directory where an instance begins, a volume of its own; "" is /workspace
+
+	// Bounds of an instance; 0 is the default: 512 processes, 4096 MiB, 2 processors.
+	PIDs     int64   `json:"pids_limit"`
+	MemoryMB int64   `json:"memory_mb"` // swap is not added to it
+	CPUs     float64 `json:"cpus"`      // processors, also a part of one
+}
+
+// check sets the defaults of a Config and refuses what no engine takes.
+func (c *Config) check() error {
+	c.Host, c.Image = cmp.Or(c.Host, defaultHost), cmp.Or(c.Image, defaultImage)
+	c.Mount, c.PIDs = cmp.Or(c.Mount, defaultMount), cmp.Or(c.PIDs, defaultPIDs)
+	c.MemoryMB, c.CPUs = cmp.Or(c.MemoryMB, defaultMemoryMB), cmp.Or(c.CPUs, defaultCPUs)
+	switch {
+	case !strings.HasPrefix(c.Host, "unix://"):
+		return fmt.Errorf("docker: host must be unix:///path of a socket, not %q", c.Host)
+	case c.PIDs < 1:
+		return fmt.Errorf("docker: pids_limit is %d: a number from 1 is needed", c.PIDs)
+	case c.MemoryMB < minMemoryMB || c.MemoryMB > maxMemoryMB:
+		return fmt.Errorf("docker: memory_mb is %d: %d to %d are allowed", c.MemoryMB, minMemoryMB, maxMemoryMB)
+	case !(c.CPUs >= minCPUs && c.CPUs <= maxCPUs):
+		return fmt.Errorf("docker: cpus is %v: %v to %v are allowed", c.CPUs, minCPUs, maxCPUs)
+	}
+	return nil
+}
+
+// hostConfig confines an instance. The quota of processor time stands in place of a number of
+// processors, which engines refuse on a machine that has fewer.
+func (c *Config) hostConfig() *container.HostConfig {
+	return &container.HostConfig{
+		Init:    new(true), // which reaps what commands leave behind
+		CapDrop: []string{"ALL"}, CapAdd: capabilities, SecurityOpt: []string{"no-new-privileges"},
+		Resources: container.Resources{PidsLimit: &c.PIDs, Memory: c.MemoryMB * mebi, MemorySwap: c.MemoryMB * mebi,
+			CPUPeriod: cpuPeriod, CPUQuota: int64(c.CPUs * cpuPeriod)},
+	}
 }
 
 // Provider makes containers. An instance is a container that sleeps, by its id; commands and terminals are its execs.
@@ -57,10 +105,8 @@ type Provider struct {
 
 // New makes a Provider. It makes no connection.
 func New(c Config) (*Provider, error) {
-	c.Host, c.Image = cmp.Or(c.Host, defaultHost), cmp.Or(c.Image, defaultImage)
-	c.Mount = cmp.Or(c.Mount, defaultMount)
-	if !strings.HasPrefix(c.Host, "unix://") {
-		return nil, fmt.Errorf("docker: host must be unix:///path of a socket, not %q", c.Host)
+	if err := c.check(); err != nil {
+		return nil, err
 	}
 	t := &http.Transport{ResponseHeaderTimeout: replyTimeout, IdleConnTimeout: idleTimeout,
 		// No HTTP/2: its settings are a TLS configuration, by which the client would take the engine for one with TLS.
@@ -116,7 +162,7 @@ func (d *Provider) Create(ctx context.Context, r provider.CreateRequest) (provid
 		Config: &container.Config{Image: d.cfg.Image, Env: environ(r.Env), WorkingDir: d.cfg.Mount,
 			Labels: map[string]string{leaseLabel: r.Name}, Entrypoint: []string{"sleep"}, Cmd: []string{"infinity"},
 			Volumes: map[string]struct{}{d.cfg.Mount: {}}},
-		HostConfig: &container.HostConfig{Init: new(true)}, // which reaps what commands leave behind
+		HostConfig: d.cfg.hostConfig(),
 	}
 	made, err := d.engine.ContainerCreate(ctx, o)
 	if errdefs.IsNotFound(err) {
@@ -247,7 +293,6 @@ func (d *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, er
 		used := float64(now.CPUUsage.TotalUsage) - float64(before.CPUUsage.TotalUsage)
 		percent = max(0, used) / span * max(1, float64(now.OnlineCPUs)) * 100
 	}
-	const mebi = 1 << 20
 	used := max(0, float64(s.MemoryStats.Usage)-float64(s.MemoryStats.Stats["inactive_file"])) / mebi
 	m := provider.Metrics{CPUPercent: &percent, MemoryUsedMB: &used,
 		MemoryTotalMB: new(float64(s.MemoryStats.Limit) / mebi)}

@@ -3,7 +3,9 @@ package docker_test
 import (
 	"errors"
 	"io"
+	"math"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,5 +102,45 @@ func TestWithoutEngine(t *testing.T) {
 	}
 	if _, err := docker.New(docker.Config{Host: "tcp://example.org:2375"}); err == nil {
 		t.Error("a host that is no socket was taken")
+	}
+}
+
+// An instance is confined: few capabilities, no new privileges, and bounds of processes, memory and
+// processor time, which a file may set.
+func TestInstancesAreConfined(t *testing.T) {
+	e := startEngine(t)
+	for name, test := range map[string]struct {
+		config        docker.Config
+		pids          int64
+		memory, quota int64
+	}{
+		"defaults": {docker.Config{}, 512, 4096 << 20, 200_000},
+		"a file's": {docker.Config{PIDs: 64, MemoryMB: 256, CPUs: 0.5}, 64, 256 << 20, 50_000},
+	} {
+		test.config.Host, test.config.Mount = "unix://"+e.socket, t.TempDir()
+		providertest.Create(t, providertest.Opened[*docker.Provider](t)(docker.New(test.config)))
+		e.mu.Lock()
+		h := e.host
+		e.mu.Unlock()
+		if !slices.Equal(h.CapDrop, []string{"ALL"}) || !slices.Equal(h.SecurityOpt, []string{"no-new-privileges"}) ||
+			h.Privileged || slices.Contains(h.CapAdd, "CAP_SYS_ADMIN") {
+			t.Errorf("%s: %+v", name, h)
+		}
+		for _, c := range h.CapAdd {
+			if !slices.Contains([]string{"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_KILL", "CAP_SETGID",
+				"CAP_SETUID"}, "CAP_"+strings.TrimPrefix(c, "CAP_")) {
+				t.Errorf("%s: an instance keeps %s", name, c)
+			}
+		}
+		if h.PidsLimit == nil || *h.PidsLimit != test.pids || h.Memory != test.memory || h.MemorySwap != test.memory ||
+			h.CPUQuota != test.quota || h.CPUPeriod != 100_000 {
+			t.Errorf("%s: bounds %+v", name, h.Resources)
+		}
+	}
+	for _, bad := range []docker.Config{{PIDs: -1}, {MemoryMB: 1}, {MemoryMB: -1}, {MemoryMB: 1 << 60}, {CPUs: -1},
+		{CPUs: 0.001}, {CPUs: math.Inf(1)}, {CPUs: math.NaN()}} {
+		if _, err := docker.New(bad); err == nil {
+			t.Errorf("%+v was taken", bad)
+		}
 	}
 }

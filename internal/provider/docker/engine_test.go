@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/moby/moby/api/types/container"
+
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 )
@@ -24,10 +26,11 @@ import (
 // containers. It has no image until one is pulled.
 type engine struct {
 	mu         sync.Mutex
-	image      string // that was pulled
-	badPull    bool   // pulling fails, as engines tell it: with 200 and an error in the progress
-	cutOutput  string // that a command's output begins with; its connection is cut after that
-	loseMade   bool   // the next container is made, and nobody is told
+	image      string               // that was pulled
+	badPull    bool                 // pulling fails, as engines tell it: with 200 and an error in the progress
+	cutOutput  string               // that a command's output begins with; its connection is cut after that
+	loseMade   bool                 // the next container is made, and nobody is told
+	host       container.HostConfig // of the newest container
 	containers map[string]*engineContainer
 	execs      map[string]*engineExec
 	next       int
@@ -105,6 +108,7 @@ func (e *engine) create(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Image, WorkingDir string
 		Env               []string
+		HostConfig        container.HostConfig
 	}
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	e.mu.Lock()
@@ -114,6 +118,7 @@ func (e *engine) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e.next++
+	e.host = body.HostConfig
 	id := fmt.Sprintf("c%d", e.next)
 	e.containers[id] = &engineContainer{name: r.FormValue("name"), env: body.Env, dir: body.WorkingDir}
 	if e.loseMade {

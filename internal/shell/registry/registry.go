@@ -183,7 +183,7 @@ func (s *Spec) check() error {
 		return err
 	}
 	if s.ID != "" {
-		return terminal.CheckName("shell", s.ID)
+		return terminal.CheckNewName("shell", s.ID)
 	}
 	return nil
 }

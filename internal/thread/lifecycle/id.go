@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/evertty/evertty/internal/thread"
 )
@@ -23,9 +24,22 @@ func checkID(what, id string) error {
 // named.
 const reserved = "latest"
 
+// checkDash refuses the id of something that is to be made when a command would read it as an
+// option. What has such an id already keeps it. Errors: ErrInvalid.
+func checkDash(what, id string) error {
+	if strings.HasPrefix(id, "-") {
+		return fmt.Errorf("%w: %s id %.80q begins with '-': a letter, a digit, '.' or '_' is allowed there",
+			thread.ErrInvalid, what, id)
+	}
+	return nil
+}
+
 // checkNew refuses a name for a thread that is to be made. One that was made before the word was
 // reserved keeps it. Errors: ErrInvalid.
 func checkNew(threadID string) error {
+	if err := checkDash("thread", threadID); err != nil {
+		return err
+	}
 	if threadID == reserved {
 		return fmt.Errorf("%w: a thread cannot be called %s: the name stands for the thread whose record was changed "+
 			"last", thread.ErrInvalid, reserved)
