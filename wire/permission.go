@@ -25,7 +25,14 @@ const (
 type PermissionRule struct {
 	// The tool, or the broader one that it belongs to.
 	Tool string `json:"tool,omitempty" minLength:"1" maxLength:"4096" pattern:"\\S"`
-	// A part of the line "tool key=value …", with the arguments by name.
+	// The argument that prefix, equals or contains look at; without it they look at command.
+	Key string `json:"key,omitempty" minLength:"1" maxLength:"4096" pattern:"\\S"`
+	// The beginning of the argument.
+	Prefix string `json:"prefix,omitempty" minLength:"1" maxLength:"4096" pattern:"\\S"`
+	// All of the argument.
+	Equals string `json:"equals,omitempty" minLength:"1" maxLength:"4096" pattern:"\\S"`
+	// Of rules that deny or ask: a part of the argument, without key of the line
+	// "tool key=value …", with the arguments by name. Of rules that allow: as prefix.
 	Contains string `json:"contains,omitempty" minLength:"1" maxLength:"4096" pattern:"\\S"`
 	// A part of the argument file_path, path, new_path, cwd or directory.
 	PathContains string `json:"path_contains,omitempty" minLength:"1" maxLength:"4096" pattern:"\\S"`

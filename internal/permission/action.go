@@ -31,15 +31,19 @@ func (a Action) Call() Call {
 // NoArgs is the arguments of an action on the whole thread or session.
 type NoArgs struct{}
 
+// Directory, of the types below, is where an action takes place: absolute, with all links followed
+// on this machine. It makes an approval one for that directory.
+
 // TerminalArgs is the arguments of actions that create, restart, signal or end a terminal.
 // Command is text for a shell.
 type TerminalArgs struct {
-	Terminal string            `json:"terminal,omitempty"`
-	Command  string            `json:"command,omitempty"`
-	Cwd      string            `json:"cwd,omitempty"`
-	Env      map[string]string `json:"env,omitempty"`
-	Name     string            `json:"name,omitempty"`
-	Signal   string            `json:"signal,omitempty"`
+	Terminal  string            `json:"terminal,omitempty"`
+	Command   string            `json:"command,omitempty"`
+	Cwd       string            `json:"cwd,omitempty"`
+	Directory string            `json:"directory,omitempty"`
+	Env       map[string]string `json:"env,omitempty"`
+	Name      string            `json:"name,omitempty"`
+	Signal    string            `json:"signal,omitempty"`
 }
 
 // RollbackArgs is the arguments of a return to an earlier state of a terminal.
@@ -50,11 +54,12 @@ type RollbackArgs struct {
 
 // InputArgs is the arguments of input to a terminal. B64 is Data where Data is not UTF-8.
 type InputArgs struct {
-	Terminal string         `json:"terminal"`
-	Data     string         `json:"data,omitempty"`
-	B64      []byte         `json:"data_b64,omitempty"`
-	Keys     []string       `json:"keys,omitempty"`
-	Mouse    *vt.MouseEvent `json:"mouse,omitempty"`
+	Terminal  string         `json:"terminal"`
+	Directory string         `json:"directory,omitempty"`
+	Data      string         `json:"data,omitempty"`
+	B64       []byte         `json:"data_b64,omitempty"`
+	Keys      []string       `json:"keys,omitempty"`
+	Mouse     *vt.MouseEvent `json:"mouse,omitempty"`
 }
 
 // NewInputArgs returns the arguments of bytes to a terminal.
@@ -75,6 +80,7 @@ type ResizeArgs struct {
 type ExecArgs struct {
 	Command    string             `json:"command"`
 	Cwd        string             `json:"cwd,omitempty"`
+	Directory  string             `json:"directory,omitempty"`
 	Env        map[string]*string `json:"env,omitempty"`
 	Stdin      string             `json:"stdin,omitempty"`
 	StdinB64   []byte             `json:"stdin_b64,omitempty"` // Stdin where that is not UTF-8

@@ -139,21 +139,49 @@ func TestRuleMatching(t *testing.T) {
 		deny, allow bool
 	}{
 		{`{"contains":"rm -rf"}`, `{"command":"rm -rf /"}`, true, true},
-		{`{"contains":"rm -rf"}`, `{"command":"rm \t\n -rf /"}`, true, true},
+		{`{"contains":"rm -rf"}`, `{"command":"rm \t\n -rf /"}`, true, false},
 		{`{"contains":"rm  -rf"}`, `{"command":"rm -rf /"}`, true, false},
 		{`{"contains":"rm -rf"}`, `{"command":"RM -RF /"}`, false, false},
 		{`{"contains":"rm -rf"}`, `{"command":"` + long + `; rm -rf /"}`, true, false},
 		{`{"contains":"rm -rf"}`, `{"argv":["rm","-rf","/"]}`, true, false},
-		{`{"contains":"rm -rf"}`, `{"env":{"A":"rm -rf /"}}`, true, true},
-		{`{"contains":"a=1 b=2"}`, `{"b":2,"a":1}`, true, true},
-		{`{"contains":"exec a=1"}`, `{"a":1}`, true, true},
-		{`{"contains":"n=1e400"}`, `{"n":1e400}`, true, true},
+		{`{"contains":"rm -rf"}`, `{"env":{"A":"rm -rf /"}}`, true, false},
+		{`{"contains":"a=1 b=2"}`, `{"b":2,"a":1}`, true, false},
+		{`{"contains":"exec a=1"}`, `{"a":1}`, true, false},
+		{`{"contains":"n=1e400"}`, `{"n":1e400}`, true, false},
+		{`{"contains":"git status"}`, `{"command":"git status -s"}`, true, true},
+		{`{"contains":"git status"}`, `{"command":"rm x; git status"}`, true, false},
+		{`{"contains":"git status"}`, `{"command":"rm x","stdin":"git status"}`, true, false},
+		{`{"contains":"command=git status"}`, `{"command":"git status -s"}`, true, true},
+		{`{"contains":"command=git status"}`, `{"command":"rm x","stdin":"command=git status"}`, true, false},
+		{`{"contains":"command=git status"}`, `{"command":"rm x","env":{"A":"command=git status"}}`, true, false},
+		{`{"contains":"command=git status"}`, `{"command":"rm x # command=git status"}`, true, false},
+		{`{"contains":"command="}`, `{"command":"rm x"}`, true, false},
+		{`{"prefix":"git status"}`, `{"command":"git status -s"}`, true, true},
+		{`{"prefix":"git status"}`, `{"command":" git\tstatus"}`, true, false},
+		{`{"prefix":"git status"}`, `{"command":"git\nstatus"}`, true, false},
+		{`{"prefix":"git status"}`, `{"command":"git status","env":{"GIT_PAGER":"rm x"}}`, true, false},
+		{`{"prefix":"git status"}`, `{"command":"git status","env":{}}`, true, true},
+		{`{"prefix":"git status"}`, `{"stdin":"git status"}`, false, false},
+		{`{"equals":"git status"}`, `{"command":"git status"}`, true, true},
+		{`{"equals":"git status"}`, `{"command":"git status; rm x"}`, false, false},
+		{`{"key":"cwd","equals":"/work"}`, `{"command":"ls","cwd":"/work"}`, true, true},
+		{`{"key":"cwd","equals":"/work"}`, `{"command":"ls","cwd":"/work/x"}`, false, false},
+		{`{"key":"cwd","contains":"null"}`, `{"command":"ls"}`, false, false},
+		{`{"key":"stdin","contains":"key"}`, `{"command":"cat","stdin":"a key"}`, true, false},
+		{`{"key":"stdin","contains":"key"}`, `{"command":"a key","stdin":"x"}`, false, false},
+		{`{"key":"env","contains":"A=1"}`, `{"command":"x","env":{"A":"1"}}`, true, false},
 		{`{"contains":"x=\"<&>\""}`, `{"x":"\"<&>\""}`, true, true},
 		{`{"tool":"exec","contains":"ls"}`, `{"command":"pwd"}`, false, false},
 		{`{"tool":"write","contains":"ls"}`, `{"command":"ls"}`, false, false},
 		{`{"path_contains":"/etc/"}`, `{"path":"/etc/passwd"}`, true, true},
 		{`{"path_contains":"/etc/"}`, `{"file_path":"/etc/passwd"}`, true, true},
 		{`{"path_contains":"/etc/"}`, `{"cwd":"/etc/x"}`, true, true},
+		{`{"path_contains":"/.ssh/"}`, `{"path":"/home/u/.ssh"}`, true, false},
+		{`{"path_contains":"/.ssh/"}`, `{"path":".ssh/id"}`, true, false},
+		{`{"path_contains":"/.ssh/"}`, `{"path":"/home/u/x/../.ssh"}`, true, false},
+		{`{"path_contains":"/.ssh/"}`, `{"path":"/home/u/x","new_path":"/home/u/.ssh"}`, true, false},
+		{`{"path_contains":"/.ssh/"}`, `{"cwd":"/home/u/.ssh"}`, true, false},
+		{`{"path_contains":"/.ssh/"}`, `{"path":"/home/u/.ssh2"}`, false, false},
 		{`{"path_contains":"/etc/"}`, `{"directory":"/etc/x"}`, true, true},
 		{`{"path_contains":"/etc/"}`, `{"path":"/tmp/../etc/passwd"}`, true, true},
 		{`{"path_contains":"/work/"}`, `{"path":"/work/../etc/passwd"}`, true, false},
@@ -163,7 +191,8 @@ func TestRuleMatching(t *testing.T) {
 		{`{"path_contains":"/etc/"}`, `{"command":"cat /etc/passwd"}`, false, false},
 		{`{"path_contains":"/etc/"}`, `{"path":7}`, false, false},
 		{`{"path_contains":"/etc/"}`, ``, false, false},
-		{`{"path_contains":"/tmp","contains":"secret"}`, `{"path":"/tmp/x","content":"secret"}`, true, true},
+		{`{"path_contains":"/tmp","contains":"secret"}`, `{"path":"/tmp/x","content":"secret"}`, true, false},
+		{`{"path_contains":"/tmp","contains":"content=secret"}`, `{"path":"/tmp/x","content":"secret"}`, true, true},
 		{`{"path_contains":"/tmp","contains":"secret"}`, `{"path":"/tmp/x","content":"other"}`, false, false},
 	} {
 		for _, side := range []struct {
@@ -181,6 +210,30 @@ func TestRuleMatching(t *testing.T) {
 				t.Errorf("%s rule %s, arguments %.100s: %+v (%v), want %s", side.word, test.rule, test.args, d, err,
 					want)
 			}
+		}
+	}
+}
+
+// TestMovesTakeAlong: a directory that is moved takes along what a rule protects in it, from either
+// end.
+func TestMovesTakeAlong(t *testing.T) {
+	for _, test := range []struct {
+		rule, tool, from, to, want string
+	}{
+		{"/home/u/.ssh/", ToolRename, "/home/u", "/home/v", Deny},
+		{"/home/u/.ssh/", ToolRename, "/home", "/x", Deny},
+		{"/home/u/.ssh/", ToolRename, "/x", "/home/u", Deny},
+		{"/home/u/.ssh/id", ToolRename, "/home/u/.ssh", "/x", Deny},
+		{"/.ssh/id", ToolRename, "/home/u/.ssh", "/x", Deny},
+		{"/.ssh/", ToolRename, "/home/u/.ssh/", "/x", Deny},
+		{"/.ssh/", ToolRename, "/home/u", "/home/v", Allow}, // what is in it still has the part in its path
+		{"/home/u/.ssh/", ToolRename, "/home/uu", "/x", Allow},
+		{"/home/u/.ssh/", ToolRead, "/home/u", "", Allow},
+	} {
+		args := fmt.Appendf(nil, `{"path":%q,"new_path":%q}`, test.from, test.to)
+		p := Permissions{Mode: ModeAllow, Rules: Rules{Deny: []Rule{{PathContains: test.rule}}}}
+		if d, err := p.decide(Rules{}, Call{test.tool, args}); err != nil || d.Decision != test.want {
+			t.Errorf("%+v: %+v (%v)", test, d, err)
 		}
 	}
 }

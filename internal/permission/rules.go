@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,19 +12,25 @@ import (
 
 // Rule matches calls; all that is given must match, and something is given.
 //
-// Tool is the call's tool, or the broader one that it belongs to. Contains is a part of the line
-// "tool key=value …" with the keys sorted and every run of space as one. PathContains is a part of
-// an argument file_path, path, new_path, cwd or directory. Capitals matter. A rule that denies or
-// asks matches when in doubt, one that allows does not.
+// Tool is the call's tool, or the broader one that it belongs to. Key names the argument that
+// Prefix, Equals or Contains look at; without it they look at the command. PathContains is a part
+// of an argument file_path, path, new_path, cwd or directory. Capitals matter.
+//
+// A rule that denies or asks matches when in doubt: its texts match in any spacing, and its
+// Contains without Key is a part of the line "tool key=value …" with the keys sorted. A rule that
+// allows does not: its texts match the value as it is, from its beginning, Contains too.
 type Rule struct {
 	Tool         string `json:"tool,omitempty"`
+	Key          string `json:"key,omitempty"`
+	Prefix       string `json:"prefix,omitempty"`
+	Equals       string `json:"equals,omitempty"`
 	Contains     string `json:"contains,omitempty"`
 	PathContains string `json:"path_contains,omitempty"`
 }
 
 // String is the rule as its file has it.
 func (r Rule) String() string {
-	b, _ := json.Marshal(r) // cannot fail: three strings
+	b, _ := json.Marshal(r) // cannot fail: strings
 	return string(b)
 }
 
@@ -110,11 +115,12 @@ func parseRule(raw json.RawMessage) (r Rule, err error) {
 	if err != nil {
 		return r, err
 	}
-	texts := map[string]*string{"tool": &r.Tool, "contains": &r.Contains, "path_contains": &r.PathContains}
+	texts := map[string]*string{"tool": &r.Tool, "key": &r.Key, "prefix": &r.Prefix, "equals": &r.Equals,
+		"contains": &r.Contains, "path_contains": &r.PathContains}
 	for _, k := range keys {
 		to := texts[k.name]
 		if to == nil {
-			return r, fmt.Errorf("key %.80q: tool, contains and path_contains are allowed", k.name)
+			return r, fmt.Errorf("key %.80q: tool, key, prefix, equals, contains and path_contains are allowed", k.name)
 		}
 		if k.value[0] != '"' || json.Unmarshal(k.value, to) != nil {
 			return r, fmt.Errorf("%s: text is needed, got %.80s", k.name, k.value)
@@ -123,10 +129,26 @@ func parseRule(raw json.RawMessage) (r Rule, err error) {
 			return r, fmt.Errorf("%s: a text of 1 to %d bytes is needed, got %.80q", k.name, maxRuleText, *to)
 		}
 	}
-	if len(keys) == 0 {
-		return r, fmt.Errorf("it is empty: tool, contains or path_contains is needed")
+	return r, r.check()
+}
+
+// check refuses a rule that says nothing, or two things of one argument.
+func (r Rule) check() error {
+	texts := 0
+	for _, text := range []string{r.Prefix, r.Equals, r.Contains} {
+		if text != "" {
+			texts++
+		}
 	}
-	return r, nil
+	switch {
+	case r == Rule{}:
+		return fmt.Errorf("it is empty: tool, prefix, equals, contains or path_contains is needed")
+	case texts > 1:
+		return fmt.Errorf("prefix, equals and contains exclude each other")
+	case r.Key != "" && texts == 0:
+		return fmt.Errorf("key %.80q: prefix, equals or contains is needed with it", r.Key)
+	}
+	return nil
 }
 
 // member is one of an object.
@@ -163,126 +185,4 @@ func members(raw []byte) (list []member, err error) {
 		return nil, fmt.Errorf("there is something behind the object")
 	}
 	return list, nil
-}
-
-// shownValue is how many bytes of a text an allow rule sees. A rule that denies or asks sees all of
-// it, so that nothing is hidden behind a long beginning.
-const shownValue = 120
-
-// pathKeys are the arguments that PathContains looks at.
-var pathKeys = []string{"file_path", "path", "new_path", "cwd", "directory"}
-
-// matcher is a call as rules see it. Its texts are made when the first rule needs them.
-type matcher struct {
-	tool        string
-	args        map[string]any
-	short, full string
-}
-
-func newMatcher(tool string, args map[string]any) *matcher { return &matcher{tool: tool, args: args} }
-
-// matches reports whether a rule is about the call; wide is for rules that deny or ask.
-func (r *matcher) matches(rule Rule, wide bool) bool {
-	if rule.Tool != "" && rule.Tool != r.tool && rule.Tool != broader[r.tool] {
-		return false
-	}
-	if rule.PathContains != "" && !r.hasPath(rule.PathContains, wide) {
-		return false
-	}
-	switch {
-	case rule.Contains == "":
-		return true
-	case wide:
-		return strings.Contains(r.whole(), collapse(rule.Contains))
-	}
-	return strings.Contains(r.cut(), rule.Contains)
-}
-
-// hasPath tells, wide, whether any path has the part, as it is written or without its dots; else
-// whether all have it that are there, without their dots.
-func (r *matcher) hasPath(part string, wide bool) bool {
-	found := false
-	for _, key := range pathKeys {
-		path, ok := r.args[key].(string)
-		if !ok || path == "" {
-			continue
-		}
-		has := strings.Contains(filepath.Clean(path), part)
-		switch {
-		case wide && (has || strings.Contains(path, part)):
-			return true
-		case !wide && !has:
-			return false
-		}
-		found = has
-	}
-	return found
-}
-
-// cut is "tool key=value …" with at most shownValue bytes of each value.
-func (r *matcher) cut() string {
-	if r.short == "" {
-		r.short = r.tool + render(r.args, cutText)
-	}
-	return r.short
-}
-
-// whole is the same with whole values, and the texts inside of lists and objects as they are.
-func (r *matcher) whole() string {
-	if r.full == "" {
-		r.full = r.tool + render(r.args, textOf)
-	}
-	return r.full
-}
-
-func render(args map[string]any, value func(any) string) string {
-	var b strings.Builder
-	for _, key := range sortedKeys(args) {
-		b.WriteString(" " + key + "=" + value(args[key]))
-	}
-	return b.String()
-}
-
-func sortedKeys(args map[string]any) []string {
-	keys := make([]string, 0, len(args))
-	for key := range args {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// collapse makes every run of space one.
-func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// cutText is a value in one line, at most shownValue bytes of it; what is no text is JSON.
-func cutText(v any) string {
-	s, ok := v.(string)
-	if !ok {
-		b, _ := json.Marshal(v) // cannot fail: it was JSON
-		s = string(b)
-	}
-	if s = collapse(s); len(s) > shownValue {
-		s = strings.ToValidUTF8(s[:shownValue], "")
-	}
-	return s
-}
-
-// textOf is a value as text: the items of a list with a space between them, as words of a command,
-// the members of an object as key=value.
-func textOf(v any) string {
-	switch v := v.(type) {
-	case string:
-		return collapse(v)
-	case []any:
-		texts := make([]string, len(v))
-		for i, item := range v {
-			texts[i] = textOf(item)
-		}
-		return strings.Join(texts, " ")
-	case map[string]any:
-		return strings.TrimSpace(render(v, textOf))
-	}
-	b, _ := json.Marshal(v) // cannot fail: a number, a word of JSON
-	return string(b)
 }

@@ -33,7 +33,9 @@ func (s *Server) postInput(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c, t.Thread(), permission.ToolInput, permission.NewInputArgs(t.ID, p)); err != nil {
+	args := permission.NewInputArgs(t.ID, p)
+	args.Directory = s.directoryOf(t)
+	if err := s.Check(c, t.Thread(), permission.ToolInput, args); err != nil {
 		return err
 	}
 	done, err := t.Input(c.Request().Context(), p)
@@ -53,7 +55,7 @@ func (s *Server) postKeys(c echo.Context) error {
 		return err
 	}
 	if err := s.Check(c, t.Thread(), permission.ToolKeys,
-		permission.InputArgs{Terminal: t.ID, Keys: req.Keys, Mouse: req.Mouse}); err != nil {
+		permission.InputArgs{Terminal: t.ID, Directory: s.directoryOf(t), Keys: req.Keys, Mouse: req.Mouse}); err != nil {
 		return err
 	}
 	var done terminal.Sent
@@ -96,7 +98,7 @@ func (s *Server) postPaste(c echo.Context) error {
 		return httpapi.BadRequest(`"data" (the text to paste) is needed`)
 	}
 	if err := s.Check(c, t.Thread(), permission.ToolPaste,
-		permission.InputArgs{Terminal: t.ID, Data: *req.Data}); err != nil {
+		permission.InputArgs{Terminal: t.ID, Directory: s.directoryOf(t), Data: *req.Data}); err != nil {
 		return err
 	}
 	done, err := t.Paste(c.Request().Context(), *req.Data)
@@ -157,7 +159,8 @@ func (s *Server) postRestart(c echo.Context) error {
 		return err
 	}
 	if err := s.Check(c, t.Thread(), permission.ToolRestart,
-		permission.TerminalArgs{Terminal: t.ID, Command: httpapi.ShellWords(t.Info().Cmd)}); err != nil {
+		permission.TerminalArgs{Terminal: t.ID, Command: httpapi.ShellWords(t.Info().Cmd),
+			Directory: s.directoryOf(t)}); err != nil {
 		return err
 	}
 	if t, err = s.Terminals.Restart(t); err != nil {

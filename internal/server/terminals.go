@@ -50,9 +50,19 @@ func (s *Server) checkCreate(c echo.Context, spec terminal.Spec) error {
 	if cmd == nil {
 		cmd = terminal.DefaultCmd()
 	}
-	return s.Check(c, spec.Session, permission.ToolPTY, permission.TerminalArgs{
-		Command: httpapi.ShellWords(cmd), Cwd: spec.Cwd, Env: spec.Env, Name: spec.Name,
-	})
+	args := permission.TerminalArgs{Command: httpapi.ShellWords(cmd), Cwd: spec.Cwd, Env: spec.Env, Name: spec.Name}
+	if _, provider, _ := s.Shells.Begins(spec.Session, ""); provider == "" {
+		args.Directory = spec.Directory()
+	}
+	return s.Check(c, spec.Session, permission.ToolPTY, args)
+}
+
+// directoryOf is the directory of a terminal's program, for the permissions; "" where nobody asks.
+func (s *Server) directoryOf(t *terminal.Terminal) string {
+	if !s.Threads.Enforcer().Applies(t.Thread()) {
+		return ""
+	}
+	return t.Directory()
 }
 
 // listReply is the reply of both lists.

@@ -15,7 +15,9 @@ var (
 	ErrBadEnv       = history.ErrBadEnv
 	ErrQueueFull    = errors.New("too many commands wait")                                   // maxQueue
 	ErrQueueTimeout = errors.New("the command did not get its turn in time and was not run") // Command.QueueTimeout
-	ErrDeleted      = errors.New("the shell was deleted")                                    // SESSION_DESTROYED
+	// ErrMoved is of a command that was approved for another directory than the one it would begin in.
+	ErrMoved   = errors.New("the shell has left the directory that the command was approved in; it was not run")
+	ErrDeleted = errors.New("the shell was deleted") // SESSION_DESTROYED
 	// SESSION_TERMINATED: it cannot be started again
 	ErrEnded    = bash.ErrEnded
 	ErrNotFound = errors.New("no such command")

@@ -209,6 +209,10 @@ func (s *Shell) attempt(b readyShell, e *Exec, launch launcher, last bool) (agai
 	if e.endIfCancelled() {
 		return false
 	}
+	if spec := e.spec(); spec.Within != "" && s.directory(b.Process, spec.Cwd) != spec.Within {
+		s.failed(e, ErrMoved)
+		return false
+	}
 	if !ok {
 		e.missing(cwd, b.restartNotice, home)
 		return false

@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/evertty/evertty/internal/proc"
@@ -62,4 +63,38 @@ func (s *Shell) cwdOf(p *bash.Process) string {
 		return proc.LogicalDir(known, now)
 	}
 	return known
+}
+
+// Directory is where a command with Command.Cwd would begin now: absolute and with all links followed, as far as there
+// is such a directory. At a provider no links are followed.
+func (s *Shell) Directory(cwd string) string {
+	s.mu.Lock()
+	p := s.proc
+	s.mu.Unlock()
+	return s.directory(p, cwd)
+}
+
+// directory is Directory of a shell whose process is p.
+func (s *Shell) directory(p *bash.Process, cwd string) string {
+	if s.remote() {
+		return Join(s.cwdNow(), cwd)
+	}
+	return Resolve(s.cwdOf(p), cwd)
+}
+
+// Join is dir, or cwd in it when that is not "".
+func Join(dir, cwd string) string {
+	if filepath.IsAbs(cwd) {
+		return filepath.Clean(cwd)
+	}
+	return filepath.Join(dir, cwd)
+}
+
+// Resolve is Join with all links followed; a directory that is not there stays as it is.
+func Resolve(dir, cwd string) string {
+	dir = Join(dir, cwd)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
 }

@@ -62,6 +62,21 @@ func (t *Terminal) RefreshCwd() string {
 	return t.Cwd()
 }
 
+// Directory is where the program is, with all links followed, as the system tells it: never what a
+// program reports. After its end, and at a provider, it is the last known one.
+func (t *Terminal) Directory() string {
+	if t.spec.Provider == "" && t.process != nil {
+		if dir, err := t.process.Cwd(); err == nil {
+			return dir
+		}
+	}
+	return t.Cwd()
+}
+
+// Directory is where the program of a new terminal here starts, with all links followed; "" when
+// that is no directory.
+func (s Spec) Directory() string { return startdir.Resolve(startdir.InHome(s.Cwd)) }
+
 // readCwd reads the directory and has a report checked by a goroutine, one per terminal: the
 // program chose the path, and a stat of it on a mount that hangs must not stop the output.
 func (t *Terminal) readCwd() {

@@ -100,17 +100,19 @@ func (m *Manager) Forget(thread string) {
 // Check returns nil when the permissions of a thread allow a call. Where none are set it
 // costs nothing. Else every decision is an event of the thread, stored before Check returns.
 //
+// approved reports that a person has approved it, which this call has used up.
+//
 // Errors: permission.ErrDenied; *permission.NeedsApproval, then the identical call is allowed
 // once when a person has approved it; ErrInvalid; ErrTooMany, ErrTooLarge (nobody can be asked).
-func (m *Manager) Check(thread string, c permission.Call) error {
+func (m *Manager) Check(thread string, c permission.Call) (approved bool, err error) {
 	if !m.cfg.Enforcer.Applies(thread) {
-		return nil
+		return false, nil
 	}
 	d, err := m.Authorize(thread, c)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return d.Err()
+	return d.Decision == permission.Allow && d.ApprovalID != "", d.Err()
 }
 
 // Authorize is Check for callers that carry out the action themselves: it decides also where

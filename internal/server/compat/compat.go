@@ -209,14 +209,14 @@ func (s *Service) sessionOf(c echo.Context, body string) (string, error) {
 	return defaultSession, nil
 }
 
-// shellOf returns the default shell of the session that a call means, after the
-// permissions have allowed the action.
-func (s *Service) shellOf(c echo.Context, body, tool string, args any) (*registry.Shell, error) {
+// shellOf returns the default shell of the session that a call means, after check has asked the
+// permissions.
+func (s *Service) shellOf(c echo.Context, body string, check func(session string) error) (*registry.Shell, error) {
 	name, err := s.sessionOf(c, body)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Check(c, name, tool, args); err != nil {
+	if err := check(name); err != nil {
 		return nil, err
 	}
 	return s.Shells.Default(name)
@@ -342,7 +342,9 @@ func (s *Service) setVariables(c echo.Context) error {
 		}
 	}
 	slices.Sort(unset) // a map has no order, and the same request is the same action
-	sh, err := s.shellOf(c, req.SessionID, permission.ToolEnv, &permission.ShellArgs{Env: set, Unset: unset})
+	sh, err := s.shellOf(c, req.SessionID, func(session string) error {
+		return s.Check(c, session, permission.ToolEnv, permission.ShellArgs{Env: set, Unset: unset})
+	})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/jsonstring"
-	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
@@ -50,7 +49,10 @@ func (s *Service) submit(c echo.Context, background bool) (*registry.Shell, *she
 	if err != nil {
 		return nil, nil, req, err
 	}
-	sh, err := s.shellOf(c, req.SessionID, permission.ToolExec, own.Action())
+	sh, err := s.shellOf(c, req.SessionID, func(session string) (err error) {
+		cmd.Within, err = s.CheckExec(c, session, own.Action())
+		return err
+	})
 	if err != nil {
 		return nil, nil, req, err
 	}

@@ -75,35 +75,35 @@ func (s *Service) bindFile(c echo.Context, tool string, needed ...string) (r fil
 	if err != nil {
 		return r, err
 	}
-	again, err := s.checkFile(c, thread, tool, r.action(paths, needed))
-	if err != nil {
-		return r, err
+	dir, provider, _ := s.Shells.Begins(thread, "")
+	if dir == "" { // at a provider, of which only a shell knows it; a denied action starts none
+		args := permission.Action{Tool: tool, Arguments: r.action(paths, needed)}
+		if s.Threads.Denies(thread, args) {
+			return r, s.Check(c, thread, tool, args.Arguments)
+		}
+		sh, err := s.Shells.Default(thread)
+		if err != nil {
+			return r, err
+		}
+		dir = sh.Stats().Cwd
 	}
-	sh, err := s.Shells.Default(thread)
-	if err != nil {
-		return r, err
-	}
-	r.files = s.filesOf(sh)
 	for _, name := range needed {
 		if p := paths[name]; !filepath.IsAbs(*p) {
-			*p = filepath.Join(sh.Stats().Cwd, *p)
+			*p = filepath.Join(dir, *p)
 		}
 	}
-	if again {
-		err = s.Check(c, thread, tool, r.action(paths, needed))
+	if err = s.Check(c, thread, tool, r.action(paths, needed)); err != nil {
+		return r, err
+	}
+	r.files = localFiles{}
+	if provider == "" && permission.LevelOf(tool) == permission.LevelRead {
+		return r, nil // reading here needs no shell
+	}
+	sh, err := s.Shells.Default(thread)
+	if err == nil {
+		r.files = s.filesOf(sh)
 	}
 	return r, err
-}
-
-// checkFile asks the permissions before a shell exists that says where relative paths
-// begin; again means that they have to be asked about the absolute paths too. A denied
-// action creates no shell.
-func (s *Service) checkFile(c echo.Context, thread, tool string, args permission.FileArgs) (again bool, err error) {
-	absolute := filepath.IsAbs(args.Path) && (args.NewPath == "" || filepath.IsAbs(args.NewPath))
-	if absolute || s.Threads.Denies(thread, permission.Action{Tool: tool, Arguments: args}) {
-		return false, s.Check(c, thread, tool, args)
-	}
-	return true, nil
 }
 
 // action returns what the request does to the needed paths, of which there are one or two.

@@ -33,15 +33,16 @@ func (s *Service) shellOf(c echo.Context) (*registry.Shell, error) {
 	return s.Shells.Default(session)
 }
 
-// checkedShell returns the shell of a path in session after the permissions have allowed args, and
+// checkedShell returns the shell of a path in session after check, which asks the permissions, and
 // sets name to the shell that the path names.
 //
 // The default shell is not created for a denied action, and nobody is asked about a shell
 // that does not exist.
-func (s *Service) checkedShell(c echo.Context, session, tool string, name *string, args any) (*registry.Shell, error) {
+func (s *Service) checkedShell(c echo.Context, session string, name *string, check func() error) (
+	*registry.Shell, error) {
 	id := c.Param("shid")
 	if id == "" {
-		if err := s.Check(c, session, tool, args); err != nil {
+		if err := check(); err != nil {
 			return nil, err
 		}
 		return s.Shells.Default(session)
@@ -51,7 +52,22 @@ func (s *Service) checkedShell(c echo.Context, session, tool string, name *strin
 		return nil, err
 	}
 	*name = id
-	return sh, s.Check(c, session, tool, args)
+	return sh, check()
+}
+
+// CheckExec asks the permissions about a command. within is the directory to which an approval binds it: one in which
+// it would begin now. "" is any.
+func (s *Service) CheckExec(c echo.Context, session string, args permission.ExecArgs) (within string, err error) {
+	if !s.Threads.Enforcer().Applies(session) {
+		return "", nil
+	}
+	args.Directory = s.Shells.Directory(session, args.Shell, args.Cwd)
+	approved, err := s.Threads.CheckApproved(c.Request().Context(), session,
+		permission.Action{Tool: permission.ToolExec, Arguments: args})
+	if approved {
+		within = args.Directory
+	}
+	return within, err
 }
 
 // shellSessionOf is the session in a path of shells. A grant for one terminal does not allow that.
@@ -80,11 +96,16 @@ func (s *Service) requested(c echo.Context) (sh *registry.Shell, r Request, cmd 
 	if err != nil {
 		return nil, r, cmd, err
 	}
-	args := r.Action()
-	if sh, err = s.checkedShell(c, session, permission.ToolExec, &args.Shell, &args); err != nil {
+	args, within := r.Action(), ""
+	sh, err = s.checkedShell(c, session, &args.Shell, func() (err error) {
+		within, err = s.CheckExec(c, session, args)
+		return err
+	})
+	if err != nil {
 		return nil, r, cmd, err
 	}
 	cmd, err = r.ShellCommand(sh.Spec().Login)
+	cmd.Within = within
 	return sh, r, cmd, err
 }
 

@@ -154,7 +154,8 @@ func (s *Service) postEnv(c echo.Context) error {
 		return err
 	}
 	args := permission.ShellArgs{Env: set, Unset: req.Unset}
-	sh, err := s.checkedShell(c, session, permission.ToolEnv, &args.Shell, &args)
+	sh, err := s.checkedShell(c, session, &args.Shell,
+		func() error { return s.Check(c, session, permission.ToolEnv, args) })
 	if err != nil {
 		return err
 	}

@@ -144,11 +144,29 @@ func (s *Service) postAuthorize(c echo.Context) error {
 	if req.Tool == "" {
 		return httpapi.BadRequest(`"tool" is needed: its name`).With("field", "tool")
 	}
-	d, err := s.Threads.Authorize(c.Request().Context(), id, permission.Call{Tool: req.Tool, Arguments: req.Arguments})
+	call := permission.Call{Tool: req.Tool, Arguments: req.Arguments}
+	if err := s.addDirectory(id, &call); err != nil {
+		return err
+	}
+	d, err := s.Threads.Authorize(c.Request().Context(), id, call)
 	if err != nil {
 		return err
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, d)
+}
+
+// addDirectory says where a command of exec that names no directory would begin, as POST …/exec does: then both are the
+// same call. Errors: permission.ErrInvalid.
+func (s *Service) addDirectory(session string, c *permission.Call) error {
+	args, err := c.Object()
+	if err != nil || c.Tool != permission.ToolExec || args["directory"] != nil {
+		return err
+	}
+	shell, _ := args["shell"].(string)
+	cwd, _ := args["cwd"].(string)
+	args["directory"] = s.Shells.Directory(session, shell, cwd)
+	c.Arguments, err = json.Marshal(args)
+	return err
 }
 
 // approvalsReply is the reply of GET …/approvals.

@@ -40,6 +40,9 @@ type Command struct {
 	// command with code 1 and the text on stderr.
 	Cwd string            `json:"cwd,omitempty"`
 	Env map[string]string `json:"env,omitempty"` // of this command alone
+	// Within is the directory in which it may begin, as Shell.Directory tells it; in its turn it fails with
+	// ErrMoved in another. "" is any.
+	Within string `json:"within,omitempty"`
 	// Timeout after which the command is cancelled with code 124; 0 means the shell's. It counts from the start,
 	// without the wait for a turn.
 	Timeout time.Duration `json:"timeout_ns,omitzero"`

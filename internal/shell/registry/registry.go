@@ -177,6 +177,32 @@ func (m *Registry) Default(session string) (*Shell, error) {
 	return s, nil
 }
 
+// Directory is shell.Directory of a shell, the default one for the id "", also while there is none: then of the one
+// that the next use starts.
+func (m *Registry) Directory(session, id, cwd string) string {
+	dir, provider, s := m.Begins(session, id)
+	switch {
+	case s != nil:
+		return s.Directory(cwd)
+	case provider != "":
+		return shell.Join(dir, cwd)
+	}
+	return shell.Resolve(dir, cwd)
+}
+
+// Begins is the directory of a shell, the default one for the id "", and its provider; s is nil while there is none.
+// Then they are of the one that the next use starts, and the directory at a provider may be "", which is not known.
+func (m *Registry) Begins(session, id string) (dir, provider string, s *Shell) {
+	for _, one := range m.List(session) {
+		if one.ID == id || id == "" && one.Default {
+			return one.Stats().Cwd, one.Spec().Provider, one
+		}
+	}
+	provider, _ = m.cfg.Hooks.Provider(session) // the start tells of an error
+	dir, _ = terminal.StartDir(provider, m.cfg.Hooks.SavedState(session).Cwd)
+	return dir, provider, nil
+}
+
 // check refuses invalid names. shell.Start checks the rest. Errors: ErrInvalid.
 func (s *Spec) check() error {
 	if err := terminal.CheckName("session", s.Session); err != nil {

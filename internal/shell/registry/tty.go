@@ -51,6 +51,9 @@ func (m *Registry) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*she
 	if err := s.settle(ctx); err != nil {
 		return nil, err
 	}
+	if c.Within != "" && s.Directory(c.Cwd) != c.Within {
+		return nil, shell.ErrMoved
+	}
 	e, err := s.Enroll(c)
 	if err != nil {
 		return nil, err
@@ -125,6 +128,8 @@ func (s *Shell) terminalSpec(c shell.Command) terminal.Spec {
 	}
 	dir := c.Cwd
 	switch {
+	case c.Within != "":
+		dir = c.Within
 	case dir == "":
 		dir, _ = terminal.StartDir(s.Spec().Provider, state.Cwd)
 	case !filepath.IsAbs(dir):

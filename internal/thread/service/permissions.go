@@ -21,29 +21,35 @@ import (
 // Where no permissions are set it costs one look into a map. Errors: permission.ErrDenied,
 // *permission.NeedsApproval and those of conversation.Manager.Check.
 func (d *Service) Check(ctx context.Context, threadID string, a permission.Action) error {
+	_, err := d.CheckApproved(ctx, threadID, a)
+	return err
+}
+
+// CheckApproved is Check that tells whether somebody has approved the action.
+func (d *Service) CheckApproved(ctx context.Context, threadID string, a permission.Action) (approved bool, err error) {
 	if !d.enforcer.Applies(threadID) {
-		return nil
+		return false, nil
 	}
 	c := a.Call()
 	if threadID == "" {
-		return d.checkWithoutPerson(threadID, c)
+		return false, d.checkWithoutPerson(threadID, c)
 	}
-	var err error
+	check := func(m *store.Manager) error { approved, err = m.Check(threadID, c); return err }
 	if !permission.Begins(c.Tool) || d.denies(threadID, c) {
 		var m *store.Manager
 		if m, err = d.Conversations(threadID); err == nil {
-			return m.Check(threadID, c)
+			return approved, check(m)
 		}
 		if isMissing(err) {
-			return d.checkWithoutPerson(threadID, c)
+			return false, d.checkWithoutPerson(threadID, c)
 		}
 	} else {
-		err = d.WriteConversation(ctx, threadID, func(m *store.Manager) error { return m.Check(threadID, c) })
+		err = d.WriteConversation(ctx, threadID, check)
 	}
 	if errors.Is(err, ErrNoStore) {
-		return d.checkWithoutPerson(threadID, c)
+		return false, d.checkWithoutPerson(threadID, c)
 	}
-	return err
+	return approved, err
 }
 
 // Denies reports whether an action would be denied. The decision is no event.

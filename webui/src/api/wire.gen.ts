@@ -1724,7 +1724,13 @@ export type PermissionMode = "read-only" | "workspace-write" | "danger-full-acce
 export interface PermissionRule {
   /** The tool, or the broader one that it belongs to. */
   tool?: string;
-  /** A part of the line "tool key=value …", with the arguments by name. */
+  /** The argument that prefix, equals or contains look at; without it they look at command. */
+  key?: string;
+  /** The beginning of the argument. */
+  prefix?: string;
+  /** All of the argument. */
+  equals?: string;
+  /** Of rules that deny or ask: a part of the argument, without key of the line "tool key=value …", with the arguments by name. Of rules that allow: as prefix. */
   contains?: string;
   /** A part of the argument file_path, path, new_path, cwd or directory. */
   path_contains?: string;
