@@ -39,6 +39,17 @@ func (c *Client) Approvals(ctx context.Context, thread, status string) ([]Approv
 	return reply.Approvals, err
 }
 
+// Approval returns an approval of a thread; reveal shows its hidden values, after which it can be
+// approved. The audit log of the server has that.
+func (c *Client) Approval(ctx context.Context, thread, approval string, reveal bool) (Approval, error) {
+	var query url.Values
+	if reveal {
+		query = url.Values{"reveal": {"1"}}
+	}
+	return call[Approval](ctx, c, http.MethodGet,
+		c.at(query, "api", "threads", thread, "approvals", approval), nil)
+}
+
 // Decide approves or denies a call. When it was decided before, the error is an *Error with the
 // code DECIDED.
 func (c *Client) Decide(ctx context.Context, thread, approval string, approve bool) (Approval, error) {

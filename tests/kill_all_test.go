@@ -72,7 +72,10 @@ func TestThreadVerbs(t *testing.T) {
 	if len(waiting) != 1 {
 		t.Fatalf("%v wait", waiting)
 	}
-	s.says("thread", "approve", "work", waiting[0].ID)
+	run(t, s.cli("thread", "approve", "work", waiting[0].ID)).refuses(t, 2, "--yes")
+	if out := s.says("thread", "approve", "--yes", "work", waiting[0].ID); !strings.Contains(out, "command: echo hi\n") {
+		t.Errorf("approve prints %q", out)
+	}
 	if out := s.says("exec", "-s", "work", "--", "echo", "hi"); out != "hi\n" {
 		t.Errorf("once approved it prints %q", out)
 	}

@@ -127,6 +127,8 @@ type Approval struct {
 	//schema:type "object"
 	//schema:additionalProperties true
 	Arguments json.RawMessage `json:"arguments"`
+	// The variables whose values are "***" in the arguments, with the lengths of these in bytes.
+	Hidden map[string]int `json:"hidden,omitempty"`
 	// Why somebody is asked.
 	Reason string `json:"reason"`
 	// What has become of it: pending, approved (and not used yet), denied, used, or expired.

@@ -27,9 +27,7 @@ func (a *app) newThread() *cobra.Command {
 	c.AddCommand(a.newThreadLs(), a.newThreadShow(), a.newThreadNew(), a.newThreadRm(), a.newThreadPause(),
 		a.newThreadResume(), a.newThreadPolicy(),
 		a.newThreadPermissions(), a.newThreadApprovals(),
-		a.newThreadDecide("approve", "Let calls that wait through, each once", true),
-		a.newThreadDecide("deny", "Refuse calls that wait",
-			false), a.newThreadSteer(), a.newThreadExport(), a.newThreadImport(), a.newThreadCompact())
+		a.newThreadApprove(), a.newThreadDeny(), a.newThreadSteer(), a.newThreadExport(), a.newThreadImport(), a.newThreadCompact())
 	return c
 }
 

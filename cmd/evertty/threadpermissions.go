@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -86,91 +84,4 @@ func printPermissions(w io.Writer, p client.Permissions) error {
 		}
 	}
 	return t.Flush()
-}
-
-func (a *app) newThreadApprovals() *cobra.Command {
-	const all = "all"
-	status := permission.Pending
-	var asJSON bool
-	words := []string{permission.Pending, permission.Approved, permission.Denied, permission.Used,
-		permission.Expired, all}
-	c := a.ofThread("approvals", "List the calls that wait for an approval",
-		func(c *cobra.Command, server *client.Client, thread string) error {
-			wanted := status
-			if wanted == all {
-				wanted = ""
-			}
-			list, err := server.Approvals(c.Context(), thread, wanted)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				raw := []json.RawMessage{}
-				for _, one := range list {
-					raw = append(raw, one.Raw)
-				}
-				return printJSON(a.stdout, raw)
-			}
-			t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
-			fmt.Fprintln(t, "ID\tSTATUS\tAGE\tTOOL\tARGUMENTS")
-			for _, one := range list {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(one.ID), printable(one.Status),
-					age(time.Since(one.CreatedAt)), printable(one.Tool),
-					clipped(printable(string(one.Arguments)), captionWidth))
-			}
-			return t.Flush()
-		})
-	c.Flags().Var(newEnum(&status, words...), "status", "which: pending, approved, denied, used, expired or `all`")
-	_ = c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	jsonFlag(c, &asJSON)
-	return c
-}
-
-// newThreadDecide is a verb that decides about calls that wait.
-func (a *app) newThreadDecide(verb, short string, approve bool) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   verb + " THREAD APPROVAL...",
-		Short: short,
-		Args:  cobra.MinimumNArgs(2),
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
-			raw := []json.RawMessage{}
-			var failed error
-			for _, id := range args[1:] {
-				done, err := server.Decide(c.Context(), args[0], id, approve)
-				if err == nil {
-					raw = append(raw, done.Raw)
-				}
-				failed = errors.Join(failed, named(id, err))
-			}
-			if asJSON {
-				failed = errors.Join(failed, printJSON(a.stdout, raw))
-			}
-			return failed
-		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-			if len(args) == 0 {
-				return a.completeThreads(c, args, word)
-			}
-			return a.completeApprovals(args[0])
-		},
-	}
-	jsonFlag(c, &asJSON)
-	return a.talks(c)
-}
-
-// completeApprovals offers the calls of a thread that wait.
-func (a *app) completeApprovals(thread string) ([]string, cobra.ShellCompDirective) {
-	return a.complete(func(ctx context.Context, server *client.Client) []string {
-		var words []string
-		list, _ := server.Approvals(ctx, thread, permission.Pending)
-		for _, one := range list {
-			words = append(words, cobra.CompletionWithDesc(one.ID, printable(one.Tool+" "+string(one.Arguments))))
-		}
-		return words
-	})
 }

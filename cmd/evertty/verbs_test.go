@@ -121,6 +121,12 @@ func TestVerbs(t *testing.T) {
 		"PUT /api/threads/work/permissions": {`200 {"mode":"allow","rules":{}}`},
 		"GET /api/threads/work/approvals": {`200 {"approvals":[{"id":"apr_1","tool":"exec",` +
 			`"status":"pending","arguments":{"command":"a\u001b[31m"}}]}`},
+		"GET /api/threads/work/approvals/apr_1": {`200 {"id":"apr_1","tool":"exec","arguments":{"command":"ls\n-l"}}`},
+		"GET /api/threads/work/approvals/apr_3": {`200 {"id":"apr_3","tool":"exec","arguments":{"env":{"A_KEY":"***"}},` +
+			`"hidden":{"A_KEY":12}}`},
+		"GET /api/threads/work/approvals/apr_4": {
+			`200 {"id":"apr_4","tool":"exec","arguments":{"env":{"A_KEY":"sesame"}}}`},
+		"POST /api/threads/work/approvals/apr_4": {`200 {"id":"apr_4","status":"approved"}`},
 		"POST /api/threads/work/approvals/apr_1": {`200 {"id":"apr_1","status":"approved"}`},
 		"POST /api/threads/work/steer":           {`201 {"seq":4}`},
 		"POST /api/threads/work/steer/drain":     {`200 {"messages":["one","two\u0007"]}`},
@@ -233,12 +239,18 @@ func TestVerbs(t *testing.T) {
 			`--mode: got "some", allowed is read-only`, 2},
 		{"permissions no JSON", "thread permissions work --rules -", "{", "-", "", "is not JSON", 2},
 		{"approvals", "thread approvals work", "", "GET /api/threads/work/approvals?status=pending",
-			`exec  {"command":"a\u001b[31m"}`, "", 0},
+			"exec\n  command: a\\x1b[31m\n", "", 0},
 		{"approvals all", "thread approvals work --status all --json", "", "GET /api/threads/work/approvals",
 			`"id": "apr_1"`, "", 0},
-		{"approve", "thread approve work apr_1 apr_2", "", "POST /api/threads/work/approvals/apr_1 " +
-			"{\"decision\":\"approve\"}\nPOST /api/threads/work/approvals/apr_2 {\"decision\":\"approve\"}", "",
-			"apr_2: no such terminal", 4},
+		{"approve", "thread approve work apr_1 apr_2 --yes", "", "GET /api/threads/work/approvals/apr_1\n" +
+			"POST /api/threads/work/approvals/apr_1 {\"decision\":\"approve\"}\nGET /api/threads/work/approvals/apr_2",
+			"  command: ls\\n-l\n", "apr_2: no such terminal", 4},
+		{"approve hidden", "thread approve work apr_3 --yes", "", "GET /api/threads/work/approvals/apr_3",
+			"  hidden: A_KEY=***(12)\n", "--show shows them", 1},
+		{"approve shown", "thread approve work apr_4 --yes --show", "",
+			"GET /api/threads/work/approvals/apr_4?reveal=1\nPOST /api/threads/work/approvals/apr_4 " +
+				"{\"decision\":\"approve\"}", `env: {"A_KEY":"sesame"}`, "", 0},
+		{"approve without a terminal", "thread approve work apr_1", "y\n", "-", "", "say --yes", 2},
 		{"deny", "thread deny work apr_1 --json", "", `POST /api/threads/work/approvals/apr_1 {"decision":"deny"}`,
 			`"id": "apr_1"`, "", 0},
 		{"approve nothing", "thread approve work", "", "-", "",

@@ -15,5 +15,6 @@ var (
 	ErrConflict = errors.New("exists already")
 	ErrTooLarge = errors.New("too large for a record")
 	ErrTooMany  = errors.New("too many for a record")
+	ErrUnseen   = errors.New("the call has values that nobody has looked at yet")
 	ErrDecided  = errors.New("this approval has been decided already")
 )

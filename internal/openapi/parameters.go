@@ -33,6 +33,10 @@ var parameters = []parameter{
 		text: "1 shows the values of variables whose names look like secrets (key, token, secret, passw, credential, " +
 			"in any case); they are \"***\" otherwise. Each such request is in the server's audit log.",
 		schema: `{"type": "string", "enum": ["0", "1", "false", "true"], "default": "0"}`},
+	{name: "reveal", in: "query",
+		text: "1 shows the `hidden` values too, to whoever may approve; after it the call can be approved. Each such " +
+			"request is in the server's audit log.",
+		schema: `{"type": "string", "enum": ["0", "1", "false", "true"], "default": "0"}`},
 	{name: "scrollback", in: "query",
 		text:   "Lines of history above the screen: the last N; 0 is the screen alone, -1 is all.",
 		schema: `{"type": "integer", "minimum": -1, "maximum": 100000, "default": -1}`},

@@ -205,6 +205,12 @@ var refusals = []response{
 		codes:   "SESSION_ALREADY_EXISTS DELETING",
 		example: "SESSION_ALREADY_EXISTS: the shell exists already",
 	},
+	{name: "DirectoryChanged", status: 409,
+		text: "DIRECTORY_CHANGED: the command was approved in another directory than the one in which it would have " +
+			"begun in its turn; it was not run, and the approval is used.",
+		codes:   "DIRECTORY_CHANGED",
+		example: "DIRECTORY_CHANGED: the shell has left the directory that the command was approved in; it was not run",
+	},
 	{name: "ShellGone", status: 410,
 		text: "SESSION_DESTROYED: the shell was deleted before the command got a result. SESSION_TERMINATED: the " +
 			"shell has ended and cannot be started again.",
@@ -292,8 +298,9 @@ var refusals = []response{
 		details: wire.ErrorDetails{ApprovalID: "apr_6f1c9a0b7d5e4f3a2b1c0d9e"},
 	},
 	{name: "Decided", status: 409,
-		text:    "DECIDED: somebody has answered already, the call has been let through, or nobody answered in time.",
-		codes:   "DECIDED",
+		text: "DECIDED: somebody has answered already, the call has been let through, or nobody answered in time. " +
+			"UNSEEN: nobody has looked at the hidden values of the call.",
+		codes:   "DECIDED UNSEEN",
 		example: "DECIDED: this approval has been decided already: approval apr_6f1c9a0b7d5e4f3a2b1c0d9e is used",
 	},
 }

@@ -20,6 +20,8 @@ type Approval struct {
 	DecidedAt time.Time       `json:"decided_at,omitzero"`
 	UsedAt    time.Time       `json:"used_at,omitzero"`
 	ExpiresAt time.Time       `json:"expires_at,omitzero"` // of a pending or answered one; see Expires
+	// Hidden are the variables whose values a reply hides, with their lengths in bytes. It is not stored.
+	Hidden map[string]int `json:"hidden,omitempty"`
 
 	Key string `json:"-"` // Call.Key of the call
 }

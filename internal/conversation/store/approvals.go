@@ -114,6 +114,18 @@ func (m *Manager) Approvals(thread string, limit int) (list []permission.Approva
 	return list, err
 }
 
+// Approval returns an approval of a thread. Errors: thread.ErrNotFound.
+func (m *Manager) Approval(threadID, id string) (a permission.Approval, err error) {
+	now := m.now()
+	err = mapError(m.cfg.Store.View(func(tx Tx) error {
+		if a, err = tx.Approval(id); err == nil && a.Thread != threadID {
+			err = fmt.Errorf("approval %.80q of thread %s: %w", id, threadID, thread.ErrNotFound)
+		}
+		return err
+	}))
+	return a.At(now), err
+}
+
 // Answer decides a pending approval: permission.AnswerApprove allows the identical call once
 // within permission.ApprovedFor, permission.AnswerDeny denies it for as long. Errors:
 // ErrNotFound, ErrInvalid, ErrDecided.

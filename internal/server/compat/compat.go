@@ -28,7 +28,8 @@ const sessionHeader = "X-Session-Id"
 
 // Names of the refusals that calls about commands, and about files, may answer with.
 const (
-	commandRefusals = "CannotStart NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow NoSpace"
+	commandRefusals = "CannotStart NoSession DirectoryChanged ShellGone TooLargeExec NotJSON NeedsApproval " +
+		"CannotStartNow NoSpace"
 	fileRefusals    = "CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON NeedsApproval " +
 		"CannotStartNow NoSpace"
 )

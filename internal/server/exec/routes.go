@@ -16,14 +16,15 @@ func (s *Service) Routes() []httpapi.Route {
 				"its logs then. `exit 3` is a result with code 3; the next command has a new shell with the old "+
 				"state.").
 			Takes(wire.Exec{}, "The command.").
-			Gives("ExecResult ExecAccepted CannotStart ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
-				"NoSpace"),
+			Gives("ExecResult ExecAccepted CannotStart DirectoryChanged ShellGone TooLargeExec NotJSON NeedsApproval " +
+				"CannotStartNow NoSpace"),
 		httpapi.Post("/exec/stream", s.postExecStream,
 			"run a command; Server-Sent Events: start, stdout, stderr, complete, error").Streams().
 			Doc("execStream", "commands", "Run a command and get its output as it comes").
 			Text("What cannot be started at all is refused as by POST …/exec; later errors are events.").
 			Takes(wire.Exec{}, "The command.").
-			Gives("ExecStream CannotStart ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow NoSpace"),
+			Gives("ExecStream CannotStart DirectoryChanged ShellGone TooLargeExec NotJSON NeedsApproval " +
+				"CannotStartNow NoSpace"),
 		httpapi.Post("/env", s.postEnv, "export and unset variables in the shell").Streams().
 			Doc("setEnv", "commands", "Change the environment of the shell").
 			Text("In its turn among the commands.").

@@ -107,6 +107,7 @@ var ErrorTable = []errorRow{
 
 	{permission.ErrDenied, http.StatusForbidden, "DENIED", ""},
 	{permission.ErrNeedsApproval, http.StatusLocked, "NEEDS_APPROVAL", ""},
+	{conversation.ErrUnseen, http.StatusConflict, "UNSEEN", ""},
 	{conversation.ErrDecided, http.StatusConflict, "DECIDED", ""},
 
 	{service.ErrNoStore, http.StatusServiceUnavailable, "NO_RECORDS", ""},

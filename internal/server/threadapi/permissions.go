@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
@@ -40,10 +41,14 @@ func (s *Service) permissionRoutes() []httpapi.Route {
 			Doc("listApprovals", "permissions", "List approvals").
 			Params("secrets approvalsStatus approvalsLimit").
 			Gives("Approvals Invalid NoThread NoCompute"),
+		httpapi.Get("/api/threads/:id/approvals/:aid", s.getApproval, "a call that somebody was asked about; ?reveal=1").
+			Doc("getApproval", "permissions", "One approval").
+			Params("secrets reveal").
+			Gives("Approval Invalid NoThread NoCompute"),
 		httpapi.Post("/api/threads/:id/approvals/:aid", s.postApproval, "approve or deny a call").
 			Doc("decideApproval", "permissions", "Approve or deny a call").
 			Text("Approved, the identical call is let through once within 10 minutes; denied, it is refused for as "+
-				"long.").
+				"long. A call with `hidden` values is approved after somebody has looked at them.").
 			Takes(wire.DecideApproval{}, "The answer.").
 			Gives("Approval Invalid NoThread Decided TooLarge NotJSON NoCompute NoSpace"),
 	}
@@ -198,10 +203,31 @@ func (s *Service) getApprovals(c echo.Context) error {
 			reply.Approvals = append(reply.Approvals, a)
 		}
 	}
-	if err := hideApprovals(c, reply.Approvals); err != nil {
+	shown, err := auth.SecretsShown(c)
+	if err != nil {
 		return err
 	}
+	for i := range reply.Approvals {
+		s.hideApproval(&reply.Approvals[i], shown)
+	}
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
+}
+
+func (s *Service) getApproval(c echo.Context) error {
+	shown, err := s.revealed(c)
+	if err != nil {
+		return err
+	}
+	r, id, err := s.conversations(c)
+	if err != nil {
+		return err
+	}
+	a, err := r.Approval(id, c.Param("aid"))
+	if err != nil {
+		return err
+	}
+	s.hideApproval(&a, shown)
+	return httpapi.WriteJSON(c, http.StatusOK, a)
 }
 
 func (s *Service) postApproval(c echo.Context) error {
@@ -217,10 +243,15 @@ func (s *Service) postApproval(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if req.Decision == permission.AnswerApprove {
+		if err := s.checkSeen(r, id, c.Param("aid")); err != nil {
+			return err
+		}
+	}
 	a, err := r.Answer(id, c.Param("aid"), req.Decision)
 	if err != nil {
 		return err
 	}
-	a.Arguments = hideArguments(a.Arguments)
+	s.hideApproval(&a, false)
 	return httpapi.WriteJSON(c, http.StatusOK, a)
 }

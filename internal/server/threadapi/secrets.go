@@ -3,11 +3,19 @@ package threadapi
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -23,45 +31,95 @@ func hideTerminals(c echo.Context, list []thread.TerminalReply) error {
 	return nil
 }
 
-// hideApprovals hides secrets in variables that a call would set from a request that did not ask
-// for them. What is approved is the call with its true ones.
-func hideApprovals(c echo.Context, list []permission.Approval) error {
-	shown, err := auth.SecretsShown(c)
-	if err != nil || shown {
+// revealParam asks for the values of one approval, as auth.SecretsParam does.
+const revealParam = "reveal"
+
+// revealed reports whether the request asks for the hidden values of an approval, and writes that
+// down. Errors: those of auth.SecretsShown.
+func (s *Service) revealed(c echo.Context) (bool, error) {
+	shown, err := httpapi.SwitchOf(c, revealParam)
+	if err == nil && !shown {
+		return auth.SecretsShown(c) // which the audit log has anyway
+	}
+	if err = errors.Join(err, auth.RequireWrite(c)); err != nil {
+		return false, err
+	}
+	s.Auth.Note(c, auth.AuditSecrets, auth.TargetOf(c), "ok")
+	return true, nil
+}
+
+// seen are the approvals whose hidden values somebody has looked at, with the time of that. Of a
+// restarted server nobody has. Safe for concurrent use.
+type seen struct {
+	mu  sync.Mutex
+	ids map[string]time.Time
+}
+
+// add notes an approval, and forgets those that nobody can answer any more.
+func (s *seen) add(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(s.ids, func(_ string, at time.Time) bool { return now.Sub(at) > permission.PendingFor })
+	if s.ids == nil {
+		s.ids = map[string]time.Time{}
+	}
+	s.ids[id] = now
+}
+
+func (s *seen) has(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.ids[id]
+	return ok
+}
+
+// checkSeen refuses to have a call approved of which nobody has looked at a hidden value. Errors:
+// conversation.ErrUnseen, those of Approval.
+func (s *Service) checkSeen(m *store.Manager, thread, id string) error {
+	a, err := m.Approval(thread, id)
+	if err != nil || a.Status != permission.Pending || s.seen.has(id) {
 		return err
 	}
-	for i := range list {
-		list[i].Arguments = hideArguments(list[i].Arguments)
+	if hideArguments(&a); len(a.Hidden) > 0 {
+		return fmt.Errorf("%w: GET …/approvals/%s?%s=1 shows them", conversation.ErrUnseen, id, revealParam)
 	}
 	return nil
+}
+
+// hideApproval hides secrets in variables that a call would set, or notes that they are shown. What
+// is approved is the call with its true ones.
+func (s *Service) hideApproval(a *permission.Approval, shown bool) {
+	switch {
+	case !shown:
+		hideArguments(a)
+	case a.Status == permission.Pending:
+		s.seen.add(a.ID)
+	}
 }
 
 // variableFields are the arguments of calls that are variables by name.
 var variableFields = []string{"env", "envVars"}
 
-// hideArguments hides the secrets among the variables of a call. What is no object stays as it is.
-func hideArguments(args json.RawMessage) json.RawMessage {
-	d := json.NewDecoder(bytes.NewReader(args))
+// hideArguments hides the secrets among the variables of a call, and says how long they are. What
+// is no object stays as it is.
+func hideArguments(a *permission.Approval) {
+	d := json.NewDecoder(bytes.NewReader(a.Arguments))
 	d.UseNumber()
 	var fields map[string]any
 	if d.Decode(&fields) != nil {
-		return args
+		return
 	}
-	changed := false
+	hidden := map[string]int{}
 	for _, field := range variableFields {
 		vars, _ := fields[field].(map[string]any)
-		for name := range vars {
+		for name, value := range vars {
 			if thread.IsSecret(name) {
-				vars[name], changed = thread.Hidden, true
+				vars[name], hidden[name] = thread.Hidden, len(fmt.Sprint(value))
 			}
 		}
 	}
-	if !changed {
-		return args
+	if b, err := json.Marshal(fields); err == nil && len(hidden) > 0 { // it was JSON
+		a.Arguments, a.Hidden = b, hidden
 	}
-	b, err := json.Marshal(fields)
-	if err != nil {
-		return args // cannot be: it was JSON
-	}
-	return b
 }

@@ -13,6 +13,8 @@ import (
 type Service struct {
 	*httpapi.Base
 	Auth *auth.Auth // checks the secret of webhooks
+
+	seen seen
 }
 
 // Routes returns the routes of threads, in the order of the documentation.

@@ -19,6 +19,7 @@ import {
   type Session,
   type Size,
   type ThreadTerminal,
+  wholeApproval,
 } from "./wire";
 import type * as server from "./wire.gen";
 
@@ -236,6 +237,10 @@ export interface Decisions {
   permissions: Permissions;
   approvals: readonly Approval[];
 }
+
+/** revealApproval reads a call with its hidden values, after which it can be approved. */
+export const revealApproval = (thread: string, id: string): Promise<Approval | null | Refusal> =>
+  read(threadPath(thread, `approvals/${encodeURIComponent(id)}?reveal=1`), wholeApproval);
 
 /** decideApproval grants or denies a call that waits. */
 export const decideApproval = (

@@ -1813,6 +1813,8 @@ export interface Approval {
   tool: string;
   /** The arguments, whole. Input to a terminal on a stream is approved for a connection and is not told. */
   arguments: { [key: string]: unknown };
+  /** The variables whose values are "***" in the arguments, with the lengths of these in bytes. */
+  hidden?: { [key: string]: number };
   /** Why somebody is asked. */
   reason: string;
   /** What has become of it: pending, approved (and not used yet), denied, used, or expired. */

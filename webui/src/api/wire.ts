@@ -351,11 +351,13 @@ const approval = identified("id", {
   ...texts("id", "tool", "reason", "status"),
   ...times("created_at", "decided_at", "used_at", "expires_at"),
   arguments: (v) => args(v),
+  /** Variables whose values are hidden, and how long these are, in bytes. */
+  hidden: (v) => Object.entries(fields(v)).map(([name, bytes]) => `${name}=***(${Number(bytes)})`),
 });
 export type Approval = NonNullable<ReturnType<typeof approval>>;
 
 /** wholeApproval has the arguments of a call that waits as a whole: somebody decides about it. */
-function wholeApproval(v: unknown): Approval | null {
+export function wholeApproval(v: unknown): Approval | null {
   const a = approval(v);
   return a?.status === "pending"
     ? { ...a, arguments: args(fields(v).arguments, Number.POSITIVE_INFINITY, MAX_ASKED) }

@@ -1,5 +1,5 @@
-import { useRef } from "preact/hooks";
-import { type Decisions, decideApproval } from "../api/requests";
+import { useRef, useState } from "preact/hooks";
+import { type Decisions, decideApproval, Refusal, revealApproval } from "../api/requests";
 import type { Approval, Permissions } from "../api/wire";
 import { conversation } from "../page";
 import { Failure, useAction } from "../ui/action";
@@ -68,8 +68,11 @@ const BECAME: Record<string, string> = {
 /** Outcome says what has become of an approval. */
 const Outcome = ({ status }: { status: string }) => <Tag kind={status} text={clean(BECAME[status] ?? status)} />;
 
-function Asked({ thread, approval: a, waits }: { thread: string; approval: Approval; waits: boolean }) {
+function Asked({ thread, approval, waits }: { thread: string; approval: Approval; waits: boolean }) {
   const item = useRef<HTMLLIElement>(null);
+  const [revealed, setRevealed] = useState<Approval | null>(null);
+  const a = revealed ?? approval;
+  const unseen = a.hidden.length > 0;
   const whole = a.arguments.items.every(({ value }) => value.left === 0);
   const { busy, error, run } = useAction();
   const decide = async (decision: "approve" | "deny"): Promise<void> => {
@@ -79,6 +82,12 @@ function Asked({ thread, approval: a, waits }: { thread: string; approval: Appro
     });
     conversation.decided();
   };
+  const show = (): Promise<unknown> =>
+    run(async () => {
+      const whole = await revealApproval(thread, approval.id);
+      if (whole === null || whole instanceof Refusal) throw new Error("The values cannot be shown.");
+      setRevealed(whole);
+    });
   return (
     <li ref={item} class={waits ? "box asked waits" : "box asked"} tabIndex={-1}>
       <header class="line">
@@ -95,6 +104,7 @@ function Asked({ thread, approval: a, waits }: { thread: string; approval: Appro
           </div>
         ))}
       </dl>
+      {unseen && <p class="note hidden-values">Hidden: {exact(a.hidden.join(", "))}</p>}
       {a.reason !== "" && <p class="note">{readable(a.reason)}</p>}
       <div class="asked-actions">
         {waits && (
@@ -102,13 +112,18 @@ function Asked({ thread, approval: a, waits }: { thread: string; approval: Appro
             Deny
           </button>
         )}
-        {waits && whole && (
+        {waits && unseen && (
+          <button type="button" class="show" disabled={busy} onClick={() => void show()}>
+            Show
+          </button>
+        )}
+        {waits && whole && !unseen && (
           <button type="button" class="primary" disabled={busy} onClick={() => void decide("approve")}>
             Approve once
           </button>
         )}
         {waits && !whole && <p class="hint">Too long to be shown as a whole, so it cannot be approved here.</p>}
-        {!waits && (a.status === "pending" ? <Tag text="decided" /> : <Outcome status={a.status} />)}
+        {!waits && (approval.status === "pending" ? <Tag text="decided" /> : <Outcome status={approval.status} />)}
       </div>
       <Failure text={error} />
     </li>
