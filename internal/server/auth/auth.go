@@ -55,6 +55,7 @@ type Auth struct {
 	mode        string
 	openMetrics bool
 	Webhooks    *digest // of the secret; nil without one
+	hooks       hooks
 	token       digest
 	hosts       *hosts
 	tickets     *tickets
@@ -99,7 +100,7 @@ func New(config Config) (*Auth, error) {
 	}
 	if config.WebhookSecret != "" {
 		secret := DigestOf(config.WebhookSecret)
-		a.Webhooks = &secret
+		a.Webhooks, a.hooks.key = &secret, []byte(config.WebhookSecret)
 	}
 	a.tickets = newTickets(a.now, a.log)
 	if a.mode == ModeNone {

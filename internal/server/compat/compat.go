@@ -30,7 +30,7 @@ const sessionHeader = "X-Session-Id"
 const (
 	commandRefusals = "CannotStart NoSession DirectoryChanged ShellGone TooLargeExec NotJSON NeedsApproval " +
 		"CannotStartNow NoSpace"
-	fileRefusals    = "CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON NeedsApproval " +
+	fileRefusals = "CannotStart FileForbidden FileNotFound FileConflict FileTooLarge NotJSON NeedsApproval " +
 		"CannotStartNow NoSpace"
 )
 

@@ -16,14 +16,11 @@ import (
 const maxHookEvents = 100
 
 func (s *Service) postWebhook(c echo.Context) error {
-	if err := s.Auth.AllowWebhook(c); err != nil {
+	body, err := s.Auth.ReadWebhook(c)
+	if err != nil {
 		return err
 	}
 	if err := httpapi.CheckMediaType(c.Request()); err != nil {
-		return err
-	}
-	body, err := httpapi.ReadBody(c, httpapi.MaxBody)
-	if err != nil {
 		return err
 	}
 	var fields map[string]any
