@@ -22,6 +22,10 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race -gcflags=modernc.org
 # Packages tested at a time: many of their tests wait for other processes.
 BESIDE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
+# Recipes run with this umask, so that the tests' files do not depend on the user's. Where TMPDIR is not safe from other
+# users, tests that need it choose another (internal/strictmodes/strictmodestest).
+.SHELLFLAGS := -c 'umask 022; eval "$$0"'
+
 .DEFAULT_GOAL := help
 .PHONY: help run build ui test quick go-vet go-test package-test outside-test ui-test browser sshd race torture fuzz bench demo generate lint vuln docker \
 	release-check clean

@@ -52,6 +52,7 @@ type launch struct {
 	extra  []*os.File // open in the server from descriptor 3 on
 	cwd    string     // the server's working directory
 	errors bool       // the test makes failures that the log may tell of
+	uid    uint32     // whose server it is, 0 for the test's user
 }
 
 // server is one running evertty. Its methods fail the test.
@@ -173,6 +174,9 @@ func (s *server) command(verb string, args ...string) *exec.Cmd {
 		c = exec.Command("sh", append([]string{"-c", s.how.shell + `; exec "$0" "$@"`, program, verb}, args...)...)
 	}
 	c.Dir = s.how.cwd
+	if s.how.uid != 0 {
+		c.SysProcAttr = asUser(s.how.uid)
+	}
 	c.Env = append(cleanEnv(s.t), "XDG_TESTMARK_HOME="+s.mark, "EVERTTY_KEEPER_IDLE="+keeperIdle.String())
 	c.Env = append(c.Env, s.how.env...)
 	return c

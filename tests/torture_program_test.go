@@ -32,6 +32,10 @@ func init() {
 		askerProgram(os.Args[3])
 	case "sweeper":
 		sweeperProgram(os.Args[3])
+	case "intruder":
+		intruderProgram(os.Args[3])
+	case "impostor":
+		impostorProgram(os.Args[3])
 	}
 	os.Exit(2)
 }
