@@ -155,9 +155,9 @@ func fileError(err error) error {
 	return err
 }
 
-// openFile opens a regular file. It neither waits for the other side of a FIFO nor truncates.
+// openFile opens a regular file. It neither waits for the other side of a FIFO nor truncates. Errors: errProcess.
 func openFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
-	f, err := os.OpenFile(path, flags|syscall.O_NONBLOCK, mode)
+	f, err := openOutside(path, flags|syscall.O_NONBLOCK, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -341,6 +341,8 @@ func walk(l *wire.CompatFiles, recursive, hidden bool) error {
 			return &fs.PathError{Op: "list", Path: path, Err: syscall.ENOTDIR}
 		case path == l.Path || err != nil:
 			return nil //nolint:nilerr // what cannot be read is left out; of the directory itself err is nil here
+		case d.IsDir() && checkOutside(path) != nil:
+			return fs.SkipDir
 		case !hidden && strings.HasPrefix(d.Name(), "."):
 			return skipped(d)
 		case len(l.Files) == maxEntries:

@@ -60,18 +60,36 @@ func readWhole(f io.Reader, path string) ([]byte, error) {
 func (localFiles) write(_ context.Context, path string, p []byte) error { return writeFile(path, p) }
 
 func (localFiles) mkdir(_ context.Context, path string, all bool) error {
+	if err := checkOutside(filepath.Dir(path)); err != nil {
+		return err
+	}
 	if all {
 		return os.MkdirAll(path, 0o777)
 	}
 	return os.Mkdir(path, 0o777)
 }
 
-func (localFiles) remove(_ context.Context, path string) error { return os.Remove(path) }
+func (localFiles) remove(_ context.Context, path string) error {
+	if err := checkOutside(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
 
-func (localFiles) rename(_ context.Context, from, to string) error { return os.Rename(from, to) }
+func (localFiles) rename(_ context.Context, from, to string) error {
+	for _, path := range [...]string{from, to} {
+		if err := checkOutside(filepath.Dir(path)); err != nil {
+			return err
+		}
+	}
+	return os.Rename(from, to)
+}
 
 func (localFiles) exists(_ context.Context, path string) (bool, error) {
-	_, err := os.Lstat(path)
+	err := checkOutside(filepath.Dir(path))
+	if err == nil {
+		_, err = os.Lstat(path)
+	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return false, nil
 	}
@@ -79,6 +97,9 @@ func (localFiles) exists(_ context.Context, path string) (bool, error) {
 }
 
 func (localFiles) list(_ context.Context, l *wire.CompatFiles, recursive, hidden bool) (err error) {
+	if err := checkOutside(l.Path); err != nil {
+		return err
+	}
 	if l.Path, err = filepath.EvalSymlinks(l.Path); err != nil {
 		return err
 	}

@@ -1,11 +1,19 @@
 package compat
 
 import (
+	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // TestReadWhole: a file of which only a part would be read is refused, whatever its size was a moment ago.
@@ -20,5 +28,87 @@ func TestReadWhole(t *testing.T) {
 	}
 	if p, err := readWhole(zeros, "f"); !errors.Is(err, syscall.EFBIG) || p != nil {
 		t.Errorf("one without an end: %d bytes, %v", len(p), err)
+	}
+}
+
+// TestNoFilesOfProcesses: no call reaches what the server has in /proc, or anything through it, whatever the way is
+// called; other files there are read.
+func TestNoFilesOfProcesses(t *testing.T) {
+	dir, ctx, own := t.TempDir(), context.Background(), "/proc/"+strconv.Itoa(os.Getpid())
+	for name, to := range map[string]string{"self": "/proc/self", "link": own, "fd": "/dev/fd", "again": "self",
+		"environ": "/proc/self/environ", "loop": "loop", "up": ".." + strings.Repeat("/..", 30) + own + "/root"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := exec.Command("sleep", "1000") // in the place of a keeper or relay
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer other.Wait()         //nolint:errcheck // it is killed
+	defer other.Process.Kill() //nolint:errcheck // see above
+	secret := filepath.Join(dir, "secret")
+	open, err := os.Create(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	ways := []string{"/proc/self", "/proc/thread-self", own, own + "/task/" + strconv.Itoa(os.Getpid()), "/dev/../proc/./self",
+		"/proc/self/root" + own, "/proc/self/root/proc/self", own + "/cwd/../../../../../../../../../../proc/self",
+		dir + "/self", dir + "/link", dir + "/again", dir + "/up/proc/self", "/proc/" + strconv.Itoa(other.Process.Pid)}
+	var paths []string
+	for _, way := range ways {
+		for _, name := range []string{"/environ", "/mem", "/maps", "/status", "/cwd/x", "/root/etc/passwd", "/exe",
+			"/fd/" + strconv.Itoa(int(open.Fd()))} {
+			paths = append(paths, way+name)
+		}
+	}
+	paths = append(paths, "/dev/fd/"+strconv.Itoa(int(open.Fd())), dir+"/fd/0", dir+"/environ", "/dev/stdin")
+	for _, path := range paths {
+		if p, err := (localFiles{}).read(ctx, path); !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("read %s: %d bytes, %v", path, len(p), err)
+		}
+		if err := (localFiles{}).write(ctx, path, nil); err == nil {
+			t.Errorf("write %s", path)
+		}
+		if strings.HasPrefix(path, "/dev") || path == dir+"/environ" {
+			continue // of these the link itself is meant
+		}
+		if there, err := (localFiles{}).exists(ctx, path); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("exists %s: %v, %v", path, there, err)
+		}
+		if err := (localFiles{}).rename(ctx, path, secret); !errors.Is(err, errProcess) {
+			t.Errorf("rename %s: %v", path, err)
+		}
+		if err := (localFiles{}).remove(ctx, path); !errors.Is(err, errProcess) {
+			t.Errorf("remove %s: %v", path, err)
+		}
+		if err := (localFiles{}).mkdir(ctx, path, true); !errors.Is(err, errProcess) {
+			t.Errorf("mkdir %s: %v", path, err)
+		}
+	}
+	for _, way := range append(ways, dir+"/fd", "/proc/self/cwd") {
+		l := wire.CompatFiles{CompatFile: wire.CompatFile{Path: way}}
+		if err := (localFiles{}).list(ctx, &l, true, true); !errors.Is(err, errProcess) {
+			t.Errorf("list %s: %d, %v", way, len(l.Files), err)
+		}
+	}
+	l := wire.CompatFiles{CompatFile: wire.CompatFile{Path: "/proc"}}
+	if err := (localFiles{}).list(ctx, &l, true, true); err != nil || len(l.Files) == 0 {
+		t.Errorf("list /proc: %d, %v", len(l.Files), err)
+	}
+	for _, f := range l.Files {
+		if strings.HasPrefix(f.AbsolutePath, own+"/") {
+			t.Fatalf("/proc has %s", f.AbsolutePath)
+		}
+	}
+	if p, err := (localFiles{}).read(ctx, "/proc/sys/kernel/ostype"); err != nil || string(p) != "Linux\n" {
+		t.Errorf("%q, %v", p, err)
+	}
+	if _, err := (localFiles{}).read(ctx, dir+"/loop"); !errors.Is(err, syscall.ELOOP) {
+		t.Errorf("a loop: %v", err)
+	}
+	if err := fileError(errProcess); !strings.Contains(err.Error(), "processes") {
+		t.Error(err)
 	}
 }

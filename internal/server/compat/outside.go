@@ -1,0 +1,62 @@
+package compat
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// errProcess refuses what processes have in /proc: a caller would get that of the server, the keeper and the relays,
+// which are closed to programs (proc.Private). A command reads what programs have.
+var errProcess = fmt.Errorf("%w: files of processes in /proc are for commands", fs.ErrPermission)
+
+// processPath is a path in a process's directory of a procfs.
+var processPath = regexp.MustCompile(`/[0-9]+(/|$)`)
+
+// openOutside is os.OpenFile for what no process has in /proc, whatever way leads there. Links of the kernel (proc(5):
+// fd, root, cwd, exe) are not followed. Errors: errProcess.
+func openOutside(path string, flags int, mode fs.FileMode) (*os.File, error) {
+	how := &unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Mode: uint64(mode), Resolve: unix.RESOLVE_NO_MAGICLINKS}
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, how)
+	for errors.Is(err, unix.EINTR) {
+		fd, err = unix.Openat2(unix.AT_FDCWD, path, how)
+	}
+	if errors.Is(err, unix.ENOSYS) { // before Linux 5.6: links of the kernel to elsewhere are followed
+		fd, err = unix.Open(path, flags|unix.O_CLOEXEC, uint32(mode))
+	}
+	if errors.Is(err, unix.ELOOP) {
+		if _, loop := os.Stat(path); !errors.Is(loop, unix.ELOOP) {
+			err = errProcess
+		}
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	f := os.NewFile(uintptr(fd), path)
+	var in unix.Statfs_t
+	if unix.Fstatfs(fd, &in) == nil && in.Type == unix.PROC_SUPER_MAGIC {
+		at, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
+		if err != nil || processPath.MatchString(at) {
+			_ = f.Close()
+			return nil, &fs.PathError{Op: "open", Path: path, Err: errProcess}
+		}
+	}
+	return f, nil
+}
+
+// checkOutside reports whether a directory, as far as it is there, is one that openOutside opens. Errors: errProcess.
+func checkOutside(dir string) error {
+	f, err := openOutside(dir, unix.O_PATH, 0)
+	if err == nil {
+		return f.Close()
+	}
+	if errors.Is(err, errProcess) {
+		return err
+	}
+	return nil // what is done there says it
+}
