@@ -153,7 +153,8 @@ func refused(ctx context.Context, resp *http.Response, err error) error {
 }
 
 // Next returns the next event. After the exit event it returns io.EOF; when the
-// connection ends before it, an error that matches ErrClosed or is ctx's.
+// connection ends before it, an error that matches ErrClosed or is ctx's; when the
+// ticket ends, one that matches ErrUnauthorized.
 func (a *Attachment) Next() (Event, error) {
 	for !a.ended {
 		kind, p, err := a.read()
@@ -203,6 +204,9 @@ func (a *Attachment) pong(data string) error {
 func (a *Attachment) lost(err error) error {
 	if a.ctx.Err() != nil {
 		return context.Cause(a.ctx)
+	}
+	if websocket.IsCloseError(err, wire.CloseUnauthorized) {
+		return errExpired()
 	}
 	return fmt.Errorf("%w: %w", ErrClosed, err)
 }

@@ -63,6 +63,12 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
+// errExpired is what a viewer is told whose ticket or login has ended. To connect again does not help.
+func errExpired() error {
+	return &Error{Status: http.StatusUnauthorized, Code: "UNAUTHORIZED",
+		Message: "the ticket or the login has ended; ask for a new one"}
+}
+
 // problemBody is the body of every error reply. Its details stay JSON: a newer server may have more.
 type problemBody struct {
 	wire.Error

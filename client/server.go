@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/evertty/evertty/wire"
 )
@@ -21,4 +22,9 @@ func (c *Client) Health(ctx context.Context) (wire.Health, error) {
 // else for the terminal PTY with the Role.
 func (c *Client) Ticket(ctx context.Context, r wire.TicketRequest) (wire.Ticket, error) {
 	return call[wire.Ticket](ctx, c, http.MethodPost, c.at(nil, "tickets"), r)
+}
+
+// LogoutAll ends the logins of all browsers, all tickets, and what they have opened.
+func (c *Client) LogoutAll(ctx context.Context) error {
+	return c.call(ctx, http.MethodPost, c.at(url.Values{"all": {"1"}}, "logout"), nil, nil)
 }

@@ -49,6 +49,9 @@ func (s *Stream) Next() (Event, error) {
 		if err != nil {
 			return Event{}, err
 		}
+		if name == "expired" {
+			return Event{}, errExpired()
+		}
 		e, known, err := decodeEvent(Kind(name), data)
 		if err != nil {
 			return Event{}, s.events.fail(name, err)

@@ -102,8 +102,8 @@ func (s *server) loginPath() string {
 	return strings.TrimPrefix(made.URL, s.url)
 }
 
-// TestLoginTicketAndCookie: security row 6. The link works once; the cookie it
-// gives outlives the server.
+// TestLoginTicketAndCookie: security row 6. A link works once; the login that it
+// gives, a cookie and the secret of its page, outlives the server.
 func TestLoginTicketAndCookie(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
@@ -111,15 +111,17 @@ func TestLoginTicketAndCookie(t *testing.T) {
 	path := s.loginPath()
 	in := s.with("GET", path, "").wants(303)
 	set := in.header.Get("Set-Cookie")
-	if in.header.Get("Location") != "/" || !strings.Contains(set, "HttpOnly") ||
+	page, ok := strings.CutPrefix(in.header.Get("Location"), "/#page=")
+	if !ok || !strings.Contains(set, "HttpOnly") ||
 		!strings.Contains(set, "SameSite=Strict") || !strings.Contains(set, "Path=/") {
 		t.Errorf("%d to %q with %q", in.status, in.header.Get("Location"), set)
 	}
 	cookie, _, _ := strings.Cut(set, ";")
+	l := halves{cookie, page}
 	s.with("GET", path, "").refused(401, "UNAUTHORIZED")
-	s.with("GET", "/pty/"+id, "", "Cookie", cookie).wants(200)
-	s.with("GET", "/pty/"+id, "", "Cookie", cookie+"x").refused(401, "UNAUTHORIZED")
-	s.with("POST", "/pty/"+id+"/input", `{"data":"echo 'by' cookie\n"}`, "Cookie", cookie, "Origin", s.url).wants(200)
+	s.by(l, "GET", "/pty/"+id, "").wants(200)
+	s.by(halves{cookie + "x", page}, "GET", "/pty/"+id, "").refused(401, "UNAUTHORIZED")
+	s.by(l, "POST", "/pty/"+id+"/input", `{"data":"echo 'by' cookie\n"}`).wants(200)
 	s.await(id, "^by cookie$")
 	// A cookie comes along with every page's request, so a WebSocket needs to say whose it is.
 	dial := func(origin string) error {
@@ -143,10 +145,10 @@ func TestLoginTicketAndCookie(t *testing.T) {
 	}
 	s.kill()
 	s.again()
-	s.with("GET", "/pty/"+id, "", "Cookie", cookie).wants(200)
+	s.by(l, "GET", "/pty/"+id, "").wants(200)
 	s.stop()
 	s.again()
-	s.with("GET", "/pty/"+id, "", "Cookie", cookie).wants(200)
+	s.by(l, "GET", "/pty/"+id, "").wants(200)
 	s.with("GET", s.loginPath(), "").wants(303)
 }
 

@@ -111,7 +111,7 @@ var arrows = map[string][]string{
 	"internal/supervisor/supervisortest": {"internal/datadir", "internal/supervisor", "internal/terminal",
 		"internal/terminal/wait", "pty/keeper", "pty/keeper/holder", "tests/polling", "vt/vt10x"},
 	"internal/openapi":       {"internal/server/httpapi", "wire"},
-	"internal/server/auth":   {"internal/permission", "internal/server/httpapi", "wire"},
+	"internal/server/auth":   {"internal/datadir", "internal/permission", "internal/server/httpapi", "wire"},
 	"internal/server/viewer": {"internal/server/httpapi", "stream", "vt", "wire"},
 	"internal/server/exec": {"internal/jsonstring", "internal/permission", "internal/server/auth",
 		"internal/server/httpapi", "internal/shell", "internal/shell/output", "internal/shell/registry",

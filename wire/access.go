@@ -3,7 +3,8 @@ package wire
 import "time"
 
 // TicketRequest asks for a ticket for one terminal, or with `{"login":true}` for a browser's login,
-// which goes with no other field.
+// which goes with no other field. At most 4096 wait, and 16 more for logins; one more is 429 LIMIT. A
+// ticket ends with its terminal, by DELETE /tickets, or by a logout of all, and so does what it opened.
 //
 //schema:oneOf [{"required": ["pty"], "properties": {"login": {"const": false}}},
 //schema:and {"required": ["login"], "maxProperties": 1, "properties": {"login": {"const": true}}}]

@@ -134,6 +134,13 @@ type EventError struct {
 	Details *ErrorDetails `json:"details,omitempty"`
 }
 
+// EventExpired is the last event of a viewer whose ticket or login has ended. On an event stream only; a
+// WebSocket closes with CloseUnauthorized.
+type EventExpired struct {
+	// One sentence for a person.
+	Error string `json:"error"`
+}
+
 // EventPong is the answer to a ping. On a WebSocket only.
 type EventPong struct {
 	// The event.
@@ -149,6 +156,19 @@ type EventList struct {
 	Event string `json:"event" const:"list"`
 	// All terminals, oldest first.
 	Items []Terminal `json:"items"`
+}
+
+// CloseUnauthorized is the code that a WebSocket closes with when its page has not shown that it is
+// logged in, and when the ticket or the login of its viewer has ended. To connect again does not help.
+const CloseUnauthorized = 4401
+
+// CommandAuth shows that a page is logged in. A WebSocket that a cookie opens needs it as its first
+// message, within 5 seconds, and tells nothing before; others ignore it.
+type CommandAuth struct {
+	// The command.
+	Type string `json:"type" const:"auth"`
+	// The secret that the login gave the page.
+	Page string `json:"page"`
 }
 
 // CommandInput types text or bytes: exactly one of `data` and `data_b64`.

@@ -365,6 +365,9 @@ func (s *daemon) keeper(f serveFlags, log *slog.Logger) (*keeper.Client, error) 
 
 func (s *daemon) terminalID(session, ref string) (string, error) {
 	t, err := s.parts.Terminals.Find(session, ref)
+	if err == nil && t.Deleted() {
+		err = fmt.Errorf("%w: %s was deleted", terminal.ErrNotFound, t.ID)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -96,7 +96,7 @@ func Document(routes []httpapi.Route, wireDir string, version int) ([]byte, erro
 		{"info", object{{"title", title}, {"version", fmt.Sprint(version)}, {"summary", summary},
 			{"description", description}, {"license", object{{"name", "MIT"}, {"identifier", "MIT"}}}}},
 		{"servers", list{object{{"url", "/"}, {"description", "The server this document comes from."}}}},
-		{"security", list{asks("bearer"), asks("cookie")}},
+		{"security", list{asks("bearer"), login}},
 		{"tags", groups},
 		{"paths", paths},
 		{"x-any-request", g.byStatus(strings.Fields(anyRequest))},
@@ -224,9 +224,12 @@ func (g *generator) operation(r httpapi.Route) (op object, err error) {
 	return op, err
 }
 
+// login is a browser's: both halves are needed.
+var login = object{{"cookie", list{}}, {"page", list{}}}
+
 // securityOf is who may call a route, where that is not as everywhere.
 func securityOf(r httpapi.Route) list {
-	bearer, cookie := asks("bearer"), asks("cookie")
+	bearer, cookie := asks("bearer"), login
 	switch {
 	case isOpen(r):
 		return list{asks(""), bearer, cookie}

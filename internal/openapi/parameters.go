@@ -184,6 +184,16 @@ var parameters = []parameter{
 	{name: "limit", in: "query", as: "leasesLimit",
 		text:   "How many.",
 		schema: `{"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}`},
+	{name: "pty", in: "query", as: "ticketPTY",
+		text:   "Id or name of the terminal whose tickets end.",
+		schema: `{"type": "string", "minLength": 1}`},
+	{name: "all", in: "query", as: "allTickets",
+		text:   "1 ends all tickets; goes without `pty`.",
+		schema: `{"type": "string", "enum": ["0", "1", "false", "true"], "default": "0"}`},
+	{name: "all", in: "query", as: "allLogins",
+		text: "1 ends all logins and all tickets. Without it the request needs a login: one with the token has none, " +
+			"which is 400.",
+		schema: `{"type": "string", "enum": ["0", "1", "false", "true"], "default": "0"}`},
 	{name: "ticket", in: "query", as: "login",
 		text: "A login ticket: from the line `evertty serve` prints, from `evertty url`, or from POST /tickets with " +
 			"{\"login\":true}.",

@@ -24,6 +24,7 @@ var (
 		{"input", wire.CommandInput{}}, {"keys", wire.CommandKeys{}}, {"paste", wire.CommandPaste{}},
 		{"resize", wire.CommandResize{}}, {"focus", wire.CommandFocus{}}, {"hide", wire.CommandHide{}},
 		{"show", wire.CommandShow{}}, {"colors", wire.CommandColors{}}, {"ping", wire.CommandPing{}},
+		{"auth", wire.CommandAuth{}},
 	}
 )
 
@@ -82,7 +83,8 @@ var replies = []response{
 			"missed something |\n| `resume` | EventResume | in the place of the first snapshot, when `since` can be " +
 			"continued |\n| `data` | EventData | output since |\n| `resize` | EventResize | in its place in the " +
 			"stream |\n| `meta` | EventMeta | title, directory, bell, notification, viewers, size owner |\n| `exit` " +
-			"| EventExit | last, after all output |\n\nWith `since` the header Last-Event-ID counts when it is " +
+			"| EventExit | last, after all output |\n| `expired` | EventExpired | last, when the ticket or the login " +
+			"has ended |\n\nWith `since` the header Last-Event-ID counts when it is " +
 			"larger, so that an EventSource that reconnects by itself resumes; without `since` it means nothing. An " +
 			"EventSource that connects again by itself asks for the same URL, so put `since` only into one that you " +
 			"close at its first error.",
@@ -96,10 +98,12 @@ var replies = []response{
 				"\"reason\":\"connect\",\"data\":\"\\u0018hello\\u001b[20l\\u001b[?25h\\u001b[1;6H\"}\n\nevent: " +
 				"data\nid: 7\ndata: {\"seq\":7,\"data\":\"\\r\\n\"}\n\n"},
 		},
-		events: streamEvents,
+		events: slices.Concat(streamEvents, []event{{"expired", wire.EventExpired{}}}),
 	},
 	{name: "TerminalSocket", status: 101,
-		text: "A WebSocket of one terminal, until the exit (close 1000) or the end of the server (close 1001). A " +
+		text: "A WebSocket of one terminal, until the exit (close 1000), the end of the server (close 1001) or of " +
+			"the ticket or login (close 4401). One that a cookie opens needs `auth` as its first message within 5 " +
+			"seconds (else close 4401); what is wrong with its request follows as an `error` (close 1008). A " +
 			"message may have 1 MiB (else close 1009); a ping frame comes every 15 seconds, and a viewer that " +
 			"answers none for 45 is closed.\n\n`format=json`: text frames. From the server one event each, with its " +
 			"kind in `event` and the terminal's id in `pty`, and `error` and `pong`; from the client one command " +
@@ -117,7 +121,8 @@ var replies = []response{
 	},
 	{name: "PageSocket", status: 101,
 		text: "A WebSocket of any number of terminals, because a browser opens only six connections to one server. " +
-			"Text frames as on a terminal's own WebSocket; events and commands name the terminal in `pty`. `list` " +
+			"Text frames, `auth` and 4401 as on a terminal's own WebSocket; events and commands name the terminal in " +
+			"`pty`. `list` " +
 			"comes first; `attach` begins and `detach` ends the watching of a terminal; after a reconnect attach " +
 			"again, with `since` to go on.",
 		events: slices.Concat([]event{{"list", wire.EventList{}}}, streamEvents, socketEvents),
@@ -232,20 +237,27 @@ var replies = []response{
 	{name: "Mail", status: 200, text: "What waits.", json: []any{wire.Mail{}}},
 	{name: "Started", status: 201, text: "It runs.", json: []any{wire.Terminal{}}},
 	{name: "Root", status: 200,
-		text: "The page, or the list. After a login by a link on another site: a page that goes on to `/`, with the " +
-			"cookie.",
+		text: "The page, or the list. After a login by a link on another site: a page that goes on to `/#page=…`, " +
+			"with the cookie.",
 		json:  []any{wire.RouteList{}},
 		other: []content{{"text/html", ``, ""}},
 	},
 	{name: "LoggedIn", status: 303,
-		text: "Logged in; go on to `/`.",
+		text: "Logged in; go on to `/#page=SECRET`. The secret and the cookie are the two halves of the login.",
 		headers: []header{
-			{name: "Location", text: "`/`.", schema: `{"type": "string"}`, required: true},
+			{name: "Location", text: "`/#page=SECRET`; `/` where there is no Set-Cookie.",
+				schema: `{"type": "string"}`, required: true},
 			{name: "Set-Cookie",
 				text: "The session; absent with --auth none, and for who was logged in already and opens a used link " +
 					"again.",
 				schema: `{"type": "string"}`},
 		},
+	},
+	{name: "LoggedOut", status: 200, text: "Ended.",
+		headers: []header{
+			{name: "Set-Cookie", text: "Removes the cookie, if the request had one.", schema: `{"type": "string"}`},
+		},
+		json: []any{wire.Done{}},
 	},
 	{name: "PageFile", status: 200,
 		text: "The file, compressed with gzip when the client takes it.",

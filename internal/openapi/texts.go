@@ -69,7 +69,14 @@ const credentials = `{
   "name": "evertty_session_XXXXXXXX",
   "description": "A browser's session, from GET /?ticket=: HttpOnly, SameSite=Strict, ` +
 	`30 days from the last visit. The eight hex digits of its name` +
-	` differ from server to server. A WebSocket by cookie needs an Origin."
+	` differ from server to server. Alone it opens GET / and the page's files.` +
+	` A WebSocket by cookie needs an Origin, and auth as its first message."
+ },
+ "page": {
+  "type": "apiKey",
+  "in": "header",
+  "name": "Evertty-Page",
+  "description": "The other half of a browser's session: the secret in the address that GET /?ticket= leads to."
  },
  "ticket": {
   "type": "apiKey",

@@ -92,6 +92,8 @@ var auditWords = map[string]string{
 	"POST /api/sandbox/sessions/:id/resume":         "lease.resume",
 	"DELETE /api/sandbox/sessions/:id":              "lease.delete",
 	"POST /tickets":                                 "ticket.create",
+	"DELETE /tickets":                               "ticket.delete",
+	"POST /logout":                                  "logout",
 }
 
 // auditKey names a route in auditWords.

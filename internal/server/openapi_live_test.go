@@ -144,6 +144,13 @@ func (c *contract) visitCreate(t *testing.T) {
 		e.method, e.target = "POST", "/tickets"
 		c.do(t, e)
 	}
+	for _, e := range []exchange{
+		{method: "DELETE", target: "/tickets?pty=web", status: 200},
+		{method: "DELETE", target: "/tickets?pty=absent", status: 404, code: "NOT_FOUND"},
+		{method: "POST", target: "/logout?all=1", status: 200},
+	} {
+		c.do(t, e)
+	}
 }
 
 // visitTerminal is everything about the running terminal at base.

@@ -34,13 +34,19 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 	sse := c.openStream(t, "/pty/live/stream")
 	socket := c.openSocket(t, "/pty/live/ws", "TerminalSocket")
 	page := c.openSocket(t, "/ws", "PageSocket")
+	var ticket struct{ Ticket string }
+	decode(t, c.do(t, exchange{method: "POST", target: "/tickets", body: `{"pty":"live","ttl_s":1}`, status: 201}),
+		&ticket)
+	c.openStream(t, "/pty/live/stream?ticket="+ticket.Ticket).until("expired")
 
+	page.send(`{"type":"auth","page":""}`)
 	page.send(`{"type":"input","pty":"` + info.ID + `","data":"x"}`) // not attached yet
 	page.until("error")
 	page.send(`{"type":"attach","pty":"` + info.ID + `"}`)
 	page.until("snapshot")
 	sse.until("snapshot")
 	socket.until("snapshot")
+	socket.send(`{"type":"auth","page":"x"}`)
 	socket.send(`{"type":"resize","cols":90,"rows":25}`)
 	for _, w := range []*watcher{sse, socket, page} {
 		w.until("resize")

@@ -68,3 +68,7 @@ func (s *Server) getRoot(c echo.Context) error {
 }
 
 func (s *Server) postTickets(c echo.Context) error { return s.config.Auth.HandleTickets(c) }
+
+func (s *Server) deleteTickets(c echo.Context) error { return s.config.Auth.HandleEndTickets(c) }
+
+func (s *Server) postLogout(c echo.Context) error { return s.config.Auth.HandleLogout(c) }

@@ -85,6 +85,8 @@ var unasked = map[string]string{
 	"POST /api/threads/:id/terminals/:tid/activate": "changes which terminal is shown, and nothing in it",
 	"POST /api/leases/:id/refresh":                  "only asks the provider",
 	"POST /tickets":                                 "what a ticket opens asks itself: TestSocketsAreChecked",
+	"DELETE /tickets":                               "ends what a ticket opened, and no process",
+	"POST /logout":                                  "ends what a login opened, and no process",
 	"PUT /api/threads/:id/permissions":              "else nobody could ever change them",
 	"POST /api/threads/:id/authorize":               "is the question",
 	"POST /api/threads/:id/approvals/:aid":          "is the answer",

@@ -184,6 +184,16 @@ func (s *Server) ownRoutes() []httpapi.Route {
 			Text("For what cannot send a header: an EventSource or a WebSocket of a page, a link for somebody else.").
 			Takes(wire.TicketRequest{}, "What for.").
 			Gives("Ticket Invalid NotFound Ambiguous TooLarge NotJSON"),
+		httpapi.Delete("/tickets", s.deleteTickets, "end the tickets of a terminal, ?pty=, or ?all=1").
+			Doc("endTickets", "access", "End tickets").
+			Text("Also ends what they have opened. Ending none is no error.").
+			Params("ticketPTY allTickets").
+			Gives("Done Invalid NotFound Ambiguous TooLarge NotJSON"),
+		httpapi.Post("/logout", s.postLogout, "end this login, or with ?all=1 all logins and tickets").
+			Doc("logOut", "access", "End a browser's login").
+			Text("Also ends what it has opened. A logout of all holds for who was let in at the same moment too.").
+			Params("allLogins").
+			Gives("LoggedOut Invalid TooLarge NotJSON NoSpace"),
 		httpapi.Get("/healthz", s.getHealth, "whether the server is well").
 			Doc("getHealth", "server", "Whether the server is well").
 			Text("Answers 200 also when degraded: a server with a full disk or without a keeper still serves its " +

@@ -137,6 +137,9 @@ func (s *Server) handler(r httpapi.Route) echo.HandlerFunc {
 				return err
 			}
 		}
+		if auth.NeedsPage(c) {
+			return s.handlePage(c, r)
+		}
 		return r.Handle(c)
 	}
 }

@@ -98,6 +98,22 @@ func (s *Server) getPage(c echo.Context) error {
 	return nil
 }
 
+// handlePage serves a WebSocket whose first message has to say that its page is logged in. What is
+// wrong with the request is said behind that, as an event.
+func (s *Server) handlePage(c echo.Context, r httpapi.Route) error {
+	show := func(page string) error { return s.config.Auth.ShowPage(c, page) }
+	in, done, err := viewer.Login(c.Response(), c.Request(), show)
+	if err != nil {
+		return nil //nolint:nilerr // it is answered
+	}
+	defer done()
+	c.SetRequest(in)
+	if err := r.Handle(c); err != nil {
+		viewer.Refuse(in, err, s.refusalOf(c))
+	}
+	return nil
+}
+
 func requireUpgrade(c echo.Context) error {
 	if auth.IsUpgrade(c.Request()) {
 		return nil

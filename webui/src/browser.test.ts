@@ -15,7 +15,7 @@ class Memory {
 describe("Settings", () => {
   it("are the browser's, where it keeps them", () => {
     const storage = new Memory();
-    new Settings(() => storage).set("a", "1");
+    expect(new Settings(() => storage).set("a", "1")).toBe(true);
     expect(new Settings(() => storage).get("a")).toBe("1");
     expect(new Settings(() => storage).get("b")).toBeNull();
   });
@@ -32,7 +32,7 @@ describe("Settings", () => {
     const settings = new Settings(storage);
     expect(settings.get("a")).toBeNull();
     settings.set("a", "1");
-    settings.set("a", "2");
+    expect(settings.set("a", "2")).toBe(false);
     expect(settings.get("a")).toBe("2");
   });
 

@@ -18,15 +18,17 @@ export class Settings {
     }
   }
 
-  set(key: string, value: string): void {
+  /** set returns false when the browser does not take it. */
+  set(key: string, value: string): boolean {
     this.kept.set(key, value);
     try {
       const storage = this.storage();
       storage.removeItem(key); // a storage that is full must not keep an older value
       storage.setItem(key, value);
       this.kept.delete(key);
+      return true;
     } catch {
-      // The value lasts as long as the page.
+      return false;
     }
   }
 }

@@ -1,5 +1,6 @@
 import { batch, effect, untracked } from "@preact/signals";
 import { Connection } from "./api/connection";
+import { pageSecret, SECRET_KEY, takeSecret } from "./api/credential";
 import { Feed } from "./api/feed";
 import { conversationRequests, openSocket, probeVersion, readThread, threadEvents } from "./api/requests";
 import { parseEvent, type ServerEvent } from "./api/wire";
@@ -24,6 +25,7 @@ import {
   statusOpen,
   statusTab,
   sticky,
+  tabOnly,
   toast,
   visible,
 } from "./store";
@@ -42,6 +44,7 @@ const MAX_PASTE = 900 * 1024;
 
 export const connection = new Connection({
   open: openSocket,
+  secret: pageSecret,
   probe: probeVersion,
   random: Math.random,
   opened,
@@ -218,6 +221,10 @@ function follow(): void {
 
 /** start wires the page's events and opens the connection. Call it once. */
 export function start(): void {
+  tabOnly.value = !takeSecret();
+  window.addEventListener("storage", (e) => {
+    if (e.key === SECRET_KEY) connection.wake(); // another tab has logged in
+  });
   window.addEventListener("hashchange", follow);
   window.addEventListener("online", () => connection.wake());
   window.addEventListener("focus", onFocus);

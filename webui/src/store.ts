@@ -31,6 +31,8 @@ export const statusTab = signal<"status" | "conversation">("status");
 export const conversationSection = signal<Section>("messages");
 /** False while the page is in a background tab or minimised. */
 export const visible = signal(!document.hidden);
+/** True when the login ends with this tab, because the browser keeps nothing for the page. */
+export const tabOnly = signal(false);
 export const creating = signal(false);
 /** The terminal whose closing waits for a yes. */
 export const closing = signal<Info | null>(null);

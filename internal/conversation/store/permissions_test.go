@@ -129,7 +129,7 @@ func (g *permissionRig) events() (list []string) {
 func (g *permissionRig) asks(c permission.Call) string {
 	g.t.Helper()
 	var need *permission.NeedsApproval
-	if err := g.Check("one", c); !errors.As(err, &need) || !errors.Is(err, permission.ErrNeedsApproval) ||
+	if _, err := g.Check("one", c); !errors.As(err, &need) || !errors.Is(err, permission.ErrNeedsApproval) ||
 		need.ID == "" {
 		g.t.Fatalf("%s %s: %v", c.Tool, c.Arguments, err)
 	}
@@ -148,7 +148,7 @@ func (g *permissionRig) answer(id, word, status string) {
 func TestGateWithoutPermissions(t *testing.T) {
 	g := newPermissionRig(t, "{}")
 	for _, c := range []permission.Call{call("exec", "rm -rf /"), call("mystery", ""), {Tool: ""}} {
-		if err := g.Check("one", c); err != nil {
+		if _, err := g.Check("one", c); err != nil {
 			t.Error(err)
 		}
 	}
@@ -169,20 +169,20 @@ func TestGateWithoutPermissions(t *testing.T) {
 func TestEveryDecisionIsTold(t *testing.T) {
 	g := newPermissionRig(t, "{}")
 	g.set("", `{"deny":[{"contains":"rm -rf"}],"ask":[{"contains":"push"}]}`)
-	if err := g.Check("one", call("exec", "rm  -rf /")); !errors.Is(err, permission.ErrDenied) ||
+	if _, err := g.Check("one", call("exec", "rm  -rf /")); !errors.Is(err, permission.ErrDenied) ||
 		!strings.Contains(err.Error(), "rm -rf") {
 		t.Error(err)
 	}
-	if err := g.Check("one", call("exec", "ls")); err != nil {
+	if _, err := g.Check("one", call("exec", "ls")); err != nil {
 		t.Error(err)
 	}
 	id := g.asks(call("exec", "git push"))
 	g.answer(id, permission.AnswerApprove, permission.Approved)
-	if err := g.Check("one", call("exec", "git push")); err != nil {
+	if _, err := g.Check("one", call("exec", "git push")); err != nil {
 		t.Error(err)
 	}
 	typed, _ := json.Marshal(map[string]string{"terminal": "t1", "data": "a password"})
-	if err := g.Check("one", permission.Call{Tool: "input", Arguments: typed}); err != nil {
+	if _, err := g.Check("one", permission.Call{Tool: "input", Arguments: typed}); err != nil {
 		t.Error(err)
 	}
 	want := []string{"permission.changed workspace-write", "permission.decided deny exec rm  -rf /",
@@ -210,14 +210,14 @@ func TestApprovalIsForOnce(t *testing.T) {
 	}
 	g.answer(id, permission.AnswerApprove, permission.Approved)
 	g.again("{}")
-	if err := g.Check("one", call("exec", "make ")); !errors.Is(err, permission.ErrNeedsApproval) {
+	if _, err := g.Check("one", call("exec", "make ")); !errors.Is(err, permission.ErrNeedsApproval) {
 		t.Errorf("a call that is not identical: %v", err)
 	}
 	var passed, asked atomic.Int32
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			switch err := g.Check("one", c); {
+			switch _, err := g.Check("one", c); {
 			case err == nil:
 				passed.Add(1)
 			case errors.Is(err, permission.ErrNeedsApproval):
@@ -256,7 +256,7 @@ func TestApprovalsExpire(t *testing.T) {
 	}
 	third := g.asks(c)
 	g.answer(third, permission.AnswerDeny, permission.Denied)
-	if err := g.Check("one", c); !errors.Is(err, permission.ErrDenied) {
+	if _, err := g.Check("one", c); !errors.Is(err, permission.ErrDenied) {
 		t.Errorf("denied, and %v", err)
 	}
 	g.pass(permission.ApprovedFor)
@@ -279,7 +279,7 @@ func TestRulesComeBeforeApprovals(t *testing.T) {
 	c := call("exec", "make")
 	g.answer(g.asks(c), permission.AnswerApprove, permission.Approved)
 	g.set("", `{"deny":[{"contains":"make"}]}`)
-	if err := g.Check("one", c); !errors.Is(err, permission.ErrDenied) {
+	if _, err := g.Check("one", c); !errors.Is(err, permission.ErrDenied) {
 		t.Error(err)
 	}
 }
@@ -309,19 +309,19 @@ func TestApprovalsAreBounded(t *testing.T) {
 	var err error
 	pending := 0
 	for ; err == nil || errors.Is(err, permission.ErrNeedsApproval); pending++ {
-		if err = g.Check("one", call("exec", fmt.Sprint(pending))); pending > 1000 {
+		if _, err = g.Check("one", call("exec", fmt.Sprint(pending))); pending > 1000 {
 			t.Fatal("there is no end")
 		}
 	}
 	if !errors.Is(err, conversation.ErrTooMany) {
 		t.Error(err)
 	}
-	if err := g.Check("one", call("exec", "0")); !errors.Is(err, permission.ErrNeedsApproval) {
+	if _, err := g.Check("one", call("exec", "0")); !errors.Is(err, permission.ErrNeedsApproval) {
 		t.Errorf("a question that waits already: %v", err)
 	}
 	g.pass(permission.PendingFor)
 	g.asks(call("exec", "more"))
-	if err := g.Check("one", call("exec", strings.Repeat("x", 1<<20))); !errors.Is(err, conversation.ErrTooLarge) {
+	if _, err := g.Check("one", call("exec", strings.Repeat("x", 1<<20))); !errors.Is(err, conversation.ErrTooLarge) {
 		t.Error(err)
 	}
 	for i := range 400 {
@@ -365,21 +365,21 @@ func TestPermissionsLast(t *testing.T) {
 // TestServerRules are for every thread, and for what belongs to none.
 func TestServerRules(t *testing.T) {
 	g := newPermissionRig(t, `{"deny":[{"contains":"rm -rf"}],"ask":[{"tool":"lease.create"}]}`)
-	if err := g.Check("one", call("exec", "rm -rf /")); !errors.Is(err, permission.ErrDenied) {
+	if _, err := g.Check("one", call("exec", "rm -rf /")); !errors.Is(err, permission.ErrDenied) {
 		t.Error(err)
 	}
-	if err := g.Check("one", call("exec", "ls")); err != nil {
+	if _, err := g.Check("one", call("exec", "ls")); err != nil {
 		t.Error(err)
 	}
-	if err := g.Check("", call("lease.destroy", "x")); err != nil {
+	if _, err := g.Check("", call("lease.destroy", "x")); err != nil {
 		t.Error(err)
 	}
-	if err := g.Check("", call("lease.create", "x")); !errors.Is(err, permission.ErrDenied) ||
+	if _, err := g.Check("", call("lease.create", "x")); !errors.Is(err, permission.ErrDenied) ||
 		!strings.Contains(err.Error(), "no thread") {
 		t.Error(err)
 	}
 	g.set(permission.ModeAllow, `{"allow":[{"tool":"exec"}]}`)
-	if err := g.Check("one", call("exec", "rm -rf /")); !errors.Is(err, permission.ErrDenied) {
+	if _, err := g.Check("one", call("exec", "rm -rf /")); !errors.Is(err, permission.ErrDenied) {
 		t.Error(err)
 	}
 }

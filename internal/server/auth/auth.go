@@ -39,8 +39,8 @@ type Config struct {
 	// WebhookSecret authenticates providers. With "" they need the usual credentials.
 	WebhookSecret string
 	// Terminal returns the id of a terminal that is given by id or by its name
-	// in session ("": any), or the error for an absent one. It is called by many
-	// goroutines.
+	// in session ("": any), or the error for an absent or deleted one. It is called by many
+	// goroutines, and must not call the Auth.
 	Terminal func(session, idOrName string) (id string, err error)
 	Now      func() time.Time // nil means time.Now
 	Log      *slog.Logger     // nil means slog.Default
@@ -59,7 +59,8 @@ type Auth struct {
 	token       digest
 	hosts       *hosts
 	tickets     *tickets
-	sessions    *sessions
+	sessions    *sessions // nil in ModeNone
+	opened      openedRequests
 	terminal    func(session, idOrName string) (string, error)
 	now         func() time.Time
 	log         *slog.Logger
@@ -102,10 +103,15 @@ func New(config Config) (*Auth, error) {
 		secret := DigestOf(config.WebhookSecret)
 		a.Webhooks, a.hooks.key = &secret, []byte(config.WebhookSecret)
 	}
+	a.opened.all = map[*opened]struct{}{}
 	a.tickets = newTickets(a.now, a.log)
+	a.tickets.there = func(pty string) bool {
+		_, err := a.findTerminal("", pty)
+		return err == nil
+	}
 	if a.mode == ModeNone {
 		if config.DataDir != "" {
-			a.tickets.keep(config.DataDir, "")
+			a.tickets.keep(config.DataDir, "", "")
 		}
 		return a, nil
 	}
@@ -114,10 +120,11 @@ func New(config Config) (*Auth, error) {
 		return nil, err
 	}
 	a.token = DigestOf(token)
-	a.tickets.keep(config.DataDir, token)
-	if a.sessions, err = newSessions(token); err != nil {
+	ended := loadEnded(config.DataDir, a.log)
+	if a.sessions, err = newSessions(token, ended, false); err != nil {
 		return nil, err
 	}
+	a.tickets.keep(config.DataDir, token, ended.Epoch)
 	return a, nil
 }
 

@@ -134,6 +134,8 @@ func gateRoutes(auth *Auth) *echo.Echo {
 	}
 	e.DELETE("/pty/:id", tell)
 	e.POST("/tickets", auth.HandleTickets)
+	e.DELETE("/tickets", auth.HandleEndTickets)
+	e.POST("/logout", auth.HandleLogout)
 	return e
 }
 
@@ -187,16 +189,19 @@ func (g *gate) browser(t testing.TB) *http.Client {
 	return &http.Client{Jar: jar}
 }
 
-// logIn uses a new login ticket in client.
-func (g *gate) logIn(t testing.TB, client *http.Client) {
+// logIn uses a new login ticket in client. It returns the header with the page's half of the login.
+func (g *gate) logIn(t testing.TB, client *http.Client) string {
 	t.Helper()
 	link, err := g.auth.LoginURL(g.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := g.do(t, client, "GET", strings.TrimPrefix(link, g.URL), ""); r.status != http.StatusSeeOther {
-		t.Fatalf("login: %d %s", r.status, r.body)
+	r := g.do(t, client, "GET", strings.TrimPrefix(link, g.URL), "")
+	page, ok := strings.CutPrefix(r.header.Get("Location"), "/"+pageFragment)
+	if r.status != http.StatusSeeOther || !ok || len(page) != 43 {
+		t.Fatalf("login: %d to %q %s", r.status, r.header.Get("Location"), r.body)
 	}
+	return pageHeader + ": " + page
 }
 
 // wantCode fails unless the reply is our JSON refusal with status and code.

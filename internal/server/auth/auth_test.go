@@ -90,8 +90,8 @@ func TestBearerToken(t *testing.T) {
 	}
 	wantCode(t, g.do(t, nil, "GET", "/absent", "", g.bearer()), 404, "NOT_FOUND")
 	browser := g.browser(t)
-	g.logIn(t, browser)
-	wantCode(t, g.do(t, browser, "GET", "/pty", "", "Authorization: Bearer wrong"), 401, "UNAUTHORIZED")
+	page := g.logIn(t, browser)
+	wantCode(t, g.do(t, browser, "GET", "/pty", "", page, "Authorization: Bearer wrong"), 401, "UNAUTHORIZED")
 }
 
 func TestForeignHostsAndOriginsOverTheWire(t *testing.T) {
@@ -148,15 +148,17 @@ func TestLoginTicketBecomesCookie(t *testing.T) {
 	}
 	r := g.do(t, browser, "GET", path, "")
 	cookie := r.header.Get("Set-Cookie")
-	if r.status != 303 || r.header.Get("Location") != "/" || !strings.Contains(cookie, "HttpOnly") ||
+	half, ok := strings.CutPrefix(r.header.Get("Location"), "/#page=")
+	if r.status != 303 || !ok || !strings.Contains(cookie, "HttpOnly") || strings.Contains(cookie, half) ||
 		!strings.Contains(cookie, "SameSite=Strict") {
 		t.Fatalf("login: %d %v", r.status, r.header)
 	}
-	if r := g.do(t, browser, "GET", "/pty", ""); r.status != 200 || r.body != "write " {
-		t.Errorf("with the cookie: %d %s", r.status, r.body)
+	page := "Evertty-Page: " + half
+	if r := g.do(t, browser, "GET", "/pty", "", page); r.status != 200 || r.body != "write " {
+		t.Errorf("with both halves: %d %s", r.status, r.body)
 	}
-	if r := g.do(t, browser, "GET", path, ""); r.status != 303 {
-		t.Errorf("who is logged in opens the link again: %d", r.status)
+	if r := g.do(t, browser, "GET", path, ""); r.status != 303 || r.header.Get("Location") != "/" {
+		t.Errorf("who is logged in opens the link again: %d to %q", r.status, r.header.Get("Location"))
 	}
 	wantCode(t, g.do(t, stranger, "GET", path, ""), 401, "UNAUTHORIZED")
 	if len(stranger.Jar.Cookies(mustURL(t, g.URL))) != 0 {
@@ -184,7 +186,7 @@ func TestLoginFromAnotherSitesLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := g.do(t, nil, "GET", link, "", "Sec-Fetch-Site: cross-site")
-	if r.status != 200 || r.header.Get("Set-Cookie") == "" || !strings.Contains(r.body, `content="0;url=/"`) {
+	if r.status != 200 || r.header.Get("Set-Cookie") == "" || !strings.Contains(r.body, `content="0;url=/#page=`) {
 		t.Errorf("%d %v %s", r.status, r.header, r.body)
 	}
 }
@@ -213,37 +215,37 @@ func TestBrowserIsToldHowToLogIn(t *testing.T) {
 func TestSessionOutlivesTheServerButNotTheToken(t *testing.T) {
 	first := newGate(t, Config{})
 	browser := first.browser(t)
-	first.logIn(t, browser)
+	page := first.logIn(t, browser)
 	cookie := browser.Jar.Cookies(mustURL(t, first.URL))[0]
 	header := "Cookie: " + cookie.Name + "=" + cookie.Value
 	first.Close()
 
 	second := newGate(t, Config{DataDir: first.dir})
-	if r := second.do(t, nil, "GET", "/pty", "", header); r.status != 200 {
+	if r := second.do(t, nil, "GET", "/pty", "", header, page); r.status != 200 {
 		t.Errorf("after a restart: %d", r.status)
 	}
 	if err := os.Remove(filepath.Join(first.dir, tokenFile)); err != nil {
 		t.Fatal(err)
 	}
 	third := newGate(t, Config{DataDir: first.dir})
-	wantCode(t, third.do(t, nil, "GET", "/pty", "", header), 401, "UNAUTHORIZED")
+	wantCode(t, third.do(t, nil, "GET", "/pty", "", header, page), 401, "UNAUTHORIZED")
 }
 
 func TestSessionSlides(t *testing.T) {
 	g := newGate(t, Config{})
 	browser := g.browser(t)
-	g.logIn(t, browser)
-	if r := g.do(t, browser, "GET", "/pty", ""); r.header.Get("Set-Cookie") != "" {
+	page := g.logIn(t, browser)
+	if r := g.do(t, browser, "GET", "/pty", "", page); r.header.Get("Set-Cookie") != "" {
 		t.Error("a fresh session was renewed")
 	}
 	for range 3 {
 		g.clock.advance(sessionLife - time.Hour)
-		if r := g.do(t, browser, "GET", "/pty", ""); r.status != 200 || r.header.Get("Set-Cookie") == "" {
+		if r := g.do(t, browser, "GET", "/pty", "", page); r.status != 200 || r.header.Get("Set-Cookie") == "" {
 			t.Fatalf("after a long time: %d %v", r.status, r.header)
 		}
 	}
 	g.clock.advance(sessionLife)
-	if r := g.do(t, browser, "GET", "/pty", ""); r.status != 401 {
+	if r := g.do(t, browser, "GET", "/pty", "", page); r.status != 401 {
 		t.Errorf("after the end: %d", r.status)
 	}
 }
@@ -251,14 +253,14 @@ func TestSessionSlides(t *testing.T) {
 func TestSessionNeedsOriginForWebSocket(t *testing.T) {
 	g := newGate(t, Config{})
 	browser := g.browser(t)
-	g.logIn(t, browser)
-	wantCode(t, g.do(t, browser, "GET", "/pty/web/ws", "", "Connection: Upgrade", "Upgrade: websocket"), 403,
+	page := g.logIn(t, browser)
+	wantCode(t, g.do(t, browser, "GET", "/pty/web/ws", "", page, "Connection: Upgrade", "Upgrade: websocket"), 403,
 		"FORBIDDEN_ORIGIN")
 	if r := g.do(t, browser, "GET", "/pty/web/ws", "", "Connection: Upgrade", "Upgrade: websocket",
-		"Origin: "+g.URL); r.status != 200 {
+		page, "Origin: "+g.URL); r.status != 200 {
 		t.Errorf("same origin: %d", r.status)
 	}
-	if r := g.do(t, browser, "GET", "/pty/web/stream", ""); r.status != 200 { // EventSource sends no Origin to its own
+	if r := g.do(t, browser, "GET", "/pty/web/stream", "", page); r.status != 200 { // fetch sends no Origin to its own
 		t.Errorf("stream: %d", r.status)
 	}
 }
@@ -309,14 +311,14 @@ func TestTicketOpensOneTerminal(t *testing.T) {
 func TestTicketIsStrongerThanTheCookieAndEndsInTime(t *testing.T) {
 	g := newGate(t, Config{})
 	browser := g.browser(t)
-	g.logIn(t, browser)
+	page := g.logIn(t, browser)
 	got := askTicket(t, g, `{"pty":"beta-0000002","role":"read","ttl_s":60,"uses":2}`)
 	path := "/pty/beta-0000002/stream?ticket=" + got.Ticket
-	if r := g.do(t, browser, "GET", path, ""); r.body != "read beta-0000002" {
+	if r := g.do(t, browser, "GET", path, "", page); r.body != "read beta-0000002" {
 		t.Errorf("%d %q", r.status, r.body)
 	}
 	g.clock.advance(time.Minute)
-	wantCode(t, g.do(t, browser, "GET", path, ""), 401, "UNAUTHORIZED")
+	wantCode(t, g.do(t, browser, "GET", path, "", page), 401, "UNAUTHORIZED")
 	write := askTicket(t, g, `{"pty":"web","role":"write","ttl_s":86400}`)
 	if r := g.do(t, nil, "GET", "/pty/web/ws?ticket="+write.Ticket, ""); r.body != "write alpha-000001" {
 		t.Errorf("%d %q", r.status, r.body)
@@ -335,10 +337,12 @@ func TestLoginTicketFromTheAPI(t *testing.T) {
 	g := newGate(t, Config{})
 	got := askTicket(t, g, `{"login":true}`)
 	browser := g.browser(t)
-	if r := g.do(t, browser, "GET", strings.TrimPrefix(got.URL, g.URL), ""); r.status != 303 {
+	r := g.do(t, browser, "GET", strings.TrimPrefix(got.URL, g.URL), "")
+	if r.status != 303 {
 		t.Errorf("%d %s", r.status, r.body)
 	}
-	if r := g.do(t, browser, "POST", "/tickets", `{"pty":"web"}`, jsonType); r.status != 201 {
+	page := "Evertty-Page: " + strings.TrimPrefix(r.header.Get("Location"), "/#page=")
+	if r := g.do(t, browser, "POST", "/tickets", `{"pty":"web"}`, jsonType, page); r.status != 201 {
 		t.Errorf("a browser asks for a ticket: %d %s", r.status, r.body)
 	}
 }
@@ -509,10 +513,12 @@ func TestManyClientsAtOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if r := g.do(t, browser, "GET", link, ""); r.status != 303 {
-				t.Errorf("login %d: %d", i, r.status)
+			in := g.do(t, browser, "GET", link, "")
+			if in.status != 303 {
+				t.Errorf("login %d: %d", i, in.status)
 			}
-			if r := g.do(t, browser, "GET", "/pty", ""); r.status != 200 {
+			page := "Evertty-Page: " + strings.TrimPrefix(in.header.Get("Location"), "/#page=")
+			if r := g.do(t, browser, "GET", "/pty", "", page); r.status != 200 {
 				t.Errorf("client %d: %d", i, r.status)
 			}
 			g.do(t, nil, "GET", fmt.Sprintf("/pty?n=%d", i), "", "Authorization: Bearer no")

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -19,84 +20,142 @@ const (
 	// sessionRefresh is the age at which a visit renews the cookie.
 	sessionRefresh = 24 * time.Hour
 
+	// hostPrefix has browsers take the cookie only with Secure, for one host and for all paths.
+	hostPrefix   = "__Host-"
 	cookiePrefix = "evertty_session_"
 	cookieTag    = 4  // bytes of the name that tell servers of one host apart
-	cookieNonce  = 16 // bytes that make every cookie differ
+	cookieNonce  = 16 // bytes of a login's id
 	cookieSigned = 8 + cookieNonce
 	cookieLength = cookieSigned + sha256.Size
 )
 
-// sessions makes and checks the browser's session cookie: expiry (8 bytes, Unix
-// seconds, big endian), nonce and HMAC-SHA256 of both, in base64url. The key
-// comes from the token, so that cookies outlive the server's process, and none
-// outlives a change of the token. The name depends on the key too: all ports
-// of a host share cookies, and two servers would log out each other's users. It does not change once made.
-type sessions struct {
-	name string
-	key  []byte
+// loginID names a login; a renewed cookie keeps it.
+type loginID [cookieNonce]byte
+
+// login is what a cookie of ours says.
+type login struct {
+	id      loginID
+	expires time.Time
+	page    bool // the secret of its page was shown too
 }
 
-func newSessions(token string) (*sessions, error) {
-	key, err := hkdf.Key(sha256.New, []byte(token), nil, "evertty session cookie 1", sha256.Size)
-	if err != nil {
-		return nil, fmt.Errorf("server: session key: %w", err)
-	}
+// sessions makes and checks the two halves of a browser's login. The cookie is expiry (8 bytes, Unix
+// seconds, big endian), login id and HMAC-SHA256 of both, in base64url. The page's secret is the HMAC
+// of the login id by another key. The keys come from the token and the epoch, so that logins outlive
+// the server's process, and none outlives a change of the token or a logout of all. The name depends
+// on the token too: all ports of a host share cookies, and two servers would log out each other's
+// users. It is safe for concurrent use.
+type sessions struct {
+	name   string
+	secure bool // the cookie is for TLS only
+	token  string
+
+	ending sync.Mutex   // held by who changes ended; taken before mu
+	mu     sync.RWMutex // guards what follows
+	keys   loginKeys
+	ended  *endedLogins // never changed in place
+}
+
+// loginKeys are the keys of one epoch.
+type loginKeys struct{ cookie, page []byte }
+
+// newSessions takes the logins that have ended as they are. With secure the cookie is for TLS only.
+func newSessions(token string, ended *endedLogins, secure bool) (*sessions, error) {
 	tag, err := hkdf.Key(sha256.New, []byte(token), nil, "evertty session name 1", cookieTag)
 	if err != nil {
 		return nil, fmt.Errorf("server: session name: %w", err)
 	}
-	return &sessions{name: cookiePrefix + hex.EncodeToString(tag), key: key}, nil
+	s := &sessions{name: cookiePrefix + hex.EncodeToString(tag), secure: secure, token: token, ended: ended}
+	if secure {
+		s.name = hostPrefix + s.name
+	}
+	s.keys, err = keysOf(token, ended.Epoch)
+	return s, err
 }
 
-// cookie returns a new session cookie; secure keeps it to TLS connections.
-func (s *sessions) cookie(now time.Time, secure bool) *http.Cookie {
+func keysOf(token, epoch string) (k loginKeys, err error) {
+	if k.cookie, err = hkdf.Key(sha256.New, []byte(token), []byte(epoch), "evertty session cookie 1",
+		sha256.Size); err == nil {
+		k.page, err = hkdf.Key(sha256.New, []byte(token), []byte(epoch), "evertty session page 1", sha256.Size)
+	}
+	if err != nil {
+		return k, fmt.Errorf("server: session keys: %w", err)
+	}
+	return k, nil
+}
+
+// newLogin returns a fresh id.
+func newLogin() (id loginID) {
+	rand.Read(id[:])
+	return id
+}
+
+// cookie returns the cookie of a login; secure keeps it to TLS connections.
+func (s *sessions) cookie(id loginID, now time.Time, secure bool) *http.Cookie {
 	raw := binary.BigEndian.AppendUint64(nil, uint64(now.Add(sessionLife).Unix()))
-	raw = append(raw, make([]byte, cookieNonce)...)
-	rand.Read(raw[8:])
+	raw = append(raw, id[:]...)
+	s.mu.RLock()
+	raw = sign(s.keys.cookie, raw)
+	s.mu.RUnlock()
 	return &http.Cookie{
 		Name:     s.name,
-		Value:    base64.RawURLEncoding.EncodeToString(s.sign(raw)),
+		Value:    base64.RawURLEncoding.EncodeToString(raw),
 		Path:     "/",
 		MaxAge:   int(sessionLife / time.Second),
-		Secure:   secure,
+		Secure:   secure || s.secure,
 		HttpOnly: true,
 		SameSite: http.SameSiteStrictMode,
 	}
 }
 
-// sign appends the code of raw to raw.
-func (s *sessions) sign(raw []byte) []byte {
-	mac := hmac.New(sha256.New, s.key)
-	mac.Write(raw)
-	return mac.Sum(raw)
+// page returns the half of a login that its page keeps.
+func (s *sessions) page(id loginID) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return base64.RawURLEncoding.EncodeToString(sign(s.keys.page, id[:])[cookieNonce:])
 }
 
-// check returns when the session in value ends, and false when we did not make
-// it or it is over.
-func (s *sessions) check(value string, now time.Time) (expires time.Time, ok bool) {
+// sign appends the code of raw to raw.
+func sign(key, raw []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write(raw)
+	return mac.Sum(raw[:len(raw):len(raw)])
+}
+
+// check returns the login of a cookie's value, and false when we did not make it or it is over.
+func (s *sessions) check(value string, now time.Time) (l login, ok bool) {
 	if len(value) != base64.RawURLEncoding.EncodedLen(cookieLength) {
-		return time.Time{}, false
+		return login{}, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(value)
 	if err != nil || len(raw) != cookieLength {
-		return time.Time{}, false
+		return login{}, false
 	}
-	signed := s.sign(raw[:cookieSigned:cookieSigned])
-	if !hmac.Equal(signed, raw) {
-		return time.Time{}, false
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if !hmac.Equal(sign(s.keys.cookie, raw[:cookieSigned]), raw) {
+		return login{}, false
 	}
-	expires = time.Unix(int64(binary.BigEndian.Uint64(raw)), 0)
-	return expires, now.Before(expires)
+	l.expires = time.Unix(int64(binary.BigEndian.Uint64(raw)), 0)
+	copy(l.id[:], raw[8:])
+	return l, now.Before(l.expires) && !s.ended.has(l.id, now)
 }
 
-// find looks for a valid session among the request's cookies of our name; there
-// can be several, because any server on the host may set more with a narrower
-// path.
-func (s *sessions) find(r *http.Request, now time.Time) (expires time.Time, ok bool) {
+// find looks for a valid login among the request's cookies of our name; there can be several, because
+// any server on the host may set more with a narrower path. It prefers one that the page's secret
+// goes with.
+func (s *sessions) find(r *http.Request, page string, now time.Time) (found login, ok bool) {
 	for _, cookie := range r.CookiesNamed(s.name) {
-		if expires, ok = s.check(cookie.Value, now); ok {
-			return expires, true
+		l, valid := s.check(cookie.Value, now)
+		if !valid {
+			continue
+		}
+		if l.page = page != "" && hmac.Equal([]byte(s.page(l.id)), []byte(page)); l.page {
+			return l, true
+		}
+		if !ok {
+			found, ok = l, true
 		}
 	}
-	return time.Time{}, false
+	return found, ok
 }

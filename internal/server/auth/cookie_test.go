@@ -10,7 +10,7 @@ import (
 
 func mustSessions(t testing.TB, token string) *sessions {
 	t.Helper()
-	s, err := newSessions(token)
+	s, err := newSessions(token, &endedLogins{dir: t.TempDir()}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func mustSessions(t testing.TB, token string) *sessions {
 func TestSessionCookieAttributes(t *testing.T) {
 	s := mustSessions(t, "token")
 	for _, secure := range []bool{false, true} {
-		c := s.cookie(time.Now(), secure)
+		c := s.cookie(newLogin(), time.Now(), secure)
 		if err := c.Valid(); err != nil || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" ||
 			c.Domain != "" ||
 			c.Secure != secure || c.MaxAge != 30*24*3600 || !strings.HasPrefix(c.Name, "evertty_session") {
@@ -31,17 +31,17 @@ func TestSessionCookieAttributes(t *testing.T) {
 
 func TestSessionCookieIsOursUntilItEnds(t *testing.T) {
 	s, now := mustSessions(t, "token"), time.Unix(1_700_000_000, 0)
-	value := s.cookie(now, false).Value
-	if value == s.cookie(now, false).Value {
+	value := s.cookie(newLogin(), now, false).Value
+	if value == s.cookie(newLogin(), now, false).Value {
 		t.Error("two cookies are equal")
 	}
 	for _, test := range []struct {
 		after time.Duration
 		ok    bool
 	}{{0, true}, {sessionLife - time.Second, true}, {sessionLife, false}, {10 * sessionLife, false}} {
-		expires, ok := s.check(value, now.Add(test.after))
-		if ok != test.ok || ok && !expires.Equal(now.Add(sessionLife)) {
-			t.Errorf("after %v: %v, %v", test.after, expires, ok)
+		l, ok := s.check(value, now.Add(test.after))
+		if ok != test.ok || ok && !l.expires.Equal(now.Add(sessionLife)) {
+			t.Errorf("after %v: %v, %v", test.after, l, ok)
 		}
 	}
 	if _, ok := mustSessions(t, "token").check(value, now); !ok {
@@ -56,7 +56,7 @@ func TestSessionCookieIsOursUntilItEnds(t *testing.T) {
 
 func TestSessionCookieTampered(t *testing.T) {
 	s, now := mustSessions(t, "token"), time.Now()
-	value := s.cookie(now, false).Value
+	value := s.cookie(newLogin(), now, false).Value
 	for i := range len(value) {
 		for _, b := range []byte("A_-z") {
 			forged := value[:i] + string(b) + value[i+1:]
@@ -76,23 +76,23 @@ func TestSessionCookieBesideForeignOnes(t *testing.T) {
 	s, now := mustSessions(t, "token"), time.Now()
 	r := httptest.NewRequest("GET", "/", nil)
 	r.AddCookie(&http.Cookie{Name: s.name, Value: "planted"})
-	if _, ok := s.find(r, now); ok {
+	if _, ok := s.find(r, "", now); ok {
 		t.Error("a planted cookie was accepted")
 	}
-	r.AddCookie(s.cookie(now, false))
+	r.AddCookie(s.cookie(newLogin(), now, false))
 	r.AddCookie(&http.Cookie{Name: s.name, Value: ""})
-	if _, ok := s.find(r, now); !ok {
+	if _, ok := s.find(r, "", now); !ok {
 		t.Error("planted cookies hide the real one")
 	}
 }
 
 func FuzzSessionCookie(f *testing.F) {
 	s, now := mustSessions(f, "token"), time.Unix(1_700_000_000, 0)
-	real := s.cookie(now, false).Value
+	real := s.cookie(newLogin(), now, false).Value
 	f.Add("")
 	f.Add(real[:len(real)-1] + "A")
 	f.Add(strings.Repeat("A", len(real)))
-	f.Add(mustSessions(f, "other").cookie(now, false).Value)
+	f.Add(mustSessions(f, "other").cookie(newLogin(), now, false).Value)
 	f.Fuzz(func(t *testing.T, value string) {
 		if _, ok := s.check(value, now); ok && value != real {
 			t.Fatalf("accepted %q", value)

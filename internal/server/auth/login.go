@@ -8,11 +8,16 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
-// enterPage follows a login from another site's link. A redirect would still
+// enterPage follows a login from another site's link; at is base64url and needs no escape. A redirect would still
 // count as that site's request and the browser would hold back the new cookie
 // (SameSite=Strict); a refresh is ours.
-const enterPage = httpapi.PageHead + `<meta http-equiv="refresh" content="0;url=/"></head>` +
-	`<body><p>Logged in. <a href="/">Open the terminals</a>.</p></body></html>`
+func enterPage(at string) string {
+	return httpapi.PageHead + `<meta http-equiv="refresh" content="0;url=` + at + `"></head>` +
+		`<body><p>Logged in. <a href="` + at + `">Open the terminals</a>.</p></body></html>`
+}
+
+// pageFragment is before the secret in the address that a login leads to.
+const pageFragment = "#page="
 
 // isLogin recognises GET /?ticket=.
 func isLogin(c echo.Context) bool {
@@ -22,24 +27,27 @@ func isLogin(c echo.Context) bool {
 // loginURL is where a login ticket is used.
 func loginURL(base, secret string) string { return base + "/?ticket=" + secret }
 
-// handleLogin exchanges a login ticket for a session cookie and shows the page
-// without the ticket. Who is logged in already may open the link again.
+// handleLogin exchanges a login ticket for a login: the cookie, and in the fragment of the address, which
+// reaches no server, the half for the page. Who is logged in already may open the link again, and has
+// that half.
 func (a *Auth) handleLogin(c echo.Context) error {
-	r, now := c.Request(), a.now()
+	r, now, at := c.Request(), a.now(), "/"
 	if a.mode == ModeToken {
-		_, fresh := a.tickets.redeem(c.QueryParam("ticket"), "")
+		_, _, fresh := a.tickets.redeem(c.QueryParam("ticket"), "")
 		if fresh {
-			c.SetCookie(a.sessions.cookie(now, r.TLS != nil))
+			id := newLogin()
+			c.SetCookie(a.sessions.cookie(id, now, r.TLS != nil))
+			at += pageFragment + a.sessions.page(id)
 			a.log.Info("logged in", "remote", r.RemoteAddr)
 			c.Set(byKey, byTicket)
 			a.Note(c, auditLogin, "", "ok")
-		} else if _, known := a.sessions.find(r, now); !known {
+		} else if _, known := a.sessions.find(r, "", now); !known {
 			return a.refuse(c, errBadTicket)
 		}
 	}
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "cross-site", "same-site":
-		return c.HTML(http.StatusOK, enterPage)
+		return c.HTML(http.StatusOK, enterPage(at))
 	}
-	return c.Redirect(http.StatusSeeOther, "/")
+	return c.Redirect(http.StatusSeeOther, at)
 }

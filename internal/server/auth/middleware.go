@@ -35,7 +35,8 @@ var (
 // SecurityHeaders, with Echo.Use, because it needs the matched route.
 //
 // An Authorization: Bearer header decides alone, then the ticket of a terminal,
-// then the session cookie.
+// then the login: the cookie and the secret of its page. What a ticket or a login
+// has let in has a context that ends with it, with the cause httpapi.ErrEnded.
 func (a *Auth) Middleware() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -45,6 +46,7 @@ func (a *Auth) Middleware() echo.MiddlewareFunc {
 			if isLogin(c) {
 				return a.handleLogin(c)
 			}
+			defer a.leave(c)
 			g, err := a.grantFor(c)
 			if err != nil && !a.isOpen(c.Path()) && !a.isWebhook(c) {
 				return a.refuse(c, err)
@@ -111,14 +113,16 @@ func (a *Auth) grantOfTicket(c echo.Context) (Grant, error) {
 	if err != nil || id == "" {
 		return Grant{}, errBadTicket
 	}
+	o := a.enter(c, &opened{pty: id})
 	use := a.tickets.redeem
 	if httpapi.IsHead(c) {
 		use = a.tickets.valid
 	}
-	g, ok := use(c.QueryParam("ticket"), id)
+	g, expires, ok := use(c.QueryParam("ticket"), id)
 	if !ok {
 		return Grant{}, errBadTicket
 	}
+	o.expire(expires, a.now)
 	c.Set(byKey, byTicket)
 	return g, nil
 }
@@ -130,23 +134,38 @@ func (a *Auth) findTerminal(session, idOrName string) (string, error) {
 	return a.terminal(session, idOrName)
 }
 
-// grantOfSession checks the cookie and renews one that is getting old. A cookie
-// comes along with whatever page made the request, so a WebSocket, which
-// browsers always open with an Origin, needs one here.
+// grantOfSession checks the login, and renews a cookie that is getting old. The cookie alone opens the
+// page and its files: it comes along with whatever page made the request, also one of another port. So
+// a WebSocket, which browsers always open with an Origin, needs one here; its first message has the
+// page's half of the login, see NeedsPage.
 func (a *Auth) grantOfSession(c echo.Context) (Grant, error) {
 	r, now := c.Request(), a.now()
-	expires, ok := a.sessions.find(r, now)
+	page := r.Header.Get(pageHeader)
+	l, ok := a.sessions.find(r, page, now)
 	if !ok {
 		return Grant{}, errNoCredentials
 	}
 	if IsUpgrade(r) && r.Header.Get("Origin") == "" {
 		return Grant{}, forbiddenOrigin("no Origin")
 	}
-	if expires.Sub(now) < sessionLife-sessionRefresh {
-		c.SetCookie(a.sessions.cookie(now, r.TLS != nil))
+	a.enter(c, &opened{login: &l})
+	if again, _ := a.sessions.find(r, page, now); again != l { // it has just ended
+		return Grant{}, errNoCredentials
 	}
 	c.Set(byKey, byCookie)
-	return Grant{Role: Write}, nil
+	if l.expires.Sub(now) < sessionLife-sessionRefresh {
+		c.SetCookie(a.sessions.cookie(l.id, now, r.TLS != nil))
+	}
+	switch {
+	case l.page:
+		return Grant{Role: Write}, nil
+	case isShell(c):
+		return Grant{}, nil
+	case page == "" && isPageSocket(c):
+		c.Set(pageKey, true)
+		return Grant{}, nil
+	}
+	return Grant{}, errNoPage
 }
 
 // refuse turns the lack of a grant into the reply: 401, or 429 when wrong

@@ -19,6 +19,8 @@ const (
 	maxTicketUses = 1000
 	// maxTickets bounds the live tickets, about 200 bytes each.
 	maxTickets = 4096
+	// loginReserve is how many login tickets may wait beyond that: nobody is kept out by tickets of terminals.
+	loginReserve = 16
 )
 
 // tickets are the short-lived secrets for URLs, stored as digests. Tickets for terminals outlive the
@@ -26,6 +28,8 @@ const (
 type tickets struct {
 	now func() time.Time
 	log *slog.Logger
+	// there reports whether a terminal is there: its tickets go with it. nil: all are.
+	there func(pty string) bool
 
 	mu      sync.Mutex
 	live    map[digest]*ticket
@@ -45,12 +49,12 @@ func newTickets(now func() time.Time, log *slog.Logger) *tickets {
 }
 
 // keep loads the tickets of an earlier server from dir and writes changes there from now on. It
-// drops the tickets of a server with another token; token is "" without one.
-func (t *tickets) keep(dir, token string) {
+// drops the tickets of a server with another token, and of an earlier epoch of logins; both may be "".
+func (t *tickets) keep(dir, token, epoch string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now().Round(0)
-	t.journal = newTicketJournal(dir, token)
+	t.journal = newTicketJournal(dir, token, epoch)
 	live, err := t.journal.load(now)
 	if err != nil {
 		t.log.Warn("the tickets of the server before are lost", "error", err)
@@ -58,6 +62,34 @@ func (t *tickets) keep(dir, token string) {
 	t.live = live
 	t.sweep(now)
 	t.said(t.journal.rewrite(t.live))
+}
+
+// end ends the tickets of a terminal, with pty "" all, and returns their number. What is on disk has
+// ended when it returns.
+func (t *tickets) end(pty string) (n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, ticket := range t.live {
+		if pty == "" || ticket.grant.PTY == pty {
+			delete(t.live, key)
+			n++
+		}
+	}
+	if n > 0 && t.journal != nil {
+		t.said(t.journal.rewrite(t.live))
+	}
+	return n
+}
+
+// restart ends all tickets, and binds the next ones to an epoch of logins.
+func (t *tickets) restart(epoch string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.live = map[digest]*ticket{}
+	if t.journal != nil {
+		t.journal.bind(epoch)
+		t.said(t.journal.rewrite(t.live))
+	}
 }
 
 // said logs the first failure of a series. The lock is held.
@@ -81,18 +113,22 @@ func (t *tickets) wrote(key digest, of *ticket, used bool) {
 }
 
 // issue creates a ticket for g that lasts ttl (up to maxTicketTTL) and can be
-// used uses times (1..maxTicketUses). When maxTickets are live it fails with 429
-// LIMIT, whose RetryAfter is when the next one expires.
+// used uses times (1..maxTicketUses). When maxTickets are live, and for a login loginReserve more, it
+// fails with 429 LIMIT, whose RetryAfter is when the next one expires.
 func (t *tickets) issue(g Grant, ttl time.Duration, uses int) (secret string, expires time.Time, err error) {
 	// Wall time: it goes on while the machine sleeps, and it is what we tell.
 	now := t.now().Round(0)
 	secret, expires = NewSecret(), now.Add(ttl)
+	most := maxTickets
+	if g.PTY == "" {
+		most += loginReserve
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !now.Before(t.next) || len(t.live) >= maxTickets {
+	if !now.Before(t.next) || len(t.live) >= most {
 		t.sweep(now)
 	}
-	if len(t.live) >= maxTickets {
+	if len(t.live) >= most {
 		full := httpapi.NewError(http.StatusTooManyRequests, "LIMIT",
 			"%d tickets are waiting to be used, which is the most; wait until one expires", maxTickets)
 		full.RetryAfter = t.next.Sub(now)
@@ -107,11 +143,12 @@ func (t *tickets) issue(g Grant, ttl time.Duration, uses int) (secret string, ex
 	return secret, expires, nil
 }
 
-// sweep forgets expired tickets and finds when the next one expires.
+// sweep forgets tickets that have expired, or whose terminal is gone, and finds when the next one expires.
 func (t *tickets) sweep(now time.Time) {
 	t.next = time.Time{}
 	for key, ticket := range t.live {
-		if !now.Before(ticket.expires) {
+		pty := ticket.grant.PTY
+		if !now.Before(ticket.expires) || pty != "" && t.there != nil && !t.there(pty) {
 			delete(t.live, key)
 		} else if t.next.IsZero() || ticket.expires.Before(t.next) {
 			t.next = ticket.expires
@@ -119,35 +156,35 @@ func (t *tickets) sweep(now time.Time) {
 	}
 }
 
-// redeem uses the ticket once and returns its grant. It returns false for a secret that is unknown,
+// redeem uses the ticket once and returns its grant and when it expires. It returns false for a secret that is unknown,
 // used up or expired. It also returns false for a ticket of another terminal than pty, without
 // using it. A login ticket is redeemed with pty "".
-func (t *tickets) redeem(secret, pty string) (Grant, bool) {
+func (t *tickets) redeem(secret, pty string) (Grant, time.Time, bool) {
 	now, key := t.now().Round(0), DigestOf(secret)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	found := t.live[key]
 	switch {
 	case found == nil, found.grant.PTY != pty:
-		return Grant{}, false
+		return Grant{}, time.Time{}, false
 	case !now.Before(found.expires):
 		delete(t.live, key)
-		return Grant{}, false
+		return Grant{}, time.Time{}, false
 	}
 	if found.uses--; found.uses == 0 {
 		delete(t.live, key)
 	}
 	t.wrote(key, found, true)
-	return found.grant, true
+	return found.grant, found.expires, true
 }
 
-// valid returns the grant of a ticket for pty without using it, and false if redeem would fail.
-func (t *tickets) valid(secret, pty string) (Grant, bool) {
+// valid returns what redeem would of a ticket for pty without using it, and false if redeem would fail.
+func (t *tickets) valid(secret, pty string) (Grant, time.Time, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	found := t.live[DigestOf(secret)]
 	if found == nil || found.grant.PTY != pty || !t.now().Round(0).Before(found.expires) {
-		return Grant{}, false
+		return Grant{}, time.Time{}, false
 	}
-	return found.grant, true
+	return found.grant, found.expires, true
 }

@@ -20,19 +20,19 @@ func TestTicketIsUsedUp(t *testing.T) {
 		t.Fatalf("expires %v, %v", expires, err)
 	}
 	for _, other := range []string{"", "beta", "alph", "alpha "} {
-		if g, ok := store.redeem(once, other); ok {
+		if g, _, ok := store.redeem(once, other); ok {
 			t.Errorf("opened %q with %v", other, g)
 		}
 	}
-	if g, ok := store.redeem(once, "alpha"); !ok || g != grant {
+	if g, _, ok := store.redeem(once, "alpha"); !ok || g != grant {
 		t.Errorf("first use: %v, %v", g, ok)
 	}
-	if g, ok := store.redeem(once, "alpha"); ok {
+	if g, _, ok := store.redeem(once, "alpha"); ok {
 		t.Errorf("second use: %v", g)
 	}
 	thrice, _, _ := store.issue(grant, ticketTTL, 3)
 	for i, want := range []bool{true, true, true, false} {
-		if _, ok := store.redeem(thrice, "alpha"); ok != want {
+		if _, _, ok := store.redeem(thrice, "alpha"); ok != want {
 			t.Errorf("use %d: %v", i+1, ok)
 		}
 	}
@@ -46,11 +46,11 @@ func TestTicketExpires(t *testing.T) {
 	store := newTickets(clock.Now, slog.Default())
 	secret, _, _ := store.issue(Grant{Write, ""}, time.Minute, 5)
 	clock.advance(time.Minute - time.Nanosecond)
-	if _, ok := store.redeem(secret, ""); !ok {
+	if _, _, ok := store.redeem(secret, ""); !ok {
 		t.Error("refused just before the end")
 	}
 	clock.advance(time.Nanosecond)
-	if _, ok := store.redeem(secret, ""); ok || len(store.live) != 0 {
+	if _, _, ok := store.redeem(secret, ""); ok || len(store.live) != 0 {
 		t.Errorf("used at its end; %d kept", len(store.live))
 	}
 }
@@ -79,6 +79,49 @@ func TestTicketsAreBounded(t *testing.T) {
 	}
 }
 
+// TestLoginsHaveAReserve: tickets of terminals keep nobody from logging in, and logins are bounded too.
+func TestLoginsHaveAReserve(t *testing.T) {
+	store := newTickets(newHandClock().Now, slog.Default())
+	for range maxTickets {
+		if _, _, err := store.issue(Grant{Read, "alpha"}, time.Hour, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range loginReserve {
+		if _, _, err := store.issue(Grant{Role: Write}, ticketTTL, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _, err := store.issue(Grant{Role: Write}, ticketTTL, 1)
+	if full, ok := errors.AsType[*httpapi.Error](err); !ok || full.Status != 429 || full.Code != "LIMIT" {
+		t.Errorf("one more: %v", err)
+	}
+}
+
+// TestTicketsGoWithTheirTerminal: room is made by those of terminals that are gone, also at a start.
+func TestTicketsGoWithTheirTerminal(t *testing.T) {
+	clock, dir := newHandClock(), t.TempDir()
+	store := keptTickets(clock, dir, "a")
+	store.there = func(pty string) bool { return pty != "gone" }
+	kept, _, _ := store.issue(Grant{Read, "alpha"}, time.Hour, 1)
+	for range maxTickets - 1 {
+		if _, _, err := store.issue(Grant{Read, "gone"}, time.Hour, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := newTickets(clock.Now, slog.Default())
+	next.there = store.there
+	next.keep(dir, "a", "")
+	for name, s := range map[string]*tickets{"at once": store, "at a start": next} {
+		if _, _, err := s.issue(Grant{Read, "beta"}, time.Hour, 1); err != nil || len(s.live) != 2 {
+			t.Errorf("%s: %d are kept (%v)", name, len(s.live), err)
+		}
+		if _, _, ok := s.redeem(kept, "alpha"); !ok {
+			t.Errorf("%s: the ticket of another terminal is gone", name)
+		}
+	}
+}
+
 func TestTicketUsesUnderRace(t *testing.T) {
 	store := newTickets(time.Now, slog.Default())
 	const uses, tries = 10, 64
@@ -87,7 +130,7 @@ func TestTicketUsesUnderRace(t *testing.T) {
 	var group sync.WaitGroup
 	for range tries {
 		group.Go(func() {
-			if _, ok := store.redeem(secret, "alpha"); ok {
+			if _, _, ok := store.redeem(secret, "alpha"); ok {
 				used.Add(1)
 			}
 			if _, _, err := store.issue(Grant{Read, "beta"}, time.Minute, 1); err != nil {
@@ -112,7 +155,7 @@ func FuzzTicket(f *testing.F) {
 		if text == secret && pty == "alpha" {
 			return
 		}
-		if g, ok := store.redeem(text, pty); ok {
+		if g, _, ok := store.redeem(text, pty); ok {
 			t.Fatalf("%q opened %q: %v", text, pty, g)
 		}
 	})

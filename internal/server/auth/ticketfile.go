@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/evertty/evertty/internal/datadir"
 )
 
 // Tickets for terminals outlive the server in DIR/tickets, which has one line of JSON for each issue
@@ -29,7 +31,8 @@ const (
 	maxTicketLine = 4 << 10
 )
 
-// ticketHead is the first line. Of is a digest of the token: with another token the tickets end.
+// ticketHead is the first line. Of is a digest of the token and the epoch of logins: with another one the
+// tickets end.
 type ticketHead struct {
 	Format int    `json:"format"`
 	Of     string `json:"of"`
@@ -47,17 +50,25 @@ type ticketLine struct {
 
 // ticketJournal is the file, open for appending. The lock of tickets guards it. A nil one keeps nothing.
 type ticketJournal struct {
-	path string
-	of   string
-	file *os.File // nil when it could not be written: then there is no file
-	size int64
+	path  string
+	token string
+	of    string
+	file  *os.File // nil when it could not be written: then there is no file
+	size  int64
 }
 
-// newTicketJournal returns the journal of a directory for tickets of the given token. rewrite
-// creates its file.
-func newTicketJournal(dir, token string) *ticketJournal {
-	of := DigestOf("tickets of " + token)
-	return &ticketJournal{path: filepath.Join(dir, ticketFile), of: hex.EncodeToString(of[:])}
+// newTicketJournal returns the journal of a directory for tickets of the given token and epoch.
+// rewrite creates its file.
+func newTicketJournal(dir, token, epoch string) *ticketJournal {
+	j := &ticketJournal{path: filepath.Join(dir, ticketFile), token: token}
+	j.bind(epoch)
+	return j
+}
+
+// bind is for tickets of an epoch from the next rewrite on.
+func (j *ticketJournal) bind(epoch string) {
+	of := DigestOf("tickets of " + j.token + epoch)
+	j.of = hex.EncodeToString(of[:])
 }
 
 // load reads the live tickets. It stops at an invalid line: the server was killed during its write,
@@ -140,6 +151,9 @@ func (j *ticketJournal) rewrite(live map[digest]*ticket) (err error) {
 	if err == nil {
 		err = os.Rename(f.Name(), j.path)
 	}
+	if err == nil {
+		err = syncDir(filepath.Dir(j.path)) // tickets that have ended must not come back
+	}
 	if err != nil {
 		_ = f.Close()
 		_ = os.Remove(f.Name())
@@ -148,6 +162,15 @@ func (j *ticketJournal) rewrite(live map[digest]*ticket) (err error) {
 	j.file = f
 	j.size, _ = f.Seek(0, io.SeekEnd)
 	return nil
+}
+
+func syncDir(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return datadir.SyncDir(root)
 }
 
 // Give up: tickets on disk must not have more uses than they have left.

@@ -15,7 +15,7 @@ import (
 // no end.
 func keptTickets(clock *handClock, dir, token string) *tickets {
 	t := newTickets(clock.Now, slog.New(slog.DiscardHandler))
-	t.keep(dir, token)
+	t.keep(dir, token, "")
 	return t
 }
 
@@ -30,7 +30,7 @@ func TestTicketsOutliveTheServer(t *testing.T) {
 	login, _, _ := first.issue(Grant{Role: Write}, ticketTTL, 1)
 	for _, redeemed := range []string{used, thrice} {
 		pty := map[string]string{used: "alpha", thrice: "beta"}[redeemed]
-		if _, ok := first.redeem(redeemed, pty); !ok {
+		if _, _, ok := first.redeem(redeemed, pty); !ok {
 			t.Fatal("refused")
 		}
 	}
@@ -56,16 +56,16 @@ func TestTicketsOutliveTheServer(t *testing.T) {
 		{"used once of three times", thrice, "beta", []bool{true, true, false}},
 		{"expired", short, "beta", []bool{false}}, {"a login", login, "", []bool{false}}} {
 		for i, want := range tc.want {
-			if _, ok := second.redeem(tc.secret, tc.pty); ok != want {
+			if _, _, ok := second.redeem(tc.secret, tc.pty); ok != want {
 				t.Errorf("%s: use %d: %v", tc.name, i+1, ok)
 			}
 		}
 	}
 	again, _, _ := second.issue(Grant{Read, "beta"}, time.Hour, 1)
-	if _, ok := keptTickets(clock, dir, "b").redeem(again, "beta"); ok {
+	if _, _, ok := keptTickets(clock, dir, "b").redeem(again, "beta"); ok {
 		t.Error("the ticket of another token")
 	}
-	if _, ok := keptTickets(clock, dir, "a").redeem(again, "beta"); ok {
+	if _, _, ok := keptTickets(clock, dir, "a").redeem(again, "beta"); ok {
 		t.Error("a ticket that was forgotten")
 	}
 }
@@ -84,7 +84,7 @@ func TestTornTicketFile(t *testing.T) {
 	uses := func() (n int) {
 		s := keptTickets(clock, dir, "a")
 		for range 3 {
-			if _, ok := s.redeem(secret, "alpha"); ok {
+			if _, _, ok := s.redeem(secret, "alpha"); ok {
 				n++
 			}
 		}
@@ -124,14 +124,14 @@ func TestTicketFileThatCannotBeWritten(t *testing.T) {
 	}
 	first.journal.close()
 	first.journal.file = f
-	if _, ok := first.redeem(secret, "alpha"); !ok {
+	if _, _, ok := first.redeem(secret, "alpha"); !ok {
 		t.Error("refused because of the disk")
 	}
-	if _, ok := keptTickets(clock, dir, "a").redeem(secret, "alpha"); ok {
+	if _, _, ok := keptTickets(clock, dir, "a").redeem(secret, "alpha"); ok {
 		t.Error("used twice")
 	}
 	later, _, _ := first.issue(Grant{Write, "alpha"}, time.Hour, 1) // there is room again
-	if _, ok := keptTickets(clock, dir, "a").redeem(later, "alpha"); !ok {
+	if _, _, ok := keptTickets(clock, dir, "a").redeem(later, "alpha"); !ok {
 		t.Error("not kept when there was room again")
 	}
 }
@@ -146,7 +146,7 @@ func TestTicketFileIsBounded(t *testing.T) {
 		if i%maxTicketUses == 0 {
 			secret, _, _ = s.issue(Grant{Read, pty}, time.Hour, maxTicketUses)
 		}
-		if _, ok := s.redeem(secret, pty); !ok {
+		if _, _, ok := s.redeem(secret, pty); !ok {
 			t.Fatal("refused")
 		}
 	}

@@ -20,11 +20,8 @@ type ticketOrder struct {
 
 // HandleTickets serves POST /tickets for those who may do everything.
 func (a *Auth) HandleTickets(c echo.Context) error {
-	if err := RequireWrite(c); err != nil {
+	if err := requireAll(c); err != nil {
 		return err
-	}
-	if GrantOf(c).PTY != "" {
-		return httpapi.ErrWrongTerminal
 	}
 	var request wire.TicketRequest
 	if err := httpapi.Bind(c, &request); err != nil {

@@ -41,6 +41,10 @@ var (
 	// ErrWrongTerminal is a terminal outside the grant. It reads exactly like a
 	// terminal that does not exist, so that nobody learns which ids are in use.
 	ErrWrongTerminal = errors.New("there is no such terminal")
+	// ErrEnded is why the context of a request ends that was let in by a ticket or a login which has
+	// ended meanwhile.
+	ErrEnded = errors.New("the ticket or the login that opened this has ended; ask for a new ticket, or run " +
+		"`evertty url` on the server and open the printed link")
 	// ErrViewerReadOnly is the answer to input of a viewer that may only look.
 	ErrViewerReadOnly = errors.New("this viewer may only look: its ticket has the role read")
 	// ErrBadMessage wraps what is wrong with a viewer's message.
@@ -156,6 +160,7 @@ var ErrorTable = []errorRow{
 	{vt.ErrUnknownKey, http.StatusBadRequest, "VALIDATION", ""},
 	{vt.ErrBadMouse, http.StatusBadRequest, "VALIDATION", ""},
 	{ErrBadMessage, http.StatusBadRequest, "VALIDATION", ""},
+	{ErrEnded, http.StatusUnauthorized, "UNAUTHORIZED", ""},
 	{ErrViewerReadOnly, http.StatusForbidden, "READ_ONLY", ""},
 	{ErrCommandsWait, http.StatusServiceUnavailable, "INPUT_BLOCKED", ""},
 	{journal.ErrNotKept, http.StatusNotFound, "NOT_KEPT", ""},

@@ -106,7 +106,7 @@ func (r Route) Streams() Route {
 
 // bareCalls end the paths of calls that have no body.
 var bareCalls = []string{"/touch", "/pause", "/resume", "/activate", "/clear", "/drain", "/destroy", "/refresh",
-	"/kill-all"}
+	"/kill-all", "/logout"}
 
 // Bare reports whether the call has no body, though its method may have one.
 func (r Route) Bare() bool {

@@ -59,6 +59,9 @@ type actor struct {
 // do handles one command. A read-only viewer may send focus, resize and colors, but they do not
 // change the terminal.
 func (a actor) do(ctx context.Context, c command) error {
+	if ended(ctx) {
+		return httpapi.ErrEnded
+	}
 	if c.Type == "hide" || c.Type == "show" {
 		a.term.Hide(a.sub, c.Type == "hide")
 		return nil
@@ -110,6 +113,9 @@ func (a actor) input(ctx context.Context, c command) error {
 }
 
 func (a actor) raw(ctx context.Context, p []byte) error {
+	if ended(ctx) {
+		return httpapi.ErrEnded
+	}
 	if a.readOnly {
 		return httpapi.ErrViewerReadOnly
 	}

@@ -60,9 +60,8 @@ func ServePage(w http.ResponseWriter, r *http.Request, d stream.Directory, v Vie
 		p.readAll(ctx)
 	}()
 	p.pump(ctx)
-	s.cancel()
-	_ = s.conn.Close() // releases the reader
-	<-read
+	p.leaveAll()
+	s.hangUp(read)
 }
 
 func (p *page) readAll(ctx context.Context) {
@@ -88,8 +87,11 @@ func (p *page) readAll(ctx context.Context) {
 
 // handle carries out a command: pings at once, others in turn with those for the same terminal.
 func (p *page) handle(ctx context.Context, c command) error {
-	if c.Type == "ping" {
+	switch c.Type {
+	case "ping":
 		return p.pong(c.T)
+	case "auth": // who may be here is known
+		return nil
 	}
 	l := p.commands[c.PTY]
 	if l == nil {
@@ -129,6 +131,9 @@ func (p *page) makeRoom() error {
 var errCrowded = fmt.Errorf("%w: a page watches at most %d terminals", httpapi.ErrBadMessage, maxAttached)
 
 func (p *page) do(ctx context.Context, c command) error {
+	if ended(ctx) {
+		return httpapi.ErrEnded
+	}
 	switch c.Type {
 	case "attach":
 		return p.attach(ctx, c)

@@ -9,10 +9,12 @@ import (
 
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/wire"
 )
 
 // ServeSSE sends the subscription as Server-Sent Events until the exit, the
-// viewer's leaving or a write that makes no progress. It closes sub.
+// viewer's leaving or a write that makes no progress. When the viewer's ticket or login ends, the
+// last event is "expired". It closes sub.
 func ServeSSE(w http.ResponseWriter, r *http.Request, sub *stream.Subscription) {
 	defer sub.Close()
 	out := httpapi.OpenEvents(w)
@@ -26,6 +28,9 @@ func ServeSSE(w http.ResponseWriter, r *http.Request, sub *stream.Subscription) 
 			err = out.Beat()
 		}
 		if err != nil {
+			if ended(r.Context()) {
+				_ = out.Send(httpapi.AppendEvent(nil, "expired", wire.EventExpired{Error: httpapi.ErrEnded.Error()}))
+			}
 			return
 		}
 	}

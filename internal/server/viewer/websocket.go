@@ -15,6 +15,7 @@ import (
 
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -54,16 +55,23 @@ type socket struct {
 	cancel  context.CancelFunc
 }
 
-// open upgrades the request. The context ends when either side does.
+// open upgrades the request. The context ends when either side does, and with the cause
+// httpapi.ErrEnded when the viewer's ticket or login does: then a viewer that does not read is given
+// hurriedClose.
 func open(w http.ResponseWriter, r *http.Request, binary bool) (*socket, context.Context, error) {
-	conn, err := upgrader.Upgrade(w, r, nil)
+	conn, err := upgraded(w, r)
 	if err != nil {
-		return nil, nil, err // Upgrade has answered the request
+		return nil, nil, err
 	}
 	conn.SetReadLimit(maxFrame)
 	ctx, cancel := context.WithCancel(r.Context())
 	s := &socket{conn: conn, binary: binary, answers: make(chan []byte, maxPending), ctx: ctx, cancel: cancel}
 	conn.SetPongHandler(func(string) error { return s.alive() })
+	context.AfterFunc(ctx, func() {
+		if ended(ctx) {
+			_ = conn.NetConn().SetWriteDeadline(time.Now().Add(hurriedClose))
+		}
+	})
 	return s, ctx, nil
 }
 
@@ -71,12 +79,34 @@ func open(w http.ResponseWriter, r *http.Request, binary bool) (*socket, context
 func (s *socket) alive() error { return s.conn.SetReadDeadline(time.Now().Add(pongTimeout)) }
 
 // read waits for the viewer's next message. The time
-// that its last command took does not count against it.
+// that its last command took does not count against it. Messages that come after the end of its
+// ticket or login are dropped.
 func (s *socket) read() (kind int, p []byte, err error) {
-	if err := s.alive(); err != nil {
-		return 0, nil, err
+	for {
+		if err := s.alive(); err != nil {
+			return 0, nil, err
+		}
+		if kind, p, err = s.conn.ReadMessage(); err != nil || !ended(s.ctx) {
+			return kind, p, err
+		}
 	}
-	return s.conn.ReadMessage()
+}
+
+// hangUp ends the connection: with a reason when the viewer's ticket or login has ended. It returns
+// when read is closed.
+func (s *socket) hangUp(read <-chan struct{}) {
+	if ended(s.ctx) {
+		text := websocket.FormatCloseMessage(wire.CloseUnauthorized, "the ticket or the login has ended")
+		if s.conn.WriteControl(websocket.CloseMessage, text, time.Now().Add(hurriedClose)) == nil {
+			select {
+			case <-read:
+			case <-time.After(hurriedClose):
+			}
+		}
+	}
+	s.cancel()
+	_ = s.conn.Close() // releases the reader
+	<-read
 }
 
 // answer queues a control message. It waits while maxPending wait for a viewer that reads slowly; one
@@ -278,9 +308,7 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v
 	f := follow(ctx, sub, events)
 	s.pump(ctx, events, v.Closing)
 	f.stop()
-	s.cancel()
-	_ = s.conn.Close() // releases the reader
-	<-read
+	s.hangUp(read)
 }
 
 // readFrom handles the viewer's messages until the connection ends. It answers pings itself.
@@ -321,6 +349,9 @@ func (s *socket) parse(ctx context.Context, a actor, kind int, p []byte) (do fun
 	c, err := parseCommand(p)
 	if err == nil && c.Type == "ping" {
 		return nil, s.pong(c.T)
+	}
+	if err == nil && c.Type == "auth" { // who may be here is known
+		return nil, nil
 	}
 	return func() error { return a.do(ctx, c) }, err
 }

@@ -1,11 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MAX_DELAY_MS, MIN_DELAY_MS } from "./backoff";
-import { CONNECT_MS, Connection, GAP_MS, PING_MS, PONG_MS, WAKE_PONG_MS, WATCH_MS } from "./connection";
+import {
+  CLOSE_UNAUTHORIZED,
+  CONNECT_MS,
+  Connection,
+  GAP_MS,
+  PING_MS,
+  PONG_MS,
+  WAKE_PONG_MS,
+  WATCH_MS,
+} from "./connection";
 
 /** Line is the network's end of one socket: the test opens it, answers and cuts it. */
 class Line {
   onopen: (() => void) | null = null;
-  onclose: (() => void) | null = null;
+  onclose: ((e?: { code: number }) => void) | null = null;
   onmessage: ((e: { data: unknown }) => void) | null = null;
   sent: string[] = [];
   closed = false;
@@ -28,6 +37,7 @@ class World {
       this.lines.push(line);
       return line as unknown as WebSocket;
     },
+    secret: () => "s3cret",
     probe: () => Promise.resolve(this.status),
     opened: () => this.opened++,
     frame: (text) => this.frames.push(text),
@@ -56,15 +66,21 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const open = (): void => world.line.onopen?.();
-const cut = (): void => world.line.onclose?.();
+/** The first message of each socket. */
+const auth = JSON.stringify({ type: "auth", page: "s3cret" });
+const open = (): void => {
+  world.line.onopen?.();
+  world.line.onmessage?.({ data: "list" });
+};
+const cut = (code = 1006): void => world.line.onclose?.({ code });
 
 describe("Connection", () => {
   it("opens one socket and tells when it is open", () => {
     expect([world.lines.length, world.state]).toEqual([1, "connecting"]);
-    open();
-    expect([world.opened, world.state]).toEqual([1, "open"]);
+    world.line.onopen?.();
+    expect([world.opened, world.state, world.line.sent]).toEqual([0, "connecting", [auth]]);
     world.line.onmessage?.({ data: "hello" });
+    expect([world.opened, world.state]).toEqual([1, "open"]);
     expect(world.frames).toEqual(["hello"]);
   });
 
@@ -72,9 +88,9 @@ describe("Connection", () => {
     const message = { type: "input", pty: "p", data: "rm\r" } as const;
     expect(world.connection.send(message)).toBe(false);
     open();
-    expect(world.line.sent).toEqual([]);
+    expect(world.line.sent).toEqual([auth]);
     expect(world.connection.send(message)).toBe(true);
-    expect(world.line.sent).toEqual([JSON.stringify(message)]);
+    expect(world.line.sent).toEqual([auth, JSON.stringify(message)]);
   });
 
   it("comes back with growing, bounded delays and starts over after success", () => {
@@ -170,15 +186,33 @@ describe("Connection", () => {
     expect(world.state).toBe("reconnecting");
   });
 
-  it("says when the user is not logged in, keeps trying, and recovers", async () => {
+  it("says when the user is not logged in, and tries when another tab has logged in", async () => {
     world.status = 401;
     cut();
     await vi.advanceTimersByTimeAsync(0);
-    expect(world.state).toBe("unauthorized");
-    await vi.advanceTimersByTimeAsync(MIN_DELAY_MS);
+    expect(world.connection.status.value).toEqual({ state: "unauthorized", attempt: 0, retryAt: 0 });
+    await vi.advanceTimersByTimeAsync(10 * MAX_DELAY_MS);
+    expect([world.lines.length, world.state]).toEqual([1, "unauthorized"]);
+    world.connection.wake();
     expect([world.lines.length, world.state]).toEqual([2, "unauthorized"]);
     open();
     expect(world.state).toBe("open");
+  });
+
+  it.each([
+    ["refused", false],
+    ["ended", true],
+  ])("does not come back by itself when its login is %s", async (_, was) => {
+    world.line.onopen?.();
+    if (was) open();
+    cut(CLOSE_UNAUTHORIZED);
+    await vi.advanceTimersByTimeAsync(10 * MAX_DELAY_MS);
+    expect([world.lines.length, world.state]).toEqual([1, "unauthorized"]);
+    world.connection.retryNow();
+    world.line.onopen?.();
+    expect([world.lines.length, world.state]).toEqual([2, "unauthorized"]);
+    cut(CLOSE_UNAUTHORIZED);
+    expect(world.state).toBe("unauthorized");
   });
 
   it("goes back to reconnecting when the server is gone altogether", async () => {

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { Backoff } from "./backoff";
 import type { ClientMessage } from "./wire";
+import type { CommandAuth } from "./wire.gen";
 
 /** Between two pings of a quiet connection, in milliseconds. */
 export const PING_MS = 10_000;
@@ -16,6 +17,8 @@ export const WATCH_MS = 1_000;
 export const GAP_MS = 5_000;
 /** HTTP status of a request without a valid login. */
 const UNAUTHORIZED = 401;
+/** Code that a socket closes with which is not, or no longer, logged in. */
+export const CLOSE_UNAUTHORIZED = 4401;
 
 export type ConnectionState = "connecting" | "open" | "reconnecting" | "unauthorized";
 
@@ -29,6 +32,8 @@ export interface Status {
 
 export interface ConnectionDeps {
   open(): WebSocket;
+  /** The page's half of the login, which is the first message of each socket. */
+  secret(): string;
   /** The HTTP status of a cheap request, to tell "not logged in" from "not there"; 0 when unreachable. */
   probe(): Promise<number>;
   opened(): void;
@@ -38,7 +43,7 @@ export interface ConnectionDeps {
 
 /**
  * Connection keeps the page's one WebSocket alive: it reconnects with back-off and notices dead links by itself.
- * While not logged in it goes on trying, because the user may log in from another tab. Any frame counts as a sign of
+ * While not logged in it tries only when it is told to: wake, when another tab has logged in. Any frame counts as a sign of
  * life, since a pong may be queued behind much output on a slow link.
  */
 export class Connection {
@@ -88,14 +93,25 @@ export class Connection {
     const socket = this.deps.open();
     this.socket = socket;
     this.openTimer = setTimeout(() => this.lose(socket, false), CONNECT_MS);
-    socket.onopen = () => this.opened(socket);
-    socket.onclose = () => this.lose(socket, this.status.value.state === "open");
+    socket.onopen = () => this.logIn(socket);
+    socket.onclose = (e?: CloseEvent) => {
+      const wasOpen = this.status.value.state === "open";
+      this.lose(socket, wasOpen || e?.code === CLOSE_UNAUTHORIZED);
+      if (e?.code === CLOSE_UNAUTHORIZED) this.giveUp();
+    };
     socket.onmessage = (e: MessageEvent<unknown>) => {
       this.heard = true;
+      if (this.status.value.state !== "open") this.opened(socket);
       if (typeof e.data === "string") this.deps.frame(e.data);
     };
   }
 
+  private logIn(socket: WebSocket): void {
+    if (this.socket === socket)
+      socket.send(JSON.stringify({ type: "auth", page: this.deps.secret() } satisfies CommandAuth));
+  }
+
+  /** opened is called at the first frame: a socket that is not logged in brings none. */
   private opened(socket: WebSocket): void {
     if (this.socket !== socket) return;
     clearTimeout(this.openTimer);
@@ -124,7 +140,15 @@ export class Connection {
   private async findReason(): Promise<void> {
     const code = await this.deps.probe();
     if (this.status.value.state === "open") return;
-    this.status.value = { ...this.status.value, state: code === UNAUTHORIZED ? "unauthorized" : "reconnecting" };
+    if (code === UNAUTHORIZED) this.giveUp();
+    else this.status.value = { ...this.status.value, state: "reconnecting" };
+  }
+
+  /** giveUp is called when there is no login: to try again does not help before somebody logs in. */
+  private giveUp(): void {
+    clearTimeout(this.retryTimer);
+    this.backoff.reset();
+    this.status.value = { state: "unauthorized", attempt: 0, retryAt: 0 };
   }
 
   private ping(patience: number): void {

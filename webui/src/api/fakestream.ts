@@ -1,4 +1,5 @@
 import { vi } from "vitest";
+import type { EventStream } from "./eventstream";
 import { Feed } from "./feed";
 
 /** FakeStream is the server's end of one event stream, for tests. */
@@ -32,7 +33,7 @@ export class FakeServer {
     events: (thread, since) => {
       const stream = new FakeStream(thread, since);
       this.streams.push(stream);
-      return stream as unknown as EventSource;
+      return stream as unknown as EventStream;
     },
     random: () => 0,
   });

@@ -1,5 +1,6 @@
 import { batch, signal } from "@preact/signals";
 import { Backoff } from "./backoff";
+import type { EventStream } from "./eventstream";
 import { parseThreadEvent, type ThreadEvent } from "./wire";
 
 /** Between two readings of the same, in milliseconds: a thread may change hundreds of times a second. */
@@ -32,7 +33,7 @@ export interface Listener {
 
 export interface FeedDeps {
   /** events opens the stream of a thread's events behind `since`; null is from now on. */
-  events(thread: string, since: number | null): EventSource;
+  events(thread: string, since: number | null): EventStream;
   random(): number;
 }
 
@@ -48,7 +49,7 @@ export class Feed {
   private thread: string | null = null;
   private visible = false;
   private refused = false;
-  private source: EventSource | null = null;
+  private source: EventStream | null = null;
   private since: number | null = null;
   /** When a subject is to be read, and before when it must not be, in milliseconds since the epoch. */
   private readonly due = new Map<Subject, number>();
@@ -187,9 +188,9 @@ export class Feed {
   }
 
   /**
-   * lose gives the stream up and plans the next one: a browser retries by itself only after some errors, and slowly.
+   * lose gives the stream up and plans the next one.
    */
-  private lose(source: EventSource): void {
+  private lose(source: EventStream): void {
     if (this.source !== source) return;
     this.close();
     this.retryTimer = setTimeout(() => this.retry(), this.streamBackoff.next());

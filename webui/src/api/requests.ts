@@ -1,4 +1,6 @@
+import { credentials } from "./credential";
 import { type Decoder, exactJSON, fields, text } from "./decode";
+import { EventStream } from "./eventstream";
 import {
   type Approval,
   type Info,
@@ -49,7 +51,7 @@ interface Reply {
 /** ask reads one document. It never throws. */
 async function ask(path: string): Promise<Reply | Refusal> {
   try {
-    const response = await fetch(address(path));
+    const response = await fetch(address(path), { headers: credentials() });
     if (!response.ok) return new Refusal(response.status);
     return { body: exactJSON(await response.text()), date: Date.parse(response.headers.get("Date") ?? "") };
   } catch {
@@ -76,7 +78,7 @@ async function both<A, B, T>(
 
 /** change asks the server to do something and returns its document. It throws an Error that a person can read. */
 async function change(path: string, body: unknown = {}, method = "POST"): Promise<unknown> {
-  const headers = { "Content-Type": "application/json" };
+  const headers = { ...credentials(), "Content-Type": "application/json" };
   const response = await fetch(address(path), { method, headers, body: JSON.stringify(body) });
   const answer: unknown = await response.json().catch(() => null);
   if (!response.ok && !(method === "DELETE" && response.status === 404))
@@ -126,8 +128,8 @@ export const restartTerminal = (info: Info): Promise<unknown> => change(`${termi
 const threadPath = (thread: string, what: string): string => `api/threads/${encodeURIComponent(thread)}/${what}`;
 
 /** threadEvents opens the stream of a thread's events behind `since`, or from now on. */
-export function threadEvents(thread: string, since: number | null): EventSource {
-  return new EventSource(address(threadPath(thread, `events?since=${since ?? "latest"}`)));
+export function threadEvents(thread: string, since: number | null): EventStream {
+  return new EventStream(address(threadPath(thread, `events?since=${since ?? "latest"}`)));
 }
 
 /** Two clocks this close count as the same, in milliseconds: the header that tells the server's has whole seconds. */
@@ -252,10 +254,13 @@ export const decideApproval = (
 
 // The connection.
 
+/** logOut ends the login of this browser, and what all its tabs have opened. It throws an Error that a person can read. */
+export const logOut = (): Promise<unknown> => change("logout");
+
 /** probeVersion returns the HTTP status of a cheap request, 0 when the server cannot be reached. */
 export async function probeVersion(): Promise<number> {
   try {
-    return (await fetch(address("version"), { cache: "no-store" })).status;
+    return (await fetch(address("version"), { cache: "no-store", headers: credentials() })).status;
   } catch {
     return 0;
   }

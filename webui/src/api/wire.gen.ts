@@ -1,6 +1,6 @@
 // Generated from package wire by `go generate ./internal/server`. Do not edit.
 
-/** Asks for a ticket for one terminal, or with `{"login":true}` for a browser's login, which goes with no other field. */
+/** Asks for a ticket for one terminal, or with `{"login":true}` for a browser's login, which goes with no other field. At most 4096 wait, and 16 more for logins; one more is 429 LIMIT. A ticket ends with its terminal, by DELETE /tickets, or by a logout of all, and so does what it opened. */
 export interface TicketRequest {
   /** Id or name of the terminal. */
   pty?: string;
@@ -1280,6 +1280,12 @@ export interface EventError {
   details?: ErrorDetails;
 }
 
+/** The last event of a viewer whose ticket or login has ended. On an event stream only; a WebSocket closes with CloseUnauthorized. */
+export interface EventExpired {
+  /** One sentence for a person. */
+  error: string;
+}
+
 /** The answer to a ping. On a WebSocket only. */
 export interface EventPong {
   /** The event. */
@@ -1294,6 +1300,14 @@ export interface EventList {
   event: "list";
   /** All terminals, oldest first. */
   items: Terminal[];
+}
+
+/** Shows that a page is logged in. A WebSocket that a cookie opens needs it as its first message, within 5 seconds, and tells nothing before; others ignore it. */
+export interface CommandAuth {
+  /** The command. */
+  type: "auth";
+  /** The secret that the login gave the page. */
+  page: string;
 }
 
 /** Types text or bytes: exactly one of `data` and `data_b64`. */

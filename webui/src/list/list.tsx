@@ -1,6 +1,8 @@
+import { pageSecret } from "../api/credential";
+import { logOut } from "../api/requests";
 import type { Info } from "../api/wire";
 import { connection } from "../page";
-import { activeId, closing, creating, drawerOpen, model } from "../store";
+import { activeId, closing, creating, drawerOpen, model, tabOnly, toastError } from "../store";
 import { IconButton } from "../ui/button";
 import { Icon } from "../ui/icons";
 import { clean } from "../ui/text";
@@ -90,7 +92,18 @@ const LINK_TEXT = {
 
 function LinkState() {
   const { state } = connection.status.value;
-  return <footer class={`dot link-state ${state}`}>{LINK_TEXT[state]}</footer>;
+  const until = tabOnly.value && " until this tab is closed: your browser keeps nothing for this page.";
+  return (
+    <footer class={`dot link-state ${state}`}>
+      {LINK_TEXT[state]}
+      {state === "open" && until}
+      {state === "open" && pageSecret() !== "" && (
+        <button type="button" class="small" onClick={() => void logOut().catch(toastError)}>
+          Log out
+        </button>
+      )}
+    </footer>
+  );
 }
 
 /** TerminalList is every terminal of the server, by session. On narrow pages it is a drawer. */

@@ -10,7 +10,7 @@ describe("ClipboardAccess", () => {
   let refusals: number;
   const settings = {
     get: (key: string): string | null => kept.get(key) ?? null,
-    set: (key: string, value: string): void => void kept.set(key, value),
+    set: (key: string, value: string): boolean => kept.set(key, value).has(key),
   };
   const guard = (): ClipboardAccess =>
     new ClipboardAccess({

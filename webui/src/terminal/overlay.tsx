@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { connection } from "../page";
-import { drawn } from "../store";
+import { drawn, model } from "../store";
 import { useNow } from "../ui/now";
 
 /** The countdown is redrawn this often, in milliseconds. */
@@ -40,7 +40,7 @@ export function Overlay() {
   if (state === "unauthorized") {
     return (
       <Panel>
-        <h2>Not logged in</h2>
+        <h2>{model.value.listed ? "Logged out" : "Not logged in"}</h2>
         <p>
           Run <code>evertty url</code> on the server and open the printed link.
         </p>

@@ -1,0 +1,135 @@
+package auth
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/evertty/evertty/internal/datadir"
+)
+
+const (
+	// endedFile is the name in the data directory of the file of logins that have ended.
+	endedFile = "logins"
+	// endedFormat is its version.
+	endedFormat = 1
+	// maxEnded bounds the logins in it; one more ends them all.
+	maxEnded = 4096
+	// maxEndedFile bounds the file, in bytes: maxEnded logins take 500 KiB.
+	maxEndedFile = 1 << 20
+)
+
+// endedLogins is DIR/logins: the logins that were ended before they expired, as digests, and the epoch,
+// which a logout of all changes. Logins of another epoch are invalid.
+type endedLogins struct {
+	Format int                  `json:"format"`
+	Epoch  string               `json:"epoch"` // "" before the first logout of all
+	Ended  map[string]time.Time `json:"ended"` // when the login would have expired
+
+	dir string
+}
+
+// loadEnded reads the file of a directory. No file is no logout; one that is damaged ends all logins,
+// because it may have named any.
+func loadEnded(dir string, log *slog.Logger) *endedLogins {
+	e := &endedLogins{dir: dir}
+	b, err := e.read()
+	if errors.Is(err, fs.ErrNotExist) {
+		return e
+	}
+	if err == nil {
+		err = json.Unmarshal(b, e)
+	}
+	if err == nil && e.Format == endedFormat {
+		return e
+	}
+	log.Warn("every browser has to log in again, because the file of ended logins is damaged", "error", err)
+	e = e.next()
+	if err := e.write(); err != nil {
+		log.Warn("the logout of all ends with this server", "error", err)
+	}
+	return e
+}
+
+func (e *endedLogins) read() ([]byte, error) {
+	root, err := os.OpenRoot(e.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return datadir.ReadFile(root, endedFile, maxEndedFile)
+}
+
+// next is a new epoch.
+func (e *endedLogins) next() *endedLogins { return &endedLogins{Epoch: rand.Text(), dir: e.dir} }
+
+// with is e and another login that has ended.
+func (e *endedLogins) with(id loginID, now time.Time) *endedLogins {
+	n := &endedLogins{Epoch: e.Epoch, dir: e.dir, Ended: map[string]time.Time{endedKey(id): now.Add(sessionLife).UTC()}}
+	for key, until := range e.Ended {
+		if now.Before(until) {
+			n.Ended[key] = until
+		}
+	}
+	if len(n.Ended) > maxEnded {
+		return e.next()
+	}
+	return n
+}
+
+func (e *endedLogins) has(id loginID, now time.Time) bool {
+	return len(e.Ended) > 0 && now.Before(e.Ended[endedKey(id)])
+}
+
+func endedKey(id loginID) string {
+	d := DigestOf(string(id[:]))
+	return hex.EncodeToString(d[:])
+}
+
+// write replaces the file, so that a kill at any instant leaves the old one or this.
+func (e *endedLogins) write() error {
+	e.Format = endedFormat
+	root, err := os.OpenRoot(e.dir)
+	if err == nil {
+		defer root.Close()
+		err = datadir.WriteFileBy(root, endedFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(e) })
+	}
+	if err != nil {
+		return fmt.Errorf("server: the logout ends with this server, because it cannot be written: %w", err)
+	}
+	return nil
+}
+
+// end ends a login at once, and then for the next servers too. Errors are those of datadir.WriteFileBy.
+func (s *sessions) end(id loginID, now time.Time) error {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	return s.become(s.ended.with(id, now))
+}
+
+// endAll ends every login as end does, and returns the new epoch.
+func (s *sessions) endAll() (epoch string, err error) {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	next := s.ended.next()
+	return next.Epoch, s.become(next)
+}
+
+// become takes a state and writes it. The lock of ending is held.
+func (s *sessions) become(next *endedLogins) error {
+	keys, err := keysOf(s.token, next.Epoch)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.keys, s.ended = keys, next
+	s.mu.Unlock()
+	return next.write()
+}

@@ -1,0 +1,224 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+)
+
+// wants fails unless the reply has the status.
+func (r reply) wants(t testing.TB, status int, what string) {
+	t.Helper()
+	if r.status != status {
+		t.Errorf("%s: %d %s, want %d", what, r.status, r.body, status)
+	}
+}
+
+// TestLogoutEndsOneLogin: the one that asks, for this server and the next, renewed cookies included.
+func TestLogoutEndsOneLogin(t *testing.T) {
+	g := newGate(t, Config{})
+	one, two := g.browser(t), g.browser(t)
+	first, second := g.logIn(t, one), g.logIn(t, two)
+	u := mustURL(t, g.URL)
+	kept := one.Jar.Cookies(u)[0]
+	g.clock.advance(2 * sessionRefresh)
+	g.do(t, one, "GET", "/pty", "", first).wants(t, 200, "before")
+	renewed := one.Jar.Cookies(u)[0]
+	if renewed.Value == kept.Value {
+		t.Fatal("the cookie was not renewed")
+	}
+	wantCode(t, g.do(t, one, "POST", "/logout", ""), 401, "UNAUTHORIZED") // the cookie alone
+	r := g.do(t, one, "POST", "/logout", "", first)
+	if set := r.header.Get("Set-Cookie"); r.status != 200 || !strings.HasPrefix(set, kept.Name+"=;") ||
+		!strings.Contains(set, "Max-Age=0") {
+		t.Errorf("logout: %d %q", r.status, set)
+	}
+	next := newGate(t, Config{DataDir: g.dir})
+	next.clock.advance(2 * sessionRefresh)
+	for _, server := range []*gate{g, next} {
+		for _, c := range []*http.Cookie{kept, renewed} {
+			header := "Cookie: " + c.Name + "=" + c.Value
+			wantCode(t, server.do(t, nil, "GET", "/pty", "", header, first), 401, "UNAUTHORIZED")
+			wantCode(t, server.do(t, nil, "GET", "/", "", header), 401, "UNAUTHORIZED")
+		}
+	}
+	g.do(t, two, "GET", "/pty", "", second).wants(t, 200, "another login")
+	g.do(t, nil, "GET", "/pty", "", g.bearer()).wants(t, 200, "the token")
+	g.clock.advance(sessionLife)
+	three := g.browser(t)
+	g.do(t, three, "POST", "/logout", "", g.logIn(t, three)).wants(t, 200, "a later logout")
+	if n := len(g.auth.sessions.ended.Ended); n != 1 {
+		t.Errorf("%d logouts are remembered, one of them for a cookie that has expired", n)
+	}
+}
+
+// TestLogoutOfAll: every login and every ticket, for this server and the next.
+func TestLogoutOfAll(t *testing.T) {
+	g := newGate(t, Config{})
+	one := g.browser(t)
+	first := g.logIn(t, one)
+	cookie := one.Jar.Cookies(mustURL(t, g.URL))[0]
+	header := "Cookie: " + cookie.Name + "=" + cookie.Value
+	ticket := askTicket(t, g, `{"pty":"web","ttl_s":3600,"uses":9}`).Ticket
+	link := strings.TrimPrefix(askTicket(t, g, `{"login":true}`).URL, g.URL)
+	wantCode(t, g.do(t, nil, "POST", "/logout", "", g.bearer()), 400, "VALIDATION")
+	wantCode(t, g.do(t, nil, "POST", "/logout?all=x", "", g.bearer()), 400, "VALIDATION")
+	g.do(t, one, "GET", "/pty", "", first).wants(t, 200, "before")
+	g.do(t, nil, "POST", "/logout?all=1", "", g.bearer()).wants(t, 200, "logout of all")
+	for _, server := range []*gate{g, newGate(t, Config{DataDir: g.dir})} {
+		wantCode(t, server.do(t, nil, "GET", "/pty", "", header, first), 401, "UNAUTHORIZED")
+		for _, path := range []string{link, "/pty/web/snapshot?ticket=" + ticket} {
+			wantCode(t, server.do(t, nil, "GET", path, ""), 401, "UNAUTHORIZED")
+		}
+		again := server.browser(t)
+		server.do(t, again, "GET", "/pty", "", server.logIn(t, again)).wants(t, 200, "a new login")
+		later := askTicket(t, server, `{"pty":"web","ttl_s":3600}`).Ticket
+		server.do(t, nil, "GET", "/pty/web/snapshot?ticket="+later, "").wants(t, 200, "a new ticket")
+	}
+}
+
+// TestNobodyIsAdmittedAfterALogoutOfAll: requests that are checked while all are logged out either find
+// that, or are ended by it.
+func TestNobodyIsAdmittedAfterALogoutOfAll(t *testing.T) {
+	g := newGate(t, Config{})
+	for range 50 {
+		browser := g.browser(t)
+		page := g.logIn(t, browser)
+		cookie := browser.Jar.Cookies(mustURL(t, g.URL))[0]
+		ticket := askTicket(t, g, `{"pty":"web","ttl_s":3600,"uses":99}`).Ticket
+		var group sync.WaitGroup
+		out, missed := make(chan struct{}), make(chan string, 8)
+		for i := range 8 {
+			group.Go(func() {
+				r := sampleRequest("GET", "localhost")
+				c := echo.New().NewContext(r, nil)
+				c.SetPath("/pty/:id/stream")
+				c.SetParamNames("id")
+				c.SetParamValues("web")
+				var err error
+				if i%2 == 0 {
+					r.AddCookie(cookie)
+					r.Header.Set("Evertty-Page", strings.TrimPrefix(page, "Evertty-Page: "))
+					_, err = g.auth.grantOfSession(c)
+				} else {
+					r.URL.RawQuery = "ticket=" + ticket
+					_, err = g.auth.grantOfTicket(c)
+				}
+				<-out
+				if err == nil && !errors.Is(context.Cause(c.Request().Context()), httpapi.ErrEnded) {
+					missed <- c.Request().URL.String()
+				}
+				g.auth.leave(c)
+			})
+		}
+		g.do(t, nil, "POST", "/logout?all=1", "", g.bearer()).wants(t, 200, "logout of all")
+		close(out)
+		group.Wait()
+		if len(missed) > 0 {
+			t.Fatalf("let in, and not ended: %s", <-missed)
+		}
+	}
+	if n := len(g.auth.opened.all); n != 0 {
+		t.Errorf("%d requests are not forgotten", n)
+	}
+}
+
+// TestFileOfLogouts: a damaged file, which may have named any login, ends them all; nothing grows for ever.
+func TestFileOfLogouts(t *testing.T) {
+	for name, content := range map[string]string{"empty": "", "torn": `{"format":1,"epoch":"x","en`,
+		"of a later version": `{"format":2}`, "large": strings.Repeat(" ", maxEndedFile+1)} {
+		g := newGate(t, Config{})
+		browser := g.browser(t)
+		page := g.logIn(t, browser)
+		cookie := browser.Jar.Cookies(mustURL(t, g.URL))[0]
+		if err := os.WriteFile(filepath.Join(g.dir, endedFile), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		next := newGate(t, Config{DataDir: g.dir})
+		header := "Cookie: " + cookie.Name + "=" + cookie.Value
+		wantCode(t, next.do(t, nil, "GET", "/pty", "", header, page), 401, "UNAUTHORIZED")
+		if !strings.Contains(next.log.String(), "is damaged") {
+			t.Errorf("%s: the log says nothing: %s", name, next.log)
+		}
+		again := next.browser(t)
+		next.do(t, again, "GET", "/pty", "", next.logIn(t, again)).wants(t, 200, name+": a new login")
+	}
+	now, dir := time.Now(), t.TempDir()
+	e := loadEnded(dir, slog.Default())
+	for range maxEnded {
+		e = e.with(newLogin(), now)
+	}
+	if e.Epoch != "" || len(e.Ended) != maxEnded {
+		t.Errorf("%d logouts, epoch %q", len(e.Ended), e.Epoch)
+	}
+	if err := e.write(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, endedFile)); err != nil || info.Size() > maxEndedFile ||
+		info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if again := loadEnded(dir, slog.Default()); len(again.Ended) != maxEnded {
+		t.Errorf("%d logouts were read", len(again.Ended))
+	}
+	if e = e.with(newLogin(), now); e.Epoch == "" || len(e.Ended) != 0 {
+		t.Errorf("one more: %d logouts, epoch %q", len(e.Ended), e.Epoch)
+	}
+}
+
+// TestEndTickets: those of one terminal, or all, on disk too; only who may do everything may end them.
+func TestEndTickets(t *testing.T) {
+	g := newGate(t, Config{})
+	opens := func(server *gate, path, ticket string) bool {
+		return server.do(t, nil, "GET", path+"/snapshot?ticket="+ticket, "").status == 200
+	}
+	web := askTicket(t, g, `{"pty":"web","ttl_s":3600,"uses":99}`).Ticket
+	beta := askTicket(t, g, `{"pty":"beta-0000002","ttl_s":3600,"uses":99}`).Ticket
+	for _, query := range []string{"", "?pty=web&all=1", "?all=no", "?all=0"} {
+		wantCode(t, g.do(t, nil, "DELETE", "/tickets"+query, "", g.bearer()), 400, "VALIDATION")
+	}
+	wantCode(t, g.do(t, nil, "DELETE", "/tickets?pty=absent", "", g.bearer()), 404, "NOT_FOUND")
+	wantCode(t, g.do(t, nil, "DELETE", "/tickets?all=1&ticket="+web, ""), 401, "UNAUTHORIZED")
+	if !opens(g, "/pty/web", web) || !opens(g, "/pty/beta-0000002", beta) {
+		t.Fatal("refused before")
+	}
+	g.do(t, nil, "DELETE", "/tickets?pty=web", "", g.bearer()).wants(t, 200, "tickets of web")
+	for _, server := range []*gate{g, newGate(t, Config{DataDir: g.dir})} {
+		if opens(server, "/pty/web", web) || !opens(server, "/pty/beta-0000002", beta) {
+			t.Error("the wrong tickets ended")
+		}
+	}
+	g.do(t, nil, "DELETE", "/tickets?all=1", "", g.bearer()).wants(t, 200, "all tickets")
+	g.do(t, nil, "DELETE", "/tickets?all=1", "", g.bearer()).wants(t, 200, "none")
+	for _, server := range []*gate{g, newGate(t, Config{DataDir: g.dir})} {
+		if opens(server, "/pty/beta-0000002", beta) {
+			t.Error("a ticket did not end")
+		}
+	}
+}
+
+// TestLogoutWithoutLogins: --auth none has tickets only.
+func TestLogoutWithoutLogins(t *testing.T) {
+	g := newGate(t, Config{Mode: ModeNone})
+	r := g.do(t, nil, "POST", "/tickets", `{"pty":"web","role":"read","ttl_s":3600}`, jsonType)
+	_, ticket, _ := strings.Cut(r.body, `"ticket":"`)
+	ticket, _, _ = strings.Cut(ticket, `"`)
+	wantCode(t, g.do(t, nil, "POST", "/logout", ""), 400, "VALIDATION")
+	r = g.do(t, nil, "POST", "/logout?all=1", "")
+	r.wants(t, 200, "logout of all")
+	if r.header.Get("Set-Cookie") != "" {
+		t.Errorf("a cookie: %v", r.header)
+	}
+	wantCode(t, g.do(t, nil, "GET", "/pty/web/snapshot?ticket="+ticket, ""), 401, "UNAUTHORIZED")
+}

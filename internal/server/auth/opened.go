@@ -1,0 +1,90 @@
+package auth
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
+)
+
+// expiryCheck is the longest time until the clock is looked at again: timers stand still while the
+// machine sleeps, and tickets expire.
+const expiryCheck = 15 * time.Second
+
+// opened is a request that a ticket or a login has let in, while it is answered. Its context ends with
+// the cause httpapi.ErrEnded when the ticket or the login does.
+type opened struct {
+	login *login // nil for a ticket
+	pty   string // of a ticket
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer // nil without an expiry
+}
+
+// openedRequests are those that a ticket or a login has let in. It is safe for concurrent use.
+type openedRequests struct {
+	mu  sync.Mutex
+	all map[*opened]struct{}
+}
+
+// openedKey holds an *opened in the echo context.
+const openedKey = "evertty.opened"
+
+// enter adds the request. It comes before the ticket or the login is looked at, or both is done once
+// more: a revocation at the same time finds the request, or the look finds the revocation.
+func (a *Auth) enter(c echo.Context, o *opened) *opened {
+	r := c.Request()
+	o.ctx, o.cancel = context.WithCancelCause(r.Context())
+	c.SetRequest(r.WithContext(o.ctx))
+	c.Set(openedKey, o)
+	a.opened.mu.Lock()
+	defer a.opened.mu.Unlock()
+	a.opened.all[o] = struct{}{}
+	return o
+}
+
+// leave forgets a request that is answered.
+func (a *Auth) leave(c echo.Context) {
+	o, ok := c.Get(openedKey).(*opened)
+	if !ok {
+		return
+	}
+	a.opened.mu.Lock()
+	delete(a.opened.all, o)
+	a.opened.mu.Unlock()
+	o.cancel(nil)
+	if o.timer != nil {
+		o.timer.Stop()
+	}
+}
+
+// end ends the requests that match, and returns their number.
+func (s *openedRequests) end(matches func(*opened) bool) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for o := range s.all {
+		if matches(o) {
+			o.cancel(httpapi.ErrEnded)
+			n++
+		}
+	}
+	return n
+}
+
+// expire ends the request at a time of the clock now. It is called once.
+func (o *opened) expire(at time.Time, now func() time.Time) {
+	left := func() time.Duration { return at.Sub(now().Round(0)) }
+	o.timer = time.AfterFunc(expiryCheck, func() {
+		switch d := left(); {
+		case d <= 0:
+			o.cancel(httpapi.ErrEnded)
+		case o.ctx.Err() == nil:
+			o.timer.Reset(min(d, expiryCheck))
+		}
+	})
+	o.timer.Reset(min(max(left(), 0), expiryCheck))
+}

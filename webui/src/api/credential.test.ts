@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+/** A browser's page: its address, its history and its storage. */
+const page = { hash: "", pathname: "/base/", addresses: [] as string[], kept: new Map<string, string>(), full: false };
+
+beforeEach(() => {
+  vi.resetModules();
+  Object.assign(page, { hash: "", addresses: [], kept: new Map(), full: false });
+  vi.stubGlobal("location", page);
+  vi.stubGlobal("history", {
+    state: null,
+    replaceState: (_state: unknown, _title: string, address: string) => page.addresses.push(address),
+  });
+  vi.stubGlobal("window", {
+    localStorage: {
+      getItem: (key: string) => page.kept.get(key) ?? null,
+      removeItem: (key: string) => page.kept.delete(key),
+      setItem: (key: string, value: string) => {
+        if (page.full) throw new DOMException("full", "QuotaExceededError");
+        page.kept.set(key, value);
+      },
+    },
+  });
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+describe("the page's half of a login", () => {
+  it("is taken out of the address and kept", async () => {
+    const { credentials, pageSecret, takeSecret } = await import("./credential");
+    expect([pageSecret(), credentials()]).toEqual(["", {}]);
+    page.hash = "#page=Ab-_9";
+    expect(takeSecret()).toBe(true);
+    expect(page.addresses).toEqual(["/base/"]);
+    expect([...page.kept.values()]).toEqual(["Ab-_9"]);
+    expect(credentials()).toEqual({ "Evertty-Page": "Ab-_9" });
+  });
+
+  it("lasts as long as the page where the browser keeps nothing", async () => {
+    const { pageSecret, takeSecret } = await import("./credential");
+    page.full = true;
+    page.hash = "#page=one";
+    expect([takeSecret(), pageSecret(), page.addresses.length]).toEqual([false, "one", 1]);
+  });
+
+  it("is not looked for in other addresses, and comes from another tab", async () => {
+    const { pageSecret, SECRET_KEY, takeSecret } = await import("./credential");
+    for (page.hash of ["", "#/pty/x", "#page=", "#page=a b", "#/page=x"]) expect(takeSecret()).toBe(true);
+    expect([page.addresses, pageSecret()]).toEqual([[], ""]);
+    page.kept.set(SECRET_KEY, "two");
+    expect(pageSecret()).toBe("two");
+  });
+});

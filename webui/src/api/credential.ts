@@ -1,0 +1,31 @@
+import { settings } from "../browser";
+
+/**
+ * A login has two halves: the cookie, which a browser gives to every port of a host, and a secret that only this page
+ * keeps: storage is bound to the origin, port included. Neither opens anything without the other.
+ */
+
+/** Where the secret is kept. */
+export const SECRET_KEY = "evertty-page";
+/** How the address that a login leads to ends. */
+const FRAGMENT = /^#page=([\w-]+)$/;
+
+/**
+ * takeSecret takes the secret of a login out of the page's address, and out of the tab's history. It returns false when
+ * there was one that the browser does not keep: then it lasts as long as the page.
+ */
+export function takeSecret(): boolean {
+  const secret = FRAGMENT.exec(location.hash)?.[1];
+  if (secret === undefined) return true;
+  history.replaceState(history.state, "", location.pathname);
+  return settings.set(SECRET_KEY, secret);
+}
+
+/** pageSecret is the page's half of the login, "" without one. It may come from another tab at any time. */
+export const pageSecret = (): string => settings.get(SECRET_KEY) ?? "";
+
+/** credentials are the headers of a request. */
+export function credentials(): Record<string, string> {
+  const secret = pageSecret();
+  return secret === "" ? {} : { "Evertty-Page": secret };
+}
