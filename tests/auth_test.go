@@ -320,7 +320,7 @@ func TestSecurityHeaders(t *testing.T) {
 		s.get("/pty/" + id + "/snapshot?format=html"), s.with("GET", "/pty", "", "Host", "evil.com"),
 	} {
 		policy := r.header.Get("Content-Security-Policy")
-		for _, part := range []string{"default-src 'self'", "frame-ancestors 'none'"} {
+		for _, part := range []string{"default-src 'self'", "frame-ancestors 'none'", "object-src 'none'"} {
 			if !strings.Contains(policy, part) {
 				t.Errorf("%s: Content-Security-Policy %q lacks %q", r.request.path, policy, part)
 			}

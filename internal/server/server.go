@@ -82,10 +82,12 @@ func New(c Config) *Server {
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		BaseContext:       func(net.Listener) context.Context { return s.ctx },
-		ConnContext:       withConn,
-		ConnState:         s.strangers.moved,
-		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
+		// OPTIONS * is checked as everything else is.
+		DisableGeneralOptionsHandler: true,
+		BaseContext:                  func(net.Listener) context.Context { return s.ctx },
+		ConnContext:                  withConn,
+		ConnState:                    s.strangers.moved,
+		ErrorLog:                     slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
 	}
 	return s
 }

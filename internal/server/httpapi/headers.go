@@ -11,10 +11,10 @@ import (
 )
 
 // ContentPolicy is the Content-Security-Policy of every response: our own
-// scripts, no inline script, no frame, no form. Inline styles stay allowed
+// scripts, no inline script, no plugin, no frame, no form. Inline styles stay allowed
 // because xterm.js sets them.
 const ContentPolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-	"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	"connect-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 // fixedHeaders go out with every response, refusals included. There is no CORS
 // header among them and none is set anywhere else: other sites have no access.
