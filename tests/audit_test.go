@@ -94,7 +94,7 @@ func TestAuditLog(t *testing.T) {
 		{Who: "ticket", What: "refused", Target: "WebSocket /pty/" + id + "/ws?ticket=REDACTED", Result: "READ_ONLY"},
 	}
 	want = append(want, refused...)
-	got := append(s.audited("audit.log"), s.audited("audit-refused.log")...)
+	got := append(s.audited("audit.log"), s.audited("audit.refused.log")...)
 	for i, e := range got {
 		if time.Since(e.At) > patience || e.From == "" {
 			t.Errorf("%+v", e)
@@ -107,12 +107,12 @@ func TestAuditLog(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("%d lines, want %d", len(got), len(want))
 	}
-	read := func() string { return string(s.readFile("audit.log")) + string(s.readFile("audit-refused.log")) }
+	read := func() string { return string(s.readFile("audit.log")) + string(s.readFile("audit.refused.log")) }
 	text := read()
 	if strings.Contains(text, "content-7") || strings.Contains(text, s.token()) || strings.Contains(text, made.Ticket) {
 		t.Errorf("content:\n%s", text)
 	}
-	for _, name := range []string{"audit.log", "audit-refused.log"} {
+	for _, name := range []string{"audit.log", "audit.refused.log"} {
 		if info, err := os.Stat(s.file(name)); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v %v", info, err)
 		}

@@ -24,7 +24,7 @@ const (
 	// MaxAudit is the size at which a new file begins, in bytes: about 40,000 lines.
 	MaxAudit = 8 << 20
 	// RefusedAuditFile has the refusals, in as many files: anybody can cause them, and they displace no other line.
-	RefusedAuditFile = "audit-refused.log"
+	RefusedAuditFile = "audit.refused.log"
 	// MaxRefusedAudit is MaxAudit of RefusedAuditFile.
 	MaxRefusedAudit = 1 << 20
 	// OldAudits is how many older files are kept.
@@ -47,7 +47,7 @@ type AuditEntry struct {
 	Result string    `json:"result"` // ok, or the code of the error
 }
 
-// AuditLog appends lines to DIR/audit.log, and those about refusals to DIR/audit-refused.log. It is safe for
+// AuditLog appends lines to DIR/audit.log, and those about refusals to DIR/audit.refused.log. It is safe for
 // concurrent use; a nil AuditLog writes nothing. It has a goroutine only while lines are waiting.
 type AuditLog struct {
 	path    string
