@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -66,6 +67,7 @@ type serveFlags struct {
 	rules         string // a file
 	providers     string // a directory; "" is DIR/providers, which need not be there
 	logLevel      string
+	tls           tlsFlags
 }
 
 func (a *app) newServe() *cobra.Command {
@@ -102,6 +104,7 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 	flags.BoolVar(&f.insecure, "insecure", false, "allow --auth none on an address that others can reach")
 	flags.StringSliceVar(&f.allowedHosts, "allowed-host", nil,
 		"another `name` this server is reached by, as behind a proxy (repeatable)")
+	f.tls.add(flags)
 	flags.Var(newEnum(&f.engine, engineNames()...), "engine", "terminal engine")
 	flags.Var(newEnum(&f.unicode, string(vt.Unicode11), string(vt.Unicode15Graphemes)), "unicode",
 		"`table` of character widths, which viewers load too: 11 or 15-graphemes")
@@ -252,6 +255,7 @@ type daemon struct {
 	record store.Config  // its Store is of db
 	parts  *supervisor.Supervisor
 	auth   *auth.Auth
+	tls    *tls.Config // nil without TLS
 	api    *server.Server
 }
 
@@ -262,11 +266,18 @@ func (a *app) newServer(f serveFlags, dir string, rules permission.Rules) (*daem
 	_ = level.UnmarshalText([]byte(f.logLevel)) // the flag takes level names only
 	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
 	slog.SetDefault(log)
+	secure, err := f.tls.config()
+	if err != nil {
+		return nil, err
+	}
 	all, at, err := listen(f.listen, dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &daemon{app: a, dir: dir, all: all, at: at}
+	if secure != nil {
+		at = strings.Replace(at, "http://", "https://", 1)
+	}
+	s := &daemon{app: a, dir: dir, all: all, at: at, tls: secure}
 	s.record.Enforcer = permission.NewEnforcer(rules).WithCopy(filepath.Join(dir, "permissions.json"))
 	if err := s.build(f, log); err != nil {
 		closeAll(all)
@@ -326,13 +337,13 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	audit := auth.OpenAuditLog(s.dir, log)
 	s.auth, err = auth.New(auth.Config{Audit: audit, WebhookSecret: secret, Mode: f.auth, DataDir: s.dir,
 		Listen: f.listen, AllowedHosts: f.allowedHosts,
-		OpenMetrics: f.metricsPublic, Log: log, Terminal: s.terminalID})
+		PublicURL: f.tls.publicURL, TLS: s.tls != nil, OpenMetrics: f.metricsPublic, Log: log, Terminal: s.terminalID})
 	if err != nil {
 		s.parts.Close()
 		return err
 	}
 	s.api = server.New(server.Config{Supervisor: s.parts, Metrics: metrics, Auth: s.auth, Version: programVersion(),
-		Log: log, Audit: audit})
+		Log: log, Audit: audit, TLS: s.tls})
 	return nil
 }
 

@@ -24,12 +24,12 @@ long-lived token never leaves its file.`,
 			if err != nil {
 				return err
 			}
-			if strings.HasPrefix(server.Address(), "unix:") {
-				return errors.New("url: the server listens on a unix socket, which no browser reaches")
-			}
 			t, err := server.Ticket(c.Context(), wire.TicketRequest{Login: true})
 			if err != nil {
 				return err
+			}
+			if strings.HasPrefix(server.Address(), "unix:") && !strings.HasPrefix(t.URL, "https:") {
+				return errors.New("url: the server listens on a unix socket, which no browser reaches")
 			}
 			if asJSON {
 				return printJSON(a.stdout, t)

@@ -4,6 +4,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"net"
 	"net/http"
@@ -42,6 +43,7 @@ type Config struct {
 	Version string
 	Log     *slog.Logger
 	Audit   *auth.AuditLog // for /healthz; Auth writes it
+	TLS     *tls.Config    // of connections over TCP; nil is without
 }
 
 // Server answers HTTP requests. It is safe for concurrent use.
@@ -87,9 +89,18 @@ func New(c Config) *Server {
 		BaseContext:                  func(net.Listener) context.Context { return s.ctx },
 		ConnContext:                  withConn,
 		ConnState:                    s.strangers.moved,
+		TLSConfig:                    c.TLS,
+		Protocols:                    oneProtocol(),
 		ErrorLog:                     slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
 	}
 	return s
+}
+
+// oneProtocol is HTTP/1.1, which WebSockets need.
+func oneProtocol() *http.Protocols {
+	p := &http.Protocols{}
+	p.SetHTTP1(true)
+	return p
 }
 
 // ServeHTTP answers one request.
@@ -97,7 +108,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.Serv
 
 // Serve answers the connections of l until Close. It returns nil then.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(newCrowded(l, s.strangers)); err != http.ErrServerClosed {
+	serve := s.http.Serve
+	if s.config.TLS != nil && l.Addr().Network() == "tcp" {
+		serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") }
+	}
+	if err := serve(newCrowded(l, s.strangers)); err != http.ErrServerClosed {
 		return err
 	}
 	return nil

@@ -3,6 +3,7 @@
 package auth
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -35,6 +36,8 @@ type Config struct {
 	DataDir      string   // where the token file is; must exist in ModeToken
 	Listen       string   // HOST:PORT or unix:///PATH, as configured
 	AllowedHosts []string // more names (HOST or HOST:PORT) we are reached under
+	PublicURL    string   // https://HOST[:PORT] of a proxy with TLS; "" for none
+	TLS          bool     // connections over TCP are TLS
 	OpenMetrics  bool     // GET /metrics needs no credentials
 	// WebhookSecret authenticates providers. With "" they need the usual credentials.
 	WebhookSecret string
@@ -58,6 +61,8 @@ type Auth struct {
 	hooks       hooks
 	token       digest
 	hosts       *hosts
+	public      publicURL
+	tls         bool // of connections over TCP
 	tickets     *tickets
 	sessions    *sessions // nil in ModeNone
 	opened      openedRequests
@@ -81,10 +86,17 @@ func New(config Config) (*Auth, error) {
 	if err != nil {
 		return nil, err
 	}
+	public, err := parsePublicURL(config.PublicURL)
+	if err != nil {
+		return nil, err
+	}
+	hosts.public = public.host
 	a := &Auth{
 		mode:        config.Mode,
 		openMetrics: config.OpenMetrics,
 		hosts:       hosts,
+		public:      public,
+		tls:         config.TLS,
 		terminal:    config.Terminal,
 		now:         config.Now,
 		log:         config.Log,
@@ -121,17 +133,20 @@ func New(config Config) (*Auth, error) {
 	}
 	a.token = DigestOf(token)
 	ended := loadEnded(config.DataDir, a.log)
-	if a.sessions, err = newSessions(token, ended, false); err != nil {
+	if a.sessions, err = newSessions(token, ended, a.secure()); err != nil {
 		return nil, err
 	}
 	a.tickets.keep(config.DataDir, token, ended.Epoch)
 	return a, nil
 }
 
-// LoginURL returns a URL below base (scheme://host:port) that logs a browser in
-// once within ticketTTL; in ModeNone it is the page itself. It fails like
-// tickets.issue.
+// secure reports whether browsers reach the server by TLS only.
+func (a *Auth) secure() bool { return a.tls || a.public.origin != "" }
+
+// LoginURL returns a URL below base (scheme://host:port), or below the public URL, that logs a browser
+// in once within ticketTTL; in ModeNone it is the page itself. It fails like tickets.issue.
 func (a *Auth) LoginURL(base string) (string, error) {
+	base = cmp.Or(a.public.origin, base)
 	if a.mode == ModeNone {
 		return base + "/", nil
 	}

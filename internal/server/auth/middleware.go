@@ -40,6 +40,9 @@ var (
 func (a *Auth) Middleware() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
+			if a.secure() {
+				c.Response().Header().Set(echo.HeaderStrictTransportSecurity, strictTransport)
+			}
 			if err := a.checkSource(c); err != nil {
 				return err
 			}

@@ -71,6 +71,7 @@ func (h hostPort) isLoopback() bool {
 type hosts struct {
 	listen  string     // name or address we were told to listen on
 	allowed []hostPort // --allowed-host; no port means any
+	public  hostPort   // of --public-url, with its port; zero without one
 }
 
 // newHosts makes the allow-list; it fails with ErrSetting.
@@ -107,7 +108,7 @@ func (h *hosts) checkHost(r *http.Request) error {
 }
 
 func (h *hosts) isOurs(host hostPort, r *http.Request) bool {
-	if host.isLoopback() || host.name == h.listen || host.name == arrivedAt(r) {
+	if host.isLoopback() || host.name == h.listen || host.name == h.public.name || host.name == arrivedAt(r) {
 		return true
 	}
 	return slices.ContainsFunc(h.allowed, func(a hostPort) bool {
@@ -163,6 +164,9 @@ func (h *hosts) isOurOrigin(origin string, r *http.Request) bool {
 		return false
 	}
 	from := parsed.onPort(scheme)
+	if from.name == h.public.name {
+		return scheme == "https" && from == h.public // never a page that came without TLS
+	}
 	host, hostOK := parseHostPort(r.Host)
 	if hostOK && scheme == schemeOf(r) && from == host.onPort(scheme) {
 		return true

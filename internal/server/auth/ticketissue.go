@@ -43,9 +43,9 @@ func (a *Auth) HandleTickets(c echo.Context) error {
 	a.log.Info("ticket issued", "pty", order.grant.PTY, "role", order.grant.Role, "ttl", order.ttl, "uses", order.uses,
 		"remote", c.Request().RemoteAddr)
 	SetTarget(c, order.grant.PTY)
-	link := loginURL(baseURL(c.Request()), secret)
+	link := loginURL(a.baseURL(c.Request()), secret)
 	if !request.Login {
-		link = baseURL(c.Request()) + "/pty/" + url.PathEscape(order.grant.PTY) + "/ws?ticket=" + secret
+		link = a.baseURL(c.Request()) + "/pty/" + url.PathEscape(order.grant.PTY) + "/ws?ticket=" + secret
 	}
 	return c.JSON(http.StatusCreated, wire.Ticket{Ticket: secret, ExpiresAt: expires.UTC(), URL: link})
 }
@@ -86,16 +86,4 @@ func orderOf(t wire.TicketRequest) (ticketOrder, error) {
 		o.uses = *t.Uses
 	}
 	return o, nil
-}
-
-// baseURL is the server as the client of r calls it: a browser's Origin, which
-// the middleware found to be ours, else the Host.
-func baseURL(r *http.Request) string {
-	if origin := r.Header.Get("Origin"); origin != "" {
-		return origin
-	}
-	if _, ok := parseHostPort(r.Host); !ok {
-		return schemeOf(r) + "://localhost"
-	}
-	return schemeOf(r) + "://" + r.Host
 }
