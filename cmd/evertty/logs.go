@@ -74,7 +74,8 @@ func (a *app) printLogs(ctx context.Context, server *client.Client, id string, o
 	case err != nil:
 		return err
 	case o.asJSON:
-		return a.printText(string(s.Raw), true)
+		_, err := terminalJSON(a.stdout).Write(append(s.Raw, '\n'))
+		return err
 	}
 	return a.printANSI(s)
 }
@@ -233,7 +234,7 @@ func (l jsonLog) event(e client.Event) error {
 	case client.KindExit:
 		out.Reason = e.Exit.Reason
 	}
-	enc := json.NewEncoder(l.w)
+	enc := json.NewEncoder(terminalJSON(l.w))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(out)
 }

@@ -112,9 +112,10 @@ func (a *app) play(ctx context.Context, in io.Reader, name string, o playing) er
 	if !o.limits {
 		p.limit = cast.Header().IdleLimit
 	}
-	if cols, rows, ok := sizeOf(a.stdout); ok {
+	if isTTY(a.stdout, a.stdout) {
 		err = p.onTerminal(ctx, a.stdin, a.stdout)
-		if h := cast.Header(); h.Cols > cols || h.Rows > rows {
+		cols, rows, known := sizeOf(a.stdout)
+		if h := cast.Header(); known && (h.Cols > cols || h.Rows > rows) {
 			fmt.Fprintf(a.stderr, "[the recording is of %d x %d, this window has %d x %d]\n", h.Cols, h.Rows, cols,
 				rows)
 		}

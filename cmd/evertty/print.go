@@ -9,7 +9,7 @@ import (
 
 // printJSON writes v as one indented JSON value.
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(terminalJSON(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)

@@ -91,9 +91,9 @@ func (a *app) record(ctx context.Context, id string, r client.RecordingRequest, 
 		defer func() { err = errors.Join(err, out.Close()) }()
 	}
 	if r.Format == client.Raw {
-		_, err = io.Copy(out, in)
+		_, err = io.Copy(sieved(out), in)
 	} else {
-		err = copyLines(out, in)
+		err = copyLines(terminalJSON(out), in)
 	}
 	if err != nil {
 		return signalled(ctx, fmt.Errorf("record: %w", err))

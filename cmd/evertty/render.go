@@ -130,13 +130,16 @@ func (o rendering) print(w io.Writer, f *vt.Frame) error {
 	var err error
 	switch client.Format(o.format) {
 	case client.ANSI:
+		if file, ok := w.(*os.File); ok && isTTY(file, file) {
+			return printRows(w, f)
+		}
 		_, err = out.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: -1}))
 	case client.Text:
 		_, err = out.WriteString(snapshot.Text(f, lines))
 	case client.HTML:
 		_, err = out.WriteString(snapshot.HTML(f, lines) + "\n")
 	case client.JSON:
-		err = printJSON(out, snapshot.JSON(f, -1))
+		err = printJSON(terminalJSON(w), snapshot.JSON(f, -1))
 	}
 	return errors.Join(err, out.Flush())
 }

@@ -62,7 +62,11 @@ func (a *app) printANSI(s client.Snapshot) error {
 	}
 	e := vt.NewEngine(vt.Config{Cols: s.Cols, Rows: s.Rows, Scrollback: vt.MaxScrollback})
 	e.Write([]byte(s.Data))
-	f := e.Freeze()
+	return printRows(a.stdout, e.Freeze())
+}
+
+// printRows writes the lines of history and screen with their colours, without the empty ones at the end.
+func printRows(w io.Writer, f *vt.Frame) error {
 	lines := append(f.History.Slice(), f.Active().Lines...)
 	for len(lines) > 0 && lines[len(lines)-1].Text() == "" {
 		lines = lines[:len(lines)-1]
@@ -72,7 +76,7 @@ func (a *app) printANSI(s client.Snapshot) error {
 		b.Write(snapshot.PaintRow(l, 0, f.Cols))
 		b.WriteByte('\n')
 	}
-	_, err := a.stdout.Write(b.Bytes())
+	_, err := w.Write(b.Bytes())
 	return err
 }
 

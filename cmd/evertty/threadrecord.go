@@ -29,7 +29,7 @@ func (a *app) newThreadExport() *cobra.Command {
 			}
 			defer from.Close()
 			if file == "" || file == "-" {
-				_, err = io.Copy(a.stdout, from)
+				_, err = io.Copy(terminalJSON(a.stdout), from)
 				return err
 			}
 			to, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, recordingMode)

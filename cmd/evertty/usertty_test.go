@@ -81,6 +81,11 @@ func (u *userTTY) resize(cols, rows int) {
 	})
 }
 
+// unsized has the terminal not say its size, as serial lines do.
+func (u *userTTY) unsized() {
+	u.ioctl(func(fd int) error { return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{}) })
+}
+
 func (u *userTTY) modes() unix.Termios {
 	var m unix.Termios
 	u.ioctl(func(fd int) error {

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/evertty/evertty/vt"
+)
+
+// sieve writes what a program printed to the user's terminal: what viewers get, see vt.Config.Guest, and nothing else.
+// Memory and time are those of an engine without history. It has one caller at a time.
+type sieve struct {
+	out    io.Writer
+	engine vt.Engine
+}
+
+// sieved is w for the output of programs: as it is, unless it is a terminal.
+func sieved(w io.Writer) io.Writer {
+	f, ok := w.(*os.File)
+	if !ok || !isTTY(f, f) {
+		return w
+	}
+	size := windowOf(f)
+	s := sieve{f, engines[defaultEngine](vt.Config{Cols: size.Cols, Rows: size.Rows, Guest: true})}
+	s.engine.Write([]byte("\x1b[20h")) // LNM: the terminal's driver returns the cursor at LF (POSIX XBD 11.2.3, ONLCR)
+	return s
+}
+
+func (s sieve) Write(p []byte) (int, error) {
+	if _, err := s.out.Write(s.engine.Write(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// terminalJSON is w for JSON: on a terminal DEL and C1 controls are escaped, which encoding/json leaves.
+func terminalJSON(w io.Writer) io.Writer {
+	if f, ok := w.(*os.File); !ok || !isTTY(f, f) {
+		return w
+	}
+	return &jsonWriter{out: w}
+}
+
+type jsonWriter struct {
+	out  io.Writer
+	head bool // the first byte of a C1 control was not written yet
+}
+
+var (
+	rawControl = regexp.MustCompile(`[\x7f-\x{9f}]`)
+	headC1     = byte(0xc2) // of U+0080 to U+00BF in UTF-8
+)
+
+func (j *jsonWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	if j.head {
+		p = append([]byte{headC1}, p...)
+	}
+	if j.head = n > 0 && p[len(p)-1] == headC1; j.head {
+		p = p[:len(p)-1]
+	}
+	_, err := j.out.Write(rawControl.ReplaceAllFunc(p, func(c []byte) []byte {
+		r, _ := utf8.DecodeRune(c)
+		return append([]byte(`\u00`), strconv.FormatInt(int64(r), 16)...)
+	}))
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
