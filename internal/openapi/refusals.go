@@ -205,6 +205,11 @@ var refusals = []response{
 		codes:   "SESSION_ALREADY_EXISTS DELETING",
 		example: "SESSION_ALREADY_EXISTS: the shell exists already",
 	},
+	{name: "StillRuns", status: 409,
+		text:    "RUNNING: with `purge`, the command, or something that it started and that may print, has not ended.",
+		codes:   "RUNNING",
+		example: "RUNNING: the command, or something that it started, still runs",
+	},
 	{name: "DirectoryChanged", status: 409,
 		text: "DIRECTORY_CHANGED: the command was approved in another directory than the one in which it would have " +
 			"begun in its turn; it was not run, and the approval is used.",

@@ -15,6 +15,7 @@ var (
 	ErrBadEnv       = history.ErrBadEnv
 	ErrQueueFull    = errors.New("too many commands wait")                                   // maxQueue
 	ErrQueueTimeout = errors.New("the command did not get its turn in time and was not run") // Command.QueueTimeout
+	ErrUnended      = errors.New("the command, or something that it started, still runs")
 	// ErrMoved is of a command that was approved for another directory than the one it would begin in.
 	ErrMoved   = errors.New("the shell has left the directory that the command was approved in; it was not run")
 	ErrDeleted = errors.New("the shell was deleted") // SESSION_DESTROYED

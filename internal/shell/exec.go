@@ -217,6 +217,7 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 		e.finishOutputs()
 	}
 	shelldir.MakePrivate(e.dir)
+	_ = os.Remove(filepath.Join(e.dir, shelldir.InputFile)) // who still reads it has it open
 	e.save()
 	if first {
 		close(e.started)

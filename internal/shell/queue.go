@@ -3,6 +3,9 @@ package shell
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"slices"
 
 	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/script"
@@ -175,6 +178,26 @@ func (s *Shell) prune() {
 		}
 	}
 	s.all, s.pruned = kept, len(kept)
+}
+
+// Forget removes a command that has ended from the history, with its text and output. Errors: ErrUnended.
+func (s *Shell) Forget(e *Exec) error {
+	s.pruning.Lock()
+	defer s.pruning.Unlock()
+	if !e.hasEnded() || !e.outputs[0].Finished() || !e.outputs[1].Finished() {
+		return fmt.Errorf("shell: forget %s: %w", e.id, ErrUnended)
+	}
+	if err := os.RemoveAll(e.dir); err != nil {
+		return fmt.Errorf("shell: forget %s: %w", e.id, err)
+	}
+	e.outputs[0].Forget()
+	e.outputs[1].Forget()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = slices.DeleteFunc(slices.Clone(s.all), func(o *Exec) bool { return o == e })
+	s.pruned = min(s.pruned, len(s.all))
+	delete(s.byID, e.id)
+	return nil
 }
 
 // withRoom makes the files of a command, once more after making space on a full disk.

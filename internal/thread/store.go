@@ -87,6 +87,7 @@ type processRows interface {
 	Command(id string) (Command, error)
 	Commands(CommandQuery) ([]Command, error)
 	PutCommand(Command) error
+	ForgetCommand(id string) error                 // and its text in events and approvals
 	OpenCommands(thread string) ([]Command, error) // that have not ended; "" is of all threads
 	LeaseCommands(lease string) (running int, err error)
 }

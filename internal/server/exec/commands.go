@@ -247,6 +247,10 @@ func (s *Service) deleteCommand(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	purge, err := httpapi.SwitchOf(c, "purge")
+	if err != nil {
+		return err
+	}
 	if err := s.Check(c, session, permission.ToolCancel, permission.CommandArgs{Command: e.ID()}); err != nil {
 		return err
 	}
@@ -256,6 +260,14 @@ func (s *Service) deleteCommand(c echo.Context) error {
 	select {
 	case <-e.Done():
 	case <-ctx.Done():
+	}
+	if purge {
+		if err := s.Shells.Forget(ctx, e); err != nil {
+			return err
+		}
+		if err := s.Threads.ForgetCommand(httpapi.Unhurried(c), e.ID()); err != nil {
+			return err
+		}
 	}
 	return c.JSON(http.StatusOK, wire.CommandCancelled{Success: true, CommandID: e.ID(),
 		Status: wire.CommandStatus(e.Info().Status)})

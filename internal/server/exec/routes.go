@@ -39,11 +39,14 @@ func (s *Service) Routes() []httpapi.Route {
 		httpapi.Get("/commands/:cid", s.getCommand, "one command's state").
 			Doc("getCommand", "commands", "One command").
 			Gives("Command Invalid NotFound"),
-		httpapi.Delete("/commands/:cid", s.deleteCommand, "cancel a command").
+		httpapi.Delete("/commands/:cid", s.deleteCommand, "cancel a command; ?purge=1 forgets it").
 			Doc("cancelCommand", "commands", "Cancel a command").
 			Text("SIGINT as by Ctrl-C, SIGKILL after a second; SIGTERM to one in the background. One that waits " +
-				"never starts. One that has ended is left alone. The reply waits two seconds for the end.").
-			Gives("CommandCancelled Invalid NotFound TooLarge NotJSON NeedsApproval"),
+				"never starts. One that has ended is left alone. The reply waits two seconds for the end. With " +
+				"`purge=1` a command that has ended by then is forgotten: its text, output and input, also in the " +
+				"events and answered approvals of the thread.").
+			Params("purgeCommand").
+			Gives("CommandCancelled Invalid NotFound StillRuns TooLarge NotJSON NeedsApproval"),
 		httpapi.Get("/commands/:cid/logs", s.getCommandLogs,
 			"what a command printed; ?follow=1 as Server-Sent Events").Streams().
 			Doc("getCommandLogs", "commands", "What a command printed").

@@ -97,6 +97,7 @@ var ErrorTable = []errorRow{
 	{shell.ErrInvalid, http.StatusBadRequest, "VALIDATION", ""},
 	{shell.ErrBadEnv, http.StatusBadRequest, "VALIDATION", ""},
 	{shell.ErrQueueFull, http.StatusTooManyRequests, "LIMIT", ""},
+	{shell.ErrUnended, http.StatusConflict, "RUNNING", ""},
 	{shell.ErrMoved, http.StatusConflict, "DIRECTORY_CHANGED", ""},
 	{shell.ErrQueueTimeout, http.StatusTooManyRequests, "QUEUE_TIMEOUT", ""},
 	{shell.ErrDeleted, http.StatusGone, "SESSION_DESTROYED", ""},

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -21,6 +22,27 @@ func (m *Registry) command(session, id string) (*Shell, *shell.Exec, error) {
 		}
 	}
 	return nil, nil, fmt.Errorf("%w: %.80q", shell.ErrNotFound, id)
+}
+
+// Forget removes a command that has ended, with its text, its output and the terminal that it ran on. It waits for what
+// comes late of it, and for the state after it. Errors: shell.ErrUnended also when ctx ends, shell.ErrNotFound.
+func (m *Registry) Forget(ctx context.Context, e *shell.Exec) error {
+	s, _, err := m.command("", e.ID())
+	if err != nil {
+		return err
+	}
+	for more := true; more && err == nil; {
+		more, err = e.Follow(ctx, e.Size(shell.Stdout), e.Size(shell.Stderr))
+	}
+	if err != nil || s.Settled(ctx) != nil {
+		return fmt.Errorf("%w: %s", shell.ErrUnended, e.ID())
+	}
+	if t, err := m.cfg.Terminals.Find("", e.Info().PTY); err == nil {
+		if err := m.cfg.Terminals.Delete(ctx, t, true); err != nil {
+			return err
+		}
+	}
+	return s.Shell.Forget(e)
 }
 
 // MaxListed bounds the commands taken from one shell, which keeps fewer.

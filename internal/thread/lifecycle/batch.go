@@ -122,6 +122,9 @@ func (b *Batch) Command(k thread.Command) error {
 	return b.c.recordCommand(t, old, k)
 }
 
+// ForgetCommand removes a command that has ended, with its text.
+func (b *Batch) ForgetCommand(id string) error { return gone(b.c.Tx.ForgetCommand(id)) }
+
 // bound is a new command with the process that it runs in.
 func (c *change) bound(t thread.Terminal, k thread.Command) (thread.Command, error) {
 	if k.Runtime != "" {

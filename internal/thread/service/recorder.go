@@ -221,6 +221,15 @@ func (d *Service) commandChanged(key string, i shell.Info) {
 	d.put(note{command: &k})
 }
 
+// ForgetCommand removes a command that is gone from the records, with its text. Errors: the reason of ctx.
+func (d *Service) ForgetCommand(ctx context.Context, id string) error {
+	if d.Manager == nil {
+		return nil
+	}
+	d.note(func(b *lifecycle.Batch) error { return b.ForgetCommand(id) })
+	return d.flush(ctx)
+}
+
 // rowOf is a command as the records have it. What it printed is in its directory below that of the
 // server's data.
 func rowOf(key string, i shell.Info) thread.Command {

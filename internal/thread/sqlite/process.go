@@ -121,3 +121,29 @@ func (r *rows) LeaseCommands(lease string) (int, error) {
 		AND terminal_id IN (SELECT id FROM terminals WHERE lease_id = ?)`, lease)
 	return int(n), err
 }
+
+// ForgetCommand deletes a command, and its text in the events and answered approvals of its thread.
+func (r *rows) ForgetCommand(id string) error {
+	c, err := r.Command(id)
+	if err != nil {
+		return err
+	}
+	r.erased(eraseNow)
+	const of = ` WHERE thread_id = (SELECT thread_id FROM terminals WHERE id = ?) AND `
+	for _, change := range []struct {
+		query string
+		args  []any
+	}{
+		{`UPDATE events SET data_json = json_remove(data_json, '$.command')` + of +
+			`(data_json ->> '$.command_id' = ? OR data_json ->> '$.command' = ?)`,
+			[]any{c.Terminal, id, thread.Clip(c.Line, thread.MaxLine)}},
+		{`DELETE FROM approvals` + of + `status <> 'pending' AND arguments_json ->> '$.command' = ?`,
+			[]any{c.Terminal, c.Line}},
+		{`DELETE FROM commands WHERE id = ?`, []any{id}},
+	} {
+		if err := r.put("command "+id, change.query, change.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -112,6 +112,9 @@ func (r *rows) PurgeConversations(ids []string, limit int) (more bool, err error
 			return false, err
 		}
 	}
+	if len(ids) > 0 {
+		r.erased(eraseNow)
+	}
 	return false, nil
 }
 

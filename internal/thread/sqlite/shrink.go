@@ -72,6 +72,7 @@ func (s *Store) shrinkLoop() {
 		select {
 		case <-tick.C:
 			s.shrink()
+			s.eraseRest()
 		case <-s.closing:
 			return
 		}
@@ -95,10 +96,45 @@ func (s *Store) shrink() {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	s.truncate() // with it the file itself becomes shorter
+}
+
+// erasing says whether deleted content is still in the WAL and in pages of the file that the WAL
+// has newer ones of.
+type erasing int
+
+const (
+	eraseNothing erasing = iota
+	eraseLater           // at the next look of shrinkLoop, for what many delete at once
+	eraseNow             // before the change returns, unless somebody reads for longer than truncateWait
+)
+
+// erased notes that the transaction deletes what nobody is to find in the files any more.
+func (r *rows) erased(when erasing) { r.store.erasing = max(r.store.erasing, when) }
+
+// eraseRest erases what is left. What a reader still holds is tried again at the next look.
+func (s *Store) eraseRest() {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.erasing != eraseNothing {
+		s.truncate()
+	}
+}
+
+// truncate brings the WAL into the file and empties it, and reports whether it did. s.writing is
+// held, for truncateWait at most.
+func (s *Store) truncate() bool {
 	ctx := context.Background()
 	_, _ = s.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", truncateWait))
-	_, _ = s.writer.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)") // with it the file itself becomes shorter
+	var busy, inWAL, moved int
+	err := s.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inWAL, &moved)
 	_, _ = s.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", busyTimeout.Milliseconds()))
+	if err != nil || busy != 0 {
+		s.erasing = min(s.erasing, eraseLater)
+		return false
+	}
+	s.erasing = eraseNothing
+	return true
 }
 
 // shrinkOnce gives back one step, and reports whether there was one to give.

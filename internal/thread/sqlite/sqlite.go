@@ -40,6 +40,7 @@ type Store struct {
 	pool    *sql.DB
 	writing sync.Mutex // of writer
 	writer  *conn
+	erasing erasing    // guarded by writing
 	readers chan *conn // those that nobody uses
 	opened  int        // readers
 	closing chan struct{}
@@ -80,6 +81,7 @@ func Open(path string) (*Store, error) {
 		_ = s.Close()
 		return nil, s.explain(err)
 	}
+	s.erasing = eraseLater // what a server that was killed has not
 	go s.shrinkLoop()
 	return s, nil
 }
@@ -106,7 +108,7 @@ func (s *Store) connect() (err error) {
 	// them.
 	common := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "foreign_keys(1)", "journal_mode(WAL)",
-		"synchronous(NORMAL)",
+		"synchronous(NORMAL)", "secure_delete(1)", // what is deleted is overwritten in the file
 		fmt.Sprintf("journal_size_limit(%d)", maxWAL), "trusted_schema(0)",
 	}}
 	name := "file:" + (&url.URL{Path: s.path}).EscapedPath() + "?" + common.Encode()
@@ -252,7 +254,11 @@ func (s *Store) view(fn func(*rows) error) error {
 func (s *Store) update(fn func(*rows) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	return s.in(s.writer, fn)
+	err := s.in(s.writer, fn)
+	if s.erasing == eraseNow {
+		s.truncate()
+	}
+	return err
 }
 
 func (s *Store) in(c *conn, fn func(*rows) error) error {

@@ -51,6 +51,7 @@ func (r *rows) PutTerminal(t thread.Terminal) error {
 }
 
 func (r *rows) DeleteTerminal(id string) error {
+	r.erased(eraseLater)
 	return r.change("terminal "+id, `DELETE FROM terminals WHERE id = ?`, id)
 }
 

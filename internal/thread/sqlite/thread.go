@@ -51,6 +51,7 @@ func (r *rows) PutThread(t thread.Thread) error {
 }
 
 func (r *rows) DeleteThread(id string) error {
+	r.erased(eraseNow)
 	return r.change("thread "+id, `DELETE FROM threads WHERE id = ?`, id)
 }
 
