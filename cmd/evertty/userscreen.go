@@ -77,6 +77,8 @@ func (t *traces) see(f *vt.Frame) {
 	for i, c := range [...]vt.Color{f.Foreground, f.Background, f.CursorColor} {
 		t.dynamic[i] = t.dynamic[i] || c != 0
 	}
+	both := t.dynamic[0] || t.dynamic[1] // in reverse video (mode ?5) xterm changes the other one
+	t.dynamic[0], t.dynamic[1] = both, both
 }
 
 // reset takes the traces back: OSC 104, 110, 111, 112, OSC 7 without a directory, and tab

@@ -419,8 +419,8 @@ func TestTraces(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain \x1b[31m":                              "",
 		"\x1b]4;1;#ff0000\a":                          "\x1b]104\x1b\\",
-		"\u009d11;#000\u009c":                         "\x1b]111\x1b\\",
-		"\x1b]10;#fff\a\x1b]12;#ffffff\a\x1b]4;1;x\a": "\x1b]110\x1b\\\x1b]112\x1b\\",
+		"\u009d11;#000\u009c":                         "\x1b]110\x1b\\\x1b]111\x1b\\",
+		"\x1b]10;#fff\a\x1b]12;#ffffff\a\x1b]4;1;x\a": "\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\",
 		"\x1b]4;1;#fff\a\x1b]104\a":                   "", // the program took it back itself
 		"\x1b]7;file:///usr\a":                        "\x1b]7;\x1b\\",
 		"\x1b[3g":                                     tabs,
