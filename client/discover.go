@@ -20,7 +20,7 @@ const maxToken = 4096
 type Place struct {
 	URL string `json:"url"` // where it listens, for browsers: http://ADDRESS:PORT or unix:///PATH
 	PID int    `json:"pid"`
-	// TokenFile is the name of a file in the data directory, "" when the server asks for no token.
+	// TokenFile is a file in the data directory, "" when the server asks for no token; Find gives its name.
 	TokenFile string `json:"token_file"`
 	// Directory is the DirectoryID of the data directory, "" when it is not known.
 	Directory string `json:"directory,omitempty"`
@@ -50,11 +50,11 @@ func Find(dataDir string) (Place, error) {
 		return p, fmt.Errorf("%w: %s names the server of the directory that this one is a copy of (start one with: "+
 			"evertty serve)", ErrNoServer, name)
 	}
-	// Releases up to 0.1 wrote the whole path.
-	p.TokenFile = strings.TrimPrefix(p.TokenFile, filepath.Clean(dataDir)+"/")
-	if p.TokenFile != "" && p.TokenFile != filepath.Base(p.TokenFile) || p.TokenFile == ".." {
-		return p, fmt.Errorf("client: %s: token_file %q is no name of a file in the directory", name, p.TokenFile)
+	dir, file := filepath.Split(p.TokenFile)
+	if dir != "" && (!filepath.IsAbs(dir) || DirectoryID(dir) != DirectoryID(dataDir)) || file == ".." {
+		return p, fmt.Errorf("client: %s: token_file %q is no file in the directory", name, p.TokenFile)
 	}
+	p.TokenFile = file
 	return p, nil
 }
 

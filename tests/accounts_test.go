@@ -161,8 +161,8 @@ func impostorProgram(path string) {
 	os.Exit(1)
 }
 
-// asIntruder runs one of the programs above as another user. Its binary is a copy: the test's own may be where that user
-// may not look.
+// asIntruder runs one of the programs above as another user. Its binary is a copy: the test's own may be where that
+// user may not look.
 func asIntruder(t *testing.T, uid uint32, args ...string) *exec.Cmd {
 	t.Helper()
 	words := program(t, args...)

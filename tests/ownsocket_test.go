@@ -48,7 +48,8 @@ func recordPort(t *testing.T, addresses ...string) *output {
 
 // verbArguments are what each verb that talks to a server is called with; attach needs a terminal.
 var verbArguments = []string{
-	"commands", "commands x", "exec true", "kill x", "lease ls", "lease pause x", "lease resume x", "lease rm x", "logs x", "logs x --follow", "ls", "new -d -- cat", "record x", "restart x", "send x y",
+	"commands", "commands x", "exec true", "kill x", "lease ls", "lease pause x", "lease resume x", "lease rm x",
+	"logs x", "logs x --follow", "ls", "new -d -- cat", "record x", "restart x", "send x y",
 	"shells", "snapshot x", "thread approvals x", "thread approve x y", "thread compact x --summary y",
 	"thread deny x y", "thread export x", "thread ls", "thread new", "thread pause x",
 	"thread permissions x", "thread policy x", "thread resume x", "thread rm x", "thread show x", "thread steer x y",
@@ -85,7 +86,8 @@ func TestEveryTalkingVerbIsTried(t *testing.T) {
 		if verb == "attach" || verb == "thread import" { // one runs in a terminal, the other reads a file first
 			continue
 		}
-		if !slices.ContainsFunc(verbArguments, func(args string) bool { return strings.HasPrefix(args+" ", verb+" ") }) {
+		tries := func(args string) bool { return strings.HasPrefix(args+" ", verb+" ") }
+		if !slices.ContainsFunc(verbArguments, tries) {
 			t.Errorf("%s is not tried by TestNothingGoesToATakenPort", verb)
 		}
 	}
@@ -165,8 +167,8 @@ func (s *server) place() (p client.Place) {
 	return p
 }
 
-// TestLocalhostIsAllOfIt: a server of localhost has both loopback addresses, tells of an address and not of the name, and
-// answers for the name.
+// TestLocalhostIsAllOfIt: a server of localhost has both loopback addresses, tells of an address and not of the name,
+// and answers for the name.
 func TestLocalhostIsAllOfIt(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token", listen: "localhost:0"})
@@ -226,7 +228,8 @@ func TestEveryAddressOfAName(t *testing.T) {
 	}
 	for _, address := range []string{"127.0.0.7", "127.0.0.8"} {
 		for name, status := range map[string]int{address: 200, "many.test": 200, "other.test": 403} {
-			r, err := http.NewRequestWithContext(s.ctx(), http.MethodGet, "http://"+address+":"+s.port()+"/version", nil)
+			at := "http://" + address + ":" + s.port() + "/version"
+			r, err := http.NewRequestWithContext(s.ctx(), http.MethodGet, at, nil)
 			s.must(err)
 			r.Host = name + ":" + s.port()
 			resp, err := http.DefaultClient.Do(r)
@@ -263,7 +266,7 @@ func TestTheSocketOfTheDirectory(t *testing.T) {
 				if info.Mode().Type() != os.ModeSocket || info.Mode().Perm() != 0o600 {
 					t.Errorf("it has mode %v", info.Mode())
 				}
-				if p := s.place(); p.TokenFile != "token" || p.URL != s.url {
+				if p := s.place(); p.TokenFile != s.file("token") || p.URL != s.url {
 					t.Errorf("server.json says %+v", p)
 				}
 				s.says("ls")
@@ -302,24 +305,25 @@ func TestATokenFileElsewhere(t *testing.T) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
-	p.TokenFile = s.file("token") // as releases before wrote it
+	p.TokenFile = "token"
 	b, err := json.Marshal(p)
 	s.must(err)
 	s.must(os.WriteFile(s.file("server.json"), b, 0o600))
 	s.says("ls")
 }
 
-// TestALoginTicketIsForATerminal: where the line of a server goes to a log, it has no secret, and the log says what to do.
+// TestALoginTicketIsForATerminal: where the line of a server goes to a log, it has no secret, and the log says what to
+// do.
 func TestALoginTicketIsForATerminal(t *testing.T) {
 	t.Parallel()
 	outer := start(t, launch{})
 	dir := filepath.Join(t.TempDir(), "data")
-	id := outer.createWith(wire.CreateTerminal{Cmd: []string{binary, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir,
-		"--keeper-idle", "1s"}, Cols: new(200), Rows: new(24)}).ID
+	id := outer.createWith(wire.CreateTerminal{Cmd: []string{binary, "serve", "--listen", "127.0.0.1:0", "--data-dir",
+		dir, "--keeper-idle", "1s"}, Cols: new(200), Rows: new(24)}).ID
 	text := outer.await(id, `^listening on http://127\.0\.0\.1:\d+/\?ticket=[\w-]{22,}$`)
 	link := text[strings.Index(text, "http://"):]
-	r, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).
-		Get(strings.TrimSpace(link))
+	stay := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	r, err := stay.Get(strings.TrimSpace(link))
 	outer.must(err)
 	_ = r.Body.Close()
 	if r.StatusCode != http.StatusSeeOther || r.Header.Get("Set-Cookie") == "" {

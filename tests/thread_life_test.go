@@ -538,16 +538,14 @@ func TestF100Metrics(t *testing.T) {
 	}
 }
 
-const hookSecret = "a secret of at least 32 characters"
-
 // TestF101Webhooks: with the secret, without the token; what is known is matched, everything is listed.
 func TestF101Webhooks(t *testing.T) {
 	t.Parallel()
-	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte(hookSecret+"\n"), 0o600); err != nil {
+	file, right := filepath.Join(t.TempDir(), "secret"), strings.Repeat("s3cret-", 5)
+	if err := os.WriteFile(file, []byte(right+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, launch{auth: "token", flags: []string{"--webhook-secret-file", secret}})
+	s := start(t, launch{auth: "token", flags: []string{"--webhook-secret-file", file}})
 	o := s.thread("one")
 	o.run("true")
 	send := func(provider, body, secret string) reply {
@@ -560,16 +558,13 @@ func TestF101Webhooks(t *testing.T) {
 		matched        string
 	}{{"local", known, "true"}, {"e2b", known, "false"}, {"e2b",
 		`{"sandboxId":"nobody","type":"sandbox.lifecycle.killed"}`, "false"}} {
-		if r := send(test.provider, test.body,
-			hookSecret).wants(202); strings.TrimSpace(r.body) != `{"matched":`+test.matched+`}` {
+		r := send(test.provider, test.body, right).wants(202)
+		if strings.TrimSpace(r.body) != `{"matched":`+test.matched+`}` {
 			t.Errorf("%s %s: %s", test.provider, test.body, r.body)
 		}
 	}
 	send("local", known, "other").refused(401, "UNAUTHORIZED")
 	send("local", known, "").refused(401, "UNAUTHORIZED")
-	if log := string(s.readFile("audit.log")); strings.Count(log, `"what":"webhook.received"`) != 3 {
-		t.Errorf("the audit log is %s", log)
-	}
 	var list struct {
 		Events []struct {
 			Provider string `json:"provider_name"`

@@ -20,8 +20,8 @@ import (
 )
 
 // listen opens the addresses of a server and its socket in the data directory, which answers this user and root only.
-// at is how browsers reach it: an address, never a name that somebody else may be behind later. A name is listened on at
-// all its addresses, with one port; when one cannot be had that is an error, and wrong usage when it is not of this
+// at is how browsers reach it: an address, never a name that somebody else may be behind later. A name is listened on
+// at all its addresses, with one port; when one cannot be had that is an error, and wrong usage when it is not of this
 // machine.
 func listen(address, dir string) (all []net.Listener, at string, err error) {
 	own := filepath.Join(dir, localsocket.Name)
@@ -29,8 +29,8 @@ func listen(address, dir string) (all []net.Listener, at string, err error) {
 		at = address
 		if filepath.Base(path) != localsocket.Name || !sameDir(filepath.Dir(path), dir) {
 			if len(path) > localsocket.MaxPath {
-				return nil, "", usage(fmt.Errorf("listen %s: the path of a socket has at most %d bytes, this one has %d",
-					path, localsocket.MaxPath, len(path)))
+				return nil, "", usage(fmt.Errorf("listen %s: the path of a socket has at most %d bytes, this one has "+
+					"%d", path, localsocket.MaxPath, len(path)))
 			}
 			l, err := listenUnix(path)
 			if err != nil {

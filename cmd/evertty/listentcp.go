@@ -32,8 +32,8 @@ func listenTCP(address string) (all []net.Listener, at string, err error) {
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, "", fmt.Errorf("%w: another program has this address; choose another with --listen, or port 0 for a "+
-			"free one", err)
+		return nil, "", fmt.Errorf("%w: another program has this address; choose another with --listen, or port 0 for "+
+			"a free one", err)
 	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.EAFNOSUPPORT):
 		return nil, "", usage(fmt.Errorf("%w: a server listens on every address of %s, and this machine has not all; "+
 			"choose one with --listen", err, host))

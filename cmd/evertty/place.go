@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/evertty/evertty/client"
 )
@@ -11,8 +12,11 @@ import (
 // writePlace writes DIR/server.json so that a reader finds it complete or not
 // at all.
 func (s *daemon) writePlace() error {
-	b, err := json.Marshal(client.Place{URL: s.at, PID: os.Getpid(), TokenFile: s.auth.TokenFile(),
-		Directory: client.DirectoryID(s.dir)})
+	p := client.Place{URL: s.at, PID: os.Getpid(), Directory: client.DirectoryID(s.dir)}
+	if file := s.auth.TokenFile(); file != "" {
+		p.TokenFile = filepath.Join(s.dir, file)
+	}
+	b, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}

@@ -97,8 +97,8 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 	flags := c.Flags()
 	flags.StringVar(&f.config, "config", "", "read settings from this TOML `file`")
 	flags.StringVar(&f.listen, "listen", f.listen,
-		"`address` to listen on: HOST:PORT (port 0 takes a free one; a name is all its addresses) or unix:///path (what "+
-			"is there stays, unless it is a dead server's socket)")
+		"`address` to listen on: HOST:PORT (port 0 takes a free one; a name is all its addresses) or unix:///path "+
+			"(what is there stays, unless it is a dead server's socket)")
 	flags.Var(newEnum(&f.auth, auth.ModeToken, auth.ModeNone), "auth",
 		"who may connect: token, or none for everybody on this machine")
 	flags.BoolVar(&f.insecure, "insecure", false, "allow --auth none on an address that others can reach")

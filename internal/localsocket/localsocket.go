@@ -1,5 +1,5 @@
-// Package localsocket is what a server and its clients have in common at a unix socket: a path of any length, and who is
-// on the other end. Linux only.
+// Package localsocket is what a server and its clients have in common at a unix socket: a path of any length, and who
+// is on the other end. Linux only.
 package localsocket
 
 import (

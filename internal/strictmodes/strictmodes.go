@@ -68,8 +68,8 @@ func Check(path string) error {
 	return nil
 }
 
-// CheckSecret is Check of a file that nobody else may read. Its group may read a file of root's, as PostgreSQL allows it
-// for keys: services get those of the system so.
+// CheckSecret is Check of a file that nobody else may read. Its group may read a file of root's, as PostgreSQL allows
+// it for keys: services get those of the system so.
 func CheckSecret(path string) error {
 	if err := Check(path); err != nil {
 		return err

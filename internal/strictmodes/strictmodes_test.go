@@ -68,7 +68,8 @@ func wants(t *testing.T, path string, words ...string) {
 func TestModes(t *testing.T) {
 	for mode, words := range map[fs.FileMode][]string{
 		0o700: nil, 0o755: nil, 0o555: nil,
-		0o770: {"mode 0770", "its group 54321 can write"}, 0o777: {"mode 0777", "others can write"}, 0o702: {"mode 0702", "others can write"},
+		0o770: {"mode 0770", "its group 54321 can write"}, 0o777: {"mode 0777", "others can write"},
+		0o702: {"mode 0702", "others can write"},
 	} {
 		if mode == 0o770 && os.Geteuid() != 0 {
 			continue // this user's group may be private
@@ -207,8 +208,8 @@ func TestPrivateGroups(t *testing.T) {
 
 type account struct{ uid, gid uint32 }
 
-// TestUnmappedRoot: in a user namespace without the machine's root its directories have no owner that can be named. They
-// are taken on the way; a file of somebody unnamed is not.
+// TestUnmappedRoot: in a user namespace without the machine's root its directories have no owner that can be named.
+// They are taken on the way; a file of somebody unnamed is not.
 func TestUnmappedRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, for a directory of another user's")
