@@ -77,11 +77,11 @@ func TestInputIsForgottenAtTheEnd(t *testing.T) {
 	w := s.in("one")
 	const secret = "s3cret-of-a-command"
 	for _, isolated := range []bool{false, true} {
-		w.send(body{"command": "read -r x; test ${#x} = 19", "stdin": secret + "\n", "isolated": isolated,
+		w.send(body{"command": "test $(wc -c) = 20", "stdin": secret + "\n", "isolated": isolated,
 			"env": body{"T": secret}}).wants(200)
 	}
-	w.later(body{"command": "read -r x; sleep 0.5; test ${#x} = 19", "stdin": secret + "\n"})
-	id := w.find("read -r x; sleep 0.5; test ${#x} = 19", "running").CommandID
+	w.later(body{"command": "n=$(wc -c); sleep 0.5; test $n = 20", "stdin": secret + "\n"})
+	id := w.find("n=$(wc -c); sleep 0.5; test $n = 20", "running").CommandID
 	s.kill()
 	s.again()
 	if p := w.finished(id); !p.ended("done", 0) {
