@@ -242,6 +242,7 @@ func TestOtherSitesPages(t *testing.T) {
 		id := s.shell().ID
 		port := s.port()
 		bearer := s.bearer()
+		s.with("GET", "/pty", "", "Host", "evil.com").refused(403, "FORBIDDEN_HOST") // opens the file of refusals
 		before := s.inventory()
 		for _, host := range []string{"localhost:" + port, "127.0.0.1:" + port, "[::1]:" + port, "LocalHost:" + port} {
 			s.with("GET", "/pty", "", "Host", host, "Authorization", bearer).wants(200)

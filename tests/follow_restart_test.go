@@ -21,12 +21,12 @@ func (s *server) takeOver() {
 	<-left
 }
 
-// connected reports whether the call has a connection to a server (proc_pid_net(5)).
+// connected reports whether the call has a connection to a server's socket (proc_pid_net(5)).
 func (e *ending) connected() bool {
 	dir := fmt.Sprintf("/proc/%d/", e.Process.Pid)
-	table, _ := os.ReadFile(dir + "net/tcp")
+	table, _ := os.ReadFile(dir + "net/unix")
 	files, _ := os.ReadDir(dir + "fd")
-	const established, state, inode = "01", 3, 9
+	const established, state, inode = "03", 5, 6
 	for _, f := range files {
 		target, _ := os.Readlink(dir + "fd/" + f.Name())
 		for line := range strings.Lines(string(table)) {

@@ -18,7 +18,7 @@ func TestNamesDoNotBeginWithADash(t *testing.T) {
 		{"PUT", "/api/threads/--help/permissions", `{"mode":"allow"}`},
 		{"POST", "/api/session/create", `{"id":"--help"}`},
 		{"POST", "/api/execute", `{"command":"true","sessionId":"--help"}`},
-		{"POST", "/api/file/read", `{"path":"x","sessionId":"--help"}`},
+		{"POST", "/api/file/write", `{"path":"x","content":"","sessionId":"--help"}`},
 	} {
 		s.call(r.method, r.path, r.body).refused(400, "VALIDATION", "--help")
 	}

@@ -49,7 +49,7 @@ func recordPort(t *testing.T, addresses ...string) *output {
 // verbArguments are what each verb that talks to a server is called with; attach needs a terminal.
 var verbArguments = []string{
 	"commands", "commands x", "exec true", "kill x", "lease ls", "lease pause x", "lease resume x", "lease rm x",
-	"logs x", "logs x --follow", "ls", "new -d -- cat", "record x", "restart x", "send x y",
+	"logout --all", "logs x", "logs x --follow", "ls", "new -d -- cat", "record x", "restart x", "send x y",
 	"shells", "snapshot x", "thread approvals x", "thread approve x y", "thread compact x --summary y",
 	"thread deny x y", "thread export x", "thread ls", "thread new", "thread pause x",
 	"thread permissions x", "thread policy x", "thread resume x", "thread rm x", "thread show x", "thread steer x y",

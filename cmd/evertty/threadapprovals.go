@@ -70,6 +70,9 @@ func (a *app) newThreadApprove() *cobra.Command {
 			if len(one.Hidden) > 0 {
 				return done, errors.New("it has hidden values: --show shows them")
 			}
+			if !yes && !isTTY(a.stdin, a.stdout) {
+				return done, usage(errors.New("it asks on a terminal, and there is none: say --yes"))
+			}
 			if !yes {
 				fmt.Fprint(to, "Approve this call once? [y/N] ")
 				line, _ := bufio.NewReader(a.stdin).ReadString('\n') // no answer is no
@@ -79,12 +82,6 @@ func (a *app) newThreadApprove() *cobra.Command {
 			}
 			return server.Decide(c.Context(), thread, id, true)
 		})
-	c.PreRunE = func(*cobra.Command, []string) error {
-		if yes || isTTY(a.stdin, a.stdout) {
-			return nil
-		}
-		return usage(errors.New("thread approve: it asks on a terminal, and there is none: say --yes"))
-	}
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&show, "show", false, "show hidden values too")
 	return c

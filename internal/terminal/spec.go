@@ -44,14 +44,16 @@ const (
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// CheckNewName is CheckName for a name that is given now: one that begins with '-' would be read as
-// an option of a command. What has such a name already keeps it. Errors: ErrInvalid.
+// newNameStart is how a new name begins: one with '-' would be read as an option of a command, one with '.' is hidden.
+var newNameStart = regexp.MustCompile(`^[A-Za-z0-9]`)
+
+// CheckNewName is CheckName for a name that is given now, which begins with a letter or a digit. What has another name
+// already keeps it. Errors: ErrInvalid.
 func CheckNewName(what, s string) error {
-	if strings.HasPrefix(s, "-") {
-		return fmt.Errorf("%w: %s %.80q begins with '-': a letter, a digit, '.' or '_' is allowed there",
-			ErrInvalid, what, s)
+	if err := CheckName(what, s); err != nil || newNameStart.MatchString(s) {
+		return err
 	}
-	return CheckName(what, s)
+	return fmt.Errorf("%w: %s %.80q begins with %q: a letter or a digit is allowed there", ErrInvalid, what, s, s[:1])
 }
 
 // CheckName reports whether s can name a session or a terminal. Errors: ErrInvalid.

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"github.com/evertty/evertty/internal/thread"
 )
@@ -24,12 +23,15 @@ func checkID(what, id string) error {
 // named.
 const reserved = "latest"
 
-// checkDash refuses the id of something that is to be made when a command would read it as an
-// option. What has such an id already keeps it. Errors: ErrInvalid.
-func checkDash(what, id string) error {
-	if strings.HasPrefix(id, "-") {
-		return fmt.Errorf("%w: %s id %.80q begins with '-': a letter, a digit, '.' or '_' is allowed there",
-			thread.ErrInvalid, what, id)
+// newStart is how the id of something new begins: one with '-' would be read as an option of a command.
+var newStart = regexp.MustCompile(`^[A-Za-z0-9]`)
+
+// checkStart refuses the id of something that is to be made when it does not begin so. What has
+// such an id already keeps it. Errors: ErrInvalid.
+func checkStart(what, id string) error {
+	if id != "" && !newStart.MatchString(id) {
+		return fmt.Errorf("%w: %s id %.80q begins with %q: a letter or a digit is allowed there", thread.ErrInvalid,
+			what, id, id[:1])
 	}
 	return nil
 }
@@ -37,7 +39,7 @@ func checkDash(what, id string) error {
 // checkNew refuses a name for a thread that is to be made. One that was made before the word was
 // reserved keeps it. Errors: ErrInvalid.
 func checkNew(threadID string) error {
-	if err := checkDash("thread", threadID); err != nil {
+	if err := checkStart("thread", threadID); err != nil {
 		return err
 	}
 	if threadID == reserved {

@@ -14,7 +14,7 @@ func TestNamesThatLookLikeOptions(t *testing.T) {
 	const name = "-rf"
 	_, err := r.Open(t.Context(), name, thread.Use{})
 	r.refused(err, thread.ErrInvalid)
-	if !strings.Contains(err.Error(), `"-rf" begins with '-'`) {
+	if !strings.Contains(err.Error(), `"-rf" begins with "-"`) {
 		t.Error(err)
 	}
 	r.refused(r.MayBegin(name), thread.ErrInvalid)

@@ -16,7 +16,7 @@ func (m *Manager) CreateLease(id, provider, config string) (l thread.Lease, err 
 	if id == "" {
 		id = newID("lease")
 	}
-	if err := errors.Join(checkID("lease", id), checkDash("lease", id)); err != nil {
+	if err := errors.Join(checkID("lease", id), checkStart("lease", id)); err != nil {
 		return l, err
 	}
 	if config != "" && !json.Valid([]byte(config)) {
