@@ -62,6 +62,9 @@ func (a *app) newThreadApprove() *cobra.Command {
 			if err != nil {
 				return done, err
 			}
+			if !yes && !isTTY(a.stdin, a.stdout) {
+				return done, usage(errors.New("it asks on a terminal, and there is none: say --yes"))
+			}
 			to := io.Writer(a.stdout)
 			if asJSON {
 				to = a.stderr
@@ -69,9 +72,6 @@ func (a *app) newThreadApprove() *cobra.Command {
 			printApproval(to, one)
 			if len(one.Hidden) > 0 {
 				return done, errors.New("it has hidden values: --show shows them")
-			}
-			if !yes && !isTTY(a.stdin, a.stdout) {
-				return done, usage(errors.New("it asks on a terminal, and there is none: say --yes"))
 			}
 			if !yes {
 				fmt.Fprint(to, "Approve this call once? [y/N] ")

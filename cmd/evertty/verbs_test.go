@@ -250,7 +250,8 @@ func TestVerbs(t *testing.T) {
 		{"approve shown", "thread approve work apr_4 --yes --show", "",
 			"GET /api/threads/work/approvals/apr_4?reveal=1\nPOST /api/threads/work/approvals/apr_4 " +
 				"{\"decision\":\"approve\"}", `env: {"A_KEY":"sesame"}`, "", 0},
-		{"approve without a terminal", "thread approve work apr_1", "y\n", "-", "", "say --yes", 2},
+		{"approve without a terminal", "thread approve work apr_1", "y\n", "GET /api/threads/work/approvals/apr_1", "",
+			"say --yes", 2},
 		{"deny", "thread deny work apr_1 --json", "", `POST /api/threads/work/approvals/apr_1 {"decision":"deny"}`,
 			`"id": "apr_1"`, "", 0},
 		{"approve nothing", "thread approve work", "", "-", "",
