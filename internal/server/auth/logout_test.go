@@ -134,6 +134,28 @@ func TestNobodyIsAdmittedAfterALogoutOfAll(t *testing.T) {
 	}
 }
 
+// TestLogoutBetweenCheckAndEntry: the moment that the test above seldom meets, for one login and for all.
+func TestLogoutBetweenCheckAndEntry(t *testing.T) {
+	g := newGate(t, Config{})
+	for _, query := range []string{"", "?all=1"} {
+		browser := g.browser(t)
+		page := g.logIn(t, browser)
+		r := sampleRequest("GET", "localhost")
+		r.AddCookie(browser.Jar.Cookies(mustURL(t, g.URL))[0])
+		r.Header.Set("Evertty-Page", strings.TrimPrefix(page, "Evertty-Page: "))
+		l, ok := g.auth.sessions.find(r, r.Header.Get(pageHeader), g.clock.Now())
+		if !ok || !l.page {
+			t.Fatal("the login is not found")
+		}
+		g.do(t, browser, "POST", "/logout"+query, "", page).wants(t, 200, "logout"+query)
+		c := echo.New().NewContext(r, nil)
+		if g.auth.admit(c, l) {
+			t.Errorf("logout%s: a request that was checked before it is admitted behind it", query)
+		}
+		g.auth.leave(c)
+	}
+}
+
 // TestFileOfLogouts: a damaged file, which may have named any login, ends them all; nothing grows for ever.
 func TestFileOfLogouts(t *testing.T) {
 	for name, content := range map[string]string{"empty": "", "torn": `{"format":1,"epoch":"x","en`,

@@ -151,8 +151,7 @@ func (a *Auth) grantOfSession(c echo.Context) (Grant, error) {
 	if IsUpgrade(r) && r.Header.Get("Origin") == "" {
 		return Grant{}, forbiddenOrigin("no Origin")
 	}
-	a.enter(c, &opened{login: &l})
-	if again, _ := a.sessions.find(r, page, now); again != l { // it has just ended
+	if !a.admit(c, l) {
 		return Grant{}, errNoCredentials
 	}
 	c.Set(byKey, byCookie)
@@ -169,6 +168,14 @@ func (a *Auth) grantOfSession(c echo.Context) (Grant, error) {
 		return Grant{}, nil
 	}
 	return Grant{}, errNoPage
+}
+
+// admit enters a request of a login that was found, and reports whether the login still lasts: a logout
+// since then is found here, a later one finds the request.
+func (a *Auth) admit(c echo.Context, l login) bool {
+	a.enter(c, &opened{login: &l})
+	again, _ := a.sessions.find(c.Request(), c.Request().Header.Get(pageHeader), a.now())
+	return again == l
 }
 
 // refuse turns the lack of a grant into the reply: 401, or 429 when wrong
