@@ -1,4 +1,4 @@
-import { batch, effect, untracked } from "@preact/signals";
+import { batch, computed, effect, untracked } from "@preact/signals";
 import { Connection } from "./api/connection";
 import { pageSecret, SECRET_KEY, takeSecret } from "./api/credential";
 import { Feed } from "./api/feed";
@@ -219,6 +219,9 @@ function follow(): void {
   activeId.value = routeOf(location.hash);
 }
 
+/** False while there is no login: then nothing is asked before somebody logs in. */
+const loggedIn = computed(() => connection.status.value.state !== "unauthorized");
+
 /** start wires the page's events and opens the connection. Call it once. */
 export function start(): void {
   tabOnly.value = !takeSecret();
@@ -248,7 +251,7 @@ export function start(): void {
     pool.updateStates();
   });
   effect(() => {
-    const [thread, looked] = [activeInfo.value?.session ?? null, visible.value];
+    const [thread, looked] = [activeInfo.value?.session ?? null, visible.value && loggedIn.value];
     untracked(() => feed.follow(thread, looked));
   });
   effect(() => threadState.detail(statusOpen.value && statusTab.value === "status"));
