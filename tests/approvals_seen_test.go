@@ -36,7 +36,8 @@ func TestNothingIsApprovedUnseen(t *testing.T) {
 	if strings.Contains(string(s.readFile("audit.log")), `"what":"secrets.show","target":"one/`+id) {
 		t.Error("a look that was not is in the audit log")
 	}
-	if r := o.get(path + "?reveal=1").wants(200); !strings.Contains(r.body, "echo boo") || strings.Contains(r.body, "***") ||
+	if r := o.get(path + "?reveal=1").wants(200); !strings.Contains(r.body, "echo boo") || strings.Contains(r.body,
+		"***") ||
 		strings.Contains(r.body, `"hidden"`) {
 		t.Error(r.body)
 	}

@@ -73,7 +73,8 @@ func TestThreadVerbs(t *testing.T) {
 		t.Fatalf("%v wait", waiting)
 	}
 	run(t, s.cli("thread", "approve", "work", waiting[0].ID)).refuses(t, 2, "--yes")
-	if out := s.says("thread", "approve", "--yes", "work", waiting[0].ID); !strings.Contains(out, "command: echo hi\n") {
+	if out := s.says("thread", "approve", "--yes", "work", waiting[0].ID); !strings.Contains(out,
+		"command: echo hi\n") {
 		t.Errorf("approve prints %q", out)
 	}
 	if out := s.says("exec", "-s", "work", "--", "echo", "hi"); out != "hi\n" {

@@ -321,7 +321,7 @@ func TestALoginTicketIsForATerminal(t *testing.T) {
 	id := outer.createWith(wire.CreateTerminal{Cmd: []string{binary, "serve", "--listen", "127.0.0.1:0", "--data-dir",
 		dir, "--keeper-idle", "1s"}, Cols: new(200), Rows: new(24)}).ID
 	text := outer.await(id, `^listening on http://127\.0\.0\.1:\d+/\?ticket=[\w-]{22,}$`)
-	link := text[strings.Index(text, "http://"):]
+	_, link, _ := strings.Cut(text, "listening on ")
 	stay := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	r, err := stay.Get(strings.TrimSpace(link))
 	outer.must(err)

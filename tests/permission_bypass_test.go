@@ -143,7 +143,8 @@ func TestApprovalsBindTheDirectoryOfATerminal(t *testing.T) {
 	o.permit(object{"rules": object{"ask": []object{rule("contains", "rm -f"), rule("tool", "pty")}}})
 	in := func() bool { return s.info(made.ID).Cwd == b }
 	for _, way := range []struct{ path, body string }{
-		{"/input", `{"data":"rm -f ./*\r"}`}, {"/paste", `{"data":"rm -f ./*"}`}, {"/keys", `{"keys":["text:rm -f ./*"]}`},
+		{"/input", `{"data":"rm -f ./*\r"}`}, {"/paste", `{"data":"rm -f ./*"}`}, {"/keys",
+			`{"keys":["text:rm -f ./*"]}`},
 	} {
 		o.post(terminal+"/input", asJSON(object{"data": "cd " + quote(a) + "\r"})).wants(200)
 		if !polling.Until(patience, func() bool { return !in() }) {
@@ -175,7 +176,8 @@ func TestAllowRulesMatchFromTheBeginning(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
 	for _, allow := range []object{rule("tool", "exec", "contains", "command=git --version"),
-		rule("tool", "exec", "contains", "git --version"), rule("tool", "exec", "key", "command", "prefix", "git --version"),
+		rule("tool", "exec", "contains", "git --version"), rule("tool", "exec", "key", "command", "prefix",
+			"git --version"),
 		rule("tool", "exec", "prefix", "git --version")} {
 		o := s.careful("one", object{"mode": "read-only", "rules": object{"allow": []object{allow}}})
 		for _, try := range []body{
@@ -265,7 +267,8 @@ func TestFileChecksStartNoShell(t *testing.T) {
 	o.permit(object{"mode": "allow"})
 	o.run("mkdir sub && cd sub && echo there >file").is(0, "")
 	o.permit(object{"mode": "read-only"})
-	if r := o.post("/api/file/read", `{"path":"file","sessionId":"one"}`).wants(200); !strings.Contains(r.body, "there") {
+	if r := o.post("/api/file/read", `{"path":"file","sessionId":"one"}`).wants(200); !strings.Contains(r.body,
+		"there") {
 		t.Error(r.body)
 	}
 }

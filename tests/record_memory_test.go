@@ -29,14 +29,16 @@ func TestRecordBodiesTakeLittleMemory(t *testing.T) {
 		{"most numbers", many(`{"messages":[`, `1`, `]}`, 2*4_100_000), http.StatusOK},
 		{"lists", many(`{"x":[`, `[]`, `]}`, size), http.StatusRequestEntityTooLarge},
 		{"timeline", many(`{"workflow_timeline":[`, `{}`, `]}`, 3*200_000), http.StatusTooManyRequests},
-		{"arguments", many(`{"messages":[{"role":"assistant","tool_calls":[{"arguments":{"a":[`, `{"":0}`, `]}}]}]}`, 7<<20),
+		{"arguments", many(`{"messages":[{"role":"assistant","tool_calls":[{"arguments":{"a":[`, `{"":0}`, `]}}]}]}`,
+			7<<20),
 			http.StatusRequestEntityTooLarge},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, launch{})
 			before := status(t, s.pid(), "VmHWM")
-			r := s.do(request{"PUT", "/api/threads/th/record", tt.body, map[string]string{"Content-Type": "application/json"}})
+			r := s.do(request{"PUT", "/api/threads/th/record", tt.body,
+				map[string]string{"Content-Type": "application/json"}})
 			grown := status(t, s.pid(), "VmHWM") - before
 			if r.status != tt.status || !raceEnabled && grown<<10 > 8*size {
 				t.Errorf("%d bytes: %d, %d kB more: %.200s", len(tt.body), r.status, grown, r.body)

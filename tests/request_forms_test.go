@@ -36,8 +36,10 @@ func TestEveryFormOfARequestIsChecked(t *testing.T) {
 	at := strings.TrimPrefix(s.url, "http://")
 	host, bearer := "Host: "+at, "Authorization: "+s.bearer()
 	for _, line := range []string{"OPTIONS *", "OPTIONS /", "OPTIONS /nothere", "OPTIONS /pty/" + id,
-		"OPTIONS /pty/nothere", "OPTIONS //x/pty", "CONNECT " + at, "CONNECT /pty", "TRACE /pty", "TRACE /", "HEAD /pty",
-		"HEAD /nothere", "GET //x/pty", "GET " + s.url + "/pty", "GET http://localhost/pty", "HEAD " + s.url + "/", "PROPFIND /pty", "get /pty", "GET /./pty",
+		"OPTIONS /pty/nothere", "OPTIONS //x/pty", "CONNECT " + at, "CONNECT /pty", "TRACE /pty", "TRACE /",
+		"HEAD /pty",
+		"HEAD /nothere", "GET //x/pty", "GET " + s.url + "/pty", "GET http://localhost/pty", "HEAD " + s.url + "/",
+		"PROPFIND /pty", "get /pty", "GET /./pty",
 		"GET /assets/../pty", "GET /assets/..%2fpty", "GET /favicon.svg/../pty", "OPTIONS " + s.url + "/pty"} {
 		for what, request := range map[string]struct {
 			status  int

@@ -44,7 +44,8 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 	for name, says := range map[string]string{
 		"idle":           "",
 		"half a request": "GET /version HTTP/1.1\r\nHost: localhost\r\nX-",
-		"half a body":    "POST /pty HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+		"half a body": "POST /pty HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+			"Content-Length: 1000\r\n\r\n{",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

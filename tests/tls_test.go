@@ -66,7 +66,10 @@ func startAt(t *testing.T, flags ...string) *server {
 		dir: filepath.Join(t.TempDir(), "data"), flags: flags}}
 	t.Cleanup(s.finish)
 	s.begin(s.serveFlags())
-	eventually(t, "the server is ready", func() bool { return !s.running() || strings.Contains(s.stdout.String(), "\n") })
+	eventually(t, "the server is ready", func() bool {
+		return !s.running() || strings.Contains(s.stdout.String(),
+			"\n")
+	})
 	place, err := client.Find(s.how.dir)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, s.stderr)

@@ -27,7 +27,8 @@ func (a *app) newThread() *cobra.Command {
 	c.AddCommand(a.newThreadLs(), a.newThreadShow(), a.newThreadNew(), a.newThreadRm(), a.newThreadPause(),
 		a.newThreadResume(), a.newThreadPolicy(),
 		a.newThreadPermissions(), a.newThreadApprovals(),
-		a.newThreadApprove(), a.newThreadDeny(), a.newThreadSteer(), a.newThreadExport(), a.newThreadImport(), a.newThreadCompact())
+		a.newThreadApprove(), a.newThreadDeny(), a.newThreadSteer(), a.newThreadExport(), a.newThreadImport(),
+		a.newThreadCompact())
 	return c
 }
 

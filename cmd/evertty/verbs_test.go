@@ -122,8 +122,8 @@ func TestVerbs(t *testing.T) {
 		"GET /api/threads/work/approvals": {`200 {"approvals":[{"id":"apr_1","tool":"exec",` +
 			`"status":"pending","arguments":{"command":"a\u001b[31m"}}]}`},
 		"GET /api/threads/work/approvals/apr_1": {`200 {"id":"apr_1","tool":"exec","arguments":{"command":"ls\n-l"}}`},
-		"GET /api/threads/work/approvals/apr_3": {`200 {"id":"apr_3","tool":"exec","arguments":{"env":{"A_KEY":"***"}},` +
-			`"hidden":{"A_KEY":12}}`},
+		"GET /api/threads/work/approvals/apr_3": {`200 {"id":"apr_3","tool":"exec",` +
+			`"arguments":{"env":{"A_KEY":"***"}},"hidden":{"A_KEY":12}}`},
 		"GET /api/threads/work/approvals/apr_4": {
 			`200 {"id":"apr_4","tool":"exec","arguments":{"env":{"A_KEY":"sesame"}}}`},
 		"POST /api/threads/work/approvals/apr_4": {`200 {"id":"apr_4","status":"approved"}`},

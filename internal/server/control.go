@@ -55,7 +55,8 @@ func (s *Server) postKeys(c echo.Context) error {
 		return err
 	}
 	if err := s.Check(c, t.Thread(), permission.ToolKeys,
-		permission.InputArgs{Terminal: t.ID, Directory: s.directoryOf(t), Keys: req.Keys, Mouse: req.Mouse}); err != nil {
+		permission.InputArgs{Terminal: t.ID, Directory: s.directoryOf(t), Keys: req.Keys, Mouse: req.Mouse},
+	); err != nil {
 		return err
 	}
 	var done terminal.Sent

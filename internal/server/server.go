@@ -5,6 +5,7 @@ package server
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -112,7 +113,7 @@ func (s *Server) Serve(l net.Listener) error {
 	if s.config.TLS != nil && l.Addr().Network() == "tcp" {
 		serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") }
 	}
-	if err := serve(newCrowded(l, s.strangers)); err != http.ErrServerClosed {
+	if err := serve(newCrowded(l, s.strangers)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

@@ -94,7 +94,7 @@ func (s *strangers) remove(v *stranger) {
 func (s *strangers) end(l *list.List) {
 	v := l.Front().Value.(*stranger)
 	s.remove(v)
-	go v.conn.Close() // nothing waits for it here
+	go func() { _ = v.conn.Close() }() // nothing waits for it here
 }
 
 // makeRoom closes the oldest of all, and reports whether there was one.

@@ -12,7 +12,8 @@ import (
 func TestNewNames(t *testing.T) {
 	for _, name := range []string{"-", "-x", "--help", "_", ".x"} {
 		err := terminal.CheckNewName("name", name)
-		if !errors.Is(err, terminal.ErrInvalid) || !strings.Contains(err.Error(), `"`+name+`" begins with "`+name[:1]+`"`) {
+		if !errors.Is(err, terminal.ErrInvalid) || !strings.Contains(err.Error(),
+			`"`+name+`" begins with "`+name[:1]+`"`) {
 			t.Errorf("%q: %v", name, err)
 		}
 		if err := terminal.CheckName("name", name); err != nil {

@@ -21,10 +21,12 @@ func TestPublicURL(t *testing.T) {
 		}
 	}
 	for given, why := range map[string]string{
-		"http://term.example.com": "not https://HOST", "term.example.com": "not https://HOST", "https:term": "not https",
+		"http://term.example.com": "not https://HOST", "term.example.com": "not https://HOST",
+		"https:term":             "not https",
 		"https://u@term.example": "not https://HOST", "https://term.example/?x": "not https://HOST",
 		"https://term.example/#x": "not https://HOST", "https://": "not a host", "https://a b": "not https://HOST",
-		"https://term.example:0": "not a host", "https://x.": "not a host", "https://term.example/base": `the path "/base"`,
+		"https://term.example:0": "not a host", "https://x.": "not a host",
+		"https://term.example/base": `the path "/base"`,
 	} {
 		if _, err := parsePublicURL(given); !errors.Is(err, ErrSetting) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v, want %s", given, err, why)
@@ -83,7 +85,8 @@ func TestSecureLogin(t *testing.T) {
 		plain := strings.TrimPrefix(cookie, hostPrefix) // another port of the host may set this one
 		wantCode(t, g.do(t, nil, "GET", "/pty", "", page, "Cookie: "+plain), 401, "UNAUTHORIZED")
 		out := g.do(t, nil, "POST", "/logout", "", page, "Cookie: "+cookie)
-		if set := out.header.Get("Set-Cookie"); !strings.HasPrefix(set, hostPrefix) || !strings.Contains(set, "Secure") {
+		if set := out.header.Get("Set-Cookie"); !strings.HasPrefix(set, hostPrefix) || !strings.Contains(set,
+			"Secure") {
 			t.Errorf("%s: logout: %q", name, set)
 		}
 		ticket := askTicket(t, g, `{"pty":"web"}`)

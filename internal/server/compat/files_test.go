@@ -53,7 +53,8 @@ func TestNoFilesOfProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer open.Close()
-	ways := []string{"/proc/self", "/proc/thread-self", own, own + "/task/" + strconv.Itoa(os.Getpid()), "/dev/../proc/./self",
+	ways := []string{"/proc/self", "/proc/thread-self", own, own + "/task/" + strconv.Itoa(os.Getpid()),
+		"/dev/../proc/./self",
 		"/proc/self/root" + own, "/proc/self/root/proc/self", own + "/cwd/../../../../../../../../../../proc/self",
 		dir + "/self", dir + "/link", dir + "/again", dir + "/up/proc/self", "/proc/" + strconv.Itoa(other.Process.Pid)}
 	var paths []string
@@ -65,7 +66,8 @@ func TestNoFilesOfProcesses(t *testing.T) {
 	}
 	paths = append(paths, "/dev/fd/"+strconv.Itoa(int(open.Fd())), dir+"/fd/0", dir+"/environ", "/dev/stdin")
 	for _, path := range paths {
-		if p, err := (localFiles{}).read(ctx, path); !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
+		if p, err := (localFiles{}).read(ctx, path); !errors.Is(err, fs.ErrPermission) && !errors.Is(err,
+			fs.ErrNotExist) {
 			t.Errorf("read %s: %d bytes, %v", path, len(p), err)
 		}
 		if err := (localFiles{}).write(ctx, path, nil); err == nil {

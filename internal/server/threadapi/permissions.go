@@ -41,7 +41,8 @@ func (s *Service) permissionRoutes() []httpapi.Route {
 			Doc("listApprovals", "permissions", "List approvals").
 			Params("secrets approvalsStatus approvalsLimit").
 			Gives("Approvals Invalid NoThread NoCompute"),
-		httpapi.Get("/api/threads/:id/approvals/:aid", s.getApproval, "a call that somebody was asked about; ?reveal=1").
+		httpapi.Get("/api/threads/:id/approvals/:aid", s.getApproval,
+			"a call that somebody was asked about; ?reveal=1").
 			Doc("getApproval", "permissions", "One approval").
 			Params("secrets reveal").
 			Gives("Approval Invalid NoThread NoCompute"),

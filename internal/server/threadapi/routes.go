@@ -187,8 +187,8 @@ func (s *Service) leaseRoutes() []httpapi.Route {
 			Text("For providers. When the server has a secret for webhooks (--webhook-secret-file) nothing else is "+
 				"asked than a signature: X-Webhook-Signature is `sha256=` and the hexadecimal HMAC-SHA256 of "+
 				"`TIME.BODY` with the secret as key, X-Webhook-Timestamp is TIME, in seconds since 1970 and within 5 "+
-				"minutes of the server's. Each is taken once. Over TLS and from this machine X-Webhook-Secret with the "+
-				"secret does too. Without a secret the usual credentials are needed.").
+				"minutes of the server's. Each is taken once. Over TLS and from this machine X-Webhook-Secret with "+
+				"the secret does too. Without a secret the usual credentials are needed.").
 			Takes(wire.Webhook{},
 				"What the provider tells, in its own words. Known names are understood: instance_id, sandbox_id, "+
 					"session_id (also in camel case), id; event_type, type, event; state, status, newState; and "+

@@ -100,7 +100,8 @@ func TestADearPatternEndsInTime(t *testing.T) {
 	}
 	see(t, term, "ready")
 	const late = 3 * time.Second // a look takes milliseconds; the machine may be busy
-	for _, p := range []string{"(?s)(a?b?.{0,9}){100}never", "(a?b?.{0,9}){100}never$", "(?s)(a?b?.{0,9}){100}(a?b?.{0,9}){100}(a?b?.{0,9}){100}never"} {
+	for _, p := range []string{"(?s)(a?b?.{0,9}){100}never", "(a?b?.{0,9}){100}never$",
+		"(?s)(a?b?.{0,9}){100}(a?b?.{0,9}){100}(a?b?.{0,9}){100}never"} {
 		r := within(wait.Condition{For: "regex", Pattern: p}, 100*time.Millisecond)
 		began := time.Now()
 		_, err = waits.Wait(context.Background(), term, r)
@@ -123,7 +124,8 @@ func TestADearPatternEndsInTime(t *testing.T) {
 func TestDearPatternsLeaveOthersTheirShare(t *testing.T) {
 	m := openNative(t, t.TempDir())
 	const flood = `printf -v line '%0199d' 0; read x; while :; do echo ${line//0/a}; done & sleep 1; echo MA""RK; wait`
-	flooded, err := m.Terminals.Create(terminal.Spec{Session: "s", Cols: 200, Rows: 24, Cmd: []string{"bash", "-c", flood}})
+	flooded, err := m.Terminals.Create(terminal.Spec{Session: "s", Cols: 200, Rows: 24, Cmd: []string{"bash", "-c",
+		flood}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +136,8 @@ func TestDearPatternsLeaveOthersTheirShare(t *testing.T) {
 	defer cancel()
 	for range 16 {
 		work.Go(func() {
-			_, _ = waits.Wait(ctx, flooded, within(wait.Condition{For: "regex", Pattern: "(a?b?.{0,9}){100}never"}, time.Minute))
+			_, _ = waits.Wait(ctx, flooded, within(wait.Condition{For: "regex", Pattern: "(a?b?.{0,9}){100}never"},
+				time.Minute))
 		})
 	}
 	if !polling.Until(patience, func() bool { return wait.WaitsOf(waits, flooded) == 16 }) {

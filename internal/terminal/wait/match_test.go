@@ -34,9 +34,12 @@ func TestJoinLines(t *testing.T) {
 
 // TestSearchAllIsFindAll: the search that looks at the clock finds what package regexp finds.
 func TestSearchAllIsFindAll(t *testing.T) {
-	texts := []string{"", "a", "aaa", "ab\nab\n", "\n\n", "x a\xff b", "wörter und wörter", "abcabc abc\nabc  ", "a b  c", "\xff\xff"}
-	for _, p := range []string{"a", "a*", "", "^", "$", "^a", "b$", `\b`, `\B`, `\bw`, "(?s).", ".*", "(?s).*", ".+?", "a|ab", "(a)(b)?",
-		`\Qa`, `\z`, `\A`, "(?i)W", "[^a]", "ö", `(?:a|b)+c?`, `\s+$`, "(?U)a+", "(?-m)^a", "(?-m)c$", "x{0,2}", `\A\n`, "(?m:b$)"} {
+	texts := []string{"", "a", "aaa", "ab\nab\n", "\n\n", "x a\xff b", "wörter und wörter", "abcabc abc\nabc  ",
+		"a b  c", "\xff\xff"}
+	for _, p := range []string{"a", "a*", "", "^", "$", "^a", "b$", `\b`, `\B`, `\bw`, "(?s).", ".*", "(?s).*", ".+?",
+		"a|ab", "(a)(b)?",
+		`\Qa`, `\z`, `\A`, "(?i)W", "[^a]", "ö", `(?:a|b)+c?`, `\s+$`, "(?U)a+", "(?-m)^a", "(?-m)c$", "x{0,2}", `\A\n`,
+		"(?m:b$)"} {
 		pat, err := newPattern(p+"|zzz", true)
 		if p != "" {
 			pat, err = newPattern(p, true)
@@ -55,7 +58,8 @@ func TestSearchAllIsFindAll(t *testing.T) {
 
 // TestInstructions: the number that a pattern is judged by is not below that of its program, and not far above.
 func TestInstructions(t *testing.T) {
-	for _, p := range []string{"a", "abc", "a*b+c?", "[a-z0-9]{3,7}", "(a|b|cd){20}", ".{0,99}", "x{5,}", "((a?){9}){9}", "(?i)straße"} {
+	for _, p := range []string{"a", "abc", "a*b+c?", "[a-z0-9]{3,7}", "(a|b|cd){20}", ".{0,99}", "x{5,}",
+		"((a?){9}){9}", "(?i)straße"} {
 		tree, err := syntax.Parse("(?m)"+p, syntax.Perl)
 		if err != nil {
 			t.Fatal(err)

@@ -43,8 +43,8 @@ export interface ConnectionDeps {
 
 /**
  * Connection keeps the page's one WebSocket alive: it reconnects with back-off and notices dead links by itself.
- * While not logged in it tries only when it is told to: wake, when another tab has logged in. Any frame counts as a sign of
- * life, since a pong may be queued behind much output on a slow link.
+ * While not logged in it tries only when it is told to: wake, when another tab has logged in. Any frame counts as a
+ * sign of life, since a pong may be queued behind much output on a slow link.
  */
 export class Connection {
   readonly status = signal<Status>({ state: "connecting", attempt: 0, retryAt: 0 });

@@ -254,7 +254,7 @@ export const decideApproval = (
 
 // The connection.
 
-/** logOut ends the login of this browser, and what all its tabs have opened. It throws an Error that a person can read. */
+/** logOut ends the login of this browser, and what its tabs have opened. It throws an Error that a person can read. */
 export const logOut = (): Promise<unknown> => change("logout");
 
 /** probeVersion returns the HTTP status of a cheap request, 0 when the server cannot be reached. */
