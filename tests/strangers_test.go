@@ -86,6 +86,27 @@ func TestStrangersOfOneAddress(t *testing.T) {
 	_ = answer.Body.Close()
 }
 
+// TestManyComeAtOnce: more than 128 of an address that show credentials are all let in, as when the viewers behind a
+// proxy come back after a restart.
+func TestManyComeAtOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{auth: "token"})
+	list := s.strangers("tcp", strings.TrimPrefix(s.url, "http://"), 300, "")
+	for i, c := range list {
+		_, err := fmt.Fprintf(c, "GET /version HTTP/1.1\r\nHost: localhost\r\nAuthorization: %s\r\n\r\n", s.bearer())
+		if err != nil {
+			t.Fatalf("connection %d of %d: %v", i, len(list), err)
+		}
+	}
+	for i, c := range list {
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || answer.StatusCode != 200 {
+			t.Fatalf("connection %d of %d: %v %v", i, len(list), answer, err)
+		}
+		_ = answer.Body.Close()
+	}
+}
+
 // TestStrangersAreIdleForSeconds: a connection without credentials ends 5 s after its last request, one that showed
 // them stays.
 func TestStrangersAreIdleForSeconds(t *testing.T) {

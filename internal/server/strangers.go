@@ -18,8 +18,11 @@ const (
 	// one, and while the rest of a refused one is awaited.
 	strangerIdle = 5 * time.Second
 	// maxStrangers is how many of those an address has: a browser opens six, a proxy has some for each worker. The
-	// oldest makes room for one more.
+	// oldest makes room for one more, when it is as old as strangerGrace.
 	maxStrangers = 128
+	// strangerGrace is how long every connection may take to show credentials: a hundred viewers behind one proxy come
+	// back at the same moment, and all are strangers then.
+	strangerGrace = 2 * time.Second
 )
 
 // strangers are the connections that never showed credentials, but those of unix sockets, which only this user can
@@ -36,7 +39,9 @@ type stranger struct {
 	conn       net.Conn
 	address    string
 	inAll, own *list.Element
+	begin      time.Time
 	idle       *time.Timer
+	grace      *time.Timer // nil unless it makes room
 }
 
 func newStrangers() *strangers {
@@ -71,30 +76,31 @@ func (s *strangers) add(c net.Conn) {
 		own = list.New()
 		s.of[address] = own
 	}
-	v := &stranger{conn: c, address: address, idle: time.AfterFunc(strangerIdle, func() { _ = c.Close() })}
+	v := &stranger{conn: c, address: address, begin: time.Now()}
+	v.idle = time.AfterFunc(strangerIdle, v.close)
 	v.inAll, v.own, s.conn[c] = s.all.PushBack(v), own.PushBack(v), v
 	if own.Len() > maxStrangers {
-		s.end(own)
+		oldest := own.Remove(own.Front()).(*stranger)
+		oldest.grace = time.AfterFunc(time.Until(oldest.begin.Add(strangerGrace)), oldest.close)
 	}
 }
+
+func (v *stranger) close() { _ = v.conn.Close() }
 
 // remove forgets a connection. s.mu is held.
 func (s *strangers) remove(v *stranger) {
 	v.idle.Stop()
+	if v.grace != nil {
+		v.grace.Stop()
+	}
 	delete(s.conn, v.conn)
 	s.all.Remove(v.inAll)
-	if own := s.of[v.address]; own.Len() > 1 {
-		own.Remove(v.own)
-	} else {
-		delete(s.of, v.address)
+	if own := s.of[v.address]; own != nil {
+		own.Remove(v.own) // one that makes room is in none
+		if own.Len() == 0 {
+			delete(s.of, v.address)
+		}
 	}
-}
-
-// end closes the oldest of a list. s.mu is held.
-func (s *strangers) end(l *list.List) {
-	v := l.Front().Value.(*stranger)
-	s.remove(v)
-	go func() { _ = v.conn.Close() }() // nothing waits for it here
 }
 
 // makeRoom closes the oldest of all, and reports whether there was one.
@@ -104,7 +110,9 @@ func (s *strangers) makeRoom() bool {
 	if s.all.Len() == 0 {
 		return false
 	}
-	s.end(s.all)
+	v := s.all.Front().Value.(*stranger)
+	s.remove(v)
+	go v.close() // nothing waits for it here
 	return true
 }
 
