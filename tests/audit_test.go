@@ -89,7 +89,7 @@ func TestAuditLog(t *testing.T) {
 		{Who: "nobody", What: "refused", Target: "GET /pty", Result: "UNAUTHORIZED"},
 		{Who: "nobody", What: "refused", Target: "POST /session/audit/pty", Result: "UNAUTHORIZED"},
 		{Who: "nobody", What: "refused", Target: "GET /pty", Result: "FORBIDDEN_HOST"},
-		{Who: "nobody", What: "refused", Target: strings.Repeat("M", 16) + "… /pty?" + strings.Repeat("<", 195) + "…",
+		{Who: "nobody", What: "refused", Target: strings.Repeat("M", 13) + "… /pty?" + strings.Repeat("<", 195) + "…",
 			Result: "UNAUTHORIZED"},
 		{Who: "ticket", What: "refused", Target: "WebSocket /pty/" + id + "/ws?ticket=REDACTED", Result: "READ_ONLY"},
 	}

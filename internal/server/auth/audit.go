@@ -21,8 +21,9 @@ const (
 	auditSkipped = "audit.skipped"
 )
 
-// maxRefusedMethod is how much the line about a refused request has of its method, in bytes; no known one is longer.
-const maxRefusedMethod = 16
+// maxRefusedMethod is how much the line about a refused request has of its method, in bytes: 16 with the sign that it
+// was clipped. Those that are served are shorter.
+const maxRefusedMethod = 16 - len("…")
 
 // RefusedTarget is the target of a line about a refused request. It is bounded: whoever sends the request chooses it.
 func RefusedTarget(method string, u *url.URL) string {
