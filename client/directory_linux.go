@@ -2,7 +2,9 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"syscall"
@@ -28,8 +30,8 @@ func DirectoryID(dir string) string {
 	return fmt.Sprintf("%d:%d", st.Dev, st.Ino)
 }
 
-// checkDirectory refuses a data directory that another user could change.
-func checkDirectory(dir string) error { return strictmodes.Check(dir) }
+// checkDirectory refuses a data directory that another user has or could change.
+func checkDirectory(dir string) error { return strictmodes.CheckOwn(dir) }
 
 // dialOwn connects to the socket of a data directory and looks who serves it, before anything is
 // sent.
@@ -38,6 +40,10 @@ func dialOwn(ctx context.Context, d net.Dialer, path string) (conn net.Conn, err
 		conn, err = d.DialContext(ctx, "unix", short)
 		return err
 	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w (a server of an older release has no socket there: evertty serve --takeover goes on in "+
+			"its place)", err)
+	}
 	if err != nil {
 		return nil, err
 	}

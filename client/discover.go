@@ -27,8 +27,8 @@ type Place struct {
 }
 
 // Find reads dataDir/server.json. Its absence matches ErrNoServer, and so does a file that was
-// copied: it names the server of another directory. A directory that another user could change, and
-// a token file outside of it, are refused.
+// copied: it names the server of another directory. A directory that another user has or could
+// change, and a token file outside of it, are refused.
 func Find(dataDir string) (Place, error) {
 	var p Place
 	name := filepath.Join(dataDir, serverFile)

@@ -245,6 +245,26 @@ func TestTwoAccounts(t *testing.T) {
 	}
 }
 
+// TestRootsDirectoryIsNotAnybodys: root may read what is everybody's, and so root's data directory is safe from others;
+// but it is no other user's either.
+func TestRootsDirectoryIsNotAnybodys(t *testing.T) {
+	t.Parallel()
+	needsAccounts(t)
+	top := t.TempDir()
+	s := start(t, launch{auth: "token", dir: filepath.Join(top, "data")})
+	for _, err := range []error{os.Chmod(top, 0o755), os.Chmod(filepath.Dir(top), 0o755)} { //nolint:gosec // for everybody
+		s.must(err)
+	}
+	for _, mode := range []fs.FileMode{0o700, 0o755} {
+		s.must(os.Chmod(s.how.dir, mode))
+		for _, verb := range []string{"ls", "url", "kill --all", "doctor", "serve --listen 127.0.0.1:0", "keeper"} {
+			c := exec.Command(binary, append(strings.Fields(verb), "--data-dir", s.how.dir)...)
+			c.Dir, c.Env, c.SysProcAttr = "/", []string{"HOME=/"}, asUser(mallo)
+			run(t, c).refuses(t, 2, s.how.dir, "belongs to another user")
+		}
+	}
+}
+
 // intrude has the other user try everything.
 func (s *server) intrude(paths []string, pids []int) {
 	s.t.Helper()

@@ -286,6 +286,15 @@ func TestTheSocketOfTheDirectory(t *testing.T) {
 	}
 }
 
+// TestAServerWithoutASocket: one of an older release, or of a directory that was swept, is not asked over TCP, and what
+// to do is said.
+func TestAServerWithoutASocket(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{auth: "token"})
+	s.must(os.Remove(s.file("server.sock")))
+	run(t, s.cli("ls")).refuses(t, 3, s.file("server.sock"), "serve --takeover")
+}
+
 // TestATokenFileElsewhere: a server.json that leads out of the directory is not followed.
 func TestATokenFileElsewhere(t *testing.T) {
 	t.Parallel()

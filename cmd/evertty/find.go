@@ -40,14 +40,14 @@ func jsonFlag(c *cobra.Command, v *bool) {
 }
 
 // dir is the data directory: --data-dir, $EVERTTY_DATA_DIR,
-// $XDG_STATE_HOME/evertty or ~/.local/state/evertty. One that another user could
-// change is wrong usage; it need not exist.
+// $XDG_STATE_HOME/evertty or ~/.local/state/evertty. One that another user has or
+// could change is wrong usage; it need not exist.
 func (a *app) dir() (string, error) {
 	dir, err := a.dirName()
 	if err != nil {
 		return "", err
 	}
-	if err := strictmodes.Check(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := strictmodes.CheckOwn(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", usage(fmt.Errorf("data directory %s: %w", dir, err))
 	}
 	return dir, nil

@@ -31,14 +31,18 @@ const (
 
 // Check fails with ErrUnsafe unless the path, all directories above it and all symbolic links on the way belong to this
 // user or root, and only they may write to them. Others may write to a directory on the way that is sticky, such as
-// /tmp, and so may this user's private group. A relative path is of the working directory; the path is cleaned as
-// filepath.Abs does. Errors of the file system are returned, fs.ErrNotExist when what there is of the path is safe.
+// /tmp, and so may this user's private group. A relative path is of the working directory; behind a link .. is the
+// directory above what the link leads to, as it is for who opens the path. Errors of the file system are returned,
+// fs.ErrNotExist when what there is of the path is safe.
 func Check(path string) error {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return err
+	at, rest := "/", strings.Split(path, "/")
+	if !filepath.IsAbs(path) {
+		wd, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		rest = append(strings.Split(wd, "/"), rest...)
 	}
-	at, rest := "/", strings.Split("."+path, "/")
 	for links := 0; len(rest) > 0; {
 		name := filepath.Join(at, rest[0])
 		rest = rest[1:]
@@ -64,6 +68,22 @@ func Check(path string) error {
 			at = "/"
 		}
 		rest = append(strings.Split(to, "/"), rest...)
+	}
+	return nil
+}
+
+// CheckOwn is Check of a path that belongs to this user: what is root's is of no use to others.
+func CheckOwn(path string) error {
+	if err := Check(path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
+		why, mend := foreign()
+		return refusal(path, info, why, mend)
 	}
 	return nil
 }
@@ -106,8 +126,7 @@ func wrong(info fs.FileInfo, onTheWay bool) (why, mend string) {
 	shared := onTheWay && mode.IsDir() && mode&fs.ModeSticky != 0 // only owners remove and rename what is in it
 	switch {
 	case !ok || st.Uid != 0 && int(st.Uid) != os.Geteuid() && !(onTheWay && isUnmapped(st.Uid)):
-		self := userName(os.Geteuid())
-		return "belongs to another user, this is " + self, "chown " + self
+		return foreign()
 	case mode.Type() == fs.ModeSymlink || shared: // the mode of a link says nothing
 	case mode&otherWrite != 0:
 		return "others can write to it", "chmod go-w"
@@ -115,6 +134,12 @@ func wrong(info fs.FileInfo, onTheWay bool) (why, mend string) {
 		return fmt.Sprintf("its group %d can write to it", st.Gid), "chmod g-w"
 	}
 	return "", ""
+}
+
+// foreign is wrong's answer about another user's file.
+func foreign() (why, mend string) {
+	self := userName(os.Geteuid())
+	return "belongs to another user, this is " + self, "chown " + self
 }
 
 // userName is the name of a user, or the number when it has none.

@@ -122,6 +122,13 @@ func TestLinks(t *testing.T) {
 	loose := filepath.Join(top, "loose")
 	must(t, os.Mkdir(loose, 0o700), os.Symlink(safe, filepath.Join(loose, "link")), os.Chmod(loose, 0o702))
 	wants(t, filepath.Join(loose, "link"), loose, "mode 0702")
+	// What is behind a link and .. is above what it leads to, not beside the link.
+	beside := filepath.Join(top, "link") + "/../f"
+	must(t, os.Symlink("loose/deep", filepath.Join(top, "link")), os.Mkdir(filepath.Join(loose, "deep"), 0o700),
+		os.WriteFile(filepath.Join(loose, "f"), nil, 0o600), os.WriteFile(filepath.Join(top, "f"), nil, 0o600))
+	wants(t, beside, loose, "mode 0702")
+	t.Chdir(top)
+	wants(t, "link/../f", loose, "mode 0702")
 	must(t, os.Symlink("loop", filepath.Join(top, "loop")))
 	if err := strictmodes.Check(filepath.Join(top, "loop")); !errors.Is(err, syscall.ELOOP) {
 		t.Errorf("a loop: %v", err)
