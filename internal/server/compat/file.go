@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -159,7 +160,7 @@ func fileError(err error) error {
 func openFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
 	f, err := openOutside(path, flags|syscall.O_NONBLOCK, mode)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(checkOutside(path), err)
 	}
 	i, err := f.Stat()
 	if err == nil && i.IsDir() {

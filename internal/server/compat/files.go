@@ -60,7 +60,7 @@ func readWhole(f io.Reader, path string) ([]byte, error) {
 func (localFiles) write(_ context.Context, path string, p []byte) error { return writeFile(path, p) }
 
 func (localFiles) mkdir(_ context.Context, path string, all bool) error {
-	if err := checkOutside(filepath.Dir(path)); err != nil {
+	if err := checkOutside(path); err != nil {
 		return err
 	}
 	if all {
@@ -70,7 +70,7 @@ func (localFiles) mkdir(_ context.Context, path string, all bool) error {
 }
 
 func (localFiles) remove(_ context.Context, path string) error {
-	if err := checkOutside(filepath.Dir(path)); err != nil {
+	if err := checkEntry(path); err != nil {
 		return err
 	}
 	return os.Remove(path)
@@ -78,7 +78,7 @@ func (localFiles) remove(_ context.Context, path string) error {
 
 func (localFiles) rename(_ context.Context, from, to string) error {
 	for _, path := range [...]string{from, to} {
-		if err := checkOutside(filepath.Dir(path)); err != nil {
+		if err := checkEntry(path); err != nil {
 			return err
 		}
 	}
@@ -86,7 +86,7 @@ func (localFiles) rename(_ context.Context, from, to string) error {
 }
 
 func (localFiles) exists(_ context.Context, path string) (bool, error) {
-	err := checkOutside(filepath.Dir(path))
+	err := checkOutside(path)
 	if err == nil {
 		_, err = os.Lstat(path)
 	}

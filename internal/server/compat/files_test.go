@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,7 +36,7 @@ func TestReadWhole(t *testing.T) {
 func TestNoFilesOfProcesses(t *testing.T) {
 	dir, ctx, own := t.TempDir(), context.Background(), "/proc/"+strconv.Itoa(os.Getpid())
 	for name, to := range map[string]string{"self": "/proc/self", "link": own, "fd": "/dev/fd", "again": "self",
-		"environ": "/proc/self/environ", "loop": "loop", "up": ".." + strings.Repeat("/..", 30) + own + "/root"} {
+		"environ": "/proc/self/environ", "loop": "loop", "task": "/proc/self/task", "up": ".." + strings.Repeat("/..", 30) + own + "/root"} {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -53,47 +53,43 @@ func TestNoFilesOfProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer open.Close()
-	ways := []string{"/proc/self", "/proc/thread-self", own, own + "/task/" + strconv.Itoa(os.Getpid()),
-		"/dev/../proc/./self",
+	ways := []string{"/proc/self", "/proc/thread-self", own, own + "/task/" + strconv.Itoa(os.Getpid()), "/dev/../proc/./self",
 		"/proc/self/root" + own, "/proc/self/root/proc/self", own + "/cwd/../../../../../../../../../../proc/self",
-		dir + "/self", dir + "/link", dir + "/again", dir + "/up/proc/self", "/proc/" + strconv.Itoa(other.Process.Pid)}
+		dir + "/self", dir + "/link", dir + "/task/..", dir + "/again", dir + "/up/proc/self", "/proc/" + strconv.Itoa(other.Process.Pid)}
 	var paths []string
 	for _, way := range ways {
 		for _, name := range []string{"/environ", "/mem", "/maps", "/status", "/cwd/x", "/root/etc/passwd", "/exe",
-			"/fd/" + strconv.Itoa(int(open.Fd()))} {
+			"/nothing", "/no/thing", "/fd/" + strconv.Itoa(int(open.Fd()))} {
 			paths = append(paths, way+name)
 		}
 	}
-	paths = append(paths, "/dev/fd/"+strconv.Itoa(int(open.Fd())), dir+"/fd/0", dir+"/environ", "/dev/stdin")
+	links := []string{dir + "/self", dir + "/fd", dir + "/environ"} // removed and moved as others are
+	paths = append(append(paths, links...), "/proc/self", "/proc/self/", "/proc/thread-self", own, "/dev/fd", "/dev/fd/",
+		"/dev/fd/"+strconv.Itoa(int(open.Fd())), "/dev/fd/99", dir+"/fd/0", dir+"/fd/99", "/dev/stdin")
 	for _, path := range paths {
-		if p, err := (localFiles{}).read(ctx, path); !errors.Is(err, fs.ErrPermission) && !errors.Is(err,
-			fs.ErrNotExist) {
-			t.Errorf("read %s: %d bytes, %v", path, len(p), err)
+		_, reading := (localFiles{}).read(ctx, path)
+		_, looking := (localFiles{}).exists(ctx, path)
+		l := wire.CompatFiles{CompatFile: wire.CompatFile{Path: path}}
+		refused := map[string]error{"read": reading, "exists": looking, "list": (localFiles{}).list(ctx, &l, true, true),
+			"write": (localFiles{}).write(ctx, path, nil), "mkdir": (localFiles{}).mkdir(ctx, path, true)}
+		if !slices.Contains(links, path) {
+			refused["rename"] = (localFiles{}).rename(ctx, path, "/proc/nothing")
+			refused["move"] = (localFiles{}).rename(ctx, "/proc/nothing", path)
 		}
-		if err := (localFiles{}).write(ctx, path, nil); err == nil {
-			t.Errorf("write %s", path)
+		if !slices.Contains(links, path) && !strings.HasPrefix(path, "/dev/") { // root would miss it
+			refused["remove"] = (localFiles{}).remove(ctx, path)
 		}
-		if strings.HasPrefix(path, "/dev") || path == dir+"/environ" {
-			continue // of these the link itself is meant
-		}
-		if there, err := (localFiles{}).exists(ctx, path); !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("exists %s: %v, %v", path, there, err)
-		}
-		if err := (localFiles{}).rename(ctx, path, secret); !errors.Is(err, errProcess) {
-			t.Errorf("rename %s: %v", path, err)
-		}
-		if err := (localFiles{}).remove(ctx, path); !errors.Is(err, errProcess) {
-			t.Errorf("remove %s: %v", path, err)
-		}
-		if err := (localFiles{}).mkdir(ctx, path, true); !errors.Is(err, errProcess) {
-			t.Errorf("mkdir %s: %v", path, err)
+		for what, err := range refused {
+			if !errors.Is(err, errProcess) {
+				t.Errorf("%s %s: %v", what, path, err)
+			}
 		}
 	}
-	for _, way := range append(ways, dir+"/fd", "/proc/self/cwd") {
-		l := wire.CompatFiles{CompatFile: wire.CompatFile{Path: way}}
-		if err := (localFiles{}).list(ctx, &l, true, true); !errors.Is(err, errProcess) {
-			t.Errorf("list %s: %d, %v", way, len(l.Files), err)
-		}
+	if err := (localFiles{}).rename(ctx, dir+"/self", dir+"/other"); err != nil {
+		t.Error(err)
+	}
+	if err := (localFiles{}).remove(ctx, dir+"/other"); err != nil {
+		t.Error(err)
 	}
 	l := wire.CompatFiles{CompatFile: wire.CompatFile{Path: "/proc"}}
 	if err := (localFiles{}).list(ctx, &l, true, true); err != nil || len(l.Files) == 0 {

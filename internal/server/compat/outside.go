@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,14 +52,31 @@ func openOutside(path string, flags int, mode fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// checkOutside reports whether a directory, as far as it is there, is one that openOutside opens. Errors: errProcess.
-func checkOutside(dir string) error {
-	f, err := openOutside(dir, unix.O_PATH, 0)
-	if err == nil {
-		return f.Close()
-	}
-	if errors.Is(err, errProcess) {
-		return err
+// checkOutside refuses a path that leads to what processes have in /proc, also where nothing is there. Errors: errProcess.
+func checkOutside(path string) error {
+	for ; path != ""; path = parentOf(path) {
+		f, err := openOutside(path, unix.O_PATH, 0)
+		if err == nil {
+			return f.Close()
+		}
+		if errors.Is(err, errProcess) {
+			return err
+		}
 	}
 	return nil // what is done there says it
+}
+
+// checkEntry is checkOutside for what removes or moves an entry of a directory: a link is meant itself, but not those
+// that the system has in /dev and /proc. Errors: errProcess.
+func checkEntry(path string) error {
+	dir := parentOf(path)
+	if at, err := filepath.EvalSymlinks(dir); err == nil && (at == "/dev" || at == "/proc") {
+		dir = path
+	}
+	return checkOutside(dir)
+}
+
+// parentOf is the directory that has the last name of a path, with its links and dots; "" of "/".
+func parentOf(path string) string {
+	return path[:strings.LastIndexByte(strings.TrimRight(path, "/"), '/')+1]
 }
