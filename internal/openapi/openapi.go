@@ -74,6 +74,9 @@ func Document(routes []httpapi.Route, wireDir string, version int) ([]byte, erro
 	}
 	g := generator{responses: map[string]response{}, params: map[string]parameter{}}
 	for _, r := range slices.Concat(replies, refusals) {
+		if g.responses[r.name].name != "" {
+			return nil, fmt.Errorf("response %s is there twice", r.name)
+		}
 		g.responses[r.name] = r
 	}
 	for _, p := range parameters {

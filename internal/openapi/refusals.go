@@ -205,7 +205,7 @@ var refusals = []response{
 		codes:   "SESSION_ALREADY_EXISTS DELETING",
 		example: "SESSION_ALREADY_EXISTS: the shell exists already",
 	},
-	{name: "StillRuns", status: 409,
+	{name: "CommandRuns", status: 409,
 		text:    "RUNNING: with `purge`, the command, or something that it started and that may print, has not ended.",
 		codes:   "RUNNING",
 		example: "RUNNING: the command, or something that it started, still runs",

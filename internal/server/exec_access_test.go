@@ -15,10 +15,7 @@ func TestExecAccess(t *testing.T) {
 	checkLeaks(t)
 	live := startServer(t, auth.ModeToken, t.TempDir())
 	c := newContract(t, live)
-	token, err := auth.ReadToken(c.auth.TokenFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := c.token(t)
 	bearer := "Authorization: Bearer " + token
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: catBody, status: 201, header: bearer})
 	issued := func() (ticket wire.Ticket) {

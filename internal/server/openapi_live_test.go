@@ -404,10 +404,7 @@ func (c *contract) visitDelete(t *testing.T) {
 func TestAccessIsAsDocumented(t *testing.T) {
 	checkLeaks(t)
 	c := newContract(t, startServer(t, auth.ModeToken, t.TempDir()))
-	token, err := auth.ReadToken(c.auth.TokenFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := c.token(t)
 	bearer := "Authorization: Bearer " + token
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: catBody, status: 201, header: bearer})
 	link, err := c.auth.LoginURL("")

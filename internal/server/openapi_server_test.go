@@ -53,6 +53,16 @@ type liveServer struct {
 	stop   func() // ends it as SIGTERM does, programs go on; more than once is no harm
 }
 
+// token is the server's.
+func (l *liveServer) token(t *testing.T) string {
+	t.Helper()
+	token, err := auth.ReadToken(filepath.Join(l.dir, l.auth.TokenFile()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
 // keeperIdle is how long a keeper of these tests stays when it holds nothing and no
 // server is there: time to connect to it, and little for the check for leaks, which
 // waits for its end.

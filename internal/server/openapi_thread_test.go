@@ -237,10 +237,7 @@ func TestThreadAccess(t *testing.T) {
 	}
 	checkLeaks(t)
 	c := newContract(t, startServer(t, auth.ModeToken, t.TempDir()))
-	token, err := auth.ReadToken(c.auth.TokenFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := c.token(t)
 	bearer := "Authorization: Bearer " + token
 	c.do(t, exchange{method: "POST", target: "/session/dev/pty", body: catBody, status: 201, header: bearer})
 	var ticket wire.Ticket
@@ -294,10 +291,7 @@ func TestWebhookSecret(t *testing.T) {
 	live := startServer(t, auth.ModeToken, t.TempDir())
 	secret := auth.DigestOf("the secret")
 	live.auth.Webhooks = &secret
-	token, err := auth.ReadToken(live.auth.TokenFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := live.token(t)
 	c := newContract(t, live)
 	for _, e := range []exchange{
 		{method: "POST", header: "X-Webhook-Secret: the secret", status: 202},

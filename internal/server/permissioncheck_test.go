@@ -280,8 +280,11 @@ func TestReadingIsNeverChecked(t *testing.T) {
 			continue
 		}
 		status := 200
-		if route.Path == "/ws" {
+		switch route.Path {
+		case "/ws":
 			status = 426
+		case "/api/threads/:id/approvals/:aid": // nobody is asked
+			status = 404
 		}
 		r.do(t, exchange{method: "GET", target: r.path(route.Path), status: status})
 	}
@@ -423,6 +426,10 @@ func (c *contract) visitPermissions(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	answer := base + "/approvals/" + d.ApprovalID
+	c.do(t, exchange{method: "GET", target: answer, status: 200})
+	c.do(t, exchange{method: "GET", target: answer + "?reveal=1", status: 200})
+	c.do(t, exchange{method: "GET", target: answer + "?reveal=maybe", status: 400, code: "VALIDATION"})
+	c.do(t, exchange{method: "GET", target: base + "/approvals/none?reveal=1", status: 404, code: "NOT_FOUND"})
 	c.do(t, exchange{method: "POST", target: answer, body: `{"decision":"maybe"}`, status: 400, code: "VALIDATION"})
 	c.do(t, exchange{method: "POST", target: answer, body: `{"decision":"approve"}`, status: 200})
 	c.do(t, exchange{method: "POST", target: answer, body: `{"decision":"approve"}`, status: 409, code: "DECIDED"})

@@ -46,7 +46,7 @@ func (s *Service) Routes() []httpapi.Route {
 				"`purge=1` a command that has ended by then is forgotten: its text, output and input, also in the " +
 				"events and answered approvals of the thread.").
 			Params("purgeCommand").
-			Gives("CommandCancelled Invalid NotFound StillRuns TooLarge NotJSON NeedsApproval"),
+			Gives("CommandCancelled Invalid NotFound CommandRuns TooLarge NotJSON NeedsApproval"),
 		httpapi.Get("/commands/:cid/logs", s.getCommandLogs,
 			"what a command printed; ?follow=1 as Server-Sent Events").Streams().
 			Doc("getCommandLogs", "commands", "What a command printed").
