@@ -98,7 +98,7 @@ func (t traces) reset(cols int) string {
 	}
 	if t.tabs {
 		s += "\x1b[3g"
-		for x := 8; x < cols; x += 8 {
+		for x := 0; x < cols; x += 8 {
 			s += fmt.Sprintf("\x1b[%dG\x1bH", x+1)
 		}
 		s += "\x1b[?5W"

@@ -415,7 +415,7 @@ func TestReadStops(t *testing.T) {
 }
 
 func TestTraces(t *testing.T) {
-	const tabs = "\x1b[3g\x1b[9G\x1bH\x1b[17G\x1bH\x1b[?5W"
+	const tabs = "\x1b[3g\x1b[1G\x1bH\x1b[9G\x1bH\x1b[17G\x1bH\x1b[?5W"
 	for in, want := range map[string]string{
 		"plain \x1b[31m":                              "",
 		"\x1b]4;1;#ff0000\a":                          "\x1b]104\x1b\\",
