@@ -252,7 +252,8 @@ func TestRootsDirectoryIsNotAnybodys(t *testing.T) {
 	needsAccounts(t)
 	top := t.TempDir()
 	s := start(t, launch{auth: "token", dir: filepath.Join(top, "data")})
-	for _, err := range []error{os.Chmod(top, 0o755), os.Chmod(filepath.Dir(top), 0o755)} { //nolint:gosec // for everybody
+	for _, err := range []error{os.Chmod(top, 0o755), os.Chmod(filepath.Dir(top),
+		0o755)} { //nolint:gosec // for everybody
 		s.must(err)
 	}
 	for _, mode := range []fs.FileMode{0o700, 0o755} {

@@ -96,7 +96,8 @@ func TestXtermStaysAsItWas(t *testing.T) {
 	for _, allowed := range []string{"Window", "Tcap", "Color", "Title", "Font"} {
 		args = append(args, "-xrm", "*allow"+allowed+"Ops: true")
 	}
-	args = append(args, "-xrm", "*c132: true", "-xrm", "*decTerminalID: 420", "-e", "bash", filepath.Join(dir, "script"))
+	args = append(args, "-xrm", "*c132: true", "-xrm", "*decTerminalID: 420", "-e", "bash", filepath.Join(dir,
+		"script"))
 	x := exec.Command("xterm", args...)
 	x.Env = append(os.Environ(), "DISPLAY="+display, "LC_ALL=C.UTF-8")
 	s.must(x.Start())

@@ -32,11 +32,12 @@ func TestReadWhole(t *testing.T) {
 }
 
 // TestNoFilesOfProcesses: no call reaches what the server has in /proc, or anything through it, whatever the way is
-// called; other files there are read.
+// called; other files there are read. What would be lost without the refusal is a file of the test's own.
 func TestNoFilesOfProcesses(t *testing.T) {
 	dir, ctx, own := t.TempDir(), context.Background(), "/proc/"+strconv.Itoa(os.Getpid())
 	for name, to := range map[string]string{"self": "/proc/self", "link": own, "fd": "/dev/fd", "again": "self",
-		"environ": "/proc/self/environ", "loop": "loop", "task": "/proc/self/task", "up": ".." + strings.Repeat("/..", 30) + own + "/root"} {
+		"environ": "/proc/self/environ", "loop": "loop", "task": "/proc/self/task",
+		"up": ".." + strings.Repeat("/..", 30) + own + "/root"} {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -53,24 +54,30 @@ func TestNoFilesOfProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer open.Close()
-	ways := []string{"/proc/self", "/proc/thread-self", own, own + "/task/" + strconv.Itoa(os.Getpid()), "/dev/../proc/./self",
+	if _, err := open.WriteString(secret); err != nil {
+		t.Fatal(err)
+	}
+	ways := []string{"/proc/self", "/proc/thread-self", own, own + "/task/" + strconv.Itoa(os.Getpid()),
+		"/dev/../proc/./self",
 		"/proc/self/root" + own, "/proc/self/root/proc/self", own + "/cwd/../../../../../../../../../../proc/self",
-		dir + "/self", dir + "/link", dir + "/task/..", dir + "/again", dir + "/up/proc/self", "/proc/" + strconv.Itoa(other.Process.Pid)}
+		dir + "/self", dir + "/link", dir + "/task/..", dir + "/again", dir + "/up/proc/self",
+		"/proc/" + strconv.Itoa(other.Process.Pid)}
 	var paths []string
 	for _, way := range ways {
-		for _, name := range []string{"/environ", "/mem", "/maps", "/status", "/cwd/x", "/root/etc/passwd", "/exe",
+		for _, name := range []string{"/environ", "/mem", "/maps", "/status", "/cwd/x", "/root" + secret, "/exe",
 			"/nothing", "/no/thing", "/fd/" + strconv.Itoa(int(open.Fd()))} {
 			paths = append(paths, way+name)
 		}
 	}
 	links := []string{dir + "/self", dir + "/fd", dir + "/environ"} // removed and moved as others are
-	paths = append(append(paths, links...), "/proc/self", "/proc/self/", "/proc/thread-self", own, "/dev/fd", "/dev/fd/",
-		"/dev/fd/"+strconv.Itoa(int(open.Fd())), "/dev/fd/99", dir+"/fd/0", dir+"/fd/99", "/dev/stdin")
+	paths = append(append(paths, links...), "/proc/self", "/proc/self/", "/proc/thread-self", own, "/dev/fd",
+		"/dev/fd/", "/dev/fd/"+strconv.Itoa(int(open.Fd())), "/dev/fd/99", dir+"/fd/0", dir+"/fd/99", "/dev/stdin")
 	for _, path := range paths {
 		_, reading := (localFiles{}).read(ctx, path)
 		_, looking := (localFiles{}).exists(ctx, path)
 		l := wire.CompatFiles{CompatFile: wire.CompatFile{Path: path}}
-		refused := map[string]error{"read": reading, "exists": looking, "list": (localFiles{}).list(ctx, &l, true, true),
+		refused := map[string]error{"read": reading, "exists": looking,
+			"list": (localFiles{}).list(ctx, &l, true, true),
 			"write": (localFiles{}).write(ctx, path, nil), "mkdir": (localFiles{}).mkdir(ctx, path, true)}
 		if !slices.Contains(links, path) {
 			refused["rename"] = (localFiles{}).rename(ctx, path, "/proc/nothing")
@@ -84,6 +91,9 @@ func TestNoFilesOfProcesses(t *testing.T) {
 				t.Errorf("%s %s: %v", what, path, err)
 			}
 		}
+	}
+	if now, err := os.Stat(secret); err != nil || now.Size() != int64(len(secret)) {
+		t.Errorf("the file behind root is changed: %v", err)
 	}
 	if err := (localFiles{}).rename(ctx, dir+"/self", dir+"/other"); err != nil {
 		t.Error(err)

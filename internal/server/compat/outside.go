@@ -52,7 +52,8 @@ func openOutside(path string, flags int, mode fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// checkOutside refuses a path that leads to what processes have in /proc, also where nothing is there. Errors: errProcess.
+// checkOutside refuses a path that leads to what processes have in /proc, also where nothing is there. Errors:
+// errProcess.
 func checkOutside(path string) error {
 	for ; path != ""; path = parentOf(path) {
 		f, err := openOutside(path, unix.O_PATH, 0)
