@@ -77,7 +77,7 @@ func TestNoFilesOfProcesses(t *testing.T) {
 		_, looking := (localFiles{}).exists(ctx, path)
 		l := wire.CompatFiles{CompatFile: wire.CompatFile{Path: path}}
 		refused := map[string]error{"read": reading, "exists": looking,
-			"list": (localFiles{}).list(ctx, &l, true, true),
+			"list":  (localFiles{}).list(ctx, &l, true, true),
 			"write": (localFiles{}).write(ctx, path, nil), "mkdir": (localFiles{}).mkdir(ctx, path, true)}
 		if !slices.Contains(links, path) {
 			refused["rename"] = (localFiles{}).rename(ctx, path, "/proc/nothing")
