@@ -70,7 +70,8 @@ code; Ctrl-C leaves the command alone.`,
 // showCommand prints the output of a command and ends as it does.
 func (a *app) showCommand(ctx context.Context, session, id string) error {
 	e := newExecution(a.client, session)
-	e.stdout, e.stderr, e.id, e.watches = sieved(a.stdout), sieved(a.stderr), id, true
+	e.stdout, e.stderr = sievedBoth(a.stdout, a.stderr)
+	e.id, e.watches = id, true
 	reply, err := e.run(ctx, func(ctx context.Context, server *client.Client) (*client.ExecStream, error) {
 		return server.FollowCommand(ctx, session, id, 0, 0, false)
 	})

@@ -154,7 +154,7 @@ func (a *app) execBehind(ctx context.Context, o executing) error {
 // exec runs the command and ends as it does.
 func (a *app) exec(ctx context.Context, o executing) error {
 	e := newExecution(a.client, o.session)
-	e.stdout, e.stderr = sieved(a.stdout), sieved(a.stderr)
+	e.stdout, e.stderr = sievedBoth(a.stdout, a.stderr)
 	if !o.quiet {
 		e.tell = a.tell
 	}

@@ -13,7 +13,7 @@ import (
 // sieve writes what a program printed to the user's terminal: what viewers get, see vt.Config.Guest, and nothing else.
 // Memory and time are those of an engine without history. It has one caller at a time.
 type sieve struct {
-	out    io.Writer
+	out    *os.File
 	engine vt.Engine
 }
 
@@ -27,6 +27,22 @@ func sieved(w io.Writer) io.Writer {
 	s := sieve{f, engines[defaultEngine](vt.Config{Cols: size.Cols, Rows: size.Rows, Guest: true})}
 	s.engine.Write([]byte("\x1b[20h")) // LNM: the terminal's driver returns the cursor at LF (POSIX XBD 11.2.3, ONLCR)
 	return s
+}
+
+// sievedBoth is sieved for two outputs of one caller. On the same terminal one engine reads both: what one of them began
+// the other one could end.
+func sievedBoth(stdout, stderr io.Writer) (out, err io.Writer) {
+	out, err = sieved(stdout), sieved(stderr)
+	o, both := out.(sieve)
+	e, ok := err.(sieve)
+	if !both || !ok {
+		return out, err
+	}
+	first, _ := o.out.Stat()
+	if second, _ := e.out.Stat(); os.SameFile(first, second) {
+		e.engine = o.engine
+	}
+	return o, e
 }
 
 func (s sieve) Write(p []byte) (int, error) {

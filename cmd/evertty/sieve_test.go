@@ -103,6 +103,14 @@ func TestSieve(t *testing.T) {
 			}
 		}
 	}
+	for _, in := range evil { // in pieces of two outputs
+		for i := range len(in) {
+			out, err := sievedBoth(u.slave, u.slave)
+			_, _ = out.Write([]byte(in[:i]))
+			_, _ = err.Write([]byte(in[i:]))
+			_, _ = out.Write([]byte("\x18"))
+		}
+	}
 	_, _ = u.slave.WriteString("all written")
 	u.sees("all written")
 	written := u.written()
