@@ -98,7 +98,7 @@ func readTickets(r io.Reader, of string, now time.Time) map[digest]*ticket {
 	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &head) != nil || head.Format != ticketFormat || head.Of != of {
 		return live
 	}
-	for lines.Scan() && len(live) < maxTickets {
+	for lines.Scan() { // all of it: what follows may be uses
 		var l ticketLine
 		if json.Unmarshal(lines.Bytes(), &l) != nil || !l.apply(live, now) {
 			break

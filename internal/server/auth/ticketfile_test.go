@@ -70,6 +70,23 @@ func TestTicketsOutliveTheServer(t *testing.T) {
 	}
 }
 
+// TestFullTicketFile: a use is read also behind as many tickets as there may be.
+func TestFullTicketFile(t *testing.T) {
+	clock, dir := newHandClock(), t.TempDir()
+	first := keptTickets(clock, dir, "a")
+	secret := ""
+	for range maxTickets {
+		secret, _, _ = first.issue(Grant{Write, "alpha"}, time.Hour, 1)
+	}
+	if _, _, ok := first.redeem(secret, "alpha"); !ok {
+		t.Fatal("refused")
+	}
+	second := keptTickets(clock, dir, "a")
+	if _, _, ok := second.redeem(secret, "alpha"); ok || len(second.live) != maxTickets-1 {
+		t.Errorf("used twice: %v; %d tickets", ok, len(second.live))
+	}
+}
+
 // TestTornTicketFile: whatever byte a killed server came to, no ticket can be used more often than it was issued for.
 func TestTornTicketFile(t *testing.T) {
 	clock, dir := newHandClock(), t.TempDir()
