@@ -44,7 +44,8 @@ type login struct {
 // of the login id by another key. The keys come from the token and the epoch, so that logins outlive
 // the server's process, and none outlives a change of the token or a logout of all. The name depends
 // on the token too: all ports of a host share cookies, and two servers would log out each other's
-// users. It is safe for concurrent use.
+// users. Cookies of releases before the second half were signed by "… cookie 1": their open pages know no
+// first message, and have to be told that they are not logged in. It is safe for concurrent use.
 type sessions struct {
 	name   string
 	secure bool // the cookie is for TLS only
@@ -74,7 +75,7 @@ func newSessions(token string, ended *endedLogins, secure bool) (*sessions, erro
 }
 
 func keysOf(token, epoch string) (k loginKeys, err error) {
-	if k.cookie, err = hkdf.Key(sha256.New, []byte(token), []byte(epoch), "evertty session cookie 1",
+	if k.cookie, err = hkdf.Key(sha256.New, []byte(token), []byte(epoch), "evertty session cookie 2",
 		sha256.Size); err == nil {
 		k.page, err = hkdf.Key(sha256.New, []byte(token), []byte(epoch), "evertty session page 1", sha256.Size)
 	}
@@ -138,7 +139,7 @@ func (s *sessions) check(value string, now time.Time) (l login, ok bool) {
 	}
 	l.expires = time.Unix(int64(binary.BigEndian.Uint64(raw)), 0)
 	copy(l.id[:], raw[8:])
-	return l, now.Before(l.expires) && !s.ended.has(l.id, now)
+	return l, now.Before(l.expires) && !s.ended.has(l.id)
 }
 
 // find looks for a valid login among the request's cookies of our name; there can be several, because

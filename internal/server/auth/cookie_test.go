@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"crypto/hkdf"
+	"crypto/sha256"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -51,6 +53,21 @@ func TestSessionCookieIsOursUntilItEnds(t *testing.T) {
 		t.Error("two servers share a cookie name")
 	} else if _, ok := other.check(value, now); ok {
 		t.Error("another token accepts the cookie")
+	}
+}
+
+// TestCookieOfAnEarlierRelease: its open page knows no first message, so it must be refused before an upgrade.
+func TestCookieOfAnEarlierRelease(t *testing.T) {
+	s, now := mustSessions(t, "token"), time.Now()
+	old, err := hkdf.Key(sha256.New, []byte("token"), nil, "evertty session cookie 1", sha256.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := s.cookie(newLogin(), now, false).Value
+	s.keys.cookie = old
+	earlier := s.cookie(newLogin(), now, false).Value
+	if _, ok := mustSessions(t, "token").check(earlier, now); ok || len(earlier) != len(own) {
+		t.Error("a cookie of an earlier release is valid")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"time"
 
@@ -70,22 +71,24 @@ func (e *endedLogins) read() ([]byte, error) {
 // next is a new epoch.
 func (e *endedLogins) next() *endedLogins { return &endedLogins{Epoch: rand.Text(), dir: e.dir} }
 
-// with is e and another login that has ended.
+// with is e and another login that has ended, nil when there are too many. Logins that have expired are
+// forgotten only where there is no room: the clock may have been wrong.
 func (e *endedLogins) with(id loginID, now time.Time) *endedLogins {
-	n := &endedLogins{Epoch: e.Epoch, dir: e.dir, Ended: map[string]time.Time{endedKey(id): now.Add(sessionLife).UTC()}}
-	for key, until := range e.Ended {
-		if now.Before(until) {
-			n.Ended[key] = until
-		}
+	n := &endedLogins{Epoch: e.Epoch, dir: e.dir, Ended: map[string]time.Time{}}
+	maps.Copy(n.Ended, e.Ended)
+	n.Ended[endedKey(id)] = now.Add(sessionLife).UTC()
+	if len(n.Ended) > maxEnded {
+		maps.DeleteFunc(n.Ended, func(_ string, until time.Time) bool { return !now.Before(until) })
 	}
 	if len(n.Ended) > maxEnded {
-		return e.next()
+		return nil
 	}
 	return n
 }
 
-func (e *endedLogins) has(id loginID, now time.Time) bool {
-	return len(e.Ended) > 0 && now.Before(e.Ended[endedKey(id)])
+func (e *endedLogins) has(id loginID) bool {
+	_, ok := e.Ended[endedKey(id)]
+	return ok
 }
 
 func endedKey(id loginID) string {
@@ -107,11 +110,19 @@ func (e *endedLogins) write() error {
 	return nil
 }
 
-// end ends a login at once, and then for the next servers too. Errors are those of datadir.WriteFileBy.
+// errManyEnded is a login that does not fit to the others that have ended: all have to end.
+var errManyEnded = errors.New("too many logins have ended")
+
+// end ends a login at once, and then for the next servers too. Errors: errManyEnded and those of
+// datadir.WriteFileBy.
 func (s *sessions) end(id loginID, now time.Time) error {
 	s.ending.Lock()
 	defer s.ending.Unlock()
-	return s.become(s.ended.with(id, now))
+	next := s.ended.with(id, now)
+	if next == nil {
+		return errManyEnded
+	}
+	return s.become(next)
 }
 
 // endAll ends every login as end does, and returns the new epoch.

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -87,6 +88,9 @@ func (a *Auth) logout(c echo.Context) error {
 	}
 	id := o.login.id
 	err := a.sessions.end(id, a.now())
+	if errors.Is(err, errManyEnded) {
+		return a.logoutAll()
+	}
 	n := a.opened.end(func(o *opened) bool { return o.login != nil && o.login.id == id })
 	a.log.Info("logged out", "requests", n, "remote", c.Request().RemoteAddr)
 	return err

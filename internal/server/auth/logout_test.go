@@ -55,11 +55,61 @@ func TestLogoutEndsOneLogin(t *testing.T) {
 	}
 	g.do(t, two, "GET", "/pty", "", second).wants(t, 200, "another login")
 	g.do(t, nil, "GET", "/pty", "", g.bearer()).wants(t, 200, "the token")
-	g.clock.advance(sessionLife)
-	three := g.browser(t)
-	g.do(t, three, "POST", "/logout", "", g.logIn(t, three)).wants(t, 200, "a later logout")
-	if n := len(g.auth.sessions.ended.Ended); n != 1 {
-		t.Errorf("%d logouts are remembered, one of them for a cookie that has expired", n)
+}
+
+// TestLogoutWithAWrongClock: a login stays ended also when the clock was far behind at its logout, or far
+// ahead at a later one.
+func TestLogoutWithAWrongClock(t *testing.T) {
+	for _, wrong := range []time.Duration{-sessionLife, 2 * sessionLife} {
+		g := newGate(t, Config{})
+		one := g.browser(t)
+		page, cookie := g.logIn(t, one), one.Jar.Cookies(mustURL(t, g.URL))[0]
+		logOut := func() { g.do(t, one, "POST", "/logout", "", page).wants(t, 200, "logout") }
+		if wrong > 0 {
+			logOut()
+		}
+		g.clock.advance(wrong)
+		if wrong > 0 {
+			one = g.browser(t)
+			page = g.logIn(t, one)
+		}
+		logOut()
+		g.clock.advance(-wrong)
+		g.refusesLogin(t, cookie, page)
+		next := newGate(t, Config{DataDir: g.dir})
+		next.refusesLogin(t, cookie, page)
+	}
+}
+
+// manyEnded are as many as there may be.
+func manyEnded(dir string, now time.Time) *endedLogins {
+	e := &endedLogins{dir: dir, Ended: map[string]time.Time{}}
+	for range maxEnded {
+		e.Ended[endedKey(newLogin())] = now.Add(sessionLife).UTC()
+	}
+	return e
+}
+
+func (g *gate) refusesLogin(t testing.TB, cookie *http.Cookie, page string) {
+	t.Helper()
+	header := "Cookie: " + cookie.Name + "=" + cookie.Value
+	wantCode(t, g.do(t, nil, "GET", "/", "", header), 401, "UNAUTHORIZED")
+	wantCode(t, g.do(t, nil, "GET", "/pty", "", header, page), 401, "UNAUTHORIZED")
+}
+
+// TestTooManyLogouts: the one that does not fit ends all logins and tickets, and what they have opened.
+func TestTooManyLogouts(t *testing.T) {
+	g := newGate(t, Config{})
+	one, two := g.browser(t), g.browser(t)
+	first, second := g.logIn(t, one), g.logIn(t, two)
+	ticket := askTicket(t, g, `{"pty":"web","ttl_s":3600,"uses":9}`).Ticket
+	g.auth.sessions.ended = manyEnded(g.dir, g.clock.Now())
+	g.do(t, one, "POST", "/logout", "", first).wants(t, 200, "logout")
+	later := askTicket(t, g, `{"pty":"web","ttl_s":3600,"uses":9}`).Ticket
+	for _, server := range []*gate{g, newGate(t, Config{DataDir: g.dir})} {
+		wantCode(t, server.do(t, two, "GET", "/pty", "", second), 401, "UNAUTHORIZED")
+		wantCode(t, server.do(t, nil, "GET", "/pty/web/snapshot?ticket="+ticket, ""), 401, "UNAUTHORIZED")
+		server.do(t, nil, "GET", "/pty/web/snapshot?ticket="+later, "").wants(t, 200, "a later ticket")
 	}
 }
 
@@ -177,12 +227,9 @@ func TestFileOfLogouts(t *testing.T) {
 		next.do(t, again, "GET", "/pty", "", next.logIn(t, again)).wants(t, 200, name+": a new login")
 	}
 	now, dir := time.Now(), t.TempDir()
-	e := loadEnded(dir, slog.Default())
-	for range maxEnded {
-		e = e.with(newLogin(), now)
-	}
-	if e.Epoch != "" || len(e.Ended) != maxEnded {
-		t.Errorf("%d logouts, epoch %q", len(e.Ended), e.Epoch)
+	e := manyEnded(dir, now)
+	if later := e.with(newLogin(), now.Add(sessionLife)); later == nil || len(later.Ended) != 1 {
+		t.Errorf("logouts of cookies that have expired keep their room: %v", later)
 	}
 	if err := e.write(); err != nil {
 		t.Fatal(err)
@@ -194,7 +241,7 @@ func TestFileOfLogouts(t *testing.T) {
 	if again := loadEnded(dir, slog.Default()); len(again.Ended) != maxEnded {
 		t.Errorf("%d logouts were read", len(again.Ended))
 	}
-	if e = e.with(newLogin(), now); e.Epoch == "" || len(e.Ended) != 0 {
+	if e = e.with(newLogin(), now); e != nil {
 		t.Errorf("one more: %d logouts, epoch %q", len(e.Ended), e.Epoch)
 	}
 }
