@@ -3,15 +3,19 @@ package tests
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gorilla/websocket"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -96,8 +100,24 @@ func TestViewersEndWithTheirTicket(t *testing.T) {
 	flood := s.create("sh", "-c", "yes 0123456789012345678901234567890123456789")
 	silent := s.socketBy(halves{}, "/pty/"+flood.ID+"/ws?ticket="+s.ticketFor(flood.ID, "write", 2))
 	defer silent.Close()
-	eventually(t, "the silent viewer is there", func() bool { return s.info(flood.ID).Viewers == 1 })
-	eventually(t, "the silent viewer is gone", func() bool { return s.info(flood.ID).Viewers == 0 })
+	unread := s.silentStream("/pty/" + flood.ID + "/stream?ticket=" + s.ticketFor(flood.ID, "read", 2))
+	defer unread.Close()
+	eventually(t, "the silent viewers are there", func() bool { return s.info(flood.ID).Viewers == 2 })
+	began := time.Now()
+	eventually(t, "the silent viewers are gone", func() bool { return s.info(flood.ID).Viewers == 0 })
+	if took := time.Since(began); took > httpapi.WriteTimeout/2 {
+		t.Errorf("the silent viewers were gone after %v", took)
+	}
+}
+
+// silentStream opens an event stream of which nobody reads anything.
+func (s *server) silentStream(path string) net.Conn {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	s.must(err)
+	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path)
+	s.must(err)
+	return conn
 }
 
 // TestAttachmentEndsWithItsTicket: the client says so, and does not try again.

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 // machine sleeps, and tickets expire.
 const expiryCheck = 15 * time.Second
 
+// endedWrite is how long a client that does not read keeps a reply behind its end.
+const endedWrite = time.Second
+
 // opened is a request that a ticket or a login has let in, while it is answered. Its context ends with
 // the cause httpapi.ErrEnded when the ticket or the login does.
 type opened struct {
@@ -23,6 +27,9 @@ type opened struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer // nil without an expiry
+
+	answered context.Context // ends when the request is answered
+	reply    *http.ResponseController
 }
 
 // openedRequests are those that a ticket or a login has let in. It is safe for concurrent use.
@@ -38,7 +45,8 @@ const openedKey = "evertty.opened"
 // more: a revocation at the same time finds the request, or the look finds the revocation.
 func (a *Auth) enter(c echo.Context, o *opened) *opened {
 	r := c.Request()
-	o.ctx, o.cancel = context.WithCancelCause(r.Context())
+	o.answered, o.reply = r.Context(), http.NewResponseController(c.Response().Writer)
+	o.ctx, o.cancel = context.WithCancelCause(o.answered)
 	c.SetRequest(r.WithContext(o.ctx))
 	c.Set(openedKey, o)
 	a.opened.mu.Lock()
@@ -68,11 +76,20 @@ func (s *openedRequests) end(matches func(*opened) bool) (n int) {
 	defer s.mu.Unlock()
 	for o := range s.all {
 		if matches(o) {
-			o.cancel(httpapi.ErrEnded)
+			o.end()
 			n++
 		}
 	}
 	return n
+}
+
+func (o *opened) end() {
+	o.cancel(httpapi.ErrEnded)
+	time.AfterFunc(endedWrite, func() {
+		if o.answered.Err() == nil {
+			_ = o.reply.SetWriteDeadline(time.Now())
+		}
+	})
 }
 
 // expire ends the request at a time of the clock now. It is called once.
@@ -81,7 +98,7 @@ func (o *opened) expire(at time.Time, now func() time.Time) {
 	o.timer = time.AfterFunc(expiryCheck, func() {
 		switch d := left(); {
 		case d <= 0:
-			o.cancel(httpapi.ErrEnded)
+			o.end()
 		case o.ctx.Err() == nil:
 			o.timer.Reset(min(d, expiryCheck))
 		}

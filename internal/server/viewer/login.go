@@ -37,7 +37,6 @@ func Login(w http.ResponseWriter, r *http.Request, show func(page string) error)
 	}
 	stop := context.AfterFunc(r.Context(), func() { _ = conn.NetConn().SetReadDeadline(time.Now()) })
 	defer stop()
-	conn.SetReadLimit(maxLogin)
 	var page string
 	if err = conn.SetReadDeadline(time.Now().Add(loginTime)); err == nil && r.Context().Err() == nil {
 		page, err = readLogin(conn)
@@ -56,7 +55,11 @@ var errNoLogin = errors.New("the first message is not {\"type\":\"auth\",\"page\
 
 // readLogin returns the page's secret.
 func readLogin(conn *websocket.Conn) (string, error) {
-	_, p, err := conn.ReadMessage()
+	_, message, err := conn.NextReader()
+	if err != nil {
+		return "", err
+	}
+	p, err := io.ReadAll(io.LimitReader(message, maxLogin)) // SetReadLimit would close with 1009
 	if err != nil {
 		return "", err
 	}

@@ -22,14 +22,18 @@ func ServeSSE(w http.ResponseWriter, r *http.Request, sub *stream.Subscription) 
 		ctx, cancel := context.WithTimeout(r.Context(), httpapi.Heartbeat)
 		batch, err := sub.Next(ctx)
 		cancel()
-		if err == nil {
+		switch {
+		case r.Context().Err() != nil: // there may always be more output
+			err = r.Context().Err()
+		case err == nil:
 			err = sendEvents(r.Context(), out, batch)
-		} else if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil {
+		case errors.Is(err, context.DeadlineExceeded):
 			err = out.Beat()
 		}
 		if err != nil {
-			if ended(r.Context()) {
-				_ = out.Send(httpapi.AppendEvent(nil, "expired", wire.EventExpired{Error: httpapi.ErrEnded.Error()}))
+			if ended(r.Context()) { // the line feed ends what a large event may have begun
+				_ = out.Send(httpapi.AppendEvent([]byte{'\n'}, "expired",
+					wire.EventExpired{Error: httpapi.ErrEnded.Error()}))
 			}
 			return
 		}

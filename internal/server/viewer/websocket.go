@@ -56,8 +56,7 @@ type socket struct {
 }
 
 // open upgrades the request. The context ends when either side does, and with the cause
-// httpapi.ErrEnded when the viewer's ticket or login does: then a viewer that does not read is given
-// hurriedClose.
+// httpapi.ErrEnded when the viewer's ticket or login does.
 func open(w http.ResponseWriter, r *http.Request, binary bool) (*socket, context.Context, error) {
 	conn, err := upgraded(w, r)
 	if err != nil {
@@ -67,11 +66,6 @@ func open(w http.ResponseWriter, r *http.Request, binary bool) (*socket, context
 	ctx, cancel := context.WithCancel(r.Context())
 	s := &socket{conn: conn, binary: binary, answers: make(chan []byte, maxPending), ctx: ctx, cancel: cancel}
 	conn.SetPongHandler(func(string) error { return s.alive() })
-	context.AfterFunc(ctx, func() {
-		if ended(ctx) {
-			_ = conn.NetConn().SetWriteDeadline(time.Now().Add(hurriedClose))
-		}
-	})
 	return s, ctx, nil
 }
 
