@@ -144,6 +144,41 @@ func TestBrowserWithoutSecret(t *testing.T) {
 	b.shows("secret")
 }
 
+// TestBrowserWithTwoLogins: an open tab takes over the later login of its browser, and ends with it. A link
+// with a secret of somebody else ends nothing.
+func TestBrowserWithTwoLogins(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{auth: "token"})
+	id := s.create("sh", "-c", "echo ready; exec cat").ID
+	b := browse(t, 1200, 700)
+	b.open(s, id)
+	b.shows("ready")
+	b.eval(`window.same = "page"`)
+	other := b.tab()
+	other.open(s, id)
+	stray := b.tab()
+	stray.run(chromedp.Navigate(s.url + "/#page=" + s.logIn().page))
+	for _, tab := range []*tab{stray, other, b} {
+		tab.state("open")
+	}
+	if at := stray.eval(`location.href`); at != s.url+"/" {
+		t.Errorf("the page is at %s", at)
+	}
+	s.how.listen = "127.0.0.1:" + s.port()
+	s.kill()
+	s.again()
+	for _, tab := range []*tab{stray, other, b} {
+		tab.eval(`dispatchEvent(new Event("online"))`)
+		tab.state("open")
+	}
+	b.shows("ready")
+	b.has("the same page", `window.same`, "page")
+	stray.click(".link-state button")
+	for _, tab := range []*tab{stray, other, b} {
+		tab.state("unauthorized")
+	}
+}
+
 // TestBrowserThatKeepsNothing: with a full storage the page says so, and the login lasts as long as it.
 func TestBrowserThatKeepsNothing(t *testing.T) {
 	t.Parallel()

@@ -224,9 +224,9 @@ const loggedIn = computed(() => connection.status.value.state !== "unauthorized"
 
 /** start wires the page's events and opens the connection. Call it once. */
 export function start(): void {
-  tabOnly.value = !takeSecret();
+  const taken = takeSecret(probeVersion);
   window.addEventListener("storage", (e) => {
-    if (e.key === SECRET_KEY) connection.wake(); // another tab has logged in
+    if (e.key === SECRET_KEY && e.newValue !== null) connection.renew(); // another tab has logged in
   });
   window.addEventListener("hashchange", follow);
   window.addEventListener("online", () => connection.wake());
@@ -263,5 +263,8 @@ export function start(): void {
     const mark = info && model.value.attention.has(info.id) ? "● " : "";
     document.title = info ? mark + titleOf(info) : "evertty";
   });
-  connection.start();
+  void taken.then((kept) => {
+    tabOnly.value = !kept;
+    connection.start();
+  });
 }

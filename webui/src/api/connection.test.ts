@@ -215,6 +215,18 @@ describe("Connection", () => {
     expect(world.state).toBe("unauthorized");
   });
 
+  it("connects anew when another tab has logged in", () => {
+    open();
+    world.connection.renew();
+    expect([world.lines.length, world.lines[0]?.closed]).toEqual([2, true]);
+    world.connection.renew(); // while it is connecting
+    expect(world.lines.length).toBe(3);
+    open();
+    expect(world.state).toBe("open");
+    vi.advanceTimersByTime(MAX_DELAY_MS);
+    expect(world.lines.length).toBe(3);
+  });
+
   it("goes back to reconnecting when the server is gone altogether", async () => {
     world.status = 401;
     cut();

@@ -43,8 +43,8 @@ export interface ConnectionDeps {
 
 /**
  * Connection keeps the page's one WebSocket alive: it reconnects with back-off and notices dead links by itself.
- * While not logged in it tries only when it is told to: wake, when another tab has logged in. Any frame counts as a
- * sign of life, since a pong may be queued behind much output on a slow link.
+ * While not logged in it tries only when it is told to. Any frame counts as a sign of life, since a pong may be queued
+ * behind much output on a slow link.
  */
 export class Connection {
   readonly status = signal<Status>({ state: "connecting", attempt: 0, retryAt: 0 });
@@ -85,6 +85,12 @@ export class Connection {
   /** retryNow starts an attempt unless one is under way or the connection is open. */
   retryNow(): void {
     if (this.socket === null) this.connect();
+  }
+
+  /** renew connects anew: the browser has another login, whose end is to be this page's too. */
+  renew(): void {
+    if (this.socket !== null) this.lose(this.socket, true);
+    this.connect();
   }
 
   private connect(): void {

@@ -26,12 +26,14 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+const right = (): Promise<number> => Promise.resolve(200);
+
 describe("the page's half of a login", () => {
   it("is taken out of the address and kept", async () => {
     const { credentials, pageSecret, takeSecret } = await import("./credential");
     expect([pageSecret(), credentials()]).toEqual(["", {}]);
     page.hash = "#page=Ab-_9";
-    expect(takeSecret()).toBe(true);
+    expect(await takeSecret(right)).toBe(true);
     expect(page.addresses).toEqual(["/base/"]);
     expect([...page.kept.values()]).toEqual(["Ab-_9"]);
     expect(credentials()).toEqual({ "Evertty-Page": "Ab-_9" });
@@ -41,12 +43,27 @@ describe("the page's half of a login", () => {
     const { pageSecret, takeSecret } = await import("./credential");
     page.full = true;
     page.hash = "#page=one";
-    expect([takeSecret(), pageSecret(), page.addresses.length]).toEqual([false, "one", 1]);
+    expect([await takeSecret(right), pageSecret(), page.addresses.length]).toEqual([false, "one", 1]);
+  });
+
+  it.each([
+    [200, "new"],
+    [0, "new"],
+    [503, "new"],
+    [401, "old"],
+    [429, "old"],
+  ])("displaces another unless it is wrong: %i", async (status, kept) => {
+    const { pageSecret, SECRET_KEY, takeSecret } = await import("./credential");
+    page.kept.set(SECRET_KEY, "old");
+    page.hash = "#page=new";
+    const probed: string[] = [];
+    const probe = (secret: string): Promise<number> => Promise.resolve(probed.push(secret) && status);
+    expect([await takeSecret(probe), pageSecret(), probed, page.addresses.length]).toEqual([true, kept, ["new"], 1]);
   });
 
   it("is not looked for in other addresses, and comes from another tab", async () => {
     const { pageSecret, SECRET_KEY, takeSecret } = await import("./credential");
-    for (page.hash of ["", "#/pty/x", "#page=", "#page=a b", "#/page=x"]) expect(takeSecret()).toBe(true);
+    for (page.hash of ["", "#/pty/x", "#page=", "#page=a b", "#/page=x"]) expect(await takeSecret(right)).toBe(true);
     expect([page.addresses, pageSecret()]).toEqual([[], ""]);
     page.kept.set(SECRET_KEY, "two");
     expect(pageSecret()).toBe("two");

@@ -9,15 +9,19 @@ import { settings } from "../browser";
 export const SECRET_KEY = "evertty-page";
 /** How the address that a login leads to ends. */
 const FRAGMENT = /^#page=([\w-]+)$/;
+/** HTTP status of a request with a wrong secret; the second when there were many. */
+const WRONG = [401, 429];
 
 /**
- * takeSecret takes the secret of a login out of the page's address, and out of the tab's history. It returns false when
- * there was one that the browser does not keep: then it lasts as long as the page.
+ * takeSecret takes the secret of a login out of the page's address, and out of the tab's history. Any page may lead here
+ * with one of its own, so it replaces no other when `probe` finds it wrong. It returns false when the browser does not keep it:
+ * then it lasts as long as the page.
  */
-export function takeSecret(): boolean {
+export async function takeSecret(probe: (secret: string) => Promise<number>): Promise<boolean> {
   const secret = FRAGMENT.exec(location.hash)?.[1];
   if (secret === undefined) return true;
   history.replaceState(history.state, "", location.pathname);
+  if (pageSecret() !== "" && WRONG.includes(await probe(secret))) return true;
   return settings.set(SECRET_KEY, secret);
 }
 
@@ -25,7 +29,6 @@ export function takeSecret(): boolean {
 export const pageSecret = (): string => settings.get(SECRET_KEY) ?? "";
 
 /** credentials are the headers of a request. */
-export function credentials(): Record<string, string> {
-  const secret = pageSecret();
+export function credentials(secret = pageSecret()): Record<string, string> {
   return secret === "" ? {} : { "Evertty-Page": secret };
 }

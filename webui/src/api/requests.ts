@@ -258,9 +258,9 @@ export const decideApproval = (
 export const logOut = (): Promise<unknown> => change("logout");
 
 /** probeVersion returns the HTTP status of a cheap request, 0 when the server cannot be reached. */
-export async function probeVersion(): Promise<number> {
+export async function probeVersion(secret?: string): Promise<number> {
   try {
-    return (await fetch(address("version"), { cache: "no-store", headers: credentials() })).status;
+    return (await fetch(address("version"), { cache: "no-store", headers: credentials(secret) })).status;
   } catch {
     return 0;
   }
