@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 
@@ -42,10 +43,7 @@ func (a *Auth) HandleEndTickets(c echo.Context) error {
 			return err
 		}
 	}
-	SetTarget(c, pty)
-	if all {
-		SetTarget(c, everything)
-	}
+	SetTarget(c, cmp.Or(pty, everything))
 	tickets := a.tickets.end(pty)
 	viewers := a.opened.end(func(o *opened) bool { return o.login == nil && (all || o.pty == pty) })
 	a.log.Info("tickets ended", "pty", TargetOf(c), "tickets", tickets, "viewers", viewers)
