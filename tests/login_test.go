@@ -105,7 +105,8 @@ func TestWebSocketByCookieShowsThePagesSecret(t *testing.T) {
 	for _, path := range []string{"/ws", "/pty/" + id + "/ws", "/pty/nothere/ws",
 		"/session/test/pty/nothere/ws?format=x"} {
 		for _, message := range []string{authOf(""), authOf(other.page), authOf(l.page + "x"), `{"type":"auth"}`, "x",
-			`{"type":"ping"}`, `{"type":"attach","pty":"` + id + `"}`, authOf(strings.Repeat("x", 5<<10)), authOf(strings.Repeat("x", 1<<20))} {
+			`{"type":"ping"}`, `{"type":"attach","pty":"` + id + `"}`, authOf(strings.Repeat("x", 5<<10)),
+			authOf(strings.Repeat("x", 1<<20))} {
 			conn := s.socketBy(l, path)
 			s.must(conn.WriteMessage(websocket.TextMessage, []byte(message)))
 			if text, code := first(conn); text != "" || code != wire.CloseUnauthorized {
