@@ -262,10 +262,8 @@ func (s *Service) deleteCommand(c echo.Context) error {
 	case <-ctx.Done():
 	}
 	if purge {
-		if err := s.Shells.Forget(ctx, e); err != nil {
-			return err
-		}
-		if err := s.Threads.ForgetCommand(httpapi.Unhurried(c), e.ID()); err != nil {
+		records := func() error { return s.Threads.ForgetCommand(httpapi.Unhurried(c), e.ID()) }
+		if err := s.Shells.Forget(ctx, e, records); err != nil {
 			return err
 		}
 	}

@@ -339,11 +339,13 @@ func (m *Registry) Find(session, id string) (*Shell, error) {
 }
 
 // List returns the shells of a session, all for "", oldest first.
-func (m *Registry) List(session string) []*Shell {
+func (m *Registry) List(session string) []*Shell { return m.listed(session, shellFound, shellEnding) }
+
+func (m *Registry) listed(session string, phases ...phase) []*Shell {
 	var list []*Shell
 	m.mu.Lock()
 	for _, s := range m.byKey {
-		if s.phase == shellFound && s.in(session) {
+		if slices.Contains(phases, s.phase) && s.in(session) {
 			list = append(list, s)
 		}
 	}
@@ -402,10 +404,10 @@ func (m *Registry) remove(s *Shell) {
 // look for them reads /proc.
 const DeletesAtOnce = 16
 
-// DeleteSession ends all shells of a session, of all sessions for "", several at a time, and removes the damaged
-// ones. Errors: those of Delete.
+// DeleteSession ends all shells of a session, of all sessions for "", several at a time, waits for those that end
+// already, as an earlier server's, and removes the damaged ones. Errors: those of Delete.
 func (m *Registry) DeleteSession(ctx context.Context, session string) error {
-	err := parallel.Each(m.List(session), DeletesAtOnce, func(s *Shell) error { return m.Delete(ctx, s) })
+	err := parallel.Each(m.listed(session, shellFound, shellEnding), DeletesAtOnce, func(s *Shell) error { return m.Delete(ctx, s) })
 	return errors.Join(err, m.removeDamaged(session))
 }
 

@@ -221,7 +221,7 @@ func (d *Service) commandChanged(key string, i shell.Info) {
 	d.put(note{command: &k})
 }
 
-// ForgetCommand removes a command that is gone from the records, with its text. Errors: the reason of ctx.
+// ForgetCommand removes a command that has ended from the records, with its text. Errors: the reason of ctx.
 func (d *Service) ForgetCommand(ctx context.Context, id string) error {
 	if d.Manager == nil {
 		return nil
