@@ -138,3 +138,15 @@ func (h *history) check(cols int) error {
 
 // Work is the number of units of work that an engine has done, see Engine.WriteSome.
 func Work(e Engine) int { return e.(*Terminal).stream.meter.done }
+
+// Sequences are the controls and sequences that a terminal reads in text, by their names.
+func Sequences(text string) []string {
+	r := newRecorder()
+	r.Write([]byte(text), silent{r})
+	return r.log
+}
+
+// silent is a recorder of everything but text.
+type silent struct{ *recorder }
+
+func (silent) Print([]byte, bool) {}

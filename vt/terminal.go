@@ -173,10 +173,13 @@ func (t *Terminal) extraCSI(f function) bool {
 	case '?'*private + 'r':
 		t.restoreModes()
 	case '$'*intermediate + 'x': // DECFRA
+		in.Cut() // viewers may take what does nothing here for something
 		t.fillRectangle()
 	case '$'*intermediate + 'z': // DECERA
+		in.Cut()
 		t.eraseRectangle()
 	case '$'*intermediate + '{': // DECSERA
+		in.Cut()
 		t.eraseUnprotected()
 	case '*'*intermediate + 'y':
 		t.reply(t.checksum())
