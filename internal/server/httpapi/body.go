@@ -34,6 +34,8 @@ const (
 	// of messages have fewer when one has 80 bytes.
 	maxValues    = 4 << 20
 	objectValues = 16
+	// maxKeys bounds the keys of one object, which is decoded as a whole: some 300 bytes each.
+	maxKeys = 1 << 16
 	// maxDepth bounds how deeply arrays and objects may nest; no request of
 	// ours needs more than four levels.
 	maxDepth = 32
@@ -129,12 +131,24 @@ func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 // checkValues refuses a body of too many values before it is decoded, which takes many times their text.
 func checkValues(body []byte) error {
 	n := 0
+	var keys []int // of the objects around
 	for i := 0; i < len(body); i++ {
-		switch body[i] {
+		switch inside := len(keys) - 1; body[i] {
 		case '"':
 			i = stringEnd(body, i) - 1
 		case '{':
 			n += objectValues
+			keys = append(keys, 0)
+		case '}':
+			keys = keys[:max(inside, 0)]
+		case ':':
+			if inside < 0 {
+				break // no JSON
+			}
+			if keys[inside]++; keys[inside] > maxKeys {
+				return NewError(http.StatusRequestEntityTooLarge, "TOO_LARGE",
+					"an object of the body has more than %d keys", maxKeys).With("limit", maxKeys)
+			}
 		case '[', ',':
 			n++
 		}
