@@ -271,7 +271,8 @@ type Wait struct {
 	// For `text` and `title` the text, for `regex` an RE2 expression: 1 to 4096 bytes. Rows that the
 	// right margin broke are one line; blanks that were printed at the end of a line count, and `$`
 	// matches before them too. A pattern with `\n`, or with `(?s)` and a dot, is looked for in all
-	// lines together, each ended by `\n`. Ignored otherwise.
+	// lines together, each ended by `\n`. The expressions of a wait may need 10000 instructions in
+	// all, about one a character or class, each as often as it may repeat. Ignored otherwise.
 	Pattern string `json:"pattern,omitempty" maxLength:"4096"`
 	// Silence that `idle` waits for, in milliseconds; 0 is 500.
 	IdleMS int64 `json:"idle_ms,omitempty" minimum:"0" maximum:"3600000" default:"500"`
@@ -323,7 +324,8 @@ type WaitCondition struct {
 	// For `text` and `title` the text, for `regex` an RE2 expression: 1 to 4096 bytes. Rows that the
 	// right margin broke are one line; blanks that were printed at the end of a line count, and `$`
 	// matches before them too. A pattern with `\n`, or with `(?s)` and a dot, is looked for in all
-	// lines together, each ended by `\n`. Ignored otherwise.
+	// lines together, each ended by `\n`. The expressions of a wait may need 10000 instructions in
+	// all, about one a character or class, each as often as it may repeat. Ignored otherwise.
 	Pattern string `json:"pattern,omitempty" maxLength:"4096"`
 	// Silence that `idle` waits for, in milliseconds; 0 is 500.
 	IdleMS int64 `json:"idle_ms,omitempty" minimum:"0" maximum:"3600000" default:"500"`

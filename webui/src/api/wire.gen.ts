@@ -2676,7 +2676,7 @@ export interface Done {
 export interface Wait {
   /** `text`: the pattern is shown; `regex`: it matches a line (RE2; `^` and `$` are those of each line); `idle`: nothing was printed or typed for `idle_ms`, counted from the beginning of the wait at the earliest; `exit`: the program has ended; `prompt`: a shell waits for a command (OSC 133 or 633 marks, else its line editor reads); `title`: the title contains the pattern; `cursor`: it rests at `x`, `y`; `alt_screen`: the alternate screen is shown; `mode`: a mode has a value. Text is looked at as it is shown at every moment: what scrolled by, was erased or overwritten at once still matches. */
   for?: "text" | "regex" | "idle" | "exit" | "prompt" | "title" | "cursor" | "alt_screen" | "mode";
-  /** For `text` and `title` the text, for `regex` an RE2 expression: 1 to 4096 bytes. Rows that the right margin broke are one line; blanks that were printed at the end of a line count, and `$` matches before them too. A pattern with `\n`, or with `(?s)` and a dot, is looked for in all lines together, each ended by `\n`. Ignored otherwise. */
+  /** For `text` and `title` the text, for `regex` an RE2 expression: 1 to 4096 bytes. Rows that the right margin broke are one line; blanks that were printed at the end of a line count, and `$` matches before them too. A pattern with `\n`, or with `(?s)` and a dot, is looked for in all lines together, each ended by `\n`. The expressions of a wait may need 10000 instructions in all, about one a character or class, each as often as it may repeat. Ignored otherwise. */
   pattern?: string;
   /** Silence that `idle` waits for, in milliseconds; 0 is 500. */
   idle_ms?: number;
@@ -2706,7 +2706,7 @@ export interface Wait {
 export interface WaitCondition {
   /** `text`: the pattern is shown; `regex`: it matches a line (RE2; `^` and `$` are those of each line); `idle`: nothing was printed or typed for `idle_ms`, counted from the beginning of the wait at the earliest; `exit`: the program has ended; `prompt`: a shell waits for a command (OSC 133 or 633 marks, else its line editor reads); `title`: the title contains the pattern; `cursor`: it rests at `x`, `y`; `alt_screen`: the alternate screen is shown; `mode`: a mode has a value. Text is looked at as it is shown at every moment: what scrolled by, was erased or overwritten at once still matches. */
   for: "text" | "regex" | "idle" | "exit" | "prompt" | "title" | "cursor" | "alt_screen" | "mode";
-  /** For `text` and `title` the text, for `regex` an RE2 expression: 1 to 4096 bytes. Rows that the right margin broke are one line; blanks that were printed at the end of a line count, and `$` matches before them too. A pattern with `\n`, or with `(?s)` and a dot, is looked for in all lines together, each ended by `\n`. Ignored otherwise. */
+  /** For `text` and `title` the text, for `regex` an RE2 expression: 1 to 4096 bytes. Rows that the right margin broke are one line; blanks that were printed at the end of a line count, and `$` matches before them too. A pattern with `\n`, or with `(?s)` and a dot, is looked for in all lines together, each ended by `\n`. The expressions of a wait may need 10000 instructions in all, about one a character or class, each as often as it may repeat. Ignored otherwise. */
   pattern?: string;
   /** Silence that `idle` waits for, in milliseconds; 0 is 500. */
   idle_ms?: number;
