@@ -29,8 +29,8 @@ func sieved(w io.Writer) io.Writer {
 	return s
 }
 
-// sievedBoth is sieved for two outputs of one caller. On the same terminal one engine reads both: what one of them began
-// the other one could end.
+// sievedBoth is sieved for two outputs of one caller. On the same terminal one engine reads both: one could end
+// what the other one began.
 func sievedBoth(stdout, stderr io.Writer) (out, err io.Writer) {
 	out, err = sieved(stdout), sieved(stderr)
 	o, both := out.(sieve)

@@ -25,8 +25,8 @@ func (m *Registry) command(session, id string) (*Shell, *shell.Exec, error) {
 }
 
 // Forget removes a command that has ended, with its text, its output and the terminal that it ran on. It waits for what
-// comes late of it, and for the state after it. The records go before what names the command: a server that is killed in between
-// is asked again. Errors: shell.ErrUnended also when ctx ends, shell.ErrNotFound, that of records.
+// comes late of it, and for the state after it. The records go before what names the command: a server that is killed
+// in between is asked again. Errors: shell.ErrUnended also when ctx ends, shell.ErrNotFound, that of records.
 func (m *Registry) Forget(ctx context.Context, e *shell.Exec, records func() error) error {
 	s, _, err := m.command("", e.ID())
 	if err != nil {

@@ -407,7 +407,8 @@ const DeletesAtOnce = 16
 // DeleteSession ends all shells of a session, of all sessions for "", several at a time, waits for those that end
 // already, as an earlier server's, and removes the damaged ones. Errors: those of Delete.
 func (m *Registry) DeleteSession(ctx context.Context, session string) error {
-	err := parallel.Each(m.listed(session, shellFound, shellEnding), DeletesAtOnce, func(s *Shell) error { return m.Delete(ctx, s) })
+	shells := m.listed(session, shellFound, shellEnding)
+	err := parallel.Each(shells, DeletesAtOnce, func(s *Shell) error { return m.Delete(ctx, s) })
 	return errors.Join(err, m.removeDamaged(session))
 }
 

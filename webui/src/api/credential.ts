@@ -13,9 +13,9 @@ const FRAGMENT = /^#page=([\w-]+)$/;
 const WRONG = [401, 429];
 
 /**
- * takeSecret takes the secret of a login out of the page's address, and out of the tab's history. Any page may lead here
- * with one of its own, so it replaces no other when `probe` finds it wrong. It returns false when the browser does not keep it:
- * then it lasts as long as the page.
+ * takeSecret takes the secret of a login out of the page's address, and out of the tab's history. Any page may lead
+ * here with one of its own, so it replaces no other when `probe` finds it wrong. It returns false when the browser does
+ * not keep it: then it lasts as long as the page.
  */
 export async function takeSecret(probe: (secret: string) => Promise<number>): Promise<boolean> {
   const secret = FRAGMENT.exec(location.hash)?.[1];
