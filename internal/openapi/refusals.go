@@ -121,8 +121,8 @@ var refusals = []response{
 		example: "EXITED: the program has ended: terminal tz65gjhf8fx4b8cm52eg is exited",
 	},
 	{name: "TooLarge", status: 413, text: "TOO_LARGE: the body has more than 1 MiB (of a part of " +
-		"a record 9 MiB, of a record 16 MiB), or more than 4194304 values, of which an object counts as 16, or an object " +
-		"of more than 65536 keys.",
+		"a record 9 MiB, of a record 16 MiB), or more than 4194304 values, of which an object counts as 16, or an " +
+		"object of more than 65536 keys.",
 		codes:   "TOO_LARGE",
 		example: "TOO_LARGE: the body is larger than the 1048576 bytes this request may carry",
 		details: wire.ErrorDetails{Limit: 1048576},

@@ -54,9 +54,9 @@ type liveServer struct {
 }
 
 // token is the server's.
-func (l *liveServer) token(t *testing.T) string {
+func (s *liveServer) token(t *testing.T) string {
 	t.Helper()
-	token, err := auth.ReadToken(filepath.Join(l.dir, l.auth.TokenFile()))
+	token, err := auth.ReadToken(filepath.Join(s.dir, s.auth.TokenFile()))
 	if err != nil {
 		t.Fatal(err)
 	}
