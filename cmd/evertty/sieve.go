@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -23,8 +24,11 @@ func sieved(w io.Writer) io.Writer {
 	if !ok || !isTTY(f, f) {
 		return w
 	}
-	size := windowOf(f)
-	s := sieve{f, engines[defaultEngine](vt.Config{Cols: size.Cols, Rows: size.Rows, Guest: true})}
+	cols, rows, known := sizeOf(f)
+	if !known {
+		cols, rows = terminal.DefaultCols, terminal.DefaultRows
+	}
+	s := sieve{f, engines[defaultEngine](vt.Config{Cols: cols, Rows: rows, Guest: true})}
 	s.engine.Write([]byte("\x1b[20h")) // LNM: the terminal's driver returns the cursor at LF (POSIX XBD 11.2.3, ONLCR)
 	return s
 }
