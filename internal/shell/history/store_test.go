@@ -35,7 +35,7 @@ func fullRecord(t *testing.T, h *Store) *Entry {
 		Spec: Command{Isolated: true, Argv: []string{"a", "", "\xff"}, Cwd: "x\xff",
 			Env:     map[string]string{"A": "\xff", "B": ""},
 			Timeout: time.Second, QueueTimeout: time.Minute, StdinOpen: true, TTY: true, Background: true, MaxOutput: 9,
-			MaxReply: 8},
+			MaxReply: 8, Within: "/w\xff"},
 		Process: 3, Deadline: at.Add(time.Hour), PauseCounted: at.Add(time.Minute), Processes: "stage",
 	}
 }
