@@ -82,7 +82,6 @@ func Open(path string) (*Store, error) {
 		return nil, s.explain(err)
 	}
 	s.erasing = eraseLater // what a server that was killed has not
-	s.truncate()
 	go s.shrinkLoop()
 	return s, nil
 }
