@@ -141,7 +141,7 @@ var arrows = map[string][]string{
 // homes says which folders may import a third-party module. One that is not
 // here may be used nowhere.
 var homes = map[string][]string{
-	"github.com/go-json-experiment/json": {"internal/shell/shelldir"},
+	"github.com/go-json-experiment/json": {"internal/shell/shelldir", "internal/server/httpapi"},
 	"github.com/creack/pty":              {"pty"},
 	"github.com/hinshun/vt10x":           {"vt/vt10x"},
 	"github.com/gorilla/websocket": {"client", "internal/provider/daytona", "internal/server/viewer",

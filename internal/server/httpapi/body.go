@@ -2,22 +2,19 @@ package httpapi
 
 import (
 	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"mime"
 	"net/http"
-	"reflect"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	v1 "github.com/go-json-experiment/json/v1"
 	"github.com/labstack/echo/v4"
-
-	"github.com/evertty/evertty/stream"
 )
 
 const (
@@ -30,8 +27,8 @@ const (
 	// maxDrain is how much of a larger body is read and thrown away so that the
 	// refusal reaches a client that only reads when it has written, in bytes.
 	maxDrain = 8 << 20
-	// maxValues bounds the values of a body, of which an object counts objectValues, as they are dear in memory: 16 MiB
-	// of messages have fewer when one has 80 bytes.
+	// maxValues bounds the values of a body; an object counts objectValues, for the memory that it takes. 16 MiB of
+	// messages have fewer when each has 80 bytes.
 	maxValues    = 4 << 20
 	objectValues = 16
 	// maxKeys bounds the keys of one object, which is decoded as a whole: some 300 bytes each.
@@ -50,12 +47,10 @@ const (
 // that is Unicode (400 VALIDATION, saying where). On an error *dst is unspecified.
 func Bind[T any](c echo.Context, dst *T) error { return BindUpTo(c, dst, MaxBody, false) }
 
-// BindOptional is bind for requests whose body may be empty, which leaves *dst
-// as it is.
+// BindOptional is Bind for requests whose body may be empty, which leaves *dst as it is.
 func BindOptional[T any](c echo.Context, dst *T) error { return BindUpTo(c, dst, MaxBody, true) }
 
-// NoBody refuses a body of a call that has none, but for an empty object: what somebody sends is
-// meant to have an effect.
+// NoBody refuses every body but none and an empty object: a client means what it sends to have an effect.
 func NoBody(c echo.Context) error {
 	if c.Request().ContentLength == 0 {
 		return nil
@@ -66,7 +61,7 @@ func NoBody(c echo.Context) error {
 	return BindOptional(c, &struct{}{})
 }
 
-// BindUpTo is bind, or BindOptional, with another bound of the body, in bytes.
+// BindUpTo is Bind, or BindOptional, with another bound of the body, in bytes.
 func BindUpTo(c echo.Context, dst any, limit int64, optional bool) error {
 	if err := CheckMediaType(c.Request()); err != nil {
 		return err
@@ -161,136 +156,73 @@ func checkValues(body []byte) error {
 		maxValues).With("limit", maxValues)
 }
 
+// strict decodes as encoding/json does, but demands Unicode, and names that the struct has, exactly and once.
+var strict = json.JoinOptions(v1.DefaultOptionsV1(), v1.ReportErrorsWithLegacySemantics(false),
+	json.MatchCaseInsensitiveNames(false), json.RejectUnknownMembers(true),
+	jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false),
+	json.WithUnmarshalers(json.UnmarshalFromFunc(decodeNumber)))
+
+// decodeNumber keeps a number as it is written, as encoding/json does.
+func decodeNumber(d *jsontext.Decoder, n *stdjson.Number) error {
+	v, err := d.ReadValue()
+	if err == nil && stdjson.Unmarshal(v, n) != nil {
+		return &json.SemanticError{JSONKind: v.Kind()}
+	}
+	return err
+}
+
 // decodeStrict decodes body, which is not empty, into the struct dst points to.
-func decodeStrict(body []byte, dst any) error {
-	if i := stream.InvalidUTF8(body); i >= 0 {
-		return BadRequest("the body is not UTF-8 at %s; send bytes that are not text as data_b64", position(body, i))
+func decodeStrict(body []byte, dst any) error { return decode(body, dst, strict) }
+
+// Fits decodes body, JSON text, into the struct dst points to, as Bind does, but for unknown fields, which it skips.
+func Fits(body []byte, dst any) error {
+	return decode(body, dst, json.JoinOptions(strict, json.RejectUnknownMembers(false)))
+}
+
+func decode(body []byte, dst any, options json.Options) error {
+	if i := tooDeep(body); i >= 0 {
+		return BadRequest("the body nests deeper than %d levels at %s", maxDepth, position(body, i))
 	}
-	var raw json.RawMessage
-	if err := json.Unmarshal(body, &raw); err != nil {
-		return errorSyntax(body, err)
+	err := json.Unmarshal(body, dst, options)
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return errorSyntax(body, syntax)
 	}
-	if body[bytes.IndexFunc(body, notSpace)] != '{' {
+	if bytes.TrimLeft(body, " \t\r\n")[0] != '{' {
 		return BadRequest("the body must be a JSON object with %s", fieldList(fieldNames(dst)))
 	}
-	if err := checkBody(body, fieldNames(dst)); err != nil {
-		return err
+	if wrong, ok := errors.AsType[*json.SemanticError](err); ok {
+		return errorFit(body, dst, wrong)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(dst); err != nil {
-		return ErrorDecode(body, dst, err)
-	}
-	return nil
+	return err
 }
 
-func errorSyntax(body []byte, err error) *Error {
-	at := len(body)
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		at = int(syntax.Offset) - 1
-	}
-	if at >= len(body) || at == len(body)-1 && strings.HasPrefix(err.Error(), "unexpected end") {
-		return BadRequest("the body is not JSON at %s: it ends before it is complete", position(body, at))
-	}
-	r, _ := utf8.DecodeRune(body[at:])
-	return BadRequest("the body is not JSON at %s: %q cannot stand there", position(body, at), r)
-}
-
-// ErrorDecode explains why valid JSON does not fit the fields of what dst points to.
-func ErrorDecode(body []byte, dst any, err error) *Error {
-	if path, name, known, found := strange(body, reflect.TypeOf(dst), ""); found {
-		return BadRequest("there is no field %q; %s may have %s", Clip(path+name), inWords(path),
-			fieldList(known)).With("field", Clip(path+name))
-	}
-	path, t := misfit(body, reflect.TypeOf(dst), "")
-	where := ""
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		where = fmt.Sprintf(", not %s (%s)", Clip(wrong.Value), position(body, int(wrong.Offset)-1))
-	}
-	return BadRequest("the field %q must be %s%s", Clip(path), kindName(t), where).With("field", Clip(path))
-}
-
-// inWords is what a path that ends with a point leads to.
-func inWords(path string) string {
-	if path == "" {
-		return "the body"
-	}
-	return strconv.Quote(Clip(strings.TrimSuffix(path, ".")))
-}
-
-// kindName says in words what JSON value a Go type is decoded from.
-func kindName(t reflect.Type) string {
-	if t == reflect.TypeFor[json.Number]() {
-		return "a number"
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return "a string"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Float32, reflect.Float64:
-		return "a number"
-	case reflect.Slice, reflect.Array:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return "a string in base64"
-		}
-		return "an array"
-	case reflect.Map, reflect.Struct:
-		return "an object"
-	case reflect.Pointer:
-		return kindName(t.Elem())
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return "a whole number that is not negative"
-	}
-	return "a whole number"
-}
-
-// fieldNames lists the JSON names of the struct dst points to, in order; nil
-// when it points to something else, which then may have any field.
-func fieldNames(dst any) []string {
-	t := reflect.TypeOf(dst).Elem()
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
-	names := []string{}
-	for name := range jsonFields(t) {
-		names = append(names, name)
-	}
-	return names
-}
-
-// jsonFields yields the fields of a struct by their names in JSON.
-func jsonFields(t reflect.Type) iter.Seq2[string, reflect.Type] {
-	return func(yield func(string, reflect.Type) bool) {
-		for _, field := range reflect.VisibleFields(t) {
-			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if !field.IsExported() || name == "-" || field.Anonymous && name == "" {
-				continue
+// tooDeep is the index of the bracket that opens one level more than maxDepth, or -1.
+func tooDeep(body []byte) int {
+	depth := 0
+	for i := 0; i < len(body); i++ {
+		switch body[i] {
+		case '"':
+			i = stringEnd(body, i) - 1
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return i
 			}
-			if name == "" {
-				name = field.Name
-			}
-			if !yield(name, field.Type) {
-				return
-			}
+		case '}', ']':
+			depth--
 		}
 	}
+	return -1
 }
 
-func fieldList(names []string) string {
-	if len(names) == 0 {
-		return "no fields"
+// stringEnd returns the index after the string that begins at body[start].
+func stringEnd(body []byte, start int) int {
+	for i := start + 1; i < len(body); i++ {
+		switch body[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
 	}
-	return "any of: " + strings.Join(names, ", ")
-}
-
-func notSpace(r rune) bool { return !strings.ContainsRune(" \t\r\n", r) }
-
-// position names the byte at index i of body as a line and a column, both from
-// 1; columns count characters.
-func position(body []byte, i int) string {
-	before := body[:min(max(i, 0), len(body))]
-	line := bytes.Count(before, []byte{'\n'}) + 1
-	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return fmt.Sprintf("line %d, column %d", line, column)
+	return len(body)
 }

@@ -58,8 +58,8 @@ func (s *Service) postTimeline(c echo.Context) error {
 			if err != nil {
 				return nil, err
 			}
-			if err := json.Unmarshal(body, new(entryFields)); err != nil {
-				return nil, httpapi.ErrorDecode(body, new(entryFields), err)
+			if err := httpapi.Fits(body, new(entryFields)); err != nil {
+				return nil, err
 			}
 			var e conversation.Entry
 			if err := json.Unmarshal(body, &e); err != nil {
