@@ -47,10 +47,7 @@ func (c *Client) CommandInput(ctx context.Context, session, id string, data []by
 	for {
 		piece := data[:min(len(data), inputPiece)]
 		data = data[len(piece):]
-		body := struct {
-			inputBody
-			EOF bool `json:"eof,omitempty"`
-		}{newInputBody(piece), eof && len(data) == 0}
+		body := wire.ExecInput{DataB64: new(append([]byte{}, piece...)), EOF: eof && len(data) == 0}
 		err := c.call(ctx, http.MethodPost, c.at(nil, "session", session, "commands", id, "input"), body, nil)
 		if err != nil || len(data) == 0 {
 			return err

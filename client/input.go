@@ -15,13 +15,6 @@ import (
 // server takes.
 const inputPiece = 512 << 10
 
-// inputBody is a wire.Input whose bytes are always there, also when there are none.
-type inputBody struct {
-	Data []byte `json:"data_b64"`
-}
-
-func newInputBody(p []byte) inputBody { return inputBody{append([]byte{}, p...)} }
-
 // Input writes data to the program, all of it and in order, as if it was typed. Any bytes are
 // allowed. Bytes of the reply is less than len(data) only together with an error: it is how much
 // the program got. More than 512 KiB go in several requests, which end behind a line where they can,
@@ -31,7 +24,7 @@ func (c *Client) Input(ctx context.Context, id string, data []byte) (wire.Sent, 
 	for {
 		before := all.Bytes
 		piece := data[before : before+pieceOf(data[before:], inputPiece)]
-		s, err := c.send(ctx, id, "input", newInputBody(piece))
+		s, err := c.send(ctx, id, "input", wire.Input{DataB64: new(append([]byte{}, piece...))})
 		if refused, ok := errors.AsType[*Error](err); ok && refused.Code == codeBlocked {
 			_ = json.Unmarshal(refused.Details, &s) // bytes and seq
 		} else if err == nil {
@@ -76,7 +69,7 @@ func (c *Client) Mouse(ctx context.Context, id string, e wire.MouseEvent) (wire.
 // Paste inserts text as a terminal pastes it: bracketed when the program asked for it, without
 // control characters. Bytes that are not UTF-8 become U+FFFD.
 func (c *Client) Paste(ctx context.Context, id, text string) (wire.Sent, error) {
-	return c.send(ctx, id, "paste", wire.Paste{Data: text})
+	return c.send(ctx, id, "paste", wire.Paste{Data: &text})
 }
 
 func (c *Client) send(ctx context.Context, id, verb string, body any) (wire.Sent, error) {

@@ -50,9 +50,8 @@ func (r WaitCondition) body() wire.WaitCondition {
 
 func (r WaitRequest) body() wire.Wait {
 	w := wire.Wait{
-		For: r.For, Pattern: r.Pattern, IdleMS: r.Idle.Milliseconds(), Not: r.Not, ScreenOnly: r.ScreenOnly,
-		X: r.X, Y: r.Y, Mode: r.Mode, Value: r.Value,
-		TimeoutMS: r.Timeout.Milliseconds(), Since: r.Since, IgnoreEcho: r.IgnoreEcho,
+		WaitCondition: WaitCondition{r.For, r.Pattern, r.Idle, r.Not, r.ScreenOnly, r.X, r.Y, r.Mode, r.Value}.body(),
+		TimeoutMS:     r.Timeout.Milliseconds(), Since: r.Since, IgnoreEcho: r.IgnoreEcho,
 	}
 	for _, one := range r.Any {
 		w.Any = append(w.Any, one.body())

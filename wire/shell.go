@@ -401,9 +401,9 @@ type CommandLogs struct {
 //schema:and "properties": {"eof": {"const": true}, "data": false, "data_b64": false}}]
 type ExecInput struct {
 	// Text.
-	Data string `json:"data,omitempty"`
+	Data *string `json:"data,omitempty"`
 	// Bytes in base64.
-	DataB64 []byte `json:"data_b64,omitempty"`
+	DataB64 *[]byte `json:"data_b64,omitempty"`
 	// Close its input after this.
 	EOF bool `json:"eof,omitempty"`
 }

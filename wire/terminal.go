@@ -103,14 +103,12 @@ const (
 //schema:examples [{"cmd": ["bash", "-l"], "cols": 80, "rows": 24}, {"cmd": ["make", "test"],
 //schema:and "cwd": "/srv/app", "env": {"CI": "1"}, "name": "build"}]
 type CreateTerminal struct {
+	// A name to find it by, unique in its session; "" is no name.
+	Name string `json:"name,omitempty" pattern:"^([A-Za-z0-9._-]{1,64})?$" default:""`
 	// The program and its arguments: 1 to 4096 words of at most 131071 bytes. A program without a
 	// slash is looked up in PATH.
 	//schema:default ["bash", "-l"]
 	Cmd []string `json:"cmd,omitempty" minItems:"1" maxItems:"4096"`
-	// Columns, in cells.
-	Cols *int `json:"cols,omitempty" minimum:"1" maximum:"1000" default:"80"`
-	// Rows, in cells.
-	Rows *int `json:"rows,omitempty" minimum:"1" maximum:"1000" default:"24"`
 	// Working directory; "" is the home directory of the server's user (HOME, else that of the user
 	// database), to which a relative one is relative.
 	Cwd string `json:"cwd,omitempty" default:""`
@@ -118,8 +116,10 @@ type CreateTerminal struct {
 	// 131071 bytes.
 	//schema:propertyNames {"pattern": "^[^=]+$"}
 	Env map[string]string `json:"env,omitempty"`
-	// A name to find it by, unique in its session; "" is no name.
-	Name string `json:"name,omitempty" pattern:"^([A-Za-z0-9._-]{1,64})?$" default:""`
+	// Columns, in cells.
+	Cols *int `json:"cols,omitempty" minimum:"1" maximum:"1000" default:"80"`
+	// Rows, in cells.
+	Rows *int `json:"rows,omitempty" minimum:"1" maximum:"1000" default:"24"`
 	// Lines of history to keep above the screen.
 	Scrollback *int `json:"scrollback,omitempty" minimum:"0" maximum:"100000" default:"5000"`
 	// Whose wish decides the size; "" is `latest`.
@@ -142,9 +142,9 @@ type TerminalList struct {
 //schema:examples [{"data": "ls\n"}, {"data_b64": "AwQ="}]
 type Input struct {
 	// Text, sent as UTF-8. A line feed is a line feed; the Enter key is `\r`.
-	Data string `json:"data,omitempty"`
+	Data *string `json:"data,omitempty"`
 	// Any bytes, in standard base64 with padding.
-	DataB64 []byte `json:"data_b64,omitempty"`
+	DataB64 *[]byte `json:"data_b64,omitempty"`
 }
 
 // InputTaken is the reply to input that the program's terminal took.
@@ -210,7 +210,7 @@ type Keys struct {
 //schema:examples [{"data": "two\nlines"}]
 type Paste struct {
 	// The text.
-	Data string `json:"data"`
+	Data *string `json:"data" nullable:"false"`
 }
 
 // Size is a size in cells.
@@ -260,41 +260,7 @@ type Done struct {
 //schema:and "ignore_echo": true}, {"any": [{"for": "text", "pattern": "[y/n]"}, {"for": "exit"}]},
 //schema:and {"for": "text", "pattern": "Loading", "not": true}]
 type Wait struct {
-	// `text`: the pattern is shown; `regex`: it matches a line (RE2; `^` and `$` are those of each
-	// line); `idle`: nothing was printed or typed for `idle_ms`, counted from the beginning of the
-	// wait at the earliest; `exit`: the program has ended; `prompt`: a shell waits for a command
-	// (OSC 133 or 633 marks, else its line editor reads); `title`: the title contains the pattern;
-	// `cursor`: it rests at `x`, `y`; `alt_screen`: the alternate screen is shown; `mode`: a mode
-	// has a value. Text is looked at as it is shown at every moment: what scrolled by, was erased or
-	// overwritten at once still matches.
-	For string `json:"for,omitempty" enum:"text,regex,idle,exit,prompt,title,cursor,alt_screen,mode"`
-	// For `text` and `title` the text, for `regex` an RE2 expression: 1 to 4096 bytes. Rows that the
-	// right margin broke are one line; blanks that were printed at the end of a line count, and `$`
-	// matches before them too. A pattern with `\n`, or with `(?s)` and a dot, is looked for in all
-	// lines together, each ended by `\n`. The expressions of a wait may need 10000 instructions in
-	// all, about one a character or class, each as often as it may repeat. Ignored otherwise.
-	Pattern string `json:"pattern,omitempty" maxLength:"4096"`
-	// Silence that `idle` waits for, in milliseconds; 0 is 500.
-	IdleMS int64 `json:"idle_ms,omitempty" minimum:"0" maximum:"3600000" default:"500"`
-	// Wait for the absence of `text`, `regex`, `title`, `cursor`, `alt_screen`, `mode` or `prompt`.
-	// Text is absent when the screen does not show it; the history does not count.
-	Not bool `json:"not,omitempty" default:"false"`
-	// `text` and `regex` leave out the history. Without it what is in the history at the beginning
-	// counts, unless there is `since`.
-	ScreenOnly bool `json:"screen_only,omitempty" default:"false"`
-	// Column for `cursor`, from 0; absent: any.
-	X *int `json:"x,omitempty" minimum:"0"`
-	// Row for `cursor`, from 0; absent: any.
-	Y *int `json:"y,omitempty" minimum:"0"`
-	// Which mode, for `mode`: a name of `modes` in the snapshot as JSON.
-	//schema:enum ["application_cursor", "application_keypad", "origin", "autowrap", "reverse_wrap",
-	//schema:and "insert", "linefeed", "reverse_video", "bracketed_paste", "focus_events", "mouse",
-	//schema:and "mouse_encoding", "synchronized_output", "kitty_keyboard"]
-	Mode string `json:"mode,omitempty"`
-	// What the mode is: true or false, for `mouse` and `mouse_encoding` a name, for `kitty_keyboard`
-	// the flags. Absent is true.
-	//schema:type ["boolean", "string", "number"]
-	Value any `json:"value,omitempty"`
+	WaitCondition
 	// Conditions instead of one; the first that is true ends the wait, and `index` says which.
 	Any []WaitCondition `json:"any,omitempty" minItems:"1" maxItems:"16"`
 	// When to give up, in milliseconds; 0 is 30000.
@@ -311,6 +277,7 @@ type Wait struct {
 
 // WaitCondition is one condition of a wait.
 //
+//schema:required ["for"]
 //schema:examples [{"for": "text", "pattern": "ready"}]
 type WaitCondition struct {
 	// `text`: the pattern is shown; `regex`: it matches a line (RE2; `^` and `$` are those of each
@@ -320,7 +287,7 @@ type WaitCondition struct {
 	// `cursor`: it rests at `x`, `y`; `alt_screen`: the alternate screen is shown; `mode`: a mode
 	// has a value. Text is looked at as it is shown at every moment: what scrolled by, was erased or
 	// overwritten at once still matches.
-	For string `json:"for" enum:"text,regex,idle,exit,prompt,title,cursor,alt_screen,mode"`
+	For string `json:"for,omitempty" enum:"text,regex,idle,exit,prompt,title,cursor,alt_screen,mode"`
 	// For `text` and `title` the text, for `regex` an RE2 expression: 1 to 4096 bytes. Rows that the
 	// right margin broke are one line; blanks that were printed at the end of a line count, and `$`
 	// matches before them too. A pattern with `\n`, or with `(?s)` and a dot, is looked for in all

@@ -7,17 +7,16 @@ import (
 
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/httpapi"
-	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
 
 // sent is the reply to something typed.
-func sent(c echo.Context, s terminal.Sent, err error) error {
+func sent(c echo.Context, s wire.Sent, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, wire.Sent{Success: true, Bytes: s.Bytes, Seq: s.Seq})
+	return c.JSON(http.StatusOK, s)
 }
 
 func (s *Server) postInput(c echo.Context) error {
@@ -25,11 +24,11 @@ func (s *Server) postInput(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var req httpapi.InputRequest
+	var req wire.Input
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	p, err := req.Bytes()
+	p, err := httpapi.InputBytes(req.Data, req.DataB64)
 	if err != nil {
 		return err
 	}
@@ -47,34 +46,30 @@ func (s *Server) postKeys(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var req keysRequest
+	var req wire.Keys
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	if err := req.check(); err != nil {
+	if err := checkKeys(req); err != nil {
 		return err
 	}
+	mouse := (*vt.MouseEvent)(req.Mouse)
 	if err := s.Check(c, t.Thread(), permission.ToolKeys,
-		permission.InputArgs{Terminal: t.ID, Directory: s.directoryOf(t), Keys: req.Keys, Mouse: req.Mouse},
+		permission.InputArgs{Terminal: t.ID, Directory: s.directoryOf(t), Keys: req.Keys, Mouse: mouse},
 	); err != nil {
 		return err
 	}
-	var done terminal.Sent
-	if req.Mouse != nil {
-		done, err = t.Mouse(c.Request().Context(), *req.Mouse)
+	var done wire.Sent
+	if mouse != nil {
+		done, err = t.Mouse(c.Request().Context(), *mouse)
 	} else {
 		done, err = t.Keys(c.Request().Context(), req.Keys)
 	}
 	return sent(c, done, err)
 }
 
-// keysRequest is the body of POST …/keys: keys, or what a mouse does.
-type keysRequest struct {
-	Keys  []string       `json:"keys"`
-	Mouse *vt.MouseEvent `json:"mouse"`
-}
-
-func (r keysRequest) check() error {
+// checkKeys refuses a body with neither keys nor a mouse event, or with both.
+func checkKeys(r wire.Keys) error {
 	switch {
 	case r.Mouse != nil && r.Keys != nil:
 		return httpapi.BadRequest(`"keys" and "mouse" are two requests: one of them is allowed`)
@@ -89,9 +84,7 @@ func (s *Server) postPaste(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var req struct {
-		Data *string `json:"data"`
-	}
+	var req wire.Paste
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
@@ -111,10 +104,7 @@ func (s *Server) postResize(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var req struct {
-		Cols int `json:"cols"`
-		Rows int `json:"rows"`
-	}
+	var req wire.Size
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
@@ -133,9 +123,7 @@ func (s *Server) postSignal(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var req struct {
-		Signal string `json:"signal"`
-	}
+	var req wire.Signal
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
@@ -155,17 +143,17 @@ func (s *Server) postRestart(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var req struct{}
+	var req wire.Nothing
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
 	if err := s.Check(c, t.Thread(), permission.ToolRestart,
-		permission.TerminalArgs{Terminal: t.ID, Command: httpapi.ShellWords(t.Info().Cmd),
+		permission.TerminalArgs{Terminal: t.ID, Command: httpapi.ShellWords(t.Spec().Cmd),
 			Directory: s.directoryOf(t)}); err != nil {
 		return err
 	}
 	if t, err = s.Terminals.Restart(t); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, t.Info())
+	return c.JSON(http.StatusOK, t.Wire())
 }

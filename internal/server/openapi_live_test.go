@@ -284,7 +284,7 @@ func (c *contract) visitEnded(t *testing.T) {
 }
 
 // info is one terminal's state.
-func (c *contract) info(t *testing.T, target string) (i terminal.Info) {
+func (c *contract) info(t *testing.T, target string) (i wire.Terminal) {
 	t.Helper()
 	decode(t, c.do(t, exchange{method: "GET", target: target, status: 200}), &i)
 	return i
@@ -360,7 +360,7 @@ func (c *contract) visitRestart(t *testing.T) {
 		c.do(t, exchange{method: "POST", target: base + "/restart", status: 415, code: "UNSUPPORTED_MEDIA_TYPE"})
 		c.do(t, exchange{method: "POST", target: base + "/restart", body: `{"cols":80}`, status: 400,
 			code: "VALIDATION"})
-		var is terminal.Info
+		var is wire.Terminal
 		decode(t, c.do(t, exchange{method: "POST", target: base + "/restart", header: JSON, status: 200}), &is)
 		if is.State != terminal.StateRunning || is.ID != was.ID || is.Name != was.Name ||
 			is.Generation != was.Generation+1 || is.PID == 0 || is.Exit != nil || is.Cols != was.Cols ||

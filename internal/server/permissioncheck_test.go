@@ -124,7 +124,7 @@ type checkRig struct {
 func newCheckRig(t *testing.T, server permission.Rules) *checkRig {
 	r := &checkRig{contract: newContract(t, startWithRules(t, server)), t: t, dir: t.TempDir()}
 	r.ids = map[string]string{":sid": "dev", ":shid": "one", ":aid": "none"}
-	term, err := r.parts.Terminals.Create(terminal.Spec{Session: "dev", Cmd: []string{"cat"}, Cols: 80, Rows: 24})
+	term, err := r.parts.Terminals.Create("dev", wire.CreateTerminal{Cmd: []string{"cat"}, Cols: new(80), Rows: new(24)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func (r *checkRig) body(text string) string {
 // alive wants everything to be as it was at the beginning.
 func (r *checkRig) alive() {
 	r.t.Helper()
-	if i := r.terminal.Info(); i.State != terminal.StateRunning || i.Generation != 1 || i.Cols != 80 {
+	if i := r.terminal.Wire(); i.State != terminal.StateRunning || i.Generation != 1 || i.Cols != 80 {
 		r.t.Errorf("the terminal is %+v", i)
 	}
 	for _, id := range []string{r.ids[":cid"], r.ids[":pid"]} {

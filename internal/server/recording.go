@@ -21,6 +21,7 @@ import (
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -143,7 +144,7 @@ func notKept(c echo.Context, name string, at uint64, j *journal.Journal) error {
 
 // fileOf is the name under which a browser keeps the recording.
 func fileOf(t *terminal.Terminal, extension string) string {
-	name := t.Info().Name
+	name := t.Spec().Name
 	if name == "" {
 		name = t.ID
 	}
@@ -170,7 +171,7 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 		r.out = r.coded
 	}
 	if f.version != 0 {
-		r.cast = asciicast.NewWriter(r.out, castHeaderOf(r.terminal.Info(), r.reader, f.version))
+		r.cast = asciicast.NewWriter(r.out, castHeaderOf(r.terminal.Wire(), r.reader, f.version))
 	}
 	c.Response().WriteHeader(http.StatusOK)
 	return nil
@@ -178,7 +179,7 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 
 // castHeaderOf tells of the terminal what asciinema tells of its own: of the
 // environment TERM and SHELL alone, since recordings are passed on.
-func castHeaderOf(i terminal.Info, r *journal.Reader, version int) asciicast.Header {
+func castHeaderOf(i wire.Terminal, r *journal.Reader, version int) asciicast.Header {
 	h := asciicast.Header{Version: version, Title: i.Title, Type: i.Env["TERM"]}
 	if h.Cols, h.Rows = r.Size(); h.Cols == 0 { // its record is lost
 		h.Cols, h.Rows = i.Cols, i.Rows
@@ -217,7 +218,7 @@ var errUnfinished = &httpapi.SendError{Err: errors.New("the server is shutting d
 // send writes what the journal has and, with follow, what comes until the
 // program ends, the client leaves or the server closes.
 func (r *recording) send(ctx context.Context, follow bool, closing <-chan struct{}) error {
-	if !follow || r.terminal.Info().State != terminal.StateRunning {
+	if !follow || !r.terminal.Running() {
 		return errors.Join(r.copy(), r.close())
 	}
 	changed, stop := r.terminal.Hub().Watch()

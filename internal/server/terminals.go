@@ -8,53 +8,44 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/wire"
 )
 
 func (s *Server) postTerminal(c echo.Context) error {
-	req := wire.CreateTerminal{}
+	var req wire.CreateTerminal
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
-	spec := terminal.Spec{Session: c.Param("sid"), Name: req.Name, Cmd: req.Cmd, Cwd: req.Cwd, Env: req.Env,
-		Cols: terminal.DefaultCols, Rows: terminal.DefaultRows, Scrollback: req.Scrollback,
-		SizePolicy: stream.Policy(req.SizePolicy)}
-	if req.Cols != nil {
-		spec.Cols = *req.Cols
-	}
-	if req.Rows != nil {
-		spec.Rows = *req.Rows
-	}
-	if err := terminal.CheckSize(spec.Cols, spec.Rows); err != nil {
+	if err := terminal.CheckSize(terminal.SizeOf(req)); err != nil {
 		return err
 	}
-	if err := s.checkCreate(c, spec); err != nil {
+	if err := s.checkCreate(c, c.Param("sid"), req); err != nil {
 		return err
 	}
-	t, err := s.Terminals.Create(spec)
+	t, err := s.Terminals.Create(c.Param("sid"), req)
 	if err != nil {
 		return err
 	}
 	auth.SetTarget(c, t.ID)
-	return c.JSON(http.StatusCreated, t.Info())
+	return c.JSON(http.StatusCreated, t.Wire())
 }
 
 // checkCreate asks the permissions about a terminal that is about to be created.
-func (s *Server) checkCreate(c echo.Context, spec terminal.Spec) error {
-	if err := terminal.CheckName("session", spec.Session); err != nil {
+func (s *Server) checkCreate(c echo.Context, session string, req wire.CreateTerminal) error {
+	if err := terminal.CheckName("session", session); err != nil {
 		return err
 	}
-	cmd := spec.Cmd
+	cmd := req.Cmd
 	if cmd == nil {
 		cmd = terminal.DefaultCmd()
 	}
-	args := permission.TerminalArgs{Command: httpapi.ShellWords(cmd), Cwd: spec.Cwd, Env: spec.Env, Name: spec.Name}
-	if _, provider, _ := s.Shells.Begins(spec.Session, ""); provider == "" {
-		args.Directory = spec.Directory()
+	args := permission.TerminalArgs{Command: httpapi.ShellWords(cmd), Cwd: req.Cwd, Env: req.Env, Name: req.Name}
+	if _, provider, _ := s.Shells.Begins(session, ""); provider == "" {
+		args.Directory = startdir.Resolve(startdir.InHome(req.Cwd))
 	}
-	return s.Check(c, spec.Session, permission.ToolPTY, args)
+	return s.Check(c, session, permission.ToolPTY, args)
 }
 
 // directoryOf is the directory of a terminal's program, for the permissions; "" where nobody asks.
@@ -63,13 +54,6 @@ func (s *Server) directoryOf(t *terminal.Terminal) string {
 		return ""
 	}
 	return t.Directory()
-}
-
-// listReply is the reply of both lists.
-type listReply struct {
-	PTYs  []string        `json:"ptys"`
-	Items []terminal.Info `json:"items"`
-	Next  string          `json:"next,omitempty"`
 }
 
 func (s *Server) getTerminals(c echo.Context) error {
@@ -85,12 +69,12 @@ func (s *Server) getTerminals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := listReply{PTYs: []string{}, Next: next}
+	reply := wire.TerminalList{Ptys: []string{}, Next: next}
 	if reply.Items, err = infosOf(c, list...); err != nil {
 		return err
 	}
 	for _, t := range list {
-		reply.PTYs = append(reply.PTYs, t.ID)
+		reply.Ptys = append(reply.Ptys, t.ID)
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
@@ -161,14 +145,14 @@ func (s *Server) deleteTerminals(c echo.Context) error {
 }
 
 // infosOf are the states of terminals as the request may see them; never nil.
-func infosOf(c echo.Context, list ...*terminal.Terminal) ([]terminal.Info, error) {
+func infosOf(c echo.Context, list ...*terminal.Terminal) ([]wire.Terminal, error) {
 	shown, err := auth.SecretsShown(c)
 	if err != nil {
 		return nil, err
 	}
-	infos := make([]terminal.Info, 0, len(list))
+	infos := make([]wire.Terminal, 0, len(list))
 	for _, t := range list {
-		i := t.Info()
+		i := t.Wire()
 		if shown {
 			i.Env = t.Env()
 		}

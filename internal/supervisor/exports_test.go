@@ -10,8 +10,8 @@ import (
 
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 // typed types a line into a terminal.
@@ -32,7 +32,7 @@ func interrupt(t *testing.T, term *terminal.Terminal) {
 		}
 		ctx, cancel := context.WithTimeout(background(t), time.Second)
 		defer cancel()
-		_, err := waits.Wait(ctx, term, within(wait.Condition{For: "prompt"}, patience))
+		_, err := waits.Wait(ctx, term, within(wire.WaitCondition{For: "prompt"}, patience))
 		return err == nil
 	})
 }
@@ -46,7 +46,7 @@ func TestExportsOfATerminal(t *testing.T) {
 	parallel(t)
 	var db thread.Store
 	m := openRecorded(t, t.TempDir(), func(c *supervisor.Config) { db = c.Records })
-	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"bash", "--norc", "--noprofile"},
+	term, err := m.Terminals.Create("t", wire.CreateTerminal{Cmd: []string{"bash", "--norc", "--noprofile"},
 		Cwd: "/usr", Env: map[string]string{"A": "a", "B": "b", "C": "c"}})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestExportsOfATerminal(t *testing.T) {
 	}
 	interrupt(t, term)
 	typed(t, term, "exit")
-	until(t, "the end", func() bool { return term.Info().State == terminal.StateExited })
+	until(t, "the end", func() bool { return term.Wire().State == terminal.StateExited })
 	next, err := m.Terminals.Restart(term)
 	if err != nil {
 		t.Fatal(err)

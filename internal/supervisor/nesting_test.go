@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestNest: what is refused, with ids and with devices, and that a view that ended
@@ -17,7 +18,7 @@ func TestNest(t *testing.T) {
 	m := open(t, t.TempDir())
 	var terms [3]*terminal.Terminal
 	for i := range terms {
-		term, err := m.Terminals.Create(terminal.Spec{Session: "s", Cmd: []string{"cat"}})
+		term, err := m.Terminals.Create("s", wire.CreateTerminal{Cmd: []string{"cat"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func TestNest(t *testing.T) {
 
 	bShowsC()
 	// Devices: those of a process on the terminal, whatever it knows.
-	s := pty.SurroundingsOf(c.Info().PID)
+	s := pty.SurroundingsOf(c.Wire().PID)
 	if len(s.Terminals) == 0 || s.Terminals[0] != c.ID || len(s.Devices) == 0 {
 		t.Fatalf("around the program of %s: %+v", c.ID, s)
 	}
@@ -79,7 +80,7 @@ func TestNestAtOnce(t *testing.T) {
 	var terms [2]*terminal.Terminal
 	for i := range terms {
 		var err error
-		if terms[i], err = m.Terminals.Create(terminal.Spec{Session: "s", Cmd: []string{"cat"}}); err != nil {
+		if terms[i], err = m.Terminals.Create("s", wire.CreateTerminal{Cmd: []string{"cat"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

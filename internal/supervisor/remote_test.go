@@ -11,10 +11,9 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/supervisor"
-	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestJobsAreNotLeftBehind: what is left for the relay of a terminal has secrets in it and goes
@@ -41,12 +40,12 @@ func TestJobsAreNotLeftBehind(t *testing.T) {
 			if _, err := m.Threads.CreateThread(background(t), "t", thread.Use{Provider: "there"}); err != nil {
 				t.Fatal(err)
 			}
-			term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"sh"}})
+			term, err := m.Terminals.Create("t", wire.CreateTerminal{Cmd: []string{"sh"}})
 			if (err == nil) != c.starts {
 				t.Fatalf("create: %v", err)
 			}
 			if term != nil {
-				waitFor(t, term, wait.Condition{For: "exit"})
+				waitFor(t, term, wire.WaitCondition{For: "exit"})
 			}
 			until(t, "no job", func() bool {
 				left, err := os.ReadDir(jobs)
@@ -103,7 +102,7 @@ func TestCloseDoesNotWaitForAProvider(t *testing.T) {
 	there.is.Store(true)
 	failed := make(chan error, 2)
 	go func() {
-		_, err := m.Terminals.Create(terminal.Spec{Session: "a", Cmd: []string{"sh"}})
+		_, err := m.Terminals.Create("a", wire.CreateTerminal{Cmd: []string{"sh"}})
 		failed <- err
 	}()
 	go func() {

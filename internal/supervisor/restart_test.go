@@ -7,8 +7,8 @@ import (
 
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestRestartLeavesNothingOfTheProgramBefore: whatever a program switched on, the next
@@ -22,12 +22,12 @@ func TestRestartLeavesNothingOfTheProgramBefore(t *testing.T) {
 		`\e[?1049h\e[=7u\e[>3u\e7text\e[?1049l\e[31`
 	term := startIn(t, m, t.TempDir(), "bash", "-c",
 		`if [ -e was ]; then printf '\n\ta\nb'; else touch was; printf '`+left+`'; fi`)
-	waitFor(t, term, wait.Condition{For: "exit"})
+	waitFor(t, term, wire.WaitCondition{For: "exit"})
 	next, err := m.Terminals.Restart(term)
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, next, wait.Condition{For: "exit"})
+	waitFor(t, next, wire.WaitCondition{For: "exit"})
 	f := next.Hub().Shot().Frame
 	ascii := vt.Charsets{G: [4]byte{'B', 'B', 'B', 'B'}}
 	if f.Modes != vt.DefaultModes() {
@@ -56,7 +56,7 @@ func TestRestartLeavesNothingOfTheProgramBefore(t *testing.T) {
 
 func startIn(t *testing.T, m *supervisor.Supervisor, dir string, cmd ...string) *terminal.Terminal {
 	t.Helper()
-	term, err := m.Terminals.Create(terminal.Spec{Session: "s", Cmd: cmd, Cwd: dir})
+	term, err := m.Terminals.Create("s", wire.CreateTerminal{Cmd: cmd, Cwd: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,7 +153,7 @@ func (s *Supervisor) Close() {
 type Health struct {
 	Lossless bool     // no output is lost when this server is killed
 	Reasons  []string // why it is degraded, one sentence each; nil when it is not
-	Damaged  int      // terminals with gaps or damage in their files, see terminal.Info; no reason to be degraded
+	Damaged  int      // terminals with gaps or damage in their files, see wire.Terminal; no reason to be degraded
 }
 
 // Health returns the state of the server.

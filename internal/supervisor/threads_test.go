@@ -24,11 +24,11 @@ import (
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/vt/vt10x"
+	"github.com/evertty/evertty/wire"
 )
 
 // openRecorded opens a server with the records of its directory, which close with the test, or with
@@ -149,7 +149,7 @@ func TestTerminalsAndShellsShareAThread(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	m := openRecorded(t, dir)
-	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Name: "both", Cmd: []string{"bash", "--norc"}, Cwd: dir,
+	term, err := m.Terminals.Create("t", wire.CreateTerminal{Name: "both", Cmd: []string{"bash", "--norc"}, Cwd: dir,
 		Env: map[string]string{"A": "b"}})
 	if err != nil {
 		t.Fatal(err)
@@ -204,11 +204,11 @@ func TestExpiryEndsProcessesAndKeepsState(t *testing.T) {
 		t.Errorf("the thread's shell is %s, its terminal %s", s.ID, first.Terminal.ID)
 	}
 	run(t, s, "cd /tmp; export K=v; f() { echo kept; }")
-	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"sleep", "1000"}})
+	term, err := m.Terminals.Create("t", wire.CreateTerminal{Cmd: []string{"sleep", "1000"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	bash, sleeper := s.Info().PID, term.Info().PID
+	bash, sleeper := s.Info().PID, term.Wire().PID
 	if _, err := m.Threads.SetThreadPolicy(background(t), "t",
 		thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour}); err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestExpiryEndsProcessesAndKeepsState(t *testing.T) {
 	until(t, "the end of the session", func() bool { return threadID(t, m, "t").Session.Status == thread.Closed })
 	l := threadID(t, m, "t")
 	if l.Session.CloseReason != thread.ReasonIdle || alive(bash) || alive(sleeper) ||
-		term.Info().State != terminal.StateExited {
+		term.Wire().State != terminal.StateExited {
 		t.Errorf("session %+v; shell lives %t, program lives %t", l.Session, alive(bash), alive(sleeper))
 	}
 	if out, r := run(t, s, `echo $PWD $K; f`); out != "/tmp v\nkept\n" || !r.Recreated {
@@ -233,7 +233,7 @@ func TestDefaultPolicyLeavesPrograms(t *testing.T) {
 	m := openRecorded(t, t.TempDir(), func(c *supervisor.Config) {
 		c.Policy = &thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour}
 	})
-	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"cat"}})
+	term, err := m.Terminals.Create("t", wire.CreateTerminal{Cmd: []string{"cat"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,8 +242,8 @@ func TestDefaultPolicyLeavesPrograms(t *testing.T) {
 	bash := s.Info().PID
 	until(t, "the end of the session", func() bool { return threadID(t, m, "t").Session.Status == thread.Closed })
 	until(t, "the end of the idle shell", func() bool { return !alive(bash) })
-	if term.Info().State != terminal.StateRunning {
-		t.Fatalf("the program is %s", term.Info().State)
+	if term.Wire().State != terminal.StateRunning {
+		t.Fatalf("the program is %s", term.Wire().State)
 	}
 	old := threadID(t, m, "t").Session.ID
 	if _, err := term.Input(background(t), []byte("x\n")); err != nil {
@@ -291,13 +291,13 @@ func TestShortProgramIsCharged(t *testing.T) {
 	parallel(t)
 	m := openRecorded(t, t.TempDir())
 	made(t, m, "t", thread.Policy{Idle: time.Hour, Max: time.Hour, Budget: thread.Usage{Bytes: 1 << 30}})
-	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"printf", "%1000s"}})
+	term, err := m.Terminals.Create("t", wire.CreateTerminal{Cmd: []string{"printf", "%1000s"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	used := func() int64 { return threadID(t, m, "t").Session.Used.Bytes }
 	until(t, "its 1000 bytes to be charged", func() bool { return used() == 1000 })
-	waitFor(t, term, wait.Condition{For: "exit"})
+	waitFor(t, term, wire.WaitCondition{For: "exit"})
 	if _, err := m.Terminals.Restart(term); err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +348,7 @@ func TestStateOutlivesProcessesAndServers(t *testing.T) {
 		t.Errorf("after a kill %q, %+v", out, r)
 	}
 	e := submit(t, s, shell.Command{Text: "sleep 0.5; cd /usr; export K=c"})
-	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"sleep", "1000"}})
+	term, err := m.Terminals.Create("t", wire.CreateTerminal{Cmd: []string{"sleep", "1000"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,7 +374,7 @@ func TestStateOutlivesProcessesAndServers(t *testing.T) {
 		slices.Contains(got, thread.RuntimeLost) {
 		t.Errorf("events %v", got)
 	}
-	if again, err := m.Terminals.Find("t", term.ID); err != nil || again.Info().State != terminal.StateRunning {
+	if again, err := m.Terminals.Find("t", term.ID); err != nil || again.Wire().State != terminal.StateRunning {
 		t.Errorf("the program: %v", err)
 	}
 }
@@ -418,11 +418,11 @@ func TestPauseStopsAndUseResumes(t *testing.T) {
 	run(t, s, "cd /tmp; export K=v")
 	e := submit(t, s, shell.Command{Text: "sleep 0.3; echo ran"})
 	<-e.Started()
-	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"sh", "-c", "cat; exit"}})
+	term, err := m.Terminals.Create("t", wire.CreateTerminal{Cmd: []string{"sh", "-c", "cat; exit"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	bash, program := s.Info().PID, term.Info().PID
+	bash, program := s.Info().PID, term.Wire().PID
 	l, err := m.Threads.PauseThread(background(t), "t")
 	if err != nil || l.Session.Status != thread.Paused || l.Lease.Observed != thread.Frozen {
 		t.Fatalf("%+v, %v", l, err)
@@ -513,7 +513,7 @@ func TestRollback(t *testing.T) {
 		!slices.Contains(l.Terminal.State.Unset, "HOME") {
 		t.Errorf("%+v", l.Terminal.State)
 	}
-	term, err := m.Terminals.Create(terminal.Spec{Session: "t", Cmd: []string{"bash", "--norc"}, Cwd: "/usr"})
+	term, err := m.Terminals.Create("t", wire.CreateTerminal{Cmd: []string{"bash", "--norc"}, Cwd: "/usr"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -531,7 +531,7 @@ func TestRollback(t *testing.T) {
 	if _, err := term.Input(background(t), []byte("exit\n")); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the end of the program", func() bool { return term.Info().State == terminal.StateExited })
+	until(t, "the end of the program", func() bool { return term.Wire().State == terminal.StateExited })
 	list, err := m.Threads.TerminalHistory(background(t), "t", term.ID)
 	if err != nil || list[0].Cwd != "/tmp" || list[len(list)-1].Cwd != "/usr" {
 		t.Fatalf("%+v, %v", list, err)
@@ -540,7 +540,7 @@ func TestRollback(t *testing.T) {
 		back.Applied != service.AppliedNext {
 		t.Fatalf("%+v, %v", back, err)
 	}
-	if term, err = m.Terminals.Restart(term); err != nil || term.Info().Cwd != "/usr" {
+	if term, err = m.Terminals.Restart(term); err != nil || term.Wire().Cwd != "/usr" {
 		t.Errorf("restarted in %v, %v", term, err)
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/supervisor"
-	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
+	"github.com/evertty/evertty/wire"
 )
 
 // untitled is an engine that does not keep a title as it was set.
@@ -54,7 +54,7 @@ func TestVerify(t *testing.T) {
 		m := openWith(t, t.TempDir(), supervisor.Config{Engine: c.engine, Verify: true, Metrics: metrics,
 			Log: slog.New(slog.NewTextHandler(log, nil))})
 		term := start(t, m, "sh", "-c", `printf '\033]2;title\007\033[1mready'`)
-		waitFor(t, term, wait.Condition{For: "exit"})
+		waitFor(t, term, wire.WaitCondition{For: "exit"})
 		s := term.Hub().Shot()
 		s.ANSI()
 		s.ANSI()

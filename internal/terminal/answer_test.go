@@ -9,8 +9,8 @@ import (
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // quits are the ways in which vim is left before it has read all answers to its queries.
@@ -41,7 +41,7 @@ func TestAnswersDoNotReachTheShell(t *testing.T) {
 			for i := range 25 {
 				seq := supervisortest.TypeIn(t, term, q.typed)
 				if q.then != "" {
-					awaitSince(t, term, wait.Condition{For: "alt_screen"}, &seq)
+					awaitSince(t, term, wire.WaitCondition{For: "alt_screen"}, &seq)
 					supervisortest.TypeIn(t, term, q.then)
 				}
 				left += strange(t, term, seq, i)
@@ -83,8 +83,8 @@ func TestAnswersOfProgramsThatEnd(t *testing.T) {
 		`stty raw -echo; printf '\e[6n'; IFS= read -r -d R x; stty sane; printf 'got %q\n' "$x"`,
 	} {
 		seq := supervisortest.TypeIn(t, term, c+"\r")
-		awaitSince(t, term, wait.Condition{For: "regex", Pattern: `got .*\[\d`}, &seq)
-		awaitSince(t, term, wait.Condition{For: "prompt"}, &seq)
+		awaitSince(t, term, wire.WaitCondition{For: "regex", Pattern: `got .*\[\d`}, &seq)
+		awaitSince(t, term, wire.WaitCondition{For: "prompt"}, &seq)
 	}
 }
 
@@ -93,22 +93,22 @@ func readyShell(t *testing.T, m *supervisor.Supervisor) *terminal.Terminal {
 	t.Helper()
 	term := supervisortest.Start(t, m, "bash", "--norc", "--noprofile")
 	seq := supervisortest.TypeIn(t, term, "PS1='p# '\r")
-	awaitSince(t, term, wait.Condition{For: "regex", Pattern: "^p# $"}, &seq)
+	awaitSince(t, term, wire.WaitCondition{For: "regex", Pattern: "^p# $"}, &seq)
 	return term
 }
 
-func awaitSince(t *testing.T, term *terminal.Terminal, c wait.Condition, since *uint64) wait.Result {
+func awaitSince(t *testing.T, term *terminal.Terminal, c wire.WaitCondition, since *uint64) wire.Waited {
 	t.Helper()
-	return supervisortest.Await(t, term, wait.Request{Any: []wait.Condition{c}, Since: since})
+	return supervisortest.Await(t, term, wire.Wait{Any: []wire.WaitCondition{c}, Since: since})
 }
 
 // strange types a command once the shell has its prompt behind seq, and reports whether its line
 // has more than what was typed: 1 or 0.
 func strange(t *testing.T, term *terminal.Terminal, seq uint64, i int) int {
 	t.Helper()
-	awaitSince(t, term, wait.Condition{For: "prompt"}, &seq)
+	awaitSince(t, term, wire.WaitCondition{For: "prompt"}, &seq)
 	seq = supervisortest.TypeIn(t, term, fmt.Sprintf("echo d''one%d\r", i))
-	got := awaitSince(t, term, wait.Condition{For: "regex", Pattern: fmt.Sprintf(`^(.*)done%d$|command not found`,
+	got := awaitSince(t, term, wire.WaitCondition{For: "regex", Pattern: fmt.Sprintf(`^(.*)done%d$|command not found`,
 		i)}, &seq)
 	want := regexp.MustCompile(fmt.Sprintf(`(?m)^p# echo d''one%d\ndone%d$`, i, i))
 	if !want.MatchString(got.Text) {

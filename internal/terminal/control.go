@@ -13,28 +13,21 @@ import (
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
-
-// Sent is the result of input.
-type Sent struct {
-	Bytes int // that the program got
-	// Seq is the position of the output just before: the program's answer to the input
-	// comes after it.
-	Seq uint64
-}
 
 // Input writes to the program, completely and in order, and waits until the terminal took
 // everything. It is activity: a paused thread goes on. Errors: ErrExited, *pty.LineTooLong
 // (nothing is typed), *Blocked, the reason of ctx, those of Hooks.Authorize.
-func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
+func (t *Terminal) Input(ctx context.Context, p []byte) (wire.Sent, error) {
 	if !t.Running() {
-		return Sent{}, t.ExitError()
+		return wire.Sent{}, t.ExitError()
 	}
 	if err := t.registry.hooks.Authorize(ctx, t); err != nil {
-		return Sent{}, err
+		return wire.Sent{}, err
 	}
 	t.touch()
-	s := Sent{Bytes: len(p)}
+	s := wire.Sent{Bytes: len(p)}
 	err := t.input.write(ctx, p, func() { s.Seq = t.noteInput(p) })
 	t.keepTyped()
 	if blocked, ok := errors.AsType[*Blocked](err); ok {
@@ -49,6 +42,7 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (Sent, error) {
 		}
 		t.unsynced.Store(true)
 	}
+	s.Success = err == nil
 	return s, t.endedError(err)
 }
 
@@ -69,38 +63,37 @@ func (t *Terminal) ExitError() error {
 
 // Keys writes named keys as the program's modes demand. Errors: those of Input,
 // vt.ErrUnknownKey.
-func (t *Terminal) Keys(ctx context.Context, names []string) (Sent, error) {
+func (t *Terminal) Keys(ctx context.Context, names []string) (wire.Sent, error) {
 	p, err := vt.EncodeKeys(names, t.Hub().Modes())
 	if err != nil {
-		return Sent{}, err
+		return wire.Sent{}, err
 	}
 	return t.Input(ctx, p)
 }
 
-// Mouse writes a mouse event, if the program asked for such events: Sent.Bytes is 0 when it
-// did not. Errors: those of Input, vt.ErrBadMouse.
-func (t *Terminal) Mouse(ctx context.Context, e vt.MouseEvent) (Sent, error) {
+// Mouse writes a mouse event, if the program asked for such events: Bytes is 0 when it did not. Errors: those of Input, vt.ErrBadMouse.
+func (t *Terminal) Mouse(ctx context.Context, e vt.MouseEvent) (wire.Sent, error) {
 	p, err := vt.EncodeMouse(e, t.Hub().Modes())
 	switch {
 	case err != nil:
-		return Sent{}, err
+		return wire.Sent{}, err
 	case !t.Running():
-		return Sent{}, t.ExitError()
+		return wire.Sent{}, t.ExitError()
 	case len(p) == 0:
-		return Sent{Seq: t.facts().Seq}, nil
+		return wire.Sent{Success: true, Seq: t.facts().Seq}, nil
 	}
 	return t.Input(ctx, p)
 }
 
 // Paste writes text as a paste: in brackets when the program asked for them, and without
 // control characters that a terminal acts on (vt.Paste). Errors: those of Input.
-func (t *Terminal) Paste(ctx context.Context, text string) (Sent, error) {
+func (t *Terminal) Paste(ctx context.Context, text string) (wire.Sent, error) {
 	if !t.Running() {
-		return Sent{}, t.ExitError()
+		return wire.Sent{}, t.ExitError()
 	}
 	signals, err := t.process.Master().SignalChars()
 	if err != nil {
-		return Sent{}, t.ExitError()
+		return wire.Sent{}, t.ExitError()
 	}
 	return t.Input(ctx, vt.Paste(text, t.Hub().Modes(), string(signals)))
 }

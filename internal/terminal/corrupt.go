@@ -10,6 +10,7 @@ import (
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // RecoveredSession is the session of terminals whose record cannot be read.
@@ -22,7 +23,8 @@ func (m *Registry) recoverCorrupt(id string, held map[string]*keeper.Kept) (*met
 	n, now := vt.DefaultScrollback, time.Now().UTC()
 	r := &meta{Format: recordFormat, ID: id, CreatedAt: now, LastActivity: now, Generation: firstGeneration,
 		Cols: DefaultCols, Rows: DefaultRows,
-		Spec:  Spec{Session: RecoveredSession, Cmd: []string{"?"}, Scrollback: &n, SizePolicy: stream.PolicyLatest},
+		Spec: Spec{Session: RecoveredSession, CreateTerminal: wire.CreateTerminal{Cmd: []string{"?"}, Scrollback: &n,
+			SizePolicy: wire.SizePolicyLatest}},
 		State: StateLost, Exit: &stream.Exit{Reason: "lost"}, EndedAt: now}
 	if g := newest(id, held); g > 0 {
 		k := held[id+"."+strconv.Itoa(g)]
@@ -37,7 +39,7 @@ func (m *Registry) recoverCorrupt(id string, held map[string]*keeper.Kept) (*met
 	} else if r.State == StateLost {
 		return nil, fmt.Errorf("no screen and no process of terminal %s: %w", id, err)
 	}
-	r.Spec.Cols, r.Spec.Rows = r.Cols, r.Rows
+	r.Spec.Cols, r.Spec.Rows = &r.Cols, &r.Rows
 	return r, nil
 }
 

@@ -12,20 +12,22 @@ import (
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/wire"
 )
 
-// Create starts a terminal. Errors: ErrInvalid, ErrNameTaken, ErrLimit, ErrClosing, those
+// Create starts a terminal of a session. Errors: ErrInvalid, ErrNameTaken, ErrLimit, ErrClosing, those
 // of pty.Start, of the keeper and of the hooks.
-func (m *Registry) Create(s Spec) (*Terminal, error) {
+func (m *Registry) Create(session string, in wire.CreateTerminal) (*Terminal, error) {
+	s := Spec{Session: session, CreateTerminal: in}
 	if err := s.complete(); err != nil {
 		return nil, err
 	}
-	leave, err := m.hooks.Enter(s.Session)
+	leave, err := m.hooks.Enter(session)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if s.Provider, err = m.hooks.Provider(s.Session); err != nil {
+	if s.Provider, err = m.hooks.Provider(session); err != nil {
 		return nil, err
 	}
 	if s.Provider == "" {
@@ -41,7 +43,7 @@ func (m *Registry) Create(s Spec) (*Terminal, error) {
 			return nil, err // before makeRoom ends another terminal
 		}
 	}
-	if err := m.makeRoom(s.Session); err != nil {
+	if err := m.makeRoom(session); err != nil {
 		return nil, err
 	}
 	release, err := m.cfg.Descriptors.Take(descriptors.Terminal)
@@ -53,7 +55,7 @@ func (m *Registry) Create(s Spec) (*Terminal, error) {
 		return nil, err
 	}
 	defer m.release(t)
-	if err := t.openJournal(s.Cols, s.Rows, 0); err != nil {
+	if err := t.openJournal(*s.Cols, *s.Rows, 0); err != nil {
 		return nil, err
 	}
 	t.screen.live.Store(stream.New(t.options()))
@@ -179,5 +181,5 @@ func (t *Terminal) program(s Spec) (pty.Spec, error) {
 	env := map[string]string{}
 	maps.Copy(env, s.Env)
 	maps.Copy(env, pty.Identity(t.registry.cfg.Address, s.Session, t.ID))
-	return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: s.Cols, Rows: s.Rows, Tag: t.Tag()}, nil
+	return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: *s.Cols, Rows: *s.Rows, Tag: t.Tag()}, nil
 }

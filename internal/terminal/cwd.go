@@ -73,10 +73,6 @@ func (t *Terminal) Directory() string {
 	return t.Cwd()
 }
 
-// Directory is where the program of a new terminal here starts, with all links followed; "" when
-// that is no directory.
-func (s Spec) Directory() string { return startdir.Resolve(startdir.InHome(s.Cwd)) }
-
 // readCwd reads the directory and has a report checked by a goroutine, one per terminal: the
 // program chose the path, and a stat of it on a mount that hangs must not stop the output.
 func (t *Terminal) readCwd() {

@@ -47,8 +47,9 @@ type inputCall struct {
 
 // Blocked is input that the program did not take in time. It wraps pty.ErrBlocked.
 type Blocked struct {
-	Sent // what it took, and the position of the output before
-	err  error
+	Bytes int    // that it took
+	Seq   uint64 // position of the output before
+	err   error
 }
 
 func (e *Blocked) Error() string { return e.err.Error() }
@@ -180,7 +181,7 @@ func taken(n, size int, err error) error {
 	}
 	err = fmt.Errorf("%d of %d bytes were taken: %w", n, size, err)
 	if errors.Is(err, pty.ErrBlocked) {
-		return &Blocked{Sent{Bytes: n}, err}
+		return &Blocked{Bytes: n, err: err}
 	}
 	return err
 }

@@ -20,7 +20,7 @@ type meta struct {
 	Generation   int          `json:"generation,omitempty"` // 0 in old records: the first
 	Watched      bool         `json:"watched,omitempty"`    // it had a viewer
 	PausedFor    int64        `json:"stood_ns,omitempty"`   // how long its thread was paused
-	State        State        `json:"state"`
+	State        string       `json:"state"`
 	Exit         *stream.Exit `json:"exit,omitempty"`
 	LastActivity time.Time    `json:"last_activity_at"`
 	LastOutput   *time.Time   `json:"last_output_at,omitempty"`
@@ -38,7 +38,7 @@ type meta struct {
 
 // meta is the terminal's current record.
 func (t *Terminal) meta() meta {
-	i := t.Info()
+	i := t.Wire()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	spec := t.spec
@@ -46,7 +46,7 @@ func (t *Terminal) meta() meta {
 		spec.Env = nil
 	}
 	return meta{Format: recordFormat, ID: t.ID, Spec: spec, CreatedAt: t.created, Generation: t.generation,
-		Watched: t.hadViewer, PausedFor: int64(t.pausedFor), State: i.State, Exit: i.Exit,
+		Watched: t.hadViewer, PausedFor: int64(t.pausedFor), State: i.State, Exit: (*stream.Exit)(i.Exit),
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: t.deleted, EndedAt: t.endedAt,
 		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen,
 		Seq: i.Seq, Bells: i.BellCount}

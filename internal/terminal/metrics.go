@@ -18,7 +18,7 @@ func Describe(c chan<- *prometheus.Desc) {
 
 // Collect sends the number of terminals and viewers.
 func (m *Registry) Collect(c chan<- prometheus.Metric) {
-	states := map[State]int{StateRunning: 0, StateExited: 0, StateLost: 0}
+	states := map[string]int{StateRunning: 0, StateExited: 0, StateLost: 0}
 	watching := 0
 	for _, t := range m.All() {
 		t.mu.Lock()
@@ -28,7 +28,7 @@ func (m *Registry) Collect(c chan<- prometheus.Metric) {
 	}
 	gauge(c, activePTYs, states[StateRunning])
 	for s, n := range states {
-		gauge(c, allPTYs, n, string(s))
+		gauge(c, allPTYs, n, s)
 	}
 	gauge(c, viewers, watching)
 }

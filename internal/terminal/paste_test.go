@@ -5,11 +5,10 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestPasteRunsNothing: what is pasted at a prompt of bash is text, whatever it holds,
@@ -21,7 +20,7 @@ func TestPasteRunsNothing(t *testing.T) {
 		see(t, term, `[$#] $`)
 		if sets != "" {
 			sent := typeIn(t, term, sets)
-			await(t, term, wait.Request{Any: []wait.Condition{{For: "regex", Pattern: `[$#] $`}}, Since: &sent})
+			await(t, term, wire.Wait{Any: []wire.WaitCondition{{For: "regex", Pattern: `[$#] $`}}, Since: &sent})
 		}
 		if !term.Hub().Modes().BracketedPaste {
 			t.Skip("this bash does not ask for brackets")
@@ -31,8 +30,8 @@ func TestPasteRunsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		see(t, term, "echo INJ")
-		w, err := waits.Wait(context.Background(), term, wait.Request{
-			Any: []wait.Condition{{For: "text", Pattern: "INJECTED"}}, Since: &s.Seq, Timeout: 500 * time.Millisecond})
+		w, err := waits.Wait(context.Background(), term, wire.Wait{
+			Any: []wire.WaitCondition{{For: "text", Pattern: "INJECTED"}}, Since: &s.Seq, TimeoutMS: 500})
 		if !errors.Is(err, terminal.ErrTimeout) {
 			t.Errorf("after %q: %v; the paste ran:\n%s", sets, err, w.Text)
 		}

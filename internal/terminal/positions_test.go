@@ -11,8 +11,8 @@ import (
 
 	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/wire"
 )
 
 // smallDisk is a data directory on a file system of 1 MiB, which takes root to mount.
@@ -57,7 +57,7 @@ func shows(t *testing.T, term *terminal.Terminal, line string) uint64 {
 	}) {
 		t.Fatalf("the screen is %q", textOf(term))
 	}
-	return term.Info().Seq
+	return term.Wire().Seq
 }
 
 // TestPositionsGrowOnAFullDisk: a terminal that was created, and one that was restarted, while nothing could be
@@ -109,13 +109,13 @@ func TestPositionsGrowOnAFullDisk(t *testing.T) {
 				m = open(t, dir)
 				term = findIn(t, m, term.ID)
 				if p := term.Process(); p == nil || p.PID() != pid {
-					t.Fatalf("round %d: the program does not go on: %+v", round, term.Info())
+					t.Fatalf("round %d: the program does not go on: %+v", round, term.Wire())
 				}
-				if before, after := term.Info().Seq, term.Hub().Facts().Seq; before < shown || after < shown {
+				if before, after := term.Wire().Seq, term.Hub().Facts().Seq; before < shown || after < shown {
 					t.Fatalf("round %d: position %d, with its screen %d, was %d: %s", round, before, after, shown,
-						term.Info().Damage)
+						term.Wire().Damage)
 				}
-				if i := term.Info(); c.back == 0 && !strings.Contains(i.Damage, "missing") {
+				if i := term.Wire(); c.back == 0 && !strings.Contains(i.Damage, "missing") {
 					t.Errorf("round %d: the damage is %q", round, i.Damage)
 				}
 				typeIn(t, term, fmt.Sprintf("round %d\n", round))
@@ -131,24 +131,24 @@ func TestWaitOnAFullDisk(t *testing.T) {
 	dir := smallDisk(t)
 	m := open(t, dir)
 	before := start(t, m, "bash", "--norc")
-	awaits := func(term *terminal.Terminal, c wait.Condition, since *uint64) {
+	awaits := func(term *terminal.Terminal, c wire.WaitCondition, since *uint64) {
 		t.Helper()
-		await(t, term, wait.Request{Any: []wait.Condition{c}, Since: since})
+		await(t, term, wire.Wait{Any: []wire.WaitCondition{c}, Since: since})
 	}
-	awaits(before, wait.Condition{For: "prompt"}, nil)
+	awaits(before, wire.WaitCondition{For: "prompt"}, nil)
 	fill(t, dir, 0)
 	defer os.Remove(filepath.Join(dir, filler))
 	for _, term := range []*terminal.Terminal{before, start(t, m, "bash", "--norc")} {
-		awaits(term, wait.Condition{For: "prompt"}, nil)
+		awaits(term, wire.WaitCondition{For: "prompt"}, nil)
 		for round := range 3 {
 			var seen sync.WaitGroup
 			seen.Go(func() { see(t, term, fmt.Sprintf("much  %d", round)) })
 			seq := typeIn(t, term, fmt.Sprintf("echo %s' '%d\r", strings.Repeat("much ", 200), round))
 			seen.Wait()
 			for _, pattern := range []string{"much  %d$", `(?s)much  %d\n`} {
-				awaits(term, wait.Condition{For: "regex", Pattern: fmt.Sprintf(pattern, round)}, &seq)
+				awaits(term, wire.WaitCondition{For: "regex", Pattern: fmt.Sprintf(pattern, round)}, &seq)
 			}
-			awaits(term, wait.Condition{For: "prompt"}, &seq)
+			awaits(term, wire.WaitCondition{For: "prompt"}, &seq)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestAPurgeThatIsGivenUp(t *testing.T) {
 	m = supervisortest.OpenWith(t, dir, supervisor.Config{Engine: vt.NewEngine})
 	for _, id := range kept {
 		term := findIn(t, m, id)
-		if i := term.Info(); i.State != terminal.StateExited || i.Exit == nil || i.Exit.Reason != "killed" ||
+		if i := term.Wire(); i.State != terminal.StateExited || i.Exit == nil || i.Exit.Reason != "killed" ||
 			i.Damage != "" {
 			t.Errorf("%+v", i)
 		}

@@ -80,6 +80,8 @@ type Hooks struct {
 	Paused func(session string) bool
 	// Next returns the directory and environment for the next program of an ended terminal.
 	Next func(*Terminal) (dir string, env map[string]string)
+	// HideSecrets is env without the values of variables that probably have secrets.
+	HideSecrets func(env map[string]string) map[string]string
 	// Moved has the program's directory, whether it changed or not, and Exited its end, in
 	// order. Neither may block.
 	Moved  func(t *Terminal, dir string)

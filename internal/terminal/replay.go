@@ -51,7 +51,7 @@ func (t *Terminal) replay(j *journal.Journal) replayed {
 			p, err = t.try(func(p *replayed) { p.loadScreen(t, j) })
 		}
 		if err != nil {
-			p = replayed{hub: stream.Restore(t.hubOptions(j), blank(t.spec.Cols, t.spec.Rows), 0)}
+			p = replayed{hub: stream.Restore(t.hubOptions(j), blank(*t.spec.Cols, *t.spec.Rows), 0)}
 		}
 		p.addDamage(failed)
 		if j != nil {
@@ -123,7 +123,7 @@ func (p *replayed) loadScreen(t *Terminal, j *journal.Journal) {
 		p.hub = stream.New(o) // it was killed before its first snapshot
 	default:
 		p.addDamage(err)
-		p.hub = stream.Restore(o, blank(t.spec.Cols, t.spec.Rows), 0)
+		p.hub = stream.Restore(o, blank(*t.spec.Cols, *t.spec.Rows), 0)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/supervisor/supervisortest"
@@ -16,6 +15,7 @@ import (
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // marked is an engine that calls a function when it gets certain output.
@@ -72,14 +72,14 @@ func goesOnWithout(t *testing.T, m *supervisor.Supervisor, id, lost, why, other 
 	if got := textOf(b); strings.Contains(got, lost) {
 		t.Errorf("the screen is %q", got)
 	}
-	if i := b.Info(); !strings.Contains(i.Damage, why) || i.State != terminal.StateRunning {
+	if i := b.Wire(); !strings.Contains(i.Damage, why) || i.State != terminal.StateRunning {
 		t.Errorf("%s with damage %q", i.State, i.Damage)
 	}
 	if _, _, damaged := m.Terminals.Problems(); damaged != 1 {
 		t.Errorf("%d terminals are damaged", damaged)
 	}
-	if got := textOf(g); !strings.HasPrefix(got, "fine\n") || g.Info().Damage != "" {
-		t.Errorf("the other one: %q, %q", got, g.Info().Damage)
+	if got := textOf(g); !strings.HasPrefix(got, "fine\n") || g.Wire().Damage != "" {
+		t.Errorf("the other one: %q, %q", got, g.Wire().Damage)
 	}
 	typeIn(t, b, "goes on\n")
 	see(t, b, "goes on")
@@ -120,7 +120,7 @@ func TestNobodyWaitsForAnotherReplay(t *testing.T) {
 	b, o := findIn(t, m, busy.ID), findIn(t, m, other.ID)
 	typeIn(t, o, "here\n")
 	see(t, o, "here\nhere")
-	if i := b.Info(); i.State != terminal.StateRunning || i.Cols != busy.Info().Cols || len(m.Terminals.List("")) != 2 {
+	if i := b.Wire(); i.State != terminal.StateRunning || i.Cols != busy.Wire().Cols || len(m.Terminals.List("")) != 2 {
 		t.Errorf("%+v", i)
 	}
 	typeIn(t, b, "early\n") // the program has it, whatever the screen
@@ -130,8 +130,8 @@ func TestNobodyWaitsForAnotherReplay(t *testing.T) {
 	}) {
 		t.Fatal("input does not come to the program")
 	}
-	w, err := waits.Wait(context.Background(), b, wait.Request{Any: []wait.Condition{{For: "text", Pattern: "x"}},
-		Timeout: 50 * time.Millisecond})
+	w, err := waits.Wait(context.Background(), b, wire.Wait{Any: []wire.WaitCondition{{For: "text", Pattern: "x"}},
+		TimeoutMS: 50})
 	if !wait.NotMet(err) || w.Seq == 0 {
 		t.Errorf("a wait before the screen is there: %+v, %v", w, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // Restart starts the program of a terminal that has ended again, in the directory and with
@@ -61,7 +62,7 @@ func (m *Registry) startNext(old *Terminal) (*Terminal, error) {
 		return nil, fmt.Errorf("%w: terminal %s: somebody else has started it", ErrRunning, old.ID)
 	}
 	old.Hub() // of one that was lost the record may be older than the screen
-	last := old.Info()
+	last := old.Wire()
 	t := m.withData(&Terminal{ID: old.ID, registry: m, spec: old.spec, created: old.created,
 		generation: old.generation + 1, generations: old.generations, state: StateRunning,
 		lastActivity: time.Now().UTC(), hadViewer: true, lastDetach: time.Now(),
@@ -100,7 +101,7 @@ func (m *Registry) abandonNext(old, t *Terminal) {
 }
 
 // startAfter starts the process, with the old screen and the restart line above its output.
-func (t *Terminal) startAfter(old *Terminal, last Info) error {
+func (t *Terminal) startAfter(old *Terminal, last wire.Terminal) error {
 	if err := t.openJournal(last.Cols, last.Rows, last.Seq); err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (t *Terminal) startAfter(old *Terminal, last Info) error {
 	dir, moved := StartDir(t.spec.Provider, wanted)
 	s := t.spec
 	s.Env = env
-	s.Cwd, s.Cols, s.Rows = dir, last.Cols, last.Rows
+	s.Cwd, s.Cols, s.Rows = dir, &last.Cols, &last.Rows
 	shot := old.Hub().Shot()
 	f := shot.Frame
 	t.cwd, t.fallback = newCwd(dir, f.Cwd), moved
@@ -158,7 +159,7 @@ func resetTabs(f *vt.Frame) string {
 
 // restartLine is the output between two generations: it resets the modes and prints, below
 // the old screen, when and why the program was restarted.
-func restartLine(f *vt.Frame, last Info, now time.Time, moved string) []byte {
+func restartLine(f *vt.Frame, last wire.Terminal, now time.Time, moved string) []byte {
 	reason := "its process was lost"
 	switch e := last.Exit; {
 	case e == nil:

@@ -62,8 +62,8 @@ func TestDeletedTakeNoMemory(t *testing.T) {
 			}
 			shot := term.Hub().Shot()
 			if text := string(shot.ANSI()); !strings.Contains(text, fmt.Sprintf("%080d", lines)) ||
-				!strings.Contains(text, "all") || term.Info().Exit == nil || term.Info().Exit.Reason != "killed" {
-				t.Errorf("%s %s has %d bytes, %+v", what, id, len(text), term.Info())
+				!strings.Contains(text, "all") || term.Wire().Exit == nil || term.Wire().Exit.Reason != "killed" {
+				t.Errorf("%s %s has %d bytes, %+v", what, id, len(text), term.Wire())
 			}
 		}
 		if !polling.Until(supervisortest.Patience, func() bool { left = heap() - before; return left < full/4 }) {
@@ -111,7 +111,7 @@ func TestSmallJournalQuota(t *testing.T) {
 				t.Errorf("%d bytes are kept of %d", kept, quota)
 			}
 			for _, term := range m.Terminals.List("") {
-				if i := term.Info(); i.State != terminal.StateRunning || i.Damage != "" ||
+				if i := term.Wire(); i.State != terminal.StateRunning || i.Damage != "" ||
 					i.Seq < printed/uint64(c.count) {
 					t.Errorf("%+v", i)
 				}

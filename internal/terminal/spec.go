@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/base32"
 	"errors"
@@ -11,21 +12,15 @@ import (
 
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
-// Spec says how a terminal is created.
+// Spec is what a terminal was created from. It is complete: defaults are set, and Cwd is absolute,
+// "" only at a provider. Env has secrets. The record on disk has it as JSON.
 type Spec struct {
-	Session    string            `json:"session"`
-	Name       string            `json:"name,omitempty"`
-	Cmd        []string          `json:"cmd"` // nil means DefaultCmd
-	Cwd        string            `json:"cwd"` // "" is the home, relative is below it; Create makes it absolute
-	Env        map[string]string `json:"env,omitempty"`
-	Cols       int               `json:"cols"`       // 0 means 80
-	Rows       int               `json:"rows"`       // 0 means 24
-	Scrollback *int              `json:"scrollback"` // nil means vt.DefaultScrollback
-	SizePolicy stream.Policy     `json:"size_policy"`
-	// Provider is the provider that it runs at, "" is this machine. Create sets it.
-	Provider string `json:"place,omitempty"`
+	Session string `json:"session"`
+	wire.CreateTerminal
+	Provider string `json:"place,omitempty"` // where it runs, "" is this machine
 }
 
 // Defaults of a terminal.
@@ -34,7 +29,7 @@ const (
 	DefaultRows = 24
 )
 
-// DefaultCmd is the default of Spec.Cmd.
+// DefaultCmd is the command of a terminal that is created without one.
 func DefaultCmd() []string { return []string{"bash", "-l"} }
 
 const (
@@ -77,24 +72,22 @@ func CheckSize(cols, rows int) error {
 	return nil
 }
 
+// SizeOf is the size of a terminal that is to be created: what is not given has its default.
+func SizeOf(c wire.CreateTerminal) (cols, rows int) {
+	return *cmp.Or(c.Cols, new(DefaultCols)), *cmp.Or(c.Rows, new(DefaultRows))
+}
+
 // complete sets the defaults and checks every field. Errors: ErrInvalid. Whether command and
 // directory exist is checked at the start.
 func (s *Spec) complete() error {
 	if s.Cmd == nil {
 		s.Cmd = DefaultCmd()
 	}
-	if s.Cols == 0 {
-		s.Cols = DefaultCols
-	}
-	if s.Rows == 0 {
-		s.Rows = DefaultRows
-	}
-	if s.Scrollback == nil {
-		n := vt.DefaultScrollback
-		s.Scrollback = &n
-	}
+	cols, rows := SizeOf(s.CreateTerminal)
+	s.Cols, s.Rows = &cols, &rows
+	s.Scrollback = cmp.Or(s.Scrollback, new(vt.DefaultScrollback))
 	policy, err := stream.ParsePolicy(string(s.SizePolicy))
-	s.SizePolicy = policy
+	s.SizePolicy = wire.SizePolicy(policy)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
@@ -104,7 +97,7 @@ func (s *Spec) complete() error {
 	if n := *s.Scrollback; n < 0 || n > vt.MaxScrollback {
 		err = errors.Join(err, fmt.Errorf("%w: scrollback %d: 0 to %d are allowed", ErrInvalid, n, vt.MaxScrollback))
 	}
-	return errors.Join(err, CheckName("session", s.Session), CheckSize(s.Cols, s.Rows), s.checkCmd())
+	return errors.Join(err, CheckName("session", s.Session), CheckSize(cols, rows), s.checkCmd())
 }
 
 func (s *Spec) checkCmd() error {

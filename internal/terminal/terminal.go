@@ -15,14 +15,11 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// State says how alive a terminal is.
-type State string
-
-// The states. A process never goes back to an earlier one.
+// The states of a terminal. A process never goes back to an earlier one.
 const (
-	StateRunning State = "running"
-	StateExited  State = "exited" // its exit status is known, or at least that it ended
-	StateLost    State = "lost"   // it ended while neither keeper nor server ran: they, or the machine, went down
+	StateRunning = "running"
+	StateExited  = "exited" // its exit status is known, or at least that it ended
+	StateLost    = "lost"   // it ended while neither keeper nor server ran: they, or the machine, went down
 )
 
 // Terminal is one live or ended terminal: one process of it. A restart makes a new Terminal
@@ -83,7 +80,7 @@ type Terminal struct {
 	cwdChecking  chan struct{} // closed when no check of a reported directory runs any more; nil without one
 	cwdNext      *cwdReading   // the newest one during a check
 	fallback     string        // the wanted directory, when the program had to start in another
-	state        State
+	state        string
 	exit         *stream.Exit
 	killed       bool // HangUp was called
 	lastActivity time.Time
@@ -215,7 +212,7 @@ func (t *Terminal) touch() {
 // EngineConfig is what the terminal's emulator is made with, in the size of its creation.
 func (t *Terminal) EngineConfig() vt.Config {
 	m := t.registry.cfg
-	return vt.Config{Cols: t.spec.Cols, Rows: t.spec.Rows, Scrollback: *t.spec.Scrollback,
+	return vt.Config{Cols: *t.spec.Cols, Rows: *t.spec.Rows, Scrollback: *t.spec.Scrollback,
 		Unicode: m.Unicode, Memory: m.Memory}
 }
 
@@ -225,7 +222,7 @@ func (t *Terminal) options() stream.Options {
 	o := stream.Options{
 		ID:     t.ID,
 		Engine: m.Engine,
-		Policy: t.spec.SizePolicy,
+		Policy: stream.Policy(t.spec.SizePolicy),
 		Config: t.EngineConfig(),
 		Large:  t.registry.large,
 		Observe: stream.Observe{

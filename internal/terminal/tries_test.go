@@ -51,8 +51,8 @@ func TestAReplayThatEndsTheServer(t *testing.T) {
 		dieInReplay(t, dir)
 		m = openMarked(t, dir, "\x00", func() {})
 		b := findIn(t, m, bad.ID)
-		if got := textOf(b); !strings.HasPrefix(got, "deadly\n") || b.Info().Damage != "" {
-			t.Errorf("after two kills %q with damage %q", got, b.Info().Damage)
+		if got := textOf(b); !strings.HasPrefix(got, "deadly\n") || b.Wire().Damage != "" {
+			t.Errorf("after two kills %q with damage %q", got, b.Wire().Damage)
 		}
 		leaveTail(t, m, dir)
 	}

@@ -208,21 +208,15 @@ func positionsOf(c echo.Context, e *shell.Exec) (from [2]int64, err error) {
 	return from, err
 }
 
-// commandInput is the body of POST …/commands/:cid/input.
-type commandInput struct {
-	httpapi.InputRequest
-	EOF bool `json:"eof"`
-}
-
 func (s *Service) postCommandInput(c echo.Context) error {
-	var req commandInput
+	var req wire.ExecInput
 	if err := Bind(c, &req, false); err != nil {
 		return err
 	}
 	var p []byte
-	if !req.EOF || req.Data != nil || req.B64 != nil {
+	if !req.EOF || req.Data != nil || req.DataB64 != nil {
 		var err error
-		if p, err = req.Bytes(); err != nil {
+		if p, err = httpapi.InputBytes(req.Data, req.DataB64); err != nil {
 			return err
 		}
 	}

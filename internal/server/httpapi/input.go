@@ -1,18 +1,13 @@
 package httpapi
 
-// InputRequest is the body of POST …/input: text, or any bytes in base64.
-type InputRequest struct {
-	Data *string `json:"data"`
-	B64  *[]byte `json:"data_b64"`
-}
-
-// Bytes is the input, from the one field that is given. Errors: 400.
-func (r InputRequest) Bytes() ([]byte, error) {
+// InputBytes is the input of a body with the fields data and data_b64: the one that is given.
+// Errors: 400.
+func InputBytes(text *string, b64 *[]byte) ([]byte, error) {
 	switch {
-	case r.Data != nil && r.B64 == nil:
-		return []byte(*r.Data), nil
-	case r.B64 != nil && r.Data == nil:
-		return *r.B64, nil
+	case text != nil && b64 == nil:
+		return []byte(*text), nil
+	case b64 != nil && text == nil:
+		return *b64, nil
 	}
 	return nil, BadRequest(`exactly one of "data" (text) and "data_b64" (bytes in base64) is needed`)
 }

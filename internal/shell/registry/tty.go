@@ -14,6 +14,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -59,7 +60,7 @@ func (m *Registry) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*she
 		return nil, err
 	}
 	spec := s.terminalSpec(c)
-	t, err := m.cfg.Terminals.Create(spec)
+	t, err := m.cfg.Terminals.Create(s.Session, spec)
 	if err != nil {
 		e.Finish(shell.Result{}, err)
 		return nil, err
@@ -114,7 +115,7 @@ func (s *Shell) settle(ctx context.Context) error {
 
 // terminalSpec is the terminal of a command. It has the variables of every terminal (PATH, HOME, …) even if the shell
 // has unset them. TERM is the terminal's own unless the user has set it in the shell.
-func (s *Shell) terminalSpec(c shell.Command) terminal.Spec {
+func (s *Shell) terminalSpec(c shell.Command) wire.CreateTerminal {
 	state := s.State()
 	env := map[string]string{}
 	maps.Copy(env, state.Env)
@@ -135,7 +136,7 @@ func (s *Shell) terminalSpec(c shell.Command) terminal.Spec {
 	case !filepath.IsAbs(dir):
 		dir = filepath.Join(state.Cwd, dir)
 	}
-	return terminal.Spec{Session: s.Session, Cmd: argv, Cwd: dir, Env: env}
+	return wire.CreateTerminal{Cmd: argv, Cwd: dir, Env: env}
 }
 
 // terminalExec is a command with the terminal that it runs on.

@@ -23,6 +23,7 @@ import (
 	"github.com/evertty/evertty/pty/keeper/holder"
 	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/vt/vt10x"
+	"github.com/evertty/evertty/wire"
 )
 
 // Patience is how long a test waits for a fact before it fails. It says nothing about speed: the
@@ -154,7 +155,7 @@ func Goroutines() int {
 // Start starts a program on a terminal of session "s".
 func Start(t *testing.T, m *supervisor.Supervisor, cmd ...string) *terminal.Terminal {
 	t.Helper()
-	term, err := m.Terminals.Create(terminal.Spec{Session: "s", Cmd: cmd})
+	term, err := m.Terminals.Create("s", wire.CreateTerminal{Cmd: cmd})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,16 +166,16 @@ func Start(t *testing.T, m *supervisor.Supervisor, cmd ...string) *terminal.Term
 var Waits = wait.New()
 
 // Wait waits for one condition.
-func Wait(t *testing.T, term *terminal.Terminal, c wait.Condition) wait.Result {
+func Wait(t *testing.T, term *terminal.Terminal, c wire.WaitCondition) wire.Waited {
 	t.Helper()
-	return Await(t, term, wait.Request{Any: []wait.Condition{c}})
+	return Await(t, term, wire.Wait{Any: []wire.WaitCondition{c}})
 }
 
 // Await is Wait for more than one condition, or with more to say.
-func Await(t *testing.T, term *terminal.Terminal, w wait.Request) wait.Result {
+func Await(t *testing.T, term *terminal.Terminal, w wire.Wait) wire.Waited {
 	t.Helper()
-	if w.Timeout == 0 {
-		w.Timeout = Patience
+	if w.TimeoutMS == 0 {
+		w.TimeoutMS = Patience.Milliseconds()
 	}
 	got, err := Waits.Wait(context.Background(), term, w)
 	if err != nil {
@@ -184,14 +185,14 @@ func Await(t *testing.T, term *terminal.Terminal, w wait.Request) wait.Result {
 }
 
 // Within is a Wait for c that may not last long.
-func Within(c wait.Condition, limit time.Duration) wait.Request {
-	return wait.Request{Any: []wait.Condition{c}, Timeout: limit}
+func Within(c wire.WaitCondition, limit time.Duration) wire.Wait {
+	return wire.Wait{Any: []wire.WaitCondition{c}, TimeoutMS: limit.Milliseconds()}
 }
 
 // See waits for a regular expression.
-func See(t *testing.T, term *terminal.Terminal, pattern string) wait.Result {
+func See(t *testing.T, term *terminal.Terminal, pattern string) wire.Waited {
 	t.Helper()
-	return Wait(t, term, wait.Condition{For: "regex", Pattern: pattern})
+	return Wait(t, term, wire.WaitCondition{For: "regex", Pattern: pattern})
 }
 
 // TypeIn types and returns the position of the output before.

@@ -8,6 +8,7 @@ import (
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // maxLocate is how much output is applied to find where text was printed that is shown
@@ -16,7 +17,7 @@ const maxLocate = 2 << 20
 
 // beginInTime is begin, as long as the wait may take in all. Errors: also terminal.ErrTimeout.
 func (w *waiter) beginInTime(ctx context.Context) error {
-	limited, cancel := context.WithDeadline(ctx, w.began.Add(w.Timeout+w.overtime()))
+	limited, cancel := context.WithDeadline(ctx, w.began.Add(w.timeout+w.overtime()))
 	defer cancel()
 	err := w.begin(limited)
 	for w.Since == nil && errors.Is(err, journal.ErrNotKept) && limited.Err() == nil {
@@ -105,7 +106,7 @@ func (w *waiter) glance(err error) error {
 }
 
 // unplaced has hit count when err has ended the search for its position, unless it may be an echo.
-func (w *waiter) unplaced(hit *Result, err error) error {
+func (w *waiter) unplaced(hit *wire.Waited, err error) error {
 	if hit == nil || w.mayEcho(w.finder.base) {
 		return err
 	}
@@ -173,7 +174,7 @@ func (w *waiter) joinNow(ctx context.Context) (joined bool, err error) {
 
 // locate applies the output before seq again, to know the position of each character. hit is
 // what matched without positions; done tells that begin is complete.
-func (w *waiter) locate(ctx context.Context, seq uint64, hit *Result) (done bool, err error) {
+func (w *waiter) locate(ctx context.Context, seq uint64, hit *wire.Waited) (done bool, err error) {
 	f, err := w.followShortlyBefore(seq)
 	if err != nil || f == nil {
 		w.found = hit          // positions stay unknown

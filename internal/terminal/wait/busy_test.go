@@ -11,6 +11,7 @@ import (
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestAWaitEndsBesideDearOutput: a wait follows output of which a piece takes minutes in steps, so
@@ -19,7 +20,7 @@ func TestAWaitEndsBesideDearOutput(t *testing.T) {
 	m := openNative(t, t.TempDir())
 	const late = 10 * time.Second // a step takes milliseconds; the machine may be busy
 	marks := `printf '\e[H\xcc\x80\xcc\x81%.0s' `
-	term, err := m.Terminals.Create(terminal.Spec{Session: "s", Cols: 1000, Rows: 1000, Cmd: []string{"bash", "-c",
+	term, err := m.Terminals.Create("s", wire.CreateTerminal{Cols: new(1000), Rows: new(1000), Cmd: []string{"bash", "-c",
 		`stty -echo; echo ready; read x; printf '\e[65;1;1;1000;1000$x'; ` + marks + `{1..5}; printf 'MARK\r    '; ` +
 			marks + "{1..5}; while :; do " + marks + "{1..2000}; done"}})
 	if err != nil {
@@ -27,8 +28,8 @@ func TestAWaitEndsBesideDearOutput(t *testing.T) {
 	}
 	see(t, term, "ready")
 	since := typeIn(t, term, "\n")
-	await(t, term, one(wait.Condition{For: "text", Pattern: "MARK"}, &since))
-	for _, c := range []wait.Condition{never, {For: "regex", Pattern: "nev+er"}, {For: "regex", Pattern: "nev+er\\n"}} {
+	await(t, term, one(wire.WaitCondition{For: "text", Pattern: "MARK"}, &since))
+	for _, c := range []wire.WaitCondition{never, {For: "regex", Pattern: "nev+er"}, {For: "regex", Pattern: "nev+er\\n"}} {
 		for _, since := range []*uint64{nil, new(term.Hub().Facts().Seq)} {
 			r := within(c, 100*time.Millisecond)
 			r.Since = since
@@ -46,14 +47,14 @@ func TestAWaitEndsBesideDearOutput(t *testing.T) {
 func TestWhatIsShownMatchesInTime(t *testing.T) {
 	m := openNative(t, t.TempDir())
 	const dear = `printf '\e[65;1;1;400;400$x\e[66;1;1;400;400$x%.0s' {1..2000}; clear; echo SHO""WN; read x`
-	term, err := m.Terminals.Create(terminal.Spec{Session: "s", Cols: 400, Rows: 400,
+	term, err := m.Terminals.Create("s", wire.CreateTerminal{Cols: new(400), Rows: new(400),
 		Cmd: []string{"bash", "-c", dear}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	see(t, term, "SHOWN")
 	const at = 4 // each takes a while
-	shown := within(wait.Condition{For: "text", Pattern: "SHOWN"}, time.Millisecond)
+	shown := within(wire.WaitCondition{For: "text", Pattern: "SHOWN"}, time.Millisecond)
 	found := make(chan error, at)
 	for range at {
 		go func() {
@@ -72,7 +73,7 @@ func TestWhatIsShownMatchesInTime(t *testing.T) {
 // for no longer than the wait may take.
 func TestAWaitEndsBesideDearPatterns(t *testing.T) {
 	m := openNative(t, t.TempDir())
-	term, err := m.Terminals.Create(terminal.Spec{Session: "s", Cols: 200, Rows: 24, Cmd: []string{"bash", "-c",
+	term, err := m.Terminals.Create("s", wire.CreateTerminal{Cols: new(200), Rows: new(24), Cmd: []string{"bash", "-c",
 		`printf -v line '%0199d' 0; for i in {1..5000}; do echo ${line//0/a}; done; echo ready; sleep 1000`}})
 	if err != nil {
 		t.Fatal(err)
@@ -80,8 +81,8 @@ func TestAWaitEndsBesideDearPatterns(t *testing.T) {
 	see(t, term, "ready")
 	r := within(never, 100*time.Millisecond)
 	r.Any = nil
-	for range wait.MaxConditions {
-		r.Any = append(r.Any, wait.Condition{For: "regex", Pattern: "(a?b?){50}never$"})
+	for range 16 {
+		r.Any = append(r.Any, wire.WaitCondition{For: "regex", Pattern: "(a?b?){50}never$"})
 	}
 	began := time.Now()
 	_, err = waits.Wait(context.Background(), term, r)
@@ -93,7 +94,7 @@ func TestAWaitEndsBesideDearPatterns(t *testing.T) {
 // TestADearPatternEndsInTime: one that needs minutes for what is shown ends with its time, and with its client.
 func TestADearPatternEndsInTime(t *testing.T) {
 	m := openNative(t, t.TempDir())
-	term, err := m.Terminals.Create(terminal.Spec{Session: "s", Cols: 1000, Rows: 24, Cmd: []string{"bash", "-c",
+	term, err := m.Terminals.Create("s", wire.CreateTerminal{Cols: new(1000), Rows: new(24), Cmd: []string{"bash", "-c",
 		`printf -v line '%0999d' 0; for i in {1..1000}; do echo ${line//0/a}; done; echo ready; sleep 1000`}})
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +103,7 @@ func TestADearPatternEndsInTime(t *testing.T) {
 	const late = 3 * time.Second // a look takes milliseconds; the machine may be busy
 	for _, p := range []string{"(?s)(a?b?.{0,9}){100}never", "(a?b?.{0,9}){100}never$",
 		"(?s)(a?b?.{0,9}){100}(a?b?.{0,9}){100}(a?b?.{0,9}){100}never"} {
-		r := within(wait.Condition{For: "regex", Pattern: p}, 100*time.Millisecond)
+		r := within(wire.WaitCondition{For: "regex", Pattern: p}, 100*time.Millisecond)
 		began := time.Now()
 		_, err = waits.Wait(context.Background(), term, r)
 		if d := time.Since(began); !errors.Is(err, terminal.ErrTimeout) || d > late {
@@ -110,7 +111,7 @@ func TestADearPatternEndsInTime(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
-		r.Timeout = time.Minute
+		r.TimeoutMS = time.Minute.Milliseconds()
 		began = time.Now()
 		_, err = waits.Wait(ctx, term, r)
 		if d := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || d > late {
@@ -124,7 +125,7 @@ func TestADearPatternEndsInTime(t *testing.T) {
 func TestDearPatternsLeaveOthersTheirShare(t *testing.T) {
 	m := openNative(t, t.TempDir())
 	const flood = `printf -v line '%0199d' 0; read x; while :; do echo ${line//0/a}; done & sleep 1; echo MA""RK; wait`
-	flooded, err := m.Terminals.Create(terminal.Spec{Session: "s", Cols: 200, Rows: 24, Cmd: []string{"bash", "-c",
+	flooded, err := m.Terminals.Create("s", wire.CreateTerminal{Cols: new(200), Rows: new(24), Cmd: []string{"bash", "-c",
 		flood}})
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +137,7 @@ func TestDearPatternsLeaveOthersTheirShare(t *testing.T) {
 	defer cancel()
 	for range 16 {
 		work.Go(func() {
-			_, _ = waits.Wait(ctx, flooded, within(wait.Condition{For: "regex", Pattern: "(a?b?.{0,9}){100}never"},
+			_, _ = waits.Wait(ctx, flooded, within(wire.WaitCondition{For: "regex", Pattern: "(a?b?.{0,9}){100}never"},
 				time.Minute))
 		})
 	}
@@ -148,9 +149,9 @@ func TestDearPatternsLeaveOthersTheirShare(t *testing.T) {
 	for i := range 5 {
 		text := fmt.Sprintf("line-%d", i)
 		typeIn(t, quiet, text+"\n")
-		await(t, quiet, within(wait.Condition{For: "regex", Pattern: text + "$"}, patience))
+		await(t, quiet, within(wire.WaitCondition{For: "regex", Pattern: text + "$"}, patience))
 	}
 	t.Logf("five waits of the other terminal took %v", time.Since(began))
-	await(t, flooded, within(wait.Condition{For: "text", Pattern: "MARK"}, patience))
+	await(t, flooded, within(wire.WaitCondition{For: "text", Pattern: "MARK"}, patience))
 	t.Logf("all took %v", time.Since(began))
 }

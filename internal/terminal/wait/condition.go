@@ -1,6 +1,7 @@
 package wait
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,86 +11,80 @@ import (
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
-// Limits and defaults of a Request.
+// Limits and defaults of a wait.
 const (
-	DefaultTimeout = 30 * time.Second
-	MaxTimeout     = time.Hour // a caller that wants longer asks again
-	DefaultIdle    = 500 * time.Millisecond
+	defaultTimeout = 30 * time.Second
+	maxTimeout     = time.Hour // a caller that wants longer asks again
+	defaultIdle    = 500 * time.Millisecond
 	maxPattern     = 4096 // bytes
-	// MaxConditions is how many conditions a Request has: they are checked one by one.
-	MaxConditions = 16
+	// maxConditions is how many conditions a wait has: they are checked one by one.
+	maxConditions = 16
 )
 
-// Condition is what Wait waits for.
-type Condition struct {
-	// For is text, regex, idle, exit, prompt, title, cursor, alt_screen or mode.
-	For     string
-	Pattern string        // of text, regex and title (contained text)
-	Idle    time.Duration // silence of idle; 0 is DefaultIdle
-	// Not waits for the absence of text, regex, title, cursor, alt_screen, mode or
-	// prompt. Text is absent when the screen does not show it; history does not count.
-	Not bool
-	// ScreenOnly has text and regex ignore the history at the beginning of the wait.
-	ScreenOnly bool
-	X, Y       *int   // of cursor, from 0; nil: any
-	Mode       string // of mode: a name of snapshot.Modes
-	Value      any    // of mode: the wanted value; nil is true
-}
-
-// Request says what to wait for, and until when.
-type Request struct {
-	Any     []Condition // Wait ends with the first that is met; 1 to MaxConditions
-	Timeout time.Duration
-	// Since is a position in the output: only what was printed or changed after it counts.
-	// Nil is what is shown now and what follows.
-	Since *uint64
-	// IgnoreEcho has the echo of input not count, nor text that an echo is part of.
-	IgnoreEcho bool
-}
-
-// condition is a Condition that was checked and compiled.
+// condition is a checked and compiled condition of a wait.
 type condition struct {
-	Condition
-	pattern *pattern // of text and regex
+	wire.WaitCondition
+	idle    time.Duration // IdleMS, or its default
+	pattern *pattern      // of text and regex
 }
 
-// check checks r, fills in its defaults and compiles it. Errors: terminal.ErrInvalid.
-func (r *Request) check() ([]condition, error) {
-	if r.Timeout == 0 {
-		r.Timeout = DefaultTimeout
+// requestError is a terminal.ErrInvalid of fields that exclude each other or are out of range.
+type requestError string
+
+func (e requestError) Error() string { return string(e) }
+
+func (e requestError) Is(target error) bool { return target == terminal.ErrInvalid }
+
+// checkRequest fills in the defaults of r and compiles its conditions. Errors: terminal.ErrInvalid.
+func checkRequest(r wire.Wait) (list []condition, timeout time.Duration, err error) {
+	if timeout, err = duration("timeout_ms", r.TimeoutMS, defaultTimeout); err != nil {
+		return nil, 0, err
 	}
-	if err := checkDuration("timeout_ms", r.Timeout); err != nil {
-		return nil, err
+	asked := r.Any
+	switch {
+	case asked == nil:
+		asked = []wire.WaitCondition{r.WaitCondition}
+	case r.WaitCondition != wire.WaitCondition{}:
+		return nil, 0, requestError(`"any" has all conditions: the others belong into it`)
 	}
-	if len(r.Any) == 0 || len(r.Any) > MaxConditions {
-		return nil, invalid("%d conditions: 1 to %d are allowed", len(r.Any), MaxConditions)
+	for _, c := range asked {
+		idle, err := duration("idle_ms", c.IdleMS, defaultIdle)
+		if err != nil {
+			return nil, 0, err
+		}
+		list = append(list, condition{WaitCondition: c, idle: idle})
 	}
-	list, size := make([]condition, len(r.Any)), 0
-	for i, c := range r.Any {
-		list[i] = condition{Condition: c}
+	if len(list) == 0 || len(list) > maxConditions {
+		return nil, 0, invalid("%d conditions: 1 to %d are allowed", len(list), maxConditions)
+	}
+	size := 0
+	for i := range list {
 		if err := list[i].check(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if list[i].pattern != nil {
 			size += list[i].pattern.size
 		}
 	}
 	if size > maxInstructions {
-		return nil, invalid("pattern: the regular expressions of a wait may need %d instructions in all, these need "+
+		return nil, 0, invalid("pattern: the regular expressions of a wait may need %d instructions in all, these need "+
 			"about %d", maxInstructions, size)
 	}
-	return list, nil
+	return list, timeout, nil
+}
+
+// duration is a number of milliseconds, preset for 0.
+func duration(name string, ms int64, preset time.Duration) (time.Duration, error) {
+	if most := maxTimeout.Milliseconds(); ms < 0 || ms > most {
+		return 0, requestError(fmt.Sprintf("%s %d: 0 to %d are allowed", name, ms, most))
+	}
+	return cmp.Or(time.Duration(ms)*time.Millisecond, preset), nil
 }
 
 func (c *condition) check() (err error) {
-	if c.Idle == 0 {
-		c.Idle = DefaultIdle
-	}
-	if err := checkDuration("idle_ms", c.Idle); err != nil {
-		return err
-	}
 	switch c.For {
 	case "text", "regex":
 		c.pattern, err = newPattern(c.Pattern, c.For == "regex")
@@ -116,13 +111,6 @@ func (c *condition) check() (err error) {
 // invalid is a terminal.ErrInvalid that says why.
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", terminal.ErrInvalid, fmt.Errorf(format, args...))
-}
-
-func checkDuration(name string, d time.Duration) error {
-	if d < 0 || d > MaxTimeout {
-		return invalid("%s %d: 0 to %d are allowed", name, d.Milliseconds(), MaxTimeout.Milliseconds())
-	}
-	return nil
 }
 
 func checkPattern(p string) error {

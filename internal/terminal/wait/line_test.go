@@ -8,7 +8,7 @@ import (
 
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/internal/terminal/wait"
+	"github.com/evertty/evertty/wire"
 )
 
 // editors are line editors whose prompt is `p# `, without marks and with them.
@@ -32,10 +32,10 @@ func edit(t *testing.T, m *supervisor.Supervisor, name string) *terminal.Termina
 		t.Skip("no such shell here")
 	}
 	term := start(t, m, cmd...)
-	waitFor(t, term, wait.Condition{For: "prompt"})
+	waitFor(t, term, wire.WaitCondition{For: "prompt"})
 	seq := typeIn(t, term, e.set+"\r")
-	await(t, term, one(wait.Condition{For: "regex", Pattern: `^p# ( *right)?$`}, &seq))
-	waitFor(t, term, wait.Condition{For: "prompt"})
+	await(t, term, one(wire.WaitCondition{For: "regex", Pattern: `^p# ( *right)?$`}, &seq))
+	waitFor(t, term, wire.WaitCondition{For: "prompt"})
 	return term
 }
 
@@ -43,7 +43,7 @@ func edit(t *testing.T, m *supervisor.Supervisor, name string) *terminal.Termina
 func typeSlowly(t *testing.T, term *terminal.Terminal, keys string) {
 	t.Helper()
 	seq := typeIn(t, term, keys)
-	await(t, term, one(wait.Condition{For: "idle", Idle: noPromptFor / 4}, &seq))
+	await(t, term, one(wire.WaitCondition{For: "idle", IdleMS: (noPromptFor / 4).Milliseconds()}, &seq))
 }
 
 // blocked has the terminal run a program that prints `output` when release is called.
@@ -52,7 +52,7 @@ func blocked(t *testing.T, term *terminal.Terminal, how ...string) (release func
 	file := t.TempDir() + "/released"
 	command := "echo be''gun; sh -c 'until test -e " + file + "; do sleep 0.05; done; echo out''put'"
 	seq := typeIn(t, term, strings.Join(append([]string{command}, how...), " ")+"\r")
-	await(t, term, one(wait.Condition{For: "text", Pattern: "begun"}, &seq))
+	await(t, term, one(wire.WaitCondition{For: "text", Pattern: "begun"}, &seq))
 	return func() {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Error(err)
@@ -95,14 +95,14 @@ func TestPromptWhileALineIsEdited(t *testing.T) {
 				if steps[0] != "" {
 					release := blocked(t, term)
 					seq := typeIn(t, term, steps[0])
-					await(t, term, one(wait.Condition{For: "text", Pattern: "ahead"}, &seq))
+					await(t, term, one(wire.WaitCondition{For: "text", Pattern: "ahead"}, &seq))
 					release()
-					await(t, term, one(wait.Condition{For: "regex", Pattern: `p# ahead`}, &seq))
+					await(t, term, one(wire.WaitCondition{For: "regex", Pattern: `p# ahead`}, &seq))
 				}
 				for _, step := range steps[1:] {
 					if step[0] == '+' {
 						typeIn(t, term, step[1:])
-						waitFor(t, term, wait.Condition{For: "prompt"})
+						waitFor(t, term, wire.WaitCondition{For: "prompt"})
 					} else if typeSlowly(t, term, step[1:]); hasPrompt(t, term, nil) {
 						t.Errorf("%s: at %q a prompt is seen in\n%s", what, step, screen(term))
 					}
@@ -126,20 +126,20 @@ func TestPromptOnAChangedScreen(t *testing.T) {
 				if err := term.Resize(50, 20); err != nil {
 					t.Fatal(err)
 				}
-				waitFor(t, term, wait.Condition{For: "idle", Idle: noPromptFor / 4})
+				waitFor(t, term, wire.WaitCondition{For: "idle", IdleMS: (noPromptFor / 4).Milliseconds()})
 				if hasPrompt(t, term, nil) {
 					t.Errorf("%q: after a resize a prompt is seen in\n%s", keys, screen(term))
 				}
 				seq := typeIn(t, term, "\x15")
 				if strings.Contains(name, "marks") || name == "zsh" {
-					waitFor(t, term, wait.Condition{For: "prompt"}) // its mark, or its right prompt, is before
+					waitFor(t, term, wire.WaitCondition{For: "prompt"}) // its mark, or its right prompt, is before
 				} else {
-					await(t, term, one(wait.Condition{For: "prompt"}, &seq))
+					await(t, term, one(wire.WaitCondition{For: "prompt"}, &seq))
 				}
 			}
 			term := edit(t, m, name)
 			release := blocked(t, term, "&")
-			waitFor(t, term, wait.Condition{For: "prompt"})
+			waitFor(t, term, wire.WaitCondition{For: "prompt"})
 			typeSlowly(t, term, "half")
 			release()
 			see(t, term, "output")
@@ -147,7 +147,7 @@ func TestPromptOnAChangedScreen(t *testing.T) {
 				t.Errorf("below output a prompt is seen in\n%s", screen(term))
 			}
 			typeIn(t, term, "\x15")
-			waitFor(t, term, wait.Condition{For: "prompt"})
+			waitFor(t, term, wire.WaitCondition{For: "prompt"})
 		})
 	}
 }
@@ -172,10 +172,10 @@ func TestPromptWithTextAfterAnotherServer(t *testing.T) {
 					release := blocked(t, term)
 					typeSlowly(t, term, keys)
 					release()
-					await(t, term, one(wait.Condition{For: "regex", Pattern: "p# ahead"}, nil))
+					await(t, term, one(wire.WaitCondition{For: "regex", Pattern: "p# ahead"}, nil))
 				default:
 					typeIn(t, term, keys)
-					waitFor(t, term, wait.Condition{For: "prompt"})
+					waitFor(t, term, wire.WaitCondition{For: "prompt"})
 				}
 			}
 			leave(t, m)
@@ -188,13 +188,13 @@ func TestPromptWithTextAfterAnotherServer(t *testing.T) {
 					}
 					typeIn(t, term, "\x15")
 				}
-				waitFor(t, term, wait.Condition{For: "prompt"})
+				waitFor(t, term, wire.WaitCondition{For: "prompt"})
 				typeSlowly(t, term, "x")
 				if hasPrompt(t, term, nil) {
 					t.Errorf("%q: behind x a prompt is seen in\n%s", keys, screen(term))
 				}
 				typeIn(t, term, "\x7f\x15")
-				waitFor(t, term, wait.Condition{For: "prompt"})
+				waitFor(t, term, wire.WaitCondition{For: "prompt"})
 			}
 		})
 	}

@@ -15,18 +15,18 @@ import (
 const lateLimit = 5 * time.Second
 
 // overtime is how long the wait goes on when its time is over.
-func (w *waiter) overtime() time.Duration { return min(w.Timeout, lateLimit) }
+func (w *waiter) overtime() time.Duration { return min(w.timeout, lateLimit) }
 
 // timedOut says what was not seen in time.
 func (w *waiter) timedOut() error {
-	return fmt.Errorf("%w: no %s within %v", terminal.ErrTimeout, w.names(), w.Timeout)
+	return fmt.Errorf("%w: no %s within %v", terminal.ErrTimeout, w.names(), w.timeout)
 }
 
 // loop returns when a condition is met.
 func (w *waiter) loop(ctx context.Context) error {
 	changed, stop := w.t.Hub().Watch()
 	defer stop()
-	limit := time.NewTimer(time.Until(w.began.Add(w.Timeout)))
+	limit := time.NewTimer(time.Until(w.began.Add(w.timeout)))
 	defer limit.Stop()
 	again := time.NewTimer(time.Hour)
 	defer again.Stop()
@@ -199,11 +199,11 @@ func (w *waiter) poll(finished bool) (met bool, in time.Duration) {
 		c := &w.conditions[i]
 		met, next := w.pollOne(c, finished)
 		if met {
-			r := w.now()
-			if r.Index = i; w.follower == nil || c.For == "exit" {
-				r.Seq = w.t.Hub().Facts().Seq
+			now := w.now()
+			w.found = w.hit(i, now.Text, now.Seq)
+			if w.follower == nil || c.For == "exit" {
+				w.found.Seq = w.t.Hub().Facts().Seq
 			}
-			w.found = &r
 		}
 		if next > 0 && (in == 0 || next < in) {
 			in = next
@@ -218,7 +218,7 @@ func (w *waiter) pollOne(c *condition, finished bool) (met bool, in time.Duratio
 	case "exit":
 		return finished, 0
 	case "idle":
-		return w.idle(c.Idle, finished)
+		return w.idle(c.idle, finished)
 	case "prompt":
 		met, in = w.prompt(finished)
 		if c.Not && !finished && in == 0 {

@@ -13,21 +13,13 @@ import (
 
 	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
-
-// Match is text that a pattern matched, and where in the output it was printed: after Start,
-// up to End. When it was printed too long ago to know, both are the position of the output
-// when the wait began.
-type Match struct {
-	Text  string
-	Start uint64
-	End   uint64
-}
 
 const (
 	// maxMatches is how many places of a line are looked at for one that counts.
 	maxMatches = 1000
-	// maxMatchText bounds Match.Text, in bytes.
+	// maxMatchText bounds the text of a match, in bytes.
 	maxMatchText = 32 << 10
 	// maxInstructions bounds the regular expressions of a wait in all, in instructions of their programs: each
 	// character may need all of them, some 10 ns each.
@@ -131,7 +123,7 @@ func (f *finder) over() bool {
 }
 
 // find looks for a match in lines that counts.
-func (f *finder) find(p *pattern, lines []vt.TextLine) (Match, bool) {
+func (f *finder) find(p *pattern, lines []vt.TextLine) (wire.Match, bool) {
 	if p.multiline {
 		lines = []vt.TextLine{joinLines(lines, false), joinLines(lines, true)}
 	}
@@ -140,7 +132,7 @@ func (f *finder) find(p *pattern, lines []vt.TextLine) (Match, bool) {
 			return m, true
 		}
 	}
-	return Match{}, false
+	return wire.Match{}, false
 }
 
 // joinLines makes one text of lines, as they were printed or without the blanks at their
@@ -170,27 +162,27 @@ func offset(l vt.TextLine, k int) uint64 {
 
 // findIn is find in one line. Blanks at its end that were printed count, and `$`
 // matches before them too.
-func (f *finder) findIn(p *pattern, l vt.TextLine) (Match, bool) {
+func (f *finder) findIn(p *pattern, l vt.TextLine) (wire.Match, bool) {
 	if f.over() {
-		return Match{}, false
+		return wire.Match{}, false
 	}
 	text := f.echo.Mask(l)
 	if m, ok := f.findText(p, l, text); ok {
 		return m, true
 	}
 	if p.re == nil || p.multiline || !bytes.HasSuffix(text, []byte(" ")) {
-		return Match{}, false
+		return wire.Match{}, false
 	}
 	return f.findText(p, l, bytes.TrimRight(text, " "))
 }
 
-func (f *finder) findText(p *pattern, l vt.TextLine, text []byte) (Match, bool) {
+func (f *finder) findText(p *pattern, l vt.TextLine, text []byte) (wire.Match, bool) {
 	for _, at := range f.places(p, text) {
 		if f.counts(l, text, at[0], at[1]) {
 			return f.match(l, at[0], at[1]), true
 		}
 	}
-	return Match{}, false
+	return wire.Match{}, false
 }
 
 // places returns where the pattern matches, as pairs of indexes. Matches of text may
@@ -301,9 +293,10 @@ func (f *finder) counts(l vt.TextLine, text []byte, i, j int) bool {
 	return shown && j == len(text) && l.ErasedAt > *f.since
 }
 
-// match is the Match of l.Text[i:j].
-func (f *finder) match(l vt.TextLine, i, j int) Match {
-	m := Match{Text: string(l.Text[i:min(j, i+maxMatchText)]), Start: math.MaxUint64}
+// match is the text l.Text[i:j] and where it was printed. Where that is too long ago to know, both
+// positions are the base.
+func (f *finder) match(l vt.TextLine, i, j int) wire.Match {
+	m := wire.Match{Text: string(l.Text[i:min(j, i+maxMatchText)]), StartSeq: math.MaxUint64}
 	for k := i; k < j; k++ {
 		if l.Text[k] == '\n' {
 			continue // of joinLines
@@ -312,14 +305,14 @@ func (f *finder) match(l vt.TextLine, i, j int) Match {
 		if known := offset(l, k); known > 0 {
 			at, before = known, known-1
 		}
-		m.Start, m.End = min(m.Start, before), max(m.End, at)
+		m.StartSeq, m.EndSeq = min(m.StartSeq, before), max(m.EndSeq, at)
 	}
-	if f.since != nil && m.End <= *f.since {
-		m.End = l.ErasedAt // what followed the text was erased after since
+	if f.since != nil && m.EndSeq <= *f.since {
+		m.EndSeq = l.ErasedAt // what followed the text was erased after since
 	}
-	if m.Start == math.MaxUint64 { // nothing of it was printed
-		m.End = max(m.End, f.base)
+	if m.StartSeq == math.MaxUint64 { // nothing of it was printed
+		m.EndSeq = max(m.EndSeq, f.base)
 	}
-	m.Start = min(m.Start, m.End)
+	m.StartSeq = min(m.StartSeq, m.EndSeq)
 	return m
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/internal/terminal/wait"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 // hasPrompt reports whether a wait for a prompt is met soon.
 func hasPrompt(t *testing.T, term *terminal.Terminal, since *uint64) bool {
 	t.Helper()
-	w := wait.Request{Any: []wait.Condition{{For: "prompt"}}, Since: since, Timeout: noPromptFor}
+	w := wire.Wait{Any: []wire.WaitCondition{{For: "prompt"}}, Since: since, TimeoutMS: noPromptFor.Milliseconds()}
 	_, err := waits.Wait(context.Background(), term, w)
 	if err != nil && !errors.Is(err, terminal.ErrTimeout) {
 		t.Fatal(err)
@@ -60,11 +60,11 @@ func TestPromptIsNone(t *testing.T) {
 			term := start(t, m, c.cmd...)
 			var since *uint64
 			if c.typed != "" {
-				waitFor(t, term, wait.Condition{For: "prompt"})
+				waitFor(t, term, wire.WaitCondition{For: "prompt"})
 				seq := typeIn(t, term, c.typed+"\r")
 				since = &seq
 				if !strings.Contains(c.typed, "echo") {
-					await(t, term, one(wait.Condition{For: "text", Pattern: "RUNNING"}, since))
+					await(t, term, one(wire.WaitCondition{For: "text", Pattern: "RUNNING"}, since))
 				}
 			}
 			if hasPrompt(t, term, nil) {
@@ -76,7 +76,7 @@ func TestPromptIsNone(t *testing.T) {
 			if c.typed == "" {
 				return
 			}
-			waitFor(t, term, wait.Condition{For: "prompt", Not: true})
+			waitFor(t, term, wire.WaitCondition{For: "prompt", Not: true})
 			if strings.Contains(c.typed, "less") {
 				typeIn(t, term, "q")
 			} else {
@@ -86,7 +86,7 @@ func TestPromptIsNone(t *testing.T) {
 				see(t, term, ">>> $")
 				typeIn(t, term, "exit()\r")
 			}
-			await(t, term, one(wait.Condition{For: "prompt"}, since))
+			await(t, term, one(wire.WaitCondition{For: "prompt"}, since))
 		})
 	}
 }
@@ -103,10 +103,10 @@ func TestPromptIsOne(t *testing.T) {
 				t.Skip("no such shell here")
 			}
 			term := start(t, m, cmd...)
-			waitFor(t, term, wait.Condition{For: "prompt"})
+			waitFor(t, term, wire.WaitCondition{For: "prompt"})
 			begin := time.Now()
 			seq := typeIn(t, term, "sleep 0.5\r")
-			await(t, term, one(wait.Condition{For: "prompt"}, &seq))
+			await(t, term, one(wire.WaitCondition{For: "prompt"}, &seq))
 			if d := time.Since(begin); d < 500*time.Millisecond {
 				t.Errorf("a prompt after %v of sleep 0.5", d)
 			}
@@ -115,11 +115,11 @@ func TestPromptIsOne(t *testing.T) {
 				t.Error("the echo of what was typed is taken for a prompt")
 			}
 			typeIn(t, term, "\x03")
-			await(t, term, one(wait.Condition{For: "prompt"}, &seq))
+			await(t, term, one(wire.WaitCondition{For: "prompt"}, &seq))
 			seq = typeIn(t, term, shell+"\r") // another one inside
-			await(t, term, one(wait.Condition{For: "prompt"}, &seq))
+			await(t, term, one(wire.WaitCondition{For: "prompt"}, &seq))
 			seq = typeIn(t, term, "echo ne''sted; sleep 1000\r")
-			await(t, term, one(wait.Condition{For: "regex", Pattern: "^nested$"}, &seq))
+			await(t, term, one(wire.WaitCondition{For: "regex", Pattern: "^nested$"}, &seq))
 			if hasPrompt(t, term, &seq) || hasPrompt(t, term, nil) {
 				t.Error("a prompt while a program of the inner shell runs")
 			}
@@ -147,7 +147,7 @@ func TestPromptMarks(t *testing.T) {
 			see(t, term, `[$#] $`)
 			typeIn(t, term, set+"\n")
 			see(t, term, "^p> $")
-			waitFor(t, term, wait.Condition{For: "prompt"})
+			waitFor(t, term, wire.WaitCondition{For: "prompt"})
 			seq := term.Hub().Facts().Seq
 			if hasPrompt(t, term, &seq) {
 				t.Error("a mark before the position counts")
@@ -157,18 +157,18 @@ func TestPromptMarks(t *testing.T) {
 				t.Error("a mark counts that something was typed behind")
 			}
 			typeIn(t, term, "\x15\n")
-			await(t, term, one(wait.Condition{For: "prompt"}, &seq))
+			await(t, term, one(wire.WaitCondition{For: "prompt"}, &seq))
 			begin := time.Now()
 			seq = typeIn(t, term, "sleep 0.5\n")
-			await(t, term, one(wait.Condition{For: "prompt"}, &seq))
+			await(t, term, one(wire.WaitCondition{For: "prompt"}, &seq))
 			if d := time.Since(begin); d < 500*time.Millisecond {
 				t.Errorf("a prompt after %v of sleep 0.5", d)
 			}
 			seq = typeIn(t, term, "bash --norc\n")
-			await(t, term, one(wait.Condition{For: "regex", Pattern: "bash.*[$#] $"}, &seq))
-			await(t, term, one(wait.Condition{For: "prompt"}, &seq)) // it has no marks, but an editor
+			await(t, term, one(wire.WaitCondition{For: "regex", Pattern: "bash.*[$#] $"}, &seq))
+			await(t, term, one(wire.WaitCondition{For: "prompt"}, &seq)) // it has no marks, but an editor
 			seq = typeIn(t, term, "sleep 1000\n")
-			await(t, term, one(wait.Condition{For: "text", Pattern: "sleep"}, &seq))
+			await(t, term, one(wire.WaitCondition{For: "text", Pattern: "sleep"}, &seq))
 			if hasPrompt(t, term, nil) {
 				t.Error("marks of the outer shell count for a program of the inner one")
 			}
@@ -187,7 +187,7 @@ func TestPromptNotBeforeOutput(t *testing.T) {
 	}
 	begin := time.Now()
 	term := start(t, m, "bash", "--rcfile", rc)
-	w := waitFor(t, term, wait.Condition{For: "prompt"})
+	w := waitFor(t, term, wire.WaitCondition{For: "prompt"})
 	if d := time.Since(begin); d < time.Second || w.Seq == 0 {
 		t.Errorf("a prompt after %v at position %d; the shell sleeps for 1 s before it", d, w.Seq)
 	}
@@ -200,12 +200,12 @@ func TestPromptAfterAnotherServer(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
 	waits := start(t, m, "bash", "--norc")
-	waitFor(t, waits, wait.Condition{For: "prompt"})
+	waitFor(t, waits, wire.WaitCondition{For: "prompt"})
 	busy := start(t, m, "bash", "-c", `printf '\e]133;A\ap> \e]133;B\a'; sleep 1000`)
 	see(t, busy, "^p> $")
 	leave(t, m)
 	m = open(t, dir)
-	waitFor(t, find(t, m, waits.ID), wait.Condition{For: "prompt"})
+	waitFor(t, find(t, m, waits.ID), wire.WaitCondition{For: "prompt"})
 	if hasPrompt(t, find(t, m, busy.ID), nil) {
 		t.Error("a mark from before is believed")
 	}
@@ -216,7 +216,7 @@ func TestTextForOthersIsNotAtThePrompt(t *testing.T) {
 	parallel(t)
 	m := openNative(t, t.TempDir())
 	term := start(t, m, "bash", "--norc", "--noprofile")
-	waitFor(t, term, wait.Condition{For: "prompt"})
+	waitFor(t, term, wire.WaitCondition{For: "prompt"})
 	for command, keys := range map[string]string{
 		"bash --norc":                     "\x04",
 		"read -n1 -p RE''ADY":             "y",
@@ -226,11 +226,11 @@ func TestTextForOthersIsNotAtThePrompt(t *testing.T) {
 	} {
 		seq := typeIn(t, term, command+"\r")
 		if strings.Contains(command, "READY") || strings.Contains(command, "ADY") {
-			await(t, term, one(wait.Condition{For: "text", Pattern: "READY"}, &seq))
+			await(t, term, one(wire.WaitCondition{For: "text", Pattern: "READY"}, &seq))
 		} else {
-			await(t, term, one(wait.Condition{For: "prompt"}, &seq))
+			await(t, term, one(wire.WaitCondition{For: "prompt"}, &seq))
 		}
 		seq = typeIn(t, term, keys)
-		await(t, term, one(wait.Condition{For: "prompt"}, &seq))
+		await(t, term, one(wire.WaitCondition{For: "prompt"}, &seq))
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/internal/terminal/wait"
+	"github.com/evertty/evertty/wire"
 )
 
 func TestMain(m *testing.M) { supervisortest.Main(m) }
@@ -47,7 +47,7 @@ func background(t *testing.T) context.Context {
 }
 
 // fails checks that a wait ends with an error.
-func fails(t *testing.T, term *terminal.Terminal, r wait.Request, want error) {
+func fails(t *testing.T, term *terminal.Terminal, r wire.Wait, want error) {
 	t.Helper()
 	if got, err := waits.Wait(background(t), term, r); !errors.Is(err, want) {
 		t.Errorf("%+v: matched %+v, %v, want %v", r.Any, got.Match, err, want)

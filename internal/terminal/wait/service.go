@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -39,60 +40,48 @@ func New() *Service {
 	}
 }
 
-// Result is what a wait has seen.
-type Result struct {
-	// Text is the screen with the last maxHistory lines of history, when the condition
-	// was met or the time was over. With Since it has only the lines that were printed or
-	// changed after that.
-	Text string
-	// Seq is the position up to which the wait has looked: the end of the match of text.
-	// The next wait with this Since misses nothing.
-	Seq   uint64
-	Index int    // of the condition that was met
-	Match *Match // of text and regex; nil for others
-}
-
 // Wait returns when a condition of r is met. Errors: terminal.ErrInvalid,
 // terminal.ErrLimit, terminal.ErrTimeout, terminal.ErrExited (the program ended and no
 // condition can come true any more), terminal.ErrJournal, journal.ErrNotKept or the
-// context's. The Result has Text and Seq with ErrTimeout and ErrExited too; without Text the time
+// context's. The reply has Text and Seq with ErrTimeout and ErrExited too; without Text the time
 // was over before the wait had a screen to look at.
-func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r Request) (Result, error) {
+func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r wire.Wait) (wire.Waited, error) {
 	began := time.Now()
-	conditions, err := r.check()
+	conditions, timeout, err := checkRequest(r)
 	if err != nil {
-		return Result{}, err
+		return wire.Waited{}, err
 	}
-	unseen := Result{Seq: t.Info().Seq} // the next wait begins where this one did
+	unseen := wire.Waited{Seq: t.Wire().Seq} // the next wait begins where this one did
 	if r.Since != nil {
 		unseen.Seq = *r.Since
 	}
-	if err := awaitReplay(ctx, t, r.Timeout); err != nil {
+	if err := awaitReplay(ctx, t, timeout); err != nil {
 		return unseen, err
 	}
 	shared, err := s.enter(t)
 	if err != nil {
-		return Result{}, err
+		return wire.Waited{}, err
 	}
 	defer s.leave(t)
-	w := &waiter{Request: r, service: s, t: t, followers: shared, conditions: conditions, began: began,
+	w := &waiter{Wait: r, timeout: timeout, service: s, t: t, followers: shared, conditions: conditions, began: began,
 		met: make(chan struct{}, 1)}
-	w.finder = finder{until: began.Add(r.Timeout + w.overtime()), gone: ctx.Done(), yield: w.yield}
+	w.finder = finder{until: began.Add(timeout + w.overtime()), gone: ctx.Done(), yield: w.yield}
 	defer w.close()
 	if err := w.beginInTime(ctx); err != nil {
 		return unseen, err
 	}
 	err = w.loop(ctx)
 	if err != nil && !NotMet(err) {
-		return Result{}, err
+		return wire.Waited{}, err
 	}
 	result := w.result(err)
 	if errors.Is(err, terminal.ErrTimeout) {
 		return result, err // the screen may come to it later
 	}
 	if err := awaitScreen(ctx, t, result.Seq); err != nil {
-		return Result{}, err
+		return wire.Waited{}, err
 	}
+	result.Matched, result.Exit = err == nil, (*wire.Exit)(t.Exit())
 	return result, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -264,7 +265,7 @@ func (o *follower) resync() error {
 	}
 	for w := range o.started {
 		w.finder.base = shot.Seq
-		w.match(func(p *pattern) (Match, bool) { return w.finder.find(p, fresh) })
+		w.match(func(p *pattern) (wire.Match, bool) { return w.finder.find(p, fresh) })
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/wait"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestWaitsShareAFollower: waits that begin at one place go through the output once, and each sees
@@ -30,15 +31,15 @@ func TestWaitsShareAFollower(t *testing.T) {
 	for i := range many {
 		all.Go(func() {
 			word := fmt.Sprintf("word%02d", i)
-			checkMatch(t, term, await(t, term, one(wait.Condition{For: "text", Pattern: word}, nil)), word)
+			checkMatch(t, term, await(t, term, one(wire.WaitCondition{For: "text", Pattern: word}, nil)), word)
 		})
 	}
 	now := term.Hub().Facts().Seq
-	for _, w := range []wait.Request{
-		one(wait.Condition{For: "title", Pattern: "told"}, nil),
-		one(wait.Condition{For: "mode", Mode: "bracketed_paste"}, nil),
-		one(wait.Condition{For: "text", Pattern: "ready", Not: true}, nil),
-		one(wait.Condition{For: "regex", Pattern: "^word07$"}, &now),
+	for _, w := range []wire.Wait{
+		one(wire.WaitCondition{For: "title", Pattern: "told"}, nil),
+		one(wire.WaitCondition{For: "mode", Mode: "bracketed_paste"}, nil),
+		one(wire.WaitCondition{For: "text", Pattern: "ready", Not: true}, nil),
+		one(wire.WaitCondition{For: "regex", Pattern: "^word07$"}, &now),
 	} {
 		all.Go(func() { await(t, term, w) })
 	}
@@ -46,7 +47,7 @@ func TestWaitsShareAFollower(t *testing.T) {
 	if n := wait.FollowersOf(waits, term); n != 1 {
 		t.Errorf("%d followers", n)
 	}
-	over := wait.Condition{For: "regex", Pattern: `(?s)word.*end`} // looks at lines together
+	over := wire.WaitCondition{For: "regex", Pattern: `(?s)word.*end`} // looks at lines together
 	fails(t, term, within(over, 10*time.Millisecond), terminal.ErrTimeout)
 	typeIn(t, term, "\n")
 	all.Wait()
@@ -62,14 +63,14 @@ func TestAWaitThatJoinsLooksFromItsPlace(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", `stty -echo; printf ready; while read -r x; do printf 'MARK1\r\033[K%s' "$x"; done`)
 	see(t, term, "ready")
-	var first, second wait.Result
+	var first, second wire.Waited
 	var all sync.WaitGroup
-	all.Go(func() { first = await(t, term, one(wait.Condition{For: "text", Pattern: "MARK1"}, nil)) })
+	all.Go(func() { first = await(t, term, one(wire.WaitCondition{For: "text", Pattern: "MARK1"}, nil)) })
 	until(t, "the first wait", func() bool { return wait.FollowersOf(waits, term) == 1 })
 	release := wait.HoldFollower(waits, term)
 	begin := typeIn(t, term, "one\n")
 	until(t, "what is erased at once", func() bool { return strings.Contains(screen(term), "one") })
-	all.Go(func() { second = await(t, term, one(wait.Condition{For: "text", Pattern: "MARK1"}, nil)) })
+	all.Go(func() { second = await(t, term, one(wire.WaitCondition{For: "text", Pattern: "MARK1"}, nil)) })
 	until(t, "the second wait", func() bool { n, early := wait.WaitersOf(waits, term); return n == 2 && early == 1 })
 	release()
 	until(t, "the end of the first", func() bool { return wait.WaitsOf(waits, term) == 1 })
@@ -77,7 +78,7 @@ func TestAWaitThatJoinsLooksFromItsPlace(t *testing.T) {
 	all.Wait()
 	checkMatch(t, term, first, "MARK1")
 	checkMatch(t, term, second, "MARK1")
-	if first.Match.Start < begin || first.Match.End > again || second.Match.Start < again {
+	if first.Match.StartSeq < begin || first.Match.EndSeq > again || second.Match.StartSeq < again {
 		t.Errorf("typed at %d and %d, the first matched %+v, the second %+v", begin, again, first.Match, second.Match)
 	}
 }

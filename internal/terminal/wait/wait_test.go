@@ -15,14 +15,15 @@ import (
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // never is a condition that is not met.
-var never = wait.Condition{For: "text", Pattern: "never"}
+var never = wire.WaitCondition{For: "text", Pattern: "never"}
 
 // one is a request with one condition.
-func one(c wait.Condition, since *uint64) wait.Request {
-	return wait.Request{Any: []wait.Condition{c}, Since: since, Timeout: patience}
+func one(c wire.WaitCondition, since *uint64) wire.Wait {
+	return wire.Wait{Any: []wire.WaitCondition{c}, Since: since, TimeoutMS: patience.Milliseconds()}
 }
 
 // TestWaitSeesEveryMoment: text that is gone at once was shown all the same.
@@ -44,14 +45,14 @@ func TestWaitSeesEveryMoment(t *testing.T) {
 				t.Parallel()
 				term := start(t, m, "bash", "--norc")
 				see(t, term, `[$#] $`)
-				c := wait.Condition{For: "text", Pattern: "MARK1"}
+				c := wire.WaitCondition{For: "text", Pattern: "MARK1"}
 				if from == "since" {
 					seq := typeIn(t, term, program+"\n")
 					w := await(t, term, one(c, &seq))
 					checkMatch(t, term, w, "MARK1")
 					return
 				}
-				var w wait.Result
+				var w wire.Waited
 				var wg sync.WaitGroup
 				wg.Go(func() { w = await(t, term, one(c, nil)) })
 				looking(t, term, 1)
@@ -69,7 +70,7 @@ func TestWaitAcrossEmptyLines(t *testing.T) {
 	parallel(t)
 	m := open(t, t.TempDir())
 	const want = "first\n\n\nlast"
-	for name, c := range map[string]wait.Condition{
+	for name, c := range map[string]wire.WaitCondition{
 		"regex": {For: "regex", Pattern: `(?s)first.*last`}, "text": {For: "text", Pattern: want},
 	} {
 		for _, from := range []string{"now", "since", "waiting"} {
@@ -79,7 +80,7 @@ func TestWaitAcrossEmptyLines(t *testing.T) {
 					`stty -echo; printf '\n\n\n.'; read x; printf 'xx\nfirst\n\n\nlast\n'; read x`)
 				see(t, term, `\.`)
 				seq := term.Hub().Shot().Seq
-				var w wait.Result
+				var w wire.Waited
 				var wg sync.WaitGroup
 				if from == "waiting" {
 					wg.Go(func() { w = await(t, term, one(c, nil)) })
@@ -94,16 +95,16 @@ func TestWaitAcrossEmptyLines(t *testing.T) {
 					w = await(t, term, one(c, &seq))
 				}
 				checkMatch(t, term, w, want)
-				if begin := seq + uint64(len("xx\r\n")); w.Match.Start != begin {
-					t.Errorf("the match begins at %d, want %d", w.Match.Start, begin)
+				if begin := seq + uint64(len("xx\r\n")); w.Match.StartSeq != begin {
+					t.Errorf("the match begins at %d, want %d", w.Match.StartSeq, begin)
 				}
 			})
 		}
 	}
 	term := start(t, m, "cat")
 	seq := uint64(0)
-	fails(t, term, wait.Request{Any: []wait.Condition{{For: "text", Pattern: "\n\n"}}, Since: &seq,
-		Timeout: 100 * time.Millisecond}, terminal.ErrTimeout)
+	fails(t, term, wire.Wait{Any: []wire.WaitCondition{{For: "text", Pattern: "\n\n"}}, Since: &seq,
+		TimeoutMS: 100}, terminal.ErrTimeout)
 }
 
 // looking waits until so many waits, for conditions on the screen, have begun to look: what is shown then counts,
@@ -120,12 +121,12 @@ func goingOn(t *testing.T, term *terminal.Terminal, n int) {
 }
 
 // checkMatch compares a match with the bytes that the program printed.
-func checkMatch(t *testing.T, term *terminal.Terminal, w wait.Result, want string) {
+func checkMatch(t *testing.T, term *terminal.Terminal, w wire.Waited, want string) {
 	t.Helper()
-	if w.Match == nil || w.Match.Text != want || w.Seq != w.Match.End {
+	if w.Match == nil || w.Match.Text != want || w.Seq != w.Match.EndSeq {
 		t.Fatalf("%+v", w)
 	}
-	got := printed(t, term, w.Match.Start, w.Match.End)
+	got := printed(t, term, w.Match.StartSeq, w.Match.EndSeq)
 	if !strings.HasPrefix(got, want[:1]) || !strings.HasSuffix(got, want[len(want)-1:]) {
 		t.Errorf("the bytes of %q are %q", want, got)
 	}
@@ -175,15 +176,15 @@ func TestWaitSinceBeginsAsItWas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			term := start(t, m, "bash", "-c",
 				`stty -echo; printf '`+c.before+`'; read x; printf '`+c.after+`'; sleep 1000`)
-			waitFor(t, term, wait.Condition{For: "idle", Idle: 100 * time.Millisecond})
+			waitFor(t, term, wire.WaitCondition{For: "idle", IdleMS: 100})
 			seq := term.Hub().Facts().Seq
 			if seq == 0 {
 				until(t, "output", func() bool { return term.Hub().Facts().Seq > 0 })
 				seq = term.Hub().Facts().Seq
 			}
 			typeIn(t, term, "\n")
-			await(t, term, one(wait.Condition{For: "regex", Pattern: c.pattern}, &seq))
-			w := within(wait.Condition{For: "regex", Pattern: c.not}, 50*time.Millisecond)
+			await(t, term, one(wire.WaitCondition{For: "regex", Pattern: c.pattern}, &seq))
+			w := within(wire.WaitCondition{For: "regex", Pattern: c.not}, 50*time.Millisecond)
 			w.Since = &seq
 			fails(t, term, w, terminal.ErrTimeout)
 		})
@@ -196,16 +197,16 @@ func TestWaitChain(t *testing.T) {
 	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "bash", "-c", `printf 'one two\nthree  two\r\n'; sleep 1000`)
-	w := waitFor(t, term, wait.Condition{For: "text", Pattern: "one"})
+	w := waitFor(t, term, wire.WaitCondition{For: "text", Pattern: "one"})
 	for _, next := range []string{"two", "th", "ree", "two"} {
 		before := w.Seq
-		if w = await(t, term, one(wait.Condition{For: "text", Pattern: next}, &before)); w.Seq <= before {
+		if w = await(t, term, one(wire.WaitCondition{For: "text", Pattern: next}, &before)); w.Seq <= before {
 			t.Fatalf("%s: %d after %d", next, w.Seq, before)
 		}
 		checkMatch(t, term, w, next)
 	}
 	last := w.Seq
-	third := within(wait.Condition{For: "text", Pattern: "two"}, 50*time.Millisecond)
+	third := within(wire.WaitCondition{For: "text", Pattern: "two"}, 50*time.Millisecond)
 	third.Since = &last
 	fails(t, term, third, terminal.ErrTimeout)
 }
@@ -216,7 +217,7 @@ func TestWaitLines(t *testing.T) {
 	term := start(t, m, "bash", "-c",
 		`printf 'a long line that the margin of a terminal of eighty columns breaks: fatal error here\n'
 		printf 'padded   \r\n'; printf 'user$ '; sleep 1000`)
-	for _, c := range []wait.Condition{
+	for _, c := range []wire.WaitCondition{
 		{For: "text", Pattern: "fatal error"},
 		{For: "regex", Pattern: "^a long.*fatal error here$"},
 		{For: "regex", Pattern: `padded   $`},
@@ -231,7 +232,7 @@ func TestWaitLines(t *testing.T) {
 		waitFor(t, term, c)
 	}
 	for _, p := range []string{"^fatal", `padded    $`, `[^z]*here[^z]*user`} {
-		fails(t, term, within(wait.Condition{For: "regex", Pattern: p}, 50*time.Millisecond), terminal.ErrTimeout)
+		fails(t, term, within(wire.WaitCondition{For: "regex", Pattern: p}, 50*time.Millisecond), terminal.ErrTimeout)
 	}
 }
 
@@ -246,17 +247,17 @@ func TestWaitIgnoresEcho(t *testing.T) {
 			see(t, term, `[$#] $`)
 			long := strings.Repeat("y", 90)
 			seq := typeIn(t, term, "sleep 0.3; echo DO''NE "+long+" | tr -d y; echo DONE\n")
-			w := one(wait.Condition{For: "regex", Pattern: ".*(DONE|yyy).*"}, &seq)
+			w := one(wire.WaitCondition{For: "regex", Pattern: ".*(DONE|yyy).*"}, &seq)
 			w.IgnoreEcho = true
 			if got := await(t, term, w); got.Match.Text != "DONE " && got.Match.Text != "DONE" {
 				t.Errorf("with a position %q matched", got.Match.Text)
 			}
-			w.IgnoreEcho, w.Timeout = false, patience
+			w.IgnoreEcho, w.TimeoutMS = false, patience.Milliseconds()
 			if got := await(t, term, w); !strings.Contains(got.Match.Text, "sleep 0.3") {
 				t.Errorf("echo that counts: %q matched", got.Match.Text)
 			}
 			see(t, term, `^DONE$`)
-			now := within(wait.Condition{For: "text", Pattern: "tr -d"}, 50*time.Millisecond)
+			now := within(wire.WaitCondition{For: "text", Pattern: "tr -d"}, 50*time.Millisecond)
 			now.IgnoreEcho = true
 			fails(t, term, now, terminal.ErrTimeout)
 		})
@@ -270,7 +271,7 @@ func TestWaitEchoOnce(t *testing.T) {
 	term := start(t, m, "sh", "-c", "printf ready; read x; sleep 0.2; echo $x; exec cat")
 	see(t, term, "ready")
 	seq := typeIn(t, term, "MARK\n")
-	w := one(wait.Condition{For: "regex", Pattern: "^MARK$"}, &seq)
+	w := one(wire.WaitCondition{For: "regex", Pattern: "^MARK$"}, &seq)
 	w.IgnoreEcho = true
 	await(t, term, w)
 }
@@ -281,16 +282,16 @@ func TestWaitIdleCounts(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "sh", "-c", "stty -echo; printf ready; exec sleep 1000")
 	see(t, term, "ready")
-	waitFor(t, term, wait.Condition{For: "idle", Idle: 300 * time.Millisecond})
+	waitFor(t, term, wire.WaitCondition{For: "idle", IdleMS: 300})
 	begin := time.Now()
-	waitFor(t, term, wait.Condition{For: "idle", Idle: 300 * time.Millisecond})
+	waitFor(t, term, wire.WaitCondition{For: "idle", IdleMS: 300})
 	if d := time.Since(begin); d < 300*time.Millisecond {
 		t.Errorf("idle after %v of 300 ms", d)
 	}
 	const long = 2 * time.Second // so that a slow machine types before the wait ends
 	var done sync.WaitGroup
-	done.Go(func() { waitFor(t, term, wait.Condition{For: "idle", Idle: long}) })
-	waitFor(t, term, wait.Condition{For: "idle", Idle: 200 * time.Millisecond})
+	done.Go(func() { waitFor(t, term, wire.WaitCondition{For: "idle", IdleMS: long.Milliseconds()}) })
+	waitFor(t, term, wire.WaitCondition{For: "idle", IdleMS: 200})
 	begin = time.Now()
 	typeIn(t, term, "x")
 	done.Wait()
@@ -305,12 +306,12 @@ func TestWaitAny(t *testing.T) {
 	m := open(t, t.TempDir())
 	term := start(t, m, "bash", "-c", `stty -echo; printf 'Loading...'; read x
 		printf '\e]0;my title\a\e[?2004h\e[?1002h\e[?1049h\e[3;5Hhello\e[?1049l\r\e[K\e[4;9H'; read x; exit 3`)
-	w := await(t, term, wait.Request{Any: []wait.Condition{never, {For: "text", Pattern: "Loading"}}})
-	if w.Index != 1 {
-		t.Errorf("condition %d was true", w.Index)
+	w := await(t, term, wire.Wait{Any: []wire.WaitCondition{never, {For: "text", Pattern: "Loading"}}})
+	if w.Index == nil || *w.Index != 1 {
+		t.Errorf("condition %v was true", w.Index)
 	}
 	x, y := 8, 3
-	list := []wait.Condition{
+	list := []wire.WaitCondition{
 		{For: "text", Pattern: "Loading", Not: true}, {For: "title", Pattern: "my"},
 		{For: "mode", Mode: "bracketed_paste"}, {For: "mode", Mode: "mouse", Value: "button"}, {For: "alt_screen"},
 		{For: "cursor", X: &x, Y: &y}, {For: "cursor", Y: &y}, {For: "text", Pattern: "hello"},
@@ -323,27 +324,27 @@ func TestWaitAny(t *testing.T) {
 	looking(t, term, len(list))
 	typeIn(t, term, "\n")
 	wg.Wait()
-	for _, c := range append(list, wait.Condition{For: "alt_screen", Not: true},
-		wait.Condition{For: "mode", Mode: "mouse_encoding", Value: "default"}) {
+	for _, c := range append(list, wire.WaitCondition{For: "alt_screen", Not: true},
+		wire.WaitCondition{For: "mode", Mode: "mouse_encoding", Value: "default"}) {
 		await(t, term, one(c, &seq))
 	}
 	typeIn(t, term, "\n")
-	await(t, term, wait.Request{Any: []wait.Condition{never, {For: "exit"}}})
+	await(t, term, wire.Wait{Any: []wire.WaitCondition{never, {For: "exit"}}})
 	for _, c := range list[:3] { // what is true of one that has ended is told at once
 		waitFor(t, term, c)
 	}
-	fails(t, term, within(wait.Condition{For: "alt_screen"}, patience), terminal.ErrExited)
+	fails(t, term, within(wire.WaitCondition{For: "alt_screen"}, patience), terminal.ErrExited)
 }
 
 func TestWaitRefuses(t *testing.T) {
 	parallel(t)
 	m := open(t, t.TempDir())
 	term := start(t, m, "cat")
-	for _, c := range []wait.Condition{
+	for _, c := range []wire.WaitCondition{
 		{}, {For: "luck"}, {For: "text"}, {For: "regex", Pattern: "("},
 		{For: "text", Pattern: strings.Repeat("x", 4097)}, {For: "idle", Not: true}, {For: "cursor"}, {For: "mode"},
 		{For: "mode", Mode: "mouse"}, {For: "mode", Mode: "insert", Value: "x"}, {For: "title"},
-		{For: "idle", Idle: -1}, {For: "regex", Pattern: strings.Repeat(".{0,999}", 500)},
+		{For: "idle", IdleMS: -1}, {For: "regex", Pattern: strings.Repeat(".{0,999}", 500)},
 	} {
 		_, err := waits.Wait(context.Background(), term, within(c, time.Second))
 		if !errors.Is(err, terminal.ErrInvalid) || c.For != "regex" &&
@@ -352,12 +353,12 @@ func TestWaitRefuses(t *testing.T) {
 		}
 	}
 	dear := within(never, time.Second)
-	for range wait.MaxConditions - 1 {
-		dear.Any = append(dear.Any, wait.Condition{For: "regex", Pattern: "a{700}"})
+	for range 15 {
+		dear.Any = append(dear.Any, wire.WaitCondition{For: "regex", Pattern: "a{700}"})
 	}
 	fails(t, term, dear, terminal.ErrInvalid) // each of them is allowed
 	many := uint64(1 << 40)
-	fails(t, term, one(wait.Condition{For: "exit"}, &many), terminal.ErrInvalid)
+	fails(t, term, one(wire.WaitCondition{For: "exit"}, &many), terminal.ErrInvalid)
 }
 
 // TestWaitsAreLimited: so many at once, and no goroutine of them is left.
@@ -371,12 +372,12 @@ func TestWaitsAreLimited(t *testing.T) {
 		wg.Go(func() { _, _ = waits.Wait(ctx, term, one(never, nil)) })
 	}
 	goingOn(t, term, wait.MaxWaitsOf)
-	if _, err := waits.Wait(ctx, term, one(wait.Condition{For: "idle"}, nil)); !errors.Is(err, terminal.ErrLimit) {
+	if _, err := waits.Wait(ctx, term, one(wire.WaitCondition{For: "idle"}, nil)); !errors.Is(err, terminal.ErrLimit) {
 		t.Errorf("one more: %v, want ErrLimit", err)
 	}
 	cancel()
 	wg.Wait()
-	waitFor(t, term, wait.Condition{For: "idle", Idle: time.Millisecond})
+	waitFor(t, term, wire.WaitCondition{For: "idle", IdleMS: 1})
 }
 
 // TestWaitSeesTheUnfinished: a character that the end of the program cuts is replaced, as for
@@ -387,8 +388,8 @@ func TestWaitSeesTheUnfinished(t *testing.T) {
 	term := start(t, m, "bash", "-c", `stty -echo; printf ready; read x; printf 'end\xe2\x82'`)
 	see(t, term, "ready")
 	seq := typeIn(t, term, "\n")
-	await(t, term, one(wait.Condition{For: "regex", Pattern: "end\ufffd\ufffd$"}, &seq))
-	await(t, term, one(wait.Condition{For: "text", Pattern: "end\ufffd"}, nil))
+	await(t, term, one(wire.WaitCondition{For: "regex", Pattern: "end\ufffd\ufffd$"}, &seq))
+	await(t, term, one(wire.WaitCondition{For: "text", Pattern: "end\ufffd"}, nil))
 }
 
 // TestWhatAWaitSawIsOnTheScreen: the screen and the modes that keys go by have come as
@@ -404,7 +405,7 @@ func TestWhatAWaitSawIsOnTheScreen(t *testing.T) {
 		word := map[bool]string{true: "on", false: "off"}[on]
 		n := fmt.Sprint(i)
 		sent := typeIn(t, term, n+"\n")
-		w := await(t, term, one(wait.Condition{For: "text", Pattern: n + " " + word}, &sent))
+		w := await(t, term, one(wire.WaitCondition{For: "text", Pattern: n + " " + word}, &sent))
 		if f := term.Hub().Facts(); f.Seq < w.Seq || term.Hub().Modes().BracketedPaste != on {
 			t.Fatalf("after %q: at %d of %d, bracketed paste %t", n+" "+word, f.Seq, w.Seq, !on)
 		}
@@ -435,13 +436,13 @@ func TestWaitAcrossLostOutput(t *testing.T) {
 			see(t, term, "behind")
 		}
 		for _, pattern := range []string{"^" + text + "$", text + `\n`} {
-			w := await(t, term, one(wait.Condition{For: "regex", Pattern: pattern}, &since))
+			w := await(t, term, one(wire.WaitCondition{For: "regex", Pattern: pattern}, &since))
 			if w.Seq < end {
 				t.Errorf("since %d: %q is at %d", since, pattern, w.Seq)
 			}
 		}
 		if since > 0 {
-			before := within(wait.Condition{For: "text", Pattern: "before"}, 100*time.Millisecond)
+			before := within(wire.WaitCondition{For: "text", Pattern: "before"}, 100*time.Millisecond)
 			before.Since = &since
 			fails(t, term, before, terminal.ErrTimeout)
 		}
@@ -462,7 +463,7 @@ func TestAResizeLeavesPositions(t *testing.T) {
 	m := openNative(t, dir)
 	long := strings.Repeat("0123456789", 12)
 	zero := 0
-	conditions := map[string]wait.Condition{
+	conditions := map[string]wire.WaitCondition{
 		"text":        {For: "text", Pattern: "MARK"},
 		"screen only": {For: "text", Pattern: "MARK", ScreenOnly: true},
 		"regex":       {For: "regex", Pattern: "^M.*K"},
@@ -489,13 +490,13 @@ func TestAResizeLeavesPositions(t *testing.T) {
 					t.Fatal(err)
 				}
 				seq := typeIn(t, term, ".")
-				end := await(t, term, one(wait.Condition{For: "regex", Pattern: `\.$`}, &seq)).Seq
+				end := await(t, term, one(wire.WaitCondition{For: "regex", Pattern: `\.$`}, &seq)).Seq
 				for kind, c := range conditions {
 					if c.ScreenOnly && name == "in the history" {
 						continue
 					}
 					w := await(t, term, one(c, nil))
-					if w.Seq == 0 || w.Seq > end || w.Match != nil && w.Match.End != w.Seq {
+					if w.Seq == 0 || w.Seq > end || w.Match != nil && w.Match.EndSeq != w.Seq {
 						t.Errorf("%v, %s: position %d, match %+v; the output has %d bytes", size, kind, w.Seq,
 							w.Match, end)
 					}
@@ -503,14 +504,14 @@ func TestAResizeLeavesPositions(t *testing.T) {
 						checkMatch(t, term, w, "MARK")
 					}
 					if kind == "wrapped" || kind == "many lines" || kind == "title" {
-						fails(t, term, wait.Request{Any: []wait.Condition{c}, Since: &w.Seq, Timeout: time.Millisecond},
+						fails(t, term, wire.Wait{Any: []wire.WaitCondition{c}, Since: &w.Seq, TimeoutMS: 1},
 							terminal.ErrTimeout)
 					}
 				}
 				second := one(conditions["text"], nil)
 				first := await(t, term, second)
 				second.Since = &first.Seq
-				if got := await(t, term, second); got.Match.Start <= first.Match.Start {
+				if got := await(t, term, second); got.Match.StartSeq <= first.Match.StartSeq {
 					t.Errorf("%v: %+v after %+v", size, got.Match, first.Match)
 				}
 			}
@@ -531,15 +532,15 @@ func TestUnknownPositionsAreThoseOfTheCall(t *testing.T) {
 	term = find(t, m, term.ID)
 	end := term.Hub().Facts().Seq
 	for range 2 {
-		w := await(t, term, one(wait.Condition{For: "text", Pattern: "MARK"}, nil))
-		if w.Match.Start != end || w.Match.End != end || w.Seq != end {
+		w := await(t, term, one(wire.WaitCondition{For: "text", Pattern: "MARK"}, nil))
+		if w.Match.StartSeq != end || w.Match.EndSeq != end || w.Seq != end {
 			t.Errorf("%+v at %d: the output has %d bytes", w.Match, w.Seq, end)
 		}
 		if err := term.Resize(70, 20); err != nil {
 			t.Fatal(err)
 		}
 		end = typeIn(t, term, "x\n")
-		end = await(t, term, one(wait.Condition{For: "regex", Pattern: "^x$"}, &end)).Seq + 2
+		end = await(t, term, one(wire.WaitCondition{For: "regex", Pattern: "^x$"}, &end)).Seq + 2
 		until(t, "the line end", func() bool { return term.Hub().Facts().Seq == end })
 	}
 }
@@ -550,18 +551,18 @@ func TestAResizeLeavesWhatCounts(t *testing.T) {
 	parallel(t)
 	m := openNative(t, t.TempDir())
 	term := start(t, m, "bash", "--norc")
-	waitFor(t, term, wait.Condition{For: "prompt"})
+	waitFor(t, term, wire.WaitCondition{For: "prompt"})
 	seq := typeIn(t, term, "echo after\r")
-	await(t, term, one(wait.Condition{For: "prompt"}, &seq))
+	await(t, term, one(wire.WaitCondition{For: "prompt"}, &seq))
 	for _, size := range [][2]int{{80, 20}, {60, 20}} {
 		if err := term.Resize(size[0], size[1]); err != nil {
 			t.Fatal(err)
 		}
-		w, err := waits.Wait(background(t), term, wait.Request{Any: []wait.Condition{never}, Since: &seq,
-			Timeout: time.Second})
+		w, err := waits.Wait(background(t), term, wire.Wait{Any: []wire.WaitCondition{never}, Since: &seq,
+			TimeoutMS: time.Second.Milliseconds()})
 		if !errors.Is(err, terminal.ErrTimeout) || !strings.Contains(w.Text, "\nafter\n") {
 			t.Errorf("%v: %v, with the text %q", size, err, w.Text)
 		}
-		await(t, term, one(wait.Condition{For: "prompt"}, &seq))
+		await(t, term, one(wire.WaitCondition{For: "prompt"}, &seq))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // leastLook is how long a wait may look at what is shown already, also one with less time: a question
@@ -17,7 +18,8 @@ const leastLook = time.Second
 // waiter is one call of Wait. Its goroutine owns it; once it shares a follower, whoever
 // holds the follower's lock may change it.
 type waiter struct {
-	Request
+	wire.Wait
+	timeout    time.Duration
 	service    *Service
 	t          *terminal.Terminal
 	followers  *followers // of t
@@ -28,7 +30,7 @@ type waiter struct {
 	reached    bool      // the follower has come to from
 	finder     finder
 	echo       *echo.Filter  // nil when echo needs not be known
-	found      *Result       // nil until a condition is met
+	found      *wire.Waited  // nil until a condition is met
 	met        chan struct{} // gets a value when another goroutine has set found
 }
 
@@ -38,8 +40,8 @@ func (w *waiter) close() {
 	}
 }
 
-// result is the Result of a wait that ended with err: nil, or an error of NotMet.
-func (w *waiter) result(err error) Result {
+// result is the reply of a wait that ended with err: nil, or an error of NotMet.
+func (w *waiter) result(err error) wire.Waited {
 	if w.follower != nil {
 		w.follower.lock.lock()
 		defer w.follower.lock.release()
@@ -50,20 +52,29 @@ func (w *waiter) result(err error) Result {
 	return *w.found
 }
 
-// now is the Result without a match at the position that the wait has come to.
-func (w *waiter) now() Result {
+// hit is the reply when condition i was met.
+func (w *waiter) hit(i int, text string, seq uint64) *wire.Waited {
+	r := &wire.Waited{Text: text, Seq: seq}
+	if w.Any != nil {
+		r.Index = &i
+	}
+	return r
+}
+
+// now is the reply without a match at the position that the wait has come to.
+func (w *waiter) now() wire.Waited {
 	if w.follower == nil {
 		shot := w.t.Hub().Shot()
-		return Result{Text: plainText(vt.TextLines(shot.Frame, maxHistory), nil), Seq: shot.Seq}
+		return wire.Waited{Text: plainText(vt.TextLines(shot.Frame, maxHistory), nil), Seq: shot.Seq}
 	}
 	seq := w.from
 	if w.reached {
 		seq = w.follower.seq - uint64(w.follower.screen.Held())
 	}
-	return Result{Text: w.text(), Seq: seq}
+	return wire.Waited{Text: w.text(), Seq: seq}
 }
 
-// text is Result.Text at this moment.
+// text is the text of a reply at this moment.
 func (w *waiter) text() string {
 	if w.Since == nil {
 		return plainText(vt.TextLines(w.follower.screen.Freeze(), maxHistory), nil)
@@ -149,25 +160,26 @@ func (w *waiter) hooks() vt.TrackerHooks {
 
 // lineShown looks at a line that is shown at this moment.
 func (w *waiter) lineShown(l vt.TextLine) {
-	w.match(func(p *pattern) (Match, bool) { return w.finder.findIn(p, l) })
+	w.match(func(p *pattern) (wire.Match, bool) { return w.finder.findIn(p, l) })
 }
 
 // linesChanged looks at all lines of this moment, for patterns that match across lines.
 func (w *waiter) linesChanged() {
 	const before = 64 // lines that were looked at already: a match may begin in them
 	lines := w.follower.screen.Lines(vt.MaxUnreported + before)
-	w.match(func(p *pattern) (Match, bool) { return w.finder.find(p, lines) })
+	w.match(func(p *pattern) (wire.Match, bool) { return w.finder.find(p, lines) })
 }
 
 // match has find look for each pattern until one is found.
-func (w *waiter) match(find func(p *pattern) (Match, bool)) {
+func (w *waiter) match(find func(p *pattern) (wire.Match, bool)) {
 	for i := range w.conditions {
 		c := &w.conditions[i]
 		if w.found != nil || !c.forText() {
 			continue
 		}
 		if m, ok := find(c.pattern); ok {
-			w.found = &Result{Text: w.text(), Seq: m.End, Index: i, Match: &m}
+			w.found = w.hit(i, w.text(), m.EndSeq)
+			w.found.Match = &m
 		}
 	}
 }
@@ -176,7 +188,7 @@ func (w *waiter) match(find func(p *pattern) (Match, bool)) {
 func (w *waiter) titleChanged(title string) {
 	for i := range w.conditions {
 		if c := &w.conditions[i]; w.found == nil && c.For == "title" && !c.Not && strings.Contains(title, c.Pattern) {
-			w.found = &Result{Text: w.text(), Seq: w.follower.screen.Offset(), Index: i}
+			w.found = w.hit(i, w.text(), w.follower.screen.Offset())
 		}
 	}
 }
@@ -187,7 +199,7 @@ func (w *waiter) modesChanged() {
 	for i := range w.conditions {
 		c := &w.conditions[i]
 		if w.found == nil && c.onModes() && c.holds(state{alt: modes.AltScreen, modes: modes}) != c.Not {
-			w.found = &Result{Text: w.text(), Seq: w.follower.screen.Offset(), Index: i}
+			w.found = w.hit(i, w.text(), w.follower.screen.Offset())
 		}
 	}
 }
@@ -216,21 +228,21 @@ func (w *waiter) checkState() {
 		case c.holds(s) == c.Not:
 			continue
 		}
-		w.found = &Result{Text: w.text(), Seq: w.follower.seq, Index: i}
+		w.found = w.hit(i, w.text(), w.follower.seq)
 		return
 	}
 }
 
 // checkFrame returns what of a frame at position seq meets a condition, nil when nothing
 // does.
-func (w *waiter) checkFrame(f *vt.Frame, seq uint64) *Result {
+func (w *waiter) checkFrame(f *vt.Frame, seq uint64) *wire.Waited {
 	return w.checkLines(vt.TextLines(f, -1), vt.TextLines(f, 0), stateOf(f), seq)
 }
 
 // checkLines is checkFrame of lines: those with the history, and those of the screen.
-func (w *waiter) checkLines(lines, screen []vt.TextLine, s state, seq uint64) *Result {
+func (w *waiter) checkLines(lines, screen []vt.TextLine, s state, seq uint64) *wire.Waited {
 	look := w.finder
-	look.until = time.Now().Add(max(time.Until(w.began.Add(w.Timeout+w.overtime())), leastLook))
+	look.until = time.Now().Add(max(time.Until(w.began.Add(w.timeout+w.overtime())), leastLook))
 	for i := range w.conditions {
 		c := &w.conditions[i]
 		if c.forText() {
@@ -239,11 +251,13 @@ func (w *waiter) checkLines(lines, screen []vt.TextLine, s state, seq uint64) *R
 				where = screen
 			}
 			if m, ok := look.find(c.pattern, where); ok {
-				return &Result{Text: plainText(lines, nil), Seq: m.End, Index: i, Match: &m}
+				hit := w.hit(i, plainText(lines, nil), m.EndSeq)
+				hit.Match = &m
+				return hit
 			}
 		}
 		if c.onScreen() && !c.onText() && c.holds(s) != c.Not {
-			return &Result{Text: plainText(lines, nil), Seq: seq, Index: i}
+			return w.hit(i, plainText(lines, nil), seq)
 		}
 	}
 	return nil

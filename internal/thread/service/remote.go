@@ -180,7 +180,7 @@ func (d *Service) program(t *terminal.Terminal, s terminal.Spec) (pty.Spec, erro
 		return pty.Spec{}, err
 	}
 	argv := append(slices.Clip(d.cfg.Relay.Program), "pty", dir)
-	return pty.Spec{Argv: argv, Dir: "/", Cols: s.Cols, Rows: s.Rows, Tag: t.Tag()}, nil
+	return pty.Spec{Argv: argv, Dir: "/", Cols: *s.Cols, Rows: *s.Rows, Tag: t.Tag()}, nil
 }
 
 // jobDir is where the job of a remote terminal waits for its relay.

@@ -344,8 +344,8 @@ func useOfShell(s *registry.Shell) thread.Use {
 
 // use is the row of a terminal.
 func useOf(t *terminal.Terminal) thread.Use {
-	return thread.Use{Kind: thread.PTY, Terminal: t.ID, Name: t.Spec().Name, Cmd: t.Spec().Cmd, Cols: t.Spec().Cols,
-		Rows: t.Spec().Rows, Cwd: terminal.Absolute(t.Cwd()), Env: t.Spec().Env}
+	return thread.Use{Kind: thread.PTY, Terminal: t.ID, Name: t.Spec().Name, Cmd: t.Spec().Cmd, Cols: *t.Spec().Cols,
+		Rows: *t.Spec().Rows, Cwd: terminal.Absolute(t.Cwd()), Env: t.Spec().Env}
 }
 
 // recordShell notes the process and the state of a shell whose row is there.
@@ -500,6 +500,7 @@ func (d *Service) TerminalHooks() terminal.Hooks {
 		Authorize:   d.touch,
 		Paused:      d.isPaused,
 		Next:        d.nextProgram,
+		HideSecrets: thread.HideSecrets,
 		Moved:       d.noteCwd,
 		Exited:      d.terminalEnded,
 		Removed: func(t *terminal.Terminal) {

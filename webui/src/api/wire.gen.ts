@@ -2557,18 +2557,18 @@ export type SizePolicy = "latest" | "owner" | "smallest" | "largest" | "fixed";
 
 /** Says what to start. Every field may be left out, and so may the whole body. */
 export interface CreateTerminal {
+  /** A name to find it by, unique in its session; "" is no name. */
+  name?: string;
   /** The program and its arguments: 1 to 4096 words of at most 131071 bytes. A program without a slash is looked up in PATH. */
   cmd?: string[];
-  /** Columns, in cells. */
-  cols?: number;
-  /** Rows, in cells. */
-  rows?: number;
   /** Working directory; "" is the home directory of the server's user (HOME, else that of the user database), to which a relative one is relative. */
   cwd?: string;
   /** Variables to add to the few the program inherits; these win. NAME=VALUE may have at most 131071 bytes. */
   env?: { [key: string]: string };
-  /** A name to find it by, unique in its session; "" is no name. */
-  name?: string;
+  /** Columns, in cells. */
+  cols?: number;
+  /** Rows, in cells. */
+  rows?: number;
   /** Lines of history to keep above the screen. */
   scrollback?: number;
   /** Whose wish decides the size; "" is `latest`. */

@@ -1,0 +1,59 @@
+package terminal
+
+import (
+	"encoding/json"
+	"maps"
+
+	"github.com/evertty/evertty/wire"
+)
+
+// firstGeneration is the number of a terminal's first process.
+const firstGeneration = 1
+
+// Wire is the state of the terminal as the API shows it, without the secrets of Env. The screen of
+// one that came back from disk is as in its record until the first call of Hub. It never waits for
+// the emulator.
+func (t *Terminal) Wire() wire.Terminal {
+	w := wire.Terminal{ID: t.ID, PTYID: t.ID, Name: t.spec.Name, Session: t.spec.Session, Cmd: t.spec.Cmd,
+		Env: t.registry.hooks.HideSecrets(t.Env()), Scrollback: *t.spec.Scrollback, Generation: t.generation,
+		SizePolicy: t.spec.SizePolicy, CreatedAt: t.created}
+	t.mu.Lock()
+	w.State, w.Exit, w.LastActivityAt = t.state, (*wire.Exit)(t.exit), t.lastActivity
+	w.Cwd, w.CwdFallback, w.DeletedAt = t.cwd.dir, t.fallback, t.deleted
+	t.mu.Unlock()
+	w.Damage = t.allDamage()
+	w.JournalBytes = t.diskBytes.Load()
+	if t.journal != nil { // diskBytes is as of the last snapshot
+		w.JournalBytes = max(w.JournalBytes, t.journal.Bytes())
+	}
+	f := t.facts()
+	w.Cols, w.Rows, w.Title, w.Seq, w.BellCount, w.Viewers = f.Cols, f.Rows, f.Title, f.Seq, f.Bells, f.Viewers
+	w.AltScreen, w.MemoryBytes = f.AltScreen, int64(f.Memory)
+	if !f.Output.IsZero() {
+		out := f.Output.UTC()
+		w.LastOutputAt, w.LastActivityAt = &out, maxTime(w.LastActivityAt, out)
+	}
+	if w.State == StateRunning && t.process != nil { // else it is about to start
+		w.PID = t.process.PID()
+		w.Cwd = t.RefreshCwd()
+	}
+	return w
+}
+
+// Env is the environment as given at creation, with secrets; empty for a deleted terminal. The caller owns it.
+func (t *Terminal) Env() map[string]string {
+	if t.spec.Env == nil || t.Deleted() {
+		return map[string]string{}
+	}
+	return maps.Clone(t.spec.Env)
+}
+
+// ListJSON is the JSON array of all listed terminals.
+func (m *Registry) ListJSON() []byte {
+	items := []wire.Terminal{}
+	for _, t := range m.List("") {
+		items = append(items, t.Wire())
+	}
+	b, _ := json.Marshal(items) // cannot fail: strings, numbers and times
+	return b
+}
