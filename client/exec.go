@@ -29,20 +29,17 @@ type ExecRequest struct {
 	MaxOutput  int64 // what is kept of stdout and of stderr, in bytes; 0 means the shell's
 }
 
-// execBody is a wire.Exec whose command may be empty.
-type execBody struct {
-	Command *string `json:"command,omitempty"`
-	wire.Exec
-}
-
-func (r ExecRequest) body() execBody {
-	b := execBody{Exec: wire.Exec{
-		Isolated: r.Isolated, Argv: r.Argv, TTY: r.TTY, Cwd: r.Cwd, Env: r.Env, TimeoutMS: milliseconds(r.Timeout),
-		QueueTimeoutMS: milliseconds(r.QueueTimeout), StdinB64: r.Stdin, StdinOpen: r.StdinOpen,
+func (r ExecRequest) body() wire.Exec {
+	b := wire.Exec{
+		Isolated: r.Isolated, Argv: r.Argv, TTY: r.TTY, Cwd: r.Cwd, Env: setVariables(r.Env),
+		TimeoutMS: milliseconds(r.Timeout), QueueTimeoutMS: milliseconds(r.QueueTimeout), StdinOpen: r.StdinOpen,
 		Background: r.Background, MaxOutputBytes: r.MaxOutput,
-	}}
+	}
 	if !r.Isolated {
 		b.Command = &r.Command
+	}
+	if len(r.Stdin) > 0 {
+		b.StdinB64 = &r.Stdin
 	}
 	return b
 }

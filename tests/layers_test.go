@@ -67,7 +67,7 @@ var arrows = map[string][]string{
 	"internal/provider/e2b": {"internal/provider", "internal/provider/bash", "internal/provider/service",
 		"internal/provider/wait"},
 	"internal/provider/ssh":  {"internal/provider", "internal/provider/bash", "internal/provider/wait", "pty"},
-	"internal/shell/history": {"internal/shell/shelldir", "pty", "pty/keeper"},
+	"internal/shell/history": {"internal/shell/shelldir", "pty", "pty/keeper", "wire"},
 	"internal/shell/script":  {"internal/shell/shelldir", "internal/shell/state"},
 	"internal/shell/stdio": {"internal/proc", "internal/shell/output", "internal/shell/shelldir", "pty",
 		"pty/keeper"},

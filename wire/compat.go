@@ -12,7 +12,8 @@ type CompatCreate struct {
 	SessionID string `json:"sessionId,omitempty"`
 	// Added to the environment.
 	//schema:propertyNames {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
-	Env map[string]string `json:"env,omitempty"`
+	//schema:additionalProperties {"type": "string"}
+	Env map[string]*string `json:"env,omitempty"`
 	// Where it begins; absent: the home directory.
 	Cwd string `json:"cwd,omitempty"`
 	// After which its commands are cancelled; 0 is never.
@@ -87,14 +88,15 @@ type CompatEnv struct {
 // CompatExecute is a command to run.
 type CompatExecute struct {
 	// Shell text.
-	Command string `json:"command"`
+	Command *string `json:"command" nullable:"false"`
 	// The session; it comes into being when first used.
 	SessionID string `json:"sessionId,omitempty"`
 	// Directory of this command alone.
 	Cwd string `json:"cwd,omitempty"`
 	// Variables of this command alone.
 	//schema:propertyNames {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
-	Env map[string]string `json:"env,omitempty"`
+	//schema:additionalProperties {"type": "string"}
+	Env map[string]*string `json:"env,omitempty"`
 	// After which it is cancelled, with code 124; 0 is the session's.
 	TimeoutMS int64 `json:"timeoutMs,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
 	// The same.
@@ -102,7 +104,7 @@ type CompatExecute struct {
 	// Run it as a process.
 	Background bool `json:"background,omitempty"`
 	// What it reads.
-	Stdin string `json:"stdin,omitempty"`
+	Stdin *string `json:"stdin,omitempty"`
 	// Without effect.
 	Origin string `json:"origin,omitempty"`
 }
@@ -250,7 +252,7 @@ type CompatWrite struct {
 	// Relative to the session's directory.
 	Path string `json:"path" minLength:"1"`
 	// What the file has then.
-	Content string `json:"content"`
+	Content *string `json:"content" nullable:"false"`
 	// Of the content; absent: utf-8, for reading base64 when the file is not UTF-8.
 	Encoding string `json:"encoding,omitempty" enum:",utf-8,utf8,base64"`
 	// The session.

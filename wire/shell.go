@@ -74,7 +74,7 @@ type CreateShell struct {
 type Exec struct {
 	// Shell text, of any length and number of lines. It is run in the shell itself, not in a
 	// subshell: what it changes lasts.
-	Command string `json:"command,omitempty"`
+	Command *string `json:"command,omitempty"`
 	// A program and its arguments, which arrive as they are.
 	Argv []string `json:"argv,omitempty" minItems:"1"`
 	// One process beside the shell, in no queue, with the shell's directory and environment and
@@ -84,7 +84,8 @@ type Exec struct {
 	Cwd string `json:"cwd,omitempty"`
 	// Variables of this command alone.
 	//schema:propertyNames {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
-	Env map[string]string `json:"env,omitempty"`
+	//schema:additionalProperties {"type": "string"}
+	Env map[string]*string `json:"env,omitempty"`
 	// After which it is cancelled, with code 124; 0 is the shell's. It counts from its start;
 	// `queue_timeout_ms` bounds the wait before.
 	TimeoutMS int64 `json:"timeout_ms,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
@@ -93,9 +94,9 @@ type Exec struct {
 	// and never runs.
 	QueueTimeoutMS int64 `json:"queue_timeout_ms,omitempty" minimum:"0" maximum:"2592000000" default:"0"`
 	// What it reads, then end of file; absent: end of file at once.
-	Stdin string `json:"stdin,omitempty"`
+	Stdin *string `json:"stdin,omitempty"`
 	// The same as bytes.
-	StdinB64 []byte `json:"stdin_b64,omitempty"`
+	StdinB64 *[]byte `json:"stdin_b64,omitempty"`
 	// More can be written by POST …/commands/{cid}/input, which also closes it.
 	StdinOpen bool `json:"stdin_open,omitempty"`
 	// Run it beside those that follow.
@@ -114,6 +115,19 @@ type Exec struct {
 
 // ExecResult says how a command ended and what it printed.
 type ExecResult struct {
+	EventComplete
+	// Its output; a byte that is not UTF-8 is one U+FFFD.
+	Stdout string `json:"stdout"`
+	// The bytes of stdout, in base64; only where they are not UTF-8.
+	StdoutB64 []byte `json:"stdout_b64,omitempty"`
+	// Its errors, likewise.
+	Stderr string `json:"stderr"`
+	// The bytes of stderr, in base64; only where they are not UTF-8.
+	StderrB64 []byte `json:"stderr_b64,omitempty"`
+}
+
+// EventComplete says how a command ended.
+type EventComplete struct {
 	// The code is 0.
 	Success bool `json:"success"`
 	// 0 to 255; 124 after a timeout, 130 after a cancel.
@@ -168,71 +182,9 @@ type ExecResult struct {
 	// Of a command on a terminal: that what it did to directory and variables is not the shell's.
 	// Absent of others.
 	Note string `json:"note,omitempty"`
-	// Its output; a byte that is not UTF-8 is one U+FFFD.
-	Stdout string `json:"stdout"`
-	// The bytes of stdout, in base64; only where they are not UTF-8.
-	StdoutB64 []byte `json:"stdout_b64,omitempty"`
-	// Its errors, likewise.
-	Stderr string `json:"stderr"`
-	// The bytes of stderr, in base64; only where they are not UTF-8.
-	StderrB64 []byte `json:"stderr_b64,omitempty"`
 	// Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or
 	// thread_deleted. Absent when it ended otherwise.
 	Reason string `json:"reason,omitempty"`
-}
-
-// EventComplete says how a command ended.
-type EventComplete struct {
-	// The code is 0.
-	Success bool `json:"success"`
-	// 0 to 255; 124 after a timeout, 130 after a cancel.
-	ExitCode int `json:"exit_code" minimum:"0" maximum:"255"`
-	// The same.
-	ExitCodeAlias int `json:"exitCode" minimum:"0" maximum:"255"`
-	// An output had more than is kept, or than this reply carries (10 MiB); the logs have what is
-	// kept.
-	Truncated bool `json:"truncated"`
-	// Why `truncated` is set, as in the reply of exec.
-	//schema:enum ["max_output_bytes", "reply_limit", "log_limit", "log_quota", "disk_full",
-	//schema:and "write_failed", "not_followed"]
-	TruncatedReason string `json:"truncated_reason,omitempty"`
-	// The timeout ended it.
-	TimedOut bool `json:"timed_out"`
-	// A cancel ended it.
-	Cancelled bool `json:"cancelled"`
-	// How long it ran.
-	DurationMS int64 `json:"duration_ms" minimum:"0"`
-	// When it ended.
-	Timestamp time.Time `json:"timestamp"`
-	// What was run.
-	Command string `json:"command"`
-	// Its id.
-	CommandID string `json:"command_id"`
-	// Its session.
-	Session string `json:"session"`
-	// Its shell.
-	Shell string `json:"shell"`
-	// With tty: the terminal, whose screen stays readable by its id for a day.
-	PTY string `json:"pty,omitempty"`
-	// The shell's directory after it.
-	Cwd string `json:"cwd"`
-	// The directory that was wanted and is gone; the nearest parent was taken.
-	CwdFallback string `json:"cwd_fallback,omitempty"`
-	// Something that it started still runs and may print; that goes to its logs.
-	Background bool `json:"background"`
-	// The shell had ended and was started again with its state before this command.
-	Recreated bool `json:"recreated"`
-	// With recreated: what could not be restored, in words.
-	Lost []string `json:"lost"`
-	// The shell ended with this command (exit, exec, set -e, a signal).
-	ShellEnded bool `json:"shell_ended"`
-	// Bytes of stdout in the log.
-	StdoutBytes int64 `json:"stdout_bytes" minimum:"0"`
-	// Bytes of stderr in the log.
-	StderrBytes int64 `json:"stderr_bytes" minimum:"0"`
-	// Of a command on a terminal: that what it did to directory and variables is not the shell's.
-	// Absent of others.
-	Note string `json:"note,omitempty"`
 }
 
 // EventStart says that the command runs.

@@ -29,5 +29,8 @@ const (
 	Stderr = history.Stderr
 )
 
+// LoginText begins the Text of a command that reads the files of a login shell first.
+const LoginText = history.LoginText
+
 // MaxStdin is the most that Command.Stdin may have, in bytes.
 const MaxStdin = history.MaxStdin

@@ -75,7 +75,7 @@ func (e *Exec) Info() Info {
 		info.Result = &r
 	}
 	info.StdoutBytes, info.StderrBytes = e.outputs[0].Size(), e.outputs[1].Size()
-	info.LogCut = e.LogCut()
+	info.LogCut = reasonOf(e.logCut(), info.Result)
 	if info.Status == Queued {
 		info.Position = e.shell.position(e)
 	}
@@ -367,7 +367,7 @@ func (e *Exec) Input(ctx context.Context, data []byte, eof bool) error {
 
 // noteTruncated notes in a result whether and why the logs, or a reply of MaxReply, are not complete.
 func (e *Exec) noteTruncated(r *Result) {
-	why := e.LogCut()
+	why := e.logCut()
 	if limit := e.MaxReply(); why == "" && limit > 0 && max(e.Size(Stdout), e.Size(Stderr)) > limit {
 		why = output.CutReply
 	}
@@ -383,8 +383,20 @@ func (e *Exec) RemoveLogs() int64 {
 	return e.outputs[0].Remove() + e.outputs[1].Remove()
 }
 
-// LogCut is why the logs are not complete, "" when they are.
-func (e *Exec) LogCut() string {
+// reasonOf is why the logs of a command with the result r, nil without one, are not complete; cut is what the logs say.
+// The result knows more than a log that a later server has opened.
+func reasonOf(cut string, r *Result) string {
+	switch {
+	case r == nil, r.TruncatedReason == "":
+	case cut == output.CutLog && r.TruncatedReason != output.CutReply,
+		cut == "" && r.TruncatedReason == output.CutUnheld:
+		return r.TruncatedReason
+	}
+	return cut
+}
+
+// logCut is why the logs are not complete, "" when they are.
+func (e *Exec) logCut() string {
 	if why := e.outputs[0].CutReason(); why != "" {
 		return why
 	}

@@ -128,7 +128,7 @@ func TestShellIsCreatedFoundAndDeleted(t *testing.T) {
 	if out, r := run(t, s, `printf '%s|%s' "$A" "$PWD"; cd /`); out != "b c|"+dir || r.ExitCode != 0 || r.Cwd != "/" {
 		t.Errorf("%q, %+v", out, r)
 	}
-	i := s.Info()
+	i := s.Wire()
 	if i.ID != "build" || i.Session != "s" || i.Default || !alive(i.PID) || i.Cwd != "/" || i.State != "running" ||
 		i.CreatedAt.IsZero() {
 		t.Errorf("info %+v", i)
@@ -374,13 +374,13 @@ func TestShellsComeBack(t *testing.T) {
 		"' ]; do sleep 0.02; done; echo done; (exit 7)"})
 	queued := submit(t, s, shell.Command{Text: `f; echo "$A$PWD"`})
 	until(t, "output of the running command", func() bool { return running.Size(shell.Stdout) > 0 })
-	pid, created := s.Info().PID, s.Info().CreatedAt
+	pid, created := s.Wire().PID, s.Wire().CreatedAt
 	leave(t, m)
 
 	m = open(t, dir)
 	list := m.Shells.List("s")
-	if len(list) != 1 || list[0].ID != s.ID || !list[0].Default || !list[0].Info().CreatedAt.Equal(created) ||
-		list[0].Info().PID != pid {
+	if len(list) != 1 || list[0].ID != s.ID || !list[0].Default || !list[0].Wire().CreatedAt.Equal(created) ||
+		list[0].Wire().PID != pid {
 		t.Fatalf("came back: %v", list)
 	}
 	if again, err := m.Shells.Default("s"); again != list[0] || err != nil {
@@ -417,7 +417,7 @@ func TestOneDamagedShellCostsNothingElse(t *testing.T) {
 	m := open(t, dir)
 	whole, hurt, nameless := createShell(t, m, "s", "whole"), createShell(t, m, "h", "hurt"),
 		createShell(t, m, "s", "nameless")
-	pid, stray := hurt.Info().PID, leftBehind(t, hurt)
+	pid, stray := hurt.Wire().PID, leftBehind(t, hurt)
 	keys := map[*registry.Shell]string{}
 	for _, s := range []*registry.Shell{whole, hurt, nameless} {
 		keys[s] = s.Spec().ID
@@ -529,7 +529,7 @@ func TestHalfMadeShellIsCleared(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
 	s := createShell(t, m, "s", "half")
-	pid, key, stray := s.Info().PID, s.Spec().ID, leftBehind(t, s)
+	pid, key, stray := s.Wire().PID, s.Spec().ID, leftBehind(t, s)
 	leave(t, m)
 	if err := os.Remove(filepath.Join(dir, "shells", key+".json")); err != nil {
 		t.Fatal(err)
@@ -552,7 +552,7 @@ func TestShellsOfNoDirectoryEnd(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
 	s := createShell(t, m, "s", "")
-	pid := s.Info().PID
+	pid := s.Wire().PID
 	leave(t, m)
 	// The shell may be writing down its state still.
 	until(t, "removal of its files", func() bool { return os.RemoveAll(filepath.Join(dir, "shells")) == nil })
@@ -609,7 +609,7 @@ func TestCloseKeepsShells(t *testing.T) {
 	s := createShell(t, m, "s", "")
 	e := submit(t, s, shell.Command{Text: "echo x; sleep 1000"})
 	until(t, "output", func() bool { return e.Size(shell.Stdout) > 0 })
-	pid := s.Info().PID
+	pid := s.Wire().PID
 	leave(t, m)
 	if !alive(pid) {
 		t.Error("the shell ended with its server")

@@ -24,10 +24,10 @@ func TestIdleShellRetires(t *testing.T) {
 	run(t, behind, "sleep 1000 >/dev/null 2>&1 &")
 	idle := createShell(t, m, "s", "")
 	run(t, idle, "f() { echo $A; }; A='b c'; cd /")
-	until(t, "the end of the idle shell's process", func() bool { return idle.Info().State == "ended" })
-	if busy.Info().State != "running" || behind.Info().State != "running" {
-		t.Errorf("the busy shell is %s, the one with a job %s; want both running", busy.Info().State,
-			behind.Info().State)
+	until(t, "the end of the idle shell's process", func() bool { return idle.Wire().State == "ended" })
+	if busy.Wire().State != "running" || behind.Wire().State != "running" {
+		t.Errorf("the busy shell is %s, the one with a job %s; want both running", busy.Wire().State,
+			behind.Wire().State)
 	}
 	if out, r := run(t, idle, "f; pwd"); out != "b c\n/\n" || !r.Recreated {
 		t.Errorf("it came back with %q, %+v", out, r)

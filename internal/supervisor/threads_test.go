@@ -208,7 +208,7 @@ func TestExpiryEndsProcessesAndKeepsState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bash, sleeper := s.Info().PID, term.Wire().PID
+	bash, sleeper := s.Wire().PID, term.Wire().PID
 	if _, err := m.Threads.SetThreadPolicy(background(t), "t",
 		thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour}); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@
 package compat
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -179,14 +180,6 @@ func (s *Service) fileRoutes() []httpapi.Route {
 // Service has the handlers of the compatible routes.
 type Service struct{ *exec.Service }
 
-// stamp is in the replies whose outputs are sent from the logs; the others have it in their type in wire.
-type stamp struct {
-	Success   bool      `json:"success"`
-	Timestamp time.Time `json:"timestamp"`
-}
-
-func stampNow() stamp { return stamp{true, now()} }
-
 // now is the time of a reply.
 func now() time.Time { return time.Now().UTC() }
 
@@ -235,35 +228,27 @@ func (s *Service) existing(session string) (*registry.Shell, error) {
 		With("session", httpapi.Clip(session))
 }
 
-// sessionRequest is the body of POST /api/session/create.
-type sessionRequest struct {
-	ID               string      `json:"id"`
-	Name             string      `json:"name"`
-	SessionID        string      `json:"sessionId"`
-	Env              exec.EnvMap `json:"env"`
-	Cwd              string      `json:"cwd"`
-	CommandTimeoutMS int64       `json:"commandTimeoutMs"`
-	Isolation        *bool       `json:"isolation"` // of namespaces there; sessions are no border here
-}
-
 func sessionInfoOf(sh *registry.Shell) wire.CompatSessionInfo {
-	i := sh.Info()
+	i := sh.Wire()
 	return wire.CompatSessionInfo{ID: i.Session, SessionID: i.Session, Cwd: i.Cwd, CreatedAt: i.CreatedAt}
 }
 
 func (s *Service) create(c echo.Context) error {
-	var req sessionRequest
+	var req wire.CompatCreate
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
 	if err := exec.CheckLimits(req.CommandTimeoutMS, 0, "commandTimeoutMs"); err != nil {
 		return err
 	}
-	env, err := req.Env.Values()
+	env, err := exec.EnvValues(req.Env)
 	if err != nil {
 		return err
 	}
-	name := req.session()
+	name := cmp.Or(req.ID, req.SessionID, req.Name)
+	if name == "" {
+		name = "session-" + auth.NewSecret()[:16]
+	}
 	if err := s.Check(c, name, permission.ToolShell, permission.ShellArgs{Cwd: req.Cwd, Env: env}); err != nil {
 		return err
 	}
@@ -274,16 +259,6 @@ func (s *Service) create(c echo.Context) error {
 	}
 	return c.JSON(http.StatusOK,
 		wire.CompatSession{Success: true, Timestamp: now(), CompatSessionInfo: sessionInfoOf(sh)})
-}
-
-// session is the name that the request chooses, or a new one.
-func (r *sessionRequest) session() string {
-	for _, name := range []string{r.ID, r.SessionID, r.Name} {
-		if name != "" {
-			return name
-		}
-	}
-	return "session-" + auth.NewSecret()[:16]
 }
 
 func (s *Service) listSessions(c echo.Context) error {
@@ -298,9 +273,7 @@ func (s *Service) listSessions(c echo.Context) error {
 }
 
 func (s *Service) deleteSession(c echo.Context) error {
-	var req struct {
-		SessionID string `json:"sessionId"`
-	}
+	var req wire.CompatDelete
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
@@ -316,15 +289,9 @@ func (s *Service) deleteSession(c echo.Context) error {
 	return c.JSON(http.StatusOK, wire.CompatNamed{Success: true, Timestamp: now(), SessionID: req.SessionID})
 }
 
-// envRequest is the body of the calls that set variables; null removes one.
-type envRequest struct {
-	EnvVars   exec.EnvMap `json:"envVars"`
-	Env       exec.EnvMap `json:"env"`
-	SessionID string      `json:"sessionId"`
-}
-
+// setVariables exports variables; null removes one.
 func (s *Service) setVariables(c echo.Context) error {
-	var req envRequest
+	var req wire.CompatEnv
 	if err := exec.Bind(c, &req, false); err != nil {
 		return err
 	}
@@ -333,7 +300,7 @@ func (s *Service) setVariables(c echo.Context) error {
 			"envVars")
 	}
 	set, unset := map[string]string{}, []string{}
-	for _, vars := range []exec.EnvMap{req.EnvVars, req.Env} {
+	for _, vars := range []map[string]*string{req.EnvVars, req.Env} {
 		for name, v := range vars {
 			if v == nil {
 				unset = append(unset, name)

@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -14,97 +15,58 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// executeRequest is the body of POST /api/execute, /api/execute/stream and /api/process/start.
-type executeRequest struct {
-	Command    *string     `json:"command"`
-	SessionID  string      `json:"sessionId"`
-	Cwd        string      `json:"cwd"`
-	Env        exec.EnvMap `json:"env"`
-	TimeoutMS  int64       `json:"timeoutMs"`
-	Timeout    int64       `json:"timeout"` // the same, in the words of its client library
-	Background bool        `json:"background"`
-	Stdin      *string     `json:"stdin"`
-	Origin     string      `json:"origin"` // user or internal: for its logs
-}
-
-// own is the request in our words.
-func (r *executeRequest) own() exec.Request {
-	timeout := r.TimeoutMS
-	if timeout == 0 {
-		timeout = r.Timeout
-	}
-	return exec.Request{Command: r.Command, Cwd: r.Cwd, Env: r.Env, TimeoutMS: timeout, Stdin: r.Stdin,
-		Background: r.Background}
-}
-
-// submit reads the request and gives its command to the shell it means.
-func (s *Service) submit(c echo.Context, background bool) (*registry.Shell, *shell.Exec, executeRequest, error) {
-	var req executeRequest
+// submit reads a request and submits its command to the shell of its session.
+func (s *Service) submit(c echo.Context, background bool) (*registry.Shell, *shell.Exec, error) {
+	var req wire.CompatExecute
 	if err := exec.Bind(c, &req, false); err != nil {
-		return nil, nil, req, err
+		return nil, nil, err
 	}
-	req.Background = req.Background || background
-	own := req.own()
-	cmd, err := own.ShellCommand(true)
+	own := wire.Exec{Command: req.Command, Cwd: req.Cwd, Env: req.Env, TimeoutMS: cmp.Or(req.TimeoutMS, req.Timeout),
+		Stdin: req.Stdin, Background: req.Background || background}
+	cmd, err := exec.ShellCommand(&own)
 	if err != nil {
-		return nil, nil, req, err
+		return nil, nil, err
 	}
 	sh, err := s.shellOf(c, req.SessionID, func(session string) (err error) {
-		cmd.Within, err = s.CheckExec(c, session, own.Action())
+		cmd.Within, err = s.CheckExec(c, session, exec.Action(&own))
 		return err
 	})
 	if err != nil {
-		return nil, nil, req, err
+		return nil, nil, err
 	}
 	e, err := sh.Submit(cmd)
 	if err != nil {
 		err = errorOf(c, sh, err)
 	}
-	return sh, e, req, err
-}
-
-// executeReply is the reply of POST /api/execute without its outputs.
-type executeReply struct {
-	stamp
-	ExitCode  int    `json:"exitCode"`
-	Command   string `json:"command"`
-	Duration  int64  `json:"duration"`
-	SessionID string `json:"sessionId"`
-	Truncated bool   `json:"truncated,omitempty"`
-	ProcessID string `json:"processId,omitempty"`
-	PID       int    `json:"pid,omitempty"`
-}
-
-func executeReplyOf(sh *registry.Shell, i shell.Info, r shell.Result) executeReply {
-	return executeReply{stamp: stamp{r.ExitCode == 0, i.FinishedAt.UTC()}, ExitCode: r.ExitCode, Command: i.Command,
-		Duration: exec.DurationOf(i), SessionID: sh.Session, Truncated: r.Truncated}
+	return sh, e, err
 }
 
 func (s *Service) execute(c echo.Context) error {
-	sh, e, req, err := s.submit(c, false)
+	sh, e, err := s.submit(c, false)
 	if err != nil {
 		return err
 	}
-	if req.Background {
+	if e.Info().Background {
 		if err := s.Started(c, e); err != nil {
 			return errorOf(c, sh, err)
 		}
 		i := e.Info()
-		return exec.SendLogs(c, e, executeReply{stamp: stampNow(), Command: i.Command, SessionID: sh.Session,
-			ProcessID: i.ID, PID: i.PID}, 0, 0)
+		return exec.SendLogs(c, e, wire.CompatResult{Success: true, Timestamp: now(), Command: i.Command,
+			SessionID: sh.Session, ProcessID: i.ID, PID: i.PID}, 0, 0)
 	}
-	r, err := s.Await(c, e, false)
-	if err != nil {
+	if err := s.Await(c, e, false); err != nil {
 		return errorOf(c, sh, err)
 	}
-	reply, sizes := executeReplyOf(sh, e.Info(), r), [2]int64{e.Size(shell.Stdout), e.Size(shell.Stderr)}
-	limit := exec.ReplyLimit(e)
-	reply.Truncated = reply.Truncated || max(sizes[0], sizes[1]) > limit
-	return exec.SendLogs(c, e, reply, exec.WholeEnd(e, shell.Stdout, limit), exec.WholeEnd(e, shell.Stderr, limit))
+	i, limit := e.Info(), exec.ReplyLimit(e)
+	code := i.Result.ExitCode
+	return exec.SendLogs(c, e, wire.CompatResult{Success: code == 0, Timestamp: i.FinishedAt.UTC(), ExitCode: code,
+		Command: i.Command, Duration: i.DurationMS(), SessionID: sh.Session,
+		Truncated: i.Result.Truncated || max(e.Size(shell.Stdout), e.Size(shell.Stderr)) > limit},
+		exec.WholeEnd(e, shell.Stdout, limit), exec.WholeEnd(e, shell.Stderr, limit))
 }
 
 func (s *Service) executeStream(c echo.Context) error {
-	sh, e, _, err := s.submit(c, false)
+	sh, e, err := s.submit(c, false)
 	if err != nil {
 		return err
 	}
@@ -134,11 +96,12 @@ func (o events) Output(b []byte, out shell.Stream, p []byte) []byte {
 	return append(b, "\"}\n\n"...)
 }
 
-func (o events) Completed(b []byte, i shell.Info, r shell.Result) []byte {
-	return appendData(b, wire.CompatEvent{Type: "complete", Timestamp: i.FinishedAt.UTC(), ExitCode: &r.ExitCode,
+func (o events) Completed(b []byte, i shell.Info) []byte {
+	code := i.Result.ExitCode
+	return appendData(b, wire.CompatEvent{Type: "complete", Timestamp: i.FinishedAt.UTC(), ExitCode: &code,
 		SessionID: o.session, ProcessID: i.ID,
-		Result: &wire.CompatEventResult{Success: r.ExitCode == 0, ExitCode: r.ExitCode, Command: i.Command,
-			Duration: exec.DurationOf(i), SessionID: o.session}})
+		Result: &wire.CompatEventResult{Success: code == 0, ExitCode: code, Command: i.Command,
+			Duration: i.DurationMS(), SessionID: o.session}})
 }
 
 func (o events) Failed(b []byte, e *httpapi.Error) []byte {

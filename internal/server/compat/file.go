@@ -28,93 +28,72 @@ const (
 	maxEntries = 10_000
 )
 
-// fileRequest is the body of the file routes; each looks at what it needs.
-type fileRequest struct {
-	Path            string  `json:"path"`
-	Content         *string `json:"content"`
-	Encoding        string  `json:"encoding"`
-	Recursive       bool    `json:"recursive"`
-	OldPath         string  `json:"oldPath"`
-	NewPath         string  `json:"newPath"`
-	SourcePath      string  `json:"sourcePath"`
-	DestinationPath string  `json:"destinationPath"`
-	SessionID       string  `json:"sessionId"`
-	Options         struct {
-		Recursive     bool `json:"recursive"`
-		IncludeHidden bool `json:"includeHidden"`
-	} `json:"options"`
-
-	files files  // that the paths are of
-	bytes []byte // the content, of a write
-}
-
 // done is the reply of calls that have nothing to tell but the path.
 func done(path string) wire.CompatFile {
 	return wire.CompatFile{Success: true, Timestamp: now(), Path: path}
 }
 
-// bindFile reads the request, which is about the needed paths, makes these absolute and asks whether it may be done:
-// relative ones are relative to the session's directory. There is no border around it: a shell could read and write the
-// same.
-func (s *Service) bindFile(c echo.Context, tool string, needed ...string) (r fileRequest, err error) {
-	if err = exec.Bind(c, &r, false); err != nil {
-		return r, err
-	}
-	paths := map[string]*string{"path": &r.Path, "oldPath": &r.OldPath, "newPath": &r.NewPath,
-		"sourcePath": &r.SourcePath, "destinationPath": &r.DestinationPath}
-	for _, name := range needed {
-		if p := *paths[name]; p == "" || strings.ContainsRune(p, 0) {
-			return r, httpapi.BadRequest("%q: a path without NUL characters is needed", name).With("field", name)
+// filePath is a path of a request, with the name of its field.
+type filePath struct {
+	field string
+	path  *string
+}
+
+// checkPaths refuses paths that are empty or have NUL characters. Errors: 400.
+func checkPaths(paths []filePath) error {
+	for _, p := range paths {
+		if *p.path == "" || strings.ContainsRune(*p.path, 0) {
+			return httpapi.BadRequest("%q: a path without NUL characters is needed", p.field).With("field", p.field)
 		}
 	}
-	if tool == permission.ToolWrite {
-		if r.bytes, err = r.bytesOf(); err != nil {
-			return r, err
-		}
+	return nil
+}
+
+// filesFor makes the one or two paths of a request absolute, asks the permissions whether tool may act on them, and
+// returns the files that they name. Relative paths are relative to the session's directory. There is no border around
+// it: a shell could read and write the same.
+func (s *Service) filesFor(c echo.Context, session, tool string, args permission.FileArgs, paths ...filePath) (
+	files, error) {
+	if err := checkPaths(paths); err != nil {
+		return nil, err
 	}
-	thread, err := s.sessionOf(c, r.SessionID)
+	thread, err := s.sessionOf(c, session)
 	if err != nil {
-		return r, err
+		return nil, err
+	}
+	setPaths := func() permission.FileArgs {
+		if args.Path = *paths[0].path; len(paths) > 1 {
+			args.NewPath = *paths[1].path
+		}
+		return args
 	}
 	dir, provider, _ := s.Shells.Begins(thread, "")
 	if dir == "" { // at a provider, of which only a shell knows it; a denied action starts none
-		args := permission.Action{Tool: tool, Arguments: r.action(paths, needed)}
-		if s.Threads.Denies(thread, args) {
-			return r, s.Check(c, thread, tool, args.Arguments)
+		if s.Threads.Denies(thread, permission.Action{Tool: tool, Arguments: setPaths()}) {
+			return nil, s.Check(c, thread, tool, args)
 		}
 		sh, err := s.Shells.Default(thread)
 		if err != nil {
-			return r, err
+			return nil, err
 		}
 		dir = sh.Stats().Cwd
 	}
-	for _, name := range needed {
-		if p := paths[name]; !filepath.IsAbs(*p) {
-			*p = filepath.Join(dir, *p)
+	for _, p := range paths {
+		if !filepath.IsAbs(*p.path) {
+			*p.path = filepath.Join(dir, *p.path)
 		}
 	}
-	if err = s.Check(c, thread, tool, r.action(paths, needed)); err != nil {
-		return r, err
+	if err := s.Check(c, thread, tool, setPaths()); err != nil {
+		return nil, err
 	}
-	r.files = localFiles{}
 	if provider == "" && permission.LevelOf(tool) == permission.LevelRead {
-		return r, nil // reading here needs no shell
+		return localFiles{}, nil // reading here needs no shell
 	}
 	sh, err := s.Shells.Default(thread)
-	if err == nil {
-		r.files = s.filesOf(sh)
+	if err != nil {
+		return nil, err
 	}
-	return r, err
-}
-
-// action returns what the request does to the needed paths, of which there are one or two.
-func (r *fileRequest) action(paths map[string]*string, needed []string) permission.FileArgs {
-	d := permission.FileArgs{Path: *paths[needed[0]], Recursive: r.Recursive || r.Options.Recursive}
-	if len(needed) > 1 {
-		d.NewPath = *paths[needed[1]]
-	}
-	d.Content, d.ContentB64 = permission.Text(r.bytes)
-	return d
+	return s.filesOf(sh), nil
 }
 
 // FileErrors says how the system's refusals leave the server; the first that matches wins.
@@ -176,11 +155,15 @@ func openFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
 }
 
 func (s *Service) readFile(c echo.Context) error {
-	r, err := s.bindFile(c, permission.ToolRead, "path")
+	var r wire.CompatRead
+	if err := exec.Bind(c, &r, false); err != nil {
+		return err
+	}
+	at, err := s.filesFor(c, r.SessionID, permission.ToolRead, permission.FileArgs{}, filePath{"path", &r.Path})
 	if err != nil {
 		return err
 	}
-	p, err := r.files.read(c.Request().Context(), r.Path)
+	p, err := at.read(c.Request().Context(), r.Path)
 	if errors.Is(err, syscall.EFBIG) {
 		return httpapi.NewError(http.StatusRequestEntityTooLarge, "TOO_LARGE",
 			"the file is too large: at most %d bytes are read at once", maxFile).With("limit", maxFile)
@@ -188,7 +171,7 @@ func (s *Service) readFile(c echo.Context) error {
 	if err != nil {
 		return fileError(err)
 	}
-	reply := wire.CompatContent{CompatFile: done(r.Path), Encoding: r.Encoding, Size: len(p)}
+	reply := wire.CompatContent{CompatFile: done(r.Path), Size: len(p)}
 	reply.Content, reply.Encoding, err = contentOf(p, r.Encoding)
 	if err != nil {
 		return err
@@ -220,7 +203,7 @@ func errorEncoding(encoding string) *httpapi.Error {
 }
 
 // bytesOf is the content in its encoding.
-func (r *fileRequest) bytesOf() ([]byte, error) {
+func bytesOf(r *wire.CompatWrite) ([]byte, error) {
 	if r.Content == nil {
 		return nil, httpapi.BadRequest(`"content" is needed`).With("field", "content")
 	}
@@ -238,11 +221,25 @@ func (r *fileRequest) bytesOf() ([]byte, error) {
 }
 
 func (s *Service) writeFile(c echo.Context) error {
-	r, err := s.bindFile(c, permission.ToolWrite, "path")
+	var r wire.CompatWrite
+	if err := exec.Bind(c, &r, false); err != nil {
+		return err
+	}
+	path := filePath{"path", &r.Path}
+	if err := checkPaths([]filePath{path}); err != nil {
+		return err
+	}
+	p, err := bytesOf(&r)
 	if err != nil {
 		return err
 	}
-	if err := r.files.write(c.Request().Context(), r.Path, r.bytes); err != nil {
+	var args permission.FileArgs
+	args.Content, args.ContentB64 = permission.Text(p)
+	at, err := s.filesFor(c, r.SessionID, permission.ToolWrite, args, path)
+	if err != nil {
+		return err
+	}
+	if err := at.write(c.Request().Context(), r.Path, p); err != nil {
 		return fileError(err)
 	}
 	return c.JSON(http.StatusOK, done(r.Path))
@@ -261,11 +258,16 @@ func writeFile(path string, p []byte) error {
 }
 
 func (s *Service) makeDir(c echo.Context) error {
-	r, err := s.bindFile(c, permission.ToolMkdir, "path")
+	var r wire.CompatMkdir
+	if err := exec.Bind(c, &r, false); err != nil {
+		return err
+	}
+	at, err := s.filesFor(c, r.SessionID, permission.ToolMkdir, permission.FileArgs{Recursive: r.Recursive},
+		filePath{"path", &r.Path})
 	if err != nil {
 		return err
 	}
-	if err := r.files.mkdir(c.Request().Context(), r.Path, r.Recursive); err != nil {
+	if err := at.mkdir(c.Request().Context(), r.Path, r.Recursive); err != nil {
 		return fileError(err)
 	}
 	return c.JSON(http.StatusOK, done(r.Path))
@@ -273,45 +275,58 @@ func (s *Service) makeDir(c echo.Context) error {
 
 // removeFile removes a file or an empty directory: what removes more is a command.
 func (s *Service) removeFile(c echo.Context) error {
-	r, err := s.bindFile(c, permission.ToolRemove, "path")
+	var r wire.CompatPath
+	if err := exec.Bind(c, &r, false); err != nil {
+		return err
+	}
+	at, err := s.filesFor(c, r.SessionID, permission.ToolRemove, permission.FileArgs{}, filePath{"path", &r.Path})
 	if err != nil {
 		return err
 	}
-	if err := r.files.remove(c.Request().Context(), r.Path); err != nil {
+	if err := at.remove(c.Request().Context(), r.Path); err != nil {
 		return fileError(err)
 	}
 	return c.JSON(http.StatusOK, done(r.Path))
 }
 
 func (s *Service) renameFile(c echo.Context) error {
-	r, err := s.bindFile(c, permission.ToolRename, "oldPath", "newPath")
-	if err != nil {
+	var r wire.CompatRename
+	if err := exec.Bind(c, &r, false); err != nil {
 		return err
 	}
-	return renamed(c, r.files, r.OldPath, r.NewPath)
+	return s.rename(c, r.SessionID, filePath{"oldPath", &r.OldPath}, filePath{"newPath", &r.NewPath})
 }
 
 func (s *Service) moveFile(c echo.Context) error {
-	r, err := s.bindFile(c, permission.ToolRename, "sourcePath", "destinationPath")
+	var r wire.CompatMove
+	if err := exec.Bind(c, &r, false); err != nil {
+		return err
+	}
+	return s.rename(c, r.SessionID, filePath{"sourcePath", &r.SourcePath},
+		filePath{"destinationPath", &r.DestinationPath})
+}
+
+func (s *Service) rename(c echo.Context, session string, from, to filePath) error {
+	at, err := s.filesFor(c, session, permission.ToolRename, permission.FileArgs{}, from, to)
 	if err != nil {
 		return err
 	}
-	return renamed(c, r.files, r.SourcePath, r.DestinationPath)
-}
-
-func renamed(c echo.Context, at files, from, to string) error {
-	if err := at.rename(c.Request().Context(), from, to); err != nil {
+	if err := at.rename(c.Request().Context(), *from.path, *to.path); err != nil {
 		return fileError(err)
 	}
-	return c.JSON(http.StatusOK, wire.CompatRenamed{CompatFile: done(from), NewPath: to})
+	return c.JSON(http.StatusOK, wire.CompatRenamed{CompatFile: done(*from.path), NewPath: *to.path})
 }
 
 func (s *Service) fileExists(c echo.Context) error {
-	r, err := s.bindFile(c, permission.ToolRead, "path")
+	var r wire.CompatPath
+	if err := exec.Bind(c, &r, false); err != nil {
+		return err
+	}
+	at, err := s.filesFor(c, r.SessionID, permission.ToolRead, permission.FileArgs{}, filePath{"path", &r.Path})
 	if err != nil {
 		return err
 	}
-	there, err := r.files.exists(c.Request().Context(), r.Path)
+	there, err := at.exists(c.Request().Context(), r.Path)
 	if err != nil {
 		return fileError(err)
 	}
@@ -319,13 +334,21 @@ func (s *Service) fileExists(c echo.Context) error {
 }
 
 func (s *Service) listFiles(c echo.Context) error {
-	r, err := s.bindFile(c, permission.ToolList, "path")
+	var r wire.CompatList
+	if err := exec.Bind(c, &r, false); err != nil {
+		return err
+	}
+	if r.Options == nil {
+		r.Options = &wire.CompatListOptions{}
+	}
+	recursive := r.Recursive || r.Options.Recursive
+	at, err := s.filesFor(c, r.SessionID, permission.ToolList, permission.FileArgs{Recursive: recursive},
+		filePath{"path", &r.Path})
 	if err != nil {
 		return err
 	}
 	reply := wire.CompatFiles{CompatFile: done(r.Path), Files: []wire.CompatEntry{}}
-	if err := r.files.list(c.Request().Context(), &reply, r.Options.Recursive || r.Recursive,
-		r.Options.IncludeHidden); err != nil {
+	if err := at.list(c.Request().Context(), &reply, recursive, r.Options.IncludeHidden); err != nil {
 		return fileError(err)
 	}
 	reply.Count = len(reply.Files)

@@ -23,7 +23,7 @@ const killPatience = 8 * time.Second
 const maxProcesses = 1 << 16
 
 func (s *Service) startProcess(c echo.Context) error {
-	sh, e, _, err := s.submit(c, true)
+	sh, e, err := s.submit(c, true)
 	if err != nil {
 		return err
 	}
@@ -134,18 +134,12 @@ func (s *Service) killAll(c echo.Context) error {
 	return c.JSON(http.StatusOK, wire.CompatKilled{Success: true, Timestamp: now(), CleanedCount: len(ending)})
 }
 
-// processLogs is what the reply of GET /api/process/:id/logs has besides the outputs.
-type processLogs struct {
-	stamp
-	ProcessID string `json:"processId"`
-}
-
 func (s *Service) getLogs(c echo.Context) error {
 	_, e, err := s.process(c)
 	if err != nil {
 		return err
 	}
-	return exec.SendLogs(c, e, processLogs{stampNow(), e.ID()}, e.Size(shell.Stdout), e.Size(shell.Stderr))
+	return exec.SendLogs(c, e, wire.CompatLogs{Success: true, Timestamp: now(), ProcessID: e.ID()}, e.Size(shell.Stdout), e.Size(shell.Stderr))
 }
 
 func (s *Service) streamProcess(c echo.Context) error {

@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
-	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -22,49 +19,6 @@ const (
 	// MaxListedCommand bounds a command's text in a list, in bytes; the reply about one command has all of it.
 	MaxListedCommand = 4 << 10
 )
-
-func commandReplyOf(session string, i shell.Info) wire.Command {
-	reply := wire.Command{CommandID: i.ID, Session: session, Shell: i.Shell, Text: shownCommand(i), Cwd: i.Cwd,
-		Status: wire.CommandStatus(i.Status), QueuePosition: i.Position, Error: i.Error, PID: i.PID,
-		Background: i.Background, Isolated: i.Isolated, PTY: i.PTY, CreatedAt: i.CreatedAt.UTC(),
-		StartedAt:  TimeOrNil(i.StartedAt),
-		FinishedAt: TimeOrNil(i.FinishedAt), DurationMS: DurationOf(i), StdoutBytes: i.StdoutBytes,
-		StderrBytes: i.StderrBytes}
-	if r := i.Result; r != nil {
-		reply.ExitCode, reply.TimedOut, reply.Truncated, reply.TruncatedReason = &r.ExitCode, r.TimedOut, r.Truncated,
-			r.TruncatedReason
-		reply.ShellEnded, reply.Recreated, reply.Reason = r.ShellEnded, r.Recreated, r.Reason
-	}
-	if cut := logCut(i); cut != "" {
-		reply.Truncated, reply.TruncatedReason = true, cut
-	}
-	return reply
-}
-
-// logCut is why the logs of a command are not complete, "" when they are. The result knows more than a log that a
-// later server has opened.
-func logCut(i shell.Info) string {
-	if r := i.Result; i.LogCut == output.CutLog && r != nil && r.TruncatedReason != output.CutReply &&
-		r.TruncatedReason != "" {
-		return r.TruncatedReason
-	}
-	if r := i.Result; i.LogCut == "" && r != nil && r.TruncatedReason == output.CutUnheld {
-		return r.TruncatedReason
-	}
-	return i.LogCut
-}
-
-// TimeOrNil is a time in UTC, nil for the zero one: null in JSON.
-func TimeOrNil(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
-}
-
-// shownCommand is the text of the command without loginText.
-func shownCommand(i shell.Info) string { return strings.TrimPrefix(i.Command, loginText) }
 
 func (s *Service) getCommands(c echo.Context) error {
 	session, err := shellSessionOf(c)
@@ -81,7 +35,7 @@ func (s *Service) getCommands(c echo.Context) error {
 	}
 	reply := wire.CommandList{Commands: make([]wire.Command, 0, len(list)), Next: next}
 	for _, i := range list {
-		line := commandReplyOf(session, i)
+		line := i.Wire(session)
 		if len(line.Text) > MaxListedCommand {
 			whole := httpapi.WholeRunes([]byte(line.Text[:MaxListedCommand]))
 			line.Text, line.Clipped = line.Text[:whole], true
@@ -147,17 +101,8 @@ func (s *Service) getCommand(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, commandReplyOf(session, e.Info()))
-}
-
-// logsHead is the reply of GET …/logs without the outputs.
-type logsHead struct {
-	CommandID   string       `json:"command_id"`
-	Status      shell.Status `json:"status"`
-	Truncated   bool         `json:"truncated"`
-	Reason      string       `json:"truncated_reason,omitempty"`
-	StdoutBytes int64        `json:"stdout_bytes"`
-	StderrBytes int64        `json:"stderr_bytes"`
+	i := e.Info()
+	return httpapi.WriteJSON(c, http.StatusOK, i.Wire(session))
 }
 
 func (s *Service) getCommandLogs(c echo.Context) error {
@@ -173,11 +118,9 @@ func (s *Service) getCommandLogs(c echo.Context) error {
 		return s.followLogs(c, e, session)
 	}
 	i := e.Info()
-	head := logsHead{CommandID: i.ID, Status: i.Status, StdoutBytes: e.Size(shell.Stdout),
-		StderrBytes: e.Size(shell.Stderr)}
-	head.Reason = logCut(i)
-	head.Truncated = head.Reason != ""
-	return SendLogs(c, e, head, head.StdoutBytes, head.StderrBytes)
+	logs := wire.CommandLogs{CommandID: i.ID, Status: wire.CommandStatus(i.Status), Truncated: i.LogCut != "",
+		TruncatedReason: i.LogCut, StdoutBytes: e.Size(shell.Stdout), StderrBytes: e.Size(shell.Stderr)}
+	return SendLogs(c, e, logs, logs.StdoutBytes, logs.StderrBytes)
 }
 
 // followLogs streams the output: with late=0 until the result, else until no more can come.

@@ -17,6 +17,9 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
+// Service has the handlers of shells and commands.
+type Service struct{ *httpapi.Base }
+
 // startPatience is how long the reply about a background command waits for its start; a command that waits in the
 // queue has no process id in it.
 const startPatience = 2 * time.Second
@@ -79,7 +82,7 @@ func shellSessionOf(c echo.Context) (string, error) {
 }
 
 // requested reads the body of an exec and finds its shell, which an invalid body does not create.
-func (s *Service) requested(c echo.Context) (sh *registry.Shell, r Request, cmd shell.Command, err error) {
+func (s *Service) requested(c echo.Context) (sh *registry.Shell, r wire.Exec, cmd shell.Command, err error) {
 	session, err := shellSessionOf(c)
 	if err != nil {
 		return nil, r, cmd, err
@@ -87,25 +90,20 @@ func (s *Service) requested(c echo.Context) (sh *registry.Shell, r Request, cmd 
 	if err = Bind(c, &r, false); err != nil {
 		return nil, r, cmd, err
 	}
-	if err = r.check(); err != nil {
-		return nil, r, cmd, err
-	}
-	if cmd, err = r.ShellCommand(false); err == nil {
+	if cmd, err = ShellCommand(&r); err == nil {
 		err = cmd.Check()
 	}
 	if err != nil {
 		return nil, r, cmd, err
 	}
-	args, within := r.Action(), ""
+	args := Action(&r)
 	sh, err = s.checkedShell(c, session, &args.Shell, func() (err error) {
-		within, err = s.CheckExec(c, session, args)
+		cmd.Within, err = s.CheckExec(c, session, args)
 		return err
 	})
-	if err != nil {
-		return nil, r, cmd, err
+	if err == nil && r.Login && !r.Isolated && !sh.Spec().Login {
+		cmd.Text = shell.LoginText + cmd.Text
 	}
-	cmd, err = r.ShellCommand(sh.Spec().Login)
-	cmd.Within = within
 	return sh, r, cmd, err
 }
 
@@ -121,36 +119,36 @@ func (s *Service) postExec(c echo.Context) error {
 	if req.Background {
 		return s.accepted(c, sh, e)
 	}
-	r, err := s.Await(c, e, req.CancelOnDisconnect)
-	if err != nil {
+	if err := s.Await(c, e, req.CancelOnDisconnect); err != nil {
 		return commandError(c, e, err)
 	}
-	return execReply(c, e, outcomeOf(sh.Session, e.Info(), r))
+	return execReply(c, e, sh.Session)
 }
 
 // submit submits a command to its shell, or runs it on a terminal of its own.
-func (s *Service) submit(c echo.Context, sh *registry.Shell, req Request, cmd shell.Command) (*shell.Exec, error) {
+func (s *Service) submit(c echo.Context, sh *registry.Shell, req wire.Exec, cmd shell.Command) (*shell.Exec, error) {
 	if req.TTY {
 		return s.Shells.ExecTTY(httpapi.Unhurried(c), sh, cmd)
 	}
 	return sh.Submit(cmd)
 }
 
-// Await waits for a command's result. A command continues after its client has left, unless cancel says otherwise,
-// and after the end of the server.
-func (s *Service) Await(c echo.Context, e *shell.Exec, cancel bool) (shell.Result, error) {
+// Await waits until a command has a result. A command continues after its client has left, unless cancel says
+// otherwise, and after the end of the server.
+func (s *Service) Await(c echo.Context, e *shell.Exec, cancel bool) error {
 	ctx := c.Request().Context()
 	select {
 	case <-e.Done():
-		return e.Wait(ctx)
+		_, err := e.Wait(ctx)
+		return err
 	case <-s.Closing:
-		return shell.Result{}, terminal.ErrClosing
+		return terminal.ErrClosing
 	case <-ctx.Done():
 	}
 	if cancel && !httpapi.Closed(s.Closing) {
 		e.Cancel()
 	}
-	return shell.Result{}, ctx.Err()
+	return ctx.Err()
 }
 
 // commandError is an error with the id of its command.
@@ -207,16 +205,13 @@ func (s *Service) cancelUnfinished(e *shell.Exec) {
 	}
 }
 
-// Service has the handlers of shells and commands.
-type Service struct{ *httpapi.Base }
-
 // ownEvents are the events of these routes: start, stdout, stderr, complete, error.
 type ownEvents struct{ session string }
 
 func (o ownEvents) Started(b []byte, i shell.Info) []byte {
 	return httpapi.AppendEvent(b, "start",
 		wire.EventStart{CommandID: i.ID, PID: i.PID, PTY: i.PTY, Session: o.session, Shell: i.Shell,
-			Command: shownCommand(i), Timestamp: i.StartedAt.UTC()})
+			Command: i.Text(), Timestamp: i.StartedAt.UTC()})
 }
 
 func (o ownEvents) Output(b []byte, out shell.Stream, p []byte) []byte {
@@ -239,8 +234,8 @@ func (o ownEvents) Output(b []byte, out shell.Stream, p []byte) []byte {
 	return b
 }
 
-func (o ownEvents) Completed(b []byte, i shell.Info, r shell.Result) []byte {
-	return httpapi.AppendEvent(b, "complete", outcomeOf(o.session, i, r))
+func (o ownEvents) Completed(b []byte, i shell.Info) []byte {
+	return httpapi.AppendEvent(b, "complete", i.WireEnd(o.session))
 }
 
 func (o ownEvents) Failed(b []byte, e *httpapi.Error) []byte {

@@ -1,13 +1,13 @@
 package exec
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -15,84 +15,24 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/output"
+	"github.com/evertty/evertty/wire"
 )
 
 // MaxReplyOutput bounds each output in the reply of an exec, in bytes; the command's logs have all.
 const MaxReplyOutput = 10 << 20
 
-// execOutcome is the reply of an exec without the outputs, and the data of the event complete.
-type execOutcome struct {
-	Success     bool      `json:"success"`
-	ExitCode    int       `json:"exit_code"`
-	ExitCodeToo int       `json:"exitCode"`
-	Truncated   bool      `json:"truncated"`
-	Reason      string    `json:"truncated_reason,omitempty"`
-	TimedOut    bool      `json:"timed_out"`
-	Cancelled   bool      `json:"cancelled"`
-	EndReason   string    `json:"reason,omitempty"` // why the end of its session ended it
-	DurationMS  int64     `json:"duration_ms"`
-	Timestamp   time.Time `json:"timestamp"`
-	Command     string    `json:"command"`
-	CommandID   string    `json:"command_id"`
-	Session     string    `json:"session"`
-	Shell       string    `json:"shell"`
-	PTY         string    `json:"pty,omitempty"`
-	Cwd         string    `json:"cwd"`
-	CwdFallback string    `json:"cwd_fallback,omitempty"`
-	Background  bool      `json:"background"`
-	Recreated   bool      `json:"recreated"`
-	Lost        []string  `json:"lost"`
-	ShellEnded  bool      `json:"shell_ended"`
-	StdoutBytes int64     `json:"stdout_bytes"`
-	StderrBytes int64     `json:"stderr_bytes"`
-	Note        string    `json:"note,omitempty"`
-}
-
-// ttyNote is the note in the result of a command on a terminal.
-const ttyNote = "cd, export and other changes of a tty command are not kept: it ran in a process of its own, not in " +
-	"the shell"
-
-// outcomeOf is the outcome of a command that has ended.
-func outcomeOf(session string, i shell.Info, r shell.Result) execOutcome {
-	lost := r.Lost
-	if lost == nil {
-		lost = []string{}
-	}
-	note := ""
-	if i.PTY != "" {
-		note = ttyNote
-	}
-	return execOutcome{Note: note, PTY: i.PTY, Success: r.ExitCode == 0, ExitCode: r.ExitCode, ExitCodeToo: r.ExitCode,
-		Truncated: r.Truncated, Reason: r.TruncatedReason, TimedOut: r.TimedOut,
-		Cancelled: r.Cancelled, EndReason: r.Reason, DurationMS: DurationOf(i), Timestamp: i.FinishedAt.UTC(),
-		Command: shownCommand(i), CommandID: i.ID,
-		Session: session, Shell: i.Shell, Cwd: r.Cwd, CwdFallback: r.CwdFallback, Background: r.Background,
-		Recreated: r.Recreated, Lost: lost,
-		ShellEnded: r.ShellEnded, StdoutBytes: i.StdoutBytes, StderrBytes: i.StderrBytes}
-}
-
-// DurationOf is the run time of a command up to now, in milliseconds.
-func DurationOf(i shell.Info) int64 {
-	switch {
-	case i.StartedAt.IsZero():
-		return 0
-	case i.FinishedAt.IsZero():
-		return time.Since(i.StartedAt).Milliseconds()
-	}
-	return i.FinishedAt.Sub(i.StartedAt).Milliseconds()
-}
-
-// execReply sends the outcome and the beginning of each output, page by page from the log: the reply is never in
+// execReply sends the result and the beginning of each output, page by page from the log: the reply is never in
 // memory as a whole.
-func execReply(c echo.Context, e *shell.Exec, outcome execOutcome) error {
-	sizes, limit := [2]int64{e.Size(shell.Stdout), e.Size(shell.Stderr)}, ReplyLimit(e)
-	if max(sizes[0], sizes[1]) > limit && !outcome.Truncated {
-		outcome.Truncated, outcome.Reason = true, output.CutReply
+func execReply(c echo.Context, e *shell.Exec, session string) error {
+	i, limit := e.Info(), ReplyLimit(e)
+	reply := wire.ExecResult{EventComplete: i.WireEnd(session)}
+	if max(e.Size(shell.Stdout), e.Size(shell.Stderr)) > limit && !reply.Truncated {
+		reply.Truncated, reply.TruncatedReason = true, output.CutReply
 		if limit == MaxReplyOutput {
-			outcome.Reason = cutHere
+			reply.TruncatedReason = cutHere
 		}
 	}
-	return SendLogs(c, e, outcome, WholeEnd(e, shell.Stdout, limit), WholeEnd(e, shell.Stderr, limit))
+	return SendLogs(c, e, reply, WholeEnd(e, shell.Stdout, limit), WholeEnd(e, shell.Stderr, limit))
 }
 
 // cutHere is the truncated_reason of a reply with MaxReplyOutput.
@@ -106,17 +46,24 @@ func ReplyLimit(e *shell.Exec) int64 {
 // StreamLimit bounds each output in the stream of a command, in bytes; -1 is no bound.
 func StreamLimit(e *shell.Exec) int64 { return cmp.Or(e.MaxReply(), -1) }
 
-// SendLogs replies with the fields of head, an object, and the first bytes of both
-// outputs: as stdout and stderr, and as stdout_b64 and stderr_b64 when they are not UTF-8.
-func SendLogs(c echo.Context, e *shell.Exec, head any, stdout, stderr int64) error {
-	first, err := httpapi.Encode(head)
+// noOutputs ends the JSON of a wire type whose last fields are outputs that are empty.
+const noOutputs = `,"stdout":"","stderr":""}`
+
+// SendLogs replies with reply, a wire type whose last fields are the outputs. In their place it sends the first bytes
+// of both logs: as stdout and stderr, and as stdout_b64 and stderr_b64 when they are not UTF-8.
+func SendLogs(c echo.Context, e *shell.Exec, reply any, stdout, stderr int64) error {
+	first, err := httpapi.Encode(reply)
 	if err != nil {
 		return err
+	}
+	first, ok := bytes.CutSuffix(first, []byte(noOutputs))
+	if !ok {
+		panic(fmt.Sprintf("invariant violation: %T does not end with its outputs", reply))
 	}
 	buffers := logPool.Get().(*logBuffers)
 	defer buffers.release()
 	r := logReply{c: c, exec: e, buffers: buffers, out: buffers.out}
-	r.out = append(r.out, first[:len(first)-1]...)
+	r.out = append(r.out, first...)
 	for _, o := range []struct {
 		name   string
 		output shell.Stream

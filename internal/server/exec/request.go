@@ -11,6 +11,7 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -24,32 +25,10 @@ const (
 	maxExecOutput = 1 << 30
 )
 
-// Request is the body of POST …/exec and …/exec/stream.
-type Request struct {
-	Command            *string  `json:"command"`
-	Argv               []string `json:"argv"`
-	Isolated           bool     `json:"isolated"`
-	Cwd                string   `json:"cwd"`
-	Env                EnvMap   `json:"env"`
-	TimeoutMS          int64    `json:"timeout_ms"`
-	QueueTimeoutMS     int64    `json:"queue_timeout_ms"`
-	Stdin              *string  `json:"stdin"`
-	StdinB64           *[]byte  `json:"stdin_b64"`
-	StdinOpen          bool     `json:"stdin_open"`
-	Background         bool     `json:"background"`
-	MaxOutputBytes     int64    `json:"max_output_bytes"`
-	Login              bool     `json:"login"`
-	TTY                bool     `json:"tty"`
-	CancelOnDisconnect bool     `json:"cancel_on_disconnect"`
-}
-
-// EnvMap is variables and their values. It distinguishes null from "".
-type EnvMap map[string]*string
-
-// Values are the variables. Errors: a bad request for null.
-func (e EnvMap) Values() (map[string]string, error) {
-	values := make(map[string]string, len(e))
-	for name, v := range e {
+// EnvValues are the variables of a request. Errors: 400 for null.
+func EnvValues(env map[string]*string) (map[string]string, error) {
+	values := make(map[string]string, len(env))
+	for name, v := range env {
 		if v == nil {
 			return nil, httpapi.BadRequest("the variable %q has the value null: text is needed",
 				httpapi.Clip(name)).With("field", "env")
@@ -60,7 +39,7 @@ func (e EnvMap) Values() (map[string]string, error) {
 }
 
 // Action returns the arguments of the command that the permissions see.
-func (r *Request) Action() permission.ExecArgs {
+func Action(r *wire.Exec) permission.ExecArgs {
 	a := permission.ExecArgs{Command: httpapi.ShellWords(r.Argv), Cwd: r.Cwd, Env: r.Env, StdinOpen: r.StdinOpen,
 		Isolated: r.Isolated, TTY: r.TTY, Login: r.Login, Background: r.Background}
 	if r.Command != nil {
@@ -86,15 +65,10 @@ func Bind[T any](c echo.Context, dst *T, optional bool) error {
 	return nil
 }
 
-// loginText reads the files of a login shell (bash's manual, INVOCATION), on the first line of the command, so that
-// the line numbers in messages stay right. It reads nothing of the command's input.
-const loginText = `{ if [ -r /etc/profile ]; then . /etc/profile; fi; if [ -r ~/.bash_profile ]; then . ` +
-	`~/.bash_profile; elif [ -r ~/.bash_login ]; then . ~/.bash_login; ` +
-	`elif [ -r ~/.profile ]; then . ~/.profile; fi; } </dev/null; `
-
-// ShellCommand is the command of the request. login says that the shell has read the profile files.
-func (r *Request) ShellCommand(login bool) (c shell.Command, err error) {
-	if err := r.check(); err != nil {
+// ShellCommand is the command of a request, for a shell that has read the profile files. Errors: 400, those of
+// registry.CheckTTY.
+func ShellCommand(r *wire.Exec) (c shell.Command, err error) {
+	if err := check(r); err != nil {
 		return c, err
 	}
 	c = shell.Command{Isolated: r.Isolated, Argv: r.Argv, Cwd: r.Cwd,
@@ -104,27 +78,26 @@ func (r *Request) ShellCommand(login bool) (c shell.Command, err error) {
 	switch {
 	case r.Command == nil && !r.Isolated:
 		c.Text, c.Argv = httpapi.ShellWords(r.Argv), nil
+	case r.Command != nil && r.Isolated && r.Login:
+		c.Argv = []string{"bash", "-l", "-c", *r.Command}
 	case r.Command != nil && r.Isolated:
-		c.Argv = isolatedBash(*r.Command, r.Login)
+		c.Argv = []string{"bash", "-c", *r.Command}
 	case r.Command != nil:
 		c.Text = *r.Command
-	}
-	if r.Login && !login && !r.Isolated {
-		c.Text = loginText + c.Text
 	}
 	if r.Stdin != nil {
 		c.Stdin = []byte(*r.Stdin)
 	} else if r.StdinB64 != nil {
 		c.Stdin = *r.StdinB64
 	}
-	if c.Env, err = r.Env.Values(); err == nil && r.TTY {
+	if c.Env, err = EnvValues(r.Env); err == nil && r.TTY {
 		err = registry.CheckTTY(c)
 	}
 	return c, err
 }
 
 // check refuses contradictions, and numbers out of range.
-func (r *Request) check() error {
+func check(r *wire.Exec) error {
 	switch {
 	case (r.Command == nil) == (r.Argv == nil):
 		return httpapi.BadRequest(`exactly one of "command" (shell text) and "argv" (a list of words) is needed`)
@@ -158,11 +131,4 @@ func CheckLimits(timeout, output int64, name string) error {
 			maxExecOutput).With("field", "max_output_bytes")
 	}
 	return nil
-}
-
-func isolatedBash(text string, login bool) []string {
-	if login {
-		return []string{"bash", "-l", "-c", text}
-	}
-	return []string{"bash", "-c", text}
 }

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -19,29 +18,6 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// shellReply is one shell with its settings and the changes of its environment.
-type shellReply struct {
-	registry.Info
-	Login            bool              `json:"login"`
-	CommandTimeoutMS int64             `json:"command_timeout_ms"`
-	MaxOutputBytes   int64             `json:"max_output_bytes"`
-	EnvDelta         map[string]string `json:"env_delta"`
-	EnvUnset         []string          `json:"env_unset"`
-}
-
-func shellReplyOf(sh *registry.Shell) shellReply {
-	spec, state := sh.Spec(), sh.State()
-	reply := shellReply{Info: sh.Info(), Login: spec.Login, CommandTimeoutMS: spec.Timeout.Milliseconds(),
-		MaxOutputBytes: cmp.Or(spec.MaxReply, spec.MaxOutput), EnvDelta: state.Delta, EnvUnset: state.Unset}
-	if reply.EnvDelta == nil {
-		reply.EnvDelta = map[string]string{}
-	}
-	if reply.EnvUnset == nil {
-		reply.EnvUnset = []string{}
-	}
-	return reply
-}
-
 func (s *Service) postShell(c echo.Context) error {
 	session, err := shellSessionOf(c)
 	if err != nil {
@@ -54,7 +30,7 @@ func (s *Service) postShell(c echo.Context) error {
 	if err := CheckLimits(req.CommandTimeoutMS, req.MaxOutputBytes, "command_timeout_ms"); err != nil {
 		return err
 	}
-	env, err := EnvMap(req.Env).Values()
+	env, err := EnvValues(req.Env)
 	if err != nil {
 		return err
 	}
@@ -68,13 +44,7 @@ func (s *Service) postShell(c echo.Context) error {
 		return err
 	}
 	auth.SetTarget(c, session+"/"+sh.ID)
-	return c.JSON(http.StatusCreated, shellReplyOf(sh))
-}
-
-// shellListReply is the reply of GET /session/:sid/shell and GET /shell.
-type shellListReply struct {
-	Shells []registry.Info `json:"shells"`
-	Next   string          `json:"next,omitempty"`
+	return c.JSON(http.StatusCreated, sh.WireDetail())
 }
 
 func (s *Service) getShells(c echo.Context) error {
@@ -94,9 +64,9 @@ func (s *Service) getShells(c echo.Context) error {
 	if !ok {
 		return fmt.Errorf("%w: after %q; begin without it", registry.ErrNotFound, after)
 	}
-	reply := shellListReply{Shells: []registry.Info{}, Next: next}
+	reply := wire.ShellList{Shells: make([]wire.ShellInfo, 0, len(list)), Next: next}
 	for _, sh := range list {
-		reply.Shells = append(reply.Shells, sh.Info())
+		reply.Shells = append(reply.Shells, sh.Wire())
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
@@ -120,7 +90,7 @@ func (s *Service) getShell(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, shellReplyOf(sh))
+	return httpapi.WriteJSON(c, http.StatusOK, sh.WireDetail())
 }
 
 func (s *Service) deleteShell(c echo.Context) error {
@@ -146,7 +116,7 @@ func (s *Service) postEnv(c echo.Context) error {
 	if err := Bind(c, &req, false); err != nil {
 		return err
 	}
-	set, err := EnvMap(req.Env).Values()
+	set, err := EnvValues(req.Env)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 type Events interface {
 	Started(b []byte, i shell.Info) []byte
 	Output(b []byte, o shell.Stream, p []byte) []byte // up to a page, possibly in several events
-	Completed(b []byte, i shell.Info, r shell.Result) []byte
+	Completed(b []byte, i shell.Info) []byte // of a command with a Result
 	Failed(b []byte, e *httpapi.Error) []byte
 }
 
@@ -91,11 +91,10 @@ func (f *follower) run(ctx context.Context) error {
 			}
 		}
 	}
-	r, err := f.exec.Wait(ctx)
-	if err != nil {
+	if _, err := f.exec.Wait(ctx); err != nil {
 		return err
 	}
-	return f.send(f.events.Completed(f.buffers.out, f.exec.Info(), r))
+	return f.send(f.events.Completed(f.buffers.out, f.exec.Info()))
 }
 
 // send sends events that were appended to the buffer.

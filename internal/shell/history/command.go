@@ -113,7 +113,7 @@ type Info struct {
 	FinishedAt  time.Time `json:"finished_at,omitzero"` // zero while it runs
 	StdoutBytes int64     `json:"stdout_bytes"`         // in the log
 	StderrBytes int64     `json:"stderr_bytes"`
-	LogCut      string    `json:"-"`                // why the logs are not complete, one of Cut…; "" when they are
+	LogCut      string    `json:"-"`                // why the logs are not complete, an output.Cut…; "" when they are
 	Error       string    `json:"error,omitempty"`  // why it Failed
 	Result      *Result   `json:"result,omitempty"` // nil until it has ended
 }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 // Limits of shells. An idle shell costs the memory of a launcher, a bash and a part of the keeper, and six
@@ -39,19 +41,6 @@ type Spec struct {
 	Default bool
 
 	provider string // where it runs: see shell.Spec
-}
-
-// Info is a shell in lists. Its JSON is documented in docs/exec-shells.md.
-type Info struct {
-	ID        string    `json:"id"`
-	Session   string    `json:"session"`
-	Default   bool      `json:"default"`
-	PID       int       `json:"pid"`
-	Cwd       string    `json:"cwd"`
-	State     string    `json:"state"`
-	Busy      bool      `json:"busy"`
-	Queued    int       `json:"queued"`
-	CreatedAt time.Time `json:"created_at"`
 }
 
 // Shell is an exec shell of a session. All methods are safe for concurrent use.
@@ -127,11 +116,23 @@ func (m *Registry) processChanged(e shell.ProcessEvent) {
 	}
 }
 
-// Info is the shell as it is now.
-func (s *Shell) Info() Info {
-	f := s.Stats()
-	return Info{ID: s.ID, Session: s.Session, Default: s.Default, PID: f.PID, Cwd: f.Cwd, State: f.State, Busy: f.Busy,
-		Queued: f.Queued, CreatedAt: s.created}
+// Wire is the shell as lists show it.
+func (s *Shell) Wire() wire.ShellInfo {
+	now := s.Stats()
+	return wire.ShellInfo{ID: s.ID, Session: s.Session, Default: s.Default, PID: now.PID, Cwd: now.Cwd,
+		State: now.State, Busy: now.Busy, Queued: now.Queued, CreatedAt: s.created}
+}
+
+// WireDetail is the shell with its settings and the changes of its environment.
+func (s *Shell) WireDetail() wire.Shell {
+	spec, state := s.Spec(), s.State()
+	w := wire.Shell{ShellInfo: s.Wire(), Login: spec.Login, CommandTimeoutMS: spec.Timeout.Milliseconds(),
+		MaxOutputBytes: cmp.Or(spec.MaxReply, spec.MaxOutput), EnvDelta: state.Delta,
+		EnvUnset: append([]string{}, state.Unset...)}
+	if w.EnvDelta == nil {
+		w.EnvDelta = map[string]string{}
+	}
+	return w
 }
 
 // in reports whether the shell is of a session, any for "".

@@ -2264,6 +2264,8 @@ export interface ExecResult {
   stderr_bytes: number;
   /** Of a command on a terminal: that what it did to directory and variables is not the shell's. Absent of others. */
   note?: string;
+  /** Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or thread_deleted. Absent when it ended otherwise. */
+  reason?: string;
   /** Its output; a byte that is not UTF-8 is one U+FFFD. */
   stdout: string;
   /** The bytes of stdout, in base64; only where they are not UTF-8. */
@@ -2272,8 +2274,6 @@ export interface ExecResult {
   stderr: string;
   /** The bytes of stderr, in base64; only where they are not UTF-8. */
   stderr_b64?: string;
-  /** Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or thread_deleted. Absent when it ended otherwise. */
-  reason?: string;
 }
 
 /** Says how a command ended. */
@@ -2286,7 +2286,7 @@ export interface EventComplete {
   exitCode: number;
   /** An output had more than is kept, or than this reply carries (10 MiB); the logs have what is kept. */
   truncated: boolean;
-  /** Why `truncated` is set, as in the reply of exec. */
+  /** Why `truncated` is set, and absent when it is not. max_output_bytes, reply_limit: the reply has not all, the logs have. log_limit: the log of one output has all that it may. log_quota: the logs of all commands have (--exec-log-quota); the oldest go first. disk_full, write_failed: the disk did not take it. not_followed: the server and its keeper ended while it printed. */
   truncated_reason?: "max_output_bytes" | "reply_limit" | "log_limit" | "log_quota" | "disk_full" | "write_failed" | "not_followed";
   /** The timeout ended it. */
   timed_out: boolean;
@@ -2324,6 +2324,8 @@ export interface EventComplete {
   stderr_bytes: number;
   /** Of a command on a terminal: that what it did to directory and variables is not the shell's. Absent of others. */
   note?: string;
+  /** Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or thread_deleted. Absent when it ended otherwise. */
+  reason?: string;
 }
 
 /** Says that the command runs. */
