@@ -239,7 +239,7 @@ func TestDefaultPolicyLeavesPrograms(t *testing.T) {
 	}
 	s := defaultShell(t, m, "t")
 	run(t, s, "cd /tmp")
-	bash := s.Info().PID
+	bash := s.Wire().PID
 	until(t, "the end of the session", func() bool { return threadID(t, m, "t").Session.Status == thread.Closed })
 	until(t, "the end of the idle shell", func() bool { return !alive(bash) })
 	if term.Wire().State != terminal.StateRunning {
@@ -340,7 +340,7 @@ func TestStateOutlivesProcessesAndServers(t *testing.T) {
 	s := defaultShell(t, m, "t")
 	run(t, s, "cd /tmp; export K='a b'")
 	before := threadID(t, m, "t")
-	if err := syscall.Kill(s.Info().PID, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(s.Wire().PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the end of the process", func() bool { return slices.Contains(kinds(t, m, "t"), thread.RuntimeExited) })
@@ -422,7 +422,7 @@ func TestPauseStopsAndUseResumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bash, program := s.Info().PID, term.Wire().PID
+	bash, program := s.Wire().PID, term.Wire().PID
 	l, err := m.Threads.PauseThread(background(t), "t")
 	if err != nil || l.Session.Status != thread.Paused || l.Lease.Observed != thread.Frozen {
 		t.Fatalf("%+v, %v", l, err)
@@ -458,7 +458,7 @@ func TestPauseStopsAndUseResumes(t *testing.T) {
 		t.Errorf("%q, %+v", out, r)
 	}
 	if l := threadID(t, m, "t"); l.Session.Status != thread.Active || l.Lease.Observed != thread.Running ||
-		s.Info().PID != bash {
+		s.Wire().PID != bash {
 		t.Errorf("after a command %+v", l)
 	}
 	if _, err := m.Threads.PauseThread(background(t), "t"); err != nil {
@@ -477,7 +477,7 @@ func TestDestroyKeepsTheTerminal(t *testing.T) {
 	s := defaultShell(t, m, "t")
 	run(t, s, "cd /tmp; (sleep 1000 &)")
 	before := threadID(t, m, "t")
-	bash := s.Info().PID
+	bash := s.Wire().PID
 	if l, err := m.Threads.DestroyThread(background(t), "t"); err != nil ||
 		l.Session.CloseReason != thread.ReasonDestroyed || l.Lease.Observed != thread.Dead || alive(bash) {
 		t.Fatalf("%+v, %v", l, err)
@@ -773,7 +773,7 @@ func TestPauseCutShort(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			bash := s.Info().PID
+			bash := s.Wire().PID
 			roots := s.Roots()
 			leave(t, m)
 			members := []proc.Process{}
@@ -801,7 +801,7 @@ func TestPauseCutShort(t *testing.T) {
 			if r, err := e.Wait(background(t)); err != nil || !r.TimedOut { // its time goes on without anybody's help
 				t.Errorf("%+v, %v", r, err)
 			}
-			if out, r := run(t, s, "echo $local"); out != "kept\n" || r.Recreated || s.Info().PID != bash {
+			if out, r := run(t, s, "echo $local"); out != "kept\n" || r.Recreated || s.Wire().PID != bash {
 				t.Errorf("%q, %+v", out, r)
 			}
 			if l := threadID(t, m, "t"); l.Session.Status != thread.Active || l.Lease.Observed != thread.Running ||
