@@ -32,3 +32,18 @@ type Ticket struct {
 	// those), or the login page.
 	URL string `json:"url" format:"uri"`
 }
+
+// EndTickets says which tickets end: those of a terminal, or all.
+type EndTickets struct {
+	// Id or name of the terminal whose tickets end.
+	PTY string `query:"pty" param:"ticketPTY" json:"-" minLength:"1"`
+	// 1 ends all tickets; goes without `pty`.
+	All bool `query:"all" param:"allTickets" json:"-"`
+}
+
+// LogOut says which logins end: the one that asks, or all.
+type LogOut struct {
+	// 1 ends all logins and all tickets. Without it the request needs a login: one with the token has none, which is
+	// 400.
+	All bool `query:"all" param:"allLogins" json:"-"`
+}

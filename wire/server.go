@@ -1,6 +1,8 @@
 package wire
 
 // Health is the health of the server. Without credentials it is only the status.
+//
+//schema:reply "It lives."
 type Health struct {
 	// `ok`, or `degraded`: it works, but see `reasons`.
 	Status string `json:"status" enum:"ok,degraded"`
@@ -21,6 +23,8 @@ type Health struct {
 }
 
 // Version is the version of the server.
+//
+//schema:reply "What is running."
 type Version struct {
 	// The program.
 	Name string `json:"name" const:"evertty"`

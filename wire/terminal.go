@@ -4,6 +4,8 @@ import "time"
 
 // Terminal is one terminal: a program on a pseudo-terminal, and its screen, which outlives the
 // program.
+//
+//schema:reply "The terminal."
 type Terminal struct {
 	// The server's name for it: 20 characters, unique for ever.
 	ID string `json:"id" pattern:"^[a-z0-9-]{12,64}$"`
@@ -103,6 +105,7 @@ const (
 //schema:examples [{"cmd": ["bash", "-l"], "cols": 80, "rows": 24}, {"cmd": ["make", "test"],
 //schema:and "cwd": "/srv/app", "env": {"CI": "1"}, "name": "build"}]
 type CreateTerminal struct {
+	SessionRef
 	// A name to find it by, unique in its session; "" is no name.
 	Name string `json:"name,omitempty" pattern:"^([A-Za-z0-9._-]{1,64})?$" default:""`
 	// The program and its arguments: 1 to 4096 words of at most 131071 bytes. A program without a
@@ -127,6 +130,8 @@ type CreateTerminal struct {
 }
 
 // TerminalList has terminals, oldest first; deleted ones are left out.
+//
+//schema:reply "The terminals."
 type TerminalList struct {
 	// Their ids.
 	Ptys []string `json:"ptys"`
@@ -141,6 +146,7 @@ type TerminalList struct {
 //schema:oneOf [{"required": ["data"]}, {"required": ["data_b64"]}]
 //schema:examples [{"data": "ls\n"}, {"data_b64": "AwQ="}]
 type Input struct {
+	TerminalRef
 	// Text, sent as UTF-8. A line feed is a line feed; the Enter key is `\r`.
 	Data *string `json:"data,omitempty"`
 	// Any bytes, in standard base64 with padding.
@@ -148,6 +154,8 @@ type Input struct {
 }
 
 // InputTaken is the reply to input that the program's terminal took.
+//
+//schema:reply "All bytes were taken, in order."
 type InputTaken struct {
 	// Always true.
 	Success bool `json:"success" const:"true"`
@@ -156,6 +164,8 @@ type InputTaken struct {
 }
 
 // Sent is the reply to input that the program's terminal took.
+//
+//schema:reply "The program got it."
 type Sent struct {
 	// Always true.
 	Success bool `json:"success" const:"true"`
@@ -193,6 +203,7 @@ type MouseEvent struct {
 //schema:examples [{"keys": ["C-c", "Up", "Enter"]}, {"keys": ["text:hello", "Enter"]},
 //schema:and {"mouse": {"x": 10, "y": 3, "button": "left", "action": "click"}}]
 type Keys struct {
+	TerminalRef
 	Mouse *MouseEvent `json:"mouse,omitempty"`
 	// Names of keys, in any case: Enter Tab BTab Escape Space BSpace Up Down Left Right Home End
 	// PgUp PgDn Insert Delete F1..F24; Return Esc Backspace PageUp PPage PageDown NPage IC Ins DC
@@ -209,6 +220,7 @@ type Keys struct {
 //
 //schema:examples [{"data": "two\nlines"}]
 type Paste struct {
+	TerminalRef
 	// The text.
 	Data *string `json:"data" nullable:"false"`
 }
@@ -217,6 +229,7 @@ type Paste struct {
 //
 //schema:examples [{"cols": 120, "rows": 40}]
 type Size struct {
+	TerminalRef
 	// Columns.
 	Cols int `json:"cols" minimum:"1" maximum:"1000"`
 	// Rows.
@@ -224,6 +237,8 @@ type Size struct {
 }
 
 // Resized is the new size.
+//
+//schema:reply "Resized."
 type Resized struct {
 	// Always true.
 	Success bool `json:"success" const:"true"`
@@ -237,6 +252,7 @@ type Resized struct {
 //
 //schema:examples [{"signal": "INT"}]
 type Signal struct {
+	TerminalRef
 	// HUP, INT, QUIT, ABRT, KILL, USR1, USR2, PIPE, ALRM, TERM, CONT, STOP, TSTP, TTIN, TTOU or
 	// WINCH; in any case, with or without SIG.
 	Signal string `json:"signal" pattern:"^[A-Za-z0-9]+$"`
@@ -247,6 +263,8 @@ type Nothing struct {
 }
 
 // Done is the reply of a call that has nothing to tell.
+//
+//schema:reply "Done."
 type Done struct {
 	// Always true.
 	Success bool `json:"success" const:"true"`
@@ -260,6 +278,7 @@ type Done struct {
 //schema:and "ignore_echo": true}, {"any": [{"for": "text", "pattern": "[y/n]"}, {"for": "exit"}]},
 //schema:and {"for": "text", "pattern": "Loading", "not": true}]
 type Wait struct {
+	TerminalRef
 	WaitCondition
 	// Conditions instead of one; the first that is true ends the wait, and `index` says which.
 	Any []WaitCondition `json:"any,omitempty" minItems:"1" maxItems:"16"`
@@ -318,6 +337,8 @@ type WaitCondition struct {
 }
 
 // Waited is the reply to a condition that came true.
+//
+//schema:reply "The condition came true."
 type Waited struct {
 	// Always true.
 	Matched bool `json:"matched" const:"true"`

@@ -23,20 +23,24 @@ type parameter struct {
 	text     string
 	schema   string // in JSON
 	example  string
+	limited  bool // some values of its type are not allowed
 }
 
 // response is what one or more routes answer.
 type response struct {
-	name    string
-	status  int
-	text    string
-	headers []header
-	json    []any  // values like the body; several are alternatives
-	codes   string // of a refusal, with spaces between
-	example string // of a refusal: CODE: sentence
-	details wire.ErrorDetails
-	other   []content
-	events  []event // of a stream
+	name       string
+	status     int
+	text       string
+	headers    []header
+	json       []any  // values like the body; several are alternatives
+	compressed bool   // when it is large and the client likes it; see httpapi.WriteJSON
+	codes      string // of a refusal, with spaces between
+	example    string // of a refusal: CODE: sentence
+	details    wire.ErrorDetails
+	of         []error // sentinels of a route for which it is; nil is all
+	limit      int64   // bytes of the body of a route for which it is; 0 is all
+	other      []content
+	events     []event // of a stream
 	// commands are what the client may send on a WebSocket.
 	commands []event
 }
@@ -72,7 +76,7 @@ func Document(routes []httpapi.Route, wireDir string, version int) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	g := generator{responses: map[string]response{}, params: map[string]parameter{}}
+	g := generator{types: t, responses: map[string]response{}, params: map[string]parameter{}}
 	for _, r := range slices.Concat(replies, refusals) {
 		if g.responses[r.name].name != "" {
 			return nil, fmt.Errorf("response %s is there twice", r.name)
@@ -81,6 +85,7 @@ func Document(routes []httpapi.Route, wireDir string, version int) ([]byte, erro
 	}
 	for _, p := range parameters {
 		g.params[p.component()] = p
+		g.order = append(g.order, p.component())
 	}
 	paths, err := g.paths(routes)
 	if err != nil {
@@ -121,9 +126,13 @@ func asks(scheme string) object {
 	return object{{scheme, list{}}}
 }
 
+// generator collects what the routes refer to.
 type generator struct {
+	types     *types
 	responses map[string]response
+	given     []string // names of responses, in the order of the routes
 	params    map[string]parameter
+	order     []string // names of parameters, likewise
 }
 
 func (p parameter) component() string {
@@ -136,7 +145,7 @@ func (p parameter) component() string {
 // paths are the operations by path, in the order of the routes.
 func (g *generator) paths(routes []httpapi.Route) (all object, err error) {
 	for _, r := range routes {
-		path, params, err := g.path(r.Path)
+		path, params, err := g.path(r)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +153,11 @@ func (g *generator) paths(routes []httpapi.Route) (all object, err error) {
 		if item == nil && len(params) > 0 {
 			item.set("parameters", params)
 		}
-		op, err := g.operation(r)
+		operation := g.operation
+		if r.In != nil {
+			operation = g.typedOperation
+		}
+		op, err := operation(r)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 		}
@@ -155,8 +168,8 @@ func (g *generator) paths(routes []httpapi.Route) (all object, err error) {
 }
 
 // path is a route's path as OpenAPI writes it, {id} for :id, with its parameters.
-func (g *generator) path(route string) (path string, params list, err error) {
-	parts := strings.Split(route, "/")
+func (g *generator) path(route httpapi.Route) (path string, params list, err error) {
+	parts := strings.Split(route.Path, "/")
 	for i, part := range parts {
 		name, ok := strings.CutPrefix(part, ":")
 		if part == "*" {
@@ -166,13 +179,30 @@ func (g *generator) path(route string) (path string, params list, err error) {
 			continue
 		}
 		parts[i] = "{" + name + "}"
-		p, err := pathParameter(name, route)
+		p, err := g.pathParam(name, route)
 		if err != nil {
 			return "", nil, err
 		}
 		params = append(params, refTo("parameters", p.component()))
 	}
 	return strings.Join(parts, "/"), params, nil
+}
+
+// pathParam is the parameter of a route's path.
+func (g *generator) pathParam(name string, r httpapi.Route) (parameter, error) {
+	if r.In == nil {
+		return pathParameter(name, r.Path)
+	}
+	in, err := g.types.params(r.In.Name())
+	if err != nil {
+		return parameter{}, err
+	}
+	for _, p := range in {
+		if p.in == "path" && p.name == name {
+			return p, g.use(p)
+		}
+	}
+	return parameter{}, fmt.Errorf("%s %s: %s has no field for :%s", r.Method, r.Path, r.In, name)
 }
 
 // pathParameter is what a name means in a path.
@@ -198,9 +228,9 @@ func pathParameter(name, route string) (found parameter, err error) {
 
 // operation is what the document says about a route.
 func (g *generator) operation(r httpapi.Route) (op object, err error) {
-	op = object{{"tags", list{r.Tag}}, {"operationId", r.ID}, {"summary", r.Summary}}
-	if r.ID == "" || r.Summary == "" || !slices.ContainsFunc(tags, func(t [2]string) bool { return t[0] == r.Tag }) {
-		return nil, fmt.Errorf("it has the name %q, the summary %q and the tag %q", r.ID, r.Summary, r.Tag)
+	op = object{{"tags", list{r.Group}}, {"operationId", r.ID}, {"summary", r.Summary}}
+	if r.ID == "" || r.Summary == "" || !slices.ContainsFunc(tags, func(t [2]string) bool { return t[0] == r.Group }) {
+		return nil, fmt.Errorf("it has the name %q, the summary %q and the tag %q", r.ID, r.Summary, r.Group)
 	}
 	if r.Description != "" {
 		op.set("description", r.Description)
@@ -218,9 +248,9 @@ func (g *generator) operation(r httpapi.Route) (op object, err error) {
 	if s := securityOf(r); s != nil {
 		op.set("security", s)
 	}
-	if r.Body != nil {
+	if r.OldBody != nil {
 		op.set("requestBody", object{{"description", r.BodyText}, {"required", !r.BodyOptional},
-			{"content", object{{"application/json", object{{"schema", refTo("schemas", typeName(r.Body))}}}}}})
+			{"content", object{{"application/json", object{{"schema", refTo("schemas", typeName(r.OldBody))}}}}}})
 	}
 	responses, err := g.responsesOf(r)
 	op.set("responses", responses)
@@ -254,7 +284,7 @@ func isOpen(r httpapi.Route) bool { return r.Path == "/healthz" || r.Path == "/r
 func (g *generator) responsesOf(r httpapi.Route) (object, error) {
 	byStatus := map[string]string{}
 	status := ""
-	for _, word := range strings.Fields(r.Replies) {
+	for _, word := range strings.Fields(r.OldReplies) {
 		if word[0] >= '1' && word[0] <= '5' {
 			status = word
 			continue
@@ -317,14 +347,19 @@ func typeName(v any) string { return reflect.TypeOf(v).Name() }
 // components are the parts that paths refer to.
 func (g *generator) components(schemas object) (object, error) {
 	var params, responses object
-	for _, p := range parameters {
+	for _, name := range g.order {
+		p := g.params[name]
 		o, err := p.object()
 		if err != nil {
 			return nil, fmt.Errorf("parameter %s: %w", p.name, err)
 		}
 		params.set(p.component(), o)
 	}
-	for _, r := range slices.Concat(replies, refusals) {
+	rows := slices.Concat(replies, refusals)
+	for _, name := range g.given {
+		rows = append(rows, g.responses[name])
+	}
+	for _, r := range rows {
 		o, err := r.object()
 		if err != nil {
 			return nil, fmt.Errorf("response %s: %w", r.name, err)
@@ -332,7 +367,12 @@ func (g *generator) components(schemas object) (object, error) {
 		responses.set(r.name, o)
 	}
 	schemes, err := parse(credentials)
-	return object{{"parameters", params}, {"responses", responses}, {"securitySchemes", schemes}, {"schemas", schemas}},
+	if err != nil {
+		return nil, err
+	}
+	coding, err := compressed.object()
+	return object{{"parameters", params}, {"headers", object{{compressed.name, coding}}}, {"responses", responses},
+			{"securitySchemes", schemes}, {"schemas", schemas}},
 		err
 }
 
@@ -349,23 +389,31 @@ func (p parameter) object() (object, error) {
 	return o, err
 }
 
+func (h header) object() (object, error) {
+	schema, err := parse(h.schema)
+	o := object{{"description", h.text}}
+	if h.required {
+		o.set("required", true)
+	}
+	o.set("schema", schema)
+	if h.example != "" {
+		o.set("example", h.example)
+	}
+	return o, err
+}
+
 func (r response) object() (object, error) {
 	o := object{{"description", r.text}}
 	var headers, bodies object
 	for _, h := range r.headers {
-		schema, err := parse(h.schema)
+		one, err := h.object()
 		if err != nil {
 			return nil, err
 		}
-		one := object{{"description", h.text}}
-		if h.required {
-			one.set("required", true)
-		}
-		one.set("schema", schema)
-		if h.example != "" {
-			one.set("example", h.example)
-		}
 		headers.set(h.name, one)
+	}
+	if r.compressed {
+		headers.set(compressed.name, refTo("headers", compressed.name))
 	}
 	if headers != nil {
 		o.set("headers", headers)

@@ -1,6 +1,9 @@
 package openapi
 
-import "github.com/evertty/evertty/wire"
+import (
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
+)
 
 // refusals are the replies of a request that fails. The body of each is a wire.Error with one of the
 // codes.
@@ -59,7 +62,7 @@ var refusals = []response{
 		example: "NOT_KEPT: from 5: position not kept in the journal, which has 100 to 2000",
 		details: wire.ErrorDetails{Start: new(uint64(100)), End: new(uint64(2000))},
 	},
-	{name: "NoFile", status: 404,
+	{name: "NoFile", status: 404, of: httpapi.NoFile,
 		text:    "NOT_FOUND: there is no such file. The reply may also be a line of plain text.",
 		codes:   "NOT_FOUND",
 		example: "NOT_FOUND: no such file",
@@ -109,7 +112,7 @@ var refusals = []response{
 		codes:   "RUNNING DELETING AMBIGUOUS",
 		example: "RUNNING: the program still runs: terminal tz65gjhf8fx4b8cm52eg: process 4242",
 	},
-	{name: "Ended", status: 409,
+	{name: "Ended", status: 409, of: httpapi.TimedOut,
 		text: "EXITED: the program has ended, or ended during a wait for something else than its end (then `details` " +
 			"has the screen). AMBIGUOUS: see GET.",
 		codes:   "EXITED AMBIGUOUS",
@@ -190,7 +193,7 @@ var refusals = []response{
 		codes:   "NO_SPACE",
 		example: "NO_SPACE: no space left to write a snapshot",
 	},
-	{name: "TooLargeExec", status: 413, text: "TOO_LARGE: the body has more than 8 MiB.",
+	{name: "TooLargeExec", status: 413, limit: 8 << 20, text: "TOO_LARGE: the body has more than 8 MiB.",
 		codes:   "TOO_LARGE",
 		example: "TOO_LARGE: the body is larger than the 8388608 bytes this request may carry",
 		details: wire.ErrorDetails{Limit: 8388608},
@@ -268,12 +271,12 @@ var refusals = []response{
 		codes:   "ALREADY_EXISTS",
 		example: "ALREADY_EXISTS: exists already: record 20260407T120000Z-1a2b3c4d of thread build",
 	},
-	{name: "NoRecord", status: 404,
+	{name: "NoRecord", status: 404, of: httpapi.NoRecord,
 		text:    "NOT_FOUND: there is no such thread, or it has no such record. What writes makes both.",
 		codes:   "NOT_FOUND",
 		example: "NOT_FOUND: there is no such record: thread build",
 	},
-	{name: "NoThread", status: 404, text: "NOT_FOUND: there is no such thread, terminal of it, version or lease.",
+	{name: "NoThread", status: 404, of: httpapi.NoThread, text: "NOT_FOUND: there is no such thread, terminal of it, version or lease.",
 		codes:   "NOT_FOUND",
 		example: "NOT_FOUND: thread build: not found",
 	},

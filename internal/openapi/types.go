@@ -27,6 +27,8 @@ type declared struct {
 	doc  string
 	expr ast.Expr
 	add  object // what directives add to the schema
+
+	reply string // what a reply of it says: the directive reply
 }
 
 // directive begins a comment line that adds a keyword to a schema: //schema:KEYWORD VALUE, with
@@ -81,13 +83,24 @@ func (t *types) declare(d ast.Decl) error {
 				return fmt.Errorf("%s: %w", s.Name.Name, err)
 			}
 			t.order = append(t.order, s.Name.Name)
-			t.named[s.Name.Name] = declared{doc: typeText(doc, s.Name.Name), expr: s.Type, add: add}
+			d := declared{doc: typeText(doc, s.Name.Name), expr: s.Type}
+			for _, m := range add {
+				if m.name == "reply" {
+					d.reply, _ = m.value.(string)
+					continue
+				}
+				d.add = append(d.add, m)
+			}
+			t.named[s.Name.Name] = d
 		case *ast.ValueSpec:
 			kind, ok := s.Type.(*ast.Ident)
 			if !ok || g.Tok != token.CONST {
 				continue
 			}
 			for _, v := range s.Values {
+				if _, ok := v.(*ast.BasicLit); !ok {
+					continue
+				}
 				if text, err := strconv.Unquote(v.(*ast.BasicLit).Value); err == nil {
 					t.enums[kind.Name] = append(t.enums[kind.Name], text)
 				}
@@ -150,6 +163,9 @@ func typeText(doc *ast.CommentGroup, name string) string {
 // schemas are the schemas of all types, in the order of the source.
 func (t *types) schemas() (all object, err error) {
 	for _, name := range t.order {
+		if t.isInput(name) {
+			continue
+		}
 		s, err := t.schemaOf(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

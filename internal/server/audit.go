@@ -16,16 +16,6 @@ import (
 // is typed and looked at, and what harnesses write down, is not about who may do what, and the
 // thread's own record has it. TERMINAL and SHELL stand for both of their paths.
 var auditWords = map[string]string{
-	"POST /session/:sid/pty":   "terminal.create",
-	"DELETE /session/:sid/pty": "terminal.delete",
-	"DELETE TERMINAL":          "terminal.delete",
-	"POST TERMINAL/restart":    "terminal.restart",
-	"POST TERMINAL/signal":     "terminal.signal",
-	"POST TERMINAL/input":      "",
-	"POST TERMINAL/keys":       "",
-	"POST TERMINAL/paste":      "",
-	"POST TERMINAL/resize":     "",
-
 	"POST /session/:sid/shell":         "shell.create",
 	"DELETE /session/:sid/shell":       "shell.delete",
 	"DELETE /session/:sid/shell/:shid": "shell.delete",
@@ -91,9 +81,6 @@ var auditWords = map[string]string{
 	"POST /api/sandbox/sessions/:id/pause":          "lease.pause",
 	"POST /api/sandbox/sessions/:id/resume":         "lease.resume",
 	"DELETE /api/sandbox/sessions/:id":              "lease.delete",
-	"POST /tickets":                                 "ticket.create",
-	"DELETE /tickets":                               "ticket.delete",
-	"POST /logout":                                  "logout",
 }
 
 // auditKey names a route in auditWords.
@@ -116,12 +103,15 @@ func auditKey(r httpapi.Route) string {
 // for secrets, and all that were refused because of who asks.
 func (s *Server) audited(c echo.Context, r httpapi.Route, err error) {
 	what := auditWords[auditKey(r)]
+	if r.In != nil {
+		what = strings.TrimPrefix(r.Audit, httpapi.NotAudited)
+	}
 	switch {
 	case what != "":
 	case auth.IsRefusal(err):
 		what = auth.AuditRefused
-		auth.SetTarget(c, auth.RefusedTarget(r.Method, c.Request().URL))
-	case c.QueryParam(auth.SecretsParam) != "" && auth.GrantOf(c).Role == auth.Write:
+		auth.SetTarget(c.Request().Context(), auth.RefusedTarget(r.Method, c.Request().URL))
+	case c.QueryParam(auth.SecretsParam) != "" && auth.GrantOf(c.Request().Context()).Role == auth.Write:
 		what = auth.AuditSecrets
 	default:
 		return

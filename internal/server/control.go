@@ -1,71 +1,46 @@
 package server
 
 import (
-	"net/http"
-
-	"github.com/labstack/echo/v4"
+	"context"
 
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
 
-// sent is the reply to something typed.
-func sent(c echo.Context, s wire.Sent, err error) error {
+func (s *Server) sendInput(ctx context.Context, in wire.Input) (wire.Sent, error) {
+	p, err := httpapi.InputBytes(in.Data, in.DataB64)
 	if err != nil {
-		return err
+		return wire.Sent{}, err
 	}
-	return c.JSON(http.StatusOK, s)
+	t, err := s.permitted(ctx, in.TerminalRef, permission.ToolInput, func(t *terminal.Terminal) any {
+		args := permission.NewInputArgs(t.ID, p)
+		args.Directory = s.directoryOf(t)
+		return args
+	})
+	if err != nil {
+		return wire.Sent{}, err
+	}
+	return t.Input(ctx, p)
 }
 
-func (s *Server) postInput(c echo.Context) error {
-	t, err := s.terminalOf(c)
-	if err != nil {
-		return err
+func (s *Server) sendKeys(ctx context.Context, in wire.Keys) (wire.Sent, error) {
+	if err := checkKeys(in); err != nil {
+		return wire.Sent{}, err
 	}
-	var req wire.Input
-	if err := httpapi.Bind(c, &req); err != nil {
-		return err
+	mouse := (*vt.MouseEvent)(in.Mouse)
+	t, err := s.permitted(ctx, in.TerminalRef, permission.ToolKeys, func(t *terminal.Terminal) any {
+		return permission.InputArgs{Terminal: t.ID, Directory: s.directoryOf(t), Keys: in.Keys, Mouse: mouse}
+	})
+	switch {
+	case err != nil:
+		return wire.Sent{}, err
+	case mouse != nil:
+		return t.Mouse(ctx, *mouse)
 	}
-	p, err := httpapi.InputBytes(req.Data, req.DataB64)
-	if err != nil {
-		return err
-	}
-	args := permission.NewInputArgs(t.ID, p)
-	args.Directory = s.directoryOf(t)
-	if err := s.Check(c, t.Thread(), permission.ToolInput, args); err != nil {
-		return err
-	}
-	done, err := t.Input(c.Request().Context(), p)
-	return sent(c, done, err)
-}
-
-func (s *Server) postKeys(c echo.Context) error {
-	t, err := s.terminalOf(c)
-	if err != nil {
-		return err
-	}
-	var req wire.Keys
-	if err := httpapi.Bind(c, &req); err != nil {
-		return err
-	}
-	if err := checkKeys(req); err != nil {
-		return err
-	}
-	mouse := (*vt.MouseEvent)(req.Mouse)
-	if err := s.Check(c, t.Thread(), permission.ToolKeys,
-		permission.InputArgs{Terminal: t.ID, Directory: s.directoryOf(t), Keys: req.Keys, Mouse: mouse},
-	); err != nil {
-		return err
-	}
-	var done wire.Sent
-	if mouse != nil {
-		done, err = t.Mouse(c.Request().Context(), *mouse)
-	} else {
-		done, err = t.Keys(c.Request().Context(), req.Keys)
-	}
-	return sent(c, done, err)
+	return t.Keys(ctx, in.Keys)
 }
 
 // checkKeys refuses a body with neither keys nor a mouse event, or with both.
@@ -79,81 +54,51 @@ func checkKeys(r wire.Keys) error {
 	return nil
 }
 
-func (s *Server) postPaste(c echo.Context) error {
-	t, err := s.terminalOf(c)
+func (s *Server) paste(ctx context.Context, in wire.Paste) (wire.Sent, error) {
+	if in.Data == nil {
+		return wire.Sent{}, httpapi.BadRequest(`"data" (the text to paste) is needed`)
+	}
+	t, err := s.permitted(ctx, in.TerminalRef, permission.ToolPaste, func(t *terminal.Terminal) any {
+		return permission.InputArgs{Terminal: t.ID, Directory: s.directoryOf(t), Data: *in.Data}
+	})
 	if err != nil {
-		return err
+		return wire.Sent{}, err
 	}
-	var req wire.Paste
-	if err := httpapi.Bind(c, &req); err != nil {
-		return err
-	}
-	if req.Data == nil {
-		return httpapi.BadRequest(`"data" (the text to paste) is needed`)
-	}
-	if err := s.Check(c, t.Thread(), permission.ToolPaste,
-		permission.InputArgs{Terminal: t.ID, Directory: s.directoryOf(t), Data: *req.Data}); err != nil {
-		return err
-	}
-	done, err := t.Paste(c.Request().Context(), *req.Data)
-	return sent(c, done, err)
+	return t.Paste(ctx, *in.Data)
 }
 
-func (s *Server) postResize(c echo.Context) error {
-	t, err := s.terminalOf(c)
+func (s *Server) resizeTerminal(ctx context.Context, in wire.Size) (wire.Resized, error) {
+	reply := wire.Resized{Success: true, Cols: in.Cols, Rows: in.Rows}
+	t, err := s.permitted(ctx, in.TerminalRef, permission.ToolResize, func(t *terminal.Terminal) any {
+		return permission.ResizeArgs{Terminal: t.ID, Cols: in.Cols, Rows: in.Rows}
+	})
 	if err != nil {
-		return err
+		return reply, err
 	}
-	var req wire.Size
-	if err := httpapi.Bind(c, &req); err != nil {
-		return err
-	}
-	if err := s.Check(c, t.Thread(), permission.ToolResize,
-		permission.ResizeArgs{Terminal: t.ID, Cols: req.Cols, Rows: req.Rows}); err != nil {
-		return err
-	}
-	if err := t.Resize(req.Cols, req.Rows); err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, wire.Resized{Success: true, Cols: req.Cols, Rows: req.Rows})
+	return reply, t.Resize(in.Cols, in.Rows)
 }
 
-func (s *Server) postSignal(c echo.Context) error {
-	t, err := s.terminalOf(c)
+func (s *Server) signalTerminal(ctx context.Context, in wire.Signal) (wire.Done, error) {
+	t, err := s.permitted(ctx, in.TerminalRef, permission.ToolSignal, func(t *terminal.Terminal) any {
+		return permission.TerminalArgs{Terminal: t.ID, Signal: in.Signal}
+	})
 	if err != nil {
-		return err
+		return wire.Done{}, err
 	}
-	var req wire.Signal
-	if err := httpapi.Bind(c, &req); err != nil {
-		return err
-	}
-	if err := s.Check(c, t.Thread(), permission.ToolSignal,
-		permission.TerminalArgs{Terminal: t.ID, Signal: req.Signal}); err != nil {
-		return err
-	}
-	if err := t.Signal(req.Signal); err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, httpapi.Done)
+	return httpapi.Done, t.Signal(in.Signal)
 }
 
-// postRestart starts the program of an ended terminal again.
-func (s *Server) postRestart(c echo.Context) error {
-	t, err := s.terminalOf(c)
+// restartTerminal starts the program of an ended terminal again.
+func (s *Server) restartTerminal(ctx context.Context, in wire.TerminalRef) (wire.Terminal, error) {
+	t, err := s.permitted(ctx, in, permission.ToolRestart, func(t *terminal.Terminal) any {
+		return permission.TerminalArgs{Terminal: t.ID, Command: httpapi.ShellWords(t.Spec().Cmd),
+			Directory: s.directoryOf(t)}
+	})
 	if err != nil {
-		return err
-	}
-	var req wire.Nothing
-	if err := httpapi.BindOptional(c, &req); err != nil {
-		return err
-	}
-	if err := s.Check(c, t.Thread(), permission.ToolRestart,
-		permission.TerminalArgs{Terminal: t.ID, Command: httpapi.ShellWords(t.Spec().Cmd),
-			Directory: s.directoryOf(t)}); err != nil {
-		return err
+		return wire.Terminal{}, err
 	}
 	if t, err = s.Terminals.Restart(t); err != nil {
-		return err
+		return wire.Terminal{}, err
 	}
-	return c.JSON(http.StatusOK, t.Wire())
+	return t.Wire(), nil
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	_ "embed"
 	"net/http"
 	"os"
@@ -13,20 +14,20 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-//go:generate go run ../openapi/generate ../../wire openapi.json ../../webui/src/api/wire.gen.ts
+//go:generate go run ../openapi/generate ../../wire openapi.json ../../webui/src/api/wire.gen.ts ../../client
 
 //go:embed openapi.json
 var openAPI []byte
 
-func (s *Server) getOpenAPI(c echo.Context) error {
+func (s *Server) getOpenAPI(c echo.Context, _ wire.Nothing) error {
 	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, openAPI)
 }
 
-func (s *Server) getVersion(c echo.Context) error {
-	return c.JSON(http.StatusOK, wire.Version{Name: "evertty", Version: s.config.Version, API: httpapi.APIVersion})
+func (s *Server) getVersion(context.Context, wire.Nothing) (wire.Version, error) {
+	return wire.Version{Name: "evertty", Version: s.config.Version, API: httpapi.APIVersion}, nil
 }
 
-func (s *Server) getHealth(c echo.Context) error {
+func (s *Server) getHealth(ctx context.Context, _ wire.Nothing) (wire.Health, error) {
 	h := s.Health()
 	if err := s.config.Audit.Trouble(); err != nil {
 		h.Reasons = append(h.Reasons, err.Error())
@@ -35,40 +36,34 @@ func (s *Server) getHealth(c echo.Context) error {
 	if len(h.Reasons) > 0 {
 		reply.Status = "degraded"
 	}
-	if auth.GrantOf(c).Role != "" {
+	if auth.GrantOf(ctx).Role != "" {
 		reply.Damaged = &h.Damaged
 		reply.Lossless, reply.Reasons, reply.Version, reply.PID = &h.Lossless, h.Reasons, s.config.Version, os.Getpid()
 		if reply.Reasons == nil {
 			reply.Reasons = []string{}
 		}
 	}
-	return c.JSON(http.StatusOK, reply)
+	return reply, nil
 }
 
-// getReady answers 200 while requests are taken: the port is open only after
-// the terminals were brought back, and closes first at the end.
-func (s *Server) getReady(c echo.Context) error {
-	return c.JSON(http.StatusOK, wire.Health{Status: "ok"})
+// getReady answers while requests are taken: the port is open only after the terminals were brought back, and closes
+// first at the end.
+func (s *Server) getReady(context.Context, wire.Nothing) (wire.Health, error) {
+	return wire.Health{Status: "ok"}, nil
 }
 
-func (s *Server) getMetrics(c echo.Context) error {
+func (s *Server) getMetrics(c echo.Context, _ wire.Nothing) error {
 	promhttp.HandlerFor(s.config.Metrics.Registry, promhttp.HandlerOpts{}).ServeHTTP(c.Response(), c.Request())
 	return nil
 }
 
-func (s *Server) getRoot(c echo.Context) error {
+func (s *Server) getRoot(c echo.Context, _ wire.GetRoot) error {
 	if httpapi.WantsHTML(c.Request()) {
 		return s.getIndex(c)
 	}
-	lines := []wire.RouteLine{}
+	list := wire.RouteList{Name: "evertty", Version: s.config.Version, Routes: []wire.RouteLine{}}
 	for _, r := range s.routes() {
-		lines = append(lines, wire.RouteLine{Method: r.Method, Path: r.Path, Does: r.Does})
+		list.Routes = append(list.Routes, wire.RouteLine{Method: r.Method, Path: r.Path, Does: r.Does()})
 	}
-	return c.JSON(http.StatusOK, map[string]any{"name": "evertty", "version": s.config.Version, "routes": lines})
+	return httpapi.WriteJSON(c, http.StatusOK, list)
 }
-
-func (s *Server) postTickets(c echo.Context) error { return s.config.Auth.HandleTickets(c) }
-
-func (s *Server) deleteTickets(c echo.Context) error { return s.config.Auth.HandleEndTickets(c) }
-
-func (s *Server) postLogout(c echo.Context) error { return s.config.Auth.HandleLogout(c) }

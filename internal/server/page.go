@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/webui"
+	"github.com/evertty/evertty/wire"
 )
 
 // pageFiles serves the web page, or one that says how to build it. It reads its
@@ -22,7 +23,7 @@ func (s *Server) getIndex(c echo.Context) error {
 }
 
 // getPageFile sends a file that belongs to the page.
-func (s *Server) getPageFile(c echo.Context) error {
+func (s *Server) getPageFile(c echo.Context, _ wire.GetAsset) error {
 	name := strings.TrimPrefix(path.Clean("/"+c.Request().URL.Path), "/")
 	if info, err := fs.Stat(webui.Files(), name); err != nil || !info.Mode().IsRegular() {
 		return echo.ErrNotFound

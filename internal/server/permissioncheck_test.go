@@ -94,7 +94,7 @@ var unasked = map[string]string{
 
 // isConversation reports whether a route is about a thread's conversation, which has no
 // effect on its processes.
-func isConversation(r httpapi.Route) bool { return r.Tag == "record" }
+func isConversation(r httpapi.Route) bool { return r.Group == "record" }
 
 // checkedKey is the key in the tables; routes that are served below several paths have one.
 func checkedKey(r httpapi.Route) string {

@@ -39,7 +39,6 @@ type recordingFormat struct {
 
 // recordingFormats are the values of format=, with the extension of the file.
 var recordingFormats = map[string]recordingFormat{
-	"":             {asciicast.V3, asciicast.ContentType, ".cast"},
 	"asciicast-v3": {asciicast.V3, asciicast.ContentType, ".cast"},
 	"asciicast-v2": {asciicast.V2, asciicast.ContentType, ".cast"},
 	"raw":          {0, echo.MIMEOctetStream, ".raw"},
@@ -57,43 +56,28 @@ type recording struct {
 	ended    bool // the last entry was the exit
 }
 
-func (s *Server) getRecording(c echo.Context) error {
-	t, err := s.terminalOf(c)
+func (s *Server) getRecording(c echo.Context, in wire.GetRecording) error {
+	t, err := s.terminalOf(c.Request().Context(), in.TerminalRef)
 	if err != nil {
 		return err
 	}
-	f, follow, err := recordingOf(c)
-	if err != nil {
-		return err
-	}
-	reader, from, err := journalAt(c, t)
+	reader, from, err := journalAt(c, t, in.From)
 	if err != nil {
 		return err
 	}
 	defer reader.Close()
 	c.Response().Header().Set(recordingFrom, strconv.FormatUint(from, 10))
 	rec := &recording{terminal: t, reader: reader}
-	if err := rec.begin(c, f); err != nil {
+	if err := rec.begin(c, recordingFormats[in.Format]); err != nil {
 		return err
 	}
 	if httpapi.IsHead(c) {
 		return nil
 	}
-	if err := rec.send(c.Request().Context(), follow, s.Closing); err != nil {
+	if err := rec.send(c.Request().Context(), in.Follow, s.Closing); err != nil {
 		return aborted(c, t, err)
 	}
 	return nil
-}
-
-// recordingOf reads format= and follow=.
-func recordingOf(c echo.Context) (f recordingFormat, follow bool, err error) {
-	f, known := recordingFormats[c.QueryParam("format")]
-	if !known {
-		return f, false, httpapi.BadRequest("format %q: asciicast-v3, asciicast-v2 or raw are allowed",
-			httpapi.Clip(c.QueryParam("format")))
-	}
-	follow, err = httpapi.SwitchOf(c, "follow")
-	return f, follow, err
 }
 
 // aborted breaks the connection of a reply that has begun, so that nobody takes
@@ -114,19 +98,15 @@ func aborted(c echo.Context, t *terminal.Terminal, err error) error {
 // has to ask for the same one again.
 const recordingFrom = "Evertty-From"
 
-// journalAt reads the terminal's journal from the position the request names, or
-// from the first that is kept.
-func journalAt(c echo.Context, t *terminal.Terminal) (reader *journal.Reader, from uint64, err error) {
+// journalAt reads the terminal's journal from a position, or from the first that is kept.
+func journalAt(c echo.Context, t *terminal.Terminal, at *uint64) (reader *journal.Reader, from uint64, err error) {
 	j, err := t.Journal()
 	if err != nil {
 		return nil, 0, err
 	}
 	from = j.Start()
-	if q := c.QueryParam("from"); q != "" {
-		if from, err = strconv.ParseUint(q, 10, 64); err != nil {
-			return nil, 0, httpapi.BadRequest("from %q: a position in the output (a number from 0) is needed",
-				httpapi.Clip(q))
-		}
+	if at != nil {
+		from = *at
 	}
 	reader, err = j.Read(from)
 	if errors.Is(err, journal.ErrNotKept) {

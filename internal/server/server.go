@@ -134,10 +134,11 @@ func (s *Server) Close() {
 
 // handler runs a route's function after the checks that all have in common.
 func (s *Server) handler(r httpapi.Route) echo.HandlerFunc {
+	handle := r.Handler()
 	return func(c echo.Context) (err error) {
 		defer func() { s.audited(c, r, err) }()
 		if r.Effect {
-			if err := auth.RequireWrite(c); err != nil {
+			if err := auth.RequireWrite(c.Request().Context()); err != nil {
 				return err
 			}
 		}
@@ -150,15 +151,15 @@ func (s *Server) handler(r httpapi.Route) echo.HandlerFunc {
 			deadline := time.Now().Add(httpapi.BodyTimeout)
 			_ = http.NewResponseController(c.Response()).SetReadDeadline(deadline) // not every writer has deadlines
 		}
-		if r.Bare() {
+		if r.In == nil && r.Bare() {
 			if err := httpapi.NoBody(c); err != nil {
 				return err
 			}
 		}
 		if auth.NeedsPage(c) {
-			return s.handlePage(c, r)
+			return s.handlePage(c, handle)
 		}
-		return r.Handle(c)
+		return handle(c)
 	}
 }
 

@@ -141,7 +141,7 @@ func (s *strangers) settle(next echo.HandlerFunc) echo.HandlerFunc {
 // know notes that a connection showed credentials.
 func (s *strangers) know(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if auth.GrantOf(c) != (auth.Grant{}) {
+		if auth.GrantOf(c.Request().Context()) != (auth.Grant{}) {
 			s.mu.Lock()
 			if v := s.request(c); v != nil {
 				s.remove(v)

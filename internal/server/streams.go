@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"net/http"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
@@ -11,60 +10,44 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/server/viewer"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/wire"
 )
 
-func (s *Server) getStream(c echo.Context) error {
-	t, err := s.terminalOf(c)
-	if err != nil {
-		return err
-	}
-	v, err := viewOf(c)
-	if err != nil {
-		return err
-	}
-	in, err := insideOf(c)
+func (s *Server) getStream(c echo.Context, in wire.StreamEvents) error {
+	t, err := s.terminalOf(c.Request().Context(), in.TerminalRef)
 	if err != nil {
 		return err
 	}
 	if httpapi.IsHead(c) {
 		return httpapi.HeadOfEvents(c)
 	}
-	release, err := s.Terminals.Nest(t, in)
+	release, err := s.Terminals.Nest(t, insideOf(in.Nesting))
 	if err != nil {
 		return err
 	}
 	defer release()
-	v.Types = auth.GrantOf(c).Role == auth.Write
+	v := stream.Viewing{Scrollback: in.Scrollback, Since: sinceOf(c, in.Resume)}
+	v.Types = auth.GrantOf(c.Request().Context()).Role == auth.Write
 	sub := t.Hub().Subscribe(v)
 	defer t.Leave(sub)
 	viewer.ServeSSE(c.Response(), c.Request(), sub)
 	return nil
 }
 
-func (s *Server) getWebSocket(c echo.Context) error {
-	t, err := s.terminalOf(c)
+func (s *Server) getWebSocket(c echo.Context, in wire.OpenSocket) error {
+	t, err := s.terminalOf(c.Request().Context(), in.TerminalRef)
 	if err != nil {
 		return err
 	}
-	v, err := s.socketViewer(c)
-	if err != nil {
-		return err
-	}
-	in, err := insideOf(c)
-	if err != nil {
-		return err
-	}
-	switch f := c.QueryParam("format"); f {
-	case "", "json":
-	case "binary":
-		v.Binary = true
-	default:
-		return httpapi.BadRequest("format %q: json or binary are allowed", httpapi.Clip(f))
+	if (in.Cols == 0) != (in.Rows == 0) {
+		return httpapi.BadRequest("cols %d, rows %d: both are needed, or none", in.Cols, in.Rows)
 	}
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	release, err := s.Terminals.Nest(t, in)
+	v := s.viewer(c, in.Lines, in.Resume)
+	v.Binary, v.HistoryOnce, v.Cols, v.Rows = in.Format == "binary", in.History != "", in.Cols, in.Rows
+	release, err := s.Terminals.Nest(t, insideOf(in.Nesting))
 	if err != nil {
 		return err
 	}
@@ -73,34 +56,17 @@ func (s *Server) getWebSocket(c echo.Context) error {
 	return nil
 }
 
-// socketViewer is what the connection of one terminal may do and wishes.
-func (s *Server) socketViewer(c echo.Context) (viewer.Viewer, error) {
-	v, err := s.viewer(c)
-	if err != nil {
-		return v, err
-	}
-	if v.HistoryOnce, err = historyOnce(c); err != nil {
-		return v, err
-	}
-	v.Cols, v.Rows, err = wishedSize(c)
-	return v, err
-}
-
-func (s *Server) getPage(c echo.Context) error {
-	v, err := s.viewer(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) getPage(c echo.Context, in wire.OpenPageSocket) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	viewer.ServePage(c.Response(), c.Request(), s.Directory(), v)
+	viewer.ServePage(c.Response(), c.Request(), s.Directory(), s.viewer(c, in.Lines, in.Resume))
 	return nil
 }
 
 // handlePage serves a WebSocket whose first message has to say that its page is logged in. What is
 // wrong with the request is said behind that, as an event.
-func (s *Server) handlePage(c echo.Context, r httpapi.Route) error {
+func (s *Server) handlePage(c echo.Context, handle echo.HandlerFunc) error {
 	show := func(page string) error { return s.config.Auth.ShowPage(c, page) }
 	in, done, err := viewer.Login(c.Response(), c.Request(), show)
 	if err != nil {
@@ -108,7 +74,7 @@ func (s *Server) handlePage(c echo.Context, r httpapi.Route) error {
 	}
 	defer done()
 	c.SetRequest(in)
-	if err := r.Handle(c); err != nil {
+	if err := handle(c); err != nil {
 		viewer.Refuse(in, err, s.refusalOf(c))
 	}
 	return nil
@@ -119,20 +85,18 @@ func requireUpgrade(c echo.Context) error {
 		return nil
 	}
 	c.Response().Header().Set("Upgrade", "websocket")
-	return httpapi.NewError(http.StatusUpgradeRequired, "UPGRADE_REQUIRED",
-		"this is a WebSocket: connect with an upgrade request")
+	return httpapi.ErrNoUpgrade
 }
 
-// viewer is what the connection may do.
-func (s *Server) viewer(c echo.Context) (viewer.Viewer, error) {
-	view, err := viewOf(c)
+// viewer is what the connection may do and asks for.
+func (s *Server) viewer(c echo.Context, history wire.Lines, from wire.Resume) viewer.Viewer {
 	return viewer.Viewer{
-		ReadOnly:   auth.GrantOf(c).Role != auth.Write,
-		Scrollback: view.Scrollback,
-		Since:      view.Since,
+		ReadOnly:   auth.GrantOf(c.Request().Context()).Role != auth.Write,
+		Scrollback: history.Scrollback,
+		Since:      sinceOf(c, from),
 		Closing:    s.Closing,
 		Refusal:    s.refusalOf(c),
-	}, err
+	}
 }
 
 // refusalOf names errors of a WebSocket, and writes those down that refuse who asks.
@@ -147,22 +111,15 @@ func (s *Server) refusalOf(c echo.Context) func(error) (code string, details map
 	}
 }
 
-// viewOf reads the query of a stream: scrollback= and since=, the position up to
-// which the viewer has everything.
-func viewOf(c echo.Context) (v stream.Viewing, err error) {
-	if q := c.QueryParam("since"); q != "" {
-		since, err := strconv.ParseUint(q, 10, 64)
-		if err != nil {
-			return v, httpapi.BadRequest("since %q: a position in the output (a number from 0) is needed",
-				httpapi.Clip(q))
-		}
-		// An EventSource that reconnects by itself asks with its first URL and says
-		// here how far it has come.
-		if last, err := strconv.ParseUint(c.Request().Header.Get("Last-Event-ID"), 10, 64); err == nil {
-			since = max(since, last)
-		}
-		v.Since = &since
+// sinceOf is the position up to which the viewer has everything, nil without one. An EventSource that reconnects by
+// itself asks with its first URL and says in the header how far it has come.
+func sinceOf(c echo.Context, from wire.Resume) *uint64 {
+	if from.Since == nil {
+		return nil
 	}
-	v.Scrollback, err = scrollbackOf(c)
-	return v, err
+	since := *from.Since
+	if last, err := strconv.ParseUint(c.Request().Header.Get("Last-Event-ID"), 10, 64); err == nil {
+		since = max(since, last)
+	}
+	return &since
 }

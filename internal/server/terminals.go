@@ -1,9 +1,7 @@
 package server
 
 import (
-	"net/http"
-
-	"github.com/labstack/echo/v4"
+	"context"
 
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
@@ -13,39 +11,35 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Server) postTerminal(c echo.Context) error {
-	var req wire.CreateTerminal
-	if err := httpapi.BindOptional(c, &req); err != nil {
-		return err
+func (s *Server) createTerminal(ctx context.Context, in wire.CreateTerminal) (wire.Terminal, error) {
+	if err := terminal.CheckSize(terminal.SizeOf(in)); err != nil {
+		return wire.Terminal{}, err
 	}
-	if err := terminal.CheckSize(terminal.SizeOf(req)); err != nil {
-		return err
+	if err := s.checkCreate(ctx, in); err != nil {
+		return wire.Terminal{}, err
 	}
-	if err := s.checkCreate(c, c.Param("sid"), req); err != nil {
-		return err
-	}
-	t, err := s.Terminals.Create(c.Param("sid"), req)
+	t, err := s.Terminals.Create(in.Session, in)
 	if err != nil {
-		return err
+		return wire.Terminal{}, err
 	}
-	auth.SetTarget(c, t.ID)
-	return c.JSON(http.StatusCreated, t.Wire())
+	auth.SetTarget(ctx, t.ID)
+	return t.Wire(), nil
 }
 
 // checkCreate asks the permissions about a terminal that is about to be created.
-func (s *Server) checkCreate(c echo.Context, session string, req wire.CreateTerminal) error {
-	if err := terminal.CheckName("session", session); err != nil {
+func (s *Server) checkCreate(ctx context.Context, in wire.CreateTerminal) error {
+	if err := httpapi.CheckSession(in.SessionRef); err != nil {
 		return err
 	}
-	cmd := req.Cmd
+	cmd := in.Cmd
 	if cmd == nil {
 		cmd = terminal.DefaultCmd()
 	}
-	args := permission.TerminalArgs{Command: httpapi.ShellWords(cmd), Cwd: req.Cwd, Env: req.Env, Name: req.Name}
-	if _, provider, _ := s.Shells.Begins(session, ""); provider == "" {
-		args.Directory = startdir.Resolve(startdir.InHome(req.Cwd))
+	args := permission.TerminalArgs{Command: httpapi.ShellWords(cmd), Cwd: in.Cwd, Env: in.Env, Name: in.Name}
+	if _, provider, _ := s.Shells.Begins(in.Session, ""); provider == "" {
+		args.Directory = startdir.Resolve(startdir.InHome(in.Cwd))
 	}
-	return s.Check(c, session, permission.ToolPTY, args)
+	return s.Check(ctx, in.Session, permission.ToolPTY, args)
 }
 
 // directoryOf is the directory of a terminal's program, for the permissions; "" where nobody asks.
@@ -56,107 +50,82 @@ func (s *Server) directoryOf(t *terminal.Terminal) string {
 	return t.Directory()
 }
 
-func (s *Server) getTerminals(c echo.Context) error {
-	session, err := httpapi.SessionOf(c)
-	if err != nil {
-		return err
+func (s *Server) listTerminals(ctx context.Context, in wire.ListTerminals) (wire.TerminalList, error) {
+	reply := wire.TerminalList{Ptys: []string{}, Items: []wire.Terminal{}}
+	if err := httpapi.CheckSession(in.SessionRef); err != nil {
+		return reply, err
 	}
-	after, limit, err := httpapi.PageOf(c)
-	if err != nil {
-		return err
-	}
-	list, next, err := s.Terminals.Part(session, after, limit)
-	if err != nil {
-		return err
-	}
-	reply := wire.TerminalList{Ptys: []string{}, Next: next}
-	if reply.Items, err = infosOf(c, list...); err != nil {
-		return err
+	list, next, err := s.Terminals.Part(in.Session, in.After, in.Limit)
+	if err == nil {
+		err = auth.CheckSecrets(ctx, in.Secrets)
 	}
 	for _, t := range list {
-		reply.Ptys = append(reply.Ptys, t.ID)
+		reply.Ptys, reply.Items = append(reply.Ptys, t.ID), append(reply.Items, shownTerminal(t, in.ShowSecrets))
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
+	reply.Next = next
+	return reply, err
 }
 
 // terminalOf is the terminal a path names, if the request may see it.
-func (s *Server) terminalOf(c echo.Context) (*terminal.Terminal, error) {
-	session, err := httpapi.SessionOf(c)
+func (s *Server) terminalOf(ctx context.Context, ref wire.TerminalRef) (*terminal.Terminal, error) {
+	if err := httpapi.CheckSession(ref.SessionRef); err != nil {
+		return nil, err
+	}
+	t, err := s.Terminals.Find(ref.Session, ref.ID)
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.Terminals.Find(session, c.Param("id"))
+	auth.SetTarget(ctx, t.ID)
+	return t, auth.RequireTerminal(ctx, t.ID)
+}
+
+// permitted is the terminal a path names, if the permissions of its thread allow what the request does to it.
+func (s *Server) permitted(ctx context.Context, ref wire.TerminalRef, tool string,
+	args func(*terminal.Terminal) any) (*terminal.Terminal, error) {
+	t, err := s.terminalOf(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	auth.SetTarget(c, t.ID)
-	return t, auth.RequireTerminal(c, t.ID)
+	return t, s.Check(ctx, t.Thread(), tool, args(t))
 }
 
-func (s *Server) getTerminal(c echo.Context) error {
-	t, err := s.terminalOf(c)
+func (s *Server) getTerminal(ctx context.Context, in wire.GetTerminal) (wire.Terminal, error) {
+	t, err := s.terminalOf(ctx, in.TerminalRef)
 	if err != nil {
-		return err
+		return wire.Terminal{}, err
 	}
-	if err := t.AwaitScreen(c.Request().Context()); err != nil {
-		return err
+	if err := t.AwaitScreen(ctx); err != nil {
+		return wire.Terminal{}, err
 	}
-	infos, err := infosOf(c, t)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, infos[0])
+	return shownTerminal(t, in.ShowSecrets), auth.CheckSecrets(ctx, in.Secrets)
 }
 
-func (s *Server) deleteTerminal(c echo.Context) error {
-	t, err := s.terminalOf(c)
-	if err != nil {
-		return err
+// shownTerminal is a terminal's state as a request asks for it.
+func shownTerminal(t *terminal.Terminal, show wire.ShowSecrets) wire.Terminal {
+	w := t.Wire()
+	if show.Secrets {
+		w.Env = t.Env()
 	}
-	purge, err := httpapi.SwitchOf(c, "purge")
-	if err != nil {
-		return err
-	}
-	if err := s.Check(c, t.Thread(), permission.ToolKill, permission.TerminalArgs{Terminal: t.ID}); err != nil {
-		return err
-	}
-	if err := s.Terminals.Delete(httpapi.Unhurried(c), t, purge); err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, httpapi.Done)
+	return w
 }
 
-func (s *Server) deleteTerminals(c echo.Context) error {
-	session, err := httpapi.SessionOf(c)
+func (s *Server) deleteTerminal(ctx context.Context, in wire.DeleteTerminal) (wire.Done, error) {
+	t, err := s.permitted(ctx, in.TerminalRef, permission.ToolKill, func(t *terminal.Terminal) any {
+		return permission.TerminalArgs{Terminal: t.ID}
+	})
 	if err != nil {
-		return err
+		return wire.Done{}, err
 	}
-	purge, err := httpapi.SwitchOf(c, "purge")
-	if err != nil {
-		return err
-	}
-	if err := s.Check(c, session, permission.ToolKill, permission.NoArgs{}); err != nil {
-		return err
-	}
-	if err := s.Terminals.DeleteSession(httpapi.Unhurried(c), session, purge); err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, httpapi.Done)
+	// It goes on when the client hangs up: a terminal half deleted helps nobody.
+	return httpapi.Done, s.Terminals.Delete(context.WithoutCancel(ctx), t, in.Purge)
 }
 
-// infosOf are the states of terminals as the request may see them; never nil.
-func infosOf(c echo.Context, list ...*terminal.Terminal) ([]wire.Terminal, error) {
-	shown, err := auth.SecretsShown(c)
-	if err != nil {
-		return nil, err
+func (s *Server) deleteTerminals(ctx context.Context, in wire.DeleteTerminals) (wire.Done, error) {
+	if err := httpapi.CheckSession(in.SessionRef); err != nil {
+		return wire.Done{}, err
 	}
-	infos := make([]wire.Terminal, 0, len(list))
-	for _, t := range list {
-		i := t.Wire()
-		if shown {
-			i.Env = t.Env()
-		}
-		infos = append(infos, i)
+	if err := s.Check(ctx, in.Session, permission.ToolKill, permission.NoArgs{}); err != nil {
+		return wire.Done{}, err
 	}
-	return infos, nil
+	return httpapi.Done, s.Terminals.DeleteSession(context.WithoutCancel(ctx), in.Session, in.Purge)
 }

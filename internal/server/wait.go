@@ -1,10 +1,8 @@
 package server
 
 import (
+	"context"
 	"errors"
-	"net/http"
-
-	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -12,26 +10,19 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Server) postWait(c echo.Context) error {
-	t, err := s.terminalOf(c)
+func (s *Server) waitFor(ctx context.Context, in wire.Wait) (wire.Waited, error) {
+	t, err := s.terminalOf(ctx, in.TerminalRef)
 	if err != nil {
-		return err
+		return wire.Waited{}, err
 	}
-	var req wire.Wait
-	if err := httpapi.Bind(c, &req); err != nil {
-		return err
-	}
-	w, err := s.Waits.Wait(c.Request().Context(), t, req)
+	w, err := s.Waits.Wait(ctx, t, in)
 	if wait.NotMet(err) {
-		return httpapi.ErrorFor(err, c).With("text", w.Text).With("seq", w.Seq)
+		return w, httpapi.ErrorFor(err, httpapi.EchoOf(ctx)).With("text", w.Text).With("seq", w.Seq)
 	}
 	if errors.Is(err, journal.ErrNotKept) {
 		if j, err := t.Journal(); err == nil {
-			return notKept(c, "since", *req.Since, j)
+			return w, notKept(httpapi.EchoOf(ctx), "since", *in.Since, j)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, w)
+	return w, err
 }

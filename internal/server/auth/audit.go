@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -71,7 +72,7 @@ const targetKey = "evertty.target"
 
 // SetTarget sets the target of the request for the audit log when the path does not have its id: a
 // new object, or one given by name.
-func SetTarget(c echo.Context, target string) { c.Set(targetKey, target) }
+func SetTarget(ctx context.Context, target string) { httpapi.EchoOf(ctx).Set(targetKey, target) }
 
 // TargetOf returns the target of a request.
 func TargetOf(c echo.Context) string {

@@ -110,7 +110,7 @@ func gateRoutes(auth *Auth) *echo.Echo {
 	e.HTTPErrorHandler = httpapi.HandleError
 	e.Use(httpapi.SecurityHeaders(), auth.Middleware())
 	tell := func(c echo.Context) error {
-		return c.String(http.StatusOK, string(GrantOf(c).Role)+" "+GrantOf(c).PTY)
+		return c.String(http.StatusOK, string(GrantOf(c.Request().Context()).Role)+" "+GrantOf(c.Request().Context()).PTY)
 	}
 	for _, path := range []string{"/", "/pty", "/metrics", "/openapi.json", "/assets/*", "/healthz", "/readyz"} {
 		e.GET(path, tell)
@@ -120,7 +120,7 @@ func gateRoutes(auth *Auth) *echo.Echo {
 			e.GET(prefix+"/pty/:id/"+verb, tell)
 		}
 		e.POST(prefix+"/pty/:id/input", func(c echo.Context) error {
-			if err := RequireWrite(c); err != nil {
+			if err := RequireWrite(c.Request().Context()); err != nil {
 				return err
 			}
 			var in struct {
@@ -133,9 +133,9 @@ func gateRoutes(auth *Auth) *echo.Echo {
 		})
 	}
 	e.DELETE("/pty/:id", tell)
-	e.POST("/tickets", auth.HandleTickets)
-	e.DELETE("/tickets", auth.HandleEndTickets)
-	e.POST("/logout", auth.HandleLogout)
+	for _, r := range auth.Routes() {
+		e.Add(r.Method, r.Path, r.Handler())
+	}
 	return e
 }
 

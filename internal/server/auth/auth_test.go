@@ -464,10 +464,12 @@ func TestRequireHelpers(t *testing.T) {
 	} {
 		c := echo.New().NewContext(sampleRequest("GET", "localhost"), nil)
 		c.Set(grantKey, test.grant)
-		if err := RequireWrite(c); (err == nil) != test.write || err != nil && !errors.Is(err, httpapi.ErrReadOnly) {
+		httpapi.SetEcho(c)
+		ctx := c.Request().Context()
+		if err := RequireWrite(ctx); (err == nil) != test.write || err != nil && !errors.Is(err, httpapi.ErrReadOnly) {
 			t.Errorf("%v: write: %v", test.grant, err)
 		}
-		if err := RequireTerminal(c, "alpha"); (err == nil) != test.terminal || err != nil &&
+		if err := RequireTerminal(ctx, "alpha"); (err == nil) != test.terminal || err != nil &&
 			!errors.Is(err, httpapi.ErrWrongTerminal) {
 			t.Errorf("%v: terminal: %v", test.grant, err)
 		}

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/labstack/echo/v4"
@@ -39,14 +40,18 @@ const (
 const grantKey = "evertty.grant"
 
 // GrantOf returns what the request may do; the zero Grant on an open path.
-func GrantOf(c echo.Context) Grant {
+func GrantOf(ctx context.Context) Grant {
+	return grantOf(httpapi.EchoOf(ctx))
+}
+
+func grantOf(c echo.Context) Grant {
 	g, _ := c.Get(grantKey).(Grant)
 	return g
 }
 
 // RequireWrite fails with ErrReadOnly unless the request may have effects.
-func RequireWrite(c echo.Context) error {
-	if g := GrantOf(c); g.Role != Write {
+func RequireWrite(ctx context.Context) error {
+	if g := GrantOf(ctx); g.Role != Write {
 		return fmt.Errorf("%w: it has the role %q", httpapi.ErrReadOnly, g.Role)
 	}
 	return nil
@@ -54,8 +59,8 @@ func RequireWrite(c echo.Context) error {
 
 // RequireTerminal fails with ErrWrongTerminal unless the request may see the
 // terminal id, which is the server's id and not a name.
-func RequireTerminal(c echo.Context, id string) error {
-	if g := GrantOf(c); g.Role == "" || g.PTY != "" && g.PTY != id {
+func RequireTerminal(ctx context.Context, id string) error {
+	if g := GrantOf(ctx); g.Role == "" || g.PTY != "" && g.PTY != id {
 		return httpapi.ErrWrongTerminal
 	}
 	return nil

@@ -2,66 +2,61 @@ package auth
 
 import (
 	"cmp"
+	"context"
 	"errors"
-	"net/http"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
 // everything is the target in the audit log of what ends all.
 const everything = "all"
 
 // requireAll fails unless the request may do everything.
-func requireAll(c echo.Context) error {
-	if err := RequireWrite(c); err != nil {
+func requireAll(ctx context.Context) error {
+	if err := RequireWrite(ctx); err != nil {
 		return err
 	}
-	if GrantOf(c).PTY != "" {
+	if GrantOf(ctx).PTY != "" {
 		return httpapi.ErrWrongTerminal
 	}
 	return nil
 }
 
-// HandleEndTickets serves DELETE /tickets: it ends the tickets of a terminal, or all, and what they have
-// opened.
-func (a *Auth) HandleEndTickets(c echo.Context) error {
-	if err := requireAll(c); err != nil {
-		return err
+// endTickets ends the tickets of a terminal, or all, and what they have opened.
+func (a *Auth) endTickets(ctx context.Context, in wire.EndTickets) (wire.Done, error) {
+	if err := requireAll(ctx); err != nil {
+		return wire.Done{}, err
 	}
-	all, err := httpapi.SwitchOf(c, everything)
-	if err != nil {
-		return err
-	}
-	pty := c.QueryParam("pty")
+	pty, all := in.PTY, in.All
 	if all == (pty != "") {
-		return httpapi.BadRequest("say which tickets end: ?pty= and a terminal, or ?all=1")
+		return wire.Done{}, httpapi.BadRequest("say which tickets end: ?pty= and a terminal, or ?all=1")
 	}
 	if !all {
+		var err error
 		if pty, err = a.findTerminal("", pty); err != nil {
-			return err
+			return wire.Done{}, err
 		}
 	}
-	SetTarget(c, cmp.Or(pty, everything))
+	SetTarget(ctx, cmp.Or(pty, everything))
 	tickets := a.tickets.end(pty)
 	viewers := a.opened.end(func(o *opened) bool { return o.login == nil && (all || o.pty == pty) })
-	a.log.Info("tickets ended", "pty", TargetOf(c), "tickets", tickets, "viewers", viewers)
-	return c.JSON(http.StatusOK, httpapi.Done)
+	a.log.Info("tickets ended", "pty", TargetOf(httpapi.EchoOf(ctx)), "tickets", tickets, "viewers", viewers)
+	return httpapi.Done, nil
 }
 
-// HandleLogout serves POST /logout: it ends the login that asks, or all logins and all tickets, and what
-// they have opened. What is checked before it is not admitted behind it.
-func (a *Auth) HandleLogout(c echo.Context) error {
-	if err := requireAll(c); err != nil {
-		return err
+// logOut ends the login that asks, or all logins and all tickets, and what they have opened. What is checked before
+// it is not admitted behind it.
+func (a *Auth) logOut(ctx context.Context, in wire.LogOut) (wire.Done, error) {
+	if err := requireAll(ctx); err != nil {
+		return wire.Done{}, err
 	}
-	all, err := httpapi.SwitchOf(c, everything)
-	if err != nil {
-		return err
-	}
-	if all {
-		SetTarget(c, everything)
+	c := httpapi.EchoOf(ctx)
+	var err error
+	if in.All {
+		SetTarget(ctx, everything)
 		err = a.logoutAll()
 	} else {
 		err = a.logout(c)
@@ -71,10 +66,7 @@ func (a *Auth) HandleLogout(c echo.Context) error {
 		gone.Value, gone.MaxAge = "", -1
 		c.SetCookie(gone)
 	}
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, httpapi.Done)
+	return httpapi.Done, err
 }
 
 // logout ends the login of the request.

@@ -55,6 +55,7 @@ func (a *Auth) Middleware() echo.MiddlewareFunc {
 				return a.refuse(c, err)
 			}
 			c.Set(grantKey, g)
+			httpapi.SetEcho(c)
 			return next(c)
 		}
 	}

@@ -34,7 +34,7 @@ func isPageSocket(c echo.Context) bool {
 }
 
 // NeedsPage reports whether the request may do nothing before its first message has passed ShowPage.
-func NeedsPage(c echo.Context) bool { return c.Get(pageKey) != nil && GrantOf(c) == Grant{} }
+func NeedsPage(c echo.Context) bool { return c.Get(pageKey) != nil && grantOf(c) == Grant{} }
 
 // ShowPage gives a WebSocket for which NeedsPage holds the rights of its login, if page is its secret.
 func (a *Auth) ShowPage(c echo.Context, page string) error {

@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"context"
+
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -9,18 +11,22 @@ import (
 // SecretsParam asks, with GET, for the values of variables that are session.Hidden otherwise.
 const SecretsParam = "secrets"
 
-// SecretsShown reports whether the request asks for the values of secret variables. Errors:
-// ErrReadOnly without full access; 400 for a value other than 0 and 1.
+// CheckSecrets fails with ErrReadOnly when a request asks for the values of secret variables without full access.
+func CheckSecrets(ctx context.Context, asked bool) error {
+	if !asked {
+		return nil
+	}
+	if GrantOf(ctx).PTY != "" {
+		return httpapi.ErrReadOnly
+	}
+	return RequireWrite(ctx)
+}
+
+// SecretsShown is CheckSecrets for a request whose query says it.
 func SecretsShown(c echo.Context) (bool, error) {
 	shown, err := httpapi.SwitchOf(c, SecretsParam)
-	if err != nil || !shown {
+	if err != nil {
 		return false, err
 	}
-	if err := RequireWrite(c); err != nil {
-		return false, err
-	}
-	if GrantOf(c).PTY != "" {
-		return false, httpapi.ErrReadOnly
-	}
-	return true, nil
+	return shown, CheckSecrets(c.Request().Context(), shown)
 }

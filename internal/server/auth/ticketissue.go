@@ -1,11 +1,9 @@
 package auth
 
 import (
-	"net/http"
+	"context"
 	"net/url"
 	"time"
-
-	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
@@ -18,36 +16,33 @@ type ticketOrder struct {
 	uses  int
 }
 
-// HandleTickets serves POST /tickets for those who may do everything.
-func (a *Auth) HandleTickets(c echo.Context) error {
-	if err := requireAll(c); err != nil {
-		return err
+// createTicket makes a ticket for those who may do everything.
+func (a *Auth) createTicket(ctx context.Context, in wire.TicketRequest) (wire.Ticket, error) {
+	if err := requireAll(ctx); err != nil {
+		return wire.Ticket{}, err
 	}
-	var request wire.TicketRequest
-	if err := httpapi.Bind(c, &request); err != nil {
-		return err
-	}
-	order, err := orderOf(request)
+	order, err := orderOf(in)
 	if err != nil {
-		return err
+		return wire.Ticket{}, err
 	}
-	if !request.Login {
+	if !in.Login {
 		if order.grant.PTY, err = a.findTerminal("", order.grant.PTY); err != nil {
-			return err
+			return wire.Ticket{}, err
 		}
 	}
 	secret, expires, err := a.tickets.issue(order.grant, order.ttl, order.uses)
 	if err != nil {
-		return err
+		return wire.Ticket{}, err
 	}
+	r := httpapi.EchoOf(ctx).Request()
 	a.log.Info("ticket issued", "pty", order.grant.PTY, "role", order.grant.Role, "ttl", order.ttl, "uses", order.uses,
-		"remote", c.Request().RemoteAddr)
-	SetTarget(c, order.grant.PTY)
-	link := loginURL(a.baseURL(c.Request()), secret)
-	if !request.Login {
-		link = a.baseURL(c.Request()) + "/pty/" + url.PathEscape(order.grant.PTY) + "/ws?ticket=" + secret
+		"remote", r.RemoteAddr)
+	SetTarget(ctx, order.grant.PTY)
+	link := loginURL(a.baseURL(r), secret)
+	if !in.Login {
+		link = a.baseURL(r) + "/pty/" + url.PathEscape(order.grant.PTY) + "/ws?ticket=" + secret
 	}
-	return c.JSON(http.StatusCreated, wire.Ticket{Ticket: secret, ExpiresAt: expires.UTC(), URL: link})
+	return wire.Ticket{Ticket: secret, ExpiresAt: expires.UTC(), URL: link}, nil
 }
 
 // orderOf checks a request; an error says which field is wrong.

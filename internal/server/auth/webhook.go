@@ -69,7 +69,7 @@ func (a *Auth) isWebhook(c echo.Context) bool {
 func (a *Auth) ReadWebhook(c echo.Context) ([]byte, error) {
 	var at, signature string
 	if a.Webhooks == nil {
-		if err := RequireWrite(c); err != nil {
+		if err := RequireWrite(c.Request().Context()); err != nil {
 			return nil, err
 		}
 	} else if signature = c.Request().Header.Get(webhookSignature); signature == "" {

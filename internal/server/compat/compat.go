@@ -3,6 +3,7 @@ package compat
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -46,36 +47,36 @@ func (s *Service) Routes() []httpapi.Route {
 // sessionRoutes are about sessions and commands.
 func (s *Service) sessionRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		httpapi.Post("/api/session/create", s.create, "start a session (compatible)").
+		httpapi.OldPost("/api/session/create", s.create, "start a session (compatible)").
 			Doc("compatCreate", "compat", "Make a session").
 			MayTake(wire.CompatCreate{}, "The session. An empty body makes one with a new name.").
 			Gives("CompatSession CannotStart ShellExists TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
-		httpapi.Get("/api/session/list", s.listSessions, "the sessions that have a shell (compatible)").
+		httpapi.OldGet("/api/session/list", s.listSessions, "the sessions that have a shell (compatible)").
 			Doc("compatSessions", "compat", "The sessions").
 			Gives("CompatSessions"),
-		httpapi.Post("/api/session/delete", s.deleteSession, "end a session's shells (compatible)").
+		httpapi.OldPost("/api/session/delete", s.deleteSession, "end a session's shells (compatible)").
 			Doc("compatDelete", "compat", "End a session").
 			Text("All its shells and what they started; its terminals stay.").
 			Takes(wire.CompatDelete{}, "The session.").
 			Gives("CompatNamed Invalid NoSession TooLarge NotJSON NeedsApproval CannotStartNow NoSpace"),
-		httpapi.Post("/api/session/:id/env", s.setVariables, "export variables in a session (compatible)").Streams().
+		httpapi.OldPost("/api/session/:id/env", s.setVariables, "export variables in a session (compatible)").Streams().
 			Doc("compatSessionEnv", "compat", "Export variables in a session").
 			Takes(wire.CompatEnv{}, "The variables.").
 			Gives("CompatNamed Invalid NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
 				"NoSpace"),
-		httpapi.Post("/api/env/set", s.setVariables,
+		httpapi.OldPost("/api/env/set", s.setVariables,
 			"export variables in the session of X-Session-Id (compatible)").Streams().
 			Doc("compatEnv", "compat", "Export variables").
 			Params("sessionHeader").
 			Takes(wire.CompatEnv{}, "The variables.").
 			Gives("CompatNamed Invalid NoSession ShellGone TooLargeExec NotJSON NeedsApproval CannotStartNow " +
 				"NoSpace"),
-		httpapi.Post("/api/execute", s.execute, "run a command (compatible)").Streams().
+		httpapi.OldPost("/api/execute", s.execute, "run a command (compatible)").Streams().
 			Doc("compatExecute", "compat", "Run a command").
 			Params("sessionHeader").
 			Takes(wire.CompatExecute{}, "The command.").
 			Gives("CompatResult " + commandRefusals),
-		httpapi.Post("/api/execute/stream", s.executeStream,
+		httpapi.OldPost("/api/execute/stream", s.executeStream,
 			"run a command, output as Server-Sent Events (compatible)").Streams().
 			Doc("compatExecuteStream", "compat", "Run a command and get its output as it comes").
 			Params("sessionHeader").
@@ -87,33 +88,33 @@ func (s *Service) sessionRoutes() []httpapi.Route {
 // processRoutes are about commands in the background.
 func (s *Service) processRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		httpapi.Post("/api/process/start", s.startProcess, "start a process in the background (compatible)").Streams().
+		httpapi.OldPost("/api/process/start", s.startProcess, "start a process in the background (compatible)").Streams().
 			Doc("compatStart", "compat", "Start a process").
 			Params("sessionHeader").
 			Takes(wire.CompatExecute{}, "The command.").
 			Gives("CompatProcess " + commandRefusals),
-		httpapi.Get("/api/process/list", s.listProcesses, "the processes of all sessions (compatible)").
+		httpapi.OldGet("/api/process/list", s.listProcesses, "the processes of all sessions (compatible)").
 			Doc("compatProcesses", "compat", "The processes of all sessions").
 			Gives("CompatProcesses"),
-		httpapi.Delete("/api/process/kill-all", s.killAll, "end all processes (compatible)").Streams().
+		httpapi.OldDelete("/api/process/kill-all", s.killAll, "end all processes (compatible)").Streams().
 			Doc("compatKillAll", "compat", "End all processes").
 			Text("Of all sessions.").
 			Gives("CompatKilled Invalid TooLarge NotJSON NeedsApproval"),
-		httpapi.Post("/api/process/kill-all", s.killAll, "end all processes (compatible)").Streams().
+		httpapi.OldPost("/api/process/kill-all", s.killAll, "end all processes (compatible)").Streams().
 			Doc("compatKillAllPost", "compat", "End all processes").
 			Text("Of all sessions.").
 			Gives("CompatKilled Invalid TooLarge NotJSON NeedsApproval"),
-		httpapi.Get("/api/process/:id", s.getProcess, "one process (compatible)").
+		httpapi.OldGet("/api/process/:id", s.getProcess, "one process (compatible)").
 			Doc("compatProcess", "compat", "One process").
 			Gives("CompatProcess NoProcess"),
-		httpapi.Delete("/api/process/:id", s.killProcess, "end a process (compatible)").Streams().
+		httpapi.OldDelete("/api/process/:id", s.killProcess, "end a process (compatible)").Streams().
 			Doc("compatKill", "compat", "End a process").
 			Text("SIGTERM to it and what it started, SIGKILL after five seconds. The reply waits for the end.").
 			Gives("CompatProcess Invalid NoProcess TooLarge NotJSON NeedsApproval"),
-		httpapi.Get("/api/process/:id/logs", s.getLogs, "what a process printed (compatible)").Streams().
+		httpapi.OldGet("/api/process/:id/logs", s.getLogs, "what a process printed (compatible)").Streams().
 			Doc("compatLogs", "compat", "What a process printed").
 			Gives("CompatLogs NoProcess"),
-		httpapi.Get("/api/process/:id/stream", s.streamProcess,
+		httpapi.OldGet("/api/process/:id/stream", s.streamProcess,
 			"a process's output as Server-Sent Events (compatible)").Streams().
 			Doc("compatProcessStream", "compat", "The output of a process as it comes").
 			Text("From its beginning.").
@@ -124,52 +125,52 @@ func (s *Service) processRoutes() []httpapi.Route {
 // fileRoutes are about files.
 func (s *Service) fileRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		httpapi.Post("/api/file/read", s.readFile, "read a file (compatible)").Streams().
+		httpapi.OldPost("/api/file/read", s.readFile, "read a file (compatible)").Streams().
 			Doc("compatRead", "compat", "Read a file").
 			Params("sessionHeader").
 			Takes(wire.CompatRead{}, "The file.").
 			Gives("CompatContent " + fileRefusals),
-		httpapi.Post("/api/file/write", s.writeFile, "write a file (compatible)").Streams().
+		httpapi.OldPost("/api/file/write", s.writeFile, "write a file (compatible)").Streams().
 			Doc("compatWrite", "compat", "Write a file").
 			Text("It is made when it does not exist; its directory is not.").
 			Params("sessionHeader").
 			Takes(wire.CompatWrite{}, "The file and what to write.").
 			Gives("CompatFile " + fileRefusals),
-		httpapi.Post("/api/file/mkdir", s.makeDir, "make a directory (compatible)").Streams().
+		httpapi.OldPost("/api/file/mkdir", s.makeDir, "make a directory (compatible)").Streams().
 			Doc("compatMkdir", "compat", "Make a directory").
 			Params("sessionHeader").
 			Takes(wire.CompatMkdir{}, "The directory.").
 			Gives("CompatFile " + fileRefusals),
-		httpapi.Post("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams().
+		httpapi.OldPost("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams().
 			Doc("compatRemovePost", "compat", "Remove a file").
 			Text("Or an empty directory.").
 			Params("sessionHeader").
 			Takes(wire.CompatPath{}, "The file.").
 			Gives("CompatFile " + fileRefusals),
-		httpapi.Delete("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams().
+		httpapi.OldDelete("/api/file/delete", s.removeFile, "remove a file (compatible)").Streams().
 			Doc("compatRemove", "compat", "Remove a file").
 			Text("Or an empty directory.").
 			Params("sessionHeader").
 			Takes(wire.CompatPath{}, "The file.").
 			Gives("CompatFile " + fileRefusals),
-		httpapi.Post("/api/file/rename", s.renameFile, "rename a file (compatible)").Streams().
+		httpapi.OldPost("/api/file/rename", s.renameFile, "rename a file (compatible)").Streams().
 			Doc("compatRename", "compat", "Rename a file").
 			Text("What is there under the new name is replaced.").
 			Params("sessionHeader").
 			Takes(wire.CompatRename{}, "The two paths.").
 			Gives("CompatRenamed " + fileRefusals),
-		httpapi.Post("/api/file/move", s.moveFile, "move a file (compatible)").Streams().
+		httpapi.OldPost("/api/file/move", s.moveFile, "move a file (compatible)").Streams().
 			Doc("compatMove", "compat", "Move a file").
 			Text("Within a file system.").
 			Params("sessionHeader").
 			Takes(wire.CompatMove{}, "The two paths.").
 			Gives("CompatRenamed " + fileRefusals),
-		httpapi.Post("/api/file/list", s.listFiles, "list a directory (compatible)").Streams().
+		httpapi.OldPost("/api/file/list", s.listFiles, "list a directory (compatible)").Streams().
 			Doc("compatList", "compat", "List a directory").
 			Params("sessionHeader").
 			Takes(wire.CompatList{}, "The directory.").
 			Gives("CompatFiles " + fileRefusals),
-		httpapi.Post("/api/file/exists", s.fileExists, "whether a file exists (compatible)").Streams().
+		httpapi.OldPost("/api/file/exists", s.fileExists, "whether a file exists (compatible)").Streams().
 			Doc("compatExists", "compat", "Whether a file exists").
 			Params("sessionHeader").
 			Takes(wire.CompatPath{}, "The file.").
@@ -186,7 +187,7 @@ func now() time.Time { return time.Now().UTC() }
 // sessionOf is the session that a call means: of the path, of the header, of the body, or "default".
 // One that the path or the header names has to exist already; "default" and the body's come into being, as there.
 func (s *Service) sessionOf(c echo.Context, body string) (string, error) {
-	if auth.GrantOf(c).PTY != "" {
+	if auth.GrantOf(c.Request().Context()).PTY != "" {
 		return "", httpapi.ErrWrongTerminal
 	}
 	name := c.Request().Header.Get(sessionHeader)
@@ -249,7 +250,7 @@ func (s *Service) create(c echo.Context) error {
 	if name == "" {
 		name = "session-" + auth.NewSecret()[:16]
 	}
-	if err := s.Check(c, name, permission.ToolShell, permission.ShellArgs{Cwd: req.Cwd, Env: env}); err != nil {
+	if err := s.Check(c.Request().Context(), name, permission.ToolShell, permission.ShellArgs{Cwd: req.Cwd, Env: env}); err != nil {
 		return err
 	}
 	sh, err := s.Shells.Create(registry.Spec{Session: name, Default: true, Cwd: req.Cwd, Env: env,
@@ -280,10 +281,10 @@ func (s *Service) deleteSession(c echo.Context) error {
 	if _, err := s.existing(req.SessionID); err != nil {
 		return err
 	}
-	if err := s.Check(c, req.SessionID, permission.ToolKill, permission.NoArgs{}); err != nil {
+	if err := s.Check(c.Request().Context(), req.SessionID, permission.ToolKill, permission.NoArgs{}); err != nil {
 		return err
 	}
-	if err := s.Shells.DeleteSession(httpapi.Unhurried(c), req.SessionID); err != nil {
+	if err := s.Shells.DeleteSession(context.WithoutCancel(c.Request().Context()), req.SessionID); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, wire.CompatNamed{Success: true, Timestamp: now(), SessionID: req.SessionID})
@@ -311,7 +312,7 @@ func (s *Service) setVariables(c echo.Context) error {
 	}
 	slices.Sort(unset) // a map has no order, and the same request is the same action
 	sh, err := s.shellOf(c, req.SessionID, func(session string) error {
-		return s.Check(c, session, permission.ToolEnv, permission.ShellArgs{Env: set, Unset: unset})
+		return s.Check(c.Request().Context(), session, permission.ToolEnv, permission.ShellArgs{Env: set, Unset: unset})
 	})
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func (s *Service) filesFor(c echo.Context, session, tool string, args permission
 	dir, provider, _ := s.Shells.Begins(thread, "")
 	if dir == "" { // at a provider, of which only a shell knows it; a denied action starts none
 		if s.Threads.Denies(thread, permission.Action{Tool: tool, Arguments: setPaths()}) {
-			return nil, s.Check(c, thread, tool, args)
+			return nil, s.Check(c.Request().Context(), thread, tool, args)
 		}
 		sh, err := s.Shells.Default(thread)
 		if err != nil {
@@ -83,7 +83,7 @@ func (s *Service) filesFor(c echo.Context, session, tool string, args permission
 			*p.path = filepath.Join(dir, *p.path)
 		}
 	}
-	if err := s.Check(c, thread, tool, setPaths()); err != nil {
+	if err := s.Check(c.Request().Context(), thread, tool, setPaths()); err != nil {
 		return nil, err
 	}
 	if provider == "" && permission.LevelOf(tool) == permission.LevelRead {

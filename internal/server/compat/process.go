@@ -48,7 +48,7 @@ func (s *Service) processes() []wire.CompatProcess {
 }
 
 func (s *Service) listProcesses(c echo.Context) error {
-	if auth.GrantOf(c).PTY != "" {
+	if auth.GrantOf(c.Request().Context()).PTY != "" {
 		return httpapi.ErrWrongTerminal
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, s.processes())
@@ -56,7 +56,7 @@ func (s *Service) listProcesses(c echo.Context) error {
 
 // process is the one a path names.
 func (s *Service) process(c echo.Context) (session string, e *shell.Exec, err error) {
-	if auth.GrantOf(c).PTY != "" {
+	if auth.GrantOf(c.Request().Context()).PTY != "" {
 		return "", nil, httpapi.ErrWrongTerminal
 	}
 	for _, sh := range s.Shells.List("") {
@@ -81,7 +81,7 @@ func (s *Service) killProcess(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c, session, permission.ToolCancel, permission.CommandArgs{Command: e.ID()}); err != nil {
+	if err := s.Check(c.Request().Context(), session, permission.ToolCancel, permission.CommandArgs{Command: e.ID()}); err != nil {
 		return err
 	}
 	e.Cancel()
@@ -114,12 +114,12 @@ func sessionsOf(list []wire.CompatProcess) (sessions []string) {
 }
 
 func (s *Service) killAll(c echo.Context) error {
-	if auth.GrantOf(c).PTY != "" {
+	if auth.GrantOf(c.Request().Context()).PTY != "" {
 		return httpapi.ErrWrongTerminal
 	}
 	running := slices.DeleteFunc(s.processes(), func(p wire.CompatProcess) bool { return !p.EndTime.IsZero() })
 	for _, thread := range sessionsOf(running) {
-		if err := s.Check(c, thread, permission.ToolKill, permission.NoArgs{}); err != nil {
+		if err := s.Check(c.Request().Context(), thread, permission.ToolKill, permission.NoArgs{}); err != nil {
 			return err
 		}
 	}

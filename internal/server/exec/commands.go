@@ -167,11 +167,11 @@ func (s *Service) postCommandInput(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c, session, permission.ToolCommandInput,
+	if err := s.Check(c.Request().Context(), session, permission.ToolCommandInput,
 		permission.NewCommandArgs(e.ID(), p, req.EOF)); err != nil {
 		return err
 	}
-	ctx, cancel := s.ContextOf(c)
+	ctx, cancel := s.WhileOpen(c.Request().Context())
 	defer cancel()
 	if err := e.Input(ctx, p, req.EOF); err != nil {
 		return commandError(c, e, err)
@@ -188,18 +188,18 @@ func (s *Service) deleteCommand(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c, session, permission.ToolCancel, permission.CommandArgs{Command: e.ID()}); err != nil {
+	if err := s.Check(c.Request().Context(), session, permission.ToolCancel, permission.CommandArgs{Command: e.ID()}); err != nil {
 		return err
 	}
 	e.Cancel()
-	ctx, cancel := context.WithTimeout(httpapi.Unhurried(c), startPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), startPatience)
 	defer cancel()
 	select {
 	case <-e.Done():
 	case <-ctx.Done():
 	}
 	if purge {
-		records := func() error { return s.Threads.ForgetCommand(httpapi.Unhurried(c), e.ID()) }
+		records := func() error { return s.Threads.ForgetCommand(context.WithoutCancel(c.Request().Context()), e.ID()) }
 		if err := s.Shells.Forget(ctx, e, records); err != nil {
 			return err
 		}

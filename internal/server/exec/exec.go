@@ -2,6 +2,7 @@
 package exec
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -75,7 +76,7 @@ func (s *Service) CheckExec(c echo.Context, session string, args permission.Exec
 
 // shellSessionOf is the session in a path of shells. A grant for one terminal does not allow that.
 func shellSessionOf(c echo.Context) (string, error) {
-	if auth.GrantOf(c).PTY != "" {
+	if auth.GrantOf(c.Request().Context()).PTY != "" {
 		return "", httpapi.ErrWrongTerminal
 	}
 	return httpapi.SessionOf(c)
@@ -128,7 +129,7 @@ func (s *Service) postExec(c echo.Context) error {
 // submit submits a command to its shell, or runs it on a terminal of its own.
 func (s *Service) submit(c echo.Context, sh *registry.Shell, req wire.Exec, cmd shell.Command) (*shell.Exec, error) {
 	if req.TTY {
-		return s.Shells.ExecTTY(httpapi.Unhurried(c), sh, cmd)
+		return s.Shells.ExecTTY(context.WithoutCancel(c.Request().Context()), sh, cmd)
 	}
 	return sh.Submit(cmd)
 }

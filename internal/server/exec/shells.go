@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -34,7 +35,7 @@ func (s *Service) postShell(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c, session, permission.ToolShell,
+	if err := s.Check(c.Request().Context(), session, permission.ToolShell,
 		permission.ShellArgs{Shell: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login}); err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (s *Service) postShell(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	auth.SetTarget(c, session+"/"+sh.ID)
+	auth.SetTarget(c.Request().Context(), session+"/"+sh.ID)
 	return c.JSON(http.StatusCreated, sh.WireDetail())
 }
 
@@ -76,10 +77,10 @@ func (s *Service) deleteShells(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c, session, permission.ToolKill, permission.NoArgs{}); err != nil {
+	if err := s.Check(c.Request().Context(), session, permission.ToolKill, permission.NoArgs{}); err != nil {
 		return err
 	}
-	if err := s.Shells.DeleteSession(httpapi.Unhurried(c), session); err != nil {
+	if err := s.Shells.DeleteSession(context.WithoutCancel(c.Request().Context()), session); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)
@@ -98,10 +99,10 @@ func (s *Service) deleteShell(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c, sh.Session, permission.ToolKill, permission.ShellArgs{Shell: sh.ID}); err != nil {
+	if err := s.Check(c.Request().Context(), sh.Session, permission.ToolKill, permission.ShellArgs{Shell: sh.ID}); err != nil {
 		return err
 	}
-	if err := s.Shells.Delete(httpapi.Unhurried(c), sh); err != nil {
+	if err := s.Shells.Delete(context.WithoutCancel(c.Request().Context()), sh); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)
@@ -125,7 +126,7 @@ func (s *Service) postEnv(c echo.Context) error {
 	}
 	args := permission.ShellArgs{Env: set, Unset: req.Unset}
 	sh, err := s.checkedShell(c, session, &args.Shell,
-		func() error { return s.Check(c, session, permission.ToolEnv, args) })
+		func() error { return s.Check(c.Request().Context(), session, permission.ToolEnv, args) })
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (s *Service) postEnv(c echo.Context) error {
 
 // SetEnv changes a shell's environment. The log has the names, never a value.
 func (s *Service) SetEnv(c echo.Context, sh *registry.Shell, set map[string]string, unset []string) error {
-	ctx, cancel := s.ContextOf(c)
+	ctx, cancel := s.WhileOpen(c.Request().Context())
 	defer cancel()
 	err := sh.SetEnv(ctx, set, unset)
 	if s.Log.Enabled(ctx, slog.LevelDebug) {

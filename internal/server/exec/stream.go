@@ -17,7 +17,7 @@ import (
 type Events interface {
 	Started(b []byte, i shell.Info) []byte
 	Output(b []byte, o shell.Stream, p []byte) []byte // up to a page, possibly in several events
-	Completed(b []byte, i shell.Info) []byte // of a command with a Result
+	Completed(b []byte, i shell.Info) []byte          // of a command with a Result
 	Failed(b []byte, e *httpapi.Error) []byte
 }
 

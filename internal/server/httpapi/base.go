@@ -25,14 +25,14 @@ type Base struct {
 // Every handler with an effect on the processes or files of a thread calls it before the
 // effect, and after all validation of the request, because it consumes an approval.
 // Errors: those of service.Service.Check.
-func (s *Base) Check(c echo.Context, thread, tool string, args any) error {
-	return s.Threads.Check(c.Request().Context(), thread, permission.Action{Tool: tool, Arguments: args})
+func (s *Base) Check(ctx context.Context, thread, tool string, args any) error {
+	return s.Threads.Check(ctx, thread, permission.Action{Tool: tool, Arguments: args})
 }
 
-// ContextOf is the request's context, which ends with the server's closing too, and what to call
-// when it is not needed any more.
-func (s *Base) ContextOf(c echo.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(c.Request().Context())
+// WhileOpen is a request's context that ends with the server's closing too, and what to call when it is not needed any
+// more.
+func (s *Base) WhileOpen(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		select {
 		case <-s.Closing:
@@ -42,10 +42,6 @@ func (s *Base) ContextOf(c echo.Context) (context.Context, context.CancelFunc) {
 	}()
 	return ctx, cancel
 }
-
-// Unhurried is the context of work that goes on when the client hangs up: a
-// terminal half deleted helps nobody.
-func Unhurried(c echo.Context) context.Context { return context.WithoutCancel(c.Request().Context()) }
 
 // Closed reports whether a channel that only ever gets closed is.
 func Closed(c <-chan struct{}) bool {
@@ -59,11 +55,16 @@ func Closed(c <-chan struct{}) bool {
 
 // SessionOf is the session a path names, "" for the paths without one.
 func SessionOf(c echo.Context) (string, error) {
-	sid := c.Param("sid")
-	if c.Path() == "/pty" || sid == "" {
-		return "", nil
+	ref := wire.SessionRef{Session: c.Param("sid")}
+	return ref.Session, CheckSession(ref)
+}
+
+// CheckSession checks the name of a session that a path names; "" is a path without one.
+func CheckSession(ref wire.SessionRef) error {
+	if ref.Session == "" {
+		return nil
 	}
-	return sid, terminal.CheckName("session", sid)
+	return terminal.CheckName("session", ref.Session)
 }
 
 // Done is the reply of calls that have nothing to tell.

@@ -45,6 +45,8 @@ var (
 	// ended meanwhile.
 	ErrEnded = errors.New("the ticket or the login that opened this has ended; ask for a new ticket, or run " +
 		"`evertty url` on the server and open the printed link")
+	// ErrNoUpgrade refuses a request for a WebSocket that is no handshake.
+	ErrNoUpgrade = errors.New("this is a WebSocket: connect with an upgrade request")
 	// ErrViewerReadOnly is the answer to input of a viewer that may only look.
 	ErrViewerReadOnly = errors.New("this viewer may only look: its ticket has the role read")
 	// ErrBadMessage wraps what is wrong with a viewer's message.
@@ -162,6 +164,7 @@ var ErrorTable = []errorRow{
 	{vt.ErrBadMouse, http.StatusBadRequest, "VALIDATION", ""},
 	{ErrBadMessage, http.StatusBadRequest, "VALIDATION", ""},
 	{ErrEnded, http.StatusUnauthorized, "UNAUTHORIZED", ""},
+	{ErrNoUpgrade, http.StatusUpgradeRequired, "UPGRADE_REQUIRED", ""},
 	{ErrViewerReadOnly, http.StatusForbidden, "READ_ONLY", ""},
 	{ErrCommandsWait, http.StatusServiceUnavailable, "INPUT_BLOCKED", ""},
 	{journal.ErrNotKept, http.StatusNotFound, "NOT_KEPT", ""},
@@ -391,4 +394,17 @@ func BodyOf(e *Error) ErrorBody {
 	}
 	approval, _ := details[approvalDetail].(string)
 	return ErrorBody{Error: e.Message, Code: e.Code, ApprovalID: approval, Details: details}
+}
+
+// RowOf is the row of the table for exactly this sentinel, or what an *Error says of itself.
+func RowOf(sentinel error) (row errorRow, ok bool) {
+	if own, ok := sentinel.(*Error); ok { //nolint:errorlint // the value itself, not one that would match it
+		return errorRow{Err: own, Status: own.Status, Code: own.Code}, true
+	}
+	for _, row := range ErrorTable {
+		if row.Err == sentinel { //nolint:errorlint // likewise
+			return row, true
+		}
+	}
+	return row, false
 }

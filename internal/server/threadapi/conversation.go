@@ -107,7 +107,7 @@ func partOf(c echo.Context, view int) (store.Page, error) {
 const latestThread = "latest"
 
 func (s *Service) getLatestConversation(c echo.Context) error {
-	if auth.GrantOf(c).PTY != "" {
+	if auth.GrantOf(c.Request().Context()).PTY != "" {
 		return httpapi.ErrWrongTerminal
 	}
 	// A thread that was called so before the name was reserved.

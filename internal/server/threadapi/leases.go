@@ -70,7 +70,7 @@ func (s *Service) postLease(c echo.Context) error {
 		config = string(b)
 	}
 	if p := req.Provider; p != "" && p != thread.Local {
-		if err := s.Check(c, "", permission.ToolLeaseCreate, permission.ProviderArgs{Provider: p}); err != nil {
+		if err := s.Check(c.Request().Context(), "", permission.ToolLeaseCreate, permission.ProviderArgs{Provider: p}); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (s *Service) postLease(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	auth.SetTarget(c, l.ID)
+	auth.SetTarget(c.Request().Context(), l.ID)
 	return httpapi.WriteJSON(c, http.StatusCreated, l)
 }
 
@@ -102,7 +102,7 @@ func (s *Service) deleteLease(c echo.Context) error {
 	if err := s.Threads.CheckLease(c.Request().Context(), id, permission.ToolLeaseDestroy); err != nil {
 		return err
 	}
-	if err := s.Threads.DeleteLease(httpapi.Unhurried(c), id); err != nil {
+	if err := s.Threads.DeleteLease(context.WithoutCancel(c.Request().Context()), id); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)

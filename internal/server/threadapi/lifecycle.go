@@ -38,7 +38,7 @@ func changeNamed[T any](c echo.Context, do func(context.Context, string) (T, err
 	if err != nil {
 		return err
 	}
-	v, err := do(httpapi.Unhurried(c), id)
+	v, err := do(context.WithoutCancel(c.Request().Context()), id)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *Service) changeCheckedThread(c echo.Context, tool string,
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c, id, tool, permission.NoArgs{}); err != nil {
+	if err := s.Check(c.Request().Context(), id, tool, permission.NoArgs{}); err != nil {
 		return err
 	}
 	return changeThread(c, do)
@@ -118,7 +118,7 @@ func (s *Service) patchThreadPolicy(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c, id, permission.ToolPolicy, req); err != nil {
+	if err := s.Check(c.Request().Context(), id, permission.ToolPolicy, req); err != nil {
 		return err
 	}
 	if l, err = s.Threads.SetThreadPolicy(c.Request().Context(), id, p); err != nil {
@@ -213,11 +213,11 @@ func (s *Service) postTerminalRollback(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c, id, permission.ToolRollback,
+	if err := s.Check(c.Request().Context(), id, permission.ToolRollback,
 		permission.RollbackArgs{Terminal: c.Param("tid"), Version: *req.Version}); err != nil {
 		return err
 	}
-	reply, err := s.Threads.RollbackTerminal(httpapi.Unhurried(c), id, c.Param("tid"), *req.Version)
+	reply, err := s.Threads.RollbackTerminal(context.WithoutCancel(c.Request().Context()), id, c.Param("tid"), *req.Version)
 	if err != nil {
 		return err
 	}

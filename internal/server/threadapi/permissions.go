@@ -19,34 +19,34 @@ import (
 // permissions themselves: who may call the server may change them.
 func (s *Service) permissionRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		httpapi.Get("/api/threads/:id/permissions", s.getPermissions, "the permission mode and rules of a thread").
+		httpapi.OldGet("/api/threads/:id/permissions", s.getPermissions, "the permission mode and rules of a thread").
 			Doc("getPermissions", "permissions", "What may be done").
 			Text("Also of a thread of which nobody has said it: the default mode, and no rules.").
 			Gives("Permissions NoThread NoCompute"),
-		httpapi.Put("/api/threads/:id/permissions", s.putPermissions, "change the permission mode, the rules or both").
+		httpapi.OldPut("/api/threads/:id/permissions", s.putPermissions, "change the permission mode, the rules or both").
 			Doc("setPermissions", "permissions", "Change what may be done").
 			Text("For what comes after it; what runs goes on. A thread that is not there is made. Rules that are not "+
 				"understood change nothing. The thread's record says the mode and the counts too.").
 			Takes(wire.SetPermissions{}, "What changes.").
 			Gives("Permissions Invalid NoThread TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.Post("/api/threads/:id/authorize", s.postAuthorize, "what the permissions say about a call of a tool").
+		httpapi.OldPost("/api/threads/:id/authorize", s.postAuthorize, "what the permissions say about a call of a tool").
 			Doc("authorize", "permissions", "Ask what the permissions say").
 			Text("For tools that somebody else carries out. The decision is an event of the thread. `ask` makes an "+
 				"approval; "+
 				"once that is approved, the identical call is `allow` once, within 10 minutes.").
 			Takes(wire.Authorize{}, "The call.").
 			Gives("Decision Invalid NoThread TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.Get("/api/threads/:id/approvals", s.getApprovals,
+		httpapi.OldGet("/api/threads/:id/approvals", s.getApprovals,
 			"the calls that somebody was asked about, newest first; ?status=&limit=").
 			Doc("listApprovals", "permissions", "List approvals").
 			Params("secrets approvalsStatus approvalsLimit").
 			Gives("Approvals Invalid NoThread NoCompute"),
-		httpapi.Get("/api/threads/:id/approvals/:aid", s.getApproval,
+		httpapi.OldGet("/api/threads/:id/approvals/:aid", s.getApproval,
 			"a call that somebody was asked about; ?reveal=1").
 			Doc("getApproval", "permissions", "One approval").
 			Params("secrets reveal").
 			Gives("Approval Invalid NoThread NoCompute"),
-		httpapi.Post("/api/threads/:id/approvals/:aid", s.postApproval, "approve or deny a call").
+		httpapi.OldPost("/api/threads/:id/approvals/:aid", s.postApproval, "approve or deny a call").
 			Doc("decideApproval", "permissions", "Approve or deny a call").
 			Text("Approved, the identical call is let through once within 10 minutes; denied, it is refused for as "+
 				"long. A call with `hidden` values is approved after somebody has looked at them.").

@@ -41,7 +41,7 @@ func (s *Service) revealed(c echo.Context) (bool, error) {
 	if err == nil && !shown {
 		return auth.SecretsShown(c) // which the audit log has anyway
 	}
-	if err = errors.Join(err, auth.RequireWrite(c)); err != nil {
+	if err = errors.Join(err, auth.RequireWrite(c.Request().Context())); err != nil {
 		return false, err
 	}
 	s.Auth.Note(c, auth.AuditSecrets, auth.TargetOf(c), "ok")

@@ -1,6 +1,7 @@
 package threadapi
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -18,7 +19,7 @@ import (
 
 // threadOf is the thread a path names. The grant of one terminal sees none.
 func threadOf(c echo.Context) (string, error) {
-	if auth.GrantOf(c).PTY != "" {
+	if auth.GrantOf(c.Request().Context()).PTY != "" {
 		return "", httpapi.ErrWrongTerminal
 	}
 	return c.Param("id"), nil
@@ -99,7 +100,7 @@ func (s *Service) postThread(c echo.Context) error {
 		use.Policy = &p
 	}
 	if p := req.Sandbox; p != "" && p != thread.Local {
-		if err := s.Check(c, "", permission.ToolLeaseCreate, permission.ProviderArgs{Provider: p}); err != nil {
+		if err := s.Check(c.Request().Context(), "", permission.ToolLeaseCreate, permission.ProviderArgs{Provider: p}); err != nil {
 			return err
 		}
 	}
@@ -107,7 +108,7 @@ func (s *Service) postThread(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	auth.SetTarget(c, l.Thread.ID)
+	auth.SetTarget(c.Request().Context(), l.Thread.ID)
 	return httpapi.WriteJSON(c, http.StatusCreated, l.ThreadReply())
 }
 
@@ -147,7 +148,7 @@ func (s *Service) deleteThread(c echo.Context) error {
 	if err := s.Threads.CheckEnd(c.Request().Context(), id); err != nil {
 		return err
 	}
-	if err := s.Threads.DeleteThread(httpapi.Unhurried(c), id); err != nil {
+	if err := s.Threads.DeleteThread(context.WithoutCancel(c.Request().Context()), id); err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, httpapi.Done)
