@@ -8,12 +8,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/vt"
-	"github.com/evertty/evertty/vt/vt10x"
 )
 
 // reapplied freezes an engine that was written to with a snapshot of f.
 func reapplied(f *vt.Frame, o Options) *vt.Frame {
-	e := vt10x.New(vt.Config{Cols: f.Cols, Rows: f.Rows, Scrollback: vt.DefaultScrollback, Unicode: f.Unicode})
+	e := vt.NewEngine(vt.Config{Cols: f.Cols, Rows: f.Rows, Scrollback: vt.DefaultScrollback, Unicode: f.Unicode})
 	e.Write(ANSI(f, o))
 	return e.Freeze()
 }
@@ -32,7 +31,7 @@ func TestVerifyExactSnapshots(t *testing.T) {
 		"\x1b[?7l\x1b[?5h\x1b[20h\x1b[1\"qkept\x1b[0\"q\x1b[1;20Hx\x1b[3;4H\x1b7\x1b[1;1Hy",
 	} {
 		for _, o := range []Options{{Scrollback: -1}, {}, {Scrollback: 3}, {Scrollback: -1, Ended: true}} {
-			e := vt10x.New(vt.Config{Cols: 20, Rows: 5, Scrollback: vt.DefaultScrollback})
+			e := vt.NewEngine(vt.Config{Cols: 20, Rows: 5, Scrollback: vt.DefaultScrollback})
 			for at := range len(in) {
 				e.Write([]byte(in[at : at+1]))
 				f := e.Freeze()

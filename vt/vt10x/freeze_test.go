@@ -14,7 +14,7 @@ func styles(l vt.Line) []vt.Span { return slices.Collect(l.Spans()) }
 // TestStyles: the pen reaches the cells, and they keep it.
 func TestStyles(t *testing.T) {
 	p := vt.PaletteColor
-	const attrs = vt.Bold | vt.Dim | vt.Italic | vt.Blink | vt.Inverse | vt.Invisible | vt.Strikethrough | vt.Overline
+	const attrs = vt.Bold | vt.Italic | vt.Blink | vt.Inverse
 	tests := []struct {
 		in   string
 		want vt.Style
@@ -22,13 +22,12 @@ func TestStyles(t *testing.T) {
 		{"", vt.Style{}},
 		{"\x1b[1;2;3;5;7;8;9;53m", vt.Style{Attr: attrs}},
 		{"\x1b[7;31;42m", vt.Style{Attr: vt.Inverse, FG: p(1), BG: p(2)}},
-		{"\x1b[38;2;0;0;4m", vt.Style{FG: vt.RGBColor(0, 0, 4)}},
-		{"\x1b[4:3;58;5;9m", vt.Style{Underline: vt.UnderlineCurly, UnderlineColor: p(9)}},
-		{"\x1b[4;59m", vt.Style{Underline: vt.UnderlineSingle, UnderlineColor: vt.RGBColor(255, 255, 255)}},
-		{"\x1b[1\"q", vt.Style{Attr: vt.Protected}},
-		{"\x1b]8;id=a:x=y;http://h\a\x1b[m", vt.Style{Link: vt.Link{ID: "a", URI: "http://h"}}},
+		{"\x1b[1;31m", vt.Style{Attr: vt.Bold, FG: p(1)}},
+		{"\x1b[1;7;31m", vt.Style{Attr: vt.Bold | vt.Inverse, FG: p(1)}},
+		{"\x1b[94;48;5;200m", vt.Style{FG: p(12), BG: p(200)}},
+		{"\x1b[38;2;0;1;4m", vt.Style{FG: vt.RGBColor(0, 1, 4)}},
+		{"\x1b[4m", vt.Style{Underline: vt.UnderlineSingle}},
 		{"\x1b[1m\x1b7\x1b[m\x1b]8;;http://h\a\x1b8", vt.Style{Attr: vt.Bold}}, // the restored pen hides the link
-		{"\x1b[1;4m\x1b7\x1b[m\x1b[4:3m\x1b8", vt.Style{Attr: vt.Bold, Underline: vt.UnderlineCurly}},
 	}
 	for _, tt := range tests {
 		e := newEngine(10, 1, nil)
@@ -49,31 +48,25 @@ func TestBlanks(t *testing.T) {
 		name, in string
 		want     []vt.Span
 	}{
-		{"written spaces are text", "a  ", []vt.Span{{Kind: vt.ASCII, Cells: 3, Text: "a  "}}},
-		{"skipped cells are blank", "\x1b[3Ca",
-			[]vt.Span{{Kind: vt.Blank, Cells: 3}, {Kind: vt.ASCII, Cells: 1, Text: "a"}}},
-		{"erased cells are blank", "abc\x1b[1;2H\x1b[X",
-			[]vt.Span{{Kind: vt.ASCII, Cells: 1, Text: "a"}, {Kind: vt.Blank, Cells: 1},
-				{Kind: vt.ASCII, Cells: 1, Text: "c"}}},
+		{"spaces at the end are blank", "a  ", []vt.Span{{Kind: vt.ASCII, Cells: 1, Text: "a"}}},
+		{"but not underlined ones", "\x1b[4m ",
+			[]vt.Span{{Kind: vt.ASCII, Cells: 1, Text: " ", Style: vt.Style{Underline: vt.UnderlineSingle}}}},
+		{"nor inverse ones", "\x1b[7m ",
+			[]vt.Span{{Kind: vt.ASCII, Cells: 1, Text: " ", Style: vt.Style{Attr: vt.Inverse}}}},
+		{"erased with an inverse pen", "ab\r\x1b[7m\x1b[2K", []vt.Span{}},
+		{"skipped cells are spaces", "\x1b[3Ca", []vt.Span{{Kind: vt.ASCII, Cells: 4, Text: "   a"}}},
+		{"erased cells are spaces", "abc\x1b[1;2H\x1b[X", []vt.Span{{Kind: vt.ASCII, Cells: 3, Text: "a c"}}},
 		{"erased in the pen's background only", "\x1b[1;31;42m\x1b[2K",
 			[]vt.Span{{Kind: vt.Blank, Cells: 5, Style: green}}},
 		{"scrolled in the pen's background", "\x1b[42m\x1b[2;1H\n\x1b[1A", []vt.Span{}},
 		{"inserted in it", "ab\x1b[1;2H\x1b[42m\x1b[@",
-			[]vt.Span{{Kind: vt.ASCII, Cells: 1, Text: "a"}, {Kind: vt.Blank, Cells: 1, Style: green},
+			[]vt.Span{{Kind: vt.ASCII, Cells: 1, Text: "a"}, {Kind: vt.ASCII, Cells: 1, Text: " ", Style: green},
 				{Kind: vt.ASCII, Cells: 1, Text: "b"}}},
 		{"deleted, filled with it", "abcde\r\x1b[42m\x1b[2P",
 			[]vt.Span{{Kind: vt.ASCII, Cells: 3, Text: "cde"}, {Kind: vt.Blank, Cells: 2, Style: green}}},
-		{"a protected cell survives DECSEL", "a\x1b[1\"qb\x1b[0\"qc\x1b[?2K",
-			[]vt.Span{{Kind: vt.Blank, Cells: 1},
-				{Kind: vt.ASCII, Cells: 1, Text: "b", Style: vt.Style{Attr: vt.Protected}}}},
-		{"but not EL", "\x1b[1\"qb\x1b[0\"q\x1b[2K", []vt.Span{}},
-		{"IRM", "abc\r\x1b[4hX", []vt.Span{{Kind: vt.ASCII, Cells: 4, Text: "Xabc"}}},
 		{"line drawing", "\x1b(0qx\x1b(B\x1b[Cq",
-			[]vt.Span{{Kind: vt.Narrow, Cells: 2, Text: "─│"}, {Kind: vt.Blank, Cells: 1},
-				{Kind: vt.ASCII, Cells: 1, Text: "q"}}},
-		{"shifted line drawing", "\x1b)0\x0eq\x0f\x1b[Cq",
-			[]vt.Span{{Kind: vt.Narrow, Cells: 1, Text: "─"}, {Kind: vt.Blank, Cells: 1},
-				{Kind: vt.ASCII, Cells: 1, Text: "q"}}},
+			[]vt.Span{{Kind: vt.Narrow, Cells: 4, Text: "─│ q"}}},
+		{"other sets are ASCII", "\x1b)0\x1b%G\x1b(Bq", []vt.Span{{Kind: vt.ASCII, Cells: 1, Text: "q"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -171,7 +164,7 @@ func TestResize(t *testing.T) {
 		{"then the uppermost become history", "a\r\nb\r\nc\r\nd", 6, 2, "", []string{"a", "b"}, []string{"c", "d"}, 1,
 			1},
 		{"taller", "a\r\nb\r\nc\r\nd", 6, 5, "\r\ne", nil, []string{"a", "b", "c", "d", "e"}, 1, 4},
-		{"narrower", "abcdef\r\nx", 3, 4, "", nil, []string{"abc", "x", "", ""}, 1, 1},
+		{"narrower", "abcdef\r\nx", 3, 4, "", nil, []string{"abc", "~def", "x", ""}, 1, 2},
 		{"wider", "abcdef", 9, 4, "gh", nil, []string{"abcdefgh", "", "", ""}, 8, 0},
 		{"long lines of history are broken", "abcdef\r\n12\r\nx\r\ny\r\nz", 4, 4, "", []string{"abcd", "~ef"},
 			[]string{"12", "x", "y", "z"}, 1, 3},
@@ -221,5 +214,25 @@ func TestResizeTabs(t *testing.T) {
 	e.Resize(30, 3) // what was cut off comes back
 	if got, want := e.Freeze().Main.Tabs, []int{0, 3, 8, 16, 20, 24}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestRestore: an engine in the state of a frame shows the same and goes on the same.
+func TestRestore(t *testing.T) {
+	for _, in := range []string{"one\r\ntwo\r\n\x1b[1;31mred\x1b[m\r\n", "\x1b[?7labcdefghijk\x1b[2;3r\x1b[2;4Hx",
+		"abcdefghij", "abcdefghijkl\x1b[3g\x1b[1;4H\x1bH\x1b[2;2H\x1b7\x1b[42m", "\x1b(0qq\x1b[2;3r\x1b[?6h\x1b[2;2H",
+		"main\x1b[?1049halt\x1b[3", "a\x1b]0;unfini", "a\x1b]52;c;eHg"} {
+		e, same := newEngine(10, 4, nil), newEngine(10, 4, nil)
+		feed(e, in, 3)
+		if !same.Restore(e.Freeze()) {
+			t.Fatalf("%q: not restored", in)
+		}
+		for _, more := range []string{"", "1mab", "\a\tc\x1b8d", "\r\nx\n\ny", "\x1b[?1049lz"} {
+			feed(e, more, 1)
+			feed(same, more, 2)
+			if a, b := e.Freeze(), same.Freeze(); !reflect.DeepEqual(a.Active(), b.Active()) {
+				t.Fatalf("%q and %q: got\n%+v, want\n%+v", in, more, b.Active(), a.Active())
+			}
+		}
 	}
 }

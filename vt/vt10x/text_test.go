@@ -73,7 +73,7 @@ func TestQueries(t *testing.T) {
 
 // follow checks that an engine which gets text as a viewer does ends in the same
 // state, is asked nothing and would pass everything on.
-func follow(t testing.TB, e *testEngine, text string) {
+func follow(t testing.TB, e *engine, text string) {
 	t.Helper()
 	if !utf8.ValidString(text) {
 		t.Fatalf("not UTF-8: %q", text)
