@@ -13,13 +13,13 @@ func (t *Terminal) setAlt(on bool) {
 		if t.alt == nil {
 			t.alt = newScreen(t.main.Cols, len(t.main.rows), &t.stream.meter)
 		}
-		t.show(t.alt)
+		t.screen = t.alt
 		t.stream.meter.Add(len(t.alt.rows) * costRow)
 		for _, r := range t.alt.rows {
 			t.alt.blank(r, t.blankStyle())
 		}
 	} else {
-		t.show(t.main)
+		t.screen = t.main
 		t.clearScreen(from)
 		from.Reset()
 		t.hidden = from.Rows

@@ -5,42 +5,42 @@ package vt
 type columnShift struct{ x, n int }
 
 // columnShift is what f says, n 0 when it says something else.
-func (c *core) columnShift(f function) (m columnShift) {
-	n := c.stream.One(0)
+func (t *Terminal) columnShift(f function) (m columnShift) {
+	n := t.stream.One(0)
 	switch f {
 	case ' '*intermediate + '@': // SL
 		return columnShift{0, -n}
 	case ' '*intermediate + 'A': // SR
 		return columnShift{0, n}
 	case '\''*intermediate + '}': // DECIC; xterm.js takes column 0 while a wrap is pending
-		return columnShift{c.cur.X % c.cur.Cols, n}
+		return columnShift{t.screen.X % t.screen.Cols, n}
 	case '\''*intermediate + '~': // DECDC
-		return columnShift{c.cur.X % c.cur.Cols, -n}
+		return columnShift{t.screen.X % t.screen.Cols, -n}
 	}
 	return m
 }
 
-func (c *core) shiftColumns(m columnShift) {
-	s := c.cur
+func (t *Terminal) shiftColumns(m columnShift) {
+	s := t.screen
 	if !s.InRegion() {
 		return
 	}
 	if m.n > 0 {
-		c.grid.beforeInsert(m.x, s.Top, s.Bottom)
+		t.beforeInsert(m.x, s.Top, s.Bottom)
 	}
-	c.moveColumns(m)
+	t.moveColumns(m)
 }
 
-func (c *core) moveColumns(m columnShift) {
-	s := c.cur
-	c.stream.meter.Add((s.Bottom - s.Top) * costRow)
+func (t *Terminal) moveColumns(m columnShift) {
+	s := t.screen
+	t.stream.meter.Add((s.Bottom - s.Top) * costRow)
 	for y := s.Top; y <= s.Bottom; y++ {
 		if m.n > 0 {
-			c.grid.insertCells(y, m.x, m.n)
+			s.insert(s.rows[y], m.x, m.n, t.blankStyle())
 		} else {
-			c.grid.deleteCells(y, m.x, -m.n)
+			s.remove(s.rows[y], m.x, -m.n, t.blankStyle())
 		}
-		c.grid.setWrapped(y, false)
+		t.screen.rows[y].wrapped = false
 	}
 }
 
@@ -49,13 +49,13 @@ func (c *core) moveColumns(m columnShift) {
 func (t *Terminal) shiftLater(m columnShift) {
 	p := &t.late
 	switch {
-	case !t.cur.InRegion():
+	case !t.screen.InRegion():
 	case p.n != 0 && p.x == m.x && (p.n > 0) == (m.n > 0):
-		p.n = max(-t.cur.Cols, min(p.n+m.n, t.cur.Cols))
+		p.n = max(-t.screen.Cols, min(p.n+m.n, t.screen.Cols))
 	default:
 		t.settle()
 		if m.n > 0 {
-			t.beforeInsert(m.x, t.cur.Top, t.cur.Bottom)
+			t.beforeInsert(m.x, t.screen.Top, t.screen.Bottom)
 		}
 		t.late = m
 	}

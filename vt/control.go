@@ -1,51 +1,51 @@
 package vt
 
 // control executes a C0 or C1 control.
-func (c *core) control(r rune) {
-	s := c.cur
+func (t *Terminal) control(r rune) {
+	s := t.screen
 	switch r {
 	case '\n', '\v', '\f':
-		c.lineFeed()
+		t.lineFeed()
 	case '\r':
 		s.X = 0
 	case '\b':
-		c.backspace()
+		t.backspace()
 	case '\t':
 		s.Tab()
 	case 0x05: // ENQ is never answered
-		c.stream.CutControl(r)
+		t.stream.CutControl(r)
 	case 0x07:
-		if f := c.cfg.Effects.Bell; f != nil {
+		if f := t.cfg.Effects.Bell; f != nil {
 			f()
 		}
 	case 0x0e: // SO
-		c.charsets.Invoke(1)
+		t.charsets.Invoke(1)
 	case 0x0f: // SI
-		c.charsets.Invoke(0)
+		t.charsets.Invoke(0)
 	case 0x84: // IND
-		c.index()
+		t.index()
 	case 0x85: // NEL
 		s.X = 0
-		c.index()
+		t.index()
 	case 0x88: // HTS
 		s.SetTab()
 	default:
 		if r >= 0x80 {
-			c.stream.voidControl(r)
+			t.stream.voidControl(r)
 		}
 	}
 }
 
 // lineFeed implements LF, VT and FF (ECMA-48 8.3.74).
-func (c *core) lineFeed() {
-	s, y := c.cur, c.cur.Y
-	if c.modes.Linefeed {
+func (t *Terminal) lineFeed() {
+	s, y := t.screen, t.screen.Y
+	if t.modes.Linefeed {
 		s.X = 0
 	}
 	if s.Index() {
-		c.grid.scroll()
+		t.scrollUp(t.blankStyle())
 	} else if s.Y > y {
-		c.grid.setWrapped(s.Y, false)
+		t.screen.rows[s.Y].wrapped = false
 	}
 	if s.X >= s.Cols {
 		s.X--
@@ -53,30 +53,30 @@ func (c *core) lineFeed() {
 }
 
 // backspace implements BS (ECMA-48 8.3.5).
-func (c *core) backspace() {
-	c.reach()
-	s, y := c.cur, c.cur.Y
-	if !s.Backspace(c.modes.ReverseWrap, c.grid.wrapped(y)) {
+func (t *Terminal) backspace() {
+	t.screen.Reach(t.modes.Origin)
+	s, y := t.screen, t.screen.Y
+	if !s.Backspace(t.modes.ReverseWrap, t.screen.rows[y].wrapped) {
 		return
 	}
-	c.grid.setWrapped(y, false)
-	if s.X > 0 && c.grid.erased(s.X, s.Y) {
+	t.screen.rows[y].wrapped = false
+	if s.X > 0 && t.erased(s.X, s.Y) {
 		s.X-- // a wide character wrapped one column early
 	}
 }
 
 // index implements IND (VT510).
-func (c *core) index() {
-	c.restrict()
-	if c.cur.Index() {
-		c.grid.scroll()
+func (t *Terminal) index() {
+	t.screen.Restrict(t.modes.Origin)
+	if t.screen.Index() {
+		t.scrollUp(t.blankStyle())
 	}
 }
 
 // reverseIndex implements RI (ECMA-48 8.3.104).
-func (c *core) reverseIndex() {
-	if c.cur.ReverseIndex(c.modes.Origin) {
-		c.grid.scrollBack()
+func (t *Terminal) reverseIndex() {
+	if t.screen.ReverseIndex(t.modes.Origin) {
+		t.scrollBack()
 	}
 }
 
@@ -85,75 +85,79 @@ func (c *core) reverseIndex() {
 var leftShifts = map[function]string{'~': "\x0e", '}': "\x1bn", '|': "\x1bo"}
 
 // escape executes an escape sequence.
-func (c *core) escape(f function) {
+func (t *Terminal) escape(f function) {
 	switch f {
 	case '\\': // ST
-		if c.stream.EndsCut() {
-			c.stream.Cut()
+		if t.stream.EndsCut() {
+			t.stream.Cut()
 		}
 	case '7':
-		c.saveCursor()
+		t.saveCursor()
 	case '8':
-		c.restoreCursor()
+		t.restoreCursor()
 	case 'D':
-		c.index()
+		t.index()
 	case 'E':
-		c.cur.X = 0
-		c.index()
+		t.screen.X = 0
+		t.index()
 	case 'H':
-		c.cur.SetTab()
+		t.screen.SetTab()
 	case 'M':
-		c.reverseIndex()
+		t.reverseIndex()
 	case 'c':
-		c.reset()
+		t.reset()
 	case '=', '>':
-		c.modes.AppKeypad = f == '='
+		t.modes.AppKeypad = f == '='
 	case '#'*intermediate + '8':
-		c.alignment()
+		t.alignment()
 	case '~', '}', '|': // LS1R, LS2R, LS3R
-		c.charsets.lockingShift(byte(f))
-		c.stream.Replace([]byte(leftShifts[f])...)
+		t.charsets.lockingShift(byte(f))
+		t.stream.Replace([]byte(leftShifts[f])...)
 	case '%'*intermediate + '@', '%'*intermediate + 'G': // DOCS (ECMA-35 15.4)
-		c.charsets.Invoke(0)
-		c.charsets.Designate(0, usASCII)
-		c.stream.Replace([]byte("\x0f\x1b(B")...)
+		t.charsets.Invoke(0)
+		t.charsets.Designate(0, usASCII)
+		t.stream.Replace([]byte("\x0f\x1b(B")...)
+	case '6':
+		t.backIndex()
+	case '9':
+		t.forwardIndex()
 	default:
-		if !c.charsets.Escape(f) && !c.grid.extraEscape(f) {
-			c.reply(c.status().Escape(f))
+		if !t.charsets.Escape(f) {
+			t.reply(t.status().Escape(f))
 		}
 	}
 }
 
 // reset implements RIS (ECMA-48 8.3.105) as xterm.js does, which keeps title and
 // colours.
-func (c *core) reset() {
-	c.showReset()
-	c.grid.clearScreens()
-	c.grid.clearHistory()
-	c.modes.reset()
-	c.resetPen()
+func (t *Terminal) reset() {
+	t.showReset()
+	t.clearScreens()
+	t.hist.clear()
+	t.modes.reset()
+	t.resetPen()
 }
 
 // softReset implements DECSTR (VT510). The cursor stays where it is.
-func (c *core) softReset() {
-	c.modes.softReset()
-	c.cur.SoftReset(c.base())
-	c.resetPen()
+func (t *Terminal) softReset() {
+	t.modes.softReset()
+	t.screen.SoftReset(t.base())
+	t.resetPen()
 }
 
 // resetPen makes pen, character sets and cursor style as in the beginning.
-func (c *core) resetPen() {
-	c.pen = pen{}
-	c.grid.linkChanged(Link{})
-	c.penChanged()
-	c.charsets.Reset()
-	c.cursorStyle = 0
+func (t *Terminal) resetPen() {
+	t.pen = pen{}
+	t.linkChanged(Link{})
+	t.penChanged()
+	t.charsets.Reset()
+	t.cursorStyle = 0
 }
 
 // alignment implements DECALN (VT510): the screen full of E. In origin mode
 // xterm.js begins at the top margin.
-func (c *core) alignment() {
-	c.cur.MoveTo(0, 0, c.modes.Origin)
-	c.grid.fillWithE(c.pen.Bare())
-	c.cur.MoveTo(0, 0, c.modes.Origin)
+func (t *Terminal) alignment() {
+	t.screen.MoveTo(0, 0, t.modes.Origin)
+	t.fillWithE(t.pen.Bare())
+	t.screen.MoveTo(0, 0, t.modes.Origin)
 }

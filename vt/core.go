@@ -1,173 +1,110 @@
 package vt
 
-// core is what the engines of this package share: all state that does not lie in
-// cells, and the meaning of what only needs that state. What a sequence does to
-// cells is the work of grid.
-type core struct {
-	cfg     Config
-	unicode Unicode // the width table in use; "" when there is none
-	stream  stream
-	budget  budget
-	hist    history
-	grid    cellEditor // the engine itself
-
-	mainCursor *cursor
-	cur        *cursor // of the screen shown
-
-	modes       Modes
-	pen         pen
-	styleKnown  bool // the engine has the number of the pen's style
-	blankKnown  bool // and of the style of erased cells
-	charsets    charsetState
-	cursorStyle CursorStyle
-	labels      labels
-}
-
-// cellEditor is what an engine does to the cells of the screen shown. Columns and
-// rows count from 0. Cells that become free are blanks in the pen's background.
-type cellEditor interface {
-	// scroll moves the scroll region up by a line. The line that leaves the main
-	// screen at its top becomes history.
-	scroll()
-	// scrollBack moves the scroll region down by a line.
-	scrollBack()
-	// moveUp and moveDown move rows top to bottom by n. plain: the rows that
-	// become free have the default colour.
-	moveUp(top, bottom, n int)
-	moveDown(top, bottom, n int, plain bool)
-	// eraseCells erases columns x0 to x1-1 of row y, eraseRows rows y0 to y1-1.
-	// keep leaves protected cells alone. x1 can be one more than there are columns.
-	eraseCells(y, x0, x1 int, keep bool)
-	eraseRows(y0, y1 int, keep bool)
-	// insertCells puts n blanks in at column x, deleteCells takes n cells out.
-	insertCells(y, x, n int)
-	deleteCells(y, x, n int)
-	// wrapped reports whether row y continues the row above.
-	wrapped(y int) bool
-	setWrapped(y int, wrapped bool)
-	// erased reports whether nothing was printed in a cell.
-	erased(x, y int) bool
-
-	// beforeInsert is called before cells are put in at column x of rows y0 to y1.
-	beforeInsert(x, y0, y1 int)
-	// clearHistory forgets all lines of the history.
-	clearHistory()
-	// repeat implements REP (ECMA-48 8.3.103).
-	repeat()
-	// fillWithE implements DECALN (VT510) from the cursor's row on.
-	fillWithE(style Style)
-	// setAlt shows the alternate screen, or the main one.
-	setAlt(on bool)
-	// clearScreens makes all screens blank and shows the main one, for RIS.
-	clearScreens()
-	// linkChanged says that the pen has another link, loseLink that DECRC gave it another
-	// pen, which may hide its link.
-	linkChanged(l Link)
-	loseLink()
-	// extraCSI executes a control sequence that only this engine knows, and tells
-	// whether it is one; extraEscape an escape sequence.
-	extraCSI(f function) bool
-	extraEscape(f function) bool
-}
-
-// init makes c the state of a new engine, whose cells are in grid. The engine shows a
-// screen then.
-func (c *core) init(cfg Config, grid cellEditor, main *cursor) {
-	c.cfg, c.unicode, c.grid, c.mainCursor = cfg, cfg.Unicode, grid, main
-	c.modes, c.budget = DefaultModes(), newBudget(cfg.Memory)
-	c.hist.limit = cfg.Scrollback
-	c.charsets.Reset()
-}
+// How a Terminal works, from the byte to the cell.
+//
+// stream turns output into actions without a meaning, with the VT500 state machine of parser, and at the same
+// time builds the text for viewers. terminalHandler gives the actions to the Terminal: print.go shows
+// characters, control.go executes C0, C1 and escape sequences, csi.go control sequences, labels OSC, and
+// answers.go whatever is a query. What a sequence does to viewers is decided where it is executed: Cut takes
+// it out of their text, Replace and Precede change it. A sequence that nobody knows is cut: what is not
+// understood here cannot be taken back in a user's terminal.
+//
+// State lies where it changes. A screen has rows, cursor, margins, tab stops, saved cursor and keyboard stack,
+// and there are two. The Terminal has one of everything else: modes, pen, character sets, labels, styles and
+// history. Both screens share its meter and its styles.
+//
+// A row is text while it is written from left to right, which is how nearly all rows are written, and becomes
+// cells when something goes back into it. A cell and a run of text have the number of their style; styles are
+// counted by nobody and swept when there are many. A row that leaves the main screen at the top is packed into
+// a Line and never changes again, so Freeze shares the history.
+//
+// Positions count from 0. X == Cols is a pending wrap. A saved row counts from the oldest line of history, so
+// it has to follow when lines are dropped (forgetDropped).
+//
+// Two things bound what output can cost. The meter counts work (WriteSome). budget bounds memory: history
+// goes first, then links, marks and styles (limitMemory).
 
 // Held implements Engine.
-func (c *core) Held() int { return c.stream.Held() }
+func (t *Terminal) Held() int { return t.stream.Held() }
 
 // Work implements Engine.
-func (c *core) Work() int { return c.stream.meter.done }
+func (t *Terminal) Work() int { return t.stream.meter.done }
 
 // TextDropped implements Engine.
-func (c *core) TextDropped() bool {
-	dropped := c.stream.lost
-	c.stream.lost = false
+func (t *Terminal) TextDropped() bool {
+	dropped := t.stream.lost
+	t.stream.lost = false
 	return dropped
 }
 
 // AtRest implements Engine.
-func (c *core) AtRest() bool { return !c.stream.Open() }
+func (t *Terminal) AtRest() bool { return !t.stream.Open() }
 
 // Modes implements Engine.
-func (c *core) Modes() Modes { return c.modes }
+func (t *Terminal) Modes() Modes { return t.modes }
 
 // base is the number of lines above the screen shown; a saved row counts them.
-func (c *core) base() int {
-	if c.cur == c.mainCursor {
-		return c.hist.count
+func (t *Terminal) base() int {
+	if t.screen == t.main {
+		return t.hist.count
 	}
 	return 0
 }
 
-// restrict is cursor.Restrict of the screen shown.
-func (c *core) restrict() { c.cur.Restrict(c.modes.Origin) }
-
-// reach is cursor.Reach of the screen shown.
-func (c *core) reach() { c.cur.Reach(c.modes.Origin) }
-
-// forgetDropped adapts the saved row, which counts from the oldest line of history, to
-// lines that went.
-func (c *core) forgetDropped() {
-	if n := c.hist.dropped; n > 0 {
-		c.mainCursor.Dropped(n)
-		c.hist.dropped = 0
+// forgetDropped adapts the saved row, which counts from the oldest line of history, to lines that went.
+func (t *Terminal) forgetDropped() {
+	if n := t.hist.dropped; n > 0 {
+		t.main.Dropped(n)
+		t.hist.dropped = 0
 	}
 }
 
-// status is what programs can ask for.
-func (c *core) status() *status {
-	s := c.cur
+// status returns what programs can ask for.
+func (t *Terminal) status() *status {
+	s := t.screen
 	return &status{
 		Cols: s.Cols, Rows: s.Rows, X: min(s.X, s.Cols-1), Y: s.Y, Top: s.Top, Bottom: s.Bottom,
-		Modes: c.modes, Pen: c.pen.Style(), CursorStyle: c.cursorStyle, Unicode: c.unicode,
-		Theme: &c.labels.colors.theme,
+		Modes: t.modes, Pen: t.pen.Style(), CursorStyle: t.cursorStyle, Unicode: t.cfg.Unicode,
+		Theme: &t.labels.colors.theme,
 	}
 }
 
-// reply gives an answer to the program, if there is one, and takes the sequence at hand out
-// of the viewers' text: a query, or one that is unknown here. What nobody here
-// understands nobody could take back in a user's terminal.
-func (c *core) reply(answer []byte) {
+// reply sends an answer to the program unless it is empty, and takes the sequence at hand out of the viewers'
+// text.
+func (t *Terminal) reply(answer []byte) {
 	if len(answer) > 0 {
-		c.cfg.Effects.reply(answer)
+		t.cfg.Effects.reply(answer)
 	}
-	c.stream.Cut()
+	t.stream.Cut()
 }
 
-// penChanged says that the pen may have another style now.
-func (c *core) penChanged() { c.styleKnown, c.blankKnown = false, false }
+// penChanged forgets the numbers of the pen's styles.
+func (t *Terminal) penChanged() { t.styleKnown, t.blankKnown = false, false }
 
 // osc executes an operating system command with this text.
-func (c *core) osc(text []byte) {
-	if link, ok := c.labels.OSC(&c.stream, text, c.cfg.Effects); ok {
-		c.pen.SetLink(link)
-		c.grid.linkChanged(link)
-		c.penChanged()
+func (t *Terminal) osc(text []byte) {
+	if link, ok := t.labels.OSC(&t.stream, text, t.cfg.Effects); ok {
+		t.pen.SetLink(link)
+		t.linkChanged(link)
+		t.penChanged()
 	}
 }
 
-// dcs answers a device control string that is a query. Others do nothing: sixel
-// images are consumed. Viewers get none.
-func (c *core) dcs(text []byte) {
-	if answer := c.status().DCS(text); len(answer) > 0 {
-		c.cfg.Effects.reply(answer)
+// dcs answers a device control string that is a query. Others do nothing: sixel images are consumed. Viewers
+// get none.
+func (t *Terminal) dcs(text []byte) {
+	if answer := t.status().DCS(text); len(answer) > 0 {
+		t.cfg.Effects.reply(answer)
 	}
 }
 
 // SetTheme implements Engine.
-func (c *core) SetTheme(t Theme) {
-	if c.labels.colors.theme == t {
+func (t *Terminal) SetTheme(theme Theme) {
+	if t.labels.colors.theme == theme {
 		return
 	}
-	c.labels.colors.theme = t
-	if c.modes.ColorReports {
-		c.cfg.Effects.reply(t.scheme())
+	t.labels.colors.theme = theme
+	if t.modes.ColorReports {
+		t.cfg.Effects.reply(theme.scheme())
 	}
 }

@@ -1,73 +1,93 @@
 package vt
 
-// csi executes a control sequence that every engine knows, the frequent ones
-// first. One that means nothing else may be a query.
-func (c *core) csi(f function) {
-	in := &c.stream
+// csi executes a control sequence, the frequent ones first. One that means nothing else may be a query.
+func (t *Terminal) csi(f function) {
+	in := &t.stream
 	switch f {
 	case 'm':
-		c.pen.SGR(in)
-		c.penChanged()
+		t.pen.SGR(in)
+		t.penChanged()
 	case 'K', '?'*private + 'K':
-		c.eraseLine(in.Param(0), f != 'K')
+		t.eraseLine(in.Param(0), f != 'K')
 	case 'J', '?'*private + 'J':
-		c.eraseDisplay(in.Param(0), f != 'J')
+		t.eraseDisplay(in.Param(0), f != 'J')
 	case 'h', 'l', '?'*private + 'h', '?'*private + 'l':
-		c.setModes(f)
+		t.setModes(f)
 	case 's':
-		c.saveCursor()
+		t.saveCursor()
 	case 'u':
-		c.restoreCursor()
+		t.restoreCursor()
 	default:
-		if !c.cur.CSI(in, f, c.modes.Origin) && !c.csiEdit(f) {
-			c.reply(c.status().CSI(in, f))
+		if !t.screen.CSI(in, f, t.modes.Origin) && !t.csiEdit(f) {
+			t.reply(t.status().CSI(in, f))
 		}
 	}
 }
 
 // csiEdit executes f when it moves cells or sets something, and reports whether it does.
-func (c *core) csiEdit(f function) bool {
-	in, s := &c.stream, c.cur
+func (t *Terminal) csiEdit(f function) bool {
+	in, s := &t.stream, t.screen
 	switch f {
 	case '@':
-		c.insertChars(in.One(0))
+		t.insertChars(in.One(0))
 	case 'L':
-		c.insertLines(in.Times(s.Rows))
+		t.insertLines(in.Times(s.Rows))
 	case 'M':
-		c.deleteLines(in.Times(s.Rows))
+		t.deleteLines(in.Times(s.Rows))
 	case 'P':
-		c.deleteChars(in.One(0))
+		t.deleteChars(in.One(0))
 	case 'S': // SU (ECMA-48 8.3.147)
-		c.grid.moveUp(s.Top, s.Bottom, in.Times(s.Rows))
+		s.scrollUp(s.Top, s.Bottom, in.Times(s.Rows), t.blankStyle())
 	case 'T': // SD (ECMA-48 8.3.113)
-		c.grid.moveDown(s.Top, s.Bottom, in.Times(s.Rows), true)
+		s.scrollDown(s.Top, s.Bottom, in.Times(s.Rows), 0)
 	case 'X':
-		c.eraseChars(in.One(0))
+		t.eraseChars(in.One(0))
 	case 'b':
-		c.grid.repeat()
+		t.repeat()
 	default:
-		m := c.columnShift(f)
+		m := t.columnShift(f)
 		if m.n == 0 {
-			return c.csiState(f)
+			return t.csiState(f)
 		}
-		c.shiftColumns(m)
+		t.shiftColumns(m)
 	}
 	return true
 }
 
 // csiState executes f when it sets something else, and reports whether it does.
-func (c *core) csiState(f function) bool {
-	in := &c.stream
+func (t *Terminal) csiState(f function) bool {
+	in := &t.stream
 	switch f {
 	case '!'*intermediate + 'p':
-		c.softReset()
+		t.softReset()
 	case '"'*intermediate + 'q':
-		c.pen.Protect(in.Param(0))
-		c.penChanged()
+		t.pen.Protect(in.Param(0))
+		t.penChanged()
 	case ' '*intermediate + 'q':
-		c.cursorStyle = c.cursorStyle.selectStyle(in.Param(0))
+		t.cursorStyle = t.cursorStyle.selectStyle(in.Param(0))
+	case '>'*private + 'u':
+		t.pushKitty(in.Param(0))
+	case '<'*private + 'u':
+		t.popKitty(in.One(0))
+	case '='*private + 'u':
+		t.changeKitty(in.Param(0), in.One(1))
+	case '?'*private + 's':
+		t.saveModes()
+	case '?'*private + 'r':
+		t.restoreModes()
+	case '$'*intermediate + 'x': // DECFRA
+		in.Cut() // viewers may take what does nothing here for something
+		t.fillRectangle()
+	case '$'*intermediate + 'z': // DECERA
+		in.Cut()
+		t.eraseRectangle()
+	case '$'*intermediate + '{': // DECSERA
+		in.Cut()
+		t.eraseUnprotected()
+	case '*'*intermediate + 'y':
+		t.reply(t.checksum())
 	default:
-		return c.grid.extraCSI(f)
+		return false
 	}
 	return true
 }

@@ -33,8 +33,8 @@
 // # Engines
 //
 // Engine is the interface of every emulator, EngineFunc makes one. Terminal is the
-// exact one; NewGridEngine makes a simpler one out of cells that lie elsewhere, see
-// package vt10x. A Tracker is a Terminal that also reports each text it shows and
+// exact one; package vt10x is another.
+// A Tracker is a Terminal that also reports each text it shows and
 // where in the output that was printed.
 //
 // # Exactness

@@ -1,22 +1,13 @@
 package vt
 
-// This file is cellEditor as a Terminal implements it.
-
-func (t *Terminal) moveUp(top, bottom, n int) { t.screen.scrollUp(top, bottom, n, t.blankStyle()) }
-
-func (t *Terminal) moveDown(top, bottom, n int, plain bool) {
-	style := uint32(0)
-	if !plain {
-		style = t.blankStyle()
-	}
-	t.screen.scrollDown(top, bottom, n, style)
-}
-
+// scrollBack moves the scroll region down by a line.
 func (t *Terminal) scrollBack() {
 	t.loseLink() // xterm.js moves the lines, and leaves their notes
 	t.screen.scrollDown(t.screen.Top, t.screen.Bottom, 1, t.blankStyle())
 }
 
+// eraseCells erases columns x0 to x1-1 of row y; x1 can be one more than there are columns. keep leaves
+// protected cells alone.
 func (t *Terminal) eraseCells(y, x0, x1 int, keep bool) {
 	r := t.screen.rows[y]
 	if keep {
@@ -26,6 +17,7 @@ func (t *Terminal) eraseCells(y, x0, x1 int, keep bool) {
 	}
 }
 
+// eraseRows erases rows y0 to y1-1.
 func (t *Terminal) eraseRows(y0, y1 int, keep bool) {
 	s, style := t.screen, t.blankStyle()
 	s.meter.Add((y1 - y0) * costRow)
@@ -39,12 +31,7 @@ func (t *Terminal) eraseRows(y0, y1 int, keep bool) {
 	}
 }
 
-func (t *Terminal) insertCells(y, x, n int) { t.screen.insert(t.screen.rows[y], x, n, t.blankStyle()) }
-func (t *Terminal) deleteCells(y, x, n int) { t.screen.remove(t.screen.rows[y], x, n, t.blankStyle()) }
-
-func (t *Terminal) wrapped(y int) bool             { return t.screen.rows[y].wrapped }
-func (t *Terminal) setWrapped(y int, wrapped bool) { t.screen.rows[y].wrapped = wrapped }
-
+// erased reports whether nothing was printed in a cell.
 func (t *Terminal) erased(x, y int) bool {
 	c := t.screen.cells(t.screen.rows[y])[x]
 	return !c.zeroWidth() && !c.hasContent()
@@ -80,10 +67,9 @@ func (s *screen) splits(r *row, x int) bool {
 	return x > 0 && x < r.used && s.cells(r)[x].tail()
 }
 
-func (t *Terminal) clearHistory() { t.hist.clear() }
-
+// clearScreens makes all screens blank and shows the main one, for RIS.
 func (t *Terminal) clearScreens() {
-	t.show(t.main)
+	t.screen = t.main
 	t.clearScreen(t.main)
 	t.main.cursor, t.main.kitty = newCursor(t.cfg.Cols, t.cfg.Rows), nil
 	if t.alt != nil {
@@ -94,6 +80,7 @@ func (t *Terminal) clearScreens() {
 	t.saved = nil
 }
 
+// fillWithE implements DECALN (VT510) from the cursor's row on.
 func (t *Terminal) fillWithE(style Style) {
 	s := t.screen
 	number := t.styles.number(&style)

@@ -8,7 +8,12 @@ import (
 // Freeze implements Engine. It copies what is on the screens; the lines of
 // history are shared.
 func (t *Terminal) Freeze() *Frame {
-	f := t.freeze()
+	f := &Frame{
+		Cols: t.cfg.Cols, Rows: t.cfg.Rows, Unicode: t.cfg.Unicode, History: t.hist.freeze(),
+		Modes: t.modes, CursorStyle: t.cursorStyle, Pending: t.stream.Pending(),
+	}
+	t.charsets.Freeze(f)
+	t.labels.Freeze(f)
 	f.Main = t.freezeScreen(t.main, t.hist.count)
 	f.LastChar, f.LastDropped = t.lastChar(), t.stream.before.lost()
 	f.SavedModes = maps.Clone(t.saved)
@@ -20,17 +25,6 @@ func (t *Terminal) Freeze() *Frame {
 	} else if t.alt != nil && (t.alt.saved.set || len(t.alt.kitty) > 0) {
 		f.Hidden = &Screen{Saved: t.alt.Saved(0), Kitty: append([]uint8(nil), t.alt.kitty...)}
 	}
-	return f
-}
-
-// freeze is a Frame without screens, pen and what only one engine keeps.
-func (c *core) freeze() *Frame {
-	f := &Frame{
-		Cols: c.cfg.Cols, Rows: c.cfg.Rows, Unicode: c.cfg.Unicode, History: c.hist.freeze(),
-		Modes: c.modes, CursorStyle: c.cursorStyle, Pending: c.stream.Pending(),
-	}
-	c.charsets.Freeze(f)
-	c.labels.Freeze(f)
 	return f
 }
 

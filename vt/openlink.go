@@ -20,7 +20,7 @@ type OpenLink struct {
 	Row int // of the screen shown; -1 when nobody knows, and the link is opened again before it is printed
 }
 
-// linkChanged implements cellEditor. xterm.js notes a link where OSC 8 opens it.
+// linkChanged takes a new link of the pen. xterm.js notes a link where OSC 8 opens it.
 func (t *Terminal) linkChanged(l Link) {
 	t.loseLink()
 	t.open.sent = 0

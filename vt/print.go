@@ -302,9 +302,6 @@ func (t *Terminal) wrap() {
 	s.rows[s.Y].wrapped = true
 }
 
-// scroll implements cellEditor.
-func (t *Terminal) scroll() { t.scrollUp(t.blankStyle()) }
-
 // scrollUp moves the scroll region up by a line; blanks of the style follow. The
 // line that leaves the main screen at its top becomes history.
 func (t *Terminal) scrollUp(blank uint32) {

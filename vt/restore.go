@@ -19,7 +19,7 @@ func (t *Terminal) Restore(f *Frame) bool {
 	if f.Alt != nil {
 		t.alt = newScreen(f.Cols, f.Rows, &t.stream.meter)
 		t.restoreScreen(t.alt, f.Alt, 0)
-		t.show(t.alt)
+		t.screen = t.alt
 	} else if f.Hidden != nil {
 		t.alt = newScreen(f.Cols, f.Rows, &t.stream.meter)
 		t.alt.load(&Screen{Saved: f.Hidden.Saved, Bottom: f.Rows - 1}, 0)

@@ -3,25 +3,25 @@ package vt
 import "strconv"
 
 // setModes implements SM, RM, DECSET and DECRST for all parameters.
-func (c *core) setModes(f function) {
+func (t *Terminal) setModes(f function) {
 	on := byte(f) == 'h'
-	c.showModes(f)
-	for i := range c.stream.Count() {
-		if mode := c.stream.Param(i); f >= private {
-			c.setPrivateMode(mode, on)
+	t.showModes(f)
+	for i := range t.stream.Count() {
+		if mode := t.stream.Param(i); f >= private {
+			t.setPrivateMode(mode, on)
 		} else {
-			c.modes.setANSI(mode, on)
+			t.modes.setANSI(mode, on)
 		}
 	}
 }
 
 // showModes gives viewers the sequence at hand with the modes alone that they show and a
 // snapshot restores.
-func (c *core) showModes(f function) {
-	in := &c.stream
+func (t *Terminal) showModes(f function) {
+	in := &t.stream
 	show := shownANSI
 	if f >= private {
-		show = c.shownPrivate
+		show = t.shownPrivate
 	}
 	same := !in.parser.full
 	for i := 0; same && i < in.Count(); i++ {
@@ -59,12 +59,12 @@ func shownANSI(mode int, _ bool) int {
 }
 
 // shownPrivate is the DEC private mode that viewers get for one.
-func (c *core) shownPrivate(mode int, on bool) int {
+func (t *Terminal) shownPrivate(mode int, on bool) int {
 	switch mode {
 	case 1, 5, 6, 7, 9, 25, 45, 47, 66, 1000, 1002, 1003, 1004, 1006, 1047, 1048, 1049, 2004, 2026:
 		return mode
 	case 1016:
-		if c.cfg.Guest {
+		if t.cfg.Guest {
 			return 1006
 		}
 		return mode
@@ -77,49 +77,49 @@ func (c *core) shownPrivate(mode int, on bool) int {
 }
 
 // setPrivateMode implements DECSET and DECRST (xterm ctlseqs).
-func (c *core) setPrivateMode(mode int, on bool) {
-	if c.modes.setPrivate(mode, on) {
+func (t *Terminal) setPrivateMode(mode int, on bool) {
+	if t.modes.setPrivate(mode, on) {
 		return
 	}
 	switch mode {
 	case 2:
 		if on { // DECANM designates ASCII
-			c.charsets.DesignateAll(usASCII)
+			t.charsets.DesignateAll(usASCII)
 		}
 	case 6:
-		c.modes.Origin = on
-		c.cur.MoveTo(0, 0, c.modes.Origin)
+		t.modes.Origin = on
+		t.screen.MoveTo(0, 0, t.modes.Origin)
 	case 47, 1047:
-		c.grid.setAlt(on)
+		t.setAlt(on)
 	case 1048:
-		c.saveOrRestore(on)
+		t.saveOrRestore(on)
 	case 1049:
 		if on {
-			c.saveCursor()
+			t.saveCursor()
 		}
-		if c.grid.setAlt(on); !on {
-			c.restoreCursor()
+		if t.setAlt(on); !on {
+			t.restoreCursor()
 		}
 	}
 }
 
 // saveCursor implements DECSC (VT510).
-func (c *core) saveCursor() {
-	c.cur.Save(c.base(), &c.pen, &c.charsets, c.modes.Origin)
+func (t *Terminal) saveCursor() {
+	t.screen.Save(t.base(), &t.pen, &t.charsets, t.modes.Origin)
 }
 
 // restoreCursor implements DECRC (VT510).
-func (c *core) restoreCursor() {
-	c.cur.Restore(c.base(), &c.pen, &c.charsets, c.modes.Origin)
-	c.grid.loseLink()
-	c.penChanged()
+func (t *Terminal) restoreCursor() {
+	t.screen.Restore(t.base(), &t.pen, &t.charsets, t.modes.Origin)
+	t.loseLink()
+	t.penChanged()
 }
 
-func (c *core) saveOrRestore(save bool) {
+func (t *Terminal) saveOrRestore(save bool) {
 	if save {
-		c.saveCursor()
+		t.saveCursor()
 	} else {
-		c.restoreCursor()
+		t.restoreCursor()
 	}
 }
 

@@ -28,24 +28,42 @@ package vt
 // and viewers do not get it. A hyperlink longer than 2083 bytes is none. A
 // cell keeps at most 30 combining marks; viewers do not get more either.
 type Terminal struct {
-	core
+	cfg    Config
+	stream stream
+	budget budget
 
+	// Two screens with a cursor each. The history belongs to main.
 	main, alt *screen // alt is nil until it is first needed
-	hidden    int     // most rows there were since the alternate screen was left
 	screen    *screen // the one shown
-	styles    styles
-	widths    *widths
-	leads     *leads // of widths
-	packer    rowPacker
+	hist      history
+	hidden    int // most rows there were since the alternate screen was left
 
-	styleNumber uint32 // number of the pen's style, while styleKnown
-	blankNumber uint32 // number of the style of what is erased, while blankKnown
+	// What programs set beside the cells. DECSC saves pen and charsets on a screen.
+	modes       Modes
 	saved       savedModes
-	repeating   bool // REP prints
+	pen         pen
+	charsets    charsetState
+	cursorStyle CursorStyle
+	labels      labels
 	open        openLink
-	omitted     bool   // a character was left out of what viewers get
-	expansion   []byte // scratch
-	late        columnShift
+
+	// Cells have numbers of styles. The pen's are looked up once for many cells.
+	styles      styles
+	styleKnown  bool   // styleNumber is the pen's style
+	blankKnown  bool   // blankNumber is the style of erased cells
+	styleNumber uint32 // what penStyle returns
+	blankNumber uint32 // what internBlank returns
+
+	// How characters lie in cells.
+	widths *widths
+	leads  *leads // of widths
+
+	// What one sequence leaves to the next, and scratch memory.
+	late      columnShift // put off, see shiftLater
+	repeating bool        // REP prints
+	omitted   bool        // a character was left out of what viewers get
+	expansion []byte
+	packer    rowPacker
 }
 
 var _ EngineFunc = NewEngine
@@ -56,18 +74,18 @@ func NewEngine(c Config) Engine { return New(c) }
 // New makes a terminal with a blank screen.
 func New(c Config) *Terminal {
 	c = c.Clamped()
-	t := &Terminal{styles: newStyles(), widths: widthsOf(c.Unicode)}
-	t.main = newScreen(c.Cols, c.Rows, &t.stream.meter)
-	t.core.init(c, t, &t.main.cursor)
+	t := &Terminal{
+		cfg: c, modes: DefaultModes(), budget: newBudget(c.Memory), hidden: c.Rows,
+		styles: newStyles(), widths: widthsOf(c.Unicode),
+	}
 	t.leads = t.widths.leads()
-	t.show(t.main)
-	t.hidden = c.Rows
+	t.hist.limit = c.Scrollback
+	t.charsets.Reset()
+	t.main = newScreen(c.Cols, c.Rows, &t.stream.meter)
+	t.screen = t.main
 	t.limitMemory()
 	return t
 }
-
-// show makes s the screen that is shown.
-func (t *Terminal) show(s *screen) { t.screen, t.cur = s, &s.cursor }
 
 // Write implements Engine.
 func (t *Terminal) Write(p []byte) []byte { return inPieces(p, t.write) }
@@ -120,7 +138,7 @@ func (h *terminalHandler) Escape(f function) {
 // CSI implements Handler.
 func (h *terminalHandler) CSI(f function) {
 	if f >= intermediate {
-		if m := h.columnShift(f); m.n != 0 {
+		if m := (*Terminal)(h).columnShift(f); m.n != 0 {
 			(*Terminal)(h).shiftLater(m)
 			return
 		}
@@ -136,57 +154,13 @@ func (h *terminalHandler) CSI(f function) {
 // OSC implements Handler.
 func (h *terminalHandler) OSC(text []byte) {
 	(*Terminal)(h).settle()
-	h.osc(text)
+	(*Terminal)(h).osc(text)
 }
 
 // DCS implements Handler.
 func (h *terminalHandler) DCS(text []byte) {
 	(*Terminal)(h).settle()
-	h.dcs(text)
-}
-
-// extraEscape implements cellEditor.
-func (t *Terminal) extraEscape(f function) bool {
-	switch f {
-	case '6':
-		t.backIndex()
-	case '9':
-		t.forwardIndex()
-	default:
-		return false
-	}
-	return true
-}
-
-// extraCSI implements cellEditor.
-func (t *Terminal) extraCSI(f function) bool {
-	in := &t.stream
-	switch f {
-	case '>'*private + 'u':
-		t.pushKitty(in.Param(0))
-	case '<'*private + 'u':
-		t.popKitty(in.One(0))
-	case '='*private + 'u':
-		t.changeKitty(in.Param(0), in.One(1))
-	case '?'*private + 's':
-		t.saveModes()
-	case '?'*private + 'r':
-		t.restoreModes()
-	case '$'*intermediate + 'x': // DECFRA
-		in.Cut() // viewers may take what does nothing here for something
-		t.fillRectangle()
-	case '$'*intermediate + 'z': // DECERA
-		in.Cut()
-		t.eraseRectangle()
-	case '$'*intermediate + '{': // DECSERA
-		in.Cut()
-		t.eraseUnprotected()
-	case '*'*intermediate + 'y':
-		t.reply(t.checksum())
-	default:
-		return false
-	}
-	return true
+	(*Terminal)(h).dcs(text)
 }
 
 // penStyle is the number of the style of printed characters.

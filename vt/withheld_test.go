@@ -34,16 +34,16 @@ func TestNothingActsOnAViewersWindow(t *testing.T) {
 				in := "a" + begin + secret + end + "b\x1b[8;50;100tc\xc2\x9b3;1;1td"
 				for n := 1; n <= len(in); n++ {
 					e, _ := clipboards(newEngine)
-					checkWithheld(t, fmt.Sprintf("%s, %q in pieces of %d", name, in, n), e, in, n, secret)
+					viewer := newEngine(vt.Config{Cols: 40, Rows: 5})
+					checkWithheld(t, fmt.Sprintf("%s, %q in pieces of %d", name, in, n), e, viewer, in, n, secret)
 				}
 			}
 		}
 	}
 }
 
-func checkWithheld(t *testing.T, what string, e vt.Engine, in string, n int, secret string) {
+func checkWithheld(t *testing.T, what string, e, viewer vt.Engine, in string, n int, secret string) {
 	t.Helper()
-	viewer := vt.NewEngine(vt.Config{Cols: 40, Rows: 5})
 	var text []byte
 	for p := []byte(in); len(p) > 0; {
 		k := min(n, len(p))
