@@ -2,8 +2,18 @@ package vt
 
 import "math"
 
-// parserState is where the parser is in the diagram of a VT500 parser as xterm.js
-// draws it: C1 controls work anywhere. The header of a DCS is part of its text.
+// This file is the state machine of a VT500 parser, https://vt100.net/emu/dec_ansi_parser, with these
+// differences, most of them xterm.js 6's:
+//   - It reads characters, so C1 controls are U+0080 to U+009F. They work in every state.
+//   - The header of a DCS is part of its text: there is no hook, put and unhook, and the text comes as a whole.
+//   - BEL ends an OSC too. ESC ends a string, and the ESC \ that follows is an escape sequence of its own.
+//   - Parameters have subparameters behind colons. A colon does not make a control sequence malformed.
+//   - A character beyond ASCII ends a sequence, the header of a DCS, SOS, PM and APC without effect. It is text
+//     of OSC and DCS, and nothing in a malformed sequence.
+//   - Controls are executed inside of sequences, are text of a DCS, and nothing in other strings.
+//   - DEL and U+FEFF are nothing.
+
+// parserState is a state of the diagram. The four states of a DCS header are one.
 type parserState uint8
 
 const (
@@ -45,18 +55,19 @@ const omitted = -1
 // stringEnd its fields tell what was read. Parameters beyond MaxParams are
 // dropped, as are subparameters beyond as many in a sequence.
 type parser struct {
-	state  parserState
-	prefix byte // one of < = > ? of a control sequence, or 0
-	inter  byte // the intermediate character, or 0
-	odd    bool // more than one intermediate: nothing that exists
-	params [MaxParams]int
-	count  int // of params; >= 1
-	subs   [MaxParams]int
-	subEnd [MaxParams]uint8 // end of each parameter's part of subs
-	nsub   int
-	inSub  bool
-	full   bool        // parameters, or subparameters of this one, are dropped; of a DCS: there are any
-	kind   parserState // of the string that stringEnd ended
+	state                parserState
+	prefix               byte // one of < = > ? of a control sequence, or 0
+	inter                byte // the intermediate character, or 0
+	tooManyIntermediates bool // more than one: no sequence that exists
+	params               [MaxParams]int
+	count                int // of params; >= 1
+	subs                 [MaxParams]int
+	subEnd               [MaxParams]uint8 // end of each parameter's part of subs
+	nsub                 int
+	inSub                bool
+	full                 bool        // parameters, or subparameters of this one, are dropped
+	hasParams            bool        // of a DCS header
+	kind                 parserState // of the string that stringEnd ended
 }
 
 // next takes one character outside of ground, or a control in ground.
@@ -103,10 +114,10 @@ func (p *parser) ends() bool {
 // enter begins a sequence; every parameter starts as one 0.
 func (p *parser) enter(s parserState) {
 	p.state = s
-	p.prefix, p.inter, p.odd = 0, 0, false
+	p.prefix, p.inter, p.tooManyIntermediates = 0, 0, false
 	p.params[0], p.count = 0, 1
 	p.subEnd[0], p.nsub = 0, 0
-	p.inSub, p.full = false, false
+	p.inSub, p.full, p.hasParams = false, false, false
 }
 
 // c1 handles the 8-bit controls U+0080 to U+009F.
@@ -161,10 +172,10 @@ func (p *parser) header(c rune) {
 		p.state = stringDCS
 	case c < 0x30:
 		p.intermediate(c)
-	case p.inter != 0 || c >= 0x3c && p.full:
+	case p.inter != 0 || c >= 0x3c && p.hasParams:
 		p.state = ignoreDCS
 	default:
-		p.full = true
+		p.hasParams = true
 	}
 }
 
@@ -195,7 +206,7 @@ func (p *parser) escape(c rune) action {
 }
 
 func (p *parser) intermediate(c rune) {
-	p.odd = p.odd || p.inter != 0
+	p.tooManyIntermediates = p.tooManyIntermediates || p.inter != 0
 	p.inter = byte(c)
 }
 
@@ -266,7 +277,7 @@ func (p *parser) sub(i int) []int {
 
 // function names an escape or control sequence with final c.
 func (p *parser) function(c rune) function {
-	if p.odd {
+	if p.tooManyIntermediates {
 		return 0
 	}
 	return function(p.prefix)*private | function(p.inter)*intermediate | function(c)

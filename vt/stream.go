@@ -217,7 +217,7 @@ func (s *stream) plainCSI(in []byte) (n int) {
 	}
 	p := &s.parser
 	i, count := 2, 0
-	p.prefix, p.inter, p.odd, p.nsub = 0, 0, false, 0
+	p.prefix, p.inter, p.tooManyIntermediates, p.nsub = 0, 0, false, 0
 	if c := in[2]; c >= '<' && c <= '?' {
 		p.prefix = c
 		i = 3
