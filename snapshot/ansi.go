@@ -1,7 +1,7 @@
 // Package snapshot turns a frozen screen (vt.Frame) into text, JSON, HTML and files.
 //
 // ANSI returns the text that rebuilds the frame in an empty terminal. Text, JSON and HTML are
-// the same screen for people and programs. WriteANSI, WriteText, WriteJSON and WriteHTML write
+// the same screen for people and programs. Options.Write, WriteText, WriteJSON and WriteHTML write
 // these to an io.Writer piece by piece. Encode and Decode are the file that outlives a server;
 // Compress makes it smaller. Differences compares two frames.
 //

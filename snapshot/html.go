@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // Colours of a frame that sets none, as xterm has them (its ctlseqs and
@@ -53,7 +54,7 @@ func (h *htmlWriter) line(l vt.Line) {
 }
 
 // run writes a run, in a span or a link only when it has a style of its own.
-func (h *htmlWriter) run(r *Run) {
+func (h *htmlWriter) run(r *wire.Run) {
 	style := h.style(r)
 	switch {
 	case r.Link != "":
@@ -69,7 +70,7 @@ func (h *htmlWriter) run(r *Run) {
 
 // style is the inline style of a run. It is made of constants and hexadecimal
 // numbers only.
-func (h *htmlWriter) style(r *Run) string {
+func (h *htmlWriter) style(r *wire.Run) string {
 	var css strings.Builder
 	has := func(name string) bool {
 		for _, a := range r.Attrs {
@@ -79,7 +80,7 @@ func (h *htmlWriter) style(r *Run) string {
 		}
 		return false
 	}
-	fg, bg := r.FG, r.BG
+	fg, bg := r.Fg, r.Bg
 	if i, ok := fg.(int); ok && i < 8 && has("bold") {
 		fg = i + 8 // as xterm.js draws bold text
 	}
@@ -112,7 +113,7 @@ func (h *htmlWriter) style(r *Run) string {
 var underlineCSS = map[string]string{"single": "solid", "double": "double", "curly": "wavy", "dotted": "dotted",
 	"dashed": "dashed"}
 
-func (h *htmlWriter) decoration(r *Run, has func(string) bool) string {
+func (h *htmlWriter) decoration(r *wire.Run, has func(string) bool) string {
 	line, look := "", ""
 	if r.Underline != "" {
 		line, look = " underline", ";text-decoration-style:"+underlineCSS[r.Underline]

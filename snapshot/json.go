@@ -5,80 +5,12 @@ import (
 	"strings"
 
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
-// Screen is a frame as the API shows it ("Screen JSON"). Columns and rows count
-// from 0.
-type Screen struct {
-	Cols         int          `json:"cols"`
-	Rows         int          `json:"rows"`
-	Cursor       Cursor       `json:"cursor"`
-	Title        string       `json:"title"`
-	Alt          bool         `json:"alt"`
-	Modes        Modes        `json:"modes"`
-	ScrollRegion ScrollRegion `json:"scroll_region"`
-	Lines        []Row        `json:"lines"`
-	Scrollback   []Row        `json:"scrollback"`
-}
-
-// Cursor is the cursor of the shown screen.
-type Cursor struct {
-	X       int    `json:"x"`
-	Y       int    `json:"y"`
-	Visible bool   `json:"visible"`
-	Style   string `json:"style"` // block, underline or bar
-	Blink   bool   `json:"blink"`
-	// PendingWrap: a character stands in the last column and the next one wraps first.
-	PendingWrap bool `json:"pending_wrap"`
-}
-
-// Modes are the modes under their names in the API.
-type Modes struct {
-	ApplicationCursor  bool   `json:"application_cursor"`
-	ApplicationKeypad  bool   `json:"application_keypad"`
-	Origin             bool   `json:"origin"`
-	Autowrap           bool   `json:"autowrap"`
-	ReverseWrap        bool   `json:"reverse_wrap"`
-	Insert             bool   `json:"insert"`
-	Linefeed           bool   `json:"linefeed"`
-	ReverseVideo       bool   `json:"reverse_video"`
-	BracketedPaste     bool   `json:"bracketed_paste"`
-	FocusEvents        bool   `json:"focus_events"`
-	Mouse              string `json:"mouse"`
-	MouseEncoding      string `json:"mouse_encoding"`
-	SynchronizedOutput bool   `json:"synchronized_output"`
-	KittyKeyboard      uint8  `json:"kitty_keyboard"`
-}
-
-// ScrollRegion are the rows that scroll, both included.
-type ScrollRegion struct {
-	Top    int `json:"top"`
-	Bottom int `json:"bottom"`
-}
-
-// Row is one line: its text without the blanks at the end, and its runs up to
-// the last cell that is not a default blank.
-type Row struct {
-	Wrapped bool   `json:"wrapped"` // continues the row above
-	Text    string `json:"text"`
-	Runs    []Run  `json:"runs"`
-}
-
-// Run is a part of a line in one style. Erased cells are spaces.
-type Run struct {
-	Text           string   `json:"text"`
-	Cells          int      `json:"cells"`
-	FG             any      `json:"fg"` // nil, a palette index or "#rrggbb"
-	BG             any      `json:"bg"`
-	Attrs          []string `json:"attrs"`
-	Underline      string   `json:"underline,omitempty"`
-	UnderlineColor any      `json:"underline_color,omitempty"`
-	Link           string   `json:"link,omitempty"`
-}
-
 // JSON returns f for the API with the last scrollback lines of its history, all
-// when negative.
-func JSON(f *vt.Frame, scrollback int) Screen {
+// when negative. Its Seq is 0: a frame has no position.
+func JSON(f *vt.Frame, scrollback int) wire.ScreenJSON {
 	f = normalize(f)
 	s := screenHead(f)
 	s.Lines, s.Scrollback = rows(f.Active().Lines), rows(lastLines(f.History, scrollback).Slice())
@@ -86,42 +18,40 @@ func JSON(f *vt.Frame, scrollback int) Screen {
 }
 
 // screenHead returns the normalized frame f without its lines.
-func screenHead(f *vt.Frame) Screen {
+func screenHead(f *vt.Frame) wire.ScreenJSON {
 	s := f.Active()
-	return Screen{
+	return wire.ScreenJSON{
 		Cols: f.Cols, Rows: f.Rows,
-		Cursor: Cursor{
+		Cursor: wire.Cursor{
 			X: s.X, Y: s.Y, Visible: !f.Modes.CursorHidden, Style: f.CursorStyle.Shape(),
 			Blink: f.CursorStyle.Blinks(), PendingWrap: s.PendingWrap,
 		},
-		Title: f.Title, Alt: f.Alt != nil, Modes: modes(&f.Modes),
-		ScrollRegion: ScrollRegion{Top: s.Top, Bottom: s.Bottom},
+		Title: f.Title, Alt: f.Alt != nil, Modes: ModesOf(f.Modes),
+		ScrollRegion: wire.ScrollRegion{Top: s.Top, Bottom: s.Bottom},
 	}
 }
 
 // ModesOf returns m under the names of the API.
-func ModesOf(m vt.Modes) Modes { return modes(&m) }
-
-func modes(m *vt.Modes) Modes {
-	return Modes{
+func ModesOf(m vt.Modes) wire.Modes {
+	return wire.Modes{
 		ApplicationCursor: m.AppCursor, ApplicationKeypad: m.AppKeypad, Origin: m.Origin, Autowrap: m.Autowrap,
 		ReverseWrap: m.ReverseWrap, Insert: m.Insert, Linefeed: m.Linefeed, ReverseVideo: m.ReverseVideo,
 		BracketedPaste: m.BracketedPaste, FocusEvents: m.FocusEvents, Mouse: m.Mouse.String(),
-		MouseEncoding: m.MouseEncoding.String(), SynchronizedOutput: m.SyncOutput, KittyKeyboard: m.Kitty,
+		MouseEncoding: m.MouseEncoding.String(), SynchronizedOutput: m.SyncOutput, KittyKeyboard: int(m.Kitty),
 	}
 }
 
-func rows(lines []vt.Line) []Row {
-	out := make([]Row, len(lines))
+func rows(lines []vt.Line) []wire.Line {
+	out := make([]wire.Line, len(lines))
 	for i, l := range lines {
-		out[i] = Row{Wrapped: l.Wrapped(), Text: string(appendPlain(nil, l)), Runs: runs(l)}
+		out[i] = wire.Line{Wrapped: l.Wrapped(), Text: string(appendPlain(nil, l)), Runs: runs(l)}
 	}
 	return out
 }
 
 // runs joins neighbouring spans that look the same.
-func runs(l vt.Line) []Run {
-	out := []Run{}
+func runs(l vt.Line) []wire.Run {
+	out := []wire.Run{}
 	for r := range runsOf(l) {
 		out = append(out, r)
 	}
@@ -129,9 +59,9 @@ func runs(l vt.Line) []Run {
 }
 
 // runsOf yields the runs of a line: neighbouring spans that look the same are one.
-func runsOf(l vt.Line) iter.Seq[Run] {
-	return func(yield func(Run) bool) {
-		var open Run
+func runsOf(l vt.Line) iter.Seq[wire.Run] {
+	return func(yield func(wire.Run) bool) {
+		var open wire.Run
 		var text []byte
 		var style vt.Style
 		for s := range l.Spans() {
@@ -173,9 +103,9 @@ var (
 	underlineNames = [...]string{"", "single", "double", "curly", "dotted", "dashed"}
 )
 
-func newRun(s vt.Style) Run {
-	r := Run{
-		FG: color(s.FG), BG: color(s.BG), Attrs: []string{}, Underline: underlineNames[s.Underline],
+func newRun(s vt.Style) wire.Run {
+	r := wire.Run{
+		Fg: color(s.FG), Bg: color(s.BG), Attrs: []string{}, Underline: underlineNames[s.Underline],
 		UnderlineColor: color(s.UnderlineColor), Link: s.Link.URI,
 	}
 	for _, a := range attrNames {

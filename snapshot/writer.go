@@ -20,11 +20,6 @@ const spillAt = 32 << 10
 // It buffers about 32 KiB and returns the error of w.
 type Encoder func(w io.Writer, f *vt.Frame, scrollback int) error
 
-// WriteANSI is the Encoder of ANSI for a running program.
-func WriteANSI(w io.Writer, f *vt.Frame, scrollback int) error {
-	return Options{Scrollback: scrollback}.Write(w, f)
-}
-
 // Write writes the text of ANSI with the options o to w. It buffers about 32 KiB and returns
 // the error of w.
 func (o Options) Write(w io.Writer, f *vt.Frame) error {
@@ -114,7 +109,7 @@ func WriteHTML(w io.Writer, f *vt.Frame, scrollback int) error {
 	return h.out.flush()
 }
 
-// WriteJSON writes the value of JSON to w and appends rest, for example `,"seq":1`, behind its
+// WriteJSON writes the value of JSON to w without its seq, and appends rest, for example `,"seq":1`, behind its
 // last member. It buffers about 32 KiB and returns the error of w.
 func WriteJSON(w io.Writer, f *vt.Frame, scrollback int, rest string) error {
 	f = normalize(f)
@@ -124,7 +119,7 @@ func WriteJSON(w io.Writer, f *vt.Frame, scrollback int, rest string) error {
 		return err
 	}
 	s := &sink{w: w}
-	const empty = `"lines":null,"scrollback":null}` // how head ends
+	const empty = `"lines":null,"scrollback":null,"seq":0}` // how head ends
 	s.WriteString(string(bytes.TrimSuffix(b, []byte(empty))) + `"lines":[`)
 	first := true
 	for _, l := range f.Active().Lines {
@@ -141,7 +136,7 @@ func WriteJSON(w io.Writer, f *vt.Frame, scrollback int, rest string) error {
 	return s.flush()
 }
 
-// row writes one line as a Row.
+// row writes one line as a wire.Line.
 func (s *sink) row(l vt.Line, first *bool) {
 	if !*first {
 		s.WriteString(",")

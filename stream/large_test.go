@@ -14,6 +14,7 @@ import (
 
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // largeHub has a screen whose snapshot is large in every format: some of it in a new
@@ -144,7 +145,7 @@ func TestLargeRepliesAreWhole(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	var got, want snapshot.Screen
+	var got, want wire.ScreenJSON
 	if err := h.WriteSnapshot(t.Context(), &b, FormatJSON, 3); err != nil {
 		t.Fatal(err)
 	}

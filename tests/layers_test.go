@@ -43,7 +43,7 @@ var arrows = map[string][]string{
 	"internal/thread":             {"internal/provider"},
 	"pty":                         {"internal/proc"},
 	"pty/keeper/protocol":         {"internal/proc"},
-	"snapshot":                    {"vt"},
+	"snapshot":                    {"vt", "wire"},
 	"vt/vt10x":                    {"vt"},
 	"internal/conversation":       {"internal/permission"},
 	"internal/datadir":            {"snapshot", "vt"},

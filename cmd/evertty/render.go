@@ -15,6 +15,7 @@ import (
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -139,7 +140,12 @@ func (o rendering) print(w io.Writer, f *vt.Frame) error {
 	case client.HTML:
 		_, err = out.WriteString(snapshot.HTML(f, lines) + "\n")
 	case client.JSON:
-		err = printJSON(terminalJSON(w), snapshot.JSON(f, -1))
+		var withoutSeq struct {
+			wire.ScreenJSON
+			Seq *uint64 `json:"seq,omitempty"` // hides the position, which a frame has not
+		}
+		withoutSeq.ScreenJSON = snapshot.JSON(f, -1)
+		err = printJSON(w, withoutSeq)
 	}
 	return errors.Join(err, out.Flush())
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 func TestRender(t *testing.T) {
@@ -39,7 +40,7 @@ func TestRenderForms(t *testing.T) {
 		!strings.HasSuffix(o.stdout, "\x1b]0;ti") || !strings.Contains(o.stdout, "1\r\n2\r\n") {
 		t.Errorf("%+v", o)
 	}
-	var s snapshot.Screen
+	var s wire.ScreenJSON
 	if o := evertty(t, in, "render", "--rows", "2", "--format", "json"); o.code != 0 ||
 		json.Unmarshal([]byte(o.stdout), &s) != nil ||
 		s.Rows != 2 || s.Cursor.X != 4 || len(s.Scrollback) != 1 || s.Lines[1].Runs[0].Attrs[0] != "bold" {

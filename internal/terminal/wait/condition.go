@@ -120,22 +120,22 @@ func checkPattern(p string) error {
 	return nil
 }
 
-// modeValues has the modes that can be waited for, under the names of snapshot.Modes.
-var modeValues = map[string]func(snapshot.Modes) any{
-	"application_cursor":  func(m snapshot.Modes) any { return m.ApplicationCursor },
-	"application_keypad":  func(m snapshot.Modes) any { return m.ApplicationKeypad },
-	"origin":              func(m snapshot.Modes) any { return m.Origin },
-	"autowrap":            func(m snapshot.Modes) any { return m.Autowrap },
-	"reverse_wrap":        func(m snapshot.Modes) any { return m.ReverseWrap },
-	"insert":              func(m snapshot.Modes) any { return m.Insert },
-	"linefeed":            func(m snapshot.Modes) any { return m.Linefeed },
-	"reverse_video":       func(m snapshot.Modes) any { return m.ReverseVideo },
-	"bracketed_paste":     func(m snapshot.Modes) any { return m.BracketedPaste },
-	"focus_events":        func(m snapshot.Modes) any { return m.FocusEvents },
-	"mouse":               func(m snapshot.Modes) any { return m.Mouse },
-	"mouse_encoding":      func(m snapshot.Modes) any { return m.MouseEncoding },
-	"synchronized_output": func(m snapshot.Modes) any { return m.SynchronizedOutput },
-	"kitty_keyboard":      func(m snapshot.Modes) any { return float64(m.KittyKeyboard) },
+// modeValues has the modes that can be waited for, under the names of wire.Modes.
+var modeValues = map[string]func(wire.Modes) any{
+	"application_cursor":  func(m wire.Modes) any { return m.ApplicationCursor },
+	"application_keypad":  func(m wire.Modes) any { return m.ApplicationKeypad },
+	"origin":              func(m wire.Modes) any { return m.Origin },
+	"autowrap":            func(m wire.Modes) any { return m.Autowrap },
+	"reverse_wrap":        func(m wire.Modes) any { return m.ReverseWrap },
+	"insert":              func(m wire.Modes) any { return m.Insert },
+	"linefeed":            func(m wire.Modes) any { return m.Linefeed },
+	"reverse_video":       func(m wire.Modes) any { return m.ReverseVideo },
+	"bracketed_paste":     func(m wire.Modes) any { return m.BracketedPaste },
+	"focus_events":        func(m wire.Modes) any { return m.FocusEvents },
+	"mouse":               func(m wire.Modes) any { return m.Mouse },
+	"mouse_encoding":      func(m wire.Modes) any { return m.MouseEncoding },
+	"synchronized_output": func(m wire.Modes) any { return m.SynchronizedOutput },
+	"kitty_keyboard":      func(m wire.Modes) any { return float64(m.KittyKeyboard) },
 }
 
 // checkMode checks that the mode can have the value.
@@ -144,7 +144,7 @@ func (c *condition) checkMode() error {
 	if !ok {
 		return invalid("mode %q: allowed are %s", c.Mode, strings.Join(slices.Sorted(maps.Keys(modeValues)), ", "))
 	}
-	example := get(snapshot.Modes{})
+	example := get(wire.Modes{})
 	if c.Value == nil {
 		if _, ok := example.(bool); !ok {
 			return invalid("mode %s needs a value", c.Mode)
