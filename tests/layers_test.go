@@ -71,7 +71,7 @@ var arrows = map[string][]string{
 	"internal/shell/script":  {"internal/shell/shelldir", "internal/shell/state"},
 	"internal/shell/stdio": {"internal/proc", "internal/shell/output", "internal/shell/shelldir", "pty",
 		"pty/keeper"},
-	"internal/asciicast": {"internal/journal"},
+	"internal/asciicast": {"internal/journal", "internal/jsonstring"},
 	"internal/provider/catalog": {"internal/provider", "internal/provider/agentbay", "internal/provider/daytona",
 		"internal/provider/docker", "internal/provider/e2b", "internal/provider/ssh", "internal/provider/wait"},
 	"internal/shell/bash": {"internal/proc", "internal/shell/proctree", "internal/shell/script",

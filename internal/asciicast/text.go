@@ -1,6 +1,10 @@
 package asciicast
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/evertty/evertty/internal/jsonstring"
+)
 
 // castText turns bytes that come in pieces into JSON strings (RFC 8259, 7). A
 // character that is not complete at the end of a piece waits for the next.
@@ -50,42 +54,8 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(appendEscaped(append(b, '"'), []byte(s)), '"')
 }
 
-// appendEscaped appends the inside of a JSON string: only what must be escaped
-// is, and each byte that is not UTF-8 is one U+FFFD.
+// appendEscaped appends p as the inside of a JSON string.
 func appendEscaped(b, p []byte) []byte {
-	start := 0
-	for i := 0; i < len(p); {
-		c := p[i]
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRune(p[i:])
-			if r == utf8.RuneError && n == 1 {
-				b = utf8.AppendRune(append(b, p[start:i]...), utf8.RuneError)
-				start = i + 1
-			}
-			i += n
-			continue
-		}
-		if c < ' ' || c == '"' || c == '\\' {
-			b = appendEscape(append(b, p[start:i]...), c)
-			start = i + 1
-		}
-		i++
-	}
-	return append(b, p[start:]...)
+	b, _ = jsonstring.Append(b, p)
+	return b
 }
-
-func appendEscape(b []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(b, '\\', c)
-	case '\n':
-		return append(b, `\n`...)
-	case '\r':
-		return append(b, `\r`...)
-	case '\t':
-		return append(b, `\t`...)
-	}
-	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-}
-
-const hexDigits = "0123456789abcdef"
