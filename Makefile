@@ -22,13 +22,15 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race -gcflags=modernc.org
 # Packages tested at a time: many of their tests wait for other processes.
 BESIDE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
+TORTURE := Torture|TheKeeperDies|BothDie|FullDisk|DiskThatFails|NoServerRuns|Clock|TestExec
+
 # Recipes run with this umask, so that the tests' files do not depend on the user's. Where TMPDIR is not safe from other
 # users, tests that need it choose another (internal/strictmodes/strictmodestest).
 .SHELLFLAGS := -c 'umask 022; eval "$$0"'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build ui test quick go-vet go-test package-test outside-test ui-test browser sshd race torture fuzz bench demo generate lint vuln docker \
-	release-check clean
+.PHONY: help run build ui test quick go-vet go-test package-test outside-test ui-test browser sshd race torture fuzz \
+	bench mutate demo picture generate lint vuln docker release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -50,11 +52,11 @@ webui/dist/index.html: webui/node_modules/.installed $(UI_SOURCES)
 
 test: build ui-test browser sshd go-test ## set everything up (a browser and an OpenSSH server too) and pass every test
 
-quick: ui-test go-vet ## for the inner loop: vet, short tests of the packages without the race detector, tests of the page
+quick: ui-test go-vet ## for the inner loop: vet, short tests of the packages, tests of the page
 	$(PLAIN) test -trimpath -vet=off -short -p $(BESIDE) -timeout 5m $$($(GO) list ./... | grep -v /tests$$)
 
 go-vet:
-	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not formatted: $$(gofmt -l $$(git ls-files '*.go'))"; exit 1; }
+	@odd=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$odd" || { echo "not formatted: $$odd"; exit 1; }
 	$(PLAIN) vet -trimpath ./...
 
 # One after the other: side by side the limits of interrupts and timeouts are missed on two cores.
@@ -82,20 +84,26 @@ sshd: ## find an OpenSSH server, or install Debian's as root; without one its te
 race: webui/dist/index.html ## every Go test under the race detector, twice
 	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(GO) test -race -count=2 -timeout 20m ./...
 
-torture: webui/dist/index.html ## hundreds of kills, upgrades and damaged files; prints the figures of docs/durability.md
-	EVERTTY_TORTURE=1 $(GO) test -count=1 -timeout 60m -parallel 1 -v -run 'Torture|TheKeeperDies|BothDie|FullDisk|DiskThatFails|NoServerRuns|Clock|TestExec' ./tests
-	EVERTTY_TORTURE=1 $(GO) test $(RACE) -count=1 -timeout 60m ./internal/journal ./internal/datadir ./snapshot ./vt ./stream ./internal/terminal ./internal/supervisor ./internal/thread/service ./pty
+torture: webui/dist/index.html ## kills, upgrades and damaged files; the figures of docs/operate/durability.md
+	EVERTTY_TORTURE=1 $(GO) test -count=1 -timeout 60m -parallel 1 -v -run '$(TORTURE)' ./tests
+	EVERTTY_TORTURE=1 $(GO) test $(RACE) -count=1 -timeout 60m ./internal/journal ./internal/datadir ./snapshot ./vt \
+		./stream ./internal/terminal ./internal/supervisor ./internal/thread/service ./pty
 	EVERTTY_TORTURE=1 $(PLAIN) test -count=1 -timeout 60m -run TestCost ./vt
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
-		echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x $$pkg || exit 1; done; done
+		echo "$$pkg $$f"; \
+		$(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x $$pkg || exit 1; done; done
 
 bench: ## benchmarks, six runs each, ready for benchstat
-	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./vt/... ./snapshot ./internal/journal ./internal/datadir ./stream ./pty
+	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./vt/... ./snapshot ./internal/journal ./internal/datadir \
+		./stream ./pty
 
 demo: build ## docs/demo.svg, the moving picture of README.md
 	$(GO) run ./scripts/demo $(BIN) docs/demo.svg
+
+picture: build ## docs/page.png, the picture of the page in README.md
+	scripts/picture.sh $(BIN) docs/page.png
 
 generate: ## openapi.json and the page's types, from package wire and the routes
 	$(GO) generate ./internal/server
@@ -107,7 +115,7 @@ lint: ## go vet and golangci-lint
 vuln: ## known vulnerabilities in what is called; VULNDB=file:///DIR for a copy of the database
 	$(GO) run $(GOVULNCHECK) $(if $(VULNDB),-db $(VULNDB)) ./...
 
-release-check: ## what a release would publish, in dist/
+release: ## what a release has, in dist/: archives, packages, checksums; publishes nothing
 	$(GO) run $(GORELEASER) check
 	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish$(shell command -v syft >/dev/null || echo ,sbom)
 

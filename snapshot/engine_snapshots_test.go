@@ -130,8 +130,8 @@ func checkSnapshots(t testing.TB, j *judge, newEngine vt.EngineFunc, tr trial, e
 // for people who look at each of them: -cases says how many.
 func TestRandomSnapshotsGoOn(t *testing.T) {
 	if *cases == 0 {
-		t.Skip("runs with -cases N only: it also meets states that no snapshot can carry (docs/adr/0014), so a " +
-			"difference is a thing to look at and not always a fault")
+		t.Skip("runs with -cases N only: it also meets states that no snapshot can carry (docs/develop/adr/0014), " +
+			"so a difference is a thing to look at and not always a fault")
 	}
 	randomTrials(t, *cases, checkSnapshots)
 }

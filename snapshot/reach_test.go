@@ -11,7 +11,7 @@ import (
 
 // TestTextStaysOnTheScreen: no text brings an xterm.js to have cells right of its screen,
 // a tab stop or a cursor more than two columns behind it. A snapshot can only leave
-// them out (docs/snapshot-format.md, point 1).
+// them out (docs/reference/snapshot-format.md, point 1).
 func TestTextStaysOnTheScreen(t *testing.T) {
 	t.Parallel()
 	j := startJudge(t)
@@ -73,7 +73,7 @@ func allSequences() (out []string) {
 	return out
 }
 
-// TestPendingWrapBehindErasedCell has the facts of point 3 in docs/snapshot-format.md: what
+// TestPendingWrapBehindErasedCell has the facts of point 3 in docs/reference/snapshot-format.md: what
 // erases the last cell of a row on the alternate screen, and leaves a wrap pending behind
 // it. These are all, but for text: what erases the whole row, and what scrolls all rows or
 // columns between the margins.
@@ -118,7 +118,7 @@ func TestPendingWrapBehindErasedCell(t *testing.T) {
 	}
 }
 
-// TestXtermForgetsLinks has the facts of point 5 in docs/snapshot-format.md: a link is
+// TestXtermForgetsLinks has the facts of point 5 in docs/reference/snapshot-format.md: a link is
 // forgotten with the lines in which OSC 8 and printing found the cursor, and a region
 // that scrolls takes its cells to others.
 func TestXtermForgetsLinks(t *testing.T) {
@@ -157,10 +157,10 @@ func TestXtermForgetsLinks(t *testing.T) {
 	}
 }
 
-// TestXtermNotesLinksWithoutBound has the proof of point 5 in docs/snapshot-format.md: notes of links with IDs that
-// nothing shows decide whether such a link is known when it is opened again, each for itself, and one line can have any
-// number of them. So screens that look the same have as many states as there are sets of IDs, and no text of a limited
-// length says which.
+// TestXtermNotesLinksWithoutBound has the proof of point 5 in docs/reference/snapshot-format.md: notes of links with
+// IDs that nothing shows decide whether such a link is known when it is opened again, each for itself, and one line can
+// have any number of them. So screens that look the same have as many states as there are sets of IDs, and no text of a
+// limited length says which.
 func TestXtermNotesLinksWithoutBound(t *testing.T) {
 	t.Parallel()
 	j := startJudge(t)

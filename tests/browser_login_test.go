@@ -202,7 +202,7 @@ func TestBrowserThatKeepsNothing(t *testing.T) {
 }
 
 // TestBrowserShowsItsCookieToThePortsNextOwner: what an open page gives to whoever has the port after its
-// server, as docs/security-model.md says it.
+// server, as docs/operate/security.md says it.
 func TestBrowserShowsItsCookieToThePortsNextOwner(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 var (
@@ -104,21 +105,72 @@ func checkLink(t *testing.T, has map[string]bool, page, text, link string) {
 	}
 }
 
+// TestDocsAreReached follows the links of docs/README.md: a page that none of them reaches is read by nobody.
+func TestDocsAreReached(t *testing.T) {
+	has := repository(t)
+	reached, todo := map[string]bool{}, []string{"docs/README.md"}
+	for len(todo) > 0 {
+		page := todo[0]
+		todo = todo[1:]
+		if reached[page] || !has[page] || !strings.HasSuffix(page, ".md") {
+			continue
+		}
+		reached[page] = true
+		b, err := os.ReadFile(filepath.Join("..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range docLink.FindAllStringSubmatch(docCode.ReplaceAllString(string(b), ""), -1) {
+			to, _, _ := strings.Cut(m[1], "#")
+			todo = append(todo, path.Join(path.Dir(page), to))
+		}
+	}
+	for page := range has {
+		if strings.HasSuffix(page, ".md") && !strings.HasPrefix(page, ".github/") && !reached[page] {
+			t.Errorf("no link leads from docs/README.md to %s", page)
+		}
+	}
+}
+
+// docColumns is how wide a line of a document may be, as of code.
+const docColumns = 120
+
+// TestDocsFitTheScreen: lines of every page and of the Makefile end at docColumns, a tab being four of them.
+func TestDocsFitTheScreen(t *testing.T) {
+	for page := range repository(t) {
+		if path.Ext(page) != ".md" && page != "Makefile" {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join("..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(b)) {
+			n++
+			line = strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")
+			if columns := utf8.RuneCountInString(line); columns > docColumns {
+				t.Errorf("%s:%d has %d columns, more than %d", page, n, columns, docColumns)
+			}
+		}
+	}
+}
+
 // TestTriedNamesTests: what the security model says was tried is tried again by tests that exist.
 func TestTriedNamesTests(t *testing.T) {
-	page, err := os.ReadFile("../docs/security-model.md")
+	page, err := os.ReadFile("../docs/operate/security.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, found := strings.Cut(string(page), "\n## Tried and held\n")
-	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`").FindAllStringSubmatch(table, -1)
+	_, list, found := strings.Cut(string(page), "\n## Tried and held\n")
+	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`").FindAllStringSubmatch(list, -1)
 	if !found || len(named) < 33 {
-		t.Fatalf("the table names %d tests", len(named))
+		t.Fatalf("the list names %d tests", len(named))
 	}
 	tests := testsOf(t)
 	for _, m := range named {
 		if !tests[m[1]] {
-			t.Errorf("docs/security-model.md names %s, which is no test", m[1])
+			t.Errorf("docs/operate/security.md names %s, which is no test", m[1])
 		}
 	}
 }

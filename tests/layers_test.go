@@ -211,7 +211,7 @@ func TestLayers(t *testing.T) {
 		folder := strings.TrimPrefix(p.ImportPath, module)
 		allowed, known := arrows[folder]
 		if !known {
-			t.Errorf("%s: a folder that the table does not have; add it with a reason in docs/adr", folder)
+			t.Errorf("%s: a folder that the table does not have; add it with a reason in docs/develop/adr", folder)
 		}
 		for _, i := range p.Imports {
 			if own, ok := strings.CutPrefix(i, module); ok {

@@ -19,7 +19,6 @@ import (
 )
 
 // The tests of this file and of thread_life_test.go are the rows F-063 to F-101 of the features, by number.
-// docs/acceptance.md has what came out.
 
 // TestF063FirstUseMakesAllLayers (R-023 test_get_sandbox_creates_all_layers): whatever is used first.
 func TestF063FirstUseMakesAllLayers(t *testing.T) {

@@ -41,7 +41,7 @@ func onlyFull(t testing.TB) {
 	}
 }
 
-// figure prints a line for docs/durability.md.
+// figure prints a line for docs/operate/durability.md.
 func figure(t testing.TB, format string, args ...any) {
 	t.Helper()
 	t.Logf("figure: "+format, args...)

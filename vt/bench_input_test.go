@@ -11,7 +11,7 @@ import (
 const benchCols, benchRows = 80, 24
 
 // workloads are what programs print, by the names of the comparison of engines
-// in docs/benchmarks.md. Each makes a part of its output; write is the size of
+// in docs/develop/benchmarks.md. Each makes a part of its output; write is the size of
 // the pieces it comes in.
 var workloads = []struct {
 	name  string

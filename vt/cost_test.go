@@ -17,9 +17,9 @@ import (
 // costUnit is output that is repeated to see what it costs.
 type costUnit struct{ name, text string }
 
-// documented are the sequences of docs/sequences.md, with some parameters each.
+// documented are the sequences of docs/reference/sequences.md, with some parameters each.
 func documented(t *testing.T) (units []costUnit) {
-	doc, err := os.ReadFile("../docs/sequences.md")
+	doc, err := os.ReadFile("../docs/reference/sequences.md")
 	if err != nil {
 		t.Fatal(err)
 	}

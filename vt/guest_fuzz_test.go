@@ -8,8 +8,8 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// guestsGet are the sequences of docs/sequences.md that reach a user's own terminal, by the names of vt.Sequences.
-// An OSC that is cut at 20 bytes has been looked at by strings.
+// guestsGet are the sequences of docs/reference/sequences.md that reach a user's own terminal, by the names of
+// vt.Sequences. An OSC that is cut at 20 bytes has been looked at by strings.
 var guestsGet = regexp.MustCompile(`^(?:0[0-46-9a-f]|1[0-9a-f]|7f|8[458]|9c` +
 	`|ESC (?:[=>78DEHMno\\]|#8|[()*+][0AB4C5RQKYE6ZH7=]|[-./].)` +
 	"|CSI (?:[@A-IK-MPSTXZ`abd-gmrsu] .*|J [0-2].*|\\?[JK] [0-2].*|[hl](?: 4| 20)+" +

@@ -311,10 +311,10 @@ func difference(got, want []string) string {
 	return b.String()
 }
 
-// TestSequencesDocument: docs/sequences.md names every script by its number, and
+// TestSequencesDocument: docs/reference/sequences.md names every script by its number, and
 // no script that does not exist.
 func TestSequencesDocument(t *testing.T) {
-	doc, err := os.ReadFile("../docs/sequences.md")
+	doc, err := os.ReadFile("../docs/reference/sequences.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func TestSequencesDocument(t *testing.T) {
 	}
 	for number, name := range numbers {
 		if !named[number] {
-			t.Errorf("script %s is not in docs/sequences.md", name)
+			t.Errorf("script %s is not in docs/reference/sequences.md", name)
 		}
 	}
 }

@@ -231,7 +231,7 @@ func (r *serverReport) ask(ctx context.Context, dir string) error {
 		return err
 	}
 	if len(h.Reasons) > 0 {
-		r.finding = finding{strings.Join(h.Reasons, "; "), "see its log; docs/durability.md says what each means"}
+		r.finding = finding{strings.Join(h.Reasons, "; "), "see its log and docs/operate/durability.md"}
 		return nil
 	}
 	r.finding = tooFewFiles(r.Open, r.Limit)

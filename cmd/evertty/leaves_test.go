@@ -35,13 +35,13 @@ func knownOuter(t *testing.T) *userTTY {
 	return u
 }
 
-// TestAttachLeavesNothing sends every sequence of docs/sequences.md through attach, in a window
+// TestAttachLeavesNothing sends every sequence of docs/reference/sequences.md through attach, in a window
 // of the terminal's size and of another one. The user's terminal is as it was then, and
 // got nothing that could not be taken back.
 func TestAttachLeavesNothing(t *testing.T) {
 	rows := documented(t)
 	if len(rows) < 150 {
-		t.Fatalf("docs/sequences.md has %d rows with scripts", len(rows))
+		t.Fatalf("docs/reference/sequences.md has %d rows with scripts", len(rows))
 	}
 	for _, cols := range []uint16{40, 50} {
 		s := newFakeServer(t)
@@ -116,7 +116,7 @@ func leftBehind(before, after *vt.Frame) string {
 	return ""
 }
 
-// documentedRow is a row of docs/sequences.md and the input of its scripts.
+// documentedRow is a row of docs/reference/sequences.md and the input of its scripts.
 type documentedRow struct {
 	name   string
 	inputs []string
@@ -130,7 +130,7 @@ var (
 
 func documented(t *testing.T) (rows []documentedRow) {
 	t.Helper()
-	doc, err := os.ReadFile("../../docs/sequences.md")
+	doc, err := os.ReadFile("../../docs/reference/sequences.md")
 	if err != nil {
 		t.Fatal(err)
 	}

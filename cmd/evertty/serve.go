@@ -125,10 +125,10 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 			"need no token then")
 	flags.StringVar(&f.rules, "permission-rules", "",
 		"`file` with what commands, input and the like of all threads are denied, asked about or allowed (see "+
-			"docs/permissions.md)")
+			"docs/guide/permissions.md)")
 	flags.StringVar(&f.providers, "providers", "",
 		"`directory` with a NAME.json for each provider that threads may run at (default: providers in the data "+
-			"directory; see docs/providers.md)")
+			"directory; see docs/guide/providers.md)")
 	flags.BoolVar(&f.metricsPublic, "metrics-public", false, "let /metrics answer without credentials")
 	flags.Var(newEnum(&f.logLevel, "debug", "info", "warn", "error"), "log-level", "what to write to the log on stderr")
 	return c

@@ -74,7 +74,7 @@ const (
 // happened between, as a sequence of segments:
 //
 //	DIR/terminals/ID/data.N       the bytes from position N on; data.N.zst when compressed
-//	DIR/terminals/ID/index.N      the records (see index.go and docs/journal-format.md)
+//	DIR/terminals/ID/index.N      the records (see index.go and docs/reference/journal-format.md)
 //
 // A position is a number of output bytes since the terminal's first start. Bytes
 // in a data file are good bytes, with or without records, so a process that is

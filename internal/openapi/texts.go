@@ -48,7 +48,7 @@ var tags = [][2]string{
 			"one that is not current."},
 	{"permissions",
 		"What may be done with the terminals of a thread: a mode, and rules that allow, deny or ask. Where nobody " +
-			"has set any, nothing is held up. See docs/permissions.md."},
+			"has set any, nothing is held up. See docs/guide/permissions.md."},
 	{"leases", "Where processes run: this machine (`local`) or what a provider rents out."},
 	{"server", "The server itself."},
 }

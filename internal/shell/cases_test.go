@@ -24,7 +24,7 @@ func expect(t testing.TB, r outcome, code int, out string) {
 
 func cut(s string) string { return s[:min(len(s), 300)] }
 
-// timed runs a text with a timeout and checks that it was ended in time, within what docs/exec-shells.md allows.
+// timed runs a text with a timeout and checks that it was ended in time, within what docs/guide/exec-shells.md allows.
 func timed(t testing.TB, s *Shell, text string, ended bool) outcome {
 	t.Helper()
 	const limit = 300 * time.Millisecond
@@ -55,7 +55,7 @@ func processRuns(pid string) bool {
 	return err == nil && ok && !p.Ended
 }
 
-// cases are the hard cases of docs/exec-shells.md that need no HTTP.
+// cases are the hard cases of docs/guide/exec-shells.md that need no HTTP.
 var cases = []struct {
 	row  int
 	name string

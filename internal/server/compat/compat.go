@@ -23,7 +23,7 @@ import (
 
 // The compatible routes are those of Cloudflare's sandbox container, for clients that
 // were made for it. A session there is a session here with its default shell; a process
-// is a command in the background. docs/exec-shells.md has the differences.
+// is a command in the background. docs/guide/exec-shells.md has the differences.
 
 // sessionHeader selects the session of a call; it comes before the body's sessionId.
 const sessionHeader = "X-Session-Id"
