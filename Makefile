@@ -22,6 +22,10 @@ RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race -gcflags=modernc.org
 # Packages tested at a time: many of their tests wait for other processes.
 BESIDE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
+MUTATE ?= ./stream ./internal/terminal ./internal/terminal/wait ./internal/journal ./internal/permission \
+	./internal/datadir ./snapshot ./internal/server/auth
+N ?= 200
+SEED ?= 1
 TORTURE := Torture|TheKeeperDies|BothDie|FullDisk|DiskThatFails|NoServerRuns|Clock|TestExec
 
 # Recipes run with this umask, so that the tests' files do not depend on the user's. Where TMPDIR is not safe from other
@@ -98,6 +102,9 @@ fuzz: ## every fuzz target for FUZZTIME each
 bench: ## benchmarks, six runs each, ready for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./vt/... ./snapshot ./internal/journal ./internal/datadir \
 		./stream ./pty
+
+mutate: ## how much the tests see: breaks N=200 lines of MUTATE's packages, one at a time; SEED chooses them
+	$(GO) run ./scripts/mutate -n $(N) -seed $(SEED) -race '$(RACE)' $(MUTATE)
 
 demo: build ## docs/demo.svg, the moving picture of README.md
 	$(GO) run ./scripts/demo $(BIN) docs/demo.svg

@@ -57,6 +57,7 @@ var arrows = map[string][]string{
 	"pty/keeper":                  {"internal/proc", "pty", "pty/keeper/protocol"},
 	"pty/keeper/holder":           {"internal/proc", "pty/keeper/protocol"},
 	"scripts/demo":                {"pty"},
+	"scripts/mutate":              {},
 	"tests/fakeprov":              {"pty"},
 	"internal/conversation/store": {"internal/conversation", "internal/permission", "internal/thread"},
 	"internal/journal":            {"internal/datadir", "snapshot"},
