@@ -57,6 +57,7 @@ func anchorsOf(text string) map[string]bool {
 // TestDocsNameWhatExists checks links, anchors and quoted paths of every page: a page that names a
 // file that was moved sends a newcomer to the wrong room.
 func TestDocsNameWhatExists(t *testing.T) {
+	t.Parallel()
 	has := repository(t)
 	for page := range has {
 		if !strings.HasSuffix(page, ".md") {
@@ -107,6 +108,7 @@ func checkLink(t *testing.T, has map[string]bool, page, text, link string) {
 
 // TestDocsAreReached follows the links of docs/README.md: a page that none of them reaches is read by nobody.
 func TestDocsAreReached(t *testing.T) {
+	t.Parallel()
 	has := repository(t)
 	reached, todo := map[string]bool{}, []string{"docs/README.md"}
 	for len(todo) > 0 {
@@ -137,6 +139,7 @@ const docColumns = 120
 
 // TestDocsFitTheScreen: lines of every page and of the Makefile end at docColumns, a tab being four of them.
 func TestDocsFitTheScreen(t *testing.T) {
+	t.Parallel()
 	for page := range repository(t) {
 		if path.Ext(page) != ".md" && page != "Makefile" {
 			continue
@@ -158,6 +161,7 @@ func TestDocsFitTheScreen(t *testing.T) {
 
 // TestTriedNamesTests: what the security model says was tried is tried again by tests that exist.
 func TestTriedNamesTests(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("../docs/operate/security.md")
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -181,11 +182,16 @@ type golang struct {
 	Standard         bool
 }
 
-func packages(t *testing.T) []golang {
-	t.Helper()
+// listed is what `go list` prints, once for all tests.
+var listed = sync.OnceValues(func() ([]byte, error) {
 	c := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,GoFiles", "./...")
 	c.Dir = ".."
-	out, err := c.Output()
+	return c.Output()
+})
+
+func packages(t *testing.T) []golang {
+	t.Helper()
+	out, err := listed()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
@@ -208,6 +214,7 @@ func packages(t *testing.T) []golang {
 // TestLayers holds the folders and arrows of ARCHITECTURE.md. Imports of test
 // files are free.
 func TestLayers(t *testing.T) {
+	t.Parallel()
 	for _, p := range packages(t) {
 		folder := strings.TrimPrefix(p.ImportPath, module)
 		allowed, known := arrows[folder]
@@ -247,6 +254,7 @@ const (
 
 // TestSizes: no source file and no function is longer than its end.
 func TestSizes(t *testing.T) {
+	t.Parallel()
 	for _, p := range packages(t) {
 		for _, name := range p.GoFiles {
 			path := filepath.Join(p.Dir, name)

@@ -57,14 +57,21 @@ func buildAndRun(m *testing.M) (code int) {
 	return m.Run()
 }
 
-// runBeside sets -parallel where nobody has.
+// runBeside sets -parallel and -shuffle where nobody has. In the order of their files the tests with a browser would
+// come one after the other, and most of those that run at a time would wait for one of the two browsers. The order is
+// another one, and always the same.
 func runBeside() error {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if given {
-		return nil
+	set := map[string]string{
+		"test.parallel": strconv.Itoa(beside * max(2, runtime.GOMAXPROCS(0))),
+		"test.shuffle":  "1",
 	}
-	return flag.Set("test.parallel", strconv.Itoa(beside*max(2, runtime.GOMAXPROCS(0))))
+	flag.Visit(func(f *flag.Flag) { delete(set, f.Name) })
+	for name, value := range set {
+		if err := flag.Set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // buildAll makes the binaries of all tests.

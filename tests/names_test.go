@@ -5,6 +5,7 @@ import "testing"
 // TestNamesDoNotBeginWithADash: what a command would read as an option names nothing new. The
 // refusal says the name, and nothing came into being.
 func TestNamesDoNotBeginWithADash(t *testing.T) {
+	t.Parallel()
 	s := start(t, launch{})
 	for _, r := range []struct{ method, path, body string }{
 		{"POST", "/session/dev/pty", `{"name":"--help","cmd":["true"]}`},

@@ -16,6 +16,7 @@ var (
 
 // TestWorkflowsNameActionsByHash reads each workflow: a tag of an action can be moved.
 func TestWorkflowsNameActionsByHash(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../.github/workflows/*.yml")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no workflow", err)
@@ -31,6 +32,7 @@ func TestWorkflowsNameActionsByHash(t *testing.T) {
 
 // TestImagesByDigest reads the Dockerfile.
 func TestImagesByDigest(t *testing.T) {
+	t.Parallel()
 	found := 0
 	eachLine(t, "../Dockerfile", func(at int, line string) {
 		if !strings.HasPrefix(line, "FROM ") {
@@ -49,6 +51,7 @@ func TestImagesByDigest(t *testing.T) {
 // TestPackagesRunNothingWhenInstalled reads what installs npm packages: their scripts would run with the rights of the
 // build.
 func TestPackagesRunNothingWhenInstalled(t *testing.T) {
+	t.Parallel()
 	for _, file := range []string{"../Makefile", "../Dockerfile", "../vt/width.go"} {
 		found := false
 		eachLine(t, file, func(at int, line string) {
