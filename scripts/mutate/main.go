@@ -61,6 +61,9 @@ func run(o options, patterns []string, w io.Writer) (int, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // some tests run programs of theirs as another user
+		return 0, err
+	}
 	root, err := os.Getwd()
 	if err != nil {
 		return 0, err
@@ -86,7 +89,7 @@ func (p *listed) mutate(n int, o options, random *rand.Rand, dir, root string, w
 	if err != nil {
 		return t, err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o755); err != nil {
 		return t, err
 	}
 	trial := trial{pkg: p.ImportPath, dir: dir, race: o.race, limit: 20 * time.Minute}
