@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import type { Info } from "./api/wire";
+import type { Terminal } from "./api/wire";
 import type { Section } from "./conversation/state";
 import { emptyModel, type Model } from "./list/model";
 import { routeOf } from "./list/route";
@@ -11,7 +11,7 @@ import { messageOf } from "./ui/text";
 export const model = signal<Model>(emptyModel);
 /** The terminal in the main area, named by the location's hash. */
 export const activeId = signal<string | null>(routeOf(location.hash));
-export const activeInfo = computed<Info | undefined>(() => model.value.items.find((i) => i.id === activeId.value));
+export const activeInfo = computed<Terminal | undefined>(() => model.value.items.find((i) => i.id === activeId.value));
 /** True while the server's size is not the one this page would like, so that the terminal does not fill the area. */
 export const letterboxed = signal(false);
 /** True once the active terminal has shown a screen: then an overlay may dim it instead of hiding an empty page. */
@@ -35,7 +35,7 @@ export const visible = signal(!document.hidden);
 export const tabOnly = signal(false);
 export const creating = signal(false);
 /** The terminal whose closing waits for a yes. */
-export const closing = signal<Info | null>(null);
+export const closing = signal<Terminal | null>(null);
 /** The address under the pointer, and the one that was clicked and waits to be opened. */
 export const hoveredLink = signal<string | null>(null);
 export const clickedLink = signal<string | null>(null);

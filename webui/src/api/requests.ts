@@ -1,29 +1,24 @@
+import { type Message, parseMessages } from "../conversation/messages";
 import { credentials } from "./credential";
-import { type Decoder, exactJSON, fields, text } from "./decode";
 import { EventStream } from "./eventstream";
+import { exactJSON, fields, guard, type Open, type Shape } from "./guard";
 import {
   type Approval,
-  type Info,
   type Lease,
-  type Message,
   type Permissions,
+  parseApproval,
   parseApprovals,
-  parseInfo,
   parseLease,
-  parseLedger,
-  parseMessages,
-  parsePermissions,
-  parseProviders,
   parseSession,
+  parseTerminal,
   parseTerminals,
   parseTimeline,
-  parseUsage,
   type Session,
   type Size,
+  type Terminal,
   type ThreadTerminal,
-  wholeApproval,
 } from "./wire";
-import type * as server from "./wire.gen";
+import * as wire from "./wire.gen";
 
 /** Refusal is the HTTP status that came instead of an answer; 0 when the server was not reached. */
 export class Refusal {
@@ -60,10 +55,13 @@ async function ask(path: string): Promise<Reply | Refusal> {
 }
 
 /** read is what `decode` makes of one document. It never throws. */
-async function read<T>(path: string, decode: Decoder<T>): Promise<T | Refusal> {
+async function read<T>(path: string, decode: (body: unknown) => T): Promise<T | Refusal> {
   const reply = await ask(path);
   return reply instanceof Refusal ? reply : decode(reply.body);
 }
+
+/** readAs reads one document of the wire. It never throws. */
+const readAs = <T>(path: string, shape: Shape<T>): Promise<Open<T> | Refusal> => read(path, (v) => guard(shape, v));
 
 /** both waits for two answers; the first refusal stands for both. */
 async function both<A, B, T>(
@@ -82,16 +80,16 @@ async function change(path: string, body: unknown = {}, method = "POST"): Promis
   const response = await fetch(address(path), { method, headers, body: JSON.stringify(body) });
   const answer: unknown = await response.json().catch(() => null);
   if (!response.ok && !(method === "DELETE" && response.status === 404))
-    throw new Error(text(fields(answer).error) || `The server answered ${response.status}.`);
+    throw new Error(guard(wire.Error, answer).error || `The server answered ${response.status}.`);
   return answer;
 }
 
 // Terminals.
 
 const sessionPath = (session: string): string => `session/${encodeURIComponent(session)}/pty`;
-const terminalPath = (info: Info): string => `${sessionPath(info.session)}/${encodeURIComponent(info.id)}`;
+const terminalPath = (info: Terminal): string => `${sessionPath(info.session)}/${encodeURIComponent(info.id)}`;
 
-/** Draft is what the "New terminal" form asks for; empty fields are left to the server. */
+/** Draft is what the "New terminal" form asks for; empty fields are left to the wire. */
 export interface Draft {
   session: string;
   command: string;
@@ -100,7 +98,7 @@ export interface Draft {
 }
 
 /** creation is the body of the request: a command line is run by bash, so quotes and pipes mean what they always do. */
-function creation(draft: Draft, size: Size | null): server.CreateTerminal {
+function creation(draft: Draft, size: Size | null): wire.CreateTerminal {
   const [command, cwd, name] = [draft.command, draft.cwd.trim(), draft.name.trim()];
   return {
     ...size,
@@ -111,17 +109,17 @@ function creation(draft: Draft, size: Size | null): server.CreateTerminal {
 }
 
 /** createTerminal starts a terminal and returns the server's description. It throws an Error that a person can read. */
-export async function createTerminal(draft: Draft, size: Size | null): Promise<Info> {
-  const info = parseInfo(await change(sessionPath(draft.session), creation(draft, size)));
+export async function createTerminal(draft: Draft, size: Size | null): Promise<Terminal> {
+  const info = parseTerminal(await change(sessionPath(draft.session), creation(draft, size)));
   if (info === null) throw new Error("The server's answer names no terminal.");
   return info;
 }
 
 /** closeTerminal ends a terminal's process tree and takes it off the list. */
-export const closeTerminal = (info: Info): Promise<unknown> => change(terminalPath(info), undefined, "DELETE");
+export const closeTerminal = (info: Terminal): Promise<unknown> => change(terminalPath(info), undefined, "DELETE");
 
 /** restartTerminal starts the program of an ended terminal again. */
-export const restartTerminal = (info: Info): Promise<unknown> => change(`${terminalPath(info)}/restart`);
+export const restartTerminal = (info: Terminal): Promise<unknown> => change(`${terminalPath(info)}/restart`);
 
 // Threads.
 
@@ -170,9 +168,9 @@ export const changeThread = (thread: string, what: "touch" | "pause" | "resume")
 
 /** canChange asks whether a provider can pause or resume. What is not known is tried: a refusal is in words. */
 export async function canChange(provider: string, what: "pause" | "resume"): Promise<boolean> {
-  const providers = await read("api/sandbox/types", parseProviders);
-  const one = providers instanceof Refusal ? undefined : providers.find((p) => p.name === provider);
-  return one?.[`can_${what}`] ?? true;
+  const got = await readAs("api/sandbox/types", wire.SandboxTypes);
+  const one = got instanceof Refusal ? undefined : got.types.find((p) => p.name === provider);
+  return one?.capabilities[`can_${what}`] ?? true;
 }
 
 // The conversation of a thread.
@@ -223,12 +221,12 @@ export const conversationRequests = {
     both(ask(threadPath(thread, "timeline")), ask(threadPath(thread, "trace")), (a, b) =>
       parseTimeline(a.body, b.body),
     ),
-  ledger: (thread: string) => read(threadPath(thread, "ledger"), parseLedger),
-  usage: (thread: string) => read(threadPath(thread, "usage"), parseUsage),
+  ledger: (thread: string) => readAs(threadPath(thread, "ledger"), wire.Ledger),
+  usage: (thread: string) => readAs(threadPath(thread, "usage"), wire.Usage),
   pending: (thread: string) => read(threadPath(thread, "approvals?status=pending"), parseApprovals),
   decisions: (thread: string): Promise<Decisions | Refusal> =>
     both(
-      read(threadPath(thread, "permissions"), parsePermissions),
+      readAs(threadPath(thread, "permissions"), wire.Permissions),
       read(threadPath(thread, `approvals?limit=${MAX_APPROVALS}`), parseApprovals),
       (permissions, approvals) => ({ permissions, approvals }),
     ),
@@ -242,15 +240,15 @@ export interface Decisions {
 
 /** revealApproval reads a call with its hidden values, after which it can be approved. */
 export const revealApproval = (thread: string, id: string): Promise<Approval | null | Refusal> =>
-  read(threadPath(thread, `approvals/${encodeURIComponent(id)}?reveal=1`), wholeApproval);
+  read(threadPath(thread, `approvals/${encodeURIComponent(id)}?reveal=1`), parseApproval);
 
 /** decideApproval grants or denies a call that waits. */
 export const decideApproval = (
   thread: string,
   id: string,
-  decision: server.DecideApproval["decision"],
+  decision: wire.DecideApproval["decision"],
 ): Promise<unknown> =>
-  change(threadPath(thread, `approvals/${encodeURIComponent(id)}`), { decision } satisfies server.DecideApproval);
+  change(threadPath(thread, `approvals/${encodeURIComponent(id)}`), { decision } satisfies wire.DecideApproval);
 
 // The connection.
 

@@ -1,5 +1,7 @@
 // Generated from package wire by `go generate ./internal/server`. Do not edit.
 
+import type { Shape } from "./guard";
+
 /** Asks for a ticket for one terminal, or with `{"login":true}` for a browser's login, which goes with no other field. At most 4096 wait, and 16 more for logins; one more is 429 LIMIT. A ticket ends with its terminal, by DELETE /tickets, or by a logout of all, and so does what it opened. */
 export interface TicketRequest {
   /** Id or name of the terminal. */
@@ -13,6 +15,7 @@ export interface TicketRequest {
   /** Ask for a login ticket: one use, 30 seconds, for GET /?ticket=. */
   login?: boolean;
 }
+export const TicketRequest: Shape<TicketRequest> = { pty: ["", undefined], role: ["", undefined], ttl_s: [0, undefined], uses: [0, undefined], login: [false, undefined] };
 
 /** A secret that may stand in a URL. */
 export interface Ticket {
@@ -23,6 +26,7 @@ export interface Ticket {
   /** Where it is used: the terminal's WebSocket (put /stream or /snapshot in place of /ws for those), or the login page. */
   url: string;
 }
+export const Ticket: Shape<Ticket> = { ticket: "", expires_at: "", url: "" };
 
 /** Asks for a new session. */
 export interface CompatCreate {
@@ -41,6 +45,7 @@ export interface CompatCreate {
   /** Without effect: sessions are no border between users. */
   isolation?: boolean | null;
 }
+export const CompatCreate: Shape<CompatCreate> = { id: ["", undefined], name: ["", undefined], sessionId: ["", undefined], env: { "": "" }, cwd: ["", undefined], commandTimeoutMs: [0, undefined], isolation: [false, null] };
 
 /** The reply about a session that was made. */
 export interface CompatSession {
@@ -57,6 +62,7 @@ export interface CompatSession {
   /** When it was made. */
   createdAt: string;
 }
+export const CompatSession: Shape<CompatSession> = { success: false, timestamp: "", id: "", sessionId: "", cwd: "", createdAt: "" };
 
 /** A session in a list. */
 export interface CompatSessionInfo {
@@ -69,6 +75,7 @@ export interface CompatSessionInfo {
   /** When it was made. */
   createdAt: string;
 }
+export const CompatSessionInfo: Shape<CompatSessionInfo> = { id: "", sessionId: "", cwd: "", createdAt: "" };
 
 /** The sessions. */
 export interface CompatSessions {
@@ -81,12 +88,14 @@ export interface CompatSessions {
   /** The sessions that have a default shell. */
   sessions: CompatSessionInfo[];
 }
+export const CompatSessions: Shape<CompatSessions> = { success: false, timestamp: "", count: 0, sessions: [() => CompatSessionInfo] };
 
 /** Names the session to end. */
 export interface CompatDelete {
   /** Its name. */
   sessionId: string;
 }
+export const CompatDelete: Shape<CompatDelete> = { sessionId: "" };
 
 /** The reply of a call that only names its session. */
 export interface CompatNamed {
@@ -97,6 +106,7 @@ export interface CompatNamed {
   /** Its session. */
   sessionId: string;
 }
+export const CompatNamed: Shape<CompatNamed> = { success: false, timestamp: "", sessionId: "" };
 
 /** Has variables to set: `envVars`, or `env`. */
 export interface CompatEnv {
@@ -107,6 +117,7 @@ export interface CompatEnv {
   /** The session. */
   sessionId?: string;
 }
+export const CompatEnv: Shape<CompatEnv> = { envVars: { "": "" }, env: { "": "" }, sessionId: ["", undefined] };
 
 /** A command to run. */
 export interface CompatExecute {
@@ -129,6 +140,7 @@ export interface CompatExecute {
   /** Without effect. */
   origin?: string;
 }
+export const CompatExecute: Shape<CompatExecute> = { command: "", sessionId: ["", undefined], cwd: ["", undefined], env: { "": "" }, timeoutMs: [0, undefined], timeout: [0, undefined], background: [false, undefined], stdin: ["", undefined], origin: ["", undefined] };
 
 /** The result of a command. */
 export interface CompatResult {
@@ -159,6 +171,7 @@ export interface CompatResult {
   /** The bytes of stderr, in base64; only where they are not UTF-8. */
   stderr_b64?: string;
 }
+export const CompatResult: Shape<CompatResult> = { success: false, timestamp: "", exitCode: 0, command: "", duration: 0, sessionId: "", truncated: [false, undefined], processId: ["", undefined], pid: [0, undefined], stdout: "", stdout_b64: ["", undefined], stderr: "", stderr_b64: ["", undefined] };
 
 /** A process: a command in the background. */
 export interface CompatProcess {
@@ -185,6 +198,7 @@ export interface CompatProcess {
   /** Now. */
   timestamp: string;
 }
+export const CompatProcess: Shape<CompatProcess> = { success: false, id: "", processId: "", pid: 0, command: "", status: "", startTime: "", endTime: ["", undefined], exitCode: [0, undefined], sessionId: "", timestamp: "" };
 
 /** All processes of all sessions, oldest first. */
 export type CompatProcesses = CompatProcess[];
@@ -206,6 +220,7 @@ export interface CompatLogs {
   /** The bytes of stderr, in base64; only where they are not UTF-8. */
   stderr_b64?: string;
 }
+export const CompatLogs: Shape<CompatLogs> = { success: false, timestamp: "", processId: "", stdout: "", stdout_b64: ["", undefined], stderr: "", stderr_b64: ["", undefined] };
 
 /** Says how many processes were ended. */
 export interface CompatKilled {
@@ -216,6 +231,7 @@ export interface CompatKilled {
   /** Processes that ran. */
   cleanedCount: number;
 }
+export const CompatKilled: Shape<CompatKilled> = { success: false, timestamp: "", cleanedCount: 0 };
 
 /** One event of a command's stream. */
 export interface CompatEvent {
@@ -243,6 +259,7 @@ export interface CompatEvent {
   /** With error: as in Error. */
   code?: string;
 }
+export const CompatEvent: Shape<CompatEvent> = { type: "", timestamp: "", data: ["", undefined], data_b64: ["", undefined], command: ["", undefined], sessionId: ["", undefined], processId: ["", undefined], pid: [0, undefined], exitCode: [0, undefined], result: [() => CompatEventResult, undefined], error: ["", undefined], code: ["", undefined] };
 
 /** The result in the event `complete`. */
 export interface CompatEventResult {
@@ -257,6 +274,7 @@ export interface CompatEventResult {
   /** Its session. */
   sessionId: string;
 }
+export const CompatEventResult: Shape<CompatEventResult> = { success: false, exitCode: 0, command: "", duration: 0, sessionId: "" };
 
 /** Names the file to read. */
 export interface CompatRead {
@@ -267,6 +285,7 @@ export interface CompatRead {
   /** The session. */
   sessionId?: string;
 }
+export const CompatRead: Shape<CompatRead> = { path: "", encoding: ["", undefined], sessionId: ["", undefined] };
 
 /** A file and what to write to it. */
 export interface CompatWrite {
@@ -279,6 +298,7 @@ export interface CompatWrite {
   /** The session. */
   sessionId?: string;
 }
+export const CompatWrite: Shape<CompatWrite> = { path: "", content: "", encoding: ["", undefined], sessionId: ["", undefined] };
 
 /** Names a file. */
 export interface CompatPath {
@@ -287,6 +307,7 @@ export interface CompatPath {
   /** The session. */
   sessionId?: string;
 }
+export const CompatPath: Shape<CompatPath> = { path: "", sessionId: ["", undefined] };
 
 /** Names the directory to make. */
 export interface CompatMkdir {
@@ -297,6 +318,7 @@ export interface CompatMkdir {
   /** The session. */
   sessionId?: string;
 }
+export const CompatMkdir: Shape<CompatMkdir> = { path: "", recursive: [false, undefined], sessionId: ["", undefined] };
 
 /** Names the directory to list. */
 export interface CompatList {
@@ -308,6 +330,7 @@ export interface CompatList {
   /** The session. */
   sessionId?: string;
 }
+export const CompatList: Shape<CompatList> = { path: "", recursive: [false, undefined], options: [() => CompatListOptions, undefined], sessionId: ["", undefined] };
 
 /** Say which files a list has. */
 export interface CompatListOptions {
@@ -316,6 +339,7 @@ export interface CompatListOptions {
   /** Also names that begin with a dot. */
   includeHidden?: boolean;
 }
+export const CompatListOptions: Shape<CompatListOptions> = { recursive: [false, undefined], includeHidden: [false, undefined] };
 
 /** Has the old and the new path. */
 export interface CompatRename {
@@ -326,6 +350,7 @@ export interface CompatRename {
   /** The session. */
   sessionId?: string;
 }
+export const CompatRename: Shape<CompatRename> = { oldPath: "", newPath: "", sessionId: ["", undefined] };
 
 /** Has the old and the new path. */
 export interface CompatMove {
@@ -336,6 +361,7 @@ export interface CompatMove {
   /** The session. */
   sessionId?: string;
 }
+export const CompatMove: Shape<CompatMove> = { sourcePath: "", destinationPath: "", sessionId: ["", undefined] };
 
 /** The reply of a call that only names its file. */
 export interface CompatFile {
@@ -346,6 +372,7 @@ export interface CompatFile {
   /** The file, absolute. */
   path: string;
 }
+export const CompatFile: Shape<CompatFile> = { success: false, timestamp: "", path: "" };
 
 /** The content of a file. */
 export interface CompatContent {
@@ -362,6 +389,7 @@ export interface CompatContent {
   /** Bytes. */
   size: number;
 }
+export const CompatContent: Shape<CompatContent> = { success: false, timestamp: "", path: "", content: "", encoding: "", size: 0 };
 
 /** The reply of a rename or move. */
 export interface CompatRenamed {
@@ -374,6 +402,7 @@ export interface CompatRenamed {
   /** What it is called now. */
   newPath: string;
 }
+export const CompatRenamed: Shape<CompatRenamed> = { success: false, timestamp: "", path: "", newPath: "" };
 
 /** Says whether a file exists. */
 export interface CompatExists {
@@ -386,6 +415,7 @@ export interface CompatExists {
   /** It does. */
   exists: boolean;
 }
+export const CompatExists: Shape<CompatExists> = { success: false, timestamp: "", path: "", exists: false };
 
 /** The files of a directory. */
 export interface CompatFiles {
@@ -402,6 +432,7 @@ export interface CompatFiles {
   /** In the order of their names. */
   files: CompatEntry[];
 }
+export const CompatFiles: Shape<CompatFiles> = { success: false, timestamp: "", path: "", count: 0, truncated: false, files: [() => CompatEntry] };
 
 /** A file of a directory. */
 export interface CompatEntry {
@@ -420,6 +451,7 @@ export interface CompatEntry {
   /** Its permissions, in octal. */
   mode: string;
 }
+export const CompatEntry: Shape<CompatEntry> = { name: "", absolutePath: "", relativePath: "", type: "", size: 0, modifiedAt: "", mode: "" };
 
 /** A call of a tool by the assistant. */
 export interface ToolCall {
@@ -430,6 +462,7 @@ export interface ToolCall {
   /** Its arguments, kept as given. */
   arguments?: { [key: string]: unknown };
 }
+export const ToolCall: Shape<ToolCall> = { id: ["", undefined], name: ["", undefined], arguments: { "": null } };
 
 /** The result of a call. */
 export interface ToolResult {
@@ -440,6 +473,7 @@ export interface ToolResult {
   /** Whether it failed. */
   is_error?: boolean;
 }
+export const ToolResult: Shape<ToolResult> = { tool_call_id: ["", undefined], content: ["", undefined], is_error: [false, undefined] };
 
 /** A message of a conversation. */
 export interface Message {
@@ -452,6 +486,7 @@ export interface Message {
   /** What became of tools. */
   tool_results?: ToolResult[];
 }
+export const Message: Shape<Message> = { role: "", content: "", tool_calls: [() => ToolCall], tool_results: [() => ToolResult] };
 
 /** A message with its number and time. */
 export interface KeptMessage {
@@ -472,6 +507,7 @@ export interface KeptMessage {
   /** What became of tools. */
   tool_results: ToolResult[];
 }
+export const KeptMessage: Shape<KeptMessage> = { seq: 0, created_at: "", archived_by: [0, undefined], summary: [false, undefined], role: "", content: "", tool_calls: [() => ToolCall], tool_results: [() => ToolResult] };
 
 /** Has messages of a record. */
 export interface MessageList {
@@ -484,6 +520,7 @@ export interface MessageList {
   /** The after of the next part; absent at the end. */
   next?: number;
 }
+export const MessageList: Shape<MessageList> = { thread_id: "", session_id: ["", null], messages: [() => KeptMessage], next: [0, undefined] };
 
 /** Appends one message, or several in `messages`. */
 export interface AppendMessages {
@@ -498,6 +535,7 @@ export interface AppendMessages {
   /** Several, all or none of which are appended. */
   messages?: Message[];
 }
+export const AppendMessages: Shape<AppendMessages> = { role: ["", undefined], content: ["", undefined], tool_calls: [() => ToolCall], tool_results: [() => ToolResult], messages: [() => Message] };
 
 /** Says what was appended. */
 export interface Appended {
@@ -506,6 +544,7 @@ export interface Appended {
   /** Each. */
   messages: AppendedMessage[];
 }
+export const Appended: Shape<Appended> = { seq: 0, messages: [() => AppendedMessage] };
 
 /** A message that was appended. */
 export interface AppendedMessage {
@@ -514,6 +553,7 @@ export interface AppendedMessage {
   /** When. */
   created_at: string;
 }
+export const AppendedMessage: Shape<AppendedMessage> = { seq: 0, created_at: "" };
 
 /** The state of a record. */
 export interface RecordState {
@@ -564,6 +604,7 @@ export interface RecordState {
   /** Its reason. */
   last_turn_transition_reason_code: string | null;
 }
+export const RecordState: Shape<RecordState> = { current_task: ["", null], runtime_owner_type: ["", null], runtime_owner_path: ["", null], workflow_mode: "", permission_mode: "", permission_prompting_enabled: false, permission_rule_counts: () => RuleCounts, permission_rules_source: ["", null], prompt_format: ["", null], prompt_sections: [""], active_dod_path: ["", null], active_turn_phase: ["", null], workflow_reason_code: ["", null], workflow_reason_summary: ["", null], workflow_decision_kind: ["", null], workflow_ambiguity_score: [0, null], workflow_complexity_score: [0, null], workflow_scheduled_next_mode: ["", null], last_completion_decision_code: ["", null], last_completion_decision_summary: ["", null], last_turn_transition_summary: ["", null], last_turn_transition_kind: ["", null], last_turn_transition_reason_code: ["", null] };
 
 /** How many rules there are. */
 export interface RuleCounts {
@@ -574,6 +615,7 @@ export interface RuleCounts {
   /** Rules of this kind. */
   ask?: number;
 }
+export const RuleCounts: Shape<RuleCounts> = { allow: [0, undefined], deny: [0, undefined], ask: [0, undefined] };
 
 /** Changes the state of a record: absent keeps, null clears. */
 export interface PatchState {
@@ -624,6 +666,7 @@ export interface PatchState {
   /** Its reason. */
   last_turn_transition_reason_code?: string | null;
 }
+export const PatchState: Shape<PatchState> = { current_task: ["", null], runtime_owner_type: ["", null], runtime_owner_path: ["", null], workflow_mode: ["", null], permission_mode: ["", null], permission_prompting_enabled: [false, null], permission_rule_counts: [() => RuleCountsPatch, null], permission_rules_source: ["", null], prompt_format: ["", null], prompt_sections: [""], active_dod_path: ["", null], active_turn_phase: ["", null], workflow_reason_code: ["", null], workflow_reason_summary: ["", null], workflow_decision_kind: ["", null], workflow_ambiguity_score: [0, null], workflow_complexity_score: [0, null], workflow_scheduled_next_mode: ["", null], last_completion_decision_code: ["", null], last_completion_decision_summary: ["", null], last_turn_transition_summary: ["", null], last_turn_transition_kind: ["", null], last_turn_transition_reason_code: ["", null] };
 
 /** How many rules there are. */
 export interface RuleCountsPatch {
@@ -634,6 +677,7 @@ export interface RuleCountsPatch {
   /** Rules of this kind. */
   ask?: number;
 }
+export const RuleCountsPatch: Shape<RuleCountsPatch> = { allow: [0, undefined], deny: [0, undefined], ask: [0, undefined] };
 
 /** Says where a piece of evidence comes from. */
 export interface Provenance {
@@ -652,6 +696,7 @@ export interface Provenance {
   /** A command of a terminal of the thread. */
   command_id?: string;
 }
+export const Provenance: Shape<Provenance> = { category: ["", undefined], source: ["", undefined], summary: ["", undefined], status: ["", undefined], subject: ["", null], detail: ["", null], command_id: ["", undefined] };
 
 /** A decision of the harness. Keys that are not known are kept. */
 export interface TimelineEntry {
@@ -705,6 +750,7 @@ export interface TimelineEntry {
   artifact_paths?: string[];
   [key: string]: unknown;
 }
+export const TimelineEntry: Shape<TimelineEntry> = { timestamp: ["", undefined], kind: ["", undefined], mode: ["", undefined], reason_code: ["", undefined], summary: ["", undefined], decision_kind: ["", null], route_score: [0, null], runner_up_mode: ["", null], runner_up_score: [0, null], scheduled_next_mode: ["", null], unresolved_questions: [""], prompt_format: ["", null], prompt_sections: [""], policy_stage: ["", null], policy_outcome: ["", null], evidence_summary: [""], evidence_provenance: [() => Provenance], signal_summary: [""], verification_observations: [null], clarify_stage: ["", null], clarify_pressure_kind: ["", null], pressure_pass_complete: [false, null], missing_readiness_gates: [""], artifact_paths: [""] };
 
 /** Has decisions in order. */
 export interface Timeline {
@@ -713,6 +759,7 @@ export interface Timeline {
   /** They. */
   timeline: TimelineEntry[];
 }
+export const Timeline: Shape<Timeline> = { first_seq: 0, timeline: [() => TimelineEntry] };
 
 /** A step in the completion of a turn. */
 export interface TraceEntry {
@@ -729,6 +776,7 @@ export interface TraceEntry {
   /** Where it comes from. */
   evidence_provenance?: Provenance[];
 }
+export const TraceEntry: Shape<TraceEntry> = { stage: ["", undefined], outcome: ["", undefined], decision_code: ["", undefined], decision_summary: ["", undefined], evidence_summary: [""], evidence_provenance: [() => Provenance] };
 
 /** Has the steps in the completion of a turn. */
 export interface Trace {
@@ -737,6 +785,7 @@ export interface Trace {
   /** The steps in order. */
   completion_trace: TraceEntry[];
 }
+export const Trace: Shape<Trace> = { derived: false, completion_trace: [() => TraceEntry] };
 
 /** A line of a ledger. */
 export interface LedgerItem {
@@ -751,6 +800,7 @@ export interface LedgerItem {
   /** Why. */
   evidence?: string[];
 }
+export const LedgerItem: Shape<LedgerItem> = { text: ["", undefined], status: ["", undefined], introduced_phase: ["", null], updated_phase: ["", null], evidence: [""] };
 
 /** Has what the harness takes as given. */
 export interface Ledger {
@@ -761,6 +811,7 @@ export interface Ledger {
   /** What is not decided alone. */
   decision_boundaries?: LedgerItem[];
 }
+export const Ledger: Shape<Ledger> = { assumptions: [() => LedgerItem], acceptance_anchors: [() => LedgerItem], decision_boundaries: [() => LedgerItem] };
 
 /** A system prompt of the harness. */
 export interface Prompt {
@@ -779,6 +830,7 @@ export interface Prompt {
   /** The prompt, kept as given. */
   content: string;
 }
+export const Prompt: Shape<Prompt> = { timestamp: ["", undefined], workflow_mode: ["", undefined], permission_mode: ["", undefined], current_task: ["", null], prompt_format: ["", null], prompt_sections: [""], content: "" };
 
 /** Has prompts in order. */
 export interface PromptList {
@@ -787,6 +839,7 @@ export interface PromptList {
   /** They. */
   prompts: Prompt[];
 }
+export const PromptList: Shape<PromptList> = { first_seq: 0, prompts: [() => Prompt] };
 
 /** The reply to a new prompt. */
 export interface PromptAdded {
@@ -795,6 +848,7 @@ export interface PromptAdded {
   /** It repeats the newest. */
   skipped: boolean;
 }
+export const PromptAdded: Shape<PromptAdded> = { seq: 0, skipped: false };
 
 /** Counts tokens, tools and turns. */
 export interface Usage {
@@ -813,6 +867,7 @@ export interface Usage {
   /** Turns. */
   turns: number;
 }
+export const Usage: Shape<Usage> = { input_tokens: 0, output_tokens: 0, cache_creation_tokens: 0, cache_read_tokens: 0, tool_calls: 0, iterations: 0, turns: 0 };
 
 /** A turn to append. */
 export interface AppendTurn {
@@ -839,6 +894,7 @@ export interface AppendTurn {
   /** The workflow mode; the state's if absent. */
   workflow_mode?: string;
 }
+export const AppendTurn: Shape<AppendTurn> = { final_response: ["", undefined], assistant_messages: [null, undefined], tool_result_messages: [null, undefined], iterations: [0, undefined], tool_calls: [0, undefined], failures: [null, undefined], verification_status: ["", null], usage: { "": null }, trace: [null, undefined], definition_of_done: [null, undefined], workflow_mode: ["", undefined] };
 
 /** The summary of a turn. */
 export interface Turn {
@@ -871,12 +927,14 @@ export interface Turn {
   /** The record. */
   session_id: string;
 }
+export const Turn: Shape<Turn> = { seq: 0, created_at: "", final_response: "", assistant_messages: [null, undefined], tool_result_messages: [null, undefined], iterations: 0, tool_calls: 0, failures: [null, undefined], verification_status: ["", null], usage: () => Usage, trace: [null, undefined], definition_of_done: null, workflow_mode: "", cumulative_usage: () => Usage, session_id: "" };
 
 /** Has turns in order. */
 export interface TurnList {
   /** They. */
   turns: Turn[];
 }
+export const TurnList: Shape<TurnList> = { turns: [() => Turn] };
 
 /** Says what a summary replaces. */
 export interface Compaction {
@@ -891,6 +949,7 @@ export interface Compaction {
   /** Estimated tokens after it. */
   compressed_input_tokens: number;
 }
+export const Compaction: Shape<Compaction> = { count: 0, removed_message_count: 0, summary: "", original_input_tokens: 0, compressed_input_tokens: 0 };
 
 /** A compaction with its summary message. */
 export interface Archive {
@@ -911,12 +970,14 @@ export interface Archive {
   /** The message that stands for them. */
   message: Message | null;
 }
+export const Archive: Shape<Archive> = { count: 0, removed_message_count: 0, summary: "", original_input_tokens: 0, compressed_input_tokens: 0, created_at: "", up_to: 0, message: [() => Message, null] };
 
 /** Has compactions in order. */
 export interface CompactionList {
   /** They. */
   compactions: Archive[];
 }
+export const CompactionList: Shape<CompactionList> = { compactions: [() => Archive] };
 
 /** Says how to compact a record. */
 export interface Compact {
@@ -929,6 +990,7 @@ export interface Compact {
   /** The summary, instead of one that is made here. */
   summary?: string | null;
 }
+export const Compact: Shape<Compact> = { keep_last: [0, undefined], threshold: [0, undefined], context_window: [0, undefined], summary: ["", null] };
 
 /** Says whether there was a compaction, and which. */
 export interface Compacted {
@@ -951,6 +1013,7 @@ export interface Compacted {
   /** Estimated tokens after it. */
   compressed_input_tokens?: number;
 }
+export const Compacted: Shape<Compacted> = { compacted: false, created_at: ["", undefined], up_to: [0, undefined], message: [() => Message, null], count: [0, undefined], removed_message_count: [0, undefined], summary: ["", undefined], original_input_tokens: [0, undefined], compressed_input_tokens: [0, undefined] };
 
 /** The metadata of a record. */
 export interface RecordHead {
@@ -982,6 +1045,7 @@ export interface RecordHead {
   compactions: number;
   usage: Usage;
 }
+export const RecordHead: Shape<RecordHead> = { session_id: "", thread_id: "", current: false, created_at: "", updated_at: "", messages: 0, archived: 0, bytes: 0, timeline: 0, prompts: 0, turns: 0, waiting: 0, compactions: 0, usage: () => Usage };
 
 /** Has the records of a thread. */
 export interface RecordList {
@@ -990,6 +1054,7 @@ export interface RecordList {
   /** The newest first. */
   records: RecordHead[];
 }
+export const RecordList: Shape<RecordList> = { thread_id: "", records: [() => RecordHead] };
 
 /** A whole record as its file has it, with the keys of a Loader record of version 11; keys that are not known are kept. Without ?format=loader it has thread_id and last_turn_summary, too. */
 export interface Record {
@@ -1066,17 +1131,20 @@ export interface Record {
   completion_trace?: TraceEntry[];
   [key: string]: unknown;
 }
+export const Record: Shape<Record> = { current_task: ["", null], runtime_owner_type: ["", null], runtime_owner_path: ["", null], workflow_mode: "", permission_mode: "", permission_prompting_enabled: false, permission_rule_counts: () => RuleCounts, permission_rules_source: ["", null], prompt_format: ["", null], prompt_sections: [""], active_dod_path: ["", null], active_turn_phase: ["", null], workflow_reason_code: ["", null], workflow_reason_summary: ["", null], workflow_decision_kind: ["", null], workflow_ambiguity_score: [0, null], workflow_complexity_score: [0, null], workflow_scheduled_next_mode: ["", null], last_completion_decision_code: ["", null], last_completion_decision_summary: ["", null], last_turn_transition_summary: ["", null], last_turn_transition_kind: ["", null], last_turn_transition_reason_code: ["", null], thread_id: ["", undefined], last_turn_summary: [() => Turn, null], version: 0, session_id: ["", null], created_at: ["", null], updated_at: ["", null], messages: [() => Message], usage: { "": null }, prompt_history: [() => Prompt], workflow_timeline: [() => TimelineEntry], workflow_ledger: () => Ledger, compaction: [() => Compaction, null], completion_trace: [() => TraceEntry] };
 
 /** A record file. What is missing or odd has the default of a new record. */
 export interface ImportRecord {
   [key: string]: unknown;
 }
+export const ImportRecord: Shape<ImportRecord> = {  };
 
 /** Says who drives the thread. */
 export interface Attach {
   /** A type, such as RuntimeHandle. */
   owner_type: string;
 }
+export const Attach: Shape<Attach> = { owner_type: "" };
 
 /** The state of a record for the driver of its thread. */
 export interface Attached {
@@ -1133,24 +1201,28 @@ export interface Attached {
   /** The newest turn. */
   last_turn_summary: Turn | null;
 }
+export const Attached: Shape<Attached> = { current_task: ["", null], runtime_owner_type: ["", null], runtime_owner_path: ["", null], workflow_mode: "", permission_mode: "", permission_prompting_enabled: false, permission_rule_counts: () => RuleCounts, permission_rules_source: ["", null], prompt_format: ["", null], prompt_sections: [""], active_dod_path: ["", null], active_turn_phase: ["", null], workflow_reason_code: ["", null], workflow_reason_summary: ["", null], workflow_decision_kind: ["", null], workflow_ambiguity_score: [0, null], workflow_complexity_score: [0, null], workflow_scheduled_next_mode: ["", null], last_completion_decision_code: ["", null], last_completion_decision_summary: ["", null], last_turn_transition_summary: ["", null], last_turn_transition_kind: ["", null], last_turn_transition_reason_code: ["", null], session_id: "", thread_id: "", last_turn_summary: [() => Turn, null] };
 
 /** A message for the driver of the thread. */
 export interface Steer {
   /** The text. */
   message: string;
 }
+export const Steer: Shape<Steer> = { message: "" };
 
 /** A number in a list. */
 export interface Seq {
   /** It, from 1. */
   seq: number;
 }
+export const Seq: Shape<Seq> = { seq: 0 };
 
 /** Has the messages that waited. */
 export interface Drained {
   /** In the order in which they were left. */
   messages: string[];
 }
+export const Drained: Shape<Drained> = { messages: [""] };
 
 /** The whole state: resize to cols x rows, reset, write data. First on every connect that does not `resume`, and again whenever this viewer missed something. */
 export interface EventSnapshot {
@@ -1171,6 +1243,7 @@ export interface EventSnapshot {
   /** `connect`; `lag`: the viewer fell behind; `resize`: the screen was rearranged in a way a viewer cannot repeat; `restore`: output is lost, so that nobody can repeat what it did. */
   reason: "connect" | "lag" | "resize" | "restore";
 }
+export const EventSnapshot: Shape<EventSnapshot> = { event: ["", undefined], pty: ["", undefined], data: "", cols: 0, rows: 0, seq: 0, unicode: "", reason: "" };
 
 /** Replaces the first snapshot when `since` can be continued: keep the screen, resize to cols x rows. What was missed follows, `data` and `resize` in order, then a `meta` with what stands now. */
 export interface EventResume {
@@ -1185,6 +1258,7 @@ export interface EventResume {
   /** The `since` of the request. */
   seq: number;
 }
+export const EventResume: Shape<EventResume> = { event: ["", undefined], pty: ["", undefined], cols: 0, rows: 0, seq: 0 };
 
 /** Output since the last event: write it. Terminal queries are cut out of it; a byte that is not UTF-8 is one U+FFFD; a character is never split. The bytes of a character that the program did not finish are one U+FFFD each, in a last event before `exit`. */
 export interface EventData {
@@ -1197,6 +1271,7 @@ export interface EventData {
   /** Output bytes applied up to and including this event. */
   seq: number;
 }
+export const EventData: Shape<EventData> = { event: ["", undefined], pty: ["", undefined], data: "", seq: 0 };
 
 /** A change of the size at this place of the stream: resize. */
 export interface EventResize {
@@ -1211,6 +1286,7 @@ export interface EventResize {
   /** Position: output bytes of the terminal, counted from 0 at its creation, that are part of this. */
   seq: number;
 }
+export const EventResize: Shape<EventResize> = { event: ["", undefined], pty: ["", undefined], cols: 0, rows: 0, seq: 0 };
 
 /** Has changes that are not output; only what changed is there. It has no `id:` line on an event stream. */
 export interface EventMeta {
@@ -1233,6 +1309,7 @@ export interface EventMeta {
   size?: Size;
   clipboard?: Clipboard;
 }
+export const EventMeta: Shape<EventMeta> = { event: ["", undefined], pty: ["", undefined], title: ["", undefined], cwd: ["", undefined], bell: [false, undefined], notify: [() => Notification, undefined], viewers: [0, undefined], owner: [0, undefined], size: [() => Size, undefined], clipboard: [() => Clipboard, undefined] };
 
 /** A message for a person (OSC 9, OSC 777). */
 export interface Notification {
@@ -1241,6 +1318,7 @@ export interface Notification {
   /** Its text, at most 4096 bytes. */
   body: string;
 }
+export const Notification: Shape<Notification> = { title: ["", undefined], body: "" };
 
 /** What the program wants on the clipboard (OSC 52), for viewers that may type only. Ask the user before you put it there. A viewer that is slow gets the last one alone. */
 export interface Clipboard {
@@ -1249,6 +1327,7 @@ export interface Clipboard {
   /** The text in base64, at most 1 MiB before it was encoded. Empty means to clear it. */
   data_b64: string;
 }
+export const Clipboard: Shape<Clipboard> = { selection: "", data_b64: "" };
 
 /** Comes when the program has ended and all its output was sent: the last event of a connection to its terminal, and for a page of this generation. */
 export interface EventExit {
@@ -1265,6 +1344,7 @@ export interface EventExit {
   /** All output bytes of the terminal, of all generations. */
   seq: number;
 }
+export const EventExit: Shape<EventExit> = { code: [0, null], signal: "", reason: "", event: ["", undefined], pty: ["", undefined], seq: 0 };
 
 /** Refuses a message of the viewer; the connection goes on. On a WebSocket only. */
 export interface EventError {
@@ -1279,12 +1359,14 @@ export interface EventError {
   /** As in Error; absent when there is nothing more. */
   details?: ErrorDetails;
 }
+export const EventError: Shape<EventError> = { event: "", pty: ["", undefined], error: "", code: "", details: [() => ErrorDetails, undefined] };
 
 /** The last event of a viewer whose ticket or login has ended. On an event stream only; a WebSocket closes with CloseUnauthorized. */
 export interface EventExpired {
   /** One sentence for a person. */
   error: string;
 }
+export const EventExpired: Shape<EventExpired> = { error: "" };
 
 /** The answer to a ping. On a WebSocket only. */
 export interface EventPong {
@@ -1293,6 +1375,7 @@ export interface EventPong {
   /** What the ping had; absent when it had none. */
   t?: unknown;
 }
+export const EventPong: Shape<EventPong> = { event: "", t: [null, undefined] };
 
 /** Has all terminals: first on every connect of a page, and again after changes, at most twice a second. On GET /ws only. */
 export interface EventList {
@@ -1301,6 +1384,7 @@ export interface EventList {
   /** All terminals, oldest first. */
   items: Terminal[];
 }
+export const EventList: Shape<EventList> = { event: "", items: [() => Terminal] };
 
 /** Shows that a page is logged in. A WebSocket that a cookie opens needs it as its first message, within 5 seconds, and tells nothing before; others ignore it. */
 export interface CommandAuth {
@@ -1309,6 +1393,7 @@ export interface CommandAuth {
   /** The secret that the login gave the page. */
   page: string;
 }
+export const CommandAuth: Shape<CommandAuth> = { type: "", page: "" };
 
 /** Types text or bytes: exactly one of `data` and `data_b64`. */
 export interface CommandInput {
@@ -1321,6 +1406,7 @@ export interface CommandInput {
   /** Any bytes in base64. */
   data_b64?: string;
 }
+export const CommandInput: Shape<CommandInput> = { type: "", pty: ["", undefined], data: ["", undefined], data_b64: ["", undefined] };
 
 /** Presses keys. */
 export interface CommandKeys {
@@ -1331,6 +1417,7 @@ export interface CommandKeys {
   /** As in Keys. */
   keys: string[];
 }
+export const CommandKeys: Shape<CommandKeys> = { type: "", pty: ["", undefined], keys: [""] };
 
 /** Pastes text. */
 export interface CommandPaste {
@@ -1341,6 +1428,7 @@ export interface CommandPaste {
   /** The text. */
   data: string;
 }
+export const CommandPaste: Shape<CommandPaste> = { type: "", pty: ["", undefined], data: "" };
 
 /** Requests a size for this viewer; `size_policy` says whether the terminal takes it. Less than 20 columns or 5 rows count as those, more than 1000 as 1000. */
 export interface CommandResize {
@@ -1353,6 +1441,7 @@ export interface CommandResize {
   /** Rows. */
   rows: number;
 }
+export const CommandResize: Shape<CommandResize> = { type: "", pty: ["", undefined], cols: 0, rows: 0 };
 
 /** Says that somebody looks at this viewer now: under `latest` its size counts. */
 export interface CommandFocus {
@@ -1361,6 +1450,7 @@ export interface CommandFocus {
   /** Id of a terminal this page is attached to; on GET /ws only. */
   pty?: string;
 }
+export const CommandFocus: Shape<CommandFocus> = { type: "", pty: ["", undefined] };
 
 /** Says that nobody looks at this viewer now. It gets every event, but is not counted among the viewers and its size decides nothing. */
 export interface CommandHide {
@@ -1369,6 +1459,7 @@ export interface CommandHide {
   /** Id of a terminal this page is attached to; on GET /ws only. */
   pty?: string;
 }
+export const CommandHide: Shape<CommandHide> = { type: "", pty: ["", undefined] };
 
 /** Ends `hide`: somebody looks at this viewer again. */
 export interface CommandShow {
@@ -1377,6 +1468,7 @@ export interface CommandShow {
   /** Id of a terminal this page is attached to; on GET /ws only. */
   pty?: string;
 }
+export const CommandShow: Shape<CommandShow> = { type: "", pty: ["", undefined] };
 
 /** Says which colours this viewer draws where the program has set none. Programs that ask are told those of the viewer whose size counts; without one, and of one that has not said, xterm.js's own on black. */
 export interface CommandColors {
@@ -1393,6 +1485,7 @@ export interface CommandColors {
   /** The first 16 of the palette. */
   palette?: string[];
 }
+export const CommandColors: Shape<CommandColors> = { type: "", pty: ["", undefined], foreground: "", background: "", cursor: "", palette: [""] };
 
 /** Asks for a pong. */
 export interface CommandPing {
@@ -1401,6 +1494,7 @@ export interface CommandPing {
   /** Anything of at most 64 bytes of JSON; comes back in the pong. */
   t?: unknown;
 }
+export const CommandPing: Shape<CommandPing> = { type: "", t: [null, undefined] };
 
 /** Watches a terminal; it begins with a snapshot, or with `resume`. Attaching again starts over. At most 64 at once. On GET /ws only. */
 export interface CommandAttach {
@@ -1417,6 +1511,7 @@ export interface CommandAttach {
   /** Begin as after `hide`. */
   hidden?: boolean;
 }
+export const CommandAttach: Shape<CommandAttach> = { type: "", pty: "", cols: [0, undefined], rows: [0, undefined], since: [0, undefined], hidden: [false, undefined] };
 
 /** Ends the watching of a terminal. On GET /ws only. */
 export interface CommandDetach {
@@ -1425,6 +1520,7 @@ export interface CommandDetach {
   /** Id of the terminal. */
   pty: string;
 }
+export const CommandDetach: Shape<CommandDetach> = { type: "", pty: "" };
 
 /** The durable handle of compute. */
 export interface Lease {
@@ -1450,6 +1546,7 @@ export interface Lease {
   /** The thread it was made for; absent when it was asked for by itself. */
   thread_id?: string;
 }
+export const Lease: Shape<Lease> = { lease_id: "", provider_name: "", instance: [() => Instance, null], created_at: "", updated_at: "", desired_state: "", observed_state: "", status: "", version: 0, last_error: "", thread_id: ["", undefined] };
 
 /** The newest compute behind it; null before the first. */
 export interface Instance {
@@ -1459,6 +1556,7 @@ export interface Instance {
   /** When it was made. */
   started_at: string;
 }
+export const Instance: Shape<Instance> = { instance_id: "", state: "", started_at: "" };
 
 /** Has leases. */
 export interface LeaseList {
@@ -1467,6 +1565,7 @@ export interface LeaseList {
   /** The `after` of the next part; absent at the end. */
   next?: string;
 }
+export const LeaseList: Shape<LeaseList> = { leases: [() => Lease], next: ["", undefined] };
 
 /** Asks for a new lease. Nothing runs until it is used. */
 export interface CreateLease {
@@ -1477,6 +1576,7 @@ export interface CreateLease {
   /** Settings of the provider's own. Never told again. */
   config?: { [key: string]: unknown };
 }
+export const CreateLease: Shape<CreateLease> = { id: ["", undefined], provider_name: ["", undefined], config: { "": null } };
 
 /** An entry of a lease's log: what was requested, observed or failed. */
 export interface LeaseEvent {
@@ -1497,6 +1597,7 @@ export interface LeaseEvent {
   /** When. */
   at: string;
 }
+export const LeaseEvent: Shape<LeaseEvent> = { seq: 0, lease_id: "", type: "", source: "", from: "", to: "", instance_id: ["", undefined], error: ["", undefined], at: "" };
 
 /** The log of a lease. */
 export interface LeaseEvents {
@@ -1505,6 +1606,7 @@ export interface LeaseEvents {
   /** The oldest first. */
   events: LeaseEvent[];
 }
+export const LeaseEvents: Shape<LeaseEvents> = { lease_id: "", events: [() => LeaseEvent] };
 
 /** What compute uses; null is not known. */
 export interface ComputeMetrics {
@@ -1523,12 +1625,14 @@ export interface ComputeMetrics {
   /** Sent, in kbit/s. */
   network_tx_kbps: number | null;
 }
+export const ComputeMetrics: Shape<ComputeMetrics> = { cpu_percent: [0, null], memory_used_mb: [0, null], memory_total_mb: [0, null], disk_used_gb: [0, null], disk_total_gb: [0, null], network_rx_kbps: [0, null], network_tx_kbps: [0, null] };
 
 /** Has the providers. */
 export interface SandboxTypes {
   /** This machine first, then by name. */
   types: SandboxType[];
 }
+export const SandboxTypes: Shape<SandboxTypes> = { types: [() => SandboxType] };
 
 /** A provider. */
 export interface SandboxType {
@@ -1538,6 +1642,7 @@ export interface SandboxType {
   available: boolean;
   capabilities: Capabilities;
 }
+export const SandboxType: Shape<SandboxType> = { name: "", available: false, capabilities: () => Capabilities };
 
 /** Say what a provider can do. */
 export interface Capabilities {
@@ -1562,6 +1667,7 @@ export interface Capabilities {
   /** How processes run there. */
   runtime_kind: string;
 }
+export const Capabilities: Shape<Capabilities> = { can_pause: false, can_resume: false, can_destroy: false, supports_webhook: false, supports_status_probe: false, pty: false, files: false, metrics: false, memory_kept: false, runtime_kind: "" };
 
 /** Has leases with the threads that use them. */
 export interface SandboxSessions {
@@ -1570,6 +1676,7 @@ export interface SandboxSessions {
   /** The `after` of the next part; absent at the end. */
   next?: string;
 }
+export const SandboxSessions: Shape<SandboxSessions> = { sessions: [() => SandboxSession], next: ["", undefined] };
 
 /** A lease with the threads that use it. */
 export interface SandboxSession {
@@ -1599,12 +1706,14 @@ export interface SandboxSession {
   /** Threads that use it; none: nobody does. */
   threads: string[];
 }
+export const SandboxSession: Shape<SandboxSession> = { session_id: "", lease_id: "", provider_name: "", instance: [() => Instance, null], created_at: "", updated_at: "", desired_state: "", observed_state: "", status: "", version: 0, last_error: "", thread_id: ["", undefined], threads: [""] };
 
 /** Has commands of all terminals of a thread. */
 export interface ThreadCommands {
   /** In the order in which they began. */
   commands: ThreadCommand[];
 }
+export const ThreadCommands: Shape<ThreadCommands> = { commands: [() => ThreadCommand] };
 
 /** A command of a terminal of a thread. */
 export interface ThreadCommand {
@@ -1636,6 +1745,7 @@ export interface ThreadCommand {
   /** Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or thread_deleted. Absent when it ended otherwise. */
   reason?: string;
 }
+export const ThreadCommand: Shape<ThreadCommand> = { command_id: "", terminal_id: "", runtime_id: ["", undefined], command: "", cwd: "", background: false, pid: [0, undefined], status: "", exit_code: [0, null], stdout_bytes: 0, stderr_bytes: 0, started_at: ["", undefined], finished_at: ["", undefined], reason: ["", undefined] };
 
 /** One thing that happened to a thread. */
 export interface ThreadEvent {
@@ -1649,6 +1759,7 @@ export interface ThreadEvent {
   at: string;
   data: ThreadEventData;
 }
+export const ThreadEvent: Shape<ThreadEvent> = { thread_id: "", seq: 0, type: "", at: "", data: () => ThreadEventData };
 
 /** The subject of an event; its fields depend on the type. */
 export interface ThreadEventData {
@@ -1691,6 +1802,7 @@ export interface ThreadEventData {
   /** An approval. */
   approval_id?: string;
 }
+export const ThreadEventData: Shape<ThreadEventData> = { session_id: ["", undefined], terminal_id: ["", undefined], lease_id: ["", undefined], instance_id: ["", undefined], runtime_id: ["", undefined], command_id: ["", undefined], command: ["", undefined], from: ["", undefined], to: ["", undefined], source: ["", undefined], reason: ["", undefined], error: ["", undefined], cwd: ["", undefined], version: [0, undefined], pid: [0, undefined], exit_code: [0, undefined], signal: ["", undefined], expires_at: ["", undefined], approval_id: ["", undefined] };
 
 /** Has events of a thread. */
 export interface ThreadEvents {
@@ -1699,18 +1811,21 @@ export interface ThreadEvents {
   /** The oldest first. */
   events: ThreadEvent[];
 }
+export const ThreadEvents: Shape<ThreadEvents> = { thread_id: "", events: [() => ThreadEvent] };
 
 /** The reply to a webhook. */
 export interface Matched {
   /** It was about an instance of this server's. */
   matched: boolean;
 }
+export const Matched: Shape<Matched> = { matched: false };
 
 /** Has the webhooks that came. */
 export interface HookEvents {
   /** The newest first. */
   events: HookEvent[];
 }
+export const HookEvents: Shape<HookEvents> = { events: [() => HookEvent] };
 
 /** A webhook that came. */
 export interface HookEvent {
@@ -1727,6 +1842,7 @@ export interface HookEvent {
   /** When it came. */
   created_at: string;
 }
+export const HookEvent: Shape<HookEvent> = { seq: 0, provider_name: "", instance_id: "", event_type: "", matched_lease_id: ["", undefined], created_at: "" };
 
 /** The body of a webhook, in the words of the provider. */
 export type Webhook = { [key: string]: unknown };
@@ -1749,6 +1865,7 @@ export interface PermissionRule {
   /** A part of the argument file_path, path, new_path, cwd or directory. */
   path_contains?: string;
 }
+export const PermissionRule: Shape<PermissionRule> = { tool: ["", undefined], key: ["", undefined], prefix: ["", undefined], equals: ["", undefined], contains: ["", undefined], path_contains: ["", undefined] };
 
 /** Has rules; at most 1000 of them. A deny rule comes before an ask rule, that before an allow rule, all before the mode. */
 export interface PermissionRules {
@@ -1759,6 +1876,7 @@ export interface PermissionRules {
   /** What somebody is asked about. */
   ask?: PermissionRule[];
 }
+export const PermissionRules: Shape<PermissionRules> = { allow: [() => PermissionRule], deny: [() => PermissionRule], ask: [() => PermissionRule] };
 
 /** Changes permissions; an absent field stays as it was. */
 export interface SetPermissions {
@@ -1767,6 +1885,7 @@ export interface SetPermissions {
   /** All rules. */
   rules?: PermissionRules;
 }
+export const SetPermissions: Shape<SetPermissions> = { mode: ["", undefined], rules: [() => PermissionRules, undefined] };
 
 /** Say what may be done with the terminals of a thread. */
 export interface Permissions {
@@ -1786,6 +1905,7 @@ export interface Permissions {
   /** When somebody has set them. */
   updated_at: string | null;
 }
+export const Permissions: Shape<Permissions> = { thread_id: "", mode: "", rules: () => PermissionRules, active: false, prompting_enabled: false, rule_counts: () => RuleCountsOf, server_rules: () => PermissionRules, updated_at: ["", null] };
 
 /** Counts the rules that apply, with the server's. */
 export interface RuleCountsOf {
@@ -1796,6 +1916,7 @@ export interface RuleCountsOf {
   /** That ask. */
   ask: number;
 }
+export const RuleCountsOf: Shape<RuleCountsOf> = { allow: 0, deny: 0, ask: 0 };
 
 /** A call of a tool. */
 export interface Authorize {
@@ -1804,6 +1925,7 @@ export interface Authorize {
   /** Its arguments. Numbers are the same only when they are written alike. */
   arguments?: { [key: string]: unknown } | null;
 }
+export const Authorize: Shape<Authorize> = { tool: "", arguments: { "": null } };
 
 /** The decision about a call. */
 export interface Decision {
@@ -1816,6 +1938,7 @@ export interface Decision {
   /** The approval that is asked for, or that has decided. */
   approval_id?: string;
 }
+export const Decision: Shape<Decision> = { decision: "", reason: "", rule: [() => PermissionRule, null], approval_id: ["", undefined] };
 
 /** A call that somebody was asked about. */
 export interface Approval {
@@ -1842,24 +1965,28 @@ export interface Approval {
   /** Until when it can be decided or used, or the call stays denied. */
   expires_at?: string;
 }
+export const Approval: Shape<Approval> = { id: "", thread_id: "", tool: "", arguments: { "": null }, hidden: { "": 0 }, reason: "", status: "", created_at: "", decided_at: ["", undefined], used_at: ["", undefined], expires_at: ["", undefined] };
 
 /** Has approvals. */
 export interface Approvals {
   /** The newest first. */
   approvals: Approval[];
 }
+export const Approvals: Shape<Approvals> = { approvals: [() => Approval] };
 
 /** Approves or denies a call. */
 export interface DecideApproval {
   /** The answer. */
   decision: "approve" | "deny";
 }
+export const DecideApproval: Shape<DecideApproval> = { decision: "" };
 
 /** Has the messages that wait for the driver of a thread. */
 export interface Mail {
   /** In the order in which they were left. */
   messages: WaitingMessage[];
 }
+export const Mail: Shape<Mail> = { messages: [() => WaitingMessage] };
 
 /** A message for the driver of a thread. */
 export interface WaitingMessage {
@@ -1870,6 +1997,7 @@ export interface WaitingMessage {
   /** What it says. */
   message: string;
 }
+export const WaitingMessage: Shape<WaitingMessage> = { seq: 0, created_at: "", message: "" };
 
 /** Makes a fresh xterm.js 6 of that size equal to the terminal: history, screen, modes, cursor, and at the end the bytes of an unfinished escape sequence. It contains no query and rings no bell. */
 export interface ScreenANSI {
@@ -1882,6 +2010,7 @@ export interface ScreenANSI {
   /** Position: output bytes of the terminal, counted from 0 at its creation, that are part of this. */
   seq: number;
 }
+export const ScreenANSI: Shape<ScreenANSI> = { data: "", cols: 0, rows: 0, seq: 0 };
 
 /** The screen as plain text. */
 export interface ScreenText {
@@ -1894,6 +2023,7 @@ export interface ScreenText {
   /** Position: output bytes of the terminal, counted from 0 at its creation, that are part of this. */
   seq: number;
 }
+export const ScreenText: Shape<ScreenText> = { text: "", cols: 0, rows: 0, seq: 0 };
 
 /** The screen for a web page. */
 export interface ScreenHTML {
@@ -1906,6 +2036,7 @@ export interface ScreenHTML {
   /** Position: output bytes of the terminal, counted from 0 at its creation, that are part of this. */
   seq: number;
 }
+export const ScreenHTML: Shape<ScreenHTML> = { html: "", cols: 0, rows: 0, seq: 0 };
 
 /** The screen with every cell's style. Columns and rows count from 0. */
 export interface ScreenJSON {
@@ -1927,6 +2058,7 @@ export interface ScreenJSON {
   /** Position: output bytes of the terminal, counted from 0 at its creation, that are part of this. */
   seq: number;
 }
+export const ScreenJSON: Shape<ScreenJSON> = { cols: 0, rows: 0, cursor: () => Cursor, title: "", alt: false, modes: () => Modes, scroll_region: () => ScrollRegion, lines: [() => Line], scrollback: [() => Line], seq: 0 };
 
 /** The rows that scroll (DECSTBM), both included, from 0. */
 export interface ScrollRegion {
@@ -1935,6 +2067,7 @@ export interface ScrollRegion {
   /** Last row. */
   bottom: number;
 }
+export const ScrollRegion: Shape<ScrollRegion> = { top: 0, bottom: 0 };
 
 /** The cursor. */
 export interface Cursor {
@@ -1951,6 +2084,7 @@ export interface Cursor {
   /** Whether a character stands in the last column and the next one wraps first. */
   pending_wrap: boolean;
 }
+export const Cursor: Shape<Cursor> = { x: 0, y: 0, visible: false, style: "", blink: false, pending_wrap: false };
 
 /** The modes of the terminal. */
 export interface Modes {
@@ -1983,6 +2117,7 @@ export interface Modes {
   /** Flags of the kitty keyboard protocol in force. */
   kitty_keyboard: number;
 }
+export const Modes: Shape<Modes> = { application_cursor: false, application_keypad: false, origin: false, autowrap: false, reverse_wrap: false, insert: false, linefeed: false, reverse_video: false, bracketed_paste: false, focus_events: false, mouse: "", mouse_encoding: "", synchronized_output: false, kitty_keyboard: 0 };
 
 /** One line of cells. */
 export interface Line {
@@ -1993,6 +2128,7 @@ export interface Line {
   /** The cells from left to right, up to the last one that is not a blank of the default style. */
   runs: Run[];
 }
+export const Line: Shape<Line> = { wrapped: false, text: "", runs: [() => Run] };
 
 /** Has neighbouring cells of one style. */
 export interface Run {
@@ -2011,6 +2147,7 @@ export interface Run {
   /** Where the cells lead (OSC 8): http, https or mailto, at most 2083 bytes. Absent when there is no link or it leads elsewhere. */
   link?: string;
 }
+export const Run: Shape<Run> = { text: "", cells: 0, fg: null, bg: null, attrs: [""], underline: ["", undefined], underline_color: [null, undefined], link: ["", undefined] };
 
 /** A colour: null is the default, a number an entry of the palette, a string red, green and blue. */
 export type Color = null | number | string;
@@ -2030,6 +2167,7 @@ export interface Health {
   /** Its process id. Absent without credentials. */
   pid?: number;
 }
+export const Health: Shape<Health> = { status: "", lossless: [false, undefined], reasons: [""], damaged: [0, undefined], version: ["", undefined], pid: [0, undefined] };
 
 /** The version of the server. */
 export interface Version {
@@ -2040,6 +2178,7 @@ export interface Version {
   /** Version of this contract; it grows when a name changes its meaning. */
   api: number;
 }
+export const Version: Shape<Version> = { name: "", version: "", api: 0 };
 
 /** Has the routes of the server. */
 export interface RouteList {
@@ -2050,6 +2189,7 @@ export interface RouteList {
   /** All routes. */
   routes: RouteLine[];
 }
+export const RouteList: Shape<RouteList> = { name: "", version: "", routes: [() => RouteLine] };
 
 /** One route. */
 export interface RouteLine {
@@ -2060,6 +2200,7 @@ export interface RouteLine {
   /** What it is for. */
   does: string;
 }
+export const RouteLine: Shape<RouteLine> = { method: "", path: "", does: "" };
 
 /** The body of a request that failed. */
 export interface Error {
@@ -2071,6 +2212,7 @@ export interface Error {
   /** With NEEDS_APPROVAL: the approval that somebody has to decide; `details` has it too. */
   approval_id?: string;
 }
+export const Error: Shape<Error> = { error: "", code: "", details: () => ErrorDetails, approval_id: ["", undefined] };
 
 /** Has more for programs; `{}` when there is nothing more. */
 export interface ErrorDetails {
@@ -2103,6 +2245,7 @@ export interface ErrorDetails {
   /** With a provider that is not set up: those that are. */
   providers?: string[];
 }
+export const ErrorDetails: Shape<ErrorDetails> = { field: ["", undefined], limit: [0, undefined], bytes: [0, undefined], start: [0, undefined], end: [0, undefined], allow: [""], text: ["", undefined], seq: [0, undefined], request_id: ["", undefined], command_id: ["", undefined], spoken: [0], session: ["", undefined], approval_id: ["", undefined], providers: [""] };
 
 /** A shell in a list. */
 export interface ShellInfo {
@@ -2125,6 +2268,7 @@ export interface ShellInfo {
   /** When it was made. */
   created_at: string;
 }
+export const ShellInfo: Shape<ShellInfo> = { id: "", session: "", default: false, pid: 0, cwd: "", state: "", busy: false, queued: 0, created_at: "" };
 
 /** Has shells, oldest first. */
 export interface ShellList {
@@ -2133,6 +2277,7 @@ export interface ShellList {
   /** `after` of the next part, with limit; absent at the end. In the list of all sessions it is SESSION/ID. */
   next?: string;
 }
+export const ShellList: Shape<ShellList> = { shells: [() => ShellInfo], next: ["", undefined] };
 
 /** A shell of a session. */
 export interface Shell {
@@ -2165,6 +2310,7 @@ export interface Shell {
   /** What was removed from it. */
   env_unset: string[];
 }
+export const Shell: Shape<Shell> = { id: "", session: "", default: false, pid: 0, cwd: "", state: "", busy: false, queued: 0, created_at: "", login: false, command_timeout_ms: 0, max_output_bytes: 0, env_delta: { "": "" }, env_unset: [""] };
 
 /** Asks for a new shell. */
 export interface CreateShell {
@@ -2181,6 +2327,7 @@ export interface CreateShell {
   /** Read the profile files, as a login shell does. */
   login?: boolean;
 }
+export const CreateShell: Shape<CreateShell> = { id: ["", undefined], cwd: ["", undefined], env: { "": "" }, command_timeout_ms: [0, undefined], max_output_bytes: [0, undefined], login: [false, undefined] };
 
 /** A command to run: exactly one of `command` and `argv`. */
 export interface Exec {
@@ -2215,6 +2362,7 @@ export interface Exec {
   /** Cancel it when this request's connection ends before it does. */
   cancel_on_disconnect?: boolean;
 }
+export const Exec: Shape<Exec> = { command: ["", undefined], argv: [""], isolated: [false, undefined], cwd: ["", undefined], env: { "": "" }, timeout_ms: [0, undefined], queue_timeout_ms: [0, undefined], stdin: ["", undefined], stdin_b64: ["", undefined], stdin_open: [false, undefined], background: [false, undefined], max_output_bytes: [0, undefined], login: [false, undefined], tty: [false, undefined], cancel_on_disconnect: [false, undefined] };
 
 /** Says how a command ended and what it printed. */
 export interface ExecResult {
@@ -2275,6 +2423,7 @@ export interface ExecResult {
   /** The bytes of stderr, in base64; only where they are not UTF-8. */
   stderr_b64?: string;
 }
+export const ExecResult: Shape<ExecResult> = { success: false, exit_code: 0, exitCode: 0, truncated: false, truncated_reason: ["", undefined], timed_out: false, cancelled: false, duration_ms: 0, timestamp: "", command: "", command_id: "", session: "", shell: "", pty: ["", undefined], cwd: "", cwd_fallback: ["", undefined], background: false, recreated: false, lost: [""], shell_ended: false, stdout_bytes: 0, stderr_bytes: 0, note: ["", undefined], stdout: "", stdout_b64: ["", undefined], stderr: "", stderr_b64: ["", undefined], reason: ["", undefined] };
 
 /** Says how a command ended. */
 export interface EventComplete {
@@ -2327,6 +2476,7 @@ export interface EventComplete {
   /** Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or thread_deleted. Absent when it ended otherwise. */
   reason?: string;
 }
+export const EventComplete: Shape<EventComplete> = { success: false, exit_code: 0, exitCode: 0, truncated: false, truncated_reason: ["", undefined], timed_out: false, cancelled: false, duration_ms: 0, timestamp: "", command: "", command_id: "", session: "", shell: "", pty: ["", undefined], cwd: "", cwd_fallback: ["", undefined], background: false, recreated: false, lost: [""], shell_ended: false, stdout_bytes: 0, stderr_bytes: 0, note: ["", undefined] };
 
 /** Says that the command runs. */
 export interface EventStart {
@@ -2345,6 +2495,7 @@ export interface EventStart {
   /** Since when. */
   timestamp: string;
 }
+export const EventStart: Shape<EventStart> = { command_id: "", pid: 0, pty: ["", undefined], session: "", shell: "", command: "", timestamp: "" };
 
 /** A piece of an output: text, or bytes that are not UTF-8. */
 export interface EventOutput {
@@ -2353,6 +2504,7 @@ export interface EventOutput {
   /** Bytes that are not UTF-8. */
   data_b64?: string;
 }
+export const EventOutput: Shape<EventOutput> = { data: ["", undefined], data_b64: ["", undefined] };
 
 /** The reply to a command in the background. */
 export interface ExecAccepted {
@@ -2368,6 +2520,7 @@ export interface ExecAccepted {
   /** Its shell. */
   shell: string;
 }
+export const ExecAccepted: Shape<ExecAccepted> = { success: false, command_id: "", pid: 0, status: "", session: "", shell: "" };
 
 /** The state of a command. `failed`: it never got a code. */
 export type CommandStatus = "queued" | "running" | "done" | "cancelled" | "failed";
@@ -2379,6 +2532,7 @@ export interface SetEnv {
   /** Variables to remove. */
   unset?: string[];
 }
+export const SetEnv: Shape<SetEnv> = { env: { "": "" }, unset: [""] };
 
 /** A command of a shell. */
 export interface Command {
@@ -2434,6 +2588,7 @@ export interface Command {
   /** Bytes of stderr in the log. */
   stderr_bytes: number;
 }
+export const Command: Shape<Command> = { command_id: "", session: "", shell: "", command: "", clipped: [false, undefined], cwd: "", status: "", queue_position: [0, undefined], error: ["", undefined], pid: 0, exit_code: [0, null], background: false, isolated: false, pty: ["", undefined], timed_out: false, truncated: false, truncated_reason: ["", undefined], reason: ["", undefined], shell_ended: false, recreated: false, created_at: "", started_at: ["", null], finished_at: ["", null], duration_ms: 0, stdout_bytes: 0, stderr_bytes: 0 };
 
 /** Has commands, newest last. */
 export interface CommandList {
@@ -2442,6 +2597,7 @@ export interface CommandList {
   /** `after` of the next part, when `after` was given; absent at the end. */
   next?: string;
 }
+export const CommandList: Shape<CommandList> = { commands: [() => Command], next: ["", undefined] };
 
 /** Has the output of a command up to now. */
 export interface CommandLogs {
@@ -2465,6 +2621,7 @@ export interface CommandLogs {
   /** The bytes of stderr, in base64; only where they are not UTF-8. */
   stderr_b64?: string;
 }
+export const CommandLogs: Shape<CommandLogs> = { command_id: "", status: "", truncated: false, truncated_reason: ["", undefined], stdout_bytes: 0, stderr_bytes: 0, stdout: "", stdout_b64: ["", undefined], stderr: "", stderr_b64: ["", undefined] };
 
 /** Input for a command: text or base64, or only their end. */
 export interface ExecInput {
@@ -2475,6 +2632,7 @@ export interface ExecInput {
   /** Close its input after this. */
   eof?: boolean;
 }
+export const ExecInput: Shape<ExecInput> = { data: ["", undefined], data_b64: ["", undefined], eof: [false, undefined] };
 
 /** The reply to a cancel. */
 export interface CommandCancelled {
@@ -2484,6 +2642,7 @@ export interface CommandCancelled {
   command_id: string;
   status: CommandStatus;
 }
+export const CommandCancelled: Shape<CommandCancelled> = { success: false, command_id: "", status: "" };
 
 /** One terminal: a program on a pseudo-terminal, and its screen, which outlives the program. */
 export interface Terminal {
@@ -2543,6 +2702,7 @@ export interface Terminal {
   /** What was wrong with its files on disk when they were last read, which output was lost since, and what readers have found damaged; one line each, for a person. Absent when nothing was. */
   damage?: string;
 }
+export const Terminal: Shape<Terminal> = { id: "", ptyID: "", name: "", session: "", cmd: [""], cwd: "", cwd_fallback: ["", undefined], env: { "": "" }, cols: 0, rows: 0, scrollback: 0, title: "", state: "", exit: [() => Exit, null], pid: 0, generation: 0, viewers: 0, size_policy: "", created_at: "", last_activity_at: "", last_output_at: ["", null], seq: 0, alt_screen: false, bell_count: 0, journal_bytes: 0, memory_bytes: 0, deleted_at: ["", undefined], damage: ["", undefined] };
 
 /** Says how a program ended. */
 export interface Exit {
@@ -2553,6 +2713,7 @@ export interface Exit {
   /** `exit`: by itself; `signal`: by a signal from elsewhere; `killed`: somebody deleted the terminal; `lost`: nobody saw it, and no code is made up. */
   reason: "exit" | "signal" | "killed" | "lost";
 }
+export const Exit: Shape<Exit> = { code: [0, null], signal: "", reason: "" };
 
 /** Says whose size counts when several viewers request one: the viewer who typed, focused or resized last (`latest`), who has watched longest (`owner`), the smallest or the largest of all wishes, or nobody's (`fixed`). POST …/resize always counts. */
 export type SizePolicy = "latest" | "owner" | "smallest" | "largest" | "fixed";
@@ -2576,6 +2737,7 @@ export interface CreateTerminal {
   /** Whose wish decides the size; "" is `latest`. */
   size_policy?: SizePolicy;
 }
+export const CreateTerminal: Shape<CreateTerminal> = { cmd: [""], cols: [0, undefined], rows: [0, undefined], cwd: ["", undefined], env: { "": "" }, name: ["", undefined], scrollback: [0, undefined], size_policy: ["", undefined] };
 
 /** Has terminals, oldest first; deleted ones are left out. */
 export interface TerminalList {
@@ -2586,6 +2748,7 @@ export interface TerminalList {
   /** `after` of the next part, with limit; absent at the end. */
   next?: string;
 }
+export const TerminalList: Shape<TerminalList> = { ptys: [""], items: [() => Terminal], next: ["", undefined] };
 
 /** Has what to type: exactly one of the two fields. The whole body may have 1 MiB. */
 export interface Input {
@@ -2594,6 +2757,7 @@ export interface Input {
   /** Any bytes, in standard base64 with padding. */
   data_b64?: string;
 }
+export const Input: Shape<Input> = { data: ["", undefined], data_b64: ["", undefined] };
 
 /** The reply to input that the program's terminal took. */
 export interface InputTaken {
@@ -2602,6 +2766,7 @@ export interface InputTaken {
   /** How many bytes were written. */
   bytes: number;
 }
+export const InputTaken: Shape<InputTaken> = { success: false, bytes: 0 };
 
 /** The reply to input that the program's terminal took. */
 export interface Sent {
@@ -2612,6 +2777,7 @@ export interface Sent {
   /** Position of the output just before: what the input leads to is printed behind it. Give it as `since` to a wait, which then misses nothing. */
   seq: number;
 }
+export const Sent: Shape<Sent> = { success: false, bytes: 0, seq: 0 };
 
 /** What a mouse does in a cell, sent as the program asked for: its tracking mode decides whether, its encoding how. Without a mouse mode nothing is sent, and the reply's `bytes` is 0. */
 export interface MouseEvent {
@@ -2626,6 +2792,7 @@ export interface MouseEvent {
   /** Keys that are held. */
   mods?: ("shift" | "alt" | "meta" | "ctrl")[];
 }
+export const MouseEvent: Shape<MouseEvent> = { x: 0, y: 0, button: ["", undefined], action: ["", undefined], mods: [""] };
 
 /** Keys to press, one after the other, or what a mouse does; sent the way the program's modes ask for (application cursor keys and keypad, kitty keyboard, mouse). */
 export interface Keys {
@@ -2633,12 +2800,14 @@ export interface Keys {
   /** Names of keys, in any case: Enter Tab BTab Escape Space BSpace Up Down Left Right Home End PgUp PgDn Insert Delete F1..F24; Return Esc Backspace PageUp PPage PageDown NPage IC Ins DC Del mean the same; KP0..KP9 KP. KP/ KP* KP- KP+ KP= KPEnter are the keypad; or one character; each with any of the prefixes `C-`, `M-`, `S-`; or `text:` and literal text. */
   keys?: string[];
 }
+export const Keys: Shape<Keys> = { mouse: [() => MouseEvent, undefined], keys: [""] };
 
 /** Text to paste. When the program asked for bracketed paste it goes between ESC[200~ and ESC[201~, with newlines as LF; otherwise each newline becomes CR. CR LF is one newline. In both cases any ESC[201~ inside, control characters besides TAB, CR and LF, and the characters that the terminal makes signals of are left out. */
 export interface Paste {
   /** The text. */
   data: string;
 }
+export const Paste: Shape<Paste> = { data: "" };
 
 /** A size in cells. */
 export interface Size {
@@ -2647,6 +2816,7 @@ export interface Size {
   /** Rows. */
   rows: number;
 }
+export const Size: Shape<Size> = { cols: 0, rows: 0 };
 
 /** The new size. */
 export interface Resized {
@@ -2657,22 +2827,26 @@ export interface Resized {
   /** Rows. */
   rows: number;
 }
+export const Resized: Shape<Resized> = { success: false, cols: 0, rows: 0 };
 
 /** A signal for the foreground process group. */
 export interface Signal {
   /** HUP, INT, QUIT, ABRT, KILL, USR1, USR2, PIPE, ALRM, TERM, CONT, STOP, TSTP, TTIN, TTOU or WINCH; in any case, with or without SIG. */
   signal: string;
 }
+export const Signal: Shape<Signal> = { signal: "" };
 
 /** An object without fields. */
 export interface Nothing {
 }
+export const Nothing: Shape<Nothing> = {  };
 
 /** The reply of a call that has nothing to tell. */
 export interface Done {
   /** Always true. */
   success: true;
 }
+export const Done: Shape<Done> = { success: false };
 
 /** Says what to wait for: one condition, or `any` of several. */
 export interface Wait {
@@ -2703,6 +2877,7 @@ export interface Wait {
   /** The echo of what was sent through the API does not count as text. */
   ignore_echo?: boolean;
 }
+export const Wait: Shape<Wait> = { for: ["", undefined], pattern: ["", undefined], idle_ms: [0, undefined], not: [false, undefined], screen_only: [false, undefined], x: [0, undefined], y: [0, undefined], mode: ["", undefined], value: [null, undefined], any: [() => WaitCondition], timeout_ms: [0, undefined], since: [0, undefined], ignore_echo: [false, undefined] };
 
 /** One condition of a wait. */
 export interface WaitCondition {
@@ -2725,6 +2900,7 @@ export interface WaitCondition {
   /** What the mode is: true or false, for `mouse` and `mouse_encoding` a name, for `kitty_keyboard` the flags. Absent is true. */
   value?: boolean | string | number;
 }
+export const WaitCondition: Shape<WaitCondition> = { for: "", pattern: ["", undefined], idle_ms: [0, undefined], not: [false, undefined], screen_only: [false, undefined], x: [0, undefined], y: [0, undefined], mode: ["", undefined], value: [null, undefined] };
 
 /** The reply to a condition that came true. */
 export interface Waited {
@@ -2739,6 +2915,7 @@ export interface Waited {
   match?: Match;
   exit?: Exit;
 }
+export const Waited: Shape<Waited> = { matched: false, text: "", seq: 0, index: [0, undefined], match: [() => Match, undefined], exit: [() => Exit, undefined] };
 
 /** What `text` or `regex` matched, and where it was printed. Of text that was printed longer ago than can be gone through both positions are one at which it was shown already. */
 export interface Match {
@@ -2749,6 +2926,7 @@ export interface Match {
   /** Position behind its last one. */
   end_seq: number;
 }
+export const Match: Shape<Match> = { text: "", start_seq: 0, end_seq: 0 };
 
 /** The state of a session. `idle`: it expires soon for want of activity. `failed`: its compute could not be had. */
 export type SessionStatus = "active" | "idle" | "paused" | "closed" | "failed";
@@ -2765,6 +2943,7 @@ export interface Budget {
   /** Bytes of output. */
   bytes?: number;
 }
+export const Budget: Shape<Budget> = { cpu_seconds: [0, undefined], commands: [0, undefined], bytes: [0, undefined] };
 
 /** Says how long sessions of the thread may live. */
 export interface Policy {
@@ -2774,6 +2953,7 @@ export interface Policy {
   max_seconds: number;
   budget?: Budget;
 }
+export const Policy: Shape<Policy> = { idle_seconds: 0, max_seconds: 0, budget: [() => Budget, undefined] };
 
 /** Changes a policy. A field that is absent stays as it was; a budget is given as a whole, and 0 in it is no limit. */
 export interface SetPolicy {
@@ -2783,6 +2963,7 @@ export interface SetPolicy {
   max_seconds?: number;
   budget?: Budget;
 }
+export const SetPolicy: Shape<SetPolicy> = { idle_seconds: [0, undefined], max_seconds: [0, undefined], budget: [() => Budget, undefined] };
 
 /** Asks for a new thread. */
 export interface CreateThread {
@@ -2794,6 +2975,7 @@ export interface CreateThread {
   lease_id?: string;
   policy?: SetPolicy;
 }
+export const CreateThread: Shape<CreateThread> = { id: ["", undefined], sandbox: ["", undefined], lease_id: ["", undefined], policy: [() => SetPolicy, undefined] };
 
 /** Owns terminals and outlives their processes. */
 export interface Thread {
@@ -2812,6 +2994,7 @@ export interface Thread {
   /** How many messages come before these: GET …/messages has them. Absent in lists, which have no messages. */
   messages_omitted?: number;
 }
+export const Thread: Shape<Thread> = { thread_id: "", messages: [{ "": null }], sandbox: () => ThreadSandbox, lease_id: "", policy: () => Policy, created_at: "", updated_at: "", messages_omitted: [0, undefined] };
 
 /** Says where the processes of a thread run. */
 export interface ThreadSandbox {
@@ -2824,6 +3007,7 @@ export interface ThreadSandbox {
   /** Its active terminal. */
   terminal_id: string;
 }
+export const ThreadSandbox: Shape<ThreadSandbox> = { type: "", status: "", session_id: "", terminal_id: "" };
 
 /** Has threads. */
 export interface ThreadList {
@@ -2832,6 +3016,7 @@ export interface ThreadList {
   /** `after` of the next part; absent at the end. */
   next?: string;
 }
+export const ThreadList: Shape<ThreadList> = { threads: [() => Thread], next: ["", undefined] };
 
 /** A session: while it is live, processes of the thread may live. */
 export interface ThreadSession {
@@ -2860,6 +3045,7 @@ export interface ThreadSession {
   /** Why it is over. */
   close_reason?: "idle_timeout" | "max_duration" | "budget" | "destroyed" | "superseded" | "thread_deleted" | "provider";
 }
+export const ThreadSession: Shape<ThreadSession> = { thread_id: "", session_id: ["", null], terminal_id: "", status: ["", null], created_at: ["", null], last_active_at: ["", null], expires_at: ["", null], idle_seconds: 0, max_seconds: 0, budget: [() => Budget, undefined], used: [() => Budget, undefined], ended_at: ["", undefined], close_reason: ["", undefined] };
 
 /** The part of a terminal that outlives its processes. */
 export interface ThreadTerminal {
@@ -2890,6 +3076,7 @@ export interface ThreadTerminal {
   /** It is the one that is meant when none is named. */
   active: boolean;
 }
+export const ThreadTerminal: Shape<ThreadTerminal> = { thread_id: "", terminal_id: "", lease_id: "", cwd: "", env_delta: { "": "" }, version: 0, created_at: "", updated_at: "", state_version: 0, env_unset: [""], kind: "", name: "", active: false };
 
 /** A terminal after a rollback. */
 export interface RolledBack {
@@ -2924,6 +3111,7 @@ export interface RolledBack {
   /** The directory of the version, when it is gone. A shell is in the nearest one above it, which is cwd once it has got there. */
   cwd_fallback?: string;
 }
+export const RolledBack: Shape<RolledBack> = { thread_id: "", terminal_id: "", lease_id: "", cwd: "", env_delta: { "": "" }, version: 0, created_at: "", updated_at: "", state_version: 0, env_unset: [""], kind: "", name: "", active: false, applied: "", cwd_fallback: ["", undefined] };
 
 /** Has the terminals of a thread. */
 export interface ThreadTerminals {
@@ -2932,12 +3120,14 @@ export interface ThreadTerminals {
   /** `after` of the next part, with limit; absent at the end. */
   next?: string;
 }
+export const ThreadTerminals: Shape<ThreadTerminals> = { terminals: [() => ThreadTerminal], next: ["", undefined] };
 
 /** Has the versions of a terminal's state. */
 export interface TerminalStates {
   /** The newest first, at most 1000. */
   states: TerminalState[];
 }
+export const TerminalStates: Shape<TerminalStates> = { states: [() => TerminalState] };
 
 /** One version of a terminal's state. */
 export interface TerminalState {
@@ -2954,9 +3144,11 @@ export interface TerminalState {
   /** Since when. */
   at: string;
 }
+export const TerminalState: Shape<TerminalState> = { version: 0, state_version: 0, cwd: "", env_delta: { "": "" }, env_unset: [""], at: "" };
 
 /** Says to which version to go back. */
 export interface Rollback {
   /** The number of an earlier state. */
   version: number;
 }
+export const Rollback: Shape<Rollback> = { version: 0 };

@@ -1,12 +1,13 @@
 import { useRef, useState } from "preact/hooks";
 import { type Decisions, decideApproval, Refusal, revealApproval } from "../api/requests";
-import type { Approval, Permissions } from "../api/wire";
+import { type Approval, byAge, type Permissions } from "../api/wire";
 import { conversation } from "../page";
 import { Failure, useAction } from "../ui/action";
 import { Time } from "../ui/fact";
 import { Tag } from "../ui/fold";
 import { Section } from "../ui/section";
 import { clean, counted, exact, readable } from "../ui/text";
+import { argumentsOf, MAX_ASKED } from "./messages";
 
 /**
  * Approvals are the calls that wait for a person, the oldest first, and what became of others. A call that was
@@ -17,7 +18,7 @@ export function Approvals({ thread, decisions }: { thread: string; decisions: De
   const pending = conversation.pending.value;
   for (const a of pending) seen.current.add(a.id);
   const known = new Map([...decisions.approvals, ...pending].map((a) => [a.id, a]));
-  const here = [...known.values()].filter((a) => seen.current.has(a.id)).sort((a, b) => a.created_at - b.created_at);
+  const here = [...known.values()].filter((a) => seen.current.has(a.id)).sort(byAge);
   const before = decisions.approvals.filter((a) => !seen.current.has(a.id));
   return (
     <>
@@ -72,8 +73,11 @@ function Asked({ thread, approval, waits }: { thread: string; approval: Approval
   const item = useRef<HTMLLIElement>(null);
   const [revealed, setRevealed] = useState<Approval | null>(null);
   const a = revealed ?? approval;
-  const unseen = a.hidden.length > 0;
-  const whole = a.arguments.items.every(({ value }) => value.left === 0);
+  const hidden = Object.entries(a.hidden ?? {}).map(([name, bytes]) => `${name}=***(${bytes})`);
+  const unseen = hidden.length > 0;
+  const asked =
+    a.status === "pending" ? argumentsOf(a.arguments, Number.POSITIVE_INFINITY, MAX_ASKED) : argumentsOf(a.arguments);
+  const whole = asked.items.every(({ value }) => value.left === 0);
   const { busy, error, run } = useAction();
   const decide = async (decision: "approve" | "deny"): Promise<void> => {
     await run(async () => {
@@ -97,14 +101,14 @@ function Asked({ thread, approval, waits }: { thread: string; approval: Approval
         </span>
       </header>
       <dl class="arguments">
-        {a.arguments.items.map(({ name, value }) => (
+        {asked.items.map(({ name, value }) => (
           <div key={name}>
             <dt>{exact(name)}</dt>
             <dd class="fold-text code">{exact(value.text)}</dd>
           </div>
         ))}
       </dl>
-      {unseen && <p class="note hidden-values">Hidden: {exact(a.hidden.join(", "))}</p>}
+      {unseen && <p class="note hidden-values">Hidden: {exact(hidden.join(", "))}</p>}
       {a.reason !== "" && <p class="note">{readable(a.reason)}</p>}
       <div class="asked-actions">
         {waits && (
@@ -131,7 +135,7 @@ function Asked({ thread, approval, waits }: { thread: string; approval: Approval
 }
 
 function Decided({ approval: a }: { approval: Approval }) {
-  const { items } = a.arguments;
+  const { items } = argumentsOf(a.arguments);
   const first = items.find((i) => i.name === "command" || i.name === "path") ?? items[0];
   return (
     <li class="line">

@@ -1,12 +1,11 @@
-import type { List } from "../api/decode";
 import type { Ledger as LedgerDocument, LedgerItem } from "../api/wire";
 import { Fold, More, Tag, Words } from "../ui/fold";
 import { Section } from "../ui/section";
-import { clean, joined } from "../ui/text";
+import { clean, firstItems, joined } from "../ui/text";
 
 /** Ledger is what the conversation holds true, in three lists. */
 export function Ledger({ ledger }: { ledger: LedgerDocument }) {
-  if (Object.values(ledger).every(({ items }) => items.length === 0)) return <p class="none">The ledger is empty.</p>;
+  if (Object.values(ledger).every((items) => !items.some(says))) return <p class="none">The ledger is empty.</p>;
   return (
     <>
       <Items id="assumptions" name="Assumptions" list={ledger.assumptions} />
@@ -16,17 +15,21 @@ export function Ledger({ ledger }: { ledger: LedgerDocument }) {
   );
 }
 
+/** says reports whether an item has a text: only then it is shown. */
+const says = (item: LedgerItem): boolean => !!item.text;
+
 function phases({ introduced_phase: since, updated_phase: changed }: LedgerItem): string {
-  const known = since !== "" && since !== "unknown";
-  return joined([known ? `since ${since}` : "", changed === "" ? "" : `changed in ${changed}`], ", ");
+  const known = since && since !== "unknown";
+  return joined([known && `since ${since}`, changed && `changed in ${changed}`], ", ");
 }
 
-function Items({ id, name, list }: { id: string; name: string; list: List<LedgerItem> }) {
-  if (list.items.length === 0) return null;
+function Items({ id, name, list }: { id: string; name: string; list: readonly LedgerItem[] | undefined }) {
+  const { items, left } = firstItems(list);
+  if (!items.some(says)) return null;
   return (
     <Section id={`ledger-${id}`} title={name}>
       <ul class="plain">
-        {list.items.map((item, i) => (
+        {items.filter(says).map((item, i) => (
           <li key={i} class="entry">
             <Fold text={item.text} />
             <header class="line">
@@ -37,7 +40,7 @@ function Items({ id, name, list }: { id: string; name: string; list: List<Ledger
           </li>
         ))}
       </ul>
-      <More left={list.left} />
+      <More left={left} />
     </Section>
   );
 }

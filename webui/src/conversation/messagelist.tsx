@@ -1,12 +1,10 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { List } from "../api/decode";
-import type { Argument, Message, ToolCall, ToolResult } from "../api/wire";
 import { conversation } from "../page";
 import { Time } from "../ui/fact";
 import { Fold, More, Tag } from "../ui/fold";
 import { TabPanel } from "../ui/tabs";
-import { clean, joined } from "../ui/text";
-import { type Held, hiddenBefore } from "./messages";
+import { clean, joined, type List } from "../ui/text";
+import { type Argument, type Held, hiddenBefore, type Message, type ToolCall, type ToolResult } from "./messages";
 
 /** Who is nearer to the end than this, in CSS pixels, wants to see what is new. */
 const NEAR_END_PX = 40;
@@ -89,13 +87,13 @@ const ROLES = new Set(["system", "user", "assistant", "tool"]);
 
 function MessageItem({ message: m }: { message: Message }) {
   const role = clean(m.role);
-  const kinds = [ROLES.has(role) ? `of-${role}` : "", m.summary ? "summary" : "", m.archived_by > 0 ? "archived" : ""];
+  const kinds = [ROLES.has(role) && `of-${role}`, m.summary && "summary", m.archived_by && "archived"];
   return (
     <li class={joined(["message", ...kinds], " ")}>
       <header class="line">
         <span class="role">{m.summary ? "summary" : role}</span>
         {m.summary && <span class="hint">{`stands for ${m.seq === 1 ? "message 1" : `messages 1–${m.seq}`}`}</span>}
-        {m.archived_by > 0 && <Tag text="archived" />}
+        {!!m.archived_by && <Tag text="archived" />}
         <span class="hint when">
           {m.summary ? "" : `${m.seq} · `}
           <Time at={m.created_at} />

@@ -1,16 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { MAX_TEXT } from "../api/decode";
 import { restOf } from "../api/requests";
-import { type Message, parseMessages } from "../api/wire";
+import { MAX_ITEMS, MAX_TEXT } from "../ui/text";
 import {
+  argumentsOf,
   type Held,
   hiddenBefore,
+  MAX_ASKED,
   MAX_HELD,
   MAX_HELD_CHARS,
+  type Message,
   newestRange,
   nothing,
   olderRange,
   PAGE,
+  parseMessages,
   withNewest,
   withOlder,
 } from "./messages";
@@ -19,10 +22,80 @@ const range = (from: number, to: number, more: object = {}): Message[] =>
   parseMessages({
     messages: Array.from({ length: to - from + 1 }, (_, i) => ({ seq: from + i, content: "x", ...more })),
   });
+const whole = <T>(...items: T[]) => ({ items, left: 0 });
+const t = (text: string) => ({ text, left: 0 });
 const summary = (upTo: number): Message[] => range(upTo, upTo, { summary: true });
 const held = (list: Message[], tail = true): Held => ({ list, tail });
 const seqs = (h: Held): string =>
-  h.list.map((m) => (m.summary ? `s${m.seq}` : m.archived_by > 0 ? `a${m.seq}` : m.seq)).join(" ");
+  h.list.map((m) => (m.summary ? `s${m.seq}` : m.archived_by ? `a${m.seq}` : m.seq)).join(" ");
+
+describe("parseMessages", () => {
+  it("reads calls, results, archived ones and summaries", () => {
+    const [one, two] = parseMessages({
+      messages: [
+        {
+          seq: 3,
+          created_at: "2026-01-02T03:04:05Z",
+          role: "assistant",
+          content: "Listing.",
+          tool_calls: [{ id: "c1", name: "bash", arguments: { command: "ls", deep: { a: [1] } } }],
+          tool_results: [{ tool_call_id: "c1", content: "x", is_error: true }],
+          archived_by: 2,
+        },
+        { seq: 4, summary: true, content: "[COMPACTED CONTEXT]" },
+      ],
+    });
+    expect(one).toEqual({
+      seq: 3,
+      created_at: "2026-01-02T03:04:05Z",
+      role: "assistant",
+      content: t("Listing."),
+      tool_calls: whole({
+        id: "c1",
+        name: "bash",
+        arguments: whole({ name: "command", value: t("ls") }, { name: "deep", value: t('{\n  "a": [\n    1\n  ]\n}') }),
+      }),
+      tool_results: whole({ tool_call_id: "c1", content: t("x"), is_error: true }),
+      archived_by: 2,
+    });
+    expect(two).toMatchObject({ seq: 4, role: "", summary: true, tool_calls: whole() });
+  });
+
+  it("never throws and leaves out what is no message", () => {
+    expect([null, [], {}, { messages: 3 }, { messages: [null, 1, {}, { seq: "1" }] }].map(parseMessages)).toEqual([
+      [],
+      [],
+      [],
+      [],
+      [],
+    ]);
+  });
+
+  it("holds neither long texts nor long lists as a whole", () => {
+    const calls = Array.from({ length: MAX_ITEMS + 7 }, () => ({ name: "bash" }));
+    const [m] = parseMessages({ messages: [{ seq: 1, content: "x".repeat(MAX_TEXT + 9), tool_calls: calls }] });
+    expect([m?.content.text.length, m?.content.left, m?.tool_calls.items.length, m?.tool_calls.left]).toEqual([
+      MAX_TEXT,
+      9,
+      MAX_ITEMS,
+      7,
+    ]);
+  });
+});
+
+describe("argumentsOf", () => {
+  it("has a call that somebody decides about as a whole", () => {
+    const all = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`a${i}`, "x"]));
+    const asked = argumentsOf({ ...all, command: "y".repeat(256 * 1024) }, Number.POSITIVE_INFINITY, MAX_ASKED);
+    expect(asked.items.length).toBe(201);
+    expect(asked.items.every((i) => i.value.left === 0)).toBe(true);
+  });
+
+  it("does not indent deep JSON, which would be many times as long", () => {
+    const deep = `${"[".repeat(1000)}${"]".repeat(1000)}`;
+    expect(argumentsOf({ deep: JSON.parse(deep) }).items[0]?.value.text).toBe(deep);
+  });
+});
 
 describe("newest messages", () => {
   it("are asked for behind those that are held, and follow them", () => {

@@ -1,7 +1,56 @@
+import { guard, type Open } from "../api/guard";
 import type { Range } from "../api/requests";
-import type { Message } from "../api/wire";
+import * as wire from "../api/wire.gen";
+import { begin, firstItems, type List, MAX_ITEMS, MAX_TEXT, type Text } from "../ui/text";
 
 /** What the page holds of a thread's messages: one part of them without a gap, in order, usually the newest. */
+
+/**
+ * Longest argument of a call that somebody decides about, in UTF-16 code units: the server asks about none that is
+ * longer.
+ */
+export const MAX_ASKED = 1024 * 1024;
+/** JSON up to this length is indented, in UTF-16 code units: indentation of deep JSON is many times its length. */
+const MAX_INDENTED = 500;
+
+/** Argument is one argument of a call: a text as it is, anything else as JSON. */
+export interface Argument {
+  name: string;
+  value: Text;
+}
+
+function valueText(v: unknown): string {
+  if (typeof v === "string") return v;
+  const flat = JSON.stringify(v) ?? "";
+  return flat.length > MAX_INDENTED ? flat : JSON.stringify(v, null, 2);
+}
+
+/** argumentsOf lists at most `items` arguments of a call, each of at most `most` UTF-16 code units. */
+export function argumentsOf(all: wire.ToolCall["arguments"], items = MAX_ITEMS, most = MAX_TEXT): List<Argument> {
+  const list = firstItems(Object.entries(all ?? {}), items);
+  return { ...list, items: list.items.map(([name, v]) => ({ name, value: begin(valueText(v), most) })) };
+}
+
+/** Message is a message as the page holds it: of a long text or list it has the beginning. */
+export type Message = ReturnType<typeof shortened>;
+
+function shortened(m: Open<wire.KeptMessage>) {
+  const calls = firstItems(m.tool_calls);
+  const results = firstItems(m.tool_results);
+  return {
+    ...m,
+    content: begin(m.content),
+    tool_calls: { ...calls, items: calls.items.map((c) => ({ ...c, arguments: argumentsOf(c.arguments) })) },
+    tool_results: { ...results, items: results.items.map((r) => ({ ...r, content: begin(r.content) })) },
+  };
+}
+export type ToolCall = Message["tool_calls"]["items"][number];
+export type ToolResult = Message["tool_results"]["items"][number];
+
+export const parseMessages = (v: unknown): Message[] =>
+  guard(wire.MessageList, v)
+    .messages.filter((m) => m.seq > 0)
+    .map(shortened);
 
 /** Messages that one question asks for. */
 export const PAGE = 50;
@@ -32,7 +81,7 @@ export function olderRange(held: Held): Range | null {
   const end = first.summary ? first.seq : first.seq - 1;
   if (end < 1) return null;
   const after = Math.max(0, end - PAGE);
-  return { after, limit: end - after, newest: false, archived: first.summary || first.archived_by > 0 };
+  return { after, limit: end - after, newest: false, archived: !!(first.summary || first.archived_by) };
 }
 
 const texts = (m: Message): number =>

@@ -2,16 +2,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MAX_DELAY_MS } from "../api/backoff";
 import { FakeServer, pass } from "../api/fakestream";
 import { READ_GAP_MS } from "../api/feed";
+import { guard } from "../api/guard";
 import { type Range, Refusal } from "../api/requests";
-import {
-  type Message,
-  parseApprovals,
-  parseLedger,
-  parseMessages,
-  parsePermissions,
-  parseTimeline,
-  parseUsage,
-} from "../api/wire";
+import { parseApprovals, parseTimeline } from "../api/wire";
+import * as wire from "../api/wire.gen";
+import { type Message, parseMessages } from "./messages";
 import { AFTER_EXPIRY_MS, ConversationState } from "./state";
 
 class World extends FakeServer {
@@ -26,10 +21,10 @@ class World extends FakeServer {
   readonly state = new ConversationState(this.feed, {
     messages: (thread, part) => this.answer(`messages ${part.after}`, thread, () => this.part(part)),
     timeline: (thread) => this.answer("timeline", thread, () => parseTimeline(null, null)),
-    ledger: (thread) => this.answer("ledger", thread, () => parseLedger(null)),
-    usage: (thread) => this.answer("usage", thread, () => parseUsage(null)),
+    ledger: (thread) => this.answer("ledger", thread, () => guard(wire.Ledger, null)),
+    usage: (thread) => this.answer("usage", thread, () => guard(wire.Usage, null)),
     decisions: (thread) =>
-      this.answer("decisions", thread, () => ({ permissions: parsePermissions(null), approvals: [] })),
+      this.answer("decisions", thread, () => ({ permissions: guard(wire.Permissions, null), approvals: [] })),
     pending: (thread) =>
       this.answer("pending", thread, () =>
         parseApprovals({

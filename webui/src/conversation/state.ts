@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { Feed, Listener, Subject } from "../api/feed";
 import { type ConversationRequests, type Decisions, Refusal } from "../api/requests";
-import type { Approval, Ledger, ThreadEvent, Timeline, Usage } from "../api/wire";
+import { type Approval, byAge, type Ledger, type ThreadEvent, type Timeline, time, type Usage } from "../api/wire";
 import { type Held, newestRange, nothing, olderRange, withNewest, withOlder } from "./messages";
 
 /** How long after its announced end an approval is looked at, in milliseconds: clocks differ. */
@@ -94,7 +94,7 @@ export class ConversationState implements Listener {
   }
 
   take(event: ThreadEvent): void {
-    if (event.type === "permission.decided" && event.data.approval_id === "") return; // nobody is asked
+    if (event.type === "permission.decided" && !event.data.approval_id) return; // nobody is asked
     if (REPLACED.has(event.type)) {
       this.epoch++;
       this.anew = true;
@@ -177,7 +177,7 @@ export class ConversationState implements Listener {
     const got = await this.request.pending(thread);
     return () => {
       if (got instanceof Refusal && !isRefused(got)) return false;
-      this.pending.value = got instanceof Refusal ? [] : got.toSorted((a, b) => a.created_at - b.created_at);
+      this.pending.value = got instanceof Refusal ? [] : got.toSorted(byAge);
       this.planExpiry();
       return true;
     };
@@ -194,7 +194,7 @@ export class ConversationState implements Listener {
 
   /** planExpiry looks again when the first approval should have expired: no event tells that. */
   private planExpiry(): void {
-    const ends = this.pending.value.map((a) => a.expires_at).filter((at) => at > 0);
+    const ends = this.pending.value.map((a) => time(a.expires_at)).filter((at) => at > 0);
     if (ends.length === 0) return;
     const left = Math.min(...ends) - Date.now();
     this.mark(APPROVALS, left > 0 ? left + AFTER_EXPIRY_MS : LATE_EXPIRY_MS);

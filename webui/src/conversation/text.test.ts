@@ -11,7 +11,7 @@ function decision(fields: object): Decision {
 describe("facts", () => {
   it("say scores as they were written", () => {
     const scored = decision({ route_score: 0.2, runner_up_mode: "act", runner_up_score: 0.1 });
-    expect(facts({ ...scored, route_score: "0.20" })).toEqual(["Score 0.20, runner-up act 0.1"]);
+    expect(facts({ ...scored, score: "0.20" })).toEqual(["Score 0.20, runner-up act 0.1"]);
     expect(facts(decision({}))).toEqual([]);
   });
 
@@ -32,7 +32,7 @@ describe("sources", () => {
       { source: "cmd_1", command_id: "1" },
       { source: "x", command_id: "2", category: "file" },
     ];
-    const { items } = decision({ evidence_provenance: provenance }).evidence_provenance;
-    expect(items.map(sources)).toEqual([["cmd_1"], ["file", "x", "command 2"]]);
+    const { evidence_provenance } = decision({ evidence_provenance: provenance });
+    expect(evidence_provenance?.map(sources)).toEqual([["cmd_1"], ["file", "x", "command 2"]]);
   });
 });

@@ -1,16 +1,16 @@
 import type { Decision, Evidence } from "../api/wire";
-import { joined } from "../ui/text";
+import { joined, type Part } from "../ui/text";
 
 /** What the page says about a conversation, in words. */
 
-const said = (parts: readonly string[]): string[] => parts.filter((p) => p !== "");
-const after = (word: string, s: string): string => (s === "" ? "" : `${word} ${s}`);
+const filled = (parts: readonly Part[]): string[] => parts.filter((p) => !!p) as string[];
+const after = (word: string, s: Part): string => (s ? `${word} ${s}` : "");
 
 /** facts are what a decision says in a word or two. Scores are as they were written. */
 export function facts(d: Decision): string[] {
-  const second = joined([d.runner_up_mode, d.runner_up_score], " ");
-  return said([
-    joined([after("Score", d.route_score), after("runner-up", second)], ", "),
+  const second = joined([d.runner_up_mode, d.runnerUp], " ");
+  return filled([
+    joined([after("Score", d.score), after("runner-up", second)], ", "),
     after("next", d.scheduled_next_mode),
     after("policy", joined([d.policy_stage, d.policy_outcome], " → ")),
     after("decided", d.decision_kind),
@@ -21,5 +21,5 @@ export function facts(d: Decision): string[] {
 /** sources say where a piece of evidence is from. The command is left out when the source names it already. */
 export function sources(e: Evidence): string[] {
   const command = e.source === `cmd_${e.command_id}` ? "" : e.command_id;
-  return said([joined([e.category, e.subject], ": "), e.source, after("command", command)]);
+  return filled([joined([e.category, e.subject], ": "), e.source, after("command", command)]);
 }

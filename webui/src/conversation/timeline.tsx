@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact";
-import type { List } from "../api/decode";
-import type { Decision, Evidence, Step, Timeline as TimelineDocument } from "../api/wire";
+import { type Decision, type Evidence, type Timeline as TimelineDocument, type TraceEntry, time } from "../api/wire";
 import { Time } from "../ui/fact";
 import { Fold, More, Tag, Words } from "../ui/fold";
 import { Section } from "../ui/section";
-import { clean, counted, readable } from "../ui/text";
+import { clean, counted, firstItems, readable } from "../ui/text";
 import { facts, sources } from "./text";
 
 /** Timeline is how a turn was completed and, the newest first, what was decided and why. */
@@ -16,7 +15,7 @@ export function Timeline({ timeline: { decisions, trace, derived } }: { timeline
       {trace.length > 0 && (
         <Section id="timeline-trace" title="Completion" aside={derived && <span class="hint">from the decisions</span>}>
           <ol class="plain trace">
-            {trace.map((s, i) => (
+            {firstItems(trace).items.map((s, i) => (
               <StepEntry key={i} step={s} />
             ))}
           </ol>
@@ -39,9 +38,9 @@ export function Timeline({ timeline: { decisions, trace, derived } }: { timeline
 }
 
 interface EntryProps {
-  kind: string;
-  tag: string;
-  code: string;
+  kind: string | undefined;
+  tag: string | undefined;
+  code: string | undefined;
   when?: ComponentChildren;
   children: ComponentChildren;
 }
@@ -51,7 +50,7 @@ function Entry({ kind, tag, code, when, children }: EntryProps) {
     <li class="entry">
       <header class="line">
         <bdi class="entry-kind">{clean(kind)}</bdi>
-        {tag !== "" && <Tag text={clean(tag)} />}
+        {tag && <Tag text={clean(tag)} />}
         <bdi class="source code">{clean(code)}</bdi>
         {when}
       </header>
@@ -60,7 +59,7 @@ function Entry({ kind, tag, code, when, children }: EntryProps) {
   );
 }
 
-function StepEntry({ step: s }: { step: Step }) {
+function StepEntry({ step: s }: { step: TraceEntry }) {
   return (
     <Entry kind={s.stage} tag={s.outcome} code={s.decision_code}>
       <Fold text={s.decision_summary} />
@@ -80,7 +79,7 @@ const LISTS = [
 ] as const;
 
 function DecisionEntry({ decision: d }: { decision: Decision }) {
-  const when = d.timestamp > 0 && (
+  const when = time(d.timestamp) > 0 && (
     <span class="hint when">
       <Time at={d.timestamp} />
     </span>
@@ -107,25 +106,26 @@ function DecisionEntry({ decision: d }: { decision: Decision }) {
 /** What a piece of evidence does, where a colour says it too. */
 const STATUSES = new Set(["supports", "missing", "contradicts"]);
 
-function Sources({ list }: { list: List<Evidence> }) {
-  if (list.items.length === 0) return null;
+function Sources({ list = [] }: { list: readonly Evidence[] | undefined }) {
+  const { items, left } = firstItems(list);
+  if (items.length === 0) return null;
   return (
     <div class="words">
       <ul class="sources">
-        {list.items.map((e, i) => (
+        {items.map((e, i) => (
           <li key={i}>
-            <Tag text={clean(e.status)} kind={STATUSES.has(e.status) ? e.status : ""} />{" "}
+            <Tag text={clean(e.status)} kind={STATUSES.has(e.status ?? "") ? e.status : ""} />{" "}
             <bdi>{readable(e.summary)}</bdi>{" "}
             {sources(e).map((s, k) => (
               <bdi key={k} class="source code">
                 {clean(s)}
               </bdi>
             ))}
-            {e.detail !== "" && <p class="hint">{readable(e.detail)}</p>}
+            {e.detail && <p class="hint">{readable(e.detail)}</p>}
           </li>
         ))}
       </ul>
-      <More left={list.left} />
+      <More left={left} />
     </div>
   );
 }

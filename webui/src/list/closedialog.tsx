@@ -1,5 +1,5 @@
 import { closeTerminal } from "../api/requests";
-import type { Info } from "../api/wire";
+import type { Terminal } from "../api/wire";
 import { activeId, closing } from "../store";
 import { useAction } from "../ui/action";
 import { Modal } from "../ui/modal";
@@ -7,7 +7,7 @@ import { nameOf } from "./label";
 import { hasEnded } from "./model";
 
 /** CloseDialog asks before a terminal's processes are ended, or its last screen is taken off the list. */
-export function CloseDialog({ info }: { info: Info }) {
+export function CloseDialog({ info }: { info: Terminal }) {
   const action = useAction();
   const cancel = (): void => {
     closing.value = null;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type Info, parseInfo } from "../api/wire";
+import { parseTerminal, type Terminal } from "../api/wire";
 import { detailOf, exitText, failed, nameOf, stateText, titleOf } from "./label";
 
-const info = (more: object): Info => {
-  const parsed = parseInfo({ id: "pty-1", session: "main", cmd: ["bash", "-l"], ...more });
+const info = (more: object): Terminal => {
+  const parsed = parseTerminal({ id: "pty-1", session: "main", cmd: ["bash", "-l"], ...more });
   if (parsed === null) throw new Error("not an info");
   return parsed;
 };

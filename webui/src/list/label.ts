@@ -1,33 +1,33 @@
-import type { Exit, Info } from "../api/wire";
+import type { Exit, Terminal } from "../api/wire";
 import { clean } from "../ui/text";
 
-const command = (info: Info): string => clean(info.cmd.join(" "));
+const command = (info: Terminal): string => clean(info.cmd.join(" "));
 
 /** nameOf is the first line of a terminal in the list: its name, else its title, else its command. */
-export function nameOf(info: Info): string {
+export function nameOf(info: Terminal): string {
   return clean(info.name) || clean(info.title) || command(info) || info.id;
 }
 
 /** detailOf is the second line: what the first did not say. */
-export function detailOf(info: Info): string {
+export function detailOf(info: Terminal): string {
   const first = nameOf(info);
   return [clean(info.title), clean(info.cwd), command(info)].find((s) => s !== "" && s !== first) ?? "";
 }
 
 /** titleOf is the document's title for a terminal: the title its program set, else its name or command. */
-export function titleOf(info: Info): string {
+export function titleOf(info: Terminal): string {
   return clean(info.title) || nameOf(info);
 }
 
 /** stateText is the state of a terminal in a word or two: how it ended, when it has. */
-export function stateText({ state, exit }: Info): string {
+export function stateText({ state, exit }: Terminal): string {
   if (state !== "exited" || exit === null) return clean(state);
   if (exit.signal !== "") return clean(exit.signal).replace(/^(SIG)?/, "SIG");
   return exit.code === null ? "exited" : `exited ${exit.code}`;
 }
 
 /** failed says whether a terminal's program ended other than with success. */
-export function failed({ state, exit }: Info): boolean {
+export function failed({ state, exit }: Terminal): boolean {
   return (
     state === "exited" &&
     exit !== null &&

@@ -1,6 +1,6 @@
 import { pageSecret } from "../api/credential";
 import { logOut } from "../api/requests";
-import type { Info } from "../api/wire";
+import type { Terminal } from "../api/wire";
 import { connection } from "../page";
 import { activeId, closing, creating, drawerOpen, model, tabOnly, toastError } from "../store";
 import { IconButton } from "../ui/button";
@@ -13,7 +13,7 @@ import { routeTo } from "./route";
 /** States with a colour of their own; a newer server's others look like "restored". */
 const KNOWN_STATES = new Set(["running", "exited", "lost", "restored"]);
 
-export function StateBadge({ info }: { info: Info }) {
+export function StateBadge({ info }: { info: Terminal }) {
   const kind = KNOWN_STATES.has(info.state) ? info.state : "restored";
   return <span class={failed(info) ? `dot badge ${kind} failed` : `dot badge ${kind}`}>{stateText(info)}</span>;
 }
@@ -28,7 +28,7 @@ function Viewers({ count }: { count: number }) {
   );
 }
 
-function Row({ info }: { info: Info }) {
+function Row({ info }: { info: Terminal }) {
   const name = nameOf(info);
   const current = info.id === activeId.value;
   const rang = model.value.attention.has(info.id);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type Info, parseInfo, type ServerEvent } from "../api/wire";
+import { parseTerminal, type ServerEvent, type Terminal } from "../api/wire";
 import { emptyModel, groups, hasEnded, type Model, reduce, withoutAttention } from "./model";
 
-function info(id: string, more: Partial<Info> = {}): Info {
-  const parsed = parseInfo({ id, session: "main", cols: 80, rows: 24, state: "running" });
+function info(id: string, more: Partial<Terminal> = {}): Terminal {
+  const parsed = parseTerminal({ id, session: "main", cols: 80, rows: 24, state: "running" });
   if (parsed === null) throw new Error("not an info");
   return { ...parsed, ...more };
 }
@@ -60,9 +60,9 @@ describe("reduce", () => {
 
   it("turns exit into a state: exited, or lost when nobody saw how", () => {
     const list: ServerEvent = { event: "list", items: [info("a")] };
-    const exited = reduced([list, { event: "exit", pty: "a", seq: 1, exit: { code: 3, signal: "", reason: "exit" } }]);
+    const exited = reduced([list, { event: "exit", pty: "a", seq: 1, code: 3, signal: "", reason: "exit" }]);
     expect(exited.items[0]).toMatchObject({ state: "exited", exit: { code: 3 } });
-    const lost = reduced([list, { event: "exit", pty: "a", seq: 1, exit: { code: null, signal: "", reason: "lost" } }]);
+    const lost = reduced([list, { event: "exit", pty: "a", seq: 1, code: null, signal: "", reason: "lost" }]);
     expect(lost.items[0]?.state).toBe("lost");
   });
 

@@ -1,8 +1,8 @@
-import type { Info, Meta, ServerEvent } from "../api/wire";
+import type { Meta, ServerEvent, Terminal } from "../api/wire";
 
 /** Model is everything the page knows about terminals apart from their screens. It is never changed in place. */
 export interface Model {
-  items: readonly Info[];
+  items: readonly Terminal[];
   /** Terminals that rang or notified since they were last looked at. */
   attention: ReadonlySet<string>;
   /** Why the server refused a terminal, by id; cleared when it shows a screen after all. */
@@ -16,12 +16,12 @@ export const emptyModel: Model = { items: [], attention: new Set(), refused: new
 /** Group is the terminals of one session, in the server's order. */
 export interface Group {
   session: string;
-  items: Info[];
+  items: Terminal[];
 }
 
 /** groups sorts terminals by session; sessions by name, terminals as they came. */
-export function groups(items: readonly Info[]): Group[] {
-  const bySession = new Map<string, Info[]>();
+export function groups(items: readonly Terminal[]): Group[] {
+  const bySession = new Map<string, Terminal[]>();
   for (const item of items) {
     const members = bySession.get(item.session);
     if (members) members.push(item);
@@ -42,7 +42,7 @@ export function hasBanner(state: string): boolean {
   return state !== "running";
 }
 
-function applyList(model: Model, items: Info[], looking: string | null): Model {
+function applyList(model: Model, items: Terminal[], looking: string | null): Model {
   const before = new Map(model.items.map((i) => [i.id, i]));
   const attention = new Set<string>();
   for (const item of items) {
@@ -53,7 +53,7 @@ function applyList(model: Model, items: Info[], looking: string | null): Model {
   return { ...model, items, attention, listed: true };
 }
 
-function change(model: Model, id: string, edit: (info: Info) => Info): Model {
+function change(model: Model, id: string, edit: (info: Terminal) => Terminal): Model {
   return { ...model, items: model.items.map((i) => (i.id === id ? edit(i) : i)) };
 }
 
@@ -99,8 +99,8 @@ export function reduce(model: Model, event: ServerEvent, looking: string | null)
     case "exit":
       return change(model, event.pty, (i) => ({
         ...i,
-        state: event.exit.reason === "lost" ? "lost" : "exited",
-        exit: event.exit,
+        state: event.reason === "lost" ? "lost" : "exited",
+        exit: { code: event.code, signal: event.signal, reason: event.reason },
       }));
     case "snapshot":
     case "resume":
@@ -111,7 +111,7 @@ export function reduce(model: Model, event: ServerEvent, looking: string | null)
     case "resize":
       return change(model, event.pty, (i) => ({ ...i, cols: event.cols, rows: event.rows }));
     case "error":
-      return event.pty !== null && event.code === "NOT_FOUND" ? refuse(model, event.pty, event.error) : model;
+      return event.pty && event.code === "NOT_FOUND" ? refuse(model, event.pty, event.error) : model;
     case "data":
     case "pong":
       return model;

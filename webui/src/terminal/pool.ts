@@ -119,7 +119,7 @@ export class Pool {
 
   /** handle applies a terminal's event to its screen. */
   handle(event: ServerEvent): void {
-    if (!("pty" in event) || event.pty === null) return;
+    if (!("pty" in event) || event.pty === undefined) return;
     const entry = this.opened.get(event.pty);
     if (entry === undefined || entry.behind) return;
     const attached = entry.position.fresh();

@@ -30,9 +30,9 @@ describe("Position", () => {
     expect(shown(shot(5)).attach()).toEqual({ since: 5 });
     expect(shown(shot(5), data(7)).attach()).toEqual({ since: 7 });
     expect(shown(shot(5), { event: "resize", pty, cols: 9, rows: 9, seq: 6 }).attach()).toEqual({ since: 6 });
-    expect(
-      shown(shot(5), { event: "exit", pty, seq: 8, exit: { code: 0, signal: "", reason: "exit" } }).attach(),
-    ).toEqual({ since: 8 });
+    expect(shown(shot(5), { event: "exit", pty, seq: 8, code: 0, signal: "", reason: "exit" }).attach()).toEqual({
+      since: 8,
+    });
     expect(shown(shot(0)).attach()).toEqual({ since: 0 });
   });
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { canChange, changeThread } from "../api/requests";
-import type { Lease as LeaseDocument, Session as SessionDocument } from "../api/wire";
+import { type Lease as LeaseDocument, type Session as SessionDocument, time } from "../api/wire";
 import { threadState } from "../page";
 import { activeInfo } from "../store";
 import { Failure, useAction } from "../ui/action";
@@ -53,8 +53,8 @@ function Session({ session: s, lease, now }: { session: SessionDocument; lease: 
         </Fact>
         <Fact name={live ? "Expires" : "Ended"}>
           {live ? (
-            <span class="left" title={new Date(s.expires_at).toLocaleString()}>
-              in {countdown(s.expires_at - now)}
+            <span class="left" title={new Date(time(s.expires_at)).toLocaleString()}>
+              in {countdown(time(s.expires_at) - now)}
             </span>
           ) : (
             <Time at={s.ended_at} now={now} />
@@ -100,10 +100,10 @@ function Lease({ lease: l, now }: { lease: LeaseDocument; now: number }) {
           {clean(l.lease_id)}
         </Fact>
         <Fact name="Instance" code>
-          {clean(l.instance.instance_id)}
+          {clean(l.instance?.instance_id)}
         </Fact>
         <Fact name="Started">
-          <Time at={l.instance.started_at} now={now} />
+          <Time at={l.instance?.started_at} now={now} />
         </Fact>
         <Fact name="Wanted">{clean(l.desired_state)}</Fact>
         <Fact name="Changed">

@@ -76,7 +76,7 @@ function Summary({ button }: { button: RefObject<HTMLButtonElement | null> }) {
   const version = terminalInView(threadState.thread.value, activeId.value)?.version ?? 0;
   const status = clean(session?.status ?? "no session");
   const provider = clean(lease?.provider_name ?? "");
-  const observed = clean(lease?.observed_state ?? "unknown");
+  const observed = clean(lease?.observed_state || "unknown");
   const said = `Session ${status}, ${provider} lease ${observed}`;
   const toggle = (): void => {
     searching.value = false;

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { Feed, Listener, Subject } from "../api/feed";
 import { type Documents, Refusal } from "../api/requests";
-import type { ThreadEvent } from "../api/wire";
+import { type ThreadEvent, time } from "../api/wire";
 import { isLive, reduceThread, unknownThread, withDocuments } from "./thread";
 
 /** Activity that no event tells of (typing, output) shows after this time, in milliseconds. */
@@ -64,7 +64,7 @@ export class ThreadState implements Listener {
     this.thread.value = reduceThread(this.thread.value, event);
     if (event.type === DELETED) this.feed.refuse();
     else if (USES.includes(event.type)) this.used();
-    else if (this.detailed || event.type !== DETAIL || this.isNew(event.data.terminal_id)) this.refresh();
+    else if (this.detailed || event.type !== DETAIL || this.isNew(event.data.terminal_id ?? "")) this.refresh();
   }
 
   /** lost asks the documents: they are refused when the stream is. */
@@ -94,8 +94,8 @@ export class ThreadState implements Listener {
 
   /** planEnd looks again when the session should have ended: what keeps it alive is not always told. */
   private planEnd({ session, clock }: Documents): void {
-    if (session === null || !isLive(session.status) || session.expires_at === 0) return;
-    const left = session.expires_at - (Date.now() + clock) + AFTER_END_MS;
+    if (session === null || !isLive(session.status) || time(session.expires_at) === 0) return;
+    const left = time(session.expires_at) - (Date.now() + clock) + AFTER_END_MS;
     this.feed.mark(this.subjects, Math.max(MIN_END_MS, left));
   }
 }

@@ -47,7 +47,7 @@ export function TerminalDetails({ thread }: { thread: Thread }) {
         <Fact name="Directory" code>
           <span class="cwd">{clean(shown.cwd, MAX_TEXT)}</span>
         </Fact>
-        <Fact name="Environment">{envText(shown.env_delta.length, shown.env_unset.length)}</Fact>
+        <Fact name="Environment">{envText(Object.keys(shown.env_delta).length, shown.env_unset.length)}</Fact>
       </dl>
       <Environment key={shown.terminal_id} terminal={shown} />
       {others.length > 0 && <Others terminals={others.slice(0, MAX_OTHERS)} choose={choose} />}
@@ -80,7 +80,8 @@ function Others({ terminals, choose }: { terminals: readonly ThreadTerminal[]; c
  * Environment is what was changed and removed against the start. Values are often secrets, so they come into the page's
  * document only when they are asked for, and go when another terminal is chosen.
  */
-function Environment({ terminal: { env_delta: set, env_unset: unset } }: { terminal: ThreadTerminal }) {
+function Environment({ terminal: { env_delta, env_unset: unset } }: { terminal: ThreadTerminal }) {
+  const set = Object.entries(env_delta).sort(([a], [b]) => (a < b ? -1 : 1));
   const [open, setOpen] = useState(false);
   if (set.length + unset.length === 0) return null;
   return (

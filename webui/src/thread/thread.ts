@@ -1,5 +1,5 @@
 import type { Documents } from "../api/requests";
-import type { Session, ThreadEvent, ThreadTerminal } from "../api/wire";
+import { type Session, type ThreadEvent, type ThreadTerminal, time } from "../api/wire";
 
 /**
  * A thread is what lasts of a session of terminals: its policy window ("session"), its terminals' state and where their
@@ -44,13 +44,13 @@ const OBSERVED_AFTER: Record<string, string> = {
   "lease.unknown": "unknown",
 };
 
-const announce = (session: string, reason: string, at: number, over: boolean): Notice => {
-  return { session, reason, at, over, dismissed: false };
+const announce = (session = "", reason = "", at: string | null | undefined, over: boolean): Notice => {
+  return { session, reason, at: time(at), over, dismissed: false };
 };
 
 /** withTerminal applies a new version of a terminal's state; an older one changes nothing. */
 function withTerminal(t: Thread, { data }: ThreadEvent): Thread {
-  const { terminal_id, version } = data;
+  const { terminal_id, version = 0 } = data;
   const change = (one: ThreadTerminal): ThreadTerminal =>
     one.terminal_id === terminal_id && version > one.version ? { ...one, cwd: data.cwd ?? one.cwd, version } : one;
   return { ...t, terminals: t.terminals.map(change) };
@@ -59,21 +59,22 @@ function withTerminal(t: Thread, { data }: ThreadEvent): Thread {
 /** withWarning applies the warning that a session ends soon. It leads to idle only when it is about idleness. */
 function withWarning(t: Thread, { data }: ThreadEvent): Thread {
   const notice = announce(data.session_id, data.reason, data.expires_at, false);
-  if (t.session?.session_id !== data.session_id) return { ...t, notice };
-  const status = data.reason === "idle_timeout" ? "idle" : t.session.status;
-  return { ...t, notice, session: { ...t.session, status, expires_at: data.expires_at || t.session.expires_at } };
+  const { session } = t;
+  if (session === null || session.session_id !== data.session_id) return { ...t, notice };
+  const status = data.reason === "idle_timeout" ? "idle" : session.status;
+  return { ...t, notice, session: { ...session, status, expires_at: data.expires_at || session.expires_at } };
 }
 
 /** withStatus applies a change of the session's status. Only a session that was seen alive ends with a notice. */
 function withStatus(t: Thread, { at, data }: ThreadEvent, status: string): Thread {
   const { session } = t;
-  if (session?.session_id !== data.session_id) return t;
+  if (session === null || session.session_id !== data.session_id) return t;
   const expires_at = data.expires_at || session.expires_at;
   if (isLive(status))
-    return { ...t, notice: null, session: { ...session, status, ended_at: 0, close_reason: "", expires_at } };
+    return { ...t, notice: null, session: { ...session, status, ended_at: "", close_reason: "", expires_at } };
   const ended = isLive(session.status) && data.reason !== "superseded";
   const notice = ended ? announce(session.session_id, data.reason, at, true) : t.notice;
-  return { ...t, notice, session: { ...session, status, ended_at: at, close_reason: data.reason, expires_at } };
+  return { ...t, notice, session: { ...session, status, ended_at: at, close_reason: data.reason ?? "", expires_at } };
 }
 
 /** reduceThread applies one event. What an event does not carry comes with the documents, which are read after it. */
@@ -82,7 +83,9 @@ export function reduceThread(t: Thread, e: ThreadEvent): Thread {
   if (status !== undefined) return withStatus(t, e, status);
   const observed_state = OBSERVED_AFTER[e.type];
   if (observed_state !== undefined)
-    return t.lease?.lease_id === e.data.lease_id ? { ...t, lease: { ...t.lease, observed_state } } : t;
+    return t.lease !== null && t.lease.lease_id === e.data.lease_id
+      ? { ...t, lease: { ...t.lease, observed_state } }
+      : t;
   switch (e.type) {
     case "terminal.state":
     case "terminal.rolled_back":
@@ -108,7 +111,8 @@ function noticeAfter(notice: Notice | null, session: Session | null): Notice | n
   const same = notice?.session === session_id ? notice : null;
   if (same?.over) return same;
   if (status !== "active" && status !== "idle") return null;
-  if (same && expires_at <= same.at + LATER_MS && (same.reason !== "idle_timeout" || status === "idle")) return same;
+  if (same && time(expires_at) <= same.at + LATER_MS && (same.reason !== "idle_timeout" || status === "idle"))
+    return same;
   return status === "idle" ? announce(session_id, "idle_timeout", expires_at, false) : null;
 }
 

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { time } from "../api/wire";
 
 /** Fact is one line of a .status-grid. */
 export function Fact({ name, code, children }: { name: string; code?: boolean; children: ComponentChildren }) {
@@ -19,8 +20,9 @@ function clockTime(at: number, now: number): string {
     : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
 
-/** Time is an instant in milliseconds since the epoch, 0 for none, in the reader's own time zone. */
-export function Time({ at, now = Date.now() }: { at: number; now?: number }) {
+/** Time shows an instant of the server in the reader's own time zone. */
+export function Time({ at: instant, now = Date.now() }: { at: string | null | undefined; now?: number }) {
+  const at = time(instant);
   if (at === 0) return <>–</>;
   const date = new Date(at);
   return (

@@ -1,14 +1,14 @@
 import { useMemo, useState } from "preact/hooks";
-import type { List, Text } from "../api/decode";
-import { counted, folded, readable } from "./text";
+import { begin, counted, firstItems, folded, readable, type Text } from "./text";
 
 /** Fold is a text of several lines, of which a long one shows its beginning until somebody wants more. */
-export function Fold({ text, code }: { text: Text; code?: boolean }) {
+export function Fold({ text: given, code }: { text: Text | string | undefined; code?: boolean }) {
+  const text = typeof given === "object" ? given : begin(given);
   const [open, setOpen] = useState(false);
   const { whole, short } = useMemo(() => {
     const shown = readable(text.text);
     return { whole: shown, short: folded(shown) };
-  }, [text]);
+  }, [text.text]);
   if (text.text === "") return null;
   return (
     <div class="fold">
@@ -33,25 +33,26 @@ export function More({ left }: { left: number }) {
 }
 
 /** Words is a list of short texts. */
-export function Words({ name, list }: { name: string; list: List<string> }) {
-  if (list.items.length === 0) return null;
+export function Words({ name, list = [] }: { name: string; list: readonly string[] | undefined }) {
+  const { items, left } = firstItems(list.filter((s) => s !== ""));
+  if (items.length === 0) return null;
   return (
     <div class="words">
       <h4>{name}</h4>
       <ul>
-        {list.items.map((s, i) => (
+        {items.map((s, i) => (
           <li key={i}>
-            <bdi>{readable(s)}</bdi>
+            <bdi>{readable(begin(s).text)}</bdi>
           </li>
         ))}
       </ul>
-      <More left={list.left} />
+      <More left={left} />
     </div>
   );
 }
 
 /** Tag is a word in a frame; a `kind` of the style sheet gives it a colour. */
-export function Tag({ text, kind = "" }: { text: string; kind?: string }) {
+export function Tag({ text, kind = "" }: { text: string; kind?: string | undefined }) {
   return (
     <span class={`tag ${kind}`}>
       <bdi>{text}</bdi>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clean, counted, exact, FOLD_CHARS, FOLD_LINES, folded, readable } from "./text";
+import { begin, clean, counted, exact, FOLD_CHARS, FOLD_LINES, folded, readable } from "./text";
 
 describe("clean", () => {
   it("takes out controls and characters that reorder or hide text", () => {
@@ -49,5 +49,13 @@ describe("folded", () => {
 describe("words", () => {
   it("count", () => {
     expect([counted(1, "call waits", "calls wait"), counted(2, "character")]).toEqual(["1 call waits", "2 characters"]);
+  });
+});
+
+describe("begin", () => {
+  it("cuts between characters and says how much is left out", () => {
+    expect(begin("abc", 3)).toEqual({ text: "abc", left: 0 });
+    expect(begin("abcd", 3)).toEqual({ text: "abc", left: 1 });
+    expect(begin("ab😀d", 3)).toEqual({ text: "ab", left: 3 });
   });
 });

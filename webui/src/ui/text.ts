@@ -1,6 +1,40 @@
-import { begin } from "../api/decode";
-
 /** How texts of programs and models look in the page. They are of anybody: none may hide, reorder or pretend. */
+
+/** Absent is a text that the server may leave out. */
+type Absent = string | null | undefined;
+/** Part is a text, or what a condition gives in place of one. */
+export type Part = Absent | false | 0;
+
+/** Longest text that is kept, in UTF-16 code units: a message may have 8 MiB, and nobody reads that in a page. */
+export const MAX_TEXT = 64 * 1024;
+/** Items of a list that are kept. */
+export const MAX_ITEMS = 50;
+
+/** Text is the beginning of a text, and how much is left out behind it. */
+export interface Text {
+  text: string;
+  left: number;
+}
+
+/** List is the beginning of a list, and how much is left out behind it. */
+export interface List<T> {
+  items: readonly T[];
+  left: number;
+}
+
+/** begin returns at most `most` code units of a text. It does not end in half a character. */
+export function begin(s: Absent, most = MAX_TEXT): Text {
+  const text = s ?? "";
+  if (text.length <= most) return { text, left: 0 };
+  const end = /[\ud800-\udbff]/.test(text.charAt(most - 1)) ? most - 1 : most;
+  return { text: text.slice(0, end), left: text.length - end };
+}
+
+/** firstItems returns at most `most` items of a list. */
+export const firstItems = <T>(all: readonly T[] = [], most = MAX_ITEMS): List<T> => ({
+  items: all.slice(0, most),
+  left: Math.max(0, all.length - most),
+});
 
 /** Longest title or name shown, in characters: a program may set a title of any length. */
 const MAX_LABEL = 120;
@@ -9,8 +43,8 @@ const MAX_LABEL = 120;
 const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
 
 /** clean makes a title, name or path fit for one line: no controls, no bidi overrides, at most `most` characters. */
-export function clean(s: string, most = MAX_LABEL): string {
-  const line = s.replace(HOSTILE, " ").trim();
+export function clean(s: Absent, most = MAX_LABEL): string {
+  const line = (s ?? "").replace(HOSTILE, " ").trim();
   const chars = Array.from(line);
   return chars.length > most ? `${chars.slice(0, most - 1).join("")}…` : line;
 }
@@ -34,8 +68,8 @@ export function exact(s: string): string {
 }
 
 /** readable is a text for a reader: colours of terminals are left out, and what would mislead is seen. */
-export function readable(s: string): string {
-  return s
+export function readable(s: Absent): string {
+  return (s ?? "")
     .replace(SEQUENCES, "")
     .replace(/\r\n?/g, "\n")
     .replace(UNSEEN, (c) => (JOINING.test(c) ? c : code(c)));
@@ -69,8 +103,8 @@ export function counted(n: number, one: string, many = `${one}s`): string {
   return `${n.toLocaleString()} ${n === 1 ? one : many}`;
 }
 
-/** joined has those of the parts that are not empty. */
-export const joined = (parts: readonly string[], by: string): string => parts.filter((p) => p !== "").join(by);
+/** joined joins the parts that are not empty. */
+export const joined = (parts: readonly Part[], by: string): string => parts.filter(Boolean).join(by);
 
 /** messageOf is what a person can read of an error. */
 export const messageOf = (e: unknown): string => (e instanceof Error ? e.message : String(e));
