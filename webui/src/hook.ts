@@ -1,4 +1,4 @@
-import { connection, pool } from "./page";
+import type { App } from "./app";
 
 /** A read-only view of the page for tests in a real browser; no part of the page uses it. */
 export interface Hook {
@@ -19,7 +19,7 @@ declare global {
 }
 
 /** installHook puts the hook on window, where scripts can neither replace nor change it. */
-export function installHook(): void {
+export function installHook({ connection, pool }: App): void {
   const hook: Hook = {
     text: () => pool.current()?.text() ?? "",
     state: () => connection.status.value.state,

@@ -6,15 +6,21 @@ import "./style/thread.css";
 import "./style/conversation.css";
 import "./style/dialog.css";
 import { render } from "preact";
-import { App } from "./app";
+import { App, AppContext } from "./app";
 import { installHook } from "./hook";
-import { start } from "./page";
+import { Layout } from "./layout";
 import { followViewport } from "./viewport";
 
 const root = document.getElementById("app");
 if (root) {
+  const app = new App();
   followViewport();
-  render(<App />, root);
-  installHook();
-  start();
+  render(
+    <AppContext value={app}>
+      <Layout />
+    </AppContext>,
+    root,
+  );
+  installHook(app);
+  app.start();
 }

@@ -6,7 +6,7 @@ import { routeOf } from "./list/route";
 import { released, type Sticky } from "./terminal/keys";
 import { messageOf } from "./ui/text";
 
-/** The state the components draw. Only page.ts and the components' own handlers change it. */
+/** The state the components draw. Only App and the components' own handlers change it. */
 
 export const model = signal<Model>(emptyModel);
 /** The terminal in the main area, named by the location's hash. */

@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { type Decisions, decideApproval, Refusal, revealApproval } from "../api/requests";
 import { type Approval, byAge, type Permissions } from "../api/wire";
-import { conversation } from "../page";
+import { useApp } from "../app";
 import { Failure, useAction } from "../ui/action";
 import { Time } from "../ui/fact";
 import { Tag } from "../ui/fold";
@@ -14,6 +14,7 @@ import { argumentsOf, MAX_ASKED } from "./messages";
  * decided while it is looked at stays where it is: nothing may move below a finger that is about to decide.
  */
 export function Approvals({ thread, decisions }: { thread: string; decisions: Decisions }) {
+  const { conversation } = useApp();
   const seen = useRef(new Set<string>());
   const pending = conversation.pending.value;
   for (const a of pending) seen.current.add(a.id);
@@ -70,6 +71,7 @@ const BECAME: Record<string, string> = {
 const Outcome = ({ status }: { status: string }) => <Tag kind={status} text={clean(BECAME[status] ?? status)} />;
 
 function Asked({ thread, approval, waits }: { thread: string; approval: Approval; waits: boolean }) {
+  const { conversation } = useApp();
   const item = useRef<HTMLLIElement>(null);
   const [revealed, setRevealed] = useState<Approval | null>(null);
   const a = revealed ?? approval;

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { conversation } from "../page";
+import { useApp } from "../app";
 import { Time } from "../ui/fact";
 import { Fold, More, Tag } from "../ui/fold";
 import { TabPanel } from "../ui/tabs";
@@ -11,6 +11,7 @@ const NEAR_END_PX = 40;
 
 /** MessageList has the messages in their order. Who is at their end stays there, who reads stays where they are. */
 export function MessageList({ held }: { held: Held }) {
+  const { conversation } = useApp();
   const box = useRef<HTMLDivElement>(null);
   const stay = useStay(box, held);
   return (
@@ -67,6 +68,7 @@ function useStay(box: { current: HTMLDivElement | null }, held: Held): () => voi
 }
 
 function Before({ held }: { held: Held }) {
+  const { conversation } = useApp();
   const { count, archived } = hiddenBefore(held);
   if (count === 0) return null;
   const what = archived ? `Show archived messages (${count.toLocaleString()})` : "Show older messages";

@@ -1,4 +1,4 @@
-import { conversation, feed } from "../page";
+import { useApp } from "../app";
 import { conversationSection } from "../store";
 import { type Tab, TabPanel, Tabs } from "../ui/tabs";
 import { Approvals } from "./approvals";
@@ -21,6 +21,7 @@ const NAMES: ReadonlyArray<Tab<Section>> = [
  * about.
  */
 export function ConversationPanel({ thread }: { thread: string }) {
+  const { conversation, feed } = useApp();
   const chosen = conversationSection.value;
   const tabs = NAMES.map((t) => (t.id === "approvals" ? { ...t, waiting: conversation.pending.value.length } : t));
   const choose = (id: Section): void => {
@@ -46,7 +47,7 @@ export function ConversationPanel({ thread }: { thread: string }) {
 }
 
 function Shown({ section, thread }: { section: Section; thread: string }) {
-  const { decisions, none, timeline, ledger, usage } = conversation;
+  const { decisions, none, timeline, ledger, usage } = useApp().conversation;
   if (section === "approvals")
     return decisions.value ? <Approvals thread={thread} decisions={decisions.value} /> : <Reading />;
   if (none.value) return <p class="none">This thread has no conversation yet.</p>;

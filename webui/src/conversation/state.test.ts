@@ -86,18 +86,18 @@ describe("ConversationState", () => {
   });
 
   it("reads what is opened, once", async () => {
-    world.state.look("messages");
+    world.state.setSection("messages");
     await pass(READ_GAP_MS);
-    world.state.look("usage");
+    world.state.setSection("usage");
     await pass(READ_GAP_MS);
-    world.state.look("messages");
+    world.state.setSection("messages");
     await pass(READ_GAP_MS);
     expect(world.news()).toEqual(["pending", "messages 0", "usage"]);
     expect([world.seqs(), world.state.usage.value?.turns]).toEqual([[1, 2, 3], 0]);
   });
 
   it("adds new messages, many with few questions and one at a time", async () => {
-    world.state.look("messages");
+    world.state.setSection("messages");
     await pass(READ_GAP_MS);
     world.news();
     for (; world.messages < 40; world.messages++) {
@@ -112,7 +112,7 @@ describe("ConversationState", () => {
   it("reads again what changes during a reading", async () => {
     let go = (): void => undefined;
     world.hold = new Promise((resolve) => (go = resolve));
-    world.state.look("messages");
+    world.state.setSection("messages");
     await pass(0);
     world.messages = 4;
     for (let i = 0; i < 9; i++) world.tell("record.message");
@@ -125,7 +125,7 @@ describe("ConversationState", () => {
   });
 
   it("begins anew with a new record, and drops an answer about the one before", async () => {
-    world.state.look("messages");
+    world.state.setSection("messages");
     await pass(READ_GAP_MS);
     world.messages = 90;
     let go = (): void => undefined;
@@ -143,7 +143,7 @@ describe("ConversationState", () => {
   it("reads older ones on demand, then archived ones", async () => {
     world.messages = 120;
     world.archived = 60;
-    world.state.look("messages");
+    world.state.setSection("messages");
     await pass(READ_GAP_MS);
     expect(world.seqs()?.[0]).toBe(71);
     world.state.older();
@@ -154,7 +154,7 @@ describe("ConversationState", () => {
 
   it("says that there is no record, until there is one", async () => {
     world.status = 404;
-    world.state.look("messages");
+    world.state.setSection("messages");
     await pass(100 * MAX_DELAY_MS);
     expect([world.state.none.value, world.news()]).toEqual([true, ["pending", "messages 0"]]);
     world.status = 0;
@@ -165,7 +165,7 @@ describe("ConversationState", () => {
 
   it("tries again, ever more slowly, when the server does not answer", async () => {
     world.status = 500;
-    world.state.look("ledger");
+    world.state.setSection("ledger");
     await pass(2 * MAX_DELAY_MS);
     expect(world.feed.stale.value).toBe(true);
     expect(world.news().length).toBeLessThan(10);
@@ -190,7 +190,7 @@ describe("ConversationState", () => {
   });
 
   it("asks nothing while the page is hidden", async () => {
-    world.state.look("messages");
+    world.state.setSection("messages");
     await pass(READ_GAP_MS);
     world.news();
     world.feed.follow("main", false);
@@ -205,7 +205,7 @@ describe("ConversationState", () => {
   });
 
   it("forgets a thread that is left or refused", async () => {
-    world.state.look("messages");
+    world.state.setSection("messages");
     await pass(READ_GAP_MS);
     world.feed.follow("other", true);
     expect([world.state.messages.value, world.state.pending.value]).toEqual([null, []]);

@@ -87,8 +87,8 @@ export class ConversationState implements Listener {
     feed.add(this);
   }
 
-  /** look says which section is open, null none. */
-  look(section: Section | null): void {
+  /** setSection says which section is open, null none. */
+  setSection(section: Section | null): void {
     this.section = section;
     this.feed.pump();
   }

@@ -1,7 +1,7 @@
 import { pageSecret } from "../api/credential";
 import { logOut } from "../api/requests";
 import type { Terminal } from "../api/wire";
-import { connection } from "../page";
+import { useApp } from "../app";
 import { activeId, closing, creating, drawerOpen, model, tabOnly, toastError } from "../store";
 import { IconButton } from "../ui/button";
 import { Icon } from "../ui/icons";
@@ -91,6 +91,7 @@ const LINK_TEXT = {
 } as const;
 
 function LinkState() {
+  const { connection } = useApp();
   const { state } = connection.status.value;
   const until = tabOnly.value && " until this tab is closed: your browser keeps nothing for this page.";
   return (

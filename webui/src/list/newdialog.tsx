@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { createTerminal, type Draft } from "../api/requests";
-import { pool } from "../page";
+import { useApp } from "../app";
 import { activeInfo, creating, drawerOpen, model } from "../store";
 import { useAction } from "../ui/action";
 import { Modal } from "../ui/modal";
@@ -44,6 +44,7 @@ function Field({ label, hint, value, set, ...rest }: FieldProps) {
 
 /** NewDialog asks for a terminal and shows it once the server has started it. */
 export function NewDialog() {
+  const { pool } = useApp();
   const session = activeInfo.value?.session ?? DEFAULT_SESSION;
   const [draft, setDraft] = useState<Draft>({ session, command: "", cwd: "", name: "" });
   const action = useAction();

@@ -1,10 +1,11 @@
+import { useApp } from "../app";
 import { nameOf } from "../list/label";
-import { clipboardAccess } from "../page";
 import { activeInfo } from "../store";
 import { IconButton } from "../ui/button";
 
 /** ClipboardBar asks whether the terminal on display may write to the clipboard, once for each terminal. */
 export function ClipboardBar() {
+  const { clipboardAccess } = useApp();
   const info = activeInfo.value;
   const waits = info && clipboardAccess.waiting.value.get(info.id);
   if (!waits) return null;

@@ -1,5 +1,5 @@
+import { useApp } from "../app";
 import { hasEnded } from "../list/model";
-import { copySelection, pasteClipboard, sendKey } from "../page";
 import { activeId, activeInfo, selected, sticky } from "../store";
 import type { Sticky } from "./keys";
 
@@ -60,19 +60,17 @@ function Hold({ modifier, text }: { modifier: keyof Sticky; text: string }) {
   );
 }
 
-const Keys = ({ of }: { of: ReadonlyArray<readonly [name: string, text: string, label: string]> }) => (
-  <>
-    {of.map(([name, text, label]) => (
-      <Key key={name} text={text} label={label} press={() => sendKey(name)} />
-    ))}
-  </>
-);
+function Keys({ of }: { of: ReadonlyArray<readonly [name: string, text: string, label: string]> }) {
+  const app = useApp();
+  return of.map(([name, text, label]) => <Key key={name} text={text} label={label} press={() => app.sendKey(name)} />);
+}
 
 /**
  * KeyBar is shown on touch screens only (style). Its keys go out as names, so that the server applies the program's
  * key modes. It is as high whatever it shows: another height would change the size of the terminal.
  */
 export function KeyBar() {
+  const app = useApp();
   if (activeId.value === null) return null;
   const ended = hasEnded(activeInfo.value?.state ?? "running");
   return (
@@ -86,8 +84,10 @@ export function KeyBar() {
         </>
       )}
       <div class="keybar-pinned">
-        {(selected.value || ended) && <Key text="Copy" disabled={!selected.value} press={() => void copySelection()} />}
-        {!ended && <Key text="Paste" press={() => void pasteClipboard()} />}
+        {(selected.value || ended) && (
+          <Key text="Copy" disabled={!selected.value} press={() => void app.copySelection()} />
+        )}
+        {!ended && <Key text="Paste" press={() => void app.pasteClipboard()} />}
       </div>
     </div>
   );

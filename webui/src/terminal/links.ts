@@ -17,3 +17,9 @@ export function safeLink(address: string): string | null {
   if (url.protocol !== "http:" && url.protocol !== "https:") return null;
   return url.href;
 }
+
+/** openLink opens an http or https address in a new tab that cannot reach back to this page. */
+export function openLink(uri: string): void {
+  const safe = safeLink(uri);
+  if (safe !== null) window.open(safe, "_blank", "noopener,noreferrer");
+}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { connection } from "../page";
+import { useApp } from "../app";
 import { drawn, model } from "../store";
 import { useNow } from "../ui/now";
 
@@ -28,14 +28,18 @@ function Panel({ children }: { children: ComponentChildren }) {
   );
 }
 
-const Retry = ({ text }: { text: string }) => (
-  <button type="button" class="primary" onClick={() => connection.retryNow()}>
-    {text}
-  </button>
-);
+function Retry({ text }: { text: string }) {
+  const { connection } = useApp();
+  return (
+    <button type="button" class="primary" onClick={() => connection.retryNow()}>
+      {text}
+    </button>
+  );
+}
 
 /** Overlay covers the terminal while the connection is away; the last screen stays visible beneath it. */
 export function Overlay() {
+  const { connection } = useApp();
   const { state, attempt, retryAt } = connection.status.value;
   if (state === "unauthorized") {
     return (

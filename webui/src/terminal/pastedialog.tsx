@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
-import { sendPaste } from "../page";
+import { useApp } from "../app";
 import { pasting } from "../store";
 import { useAction } from "../ui/action";
 import { Modal } from "../ui/modal";
 
 /** PasteDialog takes what the user pastes into it, where the page may not read the clipboard by itself. */
 export function PasteDialog({ terminal }: { terminal: string }) {
+  const app = useApp();
   const [text, setText] = useState("");
   const action = useAction();
   const close = (): void => {
@@ -13,7 +14,7 @@ export function PasteDialog({ terminal }: { terminal: string }) {
   };
   const send = (pasted: string): void => {
     close();
-    if (pasted !== "") sendPaste(terminal, pasted);
+    if (pasted !== "") app.sendPaste(terminal, pasted);
   };
   const onPaste = (e: ClipboardEvent): void => {
     const pasted = e.clipboardData?.getData("text/plain") ?? "";

@@ -5,36 +5,18 @@ import { Unicode11Addon } from "@xterm/addon-unicode11";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { type IDisposable, Terminal } from "@xterm/xterm";
 import { MAX_CELLS, type Size, type Snapshot } from "../api/wire";
-import { settings, watchSize } from "../browser";
+import { watchSize } from "../browser";
 import { hasBanner, hasEnded } from "../list/model";
 import { shortcutOf } from "./keys";
 import { mute } from "./mute";
 import { serverPixels } from "./pixels";
-import { Choice, type Renderer } from "./renderer";
 import { fontFamily, fontSize, theme } from "./theme";
 import { Touch } from "./touch";
-import { accelerate, accelerated } from "./webgl";
+import { accelerate, renderers } from "./webgl";
 import { Writer } from "./writer";
 
 /** Lines of history kept per terminal; the server keeps the same number. */
 const SCROLLBACK = 5000;
-
-/** The setting that fixes the renderer: "webgl" or "dom". */
-const RENDERER_KEY = "evertty.renderer";
-
-function fixedRenderer(): Renderer | null {
-  const fixed = settings.get(RENDERER_KEY);
-  return fixed === "webgl" || fixed === "dom" ? fixed : null;
-}
-
-/** Made when the first terminal is shown, because asking the browser takes some milliseconds. */
-let choice: Choice | null = null;
-
-function renderers(): Choice {
-  const fixed = fixedRenderer();
-  choice ??= fixed !== null ? new Choice(fixed, true) : accelerated() ? new Choice("webgl") : new Choice("dom", true);
-  return choice;
-}
 
 /** What a screen tells the page. */
 export interface ScreenEvents {

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { pool } from "../page";
+import { useApp } from "../app";
 import { letterboxed } from "../store";
 
 /**
@@ -7,6 +7,7 @@ import { letterboxed } from "../store";
  * place is handed over within the first render, because start() shows the first terminal right after it.
  */
 export function TerminalView() {
+  const { pool } = useApp();
   const area = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (area.current) pool.mount(area.current);

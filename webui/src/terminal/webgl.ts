@@ -1,6 +1,7 @@
 import { WebglAddon } from "@xterm/addon-webgl";
 import type { IDisposable, Terminal } from "@xterm/xterm";
-import { widthsOf } from "../browser";
+import { settings, widthsOf } from "../browser";
+import { Choice, type Renderer } from "./renderer";
 
 /** Names of renderers that calculate every pixel on the processor. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
@@ -18,7 +19,7 @@ export const isSoftware = (name: string): boolean => SOFTWARE.test(name);
 export const isSharp = (device: number, css: number, ratio: number): boolean => Math.abs(device - css * ratio) <= 2;
 
 /** accelerated says whether this browser draws WebGL with hardware. */
-export function accelerated(): boolean {
+function accelerated(): boolean {
   const canvas = document.createElement("canvas");
   const gl = canvas.getContext("webgl2", { failIfMajorPerformanceCaveat: true });
   if (gl === null) return false;
@@ -65,4 +66,22 @@ export function accelerate(term: Terminal, lost: () => void): IDisposable | null
       lost();
     });
   return { dispose: stop };
+}
+
+/** The setting that fixes the renderer: "webgl" or "dom". */
+const RENDERER_KEY = "evertty.renderer";
+
+function fixedRenderer(): Renderer | null {
+  const fixed = settings.get(RENDERER_KEY);
+  return fixed === "webgl" || fixed === "dom" ? fixed : null;
+}
+
+/** Made when the first terminal is shown, because asking the browser takes some milliseconds. */
+let choice: Choice | null = null;
+
+/** renderers is the choice of the whole page. */
+export function renderers(): Choice {
+  const fixed = fixedRenderer();
+  choice ??= fixed !== null ? new Choice(fixed, true) : accelerated() ? new Choice("webgl") : new Choice("dom", true);
+  return choice;
 }

@@ -1,6 +1,6 @@
 import { useRef } from "preact/hooks";
 import { changeThread } from "../api/requests";
-import { threadState } from "../page";
+import { useApp } from "../app";
 import { activeInfo, toastError } from "../store";
 import { IconButton } from "../ui/button";
 import { useNow } from "../ui/now";
@@ -14,16 +14,21 @@ const TICK_MS = 250;
  * Expiry says that the session of the terminal on display ends soon, or has just ended. It takes no room of its own.
  */
 export function Expiry() {
+  const { threadState } = useApp();
   const { notice } = threadState.thread.value;
   const thread = activeInfo.value?.session;
   if (notice === null || notice.dismissed || thread === undefined) return null;
+  const keepAlive = async (): Promise<void> => {
+    await changeThread(thread, "touch").catch(toastError);
+    threadState.refresh();
+  };
   return (
     <div class={notice.over ? "card expiry over" : "card expiry"}>
       <p class="expiry-text" role="status">
         {noticeText(notice)} {!notice.over && <Left key={notice.at} notice={notice} />}
       </p>
       {canKeepAlive(notice) && (
-        <button type="button" class="primary" onClick={() => void keepAlive(thread)}>
+        <button type="button" class="primary" onClick={() => void keepAlive()}>
           Keep alive
         </button>
       )}
@@ -34,6 +39,7 @@ export function Expiry() {
 
 /** Left is the time left: counted down for those who look, said once to those who listen. */
 function Left({ notice }: { notice: Notice }) {
+  const { threadState } = useApp();
   const now = useNow(true, TICK_MS) + threadState.thread.value.clock;
   const said = useRef(roughly(notice.at - now));
   return (
@@ -44,9 +50,4 @@ function Left({ notice }: { notice: Notice }) {
       </b>
     </>
   );
-}
-
-async function keepAlive(thread: string): Promise<void> {
-  await changeThread(thread, "touch").catch(toastError);
-  threadState.refresh();
 }

@@ -1,9 +1,9 @@
 import { useSignalEffect } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
+import { useApp } from "../app";
 import { ApprovalBadge } from "../conversation/approvalbadge";
 import { ConversationPanel } from "../conversation/panel";
-import { threadState } from "../page";
 import { activeId, activeInfo, searching, statusOpen, statusTab } from "../store";
 import { StatusBadge } from "../ui/badge";
 import { Icon } from "../ui/icons";
@@ -28,6 +28,7 @@ const TABS: ReadonlyArray<Tab<"status" | "conversation">> = [
  * size. Without a thread that the server shows to us there is none.
  */
 export function ThreadPanel() {
+  const { threadState } = useApp();
   const open = statusOpen.value;
   const button = useRef<HTMLButtonElement>(null);
   const thread = threadState.thread.value;
@@ -71,6 +72,7 @@ export function ThreadPanel() {
 }
 
 function Summary({ button }: { button: RefObject<HTMLButtonElement | null> }) {
+  const { threadState } = useApp();
   const open = statusOpen.value;
   const { session, lease } = threadState.thread.value;
   const version = terminalInView(threadState.thread.value, activeId.value)?.version ?? 0;

@@ -65,7 +65,7 @@ describe("ThreadState", () => {
     expect(world.state.thread.value.terminals[0]?.cwd).toBe("/tmp");
     await pass(10 * READ_GAP_MS);
     expect(world.reads).toHaveLength(1);
-    world.state.detail(true);
+    world.state.setDetailed(true);
     await pass(READ_GAP_MS);
     world.stream.send(6, "terminal.state", { cwd: "/var", version: 3 });
     await pass(READ_GAP_MS);
@@ -101,7 +101,7 @@ describe("ThreadState", () => {
 
   it("is closed while the page is hidden, and goes on behind the last event", async () => {
     world.stream.send(7, "session.paused");
-    world.state.detail(true);
+    world.state.setDetailed(true);
     await pass(READ_GAP_MS);
     world.reads.length = 1;
     world.stream.send(8, "session.paused");
@@ -169,7 +169,7 @@ describe("ThreadState", () => {
     world.state.used();
     await pass(USED_MS);
     expect(world.reads).toHaveLength(1);
-    world.state.detail(true);
+    world.state.setDetailed(true);
     await pass(READ_GAP_MS);
     for (let i = 0; i < 1000; i++) world.state.used();
     await pass(USED_MS);

@@ -38,8 +38,8 @@ export class ThreadState implements Listener {
     feed.add(this);
   }
 
-  /** detail says whether somebody looks at more than the badges. */
-  detail(on: boolean): void {
+  /** setDetailed says whether the page shows more than the badges. */
+  setDetailed(on: boolean): void {
     if (on && !this.detailed) this.refresh();
     this.detailed = on;
   }

@@ -31,8 +31,8 @@ function useShortcuts(): void {
   }, []);
 }
 
-/** App is the whole page: the list at the side (a drawer on narrow pages) and one terminal. */
-export function App() {
+/** Layout is the whole page: the list at the side (a drawer on narrow pages) and one terminal. */
+export function Layout() {
   useShortcuts();
   return (
     <div class={drawerOpen.value ? "app drawer-open" : "app"}>

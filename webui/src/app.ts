@@ -1,0 +1,266 @@
+import { batch, computed, effect, untracked } from "@preact/signals";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import { Connection } from "./api/connection";
+import { pageSecret, SECRET_KEY, takeSecret } from "./api/credential";
+import { Feed } from "./api/feed";
+import { conversationRequests, openSocket, probeVersion, readThread, threadEvents } from "./api/requests";
+import { parseEvent, type ServerError, type ServerEvent } from "./api/wire";
+import { mediaMatches, readClipboard, settings, writeClipboard } from "./browser";
+import { ConversationState } from "./conversation/state";
+import { nameOf, titleOf } from "./list/label";
+import { reduce, withoutAttention } from "./list/model";
+import { routeOf } from "./list/route";
+import * as store from "./store";
+import { ClipboardAccess } from "./terminal/clipboardaccess";
+import { released, typed, withSticky } from "./terminal/keys";
+import { openLink, safeLink } from "./terminal/links";
+import { Pool } from "./terminal/pool";
+import type { ScreenEvents } from "./terminal/screen";
+import { ThreadState } from "./thread/state";
+import { clean, joined } from "./ui/text";
+
+/** Largest paste sent, in UTF-8 bytes: the server's limit for one message is 1 MiB with its JSON around it. */
+const MAX_PASTE = 900 * 1024;
+
+const NOT_COPIED =
+  "Not copied: the browser does not let this page write to the clipboard. Allow it in the settings of the site.";
+
+/** focusedTerminal is the terminal the user looks at, null while the page is hidden or without focus. */
+const focusedTerminal = (): string | null => (document.hasFocus() && !document.hidden ? store.activeId.value : null);
+
+/**
+ * App joins the connection, the store, the screens and the feed of the active terminal's thread; nothing else knows all
+ * of them. A thread has the name of its session. Construct one for a page, then call start.
+ */
+export class App {
+  readonly connection = new Connection({
+    open: openSocket,
+    secret: pageSecret,
+    probe: probeVersion,
+    random: Math.random,
+    opened: () => this.onConnected(),
+    frame: (text) => this.onFrame(text),
+  });
+  readonly pool = new Pool({
+    send: (message) => this.connection.send(message),
+    eventsFor: (id) => this.eventsFor(id),
+    stateOf: (id) => store.model.peek().items.find((i) => i.id === id)?.state ?? "running",
+    changed: () =>
+      batch(() => {
+        store.letterboxed.value = this.pool.letterboxed();
+        if (this.pool.drawn()) store.drawn.value = true;
+      }),
+  });
+  readonly clipboardAccess = new ClipboardAccess({
+    settings,
+    write: writeClipboard,
+    refused: () => store.toast(NOT_COPIED),
+  });
+  readonly feed = new Feed({ events: threadEvents, random: Math.random });
+  readonly threadState = new ThreadState(this.feed, readThread);
+  readonly conversation = new ConversationState(this.feed, conversationRequests);
+
+  /** start listens to the page's events and opens the connection. Call it once, after the first render. */
+  start(): void {
+    const secretKept = takeSecret(probeVersion);
+    this.listen();
+    this.followStore();
+    void secretKept.then((kept) => {
+      store.tabOnly.value = !kept;
+      this.connection.start();
+    });
+  }
+
+  /** sendKey sends a named key of the key bar with the held modifiers; the server knows the program's key modes. */
+  sendKey(key: string): void {
+    const id = store.activeId.value;
+    if (id === null) return;
+    this.connection.send({ type: "keys", pty: id, keys: [withSticky(key, store.sticky.value)] });
+    store.sticky.value = released;
+    this.pool.current()?.typed();
+  }
+
+  /** sendPaste pastes text into a terminal. */
+  sendPaste(id: string, text: string): void {
+    const bytes = new TextEncoder().encode(text).length;
+    if (bytes > MAX_PASTE) {
+      store.toast(`Not pasted: ${Math.ceil(bytes / 1024)} KiB is more than the limit of ${MAX_PASTE / 1024} KiB.`);
+    } else if (!this.connection.send({ type: "paste", pty: id, data: text })) {
+      store.toast("Not pasted: the server is not connected.");
+    } else if (id === this.pool.shown()) this.pool.current()?.typed();
+  }
+
+  /** pasteClipboard pastes the clipboard into the active terminal, or opens a field where the page may not read it. */
+  async pasteClipboard(): Promise<void> {
+    const id = store.activeId.value;
+    if (id === null) return;
+    const text = await readClipboard();
+    if (text === null) store.pasting.value = id;
+    else if (text === "") store.toast("Not pasted: there is no text on the clipboard.");
+    else this.sendPaste(id, text);
+  }
+
+  /** copySelection copies what is selected in the active terminal, and clears the selection when that worked. */
+  async copySelection(): Promise<void> {
+    const screen = this.pool.current();
+    if (screen && (await this.copy(screen.selection()))) screen.clearSelection();
+  }
+
+  /** copy puts text on the clipboard and reports whether that worked; nothing when it is empty. */
+  private async copy(text: string): Promise<boolean> {
+    if (text === "") return false;
+    const copied = await writeClipboard(text);
+    if (!copied) store.toast(NOT_COPIED);
+    return copied;
+  }
+
+  private listen(): void {
+    window.addEventListener("storage", (e) => {
+      if (e.key === SECRET_KEY && e.newValue !== null) this.connection.renew(); // another tab has logged in
+    });
+    window.addEventListener("hashchange", () => (store.activeId.value = routeOf(location.hash)));
+    window.addEventListener("online", () => this.connection.wake());
+    window.addEventListener("focus", () => this.onFocus());
+    document.addEventListener("visibilitychange", () => {
+      store.visible.value = !document.hidden;
+      if (!document.hidden) this.connection.wake();
+      this.onFocus();
+    });
+  }
+
+  /** followStore keeps the screens, the feed and the title as the store says. */
+  private followStore(): void {
+    const { activeId, activeInfo, conversationSection, model, statusOpen, statusTab, visible } = store;
+    const loggedIn = computed(() => this.connection.status.value.state !== "unauthorized");
+    effect(() => {
+      const id = activeId.value;
+      // After the page was drawn anew: which bars are there decides the size of the terminal.
+      setTimeout(() => this.show(id));
+    });
+    effect(() => {
+      const { items, listed } = model.value;
+      if (listed) {
+        const ids = new Set(items.map((i) => i.id));
+        this.pool.retain(ids);
+        this.clipboardAccess.retain(ids);
+      }
+      this.pool.updateStates();
+    });
+    effect(() => {
+      // Without a login nothing is asked.
+      const [thread, visibly] = [activeInfo.value?.session ?? null, visible.value && loggedIn.value];
+      untracked(() => this.feed.follow(thread, visibly));
+    });
+    effect(() => this.threadState.setDetailed(statusOpen.value && statusTab.value === "status"));
+    effect(() => {
+      const open = statusOpen.value && statusTab.value === "conversation";
+      this.conversation.setSection(open ? conversationSection.value : null);
+    });
+    effect(() => {
+      const info = activeInfo.value;
+      const mark = info && model.value.attention.has(info.id) ? "● " : "";
+      document.title = info ? mark + titleOf(info) : "evertty";
+    });
+  }
+
+  private onConnected(): void {
+    this.pool.reattach();
+    this.feed.retry();
+    const id = focusedTerminal();
+    if (id !== null && this.pool.shown() === id) this.connection.send({ type: "focus", pty: id });
+  }
+
+  private onFrame(frame: string): void {
+    const event = parseEvent(frame);
+    if (event === null) return;
+    store.model.value = reduce(store.model.value, event, focusedTerminal());
+    this.pool.handle(event);
+    if (event.event === "data" && event.pty === store.activeId.value) this.threadState.used();
+    if (event.event === "meta" && event.clipboard) void this.clipboardAccess.offer(event.pty, event.clipboard);
+    announce(event);
+  }
+
+  private onFocus(): void {
+    if (document.hidden) return;
+    this.pool.catchUp();
+    const id = focusedTerminal();
+    if (id !== null) this.focus(id);
+  }
+
+  private focus(id: string): void {
+    store.model.value = withoutAttention(store.model.value, id);
+    this.connection.send({ type: "focus", pty: id });
+  }
+
+  private show(id: string | null): void {
+    if (id !== store.activeId.value) return;
+    batch(() => {
+      store.drawn.value = false;
+      store.clickedLink.value = null;
+      store.hoveredLink.value = null;
+      store.searching.value = false;
+      this.pool.activate(id);
+      this.noteSelection();
+    });
+    // On touch screens focus opens the keyboard over half of the page, so there it waits for a tap.
+    if (!mediaMatches("(pointer: coarse)")) this.pool.current()?.focus();
+  }
+
+  private noteSelection(): void {
+    store.selected.value = this.pool.current()?.hasSelection() ?? false;
+  }
+
+  private eventsFor(id: string): ScreenEvents {
+    return {
+      input: (data) => this.sendTyped(id, data),
+      bytes: (data) => this.connection.send({ type: "input", pty: id, data_b64: btoa(data) }),
+      paste: (text) => this.sendPaste(id, text),
+      copy: (text) => void this.copy(text),
+      selected: () => this.noteSelection(),
+      focus: () => this.focus(id),
+      redrawn: () => this.pool.applySize(),
+      search: () => (store.searching.value = true),
+      link: showLink,
+      open: openLink,
+    };
+  }
+
+  private sendTyped(id: string, data: string): void {
+    const messages = typed(id, data, store.sticky.value);
+    for (const m of messages) this.connection.send(m);
+    if (messages[0]?.type === "keys") store.sticky.value = released;
+  }
+}
+
+/** announce shows a toast for a refusal, and for a program's notification. */
+function announce(event: ServerEvent): void {
+  if (event.event === "error" && event.code !== "NOT_FOUND") showRefusal(event);
+  if (event.event !== "meta" || !event.notify) return;
+  const from = store.model.value.items.find((i) => i.id === event.pty);
+  const text = joined([clean(event.notify.title), clean(event.notify.body)], ": ");
+  if (text !== "") store.toast(from ? `${nameOf(from)}: ${text}` : text);
+}
+
+/** showRefusal leads to the approvals where a person can approve here. */
+function showRefusal(event: ServerError): void {
+  const active = event.pty !== undefined && event.pty === store.activeId.value;
+  if (event.code === "NEEDS_APPROVAL" && active)
+    store.toast("Typing here needs an approval first.", { label: "Review", run: store.openApprovals });
+  else store.toast(clean(event.error) || "The server refused a request.");
+}
+
+function showLink(uri: string | null, clicked: boolean): void {
+  const safe = uri === null ? null : safeLink(uri);
+  if (clicked) store.clickedLink.value = safe;
+  store.hoveredLink.value = clicked ? null : safe;
+}
+
+export const AppContext = createContext<App | null>(null);
+
+/** useApp is the App of the page that a component is part of. */
+export function useApp(): App {
+  const app = useContext(AppContext);
+  if (app === null) throw new Error("there is no App around this component");
+  return app;
+}
