@@ -93,10 +93,7 @@ func TestBrowserGivesAnotherPortHalfALogin(t *testing.T) {
 // was open meanwhile. The secret leaves the address at once, and the tab's history.
 func TestBrowserKeepsItsLogin(t *testing.T) {
 	t.Parallel()
-	s := start(t, launch{auth: "token"})
-	id := s.create("sh", "-c", "echo ready; exec cat").ID
-	b := browse(t, 1200, 700)
-	b.open(s, id)
+	s, id, b := browsed(t, "ready")
 	if at := b.eval(`location.href`); strings.Contains(at, "page=") || strings.Contains(at, "ticket=") {
 		t.Errorf("the page is at %s", at)
 	}
@@ -125,10 +122,7 @@ func TestBrowserKeepsItsLogin(t *testing.T) {
 // how to log in and shows nothing; a login in another tab helps it at once.
 func TestBrowserWithoutSecret(t *testing.T) {
 	t.Parallel()
-	s := start(t, launch{auth: "token"})
-	id := s.create("sh", "-c", "echo secret; exec cat").ID
-	b := browse(t, 1200, 700)
-	b.open(s, id)
+	s, id, b := browsed(t, "secret")
 	b.eval(`localStorage.clear()`)
 	b.run(chromedp.Navigate(s.url + "/?again#/pty/" + id))
 	b.state("unauthorized")
@@ -148,11 +142,7 @@ func TestBrowserWithoutSecret(t *testing.T) {
 // with a secret of somebody else ends nothing.
 func TestBrowserWithTwoLogins(t *testing.T) {
 	t.Parallel()
-	s := start(t, launch{auth: "token"})
-	id := s.create("sh", "-c", "echo ready; exec cat").ID
-	b := browse(t, 1200, 700)
-	b.open(s, id)
-	b.shows("ready")
+	s, id, b := browsed(t, "ready")
 	b.eval(`window.same = "page"`)
 	other := b.tab()
 	other.open(s, id)
@@ -186,9 +176,7 @@ func TestBrowserThatKeepsNothing(t *testing.T) {
 	id := s.create("sh", "-c", "echo ready; exec cat").ID
 	b := browse(t, 1200, 700)
 	b.run(chromedp.Navigate(s.url + "/healthz"))
-	b.eval(`(() => { for (let n = 1 << 22; n >= 1; n >>= 1) {
-		try { for (let i = 0; ; i++) localStorage.setItem(n + "-" + i, "x".repeat(n)); } catch {}
-	} })()`)
+	b.fillStorage()
 	b.run(chromedp.Navigate(strings.TrimSpace(s.says("url"))))
 	b.sees("that nothing is kept", `document.body.innerText`,
 		func(s string) bool { return strings.Contains(s, "your browser keeps nothing for this page") })
@@ -239,11 +227,7 @@ func TestBrowserShowsItsCookieToThePortsNextOwner(t *testing.T) {
 // login goes on.
 func TestBrowserLogsOut(t *testing.T) {
 	t.Parallel()
-	s := start(t, launch{auth: "token"})
-	id := s.create("sh", "-c", "echo ready; exec cat").ID
-	b := browse(t, 1200, 700)
-	b.open(s, id)
-	b.shows("ready")
+	s, id, b := browsed(t, "ready")
 	other := b.tab()
 	other.run(chromedp.Navigate(s.url + "/#/pty/" + id))
 	other.state("open")

@@ -17,11 +17,7 @@ const shown = `document.querySelector(".screen:not([hidden])")`
 // draw a few frames a second; the setting overrules that.
 func TestBrowserChoosesTheRenderer(t *testing.T) {
 	t.Parallel()
-	s := start(t, launch{auth: "token"})
-	id := s.create("sh", "-c", "echo plain; exec cat").ID
-	b := browse(t, 1200, 700)
-	b.open(s, id)
-	b.shows("plain")
+	_, _, b := browsed(t, "plain")
 	if canvas := b.eval(shown + `.querySelector("canvas") === null`); canvas != "true" {
 		t.Error("drawn with WebGL, which is emulated here")
 	}

@@ -60,6 +60,14 @@ func TestBrowserWithSiteDataBlocked(t *testing.T) {
 	b.has("no second question", inner(".clipboard-bar"), "")
 }
 
+// fillStorage leaves no room in the storage of the page.
+func (b *tab) fillStorage() {
+	b.t.Helper()
+	b.eval(`(() => { for (let n = 1 << 22; n >= 1; n >>= 1) {
+		try { for (let i = 0; ; i++) localStorage.setItem(n + "-" + i, "x".repeat(n)); } catch {}
+	} })()`)
+}
+
 // TestBrowserWithAFullStorage: an answer that does not fit is kept for the page, and no older one for the next.
 func TestBrowserWithAFullStorage(t *testing.T) {
 	t.Parallel()
@@ -69,9 +77,7 @@ func TestBrowserWithAFullStorage(t *testing.T) {
 	b := browse(t, 1000, 700)
 	b.open(s, id)
 	b.shows("first")
-	b.eval(`(() => { for (let n = 1 << 22; n >= 1; n >>= 1) {
-		try { for (let i = 0; ; i++) localStorage.setItem(n + "-" + i, "x".repeat(n)); } catch {}
-	} })()`)
+	b.fillStorage()
 	s.input(id, "a\n")
 	b.reads(".clipboard-bar", "3 characters")
 	b.click(".clipboard-bar button:nth-of-type(2)") // no

@@ -173,6 +173,17 @@ func (b *tab) attach(id string) {
 	b.sees("the terminal "+id, `window.evertty.id()`, func(s string) bool { return s == id })
 }
 
+// browsed is a server with a token, and a terminal of it in a browser. The terminal prints text, then it echoes.
+func browsed(t *testing.T, text string) (s *server, id string, b *tab) {
+	t.Helper()
+	s = start(t, launch{auth: "token"})
+	id = s.create("sh", "-c", "echo "+text+"; exec cat").ID
+	b = browse(t, 1200, 700)
+	b.open(s, id)
+	b.shows(text)
+	return s, id, b
+}
+
 // keys types into the terminal like a person.
 func (b *tab) keys(text string) {
 	b.t.Helper()

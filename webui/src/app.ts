@@ -101,7 +101,7 @@ export class App {
     else this.sendPaste(id, text);
   }
 
-  /** copySelection copies what is selected in the active terminal, and clears the selection when that worked. */
+  /** copySelection copies the selection of the active terminal, and clears the selection when that worked. */
   async copySelection(): Promise<void> {
     const screen = this.pool.current();
     if (screen && (await this.copy(screen.selection()))) screen.clearSelection();
@@ -135,7 +135,7 @@ export class App {
     const loggedIn = computed(() => this.connection.status.value.state !== "unauthorized");
     effect(() => {
       const id = activeId.value;
-      // After the page was drawn anew: which bars are there decides the size of the terminal.
+      // After the next render: which bars are there decides the size of the terminal.
       setTimeout(() => this.show(id));
     });
     effect(() => {

@@ -57,7 +57,7 @@ function copyByCommand(text: string): boolean {
     e.clipboardData?.setData("text/plain", text);
     copied = e.clipboardData !== null;
   };
-  // Chromium and Safari copy only what is selected, unless this event is prevented.
+  // Chromium and Safari copy only a selection, unless this event is prevented.
   const enable = (e: Event): void => e.preventDefault();
   document.addEventListener("copy", copy, true);
   document.addEventListener("beforecopy", enable, true);

@@ -11,7 +11,7 @@ export const PONG_MS = 5_000;
 export const WAKE_PONG_MS = 2_000;
 /** A connection that does not open in this time is given up, in milliseconds. */
 export const CONNECT_MS = 8_000;
-/** The watchdog looks at the clock this often, in milliseconds. */
+/** The watchdog checks the clock this often, in milliseconds. */
 export const WATCH_MS = 1_000;
 /** A longer gap between two looks means that the computer slept or the page was frozen, in milliseconds. */
 export const GAP_MS = 5_000;
@@ -43,7 +43,7 @@ export interface ConnectionDeps {
 
 /**
  * Connection keeps the page's one WebSocket alive: it reconnects with back-off and notices dead links by itself.
- * While not logged in it tries only when it is told to. Any frame counts as a sign of life, since a pong may be queued
+ * While not logged in it tries only when asked. Any frame counts as a sign of life, since a pong may be queued
  * behind much output on a slow link.
  */
 export class Connection {
@@ -87,7 +87,7 @@ export class Connection {
     if (this.socket === null) this.connect();
   }
 
-  /** renew connects anew: the browser has another login, whose end is to be this page's too. */
+  /** renew connects again: the browser has another login, and the connection must end with it. */
   renew(): void {
     if (this.socket !== null) this.lose(this.socket, true);
     this.connect();
@@ -150,7 +150,7 @@ export class Connection {
     else this.status.value = { ...this.status.value, state: "reconnecting" };
   }
 
-  /** giveUp is called when there is no login: to try again does not help before somebody logs in. */
+  /** giveUp stops trying: without a login another attempt fails too. */
   private giveUp(): void {
     clearTimeout(this.retryTimer);
     this.backoff.reset();

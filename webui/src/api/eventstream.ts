@@ -32,7 +32,7 @@ export class EventStream extends EventTarget {
       // The server is gone, or the stream was closed.
     }
     if (!signal.aborted) this.onerror?.();
-    this.end.abort(); // what is left of a refused reply
+    this.end.abort(); // the rest of a refused reply
   }
 
   private async take(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
@@ -40,7 +40,7 @@ export class EventStream extends EventTarget {
     let text = "";
     for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
       text += piece.value;
-      if (!piece.value.includes("\n")) continue; // a long event: it is not looked at again for each piece
+      if (!piece.value.includes("\n")) continue; // a long event: no search for its end in each piece
       const events = text.split("\n\n");
       text = events.pop() ?? "";
       for (const event of events) this.send(event);

@@ -8,9 +8,9 @@ export const READ_GAP_MS = 400;
 /** Longest wait of one timer, in milliseconds: far below what a timer can hold. */
 const MAX_TIMER_MS = 86_400_000;
 
-/** Subject is what is read from the server by one question. */
+/** Subject is something that one request reads from the server. */
 export interface Subject {
-  /** wanted says whether somebody looks at it. What nobody looks at stays due. */
+  /** wanted says whether the page shows it. A subject that is not shown stays due. */
   wanted(): boolean;
   /**
    * read asks the server and never throws. What it returns puts the answer in its place, unless the feed has left the
@@ -25,7 +25,7 @@ export interface Listener {
   readonly events: readonly string[];
   readonly subjects: readonly Subject[];
   take(event: ThreadEvent): void;
-  /** lost is called when the stream broke. Why it did, a page is not told. */
+  /** lost is called when the stream broke; browsers do not say why. */
   lost?(): void;
   /** reset forgets the thread. */
   reset(): void;
@@ -38,12 +38,12 @@ export interface FeedDeps {
 }
 
 /**
- * Feed follows the events of one thread at a time, and only while the page is looked at: browsers give a server six
+ * Feed follows the events of one thread at a time, and only while the page is visible: browsers give a server six
  * connections for all tabs. It never asks at intervals: everything is due when the stream opens, and again when a
  * listener says so. Subjects are read one at a time.
  */
 export class Feed {
-  /** The server does not answer; what is shown is how things were. */
+  /** The server does not answer; the page shows an old state. */
   readonly stale = signal(false);
   private readonly listeners: Listener[] = [];
   private thread: string | null = null;
@@ -110,7 +110,7 @@ export class Feed {
     this.pump();
   }
 
-  /** pump reads what is due and looked at, or plans it. Call it when what is looked at has changed. */
+  /** pump reads the wanted subjects that are due, or plans it. Call it when other subjects are wanted. */
   pump(): void {
     clearTimeout(this.readTimer);
     if (this.thread === null || !this.visible || this.reading) return;
@@ -187,9 +187,7 @@ export class Feed {
     this.mark(this.subjects());
   }
 
-  /**
-   * lose gives the stream up and plans the next one.
-   */
+  /** lose gives the stream up and plans the next one. */
   private lose(source: EventStream): void {
     if (this.source !== source) return;
     this.close();

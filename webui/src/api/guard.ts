@@ -17,7 +17,7 @@ declare const type: unique symbol;
 /** Shape of an object, by the names of its fields. */
 export type Shape<T> = { readonly [name: string]: Field } & { readonly [type]?: T };
 
-/** Open is T, but a newer server may say other words than those of its enumerations. */
+/** Open is T with any text in place of an enumeration: a newer server may say other words. */
 export type Open<T> = T extends string ? string : T extends object ? { [K in keyof T]: Open<T[K]> } : T;
 
 type Fields = { readonly [name: string]: unknown };

@@ -198,7 +198,7 @@ export function restOf(range: Range, got: readonly Message[]): Range | null {
   return last >= end || last <= range.after ? null : { ...range, after: last, limit: end - last };
 }
 
-/** messagesOf reads messages; nobody has written a conversation yet when they are of no session. */
+/** messagesOf reads messages. Without a session the thread has no conversation yet. */
 const messagesOf = (body: unknown): Message[] | Refusal =>
   fields(body).session_id === null ? new Refusal(404) : parseMessages(body);
 
@@ -232,7 +232,7 @@ export const conversationRequests = {
     ),
 };
 export type ConversationRequests = typeof conversationRequests;
-/** Decisions are what is permitted in a thread, and what became of its calls, the newest first. */
+/** Decisions are the permissions of a thread and its newest calls, the newest first. */
 export interface Decisions {
   permissions: Permissions;
   approvals: readonly Approval[];

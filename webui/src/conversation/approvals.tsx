@@ -11,7 +11,7 @@ import { argumentsOf, MAX_ASKED } from "./messages";
 
 /**
  * Approvals are the calls that wait for a person, the oldest first, and what became of others. A call that was
- * decided while it is looked at stays where it is: nothing may move below a finger that is about to decide.
+ * decided meanwhile stays in place: nothing may move below a finger that is about to decide.
  */
 export function Approvals({ thread, decisions }: { thread: string; decisions: Decisions }) {
   const { conversation } = useApp();
@@ -67,7 +67,7 @@ const BECAME: Record<string, string> = {
   expired: "expired",
 };
 
-/** Outcome says what has become of an approval. */
+/** Outcome shows the state of an approval. */
 const Outcome = ({ status }: { status: string }) => <Tag kind={status} text={clean(BECAME[status] ?? status)} />;
 
 function Asked({ thread, approval, waits }: { thread: string; approval: Approval; waits: boolean }) {

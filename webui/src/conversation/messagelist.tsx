@@ -6,10 +6,10 @@ import { TabPanel } from "../ui/tabs";
 import { clean, joined, type List } from "../ui/text";
 import { type Argument, type Held, hiddenBefore, type Message, type ToolCall, type ToolResult } from "./messages";
 
-/** Who is nearer to the end than this, in CSS pixels, wants to see what is new. */
+/** A view nearer to the end than this, in CSS pixels, follows new messages. */
 const NEAR_END_PX = 40;
 
-/** MessageList has the messages in their order. Who is at their end stays there, who reads stays where they are. */
+/** MessageList shows the messages in order. A view at their end follows them, any other stays in place. */
 export function MessageList({ held }: { held: Held }) {
   const { conversation } = useApp();
   const box = useRef<HTMLDivElement>(null);

@@ -3,10 +3,10 @@ import type { Range } from "../api/requests";
 import * as wire from "../api/wire.gen";
 import { begin, firstItems, type List, MAX_ITEMS, MAX_TEXT, type Text } from "../ui/text";
 
-/** What the page holds of a thread's messages: one part of them without a gap, in order, usually the newest. */
+/** The messages of a thread that the page holds: one part without a gap, in order, usually the newest. */
 
 /**
- * Longest argument of a call that somebody decides about, in UTF-16 code units: the server asks about none that is
+ * Longest argument of a call that a person decides about, in UTF-16 code units: the server asks about none that is
  * longer.
  */
 export const MAX_ASKED = 1024 * 1024;
@@ -55,8 +55,8 @@ export const parseMessages = (v: unknown): Message[] =>
 /** Messages that one question asks for. */
 export const PAGE = 50;
 /**
- * Messages held, and about how many characters of them: so many that nobody has to read twice, and a phone can have
- * them.
+ * Messages held, and about how many characters of them: enough to read without loading twice, and few enough for a
+ * phone.
  */
 export const MAX_HELD = 500;
 export const MAX_HELD_CHARS = 4 * 1024 * 1024;
@@ -74,7 +74,7 @@ export function newestRange(held: Held): Range {
   return { after: held.list.at(-1)?.seq ?? 0, limit: PAGE, newest: true, archived: false };
 }
 
-/** olderRange asks for those before the held ones, null when there are none. Before a summary are the archived. */
+/** olderRange asks for the messages before the held ones, null when there are none: the archived before a summary. */
 export function olderRange(held: Held): Range | null {
   const first = held.list[0];
   if (first === undefined) return null;
@@ -103,7 +103,7 @@ function fitting(list: readonly Message[]): number {
 
 const lastOf = (list: readonly Message[]): readonly Message[] => list.slice(list.length - fitting(list.toReversed()));
 
-/** withNewest adds what newestRange brought. What does not follow on what is held takes its place. */
+/** withNewest adds the messages of newestRange. Behind a gap they replace the held ones. */
 export function withNewest(held: Held, got: readonly Message[]): Held {
   const last = held.list.at(-1)?.seq ?? 0;
   const first = got[0];
@@ -112,7 +112,7 @@ export function withNewest(held: Held, got: readonly Message[]): Held {
   return { list: lastOf(list), tail: true };
 }
 
-/** withOlder adds what olderRange brought. When that is too much, the newest are given up. */
+/** withOlder adds the messages of olderRange. When these are too many, the newest go. */
 export function withOlder(held: Held, got: readonly Message[]): Held {
   const first = held.list[0];
   if (first === undefined) return held;

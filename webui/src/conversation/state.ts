@@ -4,22 +4,22 @@ import { type ConversationRequests, type Decisions, Refusal } from "../api/reque
 import { type Approval, byAge, type Ledger, type ThreadEvent, type Timeline, time, type Usage } from "../api/wire";
 import { type Held, newestRange, nothing, olderRange, withNewest, withOlder } from "./messages";
 
-/** How long after its announced end an approval is looked at, in milliseconds: clocks differ. */
+/** How long after its announced end an approval is read again, in milliseconds: clocks differ. */
 export const AFTER_EXPIRY_MS = 2_000;
-/** Wait for that look when by our clock it is over already, in milliseconds. */
+/** Wait for that reading when by our clock it is over already, in milliseconds. */
 const LATE_EXPIRY_MS = 60_000;
 /** HTTP status of a server that keeps no conversations. */
 const NOT_KEPT = 503;
 
-/** Section is what the conversation's tab shows at a time. */
+/** Section is the part of the conversation that its tab shows. */
 export type Section = "messages" | "timeline" | "ledger" | "usage" | "approvals";
-/** What is read by one question. The approvals that wait are read for whoever has the page open. */
+/** Name is a subject of the feed. Approvals that wait are always read. */
 type Name = Section | "older" | "pending";
 
 const CONVERSATION: readonly Name[] = ["messages", "timeline", "ledger", "usage"];
 const APPROVALS: readonly Name[] = ["pending", "approvals"];
 
-/** What has to be read again after an event. */
+/** The subjects to read again after an event. */
 const CHANGED: Readonly<Record<string, readonly Name[]>> = {
   "record.created": CONVERSATION,
   "record.imported": CONVERSATION,
@@ -46,7 +46,7 @@ const isRefused = (got: Refusal): boolean => got.lasting() || got.status === NOT
  */
 export class ConversationState implements Listener {
   readonly events = Object.keys(CHANGED);
-  /** Null is what was not read yet. */
+  /** Null: not read yet. */
   readonly messages = signal<Held | null>(null);
   readonly timeline = signal<Timeline | null>(null);
   readonly ledger = signal<Ledger | null>(null);
@@ -62,7 +62,7 @@ export class ConversationState implements Listener {
   private readonly named: Readonly<Record<Name, Subject>>;
   private section: Section | null = null;
   /** The next question is for all newest messages: the held ones are of a conversation that was replaced. */
-  private anew = false;
+  private replaced = false;
   /** Grows with every conversation: an answer about the one before is dropped, as its subject is due again. */
   private epoch = 0;
 
@@ -94,10 +94,10 @@ export class ConversationState implements Listener {
   }
 
   take(event: ThreadEvent): void {
-    if (event.type === "permission.decided" && !event.data.approval_id) return; // nobody is asked
+    if (event.type === "permission.decided" && !event.data.approval_id) return; // no person is asked
     if (REPLACED.has(event.type)) {
       this.epoch++;
-      this.anew = true;
+      this.replaced = true;
       this.loadingOlder.value = false;
     }
     this.mark(CHANGED[event.type] ?? []);
@@ -111,7 +111,7 @@ export class ConversationState implements Listener {
 
   /** toNewest goes back to the newest messages after the older ones took their place. */
   toNewest(): void {
-    this.anew = true;
+    this.replaced = true;
     this.mark(["messages"]);
   }
 
@@ -121,7 +121,7 @@ export class ConversationState implements Listener {
   }
 
   reset(): void {
-    this.anew = false;
+    this.replaced = false;
     for (const s of [this.messages, this.timeline, this.ledger, this.usage, this.decisions]) s.value = null;
     this.pending.value = [];
     this.none.value = this.loadingOlder.value = false;
@@ -152,17 +152,17 @@ export class ConversationState implements Listener {
   }
 
   private async readNewest(thread: string): Promise<() => boolean> {
-    const { anew, epoch } = this;
-    const held = anew ? nothing : (this.messages.value ?? nothing);
+    const { replaced, epoch } = this;
+    const held = replaced ? nothing : (this.messages.value ?? nothing);
     if (!held.tail) return () => true;
-    this.anew = false;
+    this.replaced = false;
     const got = await this.request.messages(thread, newestRange(held));
-    if (got instanceof Refusal && anew) this.anew = true;
+    if (got instanceof Refusal && replaced) this.replaced = true;
     return this.put(got, epoch, (list) => (this.messages.value = withNewest(held, list)));
   }
 
   private async readOlder(thread: string): Promise<() => boolean> {
-    if (!this.loadingOlder.value) return () => true; // nobody asks for them, or the conversation was replaced
+    if (!this.loadingOlder.value) return () => true; // no longer wanted, or the conversation was replaced
     const { epoch } = this;
     const held = this.messages.value ?? nothing;
     const range = olderRange(held);
@@ -192,7 +192,7 @@ export class ConversationState implements Listener {
     };
   }
 
-  /** planExpiry looks again when the first approval should have expired: no event tells that. */
+  /** planExpiry reads again when the first approval should have expired: there is no event. */
   private planExpiry(): void {
     const ends = this.pending.value.map((a) => time(a.expires_at)).filter((at) => at > 0);
     if (ends.length === 0) return;

@@ -3,7 +3,7 @@ import type { Meta, ServerEvent, Terminal } from "../api/wire";
 /** Model is everything the page knows about terminals apart from their screens. It is never changed in place. */
 export interface Model {
   items: readonly Terminal[];
-  /** Terminals that rang or notified since they were last looked at. */
+  /** Terminals that rang or notified since the user last looked. */
   attention: ReadonlySet<string>;
   /** Why the server refused a terminal, by id; cleared when it shows a screen after all. */
   refused: ReadonlyMap<string, string>;
@@ -81,7 +81,7 @@ function accept(model: Model, id: string): Model {
   return { ...model, refused };
 }
 
-/** withoutAttention takes the attention mark off a terminal: the user looks at it. */
+/** withoutAttention removes the attention mark of a terminal. */
 export function withoutAttention(model: Model, id: string): Model {
   if (!model.attention.has(id)) return model;
   const attention = new Set(model.attention);

@@ -5,7 +5,7 @@ import { type Range, selected } from "./selection";
 const DROP_PX = 20;
 const EDGE_PX = 10;
 
-/** Grip is what a finger holds: the cell at its end of the selection, and the other end, which stays. */
+/** Grip is the end of a selection that a finger holds, and the other end, which stays. */
 interface Grip {
   cell: number;
   anchor: Range;
@@ -44,7 +44,7 @@ export class Grips implements IDisposable {
     return this.shown;
   }
 
-  /** grabbed is the grip of what is selected that is `target`, null when it is none. */
+  /** grabbed is the grip of the selected `range` that `target` is, null when it is none. */
   grabbed(target: EventTarget | null, range: Range): Grip | null {
     if (target === this.from) return { cell: range.from, anchor: { from: range.to, to: range.to } };
     return target === this.to ? { cell: range.to - 1, anchor: { from: range.from, to: range.from } } : null;

@@ -3,7 +3,7 @@ import { hasEnded } from "../list/model";
 import { activeId, activeInfo, selected, sticky } from "../store";
 import type { Sticky } from "./keys";
 
-/** The keys a phone's keyboard does not have: the server's name, what is written on it, what it is called. */
+/** The keys a phone's keyboard does not have: the server's name, the text, the label. */
 const keys = [
   ["Escape", "Esc", "Escape"],
   ["Tab", "Tab", "Tab"],

@@ -18,7 +18,7 @@ export function PasteDialog({ terminal }: { terminal: string }) {
   };
   const onPaste = (e: ClipboardEvent): void => {
     const pasted = e.clipboardData?.getData("text/plain") ?? "";
-    if (text !== "" || pasted === "") return; // what is there already is completed first
+    if (text !== "" || pasted === "") return; // the user completes a text that is there already
     e.preventDefault();
     send(pasted);
   };

@@ -21,7 +21,7 @@ export const pixel = (share: number, cells: number, size: number): number =>
 
 /**
  * serverPixels makes mouse reports in pixels (SGR-Pixels, mode 1016) count the pixels that the server told the program,
- * where xterm.js counts those of the page. Call it on a terminal that is open.
+ * where xterm.js counts pixels of the page. Call it on a terminal that is open.
  */
 export function serverPixels(term: Terminal): IDisposable {
   const mouse = (term as Internals)._core?._mouseService;

@@ -17,7 +17,7 @@ interface Opened {
   position: Position;
   /** Has shown a screen, of this attachment or an older one. */
   drawn: boolean;
-  /** Fell too far behind and was detached; attached again when the page is looked at. */
+  /** Fell too far behind and was detached; attached again when the page is visible. */
   behind: boolean;
   /** The exit of this attachment came: nothing follows, unless the terminal is restarted. */
   ended: boolean;
@@ -99,7 +99,7 @@ export class Pool {
     for (const [id, entry] of this.opened) if (entry.behind) this.attach(id, entry);
   }
 
-  /** retain drops the screens of terminals the server no longer lists, except the one that is looked at. */
+  /** retain drops the screens of terminals the server no longer lists, except the shown one. */
   retain(ids: ReadonlySet<string>): void {
     for (const id of [...this.opened.keys()]) if (!ids.has(id) && id !== this.shownId) this.drop(id);
   }
@@ -165,7 +165,7 @@ export class Pool {
     }
   }
 
-  /** hide keeps a terminal that nobody looks at any more: the server does not count this page among its viewers. */
+  /** hide keeps a terminal that is no longer shown: the server does not count this page among its viewers. */
   private hide(id: string): void {
     const entry = this.opened.get(id);
     if (entry === undefined) return;

@@ -2,7 +2,7 @@ import type { ServerEvent } from "../api/wire";
 
 /**
  * Position is how far a screen has followed its terminal's output. A new attachment says it, so that the server can
- * send what was missed instead of the whole screen, and it tells events of the attachment from those of an older one.
+ * send what was missed instead of the whole screen, and it tells events of this attachment from events of an older one.
  */
 export class Position {
   /** null: there is nothing on the screen that could be continued. */

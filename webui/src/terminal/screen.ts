@@ -262,7 +262,7 @@ export class Screen {
       bytes,
       serverPixels(this.term),
       this.term.onSelectionChange(selected),
-      this.term.onRender(selected), // output that leaves the history may take what is selected along
+      this.term.onRender(selected), // output that leaves the history may take the selection along
       this.term.onRender(() => this.time()),
     );
     this.term.attachCustomKeyEventHandler((e) => this.shortcut(e));

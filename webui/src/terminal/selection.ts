@@ -9,7 +9,7 @@ export interface Range {
   to: number;
 }
 
-/** Cells of a word that are looked at in each direction: a wrapped line may have millions. */
+/** Cells searched for the ends of a word in each direction: a wrapped line may have millions. */
 const MAX_WORD = 4096;
 
 /** wordAt is the word around a cell, also across the rows of a wrapped line; a separator or blank is alone. */
@@ -36,7 +36,7 @@ export const spanning = (anchor: Range, cell: number): Range => ({
 /** moved is a range by so many cells further on. */
 export const moved = ({ from, to }: Range, by: number): Range => ({ from: from + by, to: to + by });
 
-/** whole is a range with all of the wide characters of which it has one half. */
+/** whole extends a range over wide characters that it has one half of. */
 export function whole({ cols, buffer }: Terminal, { from, to }: Range): Range {
   const within = (at: number): boolean =>
     buffer.active

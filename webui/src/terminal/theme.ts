@@ -35,7 +35,7 @@ const PALETTE = [
   ...(["brightBlue", "brightMagenta", "brightCyan", "brightWhite"] as const),
 ];
 
-/** colors are what this page draws with, as the server is told: programs ask it. */
+/** colors are the colours this page draws with. The server answers the queries of programs with them. */
 export const colors: Omit<CommandColors, "type" | "pty"> = {
   foreground: theme.foreground,
   background: theme.background,

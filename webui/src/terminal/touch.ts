@@ -19,7 +19,7 @@ interface Point {
 
 /**
  * Touch is what fingers do on a terminal, which xterm.js 6 leaves to the page: one finger scrolls, a long press or a
- * double tap selects a word, and what is selected can be extended. Taps stay the browser's mouse events.
+ * double tap selects a word, and a selection can be extended. Taps stay the browser's mouse events.
  */
 export class Touch implements IDisposable {
   private readonly grips: Grips;
@@ -160,7 +160,7 @@ export class Touch implements IDisposable {
     this.doing = "nothing";
   }
 
-  /** tap selects the word of a double tap, unless taps are the program's, or takes back what is selected. */
+  /** tap selects the word of a double tap, unless taps are the program's, or clears the selection. */
   private tap(e: TouchEvent): void {
     const { at, x, y, focused } = this.tapped;
     const { clientX, clientY } = this.last;
@@ -191,7 +191,7 @@ export class Touch implements IDisposable {
     this.select(range);
   }
 
-  /** extend selects up to the finger. Rows that the history dropped meanwhile have moved what is selected. */
+  /** extend selects up to the finger. Rows that the history dropped meanwhile have moved the selection. */
   private extend(): void {
     const now = selected(this.term);
     if (now === null) {

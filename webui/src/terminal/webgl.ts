@@ -14,7 +14,7 @@ export const isSoftware = (name: string): boolean => SOFTWARE.test(name);
 
 /**
  * isSharp says whether a canvas has as many device pixels as it covers. Where the ratio is emulated, as in developer
- * tools, browsers report device pixels of the real screen, and what is drawn would be cropped or blurred.
+ * tools, browsers report device pixels of the real screen, and the terminal would be cropped or blurred.
  */
 export const isSharp = (device: number, css: number, ratio: number): boolean => Math.abs(device - css * ratio) <= 2;
 
@@ -29,7 +29,7 @@ function accelerated(): boolean {
   return !isSoftware(String(name));
 }
 
-/** emulated says whether the page's device pixels are not those of the browser, as in developer tools. */
+/** emulated says whether the page's device pixels differ from the browser's, as in developer tools. */
 async function emulated(element: Element): Promise<boolean> {
   const widths = await widthsOf(element);
   return widths !== null && !isSharp(widths.device, widths.css, window.devicePixelRatio);

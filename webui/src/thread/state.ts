@@ -4,11 +4,11 @@ import { type Documents, Refusal } from "../api/requests";
 import { type ThreadEvent, time } from "../api/wire";
 import { isLive, reduceThread, unknownThread, withDocuments } from "./thread";
 
-/** Activity that no event tells of (typing, output) shows after this time, in milliseconds. */
+/** Activity without an event (typing, output) shows after this time, in milliseconds. */
 export const USED_MS = 3_000;
-/** How long after its announced end a session is looked at, in milliseconds: the server looks once a second. */
+/** How long after its announced end a session is read again, in milliseconds: the server checks once a second. */
 export const AFTER_END_MS = 1_500;
-/** Shortest wait for that look, in milliseconds. */
+/** Shortest wait for that reading, in milliseconds. */
 const MIN_END_MS = 5_000;
 
 /** After these the documents are read again. */
@@ -18,7 +18,7 @@ const CHANGES = [
   ...["created", "expiring", "active", "paused", "resumed", "closed", "failed"].map((what) => `session.${what}`),
   ...["created", "recreated", "running", "paused", "dead", "unknown", "error"].map((what) => `lease.${what}`),
 ];
-/** This is enough by itself while nobody looks at the details. */
+/** While the details are closed, this event alone is enough. */
 const DETAIL = "terminal.state";
 /** These only move the end of the session. */
 const USES = ["command.started", "command.finished"];
@@ -44,7 +44,7 @@ export class ThreadState implements Listener {
     this.detailed = on;
   }
 
-  /** used is told of activity that is no event. It may be called for every piece of output. */
+  /** used notes activity that has no event. It may be called for every piece of output. */
   used(): void {
     if (this.detailed) this.feed.mark(this.subjects, USED_MS);
   }
@@ -92,7 +92,7 @@ export class ThreadState implements Listener {
     };
   }
 
-  /** planEnd looks again when the session should have ended: what keeps it alive is not always told. */
+  /** planEnd reads again when the session should have ended: not everything that keeps it alive has an event. */
   private planEnd({ session, clock }: Documents): void {
     if (session === null || !isLive(session.status) || time(session.expires_at) === 0) return;
     const left = time(session.expires_at) - (Date.now() + clock) + AFTER_END_MS;

@@ -14,7 +14,7 @@ export function countdown(left: number): string {
   return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
-/** roughly is a time that is left, in milliseconds, for somebody who listens: it is said once and not counted down. */
+/** roughly is a time that is left, in milliseconds, for screen readers: read once, not counted down. */
 export function roughly(left: number): string {
   const seconds = Math.max(1, Math.round(left / 1000));
   if (seconds < 90) return seconds === 1 ? "1 second" : `${seconds} seconds`;

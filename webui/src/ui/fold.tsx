@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { begin, counted, firstItems, folded, readable, type Text } from "./text";
 
-/** Fold is a text of several lines, of which a long one shows its beginning until somebody wants more. */
+/** Fold shows a text of several lines; of a long one only the beginning, until the user unfolds it. */
 export function Fold({ text: given, code }: { text: Text | string | undefined; code?: boolean }) {
   const text = typeof given === "object" ? given : begin(given);
   const [open, setOpen] = useState(false);

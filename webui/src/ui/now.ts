@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** useNow is the time in milliseconds since the epoch, drawn anew every `tick` milliseconds while `running`. */
+/** useNow returns the time in milliseconds since the epoch, again every `tick` milliseconds while `running`. */
 export function useNow(running: boolean, tick: number): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

@@ -9,7 +9,7 @@ export interface Tab<T extends string> {
 }
 
 interface TabsProps<T extends string> {
-  /** Distinguishes the ids of one row of tabs from those of others. */
+  /** Prefix of the ids of this row of tabs. */
   name: string;
   label: string;
   tabs: ReadonlyArray<Tab<T>>;

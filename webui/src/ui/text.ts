@@ -5,7 +5,7 @@ type Absent = string | null | undefined;
 /** Part is a text, or what a condition gives in place of one. */
 export type Part = Absent | false | 0;
 
-/** Longest text that is kept, in UTF-16 code units: a message may have 8 MiB, and nobody reads that in a page. */
+/** Longest text that is kept, in UTF-16 code units: a message may have 8 MiB. */
 export const MAX_TEXT = 64 * 1024;
 /** Items of a list that are kept. */
 export const MAX_ITEMS = 50;
@@ -62,7 +62,7 @@ const SEQUENCES = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\
 
 const code = (c: string): string => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`;
 
-/** exact is a text in which everything is seen, for somebody who decides about it. */
+/** exact shows every character of a text as such, for a person who decides about it. */
 export function exact(s: string): string {
   return s.replace(UNSEEN, code);
 }
