@@ -2737,7 +2737,7 @@ export interface CreateTerminal {
   /** Whose wish decides the size; "" is `latest`. */
   size_policy?: SizePolicy;
 }
-export const CreateTerminal: Shape<CreateTerminal> = { cmd: [""], cols: [0, undefined], rows: [0, undefined], cwd: ["", undefined], env: { "": "" }, name: ["", undefined], scrollback: [0, undefined], size_policy: ["", undefined] };
+export const CreateTerminal: Shape<CreateTerminal> = { name: ["", undefined], cmd: [""], cwd: ["", undefined], env: { "": "" }, cols: [0, undefined], rows: [0, undefined], scrollback: [0, undefined], size_policy: ["", undefined] };
 
 /** Has terminals, oldest first; deleted ones are left out. */
 export interface TerminalList {
