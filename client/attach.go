@@ -46,7 +46,7 @@ type AttachOptions struct {
 	// snapshot then.
 	HistoryOnce bool
 	// Cols and Rows are the size of the viewer's screen, as Attachment.Resize says it:
-	// the first snapshot has the size that the size policy makes of it. 0: no wish.
+	// the first snapshot has the size that the size policy makes of it. 0: no request.
 	Cols, Rows int
 	// Inside says where the viewer runs itself.
 	Inside Inside
@@ -112,19 +112,19 @@ type Attachment struct {
 // AttachOptions.Since perhaps one of KindResume. ctx governs the
 // whole life of the attachment, and the caller must Close it. Errors: ErrNested
 // and ErrCycle for a viewer inside a terminal, see Inside.
-func (c *Client) Attach(ctx context.Context, id string, o AttachOptions) (*Attachment, error) {
+func (t terminals) Attach(ctx context.Context, id string, o AttachOptions) (*Attachment, error) {
 	q := o.query()
-	header := c.header()
+	header := t.header()
 	if o.Ticket != "" {
 		q.Set("ticket", o.Ticket)
 		header.Del("Authorization")
 	}
 	d := websocket.Dialer{
-		NetDialContext: c.dial, Proxy: c.proxy, HandshakeTimeout: dialTimeout,
+		NetDialContext: t.dial, Proxy: t.proxy, HandshakeTimeout: dialTimeout,
 		ReadBufferSize: frameBuffer, WriteBufferSize: 4 << 10,
 	}
 	// "ws" + "://…" or "ws" + "s://…".
-	target := "ws" + c.at(q, "pty", id, "ws")[len("http"):]
+	target := "ws" + t.at(q, "pty", id, "ws")[len("http"):]
 	conn, resp, err := d.DialContext(ctx, target, header) //nolint:bodyclose // an upgraded response has no body
 	if err != nil {
 		return nil, refused(ctx, resp, err)
@@ -230,7 +230,7 @@ func (a *Attachment) Resize(cols, rows int) error {
 	return a.send(controlFrame(wire.CommandResize{Type: "resize", Cols: cols, Rows: rows}))
 }
 
-// Colors says which colours this viewer draws with; programs are told those of the viewer
+// Colors says which colours this viewer draws with; the server answers programs with the colors of the viewer
 // whose size counts.
 func (a *Attachment) Colors(c wire.CommandColors) error {
 	c.Type = "colors"
@@ -298,8 +298,8 @@ func (a *Attachment) close() {
 }
 
 // hearOut reads until the server ends the connection, which it does when it has come to our goodbye (RFC 6455, 7.1.1),
-// or byeTimeout is over. A connection that is closed with something unread is reset, and what the server has not taken
-// by then is lost.
+// or byeTimeout is over. Closing with something unread resets the connection: input that the server has not taken would
+// be lost.
 func (a *Attachment) hearOut() {
 	limit := time.Now().Add(byeTimeout)
 	a.leaving.Store(true)

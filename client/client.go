@@ -30,6 +30,9 @@ const (
 	maxProblem  = 1 << 20         // bytes read of an error reply
 )
 
+// acceptJSON is the media type of requests and of replies that are no stream.
+const acceptJSON = "application/json"
+
 // unixHost stands in URLs for a server behind a unix socket. It is a loopback
 // name, so it passes the server's check of the Host header.
 const unixHost = "localhost"
@@ -38,6 +41,23 @@ const unixHost = "localhost"
 // *Error for what the server refuses, and an error that matches ErrNoServer when
 // no server answers.
 type Client struct {
+	*connection
+	terminals
+	shells
+	threads
+	leases
+}
+
+// The methods of Client, by noun.
+type (
+	terminals struct{ *connection }
+	shells    struct{ *connection }
+	threads   struct{ *connection }
+	leases    struct{ *connection }
+)
+
+// connection sends requests to one server.
+type connection struct {
 	address string // as given, for messages
 	base    *url.URL
 	token   string
@@ -51,7 +71,7 @@ type Client struct {
 // ignored, so the printed login URL works too. token is sent as a Bearer token;
 // "" sends none. No connection is opened.
 func New(baseURL, token string) (*Client, error) {
-	c := &Client{address: baseURL, token: token}
+	c := &connection{address: baseURL, token: token}
 	if path, ok := strings.CutPrefix(baseURL, "unix://"); ok {
 		if !strings.HasPrefix(path, "/") {
 			return nil, fmt.Errorf("client: server %q: want unix:///absolute/path", baseURL)
@@ -69,14 +89,14 @@ func New(baseURL, token string) (*Client, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext, t.Proxy = c.dial, c.proxy
 	c.http = &http.Client{Transport: t}
-	return c, nil
+	return &Client{c, terminals{c}, shells{c}, threads{c}, leases{c}}, nil
 }
 
 // Address is the server's address without path, query or credentials.
-func (c *Client) Address() string { return c.address }
+func (c *connection) Address() string { return c.address }
 
 // Local reports whether the address is of this machine: a unix socket or a loopback name.
-func (c *Client) Local() bool {
+func (c *connection) Local() bool {
 	if c.socket != "" || c.base.Hostname() == "localhost" {
 		return true
 	}
@@ -85,9 +105,9 @@ func (c *Client) Local() bool {
 }
 
 // Close closes idle connections. The client stays usable.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *connection) Close() { c.http.CloseIdleConnections() }
 
-func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (c *connection) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTimeout}
 	var conn net.Conn
 	var err error
@@ -106,7 +126,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 }
 
 // proxy is the environment's; a socket has none.
-func (c *Client) proxy(r *http.Request) (*url.URL, error) {
+func (c *connection) proxy(r *http.Request) (*url.URL, error) {
 	if c.socket != "" {
 		return nil, nil
 	}
@@ -114,8 +134,8 @@ func (c *Client) proxy(r *http.Request) (*url.URL, error) {
 }
 
 // header is the header of every request.
-func (c *Client) header() http.Header {
-	h := http.Header{"Accept": {"application/json"}}
+func (c *connection) header() http.Header {
+	h := http.Header{"Accept": {acceptJSON}}
 	if c.token != "" {
 		h.Set("Authorization", "Bearer "+c.token)
 	}
@@ -123,7 +143,7 @@ func (c *Client) header() http.Header {
 }
 
 // at is the URL of a path with a query; segments are escaped.
-func (c *Client) at(query url.Values, segments ...string) string {
+func (c *connection) at(query url.Values, segments ...string) string {
 	var b strings.Builder
 	b.WriteString(c.base.String())
 	for _, s := range segments {
@@ -135,43 +155,43 @@ func (c *Client) at(query url.Values, segments ...string) string {
 	return b.String()
 }
 
-// call sends body as JSON (nil: none) and decodes the reply into out (nil: it
-// is thrown away).
-func (c *Client) call(ctx context.Context, method, target string, body, out any) error {
-	var send io.Reader
-	h := c.header()
+// call sends body as JSON (nil: none) and decodes the reply into out (nil: the reply is dropped).
+func (c *connection) call(ctx context.Context, method, target string, body, out any) error {
+	var send []byte
 	if body != nil {
-		b, err := json.Marshal(body)
-		if err != nil {
+		var err error
+		if send, err = json.Marshal(body); err != nil {
 			return fmt.Errorf("client: %s %s: %w", method, target, err)
 		}
-		send = bytes.NewReader(b)
-		h.Set("Content-Type", "application/json")
 	}
-	req, err := http.NewRequestWithContext(ctx, method, target, send)
+	resp, err := c.open(ctx, method, target, acceptJSON, send)
 	if err != nil {
-		return fmt.Errorf("client: %w", err)
-	}
-	req.Header = h
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return reachable(err)
+		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode >= http.StatusBadRequest {
-		return problem(resp)
-	}
 	return decode(resp.Body, out)
 }
 
-// open sends a request whose reply is read as it comes. Every status but 200 is an error; the caller
-// closes the body.
-func (c *Client) open(req *http.Request) (*http.Response, error) {
+// open sends a request, with body as JSON unless it is nil, and returns the reply, whose body the caller
+// closes. A refusal is an error. ctx governs the reading too.
+func (c *connection) open(ctx context.Context, method, target, accept string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	req.Header = c.header()
+	req.Header.Set("Accept", accept)
+	if body != nil {
+		req.Header.Set("Content-Type", acceptJSON)
+	}
+	if accept != acceptJSON && c.Local() {
+		req.Header.Set("Accept-Encoding", "identity") // compression of a stream would only cost time
+	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, reachable(err)
 	}
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode >= http.StatusMultipleChoices {
 		defer resp.Body.Close()
 		return nil, problem(resp)
 	}

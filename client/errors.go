@@ -63,7 +63,7 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// errExpired is what a viewer is told whose ticket or login has ended. To connect again does not help.
+// errExpired is the end of a viewer whose ticket or login has ended. To connect again does not help.
 func errExpired() error {
 	return &Error{Status: http.StatusUnauthorized, Code: "UNAUTHORIZED",
 		Message: "the ticket or the login has ended; ask for a new one"}

@@ -56,8 +56,9 @@ func milliseconds(d time.Duration) int64 {
 // Exec runs a command in a shell of a session, its default shell for "", and waits for its end. The
 // session and its default shell are created when they are first used. A command that fails is not
 // an error.
-func (c *Client) Exec(ctx context.Context, session, shell string, r ExecRequest) (ExecResult, error) {
-	return call[ExecResult](ctx, c, http.MethodPost, c.at(nil, shellPath(session, shell, "exec")...), r.body())
+func (s shells) Exec(ctx context.Context, session, shell string, r ExecRequest) (ExecResult, error) {
+	target := s.at(nil, shellPath(session, shell, "exec")...)
+	return call[ExecResult](ctx, s.connection, http.MethodPost, target, r.body())
 }
 
 // shellPath is the path of what belongs to a shell, the default one for "".

@@ -20,12 +20,12 @@ type ShellRequest struct {
 
 // CreateShell starts a shell in a session. When a shell with that ID exists, the error is an *Error
 // with the code SESSION_ALREADY_EXISTS.
-func (c *Client) CreateShell(ctx context.Context, session string, r ShellRequest) (ShellInfo, error) {
+func (s shells) CreateShell(ctx context.Context, session string, r ShellRequest) (ShellInfo, error) {
 	body := wire.CreateShell{
 		ID: r.ID, Cwd: r.Cwd, Env: setVariables(r.Env), Login: r.Login,
 		CommandTimeoutMS: r.Timeout.Milliseconds(), MaxOutputBytes: r.MaxOutput,
 	}
-	return call[ShellInfo](ctx, c, http.MethodPost, c.at(nil, "session", session, "shell"), body)
+	return call[ShellInfo](ctx, s.connection, http.MethodPost, s.at(nil, "session", session, "shell"), body)
 }
 
 // setVariables are variables in the form that the server takes, where nil would remove one.
@@ -38,35 +38,31 @@ func setVariables(env map[string]string) map[string]*string {
 }
 
 // Shells returns the shells of a session, or of all sessions when it is "".
-func (c *Client) Shells(ctx context.Context, session string) ([]ShellInfo, error) {
-	target := c.at(nil, "shell")
+func (s shells) Shells(ctx context.Context, session string) ([]ShellInfo, error) {
+	target := s.at(nil, "shell")
 	if session != "" {
-		target = c.at(nil, "session", session, "shell")
+		target = s.at(nil, "session", session, "shell")
 	}
-	var reply struct {
-		Shells []ShellInfo `json:"shells"`
-	}
-	err := c.call(ctx, http.MethodGet, target, nil, &reply)
-	return reply.Shells, err
+	return list[ShellInfo](ctx, s.connection, "shells", target)
 }
 
 // Shell returns one shell of a session.
-func (c *Client) Shell(ctx context.Context, session, id string) (ShellInfo, error) {
-	return call[ShellInfo](ctx, c, http.MethodGet, c.at(nil, "session", session, "shell", id), nil)
+func (s shells) Shell(ctx context.Context, session, id string) (ShellInfo, error) {
+	return call[ShellInfo](ctx, s.connection, http.MethodGet, s.at(nil, "session", session, "shell", id), nil)
 }
 
 // DeleteShell ends a shell and every process that was started in it.
-func (c *Client) DeleteShell(ctx context.Context, session, id string) error {
-	return c.call(ctx, http.MethodDelete, c.at(nil, "session", session, "shell", id), nil, nil)
+func (s shells) DeleteShell(ctx context.Context, session, id string) error {
+	return s.call(ctx, http.MethodDelete, s.at(nil, "session", session, "shell", id), nil, nil)
 }
 
 // DeleteShells ends all shells of a session.
-func (c *Client) DeleteShells(ctx context.Context, session string) error {
-	return c.call(ctx, http.MethodDelete, c.at(nil, "session", session, "shell"), nil, nil)
+func (s shells) DeleteShells(ctx context.Context, session string) error {
+	return s.call(ctx, http.MethodDelete, s.at(nil, "session", session, "shell"), nil, nil)
 }
 
 // SetEnv exports variables in a shell, the session's default one for "", and unsets others.
-func (c *Client) SetEnv(ctx context.Context, session, shell string, set map[string]string, unset ...string) error {
+func (s shells) SetEnv(ctx context.Context, session, shell string, set map[string]string, unset ...string) error {
 	body := wire.SetEnv{Env: setVariables(set), Unset: unset}
-	return c.call(ctx, http.MethodPost, c.at(nil, shellPath(session, shell, "env")...), body, nil)
+	return s.call(ctx, http.MethodPost, s.at(nil, shellPath(session, shell, "env")...), body, nil)
 }

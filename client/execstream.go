@@ -48,19 +48,19 @@ type ExecStream struct {
 
 // ExecStream is Exec with the output as it comes. The first event is of ExecStart. ctx governs the
 // whole life of the stream, and the caller must Close it.
-func (c *Client) ExecStream(ctx context.Context, session, shell string, r ExecRequest) (*ExecStream, error) {
+func (s shells) ExecStream(ctx context.Context, session, shell string, r ExecRequest) (*ExecStream, error) {
 	body, err := json.Marshal(r.body())
 	if err != nil {
 		return nil, fmt.Errorf("client: exec: %w", err)
 	}
-	return c.execStream(ctx, http.MethodPost, c.at(nil, shellPath(session, shell, "exec", "stream")...), body)
+	return s.execStream(ctx, http.MethodPost, s.at(nil, shellPath(session, shell, "exec", "stream")...), body)
 }
 
 // FollowCommand returns the output of a command from these positions in its stdout and stderr, in
 // bytes, until the command has ended; also of one that ended before. With late it goes on as long as
 // a process that the command left behind may print. ctx governs the whole life of the stream, and
 // the caller must Close it.
-func (c *Client) FollowCommand(
+func (s shells) FollowCommand(
 	ctx context.Context, session, id string, stdout, stderr int64, late bool,
 ) (*ExecStream, error) {
 	q := url.Values{
@@ -69,11 +69,11 @@ func (c *Client) FollowCommand(
 	if !late {
 		q.Set("late", "0")
 	}
-	return c.execStream(ctx, http.MethodGet, c.at(q, "session", session, "commands", id, "logs"), nil)
+	return s.execStream(ctx, http.MethodGet, s.at(q, "session", session, "commands", id, "logs"), nil)
 }
 
-func (c *Client) execStream(ctx context.Context, method, target string, body []byte) (*ExecStream, error) {
-	e, header, err := c.events(ctx, method, target, body)
+func (s shells) execStream(ctx context.Context, method, target string, body []byte) (*ExecStream, error) {
+	e, header, err := s.events(ctx, method, target, body)
 	if err != nil {
 		return nil, err
 	}

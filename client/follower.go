@@ -11,7 +11,7 @@ import (
 const (
 	// DefaultPatience is how long a Follower waits for a server that does not answer.
 	DefaultPatience = time.Minute
-	// lostSilent is how long a server may be lost before somebody is told: a restart
+	// lostSilent is how long a server may be lost before Lost is called: a restart
 	// takes less.
 	lostSilent = 3 * time.Second
 	// retryFirst and retryMost bound the pause before the next try; it doubles.
@@ -28,7 +28,7 @@ type Follower struct {
 	Connect func() (*Client, error)
 	// Patience is how long a lost server is waited for; 0 is DefaultPatience.
 	Patience time.Duration
-	// Lost, unless nil, is told once of each time that the server is lost for more
+	// Lost, unless nil, is called once for each time that the server is lost for more
 	// than three seconds, with the last error.
 	Lost func(error)
 	// Inside says where what Stream brings is shown, see Inside.
@@ -51,7 +51,7 @@ type outage struct {
 }
 
 // wait returns when the next try is due. Its error is why there is none: err when the
-// server refused for good or is lost for too long, else the reason of ctx.
+// server refused for good or is lost for too long, else the cause of ctx.
 func (f *Follower) wait(ctx context.Context, o *outage, err error) error {
 	switch {
 	case ctx.Err() != nil:

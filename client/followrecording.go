@@ -151,7 +151,7 @@ func (p *position) give(b []byte) error {
 	return err
 }
 
-// replay is what of a connection was given by an earlier one.
+// replay counts what an earlier connection has given of this one.
 type replay struct {
 	text   [2]int
 	others int
@@ -160,7 +160,7 @@ type replay struct {
 	begun  bool    // the header of this connection was seen
 }
 
-// line gives one line, or what of it was not given yet.
+// line gives one line, or the part of it that was not given yet.
 func (p *position) line(again *replay, line []byte) error {
 	if !again.begun {
 		again.begun = true
@@ -271,8 +271,7 @@ type lineReader struct {
 
 func newLineReader(in io.Reader) *lineReader { return &lineReader{in: in} }
 
-// next is the next line with its end, valid until the next call. What is no whole line
-// when the reader ends is dropped.
+// next is the next line with its end, valid until the next call. An unfinished last line is dropped.
 func (l *lineReader) next() ([]byte, error) {
 	for from := 0; ; {
 		if end := bytes.IndexByte(l.rest[from:], '\n'); end >= 0 {

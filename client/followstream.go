@@ -39,7 +39,7 @@ func (f *Follower) Stream(ctx context.Context, id string) (*FollowStream, error)
 func (s *FollowStream) ID() string { return s.id }
 
 // Next returns the next event. After the exit event it returns io.EOF. Errors: what the
-// server refuses, that it is lost for too long, the reason of the stream's context.
+// server refuses, that it is lost for too long, the cause of the stream's context.
 func (s *FollowStream) Next() (Event, error) {
 	for {
 		e, err := s.next()

@@ -28,8 +28,8 @@ type lasting struct {
 	r     WaitRequest
 	begun uint64    // position of the output when the wait began
 	end   time.Time // zero for none
-	since *uint64   // what was shown up to here was looked at
-	blind bool      // nobody knows whether the last look was answered
+	since *uint64   // position up to which the output was searched
+	blind bool      // the answer to the last request was lost
 }
 
 // Wait is Client.Wait over restarts of the server and for any time: r.Timeout 0 is no
@@ -104,14 +104,14 @@ func (w *lasting) ask(ctx context.Context, c *Client, r WaitRequest) (wire.Waite
 	return c.Wait(ctx, w.id, r)
 }
 
-// looks reports whether the condition is about what was shown and not how it is now.
+// looks reports whether the condition is about past output, not about the present state.
 func (w *lasting) looks() bool {
 	return (w.r.For == "text" || w.r.For == "regex" || w.r.For == "title") && !w.r.Not
 }
 
 func (w *lasting) over() bool { return !w.end.IsZero() && !time.Now().Before(w.end) }
 
-// passed notes that everything up to the position of a timeout was looked at.
+// passed notes that the output up to the position of a timeout was searched.
 func (w *lasting) passed(err error) {
 	refused, ok := errors.AsType[*Error](err)
 	var at wire.ErrorDetails

@@ -19,12 +19,12 @@ const inputPiece = 512 << 10
 // allowed. Bytes of the reply is less than len(data) only together with an error: it is how much
 // the program got. More than 512 KiB go in several requests, which end behind a line where they can,
 // so that the server sees lines that are too long whole.
-func (c *Client) Input(ctx context.Context, id string, data []byte) (wire.Sent, error) {
+func (t terminals) Input(ctx context.Context, id string, data []byte) (wire.Sent, error) {
 	var all wire.Sent
 	for {
 		before := all.Bytes
 		piece := data[before : before+pieceOf(data[before:], inputPiece)]
-		s, err := c.send(ctx, id, "input", wire.Input{DataB64: new(append([]byte{}, piece...))})
+		s, err := t.send(ctx, id, "input", wire.Input{DataB64: new(append([]byte{}, piece...))})
 		if refused, ok := errors.AsType[*Error](err); ok && refused.Code == codeBlocked {
 			_ = json.Unmarshal(refused.Details, &s) // bytes and seq
 		} else if err == nil {
@@ -56,36 +56,36 @@ func pieceOf(p []byte, most int) int {
 
 // Keys presses named keys (tmux's names: C-c, Up, Enter, F1, text:abc), encoded the way the program
 // asked for.
-func (c *Client) Keys(ctx context.Context, id string, keys ...string) (wire.Sent, error) {
-	return c.send(ctx, id, "keys", wire.Keys{Keys: keys})
+func (t terminals) Keys(ctx context.Context, id string, keys ...string) (wire.Sent, error) {
+	return t.send(ctx, id, "keys", wire.Keys{Keys: keys})
 }
 
 // Mouse sends a mouse event in the encoding that the program asked for. Bytes of the reply is 0 when
 // it did not ask.
-func (c *Client) Mouse(ctx context.Context, id string, e wire.MouseEvent) (wire.Sent, error) {
-	return c.send(ctx, id, "keys", wire.Keys{Mouse: &e})
+func (t terminals) Mouse(ctx context.Context, id string, e wire.MouseEvent) (wire.Sent, error) {
+	return t.send(ctx, id, "keys", wire.Keys{Mouse: &e})
 }
 
 // Paste inserts text as a terminal pastes it: bracketed when the program asked for it, without
 // control characters. Bytes that are not UTF-8 become U+FFFD.
-func (c *Client) Paste(ctx context.Context, id, text string) (wire.Sent, error) {
-	return c.send(ctx, id, "paste", wire.Paste{Data: &text})
+func (t terminals) Paste(ctx context.Context, id, text string) (wire.Sent, error) {
+	return t.send(ctx, id, "paste", wire.Paste{Data: &text})
 }
 
-func (c *Client) send(ctx context.Context, id, verb string, body any) (wire.Sent, error) {
-	return call[wire.Sent](ctx, c, http.MethodPost, c.at(nil, "pty", id, verb), body)
+func (t terminals) send(ctx context.Context, id, verb string, body any) (wire.Sent, error) {
+	return call[wire.Sent](ctx, t.connection, http.MethodPost, t.at(nil, "pty", id, verb), body)
 }
 
 // Resize changes the screen, 1..1000 columns and rows; the program gets SIGWINCH.
-func (c *Client) Resize(ctx context.Context, id string, cols, rows int) error {
-	return c.post(ctx, id, "resize", wire.Size{Cols: cols, Rows: rows})
+func (t terminals) Resize(ctx context.Context, id string, cols, rows int) error {
+	return t.post(ctx, id, "resize", wire.Size{Cols: cols, Rows: rows})
 }
 
 // Signal sends a signal (INT, SIGTERM, …) to the foreground process group.
-func (c *Client) Signal(ctx context.Context, id, name string) error {
-	return c.post(ctx, id, "signal", wire.Signal{Signal: name})
+func (t terminals) Signal(ctx context.Context, id, name string) error {
+	return t.post(ctx, id, "signal", wire.Signal{Signal: name})
 }
 
-func (c *Client) post(ctx context.Context, id, verb string, body any) error {
-	return c.call(ctx, http.MethodPost, c.at(nil, "pty", id, verb), body, nil)
+func (t terminals) post(ctx context.Context, id, verb string, body any) error {
+	return t.call(ctx, http.MethodPost, t.at(nil, "pty", id, verb), body, nil)
 }

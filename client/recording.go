@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -30,8 +29,8 @@ type RecordingRequest struct {
 // Recording is what a terminal has printed. The caller must close what it
 // returns. A read that fails, other than with io.EOF, means that the recording is
 // not whole. ctx governs the reading too.
-func (c *Client) Recording(ctx context.Context, id string, r RecordingRequest) (io.ReadCloser, error) {
-	in, _, err := c.recording(ctx, id, r)
+func (t terminals) Recording(ctx context.Context, id string, r RecordingRequest) (io.ReadCloser, error) {
+	in, _, err := t.recording(ctx, id, r)
 	return in, err
 }
 
@@ -39,7 +38,7 @@ func (c *Client) Recording(ctx context.Context, id string, r RecordingRequest) (
 const recordingFrom = "Evertty-From"
 
 // recording also says where the recording begins; nil when the server does not.
-func (c *Client) recording(ctx context.Context, id string,
+func (t terminals) recording(ctx context.Context, id string,
 	r RecordingRequest) (in io.ReadCloser, from *uint64, err error) {
 	q := url.Values{}
 	if r.Format != "" {
@@ -51,16 +50,7 @@ func (c *Client) recording(ctx context.Context, id string,
 	if r.Follow {
 		q.Set("follow", "1")
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.at(q, "pty", id, "recording"), nil)
-	if err != nil {
-		return nil, nil, fmt.Errorf("client: %w", err)
-	}
-	req.Header = c.header()
-	req.Header.Set("Accept", "*/*")
-	if c.Local() {
-		req.Header.Set("Accept-Encoding", "identity") // it would only cost time
-	}
-	resp, err := c.open(req)
+	resp, err := t.open(ctx, http.MethodGet, t.at(q, "pty", id, "recording"), "*/*", nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/url"
 
 	"github.com/evertty/evertty/wire"
 )
@@ -127,8 +129,38 @@ func decodeRaw(p []byte, v any, raw *json.RawMessage) error {
 	return nil
 }
 
-// call is Client.call for a reply of type T.
-func call[T any](ctx context.Context, c *Client, method, target string, body any) (reply T, err error) {
+// call is connection.call for a reply of type T.
+func call[T any](ctx context.Context, c *connection, method, target string, body any) (reply T, err error) {
 	err = c.call(ctx, method, target, body, &reply)
 	return reply, err
+}
+
+// list returns the field of a reply that is a list of T.
+func list[T any](ctx context.Context, c *connection, field, target string) (items []T, err error) {
+	reply, err := call[map[string]json.RawMessage](ctx, c, http.MethodGet, target, nil)
+	if err == nil && reply[field] != nil {
+		err = json.Unmarshal(reply[field], &items)
+	}
+	return items, err
+}
+
+// pages returns all items of a list that comes in pages.
+func pages[T any](ctx context.Context, c *connection, field string, query url.Values, segments ...string) ([]T, error) {
+	all := []T{}
+	query.Set("limit", "1000")
+	for {
+		page, err := call[map[string]json.RawMessage](ctx, c, http.MethodGet, c.at(query, segments...), nil)
+		var items []T
+		var next string
+		for name, into := range map[string]any{field: &items, "next": &next} {
+			if err == nil && page[name] != nil {
+				err = json.Unmarshal(page[name], into)
+			}
+		}
+		all = append(all, items...)
+		if err != nil || next == "" {
+			return all, err
+		}
+		query.Set("after", next)
+	}
 }

@@ -50,10 +50,10 @@ func (s Snapshot) Content(f Format) string {
 
 // Snapshot returns the screen and the last scrollback lines of its history: 0 is the screen alone,
 // negative (AllHistory) is everything.
-func (c *Client) Snapshot(ctx context.Context, id string, f Format, scrollback int) (Snapshot, error) {
+func (t terminals) Snapshot(ctx context.Context, id string, f Format, scrollback int) (Snapshot, error) {
 	q := url.Values{"format": {string(f)}, "scrollback": {strconv.Itoa(max(scrollback, AllHistory))}}
 	var s Snapshot
-	if err := c.call(ctx, http.MethodGet, c.at(q, "pty", id, "snapshot"), nil, &s.Raw); err != nil {
+	if err := t.call(ctx, http.MethodGet, t.at(q, "pty", id, "snapshot"), nil, &s.Raw); err != nil {
 		return s, err
 	}
 	return s, json.Unmarshal(s.Raw, &s)

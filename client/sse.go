@@ -45,22 +45,9 @@ type events struct {
 
 // events sends a request whose reply is a stream of events, with body as JSON unless it is nil. The
 // header is that of the reply. ctx governs the whole life of the stream.
-func (c *Client) events(ctx context.Context, method, target string, body []byte) (*events, http.Header, error) {
+func (c *connection) events(ctx context.Context, method, target string, body []byte) (*events, http.Header, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
-	if err != nil {
-		cancel(nil)
-		return nil, nil, fmt.Errorf("client: %w", err)
-	}
-	req.Header = c.header()
-	req.Header.Set("Accept", "text/event-stream")
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if c.Local() {
-		req.Header.Set("Accept-Encoding", "identity") // compression would only cost time
-	}
-	resp, err := c.open(req) //nolint:bodyclose // close of the stream does
+	resp, err := c.open(ctx, method, target, "text/event-stream", body) //nolint:bodyclose // close of the stream does
 	if err != nil {
 		cancel(nil)
 		return nil, nil, err

@@ -17,24 +17,24 @@ type Stream struct {
 
 // Stream follows a terminal. The first event is a snapshot. ctx governs the whole life of the
 // stream, and the caller must Close it.
-func (c *Client) Stream(ctx context.Context, id string) (*Stream, error) {
-	return c.stream(ctx, id, nil, Inside{})
+func (t terminals) Stream(ctx context.Context, id string) (*Stream, error) {
+	return t.stream(ctx, id, nil, Inside{})
 }
 
 // StreamSince is Stream for a viewer that has shown everything up to position since, the Seq of its
 // last event: if the server still has what followed, the first event is of KindResume, and else a
 // snapshot.
-func (c *Client) StreamSince(ctx context.Context, id string, since uint64) (*Stream, error) {
-	return c.stream(ctx, id, &since, Inside{})
+func (t terminals) StreamSince(ctx context.Context, id string, since uint64) (*Stream, error) {
+	return t.stream(ctx, id, &since, Inside{})
 }
 
-func (c *Client) stream(ctx context.Context, id string, since *uint64, in Inside) (*Stream, error) {
+func (t terminals) stream(ctx context.Context, id string, since *uint64, in Inside) (*Stream, error) {
 	q := url.Values{}
 	if since != nil {
 		q.Set("since", strconv.FormatUint(*since, 10))
 	}
 	in.query(q)
-	e, _, err := c.events(ctx, http.MethodGet, c.at(q, "pty", id, "stream"), nil)
+	e, _, err := t.events(ctx, http.MethodGet, t.at(q, "pty", id, "stream"), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -17,16 +17,12 @@ const threadError = "error"
 
 // ThreadEvents returns the events of a thread after a number, the oldest first, at most limit
 // (1..1000; 0 is 1000).
-func (c *Client) ThreadEvents(ctx context.Context, id string, since int64, limit int) ([]ThreadEvent, error) {
+func (t threads) ThreadEvents(ctx context.Context, id string, since int64, limit int) ([]ThreadEvent, error) {
 	query := url.Values{"format": {"json"}, "since": {strconv.FormatInt(since, 10)}}
 	if limit > 0 {
 		query.Set("limit", strconv.Itoa(limit))
 	}
-	var reply struct {
-		Events []ThreadEvent `json:"events"`
-	}
-	err := c.call(ctx, http.MethodGet, c.at(query, "api", "threads", id, "events"), nil, &reply)
-	return reply.Events, err
+	return list[ThreadEvent](ctx, t.connection, "events", t.at(query, "api", "threads", id, "events"))
 }
 
 // ThreadStream follows a thread. Next has one caller at a time; Close may be called from any
@@ -38,9 +34,9 @@ type ThreadStream struct {
 
 // WatchThread follows the events of a thread after a number: first those that have happened already.
 // ctx governs the whole life of the stream, and the caller must Close it.
-func (c *Client) WatchThread(ctx context.Context, id string, since int64) (*ThreadStream, error) {
+func (t threads) WatchThread(ctx context.Context, id string, since int64) (*ThreadStream, error) {
 	query := url.Values{"since": {strconv.FormatInt(since, 10)}, "format": {"sse"}}
-	e, _, err := c.events(ctx, http.MethodGet, c.at(query, "api", "threads", id, "events"), nil)
+	e, _, err := t.events(ctx, http.MethodGet, t.at(query, "api", "threads", id, "events"), nil)
 	if err != nil {
 		return nil, err
 	}

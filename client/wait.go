@@ -62,6 +62,6 @@ func (r WaitRequest) body() wire.Wait {
 // Wait returns when the condition holds. When it does not in time, the error matches ErrTimeout. ctx
 // should live longer than r.Timeout. Seq of the reply is the Since of a next wait that misses
 // nothing.
-func (c *Client) Wait(ctx context.Context, id string, r WaitRequest) (wire.Waited, error) {
-	return call[wire.Waited](ctx, c, http.MethodPost, c.at(nil, "pty", id, "wait"), r.body())
+func (t terminals) Wait(ctx context.Context, id string, r WaitRequest) (wire.Waited, error) {
+	return call[wire.Waited](ctx, t.connection, http.MethodPost, t.at(nil, "pty", id, "wait"), r.body())
 }
