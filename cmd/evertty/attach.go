@@ -26,7 +26,7 @@ func (v *viewing) flags(c *cobra.Command) {
 	c.Flags().BoolVar(&v.clipboard, "clipboard", false, "let the program write to this terminal's clipboard (OSC 52)")
 }
 
-func (a *app) newAttach() *cobra.Command {
+func newAttach(a *app) *cobra.Command {
 	v := viewing{}
 	c := &cobra.Command{
 		Use:   "attach ID|NAME",
@@ -41,7 +41,7 @@ one that shows the terminal this runs in.`,
 		Example: `  evertty attach build
   evertty attach build --detach-keys 'C-b d' --read-only`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeTerminals,
+		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := a.canView(v); err != nil {
 				return err

@@ -41,7 +41,7 @@ var benchModes = map[string]func(*bench) error{
 }
 
 // newBench is a verb for those who work on an engine, and hidden from the rest.
-func (a *app) newBench() *cobra.Command {
+func newBench(a *app) *cobra.Command {
 	b := bench{engine: defaultEngine}
 	c := &cobra.Command{
 		Use:    "bench MODE SUBJECT COLS ROWS FILE ARG [REPS]",

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +14,7 @@ import (
 // maxCommands is the most that --number takes: what a shell's history holds.
 const maxCommands = 1000
 
-func (a *app) newCommands() *cobra.Command {
+func newCommands(a *app) *cobra.Command {
 	var session string
 	var asJSON, cancel bool
 	var number int
@@ -27,11 +25,8 @@ func (a *app) newCommands() *cobra.Command {
 command it prints its output, from the beginning to its end, and ends with its exit
 code; Ctrl-C leaves the command alone.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
+		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
 			switch {
-			case err != nil:
-				return err
 			case len(args) == 0 && cancel:
 				return usage(fmt.Errorf("commands: --cancel needs the ID of a command"))
 			case cancel:
@@ -49,18 +44,12 @@ code; Ctrl-C leaves the command alone.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				raw := []json.RawMessage{}
-				for _, i := range list {
-					raw = append(raw, i.Raw)
-				}
-				return printJSON(a.stdout, raw)
-			}
-			return printCommands(a.stdout, list, time.Now())
-		},
+			return printList(a.stdout, asJSON, list, func(i client.Command) json.RawMessage { return i.Raw },
+				"ID\tSTATUS\tAGE\tTOOK\tOUTPUT\tCOMMAND", commandRow)
+		}),
 	}
 	c.Flags().StringVarP(&session, "session", "s", defaultSession, "`session` they belong to")
-	_ = c.RegisterFlagCompletionFunc("session", a.completeSessions)
+	_ = c.RegisterFlagCompletionFunc("session", a.complete(sessionNames))
 	c.Flags().VarP(newInt(&number, 20, 1, maxCommands), "number", "n", "the newest `N` commands")
 	c.Flags().BoolVar(&cancel, "cancel", false, "end the command, as Ctrl-C does")
 	jsonFlag(c, &asJSON)
@@ -81,23 +70,18 @@ func (a *app) showCommand(ctx context.Context, session, id string) error {
 	return err
 }
 
-func printCommands(w io.Writer, list []client.Command, now time.Time) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tSTATUS\tAGE\tTOOK\tOUTPUT\tCOMMAND")
-	for _, i := range list {
-		status, began := string(i.Status), "-"
-		if i.QueuePosition > 0 {
-			status += fmt.Sprintf("(place %d)", i.QueuePosition)
-		}
-		if i.ExitCode != nil {
-			status += fmt.Sprintf("(%d)", *i.ExitCode)
-		}
-		if i.StartedAt != nil {
-			began = age(now.Sub(*i.StartedAt))
-		}
-		took := time.Duration(i.DurationMS) * time.Millisecond
-		fmt.Fprintf(t, "%s\t%s\t%s\t%v\t%d\t%s\n", printable(i.CommandID), printable(status), began, took,
-			i.StdoutBytes+i.StderrBytes, clipped(printable(i.Text), captionWidth))
+func commandRow(i client.Command) string {
+	status, began := string(i.Status), "-"
+	if i.QueuePosition > 0 {
+		status += fmt.Sprintf("(place %d)", i.QueuePosition)
 	}
-	return t.Flush()
+	if i.ExitCode != nil {
+		status += fmt.Sprintf("(%d)", *i.ExitCode)
+	}
+	if i.StartedAt != nil {
+		began = age(time.Since(*i.StartedAt))
+	}
+	took := time.Duration(i.DurationMS) * time.Millisecond
+	return fmt.Sprintf("%s\t%s\t%s\t%v\t%d\t%s", printable(i.CommandID), printable(status), began, took,
+		i.StdoutBytes+i.StderrBytes, clipped(printable(i.Text), captionWidth))
 }

@@ -57,7 +57,7 @@ type finding struct {
 	Advice  string `json:"advice"`
 }
 
-func (a *app) newDoctor() *cobra.Command {
+func newDoctor(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",

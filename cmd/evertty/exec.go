@@ -27,7 +27,7 @@ type executing struct {
 	request                    client.ExecRequest
 }
 
-func (a *app) newExec() *cobra.Command {
+func newExec(a *app) *cobra.Command {
 	var o executing
 	c := &cobra.Command{
 		Use:   "exec [flags] [--] CMD... | -c TEXT",
@@ -81,8 +81,8 @@ func (a *app) execFlags(c *cobra.Command, o *executing) {
 	f.BoolVar(&o.isolated, "isolated", false, "run CMD as one process beside the shell")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing about the shell")
 	jsonFlag(c, &o.asJSON)
-	_ = c.RegisterFlagCompletionFunc("session", a.completeSessions)
-	_ = c.RegisterFlagCompletionFunc("shell", a.completeShells(&o.session))
+	_ = c.RegisterFlagCompletionFunc("session", a.complete(sessionNames))
+	_ = c.RegisterFlagCompletionFunc("shell", a.complete(shellIDs(&o.session)))
 }
 
 // plan makes the request of what was said.

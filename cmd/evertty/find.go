@@ -2,14 +2,12 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,14 +22,24 @@ const (
 	envDataDir   = "EVERTTY_DATA_DIR"
 )
 
-// completionTimeout bounds how long a press of Tab may take.
-const completionTimeout = time.Second
-
 // talks adds to a verb what it needs to talk to a server.
 func (a *app) talks(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&a.server, "server", "", "`URL` of the server, http://host:port or unix:///path (default "+
 		"$EVERTTY_SERVER, else the one of the data directory); $EVERTTY_TOKEN_FILE names the file with its token")
 	return c
+}
+
+// onServer is the RunE of a verb that begins with finding the server.
+func (a *app) onServer(
+	do func(c *cobra.Command, server *client.Client, args []string) error,
+) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		server, err := a.client()
+		if err != nil {
+			return err
+		}
+		return do(c, server, args)
+	}
 }
 
 // jsonFlag adds --json to a verb.
@@ -113,26 +121,6 @@ func isServerOf(dir, address string) bool {
 	}
 	wanted, err := client.New(strings.Replace(address, "//localhost:", "//127.0.0.1:", 1), "") // see addressesOf
 	return err == nil && wanted.Address() == mine.Address()
-}
-
-// completeTerminals offers names and ids for the first argument.
-func (a *app) completeTerminals(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	none := cobra.ShellCompDirectiveNoFileComp
-	c, err := a.client()
-	if err != nil || len(args) > 0 {
-		return nil, none
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), completionTimeout)
-	defer cancel()
-	items, err := c.List(ctx, "")
-	if err != nil {
-		return nil, none
-	}
-	var words []string
-	for _, i := range items {
-		words = append(words, cobra.CompletionWithDesc(nameOf(i), printable(caption(i))))
-	}
-	return words, none
 }
 
 // nameOf is what a person calls the terminal: its name, else its id.

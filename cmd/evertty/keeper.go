@@ -11,7 +11,7 @@ import (
 )
 
 // newKeeper is the verb that `evertty serve` starts by itself; see package keeper.
-func (a *app) newKeeper() *cobra.Command {
+func newKeeper(a *app) *cobra.Command {
 	var idle time.Duration
 	c := &cobra.Command{
 		Use:    "keeper",

@@ -13,7 +13,7 @@ import (
 	"github.com/evertty/evertty/client"
 )
 
-func (a *app) newKill() *cobra.Command {
+func newKill(a *app) *cobra.Command {
 	var signal string
 	var purge, all bool
 	c := &cobra.Command{
@@ -32,7 +32,7 @@ lists them).`,
 		Example: `  evertty kill build
   evertty kill build --signal INT
   evertty kill --all          before the server is stopped for good`,
-		ValidArgsFunction: a.completeTerminals,
+		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: func(c *cobra.Command, ids []string) error {
 			switch {
 			case signal != "" && purge:

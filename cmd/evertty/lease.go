@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,20 +11,20 @@ import (
 	"github.com/evertty/evertty/client"
 )
 
-func (a *app) newLease() *cobra.Command {
+func newLease(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lease",
 		Short: "Show and change where processes of threads run",
 		Args:  unknownVerb,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.newLeaseLs(), a.newLeaseChange("pause", "Pause the compute of a lease, whoever uses it",
+	c.AddCommand(newLeaseLs(a), newLeaseChange(a, "pause", "Pause the compute of a lease, whoever uses it",
 		(*client.Client).PauseLease),
-		a.newLeaseChange("resume", "Let the compute of a lease go on", (*client.Client).ResumeLease), a.newLeaseRm())
+		newLeaseChange(a, "resume", "Let the compute of a lease go on", (*client.Client).ResumeLease), newLeaseRm(a))
 	return c
 }
 
-func (a *app) newLeaseLs() *cobra.Command {
+func newLeaseLs(a *app) *cobra.Command {
 	var provider string
 	var asJSON bool
 	c := &cobra.Command{
@@ -33,39 +32,28 @@ func (a *app) newLeaseLs() *cobra.Command {
 		Aliases: []string{"list"},
 		Short:   "List the leases",
 		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+		RunE: a.onServer(func(c *cobra.Command, server *client.Client, _ []string) error {
 			list, err := server.Leases(c.Context(), provider)
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				raw := []json.RawMessage{}
-				for _, l := range list {
-					raw = append(raw, l.Raw)
-				}
-				return printJSON(a.stdout, raw)
-			}
-			t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
-			fmt.Fprintln(t, "ID\tPROVIDER\tTHREAD\tSTATE\tINSTANCE\tAGE")
-			for _, l := range list {
-				instance := "-"
-				if l.Instance != nil {
-					instance = l.Instance.InstanceID
-				}
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(l.LeaseID), printable(l.ProviderName),
-					printable(orDash(l.ThreadID)), printable(string(l.ObservedState)),
-					printable(instance), age(time.Since(l.CreatedAt)))
-			}
-			return t.Flush()
-		},
+			return printList(a.stdout, asJSON, list, func(l client.Lease) json.RawMessage { return l.Raw },
+				"ID\tPROVIDER\tTHREAD\tSTATE\tINSTANCE\tAGE", leaseRow)
+		}),
 	}
 	c.Flags().StringVar(&provider, "provider", "", "only the leases of this `provider`")
 	jsonFlag(c, &asJSON)
 	return a.talks(c)
+}
+
+func leaseRow(l client.Lease) string {
+	instance := "-"
+	if l.Instance != nil {
+		instance = l.Instance.InstanceID
+	}
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", printable(l.LeaseID), printable(l.ProviderName),
+		printable(orDash(l.ThreadID)), printable(string(l.ObservedState)), printable(instance),
+		age(time.Since(l.CreatedAt)))
 }
 
 func orDash(s string) string {
@@ -76,70 +64,42 @@ func orDash(s string) string {
 }
 
 // newLeaseChange is a verb that does something to a lease and prints how it is then.
-func (a *app) newLeaseChange(verb, short string,
+func newLeaseChange(a *app, verb, short string,
 	do func(*client.Client, context.Context, string) (client.Lease, error)) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:               verb + " LEASE",
 		Short:             short,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeLeases,
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+		ValidArgsFunction: a.completeFirst(leaseIDs),
+		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
 			l, err := do(server, c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(a.stdout, l.Raw)
-			}
-			_, err = fmt.Fprintln(a.stdout, printable(string(l.ObservedState)))
-			return err
-		},
+			return printOne(a.stdout, asJSON, l.Raw, string(l.ObservedState))
+		}),
 	}
 	jsonFlag(c, &asJSON)
 	return a.talks(c)
 }
 
-func (a *app) newLeaseRm() *cobra.Command {
+func newLeaseRm(a *app) *cobra.Command {
 	var destroy bool
 	c := &cobra.Command{
 		Use:               "rm LEASE",
 		Short:             "Forget a lease that no thread uses",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeLeases,
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+		ValidArgsFunction: a.completeFirst(leaseIDs),
+		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
 			if destroy {
 				if _, err := server.DestroyLease(c.Context(), args[0]); err != nil {
 					return err
 				}
 			}
 			return server.DeleteLease(c.Context(), args[0])
-		},
+		}),
 	}
 	c.Flags().BoolVar(&destroy, "destroy", false, "end its compute first")
 	return a.talks(c)
-}
-
-// completeLeases offers ids for the first argument.
-func (a *app) completeLeases(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return a.complete(func(ctx context.Context, server *client.Client) []string {
-		var words []string
-		list, _ := server.Leases(ctx, "")
-		for _, l := range list {
-			words = append(words, cobra.CompletionWithDesc(l.LeaseID,
-				printable(l.ProviderName+" "+string(l.ObservedState))))
-		}
-		return words
-	})
 }

@@ -11,7 +11,7 @@ const noLogin = `The command line has no login: it shows the server its token. T
 evertty logout --all logs every browser out, and ends all tickets and what they have opened.
 `
 
-func (a *app) newLogout() *cobra.Command {
+func newLogout(a *app) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "logout",

@@ -21,7 +21,7 @@ const lull = 100 * time.Millisecond
 // logging is what the verb logs was told.
 type logging struct{ follow, text, raw, asJSON bool }
 
-func (a *app) newLogs() *cobra.Command {
+func newLogs(a *app) *cobra.Command {
 	var o logging
 	c := &cobra.Command{
 		Use:   "logs ID",
@@ -35,7 +35,7 @@ terminal the lines with their colours, and with --follow all, taken back at the 
 		Example: `  evertty logs build | grep error
   evertty logs build --follow`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeTerminals,
+		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.text && o.raw {
 				return usage(errors.New("logs: --text and --raw exclude each other"))

@@ -3,9 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,7 +15,7 @@ import (
 // captionWidth bounds the last column of the list, in characters.
 const captionWidth = 60
 
-func (a *app) newLs() *cobra.Command {
+func newLs(a *app) *cobra.Command {
 	var session string
 	var asJSON bool
 	c := &cobra.Command{
@@ -26,43 +24,24 @@ func (a *app) newLs() *cobra.Command {
 		Short:   "List the terminals",
 		Example: "  evertty ls --session work --json",
 		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+		RunE: a.onServer(func(c *cobra.Command, server *client.Client, _ []string) error {
 			items, err := server.List(c.Context(), session)
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				raw := []json.RawMessage{}
-				for _, i := range items {
-					raw = append(raw, i.Raw)
-				}
-				return printJSON(a.stdout, raw)
-			}
-			return printTable(a.stdout, items, time.Now())
-		},
+			return printList(a.stdout, asJSON, items, func(i client.Terminal) json.RawMessage { return i.Raw },
+				"ID\tNAME\tSESSION\tSTATE\tSIZE\tVIEWERS\tACTIVE\tTITLE", terminalRow)
+		}),
 	}
 	c.Flags().StringVarP(&session, "session", "s", "", "only the terminals of this `session`")
 	jsonFlag(c, &asJSON)
 	return a.talks(c)
 }
 
-func printTable(w io.Writer, items []client.Terminal, now time.Time) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tNAME\tSESSION\tSTATE\tSIZE\tVIEWERS\tACTIVE\tTITLE")
-	for _, i := range items {
-		name := i.Name
-		if name == "" {
-			name = "-"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%dx%d\t%d\t%s\t%s\n", printable(i.ID), printable(name), printable(i.Session),
-			stateOf(i), i.Cols, i.Rows, i.Viewers, age(now.Sub(i.LastActivityAt)), clipped(printable(caption(i)),
-				captionWidth))
-	}
-	return t.Flush()
+func terminalRow(i client.Terminal) string {
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t%dx%d\t%d\t%s\t%s", printable(i.ID), printable(orDash(i.Name)),
+		printable(i.Session), stateOf(i), i.Cols, i.Rows, i.Viewers, age(time.Since(i.LastActivityAt)),
+		clipped(printable(caption(i)), captionWidth))
 }
 
 // stateOf is the state and, once the program has ended, how.

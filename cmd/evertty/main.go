@@ -82,10 +82,10 @@ true screen at once.`,
 // verbs are all verbs, in the order of the help.
 func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
-		a.newServe(), a.newLs(), a.newNew(), a.newAttach(), a.newSend(), a.newKill(), a.newRestart(),
-		a.newExec(), a.newShells(), a.newCommands(), a.newThread(), a.newLease(), a.newLogs(), a.newWait(),
-		a.newSnapshot(), a.newRecord(), a.newPlay(), a.newURL(), a.newLogout(), a.newRender(), a.newDoctor(),
-		a.newVersion(), a.newBench(), a.newKeeper(), a.newRelay(),
+		a.newServe(), newLs(a), newNew(a), newAttach(a), newSend(a), newKill(a), newRestart(a),
+		newExec(a), newShells(a), newCommands(a), newThread(a), newLease(a), newLogs(a), newWait(a),
+		newSnapshot(a), newRecord(a), newPlay(a), newURL(a), newLogout(a), a.newRender(), newDoctor(a),
+		newVersion(a), newBench(a), newKeeper(a), newRelay(a),
 	}
 }
 

@@ -29,7 +29,7 @@ const (
 	maxSize       = 1000 // columns, rows: what the server takes
 )
 
-func (a *app) newNew() *cobra.Command {
+func newNew(a *app) *cobra.Command {
 	var o creating
 	v := viewing{scrollback: client.AllHistory, nested: true}
 	c := &cobra.Command{

@@ -34,7 +34,7 @@ type playing struct {
 	noWait bool
 }
 
-func (a *app) newPlay() *cobra.Command {
+func newPlay(a *app) *cobra.Command {
 	var o playing
 	c := &cobra.Command{
 		Use:   "play FILE|-",

@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 	"unicode"
 )
 
@@ -13,6 +15,36 @@ func printJSON(w io.Writer, v any) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
+}
+
+// newTable aligns columns that tabs separate. Flush it at the end.
+func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }
+
+// printList prints a list: with asJSON the objects as the server sent them, else a table with a row for each.
+func printList[T any](w io.Writer, asJSON bool, list []T, raw func(T) json.RawMessage, head string,
+	row func(T) string) error {
+	if asJSON {
+		all := []json.RawMessage{}
+		for _, one := range list {
+			all = append(all, raw(one))
+		}
+		return printJSON(w, all)
+	}
+	t := newTable(w)
+	fmt.Fprintln(t, head)
+	for _, one := range list {
+		fmt.Fprintln(t, row(one))
+	}
+	return t.Flush()
+}
+
+// printOne prints an object: with asJSON as the server sent it, else a line about it.
+func printOne(w io.Writer, asJSON bool, raw json.RawMessage, line string) error {
+	if asJSON {
+		return printJSON(w, raw)
+	}
+	_, err := fmt.Fprintln(w, printable(line))
+	return err
 }
 
 // printable replaces what could act on the user's terminal: a program may have

@@ -27,7 +27,7 @@ type recorded struct {
 	follow         bool
 }
 
-func (a *app) newRecord() *cobra.Command {
+func newRecord(a *app) *cobra.Command {
 	o := recorded{format: string(client.CastV3)}
 	c := &cobra.Command{
 		Use:   "record ID|NAME",
@@ -42,7 +42,7 @@ an empty screen. What was typed is in it only if the server was started with
   evertty record build --follow -o build.cast
   evertty record build --format raw | less -R`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeTerminals,
+		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := o.request()
 			if err != nil {

@@ -18,7 +18,7 @@ import (
 
 // newRelay is the verb that runs for a process elsewhere; see package relay. What it needs is in a file of the
 // directory, never among its arguments.
-func (a *app) newRelay() *cobra.Command {
+func newRelay(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:    "relay",
 		Short:  "Stand for a process at a provider (serve starts it by itself)",

@@ -5,9 +5,11 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/client"
 )
 
-func (a *app) newRestart() *cobra.Command {
+func newRestart(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restart ID...",
 		Short: "Start ended programs again",
@@ -16,12 +18,8 @@ environment it was created with, under the same id. The old screen stays above a
 line that says when and why.`,
 		Example:           `  evertty restart build`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeTerminals,
-		RunE: func(c *cobra.Command, ids []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+		ValidArgsFunction: a.completeFirst(terminalNames),
+		RunE: a.onServer(func(c *cobra.Command, server *client.Client, ids []string) error {
 			var failed error
 			for _, id := range ids {
 				info, err := server.Restart(c.Context(), id)
@@ -31,7 +29,7 @@ line that says when and why.`,
 				}
 			}
 			return failed
-		},
+		}),
 	}
 	return a.talks(c)
 }

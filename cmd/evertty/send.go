@@ -17,7 +17,7 @@ const enterKey = "\r"
 // sending is what the verb send was told.
 type sending struct{ keys, paste, enter, asJSON bool }
 
-func (a *app) newSend() *cobra.Command {
+func newSend(a *app) *cobra.Command {
 	var o sending
 	c := &cobra.Command{
 		Use:   "send ID TEXT | send ID --keys KEY...",
@@ -36,7 +36,7 @@ position of the output before: wait --since SEQ looks only at what followed.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: a.completeTerminals,
+		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.keys && o.paste {
 				return usage(errors.New("send: --keys and --paste exclude each other"))

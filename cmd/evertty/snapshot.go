@@ -21,7 +21,7 @@ func formatFlag(c *cobra.Command, format *string, preset client.Format) {
 		cobra.FixedCompletions([]string{"ansi", "text", "json", "html"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-func (a *app) newSnapshot() *cobra.Command {
+func newSnapshot(a *app) *cobra.Command {
 	var format string
 	var scrollback int
 	c := &cobra.Command{
@@ -33,12 +33,8 @@ cell's style and the modes, html is a page fragment.`,
 		Example: `  evertty snapshot build --format text
   evertty snapshot build --scrollback 100`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeTerminals,
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+		ValidArgsFunction: a.completeFirst(terminalNames),
+		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
 			s, err := server.Snapshot(c.Context(), args[0], client.Format(format), scrollback)
 			if err != nil {
 				return err
@@ -47,7 +43,7 @@ cell's style and the modes, html is a page fragment.`,
 				return a.printANSI(s)
 			}
 			return a.printText(s.Content(client.Format(format)), true)
-		},
+		}),
 	}
 	formatFlag(c, &format, client.ANSI)
 	c.Flags().IntVar(&scrollback, "scrollback", 0, "`lines` of history before the screen; -1 for all")

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,56 +16,44 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (a *app) newThread() *cobra.Command {
+func newThread(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "thread",
 		Short: "Make, show and steer threads, what lasts of sessions; their permissions and records",
 		Args:  unknownVerb,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.newThreadLs(), a.newThreadShow(), a.newThreadNew(), a.newThreadRm(), a.newThreadPause(),
-		a.newThreadResume(), a.newThreadPolicy(),
-		a.newThreadPermissions(), a.newThreadApprovals(),
-		a.newThreadApprove(), a.newThreadDeny(), a.newThreadSteer(), a.newThreadExport(), a.newThreadImport(),
-		a.newThreadCompact())
+	c.AddCommand(newThreadLs(a), newThreadShow(a), newThreadNew(a), newThreadRm(a), newThreadPause(a),
+		newThreadResume(a), newThreadPolicy(a),
+		newThreadPermissions(a), newThreadApprovals(a),
+		newThreadApprove(a), newThreadDeny(a), newThreadSteer(a), newThreadExport(a), newThreadImport(a),
+		newThreadCompact(a))
 	return c
 }
 
-func (a *app) newThreadLs() *cobra.Command {
+func newThreadLs(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "ls",
 		Aliases: []string{"list"},
 		Short:   "List the threads",
 		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+		RunE: a.onServer(func(c *cobra.Command, server *client.Client, _ []string) error {
 			list, err := server.Threads(c.Context())
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				raw := []json.RawMessage{}
-				for _, t := range list {
-					raw = append(raw, t.Raw)
-				}
-				return printJSON(a.stdout, raw)
-			}
-			t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
-			fmt.Fprintln(t, "ID\tSANDBOX\tSTATUS\tLEASE\tAGE")
-			for _, th := range list {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(th.ThreadID), printable(th.Sandbox.Type),
-					printable(orDash(th.Sandbox.Status)),
-					printable(th.LeaseID), age(time.Since(th.CreatedAt)))
-			}
-			return t.Flush()
-		},
+			return printList(a.stdout, asJSON, list, func(th client.Thread) json.RawMessage { return th.Raw },
+				"ID\tSANDBOX\tSTATUS\tLEASE\tAGE", threadRow)
+		}),
 	}
 	jsonFlag(c, &asJSON)
 	return a.talks(c)
+}
+
+func threadRow(th client.Thread) string {
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", printable(th.ThreadID), printable(th.Sandbox.Type),
+		printable(orDash(th.Sandbox.Status)), printable(th.LeaseID), age(time.Since(th.CreatedAt)))
 }
 
 // ofThread makes a verb that talks to the server about the thread it is given.
@@ -76,18 +63,14 @@ func (a *app) ofThread(verb, short string,
 		Use:               verb + " THREAD",
 		Short:             short,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeThreads,
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+		ValidArgsFunction: a.completeFirst(threadIDs),
+		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
 			return run(c, server, args[0])
-		},
+		}),
 	})
 }
 
-func (a *app) newThreadShow() *cobra.Command {
+func newThreadShow(a *app) *cobra.Command {
 	var asJSON bool
 	c := a.ofThread("show", "Show a thread with its session, terminals and lease",
 		func(c *cobra.Command, server *client.Client, thread string) error {
@@ -117,7 +100,7 @@ func (a *app) showThread(ctx context.Context, server *client.Client, th client.T
 	if err != nil && !errors.Is(err, client.ErrNotFound) { // it may never have had one
 		return err
 	}
-	t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
+	t := newTable(a.stdout)
 	fmt.Fprintf(t, "thread\t%s\n", printable(th.ThreadID))
 	if s.SessionID != nil && s.Status != nil {
 		fmt.Fprintf(t, "session\t%s\t%s\n", printable(*s.SessionID), printable(sessionState(s, time.Now())))
@@ -144,19 +127,4 @@ func sessionState(s wire.ThreadSession, now time.Time) string {
 		return fmt.Sprintf("%s, expires in %s", *s.Status, age(s.ExpiresAt.Sub(now)))
 	}
 	return string(*s.Status) + ": " + s.CloseReason
-}
-
-// completeThreads offers ids for the first argument.
-func (a *app) completeThreads(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return a.complete(func(ctx context.Context, server *client.Client) []string {
-		var words []string
-		list, _ := server.Threads(ctx)
-		for _, t := range list {
-			words = append(words, cobra.CompletionWithDesc(t.ThreadID, printable(t.Sandbox.Type+" "+t.Sandbox.Status)))
-		}
-		return words
-	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +18,7 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 )
 
-func (a *app) newThreadApprovals() *cobra.Command {
+func newThreadApprovals(a *app) *cobra.Command {
 	const all = "all"
 	status := permission.Pending
 	var asJSON bool
@@ -54,9 +53,9 @@ func (a *app) newThreadApprovals() *cobra.Command {
 }
 
 // newThreadApprove is the verb that approves calls after it has shown them.
-func (a *app) newThreadApprove() *cobra.Command {
+func newThreadApprove(a *app) *cobra.Command {
 	var yes, show, asJSON bool
-	c := a.newThreadDecide("approve", "Let calls that wait through, each once", &asJSON,
+	c := newThreadDecide(a, "approve", "Let calls that wait through, each once", &asJSON,
 		func(c *cobra.Command, server *client.Client, thread, id string) (done client.Approval, err error) {
 			one, err := server.Approval(c.Context(), thread, id, show)
 			if err != nil {
@@ -87,26 +86,22 @@ func (a *app) newThreadApprove() *cobra.Command {
 	return c
 }
 
-func (a *app) newThreadDeny() *cobra.Command {
+func newThreadDeny(a *app) *cobra.Command {
 	var asJSON bool
-	return a.newThreadDecide("deny", "Refuse calls that wait", &asJSON,
+	return newThreadDecide(a, "deny", "Refuse calls that wait", &asJSON,
 		func(c *cobra.Command, server *client.Client, thread, id string) (client.Approval, error) {
 			return server.Decide(c.Context(), thread, id, false)
 		})
 }
 
 // newThreadDecide is a verb that decides about calls that wait, one after the other.
-func (a *app) newThreadDecide(verb, short string, asJSON *bool, decide func(c *cobra.Command, server *client.Client,
+func newThreadDecide(a *app, verb, short string, asJSON *bool, decide func(c *cobra.Command, server *client.Client,
 	thread, id string) (client.Approval, error)) *cobra.Command {
 	c := &cobra.Command{
 		Use:   verb + " THREAD APPROVAL...",
 		Short: short,
 		Args:  cobra.MinimumNArgs(2),
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
 			raw := []json.RawMessage{}
 			var failed error
 			for _, id := range args[1:] {
@@ -120,12 +115,12 @@ func (a *app) newThreadDecide(verb, short string, asJSON *bool, decide func(c *c
 				failed = errors.Join(failed, printJSON(a.stdout, raw))
 			}
 			return failed
-		},
+		}),
 		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
-				return a.completeThreads(c, args, word)
+				return a.complete(threadIDs)(c, args, word)
 			}
-			return a.completeApprovals(args[0])
+			return a.complete(approvalIDs(args[0]))(c, args, word)
 		},
 	}
 	jsonFlag(c, asJSON)
@@ -170,16 +165,4 @@ func printValue(w io.Writer, name, value string) {
 func escaped(s string) string {
 	quoted := strconv.Quote(s)
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
-}
-
-// completeApprovals offers the calls of a thread that wait.
-func (a *app) completeApprovals(thread string) ([]string, cobra.ShellCompDirective) {
-	return a.complete(func(ctx context.Context, server *client.Client) []string {
-		var words []string
-		list, _ := server.Approvals(ctx, thread, permission.Pending)
-		for _, one := range list {
-			words = append(words, cobra.CompletionWithDesc(one.ID, printable(one.Tool+" "+string(one.Arguments))))
-		}
-		return words
-	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -65,7 +64,7 @@ func (p *policyFlags) policy(c *cobra.Command, had *wire.Budget) *wire.SetPolicy
 	return &out
 }
 
-func (a *app) newThreadNew() *cobra.Command {
+func newThreadNew(a *app) *cobra.Command {
 	var r wire.CreateThread
 	var p policyFlags
 	var asJSON bool
@@ -89,11 +88,7 @@ func (a *app) newThreadNew() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(a.stdout, th.Raw)
-			}
-			_, err = fmt.Fprintln(a.stdout, printable(th.ThreadID))
-			return err
+			return printOne(a.stdout, asJSON, th.Raw, th.ThreadID)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -104,23 +99,19 @@ func (a *app) newThreadNew() *cobra.Command {
 	return a.talks(c)
 }
 
-func (a *app) newThreadRm() *cobra.Command {
+func newThreadRm(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:               "rm THREAD...",
 		Short:             "End everything of threads and forget them",
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeThreads,
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+		ValidArgsFunction: a.completeFirst(threadIDs),
+		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
 			var failed error
 			for _, id := range args {
 				failed = errors.Join(failed, named(id, server.DeleteThread(c.Context(), id)))
 			}
 			return failed
-		},
+		}),
 	}
 	return a.talks(c)
 }
@@ -133,7 +124,7 @@ func named(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-func (a *app) newThreadPause() *cobra.Command {
+func newThreadPause(a *app) *cobra.Command {
 	var asJSON bool
 	c := a.ofThread("pause", "Stop the processes of a thread where they are; resume lets them go on",
 		func(c *cobra.Command, server *client.Client, thread string) error {
@@ -141,17 +132,13 @@ func (a *app) newThreadPause() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(a.stdout, th.Raw)
-			}
-			_, err = fmt.Fprintln(a.stdout, printable(orDash(th.Sandbox.Status)))
-			return err
+			return printOne(a.stdout, asJSON, th.Raw, orDash(th.Sandbox.Status))
 		})
 	jsonFlag(c, &asJSON)
 	return c
 }
 
-func (a *app) newThreadPolicy() *cobra.Command {
+func newThreadPolicy(a *app) *cobra.Command {
 	var p policyFlags
 	var asJSON bool
 	c := a.ofThread("policy", "Show or change how long the sessions of a thread last and what they may use",
@@ -179,7 +166,7 @@ not said stays as it is.`
 }
 
 func printPolicy(w io.Writer, p wire.Policy) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	t := newTable(w)
 	for _, one := range []struct {
 		name    string
 		seconds float64
@@ -203,7 +190,7 @@ func printPolicy(w io.Writer, p wire.Policy) error {
 	return t.Flush()
 }
 
-func (a *app) newThreadSteer() *cobra.Command {
+func newThreadSteer(a *app) *cobra.Command {
 	var drain, asJSON bool
 	c := &cobra.Command{
 		Use:   "steer THREAD TEXT | THREAD -",
@@ -213,7 +200,7 @@ from standard input. With --drain it takes the messages that wait and prints the
 		Example: `  evertty thread steer work "do not touch the database"
   evertty thread steer work --drain`,
 		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: a.completeThreads,
+		ValidArgsFunction: a.completeFirst(threadIDs),
 		RunE: func(c *cobra.Command, args []string) error {
 			if drain == (len(args) == 2) {
 				return usage(errors.New("thread steer: a TEXT or --drain is needed, and not both"))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +15,7 @@ import (
 // noRules lifts all rules of a thread; the server's stay.
 const noRules = "{}"
 
-func (a *app) newThreadPermissions() *cobra.Command {
+func newThreadPermissions(a *app) *cobra.Command {
 	var r client.PermissionsRequest
 	var rules string
 	var lift, asJSON bool
@@ -28,7 +27,7 @@ Rules are an object {"allow":[…],"deny":[…],"ask":[…]} in JSON.`,
 		Example: `  evertty thread permissions work --mode read-only
   echo '{"ask":[{"tool":"exec","contains":"git push"}]}' | evertty thread permissions work --rules -`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeThreads,
+		ValidArgsFunction: a.completeFirst(threadIDs),
 		RunE: func(c *cobra.Command, args []string) error {
 			if lift && rules != "" {
 				return usage(errors.New("thread permissions: --rules and --no-rules exclude each other"))
@@ -70,7 +69,7 @@ Rules are an object {"allow":[…],"deny":[…],"ask":[…]} in JSON.`,
 }
 
 func printPermissions(w io.Writer, p client.Permissions) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	t := newTable(w)
 	fmt.Fprintf(t, "mode\t%s\n", printable(string(p.Mode)))
 	var reply struct {
 		Rules map[string][]json.RawMessage `json:"rules"`

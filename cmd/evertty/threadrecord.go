@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +18,7 @@ import (
 // defaultOwner is who resumes a thread by hand.
 const defaultOwner = "CommandLine"
 
-func (a *app) newThreadExport() *cobra.Command {
+func newThreadExport(a *app) *cobra.Command {
 	var rid, file string
 	c := a.ofThread("export", "Write the thread's record, as Loader's files have it",
 		func(c *cobra.Command, server *client.Client, thread string) error {
@@ -44,14 +43,14 @@ func (a *app) newThreadExport() *cobra.Command {
 	return c
 }
 
-func (a *app) newThreadImport() *cobra.Command {
+func newThreadImport(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import THREAD FILE",
 		Short: "Make a record file the thread's record; - is the standard input",
 		Long: "Make a record file, one of evertty's or of Loader's, the thread's record. The thread is " +
 			"made when it is not there; a record that it has is kept.",
 		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: a.completeThreads,
+		ValidArgsFunction: a.completeFirst(threadIDs),
 		RunE: func(c *cobra.Command, args []string) error {
 			text, err := a.recordText(args[1])
 			if err != nil {
@@ -90,7 +89,7 @@ func (a *app) recordText(file string) (text []byte, err error) {
 	return text, nil
 }
 
-func (a *app) newThreadCompact() *cobra.Command {
+func newThreadCompact(a *app) *cobra.Command {
 	var o wire.Compact
 	var summary string
 	c := a.ofThread("compact", "Put the older messages of a thread behind a summary; none is lost",
@@ -117,19 +116,15 @@ func (a *app) newThreadCompact() *cobra.Command {
 	return c
 }
 
-func (a *app) newThreadResume() *cobra.Command {
+func newThreadResume(a *app) *cobra.Command {
 	var owner string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:               "resume [THREAD]",
 		Short:             "Take over a thread, by default the one that was changed last, and show where it stands",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.completeThreads,
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+		ValidArgsFunction: a.completeFirst(threadIDs),
+		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
 			thread, err := threadOrLatest(c.Context(), server, args)
 			if err != nil {
 				return err
@@ -147,7 +142,7 @@ func (a *app) newThreadResume() *cobra.Command {
 				return printJSON(a.stdout, s.Raw)
 			}
 			return a.printStanding(s)
-		},
+		}),
 	}
 	c.Flags().StringVar(&owner, "owner", defaultOwner, "the type of who drives the thread from now on")
 	jsonFlag(c, &asJSON)
@@ -164,7 +159,7 @@ func threadOrLatest(ctx context.Context, server *client.Client, args []string) (
 }
 
 func (a *app) printStanding(s client.Attached) error {
-	t := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
+	t := newTable(a.stdout)
 	task := "-"
 	if s.CurrentTask != nil {
 		task = clipped(printable(*s.CurrentTask), captionWidth)

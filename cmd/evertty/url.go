@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/wire"
 )
 
-func (a *app) newURL() *cobra.Command {
+func newURL(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "url",
@@ -19,11 +20,7 @@ func (a *app) newURL() *cobra.Command {
 long-lived token never leaves its file.`,
 		Example: "  xdg-open \"$(evertty url)\"",
 		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
+		RunE: a.onServer(func(c *cobra.Command, server *client.Client, _ []string) error {
 			t, err := server.Ticket(c.Context(), wire.TicketRequest{Login: true})
 			if err != nil {
 				return err
@@ -36,7 +33,7 @@ long-lived token never leaves its file.`,
 			}
 			_, err = fmt.Fprintln(a.stdout, t.URL)
 			return err
-		},
+		}),
 	}
 	jsonFlag(c, &asJSON)
 	return a.talks(c)

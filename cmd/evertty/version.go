@@ -22,7 +22,7 @@ func programVersion() string {
 	return "dev"
 }
 
-func (a *app) newVersion() *cobra.Command {
+func newVersion(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "version",

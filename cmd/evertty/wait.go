@@ -15,7 +15,7 @@ import (
 // forExit is the condition whose result is the child's exit code.
 const forExit = "exit"
 
-func (a *app) newWait() *cobra.Command {
+func newWait(a *app) *cobra.Command {
 	var r client.WaitRequest
 	var asJSON bool
 	var since uint64
@@ -37,7 +37,7 @@ misses nothing.`,
   evertty wait build --for regex --pattern '^(PASS|FAIL)' --ignore-echo \
     --since "$(evertty send build 'make test' --enter --json | jq .seq)"`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeTerminals,
+		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: func(c *cobra.Command, args []string) error {
 			if needs := onText(r.For); needs != (r.Pattern != "") {
 				return usage(fmt.Errorf("wait: --for %s and --pattern: a pattern goes with text, regex and title, "+
