@@ -59,7 +59,7 @@ type AttachOptions struct {
 type Inside struct {
 	Terminals []string // ids, as EVERTTY_PTY of the process and its ancestors says them
 	// Devices are the viewer's terminal devices, each as the kernel's boot id, the
-	// number of the file system and that of the device: BOOT_ID:HEX:HEX.
+	// number of the file system and the number of the device: BOOT_ID:HEX:HEX.
 	Devices []string
 	Nested  bool // showing a terminal inside another one is meant
 }

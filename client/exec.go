@@ -26,7 +26,7 @@ type ExecRequest struct {
 	// StdinOpen lets CommandInput write more; otherwise Stdin is all there is.
 	StdinOpen  bool
 	Background bool  // do not wait for its end
-	MaxOutput  int64 // what is kept of stdout and of stderr, in bytes; 0 means the shell's
+	MaxOutput  int64 // bytes kept of stdout and of stderr; 0 means the shell's
 }
 
 func (r ExecRequest) body() wire.Exec {

@@ -102,7 +102,7 @@ type Permissions struct {
 // UnmarshalJSON implements json.Unmarshaler.
 func (p *Permissions) UnmarshalJSON(b []byte) error { return decodeRaw(b, &p.Permissions, &p.Raw) }
 
-// Approval is a call that somebody is or was asked about.
+// Approval is a call that a person decides or has decided about.
 type Approval struct {
 	wire.Approval
 	Raw json.RawMessage `json:"-"` // the object as the server sent it

@@ -44,7 +44,7 @@ type events struct {
 }
 
 // events sends a request whose reply is a stream of events, with body as JSON unless it is nil. The
-// header is that of the reply. ctx governs the whole life of the stream.
+// header is of the reply. ctx governs the whole life of the stream.
 func (c *connection) events(ctx context.Context, method, target string, body []byte) (*events, http.Header, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	resp, err := c.open(ctx, method, target, "text/event-stream", body) //nolint:bodyclose // close of the stream does
@@ -123,7 +123,7 @@ func (e *events) fill() {
 	if len(e.buf) > cap(e.buf)/2 || cap(e.buf) == 0 {
 		e.buf = slices.Grow(e.buf, max(eventBuffer, len(e.buf)))
 	}
-	e.timer.Reset(silence) // counts only while somebody reads
+	e.timer.Reset(silence) // counts only during a read
 	n, err := e.body.Read(e.buf[len(e.buf):cap(e.buf)])
 	e.timer.Stop()
 	e.buf, e.err = e.buf[:len(e.buf)+n], err

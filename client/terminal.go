@@ -35,7 +35,7 @@ func (t terminals) Restart(ctx context.Context, id string) (Terminal, error) {
 	return call[Terminal](ctx, t.connection, http.MethodPost, t.at(nil, "pty", id, "restart"), struct{}{})
 }
 
-// Delete ends the terminal's whole process tree: SIGHUP, and SIGKILL to what is left after three
+// Delete ends the terminal's whole process tree: SIGHUP, and SIGKILL to the rest after three
 // seconds. Its last screen stays readable unless purge is set.
 func (t terminals) Delete(ctx context.Context, id string, purge bool) error {
 	q := url.Values{}

@@ -36,7 +36,7 @@ type WaitRequest struct {
 	Any     []WaitCondition // the first that is true ends the wait; Index of the reply says which
 	Timeout time.Duration   // 0: the server's default
 	// Since makes only what was printed or changed behind this position count: Seq of what was sent,
-	// or of the wait before. nil: what is on the screen counts too.
+	// or of the wait before. nil: text on the screen counts too.
 	Since      *uint64
 	IgnoreEcho bool // the echo of what was sent does not count as text
 }

@@ -43,7 +43,7 @@ one that shows the terminal this runs in.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := a.canView(v); err != nil {
+			if err := canView(a, v); err != nil {
 				return err
 			}
 			server, err := a.client()
@@ -68,8 +68,8 @@ one that shows the terminal this runs in.`,
 	return a.talks(c)
 }
 
-// canView tells what is missing to show a terminal here, before anything was done.
-func (a *app) canView(v viewing) error {
+// canView refuses options and streams that cannot show a terminal here, before anything is done.
+func canView(a *app, v viewing) error {
 	if _, err := parseDetachKeys(v.detachKeys); err != nil {
 		return usage(err)
 	}

@@ -38,7 +38,7 @@ code; Ctrl-C leaves the command alone.`,
 				}
 				return printJSON(a.stdout, i.Raw)
 			case len(args) == 1:
-				return a.showCommand(c.Context(), session, args[0])
+				return showCommand(c.Context(), a, session, args[0])
 			}
 			list, err := server.Commands(c.Context(), session, number, "")
 			if err != nil {
@@ -57,7 +57,7 @@ code; Ctrl-C leaves the command alone.`,
 }
 
 // showCommand prints the output of a command and ends as it does.
-func (a *app) showCommand(ctx context.Context, session, id string) error {
+func showCommand(ctx context.Context, a *app, session, id string) error {
 	e := newExecution(a.client, session)
 	e.stdout, e.stderr = sievedBoth(a.stdout, a.stderr)
 	e.id, e.watches = id, true

@@ -82,7 +82,7 @@ func (d *detacher) pass(p []byte) (out []byte, detached bool) {
 	return out, false
 }
 
-// settle gives up the oldest keys until what is held is a beginning of the
+// settle gives up the oldest keys until the held ones are a beginning of the
 // sequence.
 func (d *detacher) settle(out []byte) []byte {
 	for !d.begins() {

@@ -113,7 +113,7 @@ func (d *display) output(p []byte) (through []byte, painted bool) {
 	return through, false
 }
 
-// redraw is everything that the window shows, from what is known of the terminal.
+// redraw draws the whole window from the known state of the terminal.
 func (d *display) redraw() []byte {
 	d.traces = d.leaves()
 	if d.fits() {

@@ -23,10 +23,10 @@ type diagnosis struct {
 // serverReport is a server of this user.
 type serverReport struct {
 	PID     int    `json:"pid"`
-	Dir     string `json:"data_dir"` // "" when nobody knows
+	Dir     string `json:"data_dir"` // "" when unknown
 	URL     string `json:"url"`
 	Version string `json:"version"`
-	Open    int    `json:"open_files"` // 0 when nobody knows
+	Open    int    `json:"open_files"` // 0 when unknown
 	Limit   int    `json:"max_files"`
 	finding
 }
@@ -51,7 +51,7 @@ type check struct {
 	finding
 }
 
-// finding is what is wrong and what to do about it; both are "" when all is well.
+// finding is a fault and its remedy; both are "" when all is well.
 type finding struct {
 	Problem string `json:"problem"`
 	Advice  string `json:"advice"`
@@ -150,7 +150,7 @@ func (d diagnosis) print(w io.Writer) {
 	}
 }
 
-// line writes one thing with what is wrong with it.
+// line writes one thing with its fault.
 func (f finding) line(w io.Writer, what string) {
 	mark := "ok  "
 	if f.Problem != "" {

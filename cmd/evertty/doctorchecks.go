@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// enoughFiles is the limit of descriptors from which nobody notices it: some hundred terminals.
+	// enoughFiles is a limit of descriptors that does not matter in practice: some hundred terminals.
 	enoughFiles = 4096
 	// enoughDisk is the free space, in bytes, below which journals may not find room.
 	enoughDisk = 256 << 20

@@ -74,7 +74,7 @@ func reportOf(p keeper.Process, procs []proc.Process) keeperReport {
 	return r
 }
 
-// filesOf is how many descriptors a process has open, 0 when nobody tells, and how many it may have.
+// filesOf is how many descriptors a process has open, 0 when unknown, and how many it may have.
 func filesOf(pid int) (open, limit int) {
 	dir := "/proc/" + strconv.Itoa(pid)
 	var st unix.Stat_t

@@ -50,20 +50,20 @@ a signal.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.asIs = c.Flags().Changed("command")
-			if err := a.plan(&o, args); err != nil {
+			if err := planExec(a, &o, args); err != nil {
 				return usage(fmt.Errorf("exec: %w", err))
 			}
 			if o.background {
-				return a.execBehind(c.Context(), o)
+				return execBehind(c.Context(), a, o)
 			}
 			return a.exec(c.Context(), o)
 		},
 	}
-	a.execFlags(c, &o)
+	execFlags(a, c, &o)
 	return a.talks(c)
 }
 
-func (a *app) execFlags(c *cobra.Command, o *executing) {
+func execFlags(a *app, c *cobra.Command, o *executing) {
 	f := c.Flags()
 	f.SetInterspersed(false) // what follows CMD is CMD's
 	f.StringVarP(&o.session, "session", "s", defaultSession, "`session` whose shell runs it")
@@ -85,8 +85,8 @@ func (a *app) execFlags(c *cobra.Command, o *executing) {
 	_ = c.RegisterFlagCompletionFunc("shell", a.complete(shellIDs(&o.session)))
 }
 
-// plan makes the request of what was said.
-func (a *app) plan(o *executing, args []string) error {
+// planExec makes the request of what was said.
+func planExec(a *app, o *executing, args []string) error {
 	for _, pair := range []struct {
 		both bool
 		say  string
@@ -119,13 +119,13 @@ func (a *app) plan(o *executing, args []string) error {
 	}
 	var err error
 	r.Env, err = environment(o.env)
-	r.StdinOpen = a.passesInput(o)
+	r.StdinOpen = passesInput(a, o)
 	return err
 }
 
 // passesInput reports whether the command is to read this program's standard input.
 // /dev/null is the same as none, which costs no request.
-func (a *app) passesInput(o *executing) bool {
+func passesInput(a *app, o *executing) bool {
 	if o.noStdin || o.background || o.tty {
 		return false
 	}
@@ -135,7 +135,7 @@ func (a *app) passesInput(o *executing) bool {
 }
 
 // execBehind starts the command and does not wait for its end.
-func (a *app) execBehind(ctx context.Context, o executing) error {
+func execBehind(ctx context.Context, a *app, o executing) error {
 	server, err := a.client()
 	if err != nil {
 		return err
@@ -172,11 +172,11 @@ func (a *app) exec(ctx context.Context, o executing) error {
 		return err
 	}
 	if o.asJSON {
-		if err := a.printReply(reply, &kept); err != nil {
+		if err := printReply(a, reply, &kept); err != nil {
 			return err
 		}
 	} else if !o.quiet {
-		a.tellShell(reply)
+		tellShell(a, reply)
 	}
 	if code := e.code(reply); code != 0 {
 		return codeError(code)
@@ -194,7 +194,7 @@ var endings = map[string]string{
 }
 
 // tellShell says what the user could not know of the shell, or of the output.
-func (a *app) tellShell(r *client.ExecResult) {
+func tellShell(a *app, r *client.ExecResult) {
 	if r.Recreated {
 		lost := "nothing"
 		if len(r.Lost) > 0 {
@@ -238,7 +238,7 @@ func (k *keptOutput) Write(p []byte) (int, error) {
 }
 
 // printReply writes the reply as the API gives it to who does not look meanwhile.
-func (a *app) printReply(r *client.ExecResult, kept *[2]keptOutput) error {
+func printReply(a *app, r *client.ExecResult, kept *[2]keptOutput) error {
 	all := map[string]any{}
 	d := json.NewDecoder(strings.NewReader(string(r.Raw)))
 	d.UseNumber()

@@ -18,13 +18,13 @@ import (
 const (
 	// execLost is how long a command is waited for whose server does not answer.
 	execLost = time.Minute
-	// execSilent is how long that goes on before the user is told.
+	// execSilent is how long that goes on before the user hears of it.
 	execSilent = 3 * time.Second
 	// execLeave is how long a cancelled command may take to end. The server is
 	// through after a second and the start of another shell.
 	execLeave = 10 * time.Second
 	// execRetry bounds the pause before a broken connection is made again; shorter
-	// than that of a viewer, because a script waits.
+	// than a viewer's, because a script waits.
 	execRetry = time.Second
 	// sameSignal is how long after the first signal another one is no second wish:
 	// timeout(1) sends its signal to the program and then to the group it is in.
@@ -62,7 +62,7 @@ func newExecution(connect func() (*client.Client, error), session string) *execu
 // opening begins the first connection of an execution.
 type opening func(context.Context, *client.Client) (*client.ExecStream, error)
 
-// outputError is that of writing the command's output here.
+// outputError is an error of writing the command's output here.
 type outputError struct{ error }
 
 func (o outputError) Unwrap() error { return o.error }
@@ -153,7 +153,7 @@ func (e *execution) unsure(err error) error {
 }
 
 // passing reports whether the command may be there again at the next try: everything
-// but what the server refuses for good, and an output that nobody takes.
+// but what the server refuses for good, and an output that cannot be written.
 func passing(err error) bool {
 	if errors.As(err, &outputError{}) {
 		return false

@@ -63,7 +63,7 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
-// message is what is said about err: one line, "" for nothing.
+// message is the line printed about err, "" for none.
 func message(err error) string {
 	if err == nil {
 		return ""
@@ -75,7 +75,7 @@ func message(err error) string {
 	return printable(strings.ReplaceAll(line, "\n", "; ") + hint(err))
 }
 
-// unauthorized says what is wrong with the token and where the right one goes; what the
+// unauthorized says why the token is refused and where the right one goes; what the
 // server says of it is for those who send requests themselves.
 func unauthorized() string {
 	what := "the server wants its token"
@@ -86,7 +86,7 @@ func unauthorized() string {
 		" to a copy of the file token in the server's data directory, or --data-dir to that directory"
 }
 
-// hint says what somebody at the command line does about a refusal, "" for nothing.
+// hint is what a person at the command line can do about a refusal, "" for nothing.
 func hint(err error) string {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok {
@@ -102,7 +102,7 @@ func hint(err error) string {
 }
 
 // childCode is the exit code for how a program ended: its own, 128 and the
-// number for a signal, 1 when nobody knows.
+// number for a signal, 1 when unknown.
 func childCode(e *wire.Exit) int {
 	switch {
 	case e == nil:

@@ -76,7 +76,7 @@ func (a *app) dirName() (string, error) {
 	return filepath.Join(home, ".local", "state", "evertty"), nil
 }
 
-// namedDir is the data directory that somebody named, "" for none.
+// namedDir is the data directory of the flag or the environment, "" for none.
 func (a *app) namedDir() string { return cmp.Or(a.dataDir, os.Getenv(envDataDir)) }
 
 // client finds the server: --server or $EVERTTY_SERVER with the token in
@@ -109,7 +109,7 @@ func (a *app) follower() *client.Follower {
 }
 
 // isServerOf reports whether an address is the one of the data directory's server. It is asked by its socket then: its
-// token goes to nobody who only has the address.
+// token never goes to a server that only has the address.
 func isServerOf(dir, address string) bool {
 	p, err := client.Find(dir)
 	if err != nil {

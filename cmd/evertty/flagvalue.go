@@ -16,7 +16,7 @@ type restricted interface {
 }
 
 // errNotAllowed is what Set of our flag values returns; the sentence that names
-// the key, the value and what is allowed is made in one place, by notAllowed.
+// the key, the value and the allowed values is made in one place, by notAllowed.
 var errNotAllowed = errors.New("not allowed")
 
 // durationValue is a flag of a duration: Go's form or plain seconds.

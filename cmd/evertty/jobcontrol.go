@@ -123,7 +123,7 @@ func (s signals) pause(pid int) {
 }
 
 // regain waits, stopped, until this process has the terminal behind out: who uses it in the
-// background has to stop (POSIX XBD 11.1.4). It returns false when the program is told to end.
+// background has to stop (POSIX XBD 11.1.4). It returns false when the program is to end.
 func (s signals) regain(out *os.File) bool {
 	for !foreground(out) && !orphaned() {
 		<-time.After(together) // a signal to end comes beside SIGCONT, in either order

@@ -13,7 +13,7 @@ type key struct {
 	mods mods
 }
 
-// mods are modifier keys; the bits are those of the parameter of CSI sequences
+// mods are modifier keys; the bits are as in the parameter of CSI sequences
 // less one (xterm ctlseqs, PC-Style Function Keys).
 type mods uint8
 
@@ -136,7 +136,7 @@ func legacyControl(r rune) rune {
 }
 
 // readKey reads the first key of what a terminal sent; n is its length, at least
-// 1 of a p that is not empty. press is false for what is no key press: releases,
+// 1 of a p that is not empty. press is false for other events: releases,
 // modifiers alone, mouse reports, unknown sequences.
 func readKey(p []byte) (k key, press bool, n int) {
 	if p[0] != keyEscape {
@@ -231,7 +231,7 @@ func before(s string) string {
 }
 
 // lone reports whether a code of the kitty protocol is a modifier or a lock by
-// itself, which says nothing about what is being typed.
+// itself, which types nothing.
 func lone(code int) bool { return code >= 57358 && code <= 57360 || code >= 57441 && code <= 57454 }
 
 // lettered are the keys of CSI A and SS3 A.

@@ -41,8 +41,8 @@ lists them).`,
 				return usage(errors.New("kill: terminals or --all are needed, and not both"))
 			}
 			server, err := a.client()
-			if all && signal == "" && a.keepersOnly() {
-				return a.killAll(c.Context(), server, err, purge)
+			if all && signal == "" && keepersOnly(a) {
+				return killAll(c.Context(), a, server, err, purge)
 			}
 			if err != nil {
 				return err
@@ -64,14 +64,14 @@ lists them).`,
 	return a.talks(c)
 }
 
-// killAll ends everything of a server, or else of the keeper that one has left, and what nobody can reach. noServer is
-// why there is no server, if that is so.
-func (a *app) killAll(ctx context.Context, server *client.Client, noServer error, purge bool) error {
+// killAll ends everything of a server, or of the keeper that a server has left, and keepers that are out of
+// reach. noServer is why there is no server, nil when there is one.
+func killAll(ctx context.Context, a *app, server *client.Client, noServer error, purge bool) error {
 	if noServer == nil {
 		noServer = ender{server: server, purge: purge}.all(ctx)
 	}
 	absent := errors.Is(noServer, client.ErrNoServer)
-	found, err := a.killKeepers(ctx, absent)
+	found, err := killKeepers(ctx, a, absent)
 	if absent && found {
 		noServer = nil
 	}
@@ -93,7 +93,7 @@ func (e ender) terminal(ctx context.Context, id string) error {
 }
 
 // all is what --all does: every terminal, and without a signal every exec shell. The
-// error names what is left.
+// error names the rest.
 func (e ender) all(ctx context.Context) error {
 	var failed error
 	if e.signal == "" {
@@ -114,7 +114,7 @@ func (e ender) all(ctx context.Context) error {
 	return errors.Join(failed, err, atOnce(list, func(t client.Terminal) error {
 		err := e.insist(ctx, t.Session, func() error { return e.terminal(ctx, t.ID) })
 		if errors.Is(err, client.ErrNotFound) {
-			return nil // somebody else was faster
+			return nil // another process was faster
 		}
 		return named("terminal "+nameOf(t)+" of session "+t.Session, err)
 	}))

@@ -15,18 +15,18 @@ import (
 	"github.com/evertty/evertty/pty/keeper"
 )
 
-// leaveTime is how long a keeper that nobody can reach may take to end its programs and itself: SIGHUP, proc.KillGrace,
+// leaveTime is how long a keeper out of reach may take to end its programs and itself: SIGHUP, proc.KillGrace,
 // SIGKILL, and the time for them to be gone.
 const leaveTime = proc.KillGrace + 10*time.Second
 
 // keepersOnly reports whether the server that is asked for could only be found by the data directory: then keepers
 // without a server are looked for as well.
-func (a *app) keepersOnly() bool { return a.server == "" && os.Getenv(envServer) == "" }
+func keepersOnly(a *app) bool { return a.server == "" && os.Getenv(envServer) == "" }
 
 // killKeepers ends what keepers hold that no server looks after: of the data directory's keeper, when there is no
-// server, and of keepers that nobody can reach, because their directory is gone. When a directory was named, others are
+// server, and of keepers out of reach, because their directory is gone. When a directory was named, others are
 // left alone. found reports whether there was one.
-func (a *app) killKeepers(ctx context.Context, noServer bool) (found bool, err error) {
+func killKeepers(ctx context.Context, a *app, noServer bool) (found bool, err error) {
 	dir, err := a.dir()
 	if err != nil {
 		return false, err

@@ -115,7 +115,7 @@ func inTheWay(path, what string) error {
 		"remove it", path, what))
 }
 
-// removeStale removes a socket that nobody listens on.
+// removeStale removes a socket without a listener.
 func removeStale(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -138,7 +138,7 @@ func removeStale(path string) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 	case errors.Is(err, fs.ErrNotExist): // it has just left
 		return nil
-	default: // another kind of socket, one that is too busy, or somebody else's
+	default: // another kind of socket, one that is too busy, or another user's
 		return inTheWay(path, "a socket that is not known to be left over ("+reasonOf(err)+")")
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -77,7 +77,7 @@ func portOf(l net.Listener) string {
 // resolveTime is how long the name of --listen may take to be resolved.
 const resolveTime = 10 * time.Second
 
-// addressesOf are the addresses of a host, each once, that of version 4 first. localhost is the loopback addresses that
+// addressesOf are the addresses of a host, each once, version 4 first. localhost is the loopback addresses that
 // the machine has, whatever resolves it (RFC 6761, 6.3).
 func addressesOf(host string) ([]string, error) {
 	if host == "" || net.ParseIP(host) != nil {

@@ -41,13 +41,13 @@ terminal the lines with their colours, and with --follow all, taken back at the 
 				return usage(errors.New("logs: --text and --raw exclude each other"))
 			}
 			if o.follow {
-				return a.followLogs(c.Context(), args[0], o)
+				return followLogs(c.Context(), a, args[0], o)
 			}
 			server, err := a.client()
 			if err != nil {
 				return err
 			}
-			return a.printLogs(c.Context(), server, args[0], o)
+			return printLogs(c.Context(), a, server, args[0], o)
 		},
 	}
 	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with the output until the program ends")
@@ -57,13 +57,14 @@ terminal the lines with their colours, and with --follow all, taken back at the 
 	return a.talks(c)
 }
 
-func (a *app) printLogs(ctx context.Context, server *client.Client, id string, o logging) error {
+func printLogs(ctx context.Context, a *app, server *client.Client, id string, o logging) error {
 	if !o.raw && !o.asJSON {
 		s, err := screenOf(ctx, server, id, client.AllHistory)
 		if err != nil {
 			return err
 		}
-		return a.printText(strings.TrimRight(strings.Join(joined(s), "\n"), "\n"), true) // without the empty rows below
+		// Without the empty rows below.
+		return printText(a, strings.TrimRight(strings.Join(joined(s), "\n"), "\n"), true)
 	}
 	format := client.Text
 	if o.raw {
@@ -77,7 +78,7 @@ func (a *app) printLogs(ctx context.Context, server *client.Client, id string, o
 		_, err := terminalJSON(a.stdout).Write(append(s.Raw, '\n'))
 		return err
 	}
-	return a.printANSI(s)
+	return printANSI(a, s)
 }
 
 // joined are the lines of history and screen, those that the margin broke as one.
@@ -101,7 +102,7 @@ type logSink interface {
 	end() error   // there is no more
 }
 
-func (a *app) followLogs(ctx context.Context, id string, o logging) error {
+func followLogs(ctx context.Context, a *app, id string, o logging) error {
 	raw := &rawLog{out: a.stdout}
 	if o.raw && isTTY(a.stdout, a.stdout) {
 		var stop func()

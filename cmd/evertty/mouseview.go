@@ -12,7 +12,7 @@ import (
 // mouseView is the part of a terminal that a window shows, for the mouse: the user's
 // terminal reports cells of the window in the SGR form, and the program wants cells of
 // the terminal in the form it asked for (xterm ctlseqs, Mouse Tracking), or their middle
-// in pixels, in cells of the size that it is told.
+// in pixels, in cells of the size that it gets.
 type mouseView struct {
 	x, y       int // cell of the terminal in the window's corner, from 0
 	cols, rows int // of the terminal
@@ -22,10 +22,10 @@ type mouseView struct {
 // mouseReport begins a report in the SGR form: CSI < button ; column ; row M or m.
 const mouseReport = "\x1b[<"
 
-// maxReport bounds a report, in bytes; what is longer is none.
+// maxReport bounds a report, in bytes; a longer one is none.
 const maxReport = 32
 
-// mouseTranslator translates the reports in what is typed; the zero value has seen
+// mouseTranslator translates the reports in typed input; the zero value has seen
 // nothing. A report may come in pieces.
 type mouseTranslator struct{ held []byte }
 

@@ -17,7 +17,7 @@ type creating struct {
 	wire.CreateTerminal
 	session    string
 	env        []string
-	cols, rows int // 0: those of this terminal
+	cols, rows int // 0: as this terminal
 	scrollback int
 	detached   bool
 	asJSON     bool
@@ -45,7 +45,7 @@ func newNew(a *app) *cobra.Command {
 				return usage(errors.New("new: --json goes with -d"))
 			}
 			if !o.detached {
-				if err := a.canView(v); err != nil {
+				if err := canView(a, v); err != nil {
 					return err
 				}
 			}

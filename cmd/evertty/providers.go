@@ -17,7 +17,7 @@ import (
 // keyVariables are the variables that are enough to have a provider without a file.
 var keyVariables = map[string]string{"e2b": "E2B_API_KEY", "daytona": "DAYTONA_API_KEY", "agentbay": "AGENTBAY_API_KEY"}
 
-// remoteProviders are the providers of a server by name: those of the files in dir, which must exist when somebody
+// remoteProviders are the providers of a server by name, from the files in dir, which must exist when somebody
 // named it, and those that the environment has a key of.
 func remoteProviders(dir string, named bool) (map[string]service.RemoteProvider, error) {
 	files, err := os.ReadDir(dir)

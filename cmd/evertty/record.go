@@ -74,7 +74,7 @@ func (o recorded) request() (client.RecordingRequest, error) {
 }
 
 // record writes the recording to the file, to standard output when it is "". An
-// interrupt ends it; what is written until then is a good recording.
+// interrupt ends it; the file is a good recording up to then.
 func (a *app) record(ctx context.Context, id string, r client.RecordingRequest, file string) (err error) {
 	ctx, heard := endBySignal(ctx)
 	defer heard()
@@ -109,7 +109,7 @@ func (a *app) recording(ctx context.Context, id string, r client.RecordingReques
 		return nil, err
 	}
 	if r.Follow {
-		if err := a.checkFeedback(ctx, server, id, toFile); err != nil {
+		if err := checkFeedback(ctx, a, server, id, toFile); err != nil {
 			return nil, err
 		}
 		return a.follower().Recording(ctx, id, r)
@@ -118,7 +118,7 @@ func (a *app) recording(ctx context.Context, id string, r client.RecordingReques
 }
 
 // checkFeedback refuses to print what a terminal prints into itself.
-func (a *app) checkFeedback(ctx context.Context, server *client.Client, id string, toFile bool) error {
+func checkFeedback(ctx context.Context, a *app, server *client.Client, id string, toFile bool) error {
 	in := a.shownIn()
 	if toFile || len(in.Terminals) == 0 {
 		return nil

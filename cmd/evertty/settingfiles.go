@@ -47,7 +47,7 @@ const (
 	maxSecret = 4096
 )
 
-// readSecret reads a secret of one line from a file that nobody else may read; no file has none.
+// readSecret reads a secret of one line from a file that no other user may read; no file has none.
 func readSecret(file string) (string, error) {
 	if file == "" {
 		return "", nil

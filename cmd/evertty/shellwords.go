@@ -13,7 +13,7 @@ const plainWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 var reserved = []string{"if", "then", "elif", "else", "fi", "do", "done", "case", "esac", "while", "until", "for",
 	"select", "function", "coproc"}
 
-// shellWords is a command line of which a shell makes exactly these words. The first
+// shellWords is a command line that a shell splits into exactly these words. The first
 // one stays an alias when it is one, as if typed.
 func shellWords(words []string) string {
 	quoted := make([]string, len(words))

@@ -40,9 +40,9 @@ cell's style and the modes, html is a page fragment.`,
 				return err
 			}
 			if client.Format(format) == client.ANSI {
-				return a.printANSI(s)
+				return printANSI(a, s)
 			}
-			return a.printText(s.Content(client.Format(format)), true)
+			return printText(a, s.Content(client.Format(format)), true)
 		}),
 	}
 	formatFlag(c, &format, client.ANSI)
@@ -52,9 +52,9 @@ cell's style and the modes, html is a page fragment.`,
 
 // printANSI writes a snapshot as it is, and on a terminal its lines alone: the modes of the
 // program, its margins and its alternate screen would stay there.
-func (a *app) printANSI(s client.Snapshot) error {
+func printANSI(a *app, s client.Snapshot) error {
 	if !isTTY(a.stdout, a.stdout) {
-		return a.printText(s.Data, false)
+		return printText(a, s.Data, false)
 	}
 	e := vt.NewEngine(vt.Config{Cols: s.Cols, Rows: s.Rows, Scrollback: vt.MaxScrollback})
 	e.Write([]byte(s.Data))
@@ -77,7 +77,7 @@ func printRows(w io.Writer, f *vt.Frame) error {
 }
 
 // printText writes s, with a newline at the end when lines are asked for.
-func (a *app) printText(s string, lines bool) error {
+func printText(a *app, s string, lines bool) error {
 	if lines && !strings.HasSuffix(s, "\n") {
 		s += "\n"
 	}

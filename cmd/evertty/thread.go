@@ -81,13 +81,13 @@ func newThreadShow(a *app) *cobra.Command {
 			if asJSON {
 				return printJSON(a.stdout, th.Raw)
 			}
-			return a.showThread(c.Context(), server, th)
+			return showThread(c.Context(), a, server, th)
 		})
 	jsonFlag(c, &asJSON)
 	return c
 }
 
-func (a *app) showThread(ctx context.Context, server *client.Client, th client.Thread) error {
+func showThread(ctx context.Context, a *app, server *client.Client, th client.Thread) error {
 	terminals, err := server.ThreadTerminals(ctx, th.ThreadID)
 	if err != nil {
 		return err

@@ -131,7 +131,7 @@ func newThreadDecide(a *app, verb, short string, asJSON *bool, decide func(c *co
 // each, it fits into most windows.
 const approvalWidth = 64
 
-// printApproval prints a call as a whole. Nothing in it can hide: what is not printable is escaped,
+// printApproval prints a call as a whole. Nothing in it can hide: unprintable characters are escaped,
 // and every line that goes on with a value begins with |.
 func printApproval(w io.Writer, a client.Approval) {
 	fmt.Fprintf(w, "%s  %s  %s  %s\n", printable(a.ID), printable(a.Status), age(time.Since(a.CreatedAt)),

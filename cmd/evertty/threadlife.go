@@ -210,9 +210,9 @@ from standard input. With --drain it takes the messages that wait and prints the
 				return err
 			}
 			if drain {
-				return a.drainThread(c.Context(), server, args[0], asJSON)
+				return drainThread(c.Context(), a, server, args[0], asJSON)
 			}
-			text, err := a.steerText(args[1])
+			text, err := steerText(a, args[1])
 			if err != nil {
 				return err
 			}
@@ -234,7 +234,7 @@ from standard input. With --drain it takes the messages that wait and prints the
 // maxSteer bounds a message, in bytes; the server takes less than that.
 const maxSteer = 1 << 20
 
-func (a *app) steerText(word string) (string, error) {
+func steerText(a *app, word string) (string, error) {
 	if word != "-" {
 		return word, nil
 	}
@@ -245,7 +245,7 @@ func (a *app) steerText(word string) (string, error) {
 	return string(text), err
 }
 
-func (a *app) drainThread(ctx context.Context, server *client.Client, id string, asJSON bool) error {
+func drainThread(ctx context.Context, a *app, server *client.Client, id string, asJSON bool) error {
 	list, err := server.DrainThread(ctx, id)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ Rules are an object {"allow":[…],"deny":[…],"ask":[…]} in JSON.`,
 			}
 			if rules != "" {
 				var err error
-				if r.Rules, err = a.recordText(rules); err != nil {
+				if r.Rules, err = recordText(a, rules); err != nil {
 					return err
 				}
 			}

@@ -52,7 +52,7 @@ func newThreadImport(a *app) *cobra.Command {
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeFirst(threadIDs),
 		RunE: func(c *cobra.Command, args []string) error {
-			text, err := a.recordText(args[1])
+			text, err := recordText(a, args[1])
 			if err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func newThreadImport(a *app) *cobra.Command {
 }
 
 // recordText is what a record file has; - is the standard input.
-func (a *app) recordText(file string) (text []byte, err error) {
+func recordText(a *app, file string) (text []byte, err error) {
 	if file == "-" {
 		text, err = io.ReadAll(io.LimitReader(a.stdin, conversation.MaxImport+1))
 	} else {
@@ -141,7 +141,7 @@ func newThreadResume(a *app) *cobra.Command {
 			if asJSON {
 				return printJSON(a.stdout, s.Raw)
 			}
-			return a.printStanding(s)
+			return printStanding(a, s)
 		}),
 	}
 	c.Flags().StringVar(&owner, "owner", defaultOwner, "the type of who drives the thread from now on")
@@ -158,7 +158,7 @@ func threadOrLatest(ctx context.Context, server *client.Client, args []string) (
 	return h.ThreadID, err
 }
 
-func (a *app) printStanding(s client.Attached) error {
+func printStanding(a *app, s client.Attached) error {
 	t := newTable(a.stdout)
 	task := "-"
 	if s.CurrentTask != nil {

@@ -17,7 +17,7 @@ const (
 	// answerPause is how long the beginning of an answer waits for the rest. Keys that
 	// look like one come that much later.
 	answerPause = 50 * time.Millisecond
-	// maxAnswer bounds an answer, in bytes; what is longer is none.
+	// maxAnswer bounds an answer, in bytes; a longer one is none.
 	maxAnswer = 64
 )
 
@@ -25,7 +25,7 @@ const (
 const paletteSize = 16
 
 // userColors are the colours of the user's own terminal: it is asked, and its answers are
-// taken out of what is typed, also late ones, because nobody else asks it anything. All
+// taken out of the typed input, also late ones, because nothing else asks it. All
 // methods are safe for concurrent use.
 type userColors struct {
 	changed  func()        // called when colours are known that were not

@@ -88,7 +88,7 @@ func (u *userOutput) hear(ctx context.Context, s signals, stopped func(time.Dura
 		case <-s.stop:
 			s.stopped(u.turn, u.tty, u.farewell)
 			first = enter(windowOf(u.out).Rows)
-		case <-s.cont: // it was stopped by SIGSTOP, which nobody hears
+		case <-s.cont: // it was stopped by SIGSTOP, which no handler gets
 			u.turn.take()
 		}
 		if s.regain(u.out) {

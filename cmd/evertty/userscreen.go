@@ -43,7 +43,7 @@ const (
 // and others move what ED erases into the scrollback.
 func blank(rows int) string { return fmt.Sprintf("\x1b[H\x1b[%dM", rows) }
 
-// enter makes room for the first snapshot: what is on the screen moves up into the
+// enter makes room for the first snapshot: the text on the screen moves up into the
 // user's scrollback.
 func enter(rows int) string {
 	return keepTitle + fmt.Sprintf("\x1b[%d;1H", rows) + strings.Repeat("\n", rows)
@@ -63,7 +63,7 @@ func notice(text string, cols, rows int) string {
 }
 
 // traces are what a program leaves in the user's terminal that sober does not take back, as
-// far as it has set any: nobody else's colours and tab stops are touched.
+// far as it has set any: colours and tab stops of others stay.
 type traces struct {
 	palette, cwd, tabs bool
 	dynamic            [3]bool // foreground, background, cursor

@@ -28,7 +28,7 @@ const (
 	frameTime = 33 * time.Millisecond
 	// frameLull is how long a painting waits for more of the same output.
 	frameLull = 3 * time.Millisecond
-	// typedAhead bounds what is typed faster than it can be sent, in pieces.
+	// typedAhead bounds typed input that waits to be sent, in pieces.
 	typedAhead = 256
 )
 
@@ -56,7 +56,7 @@ type viewer struct {
 	colors *userColors
 	end    context.CancelCauseFunc
 	conn   atomic.Pointer[client.Attachment] // nil while there is none
-	mouse  atomic.Pointer[mouseView]         // of what is shown; nil: the mouse needs no translation
+	mouse  atomic.Pointer[mouseView]         // of the terminal on display; nil: the mouse needs no translation
 	sizes  chan os.Signal                    // the user's terminal has another size
 	server *client.Client                    // of the connection
 	shown  bool                              // a snapshot was written: the screen is ours
@@ -69,7 +69,7 @@ type viewer struct {
 	note    string // waits until no sequence is open: the last notification
 	asks    bool   // tty is to be asked for its colours
 	left    bool   // tty was given back for good
-	behind  bool   // a snapshot is awaited: without the history nobody can repeat a resize
+	behind  bool   // a snapshot is awaited: without the history a resize cannot be repeated
 	display display
 	drawn   time.Time // when display was drawn last
 	draw    *time.Timer
@@ -161,7 +161,7 @@ func (v *viewer) visit(ctx context.Context, history int) (*wire.Exit, error) {
 	return v.show(ctx, conn)
 }
 
-// sleep waits; its error is the reason of ctx's end.
+// sleep waits; its error is the cause of ctx.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -397,7 +397,7 @@ func (v *viewer) write(p []byte) error {
 }
 
 // tell says once that the connection is lost: when it could not be made again at
-// once, for a short break is nobody's concern. The next drawing removes the notice.
+// once, for a short break does not matter. The next drawing removes the notice.
 func (v *viewer) tell() error {
 	if !v.told {
 		v.told, v.stale = true, true

@@ -11,7 +11,7 @@ import (
 // detachGrace is how long the detach keys wait for what was typed before them.
 const detachGrace = 500 * time.Millisecond
 
-// readKeys passes on what is typed until the detach keys or the end of v.tty. When
+// readKeys passes typed input on until the detach keys or the end of v.tty. When
 // the sender does not follow it waits, and so does the user's terminal. It closes
 // typed behind the last key before the detach keys.
 func (v *viewer) readKeys(ctx context.Context, typed chan<- []byte) {
@@ -69,7 +69,7 @@ func (v *viewer) drain(buf []byte) {
 	}
 }
 
-// sendKeys sends what is typed. While there is no connection it is dropped: nobody
+// sendKeys sends typed input. While there is no connection it is dropped: nobody
 // wants a command from before carried out on a screen not yet seen.
 func (v *viewer) sendKeys(ctx context.Context, typed <-chan []byte) {
 	for {
@@ -88,7 +88,7 @@ func (v *viewer) sendKeys(ctx context.Context, typed <-chan []byte) {
 	}
 }
 
-// hear ends the viewer when the program is told to end, and has it leave the user's
+// hear ends the viewer at a signal to end, and has it leave the user's
 // terminal while the program is stopped.
 func (v *viewer) hear(ctx context.Context, s signals) {
 	for {
@@ -100,7 +100,7 @@ func (v *viewer) hear(ctx context.Context, s signals) {
 		case <-s.stop:
 			s.stopped(v.turn, v.tty, v.farewell)
 			first = enter(windowOf(v.tty.out).Rows)
-		case <-s.cont: // it was stopped by SIGSTOP, which nobody hears
+		case <-s.cont: // it was stopped by SIGSTOP, which no handler gets
 			v.turn.take()
 		case <-ctx.Done():
 			return

@@ -85,7 +85,7 @@ func (a *app) wait(ctx context.Context, id string, r client.WaitRequest, asJSON 
 	return nil
 }
 
-// waited is what is printed of a wait: what was found, or what there was instead
+// waited is the line about a wait: what was found, or what there was instead
 // when the condition did not come true.
 func waited(w wire.Waited, err error) (wire.Waited, bool) {
 	var refused *client.Error
