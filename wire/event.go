@@ -1,5 +1,40 @@
 package wire
 
+// EventType is an event of a stream or WebSocket, or a command to one.
+type EventType struct {
+	Name  string // the `event` or `type` that it is named by
+	Value any    // a zero value of its type
+	When  string // when an event comes; "" where its type says so
+}
+
+// The events and commands of a terminal's viewers. server, openapi.json and the clients take them from here.
+var (
+	// StreamEvents are the events of a terminal, on an event stream and on a WebSocket.
+	StreamEvents = []EventType{
+		{"snapshot", EventSnapshot{}, "first on every connect; again whenever this viewer missed something"},
+		{"resume", EventResume{}, "in the place of the first snapshot, when `since` can be continued"},
+		{"data", EventData{}, "output since"},
+		{"resize", EventResize{}, "in its place in the stream"},
+		{"meta", EventMeta{}, "title, directory, bell, notification, viewers, size owner"},
+		{"exit", EventExit{}, "last, after all output"},
+	}
+	// SSEEvents come on an event stream besides StreamEvents.
+	SSEEvents = []EventType{{"expired", EventExpired{}, "last, when the ticket or the login has ended"}}
+	// SocketEvents come on a WebSocket besides StreamEvents.
+	SocketEvents = []EventType{{"error", EventError{}, ""}, {"pong", EventPong{}, ""}}
+	// PageEvents come on a page's WebSocket besides StreamEvents and SocketEvents.
+	PageEvents = []EventType{{"list", EventList{}, ""}}
+	// SocketCommands are the commands to a terminal on a WebSocket.
+	SocketCommands = []EventType{
+		{"input", CommandInput{}, ""}, {"keys", CommandKeys{}, ""}, {"paste", CommandPaste{}, ""},
+		{"resize", CommandResize{}, ""}, {"focus", CommandFocus{}, ""}, {"hide", CommandHide{}, ""},
+		{"show", CommandShow{}, ""}, {"colors", CommandColors{}, ""}, {"ping", CommandPing{}, ""},
+		{"auth", CommandAuth{}, ""},
+	}
+	// PageCommands are the commands on a page's WebSocket besides SocketCommands.
+	PageCommands = []EventType{{"attach", CommandAttach{}, ""}, {"detach", CommandDetach{}, ""}}
+)
+
 // EventSnapshot is the whole state: resize to cols x rows, reset, write data. First on every connect
 // that does not `resume`, and again whenever this viewer missed something.
 type EventSnapshot struct {

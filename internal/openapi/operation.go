@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
 // typedOperation is what the document says about a route of types.
@@ -125,9 +126,9 @@ func (g *generator) replyTo(reply httpapi.Reply, byHand bool) string {
 	return name
 }
 
-func eventsOf(all []httpapi.Event) (list []event) {
+func eventsOf(all []wire.EventType) (list []event) {
 	for _, e := range all {
-		list = append(list, event{e.Name, e.Like})
+		list = append(list, event{e.Name, e.Value})
 	}
 	return list
 }

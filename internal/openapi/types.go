@@ -65,7 +65,7 @@ func readTypes(dir string) (*types, error) {
 	return t, nil
 }
 
-// declare notes exported types, and the constants of string types.
+// declare notes types, and the constants of string types. A struct without tags is no JSON.
 func (t *types) declare(d ast.Decl) error {
 	g, ok := d.(*ast.GenDecl)
 	if !ok {
@@ -74,6 +74,9 @@ func (t *types) declare(d ast.Decl) error {
 	for _, spec := range g.Specs {
 		switch s := spec.(type) {
 		case *ast.TypeSpec:
+			if e, ok := s.Type.(*ast.StructType); ok && hasNoTags(e) {
+				continue
+			}
 			doc := s.Doc
 			if doc == nil {
 				doc = g.Doc
@@ -108,6 +111,12 @@ func (t *types) declare(d ast.Decl) error {
 		}
 	}
 	return nil
+}
+
+// hasNoTags reports whether the struct begins with a field without a tag.
+func hasNoTags(e *ast.StructType) bool {
+	f := e.Fields.List
+	return len(f) > 0 && len(f[0].Names) > 0 && f[0].Tag == nil
 }
 
 // directives are the keywords that a comment adds to a schema.

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -11,20 +13,14 @@ import (
 var compressed = httpapi.Header{Name: "Content-Encoding", Schema: `{"type": "string", "enum": ["zstd", "gzip"]}`,
 	Text: "`zstd` or `gzip`, the one Accept-Encoding prefers, when the reply has 1400 bytes or more; absent otherwise."}
 
-// What a viewer gets, what it gets on a WebSocket besides, and what it may send there.
-var (
-	streamEvents = []httpapi.Event{
-		{Name: "snapshot", Like: wire.EventSnapshot{}}, {Name: "resume", Like: wire.EventResume{}}, {Name: "data", Like: wire.EventData{}},
-		{Name: "resize", Like: wire.EventResize{}}, {Name: "meta", Like: wire.EventMeta{}}, {Name: "exit", Like: wire.EventExit{}},
+// eventTable is a Markdown table of events.
+func eventTable(tables ...[]wire.EventType) string {
+	b := "| event | data | when |\n| --- | --- | --- |\n"
+	for _, e := range slices.Concat(tables...) {
+		b += fmt.Sprintf("| `%s` | %s | %s |\n", e.Name, reflect.TypeOf(e.Value).Name(), e.When)
 	}
-	socketEvents   = []httpapi.Event{{Name: "error", Like: wire.EventError{}}, {Name: "pong", Like: wire.EventPong{}}}
-	socketCommands = []httpapi.Event{
-		{Name: "input", Like: wire.CommandInput{}}, {Name: "keys", Like: wire.CommandKeys{}}, {Name: "paste", Like: wire.CommandPaste{}},
-		{Name: "resize", Like: wire.CommandResize{}}, {Name: "focus", Like: wire.CommandFocus{}}, {Name: "hide", Like: wire.CommandHide{}},
-		{Name: "show", Like: wire.CommandShow{}}, {Name: "colors", Like: wire.CommandColors{}}, {Name: "ping", Like: wire.CommandPing{}},
-		{Name: "auth", Like: wire.CommandAuth{}},
-	}
-)
+	return b
+}
 
 // Replies that are written by hand, as the document has them.
 var (
@@ -61,16 +57,11 @@ var (
 	}
 	eventStream = httpapi.Reply{Name: "EventStream", Status: 200,
 		Text: "Server-Sent Events, until the exit. Each has `event:`, `id:` (its seq; not for `meta`) and one " +
-			"`data:` line of JSON. A comment comes every 15 seconds without an event.\n\n| event | data | when |\n| " +
-			"--- | --- | --- |\n| `snapshot` | EventSnapshot | first on every connect; again whenever this viewer " +
-			"missed something |\n| `resume` | EventResume | in the place of the first snapshot, when `since` can be " +
-			"continued |\n| `data` | EventData | output since |\n| `resize` | EventResize | in its place in the " +
-			"stream |\n| `meta` | EventMeta | title, directory, bell, notification, viewers, size owner |\n| `exit` " +
-			"| EventExit | last, after all output |\n| `expired` | EventExpired | last, when the ticket or the login " +
-			"has ended |\n\nWith `since` the header Last-Event-ID counts when it is " +
-			"larger, so that an EventSource that reconnects by itself resumes; without `since` it means nothing. An " +
-			"EventSource that connects again by itself asks for the same URL, so put `since` only into one that you " +
-			"close at its first error.",
+			"`data:` line of JSON. A comment comes every 15 seconds without an event.\n\n" +
+			eventTable(wire.StreamEvents, wire.SSEEvents) +
+			"\nWith `since` the header Last-Event-ID counts when it is larger, so that an EventSource that " +
+			"reconnects by itself resumes; without `since` it means nothing. An EventSource that connects again by " +
+			"itself asks for the same URL, so put `since` only into one that you close at its first error.",
 		Headers: []httpapi.Header{
 			{Name: "X-Accel-Buffering", Text: "`no`: proxies must pass events on at once.",
 				Schema: `{"type": "string", "const": "no"}`},
@@ -81,7 +72,7 @@ var (
 				"\"reason\":\"connect\",\"data\":\"\\u0018hello\\u001b[20l\\u001b[?25h\\u001b[1;6H\"}\n\nevent: " +
 				"data\nid: 7\ndata: {\"seq\":7,\"data\":\"\\r\\n\"}\n\n"},
 		},
-		Events: slices.Concat(streamEvents, []httpapi.Event{{Name: "expired", Like: wire.EventExpired{}}}),
+		Events: slices.Concat(wire.StreamEvents, wire.SSEEvents),
 	}
 	terminalSocket = httpapi.Reply{Name: "TerminalSocket", Status: 101,
 		Text: "A WebSocket of one terminal, until the exit (close 1000), the end of the server (close 1001) or of " +
@@ -90,17 +81,13 @@ var (
 			"message may have 1 MiB (else close 1009); a ping frame comes every 15 seconds, and a viewer that " +
 			"answers none for 45 is closed.\n\n`format=json`: text frames. From the server one event each, with its " +
 			"kind in `event` and the terminal's id in `pty`, and `error` and `pong`; from the client one command " +
-			"each, named by `type`.\n\n| event | data | when |\n| --- | --- | --- |\n| `snapshot` | EventSnapshot | " +
-			"first on every connect; again whenever this viewer missed something |\n| `resume` | EventResume | in " +
-			"the place of the first snapshot, when `since` can be continued |\n| `data` | EventData | output since " +
-			"|\n| `resize` | EventResize | in its place in the stream |\n| `meta` | EventMeta | title, directory, " +
-			"bell, notification, viewers, size owner |\n| `exit` | EventExit | last, after all output " +
-			"|\n\n`format=binary`: from the server 0x01 + u16be cols + u16be rows + u64be seq + ANSI (snapshot), " +
+			"each, named by `type`.\n\n" + eventTable(wire.StreamEvents) +
+			"\n`format=binary`: from the server 0x01 + u16be cols + u16be rows + u64be seq + ANSI (snapshot), " +
 			"0x02 + u64be seq + output (data), 0x03 + JSON (everything else); from the client 0x00 + input bytes, " +
 			"0x03 + JSON command.\n\nA viewer with the role read gets `error` READ_ONLY for input; its resize and " +
 			"focus change nothing.",
-		Events:   slices.Concat(streamEvents, socketEvents),
-		Commands: socketCommands,
+		Events:   slices.Concat(wire.StreamEvents, wire.SocketEvents),
+		Commands: wire.SocketCommands,
 	}
 	pageSocket = httpapi.Reply{Name: "PageSocket", Status: 101,
 		Text: "A WebSocket of any number of terminals, because a browser opens only six connections to one server. " +
@@ -108,9 +95,8 @@ var (
 			"`pty`. `list` " +
 			"comes first; `attach` begins and `detach` ends the watching of a terminal; after a reconnect attach " +
 			"again, with `since` to go on.",
-		Events: slices.Concat([]httpapi.Event{{Name: "list", Like: wire.EventList{}}}, streamEvents, socketEvents),
-		Commands: slices.Concat([]httpapi.Event{{Name: "attach", Like: wire.CommandAttach{}}, {Name: "detach", Like: wire.CommandDetach{}}},
-			socketCommands),
+		Events:   slices.Concat(wire.PageEvents, wire.StreamEvents, wire.SocketEvents),
+		Commands: slices.Concat(wire.PageCommands, wire.SocketCommands),
 	}
 	notModified = httpapi.Reply{Name: "NotModified", Status: 304,
 		Text: "The file is still the one that If-None-Match names (RFC 9110).",

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // Route is one line of what the server offers: a function of types of package wire. What binds the request, checks its
@@ -49,13 +51,7 @@ type Reply struct {
 	JSON    []any    // values of the types that the body may have
 	Media   []Media  // other bodies
 
-	Events, Commands []Event // of a stream: what the server and the client send
-}
-
-// Event is a message of a stream: its name, "" for all, and a value of its type.
-type Event struct {
-	Name string
-	Like any
+	Events, Commands []wire.EventType // of a stream: what the server and the client send
 }
 
 // Header is a header of a reply.
