@@ -16,7 +16,7 @@ func frameOf(t testing.TB, x xstate, head []byte) *vt.Frame {
 	m := x.Modes
 	f := &vt.Frame{
 		Cols: x.Cols, Rows: x.Rows, Unicode: vt.Unicode11, Title: x.Title, Icon: x.Icon,
-		Pen: styleOf(t, x.Pen), Pending: unfinished(head),
+		Pen: styleOf(t, x.Pen), Pending: vt.Unfinished(head),
 		Modes: vt.Modes{
 			AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, Origin: m.Origin, Autowrap: m.Autowrap,
 			ReverseWrap:    m.ReverseWrap,

@@ -41,8 +41,8 @@ func TestWhoLooksWaitsForNoStep(t *testing.T) {
 	hold <- struct{}{}
 	h.Write([]byte("\x1b[?2004h\x1b]2;here\x07abc"))
 	<-began
-	before := h.Facts()
-	if before.Title != "here" || before.Seq == 0 || before.Worked <= 0 {
+	before := h.Stats()
+	if before.Title != "here" || before.Seq == 0 || before.Work <= 0 {
 		t.Fatalf("after a step: %+v", before)
 	}
 	written := make(chan struct{})
@@ -51,12 +51,12 @@ func TestWhoLooksWaitsForNoStep(t *testing.T) {
 		h.Write([]byte("\x1b[?2004l\x1b]2;there\x07"))
 	}()
 	<-began
-	looked := make(chan stream.Facts)
+	looked := make(chan stream.Stats)
 	go func() {
 		if seq, ok := h.AtRest(); !ok || seq != before.Seq || !h.Modes().BracketedPaste {
 			t.Errorf("at rest %v at %d, modes %+v", ok, seq, h.Modes())
 		}
-		looked <- h.Facts()
+		looked <- h.Stats()
 	}()
 	select {
 	case f := <-looked:
@@ -68,7 +68,7 @@ func TestWhoLooksWaitsForNoStep(t *testing.T) {
 	}
 	hold <- struct{}{}
 	<-written
-	if f := h.Facts(); f.Title != "there" || h.Modes().BracketedPaste {
+	if f := h.Stats(); f.Title != "there" || h.Modes().BracketedPaste {
 		t.Errorf("after the next step: %+v, %+v", f, h.Modes())
 	}
 }
@@ -98,10 +98,10 @@ func TestAStepLetsOthersIn(t *testing.T) {
 		}
 	}()
 	for what, do := range map[string]func(){
-		"a snapshot": func() { h.Shot() },
+		"a snapshot": func() { h.Snapshot() },
 		"a resize":   func() { h.Resize(100, 30) },
 		"a viewer": func() {
-			s := h.Subscribe(stream.Viewing{Scrollback: -1})
+			s := h.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 			defer s.Close()
 			if b, err := s.Poll(); err != nil || len(b) == 0 || b[0].Kind != stream.KindSnapshot {
 				t.Errorf("%v, %v", b, err)
@@ -113,10 +113,10 @@ func TestAStepLetsOthersIn(t *testing.T) {
 			}
 		},
 	} {
-		before := h.Facts().Seq
+		before := h.Stats().Seq
 		do()
 		// A Write of 1024 such bytes takes two seconds; a turn comes within some steps.
-		if n := h.Facts().Seq - before; n > 200 {
+		if n := h.Stats().Seq - before; n > 200 {
 			t.Errorf("%s waited for %d steps", what, n)
 		}
 	}

@@ -25,7 +25,7 @@ type colored struct {
 func newColored(t *testing.T, policy stream.Policy) *colored {
 	c := &colored{t: t}
 	c.Hub = stream.New(stream.Options{ID: "term1", Engine: vt.NewEngine, Config: vt.Config{Cols: 80, Rows: 24},
-		Policy: policy, Observe: stream.Observe{Reply: func(p []byte) { c.told = append(c.told, string(p)) }}})
+		Policy: policy, Hooks: stream.Hooks{Reply: func(p []byte) { c.told = append(c.told, string(p)) }}})
 	return c
 }
 
@@ -56,30 +56,30 @@ const (
 func TestColorsOfTheOwner(t *testing.T) {
 	h := newColored(t, stream.PolicyLatest)
 	h.background(isBlack, "1")
-	a, b := h.Subscribe(stream.Viewing{}), h.Subscribe(stream.Viewing{})
+	a, b := h.Subscribe(stream.SubscribeOptions{}), h.Subscribe(stream.SubscribeOptions{})
 	a.SetTheme(white)
 	h.background(isWhite, "2") // nobody's size counts yet
 	b.SetTheme(grey)
-	b.Wish(80, 24)
-	a.Wish(0, 0) // active later, still without a size
+	b.RequestSize(80, 24)
+	a.RequestSize(0, 0) // active later, still without a size
 	h.background(isGrey, "1")
 	b.Close()
-	b = h.Subscribe(stream.Viewing{})
-	a.Wish(80, 24)
+	b = h.Subscribe(stream.SubscribeOptions{})
+	a.RequestSize(80, 24)
 	h.background(isWhite, "2")
 	h.reported("") // ?2031 is not set
 	h.Write([]byte("\x1b[?2031h"))
-	b.Wish(80, 24)
+	b.RequestSize(80, 24)
 	h.background(isWhite, "2") // b has not said its own
 	h.reported("")
 	b.SetTheme(grey)
 	b.SetTheme(grey)
 	h.background(isGrey, "1")
 	h.reported(saysDark) // once: the colours are others
-	a.Wish(0, 0)
+	a.RequestSize(0, 0)
 	h.reported(saysLight)
-	a.Wish(0, 0)
-	a.Wish(90, 30)
+	a.RequestSize(0, 0)
+	a.RequestSize(90, 30)
 	h.reported("")
 	got := string(h.Write([]byte("\x1b]10;?;?;?\a\x1b]19;?\a\x1b]4;1;?\a")))
 	if got != "\x1b]10;rgb:0101/0202/0303\x1b\\"+
@@ -88,26 +88,26 @@ func TestColorsOfTheOwner(t *testing.T) {
 		t.Errorf("answers %q", got)
 	}
 	a.Hide(true)
-	h.Fit()
+	h.EffectiveSize()
 	h.background(isGrey, "1")
 	h.reported(saysDark)
 	for _, s := range []*stream.Subscription{a, b} {
 		s.Close()
-		h.Fit()
+		h.EffectiveSize()
 	}
 	h.background(isBlack, "1")
 	h.reported(saysDark)
 	h.Finish(stream.Exit{})
-	h.Subscribe(stream.Viewing{}).SetTheme(white) // nobody asks any more
-	h.Fit()
+	h.Subscribe(stream.SubscribeOptions{}).SetTheme(white) // nobody asks any more
+	h.EffectiveSize()
 }
 
 // TestColorsThatTheProgramSet win, until it gives them back.
 func TestColorsThatTheProgramSet(t *testing.T) {
 	h := newColored(t, stream.PolicyFixed) // nobody's size counts: the colours of who was active last do
-	s := h.Subscribe(stream.Viewing{})
+	s := h.Subscribe(stream.SubscribeOptions{})
 	s.SetTheme(grey)
-	s.Wish(80, 24)
+	s.RequestSize(80, 24)
 	ask := "\x1b]4;1;?\a\x1b]10;?\a\x1b]11;?\a"
 	answer := func(red, fg, bg string) string {
 		return "\x1b]4;1;rgb:" + red + "\x1b\\\x1b]10;rgb:" + fg + "\x1b\\\x1b]11;rgb:" + bg + "\x1b\\"

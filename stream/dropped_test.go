@@ -27,7 +27,7 @@ func TestDroppedText(t *testing.T) {
 	there, slow, back := &follower{t: t}, &follower{t: t}, &follower{t: t}
 	viewers := map[*follower]*stream.Subscription{}
 	for _, f := range []*follower{there, slow, back} {
-		viewers[f] = k.Subscribe(stream.Viewing{Scrollback: -1})
+		viewers[f] = k.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 		defer viewers[f].Close()
 		f.catchUp(viewers[f])
 	}
@@ -44,7 +44,7 @@ func TestDroppedText(t *testing.T) {
 		t.Error("a viewer that comes back got text that there is not")
 	}
 	for name, f := range map[string]*follower{"there": there, "slow": slow, "back": back} {
-		if d := snapshot.Differences(k.Shot().Frame, f.engine.Freeze()); len(d) > 0 {
+		if d := snapshot.Differences(k.Snapshot().Frame, f.engine.Freeze()); len(d) > 0 {
 			t.Errorf("%s: %q", name, d)
 		}
 		if !slices.Contains(f.kinds[1:], stream.KindSnapshot) {

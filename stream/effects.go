@@ -1,105 +1,100 @@
 package stream
 
-import "github.com/evertty/evertty/vt"
-
-// Bounds of what a program may make the hub keep or send besides output.
-const (
-	maxTitle  = 1024     // bytes of a title or a path shown to viewers
-	maxNotify = 4096     // bytes of a notification
-	maxReply  = 64 << 10 // bytes of answers to one chunk of output; a program that asks more gets fewer
+import (
+	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
-// listen connects the emulator's effects. They run inside Write, under the lock.
-func (h *Hub) listen() {
+// Bounds of what a program may make the hub keep or send besides output, in bytes.
+const (
+	maxTitle  = 1024     // a title or a path shown to viewers
+	maxNotify = 4096     // a notification
+	maxReply  = 64 << 10 // replies to the queries of one step; a program that asks more gets fewer
+)
+
+// pending has what the engine's effects collected during one step.
+type pending struct {
+	held      int             // bytes of an incomplete character before the step
+	reply     []byte          // replies for the program, at most maxReply
+	meta      wire.EventMeta  // changes that are not output; it points into the hub's stats
+	hasMeta   bool            // meta is not empty
+	clipboard *wire.Clipboard // the last write to the clipboard; nil for none
+}
+
+// connectEffects sets the engine's effects. They run inside the engine's methods, with the hub's
+// lock held.
+func (h *Hub) connectEffects() {
 	h.effects = vt.Effects{
 		Reply: func(p []byte) {
-			if len(h.reply)+len(p) <= maxReply {
-				h.reply = append(h.reply, p...)
+			if len(h.pending.reply)+len(p) <= maxReply {
+				h.pending.reply = append(h.pending.reply, p...)
 			}
 		},
 		Bell: func() {
-			h.facts.Bells++
-			h.change().Bell = true
+			h.stats.Bells++
+			h.meta().Bell = true
 		},
 		Title: func(t string) {
-			h.facts.Title = clip(t, maxTitle)
-			h.change().Title = &h.facts.Title
+			h.stats.Title = clip(t, maxTitle)
+			h.meta().Title = &h.stats.Title
 		},
 		Cwd: func(host, p string) {
 			if !h.ownHost(host) {
 				return
 			}
-			h.facts.Cwd = clip(p, maxTitle)
-			h.change().Cwd = &h.facts.Cwd
+			h.stats.Cwd = clip(p, maxTitle)
+			h.meta().Cwd = &h.stats.Cwd
 		},
 		Notify: func(n vt.Notification) {
-			h.change().Notify = &vt.Notification{Title: clip(n.Title, maxTitle), Body: clip(n.Body, maxNotify)}
+			h.meta().Notify = &wire.Notification{Title: clip(n.Title, maxTitle), Body: clip(n.Body, maxNotify)}
 		},
 		Prompt: func(m vt.PromptMark) {
-			h.facts.Mark, h.learned = m, true
-			if h.observe.Marked != nil {
-				h.observe.Marked(m, h.seq+uint64(max(m.End-h.held, 0)))
+			h.stats.Mark, h.stats.changed = m, true
+			if h.hooks.Marked != nil {
+				h.hooks.Marked(m, h.seq+uint64(max(m.End-h.pending.held, 0)))
 			}
 		},
-		Clipboard: func(selection string, data []byte) { h.clipboard = &Clipboard{selection, data} },
+		Clipboard: func(selection string, data []byte) {
+			h.pending.clipboard = &wire.Clipboard{Selection: selection, DataB64: data}
+		},
 	}
 }
 
-// change is the note of what one Write changed besides the screen: several
-// bells in one chunk ring once.
-func (h *Hub) change() *Meta {
-	h.learned = true
-	if h.news == nil {
-		h.news = &Meta{}
-	}
-	return h.news
+// meta is the event that collects the changes of one step: several bells in one step ring once.
+func (h *Hub) meta() *wire.EventMeta {
+	h.stats.changed, h.pending.hasMeta = true, true
+	return &h.pending.meta
 }
 
-// standing is everything that meta events say and that lasts.
-func (h *Hub) standing() Meta {
-	return Meta{Title: &h.facts.Title, Cwd: &h.facts.Cwd, Viewers: new(h.viewers), Owner: h.owner,
-		Size: &Size{h.cols, h.rows}}
+// currentMeta is everything that meta events carry and that lasts. The hub's lock is held.
+func (h *Hub) currentMeta() *wire.EventMeta {
+	m := &wire.EventMeta{Title: &h.stats.Title, Cwd: &h.stats.Cwd, Viewers: &h.viewers.visible,
+		Size: &Size{Cols: h.cols, Rows: h.rows}}
+	if h.viewers.owner != 0 {
+		m.Owner = &h.viewers.owner
+	}
+	return m
 }
 
-// offer gives the last write to the clipboard to the viewers that may type. One that
-// has not taken the one before gets the newer alone, so that a program that writes
-// without end fills no queue.
-func (h *Hub) offer() {
-	c := h.clipboard
-	h.clipboard = nil
-	var m *Message
-	for _, s := range h.subs {
-		if !s.types || s.ended {
-			continue
-		}
-		if m == nil {
-			m = metaMessage(h.id, Meta{Clipboard: c})
-		}
-		s.clipboard = m
-		wake(s.wake)
+// publishPending publishes what a step collected, at its end. The hub's lock is held.
+func (h *Hub) publishPending() {
+	if c := h.pending.clipboard; c != nil {
+		h.pending.clipboard = nil
+		h.viewers.publishClipboard(func() *Message { return metaMessage(h.id, &wire.EventMeta{Clipboard: c}) })
 	}
-}
-
-// tell publishes the collected changes at the end of a Write.
-func (h *Hub) tell() {
-	if h.clipboard != nil {
-		h.offer()
+	hasMeta := h.pending.hasMeta
+	if hasMeta {
+		h.viewers.publish(func() *Message { return metaMessage(h.id, &h.pending.meta) })
+		h.pending.meta, h.pending.hasMeta = wire.EventMeta{}, false
 	}
-	news := h.news
-	if news != nil {
-		h.news = nil
-		h.publish(func() *Message { return metaMessage(h.id, *news) })
-	}
-	if h.learned || h.seq >= h.measureAt {
-		h.show()
+	if h.stats.changed || h.seq >= h.stats.measureAt {
+		h.publishStats()
 	} else {
-		h.showPosition()
+		h.publishPosition()
 	}
-	if len(h.watchers) > 0 {
-		h.wakeWatchers()
-	}
-	if news != nil {
-		h.changed()
+	h.changes.Notify()
+	if hasMeta {
+		h.notifyChanged()
 	}
 }
 

@@ -107,13 +107,13 @@ func TestSixteenViewersEndEqual(t *testing.T) {
 		models[i] = &model{t: t}
 		wg.Go(func() {
 			for range i % 4 { // some drop and come back
-				s := hub.Subscribe(stream.Viewing{Scrollback: -1})
+				s := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 				if _, err := s.Next(ctx); err != nil {
 					t.Errorf("viewer %d: %v", i, err)
 				}
 				s.Close()
 			}
-			s := hub.Subscribe(stream.Viewing{Scrollback: -1})
+			s := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 			defer s.Close()
 			if err := models[i].follow(ctx, s); err != nil {
 				t.Errorf("viewer %d: %v", i, err)
@@ -138,7 +138,7 @@ func TestSixteenViewersEndEqual(t *testing.T) {
 			t.Errorf("viewer %d saw %v … %v, want snapshot … exit", i, m.kinds[0], m.kinds[len(m.kinds)-1])
 		}
 	}
-	if f := hub.Facts(); f.Viewers != 0 {
+	if f := hub.Stats(); f.Viewers != 0 {
 		t.Errorf("%d viewers are left", f.Viewers)
 	}
 	waitFor(t, "goroutines to end", func() bool { return runtime.NumGoroutine() <= before })
@@ -146,7 +146,7 @@ func TestSixteenViewersEndEqual(t *testing.T) {
 
 // engineOf is an emulator in the state of the hub.
 func engineOf(h *stream.Hub) vt.Engine {
-	shot := h.Shot()
+	shot := h.Snapshot()
 	e := vt10x.New(vt.Config{Cols: shot.Frame.Cols, Rows: shot.Frame.Rows, Scrollback: 200})
 	e.Write(shot.ANSI())
 	return e
@@ -167,7 +167,7 @@ func waitFor(t testing.TB, what string, fact func() bool) {
 
 func TestLaggingViewerGetsASnapshot(t *testing.T) {
 	hub := newHub(t, 80, 24)
-	slow := hub.Subscribe(stream.Viewing{Scrollback: -1})
+	slow := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 	defer slow.Close()
 	m := &model{t: t}
 	poll(t, slow, m)
@@ -203,7 +203,7 @@ func poll(t testing.TB, s *stream.Subscription, m *model) {
 
 func TestResizeIsInItsPlace(t *testing.T) {
 	hub := newHub(t, 80, 24)
-	s := hub.Subscribe(stream.Viewing{Scrollback: -1})
+	s := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 	defer s.Close()
 	m := &model{t: t}
 	poll(t, s, m)
@@ -227,7 +227,7 @@ func TestHistoryOnce(t *testing.T) {
 	for i := range 20 {
 		hub.Write(fmt.Appendf(nil, "line %d\r\n", i))
 	}
-	s := hub.Subscribe(stream.Viewing{Scrollback: -1, HistoryOnce: true})
+	s := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1, HistoryOnce: true})
 	defer s.Close()
 	m := &model{t: t}
 	poll(t, s, m)
@@ -237,7 +237,7 @@ func TestHistoryOnce(t *testing.T) {
 	hub.Resize(80, 10)
 	hub.Write([]byte("after"))
 	poll(t, s, m)
-	if got, want := text(m.engine), snapshot.Text(hub.Shot().Frame, 0); got != want || m.snaps != 2 {
+	if got, want := text(m.engine), snapshot.Text(hub.Snapshot().Frame, 0); got != want || m.snaps != 2 {
 		t.Errorf("%d snapshots, screen\n%swant\n%s", m.snaps, got, want)
 	}
 }
@@ -245,12 +245,12 @@ func TestHistoryOnce(t *testing.T) {
 func TestSnapshotIsSharedAtOnePosition(t *testing.T) {
 	hub := newHub(t, 80, 24)
 	hub.Write([]byte("hello"))
-	a, b := hub.Shot(), hub.Shot()
+	a, b := hub.Snapshot(), hub.Snapshot()
 	if a != b {
 		t.Error("two snapshots of one position")
 	}
 	hub.Write([]byte("!"))
-	if c := hub.Shot(); c == a {
+	if c := hub.Snapshot(); c == a {
 		t.Error("the snapshot of an older position was given out")
 	}
 	runtime.KeepAlive(a)
@@ -261,7 +261,7 @@ func TestQueriesAreAnsweredOnceAndCutOut(t *testing.T) {
 		hub := newHub(t, 80, 24)
 		var subs []*stream.Subscription
 		for range viewers {
-			s := hub.Subscribe(stream.Viewing{Scrollback: -1})
+			s := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 			poll(t, s, &model{t: t})
 			subs = append(subs, s)
 		}
@@ -288,11 +288,11 @@ func TestQueriesAreAnsweredOnceAndCutOut(t *testing.T) {
 
 func TestIncompleteCharacterWaits(t *testing.T) {
 	hub := newHub(t, 80, 24)
-	s := hub.Subscribe(stream.Viewing{Scrollback: -1})
+	s := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 	defer s.Close()
 	first, _ := s.Poll()
 	hub.Write([]byte("x\xe2\x82"))
-	late := hub.Subscribe(stream.Viewing{Scrollback: -1})
+	late := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 	defer late.Close()
 	shot, _ := late.Poll()
 	hub.Write([]byte("\xac"))
@@ -320,7 +320,7 @@ func TestFinishedHubServesItsLastScreen(t *testing.T) {
 	hub.Write([]byte("last words"))
 	code := 3
 	hub.Finish(stream.Exit{Code: &code, Reason: "exit"})
-	s := hub.Subscribe(stream.Viewing{Scrollback: -1})
+	s := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 	defer s.Close()
 	batch, err := s.Poll()
 	if err != nil || len(batch) != 2 || batch[0].Kind != stream.KindSnapshot || batch[1].Kind != stream.KindExit {
@@ -339,7 +339,7 @@ func TestFinishedHubServesItsLastScreen(t *testing.T) {
 
 func TestMetaEvents(t *testing.T) {
 	hub := newHub(t, 20, 5)
-	s := hub.Subscribe(stream.Viewing{Scrollback: -1})
+	s := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 	defer s.Close()
 	poll(t, s, &model{t: t})
 	hub.Write([]byte("\x07\x1b]2;a \"title\"\x07\x07"))
@@ -349,7 +349,7 @@ func TestMetaEvents(t *testing.T) {
 		string(last.AppendJSON(nil, "")) != want {
 		t.Errorf("got %s %s, want meta %s", last.Kind, last.AppendJSON(nil, ""), want)
 	}
-	other := hub.Subscribe(stream.Viewing{Scrollback: -1})
+	other := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 	defer other.Close()
 	batch, _ = s.Poll()
 	if len(batch) != 1 || string(batch[0].AppendJSON(nil, "")) != `{"viewers":2}` {
@@ -375,17 +375,17 @@ func TestSizePolicies(t *testing.T) {
 			Config: vt.Config{Cols: 80, Rows: 24}})
 		var subs []*stream.Subscription
 		for _, w := range c.wishes {
-			s := hub.Subscribe(stream.Viewing{})
-			s.Wish(w.cols, w.rows)
+			s := hub.Subscribe(stream.SubscribeOptions{})
+			s.RequestSize(w.cols, w.rows)
 			subs = append(subs, s)
 		}
-		if got := subs[0].Wish(0, 0); got != c.want {
+		if got := subs[0].RequestSize(0, 0); got != c.want {
 			t.Errorf("%s: %v, want %v", c.policy, got, c.want)
 		}
 		for _, s := range subs {
 			s.Close()
 		}
-		if got := hub.Fit(); got != (stream.Size{Cols: 80, Rows: 24}) {
+		if got := hub.EffectiveSize(); got != (stream.Size{Cols: 80, Rows: 24}) {
 			t.Errorf("%s: without viewers %v, want the size as it is", c.policy, got)
 		}
 	}
@@ -418,7 +418,7 @@ func clipboards(t *testing.T, s *stream.Subscription) (out []string, kinds []str
 // they are behind; nobody else gets any, and none is kept for those who come later.
 func TestClipboardIsForThoseWhoType(t *testing.T) {
 	hub := newHub(t, 20, 5)
-	typist, looker := hub.Subscribe(stream.Viewing{Types: true}), hub.Subscribe(stream.Viewing{})
+	typist, looker := hub.Subscribe(stream.SubscribeOptions{MayType: true}), hub.Subscribe(stream.SubscribeOptions{})
 	defer typist.Close()
 	defer looker.Close()
 	clipboards(t, typist)
@@ -432,7 +432,7 @@ func TestClipboardIsForThoseWhoType(t *testing.T) {
 		hub.Write(bytes.Repeat([]byte("z"), 1024))
 	}
 	hub.Write([]byte("\x1b]52;c;dGhyZWU=\a\x1b]52;c;\a"))
-	late := hub.Subscribe(stream.Viewing{Types: true})
+	late := hub.Subscribe(stream.SubscribeOptions{MayType: true})
 	defer late.Close()
 	hub.Finish(stream.Exit{Reason: "exit"})
 	const three = `{"clipboard":{"selection":"c","data_b64":""}}`

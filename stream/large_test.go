@@ -128,9 +128,9 @@ func TestSlowReaderKeepsNobodyWaiting(t *testing.T) {
 // TestLargeRepliesAreWhole: a large reply in pieces is what it is made at once.
 func TestLargeRepliesAreWhole(t *testing.T) {
 	h := largeHub(nil)
-	f := h.Shot().Frame
-	for format, want := range map[Format]string{FormatANSI: string(h.Shot().ANSI()), FormatHTML: snapshot.HTML(f, -1),
-		FormatText: snapshot.Text(f, -1)} {
+	f := h.Snapshot().Frame
+	for format, want := range map[Format]string{FormatANSI: string(h.Snapshot().ANSI()),
+		FormatHTML: snapshot.HTML(f, -1), FormatText: snapshot.Text(f, -1)} {
 		var b bytes.Buffer
 		if err := h.WriteSnapshot(t.Context(), &b, format, -1); err != nil {
 			t.Fatal(err)
@@ -159,9 +159,9 @@ func TestLargeRepliesAreWhole(t *testing.T) {
 // TestLargeEvent: a viewer gets a large snapshot whole.
 func TestLargeEvent(t *testing.T) {
 	h := largeHub(nil)
-	want := h.Shot().ANSI()
+	want := h.Snapshot().ANSI()
 	h.Finish(Exit{Reason: "exit"})
-	sub := h.Subscribe(Viewing{Scrollback: -1})
+	sub := h.Subscribe(SubscribeOptions{Scrollback: -1})
 	defer sub.Close()
 	batch, err := sub.Poll()
 	if err != nil || len(batch) == 0 || !batch[0].IsLarge() {

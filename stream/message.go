@@ -7,111 +7,81 @@ import (
 	"sync"
 
 	"github.com/evertty/evertty/internal/jsonstring"
-	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
-// Kind names an event of the contract.
+// Exit says how a program ended.
+type Exit = wire.Exit
+
+// Size is a screen's size in cells.
+type Size = wire.Size
+
+// Kind names an event of wire.StreamEvents.
 type Kind string
 
 // The kinds.
 const (
 	KindSnapshot Kind = "snapshot"
-	KindResume   Kind = "resume" // instead of the first snapshot: what follows continues what the viewer has
+	KindResume   Kind = "resume"
 	KindData     Kind = "data"
 	KindResize   Kind = "resize"
 	KindMeta     Kind = "meta"
 	KindExit     Kind = "exit"
 )
 
-// Message is one event. It is immutable and shared by all viewers that get it,
-// and so are its encodings, each made when the first viewer needs it.
+// Message is one event. It and its encodings are immutable and shared by all viewers that get it;
+// each encoding is made when the first viewer needs it. Its JSON is the type in wire.StreamEvents,
+// written by hand where it is on the way of output.
 type Message struct {
 	Kind Kind
 	Seq  uint64 // output bytes applied up to and including this event
-	id   string
 
-	rest []byte // the members of the JSON object but data: `"seq":1,…`, without braces
-	text []byte // of data
-	shot *Shot  // of a snapshot: the state, encoded when first needed
-	last int    // of a snapshot: lines of history, negative for all
+	id       string          // of the terminal
+	members  []byte          // members of the JSON object but data: `"seq":1,…`, without braces
+	text     []byte          // of data
+	snapshot *SharedSnapshot // of a snapshot; encoded when first needed
+	lines    int             // of a snapshot: lines of history, negative for all
 
-	lines  sync.Once
-	sse    []byte
-	frames [2]frame // by Form
-}
-
-// Exit says how a program ended.
-type Exit struct {
-	Code   *int   `json:"code"`   // nil when it is not known
-	Signal string `json:"signal"` // "" unless a signal ended it
-	Reason string `json:"reason"` // exit, signal, killed or lost
-}
-
-// Meta is a change that is not bytes; only the fields that changed are set.
-type Meta struct {
-	Title   *string          `json:"title,omitempty"`
-	Cwd     *string          `json:"cwd,omitempty"`
-	Bell    bool             `json:"bell,omitempty"`
-	Notify  *vt.Notification `json:"notify,omitempty"`
-	Viewers *int             `json:"viewers,omitempty"`
-	Owner   uint64           `json:"owner,omitempty"`
-	Size    *Size            `json:"size,omitempty"`
-	// Clipboard is for viewers that may type, and for nobody else.
-	Clipboard *Clipboard `json:"clipboard,omitempty"`
-}
-
-// Clipboard is what a program wants on the clipboard (OSC 52, see vt.Effects).
-type Clipboard struct {
-	Selection string `json:"selection"`
-	Data      []byte `json:"data_b64"` // at most vt.MaxClipboard bytes
-}
-
-// Size is a screen's size in cells.
-type Size struct {
-	Cols int `json:"cols"`
-	Rows int `json:"rows"`
+	sseOnce sync.Once
+	sse     []byte
+	frames  [2]frame // by Form
 }
 
 const maxDigits = 20 // of a uint64
 
 func dataMessage(id string, text []byte, seq uint64) *Message {
 	own := append([]byte(nil), text...)
-	rest := appendUint(make([]byte, 0, len(`"seq":`)+maxDigits), "seq", seq)
-	return &Message{Kind: KindData, Seq: seq, id: id, text: own, rest: rest}
+	members := appendUint(make([]byte, 0, len(`"seq":`)+maxDigits), "seq", seq)
+	return &Message{Kind: KindData, Seq: seq, id: id, text: own, members: members}
 }
 
-func resizeMessage(id string, cols, rows int, seq uint64) *Message {
-	return &Message{Kind: KindResize, Seq: seq, id: id, rest: sizeMembers(cols, rows, seq)}
+func resizeMessage(id string, size Size, seq uint64) *Message {
+	return &Message{Kind: KindResize, Seq: seq, id: id, members: appendPlace(nil, size, seq)}
 }
 
-func resumeMessage(id string, cols, rows int, seq uint64) *Message {
-	return &Message{Kind: KindResume, Seq: seq, id: id, rest: sizeMembers(cols, rows, seq)}
+func resumeMessage(id string, size Size, seq uint64) *Message {
+	return &Message{Kind: KindResume, Seq: seq, id: id, members: appendPlace(nil, size, seq)}
 }
 
-func metaMessage(id string, m Meta) *Message {
-	if m.Title != nil { // the hub goes on changing its own copy
-		t := *m.Title
-		m.Title = &t
-	}
-	if m.Cwd != nil {
-		c := *m.Cwd
-		m.Cwd = &c
-	}
+// metaMessage does not retain m.
+func metaMessage(id string, m *wire.EventMeta) *Message {
 	b, _ := json.Marshal(m) // cannot fail: strings and numbers
-	return &Message{Kind: KindMeta, id: id, rest: b[1 : len(b)-1]}
+	return &Message{Kind: KindMeta, id: id, members: b[1 : len(b)-1]}
 }
 
 func exitMessage(id string, e Exit, seq uint64) *Message {
-	b, _ := json.Marshal(e) // cannot fail: strings and numbers
-	return &Message{Kind: KindExit, Seq: seq, id: id, rest: appendUint(append(b[1:len(b)-1], ','), "seq", seq)}
+	b, _ := json.Marshal(wire.EventExit{Exit: e, Seq: seq}) // cannot fail: strings and numbers
+	return &Message{Kind: KindExit, Seq: seq, id: id, members: b[1 : len(b)-1]}
 }
 
-func sizeMembers(cols, rows int, seq uint64) []byte {
-	b := appendUint(nil, "cols", uint64(cols))
-	b = appendUint(append(b, ','), "rows", uint64(rows))
+// appendPlace appends the members cols, rows and seq.
+func appendPlace(b []byte, size Size, seq uint64) []byte {
+	b = appendUint(b, "cols", uint64(size.Cols))
+	b = appendUint(append(b, ','), "rows", uint64(size.Rows))
 	return appendUint(append(b, ','), "seq", seq)
 }
 
+// appendUint appends one member.
 func appendUint(b []byte, name string, v uint64) []byte {
 	b = append(b, '"')
 	b = append(b, name...)
@@ -119,27 +89,19 @@ func appendUint(b []byte, name string, v uint64) []byte {
 	return strconv.AppendUint(b, v, 10)
 }
 
-// cost is what the message takes of a viewer's queue, in bytes.
+// cost is how much of MaxQueue the message takes, in bytes.
 func (m *Message) cost() int { return len(m.text) + messageCost }
 
-// Text is the terminal output that the event carries, nil when it has none.
-// The caller must not change it.
+// Text is the terminal output that the event carries, nil when it has none. The caller must not
+// change it.
 func (m *Message) Text() []byte {
 	switch {
-	case m.shot == nil:
+	case m.snapshot == nil:
 		return m.text
-	case m.last < 0:
-		return m.shot.ANSI()
+	case m.lines < 0:
+		return m.snapshot.ANSI()
 	}
-	return m.shot.encode(m.last)
-}
-
-// appendText appends the output as a JSON string.
-func (m *Message) appendText(b []byte) []byte {
-	if m.shot != nil && m.last < 0 {
-		return append(b, m.shot.escaped()...)
-	}
-	return appendString(b, m.Text())
+	return m.snapshot.encode(m.lines)
 }
 
 // appendString appends s, which is UTF-8 as engines return it, as a JSON string.
@@ -148,38 +110,39 @@ func appendString(b, s []byte) []byte {
 	return append(b, '"')
 }
 
-// AppendJSON appends the event's members as one JSON object on one line; head
-// is put in front of them, as `"event":"data",`.
-func (m *Message) AppendJSON(b []byte, head string) []byte {
-	b = append(append(b, '{'), head...)
-	b = append(b, m.rest...)
-	if m.Kind == KindData || m.Kind == KindSnapshot {
-		b = m.appendText(append(b, `,"data":`...))
+// AppendJSON appends the event as one JSON object on one line; first are members that come before
+// its own, as `"event":"data",`.
+func (m *Message) AppendJSON(b []byte, first string) []byte {
+	b = append(append(b, '{'), first...)
+	b = append(b, m.members...)
+	switch m.Kind {
+	case KindData:
+		b = appendString(append(b, `,"data":`...), m.text)
+	case KindSnapshot:
+		b = m.snapshot.appendQuoted(append(b, `,"data":`...), m.lines)
 	}
 	return append(b, '}')
 }
 
-// SSE is the event in the form of Server-Sent Events (WHATWG HTML, 9.2): event,
-// id and one line of data. Events that are not positions of the output have no
-// id. The caller must not change it.
+// SSE is the event in the form of Server-Sent Events (WHATWG HTML, 9.2): event, id and one line of
+// data. Meta events are at no position of the output and have no id. The caller must not change
+// it.
 func (m *Message) SSE() []byte {
-	m.lines.Do(func() { m.sse = m.appendSSE(make([]byte, 0, len(m.text)*9/8+messageCost)) })
+	m.sseOnce.Do(func() {
+		b := append(make([]byte, 0, len(m.text)*9/8+messageCost), "event: "...)
+		b = append(b, m.Kind...)
+		if m.Kind != KindMeta {
+			b = append(b, "\nid: "...)
+			b = strconv.AppendUint(b, m.Seq, 10)
+		}
+		b = append(b, "\ndata: "...)
+		b = m.AppendJSON(b, "")
+		m.sse = append(b, "\n\n"...)
+	})
 	return m.sse
 }
 
-func (m *Message) appendSSE(b []byte) []byte {
-	b = append(b, "event: "...)
-	b = append(b, m.Kind...)
-	if m.Kind != KindMeta {
-		b = append(b, "\nid: "...)
-		b = strconv.AppendUint(b, m.Seq, 10)
-	}
-	b = append(b, "\ndata: "...)
-	b = m.AppendJSON(b, "")
-	return append(b, "\n\n"...)
-}
-
-// Form is how an event is said on a WebSocket.
+// Form is the encoding of events on a WebSocket.
 type Form int
 
 // The forms.
@@ -194,23 +157,22 @@ type frame struct {
 	made any
 }
 
-// Frame is what prepare makes of the event's payload in a form, which it may keep.
-// It is called for the first viewer alone; the others share what it has made.
+// Frame is the result of prepare for the event's payload in a form, which prepare may keep.
+// prepare is called once; all viewers share the result.
 func (m *Message) Frame(form Form, prepare func(payload []byte) any) any {
 	f := &m.frames[form]
 	f.once.Do(func() {
 		if form == FormBinary {
 			f.made = prepare(m.appendBinary(nil))
 		} else {
-			f.made = prepare(m.AppendJSON(nil, m.head()))
+			f.made = prepare(m.AppendJSON(nil, m.socketMembers()))
 		}
 	})
 	return f.made
 }
 
-// head are the members that a message on a WebSocket has besides those of an
-// event on a stream of its own.
-func (m *Message) head() string {
+// socketMembers are the members that an event has on a WebSocket only.
+func (m *Message) socketMembers() string {
 	return `"event":"` + string(m.Kind) + `","pty":"` + m.id + `",`
 }
 
@@ -224,8 +186,8 @@ const (
 
 // binaryHead is what comes before the text of a snapshot in a binary frame.
 func (m *Message) binaryHead() []byte {
-	b := binary.BigEndian.AppendUint16([]byte{FrameSnapshot}, uint16(m.shot.Frame.Cols))
-	b = binary.BigEndian.AppendUint16(b, uint16(m.shot.Frame.Rows))
+	b := binary.BigEndian.AppendUint16([]byte{FrameSnapshot}, uint16(m.snapshot.Frame.Cols))
+	b = binary.BigEndian.AppendUint16(b, uint16(m.snapshot.Frame.Rows))
 	return binary.BigEndian.AppendUint64(b, m.Seq)
 }
 
@@ -235,9 +197,8 @@ func (m *Message) appendBinary(b []byte) []byte {
 		return append(append(b, m.binaryHead()...), m.Text()...)
 	case KindData:
 		b = append(b, FrameData)
-	default:
-		return m.AppendJSON(append(b, FrameControl), m.head())
+		b = binary.BigEndian.AppendUint64(b, m.Seq)
+		return append(b, m.text...)
 	}
-	b = binary.BigEndian.AppendUint64(b, m.Seq)
-	return append(b, m.Text()...)
+	return m.AppendJSON(append(b, FrameControl), m.socketMembers())
 }

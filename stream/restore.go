@@ -8,11 +8,10 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// Restore makes the hub of a running terminal that was in the state of f after
-// seq bytes of output: after a restart of the server, or as the next generation
-// of one that had ended. The size is f's; the engine keeps as much of f's history
-// as o.Config says. Nothing is observed meanwhile. What the program has written
-// since is then the owner's to Write.
+// Restore makes the hub of a running terminal in the state of f after seq bytes of output: after
+// a restart of the server, or as the next generation of a terminal that had ended. The size is
+// f's; the engine keeps as much of f's history as o.Config allows. No hook is called. The owner
+// then writes the output that came after seq.
 func Restore(o Options, f *vt.Frame, seq uint64) *Hub {
 	o.Config.Cols, o.Config.Rows = f.Cols, f.Rows
 	h := newHub(o)
@@ -23,33 +22,28 @@ func Restore(o Options, f *vt.Frame, seq uint64) *Hub {
 		_ = whole.Write(engineWriter{h.engine}, f) // an engine takes everything
 		h.engine.Resume(f)
 	}
-	h.listen()
-	h.begin(f, seq)
-	h.rewidthed = cmp.Or(f.Unicode, vt.Unicode11) != cmp.Or(o.Config.Unicode, vt.Unicode11)
-	h.show()
+	h.connectEffects()
+	h.seq = seq
+	h.cols, h.rows = f.Cols, f.Rows
+	h.stats.Title = f.Title
+	if h.ownHost(f.CwdHost) {
+		h.stats.Cwd = f.Cwd
+	}
+	// A change of size at seq itself may be from before the restart.
+	h.resume.resizes = resizes{first: Size{Cols: f.Cols, Rows: f.Rows}, known: seq + 1}
+	h.resume.widthTableChanged = cmp.Or(f.Unicode, vt.Unicode11) != cmp.Or(o.Config.Unicode, vt.Unicode11)
+	h.publishStats()
 	return h
 }
 
-// begin puts a new hub at position seq, in the state of f.
-func (h *Hub) begin(f *vt.Frame, seq uint64) {
-	h.seq = seq
-	h.cols, h.rows = f.Cols, f.Rows
-	h.facts.Title = f.Title
-	if h.ownHost(f.CwdHost) {
-		h.facts.Cwd = f.Cwd
-	}
-	// A change of size at seq itself may be one of the life before.
-	h.resizes = resizes{cols: f.Cols, rows: f.Rows, known: seq + 1}
-}
-
-// Remember tells a restored hub what no frame and no journal has: when the
-// program wrote last, and how often it has rung at least.
-func (h *Hub) Remember(output time.Time, bells uint64) {
+// RestoreStats sets what neither frame nor journal has: when the program wrote last, and how
+// often it has rung at least.
+func (h *Hub) RestoreStats(output time.Time, bells uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.facts.Output = output
-	h.facts.Bells = max(h.facts.Bells, bells)
-	h.show()
+	h.stats.Output = output
+	h.stats.Bells = max(h.stats.Bells, bells)
+	h.publishStats()
 }
 
 // engineWriter is an engine as an io.Writer.

@@ -36,30 +36,30 @@ func TestRestore(t *testing.T) {
 		a, b = min(a, b), max(a, b)
 		early, late := &follower{t: t}, &follower{t: t}
 		k.write(p[:a])
-		s := k.Subscribe(stream.Viewing{Scrollback: -1})
+		s := k.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 		early.catchUp(s)
 		s.Close()
-		shot := k.Shot()
+		shot := k.Snapshot()
 		k.write(p[a:b])
-		s = k.Subscribe(stream.Viewing{Scrollback: -1})
+		s = k.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 		late.catchUp(s)
 		s.Close()
 
 		next := stream.Restore(k.options, shot.Frame, shot.Seq)
-		if f := next.Facts(); f.Seq != shot.Seq || f.Title != k.Facts().Title && a == b || f.Cols != 40 ||
+		if f := next.Stats(); f.Seq != shot.Seq || f.Title != k.Stats().Title && a == b || f.Cols != 40 ||
 			f.Rows != 12 || f.Finished {
 			t.Errorf("facts %+v", f)
 		}
 		if reply := next.Write(p[shot.Seq:b]); b == a && len(reply) > 0 {
 			t.Errorf("reply %q", reply)
 		}
-		if d := snapshot.Differences(k.Shot().Frame, next.Shot().Frame); len(d) > 0 {
+		if d := snapshot.Differences(k.Snapshot().Frame, next.Snapshot().Frame); len(d) > 0 {
 			t.Fatalf("seed %d at %d: %q", seed, shot.Seq, d)
 		}
 		rest := slices.Concat(p[b:], []byte("\x1b[m"))
 		k.write(rest)
 		next.Write(rest)
-		want := next.Shot()
+		want := next.Snapshot()
 		for _, f := range []*follower{early, late} {
 			at := f.seq
 			if !f.resume(next) {
@@ -77,9 +77,9 @@ func TestRestore(t *testing.T) {
 func TestRestoreIsSilent(t *testing.T) {
 	k := newKept(t, vt.NewEngine, 40, 12)
 	k.write([]byte("\x1b]2;title\a\x1b]7;file:///dir\atext"))
-	k.options.Observe.Changed = func() { t.Error("told") }
-	next := stream.Restore(k.options, k.Shot().Frame, 123)
-	f := next.Facts()
+	k.options.Hooks.Changed = func() { t.Error("told") }
+	next := stream.Restore(k.options, k.Snapshot().Frame, 123)
+	f := next.Stats()
 	if f.Title != "title" || f.Cwd != "/dir" || f.Seq != 123 || f.Bells != 0 {
 		t.Errorf("%+v", f)
 	}
@@ -97,7 +97,7 @@ func TestResumeOverARestart(t *testing.T) {
 		var all []*follower
 		watch := func() {
 			f := &follower{t: t}
-			s := k.Subscribe(stream.Viewing{Scrollback: -1})
+			s := k.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 			f.catchUp(s)
 			s.Close()
 			all = append(all, f)
@@ -106,7 +106,7 @@ func TestResumeOverARestart(t *testing.T) {
 		k.write([]byte("more " + end))
 		watch()
 		k.Finish(stream.Exit{Reason: "exit"})
-		f := k.Shot().Frame
+		f := k.Snapshot().Frame
 		if err := k.journal.Exit(journal.End{Reason: "exit"}); err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestResumeOverARestart(t *testing.T) {
 			if !v.resume(k.Hub) {
 				t.Errorf("%q: viewer %d could not go on at %d", end, i, at)
 			}
-			if d := snapshot.Differences(k.Shot().Frame, v.engine.Freeze()); len(d) > 0 {
+			if d := snapshot.Differences(k.Snapshot().Frame, v.engine.Freeze()); len(d) > 0 {
 				t.Errorf("%q: viewer %d at %d: %q", end, i, at, d)
 			}
 		}
@@ -142,7 +142,7 @@ func TestResumeOverAnUnknownResize(t *testing.T) {
 	k.write([]byte("one"))
 	k.Resize(50, 12)
 	k.write([]byte("two"))
-	shot := k.Shot()
+	shot := k.Snapshot()
 	k.Hub = stream.Restore(k.options, shot.Frame, shot.Seq)
 	k.write([]byte("three"))
 	for since, want := range map[uint64]bool{2: false, 3: false, 4: true, 6: true} {
@@ -160,7 +160,7 @@ func TestResumeOverAnUnknownResize(t *testing.T) {
 func TestRestartEndsHalfACharacter(t *testing.T) {
 	for _, engine := range []vt.EngineFunc{vt.NewEngine, vt10x.New} {
 		k := newKept(t, engine, 40, 12)
-		there := k.Subscribe(stream.Viewing{Scrollback: -1})
+		there := k.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 		defer there.Close()
 		f := &follower{t: t, make: engine}
 		f.catchUp(there)
@@ -174,7 +174,7 @@ func TestRestartEndsHalfACharacter(t *testing.T) {
 			!bytes.HasSuffix(f.text, []byte("\ufffd\ufffd")) || f.exit != 6 {
 			t.Errorf("the viewer got %s with %q, exit at %d", got, f.text, f.exit)
 		}
-		shot := k.Shot()
+		shot := k.Snapshot()
 		if got := snapshot.Text(shot.Frame, 0); !strings.HasPrefix(got, "a\ufffd\n") || shot.Seq != 6 {
 			t.Errorf("the last screen at %d is %.20q", shot.Seq, got)
 		}
@@ -190,7 +190,7 @@ func TestRestartEndsHalfACharacter(t *testing.T) {
 			6: "\ufffdb", 7: "b"} {
 			resumed(t, k, since, want)
 		}
-		if got := snapshot.Text(k.Shot().Frame, 0); !strings.HasPrefix(got, "a\ufffd\ufffdb\n") {
+		if got := snapshot.Text(k.Snapshot().Frame, 0); !strings.HasPrefix(got, "a\ufffd\ufffdb\n") {
 			t.Errorf("the next screen is %.20q", got)
 		}
 	}
@@ -200,7 +200,7 @@ func TestRestartEndsHalfACharacter(t *testing.T) {
 func resumed(t *testing.T, k *kept, since uint64, want string) {
 	t.Helper()
 	f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: since}
-	s := k.Subscribe(stream.Viewing{Scrollback: -1, Since: &since})
+	s := k.Subscribe(stream.SubscribeOptions{Scrollback: -1, Since: &since})
 	defer s.Close()
 	for _, m := range f.poll(s) {
 		if m.Kind == stream.KindSnapshot {
@@ -236,7 +236,7 @@ func TestRestoreWithOtherWidths(t *testing.T) {
 		Config: vt.Config{Cols: 80, Rows: 24, Unicode: vt.Unicode15Graphemes}}
 	h := stream.Restore(o, engine.Freeze(), uint64(len(text)))
 	kind := func(since uint64) stream.Kind {
-		s := h.Subscribe(stream.Viewing{Since: &since})
+		s := h.Subscribe(stream.SubscribeOptions{Since: &since})
 		defer s.Close()
 		batch, err := s.Poll()
 		if err != nil || len(batch) == 0 {
@@ -252,7 +252,7 @@ func TestRestoreWithOtherWidths(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Write(more)
-	if k := kind(h.Facts().Seq); k != stream.KindResume {
+	if k := kind(h.Stats().Seq); k != stream.KindResume {
 		t.Errorf("one of this life got %s", k)
 	}
 }

@@ -46,7 +46,7 @@ func newKept(t testing.TB, engine vt.EngineFunc, cols, rows int) *kept {
 	t.Cleanup(func() { _ = k.journal.Close() })
 	k.options = stream.Options{ID: "term1", Engine: engine, Config: vt.Config{Cols: cols, Rows: rows, Scrollback: 200},
 		Journal: k.journal,
-		Observe: stream.Observe{Resized: k.journal.Resized}}
+		Hooks: stream.Hooks{Resized: k.journal.Resized}}
 	k.Hub = stream.New(k.options)
 	return k
 }
@@ -146,7 +146,7 @@ func (f *follower) poll(s *stream.Subscription) (all []*stream.Message) {
 func (f *follower) resume(h *stream.Hub) bool {
 	f.t.Helper()
 	since, before := f.seq, len(f.kinds)
-	s := h.Subscribe(stream.Viewing{Scrollback: -1, Since: &since})
+	s := h.Subscribe(stream.SubscribeOptions{Scrollback: -1, Since: &since})
 	defer s.Close()
 	f.catchUp(s)
 	return f.kinds[before] == stream.KindResume && !slices.Contains(f.kinds[before:], stream.KindSnapshot)
@@ -232,7 +232,7 @@ func TestResumeAtEveryPosition(t *testing.T) {
 func resumeEverywhere(t *testing.T, engine vt.EngineFunc, seed uint64, whole bool) {
 	k := newKept(t, engine, 40, 12)
 	stayed := &follower{t: t, make: engine}
-	s := k.Subscribe(stream.Viewing{Scrollback: -1})
+	s := k.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 	defer s.Close()
 	all := stayed.catchUp(s)
 	for _, a := range recording(rand.New(rand.NewPCG(seed, 9)), few(250, 100), whole) {
@@ -309,7 +309,7 @@ func TestResumeInLongOutput(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			k := newKept(t, vt.NewEngine, 40, 12)
 			stayed, left := &follower{t: t}, &follower{t: t}
-			s := k.Subscribe(stream.Viewing{Scrollback: -1})
+			s := k.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 			defer s.Close()
 			k.write([]byte(c.before))
 			all := stayed.catchUp(s)
@@ -406,7 +406,7 @@ func TestResumeEdges(t *testing.T) {
 			k := newKept(t, vt.NewEngine, 40, 12)
 			k.write([]byte(text))
 			c.setup(k)
-			s := k.Subscribe(stream.Viewing{Scrollback: -1, Since: &c.since})
+			s := k.Subscribe(stream.SubscribeOptions{Scrollback: -1, Since: &c.since})
 			defer s.Close()
 			f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: c.since}
 			if c.since > 100 || strings.HasPrefix(c.want, "snapshot") {
@@ -431,7 +431,7 @@ func TestResumeTellsTheSizeAndWhatLasts(t *testing.T) {
 	k.Resize(50, 13)
 	k.write([]byte("\a\x1b]2;title\atwo"))
 	since := uint64(2)
-	s := k.Subscribe(stream.Viewing{Scrollback: -1, Since: &since})
+	s := k.Subscribe(stream.SubscribeOptions{Scrollback: -1, Since: &since})
 	defer s.Close()
 	f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: since}
 	var got []string
@@ -455,7 +455,7 @@ func TestSlowResumeGetsASnapshot(t *testing.T) {
 	flood := lines(40_000)
 	k.write(flood)
 	f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 80, Rows: 24, Scrollback: 200})}
-	s := k.Subscribe(stream.Viewing{Scrollback: -1, Since: new(uint64)})
+	s := k.Subscribe(stream.SubscribeOptions{Scrollback: -1, Since: new(uint64)})
 	defer s.Close()
 	for f.seq < uint64(len(flood)) { // what it missed may be more than any queue holds
 		batch, err := s.Poll()
@@ -473,7 +473,7 @@ func TestSlowResumeGetsASnapshot(t *testing.T) {
 		strings.Count(kinds, "snapshot") != 1 {
 		t.Errorf("events %s", kinds)
 	}
-	if d := snapshot.Differences(k.Shot().Frame, f.engine.Freeze()); len(d) > 0 {
+	if d := snapshot.Differences(k.Snapshot().Frame, f.engine.Freeze()); len(d) > 0 {
 		t.Errorf("%q", d)
 	}
 }
@@ -482,7 +482,7 @@ func TestSlowResumeGetsASnapshot(t *testing.T) {
 func TestResizeThatCannotBeRepeatedOnTheWay(t *testing.T) {
 	k := newKept(t, vt.NewEngine, 80, 24)
 	k.write(append(lines(4000), "\x1b[?1049halt"...))
-	s := k.Subscribe(stream.Viewing{Scrollback: -1, Since: new(uint64)})
+	s := k.Subscribe(stream.SubscribeOptions{Scrollback: -1, Since: new(uint64)})
 	defer s.Close()
 	f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 80, Rows: 24, Scrollback: 200})}
 	for range 2 {
@@ -499,7 +499,7 @@ func TestResizeThatCannotBeRepeatedOnTheWay(t *testing.T) {
 	if got := fmt.Sprint(f.kinds); got != "[resume data resize snapshot meta]" {
 		t.Errorf("events %s", got)
 	}
-	if d := snapshot.Differences(k.Shot().Frame, f.engine.Freeze()); len(d) > 0 {
+	if d := snapshot.Differences(k.Snapshot().Frame, f.engine.Freeze()); len(d) > 0 {
 		t.Errorf("%q", d)
 	}
 }
@@ -510,11 +510,11 @@ func TestResumeLeavesNoFiles(t *testing.T) {
 	k := newKept(t, vt.NewEngine, 80, 24)
 	k.write(lines(20_000))
 	before := openFiles(t)
-	one := k.Subscribe(stream.Viewing{Scrollback: -1, Since: new(uint64)})
+	one := k.Subscribe(stream.SubscribeOptions{Scrollback: -1, Since: new(uint64)})
 	defer one.Close()
 	f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 80, Rows: 24})}
 	f.catchUp(one)
-	other := k.Subscribe(stream.Viewing{Scrollback: -1, Since: new(uint64)})
+	other := k.Subscribe(stream.SubscribeOptions{Scrollback: -1, Since: new(uint64)})
 	for range 3 {
 		if batch, err := other.Poll(); err != nil || batch[0].Kind == stream.KindSnapshot {
 			t.Fatalf("%v, %v", batch, err)
@@ -552,7 +552,7 @@ func TestResumeDuringAFlood(t *testing.T) {
 	coming.Store(int32(cap(done)))
 	for range cap(done) {
 		f := &follower{t: t}
-		first := k.Subscribe(stream.Viewing{Scrollback: -1})
+		first := k.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 		f.catchUp(first)
 		go func() {
 			s := comeAndGo(ctx, f, k.Hub, first)
@@ -573,7 +573,7 @@ func TestResumeDuringAFlood(t *testing.T) {
 	}
 	k.write([]byte("\r\n")) // a snapshot of an ended terminal does not say what REP would repeat
 	k.Finish(stream.Exit{Reason: "exit"})
-	want := k.Shot().Frame
+	want := k.Snapshot().Frame
 	for range cap(done) {
 		f := <-done
 		if d := snapshot.Differences(want, f.engine.Freeze()); len(d) > 0 {
@@ -591,7 +591,7 @@ func comeAndGo(ctx context.Context, f *follower, h *stream.Hub, s *stream.Subscr
 		f.stay(ctx, s, 1+times)
 		s.Close()
 		since := f.seq
-		s = h.Subscribe(stream.Viewing{Scrollback: -1, Since: &since})
+		s = h.Subscribe(stream.SubscribeOptions{Scrollback: -1, Since: &since})
 	}
 	return s
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 
+	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
-// ErrClosed is returned by Next after Close.
+// ErrClosed is returned by Next and Poll after Close.
 var ErrClosed = errors.New("subscription closed")
 
 // Reason says why a viewer gets a snapshot.
@@ -23,88 +24,85 @@ const (
 	ReasonRestore Reason = "restore" // the terminal came back from disk
 )
 
-// catchingUp is in the place of a reason while a viewer is given what it missed
-// from the journal: it is stale until it has caught up with the hub.
-const catchingUp Reason = "resume"
+// replaying takes the place of a reason while a viewer gets what it missed from the journal: it is
+// stale until it has caught up with the hub.
+const replaying Reason = "resume"
 
-// Subscription is one viewer of a hub. Next (or Poll) and Close may be called
-// from different goroutines; Next itself has one caller at a time.
+// Subscription is one viewer of a hub. Next (or Poll) has one caller at a time; all other methods
+// are safe for concurrent use.
 type Subscription struct {
-	// Viewer numbers this viewer, unique in the process.
-	Viewer uint64
+	// Constant. Viewer numbers the viewer, unique in the process.
+	Viewer      uint64
+	hub         *Hub
+	wake        notify.Signal // something waits for Poll
+	historyOnce bool
+	mayType     bool
+	replay      *replay // nil without a position that can be resumed
 
-	hub        *Hub
-	wake       chan struct{}
-	scrollback int      // history lines in its snapshots, negative for all; of one that is once guarded by hub.mu
-	once       bool     // history is in its first snapshot only: it keeps none to rearrange
-	types      bool     // it may type
-	past       *catchUp // nil unless it came with a position that can be resumed
+	// Below: guarded by hub.mu. What the next Poll returns.
+	stale           Reason // not "": it needs a snapshot first, or is replaying
+	queue           []*Message
+	queued          int      // bytes waiting in queue, see MaxQueue
+	presenceChanged bool     // the number of viewers changed
+	clipboard       *Message // the newest write to the clipboard; nil for none
+	scrollback      int      // history lines in its next snapshot, negative for all
 
-	// Below: guarded by hub.mu.
-	stale    Reason // not "": it needs a snapshot first, or is catchingUp
-	queue    []*Message
-	size     int // bytes waiting in queue
-	presence bool
-	// clipboard is the last write to it that the viewer has not got, nil for none.
-	clipboard *Message
-	ended     bool // the exit message is in the queue or was taken
-	done      bool // the exit message was taken
-	closed    bool
-	hidden    bool // see Hide
-	wish      wish
-	theme     vt.Theme // that it draws with
+	// Its end: exitQueued before exitTaken; closed by Close.
+	exitQueued bool // the exit is in the queue or was taken
+	exitTaken  bool
+	closed     bool
+
+	// What the policies of the hub look at.
+	hidden  bool // see Hide
+	request request
+	theme   vt.Theme // zero for none
 }
 
-// Viewing are the options of a new viewer.
-type Viewing struct {
-	// Scrollback limits the history in this viewer's snapshots to the last so
-	// many lines; negative means all.
+// SubscribeOptions are the options of a new viewer.
+type SubscribeOptions struct {
+	// Scrollback limits the history in this viewer's snapshots to the last so many lines; negative
+	// means all.
 	Scrollback int
-	// HistoryOnce has the history in the viewer's first snapshot only. Such a viewer
-	// keeps no history of its own, so every resize brings it a snapshot.
+	// HistoryOnce puts history into the viewer's first snapshot only. Such a viewer keeps no
+	// history of its own, so every resize brings it a snapshot.
 	HistoryOnce bool
-	// Since is the position up to which the viewer has everything: Seq of the last
-	// event it got, of this or of an earlier hub of the terminal. If the journal has
-	// what followed, the viewer gets the resume event and then only that. nil, or a
-	// position that cannot be resumed: it gets a snapshot.
+	// Since is the position up to which the viewer has everything: Seq of the last event it got,
+	// from this or an earlier hub of the terminal. If the journal has what followed, the viewer
+	// gets the resume event and then only that. nil, or a position that cannot be resumed: it gets
+	// a snapshot.
 	Since *uint64
-	// Types says that the viewer may type. It is told what programs write to the
-	// clipboard then.
-	Types bool
+	// MayType says that the viewer may type. It then gets what programs write to the clipboard.
+	MayType bool
 }
 
-// Subscribe adds a viewer. The first thing it gets is a snapshot, or the resume
-// event. The caller must Close it.
-func (h *Hub) Subscribe(v Viewing) *Subscription {
-	s := &Subscription{Viewer: order.Add(1), hub: h, wake: make(chan struct{}, 1),
-		scrollback: v.Scrollback, once: v.HistoryOnce, types: v.Types, stale: ReasonConnect}
+// Subscribe adds a viewer. The first thing it gets is a snapshot, or the resume event. The caller
+// must Close it.
+func (h *Hub) Subscribe(o SubscribeOptions) *Subscription {
+	s := &Subscription{Viewer: order.Add(1), hub: h, wake: notify.NewSignal(),
+		scrollback: o.Scrollback, historyOnce: o.HistoryOnce, mayType: o.MayType, stale: ReasonConnect}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.subs = append(h.subs, s)
-	h.viewers++
-	if !h.viewed {
-		h.viewed, h.firstView = true, h.applied()
-	}
-	if v.Since != nil {
-		if s.past = h.newCatchUp(*v.Since); s.past != nil {
-			s.stale = catchingUp
+	h.viewers.add(s)
+	h.resume.noteViewer(h.applied())
+	if o.Since != nil {
+		if s.replay = h.newReplay(*o.Since); s.replay != nil {
+			s.stale = replaying
 		}
 	}
-	h.presence(s)
-	wake(s.wake)
+	h.presenceChanged(s)
+	s.wake.Set()
 	return s
 }
 
-// Close takes the viewer off the hub. It is idempotent; a pending Next returns
-// ErrClosed.
+// Close takes the viewer off the hub; a pending Next returns ErrClosed. Closing twice is allowed.
 func (s *Subscription) Close() {
-	if s.leave() && s.past != nil {
-		s.past.close()
+	if s.remove() && s.replay != nil {
+		s.replay.source.close()
 	}
 }
 
-// leave reports whether the viewer was there.
-func (s *Subscription) leave() bool {
+// remove reports whether the viewer was there.
+func (s *Subscription) remove() bool {
 	h := s.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,18 +111,14 @@ func (s *Subscription) leave() bool {
 	}
 	s.closed = true
 	s.queue, s.clipboard = nil, nil
-	h.subs = slices.DeleteFunc(h.subs, func(x *Subscription) bool { return x == s })
-	if !s.hidden {
-		h.viewers--
-	}
-	h.presence(nil)
-	wake(s.wake)
+	h.viewers.remove(s)
+	h.presenceChanged(nil)
+	s.wake.Set()
 	return true
 }
 
-// Hide says whether nobody looks at the viewer's copy of the terminal, as in a page
-// that keeps several and shows one. A hidden viewer gets all events, but it is not
-// counted and its size decides nothing.
+// Hide marks the viewer as not looked at, as in a page that keeps several terminals and shows one.
+// A hidden viewer gets all events, but it is not counted and its size decides nothing.
 func (s *Subscription) Hide(hidden bool) {
 	h := s.hub
 	h.mu.Lock()
@@ -134,183 +128,53 @@ func (s *Subscription) Hide(hidden bool) {
 	}
 	s.hidden = hidden
 	if hidden {
-		h.viewers--
+		h.viewers.visible--
 	} else {
-		h.viewers++
+		h.viewers.visible++
 	}
-	h.presence(nil)
+	h.presenceChanged(nil)
 }
 
-// presence notes for everybody but one that the number of viewers changed.
-func (h *Hub) presence(but *Subscription) {
-	for _, s := range h.subs {
-		if s == but {
-			continue
-		}
-		s.presence = true
-		if len(h.subs) <= presenceWake {
-			wake(s.wake)
-		}
-	}
-	h.show()
-	h.changed()
+// presenceChanged publishes that the number of viewers changed. except, who caused it, learns it
+// otherwise. The hub's lock is held.
+func (h *Hub) presenceChanged(except *Subscription) {
+	h.viewers.notePresence(except)
+	h.publishStats()
+	h.notifyChanged()
 }
 
-// push queues a message for a viewer that is not stale. Past its limit the
-// viewer is stale and its queue is dropped. The hub's lock is held.
+// push queues a message for a viewer that is not stale. Past MaxQueue the viewer becomes stale. The
+// hub's lock is held.
 func (s *Subscription) push(m *Message) {
-	s.size += m.cost()
-	if s.size > MaxQueue {
-		s.drop(ReasonLag)
-	} else {
-		s.queue = append(s.queue, m)
-	}
-	wake(s.wake)
-}
-
-func (s *Subscription) drop(r Reason) {
-	s.queue, s.size, s.stale = nil, 0, r
-}
-
-// resized makes a viewer stale that cannot repeat the emulator's resize. It
-// still gets the resize message, then a snapshot. The hub's lock is held.
-func (s *Subscription) resized() {
-	if s.stale != "" && s.stale != catchingUp {
+	if s.queued += m.cost(); s.queued > MaxQueue {
+		s.makeStale(ReasonLag)
 		return
 	}
-	s.drop(ReasonResize)
-	s.queue = append(s.queue, resizeMessage(s.hub.id, s.hub.cols, s.hub.rows, s.hub.applied()))
-	wake(s.wake)
+	s.queue = append(s.queue, m)
+	s.wake.Set()
 }
 
-// Poll returns what waits for the viewer, in order, without waiting for more; nil
-// when nothing does. After the exit message was returned the error is io.EOF,
-// after Close it is ErrClosed. What a viewer missed is read from the journal here.
-func (s *Subscription) Poll() ([]*Message, error) {
-	for {
-		s.hub.mu.Lock()
-		if s.closed || s.done || s.stale != catchingUp {
-			batch, err := s.poll()
-			if s.past != nil {
-				s.past.release()
-			}
-			return batch, err
-		}
-		t, reason := s.target()
-		s.hub.mu.Unlock()
-		if reason == "" {
-			batch, err := s.past.advance(t)
-			if len(batch) > 0 && err == nil {
-				return batch, nil
-			}
-			reason = s.past.failed(err)
-		}
-		if batch := s.join(t, reason); batch != nil {
-			return batch, nil
-		}
-	}
+// makeStale drops the queue: the viewer gets a snapshot instead. The hub's lock is held.
+func (s *Subscription) makeStale(r Reason) {
+	s.queue, s.queued, s.stale = nil, 0, r
+	s.wake.Set()
 }
 
-// poll is Poll for a viewer that is not catching up. It unlocks the hub.
-func (s *Subscription) poll() ([]*Message, error) {
-	h := s.hub
-	if s.closed || s.done {
-		defer h.mu.Unlock()
-		if s.closed {
-			return nil, ErrClosed
-		}
-		return nil, io.EOF
-	}
-	batch := s.queue
-	s.queue, s.size = nil, 0
-	reason := s.stale
-	if reason != "" {
-		s.stale = ""
-		batch = append(batch, h.shotLocked().message(reason, s.scrollback))
-		if s.once {
-			s.scrollback = 0
-		}
-		if reason != ReasonConnect {
-			batch = append(batch, metaMessage(h.id, h.standing())) // what was dropped with the queue
-		}
-		batch = s.appendExit(s.appendClipboard(batch))
-	} else if s.clipboard != nil {
-		batch = append(s.appendClipboard(nil), batch...) // before the exit, which may be in it
-	}
-	if s.presence && !s.ended {
-		batch = append(batch, metaMessage(h.id, Meta{Viewers: new(h.viewers)}))
-	}
-	s.presence = false
-	s.done = s.ended
-	h.mu.Unlock()
-	if reason != "" && h.observe.Resync != nil {
-		h.observe.Resync(reason)
-	}
-	return batch, nil
-}
-
-// appendClipboard adds the write to the clipboard that waits.
-func (s *Subscription) appendClipboard(batch []*Message) []*Message {
-	if s.clipboard != nil {
-		batch = append(batch, s.clipboard)
-		s.clipboard = nil
-	}
-	return batch
-}
-
-// appendExit adds the exit for a viewer that is not stale any more.
-func (s *Subscription) appendExit(batch []*Message) []*Message {
-	h := s.hub
-	if h.exit == nil {
-		return batch
-	}
-	s.ended = true
-	return append(batch, exitMessage(h.id, *h.exit, h.seq))
-}
-
-// target is where a viewer that catches up has to get. Once it has what it missed
-// before it came it may be behind no more than others. The hub's lock is held.
-func (s *Subscription) target() (target, Reason) {
-	h, c := s.hub, s.past
-	list, ok := h.resizes.from(c.next)
-	if !ok || c.pos >= c.goal && h.seq-c.pos > MaxQueue {
-		return target{}, ReasonLag
-	}
-	if s.once && len(list) > 0 {
-		return target{}, ReasonResize
-	}
-	return target{seq: h.seq, resizes: slices.Clone(list)}, ""
-}
-
-// join makes a viewer that has got to t one like all others, when the hub is
-// still there; what it returns then is never empty. With a reason the viewer is
-// to get a snapshot instead.
-func (s *Subscription) join(t target, failed Reason) (batch []*Message) {
-	h, c := s.hub, s.past
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if s.closed || s.stale != catchingUp {
-		return nil
-	}
+// resized queues a resize event. A viewer that cannot repeat the resize gets a snapshot behind it.
+// The hub's lock is held.
+func (s *Subscription) resized(m *Message, exact bool) {
 	switch {
-	case failed != "":
-		s.stale = failed
-	case h.seq == t.seq && h.resizes.count() == c.next:
-		s.stale, s.presence = "", false
-		if h.exit != nil {
-			c.flush()
-		}
-		if m := c.tail(); m != nil {
-			batch = append(batch, m)
-		}
-		batch = s.appendExit(s.appendClipboard(append(batch, metaMessage(h.id, h.standing()))))
-		s.done = s.ended
+	case s.stale != "" && s.stale != replaying: // its snapshot has the new size
+	case !exact || s.historyOnce:
+		s.makeStale(ReasonResize)
+		s.queue = append(s.queue, m)
+	case s.stale == "":
+		s.push(m)
 	}
-	return batch
 }
 
-// Next waits until there is something for the viewer and returns it, in order.
-// Errors: io.EOF after the exit, ErrClosed after Close, or the context's.
+// Next waits until there is something for the viewer and returns it, in order. Errors: io.EOF
+// after the exit, ErrClosed after Close, ctx.Err().
 func (s *Subscription) Next(ctx context.Context) ([]*Message, error) {
 	for {
 		batch, err := s.Poll()
@@ -323,4 +187,95 @@ func (s *Subscription) Next(ctx context.Context) ([]*Message, error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// Poll returns what waits for the viewer, in order, without waiting for more; nil when nothing
+// does. It reads what the viewer missed from the journal. Errors: io.EOF after the exit event was
+// returned, ErrClosed after Close.
+func (s *Subscription) Poll() ([]*Message, error) {
+	for {
+		s.hub.mu.Lock()
+		if s.closed || s.exitTaken || s.stale != replaying {
+			return s.pollAndUnlock()
+		}
+		t, failed := s.replayTarget()
+		s.hub.mu.Unlock()
+		if failed == "" {
+			batch, err := s.replay.advance(t)
+			if len(batch) > 0 && err == nil {
+				return batch, nil
+			}
+			failed = s.replay.failed(err)
+		}
+		if batch := s.join(t, failed); batch != nil {
+			return batch, nil
+		}
+	}
+}
+
+// pollAndUnlock is Poll of a viewer that is not replaying. The hub's lock is held, and is released.
+func (s *Subscription) pollAndUnlock() (batch []*Message, err error) {
+	h := s.hub
+	reason := s.stale
+	switch {
+	case s.closed:
+		reason, err = "", ErrClosed
+	case s.exitTaken:
+		reason, err = "", io.EOF
+	case reason != "":
+		batch = s.takeSnapshot(reason)
+	default:
+		batch, s.queue, s.queued = s.queue, nil, 0
+		if s.clipboard != nil {
+			batch = append(s.appendClipboard(nil), batch...) // before the exit, which may be in it
+		}
+	}
+	if err == nil {
+		if s.presenceChanged && !s.exitQueued {
+			batch = append(batch, metaMessage(h.id, &wire.EventMeta{Viewers: &h.viewers.visible}))
+		}
+		s.presenceChanged, s.exitTaken = false, s.exitQueued
+	}
+	h.mu.Unlock()
+	if reason != "" && h.hooks.Resync != nil {
+		h.hooks.Resync(reason)
+	}
+	if s.replay != nil {
+		s.replay.release()
+	}
+	return batch, err
+}
+
+// takeSnapshot returns the events of a stale viewer, which is up to date then. The hub's lock is
+// held.
+func (s *Subscription) takeSnapshot(reason Reason) []*Message {
+	h := s.hub
+	batch := append(s.queue, h.snapshotLocked().message(reason, s.scrollback))
+	s.queue, s.queued, s.stale = nil, 0, ""
+	if s.historyOnce {
+		s.scrollback = 0
+	}
+	if reason != ReasonConnect {
+		batch = append(batch, metaMessage(h.id, h.currentMeta())) // it may have been in the dropped queue
+	}
+	return s.appendExit(s.appendClipboard(batch))
+}
+
+// appendClipboard adds the write to the clipboard that waits.
+func (s *Subscription) appendClipboard(batch []*Message) []*Message {
+	if s.clipboard != nil {
+		batch = append(batch, s.clipboard)
+		s.clipboard = nil
+	}
+	return batch
+}
+
+// appendExit adds the exit, if there is one, for a viewer that just became up to date.
+func (s *Subscription) appendExit(batch []*Message) []*Message {
+	h := s.hub
+	if h.exit == nil {
+		return batch
+	}
+	s.exitQueued = true
+	return append(batch, exitMessage(h.id, *h.exit, h.seq))
 }

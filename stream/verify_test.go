@@ -3,6 +3,7 @@ package stream_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -38,7 +39,7 @@ type verified struct {
 func newVerified(engine vt.EngineFunc) *verified {
 	v := &verified{}
 	v.Hub = stream.New(stream.Options{ID: "term1", Engine: engine, Config: vt.Config{Cols: 20, Rows: 4, Scrollback: 30},
-		Observe: stream.Observe{Differs: func(seq uint64, differences []string) {
+		Hooks: stream.Hooks{Differs: func(seq uint64, differences []string) {
 			v.mu.Lock()
 			defer v.mu.Unlock()
 			v.reports = append(v.reports, fmt.Sprintf("%d %s", seq, strings.Join(differences, "; ")))
@@ -66,11 +67,12 @@ func TestVerifyExact(t *testing.T) {
 // encodeAll asks for a snapshot in every form.
 func encodeAll(t *testing.T, h *stream.Hub) {
 	t.Helper()
-	s := h.Shot()
-	s.ANSI()
-	s.AppendQuoted(nil, 3)
+	h.Snapshot().ANSI()
+	if err := h.WriteSnapshot(t.Context(), io.Discard, stream.FormatANSI, 3); err != nil {
+		t.Fatal(err)
+	}
 	for _, n := range []int{-1, 0, 3} {
-		sub := h.Subscribe(stream.Viewing{Scrollback: n})
+		sub := h.Subscribe(stream.SubscribeOptions{Scrollback: n})
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		batch, err := sub.Next(ctx)
 		cancel()
@@ -87,10 +89,10 @@ func encodeAll(t *testing.T, h *stream.Hub) {
 func TestVerifyReportsALie(t *testing.T) {
 	v := newVerified(func(c vt.Config) vt.Engine { return liar{vt10x.New(c)} })
 	v.Write([]byte("abc"))
-	s := v.Shot()
+	s := v.Snapshot()
 	var all sync.WaitGroup
 	for range 8 {
-		all.Go(func() { s.ANSI(); s.AppendQuoted(nil, -1) })
+		all.Go(func() { s.ANSI(); _ = v.WriteSnapshot(t.Context(), io.Discard, stream.FormatANSI, -1) })
 	}
 	all.Wait()
 	want := []string{`3 row 0: 1 cells differ, first column 0: want "b" (1 wide), got "c" (1 wide)`}
@@ -98,7 +100,7 @@ func TestVerifyReportsALie(t *testing.T) {
 		t.Errorf("got %q\nwant %q", v.reports, want)
 	}
 	v.Write([]byte("\r\n"))
-	v.Shot().AppendQuoted(nil, 0)
+	_ = v.WriteSnapshot(t.Context(), io.Discard, stream.FormatANSI, 0)
 	if len(v.reports) != 2 || !strings.HasPrefix(v.reports[1], "5 row 0: ") {
 		t.Errorf("%q", v.reports)
 	}

@@ -80,7 +80,7 @@ var arrows = map[string][]string{
 		"internal/shell/shelldir", "pty", "pty/keeper"},
 	"internal/thread/sqlite": {"internal/conversation", "internal/conversation/store", "internal/permission",
 		"internal/thread"},
-	"stream": {"internal/journal", "internal/jsonstring", "snapshot", "vt"},
+	"stream": {"internal/journal", "internal/jsonstring", "internal/notify", "snapshot", "vt", "wire"},
 	"internal/provider/providertest": {"internal/provider", "internal/provider/bash", "internal/provider/catalog",
 		"tests/fakeprov", "tests/polling"},
 	"internal/shell": {"internal/proc", "internal/shell/bash", "internal/shell/clock", "internal/shell/history",

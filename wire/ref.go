@@ -107,8 +107,8 @@ type Nesting struct {
 	Nested bool `json:"-" query:"nested"`
 }
 
-// StreamEvents asks for the events of a terminal.
-type StreamEvents struct {
+// WatchTerminal asks for the events of a terminal.
+type WatchTerminal struct {
 	TerminalRef
 	Lines
 	Resume

@@ -1,28 +1,43 @@
-// Package notify wakes those who wait for a change. A change has no content: who is
-// woken looks at the state itself.
+// Package notify wakes goroutines that wait for a change. A wake-up has no content: the woken
+// goroutine looks at the state itself, so that several changes may be one wake-up.
 package notify
 
 import "sync"
 
-// Notifier wakes any number of watchers; changes in quick succession are one.
-// The zero value is ready. Safe for concurrent use; its lock is a leaf.
+// Signal wakes one goroutine, which receives from the channel. Wake-ups that nobody has received
+// yet are one. Made by NewSignal; safe for concurrent use.
+type Signal chan struct{}
+
+// NewSignal makes a Signal without a wake-up.
+func NewSignal() Signal { return make(Signal, 1) }
+
+// Set wakes the goroutine, now or when it next receives. It never blocks.
+func (s Signal) Set() {
+	select {
+	case s <- struct{}{}:
+	default: // a wake-up waits already
+	}
+}
+
+// Notifier wakes any number of watchers. The zero value is ready. Safe for concurrent use; its
+// lock is a leaf.
 type Notifier struct {
 	mu       sync.Mutex
-	watchers map[chan struct{}]struct{}
+	watchers map[Signal]struct{}
 }
 
 // Watch returns a channel that gets a value after each Notify; several may become one. stop ends it.
 func (n *Notifier) Watch() (changed <-chan struct{}, stop func()) {
-	c := make(chan struct{}, 1)
+	s := NewSignal()
 	n.mu.Lock()
 	if n.watchers == nil {
-		n.watchers = map[chan struct{}]struct{}{}
+		n.watchers = map[Signal]struct{}{}
 	}
-	n.watchers[c] = struct{}{}
+	n.watchers[s] = struct{}{}
 	n.mu.Unlock()
-	return c, func() {
+	return s, func() {
 		n.mu.Lock()
-		delete(n.watchers, c)
+		delete(n.watchers, s)
 		n.mu.Unlock()
 	}
 }
@@ -31,10 +46,7 @@ func (n *Notifier) Watch() (changed <-chan struct{}, stop func()) {
 func (n *Notifier) Notify() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for c := range n.watchers {
-		select {
-		case c <- struct{}{}:
-		default: // it will look anyway
-		}
+	for s := range n.watchers {
+		s.Set()
 	}
 }

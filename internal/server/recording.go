@@ -204,7 +204,7 @@ func (r *recording) send(ctx context.Context, follow bool, closing <-chan struct
 	changed, stop := r.terminal.Hub().Watch()
 	defer stop()
 	for {
-		finished := r.terminal.Hub().Facts().Finished // before the look: then all of it is there
+		finished := r.terminal.Hub().Stats().Finished // before the look: then all of it is there
 		if err := r.copy(); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Server) getStream(c echo.Context, in wire.StreamEvents) error {
+func (s *Server) getStream(c echo.Context, in wire.WatchTerminal) error {
 	t, err := s.terminalOf(c.Request().Context(), in.TerminalRef)
 	if err != nil {
 		return err
@@ -26,10 +26,10 @@ func (s *Server) getStream(c echo.Context, in wire.StreamEvents) error {
 		return err
 	}
 	defer release()
-	v := stream.Viewing{Scrollback: in.Scrollback, Since: sinceOf(c, in.Resume)}
-	v.Types = auth.GrantOf(c.Request().Context()).Role == auth.Write
+	v := stream.SubscribeOptions{Scrollback: in.Scrollback, Since: sinceOf(c, in.Resume)}
+	v.MayType = auth.GrantOf(c.Request().Context()).Role == auth.Write
 	sub := t.Hub().Subscribe(v)
-	defer t.Leave(sub)
+	defer t.Detach(sub)
 	viewer.ServeSSE(c.Response(), c.Request(), sub)
 	return nil
 }

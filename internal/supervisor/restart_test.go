@@ -28,7 +28,7 @@ func TestRestartLeavesNothingOfTheProgramBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, next, wire.WaitCondition{For: "exit"})
-	f := next.Hub().Shot().Frame
+	f := next.Hub().Snapshot().Frame
 	ascii := vt.Charsets{G: [4]byte{'B', 'B', 'B', 'B'}}
 	if f.Modes != vt.DefaultModes() {
 		t.Errorf("modes %+v, want %+v", f.Modes, vt.DefaultModes())

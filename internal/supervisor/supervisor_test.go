@@ -185,7 +185,7 @@ func TestTerminalsComeBack(t *testing.T) {
 	if i := again.Wire(); i.State != terminal.StateExited || i.Exit == nil || *i.Exit.Code != 3 || i.PID != 0 {
 		t.Errorf("the ended one came back as %s with exit %+v", i.State, i.Exit)
 	}
-	if got := snapshot.Text(again.Hub().Shot().Frame, -1); !strings.HasPrefix(got, "done here\n") {
+	if got := snapshot.Text(again.Hub().Snapshot().Frame, -1); !strings.HasPrefix(got, "done here\n") {
 		t.Errorf("screen %q", got)
 	}
 	if _, err := again.Input(context.Background(), []byte("x")); !errors.Is(err, terminal.ErrExited) {
@@ -251,7 +251,7 @@ func TestOneDamagedTerminalCostsNothingElse(t *testing.T) {
 	}
 	m = open(t, dir)
 	term, err := m.Terminals.Find("", whole.ID)
-	if err != nil || !strings.Contains(snapshot.Text(term.Hub().Shot().Frame, -1), "whole") {
+	if err != nil || !strings.Contains(snapshot.Text(term.Hub().Snapshot().Frame, -1), "whole") {
 		t.Errorf("the whole one: %v", err)
 	}
 	if term, err = m.Terminals.Find("", hurt.ID); err != nil {

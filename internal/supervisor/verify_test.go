@@ -55,7 +55,7 @@ func TestVerify(t *testing.T) {
 			Log: slog.New(slog.NewTextHandler(log, nil))})
 		term := start(t, m, "sh", "-c", `printf '\033]2;title\007\033[1mready'`)
 		waitFor(t, term, wire.WaitCondition{For: "exit"})
-		s := term.Hub().Shot()
+		s := term.Hub().Snapshot()
 		s.ANSI()
 		s.ANSI()
 		if got := counted(t, metrics, "evertty_snapshot_differences_total"); got != c.want {

@@ -72,7 +72,7 @@ func (t *Terminal) saveScreen() bool {
 	if t.purged {
 		return false
 	}
-	worked, shot := t.facts().Worked, t.Hub().Shot()
+	worked, shot := t.facts().Work, t.Hub().Snapshot()
 	if err := t.writeScreen(shot); err != nil {
 		t.failed(screenFailure, err)
 		return false
@@ -98,7 +98,7 @@ func (t *Terminal) SnapshotAt(seq uint64) (datadir.Loaded, error) {
 }
 
 // writeScreen writes a snapshot to disk. The caller holds saving.
-func (t *Terminal) writeScreen(shot *stream.Shot) error {
+func (t *Terminal) writeScreen(shot *stream.SharedSnapshot) error {
 	return t.registry.cfg.Store.Save(t.ID, snapshot.Header{Seq: shot.Seq, Time: time.Now()}, shot.Frame)
 }
 
@@ -124,7 +124,7 @@ func (t *Terminal) measure() {
 // saveLast writes the screen of a terminal that had ended before this server started, so that
 // the screen no longer needs the journal.
 func (t *Terminal) saveLast() error {
-	shot := t.Hub().Shot()
+	shot := t.Hub().Snapshot()
 	t.saving.Lock()
 	defer t.saving.Unlock()
 	if t.purged {

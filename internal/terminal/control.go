@@ -33,7 +33,7 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (wire.Sent, error) {
 	if blocked, ok := errors.AsType[*Blocked](err); ok {
 		blocked.Seq = s.Seq
 		if blocked.Bytes == 0 {
-			blocked.Seq = t.Hub().Facts().Seq
+			blocked.Seq = t.Hub().Stats().Seq
 		}
 	}
 	if err == nil {
@@ -144,25 +144,25 @@ func (t *Terminal) Signal(name string) error {
 	return nil
 }
 
-// Wish notes the size a viewer would like and resizes the terminal when the
+// RequestSize notes the size a viewer would like and resizes the terminal when the
 // policy says so.
-func (t *Terminal) Wish(sub *stream.Subscription, cols, rows int) error {
-	return t.fit(sub.Wish(min(cols, vt.MaxSize), min(rows, vt.MaxSize)))
+func (t *Terminal) RequestSize(sub *stream.Subscription, cols, rows int) error {
+	return t.fit(sub.RequestSize(min(cols, vt.MaxSize), min(rows, vt.MaxSize)))
 }
 
 // Hide implements stream.Terminal.
 func (t *Terminal) Hide(sub *stream.Subscription, hidden bool) {
 	sub.Hide(hidden)
-	_ = t.fit(t.Hub().Fit()) // a terminal that has ended has no size to change
+	_ = t.fit(t.Hub().EffectiveSize()) // a terminal that has ended has no size to change
 }
 
-// Leave ends a viewer.
-func (t *Terminal) Leave(sub *stream.Subscription) {
+// Detach ends a viewer.
+func (t *Terminal) Detach(sub *stream.Subscription) {
 	sub.Close()
 	t.mu.Lock()
 	t.lastDetach = time.Now() // the last of several is the one that counts
 	t.mu.Unlock()
-	_ = t.fit(t.Hub().Fit()) // a terminal that has ended has no size to change
+	_ = t.fit(t.Hub().EffectiveSize()) // a terminal that has ended has no size to change
 }
 
 func (t *Terminal) fit(s stream.Size) error {

@@ -74,7 +74,7 @@ func (t *Terminal) wantsMaintenance() bool {
 // tailIsLong reports whether more output than limit, in bytes, follows the newest snapshot, or
 // output that takes more than maxTailWork to apply.
 func (t *Terminal) tailIsLong(limit uint64) bool {
-	worked := t.facts().Worked
+	worked := t.facts().Work
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	end := t.journal.End()

@@ -111,7 +111,7 @@ func TestPositionsGrowOnAFullDisk(t *testing.T) {
 				if p := term.Process(); p == nil || p.PID() != pid {
 					t.Fatalf("round %d: the program does not go on: %+v", round, term.Wire())
 				}
-				if before, after := term.Wire().Seq, term.Hub().Facts().Seq; before < shown || after < shown {
+				if before, after := term.Wire().Seq, term.Hub().Stats().Seq; before < shown || after < shown {
 					t.Fatalf("round %d: position %d, with its screen %d, was %d: %s", round, before, after, shown,
 						term.Wire().Damage)
 				}

@@ -292,7 +292,7 @@ func (t *Terminal) replayRunning() *stream.Hub {
 	past := t.replay(t.journal)
 	t.replaying = false
 	past.remember(t.restored)
-	facts := past.hub.Facts()
+	facts := past.hub.Stats()
 	t.startSeq.Store(facts.Seq)
 	cwd := newCwd(t.Cwd(), facts.Cwd)
 	t.saving.Lock()

@@ -161,7 +161,7 @@ func (p *replayed) remember(r *meta) {
 	if r.LastOutput != nil && r.LastOutput.After(last) {
 		last = *r.LastOutput
 	}
-	p.hub.Remember(last, r.Bells)
+	p.hub.RestoreStats(last, r.Bells)
 }
 
 // maxDamage is how many kinds of damage are noted of one terminal.

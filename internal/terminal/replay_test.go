@@ -53,7 +53,7 @@ func leaveTail(t *testing.T, m *supervisor.Supervisor, dir string) {
 	}
 }
 
-func textOf(t *terminal.Terminal) string { return snapshot.Text(t.Hub().Shot().Frame, -1) }
+func textOf(t *terminal.Terminal) string { return snapshot.Text(t.Hub().Snapshot().Frame, -1) }
 
 func findIn(t *testing.T, m *supervisor.Supervisor, id string) *terminal.Terminal {
 	t.Helper()

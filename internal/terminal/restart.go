@@ -110,7 +110,7 @@ func (t *Terminal) startAfter(old *Terminal, last wire.Terminal) error {
 	s := t.spec
 	s.Env = env
 	s.Cwd, s.Cols, s.Rows = dir, &last.Cols, &last.Rows
-	shot := old.Hub().Shot()
+	shot := old.Hub().Snapshot()
 	f := shot.Frame
 	t.cwd, t.fallback = newCwd(dir, f.Cwd), moved
 	if err := t.journal.SkipTo(shot.Seq); err != nil { // a quota may have removed the journal

@@ -81,7 +81,7 @@ func (t *Terminal) apply(n int, buf []byte) {
 		t.failed(journalFailure, err)
 	}
 	t.noteEmptyLine()
-	t.Hub().Answering(p, t.input.reply)
+	t.Hub().WriteFunc(p, t.input.reply)
 	if seq, ok := t.Hub().AtRest(); ok {
 		t.journal.Rested(seq)
 	}

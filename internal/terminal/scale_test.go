@@ -60,7 +60,7 @@ func TestDeletedTakeNoMemory(t *testing.T) {
 			if err != nil || !term.Deleted() {
 				t.Fatalf("%s %s: %v", what, id, err)
 			}
-			shot := term.Hub().Shot()
+			shot := term.Hub().Snapshot()
 			if text := string(shot.ANSI()); !strings.Contains(text, fmt.Sprintf("%080d", lines)) ||
 				!strings.Contains(text, "all") || term.Wire().Exit == nil || term.Wire().Exit.Reason != "killed" {
 				t.Errorf("%s %s has %d bytes, %+v", what, id, len(text), term.Wire())

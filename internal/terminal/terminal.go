@@ -90,7 +90,7 @@ type Terminal struct {
 	changes      uint64    // grows with each change worth a snapshot
 	saved        uint64    // value of changes at the newest snapshot on disk
 	savedSeq     uint64    // position of that snapshot
-	savedWork    int       // stream.Facts.Worked then
+	savedWork    int       // stream.Stats.Work then
 	hadViewer    bool
 	expiring     bool          // it is being deleted for lack of use
 	lastDetach   time.Time     // when a viewer left last, or this server started; zero before the first
@@ -123,7 +123,7 @@ type lazyHub struct {
 	load    func() *stream.Hub // of any other
 	loading sync.Mutex
 	loaded  atomic.Pointer[weak.Pointer[stream.Hub]]
-	last    atomic.Pointer[stream.Facts] // of the loaded one, once there was one
+	last    atomic.Pointer[stream.Stats] // of the loaded one, once there was one
 }
 
 func (l *lazyHub) get() *stream.Hub {
@@ -135,7 +135,7 @@ func (l *lazyHub) get() *stream.Hub {
 	h := l.now()
 	if h == nil {
 		h = l.load()
-		f := h.Facts()
+		f := h.Stats()
 		f.Memory = 0
 		l.last.Store(&f)
 		l.loaded.Store(new(weak.Make(h)))
@@ -156,9 +156,9 @@ func (l *lazyHub) now() *stream.Hub {
 
 // facts are the hub's. They wait for nothing: while it is not in memory they are the last ones known,
 // before the first time those of the record.
-func (t *Terminal) facts() (f stream.Facts) {
+func (t *Terminal) facts() (f stream.Stats) {
 	if h := t.screen.now(); h != nil {
-		return h.Facts()
+		return h.Stats()
 	}
 	if last := t.screen.last.Load(); last != nil {
 		return *last
@@ -167,7 +167,7 @@ func (t *Terminal) facts() (f stream.Facts) {
 	if r == nil {
 		return f
 	}
-	f = stream.Facts{Title: r.Title, Bells: r.Bells, Seq: r.Seq, Cols: r.Cols, Rows: r.Rows, AltScreen: r.AltScreen}
+	f = stream.Stats{Title: r.Title, Bells: r.Bells, Seq: r.Seq, Cols: r.Cols, Rows: r.Rows, AltScreen: r.AltScreen}
 	if r.LastOutput != nil {
 		f.Output = *r.LastOutput
 	}
@@ -225,7 +225,7 @@ func (t *Terminal) options() stream.Options {
 		Policy: stream.Policy(t.spec.SizePolicy),
 		Config: t.EngineConfig(),
 		Large:  t.registry.large,
-		Observe: stream.Observe{
+		Hooks: stream.Hooks{
 			Snapshot: m.Metrics.Snapshot,
 			Resync:   t.resynced,
 			Changed:  t.registry.changes.Notify,
@@ -235,13 +235,13 @@ func (t *Terminal) options() stream.Options {
 		Journal: t.journal,
 	}
 	if t.journal != nil {
-		o.Observe.Resized = t.resized
+		o.Hooks.Resized = t.resized
 	}
 	if t.spec.Provider == "" { // the names of a machine at a provider are unknown
 		o.OwnHost = t.registry.names.own
 	}
 	if m.Verify {
-		o.Observe.Differs = t.differs
+		o.Hooks.Differs = t.differs
 	}
 	return o
 }

@@ -26,7 +26,7 @@ func (t *Terminal) noteInput(p []byte) uint64 {
 // noteEmptyLine notes what is shown where a line was begun, before the first output behind that.
 func (t *Terminal) noteEmptyLine() {
 	if t.typed.LineBegun() {
-		f := t.Hub().Shot().Frame
+		f := t.Hub().Snapshot().Frame
 		t.typed.Before(vt.TextFromCursorLine(f), vt.TextBeforeCursor(f).Text)
 	}
 }

@@ -94,9 +94,9 @@ func (a actor) do(ctx context.Context, c command) error {
 			return fmt.Errorf("%w: resize needs \"cols\" and \"rows\" of at least 1, got %d x %d",
 				httpapi.ErrBadMessage, c.Cols, c.Rows)
 		}
-		return a.term.Wish(a.sub, c.Cols, c.Rows)
+		return a.term.RequestSize(a.sub, c.Cols, c.Rows)
 	case "focus":
-		return a.term.Wish(a.sub, 0, 0)
+		return a.term.RequestSize(a.sub, 0, 0)
 	}
 	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, colors, hide, show, ping",
 		httpapi.ErrBadMessage, c.Type)
@@ -127,5 +127,5 @@ func (a actor) act(err error) error {
 	if err != nil {
 		return err
 	}
-	return a.term.Wish(a.sub, 0, 0)
+	return a.term.RequestSize(a.sub, 0, 0)
 }

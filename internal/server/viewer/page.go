@@ -166,11 +166,11 @@ func (p *page) attach(ctx context.Context, c command) error {
 	if crowded {
 		return errCrowded
 	}
-	a := actor{term: t, sub: t.Hub().Subscribe(stream.Viewing{Scrollback: -1, Since: c.Since,
-		Types: !p.viewer.ReadOnly}), readOnly: p.viewer.ReadOnly}
+	a := actor{term: t, sub: t.Hub().Subscribe(stream.SubscribeOptions{Scrollback: -1, Since: c.Since,
+		MayType: !p.viewer.ReadOnly}), readOnly: p.viewer.ReadOnly}
 	a.sub.Hide(c.Hidden)
 	if c.Cols > 0 && c.Rows > 0 && !a.readOnly {
-		err = t.Wish(a.sub, c.Cols, c.Rows)
+		err = t.RequestSize(a.sub, c.Cols, c.Rows)
 	}
 	p.mu.Lock()
 	p.attached[c.PTY] = attachment{a, follow(ctx, a.sub, p.events)}
@@ -196,7 +196,7 @@ func (p *page) detach(id string) {
 }
 
 func (a attachment) leave() {
-	a.term.Leave(a.sub)
+	a.term.Detach(a.sub)
 	a.feed.stop()
 }
 

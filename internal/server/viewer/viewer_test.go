@@ -48,14 +48,14 @@ func (e *echo) Hub() *stream.Hub                             { return e.hub }
 func (e *echo) Input(_ context.Context, p []byte) error      { return e.note(string(p)) }
 func (e *echo) Keys(_ context.Context, names []string) error { return e.note(strings.Join(names, " ")) }
 func (e *echo) Paste(_ context.Context, text string) error   { return e.note("paste " + text) }
-func (e *echo) Leave(s *stream.Subscription)                 { s.Close() }
+func (e *echo) Detach(s *stream.Subscription)                { s.Close() }
 func (e *echo) Hide(s *stream.Subscription, hidden bool) {
 	s.Hide(hidden)
-	size := e.hub.Fit()
+	size := e.hub.EffectiveSize()
 	e.hub.Resize(size.Cols, size.Rows)
 }
-func (e *echo) Wish(s *stream.Subscription, c, r int) error {
-	size := s.Wish(c, r)
+func (e *echo) RequestSize(s *stream.Subscription, c, r int) error {
+	size := s.RequestSize(c, r)
 	e.hub.Resize(size.Cols, size.Rows)
 	return nil
 }
@@ -83,7 +83,7 @@ func serve(t *testing.T, v viewer.Viewer) (*echo, *httptest.Server) {
 	v.Scrollback = -1
 	mux := http.NewServeMux()
 	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
-		viewer.ServeSSE(w, r, term.hub.Subscribe(stream.Viewing{Scrollback: -1, Since: sinceOf(r)}))
+		viewer.ServeSSE(w, r, term.hub.Subscribe(stream.SubscribeOptions{Scrollback: -1, Since: sinceOf(r)}))
 	})
 	mux.HandleFunc("/ws", func(w http.ResponseWriter, r *http.Request) {
 		v := v
@@ -95,7 +95,7 @@ func serve(t *testing.T, v viewer.Viewer) (*echo, *httptest.Server) {
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	t.Cleanup(func() {
-		waitFor(t, "viewers to leave", func() bool { return term.hub.Facts().Viewers == 0 })
+		waitFor(t, "viewers to leave", func() bool { return term.hub.Stats().Viewers == 0 })
 	})
 	return term, s
 }
@@ -209,16 +209,16 @@ func TestOneTerminalTooMany(t *testing.T) {
 	for i := range most {
 		send(t, c, fmt.Sprintf(`{"type":"attach","pty":"t%d"}`, i))
 	}
-	waitFor(t, "all viewers", func() bool { return term.hub.Facts().Attached == most })
+	waitFor(t, "all viewers", func() bool { return term.hub.Stats().Attached == most })
 	send(t, c, `{"type":"attach","pty":"more","cols":100,"rows":30}`)
 	for read(t, c).Code != "CROWDED" {
 	}
-	if f := term.hub.Facts(); f.Cols != 80 || f.Attached != most {
+	if f := term.hub.Stats(); f.Cols != 80 || f.Attached != most {
 		t.Errorf("%d columns and %d viewers", f.Cols, f.Attached)
 	}
 	send(t, c, `{"type":"detach","pty":"t0"}`)
 	send(t, c, `{"type":"attach","pty":"t0","cols":100,"rows":30}`)
-	waitFor(t, "a viewer in the place of another", func() bool { return term.hub.Facts().Cols == 100 })
+	waitFor(t, "a viewer in the place of another", func() bool { return term.hub.Stats().Cols == 100 })
 }
 
 // TestAProgramThatDoesNotRead: very much input for one program keeps neither answers nor another
@@ -467,8 +467,8 @@ func TestReadOnlyViewerCannotType(t *testing.T) {
 	if e := read(t, c); e.Event != "pong" {
 		t.Errorf("a looking viewer's resize: %+v", e)
 	}
-	if len(term.got) != 0 || term.hub.Facts().Cols != 80 {
-		t.Errorf("the terminal got %q and has %d columns", term.got, term.hub.Facts().Cols)
+	if len(term.got) != 0 || term.hub.Stats().Cols != 80 {
+		t.Errorf("the terminal got %q and has %d columns", term.got, term.hub.Stats().Cols)
 	}
 }
 
@@ -497,7 +497,7 @@ func TestPageWatchesOnOneConnection(t *testing.T) {
 	send(t, c, `{"type":"detach","pty":"term1"}`)
 	send(t, c, `{"type":"ping"}`)
 	until(t, c, "pong", func(e event) bool { return e.Event == "pong" })
-	if f := term.hub.Facts(); f.Viewers != 0 {
+	if f := term.hub.Stats(); f.Viewers != 0 {
 		t.Errorf("%d viewers after detach", f.Viewers)
 	}
 }
@@ -522,9 +522,9 @@ func TestHiddenViewersDoNotCount(t *testing.T) {
 		{`{"type":"hide","pty":"term1"}`, 1, 100},
 	} {
 		send(t, page, step.send)
-		var f stream.Facts
+		var f stream.Stats
 		if !polling.Until(patience, func() bool {
-			f = term.hub.Facts()
+			f = term.hub.Stats()
 			return f.Viewers == step.viewers && f.Attached == 2 && f.Cols == step.column
 		}) {
 			t.Errorf("%s: %d viewers, %d attached, %d columns; want %d, 2, %d", step.send, f.Viewers, f.Attached,
@@ -634,7 +634,7 @@ func newKept(t testing.TB, engine vt.EngineFunc, cols, rows int) *kept {
 	t.Cleanup(func() { _ = k.journal.Close() })
 	options := stream.Options{ID: "term1", Engine: engine, Config: vt.Config{Cols: cols, Rows: rows, Scrollback: 200},
 		Journal: k.journal,
-		Observe: stream.Observe{Resized: k.journal.Resized}}
+		Hooks:   stream.Hooks{Resized: k.journal.Resized}}
 	k.Hub = stream.New(options)
 	return k
 }

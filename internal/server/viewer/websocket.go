@@ -264,12 +264,12 @@ type Viewer struct {
 	ReadOnly   bool
 	Binary     bool // frames of 1 type byte and payload instead of JSON
 	Scrollback int  // history lines in its snapshots, negative for all
-	// HistoryOnce has the history in the first snapshot only, see stream.Viewing.
+	// HistoryOnce has the history in the first snapshot only, see stream.SubscribeOptions.
 	HistoryOnce bool
 	// Cols and Rows are the requested size from the beginning, as by a resize; 0 is none. The first
 	// snapshot has the resulting size.
 	Cols, Rows int
-	// Since is the position up to which the viewer has everything, see stream.Viewing;
+	// Since is the position up to which the viewer has everything, see stream.SubscribeOptions;
 	// a page says it for each terminal it attaches to instead.
 	Since *uint64
 	// Refusal names an error in answers, as in the errors of the HTTP API.
@@ -286,11 +286,11 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v
 		return
 	}
 	defer s.cancel()
-	sub := t.Hub().Subscribe(stream.Viewing{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since,
-		Types: !v.ReadOnly})
-	defer t.Leave(sub)
+	sub := t.Hub().Subscribe(stream.SubscribeOptions{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce,
+		Since: v.Since, MayType: !v.ReadOnly})
+	defer t.Detach(sub)
 	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
-		_ = t.Wish(sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
+		_ = t.RequestSize(sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
 	}
 	read := make(chan struct{})
 	go func() {

@@ -47,7 +47,7 @@ func (w *waiter) begin(ctx context.Context) error {
 // waiter without a position may join the same follower, so the two begin in turn.
 func (w *waiter) beginSince(ctx context.Context) error {
 	w.finder.base = *w.Since
-	if f := w.t.Hub().Facts(); f.Seq-min(f.Seq, *w.Since) <= maxJoin {
+	if f := w.t.Hub().Stats(); f.Seq-min(f.Seq, *w.Since) <= maxJoin {
 		if err := w.followers.begins.acquire(ctx); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (w *waiter) beginNow(ctx context.Context) error {
 	if joined, err := w.joinNow(ctx); joined || err != nil {
 		return err
 	}
-	shot := w.t.Hub().Shot()
+	shot := w.t.Hub().Snapshot()
 	w.finder.base = shot.Seq
 	hit := w.checkFrame(shot.Frame, shot.Seq)
 	if hit != nil && hit.Match == nil {
@@ -100,7 +100,7 @@ func (w *waiter) beginNow(ctx context.Context) error {
 
 // glance is what is left when err has ended the search for a follower: what is shown now.
 func (w *waiter) glance(err error) error {
-	shot := w.t.Hub().Shot()
+	shot := w.t.Hub().Snapshot()
 	w.finder.base = shot.Seq
 	return w.unplaced(w.checkFrame(shot.Frame, shot.Seq), err)
 }
@@ -163,7 +163,7 @@ func (w *waiter) joinNow(ctx context.Context) (joined bool, err error) {
 	if err := awaitScreen(ctx, w.t, o.seq); err != nil {
 		return false, err
 	}
-	shot := w.t.Hub().Shot()
+	shot := w.t.Hub().Snapshot()
 	if !o.accepts(shot.Seq) || w.mayEcho(shot.Seq) || w.checkFrame(shot.Frame, shot.Seq) != nil {
 		return false, nil
 	}

@@ -31,7 +31,7 @@ func (w *waiter) loop(ctx context.Context) error {
 	again := time.NewTimer(time.Hour)
 	defer again.Stop()
 	for {
-		finished := w.t.Hub().Facts().Finished // before drive, which then applies all there is
+		finished := w.t.Hub().Stats().Finished // before drive, which then applies all there is
 		over, err := w.drive(ctx, limit.C)
 		switch {
 		case over:
@@ -202,7 +202,7 @@ func (w *waiter) poll(finished bool) (met bool, in time.Duration) {
 			now := w.now()
 			w.found = w.hit(i, now.Text, now.Seq)
 			if w.follower == nil || c.For == "exit" {
-				w.found.Seq = w.t.Hub().Facts().Seq
+				w.found.Seq = w.t.Hub().Stats().Seq
 			}
 		}
 		if next > 0 && (in == 0 || next < in) {
@@ -233,7 +233,7 @@ func (w *waiter) pollOne(c *condition, finished bool) (met bool, in time.Duratio
 // beginning of the wait at the earliest. With Since it needs some output after that.
 // A program that has ended is idle. in is as of poll.
 func (w *waiter) idle(d time.Duration, finished bool) (met bool, in time.Duration) {
-	facts := w.t.Hub().Facts()
+	facts := w.t.Hub().Stats()
 	if w.Since != nil && facts.Seq <= *w.Since {
 		return false, 0
 	}

@@ -30,7 +30,7 @@ var continues = regexp.MustCompile(`^[a-z ]*> ?$`)
 // something changes.
 func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
 	t := w.t
-	facts := t.Hub().Facts()
+	facts := t.Hub().Stats()
 	if finished || !t.Running() || facts.Seq == 0 || w.Since != nil && facts.Seq <= *w.Since {
 		return false, 0
 	}
@@ -66,7 +66,7 @@ func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
 // cursorLine returns the text of the cursor's line and what is below it, where some editors show
 // a search, and of its part left of the cursor.
 func (w *waiter) cursorLine() (whole, left []byte) {
-	f := w.t.Hub().Shot().Frame
+	f := w.t.Hub().Snapshot().Frame
 	return vt.TextFromCursorLine(f), vt.TextBeforeCursor(f).Text
 }
 
@@ -90,7 +90,7 @@ func (w *waiter) marked(m *terminal.PromptMark, in time.Duration) (bool, time.Du
 // of it was printed after that and is no echo.
 func (w *waiter) editing() bool {
 	if w.follower == nil {
-		return !continues.Match(vt.TextBeforeCursor(w.t.Hub().Shot().Frame).Text)
+		return !continues.Match(vt.TextBeforeCursor(w.t.Hub().Snapshot().Frame).Text)
 	}
 	l := w.follower.screen.BeforeCursor()
 	if continues.Match(l.Text) {

@@ -148,7 +148,7 @@ func TestPromptMarks(t *testing.T) {
 			typeIn(t, term, set+"\n")
 			see(t, term, "^p> $")
 			waitFor(t, term, wire.WaitCondition{For: "prompt"})
-			seq := term.Hub().Facts().Seq
+			seq := term.Hub().Stats().Seq
 			if hasPrompt(t, term, &seq) {
 				t.Error("a mark before the position counts")
 			}

@@ -33,7 +33,7 @@ var (
 // screen is what the terminal shows.
 func screen(term *terminal.Terminal) string {
 	var b strings.Builder
-	for _, l := range term.Hub().Shot().Frame.Main.Lines {
+	for _, l := range term.Hub().Snapshot().Frame.Main.Lines {
 		b.WriteString(l.Text() + "\n")
 	}
 	return b.String()

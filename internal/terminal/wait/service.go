@@ -138,7 +138,7 @@ func awaitScreen(ctx context.Context, t *terminal.Terminal, seq uint64) error {
 	changed, stop := t.Hub().Watch()
 	defer stop()
 	for {
-		if f := t.Hub().Facts(); f.Seq >= seq || f.Finished {
+		if f := t.Hub().Stats(); f.Seq >= seq || f.Finished {
 			return nil
 		}
 		select {

@@ -192,7 +192,7 @@ func (o *follower) advance(ctx context.Context, limit uint64) (more bool, err er
 	}
 	began, end := time.Now(), o.journal.End()
 	err = o.step(ctx, limit, o.updateEcho)
-	if errors.Is(err, io.EOF) && o.seq < min(end, o.t.Hub().Facts().Seq) {
+	if errors.Is(err, io.EOF) && o.seq < min(end, o.t.Hub().Stats().Seq) {
 		err = errGap // the disk refuses what comes, and the screen has it
 	}
 	switch {
@@ -243,10 +243,10 @@ func (o *follower) resync() error {
 	for _, l := range o.screen.Lines(maxHistory) {
 		had[string(l.Text)] = true
 	}
-	shot := o.t.Hub().Shot()
+	shot := o.t.Hub().Snapshot()
 	err := o.reset(shot.Frame, shot.Seq)
 	if errors.Is(err, journal.ErrNotKept) { // a quota has just dropped what follows
-		shot = o.t.Hub().Shot()
+		shot = o.t.Hub().Snapshot()
 		err = o.reset(shot.Frame, shot.Seq)
 	}
 	if err != nil {

@@ -34,7 +34,7 @@ func TestWaitsShareAFollower(t *testing.T) {
 			checkMatch(t, term, await(t, term, one(wire.WaitCondition{For: "text", Pattern: word}, nil)), word)
 		})
 	}
-	now := term.Hub().Facts().Seq
+	now := term.Hub().Stats().Seq
 	for _, w := range []wire.Wait{
 		one(wire.WaitCondition{For: "title", Pattern: "told"}, nil),
 		one(wire.WaitCondition{For: "mode", Mode: "bracketed_paste"}, nil),

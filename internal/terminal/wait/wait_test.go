@@ -79,7 +79,7 @@ func TestWaitAcrossEmptyLines(t *testing.T) {
 				term := start(t, m, "sh", "-c",
 					`stty -echo; printf '\n\n\n.'; read x; printf 'xx\nfirst\n\n\nlast\n'; read x`)
 				see(t, term, `\.`)
-				seq := term.Hub().Shot().Seq
+				seq := term.Hub().Snapshot().Seq
 				var w wire.Waited
 				var wg sync.WaitGroup
 				if from == "waiting" {
@@ -177,10 +177,10 @@ func TestWaitSinceBeginsAsItWas(t *testing.T) {
 			term := start(t, m, "bash", "-c",
 				`stty -echo; printf '`+c.before+`'; read x; printf '`+c.after+`'; sleep 1000`)
 			waitFor(t, term, wire.WaitCondition{For: "idle", IdleMS: 100})
-			seq := term.Hub().Facts().Seq
+			seq := term.Hub().Stats().Seq
 			if seq == 0 {
-				until(t, "output", func() bool { return term.Hub().Facts().Seq > 0 })
-				seq = term.Hub().Facts().Seq
+				until(t, "output", func() bool { return term.Hub().Stats().Seq > 0 })
+				seq = term.Hub().Stats().Seq
 			}
 			typeIn(t, term, "\n")
 			await(t, term, one(wire.WaitCondition{For: "regex", Pattern: c.pattern}, &seq))
@@ -316,7 +316,7 @@ func TestWaitAny(t *testing.T) {
 		{For: "mode", Mode: "bracketed_paste"}, {For: "mode", Mode: "mouse", Value: "button"}, {For: "alt_screen"},
 		{For: "cursor", X: &x, Y: &y}, {For: "cursor", Y: &y}, {For: "text", Pattern: "hello"},
 	}
-	seq := term.Hub().Facts().Seq
+	seq := term.Hub().Stats().Seq
 	var wg sync.WaitGroup
 	for _, c := range list {
 		wg.Go(func() { await(t, term, one(c, nil)) })
@@ -406,7 +406,7 @@ func TestWhatAWaitSawIsOnTheScreen(t *testing.T) {
 		n := fmt.Sprint(i)
 		sent := typeIn(t, term, n+"\n")
 		w := await(t, term, one(wire.WaitCondition{For: "text", Pattern: n + " " + word}, &sent))
-		if f := term.Hub().Facts(); f.Seq < w.Seq || term.Hub().Modes().BracketedPaste != on {
+		if f := term.Hub().Stats(); f.Seq < w.Seq || term.Hub().Modes().BracketedPaste != on {
 			t.Fatalf("after %q: at %d of %d, bracketed paste %t", n+" "+word, f.Seq, w.Seq, !on)
 		}
 	}
@@ -424,7 +424,7 @@ func TestWaitAcrossLostOutput(t *testing.T) {
 	}
 	begin := j.End()
 	term.Hub().Write([]byte("lost\r\n")) // the journal does not get it
-	end := term.Hub().Facts().Seq
+	end := term.Hub().Stats().Seq
 	if err := j.SkipTo(end); err != nil {
 		t.Fatal(err)
 	}
@@ -530,7 +530,7 @@ func TestUnknownPositionsAreThoseOfTheCall(t *testing.T) {
 	leave(t, m)
 	m = open(t, dir)
 	term = find(t, m, term.ID)
-	end := term.Hub().Facts().Seq
+	end := term.Hub().Stats().Seq
 	for range 2 {
 		w := await(t, term, one(wire.WaitCondition{For: "text", Pattern: "MARK"}, nil))
 		if w.Match.StartSeq != end || w.Match.EndSeq != end || w.Seq != end {
@@ -541,7 +541,7 @@ func TestUnknownPositionsAreThoseOfTheCall(t *testing.T) {
 		}
 		end = typeIn(t, term, "x\n")
 		end = await(t, term, one(wire.WaitCondition{For: "regex", Pattern: "^x$"}, &end)).Seq + 2
-		until(t, "the line end", func() bool { return term.Hub().Facts().Seq == end })
+		until(t, "the line end", func() bool { return term.Hub().Stats().Seq == end })
 	}
 }
 

@@ -64,7 +64,7 @@ func (w *waiter) hit(i int, text string, seq uint64) *wire.Waited {
 // now is the reply without a match at the position that the wait has come to.
 func (w *waiter) now() wire.Waited {
 	if w.follower == nil {
-		shot := w.t.Hub().Shot()
+		shot := w.t.Hub().Snapshot()
 		return wire.Waited{Text: plainText(vt.TextLines(shot.Frame, maxHistory), nil), Seq: shot.Seq}
 	}
 	seq := w.from

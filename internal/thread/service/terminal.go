@@ -68,9 +68,9 @@ func (t *CheckedTerminal) Paste(ctx context.Context, text string) error {
 	return err
 }
 
-// Wish is Terminal.Wish after the check. A connection that may not resize requests no size,
+// RequestSize is Terminal.RequestSize after the check. A connection that may not resize requests no size,
 // as any viewer that only looks.
-func (t *CheckedTerminal) Wish(sub *stream.Subscription, cols, rows int) error {
+func (t *CheckedTerminal) RequestSize(sub *stream.Subscription, cols, rows int) error {
 	if e := t.service.enforcer; e.Applies(t.Thread()) {
 		a := permission.Action{Tool: permission.ToolResize,
 			Arguments: permission.ResizeArgs{Terminal: t.ID, Cols: cols, Rows: rows}}
@@ -79,7 +79,7 @@ func (t *CheckedTerminal) Wish(sub *stream.Subscription, cols, rows int) error {
 			return nil //nolint:nilerr // no person has asked for the size
 		}
 	}
-	return t.Terminal.Wish(sub, cols, rows)
+	return t.Terminal.RequestSize(sub, cols, rows)
 }
 
 // approved reports whether a person has approved that this connection types.

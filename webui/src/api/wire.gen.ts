@@ -2423,7 +2423,7 @@ export interface ExecResult {
   /** The bytes of stderr, in base64; only where they are not UTF-8. */
   stderr_b64?: string;
 }
-export const ExecResult: Shape<ExecResult> = { success: false, exit_code: 0, exitCode: 0, truncated: false, truncated_reason: ["", undefined], timed_out: false, cancelled: false, duration_ms: 0, timestamp: "", command: "", command_id: "", session: "", shell: "", pty: ["", undefined], cwd: "", cwd_fallback: ["", undefined], background: false, recreated: false, lost: [""], shell_ended: false, stdout_bytes: 0, stderr_bytes: 0, note: ["", undefined], stdout: "", stdout_b64: ["", undefined], stderr: "", stderr_b64: ["", undefined], reason: ["", undefined] };
+export const ExecResult: Shape<ExecResult> = { success: false, exit_code: 0, exitCode: 0, truncated: false, truncated_reason: ["", undefined], timed_out: false, cancelled: false, duration_ms: 0, timestamp: "", command: "", command_id: "", session: "", shell: "", pty: ["", undefined], cwd: "", cwd_fallback: ["", undefined], background: false, recreated: false, lost: [""], shell_ended: false, stdout_bytes: 0, stderr_bytes: 0, note: ["", undefined], reason: ["", undefined], stdout: "", stdout_b64: ["", undefined], stderr: "", stderr_b64: ["", undefined] };
 
 /** Says how a command ended. */
 export interface EventComplete {
@@ -2476,7 +2476,7 @@ export interface EventComplete {
   /** Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or thread_deleted. Absent when it ended otherwise. */
   reason?: string;
 }
-export const EventComplete: Shape<EventComplete> = { success: false, exit_code: 0, exitCode: 0, truncated: false, truncated_reason: ["", undefined], timed_out: false, cancelled: false, duration_ms: 0, timestamp: "", command: "", command_id: "", session: "", shell: "", pty: ["", undefined], cwd: "", cwd_fallback: ["", undefined], background: false, recreated: false, lost: [""], shell_ended: false, stdout_bytes: 0, stderr_bytes: 0, note: ["", undefined] };
+export const EventComplete: Shape<EventComplete> = { success: false, exit_code: 0, exitCode: 0, truncated: false, truncated_reason: ["", undefined], timed_out: false, cancelled: false, duration_ms: 0, timestamp: "", command: "", command_id: "", session: "", shell: "", pty: ["", undefined], cwd: "", cwd_fallback: ["", undefined], background: false, recreated: false, lost: [""], shell_ended: false, stdout_bytes: 0, stderr_bytes: 0, note: ["", undefined], reason: ["", undefined] };
 
 /** Says that the command runs. */
 export interface EventStart {

@@ -1,0 +1,205 @@
+package stream
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+	"weak"
+
+	"github.com/evertty/evertty/snapshot"
+	"github.com/evertty/evertty/vt"
+)
+
+// smallFactor is how many times larger than a frame its text is at most.
+const smallFactor = 8
+
+// SharedSnapshot is the whole state at one position of the output. It is immutable; each encoding
+// is made outside the hub's lock, once, by its first user. Safe for concurrent use.
+type SharedSnapshot struct {
+	Frame *vt.Frame
+	Seq   uint64
+	Ended bool // the program has ended: modes that wait for input are left out
+
+	id      string
+	version uint64
+	onMade  func(bytes int, took time.Duration) // Hooks.Snapshot
+	verify  *verifier                           // nil without Hooks.Differs
+	large   *Large
+
+	reducing sync.Mutex // guards reduced; held while one is made
+	reduced  map[reduceKey]reduced
+
+	// The text with all history, and the same as a JSON string.
+	ansiOnce, jsonOnce sync.Once
+	ansi               []byte // nil when it is large
+	json               []byte
+
+	mu       sync.Mutex
+	messages map[Reason]*Message // with all history
+}
+
+// Snapshot returns the snapshot of now. Callers at the same instant share one, and with it its
+// encodings; it lives as long as somebody uses it.
+func (h *Hub) Snapshot() *SharedSnapshot {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.snapshotLocked()
+}
+
+// snapshotLocked is Snapshot with the hub's lock held.
+func (h *Hub) snapshotLocked() *SharedSnapshot {
+	if s := h.snapshot.Value(); s != nil && s.version == h.version {
+		return s
+	}
+	s := &SharedSnapshot{version: h.version, Frame: h.final, Seq: h.applied(), Ended: h.exit != nil, id: h.id,
+		onMade: h.hooks.Snapshot, verify: h.verify, large: h.large}
+	if h.engine != nil {
+		s.Frame = h.engine.Freeze()
+	}
+	h.snapshot = weak.Make(s)
+	return s
+}
+
+// ANSI is what a viewer writes to a fresh xterm.js, with all history. The caller must not change
+// it. A large one is not kept.
+func (s *SharedSnapshot) ANSI() []byte {
+	if !s.isSmall(-1) {
+		return s.encode(-1)
+	}
+	return s.ansi
+}
+
+// isSmall reports whether the text with the last lines of history, all when lines is negative, has
+// at most largeSize bytes. The first caller encodes it to know.
+func (s *SharedSnapshot) isSmall(lines int) bool {
+	if !s.isWhole(lines) && s.Frame.Memory() < largeSize/smallFactor {
+		return true
+	}
+	s.ansiOnce.Do(func() {
+		if s.Frame.Memory() > largeSize {
+			return
+		}
+		b := &limitedBuffer{room: largeSize}
+		start := time.Now()
+		if err := s.write(b, s.Frame, -1); err != nil {
+			return
+		}
+		s.ansi = b.Bytes()
+		s.report(snapshot.Options{Scrollback: -1, Ended: s.Ended}, s.ansi, start)
+	})
+	return s.ansi != nil
+}
+
+// isWhole reports whether lines are all history.
+func (s *SharedSnapshot) isWhole(lines int) bool { return lines < 0 || lines >= s.Frame.History.Len() }
+
+// limitedBuffer is a buffer for room bytes; more are errLarge.
+type limitedBuffer struct {
+	bytes.Buffer
+	room int
+}
+
+var errLarge = errors.New("the snapshot is large")
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if b.room -= len(p); b.room < 0 {
+		return 0, errLarge
+	}
+	return b.Buffer.Write(p)
+}
+
+// write writes the text for viewers; it is a snapshot.Encoder.
+func (s *SharedSnapshot) write(w io.Writer, f *vt.Frame, lines int) error {
+	return snapshot.Options{Scrollback: lines, Ended: s.Ended}.Write(w, f)
+}
+
+// encode makes the text with the last lines of history, all when lines is negative.
+func (s *SharedSnapshot) encode(lines int) []byte {
+	start := time.Now()
+	o := snapshot.Options{Scrollback: lines, Ended: s.Ended}
+	b := snapshot.ANSI(s.Frame, o)
+	s.report(o, b, start)
+	return b
+}
+
+// report reports a text that was made since start to the hooks, and verifies it.
+func (s *SharedSnapshot) report(o snapshot.Options, b []byte, start time.Time) {
+	if s.onMade != nil {
+		s.onMade(len(b), time.Since(start))
+	}
+	if s.verify != nil {
+		s.verify.check(s, o, b)
+	}
+}
+
+// appendQuoted appends the text with the last lines of history, all when lines is negative, as a
+// JSON string.
+func (s *SharedSnapshot) appendQuoted(b []byte, lines int) []byte {
+	if !s.isWhole(lines) {
+		return appendString(b, s.encode(lines))
+	}
+	s.jsonOnce.Do(func() {
+		a := s.ANSI()
+		s.json = appendString(make([]byte, 0, len(a)*9/8+2), a)
+	})
+	return append(b, s.json...)
+}
+
+// message is the snapshot event for a viewer that wants so many lines of history. Viewers that
+// want all and have the same reason share it. It does not encode.
+func (s *SharedSnapshot) message(r Reason, lines int) *Message {
+	if !s.isWhole(lines) {
+		return s.newMessage(r, lines)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.messages[r]
+	if m == nil {
+		if s.messages == nil {
+			s.messages = map[Reason]*Message{}
+		}
+		m = s.newMessage(r, -1)
+		s.messages[r] = m
+	}
+	return m
+}
+
+func (s *SharedSnapshot) newMessage(r Reason, lines int) *Message {
+	f := s.Frame
+	members := appendPlace(nil, Size{Cols: f.Cols, Rows: f.Rows}, s.Seq)
+	members = fmt.Appendf(members, `,"unicode":%q,"reason":%q`, f.Unicode, r)
+	return &Message{Kind: KindSnapshot, Seq: s.Seq, id: s.id, members: members, snapshot: s, lines: lines}
+}
+
+// reduceKey is what a snapshot is reduced for.
+type reduceKey struct {
+	format Format
+	lines  int // of history that were asked for
+}
+
+// reduced is what of a snapshot has at most snapshot.MaxSize bytes.
+type reduced struct {
+	frame *vt.Frame
+	lines int
+}
+
+// reduce is snapshot.Reduce for the snapshot, done once for all who ask for the same.
+func (s *SharedSnapshot) reduce(format Format, lines int, encode snapshot.Encoder) (*vt.Frame, int, error) {
+	s.reducing.Lock()
+	defer s.reducing.Unlock()
+	key := reduceKey{format, lines}
+	if r, ok := s.reduced[key]; ok {
+		return r.frame, r.lines, nil
+	}
+	f, n, err := snapshot.Reduce(s.Frame, lines, snapshot.MaxSize, encode)
+	if err == nil {
+		if s.reduced == nil {
+			s.reduced = map[reduceKey]reduced{}
+		}
+		s.reduced[key] = reduced{f, n}
+	}
+	return f, n, err
+}

@@ -1,0 +1,95 @@
+package stream
+
+import "slices"
+
+// presenceWake is the number of viewers up to which a change of their number wakes them. More
+// viewers learn it with their next message: a storm of n reconnects would cost n*n wake-ups.
+const presenceWake = 16
+
+// viewers are the subscriptions of a hub, and decide whose size counts. The hub's lock guards it.
+//
+// # Delivery
+//
+// An event reaches a viewer in one of three ways:
+//
+//   - In the queue (publish): events with a place in the output, that is data, resize, exit and
+//     the meta event of a step. A viewer that becomes stale loses its queue, so the snapshot or
+//     the meta event behind it (Hub.currentMeta) must say the same again.
+//   - By a flag (notePresence): a value that Poll can compute from the hub, of which only the
+//     newest counts. It costs nothing however often it changes. The number of viewers.
+//   - In a slot (publishClipboard): a value that is nowhere in the hub's state, of which only the newest
+//     counts. It survives a snapshot and can fill no queue. The clipboard.
+//
+// A new event takes the queue when it belongs to a position of the output, else the flag when the
+// hub keeps its value, else a slot.
+type viewers struct {
+	policy  Policy          // constant
+	subs    []*Subscription // oldest first
+	visible int             // subs that are not hidden
+	owner   uint64          // viewer whose size counts, 0 for none
+}
+
+func (v *viewers) add(s *Subscription) {
+	v.subs = append(v.subs, s)
+	v.visible++
+}
+
+func (v *viewers) remove(s *Subscription) {
+	v.subs = slices.DeleteFunc(v.subs, func(x *Subscription) bool { return x == s })
+	if !s.hidden {
+		v.visible--
+	}
+}
+
+// publish queues a message for all viewers that are not stale. build is called only when there is
+// one, and once.
+func (v *viewers) publish(build func() *Message) {
+	var m *Message
+	for _, s := range v.subs {
+		if s.stale != "" {
+			continue
+		}
+		if m == nil {
+			m = build()
+		}
+		s.push(m)
+	}
+}
+
+// publishClipboard puts a write to the clipboard into the slot of all viewers that may type. It
+// replaces a write that the viewer has not taken.
+func (v *viewers) publishClipboard(build func() *Message) {
+	var m *Message
+	for _, s := range v.subs {
+		if !s.mayType || s.exitQueued {
+			continue
+		}
+		if m == nil {
+			m = build()
+		}
+		s.clipboard = m
+		s.wake.Set()
+	}
+}
+
+// makeStale makes all viewers stale that are not.
+func (v *viewers) makeStale(r Reason) {
+	for _, s := range v.subs {
+		if s.stale == "" {
+			s.makeStale(r)
+		}
+	}
+}
+
+// notePresence sets the flag that the number of viewers changed, for everybody but one.
+func (v *viewers) notePresence(except *Subscription) {
+	for _, s := range v.subs {
+		if s == except {
+			continue
+		}
+		s.presenceChanged = true
+		if len(v.subs) <= presenceWake {
+			s.wake.Set()
+		}
+	}
+}
