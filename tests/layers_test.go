@@ -55,7 +55,7 @@ var arrows = map[string][]string{
 	"internal/shell/state":        {"internal/proc", "internal/shell/proctree", "internal/shell/shelldir", "pty"},
 	"internal/startdir":           {"pty"},
 	"internal/thread/lifecycle":   {"internal/provider", "internal/thread"},
-	"pty/keeper":                  {"internal/proc", "pty", "pty/keeper/protocol"},
+	"pty/keeper":                  {"internal/notify", "internal/proc", "pty", "pty/keeper/protocol"},
 	"pty/keeper/holder":           {"internal/proc", "pty/keeper/protocol"},
 	"scripts/demo":                {"pty"},
 	"scripts/mutate":              {},

@@ -108,7 +108,7 @@ func endHeld(ctx context.Context, dir string) error {
 	programs, errPrograms := held.TakePrograms(ctx)
 	err = errors.Join(err, errPrograms)
 	identity := datadir.IDOf(dir)
-	err = errors.Join(err, atOnce(terminals, func(k *keeper.Kept) error {
+	err = errors.Join(err, atOnce(terminals, func(k *keeper.Held) error {
 		defer held.Release(k.ID)
 		return errors.Join(k.Process.KillTagged(ctx, terminal.TagOf(identity, k.ID)), k.Process.Close(), k.Pipe.Close())
 	}))

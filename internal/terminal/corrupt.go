@@ -19,7 +19,7 @@ const RecoveredSession = "recovered"
 // recoverCorrupt makes a record for a terminal whose own cannot be read: its program may run,
 // and its screen and journal may be good. It fails when there is nothing but the damaged
 // record.
-func (m *Registry) recoverCorrupt(id string, held map[string]*keeper.Kept) (*meta, error) {
+func (m *Registry) recoverCorrupt(id string, held map[string]*keeper.Held) (*meta, error) {
 	n, now := vt.DefaultScrollback, time.Now().UTC()
 	r := &meta{Format: recordFormat, ID: id, CreatedAt: now, LastActivity: now, Generation: firstGeneration,
 		Cols: DefaultCols, Rows: DefaultRows,

@@ -105,7 +105,7 @@ func (t *Terminal) abandon() {
 func (t *Terminal) KeeperID() string { return t.ID + "." + strconv.Itoa(t.generation) }
 
 // setProcess gives the terminal its process, which the keeper holds.
-func (t *Terminal) setProcess(k *keeper.Kept) {
+func (t *Terminal) setProcess(k *keeper.Held) {
 	t.unsynced.Store(true) // the journal's files are new, or have what came from the pipe
 	t.process, t.pipe, t.input = k.Process, k.Pipe, newInput(k.Process, t.noteAnswered)
 	if t.registry.cfg.Unspliced != nil {

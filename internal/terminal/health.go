@@ -28,7 +28,7 @@ func (m *Registry) Problems() (lossy, other []string, damaged int) {
 		lossy = append(lossy,
 			fmt.Sprintf("output passes through the server's memory on its way to the journal: %v", err))
 	}
-	if err := m.cfg.Keeper.Trouble(); err != nil {
+	if err := m.cfg.Keeper.Err(); err != nil {
 		lossy = append(lossy, fmt.Sprintf("no keeper holds the programs: %v", err))
 	}
 	list := m.All()

@@ -57,7 +57,7 @@ func (m *Registry) Recover() error {
 // restoreUnrecorded brings back the programs that the keeper holds and no record names: the
 // disk was full when the record should have been written, or somebody removed it. It ends a
 // program of which another generation is there already.
-func (m *Registry) restoreUnrecorded(held map[string]*keeper.Kept) {
+func (m *Registry) restoreUnrecorded(held map[string]*keeper.Held) {
 	for name, k := range held {
 		id, generation, _ := strings.Cut(name, ".")
 		t := m.byID[id]
@@ -82,19 +82,19 @@ func (m *Registry) restoreUnrecorded(held map[string]*keeper.Kept) {
 }
 
 // drop closes a process that the keeper holds and has the keeper drop it.
-func (m *Registry) drop(k *keeper.Kept) {
+func (m *Registry) drop(k *keeper.Held) {
 	_ = k.Process.Close()
 	_ = k.Pipe.Close()
 	m.cfg.Keeper.Release(k.ID)
 }
 
 // kept returns the processes that the keeper holds, by KeeperID.
-func (m *Registry) kept() (map[string]*keeper.Kept, error) {
+func (m *Registry) kept() (map[string]*keeper.Held, error) {
 	list, err := m.cfg.Keeper.Take(m.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("take over from the keeper: %w", err)
 	}
-	held := make(map[string]*keeper.Kept, len(list))
+	held := make(map[string]*keeper.Held, len(list))
 	for _, k := range list {
 		held[k.ID] = k
 	}
@@ -102,7 +102,7 @@ func (m *Registry) kept() (map[string]*keeper.Kept, error) {
 }
 
 // restore brings back one terminal.
-func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
+func (m *Registry) restore(id string, held map[string]*keeper.Held) error {
 	b, damage, err := m.cfg.Store.LoadMeta(id)
 	var r *meta
 	if err == nil {
@@ -141,7 +141,7 @@ func (m *Registry) restore(id string, held map[string]*keeper.Kept) error {
 }
 
 // newest is the newest generation of a terminal whose process the keeper holds, 0 for none.
-func newest(id string, held map[string]*keeper.Kept) (generation int) {
+func newest(id string, held map[string]*keeper.Held) (generation int) {
 	for name := range held {
 		if number, ok := strings.CutPrefix(name, id+"."); ok {
 			n, _ := strconv.Atoi(number)
@@ -181,7 +181,7 @@ func (m *Registry) unload(old *Terminal) {
 
 // restoreEnded makes the terminal an ended one, with the screen it had. One whose record says
 // running is lost. k is nil unless the keeper still holds the process.
-func (t *Terminal) restoreEnded(k *keeper.Kept) {
+func (t *Terminal) restoreEnded(k *keeper.Held) {
 	if k != nil {
 		t.registry.drop(k)
 	}
@@ -244,7 +244,7 @@ func (t *Terminal) inTurn(replay func()) bool {
 
 // restoreRunning takes over a running program, which gets input at once. Its output waits until
 // the screen was made again.
-func (t *Terminal) restoreRunning(k *keeper.Kept) error {
+func (t *Terminal) restoreRunning(k *keeper.Held) error {
 	r := t.restored
 	if t.positionUnknown() {
 		r.Seq = max(r.Seq, beyondReach(r, k.Process.PID()))

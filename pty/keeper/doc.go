@@ -4,16 +4,16 @@
 // server can crash, be killed or be replaced meanwhile: the next one ([Connect]) receives the same descriptors. The
 // server holds duplicates, so the keeper may die too: the server's [Client] starts another one and hands them over.
 //
-// Besides terminals ([Kept]) a keeper holds programs without one, with the files that they are driven through
-// ([Client.Run]), and files alone ([Client.Hold]): a FIFO that somebody has open for reading and writing has no end of
+// Besides terminals ([Held]) a keeper holds programs without one, with the files that they are driven through
+// ([Client.Run]), and files alone ([Client.Hold]): a FIFO that a program has open for reading and writing has no end of
 // file, and keeps its bytes, while servers come and go.
 //
 // How a child ended is kept until the server acknowledges it with [Client.Release], and told to every server that comes
 // before that. A keeper that took a terminal over from a dead one is not the parent of its child and does not know how
 // it ends; then the server asks the kernel (pty.Child.Orphaned).
 //
-// Programs get the resource limits and the file mode creation mask of the keeper, that is of the server that started
-// it; environment and directory come from the server that starts the program.
+// Programs get the resource limits and the file mode creation mask of the keeper, which has them from the server that
+// started it; environment and directory come from the server that starts the program.
 //
 // # Replacement
 //
@@ -24,5 +24,6 @@
 //
 // # Locks
 //
-// Client.mu guards tables; only system calls that cannot wait run under it. Sending and receiving happen under no lock.
+// Client.mu, then that of its holdings or of a link. Only system calls that cannot wait run under them. Sending and
+// receiving happen under no lock.
 package keeper

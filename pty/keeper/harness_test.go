@@ -173,7 +173,7 @@ func (p *place) end() {
 }
 
 // finish kills what runs in a terminal and forgets it.
-func finish(t testing.TB, c *keeper.Client, k *keeper.Kept) {
+func finish(t testing.TB, c *keeper.Client, k *keeper.Held) {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := k.Process.Kill(now); err != nil {
@@ -234,7 +234,7 @@ func shell(dir, script string, args ...string) pty.Spec {
 
 // screen reads a terminal.
 type screen struct {
-	*keeper.Kept
+	*keeper.Held
 	t     testing.TB
 	mu    sync.Mutex
 	out   bytes.Buffer
@@ -242,8 +242,8 @@ type screen struct {
 	err   error // why reading ended, valid then
 }
 
-func watch(t testing.TB, k *keeper.Kept) *screen {
-	s := &screen{Kept: k, t: t, ended: make(chan struct{})}
+func watch(t testing.TB, k *keeper.Held) *screen {
+	s := &screen{Held: k, t: t, ended: make(chan struct{})}
 	go func() {
 		defer close(s.ended)
 		buf := make([]byte, 64<<10)
@@ -309,13 +309,13 @@ func (s *screen) exit() pty.Exit {
 }
 
 // taken is what the keeper held at Connect, by id.
-func taken(t testing.TB, c *keeper.Client) map[string]*keeper.Kept {
+func taken(t testing.TB, c *keeper.Client) map[string]*keeper.Held {
 	t.Helper()
 	list, err := c.Take(limited(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]*keeper.Kept{}
+	found := map[string]*keeper.Held{}
 	for _, k := range list {
 		if found[k.ID] != nil {
 			t.Errorf("%s was told twice", k.ID)

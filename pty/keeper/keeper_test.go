@@ -227,8 +227,8 @@ func TestOneServerAtATime(t *testing.T) {
 		}
 		next <- err
 	}()
-	if first.Trouble() != nil {
-		t.Error(first.Trouble())
+	if first.Err() != nil {
+		t.Error(first.Err())
 	}
 	_ = first.Close()
 	if err := <-next; err != nil {
@@ -303,8 +303,8 @@ func TestKeeperKilled(t *testing.T) {
 	if err := unix.Kill(old, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if !poll(func() bool { pid := c.PID(); return pid != 0 && pid != old && c.Trouble() == nil }) {
-		t.Fatal(c.Trouble())
+	if !poll(func() bool { pid := c.PID(); return pid != 0 && pid != old && c.Err() == nil }) {
+		t.Fatal(c.Err())
 	}
 	for _, s := range list {
 		s.send("hello\n")
@@ -352,7 +352,7 @@ func TestKilledWhileStarting(t *testing.T) {
 	mark := filepath.Base(p.dir) + "-" + strconv.Itoa(os.Getpid())
 	var wait sync.WaitGroup
 	var mu sync.Mutex
-	var good []*keeper.Kept
+	var good []*keeper.Held
 	for i := range 100 {
 		wait.Go(func() {
 			k, err := c.Start(strconv.Itoa(i), shell(p.dir, `read line; exit 3 # "$1"`, mark))
@@ -449,8 +449,8 @@ func TestSignals(t *testing.T) {
 	}
 	s.send("hello\n")
 	s.expect("hello")
-	if c.Trouble() != nil {
-		t.Error(c.Trouble())
+	if c.Err() != nil {
+		t.Error(c.Err())
 	}
 	s.send("\x04")
 	s.exit()

@@ -64,7 +64,7 @@ func absent(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED)
 }
 
-// dial connects to the keeper and exchanges hello and welcome. Errors: ErrForeign, ErrBusy, those of connect(2).
+// dial connects to the keeper and exchanges hello and welcome. Errors: ErrForeign, ErrBusy, connect(2)'s.
 func (c *Client) dial(ctx context.Context) (*link, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -118,13 +118,13 @@ func (c *Client) greet(ctx context.Context, conn *protocol.Conn) (*link, error) 
 	if err := conn.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
-	return &link{Conn: conn, pid: p.PID, born: p.Born, version: p.Version, release: p.Release, programs: p.Programs,
+	return &link{Conn: conn, pid: p.PID, started: p.Born, version: p.Version, release: p.Release, programs: p.Programs,
 		calls: map[uint64]*call{}}, nil
 }
 
 // launched is a keeper that this process started.
 type launched struct {
-	over chan struct{} // closed when it has ended
+	done chan struct{} // closed when it has ended
 	err  error         // how, valid then
 }
 
@@ -143,9 +143,9 @@ func launch(c Config) (*launched, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	own := &launched{over: make(chan struct{})}
+	own := &launched{done: make(chan struct{})}
 	go func() {
-		defer close(own.over)
+		defer close(own.done)
 		own.err = cmd.Wait()
 	}()
 	return own, nil
@@ -153,7 +153,7 @@ func launch(c Config) (*launched, error) {
 
 func (l *launched) ended() bool {
 	select {
-	case <-l.over:
+	case <-l.done:
 		return true
 	default:
 		return false

@@ -11,7 +11,7 @@ import (
 type link struct {
 	*protocol.Conn
 	pid      int
-	born     int64
+	started  int64 // when the keeper process started
 	version  int
 	release  string
 	programs bool // the keeper knows run and kinds
@@ -19,7 +19,7 @@ type link struct {
 	mu    sync.Mutex
 	next  uint64
 	calls map[uint64]*call
-	over  bool // no answer will come any more
+	ended bool // no answer will come any more
 }
 
 // call is a request that was not answered yet.
@@ -28,34 +28,34 @@ type call struct {
 	op, id  string
 	parts   *startParts // of a start
 	program *Program    // of a run: what it gives, without its process
-	files   []int       // of a run: the client's duplicates of what is held, until a keeping has them
+	files   []int       // of a run: the client's duplicates of what is held, until an entry has them
 
 	// What the answer said, valid once done is closed.
-	done chan struct{}
-	kept *Kept
-	err  error
+	done     chan struct{}
+	terminal *Held
+	err      error
 
 	exit      *pty.Exit // of a child that ended before its start was answered
-	abandoned bool      // whoever waited has left: what was started is released
+	abandoned bool      // its caller waits no longer: what was started is released
 }
 
 // begins reports whether a program is started.
 func (c *call) begins() bool { return c.op == protocol.OpStart || c.op == protocol.OpRun }
 
-// begin notes a request. When the link is over it is noted nowhere: sending it will fail.
+// begin registers a request. After the link's end it does not: sending will fail.
 func (l *link) begin(op, id string) *call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.next++
 	call := &call{number: l.next, op: op, id: id, done: make(chan struct{})}
-	if !l.over {
+	if !l.ended {
 		l.calls[call.number] = call
 	}
 	return call
 }
 
-// take removes the request that an answer is for, nil when nobody waits for it.
-func (l *link) take(number uint64) *call {
+// answered removes the request that an answer is for, nil when there is none.
+func (l *link) answered(number uint64) *call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	call := l.calls[number]
@@ -63,8 +63,8 @@ func (l *link) take(number uint64) *call {
 	return call
 }
 
-// ended notes the end of a child whose start is not answered yet.
-func (l *link) ended(id string, e *pty.Exit) {
+// noteExit notes the end of a child whose start is not answered yet.
+func (l *link) noteExit(id string, e *pty.Exit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, call := range l.calls {
@@ -74,11 +74,11 @@ func (l *link) ended(id string, e *pty.Exit) {
 	}
 }
 
-// finish takes all requests, which nobody will answer any more.
+// finish ends the link and returns all requests, which will get no answer.
 func (l *link) finish() []*call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.over = true
+	l.ended = true
 	list := make([]*call, 0, len(l.calls))
 	for _, call := range l.calls {
 		list = append(list, call)
@@ -87,7 +87,7 @@ func (l *link) finish() []*call {
 	return list
 }
 
-// ask sends a request and handles what comes in with c until it is answered. For the time before run has the link.
+// ask sends a request and handles packets with c until it is answered. It must not run beside session.read.
 func (l *link) ask(c *Client, p protocol.Packet, files ...int) error {
 	call := l.begin(p.Op, p.ID)
 	p.Number = call.number
@@ -123,11 +123,11 @@ func (l *link) upgraded(p protocol.Packet) {
 	}
 }
 
-// leave marks a request as abandoned and reports whether it was unanswered.
-func (l *link) leave(call *call) bool {
+// abandon marks a request as abandoned and reports whether it was unanswered.
+func (l *link) abandon(call *call) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over {
+	if l.ended {
 		return true
 	}
 	call.abandoned = l.calls[call.number] == call

@@ -24,8 +24,8 @@ type Program struct {
 // Run executes p in a new session without a controlling terminal, with std as its descriptors 0, 1 and 2, and has the
 // keeper hold hold under the id, at most 249 files. std and hold stay the caller's; std become blocking, as programs
 // expect of them. Files of the result are hold. Exactly one has to call Child.Wait. A failed Run leaves nothing, with
-// the exception that [Client.Start] has; a program that was started nevertheless then runs on, held by nobody. Errors:
-// those of [Client.Start], and ErrVersion when the keeper is an old one that could not be replaced.
+// the exception that [Client.Start] has; a program that was started nevertheless then runs on, and no keeper holds it.
+// Errors: [Client.Start]'s, and ErrVersion when the keeper is an old one that could not be replaced.
 func (c *Client) Run(id string, p proc.Plan, std [3]*os.File, hold ...*os.File) (*Program, error) {
 	program, err := c.runPlan(id, p, std, hold)
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *Client) holdFiles(id string, files []int) error {
 		return err
 	}
 	p := protocol.Packet{Op: protocol.OpAdopt, ID: id, Kind: protocol.KindFiles, PID: l.pid}
-	if !l.programs { // which knows none without an answer
+	if !l.programs { // an old keeper knows no adoption without an answer
 		p.Number = l.begin(protocol.OpAdopt, id).number
 	}
 	if err := l.Conn.Send(p, files...); err != nil {
@@ -130,36 +130,27 @@ func (c *Client) holdFiles(id string, files []int) error {
 }
 
 // remember keeps duplicates of files for the next keeper, and returns the connection to this one, nil when there is
-// none.
+// none. Errors: ErrClosed, ErrTaken, EMFILE.
 func (c *Client) remember(id string, files []int) (*link, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.gone.Err() != nil:
+	if c.ctx.Err() != nil {
 		return nil, ErrClosed
-	case c.held[id] != nil:
-		return nil, ErrTaken
 	}
-	own, err := duplicates(files)
-	if err != nil {
+	if err := c.held.addFiles(id, files); err != nil {
 		return nil, err
 	}
-	c.held[id] = &entry{id: id, kind: protocol.KindFiles, files: own}
-	c.late = c.late || c.link == nil
+	c.mustRepeat = c.mustRepeat || c.link == nil
 	return c.link, nil
 }
 
-// TakePrograms returns what the keeper held at Connect besides terminals, once, as Take does for those. Errors: the
-// reason of ctx.
+// TakePrograms returns what the keeper held at Connect besides terminals, once; it is the caller's then. Errors:
+// ctx.Err().
 func (c *Client) TakePrograms(ctx context.Context) ([]*Program, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("keeper: take: %w", err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	list := c.programs
-	c.programs = nil
-	return list, nil
+	return c.held.takePrograms(), nil
 }
 
 // withFiles calls f with the descriptors of files, which stay open meanwhile and what they are.
@@ -219,7 +210,7 @@ func assembleProgram(p protocol.Packet, kind string) (*Program, []int, error) {
 	return program, own, nil
 }
 
-// close closes what a program that nobody took has here.
+// close closes the files of a program that was not taken.
 func (p *Program) close() {
 	for _, f := range p.Files {
 		_ = f.Close()

@@ -305,7 +305,7 @@ func replaceKeeper(t testing.TB, c *keeper.Client) {
 		t.Fatal(err)
 	}
 	if !poll(func() bool { pid := c.PID(); return pid != 0 && pid != old }) {
-		t.Fatal(c.Trouble())
+		t.Fatal(c.Err())
 	}
 }
 
@@ -350,7 +350,7 @@ func TestHoldWithoutKeeper(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !poll(func() bool { return c.PID() != 0 }) {
-		t.Fatal(c.Trouble())
+		t.Fatal(c.Err())
 	}
 	_ = c.Close()
 	list := programs(t, p.connect("a"))

@@ -73,13 +73,13 @@ func TestUpgrades(t *testing.T) {
 
 // slow reads a terminal with pauses, so that its program does not take a core.
 type slow struct {
-	*keeper.Kept
+	*keeper.Held
 	out   strings.Builder
 	ended chan struct{}
 }
 
-func readSlowly(k *keeper.Kept) *slow {
-	s := &slow{Kept: k, ended: make(chan struct{})}
+func readSlowly(k *keeper.Held) *slow {
+	s := &slow{Held: k, ended: make(chan struct{})}
 	go func() {
 		defer close(s.ended)
 		pace := time.NewTicker(200 * time.Millisecond)

@@ -17,7 +17,7 @@ import (
 // A failed Start leaves nothing; when the connection broke in the middle, a program that was started nevertheless gets
 // SIGHUP as soon as keeper and client meet again. Errors: those of pty.Start, with the error number that the keeper's
 // kernel gave; ErrTaken, ErrNoKeeper, ErrClosed.
-func (c *Client) Start(id string, s pty.Spec) (*Kept, error) {
+func (c *Client) Start(id string, s pty.Spec) (*Held, error) {
 	if id == "" || len(id) > protocol.MaxID {
 		return nil, fmt.Errorf("keeper: start: %w: id of %d bytes", ErrNonsense, len(id))
 	}
@@ -46,7 +46,7 @@ func (c *Client) enter() error {
 	select {
 	case c.starts <- struct{}{}:
 		return nil
-	case <-c.gone.Done():
+	case <-c.ctx.Done():
 		return ErrClosed
 	}
 }
@@ -93,7 +93,7 @@ func (b *startParts) close(failed bool) {
 }
 
 // startWith sends the bundle and waits for the answer.
-func (c *Client) startWith(id string, tag uint64, b *startParts) (*Kept, error) {
+func (c *Client) startWith(id string, tag uint64, b *startParts) (*Held, error) {
 	l, err := c.await()
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (c *Client) startWith(id string, tag uint64, b *startParts) (*Kept, error) 
 	if err = c.answer(l, call, err); err != nil {
 		return nil, err
 	}
-	return call.kept, nil
+	return call.terminal, nil
 }
 
 // answer waits for the answer to a request that was sent with err as the result.
@@ -133,12 +133,12 @@ func (c *Client) answer(l *link, call *call, err error) error {
 func (b *startParts) descriptors(f func(files []int) error) error {
 	// Fd makes the far end blocking, which is what the program expects of its standard files.
 	files := []int{int(b.plan.Fd()), int(b.tty.Fd())}
-	return withHold(b.master, b.pipe, func(hold []int) error { return f(append(files, hold...)) })
+	return withTerminal(b.master, b.pipe, func(hold []int) error { return f(append(files, hold...)) })
 }
 
-// withHold calls f with the descriptors of a terminal that a keeper holds, which stay open meanwhile: master, pipe's
-// reading end, pipe's writing end.
-func withHold(m *pty.Master, p *pty.Pipe, f func(hold []int) error) error {
+// withTerminal calls f with the descriptors of a terminal that a keeper holds, which stay open meanwhile: master, the
+// pipe's reading end, its writing end.
+func withTerminal(m *pty.Master, p *pty.Pipe, f func(hold []int) error) error {
 	var inner error
 	err := m.SyscallConn().Control(func(fd uintptr) {
 		inner = p.Control(func(r, w int) error { return f([]int{int(fd), r, w}) })
@@ -154,13 +154,11 @@ func withHold(m *pty.Master, p *pty.Pipe, f func(hold []int) error) error {
 // It returns when the request is on its way; while there is no keeper it is kept for the next.
 func (c *Client) Release(id string) {
 	c.mu.Lock()
-	if k := c.held[id]; k != nil {
-		k.forget()
-		delete(c.held, id)
-	}
+	c.held.remove(id)
 	l := c.link
 	if l == nil {
-		c.drop[id], c.late = true, true
+		c.held.addReleased(id)
+		c.mustRepeat = true
 	}
 	c.mu.Unlock()
 	if l == nil {
@@ -173,24 +171,26 @@ func (c *Client) Release(id string) {
 	}
 }
 
-// await returns the connection to a keeper, waiting for one if need be. Errors: ErrNoKeeper, ErrClosed.
+// await returns the connection to a keeper. It waits up to awayTimeout for one. Errors: ErrNoKeeper, ErrClosed.
 func (c *Client) await() (*link, error) {
-	ctx, cancel := context.WithTimeout(c.gone, awayTimeout)
+	ctx, cancel := context.WithTimeout(c.ctx, awayTimeout)
 	defer cancel()
+	changed, stop := c.changes.Watch()
+	defer stop()
 	for {
 		c.mu.Lock()
-		l, change, trouble := c.link, c.change, c.trouble
+		l, lastErr := c.link, c.lastErr
 		c.mu.Unlock()
 		switch {
-		case c.gone.Err() != nil:
+		case c.ctx.Err() != nil:
 			return nil, ErrClosed
 		case l != nil:
 			return l, nil
 		case ctx.Err() != nil:
-			return nil, fmt.Errorf("%w: %w", ErrNoKeeper, trouble)
+			return nil, fmt.Errorf("%w: %w", ErrNoKeeper, lastErr)
 		}
 		select {
-		case <-change:
+		case <-changed:
 		case <-ctx.Done():
 		}
 	}

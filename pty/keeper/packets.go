@@ -29,71 +29,50 @@ func (c *Client) handle(l *link, p protocol.Packet) error {
 	return nil
 }
 
-// exited tells a child's owner that it has ended.
+// exited reports the end of a child to its owner.
 func (c *Client) exited(l *link, id string, e *pty.Exit) {
-	c.mu.Lock()
-	k := c.held[id]
-	if k != nil && k.child != nil {
-		k.end(e)
+	switch k := c.held.exited(id, e); {
+	case k == nil:
+		l.noteExit(id, e)
+	case k.child != nil:
+		k.child.Exited(*e)
 	}
-	c.mu.Unlock()
-	if k != nil {
-		if k.child != nil {
-			k.child.Exited(*e)
-		}
-		return
-	}
-	l.ended(id, e)
 }
 
-// found takes in a thing that the keeper has held.
+// found adds a thing that the keeper has held.
 func (c *Client) found(l *link, p protocol.Packet) {
-	if c.holds(p.ID) {
+	if c.held.has(p.ID) {
 		protocol.CloseFiles(p.FDs)
 		return
 	}
-	k := &entry{id: p.ID, kind: kindOf(p, l.pid)}
+	e := &entry{id: p.ID, kind: kindOf(p, l.pid)}
 	var program *Program
 	var err error
-	if k.kind == protocol.KindTerminal {
-		if k.terminal, err = assemble(p); err == nil {
-			k.child = k.terminal.Process.Child()
+	if e.kind == protocol.KindTerminal {
+		if e.terminal, err = assemble(p); err == nil {
+			e.child = e.terminal.Process.Child()
 		}
-	} else if program, k.files, err = assembleProgram(p, k.kind); err == nil {
-		k.child = program.Child
+	} else if program, e.files, err = assembleProgram(p, e.kind); err == nil {
+		e.child = program.Child
 	}
 	if err != nil {
 		c.log.Warn("the keeper holds something that is not what it should be", "id", p.ID, "kind", p.Kind, "pid", p.PID,
 			"err", err)
 		return
 	}
-	c.takeIn(k, program, (*pty.Exit)(p.Exit), p.Adopted)
-}
-
-// takeIn notes what was found, for Take or TakePrograms.
-func (c *Client) takeIn(k *entry, program *Program, e *pty.Exit, adopted bool) {
-	c.mu.Lock()
-	c.held[k.id] = k
-	if program != nil {
-		c.programs = append(c.programs, program)
-	} else {
-		c.taken = append(c.taken, k.terminal)
-	}
-	if k.child != nil {
-		k.end(e)
-	}
-	c.mu.Unlock()
+	exit := (*pty.Exit)(p.Exit)
+	c.held.addFound(e, program, exit)
 	switch {
-	case k.child == nil:
-	case e != nil:
-		k.child.Exited(*e)
-	case adopted:
-		k.child.Orphaned()
+	case e.child == nil:
+	case exit != nil:
+		e.child.Exited(*exit)
+	case p.Adopted:
+		e.child.Orphaned()
 	}
 }
 
-// kindOf is the kind of a kept thing. A keeper that was replaced by one from before there were kinds, and has come
-// back, has lost them.
+// kindOf is the kind of a held thing. A keeper that was replaced by one from before there were kinds, and then by this
+// release, has lost them.
 func kindOf(p protocol.Packet, keeper int) string {
 	if p.Kind != protocol.KindTerminal {
 		return p.Kind
@@ -101,7 +80,7 @@ func kindOf(p protocol.Packet, keeper int) string {
 	if p.PID == keeper {
 		return protocol.KindFiles
 	}
-	if len(p.FDs) == keptFiles {
+	if len(p.FDs) == terminalFiles {
 		if _, err := unix.IoctlGetInt(p.FDs[1], unix.TIOCGPTN); err == nil {
 			return protocol.KindTerminal
 		}
@@ -109,20 +88,14 @@ func kindOf(p protocol.Packet, keeper int) string {
 	return protocol.KindProgram
 }
 
-func (c *Client) holds(id string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.held[id] != nil
-}
-
-// keptFiles is how many descriptors come with a terminal: pidfd, master, both ends of its pipe.
-const keptFiles = 4
+// terminalFiles is how many descriptors come with a terminal: pidfd, master, both ends of its pipe.
+const terminalFiles = 4
 
 // assemble makes a terminal of its parts. It owns the packet's descriptors.
-func assemble(p protocol.Packet) (*Kept, error) {
-	if len(p.FDs) != keptFiles {
+func assemble(p protocol.Packet) (*Held, error) {
+	if len(p.FDs) != terminalFiles {
 		protocol.CloseFiles(p.FDs)
-		return nil, fmt.Errorf("%w: %d descriptors instead of %d", ErrNonsense, len(p.FDs), keptFiles)
+		return nil, fmt.Errorf("%w: %d descriptors instead of %d", ErrNonsense, len(p.FDs), terminalFiles)
 	}
 	master, err1 := pty.NewMaster(p.FDs[1])
 	pipe, err2 := pty.PipeOf(p.FDs[2], p.FDs[3])
@@ -132,7 +105,7 @@ func assemble(p protocol.Packet) (*Kept, error) {
 	} else {
 		var child *pty.Child
 		if child, err = pty.Adopt(p.PID, p.FDs[0]); err == nil {
-			return &Kept{ID: p.ID, Process: pty.Join(master, child), Pipe: pipe}, nil
+			return &Held{ID: p.ID, Process: pty.Join(master, child), Pipe: pipe}, nil
 		}
 	}
 	if err1 == nil {
@@ -146,14 +119,14 @@ func assemble(p protocol.Packet) (*Kept, error) {
 
 // answered ends a request.
 func (c *Client) answered(l *link, p protocol.Packet) {
-	call := l.take(p.Number)
+	call := l.answered(p.Number)
 	switch {
 	case call == nil:
 		protocol.CloseFiles(p.FDs)
 		return
 	case p.Op == protocol.OpFailed:
 		call.err = p.Failure
-		if call.op == protocol.OpAdopt { // nobody else tells
+		if call.op == protocol.OpAdopt { // Hold does not wait for the answer
 			c.log.Warn("the keeper does not hold something", "id", call.id, "err", call.err)
 		}
 		protocol.CloseFiles(p.FDs)
@@ -181,18 +154,14 @@ func (c *Client) started(call *call, p protocol.Packet) error {
 		go c.Release(call.id)
 		return err
 	}
-	k := &entry{id: call.id, kind: protocol.KindProgram, child: child, files: call.files}
+	e := &entry{id: call.id, kind: protocol.KindProgram, child: child, files: call.files}
 	if call.op == protocol.OpStart {
-		call.kept = &Kept{ID: call.id, Process: pty.Join(call.parts.master, child), Pipe: call.parts.pipe}
-		k.kind, k.terminal = protocol.KindTerminal, call.kept
+		call.terminal = &Held{ID: call.id, Process: pty.Join(call.parts.master, child), Pipe: call.parts.pipe}
+		e.kind, e.terminal = protocol.KindTerminal, call.terminal
 	} else {
 		call.program.Child = child
 	}
-	c.mu.Lock()
-	c.held[call.id] = k
-	k.end(call.exit)
-	delete(c.drop, call.id)
-	c.mu.Unlock()
+	c.held.addStarted(e, call.exit)
 	if call.exit != nil {
 		child.Exited(*call.exit)
 	}
@@ -202,13 +171,13 @@ func (c *Client) started(call *call, p protocol.Packet) error {
 // abandon stops waiting for an answer, and reports whether there was none yet. What the keeper holds because of the
 // request is released when the answer comes, or when there is a keeper again.
 func (c *Client) abandon(l *link, call *call) bool {
-	if !l.leave(call) {
+	if !l.abandon(call) {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.link != l {
-		c.drop[call.id] = true
+		c.held.addReleased(call.id)
 	}
 	return true
 }
