@@ -2,7 +2,10 @@
 // goroutine looks at the state itself, so that several changes may be one wake-up.
 package notify
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // Signal wakes one goroutine, which receives from the channel. Wake-ups that nobody has received
 // yet are one. Made by NewSignal; safe for concurrent use.
@@ -24,6 +27,7 @@ func (s Signal) Set() {
 type Notifier struct {
 	mu       sync.Mutex
 	watchers map[Signal]struct{}
+	number   atomic.Int32 // of watchers: without any, Notify takes no lock
 }
 
 // Watch returns a channel that gets a value after each Notify; several may become one. stop ends it.
@@ -34,16 +38,22 @@ func (n *Notifier) Watch() (changed <-chan struct{}, stop func()) {
 		n.watchers = map[Signal]struct{}{}
 	}
 	n.watchers[s] = struct{}{}
+	n.number.Store(int32(len(n.watchers)))
 	n.mu.Unlock()
 	return s, func() {
 		n.mu.Lock()
 		delete(n.watchers, s)
+		n.number.Store(int32(len(n.watchers)))
 		n.mu.Unlock()
 	}
 }
 
-// Notify wakes all watchers. It never blocks.
+// Notify wakes all watchers. It never blocks. A watcher that begins at the same time finds the
+// change when it looks.
 func (n *Notifier) Notify() {
+	if n.number.Load() == 0 {
+		return
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for s := range n.watchers {
