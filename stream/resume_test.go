@@ -46,7 +46,7 @@ func newKept(t testing.TB, engine vt.EngineFunc, cols, rows int) *kept {
 	t.Cleanup(func() { _ = k.journal.Close() })
 	k.options = stream.Options{ID: "term1", Engine: engine, Config: vt.Config{Cols: cols, Rows: rows, Scrollback: 200},
 		Journal: k.journal,
-		Hooks: stream.Hooks{Resized: k.journal.Resized}}
+		Hooks:   stream.Hooks{Resized: k.journal.Resized}}
 	k.Hub = stream.New(k.options)
 	return k
 }
@@ -163,8 +163,8 @@ type act struct {
 var tokens = []string{
 	"\r\n", "\r\n", "\t", "\b", "plain words ", "x", "ümläut ", "漢字", "€", "👍", "e\u0301", "\xff", "\xe2\x82",
 	"\xf0\x9f\x91", "\x80", "\xc3",
-	"\x1b[H", "\x1b[5;7H", "\x1b[2J", "\x1b[K", "\x1b[1;31m", "\x1b[m", "\x1b[2;5r", "\x1b[r", "\x1b[3L", "\x1b[99999M",
-	"\x1b[2147483647b", "\x1b[3b",
+	"\x1b[H", "\x1b[5;7H", "\x1b[2J", "\x1b[K", "\x1b[1;31m", "\x1b[m", "\x1b[2;5r", "\x1b[r", "\x1b[3L",
+	"\x1b[99999M", "\x1b[2147483647b", "\x1b[3b",
 	"\x1b[999;999Hz\x1b[1J", "\x1b[4h", "\x1b[4l", "\x1b(0lqk\x1b(B", "\x1b7", "\x1b8", "\x1b[?25l", "\x1b[?25h",
 	"\x1b[?2004h",
 	"\x1b[6n", "\x1b[c", "\x1b[>c", "\x1b[?2004$p", "\x05", "\x1bP$qm\x1b\\", "\x1b]10;?\a", "\x1b]4;1;?;2;#123456\a",
