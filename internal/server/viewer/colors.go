@@ -12,7 +12,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// colors takes the message "colors". Those of a read-only viewer are checked and not used.
+// colors handles the command "colors". A read-only viewer's colours are checked and not used.
 // Errors: httpapi.ErrBadMessage.
 func (a actor) colors(message []byte) error {
 	theme, err := parseColors(message)

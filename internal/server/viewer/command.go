@@ -28,8 +28,8 @@ type command struct {
 	message []byte // all of it
 }
 
-// parseCommand reads a message. Text must be valid Unicode, as in a request, because other text would
-// be typed as something else. Errors: httpapi.ErrBadMessage.
+// parseCommand reads a message. Text must be valid Unicode, as in a request: other text would be typed
+// as something else. Errors: httpapi.ErrBadMessage.
 func parseCommand(p []byte) (command, error) {
 	var c command
 	err := json.Unmarshal(p, &c)
@@ -122,7 +122,7 @@ func (a actor) raw(ctx context.Context, p []byte) error {
 	return a.act(a.term.Input(ctx, p))
 }
 
-// act records the viewer's activity, which decides the size under PolicyLatest.
+// act notes the viewer's activity, which decides the size under stream.PolicyLatest, unless err.
 func (a actor) act(err error) error {
 	if err != nil {
 		return err

@@ -9,36 +9,35 @@ import (
 	"github.com/evertty/evertty/stream"
 )
 
-// heard is what a subscription had next.
-type heard struct {
+// update is the result of one stream.Subscription.Next.
+type update struct {
 	batch []*stream.Message
 	err   error // of stream.Subscription.Next; the last of its feed
 }
 
 // ends reports whether the exit is among the events, as their last.
-func (h heard) ends() bool {
+func (h update) ends() bool {
 	return len(h.batch) > 0 && h.batch[len(h.batch)-1].Kind == stream.KindExit
 }
 
-// feed is the events of one terminal on their way to the goroutine that writes a connection. A
-// goroutine of its own waits for them: the hub of a busy terminal may keep it waiting, and nothing
-// else of the connection.
+// feed passes the events of one terminal to the goroutine that writes a connection. It has a goroutine
+// of its own, so that the hub of a busy terminal delays nothing else on the connection.
 type feed struct {
 	cancel context.CancelFunc
-	over   chan struct{} // closed when nothing comes any more
+	done   chan struct{} // closed when nothing comes any more
 }
 
-// follow begins to send what sub gets to out, until its end or stop.
-func follow(ctx context.Context, sub *stream.Subscription, out chan<- heard) feed {
+// follow sends the events of sub to out, until its end or stop.
+func follow(ctx context.Context, sub *stream.Subscription, out chan<- update) feed {
 	ctx, cancel := context.WithCancel(ctx)
 	f := feed{cancel, make(chan struct{})}
 	go func() {
-		defer close(f.over)
+		defer close(f.done)
 		defer cancel()
 		for {
 			batch, err := sub.Next(ctx)
 			select {
-			case out <- heard{batch, err}:
+			case out <- update{batch, err}:
 			case <-ctx.Done():
 				return
 			}
@@ -53,18 +52,18 @@ func follow(ctx context.Context, sub *stream.Subscription, out chan<- heard) fee
 // stop returns when nothing comes any more; what was not sent is dropped.
 func (f feed) stop() {
 	f.cancel()
-	<-f.over
+	<-f.done
 }
 
-// commands are those for one terminal on one connection, which a goroutine of its own carries out
-// in their order: a program that does not read keeps nothing else of the connection waiting.
+// commands carries out the commands for one terminal on one connection, in order. It has a goroutine of
+// its own, so that a program that does not read delays nothing else on the connection.
 type commands struct {
 	todo    chan func()
 	done    chan struct{} // closed when all are carried out
-	waiting atomic.Int64  // bytes of the messages of those that are not carried out
+	waiting atomic.Int64  // bytes of the messages of commands that are not carried out
 }
 
-// What may wait for a program that does not read, of each terminal on a connection; more is refused.
+// Bounds of what waits for a program that does not read, per terminal and connection; more is refused.
 const (
 	maxCommands = 256
 	maxWaiting  = 2 * maxFrame // bytes of messages
@@ -81,8 +80,7 @@ func newCommands() *commands {
 	return c
 }
 
-// add has a command carried out whose message has size bytes. Errors:
-// httpapi.ErrCommandsWait.
+// add queues a command whose message has size bytes. Errors: httpapi.ErrCommandsWait.
 func (c *commands) add(size int, do func()) error {
 	begun := func() {
 		defer c.waiting.Add(-int64(size))

@@ -26,9 +26,9 @@ const (
 // connKey holds in a request's context the connection that Login has upgraded it to.
 type connKey struct{}
 
-// Login upgrades a request whose first message has to pass show: the secret of its page. It returns the
-// request for ServePage or ServeWebSocket, and done, which the caller calls at the end. With an error
-// everything has been answered, and the viewer was told nothing else.
+// Login upgrades a request. Its first message must have the page's secret, which show checks. Login returns
+// the request for ServePage or ServeWebSocket, and done, which the caller calls at the end. With an error it
+// has answered, and the viewer has got nothing else.
 func Login(w http.ResponseWriter, r *http.Request, show func(page string) error) (in *http.Request, done func(),
 	err error) {
 	conn, err := upgrader.Upgrade(w, r, nil)
@@ -70,7 +70,7 @@ func readLogin(conn *websocket.Conn) (string, error) {
 	return c.Page, nil
 }
 
-// Refuse tells the viewer of a request that Login has returned why there is nothing for it.
+// Refuse sends err to the viewer of a request that Login has returned, and closes the connection.
 func Refuse(r *http.Request, err error, name func(error) (code string, details map[string]any)) {
 	conn, ok := r.Context().Value(connKey{}).(*websocket.Conn)
 	if !ok || conn.SetWriteDeadline(time.Now().Add(hurriedClose)) != nil {

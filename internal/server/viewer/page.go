@@ -27,7 +27,7 @@ type page struct {
 	*socket
 	dir    stream.Directory
 	viewer Viewer
-	events chan heard
+	events chan update
 
 	commands map[string]*commands // by terminal, "attach" and "detach" among them; owned by the goroutine that reads
 
@@ -50,9 +50,9 @@ func ServePage(w http.ResponseWriter, r *http.Request, d stream.Directory, v Vie
 		return
 	}
 	defer s.cancel()
-	p := &page{socket: s, dir: d, viewer: v, events: make(chan heard), commands: map[string]*commands{},
+	p := &page{socket: s, dir: d, viewer: v, events: make(chan update), commands: map[string]*commands{},
 		attached: map[string]attachment{}}
-	defer p.leaveAll()
+	defer p.detachAll()
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -60,7 +60,7 @@ func ServePage(w http.ResponseWriter, r *http.Request, d stream.Directory, v Vie
 		p.readAll(ctx)
 	}()
 	p.pump(ctx)
-	p.leaveAll()
+	p.detachAll()
 	s.hangUp(read)
 }
 
@@ -90,13 +90,13 @@ func (p *page) handle(ctx context.Context, c command) error {
 	switch c.Type {
 	case "ping":
 		return p.pong(c.T)
-	case "auth": // who may be here is known
+	case "auth": // already logged in
 		return nil
 	}
 	l := p.commands[c.PTY]
 	if l == nil {
 		if c.Type != "attach" {
-			return p.do(ctx, c) // it is not attached
+			return p.do(ctx, c) // to be refused: it is not attached
 		}
 		if err := p.makeRoom(); err != nil {
 			return err
@@ -160,7 +160,7 @@ func (p *page) attach(ctx context.Context, c command) error {
 	p.mu.Lock()
 	crowded := len(p.attached) >= maxAttached
 	if !crowded {
-		p.attached[c.PTY] = attachment{} // nobody looks at it before the next command for the terminal
+		p.attached[c.PTY] = attachment{} // not used before the next command for the terminal
 	}
 	p.mu.Unlock()
 	if crowded {
@@ -191,22 +191,22 @@ func (p *page) detach(id string) {
 	delete(p.attached, id)
 	p.mu.Unlock()
 	if ok {
-		a.leave()
+		a.detach()
 	}
 }
 
-func (a attachment) leave() {
+func (a attachment) detach() {
 	a.term.Detach(a.sub)
 	a.feed.stop()
 }
 
-func (p *page) leaveAll() {
+func (p *page) detachAll() {
 	p.mu.Lock()
 	all := p.attached
 	p.attached = map[string]attachment{}
 	p.mu.Unlock()
 	for _, a := range all {
-		a.leave()
+		a.detach()
 	}
 }
 
@@ -224,7 +224,7 @@ func (p *page) pump(ctx context.Context) {
 	for err := p.list(); err == nil; {
 		select {
 		case h := <-p.events:
-			err = p.messages(h.batch) // of one that has ended the page knows the exit
+			err = p.messages(h.batch) // the error of a terminal that has ended follows its exit: nothing to send
 		case b := <-p.answers:
 			err = p.reply(b)
 		case <-changed:

@@ -264,13 +264,12 @@ type Viewer struct {
 	ReadOnly   bool
 	Binary     bool // frames of 1 type byte and payload instead of JSON
 	Scrollback int  // history lines in its snapshots, negative for all
-	// HistoryOnce has the history in the first snapshot only, see stream.SubscribeOptions.
+	// HistoryOnce is stream.SubscribeOptions.HistoryOnce.
 	HistoryOnce bool
 	// Cols and Rows are the requested size from the beginning, as by a resize; 0 is none. The first
 	// snapshot has the resulting size.
 	Cols, Rows int
-	// Since is the position up to which the viewer has everything, see stream.SubscribeOptions;
-	// a page says it for each terminal it attaches to instead.
+	// Since is stream.SubscribeOptions.Since; a page names it for each terminal that it attaches to.
 	Since *uint64
 	// Refusal names an error in answers, as in the errors of the HTTP API.
 	Refusal func(error) (code string, details map[string]any)
@@ -298,7 +297,7 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v
 		defer s.cancel()
 		s.readFrom(ctx, actor{term: t, sub: sub, readOnly: v.ReadOnly}, v.Refusal)
 	}()
-	events := make(chan heard)
+	events := make(chan update)
 	f := follow(ctx, sub, events)
 	s.pump(ctx, events, v.Closing)
 	f.stop()
@@ -328,7 +327,7 @@ func (s *socket) readFrom(ctx context.Context, a actor, name refusal) {
 	}
 }
 
-// parse returns what a message asks for, nil for what was done at once.
+// parse returns the action that a message asks for, nil when it was done at once.
 func (s *socket) parse(ctx context.Context, a actor, kind int, p []byte) (do func() error, err error) {
 	if kind == websocket.BinaryMessage {
 		switch {
@@ -344,7 +343,7 @@ func (s *socket) parse(ctx context.Context, a actor, kind int, p []byte) (do fun
 	if err == nil && c.Type == "ping" {
 		return nil, s.pong(c.T)
 	}
-	if err == nil && c.Type == "auth" { // who may be here is known
+	if err == nil && c.Type == "auth" { // already logged in
 		return nil, nil
 	}
 	return func() error { return a.do(ctx, c) }, err
@@ -352,7 +351,7 @@ func (s *socket) parse(ctx context.Context, a actor, kind int, p []byte) (do fun
 
 // pump writes events, answers and pings until the end of the subscription. None of them delays
 // the others by more than one batch; answers come behind the first event and before the exit.
-func (s *socket) pump(ctx context.Context, events <-chan heard, closing <-chan struct{}) {
+func (s *socket) pump(ctx context.Context, events <-chan update, closing <-chan struct{}) {
 	beat := time.NewTicker(httpapi.Heartbeat)
 	defer beat.Stop()
 	var answers chan []byte
