@@ -150,8 +150,9 @@ func TestLargeRepliesAreWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := json.Marshal(snapshot.JSON(f, 3))
-	if err := errors.Join(json.Unmarshal(b.Bytes(), &got), json.Unmarshal(p, &want)); err != nil ||
-		fmt.Sprint(got) != fmt.Sprint(want) {
+	err := errors.Join(json.Unmarshal(b.Bytes(), &got), json.Unmarshal(p, &want))
+	want.Seq = got.Seq // a frame has none
+	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("json differs: %v", err)
 	}
 }
