@@ -39,7 +39,7 @@ func (a API) DeleteTerminal(ctx context.Context, in wire.DeleteTerminal) (wire.D
 }
 
 // ResizeTerminal is POST /pty/:id/resize: change the size.
-func (a API) ResizeTerminal(ctx context.Context, in wire.Size) (wire.Resized, error) {
+func (a API) ResizeTerminal(ctx context.Context, in wire.ResizeTerminal) (wire.Resized, error) {
 	return send[wire.Resized](ctx, a, route{"POST", true, []string{"/session/:sid/pty/:id/resize", "/pty/:id/resize"}}, in)
 }
 

@@ -42,6 +42,12 @@ type ListTerminals struct {
 	Page
 }
 
+// ResizeTerminal changes the size of a terminal.
+type ResizeTerminal struct {
+	TerminalRef
+	Size
+}
+
 // Forget says whether the last screen is forgotten too.
 type Forget struct {
 	// 1 also forgets the last screen; otherwise that stays readable by id for 24 hours.

@@ -229,7 +229,6 @@ type Paste struct {
 //
 //schema:examples [{"cols": 120, "rows": 40}]
 type Size struct {
-	TerminalRef
 	// Columns.
 	Cols int `json:"cols" minimum:"1" maximum:"1000"`
 	// Rows.

@@ -76,7 +76,30 @@ func (g *generator) bodyOf(r httpapi.Route) string {
 	case g.types.isInput(r.In.Name()):
 		return "Nothing"
 	}
-	return r.In.Name()
+	return g.types.bodyOf(r.In.Name())
+}
+
+// bodyOf is the name of the type whose members are the body of an input: its own, or the one that it embeds beside
+// parameters.
+func (t *types) bodyOf(name string) string {
+	s, ok := t.named[name].expr.(*ast.StructType)
+	if params, err := t.params(name); !ok || err != nil || len(params) == 0 {
+		return name
+	}
+	body := ""
+	for _, f := range s.Fields.List {
+		if len(f.Names) > 0 {
+			if p, err := t.param(f); err != nil || p.name == "" {
+				return name
+			}
+		} else if inner := f.Type.(*ast.Ident).Name; !t.isInput(inner) {
+			body += inner
+		}
+	}
+	if _, ok := t.named[body]; !ok {
+		return name
+	}
+	return body
 }
 
 // typedResponses are the responses of a route by status.
@@ -242,7 +265,7 @@ func sameWords(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// isInput reports whether a type has parameters and no member of a body.
+// isInput reports whether a type has parameters and no member of a body of its own.
 func (t *types) isInput(name string) bool {
 	d, ok := t.named[name].expr.(*ast.StructType)
 	if !ok {

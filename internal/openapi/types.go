@@ -172,7 +172,7 @@ func typeText(doc *ast.CommentGroup, name string) string {
 // schemas are the schemas of all types, in the order of the source.
 func (t *types) schemas() (all object, err error) {
 	for _, name := range t.order {
-		if t.isInput(name) {
+		if t.isInput(name) || t.bodyOf(name) != name {
 			continue
 		}
 		s, err := t.schemaOf(name)

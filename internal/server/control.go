@@ -67,7 +67,7 @@ func (s *Server) paste(ctx context.Context, in wire.Paste) (wire.Sent, error) {
 	return t.Paste(ctx, *in.Data)
 }
 
-func (s *Server) resizeTerminal(ctx context.Context, in wire.Size) (wire.Resized, error) {
+func (s *Server) resizeTerminal(ctx context.Context, in wire.ResizeTerminal) (wire.Resized, error) {
 	reply := wire.Resized{Success: true, Cols: in.Cols, Rows: in.Rows}
 	t, err := s.permitted(ctx, in.TerminalRef, permission.ToolResize, func(t *terminal.Terminal) any {
 		return permission.ResizeArgs{Terminal: t.ID, Cols: in.Cols, Rows: in.Rows}

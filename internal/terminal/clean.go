@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
+
+	"github.com/evertty/evertty/internal/datadir"
 )
 
 // CleanPolicy says which terminals are ended and deleted without a request. Each one is a line
@@ -54,37 +57,47 @@ const (
 )
 
 // cleaned logs and counts that a terminal was ended, or something of it removed.
-func (m *Registry) cleaned(reason string, t *Terminal) {
-	m.cfg.Metrics.Cleaned.WithLabelValues(reason).Inc()
-	m.cfg.Log.Info("cleaned up", "reason", reason, "id", t.ID, "session", t.spec.Session, "name", t.spec.Name)
+func (c *cleaner) cleaned(reason string, t *Terminal) {
+	c.registry.cfg.Metrics.Cleaned.WithLabelValues(reason).Inc()
+	c.registry.cfg.Log.Info("cleaned up", "reason", reason, "id", t.ID, "session", t.spec.Session, "name", t.spec.Name)
+}
+
+// cleaner frees space and ends what CleanPolicy does not allow any longer.
+type cleaner struct {
+	registry *Registry
+	problem  atomic.Pointer[string] // why space cannot be freed, nil when it can
+
+	// What the terminals of the store take. Only the goroutine of cleanFiles uses it.
+	usage     map[string]datadir.Usage
+	usageRead time.Time // when all of it was read
 }
 
 // endExpired ends the terminals whose time is over.
-func (m *Registry) endExpired() {
+func (c *cleaner) endExpired() {
 	now := time.Now()
-	for _, t := range m.Unsorted() {
-		if reason := t.expired(m.cfg.Clean, now); reason != "" {
-			m.deleteExpired(t, reason)
+	for _, t := range c.registry.Unsorted() {
+		if reason := t.expired(c.registry.cfg.Clean, now); reason != "" {
+			c.deleteExpired(t, reason)
 		}
 	}
 }
 
 // cleanFiles enforces the quotas and purges what is old.
-func (m *Registry) cleanFiles() {
+func (c *cleaner) cleanFiles() {
 	now := time.Now()
-	m.enforceQuotas(now)
-	if m.cfg.AfterClean != nil {
-		m.cfg.AfterClean()
+	c.enforceQuotas(now)
+	if c.registry.cfg.AfterClean != nil {
+		c.registry.cfg.AfterClean()
 	}
-	m.purgeOld(now)
+	c.purgeOld(now)
 }
 
 // deleteExpired deletes a terminal in the background. It stays readable by id.
-func (m *Registry) deleteExpired(t *Terminal, reason string) {
-	m.cleaned(reason, t)
-	m.life.Go(func() {
-		if err := m.Delete(m.ctx, t, false); err != nil && m.ctx.Err() == nil {
-			m.cfg.Log.Warn("cannot end a terminal", "id", t.ID, "error", err)
+func (c *cleaner) deleteExpired(t *Terminal, reason string) {
+	c.cleaned(reason, t)
+	c.registry.life.Go(func() {
+		if err := c.registry.Delete(c.registry.ctx, t, false); err != nil && c.registry.ctx.Err() == nil {
+			c.registry.cfg.Log.Warn("cannot end a terminal", "id", t.ID, "error", err)
 		}
 	})
 }
@@ -120,27 +133,27 @@ func maxTime(times ...time.Time) time.Time { return slices.MaxFunc(times, time.T
 
 // makeRoom ends terminals until a session may have one more, if the policy says so. reserve
 // checks the limit again, for two callers at once. Errors: ErrLimit.
-func (m *Registry) makeRoom(session string) error {
-	c := m.cfg.Clean
-	if c.MaxPerSession <= 0 {
+func (c *cleaner) makeRoom(session string) error {
+	policy := c.registry.cfg.Clean
+	if policy.MaxPerSession <= 0 {
 		return nil
 	}
 	var running []*Terminal
-	for _, t := range m.All() { // oldest first
+	for _, t := range c.registry.All() { // oldest first
 		if t.spec.Session == session && t.Running() {
 			running = append(running, t)
 		}
 	}
-	over := len(running) + 1 - c.MaxPerSession
+	over := len(running) + 1 - policy.MaxPerSession
 	if over <= 0 {
 		return nil
 	}
-	if !c.EndOldest {
-		return tooMany(session, len(running), c.MaxPerSession)
+	if !policy.EndOldest {
+		return tooMany(session, len(running), policy.MaxPerSession)
 	}
 	for _, t := range running[:over] {
-		m.cleaned(cleanedOldest, t)
-		if err := m.Delete(context.WithoutCancel(m.ctx), t, false); err != nil {
+		c.cleaned(cleanedOldest, t)
+		if err := c.registry.Delete(context.WithoutCancel(c.registry.ctx), t, false); err != nil {
 			return err
 		}
 	}
@@ -154,26 +167,26 @@ func tooMany(session string, running, limit int) error {
 
 // enforceQuotas frees disk space when a quota is exceeded: it compresses first, and then
 // removes the terminals that ended longest ago.
-func (m *Registry) enforceQuotas(now time.Time) {
-	if err := m.readUsage(now); err != nil {
-		m.usage.read = time.Time{}
-		m.NoteCleanup(err)
+func (c *cleaner) enforceQuotas(now time.Time) {
+	if err := c.readUsage(now); err != nil {
+		c.usageRead = time.Time{}
+		c.NoteCleanup(err)
 		return
 	}
 	var journals, snapshots int64
-	for _, u := range m.usage.byID {
+	for _, u := range c.usage {
 		journals += u.Journal
 		snapshots += u.Snapshots
 	}
-	ended := m.byEnd()
-	m.NoteCleanup(errors.Join(m.freeJournals(ended, journals-m.cfg.Clean.JournalQuota),
-		m.freeSnapshots(ended, snapshots-m.cfg.Clean.SnapshotQuota)))
+	ended := c.byEnd()
+	c.NoteCleanup(errors.Join(c.freeJournals(ended, journals-c.registry.cfg.Clean.JournalQuota),
+		c.freeSnapshots(ended, snapshots-c.registry.cfg.Clean.SnapshotQuota)))
 }
 
 // byEnd returns all terminals: those that have ended, by their end, then those that run, by
 // their age.
-func (m *Registry) byEnd() []*Terminal {
-	list := m.All()
+func (c *cleaner) byEnd() []*Terminal {
+	list := c.registry.All()
 	ends := make(map[*Terminal]time.Time, len(list))
 	for _, t := range list {
 		t.mu.Lock()

@@ -71,7 +71,8 @@ func (t *Terminal) Keys(ctx context.Context, names []string) (wire.Sent, error) 
 	return t.Input(ctx, p)
 }
 
-// Mouse writes a mouse event, if the program asked for such events: Bytes is 0 when it did not. Errors: those of Input, vt.ErrBadMouse.
+// Mouse writes a mouse event, if the program asked for such events: Bytes is 0 when it did not.
+// Errors: as Input, and vt.ErrBadMouse.
 func (t *Terminal) Mouse(ctx context.Context, e vt.MouseEvent) (wire.Sent, error) {
 	p, err := vt.EncodeMouse(e, t.Hub().Modes())
 	switch {
@@ -177,7 +178,7 @@ func (t *Terminal) fit(s stream.Size) error {
 // Its last screen stays readable by id; with purge nothing stays. Deleting twice is no error,
 // also at the same time. A generation that is being started is deleted once it runs.
 // Errors: the reason of ctx, those of the store.
-func (m *Registry) Delete(ctx context.Context, t *Terminal, purge bool) error {
+func (r *Registry) Delete(ctx context.Context, t *Terminal, purge bool) error {
 	t.generations.deletes.Add(1)
 	defer t.generations.deletes.Add(-1)
 	if purge {
@@ -185,14 +186,14 @@ func (m *Registry) Delete(ctx context.Context, t *Terminal, purge bool) error {
 		defer t.generations.purges.Add(-1)
 	}
 	for {
-		now := m.current(t.ID)
+		now := r.current(t.ID)
 		if now == nil {
 			return nil
 		}
 		if err := now.endAll(ctx); err != nil {
 			return err
 		}
-		if done, err := m.deleteEnded(ctx, now, purge); done || err != nil {
+		if done, err := r.deleteEnded(ctx, now, purge); done || err != nil {
 			return err
 		}
 	}
@@ -200,14 +201,14 @@ func (m *Registry) Delete(ctx context.Context, t *Terminal, purge bool) error {
 
 // deleteEnded is Delete of a terminal that has ended. done is false when another generation
 // was started before it had the lock.
-func (m *Registry) deleteEnded(ctx context.Context, t *Terminal, purge bool) (done bool, err error) {
+func (r *Registry) deleteEnded(ctx context.Context, t *Terminal, purge bool) (done bool, err error) {
 	if err := t.generations.lock(ctx); err != nil {
 		return false, err
 	}
 	defer t.generations.unlock()
-	switch m.current(t.ID) {
+	switch r.current(t.ID) {
 	case t:
-		return true, m.remove(t, purge)
+		return true, r.remove(t, purge)
 	case nil:
 		return true, nil
 	}
@@ -231,56 +232,34 @@ func (t *Terminal) endAll(ctx context.Context) error {
 
 // remove takes an ended terminal off the lists, or purges it. The caller has locked its
 // generations.
-func (m *Registry) remove(t *Terminal, purge bool) error {
+func (r *Registry) remove(t *Terminal, purge bool) error {
 	t.mu.Lock()
 	if t.deleted.IsZero() {
 		t.deleted = time.Now().UTC()
 	}
 	t.mu.Unlock()
-	m.hooks.Removed(t)
+	r.hooks.Removed(t)
 	if purge {
-		return m.purge(t)
+		return r.purge(t)
 	}
 	t.saveRecord()
 	if len(t.spec.Env) > 0 {
 		t.saveRecord() // the record before is kept too, and has them
 	}
-	m.unload(t)
-	m.changes.Notify()
+	r.unload(t)
+	r.changes.Notify()
 	return nil
 }
 
 // DeleteSession deletes all terminals of a session at once; with purge also those that were
 // deleted before. Errors: those of Delete.
-func (m *Registry) DeleteSession(ctx context.Context, session string, purge bool) error {
-	list := m.List(session)
+func (r *Registry) DeleteSession(ctx context.Context, session string, purge bool) error {
+	list := r.List(session)
 	if purge {
-		list = slices.DeleteFunc(m.Unsorted(), func(t *Terminal) bool { return !t.In(session) })
+		list = slices.DeleteFunc(r.Unsorted(), func(t *Terminal) bool { return !t.In(session) })
 	}
-	return parallel.Each(list, len(list), func(t *Terminal) error { return m.Delete(ctx, t, purge) })
+	return parallel.Each(list, len(list), func(t *Terminal) error { return r.Delete(ctx, t, purge) })
 }
-
-// HangUp ends all processes of any generation: SIGHUP, then SIGKILL after proc.KillGrace or
-// when ctx ends.
-func (t *Terminal) HangUp(ctx context.Context) {
-	t.mu.Lock()
-	t.killed = true
-	t.mu.Unlock()
-	if err := t.process.KillTagged(ctx, t.Tag()); err != nil {
-		t.registry.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
-	}
-}
-
-// EndLeftovers is HangUp for a terminal whose own program has ended: it ends the processes
-// that any generation has left.
-func (t *Terminal) EndLeftovers(ctx context.Context) {
-	if err := proc.HangUpTagged(ctx, t.Tag(), t.registry.cfg.Keeper.LastPID()); err != nil {
-		t.registry.cfg.Log.Warn("terminal's processes remain", "id", t.ID, "error", err)
-	}
-}
-
-// Tag marks all processes of the terminal: those of every generation, under every server.
-func (t *Terminal) Tag() uint64 { return TagOf(t.registry.cfg.Identity, t.ID) }
 
 // TagOf is the Tag of the terminal with that id or KeeperID in the data directory with an identity,
 // see datadir.Identity.
@@ -293,25 +272,25 @@ func TagOf(identity, id string) uint64 {
 }
 
 // purge removes an ended terminal and its files. The caller has locked its generations.
-func (m *Registry) purge(t *Terminal) error {
-	m.mu.Lock()
-	delete(m.byID, t.ID)
-	m.mu.Unlock()
-	m.hooks.Removed(t)
-	m.changes.Notify()
+func (r *Registry) purge(t *Terminal) error {
+	r.mu.Lock()
+	delete(r.byID, t.ID)
+	r.mu.Unlock()
+	r.hooks.Removed(t)
+	r.changes.Notify()
 	if t.process != nil {
-		m.cfg.Keeper.Release(t.KeeperID()) // saveRecord has not, if the record could not be written
+		r.cfg.Keeper.Release(t.KeeperID()) // saveRecord has not, if the record could not be written
 	}
 	return t.removeFiles()
 }
 
 // removeFiles removes the terminal's files; nothing is written after that.
-func (t *Terminal) removeFiles() error {
-	t.saving.Lock()
-	defer t.saving.Unlock()
-	t.purged = true
-	if j, err := t.Journal(); err == nil {
+func (f *files) removeFiles() error {
+	f.saving.Lock()
+	defer f.saving.Unlock()
+	f.purged = true
+	if j, err := f.Journal(); err == nil {
 		j.Retire(true) // nothing is compressed in a directory that is being removed
 	}
-	return t.registry.cfg.Store.Remove(t.ID)
+	return f.t.registry.cfg.Store.Remove(f.t.ID)
 }

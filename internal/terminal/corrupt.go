@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
@@ -19,28 +18,28 @@ const RecoveredSession = "recovered"
 // recoverCorrupt makes a record for a terminal whose own cannot be read: its program may run,
 // and its screen and journal may be good. It fails when there is nothing but the damaged
 // record.
-func (m *Registry) recoverCorrupt(id string, held map[string]*keeper.Held) (*meta, error) {
+func (r recovery) recoverCorrupt(id string) (*meta, error) {
 	n, now := vt.DefaultScrollback, time.Now().UTC()
-	r := &meta{Format: recordFormat, ID: id, CreatedAt: now, LastActivity: now, Generation: firstGeneration,
+	record := &meta{Format: recordFormat, ID: id, CreatedAt: now, LastActivity: now, Generation: firstGeneration,
 		Cols: DefaultCols, Rows: DefaultRows,
 		Spec: Spec{Session: RecoveredSession, CreateTerminal: wire.CreateTerminal{Cmd: []string{"?"}, Scrollback: &n,
 			SizePolicy: wire.SizePolicyLatest}},
 		State: StateLost, Exit: &stream.Exit{Reason: "lost"}, EndedAt: now}
-	if g := newest(id, held); g > 0 {
-		k := held[id+"."+strconv.Itoa(g)]
-		r.Generation, r.State, r.Exit, r.EndedAt = g, StateRunning, nil, time.Time{}
-		r.Spec.Cmd = commandOf(k.Process.PID())
+	if g := r.newest(id); g > 0 {
+		k := r.held[id+"."+strconv.Itoa(g)]
+		record.Generation, record.State, record.Exit, record.EndedAt = g, StateRunning, nil, time.Time{}
+		record.Spec.Cmd = commandOf(k.Process.PID())
 		if cols, rows, err := k.Process.Master().Size(); err == nil {
-			r.Cols, r.Rows = cols, rows
+			record.Cols, record.Rows = cols, rows
 		}
 	}
-	if loaded, err := m.cfg.Store.Load(id); err == nil {
-		r.Cols, r.Rows = loaded.Frame.Cols, loaded.Frame.Rows
-	} else if r.State == StateLost {
+	if loaded, err := r.cfg.Store.Load(id); err == nil {
+		record.Cols, record.Rows = loaded.Frame.Cols, loaded.Frame.Rows
+	} else if record.State == StateLost {
 		return nil, fmt.Errorf("no screen and no process of terminal %s: %w", id, err)
 	}
-	r.Spec.Cols, r.Spec.Rows = &r.Cols, &r.Rows
-	return r, nil
+	record.Spec.Cols, record.Spec.Rows = &record.Cols, &record.Rows
+	return record, nil
 }
 
 // commandOf is the command line of a process, "?" when it cannot be read.

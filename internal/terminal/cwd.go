@@ -76,7 +76,7 @@ func (t *Terminal) Directory() string {
 // readCwd reads the directory and has a report checked by a goroutine, one per terminal: the
 // program chose the path, and a stat of it on a mount that hangs must not stop the output.
 func (t *Terminal) readCwd() {
-	if t.screen.now() == nil {
+	if t.now() == nil {
 		return // what the program has reported is not known yet
 	}
 	reported := t.facts().Cwd
@@ -99,31 +99,40 @@ func (t *Terminal) readCwd() {
 	}
 }
 
+// StartDir is startdir.Nearest at this machine. At a provider it returns dir, which is
+// checked at the start.
+func StartDir(provider, dir string) (start, moved string) {
+	if provider != "" {
+		return dir, ""
+	}
+	return startdir.Nearest(dir)
+}
+
 // checkCwd applies a reading and those that came meanwhile, of which the newest is enough.
-func (t *Terminal) checkCwd(r cwdReading) {
+func (s *status) checkCwd(r cwdReading) {
 	for {
 		exists := r.reported != "" && startdir.Exists(r.reported)
-		r.kept = r.err == nil && proc.LogicalDir(t.Cwd(), r.system) != r.system
-		t.mu.Lock()
-		t.cwd.apply(r, exists)
-		next := t.cwdNext
-		t.cwdNext = nil
+		r.kept = r.err == nil && proc.LogicalDir(s.Cwd(), r.system) != r.system
+		s.mu.Lock()
+		s.cwd.apply(r, exists)
+		next := s.cwdNext
+		s.cwdNext = nil
 		if next == nil {
-			close(t.cwdChecking)
-			t.cwdChecking = nil
-			t.mu.Unlock()
+			close(s.cwdChecking)
+			s.cwdChecking = nil
+			s.mu.Unlock()
 			return
 		}
-		t.mu.Unlock()
+		s.mu.Unlock()
 		r = *next
 	}
 }
 
 // awaitCwd waits for the check that runs, at most cwdPatience.
-func (t *Terminal) awaitCwd() {
-	t.mu.Lock()
-	checking := t.cwdChecking
-	t.mu.Unlock()
+func (s *status) awaitCwd() {
+	s.mu.Lock()
+	checking := s.cwdChecking
+	s.mu.Unlock()
 	if checking == nil {
 		return
 	}
@@ -134,19 +143,10 @@ func (t *Terminal) awaitCwd() {
 }
 
 // setRemoteCwd is RefreshCwd of a program at a provider: only reports are known.
-func (t *Terminal) setRemoteCwd(reported string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (s *status) setRemoteCwd(reported string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if filepath.IsAbs(reported) {
-		t.cwd.dir = reported
+		s.cwd.dir = reported
 	}
-}
-
-// StartDir is startdir.Nearest at this machine. At a provider it returns dir, which is
-// checked at the start.
-func StartDir(provider, dir string) (start, moved string) {
-	if provider != "" {
-		return dir, ""
-	}
-	return startdir.Nearest(dir)
 }

@@ -28,11 +28,11 @@ func addLines(text string, err error) string {
 
 // allDamage is the damage of the files when they were read, and what the journal has lost or
 // found damaged since.
-func (t *Terminal) allDamage() string {
-	t.mu.Lock()
-	read := t.damage
-	t.mu.Unlock()
-	if j := cmp.Or(t.journal, t.endedJournal.opened.Load()); j != nil {
+func (f *files) allDamage() string {
+	f.t.mu.Lock()
+	read := f.t.damage
+	f.t.mu.Unlock()
+	if j := cmp.Or(f.journal, f.endedJournal.opened.Load()); j != nil {
 		return addLines(read, j.Losses())
 	}
 	return read
@@ -40,34 +40,34 @@ func (t *Terminal) allDamage() string {
 
 // inspectEnded inspects the terminals that came back ended, one after the other, so that
 // damage is known before somebody asks for a screen.
-func (m *Registry) inspectEnded() {
-	for _, t := range m.All() {
-		if m.ctx.Err() != nil {
+func (r *Registry) inspectEnded() {
+	for _, t := range r.All() {
+		if r.ctx.Err() != nil {
 			return
 		}
-		if t.process == nil && t.screen.now() == nil {
+		if t.process == nil && t.now() == nil {
 			t.inspect()
 		}
 	}
 }
 
 // inspect reads the snapshot and the indexes of one terminal and notes their damage.
-func (t *Terminal) inspect() {
-	j, err := t.Journal()
+func (f *files) inspect() {
+	j, err := f.Journal()
 	switch {
 	case err == nil:
-		t.noteDamage(j.Damage())
+		f.noteDamage(j.Damage())
 	case !errors.Is(err, ErrJournal):
-		t.noteDamage(err)
+		f.noteDamage(err)
 	}
-	t.saving.Lock()
-	loaded, err := t.registry.cfg.Store.Load(t.ID)
-	gone := t.purged
-	t.saving.Unlock()
+	f.saving.Lock()
+	loaded, err := f.t.registry.cfg.Store.Load(f.t.ID)
+	gone := f.purged
+	f.saving.Unlock()
 	if err == nil {
 		err = loaded.Damage
 	}
-	if lost := errors.Is(err, datadir.ErrNotFound); !gone && (!lost || t.restored.Seq > 0) {
-		t.noteDamage(err)
+	if lost := errors.Is(err, datadir.ErrNotFound); !gone && (!lost || f.t.restored.Seq > 0) {
+		f.noteDamage(err)
 	}
 }

@@ -41,21 +41,21 @@ func (g *generations) tryLock() bool {
 func (g *generations) unlock() { <-g.locked }
 
 // current is the published generation of a terminal; nil when the terminal was removed.
-func (m *Registry) current(id string) *Terminal {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.byID[id]
+func (r *Registry) current(id string) *Terminal {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byID[id]
 }
 
 // purgeEnded purges an ended terminal to free space, and reports whether it did. It does
 // nothing while somebody restarts or deletes the terminal.
-func (m *Registry) purgeEnded(t *Terminal) (removed bool, err error) {
+func (c *cleaner) purgeEnded(t *Terminal) (removed bool, err error) {
 	if !t.generations.tryLock() {
 		return false, nil
 	}
 	defer t.generations.unlock()
-	if m.current(t.ID) != t || t.Running() {
+	if c.registry.current(t.ID) != t || t.Running() {
 		return false, nil
 	}
-	return true, m.purge(t)
+	return true, c.registry.purge(t)
 }

@@ -23,15 +23,15 @@ var failureText = [failureKinds]string{"write a journal", "write a snapshot", "w
 
 // Problems returns the current failures, one sentence each. lossy are those that could lose
 // output; damaged counts the terminals with gaps or damage in their files.
-func (m *Registry) Problems() (lossy, other []string, damaged int) {
-	if err := m.cfg.Unspliced; err != nil {
+func (r *Registry) Problems() (lossy, other []string, damaged int) {
+	if err := r.cfg.Unspliced; err != nil {
 		lossy = append(lossy,
 			fmt.Sprintf("output passes through the server's memory on its way to the journal: %v", err))
 	}
-	if err := m.cfg.Keeper.Err(); err != nil {
+	if err := r.cfg.Keeper.Err(); err != nil {
 		lossy = append(lossy, fmt.Sprintf("no keeper holds the programs: %v", err))
 	}
-	list := m.All()
+	list := r.All()
 	for _, t := range list {
 		if t.allDamage() != "" {
 			damaged++
@@ -52,8 +52,8 @@ func (m *Registry) Problems() (lossy, other []string, damaged int) {
 }
 
 // CleanProblem says why space cannot be freed, "" when it can.
-func (m *Registry) CleanProblem() string {
-	if text := m.cleanProblem.Load(); text != nil {
+func (c *cleaner) CleanProblem() string {
+	if text := c.problem.Load(); text != nil {
 		return *text
 	}
 	return ""
@@ -71,34 +71,34 @@ func countFailing(list []*Terminal, kind failure) (n int, last string) {
 
 // failed notes a failure and logs the first of a series: a flood onto a full disk fails
 // with every piece.
-func (t *Terminal) failed(kind failure, err error) {
-	if errors.Is(err, datadir.ErrNotFound) && t.Deleted() {
+func (f *files) failed(kind failure, err error) {
+	if errors.Is(err, datadir.ErrNotFound) && f.t.Deleted() {
 		return // its files were removed meanwhile
 	}
 	text := datadir.Describe(failureText[kind], err)
-	if old := t.failures[kind].Swap(&text); old == nil || *old != text {
-		t.registry.cfg.Log.Error("cannot "+failureText[kind], "id", t.ID, "error", err)
+	if old := f.failures[kind].Swap(&text); old == nil || *old != text {
+		f.t.registry.cfg.Log.Error("cannot "+failureText[kind], "id", f.t.ID, "error", err)
 	}
 }
 
 // worked notes that it works again.
-func (t *Terminal) worked(kind failure) {
-	if old := t.failures[kind].Swap(nil); old != nil {
-		t.registry.cfg.Log.Info("works again", "id", t.ID, "was", *old)
+func (f *files) worked(kind failure) {
+	if old := f.failures[kind].Swap(nil); old != nil {
+		f.t.registry.cfg.Log.Info("works again", "id", f.t.ID, "was", *old)
 	}
 }
 
 // failing reports whether a failure lasts.
-func (t *Terminal) failing(kind failure) bool { return t.failures[kind].Load() != nil }
+func (f *files) failing(kind failure) bool { return f.failures[kind].Load() != nil }
 
 // NoteCleanup notes that space cannot be freed; nil means that it can.
-func (m *Registry) NoteCleanup(err error) {
+func (c *cleaner) NoteCleanup(err error) {
 	if err == nil {
-		m.cleanProblem.Store(nil)
+		c.problem.Store(nil)
 		return
 	}
 	text := datadir.Describe("free space", err)
-	if old := m.cleanProblem.Swap(&text); old == nil || *old != text {
-		m.cfg.Log.Error("cannot free space", "error", err)
+	if old := c.problem.Swap(&text); old == nil || *old != text {
+		c.registry.cfg.Log.Error("cannot free space", "error", err)
 	}
 }

@@ -15,9 +15,9 @@ import (
 
 // openJournal opens the terminal's journal for writing. cols and rows are the size at its
 // start, unknown where it begins when all files are missing.
-func (t *Terminal) openJournal(cols, rows int, unknown uint64) (err error) {
-	c := t.registry.cfg
-	t.journal, err = journal.Open(c.Store, t.ID, journal.Options{Sync: c.Sync,
+func (f *files) openJournal(cols, rows int, unknown uint64) (err error) {
+	c := f.t.registry.cfg
+	f.journal, err = journal.Open(c.Store, f.t.ID, journal.Options{Sync: c.Sync,
 		Segment: segmentOf(c.Clean.TerminalQuota), Cols: cols, Rows: rows, Input: c.RecordInput, Unknown: unknown})
 	return err
 }
@@ -40,29 +40,28 @@ func segmentOf(quota int64) int64 {
 // a snapshot may be dropped, so it writes one, at most once for each quarter of the quota: in
 // the background, and above one and a half quotas before more output is read. Only the
 // goroutine that appends to the journal calls it.
-func (t *Terminal) enforceQuota() {
-	quota := t.registry.cfg.Clean.TerminalQuota
-	n := t.journal.Bytes()
-	if n <= quota || t.failing(screenFailure) {
+func (f *files) enforceQuota() {
+	quota := f.t.registry.cfg.Clean.TerminalQuota
+	n := f.journal.Bytes()
+	if n <= quota || f.failing(screenFailure) {
 		return
 	}
-	t.mu.Lock()
-	since := int64(t.journal.End() - min(t.savedSeq, t.journal.End()))
-	t.mu.Unlock()
+	end := f.journal.End()
+	since := int64(end - min(f.savedSeq.Load(), end))
 	switch {
 	case since < max(quota/4, segmentOf(quota)):
 	case n > quota+quota/2:
-		t.checkpoint()
-	case t.checkpointing.CompareAndSwap(false, true):
-		t.registry.life.Go(func() {
-			defer t.checkpointing.Store(false)
-			t.checkpoint()
+		f.checkpoint()
+	case f.checkpointing.CompareAndSwap(false, true):
+		f.t.registry.life.Go(func() {
+			defer f.checkpointing.Store(false)
+			f.checkpoint()
 		})
 	}
 }
 
 // JournalQuota bounds the journal, in bytes.
-func (t *Terminal) JournalQuota() int64 { return t.registry.cfg.Clean.TerminalQuota }
+func (f *files) JournalQuota() int64 { return f.t.registry.cfg.Clean.TerminalQuota }
 
 // endedJournal is the journal of a terminal that had ended before this server started. It is
 // opened with the first call of Journal.
@@ -73,18 +72,18 @@ type endedJournal struct {
 }
 
 // Journal is the terminal's output on disk. Errors: ErrJournal when the disk has none of it.
-func (t *Terminal) Journal() (*journal.Journal, error) {
-	if t.journal != nil {
-		return t.journal, nil
+func (f *files) Journal() (*journal.Journal, error) {
+	if f.journal != nil {
+		return f.journal, nil
 	}
-	p := &t.endedJournal
+	p := &f.endedJournal
 	p.once.Do(func() {
-		j, err := journal.Read(t.registry.cfg.Store, t.ID)
+		j, err := journal.Read(f.t.registry.cfg.Store, f.t.ID)
 		if errors.Is(err, snapshot.ErrCorrupt) {
-			t.noteDamage(err)
+			f.noteDamage(err)
 		}
 		if errors.Is(err, datadir.ErrNotFound) {
-			err = fmt.Errorf("%w: of terminal %s nothing is kept but the screen", ErrJournal, t.ID)
+			err = fmt.Errorf("%w: of terminal %s nothing is kept but the screen", ErrJournal, f.t.ID)
 		}
 		p.err = err
 		p.opened.Store(j)

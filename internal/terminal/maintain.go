@@ -22,70 +22,67 @@ const (
 
 // every calls f at once and then once an interval until the server closes. It begins at once,
 // because a server that is killed again and again must not leave ever more work.
-func (m *Registry) every(interval time.Duration, f func()) {
+func (r *Registry) every(interval time.Duration, f func()) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		f()
 		select {
 		case <-tick.C:
-		case <-m.ctx.Done():
+		case <-r.ctx.Done():
 			return
 		}
 	}
 }
 
 // syncJournals begins to sync the journals of all terminals that have something new.
-func (m *Registry) syncJournals() {
-	for _, t := range m.Unsorted() {
+func (r *Registry) syncJournals() {
+	for _, t := range r.Unsorted() {
 		if t.process != nil && t.Running() && (t.unsynced.Load() || t.failing(journalFailure)) {
-			m.syncs.do(t, t.syncJournal)
+			r.syncs.do(t, t.syncJournal)
 		}
 	}
 }
 
-func (t *Terminal) syncJournal() {
-	t.unsynced.Store(false)
-	if err := t.journal.Sync(); err != nil {
-		t.failed(journalFailure, err)
-	} else if t.failing(journalFailure) && t.checkpoint() {
-		t.worked(journalFailure) // the snapshot has what the journal lacks
+func (f *files) syncJournal() {
+	f.unsynced.Store(false)
+	if err := f.journal.Sync(); err != nil {
+		f.failed(journalFailure, err)
+	} else if f.failing(journalFailure) && f.checkpoint() {
+		f.worked(journalFailure) // the snapshot has what the journal lacks
 	}
 }
 
 // maintainAll begins to maintain the terminals that need it.
-func (m *Registry) maintainAll() {
-	for _, t := range m.Unsorted() {
+func (r *Registry) maintainAll() {
+	for _, t := range r.Unsorted() {
 		if t.wantsMaintenance() {
-			m.upkeep.do(t, t.maintain)
+			r.upkeep.do(t, t.maintain)
 		}
 	}
 }
 
-func (t *Terminal) wantsMaintenance() bool {
+func (f *files) wantsMaintenance() bool {
 	for kind := range failureKinds {
-		if t.failing(kind) {
+		if f.failing(kind) {
 			return true
 		}
 	}
-	return t.process != nil && t.Running() && (t.active.Load() || t.cwdLate.Load() || t.tailIsLong(quietTail))
+	return f.t.process != nil && f.t.Running() && (f.active.Load() || f.t.cwdLate.Load() || f.tailIsLong(quietTail))
 }
 
 // tailIsLong reports whether more output than limit, in bytes, follows the newest snapshot, or
 // output that takes more than maxTailWork to apply.
-func (t *Terminal) tailIsLong(limit uint64) bool {
-	worked := t.facts().Work
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	end := t.journal.End()
-	return end-min(t.savedSeq, end) > limit || worked-t.savedWork > maxTailWork
+func (f *files) tailIsLong(limit uint64) bool {
+	end := f.journal.End()
+	return end-min(f.savedSeq.Load(), end) > limit || int64(f.t.facts().Work)-f.savedWork.Load() > maxTailWork
 }
 
 // maintain writes a snapshot when much output follows the last one, and notes the program's
 // directory: at activity, and once more an interval later.
 func (t *Terminal) maintain() {
 	t.retry()
-	if t.process == nil || !t.Running() || t.screen.now() == nil {
+	if t.process == nil || !t.Running() || t.now() == nil {
 		return
 	}
 	restless := t.active.Swap(false)
@@ -114,17 +111,17 @@ func (t *Terminal) noteCwd() {
 }
 
 // retry retries failed writes.
-func (t *Terminal) retry() {
+func (f *files) retry() {
 	switch {
-	case t.failing(screenFailure) && t.process == nil:
-		if err := t.saveLast(); err == nil {
-			t.worked(screenFailure)
+	case f.failing(screenFailure) && f.t.process == nil:
+		if err := f.saveLast(); err == nil {
+			f.worked(screenFailure)
 		}
-	case t.failing(screenFailure):
-		t.checkpoint()
-	case t.failing(recordFailure):
-		t.saveRecord()
-	case t.failing(journalFailure) && !t.Running():
-		t.worked(journalFailure) // its last screen and its end are on disk, and no more output comes
+	case f.failing(screenFailure):
+		f.checkpoint()
+	case f.failing(recordFailure):
+		f.saveRecord()
+	case f.failing(journalFailure) && !f.t.Running():
+		f.worked(journalFailure) // its last screen and its end are on disk, and no more output comes
 	}
 }

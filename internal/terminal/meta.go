@@ -37,17 +37,17 @@ type meta struct {
 }
 
 // meta is the terminal's current record.
-func (t *Terminal) meta() meta {
-	i := t.Wire()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	spec := t.spec
-	if !t.deleted.IsZero() { // nothing starts with its values again
+func (f *files) meta() meta {
+	i := f.t.Wire()
+	f.t.mu.Lock()
+	defer f.t.mu.Unlock()
+	spec := f.t.spec
+	if !f.t.deleted.IsZero() { // nothing starts with its values again
 		spec.Env = nil
 	}
-	return meta{Format: recordFormat, ID: t.ID, Spec: spec, CreatedAt: t.created, Generation: t.generation,
-		Watched: t.hadViewer, PausedFor: int64(t.pausedFor), State: i.State, Exit: (*stream.Exit)(i.Exit),
-		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: t.deleted, EndedAt: t.endedAt,
+	return meta{Format: recordFormat, ID: f.t.ID, Spec: spec, CreatedAt: f.t.created, Generation: f.t.generation,
+		Watched: f.t.hadViewer, PausedFor: int64(f.t.pausedFor), State: i.State, Exit: (*stream.Exit)(i.Exit),
+		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: f.t.deleted, EndedAt: f.t.endedAt,
 		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen,
 		Seq: i.Seq, Bells: i.BellCount}
 }
@@ -71,27 +71,27 @@ func parseMeta(id string, b []byte) (*meta, error) {
 // saveRecord writes the record to disk. A failure is logged, and the terminal goes on. It makes
 // the record with the lock held, or one that says "running" could be written after the one
 // with the end. Once the end is on disk, the keeper may drop the process.
-func (t *Terminal) saveRecord() {
-	t.saving.Lock()
-	defer t.saving.Unlock()
-	if t.purged {
+func (f *files) saveRecord() {
+	f.saving.Lock()
+	defer f.saving.Unlock()
+	if f.purged {
 		return
 	}
-	r := t.meta()
+	r := f.meta()
 	b, err := json.Marshal(r)
 	if err != nil {
-		panic(fmt.Sprintf("invariant violation: record of %s: %v", t.ID, err))
+		panic(fmt.Sprintf("invariant violation: record of %s: %v", f.t.ID, err))
 	}
-	if err := t.registry.cfg.Store.SaveMeta(t.ID, b); err != nil {
-		t.failed(recordFailure, err)
+	if err := f.t.registry.cfg.Store.SaveMeta(f.t.ID, b); err != nil {
+		f.failed(recordFailure, err)
 		return
 	}
-	t.worked(recordFailure)
-	t.grown.Store(true)
-	t.mu.Lock()
-	t.cwdSaved = r.Cwd
-	t.mu.Unlock()
-	if r.State != StateRunning && t.process != nil {
-		t.registry.cfg.Keeper.Release(t.KeeperID())
+	f.worked(recordFailure)
+	f.grown.Store(true)
+	f.t.mu.Lock()
+	f.t.cwdSaved = r.Cwd
+	f.t.mu.Unlock()
+	if r.State != StateRunning && f.t.process != nil {
+		f.t.registry.cfg.Keeper.Release(f.t.KeeperID())
 	}
 }

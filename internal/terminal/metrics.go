@@ -1,6 +1,8 @@
 package terminal
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // Gauges, counted when they are read.
 var (
@@ -17,10 +19,10 @@ func Describe(c chan<- *prometheus.Desc) {
 }
 
 // Collect sends the number of terminals and viewers.
-func (m *Registry) Collect(c chan<- prometheus.Metric) {
+func (r *Registry) Collect(c chan<- prometheus.Metric) {
 	states := map[string]int{StateRunning: 0, StateExited: 0, StateLost: 0}
 	watching := 0
-	for _, t := range m.All() {
+	for _, t := range r.All() {
 		t.mu.Lock()
 		states[t.state]++
 		t.mu.Unlock()

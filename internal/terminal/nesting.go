@@ -31,12 +31,12 @@ type nesting struct {
 
 // Nest notes that a viewer inside other terminals shows t, until release is called. A cycle is
 // refused even if it is Allowed. Errors: ErrCycle, ErrNested.
-func (m *Registry) Nest(t *Terminal, in Inside) (release func(), err error) {
-	around := m.around(in)
+func (r *Registry) Nest(t *Terminal, in Inside) (release func(), err error) {
+	around := r.around(in)
 	if len(around) == 0 {
 		return func() {}, nil
 	}
-	n := &m.nesting
+	n := &r.nesting
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
@@ -56,10 +56,10 @@ func (m *Registry) Nest(t *Terminal, in Inside) (release func(), err error) {
 }
 
 // around returns the ids of the terminals that a viewer runs in.
-func (m *Registry) around(in Inside) []string {
+func (r *Registry) around(in Inside) []string {
 	ids := slices.Clone(in.Terminals)
 	if len(in.Devices) > 0 {
-		for _, t := range m.List("") {
+		for _, t := range r.List("") {
 			if t.process == nil || !t.Running() {
 				continue
 			}

@@ -1,6 +1,8 @@
 package terminal
 
-import "github.com/evertty/evertty/vt"
+import (
+	"github.com/evertty/evertty/vt"
+)
 
 // PromptMark is a mark of shell integration (OSC 133, OSC 633).
 type PromptMark struct {
@@ -10,18 +12,18 @@ type PromptMark struct {
 }
 
 // PromptMark returns the newest mark of the program; nil for none, or none since this server came.
-func (t *Terminal) PromptMark() *PromptMark { return t.mark.Load() }
+func (p *program) PromptMark() *PromptMark { return p.mark.Load() }
 
 // marked notes a mark. The hub calls it with its lock held.
-func (t *Terminal) marked(m vt.PromptMark, seq uint64) {
-	if t.replaying || t.process == nil {
+func (p *program) marked(m vt.PromptMark, seq uint64) {
+	if p.t.replaying || p.process == nil {
 		return // its process group is not known
 	}
 	group := 0
 	if m.Kind == 'A' || m.Kind == 'B' {
-		group, _ = t.process.Foreground() // 0 with an error, which is no group's number
-	} else if old := t.mark.Load(); old != nil {
+		group, _ = p.process.Foreground() // 0 with an error, which is no group's number
+	} else if old := p.mark.Load(); old != nil {
 		group = old.Group // the command may have the foreground already
 	}
-	t.mark.Store(&PromptMark{m.Kind, seq, group})
+	p.mark.Store(&PromptMark{m.Kind, seq, group})
 }

@@ -16,27 +16,21 @@ const coldAfter = time.Minute
 // be brought back.
 const usageInterval = 5 * time.Minute
 
-// usage is how much the terminals of the store take. Only the goroutine of cleanFiles uses it.
-type usage struct {
-	byID map[string]datadir.Usage
-	read time.Time // when all of it was read
-}
-
 // readUsage reads what terminals take whose files may have changed, and everything every usageInterval.
-func (m *Registry) readUsage(now time.Time) error {
-	if now.Sub(m.usage.read) >= usageInterval {
-		return m.readAllUsage(now)
+func (c *cleaner) readUsage(now time.Time) error {
+	if now.Sub(c.usageRead) >= usageInterval {
+		return c.readAllUsage(now)
 	}
-	for id := range m.usage.byID {
-		if m.current(id) == nil {
-			if err := m.readUsageOf(id); err != nil {
+	for id := range c.usage {
+		if c.registry.current(id) == nil {
+			if err := c.readUsageOf(id); err != nil {
 				return err
 			}
 		}
 	}
-	for _, t := range m.Unsorted() {
+	for _, t := range c.registry.Unsorted() {
 		if t.grown.Swap(false) {
-			if err := m.readUsageOf(t.ID); err != nil {
+			if err := c.readUsageOf(t.ID); err != nil {
 				return err
 			}
 		}
@@ -44,29 +38,29 @@ func (m *Registry) readUsage(now time.Time) error {
 	return nil
 }
 
-func (m *Registry) readAllUsage(now time.Time) error {
-	for _, t := range m.Unsorted() {
+func (c *cleaner) readAllUsage(now time.Time) error {
+	for _, t := range c.registry.Unsorted() {
 		t.grown.Store(false)
 	}
-	list, err := m.cfg.Store.Usage()
+	list, err := c.registry.cfg.Store.Usage()
 	if err != nil {
 		return err
 	}
-	m.usage = usage{byID: make(map[string]datadir.Usage, len(list)), read: now}
+	c.usage, c.usageRead = make(map[string]datadir.Usage, len(list)), now
 	for _, u := range list {
-		m.usage.byID[u.ID] = u
+		c.usage[u.ID] = u
 	}
 	return nil
 }
 
-func (m *Registry) readUsageOf(id string) error {
-	u, err := m.cfg.Store.UsageOf(id)
+func (c *cleaner) readUsageOf(id string) error {
+	u, err := c.registry.cfg.Store.UsageOf(id)
 	if errors.Is(err, datadir.ErrNotFound) {
-		delete(m.usage.byID, id)
+		delete(c.usage, id)
 		return nil
 	}
 	if err == nil {
-		m.usage.byID[id] = u
+		c.usage[id] = u
 	}
 	return err
 }
@@ -106,7 +100,7 @@ func (f *freeing) err(what string) error {
 // freeJournals frees over bytes of journals: it compresses cold files, drops output older than
 // the snapshots, then all output of running terminals that the newest snapshot has, then purges the terminals that
 // ended first.
-func (m *Registry) freeJournals(list []*Terminal, over int64) error {
+func (c *cleaner) freeJournals(list []*Terminal, over int64) error {
 	f := freeing{over: over, reason: cleanedJournal}
 	f.each(list, (*Terminal).compressJournal)
 	f.each(list, (*Terminal).trimJournal)
@@ -117,9 +111,9 @@ func (m *Registry) freeJournals(list []*Terminal, over int64) error {
 
 // compressCold compresses the cold files of journals that this server writes. It takes some
 // 10 ms of a core for each MB.
-func (m *Registry) compressCold() {
-	for _, t := range m.All() {
-		if t.journal == nil || m.ctx.Err() != nil {
+func (c *cleaner) compressCold() {
+	for _, t := range c.registry.All() {
+		if t.journal == nil || c.registry.ctx.Err() != nil {
 			continue
 		}
 		n, err := t.journal.Compress(coldAfter)
@@ -127,44 +121,44 @@ func (m *Registry) compressCold() {
 			t.grown.Store(true)
 		}
 		if err != nil && !t.isPurged() {
-			m.NoteCleanup(err)
+			c.NoteCleanup(err)
 		}
 	}
 }
 
-func (t *Terminal) isPurged() bool {
-	t.saving.Lock()
-	defer t.saving.Unlock()
-	return t.purged
+func (f *files) isPurged() bool {
+	f.saving.Lock()
+	defer f.saving.Unlock()
+	return f.purged
 }
 
-func (t *Terminal) compressJournal() (int64, error) {
-	j, err := t.Journal()
+func (f *files) compressJournal() (int64, error) {
+	j, err := f.Journal()
 	if err != nil {
 		return 0, nil //nolint:nilerr // nothing to compress
 	}
 	cold := coldAfter
-	if !t.Running() {
+	if !f.t.Running() {
 		cold = 0
 	}
 	return j.Compress(cold)
 }
 
 // trimJournal drops output older than the snapshots.
-func (t *Terminal) trimJournal() (int64, error) {
-	j, err := t.Journal()
+func (f *files) trimJournal() (int64, error) {
+	j, err := f.Journal()
 	if err != nil {
 		return 0, nil //nolint:nilerr // nothing to drop
 	}
-	if t.process == nil { // its last snapshot may be older than the journal's end
-		if err := t.saveLast(); err != nil {
+	if f.t.process == nil { // its last snapshot may be older than the journal's end
+		if err := f.saveLast(); err != nil {
 			return 0, err
 		}
 		return j.Trim(j.End(), 0)
 	}
-	t.saving.Lock()
-	from := t.kept[0]
-	t.saving.Unlock()
+	f.saving.Lock()
+	from := f.kept[0]
+	f.saving.Unlock()
 	return j.Trim(from, 0)
 }
 
@@ -173,27 +167,27 @@ const minDropped = 4 << 10
 
 // dropJournal drops the output of a running terminal up to its newest snapshot, whose screen then has no history but
 // its own.
-func (t *Terminal) dropJournal() (int64, error) {
-	if t.journal == nil || !t.Running() || t.journal.Bytes() < minDropped {
+func (f *files) dropJournal() (int64, error) {
+	if f.journal == nil || !f.t.Running() || f.journal.Bytes() < minDropped {
 		return 0, nil
 	}
-	t.checkpoint()
-	if err := t.journal.Roll(); err != nil {
+	f.checkpoint()
+	if err := f.journal.Roll(); err != nil {
 		return 0, err
 	}
-	t.saving.Lock()
-	from := t.kept[1]
-	t.saving.Unlock()
-	return t.journal.Trim(from, 0)
+	f.saving.Lock()
+	from := f.kept[1]
+	f.saving.Unlock()
+	return f.journal.Trim(from, 0)
 }
 
 // purgeForSpace purges a terminal that has ended.
-func (t *Terminal) purgeForSpace() (int64, error) {
-	if t.Running() {
+func (f *files) purgeForSpace() (int64, error) {
+	if f.t.Running() {
 		return 0, nil
 	}
-	n := t.diskBytes.Load()
-	removed, err := t.registry.purgeEnded(t)
+	n := f.diskBytes.Load()
+	removed, err := f.t.registry.purgeEnded(f.t)
 	if !removed {
 		n = 0
 	}
@@ -202,17 +196,17 @@ func (t *Terminal) purgeForSpace() (int64, error) {
 
 // freeSnapshots frees over bytes of snapshots: it compresses them, drops the older of two, then
 // purges the terminals that ended first.
-func (m *Registry) freeSnapshots(list []*Terminal, over int64) error {
+func (c *cleaner) freeSnapshots(list []*Terminal, over int64) error {
 	f := freeing{over: over, reason: cleanedSnapshot}
 	f.each(list, func(t *Terminal) (int64, error) {
 		t.saving.Lock()
 		defer t.saving.Unlock()
-		return m.cfg.Store.CompressSnapshots(t.ID)
+		return c.registry.cfg.Store.CompressSnapshots(t.ID)
 	})
 	f.each(list, func(t *Terminal) (int64, error) {
 		t.saving.Lock()
 		defer t.saving.Unlock()
-		return m.cfg.Store.DropOldSnapshot(t.ID)
+		return c.registry.cfg.Store.DropOldSnapshot(t.ID)
 	})
 	f.each(list, (*Terminal).purgeForSpace)
 	return f.err("snapshots")

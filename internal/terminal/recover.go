@@ -25,26 +25,30 @@ const startPatience = time.Second
 // Recover brings back the terminals of the store, several at a time. A terminal that cannot be
 // brought back is logged and left out. It waits for screens no longer than startPatience: who asks
 // for one then waits for that. Errors: those of the store's list and of the keeper.
-func (m *Registry) Recover() error {
-	ids, err := m.cfg.Store.List()
+func (r *Registry) Recover() error {
+	ids, err := r.cfg.Store.List()
 	if err != nil {
 		return err
 	}
-	held, err := m.kept()
+	list, err := r.cfg.Keeper.Take(r.ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("take over from the keeper: %w", err)
+	}
+	back := recovery{r, make(map[string]*keeper.Held, len(list))}
+	for _, k := range list {
+		back.held[k.ID] = k
 	}
 	_ = parallel.Each(ids, runtime.GOMAXPROCS(0), func(id string) error {
-		if err := m.restore(id, held); err != nil {
-			m.cfg.Metrics.FailedRecoveries.Inc()
-			m.cfg.Log.Error("cannot bring back a terminal", "id", id, "error", err)
+		if err := back.restore(id); err != nil {
+			r.cfg.Metrics.FailedRecoveries.Inc()
+			r.cfg.Log.Error("cannot bring back a terminal", "id", id, "error", err)
 		}
 		return nil
 	})
-	m.restoreUnrecorded(held)
+	back.restoreUnrecorded()
 	made := make(chan struct{})
 	go func() {
-		m.replays.Wait()
+		r.replays.Wait()
 		close(made)
 	}()
 	select {
@@ -54,79 +58,73 @@ func (m *Registry) Recover() error {
 	return nil
 }
 
+// recovery brings terminals back at the start of a server.
+type recovery struct {
+	*Registry
+	held map[string]*keeper.Held // what the keeper holds, by KeeperID
+}
+
 // restoreUnrecorded brings back the programs that the keeper holds and no record names: the
 // disk was full when the record should have been written, or somebody removed it. It ends a
 // program of which another generation is there already.
-func (m *Registry) restoreUnrecorded(held map[string]*keeper.Held) {
-	for name, k := range held {
+func (r recovery) restoreUnrecorded() {
+	for name, k := range r.held {
 		id, generation, _ := strings.Cut(name, ".")
-		t := m.byID[id]
+		t := r.byID[id]
 		switch {
 		case t != nil && strconv.Itoa(t.generation) == generation:
 			continue
 		case t == nil:
-			err := m.restore(id, held)
+			err := r.restore(id)
 			if err == nil {
 				continue
 			}
-			m.cfg.Log.Error("cannot bring back a program without a record", "id", id, "error", err)
+			r.cfg.Log.Error("cannot bring back a program without a record", "id", id, "error", err)
 		}
-		m.cfg.Log.Warn("ending a program that belongs to no terminal", "name", name, "pid", k.Process.PID())
-		m.life.Go(func() {
-			ctx, cancel := context.WithTimeout(m.ctx, proc.KillGrace)
+		r.cfg.Log.Warn("ending a program that belongs to no terminal", "name", name, "pid", k.Process.PID())
+		r.life.Go(func() {
+			ctx, cancel := context.WithTimeout(r.ctx, proc.KillGrace)
 			defer cancel()
 			_ = k.Process.Kill(ctx) // nothing else can be done about one that survives
-			m.drop(k)
+			r.drop(k)
 		})
 	}
 }
 
 // drop closes a process that the keeper holds and has the keeper drop it.
-func (m *Registry) drop(k *keeper.Held) {
+func (r *Registry) drop(k *keeper.Held) {
 	_ = k.Process.Close()
 	_ = k.Pipe.Close()
-	m.cfg.Keeper.Release(k.ID)
-}
-
-// kept returns the processes that the keeper holds, by KeeperID.
-func (m *Registry) kept() (map[string]*keeper.Held, error) {
-	list, err := m.cfg.Keeper.Take(m.ctx)
-	if err != nil {
-		return nil, fmt.Errorf("take over from the keeper: %w", err)
-	}
-	held := make(map[string]*keeper.Held, len(list))
-	for _, k := range list {
-		held[k.ID] = k
-	}
-	return held, nil
+	r.cfg.Keeper.Release(k.ID)
 }
 
 // restore brings back one terminal.
-func (m *Registry) restore(id string, held map[string]*keeper.Held) error {
-	b, damage, err := m.cfg.Store.LoadMeta(id)
-	var r *meta
+func (r recovery) restore(id string) error {
+	b, damage, err := r.cfg.Store.LoadMeta(id)
+	var record *meta
 	if err == nil {
-		r, err = parseMeta(id, b)
+		record, err = parseMeta(id, b)
 	}
 	if err != nil {
 		damage = err
-		if r, err = m.recoverCorrupt(id, held); err != nil {
+		if record, err = r.recoverCorrupt(id); err != nil {
 			return errors.Join(damage, err)
 		}
 	}
-	if g := newest(id, held); g > r.Generation && r.DeletedAt.IsZero() { // the disk refused the record of its start
-		r.Generation, r.State, r.Exit, r.EndedAt = g, StateRunning, nil, time.Time{}
+	if g := r.newest(id); g > record.Generation && record.DeletedAt.IsZero() {
+		// The disk refused the record of its start.
+		record.Generation, record.State, record.Exit, record.EndedAt = g, StateRunning, nil, time.Time{}
 	}
-	t := m.fromRecord(r, newGenerations())
-	if n, err := m.cfg.Store.Size(id); err == nil {
+	t := r.fromRecord(record, newGenerations())
+	if n, err := r.cfg.Store.Size(id); err == nil {
 		t.diskBytes.Store(n)
 	}
 	if damage != nil {
 		t.noteDamage(damage)
 	}
-	k := held[t.KeeperID()]
+	k := r.held[t.KeeperID()]
 	switch {
-	case k != nil && r.State == StateRunning:
+	case k != nil && record.State == StateRunning:
 		err = t.restoreRunning(k)
 	default:
 		t.restoreEnded(k)
@@ -134,15 +132,15 @@ func (m *Registry) restore(id string, held map[string]*keeper.Held) error {
 	if err != nil {
 		return err
 	}
-	m.mu.Lock()
-	m.byID[id] = t
-	m.mu.Unlock()
+	r.mu.Lock()
+	r.byID[id] = t
+	r.mu.Unlock()
 	return nil
 }
 
 // newest is the newest generation of a terminal whose process the keeper holds, 0 for none.
-func newest(id string, held map[string]*keeper.Held) (generation int) {
-	for name := range held {
+func (r recovery) newest(id string) (generation int) {
+	for name := range r.held {
 		if number, ok := strings.CutPrefix(name, id+"."); ok {
 			n, _ := strconv.Atoi(number)
 			generation = max(generation, n)
@@ -152,30 +150,32 @@ func newest(id string, held map[string]*keeper.Held) (generation int) {
 }
 
 // fromRecord makes a terminal of its record.
-func (m *Registry) fromRecord(r *meta, g *generations) *Terminal {
-	return m.withData(&Terminal{ID: r.ID, registry: m, spec: r.Spec, created: r.CreatedAt, generation: r.Generation,
-		generations: g, restored: r, state: r.State, exit: r.Exit, lastActivity: r.LastActivity,
-		cwd: newCwd(cmp.Or(r.Cwd, Absolute(r.Spec.Cwd)), ""), fallback: r.CwdFallback, deleted: r.DeletedAt,
-		endedAt: r.EndedAt, hadViewer: r.Watched, pausedFor: time.Duration(r.PausedFor), ended: make(chan struct{})})
+func (r *Registry) fromRecord(record *meta, g *generations) *Terminal {
+	t := r.newTerminal(record.ID, record.Spec, record.CreatedAt, record.Generation, g)
+	t.restored, t.state, t.exit, t.lastActivity = record, record.State, record.Exit, record.LastActivity
+	t.cwd, t.fallback = newCwd(cmp.Or(record.Cwd, Absolute(record.Spec.Cwd)), ""), record.CwdFallback
+	t.deleted, t.endedAt, t.hadViewer = record.DeletedAt, record.EndedAt, record.Watched
+	t.pausedFor = time.Duration(record.PausedFor)
+	return t
 }
 
 // unload puts a terminal into the place of a deleted one that has of it what a restart would find, so that its screen,
 // journal and process take no memory. The caller has locked its generations.
-func (m *Registry) unload(old *Terminal) {
+func (r *Registry) unload(old *Terminal) {
 	if old.process == nil || old.Running() || old.failing(screenFailure) || old.failing(recordFailure) {
 		return
 	}
 	old.saving.Lock()
-	r := old.meta()
+	record := old.meta()
 	old.saving.Unlock()
-	t := m.fromRecord(&r, old.generations)
+	t := r.fromRecord(&record, old.generations)
 	t.diskBytes.Store(old.diskBytes.Load())
 	t.damage = old.allDamage()
 	t.restoreEnded(nil)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.byID[t.ID] == old {
-		m.byID[t.ID] = t
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byID[t.ID] == old {
+		r.byID[t.ID] = t
 	}
 }
 
@@ -186,7 +186,7 @@ func (t *Terminal) restoreEnded(k *keeper.Held) {
 		t.registry.drop(k)
 	}
 	close(t.ended)
-	t.screen.load = t.load
+	t.loadHub = t.load
 	if t.state == StateRunning || t.exit == nil {
 		t.markLost()
 	}
@@ -212,12 +212,12 @@ func (t *Terminal) markLost() {
 
 // replayLater has replay make the screen again while few others are made, and calls then. When the
 // server closes before, it calls neither, and the files stay as they are.
-func (t *Terminal) replayLater(replay, then func()) {
-	m := t.registry
-	t.replayed = make(chan struct{})
+func (s *screen) replayLater(replay, then func()) {
+	m := s.t.registry
+	s.replayed = make(chan struct{})
 	m.replays.Add(1)
 	m.life.Go(func() {
-		if t.inTurn(replay) {
+		if s.inTurn(replay) {
 			m.changes.Notify()
 			then()
 		}
@@ -225,8 +225,8 @@ func (t *Terminal) replayLater(replay, then func()) {
 }
 
 // inTurn is false when the server closes before the turn.
-func (t *Terminal) inTurn(replay func()) bool {
-	m := t.registry
+func (s *screen) inTurn(replay func()) bool {
+	m := s.t.registry
 	defer m.replays.Done()
 	select {
 	case m.replaying <- struct{}{}:
@@ -238,7 +238,7 @@ func (t *Terminal) inTurn(replay func()) bool {
 		return false
 	}
 	replay()
-	close(t.replayed)
+	close(s.replayed)
 	return true
 }
 
@@ -254,10 +254,11 @@ func (t *Terminal) restoreRunning(k *keeper.Held) error {
 	}
 	t.setProcess(k)
 	t.resumeTyped()
-	t.changes, t.lastDetach = 1, time.Now()
-	t.screen.load = func() *stream.Hub {
+	t.lastDetach = time.Now()
+	t.changes.Store(1)
+	t.loadHub = func() *stream.Hub {
 		hub := t.replayRunning()
-		t.screen.live.Store(hub)
+		t.live.Store(hub)
 		return hub
 	}
 	m := t.registry
@@ -286,36 +287,37 @@ func (t *Terminal) goOn() {
 
 // replayRunning makes the screen of a running program again: the newest snapshot with the journal
 // after that.
-func (t *Terminal) replayRunning() *stream.Hub {
+func (s *screen) replayRunning() *stream.Hub {
 	start := time.Now()
-	t.replaying = true // the journal has these resizes already
-	past := t.replay(t.journal)
-	t.replaying = false
-	past.remember(t.restored)
+	s.replaying = true // the journal has these resizes already
+	past := s.replay(s.t.journal)
+	s.replaying = false
+	past.remember(s.restored)
 	facts := past.hub.Stats()
-	t.startSeq.Store(facts.Seq)
-	cwd := newCwd(t.Cwd(), facts.Cwd)
-	t.saving.Lock()
-	t.kept = [2]uint64{past.from, past.from}
-	t.saving.Unlock()
-	t.mu.Lock()
-	t.cwd, t.savedSeq = cwd, past.from
-	t.mu.Unlock()
-	t.noteDamage(past.damage...)
-	t.input.reply(past.unanswered, t.journal.End())
-	t.registry.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
+	s.startSeq.Store(facts.Seq)
+	cwd := newCwd(s.t.Cwd(), facts.Cwd)
+	s.t.saving.Lock()
+	s.t.kept = [2]uint64{past.from, past.from}
+	s.t.saving.Unlock()
+	s.t.savedSeq.Store(past.from)
+	s.t.mu.Lock()
+	s.t.cwd = cwd
+	s.t.mu.Unlock()
+	s.t.noteDamage(past.damage...)
+	s.t.input.reply(past.unanswered, s.t.journal.End())
+	s.t.registry.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
 	return past.hub
 }
 
 // positionUnknown reports whether the journal has no file that tells a position: the terminal was
 // created while the disk was full, or all files were removed. A record or a snapshot tells one that
 // was true when it was written; the output after that was shown too.
-func (t *Terminal) positionUnknown() bool {
-	s := t.registry.cfg.Store
-	if _, known := journal.Issued(s, t.ID); known {
+func (f *files) positionUnknown() bool {
+	s := f.t.registry.cfg.Store
+	if _, known := journal.Issued(s, f.t.ID); known {
 		return false
 	}
-	j, err := journal.Read(s, t.ID)
+	j, err := journal.Read(s, f.t.ID)
 	if err == nil {
 		_ = j.Close()
 	}
@@ -345,35 +347,35 @@ func beyondReach(r *meta, pid int) uint64 {
 
 // load makes the last screen of a terminal that has ended from the files. If none of them is
 // good, the screen is blank and the damage says why.
-func (t *Terminal) load() *stream.Hub {
+func (s *screen) load() *stream.Hub {
 	start := time.Now()
-	j, err := t.Journal()
+	j, err := s.t.Journal()
 	if err != nil {
 		j = nil
 	}
-	t.saving.Lock()
-	past := t.replay(j)
-	t.saving.Unlock()
-	t.noteDamage(past.damage...)
-	past.remember(t.restored)
-	past.hub.Finish(*t.exit)
-	t.registry.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
+	s.t.saving.Lock()
+	past := s.replay(j)
+	s.t.saving.Unlock()
+	s.t.noteDamage(past.damage...)
+	past.remember(s.restored)
+	past.hub.Finish(*s.t.exit)
+	s.t.registry.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
 	return past.hub
 }
 
 // noteDamage adds to the damage of the terminal's files. New damage is logged and counted.
-func (t *Terminal) noteDamage(damage ...error) {
+func (f *files) noteDamage(damage ...error) {
 	err := errors.Join(damage...)
 	if err == nil {
 		return
 	}
-	t.mu.Lock()
-	before := t.damage
-	t.damage = addLines(before, err)
-	added := t.damage != before
-	t.mu.Unlock()
+	f.t.mu.Lock()
+	before := f.t.damage
+	f.t.damage = addLines(before, err)
+	added := f.t.damage != before
+	f.t.mu.Unlock()
 	if added {
-		t.registry.cfg.Metrics.FailedRecoveries.Inc()
-		t.registry.cfg.Log.Warn("a terminal's files are damaged", "id", t.ID, "error", err)
+		f.t.registry.cfg.Metrics.FailedRecoveries.Inc()
+		f.t.registry.cfg.Log.Warn("a terminal's files are damaged", "id", f.t.ID, "error", err)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
@@ -130,51 +129,54 @@ type Config struct {
 
 // Registry holds the terminals of one server. All methods are safe for concurrent use.
 type Registry struct {
-	cfg     Config
-	hooks   *Hooks
-	life    *lifetime.Lifetime
-	ctx     context.Context // of life
-	large   *stream.Large
-	names   hostnames // of this machine
-	changes notify.Notifier
+	// Settings and parts of others. They never change.
+	cfg   Config
+	hooks *Hooks
+	life  *lifetime.Lifetime
+	ctx   context.Context // of life
+	large *stream.Large
+	names hostnames // of this machine
+
+	changes notify.Notifier // of what ListJSON returns
 
 	mu       sync.Mutex
 	byID     map[string]*Terminal   // published
 	starting map[*Terminal]struct{} // reserved, not published yet
-	nesting  nesting
+	nesting  nesting                // has its own lock
 
-	cleanProblem atomic.Pointer[string] // why space cannot be freed, nil when it can
-
+	// The start of a server: programs get input at once, screens come one after the other.
 	replays   sync.WaitGroup // screens of running terminals that are not made again yet
 	replaying chan struct{}  // has a value for each of them that is being made
 	alone     sync.RWMutex   // held by each replay, for writing by one that may end the server
 
 	syncs, upkeep *rounds
-	usage         usage
+	cleaner
 }
 
 // New returns a Registry without terminals; Recover adds those of the store.
 func New(cfg Config) *Registry {
-	return &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
+	r := &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
 		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}, names: readHostnames("/etc/hosts"),
 		replaying: make(chan struct{}, runtime.GOMAXPROCS(0)), syncs: newRounds(), upkeep: newRounds()}
+	r.cleaner.registry = r
+	return r
 }
 
 // Run starts the goroutines that maintain the terminals until the lifetime ends.
-func (m *Registry) Run() {
-	m.life.Go(m.checkpoints)
-	m.life.Go(func() { m.every(maintainInterval, m.syncJournals) })
-	m.life.Go(func() { m.every(maintainInterval, m.maintainAll) })
-	m.life.Go(func() { m.every(maintainInterval, m.endExpired) })
-	m.life.Go(func() { m.every(cleanInterval, m.cleanFiles) })
-	m.life.Go(m.inspectEnded)
+func (r *Registry) Run() {
+	r.life.Go(r.checkpoints)
+	r.life.Go(func() { r.every(maintainInterval, r.syncJournals) })
+	r.life.Go(func() { r.every(maintainInterval, r.maintainAll) })
+	r.life.Go(func() { r.every(maintainInterval, r.endExpired) })
+	r.life.Go(func() { r.every(cleanInterval, r.cleanFiles) })
+	r.life.Go(r.inspectEnded)
 }
 
 // CloseProcesses closes this server's side of the running programs' terminals, which ends
 // the goroutines that read them. The keeper has them open too, so the programs go on.
 // It is called once the lifetime is shut.
-func (m *Registry) CloseProcesses() {
-	for _, t := range m.All() {
+func (r *Registry) CloseProcesses() {
+	for _, t := range r.All() {
 		if t.Running() {
 			_ = t.process.Close()
 		}
@@ -183,35 +185,35 @@ func (m *Registry) CloseProcesses() {
 
 // Close writes every terminal's snapshot and closes its files, after all goroutines of the
 // lifetime have ended.
-func (m *Registry) Close() {
-	m.checkpointAll()
-	for _, t := range m.All() {
+func (r *Registry) Close() {
+	r.checkpointAll()
+	for _, t := range r.All() {
 		t.closeFiles()
 	}
 }
 
 // closeFiles closes the files of a running terminal. Output in its pipe stays there for the
 // next server.
-func (t *Terminal) closeFiles() {
-	if !t.Running() {
+func (f *files) closeFiles() {
+	if !f.t.Running() {
 		return
 	}
-	if err := t.journal.Close(); err != nil {
-		t.failed(journalFailure, err)
+	if err := f.journal.Close(); err != nil {
+		f.failed(journalFailure, err)
 	}
-	_ = t.pipe.Close()
+	_ = f.t.pipe.Close()
 }
 
 // Find returns the terminal of a session with that id or name; session "" is all sessions.
 // Errors: ErrNotFound, ErrAmbiguous.
-func (m *Registry) Find(session, ref string) (*Terminal, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if t := m.byID[ref]; t != nil && t.In(session) {
+func (r *Registry) Find(session, ref string) (*Terminal, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := r.byID[ref]; t != nil && t.In(session) {
 		return t, nil
 	}
 	var found *Terminal
-	for _, t := range m.byID {
+	for _, t := range r.byID {
 		if t.spec.Name != ref || ref == "" || !t.In(session) || t.Deleted() {
 			continue
 		}
@@ -228,9 +230,9 @@ func (m *Registry) Find(session, ref string) (*Terminal, error) {
 
 // List returns the terminals of a session, all for "", oldest first. Deleted
 // ones are left out.
-func (m *Registry) List(session string) []*Terminal {
+func (r *Registry) List(session string) []*Terminal {
 	var out []*Terminal
-	for _, t := range m.All() {
+	for _, t := range r.All() {
 		if t.In(session) && !t.Deleted() {
 			out = append(out, t)
 		}
@@ -241,14 +243,14 @@ func (m *Registry) List(session string) []*Terminal {
 // Part is List behind the terminal with the id after, from the first for "", at most limit terminals; 0 is all. next
 // is the after of the next part, "" at the end. Errors: ErrNotFound, when after is no terminal of the session, also no
 // deleted one that is kept.
-func (m *Registry) Part(session, after string, limit int) (list []*Terminal, next string, err error) {
+func (r *Registry) Part(session, after string, limit int) (list []*Terminal, next string, err error) {
 	if after != "" {
-		if t := m.current(after); t == nil || !t.In(session) {
+		if t := r.current(after); t == nil || !t.In(session) {
 			return nil, "", fmt.Errorf("%w: after %q; begin without it", ErrNotFound, after)
 		}
 	}
 	found := after == ""
-	for _, t := range m.All() {
+	for _, t := range r.All() {
 		switch {
 		case !found:
 			found = t.ID == after
@@ -263,15 +265,15 @@ func (m *Registry) Part(session, after string, limit int) (list []*Terminal, nex
 }
 
 // Unsorted returns every terminal, deleted ones too, in no order.
-func (m *Registry) Unsorted() []*Terminal {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Collect(maps.Values(m.byID))
+func (r *Registry) Unsorted() []*Terminal {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Values(r.byID))
 }
 
 // All returns every terminal, deleted ones too, oldest first.
-func (m *Registry) All() []*Terminal {
-	out := m.Unsorted()
+func (r *Registry) All() []*Terminal {
+	out := r.Unsorted()
 	slices.SortFunc(out, func(a, b *Terminal) int {
 		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.ID, b.ID))
 	})
@@ -279,17 +281,17 @@ func (m *Registry) All() []*Terminal {
 }
 
 // RoomForViewer reports whether one more viewer has descriptors. Errors: descriptors.ErrExhausted.
-func (m *Registry) RoomForViewer() error { return m.cfg.Descriptors.RoomForViewer() }
+func (r *Registry) RoomForViewer() error { return r.cfg.Descriptors.RoomForViewer() }
 
 // Changed returns a channel that gets a value when what ListJSON returns may have changed,
 // and a function that ends that.
-func (m *Registry) Changed() (changed <-chan struct{}, stop func()) { return m.changes.Watch() }
+func (r *Registry) Changed() (changed <-chan struct{}, stop func()) { return r.changes.Watch() }
 
 // Running returns the terminals of a thread whose programs run, in no order.
-func (m *Registry) Running(thread string) (list []*Terminal) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, t := range m.byID {
+func (r *Registry) Running(thread string) (list []*Terminal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.byID {
 		if t.spec.Session == thread && t.process != nil && t.Running() {
 			list = append(list, t)
 		}

@@ -34,24 +34,24 @@ const (
 // that. j is nil when there is none. Where the emulator fails, or the server has ended wholeTries
 // times meanwhile, the terminal goes on with less: the snapshot alone, or else a blank screen; the
 // damage says so.
-func (t *Terminal) replay(j *journal.Journal) replayed {
-	tries, end := t.beginReplay(j)
+func (s *screen) replay(j *journal.Journal) replayed {
+	tries, end := s.beginReplay(j)
 	defer end()
 	var p replayed
 	failed := fmt.Errorf("the server ended %d times while it made the screen from the files", tries)
 	if tries < wholeTries {
-		p, failed = t.try(func(p *replayed) {
-			p.loadScreen(t, j)
-			p.applyAll(t, j)
+		p, failed = s.try(func(p *replayed) {
+			p.loadScreen(s.t, j)
+			p.applyAll(s.t, j)
 		})
 	}
 	if failed != nil {
 		err := failed
 		if tries < snapshotTries {
-			p, err = t.try(func(p *replayed) { p.loadScreen(t, j) })
+			p, err = s.try(func(p *replayed) { p.loadScreen(s.t, j) })
 		}
 		if err != nil {
-			p = replayed{hub: stream.Restore(t.hubOptions(j), blank(*t.spec.Cols, *t.spec.Rows), 0)}
+			p = replayed{hub: stream.Restore(s.hubOptions(j), blank(*s.t.spec.Cols, *s.t.spec.Rows), 0)}
 		}
 		p.addDamage(failed)
 		if j != nil {
@@ -59,53 +59,53 @@ func (t *Terminal) replay(j *journal.Journal) replayed {
 		}
 	}
 	known := uint64(0)
-	if t.restored != nil {
-		known = t.restored.Seq
+	if s.restored != nil {
+		known = s.restored.Seq
 	}
-	if j == nil && t.state != StateExited {
-		issued, _ := journal.Issued(t.registry.cfg.Store, t.ID) // the record has no end
+	if j == nil && s.t.state != StateExited {
+		issued, _ := journal.Issued(s.t.registry.cfg.Store, s.t.ID) // the record has no end
 		known = max(known, issued)
 	}
-	p.skipTo(known, j, j != nil && j == t.journal)
+	p.skipTo(known, j, j != nil && j == s.t.journal)
 	return p
 }
 
 // beginReplay returns how many replays of the same files have ended with the server, and what to call
 // at the end of this one. A replay that others failed in runs alone, so that no other terminal's is taken
 // for the one that ends the server.
-func (t *Terminal) beginReplay(j *journal.Journal) (tries int, end func()) {
-	what, store, alone := "replay", t.registry.cfg.Store, &t.registry.alone
+func (s *screen) beginReplay(j *journal.Journal) (tries int, end func()) {
+	what, store, alone := "replay", s.t.registry.cfg.Store, &s.t.registry.alone
 	if j != nil {
 		what = fmt.Sprintf("replay to %d", j.End())
 	}
 	unlock := alone.RUnlock
-	if tries = store.Tries(t.ID, what); tries > 0 {
+	if tries = store.Tries(s.t.ID, what); tries > 0 {
 		unlock = alone.Unlock
 		alone.Lock()
 	} else {
 		alone.RLock()
 	}
-	store.BeginTry(t.ID, what, tries+1)
+	store.BeginTry(s.t.ID, what, tries+1)
 	return tries, func() {
-		store.EndTry(t.ID)
+		store.EndTry(s.t.ID)
 		unlock()
 	}
 }
 
 // try has p filled by a function. Its error says that the emulator failed.
-func (t *Terminal) try(fill func(p *replayed)) (p replayed, err error) {
+func (s *screen) try(fill func(p *replayed)) (p replayed, err error) {
 	defer func() {
 		if why := recover(); why != nil {
 			err = fmt.Errorf("the screen could not be made from the files: %v", why)
-			t.registry.cfg.Log.Error("a replay failed", "id", t.ID, "panic", why, "stack", string(debug.Stack()))
+			s.t.registry.cfg.Log.Error("a replay failed", "id", s.t.ID, "panic", why, "stack", string(debug.Stack()))
 		}
 	}()
 	fill(&p)
 	return p, nil
 }
 
-func (t *Terminal) hubOptions(j *journal.Journal) stream.Options {
-	o := t.options()
+func (s *screen) hubOptions(j *journal.Journal) stream.Options {
+	o := s.options()
 	o.Journal = j
 	return o
 }

@@ -18,44 +18,44 @@ import (
 // the environment of Hooks.Next. The result is a new generation under the same id. Its screen
 // goes on below a line that says when and why, and positions in the output go on too.
 // Errors: ErrRunning, ErrNotFound for a deleted one, ErrLimit, ErrClosing, those of pty.Start.
-func (m *Registry) Restart(old *Terminal) (*Terminal, error) {
+func (r *Registry) Restart(old *Terminal) (*Terminal, error) {
 	if old.Running() {
 		return nil, fmt.Errorf("%w: terminal %s: process %d", ErrRunning, old.ID, old.process.PID())
 	}
 	<-old.ended // its last output is on disk then
-	leave, err := m.hooks.Enter(old.spec.Session)
+	leave, err := r.hooks.Enter(old.spec.Session)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	release, err := m.cfg.Descriptors.Take(descriptors.Terminal)
+	release, err := r.cfg.Descriptors.Take(descriptors.Terminal)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if err := m.makeRoom(old.spec.Session); err != nil {
+	if err := r.makeRoom(old.spec.Session); err != nil {
 		return nil, err
 	}
-	t, err := m.startNext(old)
+	t, err := r.startNext(old)
 	if err != nil {
 		return nil, err
 	}
 	t.checkpoint()
-	if err := m.hooks.Authorize(m.life.Opening(), t); err != nil {
-		m.cfg.Log.Warn("a restart is not in the records of its thread", "id", t.ID, "error", err)
+	if err := r.hooks.Authorize(r.life.Opening(), t); err != nil {
+		r.cfg.Log.Warn("a restart is not in the records of its thread", "id", t.ID, "error", err)
 	}
-	m.changes.Notify()
+	r.changes.Notify()
 	return t, nil
 }
 
 // startNext starts and publishes the next generation of old. Two restarts at once start one
 // program. One during a deletion is refused, or its program is deleted too.
-func (m *Registry) startNext(old *Terminal) (*Terminal, error) {
-	if err := old.generations.lock(m.life.Opening()); err != nil {
+func (r *Registry) startNext(old *Terminal) (*Terminal, error) {
+	if err := old.generations.lock(r.life.Opening()); err != nil {
 		return nil, err
 	}
 	defer old.generations.unlock()
-	switch now := m.current(old.ID); {
+	switch now := r.current(old.ID); {
 	case now == nil, old.Deleted(), old.generations.deletes.Load() > 0:
 		return nil, fmt.Errorf("%w: terminal %s was deleted", ErrNotFound, old.ID)
 	case now != old:
@@ -63,36 +63,35 @@ func (m *Registry) startNext(old *Terminal) (*Terminal, error) {
 	}
 	old.Hub() // of one that was lost the record may be older than the screen
 	last := old.Wire()
-	t := m.withData(&Terminal{ID: old.ID, registry: m, spec: old.spec, created: old.created,
-		generation: old.generation + 1, generations: old.generations, state: StateRunning,
-		lastActivity: time.Now().UTC(), hadViewer: true, lastDetach: time.Now(),
-		ended: make(chan struct{}), changes: 1})
-	if err := m.reserve(t); err != nil {
+	t := r.newTerminal(old.ID, old.spec, old.created, old.generation+1, old.generations)
+	t.state, t.lastActivity, t.hadViewer, t.lastDetach = StateRunning, time.Now().UTC(), true, time.Now()
+	t.changes.Store(1)
+	if err := r.reserve(t); err != nil {
 		return nil, err
 	}
-	defer m.release(t)
+	defer r.release(t)
 	old.setRetired(true)
 	if err := t.startAfter(old, last); err != nil {
-		m.abandonNext(old, t)
+		r.abandonNext(old, t)
 		return nil, err
 	}
-	m.publish(t)
+	r.publish(t)
 	return t, nil
 }
 
 // setRetired gives the files of an ended terminal to the next generation: this one writes
 // neither screen nor record nor journal any more. With false they are its own again.
-func (t *Terminal) setRetired(retired bool) {
-	if j, err := t.Journal(); err == nil {
+func (f *files) setRetired(retired bool) {
+	if j, err := f.Journal(); err == nil {
 		j.Retire(retired)
 	}
-	t.saving.Lock()
-	defer t.saving.Unlock()
-	t.purged = retired
+	f.saving.Lock()
+	defer f.saving.Unlock()
+	f.purged = retired
 }
 
 // abandonNext gives the files back to a terminal whose next generation did not start.
-func (m *Registry) abandonNext(old, t *Terminal) {
+func (r *Registry) abandonNext(old, t *Terminal) {
 	if t.journal != nil {
 		_ = t.journal.Close()
 	}
@@ -116,7 +115,7 @@ func (t *Terminal) startAfter(old *Terminal, last wire.Terminal) error {
 	if err := t.journal.SkipTo(shot.Seq); err != nil { // a quota may have removed the journal
 		return err
 	}
-	t.screen.live.Store(stream.Restore(t.options(), f, t.journal.End()))
+	t.live.Store(stream.Restore(t.options(), f, t.journal.End()))
 	err := t.start(s)
 	if errors.Is(err, pty.ErrNoCommand) { // the previous program may have changed PATH
 		s.Env = t.spec.Env

@@ -29,19 +29,19 @@ var floodBuffers = sync.Pool{New: func() any { b := make([]byte, floodBuffer); r
 // run moves the program's output into the journal and then to the hub, until the program or
 // the server ends. It is the only reader of the terminal, the only caller of Append, and the
 // only goroutine that writes to the hub.
-func (t *Terminal) run() {
+func (p *program) run() {
 	small := make([]byte, idleBuffer)
 	var large *[]byte
 	buf := small
 	var err error
 	for err == nil {
 		var n int
-		n, err = t.process.Fill(t.pipe, len(buf))
+		n, err = p.process.Fill(p.pipe, len(buf))
 		if n >= idleBuffer {
-			t.flooded.Store(time.Now().UnixNano())
+			p.flooded.Store(time.Now().UnixNano())
 		}
 		if n > 0 {
-			t.apply(n, buf)
+			p.apply(n, buf)
 		}
 		switch {
 		case n < idleBuffer && large != nil:
@@ -52,117 +52,115 @@ func (t *Terminal) run() {
 			buf = *large
 		}
 	}
-	if t.registry.ctx.Err() != nil && errors.Is(err, pty.ErrClosed) {
+	if p.t.registry.ctx.Err() != nil && errors.Is(err, pty.ErrClosed) {
 		return // the server ends, the program goes on
 	}
 	if !errors.Is(err, io.EOF) {
-		t.registry.cfg.Log.Warn("terminal output ended early", "id", t.ID, "error", err)
+		p.t.registry.cfg.Log.Warn("terminal output ended early", "id", p.t.ID, "error", err)
 	}
-	t.finish()
+	p.finish()
 }
 
 // Flooded reports whether the program prints faster than its output is read.
-func (t *Terminal) Flooded() bool { return time.Since(time.Unix(0, t.flooded.Load())) <= floodLasts }
+func (p *program) Flooded() bool { return time.Since(time.Unix(0, p.flooded.Load())) <= floodLasts }
 
 // noteAnswered notes in the journal that queries before seq get their answers now, so that the
 // next server does not answer them again. If this one is killed in between, the program gets
 // no answer: better than a second one, which it would take for input.
-func (t *Terminal) noteAnswered(seq uint64) {
-	if err := t.journal.Answered(seq); err != nil {
-		t.failed(journalFailure, err)
+func (p *program) noteAnswered(seq uint64) {
+	if err := p.t.journal.Answered(seq); err != nil {
+		p.t.failed(journalFailure, err)
 	}
-	t.unsynced.Store(true)
+	p.t.unsynced.Store(true)
 }
 
 // apply moves n bytes from the pipe into the journal and then to the screen and the viewers.
-func (t *Terminal) apply(n int, buf []byte) {
-	p, err := t.journal.Append(t.pipe, n, buf)
+func (p *program) apply(n int, buf []byte) {
+	data, err := p.t.journal.Append(p.pipe, n, buf)
 	if err != nil {
-		t.failed(journalFailure, err)
+		p.t.failed(journalFailure, err)
 	}
-	t.noteEmptyLine()
-	t.Hub().WriteFunc(p, t.input.reply)
-	if seq, ok := t.Hub().AtRest(); ok {
-		t.journal.Rested(seq)
+	p.noteEmptyLine()
+	p.t.Hub().WriteFunc(data, p.input.reply)
+	if seq, ok := p.t.Hub().AtRest(); ok {
+		p.t.journal.Rested(seq)
 	}
-	t.changed()
-	t.keepTyped()
-	t.enforceQuota()
-	if now := time.Now(); now.Sub(t.cwdChecked) > cwdInterval {
-		t.cwdChecked = now
-		t.readCwd()
+	p.t.changed()
+	p.keepTyped()
+	p.t.enforceQuota()
+	if now := time.Now(); now.Sub(p.cwdChecked) > cwdInterval {
+		p.cwdChecked = now
+		p.t.readCwd()
 	}
 }
 
 // catchUp applies the output in the pipe: the previous server took it from the terminal and
 // did not write it to the journal.
-func (t *Terminal) catchUp() error {
+func (p *program) catchUp() error {
 	buf := make([]byte, idleBuffer)
 	for {
-		n, err := t.pipe.Buffered()
+		n, err := p.pipe.Buffered()
 		if err != nil || n == 0 {
 			return err
 		}
-		t.apply(min(n, len(buf)), buf)
+		p.apply(min(n, len(buf)), buf)
 	}
 }
 
 // changed notes what is worth a snapshot.
-func (t *Terminal) changed() {
-	t.mu.Lock()
-	t.changes++
-	t.mu.Unlock()
-	t.active.Store(true)
-	t.unsynced.Store(true)
-	t.grown.Store(true)
+func (f *files) changed() {
+	f.changes.Add(1)
+	f.active.Store(true)
+	f.unsynced.Store(true)
+	f.grown.Store(true)
 }
 
 // finish notes the end of the program after its last output. The keeper drops the process
 // only when its end is on disk.
-func (t *Terminal) finish() {
-	status, _ := t.process.Wait(context.Background()) // fails with its context only
-	_ = t.process.Close()
-	_ = t.pipe.Close()
-	e := t.exitOf(status)
-	t.mu.Lock()
-	t.state, t.exit = StateExited, &e
-	t.endedAt = time.Now().UTC()
-	t.changes++
-	t.mu.Unlock()
-	if err := t.journal.Exit(endOf(e, t.endedAt)); err != nil {
-		t.failed(journalFailure, err)
+func (p *program) finish() {
+	status, _ := p.process.Wait(context.Background()) // fails with its context only
+	_ = p.process.Close()
+	_ = p.pipe.Close()
+	e := p.exitOf(status)
+	p.t.mu.Lock()
+	p.t.state, p.t.exit = StateExited, &e
+	p.t.endedAt = time.Now().UTC()
+	p.t.mu.Unlock()
+	p.t.changes.Add(1)
+	if err := p.t.journal.Exit(endOf(e, p.t.endedAt)); err != nil {
+		p.t.failed(journalFailure, err)
 	}
-	t.Hub().Finish(e)
-	t.saveFinished()
-	if err := t.journal.Close(); err != nil {
-		t.failed(journalFailure, err)
+	p.t.Hub().Finish(e)
+	p.saveFinished()
+	if err := p.t.journal.Close(); err != nil {
+		p.t.failed(journalFailure, err)
 	}
-	t.awaitCwd()
-	t.registry.hooks.Moved(t, t.Cwd())
-	t.registry.hooks.Exited(t, e)
-	if t.spec.Provider != "" {
-		t.registry.hooks.DropProgram(t)
+	p.t.awaitCwd()
+	p.t.registry.hooks.Moved(p.t, p.t.Cwd())
+	p.t.registry.hooks.Exited(p.t, e)
+	if p.t.spec.Provider != "" {
+		p.t.registry.hooks.DropProgram(p.t)
 	}
-	close(t.ended)
-	t.registry.changes.Notify()
+	close(p.ended)
+	p.t.registry.changes.Notify()
 }
 
 // saveFinished writes the last screen and the end of the program, unless they are about to be removed. Where that
 // is given up, the next checkpoint of all terminals writes them.
-func (t *Terminal) saveFinished() {
-	if t.generations.purges.Load() > 0 {
+func (p *program) saveFinished() {
+	if p.t.generations.purges.Load() > 0 {
 		return
 	}
-	if t.save() {
-		t.worked(journalFailure) // no output comes that could be lost
+	if p.t.save() {
+		p.t.worked(journalFailure) // no output comes that could be lost
 	}
-	if t.generations.deletes.Load() == 0 { // else remove does
-		t.saveRecord() // again: a damaged record is read from the one before, which has the end then
+	if p.t.generations.deletes.Load() == 0 { // else remove does
+		p.t.saveRecord() // again: a damaged record is read from the one before, which has the end then
 	}
 }
 
 // exitOf is the Exit for a status of the process. An unknown status has no code.
-func (t *Terminal) exitOf(status pty.Exit) stream.Exit {
+func (p *program) exitOf(status pty.Exit) stream.Exit {
 	e := stream.Exit{Signal: status.Signal, Reason: "exit", Code: &status.Code}
 	if status.Signal != "" {
 		e.Reason = "signal"
@@ -170,9 +168,9 @@ func (t *Terminal) exitOf(status pty.Exit) stream.Exit {
 	if status.Code < 0 {
 		e.Code, e.Reason = nil, "lost"
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.killed {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	if p.t.killed {
 		e.Reason = "killed"
 	}
 	return e

@@ -49,9 +49,9 @@ func (t *Terminal) Env() map[string]string {
 }
 
 // ListJSON is the JSON array of all listed terminals.
-func (m *Registry) ListJSON() []byte {
+func (r *Registry) ListJSON() []byte {
 	items := []wire.Terminal{}
-	for _, t := range m.List("") {
+	for _, t := range r.List("") {
 		items = append(items, t.Wire())
 	}
 	b, _ := json.Marshal(items) // cannot fail: strings, numbers and times
