@@ -81,7 +81,7 @@ func TestCalls(t *testing.T) {
 		want string
 		call func() error
 	}{
-		{`POST /session/main/pty {"cmd":["sh"],"env":{"A":"b"},"cols":80,"rows":24,"scrollback":10}`, func() error {
+		{`POST /session/main/pty {"cmd":["sh"],"cols":80,"rows":24,"env":{"A":"b"},"scrollback":10}`, func() error {
 			i, err := c.Create(ctx, "main", wire.CreateTerminal{Cmd: []string{"sh"}, Cols: new(80), Rows: new(24),
 				Env: map[string]string{"A": "b"}, Scrollback: &ten})
 			return want(err, i.ID == "i1" && strings.Contains(string(i.Raw), `"status":"ok"`))

@@ -106,12 +106,14 @@ const (
 //schema:and "cwd": "/srv/app", "env": {"CI": "1"}, "name": "build"}]
 type CreateTerminal struct {
 	SessionRef
-	// A name to find it by, unique in its session; "" is no name.
-	Name string `json:"name,omitempty" pattern:"^([A-Za-z0-9._-]{1,64})?$" default:""`
 	// The program and its arguments: 1 to 4096 words of at most 131071 bytes. A program without a
 	// slash is looked up in PATH.
 	//schema:default ["bash", "-l"]
 	Cmd []string `json:"cmd,omitempty" minItems:"1" maxItems:"4096"`
+	// Columns, in cells.
+	Cols *int `json:"cols,omitempty" minimum:"1" maximum:"1000" default:"80"`
+	// Rows, in cells.
+	Rows *int `json:"rows,omitempty" minimum:"1" maximum:"1000" default:"24"`
 	// Working directory; "" is the home directory of the server's user (HOME, else that of the user
 	// database), to which a relative one is relative.
 	Cwd string `json:"cwd,omitempty" default:""`
@@ -119,10 +121,8 @@ type CreateTerminal struct {
 	// 131071 bytes.
 	//schema:propertyNames {"pattern": "^[^=]+$"}
 	Env map[string]string `json:"env,omitempty"`
-	// Columns, in cells.
-	Cols *int `json:"cols,omitempty" minimum:"1" maximum:"1000" default:"80"`
-	// Rows, in cells.
-	Rows *int `json:"rows,omitempty" minimum:"1" maximum:"1000" default:"24"`
+	// A name to find it by, unique in its session; "" is no name.
+	Name string `json:"name,omitempty" pattern:"^([A-Za-z0-9._-]{1,64})?$" default:""`
 	// Lines of history to keep above the screen.
 	Scrollback *int `json:"scrollback,omitempty" minimum:"0" maximum:"100000" default:"5000"`
 	// Whose wish decides the size; "" is `latest`.

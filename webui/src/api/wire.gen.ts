@@ -2720,24 +2720,24 @@ export type SizePolicy = "latest" | "owner" | "smallest" | "largest" | "fixed";
 
 /** Says what to start. Every field may be left out, and so may the whole body. */
 export interface CreateTerminal {
-  /** A name to find it by, unique in its session; "" is no name. */
-  name?: string;
   /** The program and its arguments: 1 to 4096 words of at most 131071 bytes. A program without a slash is looked up in PATH. */
   cmd?: string[];
-  /** Working directory; "" is the home directory of the server's user (HOME, else that of the user database), to which a relative one is relative. */
-  cwd?: string;
-  /** Variables to add to the few the program inherits; these win. NAME=VALUE may have at most 131071 bytes. */
-  env?: { [key: string]: string };
   /** Columns, in cells. */
   cols?: number;
   /** Rows, in cells. */
   rows?: number;
+  /** Working directory; "" is the home directory of the server's user (HOME, else that of the user database), to which a relative one is relative. */
+  cwd?: string;
+  /** Variables to add to the few the program inherits; these win. NAME=VALUE may have at most 131071 bytes. */
+  env?: { [key: string]: string };
+  /** A name to find it by, unique in its session; "" is no name. */
+  name?: string;
   /** Lines of history to keep above the screen. */
   scrollback?: number;
   /** Whose wish decides the size; "" is `latest`. */
   size_policy?: SizePolicy;
 }
-export const CreateTerminal: Shape<CreateTerminal> = { name: ["", undefined], cmd: [""], cwd: ["", undefined], env: { "": "" }, cols: [0, undefined], rows: [0, undefined], scrollback: [0, undefined], size_policy: ["", undefined] };
+export const CreateTerminal: Shape<CreateTerminal> = { cmd: [""], cols: [0, undefined], rows: [0, undefined], cwd: ["", undefined], env: { "": "" }, name: ["", undefined], scrollback: [0, undefined], size_policy: ["", undefined] };
 
 /** Has terminals, oldest first; deleted ones are left out. */
 export interface TerminalList {
