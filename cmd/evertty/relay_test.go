@@ -16,11 +16,11 @@ import (
 
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/catalog"
-	"github.com/evertty/evertty/internal/provider/providertest"
 	"github.com/evertty/evertty/internal/provider/relay"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/tests/fakeprov"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/tests/providertest"
 )
 
 // relayLimit is for anything that is waited for.

@@ -317,15 +317,17 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 	}
 	records, noRecords := s.records(f.recordRotate, log)
 	metrics := metrics.New()
-	s.parts, err = supervisor.Start(supervisor.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode),
-		Memory: int(f.memory), Store: s.store, Identity: identity.ID, Copied: identity.Copied,
-		Address: s.at, Keeper: held, Unspliced: pty.ProbeSplice(s.dir), Sync: journal.SyncMode(f.sync),
-		RecordInput: f.recordInput, Clean: f.clean, ShellIdle: f.shellIdle, ExecLogQuota: f.execLogQuota,
-		Records: records, NoRecords: noRecords, Record: s.record,
-		Policy: &thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
-		Providers: remotes, ProviderSetup: providerSetup(), Relay: service.Relay{Program: []string{self, "relay"},
-			Dir: filepath.Join(s.dir, "relay")},
-		Interval: f.interval, Verify: f.verify, Log: log, Metrics: metrics})
+	s.parts, err = supervisor.Start(supervisor.Config{
+		Terminals: terminal.Config{Engine: engines[f.engine], Unicode: vt.Unicode(f.unicode), Memory: int(f.memory),
+			Store: s.store, Identity: identity.ID, Keeper: held, SpliceErr: pty.ProbeSplice(s.dir), Address: s.at,
+			Sync: journal.SyncMode(f.sync), RecordInput: f.recordInput, Clean: f.clean, Interval: f.interval,
+			Verify: f.verify},
+		Shells: registry.Config{Idle: f.shellIdle, LogQuota: f.execLogQuota},
+		Threads: service.Config{Store: records, NoStore: noRecords, Copied: identity.Copied, Conversations: s.record,
+			Policy: &thread.Policy{Idle: f.sessionIdle, Max: f.sessionMax}, PolicyChosen: f.sessionChosen,
+			Providers: remotes, ProviderSetup: providerSetup(),
+			Relay: service.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")}},
+		Log: log, Metrics: metrics})
 	if err != nil {
 		_ = held.Close()
 		return err

@@ -31,6 +31,8 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/supervisor"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/pty/keeper/holder"
@@ -115,10 +117,11 @@ func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveSer
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := supervisor.Start(supervisor.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: dataDir,
-		Records: records,
-		Record:  store.Config{Store: records.Conversations(), Files: files, Enforcer: permission.NewEnforcer(rules)},
-		Keeper:  held, Log: log, Metrics: metrics})
+	m, err := supervisor.Start(supervisor.Config{
+		Terminals: terminal.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: dataDir, Keeper: held},
+		Threads: service.Config{Store: records, Conversations: store.Config{Store: records.Conversations(), Files: files,
+			Enforcer: permission.NewEnforcer(rules)}},
+		Log: log, Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)
 	}

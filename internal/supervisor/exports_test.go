@@ -45,7 +45,7 @@ func TestExportsOfATerminal(t *testing.T) {
 	}
 	parallel(t)
 	var db thread.Store
-	m := openRecorded(t, t.TempDir(), func(c *supervisor.Config) { db = c.Records })
+	m := openRecorded(t, t.TempDir(), func(c *supervisor.Config) { db = c.Threads.Store })
 	term, err := m.Terminals.Create("t", wire.CreateTerminal{Cmd: []string{"bash", "--norc", "--noprofile"},
 		Cwd: "/usr", Env: map[string]string{"A": "a", "B": "b", "C": "c"}})
 	if err != nil {

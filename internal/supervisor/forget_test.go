@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/shell"
-	"github.com/evertty/evertty/internal/supervisor/supervisortest"
+	"github.com/evertty/evertty/tests/supervisortest"
 )
 
 // TestRecordsAreForgottenFirst: a command stays to be asked for until nothing else tells of it, also when the server

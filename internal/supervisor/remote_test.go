@@ -34,8 +34,8 @@ func TestJobsAreNotLeftBehind(t *testing.T) {
 			m := openRecorded(t, dir, func(config *supervisor.Config) {
 				there := service.RemoteProvider{Provider: elsewhere{Lifecycle: local.New(local.Config{})},
 					Settings: []byte("{}")}
-				config.Providers = map[string]service.RemoteProvider{"there": there}
-				config.Relay = service.Relay{Program: c.relay, Dir: jobs}
+				config.Threads.Providers = map[string]service.RemoteProvider{"there": there}
+				config.Threads.Relay = service.Relay{Program: c.relay, Dir: jobs}
 			})
 			if _, err := m.Threads.CreateThread(background(t), "t", thread.Use{Provider: "there"}); err != nil {
 				t.Fatal(err)
@@ -88,8 +88,8 @@ func TestCloseDoesNotWaitForAProvider(t *testing.T) {
 	there := &stuck{elsewhere: elsewhere{Lifecycle: local.New(local.Config{})}, asked: make(chan struct{}, 2)}
 	dir := t.TempDir()
 	m := openRecorded(t, dir, func(c *supervisor.Config) {
-		c.Providers = map[string]service.RemoteProvider{"there": {Provider: there, Settings: []byte("{}")}}
-		c.Relay = service.Relay{Program: []string{"true"}, Dir: filepath.Join(dir, "relay")}
+		c.Threads.Providers = map[string]service.RemoteProvider{"there": {Provider: there, Settings: []byte("{}")}}
+		c.Threads.Relay = service.Relay{Program: []string{"true"}, Dir: filepath.Join(dir, "relay")}
 	})
 	for _, id := range []string{"a", "b"} {
 		if _, err := m.Threads.CreateThread(background(t), id, thread.Use{Provider: "there"}); err != nil {

@@ -3,7 +3,7 @@ package supervisor_test
 import (
 	"testing"
 
-	"github.com/evertty/evertty/internal/supervisor/supervisortest"
+	"github.com/evertty/evertty/tests/supervisortest"
 )
 
 func TestMain(m *testing.M) { supervisortest.Main(m) }

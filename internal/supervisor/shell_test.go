@@ -631,7 +631,7 @@ func TestCloseKeepsShells(t *testing.T) {
 func TestExecMetrics(t *testing.T) {
 	parallel(t)
 	metrics := metrics.New()
-	m := openWith(t, t.TempDir(), supervisor.Config{Engine: vt10x.New, Metrics: metrics})
+	m := openWith(t, t.TempDir(), supervisor.Config{Terminals: terminal.Config{Engine: vt10x.New}, Metrics: metrics})
 	metrics.Registry.MustRegister(m)
 	s := createShell(t, m, "s", "")
 	run(t, s, "true")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/shell"
+	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/vt/vt10x"
@@ -17,8 +18,8 @@ import (
 func TestIdleShellRetires(t *testing.T) {
 	dir := t.TempDir()
 	gate := filepath.Join(dir, "gate")
-	m := openWith(t, dir, supervisor.Config{Engine: vt10x.New, Clean: terminal.CleanPolicy{},
-		ShellIdle: 500 * time.Millisecond})
+	m := openWith(t, dir, supervisor.Config{Terminals: terminal.Config{Engine: vt10x.New},
+		Shells: registry.Config{Idle: 500 * time.Millisecond}})
 	busy, behind := createShell(t, m, "s", ""), createShell(t, m, "s", "")
 	running := submit(t, busy, shell.Command{Text: "until [ -e '" + gate + "' ]; do sleep 0.02; done"})
 	run(t, behind, "sleep 1000 >/dev/null 2>&1 &")

@@ -5,60 +5,28 @@ package supervisor
 import (
 	"cmp"
 	"log/slog"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/evertty/evertty/internal/conversation/store"
-	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/descriptors"
-	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/lifetime"
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/wait"
-	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
-	"github.com/evertty/evertty/vt"
 )
 
-// Config has the settings of a server. Fields that the configurations of the parts have too
-// are described there.
+// Config has the settings of a server by part. Start fills in what the parts share: Life, Log, Metrics,
+// hooks, and for Shells the Store, Keeper, Address and SpliceErr of Terminals.
 type Config struct {
-	Engine    vt.EngineFunc
-	Unicode   vt.Unicode
-	Memory    int
-	Store     *datadir.Store
-	Identity  string
-	Copied    bool           // see service.Config
-	Keeper    *keeper.Client // closed by Close
-	Unspliced error
-	Sync      journal.SyncMode
-	Address   string
-	Clean     terminal.CleanPolicy
-	// ShellIdle ends the process of an exec shell that runs nothing, not even in the
-	// background, and got no command for so long; 0 is never. The next command starts it
-	// again.
-	ShellIdle time.Duration
-	// ExecLogQuota is what the logs of all commands of exec shells may take, in bytes. 0 means
-	// DefaultExecLogQuota.
-	ExecLogQuota  int64
-	Records       thread.Store
-	NoRecords     error
-	Record        store.Config
-	Policy        *thread.Policy
-	PolicyChosen  bool
-	Providers     map[string]service.RemoteProvider
-	ProviderSetup map[string]string
-	Relay         service.Relay
-	RecordInput   bool
-	Interval      time.Duration
-	Verify        bool
-	Log           *slog.Logger // nil is slog.Default
-	Metrics       *metrics.Set // nil: nobody reads them
+	Terminals terminal.Config // Keeper is closed by Close
+	Shells    registry.Config // LogQuota 0 means DefaultExecLogQuota
+	Threads   service.Config
+	Log       *slog.Logger // nil is slog.Default
+	Metrics   *metrics.Set // nil: nobody reads them
 }
 
 // DefaultExecLogQuota bounds the logs of all commands, in bytes.
@@ -81,8 +49,13 @@ type Supervisor struct {
 // shells are started by their next command. It returns when every terminal and every shell can be
 // found. Terminals whose last output takes long to apply get their screens later.
 func Start(cfg Config) (*Supervisor, error) {
-	cfg.complete()
-	s := &Supervisor{life: lifetime.New(), keeper: cfg.Keeper, log: cfg.Log, Waits: wait.New()}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = metrics.New()
+	}
+	s := &Supervisor{life: lifetime.New(), keeper: cfg.Terminals.Keeper, log: cfg.Log, Waits: wait.New()}
 	if err := s.start(cfg); err != nil {
 		s.life.Shut(err)
 		return nil, err
@@ -90,33 +63,21 @@ func Start(cfg Config) (*Supervisor, error) {
 	return s, nil
 }
 
-func (c *Config) complete() {
-	c.Interval = cmp.Or(c.Interval, terminal.DefaultInterval)
-	c.ExecLogQuota = cmp.Or(c.ExecLogQuota, DefaultExecLogQuota)
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
-	if c.Metrics == nil {
-		c.Metrics = metrics.New()
-	}
-	c.Clean.SetDefaults()
-}
-
 func (s *Supervisor) start(cfg Config) error {
-	s.Threads = service.New(service.Config{Life: s.life, Log: cfg.Log,
-		Store: cfg.Records, NoStore: cfg.NoRecords, Copied: cfg.Copied, Conversations: cfg.Record,
-		Policy: cfg.Policy, PolicyChosen: cfg.PolicyChosen, Providers: cfg.Providers, ProviderSetup: cfg.ProviderSetup,
-		Relay: cfg.Relay})
-	budget := &descriptors.Budget{}
-	s.Terminals = terminal.New(terminal.Config{Life: s.life, Hooks: s.Threads.TerminalHooks(),
-		Engine: cfg.Engine, Unicode: cfg.Unicode, Memory: cfg.Memory, Store: cfg.Store, Identity: cfg.Identity,
-		Keeper: cfg.Keeper, Descriptors: budget, Unspliced: cfg.Unspliced, Sync: cfg.Sync, Address: cfg.Address,
-		Clean: cfg.Clean, RecordInput: cfg.RecordInput, Interval: cfg.Interval, Verify: cfg.Verify,
-		AfterClean: func() { s.Shells.KeepSpace() }, Log: cfg.Log, Metrics: cfg.Metrics})
-	s.Shells = registry.New(registry.Config{Life: s.life, Store: cfg.Store, Keeper: cfg.Keeper,
-		Descriptors: budget, Terminals: s.Terminals, Hooks: s.Threads.ShellHooks(), Remote: s.Threads.Remote(),
-		NoSplice: cfg.Unspliced, Address: cfg.Address, Idle: cfg.ShellIdle, LogQuota: cfg.ExecLogQuota,
-		OnCleanup: s.Terminals.NoteCleanup, Log: cfg.Log, Metrics: cfg.Metrics})
+	cfg.Threads.Life, cfg.Threads.Log = s.life, cfg.Log
+	s.Threads = service.New(cfg.Threads)
+	t := &cfg.Terminals
+	t.Life, t.Log, t.Metrics = s.life, cfg.Log, cfg.Metrics
+	t.Hooks, t.Descriptors = s.Threads.TerminalHooks(), &descriptors.Budget{}
+	t.AfterClean = func() { s.Shells.KeepSpace() }
+	s.Terminals = terminal.New(*t)
+	c := cfg.Shells
+	c.Life, c.Log, c.Metrics = s.life, cfg.Log, cfg.Metrics
+	c.Hooks, c.Remote, c.Descriptors = s.Threads.ShellHooks(), s.Threads.Remote(), t.Descriptors
+	c.Terminals, c.OnCleanup = s.Terminals, s.Terminals.NoteCleanup
+	c.Store, c.Keeper, c.Address, c.SpliceErr = t.Store, t.Keeper, t.Address, t.SpliceErr
+	c.LogQuota = cmp.Or(c.LogQuota, DefaultExecLogQuota)
+	s.Shells = registry.New(c)
 	if err := s.Threads.Open(s.Terminals, s.Shells); err != nil {
 		return err
 	}
@@ -129,7 +90,7 @@ func (s *Supervisor) start(cfg Config) error {
 	}
 	s.Threads.Begin()
 	s.Terminals.Run()
-	if cfg.ShellIdle > 0 {
+	if c.Idle > 0 {
 		s.life.Go(s.Shells.RetireIdle)
 	}
 	return nil

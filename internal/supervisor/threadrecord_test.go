@@ -10,6 +10,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/supervisor"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/vt/vt10x"
@@ -124,10 +125,11 @@ func TestNoRecordsOfHarnesses(t *testing.T) {
 		run(t, defaultShell(t, m, "t"), "true")
 	}
 	t.Run("no database", func(t *testing.T) {
-		check(t, openWith(t, t.TempDir(), supervisor.Config{Engine: vt10x.New, NoRecords: thread.ErrDamaged}))
+		check(t, openWith(t, t.TempDir(), supervisor.Config{Terminals: terminal.Config{Engine: vt10x.New},
+			Threads: service.Config{NoStore: thread.ErrDamaged}}))
 	})
 	t.Run("no store", func(t *testing.T) {
-		check(t, openRecorded(t, t.TempDir(), func(c *supervisor.Config) { c.Record.Store = nil }))
+		check(t, openRecorded(t, t.TempDir(), func(c *supervisor.Config) { c.Threads.Conversations.Store = nil }))
 	})
 }
 

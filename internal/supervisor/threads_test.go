@@ -44,8 +44,8 @@ func openRecorded(t *testing.T, dir string, change ...func(*supervisor.Config)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := supervisor.Config{Engine: vt10x.New, Records: db,
-		Record: store.Config{Store: db.Conversations(), Files: files}}
+	c := supervisor.Config{Terminals: terminal.Config{Engine: vt10x.New}, Threads: service.Config{Store: db,
+		Conversations: store.Config{Store: db.Conversations(), Files: files}}}
 	for _, f := range change {
 		f(&c)
 	}
@@ -231,7 +231,7 @@ func TestExpiryEndsProcessesAndKeepsState(t *testing.T) {
 // TestDefaultPolicyLeavesPrograms: nobody asked for their end.
 func TestDefaultPolicyLeavesPrograms(t *testing.T) {
 	m := openRecorded(t, t.TempDir(), func(c *supervisor.Config) {
-		c.Policy = &thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour}
+		c.Threads.Policy = &thread.Policy{Idle: 300 * time.Millisecond, Max: time.Hour}
 	})
 	term, err := m.Terminals.Create("t", wire.CreateTerminal{Cmd: []string{"cat"}})
 	if err != nil {
@@ -637,7 +637,8 @@ func TestManyThreads(t *testing.T) {
 // TestWithoutRecords: terminals and shells work, what is durable says why not.
 func TestWithoutRecords(t *testing.T) {
 	parallel(t)
-	m := openWith(t, t.TempDir(), supervisor.Config{Engine: vt10x.New, NoRecords: thread.ErrDamaged})
+	m := openWith(t, t.TempDir(), supervisor.Config{Terminals: terminal.Config{Engine: vt10x.New},
+		Threads: service.Config{NoStore: thread.ErrDamaged}})
 	run(t, defaultShell(t, m, "t"), "true")
 	if _, err := m.Threads.Thread(background(t), "t"); !errors.Is(err, service.ErrNoStore) ||
 		!errors.Is(err, thread.ErrDamaged) {
@@ -675,8 +676,8 @@ func TestAFullDiskLosesNoCommand(t *testing.T) {
 	parallel(t)
 	db := &refusing{}
 	m := openRecorded(t, t.TempDir(), func(c *supervisor.Config) {
-		db.Store = c.Records.(*sqlite.Store)
-		c.Records = db
+		db.Store = c.Threads.Store.(*sqlite.Store)
+		c.Threads.Store = db
 	})
 	s := defaultShell(t, m, "t")
 	run(t, s, "true")
@@ -705,8 +706,8 @@ func TestWhatAServerDidNotWriteComesBack(t *testing.T) {
 	dir := t.TempDir()
 	db := &refusing{}
 	m := openRecorded(t, dir, func(c *supervisor.Config) {
-		db.Store = c.Records.(*sqlite.Store)
-		c.Records = db
+		db.Store = c.Threads.Store.(*sqlite.Store)
+		c.Threads.Store = db
 	})
 	s := defaultShell(t, m, "t")
 	run(t, s, "cd /tmp")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/supervisor"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
 	"github.com/evertty/evertty/wire"
@@ -51,7 +52,7 @@ func TestVerify(t *testing.T) {
 		want   float64
 	}{{vt10x.New, 0}, {func(c vt.Config) vt.Engine { return untitled{vt10x.New(c)} }, 1}} {
 		log, metrics := &warnings{}, metrics.New()
-		m := openWith(t, t.TempDir(), supervisor.Config{Engine: c.engine, Verify: true, Metrics: metrics,
+		m := openWith(t, t.TempDir(), supervisor.Config{Terminals: terminal.Config{Engine: c.engine, Verify: true}, Metrics: metrics,
 			Log: slog.New(slog.NewTextHandler(log, nil))})
 		term := start(t, m, "sh", "-c", `printf '\033]2;title\007\033[1mready'`)
 		waitFor(t, term, wire.WaitCondition{For: "exit"})

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/supervisor"
-	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/tests/supervisortest"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
@@ -24,7 +24,8 @@ var quits = map[string]struct{ typed, then string }{
 func openNative(t *testing.T) *supervisor.Supervisor {
 	t.Helper()
 	return supervisortest.OpenWith(t, t.TempDir(),
-		supervisor.Config{Engine: func(c vt.Config) vt.Engine { return vt.New(c) }})
+		supervisor.Config{Terminals: terminal.Config{
+			Engine: func(c vt.Config) vt.Engine { return vt.New(c) }}})
 }
 
 // TestAnswersDoNotReachTheShell: of 75 programs that are quit at once, none leaves an answer in

@@ -24,7 +24,7 @@ var failureText = [failureKinds]string{"write a journal", "write a snapshot", "w
 // Problems returns the current failures, one sentence each. lossy are those that could lose
 // output; damaged counts the terminals with gaps or damage in their files.
 func (r *Registry) Problems() (lossy, other []string, damaged int) {
-	if err := r.cfg.Unspliced; err != nil {
+	if err := r.cfg.SpliceErr; err != nil {
 		lossy = append(lossy,
 			fmt.Sprintf("output passes through the server's memory on its way to the journal: %v", err))
 	}

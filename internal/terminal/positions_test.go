@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/tests/supervisortest"
 	"github.com/evertty/evertty/wire"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/supervisor"
-	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/tests/supervisortest"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -15,7 +15,7 @@ import (
 // screen and end are on disk, or nothing.
 func TestAPurgeThatIsGivenUp(t *testing.T) {
 	dir := t.TempDir()
-	m := supervisortest.OpenWith(t, dir, supervisor.Config{Engine: vt.NewEngine})
+	m := supervisortest.OpenWith(t, dir, supervisor.Config{Terminals: terminal.Config{Engine: vt.NewEngine}})
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	var kept []string
@@ -39,7 +39,7 @@ func TestAPurgeThatIsGivenUp(t *testing.T) {
 		t.Fatal("no caller left before the end")
 	}
 	supervisortest.Leave(t, m)
-	m = supervisortest.OpenWith(t, dir, supervisor.Config{Engine: vt.NewEngine})
+	m = supervisortest.OpenWith(t, dir, supervisor.Config{Terminals: terminal.Config{Engine: vt.NewEngine}})
 	for _, id := range kept {
 		term := findIn(t, m, id)
 		if i := term.Wire(); i.State != terminal.StateExited || i.Exit == nil || i.Exit.Reason != "killed" ||

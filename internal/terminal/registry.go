@@ -105,9 +105,9 @@ type Config struct {
 	Keeper *keeper.Client
 	// Descriptors limits the file descriptors in use; a new terminal takes some.
 	Descriptors *descriptors.Budget
-	// Unspliced says why output cannot go from a terminal to the disk by splice, without
-	// passing through this process's memory; nil when it can.
-	Unspliced error
+	// SpliceErr is why output cannot go from a terminal to the disk by splice, without passing
+	// through this process's memory; nil: splice works.
+	SpliceErr error
 	Sync      journal.SyncMode // "" means journal.SyncInterval
 	// Address is how programs reach this server: an http URL or unix:///PATH, without
 	// a secret. With "" their environment does not have it.
@@ -155,6 +155,8 @@ type Registry struct {
 
 // New returns a Registry without terminals; Recover adds those of the store.
 func New(cfg Config) *Registry {
+	cfg.Interval = cmp.Or(cfg.Interval, DefaultInterval)
+	cfg.Clean.SetDefaults()
 	r := &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
 		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}, names: readHostnames("/etc/hosts"),
 		replaying: make(chan struct{}, runtime.GOMAXPROCS(0)), syncs: newRounds(), upkeep: newRounds()}

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/supervisor"
-	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/tests/supervisortest"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
@@ -33,9 +33,9 @@ func (m marked) WriteSome(p []byte, work int) (text []byte, n int) {
 }
 
 func openMarked(t *testing.T, dir, mark string, call func()) *supervisor.Supervisor {
-	return supervisortest.OpenWith(t, dir, supervisor.Config{Engine: func(c vt.Config) vt.Engine {
+	return supervisortest.OpenWith(t, dir, supervisor.Config{Terminals: terminal.Config{Engine: func(c vt.Config) vt.Engine {
 		return marked{vt.NewEngine(c), mark, call}
-	}})
+	}}})
 }
 
 // leaveTail ends a server as a kill does that leaves output without a snapshot.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/supervisor"
-	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/tests/supervisortest"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -30,7 +30,7 @@ func heap() int64 {
 func TestDeletedTakeNoMemory(t *testing.T) {
 	const count, lines = 24, 5000
 	dir := t.TempDir()
-	m := supervisortest.OpenWith(t, dir, supervisor.Config{Engine: vt.NewEngine})
+	m := supervisortest.OpenWith(t, dir, supervisor.Config{Terminals: terminal.Config{Engine: vt.NewEngine}})
 	before := heap()
 	var ids []string
 	for range count {
@@ -72,7 +72,7 @@ func TestDeletedTakeNoMemory(t *testing.T) {
 	}
 	check("after the deletion", m.Terminals)
 	supervisortest.Leave(t, m)
-	m = supervisortest.OpenWith(t, dir, supervisor.Config{Engine: vt.NewEngine})
+	m = supervisortest.OpenWith(t, dir, supervisor.Config{Terminals: terminal.Config{Engine: vt.NewEngine}})
 	check("after a restart", m.Terminals)
 }
 
@@ -87,9 +87,10 @@ func TestSmallJournalQuota(t *testing.T) {
 	}{{"one", 1, 0}, {"many", 12, 0}, {"less than before", 2, 1 << 30}} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			config := supervisor.Config{Engine: vt.NewEngine, Clean: terminal.CleanPolicy{JournalQuota: quota}}
+			config := supervisor.Config{Terminals: terminal.Config{Engine: vt.NewEngine,
+				Clean: terminal.CleanPolicy{JournalQuota: quota}}}
 			if c.before > 0 {
-				config.Clean.JournalQuota = c.before
+				config.Terminals.Clean.JournalQuota = c.before
 			}
 			m := supervisortest.OpenWith(t, dir, config)
 			line := fmt.Sprintf("yes 0123456789012345678901234567890123456789 | head -c %d; echo; echo all; read",
@@ -103,7 +104,7 @@ func TestSmallJournalQuota(t *testing.T) {
 			}
 			if c.before > 0 {
 				supervisortest.Leave(t, m)
-				config.Clean.JournalQuota = quota
+				config.Terminals.Clean.JournalQuota = quota
 				m = supervisortest.OpenWith(t, dir, config)
 			}
 			var kept int64

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/evertty/evertty/internal/supervisor/supervisortest"
+	"github.com/evertty/evertty/tests/supervisortest"
 )
 
 // dieEnv names the data directory of a server that is killed in the middle of a replay.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/tests/supervisortest"
 )
 
 // TestCtrlCBeforeManyAnswers: ^C reaches a program that asks and asks, while nobody can tell whether it reads

@@ -18,7 +18,7 @@ import (
 
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/bash"
-	"github.com/evertty/evertty/internal/provider/providertest"
+	"github.com/evertty/evertty/tests/providertest"
 )
 
 // here runs commands on this machine. An instance is a directory.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/daytona"
-	"github.com/evertty/evertty/internal/provider/providertest"
 	"github.com/evertty/evertty/tests/fakeprov"
+	"github.com/evertty/evertty/tests/providertest"
 )
 
 func TestMain(m *testing.M) { providertest.Main(m, nil) }

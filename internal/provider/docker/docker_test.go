@@ -12,7 +12,7 @@ import (
 
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/docker"
-	"github.com/evertty/evertty/internal/provider/providertest"
+	"github.com/evertty/evertty/tests/providertest"
 )
 
 func TestMain(m *testing.M) { providertest.Main(m, nil) }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/e2b"
-	"github.com/evertty/evertty/internal/provider/providertest"
 	"github.com/evertty/evertty/tests/fakeprov"
 	"github.com/evertty/evertty/tests/polling"
+	"github.com/evertty/evertty/tests/providertest"
 )
 
 func TestMain(m *testing.M) { providertest.Main(m, nil) }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/local"
-	"github.com/evertty/evertty/internal/provider/providertest"
+	"github.com/evertty/evertty/tests/providertest"
 )
 
 func TestMain(m *testing.M) { providertest.Main(m, nil) }

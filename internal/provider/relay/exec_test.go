@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/provider"
-	"github.com/evertty/evertty/internal/provider/providertest"
 	"github.com/evertty/evertty/internal/provider/relay"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/state"
+	"github.com/evertty/evertty/tests/providertest"
 )
 
 // ran is what a relay of a command has done.

@@ -24,8 +24,8 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 
 	"github.com/evertty/evertty/internal/provider"
-	"github.com/evertty/evertty/internal/provider/providertest"
 	"github.com/evertty/evertty/internal/provider/ssh"
+	"github.com/evertty/evertty/tests/providertest"
 )
 
 // one is the server of the tests that leave it as it is.

@@ -66,8 +66,8 @@ type Config struct {
 	Terminals   *terminal.Registry // for commands on a terminal
 	Hooks       Hooks
 	Remote      *shell.Remote // how commands run at a provider
-	NoSplice    error         // see Config
-	Address     string        // see Config
+	SpliceErr   error         // see terminal.Config
+	Address     string        // see terminal.Config
 	Idle        time.Duration // after which a shell that nobody uses ends; 0 is never
 	LogQuota    int64         // bytes that the logs of all commands may take
 	OnCleanup   func(error)   // notes that space could not be freed; nil that it could
@@ -102,7 +102,7 @@ type damagedShell struct {
 // shellConfig is the configuration of one shell.
 func (m *Registry) shellConfig(key, session string) shell.Config {
 	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log,
-		NoSplice: m.cfg.NoSplice, OnProcess: m.processChanged, Remote: m.cfg.Remote,
+		NoSplice: m.cfg.SpliceErr, OnProcess: m.processChanged, Remote: m.cfg.Remote,
 		Logs: &m.space.logs, MakeRoom: m.makeExecRoom,
 		OnChanged: func(i shell.Info) {
 			m.cfg.Metrics.Command(i)

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/evertty/evertty/internal/supervisor"
-	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/tests/supervisortest"
 	"github.com/evertty/evertty/wire"
 )
 

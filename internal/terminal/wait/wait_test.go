@@ -11,9 +11,9 @@ import (
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/supervisor"
-	"github.com/evertty/evertty/internal/supervisor/supervisortest"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/wait"
+	"github.com/evertty/evertty/tests/supervisortest"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
@@ -452,7 +452,8 @@ func TestWaitAcrossLostOutput(t *testing.T) {
 // openNative opens a server with the engine that wraps lines anew at a resize.
 func openNative(t *testing.T, dir string) *supervisor.Supervisor {
 	t.Helper()
-	return supervisortest.OpenWith(t, dir, supervisor.Config{Engine: func(c vt.Config) vt.Engine { return vt.New(c) }})
+	return supervisortest.OpenWith(t, dir, supervisor.Config{Terminals: terminal.Config{
+		Engine: func(c vt.Config) vt.Engine { return vt.New(c) }}})
 }
 
 // TestAResizeLeavesPositions: what was shown before a resize has its position after it, or

@@ -79,7 +79,7 @@ func Connect(t *testing.T, dir string) *keeper.Client {
 // Open opens a server with the small engine.
 func Open(t *testing.T, dir string) *supervisor.Supervisor {
 	t.Helper()
-	return OpenWith(t, dir, supervisor.Config{Engine: vt10x.New})
+	return OpenWith(t, dir, supervisor.Config{Terminals: terminal.Config{Engine: vt10x.New}})
 }
 
 // OpenWith opens a server and closes it with the test. Unless Leave has closed it, its terminals
@@ -88,15 +88,15 @@ func OpenWith(t *testing.T, dir string, c supervisor.Config) *supervisor.Supervi
 	t.Helper()
 	before := Goroutines()
 	var err error
-	if c.Store, err = datadir.Open(dir); err != nil {
+	if c.Terminals.Store, err = datadir.Open(dir); err != nil {
 		t.Fatal(err)
 	}
-	c.Keeper = Connect(t, dir)
+	c.Terminals.Keeper = Connect(t, dir)
 	m, err := supervisor.Start(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{Supervisor: m, store: c.Store}
+	s := &served{Supervisor: m, store: c.Terminals.Store}
 	servers.Store(m, s)
 	t.Cleanup(func() {
 		s.end(t, true)
