@@ -346,7 +346,7 @@ func TestRequestedSizes(t *testing.T) {
 		PolicyLargest: {100, 30}, PolicyFixed: {80, 24}} {
 		h := New(Options{ID: "t", Engine: vt.NewEngine, Config: vt.Config{Cols: 80, Rows: 24}, Policy: policy})
 		a, b, c := h.Subscribe(SubscribeOptions{}), h.Subscribe(SubscribeOptions{}), h.Subscribe(SubscribeOptions{})
-		if got := a.RequestSize(0, 30); got != (Size{80, 24}) || h.viewers.owner != 0 {
+		if got := a.RequestSize(0, 30); got != (Size{Cols: 80, Rows: 24}) || h.viewers.owner != 0 {
 			t.Errorf("%s without columns: %v", policy, got)
 		}
 		a.RequestSize(100, 20)
@@ -356,11 +356,11 @@ func TestRequestedSizes(t *testing.T) {
 			t.Errorf("%s: %v, want %v", policy, got, want)
 		}
 		c.Close()
-		if got := c.RequestSize(200, 200); got != (Size{80, 24}) {
+		if got := c.RequestSize(200, 200); got != (Size{Cols: 80, Rows: 24}) {
 			t.Errorf("%s of a closed viewer: %v", policy, got)
 		}
 		b.Close()
-		if got := a.RequestSize(1, 1); policy != PolicyFixed && got != (Size{minCols, minRows}) {
+		if got := a.RequestSize(1, 1); policy != PolicyFixed && got != (Size{Cols: minCols, Rows: minRows}) {
 			t.Errorf("%s: %v", policy, got)
 		}
 	}

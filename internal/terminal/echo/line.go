@@ -48,10 +48,10 @@ func lookOf(text string) Look {
 
 // NoteLine notes that p is typed at a place. With text false it may be a password, and is not
 // kept.
-func (y *Typed) NoteLine(p []byte, where Place, text bool) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	l := &y.line
+func (t *Typed) NoteLine(p []byte, where Place, text bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := &t.line
 	if l.open && l.where != where {
 		l.takeOver(where)
 	}
@@ -63,7 +63,7 @@ func (y *Typed) NoteLine(p []byte, where Place, text bool) {
 		case key == "\x1b[200~" || key == "\x1b[201~":
 			l.pasting = key == "\x1b[200~"
 		case !l.pasting && (key == "\r" || key == "\n"):
-			*l, y.entered = line{}, y.lastSeq
+			*l, t.entered = line{}, t.lastSeq
 		case !l.pasting && key == "\x03", !l.open && key == "\x04":
 			*l = line{}
 		default:
@@ -142,19 +142,19 @@ func (l *line) erase(from int) {
 
 // LineBegun reports whether a line was begun and nothing was printed since: then the next
 // output has to be told of by Before.
-func (y *Typed) LineBegun() bool {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	return y.line.begun
+func (t *Typed) LineBegun() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.line.begun
 }
 
 // Before notes what is shown before the output that follows the beginning of a line: the text of
 // the cursor's line and of those below it, and of the part left of the cursor. What was typed
 // ahead and is shown there belongs to the line; else some program has read it.
-func (y *Typed) Before(whole, left []byte) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	l := &y.line
+func (t *Typed) Before(whole, left []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := &t.line
 	if !l.begun {
 		return
 	}
@@ -170,17 +170,17 @@ func (y *Typed) Before(whole, left []byte) {
 }
 
 // LineOpen reports whether something was typed and not submitted.
-func (y *Typed) LineOpen() bool {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	return y.line.open
+func (t *Typed) LineOpen() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.line.open
 }
 
 // Entered is the position of the output when Enter was typed last, 0 for never.
-func (y *Typed) Entered() uint64 {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	return y.entered
+func (t *Typed) Entered() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.entered
 }
 
 // Unfinished is a line that was begun and not submitted. The zero value is none.
@@ -191,10 +191,10 @@ type Unfinished struct {
 }
 
 // Unfinished is what the next server needs to know of the line.
-func (y *Typed) Unfinished() (u Unfinished) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	switch l := &y.line; {
+func (t *Typed) Unfinished() (u Unfinished) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch l := &t.line; {
 	case l.open && l.where.Editing && l.empty != 0:
 		u.Group, u.Empty = l.where.Group, l.empty
 	case l.open && !l.where.Editing && l.sure:
@@ -204,10 +204,10 @@ func (y *Typed) Unfinished() (u Unfinished) {
 }
 
 // Resume goes on with a line that was typed under another server.
-func (y *Typed) Resume(u Unfinished) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	y.line = line{open: u != (Unfinished{}), where: Place{u.Group, u.Empty != 0}, empty: u.Empty,
+func (t *Typed) Resume(u Unfinished) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.line = line{open: u != (Unfinished{}), where: Place{u.Group, u.Empty != 0}, empty: u.Empty,
 		text: u.Ahead, sure: u.Ahead != "", atEnd: u.Ahead != ""}
 }
 
@@ -222,10 +222,10 @@ func (l *line) shown(left []byte) bool {
 // unless other output has taken the prompt's place; else it was read by something else than the
 // shell. Where they tell nothing, a line without a prompt counts as empty. What was typed ahead may
 // have been read: it has to be shown.
-func (y *Typed) Unsubmitted(group int, whole, left []byte) bool {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	l := &y.line
+func (t *Typed) Unsubmitted(group int, whole, left []byte) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := &t.line
 	now, bare := lookOf(string(whole)), strings.TrimSpace(string(left)) == ""
 	switch {
 	case !l.open || l.where != (Place{group, true}):

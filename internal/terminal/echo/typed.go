@@ -40,78 +40,78 @@ type piece struct {
 
 // Note remembers input that comes at position seq of the output. With text false only the
 // time and the position are kept: a terminal that does not echo reads a password.
-func (y *Typed) Note(p []byte, seq uint64, text bool) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	y.last, y.lastSeq = time.Now(), seq
+func (t *Typed) Note(p []byte, seq uint64, text bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last, t.lastSeq = time.Now(), seq
 	if text {
-		y.add(string(p), seq)
+		t.add(string(p), seq)
 	}
 }
 
 // Last returns when the last input came, and the position of the output then. The time is
 // zero before the first input.
-func (y *Typed) Last() (at time.Time, seq uint64) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	return y.last, y.lastSeq
+func (t *Typed) Last() (at time.Time, seq uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last, t.lastSeq
 }
 
 // Within reports whether the newest text was typed at most n bytes of output before seq.
-func (y *Typed) Within(n, seq uint64) bool {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	k := len(y.pieces) - 1
-	return k >= 0 && y.pieces[k].seq+n > seq
+func (t *Typed) Within(n, seq uint64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k := len(t.pieces) - 1
+	return k >= 0 && t.pieces[k].seq+n > seq
 }
 
 // since returns the pieces that may be echoed after a position, and the version of the list.
-func (y *Typed) since(seq uint64) (list []piece, version uint64) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	for _, p := range y.pieces {
+func (t *Typed) since(seq uint64) (list []piece, version uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, p := range t.pieces {
 		if p.seq+echoWithin >= seq {
 			list = append(list, p)
 		}
 	}
-	return list, y.version
+	return list, t.version
 }
 
 // changed reports whether text was typed after a version.
-func (y *Typed) changed(version uint64) bool {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	return y.version != version
+func (t *Typed) changed(version uint64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.version != version
 }
 
 // add splits input into pieces at control characters and escape sequences.
-func (y *Typed) add(s string, seq uint64) {
-	y.version++
+func (t *Typed) add(s string, seq uint64) {
+	t.version++
 	for s != "" {
 		n := printable(s)
 		if n > 0 {
-			y.extend(s[:n], seq)
+			t.extend(s[:n], seq)
 			s = s[n:]
 			continue
 		}
-		if k := len(y.pieces) - 1; k >= 0 {
-			y.pieces[k].open = false
+		if k := len(t.pieces) - 1; k >= 0 {
+			t.pieces[k].open = false
 		}
 		s = s[unprintable(s):]
 	}
 }
 
-func (y *Typed) extend(text string, seq uint64) {
-	k := len(y.pieces) - 1
-	if k < 0 || !y.pieces[k].open || len(y.pieces[k].text) >= maxText {
-		if len(y.pieces) == maxPieces {
-			y.pieces = append(y.pieces[:0], y.pieces[1:]...)
+func (t *Typed) extend(text string, seq uint64) {
+	k := len(t.pieces) - 1
+	if k < 0 || !t.pieces[k].open || len(t.pieces[k].text) >= maxText {
+		if len(t.pieces) == maxPieces {
+			t.pieces = append(t.pieces[:0], t.pieces[1:]...)
 		}
-		y.serial++
-		y.pieces = append(y.pieces, piece{serial: y.serial, seq: seq, open: true})
-		k = len(y.pieces) - 1
+		t.serial++
+		t.pieces = append(t.pieces, piece{serial: t.serial, seq: seq, open: true})
+		k = len(t.pieces) - 1
 	}
-	p := &y.pieces[k]
+	p := &t.pieces[k]
 	p.text += text[:min(len(text), maxText)]
 }
 

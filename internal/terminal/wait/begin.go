@@ -37,7 +37,7 @@ func (w *waiter) begin(ctx context.Context) error {
 	switch {
 	case w.Since != nil:
 		return w.beginSince(ctx)
-	case w.needs((*condition).onScreen):
+	case w.conditions.needs((*condition).onScreen):
 		return w.beginNow(ctx)
 	}
 	return nil
@@ -56,7 +56,7 @@ func (w *waiter) beginSince(ctx context.Context) error {
 	if joined, err := w.joinAt(ctx, *w.Since); joined || err != nil {
 		return err
 	}
-	o, err := w.followFrom(ctx, *w.Since)
+	o, err := w.followers.followFrom(ctx, *w.Since)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,9 @@ func (w *waiter) beginSince(ctx context.Context) error {
 // be there, it looks for where it was printed.
 func (w *waiter) beginNow(ctx context.Context) error {
 	if err := w.followers.begins.acquire(ctx); err != nil {
-		return w.glance(err)
+		shot := w.t.Hub().Snapshot() // what is shown now counts
+		w.finder.base = shot.Seq
+		return w.unplaced(w.checkFrame(shot.Frame, shot.Seq), err)
 	}
 	defer w.followers.begins.release()
 	if joined, err := w.joinNow(ctx); joined || err != nil {
@@ -88,7 +90,7 @@ func (w *waiter) beginNow(ctx context.Context) error {
 			return err
 		}
 	}
-	f, err := w.newFollower(shot.Frame, shot.Seq)
+	f, err := w.followers.newFollower(shot.Frame, shot.Seq)
 	switch {
 	case errors.Is(err, terminal.ErrJournal) && !w.t.Running():
 		return nil // nothing more comes
@@ -96,13 +98,6 @@ func (w *waiter) beginNow(ctx context.Context) error {
 		return err
 	}
 	return w.own(f, shot.Seq)
-}
-
-// glance is what is left when err has ended the search for a follower: what is shown now.
-func (w *waiter) glance(err error) error {
-	shot := w.t.Hub().Snapshot()
-	w.finder.base = shot.Seq
-	return w.unplaced(w.checkFrame(shot.Frame, shot.Seq), err)
 }
 
 // unplaced has hit count when err has ended the search for its position, unless it may be an echo.
@@ -135,7 +130,7 @@ func (w *waiter) own(o *follower, from uint64) error {
 // joinAt shares a follower that has not passed seq, when there is one.
 func (w *waiter) joinAt(ctx context.Context, seq uint64) (joined bool, err error) {
 	o := w.followers.newest()
-	if j, err := w.t.Journal(); o == nil || w.alone() || err != nil || seq > j.End() {
+	if j, err := w.t.Journal(); o == nil || w.conditions.alone() || err != nil || seq > j.End() {
 		return false, nil //nolint:nilerr // followFrom returns that error
 	}
 	if err := o.lock.acquire(ctx); err != nil {
@@ -153,7 +148,7 @@ func (w *waiter) joinAt(ctx context.Context, seq uint64) (joined bool, err error
 // condition.
 func (w *waiter) joinNow(ctx context.Context) (joined bool, err error) {
 	o := w.followers.newest()
-	if o == nil || w.alone() {
+	if o == nil || w.conditions.alone() {
 		return false, nil
 	}
 	if err := o.lock.acquire(ctx); err != nil {
@@ -175,7 +170,7 @@ func (w *waiter) joinNow(ctx context.Context) (joined bool, err error) {
 // locate applies the output before seq again, to know the position of each character. hit is
 // what matched without positions; done tells that begin is complete.
 func (w *waiter) locate(ctx context.Context, seq uint64, hit *wire.Waited) (done bool, err error) {
-	f, err := w.followShortlyBefore(seq)
+	f, err := w.followers.followShortlyBefore(seq)
 	if err != nil || f == nil {
 		w.found = hit          // positions stay unknown
 		return hit != nil, nil //nolint:nilerr // the screen is known without a journal too
@@ -203,17 +198,17 @@ func (w *waiter) locate(ctx context.Context, seq uint64, hit *wire.Waited) (done
 
 // followShortlyBefore returns a follower at most maxLocate before seq, nil when no state there is
 // known.
-func (w *waiter) followShortlyBefore(seq uint64) (*follower, error) {
-	j, err := w.t.Journal()
+func (l *followers) followShortlyBefore(seq uint64) (*follower, error) {
+	j, err := l.t.Journal()
 	if err != nil {
 		return nil, err
 	}
 	if j.Start() == 0 && seq <= maxLocate/2 {
-		return w.newFollower(nil, 0)
+		return l.newFollower(nil, 0)
 	}
-	kept, err := w.t.SnapshotAt(seq)
+	kept, err := l.t.SnapshotAt(seq)
 	if err != nil || seq-kept.Header.Seq > maxLocate || kept.Header.Seq < j.Start() {
 		return nil, err
 	}
-	return w.newFollower(kept.Frame, kept.Header.Seq)
+	return l.newFollower(kept.Frame, kept.Header.Seq)
 }

@@ -31,6 +31,9 @@ type condition struct {
 	pattern *pattern      // of text and regex
 }
 
+// conditions are those of a wait; one that is met ends it.
+type conditions []condition
+
 // requestError is a terminal.ErrInvalid of fields that exclude each other or are out of range.
 type requestError string
 
@@ -39,7 +42,7 @@ func (e requestError) Error() string { return string(e) }
 func (e requestError) Is(target error) bool { return target == terminal.ErrInvalid }
 
 // checkRequest fills in the defaults of r and compiles its conditions. Errors: terminal.ErrInvalid.
-func checkRequest(r wire.Wait) (list []condition, timeout time.Duration, err error) {
+func checkRequest(r wire.Wait) (list conditions, timeout time.Duration, err error) {
 	if timeout, err = duration("timeout_ms", r.TimeoutMS, defaultTimeout); err != nil {
 		return nil, 0, err
 	}

@@ -60,8 +60,8 @@ type follower struct {
 
 // newFollower begins in the state of f, nil for a blank screen, at position seq.
 // The caller must close it. Errors: those of terminal.Journal, journal.ErrNotKept.
-func (w *waiter) newFollower(f *vt.Frame, seq uint64) (*follower, error) {
-	o := &follower{service: w.service, followers: w.followers, t: w.t,
+func (l *followers) newFollower(f *vt.Frame, seq uint64) (*follower, error) {
+	o := &follower{service: l.service, followers: l, t: l.t,
 		driver: make(semaphore, 1), lock: make(semaphore, 1)}
 	if err := o.reset(f, seq); err != nil {
 		return nil, err
@@ -70,8 +70,8 @@ func (w *waiter) newFollower(f *vt.Frame, seq uint64) (*follower, error) {
 }
 
 // reset continues in the state of f at position seq; an error changes nothing.
-func (o *follower) reset(f *vt.Frame, seq uint64) error {
-	j, err := o.t.Journal()
+func (f *follower) reset(frame *vt.Frame, seq uint64) error {
+	j, err := f.t.Journal()
 	if err != nil {
 		return err
 	}
@@ -79,43 +79,43 @@ func (o *follower) reset(f *vt.Frame, seq uint64) error {
 	if err != nil {
 		return err
 	}
-	cfg := o.t.EngineConfig()
+	cfg := f.t.EngineConfig()
 	cfg.Scrollback = min(cfg.Scrollback, maxHistory)
 	if cols, rows := r.Size(); cols > 0 && rows > 0 {
 		cfg.Cols, cfg.Rows = cols, rows
 	}
-	if f != nil {
-		cfg.Cols, cfg.Rows = f.Cols, f.Rows
+	if frame != nil {
+		cfg.Cols, cfg.Rows = frame.Cols, frame.Rows
 	}
 	var screen *vt.Tracker
 	cfg.Effects = &vt.Effects{Title: func(title string) {
-		if o.screen == screen {
-			o.titleChanged(title)
+		if f.screen == screen {
+			f.titleChanged(title)
 		}
 	}}
 	screen = vt.NewTracker(cfg)
 	title := ""
-	if f != nil {
+	if frame != nil {
 		all := snapshot.Options{Scrollback: maxHistory, Engine: true}
-		if !screen.Restore(snapshot.Normalize(f, all)) {
-			screen.Write(snapshot.ANSI(f, snapshot.Options{Scrollback: maxHistory}))
+		if !screen.Restore(snapshot.Normalize(frame, all)) {
+			screen.Write(snapshot.ANSI(frame, snapshot.Options{Scrollback: maxHistory}))
 		}
-		title = f.Title
+		title = frame.Title
 	}
-	if o.reader != nil {
-		o.close()
+	if f.reader != nil {
+		f.close()
 	}
-	o.journal, o.screen, o.reader, o.unread, o.piece, o.seq, o.title = j, screen, r, nil, 0, seq, title
+	f.journal, f.screen, f.reader, f.unread, f.piece, f.seq, f.title = j, screen, r, nil, 0, seq, title
 	return nil
 }
 
-func (o *follower) close() { _ = o.reader.Close() } // read only: nothing is lost
+func (f *follower) close() { _ = f.reader.Close() } // read only: nothing is lost
 
 // followFrom returns a follower in the state of the terminal at position seq. Errors:
 // terminal.ErrInvalid beyond the end of the output, journal.ErrNotKept,
-// terminal.ErrJournal, the reason of ctx.
-func (w *waiter) followFrom(ctx context.Context, seq uint64) (*follower, error) {
-	j, err := w.t.Journal()
+// terminal.ErrJournal, ctx.Err().
+func (l *followers) followFrom(ctx context.Context, seq uint64) (*follower, error) {
+	j, err := l.t.Journal()
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (w *waiter) followFrom(ctx context.Context, seq uint64) (*follower, error) 
 		_, err := j.Read(seq)
 		return nil, err
 	}
-	o, err := w.followBefore(j, seq)
+	o, err := l.followBefore(j, seq)
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +139,9 @@ func (w *waiter) followFrom(ctx context.Context, seq uint64) (*follower, error) 
 
 // catchUp applies the output up to seq, as far as there is some; output that is missing is left
 // out, and may end behind seq. before is as of step. Errors: those of step but io.EOF and errGap.
-func (o *follower) catchUp(ctx context.Context, seq uint64, before func(seq uint64)) error {
-	for o.seq < seq {
-		switch err := o.step(ctx, seq, before); {
+func (f *follower) catchUp(ctx context.Context, seq uint64, before func(seq uint64)) error {
+	for f.seq < seq {
+		switch err := f.step(ctx, seq, before); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil && !errors.Is(err, errGap):
@@ -153,22 +153,22 @@ func (o *follower) catchUp(ctx context.Context, seq uint64, before func(seq uint
 
 // followBefore returns a follower at the nearest position before seq at which the state
 // is known. Where none is near it is blank some way before.
-func (w *waiter) followBefore(j *journal.Journal, seq uint64) (*follower, error) {
-	kept, err := w.t.SnapshotAt(seq)
+func (l *followers) followBefore(j *journal.Journal, seq uint64) (*follower, error) {
+	kept, err := l.t.SnapshotAt(seq)
 	from := kept.Header.Seq
 	switch {
 	case err == nil && from >= j.Start() && seq-from <= maxReplay:
-		return w.newFollower(kept.Frame, from)
+		return l.newFollower(kept.Frame, from)
 	case j.Start() == 0 && seq <= maxReplay:
-		return w.newFollower(nil, 0)
+		return l.newFollower(nil, 0)
 	}
-	return w.newFollower(nil, max(j.Start(), seq-min(seq, primeReplay)))
+	return l.newFollower(nil, max(j.Start(), seq-min(seq, primeReplay)))
 }
 
 // hook begins to report what follows.
-func (o *follower) hook(h vt.TrackerHooks) {
-	o.base, o.hooked = o.seq, true
-	o.screen.Begin(o.seq, h)
+func (f *follower) hook(h vt.TrackerHooks) {
+	f.base, f.hooked = f.seq, true
+	f.screen.Begin(f.seq, h)
 }
 
 // errGap says that the journal has lost output.
@@ -178,35 +178,35 @@ var errGap = errors.New("output is missing in the journal")
 // that is nil, with the position that the output begins at. Where output is dear it ends inside
 // a piece: then o.piece is not 0. Errors: io.EOF when there is no more now, errGap, the
 // journal's and the reason of ctx.
-func (o *follower) step(ctx context.Context, limit uint64, before func(seq uint64)) error {
-	if err := o.resizes(); err != nil {
+func (f *follower) step(ctx context.Context, limit uint64, before func(seq uint64)) error {
+	if err := f.resizes(); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := o.service.replays.acquire(ctx); err != nil {
+	if err := f.service.replays.acquire(ctx); err != nil {
 		return err
 	}
-	defer o.service.replays.release()
-	o.stepping = true
-	defer func() { o.stepping = false }()
+	defer f.service.replays.release()
+	f.stepping = true
+	defer func() { f.stepping = false }()
 	if before != nil {
-		before(o.seq)
+		before(f.seq)
 	}
-	if o.piece == 0 {
-		o.piece = min(len(o.unread), maxPiece)
+	if f.piece == 0 {
+		f.piece = min(len(f.unread), maxPiece)
 	}
-	o.piece = int(min(uint64(o.piece), limit-o.seq))
-	n := o.screen.WriteSome(o.unread[:o.piece], stepWork)
-	o.unread, o.seq, o.piece = o.unread[n:], o.seq+uint64(n), o.piece-n
+	f.piece = int(min(uint64(f.piece), limit-f.seq))
+	n := f.screen.WriteSome(f.unread[:f.piece], stepWork)
+	f.unread, f.seq, f.piece = f.unread[n:], f.seq+uint64(n), f.piece-n
 	return nil
 }
 
 // resizes applies what the journal has before the next output. Errors: those of next.
-func (o *follower) resizes() error {
-	for len(o.unread) == 0 {
-		if err := o.next(); err != nil {
+func (f *follower) resizes() error {
+	for len(f.unread) == 0 {
+		if err := f.next(); err != nil {
 			return err
 		}
 	}
@@ -214,28 +214,28 @@ func (o *follower) resizes() error {
 }
 
 // next reads the next entry of the journal.
-func (o *follower) next() error {
-	e, err := o.reader.Next()
+func (f *follower) next() error {
+	e, err := f.reader.Next()
 	if err != nil {
 		return err
 	}
 	switch e.Kind {
 	case journal.EntryOutput:
-		if begin := e.Seq - uint64(len(e.Data)); begin < o.seq {
-			return fmt.Errorf("%w: position %d follows %d", errGap, begin, o.seq)
+		if begin := e.Seq - uint64(len(e.Data)); begin < f.seq {
+			return fmt.Errorf("%w: position %d follows %d", errGap, begin, f.seq)
 		}
-		o.unread = e.Data
+		f.unread = e.Data
 	case journal.EntryResize:
-		o.screen.Resize(e.Cols, e.Rows)
+		f.screen.Resize(e.Cols, e.Rows)
 	case journal.EntryRestart:
-		o.screen.Flush() // of the generation that has ended
-		o.screen.Resize(e.Cols, e.Rows)
+		f.screen.Flush() // of the generation that has ended
+		f.screen.Resize(e.Cols, e.Rows)
 	case journal.EntryExit:
-		o.screen.Flush()
-		o.flushed = true
+		f.screen.Flush()
+		f.flushed = true
 	case journal.EntryGap:
-		o.screen.Flush()
-		o.seq = e.Seq
+		f.screen.Flush()
+		f.seq = e.Seq
 		return errGap
 	}
 	return nil

@@ -19,7 +19,7 @@ func (w *waiter) overtime() time.Duration { return min(w.timeout, lateLimit) }
 
 // timedOut says what was not seen in time.
 func (w *waiter) timedOut() error {
-	return fmt.Errorf("%w: no %s within %v", terminal.ErrTimeout, w.names(), w.timeout)
+	return fmt.Errorf("%w: no %s within %v", terminal.ErrTimeout, w.conditions.names(), w.timeout)
 }
 
 // loop returns when a condition is met.
@@ -44,7 +44,7 @@ func (w *waiter) loop(ctx context.Context) error {
 		case met:
 			return nil
 		case finished:
-			return fmt.Errorf("%w: terminal %s ended before %s was seen", terminal.ErrExited, w.t.ID, w.names())
+			return fmt.Errorf("%w: terminal %s ended before %s was seen", terminal.ErrExited, w.t.ID, w.conditions.names())
 		case in > 0:
 			again.Reset(in)
 		}
@@ -174,9 +174,9 @@ func (w *waiter) finishOnce(ctx context.Context, end uint64) (met, more bool, er
 }
 
 // names is the conditions in words.
-func (w *waiter) names() string {
+func (l conditions) names() string {
 	s := ""
-	for i, c := range w.conditions {
+	for i, c := range l {
 		if i > 0 {
 			s += " or "
 		}

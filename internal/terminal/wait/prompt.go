@@ -56,7 +56,7 @@ func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
 	if err != nil || mode.Canonical || mode.Echo || !f.Sleeping || !slices.Contains(shellNames, f.Name) {
 		return false, promptIdle
 	}
-	whole, left := w.cursorLine()
+	whole, left := cursorLine(w.t)
 	if f.Name == "fish" && len(bytes.TrimSpace(left)) == 0 || t.Typed().Unsubmitted(f.Group, whole, left) {
 		return false, promptIdle // fish continues a command on a line without a prompt
 	}
@@ -65,8 +65,8 @@ func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
 
 // cursorLine returns the text of the cursor's line and what is below it, where some editors show
 // a search, and of its part left of the cursor.
-func (w *waiter) cursorLine() (whole, left []byte) {
-	f := w.t.Hub().Snapshot().Frame
+func cursorLine(t *terminal.Terminal) (whole, left []byte) {
+	f := t.Hub().Snapshot().Frame
 	return vt.TextFromCursorLine(f), vt.TextBeforeCursor(f).Text
 }
 
@@ -81,7 +81,7 @@ func (w *waiter) marked(m *terminal.PromptMark, in time.Duration) (bool, time.Du
 	case in > 0 && (typed.LineOpen() || m.Seq <= last):
 		return false, in
 	}
-	whole, left := w.cursorLine()
+	whole, left := cursorLine(w.t)
 	return !typed.Unsubmitted(m.Group, whole, left), promptIdle
 }
 

@@ -109,7 +109,7 @@ func (s *Service) enter(t *terminal.Terminal) (*followers, error) {
 		return nil, fmt.Errorf("%w: %d waits of this server are going on, the most there are",
 			terminal.ErrLimit, maxWaits)
 	case l == nil:
-		l = &followers{begins: make(semaphore, 1)}
+		l = &followers{service: s, t: t, begins: make(semaphore, 1)}
 		s.terminals[t] = l
 	case l.waits >= maxWaitsOf:
 		return nil, fmt.Errorf("%w: %d waits for terminal %s are going on, the most there are",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
@@ -32,6 +33,9 @@ const (
 
 // followers are those of one terminal that a waiter may join.
 type followers struct {
+	service *Service
+	t       *terminal.Terminal
+
 	waits  int       // for the terminal; guarded by Service.mu
 	begins semaphore // one place: the waiter that looks for a follower to join, or makes one
 
@@ -61,46 +65,46 @@ func (l *followers) newest() *follower {
 }
 
 // accepts reports whether a waiter for what comes after seq may join.
-func (o *follower) accepts(seq uint64) bool {
-	return len(o.waiters) > 0 && !o.exclusive && o.seq <= seq && seq-o.seq <= maxJoin
+func (f *follower) accepts(seq uint64) bool {
+	return len(f.waiters) > 0 && !f.exclusive && f.seq <= seq && seq-f.seq <= maxJoin
 }
 
 // add reports to w what comes after position from, which the follower has not passed.
-func (o *follower) add(w *waiter, from uint64) {
-	w.follower, w.from = o, from
-	o.waiters = append(o.waiters, w)
-	if from <= o.seq {
-		o.start(w)
+func (f *follower) add(w *waiter, from uint64) {
+	w.follower, w.from = f, from
+	f.waiters = append(f.waiters, w)
+	if from <= f.seq {
+		f.start(w)
 	}
 }
 
 // start begins to report to w.
-func (o *follower) start(w *waiter) {
+func (f *follower) start(w *waiter) {
 	w.filterEcho()
 	w.reached = true
-	o.exclusive = o.exclusive || w.alone()
-	o.setHooks()
+	f.exclusive = f.exclusive || w.conditions.alone()
+	f.setHooks()
 	w.checkState()
 }
 
 // remove ends what add began; the last waiter closes the follower.
-func (o *follower) remove(w *waiter) {
-	o.lock.lock()
-	defer o.lock.release()
-	o.waiters = slices.DeleteFunc(o.waiters, func(x *waiter) bool { return x == w })
-	if len(o.waiters) == 0 {
-		o.followers.remove(o)
-		o.close()
+func (f *follower) remove(w *waiter) {
+	f.lock.lock()
+	defer f.lock.release()
+	f.waiters = slices.DeleteFunc(f.waiters, func(x *waiter) bool { return x == w })
+	if len(f.waiters) == 0 {
+		f.followers.remove(f)
+		f.close()
 		return
 	}
 	if w.reached {
-		o.setHooks()
+		f.setHooks()
 	}
 }
 
 // started yields the waiters whose place was reached.
-func (o *follower) started(yield func(*waiter) bool) {
-	for _, w := range o.waiters {
+func (f *follower) started(yield func(*waiter) bool) {
+	for _, w := range f.waiters {
 		if w.reached && !yield(w) {
 			return
 		}
@@ -109,20 +113,20 @@ func (o *follower) started(yield func(*waiter) bool) {
 
 // setHooks has the screen report what the started waiters need. They have had everything
 // that was shown before.
-func (o *follower) setHooks() {
-	if h := o.hooks(); o.hooked {
-		o.screen.SetHooks(h)
+func (f *follower) setHooks() {
+	if h := f.hooks(); f.hooked {
+		f.screen.SetHooks(h)
 	} else {
-		o.hook(h)
+		f.hook(h)
 	}
 }
 
 // hooks are those of all started waiters.
-func (o *follower) hooks() (h vt.TrackerHooks) {
+func (f *follower) hooks() (h vt.TrackerHooks) {
 	var lines []func(vt.TextLine)
 	var moved []func()
 	var filters []*echo.Filter
-	for w := range o.started {
+	for w := range f.started {
 		own := w.hooks()
 		if own.Changed != nil {
 			h.Changed = own.Changed // it is exclusive
@@ -139,27 +143,27 @@ func (o *follower) hooks() (h vt.TrackerHooks) {
 	}
 	if lines != nil {
 		h.Line = func(l vt.TextLine) {
-			for _, f := range lines {
-				f(l)
+			for _, line := range lines {
+				line(l)
 			}
 		}
 	}
 	if moved != nil {
 		h.Moved = func() {
-			for _, f := range moved {
-				f()
+			for _, call := range moved {
+				call()
 			}
 		}
 	}
 	if filters != nil {
 		h.Print = func(text []byte, from uint64) {
-			for _, f := range filters {
-				f.Print(text, from)
+			for _, filter := range filters {
+				filter.Print(text, from)
 			}
 		}
 		h.Control = func(c rune) {
-			for _, f := range filters {
-				f.Control(c)
+			for _, filter := range filters {
+				filter.Control(c)
 			}
 		}
 	}
@@ -167,16 +171,16 @@ func (o *follower) hooks() (h vt.TrackerHooks) {
 }
 
 // titleChanged notes a new title and reports it.
-func (o *follower) titleChanged(title string) {
-	o.title = title
-	for w := range o.started {
+func (f *follower) titleChanged(title string) {
+	f.title = title
+	for w := range f.started {
 		w.titleChanged(title)
 	}
 }
 
 // updateEcho tells the filters what was typed up to now; seq is the position of the output.
-func (o *follower) updateEcho(seq uint64) {
-	for w := range o.started {
+func (f *follower) updateEcho(seq uint64) {
+	for w := range f.started {
 		w.echo.Update(seq)
 	}
 }
@@ -184,52 +188,52 @@ func (o *follower) updateEcho(seq uint64) {
 // advance applies the next output, at most up to position limit, and has all waiters look at
 // it. more is false when there is none now. Where the journal has lost output it goes on with
 // the current screen. Other errors are those of step.
-func (o *follower) advance(ctx context.Context, limit uint64) (more bool, err error) {
-	for _, w := range o.waiters {
+func (f *follower) advance(ctx context.Context, limit uint64) (more bool, err error) {
+	for _, w := range f.waiters {
 		if !w.reached {
 			limit = min(limit, w.from)
 		}
 	}
-	began, end := time.Now(), o.journal.End()
-	err = o.step(ctx, limit, o.updateEcho)
-	if errors.Is(err, io.EOF) && o.seq < min(end, o.t.Hub().Stats().Seq) {
+	began, end := time.Now(), f.journal.End()
+	err = f.step(ctx, limit, f.updateEcho)
+	if errors.Is(err, io.EOF) && f.seq < min(end, f.t.Hub().Stats().Seq) {
 		err = errGap // the disk refuses what comes, and the screen has it
 	}
 	switch {
-	case errors.Is(err, io.EOF) && !o.flushed:
+	case errors.Is(err, io.EOF) && !f.flushed:
 		return false, nil
 	case errors.Is(err, io.EOF):
-		o.flushed = false
+		f.flushed = false
 	case errors.Is(err, errGap), errors.Is(err, journal.ErrNotKept):
-		if err := o.resync(); err != nil {
+		if err := f.resync(); err != nil {
 			return false, err
 		}
 	case err != nil:
 		return false, err
 	}
-	if o.piece == 0 {
-		o.screen.Report()
+	if f.piece == 0 {
+		f.screen.Report()
 	}
-	for _, w := range o.waiters {
-		if o.piece == 0 {
-			if !w.reached && w.from <= o.seq {
-				o.start(w)
+	for _, w := range f.waiters {
+		if f.piece == 0 {
+			if !w.reached && w.from <= f.seq {
+				f.start(w)
 			}
 			w.checkState()
 		}
 		w.wake()
 	}
-	o.resume = time.Now().Add(o.pause(time.Since(began)))
+	f.resume = time.Now().Add(f.pause(time.Since(began)))
 	return true, nil
 }
 
 // pause is how long to pause after work that took so long: not at all without a flood.
-func (o *follower) pause(worked time.Duration) time.Duration {
-	if !o.t.Flooded() {
+func (f *follower) pause(worked time.Duration) time.Duration {
+	if !f.t.Flooded() {
 		return 0
 	}
 	factor := time.Duration(pauseFactor)
-	if end := o.journal.End(); end-min(end, o.seq) > uint64(o.t.JournalQuota())/2 {
+	if end := f.journal.End(); end-min(end, f.seq) > uint64(f.t.JournalQuota())/2 {
 		factor = pauseFactorBehind
 	}
 	return min(factor*worked, maxPause)
@@ -238,32 +242,32 @@ func (o *follower) pause(worked time.Duration) time.Duration {
 // resync goes on with the terminal's current screen, because the journal has lost output
 // before it. Lines that were not on the old screen count as printed, also for a waiter whose
 // place is in what was lost.
-func (o *follower) resync() error {
+func (f *follower) resync() error {
 	had := map[string]bool{}
-	for _, l := range o.screen.Lines(maxHistory) {
+	for _, l := range f.screen.Lines(maxHistory) {
 		had[string(l.Text)] = true
 	}
-	shot := o.t.Hub().Snapshot()
-	err := o.reset(shot.Frame, shot.Seq)
+	shot := f.t.Hub().Snapshot()
+	err := f.reset(shot.Frame, shot.Seq)
 	if errors.Is(err, journal.ErrNotKept) { // a quota has just dropped what follows
-		shot = o.t.Hub().Snapshot()
-		err = o.reset(shot.Frame, shot.Seq)
+		shot = f.t.Hub().Snapshot()
+		err = f.reset(shot.Frame, shot.Seq)
 	}
 	if err != nil {
 		return err
 	}
-	o.hooked = false
-	for _, w := range o.waiters {
+	f.hooked = false
+	for _, w := range f.waiters {
 		if !w.reached && w.from < shot.Seq {
-			o.start(w)
+			f.start(w)
 		}
 	}
-	o.setHooks()
-	fresh := slices.DeleteFunc(o.screen.Lines(maxHistory), func(l vt.TextLine) bool { return had[string(l.Text)] })
+	f.setHooks()
+	fresh := slices.DeleteFunc(f.screen.Lines(maxHistory), func(l vt.TextLine) bool { return had[string(l.Text)] })
 	for i := range fresh {
 		fresh[i].Offsets = slices.Repeat([]uint64{shot.Seq}, len(fresh[i].Text))
 	}
-	for w := range o.started {
+	for w := range f.started {
 		w.finder.base = shot.Seq
 		w.match(func(p *pattern) (wire.Match, bool) { return w.finder.find(p, fresh) })
 	}

@@ -23,7 +23,7 @@ type waiter struct {
 	service    *Service
 	t          *terminal.Terminal
 	followers  *followers // of t
-	conditions []condition
+	conditions conditions
 	began      time.Time
 	follower   *follower // nil when no condition is about the screen
 	from       uint64    // what the follower shows after this position counts
@@ -94,9 +94,9 @@ func (w *waiter) wake() {
 }
 
 // needs reports whether f is true of a condition.
-func (w *waiter) needs(f func(c *condition) bool) bool {
-	for i := range w.conditions {
-		if f(&w.conditions[i]) {
+func (l conditions) needs(f func(c *condition) bool) bool {
+	for i := range l {
+		if f(&l[i]) {
 			return true
 		}
 	}
@@ -105,20 +105,20 @@ func (w *waiter) needs(f func(c *condition) bool) bool {
 
 // multiline reports whether a pattern may match across the end of a line. Such a waiter looks
 // at other moments than one for single lines.
-func (w *waiter) multiline() bool {
-	return w.needs(func(c *condition) bool { return c.forText() && c.pattern.multiline })
+func (l conditions) multiline() bool {
+	return l.needs(func(c *condition) bool { return c.forText() && c.pattern.multiline })
 }
 
 // alone reports whether the waiter shares no follower: its patterns look at other moments, or would keep the others
 // waiting.
-func (w *waiter) alone() bool {
+func (l conditions) alone() bool {
 	size := 0
-	for _, c := range w.conditions {
+	for _, c := range l {
 		if c.pattern != nil {
 			size += c.pattern.size
 		}
 	}
-	return size > maxShared || w.multiline()
+	return size > maxShared || l.multiline()
 }
 
 // yield lets other followers go first in the middle of a step.
@@ -135,7 +135,7 @@ func (w *waiter) filterEcho() {
 	if w.echo != nil {
 		return
 	}
-	if w.IgnoreEcho || w.Since != nil && w.needs(func(c *condition) bool { return c.For == "prompt" }) {
+	if w.IgnoreEcho || w.Since != nil && w.conditions.needs(func(c *condition) bool { return c.For == "prompt" }) {
 		w.echo = echo.NewFilter(w.t.Typed(), w.follower.seq)
 	}
 	if w.IgnoreEcho {
@@ -146,21 +146,18 @@ func (w *waiter) filterEcho() {
 // hooks are what the emulator has to report for the conditions.
 func (w *waiter) hooks() vt.TrackerHooks {
 	h := vt.TrackerHooks{}
-	if w.needs((*condition).onModes) {
+	if w.conditions.needs((*condition).onModes) {
 		h.Moved = w.modesChanged
 	}
 	switch {
-	case w.multiline():
+	case w.conditions.multiline():
 		h.Changed = w.linesChanged
-	case w.needs((*condition).forText):
-		h.Line = w.lineShown
+	case w.conditions.needs((*condition).forText):
+		h.Line = func(l vt.TextLine) {
+			w.match(func(p *pattern) (wire.Match, bool) { return w.finder.findIn(p, l) })
+		}
 	}
 	return h
-}
-
-// lineShown looks at a line that is shown at this moment.
-func (w *waiter) lineShown(l vt.TextLine) {
-	w.match(func(p *pattern) (wire.Match, bool) { return w.finder.findIn(p, l) })
 }
 
 // linesChanged looks at all lines of this moment, for patterns that match across lines.
@@ -209,7 +206,7 @@ func (w *waiter) modesChanged() {
 func (w *waiter) checkState() {
 	screen := w.follower.screen
 	states := func(c *condition) bool { return c.onScreen() && !c.forText() }
-	if !w.reached || w.found != nil || screen.Modes().SyncOutput || !w.needs(states) {
+	if !w.reached || w.found != nil || screen.Modes().SyncOutput || !w.conditions.needs(states) {
 		return
 	}
 	s := stateOf(screen.Freeze())
