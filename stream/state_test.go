@@ -342,8 +342,13 @@ func TestBoundsOfEffects(t *testing.T) {
 
 // TestRequestedSizes: the least size, viewers without one, hidden and closed ones.
 func TestRequestedSizes(t *testing.T) {
-	for policy, want := range map[Policy]Size{PolicyLatest: {50, 30}, PolicyOwner: {100, 20}, PolicySmallest: {50, 20},
-		PolicyLargest: {100, 30}, PolicyFixed: {80, 24}} {
+	for policy, want := range map[Policy]Size{
+		PolicyLatest:   {Cols: 50, Rows: 30},
+		PolicyOwner:    {Cols: 100, Rows: 20},
+		PolicySmallest: {Cols: 50, Rows: 20},
+		PolicyLargest:  {Cols: 100, Rows: 30},
+		PolicyFixed:    {Cols: 80, Rows: 24},
+	} {
 		h := New(Options{ID: "t", Engine: vt.NewEngine, Config: vt.Config{Cols: 80, Rows: 24}, Policy: policy})
 		a, b, c := h.Subscribe(SubscribeOptions{}), h.Subscribe(SubscribeOptions{}), h.Subscribe(SubscribeOptions{})
 		if got := a.RequestSize(0, 30); got != (Size{Cols: 80, Rows: 24}) || h.viewers.owner != 0 {

@@ -56,7 +56,7 @@ func (in *input) awaited(a answer, patience time.Duration, leaving <-chan struct
 // one itself. known is false while that is open; then wanted is what is likely.
 func (in *input) asks(group int) (wanted, known bool) {
 	master := in.process.Master()
-	// The mode is read before and after the program: one that changes meanwhile may be that of another program.
+	// The mode is read before and after the program: one that changes meanwhile may belong to another program.
 	before, _ := master.LineMode()
 	f, err := master.ForegroundProgram()
 	mode, unknown := master.LineMode()

@@ -81,7 +81,7 @@ func (f *files) saveScreen() bool {
 	return true
 }
 
-// SnapshotAt is the newest good snapshot on disk at or before position seq. Errors: those of
+// SnapshotAt is the newest good snapshot on disk at or before position seq. Errors: as
 // datadir.Store.LoadAt.
 func (f *files) SnapshotAt(seq uint64) (datadir.Loaded, error) {
 	f.saving.Lock()

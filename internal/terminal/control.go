@@ -18,7 +18,7 @@ import (
 
 // Input writes to the program, completely and in order, and waits until the terminal took
 // everything. It is activity: a paused thread goes on. Errors: ErrExited, *pty.LineTooLong
-// (nothing is typed), *Blocked, the reason of ctx, those of Hooks.Authorize.
+// (nothing is typed), *Blocked, context.Cause(ctx), as Hooks.Authorize.
 func (t *Terminal) Input(ctx context.Context, p []byte) (wire.Sent, error) {
 	if !t.Running() {
 		return wire.Sent{}, t.ExitError()
@@ -61,8 +61,8 @@ func (t *Terminal) ExitError() error {
 	return fmt.Errorf("%w: terminal %s is %s", ErrExited, t.ID, t.state)
 }
 
-// Keys writes named keys as the program's modes demand. Errors: those of Input,
-// vt.ErrUnknownKey.
+// Keys writes named keys as the program's modes demand. Errors: as Input,
+// and vt.ErrUnknownKey.
 func (t *Terminal) Keys(ctx context.Context, names []string) (wire.Sent, error) {
 	p, err := vt.EncodeKeys(names, t.Hub().Modes())
 	if err != nil {
@@ -87,7 +87,7 @@ func (t *Terminal) Mouse(ctx context.Context, e vt.MouseEvent) (wire.Sent, error
 }
 
 // Paste writes text as a paste: in brackets when the program asked for them, and without
-// control characters that a terminal acts on (vt.Paste). Errors: those of Input.
+// control characters that a terminal acts on (vt.Paste). Errors: as Input.
 func (t *Terminal) Paste(ctx context.Context, text string) (wire.Sent, error) {
 	if !t.Running() {
 		return wire.Sent{}, t.ExitError()
@@ -177,7 +177,7 @@ func (t *Terminal) fit(s stream.Size) error {
 // Delete ends all processes of the terminal, of any generation, and takes it off the lists.
 // Its last screen stays readable by id; with purge nothing stays. Deleting twice is no error,
 // also at the same time. A generation that is being started is deleted once it runs.
-// Errors: the reason of ctx, those of the store.
+// Errors: context.Cause(ctx), as the store.
 func (r *Registry) Delete(ctx context.Context, t *Terminal, purge bool) error {
 	t.generations.deletes.Add(1)
 	defer t.generations.deletes.Add(-1)
@@ -215,7 +215,7 @@ func (r *Registry) deleteEnded(ctx context.Context, t *Terminal, purge bool) (do
 	return false, nil
 }
 
-// endAll ends all processes of any generation and waits for that. Errors: the reason of ctx.
+// endAll ends all processes of any generation and waits for that. Errors: context.Cause(ctx).
 func (t *Terminal) endAll(ctx context.Context) error {
 	if !t.Running() {
 		t.EndLeftovers(context.WithoutCancel(ctx))
@@ -252,7 +252,7 @@ func (r *Registry) remove(t *Terminal, purge bool) error {
 }
 
 // DeleteSession deletes all terminals of a session at once; with purge also those that were
-// deleted before. Errors: those of Delete.
+// deleted before. Errors: as Delete.
 func (r *Registry) DeleteSession(ctx context.Context, session string, purge bool) error {
 	list := r.List(session)
 	if purge {

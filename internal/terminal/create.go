@@ -12,8 +12,8 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// Create starts a terminal of a session. Errors: ErrInvalid, ErrNameTaken, ErrLimit, ErrClosing, those
-// of pty.Start, of the keeper and of the hooks.
+// Create starts a terminal of a session. Errors: ErrInvalid, ErrNameTaken, ErrLimit, ErrClosing, as pty.Start,
+// the keeper and the hooks.
 func (r *Registry) Create(session string, in wire.CreateTerminal) (*Terminal, error) {
 	s := Spec{Session: session, CreateTerminal: in}
 	if err := s.complete(); err != nil {
@@ -63,7 +63,7 @@ func (r *Registry) Create(session string, in wire.CreateTerminal) (*Terminal, er
 	r.publish(t)
 	r.changes.Notify()
 	if err := r.hooks.Authorize(r.life.Opening(), t); err != nil {
-		_ = r.Delete(r.ctx, t, true) // nobody knows its id
+		_ = r.Delete(r.ctx, t, true) // its id was not given away
 		return nil, err
 	}
 	return t, nil

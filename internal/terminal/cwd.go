@@ -14,7 +14,7 @@ const cwdPatience = 100 * time.Millisecond
 
 // cwdState is the known state of a program's directory.
 type cwdState struct {
-	dir        string // the last known, first that of the start
+	dir        string // the last known, at first where it started
 	reported   string // last reported by OSC 7
 	systemThen string // the system's answer at that report; "" when another program has reported
 }

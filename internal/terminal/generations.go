@@ -13,12 +13,12 @@ import (
 type generations struct {
 	locked  chan struct{} // has a value while the lock is held
 	deletes atomic.Int32  // calls of Delete: no generation begins meanwhile
-	purges  atomic.Int32  // those of them that remove the files
+	purges  atomic.Int32  // calls of Delete that remove the files
 }
 
 func newGenerations() *generations { return &generations{locked: make(chan struct{}, 1)} }
 
-// lock waits for the lock. Errors: the reason of ctx.
+// lock waits for the lock. Errors: context.Cause(ctx).
 func (g *generations) lock(ctx context.Context) error {
 	select {
 	case g.locked <- struct{}{}:

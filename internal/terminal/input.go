@@ -66,7 +66,7 @@ func newInput(p *pty.Process, beforeAnswers func(seq uint64)) *input {
 
 // write waits until the program has all of p. It calls begin before the first byte. Errors:
 // *Blocked without its Seq, *pty.LineTooLong (before begin, nothing is typed), pty.ErrExited,
-// pty.ErrClosed, ErrExited, the reason of ctx.
+// pty.ErrClosed, ErrExited, context.Cause(ctx).
 func (in *input) write(ctx context.Context, p []byte, begin func()) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, inputTimeout, pty.ErrBlocked)
 	defer cancel()
@@ -99,7 +99,7 @@ func (in *input) reply(p []byte, seq uint64) {
 	}
 	in.mu.Lock()
 	if in.replied+len(p) <= maxReplies {
-		group, _ := in.process.Foreground() // 0 with an error: nobody knows who asks
+		group, _ := in.process.Foreground() // 0 with an error: who asks is unknown
 		in.replies, in.replied = append(in.replies, answer{p, seq, group}), in.replied+len(p)
 	}
 	in.mu.Unlock()
@@ -119,7 +119,7 @@ func (in *input) run(ended, leaving <-chan struct{}) {
 			in.sendReplies(deadline, leaving) // to what a viewer saw before it typed
 			c.done <- in.typeIn(c)
 		case <-in.wake:
-			if len(in.waiting) == 0 { // else the call sees to it in its own time
+			if len(in.waiting) == 0 { // else the call sends them in its turn
 				in.sendReplies(time.Now().Add(inputTimeout), leaving)
 			}
 		case <-ended:

@@ -123,5 +123,5 @@ func (p *program) EndLeftovers(ctx context.Context) {
 	}
 }
 
-// Tag marks all processes of the terminal: those of every generation, under every server.
+// Tag marks all processes of the terminal: of every generation, under every server.
 func (p *program) Tag() uint64 { return TagOf(p.t.registry.cfg.Identity, p.t.ID) }

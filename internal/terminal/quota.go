@@ -12,7 +12,7 @@ import (
 // comes back within the minute reads plain bytes.
 const coldAfter = time.Minute
 
-// usageInterval is the time between two looks at all directories of the store, also at those of terminals that cannot
+// usageInterval is the time between two reads of all directories of the store. Some have no terminal: it could not
 // be brought back.
 const usageInterval = 5 * time.Minute
 

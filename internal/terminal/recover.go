@@ -24,7 +24,7 @@ const startPatience = time.Second
 
 // Recover brings back the terminals of the store, several at a time. A terminal that cannot be
 // brought back is logged and left out. It waits for screens no longer than startPatience: who asks
-// for one then waits for that. Errors: those of the store's list and of the keeper.
+// for one then waits for that. Errors: as the list of the store and the keeper.
 func (r *Registry) Recover() error {
 	ids, err := r.cfg.Store.List()
 	if err != nil {

@@ -153,7 +153,7 @@ type Registry struct {
 	cleaner
 }
 
-// New returns a Registry without terminals; Recover adds those of the store.
+// New returns a Registry without terminals; Recover adds the terminals of the store.
 func New(cfg Config) *Registry {
 	cfg.Interval = cmp.Or(cfg.Interval, DefaultInterval)
 	cfg.Clean.SetDefaults()

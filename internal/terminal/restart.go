@@ -17,7 +17,7 @@ import (
 // Restart starts the program of a terminal that has ended again, in the directory and with
 // the environment of Hooks.Next. The result is a new generation under the same id. Its screen
 // goes on below a line that says when and why, and positions in the output go on too.
-// Errors: ErrRunning, ErrNotFound for a deleted one, ErrLimit, ErrClosing, those of pty.Start.
+// Errors: ErrRunning, ErrNotFound for a deleted one, ErrLimit, ErrClosing, as pty.Start.
 func (r *Registry) Restart(old *Terminal) (*Terminal, error) {
 	if old.Running() {
 		return nil, fmt.Errorf("%w: terminal %s: process %d", ErrRunning, old.ID, old.process.PID())

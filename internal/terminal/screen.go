@@ -61,7 +61,7 @@ func (s *screen) now() *stream.Hub {
 }
 
 // AwaitScreen waits until the screen was made again of a terminal that ran when this server
-// started. Errors: the reason of ctx.
+// started. Errors: context.Cause(ctx).
 func (s *screen) AwaitScreen(ctx context.Context) error {
 	if s.replayed == nil {
 		return nil
@@ -75,7 +75,7 @@ func (s *screen) AwaitScreen(ctx context.Context) error {
 }
 
 // facts are the hub's. They wait for nothing: while it is not in memory they are the last ones known,
-// before the first time those of the record.
+// before the first time as in the record.
 func (s *screen) facts() (f stream.Stats) {
 	if h := s.now(); h != nil {
 		return h.Stats()

@@ -94,7 +94,7 @@ func keyLength(s string) int {
 	return unprintable(s)
 }
 
-// keysAtEnd are keys that may change the line and leave the cursor at its end: TAB, and those of the
+// keysAtEnd are keys that may change the line and leave the cursor at its end: TAB, and the keys of the
 // history.
 var keysAtEnd = []string{"\t", "\x10", "\x0e", "\x1b[A", "\x1b[B", "\x1bOA", "\x1bOB"}
 

@@ -113,7 +113,7 @@ func (w *waiter) unplaced(hit *wire.Waited, err error) error {
 func (w *waiter) mayEcho(seq uint64) bool { return w.IgnoreEcho && w.t.Typed().Within(maxLocate, seq) }
 
 // own begins to look at a new follower for what comes after position from; others may join it
-// then. Errors: those of resync.
+// then. Errors: as resync.
 func (w *waiter) own(o *follower, from uint64) error {
 	o.add(w, o.seq)
 	if o.seq > from { // the journal has lost what came then

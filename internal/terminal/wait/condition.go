@@ -31,7 +31,7 @@ type condition struct {
 	pattern *pattern      // of text and regex
 }
 
-// conditions are those of a wait; one that is met ends it.
+// conditions belong to one wait, which ends with the first that is met.
 type conditions []condition
 
 // requestError is a terminal.ErrInvalid of fields that exclude each other or are out of range.

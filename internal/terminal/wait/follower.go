@@ -59,7 +59,7 @@ type follower struct {
 }
 
 // newFollower begins in the state of f, nil for a blank screen, at position seq.
-// The caller must close it. Errors: those of terminal.Journal, journal.ErrNotKept.
+// The caller must close it. Errors: as terminal.Journal, and journal.ErrNotKept.
 func (l *followers) newFollower(f *vt.Frame, seq uint64) (*follower, error) {
 	o := &follower{service: l.service, followers: l, t: l.t,
 		driver: make(semaphore, 1), lock: make(semaphore, 1)}
@@ -138,7 +138,7 @@ func (l *followers) followFrom(ctx context.Context, seq uint64) (*follower, erro
 }
 
 // catchUp applies the output up to seq, as far as there is some; output that is missing is left
-// out, and may end behind seq. before is as of step. Errors: those of step but io.EOF and errGap.
+// out, and may end behind seq. before is as of step. Errors: as step, without io.EOF and errGap.
 func (f *follower) catchUp(ctx context.Context, seq uint64, before func(seq uint64)) error {
 	for f.seq < seq {
 		switch err := f.step(ctx, seq, before); {
@@ -177,7 +177,7 @@ var errGap = errors.New("output is missing in the journal")
 // step applies the next output, at most up to position limit. It calls before, unless
 // that is nil, with the position that the output begins at. Where output is dear it ends inside
 // a piece: then o.piece is not 0. Errors: io.EOF when there is no more now, errGap, the
-// journal's and the reason of ctx.
+// journal's and ctx.Err().
 func (f *follower) step(ctx context.Context, limit uint64, before func(seq uint64)) error {
 	if err := f.resizes(); err != nil {
 		return err
@@ -203,7 +203,7 @@ func (f *follower) step(ctx context.Context, limit uint64, before func(seq uint6
 	return nil
 }
 
-// resizes applies what the journal has before the next output. Errors: those of next.
+// resizes applies what the journal has before the next output. Errors: as next.
 func (f *follower) resizes() error {
 	for len(f.unread) == 0 {
 		if err := f.next(); err != nil {

@@ -260,7 +260,7 @@ type runes struct {
 	over   bool
 }
 
-// ReadRune is that of io.RuneReader.
+// ReadRune implements io.RuneReader.
 func (r *runes) ReadRune() (c rune, size int, err error) {
 	if r.read++; r.read%watchEvery == 0 {
 		if r.over = r.over || r.finder.over(); r.finder.yield != nil {

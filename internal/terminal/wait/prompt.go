@@ -97,7 +97,7 @@ func (w *waiter) editing() bool {
 		return false
 	}
 	if w.Since == nil || w.follower.base > *w.Since || l.ErasedAt > *w.Since {
-		return true // behind lost output nobody knows; or what was typed behind the prompt was erased
+		return true // unknown behind lost output; or what was typed behind the prompt was erased
 	}
 	text := w.echo.Mask(l)
 	for i, at := range l.Offsets {

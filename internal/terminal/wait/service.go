@@ -86,7 +86,7 @@ func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r wire.Wait) (
 }
 
 // awaitReplay waits for the screen of a terminal at the start of the server. Errors:
-// terminal.ErrTimeout, the reason of ctx.
+// terminal.ErrTimeout, ctx.Err().
 func awaitReplay(ctx context.Context, t *terminal.Terminal, timeout time.Duration) error {
 	over := fmt.Errorf("%w: the server has not read the terminal's last output within %v", terminal.ErrTimeout, timeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, over)
@@ -133,7 +133,7 @@ func (s *Service) leave(t *terminal.Terminal) {
 
 // awaitScreen returns when the terminal's own screen has come to position seq. The journal,
 // which waits read, has output a moment earlier. Whoever asks for the screen next, or presses
-// keys in the modes of the program, needs what the wait saw. Errors: the reason of ctx.
+// keys in the modes of the program, needs what the wait saw. Errors: ctx.Err().
 func awaitScreen(ctx context.Context, t *terminal.Terminal, seq uint64) error {
 	changed, stop := t.Hub().Watch()
 	defer stop()
@@ -154,7 +154,7 @@ func awaitScreen(ctx context.Context, t *terminal.Terminal, seq uint64) error {
 // semaphore has a free place for each value that its buffer can still take.
 type semaphore chan struct{}
 
-// acquire waits for a place. Errors: the reason of ctx.
+// acquire waits for a place. Errors: ctx.Err().
 func (s semaphore) acquire(ctx context.Context) error {
 	select {
 	case s <- struct{}{}:

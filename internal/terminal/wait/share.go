@@ -31,7 +31,7 @@ const (
 	maxPause = 250 * time.Millisecond
 )
 
-// followers are those of one terminal that a waiter may join.
+// followers are the followers of one terminal that a waiter may join.
 type followers struct {
 	service *Service
 	t       *terminal.Terminal
@@ -121,7 +121,7 @@ func (f *follower) setHooks() {
 	}
 }
 
-// hooks are those of all started waiters.
+// hooks call the hooks of all started waiters.
 func (f *follower) hooks() (h vt.TrackerHooks) {
 	var lines []func(vt.TextLine)
 	var moved []func()
@@ -187,7 +187,7 @@ func (f *follower) updateEcho(seq uint64) {
 
 // advance applies the next output, at most up to position limit, and has all waiters look at
 // it. more is false when there is none now. Where the journal has lost output it goes on with
-// the current screen. Other errors are those of step.
+// the current screen. Other errors: as step.
 func (f *follower) advance(ctx context.Context, limit uint64) (more bool, err error) {
 	for _, w := range f.waiters {
 		if !w.reached {

@@ -236,7 +236,7 @@ func (w *waiter) checkFrame(f *vt.Frame, seq uint64) *wire.Waited {
 	return w.checkLines(vt.TextLines(f, -1), vt.TextLines(f, 0), stateOf(f), seq)
 }
 
-// checkLines is checkFrame of lines: those with the history, and those of the screen.
+// checkLines is checkFrame of lines, with the history and of the screen alone.
 func (w *waiter) checkLines(lines, screen []vt.TextLine, s state, seq uint64) *wire.Waited {
 	look := w.finder
 	look.until = time.Now().Add(max(time.Until(w.began.Add(w.timeout+w.overtime())), leastLook))
