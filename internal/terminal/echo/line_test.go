@@ -157,3 +157,33 @@ func TestALongLineIsBounded(t *testing.T) {
 		t.Errorf("a longer line: %d bytes, %v", len(l.text), l.sure)
 	}
 }
+
+// TestErase: how much an editor erases is sure for letters and digits of ASCII alone.
+func TestErase(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		from int
+		want string
+		sure bool
+	}{
+		{"x 09azAZ", 2, "x ", true}, {"x a-b", 2, "", false}, {"x é", 2, "", false}, {"x -", 2, "x ", true},
+		{"x /b", 2, "", false}, {"x :b", 2, "", false}, {"x @b", 2, "", false}, {"x [b", 2, "", false}, {"", -1, "", true},
+	} {
+		l := line{text: c.text, sure: true}
+		if l.erase(c.from); l.text != c.want || l.sure != c.sure {
+			t.Errorf("%q from %d: %q, %v", c.text, c.from, l.text, l.sure)
+		}
+	}
+	var typed Typed
+	typed.NoteLine([]byte("\x1b[200~a\r"), editor, true)
+	if !typed.line.pasting || !typed.line.open {
+		t.Error("Enter in a paste submits")
+	}
+	typed.NoteLine([]byte("b\x1b[201~"), editor, true)
+	if l := typed.line; l.pasting || !strings.HasSuffix(l.text, "b") {
+		t.Errorf("after a paste: %+v", l)
+	}
+	if (&Typed{line: line{sure: true, text: "x"}}).Unfinished() != (Unfinished{}) {
+		t.Error("a line that is not open is unfinished")
+	}
+}
