@@ -17,65 +17,65 @@ type background struct {
 	pid     int           // what the command was begun as, 0 when nobody knows
 	process proc.Process  // zero when it has ended
 	ended   chan struct{} // of process; nil when only the status tells
+	stopped bool          // signal has ended it
 }
 
-func (b *background) start(l *life) error {
-	if err := b.inShell.start(l); err != nil {
+func (b *background) start(x *execution) error {
+	if err := b.send(x); err != nil {
 		return err
 	}
-	b.await(l)
+	b.await(x)
 	return nil
 }
 
 // await waits until the command has begun, and notes its process.
-func (b *background) await(l *life) {
-	b.pid = b.begun(l)
-	if b.pid > 0 {
-		if process, there := proc.Find(b.pid); there {
-			l.mu.Lock()
-			l.entry.Processes = proctree.FormatStarts([]proc.Process{process})
-			l.mu.Unlock()
-		}
+func (b *background) await(x *execution) {
+	e := x.cmd
+	b.pid = b.begun(x)
+	if process, there := proc.Find(b.pid); there && b.pid > 0 {
+		e.mu.Lock()
+		e.entry.Processes = proctree.FormatStarts([]proc.Process{process})
+		e.mu.Unlock()
 	}
-	l.markStarted(b.pid)
+	e.markRunning(b.pid)
 	if b.pid > 0 {
-		l.save()
+		e.save()
 	}
 }
 
 // begun waits for the process id of the command, whose outputs are open then. It is 0 when the command or its shell
 // has ended before, and when the shell has passed the command without starting it, for lack of a process or a
 // descriptor.
-func (b *background) begun(l *life) int {
-	s := l.shell
-	pid, known := b.awaitPID(l, endGrace)
+func (b *background) begun(x *execution) int {
+	s := x.cmd.shell
+	pid, known := b.awaitPID(x, endGrace)
 	if known {
 		return pid
 	}
 	if s.isStopped(b.proc) {
 		b.proc.Kill() // else it might come to a command that was answered
 	}
-	_ = b.proc.Barrier(s.life, "")
-	pid, _ = b.awaitPID(l, startLimit)
+	_ = b.proc.Barrier(s.ctx, "")
+	pid, _ = b.awaitPID(x, startLimit)
 	return pid
 }
 
 // awaitPID is begun with a limit. known is false when it has passed without any marker.
-func (b *background) awaitPID(l *life, limit time.Duration) (pid int, known bool) {
-	s := l.shell
-	ctx, cancel := s.clock.WithTimeout(s.life, limit)
+func (b *background) awaitPID(x *execution, limit time.Duration) (pid int, known bool) {
+	s := x.cmd.shell
+	ctx, cancel := s.clock.WithTimeout(s.ctx, limit)
 	defer cancel()
 	for {
-		if pid, ok := shelldir.FindNumber(l.dir, shelldir.PidName); ok {
+		if pid, ok := shelldir.FindNumber(x.cmd.dir, shelldir.PidName); ok {
 			return pid, true
 		}
-		if _, ok := l.status(); ok {
+		if _, ok := x.cmd.status(); ok {
 			return 0, true
 		}
 		select {
-		case <-l.files.Watch.Changed:
+		case <-x.files.Watch.Changed:
 		case <-b.proc.Ended:
-			pid, _ := shelldir.FindNumber(l.dir, shelldir.PidName)
+			pid, _ := shelldir.FindNumber(x.cmd.dir, shelldir.PidName)
 			return pid, true
 		case <-ctx.Done():
 			return 0, s.detached()
@@ -83,28 +83,28 @@ func (b *background) awaitPID(l *life, limit time.Duration) (pid int, known bool
 	}
 }
 
-func (b *background) attach(l *life) (detach func()) {
-	s := l.shell
-	if s.detached() { // perhaps the command has not come to open its FIFOs
-		return func() {}
+// watch finds the process of a begun command, and has a goroutine wait for its end until ctx ends.
+func (b *background) watch(ctx context.Context, x *execution) {
+	e := x.cmd
+	s := e.shell
+	if b.ended != nil || s.detached() { // perhaps the command has not come to open its FIFOs
+		return
 	}
-	shelldir.RemoveFIFOs(l.dir)
-	process, there := l.begunAs(b.pid)
-	if pid, begun := shelldir.FindNumber(l.dir, shelldir.PidName); !there && begun && pid == 0 {
-		return func() {} // the user has unset BASHPID: only the status tells of the end
+	shelldir.RemoveFIFOs(e.dir)
+	process, there := e.begunAs(b.pid)
+	if pid, begun := shelldir.FindNumber(e.dir, shelldir.PidName); !there && begun && pid == 0 {
+		return // the user has unset BASHPID: only the status tells of the end
 	}
 	b.process, b.ended = process, make(chan struct{})
 	if !there {
 		close(b.ended)
-		return func() {}
+		return
 	}
-	ctx, cancel := context.WithCancel(s.life)
 	s.work.Go(func() {
 		if err := process.Wait(ctx); err == nil {
 			close(b.ended)
 		}
 	})
-	return cancel
 }
 
 // begunAs is the process of a background command, false when it has ended. Process ids are reused: its tag
@@ -120,43 +120,64 @@ func (e *Exec) begunAs(pid int) (proc.Process, bool) {
 	return p, true
 }
 
-func (b *background) exited() <-chan struct{} { return b.ended }
+func (b *background) wait(ctx context.Context, x *execution) (Result, progress) {
+	s := x.cmd.shell
+	b.watch(s.ctx, x)
+	for {
+		if code, ok := x.cmd.status(); ok {
+			return b.settled(x, code), finished
+		}
+		select {
+		case <-x.files.Watch.Changed:
+		case <-b.ended:
+			return b.afterExit(x)
+		case <-ctx.Done():
+			if code, ok := x.cmd.status(); ok && !s.detached() {
+				return b.settled(x, code), finished
+			}
+			return Result{}, unfinished
+		}
+	}
+}
 
 // afterExit waits for the report of the process that waits for the command's, which comes within reportGrace unless
 // that was killed too.
-func (b *background) afterExit(l *life) (r Result, over bool) {
-	limit, cancel := l.shell.clock.WithTimeout(l.shell.life, reportGrace)
+func (b *background) afterExit(x *execution) (Result, progress) {
+	s := x.cmd.shell
+	limit, cancel := s.clock.WithTimeout(s.ctx, reportGrace)
 	defer cancel()
 	for {
-		if code, ok := l.status(); ok {
-			return Result{ExitCode: code}, true
+		if code, ok := x.cmd.status(); ok {
+			return b.settled(x, code), finished
 		}
 		select {
-		case <-l.files.Watch.Changed:
+		case <-x.files.Watch.Changed:
 		case <-limit.Done():
-			return Result{ExitCode: killedCode}, !l.shell.detached()
+			if s.detached() {
+				return Result{}, unfinished
+			}
+			return b.settled(x, killedCode), finished
 		}
 	}
 }
 
-func (*background) tick() <-chan time.Time { return nil }
-func (*background) look(*life)             {}
-
-func (b *background) stop(l *life, _ *Result) stopOutcome {
-	l.terminate(b.process)
-	return stopping
+func (b *background) signal(x *execution, _ *Result) progress {
+	b.stopped = true
+	x.cmd.terminate(b.process)
+	return unfinished
 }
 
-// settle ends the descendants of a command whose own process was killed: it came neither to its end nor to an exit.
-func (b *background) settle(l *life, r *Result) {
-	l.forgetValues()
-	r.Cwd = l.home
-	if r.TimedOut || r.Cancelled || r.ExitCode <= signalCodes {
-		return
+// settled is the result of a command with an exit code. It ends the descendants of one whose own process was killed: it
+// came neither to its end nor to an exit.
+func (b *background) settled(x *execution, code int) Result {
+	e := x.cmd
+	e.forgetValues()
+	if !b.stopped && code > signalCodes {
+		if _, finished := shelldir.FindMarker(e.dir, shelldir.FinishedName); !finished {
+			e.terminate(proc.Process{})
+		}
 	}
-	if _, finished := shelldir.FindMarker(l.dir, shelldir.FinishedName); !finished {
-		l.terminate(proc.Process{})
-	}
+	return Result{ExitCode: code, Cwd: x.home}
 }
 
 // terminate ends a command beside the queue: SIGTERM to its process and descendants, SIGKILL after pty.KillGrace.
@@ -167,12 +188,12 @@ func (e *Exec) terminate(p proc.Process) {
 		_ = v.Signal(unix.SIGTERM)
 		_ = v.Signal(unix.SIGCONT)
 	}
-	ctx, cancel := context.WithTimeout(s.life, proc.KillGrace)
+	ctx, cancel := context.WithTimeout(s.ctx, proc.KillGrace)
 	defer cancel()
 	for _, v := range victims {
 		_ = v.Wait(ctx)
 	}
 	if !s.detached() {
-		proctree.KillAll(s.life, proctree.Successors(append(victims, p), e.dir), e.dir, endGrace)
+		proctree.KillAll(s.ctx, proctree.Successors(append(victims, p), e.dir), e.dir, endGrace)
 	}
 }

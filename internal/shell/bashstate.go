@@ -21,7 +21,7 @@ func (s *Shell) unreachable() bool { b := s.scriptBash(); return b.Snapshot.Buil
 
 // noteList notes the option history after a command.
 func (s *Shell) noteList(e *Exec) {
-	if e == nil || e.internal {
+	if e == nil || e.internal() {
 		return
 	}
 	_, err := os.Lstat(filepath.Join(e.dir, script.ListSign))
@@ -67,7 +67,7 @@ func (e *Exec) lastOf(r *Result) (last script.Last, ok bool) {
 	e.mu.Lock()
 	i, spec := e.entry.Info, e.entry.Spec
 	e.mu.Unlock()
-	if e.internal || r == nil || i.StartedAt.IsZero() || spec.Isolated || spec.TTY || spec.Background {
+	if e.internal() || r == nil || i.StartedAt.IsZero() || spec.Isolated || spec.TTY || spec.Background {
 		return last, false
 	}
 	if r.TimedOut || r.Cancelled {

@@ -26,7 +26,7 @@ func (s *Shell) look(c *script.Command) script.Text {
 // reads reports whether bash finds a text whole. One that leaves { } cannot leave ( ), and one that goes on takes its
 // end along.
 func (s *Shell) reads(c *script.Command) bool {
-	ctx, cancel := context.WithTimeout(s.life, checkLimit)
+	ctx, cancel := context.WithTimeout(s.ctx, checkLimit)
 	defer cancel()
 	arguments := []string{"--noprofile", "--norc", "-n"}
 	if c.Snapshot.HasShopt("extglob") {

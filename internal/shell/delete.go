@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
@@ -21,7 +22,7 @@ func (s *Shell) Delete(ctx context.Context) error {
 	proc := s.proc
 	s.mu.Unlock()
 	if !again {
-		s.stop(ErrDeleted)
+		s.cancel(ErrDeleted)
 	}
 	var err error
 	if proc != nil && !shelldir.Closed(proc.Ended) {
@@ -35,10 +36,7 @@ func (s *Shell) Delete(ctx context.Context) error {
 	}
 	err = errors.Join(err, proctree.Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
 	s.mu.Lock()
-	list := append(append([]*Exec(nil), s.all...), s.queue...)
-	if s.current != nil {
-		list = append(list, s.current)
-	}
+	list := s.pending()
 	s.queue = nil
 	s.mu.Unlock()
 	for _, e := range list {
@@ -63,4 +61,15 @@ func (s *Shell) Delete(ctx context.Context) error {
 		e.outputs[1].Forget()
 	}
 	return nil
+}
+
+// pending are all commands that are known, also internal ones. s.mu is held.
+func (s *Shell) pending() []*Exec {
+	list := slices.Clone(s.all)
+	for _, j := range append(slices.Clone(s.queue), s.current) {
+		if j != nil && j.cmd != nil && !slices.Contains(s.all, j.cmd) {
+			list = append(list, j.cmd)
+		}
+	}
+	return list
 }

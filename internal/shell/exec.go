@@ -19,34 +19,32 @@ import (
 
 // Exec is one command of a shell. All methods may be called at the same time from several goroutines.
 type Exec struct {
-	shell    *Shell
-	id       string
-	dir      string
-	internal bool          // SetEnv: in no list and no history
-	instead  func() error  // of a hidden one: what is done in its turn instead of a command
-	compose  func() string // of a hidden one: its text, made in its turn, for commands before it may change it
-	outputs  [2]*output.Log
-	streams  *stdio.Streams
-	started  chan struct{} // closed when it runs, and when it ended without that
-	done     chan struct{} // closed when record has the result
-	stop     chan struct{} // closed by the first Cancel
+	shell   *Shell
+	id      string
+	dir     string
+	history *history.Store // keeps its record; nil of an internal command, which is in no list
+	outputs [2]*output.Log
+	streams *stdio.Streams
+	started chan struct{} // closed when it runs, and when it ended without that
+	done    chan struct{} // closed when the record has the result
+	stop    chan struct{} // closed by the first Cancel
 	// turnTimer fires at the end of a QueueTimeout; nil without one. Set before others see the command in the queue.
 	turnTimer *time.Timer
 
 	saving sync.Mutex // held over the disk, taken before mu
 
-	mu      sync.Mutex // guards what follows; nothing blocks under it
+	mu      sync.Mutex // guards what follows, and the closing of started and stop; nothing blocks under it
+	phase   phase
 	entry   history.Entry
 	problem error  // why it Failed
-	stopped bool   // stop is closed
-	reason  string // the reason of the end that it is about to come to: Result.Reason
-	begun   bool   // started is closed
-	secret  bool   // it had variables of its own, which its record is not to keep
+	reason  string // Result.Reason of the end that is on its way
+	secret  bool   // it had variables of its own, which its record does not keep
 }
 
-// newExec makes an Exec of a record.
-func (s *Shell) newExec(r *history.Entry, dir string) (*Exec, error) {
-	e := &Exec{shell: s, id: r.Info.ID, dir: dir, entry: *r,
+// newExec makes the Exec of a record, which is the phase that the record has. The caller closes what an ended one has
+// open.
+func (s *Shell) newExec(r *history.Entry, dir string, h *history.Store) (*Exec, error) {
+	e := &Exec{shell: s, id: r.Info.ID, dir: dir, history: h, phase: phaseOf(r.Info.Status), entry: *r,
 		started: make(chan struct{}), done: make(chan struct{}), stop: make(chan struct{})}
 	limit := max(r.Spec.MaxOutput, r.Spec.MaxReply)
 	for i, name := range [...]string{shelldir.StdoutFile, shelldir.StderrFile} {
@@ -57,9 +55,21 @@ func (s *Shell) newExec(r *history.Entry, dir string) (*Exec, error) {
 		e.outputs[i] = l
 	}
 	e.streams = &stdio.Streams{Dir: dir, ID: e.holdID(), Stdin: r.Spec.StdinOpen, Outputs: e.outputs,
-		Keeper: s.config.Keeper, NoSplice: s.config.NoSplice != nil, Life: s.life, Work: &s.work}
+		Keeper: s.config.Keeper, NoSplice: s.config.NoSplice != nil, Ctx: s.ctx, Work: &s.work}
+	if e.phase >= running {
+		close(e.started)
+	}
+	if e.phase == ended {
+		close(e.done)
+		if r.Info.Result == nil {
+			e.problem = problemOf(r.Info.Error)
+		}
+	}
 	return e, nil
 }
+
+// internal reports whether the command is one of the shell itself: it sets variables or a directory.
+func (e *Exec) internal() bool { return e.history == nil }
 
 // ID is unique in the server.
 func (e *Exec) ID() string { return e.id }
@@ -88,20 +98,20 @@ func (e *Exec) Started() <-chan struct{} { return e.started }
 // Done is closed when the command has a result, or has failed.
 func (e *Exec) Done() <-chan struct{} { return e.done }
 
-// Wait waits for Done. Errors: the reason of ctx; ErrDeleted, ErrEnded, ErrClosing and others of a command that Failed.
+// Wait waits for Done. Errors: ctx.Err(); ErrDeleted, ErrEnded, ErrClosing and others of a command that Failed.
 func (e *Exec) Wait(ctx context.Context) (Result, error) {
 	select {
 	case <-e.done:
 	case <-ctx.Done():
-	case <-e.shell.life.Done():
-		if errors.Is(context.Cause(e.shell.life), ErrDeleted) && !e.internal {
+	case <-e.shell.ctx.Done():
+		if errors.Is(context.Cause(e.shell.ctx), ErrDeleted) && !e.internal() {
 			<-e.done // Delete ends all of them
 		}
 	}
 	if !shelldir.Closed(e.done) {
 		cause := context.Cause(ctx)
 		if cause == nil {
-			cause = context.Cause(e.shell.life)
+			cause = context.Cause(e.shell.ctx)
 		}
 		return Result{}, fmt.Errorf("shell: wait for %s: %w", e.id, cause)
 	}
@@ -123,15 +133,20 @@ func (e *Exec) Wait(ctx context.Context) (Result, error) {
 // ended is left alone.
 func (e *Exec) Cancel() {
 	e.mu.Lock()
-	first := !e.stopped
-	e.stopped = true
-	if first {
-		close(e.stop)
-	}
+	first := closeOnce(e.stop)
 	e.mu.Unlock()
 	if first && e.shell.dequeue(e) {
 		e.endIfCancelled()
 	}
+}
+
+// closeOnce closes a channel, and reports whether it was open. A lock is held for it.
+func closeOnce(c chan struct{}) bool {
+	if shelldir.Closed(c) {
+		return false
+	}
+	close(c)
+	return true
 }
 
 // setReason notes the reason for Result.Reason.
@@ -162,19 +177,31 @@ func (e *Exec) Size(o Stream) int64 { return e.output(o).Size() }
 func (e *Exec) output(o Stream) *output.Log { return e.outputs[o-Stdout] }
 
 // Follow waits until one of the logs is longer than the given bytes, or complete: then more is false. Late output of
-// background processes counts too. Errors: the reason of ctx.
+// background processes counts too. Errors: ctx.Err().
 func (e *Exec) Follow(ctx context.Context, stdout, stderr int64) (more bool, err error) {
 	return output.Follow(ctx, e.outputs[0], e.outputs[1], stdout, stderr)
 }
 
-// markStarted notes that the command runs, as a process.
-func (e *Exec) markStarted(pid int) {
+// markStarting notes that the command is about to run in a directory: its time counts from now.
+func (e *Exec) markStarting(cwd string) {
 	e.mu.Lock()
-	e.entry.Info.Status, e.entry.Info.PID = Running, pid
-	first := !e.begun
-	e.begun = true
-	if first {
-		close(e.started)
+	defer e.mu.Unlock()
+	if !e.to(starting) {
+		return
+	}
+	i := &e.entry.Info
+	i.Status, i.StartedAt, i.Cwd = Running, time.Now(), cwd
+	if limit := e.entry.Spec.Timeout; limit > 0 {
+		e.entry.Deadline = i.StartedAt.Add(limit)
+	}
+}
+
+// markRunning notes that the command runs, as a process.
+func (e *Exec) markRunning(pid int) {
+	e.mu.Lock()
+	if e.to(running) {
+		e.entry.Info.PID = pid
+		closeOnce(e.started)
 	}
 	e.mu.Unlock()
 	e.stopTurnTimer()
@@ -190,11 +217,11 @@ func (e *Exec) stopTurnTimer() {
 
 // end gives the command its end, once, and wakes everybody who waits. With a problem no more output can come.
 func (e *Exec) end(status Status, r *Result, problem error) {
-	if status == Done && errors.Is(context.Cause(e.shell.life), ErrDeleted) {
+	if status == Done && errors.Is(context.Cause(e.shell.ctx), ErrDeleted) {
 		status, r, problem = Failed, nil, ErrDeleted // the hangup of Delete has ended it
 	}
 	e.mu.Lock()
-	if e.entry.Info.Result != nil || e.problem != nil {
+	if !e.to(ended) {
 		e.mu.Unlock()
 		return
 	}
@@ -207,21 +234,20 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	if problem != nil {
 		e.entry.Info.Error = problem.Error()
 	}
-	first := !e.begun
-	e.begun = true
+	begun := shelldir.Closed(e.started)
 	e.mu.Unlock()
 	e.noteLast(r)
 	e.streams.CloseInput()
 	e.stopTurnTimer()
-	if first || problem != nil { // nothing can have written to them and nothing will, or nobody looks for more
+	if !begun || problem != nil { // nothing can have written to them and nothing will, or nobody looks for more
 		e.finishOutputs()
 	}
 	shelldir.MakePrivate(e.dir)
 	_ = os.Remove(filepath.Join(e.dir, shelldir.InputFile)) // who still reads it has it open
 	e.save()
-	if first {
-		close(e.started)
-	}
+	e.mu.Lock()
+	closeOnce(e.started)
+	e.mu.Unlock()
 	close(e.done)
 	e.notifyChanged()
 }
@@ -242,7 +268,7 @@ func (e *Exec) save() {
 }
 
 func (e *Exec) trySave() error {
-	if e.internal {
+	if e.internal() {
 		return nil
 	}
 	e.saving.Lock()
@@ -252,9 +278,9 @@ func (e *Exec) trySave() error {
 	e.mu.Unlock()
 	r.Info.StdoutBytes, r.Info.StderrBytes = e.outputs[0].Size(), e.outputs[1].Size()
 	if secret {
-		return e.shell.history.Replace(&r)
+		return e.history.Replace(&r)
 	}
-	return e.shell.history.Save(&r)
+	return e.history.Save(&r)
 }
 
 // finishOutputs completes the logs.
@@ -262,7 +288,7 @@ func (e *Exec) finishOutputs() { e.streams.FinishOutputs() }
 
 // notifyChanged calls Config.OnChanged.
 func (e *Exec) notifyChanged() {
-	if e.shell.config.OnChanged != nil && !e.internal {
+	if e.shell.config.OnChanged != nil && !e.internal() {
 		e.shell.config.OnChanged(e.Info())
 	}
 }
@@ -313,7 +339,7 @@ func (e *Exec) script(home, cwd string) *script.Command {
 	e.mu.Lock()
 	text := e.entry.Info.Command
 	e.mu.Unlock()
-	c := &script.Command{Bash: e.shell.scriptBash(), ID: e.id, Dir: e.dir, Text: text, Internal: e.internal,
+	c := &script.Command{Bash: e.shell.scriptBash(), ID: e.id, Dir: e.dir, Text: text, Internal: e.internal(),
 		Background: spec.Background, Cwd: cwd, Home: home, Env: spec.Env}
 	e.shell.mu.Lock()
 	c.Last = e.shell.last
@@ -337,7 +363,7 @@ func (e *Exec) status() (code int, ok bool) {
 }
 
 // Input writes to the standard input of a command with StdinOpen, and closes it after data with eof. It returns when
-// everything is in the FIFO. Errors: ErrNoStdin, ErrFinished, the reason of ctx.
+// everything is in the FIFO. Errors: ErrNoStdin, ErrFinished, ctx.Err().
 func (e *Exec) Input(ctx context.Context, data []byte, eof bool) error {
 	if !e.stdinOpen() {
 		return fmt.Errorf("shell: input for %s: %w", e.id, ErrNoStdin)

@@ -18,12 +18,18 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
+// shellLauncher runs a command through the shell.
+type shellLauncher interface {
+	launcher
+	prepare(e *Exec, home, cwd string) error
+}
+
 // launcher is the launcher of a command in a shell process.
-func (e *Exec) launcher(proc *bash.Process) launcher {
+func (e *Exec) launcher(proc *bash.Process) shellLauncher {
 	if e.spec().Background {
 		return &background{inShell: inShell{proc: proc}}
 	}
-	return &foreground{inShell: inShell{proc: proc}}
+	return &foreground{inShell{proc: proc}}
 }
 
 // inShell is the common part of the launchers that run a command through the shell.
@@ -33,110 +39,121 @@ type inShell struct {
 }
 
 // prepare writes the files of a command and notes the running processes, which belong to earlier commands.
-func (i *inShell) prepare(l *life, home, cwd string) (done bool, err error) {
-	if i.text, err = l.text(home, cwd); err != nil {
-		return false, err
+func (i *inShell) prepare(e *Exec, home, cwd string) (err error) {
+	if i.text, err = e.text(home, cwd); err != nil {
+		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.entry.Process = i.proc.Number
-	l.entry.Processes = proctree.FormatStarts(proctree.Children(i.proc.Proc().PID))
-	return false, nil
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.entry.Process = i.proc.Number
+	e.entry.Processes = proctree.FormatStarts(proctree.Children(i.proc.Proc().PID))
+	return nil
 }
 
-// start has the keeper hold the files of a command, and sends the shell its control lines. Errors: errNotSent.
-func (i *inShell) start(l *life) error {
-	if err := l.files.Hold(); err != nil {
+// send has the keeper hold the files of a command, and sends the shell its control lines. Errors: errNotSent.
+func (i *inShell) send(x *execution) error {
+	if err := x.files.Hold(); err != nil {
 		return err
 	}
 	err := i.proc.Send(i.text)
-	if errors.Is(err, ErrEnded) && !l.stdinOpen() {
+	if errors.Is(err, ErrEnded) && !x.cmd.stdinOpen() {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
 	return err
 }
 
-func (*inShell) status(l *life) (code int, ok bool) { return l.status() }
-
 // foreground runs a command in the shell itself.
-type foreground struct {
-	inShell
-	ticks        *time.Ticker // nil of a command with a timeout
-	stoppedLooks int          // how often in a row the shell was found stopped
-}
+type foreground struct{ inShell }
 
-func (f *foreground) start(l *life) error {
-	if err := f.inShell.start(l); err != nil {
+func (f *foreground) start(x *execution) error {
+	if err := f.send(x); err != nil {
 		return err
 	}
-	l.markStarted(f.proc.Proc().PID)
+	x.cmd.markRunning(f.proc.Proc().PID)
 	return nil
 }
 
-func (f *foreground) attach(l *life) (detach func()) {
-	if !l.deadline().IsZero() {
-		return func() {}
+// wait also kills a shell that somebody has stopped and does not continue, unless the command has a timeout.
+func (f *foreground) wait(ctx context.Context, x *execution) (Result, progress) {
+	s := x.cmd.shell
+	var look <-chan time.Time
+	if x.cmd.deadline().IsZero() {
+		ticker := time.NewTicker(stoppedLook)
+		defer ticker.Stop()
+		look = ticker.C
 	}
-	f.ticks = time.NewTicker(stoppedLook)
-	return f.ticks.Stop
-}
-
-func (f *foreground) status(l *life) (code int, ok bool) {
-	if code, ok = l.status(); !ok && l.shell.answerAsked(l.Exec) {
-		l.notice.recreated = true
-	}
-	return code, ok
-}
-
-func (f *foreground) exited() <-chan struct{} { return f.proc.Ended }
-
-func (f *foreground) afterExit(l *life) (r Result, over bool) {
-	if code, ok := l.status(); ok {
-		return Result{ExitCode: code, ShellEnded: true}, true
-	}
-	l.unread = !l.stdinOpen() && l.script("", "").HasWhole(f.proc.Unread())
-	return Result{ExitCode: f.proc.Code, ShellEnded: true}, true
-}
-
-func (f *foreground) tick() <-chan time.Time {
-	if f.ticks == nil {
-		return nil
-	}
-	return f.ticks.C
-}
-
-// look kills a shell that somebody has stopped and does not continue.
-func (f *foreground) look(l *life) {
-	if f.stoppedLooks++; !l.shell.isStopped(f.proc) {
-		f.stoppedLooks = 0
-	}
-	if f.stoppedLooks >= stoppedLooks {
-		f.proc.Kill()
+	for stopped := 0; ; {
+		if r, ok := f.status(x); ok {
+			return r, finished
+		}
+		select {
+		case <-x.files.Watch.Changed:
+		case <-look:
+			if stopped++; !s.isStopped(f.proc) {
+				stopped = 0
+			}
+			if stopped >= stoppedLooks {
+				f.proc.Kill()
+			}
+		case <-f.proc.Ended:
+			return f.afterExit(x)
+		case <-ctx.Done():
+			if s.detached() {
+				return Result{}, unfinished
+			}
+			if r, ok := f.status(x); ok {
+				return r, finished
+			}
+			return Result{}, unfinished
+		}
 	}
 }
 
-// stop interrupts the command, so that nothing of it runs after that. What does not end within cancelGrace, or could
+// status is the result of a command that the shell has reported. It answers a relay that asks for another instance.
+func (f *foreground) status(x *execution) (r Result, ok bool) {
+	if r.ExitCode, ok = x.cmd.status(); ok {
+		f.settle(x, &r)
+	} else if x.cmd.shell.answerAsked(x.cmd) {
+		x.notice.recreated = true
+	}
+	return r, ok
+}
+
+// afterExit is the result of a command whose shell has ended.
+func (f *foreground) afterExit(x *execution) (Result, progress) {
+	r, is := Result{ExitCode: f.proc.Code, ShellEnded: true}, finished
+	if code, ok := x.cmd.status(); ok {
+		r.ExitCode = code
+	} else if !x.cmd.stdinOpen() && x.cmd.script("", "").HasWhole(f.proc.Unread()) {
+		is = unread
+	}
+	f.settle(x, &r)
+	return r, is
+}
+
+// signal interrupts the command, so that nothing of it runs after that. What does not end within cancelGrace, or could
 // continue, is killed, the shell first for the same reason. Jobs of earlier commands stay.
-func (f *foreground) stop(l *life, r *Result) stopOutcome {
-	s := l.shell
-	ended, err := interrupt.Interrupt(s.life, f.target(l.Exec))
+func (f *foreground) signal(x *execution, r *Result) progress {
+	s := x.cmd.shell
+	hadEnded, err := interrupt.Interrupt(s.ctx, f.target(x.cmd))
 	if s.detached() {
-		return stopped
+		return unfinished
 	}
 	if err != nil {
 		if !errors.Is(err, ErrEnded) && !errors.Is(err, interrupt.ErrGone) { // else it needed nobody to end it
-			s.config.Log.Info("a shell is ended with its command", "command", l.id, "reason", err)
+			s.config.Log.Info("a shell is ended with its command", "command", x.cmd.id, "reason", err)
 		}
 		if !shelldir.Closed(f.proc.Ended) {
-			s.destroy(f.proc, l.Exec)
+			s.destroy(f.proc, x.cmd)
 		}
 		r.ShellEnded = true
 	}
 	_ = os.Remove(s.interruptMarker())
-	if ended {
-		return hadEnded
+	if hadEnded {
+		return finishedBefore
 	}
-	return stopped
+	f.settle(x, r)
+	return finished
 }
 
 // interruptMarker is a file that exists while an interrupt may have stopped the shell.
@@ -169,16 +186,16 @@ func (e *Exec) earlier() proctree.Starts {
 }
 
 // settle finds the shell's directory after the command.
-func (f *foreground) settle(l *life, r *Result) {
-	s := l.shell
+func (f *foreground) settle(x *execution, r *Result) {
+	s := x.cmd.shell
 	if s.remote() {
 		s.readRemote()
 		r.Cwd = s.cwdNow()
 		return
 	}
-	r.Cwd = l.home
-	if l.spec().Cwd == "" {
-		ended := script.Told(l.dir)
+	r.Cwd = x.home
+	if x.cmd.spec().Cwd == "" {
+		ended := script.Told(x.cmd.dir)
 		if now, err := f.proc.Cwd(); err == nil {
 			r.Cwd = proc.LogicalDir(cmp.Or(ended.PWD, s.cwdNow()), now)
 		} else {
@@ -201,9 +218,9 @@ func (s *Shell) destroy(proc *bash.Process, e *Exec) {
 	victims := proctree.Members(proc.Proc(), dir, earlier)
 	proc.Kill()
 	// Until it is gone it is the parent of earlier jobs too, and holds the command's outputs.
-	gone, cancel := context.WithTimeout(s.life, endGrace)
+	gone, cancel := context.WithTimeout(s.ctx, endGrace)
 	defer cancel()
 	_ = proc.Proc().Wait(gone)
-	proctree.KillAll(s.life, victims, dir, endGrace)
+	proctree.KillAll(s.ctx, victims, dir, endGrace)
 	proc.AwaitEnd()
 }

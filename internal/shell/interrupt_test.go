@@ -129,7 +129,7 @@ func TestFrozenByAnEarlierServer(t *testing.T) {
 	if !poll(func() bool { return e.Size(Stdout) > 0 }) {
 		t.Fatal("the command does not begin")
 	}
-	target := (&foreground{inShell: inShell{proc: s.proc}}).target(e)
+	target := (&foreground{inShell{proc: s.proc}}).target(e)
 	target.Send = func() error { return errors.New("the server ends here") }
 	if _, err := interrupt.Interrupt(t.Context(), target); err == nil {
 		t.Fatal("it was not cut short")

@@ -3,10 +3,10 @@ package shell
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/bash"
@@ -18,8 +18,8 @@ import (
 type isolated struct {
 	plan  proc.Plan
 	child *pty.Child
-	exit  pty.Exit // valid when ended is closed
-	ended chan struct{}
+	exit  pty.Exit      // valid when ended is closed
+	ended chan struct{} // of child; made by follow
 }
 
 // isolated runs a command in a goroutine of its own.
@@ -30,32 +30,30 @@ func (s *Shell) isolated(e *Exec) {
 	s.mu.Lock()
 	proc := s.proc
 	s.mu.Unlock()
-	s.attempt(readyShell{Process: proc}, e, &isolated{}, true)
+	s.attempt(readyShell{Process: proc}, e, maxStarts)
 }
 
-// prepare plans the program, or ends the command with the codes of a shell for a program that it cannot find or
-// execute.
-func (i *isolated) prepare(l *life, home, cwd string) (done bool, err error) {
-	s, spec := l.shell, l.spec()
+// prepareIsolated plans the program. It ends the command, and returns nil, with the codes of a shell for a program that
+// it cannot find or execute.
+func prepareIsolated(e *Exec, spec Command, home, cwd string) (launcher, error) {
+	s := e.shell
 	if s.remote() {
-		i.plan, err = pty.Spec{Argv: append(slices.Clone(s.config.Remote.Program), l.dir), Dir: s.home()}.Plan()
-		s.tag(&i.plan)
-		return false, err
+		plan, err := pty.Spec{Argv: append(slices.Clone(s.config.Remote.Program), e.dir), Dir: s.home()}.Plan()
+		s.tag(&plan)
+		return &isolated{plan: plan}, err
 	}
 	env := s.State().Env
-	for name, value := range spec.Env {
-		env[name] = value
-	}
-	i.plan, err = pty.Spec{Argv: spec.Argv, Dir: cwd, Env: env}.Plan()
+	maps.Copy(env, spec.Env)
+	plan, err := pty.Spec{Argv: spec.Argv, Dir: cwd, Env: env}.Plan()
 	if err == nil {
-		i.plan.Env = i.plan.Env[:0]
+		plan.Env = plan.Env[:0]
 		for name, value := range env {
-			i.plan.Env = append(i.plan.Env, name+"="+value)
+			plan.Env = append(plan.Env, name+"="+value)
 		}
-		slices.Sort(i.plan.Env)
-		i.plan.Env = append(i.plan.Env, "PWD="+cwd)
-		s.tag(&i.plan)
-		return false, nil
+		slices.Sort(plan.Env)
+		plan.Env = append(plan.Env, "PWD="+cwd)
+		s.tag(&plan)
+		return &isolated{plan: plan}, nil
 	}
 	code, words := 127, "command not found"
 	if errors.Is(err, os.ErrPermission) {
@@ -63,24 +61,24 @@ func (i *isolated) prepare(l *life, home, cwd string) (done bool, err error) {
 	} else if !errors.Is(err, pty.ErrNoCommand) {
 		code, words = 126, err.Error()
 	}
-	l.endUnstarted(spec.Argv[0]+": "+words+"\n", cwd, Result{ExitCode: code, Cwd: home})
-	return true, nil
+	e.endUnstarted(spec.Argv[0]+": "+words+"\n", cwd, Result{ExitCode: code, Cwd: home})
+	return nil, nil
 }
 
-func (i *isolated) start(l *life) (err error) {
+func (i *isolated) start(x *execution) (err error) {
 	input := ""
-	if l.hasInput() {
-		input = filepath.Join(l.dir, shelldir.InputFile)
+	if x.cmd.hasInput() {
+		input = filepath.Join(x.cmd.dir, shelldir.InputFile)
 	}
-	if i.child, err = l.files.Run(i.plan, input); err != nil {
+	if i.child, err = x.files.Run(i.plan, input); err != nil {
 		if i.child != nil {
 			dispose(i.child)
 		}
 		return err
 	}
-	shelldir.RemoveFIFOs(l.dir)
-	l.files.CloseWriters()
-	l.markStarted(i.child.PID())
+	shelldir.RemoveFIFOs(x.cmd.dir)
+	x.files.CloseWriters()
+	x.cmd.markRunning(i.child.PID())
 	return nil
 }
 
@@ -92,39 +90,34 @@ func dispose(child *pty.Child) {
 	child.Wait()
 }
 
-func (i *isolated) attach(*life) (detach func()) {
-	i.ended = make(chan struct{})
-	go func() { // not of work: it ends when the child or the connection to the keeper does
-		i.exit = i.child.Wait()
-		close(i.ended)
-	}()
-	return func() {}
-}
-
-// status waits for the keeper's report on a child that has ended.
-func (i *isolated) status(l *life) (code int, ok bool) {
-	if !bash.Exited(i.child) {
-		return 0, false
+// wait waits for the keeper's report on the end of the child.
+func (i *isolated) wait(ctx context.Context, x *execution) (Result, progress) {
+	s := x.cmd.shell
+	if i.ended == nil {
+		i.ended = make(chan struct{})
+		go func() { // not of work: it ends when the child or the connection to the keeper does
+			i.exit = i.child.Wait()
+			close(i.ended)
+		}()
 	}
 	select {
 	case <-i.ended:
-		return bash.ExitCode(i.exit), true
-	case <-l.shell.life.Done():
-		return 0, false
+	case <-ctx.Done():
+		if s.detached() || !bash.Exited(i.child) {
+			return Result{}, unfinished
+		}
+		select { // the report is on its way
+		case <-i.ended:
+		case <-s.ctx.Done():
+			return Result{}, unfinished
+		}
 	}
+	return Result{ExitCode: bash.ExitCode(i.exit), Cwd: x.home}, finished
 }
 
-func (i *isolated) exited() <-chan struct{} { return i.ended }
-func (i *isolated) afterExit(*life) (Result, bool) {
-	return Result{ExitCode: bash.ExitCode(i.exit)}, true
-}
-func (*isolated) tick() <-chan time.Time    { return nil }
-func (*isolated) look(*life)                {}
-func (*isolated) settle(l *life, r *Result) { r.Cwd = l.home }
-
-func (i *isolated) stop(l *life, _ *Result) stopOutcome {
+func (i *isolated) signal(x *execution, _ *Result) progress {
 	if p, ok := proc.Find(i.child.PID()); ok {
-		l.terminate(p)
+		x.cmd.terminate(p)
 	}
-	return stopping
+	return unfinished
 }

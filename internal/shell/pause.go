@@ -105,7 +105,7 @@ func (e *Exec) overtime() (over <-chan struct{}, stop context.CancelFunc) {
 	if e.deadline().IsZero() {
 		return nil, func() {}
 	}
-	ctx, cancel := context.WithCancel(e.shell.life)
+	ctx, cancel := context.WithCancel(e.shell.ctx)
 	late := make(chan struct{})
 	e.shell.work.Go(func() {
 		if e.shell.clock.WaitUntil(ctx, e.deadline) == nil {

@@ -16,7 +16,7 @@ import (
 // processConfig is shared by the processes of the shell.
 func (s *Shell) processConfig() bash.Config {
 	return bash.Config{ID: s.spec.ID, Dir: s.spec.Dir, Keeper: s.config.Keeper, Log: s.config.Log, Markers: s.watch,
-		Life: s.life, Script: s.scriptBash,
+		Ctx: s.ctx, Script: s.scriptBash,
 		OnReady: func(p proc.Process) { s.notify(ProcessStarted, p, 0) },
 		OnExit:  func(p proc.Process, code int) { s.notify(ProcessEnded, p, code) }}
 }

@@ -12,22 +12,28 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// serve is the goroutine of the queue: it runs one command after the other until the shell is detached.
+// job is what has a turn in the queue: a command, or a change of the state of a remote shell.
+type job struct {
+	cmd *Exec // nil of a change
+	run func()
+}
+
+// serve is the goroutine of the queue: it runs one job after the other until the shell is detached.
 func (s *Shell) serve() {
 	for {
-		e := s.next()
-		if e == nil {
+		j := s.next()
+		if j == nil {
 			return
 		}
-		s.turn(e)
+		j.run()
 		s.mu.Lock()
 		s.current = nil
 		s.mu.Unlock()
 	}
 }
 
-// next waits for the next command of the queue; nil when the shell is detached.
-func (s *Shell) next() *Exec {
+// next waits for the next job of the queue; nil when the shell is detached.
+func (s *Shell) next() *job {
 	for {
 		s.mu.Lock()
 		if s.detached() {
@@ -35,26 +41,30 @@ func (s *Shell) next() *Exec {
 			return nil
 		}
 		if len(s.queue) > 0 {
-			e := s.queue[0]
+			j := s.queue[0]
 			s.queue = s.queue[1:]
-			s.current = e
+			s.current = j
 			s.mu.Unlock()
-			return e
+			return j
 		}
 		s.mu.Unlock()
 		select {
 		case <-s.wake:
-		case <-s.life.Done():
+		case <-s.ctx.Done():
 		}
 	}
 }
 
-// turn runs a command in its turn: it starts the shell when that has ended, runs the command, and captures the state.
-func (s *Shell) turn(e *Exec) {
-	if e.instead != nil {
-		s.runInternal(e)
-		return
+// leaveTurn ends the turn of a command that has it. s.mu is held.
+func (s *Shell) leaveTurn(e *Exec) {
+	if s.current != nil && s.current.cmd == e {
+		s.current = nil
 	}
+}
+
+// turn runs a command in its turn: it starts the shell when that has ended, runs the command, and captures the state.
+// compose makes the text of an internal command then, which commands before it may change; nil of others.
+func (s *Shell) turn(e *Exec, compose func() string) {
 	b, err := s.readyProcess()
 	if err == nil {
 		b = s.takeRestart(b, e)
@@ -69,8 +79,8 @@ func (s *Shell) turn(e *Exec) {
 		s.failUnknown(e, err)
 		return
 	}
-	if e.compose != nil {
-		if err := s.withRoom(func() error { return script.WriteText(e.dir, e.compose()) }); err != nil {
+	if compose != nil {
+		if err := s.withRoom(func() error { return script.WriteText(e.dir, compose()) }); err != nil {
 			e.end(Failed, nil, err)
 			return
 		}
@@ -92,7 +102,7 @@ func (s *Shell) turn(e *Exec) {
 }
 
 // Settled waits until the state after the last answered command is known: then State is that one. It does not wait for
-// a command that runs. Errors: the reason of ctx.
+// a command that runs. Errors: ctx.Err().
 func (s *Shell) Settled(ctx context.Context) error {
 	s.awaitCapture(ctx.Done())
 	return context.Cause(ctx)
@@ -103,13 +113,13 @@ func (s *Shell) awaitCapture(stop <-chan struct{}) {
 	s.mu.Lock()
 	current, captured := s.current, s.captured
 	s.mu.Unlock()
-	if current != nil && !current.hasEnded() {
+	if current != nil && (current.cmd == nil || !current.cmd.hasEnded()) {
 		return
 	}
 	select {
 	case <-captured:
 	case <-stop:
-	case <-s.life.Done():
+	case <-s.ctx.Done():
 	}
 }
 

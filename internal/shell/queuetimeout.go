@@ -22,7 +22,7 @@ func (s *Shell) limitWait(e *Exec) {
 func (s *Shell) failWaiting(e *Exec, limit time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := slices.Index(s.queue, e)
+	at := s.indexOf(e)
 	if s.detached() || at < 0 {
 		return
 	}
@@ -34,7 +34,7 @@ func (s *Shell) failWaiting(e *Exec, limit time.Duration) {
 func (s *Shell) position(e *Exec) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Index(s.queue, e) + 1
+	return s.indexOf(e) + 1
 }
 
 // problemOf is the error of a failed command, from its record.

@@ -92,12 +92,12 @@ type recovery struct {
 	held  map[string]*keeper.Program // not taken yet
 	proc  *bash.Process              // nil when there is none
 	// foreground is the command in the foreground, with its files; nil without one.
-	foreground *life
+	foreground *execution
 	last       *Exec // the newest one in the foreground that has ended; nil without one
 	// earlier are ended commands in the foreground whose end could not be recorded on a full disk.
-	earlier []*life
+	earlier []*execution
 	// backgrounds are those in the background.
-	backgrounds []*life
+	backgrounds []*execution
 	// isolated follow those, each in a goroutine.
 	isolated []func()
 	// internal are directories of an earlier server's internal commands, which bash may still read.
@@ -170,7 +170,7 @@ func (r *recovery) process() {
 func (r *recovery) command(saved *history.Entry) {
 	s := r.shell
 	dir := s.history.Dir(saved.Info.ID)
-	e, err := s.newExec(saved, dir)
+	e, err := s.newExec(saved, dir, s.history)
 	if err != nil {
 		s.config.Log.Warn("a command is damaged", "shell", s.spec.ID, "command", saved.Info.ID, "err", err)
 		return
@@ -191,8 +191,7 @@ func (r *recovery) command(saved *history.Entry) {
 			s.parallel++
 			r.isolated = append(r.isolated, func() { s.isolated(e) })
 		} else {
-			s.queue = append(s.queue, e)
-			s.limitWait(e)
+			s.push(e, nil)
 		}
 	case Running:
 		r.running(e, saved, files)
@@ -205,14 +204,12 @@ func (r *recovery) command(saved *history.Entry) {
 // running takes over a command that has begun, or was about to.
 func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program) {
 	s := r.shell
-	close(e.started)
-	e.begun = true
 	opened, err := stdio.Reopen(e.streams, files)
 	if err != nil {
 		s.failUnknown(e, err)
 		return
 	}
-	l := &life{Exec: e, files: opened}
+	x := &execution{cmd: e, files: opened, try: 1}
 	switch {
 	case saved.Info.Isolated && (files == nil || files.Child == nil):
 		opened.Close()
@@ -221,18 +218,19 @@ func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program)
 		s.parallel++
 		e.entry.Info.PID = files.Child.PID()
 		opened.CloseWriters()
-		l.launch, l.home = &isolated{child: files.Child}, s.cwd
-		r.isolated = append(r.isolated, l.runBeside)
+		x.launch, x.home = &isolated{child: files.Child}, s.cwd
+		r.isolated = append(r.isolated, x.runBeside)
 	case saved.Info.Background:
 		s.parallel++
-		l.launch = e.launcher(r.proc)
-		r.backgrounds = append(r.backgrounds, l)
+		x.launch = e.launcher(r.proc)
+		r.backgrounds = append(r.backgrounds, x)
 	default:
-		l.launch = e.launcher(r.proc)
+		x.launch = e.launcher(r.proc)
 		if r.foreground != nil {
 			r.earlier = append(r.earlier, r.foreground)
 		}
-		if s.current, r.foreground = e, l; r.proc != nil {
+		s.current, r.foreground = &job{cmd: e}, x
+		if r.proc != nil {
 			e.entry.Info.PID = r.proc.Proc().PID
 		}
 	}
@@ -247,12 +245,6 @@ func (s *Shell) cwdNow() string {
 
 // ended takes over the late output of a command.
 func (r *recovery) ended(e *Exec, files *keeper.Program) {
-	close(e.started)
-	close(e.done)
-	e.begun = true
-	if e.entry.Info.Result == nil {
-		e.problem = problemOf(e.entry.Info.Error)
-	}
 	e.streams.CloseInput()
 	if files == nil || len(files.Files) < 2 {
 		e.outputs[0].Finish()
@@ -295,17 +287,17 @@ func (r *recovery) releaseUnused() {
 // queue.
 func (r *recovery) serve(captured chan struct{}) {
 	s := r.shell
-	if r.foreground == nil && len(r.backgrounds) == 0 && s.clock.Wait(s.life) != nil { // there is nothing to follow
+	if r.foreground == nil && len(r.backgrounds) == 0 && s.clock.Wait(s.ctx) != nil { // there is nothing to follow
 		close(captured)
 		return
 	}
 	r.continueStopped()
 	known := r.sendBarrier()
-	for _, l := range r.earlier {
-		s.concludeWithoutProcess(l, false)
+	for _, x := range r.earlier {
+		s.concludeWithoutProcess(x, false)
 	}
-	for _, l := range r.backgrounds {
-		r.resumeBackground(l, known)
+	for _, x := range r.backgrounds {
+		r.resumeBackground(x, known)
 	}
 	if r.foreground != nil {
 		r.resume(r.foreground, known)
@@ -331,13 +323,14 @@ func (r *recovery) serve(captured chan struct{}) {
 // continues the shell.
 func (r *recovery) continueStopped() {
 	path := r.shell.interruptMarker()
-	if _, err := os.Lstat(path); err != nil || r.shell.clock.Wait(r.shell.life) != nil {
+	if _, err := os.Lstat(path); err != nil || r.shell.clock.Wait(r.shell.ctx) != nil {
 		return
 	}
 	if r.foreground != nil && r.proc != nil && !shelldir.Closed(r.proc.Ended) {
-		if _, over := r.foreground.status(); !over {
-			if at := r.foreground.entry.Deadline; at.IsZero() || time.Now().Before(at) {
-				r.foreground.Cancel()
+		e := r.foreground.cmd
+		if _, ok := e.status(); !ok {
+			if at := e.entry.Deadline; at.IsZero() || time.Now().Before(at) {
+				e.Cancel()
 			}
 			return
 		}
@@ -364,28 +357,28 @@ func (r *recovery) sendBarrier() string {
 }
 
 // resume follows the command in the foreground, or runs it when it was not sent to the shell.
-func (r *recovery) resume(l *life, prefix string) {
+func (r *recovery) resume(x *execution, prefix string) {
 	s := r.shell
-	l.home = s.cwdNow()
+	x.home = s.cwdNow()
 	if r.proc == nil {
-		s.concludeWithoutProcess(l, true)
+		s.concludeWithoutProcess(x, true)
 		return
 	}
-	over, told := s.wasSent(l, r.proc, prefix)
+	was := s.wasSent(x, r.proc, prefix)
 	switch {
 	case s.detached():
-		l.files.Close()
-	case over || told:
-		if l.run(true) {
-			s.runForeground(l.Exec)
-		} else if l.hasEnded() {
-			s.afterCommand(r.proc, l.Exec)
+		x.files.Close()
+	case was != notSent:
+		if x.run() {
+			s.runForeground(x.cmd)
+		} else if x.cmd.hasEnded() {
+			s.afterCommand(r.proc, x.cmd)
 		}
-	case l.files.Held && s.resend(l, r.proc) == nil:
-		r.resume(l, "")
+	case x.files.Held && s.resend(x, r.proc) == nil:
+		r.resume(x, "")
 	default:
-		l.files.Reset()
-		s.runForeground(l.Exec)
+		x.files.Reset()
+		s.runForeground(x.cmd)
 	}
 }
 
@@ -402,97 +395,106 @@ func (s *Shell) runForeground(e *Exec) {
 }
 
 // resend sends the control lines of a command whose files an earlier server has made.
-func (s *Shell) resend(l *life, proc *bash.Process) error {
-	if l.stdinOpen() && !l.streams.InputOpened() {
-		if err := l.streams.OpenInput(); err != nil {
-			return err
-		}
-		if err := l.streams.HoldInput(); err != nil {
+func (s *Shell) resend(x *execution, proc *bash.Process) error {
+	e := x.cmd
+	if e.stdinOpen() && !e.streams.InputOpened() {
+		if err := errors.Join(e.streams.OpenInput(), e.streams.HoldInput()); err != nil {
 			return err
 		}
 	}
-	home, cwd, _ := s.directories(proc, l.Exec)
-	text, err := l.text(home, cwd)
+	home, cwd, _ := s.directories(proc, e.spec())
+	text, err := e.text(home, cwd)
 	if err != nil {
 		return err
 	}
 	return proc.Send(text)
 }
 
-// wasSent waits until it is known whether a command was sent to the shell; over reports that it has a status, its
-// shell has ended, or somebody wants its end.
-func (s *Shell) wasSent(l *life, proc *bash.Process, prefix string) (over, told bool) {
-	if _, ok := l.status(); ok {
-		return true, true
+// sending is what is known of the control lines of a command of an earlier server.
+type sending int
+
+const (
+	notSent sending = iota // the shell has not got them
+	sent                   // it has got them, or somebody wants the command's end
+	over                   // the command has a status, or its shell has ended
+)
+
+// wasSent waits until it is known whether a command was sent to the shell. It is notSent of a shell that is detached.
+func (s *Shell) wasSent(x *execution, proc *bash.Process, prefix string) sending {
+	e := x.cmd
+	if _, ok := e.status(); ok {
+		return over
 	}
-	if !l.files.Held {
-		return false, false // it is held before the shell is told, and until its end is on the disk
+	if !x.files.Held {
+		return notSent // it is held before the shell is told, and until its end is on the disk
 	}
 	dir := filepath.Join(s.spec.Dir, shelldir.MarkersDir)
-	late, stop := l.overtime()
+	late, stop := e.overtime()
 	defer stop()
 	for {
 		_, passed := shelldir.FindNumber(dir, prefix)
-		if _, ok := l.status(); ok {
-			return true, true
+		if _, ok := e.status(); ok {
+			return over
 		}
-		if passed && prefix != "" {
-			return false, false
-		}
-		if prefix == "" {
-			return false, true
+		switch {
+		case prefix == "":
+			return sent
+		case passed:
+			return notSent
 		}
 		select {
-		case <-l.files.Watch.Changed:
+		case <-x.files.Watch.Changed:
 		case <-s.watch.Changed:
 		case <-proc.Ended:
-			return true, true
+			return over
 		case <-late:
-			return false, true
-		case <-l.Exec.stop:
-			return false, true
-		case <-s.life.Done():
-			return false, false
+			return sent
+		case <-e.stop:
+			return sent
+		case <-s.ctx.Done():
+			return notSent
 		}
 	}
 }
 
 // resumeBackground follows a background command, or runs it when it was not sent to the shell.
-func (r *recovery) resumeBackground(l *life, prefix string) {
-	s, b := r.shell, l.launch.(*background)
-	l.home = s.cwdNow()
-	pid, begun := shelldir.FindNumber(l.dir, shelldir.PidName)
-	_, ended := l.status()
-	if !begun && !ended && r.proc != nil && prefix != "" && !shelldir.Closed(r.proc.Ended) {
-		over, told := s.wasSent(l, r.proc, prefix)
-		pid, begun = shelldir.FindNumber(l.dir, shelldir.PidName)
-		if !begun && !over && !told && !s.detached() {
-			_, reached := shelldir.FindMarker(l.dir, shelldir.ReachedName)
-			if !reached && !(l.files.Held && s.resend(l, r.proc) == nil) {
-				l.files.Reset()
+func (r *recovery) resumeBackground(x *execution, prefix string) {
+	s, e, b := r.shell, x.cmd, x.launch.(*background)
+	x.home = s.cwdNow()
+	pid, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
+	_, hasStatus := e.status()
+	if !begun && !hasStatus && r.proc != nil && prefix != "" && !shelldir.Closed(r.proc.Ended) {
+		was := s.wasSent(x, r.proc, prefix)
+		pid, begun = shelldir.FindNumber(e.dir, shelldir.PidName)
+		if !begun && was == notSent && !s.detached() {
+			_, reached := shelldir.FindMarker(e.dir, shelldir.ReachedName)
+			if !reached && !(x.files.Held && s.resend(x, r.proc) == nil) {
+				x.files.Reset()
 				s.freeSlot()
-				s.inShell(readyShell{Process: r.proc}, l.Exec)
+				s.inShell(readyShell{Process: r.proc}, e)
 				return
 			}
-			b.await(l)
+			b.await(x)
 			pid = b.pid
 		}
 	}
 	if b.pid = pid; pid > 0 {
-		l.markStarted(pid) // the server that began it may not have come to write down as what
+		e.markRunning(pid) // the server that began it may not have come to write down as what
 	}
-	s.work.Go(l.runBeside)
+	s.work.Go(x.runBeside)
 }
 
 // concludeWithoutProcess answers a command that is over. Without a status its result is unknown.
-func (s *Shell) concludeWithoutProcess(l *life, shellEnded bool) {
-	code, ok := l.status()
+func (s *Shell) concludeWithoutProcess(x *execution, shellEnded bool) {
+	code, ok := x.cmd.status()
 	if !ok {
-		l.files.Close()
-		s.failUnknown(l.Exec, errors.New("an earlier server or the keeper ended and left no result"))
+		x.files.Close()
+		s.failUnknown(x.cmd, errors.New("an earlier server or the keeper ended and left no result"))
 		return
 	}
-	l.conclude(Result{ExitCode: code, ShellEnded: shellEnded})
+	r := Result{ExitCode: code, ShellEnded: shellEnded}
+	x.launch.(*foreground).settle(x, &r)
+	x.conclude(r)
 }
 
 // repair writes a new shell.json for one that cannot be read.

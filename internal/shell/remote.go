@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -93,35 +94,60 @@ func (s *Shell) remoteState() state.Environment {
 		Unset: slices.Clone(e.Unset)}
 }
 
-// changeRemote changes the file of the state.
-func (s *Shell) changeRemote(change func(state.Environment) state.Environment) error {
-	now, err := state.LoadEnvironment(s.remoteFile())
-	if err == nil {
-		now = change(now)
-		err = state.SaveEnvironment(s.remoteFile(), now)
+// changeRemote changes the state of a remote shell in its turn in the queue. Errors: those of Submit, ctx.Err().
+// submitted reports that it happens, perhaps after the return.
+func (s *Shell) changeRemote(ctx context.Context, change func(state.Environment) state.Environment) (submitted bool,
+	err error) {
+	done := make(chan error, 1)
+	if err := s.submitJob(func() { done <- shelldir.SpaceError(s.applyRemote(change)) }); err != nil {
+		return false, fmt.Errorf("shell: change the state: %w", err)
 	}
-	if err == nil {
-		s.setRemote(now)
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-s.ctx.Done():
+		err = context.Cause(s.ctx)
 	}
-	return err
+	if err != nil {
+		return true, fmt.Errorf("shell: change the state: %w", err)
+	}
+	return true, nil
 }
 
-// runInternal makes an internal change in its turn.
-func (s *Shell) runInternal(e *Exec) {
-	err := e.instead()
-	e.outputs[0].Finish()
-	e.outputs[1].Finish()
-	if err != nil {
-		e.end(Failed, nil, shelldir.SpaceError(err))
-		return
+// submitJob queues a change that needs no process. Errors: those of Submit.
+func (s *Shell) submitJob(run func()) error {
+	s.submitting.Lock()
+	defer s.submitting.Unlock()
+	if err := s.checkRoom(Command{}); err != nil {
+		return err
 	}
-	e.end(Done, &Result{Cwd: s.cwdNow()}, nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active = time.Now()
+	s.queue = append(s.queue, &job{run: run})
+	s.wakeQueue()
+	return nil
+}
+
+// applyRemote changes the file of the state.
+func (s *Shell) applyRemote(change func(state.Environment) state.Environment) error {
+	now, err := state.LoadEnvironment(s.remoteFile())
+	if err != nil {
+		return err
+	}
+	now = change(now)
+	if err := state.SaveEnvironment(s.remoteFile(), now); err != nil {
+		return err
+	}
+	s.setRemote(now)
 	s.notify(StateCaptured, proc.Process{}, 0)
+	return nil
 }
 
 // ready prepares a relay for a command. It ends with the command.
 func (s *Shell) ready(e *Exec, again bool) (recreated bool, err error) {
-	ctx, cancel := context.WithCancel(s.life)
+	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	go func() {
 		select {

@@ -65,7 +65,7 @@ func (s *Shell) endIfStopped(proc *bash.Process) bool {
 	}
 	select {
 	case <-time.After(stoppedLooks * stoppedLook):
-	case <-s.life.Done():
+	case <-s.ctx.Done():
 		return false
 	}
 	if !s.isStopped(proc) {
@@ -114,7 +114,7 @@ func (s *Shell) restart() (readyShell, error) {
 	if dir != wanted {
 		r.fallback = wanted
 	}
-	proc, err := s.launch(s.life, number, dir, env, restore)
+	proc, err := s.launch(s.ctx, number, dir, env, restore)
 	if err != nil {
 		return readyShell{}, err
 	}
@@ -147,10 +147,10 @@ func (s *Shell) capture(proc *bash.Process, e *Exec) {
 		_ = s.adopt() // an earlier server may not have come to take what was captured
 		return
 	}
-	if s.clock.Wait(s.life) != nil {
+	if s.clock.Wait(s.ctx) != nil {
 		return
 	}
-	ctx, cancel := s.clock.WithTimeout(s.life, captureLimit)
+	ctx, cancel := s.clock.WithTimeout(s.ctx, captureLimit)
 	defer cancel()
 	state.Prepare(s.spec.Dir)
 	err := proc.Barrier(ctx, state.CaptureLine(s.spec.Dir))

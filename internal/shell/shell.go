@@ -104,8 +104,8 @@ type Shell struct {
 	history  *history.Store
 	firstEnv []string // environment of the first start, set before the goroutine starts
 	watch    *shelldir.Watch
-	life     context.Context // ends with ErrClosing or ErrDeleted
-	stop     context.CancelCauseFunc
+	ctx      context.Context // ends with ErrClosing or ErrDeleted
+	cancel   context.CancelCauseFunc
 	work     sync.WaitGroup // goroutines that look after commands and the queue
 	wake     chan struct{}  // has a value after the queue has grown
 
@@ -118,9 +118,9 @@ type Shell struct {
 	clock   clock.Clock // stands still while the shell is frozen
 
 	mu       sync.Mutex // guards what follows; nothing blocks under it
-	queue    []*Exec
-	current  *Exec // the one that has its turn
-	parallel int   // commands in the background and isolated
+	queue    []*job
+	current  *job // the one that has its turn
+	parallel int  // commands in the background and isolated
 	all      []*Exec
 	byID     map[string]*Exec
 	proc     *bash.Process   // nil or ended while none runs
@@ -162,7 +162,7 @@ func Start(c Config, s Spec) (*Shell, error) {
 		sh.shutDown(ErrEnded)
 		return nil, fmt.Errorf("shell: start: %w", shelldir.FileError(err))
 	}
-	proc, err := sh.launch(sh.life, 1, sh.home(), nil, false)
+	proc, err := sh.launch(sh.ctx, 1, sh.home(), nil, false)
 	switch {
 	case err != nil:
 	case sh.remote():
@@ -211,7 +211,7 @@ func prepare(c Config, s Spec) (*Shell, error) {
 		shelldir.Watcher.Release()
 		return nil, fmt.Errorf("shell: %w", shelldir.FileError(err))
 	}
-	sh.life, sh.stop = context.WithCancelCause(context.Background())
+	sh.ctx, sh.cancel = context.WithCancelCause(context.Background())
 	return sh, nil
 }
 
@@ -238,7 +238,7 @@ func (s *Shell) saveShell() error {
 // shutDown ends the goroutines of the shell in this process.
 func (s *Shell) shutDown(cause error) {
 	s.mu.Lock() // nobody starts a goroutine under the lock after this
-	s.stop(cause)
+	s.cancel(cause)
 	s.mu.Unlock()
 	s.work.Wait()
 	shelldir.Watcher.Remove(s.watch)
@@ -253,7 +253,7 @@ func (s *Shell) Spec() Spec {
 }
 
 // detached reports whether Detach or Delete was called.
-func (s *Shell) detached() bool { return s.life.Err() != nil }
+func (s *Shell) detached() bool { return s.ctx.Err() != nil }
 
 // Stats is the shell as it is now.
 func (s *Shell) Stats() Stats {

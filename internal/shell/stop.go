@@ -23,13 +23,18 @@ func (s *Shell) Stop(ctx context.Context, why string) error {
 	defer s.submitting.Unlock()
 	s.mu.Lock()
 	proc, gone := s.proc, s.deleted || s.detached()
-	waiting := append(slices.Clone(s.queue), s.all...)
+	list := slices.Clone(s.all)
+	for _, j := range s.queue {
+		if j.cmd != nil && j.cmd.internal() {
+			list = append(list, j.cmd)
+		}
+	}
 	s.mu.Unlock()
 	if gone {
 		return nil
 	}
 	s.SetFrozen(false)
-	for _, e := range waiting {
+	for _, e := range list {
 		if !e.hasEnded() {
 			e.setReason(why)
 			e.Cancel()
@@ -82,7 +87,7 @@ func (s *Shell) Roots() []proc.Process {
 
 // Roll sets the directory and the environment, which is given by its differences from the first start, in its turn in
 // the queue; submitted reports that it will happen. It returns when it has happened or ctx has ended, and goes on then.
-// For a directory that does not exist it takes the nearest parent. Errors: those of Submit, the reason of ctx.
+// For a directory that does not exist it takes the nearest parent. Errors: those of Submit, ctx.Err().
 func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, unset []string) (submitted bool,
 	err error) {
 	dir := "." // where nobody knows better
@@ -90,24 +95,25 @@ func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, u
 		dir = shelldir.Nearest(cwd)
 	}
 	delta, unset = maps.Clone(delta), slices.Clone(unset)
-	e, _, err := s.change(ctx, "roll",
-		func(state.Environment) state.Environment {
+	if s.remote() {
+		return s.changeRemote(ctx, func(state.Environment) state.Environment {
 			return state.Environment{Cwd: cwd, Delta: map[string]string{}, Unset: unset}.With(delta, nil)
-		},
-		func() string { return s.rollText(dir, delta, unset) })
-	s.discard(e)
-	if err == nil && !s.remote() {
-		err = s.Settled(ctx)
+		})
 	}
-	return e != nil, err
+	e, err := s.submitInternal(func() string { return s.rollText(dir, delta, unset) })
+	if err != nil {
+		return false, fmt.Errorf("shell: roll: %w", err)
+	}
+	defer s.discard(e)
+	if _, err := e.Wait(ctx); err != nil {
+		return true, err
+	}
+	return true, s.Settled(ctx)
 }
 
-// discard removes the directory of an internal command, nil of none, when it has ended and the shell has read all of
-// its control lines: the shell ends when it cannot write there.
+// discard removes the directory of an internal command when it has ended and the shell has read all of its control
+// lines: the shell ends when it cannot write there.
 func (s *Shell) discard(e *Exec) {
-	if e == nil {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.detached() {
@@ -116,12 +122,12 @@ func (s *Shell) discard(e *Exec) {
 	s.work.Go(func() {
 		select {
 		case <-e.done:
-			if s.Settled(s.life) == nil && !s.detached() {
+			if s.Settled(s.ctx) == nil && !s.detached() {
 				_ = os.RemoveAll(e.dir)
 				e.outputs[0].Forget()
 				e.outputs[1].Forget()
 			}
-		case <-s.life.Done():
+		case <-s.ctx.Done():
 		}
 	})
 }

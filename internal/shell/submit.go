@@ -45,7 +45,7 @@ func (s *Shell) accept(c Command) (e *Exec, err error) {
 	if err != nil {
 		return nil, shelldir.FileError(err)
 	}
-	if err := s.enqueue(e, c); err != nil {
+	if err := s.enqueue(e, c, nil); err != nil {
 		_ = os.RemoveAll(e.dir)
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *Shell) checkRoom(c Command) error {
 	defer s.mu.Unlock()
 	switch {
 	case s.detached():
-		return context.Cause(s.life)
+		return context.Cause(s.ctx)
 	case c.TTY: // on a terminal, of which there are as many as the server allows
 	case c.Isolated && s.parallel >= maxParallel:
 		return fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, s.parallel)
@@ -96,7 +96,7 @@ func (s *Shell) enroll(c Command) (*Exec, error) {
 		Background: c.Background, Isolated: c.Isolated, CreatedAt: time.Now()}, Spec: c}
 	r.Spec.Text, r.Spec.Stdin, r.Spec.Env = "", nil, maps.Clone(c.Env)
 	dir := s.history.Dir(id)
-	e, err := s.newExec(r, dir)
+	e, err := s.newExec(r, dir, s.history)
 	if err == nil {
 		err = s.writeInputs(dir, c)
 	}
@@ -124,15 +124,15 @@ func (s *Shell) writeInputs(dir string, c Command) error {
 	return os.WriteFile(filepath.Join(dir, shelldir.InputFile), c.Stdin, 0o600)
 }
 
-// enqueue appends a command to the queue. An isolated one starts at once, one on a terminal is started by its caller.
-// Errors: ErrDeleted, ErrClosing.
-func (s *Shell) enqueue(e *Exec, c Command) error {
+// enqueue appends a command to the queue; see turn for compose. An isolated one starts at once, one on a terminal is
+// started by its caller. Errors: ErrDeleted, ErrClosing.
+func (s *Shell) enqueue(e *Exec, c Command, compose func() string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.detached() {
-		return context.Cause(s.life)
+		return context.Cause(s.ctx)
 	}
-	if !e.internal {
+	if !e.internal() {
 		s.all = append(s.all, e)
 		s.byID[e.id] = e
 	}
@@ -145,10 +145,15 @@ func (s *Shell) enqueue(e *Exec, c Command) error {
 		s.work.Go(func() { s.isolated(e) })
 		return nil
 	}
-	s.queue = append(s.queue, e)
+	s.push(e, compose)
+	return nil
+}
+
+// push appends a command to the queue, and bounds its wait. s.mu is held, or nobody else has the shell yet.
+func (s *Shell) push(e *Exec, compose func() string) {
+	s.queue = append(s.queue, &job{e, func() { s.turn(e, compose) }})
 	s.limitWait(e)
 	s.wakeQueue()
-	return nil
 }
 
 // wakeQueue wakes the goroutine of the queue.
@@ -163,11 +168,16 @@ func (s *Shell) wakeQueue() {
 func (s *Shell) dequeue(e *Exec) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := slices.Index(s.queue, e)
+	at := s.indexOf(e)
 	if at >= 0 {
 		s.queue = slices.Delete(s.queue, at, at+1)
 	}
 	return at >= 0
+}
+
+// indexOf is the index of a command in the queue, -1 outside. s.mu is held.
+func (s *Shell) indexOf(e *Exec) int {
+	return slices.IndexFunc(s.queue, func(j *job) bool { return j.cmd == e })
 }
 
 // CheckEnv refuses variables that SetEnv cannot change. Errors: ErrBadEnv.
@@ -179,50 +189,37 @@ func CheckEnv(set map[string]string, unset []string) error {
 	return errors.Join(history.CheckEnv(set), history.CheckEnv(names))
 }
 
-// SetEnv exports and unsets variables in the shell, in its turn in the queue. Errors: those of Submit, the reason of
-// ctx.
+// SetEnv exports and unsets variables in the shell, in its turn in the queue. Errors: those of Submit, ErrBadEnv,
+// ctx.Err().
 func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []string) error {
 	if err := CheckEnv(set, unset); err != nil {
 		return fmt.Errorf("shell: set variables: %w", err)
 	}
 	set, unset = maps.Clone(set), slices.Compact(slices.Sorted(slices.Values(unset)))
-	e, r, err := s.change(ctx, "set variables",
-		func(now state.Environment) state.Environment { return now.With(set, unset) },
-		func() string {
-			bash := s.scriptBash()
-			return bash.Environment(set, unset, bash.Return(1))
-		})
+	if s.remote() {
+		_, err := s.changeRemote(ctx, func(now state.Environment) state.Environment { return now.With(set, unset) })
+		return err
+	}
+	e, err := s.submitInternal(func() string {
+		bash := s.scriptBash()
+		return bash.Environment(set, unset, bash.Return(1))
+	})
+	if err != nil {
+		return fmt.Errorf("shell: set variables: %w", err)
+	}
+	defer s.discard(e)
+	r, err := e.Wait(ctx)
 	switch {
-	case err != nil && e != nil && ctx.Err() != nil && !s.remote():
+	case err != nil && ctx.Err() != nil:
 		e.Cancel()
 	case err == nil && r.ExitCode != 0:
 		err = fmt.Errorf("shell: set variables: %w: %s", ErrBadEnv, e.complaint())
 	}
-	s.discard(e)
 	return err
 }
 
-// change changes the state in its turn in the queue: the file of a remote shell by remote, a bash by the text that
-// compose makes then. The caller discards e, which is nil when the change was not queued. Errors: those of Submit, the
-// reason of ctx.
-func (s *Shell) change(ctx context.Context, what string, remote func(state.Environment) state.Environment,
-	compose func() string) (e *Exec, r Result, err error) {
-	if s.remote() {
-		what = "change the state"
-		e, err = s.submitHidden(nil, func() error { return s.changeRemote(remote) })
-	} else {
-		e, err = s.submitHidden(compose, nil)
-	}
-	if err != nil {
-		return nil, r, fmt.Errorf("shell: %s: %w", what, err)
-	}
-	r, err = e.Wait(ctx)
-	return e, r, err
-}
-
-// submitHidden queues an internal command, whose text compose makes in its turn, or a function that runs instead of
-// one.
-func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec, error) {
+// submitInternal queues an internal command; see turn for compose. The caller discards it. Errors: those of Submit.
+func (s *Shell) submitInternal(compose func() string) (*Exec, error) {
 	s.submitting.Lock()
 	defer s.submitting.Unlock()
 	if err := s.checkRoom(Command{}); err != nil {
@@ -241,10 +238,9 @@ func (s *Shell) submitHidden(compose func() string, instead func() error) (*Exec
 	}
 	r := &history.Entry{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.DisplayName(), Status: Queued,
 		CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
-	e, err := s.newExec(r, dir)
+	e, err := s.newExec(r, dir, nil)
 	if err == nil {
-		e.internal, e.instead, e.compose = true, instead, compose
-		err = s.enqueue(e, Command{})
+		err = s.enqueue(e, Command{}, compose)
 	}
 	if err != nil {
 		_ = os.RemoveAll(dir)

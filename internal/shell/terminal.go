@@ -10,9 +10,8 @@ import (
 // the history, and has a log (stdout) and an end like others. The caller calls Begin, Append and Finish, and watches
 // Stopped, Overtime and Done, which Delete closes too. Errors: those of Submit.
 //
-// Its caller follows it with a loop of its own and not as a launcher of a life: the terminal has one output, a journal
-// that the log copies, no FIFO, no process of this shell and no state to capture, so life has nothing else to do for
-// it.
+// Its caller follows it with a loop of its own and not as an execution: the terminal has one output, a journal that the
+// log copies, no FIFO, no process of this shell and no state to capture.
 func (s *Shell) Enroll(c Command) (*Exec, error) {
 	c.TTY = true
 	e, err := s.accept(c)
@@ -25,12 +24,12 @@ func (s *Shell) Enroll(c Command) (*Exec, error) {
 
 // Begin notes that an enrolled command runs: its process, terminal and directory.
 func (e *Exec) Begin(pid int, terminal, cwd string) {
-	e.markRunning(cwd)
+	e.markStarting(cwd)
 	e.mu.Lock()
 	e.entry.Info.PTY, e.entry.Info.PID = terminal, pid
 	e.mu.Unlock()
 	e.save()
-	e.markStarted(pid)
+	e.markRunning(pid)
 }
 
 // Append adds to the log of an enrolled command. One caller appends at a time.
@@ -68,6 +67,4 @@ func (r *recovery) terminal(e *Exec, begun bool) {
 		e.end(Failed, nil, fmt.Errorf("%w: the server ended before it began", ErrEnded))
 		return
 	}
-	e.begun = true
-	close(e.started)
 }

@@ -97,14 +97,12 @@ func TestPruneOfThoseBeside(t *testing.T) {
 		r := &history.Entry{Info: Info{ID: fmt.Sprintf("%08d%s", 1+n, strings.Repeat("a", history.IDRandom)),
 			Status: Done,
 			Result: &Result{}}}
-		e, err := s.newExec(r, s.history.Dir(r.Info.ID))
+		e, err := s.newExec(r, s.history.Dir(r.Info.ID), s.history)
 		if err != nil {
 			s.mu.Unlock()
 			t.Fatal(err)
 		}
 		e.finishOutputs()
-		close(e.started)
-		close(e.done)
 		s.all, s.byID[e.id] = append(s.all, e), e
 	}
 	s.mu.Unlock()

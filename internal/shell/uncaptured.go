@@ -12,7 +12,7 @@ const maxUncaptured = 16
 // e is nil without a command.
 func (s *Shell) noteUncaptured(e *Exec, why string) {
 	what := "the last command"
-	if e != nil && !e.internal {
+	if e != nil && !e.internal() {
 		what = "command " + e.id
 	}
 	s.mu.Lock()
@@ -60,7 +60,7 @@ func (s *Shell) takeRestart(b readyShell, e *Exec) readyShell {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := s.pendingRestart.merge(b.restartNotice)
-	if e.internal {
+	if e.internal() {
 		s.pendingRestart = all
 	} else {
 		b.restartNotice, s.pendingRestart = all, restartNotice{}
@@ -73,7 +73,7 @@ func (s *Shell) returnRestart(b readyShell, e *Exec) {
 	e.mu.Lock()
 	r := e.entry.Info.Result
 	e.mu.Unlock()
-	if e.internal || !b.recreated || r != nil && r.Recreated {
+	if e.internal() || !b.recreated || r != nil && r.Recreated {
 		return
 	}
 	s.mu.Lock()

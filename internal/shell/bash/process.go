@@ -62,9 +62,9 @@ type Config struct {
 	Keeper  *keeper.Client
 	Log     *slog.Logger
 	Markers *shelldir.Watch
-	// Life ends with ErrClosing when this server shuts down and the shell continues, and with another reason when the
+	// Ctx ends with ErrClosing when this server shuts down and the shell continues, and with another reason when the
 	// shell is deleted.
-	Life context.Context
+	Ctx context.Context
 	// Script returns what is known of the bash, for its control lines.
 	Script func() script.Bash
 	// OnReady is called when a new bash is ready for commands, OnExit after the end of a bash, both under no lock;
@@ -283,7 +283,7 @@ func (p *Process) killUnheld(sign string) {
 		return
 	}
 	_ = found.Signal(unix.SIGKILL)
-	ctx, cancel := context.WithTimeout(p.Life, endGrace)
+	ctx, cancel := context.WithTimeout(p.Ctx, endGrace)
 	defer cancel()
 	_ = found.Wait(ctx)
 }
@@ -416,7 +416,7 @@ func (p *Process) BarrierLine() (prefix, line string) {
 func (p *Process) watch() {
 	exit := p.launcher.Wait()
 	p.Code = ExitCode(exit)
-	if errors.Is(context.Cause(p.Life), ErrClosing) { // the next server is to hear of it
+	if errors.Is(context.Cause(p.Ctx), ErrClosing) { // the next server is to hear of it
 		close(p.Ended)
 		return
 	}
@@ -424,9 +424,9 @@ func (p *Process) watch() {
 	// A launcher that was killed has not ended bash, nor cleared up.
 	if bash := p.Proc(); bash.PID > 0 && bash.Alive() {
 		_ = bash.Signal(unix.SIGKILL)
-		_ = bash.Wait(p.Life)
+		_ = bash.Wait(p.Ctx)
 	}
-	if p.Life.Err() == nil { // else bash may be there, and the next server's
+	if p.Ctx.Err() == nil { // else bash may be there, and the next server's
 		p.collect()
 		_ = os.Remove(filepath.Join(p.Dir, shelldir.ControlFIFO)) // which a launcher that was killed has left
 	}
@@ -462,7 +462,7 @@ func (p *Process) AwaitEnd() bool {
 			return true
 		case <-timer.C:
 			p.KillLauncher()
-		case <-p.Life.Done():
+		case <-p.Ctx.Done():
 			return false
 		}
 	}

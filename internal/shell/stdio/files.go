@@ -204,7 +204,7 @@ func (f *Files) Drain() (eof bool) {
 		case <-p.Done():
 		case <-timer.C:
 			return f.copyWaiting()
-		case <-f.Life.Done():
+		case <-f.Ctx.Done():
 			return f.copyWaiting()
 		}
 	}
@@ -244,7 +244,7 @@ func (f *Files) FollowLate(eof bool) {
 
 // follow is the goroutine that FollowLate starts.
 func (f *Files) follow() {
-	life := f.Life
+	life := f.Ctx
 	for _, p := range f.copiers {
 		select {
 		case <-p.Done():

@@ -32,7 +32,7 @@ type Streams struct {
 	Outputs  [2]*output.Log
 	Keeper   *keeper.Client
 	NoSplice bool            // output goes through the memory of this process
-	Life     context.Context // of what this process does for the shell
+	Ctx      context.Context // of what this process does for the shell
 	Work     *sync.WaitGroup // of its goroutines
 
 	mu      sync.Mutex
@@ -110,7 +110,7 @@ func (s *Streams) HoldInput() error {
 	s.writing.Lock()
 	s.Work.Go(func() {
 		defer s.writing.Unlock()
-		_ = write(s.Life, input, data)
+		_ = write(s.Ctx, input, data)
 	})
 	return nil
 }
