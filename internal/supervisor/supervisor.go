@@ -35,7 +35,7 @@ const DefaultExecLogQuota = 2 << 30
 // Supervisor has the parts of a running server.
 type Supervisor struct {
 	Terminals *terminal.Registry
-	Shells    *registry.Registry
+	Shells    *registry.Shells
 	Threads   *service.Service
 	Waits     *wait.Service
 

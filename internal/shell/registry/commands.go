@@ -10,13 +10,13 @@ import (
 )
 
 // Command finds a command of any shell of a session, of any session for "". Errors: shell.ErrNotFound.
-func (m *Registry) Command(session, id string) (*shell.Exec, error) {
-	_, e, err := m.command(session, id)
+func (ss *Shells) Command(session, id string) (*shell.Exec, error) {
+	_, e, err := ss.command(session, id)
 	return e, err
 }
 
-func (m *Registry) command(session, id string) (*Shell, *shell.Exec, error) {
-	for _, s := range m.List(session) {
+func (ss *Shells) command(session, id string) (*Shell, *shell.Exec, error) {
+	for _, s := range ss.List(session) {
 		if e, err := s.Shell.Command(id); err == nil {
 			return s, e, nil
 		}
@@ -27,8 +27,8 @@ func (m *Registry) command(session, id string) (*Shell, *shell.Exec, error) {
 // Forget removes a command that has ended, with its text, its output and the terminal that it ran on. It waits for what
 // comes late of it, and for the state after it. The records go before what names the command: a server that is killed
 // in between is asked again. Errors: shell.ErrUnended also when ctx ends, shell.ErrNotFound, that of records.
-func (m *Registry) Forget(ctx context.Context, e *shell.Exec, records func() error) error {
-	s, _, err := m.command("", e.ID())
+func (ss *Shells) Forget(ctx context.Context, e *shell.Exec, records func() error) error {
+	s, _, err := ss.command("", e.ID())
 	if err != nil {
 		return err
 	}
@@ -38,8 +38,8 @@ func (m *Registry) Forget(ctx context.Context, e *shell.Exec, records func() err
 	if err != nil || s.Settled(ctx) != nil {
 		return fmt.Errorf("%w: %s", shell.ErrUnended, e.ID())
 	}
-	if t, err := m.cfg.Terminals.Find("", e.Info().PTY); err == nil {
-		if err := m.cfg.Terminals.Delete(ctx, t, true); err != nil {
+	if t, err := ss.cfg.Terminals.Find("", e.Info().PTY); err == nil {
+		if err := ss.cfg.Terminals.Delete(ctx, t, true); err != nil {
 			return err
 		}
 	}
@@ -54,15 +54,15 @@ const MaxListed = 1 << 16
 
 // Commands returns the commands of all shells of a session, of all sessions for "", in the order of submission: the
 // newest limit (all for 0) before the command with the id before, none when that does not exist.
-func (m *Registry) Commands(session string, limit int, before string) []shell.Info {
+func (ss *Shells) Commands(session string, limit int, before string) []shell.Info {
 	if limit <= 0 || limit > MaxListed {
 		limit = MaxListed
 	}
-	list := m.List(session)
+	list := ss.List(session)
 	if before == "" {
 		return merge(list, limit, func(s *Shell) []shell.Info { return s.Shell.Commands(limit, "") })
 	}
-	owner, e, err := m.command(session, before)
+	owner, e, err := ss.command(session, before)
 	if err != nil {
 		return nil
 	}

@@ -15,20 +15,20 @@ const retireEvery = time.Minute
 
 // RetireIdle ends the processes of shells that were idle for Config.Idle, until the server closes. The next command
 // of such a shell starts it again.
-func (m *Registry) RetireIdle() {
-	idle := m.cfg.Idle
+func (ss *Shells) RetireIdle() {
+	idle := ss.cfg.Idle
 	tick := time.NewTicker(min(retireEvery, idle))
 	defer tick.Stop()
 	for {
 		select {
 		case now := <-tick.C:
-			for _, s := range m.List("") {
+			for _, s := range ss.List("") {
 				if f := s.Stats(); f.PID != 0 && now.Sub(f.LastActivity) >= idle && s.Retire(idle) {
-					m.cfg.Metrics.Cleaned.WithLabelValues(terminal.CleanedShell).Inc()
-					m.cfg.Log.Info("cleaned up", "reason", terminal.CleanedShell, "session", s.Session, "shell", s.ID)
+					ss.cfg.Metrics.Cleaned.WithLabelValues(terminal.CleanedShell).Inc()
+					ss.cfg.Log.Info("cleaned up", "reason", terminal.CleanedShell, "session", s.Session, "shell", s.ID)
 				}
 			}
-		case <-m.ctx.Done():
+		case <-ss.ctx.Done():
 			return
 		}
 	}

@@ -17,13 +17,13 @@ func Describe(c chan<- *prometheus.Desc) {
 }
 
 // Collect counts the shells and their commands.
-func (m *Registry) Collect(c chan<- prometheus.Metric) {
+func (ss *Shells) Collect(c chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v int, labels ...string) {
 		c <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(v), labels...)
 	}
 	states := map[string]int{"running": 0, "ended": 0}
 	busy, waiting := 0, 0
-	for _, s := range m.List("") {
+	for _, s := range ss.List("") {
 		f := s.Stats()
 		states[f.State]++
 		waiting += f.Queued

@@ -19,33 +19,33 @@ import (
 
 // Recover recovers the shells of the disk, several at a time, without waiting for their commands. A damaged shell
 // affects no other. Programs that the keeper holds for no shell are ended.
-func (m *Registry) Recover() error {
-	list, err := m.cfg.Store.Shells()
+func (ss *Shells) Recover() error {
+	list, err := ss.cfg.Store.Shells()
 	if err != nil {
 		return err
 	}
-	held, err := m.heldForShells()
+	held, err := ss.heldForShells()
 	if err != nil {
 		return err
 	}
 	_ = parallel.Each(list, runtime.GOMAXPROCS(0), func(k datadir.KeptShell) error {
-		m.restoreShell(k, held[k.ID])
+		ss.restoreShell(k, held[k.ID])
 		return nil
 	})
 	for _, k := range list {
 		delete(held, k.ID)
 	}
 	for key, programs := range held {
-		m.cfg.Log.Warn("ending what belongs to no shell", "key", key, "programs", len(programs))
-		m.life.Go(func() { m.endPrograms(programs) })
+		ss.cfg.Log.Warn("ending what belongs to no shell", "key", key, "programs", len(programs))
+		ss.life.Go(func() { ss.endPrograms(programs) })
 	}
 	return nil
 }
 
 // heldForShells returns the programs that the keeper holds for shells, by their keys. It leaves others alone, which
 // may be of another release.
-func (m *Registry) heldForShells() (map[string][]*keeper.Program, error) {
-	list, err := m.cfg.Keeper.TakePrograms(m.ctx)
+func (ss *Shells) heldForShells() (map[string][]*keeper.Program, error) {
+	list, err := ss.cfg.Keeper.TakePrograms(ss.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("take over from the keeper: %w", err)
 	}
@@ -53,7 +53,7 @@ func (m *Registry) heldForShells() (map[string][]*keeper.Program, error) {
 	for _, p := range list {
 		name, ok := strings.CutPrefix(p.ID, shell.Prefix)
 		if !ok {
-			m.cfg.Log.Warn("the keeper holds what this server knows nothing of", "name", p.ID)
+			ss.cfg.Log.Warn("the keeper holds what this server knows nothing of", "name", p.ID)
 			closeFiles(p)
 			continue
 		}
@@ -64,24 +64,24 @@ func (m *Registry) heldForShells() (map[string][]*keeper.Program, error) {
 }
 
 // restoreShell recovers one shell, or ends one that nobody wants any more.
-func (m *Registry) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
+func (ss *Shells) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
 	if errors.Is(k.Damage, datadir.ErrNotFound) { // its creator was not told of it
-		m.life.Go(func() { m.clearShell(k, held) })
+		ss.life.Go(func() { ss.clearShell(k, held) })
 		return
 	}
-	r, damage := m.recordOf(k)
-	s := m.newShell(r)
+	r, damage := ss.recordOf(k)
+	s := ss.newShell(r)
 	close(s.started)
 	var err error
-	config := m.shellConfig(k.ID, s.Session)
-	config.Frozen = m.cfg.Hooks.Paused(r.Session)
+	config := ss.shellConfig(k.ID, s.Session)
+	config.Frozen = ss.cfg.Hooks.Paused(r.Session)
 	switch s.Shell, err = shell.Recover(config, k.Dir, held, shell.Spec{ID: k.ID, Name: r.ID}); {
 	case err != nil && r.Deleted:
-		m.life.Go(func() { m.clearShell(k, held) })
+		ss.life.Go(func() { ss.clearShell(k, held) })
 		return
 	case err != nil:
-		m.noteDamaged(k.ID, r.Session, errors.Join(damage, err))
-		m.closeOrEnd(k, held, err)
+		ss.noteDamaged(k.ID, r.Session, errors.Join(damage, err))
+		ss.closeOrEnd(k, held, err)
 		return
 	}
 	s.phase = shellFound
@@ -89,25 +89,25 @@ func (m *Registry) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
 		s.phase = shellEnding
 	}
 	if damage != nil {
-		m.cfg.Metrics.FailedRecoveries.Inc()
-		m.cfg.Log.Warn("a shell's record is damaged, it gets a new one", "key", k.ID, "session", r.Session, "error",
+		ss.cfg.Metrics.FailedRecoveries.Inc()
+		ss.cfg.Log.Warn("a shell's record is damaged, it gets a new one", "key", k.ID, "session", r.Session, "error",
 			damage)
-		if err := m.saveShell(s, false); err != nil {
-			m.cfg.Log.Warn("cannot write a shell's record", "key", k.ID, "error", err)
+		if err := ss.saveShell(s, false); err != nil {
+			ss.cfg.Log.Warn("cannot write a shell's record", "key", k.ID, "error", err)
 		}
 	}
-	m.mu.Lock()
-	m.byKey[s.Key] = s
-	m.mu.Unlock()
-	m.resumeTerminalExecs(s)
+	ss.mu.Lock()
+	ss.byKey[s.Key] = s
+	ss.mu.Unlock()
+	ss.resumeTerminalExecs(s)
 	if r.Deleted {
-		m.life.Go(func() { m.remove(s) })
+		ss.life.Go(func() { ss.remove(s) })
 	}
 }
 
 // recordOf is the record of a shell. A damaged one is replaced: the shell has its key as its id then, in the session
 // of recovered terminals.
-func (m *Registry) recordOf(k datadir.KeptShell) (shellRecord, error) {
+func (ss *Shells) recordOf(k datadir.KeptShell) (shellRecord, error) {
 	err := k.Damage
 	if err == nil {
 		var r shellRecord
@@ -120,9 +120,9 @@ func (m *Registry) recordOf(k datadir.KeptShell) (shellRecord, error) {
 
 // closeOrEnd closes what is held for a shell that was not recovered. It ends the programs of a damaged shell, which
 // cannot be reached any more. After other failures, such as a lack of descriptors, the next server may succeed.
-func (m *Registry) closeOrEnd(k datadir.KeptShell, held []*keeper.Program, why error) {
+func (ss *Shells) closeOrEnd(k datadir.KeptShell, held []*keeper.Program, why error) {
 	if errors.Is(why, shell.ErrDamaged) {
-		m.life.Go(func() { m.endShell(k, held) })
+		ss.life.Go(func() { ss.endShell(k, held) })
 		return
 	}
 	for _, p := range held {
@@ -131,37 +131,37 @@ func (m *Registry) closeOrEnd(k datadir.KeptShell, held []*keeper.Program, why e
 }
 
 // clearShell ends the rest of a shell that nobody wants, and removes its files.
-func (m *Registry) clearShell(k datadir.KeptShell, held []*keeper.Program) {
-	m.endShell(k, held)
-	if err := m.cfg.Store.RemoveShell(k.ID); err != nil {
-		m.cfg.OnCleanup(err)
+func (ss *Shells) clearShell(k datadir.KeptShell, held []*keeper.Program) {
+	ss.endShell(k, held)
+	if err := ss.cfg.Store.RemoveShell(k.ID); err != nil {
+		ss.cfg.OnCleanup(err)
 	}
 }
 
 // endShell ends the programs that are held for a shell, and their descendants.
-func (m *Registry) endShell(k datadir.KeptShell, held []*keeper.Program) {
-	m.endPrograms(held)
-	if err := proctree.Sweep(m.ctx, k.Dir, m.cfg.Keeper.LastPID()); err != nil {
-		m.cfg.Log.Warn("processes of a shell remain", "key", k.ID, "error", err)
+func (ss *Shells) endShell(k datadir.KeptShell, held []*keeper.Program) {
+	ss.endPrograms(held)
+	if err := proctree.Sweep(ss.ctx, k.Dir, ss.cfg.Keeper.LastPID()); err != nil {
+		ss.cfg.Log.Warn("processes of a shell remain", "key", k.ID, "error", err)
 	}
 }
 
 // endPrograms ends programs and has the keeper release them. It returns when they have ended.
-func (m *Registry) endPrograms(list []*keeper.Program) {
+func (ss *Shells) endPrograms(list []*keeper.Program) {
 	for _, p := range list {
 		if p.Child != nil {
-			m.endChild(p)
+			ss.endChild(p)
 		}
 		closeFiles(p)
-		m.cfg.Keeper.Release(p.ID)
+		ss.cfg.Keeper.Release(p.ID)
 	}
 }
 
-func (m *Registry) endChild(p *keeper.Program) {
-	ctx, cancel := context.WithTimeout(m.ctx, proc.KillGrace)
+func (ss *Shells) endChild(p *keeper.Program) {
+	ctx, cancel := context.WithTimeout(ss.ctx, proc.KillGrace)
 	defer cancel()
 	if err := p.Child.Kill(ctx, nil); err != nil {
-		m.cfg.Log.Warn("processes of a shell remain", "name", p.ID, "pid", p.Child.PID(), "error", err)
+		ss.cfg.Log.Warn("processes of a shell remain", "name", p.ID, "pid", p.Child.PID(), "error", err)
 		return // its end may never come
 	}
 	p.Child.Wait()
@@ -174,50 +174,50 @@ func closeFiles(p *keeper.Program) {
 }
 
 // noteDamaged notes a directory whose shell was not recovered.
-func (m *Registry) noteDamaged(key, session string, why error) {
-	m.cfg.Metrics.FailedRecoveries.Inc()
-	m.cfg.Log.Error("cannot bring back a shell", "key", key, "session", session, "error", why)
-	m.mu.Lock()
-	m.damaged[key] = damagedShell{session, why}
-	m.mu.Unlock()
+func (ss *Shells) noteDamaged(key, session string, why error) {
+	ss.cfg.Metrics.FailedRecoveries.Inc()
+	ss.cfg.Log.Error("cannot bring back a shell", "key", key, "session", session, "error", why)
+	ss.mu.Lock()
+	ss.damaged[key] = damagedShell{session, why}
+	ss.mu.Unlock()
 }
 
 // removeDamaged removes the directories of a session's damaged shells, of all sessions for "".
-func (m *Registry) removeDamaged(session string) (err error) {
+func (ss *Shells) removeDamaged(session string) (err error) {
 	var keys []string
-	m.mu.Lock()
-	for key, d := range m.damaged {
+	ss.mu.Lock()
+	for key, d := range ss.damaged {
 		if session == "" || d.session == session {
 			keys = append(keys, key)
 		}
 	}
-	m.mu.Unlock()
+	ss.mu.Unlock()
 	for _, key := range keys {
-		e := m.cfg.Store.RemoveShell(key)
+		e := ss.cfg.Store.RemoveShell(key)
 		err = errors.Join(err, e)
 		if e != nil {
 			continue
 		}
-		m.mu.Lock()
-		delete(m.damaged, key)
-		m.mu.Unlock()
+		ss.mu.Lock()
+		delete(ss.damaged, key)
+		ss.mu.Unlock()
 	}
 	return err
 }
 
 // damagedShells counts the shells that were not recovered, with the reason of one.
-func (m *Registry) damagedShells() (n int, why error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, d := range m.damaged {
+func (ss *Shells) damagedShells() (n int, why error) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	for _, d := range ss.damaged {
 		n, why = n+1, d.why
 	}
 	return n, why
 }
 
 // incompleteShells counts the recovered shells with unreadable files, with the loss of one.
-func (m *Registry) incompleteShells() (n int, what string) {
-	for _, s := range m.List("") {
+func (ss *Shells) incompleteShells() (n int, what string) {
+	for _, s := range ss.List("") {
 		if list := s.Damage(); len(list) > 0 {
 			n, what = n+1, list[0]
 		}
@@ -226,12 +226,12 @@ func (m *Registry) incompleteShells() (n int, what string) {
 }
 
 // Problems are the problems of recovery, one sentence each.
-func (m *Registry) Problems() (list []string) {
-	if n, why := m.damagedShells(); n > 0 {
+func (ss *Shells) Problems() (list []string) {
+	if n, why := ss.damagedShells(); n > 0 {
 		list = append(list, fmt.Sprintf("shells could not be brought back, deleting those of their session removes "+
 			"them: %v (shells: %d)", why, n))
 	}
-	if n, what := m.incompleteShells(); n > 0 {
+	if n, what := ss.incompleteShells(); n > 0 {
 		list = append(list, fmt.Sprintf("shells came back without a part of their files: %s (shells: %d)", what, n))
 	}
 	return list

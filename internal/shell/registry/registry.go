@@ -57,7 +57,7 @@ type SavedState struct {
 	Unset []string
 }
 
-// Config is what a Registry is made with.
+// Config has what New needs.
 type Config struct {
 	Life        *lifetime.Lifetime
 	Store       *datadir.Store
@@ -67,7 +67,7 @@ type Config struct {
 	Hooks       Hooks
 	Remote      *shell.Remote // how commands run at a provider
 	SpliceErr   error         // see terminal.Config
-	Address     string        // see terminal.Config
+	Address     string        // of the server, for pty.Identity
 	Idle        time.Duration // after which a shell that nobody uses ends; 0 is never
 	LogQuota    int64         // bytes that the logs of all commands may take
 	OnCleanup   func(error)   // notes that space could not be freed; nil that it could
@@ -75,8 +75,8 @@ type Config struct {
 	Metrics     *metrics.Set
 }
 
-// Registry is the exec shells of a server. All methods are safe for concurrent use.
-type Registry struct {
+// Shells are the exec shells of a server. All methods are safe for concurrent use.
+type Shells struct {
 	cfg   Config
 	life  *lifetime.Lifetime
 	ctx   context.Context
@@ -88,8 +88,8 @@ type Registry struct {
 }
 
 // New makes an empty registry; Recover adds the shells of the disk.
-func New(cfg Config) *Registry {
-	return &Registry{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), byKey: map[string]*Shell{},
+func New(cfg Config) *Shells {
+	return &Shells{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), byKey: map[string]*Shell{},
 		damaged: map[string]damagedShell{}}
 }
 
@@ -100,75 +100,75 @@ type damagedShell struct {
 }
 
 // shellConfig is the configuration of one shell.
-func (m *Registry) shellConfig(key, session string) shell.Config {
-	return shell.Config{Identity: pty.Identity(m.cfg.Address, session, ""), Keeper: m.cfg.Keeper, Log: m.cfg.Log,
-		NoSplice: m.cfg.SpliceErr, OnProcess: m.processChanged, Remote: m.cfg.Remote,
-		Logs: &m.space.logs, MakeRoom: m.makeExecRoom,
+func (ss *Shells) shellConfig(key, session string) shell.Config {
+	return shell.Config{Identity: pty.Identity(ss.cfg.Address, session, ""), Keeper: ss.cfg.Keeper, Log: ss.cfg.Log,
+		NoSplice: ss.cfg.SpliceErr, OnProcess: ss.processChanged, Remote: ss.cfg.Remote,
+		Logs: &ss.space.logs, MakeRoom: ss.makeExecRoom,
 		OnChanged: func(i shell.Info) {
-			m.cfg.Metrics.Command(i)
-			m.lostOutput(i)
-			m.cfg.Hooks.Changed(key, i)
+			ss.cfg.Metrics.Command(i)
+			ss.lostOutput(i)
+			ss.cfg.Hooks.Changed(key, i)
 		}}
 }
 
 // Create starts a shell. Errors: ErrInvalid, ErrExists, ErrLimit, ErrClosing, those of shell.Start and of the keeper.
-func (m *Registry) Create(spec Spec) (*Shell, error) {
+func (ss *Shells) Create(spec Spec) (*Shell, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
-	leave, err := m.cfg.Hooks.Enter(spec.Session)
+	leave, err := ss.cfg.Hooks.Enter(spec.Session)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if spec.provider, err = m.cfg.Hooks.Provider(spec.Session); err != nil {
+	if spec.provider, err = ss.cfg.Hooks.Provider(spec.Session); err != nil {
 		return nil, err
 	}
-	m.mu.Lock()
-	s, err := m.reserveShell(spec, "")
-	m.mu.Unlock()
+	ss.mu.Lock()
+	s, err := ss.reserveShell(spec, "")
+	ss.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	return m.startShell(s, spec, SavedState{})
+	return ss.startShell(s, spec, SavedState{})
 }
 
 // Default is the shell for execs that name none. The first call of a session starts it. Errors: those of Create.
-func (m *Registry) Default(session string) (*Shell, error) {
+func (ss *Shells) Default(session string) (*Shell, error) {
 	spec := Spec{Session: session, Default: true}
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
-	leave, err := m.cfg.Hooks.Enter(session)
+	leave, err := ss.cfg.Hooks.Enter(session)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	m.mu.Lock()
-	s := m.defaultShell(session)
-	m.mu.Unlock()
+	ss.mu.Lock()
+	s := ss.defaultShell(session)
+	ss.mu.Unlock()
 	var kept SavedState
 	if s == nil {
-		kept = m.cfg.Hooks.SavedState(session)
-		if spec.provider, err = m.cfg.Hooks.Provider(session); err != nil {
+		kept = ss.cfg.Hooks.SavedState(session)
+		if spec.provider, err = ss.cfg.Hooks.Provider(session); err != nil {
 			return nil, err
 		}
 		if dir, _ := terminal.StartDir(spec.provider, kept.Cwd); kept.Key != "" {
 			spec.Cwd = dir
 		}
 	}
-	m.mu.Lock()
-	s = m.defaultShell(session)
+	ss.mu.Lock()
+	s = ss.defaultShell(session)
 	mine := s == nil
 	if mine {
-		s, err = m.reserveShell(spec, kept.Key)
+		s, err = ss.reserveShell(spec, kept.Key)
 	}
-	m.mu.Unlock()
+	ss.mu.Unlock()
 	switch {
 	case err != nil:
 		return nil, err
 	case mine:
-		return m.startShell(s, spec, kept)
+		return ss.startShell(s, spec, kept)
 	}
 	<-s.started // of two first uses at once one starts it for both
 	if s.failure != nil {
@@ -179,8 +179,8 @@ func (m *Registry) Default(session string) (*Shell, error) {
 
 // Directory is shell.Directory of a shell, the default one for the id "", also while there is none: then of the one
 // that the next use starts.
-func (m *Registry) Directory(session, id, cwd string) string {
-	dir, provider, s := m.Begins(session, id)
+func (ss *Shells) Directory(session, id, cwd string) string {
+	dir, provider, s := ss.Begins(session, id)
 	switch {
 	case s != nil:
 		return s.Directory(cwd)
@@ -192,14 +192,14 @@ func (m *Registry) Directory(session, id, cwd string) string {
 
 // Begins is the directory of a shell, the default one for the id "", and its provider; s is nil while there is none.
 // Then they are of the one that the next use starts, and the directory at a provider may be "", which is not known.
-func (m *Registry) Begins(session, id string) (dir, provider string, s *Shell) {
-	for _, one := range m.List(session) {
+func (ss *Shells) Begins(session, id string) (dir, provider string, s *Shell) {
+	for _, one := range ss.List(session) {
 		if one.ID == id || id == "" && one.Default {
 			return one.Stats().Cwd, one.Spec().Provider, one
 		}
 	}
-	provider, _ = m.cfg.Hooks.Provider(session) // the start tells of an error
-	dir, _ = terminal.StartDir(provider, m.cfg.Hooks.SavedState(session).Cwd)
+	provider, _ = ss.cfg.Hooks.Provider(session) // the start tells of an error
+	dir, _ = terminal.StartDir(provider, ss.cfg.Hooks.SavedState(session).Cwd)
 	return dir, provider, nil
 }
 
@@ -215,8 +215,8 @@ func (s *Spec) check() error {
 }
 
 // defaultShell is the default shell of a session, which may still be starting, or nil. The lock is held.
-func (m *Registry) defaultShell(session string) *Shell {
-	for _, s := range m.byKey {
+func (ss *Shells) defaultShell(session string) *Shell {
+	for _, s := range ss.byKey {
 		if s.Default && s.Session == session && s.phase != shellEnding {
 			return s
 		}
@@ -227,12 +227,12 @@ func (m *Registry) defaultShell(session string) *Shell {
 // reserveShell reserves a name and an entry for a new shell, so that two requests for one name start one shell. key
 // is the one of a row that waits for its shell, "" for a new one. The caller calls startShell, which gives both back
 // on failure. The lock is held.
-func (m *Registry) reserveShell(spec Spec, key string) (*Shell, error) {
-	if s := m.defaultShell(spec.Session); s != nil && spec.Default {
+func (ss *Shells) reserveShell(spec Spec, key string) (*Shell, error) {
+	if s := ss.defaultShell(spec.Session); s != nil && spec.Default {
 		return nil, fmt.Errorf("%w: session %q has a default shell, %q", ErrExists, spec.Session, s.ID)
 	}
 	here := 0
-	for _, s := range m.byKey {
+	for _, s := range ss.byKey {
 		if s.Session != spec.Session {
 			continue
 		}
@@ -242,40 +242,40 @@ func (m *Registry) reserveShell(spec Spec, key string) (*Shell, error) {
 				spec.Session, spec.ID)
 		}
 	}
-	if n := len(m.byKey); n >= Max {
+	if n := len(ss.byKey); n >= Max {
 		return nil, fmt.Errorf("%w: %d shells are there, the most this server holds", terminal.ErrLimit, n)
 	}
 	if here >= MaxPerSession {
 		return nil, fmt.Errorf("%w: session %q has %d shells, the most a session may have", terminal.ErrLimit,
 			spec.Session, here)
 	}
-	if _, damaged := m.damaged[key]; key == "" || damaged || m.byKey[key] != nil {
+	if _, damaged := ss.damaged[key]; key == "" || damaged || ss.byKey[key] != nil {
 		key = terminal.NewID()
 	}
-	done, ok := m.life.Start()
+	done, ok := ss.life.Start()
 	if !ok {
 		return nil, terminal.ErrClosing
 	}
-	s := m.newShell(shellRecord{Shell: key, ID: cmp.Or(spec.ID, key), Session: spec.Session, Default: spec.Default,
+	s := ss.newShell(shellRecord{Shell: key, ID: cmp.Or(spec.ID, key), Session: spec.Session, Default: spec.Default,
 		CreatedAt: time.Now().UTC()})
 	s.starting = done
-	m.byKey[key] = s
+	ss.byKey[key] = s
 	return s, nil
 }
 
 // startShell starts a reserved shell. After it the shell can be found.
-func (m *Registry) startShell(s *Shell, spec Spec, kept SavedState) (*Shell, error) {
+func (ss *Shells) startShell(s *Shell, spec Spec, kept SavedState) (*Shell, error) {
 	defer s.starting()
 	defer close(s.started)
-	release, err := m.cfg.Descriptors.Take(descriptors.Shell)
+	release, err := ss.cfg.Descriptors.Take(descriptors.Shell)
 	if s.failure = err; err == nil {
-		s.failure = m.start(s, spec, kept)
+		s.failure = ss.start(s, spec, kept)
 		release()
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
 	if s.failure != nil {
-		delete(m.byKey, s.Key)
+		delete(ss.byKey, s.Key)
 		return nil, s.failure
 	}
 	s.phase = shellFound
@@ -284,27 +284,27 @@ func (m *Registry) startShell(s *Shell, spec Spec, kept SavedState) (*Shell, err
 
 // start starts a shell in a directory of its own. The record is written last: the next server removes a directory
 // without one, because nobody knows that shell.
-func (m *Registry) start(s *Shell, spec Spec, kept SavedState) error {
-	dir, err := m.cfg.Store.MakeShell(s.Key)
+func (ss *Shells) start(s *Shell, spec Spec, kept SavedState) error {
+	dir, err := ss.cfg.Store.MakeShell(s.Key)
 	if err != nil {
 		return directoryError(err)
 	}
-	s.Shell, err = shell.Start(m.shellConfig(s.Key, s.Session),
+	s.Shell, err = shell.Start(ss.shellConfig(s.Key, s.Session),
 		shell.Spec{ID: s.Key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
 			Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Provider: spec.provider})
 	if err == nil {
-		if err = m.saveShell(s, false); err == nil {
-			err = m.cfg.Hooks.Started(s, kept)
+		if err = ss.saveShell(s, false); err == nil {
+			err = ss.cfg.Hooks.Started(s, kept)
 		}
 		if err == nil {
 			return nil
 		}
-		if e := s.Shell.Delete(m.ctx); e != nil {
-			m.cfg.Log.Warn("something is left of a shell that could not be created", "key", s.Key, "error", e)
+		if e := s.Shell.Delete(ss.ctx); e != nil {
+			ss.cfg.Log.Warn("something is left of a shell that could not be created", "key", s.Key, "error", e)
 		}
 	}
-	if e := m.cfg.Store.RemoveShell(s.Key); e != nil {
-		m.cfg.OnCleanup(e)
+	if e := ss.cfg.Store.RemoveShell(s.Key); e != nil {
+		ss.cfg.OnCleanup(e)
 	}
 	return err
 }
@@ -319,11 +319,11 @@ func directoryError(err error) error {
 
 // Find returns a shell by its id, of any session for "". Errors: ErrNotFound; ErrAmbiguous when shells of several
 // sessions have the id.
-func (m *Registry) Find(session, id string) (*Shell, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (ss *Shells) Find(session, id string) (*Shell, error) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
 	var found *Shell
-	for _, s := range m.byKey {
+	for _, s := range ss.byKey {
 		if s.ID != id || !s.in(session) || s.phase != shellFound {
 			continue
 		}
@@ -339,17 +339,17 @@ func (m *Registry) Find(session, id string) (*Shell, error) {
 }
 
 // List returns the shells of a session, all for "", oldest first.
-func (m *Registry) List(session string) []*Shell { return m.listed(session, shellFound, shellEnding) }
+func (ss *Shells) List(session string) []*Shell { return ss.listed(session, shellFound, shellEnding) }
 
-func (m *Registry) listed(session string, phases ...phase) []*Shell {
+func (ss *Shells) listed(session string, phases ...phase) []*Shell {
 	var list []*Shell
-	m.mu.Lock()
-	for _, s := range m.byKey {
+	ss.mu.Lock()
+	for _, s := range ss.byKey {
 		if slices.Contains(phases, s.phase) && s.in(session) {
 			list = append(list, s)
 		}
 	}
-	m.mu.Unlock()
+	ss.mu.Unlock()
 	slices.SortFunc(list, func(a, b *Shell) int {
 		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.Key, b.Key))
 	})
@@ -357,18 +357,17 @@ func (m *Registry) listed(session string, phases ...phase) []*Shell {
 }
 
 // Delete ends a shell with all its processes and removes its files. It continues after the end of ctx. A second
-// Delete is no error. Errors: those of shell.Delete, after which the next server tries again; ErrClosing; the reason
-// of ctx.
-func (m *Registry) Delete(ctx context.Context, s *Shell) error {
-	m.mu.Lock()
+// Delete is no error. Errors: those of shell.Delete, after which the next server tries again; ErrClosing; ctx.Err().
+func (ss *Shells) Delete(ctx context.Context, s *Shell) error {
+	ss.mu.Lock()
 	if s.phase == shellFound {
-		if !m.life.TryGo(func() { m.remove(s) }) {
-			m.mu.Unlock()
+		if !ss.life.TryGo(func() { ss.remove(s) }) {
+			ss.mu.Unlock()
 			return terminal.ErrClosing
 		}
 		s.phase = shellEnding
 	}
-	m.mu.Unlock()
+	ss.mu.Unlock()
 	select {
 	case <-s.gone:
 		return s.remains
@@ -379,25 +378,25 @@ func (m *Registry) Delete(ctx context.Context, s *Shell) error {
 
 // remove ends a shell in the phase shellEnding and removes its files. A shell that cannot be ended or removed keeps
 // its entry and its record, so that the next server tries again.
-func (m *Registry) remove(s *Shell) {
+func (ss *Shells) remove(s *Shell) {
 	defer close(s.gone)
-	if err := m.saveShell(s, true); err != nil {
-		m.cfg.Log.Warn("cannot note that a shell is deleted", "key", s.Key, "error",
+	if err := ss.saveShell(s, true); err != nil {
+		ss.cfg.Log.Warn("cannot note that a shell is deleted", "key", s.Key, "error",
 			err) // it matters only if this server dies now
 	}
-	s.remains = s.Shell.Delete(m.ctx)
-	m.cfg.Hooks.Ended(s)
+	s.remains = s.Shell.Delete(ss.ctx)
+	ss.cfg.Hooks.Ended(s)
 	if s.remains != nil {
-		m.cfg.Log.Warn("cannot delete a shell", "key", s.Key, "session", s.Session, "id", s.ID, "error", s.remains)
+		ss.cfg.Log.Warn("cannot delete a shell", "key", s.Key, "session", s.Session, "id", s.ID, "error", s.remains)
 		return
 	}
-	if s.remains = m.cfg.Store.RemoveShell(s.Key); s.remains != nil {
-		m.cfg.OnCleanup(s.remains)
+	if s.remains = ss.cfg.Store.RemoveShell(s.Key); s.remains != nil {
+		ss.cfg.OnCleanup(s.remains)
 	}
-	m.mu.Lock()
-	delete(m.byKey, s.Key)
-	m.mu.Unlock()
-	m.cfg.Hooks.Removed(s.Key)
+	ss.mu.Lock()
+	delete(ss.byKey, s.Key)
+	ss.mu.Unlock()
+	ss.cfg.Hooks.Removed(s.Key)
 }
 
 // DeletesAtOnce is how many shells of a session end at the same time: an end mostly waits for processes, but each
@@ -406,38 +405,38 @@ const DeletesAtOnce = 16
 
 // DeleteSession ends all shells of a session, of all sessions for "", several at a time, waits for those that end
 // already, as an earlier server's, and removes the damaged ones. Errors: those of Delete.
-func (m *Registry) DeleteSession(ctx context.Context, session string) error {
-	shells := m.listed(session, shellFound, shellEnding)
-	err := parallel.Each(shells, DeletesAtOnce, func(s *Shell) error { return m.Delete(ctx, s) })
-	return errors.Join(err, m.removeDamaged(session))
+func (ss *Shells) DeleteSession(ctx context.Context, session string) error {
+	shells := ss.listed(session, shellFound, shellEnding)
+	err := parallel.Each(shells, DeletesAtOnce, func(s *Shell) error { return ss.Delete(ctx, s) })
+	return errors.Join(err, ss.removeDamaged(session))
 }
 
 // Close closes the files of all shells in this process. The shells continue.
-func (m *Registry) Close() {
-	m.mu.Lock()
-	list := make([]*Shell, 0, len(m.byKey))
-	for _, s := range m.byKey {
+func (ss *Shells) Close() {
+	ss.mu.Lock()
+	list := make([]*Shell, 0, len(ss.byKey))
+	for _, s := range ss.byKey {
 		list = append(list, s)
 	}
-	m.mu.Unlock()
+	ss.mu.Unlock()
 	for _, s := range list {
 		s.Detach()
 	}
 }
 
 // Lookup returns the shell of a session with a key, nil when there is none.
-func (m *Registry) Lookup(session, key string) *Shell {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if s := m.byKey[key]; s != nil && s.phase == shellFound && s.Session == session {
+func (ss *Shells) Lookup(session, key string) *Shell {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if s := ss.byKey[key]; s != nil && s.phase == shellFound && s.Session == session {
 		return s
 	}
 	return nil
 }
 
 // ByKey returns the shell with a key, in whatever phase; nil when there is none.
-func (m *Registry) ByKey(key string) *Shell {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.byKey[key]
+func (ss *Shells) ByKey(key string) *Shell {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	return ss.byKey[key]
 }

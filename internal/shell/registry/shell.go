@@ -53,7 +53,7 @@ type Shell struct {
 	// Data is of the hooks; see Hooks.NewData.
 	Data any
 
-	shells *Registry
+	shells *Shells
 
 	Key     string // unique in the server, never used again: what the disk and the keeper know the shell as
 	created time.Time
@@ -63,7 +63,7 @@ type Shell struct {
 	failure  error         // of the start; to be read after started
 	gone     chan struct{} // closed when the deletion is over
 	remains  error         // why something is left; to be read after gone
-	phase    phase         // guarded by Registry.mu
+	phase    phase         // guarded by Shells.mu
 }
 
 // phase is the phase of a shell between its creation and its end.
@@ -76,10 +76,10 @@ const (
 )
 
 // newShell makes a shell that has not started.
-func (m *Registry) newShell(r shellRecord) *Shell {
-	s := &Shell{shells: m, ID: r.ID, Session: r.Session, Default: r.Default, Key: r.Shell, created: r.CreatedAt,
+func (ss *Shells) newShell(r shellRecord) *Shell {
+	s := &Shell{shells: ss, ID: r.ID, Session: r.Session, Default: r.Default, Key: r.Shell, created: r.CreatedAt,
 		started: make(chan struct{}), gone: make(chan struct{})}
-	s.Data = m.cfg.Hooks.NewData(s)
+	s.Data = ss.cfg.Hooks.NewData(s)
 	return s
 }
 
@@ -110,9 +110,9 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 }
 
 // processChanged passes a process event on to the hooks.
-func (m *Registry) processChanged(e shell.ProcessEvent) {
-	if s := m.ByKey(e.Shell); s != nil {
-		m.cfg.Hooks.ProcessChanged(s, e)
+func (ss *Shells) processChanged(e shell.ProcessEvent) {
+	if s := ss.ByKey(e.Shell); s != nil {
+		ss.cfg.Hooks.ProcessChanged(s, e)
 	}
 }
 
@@ -153,13 +153,13 @@ type shellRecord struct {
 }
 
 // saveShell writes the record to disk.
-func (m *Registry) saveShell(s *Shell, deleted bool) error {
+func (ss *Shells) saveShell(s *Shell, deleted bool) error {
 	b, err := json.Marshal(shellRecord{Format: shellFormat, Shell: s.Key, ID: s.ID, Session: s.Session,
 		Default: s.Default, CreatedAt: s.created, Deleted: deleted})
 	if err != nil {
 		panic(fmt.Sprintf("invariant violation: record of shell %s: %v", s.Key, err))
 	}
-	return m.cfg.Store.SaveShell(s.Key, b)
+	return ss.cfg.Store.SaveShell(s.Key, b)
 }
 
 func parseShellRecord(key string, b []byte) (shellRecord, error) {

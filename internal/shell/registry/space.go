@@ -19,21 +19,21 @@ type space struct {
 }
 
 // OpenSpace sets the quota of logs and makes the reserve. It is called before the first shell.
-func (m *Registry) OpenSpace() {
-	m.space.logs.Limit = m.cfg.LogQuota
-	m.space.logs.Free = func(bytes int64) { m.freeExecLogs(bytes) }
-	m.holdReserve()
+func (ss *Shells) OpenSpace() {
+	ss.space.logs.Limit = ss.cfg.LogQuota
+	ss.space.logs.Free = func(bytes int64) { ss.freeExecLogs(bytes) }
+	ss.holdReserve()
 }
 
 // freeExecLogs removes the oldest logs of ended commands, at least so many bytes where there are as many, and returns
 // how many it removed.
-func (m *Registry) freeExecLogs(bytes int64) (freed int64) {
+func (ss *Shells) freeExecLogs(bytes int64) (freed int64) {
 	type old struct {
 		at   time.Time
 		exec *shell.Exec
 	}
 	var list []old
-	for _, s := range m.List("") {
+	for _, s := range ss.List("") {
 		for _, e := range s.Execs() {
 			if i := e.Info(); i.StdoutBytes+i.StderrBytes > 0 && !i.FinishedAt.IsZero() {
 				list = append(list, old{i.FinishedAt, e})
@@ -51,61 +51,61 @@ func (m *Registry) freeExecLogs(bytes int64) (freed int64) {
 		}
 	}
 	if gone > 0 {
-		m.cfg.Metrics.Cleaned.WithLabelValues(terminal.CleanedExecLog).Add(float64(gone))
-		m.cfg.Log.Info("cleaned up", "reason", terminal.CleanedExecLog, "commands", gone, "bytes", freed)
+		ss.cfg.Metrics.Cleaned.WithLabelValues(terminal.CleanedExecLog).Add(float64(gone))
+		ss.cfg.Log.Info("cleaned up", "reason", terminal.CleanedExecLog, "commands", gone, "bytes", freed)
 	}
 	return freed
 }
 
 // makeExecRoom frees space on a full disk for the files of one command: the reserve, else the oldest logs.
-func (m *Registry) makeExecRoom() bool {
-	m.setTrouble(datadir.ErrNoSpace)
-	return m.cfg.Store.ReleaseReserve() || m.freeExecLogs(datadir.ReserveBytes) > 0
+func (ss *Shells) makeExecRoom() bool {
+	ss.setTrouble(datadir.ErrNoSpace)
+	return ss.cfg.Store.ReleaseReserve() || ss.freeExecLogs(datadir.ReserveBytes) > 0
 }
 
 // KeepSpace enforces the quota, restores the reserve and updates Trouble.
-func (m *Registry) KeepSpace() {
-	if over := m.space.logs.Used() - m.space.logs.Limit; over > 0 {
-		m.freeExecLogs(over)
+func (ss *Shells) KeepSpace() {
+	if over := ss.space.logs.Used() - ss.space.logs.Limit; over > 0 {
+		ss.freeExecLogs(over)
 	}
-	m.holdReserve()
+	ss.holdReserve()
 }
 
 // holdReserve restores the reserve, and clears the trouble when more than that is free.
-func (m *Registry) holdReserve() {
-	err := m.cfg.Store.HoldReserve()
-	if free, e := m.cfg.Store.FreeSpace(); err == nil && e == nil && free < datadir.ReserveBytes {
+func (ss *Shells) holdReserve() {
+	err := ss.cfg.Store.HoldReserve()
+	if free, e := ss.cfg.Store.FreeSpace(); err == nil && e == nil && free < datadir.ReserveBytes {
 		err = datadir.ErrNoSpace
 	}
-	m.setTrouble(err)
+	ss.setTrouble(err)
 }
 
 // setTrouble notes why files of commands cannot be written; nil when they can.
-func (m *Registry) setTrouble(err error) {
+func (ss *Shells) setTrouble(err error) {
 	if err == nil {
-		m.space.trouble.Store(nil)
+		ss.space.trouble.Store(nil)
 		return
 	}
 	text := datadir.Describe("write the output of commands in exec shells", err)
-	if old := m.space.trouble.Swap(&text); old == nil || *old != text {
-		m.cfg.Log.Error("cannot write the output of commands in exec shells", "error", err)
+	if old := ss.space.trouble.Swap(&text); old == nil || *old != text {
+		ss.cfg.Log.Error("cannot write the output of commands in exec shells", "error", err)
 	}
 }
 
 // lostOutput notes that the disk has refused the output of a command.
-func (m *Registry) lostOutput(i shell.Info) {
+func (ss *Shells) lostOutput(i shell.Info) {
 	switch {
 	case i.Result == nil:
 	case i.Result.TruncatedReason == output.CutDisk:
-		m.setTrouble(datadir.ErrNoSpace)
+		ss.setTrouble(datadir.ErrNoSpace)
 	case i.Result.TruncatedReason == output.CutFailed:
-		m.setTrouble(errors.New("the disk refuses it"))
+		ss.setTrouble(errors.New("the disk refuses it"))
 	}
 }
 
 // Trouble is why output or files of commands cannot be written, "" when they can.
-func (m *Registry) Trouble() string {
-	if text := m.space.trouble.Load(); text != nil {
+func (ss *Shells) Trouble() string {
+	if text := ss.space.trouble.Load(); text != nil {
 		return *text
 	}
 	return ""

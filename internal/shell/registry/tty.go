@@ -42,11 +42,11 @@ func CheckTTY(c shell.Command) error {
 // do not reach the shell. It continues under the next server. After its end, when its log is complete, the terminal
 // is deleted: it is on no list, and its screen stays readable by id for a day. Errors: those of CheckTTY, of
 // Create and of shell.Enroll.
-func (m *Registry) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*shell.Exec, error) {
+func (ss *Shells) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*shell.Exec, error) {
 	if err := CheckTTY(c); err != nil {
 		return nil, err
 	}
-	if err := m.cfg.Hooks.Admit(s); err != nil {
+	if err := ss.cfg.Hooks.Admit(s); err != nil {
 		return nil, err
 	}
 	if err := s.settle(ctx); err != nil {
@@ -60,14 +60,14 @@ func (m *Registry) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*she
 		return nil, err
 	}
 	spec := s.terminalSpec(c)
-	t, err := m.cfg.Terminals.Create(s.Session, spec)
+	t, err := ss.cfg.Terminals.Create(s.Session, spec)
 	if err != nil {
 		e.Finish(shell.Result{}, err)
 		return nil, err
 	}
 	e.Begin(t.Process().PID(), t.ID, spec.Cwd)
-	x := terminalExec{m, t, e}
-	m.life.Go(func() {
+	x := terminalExec{ss, t, e}
+	ss.life.Go(func() {
 		stop := func() {}
 		if c.Stdin != nil {
 			stop = x.typeIn(c.Stdin)
@@ -80,27 +80,27 @@ func (m *Registry) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*she
 
 // resumeTerminalExecs follows the commands on terminals of an earlier server. Input that it had not typed is lost. A
 // terminal that it was about to delete, behind the end of its command, is deleted.
-func (m *Registry) resumeTerminalExecs(s *Shell) {
+func (ss *Shells) resumeTerminalExecs(s *Shell) {
 	var left map[string]*terminal.Terminal
 	for _, e := range s.Terminals() {
 		if shelldir.Closed(e.Done()) {
 			if left == nil {
 				left = map[string]*terminal.Terminal{}
-				for _, t := range m.cfg.Terminals.List(s.Session) {
+				for _, t := range ss.cfg.Terminals.List(s.Session) {
 					left[t.ID] = t
 				}
 			}
 			if t := left[e.Info().PTY]; t != nil {
-				m.life.Go(terminalExec{m, t, e}.remove)
+				ss.life.Go(terminalExec{ss, t, e}.remove)
 			}
 			continue
 		}
-		t, err := m.cfg.Terminals.Find("", e.Info().PTY)
+		t, err := ss.cfg.Terminals.Find("", e.Info().PTY)
 		if err != nil {
 			e.Finish(shell.Result{}, fmt.Errorf("%w: its terminal is gone", shell.ErrEnded))
 			continue
 		}
-		m.life.Go(terminalExec{m, t, e}.run)
+		ss.life.Go(terminalExec{ss, t, e}.run)
 	}
 }
 
@@ -141,15 +141,15 @@ func (s *Shell) terminalSpec(c shell.Command) wire.CreateTerminal {
 
 // terminalExec is a command with the terminal that it runs on.
 type terminalExec struct {
-	m *Registry
-	t *terminal.Terminal
-	e *shell.Exec
+	ss *Shells
+	t  *terminal.Terminal
+	e  *shell.Exec
 }
 
 // typeIn types p and end of file while the program runs, and returns a function that stops it. Unread input is
 // dropped.
 func (x terminalExec) typeIn(p []byte) (stop func()) {
-	ctx, cancel := context.WithCancel(x.m.ctx)
+	ctx, cancel := context.WithCancel(x.ss.ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -177,7 +177,7 @@ func (x terminalExec) typeIn(p []byte) (stop func()) {
 // run follows the command to its end, records that and deletes the terminal. It returns earlier when the server shuts
 // down.
 func (x terminalExec) run() {
-	m := x.m
+	ss := x.ss
 	copied := make(chan struct{})
 	go func() {
 		defer close(copied)
@@ -191,7 +191,7 @@ func (x terminalExec) run() {
 	if err == nil {
 		select {
 		case <-copied:
-		case <-m.ctx.Done():
+		case <-ss.ctx.Done():
 			<-copied
 			return
 		}
@@ -202,11 +202,11 @@ func (x terminalExec) run() {
 
 // remove deletes the terminal.
 func (x terminalExec) remove() {
-	m := x.m
-	ctx, cancel := context.WithTimeout(m.ctx, terminalEnd)
+	ss := x.ss
+	ctx, cancel := context.WithTimeout(ss.ctx, terminalEnd)
 	defer cancel()
-	if err := m.cfg.Terminals.Delete(ctx, x.t, false); err != nil && m.ctx.Err() == nil {
-		m.cfg.Log.Warn("the terminal of a command remains", "id", x.t.ID, "command", x.e.ID(), "error", err)
+	if err := ss.cfg.Terminals.Delete(ctx, x.t, false); err != nil && ss.ctx.Err() == nil {
+		ss.cfg.Log.Warn("the terminal of a command remains", "id", x.t.ID, "command", x.e.ID(), "error", err)
 	}
 }
 
@@ -222,7 +222,7 @@ func (x terminalExec) await() (r shell.Result, err error) {
 		r.Cancelled = true
 	case <-x.e.Done(): // its shell was deleted
 		r.Cancelled = true
-	case <-x.m.ctx.Done():
+	case <-x.ss.ctx.Done():
 		return r, terminal.ErrClosing
 	}
 	if r.TimedOut || r.Cancelled {
@@ -235,8 +235,8 @@ func (x terminalExec) await() (r shell.Result, err error) {
 
 // hangUp ends the command.
 func (x terminalExec) hangUp() error {
-	m := x.m
-	ctx, cancel := context.WithTimeout(m.ctx, terminalEnd)
+	ss := x.ss
+	ctx, cancel := context.WithTimeout(ss.ctx, terminalEnd)
 	defer cancel()
 	grace, stop := context.WithTimeout(ctx, terminalGrace)
 	defer stop()
@@ -244,7 +244,7 @@ func (x terminalExec) hangUp() error {
 	select {
 	case <-x.t.Done():
 		return nil
-	case <-m.ctx.Done():
+	case <-ss.ctx.Done():
 		return terminal.ErrClosing
 	case <-ctx.Done():
 		return fmt.Errorf("%w: process %d does not end", terminal.ErrTimeout, x.e.Info().PID)
@@ -295,7 +295,7 @@ func (x terminalExec) copy() {
 		select {
 		case <-changed:
 		case <-x.t.Done():
-		case <-x.m.ctx.Done():
+		case <-x.ss.ctx.Done():
 			return
 		}
 	}

@@ -47,7 +47,7 @@ type Service struct {
 	ctx           context.Context
 	life          *lifetime.Lifetime
 	terminals     *terminal.Registry
-	shells        *registry.Registry
+	shells        *registry.Shells
 	enforcer      *permission.Enforcer
 	conversations *store.Manager // of harnesses; nil without a store
 	why           error          // of no Manager
@@ -112,7 +112,7 @@ func New(cfg Config) *Service {
 
 // Open has the service work with the terminals and shells of a server, of which none is there yet,
 // and opens the records.
-func (d *Service) Open(t *terminal.Registry, s *registry.Registry) error {
+func (d *Service) Open(t *terminal.Registry, s *registry.Shells) error {
 	d.terminals, d.shells = t, s
 	if err := d.openRelay(); err != nil {
 		return err
