@@ -7,7 +7,7 @@ type (
 	Command = history.Command
 	// Result is how a command ended.
 	Result = history.Result
-	// Info is what is known of a command.
+	// Info is the state of a command.
 	Info = history.Info
 	// Status is the state of a command.
 	Status = history.Status

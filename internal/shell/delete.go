@@ -36,10 +36,16 @@ func (s *Shell) Delete(ctx context.Context) error {
 	}
 	err = errors.Join(err, proctree.Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
 	s.mu.Lock()
-	list := s.pending()
-	s.queue = nil
+	list := s.all
+	for _, e := range s.queue.commands(true) {
+		if e.internal() {
+			list = append(slices.Clip(list), e)
+		}
+	}
 	s.mu.Unlock()
+	s.queue.remove(nil) // changes
 	for _, e := range list {
+		s.queue.remove(e)
 		if !e.hasEnded() {
 			e.end(Failed, nil, ErrDeleted)
 		}
@@ -61,15 +67,4 @@ func (s *Shell) Delete(ctx context.Context) error {
 		e.outputs[1].Forget()
 	}
 	return nil
-}
-
-// pending are all commands that are known, also internal ones. s.mu is held.
-func (s *Shell) pending() []*Exec {
-	list := slices.Clone(s.all)
-	for _, j := range append(slices.Clone(s.queue), s.current) {
-		if j != nil && j.cmd != nil && !slices.Contains(s.all, j.cmd) {
-			list = append(list, j.cmd)
-		}
-	}
-	return list
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/stdio"
 )
 
-// Sentinels of the package; the api package maps them to status codes.
+// Sentinels of the package; httpapi maps them to status codes.
 var (
 	ErrInvalid      = history.ErrInvalid
 	ErrBadEnv       = history.ErrBadEnv

@@ -87,7 +87,7 @@ func (e *Exec) Info() Info {
 	info.StdoutBytes, info.StderrBytes = e.outputs[0].Size(), e.outputs[1].Size()
 	info.LogCut = reasonOf(e.logCut(), info.Result)
 	if info.Status == Queued {
-		info.Position = e.shell.position(e)
+		info.Position = e.shell.queue.position(e)
 	}
 	return info
 }
@@ -135,7 +135,7 @@ func (e *Exec) Cancel() {
 	e.mu.Lock()
 	first := closeOnce(e.stop)
 	e.mu.Unlock()
-	if first && e.shell.dequeue(e) {
+	if first && e.shell.queue.remove(e) {
 		e.endIfCancelled()
 	}
 }

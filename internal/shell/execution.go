@@ -97,8 +97,8 @@ func (x *execution) untilStopped() (context.Context, func()) {
 	}
 }
 
-// follow waits for the end of a started command, and ends it at a cancel or its timeout. It is unfinished when the shell is
-// detached.
+// follow waits for the end of a started command, and ends it at a cancel or its timeout. It is unfinished when the shell
+// is detached.
 func (x *execution) follow() (Result, progress) {
 	s := x.cmd.shell
 	ctx, stop := x.untilStopped()
@@ -143,7 +143,7 @@ func (x *execution) run() (retry bool) {
 // runBeside is run for a command beside the queue. It frees the command's slot.
 func (x *execution) runBeside() {
 	defer x.cmd.shell.pruneIfDue()
-	defer x.cmd.shell.freeSlot()
+	defer x.cmd.shell.queue.freeSlot()
 	x.run()
 }
 
@@ -158,8 +158,8 @@ func (x *execution) conclude(r Result) {
 	r.Recreated, r.Lost, r.CwdFallback = x.notice.recreated || r.Recreated, x.notice.lost, x.notice.fallback
 	s.mu.Lock()
 	s.active = time.Now()
-	s.leaveTurn(x.cmd)
 	s.mu.Unlock()
+	s.queue.leave(x.cmd)
 	x.cmd.answer(&r)
 	x.files.FollowLate(eof)
 }
@@ -180,9 +180,11 @@ func (s *Shell) attempt(b readyShell, e *Exec, try int) (retry bool) {
 		e.missing(cwd, b.restartNotice, home)
 		return false
 	}
-	if spec.Background && !s.takeSlot() {
-		e.end(Failed, nil, fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, maxParallel))
-		return false
+	if spec.Background {
+		if err := s.queue.takeSlot(); err != nil {
+			e.end(Failed, nil, err)
+			return false
+		}
 	}
 	x := &execution{cmd: e, notice: b.restartNotice, home: home, try: try}
 	begun, err := x.launchIn(b.Process, cwd)
@@ -191,7 +193,7 @@ func (s *Shell) attempt(b readyShell, e *Exec, try int) (retry bool) {
 		return false
 	}
 	if spec.Background {
-		s.freeSlot()
+		s.queue.freeSlot()
 	}
 	switch {
 	case begun:
@@ -253,23 +255,6 @@ func (s *Shell) inShell(b readyShell, e *Exec) *bash.Process {
 		s.returnRestart(b, e)
 	}
 	return b.Process
-}
-
-// takeSlot takes one of the maxParallel slots beside the queue, freeSlot gives it back.
-func (s *Shell) takeSlot() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.parallel >= maxParallel {
-		return false
-	}
-	s.parallel++
-	return true
-}
-
-func (s *Shell) freeSlot() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.parallel--
 }
 
 // directories returns the shell's directory, and the absolute directory of this command alone, "" without one; ok is

@@ -25,7 +25,7 @@ type isolated struct {
 // isolated runs a command in a goroutine of its own.
 func (s *Shell) isolated(e *Exec) {
 	defer s.pruneIfDue()
-	defer s.freeSlot()
+	defer s.queue.freeSlot()
 	s.awaitCapture(e.stop)
 	s.mu.Lock()
 	proc := s.proc

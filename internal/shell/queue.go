@@ -2,14 +2,9 @@ package shell
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
-
-	"github.com/evertty/evertty/internal/shell/bash"
-	"github.com/evertty/evertty/internal/shell/script"
-	"github.com/evertty/evertty/internal/shell/shelldir"
+	"sync"
 )
 
 // job is what has a turn in the queue: a command, or a change of the state of a remote shell.
@@ -18,203 +13,122 @@ type job struct {
 	run func()
 }
 
-// serve is the goroutine of the queue: it runs one job after the other until the shell is detached.
-func (s *Shell) serve() {
-	for {
-		j := s.next()
-		if j == nil {
-			return
-		}
-		j.run()
-		s.mu.Lock()
-		s.current = nil
-		s.mu.Unlock()
-	}
+// queue has the jobs that wait, the one that has its turn, and the number of commands beside them. All methods may be
+// called at the same time from several goroutines; its lock is a leaf.
+type queue struct {
+	wake chan struct{} // has a value after the queue has grown
+
+	mu      sync.Mutex // guards what follows
+	waiting []*job
+	current *job // nil while none has its turn
+	beside  int  // commands in the background and isolated, at most maxParallel
 }
 
-// next waits for the next job of the queue; nil when the shell is detached.
-func (s *Shell) next() *job {
-	for {
-		s.mu.Lock()
-		if s.detached() {
-			s.mu.Unlock()
-			return nil
-		}
-		if len(s.queue) > 0 {
-			j := s.queue[0]
-			s.queue = s.queue[1:]
-			s.current = j
-			s.mu.Unlock()
-			return j
-		}
-		s.mu.Unlock()
-		select {
-		case <-s.wake:
-		case <-s.ctx.Done():
-		}
-	}
-}
-
-// leaveTurn ends the turn of a command that has it. s.mu is held.
-func (s *Shell) leaveTurn(e *Exec) {
-	if s.current != nil && s.current.cmd == e {
-		s.current = nil
-	}
-}
-
-// turn runs a command in its turn: it starts the shell when that has ended, runs the command, and captures the state.
-// compose makes the text of an internal command then, which commands before it may change; nil of others.
-func (s *Shell) turn(e *Exec, compose func() string) {
-	b, err := s.readyProcess()
-	if err == nil {
-		b = s.takeRestart(b, e)
-	}
-	switch {
-	case s.detached():
-		return // Delete ends it, or the next server runs it
-	case e.endIfCancelled():
-		s.returnRestart(b, e)
-		return
-	case err != nil:
-		s.failUnknown(e, err)
-		return
-	}
-	if compose != nil {
-		if err := s.withRoom(func() error { return script.WriteText(e.dir, compose()) }); err != nil {
-			e.end(Failed, nil, err)
-			return
-		}
-	}
-	if e.spec().Background {
-		s.inShell(b, e)
-		s.mu.Lock()
-		s.last.Code, s.last.Pipe = 0, nil // as after an & of the shell itself
-		s.mu.Unlock()
-		s.pruneIfDue()
-		return
-	}
-	captured := make(chan struct{})
-	defer close(captured)
-	s.mu.Lock()
-	s.captured = captured
-	s.mu.Unlock()
-	s.afterCommand(s.inShell(b, e), e)
-}
-
-// Settled waits until the state after the last answered command is known: then State is that one. It does not wait for
-// a command that runs. Errors: ctx.Err().
-func (s *Shell) Settled(ctx context.Context) error {
-	s.awaitCapture(ctx.Done())
-	return context.Cause(ctx)
-}
-
-// awaitCapture is Settled up to the close of stop.
-func (s *Shell) awaitCapture(stop <-chan struct{}) {
-	s.mu.Lock()
-	current, captured := s.current, s.captured
-	s.mu.Unlock()
-	if current != nil && (current.cmd == nil || !current.cmd.hasEnded()) {
-		return
-	}
+// push appends a job.
+func (q *queue) push(j *job) {
+	q.mu.Lock()
+	q.waiting = append(q.waiting, j)
+	q.mu.Unlock()
 	select {
-	case <-captured:
-	case <-stop:
-	case <-s.ctx.Done():
+	case q.wake <- struct{}{}:
+	default:
 	}
 }
 
-// afterCommand is the work between the answer to a command and the next one.
-func (s *Shell) afterCommand(proc *bash.Process, e *Exec) {
-	s.mu.Lock()
-	s.current = nil
-	s.mu.Unlock()
-	s.capture(proc, e)
-	if !s.detached() { // else bash may be about to read them, and the next server sees to it
-		e.forgetValues()
-	}
-	if e.endedShell() {
-		s.noteUncaptured(e, "the shell ended with it")
-	}
-	if s.unreachable() && !s.detached() && !shelldir.Closed(proc.Ended) {
-		proc.Kill()
-		proc.AwaitEnd()
-	}
-	s.pruneIfDue()
-}
-
-// pruneIfDue prunes after every pruneEvery commands.
-func (s *Shell) pruneIfDue() {
-	s.mu.Lock()
-	due := len(s.all)-s.pruned >= pruneEvery
-	if due {
-		s.pruned = len(s.all)
-	}
-	s.mu.Unlock()
-	if due {
-		s.prune()
-	}
-}
-
-// prune removes the oldest commands beyond the history's bounds.
-func (s *Shell) prune() {
-	s.pruning.Lock()
-	defer s.pruning.Unlock()
-	s.mu.Lock()
-	list := append([]*Exec(nil), s.all...)
-	s.mu.Unlock()
-	var ended []Info
-	for _, e := range list {
-		if e.hasEnded() && e.outputs[0].Finished() && e.outputs[1].Finished() {
-			ended = append(ended, e.Info())
+// next waits for the next job and gives it its turn; nil when ctx has ended.
+func (q *queue) next(ctx context.Context) *job {
+	for ctx.Err() == nil {
+		q.mu.Lock()
+		if len(q.waiting) > 0 {
+			q.current, q.waiting = q.waiting[0], q.waiting[1:]
+			defer q.mu.Unlock()
+			return q.current
+		}
+		q.mu.Unlock()
+		select {
+		case <-q.wake:
+		case <-ctx.Done():
 		}
 	}
-	gone := map[string]bool{}
-	for _, id := range s.history.Prune(ended, len(list)) {
-		gone[id] = true
-	}
-	if len(gone) == 0 {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	kept := s.all[:0:0]
-	for _, e := range s.all {
-		if gone[e.id] {
-			e.outputs[0].Forget()
-			e.outputs[1].Forget()
-			delete(s.byID, e.id)
-		} else {
-			kept = append(kept, e)
-		}
-	}
-	s.all, s.pruned = kept, len(kept)
-}
-
-// Forget removes a command that has ended from the history, with its text and output. Errors: ErrUnended.
-func (s *Shell) Forget(e *Exec) error {
-	s.pruning.Lock()
-	defer s.pruning.Unlock()
-	if !e.hasEnded() || !e.outputs[0].Finished() || !e.outputs[1].Finished() {
-		return fmt.Errorf("shell: forget %s: %w", e.id, ErrUnended)
-	}
-	if err := os.RemoveAll(e.dir); err != nil {
-		return fmt.Errorf("shell: forget %s: %w", e.id, err)
-	}
-	e.outputs[0].Forget()
-	e.outputs[1].Forget()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all = slices.DeleteFunc(slices.Clone(s.all), func(o *Exec) bool { return o == e })
-	s.pruned = min(s.pruned, len(s.all))
-	delete(s.byID, e.id)
 	return nil
 }
 
-// withRoom makes the files of a command, once more after making space on a full disk.
-func (s *Shell) withRoom(files func() error) error {
-	err := shelldir.SpaceError(files())
-	if errors.Is(err, shelldir.ErrNoSpace) && s.config.MakeRoom != nil && s.config.MakeRoom() {
-		err = shelldir.SpaceError(files())
+// setCurrent gives a job its turn; nil ends the turn of whichever has it.
+func (q *queue) setCurrent(j *job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.current = j
+}
+
+// leave ends the turn of a command that has it.
+func (q *queue) leave(e *Exec) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.current != nil && q.current.cmd == e {
+		q.current = nil
 	}
-	return err
+}
+
+// busy reports whether a job has its turn that has not ended.
+func (q *queue) busy() bool {
+	q.mu.Lock()
+	j := q.current
+	q.mu.Unlock()
+	return j != nil && (j.cmd == nil || !j.cmd.hasEnded())
+}
+
+// position is a command's place among those that wait, from 1; 0 outside.
+func (q *queue) position(e *Exec) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.IndexFunc(q.waiting, func(j *job) bool { return j.cmd == e }) + 1
+}
+
+// remove takes a command out of those that wait, all changes for nil, and reports whether there was one.
+func (q *queue) remove(e *Exec) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	before := len(q.waiting)
+	q.waiting = slices.DeleteFunc(q.waiting, func(j *job) bool { return j.cmd == e })
+	return len(q.waiting) < before
+}
+
+// commands are the commands that wait; with all also the one that has its turn.
+func (q *queue) commands(all bool) (list []*Exec) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	jobs := slices.Clone(q.waiting)
+	if all && q.current != nil {
+		jobs = append(jobs, q.current)
+	}
+	for _, j := range jobs {
+		if j.cmd != nil {
+			list = append(list, j.cmd)
+		}
+	}
+	return list
+}
+
+// counts are the numbers of jobs that wait and of commands beside them; busy reports that a job has its turn.
+func (q *queue) counts() (waiting, beside int, busy bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting), q.beside, q.current != nil
+}
+
+// takeSlot takes one of the maxParallel slots beside the queue, freeSlot gives it back. Errors: ErrQueueFull.
+func (q *queue) takeSlot() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.beside >= maxParallel {
+		return fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, maxParallel)
+	}
+	q.beside++
+	return nil
+}
+
+func (q *queue) freeSlot() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.beside--
 }

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -22,19 +21,9 @@ func (s *Shell) limitWait(e *Exec) {
 func (s *Shell) failWaiting(e *Exec, limit time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := s.indexOf(e)
-	if s.detached() || at < 0 {
-		return
+	if !s.detached() && s.queue.remove(e) {
+		s.work.Go(func() { e.end(Failed, nil, fmt.Errorf("%w: it waited %v", ErrQueueTimeout, limit)) })
 	}
-	s.queue = slices.Delete(s.queue, at, at+1)
-	s.work.Go(func() { e.end(Failed, nil, fmt.Errorf("%w: it waited %v", ErrQueueTimeout, limit)) })
-}
-
-// position is a command's place in the queue, from 1; 0 outside.
-func (s *Shell) position(e *Exec) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.indexOf(e) + 1
 }
 
 // problemOf is the error of a failed command, from its record.

@@ -188,10 +188,12 @@ func (r *recovery) command(saved *history.Entry) {
 	case Queued:
 		shelldir.RemoveFIFOs(dir)
 		if saved.Info.Isolated {
-			s.parallel++
+			s.queue.beside++
 			r.isolated = append(r.isolated, func() { s.isolated(e) })
 		} else {
+			s.mu.Lock()
 			s.push(e, nil)
+			s.mu.Unlock()
 		}
 	case Running:
 		r.running(e, saved, files)
@@ -215,13 +217,13 @@ func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program)
 		opened.Close()
 		s.failUnknown(e, errors.New("the server ended while it started"))
 	case saved.Info.Isolated:
-		s.parallel++
+		s.queue.beside++
 		e.entry.Info.PID = files.Child.PID()
 		opened.CloseWriters()
 		x.launch, x.home = &isolated{child: files.Child}, s.cwd
 		r.isolated = append(r.isolated, x.runBeside)
 	case saved.Info.Background:
-		s.parallel++
+		s.queue.beside++
 		x.launch = e.launcher(r.proc)
 		r.backgrounds = append(r.backgrounds, x)
 	default:
@@ -229,7 +231,8 @@ func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program)
 		if r.foreground != nil {
 			r.earlier = append(r.earlier, r.foreground)
 		}
-		s.current, r.foreground = &job{cmd: e}, x
+		r.foreground = x
+		s.queue.setCurrent(&job{cmd: e})
 		if r.proc != nil {
 			e.entry.Info.PID = r.proc.Proc().PID
 		}
@@ -265,7 +268,7 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 	opened.FollowLate(false)
 }
 
-// releaseUnused releases what is not needed any more: launchers of earlier processes, and files of forgotten
+// releaseUnused releases what nobody needs any more: launchers of earlier processes, and files of forgotten
 // commands.
 func (r *recovery) releaseUnused() {
 	s := r.shell
@@ -301,9 +304,7 @@ func (r *recovery) serve(captured chan struct{}) {
 	}
 	if r.foreground != nil {
 		r.resume(r.foreground, known)
-		s.mu.Lock()
-		s.current = nil
-		s.mu.Unlock()
+		s.queue.setCurrent(nil)
 	} else if r.proc != nil {
 		s.capture(r.proc, nil)
 	}
@@ -410,7 +411,7 @@ func (s *Shell) resend(x *execution, proc *bash.Process) error {
 	return proc.Send(text)
 }
 
-// sending is what is known of the control lines of a command of an earlier server.
+// sending is how far an earlier server has come with the control lines of a command.
 type sending int
 
 const (
@@ -470,7 +471,7 @@ func (r *recovery) resumeBackground(x *execution, prefix string) {
 			_, reached := shelldir.FindMarker(e.dir, shelldir.ReachedName)
 			if !reached && !(x.files.Held && s.resend(x, r.proc) == nil) {
 				x.files.Reset()
-				s.freeSlot()
+				s.queue.freeSlot()
 				s.inShell(readyShell{Process: r.proc}, e)
 				return
 			}

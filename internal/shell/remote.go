@@ -94,7 +94,7 @@ func (s *Shell) remoteState() state.Environment {
 		Unset: slices.Clone(e.Unset)}
 }
 
-// changeRemote changes the state of a remote shell in its turn in the queue. Errors: those of Submit, ctx.Err().
+// changeRemote changes the state of a remote shell in its turn in the queue. Errors: as Submit, ctx.Err().
 // submitted reports that it happens, perhaps after the return.
 func (s *Shell) changeRemote(ctx context.Context, change func(state.Environment) state.Environment) (submitted bool,
 	err error) {
@@ -115,7 +115,7 @@ func (s *Shell) changeRemote(ctx context.Context, change func(state.Environment)
 	return true, nil
 }
 
-// submitJob queues a change that needs no process. Errors: those of Submit.
+// submitJob queues a change that needs no process. Errors: as Submit.
 func (s *Shell) submitJob(run func()) error {
 	s.submitting.Lock()
 	defer s.submitting.Unlock()
@@ -125,8 +125,7 @@ func (s *Shell) submitJob(run func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.active = time.Now()
-	s.queue = append(s.queue, &job{run: run})
-	s.wakeQueue()
+	s.queue.push(&job{run: run})
 	return nil
 }
 

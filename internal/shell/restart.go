@@ -202,7 +202,7 @@ func (s *Shell) captureAgain(ctx context.Context, proc *bash.Process, e *Exec) e
 // errNoBuiltins is of a shell that can neither read a file nor enable the builtins for it.
 var errNoBuiltins = errors.New("builtins are disabled, enable too")
 
-// adopt makes the newest capture the state. Errors: those of state.Adopt.
+// adopt makes the newest capture the state. Errors: as state.Adopt.
 func (s *Shell) adopt() error {
 	found, err := state.Adopt(s.spec.Dir)
 	if err != nil {

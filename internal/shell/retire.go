@@ -13,10 +13,11 @@ import (
 func (s *Shell) Retire(idle time.Duration) bool {
 	s.submitting.Lock() // nobody gets a turn meanwhile
 	defer s.submitting.Unlock()
+	waiting, beside, busy := s.queue.counts() // before the look at the capture: a turn begins with one
 	s.mu.Lock()
 	proc := s.proc
-	unused := shelldir.Closed(s.captured) && !s.deleted && !s.detached() && s.current == nil && len(s.queue) == 0 &&
-		s.parallel == 0 && time.Since(s.active) >= idle
+	unused := shelldir.Closed(s.captured) && !s.deleted && !s.detached() && !busy && waiting == 0 && beside == 0 &&
+		time.Since(s.active) >= idle
 	s.mu.Unlock()
 	if !unused || proc == nil || shelldir.Closed(proc.Ended) {
 		return false

@@ -91,7 +91,7 @@ type Stats struct {
 // Shell is one persistent bash, with the commands that wait, run and have ended. All methods may be called at the same
 // time from several goroutines.
 //
-// What makes it robust is in its rooms: the process and its launcher in package bash, what it is told in package
+// What makes it robust is in its rooms: the process and its launcher in package bash, its control lines in package
 // script, how a command is cancelled in package interrupt, what survives its end in package state. The server reads the
 // FIFOs of a command, and the keeper holds them too: output is in the FIFO or in the log, never in this process alone.
 // Every step can be the last one of this server; see Recover.
@@ -107,9 +107,9 @@ type Shell struct {
 	ctx      context.Context // ends with ErrClosing or ErrDeleted
 	cancel   context.CancelCauseFunc
 	work     sync.WaitGroup // goroutines that look after commands and the queue
-	wake     chan struct{}  // has a value after the queue has grown
+	queue    queue
 
-	submitting sync.Mutex // held over the disk, taken before mu: makes the order of ids that of the queue
+	submitting sync.Mutex // held over the disk, taken before mu: ids have the order of the queue
 
 	printed atomic.Int64 // bytes, see Printed
 
@@ -118,9 +118,6 @@ type Shell struct {
 	clock   clock.Clock // stands still while the shell is frozen
 
 	mu       sync.Mutex // guards what follows; nothing blocks under it
-	queue    []*job
-	current  *job // the one that has its turn
-	parallel int  // commands in the background and isolated
 	all      []*Exec
 	byID     map[string]*Exec
 	proc     *bash.Process   // nil or ended while none runs
@@ -139,7 +136,7 @@ type Shell struct {
 	captured chan struct{}
 	pruned   int // how many of all were left at the last look for those beyond the history's bounds
 	cwd      string
-	last     script.Last // how the newest command of the queue ended, as the next one is told
+	last     script.Last // how the newest command of the queue ended, for $? in the next one
 	// remoteEnv is the state of a remote shell.
 	remoteEnv state.Environment
 	active    time.Time
@@ -147,7 +144,7 @@ type Shell struct {
 }
 
 // Start makes a shell in s.Dir, which must be empty, and waits until it runs. Errors: ErrInvalid, ErrBadEnv,
-// ErrNoSpace, pty.ErrNoDir, those of keeper.Client.Run. A failed Start leaves no process; what is in s.Dir is the
+// ErrNoSpace, pty.ErrNoDir, errors of keeper.Client.Run. A failed Start leaves no process; what is in s.Dir is the
 // caller's to remove.
 func Start(c Config, s Spec) (*Shell, error) {
 	if err := s.Check(); err != nil {
@@ -199,7 +196,7 @@ func prepare(c Config, s Spec) (*Shell, error) {
 	if s.MaxOutput == 0 {
 		s.MaxOutput = history.DefaultMaxOutput
 	}
-	sh := &Shell{config: c, spec: s, wake: make(chan struct{}, 1), byID: map[string]*Exec{}}
+	sh := &Shell{config: c, spec: s, queue: queue{wake: make(chan struct{}, 1)}, byID: map[string]*Exec{}}
 	if err := shelldir.Watcher.Acquire(); err != nil {
 		return nil, fmt.Errorf("shell: %w", err)
 	}
@@ -257,9 +254,10 @@ func (s *Shell) detached() bool { return s.ctx.Err() != nil }
 
 // Stats is the shell as it is now.
 func (s *Shell) Stats() Stats {
+	waiting, _, busy := s.queue.counts()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := Stats{Cwd: s.cwd, State: "running", Busy: s.current != nil, Queued: len(s.queue), CreatedAt: s.created,
+	f := Stats{Cwd: s.cwd, State: "running", Busy: busy, Queued: waiting, CreatedAt: s.created,
 		LastActivity: s.active}
 	if s.proc != nil && !shelldir.Closed(s.proc.Ended) {
 		f.PID = s.proc.Proc().PID

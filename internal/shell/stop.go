@@ -17,18 +17,13 @@ import (
 
 // Stop ends the processes of a shell and their descendants (SIGHUP, SIGKILL after pty.KillGrace) and cancels its
 // commands. The next command starts the shell again with its state. why is the Result.Reason of the cancelled
-// commands; "" is none. Errors: those of Delete.
+// commands; "" is none. Errors: as Delete.
 func (s *Shell) Stop(ctx context.Context, why string) error {
 	s.submitting.Lock() // nobody gets a turn meanwhile
 	defer s.submitting.Unlock()
 	s.mu.Lock()
 	proc, gone := s.proc, s.deleted || s.detached()
-	list := slices.Clone(s.all)
-	for _, j := range s.queue {
-		if j.cmd != nil && j.cmd.internal() {
-			list = append(list, j.cmd)
-		}
-	}
+	list := append(s.queue.commands(false), s.all...)
 	s.mu.Unlock()
 	if gone {
 		return nil
@@ -54,7 +49,8 @@ func (s *Shell) Stop(ctx context.Context, why string) error {
 	return errors.Join(err, proctree.Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
 }
 
-// Roots are the processes from which all of the shell's descend: its launcher, bash, and those of commands beside it.
+// Roots are the processes from which all of the shell's descend: its launcher, bash, and the processes of commands
+// beside it.
 func (s *Shell) Roots() []proc.Process {
 	s.mu.Lock()
 	shell, all := s.proc, slices.Clone(s.all)
@@ -87,7 +83,7 @@ func (s *Shell) Roots() []proc.Process {
 
 // Roll sets the directory and the environment, which is given by its differences from the first start, in its turn in
 // the queue; submitted reports that it will happen. It returns when it has happened or ctx has ended, and goes on then.
-// For a directory that does not exist it takes the nearest parent. Errors: those of Submit, ctx.Err().
+// For a directory that does not exist it takes the nearest parent. Errors: as Submit, ctx.Err().
 func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, unset []string) (submitted bool,
 	err error) {
 	dir := "." // where nobody knows better

@@ -68,16 +68,15 @@ func (s *Shell) complete(c *Command) error {
 
 // checkRoom reports whether there is room for a command. Errors: ErrQueueFull, ErrDeleted, ErrClosing.
 func (s *Shell) checkRoom(c Command) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	waiting, beside, _ := s.queue.counts()
 	switch {
 	case s.detached():
 		return context.Cause(s.ctx)
 	case c.TTY: // on a terminal, of which there are as many as the server allows
-	case c.Isolated && s.parallel >= maxParallel:
-		return fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, s.parallel)
-	case !c.Isolated && len(s.queue) >= maxQueue:
-		return fmt.Errorf("%w: %d", ErrQueueFull, len(s.queue))
+	case c.Isolated && beside >= maxParallel:
+		return fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, beside)
+	case !c.Isolated && waiting >= maxQueue:
+		return fmt.Errorf("%w: %d", ErrQueueFull, waiting)
 	}
 	return nil
 }
@@ -125,12 +124,17 @@ func (s *Shell) writeInputs(dir string, c Command) error {
 }
 
 // enqueue appends a command to the queue; see turn for compose. An isolated one starts at once, one on a terminal is
-// started by its caller. Errors: ErrDeleted, ErrClosing.
+// started by its caller. Errors: ErrQueueFull, ErrDeleted, ErrClosing.
 func (s *Shell) enqueue(e *Exec, c Command, compose func() string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.detached() {
 		return context.Cause(s.ctx)
+	}
+	if c.Isolated && !c.TTY {
+		if err := s.queue.takeSlot(); err != nil {
+			return err
+		}
 	}
 	if !e.internal() {
 		s.all = append(s.all, e)
@@ -141,7 +145,6 @@ func (s *Shell) enqueue(e *Exec, c Command, compose func() string) error {
 	case c.TTY:
 		return nil
 	case c.Isolated:
-		s.parallel++
 		s.work.Go(func() { s.isolated(e) })
 		return nil
 	}
@@ -149,35 +152,10 @@ func (s *Shell) enqueue(e *Exec, c Command, compose func() string) error {
 	return nil
 }
 
-// push appends a command to the queue, and bounds its wait. s.mu is held, or nobody else has the shell yet.
+// push bounds the wait of a command and appends it to the queue. s.mu is held: a timer that fires waits for the push.
 func (s *Shell) push(e *Exec, compose func() string) {
-	s.queue = append(s.queue, &job{e, func() { s.turn(e, compose) }})
 	s.limitWait(e)
-	s.wakeQueue()
-}
-
-// wakeQueue wakes the goroutine of the queue.
-func (s *Shell) wakeQueue() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// dequeue takes a command out of the queue, and reports whether it was in it.
-func (s *Shell) dequeue(e *Exec) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := s.indexOf(e)
-	if at >= 0 {
-		s.queue = slices.Delete(s.queue, at, at+1)
-	}
-	return at >= 0
-}
-
-// indexOf is the index of a command in the queue, -1 outside. s.mu is held.
-func (s *Shell) indexOf(e *Exec) int {
-	return slices.IndexFunc(s.queue, func(j *job) bool { return j.cmd == e })
+	s.queue.push(&job{e, func() { s.turn(e, compose) }})
 }
 
 // CheckEnv refuses variables that SetEnv cannot change. Errors: ErrBadEnv.
@@ -189,7 +167,7 @@ func CheckEnv(set map[string]string, unset []string) error {
 	return errors.Join(history.CheckEnv(set), history.CheckEnv(names))
 }
 
-// SetEnv exports and unsets variables in the shell, in its turn in the queue. Errors: those of Submit, ErrBadEnv,
+// SetEnv exports and unsets variables in the shell, in its turn in the queue. Errors: as Submit, ErrBadEnv,
 // ctx.Err().
 func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []string) error {
 	if err := CheckEnv(set, unset); err != nil {
@@ -218,7 +196,7 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 	return err
 }
 
-// submitInternal queues an internal command; see turn for compose. The caller discards it. Errors: those of Submit.
+// submitInternal queues an internal command; see turn for compose. The caller discards it. Errors: as Submit.
 func (s *Shell) submitInternal(compose func() string) (*Exec, error) {
 	s.submitting.Lock()
 	defer s.submitting.Unlock()

@@ -21,7 +21,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// The compatible routes are those of Cloudflare's sandbox container, for clients that
+// The compatible routes are routes of Cloudflare's sandbox container, for clients that
 // were made for it. A session there is a session here with its default shell; a process
 // is a command in the background. docs/guide/exec-shells.md has the differences.
 

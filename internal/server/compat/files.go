@@ -106,7 +106,7 @@ func (localFiles) list(_ context.Context, l *wire.CompatFiles, recursive, hidden
 	return walk(l, recursive, hidden)
 }
 
-// remoteFiles are those of a place.
+// remoteFiles are the files of a provider.
 type remoteFiles struct{ *service.Files }
 
 func (r remoteFiles) read(ctx context.Context, path string) ([]byte, error) {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errProcess refuses what processes have in /proc: a caller would get that of the server, the keeper and the relays,
-// which are closed to programs (proc.Private). A command reads what programs have.
+// errProcess refuses what processes have in /proc: a caller would read the files of the server, the keeper and the
+// relays, which are closed to programs (proc.Private). A command reads what programs have.
 var errProcess = fmt.Errorf("%w: files of processes in /proc are for commands", fs.ErrPermission)
 
 // processPath is a path in a process's directory of a procfs.
@@ -64,7 +64,7 @@ func checkOutside(path string) error {
 			return err
 		}
 	}
-	return nil // what is done there says it
+	return nil // the call itself fails
 }
 
 // checkEntry is checkOutside for what removes or moves an entry of a directory: a link is meant itself, but not those

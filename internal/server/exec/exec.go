@@ -166,7 +166,7 @@ func (s *Service) accepted(c echo.Context, sh *registry.Shell, e *shell.Exec) er
 		Status: wire.CommandStatus(i.Status), Session: sh.Session, Shell: sh.ID})
 }
 
-// Started waits for the start of a command, for startPatience. Errors: those of a command that could not be started.
+// Started waits for the start of a command, for startPatience. Errors: why a command could not be started.
 func (s *Service) Started(c echo.Context, e *shell.Exec) error {
 	patience := time.NewTimer(startPatience)
 	defer patience.Stop()

@@ -40,7 +40,7 @@ type logCursor struct {
 	exec   *shell.Exec
 	output shell.Stream
 	at     int64 // everything before was sent
-	seen   int64 // read up to here; what is between is a character whose rest is missing
+	seen   int64 // read up to here; between is a character whose rest is missing
 	end    int64 // where the client stops, or -1
 	over   bool  // the log has all that is the client's
 }

@@ -65,7 +65,7 @@ func Bind[T any](c echo.Context, dst *T, optional bool) error {
 	return nil
 }
 
-// ShellCommand is the command of a request, for a shell that has read the profile files. Errors: 400, those of
+// ShellCommand is the command of a request, for a shell that has read the profile files. Errors: 400, as
 // registry.CheckTTY.
 func ShellCommand(r *wire.Exec) (c shell.Command, err error) {
 	if err := check(r); err != nil {

@@ -65,7 +65,7 @@ type Config struct {
 	// Ctx ends with ErrClosing when this server shuts down and the shell continues, and with another reason when the
 	// shell is deleted.
 	Ctx context.Context
-	// Script returns what is known of the bash, for its control lines.
+	// Script returns the state of the bash, for its control lines.
 	Script func() script.Bash
 	// OnReady is called when a new bash is ready for commands, OnExit after the end of a bash, both under no lock;
 	// code is -1 when it is unknown.
@@ -176,7 +176,7 @@ func (p *Process) Close() {
 
 // Start starts a process of a shell, whose number no other of it has, by a plan for bash without the script of the
 // launcher, and waits until bash reads its control FIFO. With restore it gets the state of its predecessor. Nothing is
-// left of one that fails. Errors: ErrEnded, shelldir.ErrNoFiles, shelldir.ErrNoSpace, the reason of ctx.
+// left of one that fails. Errors: ErrEnded, shelldir.ErrNoFiles, shelldir.ErrNoSpace, ctx.Err().
 func Start(ctx context.Context, c Config, number int, plan proc.Plan, restore bool) (*Process, error) {
 	p := newProcess(c, number)
 	if err := p.execute(plan); err != nil {
@@ -200,7 +200,7 @@ func Start(ctx context.Context, c Config, number int, plan proc.Plan, restore bo
 	return nil, fmt.Errorf("shell: start: %w%s", err, p.launcherWords())
 }
 
-// Arguments are those of the plan for [Start].
+// Arguments are the arguments of the plan for [Start].
 func Arguments(dir string, number int) []string {
 	return []string{"bash", "-p", filepath.Join(dir, shelldir.LauncherFile), dir, strconv.Itoa(number)}
 }
@@ -327,7 +327,7 @@ func (p *Process) openControl() (*os.File, error) {
 	return shelldir.OpenFIFO(filepath.Join(p.Dir, shelldir.ControlFIFO), unix.O_RDWR)
 }
 
-// expect waits for a marker and returns its number. Errors: ErrEnded, the reason of ctx.
+// expect waits for a marker and returns its number. Errors: ErrEnded, ctx.Err().
 func (p *Process) expect(ctx context.Context, prefix string) (int, error) {
 	dir := filepath.Join(p.Dir, shelldir.MarkersDir)
 	for {
@@ -374,7 +374,7 @@ func (p *Process) setUp(ctx context.Context, restore bool) error {
 func (p *Process) pidPrefix() string { return shelldir.PidName + strconv.Itoa(p.Number) + "." }
 func (p *Process) upPrefix() string  { return shelldir.UpName + strconv.Itoa(p.Number) + "." }
 
-// Barrier sends lines and waits until bash has read all lines up to them. Errors: ErrEnded, the reason of ctx.
+// Barrier sends lines and waits until bash has read all lines up to them. Errors: ErrEnded, ctx.Err().
 func (p *Process) Barrier(ctx context.Context, lines string) error {
 	prefix, line := p.BarrierLine()
 	if err := p.Send(lines + line); err != nil {
@@ -387,7 +387,7 @@ func (p *Process) Barrier(ctx context.Context, lines string) error {
 // return to the top level that it has inherited, while the shell waits for it. A precaution: it was never seen.
 var errSubshellReads = errors.New("a subshell reads the shell's control lines")
 
-// AwaitBarrier waits until bash itself has passed a barrier. Errors: those of Barrier, errSubshellReads.
+// AwaitBarrier waits until bash itself has passed a barrier. Errors: as Barrier, errSubshellReads.
 func (p *Process) AwaitBarrier(ctx context.Context, prefix string) error {
 	pid, err := p.expect(ctx, prefix)
 	if err != nil {

@@ -38,7 +38,7 @@ func (c *Clock) Resume() {
 	close(c.resumed)
 }
 
-// Wait waits until the clock runs. Errors: the reason of ctx.
+// Wait waits until the clock runs. Errors: ctx.Err().
 func (c *Clock) Wait(ctx context.Context) error {
 	for {
 		c.mu.Lock()

@@ -29,7 +29,7 @@ const (
 	Failed    Status = "failed" // it never got an exit code: it could not be started, or its shell was deleted
 )
 
-// Command is what to run. Submit reads it and keeps nothing of it. The tags are those of record.json.
+// Command is a command to run. Submit reads it and keeps nothing of it. Its tags name the keys of record.json.
 type Command struct {
 	Text string `json:"-"` // shell text, sourced by the shell; at most MaxText bytes, no NUL
 	// Isolated runs Argv as one process beside the shell, in no queue: with the shell's directory and environment, and
@@ -63,7 +63,7 @@ type Command struct {
 	MaxOutput int64 `json:"max_output,omitzero"`
 }
 
-// Result is how a command ended. The tags are those of record.json.
+// Result is how a command ended. Its tags name the keys of record.json.
 type Result struct {
 	// ExitCode is bash's: 0..255, 124 after a timeout, 130 after a cancel.
 	ExitCode  int  `json:"exit_code"`
@@ -87,7 +87,7 @@ type Result struct {
 	Reason string `json:"ended_because,omitempty"`
 }
 
-// Status is that of a command with the result.
+// Status is the status of a command with the result.
 func (r *Result) Status() Status {
 	if r.Cancelled {
 		return Cancelled
@@ -95,7 +95,7 @@ func (r *Result) Status() Status {
 	return Done
 }
 
-// Info is a command as lists show it. The tags are those of record.json.
+// Info is a command as lists show it. Its tags name the keys of record.json.
 type Info struct {
 	ID          string    `json:"id"`
 	Shell       string    `json:"shell"`

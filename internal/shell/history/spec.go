@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Spec is what a shell is made of. The tags are those of shell.json.
+// Spec describes a shell to start. Its tags name the keys of shell.json.
 type Spec struct {
 	// ID is ^[A-Za-z0-9._-]{1,64}$, unique in a server. What the keeper holds for the shell has ids that begin with
 	// Prefix+ID+".".
@@ -67,7 +67,7 @@ func HomeDir(env map[string]string) string {
 // outputs people make on purpose (100 MB).
 const DefaultMaxOutput = 256 << 20
 
-// FirstEnvironment is that of a plan with what is given, which wins.
+// FirstEnvironment is the environment of a plan with the given variables, which win.
 func FirstEnvironment(plan []string, given map[string]string) ([]string, error) {
 	if err := CheckEnv(given); err != nil {
 		return nil, err

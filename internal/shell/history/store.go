@@ -29,7 +29,7 @@ const (
 	IDRandom = 12
 )
 
-// Entry is what is on disk of one command: the last good line of DIR/c/ID/record.json.
+// Entry is one command on disk: the last good line of DIR/c/ID/record.json.
 type Entry struct {
 	Version int     `json:"version"`              // of the form; 0 in memory
 	Info    Info    `json:",inline"`              // with Result when it has ended
@@ -43,7 +43,7 @@ type Entry struct {
 	Processes string `json:"note,omitempty"`
 }
 
-// Shell is what is on disk of a shell, in DIR/shell.json.
+// Shell is a shell on disk, in DIR/shell.json.
 type Shell struct {
 	Version   int       `json:"version"` // of the form; 0 in memory
 	Spec      Spec      `json:",inline"` // Dir is not stored: it is where the record was found
@@ -66,7 +66,7 @@ type Store struct {
 // is ignored: the server died before it accepted the command.
 func Open(dir string) (*Store, []*Entry, error) {
 	h := &Store{root: filepath.Join(dir, shelldir.CommandsDir)}
-	entries, err := os.ReadDir(h.root) // in the order of names, which is that of submission
+	entries, err := os.ReadDir(h.root) // in the order of names, as they were submitted
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -124,7 +124,7 @@ func (h *Store) Save(r *Entry) error {
 	return recordError(r, err)
 }
 
-// Replace is Save for a record whose earlier ones have what is to be forgotten: its line becomes the whole file.
+// Replace is Save for a record whose earlier lines must be forgotten: its line becomes the whole file.
 func (h *Store) Replace(r *Entry) error {
 	line, _, err := encodeRecord(*r)
 	if err == nil {

@@ -56,7 +56,7 @@ var (
 
 // Interrupt sends SIGINT to what a command has started and to bash, until bash is back at its top level; ended tells
 // that the command had ended before. A user's INT trap runs as after one press of the key, and goes on with the
-// command or not; one that takes longer than trapLimit sees a second one. Errors: the reason of ctx, those of
+// command or not; one that takes longer than trapLimit sees a second one. Errors: ctx.Err(), errors of
 // Target, and others after which bash has to be killed; what the command started is killed then.
 func Interrupt(ctx context.Context, t Target) (ended bool, err error) {
 	i, err := prepareInterrupt(ctx, t)
@@ -94,11 +94,11 @@ type interruption struct {
 	ctx        context.Context
 	deadline   time.Time
 	executable string // of bash and its subshells, see executableOf
-	takenOver  bool   // an earlier server may have left what is stopped
+	takenOver  bool   // an earlier server may have left processes stopped
 	signalled  bool   // SIGINT was sent
 	ended      bool   // the command has a status
 	seen       map[int]observed
-	stopped    []proc.Process // what is stopped beside bash, parents first
+	stopped    []proc.Process // the stopped ones beside bash, parents first
 }
 
 // observed is what was seen of a process just before it was stopped.
@@ -164,8 +164,8 @@ func (i *interruption) continueBash() {
 	_ = i.Bash.Signal(unix.SIGCONT)
 }
 
-// killStopped ends what is stopped, for a bash that is about to be killed, unless the server leaves it: with the end of
-// bash its process group is an orphan, and the kernel lets the stopped processes of such a one go on.
+// killStopped ends the stopped processes, for a bash that is about to be killed, unless the server leaves it: with the
+// end of bash its process group is an orphan, and the kernel lets the stopped processes of such a one go on.
 func (i *interruption) killStopped() {
 	if i.ctx.Err() != nil {
 		return

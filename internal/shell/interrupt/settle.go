@@ -50,7 +50,7 @@ func (i *interruption) betweenPrograms(sh proc.Process, list []proc.Process) boo
 
 // settle stops the next program that a running shell starts, before it can end, as soon as it is one. One with job
 // control is left, for the shell would take it for suspended. A shell that is asleep in wait(2) without a program waits
-// for jobs of earlier commands, which SIGINT ends. Errors: those of wait.
+// for jobs of earlier commands, which SIGINT ends. Errors: as wait.
 func (i *interruption) settle(sh proc.Process) error {
 	caught := false
 	for !i.late() {

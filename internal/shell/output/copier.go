@@ -114,8 +114,8 @@ func (p *Copier) run() {
 	}
 }
 
-// CopyWaiting copies what is in the FIFO now, and reports whether its end was reached. It does not wait for writers.
-// After Stop it returns false.
+// CopyWaiting copies the bytes that the FIFO has now, and reports whether its end was reached. It does not wait for
+// writers. After Stop it returns false.
 func (p *Copier) CopyWaiting() (eof bool) {
 	conn, err := p.fifo.SyscallConn()
 	if err != nil {
@@ -274,7 +274,7 @@ func empty(fd int) bool {
 }
 
 // Follow waits until one of the logs has more than the given bytes, or both are finished: then more is false. Either
-// may be nil. Errors: the reason of ctx.
+// may be nil. Errors: ctx.Err().
 func Follow(ctx context.Context, a, b *Log, atA, atB int64) (more bool, err error) {
 	for {
 		if a.has(atA) || b.has(atB) {

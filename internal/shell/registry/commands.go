@@ -26,7 +26,7 @@ func (ss *Shells) command(session, id string) (*Shell, *shell.Exec, error) {
 
 // Forget removes a command that has ended, with its text, its output and the terminal that it ran on. It waits for what
 // comes late of it, and for the state after it. The records go before what names the command: a server that is killed
-// in between is asked again. Errors: shell.ErrUnended also when ctx ends, shell.ErrNotFound, that of records.
+// in between is asked again. Errors: shell.ErrUnended also when ctx ends, shell.ErrNotFound, the error of records.
 func (ss *Shells) Forget(ctx context.Context, e *shell.Exec, records func() error) error {
 	s, _, err := ss.command("", e.ID())
 	if err != nil {

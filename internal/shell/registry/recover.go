@@ -118,8 +118,9 @@ func (ss *Shells) recordOf(k datadir.KeptShell) (shellRecord, error) {
 	return shellRecord{Shell: k.ID, ID: k.ID, Session: terminal.RecoveredSession, CreatedAt: time.Now().UTC()}, err
 }
 
-// closeOrEnd closes what is held for a shell that was not recovered. It ends the programs of a damaged shell, which
-// cannot be reached any more. After other failures, such as a lack of descriptors, the next server may succeed.
+// closeOrEnd closes the files that are held for a shell that was not recovered. It ends the programs of a damaged
+// shell, which cannot be reached any more. After other failures, such as a lack of descriptors, the next server may
+// succeed.
 func (ss *Shells) closeOrEnd(k datadir.KeptShell, held []*keeper.Program, why error) {
 	if errors.Is(why, shell.ErrDamaged) {
 		ss.life.Go(func() { ss.endShell(k, held) })

@@ -111,7 +111,7 @@ func (ss *Shells) shellConfig(key, session string) shell.Config {
 		}}
 }
 
-// Create starts a shell. Errors: ErrInvalid, ErrExists, ErrLimit, ErrClosing, those of shell.Start and of the keeper.
+// Create starts a shell. Errors: ErrInvalid, ErrExists, ErrLimit, ErrClosing, errors of shell.Start and the keeper.
 func (ss *Shells) Create(spec Spec) (*Shell, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (ss *Shells) Create(spec Spec) (*Shell, error) {
 	return ss.startShell(s, spec, SavedState{})
 }
 
-// Default is the shell for execs that name none. The first call of a session starts it. Errors: those of Create.
+// Default is the shell for execs that name none. The first call of a session starts it. Errors: as Create.
 func (ss *Shells) Default(session string) (*Shell, error) {
 	spec := Spec{Session: session, Default: true}
 	if err := spec.check(); err != nil {
@@ -357,7 +357,7 @@ func (ss *Shells) listed(session string, phases ...phase) []*Shell {
 }
 
 // Delete ends a shell with all its processes and removes its files. It continues after the end of ctx. A second
-// Delete is no error. Errors: those of shell.Delete, after which the next server tries again; ErrClosing; ctx.Err().
+// Delete is no error. Errors: as shell.Delete, after which the next server tries again; ErrClosing; ctx.Err().
 func (ss *Shells) Delete(ctx context.Context, s *Shell) error {
 	ss.mu.Lock()
 	if s.phase == shellFound {
@@ -404,7 +404,7 @@ func (ss *Shells) remove(s *Shell) {
 const DeletesAtOnce = 16
 
 // DeleteSession ends all shells of a session, of all sessions for "", several at a time, waits for those that end
-// already, as an earlier server's, and removes the damaged ones. Errors: those of Delete.
+// already, as an earlier server's, and removes the damaged ones. Errors: as Delete.
 func (ss *Shells) DeleteSession(ctx context.Context, session string) error {
 	shells := ss.listed(session, shellFound, shellEnding)
 	err := parallel.Each(shells, DeletesAtOnce, func(s *Shell) error { return ss.Delete(ctx, s) })

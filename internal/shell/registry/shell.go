@@ -84,7 +84,7 @@ func (ss *Shells) newShell(r shellRecord) *Shell {
 }
 
 // Submit is shell.Submit in a thread that admits it: a paused thread continues, an ended session gets a successor.
-// Errors: thread.ErrBudget, those of Hooks.Admit and of shell.Submit.
+// Errors: thread.ErrBudget, errors of Hooks.Admit and shell.Submit.
 func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
 	if err := s.shells.cfg.Hooks.Admit(s); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ type shellRecord struct {
 	Session   string    `json:"session"`
 	Default   bool      `json:"default,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
-	Deleted   bool      `json:"deleted,omitempty"` // somebody wanted its end: the next server sees to what is left
+	Deleted   bool      `json:"deleted,omitempty"` // a client deleted it: the next server removes the rest
 }
 
 // saveShell writes the record to disk.

@@ -40,7 +40,7 @@ func CheckTTY(c shell.Command) error {
 // Its Stdin is typed, and end of file after it unless Stdin is nil. Text may be as long as one argument of a program.
 // The command is in the shell's history, with the terminal's output as stdout; changes of its directory and variables
 // do not reach the shell. It continues under the next server. After its end, when its log is complete, the terminal
-// is deleted: it is on no list, and its screen stays readable by id for a day. Errors: those of CheckTTY, of
+// is deleted: it is on no list, and its screen stays readable by id for a day. Errors: as CheckTTY,
 // Create and of shell.Enroll.
 func (ss *Shells) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*shell.Exec, error) {
 	if err := CheckTTY(c); err != nil {

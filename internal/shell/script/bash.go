@@ -1,4 +1,4 @@
-// Package script makes every text that the bash of an exec shell is told: the control lines of commands, the files that
+// Package script makes every text that the bash of an exec shell reads: the control lines of commands, the files that
 // these source, and the lines that change variables. It runs nothing.
 //
 // A command is a file, sourced at the top level within { }: a subshell would lose cd, export and functions; text in the
@@ -17,7 +17,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// Bash is what is known of a bash that is to be told something.
+// Bash is the state of a bash that control lines depend on.
 type Bash struct {
 	Dir      string          // of the shell
 	Snapshot *state.Snapshot // of the last capture; nil before the first
@@ -108,7 +108,7 @@ func (b *Bash) Setup(restore bool) string {
 	return script
 }
 
-// SetupLine is the control line that runs a setup script and makes a sign after it. $_ is that of the predecessor.
+// SetupLine is the control line that runs a setup script and makes a sign after it. $_ is the predecessor's.
 func (b *Bash) SetupLine(script, made string) string {
 	lines := "\\. " + state.Quote(script) + " </dev/null >/dev/null 2>&1\n"
 	if null := b.Snapshot.Builtin(":"); null != "" {
@@ -125,7 +125,7 @@ func (b *Bash) ChangeDir(dir string) string {
 	return b.builtin("cd") + " -- " + state.Quote(dir) + " || ((1))\n"
 }
 
-// Environment is lines that export and unset variables; or is what is run for one that cannot be.
+// Environment is lines that export and unset variables; or runs for one that cannot be.
 func (b *Bash) Environment(set map[string]string, unset []string, or string) string {
 	var t strings.Builder
 	for _, name := range sortedNames(set) {

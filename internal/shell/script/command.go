@@ -189,7 +189,7 @@ func (c *Command) input() string {
 	return state.Quote(os.DevNull)
 }
 
-// redirections are those of the files of a command in the foreground.
+// redirections are the redirections to the files of a command in the foreground.
 func (c *Command) redirections(in string) string {
 	return fmt.Sprintf("<%s >%s 2>%s", in, c.path(shelldir.OutFIFO), c.path(shelldir.ErrFIFO))
 }

@@ -50,7 +50,7 @@ func (l Last) statuses() (pipe []int, inverted bool) {
 		}
 	}
 	switch {
-	case len(l.Pipe) > 0 && (l.Code == last || l.Code == failed): // failed is that of pipefail
+	case len(l.Pipe) > 0 && (l.Code == last || l.Code == failed): // failed: with pipefail
 		return l.Pipe, false
 	case len(l.Pipe) > 0 && l.Code == 0 || len(l.Pipe) > 0 && l.Code == 1 && last == 0:
 		return l.Pipe, true

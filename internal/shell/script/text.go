@@ -11,7 +11,7 @@ import (
 // maxText is the longest text that is parsed, in bytes: the parser takes 0.3 s for the worst one.
 const maxText = 16 << 10
 
-// Text is what is known of the text of a command by its look.
+// Text describes the text of a command by its look.
 type Text struct {
 	// Whole says that bash reads the text to its end and not beyond, whatever stands around it.
 	Whole bool

@@ -13,7 +13,7 @@ type bytesText struct {
 	B64 []byte `json:"b64"`
 }
 
-// options are those of Marshal and Unmarshal.
+// options of Marshal and Unmarshal.
 var options = json.JoinOptions(
 	json.FormatNilSliceAsNull(true), v1.FormatDurationAsNano(true), jsontext.EscapeForHTML(true),
 	jsontext.EscapeForJS(true),

@@ -11,7 +11,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// Environment is the directory and the variables of a shell. The tags are those of the file of a remote shell.
+// Environment is the directory and the variables of a shell. Its tags name the keys in the file of a remote shell.
 type Environment struct {
 	Cwd string            `json:"cwd"`
 	Env map[string]string `json:"-"` // exported, without PWD, OLDPWD, SHLVL and _

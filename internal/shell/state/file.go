@@ -344,7 +344,7 @@ func (w *window) read(s span) string {
 	return string(text)
 }
 
-// pieces calls f for each piece of a span, in order. Errors: those of f and of the file.
+// pieces calls f for each piece of a span, in order. Errors: as f, and of the file.
 func (w *window) pieces(s span, f func(piece []byte) error) error {
 	for s.size > 0 {
 		piece := w.part(s.at)

@@ -84,7 +84,7 @@ type restoring struct {
 	*bufio.Writer
 	oldpwd *variable           // OLDPWD, nil when it is not set
 	stack  []string            // the directory stack without the directory itself
-	last   map[string]function // those of late
+	last   map[string]function // of late
 	texts  map[string]span     // of those
 }
 

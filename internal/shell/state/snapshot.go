@@ -94,7 +94,7 @@ func (s *Snapshot) takeOptions(parts []string) {
 	}
 }
 
-// options are those of a listing, on when they are in the colon-separated list.
+// options are the options of a listing, on when they are in the colon-separated list.
 func options(on, all string) []option {
 	set := strings.Split(on, ":")
 	var list []option

@@ -211,7 +211,7 @@ func (f *Files) Drain() (eof bool) {
 	return true
 }
 
-// copyWaiting copies what is in the FIFOs, and reports whether both outputs have ended.
+// copyWaiting copies the bytes that the FIFOs have, and reports whether both outputs have ended.
 func (f *Files) copyWaiting() bool {
 	out, err := f.copiers[0].CopyWaiting(), f.copiers[1].CopyWaiting()
 	return out && err

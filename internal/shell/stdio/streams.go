@@ -118,7 +118,7 @@ func (s *Streams) HoldInput() error {
 // WriteInput writes to the open input of a command that runs, and closes it after data with eof. It returns when
 // everything is in the FIFO. done is closed when the command has ended. began reports whether the command has
 // opened its
-// input; nil is one that begins with it open. Errors: ErrNoStdin, ErrFinished, the reason of ctx.
+// input; nil is one that begins with it open. Errors: ErrNoStdin, ErrFinished, ctx.Err().
 func (s *Streams) WriteInput(ctx context.Context, data []byte, eof bool, done <-chan struct{},
 	began func() bool) error {
 	s.writing.Lock()
