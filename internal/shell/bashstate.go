@@ -44,8 +44,9 @@ func (s *Shell) noteList(e *Exec) {
 	}
 }
 
-// loadList reads what noteList wrote.
-func (s *Shell) loadList() {
+// list reads what noteList wrote.
+func (r *recovery) list() {
+	s := r.shell
 	_, err := os.Lstat(filepath.Join(s.spec.Dir, script.ListFile))
 	s.listOn = err == nil
 }
@@ -76,9 +77,10 @@ func (e *Exec) lastOf(r *Result) (last script.Last, ok bool) {
 	return script.Told(e.dir).Last(r.ExitCode), true
 }
 
-// recoverLast finds what an earlier server has noted: the newest command of the queue that has begun tells it. It
+// lastEnded finds what an earlier server has noted: the newest command of the queue that has begun tells it. It
 // returns that one if it has ended in the foreground.
-func (s *Shell) recoverLast() *Exec {
+func (r *recovery) lastEnded() *Exec {
+	s := r.shell
 	for _, e := range slices.Backward(s.all) {
 		if e.entry.Spec.Background && !e.entry.Info.StartedAt.IsZero() {
 			break

@@ -60,8 +60,9 @@ func (s *Shell) resume(now time.Time) {
 
 func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }
 
-// recoverPause takes over the pause of an earlier server. One that has ended without its deadlines moves them now.
-func (s *Shell) recoverPause(frozen bool) {
+// pause takes over the pause of an earlier server. One that has ended without its deadlines moves them now.
+func (r *recovery) pause(frozen bool) {
+	s := r.shell
 	since := time.Now()
 	text, err := os.ReadFile(filepath.Join(s.spec.Dir, pausedFile))
 	if err == nil {

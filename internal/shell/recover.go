@@ -51,7 +51,8 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	if what != "" {
 		s.config.Log.Warn("the record of a shell could not be read", "shell", s.spec.ID, "what", what, "lost", lost)
 	}
-	if err := s.repair(); err != nil {
+	r := recovery{shell: s, held: map[string]*keeper.Program{}}
+	if err := r.repair(); err != nil {
 		s.config.Log.Warn("the record of a shell is not written again", "shell", s.spec.ID, "err", err)
 	}
 	history, records, err := history.Open(dir)
@@ -65,7 +66,6 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	s.history = history
 	captured := make(chan struct{})
 	s.captured = captured
-	r := recovery{shell: s, held: map[string]*keeper.Program{}}
 	r.internal, _ = os.ReadDir(filepath.Join(dir, shelldir.InternalDir)) // none when nothing was left
 	for _, p := range held {
 		r.held[p.ID] = p
@@ -76,8 +76,8 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 		r.command(one)
 	}
 	r.endedByCommand()
-	r.last = s.recoverLast()
-	s.recoverPause(c.Frozen)
+	r.last = r.lastEnded()
+	r.pause(c.Frozen)
 	r.releaseUnused()
 	for _, f := range r.isolated { // not before: they look at what the others are
 		s.work.Go(f)
@@ -133,7 +133,7 @@ func (r *recovery) take(id string) *keeper.Program {
 func (r *recovery) state() {
 	s := r.shell
 	s.cwd = s.spec.Cwd
-	s.loadList()
+	r.list()
 	found, err := state.Load(s.spec.Dir)
 	switch {
 	case s.remote():
@@ -297,7 +297,7 @@ func (r *recovery) serve(captured chan struct{}) {
 	r.continueStopped()
 	known := r.sendBarrier()
 	for _, x := range r.earlier {
-		s.concludeWithoutProcess(x, false)
+		x.concludeWithoutProcess(false)
 	}
 	for _, x := range r.backgrounds {
 		r.resumeBackground(x, known)
@@ -362,10 +362,10 @@ func (r *recovery) resume(x *execution, prefix string) {
 	s := r.shell
 	x.home = s.cwdNow()
 	if r.proc == nil {
-		s.concludeWithoutProcess(x, true)
+		x.concludeWithoutProcess(true)
 		return
 	}
-	was := s.wasSent(x, r.proc, prefix)
+	was := x.wasSent(r.proc, prefix)
 	switch {
 	case s.detached():
 		x.files.Close()
@@ -375,7 +375,7 @@ func (r *recovery) resume(x *execution, prefix string) {
 		} else if x.cmd.hasEnded() {
 			s.afterCommand(r.proc, x.cmd)
 		}
-	case x.files.Held && s.resend(x, r.proc) == nil:
+	case x.files.Held && x.resend(r.proc) == nil:
 		r.resume(x, "")
 	default:
 		x.files.Reset()
@@ -396,8 +396,8 @@ func (s *Shell) runForeground(e *Exec) {
 }
 
 // resend sends the control lines of a command whose files an earlier server has made.
-func (s *Shell) resend(x *execution, proc *bash.Process) error {
-	e := x.cmd
+func (x *execution) resend(proc *bash.Process) error {
+	s, e := x.cmd.shell, x.cmd
 	if e.stdinOpen() && !e.streams.InputOpened() {
 		if err := errors.Join(e.streams.OpenInput(), e.streams.HoldInput()); err != nil {
 			return err
@@ -421,8 +421,8 @@ const (
 )
 
 // wasSent waits until it is known whether a command was sent to the shell. It is notSent of a shell that is detached.
-func (s *Shell) wasSent(x *execution, proc *bash.Process, prefix string) sending {
-	e := x.cmd
+func (x *execution) wasSent(proc *bash.Process, prefix string) sending {
+	s, e := x.cmd.shell, x.cmd
 	if _, ok := e.status(); ok {
 		return over
 	}
@@ -465,11 +465,11 @@ func (r *recovery) resumeBackground(x *execution, prefix string) {
 	pid, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
 	_, hasStatus := e.status()
 	if !begun && !hasStatus && r.proc != nil && prefix != "" && !shelldir.Closed(r.proc.Ended) {
-		was := s.wasSent(x, r.proc, prefix)
+		was := x.wasSent(r.proc, prefix)
 		pid, begun = shelldir.FindNumber(e.dir, shelldir.PidName)
 		if !begun && was == notSent && !s.detached() {
 			_, reached := shelldir.FindMarker(e.dir, shelldir.ReachedName)
-			if !reached && !(x.files.Held && s.resend(x, r.proc) == nil) {
+			if !reached && !(x.files.Held && x.resend(r.proc) == nil) {
 				x.files.Reset()
 				s.queue.freeSlot()
 				s.inShell(readyShell{Process: r.proc}, e)
@@ -486,11 +486,11 @@ func (r *recovery) resumeBackground(x *execution, prefix string) {
 }
 
 // concludeWithoutProcess answers a command that is over. Without a status its result is unknown.
-func (s *Shell) concludeWithoutProcess(x *execution, shellEnded bool) {
+func (x *execution) concludeWithoutProcess(shellEnded bool) {
 	code, ok := x.cmd.status()
 	if !ok {
 		x.files.Close()
-		s.failUnknown(x.cmd, errors.New("an earlier server or the keeper ended and left no result"))
+		x.cmd.shell.failUnknown(x.cmd, errors.New("an earlier server or the keeper ended and left no result"))
 		return
 	}
 	r := Result{ExitCode: code, ShellEnded: shellEnded}
@@ -499,7 +499,8 @@ func (s *Shell) concludeWithoutProcess(x *execution, shellEnded bool) {
 }
 
 // repair writes a new shell.json for one that cannot be read.
-func (s *Shell) repair() error {
+func (r *recovery) repair() error {
+	s := r.shell
 	if _, err := history.LoadShell(s.spec.Dir); err == nil {
 		return nil
 	}
