@@ -97,8 +97,8 @@ func (x *execution) untilStopped() (context.Context, func()) {
 	}
 }
 
-// follow waits for the end of a started command, and ends it at a cancel or its timeout. It is unfinished when the shell
-// is detached.
+// follow waits for the end of a started command, and ends it at a cancel or its timeout. It is unfinished when the
+// shell is detached.
 func (x *execution) follow() (Result, progress) {
 	s := x.cmd.shell
 	ctx, stop := x.untilStopped()

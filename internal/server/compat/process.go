@@ -139,7 +139,8 @@ func (s *Service) getLogs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return exec.SendLogs(c, e, wire.CompatLogs{Success: true, Timestamp: now(), ProcessID: e.ID()}, e.Size(shell.Stdout), e.Size(shell.Stderr))
+	logs := wire.CompatLogs{Success: true, Timestamp: now(), ProcessID: e.ID()}
+	return exec.SendLogs(c, e, logs, e.Size(shell.Stdout), e.Size(shell.Stderr))
 }
 
 func (s *Service) streamProcess(c echo.Context) error {
