@@ -110,7 +110,7 @@ var arrows = map[string][]string{
 		"internal/shell/registry", "internal/supervisor", "internal/terminal", "internal/thread",
 		"internal/thread/service", "pty", "pty/keeper", "stream", "vt", "wire"},
 	"tests/supervisortest": {"internal/datadir", "internal/supervisor", "internal/terminal",
-		"internal/terminal/wait", "pty/keeper", "pty/keeper/holder", "tests/polling", "vt/vt10x",
+		"internal/terminal/wait", "pty/keeper", "pty/keeper/holder", "tests/polling", "vt",
 		"wire"},
 	"internal/openapi":       {"internal/server/httpapi", "wire"},
 	"internal/server/auth":   {"internal/datadir", "internal/permission", "internal/server/httpapi", "wire"},

@@ -22,7 +22,7 @@ import (
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/pty/keeper/holder"
 	"github.com/evertty/evertty/tests/polling"
-	"github.com/evertty/evertty/vt/vt10x"
+	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -79,7 +79,7 @@ func Connect(t *testing.T, dir string) *keeper.Client {
 // Open opens a server with the small engine.
 func Open(t *testing.T, dir string) *supervisor.Supervisor {
 	t.Helper()
-	return OpenWith(t, dir, supervisor.Config{Terminals: terminal.Config{Engine: vt10x.New}})
+	return OpenWith(t, dir, supervisor.Config{Terminals: terminal.Config{Engine: vt.NewEngine}})
 }
 
 // OpenWith opens a server and closes it with the test. Unless Leave has closed it, its terminals

@@ -29,10 +29,11 @@ var attributes = [...]struct {
 	sgr   byte
 }{{glyphBold, vt.Bold, '1'}, {glyphItalic, vt.Italic, '3'}, {glyphBlink, vt.Blink, '5'}, {glyphReverse, vt.Inverse, '7'}}
 
-// line packs row y of the library. Spaces count as erased cells at its end only.
+// line packs row y of the library. Spaces count as erased cells at its end only, and not when
+// the line goes on in the next row.
 func (e *engine) line(y int, wrapped bool) vt.Line {
 	end := e.cols
-	for end > 0 && blank(e.lib.Cell(end-1, y)) {
+	for goesOn := e.lib.Cell(end-1, y).Mode&glyphWrap != 0; !goesOn && end > 0 && blank(e.lib.Cell(end-1, y)); {
 		end--
 	}
 	for x := range e.cols {
