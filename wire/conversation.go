@@ -4,36 +4,36 @@ import "encoding/json"
 
 // ToolCall is a call of a tool by the assistant.
 type ToolCall struct {
-	// Its name for the result.
-	ID string `json:"id,omitempty"`
-	// The tool.
-	Name string `json:"name,omitempty"`
 	// Its arguments, kept as given.
 	//schema:type "object"
 	//schema:additionalProperties true
-	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Arguments json.RawMessage `json:"arguments" optional:"true"`
+	// Its name for the result.
+	ID string `json:"id" optional:"true"`
+	// The tool.
+	Name string `json:"name" optional:"true"`
 }
 
 // ToolResult is the result of a call.
 type ToolResult struct {
-	// The call.
-	ToolCallID string `json:"tool_call_id,omitempty"`
 	// What it said.
-	Content string `json:"content,omitempty"`
+	Content string `json:"content" optional:"true"`
 	// Whether it failed.
-	IsError bool `json:"is_error,omitempty"`
+	IsError bool `json:"is_error" optional:"true"`
+	// The call.
+	ToolCallID string `json:"tool_call_id" optional:"true"`
 }
 
 // Message is a message of a conversation.
 type Message struct {
-	// Who says it.
-	Role string `json:"role" enum:"system,user,assistant,tool"`
 	// The text.
 	Content string `json:"content"`
+	// Who says it.
+	Role string `json:"role" enum:"system,user,assistant,tool"`
 	// Tools that the assistant wants used.
-	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
+	ToolCalls []ToolCall `json:"tool_calls" optional:"true"`
 	// What became of tools.
-	ToolResults []ToolResult `json:"tool_results,omitempty"`
+	ToolResults []ToolResult `json:"tool_results" optional:"true"`
 }
 
 // KeptMessage is a message with its number and time.
@@ -65,7 +65,7 @@ type MessageList struct {
 	// In order.
 	Messages []KeptMessage `json:"messages"`
 	// The after of the next part; absent at the end.
-	Next uint64 `json:"next,omitempty"`
+	Next int64 `json:"next,omitempty" format:"int64" minimum:"0"`
 }
 
 // AppendMessages appends one message, or several in `messages`.
@@ -131,9 +131,9 @@ type RecordState struct {
 	// How that was decided.
 	WorkflowDecisionKind *string `json:"workflow_decision_kind"`
 	// How unclear the task is.
-	WorkflowAmbiguityScore *float64 `json:"workflow_ambiguity_score"`
+	WorkflowAmbiguityScore *json.Number `json:"workflow_ambiguity_score"`
 	// How complex it is.
-	WorkflowComplexityScore *float64 `json:"workflow_complexity_score"`
+	WorkflowComplexityScore *json.Number `json:"workflow_complexity_score"`
 	// The mode that comes next.
 	WorkflowScheduledNextMode *string `json:"workflow_scheduled_next_mode"`
 	// Why the last turn went on or ended; what the trace is projected for.
@@ -151,11 +151,11 @@ type RecordState struct {
 // RuleCounts is how many rules there are.
 type RuleCounts struct {
 	// Rules of this kind.
-	Allow *uint64 `json:"allow,omitempty"`
+	Allow int `json:"allow" optional:"true" format:"int64" minimum:"0"`
 	// Rules of this kind.
-	Deny *uint64 `json:"deny,omitempty"`
+	Ask int `json:"ask" optional:"true" format:"int64" minimum:"0"`
 	// Rules of this kind.
-	Ask *uint64 `json:"ask,omitempty"`
+	Deny int `json:"deny" optional:"true" format:"int64" minimum:"0"`
 }
 
 // PatchState changes the state of a record: absent keeps, null clears.
@@ -221,17 +221,17 @@ type RuleCountsPatch struct {
 // Provenance says where a piece of evidence comes from.
 type Provenance struct {
 	// Its kind, such as verification.
-	Category string `json:"category,omitempty"`
+	Category string `json:"category" optional:"true"`
 	// Where it is from; cmd_ID cites a command of the thread.
-	Source string `json:"source,omitempty"`
+	Source string `json:"source" optional:"true"`
 	// It in a sentence.
-	Summary string `json:"summary,omitempty"`
+	Summary string `json:"summary" optional:"true"`
 	// supports, missing, contradicts, context, or another word.
-	Status string `json:"status,omitempty"`
+	Status string `json:"status" optional:"true"`
 	// What it is about.
-	Subject *string `json:"subject,omitempty" nullable:"true"`
+	Subject *string `json:"subject" optional:"true" nullable:"true"`
 	// More of it.
-	Detail *string `json:"detail,omitempty" nullable:"true"`
+	Detail *string `json:"detail" optional:"true" nullable:"true"`
 	// A command of a terminal of the thread.
 	CommandID string `json:"command_id,omitempty"`
 }
@@ -293,7 +293,7 @@ type TimelineEntry struct {
 // Timeline has decisions in order.
 type Timeline struct {
 	// The number of the first that is there; 0 of none.
-	FirstSeq uint64 `json:"first_seq"`
+	FirstSeq int64 `json:"first_seq" format:"int64" minimum:"0"`
 	// They.
 	Timeline []TimelineEntry `json:"timeline"`
 }
@@ -301,17 +301,17 @@ type Timeline struct {
 // TraceEntry is a step in the completion of a turn.
 type TraceEntry struct {
 	// The stage.
-	Stage string `json:"stage,omitempty"`
+	Stage string `json:"stage" optional:"true"`
 	// What became of it there.
-	Outcome string `json:"outcome,omitempty"`
+	Outcome string `json:"outcome" optional:"true"`
 	// Why, for programs.
-	DecisionCode string `json:"decision_code,omitempty"`
+	DecisionCode string `json:"decision_code" optional:"true"`
 	// Why, for people.
-	DecisionSummary string `json:"decision_summary,omitempty"`
+	DecisionSummary string `json:"decision_summary" optional:"true"`
 	// Evidence in words.
-	EvidenceSummary []string `json:"evidence_summary,omitempty"`
+	EvidenceSummary []string `json:"evidence_summary" optional:"true"`
 	// Where it comes from.
-	EvidenceProvenance []Provenance `json:"evidence_provenance,omitempty"`
+	EvidenceProvenance []Provenance `json:"evidence_provenance" optional:"true"`
 }
 
 // Trace has the steps in the completion of a turn.
@@ -325,41 +325,41 @@ type Trace struct {
 // LedgerItem is a line of a ledger.
 type LedgerItem struct {
 	// The line; one without text is left out.
-	Text string `json:"text,omitempty"`
+	Text string `json:"text" optional:"true"`
 	// Such as tracked, changed or contradicted.
-	Status string `json:"status,omitempty"`
+	Status string `json:"status" optional:"true"`
 	// When it came.
-	IntroducedPhase *string `json:"introduced_phase,omitempty" nullable:"true"`
+	IntroducedPhase *string `json:"introduced_phase" optional:"true" nullable:"true"`
 	// When it changed.
-	UpdatedPhase *string `json:"updated_phase,omitempty" nullable:"true"`
+	UpdatedPhase *string `json:"updated_phase" optional:"true" nullable:"true"`
 	// Why.
-	Evidence []string `json:"evidence,omitempty"`
+	Evidence []string `json:"evidence" optional:"true"`
 }
 
 // Ledger has what the harness takes as given.
 type Ledger struct {
 	// What is assumed.
-	Assumptions []LedgerItem `json:"assumptions,omitempty"`
+	Assumptions []LedgerItem `json:"assumptions" optional:"true"`
 	// What has to hold in the end.
-	AcceptanceAnchors []LedgerItem `json:"acceptance_anchors,omitempty"`
+	AcceptanceAnchors []LedgerItem `json:"acceptance_anchors" optional:"true"`
 	// What is not decided alone.
-	DecisionBoundaries []LedgerItem `json:"decision_boundaries,omitempty"`
+	DecisionBoundaries []LedgerItem `json:"decision_boundaries" optional:"true"`
 }
 
 // Prompt is a system prompt of the harness.
 type Prompt struct {
 	// When, as the harness wrote it.
-	Timestamp string `json:"timestamp,omitempty"`
+	Timestamp string `json:"timestamp" optional:"true"`
 	// The workflow mode.
-	WorkflowMode string `json:"workflow_mode,omitempty"`
+	WorkflowMode string `json:"workflow_mode" optional:"true"`
 	// The permission mode.
-	PermissionMode string `json:"permission_mode,omitempty"`
+	PermissionMode string `json:"permission_mode" optional:"true"`
 	// The task.
-	CurrentTask *string `json:"current_task,omitempty" nullable:"true"`
+	CurrentTask *string `json:"current_task" optional:"true" nullable:"true"`
 	// The prompt's form.
-	PromptFormat *string `json:"prompt_format,omitempty" nullable:"true"`
+	PromptFormat *string `json:"prompt_format" optional:"true" nullable:"true"`
 	// Its parts.
-	PromptSections []string `json:"prompt_sections,omitempty"`
+	PromptSections []string `json:"prompt_sections" optional:"true"`
 	// The prompt, kept as given.
 	Content string `json:"content"`
 }
@@ -367,7 +367,7 @@ type Prompt struct {
 // PromptList has prompts in order.
 type PromptList struct {
 	// The number of the first that is there; 0 of none.
-	FirstSeq uint64 `json:"first_seq"`
+	FirstSeq int64 `json:"first_seq" format:"int64" minimum:"0"`
 	// They.
 	Prompts []Prompt `json:"prompts"`
 }
@@ -383,19 +383,19 @@ type PromptAdded struct {
 // Usage counts tokens, tools and turns.
 type Usage struct {
 	// Tokens read.
-	InputTokens uint64 `json:"input_tokens"`
+	InputTokens int64 `json:"input_tokens" format:"int64" minimum:"0"`
 	// Tokens written.
-	OutputTokens uint64 `json:"output_tokens"`
+	OutputTokens int64 `json:"output_tokens" format:"int64" minimum:"0"`
 	// Tokens put into a cache.
-	CacheCreationTokens uint64 `json:"cache_creation_tokens"`
+	CacheCreationTokens int64 `json:"cache_creation_tokens" format:"int64" minimum:"0"`
 	// Tokens from a cache.
-	CacheReadTokens uint64 `json:"cache_read_tokens"`
+	CacheReadTokens int64 `json:"cache_read_tokens" format:"int64" minimum:"0"`
 	// Tools used.
-	ToolCalls uint64 `json:"tool_calls"`
+	ToolCalls int64 `json:"tool_calls" format:"int64" minimum:"0"`
 	// Rounds.
-	Iterations uint64 `json:"iterations"`
+	Iterations int64 `json:"iterations" format:"int64" minimum:"0"`
 	// Turns.
-	Turns uint64 `json:"turns"`
+	Turns int64 `json:"turns" format:"int64" minimum:"0"`
 }
 
 // AppendTurn is a turn to append.
@@ -403,25 +403,26 @@ type AppendTurn struct {
 	// What the harness answered.
 	FinalResponse string `json:"final_response,omitempty"`
 	// What the assistant said.
-	AssistantMessages any `json:"assistant_messages,omitempty"`
+	AssistantMessages json.RawMessage `json:"assistant_messages,omitempty"`
 	// What tools said.
-	ToolResultMessages any `json:"tool_result_messages,omitempty"`
+	ToolResultMessages json.RawMessage `json:"tool_result_messages,omitempty"`
 	// Rounds.
-	Iterations uint64 `json:"iterations,omitempty"`
+	Iterations int64 `json:"iterations,omitempty" format:"int64" minimum:"0"`
 	// Tools used.
-	ToolCalls uint64 `json:"tool_calls,omitempty"`
+	ToolCalls int64 `json:"tool_calls,omitempty" format:"int64" minimum:"0"`
 	// What failed.
-	Failures any `json:"failures,omitempty"`
+	Failures json.RawMessage `json:"failures,omitempty"`
 	// Whether it was verified.
 	VerificationStatus *string `json:"verification_status,omitempty" nullable:"true"`
 	// What it used; prompt_tokens and completion_tokens are other names of input_tokens and
 	// output_tokens, unknown keys are ignored.
+	//schema:type "object"
 	//schema:additionalProperties true
-	Usage map[string]any `json:"usage,omitempty"`
+	Usage json.RawMessage `json:"usage,omitempty"`
 	// How it went.
-	Trace any `json:"trace,omitempty"`
+	Trace json.RawMessage `json:"trace,omitempty"`
 	// The definition of done, kept as given.
-	DefinitionOfDone any `json:"definition_of_done,omitempty"`
+	DefinitionOfDone json.RawMessage `json:"definition_of_done,omitempty"`
 	// The workflow mode; the state's if absent.
 	WorkflowMode string `json:"workflow_mode,omitempty"`
 }
@@ -429,31 +430,31 @@ type AppendTurn struct {
 // Turn is the summary of a turn.
 type Turn struct {
 	// Its number, from 1.
-	Seq uint64 `json:"seq"`
+	Seq int64 `json:"seq" format:"int64" minimum:"0"`
 	// When it was appended.
 	CreatedAt string `json:"created_at"`
 	// What the harness answered.
 	FinalResponse string `json:"final_response"`
 	// What the assistant said.
-	AssistantMessages any `json:"assistant_messages,omitempty"`
+	AssistantMessages json.RawMessage `json:"assistant_messages,omitempty"`
 	// What tools said.
-	ToolResultMessages any `json:"tool_result_messages,omitempty"`
+	ToolResultMessages json.RawMessage `json:"tool_result_messages,omitempty"`
 	// Rounds.
-	Iterations uint64 `json:"iterations"`
+	Iterations int64 `json:"iterations" format:"int64" minimum:"0"`
 	// Tools used.
-	ToolCalls uint64 `json:"tool_calls"`
+	ToolCalls int64 `json:"tool_calls" format:"int64" minimum:"0"`
 	// What failed.
-	Failures any `json:"failures,omitempty"`
+	Failures json.RawMessage `json:"failures,omitempty"`
 	// Whether it was verified.
 	VerificationStatus *string `json:"verification_status"`
 	Usage              Usage   `json:"usage"`
+	CumulativeUsage    Usage   `json:"cumulative_usage"`
 	// How it went.
-	Trace any `json:"trace,omitempty"`
+	Trace json.RawMessage `json:"trace,omitempty"`
 	// The definition of done, kept as given.
-	DefinitionOfDone any `json:"definition_of_done"`
+	DefinitionOfDone json.RawMessage `json:"definition_of_done"`
 	// The workflow mode; the state's if absent.
-	WorkflowMode    string `json:"workflow_mode"`
-	CumulativeUsage Usage  `json:"cumulative_usage"`
+	WorkflowMode string `json:"workflow_mode"`
 	// The record.
 	SessionID string `json:"session_id"`
 }
@@ -467,26 +468,26 @@ type TurnList struct {
 // Compaction says what a summary replaces.
 type Compaction struct {
 	// How many there have been.
-	Count uint64 `json:"count"`
+	Count int64 `json:"count" format:"int64" minimum:"0"`
 	// Messages that are behind the summary.
-	RemovedMessageCount uint64 `json:"removed_message_count"`
+	RemovedMessageCount int64 `json:"removed_message_count" format:"int64" minimum:"0"`
 	// The summary.
 	Summary string `json:"summary"`
 	// Estimated tokens before it.
-	OriginalInputTokens uint64 `json:"original_input_tokens"`
+	OriginalInputTokens int64 `json:"original_input_tokens" format:"int64" minimum:"0"`
 	// Estimated tokens after it.
-	CompressedInputTokens uint64 `json:"compressed_input_tokens"`
+	CompressedInputTokens int64 `json:"compressed_input_tokens" format:"int64" minimum:"0"`
 }
 
 // Archive is a compaction with its summary message.
 type Archive struct {
-	Compaction
 	// When.
 	CreatedAt string `json:"created_at"`
 	// The number of the last message that is behind the summary.
-	UpTo uint64 `json:"up_to"`
+	UpTo int64 `json:"up_to" format:"int64" minimum:"0"`
 	// The message that stands for them.
 	Message *Message `json:"message"`
+	Compaction
 }
 
 // CompactionList has compactions in order.
@@ -542,22 +543,22 @@ type RecordHead struct {
 	// When it changed last.
 	UpdatedAt string `json:"updated_at"`
 	// Messages ever appended.
-	Messages uint64 `json:"messages"`
+	Messages int64 `json:"messages" format:"int64" minimum:"0"`
 	// Messages up to this number are behind a summary.
-	Archived uint64 `json:"archived"`
+	Archived int64 `json:"archived" format:"int64" minimum:"0"`
 	// About what the others have in the file.
-	Bytes uint64 `json:"bytes"`
+	Bytes int64 `json:"bytes" format:"int64" minimum:"0"`
 	// Entries of the timeline.
-	Timeline uint64 `json:"timeline"`
+	Timeline int64 `json:"timeline" format:"int64" minimum:"0"`
 	// Prompts.
-	Prompts uint64 `json:"prompts"`
+	Prompts int64 `json:"prompts" format:"int64" minimum:"0"`
 	// Turns.
-	Turns uint64 `json:"turns"`
+	Turns int64 `json:"turns" format:"int64" minimum:"0"`
 	// Messages in the mailbox.
-	Waiting uint64 `json:"waiting"`
+	Waiting int64 `json:"waiting" format:"int64" minimum:"0"`
 	// Compactions.
-	Compactions uint64 `json:"compactions"`
-	Usage       Usage  `json:"usage"`
+	Compactions int64 `json:"compactions" format:"int64" minimum:"0"`
+	Usage       Usage `json:"usage"`
 }
 
 // RecordList has the records of a thread.
@@ -616,11 +617,11 @@ type Attach struct {
 
 // Attached is the state of a record for the driver of its thread.
 type Attached struct {
-	RecordState
 	// The record.
 	SessionID string `json:"session_id"`
 	// The thread.
 	ThreadID string `json:"thread_id"`
+	RecordState
 	// The newest turn.
 	LastTurnSummary *Turn `json:"last_turn_summary"`
 }

@@ -42,11 +42,11 @@ type PermissionRule struct {
 // before an allow rule, all before the mode.
 type PermissionRules struct {
 	// What is allowed.
-	Allow []PermissionRule `json:"allow,omitempty" maxItems:"1000"`
+	Allow []PermissionRule `json:"allow" optional:"true" maxItems:"1000"`
 	// What is denied.
-	Deny []PermissionRule `json:"deny,omitempty" maxItems:"1000"`
+	Deny []PermissionRule `json:"deny" optional:"true" maxItems:"1000"`
 	// What somebody is asked about.
-	Ask []PermissionRule `json:"ask,omitempty" maxItems:"1000"`
+	Ask []PermissionRule `json:"ask" optional:"true" maxItems:"1000"`
 }
 
 // SetPermissions changes permissions; an absent field stays as it was.
@@ -78,17 +78,17 @@ type Permissions struct {
 	// The rules of --permission-rules, which are for all threads.
 	ServerRules PermissionRules `json:"server_rules"`
 	// When somebody has set them.
-	UpdatedAt *time.Time `json:"updated_at"`
+	UpdatedAt *string `json:"updated_at" format:"date-time"`
 }
 
 // RuleCountsOf counts the rules that apply, with the server's.
 type RuleCountsOf struct {
 	// That allow.
 	Allow int `json:"allow" minimum:"0"`
-	// That deny.
-	Deny int `json:"deny" minimum:"0"`
 	// That ask.
 	Ask int `json:"ask" minimum:"0"`
+	// That deny.
+	Deny int `json:"deny" minimum:"0"`
 }
 
 // Authorize is a call of a tool.
@@ -98,8 +98,9 @@ type Authorize struct {
 	// Its name: one of the server's own, or any other, which needs danger-full-access.
 	Tool string `json:"tool" minLength:"1" maxLength:"256"`
 	// Its arguments. Numbers are the same only when they are written alike.
+	//schema:type ["object", "null"]
 	//schema:additionalProperties true
-	Arguments map[string]any `json:"arguments,omitempty" nullable:"true"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
 // Decision is the decision about a call.
@@ -127,8 +128,6 @@ type Approval struct {
 	//schema:type "object"
 	//schema:additionalProperties true
 	Arguments json.RawMessage `json:"arguments"`
-	// The variables whose values are "***" in the arguments, with the lengths of these in bytes.
-	Hidden map[string]int `json:"hidden,omitempty"`
 	// Why somebody is asked.
 	Reason string `json:"reason"`
 	// What has become of it: pending, approved (and not used yet), denied, used, or expired.
@@ -141,6 +140,8 @@ type Approval struct {
 	UsedAt time.Time `json:"used_at,omitzero"`
 	// Until when it can be decided or used, or the call stays denied.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	// The variables whose values are "***" in the arguments, with the lengths of these in bytes.
+	Hidden map[string]int `json:"hidden,omitempty"`
 }
 
 // Approvals has approvals.

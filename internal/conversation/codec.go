@@ -132,21 +132,21 @@ func indentedSize(b []byte, most int) (size int) {
 
 // MarshalJSON is Encode without indentation.
 func (d Document) MarshalJSON() ([]byte, error) {
-	state, err := marshal(d.State.Normal())
+	state, err := marshal(NormalState(d.State))
 	if err != nil {
 		return nil, fmt.Errorf("encoding the state: %w", err)
 	}
 	top := map[string]any{
 		"version": Version, "session_id": d.SessionID, "created_at": d.CreatedAt, "updated_at": d.UpdatedAt,
-		"messages":          each(d.Messages, Message.ordered),
+		"messages":          each(d.Messages, ordered),
 		"usage":             usageKeys(d.Usage, d.Extra["usage"]),
-		"prompt_history":    inOrder(d.PromptHistory, func(p Prompt) Prompt { p, _ = p.Normal(); return p }),
+		"prompt_history":    inOrder(d.PromptHistory, func(p Prompt) Prompt { p, _ = NormalPrompt(p); return p }),
 		"workflow_timeline": inOrder(d.WorkflowTimeline, Entry.Normal),
-		"workflow_ledger":   canonical{d.WorkflowLedger.Normal()},
+		"workflow_ledger":   canonical{NormalLedger(d.WorkflowLedger)},
 		"compaction":        canonical{d.Compaction},
 	}
 	if len(d.CompletionTrace) > 0 {
-		top["completion_trace"] = inOrder(d.CompletionTrace, TraceEntry.Normal)
+		top["completion_trace"] = inOrder(d.CompletionTrace, NormalTrace)
 	}
 	for key, raw := range object(state) {
 		top[key] = raw

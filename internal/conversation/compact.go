@@ -66,7 +66,7 @@ func Compact(messages []Message, last *Compaction, o CompactOptions) (c Compacte
 	}
 	s := summary(messages[first:removed], o, earlierLines(earlier, count))
 	c.Removed = removed
-	c.Message = Message{Role: RoleUser, Content: compactedMark + s + continueMark + continueText}.Normal()
+	c.Message = NormalMessage(Message{Role: RoleUser, Content: compactedMark + s + continueMark + continueText})
 	c.Compaction = Compaction{
 		Count:                 count + 1,
 		RemovedMessageCount:   int64(removed - first),

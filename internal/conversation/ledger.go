@@ -1,22 +1,5 @@
 package conversation
 
-// Ledger is what the harness holds true, in three lists. A new one replaces all of the old; items
-// without text are left out.
-type Ledger struct {
-	Assumptions        []LedgerItem `json:"assumptions"`
-	AcceptanceAnchors  []LedgerItem `json:"acceptance_anchors"`
-	DecisionBoundaries []LedgerItem `json:"decision_boundaries"`
-}
-
-// LedgerItem is one line of a Ledger.
-type LedgerItem struct {
-	Text            string   `json:"text"`
-	Status          string   `json:"status"`
-	IntroducedPhase *string  `json:"introduced_phase"`
-	UpdatedPhase    *string  `json:"updated_phase"`
-	Evidence        []string `json:"evidence"`
-}
-
 // What an item says that does not say it; the status by its list.
 const (
 	statusAssumption = "open"
@@ -25,9 +8,9 @@ const (
 	phaseUnknown     = "unknown"
 )
 
-// Normal is the ledger without items that have no text, with a status and a first phase for those
+// NormalLedger is the ledger without items that have no text, with a status and a first phase for those
 // without, and empty lists instead of none.
-func (l Ledger) Normal() Ledger {
+func NormalLedger(l Ledger) Ledger {
 	return Ledger{
 		Assumptions:        normalItems(l.Assumptions, statusAssumption),
 		AcceptanceAnchors:  normalItems(l.AcceptanceAnchors, statusAnchor),
@@ -56,11 +39,11 @@ func normalItems(items []LedgerItem, status string) []LedgerItem {
 }
 
 func decodeLedger(f fields) Ledger {
-	return Ledger{
+	return NormalLedger(Ledger{
 		Assumptions:        listOf(f, "assumptions", decodeItem),
 		AcceptanceAnchors:  listOf(f, "acceptance_anchors", decodeItem),
 		DecisionBoundaries: listOf(f, "decision_boundaries", decodeItem),
-	}.Normal()
+	})
 }
 
 func decodeItem(f fields) LedgerItem {

@@ -1,6 +1,10 @@
 package conversation
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/evertty/evertty/wire"
+)
 
 // Roles of messages.
 const (
@@ -10,28 +14,24 @@ const (
 	RoleTool      = "tool"
 )
 
-// Message is one entry of the conversation, as a conversation file has it. Its fields, and those of
-// what is in it, are in the order of their keys, as a file wants them.
-type Message struct {
-	Content     string       `json:"content"`
-	Role        string       `json:"role"`
-	ToolCalls   []ToolCall   `json:"tool_calls"`
-	ToolResults []ToolResult `json:"tool_results"`
-}
-
-// ToolCall is what the assistant wants done. Arguments is a JSON object, kept as it was given.
-type ToolCall struct {
-	Arguments json.RawMessage `json:"arguments"`
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-}
-
-// ToolResult is what became of a ToolCall.
-type ToolResult struct {
-	Content    string `json:"content"`
-	IsError    bool   `json:"is_error"`
-	ToolCallID string `json:"tool_call_id"`
-}
+// The parts of a conversation that have one form in its file, in the database and for clients. The fields of a
+// Message, and those in it, are in the order of their keys, as a file wants them.
+type (
+	Message    = wire.Message
+	ToolCall   = wire.ToolCall
+	ToolResult = wire.ToolResult
+	Provenance = wire.Provenance
+	TraceEntry = wire.TraceEntry
+	Ledger     = wire.Ledger
+	LedgerItem = wire.LedgerItem
+	Prompt     = wire.Prompt
+	Usage      = wire.Usage
+	Turn       = wire.Turn
+	Compaction = wire.Compaction
+	// Archive is a compaction with its effect: the messages up to UpTo are behind Message. An imported one has
+	// archived nothing here and has no Message.
+	Archive = wire.Archive
+)
 
 // Kept is a message as a Store has it. Seq counts all messages of a conversation from 1 and has no
 // gaps.
@@ -44,8 +44,8 @@ type Kept struct {
 	Message
 }
 
-// Normal is the message with empty lists instead of none, and arguments that are an object.
-func (m Message) Normal() Message {
+// NormalMessage is the message with empty lists instead of none, and arguments that are an object.
+func NormalMessage(m Message) Message {
 	m.ToolCalls = append([]ToolCall{}, m.ToolCalls...)
 	for i := range m.ToolCalls {
 		if !IsObject(m.ToolCalls[i].Arguments) {
@@ -56,10 +56,10 @@ func (m Message) Normal() Message {
 	return m
 }
 
-// ordered is the Normal message with the keys of arguments sorted: its JSON is canonical without
-// the cost of that, and messages are most of a conversation.
-func (m Message) ordered() Message {
-	m = m.Normal()
+// ordered is NormalMessage with the keys of arguments sorted: its JSON is canonical without the cost of sorting all
+// of it, and messages are most of a conversation.
+func ordered(m Message) Message {
+	m = NormalMessage(m)
 	for i := range m.ToolCalls {
 		a := &m.ToolCalls[i].Arguments
 		if b, err := sorted(*a); err == nil { // it is an object

@@ -1,50 +1,24 @@
 package conversation
 
 import (
-	"encoding/json"
-	"maps"
 	"math"
 
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/wire"
 )
 
 // State is the part of a conversation that is changed field by field: in a patch an absent key
 // keeps, null clears, that is, gives the zero value or the default. A nil pointer is null. Keys are
 // those of a Loader record.
-type State struct {
-	CurrentTask      *string `json:"current_task"`
-	RuntimeOwnerType *string `json:"runtime_owner_type"`
-	// derived from the type unless given: OwnerPath
-	RuntimeOwnerPath           *string        `json:"runtime_owner_path"`
-	WorkflowMode               string         `json:"workflow_mode"`   // DefaultWorkflowMode
-	PermissionMode             string         `json:"permission_mode"` // DefaultMode; one of the Modes
-	PermissionPromptingEnabled bool           `json:"permission_prompting_enabled"`
-	PermissionRuleCounts       map[string]int `json:"permission_rule_counts"` // allow, deny, ask
-	PermissionRulesSource      *string        `json:"permission_rules_source"`
-	PromptFormat               *string        `json:"prompt_format"`
-	PromptSections             []string       `json:"prompt_sections"`
-	ActiveDoDPath              *string        `json:"active_dod_path"`
-	ActiveTurnPhase            *string        `json:"active_turn_phase"`
-	WorkflowReasonCode         *string        `json:"workflow_reason_code"`
-	WorkflowReasonSummary      *string        `json:"workflow_reason_summary"`
-	WorkflowDecisionKind       *string        `json:"workflow_decision_kind"`
-	WorkflowAmbiguityScore     *json.Number   `json:"workflow_ambiguity_score"`
-	WorkflowComplexityScore    *json.Number   `json:"workflow_complexity_score"`
-	WorkflowScheduledNextMode  *string        `json:"workflow_scheduled_next_mode"`
-	LastCompletionDecisionCode *string        `json:"last_completion_decision_code"`
-	LastCompletionDecisionText *string        `json:"last_completion_decision_summary"`
-	LastTurnTransitionSummary  *string        `json:"last_turn_transition_summary"`
-	LastTurnTransitionKind     *string        `json:"last_turn_transition_kind"`
-	LastTurnTransitionReason   *string        `json:"last_turn_transition_reason_code"`
-}
+type State = wire.RecordState
 
 // DefaultWorkflowMode is the workflow mode of a new conversation.
 const DefaultWorkflowMode = "execute"
 
-// Normal is the state with defaults where it has none, null for other blank texts, the three
-// counts, and empty collections instead of none.
-func (s State) Normal() State {
-	for _, p := range s.texts() {
+// NormalState is the state with defaults where it has none, null for other blank texts, and
+// empty lists instead of none.
+func NormalState(s State) State {
+	for _, p := range stateTexts(&s) {
 		*p = unblank(*p)
 	}
 	if blank(s.WorkflowMode) {
@@ -54,31 +28,28 @@ func (s State) Normal() State {
 		s.PermissionMode = permission.DefaultMode
 	}
 	s.PromptSections = unblanks(s.PromptSections)
-	counts := map[string]int{permission.Allow: 0, permission.Deny: 0, permission.Ask: 0}
-	maps.Copy(counts, s.PermissionRuleCounts)
-	s.PermissionRuleCounts = counts
 	return s
 }
 
-// texts are the texts that may be null, by their keys.
-func (s *State) texts() map[string]**string {
+// stateTexts are the texts that may be null, by their keys.
+func stateTexts(s *State) map[string]**string {
 	return map[string]**string{
 		"current_task":                     &s.CurrentTask,
 		"runtime_owner_type":               &s.RuntimeOwnerType,
 		"runtime_owner_path":               &s.RuntimeOwnerPath,
 		"permission_rules_source":          &s.PermissionRulesSource,
 		"prompt_format":                    &s.PromptFormat,
-		"active_dod_path":                  &s.ActiveDoDPath,
+		"active_dod_path":                  &s.ActiveDodPath,
 		"active_turn_phase":                &s.ActiveTurnPhase,
 		"workflow_reason_code":             &s.WorkflowReasonCode,
 		"workflow_reason_summary":          &s.WorkflowReasonSummary,
 		"workflow_decision_kind":           &s.WorkflowDecisionKind,
 		"workflow_scheduled_next_mode":     &s.WorkflowScheduledNextMode,
 		"last_completion_decision_code":    &s.LastCompletionDecisionCode,
-		"last_completion_decision_summary": &s.LastCompletionDecisionText,
+		"last_completion_decision_summary": &s.LastCompletionDecisionSummary,
 		"last_turn_transition_summary":     &s.LastTurnTransitionSummary,
 		"last_turn_transition_kind":        &s.LastTurnTransitionKind,
-		"last_turn_transition_reason_code": &s.LastTurnTransitionReason,
+		"last_turn_transition_reason_code": &s.LastTurnTransitionReasonCode,
 	}
 }
 
@@ -88,12 +59,11 @@ func decodeState(f fields) State {
 		WorkflowMode:               f.content("workflow_mode"),
 		PermissionMode:             f.content("permission_mode"),
 		PermissionPromptingEnabled: f.truth("permission_prompting_enabled"),
-		PermissionRuleCounts:       map[string]int{},
 		PromptSections:             f.texts("prompt_sections"),
 		WorkflowAmbiguityScore:     f.number("workflow_ambiguity_score"),
 		WorkflowComplexityScore:    f.number("workflow_complexity_score"),
 	}
-	for key, p := range s.texts() {
+	for key, p := range stateTexts(&s) {
 		*p = f.maybe(key)
 	}
 	if s.RuntimeOwnerType != nil && s.RuntimeOwnerPath == nil {
@@ -101,19 +71,20 @@ func decodeState(f fields) State {
 		s.RuntimeOwnerPath = &path
 	}
 	counts := object(f["permission_rule_counts"])
-	for _, key := range []string{permission.Allow, permission.Deny, permission.Ask} {
+	for key, to := range map[string]*int{permission.Allow: &s.PermissionRuleCounts.Allow,
+		permission.Ask: &s.PermissionRuleCounts.Ask, permission.Deny: &s.PermissionRuleCounts.Deny} {
 		n, _ := counts.count(key)
-		s.PermissionRuleCounts[key] = int(min(n, math.MaxInt32))
+		*to = int(min(n, math.MaxInt32))
 	}
-	return s.Normal()
+	return NormalState(s)
 }
 
 // KeepOwner takes over what is of the thread and not of one conversation.
-func (s *State) KeepOwner(was State) {
+func KeepOwner(s *State, was State) {
 	s.RuntimeOwnerType, s.RuntimeOwnerPath = was.RuntimeOwnerType, was.RuntimeOwnerPath
 	s.PermissionMode, s.PermissionPromptingEnabled = was.PermissionMode, was.PermissionPromptingEnabled
 	s.PermissionRuleCounts, s.PermissionRulesSource = was.PermissionRuleCounts, was.PermissionRulesSource
 }
 
 // NewState returns the state of a new conversation.
-func NewState() State { return State{}.Normal() }
+func NewState() State { return NormalState(State{}) }

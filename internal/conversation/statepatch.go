@@ -11,8 +11,8 @@ import (
 )
 
 // Patched is the state with some fields changed.
-func (s State) Patched(patch map[string]json.RawMessage) (State, error) {
-	fields, defaults := s.fields(), NewState().fields()
+func Patched(s State, patch map[string]json.RawMessage) (State, error) {
+	fields, defaults := stateFields(s), stateFields(NewState())
 	for name, v := range patch {
 		if _, known := defaults[name]; !known {
 			return s, fmt.Errorf("%w: the state has no field %.80q", ErrInvalid, name)
@@ -40,11 +40,11 @@ func (s State) Patched(patch map[string]json.RawMessage) (State, error) {
 		path := OwnerPath(*next.RuntimeOwnerType)
 		next.RuntimeOwnerPath = &path
 	}
-	next = next.Normal()
+	next = NormalState(next)
 	return next, permission.CheckMode(next.PermissionMode)
 }
 
-func (s State) fields() map[string]json.RawMessage {
+func stateFields(s State) map[string]json.RawMessage {
 	b, err := json.Marshal(s)
 	if err != nil {
 		panic(fmt.Sprintf("invariant violation: a state without JSON: %v", err)) // it came from JSON

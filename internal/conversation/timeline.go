@@ -37,29 +37,6 @@ type Entry struct {
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-// Provenance says where a piece of evidence comes from. A Source that is "cmd_" and the id of a
-// command, or CommandID, cites a command of a terminal of the thread.
-type Provenance struct {
-	Category  string  `json:"category"`
-	Source    string  `json:"source"`
-	Summary   string  `json:"summary"`
-	Status    string  `json:"status"` // supports, missing, contradicts, context, or another word
-	Subject   *string `json:"subject"`
-	Detail    *string `json:"detail"`
-	CommandID string  `json:"command_id,omitempty"`
-}
-
-// TraceEntry is one step of how a turn was completed, projected from the timeline or, when that
-// does not say, as it was given.
-type TraceEntry struct {
-	Stage              string       `json:"stage"`
-	Outcome            string       `json:"outcome"`
-	DecisionCode       string       `json:"decision_code"`
-	DecisionSummary    string       `json:"decision_summary"`
-	EvidenceSummary    []string     `json:"evidence_summary"`
-	EvidenceProvenance []Provenance `json:"evidence_provenance"`
-}
-
 // What an entry says that does not say it.
 const (
 	defaultKind   = "route"
@@ -182,18 +159,18 @@ func normalProvenance(list []Provenance) []Provenance {
 	return list
 }
 
-// Normal is the entry with empty lists instead of none.
-func (t TraceEntry) Normal() TraceEntry {
+// NormalTrace is the entry with empty lists instead of none.
+func NormalTrace(t TraceEntry) TraceEntry {
 	t.EvidenceSummary = unblanks(t.EvidenceSummary)
 	t.EvidenceProvenance = normalProvenance(t.EvidenceProvenance)
 	return t
 }
 
 func decodeTrace(f fields) TraceEntry {
-	return TraceEntry{
+	return NormalTrace(TraceEntry{
 		Stage: f.content("stage"), Outcome: f.content("outcome"), DecisionCode: f.content("decision_code"),
 		DecisionSummary:    f.content("decision_summary"),
 		EvidenceSummary:    f.texts("evidence_summary"),
 		EvidenceProvenance: listOf(f, "evidence_provenance", decodeProvenance),
-	}.Normal()
+	})
 }

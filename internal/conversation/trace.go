@@ -84,7 +84,7 @@ func project(e Entry) TraceEntry {
 	if rest, ok := strings.CutPrefix(e.Summary, completionSummary); ok {
 		t.DecisionSummary = strings.TrimSpace(rest)
 	}
-	return t.Normal()
+	return NormalTrace(t)
 }
 
 // newest are the last n of a list.

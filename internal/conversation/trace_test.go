@@ -105,7 +105,7 @@ func TestTraceProperties(t *testing.T) {
 		timeline, last := randomTimeline(r), some(fmt.Sprint("code ", r.IntN(6)))
 		stored := make([]TraceEntry, r.IntN(12))
 		for i := range stored {
-			stored[i] = TraceEntry{DecisionCode: fmt.Sprint("stored ", i)}.Normal()
+			stored[i] = NormalTrace(TraceEntry{DecisionCode: fmt.Sprint("stored ", i)})
 		}
 		trace, derived := Trace(timeline, last, stored)
 		end := -1

@@ -74,8 +74,8 @@ func OfTurn(usage json.RawMessage, toolCalls, iterations int64) Usage {
 	return u
 }
 
-// Plus is the sum, field by field. It stays at the largest number instead of overflowing.
-func (u Usage) Plus(v Usage) Usage {
+// Sum adds two usages, field by field. It stays at the largest number instead of overflowing.
+func Sum(u, v Usage) Usage {
 	for _, n := range usageNames {
 		sum, more := n.field(&u), *n.field(&v)
 		if *sum > math.MaxInt64-more {

@@ -29,18 +29,18 @@ func TestParseUsage(t *testing.T) {
 
 // TestUsageOfTurns is the seed's, and a second turn.
 func TestUsageOfTurns(t *testing.T) {
-	total := Usage{}.Plus(OfTurn(json.RawMessage(`{"prompt_tokens":9,"completion_tokens":3}`), 2, 1))
+	total := Sum(Usage{}, OfTurn(json.RawMessage(`{"prompt_tokens":9,"completion_tokens":3}`), 2, 1))
 	if want := (Usage{InputTokens: 9, OutputTokens: 3, ToolCalls: 2, Iterations: 1, Turns: 1}); total != want {
 		t.Errorf("one turn is %+v", total)
 	}
-	total = total.Plus(OfTurn(json.RawMessage(`{"input_tokens":1,"cache_read_tokens":5,"tool_calls":0,"turns":40}`), 7,
+	total = Sum(total, OfTurn(json.RawMessage(`{"input_tokens":1,"cache_read_tokens":5,"tool_calls":0,"turns":40}`), 7,
 		3))
 	if want := (Usage{InputTokens: 10, OutputTokens: 3, CacheReadTokens: 5, ToolCalls: 2, Iterations: 4,
 		Turns: 2}); total != want {
 		t.Errorf("two turns are %+v", total)
 	}
 	huge := Usage{InputTokens: math.MaxInt64}
-	if got := huge.Plus(Usage{InputTokens: 1, Turns: 1}); got.InputTokens != math.MaxInt64 || got.Turns != 1 {
+	if got := Sum(huge, Usage{InputTokens: 1, Turns: 1}); got.InputTokens != math.MaxInt64 || got.Turns != 1 {
 		t.Errorf("an overflow is %+v", got)
 	}
 }

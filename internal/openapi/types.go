@@ -234,12 +234,13 @@ func (t *types) fields(s *ast.StructType) (properties object, required list, err
 		if name == "-" {
 			continue
 		}
-		p, err := t.property(f, tag, options != "")
+		optional := options != "" || tag.Get("optional") == "true"
+		p, err := t.property(f, tag, optional)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 		properties.set(name, p)
-		if options == "" {
+		if !optional {
 			required = append(required, name)
 		}
 	}
@@ -346,6 +347,8 @@ func (t *types) value(e ast.Expr) (object, error) {
 			return object{{"type", "string"}, {"format", "date-time"}}, nil
 		case "json.RawMessage":
 			return object{}, nil
+		case "json.Number":
+			return object{{"type", "number"}}, nil
 		}
 	case *ast.StarExpr:
 		p, err := t.value(e.X)

@@ -3,28 +3,20 @@ package permission
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"time"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // Approval is a call that a person is asked about. It holds the whole call: nobody
 // approves what they cannot see.
 type Approval struct {
-	ID        string          `json:"id"`
-	Thread    string          `json:"thread_id"`
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`
-	Reason    string          `json:"reason"`
-	Status    string          `json:"status"`
-	CreatedAt time.Time       `json:"created_at"`
-	DecidedAt time.Time       `json:"decided_at,omitzero"`
-	UsedAt    time.Time       `json:"used_at,omitzero"`
-	ExpiresAt time.Time       `json:"expires_at,omitzero"` // of a pending or answered one; see Expires
-	// Hidden are the variables whose values a reply hides, with their lengths in bytes. It is not stored.
-	Hidden map[string]int `json:"hidden,omitempty"`
-
-	Key string `json:"-"` // Call.Key of the call
+	wire.Approval        // ExpiresAt is of a pending or answered one, see Expires; Hidden is not stored
+	Key           string // Call.Key of the call
 }
+
+// Wire is what clients see.
+func (a Approval) Wire() wire.Approval { return a.Approval }
 
 // Statuses of an approval. Expired is never stored: the times say it.
 const (
@@ -55,8 +47,8 @@ const (
 func NewApproval(thread string, c Call, reason string, now time.Time) Approval {
 	var id [12]byte
 	_, _ = rand.Read(id[:]) // never fails: crypto/rand ends the program instead
-	return Approval{ID: "apr_" + hex.EncodeToString(id[:]), Thread: thread, Tool: c.Tool, Arguments: c.Arguments,
-		Reason: reason, Status: Pending, CreatedAt: now, Key: c.Key()}
+	return Approval{Key: c.Key(), Approval: wire.Approval{ID: "apr_" + hex.EncodeToString(id[:]), ThreadID: thread,
+		Tool: c.Tool, Arguments: c.Arguments, Reason: reason, Status: Pending, CreatedAt: now}}
 }
 
 // At returns the approval with its status and ExpiresAt as of now. A denial stays denied.

@@ -19,7 +19,7 @@ func TestPermissionsCopy(t *testing.T) {
 	want := Permissions{Thread: "one", Mode: ModeAllow,
 		Rules: rulesOf(t, `{"deny":[{"tool":"exec","contains":"<rm>"}]}`)}
 	e.Set(want)
-	e.Set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
+	e.Set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: listed(Rules{})})
 	if err := e.Save(); err != nil {
 		t.Fatal(err)
 	}
@@ -53,13 +53,13 @@ func TestPermissionsCopy(t *testing.T) {
 func TestFailClosedLeavesTheCopy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "permissions.json")
 	e := NewEnforcer(Rules{}).WithCopy(file)
-	e.Set(Permissions{Thread: "one", Mode: ModeReadOnly, Rules: noRules()})
+	e.Set(Permissions{Thread: "one", Mode: ModeReadOnly, Rules: listed(Rules{})})
 	if err := e.Save(); err != nil {
 		t.Fatal(err)
 	}
 	e = NewEnforcer(Rules{}).WithCopy(file)
 	e.FailClosed(errors.New("no database"))
-	e.Set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: noRules()})
+	e.Set(Permissions{Thread: "two", Mode: ModeReadOnly, Rules: listed(Rules{})})
 	if err := e.Save(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // Enforcer decides by what it has in memory: the permissions of threads, and rules of the server
@@ -35,7 +37,7 @@ func (e *Enforcer) Server() Rules { return e.server }
 // or the server has rules. It costs no more than a look into a map. The thread "" is of calls that
 // belong to none: only the rules of the server are for these.
 func (e *Enforcer) Applies(thread string) bool {
-	if e.server.count() > 0 {
+	if count(e.server) > 0 {
 		return true
 	}
 	e.mu.RLock()
@@ -65,7 +67,7 @@ func (e *Enforcer) Permissions(thread string) Permissions {
 	if p, ok := e.threads[thread]; ok {
 		return p
 	}
-	return Permissions{Thread: thread, Mode: DefaultMode, Rules: noRules()}
+	return Permissions{Thread: thread, Mode: DefaultMode, Rules: listed(Rules{})}
 }
 
 // Check decides about a call without telling anybody. Errors: ErrInvalid (the call).
@@ -103,7 +105,11 @@ func (e *Enforcer) Set(p Permissions) {
 // Forget drops what is known of a thread, which is gone.
 func (e *Enforcer) Forget(thread string) { e.Set(Permissions{Thread: thread}) }
 
-func noRules() Rules { return Rules{[]Rule{}, []Rule{}, []Rule{}} }
+// listed is a copy of rules whose lists are never nil.
+func listed(r Rules) Rules {
+	return Rules{Allow: append([]Rule{}, r.Allow...), Deny: append([]Rule{}, r.Deny...),
+		Ask: append([]Rule{}, r.Ask...)}
+}
 
 // With is the permissions with another mode or other rules; nil keeps, which of ModeUnreadable
 // nothing can. The lists of rules are never nil. Errors: ErrInvalid.
@@ -120,11 +126,7 @@ func (p Permissions) With(mode *string, rules *Rules) (Permissions, error) {
 		return p, err
 	}
 	if rules != nil {
-		p.Rules = noRules()
-		for _, pair := range [][2]*[]Rule{{&p.Rules.Allow, &rules.Allow}, {&p.Rules.Deny, &rules.Deny},
-			{&p.Rules.Ask, &rules.Ask}} {
-			*pair[0] = append(*pair[0], *pair[1]...)
-		}
+		p.Rules = listed(*rules)
 	}
 	b, err := json.Marshal(p.Rules)
 	if err == nil {
@@ -140,10 +142,18 @@ func (e *Enforcer) Prompting(p Permissions) bool {
 }
 
 // Counts is how many rules act in a thread with these permissions, its own and the server's.
-func (e *Enforcer) Counts(p Permissions) map[string]int {
-	own, all := p.Rules.Counts(), e.server.Counts()
-	for _, word := range []string{Allow, Deny, Ask} {
-		all[word] += own[word]
+func (e *Enforcer) Counts(p Permissions) wire.RuleCountsOf {
+	return wire.RuleCountsOf{Allow: len(p.Rules.Allow) + len(e.server.Allow),
+		Ask: len(p.Rules.Ask) + len(e.server.Ask), Deny: len(p.Rules.Deny) + len(e.server.Deny)}
+}
+
+// Wire is what clients see of a thread's permissions.
+func (e *Enforcer) Wire(p Permissions) wire.Permissions {
+	w := wire.Permissions{ThreadID: p.Thread, Mode: wire.PermissionMode(p.Mode), Rules: listed(p.Rules),
+		Active: e.Applies(p.Thread), PromptingEnabled: e.Prompting(p), RuleCounts: e.Counts(p),
+		ServerRules: listed(e.server)}
+	if p.UpdatedAt != "" {
+		w.UpdatedAt = &p.UpdatedAt
 	}
-	return all
+	return w
 }

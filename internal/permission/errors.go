@@ -27,8 +27,8 @@ func (e *NeedsApproval) Error() string {
 // Unwrap returns ErrNeedsApproval.
 func (e *NeedsApproval) Unwrap() error { return ErrNeedsApproval }
 
-// Err is what a decision means for who wants to go on.
-func (d Decision) Err() error {
+// Refusal returns nil for a decision to allow, else *NeedsApproval or ErrDenied.
+func Refusal(d Decision) error {
 	switch d.Decision {
 	case Allow:
 		return nil

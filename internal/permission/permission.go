@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // Call is what somebody wants to do, for the rules: a tool and its arguments, a JSON object. The
@@ -70,12 +72,7 @@ const (
 
 // Decision is what becomes of a Call, and why: a sentence for a person, and the rule that decided,
 // if one did.
-type Decision struct {
-	Decision   string `json:"decision"`
-	Reason     string `json:"reason"`
-	Rule       *Rule  `json:"rule"`
-	ApprovalID string `json:"approval_id,omitempty"`
-}
+type Decision = wire.Decision
 
 // Permissions say what may be done with the terminals of a thread. The zero Mode is DefaultMode.
 type Permissions struct {
@@ -87,7 +84,7 @@ type Permissions struct {
 
 // none reports whether nothing of a thread has to be decided: the default mode without a rule.
 func (p Permissions) none() bool {
-	return (p.Mode == "" || p.Mode == DefaultMode) && p.Rules.count() == 0
+	return (p.Mode == "" || p.Mode == DefaultMode) && count(p.Rules) == 0
 }
 
 // decide finds what becomes of a canonical call, with the rules of the server beside the thread's
@@ -113,11 +110,11 @@ func (p Permissions) decide(server Rules, c Call) (Decision, error) {
 		matches := func(rule Rule) bool { return r.matches(rule, section.word != Allow) }
 		if i := slices.IndexFunc(section.server, matches); i >= 0 {
 			return Decision{Decision: section.word, Rule: &section.server[i],
-				Reason: fmt.Sprintf("the server's %s rule %s", section.word, section.server[i])}, nil
+				Reason: fmt.Sprintf("the server's %s rule %s", section.word, ruleText(section.server[i]))}, nil
 		}
 		if i := slices.IndexFunc(section.thread, matches); i >= 0 {
 			return Decision{Decision: section.word, Rule: &section.thread[i],
-				Reason: fmt.Sprintf("the thread's %s rule %s", section.word, section.thread[i])}, nil
+				Reason: fmt.Sprintf("the thread's %s rule %s", section.word, ruleText(section.thread[i]))}, nil
 		}
 	}
 	return decideByMode(p.Mode, c.Tool), nil

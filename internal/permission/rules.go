@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // Rule matches calls; all that is given must match, and something is given.
@@ -19,34 +21,18 @@ import (
 // A rule that denies or asks matches when in doubt: its texts match in any spacing, and its
 // Contains without Key is a part of the line "tool key=value …" with the keys sorted. A rule that
 // allows does not: its texts match the value as it is, from its beginning, Contains too.
-type Rule struct {
-	Tool         string `json:"tool,omitempty"`
-	Key          string `json:"key,omitempty"`
-	Prefix       string `json:"prefix,omitempty"`
-	Equals       string `json:"equals,omitempty"`
-	Contains     string `json:"contains,omitempty"`
-	PathContains string `json:"path_contains,omitempty"`
-}
+type Rule = wire.PermissionRule
 
-// String is the rule as its file has it.
-func (r Rule) String() string {
+// ruleText is the rule as its file has it.
+func ruleText(r Rule) string {
 	b, _ := json.Marshal(r) // cannot fail: strings
 	return string(b)
 }
 
 // Rules are three lists of rules; see Permissions.decide for their order.
-type Rules struct {
-	Allow []Rule `json:"allow"`
-	Deny  []Rule `json:"deny"`
-	Ask   []Rule `json:"ask"`
-}
+type Rules = wire.PermissionRules
 
-func (r Rules) count() int { return len(r.Allow) + len(r.Deny) + len(r.Ask) }
-
-// Counts is how many rules each list has, as a conversation tells it.
-func (r Rules) Counts() map[string]int {
-	return map[string]int{Allow: len(r.Allow), Deny: len(r.Deny), Ask: len(r.Ask)}
-}
+func count(r Rules) int { return len(r.Allow) + len(r.Deny) + len(r.Ask) }
 
 // Bounds of rules.
 const (
@@ -63,7 +49,7 @@ const (
 // twice, a text that is empty, too long or not UTF-8, and whatever stands behind the object are
 // errors. Errors: ErrInvalid, saying where.
 func ParseRules(b []byte) (r Rules, err error) {
-	r = Rules{[]Rule{}, []Rule{}, []Rule{}}
+	r = listed(Rules{})
 	if len(b) > MaxRulesFile {
 		return r, badRules("%d bytes, at most %d are allowed", len(b), MaxRulesFile)
 	}
@@ -84,7 +70,7 @@ func ParseRules(b []byte) (r Rules, err error) {
 			return Rules{}, badRules("%s: %w", s.name, err)
 		}
 	}
-	if n := r.count(); n > maxRules {
+	if n := count(r); n > maxRules {
 		return Rules{}, badRules("%d rules, at most %d are allowed", n, maxRules)
 	}
 	return r, nil
@@ -129,11 +115,11 @@ func parseRule(raw json.RawMessage) (r Rule, err error) {
 			return r, fmt.Errorf("%s: a text of 1 to %d bytes is needed, got %.80q", k.name, maxRuleText, *to)
 		}
 	}
-	return r, r.check()
+	return r, checkRule(r)
 }
 
-// check refuses a rule that says nothing, or two things of one argument.
-func (r Rule) check() error {
+// checkRule refuses a rule that says nothing, or two things of one argument.
+func checkRule(r Rule) error {
 	texts := 0
 	for _, text := range []string{r.Prefix, r.Equals, r.Contains} {
 		if text != "" {

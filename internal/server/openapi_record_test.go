@@ -125,17 +125,17 @@ func (c *contract) visitRecordLife(t *testing.T, at string) {
 	var old, next conversation.Head
 	decode(t, c.do(t, exchange{method: "GET", target: "/api/threads/latest", status: 200}), &old)
 	decode(t, c.do(t, exchange{method: "POST", target: at + "/clear", status: 201}), &next)
-	if old.ID == next.ID || next.Messages != 0 {
+	if old.SessionID == next.SessionID || next.Messages != 0 {
 		t.Errorf("after %+v, cleared, %+v", old, next)
 	}
-	if again := c.do(t, exchange{method: "GET", target: at + "/records/" + old.ID + "?format=loader",
+	if again := c.do(t, exchange{method: "GET", target: at + "/records/" + old.SessionID + "?format=loader",
 		status: 200}); string(again) != string(file) {
 		t.Errorf("the old record is %s, was %s", again, file)
 	}
 	c.do(t, exchange{method: "GET", target: at + "/records", status: 200})
-	c.do(t, exchange{method: "GET", target: at + "/messages?record=" + old.ID, status: 200})
+	c.do(t, exchange{method: "GET", target: at + "/messages?record=" + old.SessionID, status: 200})
 	c.do(t, exchange{method: "PUT", target: "/api/threads/another/record", body: string(file), status: 409,
 		code: "ALREADY_EXISTS"})
-	elsewhere := strings.Replace(string(file), old.ID, "from-elsewhere", 1)
+	elsewhere := strings.Replace(string(file), old.SessionID, "from-elsewhere", 1)
 	c.do(t, exchange{method: "PUT", target: "/api/threads/another/record", body: elsewhere, status: 200})
 }

@@ -71,12 +71,12 @@ func (c *change) append(list []conversation.Message) ([]conversation.Kept, error
 
 // addMessage adds a row and counts it.
 func (c *change) addMessage(msg conversation.Message) (conversation.Kept, error) {
-	k := conversation.Kept{Seq: c.head.Messages + 1, At: stamp(c.now), Message: msg.Normal()}
+	k := conversation.Kept{Seq: c.head.Messages + 1, At: stamp(c.now), Message: conversation.NormalMessage(msg)}
 	if k.Seq > conversation.MaxMessages {
 		return k, fmt.Errorf("%w: record %s has %d messages, which is the most; clear the thread",
-			conversation.ErrTooMany, c.head.ID, c.head.Messages)
+			conversation.ErrTooMany, c.head.SessionID, c.head.Messages)
 	}
-	n, err := c.AddMessage(c.head.ID, k)
+	n, err := c.AddMessage(c.head.SessionID, k)
 	if err != nil {
 		return k, err
 	}
@@ -88,7 +88,7 @@ func (c *change) addMessage(msg conversation.Message) (conversation.Kept, error)
 		return k,
 			fmt.Errorf("%w: the messages of record %s would have %d bytes of JSON, %d are allowed; compact the "+
 				"record or clear the thread",
-				conversation.ErrTooLarge, c.head.ID, c.head.Bytes, conversation.MaxRecordBytes)
+				conversation.ErrTooLarge, c.head.SessionID, c.head.Bytes, conversation.MaxRecordBytes)
 	}
 	c.changed()
 	return k, nil
@@ -96,10 +96,10 @@ func (c *change) addMessage(msg conversation.Message) (conversation.Kept, error)
 
 // setTask makes what the user said first the current task, unless there is one.
 func (c *change) setTask(task string) error {
-	s, err := c.ConversationState(c.head.ID)
+	s, err := c.ConversationState(c.head.SessionID)
 	if err != nil || s.CurrentTask != nil {
 		return err
 	}
 	s.CurrentTask = &task
-	return c.PutConversationState(c.head.ID, s)
+	return c.PutConversationState(c.head.SessionID, s)
 }

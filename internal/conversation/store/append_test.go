@@ -40,7 +40,7 @@ func TestAppendKeepsMessagesAcrossServers(t *testing.T) {
 	list, err := r.Messages("t", "", store.MessageQuery{})
 	must(t, err)
 	for i, m := range given {
-		same(t, fmt.Sprintf("message %d", i+1), list[i].Message, m.Normal())
+		same(t, fmt.Sprintf("message %d", i+1), list[i].Message, conversation.NormalMessage(m))
 	}
 	if got := string(list[2].ToolCalls[0].Arguments); got != string(call.Arguments) {
 		t.Errorf("arguments %s", got)
@@ -50,7 +50,7 @@ func TestAppendKeepsMessagesAcrossServers(t *testing.T) {
 	if s.CurrentTask == nil || *s.CurrentTask != "Create hello.txt" {
 		t.Errorf("the task is %v", s.CurrentTask)
 	}
-	same(t, "the file", len(r.saved(h.ID).Messages), 5)
+	same(t, "the file", len(r.saved(h.SessionID).Messages), 5)
 	same(t, "the events", strings.Join(r.events("t"), " "), "record.created"+strings.Repeat(" record.message", 5))
 }
 
@@ -125,7 +125,7 @@ func TestConcurrentAppendsLeaveNoGap(t *testing.T) {
 	if len(list) != writers*each {
 		t.Errorf("%d messages", len(list))
 	}
-	same(t, "messages of the file", len(r.saved(r.head("t").ID).Messages), writers*each)
+	same(t, "messages of the file", len(r.saved(r.head("t").SessionID).Messages), writers*each)
 }
 
 func TestAppendRefuses(t *testing.T) {

@@ -40,7 +40,7 @@ func (m *Manager) RequestApproval(thread string, c permission.Call, d permission
 	if d, err = m.requestApproval(thread, c, d); err != nil {
 		return err
 	}
-	return d.Err()
+	return permission.Refusal(d)
 }
 
 // requestApproval applies the valid approval of a canonical call, or creates one.
@@ -118,7 +118,7 @@ func (m *Manager) Approvals(thread string, limit int) (list []permission.Approva
 func (m *Manager) Approval(threadID, id string) (a permission.Approval, err error) {
 	now := m.now()
 	err = mapError(m.cfg.Store.View(func(tx Tx) error {
-		if a, err = tx.Approval(id); err == nil && a.Thread != threadID {
+		if a, err = tx.Approval(id); err == nil && a.ThreadID != threadID {
 			err = fmt.Errorf("approval %.80q of thread %s: %w", id, threadID, thread.ErrNotFound)
 		}
 		return err
@@ -141,7 +141,7 @@ func (m *Manager) Answer(threadID, id, answer string) (a permission.Approval, er
 		if a, err = t.Approval(id); err != nil {
 			return err
 		}
-		if a.Thread != threadID {
+		if a.ThreadID != threadID {
 			return fmt.Errorf("approval %.80q of thread %s: %w", id, threadID, thread.ErrNotFound)
 		}
 		if a = a.At(t.now); a.Status != permission.Pending {

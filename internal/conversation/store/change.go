@@ -95,19 +95,19 @@ func (c *change) begin(h conversation.Head, s conversation.State) error {
 	if err := c.RetireConversation(c.thread); err != nil {
 		return err
 	}
-	if h.ID == "" {
-		h.ID = newID(c.now)
+	if h.SessionID == "" {
+		h.SessionID = newID(c.now)
 	}
 	if h.CreatedAt == "" {
 		h.CreatedAt = stamp(c.now)
 	}
-	h.Thread, h.Current, h.UpdatedAt = c.thread, true, stamp(c.now)
+	h.ThreadID, h.Current, h.UpdatedAt = c.thread, true, stamp(c.now)
 	c.head = h
 	c.made, c.dirty = true, true
 	if err := c.PutConversation(h); err != nil {
 		return err
 	}
-	return c.PutConversationState(h.ID, s)
+	return c.PutConversationState(h.SessionID, s)
 }
 
 // changed has the head written when fn has returned, and the file saved after that.
@@ -130,7 +130,7 @@ func (c *change) finish() error {
 // conversation.
 func (c *change) emit(kind string, d thread.Detail) error {
 	if d.Source == "" {
-		d.Source = c.head.ID
+		d.Source = c.head.SessionID
 	}
 	c.notify = true
 	_, err := c.AddEvent(thread.Event{Thread: c.thread, Type: kind, At: c.now, Data: d})

@@ -14,7 +14,7 @@ const compactTries = 3
 // that stay. ok is false when it is not worth it, see CompactOptions; then nothing has changed.
 // What is appended meanwhile stays. Errors: ErrConflict (others compact it all the time),
 // ErrInvalid.
-func (m *Manager) Compact(thread string, o conversation.CompactOptions) (a Archive, ok bool, err error) {
+func (m *Manager) Compact(thread string, o conversation.CompactOptions) (a conversation.Archive, ok bool, err error) {
 	for range compactTries {
 		p, worth, err := m.plan(thread, o)
 		if err != nil || !worth {
@@ -33,7 +33,7 @@ func (m *Manager) Compact(thread string, o conversation.CompactOptions) (a Archi
 
 // plan is a compaction that was made for what a conversation was.
 type plan struct {
-	Archive
+	conversation.Archive
 	was  conversation.Head
 	stay int64 // bytes of the messages that it does not archive
 }
@@ -55,9 +55,9 @@ func (m *Manager) plan(thread string, o conversation.CompactOptions) (p plan, wo
 	if !worth {
 		return p, false, nil
 	}
-	p.Archive = Archive{UpTo: list[done.Removed-1].Seq, Message: &done.Message, Compaction: done.Compaction}
-	err = m.view(thread, p.was.ID, func(tx Tx, _ conversation.Head) (err error) {
-		p.stay, err = tx.MessageBytes(p.was.ID, p.UpTo, p.was.Messages)
+	p.Archive = conversation.Archive{UpTo: list[done.Removed-1].Seq, Message: &done.Message, Compaction: done.Compaction}
+	err = m.view(thread, p.was.SessionID, func(tx Tx, _ conversation.Head) (err error) {
+		p.stay, err = tx.MessageBytes(p.was.SessionID, p.UpTo, p.was.Messages)
 		return err
 	})
 	return p, err == nil, err
@@ -67,14 +67,14 @@ func (m *Manager) plan(thread string, o conversation.CompactOptions) (p plan, wo
 func compactable(tx Tx, h conversation.Head,
 	o *conversation.CompactOptions) (list []conversation.Kept, last *conversation.Compaction, err error) {
 	if h.Compactions > 0 {
-		a, err := tx.LastCompaction(h.ID)
+		a, err := tx.LastCompaction(h.SessionID)
 		if err != nil {
 			return nil, nil, err
 		}
 		last = &a.Compaction
 	}
 	if o.CurrentTask == nil {
-		s, err := tx.ConversationState(h.ID)
+		s, err := tx.ConversationState(h.SessionID)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -86,19 +86,19 @@ func compactable(tx Tx, h conversation.Head,
 
 // archive writes a compaction. ok is false when the conversation has been cleared or compacted
 // since it was planned. It costs the same however many messages there are.
-func (c *change) archive(p plan) (Archive, bool, error) {
+func (c *change) archive(p plan) (conversation.Archive, bool, error) {
 	a := p.Archive
-	if c.head.ID != p.was.ID || c.head.Compactions != p.was.Compactions {
+	if c.head.SessionID != p.was.SessionID || c.head.Compactions != p.was.Compactions {
 		return a, false, nil
 	}
 	if err := checkJSON("the summary", a.Message, conversation.MaxItemBytes); err != nil {
 		return a, false, err
 	}
-	a.At = stamp(c.now)
+	a.CreatedAt = stamp(c.now)
 	c.head.Archived, c.head.Compactions = a.UpTo, a.Count
 	since := c.head.Bytes - p.was.Bytes
 	c.head.Bytes = p.stay + (p.was.Messages-a.UpTo)*overhead + int64(len(a.Message.Content)) + since
-	if err := c.AddCompaction(c.head.ID, a); err != nil {
+	if err := c.AddCompaction(c.head.SessionID, a); err != nil {
 		return a, false, err
 	}
 	c.changed()

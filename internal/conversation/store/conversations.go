@@ -16,12 +16,12 @@ func (m *Manager) Clear(threadID string) (h conversation.Head, err error) {
 		old, err := c.CurrentConversation(threadID)
 		switch {
 		case err == nil:
-			was, err := c.ConversationState(old.ID)
+			was, err := c.ConversationState(old.SessionID)
 			if err != nil {
 				return err
 			}
-			s.KeepOwner(was)
-			from = old.ID
+			conversation.KeepOwner(&s, was)
+			from = old.SessionID
 		case !missing(err):
 			return err
 		}
@@ -29,7 +29,7 @@ func (m *Manager) Clear(threadID string) (h conversation.Head, err error) {
 			return err
 		}
 		h = c.head
-		return c.emit(Cleared, thread.Detail{From: from, To: h.ID})
+		return c.emit(Cleared, thread.Detail{From: from, To: h.SessionID})
 	})
 }
 
@@ -68,7 +68,7 @@ func (m *Manager) hasAlready(thread string, d conversation.Document) (h conversa
 		return h, false, nil
 	}
 	err = m.cfg.Store.View(func(tx Tx) (err error) {
-		if h, err = tx.Conversation(d.SessionID); err != nil || h.Thread != thread || !h.Current {
+		if h, err = tx.Conversation(d.SessionID); err != nil || h.ThreadID != thread || !h.Current {
 			return err
 		}
 		for _, read := range []func(Tx, conversation.Head) (conversation.Document, error){exported, imported} {
@@ -93,7 +93,7 @@ func (m *Manager) hasAlready(thread string, d conversation.Document) (h conversa
 	}
 	return h, false,
 		fmt.Errorf("%w: record %s of thread %s; a document that is to be another record has another session_id, or "+
-			"none", conversation.ErrConflict, h.ID, h.Thread)
+			"none", conversation.ErrConflict, h.SessionID, h.ThreadID)
 }
 
 // sameLengths reports whether the lists of a conversation have as many elements as those of a
@@ -113,13 +113,13 @@ func imported(tx Tx, h conversation.Head) (conversation.Document, error) {
 	if err != nil {
 		return d, err
 	}
-	if d.WorkflowTimeline, err = whole(tx.Entries, h.ID); err != nil {
+	if d.WorkflowTimeline, err = whole(tx.Entries, h.SessionID); err != nil {
 		return d, err
 	}
-	if d.PromptHistory, err = whole(tx.Prompts, h.ID); err != nil {
+	if d.PromptHistory, err = whole(tx.Prompts, h.SessionID); err != nil {
 		return d, err
 	}
-	d.CompletionTrace, err = whole(tx.Traces, h.ID)
+	d.CompletionTrace, err = whole(tx.Traces, h.SessionID)
 	return d, err
 }
 

@@ -29,7 +29,7 @@ func (m *Manager) DeleteThread(thread string, remove func() error) error {
 		return err
 	}
 	for _, h := range list {
-		m.saver.remove(h.ID)
+		m.saver.remove(h.SessionID)
 	}
 	if err := m.purge(); err != nil {
 		m.cfg.Failed(err)

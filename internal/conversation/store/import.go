@@ -6,6 +6,7 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 // importStep is how long one transaction of an import takes, for which everybody else who writes
@@ -17,7 +18,7 @@ const importStep = 20 * time.Millisecond
 // finds them, and when the last one does not come they are purged, by the next server if this one
 // is killed. m.importing is held.
 func (m *Manager) importDocument(threadID string, d conversation.Document) (h conversation.Head, err error) {
-	state := d.State.Normal()
+	state := conversation.NormalState(d.State)
 	if err := checkJSON("the state", state, conversation.MaxItemBytes); err != nil {
 		return h, err
 	}
@@ -45,7 +46,7 @@ func (m *Manager) importDocument(threadID string, d conversation.Document) (h co
 			return err
 		}
 		h = c.head
-		return c.emit(Imported, thread.Detail{To: h.ID, Version: h.Messages})
+		return c.emit(Imported, thread.Detail{To: h.SessionID, Version: h.Messages})
 	})
 }
 
@@ -55,9 +56,10 @@ func (c *change) stage(d conversation.Document) error {
 	if err := c.checkRoom(); err != nil && !missing(err) {
 		return err
 	}
-	c.head = conversation.Head{ID: d.SessionID, CreatedAt: d.CreatedAt, UpdatedAt: stamp(c.now), Usage: d.Usage}
-	if c.head.ID == "" {
-		c.head.ID = newID(c.now)
+	c.head = conversation.Head{RecordHead: wire.RecordHead{SessionID: d.SessionID, CreatedAt: d.CreatedAt,
+		UpdatedAt: stamp(c.now), Usage: d.Usage}}
+	if c.head.SessionID == "" {
+		c.head.SessionID = newID(c.now)
 	}
 	if c.head.CreatedAt == "" {
 		c.head.CreatedAt = stamp(c.now)
@@ -73,12 +75,12 @@ func (c *change) adopt(s conversation.State) error {
 	if err := c.RetireConversation(c.thread); err != nil {
 		return err
 	}
-	if err := c.AdoptConversation(c.head.ID, c.thread); err != nil {
+	if err := c.AdoptConversation(c.head.SessionID, c.thread); err != nil {
 		return err
 	}
-	c.head.Thread, c.head.Current, c.head.UpdatedAt = c.thread, true, stamp(c.now)
+	c.head.ThreadID, c.head.Current, c.head.UpdatedAt = c.thread, true, stamp(c.now)
 	c.made, c.dirty = true, true
-	return c.PutConversationState(c.head.ID, s)
+	return c.PutConversationState(c.head.SessionID, s)
 }
 
 // rowsOf is what a document has beside its state, in the order in which it is written.
@@ -123,7 +125,7 @@ func importItem[T any](c *change, what string, n *int64, v T, add func(record st
 	if err != nil {
 		return err
 	}
-	return add(c.head.ID, it)
+	return add(c.head.SessionID, it)
 }
 
 func (c *change) importCompaction(last *conversation.Compaction) error {
@@ -131,21 +133,21 @@ func (c *change) importCompaction(last *conversation.Compaction) error {
 		return nil
 	}
 	c.head.Compactions = max(last.Count, 1)
-	return c.AddCompaction(c.head.ID, Archive{At: stamp(c.now), Compaction: *last})
+	return c.AddCompaction(c.head.SessionID, conversation.Archive{CreatedAt: stamp(c.now), Compaction: *last})
 }
 
 func (c *change) importRest(d conversation.Document) error {
-	l := d.WorkflowLedger.Normal()
+	l := conversation.NormalLedger(d.WorkflowLedger)
 	if err := checkJSON("the ledger", l, conversation.MaxItemBytes); err != nil {
 		return err
 	}
-	if err := c.PutLedger(c.head.ID, l); err != nil {
+	if err := c.PutLedger(c.head.SessionID, l); err != nil {
 		return err
 	}
 	if err := checkJSON("keys that are not known", d.Extra, conversation.MaxItemBytes); err != nil {
 		return err
 	}
-	return c.PutExtra(c.head.ID, d.Extra)
+	return c.PutExtra(c.head.SessionID, d.Extra)
 }
 
 // checkRoom reports whether the thread is there and may have one more conversation.

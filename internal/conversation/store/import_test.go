@@ -47,7 +47,7 @@ func TestAnImportIsSeenAsAWhole(t *testing.T) {
 	seen := 0
 	w := &watched{Store: r.db.Conversations(), fails: func(int) error { return nil }}
 	w.after = func(int) {
-		if h := r.head("t"); h.ID != old.ID {
+		if h := r.head("t"); h.SessionID != old.SessionID {
 			same(t, "messages of the new record", h.Messages, len(d.Messages))
 			same(t, "its messages", len(r.contents("t", "", store.MessageQuery{})), len(d.Messages))
 			return
@@ -70,7 +70,7 @@ func TestAnImportIsSeenAsAWhole(t *testing.T) {
 	same(t, "the current one", r.head("t"), h)
 	list, err := r.Conversations("t")
 	must(t, err)
-	if len(list) != 2 || list[0].ID != h.ID {
+	if len(list) != 2 || list[0].SessionID != h.SessionID {
 		t.Errorf("%+v", list)
 	}
 }
@@ -123,7 +123,7 @@ func TestARefusedImportLeavesNothing(t *testing.T) {
 	_, err := r.Import("t", d)
 	refused(t, err, conversation.ErrInvalid)
 	same(t, "what is left of it", len(r.staged()), 0)
-	if h, err := r.Head("t", ""); err != nil || h.ID != "" {
+	if h, err := r.Head("t", ""); err != nil || h.SessionID != "" {
 		t.Errorf("%+v, %v", h, err)
 	}
 }

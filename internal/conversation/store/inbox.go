@@ -22,7 +22,7 @@ func (m *Manager) Enqueue(threadID, text string) (it Item[string], err error) {
 			return err
 		}
 		c.head.Waiting++
-		if err := c.AddInbox(c.head.ID, it); err != nil {
+		if err := c.AddInbox(c.head.SessionID, it); err != nil {
 			return err
 		}
 		return c.emit(Steered, thread.Detail{Version: it.Seq})
@@ -31,7 +31,7 @@ func (m *Manager) Enqueue(threadID, text string) (it Item[string], err error) {
 
 // Inbox returns the waiting messages in order, and leaves them.
 func (m *Manager) Inbox(thread string) (list []Item[string], err error) {
-	return list, m.view(thread, "", func(tx Tx, h conversation.Head) error { list, err = tx.Inbox(h.ID); return err })
+	return list, m.view(thread, "", func(tx Tx, h conversation.Head) error { list, err = tx.Inbox(h.SessionID); return err })
 }
 
 // Dequeue removes and returns the waiting messages in order; each message is given once. A thread
@@ -41,7 +41,7 @@ func (m *Manager) Dequeue(thread string) (list []Item[string], err error) {
 		return list, err
 	}
 	return list, m.update(thread, func(c *change) error {
-		if list, err = c.TakeInbox(c.head.ID, stamp(c.now)); err != nil || len(list) == 0 {
+		if list, err = c.TakeInbox(c.head.SessionID, stamp(c.now)); err != nil || len(list) == 0 {
 			return err
 		}
 		c.head.Waiting = 0

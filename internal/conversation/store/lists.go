@@ -12,7 +12,7 @@ import (
 func item[T any](c *change, what string, n *int64, v T, most int) (Item[T], error) {
 	if *n >= conversation.MaxItems {
 		return Item[T]{}, fmt.Errorf("%w: record %s has %d of %s, which is the most; clear the thread",
-			conversation.ErrTooMany, c.head.ID, *n, what)
+			conversation.ErrTooMany, c.head.SessionID, *n, what)
 	}
 	if err := checkJSON(what, v, most); err != nil {
 		return Item[T]{}, err
@@ -45,7 +45,7 @@ func (m *Manager) AddTimeline(threadID string,
 			if err != nil {
 				return err
 			}
-			if err := c.AddEntry(c.head.ID, it); err != nil {
+			if err := c.AddEntry(c.head.SessionID, it); err != nil {
 				return err
 			}
 			added = append(added, it)
@@ -67,7 +67,7 @@ func clip(word string) string { return prefix(word, maxWord) }
 // nothing is kept. It returns the trace as it is then.
 func (m *Manager) AddTrace(threadID string,
 	e conversation.TraceEntry) (list []conversation.TraceEntry, derived bool, err error) {
-	e = e.Normal()
+	e = conversation.NormalTrace(e)
 	return list, derived, m.update(threadID, func(c *change) error {
 		if _, derived, err = trace(c, c.head); err != nil {
 			return err
@@ -77,7 +77,7 @@ func (m *Manager) AddTrace(threadID string,
 			if err != nil {
 				return err
 			}
-			if err := c.Tx.AddTrace(c.head.ID, it); err != nil {
+			if err := c.Tx.AddTrace(c.head.SessionID, it); err != nil {
 				return err
 			}
 			if err := c.emit(TraceAdded, thread.Detail{Version: it.Seq, To: clip(e.Stage)}); err != nil {
@@ -91,13 +91,13 @@ func (m *Manager) AddTrace(threadID string,
 
 // PutLedger replaces the ledger, and returns it as it is kept.
 func (m *Manager) PutLedger(threadID string, l conversation.Ledger) (conversation.Ledger, error) {
-	l = l.Normal()
+	l = conversation.NormalLedger(l)
 	if err := checkJSON("the ledger", l, conversation.MaxItemBytes); err != nil {
 		return l, err
 	}
 	return l, m.update(threadID, func(c *change) error {
 		c.changed()
-		if err := c.PutLedger(c.head.ID, l); err != nil {
+		if err := c.PutLedger(c.head.SessionID, l); err != nil {
 			return err
 		}
 		return c.emit(LedgerReplaced, thread.Detail{})
@@ -108,16 +108,16 @@ func (m *Manager) PutLedger(threadID string, l conversation.Ledger) (conversatio
 // that.
 func (m *Manager) AddPrompt(threadID string,
 	given conversation.Prompt) (p Item[conversation.Prompt], added bool, err error) {
-	given, ok := given.Normal()
+	given, ok := conversation.NormalPrompt(given)
 	if !ok {
 		return p, false, fmt.Errorf("%w: the prompt has no content", conversation.ErrInvalid)
 	}
 	return p, added, m.update(threadID, func(c *change) error {
-		last, err := c.Prompts(c.head.ID, Page{Limit: 1, Newest: true})
+		last, err := c.Prompts(c.head.SessionID, Page{Limit: 1, Newest: true})
 		if err != nil {
 			return err
 		}
-		if len(last) == 1 && given.Repeats(last[0].Value) {
+		if len(last) == 1 && conversation.Repeats(given, last[0].Value) {
 			p = last[0]
 			return nil
 		}
@@ -125,7 +125,7 @@ func (m *Manager) AddPrompt(threadID string,
 			return err
 		}
 		added = true
-		if err := c.Tx.AddPrompt(c.head.ID, p); err != nil {
+		if err := c.Tx.AddPrompt(c.head.SessionID, p); err != nil {
 			return err
 		}
 		return c.emit(PromptAdded, thread.Detail{Version: p.Seq, To: clip(given.WorkflowMode)})
@@ -145,21 +145,21 @@ func (m *Manager) AddTurn(threadID string, t conversation.Turn, usage json.RawMe
 	}
 	return t, m.update(threadID, func(c *change) error {
 		if t.WorkflowMode == "" {
-			s, err := c.ConversationState(c.head.ID)
+			s, err := c.ConversationState(c.head.SessionID)
 			if err != nil {
 				return err
 			}
 			t.WorkflowMode = s.WorkflowMode
 		}
 		t.Usage = conversation.OfTurn(usage, t.ToolCalls, t.Iterations)
-		t.CumulativeUsage = c.head.Usage.Plus(t.Usage)
-		t.Seq, t.At, t.SessionID = c.head.Turns+1, stamp(c.now), c.head.ID
+		t.CumulativeUsage = conversation.Sum(c.head.Usage, t.Usage)
+		t.Seq, t.CreatedAt, t.SessionID = c.head.Turns+1, stamp(c.now), c.head.SessionID
 		it, err := item(c, "turns", &c.head.Turns, t, conversation.MaxTurnBytes)
 		if err != nil {
 			return err
 		}
 		c.head.Usage = t.CumulativeUsage
-		if err := c.Tx.AddTurn(c.head.ID, it); err != nil {
+		if err := c.Tx.AddTurn(c.head.SessionID, it); err != nil {
 			return err
 		}
 		return c.emit(TurnAdded, thread.Detail{Version: it.Seq})

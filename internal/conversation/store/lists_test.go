@@ -36,7 +36,7 @@ func TestTimelineIsExact(t *testing.T) {
 			t.Errorf("%s is not in %s", exact, got)
 		}
 	}
-	same(t, "the file", r.saved(r.head("t").ID).WorkflowTimeline, []conversation.Entry{e})
+	same(t, "the file", r.saved(r.head("t").SessionID).WorkflowTimeline, []conversation.Entry{e})
 }
 
 // TestViewsAndLogs: a view shows the newest, the log has all.
@@ -95,7 +95,7 @@ func TestTheTraceIsOfTheTimeline(t *testing.T) {
 	if derived || len(list) != 1 {
 		t.Errorf("%v %+v", derived, list)
 	}
-	id := r.head("t").ID
+	id := r.head("t").SessionID
 	same(t, "the steps of the file", len(r.saved(id).CompletionTrace), 1)
 	_, err = r.AddTimeline("t", []conversation.Entry{
 		{Kind: "completion_check", ReasonCode: "nudge", Summary: "completion: more", PolicyStage: ptr("check"),
@@ -150,7 +150,7 @@ func TestLedger(t *testing.T) {
 	must(t, err)
 	read, err = r.Ledger("t", "")
 	must(t, err)
-	same(t, "the empty one", read, conversation.Ledger{}.Normal())
+	same(t, "the empty one", read, conversation.NormalLedger(conversation.Ledger{}))
 	_, err = r.PutLedger("t", conversation.Ledger{Assumptions: []conversation.LedgerItem{{Text: strings.Repeat("x",
 		conversation.MaxItemBytes)}}})
 	refused(t, err, conversation.ErrTooLarge)
@@ -195,7 +195,7 @@ func TestTurnsAddUp(t *testing.T) {
 	want := conversation.Usage{InputTokens: 9, OutputTokens: 3, ToolCalls: 2, Iterations: 3, Turns: 1}
 	same(t, "usage", turn.Usage, want)
 	same(t, "all", turn.CumulativeUsage, want)
-	if turn.Seq != 1 || turn.WorkflowMode != "execute" || turn.SessionID != r.head("t").ID {
+	if turn.Seq != 1 || turn.WorkflowMode != "execute" || turn.SessionID != r.head("t").SessionID {
 		t.Errorf("%+v", turn)
 	}
 	r.again()

@@ -100,12 +100,13 @@ func find(tx Tx, threadID, rid string) (conversation.Head, error) {
 		h, err := tx.CurrentConversation(threadID)
 		if missing(err) {
 			_, err = tx.Thread(threadID)
-			h = conversation.Head{Thread: threadID}
+			h = conversation.Head{}
+			h.ThreadID = threadID
 		}
 		return h, err
 	}
 	h, err := tx.Conversation(rid)
-	if err == nil && h.Thread != threadID {
+	if err == nil && h.ThreadID != threadID {
 		err = fmt.Errorf("record %s of thread %s: %w", rid, threadID, thread.ErrNotFound)
 	}
 	return h, err

@@ -21,11 +21,11 @@ func (m *Manager) Patch(threadID string, patch json.RawMessage) (s conversation.
 		return s, fmt.Errorf("%w: a patch of the state is a JSON object", conversation.ErrInvalid)
 	}
 	write := func(c *change) error {
-		old, err := c.ConversationState(c.head.ID)
+		old, err := c.ConversationState(c.head.SessionID)
 		if err != nil {
 			return err
 		}
-		if s, err = old.Patched(fields); err != nil || len(fields) == 0 {
+		if s, err = conversation.Patched(old, fields); err != nil || len(fields) == 0 {
 			return err
 		}
 		if err := c.putState(s); err != nil {
@@ -50,5 +50,5 @@ func (c *change) putState(s conversation.State) error {
 		return err
 	}
 	c.changed()
-	return c.PutConversationState(c.head.ID, s)
+	return c.PutConversationState(c.head.SessionID, s)
 }

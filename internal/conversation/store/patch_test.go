@@ -169,7 +169,7 @@ func TestAttach(t *testing.T) {
 	s, err := r.Attach("t", "RuntimeHandle")
 	must(t, err)
 	same(t, "the path", s.RuntimeOwnerPath, "runtime-handle")
-	same(t, "the file", r.saved(r.head("t").ID).RuntimeOwnerPath, "runtime-handle")
+	same(t, "the file", r.saved(r.head("t").SessionID).RuntimeOwnerPath, "runtime-handle")
 	r.again()
 	s, err = r.State("t", "")
 	must(t, err)

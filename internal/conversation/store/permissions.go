@@ -6,6 +6,7 @@ import (
 
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 // permissionRows are the permissions of threads, which are deleted with these.
@@ -56,11 +57,12 @@ func (m *Manager) SetPermissions(thread string, mode *string, rules *permission.
 		if err != nil {
 			return p, err
 		}
-		s, err := c.ConversationState(c.head.ID)
+		s, err := c.ConversationState(c.head.SessionID)
 		if err != nil {
 			return p, err
 		}
-		s.PermissionMode, s.PermissionPromptingEnabled, s.PermissionRuleCounts = p.Mode, e.Prompting(p), e.Counts(p)
+		s.PermissionMode, s.PermissionPromptingEnabled = p.Mode, e.Prompting(p)
+		s.PermissionRuleCounts = wire.RuleCounts(e.Counts(p))
 		return p, c.putState(s)
 	})
 }
@@ -112,7 +114,7 @@ func (m *Manager) Check(thread string, c permission.Call) (approved bool, err er
 	if err != nil {
 		return false, err
 	}
-	return d.Decision == permission.Allow && d.ApprovalID != "", d.Err()
+	return d.Decision == permission.Allow && d.ApprovalID != "", permission.Refusal(d)
 }
 
 // Authorize is Check for callers that carry out the action themselves: it decides also where

@@ -348,7 +348,7 @@ func TestPermissionsLast(t *testing.T) {
 	}
 	d, err := g.Document("one", "", -1)
 	if err != nil || d.PermissionMode != permission.ModeAllow || !d.PermissionPromptingEnabled ||
-		fmt.Sprint(d.PermissionRuleCounts) != "map[allow:2 ask:1 deny:1]" {
+		fmt.Sprint(d.PermissionRuleCounts) != "{2 1 1}" {
 		t.Errorf("%+v (%v)", d.State, err)
 	}
 	if _, err := g.SetPermissions("one", new(string), nil); !errors.Is(err, conversation.ErrInvalid) {

@@ -19,10 +19,10 @@ func (m *Manager) State(thread, rid string) (s conversation.State, err error) {
 
 // stateOf is the state of a conversation, that of a new one when there is none yet.
 func stateOf(tx Tx, h conversation.Head) (conversation.State, error) {
-	if h.ID == "" {
+	if h.SessionID == "" {
 		return conversation.NewState(), nil
 	}
-	return tx.ConversationState(h.ID)
+	return tx.ConversationState(h.SessionID)
 }
 
 // Conversations are all of a thread, the newest first; none is no error. Errors: ErrNotFound (the
@@ -53,23 +53,23 @@ func (m *Manager) Document(thread, rid string, messages int) (d conversation.Doc
 }
 
 func document(tx Tx, h conversation.Head, messages int) (conversation.Document, error) {
-	d := conversation.Document{Version: conversation.Version, SessionID: h.ID, CreatedAt: h.CreatedAt,
+	d := conversation.Document{Version: conversation.Version, SessionID: h.SessionID, CreatedAt: h.CreatedAt,
 		UpdatedAt: h.UpdatedAt, Usage: h.Usage}
 	var err error
 	if d.State, err = stateOf(tx, h); err != nil {
 		return d, err
 	}
-	if d.WorkflowLedger, err = tx.Ledger(h.ID); err != nil {
+	if d.WorkflowLedger, err = tx.Ledger(h.SessionID); err != nil {
 		return d, err
 	}
-	if d.Extra, err = tx.Extra(h.ID); err != nil {
+	if d.Extra, err = tx.Extra(h.SessionID); err != nil {
 		return d, err
 	}
-	if d.WorkflowTimeline, err = values(tx.Entries(h.ID,
+	if d.WorkflowTimeline, err = values(tx.Entries(h.SessionID,
 		Page{Limit: conversation.MaxTimeline, Newest: true})); err != nil {
 		return d, err
 	}
-	if d.PromptHistory, err = values(tx.Prompts(h.ID, Page{Limit: conversation.MaxPrompts, Newest: true})); err != nil {
+	if d.PromptHistory, err = values(tx.Prompts(h.SessionID, Page{Limit: conversation.MaxPrompts, Newest: true})); err != nil {
 		return d, err
 	}
 	list, derived, err := traceOf(tx, h, d.WorkflowTimeline, d.State)
@@ -79,7 +79,7 @@ func document(tx Tx, h conversation.Head, messages int) (conversation.Document, 
 	if !derived {
 		d.CompletionTrace = list
 	}
-	last, err := tx.LastCompaction(h.ID)
+	last, err := tx.LastCompaction(h.SessionID)
 	switch {
 	case err == nil:
 		d.Compaction = &last.Compaction
@@ -113,7 +113,7 @@ func live(tx Tx, h conversation.Head, limit int) ([]conversation.Kept, error) {
 	if limit == 0 {
 		return nil, nil
 	}
-	list, err := tx.Messages(h.ID, Range{From: h.Archived, To: h.Messages, Limit: max(limit, 0), Newest: true})
+	list, err := tx.Messages(h.SessionID, Range{From: h.Archived, To: h.Messages, Limit: max(limit, 0), Newest: true})
 	if err != nil || limit == len(list) {
 		return list, err
 	}
@@ -136,11 +136,11 @@ func summaryMessage(tx Tx, h conversation.Head) (k conversation.Kept, ok bool, e
 	if h.Archived == 0 {
 		return conversation.Kept{}, false, nil
 	}
-	a, err := tx.LastCompaction(h.ID)
+	a, err := tx.LastCompaction(h.SessionID)
 	if err != nil || a.Message == nil {
 		return conversation.Kept{}, false, err
 	}
-	return conversation.Kept{Seq: a.UpTo, At: a.At, Summary: true, Message: *a.Message}, true, nil
+	return conversation.Kept{Seq: a.UpTo, At: a.CreatedAt, Summary: true, Message: *a.Message}, true, nil
 }
 
 // MessageQuery asks for messages in order. The zero value asks for the first MaxPage that are not
@@ -185,7 +185,7 @@ func messages(tx Tx, h conversation.Head, q MessageQuery) ([]conversation.Kept, 
 	if !q.Archived {
 		r.From = max(r.From, h.Archived)
 	}
-	list, err := tx.Messages(h.ID, r)
+	list, err := tx.Messages(h.SessionID, r)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func messages(tx Tx, h conversation.Head, q MessageQuery) ([]conversation.Kept, 
 func archivedBy(tx Tx, h conversation.Head, list []conversation.Kept) ([]conversation.Kept, error) {
 	var after int64
 	for i := 0; i < len(list) && list[i].Seq <= h.Archived; {
-		page, err := tx.Compactions(h.ID, Page{After: after})
+		page, err := tx.Compactions(h.SessionID, Page{After: after})
 		if err != nil || len(page) == 0 {
 			return list, err
 		}
@@ -222,7 +222,7 @@ func archivedBy(tx Tx, h conversation.Head, list []conversation.Kept) ([]convers
 // Timeline is a part of the timeline; the view of it is the newest MaxTimeline.
 func (m *Manager) Timeline(thread, rid string, p Page) (list []Item[conversation.Entry], err error) {
 	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
-		list, err = tx.Entries(h.ID, p)
+		list, err = tx.Entries(h.SessionID, p)
 		return err
 	})
 }
@@ -237,11 +237,11 @@ func (m *Manager) Trace(thread, rid string) (list []conversation.TraceEntry, der
 }
 
 func trace(tx Tx, h conversation.Head) ([]conversation.TraceEntry, bool, error) {
-	timeline, err := values(tx.Entries(h.ID, Page{Limit: conversation.MaxTimeline, Newest: true}))
+	timeline, err := values(tx.Entries(h.SessionID, Page{Limit: conversation.MaxTimeline, Newest: true}))
 	if err != nil {
 		return nil, false, err
 	}
-	s, err := tx.ConversationState(h.ID)
+	s, err := tx.ConversationState(h.SessionID)
 	if err != nil {
 		return nil, false, err
 	}
@@ -250,7 +250,7 @@ func trace(tx Tx, h conversation.Head) ([]conversation.TraceEntry, bool, error) 
 
 func traceOf(tx Tx, h conversation.Head, timeline []conversation.Entry,
 	s conversation.State) ([]conversation.TraceEntry, bool, error) {
-	stored, err := values(tx.Traces(h.ID, Page{Limit: conversation.MaxTrace, Newest: true}))
+	stored, err := values(tx.Traces(h.SessionID, Page{Limit: conversation.MaxTrace, Newest: true}))
 	if err != nil {
 		return nil, false, err
 	}
@@ -260,13 +260,13 @@ func traceOf(tx Tx, h conversation.Head, timeline []conversation.Entry,
 
 // Ledger is the ledger of a conversation.
 func (m *Manager) Ledger(thread, rid string) (l conversation.Ledger, err error) {
-	return l, m.view(thread, rid, func(tx Tx, h conversation.Head) error { l, err = tx.Ledger(h.ID); return err })
+	return l, m.view(thread, rid, func(tx Tx, h conversation.Head) error { l, err = tx.Ledger(h.SessionID); return err })
 }
 
 // Prompts is a part of the prompt history; the view of it is the newest MaxPrompts.
 func (m *Manager) Prompts(thread, rid string, p Page) (list []Item[conversation.Prompt], err error) {
 	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
-		list, err = tx.Prompts(h.ID, p)
+		list, err = tx.Prompts(h.SessionID, p)
 		return err
 	})
 }
@@ -274,7 +274,7 @@ func (m *Manager) Prompts(thread, rid string, p Page) (list []Item[conversation.
 // Turns is a part of the turns.
 func (m *Manager) Turns(thread, rid string, p Page) (list []Item[conversation.Turn], err error) {
 	return list, m.view(thread, rid,
-		func(tx Tx, h conversation.Head) error { list, err = tx.Turns(h.ID, p); return err })
+		func(tx Tx, h conversation.Head) error { list, err = tx.Turns(h.SessionID, p); return err })
 }
 
 // Usage is the sum over all turns.
@@ -284,9 +284,9 @@ func (m *Manager) Usage(thread, rid string) (conversation.Usage, error) {
 }
 
 // Compactions is a part of the compactions with their summaries, by their numbers.
-func (m *Manager) Compactions(thread, rid string, p Page) (list []Archive, err error) {
+func (m *Manager) Compactions(thread, rid string, p Page) (list []conversation.Archive, err error) {
 	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
-		list, err = tx.Compactions(h.ID, p)
+		list, err = tx.Compactions(h.SessionID, p)
 		return err
 	})
 }

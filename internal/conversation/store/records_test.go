@@ -37,7 +37,7 @@ func TestClearBeginsAnewAndKeepsTheOld(t *testing.T) {
 	must(t, err)
 	r.again()
 	same(t, "the current one", r.head("t"), h)
-	if h.ID == old.ID || h.Messages != 0 || h.Turns != 0 || h.Waiting != 0 || h.Usage != (conversation.Usage{}) {
+	if h.SessionID == old.SessionID || h.Messages != 0 || h.Turns != 0 || h.Waiting != 0 || h.Usage != (conversation.Usage{}) {
 		t.Errorf("%+v", h)
 	}
 	s, err := r.State("t", "")
@@ -49,16 +49,16 @@ func TestClearBeginsAnewAndKeepsTheOld(t *testing.T) {
 	if must(t, err); len(mail) != 0 {
 		t.Errorf("mail %+v", mail)
 	}
-	same(t, "the old messages", r.contents("t", old.ID, store.MessageQuery{}), []string{"one", "two"})
+	same(t, "the old messages", r.contents("t", old.SessionID, store.MessageQuery{}), []string{"one", "two"})
 	list, err := r.Conversations("t")
 	must(t, err)
-	if len(list) != 2 || list[0].ID != h.ID || list[1].ID != old.ID || list[1].Current {
+	if len(list) != 2 || list[0].SessionID != h.SessionID || list[1].SessionID != old.SessionID || list[1].Current {
 		t.Errorf("%+v", list)
 	}
-	same(t, "the old file", len(r.saved(old.ID).Messages), 2)
-	same(t, "the new file", len(r.saved(h.ID).Messages), 0)
+	same(t, "the old file", len(r.saved(old.SessionID).Messages), 2)
+	same(t, "the new file", len(r.saved(h.SessionID).Messages), 0)
 	r.thread("other")
-	_, err = r.Head("other", old.ID)
+	_, err = r.Head("other", old.SessionID)
 	refused(t, err, conversation.ErrNotFound)
 }
 
@@ -73,12 +73,12 @@ func TestLatest(t *testing.T) {
 	r.say("t", "3")
 	h, err := r.Latest()
 	must(t, err)
-	same(t, "the thread", h.Thread, "t")
+	same(t, "the thread", h.ThreadID, "t")
 	_, err = r.Clear("u")
 	must(t, err)
 	h, err = r.Latest()
 	must(t, err)
-	same(t, "the thread", h.Thread, "u")
+	same(t, "the thread", h.ThreadID, "u")
 }
 
 // sample is the document of a file that is in testdata already.
@@ -114,11 +114,11 @@ func TestImportAndExportAreEqual(t *testing.T) {
 	e, err := out.Encode()
 	must(t, err)
 	same(t, "the document", asValue(t, e), asValue(t, b))
-	f, err := os.ReadFile(r.file(h.ID + ".json"))
+	f, err := os.ReadFile(r.file(h.SessionID + ".json"))
 	must(t, err)
 	same(t, "its file", string(f), string(e))
-	same(t, "the id", h.ID, d.SessionID)
-	same(t, "the one before", r.contents("t", first.ID, store.MessageQuery{}), []string{"before"})
+	same(t, "the id", h.SessionID, d.SessionID)
+	same(t, "the one before", r.contents("t", first.SessionID, store.MessageQuery{}), []string{"before"})
 	again, err := r.Import("t", d)
 	must(t, err)
 	same(t, "once more", again.UpdatedAt, h.UpdatedAt)
@@ -131,8 +131,8 @@ func TestImportAndExportAreEqual(t *testing.T) {
 	d.SessionID = "../../etc/passwd"
 	other, err := r.Import("u", d)
 	must(t, err)
-	if store.CheckID(other.ID) != nil {
-		t.Errorf("the id is %s", other.ID)
+	if store.CheckID(other.SessionID) != nil {
+		t.Errorf("the id is %s", other.SessionID)
 	}
 	_, err = r.Import("nobody", d)
 	refused(t, err, conversation.ErrNotFound)
@@ -205,7 +205,7 @@ func TestImportGoesOn(t *testing.T) {
 	}
 	turn, err := r.AddTurn("t", conversation.Turn{}, json.RawMessage(`{"input_tokens":1}`))
 	must(t, err)
-	same(t, "the total", turn.CumulativeUsage, d.Usage.Plus(conversation.Usage{InputTokens: 1, Turns: 1}))
+	same(t, "the total", turn.CumulativeUsage, conversation.Sum(d.Usage, conversation.Usage{InputTokens: 1, Turns: 1}))
 	a, ok, err := r.Compact("t", conversation.CompactOptions{Threshold: 1, Keep: 1})
 	if must(t, err); !ok {
 		t.Fatal("it was not compacted")
@@ -218,7 +218,7 @@ func TestImportGoesOn(t *testing.T) {
 	all, err := r.Messages("t", "", store.MessageQuery{Archived: true})
 	must(t, err)
 	for i, m := range d.Messages {
-		same(t, fmt.Sprintf("message %d", i+1), all[i].Message, m.Normal())
+		same(t, fmt.Sprintf("message %d", i+1), all[i].Message, conversation.NormalMessage(m))
 	}
 }
 
@@ -242,7 +242,7 @@ func TestDeletedThreadsLeaveNothing(t *testing.T) {
 	}))
 	_, err = r.Head("t", "")
 	refused(t, err, conversation.ErrNotFound)
-	for _, id := range []string{old.ID, now.ID} {
+	for _, id := range []string{old.SessionID, now.SessionID} {
 		_, err = r.Messages("t", id, store.MessageQuery{Archived: true})
 		refused(t, err, conversation.ErrNotFound)
 	}
@@ -269,7 +269,7 @@ func TestFilesOfDeletedThreads(t *testing.T) {
 	_, err := r.Clear("t")
 	must(t, err)
 	r.say("stays", "one")
-	keep := r.head("stays").ID
+	keep := r.head("stays").SessionID
 	must(t, r.db.Update(func(tx thread.Tx) error { return tx.DeleteThread("t") }))
 	r.again()
 	until(t, "the end of the files", func() bool {
@@ -371,7 +371,7 @@ func TestCompaction(t *testing.T) {
 		strings.Join(got[1:], ",") != strings.Join(six[2:], ",") {
 		t.Errorf("%q", got)
 	}
-	d := r.saved(r.head("t").ID)
+	d := r.saved(r.head("t").SessionID)
 	if d.Compaction == nil || d.Compaction.Count != 1 || len(d.Messages) != 5 || d.Messages[0].Content != got[0] {
 		t.Errorf("%+v", d.Compaction)
 	}
@@ -384,7 +384,7 @@ func TestCompaction(t *testing.T) {
 	}
 	var bytes int64
 	must(t, r.db.Conversations().View(func(tx store.Tx) (err error) {
-		bytes, err = tx.MessageBytes(r.head("t").ID, 2, 6)
+		bytes, err = tx.MessageBytes(r.head("t").SessionID, 2, 6)
 		return err
 	}))
 	if h := r.head("t"); h.Bytes < bytes+int64(len(got[0])) || h.Bytes > bytes+int64(len(got[0]))+5*100 {
@@ -448,7 +448,7 @@ func TestNothingIsLost(t *testing.T) {
 				}
 			}
 			same(t, "those that are archived", removed, h.Archived)
-			same(t, "the file", len(r.saved(h.ID).Messages), len(live))
+			same(t, "the file", len(r.saved(h.SessionID).Messages), len(live))
 		})
 	}
 }
@@ -475,7 +475,7 @@ func TestEventsAreOneStream(t *testing.T) {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %d %s %s", e.Type, e.Data.Version, e.Data.To,
 			e.Data.Reason)))
 	}
-	now := r.head("t").ID
+	now := r.head("t").SessionID
 	same(t, "events", got, []string{"record.created 0", "record.message 1 user",
 		"record.state 0  active_turn_phase, prompt_format", "record.timeline 1 route why", "record.ledger 0",
 		"record.cleared 0 " + now})

@@ -66,9 +66,9 @@ func (s *saver) changed(h conversation.Head) {
 		return
 	}
 	s.mu.Lock()
-	large := max(h.Bytes, s.saved[h.ID].bytes) > saveAtOnce
+	large := max(h.Bytes, s.saved[h.SessionID].bytes) > saveAtOnce
 	if large {
-		s.waiting[h.ID] = h
+		s.waiting[h.SessionID] = h
 	}
 	s.mu.Unlock()
 	if !large {
@@ -87,11 +87,11 @@ func (s *saver) wakeUp() {
 
 // save writes the file of a conversation as it is now, unless somebody has done it since h.
 func (s *saver) save(h conversation.Head) {
-	l := s.lock(h.ID)
+	l := s.lock(h.SessionID)
 	l.Lock()
 	defer l.Unlock()
 	s.mu.Lock()
-	done := s.saved[h.ID].updated >= h.UpdatedAt
+	done := s.saved[h.SessionID].updated >= h.UpdatedAt
 	s.mu.Unlock()
 	if done {
 		return
@@ -104,9 +104,9 @@ func (s *saver) save(h conversation.Head) {
 	first := s.trouble == nil
 	s.trouble = err
 	if err == nil {
-		s.saved[h.ID] = now
+		s.saved[h.SessionID] = now
 	} else {
-		s.waiting[h.ID] = h // it is tried again with the others
+		s.waiting[h.SessionID] = h // it is tried again with the others
 	}
 	s.mu.Unlock()
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *saver) save(h conversation.Head) {
 }
 
 func (s *saver) write(h conversation.Head) (now state, err error) {
-	d, err := s.m.Document(h.Thread, h.ID, -1)
+	d, err := s.m.Document(h.ThreadID, h.SessionID, -1)
 	if err != nil {
 		return now, err
 	}
@@ -130,15 +130,15 @@ func (s *saver) write(h conversation.Head) (now state, err error) {
 	if err != nil {
 		return now, err
 	}
-	aside, err := s.put(h.ID, b)
+	aside, err := s.put(h.SessionID, b)
 	if err != nil {
 		return now, err
 	}
 	if aside != "" {
 		s.m.cfg.Failed(fmt.Errorf("%w: what was in the place of that of record %s is now %s", conversation.ErrDamaged,
-			h.ID, aside))
+			h.SessionID, aside))
 	}
-	return state{d.UpdatedAt, int64(len(b))}, s.m.cfg.Files.Stamp(h.ID, at)
+	return state{d.UpdatedAt, int64(len(b))}, s.m.cfg.Files.Stamp(h.SessionID, at)
 }
 
 // put replaces the file. Who changes a small record does not wait for the disk: a file that is lost
@@ -266,8 +266,8 @@ func (s *saver) catchUp(ctx context.Context) error {
 			return err
 		}
 		for _, h := range page {
-			s.compare(h, files[h.ID])
-			after = h.ID
+			s.compare(h, files[h.SessionID])
+			after = h.SessionID
 		}
 	}
 	return context.Cause(ctx)
@@ -279,14 +279,14 @@ func (s *saver) compare(h conversation.Head, f Stored) {
 	at, err := time.Parse(timeForm, h.UpdatedAt)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.saved[h.ID]; known {
+	if _, known := s.saved[h.SessionID]; known {
 		return // somebody has saved it since
 	}
 	if err == nil && f.Bytes > 0 && f.Changed == at.UnixNano() {
-		s.saved[h.ID] = state{h.UpdatedAt, f.Bytes}
+		s.saved[h.SessionID] = state{h.UpdatedAt, f.Bytes}
 		return
 	}
-	s.waiting[h.ID] = h
+	s.waiting[h.SessionID] = h
 }
 
 // Flush saves all files that wait and syncs them. Errors: the reason of ctx; what fails of a save

@@ -21,7 +21,7 @@ func TestSessionRotationKicksInAtSizeCap(t *testing.T) {
 	for i := range 6 {
 		r.say("t", fmt.Sprintf("Message %d: %s", i, strings.Repeat("x", 120)))
 	}
-	id := r.head("t").ID
+	id := r.head("t").SessionID
 	same(t, "messages of the file", len(r.saved(id).Messages), 6)
 	if _, err := os.Stat(r.file(id + ".1.json")); err != nil {
 		t.Error(err)
@@ -40,7 +40,7 @@ func TestLargeRecordsAreSavedSoon(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
 	r.large("t")
-	id := r.head("t").ID
+	id := r.head("t").SessionID
 	until(t, "the file", func() bool { return len(r.saved(id).Messages) == 3 })
 	for range 3 { // now the saver may rest
 		r.say("t", "more")
@@ -58,7 +58,7 @@ func TestFilesThatAreNotOfNowAreWrittenAtTheStart(t *testing.T) {
 		thread = strings.ReplaceAll(thread, " ", "-")
 		r.thread(thread)
 		r.say(thread, "first")
-		ids[thread] = r.head(thread).ID
+		ids[thread] = r.head(thread).SessionID
 	}
 	r.large("large")
 	path := func(thread string) string { return r.file(ids[thread] + ".json") }
@@ -109,7 +109,7 @@ func TestAFileThatCannotBeSaved(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
 	r.say("t", "one")
-	path := r.file(r.head("t").ID + ".json")
+	path := r.file(r.head("t").SessionID + ".json")
 	must(t, os.Rename(path, path+".away"))
 	must(t, os.Mkdir(path, 0o700))
 	r.say("t", "two")
@@ -122,14 +122,14 @@ func TestAFileThatCannotBeSaved(t *testing.T) {
 	if r.Trouble() != nil {
 		t.Error(r.Trouble())
 	}
-	same(t, "messages of the file", len(r.saved(r.head("t").ID).Messages), 4)
+	same(t, "messages of the file", len(r.saved(r.head("t").SessionID).Messages), 4)
 }
 
 func TestADamagedFileIsSetAside(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
 	r.say("t", "one")
-	id := r.head("t").ID
+	id := r.head("t").SessionID
 	r.stop()
 	must(t, os.WriteFile(r.file(id+".json"), []byte("{half"), 0o600))
 	r.begin()
@@ -172,7 +172,7 @@ func TestAKillLosesNothing(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
 	r.say("t", "1")
-	id := r.head("t").ID
+	id := r.head("t").SessionID
 	for range 3 {
 		r.stop()
 		told := appendAndKill(t, r.dir, 40)

@@ -64,9 +64,9 @@ type conversationRows interface {
 type messageRows interface {
 	AddMessage(record string, k conversation.Kept) (bytes int, err error) // how many its JSON has
 	Messages(record string, r Range) ([]conversation.Kept, error)         // by Seq; ArchivedBy and Summary are not set
-	AddCompaction(record string, a Archive) error
-	LastCompaction(record string) (Archive, error)
-	Compactions(record string, p Page) ([]Archive, error)
+	AddCompaction(record string, a conversation.Archive) error
+	LastCompaction(record string) (conversation.Archive, error)
+	Compactions(record string, p Page) ([]conversation.Archive, error)
 	// MessageBytes is what AddMessage said of the messages behind from up to to, together. It looks
 	// at each of them.
 	MessageBytes(record string, from, to int64) (int64, error)
@@ -114,13 +114,4 @@ type Range struct {
 	Limit    int
 	Bytes    int
 	Newest   bool
-}
-
-// Archive is a compaction with what it did: the messages up to UpTo are behind Message. An imported
-// one has archived nothing here and has no Message.
-type Archive struct {
-	At      string                `json:"created_at"`
-	UpTo    int64                 `json:"up_to"`
-	Message *conversation.Message `json:"message"`
-	conversation.Compaction
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/wire"
 )
 
 // Bounds of the bodies of records, in bytes; package record has finer ones.
@@ -122,7 +123,7 @@ func (s *Service) getLatestConversation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, h)
+	return httpapi.WriteJSON(c, http.StatusOK, h.Wire())
 }
 
 // Keys that GET …/record adds to what a conversation file has. A document that is imported is
@@ -213,20 +214,19 @@ func (s *Service) putConversation(c echo.Context) error {
 	delete(d.Extra, threadKey)
 	return writeConversation(c, http.StatusOK, s.Threads.WriteConversation,
 		func(m *store.Manager, thread string) (any, error) {
-			return m.Import(thread, d)
+			h, err := m.Import(thread, d)
+			return h.Wire(), err
 		})
-}
-
-// recordsReply is the reply of GET …/records.
-type recordsReply struct {
-	Thread  string              `json:"thread_id"`
-	Records []conversation.Head `json:"records"`
 }
 
 func (s *Service) getConversations(c echo.Context) error {
 	return s.readConversation(c, func(m *store.Manager, thread, _ string) (any, error) {
 		list, err := m.Conversations(thread)
-		return recordsReply{thread, httpapi.OrNone(list)}, err
+		reply := wire.RecordList{ThreadID: thread, Records: make([]wire.RecordHead, 0, len(list))}
+		for _, h := range list {
+			reply.Records = append(reply.Records, h.Wire())
+		}
+		return reply, err
 	})
 }
 

@@ -5,19 +5,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
 )
-
-// attachReply is where a conversation stands for who goes on with it.
-type attachReply struct {
-	ID     string `json:"session_id"`
-	Thread string `json:"thread_id"`
-	conversation.State
-	LastTurn *conversation.Turn `json:"last_turn_summary"`
-}
 
 func (s *Service) postAttach(c echo.Context) error {
 	var req wire.Attach
@@ -34,10 +25,10 @@ func (s *Service) postAttach(c echo.Context) error {
 			if err != nil {
 				return nil, err
 			}
-			reply := attachReply{ID: h.ID, Thread: thread, State: state}
-			turns, err := m.Turns(thread, h.ID, store.Page{Limit: 1, Newest: true})
+			reply := wire.Attached{SessionID: h.SessionID, ThreadID: thread, RecordState: state}
+			turns, err := m.Turns(thread, h.SessionID, store.Page{Limit: 1, Newest: true})
 			if len(turns) == 1 {
-				reply.LastTurn = &turns[0].Value
+				reply.LastTurnSummary = &turns[0].Value
 			}
 			return reply, err
 		})
@@ -46,7 +37,8 @@ func (s *Service) postAttach(c echo.Context) error {
 func (s *Service) postClear(c echo.Context) error {
 	return writeConversation(c, http.StatusCreated, s.Threads.ChangeConversation,
 		func(m *store.Manager, thread string) (any, error) {
-			return m.Clear(thread)
+			h, err := m.Clear(thread)
+			return h.Wire(), err
 		})
 }
 

@@ -73,25 +73,18 @@ func (s *Service) postTimeline(c echo.Context) error {
 		})
 }
 
-// traceReply is the reply of GET and POST …/trace. Derived says that it is projected from the
-// timeline; then what was given is not told.
-type traceReply struct {
-	Derived bool                      `json:"derived"`
-	Trace   []conversation.TraceEntry `json:"completion_trace"`
-}
-
 func (s *Service) getTrace(c echo.Context) error {
 	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
 		list, derived, err := m.Trace(thread, rid)
-		return traceReply{derived, httpapi.OrNone(list)}, err
+		return wire.Trace{Derived: derived, CompletionTrace: httpapi.OrNone(list)}, err
 	})
 }
 
 func (s *Service) postTrace(c echo.Context) error {
 	return changeConversation(s, c, http.StatusCreated,
-		func(m *store.Manager, thread string, req conversation.TraceEntry) (any, error) {
+		func(m *store.Manager, thread string, req wire.TraceEntry) (any, error) {
 			list, derived, err := m.AddTrace(thread, req)
-			return traceReply{derived, httpapi.OrNone(list)}, err
+			return wire.Trace{Derived: derived, CompletionTrace: httpapi.OrNone(list)}, err
 		})
 }
 
@@ -102,15 +95,9 @@ func (s *Service) getLedger(c echo.Context) error {
 
 func (s *Service) putLedger(c echo.Context) error {
 	return changeConversation(s, c, http.StatusOK,
-		func(m *store.Manager, thread string, req conversation.Ledger) (any, error) {
+		func(m *store.Manager, thread string, req wire.Ledger) (any, error) {
 			return m.PutLedger(thread, req)
 		})
-}
-
-// promptsReply is the reply of GET …/prompts.
-type promptsReply struct {
-	First   int64                 `json:"first_seq"`
-	Prompts []conversation.Prompt `json:"prompts"`
 }
 
 func (s *Service) getPrompts(c echo.Context) error {
@@ -120,13 +107,13 @@ func (s *Service) getPrompts(c echo.Context) error {
 	}
 	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
 		list, err := m.Prompts(thread, rid, part)
-		return promptsReply{firstOf(list), valuesOf(list)}, err
+		return wire.PromptList{FirstSeq: firstOf(list), Prompts: valuesOf(list)}, err
 	})
 }
 
 func (s *Service) postPrompt(c echo.Context) error {
 	return changeConversation(s, c, http.StatusCreated,
-		func(m *store.Manager, thread string, req conversation.Prompt) (any, error) {
+		func(m *store.Manager, thread string, req wire.Prompt) (any, error) {
 			p, added, err := m.AddPrompt(thread, req)
 			return wire.PromptAdded{Seq: p.Seq, Skipped: !added}, err
 		})

@@ -1,7 +1,6 @@
 package threadapi
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -33,8 +32,8 @@ func (s *Service) getMessages(c echo.Context) error {
 		}
 		h, err := m.Head(thread, rid)
 		reply := messagesReply{Thread: thread, Messages: httpapi.OrNone(list), Next: next}
-		if h.ID != "" {
-			reply.Record = &h.ID
+		if h.SessionID != "" {
+			reply.Record = &h.SessionID
 		}
 		return reply, err
 	})
@@ -56,21 +55,12 @@ func messageQuery(c echo.Context) (q store.MessageQuery, err error) {
 	return q, err
 }
 
-// messageRequest is the body of POST …/messages: one message, or several under their name.
-type messageRequest struct {
-	Role        string                    `json:"role"`
-	Content     string                    `json:"content"`
-	ToolCalls   []conversation.ToolCall   `json:"tool_calls"`
-	ToolResults []conversation.ToolResult `json:"tool_results"`
-	Messages    []conversation.Message    `json:"messages"`
-}
-
-// list is what is to be appended.
-func (r messageRequest) list() ([]conversation.Message, error) {
-	one := conversation.Message{Role: r.Role, Content: r.Content, ToolCalls: r.ToolCalls, ToolResults: r.ToolResults}
+// messagesOf are the messages to append.
+func messagesOf(r wire.AppendMessages) ([]wire.Message, error) {
+	one := wire.Message{Role: r.Role, Content: r.Content, ToolCalls: r.ToolCalls, ToolResults: r.ToolResults}
 	switch given := one.Role != "" || one.Content != "" || one.ToolCalls != nil || one.ToolResults != nil; {
 	case r.Messages == nil:
-		return []conversation.Message{one}, nil
+		return []wire.Message{one}, nil
 	case given:
 		return nil, httpapi.BadRequest(`either one message with "role" and "content", or several in "messages"`)
 	}
@@ -79,8 +69,8 @@ func (r messageRequest) list() ([]conversation.Message, error) {
 
 func (s *Service) postMessages(c echo.Context) error {
 	return changeConversation(s, c, http.StatusCreated,
-		func(m *store.Manager, thread string, req messageRequest) (any, error) {
-			list, err := req.list()
+		func(m *store.Manager, thread string, req wire.AppendMessages) (any, error) {
+			list, err := messagesOf(req)
 			if err != nil {
 				return nil, err
 			}
@@ -97,11 +87,6 @@ func (s *Service) postMessages(c echo.Context) error {
 		})
 }
 
-// compactionsReply is the reply of GET …/compactions.
-type compactionsReply struct {
-	Compactions []store.Archive `json:"compactions"`
-}
-
 func (s *Service) getCompactions(c echo.Context) error {
 	part, err := partOf(c, conversation.MaxPage)
 	if err != nil {
@@ -109,14 +94,14 @@ func (s *Service) getCompactions(c echo.Context) error {
 	}
 	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
 		list, err := m.Compactions(thread, rid, part)
-		return compactionsReply{httpapi.OrNone(list)}, err
+		return wire.CompactionList{Compactions: httpapi.OrNone(list)}, err
 	})
 }
 
 // compactReply is the reply of POST …/compact; without a compaction it has the first field alone.
 type compactReply struct {
 	Compacted bool `json:"compacted"`
-	*store.Archive
+	*wire.Archive
 }
 
 func (s *Service) postCompact(c echo.Context) error {
@@ -144,23 +129,8 @@ func (s *Service) postCompact(c echo.Context) error {
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
-// turnRequest is the body of POST …/turns.
-type turnRequest struct {
-	FinalResponse      string          `json:"final_response"`
-	AssistantMessages  json.RawMessage `json:"assistant_messages"`
-	ToolResultMessages json.RawMessage `json:"tool_result_messages"`
-	Iterations         int64           `json:"iterations"`
-	ToolCalls          int64           `json:"tool_calls"`
-	Failures           json.RawMessage `json:"failures"`
-	VerificationStatus *string         `json:"verification_status"`
-	Usage              json.RawMessage `json:"usage"`
-	Trace              json.RawMessage `json:"trace"`
-	DefinitionOfDone   json.RawMessage `json:"definition_of_done"`
-	WorkflowMode       string          `json:"workflow_mode"`
-}
-
-func (r turnRequest) turn() conversation.Turn {
-	return conversation.Turn{FinalResponse: r.FinalResponse, AssistantMessages: r.AssistantMessages,
+func turnOf(r wire.AppendTurn) wire.Turn {
+	return wire.Turn{FinalResponse: r.FinalResponse, AssistantMessages: r.AssistantMessages,
 		ToolResultMessages: r.ToolResultMessages, Iterations: r.Iterations,
 		ToolCalls: r.ToolCalls, Failures: r.Failures, VerificationStatus: r.VerificationStatus, Trace: r.Trace,
 		DefinitionOfDone: r.DefinitionOfDone, WorkflowMode: r.WorkflowMode}
@@ -168,14 +138,9 @@ func (r turnRequest) turn() conversation.Turn {
 
 func (s *Service) postTurn(c echo.Context) error {
 	return changeConversation(s, c, http.StatusCreated,
-		func(m *store.Manager, thread string, req turnRequest) (any, error) {
-			return m.AddTurn(thread, req.turn(), req.Usage)
+		func(m *store.Manager, thread string, req wire.AppendTurn) (any, error) {
+			return m.AddTurn(thread, turnOf(req), req.Usage)
 		})
-}
-
-// turnsReply is the reply of GET …/turns.
-type turnsReply struct {
-	Turns []conversation.Turn `json:"turns"`
 }
 
 func (s *Service) getTurns(c echo.Context) error {
@@ -185,6 +150,6 @@ func (s *Service) getTurns(c echo.Context) error {
 	}
 	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
 		list, err := m.Turns(thread, rid, part)
-		return turnsReply{valuesOf(list)}, err
+		return wire.TurnList{Turns: valuesOf(list)}, err
 	})
 }

@@ -55,33 +55,6 @@ func (s *Service) permissionRoutes() []httpapi.Route {
 	}
 }
 
-// permissionsReply is a thread's permissions. Rules of the server are for all threads; counts are
-// of both.
-type permissionsReply struct {
-	Thread    string           `json:"thread_id"`
-	Mode      string           `json:"mode"`
-	Rules     permission.Rules `json:"rules"`
-	Active    bool             `json:"active"` // something is decided; else everything is let through unseen
-	Prompting bool             `json:"prompting_enabled"`
-	Counts    map[string]int   `json:"rule_counts"`
-	Server    permission.Rules `json:"server_rules"`
-	UpdatedAt *string          `json:"updated_at"`
-}
-
-func (s *Service) permissionsReply(p permission.Permissions) permissionsReply {
-	g := s.Threads.Enforcer()
-	reply := permissionsReply{Thread: p.Thread, Mode: p.Mode, Rules: listed(p.Rules), Active: g.Applies(p.Thread),
-		Prompting: g.Prompting(p), Counts: g.Counts(p), Server: listed(g.Server())}
-	if p.UpdatedAt != "" {
-		reply.UpdatedAt = &p.UpdatedAt
-	}
-	return reply
-}
-
-func listed(r permission.Rules) permission.Rules {
-	return permission.Rules{Allow: httpapi.OrNone(r.Allow), Deny: httpapi.OrNone(r.Deny), Ask: httpapi.OrNone(r.Ask)}
-}
-
 func (s *Service) getPermissions(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
@@ -91,7 +64,7 @@ func (s *Service) getPermissions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, s.permissionsReply(p))
+	return httpapi.WriteJSON(c, http.StatusOK, s.Threads.Enforcer().Wire(p))
 }
 
 // permissionsRequest is the body of PUT …/permissions. What is absent stays as it was.
@@ -129,13 +102,7 @@ func (s *Service) putPermissions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, s.permissionsReply(p))
-}
-
-// authorizeRequest is the body of POST …/authorize.
-type authorizeRequest struct {
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`
+	return httpapi.WriteJSON(c, http.StatusOK, s.Threads.Enforcer().Wire(p))
 }
 
 func (s *Service) postAuthorize(c echo.Context) error {
@@ -143,7 +110,7 @@ func (s *Service) postAuthorize(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var req authorizeRequest
+	var req wire.Authorize
 	if err := httpapi.BindUpTo(c, &req, exec.MaxBody, false); err != nil {
 		return err
 	}
@@ -175,11 +142,6 @@ func (s *Service) addDirectory(session string, c *permission.Call) error {
 	return err
 }
 
-// approvalsReply is the reply of GET …/approvals.
-type approvalsReply struct {
-	Approvals []permission.Approval `json:"approvals"`
-}
-
 func (s *Service) getApprovals(c echo.Context) error {
 	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxRows)
 	if err != nil {
@@ -198,10 +160,10 @@ func (s *Service) getApprovals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := approvalsReply{[]permission.Approval{}}
+	reply := wire.Approvals{Approvals: []wire.Approval{}}
 	for _, a := range list {
 		if (status == "" || status == a.Status) && len(reply.Approvals) < int(limit) {
-			reply.Approvals = append(reply.Approvals, a)
+			reply.Approvals = append(reply.Approvals, a.Wire())
 		}
 	}
 	shown, err := auth.SecretsShown(c)
@@ -227,8 +189,8 @@ func (s *Service) getApproval(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.hideApproval(&a, shown)
-	return httpapi.WriteJSON(c, http.StatusOK, a)
+	s.hideApproval(&a.Approval, shown)
+	return httpapi.WriteJSON(c, http.StatusOK, a.Wire())
 }
 
 func (s *Service) postApproval(c echo.Context) error {
@@ -253,6 +215,6 @@ func (s *Service) postApproval(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.hideApproval(&a, false)
-	return httpapi.WriteJSON(c, http.StatusOK, a)
+	s.hideApproval(&a.Approval, false)
+	return httpapi.WriteJSON(c, http.StatusOK, a.Wire())
 }

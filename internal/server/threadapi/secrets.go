@@ -17,6 +17,7 @@ import (
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 // hideTerminals hides the secrets of a thread's terminals from a request that did not ask for them.
@@ -81,7 +82,7 @@ func (s *Service) checkSeen(m *store.Manager, thread, id string) error {
 	if err != nil || a.Status != permission.Pending || s.seen.has(id) {
 		return err
 	}
-	if hideArguments(&a); len(a.Hidden) > 0 {
+	if hideArguments(&a.Approval); len(a.Hidden) > 0 {
 		return fmt.Errorf("%w: GET …/approvals/%s?%s=1 shows them", conversation.ErrUnseen, id, revealParam)
 	}
 	return nil
@@ -89,7 +90,7 @@ func (s *Service) checkSeen(m *store.Manager, thread, id string) error {
 
 // hideApproval hides secrets in variables that a call would set, or notes that they are shown. What
 // is approved is the call with its true ones.
-func (s *Service) hideApproval(a *permission.Approval, shown bool) {
+func (s *Service) hideApproval(a *wire.Approval, shown bool) {
 	switch {
 	case !shown:
 		hideArguments(a)
@@ -103,7 +104,7 @@ var variableFields = []string{"env", "envVars"}
 
 // hideArguments hides the secrets among the variables of a call, and says how long they are. What
 // is no object stays as it is.
-func hideArguments(a *permission.Approval) {
+func hideArguments(a *wire.Approval) {
 	d := json.NewDecoder(bytes.NewReader(a.Arguments))
 	d.UseNumber()
 	var fields map[string]any

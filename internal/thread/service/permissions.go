@@ -77,7 +77,7 @@ func decideWithoutPerson(d permission.Decision) error {
 		d.Decision = permission.Deny
 		d.Reason += "; nobody can be asked, because there are no records of this thread"
 	}
-	return d.Err()
+	return permission.Refusal(d)
 }
 
 // CheckLease is Check for actions on a lease: every thread that uses it has to allow them.

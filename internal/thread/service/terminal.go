@@ -110,7 +110,7 @@ func (t *CheckedTerminal) check(ctx context.Context, tool string, args func() pe
 	if err := t.record(ctx, d); err != nil {
 		return err
 	}
-	return d.Err()
+	return permission.Refusal(d)
 }
 
 // call returns the call that is approved and recorded. It has no input: what a person types

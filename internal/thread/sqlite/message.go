@@ -47,13 +47,13 @@ func (r *rows) MessageBytes(id string, from, to int64) (int64, error) {
 const compactionColumns = `created_at, up_to, message_json, compaction_json`
 
 // scanCompaction also says how many bytes of JSON it has.
-func scanCompaction(s scanner) (a store.Archive, bytes int, err error) {
+func scanCompaction(s scanner) (a conversation.Archive, bytes int, err error) {
 	var message, numbers int
-	err = s.Scan(&a.At, &a.UpTo, counted{&a.Message, &message}, counted{&a.Compaction, &numbers})
+	err = s.Scan(&a.CreatedAt, &a.UpTo, counted{&a.Message, &message}, counted{&a.Compaction, &numbers})
 	return a, message + numbers, err
 }
 
-func (r *rows) AddCompaction(id string, a store.Archive) error {
+func (r *rows) AddCompaction(id string, a conversation.Archive) error {
 	what := fmt.Sprintf("compaction %d of record %s", a.Count, id)
 	message, err := checkedJSON(a.Message)
 	if err != nil {
@@ -62,21 +62,21 @@ func (r *rows) AddCompaction(id string, a store.Archive) error {
 	return r.put(what,
 		`INSERT INTO compactions (record_id, seq, up_to, message_json, compaction_json, created_at) VALUES (?, ?, ?,
 		?, ?, ?)`,
-		id, a.Count, a.UpTo, message, asJSON(a.Compaction), a.At)
+		id, a.Count, a.UpTo, message, asJSON(a.Compaction), a.CreatedAt)
 }
 
-func (r *rows) LastCompaction(id string) (store.Archive, error) {
-	return one(r, "compaction of record "+id, func(s scanner) (store.Archive, error) {
+func (r *rows) LastCompaction(id string) (conversation.Archive, error) {
+	return one(r, "compaction of record "+id, func(s scanner) (conversation.Archive, error) {
 		a, _, err := scanCompaction(s)
 		return a, err
 	}, `SELECT `+compactionColumns+` FROM compactions WHERE record_id = ? ORDER BY seq DESC LIMIT 1`, id)
 }
 
-func (r *rows) Compactions(id string, p store.Page) ([]store.Archive, error) {
+func (r *rows) Compactions(id string, p store.Page) ([]conversation.Archive, error) {
 	return r.compactions(id, p, conversation.MaxPageBytes)
 }
 
-func (r *rows) compactions(id string, p store.Page, bytes int) ([]store.Archive, error) {
+func (r *rows) compactions(id string, p store.Page, bytes int) ([]conversation.Archive, error) {
 	order := "ASC"
 	if p.Newest {
 		order = "DESC"

@@ -37,7 +37,7 @@ const approvalColumns = `id, thread_id, tool, arguments_json, call_key, reason, 
 
 func scanApproval(s scanner) (a permission.Approval, err error) {
 	var args string
-	err = s.Scan(&a.ID, &a.Thread, &a.Tool, &args, &a.Key, &a.Reason, &a.Status, when{&a.CreatedAt}, when{&a.DecidedAt},
+	err = s.Scan(&a.ID, &a.ThreadID, &a.Tool, &args, &a.Key, &a.Reason, &a.Status, when{&a.CreatedAt}, when{&a.DecidedAt},
 		when{&a.UsedAt})
 	a.Arguments = json.RawMessage(args)
 	return a, err
@@ -70,7 +70,7 @@ func (r *rows) PutApproval(a permission.Approval) error {
 	return r.put("approval "+a.ID, `INSERT INTO approvals (`+approvalColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET status = excluded.status, decided_at = excluded.decided_at,
 			used_at = excluded.used_at`,
-		a.ID, a.Thread, a.Tool, string(a.Arguments), a.Key, a.Reason, a.Status, at(a.CreatedAt), at(a.DecidedAt),
+		a.ID, a.ThreadID, a.Tool, string(a.Arguments), a.Key, a.Reason, a.Status, at(a.CreatedAt), at(a.DecidedAt),
 		at(a.UsedAt))
 }
 

@@ -30,7 +30,7 @@ const recordColumns = `id, thread_id, current, created_at, updated_at, messages,
 		traces, prompts, turns, mail, waiting, compactions, usage_json`
 
 func scanConversation(s scanner) (h conversation.Head, err error) {
-	err = s.Scan(&h.ID, &h.Thread, &h.Current, &h.CreatedAt, &h.UpdatedAt, &h.Messages, &h.Archived, &h.Bytes, &h.Users,
+	err = s.Scan(&h.SessionID, &h.ThreadID, &h.Current, &h.CreatedAt, &h.UpdatedAt, &h.Messages, &h.Archived, &h.Bytes, &h.Users,
 		&h.Timeline, &h.Traces, &h.Prompts,
 		&h.Turns, &h.Inbox, &h.Waiting, &h.Compactions, fromJSON{&h.Usage})
 	return h, err
@@ -67,18 +67,18 @@ func (r *rows) AllConversations(after string, limit int) ([]conversation.Head, e
 // PutConversation does not change the row of another thread, nor one whose thread was deleted: that
 // is ErrConflict until it is purged.
 func (r *rows) PutConversation(h conversation.Head) error {
-	n, err := r.exec("record "+h.ID, `UPDATE records SET current = ?, updated_at = ?, messages = ?, archived = ?,
+	n, err := r.exec("record "+h.SessionID, `UPDATE records SET current = ?, updated_at = ?, messages = ?, archived = ?,
 		bytes = ?, users = ?, timeline = ?, traces = ?,
 		prompts = ?, turns = ?, mail = ?, waiting = ?, compactions = ?, usage_json = ? WHERE id = ? AND thread_id = ?`,
 		h.Current, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns,
-		h.Inbox, h.Waiting, h.Compactions, asJSON(h.Usage), h.ID, h.Thread)
+		h.Inbox, h.Waiting, h.Compactions, asJSON(h.Usage), h.SessionID, h.ThreadID)
 	if err != nil || n > 0 {
 		return err
 	}
-	return r.put("record "+h.ID, `INSERT INTO records (`+recordColumns+
+	return r.put("record "+h.SessionID, `INSERT INTO records (`+recordColumns+
 		`, seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq),
 		0) + 1 FROM records))`,
-		h.ID, orNull(h.Thread), h.Current, h.CreatedAt, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users,
+		h.SessionID, orNull(h.ThreadID), h.Current, h.CreatedAt, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users,
 		h.Timeline, h.Traces, h.Prompts, h.Turns, h.Inbox, h.Waiting, h.Compactions, asJSON(h.Usage))
 }
 
@@ -156,7 +156,7 @@ func (r *rows) PutConversationState(id string, s conversation.State) error {
 
 func (r *rows) Ledger(id string) (l conversation.Ledger, err error) {
 	err = r.part(id, partLedger, &l)
-	return l.Normal(), err
+	return conversation.NormalLedger(l), err
 }
 
 func (r *rows) PutLedger(id string, l conversation.Ledger) error { return r.putPart(id, partLedger, l) }

@@ -10,6 +10,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 // recordTables are those whose rows are a conversation's, by the database itself.
@@ -37,13 +38,14 @@ func count(t *testing.T, s *Store, table string) (n int) {
 
 // fillRecord makes a conversation with some rows in every table.
 func fillRecord(tx store.Tx, thread, id string, messages int) error {
-	h := conversation.Head{ID: id, Thread: thread, Current: true, CreatedAt: "c", UpdatedAt: "u"}
+	h := conversation.Head{RecordHead: wire.RecordHead{SessionID: id, ThreadID: thread, Current: true, CreatedAt: "c",
+		UpdatedAt: "u"}}
 	steps := []func() error{
 		func() error { return tx.PutConversation(h) }, func() error {
 			return tx.PutConversationState(id, conversation.NewState())
 		},
 		func() error {
-			return tx.AddCompaction(id, store.Archive{Compaction: conversation.Compaction{Count: 1}})
+			return tx.AddCompaction(id, conversation.Archive{Compaction: conversation.Compaction{Count: 1}})
 		},
 		func() error { return tx.AddEntry(id, store.Item[conversation.Entry]{Seq: 1}) },
 		func() error { return tx.AddTrace(id, store.Item[conversation.TraceEntry]{Seq: 1}) },
@@ -102,7 +104,7 @@ func TestRecordsOfDeletedThreads(t *testing.T) {
 		_, err = tx.CurrentConversation("gone")
 		want(t, err, thread.ErrNotFound)
 		list, err := tx.AllConversations("", 0)
-		if len(list) != 1 || list[0].ID != "r2" {
+		if len(list) != 1 || list[0].SessionID != "r2" {
 			t.Errorf("%+v", list)
 		}
 		return err
@@ -162,7 +164,7 @@ func TestTheIdOfADeletedRecord(t *testing.T) {
 	must(t, again())
 	must(t, s.Conversations().View(func(tx store.Tx) error {
 		h, err := tx.CurrentConversation("stays")
-		if h.ID != "r" {
+		if h.SessionID != "r" {
 			t.Errorf("%+v", h)
 		}
 		return err
@@ -176,11 +178,11 @@ func TestPagesOfLargeCompactions(t *testing.T) {
 	const n = 3
 	summary := strings.Repeat("x", 1000)
 	must(t, s.Conversations().Update(func(tx store.Tx) error {
-		if err := tx.PutConversation(conversation.Head{ID: "r", Thread: "t", Current: true}); err != nil {
+		if err := tx.PutConversation(conversation.Head{RecordHead: wire.RecordHead{SessionID: "r", ThreadID: "t", Current: true}}); err != nil {
 			return err
 		}
 		for i := range int64(n) {
-			if err := tx.AddCompaction("r", store.Archive{UpTo: i + 1,
+			if err := tx.AddCompaction("r", conversation.Archive{UpTo: i + 1,
 				Compaction: conversation.Compaction{Count: i + 1, Summary: summary}}); err != nil {
 				return err
 			}

@@ -455,32 +455,32 @@ export const CompatEntry: Shape<CompatEntry> = { name: "", absolutePath: "", rel
 
 /** A call of a tool by the assistant. */
 export interface ToolCall {
+  /** Its arguments, kept as given. */
+  arguments?: { [key: string]: unknown };
   /** Its name for the result. */
   id?: string;
   /** The tool. */
   name?: string;
-  /** Its arguments, kept as given. */
-  arguments?: { [key: string]: unknown };
 }
 export const ToolCall: Shape<ToolCall> = { id: ["", undefined], name: ["", undefined], arguments: { "": null } };
 
 /** The result of a call. */
 export interface ToolResult {
-  /** The call. */
-  tool_call_id?: string;
   /** What it said. */
   content?: string;
   /** Whether it failed. */
   is_error?: boolean;
+  /** The call. */
+  tool_call_id?: string;
 }
 export const ToolResult: Shape<ToolResult> = { tool_call_id: ["", undefined], content: ["", undefined], is_error: [false, undefined] };
 
 /** A message of a conversation. */
 export interface Message {
-  /** Who says it. */
-  role: "system" | "user" | "assistant" | "tool";
   /** The text. */
   content: string;
+  /** Who says it. */
+  role: "system" | "user" | "assistant" | "tool";
   /** Tools that the assistant wants used. */
   tool_calls?: ToolCall[];
   /** What became of tools. */
@@ -611,9 +611,9 @@ export interface RuleCounts {
   /** Rules of this kind. */
   allow?: number;
   /** Rules of this kind. */
-  deny?: number;
-  /** Rules of this kind. */
   ask?: number;
+  /** Rules of this kind. */
+  deny?: number;
 }
 export const RuleCounts: Shape<RuleCounts> = { allow: [0, undefined], deny: [0, undefined], ask: [0, undefined] };
 
@@ -917,13 +917,13 @@ export interface Turn {
   /** Whether it was verified. */
   verification_status: string | null;
   usage: Usage;
+  cumulative_usage: Usage;
   /** How it went. */
   trace?: unknown;
   /** The definition of done, kept as given. */
   definition_of_done: unknown;
   /** The workflow mode; the state's if absent. */
   workflow_mode: string;
-  cumulative_usage: Usage;
   /** The record. */
   session_id: string;
 }
@@ -953,6 +953,12 @@ export const Compaction: Shape<Compaction> = { count: 0, removed_message_count: 
 
 /** A compaction with its summary message. */
 export interface Archive {
+  /** When. */
+  created_at: string;
+  /** The number of the last message that is behind the summary. */
+  up_to: number;
+  /** The message that stands for them. */
+  message: Message | null;
   /** How many there have been. */
   count: number;
   /** Messages that are behind the summary. */
@@ -963,12 +969,6 @@ export interface Archive {
   original_input_tokens: number;
   /** Estimated tokens after it. */
   compressed_input_tokens: number;
-  /** When. */
-  created_at: string;
-  /** The number of the last message that is behind the summary. */
-  up_to: number;
-  /** The message that stands for them. */
-  message: Message | null;
 }
 export const Archive: Shape<Archive> = { count: 0, removed_message_count: 0, summary: "", original_input_tokens: 0, compressed_input_tokens: 0, created_at: "", up_to: 0, message: [() => Message, null] };
 
@@ -1148,6 +1148,10 @@ export const Attach: Shape<Attach> = { owner_type: "" };
 
 /** The state of a record for the driver of its thread. */
 export interface Attached {
+  /** The record. */
+  session_id: string;
+  /** The thread. */
+  thread_id: string;
   /** What is being done: the first user message unless set. */
   current_task: string | null;
   /** Who drives the thread. */
@@ -1194,10 +1198,6 @@ export interface Attached {
   last_turn_transition_kind: string | null;
   /** Its reason. */
   last_turn_transition_reason_code: string | null;
-  /** The record. */
-  session_id: string;
-  /** The thread. */
-  thread_id: string;
   /** The newest turn. */
   last_turn_summary: Turn | null;
 }
@@ -1911,10 +1911,10 @@ export const Permissions: Shape<Permissions> = { thread_id: "", mode: "", rules:
 export interface RuleCountsOf {
   /** That allow. */
   allow: number;
-  /** That deny. */
-  deny: number;
   /** That ask. */
   ask: number;
+  /** That deny. */
+  deny: number;
 }
 export const RuleCountsOf: Shape<RuleCountsOf> = { allow: 0, deny: 0, ask: 0 };
 
@@ -1950,8 +1950,6 @@ export interface Approval {
   tool: string;
   /** The arguments, whole. Input to a terminal on a stream is approved for a connection and is not told. */
   arguments: { [key: string]: unknown };
-  /** The variables whose values are "***" in the arguments, with the lengths of these in bytes. */
-  hidden?: { [key: string]: number };
   /** Why somebody is asked. */
   reason: string;
   /** What has become of it: pending, approved (and not used yet), denied, used, or expired. */
@@ -1964,6 +1962,8 @@ export interface Approval {
   used_at?: string;
   /** Until when it can be decided or used, or the call stays denied. */
   expires_at?: string;
+  /** The variables whose values are "***" in the arguments, with the lengths of these in bytes. */
+  hidden?: { [key: string]: number };
 }
 export const Approval: Shape<Approval> = { id: "", thread_id: "", tool: "", arguments: { "": null }, hidden: { "": 0 }, reason: "", status: "", created_at: "", decided_at: ["", undefined], used_at: ["", undefined], expires_at: ["", undefined] };
 
