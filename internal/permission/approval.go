@@ -8,8 +8,8 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// Approval is a call that a person is asked about. It holds the whole call: nobody
-// approves what they cannot see.
+// Approval is a call that a person is asked about. It holds the whole call, so that the person sees
+// everything that they approve.
 type Approval struct {
 	wire.Approval        // ExpiresAt is of a pending or answered one, see Expires; Hidden is not stored
 	Key           string // Call.Key of the call

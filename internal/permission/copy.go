@@ -17,8 +17,8 @@ const maxCopy = 1000 * MaxRulesFile
 // copyFormat is the version of the copy; a reader refuses another.
 const copyFormat = 1
 
-// fileCopy is the file: the permissions of all threads of which something is set, for a server that
-// cannot read its database.
+// fileCopy is the file: the permissions of all threads that have some, for a server that cannot read
+// its database.
 type fileCopy struct {
 	Format  int          `json:"format"`
 	Threads []threadCopy `json:"threads"`
@@ -30,9 +30,9 @@ type threadCopy struct {
 	Rules  json.RawMessage `json:"rules"`
 }
 
-// Save writes the copy, or removes it when there is nothing to say. The file is replaced at once: a
-// reader has all of one or all of the other. After FailClosed it stays as it is: memory does not
-// hold all, and the copy would forget what the other threads forbid.
+// Save writes the copy, or removes it when no thread has permissions. It replaces the file
+// atomically. After FailClosed it leaves the file alone: memory is incomplete then, and the copy
+// would lose the denials of other threads.
 func (e *Enforcer) Save() error {
 	if e.file == "" || e.FailedClosed() != nil {
 		return nil //nolint:nilerr // the caller of FailClosed logs it
@@ -71,9 +71,8 @@ func (e *Enforcer) Save() error {
 	return os.Rename(next, e.file)
 }
 
-// LoadCopy brings what the copy has into memory, where there is no Store to ask. No file says that
-// nobody has set anything. When it fails, nobody knows what the threads forbid: the caller has to
-// call FailClosed.
+// LoadCopy reads the copy into memory, for a server without its database. A missing file means
+// default permissions everywhere. On an error the caller must call FailClosed.
 func (e *Enforcer) LoadCopy() error {
 	if e.file == "" {
 		return nil

@@ -8,34 +8,34 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// Enforcer decides by what it has in memory: the permissions of threads, and rules of the server
-// that are for all of them. Safe for concurrent use.
+// Enforcer decides from memory alone: by the permissions of threads and by the server's rules, which
+// apply to all threads. Safe for concurrent use.
 type Enforcer struct {
 	server  Rules
-	file    string                 // the copy, "" is none: see save
+	file    string                 // the copy, "" is none: see Save
 	mu      sync.RWMutex           // a leaf
-	threads map[string]Permissions // of threads of which something is set
-	unknown error                  // why the permissions of threads are not known; then everything is denied
+	threads map[string]Permissions // threads without an entry have the defaults
+	unknown error                  // not nil: permissions could not be read, and every call is denied
 }
 
-// NewEnforcer makes one that knows of no thread yet. The rules must not be changed after it.
+// NewEnforcer returns an Enforcer without threads. The caller must not change the rules afterwards.
 func NewEnforcer(server Rules) *Enforcer {
 	return &Enforcer{server: server, threads: map[string]Permissions{}}
 }
 
-// WithCopy has what is known of threads copied to a file whenever a Manager changes it, and returns
-// the Enforcer. It is called before anything else.
+// WithCopy sets the file that Save writes and LoadCopy reads, and returns the Enforcer. Call it
+// before every other method.
 func (e *Enforcer) WithCopy(file string) *Enforcer {
 	e.file = file
 	return e
 }
 
-// Server are the rules for all threads.
+// Server returns the rules for all threads.
 func (e *Enforcer) Server() Rules { return e.server }
 
-// Applies reports whether anything has to be decided in a thread: somebody has set its permissions,
-// or the server has rules. It costs no more than a look into a map. The thread "" is of calls that
-// belong to none: only the rules of the server are for these.
+// Applies reports whether calls in a thread need a decision: the thread has permissions of its own,
+// or the server has rules. It costs one map lookup. The thread "" stands for calls outside of all
+// threads, which only the server's rules cover.
 func (e *Enforcer) Applies(thread string) bool {
 	if count(e.server) > 0 {
 		return true
@@ -46,21 +46,21 @@ func (e *Enforcer) Applies(thread string) bool {
 	return ok || e.unknown != nil
 }
 
-// FailClosed has everything denied from now on, because nobody knows what threads forbid.
+// FailClosed denies every call from now on; why says why permissions cannot be read.
 func (e *Enforcer) FailClosed(why error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.unknown = why
 }
 
-// FailedClosed is why everything is denied, nil when it is not.
+// FailedClosed returns the reason given to FailClosed, or nil.
 func (e *Enforcer) FailedClosed() error {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	return e.unknown
 }
 
-// Permissions are those of a thread, or what one has of which nothing is set.
+// Permissions of a thread; the defaults when nothing is set.
 func (e *Enforcer) Permissions(thread string) Permissions {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
@@ -70,7 +70,7 @@ func (e *Enforcer) Permissions(thread string) Permissions {
 	return Permissions{Thread: thread, Mode: DefaultMode, Rules: listed(Rules{})}
 }
 
-// Check decides about a call without telling anybody. Errors: ErrInvalid (the call).
+// Check decides about a call, without an event or an approval. Errors: ErrInvalid (the call).
 func (e *Enforcer) Check(thread string, c Call) (Decision, error) {
 	if why := e.FailedClosed(); why != nil {
 		reason := "the permissions of threads cannot be read: " + why.Error()
@@ -82,7 +82,7 @@ func (e *Enforcer) Check(thread string, c Call) (Decision, error) {
 	return e.Permissions(thread).decide(e.server, c)
 }
 
-// checkAlone is for a call of no thread, in which nobody has set a mode and nobody can be asked.
+// checkAlone decides about a call outside of all threads: without a mode, and with deny for ask.
 func (e *Enforcer) checkAlone(c Call) (Decision, error) {
 	d, err := Permissions{Mode: ModeAllow}.decide(e.server, c)
 	if d.Decision == Ask {
@@ -91,7 +91,7 @@ func (e *Enforcer) checkAlone(c Call) (Decision, error) {
 	return d, err
 }
 
-// Set notes the permissions of a thread. Those that say nothing are as none.
+// Set replaces the permissions of a thread in memory. Default permissions take no entry.
 func (e *Enforcer) Set(p Permissions) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -102,7 +102,7 @@ func (e *Enforcer) Set(p Permissions) {
 	e.threads[p.Thread] = p
 }
 
-// Forget drops what is known of a thread, which is gone.
+// Forget drops the permissions of a deleted thread.
 func (e *Enforcer) Forget(thread string) { e.Set(Permissions{Thread: thread}) }
 
 // listed is a copy of rules whose lists are never nil.
@@ -111,8 +111,8 @@ func listed(r Rules) Rules {
 		Ask: append([]Rule{}, r.Ask...)}
 }
 
-// With is the permissions with another mode or other rules; nil keeps, which of ModeUnreadable
-// nothing can. The lists of rules are never nil. Errors: ErrInvalid.
+// With returns the permissions with another mode or other rules; nil keeps the old value, which
+// ModeUnreadable does not allow. The lists of rules are never nil. Errors: ErrInvalid.
 func (p Permissions) With(mode *string, rules *Rules) (Permissions, error) {
 	if p.Mode == ModeUnreadable && (mode == nil || rules == nil) {
 		return p,
@@ -135,13 +135,12 @@ func (p Permissions) With(mode *string, rules *Rules) (Permissions, error) {
 	return p, err
 }
 
-// Prompting reports whether somebody may be asked: by the mode, or by a rule of the thread or the
-// server.
+// Prompting reports whether the mode, or a rule of the thread or the server, may ask a person.
 func (e *Enforcer) Prompting(p Permissions) bool {
 	return p.Mode == ModePrompt || len(p.Rules.Ask) > 0 || len(e.server.Ask) > 0
 }
 
-// Counts is how many rules act in a thread with these permissions, its own and the server's.
+// Counts counts the rules that apply in a thread with these permissions, with the server's.
 func (e *Enforcer) Counts(p Permissions) wire.RuleCountsOf {
 	return wire.RuleCountsOf{Allow: len(p.Rules.Allow) + len(e.server.Allow),
 		Ask: len(p.Rules.Ask) + len(e.server.Ask), Deny: len(p.Rules.Deny) + len(e.server.Deny)}

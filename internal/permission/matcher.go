@@ -16,7 +16,7 @@ const commandKey = "command"
 // pathKeys are the arguments that PathContains looks at.
 var pathKeys = []string{"file_path", "path", "new_path", "cwd", "directory"}
 
-// matcher is a call as rules see it. Its line is made when the first rule needs it.
+// matcher is a call for comparing with rules. whole makes its line on the first use.
 type matcher struct {
 	tool string
 	args map[string]any
@@ -25,23 +25,23 @@ type matcher struct {
 
 func newMatcher(tool string, args map[string]any) *matcher { return &matcher{tool: tool, args: args} }
 
-// matches reports whether a rule is about the call; wide is for rules that deny or ask.
-func (r *matcher) matches(rule Rule, wide bool) bool {
-	if rule.Tool != "" && rule.Tool != r.tool && rule.Tool != broader[r.tool] {
+// matches reports whether a rule covers the call; wide: as a rule that denies or asks.
+func (m *matcher) matches(rule Rule, wide bool) bool {
+	if rule.Tool != "" && rule.Tool != m.tool && rule.Tool != broader[m.tool] {
 		return false
 	}
-	if rule.PathContains != "" && !r.hasPath(rule.PathContains, wide) {
+	if rule.PathContains != "" && !m.hasPath(rule.PathContains, wide) {
 		return false
 	}
 	switch {
 	case rule.Prefix == "" && rule.Equals == "" && rule.Contains == "":
 		return true
 	case !wide:
-		return r.allowed(rule)
+		return m.allowed(rule)
 	case rule.Key == "" && rule.Contains != "":
-		return strings.Contains(r.whole(), collapse(rule.Contains))
+		return strings.Contains(m.whole(), collapse(rule.Contains))
 	}
-	value, ok := r.args[cmp.Or(rule.Key, commandKey)]
+	value, ok := m.args[cmp.Or(rule.Key, commandKey)]
 	text := textOf(value)
 	switch {
 	case !ok:
@@ -57,14 +57,14 @@ func (r *matcher) matches(rule Rule, wide bool) bool {
 // allowed reports whether the text of an allow rule is the beginning, or all, of the value that it
 // names. Contains "KEY=TEXT" without Key, the older form, names one too. Variables change what a
 // command does: no rule about the command allows one that has some.
-func (r *matcher) allowed(rule Rule) bool {
+func (m *matcher) allowed(rule Rule) bool {
 	key, prefix := rule.Key, cmp.Or(rule.Prefix, rule.Contains)
 	if name, rest, ok := strings.Cut(rule.Contains, "="); ok && key == "" && argumentName.MatchString(name) {
 		key, prefix = name, rest
 	}
 	key = cmp.Or(key, commandKey)
-	value, ok := r.args[key].(string)
-	if env, _ := r.args["env"].(map[string]any); !ok || key == commandKey && len(env) > 0 {
+	value, ok := m.args[key].(string)
+	if env, _ := m.args["env"].(map[string]any); !ok || key == commandKey && len(env) > 0 {
 		return false
 	}
 	if rule.Equals != "" {
@@ -76,21 +76,20 @@ func (r *matcher) allowed(rule Rule) bool {
 // argumentName is what an argument of a call may be called.
 var argumentName = regexp.MustCompile(`^[a-z_0-9]+$`)
 
-// hasPath tells, wide, whether a rule about a part is about any path: the path, as it is written or
-// without its dots, or a directory that is it. A move takes along what is in a directory, so that
-// the part may begin in it. Else it tells whether all paths that are there have the part, without
-// their dots.
-func (r *matcher) hasPath(part string, wide bool) bool {
+// hasPath reports whether the paths of the call contain a part. wide: one path is enough, as written,
+// cleaned, or as a directory; a renamed directory moves its content, so the part may begin in it.
+// Not wide: all given paths must contain it, cleaned.
+func (m *matcher) hasPath(part string, wide bool) bool {
 	found := false
 	for _, key := range pathKeys {
-		path, ok := r.args[key].(string)
+		path, ok := m.args[key].(string)
 		if !ok || path == "" {
 			continue
 		}
 		dir := filepath.Join("/", path) + "/"
 		switch {
 		case wide && (strings.Contains(dir, part) || strings.Contains("/"+path+"/", part) ||
-			r.tool == ToolRename && leadsTo(dir, part)):
+			m.tool == ToolRename && leadsTo(dir, part)):
 			return true
 		case !wide && !strings.Contains(filepath.Clean(path), part):
 			return false
@@ -111,11 +110,11 @@ func leadsTo(dir, part string) bool {
 }
 
 // whole is "tool key=value …", with the texts inside of lists and objects as they are.
-func (r *matcher) whole() string {
-	if r.line == "" {
-		r.line = r.tool + render(r.args)
+func (m *matcher) whole() string {
+	if m.line == "" {
+		m.line = m.tool + render(m.args)
 	}
-	return r.line
+	return m.line
 }
 
 func render(args map[string]any) string {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Modes of permissions. The first three are levels; prompt asks for everything and allow lets
-// everything through, unless a rule says otherwise.
+// Modes of permissions. The first three are levels. Without a rule, prompt asks about every call
+// and allow lets every call through.
 const (
 	ModeReadOnly         = "read-only"
 	ModeWorkspaceWrite   = "workspace-write"
@@ -16,17 +16,17 @@ const (
 	ModeAllow            = "allow"
 )
 
-// DefaultMode is the mode of a thread of which nobody has set one.
+// DefaultMode is the mode of a thread without one.
 const DefaultMode = ModeWorkspaceWrite
 
-// ModeUnreadable is that of permissions that are kept and not understood: everything is denied,
-// whatever rules there are, until somebody sets both mode and rules. Nobody can choose it.
+// ModeUnreadable marks stored permissions that cannot be parsed: every call is denied, whatever the
+// rules, until mode and rules are set. CheckMode refuses it.
 const ModeUnreadable = "unreadable"
 
 // Modes are all of them, the narrowest first.
 var Modes = []string{ModeReadOnly, ModeWorkspaceWrite, ModeDangerFullAccess, ModePrompt, ModeAllow}
 
-// CheckMode reports whether a mode is one. Errors: ErrInvalid.
+// CheckMode returns ErrInvalid for a text that is not one of Modes.
 func CheckMode(mode string) error {
 	if slices.Contains(Modes, mode) {
 		return nil
@@ -37,7 +37,7 @@ func CheckMode(mode string) error {
 // Level is how much a tool may change. Levels are ordered.
 type Level int
 
-// The levels. The zero Level is of modes that are none.
+// The levels. Modes without a level have the zero Level.
 const (
 	LevelRead Level = iota + 1
 	LevelWrite
@@ -52,7 +52,7 @@ func (l Level) String() string {
 	return Modes[l-1]
 }
 
-// levelOfMode is what a mode is enough for: nothing, when it is no level.
+// levelOfMode is the highest level that a mode allows; 0 for modes without a level.
 func levelOfMode(mode string) Level {
 	if i := slices.Index(Modes, mode); i >= 0 && i < int(LevelDanger) {
 		return Level(i + 1)
@@ -60,8 +60,7 @@ func levelOfMode(mode string) Level {
 	return 0
 }
 
-// Tools that the rules know. A rule for one is also for those that do the same by another way: see
-// broader.
+// Tools that the rules know. A rule for one also covers tools with the same effect: see broader.
 const (
 	ToolExec         = "exec"          // a command: in a shell, isolated, on a terminal of its own
 	ToolPTY          = "pty"           // a terminal with its program
@@ -92,7 +91,7 @@ const (
 	ToolSnapshot     = "snapshot"      // the same of screens
 )
 
-// levels are what tools need; one that is not here needs LevelDanger.
+// levels are the levels that tools need; an unlisted tool needs LevelDanger.
 var levels = map[string]Level{
 	ToolRead: LevelRead, ToolList: LevelRead, ToolStream: LevelRead, ToolSnapshot: LevelRead,
 
@@ -107,7 +106,7 @@ var levels = map[string]Level{
 	ToolLeaseCreate: LevelDanger, ToolLeaseDestroy: LevelDanger,
 }
 
-// LevelOf is what a tool needs.
+// LevelOf is the level that a tool needs.
 func LevelOf(tool string) Level {
 	if l, ok := levels[tool]; ok {
 		return l
@@ -115,8 +114,8 @@ func LevelOf(tool string) Level {
 	return LevelDanger
 }
 
-// broader is the tool whose rules are for another one too: who denies exec means commands that come
-// by a terminal, a shell's variables or an earlier state as well.
+// broader maps a tool to the one whose rules cover it too: denying exec also denies commands that
+// come by a terminal, a shell's variables or an earlier state.
 var broader = map[string]string{
 	ToolPTY: ToolExec, ToolRestart: ToolExec, ToolShell: ToolExec, ToolEnv: ToolExec, ToolRollback: ToolExec,
 	ToolKeys: ToolInput, ToolPaste: ToolInput, ToolCommandInput: ToolInput,
@@ -124,7 +123,7 @@ var broader = map[string]string{
 	ToolList: ToolRead, ToolMkdir: ToolWrite, ToolRemove: ToolWrite, ToolRename: ToolWrite,
 }
 
-// Begins reports whether a tool is used in threads that are not there yet, which it then makes.
+// Begins reports whether a tool may create its thread.
 func Begins(tool string) bool {
 	return tool != ToolKill && broader[tool] != ToolKill && tool != ToolResume && levels[tool] != 0
 }

@@ -1,6 +1,6 @@
-// Package permission decides what may be done in a thread: rules and a mode, of the thread
-// and of the server, and the Enforcer that has them in memory for the hot path. Who is asked,
-// and the conversation of decisions, is package conversation's.
+// Package permission decides which calls a thread allows, by the mode and the rules of the thread
+// and the rules of the server. The Enforcer holds them in memory for the hot path. Approvals and the
+// events of decisions are stored by package conversation/store.
 package permission
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// Call is what somebody wants to do, for the rules: a tool and its arguments, a JSON object. The
-// tools of ours are the Tool constants.
+// Call is an action as the rules see it: a tool and its arguments, a JSON object. The server's own
+// tools are the Tool constants.
 type Call struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
@@ -25,8 +25,8 @@ type Call struct {
 // maxTool bounds the name of a tool, in bytes.
 const maxTool = 256
 
-// Canonical is a call whose arguments have one form: keys sorted, no space, {} for none. Two calls
-// are identical when their canonical forms are. Errors: ErrInvalid.
+// Canonical returns the call with its arguments in one form: keys sorted, no space, {} for none. Two
+// calls are identical when their canonical forms are. Errors: ErrInvalid.
 func (c Call) Canonical() (Call, error) {
 	if c.Tool == "" || len(c.Tool) > maxTool {
 		return c, fmt.Errorf("%w: tool %.80q: a name of 1 to %d bytes is needed", ErrInvalid, c.Tool, maxTool)
@@ -39,7 +39,7 @@ func (c Call) Canonical() (Call, error) {
 	return c, err
 }
 
-// Object is the arguments what the call has; numbers stay as they are written. Errors: ErrInvalid.
+// Object decodes the arguments; numbers stay as they are written. Errors: ErrInvalid.
 func (c Call) Object() (map[string]any, error) {
 	if s := string(bytes.TrimSpace(c.Arguments)); s == "" || s == "null" {
 		return map[string]any{}, nil
@@ -70,8 +70,7 @@ const (
 	Ask   = "ask"
 )
 
-// Decision is what becomes of a Call, and why: a sentence for a person, and the rule that decided,
-// if one did.
+// Decision is the answer to a Call, with a reason for a person and the rule that decided, if any.
 type Decision = wire.Decision
 
 // Permissions say what may be done with the terminals of a thread. The zero Mode is DefaultMode.
@@ -82,21 +81,21 @@ type Permissions struct {
 	UpdatedAt string // RFC 3339; "" was never
 }
 
-// none reports whether nothing of a thread has to be decided: the default mode without a rule.
+// none reports whether these are the defaults: the default mode without a rule.
 func (p Permissions) none() bool {
 	return (p.Mode == "" || p.Mode == DefaultMode) && count(p.Rules) == 0
 }
 
-// decide finds what becomes of a canonical call, with the rules of the server beside the thread's
-// own. The order: ModeUnreadable, which denies, a deny rule, an ask rule, an allow rule, the mode
-// prompt, the mode allow, the mode's level against the tool's; who gave a rule makes no difference.
-// ErrInvalid when the arguments are no object.
+// decide answers a canonical call by the rules of the server and of the thread. The order: ModeUnreadable,
+// which denies, a deny rule, an ask rule, an allow rule, the mode prompt, the mode allow, the mode's level
+// against the tool's. Rules of the server and of the thread rank the same. Errors: ErrInvalid, for
+// arguments that are not an object.
 func (p Permissions) decide(server Rules, c Call) (Decision, error) {
 	args, err := c.Object()
 	if err != nil {
 		return Decision{}, err
 	}
-	// a rule that allows, the server's too, would come before a denying one that nobody can read
+	// an allow rule would come before the deny rules that could not be read
 	if p.Mode == ModeUnreadable {
 		return Decision{Decision: Deny,
 			Reason: "what the thread permits is kept and cannot be understood; set its mode and its rules"}, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// Rule matches calls; all that is given must match, and something is given.
+// Rule matches a call when all of its fields match; it has at least one field.
 //
 // Tool is the call's tool, or the broader one that it belongs to. Key names the argument that
 // Prefix, Equals or Contains look at; without it they look at the command. PathContains is a part
@@ -45,9 +45,9 @@ const (
 )
 
 // ParseRules reads the JSON of rules: {"allow":[],"deny":[],"ask":[]}, of which any may be absent.
-// It is strict, because a rule that is not understood would not act: what it does not know, a key
-// twice, a text that is empty, too long or not UTF-8, and whatever stands behind the object are
-// errors. Errors: ErrInvalid, saying where.
+// It is strict, because an ignored rule would not protect anything: unknown and repeated keys, texts
+// that are empty, too long or not UTF-8, and text after the object are errors. Errors: ErrInvalid,
+// saying where.
 func ParseRules(b []byte) (r Rules, err error) {
 	r = listed(Rules{})
 	if len(b) > MaxRulesFile {
@@ -118,7 +118,7 @@ func parseRule(raw json.RawMessage) (r Rule, err error) {
 	return r, checkRule(r)
 }
 
-// checkRule refuses a rule that says nothing, or two things of one argument.
+// checkRule refuses an empty rule, and one with two conditions on one argument.
 func checkRule(r Rule) error {
 	texts := 0
 	for _, text := range []string{r.Prefix, r.Equals, r.Contains} {
@@ -143,8 +143,8 @@ type member struct {
 	value json.RawMessage
 }
 
-// members are those of a JSON object, in their order. A name twice is an error: readers differ in
-// which one they take.
+// members lists the members of a JSON object in order. A repeated name is an error, as parsers
+// differ in which value they take.
 func members(raw []byte) (list []member, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {

@@ -143,9 +143,9 @@ func (g *permissionRig) answer(id, word, status string) {
 	}
 }
 
-// TestGateWithoutPermissions: where nobody has set anything nothing is decided, and nothing is
+// TestWithoutPermissions: where nobody has set anything nothing is decided, and nothing is
 // told.
-func TestGateWithoutPermissions(t *testing.T) {
+func TestWithoutPermissions(t *testing.T) {
 	g := newPermissionRig(t, "{}")
 	for _, c := range []permission.Call{call("exec", "rm -rf /"), call("mystery", ""), {Tool: ""}} {
 		if _, err := g.Check("one", c); err != nil {
