@@ -14,22 +14,22 @@ func scanLease(s scanner) (l thread.Lease, err error) {
 	return l, err
 }
 
-func (r *rows) Lease(id string) (thread.Lease, error) {
-	return one(r, "lease "+id, scanLease, `SELECT `+leaseColumns+` FROM leases WHERE id = ?`, id)
+func (r leaseRows) Lease(id string) (thread.Lease, error) {
+	return one(r.table, "lease "+id, scanLease, `SELECT `+leaseColumns+` FROM leases WHERE id = ?`, id)
 }
 
-func (r *rows) Leases(provider string) ([]thread.Lease, error) {
-	return all(r, "leases", scanLease,
+func (r leaseRows) Leases(provider string) ([]thread.Lease, error) {
+	return all(r.table, "leases", scanLease,
 		`SELECT `+leaseColumns+` FROM leases WHERE ? IN ('', provider) ORDER BY created_at, id`, provider)
 }
 
-func (r *rows) LeasePart(q thread.LeaseQuery) ([]thread.Lease, error) {
-	return all(r, "leases", scanLease, `SELECT `+leaseColumns+` FROM leases WHERE ?1 IN ('', provider)
+func (r leaseRows) LeasePart(q thread.LeaseQuery) ([]thread.Lease, error) {
+	return all(r.table, "leases", scanLease, `SELECT `+leaseColumns+` FROM leases WHERE ?1 IN ('', provider)
 		AND (?2 = '' OR (created_at, id) > (SELECT created_at,
 			id FROM leases WHERE id = ?2)) ORDER BY created_at, id LIMIT ?3`, q.Provider, q.After, q.Limit)
 }
 
-func (r *rows) PutLease(l thread.Lease) error {
+func (r leaseRows) PutLease(l thread.Lease) error {
 	return r.put("lease "+l.ID, `INSERT INTO leases (`+leaseColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET provider = excluded.provider, made_for = excluded.made_for,
 			desired_state = excluded.desired_state,
@@ -42,7 +42,7 @@ func (r *rows) PutLease(l thread.Lease) error {
 		l.Config, at(l.CreatedAt), at(l.UpdatedAt))
 }
 
-func (r *rows) DeleteLease(id string) error {
+func (r leaseRows) DeleteLease(id string) error {
 	return r.change("lease "+id, `DELETE FROM leases WHERE id = ?`, id)
 }
 
@@ -52,31 +52,31 @@ func scanInstance(s scanner) (i thread.Instance, err error) {
 	return i, s.Scan(&i.ID, &i.Lease, &i.Session, &i.State, when{&i.CreatedAt}, when{&i.SeenAt}, when{&i.EndedAt})
 }
 
-func (r *rows) Instance(id string) (thread.Instance, error) {
-	return one(r, "instance "+id, scanInstance, `SELECT `+instanceColumns+` FROM instances WHERE id = ?`, id)
+func (r leaseRows) Instance(id string) (thread.Instance, error) {
+	return one(r.table, "instance "+id, scanInstance, `SELECT `+instanceColumns+` FROM instances WHERE id = ?`, id)
 }
 
-func (r *rows) Instances(lease string) ([]thread.Instance, error) {
-	return all(r, "instances of lease "+lease, scanInstance,
+func (r leaseRows) Instances(lease string) ([]thread.Instance, error) {
+	return all(r.table, "instances of lease "+lease, scanInstance,
 		`SELECT `+instanceColumns+` FROM instances WHERE lease_id = ? ORDER BY rowid DESC LIMIT ?`, lease,
 		thread.MaxPage)
 }
 
-func (r *rows) FindInstance(provider, id string) (thread.Instance, error) {
-	return one(r, "instance "+id+" of "+provider, scanInstance,
+func (r leaseRows) FindInstance(provider, id string) (thread.Instance, error) {
+	return one(r.table, "instance "+id+" of "+provider, scanInstance,
 		`SELECT i.id, i.lease_id, i.provider_session_id, i.state, i.created_at, i.last_seen_at, i.ended_at
 		FROM instances i JOIN leases l ON l.id = i.lease_id WHERE i.provider_session_id = ? AND l.provider = ?
 		ORDER BY i.rowid DESC LIMIT 1`, id, provider)
 }
 
-func (r *rows) PutInstance(i thread.Instance) error {
+func (r leaseRows) PutInstance(i thread.Instance) error {
 	return r.put("instance "+i.ID, `INSERT INTO instances (`+instanceColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET state = excluded.state, last_seen_at = excluded.last_seen_at,
 			ended_at = excluded.ended_at`,
 		i.ID, i.Lease, i.Session, i.State, at(i.CreatedAt), at(i.SeenAt), at(i.EndedAt))
 }
 
-func (r *rows) AddLeaseEvent(e thread.LeaseEvent) error {
+func (r leaseRows) AddLeaseEvent(e thread.LeaseEvent) error {
 	err := r.put("event of lease "+e.Lease,
 		`INSERT INTO lease_events (lease_id, type, source, from_state, to_state, instance_id, error, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.Lease, e.Type, e.Source, e.From, e.To, e.Instance, e.Error, at(e.At))
@@ -87,21 +87,21 @@ func (r *rows) AddLeaseEvent(e thread.LeaseEvent) error {
 	return err
 }
 
-func (r *rows) LeaseEvents(lease string, after int64, limit int) ([]thread.LeaseEvent, error) {
-	return all(r, "events of lease "+lease, func(s scanner) (e thread.LeaseEvent, err error) {
+func (r leaseRows) LeaseEvents(lease string, after int64, limit int) ([]thread.LeaseEvent, error) {
+	return all(r.table, "events of lease "+lease, func(s scanner) (e thread.LeaseEvent, err error) {
 		return e, s.Scan(&e.Seq, &e.Lease, &e.Type, &e.Source, &e.From, &e.To, &e.Instance, &e.Error, when{&e.At})
 	}, `SELECT id, lease_id, type, source, from_state, to_state, instance_id, error, created_at
 		FROM lease_events WHERE lease_id = ? AND id > ? ORDER BY id LIMIT ?`, lease, after, page(limit))
 }
 
-func (r *rows) LeaseThreads(lease string) ([]string, error) {
-	return all(r, "threads of lease "+lease, text,
+func (r leaseRows) LeaseThreads(lease string) ([]string, error) {
+	return all(r.table, "threads of lease "+lease, text,
 		`SELECT thread_id FROM terminals WHERE lease_id = ?1 UNION SELECT id FROM threads WHERE lease_id = ?1
 		ORDER BY 1`, lease)
 }
 
-func (r *rows) AddProviderEvent(e thread.ProviderEvent) error {
-	seq, err := one(r, "event of "+e.Provider, number,
+func (r leaseRows) AddProviderEvent(e thread.ProviderEvent) error {
+	seq, err := one(r.table, "event of "+e.Provider, number,
 		`INSERT INTO provider_events (provider, instance_id, type, payload_json, matched_lease_id, created_at)
 		VALUES (?, ?, ?, ?, ?, ?) RETURNING id`, e.Provider, e.Instance, e.Type, e.Payload, e.Lease, at(e.At))
 	if err == nil && seq%trimStep == 0 {
@@ -110,8 +110,8 @@ func (r *rows) AddProviderEvent(e thread.ProviderEvent) error {
 	return err
 }
 
-func (r *rows) ProviderEvents(limit int) ([]thread.ProviderEvent, error) {
-	return all(r, "events of providers", func(s scanner) (e thread.ProviderEvent, err error) {
+func (r leaseRows) ProviderEvents(limit int) ([]thread.ProviderEvent, error) {
+	return all(r.table, "events of providers", func(s scanner) (e thread.ProviderEvent, err error) {
 		return e, s.Scan(&e.Seq, &e.Provider, &e.Instance, &e.Type, &e.Payload, &e.Lease, when{&e.At})
 	},
 		`SELECT id, provider, instance_id, type, payload_json, matched_lease_id,

@@ -8,7 +8,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation/store"
 )
 
-func (r *rows) AddMessage(id string, k conversation.Kept) (int, error) {
+func (r messageRows) AddMessage(id string, k conversation.Kept) (int, error) {
 	what := fmt.Sprintf("message %d of record %s", k.Seq, id)
 	text, err := checkedJSON(k.Message)
 	if err != nil {
@@ -19,7 +19,7 @@ func (r *rows) AddMessage(id string, k conversation.Kept) (int, error) {
 		id, k.Seq, k.Role, text, len(text), k.At)
 }
 
-func (r *rows) Messages(id string, q store.Range) ([]conversation.Kept, error) {
+func (r messageRows) Messages(id string, q store.Range) ([]conversation.Kept, error) {
 	order, limit := "ASC", -1
 	if q.Newest {
 		order = "DESC"
@@ -27,7 +27,7 @@ func (r *rows) Messages(id string, q store.Range) ([]conversation.Kept, error) {
 	if q.Limit > 0 {
 		limit = q.Limit
 	}
-	list, err := some(r, q.Bytes, "messages of record "+id, func(s scanner) (k conversation.Kept, n int, err error) {
+	list, err := some(r.table, q.Bytes, "messages of record "+id, func(s scanner) (k conversation.Kept, n int, err error) {
 		return k, n, s.Scan(&k.Seq, fromJSON{&k.Message}, &n, &k.At)
 	},
 		`SELECT seq, message_json, bytes,
@@ -39,8 +39,8 @@ func (r *rows) Messages(id string, q store.Range) ([]conversation.Kept, error) {
 	return list, err
 }
 
-func (r *rows) MessageBytes(id string, from, to int64) (int64, error) {
-	return one(r, "messages of record "+id, number,
+func (r messageRows) MessageBytes(id string, from, to int64) (int64, error) {
+	return one(r.table, "messages of record "+id, number,
 		`SELECT coalesce(sum(bytes), 0) FROM messages WHERE record_id = ? AND seq > ? AND seq <= ?`, id, from, to)
 }
 
@@ -53,7 +53,7 @@ func scanCompaction(s scanner) (a conversation.Archive, bytes int, err error) {
 	return a, message + numbers, err
 }
 
-func (r *rows) AddCompaction(id string, a conversation.Archive) error {
+func (r messageRows) AddCompaction(id string, a conversation.Archive) error {
 	what := fmt.Sprintf("compaction %d of record %s", a.Count, id)
 	message, err := checkedJSON(a.Message)
 	if err != nil {
@@ -65,23 +65,23 @@ func (r *rows) AddCompaction(id string, a conversation.Archive) error {
 		id, a.Count, a.UpTo, message, asJSON(a.Compaction), a.CreatedAt)
 }
 
-func (r *rows) LastCompaction(id string) (conversation.Archive, error) {
-	return one(r, "compaction of record "+id, func(s scanner) (conversation.Archive, error) {
+func (r messageRows) LastCompaction(id string) (conversation.Archive, error) {
+	return one(r.table, "compaction of record "+id, func(s scanner) (conversation.Archive, error) {
 		a, _, err := scanCompaction(s)
 		return a, err
 	}, `SELECT `+compactionColumns+` FROM compactions WHERE record_id = ? ORDER BY seq DESC LIMIT 1`, id)
 }
 
-func (r *rows) Compactions(id string, p store.Page) ([]conversation.Archive, error) {
+func (r messageRows) Compactions(id string, p store.Page) ([]conversation.Archive, error) {
 	return r.compactions(id, p, conversation.MaxPageBytes)
 }
 
-func (r *rows) compactions(id string, p store.Page, bytes int) ([]conversation.Archive, error) {
+func (r messageRows) compactions(id string, p store.Page, bytes int) ([]conversation.Archive, error) {
 	order := "ASC"
 	if p.Newest {
 		order = "DESC"
 	}
-	list, err := some(r, bytes, "compactions of record "+id, scanCompaction,
+	list, err := some(r.table, bytes, "compactions of record "+id, scanCompaction,
 		`SELECT `+compactionColumns+` FROM compactions WHERE record_id = ? AND seq > ? ORDER BY seq `+order+
 			` LIMIT ?`, id, p.After, page(p.Limit))
 	if p.Newest {

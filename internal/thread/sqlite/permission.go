@@ -21,11 +21,11 @@ func scanPermissions(s scanner) (p permission.Permissions, err error) {
 	return p, nil
 }
 
-func (r *rows) AllPermissions() ([]permission.Permissions, error) {
-	return all(r, "permissions", scanPermissions, `SELECT thread_id, mode, rules_json, updated_at FROM permissions`)
+func (r permissionRows) AllPermissions() ([]permission.Permissions, error) {
+	return all(r.table, "permissions", scanPermissions, `SELECT thread_id, mode, rules_json, updated_at FROM permissions`)
 }
 
-func (r *rows) PutPermissions(p permission.Permissions) error {
+func (r permissionRows) PutPermissions(p permission.Permissions) error {
 	return r.put("permissions of thread "+p.Thread,
 		`INSERT INTO permissions (thread_id, mode, rules_json, updated_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (thread_id) DO UPDATE SET mode = excluded.mode, rules_json = excluded.rules_json,
@@ -43,30 +43,30 @@ func scanApproval(s scanner) (a permission.Approval, err error) {
 	return a, err
 }
 
-func (r *rows) Approval(id string) (permission.Approval, error) {
-	return one(r, fmt.Sprintf("approval %.80q", id), scanApproval,
+func (r permissionRows) Approval(id string) (permission.Approval, error) {
+	return one(r.table, fmt.Sprintf("approval %.80q", id), scanApproval,
 		`SELECT `+approvalColumns+` FROM approvals WHERE id = ?`, id)
 }
 
-func (r *rows) FindApproval(thread, key string) (permission.Approval, error) {
-	return one(r, "approval of thread "+thread, scanApproval,
+func (r permissionRows) FindApproval(thread, key string) (permission.Approval, error) {
+	return one(r.table, "approval of thread "+thread, scanApproval,
 		`SELECT `+approvalColumns+` FROM approvals WHERE thread_id = ? AND call_key = ? ORDER BY seq DESC LIMIT 1`,
 		thread, key)
 }
 
-func (r *rows) Approvals(thread string, limit int) ([]permission.Approval, error) {
-	return all(r, "approvals of thread "+thread, scanApproval,
+func (r permissionRows) Approvals(thread string, limit int) ([]permission.Approval, error) {
+	return all(r.table, "approvals of thread "+thread, scanApproval,
 		`SELECT `+approvalColumns+` FROM approvals WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, thread, page(limit))
 }
 
-func (r *rows) PendingApprovals(thread string, since time.Time) (int, error) {
-	n, err := one(r, "approvals of thread "+thread, number,
+func (r permissionRows) PendingApprovals(thread string, since time.Time) (int, error) {
+	n, err := one(r.table, "approvals of thread "+thread, number,
 		`SELECT count(*) FROM approvals WHERE thread_id = ? AND status = 'pending' AND created_at > ?`, thread,
 		at(since))
 	return int(n), err
 }
 
-func (r *rows) PutApproval(a permission.Approval) error {
+func (r permissionRows) PutApproval(a permission.Approval) error {
 	return r.put("approval "+a.ID, `INSERT INTO approvals (`+approvalColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET status = excluded.status, decided_at = excluded.decided_at,
 			used_at = excluded.used_at`,
@@ -74,7 +74,7 @@ func (r *rows) PutApproval(a permission.Approval) error {
 		at(a.UsedAt))
 }
 
-func (r *rows) TrimApprovals(thread string, keep int, now time.Time) error {
+func (r permissionRows) TrimApprovals(thread string, keep int, now time.Time) error {
 	return r.put("approvals of thread "+thread, `DELETE FROM approvals WHERE thread_id = ?1 AND
 		(status IN ('used', 'denied') OR status = 'approved' AND decided_at < ?3 OR created_at < ?4) AND
 		seq <= (SELECT seq FROM approvals WHERE thread_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,

@@ -17,26 +17,26 @@ func scanRuntime(s scanner) (p thread.Runtime, err error) {
 	return p, err
 }
 
-func (r *rows) Runtime(id string) (thread.Runtime, error) {
-	return one(r, "runtime "+id, scanRuntime, `SELECT `+runtimeColumns+` FROM runtimes WHERE id = ?`, id)
+func (r processRows) Runtime(id string) (thread.Runtime, error) {
+	return one(r.table, "runtime "+id, scanRuntime, `SELECT `+runtimeColumns+` FROM runtimes WHERE id = ?`, id)
 }
 
-func (r *rows) LastRuntime(terminal string) (thread.Runtime, error) {
-	return one(r, "runtime of terminal "+terminal, scanRuntime,
+func (r processRows) LastRuntime(terminal string) (thread.Runtime, error) {
+	return one(r.table, "runtime of terminal "+terminal, scanRuntime,
 		`SELECT `+runtimeColumns+` FROM runtimes WHERE terminal_id = ? ORDER BY generation DESC LIMIT 1`, terminal)
 }
 
-func (r *rows) LiveRuntimes(thread string) ([]thread.Runtime, error) {
+func (r processRows) LiveRuntimes(thread string) ([]thread.Runtime, error) {
 	if thread == "" {
-		return all(r, "runtimes", scanRuntime,
+		return all(r.table, "runtimes", scanRuntime,
 			`SELECT `+runtimeColumns+` FROM runtimes WHERE state IN ('starting', 'running', 'adopted') ORDER BY seq`)
 	}
-	return all(r, "runtimes of thread "+thread, scanRuntime,
+	return all(r.table, "runtimes of thread "+thread, scanRuntime,
 		`SELECT `+runtimeColumns+` FROM runtimes WHERE state IN ('starting', 'running', 'adopted')
 		AND terminal_id IN (SELECT id FROM terminals WHERE thread_id = ?) ORDER BY seq`, thread)
 }
 
-func (r *rows) PutRuntime(p thread.Runtime) error {
+func (r processRows) PutRuntime(p thread.Runtime) error {
 	return r.put("runtime "+p.ID, `INSERT INTO runtimes (`+runtimeColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET pid = excluded.pid, pid_start_time = excluded.pid_start_time,
 			boot_id = excluded.boot_id, state = excluded.state,
@@ -55,14 +55,14 @@ func scanCommand(s scanner) (c thread.Command, err error) {
 	return c, err
 }
 
-func (r *rows) Command(id string) (thread.Command, error) {
-	return one(r, "command "+id, scanCommand, `SELECT `+commandColumns+` FROM commands WHERE id = ?`, id)
+func (r processRows) Command(id string) (thread.Command, error) {
+	return one(r.table, "command "+id, scanCommand, `SELECT `+commandColumns+` FROM commands WHERE id = ?`, id)
 }
 
-func (r *rows) Commands(q thread.CommandQuery) ([]thread.Command, error) {
+func (r processRows) Commands(q thread.CommandQuery) ([]thread.Command, error) {
 	before := int64(math.MaxInt64)
 	if q.Before != "" {
-		n, err := one(r, "command "+q.Before, number, `SELECT seq FROM commands WHERE id = ?`, q.Before)
+		n, err := one(r.table, "command "+q.Before, number, `SELECT seq FROM commands WHERE id = ?`, q.Before)
 		if err != nil {
 			return nil, err
 		}
@@ -71,12 +71,12 @@ func (r *rows) Commands(q thread.CommandQuery) ([]thread.Command, error) {
 	var list []thread.Command
 	var err error
 	if q.Terminal != "" {
-		list, err = all(r, "commands of terminal "+q.Terminal, scanCommand, `SELECT `+commandColumns+` FROM commands
+		list, err = all(r.table, "commands of terminal "+q.Terminal, scanCommand, `SELECT `+commandColumns+` FROM commands
 			WHERE terminal_id = ? AND terminal_id IN (SELECT id FROM terminals WHERE thread_id = ?) AND seq < ?
 		ORDER BY seq DESC LIMIT ?`,
 			q.Terminal, q.Thread, before, page(q.Limit))
 	} else {
-		list, err = all(r, "commands of thread "+q.Thread, scanCommand, `SELECT `+commandColumns+` FROM commands
+		list, err = all(r.table, "commands of thread "+q.Thread, scanCommand, `SELECT `+commandColumns+` FROM commands
 			WHERE terminal_id IN (SELECT id FROM terminals WHERE thread_id = ?) AND seq < ? ORDER BY seq DESC
 		LIMIT ?`, q.Thread, before, page(q.Limit))
 	}
@@ -84,7 +84,7 @@ func (r *rows) Commands(q thread.CommandQuery) ([]thread.Command, error) {
 	return list, err
 }
 
-func (r *rows) PutCommand(c thread.Command) error {
+func (r processRows) PutCommand(c thread.Command) error {
 	err := r.put("command "+c.ID, `INSERT INTO commands (`+commandColumns+
 		`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET runtime_id = excluded.runtime_id, cwd = excluded.cwd,
@@ -105,25 +105,25 @@ func (r *rows) PutCommand(c thread.Command) error {
 	return err
 }
 
-func (r *rows) OpenCommands(thread string) ([]thread.Command, error) {
+func (r processRows) OpenCommands(thread string) ([]thread.Command, error) {
 	if thread == "" {
-		return all(r, "open commands", scanCommand,
+		return all(r.table, "open commands", scanCommand,
 			`SELECT `+commandColumns+` FROM commands WHERE status IN ('queued', 'running') ORDER BY seq`)
 	}
-	return all(r, "open commands of thread "+thread, scanCommand,
+	return all(r.table, "open commands of thread "+thread, scanCommand,
 		`SELECT `+commandColumns+` FROM commands WHERE status IN ('queued', 'running')
 		AND terminal_id IN (SELECT id FROM terminals WHERE thread_id = ?) ORDER BY seq`, thread)
 }
 
-func (r *rows) LeaseCommands(lease string) (int, error) {
-	n, err := one(r, "commands of lease "+lease, number,
+func (r processRows) LeaseCommands(lease string) (int, error) {
+	n, err := one(r.table, "commands of lease "+lease, number,
 		`SELECT count(*) FROM commands WHERE status IN ('queued', 'running')
 		AND terminal_id IN (SELECT id FROM terminals WHERE lease_id = ?)`, lease)
 	return int(n), err
 }
 
 // ForgetCommand deletes a command, and its text in the events and answered approvals of its thread.
-func (r *rows) ForgetCommand(id string) error {
+func (r processRows) ForgetCommand(id string) error {
 	c, err := r.Command(id)
 	if err != nil {
 		return err

@@ -36,37 +36,37 @@ func scanConversation(s scanner) (h conversation.Head, err error) {
 	return h, err
 }
 
-func (r *rows) Conversation(id string) (conversation.Head, error) {
-	return one(r, "record "+id, scanConversation,
+func (r conversationRows) Conversation(id string) (conversation.Head, error) {
+	return one(r.table, "record "+id, scanConversation,
 		`SELECT `+recordColumns+` FROM records WHERE id = ? AND thread_id IS NOT NULL`, id)
 }
 
-func (r *rows) CurrentConversation(thread string) (conversation.Head, error) {
-	return one(r, "record of thread "+thread, scanConversation,
+func (r conversationRows) CurrentConversation(thread string) (conversation.Head, error) {
+	return one(r.table, "record of thread "+thread, scanConversation,
 		`SELECT `+recordColumns+` FROM records WHERE thread_id = ? AND current`, thread)
 }
 
-func (r *rows) LatestConversation() (conversation.Head, error) {
-	return one(r, "the newest record", scanConversation,
+func (r conversationRows) LatestConversation() (conversation.Head, error) {
+	return one(r.table, "the newest record", scanConversation,
 		`SELECT `+recordColumns+` FROM records WHERE current AND thread_id IS NOT NULL ORDER BY updated_at DESC
 		LIMIT 1`)
 }
 
-func (r *rows) Conversations(thread string) ([]conversation.Head, error) {
-	return all(r, "records of thread "+thread, scanConversation,
+func (r conversationRows) Conversations(thread string) ([]conversation.Head, error) {
+	return all(r.table, "records of thread "+thread, scanConversation,
 		`SELECT `+recordColumns+` FROM records WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, thread,
 		conversation.MaxConversations)
 }
 
-func (r *rows) AllConversations(after string, limit int) ([]conversation.Head, error) {
-	return all(r, "records", scanConversation,
+func (r conversationRows) AllConversations(after string, limit int) ([]conversation.Head, error) {
+	return all(r.table, "records", scanConversation,
 		`SELECT `+recordColumns+` FROM records WHERE id > ? AND thread_id IS NOT NULL ORDER BY id LIMIT ?`, after,
 		page(limit))
 }
 
 // PutConversation does not change the row of another thread, nor one whose thread was deleted: that
 // is ErrConflict until it is purged.
-func (r *rows) PutConversation(h conversation.Head) error {
+func (r conversationRows) PutConversation(h conversation.Head) error {
 	n, err := r.exec("record "+h.SessionID, `UPDATE records SET current = ?, updated_at = ?, messages = ?, archived = ?,
 		bytes = ?, users = ?, timeline = ?, traces = ?,
 		prompts = ?, turns = ?, mail = ?, waiting = ?, compactions = ?, usage_json = ? WHERE id = ? AND thread_id = ?`,
@@ -82,22 +82,22 @@ func (r *rows) PutConversation(h conversation.Head) error {
 		h.Timeline, h.Traces, h.Prompts, h.Turns, h.Inbox, h.Waiting, h.Compactions, asJSON(h.Usage))
 }
 
-func (r *rows) AdoptConversation(id, thread string) error {
+func (r conversationRows) AdoptConversation(id, thread string) error {
 	return r.change("record "+id,
 		`UPDATE records SET thread_id = ?, seq = (SELECT max(seq) + 1 FROM records) WHERE id = ? AND thread_id IS NULL`,
 		thread, id)
 }
 
-func (r *rows) RetireConversation(thread string) error {
+func (r conversationRows) RetireConversation(thread string) error {
 	return r.put("records of thread "+thread, `UPDATE records SET current = 0 WHERE thread_id = ? AND current`, thread)
 }
 
-func (r *rows) DeletedConversations(after string, limit int) ([]string, error) {
-	return all(r, "records of deleted threads", text,
+func (r conversationRows) DeletedConversations(after string, limit int) ([]string, error) {
+	return all(r.table, "records of deleted threads", text,
 		`SELECT id FROM records WHERE thread_id IS NULL AND id > ? ORDER BY id LIMIT ?`, after, page(limit))
 }
 
-func (r *rows) PurgeConversations(ids []string, limit int) (more bool, err error) {
+func (r conversationRows) PurgeConversations(ids []string, limit int) (more bool, err error) {
 	const what = "records of deleted threads"
 	for _, table := range []string{"messages", "compactions", tableTimeline, tableTraces, tablePrompts, tableTurns,
 		tableMail} {
@@ -125,7 +125,7 @@ const (
 	partExtra  = "extra"
 )
 
-func (r *rows) putPart(id, part string, v any) error {
+func (r conversationRows) putPart(id, part string, v any) error {
 	text, err := checkedJSON(v)
 	if err != nil {
 		return fmt.Errorf("%s of record %s: %w", part, id, err)
@@ -136,8 +136,8 @@ func (r *rows) putPart(id, part string, v any) error {
 }
 
 // part reads what putPart has written; a part that was never written leaves v as it is.
-func (r *rows) part(id, part string, v any) error {
-	_, err := one(r, part+" of record "+id,
+func (r conversationRows) part(id, part string, v any) error {
+	_, err := one(r.table, part+" of record "+id,
 		func(s scanner) (struct{}, error) { return struct{}{}, s.Scan(fromJSON{v}) },
 		`SELECT json FROM record_parts WHERE record_id = ? AND part = ?`, id, part)
 	if isNone(err) {
@@ -146,26 +146,28 @@ func (r *rows) part(id, part string, v any) error {
 	return err
 }
 
-func (r *rows) ConversationState(id string) (s conversation.State, err error) {
+func (r conversationRows) ConversationState(id string) (s conversation.State, err error) {
 	return s, r.part(id, partState, &s)
 }
 
-func (r *rows) PutConversationState(id string, s conversation.State) error {
+func (r conversationRows) PutConversationState(id string, s conversation.State) error {
 	return r.putPart(id, partState, s)
 }
 
-func (r *rows) Ledger(id string) (l conversation.Ledger, err error) {
+func (r conversationRows) Ledger(id string) (l conversation.Ledger, err error) {
 	err = r.part(id, partLedger, &l)
 	return conversation.NormalLedger(l), err
 }
 
-func (r *rows) PutLedger(id string, l conversation.Ledger) error { return r.putPart(id, partLedger, l) }
+func (r conversationRows) PutLedger(id string, l conversation.Ledger) error {
+	return r.putPart(id, partLedger, l)
+}
 
-func (r *rows) Extra(id string) (extra map[string]json.RawMessage, err error) {
+func (r conversationRows) Extra(id string) (extra map[string]json.RawMessage, err error) {
 	return extra, r.part(id, partExtra, &extra)
 }
 
-func (r *rows) PutExtra(id string, extra map[string]json.RawMessage) error {
+func (r conversationRows) PutExtra(id string, extra map[string]json.RawMessage) error {
 	if len(extra) == 0 {
 		return nil
 	}

@@ -9,15 +9,44 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// rows is a session.Tx and a conversation.Tx. What a caller may not see of it is in the files
-// beside this one, a file for each group of tables.
+// rows is a thread.Tx and a store.Tx: the rows of one transaction, by noun. Each noun has a file.
 type rows struct {
+	threadRows
+	terminalRows
+	sessionRows
+	leaseRows
+	processRows
+	permissionRows
+	conversationRows
+	messageRows
+	listRows
+}
+
+type (
+	threadRows       struct{ *table }
+	terminalRows     struct{ *table }
+	sessionRows      struct{ *table }
+	leaseRows        struct{ *table }
+	processRows      struct{ *table }
+	permissionRows   struct{ *table }
+	conversationRows struct{ *table }
+	messageRows      struct{ *table }
+	listRows         struct{ *table }
+)
+
+func newRows(t *table) *rows {
+	return &rows{threadRows{t}, terminalRows{t}, sessionRows{t}, leaseRows{t}, processRows{t}, permissionRows{t},
+		conversationRows{t}, messageRows{t}, listRows{t}}
+}
+
+// table runs the statements of one transaction.
+type table struct {
 	store *Store
 	conn  *conn
 }
 
 // exec runs a statement; what names the row for errors.
-func (r *rows) exec(what, query string, args ...any) (int64, error) {
+func (r *table) exec(what, query string, args ...any) (int64, error) {
 	p, err := r.conn.stmt(query)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", what, r.store.explain(err))
@@ -29,13 +58,13 @@ func (r *rows) exec(what, query string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
-func (r *rows) put(what, query string, args ...any) error {
+func (r *table) put(what, query string, args ...any) error {
 	_, err := r.exec(what, query, args...)
 	return err
 }
 
 // change is put for a row that has to be there.
-func (r *rows) change(what, query string, args ...any) error {
+func (r *table) change(what, query string, args ...any) error {
 	n, err := r.exec(what, query, args...)
 	if err == nil && n == 0 {
 		err = fmt.Errorf("%s: %w", what, thread.ErrNotFound)
@@ -46,7 +75,7 @@ func (r *rows) change(what, query string, args ...any) error {
 type scanner interface{ Scan(...any) error }
 
 // one reads the row that a query finds.
-func one[T any](r *rows, what string, scan func(scanner) (T, error), query string, args ...any) (T, error) {
+func one[T any](r *table, what string, scan func(scanner) (T, error), query string, args ...any) (T, error) {
 	var none T
 	p, err := r.conn.stmt(query)
 	if err != nil {
@@ -60,7 +89,7 @@ func one[T any](r *rows, what string, scan func(scanner) (T, error), query strin
 }
 
 // all reads the rows that a query finds.
-func all[T any](r *rows, what string, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+func all[T any](r *table, what string, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
 	return some(r, 0, what, func(s scanner) (v T, n int, err error) {
 		v, err = scan(s)
 		return v, 0, err
@@ -69,7 +98,7 @@ func all[T any](r *rows, what string, scan func(scanner) (T, error), query strin
 
 // some is all of them until they have so many bytes together as budget says, but one at least; scan
 // says how many a row has. A budget of 0 is none.
-func some[T any](r *rows, budget int, what string,
+func some[T any](r *table, budget int, what string,
 	scan func(scanner) (T, int, error), query string, args ...any) ([]T, error) {
 	p, err := r.conn.stmt(query)
 	if err != nil {

@@ -31,28 +31,28 @@ func scanSession(s scanner) (w thread.Session, err error) {
 	return w, err
 }
 
-func (r *rows) Session(id string) (thread.Session, error) {
-	return one(r, "session "+id, scanSession, `SELECT `+sessionColumns+` FROM sessions WHERE id = ?`, id)
+func (r sessionRows) Session(id string) (thread.Session, error) {
+	return one(r.table, "session "+id, scanSession, `SELECT `+sessionColumns+` FROM sessions WHERE id = ?`, id)
 }
 
-func (r *rows) LastSession(thread string) (thread.Session, error) {
+func (r sessionRows) LastSession(thread string) (thread.Session, error) {
 	// A live one is always the newest: it is closed before there is another.
-	return one(r, "session of thread "+thread, scanSession,
+	return one(r.table, "session of thread "+thread, scanSession,
 		`SELECT `+sessionColumns+` FROM sessions WHERE thread_id = ? ORDER BY seq DESC LIMIT 1`, thread)
 }
 
-func (r *rows) Sessions(threadID string) ([]thread.Session, error) {
-	return all(r, "sessions of thread "+threadID, scanSession,
+func (r sessionRows) Sessions(threadID string) ([]thread.Session, error) {
+	return all(r.table, "sessions of thread "+threadID, scanSession,
 		`SELECT `+sessionColumns+` FROM sessions WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, threadID,
 		thread.MaxPage)
 }
 
-func (r *rows) LiveSessions() ([]thread.Session, error) {
-	return all(r, "live sessions", scanSession,
+func (r sessionRows) LiveSessions() ([]thread.Session, error) {
+	return all(r.table, "live sessions", scanSession,
 		`SELECT `+sessionColumns+` FROM sessions WHERE status IN ('active', 'idle', 'paused')`)
 }
 
-func (r *rows) PutSession(w thread.Session) error {
+func (r sessionRows) PutSession(w thread.Session) error {
 	return r.put("session "+w.ID,
 		`INSERT INTO sessions (`+sessionColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET status = excluded.status, idle_seconds = excluded.idle_seconds,
@@ -66,7 +66,7 @@ func (r *rows) PutSession(w thread.Session) error {
 		at(w.StartedAt), at(w.LastActiveAt), at(w.WarnedFor), at(w.EndedAt), w.CloseReason)
 }
 
-func (r *rows) Pulse(id string, active time.Time, used thread.Usage) error {
+func (r sessionRows) Pulse(id string, active time.Time, used thread.Usage) error {
 	return r.put("session "+id, `UPDATE sessions SET last_active_at = max(last_active_at, ?),
 		used_cpu_seconds = max(used_cpu_seconds, ?),
 		used_commands = max(used_commands, ?),

@@ -264,7 +264,7 @@ func (s *Store) update(fn func(*rows) error) error {
 func (s *Store) in(c *conn, fn func(*rows) error) error {
 	var told error
 	err := c.transact(func() error {
-		told = fn(&rows{store: s, conn: c})
+		told = fn(newRows(&table{store: s, conn: c}))
 		return told
 	})
 	if told != nil {

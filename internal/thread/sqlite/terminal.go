@@ -16,22 +16,22 @@ func scanTerminal(s scanner) (t thread.Terminal, err error) {
 	return t, err
 }
 
-func (r *rows) Terminal(id string) (thread.Terminal, error) {
-	return one(r, "terminal "+id, scanTerminal, `SELECT `+terminalColumns+` FROM terminals WHERE id = ?`, id)
+func (r terminalRows) Terminal(id string) (thread.Terminal, error) {
+	return one(r.table, "terminal "+id, scanTerminal, `SELECT `+terminalColumns+` FROM terminals WHERE id = ?`, id)
 }
 
-func (r *rows) Terminals(thread string) ([]thread.Terminal, error) {
-	return all(r, "terminals of thread "+thread, scanTerminal,
+func (r terminalRows) Terminals(thread string) ([]thread.Terminal, error) {
+	return all(r.table, "terminals of thread "+thread, scanTerminal,
 		`SELECT `+terminalColumns+` FROM terminals WHERE thread_id = ? ORDER BY seq`, thread)
 }
 
-func (r *rows) TerminalPart(threadID, after string, limit int) ([]thread.Terminal, error) {
-	return all(r, "terminals of thread "+threadID, scanTerminal, `SELECT `+terminalColumns+` FROM terminals
+func (r terminalRows) TerminalPart(threadID, after string, limit int) ([]thread.Terminal, error) {
+	return all(r.table, "terminals of thread "+threadID, scanTerminal, `SELECT `+terminalColumns+` FROM terminals
 		WHERE thread_id = ?1 AND (?2 = '' OR seq > (SELECT seq FROM terminals WHERE id = ?2)) ORDER BY seq LIMIT ?3`,
 		threadID, after, limit)
 }
 
-func (r *rows) PutTerminal(t thread.Terminal) error {
+func (r terminalRows) PutTerminal(t thread.Terminal) error {
 	cmd := t.Cmd
 	if cmd == nil {
 		cmd = []string{}
@@ -50,7 +50,7 @@ func (r *rows) PutTerminal(t thread.Terminal) error {
 		t.State.Version, at(t.State.At), at(t.CreatedAt), at(t.UpdatedAt))
 }
 
-func (r *rows) DeleteTerminal(id string) error {
+func (r terminalRows) DeleteTerminal(id string) error {
 	r.erased(eraseLater)
 	return r.change("terminal "+id, `DELETE FROM terminals WHERE id = ?`, id)
 }
@@ -61,29 +61,29 @@ func scanState(s scanner) (st thread.State, err error) {
 	return st, s.Scan(&st.Version, &st.Cwd, fromJSON{(*environment)(&st.Env)}, fromJSON{&st.Unset}, when{&st.At})
 }
 
-func (r *rows) PutState(terminal string, s thread.State) error {
+func (r terminalRows) PutState(terminal string, s thread.State) error {
 	return r.put(fmt.Sprintf("version %d of terminal %s", s.Version, terminal),
 		`INSERT INTO terminal_states (terminal_id, `+stateColumns+`) VALUES (?, ?, ?, ?, ?, ?)`,
 		terminal, s.Version, s.Cwd, asJSON(environment(s.Env)), asJSON(s.Unset), at(s.At))
 }
 
-func (r *rows) State(terminal string, version int64) (thread.State, error) {
-	return one(r, fmt.Sprintf("version %d of terminal %s", version, terminal), scanState,
+func (r terminalRows) State(terminal string, version int64) (thread.State, error) {
+	return one(r.table, fmt.Sprintf("version %d of terminal %s", version, terminal), scanState,
 		`SELECT `+stateColumns+` FROM terminal_states WHERE terminal_id = ? AND version = ?`, terminal, version)
 }
 
-func (r *rows) LastState(terminal string) (thread.State, error) {
-	return one(r, "versions of terminal "+terminal, scanState,
+func (r terminalRows) LastState(terminal string) (thread.State, error) {
+	return one(r.table, "versions of terminal "+terminal, scanState,
 		`SELECT `+stateColumns+` FROM terminal_states WHERE terminal_id = ? ORDER BY version DESC LIMIT 1`, terminal)
 }
 
-func (r *rows) States(terminal string) ([]thread.State, error) {
-	return all(r, "versions of terminal "+terminal, scanState,
+func (r terminalRows) States(terminal string) ([]thread.State, error) {
+	return all(r.table, "versions of terminal "+terminal, scanState,
 		`SELECT `+stateColumns+` FROM terminal_states WHERE terminal_id = ? ORDER BY version DESC LIMIT ?`, terminal,
 		thread.MaxPage)
 }
 
-func (r *rows) TrimStates(terminal string, upTo int64) error {
+func (r terminalRows) TrimStates(terminal string, upTo int64) error {
 	return r.put("versions of terminal "+terminal, `DELETE FROM terminal_states WHERE terminal_id = ? AND version <= ?`,
 		terminal, upTo)
 }

@@ -29,16 +29,16 @@ func scanThread(s scanner) (t thread.Thread, err error) {
 	return t, err
 }
 
-func (r *rows) Thread(id string) (thread.Thread, error) {
-	return one(r, "thread "+id, scanThread, `SELECT `+threadColumns+` FROM threads WHERE id = ?`, id)
+func (r threadRows) Thread(id string) (thread.Thread, error) {
+	return one(r.table, "thread "+id, scanThread, `SELECT `+threadColumns+` FROM threads WHERE id = ?`, id)
 }
 
-func (r *rows) Threads(after string, limit int) ([]thread.Thread, error) {
-	return all(r, "threads", scanThread, `SELECT `+threadColumns+` FROM threads WHERE id > ? ORDER BY id LIMIT ?`,
+func (r threadRows) Threads(after string, limit int) ([]thread.Thread, error) {
+	return all(r.table, "threads", scanThread, `SELECT `+threadColumns+` FROM threads WHERE id > ? ORDER BY id LIMIT ?`,
 		after, page(limit))
 }
 
-func (r *rows) PutThread(t thread.Thread) error {
+func (r threadRows) PutThread(t thread.Thread) error {
 	return r.put("thread "+t.ID, `INSERT INTO threads (id, provider, lease_id, policy_json, policy_chosen,
 		default_terminal_id, active_terminal_id, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET provider = excluded.provider,
@@ -50,12 +50,12 @@ func (r *rows) PutThread(t thread.Thread) error {
 		at(t.CreatedAt), at(t.UpdatedAt))
 }
 
-func (r *rows) DeleteThread(id string) error {
+func (r threadRows) DeleteThread(id string) error {
 	r.erased(eraseNow)
 	return r.change("thread "+id, `DELETE FROM threads WHERE id = ?`, id)
 }
 
-func (r *rows) DropHistory(thread string, limit int) (more bool, err error) {
+func (r threadRows) DropHistory(thread string, limit int) (more bool, err error) {
 	for _, text := range []string{
 		`DELETE FROM commands WHERE seq IN (SELECT c.seq FROM terminals t JOIN commands c ON c.terminal_id = t.id
 		WHERE t.thread_id = ?1 LIMIT ?2)`,
@@ -71,8 +71,8 @@ func (r *rows) DropHistory(thread string, limit int) (more bool, err error) {
 	return more, nil
 }
 
-func (r *rows) AddEvent(e thread.Event) (int64, error) {
-	seq, err := one(r, "thread "+e.Thread, number,
+func (r threadRows) AddEvent(e thread.Event) (int64, error) {
+	seq, err := one(r.table, "thread "+e.Thread, number,
 		`UPDATE threads SET event_seq = event_seq + 1 WHERE id = ? RETURNING event_seq`, e.Thread)
 	if err != nil {
 		return 0, err
@@ -91,8 +91,8 @@ func number(s scanner) (int64, error) {
 	return n, s.Scan(&n)
 }
 
-func (r *rows) Events(threadID string, after int64, limit int) ([]thread.Event, error) {
-	return all(r, "events of thread "+threadID, func(s scanner) (e thread.Event, err error) {
+func (r threadRows) Events(threadID string, after int64, limit int) ([]thread.Event, error) {
+	return all(r.table, "events of thread "+threadID, func(s scanner) (e thread.Event, err error) {
 		return e, s.Scan(&e.Thread, &e.Seq, &e.Type, when{&e.At}, fromJSON{&e.Data})
 	}, `SELECT thread_id, seq, type, at, data_json FROM events WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
 		threadID, after, page(limit))
