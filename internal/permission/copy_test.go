@@ -89,3 +89,52 @@ func FuzzPermissionsCopy(f *testing.F) {
 		}
 	})
 }
+
+// TestSaveLeavesNoLock: permissions can be changed after the copy is written.
+func TestSaveLeavesNoLock(t *testing.T) {
+	e := NewEnforcer(Rules{}).WithCopy(filepath.Join(t.TempDir(), "permissions.json"))
+	e.Set(Permissions{Thread: "one", Mode: ModeReadOnly})
+	if err := e.Save(); err != nil {
+		t.Fatal(err)
+	}
+	if !e.mu.TryLock() {
+		t.Fatal("Save holds the lock")
+	}
+	e.mu.Unlock()
+}
+
+// TestOddCopy: a copy that is no regular file, or too long, is refused and not read.
+func TestOddCopy(t *testing.T) {
+	dir := t.TempDir()
+	long := filepath.Join(dir, "long")
+	if err := os.WriteFile(long, []byte(`{"format":1,"threads":[]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(long, maxCopy+1); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("absent", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{long, link, dir} {
+		err := NewEnforcer(Rules{}).WithCopy(file).LoadCopy()
+		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "no file of at most") {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+// TestActionCall: the rules see the JSON of the arguments; what has none is a programming error.
+func TestActionCall(t *testing.T) {
+	c := Action{ToolResize, ResizeArgs{Terminal: "t", Cols: 80, Rows: 24}}.Call()
+	if c.Tool != ToolResize || string(c.Arguments) != `{"terminal":"t","cols":80,"rows":24}` {
+		t.Errorf("%s %s", c.Tool, c.Arguments)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("arguments without JSON are taken")
+		}
+	}()
+	Action{ToolResize, func() {}}.Call()
+}
