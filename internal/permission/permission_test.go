@@ -299,3 +299,28 @@ func TestModes(t *testing.T) {
 		}
 	}
 }
+
+// TestCheck: the mode and the rules of a thread are for its calls, the server's also for calls of no thread, in which
+// nobody can be asked; after FailClosed every call is denied.
+func TestCheck(t *testing.T) {
+	e := NewEnforcer(Rules{Deny: []Rule{{Tool: ToolWrite}}, Ask: []Rule{{Tool: ToolKill}}})
+	e.Set(Permissions{Thread: "one", Mode: ModeReadOnly})
+	check := func(thread, tool, want string) {
+		t.Helper()
+		if d, err := e.Check(thread, Call{Tool: tool}); err != nil || d.Decision != want {
+			t.Errorf("%s in %q: %+v (%v), want %s", tool, thread, d, err, want)
+		}
+	}
+	check("one", ToolExec, Deny)
+	check("one", ToolRead, Allow)
+	check("one", ToolKill, Ask)
+	check("two", ToolExec, Allow)
+	check("two", ToolWrite, Deny)
+	check("", ToolExec, Allow)
+	check("", ToolLeaseCreate, Allow)
+	check("", ToolWrite, Deny)
+	check("", ToolKill, Deny)
+	e.FailClosed(ErrDamaged)
+	check("one", ToolRead, Deny)
+	check("", ToolExec, Deny)
+}
