@@ -93,7 +93,7 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 	if err != nil || again != head {
 		t.Errorf("%+v, %v", again, err)
 	}
-	file := filepath.Join(dir, "threads", head.ID+".json")
+	file := filepath.Join(dir, "threads", head.SessionID+".json")
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
 	}
@@ -149,7 +149,7 @@ func TestARecordFileInTheWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, "threads", head.ID+".json")
+	file := filepath.Join(dir, "threads", head.SessionID+".json")
 	if err := errors.Join(os.Remove(file), os.Mkdir(file, 0o700)); err != nil {
 		t.Fatal(err)
 	}

@@ -462,7 +462,7 @@ export interface ToolCall {
   /** The tool. */
   name?: string;
 }
-export const ToolCall: Shape<ToolCall> = { id: ["", undefined], name: ["", undefined], arguments: { "": null } };
+export const ToolCall: Shape<ToolCall> = { arguments: { "": null }, id: ["", undefined], name: ["", undefined] };
 
 /** The result of a call. */
 export interface ToolResult {
@@ -473,7 +473,7 @@ export interface ToolResult {
   /** The call. */
   tool_call_id?: string;
 }
-export const ToolResult: Shape<ToolResult> = { tool_call_id: ["", undefined], content: ["", undefined], is_error: [false, undefined] };
+export const ToolResult: Shape<ToolResult> = { content: ["", undefined], is_error: [false, undefined], tool_call_id: ["", undefined] };
 
 /** A message of a conversation. */
 export interface Message {
@@ -486,7 +486,7 @@ export interface Message {
   /** What became of tools. */
   tool_results?: ToolResult[];
 }
-export const Message: Shape<Message> = { role: "", content: "", tool_calls: [() => ToolCall], tool_results: [() => ToolResult] };
+export const Message: Shape<Message> = { content: "", role: "", tool_calls: [() => ToolCall], tool_results: [() => ToolResult] };
 
 /** A message with its number and time. */
 export interface KeptMessage {
@@ -615,7 +615,7 @@ export interface RuleCounts {
   /** Rules of this kind. */
   deny?: number;
 }
-export const RuleCounts: Shape<RuleCounts> = { allow: [0, undefined], deny: [0, undefined], ask: [0, undefined] };
+export const RuleCounts: Shape<RuleCounts> = { allow: [0, undefined], ask: [0, undefined], deny: [0, undefined] };
 
 /** Changes the state of a record: absent keeps, null clears. */
 export interface PatchState {
@@ -927,7 +927,7 @@ export interface Turn {
   /** The record. */
   session_id: string;
 }
-export const Turn: Shape<Turn> = { seq: 0, created_at: "", final_response: "", assistant_messages: [null, undefined], tool_result_messages: [null, undefined], iterations: 0, tool_calls: 0, failures: [null, undefined], verification_status: ["", null], usage: () => Usage, trace: [null, undefined], definition_of_done: null, workflow_mode: "", cumulative_usage: () => Usage, session_id: "" };
+export const Turn: Shape<Turn> = { seq: 0, created_at: "", final_response: "", assistant_messages: [null, undefined], tool_result_messages: [null, undefined], iterations: 0, tool_calls: 0, failures: [null, undefined], verification_status: ["", null], usage: () => Usage, cumulative_usage: () => Usage, trace: [null, undefined], definition_of_done: null, workflow_mode: "", session_id: "" };
 
 /** Has turns in order. */
 export interface TurnList {
@@ -970,7 +970,7 @@ export interface Archive {
   /** Estimated tokens after it. */
   compressed_input_tokens: number;
 }
-export const Archive: Shape<Archive> = { count: 0, removed_message_count: 0, summary: "", original_input_tokens: 0, compressed_input_tokens: 0, created_at: "", up_to: 0, message: [() => Message, null] };
+export const Archive: Shape<Archive> = { created_at: "", up_to: 0, message: [() => Message, null], count: 0, removed_message_count: 0, summary: "", original_input_tokens: 0, compressed_input_tokens: 0 };
 
 /** Has compactions in order. */
 export interface CompactionList {
@@ -1201,7 +1201,7 @@ export interface Attached {
   /** The newest turn. */
   last_turn_summary: Turn | null;
 }
-export const Attached: Shape<Attached> = { current_task: ["", null], runtime_owner_type: ["", null], runtime_owner_path: ["", null], workflow_mode: "", permission_mode: "", permission_prompting_enabled: false, permission_rule_counts: () => RuleCounts, permission_rules_source: ["", null], prompt_format: ["", null], prompt_sections: [""], active_dod_path: ["", null], active_turn_phase: ["", null], workflow_reason_code: ["", null], workflow_reason_summary: ["", null], workflow_decision_kind: ["", null], workflow_ambiguity_score: [0, null], workflow_complexity_score: [0, null], workflow_scheduled_next_mode: ["", null], last_completion_decision_code: ["", null], last_completion_decision_summary: ["", null], last_turn_transition_summary: ["", null], last_turn_transition_kind: ["", null], last_turn_transition_reason_code: ["", null], session_id: "", thread_id: "", last_turn_summary: [() => Turn, null] };
+export const Attached: Shape<Attached> = { session_id: "", thread_id: "", current_task: ["", null], runtime_owner_type: ["", null], runtime_owner_path: ["", null], workflow_mode: "", permission_mode: "", permission_prompting_enabled: false, permission_rule_counts: () => RuleCounts, permission_rules_source: ["", null], prompt_format: ["", null], prompt_sections: [""], active_dod_path: ["", null], active_turn_phase: ["", null], workflow_reason_code: ["", null], workflow_reason_summary: ["", null], workflow_decision_kind: ["", null], workflow_ambiguity_score: [0, null], workflow_complexity_score: [0, null], workflow_scheduled_next_mode: ["", null], last_completion_decision_code: ["", null], last_completion_decision_summary: ["", null], last_turn_transition_summary: ["", null], last_turn_transition_kind: ["", null], last_turn_transition_reason_code: ["", null], last_turn_summary: [() => Turn, null] };
 
 /** A message for the driver of the thread. */
 export interface Steer {
@@ -1916,7 +1916,7 @@ export interface RuleCountsOf {
   /** That deny. */
   deny: number;
 }
-export const RuleCountsOf: Shape<RuleCountsOf> = { allow: 0, deny: 0, ask: 0 };
+export const RuleCountsOf: Shape<RuleCountsOf> = { allow: 0, ask: 0, deny: 0 };
 
 /** A call of a tool. */
 export interface Authorize {
@@ -1965,7 +1965,7 @@ export interface Approval {
   /** The variables whose values are "***" in the arguments, with the lengths of these in bytes. */
   hidden?: { [key: string]: number };
 }
-export const Approval: Shape<Approval> = { id: "", thread_id: "", tool: "", arguments: { "": null }, hidden: { "": 0 }, reason: "", status: "", created_at: "", decided_at: ["", undefined], used_at: ["", undefined], expires_at: ["", undefined] };
+export const Approval: Shape<Approval> = { id: "", thread_id: "", tool: "", arguments: { "": null }, reason: "", status: "", created_at: "", decided_at: ["", undefined], used_at: ["", undefined], expires_at: ["", undefined], hidden: { "": 0 } };
 
 /** Has approvals. */
 export interface Approvals {
