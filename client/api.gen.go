@@ -73,6 +73,61 @@ func (a API) WaitFor(ctx context.Context, in wire.Wait) (wire.Waited, error) {
 	return send[wire.Waited](ctx, a, route{"POST", true, []string{"/session/:sid/pty/:id/wait", "/pty/:id/wait"}}, in)
 }
 
+// CreateShell is POST /session/:sid/shell: start a shell.
+func (a API) CreateShell(ctx context.Context, in wire.CreateShell) (wire.Shell, error) {
+	return send[wire.Shell](ctx, a, route{"POST", true, []string{"/session/:sid/shell"}}, in)
+}
+
+// ListShells is GET /session/:sid/shell: the shells of a session.
+func (a API) ListShells(ctx context.Context, in wire.ListShells) (wire.ShellList, error) {
+	return send[wire.ShellList](ctx, a, route{"GET", false, []string{"/session/:sid/shell"}}, in)
+}
+
+// DeleteShells is DELETE /session/:sid/shell: end all shells of a session.
+func (a API) DeleteShells(ctx context.Context, in wire.SessionRef) (wire.Done, error) {
+	return send[wire.Done](ctx, a, route{"DELETE", false, []string{"/session/:sid/shell"}}, in)
+}
+
+// ListAllShells is GET /shell: the shells of all sessions.
+func (a API) ListAllShells(ctx context.Context, in wire.ListShells) (wire.ShellList, error) {
+	return send[wire.ShellList](ctx, a, route{"GET", false, []string{"/shell"}}, in)
+}
+
+// GetShell is GET /session/:sid/shell/:shid: one shell.
+func (a API) GetShell(ctx context.Context, in wire.ShellRef) (wire.Shell, error) {
+	return send[wire.Shell](ctx, a, route{"GET", false, []string{"/session/:sid/shell/:shid"}}, in)
+}
+
+// DeleteShell is DELETE /session/:sid/shell/:shid: end a shell and everything it started.
+func (a API) DeleteShell(ctx context.Context, in wire.ShellRef) (wire.Done, error) {
+	return send[wire.Done](ctx, a, route{"DELETE", false, []string{"/session/:sid/shell/:shid"}}, in)
+}
+
+// SetEnv is POST /session/:sid/env: change the environment of the shell.
+func (a API) SetEnv(ctx context.Context, in wire.SetEnv) (wire.Done, error) {
+	return send[wire.Done](ctx, a, route{"POST", true, []string{"/session/:sid/shell/:shid/env", "/session/:sid/env"}}, in)
+}
+
+// ListCommands is GET /session/:sid/commands: the commands that were run.
+func (a API) ListCommands(ctx context.Context, in wire.ListCommands) (wire.CommandList, error) {
+	return send[wire.CommandList](ctx, a, route{"GET", false, []string{"/session/:sid/shell/:shid/commands", "/session/:sid/commands"}}, in)
+}
+
+// GetCommand is GET /session/:sid/commands/:cid: one command.
+func (a API) GetCommand(ctx context.Context, in wire.CommandRef) (Command, error) {
+	return send[Command](ctx, a, route{"GET", false, []string{"/session/:sid/shell/:shid/commands/:cid", "/session/:sid/commands/:cid"}}, in)
+}
+
+// CancelCommand is DELETE /session/:sid/commands/:cid: cancel a command.
+func (a API) CancelCommand(ctx context.Context, in wire.CancelCommand) (wire.CommandCancelled, error) {
+	return send[wire.CommandCancelled](ctx, a, route{"DELETE", false, []string{"/session/:sid/shell/:shid/commands/:cid", "/session/:sid/commands/:cid"}}, in)
+}
+
+// CommandInput is POST /session/:sid/commands/:cid/input: write to the input of a command.
+func (a API) CommandInput(ctx context.Context, in wire.ExecInput) (wire.InputTaken, error) {
+	return send[wire.InputTaken](ctx, a, route{"POST", true, []string{"/session/:sid/shell/:shid/commands/:cid/input", "/session/:sid/commands/:cid/input"}}, in)
+}
+
 // GetHealth is GET /healthz: whether the server is well.
 func (a API) GetHealth(ctx context.Context) (wire.Health, error) {
 	return send[wire.Health](ctx, a, route{"GET", false, []string{"/healthz"}}, wire.Nothing{})

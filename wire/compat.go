@@ -23,6 +23,8 @@ type CompatCreate struct {
 }
 
 // CompatSession is the reply about a session that was made.
+//
+//schema:reply "It is there."
 type CompatSession struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -44,6 +46,8 @@ type CompatSessionInfo struct {
 }
 
 // CompatSessions are the sessions.
+//
+//schema:reply "The sessions."
 type CompatSessions struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -62,6 +66,8 @@ type CompatDelete struct {
 }
 
 // CompatNamed is the reply of a call that only names its session.
+//
+//schema:reply "Done."
 type CompatNamed struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -87,6 +93,7 @@ type CompatEnv struct {
 
 // CompatExecute is a command to run.
 type CompatExecute struct {
+	CompatRef
 	// Shell text.
 	Command *string `json:"command" nullable:"false"`
 	// The session; it comes into being when first used.
@@ -110,6 +117,8 @@ type CompatExecute struct {
 }
 
 // CompatResult is the result of a command.
+//
+//schema:reply "It has ended, with whatever code."
 type CompatResult struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -140,6 +149,8 @@ type CompatResult struct {
 }
 
 // CompatProcess is a process: a command in the background.
+//
+//schema:reply "The process."
 type CompatProcess struct {
 	// Always true.
 	Success bool `json:"success"`
@@ -166,9 +177,13 @@ type CompatProcess struct {
 }
 
 // CompatProcesses are all processes of all sessions, oldest first.
+//
+//schema:reply "The processes."
 type CompatProcesses []CompatProcess
 
 // CompatLogs is the output of a process.
+//
+//schema:reply "Both outputs."
 type CompatLogs struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -187,6 +202,8 @@ type CompatLogs struct {
 }
 
 // CompatKilled says how many processes were ended.
+//
+//schema:reply "They have ended, or do."
 type CompatKilled struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -239,6 +256,7 @@ type CompatEventResult struct {
 
 // CompatRead names the file to read.
 type CompatRead struct {
+	CompatRef
 	// Relative to the session's directory.
 	Path string `json:"path" minLength:"1"`
 	// Of the content; absent: utf-8, for reading base64 when the file is not UTF-8.
@@ -249,6 +267,7 @@ type CompatRead struct {
 
 // CompatWrite is a file and what to write to it.
 type CompatWrite struct {
+	CompatRef
 	// Relative to the session's directory.
 	Path string `json:"path" minLength:"1"`
 	// What the file has then.
@@ -261,6 +280,7 @@ type CompatWrite struct {
 
 // CompatPath names a file.
 type CompatPath struct {
+	CompatRef
 	// Relative to the session's directory.
 	Path string `json:"path" minLength:"1"`
 	// The session.
@@ -269,6 +289,7 @@ type CompatPath struct {
 
 // CompatMkdir names the directory to make.
 type CompatMkdir struct {
+	CompatRef
 	// Relative to the session's directory.
 	Path string `json:"path" minLength:"1"`
 	// Also those above it; one that exists is no error.
@@ -279,6 +300,7 @@ type CompatMkdir struct {
 
 // CompatList names the directory to list.
 type CompatList struct {
+	CompatRef
 	// Relative to the session's directory.
 	Path string `json:"path" minLength:"1"`
 	// Below too.
@@ -298,6 +320,7 @@ type CompatListOptions struct {
 
 // CompatRename has the old and the new path.
 type CompatRename struct {
+	CompatRef
 	// What.
 	OldPath string `json:"oldPath" minLength:"1"`
 	// Where to.
@@ -308,6 +331,7 @@ type CompatRename struct {
 
 // CompatMove has the old and the new path.
 type CompatMove struct {
+	CompatRef
 	// What.
 	SourcePath string `json:"sourcePath" minLength:"1"`
 	// Where to.
@@ -317,6 +341,8 @@ type CompatMove struct {
 }
 
 // CompatFile is the reply of a call that only names its file.
+//
+//schema:reply "Done."
 type CompatFile struct {
 	// It worked; of a command: its code is 0.
 	Success bool `json:"success"`
@@ -327,6 +353,8 @@ type CompatFile struct {
 }
 
 // CompatContent is the content of a file.
+//
+//schema:reply "The file."
 type CompatContent struct {
 	CompatFile
 	// It.
@@ -338,6 +366,8 @@ type CompatContent struct {
 }
 
 // CompatRenamed is the reply of a rename or move.
+//
+//schema:reply "Done."
 type CompatRenamed struct {
 	CompatFile
 	// What it is called now.
@@ -345,6 +375,8 @@ type CompatRenamed struct {
 }
 
 // CompatExists says whether a file exists.
+//
+//schema:reply "Whether it exists."
 type CompatExists struct {
 	CompatFile
 	// It does.
@@ -352,6 +384,8 @@ type CompatExists struct {
 }
 
 // CompatFiles are the files of a directory.
+//
+//schema:reply "The directory."
 type CompatFiles struct {
 	CompatFile
 	// How many.

@@ -31,6 +31,16 @@ var (
 		{"show", CommandShow{}, ""}, {"colors", CommandColors{}, ""}, {"ping", CommandPing{}, ""},
 		{"auth", CommandAuth{}, ""},
 	}
+	// ExecEvents are the events of a command.
+	ExecEvents = []EventType{
+		{"start", EventStart{}, ""}, {"stdout", EventOutput{}, ""}, {"stderr", EventOutput{}, ""},
+		{"complete", EventComplete{}, ""}, {"error", Error{}, ""},
+	}
+	// CompatEvents are the events of a command for clients of the sandbox container.
+	CompatEvents = []EventType{
+		{"start", CompatEvent{}, ""}, {"stdout", CompatEvent{}, ""}, {"stderr", CompatEvent{}, ""},
+		{"complete", CompatEvent{}, ""}, {"error", CompatEvent{}, ""},
+	}
 	// PageCommands are the commands on a page's WebSocket besides SocketCommands.
 	PageCommands = []EventType{{"attach", CommandAttach{}, ""}, {"detach", CommandDetach{}, ""}}
 )

@@ -25,6 +25,8 @@ type ShellInfo struct {
 }
 
 // ShellList has shells, oldest first.
+//
+//schema:reply "The shells."
 type ShellList struct {
 	// The shells.
 	Shells []ShellInfo `json:"shells"`
@@ -33,6 +35,8 @@ type ShellList struct {
 }
 
 // Shell is a shell of a session.
+//
+//schema:reply "The shell."
 type Shell struct {
 	ShellInfo
 	// It has read the profile files.
@@ -50,6 +54,7 @@ type Shell struct {
 
 // CreateShell asks for a new shell.
 type CreateShell struct {
+	SessionRef
 	// Its id; absent: the server gives one.
 	ID string `json:"id,omitempty" pattern:"^[A-Za-z0-9._-]{1,64}$|^$"`
 	// Where it begins; absent: the home directory.
@@ -72,6 +77,7 @@ type CreateShell struct {
 //schema:oneOf [{"required": ["command"], "properties": {"argv": false}}, {"required": ["argv"],
 //schema:and "properties": {"command": false}}]
 type Exec struct {
+	ShellRef
 	// Shell text, of any length and number of lines. It is run in the shell itself, not in a
 	// subshell: what it changes lasts.
 	Command *string `json:"command,omitempty"`
@@ -114,6 +120,8 @@ type Exec struct {
 }
 
 // ExecResult says how a command ended and what it printed.
+//
+//schema:reply "It has ended, with whatever code."
 type ExecResult struct {
 	EventComplete
 	// Its output; a byte that is not UTF-8 is one U+FFFD.
@@ -216,6 +224,8 @@ type EventOutput struct {
 }
 
 // ExecAccepted is the reply to a command in the background.
+//
+//schema:reply "It runs in the background."
 type ExecAccepted struct {
 	// Always true.
 	Success bool `json:"success"`
@@ -244,6 +254,7 @@ const (
 
 // SetEnv changes the environment of a shell.
 type SetEnv struct {
+	ShellRef
 	// Variables to export.
 	//schema:propertyNames {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
 	//schema:additionalProperties {"type": "string"}
@@ -254,6 +265,8 @@ type SetEnv struct {
 }
 
 // Command is a command of a shell.
+//
+//schema:reply "The command."
 type Command struct {
 	// Its id.
 	CommandID string `json:"command_id"`
@@ -314,6 +327,8 @@ type Command struct {
 }
 
 // CommandList has commands, newest last.
+//
+//schema:reply "The commands."
 type CommandList struct {
 	// The commands.
 	Commands []Command `json:"commands"`
@@ -352,6 +367,7 @@ type CommandLogs struct {
 //schema:and {"required": ["data_b64"], "properties": {"data": false}}, {"required": ["eof"],
 //schema:and "properties": {"eof": {"const": true}, "data": false, "data_b64": false}}]
 type ExecInput struct {
+	CommandRef
 	// Text.
 	Data *string `json:"data,omitempty"`
 	// Bytes in base64.
@@ -361,6 +377,8 @@ type ExecInput struct {
 }
 
 // CommandCancelled is the reply to a cancel.
+//
+//schema:reply "It ends now, or has ended."
 type CommandCancelled struct {
 	// Always true.
 	Success bool `json:"success"`

@@ -68,6 +68,18 @@ type CompatSessionRef struct {
 	Session string `json:"-" path:"id" param:"compatSid" pattern:"^[A-Za-z0-9._-]{1,64}$"`
 }
 
+// CompatSetEnv sets variables in the session of a compatible call.
+type CompatSetEnv struct {
+	CompatRef
+	CompatEnv
+}
+
+// CompatSetSessionEnv sets variables in the session that the path names.
+type CompatSetSessionEnv struct {
+	CompatSessionRef
+	CompatEnv
+}
+
 // ProcessRef is the process that the path of a compatible call names.
 type ProcessRef struct {
 	// Process: its id.

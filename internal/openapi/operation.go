@@ -56,7 +56,7 @@ func (g *generator) typedOperation(r httpapi.Route) (object, error) {
 
 // use adds a parameter to the document. One that is there already has to be the same.
 func (g *generator) use(p parameter) error {
-	p.limited = false // as that of the table
+	p.limited, p.below = false, g.params[p.component()].below // as in the table
 	if is, ok := g.params[p.component()]; ok && !reflect.DeepEqual(is, p) {
 		return fmt.Errorf("two parameters are called %s in the document: give one the tag param", p.component())
 	} else if !ok {

@@ -261,7 +261,7 @@ var refusals = []response{
 		codes:   "FILE_EXISTS NOT_EMPTY IS_DIRECTORY NOT_DIRECTORY NOT_FILE NOT_TEXT NOT_POSSIBLE",
 		example: "FILE_EXISTS: mkdir /tmp: file exists",
 	},
-	{name: "FileTooLarge", status: 413,
+	{name: "FileTooLarge", status: 413, of: httpapi.FileTooLarge,
 		text:    "TOO_LARGE: the body has more than 8 MiB, or the file that is read more than 10 MiB.",
 		codes:   "TOO_LARGE",
 		example: "TOO_LARGE: the file has 20971520 bytes; at most 10485760 are read at once",

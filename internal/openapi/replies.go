@@ -13,58 +13,6 @@ var eventStream = content{"text/event-stream", `{"type": "string"}`, ""}
 
 // replies are what routes answer when all is well.
 var replies = []response{
-	{name: "Done", status: 200, text: "Done.", json: []any{wire.Done{}}},
-	{name: "InputTaken", status: 200, text: "All bytes were taken, in order.", json: []any{wire.InputTaken{}}},
-	{name: "Shell", status: 201, text: "The shell.", json: []any{wire.Shell{}}},
-	{name: "ShellList", status: 200, text: "The shells.", json: []any{wire.ShellList{}}},
-	{name: "ExecResult", status: 200, text: "It has ended, with whatever code.", json: []any{wire.ExecResult{}}},
-	{name: "ExecAccepted", status: 202, text: "It runs in the background.", json: []any{wire.ExecAccepted{}}},
-	{name: "Command", status: 200, text: "The command.", json: []any{wire.Command{}}},
-	{name: "CommandList", status: 200, text: "The commands.", json: []any{wire.CommandList{}}},
-	{name: "CommandCancelled", status: 200, text: "It ends now, or has ended.", json: []any{wire.CommandCancelled{}}},
-	{name: "ExecStream", status: 200,
-		text: "`start`, then `stdout` and `stderr` as they come, at the end `complete` or `error`. A comment every " +
-			"15 s when nothing comes. A client that reads slowly gets everything later; nothing is dropped and " +
-			"nobody waits for it.",
-		headers: []header{
-			{name: "X-Command-Id", text: "The command's id, before the first event; absent with tty.",
-				schema: `{"type": "string"}`},
-		},
-		other: []content{eventStream},
-		events: []event{
-			{"start", wire.EventStart{}}, {"stdout", wire.EventOutput{}}, {"stderr", wire.EventOutput{}},
-			{"complete", wire.EventComplete{}}, {"error", wire.Error{}},
-		},
-	},
-	{name: "CommandLogs", status: 200,
-		text: "Both outputs; with follow=1 as events, those of POST …/exec/stream, which end when nothing more can " +
-			"come.",
-		json:  []any{wire.CommandLogs{}},
-		other: []content{eventStream},
-	},
-	{name: "CompatSession", status: 200, text: "It is there.", json: []any{wire.CompatSession{}}},
-	{name: "CompatSessions", status: 200, text: "The sessions.", json: []any{wire.CompatSessions{}}},
-	{name: "CompatNamed", status: 200, text: "Done.", json: []any{wire.CompatNamed{}}},
-	{name: "CompatResult", status: 200, text: "It has ended, with whatever code.", json: []any{wire.CompatResult{}}},
-	{name: "CompatProcess", status: 200, text: "The process.", json: []any{wire.CompatProcess{}}},
-	{name: "CompatProcesses", status: 200, text: "The processes.", json: []any{wire.CompatProcesses{}}},
-	{name: "CompatLogs", status: 200, text: "Both outputs.", json: []any{wire.CompatLogs{}}},
-	{name: "CompatKilled", status: 200, text: "They have ended, or do.", json: []any{wire.CompatKilled{}}},
-	{name: "CompatFile", status: 200, text: "Done.", json: []any{wire.CompatFile{}}},
-	{name: "CompatContent", status: 200, text: "The file.", json: []any{wire.CompatContent{}}},
-	{name: "CompatRenamed", status: 200, text: "Done.", json: []any{wire.CompatRenamed{}}},
-	{name: "CompatExists", status: 200, text: "Whether it exists.", json: []any{wire.CompatExists{}}},
-	{name: "CompatFiles", status: 200, text: "The directory.", json: []any{wire.CompatFiles{}}},
-	{name: "CompatStream", status: 200,
-		text: "Events of `data:` alone, whose type is a field: start, then stdout and stderr, at the end complete " +
-			"or error.",
-		headers: []header{{name: "X-Command-Id", text: "The process's id.", schema: `{"type": "string"}`}},
-		other:   []content{eventStream},
-		events: []event{
-			{"start", wire.CompatEvent{}}, {"stdout", wire.CompatEvent{}}, {"stderr", wire.CompatEvent{}},
-			{"complete", wire.CompatEvent{}}, {"error", wire.CompatEvent{}},
-		},
-	},
 	{name: "ThreadMade", status: 201, text: "Made.", json: []any{wire.Thread{}}},
 	{name: "Thread", status: 200, text: "The thread.", json: []any{wire.Thread{}}},
 	{name: "ThreadList", status: 200, text: "Threads.", json: []any{wire.ThreadList{}}},

@@ -8,7 +8,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/server/auth"
-	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
@@ -16,35 +15,6 @@ import (
 // is typed and looked at, and what harnesses write down, is not about who may do what, and the
 // thread's own record has it. TERMINAL and SHELL stand for both of their paths.
 var auditWords = map[string]string{
-	"POST /session/:sid/shell":         "shell.create",
-	"DELETE /session/:sid/shell":       "shell.delete",
-	"DELETE /session/:sid/shell/:shid": "shell.delete",
-	"POST SHELL/exec":                  "command.run", // it may make the shell, and the thread
-	"POST SHELL/exec/stream":           "command.run",
-	"POST SHELL/env":                   "shell.env",
-	"DELETE SHELL/commands/:cid":       "command.cancel",
-	"POST SHELL/commands/:cid/input":   "",
-
-	"POST /api/session/create":     "shell.create",
-	"POST /api/session/delete":     "shell.delete",
-	"POST /api/session/:id/env":    "shell.env",
-	"POST /api/env/set":            "shell.env",
-	"POST /api/execute":            "command.run",
-	"POST /api/execute/stream":     "command.run",
-	"POST /api/process/start":      "command.run",
-	"DELETE /api/process/kill-all": "command.cancel",
-	"POST /api/process/kill-all":   "command.cancel",
-	"DELETE /api/process/:id":      "command.cancel",
-	"POST /api/file/read":          "file.read",
-	"POST /api/file/exists":        "file.read",
-	"POST /api/file/list":          "file.read",
-	"POST /api/file/write":         "file.write",
-	"POST /api/file/mkdir":         "file.write",
-	"POST /api/file/delete":        "file.delete",
-	"DELETE /api/file/delete":      "file.delete",
-	"POST /api/file/rename":        "file.write",
-	"POST /api/file/move":          "file.write",
-
 	"POST /api/threads":                             "thread.create",
 	"DELETE /api/threads/:id":                       "thread.delete",
 	"POST /api/threads/:id/touch":                   "",
@@ -84,20 +54,7 @@ var auditWords = map[string]string{
 }
 
 // auditKey names a route in auditWords.
-func auditKey(r httpapi.Route) string {
-	path := r.Path
-	for _, base := range []string{"/session/:sid/pty/:id", "/pty/:id"} {
-		if rest, ok := strings.CutPrefix(path, base); ok {
-			return strings.TrimSpace(r.Method + " TERMINAL" + rest)
-		}
-	}
-	for _, e := range (*exec.Service)(nil).Routes() {
-		if path == "/session/:sid"+e.Path || path == "/session/:sid/shell/:shid"+e.Path {
-			return r.Method + " SHELL" + e.Path
-		}
-	}
-	return r.Method + " " + path
-}
+func auditKey(r httpapi.Route) string { return r.Method + " " + r.Path }
 
 // audited writes down a request that was let in: all with an effect that have a word, all that ask
 // for secrets, and all that were refused because of who asks.

@@ -3,7 +3,6 @@ package server
 import (
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/terminal"
@@ -174,10 +173,7 @@ func foundBySession(r httpapi.Route) httpapi.Route {
 // inShell is the route of commands in a shell that the path names.
 func inShell(r httpapi.Route) httpapi.Route {
 	r.ID += "InShell"
-	if !slices.Contains(strings.Fields(r.OldReplies), "NotFound") {
-		r.OldReplies += " NotFound"
-	}
-	return r
+	return r.Refusing(httpapi.Absent)
 }
 
 // Routes is everything that a server offers, for the document; it is never called.

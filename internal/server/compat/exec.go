@@ -2,6 +2,7 @@ package compat
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
@@ -16,19 +17,15 @@ import (
 )
 
 // submit reads a request and submits its command to the shell of its session.
-func (s *Service) submit(c echo.Context, background bool) (*registry.Shell, *shell.Exec, error) {
-	var req wire.CompatExecute
-	if err := exec.Bind(c, &req, false); err != nil {
-		return nil, nil, err
-	}
+func (s *Service) submit(ctx context.Context, req wire.CompatExecute) (*registry.Shell, *shell.Exec, error) {
 	own := wire.Exec{Command: req.Command, Cwd: req.Cwd, Env: req.Env, TimeoutMS: cmp.Or(req.TimeoutMS, req.Timeout),
-		Stdin: req.Stdin, Background: req.Background || background}
+		Stdin: req.Stdin, Background: req.Background}
 	cmd, err := exec.ShellCommand(&own)
 	if err != nil {
 		return nil, nil, err
 	}
-	sh, err := s.shellOf(c, req.SessionID, func(session string) (err error) {
-		cmd.Within, err = s.CheckExec(c, session, exec.Action(&own))
+	sh, err := s.shellOf(ctx, req.Session, req.SessionID, func(session string) (err error) {
+		cmd.Within, err = s.CheckExec(ctx, session, exec.Action(&own))
 		return err
 	})
 	if err != nil {
@@ -36,26 +33,27 @@ func (s *Service) submit(c echo.Context, background bool) (*registry.Shell, *she
 	}
 	e, err := sh.Submit(cmd)
 	if err != nil {
-		err = errorOf(c, sh, err)
+		err = errorOf(ctx, sh, err)
 	}
 	return sh, e, err
 }
 
-func (s *Service) execute(c echo.Context) error {
-	sh, e, err := s.submit(c, false)
+func (s *Service) execute(c echo.Context, in wire.CompatExecute) error {
+	ctx := c.Request().Context()
+	sh, e, err := s.submit(ctx, in)
 	if err != nil {
 		return err
 	}
 	if e.Info().Background {
-		if err := s.Started(c, e); err != nil {
-			return errorOf(c, sh, err)
+		if err := s.Started(ctx, e); err != nil {
+			return errorOf(ctx, sh, err)
 		}
 		i := e.Info()
 		return exec.SendLogs(c, e, wire.CompatResult{Success: true, Timestamp: now(), Command: i.Command,
 			SessionID: sh.Session, ProcessID: i.ID, PID: i.PID}, 0, 0)
 	}
-	if err := s.Await(c, e, false); err != nil {
-		return errorOf(c, sh, err)
+	if err := s.Await(ctx, e, false); err != nil {
+		return errorOf(ctx, sh, err)
 	}
 	i, limit := e.Info(), exec.ReplyLimit(e)
 	code := i.Result.ExitCode
@@ -65,8 +63,8 @@ func (s *Service) execute(c echo.Context) error {
 		exec.WholeEnd(e, shell.Stdout, limit), exec.WholeEnd(e, shell.Stderr, limit))
 }
 
-func (s *Service) executeStream(c echo.Context) error {
-	sh, e, err := s.submit(c, false)
+func (s *Service) executeStream(c echo.Context, in wire.CompatExecute) error {
+	sh, e, err := s.submit(c.Request().Context(), in)
 	if err != nil {
 		return err
 	}

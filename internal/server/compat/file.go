@@ -2,6 +2,7 @@ package compat
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -13,10 +14,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/labstack/echo/v4"
-
 	"github.com/evertty/evertty/internal/permission"
-	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
 )
@@ -52,12 +50,12 @@ func checkPaths(paths []filePath) error {
 // filesFor makes the one or two paths of a request absolute, asks the permissions whether tool may act on them, and
 // returns the files that they name. Relative paths are relative to the session's directory. There is no border around
 // it: a shell could read and write the same.
-func (s *Service) filesFor(c echo.Context, session, tool string, args permission.FileArgs, paths ...filePath) (
-	files, error) {
+func (s *Service) filesFor(ctx context.Context, ref wire.CompatRef, session, tool string, args permission.FileArgs,
+	paths ...filePath) (files, error) {
 	if err := checkPaths(paths); err != nil {
 		return nil, err
 	}
-	thread, err := s.sessionOf(c, session)
+	thread, err := s.sessionOf(ctx, ref.Session, session)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +68,7 @@ func (s *Service) filesFor(c echo.Context, session, tool string, args permission
 	dir, provider, _ := s.Shells.Begins(thread, "")
 	if dir == "" { // at a provider, of which only a shell knows it; a denied action starts none
 		if s.Threads.Denies(thread, permission.Action{Tool: tool, Arguments: setPaths()}) {
-			return nil, s.Check(c.Request().Context(), thread, tool, args)
+			return nil, s.Check(ctx, thread, tool, args)
 		}
 		sh, err := s.Shells.Default(thread)
 		if err != nil {
@@ -83,7 +81,7 @@ func (s *Service) filesFor(c echo.Context, session, tool string, args permission
 			*p.path = filepath.Join(dir, *p.path)
 		}
 	}
-	if err := s.Check(c.Request().Context(), thread, tool, setPaths()); err != nil {
+	if err := s.Check(ctx, thread, tool, setPaths()); err != nil {
 		return nil, err
 	}
 	if provider == "" && permission.LevelOf(tool) == permission.LevelRead {
@@ -154,29 +152,25 @@ func openFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-func (s *Service) readFile(c echo.Context) error {
-	var r wire.CompatRead
-	if err := exec.Bind(c, &r, false); err != nil {
-		return err
-	}
-	at, err := s.filesFor(c, r.SessionID, permission.ToolRead, permission.FileArgs{}, filePath{"path", &r.Path})
+func (s *Service) readFile(ctx context.Context, r wire.CompatRead) (wire.CompatContent, error) {
+	at, err := s.filesFor(ctx, r.CompatRef, r.SessionID, permission.ToolRead, permission.FileArgs{}, filePath{"path", &r.Path})
 	if err != nil {
-		return err
+		return wire.CompatContent{}, err
 	}
-	p, err := at.read(c.Request().Context(), r.Path)
+	p, err := at.read(ctx, r.Path)
 	if errors.Is(err, syscall.EFBIG) {
-		return httpapi.NewError(http.StatusRequestEntityTooLarge, "TOO_LARGE",
+		return wire.CompatContent{}, httpapi.NewError(http.StatusRequestEntityTooLarge, "TOO_LARGE",
 			"the file is too large: at most %d bytes are read at once", maxFile).With("limit", maxFile)
 	}
 	if err != nil {
-		return fileError(err)
+		return wire.CompatContent{}, fileError(err)
 	}
 	reply := wire.CompatContent{CompatFile: done(r.Path), Size: len(p)}
 	reply.Content, reply.Encoding, err = contentOf(p, r.Encoding)
 	if err != nil {
-		return err
+		return wire.CompatContent{}, err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
+	return reply, nil
 }
 
 // contentOf is what a file has in the wanted encoding: utf-8 or base64, by itself the first that fits.
@@ -220,29 +214,25 @@ func bytesOf(r *wire.CompatWrite) ([]byte, error) {
 	return nil, errorEncoding(r.Encoding)
 }
 
-func (s *Service) writeFile(c echo.Context) error {
-	var r wire.CompatWrite
-	if err := exec.Bind(c, &r, false); err != nil {
-		return err
-	}
+func (s *Service) writeFile(ctx context.Context, r wire.CompatWrite) (wire.CompatFile, error) {
 	path := filePath{"path", &r.Path}
 	if err := checkPaths([]filePath{path}); err != nil {
-		return err
+		return wire.CompatFile{}, err
 	}
 	p, err := bytesOf(&r)
 	if err != nil {
-		return err
+		return wire.CompatFile{}, err
 	}
 	var args permission.FileArgs
 	args.Content, args.ContentB64 = permission.Text(p)
-	at, err := s.filesFor(c, r.SessionID, permission.ToolWrite, args, path)
+	at, err := s.filesFor(ctx, r.CompatRef, r.SessionID, permission.ToolWrite, args, path)
 	if err != nil {
-		return err
+		return wire.CompatFile{}, err
 	}
-	if err := at.write(c.Request().Context(), r.Path, p); err != nil {
-		return fileError(err)
+	if err := at.write(ctx, r.Path, p); err != nil {
+		return wire.CompatFile{}, fileError(err)
 	}
-	return c.JSON(http.StatusOK, done(r.Path))
+	return done(r.Path), nil
 }
 
 // writeFile replaces what a file has; a new one is the umask's.
@@ -257,102 +247,77 @@ func writeFile(path string, p []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-func (s *Service) makeDir(c echo.Context) error {
-	var r wire.CompatMkdir
-	if err := exec.Bind(c, &r, false); err != nil {
-		return err
-	}
-	at, err := s.filesFor(c, r.SessionID, permission.ToolMkdir, permission.FileArgs{Recursive: r.Recursive},
+func (s *Service) makeDir(ctx context.Context, r wire.CompatMkdir) (wire.CompatFile, error) {
+	at, err := s.filesFor(ctx, r.CompatRef, r.SessionID, permission.ToolMkdir, permission.FileArgs{Recursive: r.Recursive},
 		filePath{"path", &r.Path})
 	if err != nil {
-		return err
+		return wire.CompatFile{}, err
 	}
-	if err := at.mkdir(c.Request().Context(), r.Path, r.Recursive); err != nil {
-		return fileError(err)
+	if err := at.mkdir(ctx, r.Path, r.Recursive); err != nil {
+		return wire.CompatFile{}, fileError(err)
 	}
-	return c.JSON(http.StatusOK, done(r.Path))
+	return done(r.Path), nil
 }
 
 // removeFile removes a file or an empty directory: what removes more is a command.
-func (s *Service) removeFile(c echo.Context) error {
-	var r wire.CompatPath
-	if err := exec.Bind(c, &r, false); err != nil {
-		return err
-	}
-	at, err := s.filesFor(c, r.SessionID, permission.ToolRemove, permission.FileArgs{}, filePath{"path", &r.Path})
+func (s *Service) removeFile(ctx context.Context, r wire.CompatPath) (wire.CompatFile, error) {
+	at, err := s.filesFor(ctx, r.CompatRef, r.SessionID, permission.ToolRemove, permission.FileArgs{}, filePath{"path", &r.Path})
 	if err != nil {
-		return err
+		return wire.CompatFile{}, err
 	}
-	if err := at.remove(c.Request().Context(), r.Path); err != nil {
-		return fileError(err)
+	if err := at.remove(ctx, r.Path); err != nil {
+		return wire.CompatFile{}, fileError(err)
 	}
-	return c.JSON(http.StatusOK, done(r.Path))
+	return done(r.Path), nil
 }
 
-func (s *Service) renameFile(c echo.Context) error {
-	var r wire.CompatRename
-	if err := exec.Bind(c, &r, false); err != nil {
-		return err
-	}
-	return s.rename(c, r.SessionID, filePath{"oldPath", &r.OldPath}, filePath{"newPath", &r.NewPath})
+func (s *Service) renameFile(ctx context.Context, r wire.CompatRename) (wire.CompatRenamed, error) {
+	return s.rename(ctx, r.CompatRef, r.SessionID, filePath{"oldPath", &r.OldPath}, filePath{"newPath", &r.NewPath})
 }
 
-func (s *Service) moveFile(c echo.Context) error {
-	var r wire.CompatMove
-	if err := exec.Bind(c, &r, false); err != nil {
-		return err
-	}
-	return s.rename(c, r.SessionID, filePath{"sourcePath", &r.SourcePath},
+func (s *Service) moveFile(ctx context.Context, r wire.CompatMove) (wire.CompatRenamed, error) {
+	return s.rename(ctx, r.CompatRef, r.SessionID, filePath{"sourcePath", &r.SourcePath},
 		filePath{"destinationPath", &r.DestinationPath})
 }
 
-func (s *Service) rename(c echo.Context, session string, from, to filePath) error {
-	at, err := s.filesFor(c, session, permission.ToolRename, permission.FileArgs{}, from, to)
+func (s *Service) rename(ctx context.Context, ref wire.CompatRef, session string, from, to filePath) (
+	wire.CompatRenamed, error) {
+	at, err := s.filesFor(ctx, ref, session, permission.ToolRename, permission.FileArgs{}, from, to)
 	if err != nil {
-		return err
+		return wire.CompatRenamed{}, err
 	}
-	if err := at.rename(c.Request().Context(), *from.path, *to.path); err != nil {
-		return fileError(err)
-	}
-	return c.JSON(http.StatusOK, wire.CompatRenamed{CompatFile: done(*from.path), NewPath: *to.path})
+	reply := wire.CompatRenamed{CompatFile: done(*from.path), NewPath: *to.path}
+	return reply, fileError(at.rename(ctx, *from.path, *to.path))
 }
 
-func (s *Service) fileExists(c echo.Context) error {
-	var r wire.CompatPath
-	if err := exec.Bind(c, &r, false); err != nil {
-		return err
-	}
-	at, err := s.filesFor(c, r.SessionID, permission.ToolRead, permission.FileArgs{}, filePath{"path", &r.Path})
+func (s *Service) fileExists(ctx context.Context, r wire.CompatPath) (wire.CompatExists, error) {
+	at, err := s.filesFor(ctx, r.CompatRef, r.SessionID, permission.ToolRead, permission.FileArgs{}, filePath{"path", &r.Path})
 	if err != nil {
-		return err
+		return wire.CompatExists{}, err
 	}
-	there, err := at.exists(c.Request().Context(), r.Path)
+	there, err := at.exists(ctx, r.Path)
 	if err != nil {
-		return fileError(err)
+		return wire.CompatExists{}, fileError(err)
 	}
-	return c.JSON(http.StatusOK, wire.CompatExists{CompatFile: done(r.Path), Exists: there})
+	return wire.CompatExists{CompatFile: done(r.Path), Exists: there}, nil
 }
 
-func (s *Service) listFiles(c echo.Context) error {
-	var r wire.CompatList
-	if err := exec.Bind(c, &r, false); err != nil {
-		return err
-	}
+func (s *Service) listFiles(ctx context.Context, r wire.CompatList) (wire.CompatFiles, error) {
 	if r.Options == nil {
 		r.Options = &wire.CompatListOptions{}
 	}
 	recursive := r.Recursive || r.Options.Recursive
-	at, err := s.filesFor(c, r.SessionID, permission.ToolList, permission.FileArgs{Recursive: recursive},
+	at, err := s.filesFor(ctx, r.CompatRef, r.SessionID, permission.ToolList, permission.FileArgs{Recursive: recursive},
 		filePath{"path", &r.Path})
 	if err != nil {
-		return err
+		return wire.CompatFiles{}, err
 	}
 	reply := wire.CompatFiles{CompatFile: done(r.Path), Files: []wire.CompatEntry{}}
-	if err := at.list(c.Request().Context(), &reply, recursive, r.Options.IncludeHidden); err != nil {
-		return fileError(err)
+	if err := at.list(ctx, &reply, recursive, r.Options.IncludeHidden); err != nil {
+		return wire.CompatFiles{}, fileError(err)
 	}
 	reply.Count = len(reply.Files)
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
+	return reply, nil
 }
 
 // walk lists the directory in the order of names; what cannot be read below it is left out.

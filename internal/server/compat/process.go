@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"time"
@@ -22,20 +23,21 @@ const killPatience = 8 * time.Second
 // maxProcesses bounds the commands of a shell that are looked at for those in the background: more than it keeps.
 const maxProcesses = 1 << 16
 
-func (s *Service) startProcess(c echo.Context) error {
-	sh, e, err := s.submit(c, true)
+func (s *Service) startProcess(ctx context.Context, in wire.CompatExecute) (wire.CompatProcess, error) {
+	in.Background = true
+	sh, e, err := s.submit(ctx, in)
 	if err != nil {
-		return err
+		return wire.CompatProcess{}, err
 	}
-	if err := s.Started(c, e); err != nil {
-		return errorOf(c, sh, err)
+	if err := s.Started(ctx, e); err != nil {
+		return wire.CompatProcess{}, errorOf(ctx, sh, err)
 	}
-	return c.JSON(http.StatusOK, processReplyOf(sh.Session, e.Info()))
+	return processReplyOf(sh.Session, e.Info()), nil
 }
 
 // processes are the commands in the background, oldest first, of every session: processes are not a session's own.
-func (s *Service) processes() []wire.CompatProcess {
-	list := []wire.CompatProcess{}
+func (s *Service) processes() wire.CompatProcesses {
+	list := wire.CompatProcesses{}
 	for _, sh := range s.Shells.List("") {
 		for _, i := range sh.Commands(maxProcesses, "") {
 			if i.Background {
@@ -47,46 +49,46 @@ func (s *Service) processes() []wire.CompatProcess {
 	return list
 }
 
-func (s *Service) listProcesses(c echo.Context) error {
-	if auth.GrantOf(c.Request().Context()).PTY != "" {
-		return httpapi.ErrWrongTerminal
+func (s *Service) listProcesses(ctx context.Context, _ wire.Nothing) (wire.CompatProcesses, error) {
+	if auth.GrantOf(ctx).PTY != "" {
+		return nil, httpapi.ErrWrongTerminal
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, s.processes())
+	return s.processes(), nil
 }
 
 // process is the one a path names.
-func (s *Service) process(c echo.Context) (session string, e *shell.Exec, err error) {
-	if auth.GrantOf(c.Request().Context()).PTY != "" {
+func (s *Service) process(ctx context.Context, in wire.ProcessRef) (session string, e *shell.Exec, err error) {
+	if auth.GrantOf(ctx).PTY != "" {
 		return "", nil, httpapi.ErrWrongTerminal
 	}
 	for _, sh := range s.Shells.List("") {
-		if e, err = sh.Command(c.Param("id")); err == nil && e.Info().Background {
+		if e, err = sh.Command(in.Process); err == nil && e.Info().Background {
 			return sh.Session, e, nil
 		}
 	}
 	return "", nil, httpapi.NewError(http.StatusNotFound, "PROCESS_NOT_FOUND", "there is no process %q",
-		httpapi.Clip(c.Param("id")))
+		httpapi.Clip(in.Process))
 }
 
-func (s *Service) getProcess(c echo.Context) error {
-	session, e, err := s.process(c)
+func (s *Service) getProcess(ctx context.Context, in wire.ProcessRef) (wire.CompatProcess, error) {
+	session, e, err := s.process(ctx, in)
 	if err != nil {
-		return err
+		return wire.CompatProcess{}, err
 	}
-	return c.JSON(http.StatusOK, processReplyOf(session, e.Info()))
+	return processReplyOf(session, e.Info()), nil
 }
 
-func (s *Service) killProcess(c echo.Context) error {
-	session, e, err := s.process(c)
+func (s *Service) killProcess(ctx context.Context, in wire.ProcessRef) (wire.CompatProcess, error) {
+	session, e, err := s.process(ctx, in)
 	if err != nil {
-		return err
+		return wire.CompatProcess{}, err
 	}
-	if err := s.Check(c.Request().Context(), session, permission.ToolCancel, permission.CommandArgs{Command: e.ID()}); err != nil {
-		return err
+	if err := s.Check(ctx, session, permission.ToolCancel, permission.CommandArgs{Command: e.ID()}); err != nil {
+		return wire.CompatProcess{}, err
 	}
 	e.Cancel()
 	s.awaitAll([]*shell.Exec{e})
-	return c.JSON(http.StatusOK, processReplyOf(session, e.Info()))
+	return processReplyOf(session, e.Info()), nil
 }
 
 // awaitAll waits for the end of commands, for killPatience.
@@ -113,14 +115,14 @@ func sessionsOf(list []wire.CompatProcess) (sessions []string) {
 	return slices.Compact(sessions)
 }
 
-func (s *Service) killAll(c echo.Context) error {
-	if auth.GrantOf(c.Request().Context()).PTY != "" {
-		return httpapi.ErrWrongTerminal
+func (s *Service) killAll(ctx context.Context, _ wire.Nothing) (wire.CompatKilled, error) {
+	if auth.GrantOf(ctx).PTY != "" {
+		return wire.CompatKilled{}, httpapi.ErrWrongTerminal
 	}
 	running := slices.DeleteFunc(s.processes(), func(p wire.CompatProcess) bool { return !p.EndTime.IsZero() })
 	for _, thread := range sessionsOf(running) {
-		if err := s.Check(c.Request().Context(), thread, permission.ToolKill, permission.NoArgs{}); err != nil {
-			return err
+		if err := s.Check(ctx, thread, permission.ToolKill, permission.NoArgs{}); err != nil {
+			return wire.CompatKilled{}, err
 		}
 	}
 	var ending []*shell.Exec
@@ -131,11 +133,11 @@ func (s *Service) killAll(c echo.Context) error {
 		}
 	}
 	s.awaitAll(ending)
-	return c.JSON(http.StatusOK, wire.CompatKilled{Success: true, Timestamp: now(), CleanedCount: len(ending)})
+	return wire.CompatKilled{Success: true, Timestamp: now(), CleanedCount: len(ending)}, nil
 }
 
-func (s *Service) getLogs(c echo.Context) error {
-	_, e, err := s.process(c)
+func (s *Service) getLogs(c echo.Context, in wire.ProcessRef) error {
+	_, e, err := s.process(c.Request().Context(), in)
 	if err != nil {
 		return err
 	}
@@ -143,8 +145,8 @@ func (s *Service) getLogs(c echo.Context) error {
 	return exec.SendLogs(c, e, logs, e.Size(shell.Stdout), e.Size(shell.Stderr))
 }
 
-func (s *Service) streamProcess(c echo.Context) error {
-	session, e, err := s.process(c)
+func (s *Service) streamProcess(c echo.Context, in wire.ProcessRef) error {
+	session, e, err := s.process(c.Request().Context(), in)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/labstack/echo/v4"
 
@@ -13,109 +12,93 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-const (
-	// maxCommandList bounds a list of commands; `before` gets the next part.
-	maxCommandList = 1000
-	// MaxListedCommand bounds a command's text in a list, in bytes; the reply about one command has all of it.
-	MaxListedCommand = 4 << 10
-)
+// MaxListedCommand bounds a command's text in a list, in bytes; the reply about one command has all of it.
+const MaxListedCommand = 4 << 10
 
-func (s *Service) getCommands(c echo.Context) error {
-	session, err := shellSessionOf(c)
-	if err != nil {
-		return err
+func (s *Service) listCommands(ctx context.Context, in wire.ListCommands) (wire.CommandList, error) {
+	if err := checkSession(ctx, in.SessionRef); err != nil {
+		return wire.CommandList{}, err
 	}
-	limit, err := httpapi.NumberOf(c, "limit", 1, maxCommandList, maxCommandList)
+	list, next, err := s.commandPart(ctx, in)
 	if err != nil {
-		return err
-	}
-	list, next, err := s.commandPart(c, session, int(limit))
-	if err != nil {
-		return err
+		return wire.CommandList{}, err
 	}
 	reply := wire.CommandList{Commands: make([]wire.Command, 0, len(list)), Next: next}
 	for _, i := range list {
-		line := i.Wire(session)
+		line := i.Wire(in.Session)
 		if len(line.Text) > MaxListedCommand {
 			whole := httpapi.WholeRunes([]byte(line.Text[:MaxListedCommand]))
 			line.Text, line.Clipped = line.Text[:whole], true
 		}
 		reply.Commands = append(reply.Commands, line)
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
+	return reply, nil
 }
 
-// commandPart is the part of the list that is asked for: the newest, those before one, or with a parameter
-// after, also an empty one, the oldest behind one, and the after of the next part then.
-func (s *Service) commandPart(c echo.Context, session string, limit int) (part []shell.Info, next string, err error) {
-	if !c.QueryParams().Has("after") {
-		part, err = s.commandsOf(c, session, limit)
+// commandPart is the part of the list that is asked for: the newest, those before one, or with a parameter after, also
+// an empty one, the oldest behind one, and the after of the next part then.
+func (s *Service) commandPart(ctx context.Context, in wire.ListCommands) (part []shell.Info, next string, err error) {
+	if in.After == nil {
+		part, err = s.commandsOf(ctx, in.ShellRef, in.NewestCommands)
 		return part, "", err
 	}
-	after := c.QueryParam("after")
-	if c.QueryParam("before") != "" {
+	if in.Before != "" {
 		return nil, "", fmt.Errorf("%w: before and after exclude each other; give one of them", shell.ErrInvalid)
 	}
-	all, err := s.commandsOf(c, session, 0)
+	all, err := s.commandsOf(ctx, in.ShellRef, wire.NewestCommands{})
 	if err != nil {
 		return nil, "", err
 	}
-	part, next, ok := httpapi.PartOf(all, after, limit, func(i shell.Info) string { return i.ID })
+	part, next, ok := httpapi.PartOf(all, *in.After, in.Limit, func(i shell.Info) string { return i.ID })
 	if !ok {
-		return nil, "", fmt.Errorf("%w: after %q; begin with an empty one", shell.ErrNotFound, after)
+		return nil, "", fmt.Errorf("%w: after %q; begin with an empty one", shell.ErrNotFound, *in.After)
 	}
 	return part, next, nil
 }
 
-func (s *Service) commandsOf(c echo.Context, session string, limit int) ([]shell.Info, error) {
-	before := c.QueryParam("before")
-	if c.Param("shid") == "" {
-		return s.Shells.Commands(session, limit, before), nil
+// commandsOf are the newest commands of a shell, or of all shells of a session; a limit of 0 is all.
+func (s *Service) commandsOf(ctx context.Context, ref wire.ShellRef, n wire.NewestCommands) ([]shell.Info, error) {
+	if ref.Shell == "" {
+		return s.Shells.Commands(ref.Session, n.Limit, n.Before), nil
 	}
-	sh, err := s.shellOf(c)
+	sh, err := s.shellOf(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	return sh.Commands(limit, before), nil
+	return sh.Commands(n.Limit, n.Before), nil
 }
 
 // commandOf is the command that a path names.
-func (s *Service) commandOf(c echo.Context) (session string, e *shell.Exec, err error) {
-	if session, err = shellSessionOf(c); err != nil {
-		return "", nil, err
+func (s *Service) commandOf(ctx context.Context, ref wire.CommandRef) (*shell.Exec, error) {
+	if err := checkSession(ctx, ref.SessionRef); err != nil {
+		return nil, err
 	}
-	if c.Param("shid") == "" {
-		e, err = s.Shells.Command(session, c.Param("cid"))
-		return session, e, err
+	if ref.Shell == "" {
+		return s.Shells.Command(ref.Session, ref.Command)
 	}
-	sh, err := s.shellOf(c)
+	sh, err := s.shellOf(ctx, ref.ShellRef)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	e, err = sh.Command(c.Param("cid"))
-	return session, e, err
+	return sh.Command(ref.Command)
 }
 
-func (s *Service) getCommand(c echo.Context) error {
-	session, e, err := s.commandOf(c)
+func (s *Service) getCommand(ctx context.Context, in wire.CommandRef) (wire.Command, error) {
+	e, err := s.commandOf(ctx, in)
 	if err != nil {
-		return err
+		return wire.Command{}, err
 	}
 	i := e.Info()
-	return httpapi.WriteJSON(c, http.StatusOK, i.Wire(session))
+	return i.Wire(in.Session), nil
 }
 
-func (s *Service) getCommandLogs(c echo.Context) error {
-	session, e, err := s.commandOf(c)
+func (s *Service) getCommandLogs(c echo.Context, in wire.GetCommandLogs) error {
+	e, err := s.commandOf(c.Request().Context(), in.CommandRef)
 	if err != nil {
 		return err
 	}
-	follow, err := httpapi.SwitchOf(c, "follow")
-	if err != nil {
-		return err
-	}
-	if follow {
-		return s.followLogs(c, e, session)
+	if in.Follow {
+		return s.followLogs(c, e, in)
 	}
 	i := e.Info()
 	logs := wire.CommandLogs{CommandID: i.ID, Status: wire.CommandStatus(i.Status), Truncated: i.LogCut != "",
@@ -124,86 +107,65 @@ func (s *Service) getCommandLogs(c echo.Context) error {
 }
 
 // followLogs streams the output: with late=0 until the result, else until no more can come.
-func (s *Service) followLogs(c echo.Context, e *shell.Exec, session string) error {
-	from, err := positionsOf(c, e)
-	if err != nil {
-		return err
-	}
-	late := c.QueryParam("late") == ""
-	if !late {
-		if late, err = httpapi.SwitchOf(c, "late"); err != nil {
-			return err
+func (s *Service) followLogs(c echo.Context, e *shell.Exec, in wire.GetCommandLogs) error {
+	what := Following{from: [2]int64{in.StdoutFrom, in.StderrFrom}, End: -1, late: in.Late}
+	for i, name := range []string{"stdout_from", "stderr_from"} {
+		if size := e.Size(shell.Stdout + shell.Stream(i)); what.from[i] > size {
+			return httpapi.BadRequest("%s \"%d\": 0 to %d are allowed", name, what.from[i], size)
 		}
 	}
 	if httpapi.IsHead(c) {
 		return httpapi.HeadOfEvents(c)
 	}
-	s.Follow(c, e, ownEvents{session}, Following{from: from, End: -1, late: late})
+	s.Follow(c, e, ownEvents{in.Session}, what)
 	return nil
 }
 
-// positionsOf are the bytes of each output that the client has.
-func positionsOf(c echo.Context, e *shell.Exec) (from [2]int64, err error) {
-	if from[0], err = httpapi.NumberOf(c, "stdout_from", 0, e.Size(shell.Stdout), 0); err != nil {
-		return from, err
-	}
-	from[1], err = httpapi.NumberOf(c, "stderr_from", 0, e.Size(shell.Stderr), 0)
-	return from, err
-}
-
-func (s *Service) postCommandInput(c echo.Context) error {
-	var req wire.ExecInput
-	if err := Bind(c, &req, false); err != nil {
-		return err
-	}
+func (s *Service) commandInput(ctx context.Context, in wire.ExecInput) (wire.InputTaken, error) {
 	var p []byte
-	if !req.EOF || req.Data != nil || req.DataB64 != nil {
+	if !in.EOF || in.Data != nil || in.DataB64 != nil {
 		var err error
-		if p, err = httpapi.InputBytes(req.Data, req.DataB64); err != nil {
-			return err
+		if p, err = httpapi.InputBytes(in.Data, in.DataB64); err != nil {
+			return wire.InputTaken{}, err
 		}
 	}
-	session, e, err := s.commandOf(c)
+	e, err := s.commandOf(ctx, in.CommandRef)
 	if err != nil {
-		return err
+		return wire.InputTaken{}, err
 	}
-	if err := s.Check(c.Request().Context(), session, permission.ToolCommandInput,
-		permission.NewCommandArgs(e.ID(), p, req.EOF)); err != nil {
-		return err
+	if err := s.Check(ctx, in.Session, permission.ToolCommandInput,
+		permission.NewCommandArgs(e.ID(), p, in.EOF)); err != nil {
+		return wire.InputTaken{}, err
 	}
-	ctx, cancel := s.WhileOpen(c.Request().Context())
+	open, cancel := s.WhileOpen(ctx)
 	defer cancel()
-	if err := e.Input(ctx, p, req.EOF); err != nil {
-		return commandError(c, e, err)
+	if err := e.Input(open, p, in.EOF); err != nil {
+		return wire.InputTaken{}, commandError(httpapi.EchoOf(ctx), e, err)
 	}
-	return c.JSON(http.StatusOK, wire.InputTaken{Success: true, Bytes: len(p)})
+	return wire.InputTaken{Success: true, Bytes: len(p)}, nil
 }
 
-func (s *Service) deleteCommand(c echo.Context) error {
-	session, e, err := s.commandOf(c)
+func (s *Service) cancelCommand(ctx context.Context, in wire.CancelCommand) (wire.CommandCancelled, error) {
+	e, err := s.commandOf(ctx, in.CommandRef)
 	if err != nil {
-		return err
+		return wire.CommandCancelled{}, err
 	}
-	purge, err := httpapi.SwitchOf(c, "purge")
-	if err != nil {
-		return err
-	}
-	if err := s.Check(c.Request().Context(), session, permission.ToolCancel, permission.CommandArgs{Command: e.ID()}); err != nil {
-		return err
+	if err := s.Check(ctx, in.Session, permission.ToolCancel, permission.CommandArgs{Command: e.ID()}); err != nil {
+		return wire.CommandCancelled{}, err
 	}
 	e.Cancel()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), startPatience)
+	ctx = context.WithoutCancel(ctx)
+	patience, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	select {
 	case <-e.Done():
-	case <-ctx.Done():
+	case <-patience.Done():
 	}
-	if purge {
-		records := func() error { return s.Threads.ForgetCommand(context.WithoutCancel(c.Request().Context()), e.ID()) }
-		if err := s.Shells.Forget(ctx, e, records); err != nil {
-			return err
+	if in.Purge {
+		records := func() error { return s.Threads.ForgetCommand(ctx, e.ID()) }
+		if err := s.Shells.Forget(patience, e, records); err != nil {
+			return wire.CommandCancelled{}, err
 		}
 	}
-	return c.JSON(http.StatusOK, wire.CommandCancelled{Success: true, CommandID: e.ID(),
-		Status: wire.CommandStatus(e.Info().Status)})
+	return wire.CommandCancelled{Success: true, CommandID: e.ID(), Status: wire.CommandStatus(e.Info().Status)}, nil
 }

@@ -26,47 +26,40 @@ type Service struct{ *httpapi.Base }
 const startPatience = 2 * time.Second
 
 // shellOf is the shell that a path names, the session's default one without a name.
-func (s *Service) shellOf(c echo.Context) (*registry.Shell, error) {
-	session, err := shellSessionOf(c)
-	if err != nil {
+func (s *Service) shellOf(ctx context.Context, ref wire.ShellRef) (*registry.Shell, error) {
+	if err := checkSession(ctx, ref.SessionRef); err != nil {
 		return nil, err
 	}
-	if id := c.Param("shid"); id != "" {
-		return s.Shells.Find(session, id)
+	if ref.Shell != "" {
+		return s.Shells.Find(ref.Session, ref.Shell)
 	}
-	return s.Shells.Default(session)
+	return s.Shells.Default(ref.Session)
 }
 
-// checkedShell returns the shell of a path in session after check, which asks the permissions, and
-// sets name to the shell that the path names.
-//
-// The default shell is not created for a denied action, and nobody is asked about a shell
-// that does not exist.
-func (s *Service) checkedShell(c echo.Context, session string, name *string, check func() error) (
-	*registry.Shell, error) {
-	id := c.Param("shid")
-	if id == "" {
+// checkedShell is the shell that a path names, after check, which asks the permissions. A denied action does not create
+// the default shell, and no person is asked about a shell that does not exist.
+func (s *Service) checkedShell(ref wire.ShellRef, check func() error) (*registry.Shell, error) {
+	if ref.Shell == "" {
 		if err := check(); err != nil {
 			return nil, err
 		}
-		return s.Shells.Default(session)
+		return s.Shells.Default(ref.Session)
 	}
-	sh, err := s.Shells.Find(session, id)
+	sh, err := s.Shells.Find(ref.Session, ref.Shell)
 	if err != nil {
 		return nil, err
 	}
-	*name = id
 	return sh, check()
 }
 
 // CheckExec asks the permissions about a command. within is the directory to which an approval binds it: one in which
 // it would begin now. "" is any.
-func (s *Service) CheckExec(c echo.Context, session string, args permission.ExecArgs) (within string, err error) {
+func (s *Service) CheckExec(ctx context.Context, session string, args permission.ExecArgs) (within string, err error) {
 	if !s.Threads.Enforcer().Applies(session) {
 		return "", nil
 	}
 	args.Directory = s.Shells.Directory(session, args.Shell, args.Cwd)
-	approved, err := s.Threads.CheckApproved(c.Request().Context(), session,
+	approved, err := s.Threads.CheckApproved(ctx, session,
 		permission.Action{Tool: permission.ToolExec, Arguments: args})
 	if approved {
 		within = args.Directory
@@ -74,70 +67,65 @@ func (s *Service) CheckExec(c echo.Context, session string, args permission.Exec
 	return within, err
 }
 
-// shellSessionOf is the session in a path of shells. A grant for one terminal does not allow that.
-func shellSessionOf(c echo.Context) (string, error) {
-	if auth.GrantOf(c.Request().Context()).PTY != "" {
-		return "", httpapi.ErrWrongTerminal
+// checkSession checks the session in a path of shells. A grant for one terminal does not allow them.
+func checkSession(ctx context.Context, ref wire.SessionRef) error {
+	if auth.GrantOf(ctx).PTY != "" {
+		return httpapi.ErrWrongTerminal
 	}
-	return httpapi.SessionOf(c)
+	return httpapi.CheckSession(ref)
 }
 
-// requested reads the body of an exec and finds its shell, which an invalid body does not create.
-func (s *Service) requested(c echo.Context) (sh *registry.Shell, r wire.Exec, cmd shell.Command, err error) {
-	session, err := shellSessionOf(c)
-	if err != nil {
-		return nil, r, cmd, err
+// submit finds the shell of a request, which an invalid one does not create, and submits the command to it, or runs it
+// on a terminal of its own.
+func (s *Service) submit(ctx context.Context, in wire.Exec) (*registry.Shell, *shell.Exec, error) {
+	if err := checkSession(ctx, in.SessionRef); err != nil {
+		return nil, nil, err
 	}
-	if err = Bind(c, &r, false); err != nil {
-		return nil, r, cmd, err
-	}
-	if cmd, err = ShellCommand(&r); err == nil {
+	cmd, err := ShellCommand(&in)
+	if err == nil {
 		err = cmd.Check()
 	}
 	if err != nil {
-		return nil, r, cmd, err
+		return nil, nil, err
 	}
-	args := Action(&r)
-	sh, err = s.checkedShell(c, session, &args.Shell, func() (err error) {
-		cmd.Within, err = s.CheckExec(c, session, args)
+	args := Action(&in)
+	args.Shell = in.Shell
+	sh, err := s.checkedShell(in.ShellRef, func() (err error) {
+		cmd.Within, err = s.CheckExec(ctx, in.Session, args)
 		return err
 	})
-	if err == nil && r.Login && !r.Isolated && !sh.Spec().Login {
+	if err != nil {
+		return nil, nil, err
+	}
+	if in.Login && !in.Isolated && !sh.Spec().Login {
 		cmd.Text = shell.LoginText + cmd.Text
 	}
-	return sh, r, cmd, err
+	var e *shell.Exec
+	if in.TTY {
+		e, err = s.Shells.ExecTTY(context.WithoutCancel(ctx), sh, cmd)
+	} else {
+		e, err = sh.Submit(cmd)
+	}
+	return sh, e, err
 }
 
-func (s *Service) postExec(c echo.Context) error {
-	sh, req, cmd, err := s.requested(c)
+func (s *Service) exec(c echo.Context, in wire.Exec) error {
+	sh, e, err := s.submit(c.Request().Context(), in)
 	if err != nil {
 		return err
 	}
-	e, err := s.submit(c, sh, req, cmd)
-	if err != nil {
-		return err
-	}
-	if req.Background {
+	if in.Background {
 		return s.accepted(c, sh, e)
 	}
-	if err := s.Await(c, e, req.CancelOnDisconnect); err != nil {
+	if err := s.Await(c.Request().Context(), e, in.CancelOnDisconnect); err != nil {
 		return commandError(c, e, err)
 	}
 	return execReply(c, e, sh.Session)
 }
 
-// submit submits a command to its shell, or runs it on a terminal of its own.
-func (s *Service) submit(c echo.Context, sh *registry.Shell, req wire.Exec, cmd shell.Command) (*shell.Exec, error) {
-	if req.TTY {
-		return s.Shells.ExecTTY(context.WithoutCancel(c.Request().Context()), sh, cmd)
-	}
-	return sh.Submit(cmd)
-}
-
 // Await waits until a command has a result. A command continues after its client has left, unless cancel says
 // otherwise, and after the end of the server.
-func (s *Service) Await(c echo.Context, e *shell.Exec, cancel bool) error {
-	ctx := c.Request().Context()
+func (s *Service) Await(ctx context.Context, e *shell.Exec, cancel bool) error {
 	select {
 	case <-e.Done():
 		_, err := e.Wait(ctx)
@@ -158,41 +146,37 @@ func commandError(c echo.Context, e *shell.Exec, err error) error {
 }
 
 func (s *Service) accepted(c echo.Context, sh *registry.Shell, e *shell.Exec) error {
-	if err := s.Started(c, e); err != nil {
+	if err := s.Started(c.Request().Context(), e); err != nil {
 		return commandError(c, e, err)
 	}
 	i := e.Info()
-	return c.JSON(http.StatusAccepted, wire.ExecAccepted{Success: true, CommandID: i.ID, PID: i.PID,
+	return httpapi.WriteJSON(c, http.StatusAccepted, wire.ExecAccepted{Success: true, CommandID: i.ID, PID: i.PID,
 		Status: wire.CommandStatus(i.Status), Session: sh.Session, Shell: sh.ID})
 }
 
 // Started waits for the start of a command, for startPatience. Errors: why a command could not be started.
-func (s *Service) Started(c echo.Context, e *shell.Exec) error {
+func (s *Service) Started(ctx context.Context, e *shell.Exec) error {
 	patience := time.NewTimer(startPatience)
 	defer patience.Stop()
 	select {
 	case <-e.Started():
 	case <-patience.C:
 	case <-s.Closing:
-	case <-c.Request().Context().Done():
+	case <-ctx.Done():
 	}
 	if e.Info().Status != shell.Failed {
 		return nil
 	}
-	_, err := e.Wait(c.Request().Context())
+	_, err := e.Wait(ctx)
 	return err
 }
 
-func (s *Service) postExecStream(c echo.Context) error {
-	sh, req, cmd, err := s.requested(c)
+func (s *Service) execStream(c echo.Context, in wire.Exec) error {
+	sh, e, err := s.submit(c.Request().Context(), in)
 	if err != nil {
 		return err
 	}
-	e, err := s.submit(c, sh, req, cmd)
-	if err != nil {
-		return err
-	}
-	if req.CancelOnDisconnect {
+	if in.CancelOnDisconnect {
 		defer s.cancelUnfinished(e)
 	}
 	s.Follow(c, e, ownEvents{sh.Session}, Following{End: StreamLimit(e)})

@@ -1,11 +1,8 @@
 package exec
 
 import (
-	"net/http"
 	"strings"
 	"time"
-
-	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -52,17 +49,6 @@ func Action(r *wire.Exec) permission.ExecArgs {
 		a.Stdin, a.StdinB64 = permission.Text(*r.StdinB64)
 	}
 	return a
-}
-
-// Bind is httpapi.Bind for bodies of up to MaxBody bytes, which have BodyTimeout to arrive.
-func Bind[T any](c echo.Context, dst *T, optional bool) error {
-	control := http.NewResponseController(c.Response())
-	_ = control.SetReadDeadline(time.Now().Add(httpapi.BodyTimeout)) // not every writer has deadlines
-	if err := httpapi.BindUpTo(c, dst, MaxBody, optional); err != nil {
-		return err
-	}
-	_ = control.SetReadDeadline(time.Time{}) // a command may run for hours
-	return nil
 }
 
 // ShellCommand is the command of a request, for a shell that has read the profile files. Errors: 400, as

@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/http"
 	"slices"
 	"time"
-
-	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
@@ -19,126 +16,101 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Service) postShell(c echo.Context) error {
-	session, err := shellSessionOf(c)
+func (s *Service) createShell(ctx context.Context, in wire.CreateShell) (wire.Shell, error) {
+	if err := checkSession(ctx, in.SessionRef); err != nil {
+		return wire.Shell{}, err
+	}
+	if err := CheckLimits(in.CommandTimeoutMS, in.MaxOutputBytes, "command_timeout_ms"); err != nil {
+		return wire.Shell{}, err
+	}
+	env, err := EnvValues(in.Env)
 	if err != nil {
-		return err
+		return wire.Shell{}, err
 	}
-	var req wire.CreateShell
-	if err := httpapi.BindOptional(c, &req); err != nil {
-		return err
+	if err := s.Check(ctx, in.Session, permission.ToolShell,
+		permission.ShellArgs{Shell: in.ID, Cwd: in.Cwd, Env: env, Login: in.Login}); err != nil {
+		return wire.Shell{}, err
 	}
-	if err := CheckLimits(req.CommandTimeoutMS, req.MaxOutputBytes, "command_timeout_ms"); err != nil {
-		return err
-	}
-	env, err := EnvValues(req.Env)
+	sh, err := s.Shells.Create(registry.Spec{Session: in.Session, ID: in.ID, Cwd: in.Cwd, Env: env, Login: in.Login,
+		Timeout: time.Duration(in.CommandTimeoutMS) * time.Millisecond, MaxReply: in.MaxOutputBytes})
 	if err != nil {
-		return err
+		return wire.Shell{}, err
 	}
-	if err := s.Check(c.Request().Context(), session, permission.ToolShell,
-		permission.ShellArgs{Shell: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login}); err != nil {
-		return err
-	}
-	sh, err := s.Shells.Create(registry.Spec{Session: session, ID: req.ID, Cwd: req.Cwd, Env: env, Login: req.Login,
-		Timeout: time.Duration(req.CommandTimeoutMS) * time.Millisecond, MaxReply: req.MaxOutputBytes})
-	if err != nil {
-		return err
-	}
-	auth.SetTarget(c.Request().Context(), session+"/"+sh.ID)
-	return c.JSON(http.StatusCreated, sh.WireDetail())
+	auth.SetTarget(ctx, in.Session+"/"+sh.ID)
+	return sh.WireDetail(), nil
 }
 
-func (s *Service) getShells(c echo.Context) error {
-	session, err := shellSessionOf(c)
-	if err != nil {
-		return err
-	}
-	after, limit, err := httpapi.PageOf(c)
-	if err != nil {
-		return err
+func (s *Service) listShells(ctx context.Context, in wire.ListShells) (wire.ShellList, error) {
+	if err := checkSession(ctx, in.SessionRef); err != nil {
+		return wire.ShellList{}, err
 	}
 	id := func(sh *registry.Shell) string { return sh.ID }
-	if session == "" { // ids are unique within a session
+	if in.Session == "" { // ids are unique within a session
 		id = func(sh *registry.Shell) string { return sh.Session + "/" + sh.ID }
 	}
-	list, next, ok := httpapi.PartOf(s.Shells.List(session), after, limit, id)
+	list, next, ok := httpapi.PartOf(s.Shells.List(in.Session), in.After, in.Limit, id)
 	if !ok {
-		return fmt.Errorf("%w: after %q; begin without it", registry.ErrNotFound, after)
+		return wire.ShellList{}, fmt.Errorf("%w: after %q; begin without it", registry.ErrNotFound, in.After)
 	}
 	reply := wire.ShellList{Shells: make([]wire.ShellInfo, 0, len(list)), Next: next}
 	for _, sh := range list {
 		reply.Shells = append(reply.Shells, sh.Wire())
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
+	return reply, nil
 }
 
-func (s *Service) deleteShells(c echo.Context) error {
-	session, err := shellSessionOf(c)
-	if err != nil {
-		return err
+func (s *Service) deleteShells(ctx context.Context, in wire.SessionRef) (wire.Done, error) {
+	if err := checkSession(ctx, in); err != nil {
+		return wire.Done{}, err
 	}
-	if err := s.Check(c.Request().Context(), session, permission.ToolKill, permission.NoArgs{}); err != nil {
-		return err
+	if err := s.Check(ctx, in.Session, permission.ToolKill, permission.NoArgs{}); err != nil {
+		return wire.Done{}, err
 	}
-	if err := s.Shells.DeleteSession(context.WithoutCancel(c.Request().Context()), session); err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, httpapi.Done)
+	return httpapi.Done, s.Shells.DeleteSession(context.WithoutCancel(ctx), in.Session)
 }
 
-func (s *Service) getShell(c echo.Context) error {
-	sh, err := s.shellOf(c)
+func (s *Service) getShell(ctx context.Context, in wire.ShellRef) (wire.Shell, error) {
+	sh, err := s.shellOf(ctx, in)
 	if err != nil {
-		return err
+		return wire.Shell{}, err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, sh.WireDetail())
+	return sh.WireDetail(), nil
 }
 
-func (s *Service) deleteShell(c echo.Context) error {
-	sh, err := s.shellOf(c)
+func (s *Service) deleteShell(ctx context.Context, in wire.ShellRef) (wire.Done, error) {
+	sh, err := s.shellOf(ctx, in)
 	if err != nil {
-		return err
+		return wire.Done{}, err
 	}
-	if err := s.Check(c.Request().Context(), sh.Session, permission.ToolKill, permission.ShellArgs{Shell: sh.ID}); err != nil {
-		return err
+	if err := s.Check(ctx, sh.Session, permission.ToolKill, permission.ShellArgs{Shell: sh.ID}); err != nil {
+		return wire.Done{}, err
 	}
-	if err := s.Shells.Delete(context.WithoutCancel(c.Request().Context()), sh); err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, httpapi.Done)
+	return httpapi.Done, s.Shells.Delete(context.WithoutCancel(ctx), sh)
 }
 
-func (s *Service) postEnv(c echo.Context) error {
-	var req wire.SetEnv
-	session, err := shellSessionOf(c)
+func (s *Service) setEnv(ctx context.Context, in wire.SetEnv) (wire.Done, error) {
+	if err := checkSession(ctx, in.SessionRef); err != nil {
+		return wire.Done{}, err
+	}
+	set, err := EnvValues(in.Env)
 	if err != nil {
-		return err
+		return wire.Done{}, err
 	}
-	if err := Bind(c, &req, false); err != nil {
-		return err
+	if err := shell.CheckEnv(set, in.Unset); err != nil {
+		return wire.Done{}, err
 	}
-	set, err := EnvValues(req.Env)
+	sh, err := s.checkedShell(in.ShellRef, func() error {
+		return s.Check(ctx, in.Session, permission.ToolEnv, permission.ShellArgs{Shell: in.Shell, Env: set, Unset: in.Unset})
+	})
 	if err != nil {
-		return err
+		return wire.Done{}, err
 	}
-	if err := shell.CheckEnv(set, req.Unset); err != nil {
-		return err
-	}
-	args := permission.ShellArgs{Env: set, Unset: req.Unset}
-	sh, err := s.checkedShell(c, session, &args.Shell,
-		func() error { return s.Check(c.Request().Context(), session, permission.ToolEnv, args) })
-	if err != nil {
-		return err
-	}
-	if err := s.SetEnv(c, sh, set, req.Unset); err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, httpapi.Done)
+	return httpapi.Done, s.SetEnv(ctx, sh, set, in.Unset)
 }
 
 // SetEnv changes a shell's environment. The log has the names, never a value.
-func (s *Service) SetEnv(c echo.Context, sh *registry.Shell, set map[string]string, unset []string) error {
-	ctx, cancel := s.WhileOpen(c.Request().Context())
+func (s *Service) SetEnv(ctx context.Context, sh *registry.Shell, set map[string]string, unset []string) error {
+	ctx, cancel := s.WhileOpen(ctx)
 	defer cancel()
 	err := sh.SetEnv(ctx, set, unset)
 	if s.Log.Enabled(ctx, slog.LevelDebug) {

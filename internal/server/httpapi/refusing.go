@@ -32,8 +32,10 @@ var (
 	NotShown  = []error{terminal.ErrCycle, terminal.ErrNested}
 	NoUpgrade = []error{ErrNoUpgrade}
 	NoFile    = []error{&Error{Status: http.StatusNotFound, Code: "NOT_FOUND"}} // of the page
-	NoSpace   = []error{datadir.ErrNoSpace}
-	Typing    = []error{terminal.ErrExited, pty.ErrLineTooLong, pty.ErrBlocked}
+	// FileTooLarge is of a file that is read.
+	FileTooLarge = []error{&Error{Status: http.StatusRequestEntityTooLarge, Code: "TOO_LARGE"}}
+	NoSpace      = []error{datadir.ErrNoSpace}
+	Typing       = []error{terminal.ErrExited, pty.ErrLineTooLong, pty.ErrBlocked}
 
 	Shutdown    = []error{terminal.ErrClosing, context.Canceled, context.DeadlineExceeded}
 	Unavailable = append([]error{descriptors.ErrExhausted}, Shutdown...)
