@@ -7,6 +7,8 @@ import (
 
 // Lease is the durable handle of compute.
 type Lease struct {
+	// The thread it was made for; absent when it was asked for by itself.
+	ThreadID string `json:"thread_id,omitempty"`
 	// Its id.
 	LeaseID string `json:"lease_id"`
 	// Its provider.
@@ -26,8 +28,6 @@ type Lease struct {
 	Version int64 `json:"version" minimum:"0"`
 	// What the provider failed at last; empty when it did not.
 	LastError string `json:"last_error"`
-	// The thread it was made for; absent when it was asked for by itself.
-	ThreadID string `json:"thread_id,omitempty"`
 }
 
 // Instance is the newest compute behind it; null before the first.
@@ -157,27 +157,7 @@ type SandboxSessions struct {
 type SandboxSession struct {
 	// Its name in the paths below: the lease's id.
 	SessionID string `json:"session_id"`
-	// Its id.
-	LeaseID string `json:"lease_id"`
-	// Its provider.
-	ProviderName string `json:"provider_name"`
-	// The newest compute behind it; null before the first.
-	Instance *Instance `json:"instance"`
-	// When it was made.
-	CreatedAt time.Time `json:"created_at"`
-	// When it changed last.
-	UpdatedAt time.Time `json:"updated_at"`
-	// What was asked for last.
-	DesiredState  string       `json:"desired_state" enum:"running,paused,destroyed"`
-	ObservedState ComputeState `json:"observed_state"`
-	// `recovering`: compute is being made. `expired`: destroyed; the next use makes other compute.
-	Status string `json:"status" enum:"active,recovering,expired"`
-	// Grows with every event.
-	Version int64 `json:"version" minimum:"0"`
-	// What the provider failed at last; empty when it did not.
-	LastError string `json:"last_error"`
-	// The thread it was made for; absent when it was asked for by itself.
-	ThreadID string `json:"thread_id,omitempty"`
+	Lease
 	// Threads that use it; none: nobody does.
 	Threads []string `json:"threads"`
 }
@@ -211,13 +191,13 @@ type ThreadCommand struct {
 	StdoutBytes int64 `json:"stdout_bytes" minimum:"0"`
 	// What it wrote to stderr.
 	StderrBytes int64 `json:"stderr_bytes" minimum:"0"`
+	// Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or
+	// thread_deleted. Absent when it ended otherwise.
+	Reason string `json:"reason,omitempty"`
 	// When it began.
 	StartedAt time.Time `json:"started_at,omitzero"`
 	// When it ended.
 	FinishedAt time.Time `json:"finished_at,omitzero"`
-	// Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or
-	// thread_deleted. Absent when it ended otherwise.
-	Reason string `json:"reason,omitempty"`
 }
 
 // ThreadEvent is one thing that happened to a thread.
@@ -271,10 +251,10 @@ type ThreadEventData struct {
 	ExitCode *int `json:"exit_code,omitempty"`
 	// What ended it.
 	Signal string `json:"signal,omitempty"`
-	// When the session is over.
-	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	// An approval.
 	ApprovalID string `json:"approval_id,omitempty"`
+	// When the session is over.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
 }
 
 // ThreadEvents has events of a thread.

@@ -199,18 +199,18 @@ type TerminalStates struct {
 
 // TerminalState is one version of a terminal's state.
 type TerminalState struct {
-	// Its number.
-	Version int64 `json:"version" minimum:"0"`
-	// The same.
-	StateVersion int64 `json:"state_version" minimum:"0"`
 	// The directory.
 	Cwd string `json:"cwd"`
 	// Variables that were changed or added against the environment at the first start.
 	EnvDelta map[string]string `json:"env_delta"`
 	// Variables that were removed.
 	EnvUnset []string `json:"env_unset"`
+	// The same.
+	StateVersion int64 `json:"state_version" minimum:"0"`
 	// Since when.
 	At time.Time `json:"at"`
+	// Its number.
+	Version int64 `json:"version" minimum:"0"`
 }
 
 // Rollback says to which version to go back.

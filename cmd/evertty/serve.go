@@ -351,7 +351,7 @@ func (s *daemon) build(f serveFlags, log *slog.Logger) (err error) {
 
 // records opens the database of threads. A server without it has terminals and shells, and says so in /healthz: the
 // error is why. It closes with the server.
-func (s *daemon) records(rotate int64, log *slog.Logger) (thread.Store, error) {
+func (s *daemon) records(rotate int64, log *slog.Logger) (service.Store, error) {
 	db, err := sqlite.Open(filepath.Join(s.dir, "evertty.db"))
 	if err != nil {
 		log.Error("the database of threads cannot be used", "error", err)

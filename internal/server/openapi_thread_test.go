@@ -81,9 +81,9 @@ func (c *contract) visitThread(t *testing.T) {
 		c.do(t, exchange{method: "POST", target: "/api/threads/absent" + path, status: 404, code: "NOT_FOUND"})
 	}
 	c.do(t, exchange{method: "DELETE", target: "/api/threads/absent/sandbox", status: 404, code: "NOT_FOUND"})
-	var one thread.Reply
+	var one wire.Thread
 	decode(t, c.do(t, exchange{method: "GET", target: "/api/threads/dev", status: 200}), &one)
-	if one.Policy.Idle.Seconds() != 900 || one.Policy.Max.Seconds() != 3600 || one.Policy.Budget.Commands != 100000 {
+	if one.Policy.IdleSeconds != 900 || one.Policy.MaxSeconds != 3600 || one.Policy.Budget.Commands != 100000 {
 		t.Errorf("what was not given of a policy has changed: %+v", one.Policy)
 	}
 }
@@ -156,7 +156,7 @@ func (c *contract) visitThreadLife(t *testing.T) {
 }
 
 func (c *contract) visitLeases(t *testing.T) {
-	var of thread.LeaseReply
+	var of wire.Lease
 	decode(t, c.do(t, exchange{method: "GET", target: "/api/threads/dev/lease", status: 200}), &of)
 	for _, e := range []exchange{
 		{method: "GET", target: "/api/leases", status: 200},
@@ -178,33 +178,34 @@ func (c *contract) visitLeases(t *testing.T) {
 		{method: "GET", target: "/api/leases/absent/metrics", status: 404, code: "NOT_FOUND"},
 		{method: "DELETE", target: "/api/leases/shared", status: 200},
 		{method: "DELETE", target: "/api/leases/shared", status: 404, code: "NOT_FOUND"},
-		{method: "DELETE", target: "/api/leases/" + of.ID, status: 409, code: "IN_USE"},
+		{method: "DELETE", target: "/api/leases/" + of.LeaseID, status: 409, code: "IN_USE"},
 		{method: "GET", target: "/api/sandbox/types", status: 200},
 		{method: "GET", target: "/api/sandbox/sessions", status: 200},
 	} {
 		c.do(t, e)
 	}
 	for _, path := range []string{"/api/leases/", "/api/sandbox/sessions/"} {
-		c.do(t, exchange{method: "GET", target: path + of.ID + "/metrics", status: 200})
+		c.do(t, exchange{method: "GET", target: path + of.LeaseID + "/metrics", status: 200})
 		for _, do := range []string{"/pause", "/resume"} {
-			c.do(t, exchange{method: "POST", target: path + of.ID + do, status: 200})
+			c.do(t, exchange{method: "POST", target: path + of.LeaseID + do, status: 200})
 			c.do(t, exchange{method: "POST", target: path + "absent" + do, status: 404, code: "NOT_FOUND"})
 		}
 	}
-	c.do(t, exchange{method: "POST", target: "/api/leases/" + of.ID + "/refresh", status: 200})
-	c.do(t, exchange{method: "GET", target: "/api/leases/" + of.ID + "/events?limit=3", status: 200})
-	c.do(t, exchange{method: "DELETE", target: "/api/sandbox/sessions/" + of.ID, status: 200})
-	c.do(t, exchange{method: "POST", target: "/api/leases/" + of.ID + "/destroy", status: 200})
+	c.do(t, exchange{method: "POST", target: "/api/leases/" + of.LeaseID + "/refresh", status: 200})
+	c.do(t, exchange{method: "GET", target: "/api/leases/" + of.LeaseID + "/events?limit=3", status: 200})
+	c.do(t, exchange{method: "DELETE", target: "/api/sandbox/sessions/" + of.LeaseID, status: 200})
+	c.do(t, exchange{method: "POST", target: "/api/leases/" + of.LeaseID + "/destroy", status: 200})
 	c.do(t, exchange{method: "POST", target: "/session/dev/exec", body: `{"command":"true"}`, status: 200})
 }
 
 func (c *contract) visitWebhooks(t *testing.T) {
-	var of thread.LeaseReply
+	var of wire.Lease
 	decode(t, c.do(t, exchange{method: "GET", target: "/api/threads/dev/lease", status: 200}), &of)
 	if of.Instance == nil {
 		t.Fatal("the lease has no instance")
 	}
-	body := fmt.Sprintf(`{"type":"sandbox.state.updated","data":{"instance_id":%q,"state":"running"}}`, of.Instance.ID)
+	body := fmt.Sprintf(`{"type":"sandbox.state.updated","data":{"instance_id":%q,"state":"running"}}`,
+		of.Instance.InstanceID)
 	for _, test := range []struct {
 		provider, body string
 		matched        bool

@@ -143,9 +143,9 @@ func newCheckRig(t *testing.T, server permission.Rules) *checkRig {
 	var terminals wire.ThreadTerminals
 	decode(t, r.do(t, exchange{method: "GET", target: "/api/threads/dev/terminals", status: 200}), &terminals)
 	r.ids[":tid"] = terminals.Terminals[0].TerminalID
-	var lease thread.LeaseReply
+	var lease wire.Lease
 	decode(t, r.do(t, exchange{method: "GET", target: "/api/threads/dev/lease", status: 200}), &lease)
-	r.ids[":lease"] = lease.ID
+	r.ids[":lease"] = lease.LeaseID
 	t.Cleanup(func() { // while a command may still be given input, the keeper stays
 		if e, err := r.parts.Shells.Command("dev", ran.ID); err == nil {
 			e.Cancel()

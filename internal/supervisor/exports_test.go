@@ -11,6 +11,8 @@ import (
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/service"
+	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -44,7 +46,7 @@ func TestExportsOfATerminal(t *testing.T) {
 		t.Skip("waits for shells to show what they export")
 	}
 	parallel(t)
-	var db thread.Store
+	var db service.Store
 	m := openRecorded(t, t.TempDir(), func(c *supervisor.Config) { db = c.Threads.Store })
 	term, err := m.Terminals.Create("t", wire.CreateTerminal{Cmd: []string{"bash", "--norc", "--noprofile"},
 		Cwd: "/usr", Env: map[string]string{"A": "a", "B": "b", "C": "c"}})
@@ -52,7 +54,7 @@ func TestExportsOfATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := func() (s thread.State) { // past the look that a request has
-		if err := db.View(func(tx thread.Tx) error {
+		if err := db.View(func(tx *sqlite.Tx) error {
 			r, err := tx.Terminal(term.ID)
 			s = r.State
 			return err
@@ -100,7 +102,7 @@ func TestExportsOfATerminal(t *testing.T) {
 		return s.Env["A"] == "back" && len(s.Unset) == 1 && s.Unset[0] == "X"
 	})
 	back, err := m.Threads.RollbackTerminal(background(t), "t", term.ID, s.Version)
-	if err != nil || !maps.Equal(back.Env, want) {
+	if err != nil || !maps.Equal(back.EnvDelta, want) {
 		t.Fatalf("%+v, %v", back, err)
 	}
 	if l := threadID(t, m, "t"); l.Terminal.State.Version != back.Version { // a rollback stays

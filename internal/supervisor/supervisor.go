@@ -36,7 +36,7 @@ const DefaultExecLogQuota = 2 << 30
 type Supervisor struct {
 	Terminals *terminal.Registry
 	Shells    *registry.Shells
-	Threads   *service.Service
+	Threads   *service.Threads
 	Waits     *wait.Service
 
 	life   *lifetime.Lifetime

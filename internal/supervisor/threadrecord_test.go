@@ -36,7 +36,7 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	m := openRecorded(t, dir)
-	if _, err := m.Threads.Conversations("t"); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := m.Threads.ReadConversation("t"); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("a reader of nothing: %v", err)
 	}
 	add := func(thread, role string) error {
@@ -51,7 +51,7 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 	if err := add("t", "nobody"); !errors.Is(err, conversation.ErrInvalid) {
 		t.Errorf("a message of nobody: %v", err)
 	}
-	if _, err := m.Threads.Conversations("t"); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := m.Threads.ReadConversation("t"); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("a thread by a message that was refused: %v", err)
 	}
 	if _, err := harness(t, m, "t").Append("t",
@@ -103,10 +103,10 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the file of a deleted thread: %v", err)
 	}
-	if _, err := m.Threads.Conversations("t"); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := m.Threads.ReadConversation("t"); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("a deleted thread: %v", err)
 	}
-	b, err := m.Threads.Conversations("")
+	b, err := m.Threads.ReadConversation("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 func TestNoRecordsOfHarnesses(t *testing.T) {
 	parallel(t)
 	check := func(t *testing.T, m *supervisor.Supervisor) {
-		if _, err := m.Threads.Conversations("t"); !errors.Is(err, service.ErrNoStore) {
+		if _, err := m.Threads.ReadConversation("t"); !errors.Is(err, service.ErrNoStore) {
 			t.Error(err)
 		}
 		run(t, defaultShell(t, m, "t"), "true")

@@ -161,7 +161,7 @@ func TestTerminalsAndShellsShareAThread(t *testing.T) {
 		t.Errorf("terminal %+v", l.Terminal)
 	}
 	list, _, err := m.Threads.ThreadTerminals(background(t), "t", "", 0)
-	if err != nil || len(list) != 2 || list[1].Kind != thread.Shell || list[0].Lease != list[1].Lease ||
+	if err != nil || len(list) != 2 || list[1].Kind != string(thread.Shell) || list[0].LeaseID != list[1].LeaseID ||
 		!list[0].Active {
 		t.Fatalf("terminals %+v, %v", list, err)
 	}
@@ -169,8 +169,8 @@ func TestTerminalsAndShellsShareAThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the directory of the program", func() bool { return threadID(t, m, "t").Terminal.State.Cwd == "/" })
-	if l, err := m.Threads.ActivateTerminal(background(t), "t", list[1].ID); err != nil ||
-		l.Terminal.ID != list[1].ID || threadID(t, m, "t").Terminal.ID != list[1].ID {
+	if l, err := m.Threads.ActivateTerminal(background(t), "t", list[1].TerminalID); err != nil ||
+		l.Terminal.ID != list[1].TerminalID || threadID(t, m, "t").Terminal.ID != list[1].TerminalID {
 		t.Errorf("activate: %+v, %v", l, err)
 	}
 	if err := m.Shells.Delete(background(t), s); err != nil {
@@ -662,7 +662,7 @@ func (r *refusing) set(full bool) {
 	r.full = full
 }
 
-func (r *refusing) Update(fn func(thread.Tx) error) error {
+func (r *refusing) Update(fn func(*sqlite.Tx) error) error {
 	r.mu.Lock()
 	full := r.full
 	r.mu.Unlock()

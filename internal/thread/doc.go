@@ -1,5 +1,5 @@
-// Package thread is what threads, sessions, terminals and leases are: rows, the tables of their
-// allowed changes, and the Store that keeps them. Package lifecycle changes them.
+// Package thread has the rows of threads, sessions, terminals and leases, and the tables of their
+// allowed changes. Package service changes them, package sqlite keeps them.
 //
 //	Thread (durable)
 //	 ├─ Session   the policy window: how long processes may live; closed, never deleted

@@ -2,7 +2,6 @@ package thread
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +23,7 @@ const (
 )
 
 // leaseArrows is the whole state machine of compute. Every state may also be seen again.
-var leaseArrows = map[Observed][]Observed{
+var leaseArrows = arrows[Observed]{
 	Dead:    {Running, Unknown},
 	Running: {Frozen, Dead, Unknown},
 	Frozen:  {Running, Dead, Unknown},
@@ -110,24 +109,19 @@ const (
 
 // LeaseEvent is one entry of a lease's event log, which only grows.
 type LeaseEvent struct {
-	Seq      int64     `json:"seq"` // grows; of one store
-	Lease    string    `json:"lease_id"`
-	Type     string    `json:"type"`
-	Source   string    `json:"source"` // who: api, reaper, use, webhook, recovery
-	From     Observed  `json:"from"`
-	To       Observed  `json:"to"`
-	Instance string    `json:"instance_id,omitempty"`
-	Error    string    `json:"error,omitempty"` // why it did not happen
-	At       time.Time `json:"at"`
+	Seq      int64 // grows; of one store
+	Lease    string
+	Type     string
+	Source   string // who: api, reaper, use, webhook, recovery
+	From     Observed
+	To       Observed
+	Instance string
+	Error    string // why it did not happen
+	At       time.Time
 }
 
-// Allowed refuses an arrow that the table does not have. Errors: ErrTransition.
-func (l Lease) Allowed(to Observed) error {
-	if l.Observed != to && !slices.Contains(leaseArrows[l.Observed], to) {
-		return fmt.Errorf("%w: lease %s is %s, not to be %s", ErrTransition, l.ID, l.Observed, to)
-	}
-	return nil
-}
+// Allowed refuses a state that cannot follow. Errors: ErrTransition.
+func (l Lease) Allowed(to Observed) error { return leaseArrows.check("lease", l.ID, l.Observed, to) }
 
 // Clip cuts text to n bytes at a character.
 func Clip(text string, n int) string {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // Defaults of a Policy and its end.
@@ -70,50 +72,40 @@ func (p Policy) Check() error {
 	return p.Budget.Check()
 }
 
-type policyJSON struct {
-	Idle   *float64 `json:"idle_seconds"`
-	Max    *float64 `json:"max_seconds"`
-	Budget *Usage   `json:"budget,omitempty"`
-}
-
 // MarshalJSON implements json.Marshaler.
-func (p Policy) MarshalJSON() ([]byte, error) {
-	idle, most := p.Idle.Seconds(), p.Max.Seconds()
-	j := policyJSON{Idle: &idle, Max: &most}
-	if p.Budget != (Usage{}) {
-		j.Budget = &p.Budget
-	}
-	return json.Marshal(j)
-}
+func (p Policy) MarshalJSON() ([]byte, error) { return json.Marshal(p.Wire()) }
 
-// UnmarshalJSON implements json.Unmarshaler. Errors: ErrInvalid. p is changed only without an
-// error.
+// UnmarshalJSON implements json.Unmarshaler, as With does. p is changed only without an error.
 func (p *Policy) UnmarshalJSON(b []byte) error {
-	var j policyJSON
-	if err := json.Unmarshal(b, &j); err != nil {
+	var change wire.SetPolicy
+	if err := json.Unmarshal(b, &change); err != nil {
 		return fmt.Errorf("%w: policy: %w", ErrInvalid, err)
 	}
-	q := *p
+	q, err := p.With(change)
+	if err == nil {
+		*p = q
+	}
+	return err
+}
+
+// With returns p with what a change gives. Errors: ErrInvalid.
+func (p Policy) With(change wire.SetPolicy) (Policy, error) {
 	for _, d := range []struct {
 		name string
 		from *float64
 		to   *time.Duration
-	}{{"idle_seconds", j.Idle, &q.Idle}, {"max_seconds", j.Max, &q.Max}} {
+	}{{"idle_seconds", change.IdleSeconds, &p.Idle}, {"max_seconds", change.MaxSeconds, &p.Max}} {
 		if d.from == nil {
 			continue
 		}
 		if !(*d.from >= 0 && *d.from <= maxPolicy.Seconds()) {
-			return fmt.Errorf("%w: %s %v: 0 to %d are allowed", ErrInvalid, d.name, *d.from,
+			return p, fmt.Errorf("%w: %s %v: 0 to %d are allowed", ErrInvalid, d.name, *d.from,
 				int64(maxPolicy/time.Second))
 		}
 		*d.to = time.Duration(math.Round(*d.from*1e6)) * time.Microsecond
 	}
-	if j.Budget != nil {
-		q.Budget = *j.Budget
+	if change.Budget != nil {
+		p.Budget = Usage(*change.Budget)
 	}
-	if err := q.Check(); err != nil {
-		return err
-	}
-	*p = q
-	return nil
+	return p, p.Check()
 }

@@ -1,8 +1,6 @@
 package thread
 
 import (
-	"fmt"
-	"slices"
 	"time"
 )
 
@@ -18,7 +16,7 @@ const (
 	Lost     RuntimeState = "lost" // it is gone and nobody saw how
 )
 
-var runtimeArrows = map[RuntimeState][]RuntimeState{
+var runtimeArrows = arrows[RuntimeState]{
 	Starting: {Up, Adopted, Exited, Lost},
 	Up:       {Adopted, Exited, Lost},
 	Adopted:  {Exited, Lost},
@@ -48,8 +46,8 @@ func (r Runtime) Live() bool { return r.State == Starting || r.State == Up || r.
 
 // To returns the process in the next state. Errors: ErrTransition.
 func (r Runtime) To(next RuntimeState) (Runtime, error) {
-	if r.State != next && !slices.Contains(runtimeArrows[r.State], next) {
-		return r, fmt.Errorf("%w: runtime %s is %s, not to be %s", ErrTransition, r.ID, r.State, next)
+	if err := runtimeArrows.check("runtime", r.ID, r.State, next); err != nil {
+		return r, err
 	}
 	r.State = next
 	return r, nil

@@ -1,25 +1,25 @@
 package thread
 
 import (
-	"fmt"
-	"slices"
 	"time"
+
+	"github.com/evertty/evertty/wire"
 )
 
-// Status says where a session is in its life.
-type Status string
+// Status is the state of a session.
+type Status = wire.SessionStatus
 
 // The statuses. Active, Idle and Paused are live; a thread has at most one live session.
 const (
-	Active Status = "active"
-	Idle   Status = "idle" // warned that it expires for want of activity; the next touch makes it active
-	Paused Status = "paused"
-	Closed Status = "closed"
-	Failed Status = "failed" // its compute could not be had
+	Active = wire.SessionStatusActive
+	Idle   = wire.SessionStatusIdle // it is announced that it expires; the next activity makes it active
+	Paused = wire.SessionStatusPaused
+	Closed = wire.SessionStatusClosed
+	Failed = wire.SessionStatusFailed // its compute could not be had
 )
 
 // sessionArrows is the whole state machine of a session. Every status may also stay.
-var sessionArrows = map[Status][]Status{
+var sessionArrows = arrows[Status]{
 	Active: {Idle, Paused, Closed, Failed},
 	Idle:   {Active, Paused, Closed, Failed},
 	Paused: {Active, Closed, Failed},
@@ -81,10 +81,10 @@ func (s Session) Expired(now time.Time) (reason string) {
 	return ""
 }
 
-// To is the session in another status. Errors: ErrTransition.
+// To returns the session in another status. Errors: ErrTransition.
 func (s Session) To(next Status) (Session, error) {
-	if s.Status != next && !slices.Contains(sessionArrows[s.Status], next) {
-		return s, fmt.Errorf("%w: session %s is %s, not to be %s", ErrTransition, s.ID, s.Status, next)
+	if err := sessionArrows.check("session", s.ID, s.Status, next); err != nil {
+		return s, err
 	}
 	s.Status = next
 	return s, nil

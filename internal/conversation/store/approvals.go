@@ -152,7 +152,7 @@ func (m *Manager) Answer(threadID, id, answer string) (a permission.Approval, er
 			return err
 		}
 		a = a.At(t.now)
-		return t.emit(ApprovalDecided, thread.Detail{To: status, Source: a.Tool, Approval: id})
+		return t.emit(ApprovalDecided, thread.Detail{To: status, Source: a.Tool, ApprovalID: id})
 	})
 	return a, err
 }

@@ -133,6 +133,6 @@ func (c *change) emit(kind string, d thread.Detail) error {
 		d.Source = c.head.SessionID
 	}
 	c.notify = true
-	_, err := c.AddEvent(thread.Event{Thread: c.thread, Type: kind, At: c.now, Data: d})
+	_, err := c.AddEvent(thread.Event{ThreadID: c.thread, Type: kind, At: c.now, Data: d})
 	return err
 }

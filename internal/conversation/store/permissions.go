@@ -156,7 +156,7 @@ func (m *Manager) RecordDecision(thread string, c permission.Call, d permission.
 
 func (c *change) recordDecision(call permission.Call, d permission.Decision) error {
 	detail := describe(call)
-	detail.To, detail.Source, detail.Approval = d.Decision, call.Tool, d.ApprovalID
+	detail.To, detail.Source, detail.ApprovalID = d.Decision, call.Tool, d.ApprovalID
 	detail.Reason = prefix(d.Reason, maxDetail)
 	return c.emit(PermissionDecided, detail)
 }
@@ -168,10 +168,10 @@ func describe(c permission.Call) (d thread.Detail) {
 	if err != nil {
 		return d
 	}
-	d.Terminal, _ = args["terminal"].(string)
+	d.TerminalID, _ = args["terminal"].(string)
 	for _, key := range []string{"command", "path"} {
 		if text, ok := args[key].(string); ok && text != "" {
-			d.Line = prefix(text, maxDetail)
+			d.Command = prefix(text, maxDetail)
 			return d
 		}
 	}

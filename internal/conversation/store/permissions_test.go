@@ -35,7 +35,7 @@ func newPermissionRig(t *testing.T, server string) *permissionRig {
 	now := time.Date(2026, 4, 7, 12, 0, 0, 0, time.UTC)
 	g.clock.Store(&now)
 	g.open(server)
-	err := g.store.Update(func(tx thread.Tx) error {
+	err := g.store.Update(func(tx *sqlite.Tx) error {
 		at := g.now()
 		return tx.PutThread(thread.Thread{ID: "one", Provider: thread.Local, CreatedAt: at, UpdatedAt: at})
 	})
@@ -109,12 +109,12 @@ func call(tool, command string) permission.Call {
 // events are the types of the thread's events with what they say of decisions.
 func (g *permissionRig) events() (list []string) {
 	g.t.Helper()
-	err := g.store.View(func(tx thread.Tx) error {
+	err := g.store.View(func(tx *sqlite.Tx) error {
 		events, err := tx.Events("one", 0, 1000)
 		for _, e := range events {
 			if strings.HasPrefix(e.Type, "permission.") || strings.HasPrefix(e.Type, "approval.") {
 				list = append(list, strings.TrimSpace(strings.Join([]string{e.Type, e.Data.To, e.Data.Source,
-					e.Data.Line}, " ")))
+					e.Data.Command}, " ")))
 			}
 		}
 		return err

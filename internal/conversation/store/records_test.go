@@ -16,6 +16,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/sqlite"
 )
 
 func TestClearBeginsAnewAndKeepsTheOld(t *testing.T) {
@@ -238,7 +239,7 @@ func TestDeletedThreadsLeaveNothing(t *testing.T) {
 	must(t, r.DeleteThread("t", func() error {
 		_, err := r.Append("t", []conversation.Message{{Role: conversation.RoleUser, Content: "late"}})
 		refused(t, err, conversation.ErrNotFound)
-		return r.db.Update(func(tx thread.Tx) error { return tx.DeleteThread("t") })
+		return r.db.Update(func(tx *sqlite.Tx) error { return tx.DeleteThread("t") })
 	}))
 	_, err = r.Head("t", "")
 	refused(t, err, conversation.ErrNotFound)
@@ -270,7 +271,7 @@ func TestFilesOfDeletedThreads(t *testing.T) {
 	must(t, err)
 	r.say("stays", "one")
 	keep := r.head("stays").SessionID
-	must(t, r.db.Update(func(tx thread.Tx) error { return tx.DeleteThread("t") }))
+	must(t, r.db.Update(func(tx *sqlite.Tx) error { return tx.DeleteThread("t") }))
 	r.again()
 	until(t, "the end of the files", func() bool {
 		left, err := os.ReadDir(r.file("."))
@@ -297,7 +298,7 @@ func TestADeletionDuringAPurge(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
 	r.say("t", "one")
-	deleted := sync.OnceFunc(func() { must(t, r.db.Update(func(tx thread.Tx) error { return tx.DeleteThread("t") })) })
+	deleted := sync.OnceFunc(func() { must(t, r.db.Update(func(tx *sqlite.Tx) error { return tx.DeleteThread("t") })) })
 	ctx, end := context.WithCancel(context.Background())
 	store.NewManager(store.Config{Store: late{r.db.Conversations(), func() { deleted(); end() }}}).Run(ctx)
 	r.again()
@@ -334,7 +335,7 @@ func TestADeletionAmongWritersLeavesNothing(t *testing.T) {
 	}
 	until(t, "some records", func() bool { list, err := r.Conversations("t"); must(t, err); return len(list) > 4 })
 	must(t, r.DeleteThread("t", func() error {
-		return r.db.Update(func(tx thread.Tx) error { return tx.DeleteThread("t") })
+		return r.db.Update(func(tx *sqlite.Tx) error { return tx.DeleteThread("t") })
 	}))
 	writers.Wait()
 	must(t, r.Flush(context.Background()))
@@ -466,7 +467,7 @@ func TestEventsAreOneStream(t *testing.T) {
 	_, err = r.Clear("t")
 	must(t, err)
 	var list []thread.Event
-	must(t, r.db.View(func(tx thread.Tx) (err error) { list, err = tx.Events("t", 0, 0); return err }))
+	must(t, r.db.View(func(tx *sqlite.Tx) (err error) { list, err = tx.Events("t", 0, 0); return err }))
 	var got []string
 	for i, e := range list {
 		if e.Seq != int64(i+1) {

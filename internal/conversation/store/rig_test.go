@@ -91,7 +91,7 @@ func (r *rig) failures() []error {
 func (r *rig) thread(id string) {
 	r.t.Helper()
 	now := time.Date(2026, 2, 8, 10, 0, 0, 0, time.UTC)
-	must(r.t, r.db.Update(func(tx thread.Tx) error {
+	must(r.t, r.db.Update(func(tx *sqlite.Tx) error {
 		return tx.PutThread(thread.Thread{ID: id, Provider: thread.Local, Policy: thread.DefaultPolicy(),
 			CreatedAt: now, UpdatedAt: now})
 	}))
@@ -100,7 +100,7 @@ func (r *rig) thread(id string) {
 // events are the types of a thread's events, in order.
 func (r *rig) events(threadID string) (kinds []string) {
 	r.t.Helper()
-	must(r.t, r.db.View(func(tx thread.Tx) error {
+	must(r.t, r.db.View(func(tx *sqlite.Tx) error {
 		list, err := tx.Events(threadID, 0, 0)
 		for _, e := range list {
 			kinds = append(kinds, e.Type)

@@ -8,7 +8,7 @@ import (
 )
 
 // Store keeps the records. It does not know the rules; it holds that ids are unique and that what a
-// row points at exists. View and Update are those of thread.Store, and so are the errors.
+// row points at exists. View and Update are those of sqlite.Store, and so are the errors.
 type Store interface {
 	View(fn func(Tx) error) error
 	Update(fn func(Tx) error) error

@@ -24,7 +24,7 @@ type Base struct {
 //
 // Every handler with an effect on the processes or files of a thread calls it before the
 // effect, and after all validation of the request, because it consumes an approval.
-// Errors: those of service.Service.Check.
+// Errors: those of service.Permissions.Check.
 func (s *Base) Check(ctx context.Context, thread, tool string, args any) error {
 	return s.Threads.Check(ctx, thread, permission.Action{Tool: tool, Arguments: args})
 }

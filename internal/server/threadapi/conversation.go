@@ -26,7 +26,7 @@ func (s *Service) conversations(c echo.Context) (*store.Manager, string, error) 
 	if err != nil {
 		return nil, "", err
 	}
-	m, err := s.Threads.Conversations(id)
+	m, err := s.Threads.ReadConversation(id)
 	return m, id, err
 }
 
@@ -115,7 +115,7 @@ func (s *Service) getLatestConversation(c echo.Context) error {
 	if l, err := s.Threads.Thread(c.Request().Context(), latestThread); err == nil {
 		return s.sendThread(c, l)
 	}
-	m, err := s.Threads.Conversations("")
+	m, err := s.Threads.ReadConversation("")
 	if err != nil {
 		return err
 	}

@@ -15,13 +15,8 @@ import (
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
+	"github.com/evertty/evertty/wire"
 )
-
-// threadEventsReply is the reply of GET …/events as a list.
-type threadEventsReply struct {
-	Thread string         `json:"thread_id"`
-	Events []thread.Event `json:"events"`
-}
 
 func (s *Service) getThreadEvents(c echo.Context) error {
 	id, err := threadOf(c)
@@ -47,7 +42,7 @@ func (s *Service) getThreadEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, threadEventsReply{id, httpapi.OrNone(list)})
+	return httpapi.WriteJSON(c, http.StatusOK, wire.ThreadEvents{ThreadID: id, Events: httpapi.OrNone(list)})
 }
 
 // fromNow is the since of a client that reads how things are and wants to be told what changes.
@@ -117,14 +112,14 @@ func (s *Service) streamEvents(c echo.Context, thread string, since int64) error
 		case <-ctx.Done():
 		}
 	}()
-	wire := httpapi.OpenEvents(c.Response())
+	w := httpapi.OpenEvents(c.Response())
 	var buffer []byte
 	for {
 		if buffer, err = nextEvents(ctx, events, buffer[:0]); err == nil {
-			err = wire.Send(buffer)
+			err = w.Send(buffer)
 		}
 		if err != nil {
-			sayGoodbye(c, wire, err)
+			sayGoodbye(c, w, err)
 			return nil
 		}
 	}
@@ -151,13 +146,13 @@ func nextEvents(ctx context.Context, events *service.ThreadEvents, b []byte) ([]
 
 // sayGoodbye tells the client why there is no more, unless it has left or was told: the thread is
 // deleted.
-func sayGoodbye(c echo.Context, wire httpapi.EventWriter, cause error) {
+func sayGoodbye(c echo.Context, w httpapi.EventWriter, cause error) {
 	_, lost := errors.AsType[*httpapi.SendError](cause)
 	if lost || errors.Is(cause, io.EOF) || errors.Is(cause, context.Canceled) {
 		return
 	}
 	// else the client has gone too
-	_ = wire.Send(httpapi.AppendEvent(nil, "error", httpapi.BodyOf(httpapi.ErrorFor(cause, c))))
+	_ = w.Send(httpapi.AppendEvent(nil, "error", httpapi.BodyOf(httpapi.ErrorFor(cause, c))))
 }
 
 // appendThreadEvent appends an event of an event stream. One without a number has no id, which

@@ -11,18 +11,12 @@ import (
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 // defaultLeases is how many leases a list has unless asked otherwise: each costs some questions to
 // the database.
 const defaultLeases = 100
-
-// leaseListReply is the reply of GET /api/leases. Next is the `after` of the next part, absent at
-// the end.
-type leaseListReply struct {
-	Leases []thread.LeaseReply `json:"leases"`
-	Next   string              `json:"next,omitempty"`
-}
 
 // leasePageOf is which part of the leases is asked for.
 func leasePageOf(c echo.Context) (thread.LeaseQuery, error) {
@@ -38,11 +32,11 @@ func (s *Service) getLeases(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, next, err := s.Threads.Leases(q)
+	list, next, err := s.Threads.ListLeases(q)
 	if err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, leaseListReply{httpapi.OrNone(list), next})
+	return httpapi.WriteJSON(c, http.StatusOK, wire.LeaseList{Leases: httpapi.OrNone(list), Next: next})
 }
 
 // leaseRequest is the body of POST /api/leases. Config is for the provider alone and is never told
@@ -78,7 +72,7 @@ func (s *Service) postLease(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	auth.SetTarget(c.Request().Context(), l.ID)
+	auth.SetTarget(c.Request().Context(), l.LeaseID)
 	return httpapi.WriteJSON(c, http.StatusCreated, l)
 }
 
@@ -109,13 +103,13 @@ func (s *Service) deleteLease(c echo.Context) error {
 }
 
 // changeLease changes the lease that a path names and replies with it.
-func changeLease(c echo.Context, do func(context.Context, string) (thread.LeaseReply, error)) error {
-	return changeNamed(c, do, func(l thread.LeaseReply) any { return l })
+func changeLease(c echo.Context, do func(context.Context, string) (wire.Lease, error)) error {
+	return changeNamed(c, do, func(l wire.Lease) any { return l })
 }
 
 // changeCheckedLease is changeLease for what the permissions of all threads of the lease allow.
 func (s *Service) changeCheckedLease(c echo.Context, tool string,
-	do func(context.Context, string) (thread.LeaseReply, error)) error {
+	do func(context.Context, string) (wire.Lease, error)) error {
 	id, err := threadOf(c)
 	if err != nil {
 		return err
@@ -142,12 +136,6 @@ func (s *Service) postLeaseRefresh(c echo.Context) error {
 	return changeLease(c, s.Threads.RefreshLease)
 }
 
-// leaseEventsReply is the reply of GET /api/leases/:id/events.
-type leaseEventsReply struct {
-	Lease  string              `json:"lease_id"`
-	Events []thread.LeaseEvent `json:"events"`
-}
-
 func (s *Service) getLeaseEvents(c echo.Context) error {
 	id, err := threadOf(c)
 	if err != nil {
@@ -165,7 +153,7 @@ func (s *Service) getLeaseEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, leaseEventsReply{id, httpapi.OrNone(list)})
+	return httpapi.WriteJSON(c, http.StatusOK, wire.LeaseEvents{LeaseID: id, Events: wired(list)})
 }
 
 func (s *Service) getLeaseMetrics(c echo.Context) error {

@@ -2,7 +2,6 @@ package threadapi
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -23,7 +22,7 @@ func (s *Service) postThreadTouch(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return sendSession(c, l)
+	return httpapi.WriteJSON(c, http.StatusOK, l.WireSession())
 }
 
 // changeThread changes the thread that a path names and replies with it.
@@ -77,28 +76,17 @@ func (s *Service) deleteThreadSandbox(c echo.Context) error {
 	return changeThread(c, s.Threads.DestroyThread)
 }
 
-// policyRequest is a policy in a request. What is absent stays as it was; a budget is given as a
-// whole.
-type policyRequest struct {
-	Idle   *float64       `json:"idle_seconds,omitempty"`
-	Max    *float64       `json:"max_seconds,omitempty"`
-	Budget *budgetRequest `json:"budget,omitempty"`
+// policyCall is wire.SetPolicy as permissions and approvals see it: a budget is whole, with its zeros.
+type policyCall struct {
+	Idle   *float64    `json:"idle_seconds,omitempty"`
+	Max    *float64    `json:"max_seconds,omitempty"`
+	Budget *budgetCall `json:"budget,omitempty"`
 }
 
-// budgetRequest is what a session may use; 0 of something is as much as it likes.
-type budgetRequest struct {
+type budgetCall struct {
 	CPUSeconds float64 `json:"cpu_seconds"`
 	Commands   int64   `json:"commands"`
 	Bytes      int64   `json:"bytes"`
-}
-
-// over is the policy p with what the request has.
-func (r *policyRequest) over(p thread.Policy) (thread.Policy, error) {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return p, err
-	}
-	return p, p.UnmarshalJSON(b)
 }
 
 func (s *Service) patchThreadPolicy(c echo.Context) error {
@@ -106,7 +94,7 @@ func (s *Service) patchThreadPolicy(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var req policyRequest
+	var req wire.SetPolicy
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
@@ -114,23 +102,18 @@ func (s *Service) patchThreadPolicy(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := req.over(l.Thread.Policy)
+	p, err := l.Thread.Policy.With(req)
 	if err != nil {
 		return err
 	}
-	if err := s.Check(c.Request().Context(), id, permission.ToolPolicy, req); err != nil {
+	call := policyCall{req.IdleSeconds, req.MaxSeconds, (*budgetCall)(req.Budget)}
+	if err := s.Check(c.Request().Context(), id, permission.ToolPolicy, call); err != nil {
 		return err
 	}
 	if l, err = s.Threads.SetThreadPolicy(c.Request().Context(), id, p); err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, l.ThreadReply())
-}
-
-// threadTerminalsReply is the reply of GET …/terminals.
-type threadTerminalsReply struct {
-	Terminals []thread.TerminalReply `json:"terminals"`
-	Next      string                 `json:"next,omitempty"`
+	return httpapi.WriteJSON(c, http.StatusOK, l.Wire())
 }
 
 func (s *Service) getThreadTerminals(c echo.Context) error {
@@ -149,7 +132,7 @@ func (s *Service) getThreadTerminals(c echo.Context) error {
 	if err := hideTerminals(c, list); err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, threadTerminalsReply{httpapi.OrNone(list), next})
+	return httpapi.WriteJSON(c, http.StatusOK, wire.ThreadTerminals{Terminals: httpapi.OrNone(list), Next: next})
 }
 
 func (s *Service) postTerminalActivate(c echo.Context) error {
@@ -161,20 +144,9 @@ func (s *Service) postTerminalActivate(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := l.TerminalReply()
-	reply.Env = thread.HideSecrets(reply.Env)
+	reply := l.WireTerminal()
+	reply.EnvDelta = thread.HideSecrets(reply.EnvDelta)
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
-}
-
-// stateReply is one version of a terminal's state, which has its number under both names.
-type stateReply struct {
-	thread.State
-	Number int64 `json:"version"`
-}
-
-// historyReply is the reply of GET …/history.
-type historyReply struct {
-	States []stateReply `json:"states"`
 }
 
 func (s *Service) getTerminalHistory(c echo.Context) error {
@@ -190,14 +162,13 @@ func (s *Service) getTerminalHistory(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply := historyReply{States: make([]stateReply, 0, len(list))}
-	for _, state := range list {
+	states := wired(list)
+	for i := range states {
 		if !shown {
-			state.Env = thread.HideSecrets(state.Env)
+			states[i].EnvDelta = thread.HideSecrets(states[i].EnvDelta)
 		}
-		reply.States = append(reply.States, stateReply{state, state.Version})
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
+	return httpapi.WriteJSON(c, http.StatusOK, wire.TerminalStates{States: states})
 }
 
 func (s *Service) postTerminalRollback(c echo.Context) error {
@@ -221,6 +192,6 @@ func (s *Service) postTerminalRollback(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	reply.Env = thread.HideSecrets(reply.Env)
+	reply.EnvDelta = thread.HideSecrets(reply.EnvDelta)
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }

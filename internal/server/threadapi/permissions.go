@@ -60,7 +60,7 @@ func (s *Service) getPermissions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.Threads.Permissions(id)
+	p, err := s.Threads.PermissionsOf(id)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (s *Service) postApproval(c echo.Context) error {
 	if err := httpapi.Bind(c, &req); err != nil {
 		return err
 	}
-	r, err := s.Threads.Conversations(id)
+	r, err := s.Threads.ReadConversation(id)
 	if err != nil {
 		return err
 	}

@@ -21,13 +21,13 @@ import (
 )
 
 // hideTerminals hides the secrets of a thread's terminals from a request that did not ask for them.
-func hideTerminals(c echo.Context, list []thread.TerminalReply) error {
+func hideTerminals(c echo.Context, list []wire.ThreadTerminal) error {
 	shown, err := auth.SecretsShown(c)
 	if err != nil || shown {
 		return err
 	}
 	for i := range list {
-		list[i].Env = thread.HideSecrets(list[i].Env)
+		list[i].EnvDelta = thread.HideSecrets(list[i].EnvDelta)
 	}
 	return nil
 }

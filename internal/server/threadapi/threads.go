@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
+	"github.com/evertty/evertty/wire"
 )
 
 // threadOf is the thread a path names. The grant of one terminal sees none.
@@ -39,8 +39,17 @@ func (s *Service) sendLayers(c echo.Context, view func(thread.Layers) any) error
 }
 
 // The views of a thread.
-func threadView(l thread.Layers) any { return l.ThreadReply() }
-func leaseView(l thread.Layers) any  { return l.LeaseReply() }
+func threadView(l thread.Layers) any { return l.Wire() }
+func leaseView(l thread.Layers) any  { return l.WireLease() }
+
+// wired are the wire types of rows.
+func wired[W any, R interface{ Wire() W }](rows []R) []W {
+	list := make([]W, 0, len(rows))
+	for _, r := range rows {
+		list = append(list, r.Wire())
+	}
+	return list
+}
 
 // How many rows lists have.
 const (
@@ -48,13 +57,6 @@ const (
 	threadMessages = 100 // of GET /api/threads/:id: a screen of them; …/messages has all
 	maxRows        = thread.MaxPage
 )
-
-// threadListReply is the reply of GET /api/threads. Next is the `after` of the next part, absent at
-// the end.
-type threadListReply struct {
-	Threads []thread.Reply `json:"threads"`
-	Next    string         `json:"next,omitempty"`
-}
 
 func (s *Service) getThreads(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
@@ -64,36 +66,28 @@ func (s *Service) getThreads(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, next, err := s.Threads.Threads(c.Request().Context(), c.QueryParam("after"), int(limit))
+	list, next, err := s.Threads.ListThreads(c.Request().Context(), c.QueryParam("after"), int(limit))
 	if err != nil {
 		return err
 	}
-	reply := threadListReply{Threads: []thread.Reply{}, Next: next}
+	reply := wire.ThreadList{Threads: []wire.Thread{}, Next: next}
 	for _, l := range list {
-		reply.Threads = append(reply.Threads, l.ThreadReply())
+		reply.Threads = append(reply.Threads, l.Wire())
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
-}
-
-// threadRequest is the body of POST /api/threads.
-type threadRequest struct {
-	ID      string         `json:"id"`
-	Sandbox string         `json:"sandbox"` // a provider's name
-	Lease   string         `json:"lease_id"`
-	Policy  *policyRequest `json:"policy"`
 }
 
 func (s *Service) postThread(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
 	}
-	var req threadRequest
+	var req wire.CreateThread
 	if err := httpapi.BindOptional(c, &req); err != nil {
 		return err
 	}
-	use := thread.Use{Provider: req.Sandbox, Lease: req.Lease}
+	use := thread.Use{Provider: req.Sandbox, Lease: req.LeaseID}
 	if req.Policy != nil {
-		p, err := req.Policy.over(s.Threads.DefaultPolicy())
+		p, err := s.Threads.DefaultPolicy().With(*req.Policy)
 		if err != nil {
 			return httpapi.BadRequest("the policy: %s", err).With("field", "policy")
 		}
@@ -109,7 +103,7 @@ func (s *Service) postThread(c echo.Context) error {
 		return err
 	}
 	auth.SetTarget(c.Request().Context(), l.Thread.ID)
-	return httpapi.WriteJSON(c, http.StatusCreated, l.ThreadReply())
+	return httpapi.WriteJSON(c, http.StatusCreated, l.Wire())
 }
 
 func (s *Service) getThread(c echo.Context) error {
@@ -124,19 +118,14 @@ func (s *Service) getThread(c echo.Context) error {
 	return s.sendThread(c, l)
 }
 
-// threadReply is a thread with the newest messages of its record. Omitted is how many others its
-// …/messages has.
-type threadReply struct {
-	thread.Reply
-	Omitted int64 `json:"messages_omitted"`
-}
-
+// sendThread replies with a thread and the newest messages of its conversation.
 func (s *Service) sendThread(c echo.Context, l thread.Layers) error {
-	reply := threadReply{Reply: l.ThreadReply()}
-	var err error
-	if reply.Messages, reply.Omitted, err = s.lastMessages(l.Thread.ID); err != nil {
+	reply := l.Wire()
+	messages, omitted, err := s.lastMessages(l.Thread.ID)
+	if err != nil {
 		return err
 	}
+	reply.Messages, reply.MessagesOmitted = messages, new(uint64(omitted))
 	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
@@ -158,7 +147,7 @@ func (s *Service) deleteThread(c echo.Context) error {
 // how many there are before them.
 func (s *Service) lastMessages(thread string) (texts []json.RawMessage, omitted int64, err error) {
 	texts = []json.RawMessage{}
-	m, err := s.Threads.Conversations(thread)
+	m, err := s.Threads.ReadConversation(thread)
 	if errors.Is(err, service.ErrNoStore) {
 		return texts, 0, nil
 	}
@@ -192,29 +181,7 @@ func (s *Service) getThreadSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return sendSession(c, l)
-}
-
-// sendSession replies with the session. Of a thread that never had one all but the names is null.
-func sendSession(c echo.Context, l thread.Layers) error {
-	if l.Session.ID == "" {
-		return httpapi.WriteJSON(c, http.StatusOK, noSession{Thread: l.Thread.ID, Terminal: l.Terminal.ID,
-			IdleSeconds: l.Thread.Policy.Idle.Seconds(), MaxSeconds: l.Thread.Policy.Max.Seconds()})
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, l.SessionReply())
-}
-
-// noSession is the reply about the session of a thread that never had one.
-type noSession struct {
-	Thread       string     `json:"thread_id"`
-	ID           *string    `json:"session_id"`
-	Terminal     string     `json:"terminal_id"`
-	Status       *string    `json:"status"`
-	CreatedAt    *time.Time `json:"created_at"`
-	LastActiveAt *time.Time `json:"last_active_at"`
-	ExpiresAt    *time.Time `json:"expires_at"`
-	IdleSeconds  float64    `json:"idle_seconds"` // of the session that its first use makes
-	MaxSeconds   float64    `json:"max_seconds"`
+	return httpapi.WriteJSON(c, http.StatusOK, l.WireSession())
 }
 
 func (s *Service) getThreadLease(c echo.Context) error { return s.sendLayers(c, leaseView) }
@@ -225,17 +192,12 @@ func (s *Service) getThreadTerminal(c echo.Context) error {
 		return err
 	}
 	return s.sendLayers(c, func(l thread.Layers) any {
-		reply := l.TerminalReply()
+		reply := l.WireTerminal()
 		if !shown {
-			reply.Env = thread.HideSecrets(reply.Env)
+			reply.EnvDelta = thread.HideSecrets(reply.EnvDelta)
 		}
 		return reply
 	})
-}
-
-// threadCommandsReply is the reply of GET …/commands of a thread.
-type threadCommandsReply struct {
-	Commands []thread.Command `json:"commands"`
 }
 
 func (s *Service) getThreadCommands(c echo.Context) error {
@@ -253,5 +215,5 @@ func (s *Service) getThreadCommands(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, threadCommandsReply{httpapi.OrNone(list)})
+	return httpapi.WriteJSON(c, http.StatusOK, wire.ThreadCommands{Commands: wired(list)})
 }

@@ -85,11 +85,6 @@ func textOf(from []map[string]any, names []string) string {
 	return ""
 }
 
-// hookEventsReply is the reply of GET /api/webhooks/events.
-type hookEventsReply struct {
-	Events []thread.ProviderEvent `json:"events"`
-}
-
 func (s *Service) getWebhookEvents(c echo.Context) error {
 	if _, err := threadOf(c); err != nil {
 		return err
@@ -102,5 +97,5 @@ func (s *Service) getWebhookEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, hookEventsReply{httpapi.OrNone(list)})
+	return httpapi.WriteJSON(c, http.StatusOK, wire.HookEvents{Events: wired(list)})
 }

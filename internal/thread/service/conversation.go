@@ -14,114 +14,99 @@ import (
 // rest.
 const lastSaves = 5 * time.Second
 
-// Conversations is the Manager of what harnesses keep of threads, for who reads. The thread is
-// there, or "" for what is about all. Errors: ErrNoStore, thread.ErrNotFound.
-func (d *Service) Conversations(thread string) (*store.Manager, error) {
-	if err := d.available(); err != nil {
-		return nil, err
-	}
-	if d.conversations == nil {
-		return nil, fmt.Errorf("%w: this server keeps none of harnesses", ErrNoStore)
-	}
-	if thread != "" {
-		if _, err := d.Manager.Thread(thread); err != nil {
-			return nil, err
-		}
-	}
-	return d.conversations, nil
+// Conversations keeps the conversations of threads: what the agents' harnesses say and do. manager is
+// constant after Threads.Open.
+type Conversations struct {
+	*database
+	*parts
+	lifecycle *lifecycle
+	recorder  *recorder
+	cfg       store.Config
+	manager   *store.Manager // nil: the server keeps none
 }
 
-// WriteConversation is for who writes: do is called when what has happened on the thread's
-// terminals before is in the records. A thread that is not there is made as by any other first use,
-// but not for what is refused: do is tried before, and has to be told again. Errors: ErrNoStore,
-// those of do and of CreateThread.
-func (d *Service) WriteConversation(ctx context.Context, threadID string, do func(*store.Manager) error) error {
-	r, err := d.Conversations("")
-	if err != nil {
-		return err
-	}
-	if _, err = d.Manager.Thread(threadID); isMissing(err) {
-		if err := do(r); !isMissing(err) {
-			return err
-		}
-		if _, err = d.Manager.CreateThread(ctx, threadID, thread.Use{}); errors.Is(err, thread.ErrConflict) {
-			err = nil // somebody else was first
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return d.ChangeConversation(ctx, threadID, do)
-}
-
-// ChangeConversation is WriteConversation for what makes no thread. Errors: ErrNoStore,
-// thread.ErrNotFound, those of do.
-func (d *Service) ChangeConversation(ctx context.Context, thread string, do func(*store.Manager) error) error {
-	r, err := d.Conversations(thread)
-	if err != nil {
-		return err
-	}
-	limit, cancel := context.WithTimeout(ctx, currentPatience)
-	defer cancel()
-	_ = d.flush(limit)
-	return do(r)
-}
-
-// openConversations makes the Manager of records, if the server has any.
-func (d *Service) openConversations() {
-	cfg := d.cfg.Conversations
-	if cfg.Store == nil {
-		return
-	}
-	cfg.Notify = d.watchers.notify
-	cfg.Failed = func(err error) { d.cfg.Log.Error("trouble with the records of harnesses", "error", err) }
-	d.conversations = store.NewManager(cfg)
-}
-
-// loadPermissions brings the permissions of threads into memory, from their copy where there is no
-// database. Where neither can be read everything is denied.
-func (d *Service) loadPermissions() {
-	load := d.enforcer.LoadCopy
-	if d.conversations != nil {
-		load = d.conversations.LoadPermissions
-	}
-	if err := load(); err != nil {
-		d.cfg.Log.Error("the permissions of threads cannot be read; everything is denied that they could forbid",
-			"error", err)
-		d.enforcer.FailClosed(err)
+// open makes the manager, if the server keeps conversations.
+func (c *Conversations) open() {
+	if c.cfg.Store != nil {
+		c.manager = store.NewManager(c.cfg)
 	}
 }
 
-// runConversations starts what saves conversation files.
-func (d *Service) runConversations() {
-	if d.conversations != nil {
-		d.life.Go(func() { d.conversations.Run(d.ctx) })
-	}
-}
-
-// closeConversations saves what is left.
-func (d *Service) closeConversations() {
-	if d.conversations == nil {
+// close saves what is left.
+func (c *Conversations) close() {
+	if c.manager == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastSaves)
 	defer cancel()
-	if err := d.conversations.Close(ctx); err != nil {
-		d.cfg.Log.Warn("the last record files are not saved", "error", err)
+	if err := c.manager.Close(ctx); err != nil {
+		c.log.Warn("the last record files are not saved", "error", err)
 	}
 }
 
-// deleteConversations deletes a thread and what belongs to its records.
-func (d *Service) deleteConversations(ctx context.Context, thread string) error {
-	remove := func() error {
-		err := d.Manager.DeleteThread(ctx, thread)
-		if err == nil && d.conversations != nil {
-			d.conversations.Forget(thread)
+// ReadConversation returns the manager for a reader of a thread, which has to exist; "" is for what is
+// about all threads. Errors: ErrNoStore, thread.ErrNotFound.
+func (c *Conversations) ReadConversation(threadID string) (*store.Manager, error) {
+	if err := c.available(); err != nil {
+		return nil, err
+	}
+	if c.manager == nil {
+		return nil, fmt.Errorf("%w: this server keeps none of harnesses", ErrNoStore)
+	}
+	if threadID != "" {
+		if _, err := c.thread(threadID); err != nil {
+			return nil, err
 		}
+	}
+	return c.manager, nil
+}
+
+// WriteConversation calls do when what has happened before on the thread's terminals is in the
+// database. A thread that does not exist is made first, as by any other use, but not for a change
+// that is refused: do is tried before, and has to fail with thread.ErrNotFound. Errors: ErrNoStore,
+// those of do and of CreateThread.
+func (c *Conversations) WriteConversation(ctx context.Context, threadID string, do func(*store.Manager) error) error {
+	m, err := c.ReadConversation("")
+	if err != nil {
 		return err
 	}
-	if d.conversations == nil {
-		return remove()
+	if _, err = c.thread(threadID); missing(err) {
+		if err := do(m); !missing(err) {
+			return err
+		}
+		if _, err = c.lifecycle.create(ctx, threadID, thread.Use{}); errors.Is(err, thread.ErrConflict) {
+			err = nil // another caller was first
+		}
 	}
-	return d.conversations.DeleteThread(thread, remove)
+	if err != nil {
+		return err
+	}
+	return c.ChangeConversation(ctx, threadID, do)
+}
+
+// ChangeConversation is WriteConversation for changes that make no thread. Errors: ErrNoStore,
+// thread.ErrNotFound, any of do.
+func (c *Conversations) ChangeConversation(ctx context.Context, threadID string, do func(*store.Manager) error) error {
+	m, err := c.ReadConversation(threadID)
+	if err != nil {
+		return err
+	}
+	limit, cancel := context.WithTimeout(ctx, currentTimeout)
+	defer cancel()
+	_ = c.recorder.flush(limit)
+	return do(m)
+}
+
+// delete deletes a thread with its conversations.
+func (c *Conversations) delete(ctx context.Context, threadID string) error {
+	if c.manager == nil {
+		return c.lifecycle.delete(ctx, threadID)
+	}
+	return c.manager.DeleteThread(threadID, func() error {
+		err := c.lifecycle.delete(ctx, threadID)
+		if err == nil {
+			c.manager.Forget(threadID)
+		}
+		return err
+	})
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// ThreadEvents is somebody who reads the events of a thread. Nothing is queued for them: whoever is
-// slow reads from the records later. One goroutine at a time uses it.
+// ThreadEvents follows the events of a thread. Nothing is queued for a slow reader: it reads from the
+// database later. One goroutine at a time uses it.
 type ThreadEvents struct {
-	records *Service
+	threads *Threads
 	thread  string
 	after   int64
 	changed <-chan struct{}
@@ -24,42 +24,30 @@ type ThreadEvents struct {
 // eventPage is how many events one Next returns at most.
 const eventPage = 256
 
-// ThreadEvents reads the events of a thread after a number, which may be of before this server. The
+// ThreadEvents follows the events of a thread after a number, also those of earlier servers. The
 // caller closes it. Errors: thread.ErrNotFound, ErrInvalid.
-func (d *Service) ThreadEvents(thread string, after int64) (*ThreadEvents, error) {
-	if err := d.available(); err != nil {
+func (t *Threads) ThreadEvents(threadID string, after int64) (*ThreadEvents, error) {
+	if _, err := t.ListEvents(threadID, after, 1); err != nil {
 		return nil, err
 	}
-	if _, err := d.Manager.Events(thread, after, 1); err != nil {
-		return nil, err
-	}
-	e := &ThreadEvents{records: d, thread: thread, after: after}
-	e.changed, e.stop = d.watchers.watch(thread)
+	e := &ThreadEvents{threads: t, thread: threadID, after: after}
+	e.changed, e.stop = t.watchers.watch(threadID)
 	return e, nil
 }
 
-// ListEvents are those of a thread after a number, at most limit; 0 is thread.MaxPage. Errors:
-// thread.ErrNotFound, ErrInvalid.
-func (d *Service) ListEvents(thread string, after int64, limit int) ([]thread.Event, error) {
-	if err := d.available(); err != nil {
-		return nil, err
-	}
-	return d.Manager.Events(thread, after, limit)
-}
-
 // Next returns events in the order of their numbers, at least one, as soon as there are some. After
-// session.ThreadDeleted, whose number is 0, comes io.EOF. Errors: io.EOF, ErrClosing, the reason of
-// ctx, those of the records.
+// thread.ThreadDeleted, whose number is 0, comes io.EOF. Errors: io.EOF, terminal.ErrClosing,
+// ctx.Err(), any of the database.
 func (e *ThreadEvents) Next(ctx context.Context) ([]thread.Event, error) {
 	for {
 		if e.after < 0 {
 			return nil, io.EOF
 		}
-		list, err := e.records.Manager.Events(e.thread, e.after, eventPage)
+		list, err := e.threads.ListEvents(e.thread, e.after, eventPage)
 		switch {
-		case isMissing(err):
+		case missing(err):
 			e.after = -1
-			return []thread.Event{{Thread: e.thread, Type: thread.ThreadDeleted, At: time.Now().UTC()}}, nil
+			return []thread.Event{{ThreadID: e.thread, Type: thread.ThreadDeleted, At: time.Now().UTC()}}, nil
 		case err != nil:
 			return nil, err
 		case len(list) > 0:
@@ -70,7 +58,7 @@ func (e *ThreadEvents) Next(ctx context.Context) ([]thread.Event, error) {
 		case <-e.changed:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-e.records.ctx.Done():
+		case <-e.threads.ctx.Done():
 			return nil, terminal.ErrClosing
 		}
 	}

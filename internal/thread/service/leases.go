@@ -1,7 +1,9 @@
 package service
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,37 +11,74 @@ import (
 
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/thread"
-	"github.com/evertty/evertty/internal/thread/lifecycle"
+	"github.com/evertty/evertty/internal/thread/sqlite"
+	"github.com/evertty/evertty/wire"
 )
 
-// CreateLease makes a lease that belongs to no thread, to be shared; "" lets the server choose the
-// id and the provider. config is JSON of the provider's own. Errors: thread.ErrInvalid,
-// ErrNoProvider, ErrConflict.
-func (d *Service) CreateLease(id, provider, config string) (thread.LeaseReply, error) {
-	if err := d.available(); err != nil {
-		return thread.LeaseReply{}, err
-	}
-	l, err := d.Manager.CreateLease(id, provider, config)
-	return thread.Layers{Lease: l}.LeaseReply(), err
+// Leases has the leases of a server with what their providers say. It holds the lock of a lease
+// while it changes the lease's compute; the state is database's.
+type Leases struct {
+	*database
+	recorder *recorder
+	// computeChanged is called with the state of a lease's compute: thread.Frozen before it is
+	// paused, and any state after another change and after its provider was asked. Called under the
+	// lease's own lock.
+	computeChanged func(thread.Lease, thread.Observed)
 }
 
-// Leases are a part of those that a query means, in the order of their making. next is the After of
-// the next part, "" at the end. Errors: thread.ErrNotFound (q.After), ErrNoProvider (q.Provider is
-// neither set up nor has a lease).
-func (d *Service) Leases(q thread.LeaseQuery) (replies []thread.LeaseReply, next string, err error) {
-	if err := d.available(); err != nil {
-		return nil, "", err
+// CreateLease makes a lease that belongs to no thread, to be shared; "" lets the server choose the
+// id and the provider. config is JSON of the provider's own. Nothing runs until a use. Errors:
+// thread.ErrInvalid, ErrNoProvider, ErrConflict.
+func (ls *Leases) CreateLease(id, provider, config string) (wire.Lease, error) {
+	if id == "" {
+		id = newID("lease")
 	}
-	list, next, err := d.Manager.LeasePart(q)
+	var l thread.Lease
+	err := ls.update(func(c *change) (err error) {
+		if err := errors.Join(checkID("lease", id), checkStart("lease", id)); err != nil {
+			return err
+		}
+		if config != "" && !json.Valid([]byte(config)) {
+			return fmt.Errorf("%w: the configuration of a lease is JSON", thread.ErrInvalid)
+		}
+		if _, err := c.Lease(id); err == nil {
+			return fmt.Errorf("%w: lease %s", thread.ErrConflict, id)
+		} else if !missing(err) {
+			return err
+		}
+		l, err = c.makeLease(thread.Lease{ID: id, Provider: cmp.Or(provider, ls.provider), Config: config})
+		return err
+	})
+	return thread.Layers{Lease: l}.WireLease(), err
+}
+
+// ListLeases returns the leases that a query means. next is the After of the next part, "" at the
+// end. Errors: thread.ErrNotFound (q.After), ErrNoProvider (q.Provider is neither set up nor has a
+// lease).
+func (ls *Leases) ListLeases(q thread.LeaseQuery) (replies []wire.Lease, next string, err error) {
+	limit := q.Limit
+	if limit <= 0 || limit > thread.MaxPage {
+		limit = thread.MaxPage
+	}
+	q.Limit = limit + 1
+	list, err := read(ls.database, func(tx *sqlite.Tx) ([]thread.Lease, error) {
+		if q.After != "" {
+			if _, err := tx.Lease(q.After); err != nil {
+				return nil, err
+			}
+		}
+		return tx.Leases(q)
+	})
 	if err != nil {
 		return nil, "", err
 	}
-	if _, known := d.providers[q.Provider]; !known && q.Provider != "" && q.After == "" && len(list) == 0 {
-		return nil, "", d.noProvider(q.Provider)
+	if _, known := ls.providers[q.Provider]; !known && q.Provider != "" && q.After == "" && len(list) == 0 {
+		return nil, "", ls.noProvider(q.Provider)
 	}
-	replies = make([]thread.LeaseReply, 0, len(list))
+	list, next = pageOf(list, limit, func(l thread.Lease) string { return l.ID })
+	replies = make([]wire.Lease, 0, len(list))
 	for _, l := range list {
-		reply, err := d.leaseReply(l)
+		reply, err := ls.reply(l)
 		if err != nil {
 			return nil, "", err
 		}
@@ -49,119 +88,137 @@ func (d *Service) Leases(q thread.LeaseQuery) (replies []thread.LeaseReply, next
 }
 
 // Lease finds a lease. Errors: thread.ErrNotFound.
-func (d *Service) Lease(id string) (thread.LeaseReply, error) {
-	if err := d.available(); err != nil {
-		return thread.LeaseReply{}, err
-	}
-	l, err := d.Manager.Lease(id)
+func (ls *Leases) Lease(id string) (wire.Lease, error) {
+	l, err := ls.lease(id)
 	if err != nil {
-		return thread.LeaseReply{}, err
+		return wire.Lease{}, err
 	}
-	return d.leaseReply(l)
+	return ls.reply(l)
 }
 
-// leaseReply is a lease with the instance that is behind it, and the thread that it was made for.
-func (d *Service) leaseReply(l thread.Lease) (thread.LeaseReply, error) {
+// reply returns a lease with its newest instance, and the thread that it was made for.
+func (ls *Leases) reply(l thread.Lease) (wire.Lease, error) {
 	layers := thread.Layers{Lease: l, Thread: thread.Thread{ID: l.Thread}}
-	list, err := d.Manager.Instances(l.ID)
-	if isMissing(err) {
-		err = nil // the lease was deleted meanwhile
-	}
+	list, err := ls.instances(l.ID)
 	if len(list) > 0 {
 		layers.Instance = list[0]
 	}
-	return layers.LeaseReply(), err
+	return layers.WireLease(), err
 }
 
-// leaseChange changes a lease and returns it.
-func (d *Service) leaseChange(ctx context.Context, id string,
-	do func(*lifecycle.Manager, context.Context, string) (thread.Lease, error)) (thread.LeaseReply, error) {
-	if err := d.current(ctx, ""); err != nil {
-		return thread.LeaseReply{}, err
+// instances returns what was behind a lease, the newest first; none of a lease that is not there.
+func (ls *Leases) instances(lease string) ([]thread.Instance, error) {
+	return read(ls.database, func(tx *sqlite.Tx) ([]thread.Instance, error) { return tx.Instances(lease) })
+}
+
+// after changes a lease when all that has happened is in the database, and returns it.
+func (ls *Leases) after(ctx context.Context, id string,
+	change func(ctx context.Context, id, source string) (thread.Lease, error)) (wire.Lease, error) {
+	if err := ls.recorder.current(ctx, ""); err != nil {
+		return wire.Lease{}, err
 	}
-	l, err := do(d.Manager, ctx, id)
+	l, err := change(ctx, id, "api")
 	if err != nil {
-		return thread.LeaseReply{}, err
+		return wire.Lease{}, err
 	}
-	return d.leaseReply(l)
+	return ls.reply(l)
 }
 
-// PauseLease pauses the compute of a lease, whoever uses it. Errors: thread.ErrNotFound,
-// ErrTransition, ErrProvider, ErrUnsupported.
-func (d *Service) PauseLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return d.leaseChange(ctx, id, (*lifecycle.Manager).PauseLease)
+// PauseLease pauses the compute of a lease, whoever uses it. Errors: any of pause.
+func (ls *Leases) PauseLease(ctx context.Context, id string) (wire.Lease, error) {
+	return ls.after(ctx, id, ls.pause)
 }
 
-// ResumeLease is the reverse, with the same errors.
-func (d *Service) ResumeLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return d.leaseChange(ctx, id, (*lifecycle.Manager).ResumeLease)
+// ResumeLease is the reverse of PauseLease. Errors: any of resume.
+func (ls *Leases) ResumeLease(ctx context.Context, id string) (wire.Lease, error) {
+	return ls.after(ctx, id, ls.resume)
 }
 
 // DestroyLease ends the compute of a lease, which stays and gets other compute with its next use.
-// Errors: thread.ErrNotFound, ErrProvider.
-func (d *Service) DestroyLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return d.leaseChange(ctx, id, (*lifecycle.Manager).DestroyLease)
+// Errors: any of destroy.
+func (ls *Leases) DestroyLease(ctx context.Context, id string) (wire.Lease, error) {
+	return ls.after(ctx, id, ls.destroy)
 }
 
-// RefreshLease asks the provider how the compute is. Errors: thread.ErrNotFound, ErrProvider.
-func (d *Service) RefreshLease(ctx context.Context, id string) (thread.LeaseReply, error) {
-	return d.leaseChange(ctx, id, (*lifecycle.Manager).Refresh)
+// RefreshLease asks the provider how the compute is. Errors: any of refresh.
+func (ls *Leases) RefreshLease(ctx context.Context, id string) (wire.Lease, error) {
+	return ls.after(ctx, id, ls.refresh)
 }
 
-// DeleteLease removes a lease that nobody uses. Errors: thread.ErrNotFound, ErrInUse.
-func (d *Service) DeleteLease(ctx context.Context, id string) error {
-	if err := d.available(); err != nil {
+// DeleteLease removes a lease and its events. Errors: thread.ErrNotFound, ErrInUse (a thread or
+// terminal has it, or its compute is not dead).
+func (ls *Leases) DeleteLease(ctx context.Context, id string) error {
+	unlock, err := ls.leaseLocks.lock(ctx, id)
+	if err != nil {
 		return err
 	}
-	return d.Manager.DeleteLease(ctx, id)
+	defer unlock()
+	return ls.update(func(c *change) error {
+		l, err := c.Lease(id)
+		if err != nil {
+			return err
+		}
+		if l.Observed != thread.Dead {
+			return fmt.Errorf("%w: the compute of lease %s is %s", thread.ErrInUse, id, l.Observed)
+		}
+		users, err := c.LeaseThreads(id)
+		if err != nil {
+			return err
+		}
+		if len(users) > 0 {
+			return fmt.Errorf("%w: thread %s has terminals on lease %s", thread.ErrInUse, users[0], id)
+		}
+		return c.deleteLease(id)
+	})
 }
 
-// LeaseEvents returns the events of a lease after one of them, at most limit of it (0 is
-// thread.MaxPage). Errors: thread.ErrNotFound.
-func (d *Service) LeaseEvents(id string, after int64, limit int) ([]thread.LeaseEvent, error) {
-	if err := d.available(); err != nil {
-		return nil, err
-	}
-	return d.Manager.LeaseEvents(id, after, limit)
+func (c *change) deleteLease(id string) error {
+	c.after = append(c.after, func() { delete(c.db.fresh, id) })
+	return c.Tx.DeleteLease(id)
 }
 
-// LeaseMetrics is what the compute of a lease uses. Errors: thread.ErrNotFound, ErrTransition
+// LeaseEvents returns the events of a lease after one of them, ascending, at most limit; 0 is
+// thread.MaxPage. Errors: thread.ErrNotFound.
+func (ls *Leases) LeaseEvents(lease string, after int64, limit int) ([]thread.LeaseEvent, error) {
+	return read(ls.database, func(tx *sqlite.Tx) ([]thread.LeaseEvent, error) {
+		if _, err := tx.Lease(lease); err != nil {
+			return nil, err
+		}
+		return tx.LeaseEvents(lease, after, limit)
+	})
+}
+
+// LeaseMetrics returns what the compute of a lease uses. Errors: thread.ErrNotFound, ErrTransition
 // (there is no compute), ErrUnsupported, ErrProvider.
-func (d *Service) LeaseMetrics(ctx context.Context, id string) (provider.Metrics, error) {
-	if err := d.available(); err != nil {
-		return provider.Metrics{}, err
-	}
-	return d.metrics(ctx, id)
-}
-
-// metrics asks the provider of a lease.
-func (d *Service) metrics(ctx context.Context, id string) (provider.Metrics, error) {
-	l, err := d.Manager.Lease(id)
+func (ls *Leases) LeaseMetrics(ctx context.Context, id string) (m wire.ComputeMetrics, err error) {
+	l, err := ls.lease(id)
 	if err != nil {
-		return provider.Metrics{}, err
+		return m, err
 	}
-	p := d.providers[l.Provider]
+	p := ls.providers[l.Provider]
 	if p == nil {
-		return provider.Metrics{}, d.noProvider(l.Provider)
+		return m, ls.noProvider(l.Provider)
 	}
-	instance, err := d.instanceOf(l)
+	instance, err := ls.instanceOf(l)
 	if l.Provider == thread.Local && errors.Is(err, thread.ErrTransition) {
 		err = nil // this machine is there, though nothing of the lease runs
 	}
 	if err != nil {
-		return provider.Metrics{}, err
+		return m, err
 	}
-	m, err := p.Metrics(ctx, instance)
+	used, err := p.Metrics(ctx, instance)
 	if err != nil && !errors.Is(err, provider.ErrUnsupported) {
 		err = fmt.Errorf("%w: metrics of lease %s: %w", thread.ErrProvider, id, err)
 	}
-	return m, err
+	return wire.ComputeMetrics{CPUPercent: used.CPUPercent, MemoryUsedMb: used.MemoryUsedMB,
+		MemoryTotalMb: used.MemoryTotalMB, DiskUsedGb: used.DiskUsedGB, DiskTotalGb: used.DiskTotalGB,
+		NetworkRxKbps: used.RxKbps, NetworkTxKbps: used.TxKbps}, err
 }
 
-// instanceOf is the provider's id of the compute of a lease. Errors: thread.ErrTransition when
+// instanceOf returns the provider's id of the compute of a lease. Errors: thread.ErrTransition when
 // there is none.
-func (d *Service) instanceOf(l thread.Lease) (string, error) {
-	list, err := d.Manager.Instances(l.ID)
+func (ls *Leases) instanceOf(l thread.Lease) (string, error) {
+	list, err := ls.instances(l.ID)
 	if err == nil && (len(list) == 0 || !list[0].EndedAt.IsZero()) {
 		err = fmt.Errorf("%w: lease %s has no compute", thread.ErrTransition, l.ID)
 	}
@@ -171,62 +228,95 @@ func (d *Service) instanceOf(l thread.Lease) (string, error) {
 	return list[0].Session, nil
 }
 
-// SandboxType is a place where processes can run.
-type SandboxType struct {
-	Name         string                `json:"name"`
-	Available    bool                  `json:"available"`
-	Capabilities provider.Capabilities `json:"capabilities"`
+// ofThread returns the leases of a thread's terminals, and the one for terminals to come. Errors:
+// thread.ErrNotFound (the thread).
+func (ls *Leases) ofThread(threadID string) (list []thread.Lease, err error) {
+	return list, ls.view(func(tx *sqlite.Tx) error {
+		th, err := tx.Thread(threadID)
+		if err != nil {
+			return err
+		}
+		terminals, err := tx.Terminals(threadID, "", 0)
+		if err != nil {
+			return err
+		}
+		ids := []string{th.Lease}
+		for _, t := range terminals {
+			ids = append(ids, t.Lease)
+		}
+		slices.Sort(ids)
+		for _, id := range slices.Compact(ids) {
+			l, err := tx.Lease(id)
+			if missing(err) {
+				continue // the next use makes it again
+			}
+			if err != nil {
+				return err
+			}
+			list = append(list, l)
+		}
+		return nil
+	})
 }
 
-// SandboxTypes are the providers of this server, by name.
-func (d *Service) SandboxTypes() []SandboxType {
-	list := []SandboxType{}
-	for _, name := range slices.Sorted(maps.Keys(d.providers)) {
-		list = append(list, SandboxType{Name: name, Available: d.Manager != nil,
-			Capabilities: d.providers[name].Capabilities()})
+// ofInstance returns the lease that an instance of a provider is behind now. Errors:
+// thread.ErrNotFound.
+func (ls *Leases) ofInstance(provider, instance string) (l thread.Lease, err error) {
+	return l, ls.view(func(tx *sqlite.Tx) error {
+		i, err := tx.FindInstance(provider, instance)
+		if err != nil {
+			return err
+		}
+		if l, err = tx.Lease(i.Lease); err == nil && (l.Instance != i.ID || !i.EndedAt.IsZero()) {
+			err = fmt.Errorf("%w: instance %s has ended", thread.ErrNotFound, instance)
+		}
+		return err
+	})
+}
+
+// threadsOf returns the threads that have a terminal on a lease, or would make one there.
+func (ls *Leases) threadsOf(lease string) ([]string, error) {
+	return read(ls.database, func(tx *sqlite.Tx) ([]string, error) { return tx.LeaseThreads(lease) })
+}
+
+// shared reports whether a live session of another thread, one that is not paused, uses a lease.
+func (d *database) shared(tx *sqlite.Tx, threadID, lease string) (bool, error) {
+	threads, err := tx.LeaseThreads(lease)
+	return slices.ContainsFunc(threads, func(other string) bool {
+		s, live := d.window(other)
+		return other != threadID && live && s.Status != thread.Paused
+	}), err
+}
+
+// SandboxTypes returns the providers of this server, by name.
+func (ls *Leases) SandboxTypes() []wire.SandboxType {
+	list := []wire.SandboxType{}
+	for _, name := range slices.Sorted(maps.Keys(ls.providers)) {
+		c := ls.providers[name].Capabilities()
+		list = append(list, wire.SandboxType{Name: name, Available: ls.isOpen(), Capabilities: wire.Capabilities{
+			CanPause: c.Pause, CanResume: c.Resume, CanDestroy: c.Destroy, SupportsWebhook: c.Webhook,
+			SupportsStatusProbe: c.Status, PTY: c.PTY, Files: c.Files, Metrics: c.Metrics, MemoryKept: c.MemoryKept,
+			RuntimeKind: c.Runtime}})
 	}
 	return list
 }
 
-// SandboxSession is a lease with the threads that use it: what runs where.
-type SandboxSession struct {
-	thread.LeaseReply
-	Threads []string `json:"threads"` // none: nobody uses it
-}
-
-// SandboxSessions are leases with their threads. Otherwise it is as Leases.
-func (d *Service) SandboxSessions(q thread.LeaseQuery) (sessions []SandboxSession, next string, err error) {
-	leases, next, err := d.Leases(q)
+// SandboxSessions returns leases with the threads that use them. Otherwise it is as ListLeases.
+func (ls *Leases) SandboxSessions(q thread.LeaseQuery) (list []wire.SandboxSession, next string, err error) {
+	leases, next, err := ls.ListLeases(q)
 	if err != nil {
 		return nil, "", err
 	}
-	list := make([]SandboxSession, 0, len(leases))
+	list = make([]wire.SandboxSession, 0, len(leases))
 	for _, l := range leases {
-		threads, err := d.Manager.LeaseThreads(l.ID)
+		threads, err := ls.threadsOf(l.LeaseID)
 		if err != nil {
 			return nil, "", err
 		}
 		if threads == nil {
 			threads = []string{}
 		}
-		list = append(list, SandboxSession{l, threads})
+		list = append(list, wire.SandboxSession{SessionID: l.LeaseID, Lease: l, Threads: threads})
 	}
 	return list, next, nil
-}
-
-// Observe takes what a provider told by itself (a webhook); matched says whether an instance of
-// ours is meant. Errors: thread.ErrInvalid.
-func (d *Service) Observe(provider, instance, kind, state, payload string) (matched bool, err error) {
-	if err := d.available(); err != nil {
-		return false, err
-	}
-	return d.Manager.Observe(provider, instance, kind, state, payload)
-}
-
-// ProviderEvents is what providers told, the newest first; 0 is thread.MaxPage of them.
-func (d *Service) ProviderEvents(limit int) ([]thread.ProviderEvent, error) {
-	if err := d.available(); err != nil {
-		return nil, err
-	}
-	return d.Manager.ProviderEvents(limit)
 }

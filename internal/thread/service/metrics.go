@@ -2,8 +2,8 @@ package service
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// What is counted of threads. The average lifetime of a session is evertty_session_seconds_total
-// over the closed ones; rates are for who reads.
+// The metrics of threads. The average lifetime of a session is evertty_session_seconds_total
+// over the closed ones; rates are left to the reader.
 var (
 	liveSessions    = prometheus.NewDesc("evertty_sessions", "Sessions of threads that are live.", nil, nil)
 	createdSessions = prometheus.NewDesc("evertty_sessions_created_total", "Sessions of threads that began.", nil, nil)
@@ -34,17 +34,17 @@ func Describe(c chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect tells the counts since this server began.
-func (d *Service) Collect(c chan<- prometheus.Metric) {
-	if d.Manager == nil {
+// Collect sends the counts since this server began.
+func (t *Threads) Collect(c chan<- prometheus.Metric) {
+	if !t.isOpen() {
 		return
 	}
-	s := d.Manager.Stats()
+	s := t.counts()
 	put := func(desc *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
 		c <- prometheus.MustNewConstMetric(desc, kind, v, labels...)
 	}
 	put(liveSessions, prometheus.GaugeValue, float64(s.SessionsLive))
-	put(recordsWaiting, prometheus.GaugeValue, float64(len(d.recorder.queue)))
+	put(recordsWaiting, prometheus.GaugeValue, float64(len(t.recorder.queue)))
 	put(sessionSeconds, prometheus.CounterValue, s.SessionSeconds)
 	for reason, n := range s.SessionsClosed {
 		put(closedSessions, prometheus.CounterValue, float64(n), reason)

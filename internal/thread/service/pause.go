@@ -9,39 +9,40 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/sqlite"
 )
 
-// pauses are the threads that stand still: commands look there before they begin, and what has a
-// time of its own does not count this one.
+// pauses are the threads whose processes do not run: commands look there before they begin, and
+// timeouts do not count the time. mu is a leaf; some lets the hot path read without it. found belongs
+// to the goroutine of Threads.Open and Begin.
 type pauses struct {
-	d *Service
+	*database
+	*parts
+	leases    *Leases
+	processes *processes
+	local     *local.Provider
 
 	mu     sync.RWMutex
 	frozen map[string]time.Time // threads, and since when
 	gone   map[string]bool      // threads whose instance was destroyed and that have no other one yet
 	some   atomic.Bool          // one of both is not empty
-	found  []thread.Lease       // what an earlier server has paused, or was about to; of the start
+	found  []thread.Lease       // leases that an earlier server has paused, or was about to
 }
 
-func newPauses(d *Service) *pauses {
-	return &pauses{d: d, frozen: map[string]time.Time{}, gone: map[string]bool{}}
-}
-
-// threads are those of a lease.
+// threads returns the threads of a lease.
 func (p *pauses) threads(lease string) []string {
-	if p.d.Manager == nil {
-		return nil
-	}
-	list, _ := p.d.Manager.LeaseThreads(lease) // a database that cannot be read has nothing to pause
+	list, _ := p.leases.threadsOf(lease) // a database that cannot be read has nothing to pause
 	return list
 }
 
-// remember takes over what an earlier server has paused, before anything is brought back: a shell
-// has to know that it stands still. A pause that was cut short counts too, until settle has undone
-// it.
+// remember takes over what an earlier server has paused, before shells are recovered: they have to
+// know. A pause that was cut short counts too, until settle has undone it.
 func (p *pauses) remember() {
-	leases, err := p.d.Manager.Leases("")
+	leases, err := read(p.database, func(tx *sqlite.Tx) ([]thread.Lease, error) {
+		return tx.Leases(thread.LeaseQuery{})
+	})
 	if err != nil {
 		return // the next look at the database tells of it
 	}
@@ -54,15 +55,14 @@ func (p *pauses) remember() {
 	}
 }
 
-// foundPaused tells, until settle has ended, whether an earlier server has paused a lease or was
+// foundPaused reports, until settle has ended, whether an earlier server has paused a lease or was
 // about to.
 func (p *pauses) foundPaused(lease string) bool {
 	return slices.ContainsFunc(p.found, func(e thread.Lease) bool { return e.ID == lease })
 }
 
-// settle compares what was remembered with what is there, when that has been brought back. Where
-// nothing is stopped an earlier server was killed while it resumed; of a pause that was cut short
-// all goes on.
+// settle compares what was remembered with the recovered processes. Where none is stopped, an earlier
+// server was killed while it resumed them; after a pause that was cut short all are resumed.
 func (p *pauses) settle() {
 	for _, e := range p.found {
 		if e.Provider != thread.Local {
@@ -72,12 +72,12 @@ func (p *pauses) settle() {
 		if !e.CutShort() && (stopped > 0 || all == 0) {
 			continue
 		}
-		instance, err := p.d.instanceOf(e)
+		instance, err := p.leases.instanceOf(e)
 		if err == nil {
-			err = p.d.local.Resume(context.Background(), instance)
+			err = p.local.Resume(context.Background(), instance)
 		}
 		if err != nil && !errors.Is(err, provider.ErrState) { // ErrState: it runs
-			p.d.cfg.Log.Warn("processes of a lease stay paused", "lease", e.ID, "error", err)
+			p.log.Warn("processes of a lease stay paused", "lease", e.ID, "error", err)
 			continue
 		}
 		p.freeze(e.ID, false)
@@ -85,10 +85,10 @@ func (p *pauses) settle() {
 	p.found = nil
 }
 
-// stopped counts the leaders of what the threads of a lease run here.
+// stopped counts the processes of a lease on this machine that others descend from.
 func (p *pauses) stopped(lease string) (stopped, all int) {
 	for _, thread := range p.threads(lease) {
-		for _, root := range p.d.roots(thread) {
+		for _, root := range p.processes.roots(thread) {
 			all++
 			if root.Stopped {
 				stopped++
@@ -98,9 +98,8 @@ func (p *pauses) stopped(lease string) (stopped, all int) {
 	return stopped, all
 }
 
-// computeChanged notes what becomes of the threads of a lease. Compute that was destroyed takes
-// only the threads of this machine along: at another provider a command gets other compute by
-// itself.
+// computeChanged follows the compute of a lease (Leases.computeChanged). Compute that was destroyed
+// stops only threads of this machine: at another provider the next command gets other compute.
 func (p *pauses) computeChanged(l thread.Lease, s thread.Observed) {
 	p.freeze(l.ID, s == thread.Frozen)
 	if gone := s == thread.Dead; l.Provider == thread.Local && (gone || p.some.Load()) {
@@ -108,7 +107,7 @@ func (p *pauses) computeChanged(l thread.Lease, s thread.Observed) {
 	}
 }
 
-// freeze notes that the threads of a lease stand still, or do no more.
+// freeze notes that the threads of a lease are paused, or no more.
 func (p *pauses) freeze(lease string, frozen bool) {
 	if frozen || p.some.Load() {
 		p.setPaused(lease, frozen, time.Now())
@@ -127,18 +126,18 @@ func (p *pauses) setPaused(lease string, frozen bool, now time.Time) {
 		}
 		p.some.Store(len(p.frozen)+len(p.gone) > 0)
 		p.mu.Unlock()
-		for _, s := range p.d.shells.List(thread) {
+		for _, s := range p.shells.List(thread) {
 			s.SetFrozen(frozen)
 		}
 		if was && !frozen {
-			for _, t := range p.d.terminals.Running(thread) {
+			for _, t := range p.terminals.Running(thread) {
 				t.SkipPause(since, now)
 			}
 		}
 	}
 }
 
-// setLost notes that the threads of a lease have nothing to run on, or have again.
+// setLost notes that the threads of a lease have no compute, or have again.
 func (p *pauses) setLost(lease string, gone bool) {
 	threads := p.threads(lease)
 	p.mu.Lock()
@@ -162,10 +161,9 @@ func (p *pauses) forget(thread string) {
 	p.some.Store(len(p.frozen)+len(p.gone) > 0)
 }
 
-// isFrozen reports whether a thread stands still, or has nothing to run on, until somebody sees to
-// it.
+// isFrozen reports whether a thread is paused, or has no compute, until the next open.
 func (p *pauses) isFrozen(thread string) bool {
-	if p == nil || !p.some.Load() {
+	if !p.some.Load() {
 		return false
 	}
 	p.mu.RLock()
@@ -173,6 +171,3 @@ func (p *pauses) isFrozen(thread string) bool {
 	_, frozen := p.frozen[thread]
 	return frozen || p.gone[thread]
 }
-
-// isPaused reports whether the time of a thread stands still.
-func (d *Service) isPaused(thread string) bool { return d.pauses.isFrozen(thread) }

@@ -10,61 +10,68 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Every effect that somebody outside requests on the processes of a thread passes Check, or
-// is input of a CheckedTerminal. The server's own work (maintenance, the end of a session,
-// recovery) passes neither.
+// Permissions decides what may be done with a thread. Every effect that a client requests on the
+// processes of a thread passes Check, or is input of a CheckedTerminal. The server's own work
+// (sweeps, the end of a session, recovery) passes neither. It has no state of its own.
+type Permissions struct {
+	conversations *Conversations
+	leases        *Leases
+	threads       *Threads
+	enforcer      *permission.Enforcer
+}
 
 // Check returns nil when the permissions of a thread allow an action. A thread that does not
 // exist is created when the action would create it and is not denied, so that the decision
 // is among its events. The thread "" is for actions that belong to no thread.
 //
 // Where no permissions are set it costs one look into a map. Errors: permission.ErrDenied,
-// *permission.NeedsApproval and those of conversation.Manager.Check.
-func (d *Service) Check(ctx context.Context, threadID string, a permission.Action) error {
-	_, err := d.CheckApproved(ctx, threadID, a)
+// *permission.NeedsApproval and those of store.Manager.Check.
+func (ps *Permissions) Check(ctx context.Context, threadID string, a permission.Action) error {
+	_, err := ps.CheckApproved(ctx, threadID, a)
 	return err
 }
 
-// CheckApproved is Check that tells whether somebody has approved the action.
-func (d *Service) CheckApproved(ctx context.Context, threadID string, a permission.Action) (approved bool, err error) {
-	if !d.enforcer.Applies(threadID) {
+// CheckApproved is Check; approved says that a person has approved the action.
+func (ps *Permissions) CheckApproved(ctx context.Context, threadID string, a permission.Action) (approved bool,
+	err error) {
+	if !ps.enforcer.Applies(threadID) {
 		return false, nil
 	}
 	c := a.Call()
 	if threadID == "" {
-		return false, d.checkWithoutPerson(threadID, c)
+		return false, ps.checkWithoutPerson(threadID, c)
 	}
 	check := func(m *store.Manager) error { approved, err = m.Check(threadID, c); return err }
-	if !permission.Begins(c.Tool) || d.denies(threadID, c) {
+	if !permission.Begins(c.Tool) || ps.denies(threadID, c) {
 		var m *store.Manager
-		if m, err = d.Conversations(threadID); err == nil {
+		if m, err = ps.conversations.ReadConversation(threadID); err == nil {
 			return approved, check(m)
 		}
-		if isMissing(err) {
-			return false, d.checkWithoutPerson(threadID, c)
+		if missing(err) {
+			return false, ps.checkWithoutPerson(threadID, c)
 		}
 	} else {
-		err = d.WriteConversation(ctx, threadID, check)
+		err = ps.conversations.WriteConversation(ctx, threadID, check)
 	}
 	if errors.Is(err, ErrNoStore) {
-		return false, d.checkWithoutPerson(threadID, c)
+		return false, ps.checkWithoutPerson(threadID, c)
 	}
 	return approved, err
 }
 
 // Denies reports whether an action would be denied. The decision is no event.
-func (d *Service) Denies(thread string, a permission.Action) bool {
-	return d.enforcer.Applies(thread) && d.denies(thread, a.Call())
+func (ps *Permissions) Denies(thread string, a permission.Action) bool {
+	return ps.enforcer.Applies(thread) && ps.denies(thread, a.Call())
 }
 
-func (d *Service) denies(thread string, c permission.Call) bool {
-	decision, err := d.enforcer.Check(thread, c)
+func (ps *Permissions) denies(thread string, c permission.Call) bool {
+	decision, err := ps.enforcer.Check(thread, c)
 	return err != nil || decision.Decision == permission.Deny
 }
 
 // checkWithoutPerson decides where no thread can have the decision among its events.
-func (d *Service) checkWithoutPerson(thread string, c permission.Call) error {
-	decision, err := d.enforcer.Check(thread, c)
+func (ps *Permissions) checkWithoutPerson(thread string, c permission.Call) error {
+	decision, err := ps.enforcer.Check(thread, c)
 	if err != nil {
 		return err
 	}
@@ -82,15 +89,12 @@ func decideWithoutPerson(d permission.Decision) error {
 
 // CheckLease is Check for actions on a lease: every thread that uses it has to allow them.
 // The end of a local lease is the end of its processes.
-func (d *Service) CheckLease(ctx context.Context, id, tool string) error {
-	if err := d.available(); err != nil {
-		return err
-	}
-	l, err := d.Manager.Lease(id)
+func (ps *Permissions) CheckLease(ctx context.Context, id, tool string) error {
+	l, err := ps.leases.lease(id)
 	if err != nil {
 		return err
 	}
-	threads, err := d.Manager.LeaseThreads(id)
+	threads, err := ps.leases.threadsOf(id)
 	if err != nil {
 		return err
 	}
@@ -105,7 +109,7 @@ func (d *Service) CheckLease(ctx context.Context, id, tool string) error {
 	}
 	a := permission.Action{Tool: tool, Arguments: permission.LeaseArgs{Lease: l.ID, Provider: l.Provider}}
 	for _, thread := range threads {
-		if err := d.Check(ctx, thread, a); err != nil {
+		if err := ps.Check(ctx, thread, a); err != nil {
 			return err
 		}
 	}
@@ -114,11 +118,11 @@ func (d *Service) CheckLease(ctx context.Context, id, tool string) error {
 
 // CheckEnd is Check for the end of everything of a thread, its compute at a provider too.
 // Errors: also thread.ErrNotFound.
-func (d *Service) CheckEnd(ctx context.Context, threadID string) error {
-	if !d.enforcer.Applies(threadID) {
+func (ps *Permissions) CheckEnd(ctx context.Context, threadID string) error {
+	if !ps.enforcer.Applies(threadID) {
 		return nil
 	}
-	l, err := d.Thread(ctx, threadID)
+	l, err := ps.threads.Thread(ctx, threadID)
 	if err != nil {
 		return err
 	}
@@ -127,12 +131,12 @@ func (d *Service) CheckEnd(ctx context.Context, threadID string) error {
 		a = permission.Action{Tool: permission.ToolLeaseDestroy,
 			Arguments: permission.LeaseArgs{Lease: l.Lease.ID, Provider: p}}
 	}
-	return d.Check(ctx, threadID, a)
+	return ps.Check(ctx, threadID, a)
 }
 
-// Permissions returns the permissions of a thread. Errors: those of Record.
-func (d *Service) Permissions(thread string) (permission.Permissions, error) {
-	m, err := d.Conversations(thread)
+// PermissionsOf returns the permissions of a thread. Errors: any of ReadConversation.
+func (ps *Permissions) PermissionsOf(thread string) (permission.Permissions, error) {
+	m, err := ps.conversations.ReadConversation(thread)
 	if err != nil {
 		return permission.Permissions{}, err
 	}
@@ -140,26 +144,27 @@ func (d *Service) Permissions(thread string) (permission.Permissions, error) {
 }
 
 // SetPermissions changes the permissions of a thread, which it creates when it does not
-// exist; nil keeps. Errors: conversation.ErrInvalid, those of Record.
-func (d *Service) SetPermissions(ctx context.Context, thread string, mode *string, rules *permission.Rules) (
+// exist; nil keeps. Errors: conversation.ErrInvalid, those of
+// WriteConversation.
+func (ps *Permissions) SetPermissions(ctx context.Context, thread string, mode *string, rules *permission.Rules) (
 	permission.Permissions, error) {
 	var p permission.Permissions
-	err := d.WriteConversation(ctx, thread, func(m *store.Manager) (err error) {
+	err := ps.conversations.WriteConversation(ctx, thread, func(m *store.Manager) (err error) {
 		p, err = m.SetPermissions(thread, mode, rules)
 		return err
 	})
 	return p, err
 }
 
-// Authorize returns the decision about a call of a tool that somebody else carries out, adds
-// it to the thread's events and has a person asked when that is the answer. Only then it
-// creates the thread. Errors: those of conversation.Manager.Authorize and of WriteConversation.
-func (d *Service) Authorize(ctx context.Context, thread string, c permission.Call) (permission.Decision, error) {
-	_, err := d.Conversations(thread)
-	if isMissing(err) {
+// Authorize returns the decision about a call of a tool that the client carries out, adds it to the
+// thread's events and requests a person's approval when the decision is to ask. Only then it creates
+// the thread. Errors: any of store.Manager.Authorize and of WriteConversation.
+func (ps *Permissions) Authorize(ctx context.Context, thread string, c permission.Call) (permission.Decision, error) {
+	_, err := ps.conversations.ReadConversation(thread)
+	if missing(err) {
 		var m *store.Manager
-		if m, err = d.Conversations(""); err == nil {
-			if d, err := m.AuthorizeNew(thread, c); !isMissing(err) {
+		if m, err = ps.conversations.ReadConversation(""); err == nil {
+			if d, err := m.AuthorizeNew(thread, c); !missing(err) {
 				return d, err
 			}
 		}
@@ -168,12 +173,12 @@ func (d *Service) Authorize(ctx context.Context, thread string, c permission.Cal
 		return permission.Decision{}, err
 	}
 	var decision permission.Decision
-	err = d.WriteConversation(ctx, thread, func(m *store.Manager) (err error) {
+	err = ps.conversations.WriteConversation(ctx, thread, func(m *store.Manager) (err error) {
 		decision, err = m.Authorize(thread, c)
 		return err
 	})
 	return decision, err
 }
 
-// Enforcer decides in memory alone; see conversation.Manager.Enforcer.
-func (d *Service) Enforcer() *permission.Enforcer { return d.enforcer }
+// Enforcer returns the enforcer, which decides in memory alone.
+func (ps *Permissions) Enforcer() *permission.Enforcer { return ps.enforcer }

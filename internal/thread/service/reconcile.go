@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/evertty/evertty/internal/proc"
@@ -10,48 +11,47 @@ import (
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
-	"github.com/evertty/evertty/internal/thread/lifecycle"
+	"github.com/evertty/evertty/internal/thread/sqlite"
 )
 
-// reconcile brings the records in line with what is there: at the start, and after the database
-// could not be written. What a killed server had not written down of commands is in the histories
-// of their shells.
-func (d *Service) reconcile() {
-	found, err := d.reconcileRows()
+// reconcile brings the rows in line with what is there: at the start, and after the database could
+// not be written. Commands that a killed server had not written are in the histories of their shells.
+func (rc *recorder) reconcile() {
+	found, err := rc.reconcileRows()
 	if err != nil {
-		d.failed(err)
+		rc.failed(err)
 	}
-	d.adoptLater(found)
+	rc.adoptLater(found)
 }
 
 // reconcileAgain is reconcile in the recorder's goroutine.
-func (d *Service) reconcileAgain() {
-	found, err := d.reconcileRows()
+func (rc *recorder) reconcileAgain() {
+	found, err := rc.reconcileRows()
 	if err != nil {
 		return
 	}
-	if old := d.trouble.Swap(nil); old != nil {
-		d.cfg.Log.Info("works again", "was", *old)
+	if old := rc.trouble.Swap(nil); old != nil {
+		rc.log.Info("works again", "was", *old)
 	}
-	d.adoptLater(found)
+	rc.adoptLater(found)
 }
 
-// adoptLater creates rows for what has none, unless the server closes: the recorder is at work
-// longer than what Close waits for first.
-func (d *Service) adoptLater(found []unrecorded) {
+// adoptLater makes the missing rows, unless the server closes: the recorder outlives the goroutines
+// that Close waits for first.
+func (rc *recorder) adoptLater(found []unrecorded) {
 	if len(found) > 0 {
-		d.life.TryGo(func() { d.adopt(found) })
+		rc.life.TryGo(func() { rc.adopt(found) })
 	}
 }
 
-// unrecorded is something without a row.
+// unrecorded is a shell or a terminal without a row.
 type unrecorded struct {
 	shell    *registry.Shell
 	terminal *terminal.Terminal
 }
 
-func (d *Service) reconcileRows() (found []unrecorded, err error) {
-	open, err := d.Manager.OpenCommands()
+func (rc *recorder) reconcileRows() (found []unrecorded, err error) {
+	open, err := read(rc.database, func(tx *sqlite.Tx) ([]thread.Command, error) { return tx.OpenCommands("") })
 	if err != nil {
 		return nil, err
 	}
@@ -59,116 +59,125 @@ func (d *Service) reconcileRows() (found []unrecorded, err error) {
 	for _, k := range open {
 		waiting[k.Terminal] = append(waiting[k.Terminal], k)
 	}
-	alive := lifecycle.Alive{Processes: map[string]lifecycle.Process{}}
-	for _, s := range d.shells.List("") {
-		_, err := d.Manager.Terminal(s.Key)
-		if isMissing(err) {
+	live := alive{processes: map[string]process{}, commands: map[string]bool{}}
+	for _, s := range rc.shells.List("") {
+		_, err := rc.terminal(s.Key)
+		if missing(err) {
 			found = append(found, unrecorded{shell: s})
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		running, err := d.reconcileCommands(s, waiting[s.Key])
-		if err != nil {
+		if err := rc.reconcileCommands(s, waiting[s.Key], live.commands); err != nil {
 			return nil, err
 		}
-		alive.Commands = append(alive.Commands, running...)
 		if p, ok := proc.Find(s.Stats().PID); ok {
-			alive.Processes[s.Key] = d.process(p)
+			live.processes[s.Key] = rc.process(p)
 		}
 		shellRow(s).recorded.Store(true)
 	}
-	list, err := d.reconcileTerminals(&alive)
+	list, err := rc.reconcileTerminals(live.processes)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.Manager.Recover(alive); err != nil {
+	if err := rc.update(func(c *change) error { return c.recover(live) }); err != nil {
 		return nil, err
 	}
-	return append(found, list...), d.reconcileStates()
+	return append(found, list...), rc.reconcileStates()
 }
 
-// reconcileTerminals adds the terminals that run. One that was deleted has no row, and one that has
+// reconcileTerminals adds the processes of the terminals that run. One that was deleted has no row, and one that has
 // ended gets it when it is started again.
-func (d *Service) reconcileTerminals(alive *lifecycle.Alive) (found []unrecorded, err error) {
-	for _, t := range d.terminals.All() {
+func (rc *recorder) reconcileTerminals(processes map[string]process) (found []unrecorded, err error) {
+	for _, t := range rc.terminals.All() {
 		if t.Deleted() {
 			continue
 		}
-		r, err := d.Manager.Terminal(t.ID)
+		r, err := rc.terminal(t.ID)
 		switch {
-		case isMissing(err) && t.Running():
+		case missing(err) && t.Running():
 			found = append(found, unrecorded{terminal: t})
 			continue
-		case isMissing(err):
+		case missing(err):
 			continue
 		case err != nil:
 			return nil, err
 		}
 		row(t).recorded.Store(true)
 		if !t.Running() {
-			if err := d.reconcileEnded(t, r); err != nil {
+			if err := rc.reconcileEnded(t, r); err != nil {
 				return nil, err
 			}
 		} else if p, ok := proc.Find(t.Process().PID()); ok {
-			alive.Processes[t.ID] = d.process(p)
+			processes[t.ID] = rc.process(p)
 		}
 	}
 	return found, nil
 }
 
-// reconcileEnded writes where the last program of an ended terminal was, when the records have not
-// seen its end: the server before was killed in between. They keep what a rollback wrote since.
-func (d *Service) reconcileEnded(t *terminal.Terminal, r thread.Terminal) error {
-	ended, dir := t.EndedAt().Truncate(time.Millisecond), t.Cwd() // clocks of records are coarser
+// reconcileEnded writes the last directory of a terminal whose program has ended, when its row has
+// not seen the end: the server before was killed in between. What a rollback wrote since stays.
+func (rc *recorder) reconcileEnded(t *terminal.Terminal, r thread.Terminal) error {
+	ended, dir := t.EndedAt().Truncate(time.Millisecond), t.Cwd() // the clock of rows is coarser
 	if dir == r.State.Cwd || terminal.Absolute(dir) == "" || !r.State.At.Before(ended) {
 		return nil
 	}
-	last, err := d.Manager.LastRuntime(t.ID)
+	last, err := read(rc.database, func(tx *sqlite.Tx) (thread.Runtime, error) { return tx.LastRuntime(t.ID) })
 	switch {
-	case err != nil && !isMissing(err):
+	case err != nil && !missing(err):
 		return err
 	case err == nil && !last.Live() && !last.EndedAt.Before(ended):
 		return nil
 	}
-	if _, _, err := d.Manager.SaveCwd(t.ID, dir); err != nil && !isRefusal(err) {
+	if err := rc.update(func(c *change) error { return c.saved(t.ID, inDir(dir)) }); err != nil && !isRefusal(err) {
 		return err
 	}
 	row(t).noted.Store(&dir)
 	return nil
 }
 
-// reconcileStates writes the states of all shells and terminals, most of which are known.
-func (d *Service) reconcileStates() error {
-	for _, s := range d.shells.List("") {
-		state := s.State()
-		if !shellRow(s).recorded.Load() || terminal.Absolute(state.Cwd) == "" {
-			continue
-		}
-		if _, _, err := d.Manager.Save(s.Key,
-			thread.State{Cwd: state.Cwd, Env: state.Delta, Unset: state.Unset}); err != nil && !isRefusal(err) {
-			return err
+// inDir is a state with another directory.
+func inDir(dir string) func(thread.State) thread.State {
+	return func(s thread.State) thread.State { s.Cwd = dir; return s }
+}
+
+// reconcileStates writes the states of all shells and terminals, most of which the rows have.
+func (rc *recorder) reconcileStates() error {
+	dirs := map[*terminal.Terminal]string{}
+	for _, t := range rc.terminals.All() {
+		if dir := t.Cwd(); row(t).recorded.Load() && t.Running() && terminal.Absolute(dir) != "" {
+			dirs[t] = dir
 		}
 	}
-	for _, t := range d.terminals.All() {
-		if dir := t.Cwd(); row(t).recorded.Load() && t.Running() && terminal.Absolute(dir) != "" {
-			if _, _, err := d.Manager.SaveCwd(t.ID, dir); err != nil && !isRefusal(err) {
-				return err
+	err := rc.update(func(c *change) error {
+		var errs []error
+		for _, s := range rc.shells.List("") {
+			if state, ok := stateOf(s); ok && shellRow(s).recorded.Load() {
+				errs = append(errs, c.saved(s.Key, func(thread.State) thread.State { return state }))
 			}
-			row(t).noted.Store(&dir)
-			row(t).exported.Store(nil) // what the records missed is noted at the next look
 		}
+		for t, dir := range dirs {
+			errs = append(errs, c.saved(t.ID, inDir(dir)))
+		}
+		return errors.Join(slices.DeleteFunc(errs, isRefusal)...)
+	})
+	if err != nil {
+		return err
+	}
+	for t, dir := range dirs {
+		row(t).noted.Store(&dir)
+		row(t).exported.Store(nil) // what the rows missed is noted at the next look
 	}
 	return nil
 }
 
-// reconcileCommands writes down what the history of a shell has and the records have not, and
-// returns the commands that still run or wait.
-func (d *Service) reconcileCommands(s *registry.Shell, open []thread.Command) (running []string, err error) {
-	known, err := d.Manager.Commands(thread.CommandQuery{Thread: s.Session, Terminal: s.Key, Limit: 1})
-	if err != nil && !isMissing(err) {
-		return nil, err
+// reconcileCommands writes the commands that the history of a shell has and the rows have not, and
+// adds the ids of those that still run or wait to running.
+func (rc *recorder) reconcileCommands(s *registry.Shell, open []thread.Command, running map[string]bool) error {
+	known, err := commandsOf(rc.database, thread.CommandQuery{Thread: s.Session, Terminal: s.Key, Limit: 1})
+	if gone(err) != nil {
+		return err
 	}
 	after := ""
 	if len(known) > 0 {
@@ -179,7 +188,7 @@ func (d *Service) reconcileCommands(s *registry.Shell, open []thread.Command) (r
 		k := rowOf(s.Key, i)
 		list = append(list, k)
 		if !k.Ended() {
-			running = append(running, k.ID)
+			running[k.ID] = true
 		}
 	}
 	for _, k := range open {
@@ -190,7 +199,7 @@ func (d *Service) reconcileCommands(s *registry.Shell, open []thread.Command) (r
 	history := s.Shell.Commands(registry.MaxListed, "")
 	for at := len(history) - 1; at >= 0; at-- {
 		if history[at].ID == after {
-			history = history[at:] // it may have been written down as running
+			history = history[at:] // its row may say that it runs
 			break
 		}
 	}
@@ -198,11 +207,11 @@ func (d *Service) reconcileCommands(s *registry.Shell, open []thread.Command) (r
 		add(i)
 	}
 	if len(list) == 0 {
-		return running, nil
+		return nil
 	}
-	return running, d.Manager.Batch(func(b *lifecycle.Batch) error {
+	return rc.update(func(c *change) error {
 		for _, k := range list {
-			if err := b.Command(k); err != nil && !isRefusal(err) {
+			if err := c.command(k); err != nil && !isRefusal(err) {
 				return err
 			}
 		}
@@ -210,32 +219,29 @@ func (d *Service) reconcileCommands(s *registry.Shell, open []thread.Command) (r
 	})
 }
 
-// adopt makes the rows of what has none: it is of before the first database, or somebody removed
-// them.
-func (d *Service) adopt(list []unrecorded) {
+// adopt makes the rows of what has none: it is older than the database, or its row was removed.
+func (rc *recorder) adopt(list []unrecorded) {
 	for _, one := range list {
-		if d.ctx.Err() != nil {
+		if rc.ctx.Err() != nil {
 			return
 		}
-		if err := d.adoptOne(d.ctx, one); err != nil && !errors.Is(err, context.Canceled) {
-			d.cfg.Log.Warn("cannot write the record of what is there", "error", err)
+		if err := rc.adoptOne(rc.ctx, one); err != nil && !errors.Is(err, context.Canceled) {
+			rc.log.Warn("cannot write the record of what is there", "error", err)
 		}
 	}
 }
 
-func (d *Service) adoptOne(ctx context.Context, one unrecorded) error {
+func (rc *recorder) adoptOne(ctx context.Context, one unrecorded) error {
 	if t := one.terminal; t != nil {
-		if _, err := d.openThread(ctx, t.Thread(), useOf(t), t.Spec().Provider); err != nil {
+		if _, err := rc.hooks.openTerminal(ctx, t); err != nil {
 			return err
 		}
-		d.recordTerminal(t)
+		rc.recordTerminal(t)
 		return nil
 	}
-	s := one.shell
-	if _, err := d.openThread(ctx, s.Session, useOfShell(s), s.Spec().Provider); err != nil {
+	if _, err := rc.hooks.openShell(ctx, one.shell); err != nil {
 		return err
 	}
-	d.recordShell(s)
-	_, err := d.reconcileCommands(s, nil)
-	return err
+	rc.recordShell(one.shell)
+	return rc.reconcileCommands(one.shell, nil, map[string]bool{})
 }

@@ -5,32 +5,28 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/evertty/evertty/internal/provider"
+	"github.com/evertty/evertty/internal/lifetime"
 	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/thread"
-	"github.com/evertty/evertty/internal/thread/lifecycle"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 )
 
 // recording is a recorder with a database, whose goroutine does not run, and a terminal.
-func recording(t *testing.T) (d *Service, terminal string) {
+func recording(t *testing.T) (rc *recorder, terminal string) {
 	t.Helper()
 	db, err := sqlite.Open(filepath.Join(t.TempDir(), "evertty.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	here := local.New(local.Config{Dir: t.TempDir()})
-	m, err := lifecycle.NewManager(lifecycle.Config{Store: db,
-		Providers: map[string]provider.Lifecycle{thread.Local: here}})
+	threads := New(Config{Life: lifetime.New(), Store: db, Log: slog.New(slog.DiscardHandler)})
+	threads.computeChanged = func(thread.Lease, thread.Observed) {}
+	threads.database.providers[thread.Local] = local.New(local.Config{Dir: t.TempDir()})
+	l, err := threads.CreateThread(t.Context(), "t", thread.Use{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := m.Open(t.Context(), "t", thread.Use{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &Service{Manager: m, cfg: Config{Log: slog.New(slog.DiscardHandler)}}, l.Terminal.ID
+	return threads.recorder, l.Terminal.ID
 }
 
 // commandNote is a command at one time of its life.
@@ -62,22 +58,22 @@ func TestEndIsNotOvertaken(t *testing.T) {
 		"not ended yet":        {[][]thread.CommandStatus{{queued}, {running, queued}}, running},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, terminal := recording(t)
+			rc, terminal := recording(t)
 			saved := 0
 			for _, statuses := range c.batches {
-				list := []note{{do: func(*lifecycle.Batch) error { saved++; return nil }}}
+				list := []note{{do: func(*change) error { saved++; return nil }}}
 				for _, status := range statuses {
 					list = append(list, note{command: commandNote(terminal, status)})
 				}
-				d.write(list)
+				rc.write(list)
 			}
-			k, err := d.Manager.Command("c1")
+			k, err := read(rc.database, func(tx *sqlite.Tx) (thread.Command, error) { return tx.Command("c1") })
 			if err != nil {
 				t.Fatal(err)
 			}
 			if coded := k.ExitCode != nil && *k.ExitCode == 3; k.Status != c.want || coded != k.Ended() ||
-				saved != len(c.batches) || d.trouble.Load() != nil {
-				t.Errorf("%+v, other notes %d, trouble %v", k, saved, d.trouble.Load())
+				saved != len(c.batches) || rc.trouble.Load() != nil {
+				t.Errorf("%+v, other notes %d, trouble %v", k, saved, rc.trouble.Load())
 			}
 		})
 	}

@@ -26,20 +26,29 @@ type RemoteProvider struct {
 	Settings []byte // for a process of its own: catalog.Settings.Pack
 }
 
-// Relay is how remote processes are held: by a program here that stands for them; see package
-// relay.
+// Relay is the program that stands for remote processes on this machine; see package relay.
 type Relay struct {
 	Program []string // with its first arguments
 	Dir     string   // a directory of its own, in which the jobs of terminals wait; 0700
+}
+
+// remote runs the commands and terminals of threads at providers. Constant after Threads.Open.
+type remote struct {
+	*database
+	*parts
+	leases  *Leases
+	hooks   *hooks
+	remotes map[string]RemoteProvider
+	relay   Relay
 }
 
 // oldJob is the age at which a job was left behind by a server that was killed before its relay
 // started: a relay takes its job within a second.
 const oldJob = time.Hour
 
-// openRelay makes the directory of jobs, and removes what nobody took.
-func (d *Service) openRelay() error {
-	dir := d.cfg.Relay.Dir
+// open makes the directory of jobs, and removes old ones.
+func (r *remote) open() error {
+	dir := r.relay.Dir
 	if dir == "" {
 		return nil
 	}
@@ -55,53 +64,46 @@ func (d *Service) openRelay() error {
 	return nil
 }
 
-// providerName is where the processes of a thread run: the name of a provider, "" for this machine.
-// Errors: thread.ErrNoProvider, ErrDamaged.
-func (d *Service) providerName(threadID string) (string, error) {
-	if d.Manager == nil {
+// providerName returns the name of the provider of a thread's processes, "" for this machine. A thread
+// that does not exist is made here, and a database that cannot be read blocks nothing. Errors:
+// thread.ErrInvalid (no thread can have that id), ErrNoProvider.
+func (r *remote) providerName(threadID string) (string, error) {
+	if !r.isOpen() {
 		return "", nil
 	}
-	if err := d.Manager.MayBegin(threadID); err != nil {
-		return "", err
+	th, err := r.thread(threadID)
+	if missing(err) {
+		return "", checkNew(threadID)
 	}
-	th, err := d.Manager.Thread(threadID)
 	if err != nil {
-		// a thread that is not there is made here; trouble with the database hinders nobody
-		return "", nil //nolint:nilerr
+		return "", nil //nolint:nilerr // see above
 	}
 	name := th.Provider
-	if l, err := d.Manager.Lease(th.Lease); err == nil {
+	if l, err := r.lease(th.Lease); err == nil {
 		name = l.Provider
 	}
 	if name == "" || name == thread.Local {
 		return "", nil
 	}
-	if _, ok := d.cfg.Providers[name]; !ok {
-		return "", d.noProvider(name)
+	if _, ok := r.remotes[name]; !ok {
+		return "", r.noProvider(name)
 	}
 	return name, nil
 }
 
-// noProvider says that a provider is not set up, and which are.
-func (d *Service) noProvider(name string) error {
-	return &thread.NoProvider{Given: name, Known: slices.Sorted(maps.Keys(d.providers)),
-		Setup: d.cfg.ProviderSetup[name]}
-}
-
-// remote reports whether the compute of a thread is not this machine.
-func (d *Service) remote(th thread.Thread) bool {
-	name, err := d.providerName(th.ID)
+// isRemote reports whether the processes of a thread run at a provider.
+func (r *remote) isRemote(threadID string) bool {
+	name, err := r.providerName(threadID)
 	return err == nil && name != ""
 }
 
-// Remote is how shells run commands elsewhere.
-func (d *Service) Remote() *shell.Remote {
-	return &shell.Remote{Program: append(d.cfg.Relay.Program[:len(d.cfg.Relay.Program):len(d.cfg.Relay.Program)],
-		"exec"),
-		Ready: d.prepareCommand, Outcome: outcome}
+// Remote returns the way in which shells run commands at providers.
+func (r *remote) Remote() *shell.Remote {
+	return &shell.Remote{Program: append(slices.Clip(r.relay.Program), "exec"),
+		Ready: r.prepareCommand, Outcome: outcome}
 }
 
-// outcome is why a relay has no result.
+// outcome returns the reason why a relay has no result. Errors: thread.ErrUnsupported, ErrProvider.
 func outcome(dir string) error {
 	f, failed := relay.Outcome(dir)
 	switch {
@@ -114,51 +116,51 @@ func outcome(dir string) error {
 }
 
 // prepareCommand gets the compute of a command running and leaves the job.
-func (d *Service) prepareCommand(ctx context.Context, c shell.RemoteCommand) (recreated bool, err error) {
-	s := d.shells.ByKey(c.Shell)
+func (r *remote) prepareCommand(ctx context.Context, c shell.RemoteCommand) (recreated bool, err error) {
+	s := r.shells.ByKey(c.Shell)
 	if s == nil {
 		return false, registry.ErrNotFound
 	}
 	if c.Again {
-		d.recheckCompute(ctx, s.Session)
+		r.recheckCompute(ctx, s.Session)
 	}
-	l, err := d.openThread(ctx, s.Session, useOfShell(s), s.Spec().Provider)
+	l, err := r.hooks.openShell(ctx, s)
 	if err != nil {
 		return false, err
 	}
 	old := shellRow(s).instance.Swap(&l.Instance.Session)
-	err = d.writeJob(c.Dir, l, relay.Job{Command: &relay.Command{Text: relay.Bytes(c.Text), Cwd: relay.Bytes(c.Cwd),
+	err = r.writeJob(c.Dir, l, relay.Job{Command: &relay.Command{Text: relay.Bytes(c.Text), Cwd: relay.Bytes(c.Cwd),
 		Env: relay.Environ(c.Env), State: c.State, Keep: c.Keep}})
 	return old != nil && *old != l.Instance.Session, err
 }
 
-// recheckCompute has the provider asked again how the compute of a thread is. What it says is in
-// the records, also that it says nothing.
-func (d *Service) recheckCompute(ctx context.Context, thread string) {
-	if th, err := d.Manager.Thread(thread); err == nil {
-		_, _ = d.Manager.Refresh(ctx, th.Lease)
+// recheckCompute asks the provider of a thread about its compute. The lease's events have the answer,
+// also that there is none.
+func (r *remote) recheckCompute(ctx context.Context, thread string) {
+	if th, err := r.thread(thread); err == nil {
+		_, _ = r.leases.refresh(ctx, th.Lease, "api")
 	}
 }
 
-// writeJob completes a job and puts it where its relay looks. Errors: thread.ErrNoProvider,
-// ErrNoSpace.
-func (d *Service) writeJob(dir string, l thread.Layers, j relay.Job) error {
-	p, ok := d.cfg.Providers[l.Lease.Provider]
+// writeJob completes a job and writes it for its relay. Errors: thread.ErrNoProvider, those of
+// relay.WriteJob.
+func (r *remote) writeJob(dir string, l thread.Layers, j relay.Job) error {
+	p, ok := r.remotes[l.Lease.Provider]
 	if !ok {
-		return d.noProvider(l.Lease.Provider)
+		return r.leases.noProvider(l.Lease.Provider)
 	}
 	j.Settings, j.Instance = json.RawMessage(p.Settings), l.Instance.Session
 	return relay.WriteJob(dir, j)
 }
 
-// program is what stands here for a terminal at a provider: its relay, with the job of it. Errors:
-// those of ready.
-func (d *Service) program(t *terminal.Terminal, s terminal.Spec) (pty.Spec, error) {
-	l, err := d.openThread(d.life.Opening(), s.Session, useOf(t), s.Provider)
+// program returns the program that stands here for a terminal at a provider: its relay, with a job.
+// Errors: any of hooks.openThread, thread.ErrNoSpace.
+func (r *remote) program(t *terminal.Terminal, s terminal.Spec) (pty.Spec, error) {
+	l, err := r.hooks.openTerminal(r.life.Opening(), t)
 	if err != nil {
 		return pty.Spec{}, err
 	}
-	dir := d.jobDir(t)
+	dir := r.jobDir(t)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return pty.Spec{}, errors.Join(thread.ErrNoSpace, err)
 	}
@@ -175,33 +177,33 @@ func (d *Service) program(t *terminal.Terminal, s terminal.Spec) (pty.Spec, erro
 	for _, word := range s.Cmd {
 		job.Argv = append(job.Argv, relay.Bytes(word))
 	}
-	if err := d.writeJob(dir, l, relay.Job{Terminal: &job}); err != nil {
-		d.dropProgram(t)
+	if err := r.writeJob(dir, l, relay.Job{Terminal: &job}); err != nil {
+		r.dropProgram(t)
 		return pty.Spec{}, err
 	}
-	argv := append(slices.Clip(d.cfg.Relay.Program), "pty", dir)
+	argv := append(slices.Clip(r.relay.Program), "pty", dir)
 	return pty.Spec{Argv: argv, Dir: "/", Cols: *s.Cols, Rows: *s.Rows, Tag: t.Tag()}, nil
 }
 
-// jobDir is where the job of a remote terminal waits for its relay.
-func (d *Service) jobDir(t *terminal.Terminal) string {
-	return filepath.Join(d.cfg.Relay.Dir, t.KeeperID())
+// jobDir returns the directory in which the job of a remote terminal waits for its relay.
+func (r *remote) jobDir(t *terminal.Terminal) string {
+	return filepath.Join(r.relay.Dir, t.KeeperID())
 }
 
-// dropProgram removes what is left of a job when its relay has ended or never began: one that was
-// not taken has secrets in it.
-func (d *Service) dropProgram(t *terminal.Terminal) {
+// dropProgram removes the job of a relay that has ended or never began: one that was not taken has
+// secrets in it.
+func (r *remote) dropProgram(t *terminal.Terminal) {
 	if t.Spec().Provider != "" {
-		_ = os.RemoveAll(d.jobDir(t)) // else openRelay does
+		_ = os.RemoveAll(r.jobDir(t)) // else open does
 	}
 }
 
-// providerOf is where a new terminal of a session runs, "" for this machine. Errors:
-// thread.ErrNoProvider, ErrUnsupported (a provider without terminals).
-func (d *Service) providerOf(session string) (string, error) {
-	place, err := d.providerName(session)
-	if err == nil && place != "" && !d.cfg.Providers[place].Capabilities().PTY {
-		err = fmt.Errorf("%w: %s has no terminals", thread.ErrUnsupported, place)
+// terminalProvider is providerName for a new terminal. Errors: also thread.ErrUnsupported (a provider
+// without terminals).
+func (r *remote) terminalProvider(session string) (string, error) {
+	name, err := r.providerName(session)
+	if err == nil && name != "" && !r.remotes[name].Capabilities().PTY {
+		err = fmt.Errorf("%w: %s has no terminals", thread.ErrUnsupported, name)
 	}
-	return place, err
+	return name, err
 }

@@ -14,36 +14,37 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Files are those that a shell elsewhere sees. Paths are absolute. Refusals are *fs.PathError with
-// the system's own error, as here; other errors are those of ready and of the provider.
+// Files are the files of a shell at a provider. Paths are absolute. Refusals are *fs.PathError with the
+// system's own error, as on this machine; other errors are those of hooks.openThread and of the
+// provider.
 type Files struct {
-	service *Service
-	shell   *registry.Shell
+	remote *remote
+	shell  *registry.Shell
 }
 
-// Files are the files of a shell elsewhere; nil of one here, whose files are this machine's.
-func (d *Service) Files(s *registry.Shell) *Files {
+// Files returns the files of a shell at a provider; nil of a shell on this machine.
+func (r *remote) Files(s *registry.Shell) *Files {
 	if s.Spec().Provider == "" {
 		return nil
 	}
-	return &Files{d, s}
+	return &Files{r, s}
 }
 
-// at is the provider and the instance, which runs.
+// at returns the provider and its id of the instance, which runs.
 func (f *Files) at(ctx context.Context) (provider.Provider, string, error) {
-	place := f.shell.Spec().Provider
-	l, err := f.service.openThread(ctx, f.shell.Session, useOfShell(f.shell), place)
+	name := f.shell.Spec().Provider
+	l, err := f.remote.hooks.openShell(ctx, f.shell)
 	if err != nil {
 		return nil, "", err
 	}
-	p := f.service.cfg.Providers[place]
+	p := f.remote.remotes[name]
 	if !p.Capabilities().Files {
-		return nil, "", fmt.Errorf("%w: %s has no files", thread.ErrUnsupported, place)
+		return nil, "", fmt.Errorf("%w: %s has no files", thread.ErrUnsupported, name)
 	}
 	return p.Provider, l.Instance.Session, nil
 }
 
-// refused gives a provider's words the form that the system's have.
+// refused gives a provider's error the form of the system's.
 func refused(op, path string, err error) error {
 	switch {
 	case errors.Is(err, provider.ErrNoFile):
@@ -64,7 +65,7 @@ func (f *Files) Read(ctx context.Context, path string, limit int64) ([]byte, err
 	return b, refused("read", path, err)
 }
 
-// Write replaces what a file has.
+// Write replaces the content of a file.
 func (f *Files) Write(ctx context.Context, path string, b []byte) error {
 	p, id, err := f.at(ctx)
 	if err != nil {
@@ -73,7 +74,7 @@ func (f *Files) Write(ctx context.Context, path string, b []byte) error {
 	return refused("write", path, p.WriteFile(ctx, id, path, b))
 }
 
-// List is a directory.
+// List returns a directory.
 func (f *Files) List(ctx context.Context, path string) ([]provider.File, error) {
 	p, id, err := f.at(ctx)
 	if err != nil {
@@ -83,8 +84,7 @@ func (f *Files) List(ctx context.Context, path string) ([]provider.File, error) 
 	return list, refused("list", path, err)
 }
 
-// The scripts of what providers have no call for. Their codes are numbers of errors, as everywhere
-// on Linux.
+// Scripts for what providers have no call for. Their exit codes are Linux error numbers.
 const (
 	makeScript    = `[ -e "$1" ] && exit 17; mkdir -- "$1" 2>/dev/null || { [ -d "${1%/*}/" ] && exit 13; exit 2; }`
 	makeAllScript = `[ -d "$1" ] || mkdir -p -- "$1" 2>/dev/null || { [ -e "$1" ] && exit 17; exit 13; }`
@@ -113,7 +113,7 @@ func (f *Files) do(ctx context.Context, op, script string, paths ...string) erro
 	return err
 }
 
-// Mkdir makes a directory, with all those above it when all says so.
+// Mkdir makes a directory; all makes its parents too.
 func (f *Files) Mkdir(ctx context.Context, path string, all bool) error {
 	script := makeScript
 	if all {

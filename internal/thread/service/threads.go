@@ -1,269 +1,251 @@
+// Package service joins the rows of threads with what lives: it opens a thread for each use, writes
+// down what its terminals and shells do, ends what its policy ends, and brings the rows in line with
+// what is there after a start.
 package service
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
 
-	"github.com/evertty/evertty/internal/parallel"
+	"github.com/evertty/evertty/internal/conversation/store"
+	"github.com/evertty/evertty/internal/lifetime"
+	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
-	"github.com/evertty/evertty/internal/thread/lifecycle"
 )
 
-// Threads, as routes see them. A thread's id is the session of terminals and shells: whatever is
-// used first of the two makes all layers of the other.
+// Config of Threads. Life must be given.
+type Config struct {
+	Life *lifetime.Lifetime
+	Log  *slog.Logger // nil is slog.Default
+
+	// Store has the rows; nil is none, and NoStore says why: then nothing is durable but screens
+	// and shells.
+	Store   Store
+	NoStore error
+	// Copied says that the data directory is a copy: instances of providers belong to the original.
+	Copied bool
+	// Conversations is the configuration of conversations; its Store is of the same database, or nil
+	// for none. Threads sets Notify and Failed.
+	Conversations store.Config
+
+	// Policy is the policy of threads that bring none; nil is thread.DefaultPolicy. PolicyChosen
+	// says that the operator set it: see processes.end.
+	Policy       *thread.Policy
+	PolicyChosen bool
+
+	// Providers are where processes can run beside this machine, by name. With any of them Relay is
+	// needed. ProviderSetup says how to set up each provider that a server can have, by name.
+	Providers     map[string]RemoteProvider
+	ProviderSetup map[string]string
+	Relay         Relay
+}
+
+// parts are the parts of the server that threads join. Constant after Threads.Open.
+type parts struct {
+	ctx       context.Context
+	life      *lifetime.Lifetime
+	log       *slog.Logger
+	terminals *terminal.Registry
+	shells    *registry.Shells
+}
+
+// Threads has the threads of a server. A thread's id is the session of its terminals and shells; the
+// row of a terminal has the terminal's id, the row of a shell its key. Without a database every
+// method fails with ErrNoStore, and terminals and shells work.
 //
-// Every method fails with ErrNoStore when there is no database, and else with the errors of the
-// thread.Manager's method of that name.
+// Safe for concurrent use. The locks are those of its parts, see database.
+type Threads struct {
+	*database
+	*parts
+	*Leases
+	*States
+	*Permissions
+	*Conversations
+	*hooks
+	*remote
 
-// CreateThread makes a thread that is not there yet, with its session, first terminal and lease.
-// The id "" lets the server choose one. Errors: thread.ErrConflict, ErrInvalid, ErrNoProvider,
-// ErrNotFound (u.Lease), ErrProvider.
-func (d *Service) CreateThread(ctx context.Context, id string, u thread.Use) (thread.Layers, error) {
-	if err := d.available(); err != nil {
-		return thread.Layers{}, err
-	}
-	return d.Manager.CreateThread(ctx, id, u)
+	lifecycle *lifecycle
+	expiry    *expiry
+	processes *processes
+	recorder  *recorder
+	pauses    *pauses
+	watchers  *watchers
+	noStore   error // why the database cannot be used; nil also when the server has none
+	copied    bool
 }
 
-// DefaultPolicy is that of threads that bring none.
-func (d *Service) DefaultPolicy() thread.Policy { return *d.cfg.Policy }
-
-// Thread is a thread with its session, active terminal and lease, as they are: SessionReply,
-// TerminalReply, LeaseReply and ThreadReply of the Layers are the replies. A session that is over
-// is closed first; nothing counts as activity. Errors: thread.ErrNotFound.
-func (d *Service) Thread(ctx context.Context, id string) (thread.Layers, error) {
-	if err := d.current(ctx, id); err != nil {
-		return thread.Layers{}, err
+// New makes Threads with their hooks. Open has to follow before the server recovers anything.
+func New(cfg Config) *Threads {
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
 	}
-	return d.Manager.Status(ctx, id, thread.Use{})
+	if cfg.Conversations.Enforcer == nil {
+		cfg.Conversations.Enforcer = permission.NewEnforcer(permission.Rules{})
+	}
+	policy := thread.DefaultPolicy()
+	if cfg.Policy != nil {
+		policy = *cfg.Policy
+	}
+	w := &watchers{}
+	db := newDatabase(cfg.Store, nil)
+	db.why, db.policy, db.chosen, db.setup = cfg.NoStore, policy, cfg.PolicyChosen, cfg.ProviderSetup
+	db.notify = func(e thread.Event) { w.notify(e.ThreadID) }
+	if db.why == nil {
+		db.why = errors.New("this server has none")
+	}
+	t := &Threads{database: db, parts: &parts{ctx: cfg.Life.Context(), life: cfg.Life, log: cfg.Log},
+		watchers: w, noStore: cfg.NoStore, copied: cfg.Copied}
+	t.join(cfg)
+	return t
 }
 
-// Threads are by id those behind after, at most limit (1 to thread.MaxPage). next is the after of
-// the next part, "" at the end.
-func (d *Service) Threads(ctx context.Context, after string, limit int) (list []thread.Layers, next string, err error) {
-	if err := d.available(); err != nil {
-		return nil, "", err
-	}
-	threads, err := d.Manager.Threads(after, limit)
-	if err != nil {
-		return nil, "", err
-	}
-	if limit > 0 && len(threads) == limit {
-		next = threads[limit-1].ID
-	}
-	list = make([]thread.Layers, 0, len(threads))
-	for _, t := range threads {
-		l, err := d.Manager.Status(ctx, t.ID, thread.Use{})
-		if isMissing(err) {
-			continue // deleted meanwhile
+// join makes the parts of t and joins them.
+func (t *Threads) join(cfg Config) {
+	db, p := t.database, t.parts
+	t.pauses = &pauses{database: db, parts: p, frozen: map[string]time.Time{}, gone: map[string]bool{}}
+	t.recorder = newRecorder(db, p, t.pauses)
+	t.processes = &processes{database: db, parts: p, pauses: t.pauses}
+	here := local.New(local.Config{Lookup: t.processes.localInstance})
+	if db.isOpen() {
+		db.providers[thread.Local] = here
+		for name, p := range cfg.Providers {
+			db.providers[name] = p.Provider
 		}
-		if err != nil {
-			return nil, "", err
-		}
-		list = append(list, l)
 	}
-	return list, next, nil
+	t.Leases = &Leases{database: db, recorder: t.recorder, computeChanged: t.pauses.computeChanged}
+	act := newActivity(db, p)
+	act.processes, act.inUse = t.processes, t.processes.inUse
+	t.expiry = &expiry{database: db, parts: p, activity: act, leases: t.Leases,
+		settle: func(ctx context.Context) { _ = t.recorder.current(ctx, "") }, end: t.processes.end}
+	t.lifecycle = &lifecycle{database: db, expiry: t.expiry, leases: t.Leases}
+	t.remote = &remote{database: db, parts: p, leases: t.Leases, remotes: cfg.Providers, relay: cfg.Relay}
+	t.hooks = &hooks{database: db, parts: p, lifecycle: t.lifecycle, activity: act, recorder: t.recorder,
+		remote: t.remote, pauses: t.pauses}
+	t.Conversations = &Conversations{database: db, parts: p, lifecycle: t.lifecycle, recorder: t.recorder,
+		cfg: cfg.Conversations}
+	t.Conversations.cfg.Notify = t.watchers.notify
+	t.Conversations.cfg.Failed = func(err error) { p.log.Error("trouble with the records of harnesses", "error", err) }
+	t.Permissions = &Permissions{conversations: t.Conversations, leases: t.Leases, threads: t,
+		enforcer: cfg.Conversations.Enforcer}
+	t.States = &States{database: db, parts: p, lifecycle: t.lifecycle, recorder: t.recorder, hooks: t.hooks,
+		remote: t.remote}
+	t.processes.leases, t.processes.remote = t.Leases, t.remote
+	t.pauses.leases, t.pauses.processes, t.pauses.local = t.Leases, t.processes, here
+	t.recorder.hooks, t.remote.hooks = t.hooks, t.hooks
 }
 
-// DeleteThread ends everything of a thread and removes it, and lets nothing new begin meanwhile
-// (thread.ErrDeleting): terminals with their screens, shells
-// with their logs, records with their files, rows and events. Errors: thread.ErrNotFound,
-// ErrProvider, those of Delete and Delete.
-func (d *Service) DeleteThread(ctx context.Context, id string) error {
-	if err := d.current(ctx, id); err != nil {
+// Open has threads work with the terminals and shells of a server, of which there are none yet, and
+// takes over what the database has. Errors: any of making the directory of Relay.
+func (t *Threads) Open(terminals *terminal.Registry, shells *registry.Shells) error {
+	t.terminals, t.shells = terminals, shells
+	if err := t.remote.open(); err != nil {
 		return err
 	}
-	if _, err := d.Manager.Thread(id); err != nil {
-		return err
+	if t.isOpen() {
+		if err := t.takeOver(); err != nil {
+			t.store, t.why, t.noStore = nil, err, err
+		} else {
+			t.pauses.remember()
+			t.Conversations.open()
+		}
 	}
-	open, err := d.doors.close(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer open()
-	if err := errors.Join(d.removeTerminals(ctx, id), d.shells.DeleteSession(ctx, id)); err != nil {
-		return err
-	}
-	_ = d.flush(ctx)
-	if err := d.deleteConversations(ctx, id); err != nil {
-		return err
-	}
-	d.pauses.forget(id)
+	t.loadPermissions()
 	return nil
 }
 
-// removeTerminals ends and removes all terminals of a thread, deleted ones too.
-func (d *Service) removeTerminals(ctx context.Context, thread string) error {
-	var list []*terminal.Terminal
-	for _, t := range d.terminals.Unsorted() {
-		if t.In(thread) {
-			list = append(list, t)
-		}
-	}
-	return parallel.Each(list, registry.DeletesAtOnce, func(t *terminal.Terminal) error {
-		return d.terminals.Delete(ctx, t, true)
-	})
-}
-
-// TouchThread is activity. Errors: thread.ErrExpired, ErrNotFound.
-func (d *Service) TouchThread(ctx context.Context, id string) (thread.Layers, error) {
-	if err := d.available(); err != nil {
-		return thread.Layers{}, err
-	}
-	if err := d.Manager.Touch(id); err != nil {
-		return thread.Layers{}, err
-	}
-	return d.Manager.Status(ctx, id, thread.Use{})
-}
-
-// PauseThread stops the processes of a thread (SIGSTOP of the trees, or the provider's pause). A
-// second time changes nothing. Errors: thread.ErrNotFound, ErrTransition, ErrInUse, ErrProvider.
-func (d *Service) PauseThread(ctx context.Context, id string) (thread.Layers, error) {
-	return d.change(ctx, id, (*lifecycle.Manager).Pause)
-}
-
-// ResumeThread is the reverse. Commands and input resume a thread too.
-func (d *Service) ResumeThread(ctx context.Context, id string) (thread.Layers, error) {
-	return d.change(ctx, id, (*lifecycle.Manager).Resume)
-}
-
-// DestroyThread ends the processes, the session and the compute that nobody else uses; the
-// terminals and the lease stay, and the next use goes on in their state.
-func (d *Service) DestroyThread(ctx context.Context, id string) (thread.Layers, error) {
-	l, err := d.change(ctx, id, (*lifecycle.Manager).Destroy)
-	if err != nil {
-		return l, err
-	}
-	for _, t := range d.terminals.List(id) {
-		if !t.Running() {
-			t.EndLeftovers(ctx)
-		}
-	}
-	return l, nil
-}
-
-func (d *Service) change(ctx context.Context, id string,
-	do func(*lifecycle.Manager, context.Context, string) error) (thread.Layers, error) {
-	if err := d.current(ctx, id); err != nil {
-		return thread.Layers{}, err
-	}
-	if err := do(d.Manager, ctx, id); err != nil {
-		return thread.Layers{}, err
-	}
-	return d.Manager.Status(ctx, id, thread.Use{})
-}
-
-// SetThreadPolicy changes what sessions of a thread may, the live one too; from now on its policy
-// counts as chosen (see end). Errors: thread.ErrNotFound, ErrInvalid.
-func (d *Service) SetThreadPolicy(ctx context.Context, id string, p thread.Policy) (thread.Layers, error) {
-	if err := d.available(); err != nil {
-		return thread.Layers{}, err
-	}
-	if err := d.Manager.SetPolicy(id, p); err != nil {
-		return thread.Layers{}, err
-	}
-	return d.Manager.Status(ctx, id, thread.Use{})
-}
-
-// ThreadSessions are the sessions of a thread, the newest first. Errors: thread.ErrNotFound.
-func (d *Service) ThreadSessions(id string) ([]thread.Session, error) {
-	if err := d.available(); err != nil {
-		return nil, err
-	}
-	return d.Manager.Sessions(id)
-}
-
-// ThreadTerminals are the terminals of a thread behind the one with the id after, from the oldest for "", at most
-// limit; 0 is all. next is the after of the next part, "" at the end. A part costs what it has. Errors:
-// thread.ErrNotFound.
-func (d *Service) ThreadTerminals(ctx context.Context, id, after string, limit int) (replies []thread.TerminalReply,
-	next string, err error) {
-	rows := math.MaxInt32
-	if limit > 0 {
-		rows = limit + 1
-		err = d.refreshPart(ctx, id, after, rows)
-	} else {
-		err = d.current(ctx, id)
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	th, err := d.Manager.Thread(id)
-	if err != nil {
-		return nil, "", err
-	}
-	list, err := d.Manager.TerminalPart(id, after, rows)
-	if limit > 0 && len(list) > limit {
-		list, next = list[:limit], list[limit-1].ID
-	}
-	replies = make([]thread.TerminalReply, 0, len(list))
-	for _, t := range list {
-		replies = append(replies, thread.Layers{Thread: th, Terminal: t}.TerminalReply())
-	}
-	return replies, next, err
-}
-
-// refreshPart is current for a part of the terminals of a thread.
-func (d *Service) refreshPart(ctx context.Context, id, after string, limit int) error {
-	if err := d.current(ctx, ""); err != nil {
+// takeOver loads the live sessions, and forgets instances that belong to the original of a copy.
+func (t *Threads) takeOver() error {
+	if err := t.load(); err != nil {
+		t.log.Error("the records of threads cannot be read", "error", err)
 		return err
 	}
-	list, err := d.Manager.TerminalPart(id, after, limit)
-	if err != nil {
+	if !t.copied {
+		return nil
+	}
+	list, err := t.forgetInstances()
+	if err != nil { // else it would pause and destroy what is not its own
+		t.log.Error("the records of threads are a copy and cannot be made its own", "error", err)
 		return err
 	}
-	wanted := make(map[string]bool, len(list))
-	for _, t := range list {
-		wanted[t.ID] = true
+	for _, i := range list {
+		t.log.Warn("an instance stays with the directory that this one is a copy of", "lease", i.Lease,
+			"instance", i.Session)
 	}
-	patience, cancel := context.WithTimeout(ctx, currentPatience)
-	defer cancel()
-	d.refresh(patience, id, func(id string) bool { return wanted[id] })
-	return d.current(ctx, "")
+	return nil
 }
 
-// ActivateTerminal makes a terminal the one that is meant when none is named. Errors:
-// thread.ErrNotFound.
-func (d *Service) ActivateTerminal(ctx context.Context, threadID, terminal string) (thread.Layers, error) {
-	if err := d.available(); err != nil {
-		return thread.Layers{}, err
+// loadPermissions brings the permissions of threads into memory, from their copy where there is no
+// database. Where neither can be read everything is denied.
+func (t *Threads) loadPermissions() {
+	load := t.enforcer.LoadCopy
+	if t.manager != nil {
+		load = t.manager.LoadPermissions
 	}
-	if err := d.Manager.Activate(threadID, terminal); err != nil {
-		return thread.Layers{}, err
+	if err := load(); err != nil {
+		t.log.Error("the permissions of threads cannot be read; everything is denied that they could forbid",
+			"error", err)
+		t.enforcer.FailClosed(err)
 	}
-	return d.Manager.Status(ctx, threadID, thread.Use{Terminal: terminal})
 }
 
-// TerminalHistory is the versions of a terminal's state, the newest first. Errors:
-// thread.ErrNotFound.
-func (d *Service) TerminalHistory(ctx context.Context, thread, terminal string) ([]thread.State, error) {
-	if err := d.current(ctx, thread); err != nil {
-		return nil, err
-	}
-	if err := d.owns(thread, terminal); err != nil {
-		return nil, err
-	}
-	return d.Manager.History(terminal)
+// bootID tells one run of the machine from the next. An empty one makes every process of an earlier
+// server lost.
+func bootID() string {
+	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(b))
 }
 
-// owns reports whether a terminal is the thread's. Errors: thread.ErrNotFound.
-func (d *Service) owns(threadID, terminal string) error {
-	t, err := d.Manager.Terminal(terminal)
-	if err == nil && t.Thread != threadID {
-		err = fmt.Errorf("terminal %s of thread %s: %w", terminal, threadID, thread.ErrNotFound)
+// Begin starts the goroutines that write the rows and end sessions.
+func (t *Threads) Begin() {
+	if !t.isOpen() {
+		close(t.recorder.done)
+		return
 	}
-	return err
+	t.recorder.reconcile()
+	t.pauses.settle()
+	go t.recorder.run()
+	t.life.Go(t.expiry.run)
+	t.life.Go(t.expiry.chargeLoop)
+	if m := t.manager; m != nil {
+		t.life.Go(func() { m.Run(t.ctx) })
+	}
 }
 
-// ThreadCommands are commands of a thread in the order in which they began. Errors:
-// thread.ErrNotFound (the thread, or Before).
-func (d *Service) ThreadCommands(ctx context.Context, q thread.CommandQuery) ([]thread.Command, error) {
-	if err := d.current(ctx, q.Thread); err != nil {
-		return nil, err
+// Close writes what is left. Nothing may change any more.
+func (t *Threads) Close() {
+	if !t.isOpen() {
+		return
 	}
-	return d.Manager.Commands(q)
+	t.expiry.sweeping.Wait()
+	close(t.recorder.stop)
+	<-t.recorder.done
+	t.Conversations.close()
+	if err := t.expiry.flush(); err != nil {
+		t.log.Warn("the last activity of sessions is not written", "error", err)
+	}
+}
+
+// Problems returns what cannot be written or read now, one sentence each.
+func (t *Threads) Problems() (list []string) {
+	if t.noStore != nil {
+		list = append(list, fmt.Sprintf("%v: %v", ErrNoStore, t.noStore))
+	}
+	if err := t.enforcer.FailedClosed(); err != nil {
+		list = append(list, fmt.Sprintf("the permissions of threads cannot be read, and everything is denied: %v", err))
+	}
+	if text := t.recorder.trouble.Load(); text != nil {
+		list = append(list, *text)
+	}
+	if m := t.manager; m != nil && m.Trouble() != nil {
+		list = append(list, fmt.Sprintf("a record file cannot be saved: %v", m.Trouble()))
+	}
+	return list
 }

@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/evertty/evertty/internal/thread"
 )
 
 // TestAKilledServersDeletionIsErased: what a server deleted and could not erase before it was killed is in no file
@@ -22,7 +20,7 @@ func TestAKilledServersDeletionIsErased(t *testing.T) {
 	}
 	defer s.Close()
 	crowd(t, s, 3)
-	if err := s.View(func(tx thread.Tx) error { // holds the WAL
+	if err := s.View(func(tx *Tx) error { // holds the WAL
 		if _, err := tx.Threads("", 0); err != nil {
 			return err
 		}

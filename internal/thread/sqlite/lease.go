@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"cmp"
+
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -18,15 +20,11 @@ func (r leaseRows) Lease(id string) (thread.Lease, error) {
 	return one(r.table, "lease "+id, scanLease, `SELECT `+leaseColumns+` FROM leases WHERE id = ?`, id)
 }
 
-func (r leaseRows) Leases(provider string) ([]thread.Lease, error) {
-	return all(r.table, "leases", scanLease,
-		`SELECT `+leaseColumns+` FROM leases WHERE ? IN ('', provider) ORDER BY created_at, id`, provider)
-}
-
-func (r leaseRows) LeasePart(q thread.LeaseQuery) ([]thread.Lease, error) {
+// Leases returns the leases that a query means, by creation; a limit of 0 is all.
+func (r leaseRows) Leases(q thread.LeaseQuery) ([]thread.Lease, error) {
 	return all(r.table, "leases", scanLease, `SELECT `+leaseColumns+` FROM leases WHERE ?1 IN ('', provider)
-		AND (?2 = '' OR (created_at, id) > (SELECT created_at,
-			id FROM leases WHERE id = ?2)) ORDER BY created_at, id LIMIT ?3`, q.Provider, q.After, q.Limit)
+		AND (?2 = '' OR (created_at, id) > (SELECT created_at, id FROM leases WHERE id = ?2))
+		ORDER BY created_at, id LIMIT ?3`, q.Provider, q.After, cmp.Or(q.Limit, noLimit))
 }
 
 func (r leaseRows) PutLease(l thread.Lease) error {

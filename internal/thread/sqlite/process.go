@@ -17,10 +17,6 @@ func scanRuntime(s scanner) (p thread.Runtime, err error) {
 	return p, err
 }
 
-func (r processRows) Runtime(id string) (thread.Runtime, error) {
-	return one(r.table, "runtime "+id, scanRuntime, `SELECT `+runtimeColumns+` FROM runtimes WHERE id = ?`, id)
-}
-
 func (r processRows) LastRuntime(terminal string) (thread.Runtime, error) {
 	return one(r.table, "runtime of terminal "+terminal, scanRuntime,
 		`SELECT `+runtimeColumns+` FROM runtimes WHERE terminal_id = ? ORDER BY generation DESC LIMIT 1`, terminal)

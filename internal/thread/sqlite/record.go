@@ -9,21 +9,21 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Conversations is the same file as a conversation.Store.
+// Conversations is the same file as a store.Store.
 func (s *Store) Conversations() store.Store { return records{s} }
 
 type records struct{ store *Store }
 
 var _ store.Store = records{}
 
-// View implements record.Store.
+// View implements store.Store.
 func (s records) View(fn func(store.Tx) error) error {
-	return s.store.view(func(r *rows) error { return fn(r) })
+	return s.store.view(func(t *table) error { return fn(newConversationTx(t)) })
 }
 
-// Update implements record.Store.
+// Update implements store.Store.
 func (s records) Update(fn func(store.Tx) error) error {
-	return s.store.update(func(r *rows) error { return fn(r) })
+	return s.store.update(func(t *table) error { return fn(newConversationTx(t)) })
 }
 
 const recordColumns = `id, thread_id, current, created_at, updated_at, messages, archived, bytes, users, timeline,

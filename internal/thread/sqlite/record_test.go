@@ -74,7 +74,7 @@ func TestRecordsOfDeletedThreads(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "evertty.db")
 	s := open(t, path)
-	must(t, s.Update(func(tx thread.Tx) error {
+	must(t, s.Update(func(tx *Tx) error {
 		if err := put(tx, "gone"); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func TestRecordsOfDeletedThreads(t *testing.T) {
 			t.Errorf("nothing is tested of %s", table)
 		}
 	}
-	must(t, s.Update(func(tx thread.Tx) error { return tx.DeleteThread("gone") }))
+	must(t, s.Update(func(tx *Tx) error { return tx.DeleteThread("gone") }))
 	must(t, s.Conversations().View(func(tx store.Tx) error {
 		_, err := tx.Conversation("r1")
 		want(t, err, thread.ErrNotFound)
@@ -142,7 +142,7 @@ func TestRecordsOfDeletedThreads(t *testing.T) {
 // with them.
 func TestTheIdOfADeletedRecord(t *testing.T) {
 	s := fresh(t)
-	must(t, s.Update(func(tx thread.Tx) error {
+	must(t, s.Update(func(tx *Tx) error {
 		if err := put(tx, "gone"); err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func TestTheIdOfADeletedRecord(t *testing.T) {
 		return s.Conversations().Update(func(tx store.Tx) error { return fillRecord(tx, "stays", "r", 2) })
 	}
 	want(t, again(), thread.ErrConflict) // of another thread
-	must(t, s.Update(func(tx thread.Tx) error { return tx.DeleteThread("gone") }))
+	must(t, s.Update(func(tx *Tx) error { return tx.DeleteThread("gone") }))
 	want(t, again(), thread.ErrConflict)
 	for more := true; more; {
 		must(t, s.Conversations().Update(func(tx store.Tx) (err error) {
@@ -174,7 +174,7 @@ func TestTheIdOfADeletedRecord(t *testing.T) {
 // TestPagesOfLargeCompactions: a page of them has an end in bytes too, and leaves nothing out.
 func TestPagesOfLargeCompactions(t *testing.T) {
 	s := fresh(t)
-	must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t") }))
+	must(t, s.Update(func(tx *Tx) error { return put(tx, "t") }))
 	const n = 3
 	summary := strings.Repeat("x", 1000)
 	must(t, s.Conversations().Update(func(tx store.Tx) error {
@@ -189,7 +189,8 @@ func TestPagesOfLargeCompactions(t *testing.T) {
 		}
 		return nil
 	}))
-	must(t, s.view(func(tx *rows) error {
+	must(t, s.view(func(one *table) error {
+		tx := messageRows{one}
 		for after := int64(0); after < n; after++ {
 			page, err := tx.compactions("r", store.Page{After: after}, len(summary)*3/2)
 			if err != nil || len(page) != 1 || page[0].Count != after+1 || len(page[0].Summary) != len(summary) {

@@ -9,13 +9,20 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// rows is a thread.Tx and a store.Tx: the rows of one transaction, by noun. Each noun has a file.
-type rows struct {
+// Tx is one transaction on the rows of threads, by noun. Each noun has a file. Put writes a row, new or not.
+// Errors, of package thread: ErrNotFound (no such row), ErrConflict (an id or name twice), ErrInUse (a
+// row refers to what is deleted), ErrNoSpace, ErrDamaged.
+type Tx struct {
 	threadRows
 	terminalRows
 	sessionRows
 	leaseRows
 	processRows
+}
+
+// conversationTx is a store.Tx: the rows of conversations, and of threads, in one transaction.
+type conversationTx struct {
+	threadRows
 	permissionRows
 	conversationRows
 	messageRows
@@ -34,9 +41,12 @@ type (
 	listRows         struct{ *table }
 )
 
-func newRows(t *table) *rows {
-	return &rows{threadRows{t}, terminalRows{t}, sessionRows{t}, leaseRows{t}, processRows{t}, permissionRows{t},
-		conversationRows{t}, messageRows{t}, listRows{t}}
+func newTx(t *table) *Tx {
+	return &Tx{threadRows{t}, terminalRows{t}, sessionRows{t}, leaseRows{t}, processRows{t}}
+}
+
+func newConversationTx(t *table) *conversationTx {
+	return &conversationTx{threadRows{t}, permissionRows{t}, conversationRows{t}, messageRows{t}, listRows{t}}
 }
 
 // table runs the statements of one transaction.
@@ -242,6 +252,10 @@ func (f fromJSON) Scan(v any) error {
 	return json.Unmarshal([]byte(s), f.to)
 }
 
+// noLimit is SQLite's LIMIT for all rows.
+const noLimit = -1
+
+// page is the limit of a part: 1..MaxPage; 0 is MaxPage.
 func page(limit int) int {
 	if limit <= 0 || limit > thread.MaxPage {
 		return thread.MaxPage

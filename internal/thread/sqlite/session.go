@@ -31,10 +31,6 @@ func scanSession(s scanner) (w thread.Session, err error) {
 	return w, err
 }
 
-func (r sessionRows) Session(id string) (thread.Session, error) {
-	return one(r.table, "session "+id, scanSession, `SELECT `+sessionColumns+` FROM sessions WHERE id = ?`, id)
-}
-
 func (r sessionRows) LastSession(thread string) (thread.Session, error) {
 	// A live one is always the newest: it is closed before there is another.
 	return one(r.table, "session of thread "+thread, scanSession,

@@ -16,15 +16,15 @@ import (
 func crowd(t *testing.T, s *Store, n int) {
 	t.Helper()
 	long := strings.Repeat("x", 4000)
-	err := s.Update(func(tx thread.Tx) error {
+	err := s.Update(func(tx *Tx) error {
 		for i := range n {
 			id := fmt.Sprintf("t%04d", i)
 			if err := tx.PutThread(thread.Thread{ID: id, Provider: thread.Local, CreatedAt: time.Now(),
 				UpdatedAt: time.Now()}); err != nil {
 				return err
 			}
-			if _, err := tx.AddEvent(thread.Event{Thread: id, Type: "x", At: time.Now(),
-				Data: thread.Detail{Line: long}}); err != nil {
+			if _, err := tx.AddEvent(thread.Event{ThreadID: id, Type: "x", At: time.Now(),
+				Data: thread.Detail{Command: long}}); err != nil {
 				return err
 			}
 		}
@@ -37,7 +37,7 @@ func crowd(t *testing.T, s *Store, n int) {
 
 func leave(t *testing.T, s *Store, n int) {
 	t.Helper()
-	err := s.Update(func(tx thread.Tx) error {
+	err := s.Update(func(tx *Tx) error {
 		for i := range n {
 			if err := tx.DeleteThread(fmt.Sprintf("t%04d", i)); err != nil {
 				return err
@@ -119,7 +119,7 @@ func (s *Store) checkpoint(t *testing.T) {
 }
 
 func (s *Store) threads() (list []thread.Thread, err error) {
-	return list, s.View(func(tx thread.Tx) error { list, err = tx.Threads("", 0); return err })
+	return list, s.View(func(tx *Tx) error { list, err = tx.Threads("", 0); return err })
 }
 
 // TestShrinkingWaitsForNobody: a reader in the middle of its work neither stops it for long nor
@@ -132,7 +132,7 @@ func TestShrinkingWaitsForNobody(t *testing.T) {
 	}
 	defer s.Close()
 	crowd(t, s, 300)
-	err = s.View(func(tx thread.Tx) error {
+	err = s.View(func(tx *Tx) error {
 		if list, err := tx.Threads("", 0); err != nil || len(list) != 300 {
 			return fmt.Errorf("%d threads, %w", len(list), err)
 		}
@@ -162,9 +162,9 @@ func TestHistoryGoesInSteps(t *testing.T) {
 	}
 	defer s.Close()
 	crowd(t, s, 1)
-	err = s.Update(func(tx thread.Tx) error {
+	err = s.Update(func(tx *Tx) error {
 		for range 24 {
-			if _, err := tx.AddEvent(thread.Event{Thread: "t0000", Type: "x", At: time.Now()}); err != nil {
+			if _, err := tx.AddEvent(thread.Event{ThreadID: "t0000", Type: "x", At: time.Now()}); err != nil {
 				return err
 			}
 		}
@@ -176,7 +176,7 @@ func TestHistoryGoesInSteps(t *testing.T) {
 	for steps := 0; ; steps++ {
 		var more bool
 		var left []thread.Event
-		err := s.Update(func(tx thread.Tx) (err error) {
+		err := s.Update(func(tx *Tx) (err error) {
 			if more, err = tx.DropHistory("t0000", 10); err != nil {
 				return err
 			}

@@ -33,8 +33,9 @@ const (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Store is a thread.Store on a file, and with Records a conversation.Store. Safe for concurrent
-// use.
+// Store has the rows of threads, and with Conversations those of conversations, in a file. It does not
+// know the rules; it holds that ids are unique and that references have their row. Safe for
+// concurrent use.
 type Store struct {
 	path    string
 	pool    *sql.DB
@@ -54,8 +55,6 @@ type conn struct {
 	begin string
 	stmts map[string]*sql.Stmt
 }
-
-var _ thread.Store = (*Store)(nil)
 
 // Open opens the database at path, makes it (0600) when absent, and brings an older one up to date.
 // The directory exists. A damaged file is told by name and left as it is. Errors:
@@ -235,23 +234,25 @@ func (c *conn) close() error {
 	return errors.Join(append(errs, c.Conn.Close())...)
 }
 
-// View implements thread.Store.
-func (s *Store) View(fn func(thread.Tx) error) error {
-	return s.view(func(r *rows) error { return fn(r) })
+// View calls fn with the rows as of one instant. It never waits for an Update. The Tx is valid until
+// fn returns; fn calls neither View nor Update. Errors: what fn returns, those of Tx.
+func (s *Store) View(fn func(*Tx) error) error {
+	return s.view(func(t *table) error { return fn(newTx(t)) })
 }
 
-// Update implements thread.Store.
-func (s *Store) Update(fn func(thread.Tx) error) error {
-	return s.update(func(r *rows) error { return fn(r) })
+// Update makes all changes of fn or none, and returns when they survive a kill of this process. One
+// Update runs at a time. Otherwise it is as View.
+func (s *Store) Update(fn func(*Tx) error) error {
+	return s.update(func(t *table) error { return fn(newTx(t)) })
 }
 
-func (s *Store) view(fn func(*rows) error) error {
+func (s *Store) view(fn func(*table) error) error {
 	c := <-s.readers
 	defer func() { s.readers <- c }()
 	return s.in(c, fn)
 }
 
-func (s *Store) update(fn func(*rows) error) error {
+func (s *Store) update(fn func(*table) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	err := s.in(s.writer, fn)
@@ -261,10 +262,10 @@ func (s *Store) update(fn func(*rows) error) error {
 	return err
 }
 
-func (s *Store) in(c *conn, fn func(*rows) error) error {
+func (s *Store) in(c *conn, fn func(*table) error) error {
 	var told error
 	err := c.transact(func() error {
-		told = fn(newRows(&table{store: s, conn: c}))
+		told = fn(&table{store: s, conn: c})
 		return told
 	})
 	if told != nil {

@@ -32,7 +32,7 @@ func fresh(t *testing.T) *Store {
 var noon = time.Date(2026, 2, 8, 10, 0, 0, 0, time.UTC)
 
 // put makes a thread with everything that belongs to it.
-func put(tx thread.Tx, threadID string) error {
+func put(tx *Tx, threadID string) error {
 	l := thread.Lease{ID: "lease-" + threadID, Provider: "local", Desired: thread.WantRunning, Observed: thread.Dead,
 		Status: thread.LeaseActive, CreatedAt: noon, UpdatedAt: noon}
 	x := thread.Terminal{ID: "term-" + threadID, Thread: threadID, Lease: l.ID, Kind: thread.Shell, Name: "default",
@@ -78,7 +78,7 @@ func word(t *testing.T, c *conn, pragma string) (w string) {
 // under their names, with their columns, and are not writable by mistake.
 func TestEnsureTables(t *testing.T) {
 	s := fresh(t)
-	must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t1") }))
+	must(t, s.Update(func(tx *Tx) error { return put(tx, "t1") }))
 	for table, columns := range map[string]string{
 		"chat_sessions": "session_id, thread_id, terminal_id, lease_id, idle_timeout_seconds, " +
 			"max_duration_seconds, created_at, last_activity_at",
@@ -130,21 +130,21 @@ func TestEveryConnectionIsSetUp(t *testing.T) {
 
 func TestForeignKeysAreEnforced(t *testing.T) {
 	s := fresh(t)
-	must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t1") }))
-	for name, f := range map[string]func(tx thread.Tx) error{
-		"lease in use":        func(tx thread.Tx) error { return tx.DeleteLease("lease-t1") },
-		"terminal pointed at": func(tx thread.Tx) error { return tx.DeleteTerminal("term-t1") },
-		"terminal of no thread": func(tx thread.Tx) error {
+	must(t, s.Update(func(tx *Tx) error { return put(tx, "t1") }))
+	for name, f := range map[string]func(tx *Tx) error{
+		"lease in use":        func(tx *Tx) error { return tx.DeleteLease("lease-t1") },
+		"terminal pointed at": func(tx *Tx) error { return tx.DeleteTerminal("term-t1") },
+		"terminal of no thread": func(tx *Tx) error {
 			return tx.PutTerminal(thread.Terminal{ID: "x", Thread: "none", Lease: "lease-t1", Kind: thread.PTY,
 				State: thread.NewState("/")})
 		},
-		"session of no thread": func(tx thread.Tx) error {
+		"session of no thread": func(tx *Tx) error {
 			return tx.PutSession(thread.Session{ID: "x", Thread: "none", Status: thread.Active})
 		},
-		"command of no terminal": func(tx thread.Tx) error {
+		"command of no terminal": func(tx *Tx) error {
 			return tx.PutCommand(thread.Command{ID: "x", Terminal: "none", Status: "done"})
 		},
-		"thread of no lease": func(tx thread.Tx) error {
+		"thread of no lease": func(tx *Tx) error {
 			return tx.PutThread(thread.Thread{ID: "x", Lease: "none", CreatedAt: noon, UpdatedAt: noon})
 		},
 	} {
@@ -154,24 +154,24 @@ func TestForeignKeysAreEnforced(t *testing.T) {
 	}
 	second := thread.Session{ID: "sess-2", Thread: "t1", Status: thread.Paused, StartedAt: noon, LastActiveAt: noon}
 	// two live sessions
-	want(t, s.Update(func(tx thread.Tx) error { return tx.PutSession(second) }), thread.ErrConflict)
+	want(t, s.Update(func(tx *Tx) error { return tx.PutSession(second) }), thread.ErrConflict)
 	second.Status = thread.Closed
-	must(t, s.Update(func(tx thread.Tx) error { return tx.PutSession(second) }))
-	must(t, s.Update(func(tx thread.Tx) error { return tx.DeleteThread("t1") })) // and all that is its own
-	must(t, s.View(func(tx thread.Tx) error {
+	must(t, s.Update(func(tx *Tx) error { return tx.PutSession(second) }))
+	must(t, s.Update(func(tx *Tx) error { return tx.DeleteThread("t1") })) // and all that is its own
+	must(t, s.View(func(tx *Tx) error {
 		_, err := tx.Terminal("term-t1")
 		want(t, err, thread.ErrNotFound)
-		_, err = tx.Session("sess-2")
+		_, err = tx.LastSession("t1")
 		want(t, err, thread.ErrNotFound)
 		return nil
 	}))
-	must(t, s.Update(func(tx thread.Tx) error { return tx.DeleteLease("lease-t1") }))
+	must(t, s.Update(func(tx *Tx) error { return tx.DeleteLease("lease-t1") }))
 }
 
 func TestAnUpdateIsAllOrNothing(t *testing.T) {
 	s := fresh(t)
 	no := errors.New("no")
-	want(t, s.Update(func(tx thread.Tx) error {
+	want(t, s.Update(func(tx *Tx) error {
 		if err := put(tx, "t1"); err != nil {
 			return err
 		}
@@ -179,10 +179,10 @@ func TestAnUpdateIsAllOrNothing(t *testing.T) {
 	}), no)
 	func() {
 		defer func() { _ = recover() }()
-		_ = s.Update(func(tx thread.Tx) error { must(t, put(tx, "t1")); panic("bug") })
+		_ = s.Update(func(tx *Tx) error { must(t, put(tx, "t1")); panic("bug") })
 	}()
-	must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t2") }))
-	must(t, s.View(func(tx thread.Tx) error {
+	must(t, s.Update(func(tx *Tx) error { return put(tx, "t2") }))
+	must(t, s.View(func(tx *Tx) error {
 		_, err := tx.Thread("t1")
 		want(t, err, thread.ErrNotFound)
 		_, err = tx.Thread("t2")
@@ -193,10 +193,10 @@ func TestAnUpdateIsAllOrNothing(t *testing.T) {
 // A view stays as it is while others write, and nobody waits for it.
 func TestAViewIsOnePicture(t *testing.T) {
 	s := fresh(t)
-	must(t, s.View(func(tx thread.Tx) error {
+	must(t, s.View(func(tx *Tx) error {
 		_, err := tx.Thread("t1")
 		want(t, err, thread.ErrNotFound)
-		must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t1") }))
+		must(t, s.Update(func(tx *Tx) error { return put(tx, "t1") }))
 		_, err = tx.Thread("t1")
 		want(t, err, thread.ErrNotFound)
 		return nil
@@ -209,7 +209,7 @@ func TestOddPaths(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), name)
 		must(t, os.Mkdir(dir, 0o700))
 		s := open(t, filepath.Join(dir, "evertty.db"))
-		must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t1") }))
+		must(t, s.Update(func(tx *Tx) error { return put(tx, "t1") }))
 		must(t, s.Close())
 		entries, err := os.ReadDir(dir)
 		must(t, err)
@@ -224,7 +224,7 @@ func TestDamage(t *testing.T) {
 	t.Parallel()
 	good := filepath.Join(t.TempDir(), "good.db")
 	s := open(t, good)
-	must(t, s.Update(func(tx thread.Tx) error {
+	must(t, s.Update(func(tx *Tx) error {
 		for i := range 200 {
 			if err := put(tx, fmt.Sprint("t", i)); err != nil {
 				return err
@@ -284,7 +284,7 @@ func TestNewerFile(t *testing.T) {
 // same store writes on.
 func TestFullDisk(t *testing.T) {
 	s := fresh(t)
-	must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t1") }))
+	must(t, s.Update(func(tx *Tx) error { return put(tx, "t1") }))
 	var pages int
 	must(t, s.writer.QueryRowContext(context.Background(), "PRAGMA page_count").Scan(&pages))
 	limit := func(n int) {
@@ -294,14 +294,14 @@ func TestFullDisk(t *testing.T) {
 	limit(pages + 2)
 	var err error
 	for i := 0; err == nil && i < 1000; i++ {
-		err = s.Update(func(tx thread.Tx) error {
+		err = s.Update(func(tx *Tx) error {
 			return tx.PutCommand(thread.Command{ID: fmt.Sprint("c", i), Terminal: "term-t1",
 				Line: strings.Repeat("x", 1000), Status: "done"})
 		})
 	}
 	want(t, err, thread.ErrNoSpace)
 	limit(1 << 20)
-	must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t2") }))
+	must(t, s.Update(func(tx *Tx) error { return put(tx, "t2") }))
 	if w := word(t, s.writer, "integrity_check"); w != "ok" {
 		t.Error(w)
 	}
@@ -317,7 +317,7 @@ func TestSomebodyElseWrites(t *testing.T) {
 	_, err = other.Exec("BEGIN IMMEDIATE")
 	must(t, err)
 	done := make(chan error, 1)
-	go func() { done <- s.Update(func(tx thread.Tx) error { return put(tx, "t1") }) }()
+	go func() { done <- s.Update(func(tx *Tx) error { return put(tx, "t1") }) }()
 	select {
 	case err := <-done:
 		t.Fatalf("it did not wait: %v", err)
@@ -330,16 +330,16 @@ func TestSomebodyElseWrites(t *testing.T) {
 
 func TestTrimming(t *testing.T) {
 	s := fresh(t)
-	must(t, s.Update(func(tx thread.Tx) error { return put(tx, "t1") }))
+	must(t, s.Update(func(tx *Tx) error { return put(tx, "t1") }))
 	_, err := s.writer.ExecContext(context.Background(),
 		`WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 10500)
 		INSERT INTO events SELECT 't1', v, 'x', '2026-02-08T10:00:00.000000Z', '{}' FROM n`)
 	must(t, err)
 	_, err = s.writer.ExecContext(context.Background(), `UPDATE threads SET event_seq = 10500`)
 	must(t, err)
-	must(t, s.Update(func(tx thread.Tx) error {
+	must(t, s.Update(func(tx *Tx) error {
 		for i := range int64(trimStep) {
-			seq, err := tx.AddEvent(thread.Event{Thread: "t1", Type: "x", At: noon})
+			seq, err := tx.AddEvent(thread.Event{ThreadID: "t1", Type: "x", At: noon})
 			if err != nil || seq != 10501+i {
 				return fmt.Errorf("event %d: %d %w", 10501+i, seq, err)
 			}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/evertty/evertty/internal/thread"
@@ -20,15 +21,12 @@ func (r terminalRows) Terminal(id string) (thread.Terminal, error) {
 	return one(r.table, "terminal "+id, scanTerminal, `SELECT `+terminalColumns+` FROM terminals WHERE id = ?`, id)
 }
 
-func (r terminalRows) Terminals(thread string) ([]thread.Terminal, error) {
-	return all(r.table, "terminals of thread "+thread, scanTerminal,
-		`SELECT `+terminalColumns+` FROM terminals WHERE thread_id = ? ORDER BY seq`, thread)
-}
-
-func (r terminalRows) TerminalPart(threadID, after string, limit int) ([]thread.Terminal, error) {
+// Terminals returns the terminals of a thread behind the one with the id after, from the oldest for
+// "", at most limit; 0 is all.
+func (r terminalRows) Terminals(threadID, after string, limit int) ([]thread.Terminal, error) {
 	return all(r.table, "terminals of thread "+threadID, scanTerminal, `SELECT `+terminalColumns+` FROM terminals
 		WHERE thread_id = ?1 AND (?2 = '' OR seq > (SELECT seq FROM terminals WHERE id = ?2)) ORDER BY seq LIMIT ?3`,
-		threadID, after, limit)
+		threadID, after, cmp.Or(limit, noLimit))
 }
 
 func (r terminalRows) PutTerminal(t thread.Terminal) error {

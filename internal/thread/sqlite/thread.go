@@ -72,16 +72,16 @@ func (r threadRows) DropHistory(thread string, limit int) (more bool, err error)
 }
 
 func (r threadRows) AddEvent(e thread.Event) (int64, error) {
-	seq, err := one(r.table, "thread "+e.Thread, number,
-		`UPDATE threads SET event_seq = event_seq + 1 WHERE id = ? RETURNING event_seq`, e.Thread)
+	seq, err := one(r.table, "thread "+e.ThreadID, number,
+		`UPDATE threads SET event_seq = event_seq + 1 WHERE id = ? RETURNING event_seq`, e.ThreadID)
 	if err != nil {
 		return 0, err
 	}
-	what := fmt.Sprintf("event %d of thread %s", seq, e.Thread)
-	err = r.put(what, `INSERT INTO events (thread_id, seq, type, at, data_json) VALUES (?, ?, ?, ?, ?)`, e.Thread, seq,
-		e.Type, at(e.At), asJSON(e.Data))
+	what := fmt.Sprintf("event %d of thread %s", seq, e.ThreadID)
+	err = r.put(what, `INSERT INTO events (thread_id, seq, type, at, data_json) VALUES (?, ?, ?, ?, ?)`, e.ThreadID,
+		seq, e.Type, at(e.At), asJSON(e.Data))
 	if err == nil && seq%trimStep == 0 {
-		err = r.put(what, `DELETE FROM events WHERE thread_id = ? AND seq <= ?`, e.Thread, seq-maxEvents)
+		err = r.put(what, `DELETE FROM events WHERE thread_id = ? AND seq <= ?`, e.ThreadID, seq-maxEvents)
 	}
 	return seq, err
 }
@@ -93,7 +93,7 @@ func number(s scanner) (int64, error) {
 
 func (r threadRows) Events(threadID string, after int64, limit int) ([]thread.Event, error) {
 	return all(r.table, "events of thread "+threadID, func(s scanner) (e thread.Event, err error) {
-		return e, s.Scan(&e.Thread, &e.Seq, &e.Type, when{&e.At}, fromJSON{&e.Data})
+		return e, s.Scan(&e.ThreadID, &e.Seq, &e.Type, when{&e.At}, fromJSON{&e.Data})
 	}, `SELECT thread_id, seq, type, at, data_json FROM events WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
 		threadID, after, page(limit))
 }

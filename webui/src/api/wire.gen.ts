@@ -1524,6 +1524,8 @@ export const CommandDetach: Shape<CommandDetach> = { type: "", pty: "" };
 
 /** The durable handle of compute. */
 export interface Lease {
+  /** The thread it was made for; absent when it was asked for by itself. */
+  thread_id?: string;
   /** Its id. */
   lease_id: string;
   /** Its provider. */
@@ -1543,10 +1545,8 @@ export interface Lease {
   version: number;
   /** What the provider failed at last; empty when it did not. */
   last_error: string;
-  /** The thread it was made for; absent when it was asked for by itself. */
-  thread_id?: string;
 }
-export const Lease: Shape<Lease> = { lease_id: "", provider_name: "", instance: [() => Instance, null], created_at: "", updated_at: "", desired_state: "", observed_state: "", status: "", version: 0, last_error: "", thread_id: ["", undefined] };
+export const Lease: Shape<Lease> = { thread_id: ["", undefined], lease_id: "", provider_name: "", instance: [() => Instance, null], created_at: "", updated_at: "", desired_state: "", observed_state: "", status: "", version: 0, last_error: "" };
 
 /** The newest compute behind it; null before the first. */
 export interface Instance {
@@ -1682,6 +1682,8 @@ export const SandboxSessions: Shape<SandboxSessions> = { sessions: [() => Sandbo
 export interface SandboxSession {
   /** Its name in the paths below: the lease's id. */
   session_id: string;
+  /** The thread it was made for; absent when it was asked for by itself. */
+  thread_id?: string;
   /** Its id. */
   lease_id: string;
   /** Its provider. */
@@ -1701,12 +1703,10 @@ export interface SandboxSession {
   version: number;
   /** What the provider failed at last; empty when it did not. */
   last_error: string;
-  /** The thread it was made for; absent when it was asked for by itself. */
-  thread_id?: string;
   /** Threads that use it; none: nobody does. */
   threads: string[];
 }
-export const SandboxSession: Shape<SandboxSession> = { session_id: "", lease_id: "", provider_name: "", instance: [() => Instance, null], created_at: "", updated_at: "", desired_state: "", observed_state: "", status: "", version: 0, last_error: "", thread_id: ["", undefined], threads: [""] };
+export const SandboxSession: Shape<SandboxSession> = { session_id: "", thread_id: ["", undefined], lease_id: "", provider_name: "", instance: [() => Instance, null], created_at: "", updated_at: "", desired_state: "", observed_state: "", status: "", version: 0, last_error: "", threads: [""] };
 
 /** Has commands of all terminals of a thread. */
 export interface ThreadCommands {
@@ -1738,14 +1738,14 @@ export interface ThreadCommand {
   stdout_bytes: number;
   /** What it wrote to stderr. */
   stderr_bytes: number;
+  /** Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or thread_deleted. Absent when it ended otherwise. */
+  reason?: string;
   /** When it began. */
   started_at?: string;
   /** When it ended. */
   finished_at?: string;
-  /** Why the end of its session ended it: idle_timeout, max_duration, budget, destroyed or thread_deleted. Absent when it ended otherwise. */
-  reason?: string;
 }
-export const ThreadCommand: Shape<ThreadCommand> = { command_id: "", terminal_id: "", runtime_id: ["", undefined], command: "", cwd: "", background: false, pid: [0, undefined], status: "", exit_code: [0, null], stdout_bytes: 0, stderr_bytes: 0, started_at: ["", undefined], finished_at: ["", undefined], reason: ["", undefined] };
+export const ThreadCommand: Shape<ThreadCommand> = { command_id: "", terminal_id: "", runtime_id: ["", undefined], command: "", cwd: "", background: false, pid: [0, undefined], status: "", exit_code: [0, null], stdout_bytes: 0, stderr_bytes: 0, reason: ["", undefined], started_at: ["", undefined], finished_at: ["", undefined] };
 
 /** One thing that happened to a thread. */
 export interface ThreadEvent {
@@ -1797,12 +1797,12 @@ export interface ThreadEventData {
   exit_code?: number;
   /** What ended it. */
   signal?: string;
-  /** When the session is over. */
-  expires_at?: string;
   /** An approval. */
   approval_id?: string;
+  /** When the session is over. */
+  expires_at?: string;
 }
-export const ThreadEventData: Shape<ThreadEventData> = { session_id: ["", undefined], terminal_id: ["", undefined], lease_id: ["", undefined], instance_id: ["", undefined], runtime_id: ["", undefined], command_id: ["", undefined], command: ["", undefined], from: ["", undefined], to: ["", undefined], source: ["", undefined], reason: ["", undefined], error: ["", undefined], cwd: ["", undefined], version: [0, undefined], pid: [0, undefined], exit_code: [0, undefined], signal: ["", undefined], expires_at: ["", undefined], approval_id: ["", undefined] };
+export const ThreadEventData: Shape<ThreadEventData> = { session_id: ["", undefined], terminal_id: ["", undefined], lease_id: ["", undefined], instance_id: ["", undefined], runtime_id: ["", undefined], command_id: ["", undefined], command: ["", undefined], from: ["", undefined], to: ["", undefined], source: ["", undefined], reason: ["", undefined], error: ["", undefined], cwd: ["", undefined], version: [0, undefined], pid: [0, undefined], exit_code: [0, undefined], signal: ["", undefined], approval_id: ["", undefined], expires_at: ["", undefined] };
 
 /** Has events of a thread. */
 export interface ThreadEvents {
@@ -3131,20 +3131,20 @@ export const TerminalStates: Shape<TerminalStates> = { states: [() => TerminalSt
 
 /** One version of a terminal's state. */
 export interface TerminalState {
-  /** Its number. */
-  version: number;
-  /** The same. */
-  state_version: number;
   /** The directory. */
   cwd: string;
   /** Variables that were changed or added against the environment at the first start. */
   env_delta: { [key: string]: string };
   /** Variables that were removed. */
   env_unset: string[];
+  /** The same. */
+  state_version: number;
   /** Since when. */
   at: string;
+  /** Its number. */
+  version: number;
 }
-export const TerminalState: Shape<TerminalState> = { version: 0, state_version: 0, cwd: "", env_delta: { "": "" }, env_unset: [""], at: "" };
+export const TerminalState: Shape<TerminalState> = { cwd: "", env_delta: { "": "" }, env_unset: [""], state_version: 0, at: "", version: 0 };
 
 /** Says to which version to go back. */
 export interface Rollback {

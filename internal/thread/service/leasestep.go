@@ -1,0 +1,154 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/evertty/evertty/internal/thread"
+)
+
+// step is one event of a lease.
+type step struct {
+	event  string
+	source string // "" is the work's
+	to     thread.Observed
+	want   thread.Desired     // "" stays
+	status thread.LeaseStatus // "" is active
+	bind   string             // the provider's id of a new instance; "" is the one there is
+}
+
+// apply writes a step and reads the outcome. Errors: ErrTransition, which is an event of the lease
+// too.
+func (w *leaseWork) apply(s step) error {
+	if s.source == "" {
+		s.source = w.source
+	}
+	err := w.ls.update(func(c *change) error { return c.step(w.l.ID, s) })
+	if err != nil {
+		return err
+	}
+	return w.read(w.l.ID)
+}
+
+func (c *change) step(id string, s step) error {
+	l, err := c.Lease(id)
+	if err != nil {
+		return err
+	}
+	if refusal := l.Allowed(s.to); refusal != nil {
+		c.refused = refusal
+		return c.recordStep(l, s, refusal)
+	}
+	from := l.Observed
+	if err := c.stepInstance(&l, s); err != nil {
+		return err
+	}
+	l.Observed, l.ObservedAt, l.LastError, l.NeedsRefresh, l.UpdatedAt = s.to, c.now, "", false, c.now
+	if s.want != "" {
+		l.Desired = s.want
+	}
+	if l.Status = s.status; l.Status == "" {
+		l.Status = thread.LeaseActive
+	}
+	quiet := s.event == thread.ObserveStatus && from == s.to // nothing happened: it was only seen again
+	if !quiet {
+		l.Version++
+	}
+	if err := c.PutLease(l); err != nil {
+		return err
+	}
+	c.after = append(c.after, func() { c.db.believe(l) })
+	if quiet {
+		return nil
+	}
+	before := l
+	before.Observed = from
+	return c.recordStep(before, s, nil)
+}
+
+// stepInstance writes what a step means for the instance.
+func (c *change) stepInstance(l *thread.Lease, s step) error {
+	if l.Instance != "" {
+		i, err := c.Instance(l.Instance)
+		if err != nil && !missing(err) {
+			return err
+		}
+		if err == nil && i.EndedAt.IsZero() {
+			i.State, i.SeenAt = s.to, c.now
+			if s.bind != "" || s.to == thread.Dead {
+				i.State, i.EndedAt = thread.Dead, c.now
+			}
+			if err := c.PutInstance(i); err != nil {
+				return err
+			}
+		}
+	}
+	if s.bind == "" {
+		return nil
+	}
+	i := thread.Instance{ID: newID("inst"), Lease: l.ID, Session: s.bind, State: s.to, CreatedAt: c.now, SeenAt: c.now}
+	l.Instance = i.ID
+	c.count(func(st *Stats) { st.Instances++ })
+	return c.PutInstance(i)
+}
+
+// recordStep adds a step to the lease's events and to the events of the threads that use it.
+func (c *change) recordStep(l thread.Lease, s step, cause error) error {
+	e := thread.LeaseEvent{Lease: l.ID, Type: s.event, Source: s.source, From: l.Observed, To: s.to, At: c.now}
+	kind := "lease." + string(s.to)
+	if cause != nil {
+		e.Error, kind = thread.Clip(cause.Error(), thread.MaxError), thread.LeaseError
+	}
+	if l.Instance != "" {
+		if i, err := c.Instance(l.Instance); err == nil {
+			e.Instance = i.Session
+		}
+	}
+	if err := c.AddLeaseEvent(e); err != nil {
+		return err
+	}
+	threads, err := c.LeaseThreads(l.ID)
+	if err != nil {
+		return err
+	}
+	for _, t := range threads {
+		d := thread.Detail{LeaseID: l.ID, InstanceID: e.Instance, From: string(e.From), To: string(e.To),
+			Source: e.Source, Reason: e.Type, Error: e.Error}
+		if err := c.emit(t, kind, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fail adds a provider's failure to the lease's events.
+func (w *leaseWork) fail(doing string, cause error) error {
+	err := w.ls.update(func(c *change) error {
+		if err := c.setLease(w.l.ID, func(l *thread.Lease) {
+			l.LastError, l.NeedsRefresh = thread.Clip(cause.Error(), thread.MaxError), true
+			l.Version++
+		}); err != nil {
+			return err
+		}
+		l, err := c.Lease(w.l.ID)
+		if err != nil {
+			return err
+		}
+		return c.recordStep(l, step{event: thread.ProviderError, source: w.source, to: l.Observed}, cause)
+	})
+	failure := fmt.Errorf("%w: %s of lease %s: %w", thread.ErrProvider, doing, w.l.ID, cause)
+	if err != nil {
+		return errors.Join(failure, err)
+	}
+	return failure
+}
+
+func (c *change) setLease(id string, set func(*thread.Lease)) error {
+	l, err := c.Lease(id)
+	if err != nil {
+		return err
+	}
+	set(&l)
+	l.UpdatedAt = c.now
+	return c.PutLease(l)
+}
