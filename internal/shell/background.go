@@ -83,8 +83,8 @@ func (b *background) awaitPID(x *execution, limit time.Duration) (pid int, known
 	}
 }
 
-// watch finds the process of a begun command, and has a goroutine wait for its end until ctx ends.
-func (b *background) watch(ctx context.Context, x *execution) {
+// watch finds the process of a begun command, and has a goroutine wait for its end.
+func (b *background) watch(x *execution) {
 	e := x.cmd
 	s := e.shell
 	if b.ended != nil || s.detached() { // perhaps the command has not come to open its FIFOs
@@ -101,7 +101,7 @@ func (b *background) watch(ctx context.Context, x *execution) {
 		return
 	}
 	s.work.Go(func() {
-		if err := process.Wait(ctx); err == nil {
+		if err := process.Wait(s.ctx); err == nil {
 			close(b.ended)
 		}
 	})
@@ -122,7 +122,7 @@ func (e *Exec) begunAs(pid int) (proc.Process, bool) {
 
 func (b *background) wait(ctx context.Context, x *execution) (Result, progress) {
 	s := x.cmd.shell
-	b.watch(s.ctx, x)
+	b.watch(x)
 	for {
 		if code, ok := x.cmd.status(); ok {
 			return b.settled(x, code), finished

@@ -82,10 +82,11 @@ func (e *Exec) lastOf(r *Result) (last script.Last, ok bool) {
 func (r *recovery) lastEnded() *Exec {
 	s := r.shell
 	for _, e := range slices.Backward(s.all) {
-		if e.entry.Spec.Background && !e.entry.Info.StartedAt.IsZero() {
+		i := e.Info() // a QueueTimeout may end one that waits meanwhile
+		if i.Background && !i.StartedAt.IsZero() {
 			break
 		}
-		if last, ok := e.lastOf(e.entry.Info.Result); ok {
+		if last, ok := e.lastOf(i.Result); ok {
 			s.last = last
 			return e
 		}

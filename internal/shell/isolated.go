@@ -19,7 +19,7 @@ type isolated struct {
 	plan  proc.Plan
 	child *pty.Child
 	exit  pty.Exit      // valid when ended is closed
-	ended chan struct{} // of child; made by follow
+	ended chan struct{} // of child; made by wait
 }
 
 // isolated runs a command in a goroutine of its own.

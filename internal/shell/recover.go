@@ -330,7 +330,7 @@ func (r *recovery) continueStopped() {
 	if r.foreground != nil && r.proc != nil && !shelldir.Closed(r.proc.Ended) {
 		e := r.foreground.cmd
 		if _, ok := e.status(); !ok {
-			if at := e.entry.Deadline; at.IsZero() || time.Now().Before(at) {
+			if at := e.deadline(); at.IsZero() || time.Now().Before(at) {
 				e.Cancel()
 			}
 			return

@@ -48,10 +48,15 @@ func TestQueueTimeoutOverServers(t *testing.T) {
 	if _, err := late.Wait(limited(t)); !errors.Is(err, ErrQueueTimeout) {
 		t.Fatal(err)
 	}
-	waits := queueUp(t, s, Command{Text: "true", QueueTimeout: 300 * time.Millisecond})
+	all := []*Exec{late}
+	for range 10 { // their bounds pass under no server: the next one fails them while it takes over the shell
+		all = append(all, queueUp(t, s, Command{Text: "true", QueueTimeout: 200 * time.Millisecond}))
+	}
+	all = append(all, queueUp(t, s, Command{Text: "true", QueueTimeout: 600 * time.Millisecond}))
 	leave()
+	time.Sleep(200 * time.Millisecond)
 	s = nextServer(t, data)
-	for _, e := range []*Exec{late, waits} {
+	for _, e := range all {
 		if r, err := same(t, s, e).Wait(limited(t)); !errors.Is(err, ErrQueueTimeout) {
 			t.Errorf("%+v, %v", r, err)
 		}
