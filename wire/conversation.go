@@ -57,6 +57,8 @@ type KeptMessage struct {
 }
 
 // MessageList has messages of a record.
+//
+//schema:reply "The messages."
 type MessageList struct {
 	// The thread.
 	ThreadID string `json:"thread_id"`
@@ -70,6 +72,7 @@ type MessageList struct {
 
 // AppendMessages appends one message, or several in `messages`.
 type AppendMessages struct {
+	ThreadRef
 	// Who says it.
 	Role string `json:"role,omitempty" enum:"system,user,assistant,tool"`
 	// The text.
@@ -83,6 +86,8 @@ type AppendMessages struct {
 }
 
 // Appended says what was appended.
+//
+//schema:reply "They are kept."
 type Appended struct {
 	// The number of the last.
 	Seq int64 `json:"seq" format:"int64" minimum:"0"`
@@ -99,6 +104,8 @@ type AppendedMessage struct {
 }
 
 // RecordState is the state of a record.
+//
+//schema:reply "The state."
 type RecordState struct {
 	// What is being done: the first user message unless set.
 	CurrentTask *string `json:"current_task"`
@@ -291,6 +298,8 @@ type TimelineEntry struct {
 }
 
 // Timeline has decisions in order.
+//
+//schema:reply "The timeline."
 type Timeline struct {
 	// The number of the first that is there; 0 of none.
 	FirstSeq int64 `json:"first_seq" format:"int64" minimum:"0"`
@@ -315,6 +324,8 @@ type TraceEntry struct {
 }
 
 // Trace has the steps in the completion of a turn.
+//
+//schema:reply "The trace."
 type Trace struct {
 	// It is projected from the timeline.
 	Derived bool `json:"derived"`
@@ -337,6 +348,8 @@ type LedgerItem struct {
 }
 
 // Ledger has what the harness takes as given.
+//
+//schema:reply "The ledger."
 type Ledger struct {
 	// What is assumed.
 	Assumptions []LedgerItem `json:"assumptions" optional:"true"`
@@ -365,6 +378,8 @@ type Prompt struct {
 }
 
 // PromptList has prompts in order.
+//
+//schema:reply "The prompts."
 type PromptList struct {
 	// The number of the first that is there; 0 of none.
 	FirstSeq int64 `json:"first_seq" format:"int64" minimum:"0"`
@@ -373,6 +388,8 @@ type PromptList struct {
 }
 
 // PromptAdded is the reply to a new prompt.
+//
+//schema:reply "It is kept, or was the newest already."
 type PromptAdded struct {
 	// Its number, or of the one it repeats.
 	Seq int64 `json:"seq" format:"int64" minimum:"0"`
@@ -381,6 +398,8 @@ type PromptAdded struct {
 }
 
 // Usage counts tokens, tools and turns.
+//
+//schema:reply "What all turns used."
 type Usage struct {
 	// Tokens read.
 	InputTokens int64 `json:"input_tokens" format:"int64" minimum:"0"`
@@ -428,6 +447,8 @@ type AppendTurn struct {
 }
 
 // Turn is the summary of a turn.
+//
+//schema:reply "The turn as it is kept."
 type Turn struct {
 	// Its number, from 1.
 	Seq int64 `json:"seq" format:"int64" minimum:"0"`
@@ -460,6 +481,8 @@ type Turn struct {
 }
 
 // TurnList has turns in order.
+//
+//schema:reply "The turns."
 type TurnList struct {
 	// They.
 	Turns []Turn `json:"turns"`
@@ -491,6 +514,8 @@ type Archive struct {
 }
 
 // CompactionList has compactions in order.
+//
+//schema:reply "The compactions."
 type CompactionList struct {
 	// They.
 	Compactions []Archive `json:"compactions"`
@@ -498,6 +523,7 @@ type CompactionList struct {
 
 // Compact says how to compact a record.
 type Compact struct {
+	ThreadRef
 	// Messages that stay as they are; 0 is 4.
 	KeepLast int `json:"keep_last,omitempty" format:"int64" minimum:"0"`
 	// Estimated tokens from which on it is worth it; 0 is 100000.
@@ -509,6 +535,8 @@ type Compact struct {
 }
 
 // Compacted says whether there was a compaction, and which.
+//
+//schema:reply "Whether anything was archived."
 type Compacted struct {
 	// Whether anything was archived.
 	Compacted bool `json:"compacted"`
@@ -531,6 +559,8 @@ type Compacted struct {
 }
 
 // RecordHead is the metadata of a record.
+//
+//schema:reply "The record."
 type RecordHead struct {
 	// The record's id.
 	SessionID string `json:"session_id"`
@@ -562,6 +592,8 @@ type RecordHead struct {
 }
 
 // RecordList has the records of a thread.
+//
+//schema:reply "The records."
 type RecordList struct {
 	// The thread.
 	ThreadID string `json:"thread_id"`
@@ -573,6 +605,7 @@ type RecordList struct {
 // that are not known are kept. Without ?format=loader it has thread_id and last_turn_summary, too.
 //
 //schema:additionalProperties true
+//schema:reply "The record."
 type Record struct {
 	RecordState
 	// Its thread; not in the file.
@@ -611,11 +644,14 @@ type ImportRecord struct {
 
 // Attach says who drives the thread.
 type Attach struct {
+	ThreadRef
 	// A type, such as RuntimeHandle.
 	OwnerType string `json:"owner_type" minLength:"1" maxLength:"128"`
 }
 
 // Attached is the state of a record for the driver of its thread.
+//
+//schema:reply "Where the record stands."
 type Attached struct {
 	// The record.
 	SessionID string `json:"session_id"`
@@ -628,17 +664,22 @@ type Attached struct {
 
 // Steer is a message for the driver of the thread.
 type Steer struct {
+	ThreadRef
 	// The text.
 	Message string `json:"message" minLength:"1"`
 }
 
 // Seq is a number in a list.
+//
+//schema:reply "It is kept."
 type Seq struct {
 	// It, from 1.
 	Seq int64 `json:"seq" format:"int64" minimum:"0"`
 }
 
 // Drained has the messages that waited.
+//
+//schema:reply "What waited."
 type Drained struct {
 	// In the order in which they were left.
 	Messages []string `json:"messages"`

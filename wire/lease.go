@@ -6,6 +6,8 @@ import (
 )
 
 // Lease is the durable handle of compute.
+//
+//schema:reply "The lease."
 type Lease struct {
 	// The thread it was made for; absent when it was asked for by itself.
 	ThreadID string `json:"thread_id,omitempty"`
@@ -40,6 +42,8 @@ type Instance struct {
 }
 
 // LeaseList has leases.
+//
+//schema:reply "The leases."
 type LeaseList struct {
 	// The oldest first.
 	Leases []Lease `json:"leases"`
@@ -54,8 +58,7 @@ type CreateLease struct {
 	// Its provider; absent: this machine (`local`).
 	ProviderName string `json:"provider_name,omitempty"`
 	// Settings of the provider's own. Never told again.
-	//schema:type "object"
-	Config json.RawMessage `json:"config,omitempty"`
+	Config map[string]json.RawMessage `json:"config,omitempty"`
 }
 
 // LeaseEvent is an entry of a lease's log: what was requested, observed or failed.
@@ -81,6 +84,8 @@ type LeaseEvent struct {
 }
 
 // LeaseEvents is the log of a lease.
+//
+//schema:reply "The book."
 type LeaseEvents struct {
 	// The lease.
 	LeaseID string `json:"lease_id"`
@@ -89,6 +94,8 @@ type LeaseEvents struct {
 }
 
 // ComputeMetrics is what compute uses; null is not known.
+//
+//schema:reply "What it uses."
 type ComputeMetrics struct {
 	// Of one processor.
 	CPUPercent *float64 `json:"cpu_percent"`
@@ -107,6 +114,8 @@ type ComputeMetrics struct {
 }
 
 // SandboxTypes has the providers.
+//
+//schema:reply "The providers."
 type SandboxTypes struct {
 	// This machine first, then by name.
 	Types []SandboxType `json:"types"`
@@ -146,6 +155,8 @@ type Capabilities struct {
 }
 
 // SandboxSessions has leases with the threads that use them.
+//
+//schema:reply "The leases."
 type SandboxSessions struct {
 	// The oldest first.
 	Sessions []SandboxSession `json:"sessions"`
@@ -163,6 +174,8 @@ type SandboxSession struct {
 }
 
 // ThreadCommands has commands of all terminals of a thread.
+//
+//schema:reply "The commands."
 type ThreadCommands struct {
 	// In the order in which they began.
 	Commands []ThreadCommand `json:"commands"`
@@ -266,12 +279,16 @@ type ThreadEvents struct {
 }
 
 // Matched is the reply to a webhook.
+//
+//schema:reply "Taken."
 type Matched struct {
 	// It was about an instance of this server's.
 	Matched bool `json:"matched"`
 }
 
 // HookEvents has the webhooks that came.
+//
+//schema:reply "The webhooks."
 type HookEvents struct {
 	// The newest first.
 	Events []HookEvent `json:"events"`

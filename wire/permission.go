@@ -62,6 +62,8 @@ type SetPermissions struct {
 }
 
 // Permissions say what may be done with the terminals of a thread.
+//
+//schema:reply "The permissions."
 type Permissions struct {
 	// The thread.
 	ThreadID string `json:"thread_id"`
@@ -95,6 +97,7 @@ type RuleCountsOf struct {
 //
 //schema:examples [{"tool": "exec", "arguments": {"command": "git push"}}]
 type Authorize struct {
+	ThreadRef
 	// Its name: one of the server's own, or any other, which needs danger-full-access.
 	Tool string `json:"tool" minLength:"1" maxLength:"256"`
 	// Its arguments. Numbers are the same only when they are written alike.
@@ -104,6 +107,8 @@ type Authorize struct {
 }
 
 // Decision is the decision about a call.
+//
+//schema:reply "The decision."
 type Decision struct {
 	// What it is.
 	Decision string `json:"decision" enum:"allow,deny,ask"`
@@ -116,6 +121,8 @@ type Decision struct {
 }
 
 // Approval is a call that somebody was asked about.
+//
+//schema:reply "The approval."
 type Approval struct {
 	// Its id.
 	ID string `json:"id"`
@@ -145,6 +152,8 @@ type Approval struct {
 }
 
 // Approvals has approvals.
+//
+//schema:reply "The approvals."
 type Approvals struct {
 	// The newest first.
 	Approvals []Approval `json:"approvals"`
@@ -154,11 +163,14 @@ type Approvals struct {
 //
 //schema:examples [{"decision": "approve"}]
 type DecideApproval struct {
+	ApprovalRef
 	// The answer.
 	Decision string `json:"decision" enum:"approve,deny"`
 }
 
 // Mail has the messages that wait for the driver of a thread.
+//
+//schema:reply "What waits."
 type Mail struct {
 	// In the order in which they were left.
 	Messages []WaitingMessage `json:"messages"`

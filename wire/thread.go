@@ -71,6 +71,8 @@ type CreateThread struct {
 }
 
 // Thread owns terminals and outlives their processes.
+//
+//schema:reply "The thread."
 type Thread struct {
 	// Its name.
 	ThreadID string `json:"thread_id"`
@@ -103,6 +105,8 @@ type ThreadSandbox struct {
 }
 
 // ThreadList has threads.
+//
+//schema:reply "Threads."
 type ThreadList struct {
 	// By id.
 	Threads []Thread `json:"threads"`
@@ -111,6 +115,8 @@ type ThreadList struct {
 }
 
 // ThreadSession is a session: while it is live, processes of the thread may live.
+//
+//schema:reply "The session."
 type ThreadSession struct {
 	// Its thread.
 	ThreadID string `json:"thread_id"`
@@ -143,6 +149,8 @@ type ThreadSession struct {
 }
 
 // ThreadTerminal is the part of a terminal that outlives its processes.
+//
+//schema:reply "The terminal."
 type ThreadTerminal struct {
 	// Its thread.
 	ThreadID string `json:"thread_id"`
@@ -173,6 +181,8 @@ type ThreadTerminal struct {
 }
 
 // RolledBack is a terminal after a rollback.
+//
+//schema:reply "The terminal, in a new version."
 type RolledBack struct {
 	ThreadTerminal
 	// What its running process learnt: `now` it is there, `queued` it will be when the commands
@@ -184,6 +194,8 @@ type RolledBack struct {
 }
 
 // ThreadTerminals has the terminals of a thread.
+//
+//schema:reply "The terminals."
 type ThreadTerminals struct {
 	// The oldest first.
 	Terminals []ThreadTerminal `json:"terminals"`
@@ -192,6 +204,8 @@ type ThreadTerminals struct {
 }
 
 // TerminalStates has the versions of a terminal's state.
+//
+//schema:reply "The versions."
 type TerminalStates struct {
 	// The newest first, at most 1000.
 	States []TerminalState `json:"states"`
@@ -215,6 +229,7 @@ type TerminalState struct {
 
 // Rollback says to which version to go back.
 type Rollback struct {
+	ThreadTerminalRef
 	// The number of an earlier state.
 	Version *int64 `json:"version" minimum:"0" nullable:"false"`
 }

@@ -136,9 +136,10 @@ type RecordRef struct {
 // Part is the part of a list of a record that is asked for.
 type Part struct {
 	// Those with higher numbers.
-	After int64 `json:"-" query:"after" param:"afterSeq" minimum:"0" maximum:"9007199254740992"`
+	After *int64 `json:"-" query:"after" param:"afterSeq" format:"int64" minimum:"0" maximum:"9007199254740992"`
 	// How many at most.
-	Limit int `json:"-" query:"limit" param:"pageLimit" minimum:"1" maximum:"1000" default:"1000"`
+	//schema:default 1000
+	Limit *int `json:"-" query:"limit" param:"pageLimit" minimum:"1" maximum:"1000"`
 	// The newest of them instead of the first.
 	Newest bool `json:"-" query:"newest"`
 }
@@ -175,4 +176,34 @@ type GetOneRecord struct {
 	// A record's id.
 	ID string `json:"-" path:"rid"`
 	RecordFormat
+}
+
+// SetThreadPolicy changes the policy of a thread.
+type SetThreadPolicy struct {
+	ThreadRef
+	SetPolicy
+}
+
+// AddTrace appends a step of the completion trace.
+type AddTrace struct {
+	ThreadRef
+	TraceEntry
+}
+
+// PutLedger replaces the ledger.
+type PutLedger struct {
+	ThreadRef
+	Ledger
+}
+
+// AddPrompt appends a prompt.
+type AddPrompt struct {
+	ThreadRef
+	Prompt
+}
+
+// AddTurn appends a turn.
+type AddTurn struct {
+	ThreadRef
+	AppendTurn
 }

@@ -19,7 +19,6 @@ import (
 type parameter struct {
 	name, in string
 	as       string // its name in the document; "" is its own
-	below    string // of a path: where it means this, as beginnings of paths; "" is everywhere
 	text     string
 	schema   string // in JSON
 	example  string
@@ -51,6 +50,10 @@ type header struct {
 	example            string
 }
 
+// compressed is the header of replies that may be large.
+var compressed = header{name: "Content-Encoding", schema: `{"type": "string", "enum": ["zstd", "gzip"]}`,
+	text: "`zstd` or `gzip`, the one Accept-Encoding prefers, when the reply has 1400 bytes or more; absent otherwise."}
+
 // content is a body that is not described by a type.
 type content struct{ media, schema, example string }
 
@@ -77,15 +80,11 @@ func Document(routes []httpapi.Route, wireDir string, version int) ([]byte, erro
 		return nil, err
 	}
 	g := generator{types: t, responses: map[string]response{}, params: map[string]parameter{}}
-	for _, r := range slices.Concat(replies, refusals) {
+	for _, r := range refusals {
 		if g.responses[r.name].name != "" {
 			return nil, fmt.Errorf("response %s is there twice", r.name)
 		}
 		g.responses[r.name] = r
-	}
-	for _, p := range parameters {
-		g.params[p.component()] = p
-		g.order = append(g.order, p.component())
 	}
 	paths, err := g.paths(routes)
 	if err != nil {
@@ -153,11 +152,7 @@ func (g *generator) paths(routes []httpapi.Route) (all object, err error) {
 		if item == nil && len(params) > 0 {
 			item.set("parameters", params)
 		}
-		operation := g.operation
-		if r.In != nil {
-			operation = g.typedOperation
-		}
-		op, err := operation(r)
+		op, err := g.operation(r)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 		}
@@ -190,9 +185,6 @@ func (g *generator) path(route httpapi.Route) (path string, params list, err err
 
 // pathParam is the parameter of a route's path.
 func (g *generator) pathParam(name string, r httpapi.Route) (parameter, error) {
-	if r.In == nil {
-		return pathParameter(name, r.Path)
-	}
 	in, err := g.types.params(r.In.Name())
 	if err != nil {
 		return parameter{}, err
@@ -203,58 +195,6 @@ func (g *generator) pathParam(name string, r httpapi.Route) (parameter, error) {
 		}
 	}
 	return parameter{}, fmt.Errorf("%s %s: %s has no field for :%s", r.Method, r.Path, r.In, name)
-}
-
-// pathParameter is what a name means in a path.
-func pathParameter(name, route string) (found parameter, err error) {
-	for _, p := range parameters {
-		if p.name != name || p.in != "path" {
-			continue
-		}
-		if slices.ContainsFunc(strings.Fields(p.below), func(start string) bool {
-			return strings.HasPrefix(route, start)
-		}) {
-			return p, nil
-		}
-		if p.below == "" {
-			found = p
-		}
-	}
-	if found.name == "" {
-		return found, fmt.Errorf("%s: the parameter %s is not described", route, name)
-	}
-	return found, nil
-}
-
-// operation is what the document says about a route.
-func (g *generator) operation(r httpapi.Route) (op object, err error) {
-	op = object{{"tags", list{r.Group}}, {"operationId", r.ID}, {"summary", r.Summary}}
-	if r.ID == "" || r.Summary == "" || !slices.ContainsFunc(tags, func(t [2]string) bool { return t[0] == r.Group }) {
-		return nil, fmt.Errorf("it has the name %q, the summary %q and the tag %q", r.ID, r.Summary, r.Group)
-	}
-	if r.Description != "" {
-		op.set("description", r.Description)
-	}
-	var params list
-	for _, name := range strings.Fields(r.Query) {
-		if _, ok := g.params[name]; !ok {
-			return nil, fmt.Errorf("there is no parameter %s", name)
-		}
-		params = append(params, refTo("parameters", name))
-	}
-	if params != nil {
-		op.set("parameters", params)
-	}
-	if s := securityOf(r); s != nil {
-		op.set("security", s)
-	}
-	if r.OldBody != nil {
-		op.set("requestBody", object{{"description", r.BodyText}, {"required", !r.BodyOptional},
-			{"content", object{{"application/json", object{{"schema", refTo("schemas", typeName(r.OldBody))}}}}}})
-	}
-	responses, err := g.responsesOf(r)
-	op.set("responses", responses)
-	return op, err
 }
 
 // login is a browser's: both halves are needed.
@@ -280,45 +220,6 @@ func securityOf(r httpapi.Route) list {
 // isOpen reports whether a route asks for nothing.
 func isOpen(r httpapi.Route) bool { return r.Path == "/healthz" || r.Path == "/readyz" }
 
-// responsesOf are the responses of a route by status: those that it names and those implied.
-func (g *generator) responsesOf(r httpapi.Route) (object, error) {
-	byStatus := map[string]string{}
-	status := ""
-	for _, word := range strings.Fields(r.OldReplies) {
-		if word[0] >= '1' && word[0] <= '5' {
-			status = word
-			continue
-		}
-		reply, ok := g.responses[word]
-		if !ok {
-			return nil, fmt.Errorf("there is no response %s", word)
-		}
-		if status == "" {
-			status = fmt.Sprint(reply.status)
-		}
-		if other := byStatus[status]; other != "" {
-			return nil, fmt.Errorf("%s and %s have the status %s", other, word, status)
-		}
-		byStatus[status], status = word, ""
-	}
-	for _, name := range implied {
-		if isOpen(r) && (name == "Unauthorized" || name == "TooMany") {
-			continue
-		}
-		status := fmt.Sprint(g.responses[name].status)
-		if byStatus[status] == "" {
-			byStatus[status] = name
-		}
-	}
-	var o object
-	for status := range 600 {
-		if name := byStatus[fmt.Sprint(status)]; name != "" {
-			o.set(fmt.Sprint(status), refTo("responses", name))
-		}
-	}
-	return o, nil
-}
-
 // byStatus are references to responses by their usual statuses.
 func (g *generator) byStatus(names []string) (o object) {
 	for _, name := range names {
@@ -327,15 +228,18 @@ func (g *generator) byStatus(names []string) (o object) {
 	return o
 }
 
-// Types are the Go types of replies, events and commands, by the name of their schema.
-func Types() map[string]reflect.Type {
+// Types are the Go types of the inputs, replies, events and commands of routes, by name.
+func Types(routes []httpapi.Route) map[string]reflect.Type {
 	all := map[string]reflect.Type{}
-	for _, r := range slices.Concat(replies, refusals) {
-		for _, v := range r.json {
-			all[typeName(v)] = reflect.TypeOf(v)
-		}
-		for _, e := range slices.Concat(r.events, r.commands) {
-			all[typeName(e.like)] = reflect.TypeOf(e.like)
+	for _, r := range routes {
+		all[r.In.Name()] = r.In
+		for _, reply := range r.Replies {
+			for _, v := range reply.JSON {
+				all[typeName(v)] = reflect.TypeOf(v)
+			}
+			for _, e := range slices.Concat(reply.Events, reply.Commands) {
+				all[typeName(e.Value)] = reflect.TypeOf(e.Value)
+			}
 		}
 	}
 	return all
@@ -355,7 +259,7 @@ func (g *generator) components(schemas object) (object, error) {
 		}
 		params.set(p.component(), o)
 	}
-	rows := slices.Concat(replies, refusals)
+	rows := refusals
 	for _, name := range g.given {
 		rows = append(rows, g.responses[name])
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// typedOperation is what the document says about a route of types.
-func (g *generator) typedOperation(r httpapi.Route) (object, error) {
+// operation is what the document says about a route of types.
+func (g *generator) operation(r httpapi.Route) (object, error) {
 	op := object{{"tags", list{r.Group}}, {"operationId", r.ID}, {"summary", r.Summary}}
 	if r.ID == "" || r.Summary == "" || !slices.ContainsFunc(tags, func(t [2]string) bool { return t[0] == r.Group }) {
 		return nil, fmt.Errorf("it has the name %q, the summary %q and the group %q", r.ID, r.Summary, r.Group)
@@ -49,14 +49,13 @@ func (g *generator) typedOperation(r httpapi.Route) (object, error) {
 		op.set("requestBody", object{{"description", r.BodyText}, {"required", !r.MayEmpty},
 			{"content", object{{"application/json", object{{"schema", refTo("schemas", body)}}}}}})
 	}
-	responses, err := g.typedResponses(r, limited)
+	responses, err := g.responsesOf(r, limited)
 	op.set("responses", responses)
 	return op, err
 }
 
 // use adds a parameter to the document. One that is there already has to be the same.
 func (g *generator) use(p parameter) error {
-	p.limited, p.below = false, g.params[p.component()].below // as in the table
 	if is, ok := g.params[p.component()]; ok && !reflect.DeepEqual(is, p) {
 		return fmt.Errorf("two parameters are called %s in the document: give one the tag param", p.component())
 	} else if !ok {
@@ -102,8 +101,8 @@ func (t *types) bodyOf(name string) string {
 	return body
 }
 
-// typedResponses are the responses of a route by status.
-func (g *generator) typedResponses(r httpapi.Route, limited bool) (o object, err error) {
+// responsesOf are the responses of a route by status.
+func (g *generator) responsesOf(r httpapi.Route, limited bool) (o object, err error) {
 	names := map[int]string{}
 	for _, reply := range r.Replies {
 		names[reply.Status] = g.replyTo(reply, r.ByHand)

@@ -243,7 +243,7 @@ func newContract(t *testing.T, s *liveServer) *contract {
 	transport := &http.Transport{DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &contract{liveServer: s, doc: loadOpenAPI(t), met: map[string]bool{}, seen: map[string]map[string]bool{},
-		types: openapi.Types(),
+		types: openapi.Types(routes()),
 		client: &http.Client{
 			Transport:     transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

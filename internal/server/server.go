@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -137,10 +138,8 @@ func (s *Server) handler(r httpapi.Route) echo.HandlerFunc {
 	handle := r.Handler()
 	return func(c echo.Context) (err error) {
 		defer func() { s.audited(c, r, err) }()
-		if r.Effect {
-			if err := auth.RequireWrite(c.Request().Context()); err != nil {
-				return err
-			}
+		if err := mayUse(c.Request().Context(), r); err != nil {
+			return err
 		}
 		if r.Stream && !r.Effect {
 			if err := s.Terminals.RoomForViewer(); err != nil {
@@ -151,16 +150,23 @@ func (s *Server) handler(r httpapi.Route) echo.HandlerFunc {
 			deadline := time.Now().Add(httpapi.BodyTimeout)
 			_ = http.NewResponseController(c.Response()).SetReadDeadline(deadline) // not every writer has deadlines
 		}
-		if r.In == nil && r.Bare() {
-			if err := httpapi.NoBody(c); err != nil {
-				return err
-			}
-		}
 		if auth.NeedsPage(c) {
 			return s.handlePage(c, handle)
 		}
 		return handle(c)
 	}
+}
+
+// mayUse checks the grant of a request against a route: effects need the role write, and a grant for one terminal sees
+// the routes of terminals alone, each of which checks which one.
+func mayUse(ctx context.Context, r httpapi.Route) error {
+	if !strings.Contains(r.Path, "/pty/:id") && auth.GrantOf(ctx).PTY != "" {
+		return httpapi.ErrWrongTerminal
+	}
+	if r.Effect {
+		return auth.RequireWrite(ctx)
+	}
+	return nil
 }
 
 // recoverPanics turns a panic of a handler into 500 and a log line: one request

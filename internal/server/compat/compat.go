@@ -34,10 +34,7 @@ func now() time.Time { return time.Now().UTC() }
 
 // sessionOf is the session that a call means: the name in the path or the header, that in the body, or "default". One
 // that the path or the header names has to exist already; "default" and the body's come into being, as there.
-func (s *Service) sessionOf(ctx context.Context, name, body string) (string, error) {
-	if auth.GrantOf(ctx).PTY != "" {
-		return "", httpapi.ErrWrongTerminal
-	}
+func (s *Service) sessionOf(name, body string) (string, error) {
 	switch {
 	case name != "" && name != defaultSession:
 		_, err := s.existing(name)
@@ -50,9 +47,9 @@ func (s *Service) sessionOf(ctx context.Context, name, body string) (string, err
 
 // shellOf returns the default shell of the session that a call means, after check has asked the
 // permissions.
-func (s *Service) shellOf(ctx context.Context, name, body string, check func(session string) error) (
+func (s *Service) shellOf(name, body string, check func(session string) error) (
 	*registry.Shell, error) {
-	name, err := s.sessionOf(ctx, name, body)
+	name, err := s.sessionOf(name, body)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +146,7 @@ func (s *Service) setVariables(ctx context.Context, name string, req wire.Compat
 		}
 	}
 	slices.Sort(unset) // a map has no order, and the same request is the same action
-	sh, err := s.shellOf(ctx, name, req.SessionID, func(session string) error {
+	sh, err := s.shellOf(name, req.SessionID, func(session string) error {
 		return s.Check(ctx, session, permission.ToolEnv, permission.ShellArgs{Env: set, Unset: unset})
 	})
 	if err != nil {

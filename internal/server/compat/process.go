@@ -9,7 +9,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/permission"
-	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
@@ -49,18 +48,12 @@ func (s *Service) processes() wire.CompatProcesses {
 	return list
 }
 
-func (s *Service) listProcesses(ctx context.Context, _ wire.Nothing) (wire.CompatProcesses, error) {
-	if auth.GrantOf(ctx).PTY != "" {
-		return nil, httpapi.ErrWrongTerminal
-	}
+func (s *Service) listProcesses(_ context.Context, _ wire.Nothing) (wire.CompatProcesses, error) {
 	return s.processes(), nil
 }
 
 // process is the one a path names.
-func (s *Service) process(ctx context.Context, in wire.ProcessRef) (session string, e *shell.Exec, err error) {
-	if auth.GrantOf(ctx).PTY != "" {
-		return "", nil, httpapi.ErrWrongTerminal
-	}
+func (s *Service) process(in wire.ProcessRef) (session string, e *shell.Exec, err error) {
 	for _, sh := range s.Shells.List("") {
 		if e, err = sh.Command(in.Process); err == nil && e.Info().Background {
 			return sh.Session, e, nil
@@ -70,8 +63,8 @@ func (s *Service) process(ctx context.Context, in wire.ProcessRef) (session stri
 		httpapi.Clip(in.Process))
 }
 
-func (s *Service) getProcess(ctx context.Context, in wire.ProcessRef) (wire.CompatProcess, error) {
-	session, e, err := s.process(ctx, in)
+func (s *Service) getProcess(_ context.Context, in wire.ProcessRef) (wire.CompatProcess, error) {
+	session, e, err := s.process(in)
 	if err != nil {
 		return wire.CompatProcess{}, err
 	}
@@ -79,7 +72,7 @@ func (s *Service) getProcess(ctx context.Context, in wire.ProcessRef) (wire.Comp
 }
 
 func (s *Service) killProcess(ctx context.Context, in wire.ProcessRef) (wire.CompatProcess, error) {
-	session, e, err := s.process(ctx, in)
+	session, e, err := s.process(in)
 	if err != nil {
 		return wire.CompatProcess{}, err
 	}
@@ -116,9 +109,6 @@ func sessionsOf(list []wire.CompatProcess) (sessions []string) {
 }
 
 func (s *Service) killAll(ctx context.Context, _ wire.Nothing) (wire.CompatKilled, error) {
-	if auth.GrantOf(ctx).PTY != "" {
-		return wire.CompatKilled{}, httpapi.ErrWrongTerminal
-	}
 	running := slices.DeleteFunc(s.processes(), func(p wire.CompatProcess) bool { return !p.EndTime.IsZero() })
 	for _, thread := range sessionsOf(running) {
 		if err := s.Check(ctx, thread, permission.ToolKill, permission.NoArgs{}); err != nil {
@@ -137,7 +127,7 @@ func (s *Service) killAll(ctx context.Context, _ wire.Nothing) (wire.CompatKille
 }
 
 func (s *Service) getLogs(c echo.Context, in wire.ProcessRef) error {
-	_, e, err := s.process(c.Request().Context(), in)
+	_, e, err := s.process(in)
 	if err != nil {
 		return err
 	}
@@ -146,7 +136,7 @@ func (s *Service) getLogs(c echo.Context, in wire.ProcessRef) error {
 }
 
 func (s *Service) streamProcess(c echo.Context, in wire.ProcessRef) error {
-	session, e, err := s.process(c.Request().Context(), in)
+	session, e, err := s.process(in)
 	if err != nil {
 		return err
 	}

@@ -15,11 +15,11 @@ import (
 // MaxListedCommand bounds a command's text in a list, in bytes; the reply about one command has all of it.
 const MaxListedCommand = 4 << 10
 
-func (s *Service) listCommands(ctx context.Context, in wire.ListCommands) (wire.CommandList, error) {
-	if err := checkSession(ctx, in.SessionRef); err != nil {
+func (s *Service) listCommands(_ context.Context, in wire.ListCommands) (wire.CommandList, error) {
+	if err := httpapi.CheckSession(in.SessionRef); err != nil {
 		return wire.CommandList{}, err
 	}
-	list, next, err := s.commandPart(ctx, in)
+	list, next, err := s.commandPart(in)
 	if err != nil {
 		return wire.CommandList{}, err
 	}
@@ -37,15 +37,15 @@ func (s *Service) listCommands(ctx context.Context, in wire.ListCommands) (wire.
 
 // commandPart is the part of the list that is asked for: the newest, those before one, or with a parameter after, also
 // an empty one, the oldest behind one, and the after of the next part then.
-func (s *Service) commandPart(ctx context.Context, in wire.ListCommands) (part []shell.Info, next string, err error) {
+func (s *Service) commandPart(in wire.ListCommands) (part []shell.Info, next string, err error) {
 	if in.After == nil {
-		part, err = s.commandsOf(ctx, in.ShellRef, in.NewestCommands)
+		part, err = s.commandsOf(in.ShellRef, in.NewestCommands)
 		return part, "", err
 	}
 	if in.Before != "" {
 		return nil, "", fmt.Errorf("%w: before and after exclude each other; give one of them", shell.ErrInvalid)
 	}
-	all, err := s.commandsOf(ctx, in.ShellRef, wire.NewestCommands{})
+	all, err := s.commandsOf(in.ShellRef, wire.NewestCommands{})
 	if err != nil {
 		return nil, "", err
 	}
@@ -57,11 +57,11 @@ func (s *Service) commandPart(ctx context.Context, in wire.ListCommands) (part [
 }
 
 // commandsOf are the newest commands of a shell, or of all shells of a session; a limit of 0 is all.
-func (s *Service) commandsOf(ctx context.Context, ref wire.ShellRef, n wire.NewestCommands) ([]shell.Info, error) {
+func (s *Service) commandsOf(ref wire.ShellRef, n wire.NewestCommands) ([]shell.Info, error) {
 	if ref.Shell == "" {
 		return s.Shells.Commands(ref.Session, n.Limit, n.Before), nil
 	}
-	sh, err := s.shellOf(ctx, ref)
+	sh, err := s.shellOf(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -69,22 +69,22 @@ func (s *Service) commandsOf(ctx context.Context, ref wire.ShellRef, n wire.Newe
 }
 
 // commandOf is the command that a path names.
-func (s *Service) commandOf(ctx context.Context, ref wire.CommandRef) (*shell.Exec, error) {
-	if err := checkSession(ctx, ref.SessionRef); err != nil {
+func (s *Service) commandOf(ref wire.CommandRef) (*shell.Exec, error) {
+	if err := httpapi.CheckSession(ref.SessionRef); err != nil {
 		return nil, err
 	}
 	if ref.Shell == "" {
 		return s.Shells.Command(ref.Session, ref.Command)
 	}
-	sh, err := s.shellOf(ctx, ref.ShellRef)
+	sh, err := s.shellOf(ref.ShellRef)
 	if err != nil {
 		return nil, err
 	}
 	return sh.Command(ref.Command)
 }
 
-func (s *Service) getCommand(ctx context.Context, in wire.CommandRef) (wire.Command, error) {
-	e, err := s.commandOf(ctx, in)
+func (s *Service) getCommand(_ context.Context, in wire.CommandRef) (wire.Command, error) {
+	e, err := s.commandOf(in)
 	if err != nil {
 		return wire.Command{}, err
 	}
@@ -93,7 +93,7 @@ func (s *Service) getCommand(ctx context.Context, in wire.CommandRef) (wire.Comm
 }
 
 func (s *Service) getCommandLogs(c echo.Context, in wire.GetCommandLogs) error {
-	e, err := s.commandOf(c.Request().Context(), in.CommandRef)
+	e, err := s.commandOf(in.CommandRef)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (s *Service) commandInput(ctx context.Context, in wire.ExecInput) (wire.Inp
 			return wire.InputTaken{}, err
 		}
 	}
-	e, err := s.commandOf(ctx, in.CommandRef)
+	e, err := s.commandOf(in.CommandRef)
 	if err != nil {
 		return wire.InputTaken{}, err
 	}
@@ -146,7 +146,7 @@ func (s *Service) commandInput(ctx context.Context, in wire.ExecInput) (wire.Inp
 }
 
 func (s *Service) cancelCommand(ctx context.Context, in wire.CancelCommand) (wire.CommandCancelled, error) {
-	e, err := s.commandOf(ctx, in.CommandRef)
+	e, err := s.commandOf(in.CommandRef)
 	if err != nil {
 		return wire.CommandCancelled{}, err
 	}

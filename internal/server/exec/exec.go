@@ -10,7 +10,6 @@ import (
 
 	"github.com/evertty/evertty/internal/jsonstring"
 	"github.com/evertty/evertty/internal/permission"
-	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
@@ -26,8 +25,8 @@ type Service struct{ *httpapi.Base }
 const startPatience = 2 * time.Second
 
 // shellOf is the shell that a path names, the session's default one without a name.
-func (s *Service) shellOf(ctx context.Context, ref wire.ShellRef) (*registry.Shell, error) {
-	if err := checkSession(ctx, ref.SessionRef); err != nil {
+func (s *Service) shellOf(ref wire.ShellRef) (*registry.Shell, error) {
+	if err := httpapi.CheckSession(ref.SessionRef); err != nil {
 		return nil, err
 	}
 	if ref.Shell != "" {
@@ -67,18 +66,10 @@ func (s *Service) CheckExec(ctx context.Context, session string, args permission
 	return within, err
 }
 
-// checkSession checks the session in a path of shells. A grant for one terminal does not allow them.
-func checkSession(ctx context.Context, ref wire.SessionRef) error {
-	if auth.GrantOf(ctx).PTY != "" {
-		return httpapi.ErrWrongTerminal
-	}
-	return httpapi.CheckSession(ref)
-}
-
 // submit finds the shell of a request, which an invalid one does not create, and submits the command to it, or runs it
 // on a terminal of its own.
 func (s *Service) submit(ctx context.Context, in wire.Exec) (*registry.Shell, *shell.Exec, error) {
-	if err := checkSession(ctx, in.SessionRef); err != nil {
+	if err := httpapi.CheckSession(in.SessionRef); err != nil {
 		return nil, nil, err
 	}
 	cmd, err := ShellCommand(&in)

@@ -17,7 +17,7 @@ import (
 )
 
 func (s *Service) createShell(ctx context.Context, in wire.CreateShell) (wire.Shell, error) {
-	if err := checkSession(ctx, in.SessionRef); err != nil {
+	if err := httpapi.CheckSession(in.SessionRef); err != nil {
 		return wire.Shell{}, err
 	}
 	if err := CheckLimits(in.CommandTimeoutMS, in.MaxOutputBytes, "command_timeout_ms"); err != nil {
@@ -40,8 +40,8 @@ func (s *Service) createShell(ctx context.Context, in wire.CreateShell) (wire.Sh
 	return sh.WireDetail(), nil
 }
 
-func (s *Service) listShells(ctx context.Context, in wire.ListShells) (wire.ShellList, error) {
-	if err := checkSession(ctx, in.SessionRef); err != nil {
+func (s *Service) listShells(_ context.Context, in wire.ListShells) (wire.ShellList, error) {
+	if err := httpapi.CheckSession(in.SessionRef); err != nil {
 		return wire.ShellList{}, err
 	}
 	id := func(sh *registry.Shell) string { return sh.ID }
@@ -60,7 +60,7 @@ func (s *Service) listShells(ctx context.Context, in wire.ListShells) (wire.Shel
 }
 
 func (s *Service) deleteShells(ctx context.Context, in wire.SessionRef) (wire.Done, error) {
-	if err := checkSession(ctx, in); err != nil {
+	if err := httpapi.CheckSession(in); err != nil {
 		return wire.Done{}, err
 	}
 	if err := s.Check(ctx, in.Session, permission.ToolKill, permission.NoArgs{}); err != nil {
@@ -69,8 +69,8 @@ func (s *Service) deleteShells(ctx context.Context, in wire.SessionRef) (wire.Do
 	return httpapi.Done, s.Shells.DeleteSession(context.WithoutCancel(ctx), in.Session)
 }
 
-func (s *Service) getShell(ctx context.Context, in wire.ShellRef) (wire.Shell, error) {
-	sh, err := s.shellOf(ctx, in)
+func (s *Service) getShell(_ context.Context, in wire.ShellRef) (wire.Shell, error) {
+	sh, err := s.shellOf(in)
 	if err != nil {
 		return wire.Shell{}, err
 	}
@@ -78,7 +78,7 @@ func (s *Service) getShell(ctx context.Context, in wire.ShellRef) (wire.Shell, e
 }
 
 func (s *Service) deleteShell(ctx context.Context, in wire.ShellRef) (wire.Done, error) {
-	sh, err := s.shellOf(ctx, in)
+	sh, err := s.shellOf(in)
 	if err != nil {
 		return wire.Done{}, err
 	}
@@ -89,7 +89,7 @@ func (s *Service) deleteShell(ctx context.Context, in wire.ShellRef) (wire.Done,
 }
 
 func (s *Service) setEnv(ctx context.Context, in wire.SetEnv) (wire.Done, error) {
-	if err := checkSession(ctx, in.SessionRef); err != nil {
+	if err := httpapi.CheckSession(in.SessionRef); err != nil {
 		return wire.Done{}, err
 	}
 	set, err := EnvValues(in.Env)

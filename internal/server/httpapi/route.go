@@ -38,8 +38,6 @@ type Route struct {
 	Limit    int64  // bytes of the body
 
 	handle func(Route) echo.HandlerFunc
-
-	old
 }
 
 // Reply is what a route answers when all is well.
@@ -142,9 +140,6 @@ func Group(name string, routes ...Route) []Route {
 
 // Does is the route in the list of routes: its summary and what its query takes.
 func (r Route) Does() string {
-	if r.In == nil {
-		return r.OldDoes
-	}
 	sign, does := "; ?", strings.ToLower(r.Summary[:1])+r.Summary[1:]
 	for _, f := range reflect.VisibleFields(r.In) {
 		if name, ok := f.Tag.Lookup("query"); ok {
@@ -156,12 +151,7 @@ func (r Route) Does() string {
 }
 
 // Handler is what serves the route.
-func (r Route) Handler() echo.HandlerFunc {
-	if r.handle == nil {
-		return r.Handle
-	}
-	return r.handle(r)
-}
+func (r Route) Handler() echo.HandlerFunc { return r.handle(r) }
 
 // Text is the route with a description.
 func (r Route) Text(description string) Route {

@@ -10,110 +10,62 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/conversation/store"
-	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
 )
 
-// Bounds of the bodies of records, in bytes; package record has finer ones.
-const (
-	maxRecordBody = 9 << 20 // a message of the largest size, with what is around it
-)
+// maxRecordBody bounds a part of a record, in bytes: a message of the largest size, with what is around it.
+const maxRecordBody = 9 << 20
 
-// conversations are the records of the thread a path names, for who reads.
-func (s *Service) conversations(c echo.Context) (*store.Manager, string, error) {
-	id, err := threadOf(c)
+// read is a part of the conversation that a query names, else of the current one.
+func read[T any](s *Service, ref wire.RecordRef, part func(m *store.Manager, thread, rid string) (T, error)) (
+	reply T, err error) {
+	m, err := s.Threads.ReadConversation(ref.Thread)
 	if err != nil {
-		return nil, "", err
+		return reply, err
 	}
-	m, err := s.Threads.ReadConversation(id)
-	return m, id, err
+	return part(m, ref.Thread, ref.Record)
 }
 
-// conversationOf is the conversation that the path or the query names; "" is the current one.
-func conversationOf(c echo.Context) string {
-	if rid := c.Param("rid"); rid != "" {
-		return rid
-	}
-	return c.QueryParam("record")
+// write does something to the current conversation, possibly twice. The thread is made for it when nothing is wrong.
+func write[T any](ctx context.Context, s *Service, ref wire.ThreadRef,
+	do func(m *store.Manager, thread string) (T, error)) (reply T, err error) {
+	return changed(ctx, ref, s.Threads.WriteConversation, do)
 }
 
-// readConversation replies with a part of the conversation that the query, or the path, names; else
-// of the current one.
-func (s *Service) readConversation(c echo.Context, read func(m *store.Manager, thread, rid string) (any, error)) error {
-	m, id, err := s.conversations(c)
-	if err != nil {
-		return err
-	}
-	v, err := read(m, id, conversationOf(c))
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, v)
-}
-
-// changeConversation reads the body and does something to the current conversation with it. The
-// thread is made for it when nothing is wrong with it.
-func changeConversation[T any](s *Service, c echo.Context, status int,
-	do func(m *store.Manager, thread string, req T) (any, error)) error {
-	var req T
-	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
-		return err
-	}
-	return writeConversation(c, status, s.Threads.WriteConversation,
-		func(m *store.Manager, thread string) (any, error) {
-			return do(m, thread, req)
-		})
-}
-
-// writeConversation has something done to the conversation of the thread a path names by write,
-// which may do it twice, and replies with what it says.
-func writeConversation(c echo.Context, status int,
-	write func(context.Context, string, func(*store.Manager) error) error,
-	do func(m *store.Manager, thread string) (any, error)) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
-	var v any
-	err = write(c.Request().Context(), id, func(m *store.Manager) (err error) {
-		v, err = do(m, id)
+// changed is write by another way of the service.
+func changed[T any](ctx context.Context, ref wire.ThreadRef,
+	way func(context.Context, string, func(*store.Manager) error) error,
+	do func(m *store.Manager, thread string) (T, error)) (reply T, err error) {
+	err = way(ctx, ref.Thread, func(m *store.Manager) (err error) {
+		reply, err = do(m, ref.Thread)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, status, v)
+	return reply, err
 }
 
-// partOf is which part of a list is asked for: without a query the newest `view` of it.
-func partOf(c echo.Context, view int) (store.Page, error) {
-	q := c.QueryParams()
-	if !q.Has("after") && !q.Has("limit") {
-		return store.Page{Limit: view, Newest: true}, nil
+// pageOf is which part of a list is asked for: without after and limit the newest `view` of it.
+func pageOf(p wire.Part, view int) store.Page {
+	if p.After == nil && p.Limit == nil {
+		return store.Page{Limit: view, Newest: true}
 	}
-	after, err := httpapi.NumberOf(c, "after", 0, httpapi.MaxNumber, 0)
-	if err != nil {
-		return store.Page{}, err
+	page := store.Page{Limit: conversation.MaxPage, Newest: p.Newest}
+	if p.After != nil {
+		page.After = *p.After
 	}
-	limit, err := httpapi.NumberOf(c, "limit", 1, conversation.MaxPage, conversation.MaxPage)
-	if err != nil {
-		return store.Page{}, err
+	if p.Limit != nil {
+		page.Limit = *p.Limit
 	}
-	newest, err := httpapi.SwitchOf(c, "newest")
-	return store.Page{After: after, Limit: int(limit), Newest: newest}, err
+	return page
 }
 
 // latestThread stands for the thread whose record was changed last.
 const latestThread = "latest"
 
-func (s *Service) getLatestConversation(c echo.Context) error {
-	if auth.GrantOf(c.Request().Context()).PTY != "" {
-		return httpapi.ErrWrongTerminal
-	}
+func (s *Service) getLatestRecord(c echo.Context, _ wire.Nothing) error {
 	// A thread that was called so before the name was reserved.
-	if l, err := s.Threads.Thread(c.Request().Context(), latestThread); err == nil {
-		return s.sendThread(c, l)
+	if reply, err := s.getThread(c.Request().Context(), wire.ThreadRef{Thread: latestThread}); err == nil {
+		return httpapi.WriteJSON(c, http.StatusOK, reply)
 	}
 	m, err := s.Threads.ReadConversation("")
 	if err != nil {
@@ -129,26 +81,29 @@ func (s *Service) getLatestConversation(c echo.Context) error {
 // Keys that GET …/record adds to what a conversation file has. A document that is imported is
 // without them.
 const (
-	lastTurnKey   = "last_turn_summary" // the newest turn, or null
-	threadKey     = "thread_id"
-	recordFileOf  = "loader"
-	recordReplyOf = "json"
+	lastTurnKey = "last_turn_summary" // the newest turn, or null
+	threadKey   = "thread_id"
+	loaderFile  = "loader" // the format that is the file alone
 )
 
-// getConversation sends a conversation as its file has it, with the newest turn beside it unless
-// the form of the file is asked for.
-func (s *Service) getConversation(c echo.Context) error {
-	format := c.QueryParam("format")
-	if format != "" && format != recordFileOf && format != recordReplyOf {
-		return httpapi.BadRequest("format %q: %s or %s are allowed", httpapi.Clip(format), recordReplyOf, recordFileOf)
-	}
-	m, id, err := s.conversations(c)
+func (s *Service) getRecord(c echo.Context, in wire.GetRecord) error {
+	return s.sendRecord(c, in.RecordRef, in.Format)
+}
+
+func (s *Service) getOneRecord(c echo.Context, in wire.GetOneRecord) error {
+	return s.sendRecord(c, wire.RecordRef{ThreadRef: in.ThreadRef, Record: in.ID}, in.Format)
+}
+
+// sendRecord sends a conversation as its file has it, with the newest turn beside it unless the form of the file is
+// asked for.
+func (s *Service) sendRecord(c echo.Context, ref wire.RecordRef, format string) error {
+	m, err := s.Threads.ReadConversation(ref.Thread)
 	if err != nil {
 		return err
 	}
-	d, err := m.Document(id, conversationOf(c), -1)
-	if err == nil && format != recordFileOf {
-		err = addTurn(m, id, &d)
+	d, err := m.Document(ref.Thread, ref.Record, -1)
+	if err == nil && format != loaderFile {
+		err = addLastTurn(m, ref.Thread, &d)
 	}
 	if err != nil {
 		return err
@@ -176,7 +131,7 @@ func unwritten(text []byte) ([]byte, error) {
 	return httpapi.Encode(fields)
 }
 
-func addTurn(m *store.Manager, thread string, d *conversation.Document) error {
+func addLastTurn(m *store.Manager, thread string, d *conversation.Document) error {
 	turns, err := m.Turns(thread, d.SessionID, store.Page{Limit: 1, Newest: true})
 	if err != nil {
 		return err
@@ -198,57 +153,60 @@ func addTurn(m *store.Manager, thread string, d *conversation.Document) error {
 	return nil
 }
 
-func (s *Service) putConversation(c echo.Context) error {
+func (s *Service) importRecord(ctx context.Context, in wire.ThreadRef) (wire.RecordHead, error) {
+	c := httpapi.EchoOf(ctx)
 	if err := httpapi.CheckMediaType(c.Request()); err != nil {
-		return err
+		return wire.RecordHead{}, err
 	}
 	body, err := httpapi.ReadBody(c, conversation.MaxImport)
 	if err != nil {
-		return err
+		return wire.RecordHead{}, err
 	}
 	d, err := conversation.DecodeDocument(body)
 	if err != nil {
-		return err
+		return wire.RecordHead{}, err
 	}
 	delete(d.Extra, lastTurnKey)
 	delete(d.Extra, threadKey)
-	return writeConversation(c, http.StatusOK, s.Threads.WriteConversation,
-		func(m *store.Manager, thread string) (any, error) {
-			h, err := m.Import(thread, d)
-			return h.Wire(), err
-		})
-}
-
-func (s *Service) getConversations(c echo.Context) error {
-	return s.readConversation(c, func(m *store.Manager, thread, _ string) (any, error) {
-		list, err := m.Conversations(thread)
-		reply := wire.RecordList{ThreadID: thread, Records: make([]wire.RecordHead, 0, len(list))}
-		for _, h := range list {
-			reply.Records = append(reply.Records, h.Wire())
-		}
-		return reply, err
+	return write(ctx, s, in, func(m *store.Manager, thread string) (wire.RecordHead, error) {
+		h, err := m.Import(thread, d)
+		return h.Wire(), err
 	})
 }
 
-func (s *Service) getState(c echo.Context) error {
-	return s.readConversation(c,
-		func(m *store.Manager, thread, rid string) (any, error) { return m.State(thread, rid) })
+func (s *Service) listRecords(_ context.Context, in wire.ThreadRef) (wire.RecordList, error) {
+	return read(s, wire.RecordRef{ThreadRef: in}, func(m *store.Manager, thread, _ string) (wire.RecordList, error) {
+		list, err := m.Conversations(thread)
+		return wire.RecordList{ThreadID: thread, Records: wired[wire.RecordHead](list)}, err
+	})
 }
 
-// anyKeys is a body of which package record, or nobody, knows the keys.
+func (s *Service) getState(_ context.Context, in wire.RecordRef) (wire.RecordState, error) {
+	return read(s, in, (*store.Manager).State)
+}
+
+// anyKeys is a body whose keys package conversation, or only the harness, knows.
 type anyKeys map[string]json.RawMessage
 
-func (s *Service) patchState(c echo.Context) error {
-	return changeConversation(s, c, http.StatusOK, func(m *store.Manager, thread string, req anyKeys) (any, error) {
-		patch, err := httpapi.Encode(req)
-		if err != nil {
-			return nil, err
-		}
+// encodedBody is the body of a request of any keys, as JSON.
+func encodedBody(ctx context.Context) ([]byte, error) {
+	var fields anyKeys
+	if err := httpapi.BindUpTo(httpapi.EchoOf(ctx), &fields, maxRecordBody, false); err != nil {
+		return nil, err
+	}
+	return httpapi.Encode(fields)
+}
+
+func (s *Service) patchState(ctx context.Context, in wire.ThreadRef) (wire.RecordState, error) {
+	patch, err := encodedBody(ctx)
+	if err != nil {
+		return wire.RecordState{}, err
+	}
+	return write(ctx, s, in, func(m *store.Manager, thread string) (wire.RecordState, error) {
 		return m.Patch(thread, patch)
 	})
 }
 
-func (s *Service) getUsage(c echo.Context) error {
-	return s.readConversation(c,
-		func(m *store.Manager, thread, rid string) (any, error) { return m.Usage(thread, rid) })
+func (s *Service) getUsage(_ context.Context, in wire.RecordRef) (wire.Usage, error) {
+	return read(s, in, (*store.Manager).Usage)
 }

@@ -1,159 +1,137 @@
 package threadapi
 
 import (
+	"net/http"
 	"slices"
 
+	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
 )
 
-// conversationRoutes are a thread's record: what the harness that drives it did. Those that read
-// take ?record=ID for a conversation that is not the current one.
+// Replies that are written by hand: they have keys that only the harness knows, or leave out what is not there.
+var (
+	recordHead  = httpapi.Reply{Status: http.StatusOK, JSON: []any{wire.RecordHead{}}}
+	record      = httpapi.Reply{Status: http.StatusOK, JSON: []any{wire.Record{}}}
+	messageList = httpapi.Reply{Status: http.StatusOK, JSON: []any{wire.MessageList{}}}
+	timeline    = httpapi.Reply{Status: http.StatusOK, JSON: []any{wire.Timeline{}}}
+	compacted   = httpapi.Reply{Status: http.StatusOK, JSON: []any{wire.Compacted{}}}
+)
+
+// conversationRoutes are about what the harness that drives a thread did. What reads takes ?record=ID for a
+// conversation that is not the current one.
 func (s *Service) conversationRoutes() []httpapi.Route {
 	return slices.Concat(s.documentRoutes(), s.listRoutes(), s.driverRoutes())
 }
 
 // documentRoutes are about a whole record, its messages and its state.
 func (s *Service) documentRoutes() []httpapi.Route {
-	return []httpapi.Route{
-		httpapi.OldGet("/api/threads/latest", s.getLatestConversation, "the thread whose record was changed last").
-			Doc("getLatestRecord", "record", "The record that was changed last").
-			Text("Of the current records of all threads. A thread that was called latest before the name was " +
+	return httpapi.Group("record",
+		httpapi.Hand(http.MethodGet, "getLatestRecord", "/api/threads/latest", "The record that was changed last", s.getLatestRecord, recordHead).
+			Text("Of the current records of all threads. A thread that was called latest before the name was "+
 				"reserved is replied itself.").
-			Gives("RecordHead NoRecord NoCompute"),
-		httpapi.OldGet("/api/threads/:id/record", s.getConversation,
-			"the whole record; ?format=loader as its file has it").
-			Doc("getRecord", "record", "The whole record").
-			Params("record recordFormat").
-			Gives("Record Invalid NoRecord NoCompute"),
-		httpapi.OldPut("/api/threads/:id/record", s.putConversation,
-			"import a record, as its file has it, as the current one").
-			Doc("importRecord", "record", "Import a record").
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+		httpapi.Hand(http.MethodGet, "getRecord", "/api/threads/:id/record", "The whole record", s.getRecord, record).
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+		httpapi.Put("importRecord", "/api/threads/:id/record", "Import a record", s.importRecord).
 			Text("It becomes the current one; the one before is kept. The same file again changes nothing.").
-			Takes(wire.ImportRecord{}, "The file.").
-			Gives("RecordHead Invalid NoRecord RecordExists TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldGet("/api/threads/:id/records", s.getConversations, "the records of a thread, newest first").
-			Doc("listRecords", "record", "The records of a thread").
-			Gives("RecordList NoRecord NoCompute"),
-		httpapi.OldGet("/api/threads/:id/records/:rid", s.getConversation, "one of them, whole").
-			Doc("getOneRecord", "record", "One of the records, whole").
-			Params("recordFormat").
-			Gives("Record Invalid NoRecord NoCompute"),
-		httpapi.OldGet("/api/threads/:id/messages", s.getMessages,
-			"the messages; ?archived=1 all that were ever appended; ?after=&limit=&newest=1").
-			Doc("listMessages", "record", "The messages").
-			Text("Those that are not archived, with the summary of the others before them; ?archived=1 gives every " +
+			Reads(wire.ImportRecord{}, "The file.").
+			UpTo(conversation.MaxImport).
+			Refusing(httpapi.NoRecord, httpapi.RecordExists, httpapi.NoCompute, httpapi.NoSpace).
+			Audited(httpapi.NotAudited),
+		httpapi.Get("listRecords", "/api/threads/:id/records", "The records of a thread", s.listRecords).
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+		httpapi.Hand(http.MethodGet, "getOneRecord", "/api/threads/:id/records/:rid", "One of the records, whole", s.getOneRecord, record).
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+		httpapi.Hand(http.MethodGet, "listMessages", "/api/threads/:id/messages", "The messages", s.listMessages, messageList).
+			Text("Those that are not archived, with the summary of the others before them; ?archived=1 gives every "+
 				"message as it was appended.").
-			Params("record afterSeq pageLimit newest archived").
-			Gives("MessageList Invalid NoRecord NoCompute"),
-		httpapi.OldPost("/api/threads/:id/messages", s.postMessages, "append a message, or several").
-			Doc("appendMessages", "record", "Append messages").
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+		httpapi.Post("appendMessages", "/api/threads/:id/messages", "Append messages", s.appendMessages).
 			Text("The first user message is the current task unless there is one.").
-			Takes(wire.AppendMessages{}, "What is said.").
-			Gives("Appended Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldGet("/api/threads/:id/state", s.getState, "the record's state").
-			Doc("getState", "record", "The record's state").
-			Params("record").
-			Gives("RecordState Invalid NoRecord NoCompute"),
-		httpapi.OldPatch("/api/threads/:id/state", s.patchState, "change fields of the state: absent keeps, null clears").
-			Doc("patchState", "record", "Change fields of the state").
+			Body("What is said.").
+			UpTo(maxRecordBody).Status(http.StatusCreated, "").
+			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
+		httpapi.Get("getState", "/api/threads/:id/state", "The record's state", s.getState).
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+		httpapi.Patch("patchState", "/api/threads/:id/state", "Change fields of the state", s.patchState).
 			Text("An absent key keeps, null clears.").
-			Takes(wire.PatchState{}, "What changes.").
-			Gives("RecordState Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),
-	}
+			Reads(wire.PatchState{}, "What changes.").
+			UpTo(maxRecordBody).Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).
+			Audited(httpapi.NotAudited),
+	)
 }
 
 // listRoutes are about its lists.
 func (s *Service) listRoutes() []httpapi.Route {
-	return []httpapi.Route{
-		httpapi.OldGet("/api/threads/:id/timeline", s.getTimeline,
-			"the newest decisions; with ?after=&limit= all of them").
-			Doc("getTimeline", "record", "The timeline").
+	return httpapi.Group("record",
+		httpapi.Hand(http.MethodGet, "getTimeline", "/api/threads/:id/timeline", "The timeline", s.getTimeline, timeline).
 			Text("The newest 24 entries; with after or limit all of them can be had.").
-			Params("record afterSeq pageLimit newest").
-			Gives("Timeline Invalid NoRecord NoCompute"),
-		httpapi.OldPost("/api/threads/:id/timeline", s.postTimeline, "append a decision").
-			Doc("appendTimeline", "record", "Append a decision").
-			Takes(wire.TimelineEntry{}, "The decision.").
-			Gives("SeqAdded Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldGet("/api/threads/:id/trace", s.getTrace,
-			"the completion trace, projected from the timeline where that says it").
-			Doc("getTrace", "record", "The completion trace").
-			Text("Projected from the timeline as it is now when that has the last completion decision of the " +
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+		httpapi.Post("appendTimeline", "/api/threads/:id/timeline", "Append a decision", s.appendTimeline).
+			Reads(wire.TimelineEntry{}, "The decision.").
+			UpTo(maxRecordBody).Status(http.StatusCreated, "").
+			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
+		httpapi.Get("getTrace", "/api/threads/:id/trace", "The completion trace", s.getTrace).
+			Text("Projected from the timeline as it is now when that has the last completion decision of the "+
 				"state; else what was given.").
-			Params("record").
-			Gives("Trace Invalid NoRecord NoCompute"),
-		httpapi.OldPost("/api/threads/:id/trace", s.postTrace, "append a step of the completion trace").
-			Doc("appendTrace", "record", "Append a step of the trace").
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+		httpapi.Post("appendTrace", "/api/threads/:id/trace", "Append a step of the trace", s.appendTrace).
 			Text("While the timeline tells the trace nothing is kept.").
-			Takes(wire.TraceEntry{}, "The step.").
-			Gives("201 Trace Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldGet("/api/threads/:id/ledger", s.getLedger, "the ledger").
-			Doc("getLedger", "record", "The ledger").
-			Params("record").
-			Gives("Ledger Invalid NoRecord NoCompute"),
-		httpapi.OldPut("/api/threads/:id/ledger", s.putLedger, "replace the ledger").
-			Doc("putLedger", "record", "Replace the ledger").
-			Takes(wire.Ledger{}, "All of it.").
-			Gives("Ledger Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldGet("/api/threads/:id/prompts", s.getPrompts, "the newest prompts; with ?after=&limit= all of them").
-			Doc("listPrompts", "record", "The prompt history").
+			Body("The step.").
+			UpTo(maxRecordBody).Status(http.StatusCreated, "").
+			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
+		httpapi.Get("getLedger", "/api/threads/:id/ledger", "The ledger", s.getLedger).
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+		httpapi.Put("putLedger", "/api/threads/:id/ledger", "Replace the ledger", s.putLedger).
+			Body("All of it.").
+			UpTo(maxRecordBody).Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).
+			Audited(httpapi.NotAudited),
+		httpapi.Get("listPrompts", "/api/threads/:id/prompts", "The prompt history", s.listPrompts).
 			Text("The newest 16; with after or limit all of them can be had.").
-			Params("record afterSeq pageLimit newest").
-			Gives("PromptList Invalid NoRecord NoCompute"),
-		httpapi.OldPost("/api/threads/:id/prompts", s.postPrompt, "append a prompt; one like the newest is skipped").
-			Doc("appendPrompt", "record", "Append a prompt").
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+		httpapi.Post("appendPrompt", "/api/threads/:id/prompts", "Append a prompt", s.appendPrompt).
 			Text("One that repeats the newest in all but its time is skipped.").
-			Takes(wire.Prompt{}, "The prompt.").
-			Gives("PromptAdded Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldGet("/api/threads/:id/turns", s.getTurns, "the turns; ?after=&limit=&newest=1").
-			Doc("listTurns", "record", "The turns").
-			Params("record afterSeq pageLimit newest").
-			Gives("TurnList Invalid NoRecord NoCompute"),
-		httpapi.OldPost("/api/threads/:id/turns", s.postTurn, "append the summary of a turn").
-			Doc("appendTurn", "record", "Append a turn").
-			Takes(wire.AppendTurn{}, "The turn.").
-			Gives("Turn Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldGet("/api/threads/:id/usage", s.getUsage, "the sum of what all turns used").
-			Doc("getUsage", "record", "What all turns used").
-			Params("record").
-			Gives("Usage Invalid NoRecord NoCompute"),
-		httpapi.OldGet("/api/threads/:id/compactions", s.getCompactions,
-			"the compactions with their summaries; ?after=&limit=").
-			Doc("listCompactions", "record", "The compactions").
-			Params("record afterSeq pageLimit newest").
-			Gives("CompactionList Invalid NoRecord NoCompute"),
-	}
+			Body("The prompt.").
+			UpTo(maxRecordBody).Status(http.StatusCreated, "It is kept, or was the newest already.").
+			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
+		httpapi.Get("listTurns", "/api/threads/:id/turns", "The turns", s.listTurns).
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+		httpapi.Post("appendTurn", "/api/threads/:id/turns", "Append a turn", s.appendTurn).
+			Body("The turn.").
+			UpTo(maxRecordBody).Status(http.StatusCreated, "The turn as it is kept.").
+			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
+		httpapi.Get("getUsage", "/api/threads/:id/usage", "What all turns used", s.getUsage).
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+		httpapi.Get("listCompactions", "/api/threads/:id/compactions", "The compactions", s.listCompactions).
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+	)
 }
 
 // driverRoutes are for who drives the thread.
 func (s *Service) driverRoutes() []httpapi.Route {
-	return []httpapi.Route{
-		httpapi.OldPost("/api/threads/:id/compact", s.postCompact,
-			"put older messages behind a summary if there is enough of them").
-			Doc("compact", "record", "Put older messages behind a summary").
+	return httpapi.Group("record",
+		httpapi.Hand(http.MethodPost, "compact", "/api/threads/:id/compact", "Put older messages behind a summary", s.compact, compacted).
 			Text("When they are worth it. Nothing is lost: ?archived=1 of the messages has them all.").
-			MayTake(wire.Compact{}, "How.").
-			Gives("Compacted Invalid NoRecord RecordExists TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldPost("/api/threads/:id/attach", s.postAttach,
-			"say who drives the thread from now on, and get where it stands").
-			Doc("attach", "record", "Say who drives the thread from now on").
-			Takes(wire.Attach{}, "Who.").
-			Gives("Attached Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldPost("/api/threads/:id/clear", s.postClear, "begin a new record; the old one is kept").
-			Doc("clearRecord", "record", "Begin a new record").
+			OptionalBody("How.").
+			Refusing(httpapi.NoRecord, httpapi.RecordExists, httpapi.NoCompute, httpapi.NoSpace).
+			Audited(httpapi.NotAudited),
+		httpapi.Post("attach", "/api/threads/:id/attach", "Say who drives the thread from now on", s.attach).
+			Body("Who.").
+			UpTo(maxRecordBody).Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).
+			Audited(httpapi.NotAudited),
+		httpapi.Post("clearRecord", "/api/threads/:id/clear", "Begin a new record", s.clearRecord).
 			Text("The old one is kept and can be read by its id.").
-			Gives("201 RecordHead Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldPost("/api/threads/:id/steer", s.postSteer, "leave a message for who drives the thread").
-			Doc("steer", "record", "Leave a message for who drives the thread").
-			Takes(wire.Steer{}, "The message.").
-			Gives("SeqAdded Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldGet("/api/threads/:id/steer", s.getInbox, "the messages that wait; they go on waiting").
-			Doc("listMail", "record", "The messages that wait").
+			Status(http.StatusCreated, "").Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).
+			Audited(httpapi.NotAudited),
+		httpapi.Post("steer", "/api/threads/:id/steer", "Leave a message for who drives the thread", s.steer).
+			Body("The message.").
+			UpTo(maxRecordBody).Status(http.StatusCreated, "").
+			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
+		httpapi.Get("listMail", "/api/threads/:id/steer", "The messages that wait", s.listMail).
 			Text("They go on waiting.").
-			Gives("Mail NoRecord NoCompute"),
-		httpapi.OldPost("/api/threads/:id/steer/drain", s.postDrain, "take the messages that wait").
-			Doc("drain", "record", "Take the messages that wait").
-			Gives("Drained Invalid NoRecord TooLarge NotJSON NoCompute NoSpace"),
-	}
+			Refusing(httpapi.NoRecord, httpapi.NoCompute),
+		httpapi.Post("drain", "/api/threads/:id/steer/drain", "Take the messages that wait", s.drain).
+			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
+	)
 }

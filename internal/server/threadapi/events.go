@@ -18,31 +18,20 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Service) getThreadEvents(c echo.Context) error {
-	id, err := threadOf(c)
+func (s *Service) getThreadEvents(c echo.Context, in wire.GetThreadEvents) error {
+	since, err := s.eventsSince(c, in)
 	if err != nil {
 		return err
 	}
-	since, err := s.eventsSince(c, id)
+	accepts := c.Request().Header.Get(echo.HeaderAccept)
+	if in.Format == "sse" || in.Format == "" && !strings.Contains(accepts, echo.MIMEApplicationJSON) {
+		return s.streamEvents(c, in.Thread, since)
+	}
+	list, err := s.Threads.ListEvents(in.Thread, since, in.Limit)
 	if err != nil {
 		return err
 	}
-	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxRows)
-	if err != nil {
-		return err
-	}
-	asList, err := wantsList(c)
-	if err != nil {
-		return err
-	}
-	if !asList {
-		return s.streamEvents(c, id, since)
-	}
-	list, err := s.Threads.ListEvents(id, since, int(limit))
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, wire.ThreadEvents{ThreadID: id, Events: httpapi.OrNone(list)})
+	return httpapi.WriteJSON(c, http.StatusOK, wire.ThreadEvents{ThreadID: in.Thread, Events: httpapi.OrNone(list)})
 }
 
 // fromNow is the since of a client that reads how things are and wants to be told what changes.
@@ -52,12 +41,13 @@ const fromNow = "latest"
 // by itself asks with its first URL and says in a header how far it has come. A number that the
 // thread has not reached is of another thread that had its id before: all of this one's events are
 // new.
-func (s *Service) eventsSince(c echo.Context, thread string) (since int64, err error) {
+func (s *Service) eventsSince(c echo.Context, in wire.GetThreadEvents) (since int64, err error) {
 	last, e := strconv.ParseInt(c.Request().Header.Get("Last-Event-ID"), 10, 64)
-	told, latest := e == nil, c.QueryParam("since") == fromNow
-	if !latest {
-		if since, err = httpapi.NumberOf(c, "since", 0, httpapi.MaxNumber, 0); err != nil {
-			return 0, err
+	told, latest := e == nil, in.Since == fromNow
+	if !latest && in.Since != "" {
+		if since, err = strconv.ParseInt(in.Since, 10, 64); err != nil || since < 0 || since > httpapi.MaxNumber {
+			return 0, httpapi.BadRequest("since %q: 0 to %d are allowed, or latest", httpapi.Clip(in.Since),
+				int64(httpapi.MaxNumber))
 		}
 	}
 	if told {
@@ -66,7 +56,7 @@ func (s *Service) eventsSince(c echo.Context, thread string) (since int64, err e
 	if since == 0 && !latest {
 		return 0, nil
 	}
-	l, err := s.Threads.Thread(c.Request().Context(), thread)
+	l, err := s.Threads.Thread(c.Request().Context(), in.Thread)
 	switch newest := l.Thread.Events; {
 	case err != nil:
 		return 0, err
@@ -76,20 +66,6 @@ func (s *Service) eventsSince(c echo.Context, thread string) (since int64, err e
 		return 0, nil
 	}
 	return since, nil
-}
-
-// wantsList tells a client that wants a list from one that wants to be told.
-func wantsList(c echo.Context) (bool, error) {
-	switch f := c.QueryParam("format"); f {
-	case "json":
-		return true, nil
-	case "sse":
-		return false, nil
-	case "":
-		return strings.Contains(c.Request().Header.Get(echo.HeaderAccept), echo.MIMEApplicationJSON), nil
-	default:
-		return false, httpapi.BadRequest("format %q: json or sse are allowed", httpapi.Clip(f))
-	}
 }
 
 // streamEvents sends the events after since, then those that happen. It reads the records at the

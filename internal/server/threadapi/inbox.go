@@ -1,29 +1,22 @@
 package threadapi
 
 import (
-	"net/http"
-
-	"github.com/labstack/echo/v4"
+	"context"
 
 	"github.com/evertty/evertty/internal/conversation/store"
-	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Service) postAttach(c echo.Context) error {
-	var req wire.Attach
-	if err := httpapi.BindUpTo(c, &req, maxRecordBody, false); err != nil {
-		return err
-	}
-	return writeConversation(c, http.StatusOK, s.Threads.ChangeConversation,
-		func(m *store.Manager, thread string) (any, error) {
-			state, err := m.Attach(thread, req.OwnerType)
+func (s *Service) attach(ctx context.Context, in wire.Attach) (wire.Attached, error) {
+	return changed(ctx, in.ThreadRef, s.Threads.ChangeConversation,
+		func(m *store.Manager, thread string) (wire.Attached, error) {
+			state, err := m.Attach(thread, in.OwnerType)
 			if err != nil {
-				return nil, err
+				return wire.Attached{}, err
 			}
 			h, err := m.Head(thread, "")
 			if err != nil {
-				return nil, err
+				return wire.Attached{}, err
 			}
 			reply := wire.Attached{SessionID: h.SessionID, ThreadID: thread, RecordState: state}
 			turns, err := m.Turns(thread, h.SessionID, store.Page{Limit: 1, Newest: true})
@@ -34,33 +27,32 @@ func (s *Service) postAttach(c echo.Context) error {
 		})
 }
 
-func (s *Service) postClear(c echo.Context) error {
-	return writeConversation(c, http.StatusCreated, s.Threads.ChangeConversation,
-		func(m *store.Manager, thread string) (any, error) {
+func (s *Service) clearRecord(ctx context.Context, in wire.ThreadRef) (wire.RecordHead, error) {
+	return changed(ctx, in, s.Threads.ChangeConversation,
+		func(m *store.Manager, thread string) (wire.RecordHead, error) {
 			h, err := m.Clear(thread)
 			return h.Wire(), err
 		})
 }
 
-func (s *Service) postSteer(c echo.Context) error {
-	return changeConversation(s, c, http.StatusCreated,
-		func(m *store.Manager, thread string, req wire.Steer) (any, error) {
-			it, err := m.Enqueue(thread, req.Message)
-			return wire.Seq{Seq: it.Seq}, err
-		})
+func (s *Service) steer(ctx context.Context, in wire.Steer) (wire.Seq, error) {
+	return write(ctx, s, in.ThreadRef, func(m *store.Manager, thread string) (wire.Seq, error) {
+		it, err := m.Enqueue(thread, in.Message)
+		return wire.Seq{Seq: it.Seq}, err
+	})
 }
 
-func (s *Service) postDrain(c echo.Context) error {
-	return writeConversation(c, http.StatusOK, s.Threads.ChangeConversation,
-		func(m *store.Manager, thread string) (any, error) {
+func (s *Service) drain(ctx context.Context, in wire.ThreadRef) (wire.Drained, error) {
+	return changed(ctx, in, s.Threads.ChangeConversation,
+		func(m *store.Manager, thread string) (wire.Drained, error) {
 			list, err := m.Dequeue(thread)
 			return wire.Drained{Messages: valuesOf(list)}, err
 		})
 }
 
-// getInbox only looks: the messages go on waiting.
-func (s *Service) getInbox(c echo.Context) error {
-	return s.readConversation(c, func(m *store.Manager, thread, _ string) (any, error) {
+// listMail only looks: the messages go on waiting.
+func (s *Service) listMail(_ context.Context, in wire.ThreadRef) (wire.Mail, error) {
+	return read(s, wire.RecordRef{ThreadRef: in}, func(m *store.Manager, thread, _ string) (wire.Mail, error) {
 		list, err := m.Inbox(thread)
 		reply := wire.Mail{Messages: make([]wire.WaitingMessage, 0, len(list))}
 		for _, it := range list {

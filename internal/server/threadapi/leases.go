@@ -2,10 +2,6 @@ package threadapi
 
 import (
 	"context"
-	"encoding/json"
-	"net/http"
-
-	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
@@ -14,156 +10,86 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// defaultLeases is how many leases a list has unless asked otherwise: each costs some questions to
-// the database.
-const defaultLeases = 100
-
-// leasePageOf is which part of the leases is asked for.
-func leasePageOf(c echo.Context) (thread.LeaseQuery, error) {
-	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, defaultLeases)
-	return thread.LeaseQuery{Provider: c.QueryParam("provider"), After: c.QueryParam("after"), Limit: int(limit)}, err
+// queryOf is which part of the leases is asked for.
+func queryOf(in wire.ListLeases) thread.LeaseQuery {
+	return thread.LeaseQuery{Provider: in.Provider, After: in.After, Limit: in.Limit}
 }
 
-func (s *Service) getLeases(c echo.Context) error {
-	if _, err := threadOf(c); err != nil {
-		return err
-	}
-	q, err := leasePageOf(c)
-	if err != nil {
-		return err
-	}
-	list, next, err := s.Threads.ListLeases(q)
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, wire.LeaseList{Leases: httpapi.OrNone(list), Next: next})
+func (s *Service) listLeases(_ context.Context, in wire.ListLeases) (wire.LeaseList, error) {
+	list, next, err := s.Threads.ListLeases(queryOf(in))
+	return wire.LeaseList{Leases: httpapi.OrNone(list), Next: next}, err
 }
 
-// leaseRequest is the body of POST /api/leases. Config is for the provider alone and is never told
-// again.
-type leaseRequest struct {
-	ID       string                     `json:"id"`
-	Provider string                     `json:"provider_name"`
-	Config   map[string]json.RawMessage `json:"config"`
-}
-
-func (s *Service) postLease(c echo.Context) error {
-	if _, err := threadOf(c); err != nil {
-		return err
-	}
-	var req leaseRequest
-	if err := httpapi.BindOptional(c, &req); err != nil {
-		return err
-	}
+// createLease makes a lease. Its config is for the provider alone and is never told again.
+func (s *Service) createLease(ctx context.Context, in wire.CreateLease) (wire.Lease, error) {
 	config := ""
-	if req.Config != nil {
-		b, err := httpapi.Encode(req.Config)
+	if in.Config != nil {
+		b, err := httpapi.Encode(in.Config)
 		if err != nil {
-			return err
+			return wire.Lease{}, err
 		}
 		config = string(b)
 	}
-	if p := req.Provider; p != "" && p != thread.Local {
-		if err := s.Check(c.Request().Context(), "", permission.ToolLeaseCreate, permission.ProviderArgs{Provider: p}); err != nil {
-			return err
-		}
+	if err := s.checkCompute(ctx, in.ProviderName); err != nil {
+		return wire.Lease{}, err
 	}
-	l, err := s.Threads.CreateLease(req.ID, req.Provider, config)
-	if err != nil {
-		return err
+	l, err := s.Threads.CreateLease(in.ID, in.ProviderName, config)
+	if err == nil {
+		auth.SetTarget(ctx, l.LeaseID)
 	}
-	auth.SetTarget(c.Request().Context(), l.LeaseID)
-	return httpapi.WriteJSON(c, http.StatusCreated, l)
+	return l, err
 }
 
-func (s *Service) getLease(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
-	l, err := s.Threads.Lease(id)
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, l)
+func (s *Service) getLease(_ context.Context, in wire.LeaseRef) (wire.Lease, error) {
+	return s.Threads.Lease(in.Lease)
 }
 
-func (s *Service) deleteLease(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
+func (s *Service) deleteLease(ctx context.Context, in wire.LeaseRef) (wire.Done, error) {
+	if err := s.Threads.CheckLease(ctx, in.Lease, permission.ToolLeaseDestroy); err != nil {
+		return wire.Done{}, err
 	}
-	if err := s.Threads.CheckLease(c.Request().Context(), id, permission.ToolLeaseDestroy); err != nil {
-		return err
-	}
-	if err := s.Threads.DeleteLease(context.WithoutCancel(c.Request().Context()), id); err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, httpapi.Done)
+	return httpapi.Done, s.Threads.DeleteLease(lasting(ctx), in.Lease)
 }
 
-// changeLease changes the lease that a path names and replies with it.
-func changeLease(c echo.Context, do func(context.Context, string) (wire.Lease, error)) error {
-	return changeNamed(c, do, func(l wire.Lease) any { return l })
+// changeLease does what the permissions of all threads of the lease allow, also when the client hangs up.
+func (s *Service) changeLease(ctx context.Context, in wire.LeaseRef, tool string,
+	do func(context.Context, string) (wire.Lease, error)) (wire.Lease, error) {
+	if err := s.Threads.CheckLease(ctx, in.Lease, tool); err != nil {
+		return wire.Lease{}, err
+	}
+	return do(lasting(ctx), in.Lease)
 }
 
-// changeCheckedLease is changeLease for what the permissions of all threads of the lease allow.
-func (s *Service) changeCheckedLease(c echo.Context, tool string,
-	do func(context.Context, string) (wire.Lease, error)) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
-	if err := s.Threads.CheckLease(c.Request().Context(), id, tool); err != nil {
-		return err
-	}
-	return changeLease(c, do)
+func (s *Service) pauseLease(ctx context.Context, in wire.LeaseRef) (wire.Lease, error) {
+	return s.changeLease(ctx, in, permission.ToolPause, s.Threads.PauseLease)
 }
 
-func (s *Service) postLeasePause(c echo.Context) error {
-	return s.changeCheckedLease(c, permission.ToolPause, s.Threads.PauseLease)
+func (s *Service) resumeLease(ctx context.Context, in wire.LeaseRef) (wire.Lease, error) {
+	return s.changeLease(ctx, in, permission.ToolResume, s.Threads.ResumeLease)
 }
 
-func (s *Service) postLeaseResume(c echo.Context) error {
-	return s.changeCheckedLease(c, permission.ToolResume, s.Threads.ResumeLease)
+func (s *Service) destroyLease(ctx context.Context, in wire.LeaseRef) (wire.Lease, error) {
+	return s.changeLease(ctx, in, permission.ToolLeaseDestroy, s.Threads.DestroyLease)
 }
 
-func (s *Service) postLeaseDestroy(c echo.Context) error {
-	return s.changeCheckedLease(c, permission.ToolLeaseDestroy, s.Threads.DestroyLease)
+func (s *Service) refreshLease(ctx context.Context, in wire.LeaseRef) (wire.Lease, error) {
+	return s.Threads.RefreshLease(lasting(ctx), in.Lease)
 }
 
-func (s *Service) postLeaseRefresh(c echo.Context) error {
-	return changeLease(c, s.Threads.RefreshLease)
+func (s *Service) getLeaseEvents(_ context.Context, in wire.GetLeaseEvents) (wire.LeaseEvents, error) {
+	list, err := s.Threads.LeaseEvents(in.Lease, in.After, in.Limit)
+	return wire.LeaseEvents{LeaseID: in.Lease, Events: wired[wire.LeaseEvent](list)}, err
 }
 
-func (s *Service) getLeaseEvents(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
-	after, err := httpapi.NumberOf(c, "after", 0, httpapi.MaxNumber, 0)
-	if err != nil {
-		return err
-	}
-	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxRows)
-	if err != nil {
-		return err
-	}
-	list, err := s.Threads.LeaseEvents(id, after, int(limit))
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, wire.LeaseEvents{LeaseID: id, Events: wired(list)})
+func (s *Service) getLeaseMetrics(ctx context.Context, in wire.LeaseRef) (wire.ComputeMetrics, error) {
+	return s.Threads.LeaseMetrics(ctx, in.Lease)
 }
 
-func (s *Service) getLeaseMetrics(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
-	m, err := s.Threads.LeaseMetrics(c.Request().Context(), id)
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, m)
+func (s *Service) listSandboxTypes(context.Context, wire.Nothing) (wire.SandboxTypes, error) {
+	return wire.SandboxTypes{Types: s.Threads.SandboxTypes()}, nil
+}
+
+func (s *Service) listSandboxSessions(_ context.Context, in wire.ListLeases) (wire.SandboxSessions, error) {
+	list, next, err := s.Threads.SandboxSessions(queryOf(in))
+	return wire.SandboxSessions{Sessions: list, Next: next}, err
 }

@@ -2,9 +2,6 @@ package threadapi
 
 import (
 	"context"
-	"net/http"
-
-	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
@@ -13,67 +10,35 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Service) postThreadTouch(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
-	l, err := s.Threads.TouchThread(c.Request().Context(), id)
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, l.WireSession())
+func (s *Service) touchThread(ctx context.Context, in wire.ThreadRef) (wire.ThreadSession, error) {
+	l, err := s.Threads.TouchThread(ctx, in.Thread)
+	return layers(l, err, thread.Layers.WireSession)
 }
 
-// changeThread changes the thread that a path names and replies with it.
-func changeThread(c echo.Context, do func(context.Context, string) (thread.Layers, error)) error {
-	return changeNamed(c, do, threadView)
+func (s *Service) pauseThread(ctx context.Context, in wire.ThreadRef) (wire.Thread, error) {
+	return s.changeThread(ctx, in, permission.ToolPause, s.Threads.PauseThread)
 }
 
-// changeNamed does something to what a path names, also when the client hangs up, and replies with
-// a view of it.
-func changeNamed[T any](c echo.Context, do func(context.Context, string) (T, error), view func(T) any) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
-	v, err := do(context.WithoutCancel(c.Request().Context()), id)
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, view(v))
+func (s *Service) resumeThread(ctx context.Context, in wire.ThreadRef) (wire.Thread, error) {
+	return s.changeThread(ctx, in, permission.ToolResume, s.Threads.ResumeThread)
 }
 
-func (s *Service) postThreadPause(c echo.Context) error {
-	return s.changeCheckedThread(c, permission.ToolPause, s.Threads.PauseThread)
+// changeThread does what the permissions of the thread allow, also when the client hangs up.
+func (s *Service) changeThread(ctx context.Context, in wire.ThreadRef, tool string,
+	do func(context.Context, string) (thread.Layers, error)) (wire.Thread, error) {
+	if err := s.Check(ctx, in.Thread, tool, permission.NoArgs{}); err != nil {
+		return wire.Thread{}, err
+	}
+	l, err := do(lasting(ctx), in.Thread)
+	return layers(l, err, thread.Layers.Wire)
 }
 
-func (s *Service) postThreadResume(c echo.Context) error {
-	return s.changeCheckedThread(c, permission.ToolResume, s.Threads.ResumeThread)
-}
-
-// changeCheckedThread is changeThread for what its permissions allow.
-func (s *Service) changeCheckedThread(c echo.Context, tool string,
-	do func(context.Context, string) (thread.Layers, error)) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
+func (s *Service) destroySandbox(ctx context.Context, in wire.ThreadRef) (wire.Thread, error) {
+	if err := s.Threads.CheckEnd(ctx, in.Thread); err != nil {
+		return wire.Thread{}, err
 	}
-	if err := s.Check(c.Request().Context(), id, tool, permission.NoArgs{}); err != nil {
-		return err
-	}
-	return changeThread(c, do)
-}
-
-func (s *Service) deleteThreadSandbox(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
-	if err := s.Threads.CheckEnd(c.Request().Context(), id); err != nil {
-		return err
-	}
-	return changeThread(c, s.Threads.DestroyThread)
+	l, err := s.Threads.DestroyThread(lasting(ctx), in.Thread)
+	return layers(l, err, thread.Layers.Wire)
 }
 
 // policyCall is wire.SetPolicy as permissions and approvals see it: a budget is whole, with its zeros.
@@ -89,109 +54,55 @@ type budgetCall struct {
 	Bytes      int64   `json:"bytes"`
 }
 
-func (s *Service) patchThreadPolicy(c echo.Context) error {
-	id, err := threadOf(c)
+func (s *Service) setThreadPolicy(ctx context.Context, in wire.SetThreadPolicy) (wire.Thread, error) {
+	l, err := s.Threads.Thread(ctx, in.Thread)
 	if err != nil {
-		return err
+		return wire.Thread{}, err
 	}
-	var req wire.SetPolicy
-	if err := httpapi.Bind(c, &req); err != nil {
-		return err
-	}
-	l, err := s.Threads.Thread(c.Request().Context(), id)
+	p, err := l.Thread.Policy.With(in.SetPolicy)
 	if err != nil {
-		return err
+		return wire.Thread{}, err
 	}
-	p, err := l.Thread.Policy.With(req)
-	if err != nil {
-		return err
+	call := policyCall{in.IdleSeconds, in.MaxSeconds, (*budgetCall)(in.Budget)}
+	if err := s.Check(ctx, in.Thread, permission.ToolPolicy, call); err != nil {
+		return wire.Thread{}, err
 	}
-	call := policyCall{req.IdleSeconds, req.MaxSeconds, (*budgetCall)(req.Budget)}
-	if err := s.Check(c.Request().Context(), id, permission.ToolPolicy, call); err != nil {
-		return err
-	}
-	if l, err = s.Threads.SetThreadPolicy(c.Request().Context(), id, p); err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, l.Wire())
+	l, err = s.Threads.SetThreadPolicy(ctx, in.Thread, p)
+	return layers(l, err, thread.Layers.Wire)
 }
 
-func (s *Service) getThreadTerminals(c echo.Context) error {
-	id, err := threadOf(c)
+func (s *Service) activateTerminal(ctx context.Context, in wire.ThreadTerminalRef) (wire.ThreadTerminal, error) {
+	l, err := s.Threads.ActivateTerminal(ctx, in.Thread, in.Terminal)
 	if err != nil {
-		return err
+		return wire.ThreadTerminal{}, err
 	}
-	after, limit, err := httpapi.PageOf(c)
-	if err != nil {
-		return err
-	}
-	list, next, err := s.Threads.ThreadTerminals(c.Request().Context(), id, after, limit)
-	if err != nil {
-		return err
-	}
-	if err := hideTerminals(c, list); err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, wire.ThreadTerminals{Terminals: httpapi.OrNone(list), Next: next})
+	return shownTerminal(l, wire.ShowSecrets{}), nil
 }
 
-func (s *Service) postTerminalActivate(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
+func (s *Service) getTerminalHistory(ctx context.Context, in wire.GetTerminalHistory) (wire.TerminalStates, error) {
+	list, err := s.Threads.TerminalHistory(ctx, in.Thread, in.Terminal)
+	if err == nil {
+		err = auth.CheckSecrets(ctx, in.Secrets)
 	}
-	l, err := s.Threads.ActivateTerminal(c.Request().Context(), id, c.Param("tid"))
-	if err != nil {
-		return err
-	}
-	reply := l.WireTerminal()
-	reply.EnvDelta = thread.HideSecrets(reply.EnvDelta)
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
-}
-
-func (s *Service) getTerminalHistory(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
-	list, err := s.Threads.TerminalHistory(c.Request().Context(), id, c.Param("tid"))
-	if err != nil {
-		return err
-	}
-	shown, err := auth.SecretsShown(c)
-	if err != nil {
-		return err
-	}
-	states := wired(list)
-	for i := range states {
-		if !shown {
-			states[i].EnvDelta = thread.HideSecrets(states[i].EnvDelta)
+	reply := wire.TerminalStates{States: wired[wire.TerminalState](list)}
+	for i := range reply.States {
+		if !in.Secrets {
+			reply.States[i].EnvDelta = thread.HideSecrets(reply.States[i].EnvDelta)
 		}
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, wire.TerminalStates{States: states})
+	return reply, err
 }
 
-func (s *Service) postTerminalRollback(c echo.Context) error {
-	var req wire.Rollback
-	if err := httpapi.Bind(c, &req); err != nil {
-		return err
+func (s *Service) rollbackTerminal(ctx context.Context, in wire.Rollback) (wire.RolledBack, error) {
+	if in.Version == nil || *in.Version < 0 {
+		return wire.RolledBack{}, httpapi.BadRequest(`"version" is needed: the number of an earlier state, from 0`).
+			With("field", "version")
 	}
-	if req.Version == nil || *req.Version < 0 {
-		return httpapi.BadRequest(`"version" is needed: the number of an earlier state, from 0`).With("field",
-			"version")
+	if err := s.Check(ctx, in.Thread, permission.ToolRollback,
+		permission.RollbackArgs{Terminal: in.Terminal, Version: *in.Version}); err != nil {
+		return wire.RolledBack{}, err
 	}
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
-	if err := s.Check(c.Request().Context(), id, permission.ToolRollback,
-		permission.RollbackArgs{Terminal: c.Param("tid"), Version: *req.Version}); err != nil {
-		return err
-	}
-	reply, err := s.Threads.RollbackTerminal(context.WithoutCancel(c.Request().Context()), id, c.Param("tid"), *req.Version)
-	if err != nil {
-		return err
-	}
+	reply, err := s.Threads.RollbackTerminal(lasting(ctx), in.Thread, in.Terminal, *in.Version)
 	reply.EnvDelta = thread.HideSecrets(reply.EnvDelta)
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
+	return reply, err
 }

@@ -1,6 +1,7 @@
 package threadapi
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
@@ -30,91 +31,82 @@ func firstOf[T any](items []store.Item[T]) int64 {
 	return items[0].Seq
 }
 
-// timelineReply is the reply of GET …/timeline.
+// timelineReply is wire.Timeline with the keys of entries that only the harness knows.
 type timelineReply struct {
 	First    int64                `json:"first_seq"`
 	Timeline []conversation.Entry `json:"timeline"`
 }
 
-func (s *Service) getTimeline(c echo.Context) error {
-	part, err := partOf(c, conversation.MaxTimeline)
+func (s *Service) getTimeline(c echo.Context, in wire.ListOfRecord) error {
+	reply, err := read(s, in.RecordRef, func(m *store.Manager, thread, rid string) (timelineReply, error) {
+		list, err := m.Timeline(thread, rid, pageOf(in.Part, conversation.MaxTimeline))
+		return timelineReply{firstOf(list), valuesOf(list)}, err
+	})
 	if err != nil {
 		return err
 	}
-	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
-		list, err := m.Timeline(thread, rid, part)
-		return timelineReply{firstOf(list), valuesOf(list)}, err
-	})
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
 // entryFields is an entry that is decoded strictly.
 type entryFields conversation.Entry
 
-// postTimeline keeps keys that nobody knows, and refuses wrong types of those that are known.
-func (s *Service) postTimeline(c echo.Context) error {
-	return changeConversation(s, c, http.StatusCreated,
-		func(m *store.Manager, thread string, req anyKeys) (any, error) {
-			body, err := httpapi.Encode(req)
-			if err != nil {
-				return nil, err
-			}
-			if err := httpapi.Fits(body, new(entryFields)); err != nil {
-				return nil, err
-			}
-			var e conversation.Entry
-			if err := json.Unmarshal(body, &e); err != nil {
-				return nil, err
-			}
-			added, err := m.AddTimeline(thread, []conversation.Entry{e})
-			if err != nil {
-				return nil, err
-			}
-			return wire.Seq{Seq: added[0].Seq}, nil
-		})
+// appendTimeline keeps unknown keys, and refuses wrong types of known ones.
+func (s *Service) appendTimeline(ctx context.Context, in wire.ThreadRef) (wire.Seq, error) {
+	body, err := encodedBody(ctx)
+	if err != nil {
+		return wire.Seq{}, err
+	}
+	return write(ctx, s, in, func(m *store.Manager, thread string) (wire.Seq, error) {
+		if err := httpapi.Fits(body, new(entryFields)); err != nil {
+			return wire.Seq{}, err
+		}
+		var e conversation.Entry
+		if err := json.Unmarshal(body, &e); err != nil {
+			return wire.Seq{}, err
+		}
+		added, err := m.AddTimeline(thread, []conversation.Entry{e})
+		if err != nil {
+			return wire.Seq{}, err
+		}
+		return wire.Seq{Seq: added[0].Seq}, nil
+	})
 }
 
-func (s *Service) getTrace(c echo.Context) error {
-	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
+func (s *Service) getTrace(_ context.Context, in wire.RecordRef) (wire.Trace, error) {
+	return read(s, in, func(m *store.Manager, thread, rid string) (wire.Trace, error) {
 		list, derived, err := m.Trace(thread, rid)
 		return wire.Trace{Derived: derived, CompletionTrace: httpapi.OrNone(list)}, err
 	})
 }
 
-func (s *Service) postTrace(c echo.Context) error {
-	return changeConversation(s, c, http.StatusCreated,
-		func(m *store.Manager, thread string, req wire.TraceEntry) (any, error) {
-			list, derived, err := m.AddTrace(thread, req)
-			return wire.Trace{Derived: derived, CompletionTrace: httpapi.OrNone(list)}, err
-		})
+func (s *Service) appendTrace(ctx context.Context, in wire.AddTrace) (wire.Trace, error) {
+	return write(ctx, s, in.ThreadRef, func(m *store.Manager, thread string) (wire.Trace, error) {
+		list, derived, err := m.AddTrace(thread, in.TraceEntry)
+		return wire.Trace{Derived: derived, CompletionTrace: httpapi.OrNone(list)}, err
+	})
 }
 
-func (s *Service) getLedger(c echo.Context) error {
-	return s.readConversation(c,
-		func(m *store.Manager, thread, rid string) (any, error) { return m.Ledger(thread, rid) })
+func (s *Service) getLedger(_ context.Context, in wire.RecordRef) (wire.Ledger, error) {
+	return read(s, in, (*store.Manager).Ledger)
 }
 
-func (s *Service) putLedger(c echo.Context) error {
-	return changeConversation(s, c, http.StatusOK,
-		func(m *store.Manager, thread string, req wire.Ledger) (any, error) {
-			return m.PutLedger(thread, req)
-		})
+func (s *Service) putLedger(ctx context.Context, in wire.PutLedger) (wire.Ledger, error) {
+	return write(ctx, s, in.ThreadRef, func(m *store.Manager, thread string) (wire.Ledger, error) {
+		return m.PutLedger(thread, in.Ledger)
+	})
 }
 
-func (s *Service) getPrompts(c echo.Context) error {
-	part, err := partOf(c, conversation.MaxPrompts)
-	if err != nil {
-		return err
-	}
-	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
-		list, err := m.Prompts(thread, rid, part)
+func (s *Service) listPrompts(_ context.Context, in wire.ListOfRecord) (wire.PromptList, error) {
+	return read(s, in.RecordRef, func(m *store.Manager, thread, rid string) (wire.PromptList, error) {
+		list, err := m.Prompts(thread, rid, pageOf(in.Part, conversation.MaxPrompts))
 		return wire.PromptList{FirstSeq: firstOf(list), Prompts: valuesOf(list)}, err
 	})
 }
 
-func (s *Service) postPrompt(c echo.Context) error {
-	return changeConversation(s, c, http.StatusCreated,
-		func(m *store.Manager, thread string, req wire.Prompt) (any, error) {
-			p, added, err := m.AddPrompt(thread, req)
-			return wire.PromptAdded{Seq: p.Seq, Skipped: !added}, err
-		})
+func (s *Service) appendPrompt(ctx context.Context, in wire.AddPrompt) (wire.PromptAdded, error) {
+	return write(ctx, s, in.ThreadRef, func(m *store.Manager, thread string) (wire.PromptAdded, error) {
+		p, added, err := m.AddPrompt(thread, in.Prompt)
+		return wire.PromptAdded{Seq: p.Seq, Skipped: !added}, err
+	})
 }

@@ -1,6 +1,7 @@
 package threadapi
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -11,8 +12,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// messagesReply is the reply of GET …/messages. Next is the `after` of the next part, absent at the
-// end.
+// messagesReply is wire.MessageList with messages as they are kept.
 type messagesReply struct {
 	Thread   string              `json:"thread_id"`
 	Record   *string             `json:"session_id"` // null: nobody has written one yet
@@ -20,15 +20,18 @@ type messagesReply struct {
 	Next     int64               `json:"next,omitempty"`
 }
 
-func (s *Service) getMessages(c echo.Context) error {
-	q, err := messageQuery(c)
-	if err != nil {
-		return err
+func (s *Service) listMessages(c echo.Context, in wire.ListMessages) error {
+	q := store.MessageQuery{Limit: conversation.MaxPage, Newest: in.Newest, Archived: in.Archived}
+	if in.After != nil {
+		q.After = *in.After
 	}
-	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
+	if in.Limit != nil {
+		q.Limit = *in.Limit
+	}
+	reply, err := read(s, in.RecordRef, func(m *store.Manager, thread, rid string) (messagesReply, error) {
 		list, next, err := m.MessagesPart(thread, rid, q)
 		if err != nil {
-			return nil, err
+			return messagesReply{}, err
 		}
 		h, err := m.Head(thread, rid)
 		reply := messagesReply{Thread: thread, Messages: httpapi.OrNone(list), Next: next}
@@ -37,22 +40,10 @@ func (s *Service) getMessages(c echo.Context) error {
 		}
 		return reply, err
 	})
-}
-
-func messageQuery(c echo.Context) (q store.MessageQuery, err error) {
-	if q.After, err = httpapi.NumberOf(c, "after", 0, httpapi.MaxNumber, 0); err != nil {
-		return q, err
-	}
-	limit, err := httpapi.NumberOf(c, "limit", 1, conversation.MaxPage, conversation.MaxPage)
 	if err != nil {
-		return q, err
+		return err
 	}
-	q.Limit = int(limit)
-	if q.Newest, err = httpapi.SwitchOf(c, "newest"); err != nil {
-		return q, err
-	}
-	q.Archived, err = httpapi.SwitchOf(c, "archived")
-	return q, err
+	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
 // messagesOf are the messages to append.
@@ -67,58 +58,49 @@ func messagesOf(r wire.AppendMessages) ([]wire.Message, error) {
 	return r.Messages, nil
 }
 
-func (s *Service) postMessages(c echo.Context) error {
-	return changeConversation(s, c, http.StatusCreated,
-		func(m *store.Manager, thread string, req wire.AppendMessages) (any, error) {
-			list, err := messagesOf(req)
-			if err != nil {
-				return nil, err
-			}
-			kept, err := m.Append(thread, list)
-			if err != nil {
-				return nil, err
-			}
-			reply := wire.Appended{Messages: make([]wire.AppendedMessage, 0, len(kept))}
-			for _, k := range kept {
-				reply.Seq = k.Seq
-				reply.Messages = append(reply.Messages, wire.AppendedMessage{Seq: k.Seq, CreatedAt: k.At})
-			}
-			return reply, nil
-		})
+func (s *Service) appendMessages(ctx context.Context, in wire.AppendMessages) (wire.Appended, error) {
+	return write(ctx, s, in.ThreadRef, func(m *store.Manager, thread string) (wire.Appended, error) {
+		list, err := messagesOf(in)
+		if err != nil {
+			return wire.Appended{}, err
+		}
+		kept, err := m.Append(thread, list)
+		if err != nil {
+			return wire.Appended{}, err
+		}
+		reply := wire.Appended{Messages: make([]wire.AppendedMessage, 0, len(kept))}
+		for _, k := range kept {
+			reply.Seq = k.Seq
+			reply.Messages = append(reply.Messages, wire.AppendedMessage{Seq: k.Seq, CreatedAt: k.At})
+		}
+		return reply, nil
+	})
 }
 
-func (s *Service) getCompactions(c echo.Context) error {
-	part, err := partOf(c, conversation.MaxPage)
-	if err != nil {
-		return err
-	}
-	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
-		list, err := m.Compactions(thread, rid, part)
+func (s *Service) listCompactions(_ context.Context, in wire.ListOfRecord) (wire.CompactionList, error) {
+	return read(s, in.RecordRef, func(m *store.Manager, thread, rid string) (wire.CompactionList, error) {
+		list, err := m.Compactions(thread, rid, pageOf(in.Part, conversation.MaxPage))
 		return wire.CompactionList{Compactions: httpapi.OrNone(list)}, err
 	})
 }
 
-// compactReply is the reply of POST …/compact; without a compaction it has the first field alone.
+// compactReply is wire.Compacted; without a compaction it has the first field alone.
 type compactReply struct {
 	Compacted bool `json:"compacted"`
 	*wire.Archive
 }
 
-func (s *Service) postCompact(c echo.Context) error {
-	var req wire.Compact
-	if err := httpapi.BindOptional(c, &req); err != nil {
-		return err
-	}
-	if req.KeepLast < 0 || req.Threshold < 0 || req.ContextWindow < 0 {
+func (s *Service) compact(c echo.Context, in wire.Compact) error {
+	if in.KeepLast < 0 || in.Threshold < 0 || in.ContextWindow < 0 {
 		return httpapi.BadRequest("keep_last %d, threshold %d, context_window %d: each is 0, for the default, or more",
-			req.KeepLast, req.Threshold, req.ContextWindow)
+			in.KeepLast, in.Threshold, in.ContextWindow)
 	}
-	m, id, err := s.conversations(c)
+	m, err := s.Threads.ReadConversation(in.Thread)
 	if err != nil {
 		return err
 	}
-	a, ok, err := m.Compact(id, conversation.CompactOptions{Threshold: req.Threshold, ContextWindow: req.ContextWindow,
-		Keep: req.KeepLast, Summary: req.Summary})
+	a, ok, err := m.Compact(in.Thread, conversation.CompactOptions{Threshold: in.Threshold,
+		ContextWindow: in.ContextWindow, Keep: in.KeepLast, Summary: in.Summary})
 	if err != nil {
 		return err
 	}
@@ -136,20 +118,15 @@ func turnOf(r wire.AppendTurn) wire.Turn {
 		DefinitionOfDone: r.DefinitionOfDone, WorkflowMode: r.WorkflowMode}
 }
 
-func (s *Service) postTurn(c echo.Context) error {
-	return changeConversation(s, c, http.StatusCreated,
-		func(m *store.Manager, thread string, req wire.AppendTurn) (any, error) {
-			return m.AddTurn(thread, turnOf(req), req.Usage)
-		})
+func (s *Service) appendTurn(ctx context.Context, in wire.AddTurn) (wire.Turn, error) {
+	return write(ctx, s, in.ThreadRef, func(m *store.Manager, thread string) (wire.Turn, error) {
+		return m.AddTurn(thread, turnOf(in.AppendTurn), in.Usage)
+	})
 }
 
-func (s *Service) getTurns(c echo.Context) error {
-	part, err := partOf(c, conversation.MaxPage)
-	if err != nil {
-		return err
-	}
-	return s.readConversation(c, func(m *store.Manager, thread, rid string) (any, error) {
-		list, err := m.Turns(thread, rid, part)
+func (s *Service) listTurns(_ context.Context, in wire.ListOfRecord) (wire.TurnList, error) {
+	return read(s, in.RecordRef, func(m *store.Manager, thread, rid string) (wire.TurnList, error) {
+		list, err := m.Turns(thread, rid, pageOf(in.Part, conversation.MaxPage))
 		return wire.TurnList{Turns: valuesOf(list)}, err
 	})
 }

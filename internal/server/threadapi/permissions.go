@@ -1,70 +1,21 @@
 package threadapi
 
 import (
+	"context"
 	"encoding/json"
-	"net/http"
-	"slices"
-	"strings"
-
-	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
-	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
 )
 
-// permissionRoutes are about what may be done with a thread's terminals. They are not held by
-// permissions themselves: who may call the server may change them.
-func (s *Service) permissionRoutes() []httpapi.Route {
-	return []httpapi.Route{
-		httpapi.OldGet("/api/threads/:id/permissions", s.getPermissions, "the permission mode and rules of a thread").
-			Doc("getPermissions", "permissions", "What may be done").
-			Text("Also of a thread of which nobody has said it: the default mode, and no rules.").
-			Gives("Permissions NoThread NoCompute"),
-		httpapi.OldPut("/api/threads/:id/permissions", s.putPermissions, "change the permission mode, the rules or both").
-			Doc("setPermissions", "permissions", "Change what may be done").
-			Text("For what comes after it; what runs goes on. A thread that is not there is made. Rules that are not "+
-				"understood change nothing. The thread's record says the mode and the counts too.").
-			Takes(wire.SetPermissions{}, "What changes.").
-			Gives("Permissions Invalid NoThread TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldPost("/api/threads/:id/authorize", s.postAuthorize, "what the permissions say about a call of a tool").
-			Doc("authorize", "permissions", "Ask what the permissions say").
-			Text("For tools that somebody else carries out. The decision is an event of the thread. `ask` makes an "+
-				"approval; "+
-				"once that is approved, the identical call is `allow` once, within 10 minutes.").
-			Takes(wire.Authorize{}, "The call.").
-			Gives("Decision Invalid NoThread TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldGet("/api/threads/:id/approvals", s.getApprovals,
-			"the calls that somebody was asked about, newest first; ?status=&limit=").
-			Doc("listApprovals", "permissions", "List approvals").
-			Params("secrets approvalsStatus approvalsLimit").
-			Gives("Approvals Invalid NoThread NoCompute"),
-		httpapi.OldGet("/api/threads/:id/approvals/:aid", s.getApproval,
-			"a call that somebody was asked about; ?reveal=1").
-			Doc("getApproval", "permissions", "One approval").
-			Params("secrets reveal").
-			Gives("Approval Invalid NoThread NoCompute"),
-		httpapi.OldPost("/api/threads/:id/approvals/:aid", s.postApproval, "approve or deny a call").
-			Doc("decideApproval", "permissions", "Approve or deny a call").
-			Text("Approved, the identical call is let through once within 10 minutes; denied, it is refused for as "+
-				"long. A call with `hidden` values is approved after somebody has looked at them.").
-			Takes(wire.DecideApproval{}, "The answer.").
-			Gives("Approval Invalid NoThread Decided TooLarge NotJSON NoCompute NoSpace"),
-	}
-}
-
-func (s *Service) getPermissions(c echo.Context) error {
-	id, err := threadOf(c)
+func (s *Service) getPermissions(_ context.Context, in wire.ThreadRef) (wire.Permissions, error) {
+	p, err := s.Threads.PermissionsOf(in.Thread)
 	if err != nil {
-		return err
+		return wire.Permissions{}, err
 	}
-	p, err := s.Threads.PermissionsOf(id)
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, s.Threads.Enforcer().Wire(p))
+	return s.Threads.Enforcer().Wire(p), nil
 }
 
 // permissionsRequest is the body of PUT …/permissions. What is absent stays as it was.
@@ -73,59 +24,43 @@ type permissionsRequest struct {
 	Rules json.RawMessage `json:"rules"`
 }
 
-func (s *Service) putPermissions(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Service) setPermissions(ctx context.Context, in wire.ThreadRef) (wire.Permissions, error) {
 	var req permissionsRequest
-	if err := httpapi.Bind(c, &req); err != nil {
-		return err
+	if err := httpapi.Bind(httpapi.EchoOf(ctx), &req); err != nil {
+		return wire.Permissions{}, err
 	}
 	if req.Mode == nil && req.Rules == nil {
-		return httpapi.BadRequest(`"mode", "rules" or both are needed`)
+		return wire.Permissions{}, httpapi.BadRequest(`"mode", "rules" or both are needed`)
 	}
 	var rules *permission.Rules
 	if req.Rules != nil {
 		parsed, err := permission.ParseRules(req.Rules)
 		if err != nil {
-			return httpapi.BadRequest("%s", err).With("field", "rules")
+			return wire.Permissions{}, httpapi.BadRequest("%s", err).With("field", "rules")
 		}
 		rules = &parsed
 	}
 	if req.Mode != nil {
 		if err := permission.CheckMode(*req.Mode); err != nil { // before a thread is made for it
-			return httpapi.BadRequest("%s", err).With("field", "mode")
+			return wire.Permissions{}, httpapi.BadRequest("%s", err).With("field", "mode")
 		}
 	}
-	p, err := s.Threads.SetPermissions(c.Request().Context(), id, req.Mode, rules)
+	p, err := s.Threads.SetPermissions(ctx, in.Thread, req.Mode, rules)
 	if err != nil {
-		return err
+		return wire.Permissions{}, err
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, s.Threads.Enforcer().Wire(p))
+	return s.Threads.Enforcer().Wire(p), nil
 }
 
-func (s *Service) postAuthorize(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
+func (s *Service) authorize(ctx context.Context, in wire.Authorize) (wire.Decision, error) {
+	if in.Tool == "" {
+		return wire.Decision{}, httpapi.BadRequest(`"tool" is needed: its name`).With("field", "tool")
 	}
-	var req wire.Authorize
-	if err := httpapi.BindUpTo(c, &req, exec.MaxBody, false); err != nil {
-		return err
+	call := permission.Call{Tool: in.Tool, Arguments: in.Arguments}
+	if err := s.addDirectory(in.Thread, &call); err != nil {
+		return wire.Decision{}, err
 	}
-	if req.Tool == "" {
-		return httpapi.BadRequest(`"tool" is needed: its name`).With("field", "tool")
-	}
-	call := permission.Call{Tool: req.Tool, Arguments: req.Arguments}
-	if err := s.addDirectory(id, &call); err != nil {
-		return err
-	}
-	d, err := s.Threads.Authorize(c.Request().Context(), id, call)
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, d)
+	return s.Threads.Authorize(ctx, in.Thread, call)
 }
 
 // addDirectory says where a command of exec that names no directory would begin, as POST …/exec does: then both are the
@@ -142,79 +77,61 @@ func (s *Service) addDirectory(session string, c *permission.Call) error {
 	return err
 }
 
-func (s *Service) getApprovals(c echo.Context) error {
-	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxRows)
-	if err != nil {
-		return err
-	}
-	status := c.QueryParam("status")
-	if known := permission.ApprovalStatuses(); status != "" && !slices.Contains(known, status) {
-		return httpapi.BadRequest("status %q: %s are allowed", httpapi.Clip(status),
-			strings.Join(known, ", ")).With("field", "status")
-	}
-	r, id, err := s.conversations(c)
-	if err != nil {
-		return err
-	}
-	list, err := r.Approvals(id, 0)
-	if err != nil {
-		return err
-	}
+func (s *Service) listApprovals(ctx context.Context, in wire.ListApprovals) (wire.Approvals, error) {
 	reply := wire.Approvals{Approvals: []wire.Approval{}}
+	m, err := s.Threads.ReadConversation(in.Thread)
+	if err != nil {
+		return reply, err
+	}
+	list, err := m.Approvals(in.Thread, 0)
+	if err == nil {
+		err = auth.CheckSecrets(ctx, in.Secrets)
+	}
+	if err != nil {
+		return reply, err
+	}
 	for _, a := range list {
-		if (status == "" || status == a.Status) && len(reply.Approvals) < int(limit) {
-			reply.Approvals = append(reply.Approvals, a.Wire())
+		if (in.Status == "" || in.Status == a.Status) && len(reply.Approvals) < in.Limit {
+			shown := a.Wire()
+			s.hideApproval(&shown, in.Secrets)
+			reply.Approvals = append(reply.Approvals, shown)
 		}
 	}
-	shown, err := auth.SecretsShown(c)
-	if err != nil {
-		return err
-	}
-	for i := range reply.Approvals {
-		s.hideApproval(&reply.Approvals[i], shown)
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
+	return reply, nil
 }
 
-func (s *Service) getApproval(c echo.Context) error {
-	shown, err := s.revealed(c)
-	if err != nil {
-		return err
+func (s *Service) getApproval(ctx context.Context, in wire.GetApproval) (wire.Approval, error) {
+	if err := s.checkReveal(ctx, in); err != nil {
+		return wire.Approval{}, err
 	}
-	r, id, err := s.conversations(c)
+	m, err := s.Threads.ReadConversation(in.Thread)
 	if err != nil {
-		return err
+		return wire.Approval{}, err
 	}
-	a, err := r.Approval(id, c.Param("aid"))
+	a, err := m.Approval(in.Thread, in.Approval)
 	if err != nil {
-		return err
+		return wire.Approval{}, err
 	}
-	s.hideApproval(&a.Approval, shown)
-	return httpapi.WriteJSON(c, http.StatusOK, a.Wire())
+	reply := a.Wire()
+	s.hideApproval(&reply, in.Secrets || in.Reveal)
+	return reply, nil
 }
 
-func (s *Service) postApproval(c echo.Context) error {
-	id, err := threadOf(c)
+func (s *Service) decideApproval(_ context.Context, in wire.DecideApproval) (wire.Approval, error) {
+	m, err := s.Threads.ReadConversation(in.Thread)
 	if err != nil {
-		return err
+		return wire.Approval{}, err
 	}
-	var req wire.DecideApproval
-	if err := httpapi.Bind(c, &req); err != nil {
-		return err
-	}
-	r, err := s.Threads.ReadConversation(id)
-	if err != nil {
-		return err
-	}
-	if req.Decision == permission.AnswerApprove {
-		if err := s.checkSeen(r, id, c.Param("aid")); err != nil {
-			return err
+	if in.Decision == permission.AnswerApprove {
+		if err := s.checkSeen(m, in.Thread, in.Approval); err != nil {
+			return wire.Approval{}, err
 		}
 	}
-	a, err := r.Answer(id, c.Param("aid"), req.Decision)
+	a, err := m.Answer(in.Thread, in.Approval, in.Decision)
 	if err != nil {
-		return err
+		return wire.Approval{}, err
 	}
-	s.hideApproval(&a.Approval, false)
-	return httpapi.WriteJSON(c, http.StatusOK, a.Wire())
+	reply := a.Wire()
+	s.hideApproval(&reply, false)
+	return reply, nil
 }

@@ -1,202 +1,203 @@
 package threadapi
 
 import (
+	"net/http"
 	"slices"
 
 	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/wire"
 )
 
-// threadRoutes are the durable view of threads: records, their policies and their events.
+// threadEvents is written by hand: a stream of events, or a list.
+var threadEvents = httpapi.Reply{Name: "ThreadEvents", Status: http.StatusOK,
+	Text: "A stream of events named by their types (an `event:` line), with `id:` their numbers: first those " +
+		"after `since` that are kept, then each as it happens. A comment every 15 s when nothing does. After " +
+		"`thread.deleted` it ends; `error` says that the server goes. As a list: ThreadEvents.",
+	JSON:   []any{wire.ThreadEvents{}},
+	Media:  []httpapi.Media{{Type: "text/event-stream", Schema: `{"type": "string"}`}},
+	Events: []wire.EventType{{Value: wire.ThreadEvent{}}},
+}
+
+// threadRoutes are the durable view of threads: their layers, policies and events.
 func (s *Service) threadRoutes() []httpapi.Route {
 	return slices.Concat(s.layerRoutes(), s.lifeRoutes())
 }
 
 // layerRoutes are about a thread and its layers.
 func (s *Service) layerRoutes() []httpapi.Route {
-	return []httpapi.Route{
-		httpapi.OldGet("/api/threads", s.getThreads, "the threads, by id; ?after=&limit=").
-			Doc("listThreads", "threads", "The threads").
-			Params("threadsAfter threadsLimit").
-			Gives("ThreadList Invalid NoCompute"),
-		httpapi.OldPost("/api/threads", s.postThread, "make a thread with its session, terminal and lease").
-			Doc("createThread", "threads", "Make a thread").
+	return httpapi.Group("threads",
+		httpapi.Get("listThreads", "/api/threads", "The threads", s.listThreads).
+			Refusing(httpapi.NoCompute),
+		httpapi.Post("createThread", "/api/threads", "Make a thread", s.createThread).
 			Text("With its session, terminal and lease. It is not needed: the first use of /session/{sid} makes "+
 				"the thread of that name.").
-			MayTake(wire.CreateThread{}, "What to make; nothing is a local thread with a name of the server's.").
-			Gives("ThreadMade Invalid NoThread Lifecycle TooLarge NotJSON Incapable NoCompute NoSpace"),
-		httpapi.OldGet("/api/threads/:id", s.getThread, "one thread").
-			Doc("getThread", "threads", "One thread").
-			Gives("Thread NoThread NoCompute"),
-		httpapi.OldDelete("/api/threads/:id", s.deleteThread, "end everything of a thread and forget it").
-			Doc("deleteThread", "threads", "End everything of a thread and forget it").
-			Text("Programs, shells, screens, logs, records and events. A lease that was made for it and that " +
+			OptionalBody("What to make; nothing is a local thread with a name of the server's.").
+			Status(http.StatusCreated, "Made.").
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("thread.create"),
+		httpapi.Get("getThread", "/api/threads/:id", "One thread", s.getThread).
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Delete("deleteThread", "/api/threads/:id", "End everything of a thread and forget it", s.deleteThread).
+			Text("Programs, shells, screens, logs, records and events. A lease that was made for it and that "+
 				"nobody else uses goes too.").
-			Gives("Done Invalid NoThread TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.OldGet("/api/threads/:id/session", s.getThreadSession,
-			"the thread's session: how long its processes may live").
-			Doc("getThreadSession", "threads", "The session").
+			Refusing(httpapi.NoThread, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("thread.delete"),
+		httpapi.Get("getThreadSession", "/api/threads/:id/session", "The session", s.getThreadSession).
 			Text("The live one, or the newest. One whose time is over is closed by looking at it.").
-			Gives("ThreadSession NoThread NoCompute"),
-		httpapi.OldGet("/api/threads/:id/terminal", s.getThreadTerminal, "the active terminal: directory and variables").
-			Doc("getThreadTerminal", "threads", "The active terminal").
-			Params("secrets").
-			Gives("ThreadTerminal NoThread NoCompute"),
-		httpapi.OldGet("/api/threads/:id/lease", s.getThreadLease, "where the active terminal runs").
-			Doc("getThreadLease", "threads", "Where the active terminal runs").
-			Gives("Lease NoThread NoCompute"),
-		httpapi.OldGet("/api/threads/:id/terminals", s.getThreadTerminals,
-			"the terminals of a thread, oldest first; ?after=&limit=").
-			Doc("listThreadTerminals", "threads", "All terminals").
-			Params("secrets listAfter listLimit").
-			Gives("ThreadTerminals Invalid NoThread NoCompute"),
-		httpapi.OldGet("/api/threads/:id/commands", s.getThreadCommands,
-			"the commands of a thread, newest last; ?terminal=&limit=&before=").
-			Doc("listThreadCommands", "threads", "The commands of all terminals").
-			Params("ofTerminal limit before").
-			Gives("ThreadCommands Invalid NoThread NoCompute"),
-		httpapi.OldGet("/api/threads/:id/events", s.getThreadEvents,
-			"everything that happens to a thread, as Server-Sent Events or, with ?format=json, as a list; "+
-				"?since=&limit=").Streams().
-			Doc("getThreadEvents", "threads", "Everything that happens to a thread").
-			Params("eventsSince eventsFormat eventsLimit").
-			Gives("ThreadEvents Invalid NoThread NoCompute"),
-	}
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Get("getThreadTerminal", "/api/threads/:id/terminal", "The active terminal", s.getThreadTerminal).
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Get("getThreadLease", "/api/threads/:id/lease", "Where the active terminal runs", s.getThreadLease).
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Get("listThreadTerminals", "/api/threads/:id/terminals", "All terminals", s.listThreadTerminals).
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Get("listThreadCommands", "/api/threads/:id/commands", "The commands of all terminals", s.listThreadCommands).
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Hand(http.MethodGet, "getThreadEvents", "/api/threads/:id/events", "Everything that happens to a thread", s.getThreadEvents, threadEvents).
+			Streams().Refusing(httpapi.NoThread, httpapi.NoCompute),
+	)
 }
 
 // lifeRoutes are about how long its processes live.
 func (s *Service) lifeRoutes() []httpapi.Route {
-	return []httpapi.Route{
-		httpapi.OldPost("/api/threads/:id/touch", s.postThreadTouch, "note activity: the session's idle time begins anew").
-			Doc("touchThread", "threads", "Note activity").
+	return httpapi.Group("threads",
+		httpapi.Post("touchThread", "/api/threads/:id/touch", "Note activity", s.touchThread).
 			Text("The idle time begins anew. A paused session stays paused.").
-			Gives("ThreadSession Invalid NoThread Lifecycle TooLarge NotJSON NoCompute"),
-		httpapi.OldPatch("/api/threads/:id/policy", s.patchThreadPolicy,
-			"change how long the thread's sessions may live and what they may use").
-			Doc("setThreadPolicy", "threads", "Change the policy").
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.NoCompute).Audited(httpapi.NotAudited),
+		httpapi.Patch("setThreadPolicy", "/api/threads/:id/policy", "Change the policy", s.setThreadPolicy).
 			Text("Of the live session too.").
-			Takes(wire.SetPolicy{}, "What changes.").
-			Gives("Thread Invalid NoThread TooLarge NotJSON NeedsApproval NoCompute NoSpace"),
-		httpapi.OldPost("/api/threads/:id/pause", s.postThreadPause, "stop the thread's processes where they are").
-			Doc("pauseThread", "threads", "Stop the processes where they are").
-			Text("Local processes get SIGSTOP, a provider's compute its own pause. A second time changes nothing. " +
+			Body("What changes.").
+			Refusing(httpapi.NoThread, httpapi.Approved, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("thread.policy"),
+		httpapi.Post("pauseThread", "/api/threads/:id/pause", "Stop the processes where they are", s.pauseThread).
+			Text("Local processes get SIGSTOP, a provider's compute its own pause. A second time changes nothing. "+
 				"Commands and input resume a thread by themselves.").
-			Gives("Thread Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.OldPost("/api/threads/:id/resume", s.postThreadResume, "let the thread's processes go on").
-			Doc("resumeThread", "threads", "Let the processes go on").
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("thread.pause"),
+		httpapi.Post("resumeThread", "/api/threads/:id/resume", "Let the processes go on", s.resumeThread).
 			Text("A second time changes nothing. A thread whose session is over gets a new one.").
-			Gives("Thread Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.OldPost("/api/threads/:id/sandbox/pause", s.postThreadPause, "the same as …/pause").
-			Doc("pauseSandbox", "threads", "Stop the processes where they are").
-			Text("Local processes get SIGSTOP, a provider's compute its own pause. A second time changes nothing. " +
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("thread.resume"),
+		httpapi.Post("pauseSandbox", "/api/threads/:id/sandbox/pause", "Stop the processes where they are", s.pauseThread).
+			Text("Local processes get SIGSTOP, a provider's compute its own pause. A second time changes nothing. "+
 				"Commands and input resume a thread by themselves. The same as …/pause.").
-			Gives("Thread Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.OldPost("/api/threads/:id/sandbox/resume", s.postThreadResume, "the same as …/resume").
-			Doc("resumeSandbox", "threads", "Let the processes go on").
-			Text("A second time changes nothing. A thread whose session is over gets a new one. " +
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("thread.pause"),
+		httpapi.Post("resumeSandbox", "/api/threads/:id/sandbox/resume", "Let the processes go on", s.resumeThread).
+			Text("A second time changes nothing. A thread whose session is over gets a new one. "+
 				"The same as …/resume.").
-			Gives("Thread Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.OldDelete("/api/threads/:id/sandbox", s.deleteThreadSandbox,
-			"end the thread's processes and its compute; its state stays").
-			Doc("destroySandbox", "threads", "End the processes and the compute").
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("thread.resume"),
+		httpapi.Delete("destroySandbox", "/api/threads/:id/sandbox", "End the processes and the compute", s.destroySandbox).
 			Text("Terminals and leases stay; the next use goes on in their state, on new compute.").
-			Gives("Thread Invalid NoThread TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.OldPost("/api/threads/:id/terminals/:tid/activate", s.postTerminalActivate,
-			"make a terminal the one that is meant when none is named").
-			Doc("activateTerminal", "threads", "Make it the active one").
-			Gives("ThreadTerminal Invalid NoThread TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldGet("/api/threads/:id/terminals/:tid/history", s.getTerminalHistory,
-			"the versions of a terminal's state, newest first").
-			Doc("getTerminalHistory", "threads", "The versions of its state").
-			Params("secrets").
-			Gives("TerminalStates NoThread NoCompute"),
-		httpapi.OldPost("/api/threads/:id/terminals/:tid/rollback", s.postTerminalRollback,
-			"go back to an earlier version of a terminal's state").
-			Doc("rollbackTerminal", "threads", "Go back to a version").
+			Refusing(httpapi.NoThread, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("lease.delete"),
+		httpapi.Post("activateTerminal", "/api/threads/:id/terminals/:tid/activate", "Make it the active one", s.activateTerminal).
+			Refusing(httpapi.NoThread, httpapi.NoCompute, httpapi.NoSpace).Audited("thread.activate"),
+		httpapi.Get("getTerminalHistory", "/api/threads/:id/terminals/:tid/history", "The versions of its state", s.getTerminalHistory).
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Post("rollbackTerminal", "/api/threads/:id/terminals/:tid/rollback", "Go back to a version", s.rollbackTerminal).
 			Text("Makes a new version that equals the old one.").
-			Takes(wire.Rollback{}, "Where to.").
-			Gives("RolledBack Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval NoCompute NoSpace"),
-	}
+			Body("Where to.").
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("thread.rollback"),
+	)
 }
 
-// leaseRoutes are about where processes run.
+// leaseRoutes are about where processes run. The secret of webhooks stands for a role: providers have no token of ours.
 func (s *Service) leaseRoutes() []httpapi.Route {
-	return []httpapi.Route{
-		httpapi.OldGet("/api/leases", s.getLeases, "the leases, oldest first; ?provider=").
-			Doc("listLeases", "leases", "The leases").
-			Params("ofProvider leasesAfter leasesLimit").
-			Gives("LeaseList Invalid NoThread NoCompute"),
-		httpapi.OldPost("/api/leases", s.postLease, "make a lease that threads may share").
-			Doc("createLease", "leases", "Make a lease that threads may share").
-			MayTake(wire.CreateLease{}, "What to make; nothing is a local lease.").
-			Gives("201 Lease Invalid Lifecycle TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldGet("/api/leases/:id", s.getLease, "one lease").
-			Doc("getLease", "leases", "One lease").
-			Gives("Lease NoThread NoCompute"),
-		httpapi.OldDelete("/api/leases/:id", s.deleteLease, "forget a lease that nothing uses").
-			Doc("deleteLease", "leases", "Forget a lease").
+	return httpapi.Group("leases",
+		httpapi.Get("listLeases", "/api/leases", "The leases", s.listLeases).
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Post("createLease", "/api/leases", "Make a lease that threads may share", s.createLease).
+			OptionalBody("What to make; nothing is a local lease.").
+			Status(http.StatusCreated, "").Refusing(httpapi.Lifecycle, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("lease.create"),
+		httpapi.Get("getLease", "/api/leases/:id", "One lease", s.getLease).
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Delete("deleteLease", "/api/leases/:id", "Forget a lease", s.deleteLease).
 			Text("IN_USE when a thread has it or its compute is not dead.").
-			Gives("Done Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval NoCompute NoSpace"),
-		httpapi.OldPost("/api/leases/:id/pause", s.postLeasePause, "pause a lease's compute, whoever uses it").
-			Doc("pauseLease", "leases", "Pause its compute").
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("lease.delete"),
+		httpapi.Post("pauseLease", "/api/leases/:id/pause", "Pause its compute", s.pauseLease).
 			Text("Whoever uses it. A second time changes nothing.").
-			Gives("Lease Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.OldPost("/api/leases/:id/resume", s.postLeaseResume, "let a lease's compute go on").
-			Doc("resumeLease", "leases", "Let its compute go on").
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("lease.pause"),
+		httpapi.Post("resumeLease", "/api/leases/:id/resume", "Let its compute go on", s.resumeLease).
 			Text("A second time changes nothing.").
-			Gives("Lease Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.OldPost("/api/leases/:id/destroy", s.postLeaseDestroy, "end a lease's compute; its next use makes other").
-			Doc("destroyLease", "leases", "End its compute").
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("lease.resume"),
+		httpapi.Post("destroyLease", "/api/leases/:id/destroy", "End its compute", s.destroyLease).
 			Text("The lease stays; its next use makes other compute.").
-			Gives("Lease Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.OldPost("/api/leases/:id/refresh", s.postLeaseRefresh, "ask the provider how the compute is").
-			Doc("refreshLease", "leases", "Ask the provider how its compute is").
-			Gives("Lease Invalid NoThread Lifecycle TooLarge NotJSON Incapable NoCompute NoSpace"),
-		httpapi.OldGet("/api/leases/:id/events", s.getLeaseEvents, "the book of a lease, oldest first; ?after=&limit=").
-			Doc("getLeaseEvents", "leases", "Its book").
-			Params("bookAfter eventsLimit").
-			Gives("LeaseEvents Invalid NoThread NoCompute"),
-		httpapi.OldGet("/api/leases/:id/metrics", s.getLeaseMetrics, "what a lease's compute uses").
-			Doc("getLeaseMetrics", "leases", "What its compute uses").
-			Gives("ComputeMetrics NoThread Lifecycle Incapable NoCompute"),
-
-		httpapi.OldGet("/api/sandbox/types", s.getSandboxTypes, "the providers and what each can do").
-			Doc("listSandboxTypes", "leases", "The providers and what each can do").
-			Gives("SandboxTypes NoCompute"),
-		httpapi.OldGet("/api/sandbox/sessions", s.getSandboxSessions, "the leases with the threads that use them").
-			Doc("listSandboxSessions", "leases", "The leases with the threads that use them").
-			Params("ofProvider leasesAfter leasesLimit").
-			Gives("SandboxSessions Invalid NoThread NoCompute"),
-		httpapi.OldGet("/api/sandbox/sessions/:id/metrics", s.getLeaseMetrics, "the same as /api/leases/:id/metrics").
-			Doc("getSandboxMetrics", "leases", "The same as /api/leases/{id}/metrics").
-			Gives("ComputeMetrics NoThread Lifecycle Incapable NoCompute"),
-		httpapi.OldPost("/api/sandbox/sessions/:id/pause", s.postLeasePause, "the same as /api/leases/:id/pause").
-			Doc("pauseSandboxSession", "leases", "The same as /api/leases/{id}/pause").
-			Gives("Lease Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.OldPost("/api/sandbox/sessions/:id/resume", s.postLeaseResume, "the same as /api/leases/:id/resume").
-			Doc("resumeSandboxSession", "leases", "The same as /api/leases/{id}/resume").
-			Gives("Lease Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-		httpapi.OldDelete("/api/sandbox/sessions/:id", s.postLeaseDestroy, "the same as /api/leases/:id/destroy").
-			Doc("deleteSandboxSession", "leases", "The same as POST /api/leases/{id}/destroy").
-			Gives("Lease Invalid NoThread Lifecycle TooLarge NotJSON NeedsApproval Incapable NoCompute NoSpace"),
-
-		// The secret of webhooks is instead of a role: providers have no token of ours.
-		httpapi.OldPost(auth.WebhookPath, s.postWebhook, "what a provider tells about an instance").ReadOnly().
-			Doc("postWebhook", "leases", "Tell what happened to compute").
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("lease.delete"),
+		httpapi.Post("refreshLease", "/api/leases/:id/refresh", "Ask the provider how its compute is", s.refreshLease).
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited(httpapi.NotAudited),
+		httpapi.Get("getLeaseEvents", "/api/leases/:id/events", "Its book", s.getLeaseEvents).
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Get("getLeaseMetrics", "/api/leases/:id/metrics", "What its compute uses", s.getLeaseMetrics).
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Incapable, httpapi.NoCompute),
+		httpapi.Get("listSandboxTypes", "/api/sandbox/types", "The providers and what each can do", s.listSandboxTypes).
+			Refusing(httpapi.NoCompute),
+		httpapi.Get("listSandboxSessions", "/api/sandbox/sessions", "The leases with the threads that use them", s.listSandboxSessions).
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Get("getSandboxMetrics", "/api/sandbox/sessions/:id/metrics", "The same as /api/leases/{id}/metrics", s.getLeaseMetrics).
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Incapable, httpapi.NoCompute),
+		httpapi.Post("pauseSandboxSession", "/api/sandbox/sessions/:id/pause", "The same as /api/leases/{id}/pause", s.pauseLease).
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("lease.pause"),
+		httpapi.Post("resumeSandboxSession", "/api/sandbox/sessions/:id/resume", "The same as /api/leases/{id}/resume", s.resumeLease).
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("lease.resume"),
+		httpapi.Delete("deleteSandboxSession", "/api/sandbox/sessions/:id", "The same as POST /api/leases/{id}/destroy", s.destroyLease).
+			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("lease.delete"),
+		httpapi.Post("postWebhook", auth.WebhookPath, "Tell what happened to compute", s.postWebhook).
 			Text("For providers. When the server has a secret for webhooks (--webhook-secret-file) nothing else is "+
 				"asked than a signature: X-Webhook-Signature is `sha256=` and the hexadecimal HMAC-SHA256 of "+
 				"`TIME.BODY` with the secret as key, X-Webhook-Timestamp is TIME, in seconds since 1970 and within 5 "+
 				"minutes of the server's. Each is taken once. Over TLS and from this machine X-Webhook-Secret with "+
 				"the secret does too. Without a secret the usual credentials are needed.").
-			Takes(wire.Webhook{},
-				"What the provider tells, in its own words. Known names are understood: instance_id, sandbox_id, "+
-					"session_id (also in camel case), id; event_type, type, event; state, status, newState; and "+
-					"the same inside data, eventData, payload.").
-			Gives("Matched Invalid TooLarge NotJSON NoCompute NoSpace"),
-		httpapi.OldGet("/api/webhooks/events", s.getWebhookEvents, "what providers told, newest first; ?limit=").
-			Doc("listWebhooks", "leases", "What providers told").
-			Params("hooksLimit").
-			Gives("HookEvents Invalid NoCompute"),
-	}
+			Reads(wire.Webhook{}, "What the provider tells, in its own words. Known names are understood: instance_id, sandbox_id, "+
+				"session_id (also in camel case), id; event_type, type, event; state, status, newState; and "+
+				"the same inside data, eventData, payload.").
+			Status(http.StatusAccepted, "").ReadOnly().Refusing(httpapi.NoCompute, httpapi.NoSpace),
+		httpapi.Get("listWebhooks", "/api/webhooks/events", "What providers told", s.listWebhooks).
+			Refusing(httpapi.NoCompute),
+	)
+}
+
+// permissionRoutes are about what may be done with a thread's terminals. They are not held by permissions themselves: who
+// may call the server may change them.
+func (s *Service) permissionRoutes() []httpapi.Route {
+	return httpapi.Group("permissions",
+		httpapi.Get("getPermissions", "/api/threads/:id/permissions", "What may be done", s.getPermissions).
+			Text("Also of a thread of which nobody has said it: the default mode, and no rules.").
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Put("setPermissions", "/api/threads/:id/permissions", "Change what may be done", s.setPermissions).
+			Text("For what comes after it; what runs goes on. A thread that is not there is made. Rules that are not "+
+				"understood change nothing. The thread's record says the mode and the counts too.").
+			Reads(wire.SetPermissions{}, "What changes.").
+			Refusing(httpapi.NoThread, httpapi.NoCompute, httpapi.NoSpace).Audited("permissions.change"),
+		httpapi.Post("authorize", "/api/threads/:id/authorize", "Ask what the permissions say", s.authorize).
+			Text("For tools that somebody else carries out. The decision is an event of the thread. `ask` makes an "+
+				"approval; "+
+				"once that is approved, the identical call is `allow` once, within 10 minutes.").
+			Body("The call.").
+			UpTo(exec.MaxBody).Refusing(httpapi.NoThread, httpapi.NoCompute, httpapi.NoSpace).
+			Audited(httpapi.NotAudited),
+		httpapi.Get("listApprovals", "/api/threads/:id/approvals", "List approvals", s.listApprovals).
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Get("getApproval", "/api/threads/:id/approvals/:aid", "One approval", s.getApproval).
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Post("decideApproval", "/api/threads/:id/approvals/:aid", "Approve or deny a call", s.decideApproval).
+			Text("Approved, the identical call is let through once within 10 minutes; denied, it is refused for as "+
+				"long. A call with `hidden` values is approved after somebody has looked at them.").
+			Body("The answer.").
+			Refusing(httpapi.NoThread, httpapi.Decided, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("approval.decide"),
+	)
 }

@@ -2,14 +2,12 @@ package threadapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"sync"
 	"time"
-
-	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/conversation/store"
@@ -20,33 +18,18 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// hideTerminals hides the secrets of a thread's terminals from a request that did not ask for them.
-func hideTerminals(c echo.Context, list []wire.ThreadTerminal) error {
-	shown, err := auth.SecretsShown(c)
-	if err != nil || shown {
+// checkReveal refuses to show the hidden values of an approval without full access, and notes in the audit log that they
+// are shown. Errors: httpapi.ErrReadOnly.
+func (s *Service) checkReveal(ctx context.Context, in wire.GetApproval) error {
+	if !in.Reveal {
+		return auth.CheckSecrets(ctx, in.Secrets) // which the audit log has anyway
+	}
+	if err := auth.RequireWrite(ctx); err != nil {
 		return err
 	}
-	for i := range list {
-		list[i].EnvDelta = thread.HideSecrets(list[i].EnvDelta)
-	}
-	return nil
-}
-
-// revealParam asks for the values of one approval, as auth.SecretsParam does.
-const revealParam = "reveal"
-
-// revealed reports whether the request asks for the hidden values of an approval, and writes that
-// down. Errors: those of auth.SecretsShown.
-func (s *Service) revealed(c echo.Context) (bool, error) {
-	shown, err := httpapi.SwitchOf(c, revealParam)
-	if err == nil && !shown {
-		return auth.SecretsShown(c) // which the audit log has anyway
-	}
-	if err = errors.Join(err, auth.RequireWrite(c.Request().Context())); err != nil {
-		return false, err
-	}
+	c := httpapi.EchoOf(ctx)
 	s.Auth.Note(c, auth.AuditSecrets, auth.TargetOf(c), "ok")
-	return true, nil
+	return nil
 }
 
 // seen are the approvals whose hidden values somebody has looked at, with the time of that. Of a
@@ -83,7 +66,7 @@ func (s *Service) checkSeen(m *store.Manager, thread, id string) error {
 		return err
 	}
 	if hideArguments(&a.Approval); len(a.Hidden) > 0 {
-		return fmt.Errorf("%w: GET …/approvals/%s?%s=1 shows them", conversation.ErrUnseen, id, revealParam)
+		return fmt.Errorf("%w: GET …/approvals/%s?reveal=1 shows them", conversation.ErrUnseen, id)
 	}
 	return nil
 }

@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
-
-	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/permission"
@@ -17,130 +14,59 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// threadOf is the thread a path names. The grant of one terminal sees none.
-func threadOf(c echo.Context) (string, error) {
-	if auth.GrantOf(c.Request().Context()).PTY != "" {
-		return "", httpapi.ErrWrongTerminal
-	}
-	return c.Param("id"), nil
+// threadMessages is how many messages GET /api/threads/:id has: a screen of them; …/messages has all.
+const threadMessages = 100
+
+func (s *Service) listThreads(ctx context.Context, in wire.ListThreads) (wire.ThreadList, error) {
+	list, next, err := s.Threads.ListThreads(ctx, in.After, in.Limit)
+	return wire.ThreadList{Threads: wired[wire.Thread](list), Next: next}, err
 }
 
-// sendLayers replies with what a view makes of the thread a path names. Looking is no activity.
-func (s *Service) sendLayers(c echo.Context, view func(thread.Layers) any) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
-	l, err := s.Threads.Thread(c.Request().Context(), id)
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, view(l))
-}
-
-// The views of a thread.
-func threadView(l thread.Layers) any { return l.Wire() }
-func leaseView(l thread.Layers) any  { return l.WireLease() }
-
-// wired are the wire types of rows.
-func wired[W any, R interface{ Wire() W }](rows []R) []W {
-	list := make([]W, 0, len(rows))
-	for _, r := range rows {
-		list = append(list, r.Wire())
-	}
-	return list
-}
-
-// How many rows lists have.
-const (
-	defaultThreads = 100 // of GET /api/threads: each costs some questions to the database
-	threadMessages = 100 // of GET /api/threads/:id: a screen of them; …/messages has all
-	maxRows        = thread.MaxPage
-)
-
-func (s *Service) getThreads(c echo.Context) error {
-	if _, err := threadOf(c); err != nil {
-		return err
-	}
-	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, defaultThreads)
-	if err != nil {
-		return err
-	}
-	list, next, err := s.Threads.ListThreads(c.Request().Context(), c.QueryParam("after"), int(limit))
-	if err != nil {
-		return err
-	}
-	reply := wire.ThreadList{Threads: []wire.Thread{}, Next: next}
-	for _, l := range list {
-		reply.Threads = append(reply.Threads, l.Wire())
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
-}
-
-func (s *Service) postThread(c echo.Context) error {
-	if _, err := threadOf(c); err != nil {
-		return err
-	}
-	var req wire.CreateThread
-	if err := httpapi.BindOptional(c, &req); err != nil {
-		return err
-	}
-	use := thread.Use{Provider: req.Sandbox, Lease: req.LeaseID}
-	if req.Policy != nil {
-		p, err := s.Threads.DefaultPolicy().With(*req.Policy)
+func (s *Service) createThread(ctx context.Context, in wire.CreateThread) (wire.Thread, error) {
+	use := thread.Use{Provider: in.Sandbox, Lease: in.LeaseID}
+	if in.Policy != nil {
+		p, err := s.Threads.DefaultPolicy().With(*in.Policy)
 		if err != nil {
-			return httpapi.BadRequest("the policy: %s", err).With("field", "policy")
+			return wire.Thread{}, httpapi.BadRequest("the policy: %s", err).With("field", "policy")
 		}
 		use.Policy = &p
 	}
-	if p := req.Sandbox; p != "" && p != thread.Local {
-		if err := s.Check(c.Request().Context(), "", permission.ToolLeaseCreate, permission.ProviderArgs{Provider: p}); err != nil {
-			return err
-		}
+	if err := s.checkCompute(ctx, in.Sandbox); err != nil {
+		return wire.Thread{}, err
 	}
-	l, err := s.Threads.CreateThread(c.Request().Context(), req.ID, use)
+	l, err := s.Threads.CreateThread(ctx, in.ID, use)
 	if err != nil {
-		return err
+		return wire.Thread{}, err
 	}
-	auth.SetTarget(c.Request().Context(), l.Thread.ID)
-	return httpapi.WriteJSON(c, http.StatusCreated, l.Wire())
+	auth.SetTarget(ctx, l.Thread.ID)
+	return l.Wire(), nil
 }
 
-func (s *Service) getThread(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
+// checkCompute asks the server's permissions about compute of a provider.
+func (s *Service) checkCompute(ctx context.Context, provider string) error {
+	if provider == "" || provider == thread.Local {
+		return nil
 	}
-	l, err := s.Threads.Thread(c.Request().Context(), id)
-	if err != nil {
-		return err
-	}
-	return s.sendThread(c, l)
+	return s.Check(ctx, "", permission.ToolLeaseCreate, permission.ProviderArgs{Provider: provider})
 }
 
-// sendThread replies with a thread and the newest messages of its conversation.
-func (s *Service) sendThread(c echo.Context, l thread.Layers) error {
+// getThread is a thread with the newest messages of its conversation. Looking is no activity.
+func (s *Service) getThread(ctx context.Context, in wire.ThreadRef) (wire.Thread, error) {
+	l, err := s.Threads.Thread(ctx, in.Thread)
+	if err != nil {
+		return wire.Thread{}, err
+	}
 	reply := l.Wire()
 	messages, omitted, err := s.lastMessages(l.Thread.ID)
-	if err != nil {
-		return err
-	}
 	reply.Messages, reply.MessagesOmitted = messages, new(uint64(omitted))
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
+	return reply, err
 }
 
-func (s *Service) deleteThread(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
+func (s *Service) deleteThread(ctx context.Context, in wire.ThreadRef) (wire.Done, error) {
+	if err := s.Threads.CheckEnd(ctx, in.Thread); err != nil {
+		return wire.Done{}, err
 	}
-	if err := s.Threads.CheckEnd(c.Request().Context(), id); err != nil {
-		return err
-	}
-	if err := s.Threads.DeleteThread(context.WithoutCancel(c.Request().Context()), id); err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, httpapi.Done)
+	return httpapi.Done, s.Threads.DeleteThread(lasting(ctx), in.Thread)
 }
 
 // lastMessages are the newest messages of a thread's record, none when it has no conversation, and
@@ -172,48 +98,42 @@ func (s *Service) lastMessages(thread string) (texts []json.RawMessage, omitted 
 	return texts, max(list[0].Seq-1-h.Archived, 0) + min(h.Archived, 1), err
 }
 
-func (s *Service) getThreadSession(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
-	l, err := s.Threads.Thread(c.Request().Context(), id)
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, l.WireSession())
+func (s *Service) getThreadSession(ctx context.Context, in wire.ThreadRef) (wire.ThreadSession, error) {
+	l, err := s.Threads.Thread(ctx, in.Thread)
+	return layers(l, err, thread.Layers.WireSession)
 }
 
-func (s *Service) getThreadLease(c echo.Context) error { return s.sendLayers(c, leaseView) }
+func (s *Service) getThreadLease(ctx context.Context, in wire.ThreadRef) (wire.Lease, error) {
+	l, err := s.Threads.Thread(ctx, in.Thread)
+	return layers(l, err, thread.Layers.WireLease)
+}
 
-func (s *Service) getThreadTerminal(c echo.Context) error {
-	shown, err := auth.SecretsShown(c)
-	if err != nil {
-		return err
+func (s *Service) getThreadTerminal(ctx context.Context, in wire.GetThreadTerminal) (wire.ThreadTerminal, error) {
+	if err := auth.CheckSecrets(ctx, in.Secrets); err != nil {
+		return wire.ThreadTerminal{}, err
 	}
-	return s.sendLayers(c, func(l thread.Layers) any {
-		reply := l.WireTerminal()
-		if !shown {
-			reply.EnvDelta = thread.HideSecrets(reply.EnvDelta)
+	l, err := s.Threads.Thread(ctx, in.Thread)
+	if err != nil {
+		return wire.ThreadTerminal{}, err
+	}
+	return shownTerminal(l, in.ShowSecrets), nil
+}
+
+func (s *Service) listThreadTerminals(ctx context.Context, in wire.ListThreadTerminals) (wire.ThreadTerminals, error) {
+	list, next, err := s.Threads.ThreadTerminals(ctx, in.Thread, in.After, in.Limit)
+	if err == nil {
+		err = auth.CheckSecrets(ctx, in.Secrets)
+	}
+	for i := range list {
+		if !in.Secrets {
+			list[i].EnvDelta = thread.HideSecrets(list[i].EnvDelta)
 		}
-		return reply
-	})
+	}
+	return wire.ThreadTerminals{Terminals: httpapi.OrNone(list), Next: next}, err
 }
 
-func (s *Service) getThreadCommands(c echo.Context) error {
-	id, err := threadOf(c)
-	if err != nil {
-		return err
-	}
-	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxRows)
-	if err != nil {
-		return err
-	}
-	list, err := s.Threads.ThreadCommands(c.Request().Context(),
-		thread.CommandQuery{Thread: id, Terminal: c.QueryParam("terminal"),
-			Before: c.QueryParam("before"), Limit: int(limit)})
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, wire.ThreadCommands{Commands: wired(list)})
+func (s *Service) listThreadCommands(ctx context.Context, in wire.ListThreadCommands) (wire.ThreadCommands, error) {
+	list, err := s.Threads.ThreadCommands(ctx,
+		thread.CommandQuery{Thread: in.Thread, Terminal: in.Terminal, Before: in.Before, Limit: in.Limit})
+	return wire.ThreadCommands{Commands: wired[wire.ThreadCommand](list)}, err
 }

@@ -1,38 +1,31 @@
 package threadapi
 
 import (
+	"context"
 	"encoding/json"
-	"net/http"
 	"strings"
-
-	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/wire"
 )
 
-// maxHookEvents is how many events GET /api/webhooks/events tells unless asked otherwise.
-const maxHookEvents = 100
-
-func (s *Service) postWebhook(c echo.Context) error {
+func (s *Service) postWebhook(ctx context.Context, in wire.ProviderRef) (wire.Matched, error) {
+	c := httpapi.EchoOf(ctx)
 	body, err := s.Auth.ReadWebhook(c)
 	if err != nil {
-		return err
+		return wire.Matched{}, err
 	}
 	if err := httpapi.CheckMediaType(c.Request()); err != nil {
-		return err
+		return wire.Matched{}, err
 	}
 	var fields map[string]any
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
-		return httpapi.BadRequest("the body must be a JSON object")
+		return wire.Matched{}, httpapi.BadRequest("the body must be a JSON object")
 	}
 	h := hookOf(fields)
-	matched, err := s.Threads.Observe(c.Param("provider"), h.instance, h.kind, h.state, string(body))
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusAccepted, wire.Matched{Matched: matched})
+	matched, err := s.Threads.Observe(in.Provider, h.instance, h.kind, h.state, string(body))
+	return wire.Matched{Matched: matched}, err
 }
 
 // hook is what a webhook tells, in whose words ever. What it does not say is "".
@@ -85,17 +78,7 @@ func textOf(from []map[string]any, names []string) string {
 	return ""
 }
 
-func (s *Service) getWebhookEvents(c echo.Context) error {
-	if _, err := threadOf(c); err != nil {
-		return err
-	}
-	limit, err := httpapi.NumberOf(c, "limit", 1, maxRows, maxHookEvents)
-	if err != nil {
-		return err
-	}
-	list, err := s.Threads.ProviderEvents(int(limit))
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, wire.HookEvents{Events: wired(list)})
+func (s *Service) listWebhooks(_ context.Context, in wire.ListWebhooks) (wire.HookEvents, error) {
+	list, err := s.Threads.ProviderEvents(in.Limit)
+	return wire.HookEvents{Events: wired[wire.HookEvent](list)}, err
 }
