@@ -69,7 +69,7 @@ type DeleteTerminals struct {
 // Lines is how much of the history is asked for.
 type Lines struct {
 	// Lines of history above the screen: the last N; 0 is the screen alone, -1 is all.
-	Scrollback int `json:"-" query:"scrollback" minimum:"-1" maximum:"100000" default:"-1" allowed:"-1 (all), or 0 to 100000"`
+	Scrollback int `json:"-" query:"scrollback" minimum:"-1" maximum:"100000" default:"-1" allowed:"-1 (all) to 100000"`
 }
 
 // GetSnapshot asks for the screen and its history.
@@ -131,8 +131,8 @@ type OpenSocket struct {
 	// `first` has the lines of `scrollback` in the first snapshot only. Such a viewer keeps no history, so a snapshot
 	// follows every `resize`.
 	History string `json:"-" query:"history" enum:"first"`
-	// With `rows`: the size of this viewer's screen, as a `resize` at once would say it. The first snapshot has the size
-	// that the size policy makes of it.
+	// With `rows`: the size of this viewer's screen, as a `resize` at once would say it. The first snapshot has the
+	// size that the size policy makes of it.
 	Cols int `json:"-" query:"cols" param:"viewerCols" minimum:"1" maximum:"1000" allowed:"1 to 1000, for both,"`
 	// See `cols`.
 	Rows int `json:"-" query:"rows" param:"viewerRows" minimum:"1" maximum:"1000" allowed:"1 to 1000, for both,"`

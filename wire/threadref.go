@@ -121,8 +121,8 @@ type ListApprovals struct {
 type GetApproval struct {
 	ApprovalRef
 	ShowSecrets
-	// 1 shows the `hidden` values too, to whoever may approve; after it the call can be approved. Each such request is in
-	// the server's audit log.
+	// 1 shows the `hidden` values too, to whoever may approve; after it the call can be approved. Each such request is
+	// in the server's audit log.
 	Reveal bool `json:"-" query:"reveal"`
 }
 

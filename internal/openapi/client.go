@@ -21,8 +21,10 @@ func Client(routes []httpapi.Route, clientDir string) ([]byte, error) {
 	}
 	withRaw := slices.Sorted(maps.Keys(own.named))
 	var b strings.Builder
-	b.WriteString("// Code generated from the routes of the server by `go generate ./internal/server`. DO NOT EDIT.\n\n" +
-		"package client\n\nimport (\n\t\"context\"\n\n\t\"github.com/evertty/evertty/wire\"\n)\n")
+	b.WriteString(
+		"// Code generated from the routes of the server by `go generate ./internal/server`. DO NOT EDIT.\n\n" +
+			"package client\n\nimport (\n\t\"context\"\n\n\t\"github.com/evertty/evertty/wire\"\n)\n",
+	)
 	var ids []string
 	paths := map[string][]string{}
 	byID := map[string]httpapi.Route{}

@@ -133,8 +133,15 @@ func (g *generator) replyTo(reply httpapi.Reply, byHand bool) string {
 			name += "Accepted"
 		}
 	}
-	r := response{name: name, status: reply.Status, text: text, json: reply.JSON, compressed: !byHand, events: eventsOf(reply.Events),
-		commands: eventsOf(reply.Commands)}
+	r := response{
+		name:       name,
+		status:     reply.Status,
+		text:       text,
+		json:       reply.JSON,
+		compressed: !byHand,
+		events:     eventsOf(reply.Events),
+		commands:   eventsOf(reply.Commands),
+	}
 	for _, h := range reply.Headers {
 		r.headers = append(r.headers, header{name: h.Name, text: h.Text, schema: h.Schema, required: h.Required})
 	}
@@ -201,7 +208,8 @@ func (g *generator) refusalsOf(r httpapi.Route, limited bool) (map[int]string, e
 func (g *generator) refusalWith(r httpapi.Route, status int, codes []string) string {
 	found := ""
 	for _, row := range refusals {
-		if row.status != status || !sameWords(strings.Fields(row.codes), codes) || row.limit != 0 && row.limit != r.Limit {
+		if row.status != status || !sameWords(strings.Fields(row.codes), codes) ||
+			row.limit != 0 && row.limit != r.Limit {
 			continue
 		}
 		for _, err := range row.of {

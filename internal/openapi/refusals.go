@@ -276,7 +276,11 @@ var refusals = []response{
 		codes:   "NOT_FOUND",
 		example: "NOT_FOUND: there is no such record: thread build",
 	},
-	{name: "NoThread", status: 404, of: httpapi.NoThread, text: "NOT_FOUND: there is no such thread, terminal of it, version or lease.",
+	{
+		name:    "NoThread",
+		status:  404,
+		of:      httpapi.NoThread,
+		text:    "NOT_FOUND: there is no such thread, terminal of it, version or lease.",
 		codes:   "NOT_FOUND",
 		example: "NOT_FOUND: thread build: not found",
 	},

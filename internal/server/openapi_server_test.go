@@ -119,8 +119,11 @@ func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveSer
 	}
 	m, err := supervisor.Start(supervisor.Config{
 		Terminals: terminal.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: dataDir, Keeper: held},
-		Threads: service.Config{Store: records, Conversations: store.Config{Store: records.Conversations(), Files: files,
-			Enforcer: permission.NewEnforcer(rules)}},
+		Threads: service.Config{
+			Store: records,
+			Conversations: store.Config{Store: records.Conversations(), Files: files,
+				Enforcer: permission.NewEnforcer(rules)},
+		},
 		Log: log, Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)

@@ -124,7 +124,10 @@ type checkRig struct {
 func newCheckRig(t *testing.T, server permission.Rules) *checkRig {
 	r := &checkRig{contract: newContract(t, startWithRules(t, server)), t: t, dir: t.TempDir()}
 	r.ids = map[string]string{":sid": "dev", ":shid": "one", ":aid": "none"}
-	term, err := r.parts.Terminals.Create("dev", wire.CreateTerminal{Cmd: []string{"cat"}, Cols: new(80), Rows: new(24)})
+	term, err := r.parts.Terminals.Create(
+		"dev",
+		wire.CreateTerminal{Cmd: []string{"cat"}, Cols: new(80), Rows: new(24)},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

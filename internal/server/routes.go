@@ -33,7 +33,8 @@ func (s *Server) controlRoutes() []httpapi.Route {
 				"screen stays above a dim line that says how and when; modes that a program may have left are "+
 				"reset. Streams ended with the program: watch again.").
 			OptionalBody("Nothing: an empty body, or `{}`. The header Content-Type is needed all the same.").
-			Refusing(httpapi.Named, httpapi.Starting, httpapi.StillRuns, httpapi.Approved, httpapi.NoSpace).Audited("terminal.restart"),
+			Refusing(httpapi.Named, httpapi.Starting, httpapi.StillRuns, httpapi.Approved, httpapi.NoSpace).
+			Audited("terminal.restart"),
 	), httpapi.Group("input",
 		httpapi.Post("sendInput", "/input", "Write bytes to the program", s.sendInput).
 			Text("The reply comes when all bytes were taken. Input of several callers is never mixed within a call.").

@@ -51,8 +51,10 @@ func TestWaitConditions(t *testing.T) {
 	if e := term.Wire().Exit; e == nil || *e.Code != 7 || e.Reason != "exit" {
 		t.Errorf("exit %+v, want 7", e)
 	}
-	if _, err := waits.Wait(ctx, term, within(wire.WaitCondition{For: "text", Pattern: "never"}, patience)); !errors.Is(err,
-		terminal.ErrExited) {
+	if _, err := waits.Wait(ctx, term, within(wire.WaitCondition{For: "text", Pattern: "never"}, patience)); !errors.Is(
+		err,
+		terminal.ErrExited,
+	) {
 		t.Errorf("wait after the end: %v, want ErrExited", err)
 	}
 	if _, err := term.Input(ctx, []byte("x")); !errors.Is(err, terminal.ErrExited) {

@@ -52,8 +52,12 @@ func TestVerify(t *testing.T) {
 		want   float64
 	}{{vt10x.New, 0}, {func(c vt.Config) vt.Engine { return untitled{vt10x.New(c)} }, 1}} {
 		log, metrics := &warnings{}, metrics.New()
-		m := openWith(t, t.TempDir(), supervisor.Config{Terminals: terminal.Config{Engine: c.engine, Verify: true}, Metrics: metrics,
-			Log: slog.New(slog.NewTextHandler(log, nil))})
+		m := openWith(
+			t,
+			t.TempDir(),
+			supervisor.Config{Terminals: terminal.Config{Engine: c.engine, Verify: true}, Metrics: metrics,
+				Log: slog.New(slog.NewTextHandler(log, nil))},
+		)
 		term := start(t, m, "sh", "-c", `printf '\033]2;title\007\033[1mready'`)
 		waitFor(t, term, wire.WaitCondition{For: "exit"})
 		s := term.Hub().Snapshot()

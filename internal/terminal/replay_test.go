@@ -33,9 +33,13 @@ func (m marked) WriteSome(p []byte, work int) (text []byte, n int) {
 }
 
 func openMarked(t *testing.T, dir, mark string, call func()) *supervisor.Supervisor {
-	return supervisortest.OpenWith(t, dir, supervisor.Config{Terminals: terminal.Config{Engine: func(c vt.Config) vt.Engine {
-		return marked{vt.NewEngine(c), mark, call}
-	}}})
+	return supervisortest.OpenWith(
+		t,
+		dir,
+		supervisor.Config{Terminals: terminal.Config{Engine: func(c vt.Config) vt.Engine {
+			return marked{vt.NewEngine(c), mark, call}
+		}}},
+	)
 }
 
 // leaveTail ends a server as a kill does that leaves output without a snapshot.

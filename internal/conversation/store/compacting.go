@@ -55,7 +55,11 @@ func (m *Manager) plan(thread string, o conversation.CompactOptions) (p plan, wo
 	if !worth {
 		return p, false, nil
 	}
-	p.Archive = conversation.Archive{UpTo: list[done.Removed-1].Seq, Message: &done.Message, Compaction: done.Compaction}
+	p.Archive = conversation.Archive{
+		UpTo:       list[done.Removed-1].Seq,
+		Message:    &done.Message,
+		Compaction: done.Compaction,
+	}
 	err = m.view(thread, p.was.SessionID, func(tx Tx, _ conversation.Head) (err error) {
 		p.stay, err = tx.MessageBytes(p.was.SessionID, p.UpTo, p.was.Messages)
 		return err

@@ -260,7 +260,11 @@ func traceOf(tx Tx, h conversation.Head, timeline []conversation.Entry,
 
 // Ledger is the ledger of a conversation.
 func (m *Manager) Ledger(thread, rid string) (l conversation.Ledger, err error) {
-	return l, m.view(thread, rid, func(tx Tx, h conversation.Head) error { l, err = tx.Ledger(h.SessionID); return err })
+	return l, m.view(
+		thread,
+		rid,
+		func(tx Tx, h conversation.Head) error { l, err = tx.Ledger(h.SessionID); return err },
+	)
 }
 
 // Prompts is a part of the prompt history; the view of it is the newest MaxPrompts.

@@ -38,7 +38,8 @@ func TestClearBeginsAnewAndKeepsTheOld(t *testing.T) {
 	must(t, err)
 	r.again()
 	same(t, "the current one", r.head("t"), h)
-	if h.SessionID == old.SessionID || h.Messages != 0 || h.Turns != 0 || h.Waiting != 0 || h.Usage != (conversation.Usage{}) {
+	if h.SessionID == old.SessionID || h.Messages != 0 || h.Turns != 0 || h.Waiting != 0 ||
+		h.Usage != (conversation.Usage{}) {
 		t.Errorf("%+v", h)
 	}
 	s, err := r.State("t", "")

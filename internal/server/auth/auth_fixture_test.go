@@ -110,7 +110,10 @@ func gateRoutes(auth *Auth) *echo.Echo {
 	e.HTTPErrorHandler = httpapi.HandleError
 	e.Use(httpapi.SecurityHeaders(), auth.Middleware())
 	tell := func(c echo.Context) error {
-		return c.String(http.StatusOK, string(GrantOf(c.Request().Context()).Role)+" "+GrantOf(c.Request().Context()).PTY)
+		return c.String(
+			http.StatusOK,
+			string(GrantOf(c.Request().Context()).Role)+" "+GrantOf(c.Request().Context()).PTY,
+		)
 	}
 	for _, path := range []string{"/", "/pty", "/metrics", "/openapi.json", "/assets/*", "/healthz", "/readyz"} {
 		e.GET(path, tell)

@@ -132,8 +132,9 @@ func (s *Service) setSessionEnv(ctx context.Context, in wire.CompatSetSessionEnv
 // setVariables exports variables; null removes one.
 func (s *Service) setVariables(ctx context.Context, name string, req wire.CompatEnv) (wire.CompatNamed, error) {
 	if (req.EnvVars == nil) == (req.Env == nil) {
-		return wire.CompatNamed{}, httpapi.BadRequest(`"envVars" is needed: an object of variables and their values`).With("field",
-			"envVars")
+		return wire.CompatNamed{}, httpapi.BadRequest(`"envVars" is needed: an object of variables and their values`).
+			With("field",
+				"envVars")
 	}
 	set, unset := map[string]string{}, []string{}
 	for _, vars := range []map[string]*string{req.EnvVars, req.Env} {

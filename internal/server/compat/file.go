@@ -153,7 +153,14 @@ func openFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
 }
 
 func (s *Service) readFile(ctx context.Context, r wire.CompatRead) (wire.CompatContent, error) {
-	at, err := s.filesFor(ctx, r.CompatRef, r.SessionID, permission.ToolRead, permission.FileArgs{}, filePath{"path", &r.Path})
+	at, err := s.filesFor(
+		ctx,
+		r.CompatRef,
+		r.SessionID,
+		permission.ToolRead,
+		permission.FileArgs{},
+		filePath{"path", &r.Path},
+	)
 	if err != nil {
 		return wire.CompatContent{}, err
 	}
@@ -248,8 +255,14 @@ func writeFile(path string, p []byte) error {
 }
 
 func (s *Service) makeDir(ctx context.Context, r wire.CompatMkdir) (wire.CompatFile, error) {
-	at, err := s.filesFor(ctx, r.CompatRef, r.SessionID, permission.ToolMkdir, permission.FileArgs{Recursive: r.Recursive},
-		filePath{"path", &r.Path})
+	at, err := s.filesFor(
+		ctx,
+		r.CompatRef,
+		r.SessionID,
+		permission.ToolMkdir,
+		permission.FileArgs{Recursive: r.Recursive},
+		filePath{"path", &r.Path},
+	)
 	if err != nil {
 		return wire.CompatFile{}, err
 	}
@@ -261,7 +274,14 @@ func (s *Service) makeDir(ctx context.Context, r wire.CompatMkdir) (wire.CompatF
 
 // removeFile removes a file or an empty directory: what removes more is a command.
 func (s *Service) removeFile(ctx context.Context, r wire.CompatPath) (wire.CompatFile, error) {
-	at, err := s.filesFor(ctx, r.CompatRef, r.SessionID, permission.ToolRemove, permission.FileArgs{}, filePath{"path", &r.Path})
+	at, err := s.filesFor(
+		ctx,
+		r.CompatRef,
+		r.SessionID,
+		permission.ToolRemove,
+		permission.FileArgs{},
+		filePath{"path", &r.Path},
+	)
 	if err != nil {
 		return wire.CompatFile{}, err
 	}
@@ -291,7 +311,14 @@ func (s *Service) rename(ctx context.Context, ref wire.CompatRef, session string
 }
 
 func (s *Service) fileExists(ctx context.Context, r wire.CompatPath) (wire.CompatExists, error) {
-	at, err := s.filesFor(ctx, r.CompatRef, r.SessionID, permission.ToolRead, permission.FileArgs{}, filePath{"path", &r.Path})
+	at, err := s.filesFor(
+		ctx,
+		r.CompatRef,
+		r.SessionID,
+		permission.ToolRead,
+		permission.FileArgs{},
+		filePath{"path", &r.Path},
+	)
 	if err != nil {
 		return wire.CompatExists{}, err
 	}

@@ -11,8 +11,14 @@ import (
 
 // Refusals that these calls make themselves.
 var (
-	noSession = []error{&httpapi.Error{Status: http.StatusNotFound, Code: "SESSION_NOT_FOUND"}, httpapi.ErrWrongTerminal}
-	noProcess = []error{&httpapi.Error{Status: http.StatusNotFound, Code: "PROCESS_NOT_FOUND"}, httpapi.ErrWrongTerminal}
+	noSession = []error{
+		&httpapi.Error{Status: http.StatusNotFound, Code: "SESSION_NOT_FOUND"},
+		httpapi.ErrWrongTerminal,
+	}
+	noProcess = []error{
+		&httpapi.Error{Status: http.StatusNotFound, Code: "PROCESS_NOT_FOUND"},
+		httpapi.ErrWrongTerminal,
+	}
 )
 
 // Replies that are written by hand, as the document has them.

@@ -100,7 +100,12 @@ func (s *Service) setEnv(ctx context.Context, in wire.SetEnv) (wire.Done, error)
 		return wire.Done{}, err
 	}
 	sh, err := s.checkedShell(in.ShellRef, func() error {
-		return s.Check(ctx, in.Session, permission.ToolEnv, permission.ShellArgs{Shell: in.Shell, Env: set, Unset: in.Unset})
+		return s.Check(
+			ctx,
+			in.Session,
+			permission.ToolEnv,
+			permission.ShellArgs{Shell: in.Shell, Env: set, Unset: in.Unset},
+		)
 	})
 	if err != nil {
 		return wire.Done{}, err

@@ -110,7 +110,8 @@ func (p param) set(field reflect.Value, values []string) error {
 	if len(values) > 0 && values[0] != "" {
 		text = values[0]
 	}
-	if field.Kind() == reflect.Pointer && (text != "" || len(values) > 0 && field.Type().Elem().Kind() == reflect.String) {
+	if field.Kind() == reflect.Pointer &&
+		(text != "" || len(values) > 0 && field.Type().Elem().Kind() == reflect.String) {
 		field.Set(reflect.New(field.Type().Elem()))
 		field = field.Elem()
 	}

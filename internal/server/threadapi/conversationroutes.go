@@ -26,8 +26,10 @@ func (s *Service) conversationRoutes() []httpapi.Route {
 
 // documentRoutes are about a whole record, its messages and its state.
 func (s *Service) documentRoutes() []httpapi.Route {
-	return httpapi.Group("record",
-		httpapi.Hand(http.MethodGet, "getLatestRecord", "/api/threads/latest", "The record that was changed last", s.getLatestRecord, recordHead).
+	return httpapi.Group(
+		"record",
+		httpapi.Hand(http.MethodGet, "getLatestRecord", "/api/threads/latest", "The record that was changed last",
+			s.getLatestRecord, recordHead).
 			Text("Of the current records of all threads. A thread that was called latest before the name was "+
 				"reserved is replied itself.").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
@@ -41,9 +43,11 @@ func (s *Service) documentRoutes() []httpapi.Route {
 			Audited(httpapi.NotAudited),
 		httpapi.Get("listRecords", "/api/threads/:id/records", "The records of a thread", s.listRecords).
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Hand(http.MethodGet, "getOneRecord", "/api/threads/:id/records/:rid", "One of the records, whole", s.getOneRecord, record).
+		httpapi.Hand(http.MethodGet, "getOneRecord", "/api/threads/:id/records/:rid", "One of the records, whole",
+			s.getOneRecord, record).
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Hand(http.MethodGet, "listMessages", "/api/threads/:id/messages", "The messages", s.listMessages, messageList).
+		httpapi.Hand(http.MethodGet, "listMessages", "/api/threads/:id/messages", "The messages",
+			s.listMessages, messageList).
 			Text("Those that are not archived, with the summary of the others before them; ?archived=1 gives every "+
 				"message as it was appended.").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
@@ -64,8 +68,10 @@ func (s *Service) documentRoutes() []httpapi.Route {
 
 // listRoutes are about its lists.
 func (s *Service) listRoutes() []httpapi.Route {
-	return httpapi.Group("record",
-		httpapi.Hand(http.MethodGet, "getTimeline", "/api/threads/:id/timeline", "The timeline", s.getTimeline, timeline).
+	return httpapi.Group(
+		"record",
+		httpapi.Hand(http.MethodGet, "getTimeline", "/api/threads/:id/timeline", "The timeline",
+			s.getTimeline, timeline).
 			Text("The newest 24 entries; with after or limit all of them can be had.").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
 		httpapi.Post("appendTimeline", "/api/threads/:id/timeline", "Append a decision", s.appendTimeline).
@@ -110,8 +116,10 @@ func (s *Service) listRoutes() []httpapi.Route {
 
 // driverRoutes are for who drives the thread.
 func (s *Service) driverRoutes() []httpapi.Route {
-	return httpapi.Group("record",
-		httpapi.Hand(http.MethodPost, "compact", "/api/threads/:id/compact", "Put older messages behind a summary", s.compact, compacted).
+	return httpapi.Group(
+		"record",
+		httpapi.Hand(http.MethodPost, "compact", "/api/threads/:id/compact", "Put older messages behind a summary",
+			s.compact, compacted).
 			Text("When they are worth it. Nothing is lost: ?archived=1 of the messages has them all.").
 			OptionalBody("How.").
 			Refusing(httpapi.NoRecord, httpapi.RecordExists, httpapi.NoCompute, httpapi.NoSpace).

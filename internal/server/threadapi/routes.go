@@ -20,6 +20,10 @@ var threadEvents = httpapi.Reply{Name: "ThreadEvents", Status: http.StatusOK,
 	Events: []wire.EventType{{Value: wire.ThreadEvent{}}},
 }
 
+// changing are the refusals of what changes the compute of a thread or lease.
+var changing = slices.Concat(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable,
+	httpapi.NoCompute, httpapi.NoSpace)
+
 // threadRoutes are the durable view of threads: their layers, policies and events.
 func (s *Service) threadRoutes() []httpapi.Route {
 	return slices.Concat(s.layerRoutes(), s.lifeRoutes())
@@ -27,7 +31,8 @@ func (s *Service) threadRoutes() []httpapi.Route {
 
 // layerRoutes are about a thread and its layers.
 func (s *Service) layerRoutes() []httpapi.Route {
-	return httpapi.Group("threads",
+	return httpapi.Group(
+		"threads",
 		httpapi.Get("listThreads", "/api/threads", "The threads", s.listThreads).
 			Refusing(httpapi.NoCompute),
 		httpapi.Post("createThread", "/api/threads", "Make a thread", s.createThread).
@@ -53,16 +58,21 @@ func (s *Service) layerRoutes() []httpapi.Route {
 			Refusing(httpapi.NoThread, httpapi.NoCompute),
 		httpapi.Get("listThreadTerminals", "/api/threads/:id/terminals", "All terminals", s.listThreadTerminals).
 			Refusing(httpapi.NoThread, httpapi.NoCompute),
-		httpapi.Get("listThreadCommands", "/api/threads/:id/commands", "The commands of all terminals", s.listThreadCommands).
+		httpapi.Get("listThreadCommands", "/api/threads/:id/commands", "The commands of all terminals",
+			s.listThreadCommands).
 			Refusing(httpapi.NoThread, httpapi.NoCompute),
-		httpapi.Hand(http.MethodGet, "getThreadEvents", "/api/threads/:id/events", "Everything that happens to a thread", s.getThreadEvents, threadEvents).
-			Streams().Refusing(httpapi.NoThread, httpapi.NoCompute),
+		httpapi.Hand(http.MethodGet, "getThreadEvents", "/api/threads/:id/events",
+			"Everything that happens to a thread",
+			s.getThreadEvents, threadEvents).
+			Streams().
+			Refusing(httpapi.NoThread, httpapi.NoCompute),
 	)
 }
 
 // lifeRoutes are about how long its processes live.
 func (s *Service) lifeRoutes() []httpapi.Route {
-	return httpapi.Group("threads",
+	return httpapi.Group(
+		"threads",
 		httpapi.Post("touchThread", "/api/threads/:id/touch", "Note activity", s.touchThread).
 			Text("The idle time begins anew. A paused session stays paused.").
 			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.NoCompute).Audited(httpapi.NotAudited),
@@ -74,31 +84,37 @@ func (s *Service) lifeRoutes() []httpapi.Route {
 		httpapi.Post("pauseThread", "/api/threads/:id/pause", "Stop the processes where they are", s.pauseThread).
 			Text("Local processes get SIGSTOP, a provider's compute its own pause. A second time changes nothing. "+
 				"Commands and input resume a thread by themselves.").
-			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Refusing(changing).
 			Audited("thread.pause"),
 		httpapi.Post("resumeThread", "/api/threads/:id/resume", "Let the processes go on", s.resumeThread).
 			Text("A second time changes nothing. A thread whose session is over gets a new one.").
-			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Refusing(changing).
 			Audited("thread.resume"),
-		httpapi.Post("pauseSandbox", "/api/threads/:id/sandbox/pause", "Stop the processes where they are", s.pauseThread).
+		httpapi.Post("pauseSandbox", "/api/threads/:id/sandbox/pause", "Stop the processes where they are",
+			s.pauseThread).
 			Text("Local processes get SIGSTOP, a provider's compute its own pause. A second time changes nothing. "+
 				"Commands and input resume a thread by themselves. The same as …/pause.").
-			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Refusing(changing).
 			Audited("thread.pause"),
 		httpapi.Post("resumeSandbox", "/api/threads/:id/sandbox/resume", "Let the processes go on", s.resumeThread).
 			Text("A second time changes nothing. A thread whose session is over gets a new one. "+
 				"The same as …/resume.").
-			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Refusing(changing).
 			Audited("thread.resume"),
-		httpapi.Delete("destroySandbox", "/api/threads/:id/sandbox", "End the processes and the compute", s.destroySandbox).
+		httpapi.Delete("destroySandbox", "/api/threads/:id/sandbox", "End the processes and the compute",
+			s.destroySandbox).
 			Text("Terminals and leases stay; the next use goes on in their state, on new compute.").
 			Refusing(httpapi.NoThread, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
 			Audited("lease.delete"),
-		httpapi.Post("activateTerminal", "/api/threads/:id/terminals/:tid/activate", "Make it the active one", s.activateTerminal).
-			Refusing(httpapi.NoThread, httpapi.NoCompute, httpapi.NoSpace).Audited("thread.activate"),
-		httpapi.Get("getTerminalHistory", "/api/threads/:id/terminals/:tid/history", "The versions of its state", s.getTerminalHistory).
+		httpapi.Post("activateTerminal", "/api/threads/:id/terminals/:tid/activate", "Make it the active one",
+			s.activateTerminal).
+			Refusing(httpapi.NoThread, httpapi.NoCompute, httpapi.NoSpace).
+			Audited("thread.activate"),
+		httpapi.Get("getTerminalHistory", "/api/threads/:id/terminals/:tid/history", "The versions of its state",
+			s.getTerminalHistory).
 			Refusing(httpapi.NoThread, httpapi.NoCompute),
-		httpapi.Post("rollbackTerminal", "/api/threads/:id/terminals/:tid/rollback", "Go back to a version", s.rollbackTerminal).
+		httpapi.Post("rollbackTerminal", "/api/threads/:id/terminals/:tid/rollback", "Go back to a version",
+			s.rollbackTerminal).
 			Text("Makes a new version that equals the old one.").
 			Body("Where to.").
 			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.NoCompute, httpapi.NoSpace).
@@ -108,7 +124,8 @@ func (s *Service) lifeRoutes() []httpapi.Route {
 
 // leaseRoutes are about where processes run. The secret of webhooks stands for a role: providers have no token of ours.
 func (s *Service) leaseRoutes() []httpapi.Route {
-	return httpapi.Group("leases",
+	return httpapi.Group(
+		"leases",
 		httpapi.Get("listLeases", "/api/leases", "The leases", s.listLeases).
 			Refusing(httpapi.NoThread, httpapi.NoCompute),
 		httpapi.Post("createLease", "/api/leases", "Make a lease that threads may share", s.createLease).
@@ -123,15 +140,15 @@ func (s *Service) leaseRoutes() []httpapi.Route {
 			Audited("lease.delete"),
 		httpapi.Post("pauseLease", "/api/leases/:id/pause", "Pause its compute", s.pauseLease).
 			Text("Whoever uses it. A second time changes nothing.").
-			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Refusing(changing).
 			Audited("lease.pause"),
 		httpapi.Post("resumeLease", "/api/leases/:id/resume", "Let its compute go on", s.resumeLease).
 			Text("A second time changes nothing.").
-			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Refusing(changing).
 			Audited("lease.resume"),
 		httpapi.Post("destroyLease", "/api/leases/:id/destroy", "End its compute", s.destroyLease).
 			Text("The lease stays; its next use makes other compute.").
-			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+			Refusing(changing).
 			Audited("lease.delete"),
 		httpapi.Post("refreshLease", "/api/leases/:id/refresh", "Ask the provider how its compute is", s.refreshLease).
 			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
@@ -142,18 +159,23 @@ func (s *Service) leaseRoutes() []httpapi.Route {
 			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Incapable, httpapi.NoCompute),
 		httpapi.Get("listSandboxTypes", "/api/sandbox/types", "The providers and what each can do", s.listSandboxTypes).
 			Refusing(httpapi.NoCompute),
-		httpapi.Get("listSandboxSessions", "/api/sandbox/sessions", "The leases with the threads that use them", s.listSandboxSessions).
+		httpapi.Get("listSandboxSessions", "/api/sandbox/sessions", "The leases with the threads that use them",
+			s.listSandboxSessions).
 			Refusing(httpapi.NoThread, httpapi.NoCompute),
-		httpapi.Get("getSandboxMetrics", "/api/sandbox/sessions/:id/metrics", "The same as /api/leases/{id}/metrics", s.getLeaseMetrics).
+		httpapi.Get("getSandboxMetrics", "/api/sandbox/sessions/:id/metrics", "The same as /api/leases/{id}/metrics",
+			s.getLeaseMetrics).
 			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Incapable, httpapi.NoCompute),
-		httpapi.Post("pauseSandboxSession", "/api/sandbox/sessions/:id/pause", "The same as /api/leases/{id}/pause", s.pauseLease).
-			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+		httpapi.Post("pauseSandboxSession", "/api/sandbox/sessions/:id/pause", "The same as /api/leases/{id}/pause",
+			s.pauseLease).
+			Refusing(changing).
 			Audited("lease.pause"),
-		httpapi.Post("resumeSandboxSession", "/api/sandbox/sessions/:id/resume", "The same as /api/leases/{id}/resume", s.resumeLease).
-			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+		httpapi.Post("resumeSandboxSession", "/api/sandbox/sessions/:id/resume", "The same as /api/leases/{id}/resume",
+			s.resumeLease).
+			Refusing(changing).
 			Audited("lease.resume"),
-		httpapi.Delete("deleteSandboxSession", "/api/sandbox/sessions/:id", "The same as POST /api/leases/{id}/destroy", s.destroyLease).
-			Refusing(httpapi.NoThread, httpapi.Lifecycle, httpapi.Approved, httpapi.Incapable, httpapi.NoCompute, httpapi.NoSpace).
+		httpapi.Delete("deleteSandboxSession", "/api/sandbox/sessions/:id", "The same as POST /api/leases/{id}/destroy",
+			s.destroyLease).
+			Refusing(changing).
 			Audited("lease.delete"),
 		httpapi.Post("postWebhook", auth.WebhookPath, "Tell what happened to compute", s.postWebhook).
 			Text("For providers. When the server has a secret for webhooks (--webhook-secret-file) nothing else is "+
@@ -161,17 +183,18 @@ func (s *Service) leaseRoutes() []httpapi.Route {
 				"`TIME.BODY` with the secret as key, X-Webhook-Timestamp is TIME, in seconds since 1970 and within 5 "+
 				"minutes of the server's. Each is taken once. Over TLS and from this machine X-Webhook-Secret with "+
 				"the secret does too. Without a secret the usual credentials are needed.").
-			Reads(wire.Webhook{}, "What the provider tells, in its own words. Known names are understood: instance_id, sandbox_id, "+
-				"session_id (also in camel case), id; event_type, type, event; state, status, newState; and "+
-				"the same inside data, eventData, payload.").
+			Reads(wire.Webhook{},
+				"What the provider tells, in its own words. Known names are understood: instance_id, sandbox_id, "+
+					"session_id (also in camel case), id; event_type, type, event; state, status, newState; and "+
+					"the same inside data, eventData, payload.").
 			Status(http.StatusAccepted, "").ReadOnly().Refusing(httpapi.NoCompute, httpapi.NoSpace),
 		httpapi.Get("listWebhooks", "/api/webhooks/events", "What providers told", s.listWebhooks).
 			Refusing(httpapi.NoCompute),
 	)
 }
 
-// permissionRoutes are about what may be done with a thread's terminals. They are not held by permissions themselves: who
-// may call the server may change them.
+// permissionRoutes are about what may be done with a thread's terminals. They are not held by permissions themselves:
+// who may call the server may change them.
 func (s *Service) permissionRoutes() []httpapi.Route {
 	return httpapi.Group("permissions",
 		httpapi.Get("getPermissions", "/api/threads/:id/permissions", "What may be done", s.getPermissions).

@@ -18,8 +18,8 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// checkReveal refuses to show the hidden values of an approval without full access, and notes in the audit log that they
-// are shown. Errors: httpapi.ErrReadOnly.
+// checkReveal refuses to show the hidden values of an approval without full access, and notes in the audit log that
+// they are shown. Errors: httpapi.ErrReadOnly.
 func (s *Service) checkReveal(ctx context.Context, in wire.GetApproval) error {
 	if !in.Reveal {
 		return auth.CheckSecrets(ctx, in.Secrets) // which the audit log has anyway

@@ -20,9 +20,12 @@ func TestAWaitEndsBesideDearOutput(t *testing.T) {
 	m := openNative(t, t.TempDir())
 	const late = 10 * time.Second // a step takes milliseconds; the machine may be busy
 	marks := `printf '\e[H\xcc\x80\xcc\x81%.0s' `
-	term, err := m.Terminals.Create("s", wire.CreateTerminal{Cols: new(1000), Rows: new(1000), Cmd: []string{"bash", "-c",
-		`stty -echo; echo ready; read x; printf '\e[65;1;1;1000;1000$x'; ` + marks + `{1..5}; printf 'MARK\r    '; ` +
-			marks + "{1..5}; while :; do " + marks + "{1..2000}; done"}})
+	term, err := m.Terminals.Create(
+		"s",
+		wire.CreateTerminal{Cols: new(1000), Rows: new(1000), Cmd: []string{"bash", "-c",
+			`stty -echo; echo ready; read x; printf '\e[65;1;1;1000;1000$x'; ` + marks + `{1..5}; printf 'MARK\r    '; ` +
+				marks + "{1..5}; while :; do " + marks + "{1..2000}; done"}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +128,11 @@ func TestADearPatternEndsInTime(t *testing.T) {
 func TestDearPatternsLeaveOthersTheirShare(t *testing.T) {
 	m := openNative(t, t.TempDir())
 	const flood = `printf -v line '%0199d' 0; read x; while :; do echo ${line//0/a}; done & sleep 1; echo MA""RK; wait`
-	flooded, err := m.Terminals.Create("s", wire.CreateTerminal{Cols: new(200), Rows: new(24), Cmd: []string{"bash", "-c",
-		flood}})
+	flooded, err := m.Terminals.Create(
+		"s",
+		wire.CreateTerminal{Cols: new(200), Rows: new(24), Cmd: []string{"bash", "-c",
+			flood}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,8 +73,12 @@ func checkRequest(r wire.Wait) (list conditions, timeout time.Duration, err erro
 		}
 	}
 	if size > maxInstructions {
-		return nil, 0, invalid("pattern: the regular expressions of a wait may need %d instructions in all, these need "+
-			"about %d", maxInstructions, size)
+		return nil, 0, invalid(
+			"pattern: the regular expressions of a wait may need %d instructions in all, these need "+
+				"about %d",
+			maxInstructions,
+			size,
+		)
 	}
 	return list, timeout, nil
 }

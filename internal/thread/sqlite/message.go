@@ -27,12 +27,21 @@ func (r messageRows) Messages(id string, q store.Range) ([]conversation.Kept, er
 	if q.Limit > 0 {
 		limit = q.Limit
 	}
-	list, err := some(r.table, q.Bytes, "messages of record "+id, func(s scanner) (k conversation.Kept, n int, err error) {
-		return k, n, s.Scan(&k.Seq, fromJSON{&k.Message}, &n, &k.At)
-	},
+	list, err := some(
+		r.table,
+		q.Bytes,
+		"messages of record "+id,
+		func(s scanner) (k conversation.Kept, n int, err error) {
+			return k, n, s.Scan(&k.Seq, fromJSON{&k.Message}, &n, &k.At)
+		},
 		`SELECT seq, message_json, bytes,
 		created_at FROM messages WHERE record_id = ? AND seq > ? AND seq <= ? ORDER BY seq `+order+`
-		LIMIT ?`, id, q.From, q.To, limit)
+		LIMIT ?`,
+		id,
+		q.From,
+		q.To,
+		limit,
+	)
 	if q.Newest {
 		slices.Reverse(list)
 	}

@@ -22,7 +22,12 @@ func scanPermissions(s scanner) (p permission.Permissions, err error) {
 }
 
 func (r permissionRows) AllPermissions() ([]permission.Permissions, error) {
-	return all(r.table, "permissions", scanPermissions, `SELECT thread_id, mode, rules_json, updated_at FROM permissions`)
+	return all(
+		r.table,
+		"permissions",
+		scanPermissions,
+		`SELECT thread_id, mode, rules_json, updated_at FROM permissions`,
+	)
 }
 
 func (r permissionRows) PutPermissions(p permission.Permissions) error {
@@ -37,8 +42,18 @@ const approvalColumns = `id, thread_id, tool, arguments_json, call_key, reason, 
 
 func scanApproval(s scanner) (a permission.Approval, err error) {
 	var args string
-	err = s.Scan(&a.ID, &a.ThreadID, &a.Tool, &args, &a.Key, &a.Reason, &a.Status, when{&a.CreatedAt}, when{&a.DecidedAt},
-		when{&a.UsedAt})
+	err = s.Scan(
+		&a.ID,
+		&a.ThreadID,
+		&a.Tool,
+		&args,
+		&a.Key,
+		&a.Reason,
+		&a.Status,
+		when{&a.CreatedAt},
+		when{&a.DecidedAt},
+		when{&a.UsedAt},
+	)
 	a.Arguments = json.RawMessage(args)
 	return a, err
 }

@@ -67,10 +67,18 @@ func (r processRows) Commands(q thread.CommandQuery) ([]thread.Command, error) {
 	var list []thread.Command
 	var err error
 	if q.Terminal != "" {
-		list, err = all(r.table, "commands of terminal "+q.Terminal, scanCommand, `SELECT `+commandColumns+` FROM commands
+		list, err = all(
+			r.table,
+			"commands of terminal "+q.Terminal,
+			scanCommand,
+			`SELECT `+commandColumns+` FROM commands
 			WHERE terminal_id = ? AND terminal_id IN (SELECT id FROM terminals WHERE thread_id = ?) AND seq < ?
 		ORDER BY seq DESC LIMIT ?`,
-			q.Terminal, q.Thread, before, page(q.Limit))
+			q.Terminal,
+			q.Thread,
+			before,
+			page(q.Limit),
+		)
 	} else {
 		list, err = all(r.table, "commands of thread "+q.Thread, scanCommand, `SELECT `+commandColumns+` FROM commands
 			WHERE terminal_id IN (SELECT id FROM terminals WHERE thread_id = ?) AND seq < ? ORDER BY seq DESC

@@ -30,9 +30,25 @@ const recordColumns = `id, thread_id, current, created_at, updated_at, messages,
 		traces, prompts, turns, mail, waiting, compactions, usage_json`
 
 func scanConversation(s scanner) (h conversation.Head, err error) {
-	err = s.Scan(&h.SessionID, &h.ThreadID, &h.Current, &h.CreatedAt, &h.UpdatedAt, &h.Messages, &h.Archived, &h.Bytes, &h.Users,
-		&h.Timeline, &h.Traces, &h.Prompts,
-		&h.Turns, &h.Inbox, &h.Waiting, &h.Compactions, fromJSON{&h.Usage})
+	err = s.Scan(
+		&h.SessionID,
+		&h.ThreadID,
+		&h.Current,
+		&h.CreatedAt,
+		&h.UpdatedAt,
+		&h.Messages,
+		&h.Archived,
+		&h.Bytes,
+		&h.Users,
+		&h.Timeline,
+		&h.Traces,
+		&h.Prompts,
+		&h.Turns,
+		&h.Inbox,
+		&h.Waiting,
+		&h.Compactions,
+		fromJSON{&h.Usage},
+	)
 	return h, err
 }
 
