@@ -99,7 +99,7 @@ func bounded(t *testing.T, what string, e vt.Engine, part func(i int) string, si
 	runtime.KeepAlive(e)
 }
 
-// heap is what is in use, in bytes.
+// heap is the memory in use, in bytes.
 func heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -110,6 +110,7 @@ func heap() int64 {
 
 // TestHistoryGoesFirst: with little memory the newest lines and all links of the screen
 // stay; without enough for the screen its links lose their targets, and no text does.
+// vt10x keeps links in the history alone (ADR 94).
 func TestHistoryGoesFirst(t *testing.T) {
 	for engine, newEngine := range bothEngines {
 		e := newEngine(vt.Config{Cols: 80, Rows: 24, Scrollback: 5000, Memory: 1 << 20})
@@ -123,7 +124,8 @@ func TestHistoryGoesFirst(t *testing.T) {
 		}
 		for i, l := range lines[:len(lines)-1] {
 			want := fmt.Sprintf("line %d", 5000-len(lines)+1+i)
-			if l.Text() != want || !strings.Contains(l.Packed(), "http://") {
+			linked := engine != "vt10x" || i < f.History.Len()
+			if l.Text() != want || strings.Contains(l.Packed(), "http://") != linked {
 				t.Fatalf("%s: line %d of %d is %q, want %q with a link", engine, i, len(lines), l.Text(), want)
 			}
 		}
@@ -163,6 +165,9 @@ func TestSavedCursorWithoutHistory(t *testing.T) {
 		viewer.Write(e.Write([]byte("\x1b8here")))
 		a, b := e.Freeze(), viewer.Freeze()
 		a.History, b.History = vt.Lines{}, vt.Lines{}
+		if engine == "vt10x" { // REP repeats a cell of the pen's style, and no cell of its screen has the pen's link
+			a.LastChar, b.LastChar = 0, 0
+		}
 		if d := snapshot.Differences(b, a); len(d) > 0 {
 			t.Errorf("%s: %s", engine, strings.Join(d, "\n"))
 		}
