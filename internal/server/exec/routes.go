@@ -59,6 +59,10 @@ func (s *Service) Routes() []httpapi.Route {
 				"never starts. One that has ended is left alone. The reply waits two seconds for the end. With "+
 				"`purge=1` a command that has ended by then is forgotten: its text, output and input, also in the "+
 				"events and answered approvals of the thread.").
+			Finding(func(in any) error {
+				_, err := s.commandOf(in.(wire.CancelCommand).CommandRef)
+				return err
+			}).
 			Refusing(httpapi.Absent, httpapi.CommandRuns, httpapi.Approved).Audited("command.cancel"),
 		httpapi.Hand(http.MethodGet, "getCommandLogs", "/commands/:cid/logs", "What a command printed",
 			s.getCommandLogs, commandLogs).Refusing(httpapi.Absent).Streams(),

@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"reflect"
@@ -37,6 +38,7 @@ type Route struct {
 	MayEmpty bool   // the body may be empty
 	Limit    int64  // bytes of the body
 
+	find   func(in any) error // see Finding
 	handle func(Route) echo.HandlerFunc
 }
 
@@ -95,6 +97,9 @@ func typed[In, Out any](method, id, path, summary string, do func(context.Contex
 		return func(c echo.Context) error {
 			var in In
 			if err := b.bind(c, &in); err != nil {
+				if r.find != nil {
+					err = cmp.Or(r.find(in), err)
+				}
 				return err
 			}
 			out, err := do(c.Request().Context(), in)
@@ -206,6 +211,12 @@ func (r Route) Refusing(sentinels ...[]error) Route {
 // NotAudited is the word of routes with an effect that the audit log leaves out: what is typed and what harnesses keep
 // is not about who may do what, and the thread's own conversation has it.
 const NotAudited = "-"
+
+// Finding is the route that says what its path names is absent before a parameter is wrong.
+func (r Route) Finding(find func(in any) error) Route {
+	r.find = find
+	return r
+}
 
 // Audited is the route that the audit log has under a word, or NotAudited.
 func (r Route) Audited(word string) Route {
