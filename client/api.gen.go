@@ -223,11 +223,6 @@ func (a API) RollbackTerminal(ctx context.Context, in wire.Rollback) (wire.Rolle
 	return send[wire.RolledBack](ctx, a, route{"POST", true, []string{"/api/threads/:id/terminals/:tid/rollback"}}, in)
 }
 
-// ImportRecord is PUT /api/threads/:id/record: import a record.
-func (a API) ImportRecord(ctx context.Context, in wire.ThreadRef) (wire.RecordHead, error) {
-	return send[wire.RecordHead](ctx, a, route{"PUT", true, []string{"/api/threads/:id/record"}}, in)
-}
-
 // ListRecords is GET /api/threads/:id/records: the records of a thread.
 func (a API) ListRecords(ctx context.Context, in wire.ThreadRef) (wire.RecordList, error) {
 	return send[wire.RecordList](ctx, a, route{"GET", false, []string{"/api/threads/:id/records"}}, in)
@@ -241,16 +236,6 @@ func (a API) AppendMessages(ctx context.Context, in wire.AppendMessages) (wire.A
 // GetState is GET /api/threads/:id/state: the record's state.
 func (a API) GetState(ctx context.Context, in wire.RecordRef) (wire.RecordState, error) {
 	return send[wire.RecordState](ctx, a, route{"GET", false, []string{"/api/threads/:id/state"}}, in)
-}
-
-// PatchState is PATCH /api/threads/:id/state: change fields of the state.
-func (a API) PatchState(ctx context.Context, in wire.ThreadRef) (wire.RecordState, error) {
-	return send[wire.RecordState](ctx, a, route{"PATCH", true, []string{"/api/threads/:id/state"}}, in)
-}
-
-// AppendTimeline is POST /api/threads/:id/timeline: append a decision.
-func (a API) AppendTimeline(ctx context.Context, in wire.ThreadRef) (wire.Seq, error) {
-	return send[wire.Seq](ctx, a, route{"POST", true, []string{"/api/threads/:id/timeline"}}, in)
 }
 
 // GetTrace is GET /api/threads/:id/trace: the completion trace.
@@ -408,11 +393,6 @@ func (a API) DeleteSandboxSession(ctx context.Context, in wire.LeaseRef) (Lease,
 	return send[Lease](ctx, a, route{"DELETE", false, []string{"/api/sandbox/sessions/:id"}}, in)
 }
 
-// PostWebhook is POST /api/webhooks/:provider: tell what happened to compute.
-func (a API) PostWebhook(ctx context.Context, in wire.ProviderRef) (wire.Matched, error) {
-	return send[wire.Matched](ctx, a, route{"POST", true, []string{"/api/webhooks/:provider"}}, in)
-}
-
 // ListWebhooks is GET /api/webhooks/events: what providers told.
 func (a API) ListWebhooks(ctx context.Context, in wire.ListWebhooks) (wire.HookEvents, error) {
 	return send[wire.HookEvents](ctx, a, route{"GET", false, []string{"/api/webhooks/events"}}, in)
@@ -421,11 +401,6 @@ func (a API) ListWebhooks(ctx context.Context, in wire.ListWebhooks) (wire.HookE
 // GetPermissions is GET /api/threads/:id/permissions: what may be done.
 func (a API) GetPermissions(ctx context.Context, in wire.ThreadRef) (Permissions, error) {
 	return send[Permissions](ctx, a, route{"GET", false, []string{"/api/threads/:id/permissions"}}, in)
-}
-
-// SetPermissions is PUT /api/threads/:id/permissions: change what may be done.
-func (a API) SetPermissions(ctx context.Context, in wire.ThreadRef) (Permissions, error) {
-	return send[Permissions](ctx, a, route{"PUT", true, []string{"/api/threads/:id/permissions"}}, in)
 }
 
 // Authorize is POST /api/threads/:id/authorize: ask what the permissions say.

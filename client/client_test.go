@@ -120,6 +120,31 @@ func TestCalls(t *testing.T) {
 		}},
 		{`DELETE /pty/a`, func() error { return c.Delete(ctx, "a", false) }},
 		{`DELETE /pty/a?purge=1`, func() error { return c.Delete(ctx, "a", true) }},
+		{`GET /session/s/pty/a?secrets=1`, func() error {
+			in := wire.GetTerminal{TerminalRef: wire.TerminalRef{SessionRef: wire.SessionRef{Session: "s"}, ID: "a"}}
+			in.Secrets = true
+			i, err := c.API().GetTerminal(ctx, in)
+			return want(err, i.ID == "i1")
+		}},
+		{`GET /pty/a%2Fb`, func() error {
+			_, err := c.API().GetTerminal(ctx, wire.GetTerminal{TerminalRef: wire.TerminalRef{ID: "a/b"}})
+			return err
+		}},
+		{`POST /pty/a/resize {"cols":9,"rows":8}`, func() error {
+			in := wire.ResizeTerminal{TerminalRef: wire.TerminalRef{ID: "a"}, Size: wire.Size{Cols: 9, Rows: 8}}
+			_, err := c.API().ResizeTerminal(ctx, in)
+			return err
+		}},
+		{`GET /session/s/commands?after=&limit=5`, func() error {
+			in := wire.ListCommands{ShellRef: wire.ShellRef{SessionRef: wire.SessionRef{Session: "s"}}, After: new("")}
+			in.Limit = 5
+			_, err := c.API().ListCommands(ctx, in)
+			return err
+		}},
+		{``, func() error {
+			_, err := c.API().GetTerminal(ctx, wire.GetTerminal{})
+			return want(nil, err != nil && strings.Contains(err.Error(), "a name in the path is missing"))
+		}},
 		{`POST /tickets {"login":true}`, func() error {
 			k, err := c.Ticket(ctx, wire.TicketRequest{Login: true})
 			return want(err, k.URL == "http://u")

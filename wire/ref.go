@@ -14,6 +14,9 @@ type TerminalRef struct {
 	ID string `json:"-" path:"id" minLength:"1" example:"build"`
 }
 
+// Ref is what the path names.
+func (r TerminalRef) Ref() TerminalRef { return r }
+
 // Page is the part of a list that is asked for.
 type Page struct {
 	// Begin behind the one with this id: `next` of the part before.

@@ -14,6 +14,9 @@ type CommandRef struct {
 	Command string `json:"-" path:"cid" minLength:"1"`
 }
 
+// Ref is what the path names.
+func (r CommandRef) Ref() CommandRef { return r }
+
 // ListShells asks for the shells of a session, or of all.
 type ListShells struct {
 	SessionRef

@@ -29,7 +29,7 @@ func Client(routes []httpapi.Route, clientDir string) ([]byte, error) {
 	paths := map[string][]string{}
 	byID := map[string]httpapi.Route{}
 	for _, r := range routes {
-		if r.In == nil || r.ByHand || r.Group == "compat" {
+		if r.ByHand || r.RawBody != nil || r.Group == "compat" {
 			continue
 		}
 		id := strings.TrimSuffix(strings.TrimSuffix(r.ID, "InSession"), "InShell")

@@ -235,6 +235,11 @@ func (c *contract) visitTerminal(t *testing.T, base string) {
 		c.validate(t, schema, jsonValue(t, body))
 	}
 	c.visitEach(t, strings.Replace(base, "web", "absent", 1), http.StatusNotFound, "NOT_FOUND")
+	for _, wrong := range []exchange{{method: "POST", target: "/input", body: `{"x":1}`},
+		{method: "GET", target: "?secrets=7"}} {
+		wrong.target, wrong.status, wrong.code = "/pty/absent"+wrong.target, http.StatusNotFound, "NOT_FOUND"
+		c.do(t, wrong) // what is absent comes before what is wrong
+	}
 }
 
 func jsonValue(t *testing.T, b []byte) (v any) {

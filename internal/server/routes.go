@@ -1,11 +1,13 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/wire"
 )
 
 // controlRoutes act on a terminal. They are served below /session/:sid/pty/:id and, as a short form, below /pty/:id.
@@ -106,6 +108,10 @@ func (s *Server) routes() []httpapi.Route {
 	list := s.sessionRoutes()
 	for _, base := range []string{"/session/:sid/pty/:id", "/pty/:id"} {
 		for _, r := range append(s.controlRoutes(), s.screenRoutes()...) {
+			r = httpapi.Finding(r, func(ctx context.Context, ref wire.TerminalRef) error {
+				_, err := s.terminalOf(ctx, ref)
+				return err
+			})
 			if base != "/pty/:id" {
 				r = foundBySession(r)
 			}

@@ -3,8 +3,6 @@ package auth
 import (
 	"context"
 
-	"github.com/labstack/echo/v4"
-
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
@@ -20,13 +18,4 @@ func CheckSecrets(ctx context.Context, asked bool) error {
 		return httpapi.ErrReadOnly
 	}
 	return RequireWrite(ctx)
-}
-
-// SecretsShown is CheckSecrets for a request whose query says it.
-func SecretsShown(c echo.Context) (bool, error) {
-	shown, err := httpapi.SwitchOf(c, SecretsParam)
-	if err != nil {
-		return false, err
-	}
-	return shown, CheckSecrets(c.Request().Context(), shown)
 }

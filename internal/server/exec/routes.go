@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -35,6 +36,10 @@ func (s *Service) Routes() []httpapi.Route {
 		return r.Body("The command.").UpTo(MaxBody).Streams().Audited("command.run").
 			Refusing(httpapi.Starting, httpapi.DirectoryChanged, httpapi.ShellGone, httpapi.Approved, httpapi.NoSpace)
 	}
+	finds := func(_ context.Context, ref wire.CommandRef) error {
+		_, err := s.commandOf(ref)
+		return err
+	}
 	return httpapi.Group("commands",
 		running(httpapi.Hand(http.MethodPost, "exec", "/exec", "Run a command and wait for its result", s.exec,
 			execResult, execAccepted)).
@@ -54,18 +59,14 @@ func (s *Service) Routes() []httpapi.Route {
 				"behind it. The newest 1000 of each shell are kept, over restarts of the server too.").
 			Refusing(httpapi.Absent),
 		httpapi.Get("getCommand", "/commands/:cid", "One command", s.getCommand).Refusing(httpapi.Absent),
-		httpapi.Delete("cancelCommand", "/commands/:cid", "Cancel a command", s.cancelCommand).
+		httpapi.Finding(httpapi.Delete("cancelCommand", "/commands/:cid", "Cancel a command", s.cancelCommand), finds).
 			Text("SIGINT as by Ctrl-C, SIGKILL after a second; SIGTERM to one in the background. One that waits "+
 				"never starts. One that has ended is left alone. The reply waits two seconds for the end. With "+
 				"`purge=1` a command that has ended by then is forgotten: its text, output and input, also in the "+
 				"events and answered approvals of the thread.").
-			Finding(func(in any) error {
-				_, err := s.commandOf(in.(wire.CancelCommand).CommandRef)
-				return err
-			}).
 			Refusing(httpapi.Absent, httpapi.CommandRuns, httpapi.Approved).Audited("command.cancel"),
-		httpapi.Hand(http.MethodGet, "getCommandLogs", "/commands/:cid/logs", "What a command printed",
-			s.getCommandLogs, commandLogs).Refusing(httpapi.Absent).Streams(),
+		httpapi.Finding(httpapi.Hand(http.MethodGet, "getCommandLogs", "/commands/:cid/logs", "What a command printed",
+			s.getCommandLogs, commandLogs), finds).Refusing(httpapi.Absent).Streams(),
 		httpapi.Post("commandInput", "/commands/:cid/input", "Write to the input of a command", s.commandInput).
 			Text("The reply comes when the command, or the pipe to it, has taken everything.").
 			Body("What to write.").UpTo(MaxBody).Streams().Audited(httpapi.NotAudited).

@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/labstack/echo/v4"
-
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
@@ -51,12 +49,6 @@ func Closed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-// SessionOf is the session a path names, "" for the paths without one.
-func SessionOf(c echo.Context) (string, error) {
-	ref := wire.SessionRef{Session: c.Param("sid")}
-	return ref.Session, CheckSession(ref)
 }
 
 // CheckSession checks the name of a session that a path names; "" is a path without one.

@@ -74,7 +74,7 @@ func (b *binder) bindBody(c echo.Context, in any) error {
 		return BindUpTo(c, in, b.limit, b.optional)
 	}
 	control := http.NewResponseController(c.Response())
-	_ = control.SetReadDeadline(bodyDeadline()) // not every writer has deadlines
+	_ = control.SetReadDeadline(time.Now().Add(BodyTimeout)) // not every writer has deadlines
 	if err := BindUpTo(c, in, b.limit, b.optional); err != nil {
 		return err
 	}

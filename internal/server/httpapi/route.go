@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -38,7 +37,7 @@ type Route struct {
 	MayEmpty bool   // the body may be empty
 	Limit    int64  // bytes of the body
 
-	find   func(in any) error // see Finding
+	find   func(context.Context, any) error // see Finding
 	handle func(Route) echo.HandlerFunc
 }
 
@@ -96,10 +95,7 @@ func typed[In, Out any](method, id, path, summary string, do func(context.Contex
 		b := binderOf(r)
 		return func(c echo.Context) error {
 			var in In
-			if err := b.bind(c, &in); err != nil {
-				if r.find != nil {
-					err = cmp.Or(r.find(in), err)
-				}
+			if err := r.bind(b, c, &in); err != nil {
 				return err
 			}
 			out, err := do(c.Request().Context(), in)
@@ -121,7 +117,7 @@ func Hand[In any](method, id, path, summary string, do func(echo.Context, In) er
 		b := binderOf(r)
 		return func(c echo.Context) error {
 			var in In
-			if err := b.bind(c, &in); err != nil {
+			if err := r.bind(b, c, &in); err != nil {
 				return err
 			}
 			return do(c, in)
@@ -212,10 +208,20 @@ func (r Route) Refusing(sentinels ...[]error) Route {
 // is not about who may do what, and the thread's own conversation has it.
 const NotAudited = "-"
 
-// Finding is the route that says what its path names is absent before a parameter is wrong.
-func (r Route) Finding(find func(in any) error) Route {
-	r.find = find
+// Finding is the route r whose refusals begin with find: what its path names is absent before a parameter or the body is
+// wrong. Its input has a method Ref.
+func Finding[R any](r Route, find func(context.Context, R) error) Route {
+	r.find = func(ctx context.Context, in any) error { return find(ctx, in.(interface{ Ref() R }).Ref()) }
 	return r
+}
+
+// bind fills *in from a request.
+func (r Route) bind(b *binder, c echo.Context, in any) error {
+	err := b.bind(c, in)
+	if err != nil && r.find != nil {
+		return cmp.Or(r.find(c.Request().Context(), in), err)
+	}
+	return err
 }
 
 // Audited is the route that the audit log has under a word, or NotAudited.
@@ -247,6 +253,3 @@ func SetEcho(c echo.Context) {
 
 // EchoOf is the request that the context of a handler belongs to.
 func EchoOf(ctx context.Context) echo.Context { return ctx.Value(echoKey{}).(echo.Context) }
-
-// bodyDeadline is when the body of a request has to be there.
-func bodyDeadline() time.Time { return time.Now().Add(BodyTimeout) }
