@@ -69,7 +69,8 @@ func document(tx Tx, h conversation.Head, messages int) (conversation.Document, 
 		Page{Limit: conversation.MaxTimeline, Newest: true})); err != nil {
 		return d, err
 	}
-	if d.PromptHistory, err = values(tx.Prompts(h.SessionID, Page{Limit: conversation.MaxPrompts, Newest: true})); err != nil {
+	newest := Page{Limit: conversation.MaxPrompts, Newest: true}
+	if d.PromptHistory, err = values(tx.Prompts(h.SessionID, newest)); err != nil {
 		return d, err
 	}
 	list, derived, err := traceOf(tx, h, d.WorkflowTimeline, d.State)

@@ -167,7 +167,8 @@ func TestErase(t *testing.T) {
 		sure bool
 	}{
 		{"x 09azAZ", 2, "x ", true}, {"x a-b", 2, "", false}, {"x é", 2, "", false}, {"x -", 2, "x ", true},
-		{"x /b", 2, "", false}, {"x :b", 2, "", false}, {"x @b", 2, "", false}, {"x [b", 2, "", false}, {"", -1, "", true},
+		{"x /b", 2, "", false}, {"x :b", 2, "", false}, {"x @b", 2, "", false}, {"x [b", 2, "", false},
+		{"", -1, "", true},
 	} {
 		l := line{text: c.text, sure: true}
 		if l.erase(c.from); l.text != c.want || l.sure != c.sure {

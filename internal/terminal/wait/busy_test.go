@@ -32,7 +32,8 @@ func TestAWaitEndsBesideDearOutput(t *testing.T) {
 	see(t, term, "ready")
 	since := typeIn(t, term, "\n")
 	await(t, term, one(wire.WaitCondition{For: "text", Pattern: "MARK"}, &since))
-	for _, c := range []wire.WaitCondition{never, {For: "regex", Pattern: "nev+er"}, {For: "regex", Pattern: "nev+er\\n"}} {
+	for _, c := range []wire.WaitCondition{
+		never, {For: "regex", Pattern: "nev+er"}, {For: "regex", Pattern: "nev+er\\n"}} {
 		for _, since := range []*uint64{nil, new(term.Hub().Stats().Seq)} {
 			r := within(c, 100*time.Millisecond)
 			r.Since = since

@@ -178,7 +178,8 @@ func TestPagesOfLargeCompactions(t *testing.T) {
 	const n = 3
 	summary := strings.Repeat("x", 1000)
 	must(t, s.Conversations().Update(func(tx store.Tx) error {
-		if err := tx.PutConversation(conversation.Head{RecordHead: wire.RecordHead{SessionID: "r", ThreadID: "t", Current: true}}); err != nil {
+		head := wire.RecordHead{SessionID: "r", ThreadID: "t", Current: true}
+		if err := tx.PutConversation(conversation.Head{RecordHead: head}); err != nil {
 			return err
 		}
 		for i := range int64(n) {

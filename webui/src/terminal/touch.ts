@@ -248,8 +248,8 @@ export class Touch implements IDisposable {
   }
 
   /**
-   * scroll moves by rows, to newer ones when positive. Where a program reads the wheel, or there is no history, each row
-   * is an event of the wheel: xterm.js makes one report or cursor key of each, whatever its distance.
+   * scroll moves by rows, to newer ones when positive. Where a program reads the wheel, or there is no history, each
+   * row is an event of the wheel: xterm.js makes one report or cursor key of each, whatever its distance.
    */
   private scroll(at: Point, rows: number): void {
     const tracking = this.term.modes.mouseTrackingMode;
