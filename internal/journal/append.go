@@ -5,23 +5,21 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 	"syscall"
 	"time"
 )
 
-// errShort: a source had less than Append was told.
+// errShort: a source had fewer bytes than Append was given as n.
 var errShort = errors.New("less output than announced")
 
-// Append moves n bytes of src, at most len(buf), to the end of the journal, reads
-// them back into buf and returns them, for the emulator.
+// Append moves n bytes of src, at most len(buf), to the end of the journal, reads them back into
+// buf and returns them, for the emulator.
 //
-// It loses no output: when the disk refuses, the rest is read from src into buf,
-// and the error says that these bytes are not, or not all, in the journal: it
-// wraps ErrNoSpace when the disk is full, else the reason. Positions count them.
-// The same error comes back from each Append until the disk is tried again with
-// a new segment, retryPause later. The result is shorter than n only when src
-// had less. It is called once per piece of output and makes no garbage.
+// It loses no output: when the disk refuses, it reads the rest from src into buf. Then the error
+// says that some of these bytes are not in the journal; it wraps ErrNoSpace when the disk is
+// full. Positions count them. Each Append returns the same error until it tries the disk again
+// with a new segment, retryPause later. The result is shorter than n only when src had less. It
+// is called once per piece of output and makes no garbage.
 func (j *Journal) Append(src Source, n int, buf []byte) ([]byte, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -29,32 +27,11 @@ func (j *Journal) Append(src Source, n int, buf []byte) ([]byte, error) {
 	if n == 0 {
 		return buf[:0], nil
 	}
-	now := time.Now()
-	if err := j.ready(now); err != nil {
-		return j.readUnkept(src, buf, 0, n, err)
-	}
-	off := int64(j.end.Load() - j.last().offset)
-	moved, err := src.MoveTo(j.open.data, off, n)
-	moved = min(max(moved, 0), n)
-	lost := j.readBack(buf[:moved], off)
-	j.appended(buf[:moved], now)
-	if err != nil || lost != nil {
-		if lost == nil && outOfOutput(err) {
-			return buf[:moved], j.wrap(fmt.Errorf("%w: %w", errShort, err))
-		}
-		return j.readUnkept(src, buf, moved, n, j.fail(errors.Join(err, lost)))
-	}
-	if waiting, _ := j.records.waiting(); waiting > flushSize {
-		err = j.flush()
-	}
-	if err == nil && j.opt.Sync == SyncAlways {
-		err = j.syncNow()
-	}
-	return buf[:n], err
+	return j.writer.append(src, n, buf)
 }
 
-// Write appends the server's own words, the line of a restart for instance. They
-// are output like any other, so the caller gives them to the emulator too.
+// Write appends output of the server, for example the line of a restart. The caller gives it to
+// the emulator too.
 func (j *Journal) Write(p []byte) error {
 	buf := make([]byte, min(len(p), maxRange))
 	src := BytesSource(p)
@@ -67,14 +44,56 @@ func (j *Journal) Write(p []byte) error {
 	return failed
 }
 
+// SkipTo moves the end to seq, when it is before it, and begins a segment there: the output
+// between is lost. It is for a snapshot that is ahead of the journal, after a crash of the
+// machine or on a disk that refused, so that no position is issued twice.
+func (j *Journal) SkipTo(seq uint64) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch w := &j.writer; {
+	case seq <= j.End():
+		return nil
+	case w.refuses != nil:
+		return w.dir.wrap(w.refuses)
+	default:
+		return w.skip(seq)
+	}
+}
+
+// append is Append of 1 <= n <= len(buf) bytes.
+func (w *writer) append(src Source, n int, buf []byte) ([]byte, error) {
+	now := time.Now()
+	if err := w.ready(now); err != nil {
+		return w.readUnkept(src, buf, 0, n, err)
+	}
+	off := int64(w.segments.lastLength())
+	moved, err := src.MoveTo(w.open.data, off, n)
+	moved = min(max(moved, 0), n)
+	lost := w.readBack(buf[:moved], off)
+	w.appended(buf[:moved], now)
+	if err != nil || lost != nil {
+		if lost == nil && outOfOutput(err) {
+			return buf[:moved], w.dir.wrap(fmt.Errorf("%w: %w", errShort, err))
+		}
+		return w.readUnkept(src, buf, moved, n, w.fail(errors.Join(err, lost)))
+	}
+	if waiting, _ := w.records.waiting(); waiting > flushSize {
+		err = w.flush()
+	}
+	if err == nil && w.opt.Sync == SyncAlways {
+		err = w.syncNow()
+	}
+	return buf[:n], err
+}
+
 // outOfOutput reports whether a source failed because it is empty, which is not
 // the disk's fault.
 func outOfOutput(err error) bool {
 	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// readUnkept takes what is left of n bytes into memory, and counts it as lost.
-func (j *Journal) readUnkept(src Source, buf []byte, have, n int, why error) ([]byte, error) {
+// readUnkept reads the rest of n bytes into memory, and counts it as lost. It returns why.
+func (w *writer) readUnkept(src Source, buf []byte, have, n int, why error) ([]byte, error) {
 	at := have
 	for at < n {
 		k, err := src.Read(buf[at:n])
@@ -83,52 +102,44 @@ func (j *Journal) readUnkept(src Source, buf []byte, have, n int, why error) ([]
 			break
 		}
 	}
-	if j.writes && !j.closed && at > have {
-		end := j.end.Add(uint64(at - have))
-		j.losses.gap(end-uint64(at-have), end)
-		j.noteExactEnd()
-		j.mark.came = time.Now()
+	if w.refuses == nil && at > have {
+		end := w.segments.end.Add(uint64(at - have))
+		w.losses.gap(end-uint64(at-have), end)
+		w.noteExactEnd()
+		w.mark.came = time.Now()
 	}
 	return buf[:at], why
 }
 
-// ready sees to it that there is an open segment with room, and that what
-// happened before the next output is on disk before it.
-func (j *Journal) ready(now time.Time) error {
-	switch {
-	case !j.writes:
-		return j.wrap(errReadingOnly)
-	case j.closed:
-		return j.wrap(os.ErrClosed)
+// ready makes sure that a segment with room is open, and that a resize before the next output is
+// on disk before it.
+func (w *writer) ready(now time.Time) error {
+	if w.refuses != nil {
+		return w.dir.wrap(w.refuses)
 	}
-	if j.open != nil {
-		length := j.end.Load() - j.last().offset
-		waiting, urgent := j.records.waiting()
-		full := length >= j.rest.room(uint64(j.opt.Segment), j.end.Load()) || j.last().index+int64(waiting) >= maxIndex
+	if w.open != nil {
+		length := w.segments.lastLength()
+		waiting, urgent := w.records.waiting()
+		full := length >= w.rest.room(uint64(w.opt.Segment), w.segments.end.Load()) ||
+			w.segments.last().index+int64(waiting) >= maxIndex
 		if full && length > 0 {
-			j.late = errors.Join(j.late, j.sealOpen())
+			w.late = errors.Join(w.late, w.sealOpen())
 		} else if urgent {
-			if err := j.flush(); err != nil {
+			if err := w.flush(); err != nil {
 				return err
 			}
 		}
 	}
-	if j.open != nil {
-		return nil
-	}
-	if j.trouble != nil && now.Before(j.retry) {
-		return j.trouble
-	}
-	return j.begin(now)
+	return w.ensureOpen(now)
 }
 
-// readBack reads what was moved. Bytes that the disk does not give back become
-// NUL, which terminals ignore, so that positions stay true.
-func (j *Journal) readBack(p []byte, off int64) error {
+// readBack reads moved bytes. Bytes that the disk does not return become NUL, which terminals
+// ignore, so that positions stay true.
+func (w *writer) readBack(p []byte, off int64) error {
 	if len(p) == 0 {
 		return nil
 	}
-	n, err := j.open.data.ReadAt(p, off)
+	n, err := w.open.data.ReadAt(p, off)
 	if n == len(p) {
 		return nil
 	}
@@ -137,44 +148,44 @@ func (j *Journal) readBack(p []byte, off int64) error {
 }
 
 // appended accounts for output at the end of the data file.
-func (j *Journal) appended(p []byte, now time.Time) {
+func (w *writer) appended(p []byte, now time.Time) {
 	if len(p) == 0 {
 		return
 	}
-	end := j.end.Load()
-	due := now.Sub(j.mark.last) >= markEvery || now.Before(j.mark.last)
-	if due && end > j.mark.from {
-		j.setMark(end, j.mark.came) // what came shortly after the last mark, and is older than p
+	end := w.segments.end.Load()
+	due := now.Sub(w.mark.last) >= markEvery || now.Before(w.mark.last)
+	if due && end > w.mark.from {
+		w.setMark(end, w.mark.came) // for output that came shortly after the last mark, before p
 	}
+	w.segments.bytes.Add(int64(len(p)))
 	for len(p) > 0 {
-		n := min(uint64(len(p)), maxRange-(end-j.mark.from))
-		j.mark.crc = crc32.Update(j.mark.crc, castagnoli, p[:n])
+		n := min(uint64(len(p)), maxRange-(end-w.mark.from))
+		w.mark.crc = crc32.Update(w.mark.crc, castagnoli, p[:n])
 		p = p[n:]
 		end += n
-		if end-j.mark.from == maxRange {
-			j.setMark(end, now)
+		if end-w.mark.from == maxRange {
+			w.setMark(end, now)
 		}
 	}
-	if due && end > j.mark.from {
-		j.setMark(end, now)
+	if due && end > w.mark.from {
+		w.setMark(end, now)
 	}
-	j.bytes.Add(int64(end - j.end.Load()))
-	j.end.Store(end)
-	j.reserveAhead()
-	j.mark.came = now
-	j.unsynced.data = true
+	w.segments.end.Store(end)
+	w.reserveAhead()
+	w.mark.came = now
+	w.unsynced.data = true
 }
 
-// setMark notes that the output since the last mark, up to end, came at that
+// setMark records that the output since the last mark, up to end, came at that
 // time.
-func (j *Journal) setMark(end uint64, at time.Time) {
-	j.records.add(&record{kind: recordMark, pos: end, time: micros(at), crc: j.mark.crc})
-	j.mark.crc, j.mark.from, j.mark.last = 0, end, at
+func (w *writer) setMark(end uint64, at time.Time) {
+	w.records.add(&record{kind: recordMark, pos: end, time: micros(at), crc: w.mark.crc})
+	w.mark.crc, w.mark.from, w.mark.last = 0, end, at
 }
 
 // markRest makes a mark for output that has none yet.
-func (j *Journal) markRest() {
-	if end := j.end.Load(); j.open != nil && end > j.mark.from {
-		j.setMark(end, j.mark.came)
+func (w *writer) markRest() {
+	if end := w.segments.end.Load(); w.open != nil && end > w.mark.from {
+		w.setMark(end, w.mark.came)
 	}
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -9,23 +10,22 @@ const (
 	// flushSize is how many bytes of records may wait before Append writes them:
 	// the marks of 10 MB of a flood, or of some 200 keys.
 	flushSize = 4 << 10
-	// maxWaiting bounds them when nobody flushes, in bytes. What comes on top is
-	// left out; size and generation are in the start of the next segment all
-	// the same.
+	// maxWaiting bounds them in bytes, while no flush comes. Records on top of it are
+	// dropped; size and generation still reach the start of the next segment.
 	maxWaiting = 256 << 10
 )
 
-// recordBuffer is the records of the open segment that are not in its index yet.
-// Its lock is held for memory only, never over the disk, so that Resized may be
+// recordBuffer has the records of the open segment that are not in its index yet.
+// Its lock is a leaf and never held over the disk, so that Resized may be
 // called under the lock of a hub.
 type recordBuffer struct {
 	mu     sync.Mutex
-	open   bool // there is a segment to keep records for
+	open   bool // a segment is open
 	base   indexBase
 	wait   []byte        // whole frames
 	spare  []byte        // memory for the next wait
 	urgent bool          // a resize waits: it must be on disk before output that follows it
-	now    terminalState // of the terminal, with what waits
+	now    terminalState // with the waiting records applied
 }
 
 // add appends r, whose position is clamped to the open segment.
@@ -40,14 +40,14 @@ func (b *recordBuffer) add(r *record) {
 	b.urgent = b.urgent || r.kind == recordResize
 }
 
-// waiting is how many bytes wait, and whether output must wait for them.
+// waiting returns how many bytes wait, and whether they must be on disk before more output.
 func (b *recordBuffer) waiting() (n int, urgent bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.wait), b.urgent
 }
 
-// take hands out what waits. It is valid until the next call of take.
+// take returns the waiting frames, valid until the next take, and keeps none.
 func (b *recordBuffer) take() []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -56,7 +56,7 @@ func (b *recordBuffer) take() []byte {
 	return p
 }
 
-// begin makes the buffer one for a segment at offset, with its start in it.
+// begin is for a new segment at offset: its start waits.
 func (b *recordBuffer) begin(offset uint64, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -68,15 +68,15 @@ func (b *recordBuffer) begin(offset uint64, at time.Time) {
 	})
 }
 
-// resume makes the buffer one for a segment that exists.
+// resume is for a segment that exists.
 func (b *recordBuffer) resume(base indexBase) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.open, b.base, b.wait = true, base, b.wait[:0]
 }
 
-// end takes the last records of a segment: what waits and seal. From now on
-// records only count for the start of the next one.
+// end returns the last frames of a segment: the waiting ones and seal. Until the next begin
+// records change only the state.
 func (b *recordBuffer) end(seal *record) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -88,11 +88,11 @@ func (b *recordBuffer) end(seal *record) []byte {
 	return p
 }
 
-// copyFrom appends to p what waits, from the n-th byte on.
-func (b *recordBuffer) copyFrom(p []byte, n int) []byte {
+// copyFrom copies the waiting frames from the n-th byte on.
+func (b *recordBuffer) copyFrom(n int) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append(p, b.wait[min(n, len(b.wait)):]...)
+	return slices.Clone(b.wait[min(n, len(b.wait)):])
 }
 
 func (b *recordBuffer) state() terminalState {
@@ -101,7 +101,7 @@ func (b *recordBuffer) state() terminalState {
 	return b.now
 }
 
-// drop forgets what waits.
+// drop removes the waiting frames.
 func (b *recordBuffer) drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -32,7 +32,7 @@ func smallJournal(t testing.TB, s *datadir.Store, id string, pack bool) (text st
 			must(t, errors.Join(j.Answered(60), j.Exit(End{Signal: "KILL"}), j.Restart(2, 100, 30)))
 		}
 	}
-	if n := len(j.segments); n != 3 {
+	if n := len(j.segments.list); n != 3 {
 		t.Fatalf("%d segments", n)
 	}
 	if pack {
@@ -224,7 +224,7 @@ func FuzzJournalOpen(f *testing.F) {
 		}
 		list := readAll(t, j, 0)
 		checkOrder(t, 0, list)
-		if j.open == nil {
+		if j.writer.open == nil {
 			return // a position beyond all bounds
 		}
 		appendText(t, j, "more")

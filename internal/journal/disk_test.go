@@ -101,7 +101,7 @@ func TestJournalWhenTheDiskIsFull(t *testing.T) {
 		t.Errorf("%d bytes, end %d, %v", len(got), j.End(), err)
 	}
 	j.Resized(j.End(), 100, 30)
-	j.retry = time.Time{}
+	j.writer.retry = time.Time{}
 	if got, err := j.Append(BytesSource([]byte("lost")), 4, make([]byte, 4)); string(got) != "lost" ||
 		!errors.Is(err, datadir.ErrNoSpace) {
 		t.Errorf("tried again on a full disk: %q, %v", got, err)
@@ -118,7 +118,7 @@ func TestJournalWhenTheDiskIsFull(t *testing.T) {
 		}
 	}
 	must(t, os.Remove(filler))
-	j.retry = time.Time{}
+	j.writer.retry = time.Time{}
 	appendText(t, j, "last")
 	must(t, j.Flush())
 	list := readAll(t, j, 0)
@@ -202,7 +202,7 @@ func TestAppendMakesNoGarbage(t *testing.T) {
 		if _, err := j.Append(src, len(p), buf); err != nil {
 			t.Fatal(err)
 		}
-		j.mark.last = j.mark.last.Add(-time.Second) // each has a mark of its own
+		j.writer.mark.last = j.writer.mark.last.Add(-time.Second) // each has a mark of its own
 	}); n >= 1 {
 		t.Errorf("%v allocations", n)
 	}
@@ -229,6 +229,30 @@ func BenchmarkAppend(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkRead reads a journal of many small pieces from its start to its end.
+func BenchmarkRead(b *testing.B) {
+	s := openStore(b, b.TempDir())
+	j := openJournal(b, s, "a", Options{Sync: SyncNone, Segment: 1 << 20})
+	p := bytes.Repeat([]byte("a line of output of a terminal\r\n"), 32)
+	const pieces = 8 << 10
+	for range pieces {
+		must(b, j.Write(p))
+	}
+	b.SetBytes(int64(pieces * len(p)))
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := j.Read(0)
+		must(b, err)
+		for err == nil {
+			_, err = r.Next()
+		}
+		if err != io.EOF || r.Seq() != j.End() {
+			b.Fatal(err)
+		}
+		must(b, r.Close())
 	}
 }
 
@@ -300,7 +324,7 @@ func TestPositionsOfAJournalMadeOnAFullDisk(t *testing.T) {
 			shown := uint64(0)
 			show := func(j *Journal) {
 				t.Helper()
-				j.retry = time.Time{}
+				j.writer.retry = time.Time{}
 				p := bytes.Repeat([]byte("x"), 4*page)
 				if got, err := j.Append(BytesSource(p), len(p), make([]byte, len(p))); len(got) != len(p) ||
 					err == nil {

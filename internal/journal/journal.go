@@ -1,9 +1,9 @@
 // Package journal keeps everything that a terminal has printed, with its times and
 // resizes, in the terminal's directory of a data directory.
 //
-// A Journal appends; a Reader gives the entries back in order, also while the journal
-// grows. What a full or broken disk leaves out, and what is found damaged, is told by
-// position: no byte is made up and none is given twice.
+// A Journal appends; a Reader returns the entries in order, also while the journal
+// grows. Gaps of a full or broken disk and damage are reported by position: no byte is
+// invented and none is returned twice.
 package journal
 
 import (
@@ -26,30 +26,29 @@ var ErrNotKept = errors.New("position not kept in the journal")
 // errReadingOnly: the journal was opened by Read.
 var errReadingOnly = errors.New("journal open for reading only")
 
-// SyncMode says when the journal asks the disk to keep what was written. What
-// the system was given survives any crash of evertty in all of them; they differ
-// in what a crash of the machine may take.
+// SyncMode says when the journal calls fdatasync(2). Written output survives any crash
+// of evertty in each mode; the modes differ in what a crash of the machine may take.
 type SyncMode string
 
 // The modes of --sync.
 const (
-	SyncNone     SyncMode = "none"     // never ask
-	SyncInterval SyncMode = "interval" // by Journal.Sync, which is called once a second
+	SyncNone     SyncMode = "none"     // never
+	SyncInterval SyncMode = "interval" // in Journal.Sync, once a second
 	SyncAlways   SyncMode = "always"   // before Append and the writers of records return
 )
 
 // Options are how a journal is written.
 type Options struct {
 	Sync SyncMode // "" is SyncInterval
-	// Segment is how many bytes a data file gets before the next is begun; 0
+	// Segment is the size of a data file in bytes before the next one begins; 0
 	// is DefaultSegment.
 	Segment int64
 	// Cols and Rows are the terminal's size at the start of a new journal; 0 when
 	// not known.
 	Cols, Rows int
 	Input      bool // record what is typed, passwords too
-	// Unknown is where a journal begins whose files are all missing: a position that a journal under this
-	// id cannot have reached. 0 for a new terminal.
+	// Unknown is where a journal begins when all its files are missing: a position that no
+	// journal of this id can have reached. 0 for a new terminal.
 	Unknown uint64
 }
 
@@ -58,98 +57,83 @@ const (
 	// quota frees in useful steps, large enough that a flood does not make files
 	// all the time.
 	DefaultSegment = 8 << 20
-	// maxIndex is how many bytes an index gets before the next segment is begun,
-	// so that reading from a position never takes more than one such index. Only
-	// a program that writes a few bytes every 10 ms gets there.
+	// maxIndex is the size of an index in bytes before the next segment begins. It
+	// bounds what a reader decodes to find a position. Only a program that writes a
+	// few bytes every 10 ms reaches it.
 	maxIndex = 1 << 20
-	// retryPause is how long the disk is left alone when it refused. Trying costs
-	// a failing open of a file; what comes meanwhile is not in the journal.
+	// retryPause is how long the journal waits before it tries a disk again that
+	// refused. A try costs a failing open(2); output until then is lost.
 	retryPause = time.Second
-	// markEvery is how much time output has in common in the index. It is what
-	// a recording can be exact to; a person sees no difference below.
+	// markEvery is the precision of times in the index, and so of recordings. A
+	// person sees no difference below it.
 	markEvery = 10 * time.Millisecond
 )
 
-// Journal is the output of one terminal on disk, with when it came and what
-// happened between, as a sequence of segments:
+// Journal is the output of one terminal on disk, with its times, resizes, input and exits, as a
+// sequence of segments:
 //
 //	DIR/terminals/ID/data.N       the bytes from position N on; data.N.zst when compressed
 //	DIR/terminals/ID/index.N      the records (see index.go and docs/reference/journal-format.md)
 //
-// A position is a number of output bytes since the terminal's first start. Bytes
-// in a data file are good bytes, with or without records, so a process that is
-// killed at any instant loses nothing that was moved there. When the disk
-// refuses, output goes on without being kept: positions grow, and the journal
-// has a gap.
+// A position is a number of output bytes since the terminal's first start. All bytes in a data
+// file are good, with or without records, so a process that is killed at any instant loses
+// nothing that it moved there. When the disk refuses, output goes on: positions grow, and the
+// journal has a gap.
 //
-// All methods may be called at the same time, but Append by one caller at a
-// time. Start, End, Bytes, LastAnswered, Size and Resized never wait for the
-// disk. A journal that is open for appending has two files open, one for reading
-// none.
+// All methods may be called concurrently, but Append by one caller at a time. Start, End, Bytes,
+// LastAnswered, Size and Resized never wait for the disk. A journal for appending has two files
+// open, one for reading none.
 type Journal struct {
-	store  *datadir.Store
-	id     string
+	// Set when the journal is opened, and constant from then on.
+	dir    directory
 	opt    Options
-	writes bool
 	damage error // of the files when they were opened
 
-	start, end atomic.Uint64
-	bytes      atomic.Int64
-	answered   atomic.Uint64
-
-	records recordBuffer
+	answered atomic.Uint64
+	losses   losses // since the journal was opened
 
 	// maintaining is held by Trim, Compress and Sync, which take long, and guards retired.
 	maintaining sync.Mutex
 	retired     bool
 
-	mu        sync.Mutex
-	closed    bool
-	segments  []segment // ascending; never empty when open != nil
-	open      *openSegment
-	trouble   error     // why there is no open segment
-	retry     time.Time // when the disk is tried again
-	mark      marking
-	positions positions
-	rest      resting
-	losses    losses // what was lost or found damaged since
-	unsynced  unsynced
-	late      error  // what went wrong with a segment that was left; Sync returns it
-	serial    uint64 // of the newest segment
+	// mu guards segments and writer. It is taken after maintaining.
+	mu       sync.Mutex
+	segments segments
+	writer   writer
 }
 
-// openSegment is the files of the last segment.
-type openSegment struct {
-	data, index *os.File
-	marked      uint64 // position of the last mark in the index file
-	// unsure: records were lost that the index file cannot tell of any more.
-	unsure bool
+// directory is a terminal's directory in the data directory. It holds no file open: a server has
+// thousands of journals. It is constant.
+type directory struct {
+	store *datadir.Store
+	id    string
 }
 
-// marking is the output since the last mark.
-type marking struct {
-	crc  uint32
-	from uint64    // position of the last mark
-	last time.Time // when it was made
-	came time.Time // when the newest output came
+// open opens the directory. Errors wrap fs.ErrNotExist when it is gone.
+func (dir directory) open() (*os.Root, error) {
+	d, err := dir.store.Open(dir.id)
+	if errors.Is(err, datadir.ErrNotFound) {
+		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	return d, err
 }
 
-// unsynced is what was written since the last fdatasync(2).
-type unsynced struct {
-	data, index, dir bool
-	sealed           []string // files that are not open any more
+// wrap names the journal in an error; nil stays nil.
+func (dir directory) wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("journal of %s: %w", dir.id, datadir.NoSpace(err))
 }
 
-// Open opens the journal of id for appending and creates it when there is
-// none. It goes on exactly where the data end. An index is cut at its first bad
-// record; a data file that is longer than its index knows is kept whole; when it
-// is shorter, or when its index cannot be gone on with, a new segment is begun
-// where the old one was known to end, so that no position is given out twice.
-// Damage says so.
+// Open opens the journal of id for appending and creates it when there is none. It continues
+// exactly where the data end. It cuts an index at its first bad record, and keeps a data file
+// whole that is longer than its index knows. When the data file is shorter, or the index cannot
+// be continued, a new segment begins at the known end of the old one, so that no position is
+// issued twice; Damage reports it.
 //
-// A disk that refuses is no error: the journal has a gap until it does not. One
-// Journal for appending may be open per terminal. The caller must Close it,
-// before the Store.
+// A disk that refuses is no error: the journal has a gap until it accepts again. One Journal for
+// appending may be open per terminal. The caller must Close it, before the Store.
 func Open(s *datadir.Store, id string, o Options) (*Journal, error) {
 	d, err := s.Make(id)
 	if err != nil {
@@ -162,51 +146,38 @@ func Open(s *datadir.Store, id string, o Options) (*Journal, error) {
 	if o.Segment <= 0 {
 		o.Segment = DefaultSegment
 	}
+	dir := directory{s, id}
 	f, err := findSegments(d)
 	if err != nil {
-		return nil, fmt.Errorf("journal of %s: %w", id, err)
+		return nil, dir.wrap(err)
 	}
-	j := newJournal(s, id, o, f)
-	j.writes = true
+	j := newJournal(d, dir, o, f)
 	if len(f.segments) == 0 {
-		j.records.now.cols, j.records.now.rows = o.Cols, o.Rows
+		j.writer.records.now.cols, j.writer.records.now.rows = o.Cols, o.Rows
 	}
 	for _, o := range f.orphans {
 		_ = d.RemoveAll(datadir.SegmentFile(datadir.IndexFile, o.offset))
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.positions.last = f.issued
 	known := f.issuedUpTo()
 	if f.issued.serial == 0 && len(f.segments) == 0 {
 		known = o.Unknown
 	}
-	if err := j.positions.provide(d, max(j.end.Load(), known)); err == nil {
-		if err := j.resume(d, f); err != nil {
-			j.damage = errors.Join(j.damage, err)
-		}
-	}
-	if known > j.end.Load() {
-		_ = j.skip(known) // the reason stays in trouble
-	}
-	if j.open == nil {
-		if err := j.begin(time.Now()); err != nil {
-			j.damage = errors.Join(j.damage, err)
-		}
-	}
+	j.damage = errors.Join(j.damage, j.writer.start(d, f, known))
 	return j, nil
 }
 
-// Read opens the journal of a terminal that nobody appends to, for
-// reading and for Trim and Compress. Errors wrap ErrNotFound when there is none,
-// and ErrCorrupt too when there was one that has lost everything.
-// The caller should Close it; it holds no file open.
+// Read opens the journal of a terminal that has no writer, for reading and for Trim and Compress.
+// Errors wrap ErrNotFound when there is none, and ErrCorrupt too when there was one that has lost
+// all data. The caller should Close it; it holds no file open.
 func Read(s *datadir.Store, id string) (*Journal, error) {
 	d, err := s.Open(id)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
+	dir := directory{s, id}
 	f, err := findSegments(d)
 	if err == nil && len(f.segments) == 0 {
 		if err = datadir.ErrNotFound; f.issuedUpTo() > 0 {
@@ -214,18 +185,19 @@ func Read(s *datadir.Store, id string) (*Journal, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("journal of %s: %w", id, err)
+		return nil, dir.wrap(err)
 	}
-	j := newJournal(s, id, Options{}, f)
-	if seq, end := f.issuedUpTo(), j.end.Load(); seq > end {
-		j.end.Store(seq)
+	j := newJournal(d, dir, Options{}, f)
+	j.writer.refuses = errReadingOnly
+	if seq, end := f.issuedUpTo(), j.End(); seq > end {
+		j.segments.end.Store(seq)
 		j.losses.gap(end, seq)
 	}
 	return j, nil
 }
 
-// Issued is the highest position that a journal may have issued, as far as that is known without its data
-// files.
+// Issued returns the highest position that a journal may have issued, without a look at its data
+// files. known is false when its file of positions says nothing.
 func Issued(s *datadir.Store, id string) (pos uint64, known bool) {
 	d, err := s.Open(id)
 	if err != nil {
@@ -236,42 +208,38 @@ func Issued(s *datadir.Store, id string) (pos uint64, known bool) {
 	return g.pos, g.serial > 0
 }
 
-func newJournal(s *datadir.Store, id string, o Options, f *found) *Journal {
-	j := &Journal{store: s, id: id, opt: o, segments: f.segments}
-	if len(f.damage) > 0 {
-		j.damage = fmt.Errorf("journal of %s: %w", id, errors.Join(f.damage...))
+// newJournal returns a journal of the segments that were found in d, with no segment open.
+func newJournal(d *os.Root, dir directory, o Options, f *found) *Journal {
+	j := &Journal{dir: dir, opt: o}
+	j.writer = writer{dir: dir, opt: o, segments: &j.segments, losses: &j.losses,
+		positions: positions{last: f.issued}, records: recordBuffer{now: f.state}}
+	j.damage = dir.wrap(errors.Join(f.damage...))
+	j.segments.start.Store(f.end)
+	j.segments.end.Store(f.end)
+	for _, s := range f.segments {
+		s.disk = s.diskSize(d)
+		j.segments.add(s)
 	}
-	j.end.Store(f.end)
-	j.start.Store(f.end)
-	if len(f.segments) > 0 {
-		j.start.Store(f.segments[0].offset)
-	}
-	for i := range j.segments {
-		j.serial++
-		j.segments[i].serial = j.serial
-	}
-	j.records.now = f.state
 	j.answered.Store(f.state.answered)
-	j.count()
 	return j
 }
 
-// Damage says what was wrong with the files when they were opened, nil when
-// nothing was. A gap that a full disk left is part of it.
+// Damage says what was wrong with the files when they were opened, nil when nothing was. Gaps of
+// a full disk are part of it.
 func (j *Journal) Damage() error { return j.damage }
 
-// Losses says what was lost since the journal was opened, and what readers have found damaged since then; nil when
-// nothing was.
+// Losses says what was lost since the journal was opened, and which output readers have found
+// damaged since then; nil for none.
 func (j *Journal) Losses() error { return j.losses.err() }
 
 // Start is the first position that is kept. Output of [Start, End) can be read.
-func (j *Journal) Start() uint64 { return j.start.Load() }
+func (j *Journal) Start() uint64 { return j.segments.start.Load() }
 
 // End is the position after the last byte, kept or lost.
-func (j *Journal) End() uint64 { return j.end.Load() }
+func (j *Journal) End() uint64 { return j.segments.end.Load() }
 
-// Bytes is what the journal takes on disk. Records that wait are not counted yet.
-func (j *Journal) Bytes() int64 { return j.bytes.Load() }
+// Bytes is the size of the journal on disk, without the records that wait.
+func (j *Journal) Bytes() int64 { return j.segments.bytes.Load() }
 
 // LastAnswered is the highest position given to Answered, in this process or
 // one before.
@@ -279,79 +247,26 @@ func (j *Journal) LastAnswered() uint64 { return j.answered.Load() }
 
 // Size is the terminal's size at the end, 0, 0 when not known.
 func (j *Journal) Size() (cols, rows int) {
-	p := j.records.state()
+	p := j.writer.records.state()
 	return p.cols, p.rows
 }
 
-// Close writes what waits and releases the files. With SyncAlways and
-// SyncInterval the disk has it before. Readers go on. A second call does nothing.
+// Close writes the waiting records and releases the files. In the modes SyncAlways and
+// SyncInterval it syncs them before. Readers go on. A second call does nothing.
 func (j *Journal) Close() error {
 	err := j.Sync()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.closed {
+	if j.writer.refuses != nil {
 		return nil
 	}
-	j.closed = true
-	if j.open != nil {
-		err = errors.Join(err, j.flush(), j.closeOpen())
-	}
-	if j.writes {
-		j.noteExactEnd()
-	}
-	return err
+	return errors.Join(err, j.writer.close())
 }
 
-// Retire makes Trim and Compress do nothing from now on, and waits for those that are under way: the files are somebody
-// else's, or about to be removed. With false they work again. Readers go on.
+// Retire makes Trim and Compress do nothing from now on, and waits for a call that runs: another
+// owner takes the files, or they are removed next. With false they work again. Readers go on.
 func (j *Journal) Retire(away bool) {
 	j.maintaining.Lock()
 	defer j.maintaining.Unlock()
 	j.retired = away
-}
-
-// closeOpen closes the files of the open segment, if there is one still.
-func (j *Journal) closeOpen() error {
-	o := j.open
-	if o == nil {
-		return nil
-	}
-	j.open = nil
-	j.last().length = j.end.Load() - j.last().offset
-	return errors.Join(o.data.Close(), o.index.Close())
-}
-
-func (j *Journal) last() *segment { return &j.segments[len(j.segments)-1] }
-
-// count adds up what is on disk.
-func (j *Journal) count() {
-	d, err := j.store.Open(j.id)
-	if err != nil {
-		return
-	}
-	defer d.Close()
-	var n int64
-	for i := range j.segments {
-		s := &j.segments[i]
-		s.disk = s.diskSize(d)
-		n += s.disk
-	}
-	j.bytes.Store(n)
-}
-
-// directory opens the terminal's directory, which is not kept open.
-func (j *Journal) directory() (*os.Root, error) {
-	d, err := j.store.Open(j.id)
-	if errors.Is(err, datadir.ErrNotFound) {
-		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)
-	}
-	return d, err
-}
-
-// wrap names the journal in an error.
-func (j *Journal) wrap(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("journal of %s: %w", j.id, datadir.NoSpace(err))
 }

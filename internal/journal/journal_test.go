@@ -283,7 +283,7 @@ func TestJournalMarksTime(t *testing.T) {
 	j := openJournal(t, s, "a", Options{})
 	start := time.Now().Truncate(time.Microsecond)
 	appendText(t, j, "one")
-	j.mark.last = j.mark.last.Add(-time.Hour) // an hour later
+	j.writer.mark.last = j.writer.mark.last.Add(-time.Hour) // an hour later
 	appendText(t, j, "two")
 	appendText(t, j, strings.Repeat("x", 200<<10))
 	must(t, j.Flush())
@@ -305,8 +305,8 @@ func TestJournalTimesNeverGoBack(t *testing.T) {
 	j := openJournal(t, s, "a", Options{Segment: 8})
 	for i := range 8 {
 		appendText(t, j, "12345")
-		j.mark.came = time.Now().Add(time.Duration(-i) * time.Hour)
-		j.records.add(&record{kind: recordResize, pos: j.End(),
+		j.writer.mark.came = time.Now().Add(time.Duration(-i) * time.Hour)
+		j.writer.records.add(&record{kind: recordResize, pos: j.End(),
 			time: micros(time.Now().Add(time.Duration(3-i) * time.Hour)), cols: 80 + i, rows: 24})
 	}
 	list := readAll(t, j, 0)
@@ -352,7 +352,7 @@ func TestJournalGap(t *testing.T) {
 		if got := told(readAll(t, j, 12)); got != "[gap 7]" {
 			t.Errorf("from within the gap: %s", got)
 		}
-		j.retry = time.Now() // the pause is over
+		j.writer.retry = time.Now() // the pause is over
 		appendText(t, j, "good again")
 		list := readAll(t, j, 0)
 		checkOrder(t, 0, list)
@@ -392,17 +392,17 @@ func TestJournalIndexFails(t *testing.T) {
 	must(t, j.Flush())
 	appendText(t, j, "two ")
 	j.Resized(8, 50, 10)
-	good := j.open.index
+	good := j.writer.open.index
 	bad, err := os.Open(filepath.Join(dir, "terminals", "a", "index.0"))
 	must(t, err)
-	j.open.index = bad
+	j.writer.open.index = bad
 	buf := make([]byte, 16)
 	got, err := j.Append(BytesSource([]byte("three ")), 6, buf)
 	if string(got) != "three " || !errors.Is(err, syscall.EBADF) {
 		t.Errorf("%q, %v", got, err)
 	}
 	must(t, good.Close())
-	j.retry = time.Now()
+	j.writer.retry = time.Now()
 	appendText(t, j, "four")
 	list := readAll(t, j, 0)
 	checkOrder(t, 0, list)
@@ -423,9 +423,9 @@ func TestJournalSyncFails(t *testing.T) {
 		appendText(t, j, "one ")
 		r, w, err := os.Pipe()
 		must(t, err)
-		good := j.open.index
-		j.open.index = w
-		j.unsynced.index = true
+		good := j.writer.open.index
+		j.writer.open.index = w
+		j.writer.unsynced.index = true
 		if mode == SyncAlways {
 			_, err = j.Append(BytesSource([]byte("two ")), 4, make([]byte, 4))
 		} else {
@@ -435,11 +435,11 @@ func TestJournalSyncFails(t *testing.T) {
 			t.Errorf("%s: %v", mode, err)
 		}
 		must(t, errors.Join(r.Close(), good.Close()))
-		if mode == SyncInterval && j.open == nil {
-			j.retry = time.Now()
+		if mode == SyncInterval && j.writer.open == nil {
+			j.writer.retry = time.Now()
 		}
 		appendText(t, j, "three")
-		if n := len(j.segments); n != 2 {
+		if n := len(j.segments.list); n != 2 {
 			t.Errorf("%s: %d segments", mode, n)
 		}
 		if got := strings.ReplaceAll(told(readAll(t, j, 0)), "!", ""); !strings.HasPrefix(got, "one ") ||
@@ -529,11 +529,11 @@ func TestJournalReaderOfWhatIsBeingDropped(t *testing.T) {
 	}
 	must(t, j.Flush())
 	seen := j.segmentAt(5)
-	gone, ok := j.dropOldest(j.End(), 0)
+	gone, ok := j.segments.dropOldest(j.End(), 0)
 	if !ok || gone.serial != seen.serial {
 		t.Fatalf("dropped %+v, %v", gone, ok)
 	}
-	d, err := j.directory()
+	d, err := j.dir.open()
 	must(t, err)
 	defer d.Close()
 	must(t, d.Remove(gone.indexName()))

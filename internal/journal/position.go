@@ -10,8 +10,8 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 )
 
-// A journal's positions are told by the lengths of its data files, as long as these are there and everything
-// can be written. For the rest there is a file beside them, which says up to where positions were given out:
+// The lengths of its data files tell a journal's positions, as long as no file is lost and the disk accepts all
+// output. For the other cases a file beside them says up to where positions were issued:
 //
 //	DIR/terminals/ID/positions    2 KiB, made with the journal, so that writing to it needs no space
 //
@@ -19,7 +19,7 @@ import (
 //	serial (8), position (8), kind (1), nothing (3), CRC-32C of the 20 bytes before (4)
 //
 // The slots are written in turn; the good one with the higher serial counts. Kind 1 is a bound: positions below
-// it may have been given out; it is written ahead and only counts when data were lost. Kind 2 is exact: it is
+// it may have been issued; it is written ahead and only counts when data were lost. Kind 2 is exact: it is
 // written before output is shown that the disk refused to keep, and when a journal is closed.
 const (
 	positionsFile  = "positions"
@@ -28,8 +28,8 @@ const (
 	slotSize       = 24
 	slotSpace      = 512 // bytes between slots: a sector, so that a torn write damages one
 
-	// boundAhead is how far a bound is ahead, in bytes: one small write for so much output, and how far
-	// positions may jump when the last data file is lost.
+	// boundAhead is how far a bound is ahead of the end, in bytes. It costs one small write per so
+	// much output; positions may jump so far when the last data file is lost.
 	boundAhead = 4 << 20
 )
 
@@ -38,21 +38,21 @@ const (
 	positionExact = 2
 )
 
-// issued is the position up to which the journal has issued positions, as the file says. The zero value says nothing.
+// issued is up to where the journal has issued positions, as the file says. The zero value says nothing.
 type issued struct {
 	serial uint64
 	pos    uint64
 	exact  bool
 }
 
-// positions is what the file of one journal says; it is opened for each note, because a server has thousands of
-// journals.
+// positions is the last good slot in the file of one journal. The file is opened for each write, because a server
+// has thousands of journals.
 type positions struct {
 	last  issued
-	dirty bool // the disk was not asked to keep the last one
+	dirty bool // the last one was not synced
 }
 
-// readPositions reads the file in d; the zero value when there is none, or nothing good in it.
+// readPositions reads the file in d. It returns the zero value when it is missing or has no good slot.
 func readPositions(d *os.Root) issued {
 	b, err := datadir.ReadFile(d, positionsFile, positionsSize)
 	if err != nil {
@@ -87,7 +87,7 @@ func (g issued) slot() (b []byte, at int64) {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), slotSpace * int64(1+g.serial%2)
 }
 
-// provide makes the file when there is none, with pos as the bound. Errors: the disk's.
+// provide makes the file with pos as the bound, unless it exists. Errors: of the disk.
 func (p *positions) provide(d *os.Root, pos uint64) error {
 	if info, err := d.Lstat(positionsFile); err == nil && info.Size() == positionsSize {
 		return nil
@@ -95,7 +95,7 @@ func (p *positions) provide(d *os.Root, pos uint64) error {
 	return p.note(d, pos, false)
 }
 
-// note writes that positions up to pos were issued. Errors: the disk's.
+// note writes that positions up to pos were issued. Errors: of the disk.
 func (p *positions) note(d *os.Root, pos uint64, exact bool) error {
 	f, info, err := datadir.OpenFile(d, positionsFile, os.O_RDWR)
 	if err != nil || info.Size() != positionsSize {
@@ -130,40 +130,26 @@ func makePositions(d *os.Root) (*os.File, error) {
 }
 
 // reserveAhead keeps the bound at or above the end.
-func (j *Journal) reserveAhead() {
-	if end := j.end.Load(); end > j.positions.last.pos {
-		j.positions.last.pos = end + boundAhead // also when it cannot be written: trying costs as much as writing
-		j.noteIssued(end+boundAhead, false)
+func (w *writer) reserveAhead() {
+	if end := w.segments.end.Load(); end > w.positions.last.pos {
+		w.positions.last.pos = end + boundAhead // also when the write fails: trying costs as much as writing
+		w.noteIssued(end+boundAhead, false)
 	}
 }
 
-// noteExactEnd notes the end as it is, when something of the output before it is not kept, or nothing comes behind it
-// for now.
-func (j *Journal) noteExactEnd() { j.noteIssued(j.end.Load(), true) }
+// noteExactEnd writes the exact end, when output before it is lost or no more comes for now.
+func (w *writer) noteExactEnd() { w.noteIssued(w.segments.end.Load(), true) }
 
-// noteIssued writes up to where positions are issued. A disk that refuses this refuses output too, which is reported.
-func (j *Journal) noteIssued(pos uint64, exact bool) {
-	d, err := j.directory()
-	if err != nil {
-		return
+// noteIssued writes up to where positions are issued. It drops errors: a disk that refuses this
+// refuses output too, which is reported.
+func (w *writer) noteIssued(pos uint64, exact bool) {
+	if d, err := w.dir.open(); err == nil {
+		defer d.Close()
+		_ = w.positions.note(d, pos, exact)
 	}
-	defer d.Close()
-	_ = j.positions.note(d, pos, exact)
 }
 
-// syncPositions asks the disk to keep what was noted.
-func (j *Journal) syncPositions() error {
-	j.mu.Lock()
-	dirty := j.positions.dirty
-	j.positions.dirty = false
-	j.mu.Unlock()
-	if !dirty {
-		return nil
-	}
-	return j.syncSealed(positionsFile)
-}
-
-// noData are the data of a segment that has lost its file.
+// noData is the data of a segment that has lost its file.
 type noData struct{}
 
 func (noData) ReadAt([]byte, int64) (int, error) { return 0, io.EOF }

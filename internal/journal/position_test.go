@@ -91,8 +91,8 @@ func TestPositionsWhileTheDiskRefuses(t *testing.T) {
 	for round := range 3 {
 		// What the disk does when it is full: the files can be neither written nor made.
 		j.mu.Lock()
-		_ = j.fail(fmt.Errorf("round %d: %w", round, datadir.ErrNoSpace))
-		j.retry = j.retry.Add(1 << 40)
+		_ = j.writer.fail(fmt.Errorf("round %d: %w", round, datadir.ErrNoSpace))
+		j.writer.retry = j.writer.retry.Add(1 << 40)
 		j.mu.Unlock()
 		for range 3 {
 			p := []byte("lost output")

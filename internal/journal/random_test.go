@@ -79,7 +79,8 @@ func (m *modelled) step() {
 		appendText(m.t, m.j, p)
 		m.note(p)
 		m.j.mu.Lock()
-		must(m.t, m.j.closeOpen())
+		must(m.t, m.j.writer.open.close())
+		m.j.writer.open = nil
 		m.j.mu.Unlock()
 		m.open()
 	case r < 88:
@@ -91,7 +92,7 @@ func (m *modelled) step() {
 		_, err := m.j.Compress(0)
 		must(m.t, err)
 	default:
-		m.j.mark.last = time.Now().Add(-time.Hour)
+		m.j.writer.mark.last = time.Now().Add(-time.Hour)
 	}
 	m.short = append(m.short, fmt.Sprint(r))
 }
@@ -112,7 +113,7 @@ func (m *modelled) gap() {
 	if string(got) != "partly lost" || err == nil {
 		m.t.Errorf("%q, %v", got, err)
 	}
-	m.j.retry = time.Now()
+	m.j.writer.retry = time.Now()
 	must(m.t, m.j.Flush())
 	m.said = append(m.said, said{m.j.End() - 8, "par"}, said{m.j.End(), "[gap 8]"})
 }

@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// Reader gives the entries of a journal in order. It is not for
-// concurrent use; several may read one journal while it is written, and while its
-// segments are dropped and compressed. It has at most two files open.
+// Reader returns the entries of a journal in order. It is not for concurrent use; several may
+// read one journal while it is written, and while its segments are dropped and compressed. It has
+// at most two files open.
 type Reader struct {
 	j    *Journal
 	pos  uint64
 	seg  *segmentReader // nil between segments
 	done uint64         // serial of the last segment that was read to its end
 	time int64          // of the newest entry
-	size terminalState  // what was passed
+	size terminalState  // after the newest entry
 	err  error          // closed
 }
 
 // Read returns a reader that stands at from. Errors wrap ErrNotKept when from is
-// outside [Start, End]. Resizes and other events that stand exactly at from are
-// part of what it gives. The caller must Close it, before or after the Journal.
+// outside [Start, End]. Resizes and other events exactly at from are returned too. The caller
+// must Close it, before or after the Journal.
 func (j *Journal) Read(from uint64) (*Reader, error) {
 	if from < j.Start() || from > j.End() {
-		return nil, j.wrap(fmt.Errorf("%w: %d is not in [%d, %d]", ErrNotKept, from, j.Start(), j.End()))
+		return nil, j.dir.wrap(fmt.Errorf("%w: %d is not in [%d, %d]", ErrNotKept, from, j.Start(), j.End()))
 	}
 	r := &Reader{j: j, pos: from}
 	if err := r.enter(j.segmentAt(from)); err != nil && !errors.Is(err, io.EOF) {
@@ -42,14 +42,10 @@ func (j *Journal) Read(from uint64) (*Reader, error) {
 // It is 0, 0 when not known.
 func (r *Reader) Size() (cols, rows int) { return r.size.cols, r.size.rows }
 
-// Time is when the output up to where the reader stands came, as far as is known;
-// before the first call of Next not more than the beginning of a segment tells.
-// The zero value when nothing is.
+// Time is when the output before the reader's position came, as far as is known. Before the
+// first call of Next it may be the beginning of the segment. The zero value is unknown.
 func (r *Reader) Time() time.Time {
-	if r.time == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(r.time).UTC()
+	return timeOf(r.time).UTC()
 }
 
 // Seq is the position where the reader stands.
@@ -70,13 +66,12 @@ func (r *Reader) exit() error {
 	return err
 }
 
-// Next returns the next entry; io.EOF at the end as of now, and it may be called
-// again when more was appended. Bytes that cannot be read are a gap. Errors wrap
-// ErrNotKept when the journal was trimmed beyond the reader's position.
+// Next returns the next entry. At the end as of now it returns io.EOF, and may be called again
+// after more was appended. Unreadable bytes are a gap. Errors wrap ErrNotKept when the journal
+// was trimmed beyond the reader's position.
 //
-// An entry of output ends at 64 KiB, where another time begins, and where
-// something happened. A resize that was noted while the reader was at a later
-// position already comes when it is known.
+// An entry of output ends at 64 KiB, where another time begins, and at each event. A resize that
+// is recorded when the reader is already behind its position comes next.
 func (r *Reader) Next() (Entry, error) {
 	for r.err == nil {
 		if r.seg == nil {
@@ -99,7 +94,7 @@ func (r *Reader) Next() (Entry, error) {
 	return Entry{}, r.err
 }
 
-// passed puts an entry in order: neither time nor position go back.
+// passed moves the reader behind an entry: neither time nor position go back.
 func (r *Reader) passed(e Entry) Entry {
 	if at := micros(e.Time); !e.Time.IsZero() {
 		r.time = max(r.time, at)
@@ -116,18 +111,15 @@ func (r *Reader) passed(e Entry) Entry {
 	return e
 }
 
-// enter opens a segment; io.EOF when there is none, which is also so at the end
-// of a journal that has lost its last output.
+// enter opens a segment. It returns io.EOF when there is none, as at the end of a journal that
+// has lost its last output.
 func (r *Reader) enter(v segmentView) error {
 	for {
-		if !v.found {
-			if r.pos < r.j.Start() {
-				return r.j.wrap(fmt.Errorf("%w: %d was dropped", ErrNotKept, r.pos))
-			}
-			return io.EOF
+		if r.pos < r.j.Start() && (!v.found || v.offset > r.pos) {
+			return r.j.dir.wrap(fmt.Errorf("%w: %d was dropped", ErrNotKept, r.pos))
 		}
-		if v.segment.offset > r.pos && r.j.Start() > r.pos {
-			return r.j.wrap(fmt.Errorf("%w: %d was dropped", ErrNotKept, r.pos))
+		if !v.found {
+			return io.EOF
 		}
 		s, err := newSegmentReader(r.j, v)
 		if err == nil {
@@ -135,17 +127,14 @@ func (r *Reader) enter(v segmentView) error {
 			s.begin(r)
 			return nil
 		}
-		now := r.j.viewOf(v.serial, 0)
-		if !errors.Is(err, fs.ErrNotExist) || now.found && now.packed == v.packed {
-			return r.j.wrap(err)
+		if !errors.Is(err, fs.ErrNotExist) || r.j.viewOf(v.serial, 0).found {
+			return r.j.dir.wrap(err)
 		}
-		if v = now; !v.found { // dropped, or replaced when it was empty
-			v = r.j.segmentAfter(v.serial)
-		}
+		v = r.j.segmentAfter(v.serial) // dropped, or replaced when it was empty
 	}
 }
 
-// toEntry makes an entry of a record of an event.
+// toEntry converts the record of an event.
 func toEntry(rec *record) Entry {
 	e := Entry{Seq: rec.pos, Time: timeOf(rec.time)}
 	switch rec.kind {

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"time"
 )
@@ -11,17 +10,16 @@ import (
 // fits into a record however JSON escapes it.
 const maxEndText = 256
 
-// Resized notes that the terminal has another size from seq on. It only takes
-// memory and a lock that is never held over the disk; Append writes it before it
-// moves more output, and so does the next Flush.
+// Resized records that the terminal has another size from seq on. It takes only memory and a lock
+// that is never held over the disk. Append writes the record before it moves more output, and so
+// does the next Flush.
 func (j *Journal) Resized(seq uint64, cols, rows int) {
-	j.records.add(&record{kind: recordResize, pos: min(seq, j.end.Load()), time: micros(time.Now()), cols: cols,
+	j.writer.records.add(&record{kind: recordResize, pos: min(seq, j.segments.end.Load()), time: micros(time.Now()), cols: cols,
 		rows: rows})
 }
 
-// Answered notes that answers to queries in the output up to seq go to the
-// program now, so that a replay after a crash does not answer them again. The
-// system has the record when it returns.
+// Answered records that answers to queries in the output up to seq go to the program now, so that
+// a replay after a crash does not answer them again. The record is written when it returns.
 func (j *Journal) Answered(seq uint64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -29,24 +27,24 @@ func (j *Journal) Answered(seq uint64) error {
 		return nil
 	}
 	j.answered.Store(seq)
-	return j.write(&record{kind: recordAnswered, answered: min(seq, maxPosition)})
+	return j.writer.write(&record{kind: recordAnswered, answered: min(seq, maxPosition)})
 }
 
-// Input records what was typed; without Options.Input it does nothing. It
-// may wait until the next Flush.
+// Input records typed bytes; without Options.Input it does nothing. The record may wait until the
+// next Flush.
 func (j *Journal) Input(p []byte) error {
 	if !j.opt.Input || len(p) == 0 {
 		return nil
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.markRest()
+	j.writer.markRest()
 	for len(p) > 0 {
 		n := min(len(p), maxInputPayload)
-		j.records.add(&record{kind: recordInput, pos: j.end.Load(), time: micros(time.Now()), text: p[:n]})
+		j.writer.records.add(&record{kind: recordInput, pos: j.segments.end.Load(), time: micros(time.Now()), text: p[:n]})
 		p = p[n:]
-		if waiting, _ := j.records.waiting(); waiting > flushSize {
-			if err := j.flush(); err != nil {
+		if waiting, _ := j.writer.records.waiting(); waiting > flushSize {
+			if err := j.writer.flush(); err != nil {
 				return err
 			}
 		}
@@ -54,17 +52,17 @@ func (j *Journal) Input(p []byte) error {
 	return nil
 }
 
-// Exit records how the program ended. The system has the record when it returns.
+// Exit records how the program ended. The record is written when it returns.
 func (j *Journal) Exit(e End) error {
 	e.Signal, e.Reason = cutText(e.Signal), cutText(e.Reason)
 	text, err := json.Marshal(e)
 	if err != nil {
-		return j.wrap(err)
+		return j.dir.wrap(err)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.retry = time.Time{} // there may be no other chance
-	return j.write(&record{kind: recordExit, text: text})
+	j.writer.retry = time.Time{} // the last chance to write it
+	return j.writer.write(&record{kind: recordExit, text: text})
 }
 
 // cutText is at most maxEndText bytes of s.
@@ -72,39 +70,31 @@ func cutText(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), maxEndText)], "")
 }
 
-// Restart records that a generation of the terminal begins with that size. The
-// system has the record when it returns.
+// Restart records that a generation of the terminal begins with this size. The record is written
+// when it returns.
 func (j *Journal) Restart(generation, cols, rows int) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.retry = time.Time{}
-	return j.write(&record{kind: recordRestart, generation: generation, cols: cols, rows: rows})
+	j.writer.retry = time.Time{}
+	return j.writer.write(&record{kind: recordRestart, generation: generation, cols: cols, rows: rows})
 }
 
-// write gives r, at the end, and what waits to the system.
-func (j *Journal) write(r *record) error {
+// write writes r, at the end of the output, and the waiting records.
+func (w *writer) write(r *record) error {
 	now := time.Now()
-	if !j.writes {
-		return j.wrap(errReadingOnly)
+	if w.refuses != nil {
+		return w.dir.wrap(w.refuses)
 	}
-	if j.closed {
-		return j.wrap(os.ErrClosed)
-	}
-	var err error
-	if j.open == nil {
-		if err = j.trouble; err == nil || !now.Before(j.retry) {
-			err = j.begin(now)
-		}
-	}
-	j.markRest()
-	r.pos, r.time = j.end.Load(), micros(now)
-	j.records.add(r) // also without a segment: the start of the next one has the state
+	err := w.ensureOpen(now)
+	w.markRest()
+	r.pos, r.time = w.segments.end.Load(), micros(now)
+	w.records.add(r) // also without a segment: the next one starts with the state
 	if err != nil {
 		return err
 	}
-	err = j.flush()
-	if err == nil && j.opt.Sync == SyncAlways {
-		err = j.syncNow()
+	err = w.flush()
+	if err == nil && w.opt.Sync == SyncAlways {
+		err = w.syncNow()
 	}
 	return err
 }

@@ -1,62 +1,61 @@
 package journal
 
 import (
-	"errors"
-	"io/fs"
 	"time"
 )
 
 const (
-	// restEvery is the output between two records of rest, in bytes: what a viewer that comes back costs at most to get
-	// into the state at its position.
+	// restEvery is the output between two records of rest, in bytes. It bounds what a viewer that
+	// comes back parses again to reach the state at its position.
 	restEvery = 512 << 10
-	// restWait is how much longer a segment may become so that it ends where the output is at rest, in bytes: where
-	// every other piece ends inside a sequence a few pieces are enough.
+	// restWait is how much longer a segment may become so that it ends where the output is at
+	// rest, in bytes. When every other piece ends inside a sequence, a few pieces are enough.
 	restWait = 1 << 20
 )
 
-// resting is what the owner said of where the parser of the terminal was at rest. The zero value is never.
+// resting is where the terminal's parser was at rest last, as Rested said. The zero value is never.
 type resting struct {
-	told bool
-	at   uint64 // the last such position
-	due  uint64 // the next record is due from here on
+	known bool
+	at    uint64 // the last such position
+	due   uint64 // the next record is due from here on
 }
 
-// room is how many bytes a segment of that size gets, as of end.
+// room is how many bytes a segment of this size may get, as of end.
 func (r *resting) room(size, end uint64) uint64 {
-	if r.told && r.at != end {
+	if r.known && r.at != end {
 		size += restWait
 	}
 	return size
 }
 
-// Rested tells that no sequence is unfinished at seq, the end of the output, so that a reader may begin there: it
-// understands all behind the character that seq may cut. It only takes memory, and is called by who calls Append.
+// Rested says that no sequence is unfinished at seq, the end of the output, so that a reader may
+// begin there: only the character that seq may cut is lost to it. It takes memory only. The
+// caller of Append calls it.
 func (j *Journal) Rested(seq uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if seq != j.end.Load() {
-		return
+	if w := &j.writer; seq == j.End() {
+		w.rest.known, w.rest.at = true, seq
+		w.noteRest()
 	}
-	j.rest.told, j.rest.at = true, seq
-	j.noteRest()
 }
 
 // noteRest makes a record of rest where one is due.
-func (j *Journal) noteRest() {
-	end := j.end.Load()
-	if j.open == nil || !j.rest.told || j.rest.at != end || end < j.rest.due {
+func (w *writer) noteRest() {
+	end := w.segments.end.Load()
+	if w.open == nil || !w.rest.known || w.rest.at != end || end < w.rest.due {
 		return
 	}
-	j.rest.due = end + restEvery
-	j.records.add(&record{kind: recordRest, pos: end, time: micros(time.Now())})
+	w.rest.due = end + restEvery
+	w.records.add(&record{kind: recordRest, pos: end, time: micros(time.Now())})
 }
 
-// RestBefore is the last position at or before pos at which the output is known to be at rest; ok is false when none is
-// known nearby, as in a journal of an older release. It reads one index or two.
+// RestBefore returns the last position at or before pos where the output is known to be at rest.
+// ok is false when none is known nearby, as in a journal of an older release. It reads one index
+// or two.
 func (j *Journal) RestBefore(pos uint64) (at uint64, ok bool) {
 	for v := j.segmentAt(pos); v.found; v = j.segmentBefore(v.serial) {
-		s, err := j.readerOf(v)
+		s, err := newSegmentReader(j, v)
 		if err != nil {
 			return 0, false
 		}
@@ -71,30 +70,4 @@ func (j *Journal) RestBefore(pos uint64) (at uint64, ok bool) {
 		}
 	}
 	return 0, false
-}
-
-// readerOf is newSegmentReader, also of a segment that is compressed just now: its
-// files have other names then.
-func (j *Journal) readerOf(v segmentView) (*segmentReader, error) {
-	for {
-		s, err := newSegmentReader(j, v)
-		now := j.viewOf(v.serial, 0)
-		if err == nil || !errors.Is(err, fs.ErrNotExist) || !now.found || now.packed == v.packed {
-			return s, err
-		}
-		v = now
-	}
-}
-
-// segmentBefore is the last segment in front of that one.
-func (j *Journal) segmentBefore(serial uint64) segmentView {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	at := -1
-	for i := range j.segments {
-		if j.segments[i].serial < serial {
-			at = i
-		}
-	}
-	return j.view(at, 0)
 }

@@ -46,26 +46,31 @@ type dataRange struct {
 	unsure   bool
 }
 
-// newSegmentReader opens the files. Errors wrap fs.ErrNotExist when the segment
-// was dropped or its data were compressed since.
+// newSegmentReader opens the files, also when the data are being compressed and so get another
+// name. Errors wrap fs.ErrNotExist when the segment was dropped.
 //
-// The two files are opened one after the other, and between them Trim may remove
-// both or begin may put others in their place. So what was opened counts only
-// when the segment is still listed afterwards: a segment is taken off the list
-// before its files go.
+// The two files are opened one after the other, and between them Trim may remove both or begin
+// may put others in their place. So they count only when the segment is still listed afterwards:
+// a segment leaves the list before its files are removed.
 func newSegmentReader(j *Journal, v segmentView) (*segmentReader, error) {
-	s, err := openSegmentReader(j, v)
-	if j.viewOf(v.serial, 0).found {
-		return s, err
+	for {
+		s, err := openSegmentReader(j, v)
+		now := j.viewOf(v.serial, 0)
+		switch {
+		case !now.found:
+			if err == nil {
+				err = s.close()
+			}
+			return nil, errors.Join(fs.ErrNotExist, err)
+		case !errors.Is(err, fs.ErrNotExist) || now.packed == v.packed:
+			return s, err
+		}
+		v = now
 	}
-	if err == nil {
-		err = s.close()
-	}
-	return nil, errors.Join(fs.ErrNotExist, err)
 }
 
 func openSegmentReader(j *Journal, v segmentView) (*segmentReader, error) {
-	d, err := j.directory()
+	d, err := j.dir.open()
 	if err != nil {
 		return nil, err
 	}

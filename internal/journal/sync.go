@@ -13,145 +13,152 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 )
 
-// Flush gives the records that wait to the system, with a mark for all output so
-// far. While the disk refuses it returns why.
+// unsynced is what was written since the last fdatasync(2).
+type unsynced struct {
+	data, index, dir bool
+	sealed           []string // names of files that are no longer open
+}
+
+// Flush writes the waiting records, with a mark for all output so far. While the disk refuses it
+// returns the reason.
 func (j *Journal) Flush() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.settle()
+	return j.writer.settle()
 }
 
 // settle is Flush under the lock. It also tries the disk again.
-func (j *Journal) settle() error {
-	if !j.writes || j.closed {
+func (w *writer) settle() error {
+	switch {
+	case w.refuses != nil:
 		return nil
+	case w.open == nil:
+		return w.ensureOpen(time.Now())
 	}
-	if j.open == nil {
-		if j.trouble != nil && time.Now().Before(j.retry) {
-			return j.trouble
-		}
-		return j.begin(time.Now())
-	}
-	j.markRest()
-	return j.flush()
+	w.markRest()
+	return w.flush()
 }
 
-// Sync is Flush, and asks the disk to keep everything so far, unless the mode is
-// SyncNone; Append goes on meanwhile. It is meant to be called once a second.
+// Sync is Flush, and syncs everything written so far, unless the mode is SyncNone. Append is not
+// blocked meanwhile. It is meant to be called once a second.
 //
-// When the disk says that it did not keep something, that is all that is ever
-// known of it: the segment is sealed as it is, a new one is begun, and the error
-// comes back once. Asking again would succeed and mean nothing (fsync(2) reports
-// an error once and drops the pages).
+// After a failed sync the segment is sealed as it is, a new one begins, and the error is returned
+// once. A second try would succeed and mean nothing: fsync(2) reports an error once and drops the
+// pages.
 func (j *Journal) Sync() error {
 	j.maintaining.Lock()
 	defer j.maintaining.Unlock()
 	o, dirty, err := j.collect()
-	if j.opt.Sync == SyncNone || !j.writes {
+	if j.opt.Sync == SyncNone {
 		return err
 	}
-	var failed []error
+	failed := []error{err}
 	for _, name := range dirty.sealed {
-		failed = append(failed, j.syncSealed(name))
+		failed = append(failed, j.dir.syncFile(name))
 	}
 	if dirty.dir {
-		failed = append(failed, j.syncDirectory())
+		failed = append(failed, j.dir.sync())
 	}
 	if o != nil {
 		failed = append(failed, j.syncOpen(o, dirty))
 	}
-	if err != nil { // what is lost now is told by that file alone
-		failed = append(failed, j.syncPositions())
-	}
-	return errors.Join(err, errors.Join(failed...))
+	return errors.Join(failed...)
 }
 
-// collect writes what waits and takes over what the disk has to be asked for.
+// collect writes the waiting records and takes over what has to be synced. After an error the
+// file of positions is part of it: it alone says what is lost.
 func (j *Journal) collect() (o *openSegment, dirty unsynced, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	err = errors.Join(j.late, j.settle())
-	o, dirty = j.open, j.unsynced
-	j.late, j.unsynced = nil, unsynced{}
+	w := &j.writer
+	err = errors.Join(w.late, w.settle())
+	if err != nil && w.positions.dirty {
+		w.positions.dirty = false
+		w.unsynced.sealed = append(w.unsynced.sealed, positionsFile)
+	}
+	o, dirty = w.open, w.unsynced
+	w.late, w.unsynced = nil, unsynced{}
 	return o, dirty, err
 }
 
-// syncSealed asks for a file that was closed meanwhile: errors that nobody was
-// told of are reported to who opens it next. One that was dropped needs nothing.
-func (j *Journal) syncSealed(name string) error {
-	d, err := j.directory()
+// syncFile syncs a file that was closed meanwhile: the system reports an error of the earlier
+// writes to the next one who opens it. A dropped file needs no sync.
+func (dir directory) syncFile(name string) error {
+	d, err := dir.open()
 	if err == nil {
 		defer d.Close()
-		var f *os.File
-		if f, _, err = datadir.OpenFile(d, name, os.O_RDONLY); err == nil {
-			err = errors.Join(syncData(f), f.Close())
-		}
+		err = syncFile(d, name)
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return j.wrap(fmt.Errorf("sync %s: %w", name, err))
+	return dir.wrap(fmt.Errorf("sync %s: %w", name, err))
 }
 
-func (j *Journal) syncDirectory() error {
-	d, err := j.directory()
+func syncFile(d *os.Root, name string) error {
+	f, _, err := datadir.OpenFile(d, name, os.O_RDONLY)
 	if err != nil {
-		return j.wrap(err)
+		return err
 	}
-	defer d.Close()
-	return j.wrap(datadir.SyncDir(d))
+	return errors.Join(syncData(f), f.Close())
 }
 
-// syncOpen asks for the files of o, which may be closed meanwhile.
+// sync makes the names in the directory durable.
+func (dir directory) sync() error {
+	d, err := dir.open()
+	if err == nil {
+		defer d.Close()
+		err = datadir.SyncDir(d)
+	}
+	return dir.wrap(err)
+}
+
+// syncOpen syncs the files of o, which Append may close meanwhile.
 func (j *Journal) syncOpen(o *openSegment, dirty unsynced) error {
-	var err error
+	err := o.sync(dirty)
+	if err == nil {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.writer.open == o {
+		return j.writer.replaceUnsynced(err)
+	}
+	if disk := syscall.Errno(0); !errors.As(err, &disk) {
+		return nil // closed meanwhile, not refused: the next Sync syncs it by name
+	}
+	return j.dir.wrap(fmt.Errorf("sync: %w", err))
+}
+
+// sync syncs the files that are dirty.
+func (o *openSegment) sync(dirty unsynced) (err error) {
 	if dirty.data {
 		err = syncData(o.data)
 	}
 	if dirty.index {
 		err = errors.Join(err, syncData(o.index))
 	}
-	if err == nil {
-		return nil
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.open != o {
-		if disk := syscall.Errno(0); !errors.As(err, &disk) {
-			return nil // closed meanwhile, not refused: the next Sync asks for it by name
-		}
-		return j.wrap(fmt.Errorf("sync: %w", err))
-	}
-	return j.replaceUnsynced(err)
+	return err
 }
 
-// replaceUnsynced seals a segment that the disk may not have kept and begins a new one.
-func (j *Journal) replaceUnsynced(err error) error {
-	err = fmt.Errorf("sync: %w", err)
-	if j.open == nil {
-		return j.wrap(err)
-	}
-	return errors.Join(j.wrap(err), j.sealOpen(), j.begin(time.Now()))
+// replaceUnsynced seals a segment that may be lost, because its sync failed, and begins a new one.
+func (w *writer) replaceUnsynced(err error) error {
+	return errors.Join(w.dir.wrap(fmt.Errorf("sync: %w", err)), w.sealOpen(), w.begin(time.Now()))
 }
 
-// syncNow asks for everything under the lock, for SyncAlways.
-func (j *Journal) syncNow() error {
-	dirty := j.unsynced
-	j.unsynced.data, j.unsynced.index, j.unsynced.dir = false, false, false
-	if dirty.dir {
-		if err := j.syncDirectory(); err != nil {
-			return j.replaceUnsynced(err)
-		}
-	}
+// syncNow syncs everything under the lock, for SyncAlways.
+func (w *writer) syncNow() error {
+	dirty := w.unsynced
+	w.unsynced.data, w.unsynced.index, w.unsynced.dir = false, false, false
 	var err error
-	if dirty.data {
-		err = syncData(j.open.data)
+	if dirty.dir {
+		err = w.dir.sync()
 	}
-	if dirty.index {
-		err = errors.Join(err, syncData(j.open.index))
+	if err == nil {
+		err = w.open.sync(dirty)
 	}
 	if err != nil {
-		return j.replaceUnsynced(err)
+		return w.replaceUnsynced(err)
 	}
 	return nil
 }

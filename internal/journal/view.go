@@ -1,71 +1,78 @@
 package journal
 
-// segmentView is what a reader needs to know of a segment, as of now.
+import (
+	"cmp"
+	"slices"
+)
+
+// segmentView is a reader's copy of a segment's state, as of one instant.
 type segmentView struct {
 	segment
 	found bool
-	final bool   // nothing is appended any more
-	next  bool   // there is a segment behind it
+	final bool   // no more output will be appended
+	next  bool   // another segment follows
 	last  uint64 // position where the next segment begins, or the journal ends
 	bound uint64 // position up to which there are data
 	tail  int64  // when the newest data came, 0 when not known
 	wait  []byte // records that are not in the index file yet
 }
 
-// segmentAt is the segment where reading from a position begins. One that ends
-// exactly there may have events that belong to it.
+// segmentAt returns the segment where reading from a position begins. One that ends exactly
+// there may have events of that position.
 func (j *Journal) segmentAt(pos uint64) segmentView {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	at := -1
-	for i := range j.segments {
-		if i == 0 || j.segments[i].offset < pos {
-			at = i
-		}
-	}
-	return j.view(at, 0)
+	i, _ := slices.BinarySearchFunc(j.segments.list, pos,
+		func(a segment, b uint64) int { return cmp.Compare(a.offset, b) })
+	return j.view(max(i, 1)-1, 0)
 }
 
-// segmentAfter is the first segment behind that one.
+// segmentAfter returns the first segment with a higher serial.
 func (j *Journal) segmentAfter(serial uint64) segmentView {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for i := range j.segments {
-		if j.segments[i].serial > serial {
-			return j.view(i, 0)
-		}
-	}
-	return segmentView{}
+	i, _ := j.segments.find(serial + 1)
+	return j.view(i, 0)
 }
 
-// viewOf is a segment of which have bytes of the index are known, not found when it was dropped.
+// segmentBefore returns the last segment with a lower serial.
+func (j *Journal) segmentBefore(serial uint64) segmentView {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	i, _ := j.segments.find(serial)
+	return j.view(i-1, 0)
+}
+
+// viewOf returns a segment whose reader has so many bytes of its index; not found when it was
+// dropped.
 func (j *Journal) viewOf(serial uint64, have int64) segmentView {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for i := range j.segments {
-		if j.segments[i].serial == serial {
-			return j.view(i, have)
-		}
+	if i, ok := j.segments.find(serial); ok {
+		return j.view(i, have)
 	}
 	return segmentView{}
 }
 
+// view copies segment i, if there is one, with the waiting records behind have bytes of the
+// index. The caller holds the lock.
 func (j *Journal) view(i int, have int64) segmentView {
-	if i < 0 || i >= len(j.segments) {
+	list := j.segments.list
+	if i < 0 || i >= len(list) {
 		return segmentView{}
 	}
-	s := j.segments[i]
-	v := segmentView{segment: s, found: true, bound: s.end(), last: j.end.Load(), final: true}
-	if i < len(j.segments)-1 {
-		v.last, v.next = j.segments[i+1].offset, true
+	s, w := list[i], &j.writer
+	v := segmentView{segment: s, found: true, bound: s.end(), last: j.End(), final: true}
+	if i < len(list)-1 {
+		v.last, v.next = list[i+1].offset, true
 		return v
 	}
-	v.final = !j.writes || j.closed
-	if j.open != nil {
+	v.final = w.refuses != nil
+	if w.open != nil {
 		v.bound = v.last
-		v.wait = j.records.copyFrom(nil, max(0, int(have-s.index)))
-		if !j.mark.came.IsZero() {
-			v.tail = micros(j.mark.came)
+		v.wait = w.records.copyFrom(max(0, int(have-s.index)))
+		if !w.mark.came.IsZero() {
+			v.tail = micros(w.mark.came)
 		}
 	}
 	return v
