@@ -14,7 +14,7 @@ const maxEndText = 256
 // that is never held over the disk. Append writes the record before it moves more output, and so
 // does the next Flush.
 func (j *Journal) Resized(seq uint64, cols, rows int) {
-	j.writer.records.add(&record{kind: recordResize, pos: min(seq, j.segments.end.Load()), time: micros(time.Now()), cols: cols,
+	j.writer.records.add(&record{kind: recordResize, pos: min(seq, j.End()), time: micros(time.Now()), cols: cols,
 		rows: rows})
 }
 
@@ -41,7 +41,7 @@ func (j *Journal) Input(p []byte) error {
 	j.writer.markRest()
 	for len(p) > 0 {
 		n := min(len(p), maxInputPayload)
-		j.writer.records.add(&record{kind: recordInput, pos: j.segments.end.Load(), time: micros(time.Now()), text: p[:n]})
+		j.writer.records.add(&record{kind: recordInput, pos: j.End(), time: micros(time.Now()), text: p[:n]})
 		p = p[n:]
 		if waiting, _ := j.writer.records.waiting(); waiting > flushSize {
 			if err := j.writer.flush(); err != nil {

@@ -32,21 +32,21 @@ type approvalRows interface {
 
 // RequestApproval has a person asked about a call whose decision is to ask. It returns nil
 // when the call was approved, and consumes the approval. Errors: those of Check.
-func (m *Manager) RequestApproval(thread string, c permission.Call, d permission.Decision) error {
+func (ps *Permissions) RequestApproval(thread string, c permission.Call, d permission.Decision) error {
 	c, err := c.Canonical()
 	if err != nil {
 		return err
 	}
-	if d, err = m.requestApproval(thread, c, d); err != nil {
+	if d, err = ps.requestApproval(thread, c, d); err != nil {
 		return err
 	}
 	return permission.Refusal(d)
 }
 
 // requestApproval applies the valid approval of a canonical call, or creates one.
-func (m *Manager) requestApproval(thread string, c permission.Call, ask permission.Decision) (
+func (ps *Permissions) requestApproval(thread string, c permission.Call, ask permission.Decision) (
 	d permission.Decision, err error) {
-	err = m.transact(thread, func(t *change) error {
+	err = ps.writer.transact(thread, func(t *change) error {
 		a, err := t.FindApproval(thread, c.Key())
 		switch {
 		case err != nil && !missing(err):
@@ -94,12 +94,12 @@ func (c *change) createApproval(call permission.Call, d permission.Decision) (a 
 
 // Approvals returns the newest approvals of a thread, the newest first, at most limit; 0 is
 // all that are kept.
-func (m *Manager) Approvals(thread string, limit int) (list []permission.Approval, err error) {
+func (ps *Permissions) Approvals(thread string, limit int) (list []permission.Approval, err error) {
 	if limit <= 0 || limit > conversation.MaxPage {
 		limit = conversation.MaxPage
 	}
-	now := m.now()
-	err = mapError(m.cfg.Store.View(func(tx Tx) error {
+	now := ps.writer.now()
+	err = mapError(ps.writer.store.View(func(tx Tx) error {
 		if _, err := tx.Thread(thread); err != nil {
 			return err
 		}
@@ -115,9 +115,9 @@ func (m *Manager) Approvals(thread string, limit int) (list []permission.Approva
 }
 
 // Approval returns an approval of a thread. Errors: thread.ErrNotFound.
-func (m *Manager) Approval(threadID, id string) (a permission.Approval, err error) {
-	now := m.now()
-	err = mapError(m.cfg.Store.View(func(tx Tx) error {
+func (ps *Permissions) Approval(threadID, id string) (a permission.Approval, err error) {
+	now := ps.writer.now()
+	err = mapError(ps.writer.store.View(func(tx Tx) error {
 		if a, err = tx.Approval(id); err == nil && a.ThreadID != threadID {
 			err = fmt.Errorf("approval %.80q of thread %s: %w", id, threadID, thread.ErrNotFound)
 		}
@@ -129,7 +129,7 @@ func (m *Manager) Approval(threadID, id string) (a permission.Approval, err erro
 // Answer decides a pending approval: permission.AnswerApprove allows the identical call once
 // within permission.ApprovedFor, permission.AnswerDeny denies it for as long. Errors:
 // ErrNotFound, ErrInvalid, ErrDecided.
-func (m *Manager) Answer(threadID, id, answer string) (a permission.Approval, err error) {
+func (ps *Permissions) Answer(threadID, id, answer string) (a permission.Approval, err error) {
 	status := map[string]string{
 		permission.AnswerApprove: permission.Approved, permission.AnswerDeny: permission.Denied,
 	}[answer]
@@ -137,7 +137,7 @@ func (m *Manager) Answer(threadID, id, answer string) (a permission.Approval, er
 		return a, fmt.Errorf("%w: decision %.80q: %s or %s are allowed", conversation.ErrInvalid, answer,
 			permission.AnswerApprove, permission.AnswerDeny)
 	}
-	err = m.transact(threadID, func(t *change) error {
+	err = ps.writer.transact(threadID, func(t *change) error {
 		if a, err = t.Approval(id); err != nil {
 			return err
 		}
@@ -156,6 +156,3 @@ func (m *Manager) Answer(threadID, id, answer string) (a permission.Approval, er
 	})
 	return a, err
 }
-
-// now returns the time with the precision of the store.
-func (m *Manager) now() time.Time { return m.cfg.Clock().UTC().Truncate(time.Microsecond) }

@@ -2,11 +2,22 @@ package store
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/thread"
 )
+
+// writer changes conversations, one transaction at a time. Its fields are constant but for
+// deleting, which is safe for concurrent use.
+type writer struct {
+	*Reader
+	clock    thread.Clock
+	notify   func(thread string)
+	saver    *saver
+	deleting sync.Map // ids of threads that are being deleted: writes to them are refused
+}
 
 // change is one transaction on a thread's current conversation, with the events that come of it.
 type change struct {
@@ -22,8 +33,8 @@ type change struct {
 // update changes the current conversation of a thread, which it makes when there is none. fn
 // changes lists and parts with the Tx and what the head says of them in c.head, and calls changed.
 // The file is saved when update returns, or soon.
-func (m *Manager) update(threadID string, fn func(*change) error) error {
-	return m.transact(threadID, func(c *change) (err error) {
+func (w *writer) update(threadID string, fn func(*change) error) error {
+	return w.transact(threadID, func(c *change) (err error) {
 		if c.head, err = c.CurrentConversation(threadID); missing(err) {
 			if err = c.begin(conversation.Head{}, conversation.NewState()); err == nil {
 				err = c.emit(Created, thread.Detail{})
@@ -39,8 +50,8 @@ func (m *Manager) update(threadID string, fn func(*change) error) error {
 // transact is update for what needs no conversation. A thread that is not there is ErrNotFound, but
 // only of what would not be refused in one that is: who wants to make the thread for it knows that
 // it is worth it.
-func (m *Manager) transact(threadID string, fn func(*change) error) error {
-	return m.write(threadID, func(c *change) error {
+func (w *writer) transact(threadID string, fn func(*change) error) error {
+	return w.write(threadID, func(c *change) error {
 		_, absent := c.Thread(threadID)
 		switch {
 		case absent == nil:
@@ -62,14 +73,14 @@ func (m *Manager) transact(threadID string, fn func(*change) error) error {
 	})
 }
 
-// write is transact for a thread that need not be there.
-func (m *Manager) write(thread string, fn func(*change) error) error {
+// write is transact for a thread that need not exist.
+func (w *writer) write(thread string, fn func(*change) error) error {
 	var c *change
-	err := m.cfg.Store.Update(func(tx Tx) error {
-		if m.isDeleting(thread) {
+	err := w.store.Update(func(tx Tx) error {
+		if _, deleting := w.deleting.Load(thread); deleting {
 			return fmt.Errorf("%w: thread %s is being deleted", conversation.ErrNotFound, thread)
 		}
-		c = &change{Tx: tx, thread: thread, now: m.cfg.Clock().UTC().Truncate(time.Microsecond)}
+		c = &change{Tx: tx, thread: thread, now: w.now()}
 		if err := fn(c); err != nil {
 			return err
 		}
@@ -79,13 +90,16 @@ func (m *Manager) write(thread string, fn func(*change) error) error {
 		return mapError(err)
 	}
 	if c.notify {
-		m.cfg.Notify(thread)
+		w.notify(thread)
 	}
 	if c.dirty {
-		m.saver.changed(c.head)
+		w.saver.changed(c.head)
 	}
 	return nil
 }
+
+// now returns the time with the precision of the store.
+func (w *writer) now() time.Time { return w.clock().UTC().Truncate(time.Microsecond) }
 
 // begin makes a conversation the thread's current one. What h does not say is chosen here.
 func (c *change) begin(h conversation.Head, s conversation.State) error {

@@ -47,15 +47,15 @@ func (m *Manager) Import(thread string, d conversation.Document) (h conversation
 	if CheckID(d.SessionID) != nil {
 		d.SessionID = ""
 	}
-	m.importing.Lock()
-	defer m.importing.Unlock()
+	m.purging.Lock()
+	defer m.purging.Unlock()
 	h, done, err := m.hasAlready(thread, d)
 	if done || err != nil {
 		return h, err
 	}
 	if h, err = m.importDocument(thread, d); err != nil {
 		if left := m.purgeNow(); left != nil { // the next server does it
-			m.cfg.Failed(left)
+			m.failed(left)
 		}
 	}
 	return h, err
@@ -67,7 +67,7 @@ func (m *Manager) hasAlready(thread string, d conversation.Document) (h conversa
 	if d.SessionID == "" {
 		return h, false, nil
 	}
-	err = m.cfg.Store.View(func(tx Tx) (err error) {
+	err = m.Reader.store.View(func(tx Tx) (err error) {
 		if h, err = tx.Conversation(d.SessionID); err != nil || h.ThreadID != thread || !h.Current {
 			return err
 		}

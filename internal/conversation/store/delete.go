@@ -2,26 +2,37 @@ package store
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/evertty/evertty/internal/conversation"
 )
 
-// purgeStep is how many rows are deleted in one transaction, for which everybody else who writes
-// waits: some ten milliseconds.
+// purgeStep is how many rows are deleted in one transaction: some ten milliseconds, for which all
+// other writers wait.
 const purgeStep = 1000
 
-// DeleteThread has a thread deleted by remove, which deletes its row, and deletes its records and
-// their files after that. Meanwhile nobody writes to them. Errors: those of remove; then nothing
-// has changed. What cannot be deleted then is told by Config.Failed; what a killed server has not
-// come to is deleted by the next one.
-func (m *Manager) DeleteThread(thread string, remove func() error) error {
-	if !m.setDeleting(thread) {
+// eraser deletes the conversations of deleted threads: rows and files.
+type eraser struct {
+	writer *writer // constant, as failed is
+	failed func(error)
+
+	// purging is held over a purge, and over an import, whose rows a purge would take for those of
+	// a deleted thread. It is taken before every other lock.
+	purging sync.Mutex
+}
+
+// DeleteThread calls remove, which deletes the thread's row, and then deletes its records and
+// their files. Until it returns, writes to them are refused. Errors: those of remove; then nothing
+// has changed. Errors behind it go to Config.Failed; the next server deletes what a killed one has
+// left.
+func (e *eraser) DeleteThread(thread string, remove func() error) error {
+	if _, deleting := e.writer.deleting.LoadOrStore(thread, nil); deleting {
 		return fmt.Errorf("%w: thread %s is being deleted", conversation.ErrNotFound, thread)
 	}
-	defer m.endDeleting(thread)
+	defer e.writer.deleting.Delete(thread)
 	var list []conversation.Head
-	// An Update, so that who writes already is done.
-	err := m.cfg.Store.Update(func(tx Tx) (err error) { list, err = tx.Conversations(thread); return err })
+	// An Update, so that a write that runs has ended.
+	err := e.writer.store.Update(func(tx Tx) (err error) { list, err = tx.Conversations(thread); return err })
 	if err != nil {
 		return mapError(err)
 	}
@@ -29,31 +40,31 @@ func (m *Manager) DeleteThread(thread string, remove func() error) error {
 		return err
 	}
 	for _, h := range list {
-		m.saver.remove(h.SessionID)
+		e.writer.saver.remove(h.SessionID)
 	}
-	if err := m.purge(); err != nil {
-		m.cfg.Failed(err)
+	if err := e.purge(); err != nil {
+		e.failed(err)
 	}
 	return nil
 }
 
-// purge deletes what is left of records whose threads are gone: the files, which nobody would know
-// without the rows, then the rows, a few at a time.
-func (m *Manager) purge() error {
-	m.importing.Lock()
-	defer m.importing.Unlock()
-	return m.purgeNow()
+// purge deletes what is left of records whose threads are gone: the files, whose names are only in
+// the rows, then the rows, a few at a time.
+func (e *eraser) purge() error {
+	e.purging.Lock()
+	defer e.purging.Unlock()
+	return e.purgeNow()
 }
 
-// purgeNow is purge for who holds m.importing. A thread may be deleted at any moment of it: its
+// purgeNow is purge for who holds e.purging. A thread may be deleted at any moment of it: its
 // records keep their ids until their own files were removed.
-func (m *Manager) purgeNow() error {
-	gone, err := m.removeFiles()
+func (e *eraser) purgeNow() error {
+	gone, err := e.removeFiles()
 	if err != nil {
 		return err
 	}
 	for more := true; more; {
-		err := m.cfg.Store.Update(func(tx Tx) (err error) {
+		err := e.writer.store.Update(func(tx Tx) (err error) {
 			more, err = tx.PurgeConversations(gone, purgeStep)
 			return err
 		})
@@ -64,11 +75,11 @@ func (m *Manager) purgeNow() error {
 	return nil
 }
 
-// removeFiles deletes the files of records of which only rows are left, and names those.
-func (m *Manager) removeFiles() (gone []string, err error) {
+// removeFiles deletes the files of records whose threads are gone, and returns their ids.
+func (e *eraser) removeFiles() (gone []string, err error) {
 	for after := ""; ; {
 		var ids []string
-		err := m.cfg.Store.View(func(tx Tx) (err error) {
+		err := e.writer.store.View(func(tx Tx) (err error) {
 			ids, err = tx.DeletedConversations(after, conversation.MaxPage)
 			return err
 		})
@@ -79,29 +90,9 @@ func (m *Manager) removeFiles() (gone []string, err error) {
 			return gone, nil
 		}
 		for _, id := range ids {
-			m.saver.remove(id)
+			e.writer.saver.remove(id)
 			after = id
 		}
 		gone = append(gone, ids...)
 	}
-}
-
-func (m *Manager) setDeleting(thread string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	was := m.deleting[thread]
-	m.deleting[thread] = true
-	return !was
-}
-
-func (m *Manager) endDeleting(thread string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.deleting, thread)
-}
-
-func (m *Manager) isDeleting(thread string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.deleting[thread]
 }

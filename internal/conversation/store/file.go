@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/datadir"
 )
 
 // DefaultRotateBytes is the size of a conversation file at which it is rotated, Loader's.
@@ -77,7 +77,7 @@ func (f *Files) Save(id string, b []byte) (aside string, err error) {
 	if aside, err = f.replace(id, b, true); err != nil {
 		return aside, err
 	}
-	return aside, syncDir(f.dir)
+	return aside, datadir.SyncDir(f.dir)
 }
 
 // SaveQuick is Save that does not wait for the disk: after a crash of the machine, not of this
@@ -99,7 +99,7 @@ func (f *Files) Sync(id string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Sync(), file.Close(), syncDir(f.dir))
+	return errors.Join(file.Sync(), file.Close(), datadir.SyncDir(f.dir))
 }
 
 // Stamp sets the time of modification of ID.json, which Save has written.
@@ -281,7 +281,7 @@ func (f *Files) Remove(id string) error {
 	for n := Rotations; n >= 0; n-- { // the newest last: a crash does not bring an older one to its place
 		err = errors.Join(err, f.dir.RemoveAll(rotated(id, n)))
 	}
-	return errors.Join(err, f.dir.RemoveAll(partial+id), syncDir(f.dir))
+	return errors.Join(err, f.dir.RemoveAll(partial+id), datadir.SyncDir(f.dir))
 }
 
 // read reads a regular file of ours that is not reached through a link. ErrDamaged: it is none, or
@@ -309,27 +309,15 @@ func (f *Files) read(name string) ([]byte, error) {
 	return b, nil
 }
 
-// writeNew writes a file in the place of whatever has the name.
+// writeNew writes a file in place of whatever has the name.
 func (f *Files) writeNew(name string, b []byte, durable bool) error {
-	if err := f.dir.RemoveAll(name); err != nil {
-		return err
-	}
-	file, err := f.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := datadir.CreateFile(f.dir, name)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(file, bytes.NewReader(b))
+	_, err = file.Write(b)
 	if err == nil && durable {
 		err = file.Sync()
 	}
 	return errors.Join(err, file.Close())
-}
-
-// syncDir makes the names in a directory durable.
-func syncDir(dir *os.Root) error {
-	d, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

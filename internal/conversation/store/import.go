@@ -25,7 +25,7 @@ func (m *Manager) importDocument(threadID string, d conversation.Document) (h co
 	rows := append([]func(*change) error{func(c *change) error { return c.stage(d) }}, rowsOf(d)...)
 	for head := (conversation.Head{}); len(rows) > 0; {
 		n := 0
-		err := m.write(threadID, func(c *change) error {
+		err := m.writer.write(threadID, func(c *change) error {
 			c.head = head
 			for began := time.Now(); n < len(rows) && (n == 0 || time.Since(began) < importStep); n++ {
 				if err := rows[n](c); err != nil {

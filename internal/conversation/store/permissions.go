@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/thread"
@@ -15,44 +16,54 @@ type permissionRows interface {
 	PutPermissions(permission.Permissions) error
 }
 
+// Permissions has the permissions and approvals of all threads: it stores them, then enforces them.
+// Safe for concurrent use.
+type Permissions struct {
+	writer   *writer // constant, as enforcer and failed are
+	enforcer *permission.Enforcer
+	failed   func(error)
+
+	mu sync.Mutex // held over a change of permissions, and taken before every other lock
+}
+
 // Enforcer decides in memory, for callers that cannot wait for the Store.
-func (m *Manager) Enforcer() *permission.Enforcer { return m.cfg.Enforcer }
+func (ps *Permissions) Enforcer() *permission.Enforcer { return ps.enforcer }
 
 // LoadPermissions reads the permissions of all threads into memory. It runs before anything
 // is decided. When it fails the caller has to call Enforcer.FailClosed.
-func (m *Manager) LoadPermissions() error {
-	err := m.cfg.Store.View(func(tx Tx) error {
+func (ps *Permissions) LoadPermissions() error {
+	err := ps.writer.store.View(func(tx Tx) error {
 		list, err := tx.AllPermissions()
 		for _, p := range list {
-			m.cfg.Enforcer.Set(p)
+			ps.enforcer.Set(p)
 		}
 		return err
 	})
 	if err == nil {
-		m.copyPermissions()
+		ps.copyPermissions()
 	}
 	return err
 }
 
 // copyPermissions writes the copy of the permissions in memory.
-func (m *Manager) copyPermissions() {
-	if err := m.cfg.Enforcer.Save(); err != nil {
-		m.cfg.Failed(fmt.Errorf("the copy of permissions: %w", err))
+func (ps *Permissions) copyPermissions() {
+	if err := ps.enforcer.Save(); err != nil {
+		ps.failed(fmt.Errorf("the copy of permissions: %w", err))
 	}
 }
 
-// Permissions returns the permissions of a thread.
-func (m *Manager) Permissions(thread string) (p permission.Permissions, err error) {
-	err = m.cfg.Store.View(func(tx Tx) error { _, err := tx.Thread(thread); return err })
-	return m.cfg.Enforcer.Permissions(thread), mapError(err)
+// Of returns the permissions of a thread. Errors: ErrNotFound.
+func (ps *Permissions) Of(thread string) (p permission.Permissions, err error) {
+	err = ps.writer.store.View(func(tx Tx) error { _, err := tx.Thread(thread); return err })
+	return ps.enforcer.Permissions(thread), mapError(err)
 }
 
 // SetPermissions changes the mode and the rules of a thread for later calls; nil keeps. The
 // state of the conversation says them too. Errors: ErrInvalid.
-func (m *Manager) SetPermissions(thread string, mode *string, rules *permission.Rules) (
+func (ps *Permissions) SetPermissions(thread string, mode *string, rules *permission.Rules) (
 	permission.Permissions, error) {
-	e := m.cfg.Enforcer
-	return m.changePermissions(thread, func(c *change, p permission.Permissions) (permission.Permissions, error) {
+	e := ps.enforcer
+	return ps.changePermissions(thread, func(c *change, p permission.Permissions) (permission.Permissions, error) {
 		p, err := p.With(mode, rules)
 		if err != nil {
 			return p, err
@@ -69,12 +80,12 @@ func (m *Manager) SetPermissions(thread string, mode *string, rules *permission.
 
 // changePermissions stores what next makes of a thread's permissions, then enforces it.
 // Memory holds what was stored last.
-func (m *Manager) changePermissions(threadID string,
+func (ps *Permissions) changePermissions(threadID string,
 	next func(*change, permission.Permissions) (permission.Permissions, error)) (p permission.Permissions, err error) {
-	m.permissionsMu.Lock()
-	defer m.permissionsMu.Unlock()
-	err = m.update(threadID, func(c *change) error {
-		if p, err = next(c, m.cfg.Enforcer.Permissions(threadID)); err != nil {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	err = ps.writer.update(threadID, func(c *change) error {
+		if p, err = next(c, ps.enforcer.Permissions(threadID)); err != nil {
 			return err
 		}
 		p.UpdatedAt = stamp(c.now)
@@ -85,18 +96,18 @@ func (m *Manager) changePermissions(threadID string,
 			"%d rules allow, %d deny, %d ask", len(p.Rules.Allow), len(p.Rules.Deny), len(p.Rules.Ask))})
 	})
 	if err == nil {
-		m.cfg.Enforcer.Set(p)
-		m.copyPermissions()
+		ps.enforcer.Set(p)
+		ps.copyPermissions()
 	}
 	return p, err
 }
 
 // Forget drops the permissions of a deleted thread.
-func (m *Manager) Forget(thread string) {
-	m.permissionsMu.Lock()
-	defer m.permissionsMu.Unlock()
-	m.cfg.Enforcer.Forget(thread)
-	m.copyPermissions()
+func (ps *Permissions) Forget(thread string) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.enforcer.Forget(thread)
+	ps.copyPermissions()
 }
 
 // Check returns nil when the permissions of a thread allow a call. Where none are set it
@@ -106,11 +117,11 @@ func (m *Manager) Forget(thread string) {
 //
 // Errors: permission.ErrDenied; *permission.NeedsApproval, then the identical call is allowed
 // once when a person has approved it; ErrInvalid; ErrTooMany, ErrTooLarge (nobody can be asked).
-func (m *Manager) Check(thread string, c permission.Call) (approved bool, err error) {
-	if !m.cfg.Enforcer.Applies(thread) {
+func (ps *Permissions) Check(thread string, c permission.Call) (approved bool, err error) {
+	if !ps.enforcer.Applies(thread) {
 		return false, nil
 	}
-	d, err := m.Authorize(thread, c)
+	d, err := ps.Authorize(thread, c)
 	if err != nil {
 		return false, err
 	}
@@ -119,30 +130,30 @@ func (m *Manager) Check(thread string, c permission.Call) (approved bool, err er
 
 // Authorize is Check for callers that carry out the action themselves: it decides also where
 // no permissions are set. It consumes an approval.
-func (m *Manager) Authorize(thread string, c permission.Call) (permission.Decision, error) {
+func (ps *Permissions) Authorize(thread string, c permission.Call) (permission.Decision, error) {
 	c, err := c.Canonical()
 	if err != nil {
 		return permission.Decision{}, err
 	}
-	d, err := m.cfg.Enforcer.Check(thread, c)
+	d, err := ps.enforcer.Check(thread, c)
 	switch {
 	case err != nil || thread == "":
 		return d, err
 	case d.Decision == permission.Ask:
-		return m.requestApproval(thread, c, d)
+		return ps.requestApproval(thread, c, d)
 	}
-	return d, m.RecordDecision(thread, c, d)
+	return d, ps.RecordDecision(thread, c, d)
 }
 
 // AuthorizeNew is Authorize for a call that creates its thread: the decision is no event,
 // because there is no thread yet to have it. Errors: thread.ErrNotFound when a person has to be
 // asked, which needs the thread.
-func (m *Manager) AuthorizeNew(threadID string, c permission.Call) (permission.Decision, error) {
+func (ps *Permissions) AuthorizeNew(threadID string, c permission.Call) (permission.Decision, error) {
 	c, err := c.Canonical()
 	if err != nil {
 		return permission.Decision{}, err
 	}
-	d, err := m.cfg.Enforcer.Check(threadID, c)
+	d, err := ps.enforcer.Check(threadID, c)
 	if err == nil && d.Decision == permission.Ask {
 		err = fmt.Errorf("thread %s: %w", threadID, thread.ErrNotFound)
 	}
@@ -150,8 +161,8 @@ func (m *Manager) AuthorizeNew(threadID string, c permission.Call) (permission.D
 }
 
 // RecordDecision adds a decision to the events of its thread.
-func (m *Manager) RecordDecision(thread string, c permission.Call, d permission.Decision) error {
-	return m.transact(thread, func(t *change) error { return t.recordDecision(c, d) })
+func (ps *Permissions) RecordDecision(thread string, c permission.Call, d permission.Decision) error {
+	return ps.writer.transact(thread, func(t *change) error { return t.recordDecision(c, d) })
 }
 
 func (c *change) recordDecision(call permission.Call, d permission.Decision) error {

@@ -160,7 +160,7 @@ func TestWithoutPermissions(t *testing.T) {
 	if g.Enforcer().Applies("one") {
 		t.Error("the default mode without rules applies")
 	}
-	if p, err := g.Permissions("one"); err != nil || p.Mode != permission.DefaultMode || p.Rules.Deny == nil {
+	if p, err := g.Permissions.Of("one"); err != nil || p.Mode != permission.DefaultMode || p.Rules.Deny == nil {
 		t.Errorf("%+v (%v)", p, err)
 	}
 }
@@ -342,7 +342,7 @@ func TestPermissionsLast(t *testing.T) {
 		t.Errorf("another mode has changed the rules: %+v", p)
 	}
 	g.again(`{"deny":[{"contains":"server"}]}`)
-	if q, err := g.Permissions("one"); err != nil || q.Mode != permission.ModeAllow ||
+	if q, err := g.Permissions.Of("one"); err != nil || q.Mode != permission.ModeAllow ||
 		fmt.Sprint(q.Rules) != fmt.Sprint(p.Rules) || q.UpdatedAt == "" {
 		t.Errorf("%+v was %+v (%v)", q, p, err)
 	}
@@ -357,7 +357,7 @@ func TestPermissionsLast(t *testing.T) {
 	if _, err := g.SetPermissions("two", nil, &permission.Rules{}); !errors.Is(err, conversation.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, err := g.Permissions("two"); !errors.Is(err, conversation.ErrNotFound) {
+	if _, err := g.Permissions.Of("two"); !errors.Is(err, conversation.ErrNotFound) {
 		t.Error(err)
 	}
 }

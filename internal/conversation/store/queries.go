@@ -5,16 +5,50 @@ import (
 	"slices"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/thread"
 )
 
+// Reader reads conversations from the database, each call one instant. It has no lock and no state.
+type Reader struct{ store Store }
+
+// view reads a conversation of a thread. A thread that has none yet has an empty current one: a
+// Head without an ID.
+func (r *Reader) view(thread, rid string, fn func(Tx, conversation.Head) error) error {
+	return mapError(r.store.View(func(tx Tx) error {
+		h, err := find(tx, thread, rid)
+		if err != nil {
+			return err
+		}
+		return fn(tx, h)
+	}))
+}
+
+// find returns a conversation of a thread, "" is the current one.
+func find(tx Tx, threadID, rid string) (conversation.Head, error) {
+	if rid == "" {
+		h, err := tx.CurrentConversation(threadID)
+		if missing(err) {
+			_, err = tx.Thread(threadID)
+			h = conversation.Head{}
+			h.ThreadID = threadID
+		}
+		return h, err
+	}
+	h, err := tx.Conversation(rid)
+	if err == nil && h.ThreadID != threadID {
+		err = fmt.Errorf("record %s of thread %s: %w", rid, threadID, thread.ErrNotFound)
+	}
+	return h, err
+}
+
 // Head finds a conversation. That of a thread that has none yet has no ID.
-func (m *Manager) Head(thread, rid string) (h conversation.Head, err error) {
-	return h, m.view(thread, rid, func(_ Tx, found conversation.Head) error { h = found; return nil })
+func (r *Reader) Head(thread, rid string) (h conversation.Head, err error) {
+	return h, r.view(thread, rid, func(_ Tx, found conversation.Head) error { h = found; return nil })
 }
 
 // State is the state document of a conversation.
-func (m *Manager) State(thread, rid string) (s conversation.State, err error) {
-	return s, m.view(thread, rid, func(tx Tx, h conversation.Head) error { s, err = stateOf(tx, h); return err })
+func (r *Reader) State(thread, rid string) (s conversation.State, err error) {
+	return s, r.view(thread, rid, func(tx Tx, h conversation.Head) error { s, err = stateOf(tx, h); return err })
 }
 
 // stateOf is the state of a conversation, that of a new one when there is none yet.
@@ -27,8 +61,8 @@ func stateOf(tx Tx, h conversation.Head) (conversation.State, error) {
 
 // Conversations are all of a thread, the newest first; none is no error. Errors: ErrNotFound (the
 // thread).
-func (m *Manager) Conversations(thread string) (list []conversation.Head, err error) {
-	return list, mapError(m.cfg.Store.View(func(tx Tx) error {
+func (r *Reader) Conversations(thread string) (list []conversation.Head, err error) {
+	return list, mapError(r.store.View(func(tx Tx) error {
 		if _, err := tx.Thread(thread); err != nil {
 			return err
 		}
@@ -39,14 +73,14 @@ func (m *Manager) Conversations(thread string) (list []conversation.Head, err er
 
 // Latest is the conversation that was changed last, of the current ones of all threads. Errors:
 // ErrNotFound.
-func (m *Manager) Latest() (h conversation.Head, err error) {
-	return h, mapError(m.cfg.Store.View(func(tx Tx) error { h, err = tx.LatestConversation(); return err }))
+func (r *Reader) Latest() (h conversation.Head, err error) {
+	return h, mapError(r.store.View(func(tx Tx) error { h, err = tx.LatestConversation(); return err }))
 }
 
 // Document is a whole record as its file has it, with the newest messages of those that are not
 // archived: at most that many, all when it is below 0.
-func (m *Manager) Document(thread, rid string, messages int) (d conversation.Document, err error) {
-	return d, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
+func (r *Reader) Document(thread, rid string, messages int) (d conversation.Document, err error) {
+	return d, r.view(thread, rid, func(tx Tx, h conversation.Head) error {
 		d, err = document(tx, h, messages)
 		return err
 	})
@@ -156,14 +190,14 @@ type MessageQuery struct {
 // Messages are those that are not archived, with the summary that stands for the others before
 // them, or all as they were appended. What has more than MaxPageBytes of JSON is fewer than Limit,
 // but one at least.
-func (m *Manager) Messages(thread, rid string, q MessageQuery) (list []conversation.Kept, err error) {
-	list, _, err = m.MessagesPart(thread, rid, q)
+func (r *Reader) Messages(thread, rid string, q MessageQuery) (list []conversation.Kept, err error) {
+	list, _, err = r.MessagesPart(thread, rid, q)
 	return list, err
 }
 
 // MessagesPart is Messages, and next the After of the part that follows: 0 when nothing does, and
 // with Newest.
-func (m *Manager) MessagesPart(thread, rid string, q MessageQuery) (list []conversation.Kept, next int64, err error) {
+func (r *Reader) MessagesPart(thread, rid string, q MessageQuery) (list []conversation.Kept, next int64, err error) {
 	if q.After < 0 || q.Limit < 0 || q.Limit > conversation.MaxPage {
 		return nil, 0, fmt.Errorf("%w: after %d, limit %d; after is 0 or more, limit 0..%d", conversation.ErrInvalid,
 			q.After, q.Limit, conversation.MaxPage)
@@ -171,7 +205,7 @@ func (m *Manager) MessagesPart(thread, rid string, q MessageQuery) (list []conve
 	if q.Limit == 0 {
 		q.Limit = conversation.MaxPage
 	}
-	err = m.view(thread, rid, func(tx Tx, h conversation.Head) error {
+	err = r.view(thread, rid, func(tx Tx, h conversation.Head) error {
 		list, err = messages(tx, h, q)
 		if n := len(list); n > 0 && !q.Newest && list[n-1].Seq < h.Messages {
 			next = list[n-1].Seq
@@ -182,11 +216,11 @@ func (m *Manager) MessagesPart(thread, rid string, q MessageQuery) (list []conve
 }
 
 func messages(tx Tx, h conversation.Head, q MessageQuery) ([]conversation.Kept, error) {
-	r := Range{From: q.After, To: h.Messages, Limit: q.Limit, Bytes: conversation.MaxPageBytes, Newest: q.Newest}
+	part := Range{From: q.After, To: h.Messages, Limit: q.Limit, Bytes: conversation.MaxPageBytes, Newest: q.Newest}
 	if !q.Archived {
-		r.From = max(r.From, h.Archived)
+		part.From = max(part.From, h.Archived)
 	}
-	list, err := tx.Messages(h.SessionID, r)
+	list, err := tx.Messages(h.SessionID, part)
 	if err != nil {
 		return nil, err
 	}
@@ -221,8 +255,8 @@ func archivedBy(tx Tx, h conversation.Head, list []conversation.Kept) ([]convers
 }
 
 // Timeline is a part of the timeline; the view of it is the newest MaxTimeline.
-func (m *Manager) Timeline(thread, rid string, p Page) (list []Item[conversation.Entry], err error) {
-	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
+func (r *Reader) Timeline(thread, rid string, p Page) (list []Item[conversation.Entry], err error) {
+	return list, r.view(thread, rid, func(tx Tx, h conversation.Head) error {
 		list, err = tx.Entries(h.SessionID, p)
 		return err
 	})
@@ -230,8 +264,8 @@ func (m *Manager) Timeline(thread, rid string, p Page) (list []Item[conversation
 
 // Trace is the completion trace as of now: projected from the timeline, and then derived is true,
 // or as it was given.
-func (m *Manager) Trace(thread, rid string) (list []conversation.TraceEntry, derived bool, err error) {
-	return list, derived, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
+func (r *Reader) Trace(thread, rid string) (list []conversation.TraceEntry, derived bool, err error) {
+	return list, derived, r.view(thread, rid, func(tx Tx, h conversation.Head) error {
 		list, derived, err = trace(tx, h)
 		return err
 	})
@@ -260,37 +294,33 @@ func traceOf(tx Tx, h conversation.Head, timeline []conversation.Entry,
 }
 
 // Ledger is the ledger of a conversation.
-func (m *Manager) Ledger(thread, rid string) (l conversation.Ledger, err error) {
-	return l, m.view(
-		thread,
-		rid,
-		func(tx Tx, h conversation.Head) error { l, err = tx.Ledger(h.SessionID); return err },
-	)
+func (r *Reader) Ledger(thread, rid string) (l conversation.Ledger, err error) {
+	return l, r.view(thread, rid, func(tx Tx, h conversation.Head) error { l, err = tx.Ledger(h.SessionID); return err })
 }
 
 // Prompts is a part of the prompt history; the view of it is the newest MaxPrompts.
-func (m *Manager) Prompts(thread, rid string, p Page) (list []Item[conversation.Prompt], err error) {
-	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
+func (r *Reader) Prompts(thread, rid string, p Page) (list []Item[conversation.Prompt], err error) {
+	return list, r.view(thread, rid, func(tx Tx, h conversation.Head) error {
 		list, err = tx.Prompts(h.SessionID, p)
 		return err
 	})
 }
 
 // Turns is a part of the turns.
-func (m *Manager) Turns(thread, rid string, p Page) (list []Item[conversation.Turn], err error) {
-	return list, m.view(thread, rid,
+func (r *Reader) Turns(thread, rid string, p Page) (list []Item[conversation.Turn], err error) {
+	return list, r.view(thread, rid,
 		func(tx Tx, h conversation.Head) error { list, err = tx.Turns(h.SessionID, p); return err })
 }
 
 // Usage is the sum over all turns.
-func (m *Manager) Usage(thread, rid string) (conversation.Usage, error) {
-	h, err := m.Head(thread, rid)
+func (r *Reader) Usage(thread, rid string) (conversation.Usage, error) {
+	h, err := r.Head(thread, rid)
 	return h.Usage, err
 }
 
 // Compactions is a part of the compactions with their summaries, by their numbers.
-func (m *Manager) Compactions(thread, rid string, p Page) (list []conversation.Archive, err error) {
-	return list, m.view(thread, rid, func(tx Tx, h conversation.Head) error {
+func (r *Reader) Compactions(thread, rid string, p Page) (list []conversation.Archive, err error) {
+	return list, r.view(thread, rid, func(tx Tx, h conversation.Head) error {
 		list, err = tx.Compactions(h.SessionID, p)
 		return err
 	})

@@ -33,10 +33,12 @@ const (
 // Locks: that of a conversation's files, which is held over reading the store and writing the disk,
 // then mu.
 type saver struct {
-	m     *Manager
-	locks [saveLocks]sync.Mutex
-	seed  maphash.Seed
-	wake  chan struct{} // has a value when there is something to do
+	reader *Reader
+	files  *Files // nil: nothing is saved
+	failed func(error)
+	locks  [saveLocks]sync.Mutex
+	seed   maphash.Seed
+	wake   chan struct{} // has a value when there is something to do
 
 	mu      sync.Mutex
 	saved   map[string]state             // what the files have, by record
@@ -51,9 +53,10 @@ type state struct {
 	bytes   int64
 }
 
-func newSaver(m *Manager) *saver {
-	return &saver{m: m, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), saved: map[string]state{},
-		waiting: map[string]conversation.Head{}, quick: map[string]bool{}}
+func newSaver(r *Reader, cfg Config) *saver {
+	return &saver{reader: r, files: cfg.Files, failed: cfg.Failed, trouble: cfg.NoFiles, seed: maphash.MakeSeed(),
+		wake: make(chan struct{}, 1), saved: map[string]state{}, waiting: map[string]conversation.Head{},
+		quick: map[string]bool{}}
 }
 
 func (s *saver) lock(id string) *sync.Mutex {
@@ -62,7 +65,7 @@ func (s *saver) lock(id string) *sync.Mutex {
 
 // changed has the file of a conversation saved that was changed: now when it is small, else soon.
 func (s *saver) changed(h conversation.Head) {
-	if s.m.cfg.Files == nil {
+	if s.files == nil {
 		return
 	}
 	s.mu.Lock()
@@ -112,13 +115,13 @@ func (s *saver) save(h conversation.Head) {
 	if err != nil {
 		s.wakeUp()
 		if first {
-			s.m.cfg.Failed(err)
+			s.failed(err)
 		}
 	}
 }
 
 func (s *saver) write(h conversation.Head) (now state, err error) {
-	d, err := s.m.Document(h.ThreadID, h.SessionID, -1)
+	d, err := s.reader.Document(h.ThreadID, h.SessionID, -1)
 	if err != nil {
 		return now, err
 	}
@@ -135,19 +138,19 @@ func (s *saver) write(h conversation.Head) (now state, err error) {
 		return now, err
 	}
 	if aside != "" {
-		s.m.cfg.Failed(fmt.Errorf("%w: what was in the place of that of record %s is now %s", conversation.ErrDamaged,
+		s.failed(fmt.Errorf("%w: what was in the place of that of record %s is now %s", conversation.ErrDamaged,
 			h.SessionID, aside))
 	}
-	return state{d.UpdatedAt, int64(len(b))}, s.m.cfg.Files.Stamp(h.SessionID, at)
+	return state{d.UpdatedAt, int64(len(b))}, s.files.Stamp(h.SessionID, at)
 }
 
 // put replaces the file. Who changes a small record does not wait for the disk: a file that is lost
 // with the machine is written anew from the store.
 func (s *saver) put(id string, b []byte) (aside string, err error) {
 	if len(b) > saveAtOnce {
-		return s.m.cfg.Files.Save(id, b)
+		return s.files.Save(id, b)
 	}
-	aside, err = s.m.cfg.Files.SaveQuick(id, b)
+	aside, err = s.files.SaveQuick(id, b)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.quick[id] = true
@@ -161,8 +164,8 @@ func (s *saver) sync() {
 	s.quick = map[string]bool{}
 	s.mu.Unlock()
 	for id := range list {
-		if err := s.m.cfg.Files.Sync(id); err != nil {
-			s.m.cfg.Failed(err)
+		if err := s.files.Sync(id); err != nil {
+			s.failed(err)
 		}
 	}
 }
@@ -170,7 +173,7 @@ func (s *saver) sync() {
 // remove deletes the files of a conversation whose rows are gone. A save that waits for the lock
 // will not find it.
 func (s *saver) remove(id string) {
-	if s.m.cfg.Files == nil {
+	if s.files == nil {
 		return
 	}
 	l := s.lock(id)
@@ -180,8 +183,8 @@ func (s *saver) remove(id string) {
 	delete(s.saved, id)
 	delete(s.waiting, id)
 	s.mu.Unlock()
-	if err := s.m.cfg.Files.Remove(id); err != nil {
-		s.m.cfg.Failed(err)
+	if err := s.files.Remove(id); err != nil {
+		s.failed(err)
 	}
 }
 
@@ -196,39 +199,33 @@ func (s *saver) next() (conversation.Head, bool) {
 	return conversation.Head{}, false
 }
 
-// Run saves the files that are not saved at once, and syncs the others, until ctx ends. It begins
-// with what an earlier server has not come to: deleted records, and files.
-func (m *Manager) Run(ctx context.Context) {
-	if err := m.purge(); err != nil {
-		m.cfg.Failed(err)
-	}
-	if m.cfg.Files == nil {
-		return
-	}
+// run saves the waiting files, at the pace of saveShare, until ctx ends. It begins with the files
+// that an earlier server did not save.
+func (s *saver) run(ctx context.Context) {
 	var syncing sync.WaitGroup
 	syncing.Go(func() {
 		for pause(ctx, syncEvery) {
-			m.saver.sync()
+			s.sync()
 		}
 	})
 	defer syncing.Wait()
-	if err := m.saver.catchUp(ctx); err != nil && ctx.Err() == nil {
-		m.cfg.Failed(err)
+	if err := s.catchUp(ctx); err != nil && ctx.Err() == nil {
+		s.failed(err)
 	}
 	for {
 		began := time.Now()
-		h, ok := m.saver.next()
+		h, ok := s.next()
 		if !ok {
 			select {
-			case <-m.saver.wake:
+			case <-s.wake:
 				continue
 			case <-ctx.Done():
 				return
 			}
 		}
-		m.saver.save(h)
+		s.save(h)
 		rest := min(saveShare*time.Since(began), savePause)
-		if m.Trouble() != nil {
+		if s.Trouble() != nil {
 			rest = max(rest, saveRetry)
 		}
 		if !pause(ctx, rest) {
@@ -249,7 +246,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // catchUp saves the files that are missing or not of the time of their records.
 func (s *saver) catchUp(ctx context.Context) error {
-	list, err := s.m.cfg.Files.List()
+	list, err := s.files.List()
 	if err != nil {
 		return err
 	}
@@ -259,7 +256,7 @@ func (s *saver) catchUp(ctx context.Context) error {
 	}
 	for after := ""; ctx.Err() == nil; {
 		var page []conversation.Head
-		if err := s.m.cfg.Store.View(func(tx Tx) (err error) {
+		if err := s.reader.store.View(func(tx Tx) (err error) {
 			page, err = tx.AllConversations(after, conversation.MaxPage)
 			return err
 		}); err != nil || len(page) == 0 {
@@ -291,14 +288,14 @@ func (s *saver) compare(h conversation.Head, f Stored) {
 
 // Flush saves all files that wait and syncs them. Errors: the reason of ctx; what fails of a save
 // is told by Trouble.
-func (m *Manager) Flush(ctx context.Context) error {
+func (s *saver) Flush(ctx context.Context) error {
 	for ctx.Err() == nil {
-		h, ok := m.saver.next()
+		h, ok := s.next()
 		if ok {
-			m.saver.save(h)
+			s.save(h)
 		}
-		if !ok || m.Trouble() != nil { // then it waits again
-			m.saver.sync()
+		if !ok || s.Trouble() != nil { // then it waits again
+			s.sync()
 			return nil //nolint:nilerr // Trouble tells it
 		}
 	}
@@ -306,17 +303,17 @@ func (m *Manager) Flush(ctx context.Context) error {
 }
 
 // Trouble is why the last file could not be saved; nil when it could.
-func (m *Manager) Trouble() error {
-	m.saver.mu.Lock()
-	defer m.saver.mu.Unlock()
-	return m.saver.trouble
+func (s *saver) Trouble() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.trouble
 }
 
 // Close saves what waits, as far as ctx allows. Run has ended.
-func (m *Manager) Close(ctx context.Context) error {
-	err := m.Flush(ctx)
-	if m.cfg.Files != nil {
-		err = errors.Join(err, m.cfg.Files.Close())
+func (s *saver) Close(ctx context.Context) error {
+	err := s.Flush(ctx)
+	if s.files != nil {
+		err = errors.Join(err, s.files.Close())
 	}
 	return err
 }

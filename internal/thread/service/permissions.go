@@ -140,7 +140,7 @@ func (ps *Permissions) PermissionsOf(thread string) (permission.Permissions, err
 	if err != nil {
 		return permission.Permissions{}, err
 	}
-	return m.Permissions(thread)
+	return m.Permissions.Of(thread)
 }
 
 // SetPermissions changes the permissions of a thread, which it creates when it does not
