@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 func rulesOf(t testing.TB, text string) Rules {
@@ -162,6 +163,10 @@ func TestRuleMatching(t *testing.T) {
 		{`{"prefix":"git status"}`, `{"command":"git status","env":{"GIT_PAGER":"rm x"}}`, true, false},
 		{`{"prefix":"git status"}`, `{"command":"git status","env":{}}`, true, true},
 		{`{"prefix":"git status"}`, `{"stdin":"git status"}`, false, false},
+		{`{"contains":"KEY=a b","key":"command"}`, `{"command":"KEY=a b"}`, true, true},
+		{`{"contains":"cwd=a","key":"command"}`, `{"command":"x","cwd":"a"}`, false, false},
+		{`{"contains":"A=git","key":"command"}`, `{"command":"A=git x"}`, true, true},
+		{`{"contains":"A=git"}`, `{"command":"A=git x"}`, true, true},
 		{`{"equals":"git status"}`, `{"command":"git status"}`, true, true},
 		{`{"equals":"git status"}`, `{"command":"git status; rm x"}`, false, false},
 		{`{"key":"cwd","equals":"/work"}`, `{"command":"ls","cwd":"/work"}`, true, true},
@@ -323,4 +328,79 @@ func TestCheck(t *testing.T) {
 	e.FailClosed(ErrDamaged)
 	check("one", ToolRead, Deny)
 	check("", ToolExec, Deny)
+}
+
+// TestBegins: a call may create its thread unless its tool ends or resumes something, or is unknown.
+func TestBegins(t *testing.T) {
+	for tool, want := range map[string]bool{ToolExec: true, ToolPTY: true, ToolWrite: true, ToolLeaseCreate: true,
+		ToolKill: false, ToolSignal: false, ToolCancel: false, ToolPause: false, ToolPolicy: false,
+		ToolLeaseDestroy: false, ToolResume: false, "": false, "unknown": false} {
+		if got := Begins(tool); got != want {
+			t.Errorf("%q: %v", tool, got)
+		}
+	}
+}
+
+// TestPrompting: a person may be asked in the mode prompt, and by a rule of the thread or of the server.
+func TestPrompting(t *testing.T) {
+	ask := Rules{Ask: []Rule{{Tool: ToolKill}}}
+	other := Rules{Allow: []Rule{{Tool: ToolKill}}, Deny: []Rule{{Tool: ToolExec}}}
+	for _, tc := range []struct {
+		server, own Rules
+		mode        string
+		want        bool
+	}{{other, other, ModePrompt, true}, {ask, other, ModeReadOnly, true}, {other, ask, ModeReadOnly, true},
+		{other, other, ModeReadOnly, false}, {Rules{}, Rules{}, ModeAllow, false}} {
+		e := NewEnforcer(tc.server)
+		p := Permissions{Thread: "one", Mode: tc.mode, Rules: tc.own}
+		if got := e.Prompting(p); got != tc.want {
+			t.Errorf("%+v: %v", tc, got)
+		}
+		got := e.Counts(p)
+		if got.Allow != len(tc.server.Allow)+len(tc.own.Allow) || got.Ask != len(tc.server.Ask)+len(tc.own.Ask) ||
+			got.Deny != len(tc.server.Deny)+len(tc.own.Deny) {
+			t.Errorf("%+v: %+v", tc, got)
+		}
+	}
+}
+
+// TestApprovalInTime: an approval expires exactly at its bound, a denial stays denied, and one that was used is over.
+func TestApprovalInTime(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	call, err := Call{Tool: ToolExec, Arguments: []byte(`{"command":"ls"}`)}.Canonical()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pending := NewApproval("one", call, "why", now)
+	for _, tc := range []struct {
+		status string
+		life   time.Duration
+		after  string
+	}{{Pending, PendingFor, Expired}, {Approved, ApprovedFor, Expired}, {Denied, ApprovedFor, Denied}} {
+		a := pending
+		a.Status, a.DecidedAt = tc.status, now
+		for _, at := range []struct {
+			when time.Time
+			want string
+		}{{now, tc.status}, {now.Add(tc.life - 1), tc.status}, {now.Add(tc.life), tc.after},
+			{now.Add(tc.life + 1), tc.after}} {
+			if got := a.At(at.when); got.Status != at.want || !got.ExpiresAt.Equal(now.Add(tc.life)) {
+				t.Errorf("%s at %v: %s, %v", tc.status, at.when, got.Status, got.ExpiresAt)
+			}
+			if valid := a.Valid(at.when); valid != at.when.Before(now.Add(tc.life)) {
+				t.Errorf("%s at %v: valid %v", tc.status, at.when, valid)
+			}
+		}
+		d, next, used := a.Apply(Decision{Decision: Ask, Reason: "why"}, now)
+		want := map[string]string{Pending: Ask, Approved: Allow, Denied: Deny}[tc.status]
+		if d.Decision != want || d.ApprovalID != a.ID || used != (tc.status == Approved) ||
+			used && (next.Status != Used || !next.UsedAt.Equal(now)) || !used && next.Status != tc.status {
+			t.Errorf("%s: %+v, %s, %v", tc.status, d, next.Status, used)
+		}
+	}
+	over := pending
+	over.Status = Used
+	if got := over.At(now.Add(100 * PendingFor)); got.Status != Used || !got.ExpiresAt.IsZero() || over.Valid(now) {
+		t.Errorf("%+v", got)
+	}
 }

@@ -59,20 +59,28 @@ func loadEnded(dir string, log *slog.Logger) *endedLogins {
 	return e
 }
 
-func (e *endedLogins) read() ([]byte, error) {
-	root, err := os.OpenRoot(e.dir)
+func (e *endedLogins) read() (b []byte, err error) {
+	return b, withDir(e.dir, func(d *os.Root) error {
+		b, err = datadir.ReadFile(d, endedFile, maxEndedFile)
+		return err
+	})
+}
+
+// withDir opens the data directory for fn, and closes it.
+func withDir(dir string, fn func(*os.Root) error) error {
+	d, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer root.Close()
-	return datadir.ReadFile(root, endedFile, maxEndedFile)
+	defer d.Close()
+	return fn(d)
 }
 
 // next is a new epoch.
 func (e *endedLogins) next() *endedLogins { return &endedLogins{Epoch: rand.Text(), dir: e.dir} }
 
-// with is e and another login that has ended, nil when there are too many. Logins that have expired are
-// forgotten only where there is no room: the clock may have been wrong.
+// with is e and one more ended login, nil when there are too many. Expired logins are removed only
+// when the file is full: the clock may have been wrong.
 func (e *endedLogins) with(id loginID, now time.Time) *endedLogins {
 	n := &endedLogins{Epoch: e.Epoch, dir: e.dir, Ended: map[string]time.Time{}}
 	maps.Copy(n.Ended, e.Ended)
@@ -99,22 +107,20 @@ func endedKey(id loginID) string {
 // write replaces the file, so that a kill at any instant leaves the old one or this.
 func (e *endedLogins) write() error {
 	e.Format = endedFormat
-	root, err := os.OpenRoot(e.dir)
-	if err == nil {
-		defer root.Close()
-		err = datadir.WriteFileBy(root, endedFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(e) })
-	}
+	err := withDir(e.dir, func(d *os.Root) error {
+		return datadir.WriteFileBy(d, endedFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(e) })
+	})
 	if err != nil {
 		return fmt.Errorf("server: the logout ends with this server, because it cannot be written: %w", err)
 	}
 	return nil
 }
 
-// errManyEnded is a login that does not fit to the others that have ended: all have to end.
+// errManyEnded: a login cannot end alone, because the file is full; all have to end.
 var errManyEnded = errors.New("too many logins have ended")
 
-// end ends a login at once, and then for the next servers too. Errors: errManyEnded and those of
-// datadir.WriteFileBy.
+// end ends a login at once, and then for the next servers too. Errors: errManyEnded, and the errors
+// of datadir.WriteFileBy.
 func (s *sessions) end(id loginID, now time.Time) error {
 	s.ending.Lock()
 	defer s.ending.Unlock()
@@ -133,7 +139,7 @@ func (s *sessions) endAll() (epoch string, err error) {
 	return next.Epoch, s.become(next)
 }
 
-// become takes a state and writes it. The lock of ending is held.
+// become applies a state and writes it. The caller holds s.ending.
 func (s *sessions) become(next *endedLogins) error {
 	keys, err := keysOf(s.token, next.Epoch)
 	if err != nil {

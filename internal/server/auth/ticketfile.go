@@ -9,8 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
@@ -23,6 +21,8 @@ import (
 const (
 	// ticketFile is its name in the data directory.
 	ticketFile = "tickets"
+	// newTicketFile is its name until it is whole.
+	newTicketFile = ".tickets-new"
 	// ticketFormat is the version in its first line; a file of another one is not read.
 	ticketFormat = 1
 	// maxTicketFile is the size at which the file is rewritten, in bytes; all live tickets take 1 MiB.
@@ -48,9 +48,9 @@ type ticketLine struct {
 	Used    bool      `json:"used,omitempty"`
 }
 
-// ticketJournal is the file, open for appending. The lock of tickets guards it. A nil one keeps nothing.
+// ticketJournal is the file, open for appending. The lock of tickets guards it. A nil one stores nothing.
 type ticketJournal struct {
-	path  string
+	dir   string
 	token string
 	of    string
 	file  *os.File // nil when it could not be written: then there is no file
@@ -60,12 +60,12 @@ type ticketJournal struct {
 // newTicketJournal returns the journal of a directory for tickets of the given token and epoch.
 // rewrite creates its file.
 func newTicketJournal(dir, token, epoch string) *ticketJournal {
-	j := &ticketJournal{path: filepath.Join(dir, ticketFile), token: token}
+	j := &ticketJournal{dir: dir, token: token}
 	j.bind(epoch)
 	return j
 }
 
-// bind is for tickets of an epoch from the next rewrite on.
+// bind makes the next rewrite one for tickets of this epoch.
 func (j *ticketJournal) bind(epoch string) {
 	of := DigestOf("tickets of " + j.token + epoch)
 	j.of = hex.EncodeToString(of[:])
@@ -73,20 +73,21 @@ func (j *ticketJournal) bind(epoch string) {
 
 // load reads the live tickets. It stops at an invalid line: the server was killed during its write,
 // before the reply.
-func (j *ticketJournal) load(now time.Time) (map[digest]*ticket, error) {
-	live := map[digest]*ticket{}
-	f, err := os.OpenFile(j.path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+func (j *ticketJournal) load(now time.Time) (live map[digest]*ticket, err error) {
+	live = map[digest]*ticket{}
+	err = withDir(j.dir, func(d *os.Root) error {
+		f, _, err := datadir.OpenFile(d, ticketFile, os.O_RDONLY)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		live = readTickets(io.LimitReader(f, 2*maxTicketFile), j.of, now)
+		return nil
+	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return live, nil
+		err = nil
 	}
-	if err != nil {
-		return live, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return live, fmt.Errorf("%s is not a regular file", j.path)
-	}
-	return readTickets(io.LimitReader(f, 2*maxTicketFile), j.of, now), nil
+	return live, err
 }
 
 // readTickets reads a file of tickets.
@@ -133,51 +134,49 @@ func (l ticketLine) apply(live map[digest]*ticket, now time.Time) bool {
 
 // rewrite replaces the file by one with live, atomically. After a failure there is no file, and
 // tickets end with this server.
-func (j *ticketJournal) rewrite(live map[digest]*ticket) (err error) {
+func (j *ticketJournal) rewrite(live map[digest]*ticket) error {
 	j.close()
-	f, err := os.CreateTemp(filepath.Dir(j.path), ".tickets-*") // 0600
+	err := withDir(j.dir, func(d *os.Root) (err error) {
+		if j.file, err = datadir.CreateFile(d, newTicketFile); err != nil {
+			return err
+		}
+		if err = j.write(live); err == nil {
+			err = d.Rename(newTicketFile, ticketFile)
+		}
+		if err != nil {
+			return errors.Join(err, d.RemoveAll(newTicketFile))
+		}
+		return datadir.SyncDir(d) // tickets that have ended must not come back
+	})
 	if err != nil {
-		return j.give(err)
+		return j.fail(err)
 	}
-	w := bufio.NewWriter(f)
+	return nil
+}
+
+// write writes the head and live to the new file, and syncs it.
+func (j *ticketJournal) write(live map[digest]*ticket) error {
+	w := bufio.NewWriter(j.file)
 	lines := json.NewEncoder(w)
-	err = lines.Encode(ticketHead{ticketFormat, j.of})
+	err := lines.Encode(ticketHead{ticketFormat, j.of})
 	for key, t := range live {
 		if t.grant.PTY != "" && err == nil {
 			err = lines.Encode(issueOf(key, t))
 		}
 	}
-	err = errors.Join(err, w.Flush(), f.Sync())
-	if err == nil {
-		err = os.Rename(f.Name(), j.path)
-	}
-	if err == nil {
-		err = syncDir(filepath.Dir(j.path)) // tickets that have ended must not come back
-	}
-	if err != nil {
-		_ = f.Close()
-		_ = os.Remove(f.Name())
-		return j.give(err)
-	}
-	j.file = f
-	j.size, _ = f.Seek(0, io.SeekEnd)
-	return nil
-}
-
-func syncDir(dir string) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
+	if err = errors.Join(err, w.Flush(), j.file.Sync()); err != nil {
 		return err
 	}
-	defer root.Close()
-	return datadir.SyncDir(root)
+	j.size, err = j.file.Seek(0, io.SeekEnd)
+	return err
 }
 
-// Give up: tickets on disk must not have more uses than they have left.
-func (j *ticketJournal) give(err error) error {
+// fail closes and removes the file: tickets on disk must not have more uses than they have left.
+func (j *ticketJournal) fail(err error) error {
 	j.close()
-	if e := os.Remove(j.path); e != nil && !errors.Is(e, fs.ErrNotExist) {
-		err = errors.Join(err, e)
+	gone := withDir(j.dir, func(d *os.Root) error { return d.Remove(ticketFile) })
+	if !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
 	}
 	return fmt.Errorf("server: tickets end with this server: %w", err)
 }
@@ -196,7 +195,7 @@ func (j *ticketJournal) add(l ticketLine, last bool, live map[digest]*ticket) er
 	}
 	b, err := json.Marshal(l)
 	if err != nil {
-		return err // cannot be: texts and numbers
+		return err // never: it has texts and numbers only
 	}
 	n, err := j.file.Write(append(b, '\n'))
 	j.size += int64(n)
@@ -204,7 +203,7 @@ func (j *ticketJournal) add(l ticketLine, last bool, live map[digest]*ticket) er
 		err = j.file.Sync() // a ticket that is used up must not come back after a power cut either
 	}
 	if err != nil {
-		return j.give(err)
+		return j.fail(err)
 	}
 	return nil
 }

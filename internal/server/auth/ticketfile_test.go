@@ -187,3 +187,67 @@ func FuzzReadTickets(f *testing.F) {
 		}
 	})
 }
+
+// TestTicketLines: a line with any field out of bounds is invalid, and changes no ticket.
+func TestTicketLines(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	key := DigestOf("secret")
+	good := issueOf(key, &ticket{grant: Grant{Read, "alpha"}, expires: now.Add(maxTicketTTL), uses: maxTicketUses})
+	for name, tc := range map[string]struct {
+		change      func(*ticketLine)
+		valid, live bool
+	}{
+		"good":              {func(*ticketLine) {}, true, true},
+		"of a writer":       {func(l *ticketLine) { l.Role = Write }, true, true},
+		"one use":           {func(l *ticketLine) { l.Uses = 1 }, true, true},
+		"no terminal":       {func(l *ticketLine) { l.PTY = "" }, false, false},
+		"no role":           {func(l *ticketLine) { l.Role = "" }, false, false},
+		"another role":      {func(l *ticketLine) { l.Role = "admin" }, false, false},
+		"no use":            {func(l *ticketLine) { l.Uses = 0 }, false, false},
+		"too many uses":     {func(l *ticketLine) { l.Uses = maxTicketUses + 1 }, false, false},
+		"expired":           {func(l *ticketLine) { l.Expires = now }, true, false},
+		"lasts too long":    {func(l *ticketLine) { l.Expires = now.Add(maxTicketTTL + 1) }, true, false},
+		"no digest":         {func(l *ticketLine) { l.Digest = "" }, false, false},
+		"short digest":      {func(l *ticketLine) { l.Digest = l.Digest[2:] }, false, false},
+		"a digit too many":  {func(l *ticketLine) { l.Digest += "0" }, false, false},
+		"not hexadecimal":   {func(l *ticketLine) { l.Digest = "z" + l.Digest[1:] }, false, false},
+		"use of an unknown": {func(l *ticketLine) { *l = ticketLine{Digest: l.Digest, Used: true} }, true, false},
+	} {
+		l, live := good, map[digest]*ticket{}
+		tc.change(&l)
+		if valid := l.apply(live, now); valid != tc.valid || (live[key] != nil) != tc.live || len(live) > 1 {
+			t.Errorf("%s: valid %v, %d live", name, valid, len(live))
+		}
+	}
+	live := map[digest]*ticket{key: {grant: Grant{Read, "alpha"}, expires: now.Add(time.Hour), uses: 2}}
+	for _, left := range []int{1, 0} {
+		if !(ticketLine{Digest: good.Digest, Used: true}).apply(live, now) {
+			t.Error("a use is invalid")
+		}
+		if found := live[key]; (found != nil) != (left > 0) || found != nil && found.uses != left {
+			t.Errorf("%+v with %d uses left", found, left)
+		}
+	}
+}
+
+// TestTicketFileOfAnotherServer: a head of another format or token, or none, is a file without tickets.
+func TestTicketFileOfAnotherServer(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	line := `{"digest":"` + strings.Repeat("ab", len(digest{})) +
+		`","pty":"alpha","role":"read","expires":"2026-05-01T12:30:00Z","uses":1}` + "\n"
+	for head, want := range map[string]int{
+		`{"format":1,"of":"me"}` + "\n":    1,
+		`{"format":2,"of":"me"}` + "\n":    0,
+		`{"format":1,"of":"other"}` + "\n": 0,
+		"{}\n":                             0,
+		"":                                 0,
+		"x\n":                              0,
+	} {
+		for after, extra := range map[string]int{"": 0, "torn": 0, "{}\n" + strings.ReplaceAll(line, "ab", "cd"): 0,
+			strings.ReplaceAll(line, "ab", "cd"): want} {
+			if live := readTickets(strings.NewReader(head+line+after), "me", now); len(live) != want+extra {
+				t.Errorf("%q, then %q: %d live", head, after, len(live))
+			}
+		}
+	}
+}
