@@ -43,25 +43,24 @@ func (b *Bash) hasBraces() bool {
 	return !b.Aliases && !b.Snapshot.HasAlias("{", "}", "!", "for", "in", "do", "done", "case", "esac", "[[")
 }
 
-// hasErrTrap reports whether the user has an ERR trap. Under set -e it does not count: ! would suspend that for the
-// whole
-// command.
+// hasErrTrap reports whether the user has an ERR trap. Under set -e it does not count: ! would suspend errexit for the
+// whole command.
 func (b *Bash) hasErrTrap() bool {
 	return b.hasBraces() && !b.Relayed && b.Snapshot.HasTrap("ERR") && !b.Snapshot.HasOption("errexit")
 }
 
-// sign is the word for a file that tells a number by its name: the shell makes it by a redirection alone, which neither
+// sign is the word for a file whose name has a number: the shell makes it by a redirection alone, which neither
 // functions nor aliases nor noclobber (>|) nor IFS (the quotes) can change. A status never passes through a variable: a
 // user's readonly one would keep its old value.
 func sign(path, number string) string { return ">|" + state.Quote(path) + `"` + number + `"` }
 
-// noop is a command that succeeds and that nobody sees: of a loop without rounds no trap on DEBUG and no trace tells,
-// and $_ and PIPESTATUS stay. A command without words would not do: it has the status of a program that bash 5.2 did
+// noop is a command that succeeds unseen: a loop without rounds fires no trap on DEBUG and shows in no trace, and $_ and
+// PIPESTATUS stay. A command without words would not do: it has the status of a program that bash 5.2 did
 // not wait for after a jump to the top level from between fork and wait (already_making_children), and empties $_.
 const noop = "for _ in; do :; done"
 
-// quiet are the redirections of a command of ours, from which nothing is to be seen or read: neither a trace (set -x),
-// which goes to standard error or to the descriptor of BASH_XTRACEFD, nor what a trap prints.
+// quiet has the redirections of a command of the server, which shows and reads nothing: neither a trace (set -x), which
+// goes to standard error or to the descriptor of BASH_XTRACEFD, nor the output of a trap.
 func (b *Bash) quiet() string { return "</dev/null >/dev/null 2>&1" + b.quietTrace() }
 
 // quietly is a simple command of ours with the redirections of quiet. A trace would show it before they are made, so it

@@ -12,13 +12,13 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// Command is a command that a bash is to be told.
+// Command is a command for a bash to run.
 type Command struct {
 	Bash
 	ID   string
 	Dir  string // its own
 	Text string
-	// Internal is one of ours, whose text is in TextFile already: it is in no list, and nothing of its bash changes.
+	// Internal is a command of the server, whose text is in TextFile already. It is in no list, and changes no state.
 	Internal   bool
 	Background bool
 	Input      Input
@@ -50,8 +50,8 @@ func WriteText(dir, text string) error {
 	return shelldir.SpaceError(os.WriteFile(filepath.Join(dir, shelldir.TextFile), []byte(text), 0o600))
 }
 
-// Lines writes the files of the command and makes the control lines that run it. After a command in the foreground
-// there may be aliases that nobody knows of, as [Command.MayAlias] says. Errors: shelldir.ErrNoSpace.
+// Lines writes the files of the command and returns the control lines that run it. A command in the foreground may
+// define aliases that the snapshot does not have, as [Command.MayAlias] says. Errors: shelldir.ErrNoSpace.
 func (c *Command) Lines() (string, error) {
 	if c.Background {
 		return c.backgroundLine()
@@ -69,12 +69,11 @@ func (c *Command) Lines() (string, error) {
 	return c.foregroundLines(file)
 }
 
-// MayAlias reports whether the text speaks of aliases. One that hides the definition in a file or a function, and
-// takes a
-// brace for its name, makes the capture fail: then its shell is ended.
+// MayAlias reports whether the text mentions aliases. A text that hides the definition of an alias for a brace in a
+// file or a function makes the capture fail; then its shell is ended.
 func (c *Command) MayAlias() bool { return strings.Contains(c.Text, "alias") }
 
-// file is the file that the control line sources: that of source; elsewhere one that runs the relay.
+// file writes the file that the control line sources: the one of source, or one that runs the relay.
 func (c *Command) file() (string, error) {
 	if c.Relay == nil {
 		return c.source()
@@ -90,8 +89,8 @@ func (c *Command) write(name, text string) (string, error) {
 	return name, shelldir.SpaceError(os.WriteFile(filepath.Join(c.Dir, name), []byte(text), 0o600))
 }
 
-// backLine is the control line that takes the shell back after a command with a directory or variables of its own. What
-// PWD and OLDPWD said comes back too, so that `cd -` and paths through links stay what they were.
+// backLine is the control line that takes the shell back after a command with a directory or variables of its own. It
+// restores PWD and OLDPWD too, so that `cd -` and paths through links work as before.
 func (c *Command) backLine() (string, error) {
 	pwd, cd, unset, source := c.path(shelldir.PwdFile), c.builtin("cd"), c.builtin("unset"), c.builtin(".")
 	var text strings.Builder
@@ -118,10 +117,7 @@ func (c *Command) backLine() (string, error) {
 // sourced from a file at the top level, in braces and not in parentheses, so that everything in it lasts, and a stray
 // brace, an open quote or a heredoc stays in there; and reports the status.
 func (c *Command) foregroundLines(file string) (string, error) {
-	name, files := c.path(file), c.redirections(c.input())
-	if c.isStdin(file) {
-		name, files = stdinFile, c.redirections(name)
-	}
+	name, files := c.sourcing(file)
 	text := c.builtin(".") + " " + name
 	if c.Internal {
 		text += ` "${_-}"` // which is $_ after it too
@@ -138,17 +134,20 @@ func (c *Command) foregroundLines(file string) (string, error) {
 	default:
 		text = before + text + " " + files
 	}
-	after := *c
-	after.Aliases = c.MayAlias()
-	return c.traceOff() + text + "; " + c.reportStatus() + after.reportAborted(file) + back, nil
+	return c.traceOff("\n") + text + "; " + c.reportStatus() + c.reportAborted(file) + back, nil
 }
 
-// stdinFile is the name of a sourced file that names no file of ours.
+// stdinFile is the name of a sourced file that shows no path of the server.
 const stdinFile = "/dev/stdin"
 
-// isStdin reports whether the control line sources a file as /dev/stdin, which is its name in BASH_SOURCE, FUNCNAME and
-// caller then: the file begins with openInput.
-func (c *Command) isStdin(file string) bool { return file == shelldir.EvalFile && c.openInput() != "" }
+// sourcing returns the name under which the control line sources a file, and the redirections around it. A file that
+// begins with openInput is /dev/stdin, which is its name in BASH_SOURCE, FUNCNAME and caller then.
+func (c *Command) sourcing(file string) (name, files string) {
+	if name = c.path(file); file == shelldir.EvalFile && c.openInput() != "" {
+		return stdinFile, c.redirections(name)
+	}
+	return name, c.redirections(c.input())
+}
 
 // openInput is the beginning of a file that is sourced as /dev/stdin; "" where it cannot be.
 func (c *Command) openInput() string {
@@ -162,7 +161,7 @@ func (c *Command) openInput() string {
 	return exec + " <" + c.input() + "; "
 }
 
-// around is what stands before and behind the text of a command with a directory or variables of its own.
+// around returns the text before a command with a directory or variables of its own, and the control line behind it.
 func (c *Command) around() (before, back string, err error) {
 	if c.Relay != nil || c.Cwd == "" && len(c.Env) == 0 {
 		return "", "", nil
@@ -179,7 +178,7 @@ func (c *Command) input() string {
 	case FileInput:
 		return c.path(shelldir.InputFile)
 	case OpenInput:
-		if c.Background { // it tells of its process behind that
+		if c.Background { // its process is reported behind that
 			return c.path(shelldir.InFIFO)
 		}
 		// Redirections are made from left to right, and opening a FIFO waits.
@@ -194,11 +193,11 @@ func (c *Command) redirections(in string) string {
 	return fmt.Sprintf("<%s >%s 2>%s", in, c.path(shelldir.OutFIFO), c.path(shelldir.ErrFIFO))
 }
 
-// HasWhole reports whether control lines that bash has not read have the end of the one that runs the command: then
-// nothing of it has run.
+// HasWhole reports whether unread control lines have the end of the one that runs the command: then none of it has
+// run.
 func (c *Command) HasWhole(unread string) bool {
 	return strings.Contains(unread, ">|"+c.path(shelldir.EndName)) || strings.Contains(unread, c.statusSign()) ||
-		strings.Contains(unread, c.ownDir())
+		strings.Contains(unread, toDir+state.Quote(c.Dir))
 }
 
 // statusWord is $?, see reportStatus.
@@ -207,11 +206,6 @@ const statusWord = "${?-$(:)}"
 // statusSign is the sign for the status of the command alone.
 func (c *Command) statusSign() string {
 	return sign(filepath.Join(c.Dir, shelldir.StatusName), statusWord)
-}
-
-// endSign is the sign for the status of the command, PIPESTATUS, and whether afterSign makes another.
-func (c *Command) endSign() string {
-	return sign(filepath.Join(c.Dir, shelldir.EndName), statusWord+pipeWord()+"."+c.movedWord())
 }
 
 // invertedGroup is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once
@@ -232,7 +226,9 @@ func (c *Command) invertedGroup(source, files string) string {
 // in a word that it expands, which is what ${?-$(:)} has it do; $? is always set, so that is all.
 func (c *Command) reportStatus() string {
 	if c.hasBraces() {
-		return "{ " + c.afterSign() + "\n} </dev/null " + c.endSign() + " || \\exit" + c.listOff(false) + "\n"
+		moved := c.movedWord()
+		end := sign(filepath.Join(c.Dir, shelldir.EndName), statusWord+pipeWord()+"."+moved)
+		return "{ " + afterSign(c.Dir, moved) + "\n} </dev/null " + end + " || \\exit" + c.listOff(false) + "\n"
 	}
 	return c.group(c.statusSign()) + " || \\exit" + c.listOff(false) + "\n"
 }
@@ -242,9 +238,11 @@ func (c *Command) reportStatus() string {
 // Standard input is replaced once, by what the word names: when a process ends while that word is expanded behind
 // another such redirection, a trap on CHLD makes bash 5.2 lose its place in the control lines.
 func (c *Command) reportAborted(file string) string {
+	after := *c
+	after.Aliases = c.MayAlias()
 	sign := "<>" + state.Quote(c.Dir+string(filepath.Separator)) + `"${?/#0/` + file + `}"` +
-		state.JobsWord(c.Bash.Dir) + " || \\exit" + c.listOff(true) + "\n"
-	if c.hasBraces() {
+		state.JobsWord(c.Bash.Dir) + " || \\exit" + after.listOff(true) + "\n"
+	if after.hasBraces() {
 		return "{ " + noop + "; } " + sign // one line, see listOff
 	}
 	return sign
@@ -277,7 +275,7 @@ func (c *Command) backgroundLine() (string, error) {
 
 // backgroundText is what runs the text of a command in the background, and the redirections for it.
 func (c *Command) backgroundText() (text, files string, err error) {
-	before, _, err := c.around() // nobody is to go back: it is a subshell
+	before, _, err := c.around() // a subshell need not go back
 	if err != nil {
 		return "", "", err
 	}
@@ -292,12 +290,6 @@ func (c *Command) backgroundText() (text, files string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	name, files := c.path(file), c.redirections(c.input())
-	if c.isStdin(file) {
-		name, files = stdinFile, c.redirections(name)
-	}
-	if options := c.traced(); options != "" {
-		text = c.quietly(c.builtin("set")+" +"+options) + "; "
-	}
-	return text + before + c.builtin(".") + " " + name, files, nil
+	name, files := c.sourcing(file)
+	return c.traceOff("; ") + before + c.builtin(".") + " " + name, files, nil
 }

@@ -9,16 +9,15 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// Observed reports whether somebody could see how a text is run: the user, by a trace, or a trap that fires for what
-// runs it.
+// Observed reports whether the user could see how a text is run: by a trace, or by a trap that fires for the code
+// around it.
 func (b *Bash) Observed() bool {
 	s := b.Snapshot
 	return s.HasTrap("DEBUG") || s.HasTrap("RETURN") ||
 		slices.ContainsFunc([]string{"xtrace", "verbose", "functrace"}, s.HasOption)
 }
 
-// Echo is what bash does not show of the text although the option verbose is on: it reads the text in a control line,
-// and none of these is shown.
+// Echo returns the text when the option verbose should have shown it and did not, because it stands in a control line.
 func (c *Command) Echo() string {
 	if c.isDirect() && c.Snapshot.HasOption("verbose") {
 		return c.Text + "\n"
@@ -26,9 +25,9 @@ func (c *Command) Echo() string {
 	return ""
 }
 
-// isDirect reports whether the text stands in the control line itself, as if somebody had typed it: then a trace has
-// its level, and neither traps nor BASH_SOURCE know of a file. So it is where somebody could see how it is run, with a
-// text that no option of an interactive shell changes on its way.
+// isDirect reports whether the text stands in the control line itself, as if the user had typed it: then a trace has
+// its level, and neither traps nor BASH_SOURCE have a file. It does so when the user could see how it is run, with a
+// text that no option of an interactive shell changes.
 func (c *Command) isDirect() bool {
 	return !c.Background && !c.List && (c.Observed() || c.Look.Shows) && c.fits()
 }
@@ -59,9 +58,7 @@ func (c *Command) directLines() (string, error) {
 	if back != "" && c.Snapshot.HasOption("functrace") { // else a trap on DEBUG would see the values
 		lines = "{ " + c.builtin("set") + " +T; } " + c.quiet() + "\n" + lines
 	}
-	after := *c
-	after.Aliases = c.MayAlias()
-	return lines + group + "; " + c.reportStatus() + after.reportAborted(shelldir.RecordFile) + back, nil
+	return lines + group + "; " + c.reportStatus() + c.reportAborted(shelldir.RecordFile) + back, nil
 }
 
 // groupAround is the text in a group, behind what restores the statuses and gives it a directory and variables of its

@@ -17,16 +17,23 @@ const (
 	maxWordQuotes = 4 << 10
 )
 
-// source writes the file that runs the text when it is sourced. In complaints about what it cannot read bash names the
-// file of a sourced text, and says only "eval" for the text of an eval. So the file has one line, with eval and the
-// text, and what is in there has the numbers of lines that it has in the text.
+// source writes the file that runs the text when it is sourced. In its syntax errors bash names the file of a sourced
+// text, and says only "eval" for the text of an eval. So the file has one line, with eval and the text, whose lines keep
+// their numbers.
 //
 // It is the text itself where a function or enable -n is in the way, and where bash takes too long for it.
 func (c *Command) source() (string, error) {
 	if c.Internal {
 		return shelldir.TextFile, nil
 	}
-	words, trace := evalWords(c.Text+c.reportEval()), c.traceOn()
+	text, trace := c.Text, ""
+	if c.reportsEval() {
+		text += "\n" + c.reportText(shelldir.TextName, "</dev/null 2>/dev/null ")
+	}
+	if options := c.traced(); options != "" {
+		trace = c.builtin("set") + " -" + options + "; " + c.lineZero()
+	}
+	words := evalWords(text)
 	line := `\eval -- `
 	if trace != "" {
 		line += state.Quote(trace)
@@ -58,38 +65,24 @@ func (c *Command) source() (string, error) {
 	return c.write(shelldir.EvalFile, begin+line+"\n")
 }
 
-// reportsEval reports whether a line behind the text can tell of its statuses and $_: the text does not swallow it, and
-// nobody sees it. bash 5.2 may fail at quotes behind an eval whose text is not complete, see reportStatus.
+// reportsEval reports whether a line behind the text can report its statuses and $_: the text does not swallow it, and
+// no trace shows it. bash 5.2 may fail at quotes behind an eval whose text is not complete, see reportStatus.
 func (c *Command) reportsEval() bool {
 	l := c.Look
 	return c.isWhole() && !l.Reads && !l.Shows && !c.Observed() && c.Snapshot.Builtin("printf") != ""
 }
 
-func (c *Command) reportEval() string {
-	if !c.reportsEval() {
-		return ""
-	}
-	return "\n" + c.reportText(shelldir.TextName, "</dev/null 2>/dev/null ")
-}
-
-// traceOff is a control line that takes away the options that would show how a text is run, traceOn the line before the
-// text that brings them back.
-func (c *Command) traceOff() string {
+// traceOff unsets the options that would show how a text is run, with end behind it; the file of the text sets them
+// again, see source.
+func (c *Command) traceOff(end string) string {
 	if options := c.traced(); options != "" {
-		return c.quietly(c.builtin("set")+" +"+options) + "\n"
+		return c.quietly(c.builtin("set")+" +"+options) + end
 	}
 	return ""
 }
 
-func (c *Command) traceOn() string {
-	if options := c.traced(); options != "" {
-		return c.builtin("set") + " -" + options + "; " + c.lineZero()
-	}
-	return ""
-}
-
-// lineZero is a line after which LINENO counts from 1; none where braces are aliases. An assignment would be seen,
-// and one that fails, for the user may have made LINENO readonly, takes only its own line away.
+// lineZero is a line after which LINENO counts from 1; none where braces are aliases. A trace would show an assignment.
+// One that fails, because the user has made LINENO readonly, aborts only its own line.
 func (b *Bash) lineZero() string {
 	if !b.hasBraces() {
 		return ""
@@ -111,8 +104,7 @@ func (c *Command) traced() (letters string) {
 	return letters
 }
 
-// mayEval reports whether the shell can be told to eval a text. An ERR trap is kept from it by an inversion, as in
-// invertedGroup.
+// mayEval reports whether the shell can eval a text. An inversion keeps an ERR trap from it, as in invertedGroup.
 func (b *Bash) mayEval() bool {
 	s := b.Snapshot
 	return s != nil && s.IsBuiltin("eval") && (!b.hasErrTrap() || s.IsBuiltin("return"))

@@ -13,7 +13,7 @@ import (
 // maxPipe is how many statuses of one pipeline are known after it.
 const maxPipe = 16
 
-// slash stands for / in what a sign tells of PWD.
+// slash stands for / of PWD in the name of a sign.
 const slash = "\x02"
 
 // Last is how the command before ended, for the next one.
@@ -24,24 +24,24 @@ type Last struct {
 	Arg     string
 	Sourced bool
 
-	told string // the file that has it; "" for none
+	file string // with the report; "" for none
 }
 
-// Last is what the next command is to know of one that has ended by itself with a code.
+// Last returns the end of a command that ended by itself with a code, for the next one.
 func (e Ended) Last(code int) Last {
-	return Last{Code: code, Pipe: e.Pipe, Arg: e.Arg, Sourced: e.Sourced, told: e.text}
+	return Last{Code: code, Pipe: e.Pipe, Arg: e.Arg, Sourced: e.Sourced, file: e.text}
 }
 
-// Forget empties the file that has told of the command, for which nobody has a use any more: $_ may be a value of its
+// Forget empties the file that reported the command, which has no reader any more: $_ may be a value of its
 // variables.
 func (l Last) Forget() {
-	if l.told != "" {
-		_ = os.Truncate(l.told, 0)
+	if l.file != "" {
+		_ = os.Truncate(l.file, 0)
 	}
 }
 
-// statuses are the elements of PIPESTATUS, at least one. Those of an earlier pipeline, as after a syntax error or an
-// interrupt, do not agree with the code and do not count.
+// statuses returns the elements of PIPESTATUS, at least one. Elements of an earlier pipeline, as after a syntax error or
+// an interrupt, do not agree with the code and do not count.
 func (l Last) statuses() (pipe []int, inverted bool) {
 	failed, last := 0, 0
 	for _, code := range l.Pipe {
@@ -58,9 +58,9 @@ func (l Last) statuses() (pipe []int, inverted bool) {
 	return []int{l.Code}, false
 }
 
-// restore is what stands before a text that is to find $? and PIPESTATUS as the command before has left them; "" when
-// they are 0 as after every control line. Subshells have no traps and change no $_, and nothing that they print is
-// seen. Where a status could end the shell or fire ERR it stands in a list before || or &&.
+// restore is the code before a text that restores $? and PIPESTATUS of the command before; "" when they are 0, as after
+// every control line. It uses subshells: they have no traps and change no $_, and their output is discarded. A status
+// that could end the shell or fire ERR stands in a list before || or &&.
 func (c *Command) restore() string {
 	pipe, inverted := c.Last.statuses()
 	exit := c.Snapshot.Builtin("exit")
@@ -75,7 +75,7 @@ func (c *Command) restore() string {
 	if inverted {
 		list = "! " + list
 	}
-	return list + c.then()
+	return list + c.then(c.Last.Code)
 }
 
 // restoreInFile is restore for a sourced file, where a trap on CHLD would print what it prints into the output of the
@@ -91,15 +91,15 @@ func (c *Command) restoreInFile() (string, error) {
 		return c.restore(), nil
 	}
 	_, err := c.write(shelldir.CodeFile, c.builtin("return")+" "+strconv.Itoa(c.Last.Code)+"\n")
-	return "{ " + c.builtin(".") + " " + c.path(shelldir.CodeFile) + ` "${_-}"; } ` + c.quiet() + c.then(), err
+	return "{ " + c.builtin(".") + " " + c.path(shelldir.CodeFile) + ` "${_-}"; } ` + c.quiet() + c.then(c.Last.Code), err
 }
 
-// then is the operator between what restores a status and the text.
-func (c *Command) then() string {
+// then is the operator between a command that restores a status and the text.
+func (b *Bash) then(code int) string {
 	switch {
-	case !c.Snapshot.HasOption("errexit") && !c.Snapshot.HasTrap("ERR"):
+	case !b.Snapshot.HasOption("errexit") && !b.Snapshot.HasTrap("ERR"):
 		return "; "
-	case c.Last.Code == 0:
+	case code == 0:
 		return " && "
 	}
 	return " || "
@@ -131,19 +131,18 @@ func (c *Command) movedWord() string {
 // inQuotes matches the directories that stand in an expansion in quotes as they are.
 var inQuotes = regexp.MustCompile(`^/[A-Za-z0-9/._+,:=@%-]*$`)
 
-// afterSign is a command that makes the sign of PWD where movedWord is not empty. PWD may be too long for the name of a
-// file; then the sign tells nothing.
-func (c *Command) afterSign() string {
-	moved := c.movedWord()
+// afterSign is a command that makes the sign of PWD where moved, a movedWord, is not empty. PWD may be too long for the
+// name of a file; then the sign has none.
+func afterSign(dir, moved string) string {
 	if moved == "" {
 		return noop
 	}
-	pwd := sign(filepath.Join(c.Dir, shelldir.AfterName), `${PWD:+${PWD//\//`+slash+"}}")
+	pwd := sign(filepath.Join(dir, shelldir.AfterName), `${PWD:+${PWD//\//`+slash+"}}")
 	return "{ " + noop + "\n} <" + os.DevNull + `"` + moved + `" || { ` + noop + "; } " + pwd +
-		" || { " + noop + "; } " + sign(filepath.Join(c.Dir, shelldir.AfterName), "")
+		" || { " + noop + "; } " + sign(filepath.Join(dir, shelldir.AfterName), "")
 }
 
-// Ended is what bash has told of the end of a command.
+// Ended is what bash has reported of the end of a command.
 type Ended struct {
 	Code int
 	Pipe []int  // PIPESTATUS; nil when it is not known
@@ -155,7 +154,7 @@ type Ended struct {
 	text string // the file that reportText has made; "" for none
 }
 
-// endedOf reads the rest of the name of the sign of endSign. moved says that the sign of afterSign follows.
+// endedOf reads the rest of the name of the sign of reportStatus. moved says that the sign of afterSign follows.
 func endedOf(text string) (e Ended, moved, ok bool) {
 	numbers, mark, _ := strings.Cut(text, ".")
 	code, pipe, _ := strings.Cut(numbers, "-")

@@ -10,7 +10,7 @@ import (
 // input into it, so the option is off whenever it reads a control line: it is on in the file of a command alone, if it
 // was on at the end of the command before, and that file adds the text as one entry.
 
-// Names of what tells of the option.
+// Names of the signs of the option.
 const (
 	ListFile = "history"  // in the directory of a shell: the option is on, and off while control lines are read
 	ListSign = "remember" // in the directory of a command: the option was on at its end
@@ -41,9 +41,8 @@ func (c *Command) listOff(own bool) string {
 		"; } </dev/null >/dev/null || " + noop
 }
 
-// listOn is the beginning of the one line in the file of a command: it puts the option on and adds the text to the
-// list, or "". With the option on history -s would take away the
-// entry before. Without the assignment bash would read the file of the list again each time, which posix mode does not
+// listOn is the beginning of the one line in the file of a command: it sets the option and adds the text to the
+// list, or "". With the option set history -s would remove the entry before. Without the assignment bash would read the file of the list again each time, which posix mode does not
 // take from a readonly variable.
 func (c *Command) listOn() string {
 	shopt, history := c.Snapshot.Builtin("shopt"), c.Snapshot.Builtin("history")

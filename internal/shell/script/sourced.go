@@ -36,18 +36,16 @@ func (c *Command) sourcedLines() (string, error) {
 	if _, err := c.write(shelldir.EvalFile, file); err != nil {
 		return "", err
 	}
-	after := *c
-	after.Aliases = c.MayAlias()
 	line := "{ " + c.builtin(".") + " " + stdinFile + "\n{ " + noop + "\n} >|/proc/self/fd/1/" +
-		shelldir.StatusName + `"` + statusWord + `" || ` + noop + "\n} <" + c.path(shelldir.EvalFile) + c.ownDir() +
+		shelldir.StatusName + `"` + statusWord + `" || ` + noop + "\n} <" + c.path(shelldir.EvalFile) + toDir + state.Quote(c.Dir) +
 		c.listOff(false) + "\n"
-	return line + after.reportAborted(shelldir.RecordFile) + back, nil
+	return line + c.reportAborted(shelldir.RecordFile) + back, nil
 }
 
-// ownDir is the directory of the command as standard output.
-func (c *Command) ownDir() string { return " 1<" + state.Quote(c.Dir) }
+// toDir redirects standard output to a directory, the command's.
+const toDir = " 1<"
 
-// maxArg is the longest $_ that is kept, in characters; of a longer one nothing is.
+// maxArg is the longest $_ that is kept, in characters; a longer one counts as empty.
 const maxArg = 4 << 10
 
 // reportText is the line behind a text that makes a sign of its status, in which PWD, $_ and PIPESTATUS stand: the
@@ -63,16 +61,12 @@ func (c *Command) reportText(name, quiet string) string {
 
 // restoreArg is a command before a text that is to find $_.
 func (c *Command) restoreArg() string {
-	if null := c.Snapshot.Builtin(":"); null != "" {
-		return null + " " + state.QuoteASCII(c.lastArgument()) + "; "
+	null, arg := c.Snapshot.Builtin(":"), c.Last.Arg
+	if null == "" {
+		return ""
 	}
-	return ""
-}
-
-// lastArgument is $_ for the text.
-func (c *Command) lastArgument() string {
-	if c.Last.Sourced {
-		return c.Last.Arg
+	if !c.Last.Sourced {
+		arg = c.Snapshot.LastArgument()
 	}
-	return c.Snapshot.LastArgument()
+	return null + " " + state.QuoteASCII(arg) + "; "
 }

@@ -16,7 +16,7 @@ import (
 // afterLimit is how long the sign of PWD may come after the sign of the end: a trap may have changed PWD in between.
 const afterLimit = time.Second
 
-// End is what bash has reported of the end of the command of a directory, in the foreground or in the background.
+// End returns what bash has reported of the end of the command of a directory; ok is false before it.
 func End(dir string) (e Ended, ok bool) {
 	list, _ := os.ReadDir(dir)
 	e, ok = reported(dir, list)
@@ -52,7 +52,7 @@ func tailOf(list []os.DirEntry, prefix string) (tail string, ok bool) {
 	return "", false
 }
 
-// reported is what sourcedLines, reportStatus or backgroundLine has told.
+// reported returns the report of sourcedLines, reportStatus or backgroundLine.
 func reported(dir string, list []os.DirEntry) (e Ended, ok bool) {
 	if code, done := codeOf(list, shelldir.DoneName); done {
 		return Ended{Code: code, text: filepath.Join(dir, shelldir.DoneName+strconv.Itoa(code))}, true
@@ -76,14 +76,14 @@ func reported(dir string, list []os.DirEntry) (e Ended, ok bool) {
 	return e, ok
 }
 
-// bash writes what reportText tells within microseconds, and later when it waits for a processor. Told looks again
-// after tellPause while bash has the file open, for tellLimit.
+// bash writes the report of reportText within microseconds, and later when it waits for a processor. Told reads the file
+// again after tellPause while bash has it open, for tellLimit.
 const (
 	tellPause = 200 * time.Microsecond
 	tellLimit = 5 * time.Second
 )
 
-// Told is End with all that reportText has told.
+// Told is End with the whole report of reportText.
 func Told(dir string) (e Ended) {
 	e, _ = End(dir)
 	if _, err := os.Lstat(filepath.Join(dir, shelldir.EvalFile)); err == nil {
@@ -103,7 +103,7 @@ func Told(dir string) (e Ended) {
 	return e
 }
 
-// read reads what reportText has told. It reports whether that is complete.
+// read reads the report of reportText, and reports whether it is complete.
 func (e *Ended) read() bool {
 	content, err := os.ReadFile(e.text)
 	fields := strings.Split(string(content), "\x00")
@@ -120,7 +120,7 @@ func (e *Ended) read() bool {
 
 func isAborted(f os.DirEntry) bool { return state.ValidNumber(f.Name()) }
 
-// aborted is what reportAborted has told.
+// aborted returns the status that reportAborted has reported.
 func aborted(list []os.DirEntry) (code int, ok bool) {
 	at := slices.IndexFunc(list, isAborted)
 	if at < 0 {
@@ -133,7 +133,7 @@ func aborted(list []os.DirEntry) (code int, ok bool) {
 // maxStatus is the largest status of a command.
 const maxStatus = 255
 
-// invertedStatus is the status that invertedGroup has told.
+// invertedStatus returns the status in the report of invertedGroup.
 func invertedStatus(text string) int {
 	succeeded, inner, _ := strings.Cut(text, "-")
 	if succeeded == "1" {
