@@ -17,7 +17,7 @@ const (
 // ContentType is the media type of both (asciicast v2, "suggested media type").
 const ContentType = "application/x-asciicast"
 
-// The codes of events. Those of other codes are to be skipped by readers.
+// The codes of events. Readers skip other codes.
 const (
 	Output = 'o' // Data was written to the terminal
 	Input  = 'i' // Data was typed
@@ -30,7 +30,7 @@ const (
 // asciicast v2 or v3 or is larger in some way than a reader takes.
 var ErrFormat = errors.New("not a recording in the form asciicast v2 or v3")
 
-// Bounds of what is read.
+// Bounds of a reader.
 const (
 	// maxLine bounds one line, in bytes: 64 KiB of output take at most
 	// 384 KiB when they are all escaped, and others may write larger events.

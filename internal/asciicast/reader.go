@@ -59,7 +59,7 @@ func (c *CastReader) Next() (Event, error) {
 	}
 }
 
-// wrong is ErrFormat with the line and what is wrong there.
+// wrong is ErrFormat with the line and the reason.
 func (c *CastReader) wrong(format string, args ...any) error {
 	return fmt.Errorf("%w: line %d: %s", ErrFormat, max(c.number, 1), fmt.Sprintf(format, args...))
 }

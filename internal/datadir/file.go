@@ -81,8 +81,8 @@ func CreateFile(d *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// OpenFile opens a regular file, for writing too when flag says so. What is
-// looked at is what is opened, so a link or a device under the name is refused.
+// OpenFile opens a regular file, for writing too when flag says so. It
+// compares the opened file with the name, so it refuses a link or a device.
 func OpenFile(d *os.Root, name string, flag int) (*os.File, os.FileInfo, error) {
 	seen, err := d.Lstat(name)
 	if err != nil {

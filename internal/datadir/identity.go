@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Identity is who a data directory is. Process tags are made of its ID, so that no copy of the
+// Identity identifies a data directory. Process tags are made of its ID, so that no copy of the
 // directory finds processes of the first.
 type Identity struct {
 	// ID is unique; "" of a directory whose programs an older release has started.
@@ -22,7 +22,7 @@ type Identity struct {
 	// Place is the directory that the ID was given to. A copy of the file is in another one; a
 	// directory that was renamed or is mounted elsewhere too is the same.
 	Place Place `json:"place"`
-	// Copied says that the directory is a copy whose records still name what is the first one's.
+	// Copied says that the directory is a copy whose records still name objects of the first one.
 	Copied bool `json:"copied,omitempty"`
 }
 
@@ -35,7 +35,7 @@ type Place struct {
 }
 
 // copiedTo reports whether a file of the place p that is found at q was copied there. The numbers
-// of devices are those of one start of the machine.
+// of devices hold for one start of the machine.
 func (p Place) copiedTo(q Place) bool {
 	return p.Inode != q.Inode || p.Born != q.Born || p.Boot == q.Boot && p.Device != q.Device
 }

@@ -43,7 +43,7 @@ func Lock(dir string) (release func(), err error) {
 }
 
 const (
-	// lockRetry is how often a lock that somebody is about to release is tried
+	// lockRetry is how often a lock that is about to be released is tried
 	// again: there is no way to wait for flock(2) with a limit.
 	lockRetry = 20 * time.Millisecond
 	// killTime is how long a killed process may take to release its lock.
@@ -59,7 +59,7 @@ const dyingTime = 2 * time.Second
 const aliveLooks = 3
 
 // LockAfter is Lock, but waits up to 2 seconds for the lock of a process that is gone or about to
-// be, as after kill -9. One that lives is told at once.
+// be, as after kill -9. It returns at once when that process lives.
 func LockAfter(dir string) (release func(), err error) {
 	again := time.NewTicker(lockRetry)
 	defer again.Stop()
@@ -111,7 +111,7 @@ func dying(pid int) bool {
 // One that has not left when ctx ends is killed, which no server of ours minds:
 // killed is its process id then. Errors: as Lock, and ErrLocked when the process
 // cannot be signalled or killed, or when another one took the lock meanwhile: in
-// all these cases somebody has it.
+// all these cases the lock is held.
 func TakeLock(ctx context.Context, dir string) (release func(), killed int, err error) {
 	release, pid, handle, err := lockOrHolder(ctx, dir)
 	if release != nil || err != nil {
@@ -148,7 +148,7 @@ func send(handle int, signals ...unix.Signal) error {
 }
 
 // awaitLock waits for the lock of a directory until ctx ends or another process
-// than pid has it. Errors: those of Lock.
+// than pid has it. Errors: as Lock.
 func awaitLock(ctx context.Context, dir string, pid int) (release func(), err error) {
 	again := time.NewTicker(lockRetry)
 	defer again.Stop()
@@ -168,9 +168,9 @@ func awaitLock(ctx context.Context, dir string, pid int) (release func(), err er
 	}
 }
 
-// lockOrHolder is the lock of dir, or else the process that has it with a pidfd:
-// signals get to nobody else, whatever becomes of it. A process that is writing its
-// number down, or has just left, is waited for until ctx ends. Errors: those of Lock.
+// lockOrHolder takes the lock of dir, or returns the process that has it with a pidfd:
+// signals reach no other process. Until ctx ends it waits for a process that writes its
+// number, or has just left. Errors: as Lock.
 func lockOrHolder(ctx context.Context, dir string) (release func(), pid, handle int, err error) {
 	again := time.NewTicker(lockRetry)
 	defer again.Stop()
@@ -208,7 +208,7 @@ func openHolder(dir string) (pid, handle int, err error) {
 
 // hasFlock reports whether a process has any exclusive flock(2), as proc_locks(5)
 // says: one that only has the number of the holder, which died or lives in
-// another container, has none. Where that cannot be read everybody has one.
+// another container, has none. Without that file each process counts as having one.
 func hasFlock(pid int) bool {
 	text, err := os.ReadFile("/proc/locks")
 	if err != nil {
@@ -223,7 +223,7 @@ func hasFlock(pid int) bool {
 	return false
 }
 
-// lockHolder is the process that has the lock of dir, by its own word.
+// lockHolder returns the process id in the lock file of dir.
 func lockHolder(dir string) (int, error) {
 	root, err := openDataDir(dir)
 	if err != nil {
@@ -241,7 +241,7 @@ func lockHolder(dir string) (int, error) {
 	return pid, nil
 }
 
-// maxLock bounds what is read of the lock file, in bytes: a process id.
+// maxLock bounds the lock file, in bytes: a process id.
 const maxLock = 32
 
 // openLock opens the lock file, which is never a link.

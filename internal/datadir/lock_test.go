@@ -91,7 +91,8 @@ func TestTakeLockOfAnotherProcess(t *testing.T) {
 		_ = other.Process.Kill()
 		_ = other.Wait()
 	}()
-	for _, content := range []string{fmt.Sprintln(other.Process.Pid), "", "1\n", "0\n", "x\n", fmt.Sprintln(os.Getpid())} {
+	for _, content := range []string{fmt.Sprintln(other.Process.Pid), "", "1\n", "0\n", "x\n",
+		fmt.Sprintln(os.Getpid())} {
 		must(t, os.WriteFile(filepath.Join(dir, "lock"), []byte(content), 0o600))
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		_, killed, err := TakeLock(ctx, dir)

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Names of a segment's files: what is before its offset, and behind it when the
-// data are compressed.
+// Names of a segment's files: before its offset, and behind it when the data are compressed.
 const (
 	DataFile  = "data."
 	IndexFile = "index."
@@ -31,7 +30,7 @@ func SegmentOffset(kind, name string) (offset uint64, packed, ok bool) {
 	return offset, packed, ok && err == nil && offset < maxOffset && digits == strconv.FormatUint(offset, 10)
 }
 
-// sweepDropped ends what was interrupted when a segment was dropped whose data have the name of a leftover by now.
+// sweepDropped ends an interrupted removal of a segment: its data have the name of a leftover.
 func sweepDropped(d *os.Root, leftover string) {
 	name, ok := strings.CutPrefix(leftover, GoneDir)
 	if offset, _, data := SegmentOffset(DataFile, name); ok && data {

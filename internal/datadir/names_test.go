@@ -42,7 +42,8 @@ func TestSweepDroppedSegment(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
 	mustSave(t, s, "a", "kept")
-	for _, name := range []string{".gone-data.10", "index.10", ".gone-index.20", "index.20", ".tmp-data.30", "index.30"} {
+	for _, name := range []string{".gone-data.10", "index.10", ".gone-index.20", "index.20", ".tmp-data.30",
+		"index.30"} {
 		must(t, os.WriteFile(filepath.Join(dir, "terminals", "a", name), nil, 0o600))
 	}
 	openStore(t, dir)

@@ -16,7 +16,7 @@ const reserveFile = "reserve"
 // most of it one block each.
 const ReserveBytes = 256 << 10
 
-// HoldReserve sees to it that the reserve is there. Errors: ErrNoSpace, the kernel's.
+// HoldReserve makes the reserve when it is missing. Errors: ErrNoSpace, of the kernel.
 func (s *Store) HoldReserve() error {
 	if info, err := os.Stat(s.reserve()); err == nil && info.Size() == ReserveBytes {
 		return nil

@@ -53,7 +53,7 @@ func (s *Store) SaveShell(id string, p []byte) error {
 	return nil
 }
 
-// Shells returns what is kept of shells, by ID. Damage of one costs the others nothing.
+// Shells returns the shells in the directory, by ID. Damage of one leaves the others.
 func (s *Store) Shells() ([]KeptShell, error) {
 	entries, err := ReadDir(s.shells)
 	if err != nil {
@@ -111,7 +111,7 @@ func ignoreAbsent(err error) error {
 }
 
 // sweepShells deletes what interrupted writes and removals left: facts without a directory are
-// of a shell that was being removed. What cannot be deleted is in nobody's way.
+// of a shell that was being removed. It drops errors: a leftover does no harm.
 func sweepShells(shells *os.Root) error {
 	entries, err := ReadDir(shells)
 	if err != nil {

@@ -41,7 +41,7 @@ var (
 // they belong to other parts of evertty.
 //
 // Calls for different ids may run at the same time, calls for one id must not.
-// One process at a time may use a directory; Lock sees to that.
+// One process at a time may use a directory; see Lock.
 type Store struct {
 	terminals *os.Root
 	shells    *os.Root
@@ -195,7 +195,7 @@ func (s *Store) Make(id string) (*os.Root, error) {
 }
 
 // sweep deletes what interrupted writes and removals left. What cannot be
-// deleted stays: it is in nobody's way, because the next write replaces it.
+// deleted stays: the next write replaces it.
 func (s *Store) sweep() error {
 	entries, err := ReadDir(s.terminals)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 // triesFile names what a server was doing with the files of a terminal when it ended, and how often.
 const triesFile = "tries"
 
-// maxTriesFile bounds what is read of it, in bytes.
+// maxTriesFile bounds the file, in bytes.
 const maxTriesFile = 1 << 10
 
 // Tries is how many times what was begun with the files of id and not ended, because the server ended

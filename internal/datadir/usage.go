@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Usage is what is kept of one terminal, in bytes of its files.
+// Usage is the size of one terminal's files, in bytes.
 type Usage struct {
 	ID                 string
 	Journal, Snapshots int64

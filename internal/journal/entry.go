@@ -47,7 +47,7 @@ type Entry struct {
 
 // End says how a program ended.
 type End struct {
-	Code   *int      `json:"code,omitempty"`   // nil when a signal ended it or nobody knows
+	Code   *int      `json:"code,omitempty"`   // nil when a signal ended it or it is unknown
 	Signal string    `json:"signal,omitempty"` // name of the signal that ended it
 	Reason string    `json:"reason,omitempty"` // the server's word for it
 	Time   time.Time `json:"time"`

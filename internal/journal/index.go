@@ -51,7 +51,7 @@ import (
 //
 // write(2) is not atomic under SIGKILL and the disk may do worse, so a reader
 // takes frames up to the first one that is not whole and good. Data behind the
-// last mark are good data: what is missing is only when they came.
+// last mark are good data: only their times are missing.
 const (
 	indexMagic   = "\x89evTTYj\n"
 	indexVersion = 1

@@ -46,7 +46,7 @@ type Options struct {
 	// Cols and Rows are the terminal's size at the start of a new journal; 0 when
 	// not known.
 	Cols, Rows int
-	Input      bool // record what is typed, passwords too
+	Input      bool // record typed bytes, passwords too
 	// Unknown is where a journal begins when all its files are missing: a position that no
 	// journal of this id can have reached. 0 for a new terminal.
 	Unknown uint64

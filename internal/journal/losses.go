@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// maxLosses bounds how many gaps, and how many damaged stretches, a journal tells of one by one. Of more it says that
-// there are.
+// maxLosses bounds how many gaps, and how many damaged stretches, a journal lists one by one. For more it says only
+// that they exist.
 const maxLosses = 8
 
-// losses are what a journal has lost and what was found damaged in it since it was opened. The zero value is none. Its
+// losses has the gaps of a journal, and the damage that readers found, since it was opened. The zero value is none. Its
 // lock is a leaf.
 type losses struct {
 	mu     sync.Mutex
@@ -51,7 +51,7 @@ func (w *losses) damaged(before uint64) {
 	w.bad = append(w.bad, before)
 }
 
-// err is all of it, one line each, for a person; nil for none.
+// err has one line for each, for a person; nil for none.
 func (w *losses) err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -63,8 +63,8 @@ func packedLength(r io.ReaderAt) (int64, error) {
 	return int64(h.FrameContentSize), nil
 }
 
-// packedData reads a compressed data file by offset. Going forward costs what is
-// skipped, going back begins anew.
+// packedData reads a compressed data file by offset. Going forward decodes the skipped
+// bytes, going back starts again.
 type packedData struct {
 	f   *os.File
 	d   *zstd.Decoder

@@ -10,7 +10,7 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 )
 
-// The lengths of its data files tell a journal's positions, as long as no file is lost and the disk accepts all
+// The lengths of its data files give a journal's positions, as long as no file is lost and the disk accepts all
 // output. For the other cases a file beside them says up to where positions were issued:
 //
 //	DIR/terminals/ID/positions    2 KiB, made with the journal, so that writing to it needs no space

@@ -27,7 +27,7 @@ type segment struct {
 	newer  bool          // index of a newer version: not for us to write to
 	gone   bool          // there is an index, but no data file
 	first  terminalState // where the terminal was at its offset
-	serial uint64        // ascends in a Journal: tells segments of one offset apart
+	serial uint64        // ascends in a Journal, also for segments of one offset
 }
 
 // terminalState is what a journal knows of a terminal at a position besides its output.
@@ -149,8 +149,7 @@ func (f *found) add(e fs.DirEntry, s segment) {
 	f.segments = append(f.segments, s)
 }
 
-// inspect reads the index of segment i and fills in what it and the data file
-// say.
+// inspect reads the index of segment i, and fills the segment from it and from the data file.
 func (f *found) inspect(d *os.Root, i int) {
 	s := &f.segments[i]
 	size, err := dataLength(d, s)
@@ -272,8 +271,7 @@ func (f *found) checkOrphans() {
 	}
 }
 
-// dataLength is how many bytes of data a segment has, as far as its data file
-// tells.
+// dataLength is how many bytes of data a segment has by its data file.
 func dataLength(d *os.Root, s *segment) (int64, error) {
 	if s.gone {
 		return 0, nil
@@ -321,8 +319,8 @@ func (s *segment) diskSize(d *os.Root) (n int64) {
 	return n
 }
 
-// remove deletes the files of a segment. The data get another name first, by which a crash in the middle is told from
-// data that somebody else has removed: see sweepDropped.
+// remove deletes the files of a segment. The data get another name first, so that a crash in the middle differs from
+// a removal by another program: see sweepDropped.
 func (s *segment) remove(d *os.Root) error {
 	dropped := datadir.GoneDir + s.dataName()
 	err := d.Rename(s.dataName(), dropped)

@@ -94,7 +94,7 @@ func (s *segmentReader) close() error {
 	return err
 }
 
-// begin reads the index and passes what is before the reader's position.
+// begin reads the index and skips everything before the reader's position.
 func (s *segmentReader) begin(r *Reader) {
 	s.readIndex()
 	size := s.view.first
@@ -116,14 +116,14 @@ func (s *segmentReader) begin(r *Reader) {
 	}
 }
 
-// refresh learns what was appended. It returns false when there is nothing new.
+// refresh updates the view. It returns false when nothing was appended.
 func (s *segmentReader) refresh() bool {
 	if s.view.final {
 		return false
 	}
 	before, serial := s.view, s.view.serial
 	v := s.j.viewOf(serial, s.taken)
-	if !v.found { // dropped: what is open is all there is
+	if !v.found { // dropped: the open files have the rest
 		v = before
 		v.final, v.wait, v.index = true, nil, maxIndexRead
 		if f, ok := s.data.(*os.File); ok {
@@ -138,7 +138,7 @@ func (s *segmentReader) refresh() bool {
 	return got || v.bound != before.bound || v.last != before.last || v.final != before.final
 }
 
-// readIndex decodes what is new in the index and reports whether there is any.
+// readIndex decodes new records of the index and reports whether there were any.
 func (s *segmentReader) readIndex() bool {
 	b := s.newRecords()
 	got := false
@@ -160,8 +160,7 @@ func (s *segmentReader) readIndex() bool {
 	return got
 }
 
-// newRecords returns the bytes of the index that were not decoded: what is in
-// the file, and what waits.
+// newRecords returns the bytes of the index that were not decoded: in the file, and waiting.
 func (s *segmentReader) newRecords() []byte {
 	limit := s.view.index
 	if s.view.final {

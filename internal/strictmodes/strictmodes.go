@@ -1,4 +1,4 @@
-// Package strictmodes checks that nobody but this user and root can change a file or directory, as StrictModes of
+// Package strictmodes checks that only this user and root can change a file or directory, as StrictModes of
 // sshd_config(5) does. Linux only.
 package strictmodes
 
@@ -88,8 +88,8 @@ func CheckOwn(path string) error {
 	return nil
 }
 
-// CheckSecret is Check of a file that nobody else may read. Its group may read a file of root's, as PostgreSQL allows
-// it for keys: services get those of the system so.
+// CheckSecret is Check of a file that only this user may read. A group may read a file of root, as PostgreSQL
+// allows for keys: services get the system's keys that way.
 func CheckSecret(path string) error {
 	if err := Check(path); err != nil {
 		return err

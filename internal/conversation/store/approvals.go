@@ -26,12 +26,12 @@ type approvalRows interface {
 	Approvals(thread string, limit int) ([]permission.Approval, error) // the newest first
 	PendingApprovals(thread string, since time.Time) (int, error)
 	PutApproval(permission.Approval) error
-	// TrimApprovals removes what is over by now, but for the newest keep.
+	// TrimApprovals removes the approvals that are over by now, but for the newest keep.
 	TrimApprovals(thread string, keep int, now time.Time) error
 }
 
 // RequestApproval has a person asked about a call whose decision is to ask. It returns nil
-// when the call was approved, and consumes the approval. Errors: those of Check.
+// when the call was approved, and consumes the approval. Errors: as Check.
 func (ps *Permissions) RequestApproval(thread string, c permission.Call, d permission.Decision) error {
 	c, err := c.Canonical()
 	if err != nil {

@@ -47,9 +47,9 @@ func (w *writer) update(threadID string, fn func(*change) error) error {
 	})
 }
 
-// transact is update for what needs no conversation. A thread that is not there is ErrNotFound, but
-// only of what would not be refused in one that is: who wants to make the thread for it knows that
-// it is worth it.
+// transact is update for changes that need no conversation. An absent thread is ErrNotFound, but only
+// when nothing else would be refused in it: a caller that makes the thread for the change knows that
+// it will succeed.
 func (w *writer) transact(threadID string, fn func(*change) error) error {
 	return w.write(threadID, func(c *change) error {
 		_, absent := c.Thread(threadID)
@@ -124,7 +124,7 @@ func (c *change) begin(h conversation.Head, s conversation.State) error {
 	return c.PutConversationState(h.SessionID, s)
 }
 
-// changed has the head written when fn has returned, and the file saved after that.
+// changed makes finish write the head, and the file be saved after it.
 func (c *change) changed() { c.dirty = true }
 
 // finish writes the head. Its time is later than any before, because a file is known to be of now

@@ -12,7 +12,7 @@ const compactTries = 3
 
 // Compact archives the older messages of a conversation behind a summary, which comes before those
 // that stay. ok is false when it is not worth it, see CompactOptions; then nothing has changed.
-// What is appended meanwhile stays. Errors: ErrConflict (others compact it all the time),
+// Messages that are appended meanwhile stay. Errors: ErrConflict (compactTries others were faster),
 // ErrInvalid.
 func (m *Manager) Compact(thread string, o conversation.CompactOptions) (a conversation.Archive, ok bool, err error) {
 	for range compactTries {
@@ -55,11 +55,8 @@ func (m *Manager) plan(thread string, o conversation.CompactOptions) (p plan, wo
 	if !worth {
 		return p, false, nil
 	}
-	p.Archive = conversation.Archive{
-		UpTo:       list[done.Removed-1].Seq,
-		Message:    &done.Message,
-		Compaction: done.Compaction,
-	}
+	p.Archive = conversation.Archive{UpTo: list[done.Removed-1].Seq, Message: &done.Message,
+		Compaction: done.Compaction}
 	err = m.view(thread, p.was.SessionID, func(tx Tx, _ conversation.Head) (err error) {
 		p.stay, err = tx.MessageBytes(p.was.SessionID, p.UpTo, p.was.Messages)
 		return err

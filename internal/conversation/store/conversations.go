@@ -8,8 +8,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Clear gives the thread a new conversation; the old one is kept and can be read by its id. Who
-// holds the thread and what is permitted in it stay as they are.
+// Clear gives the thread a new conversation; the old one is kept and can be read by its id. The
+// owner of the thread and its permissions stay.
 func (m *Manager) Clear(threadID string) (h conversation.Head, err error) {
 	return h, m.transact(threadID, func(c *change) error {
 		s, from := conversation.NewState(), ""
@@ -96,18 +96,18 @@ func (m *Manager) hasAlready(thread string, d conversation.Document) (h conversa
 			"none", conversation.ErrConflict, h.SessionID, h.ThreadID)
 }
 
-// sameLengths reports whether the lists of a conversation have as many elements as those of a
+// sameLengths reports whether the lists of a conversation have as many elements as the lists of a
 // document.
 func sameLengths(h conversation.Head, d conversation.Document) bool {
 	return h.Messages == int64(len(d.Messages)) && h.Timeline == int64(len(d.WorkflowTimeline)) &&
 		h.Prompts == int64(len(d.PromptHistory)) && h.Traces == int64(len(d.CompletionTrace))
 }
 
-// exported is a conversation as its file is, with the newest of its lists.
+// exported returns a conversation as in its file, with the newest of its lists.
 func exported(tx Tx, h conversation.Head) (conversation.Document, error) { return document(tx, h, -1) }
 
-// imported is a conversation as the document was that it was made from, if nothing was added since:
-// with all of the lists of which a file has the newest.
+// imported returns a conversation as in the document that it was made from, if nothing was added
+// since: with whole lists, of which a file has only the newest.
 func imported(tx Tx, h conversation.Head) (conversation.Document, error) {
 	d, err := exported(tx, h)
 	if err != nil {

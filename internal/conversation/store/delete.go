@@ -16,13 +16,13 @@ type eraser struct {
 	writer *writer // constant, as failed is
 	failed func(error)
 
-	// purging is held over a purge, and over an import, whose rows a purge would take for those of
-	// a deleted thread. It is taken before every other lock.
+	// purging is held over a purge, and over an import, whose rows a purge would take for rows of a
+	// deleted thread. It is taken before every other lock.
 	purging sync.Mutex
 }
 
 // DeleteThread calls remove, which deletes the thread's row, and then deletes its records and
-// their files. Until it returns, writes to them are refused. Errors: those of remove; then nothing
+// their files. Until it returns, writes to them are refused. Errors: of remove; then nothing
 // has changed. Errors behind it go to Config.Failed; the next server deletes what a killed one has
 // left.
 func (e *eraser) DeleteThread(thread string, remove func() error) error {
@@ -56,7 +56,7 @@ func (e *eraser) purge() error {
 	return e.purgeNow()
 }
 
-// purgeNow is purge for who holds e.purging. A thread may be deleted at any moment of it: its
+// purgeNow is purge under its lock. A thread may be deleted at any moment of it: its
 // records keep their ids until their own files were removed.
 func (e *eraser) purgeNow() error {
 	gone, err := e.removeFiles()

@@ -31,9 +31,9 @@ type Files struct {
 	known map[string]known // the records that were saved since the start, by id
 }
 
-// known is what is known of a conversation's file without reading it.
+// known describes a conversation's file without a read of it.
 type known struct {
-	file os.FileInfo // as it was saved; one that looks otherwise has been written by somebody else
+	file os.FileInfo // as it was saved; a file that differs was written by another program
 	base int64       // the least size since the last rotation
 }
 
@@ -262,7 +262,7 @@ func (f *Files) decode(name string) (conversation.Document, error) {
 	}
 	d, err := conversation.DecodeDocument(b)
 	if err != nil {
-		// not ErrInvalid: nobody has given it
+		// not ErrInvalid: it is not the caller's value
 		return conversation.Document{}, fmt.Errorf("%w: %s: %v", conversation.ErrDamaged, name, err) //nolint:errorlint
 	}
 	return d, nil

@@ -17,7 +17,7 @@ const maxID = 128
 const (
 	suffix  = ".json"
 	damaged = ".damaged.json"
-	partial = ".tmp-" // what is being written
+	partial = ".tmp-" // of a write that runs
 )
 
 // CheckID reports whether a conversation may have this id, which is the name of its file: 1 to 128
@@ -59,7 +59,7 @@ type Stored struct {
 	Changed int64 // when that was written, in nanoseconds since 1970
 }
 
-// List tells which records have files, by id.
+// List returns the records that have files, by id.
 func (f *Files) List() ([]Stored, error) {
 	entries, err := f.entries()
 	if err != nil {

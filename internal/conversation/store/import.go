@@ -9,14 +9,13 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// importStep is how long one transaction of an import takes, for which everybody else who writes
-// waits.
+// importStep is how long one transaction of an import takes, for which all other writers wait.
 const importStep = 20 * time.Millisecond
 
 // importDocument makes a document the current conversation of a thread, in as many transactions as
-// it needs. Until the last one its rows belong to no thread, as those of a deleted one: nobody
-// finds them, and when the last one does not come they are purged, by the next server if this one
-// is killed. m.importing is held.
+// it needs. Until the last one its rows belong to no thread, like rows of a deleted one: no read
+// finds them, and when the last one fails they are purged, by the next server if this one is
+// killed. m.purging is held.
 func (m *Manager) importDocument(threadID string, d conversation.Document) (h conversation.Head, err error) {
 	state := conversation.NormalState(d.State)
 	if err := checkJSON("the state", state, conversation.MaxItemBytes); err != nil {
@@ -32,7 +31,7 @@ func (m *Manager) importDocument(threadID string, d conversation.Document) (h co
 					return err
 				}
 			}
-			h, c.dirty = c.head, false // the row of a conversation that belongs to nobody is written by adopt
+			h, c.dirty = c.head, false // adopt writes the row of a conversation without a thread
 			return nil
 		})
 		if err != nil {
@@ -50,9 +49,9 @@ func (m *Manager) importDocument(threadID string, d conversation.Document) (h co
 	})
 }
 
-// stage begins a conversation that belongs to nobody yet.
+// stage begins a conversation that has no thread yet.
 func (c *change) stage(d conversation.Document) error {
-	// a thread that is not there is told of at the end, when nothing else can be wrong
+	// an absent thread is reported at the end, when nothing else can be wrong
 	if err := c.checkRoom(); err != nil && !missing(err) {
 		return err
 	}
@@ -83,7 +82,7 @@ func (c *change) adopt(s conversation.State) error {
 	return c.PutConversationState(c.head.SessionID, s)
 }
 
-// rowsOf is what a document has beside its state, in the order in which it is written.
+// rowsOf returns the writes of a document beside its state, in order.
 func rowsOf(d conversation.Document) []func(*change) error {
 	rows := make([]func(*change) error, 0, len(d.Messages)+len(d.WorkflowTimeline)+len(d.CompletionTrace)+
 		len(d.PromptHistory)+2)

@@ -31,11 +31,10 @@ func (m *Manager) Enqueue(threadID, text string) (it Item[string], err error) {
 
 // Inbox returns the waiting messages in order, and leaves them.
 func (m *Manager) Inbox(thread string) (list []Item[string], err error) {
-	return list, m.view(
-		thread,
-		"",
-		func(tx Tx, h conversation.Head) error { list, err = tx.Inbox(h.SessionID); return err },
-	)
+	return list, m.view(thread, "", func(tx Tx, h conversation.Head) error {
+		list, err = tx.Inbox(h.SessionID)
+		return err
+	})
 }
 
 // Dequeue removes and returns the waiting messages in order; each message is given once. A thread

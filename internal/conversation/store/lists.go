@@ -22,8 +22,7 @@ func item[T any](c *change, what string, n *int64, v T, most int) (Item[T], erro
 	return Item[T]{Seq: *n, At: stamp(c.now), Value: v}, nil
 }
 
-// checkJSON refuses what cannot be written down, such as a number that is none, and what is too
-// large.
+// checkJSON refuses a value that has no JSON, such as NaN, and one that is too large.
 func checkJSON(what string, v any, most int) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -58,7 +57,7 @@ func (m *Manager) AddTimeline(threadID string,
 	})
 }
 
-// maxWord is how many bytes an event tells of a word that somebody chose.
+// maxWord bounds a word of a client in an event, in bytes.
 const maxWord = 128
 
 func clip(word string) string { return prefix(word, maxWord) }
@@ -104,8 +103,8 @@ func (m *Manager) PutLedger(threadID string, l conversation.Ledger) (conversatio
 	})
 }
 
-// AddPrompt adds a prompt to the history. added is false when it is the newest once more; then p is
-// that.
+// AddPrompt adds a prompt to the history. added is false when it repeats the newest; then p is the
+// newest.
 func (m *Manager) AddPrompt(threadID string,
 	given conversation.Prompt) (p Item[conversation.Prompt], added bool, err error) {
 	given, ok := conversation.NormalPrompt(given)
@@ -132,7 +131,7 @@ func (m *Manager) AddPrompt(threadID string,
 	})
 }
 
-// AddTurn adds the summary of a turn. usage is what it used, in JSON, see ParseUsage; the turn's
+// AddTurn adds the summary of a turn. usage is its usage in JSON, see CheckUsage; the turn's
 // Seq, At, Usage, CumulativeUsage and SessionID, and its workflow mode when it has none, are filled
 // in here.
 func (m *Manager) AddTurn(threadID string, t conversation.Turn, usage json.RawMessage) (conversation.Turn, error) {

@@ -116,7 +116,7 @@ func (ps *Permissions) Forget(thread string) {
 // approved reports that a person has approved it, which this call has used up.
 //
 // Errors: permission.ErrDenied; *permission.NeedsApproval, then the identical call is allowed
-// once when a person has approved it; ErrInvalid; ErrTooMany, ErrTooLarge (nobody can be asked).
+// once when a person has approved it; ErrInvalid; ErrTooMany, ErrTooLarge (no person can be asked).
 func (ps *Permissions) Check(thread string, c permission.Call) (approved bool, err error) {
 	if !ps.enforcer.Applies(thread) {
 		return false, nil

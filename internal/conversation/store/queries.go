@@ -41,7 +41,7 @@ func find(tx Tx, threadID, rid string) (conversation.Head, error) {
 	return h, err
 }
 
-// Head finds a conversation. That of a thread that has none yet has no ID.
+// Head finds a conversation. A thread that has none yet has an empty one without an ID.
 func (r *Reader) Head(thread, rid string) (h conversation.Head, err error) {
 	return h, r.view(thread, rid, func(_ Tx, found conversation.Head) error { h = found; return nil })
 }
@@ -51,7 +51,7 @@ func (r *Reader) State(thread, rid string) (s conversation.State, err error) {
 	return s, r.view(thread, rid, func(tx Tx, h conversation.Head) error { s, err = stateOf(tx, h); return err })
 }
 
-// stateOf is the state of a conversation, that of a new one when there is none yet.
+// stateOf returns the state of a conversation; of a new one when there is none yet.
 func stateOf(tx Tx, h conversation.Head) (conversation.State, error) {
 	if h.SessionID == "" {
 		return conversation.NewState(), nil
@@ -103,8 +103,8 @@ func document(tx Tx, h conversation.Head, messages int) (conversation.Document, 
 		Page{Limit: conversation.MaxTimeline, Newest: true})); err != nil {
 		return d, err
 	}
-	newest := Page{Limit: conversation.MaxPrompts, Newest: true}
-	if d.PromptHistory, err = values(tx.Prompts(h.SessionID, newest)); err != nil {
+	if d.PromptHistory, err = values(tx.Prompts(h.SessionID,
+		Page{Limit: conversation.MaxPrompts, Newest: true})); err != nil {
 		return d, err
 	}
 	list, derived, err := traceOf(tx, h, d.WorkflowTimeline, d.State)
@@ -165,7 +165,7 @@ func withSummary(tx Tx, h conversation.Head, list []conversation.Kept) ([]conver
 	return list, err
 }
 
-// summaryMessage is the message that stands for the archived ones. Its number is that of the last
+// summaryMessage is the message that stands for the archived ones. It has the number of the last
 // of them.
 func summaryMessage(tx Tx, h conversation.Head) (k conversation.Kept, ok bool, err error) {
 	if h.Archived == 0 {
@@ -295,7 +295,10 @@ func traceOf(tx Tx, h conversation.Head, timeline []conversation.Entry,
 
 // Ledger is the ledger of a conversation.
 func (r *Reader) Ledger(thread, rid string) (l conversation.Ledger, err error) {
-	return l, r.view(thread, rid, func(tx Tx, h conversation.Head) error { l, err = tx.Ledger(h.SessionID); return err })
+	return l, r.view(thread, rid, func(tx Tx, h conversation.Head) error {
+		l, err = tx.Ledger(h.SessionID)
+		return err
+	})
 }
 
 // Prompts is a part of the prompt history; the view of it is the newest MaxPrompts.

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// saveAtOnce is the size of a file, in bytes, up to which it is saved by who changes the
-	// conversation: some milliseconds of work.
+	// saveAtOnce is the size of a file, in bytes, up to which the writer of a change
+	// saves it: some milliseconds of work.
 	saveAtOnce = 64 << 10
 	// syncEvery is how often the files that were saved at once are forced to the disk, for a crash
 	// of the machine.
@@ -30,8 +30,8 @@ const (
 
 // saver keeps the conversation files in line with the store. A file's time of modification is the
 // conversation's UpdatedAt: so the next server knows which are not of now, without reading them.
-// Locks: that of a conversation's files, which is held over reading the store and writing the disk,
-// then mu.
+// Locks: first the lock of a conversation's files, which is held over reading the store and writing
+// the disk, then mu.
 type saver struct {
 	reader *Reader
 	files  *Files // nil: nothing is saved
@@ -42,12 +42,12 @@ type saver struct {
 
 	mu      sync.Mutex
 	saved   map[string]state             // what the files have, by record
-	waiting map[string]conversation.Head // what is to be saved by run
-	quick   map[string]bool              // what is to be synced
+	waiting map[string]conversation.Head // to be saved by run
+	quick   map[string]bool              // to be synced
 	trouble error                        // of the last save, nil when it went well
 }
 
-// state is what is known of a file.
+// state describes a saved file.
 type state struct {
 	updated string // the conversation's UpdatedAt
 	bytes   int64
@@ -88,7 +88,7 @@ func (s *saver) wakeUp() {
 	}
 }
 
-// save writes the file of a conversation as it is now, unless somebody has done it since h.
+// save writes the file of a conversation as it is now, unless that was done since h.
 func (s *saver) save(h conversation.Head) {
 	l := s.lock(h.SessionID)
 	l.Lock()
@@ -144,8 +144,8 @@ func (s *saver) write(h conversation.Head) (now state, err error) {
 	return state{d.UpdatedAt, int64(len(b))}, s.files.Stamp(h.SessionID, at)
 }
 
-// put replaces the file. Who changes a small record does not wait for the disk: a file that is lost
-// with the machine is written anew from the store.
+// put replaces the file. The writer of a small record does not wait for the disk: a file that is
+// lost in a crash of the machine is written again from the store.
 func (s *saver) put(id string, b []byte) (aside string, err error) {
 	if len(b) > saveAtOnce {
 		return s.files.Save(id, b)
@@ -277,7 +277,7 @@ func (s *saver) compare(h conversation.Head, f Stored) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, known := s.saved[h.SessionID]; known {
-		return // somebody has saved it since
+		return // saved since
 	}
 	if err == nil && f.Bytes > 0 && f.Changed == at.UnixNano() {
 		s.saved[h.SessionID] = state{h.UpdatedAt, f.Bytes}
@@ -286,8 +286,8 @@ func (s *saver) compare(h conversation.Head, f Stored) {
 	s.waiting[h.SessionID] = h
 }
 
-// Flush saves all files that wait and syncs them. Errors: the reason of ctx; what fails of a save
-// is told by Trouble.
+// Flush saves all files that wait and syncs them. Errors: of ctx; Trouble has
+// the error of a save.
 func (s *saver) Flush(ctx context.Context) error {
 	for ctx.Err() == nil {
 		h, ok := s.next()
@@ -296,7 +296,7 @@ func (s *saver) Flush(ctx context.Context) error {
 		}
 		if !ok || s.Trouble() != nil { // then it waits again
 			s.sync()
-			return nil //nolint:nilerr // Trouble tells it
+			return nil //nolint:nilerr // Trouble returns it
 		}
 	}
 	return context.Cause(ctx)

@@ -8,7 +8,7 @@ import (
 )
 
 // Store keeps the records. It does not know the rules; it holds that ids are unique and that what a
-// row points at exists. View and Update are those of sqlite.Store, and so are the errors.
+// row points at exists. View and Update are as in thread.Store, with the same errors.
 type Store interface {
 	View(fn func(Tx) error) error
 	Update(fn func(Tx) error) error
@@ -44,10 +44,10 @@ type conversationRows interface {
 	// ErrConflict when the id is one of another thread, or of one that was deleted
 	PutConversation(conversation.Head) error
 	// AdoptConversation gives a conversation that was put without a Thread to one, as its newest.
-	// Without a Thread it is found no more than that of a deleted one, and purged like it.
+	// Without a Thread it is not found, and purged like one of a deleted thread.
 	AdoptConversation(id, thread string) error
 	RetireConversation(thread string) error // none of the thread is current any more
-	// those of which rows are left whose thread is gone, by id
+	// ids of records that have rows left and whose thread is gone, in order
 	DeletedConversations(after string, limit int) (ids []string, err error)
 	// PurgeConversations deletes rows of records whose thread is gone, about limit of them; more
 	// says that there are others. Those that DeletedConversations lists go last, and of them only

@@ -54,8 +54,8 @@ func (b *Bash) hasErrTrap() bool {
 // user's readonly one would keep its old value.
 func sign(path, number string) string { return ">|" + state.Quote(path) + `"` + number + `"` }
 
-// noop is a command that succeeds unseen: a loop without rounds fires no trap on DEBUG and shows in no trace, and $_ and
-// PIPESTATUS stay. A command without words would not do: it has the status of a program that bash 5.2 did
+// noop is a command that succeeds unseen: a loop without rounds fires no trap on DEBUG and shows in no trace, and $_
+// and PIPESTATUS stay. A command without words would not do: it has the status of a program that bash 5.2 did
 // not wait for after a jump to the top level from between fork and wait (already_making_children), and empties $_.
 const noop = "for _ in; do :; done"
 

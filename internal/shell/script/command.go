@@ -209,8 +209,8 @@ func (c *Command) statusSign() string {
 }
 
 // invertedGroup is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once
-// more for the file as a whole. Inverted by ! a command fires no ERR trap, while what is in it still does. $? then
-// tells only whether it failed, and PIPESTATUS has the status; a user who made something else of that variable gets 1
+// more for the file as a whole. Inverted by ! a command fires no ERR trap, while commands in it still do. $? then
+// says only whether it failed, and PIPESTATUS has the status; a user who made something else of that variable gets 1
 // for every failure. A line that is aborted makes no such sign, and the next one has the status as ever.
 func (c *Command) invertedGroup(source, files string) string {
 	inner := c.group(sign(filepath.Join(c.Dir, shelldir.InvertedName), "$?-${PIPESTATUS[0]}"))

@@ -18,8 +18,8 @@ const (
 )
 
 // source writes the file that runs the text when it is sourced. In its syntax errors bash names the file of a sourced
-// text, and says only "eval" for the text of an eval. So the file has one line, with eval and the text, whose lines keep
-// their numbers.
+// text, and says only "eval" for the text of an eval. So the file has one line, with eval and the text, whose lines
+// keep their numbers.
 //
 // It is the text itself where a function or enable -n is in the way, and where bash takes too long for it.
 func (c *Command) source() (string, error) {

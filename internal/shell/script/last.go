@@ -40,8 +40,8 @@ func (l Last) Forget() {
 	}
 }
 
-// statuses returns the elements of PIPESTATUS, at least one. Elements of an earlier pipeline, as after a syntax error or
-// an interrupt, do not agree with the code and do not count.
+// statuses returns the elements of PIPESTATUS, at least one. Elements of an earlier pipeline, as after a syntax error
+// or an interrupt, do not agree with the code and do not count.
 func (l Last) statuses() (pipe []int, inverted bool) {
 	failed, last := 0, 0
 	for _, code := range l.Pipe {
@@ -91,7 +91,8 @@ func (c *Command) restoreInFile() (string, error) {
 		return c.restore(), nil
 	}
 	_, err := c.write(shelldir.CodeFile, c.builtin("return")+" "+strconv.Itoa(c.Last.Code)+"\n")
-	return "{ " + c.builtin(".") + " " + c.path(shelldir.CodeFile) + ` "${_-}"; } ` + c.quiet() + c.then(c.Last.Code), err
+	return "{ " + c.builtin(".") + " " + c.path(shelldir.CodeFile) + ` "${_-}"; } ` + c.quiet() +
+		c.then(c.Last.Code), err
 }
 
 // then is the operator between a command that restores a status and the text.

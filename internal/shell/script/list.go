@@ -42,8 +42,8 @@ func (c *Command) listOff(own bool) string {
 }
 
 // listOn is the beginning of the one line in the file of a command: it sets the option and adds the text to the
-// list, or "". With the option set history -s would remove the entry before. Without the assignment bash would read the file of the list again each time, which posix mode does not
-// take from a readonly variable.
+// list, or "". With the option set history -s would remove the entry before. Without the
+// assignment bash would read the file of the list again each time; posix mode refuses it for a readonly variable.
 func (c *Command) listOn() string {
 	shopt, history := c.Snapshot.Builtin("shopt"), c.Snapshot.Builtin("history")
 	if !c.List || c.Background || !c.hasBraces() || shopt == "" || history == "" {

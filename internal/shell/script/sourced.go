@@ -8,9 +8,9 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// isSourced reports whether the text stands in a group of a file that the control line sources. In there bash is not
-// interactive: it tells nothing of jobs and of programs that a signal ended. The file tells of $?, PIPESTATUS and $_,
-// which are those of the file behind it. A trap may run when the redirections of the group are undone already.
+// isSourced reports whether the text stands in a group of a file that the control line sources. There bash is not
+// interactive: it reports no jobs and no programs that a signal ended. The file reports its $?, PIPESTATUS and $_,
+// which belong to the sourcing behind it. A trap may run when the redirections of the group are undone already.
 func (c *Command) isSourced() bool {
 	s := c.Snapshot
 	return !c.Background && !c.Observed() && c.isWhole() && !c.Look.Several && !c.Look.Traps && !s.HasTraps() &&
@@ -37,8 +37,8 @@ func (c *Command) sourcedLines() (string, error) {
 		return "", err
 	}
 	line := "{ " + c.builtin(".") + " " + stdinFile + "\n{ " + noop + "\n} >|/proc/self/fd/1/" +
-		shelldir.StatusName + `"` + statusWord + `" || ` + noop + "\n} <" + c.path(shelldir.EvalFile) + toDir + state.Quote(c.Dir) +
-		c.listOff(false) + "\n"
+		shelldir.StatusName + `"` + statusWord + `" || ` + noop + "\n} <" + c.path(shelldir.EvalFile) + toDir +
+		state.Quote(c.Dir) + c.listOff(false) + "\n"
 	return line + c.reportAborted(shelldir.RecordFile) + back, nil
 }
 

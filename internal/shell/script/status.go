@@ -76,8 +76,8 @@ func reported(dir string, list []os.DirEntry) (e Ended, ok bool) {
 	return e, ok
 }
 
-// bash writes the report of reportText within microseconds, and later when it waits for a processor. Told reads the file
-// again after tellPause while bash has it open, for tellLimit.
+// bash writes the report of reportText within microseconds, and later when it waits for a processor. Told reads the
+// file again after tellPause while bash has it open, for tellLimit.
 const (
 	tellPause = 200 * time.Microsecond
 	tellLimit = 5 * time.Second

@@ -29,11 +29,11 @@ func (k *keeper) watchDirectory() {
 	}
 }
 
-// checkDirectory is what the keeper does every checkEvery: it makes its socket again when somebody has removed it, and
+// checkDirectory is what the keeper does every checkEvery: it makes its socket again when that was removed, and
 // ends when its directory has been gone for Options.Gone and no server is there. now is the time of the look. Only
 // watchDirectory calls it.
 func (k *keeper) checkDirectory(now time.Time) {
-	// A lock is not made again while somebody may be about to remove the rest of the directory.
+	// A lock is not made again while another process may be removing the rest of the directory.
 	k.unlocked = k.lost(k.unlocked)
 	lost := k.unlocked
 	hidden := !lost && k.socketGone()

@@ -16,7 +16,7 @@
 //
 // The keeper has flock(2) on DIR/keeper.lock as long as it lives, also over its own replacement. A process that does
 // not get the lock is too many and ends; the one that gets it replaces the socket. So any number of servers may start
-// keepers at once. One that does not get it and finds no socket either, because somebody removed that, sends SIGUSR1 to
+// keepers at once. One that does not get it and finds no socket either, because it was removed, sends SIGUSR1 to
 // the keeper that has it, whose process id is in the file: it makes the socket again. An ending keeper removes the
 // socket only if it is its own: a directory that was removed and made again has another keeper.
 //
@@ -26,7 +26,7 @@
 //
 // # Servers
 //
-// The keeper serves one server at a time; another one is told which process that is, hung up on, and tries again.
+// The keeper serves one server at a time; another one gets its process id, is disconnected, and tries again.
 //
 // # Secrets
 //

@@ -23,7 +23,7 @@ type Options struct {
 	Dir string
 	// Idle is how long the keeper stays when it holds nothing and no server is there; DefaultIdle when 0.
 	Idle time.Duration
-	// Gone is how long Dir may be gone before the programs are ended, which nobody can reach then; DefaultGone when 0.
+	// Gone is how long Dir may be gone before the programs are ended, which no client reaches then; DefaultGone when 0.
 	Gone time.Duration
 	// Release is the one of this binary.
 	Release string
@@ -56,7 +56,7 @@ type keeper struct {
 
 	unlocked     bool       // the last look found no lock; only watchDirectory uses it
 	locking      sync.Mutex // held while the lock is looked for and taken again; taken before mu
-	lockReleased bool       // the lock is not this keeper's any more, so nobody looks; with locking
+	lockReleased bool       // the lock is not this keeper's any more, so it is not checked; with locking
 }
 
 // held is what the keeper holds under an id. It is released by the goroutine of the server's connection only. The tags
@@ -108,7 +108,7 @@ func Run(o Options) error {
 		return fmt.Errorf("keeper: %s: %w", o.Dir, err)
 	}
 	defer k.releaseLock()
-	// What this process holds does not end with the terminal in which somebody started the first server.
+	// The programs of this process do not end with the terminal in which the first server was started.
 	proc.SetTag(proc.TagOf("keeper of " + o.Dir))
 	// The signals that have come meanwhile are blocked until here when this is an upgrade.
 	signals := make(chan os.Signal, 64)
@@ -218,7 +218,7 @@ func (k *keeper) changed() {
 	}
 }
 
-// welcome begins to serve a connection, or tells it who is served. It owns fd.
+// welcome begins to serve a connection, or answers with the process id of the served one. It owns fd.
 func (k *keeper) welcome(fd int) {
 	s, err := newSession(fd)
 	if err != nil {

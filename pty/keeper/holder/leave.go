@@ -68,7 +68,7 @@ func (k *keeper) programs() (trees []proc.Tree, tags map[uint64]bool) {
 	return trees, tags
 }
 
-// running are the process ids of what is held and has not ended.
+// running returns the process ids of held programs that have not ended.
 func (k *keeper) running() (pids []int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

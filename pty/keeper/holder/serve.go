@@ -62,7 +62,7 @@ func (k *keeper) serve(s *session, greeted bool) {
 	k.changed()
 }
 
-// hello waits for the first packet and answers it, and sees to it that this server hears of every exit.
+// hello waits for the first packet and answers it, and makes every exit unreported for this server.
 func (k *keeper) hello(s *session, greeted bool) error {
 	if !greeted {
 		if err := s.SetReadDeadline(time.Now().Add(protocol.HelloTimeout)); err != nil {
@@ -149,7 +149,7 @@ func (k *keeper) light(p protocol.Packet) bool {
 	return false
 }
 
-// answer tells how a request went.
+// answer sends the result of a request.
 func (k *keeper) answer(s *session, p protocol.Packet, err error) error {
 	switch {
 	case err != nil && p.Number == 0:
@@ -163,7 +163,7 @@ func (k *keeper) answer(s *session, p protocol.Packet, err error) error {
 	return s.say(protocol.Packet{Op: protocol.OpDone, Number: p.Number})
 }
 
-// take tells all that is held. Descriptors stay open meanwhile: only this goroutine releases.
+// take sends everything that is held. Descriptors stay open meanwhile: only this goroutine releases.
 func (k *keeper) take(s *session, p protocol.Packet) error {
 	k.mu.Lock()
 	list := make([]held, 0, len(k.kept))

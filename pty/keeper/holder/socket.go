@@ -28,7 +28,7 @@ func (k *keeper) listen() error {
 		if err := unix.Unlink(path); err != nil && err != unix.ENOENT {
 			return err
 		}
-		// A socket has the mode of its inode when it is bound: nobody else gets a moment to connect.
+		// A socket has the mode of its inode when it is bound: no other user can connect meanwhile.
 		if err := unix.Fchmod(fd, 0o600); err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (k *keeper) ask() {
 	_ = k.listener.SetReadDeadline(time.Now())
 }
 
-// takeAsked tells, once, whether SIGUSR1 has come.
+// takeAsked reports, once, whether SIGUSR1 has come.
 func (k *keeper) takeAsked() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -97,7 +97,7 @@ func (k *keeper) takeAsked() bool {
 	return asked
 }
 
-// listenAgain makes the socket again when somebody has removed it. Not in a directory that is another keeper's, which
+// listenAgain makes the socket again when it was removed. Not in a directory that is another keeper's, which
 // has another lock.
 func (k *keeper) listenAgain() {
 	if !sameFile(filepath.Join(k.Dir, protocol.LockName), int(k.lockFile().Fd())) {

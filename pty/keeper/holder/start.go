@@ -77,7 +77,7 @@ func (k *keeper) spawn(s *session, p protocol.Packet, hold []int) (pid int, err 
 	if p.Op == protocol.OpRun {
 		kind, std = protocol.KindProgram, [3]int(p.FDs[1:protocol.RunFiles])
 	}
-	plan.Tag = p.Tag // nobody else forks here
+	plan.Tag = p.Tag // no other goroutine forks
 	pid, pidfd, err := plan.Exec(std, kind == protocol.KindTerminal)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -102,7 +102,7 @@ func (k *keeper) spawn(s *session, p protocol.Packet, hold []int) (pid int, err 
 }
 
 // expect makes reap remember children it does not know, until the new one is known. Errors: ErrTaken, os.ErrClosed when
-// nobody waits for the start any more.
+// the start has no waiter any more.
 func (k *keeper) expect(s *session, id string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -97,7 +97,7 @@ func (k *keeper) describe(s *session) (state, error) {
 	return st, err
 }
 
-// all are the descriptors of what is kept.
+// all returns the descriptors of everything that is held.
 func (st state) all() []int {
 	var list []int
 	for _, h := range st.Kept {
