@@ -56,10 +56,14 @@ func (o Options) apply(f *vt.Frame) *vt.Frame {
 // character set of its own, entering the alternate screen copies the background, character
 // sets translate text, and REP repeats only the very last character.
 func ANSI(f *vt.Frame, o Options) []byte {
-	p := painter{out: make([]byte, 0, estimate(f, lastLines(f.History, o.Scrollback)))}
+	out := make([]byte, 0, estimate(f, lastLines(f.History, o.Scrollback)))
+	p := painter{linePainter{ansiWriter: ansiWriter{out: out}}}
 	p.frame(o, f)
 	return p.out
 }
+
+// painter paints a frame: lines with a linePainter, and the state of screens and terminal around them.
+type painter struct{ linePainter }
 
 // frame paints all of f.
 func (p *painter) frame(o Options, f *vt.Frame) {

@@ -32,7 +32,7 @@ func savedBehindErased(f *vt.Frame) bool {
 
 // erased paints n erased cells of a style that they keep. One in the last column is
 // held back: the wrap that follows leaves it behind.
-func (p *painter) erased(n int, s vt.Style) {
+func (p *linePainter) erased(n int, s vt.Style) {
 	if p.anywhere || p.cols < 2 {
 		p.spaces(n, s)
 		return
@@ -56,7 +56,7 @@ func (p *painter) erased(n int, s vt.Style) {
 
 // erasedBefore paints n erased cells, none of them in the last column: each is the
 // first half of a wide character whose second one is overwritten.
-func (p *painter) erasedBefore(n int, s vt.Style) {
+func (p *linePainter) erasedBefore(n int, s vt.Style) {
 	if n == 0 {
 		return
 	}
@@ -78,7 +78,7 @@ func (p *painter) erasedBefore(n int, s vt.Style) {
 
 // wrapHeld leaves the row through the blank that is held in its last column, to the
 // first column of the next row, which does not continue it and has no background.
-func (p *painter) wrapHeld() {
+func (p *linePainter) wrapHeld() {
 	p.fill()
 	p.setPen(vt.Style{})
 	p.add("\x1b[K")
@@ -89,7 +89,7 @@ func (p *painter) wrapHeld() {
 // to the first column, of the next row. What it leaves in the last column is what a row
 // that does not end in text has there: an erased cell, with the style or the background
 // that is meant to be there. A row that comes in has the background that fill returns.
-func (p *painter) fill() vt.Color {
+func (p *linePainter) fill() vt.Color {
 	s := vt.Style{BG: p.tail}
 	if p.holding {
 		s = p.held
@@ -107,7 +107,7 @@ func (p *painter) fill() vt.Color {
 // the rest of the row: what wraps from there would scroll. Each is the second half of a
 // wide character whose first one is overwritten, from right to left. The cursor is in
 // the first column, before and after. A row with no other cells is left as it is.
-func (p *painter) endOfBottomRow(end []vt.Style) {
+func (p *linePainter) endOfBottomRow(end []vt.Style) {
 	before := p.cols - len(end)
 	if before == 0 {
 		return
@@ -163,7 +163,7 @@ func erasedRows(screen []vt.Line, rows, cols int) (n int) {
 // paintErasedRows paints the last n rows of the screen, which have no cell that could
 // be printed: they need a row below them to wrap to, so they are painted higher up and
 // pushed down. What is on the screen, all of it history, scrolls off before.
-func (p *painter) paintErasedRows(screen []vt.Line, n int) {
+func (p *linePainter) paintErasedRows(screen []vt.Line, n int) {
 	used := p.y + 1
 	if p.holding {
 		p.wrapHeld()

@@ -70,29 +70,29 @@ func (p *painter) finish(f *vt.Frame) {
 
 // carry places the cursor on the alternate screen, which has no margins and is blank,
 // and leaves that: the cursor is taken along, with a wrap that is pending there.
-func (p *painter) carry(x, y int, wraps bool) {
-	p.add("\x1b[?1047h")
-	p.moveTo(x, y)
+func (a *ansiWriter) carry(x, y int, wraps bool) {
+	a.add("\x1b[?1047h")
+	a.moveTo(x, y)
 	if wraps {
-		p.add(" ")
+		a.add(" ")
 	}
-	p.add("\x1b[?1047l")
+	a.add("\x1b[?1047l")
 }
 
 // finalModes writes the states that change what printing does. hasSets: the
 // character sets are right already.
-func (p *painter) finalModes(f *vt.Frame, hasSets bool) {
+func (a *ansiWriter) finalModes(f *vt.Frame, hasSets bool) {
 	if !hasSets {
-		p.charsets(printingSets(f))
+		a.charsets(printingSets(f))
 	}
 	if !f.Modes.Autowrap {
-		p.add("\x1b[?7l")
+		a.add("\x1b[?7l")
 	}
 	if f.Modes.Insert {
-		p.add("\x1b[4h")
+		a.add("\x1b[4h")
 	}
 	if f.Modes.SyncOutput {
-		p.private(2026)
+		a.private(2026)
 	}
 }
 

@@ -50,11 +50,11 @@ func (p *painter) openWhereNoted(f *vt.Frame) {
 }
 
 // row is the row of the line that is painted, or was painted last; below 0 in the history.
-func (p *painter) row() int { return p.line - 1 - p.history }
+func (p *linePainter) row() int { return p.line - 1 - p.history }
 
 // noteRow is the row where xterm.js notes a link that opens here, or the first of n cells when they are all: a
 // character that wrapped is noted where it did not fit.
-func (p *painter) noteRow(n int) int {
+func (p *linePainter) noteRow(n int) int {
 	if p.natural && p.x == 0 && n == 1 {
 		return p.row() - 1
 	}

@@ -8,7 +8,7 @@ import "github.com/evertty/evertty/vt"
 // and leaves that pen. A wide character that an edge cuts in two is blank. The
 // caller owns the result.
 func PaintRow(l vt.Line, from, cols int) []byte {
-	p := painter{cols: cols, rows: 1, anywhere: true}
+	p := linePainter{cols: cols, rows: 1, anywhere: true}
 	end := 0
 	for s := range l.Spans() {
 		begin := end
@@ -24,7 +24,7 @@ func PaintRow(l vt.Line, from, cols int) []byte {
 }
 
 // part paints a span without its first cut cells and reports whether the row goes on.
-func (p *painter) part(s vt.Span, cut int) bool {
+func (p *linePainter) part(s vt.Span, cut int) bool {
 	if cut == 0 {
 		return p.span(&s)
 	}

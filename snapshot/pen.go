@@ -18,7 +18,7 @@ var (
 const sgrAttrs = vt.Bold | vt.Dim | vt.Italic | vt.Blink | vt.Inverse | vt.Invisible | vt.Strikethrough | vt.Overline
 
 // setPen makes s the style of what is printed next.
-func (p *painter) setPen(s vt.Style) {
+func (p *linePainter) setPen(s vt.Style) {
 	if p.locked {
 		p.recolour(p.pen, s)
 		return
@@ -40,7 +40,7 @@ func (p *painter) setPen(s vt.Style) {
 }
 
 // setBackground changes nothing of the pen but its background.
-func (p *painter) setBackground(c vt.Color) {
+func (p *linePainter) setBackground(c vt.Color) {
 	s := p.pen
 	s.BG = c
 	p.setPen(s)
@@ -48,46 +48,46 @@ func (p *painter) setBackground(c vt.Color) {
 
 // link opens l with OSC 8, or closes the open link when l is none or would not
 // survive the way.
-func (p *painter) link(l vt.Link) {
-	p.add("\x1b]8;")
+func (a *ansiWriter) link(l vt.Link) {
+	a.add("\x1b]8;")
 	if l.URI != "" && sendable(l) {
 		if l.ID != "" {
-			p.add("id=")
-			p.add(l.ID)
+			a.add("id=")
+			a.add(l.ID)
 		}
-		p.add(";")
-		p.add(l.URI)
+		a.add(";")
+		a.add(l.URI)
 	} else {
-		p.add(";")
+		a.add(";")
 	}
-	p.add("\x1b\\")
+	a.add("\x1b\\")
 }
 
 // sgr writes the shorter of two ways to s: the difference, or a reset and all.
 // SGR 0 also ends protection in xterm.js, but not in a VT510, so DECSCA follows
 // it whenever one side is protected.
-func (p *painter) sgr(s *vt.Style) {
+func (a *ansiWriter) sgr(s *vt.Style) {
 	reset := false
 	switch {
-	case !looksOther(&p.pen, s):
+	case !looksOther(&a.pen, s):
 	case !looksOther(&plain, s): // nothing is shorter than a reset
-		p.add("\x1b[m")
+		a.add("\x1b[m")
 		reset = true
 	default:
-		p.add("\x1b[")
-		at := len(p.out)
+		a.add("\x1b[")
+		at := len(a.out)
 		var gains bool
-		if p.out, gains = appendDifference(p.out, &p.pen, s); !gains {
-			reset = p.fromScratch(at, s)
+		if a.out, gains = appendDifference(a.out, &a.pen, s); !gains {
+			reset = a.fromScratch(at, s)
 		}
-		p.endParameters(at)
+		a.endParameters(at)
 	}
-	was, is := p.pen.Attr&vt.Protected, s.Attr&vt.Protected
+	was, is := a.pen.Attr&vt.Protected, s.Attr&vt.Protected
 	switch {
 	case is != 0 && (was == 0 || reset):
-		p.add("\x1b[1\"q")
+		a.add("\x1b[1\"q")
 	case is == 0 && was != 0:
-		p.add("\x1b[0\"q")
+		a.add("\x1b[0\"q")
 	}
 }
 
@@ -103,29 +103,29 @@ func looksOther(old, s *vt.Style) bool {
 // fromScratch replaces the parameters from at on by a reset and all of s when
 // that is shorter, or the only way: SGR 59 does not lead back to the default
 // underline colour, xterm.js 6 makes white of it.
-func (p *painter) fromScratch(at int, s *vt.Style) bool {
-	mid := len(p.out)
-	p.add("0;")
-	p.out, _ = appendDifference(p.out, &plain, s)
-	all := p.out[mid:]
-	better := len(all) < mid-at || known(s.UnderlineColor) == 0 && known(p.pen.UnderlineColor) != 0
+func (a *ansiWriter) fromScratch(at int, s *vt.Style) bool {
+	mid := len(a.out)
+	a.add("0;")
+	a.out, _ = appendDifference(a.out, &plain, s)
+	all := a.out[mid:]
+	better := len(all) < mid-at || known(s.UnderlineColor) == 0 && known(a.pen.UnderlineColor) != 0
 	if better {
-		mid = at + copy(p.out[at:], all)
+		mid = at + copy(a.out[at:], all)
 	}
-	p.out = p.out[:mid]
+	a.out = a.out[:mid]
 	return better
 }
 
 // endParameters ends an SGR sequence whose parameters begin at at, each with
 // its semicolon. A lone 0 is the default; without any the sequence is taken back.
-func (p *painter) endParameters(at int) {
-	switch n := len(p.out); {
+func (a *ansiWriter) endParameters(at int) {
+	switch n := len(a.out); {
 	case n == at:
-		p.out = p.out[:at-len("\x1b[")]
-	case string(p.out[at:]) == "0;":
-		p.out = append(p.out[:at], 'm')
+		a.out = a.out[:at-len("\x1b[")]
+	case string(a.out[at:]) == "0;":
+		a.out = append(a.out[:at], 'm')
 	default:
-		p.out[n-1] = 'm'
+		a.out[n-1] = 'm'
 	}
 }
 

@@ -59,11 +59,11 @@ func (p *painter) edge(rows []vt.Line, y int) cell {
 }
 
 // addCell prints c, an erased one as a space.
-func (p *painter) addCell(c cell) {
+func (a *ansiWriter) addCell(c cell) {
 	if c.text == "" {
-		p.add(" ")
+		a.add(" ")
 	} else {
-		p.text(c.text)
+		a.text(c.text)
 	}
 }
 
@@ -80,7 +80,7 @@ func (p *painter) leaveEdge(c cell, y int) {
 // beyond moves the cursor to the column that Screen.Beyond means, from where a wrap is
 // pending: a mark has to follow nothing, so a sequence without effect comes before it.
 // Autowrap is on.
-func (p *painter) beyond() { p.add("\x1b[?7h\u0300") }
+func (a *ansiWriter) beyond() { a.add("\x1b[?7h\u0300") }
 
 // saveCursor makes the terminal save what d holds (DECSC, VT510) and undoes
 // what it had to set for that. xterm.js 6 restores position, pen and the
@@ -131,7 +131,7 @@ func (p *painter) saveCursor(d vt.SavedCursor, rows []vt.Line) {
 
 // save saves the cursor where it is, with pen and character set of d. The pen that
 // lineOnly made is undone.
-func (p *painter) save(d *vt.SavedCursor) {
+func (p *linePainter) save(d *vt.SavedCursor) {
 	if linesOnly(d) {
 		p.recolour(vt.Style{}, vt.Style{FG: d.Pen.FG, BG: d.Pen.BG, Attr: d.Pen.Attr})
 	} else {
@@ -173,7 +173,7 @@ func linesOnly(d *vt.SavedCursor) bool {
 
 // lineOnly makes the pen one as linesOnly means: DECRC brings an underline whose style
 // was reset, and OSC 8 finds nothing to show. It overwrites the saved cursor.
-func (p *painter) lineOnly() {
+func (p *linePainter) lineOnly() {
 	p.setPen(vt.Style{Underline: vt.UnderlineSingle})
 	p.add("\x1b7")
 	p.setPen(vt.Style{})
@@ -183,7 +183,7 @@ func (p *painter) lineOnly() {
 
 // scrolledOff notes a saved cursor whose line is in the history, of which n lines
 // are painted: it is saved while that line is on the screen, and moves up with it.
-func (p *painter) scrolledOff(d *vt.SavedCursor, n int) {
+func (p *linePainter) scrolledOff(d *vt.SavedCursor, n int) {
 	if d.Y < 0 && (*d != vt.SavedCursor{Set: true, Y: -n}) {
 		p.above, p.saveIn = d, max(0, n+d.Y)
 	}
@@ -191,7 +191,7 @@ func (p *painter) scrolledOff(d *vt.SavedCursor, n int) {
 
 // saveInLine saves the cursor in the line that is about to be painted, and goes
 // back to its first column.
-func (p *painter) saveInLine() {
+func (p *linePainter) saveInLine() {
 	d := p.above
 	if linesOnly(d) {
 		p.lineOnly()
@@ -225,20 +225,20 @@ func plainSet(set byte) byte {
 
 // recolour turns the saved pen into s with parameters that leave underline and
 // link alone: no reset.
-func (p *painter) recolour(saved, s vt.Style) {
+func (a *ansiWriter) recolour(saved, s vt.Style) {
 	old := s
 	old.FG, old.BG, old.Attr = saved.FG, saved.BG, saved.Attr
 	if looksOther(&old, &s) {
-		p.add("\x1b[")
-		at := len(p.out)
-		p.out, _ = appendDifference(p.out, &old, &s)
-		p.endParameters(at)
+		a.add("\x1b[")
+		at := len(a.out)
+		a.out, _ = appendDifference(a.out, &old, &s)
+		a.endParameters(at)
 	}
 	switch was, is := old.Attr&vt.Protected, s.Attr&vt.Protected; {
 	case is != 0 && was == 0:
-		p.add("\x1b[1\"q")
+		a.add("\x1b[1\"q")
 	case is == 0 && was != 0:
-		p.add("\x1b[0\"q")
+		a.add("\x1b[0\"q")
 	}
-	p.pen = s
+	a.pen = s
 }

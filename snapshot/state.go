@@ -42,11 +42,11 @@ func (p *painter) hidden(s *vt.Screen) {
 
 // kitty pushes ('>') or sets ('=') flags of the kitty keyboard protocol on the
 // screen that is shown.
-func (p *painter) kitty(how byte, flags uint8) {
-	p.add("\x1b[")
-	p.out = append(p.out, how)
-	p.num(int(flags))
-	p.add("u")
+func (a *ansiWriter) kitty(how byte, flags uint8) {
+	a.add("\x1b[")
+	a.out = append(a.out, how)
+	a.num(int(flags))
+	a.add("u")
 }
 
 // designators are the intermediate bytes that designate G0 to G3 (ECMA-35
@@ -57,28 +57,28 @@ var (
 )
 
 // charsets designates and invokes what differs from a fresh terminal.
-func (p *painter) charsets(c vt.Charsets) {
+func (a *ansiWriter) charsets(c vt.Charsets) {
 	for i, final := range c.G {
 		if final != 0 {
-			p.add(designators[i])
-			p.out = append(p.out, final)
+			a.add(designators[i])
+			a.out = append(a.out, final)
 		}
 	}
 	if c.GL != 0 {
-		p.add(shifts[c.GL])
+		a.add(shifts[c.GL])
 	}
 }
 
 // resetCharsets undoes charsets.
-func (p *painter) resetCharsets(c vt.Charsets) {
+func (a *ansiWriter) resetCharsets(c vt.Charsets) {
 	for i, final := range c.G {
 		if final != 0 {
-			p.add(designators[i])
-			p.add("B")
+			a.add(designators[i])
+			a.add("B")
 		}
 	}
 	if c.GL != 0 {
-		p.add(shifts[0])
+		a.add(shifts[0])
 	}
 }
 
@@ -90,14 +90,14 @@ var (
 )
 
 // private writes DECSET (VT510) of a mode.
-func (p *painter) private(mode int) {
-	p.add("\x1b[?")
-	p.num(mode)
-	p.add("h")
+func (a *ansiWriter) private(mode int) {
+	a.add("\x1b[?")
+	a.num(mode)
+	a.add("h")
 }
 
 // modes writes the switches that do not disturb what is still to be written.
-func (p *painter) modes(m *vt.Modes, c vt.CursorStyle) {
+func (a *ansiWriter) modes(m *vt.Modes, c vt.CursorStyle) {
 	for _, s := range [...]struct {
 		on   bool
 		mode int
@@ -106,64 +106,64 @@ func (p *painter) modes(m *vt.Modes, c vt.CursorStyle) {
 		{m.BracketedPaste, 2004},
 	} {
 		if s.on {
-			p.private(s.mode)
+			a.private(s.mode)
 		}
 	}
 	if m.AppKeypad {
-		p.add("\x1b=")
+		a.add("\x1b=")
 	}
 	if m.Mouse != vt.MouseNone {
-		p.private(mouseModes[m.Mouse])
+		a.private(mouseModes[m.Mouse])
 	}
 	if m.MouseEncoding != vt.MouseEncodingDefault {
-		p.private(mouseEncodings[m.MouseEncoding])
+		a.private(mouseEncodings[m.MouseEncoding])
 	}
 	if m.Linefeed {
-		p.add("\x1b[20h")
+		a.add("\x1b[20h")
 	} else {
-		p.add("\x1b[20l")
+		a.add("\x1b[20l")
 	}
 	if c != 0 {
-		p.add("\x1b[")
-		p.num(int(c))
-		p.add(" q")
+		a.add("\x1b[")
+		a.num(int(c))
+		a.add(" q")
 	}
 	if m.CursorHidden {
-		p.add("\x1b[?25l")
+		a.add("\x1b[?25l")
 	} else {
-		p.add("\x1b[?25h")
+		a.add("\x1b[?25h")
 	}
 }
 
 // colours sets what OSC 4, 10, 11 and 12 changed (xterm ctlseqs).
-func (p *painter) colours(f *vt.Frame) {
+func (a *ansiWriter) colours(f *vt.Frame) {
 	special := [...]vt.Color{f.Foreground, f.Background, f.CursorColor}
 	if f.Palette == nil && special == [len(special)]vt.Color{} {
 		return
 	}
-	p.add("\x1b]104\x1b\\")
+	a.add("\x1b]104\x1b\\")
 	for _, i := range slices.Sorted(maps.Keys(f.Palette)) {
-		p.add("\x1b]4;")
-		p.num(int(i))
-		p.colour(f.Palette[i])
+		a.add("\x1b]4;")
+		a.num(int(i))
+		a.colour(f.Palette[i])
 	}
 	for i, c := range special {
-		p.add("\x1b]1")
+		a.add("\x1b]1")
 		if c == 0 {
-			p.add("1")
+			a.add("1")
 		}
-		p.num(i)
-		p.colour(c)
+		a.num(i)
+		a.colour(c)
 	}
 }
 
 // colour ends an OSC with a colour, or without one when c is the default.
-func (p *painter) colour(c vt.Color) {
+func (a *ansiWriter) colour(c vt.Color) {
 	if r, g, b, ok := c.RGB(); ok {
-		p.add(";")
-		p.out = appendHex(p.out, r, g, b)
+		a.add(";")
+		a.out = appendHex(a.out, r, g, b)
 	}
-	p.add("\x1b\\")
+	a.add("\x1b\\")
 }
 
 const hexDigits = "0123456789abcdef"
@@ -175,31 +175,31 @@ func appendHex(b []byte, r, g, bl uint8) []byte {
 }
 
 // titles writes OSC 1, OSC 2 and OSC 7.
-func (p *painter) titles(f *vt.Frame) {
+func (a *ansiWriter) titles(f *vt.Frame) {
 	for _, t := range [...]struct{ osc, text string }{{"\x1b]1;", f.Icon}, {"\x1b]2;", f.Title}} {
 		if t.text != "" {
-			p.add(t.osc)
-			p.add(t.text)
-			p.add("\x1b\\")
+			a.add(t.osc)
+			a.add(t.text)
+			a.add("\x1b\\")
 		}
 	}
 	if f.Cwd != "" {
-		p.add("\x1b]7;file://")
-		p.add(f.CwdHost)
-		p.path(f.Cwd)
-		p.add("\x1b\\")
+		a.add("\x1b]7;file://")
+		a.add(f.CwdHost)
+		a.path(f.Cwd)
+		a.add("\x1b\\")
 	}
 }
 
 // path writes a path as it stands in a URI (RFC 3986 3.3).
-func (p *painter) path(s string) {
+func (a *ansiWriter) path(s string) {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9',
 			c == '/', c == '-', c == '.', c == '_', c == '~':
-			p.out = append(p.out, c)
+			a.out = append(a.out, c)
 		default:
-			p.out = append(p.out, '%', hexDigits[c>>4], hexDigits[c&15])
+			a.out = append(a.out, '%', hexDigits[c>>4], hexDigits[c&15])
 		}
 	}
 }

@@ -23,27 +23,10 @@ type Encoder func(w io.Writer, f *vt.Frame, scrollback int) error
 // Write writes the text of ANSI with the options o to w. It buffers about 32 KiB and returns
 // the error of w.
 func (o Options) Write(w io.Writer, f *vt.Frame) error {
-	p := painter{spills: w, out: make([]byte, 0, spillAt+spillAt/4)}
+	p := painter{linePainter{ansiWriter: ansiWriter{spills: w, out: make([]byte, 0, spillAt+spillAt/4)}}}
 	p.frame(o, f)
 	p.spill(0)
 	return p.failed
-}
-
-// spill writes what was painted when it is more than keep bytes. The last character
-// stays unless all goes: the painter looks at it.
-func (p *painter) spill(keep int) {
-	if p.spills == nil || len(p.out) <= keep {
-		return
-	}
-	n := len(p.out)
-	if keep > 0 {
-		for n--; n > 0 && p.out[n]&0xc0 == 0x80; n-- {
-		}
-	}
-	if p.failed == nil {
-		_, p.failed = p.spills.Write(p.out[:n])
-	}
-	p.out = p.out[:copy(p.out, p.out[n:])]
 }
 
 // sink collects text for a writer. After an error it does nothing more.

@@ -1,97 +1,53 @@
 package snapshot
 
 import (
-	"io"
-	"strconv"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/vt"
 )
 
-// painter writes the text that paints a frame and knows what the receiving
-// terminal's cursor and pen are after each step.
-type painter struct {
-	out        []byte
-	spills     io.Writer // gets what is in out from time to time; nil: it stays there
-	failed     error     // of spills
+// linePainter paints lines from top to bottom, and knows the receiver's cursor after each step.
+type linePainter struct {
+	ansiWriter
 	cols, rows int
 
-	pen  vt.Style
-	x    int      // column of the cursor; cols when the next character wraps
-	y    int      // its row while lines are painted
-	skip int      // blank cells right of x, passed over but not moved over yet
-	tail vt.Color // background of the last column when it was erased, else default
-	fold bool     // lines wider than the screen go on in the next row
+	// Where the cursor is, and what its row has around it.
+	x       int      // column of the cursor; cols when the next character wraps
+	y       int      // its row while lines are painted
+	skip    int      // blank cells right of x, passed over but not moved over yet
+	tail    vt.Color // background of the last column when it was erased, else default
+	entered bool     // the cursor is in the first column of the row for the next line
+	natural bool     // the row at hand begins with a character that wrapped
 
-	clusters bool // widths are those of grapheme clusters
-	locked   bool // of the pen only colours and attributes may change
-	set      byte // the character set in force, which must not change; 0 for US ASCII
-
-	history int  // lines of history that are painted above the screen at hand
-	whole   bool // that is all that there is
-
+	// How far lines may go on beyond their row.
+	fold      bool // lines wider than the screen go on in the next row
+	anywhere  bool // the text is for any terminal, and nothing may wrap
 	alternate bool // the alternate screen is painted
+	whole     bool // the history is painted from its first line on
+	bottom    bool // a wrap in the row at hand would scroll, or change what is there
+	lastRow   int  // of the screen, the one that is bottom
 
-	linkRow int  // where the pen's link was opened
-	textRow int  // where a cell was painted last
-	natural bool // the row at hand begins with a character that wrapped
+	// Which line is at hand, counted from the first that is painted. The first lines are history.
+	line, history int
+	above         *vt.SavedCursor // saved in line saveIn of the history; nil when there is none
+	saveIn        int
 
-	// above is a saved cursor whose line is in the history, saveIn that line, counted
-	// from the first that is painted, and line the one at hand. nil when there is none.
-	above        *vt.SavedCursor
-	saveIn, line int
+	// xterm.js notes a link in a row and forgets it with that row.
+	linkRow int // where the pen's link was opened
+	textRow int // where a cell was painted last
 
-	// held is the style of an erased cell in the last column that is not painted yet:
-	// a wide character of that style, which wraps, leaves it behind.
+	// Erased cells with a style. The one in the last column is held back: a wide character
+	// of that style, which wraps, leaves it behind.
 	held    vt.Style
 	holding bool
-	ends    int  // cells at the end of the row that are painted already
-	bottom  bool // what wraps from the row at hand would scroll, or change what is there
-	lastRow int  // of the screen, the one that is bottom
-	entered bool // the cursor is in the first column of the row for the next line
-	// anywhere: the text is for any terminal, and nothing may wrap.
-	anywhere bool
-}
-
-func (p *painter) add(s string) { p.out = append(p.out, s...) }
-
-// text prints characters as they have to come in the set in force.
-func (p *painter) text(s string) {
-	if p.set != 0 {
-		s, _ = vt.Untranslate(p.set, s)
-	}
-	p.add(s)
-}
-
-func (p *painter) num(n int) { p.out = strconv.AppendInt(p.out, int64(n), 10) }
-
-// csi writes CSI n final; a count of 1 is the default and left out.
-func (p *painter) csi(n int, final byte) {
-	p.add("\x1b[")
-	if n != 1 {
-		p.num(n)
-	}
-	p.out = append(p.out, final)
-}
-
-// moveTo is CUP (ECMA-48 8.3.21) to a column and row from 0.
-func (p *painter) moveTo(x, y int) {
-	p.add("\x1b[")
-	if y > 0 || x > 0 {
-		p.num(y + 1)
-	}
-	if x > 0 {
-		p.add(";")
-		p.num(x + 1)
-	}
-	p.add("H")
+	ends    int // cells at the end of the row that are painted already
 }
 
 // lines paints history and a screen from the top left corner of a blank screen
 // in one flow, so that the history scrolls off as it once did. Blank rows at
 // the end need nothing unless a history has to be pushed up by them.
-func (p *painter) lines(history vt.Lines, screen []vt.Line) {
+func (p *linePainter) lines(history vt.Lines, screen []vt.Line) {
 	if history.Len() == 0 {
 		for len(screen) > 0 && screen[len(screen)-1].Size() == 0 && !screen[len(screen)-1].Wrapped() {
 			screen = screen[:len(screen)-1]
@@ -136,7 +92,7 @@ func firstLine(history vt.Lines, screen []vt.Line) (l vt.Line) {
 // wrapFirst makes the first row of a blank screen continue one that is no more: it
 // wraps from another and deletes that. On a main screen of one row that would be history,
 // which only ED 3 erases, the receiver's own too.
-func (p *painter) wrapFirst() {
+func (p *linePainter) wrapFirst() {
 	p.setPen(vt.Style{})
 	p.csi(p.cols, 'G')
 	p.add(filler + "\r\x1b[2X")
@@ -146,7 +102,7 @@ func (p *painter) wrapFirst() {
 }
 
 // paint goes to the next row, unless this is the first, and paints l.
-func (p *painter) paint(l vt.Line) {
+func (p *linePainter) paint(l vt.Line) {
 	saves := p.above != nil && p.line == p.saveIn
 	p.bottom, p.ends = p.line-p.history == p.lastRow, 0
 	var end []vt.Style
@@ -174,7 +130,7 @@ func (p *painter) paint(l vt.Line) {
 }
 
 // paintCells paints the cells of l.
-func (p *painter) paintCells(l vt.Line) {
+func (p *linePainter) paintCells(l vt.Line) {
 	for s := range l.Spans() {
 		if !p.span(&s) {
 			return
@@ -193,7 +149,7 @@ func firstSpan(l vt.Line) vt.Span {
 
 // lineFeed ends a row whose successor does not continue it. The row that comes
 // in has the pen's background (BCE), so the pen must have none.
-func (p *painter) lineFeed() {
+func (p *linePainter) lineFeed() {
 	p.natural = false
 	if p.holding {
 		p.wrapHeld()
@@ -207,7 +163,7 @@ func (p *painter) lineFeed() {
 }
 
 // nextRow notes that the cursor came to the first column of the next row.
-func (p *painter) nextRow() {
+func (p *linePainter) nextRow() {
 	p.x, p.skip, p.tail = 0, 0, 0
 	p.y = min(p.y+1, p.rows-1)
 }
@@ -215,7 +171,7 @@ func (p *painter) nextRow() {
 // wrap goes to a row that continues the one above, which begins with next.
 // Printing past the last column is the only way to make that mark, and the row
 // that comes in has the background of what is printed.
-func (p *painter) wrap(next vt.Span) {
+func (p *linePainter) wrap(next vt.Span) {
 	natural := next.Kind != vt.Blank && next.Style.BG == 0 && !p.joins(next.Text)
 	p.natural = natural
 	switch {
@@ -232,7 +188,7 @@ func (p *painter) wrap(next vt.Span) {
 
 // leavesBlank reports whether next, a wide character that does not fit any more,
 // leaves by itself what is in the last column.
-func (p *painter) leavesBlank(next vt.Span) bool {
+func (p *linePainter) leavesBlank(next vt.Span) bool {
 	if next.Kind != vt.Wide && next.Kind != vt.ClusterWide {
 		return false
 	}
@@ -244,7 +200,7 @@ func (p *painter) leavesBlank(next vt.Span) bool {
 
 // wrapByFiller goes to a row that continues the one above and does not begin with what
 // wraps by itself.
-func (p *painter) wrapByFiller() {
+func (p *linePainter) wrapByFiller() {
 	p.natural = false
 	n := 2
 	if p.fill() != 0 {
@@ -257,7 +213,7 @@ func (p *painter) wrapByFiller() {
 
 // span paints a run of cells and reports whether the row goes on. What is beyond
 // the last column is cut off, or folded into further rows in history.
-func (p *painter) span(s *vt.Span) bool {
+func (p *linePainter) span(s *vt.Span) bool {
 	for {
 		room := p.cols - p.x - p.skip
 		if p.holding {
@@ -280,7 +236,7 @@ func (p *painter) span(s *vt.Span) bool {
 }
 
 // put paints a span that fits.
-func (p *painter) put(s *vt.Span) {
+func (p *linePainter) put(s *vt.Span) {
 	if s.Kind == vt.Blank {
 		p.blank(s.Cells, s.Style)
 		return
@@ -301,7 +257,7 @@ func (p *painter) put(s *vt.Span) {
 
 // joins reports whether a terminal could join the first character of s to what was
 // written before, where the frame has a cell for it.
-func (p *painter) joins(s string) bool {
+func (p *linePainter) joins(s string) bool {
 	if !p.clusters {
 		return beginsWithMark(s)
 	}
@@ -314,7 +270,7 @@ func (p *painter) joins(s string) bool {
 // apart paints characters that have a cell each, where widths are those of
 // grapheme clusters: one that would join the cell before is printed after a
 // sequence.
-func (p *painter) apart(s vt.Span) {
+func (p *linePainter) apart(s vt.Span) {
 	p.setPen(s.Style)
 	width := s.Cells / utf8.RuneCountInString(s.Text)
 	for _, r := range s.Text {
@@ -328,7 +284,7 @@ func (p *painter) apart(s vt.Span) {
 
 // blank makes n erased cells. xterm.js keeps nothing of them but the background, unless
 // there is more in their style.
-func (p *painter) blank(n int, s vt.Style) {
+func (p *linePainter) blank(n int, s vt.Style) {
 	switch {
 	case keepsStyle(s):
 		p.erased(n, s)
@@ -345,7 +301,7 @@ func (p *painter) blank(n int, s vt.Style) {
 }
 
 // spaces paints n blanks as spaces.
-func (p *painter) spaces(n int, s vt.Style) {
+func (p *linePainter) spaces(n int, s vt.Style) {
 	p.catchUp()
 	p.setPen(s)
 	p.out = appendSpaces(p.out, n)
@@ -353,7 +309,7 @@ func (p *painter) spaces(n int, s vt.Style) {
 }
 
 // catchUp moves the cursor over the blanks that were passed over.
-func (p *painter) catchUp() {
+func (p *linePainter) catchUp() {
 	if p.skip > 0 {
 		p.csi(p.skip, 'C')
 		p.x, p.skip = p.x+p.skip, 0
