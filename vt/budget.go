@@ -55,21 +55,21 @@ func (b *budget) History(rest int) int { return max(b.Target()-rest, 0) }
 // is too large, it loses in this order: styles that no cell has, the targets of
 // links, marks, colours and attributes. The cells of the screens always stay; 1000 by
 // 1000 of them, twice, take 16 MB.
-func (t *Terminal) limitMemory() {
-	t.stream.meter.Add(len(t.screens()) * len(t.main.rows) * costRow)
-	if n := t.styles.memory(); n > max(t.budget.limit/checksPerLimit, 2*t.budget.styles) {
-		t.dropFromScreens(loseNothing) // else styles of lines that are gone would cost lines
-		t.budget.styles = t.styles.memory()
+func (b *bufferSet) limitMemory() {
+	b.stream.meter.Add(len(b.screens()) * len(b.main.rows) * costRow)
+	if n := b.styles.memory(); n > max(b.budget.limit/checksPerLimit, 2*b.budget.styles) {
+		b.dropFromScreens(loseNothing) // else styles of lines that are gone would cost lines
+		b.budget.styles = b.styles.memory()
 	}
-	rest := t.otherMemory()
-	for loss := loseNothing; rest > t.budget.Target() && loss <= loseStyles; loss++ {
-		t.dropFromScreens(loss)
-		rest = t.otherMemory()
+	rest := b.otherMemory()
+	for loss := loseNothing; rest > b.budget.Target() && loss <= loseStyles; loss++ {
+		b.dropFromScreens(loss)
+		rest = b.otherMemory()
 	}
 	// A row in text form may need cells before the next check.
-	t.hist.most = t.budget.History(rest + t.missingCells()*cellSize)
-	t.hist.shrink(0)
-	t.forgetDropped()
+	b.hist.most = b.budget.History(rest + b.missingCells()*cellSize)
+	b.hist.shrink(0)
+	b.forgetDropped()
 }
 
 // What a screen loses when memory is short.
@@ -81,8 +81,8 @@ const (
 )
 
 // dropFromScreens takes from the screens what loss says.
-func (t *Terminal) dropFromScreens(loss int) {
-	screens := t.screens()
+func (b *bufferSet) dropFromScreens(loss int) {
+	screens := b.screens()
 	for _, s := range screens {
 		s.meter.Add(s.Cols * len(s.rows))
 		s.spare = nil
@@ -90,33 +90,33 @@ func (t *Terminal) dropFromScreens(loss int) {
 			r.drop(loss)
 		}
 	}
-	t.styles.sweep(loss, screens...)
-	t.styles.spareList, t.styles.spareSlots = nil, nil
-	t.packer.buf, t.packer.text, t.expansion = nil, nil, nil
-	t.penChanged()
+	b.styles.sweep(loss, screens...)
+	b.styles.spareList, b.styles.spareSlots = nil, nil
+	b.packer.buf, b.packer.text, b.expansion = nil, nil, nil
+	b.penChanged()
 }
 
 // screens are the screens that there are.
-func (t *Terminal) screens() []*screen {
-	if t.alt == nil {
-		return []*screen{t.main}
+func (b *bufferSet) screens() []*screen {
+	if b.alt == nil {
+		return []*screen{b.main}
 	}
-	return []*screen{t.main, t.alt}
+	return []*screen{b.main, b.alt}
 }
 
 // otherMemory is the memory of the state without the history, in bytes.
-func (t *Terminal) otherMemory() int {
-	n := t.main.memory() + t.styles.memory() + t.stream.Memory() + t.labels.Memory() + t.pen.link.memory() +
-		cap(t.packer.buf) + cap(t.packer.text) + cap(t.expansion)
-	if t.alt != nil {
-		n += t.alt.memory()
+func (b *bufferSet) otherMemory() int {
+	n := b.main.memory() + b.styles.memory() + b.stream.Memory() + b.labels.Memory() + b.pen.link.memory() +
+		cap(b.packer.buf) + cap(b.packer.text) + cap(b.expansion)
+	if b.alt != nil {
+		n += b.alt.memory()
 	}
 	return n
 }
 
 // missingCells is the number of cells that rows in text form lack.
-func (t *Terminal) missingCells() (n int) {
-	for _, s := range t.screens() {
+func (b *bufferSet) missingCells() (n int) {
+	for _, s := range b.screens() {
 		for _, r := range s.rows {
 			if r.cells == nil {
 				n += s.Cols
@@ -142,17 +142,17 @@ func inPieces(p []byte, write func(p []byte, work int) (text []byte, n int)) []b
 
 // keep makes a row that leaves the main screen the newest line of the history,
 // without links and colours when it would fill all of it.
-func (t *Terminal) keep(r *row) {
-	packed := t.packer.row(r, &t.styles)
-	t.stream.meter.Add(len(packed) + costHistory)
-	if len(packed) > t.hist.most/2 {
-		t.packer.bare = true
-		packed = t.packer.row(r, &t.styles)
-		t.packer.bare = false
+func (b *bufferSet) keep(r *row) {
+	packed := b.packer.row(r, &b.styles)
+	b.stream.meter.Add(len(packed) + costHistory)
+	if len(packed) > b.hist.most/2 {
+		b.packer.bare = true
+		packed = b.packer.row(r, &b.styles)
+		b.packer.bare = false
 	}
-	t.hist.push(packed, r.wrapped)
-	if t.hist.dropped > 0 {
-		t.forgetDropped()
+	b.hist.push(packed, r.wrapped)
+	if b.hist.dropped > 0 {
+		b.forgetDropped()
 	}
 }
 

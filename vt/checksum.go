@@ -8,10 +8,10 @@ import (
 // checksum answers DECRQCRA (VT510): the negative sum of the character
 // codes in a rectangle, blanks as spaces (xterm's checksum with attributes left
 // out, which is what esctest reads the screen with).
-func (t *Terminal) checksum() []byte {
-	in, s := &t.stream, t.screen
+func (e *editor) checksum() []byte {
+	in, s := &e.stream, e.screen
 	origin := 0
-	if t.modes.Origin {
+	if e.modes.Origin {
 		origin = s.Top
 	}
 	edge := func(i, last int) int { // a bottom or right edge that is not given is the last
@@ -23,7 +23,7 @@ func (t *Terminal) checksum() []byte {
 	sum := 0
 	left, right := in.One(3)-1, edge(5, s.Cols)
 	for y := in.One(2) - 1 + origin; y < edge(4, len(s.rows)-origin)+origin; y++ {
-		sum += t.sumCells(s.rows[y], left, right)
+		sum += e.sumCells(s.rows[y], left, right)
 	}
 	return fmt.Appendf(nil, "\x1bP%d!~%04X\x1b\\", in.Param(0), -sum&0xffff)
 }
@@ -35,13 +35,13 @@ type sumAt struct {
 }
 
 // sumCells adds up the first characters of the cells from left to right-1.
-func (t *Terminal) sumCells(r *row, left, right int) int {
-	t.screen.meter.Add(costRow)
+func (b *bufferSet) sumCells(r *row, left, right int) int {
+	b.screen.meter.Add(costRow)
 	if left >= right {
 		return 0
 	}
 	if at := (sumAt{r.version, r.used, left, right, r.sum.sum}); r.sum != at {
-		t.screen.meter.Add(right - left)
+		b.screen.meter.Add(right - left)
 		at.sum = r.sumCells(left, right)
 		r.sum = at
 	}

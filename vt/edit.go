@@ -1,29 +1,29 @@
 package vt
 
 // scrollBack moves the scroll region down by a line.
-func (t *Terminal) scrollBack() {
-	t.loseLink() // xterm.js moves the lines, and leaves their notes
-	t.screen.scrollDown(t.screen.Top, t.screen.Bottom, 1, t.blankStyle())
+func (e *editor) scrollBack() {
+	e.loseLink() // xterm.js moves the lines, and leaves their notes
+	e.screen.scrollDown(e.screen.Top, e.screen.Bottom, 1, e.blankStyle())
 }
 
 // eraseCells erases columns x0 to x1-1 of row y; x1 can be one more than there are columns. keep leaves
 // protected cells alone.
-func (t *Terminal) eraseCells(y, x0, x1 int, keep bool) {
-	r := t.screen.rows[y]
+func (b *bufferSet) eraseCells(y, x0, x1 int, keep bool) {
+	r := b.screen.rows[y]
 	if keep {
-		t.screen.eraseUnprotected(r, x0, x1, t.blankStyle(), &t.styles)
+		b.screen.eraseUnprotected(r, x0, x1, b.blankStyle(), &b.styles)
 	} else {
-		t.screen.erase(r, x0, x1, t.blankStyle())
+		b.screen.erase(r, x0, x1, b.blankStyle())
 	}
 }
 
 // eraseRows erases rows y0 to y1-1.
-func (t *Terminal) eraseRows(y0, y1 int, keep bool) {
-	s, style := t.screen, t.blankStyle()
+func (b *bufferSet) eraseRows(y0, y1 int, keep bool) {
+	s, style := b.screen, b.blankStyle()
 	s.meter.Add((y1 - y0) * costRow)
 	for _, r := range s.rows[y0:y1] {
 		if keep {
-			s.eraseUnprotected(r, 0, s.Cols, style, &t.styles)
+			s.eraseUnprotected(r, 0, s.Cols, style, &b.styles)
 			r.wrapped, r.noted = false, false
 		} else {
 			s.blank(r, style)
@@ -32,20 +32,20 @@ func (t *Terminal) eraseRows(y0, y1 int, keep bool) {
 }
 
 // erased reports whether nothing was printed in a cell.
-func (t *Terminal) erased(x, y int) bool {
-	c := t.screen.cells(t.screen.rows[y])[x]
+func (b *bufferSet) erased(x, y int) bool {
+	c := b.screen.cells(b.screen.rows[y])[x]
 	return !c.zeroWidth() && !c.hasContent()
 }
 
 // beforeInsert erases the wide characters that blanks put in at column x part.
 // xterm.js blanks their first half only, and moves the other. So viewers get an ECH
 // (ECMA-48 8.3.38) for each, before the sequence at hand.
-func (t *Terminal) beforeInsert(x, y0, y1 int) {
-	s := t.screen
+func (e *editor) beforeInsert(x, y0, y1 int) {
+	s := e.screen
 	if r := s.row(); y0 == y1 && x == s.X {
 		if s.splits(r, x) {
-			t.stream.Precede("\x1b[X")
-			s.erase(r, x, x+1, t.blankStyle())
+			e.stream.Precede("\x1b[X")
+			s.erase(r, x, x+1, e.blankStyle())
 		}
 		return
 	}
@@ -53,12 +53,12 @@ func (t *Terminal) beforeInsert(x, y0, y1 int) {
 	s.meter.Add((y1 - y0) * costRow)
 	for y := y0; y <= y1; y++ {
 		if r := s.rows[y]; s.splits(r, x) {
-			text = eraseText(t.moveText(text, x, y), 1)
-			s.erase(r, x, x+1, t.blankStyle())
+			text = eraseText(e.moveText(text, x, y), 1)
+			s.erase(r, x, x+1, e.blankStyle())
 		}
 	}
 	if text != nil {
-		t.stream.Precede(string(t.moveText(text, s.X, s.Y)))
+		e.stream.Precede(string(e.moveText(text, s.X, s.Y)))
 	}
 }
 
@@ -68,22 +68,22 @@ func (s *screen) splits(r *row, x int) bool {
 }
 
 // clearScreens makes all screens blank and shows the main one, for RIS.
-func (t *Terminal) clearScreens() {
-	t.screen = t.main
-	t.clearScreen(t.main)
-	t.main.cursor, t.main.kitty = newCursor(t.cfg.Cols, t.cfg.Rows), nil
-	if t.alt != nil {
-		t.clearScreen(t.alt)
-		t.alt.cursor, t.alt.kitty = newCursor(t.cfg.Cols, t.cfg.Rows), nil
+func (x *executor) clearScreens() {
+	x.screen = x.main
+	x.clearScreen(x.main)
+	x.main.cursor, x.main.kitty = newCursor(x.cfg.Cols, x.cfg.Rows), nil
+	if x.alt != nil {
+		x.clearScreen(x.alt)
+		x.alt.cursor, x.alt.kitty = newCursor(x.cfg.Cols, x.cfg.Rows), nil
 	}
-	t.hidden = len(t.main.rows)
-	t.saved = nil
+	x.hidden = len(x.main.rows)
+	x.saved = nil
 }
 
 // fillWithE implements DECALN (VT510) from the cursor's row on.
-func (t *Terminal) fillWithE(style Style) {
-	s := t.screen
-	number := t.styles.number(&style)
+func (b *bufferSet) fillWithE(style Style) {
+	s := b.screen
+	number := b.styles.number(&style)
 	line := make([]byte, s.Cols)
 	for x := range line {
 		line[x] = 'E'
@@ -97,15 +97,15 @@ func (t *Terminal) fillWithE(style Style) {
 		s.blank(r, 0)
 		s.put(r, 0, line, number)
 	}
-	t.fillOldest(line, number)
+	b.fillOldest(line, number)
 }
 
 // fillOldest is fillWithE of as many lines as are above the cursor, behind the last
 // row. In xterm.js lines lie in a ring, and when it is full the oldest come there.
-func (t *Terminal) fillOldest(line []byte, number uint32) {
-	s := t.screen
-	base, limit := t.base(), t.hist.limit
-	if s == t.alt {
+func (b *bufferSet) fillOldest(line []byte, number uint32) {
+	s := b.screen
+	base, limit := b.base(), b.hist.limit
+	if s == b.alt {
 		limit = 0
 	}
 	if base < limit || s.Y == 0 {
@@ -118,7 +118,7 @@ func (t *Terminal) fillOldest(line []byte, number uint32) {
 	if n := min(base, s.Y); n > 0 {
 		var full row
 		full.append(ASCII, line, len(line), number)
-		t.hist.replaceOldest(n, t.packer.row(&full, &t.styles))
-		t.forgetDropped()
+		b.hist.replaceOldest(n, b.packer.row(&full, &b.styles))
+		b.forgetDropped()
 	}
 }

@@ -30,28 +30,28 @@ func (t *Terminal) Freeze() *Frame {
 
 // lastChar is the character that REP would repeat; xterm.js takes it from the
 // screen.
-func (t *Terminal) lastChar() rune {
-	if t.stream.before == 0 || t.stream.before.lost() {
+func (p *printer) lastChar() rune {
+	if p.stream.before == 0 || p.stream.before.lost() {
 		return 0
 	}
-	s := t.screen
-	for _, c := range string(t.cellText(s.row(), s.X-t.stream.before.width())) {
+	s := p.screen
+	for _, c := range string(p.cellText(s.row(), s.X-p.stream.before.width())) {
 		return c
 	}
 	return 0
 }
 
 // freezeScreen copies a screen with base lines of history above it.
-func (t *Terminal) freezeScreen(s *screen, base int) Screen {
+func (b *bufferSet) freezeScreen(s *screen, base int) Screen {
 	out := s.Freeze(base)
 	out.Kitty = append([]uint8(nil), s.kitty...)
 	pack := func(y int) Line {
-		return Line{packed: string(t.packer.row(s.rows[y], &t.styles)), wrapped: s.rows[y].wrapped}
+		return Line{packed: string(b.packer.row(s.rows[y], &b.styles)), wrapped: s.rows[y].wrapped}
 	}
-	if out.Lines = packRows(len(s.rows), t.budget.limit, pack); out.Lines == nil {
-		t.packer.linkless = true
+	if out.Lines = packRows(len(s.rows), b.budget.limit, pack); out.Lines == nil {
+		b.packer.linkless = true
 		out.Lines = packRows(len(s.rows), math.MaxInt, pack)
-		t.packer.linkless = false
+		b.packer.linkless = false
 	}
 	return out
 }

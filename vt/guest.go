@@ -10,20 +10,20 @@ const guestReset = "\x1b[?1047h\x1b[!p\x1b[<99u\x1b[?1047l\x1b[!p\x1b[<99u" +
 	"\x1b]8;;\x1b\\\x1b[0\"q\x1b[0 q\x1b[m\x0f\x1b(B\x1b)B\x1b*B\x1b+B\x1b[r"
 
 // showReset gives viewers RIS, or to guests guestReset.
-func (t *Terminal) showReset() {
-	if !t.cfg.Guest {
+func (e *editor) showReset() {
+	if !e.cfg.Guest {
 		return
 	}
 	text := []byte(guestReset)
-	if t.main.tabStops() != nil {
+	if e.main.tabStops() != nil {
 		text = append(text, "\x1b[3g"...)
-		for x := 0; x < t.cfg.Cols; x += tabEvery {
+		for x := 0; x < e.cfg.Cols; x += tabEvery {
 			text = append(strconv.AppendInt(append(text, "\x1b["...), int64(x+1), 10), "G\x1bH"...)
 		}
 	}
 	text = append(text, "\x1b[H\x1b[2J\x1b[?25h"...)
-	if t.modes.CursorHidden {
+	if e.modes.CursorHidden {
 		text[len(text)-1] = 'l'
 	}
-	t.stream.Replace(text...)
+	e.stream.Replace(text...)
 }

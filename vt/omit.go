@@ -29,44 +29,44 @@ func (s *source) startOf(rest []byte) int {
 // omit takes a character that was not printed out of the viewers' text: the first of
 // rest, which is the end of what is printed. One that was dropped for want of room takes the
 // cursor to the last column.
-func (t *Terminal) omit(from *source, rest []byte) {
-	t.omitted = true
+func (p *printer) omit(from *source, rest []byte) {
+	p.omitted = true
 	var move []byte
-	if t.stream.before.lost() {
-		move = t.toLastColumn()
+	if p.stream.before.lost() {
+		move = p.toLastColumn()
 	}
-	if t.repeating {
+	if p.repeating {
 		return
 	}
 	begun := from.of
 	at := from.startOf(rest)
-	t.stream.meter.Add(from.of - begun)
+	p.stream.meter.Add(from.of - begun)
 	_, size := utf8.DecodeRune(from.raw[at:])
-	t.stream.CutPrinted(at, size)
-	t.stream.InsertPrinted(at+size, move)
+	p.stream.CutPrinted(at, size)
+	p.stream.InsertPrinted(at+size, move)
 }
 
 // toLastColumn moves the cursor and returns the sequence that does.
-func (t *Terminal) toLastColumn() []byte {
-	x, y := t.screen.Cols-1, t.screen.Y
-	text := t.moveText(nil, x, y)
-	t.moveTo(x, y)
+func (p *printer) toLastColumn() []byte {
+	x, y := p.screen.Cols-1, p.screen.Y
+	text := p.moveText(nil, x, y)
+	p.moveTo(x, y)
 	return text
 }
 
 // keepWideWhole keeps the first character of text, the end of from, from taking the place of the
 // second half of a wide one only, without autowrap: whether xterm.js takes the first
 // half too depends on how the text reached it. After CUP it does.
-func (t *Terminal) keepWideWhole(from *source, text []byte) {
-	s := t.screen
+func (p *printer) keepWideWhole(from *source, text []byte) {
+	s := p.screen
 	c, _ := decodeSound(text)
 	r := s.row()
-	if s.Cols < 2 || t.widths.next(c, t.stream.before).joins() || r.cells == nil && r.used < s.Cols ||
+	if s.Cols < 2 || p.widths.next(c, p.stream.before).joins() || r.cells == nil && r.used < s.Cols ||
 		!s.cells(r)[s.Cols-2].wide() {
 		return
 	}
-	t.stream.before = 0
-	if move := t.toLastColumn(); !t.repeating {
-		t.stream.InsertPrinted(from.startOf(text), move)
+	p.stream.before = 0
+	if move := p.toLastColumn(); !p.repeating {
+		p.stream.InsertPrinted(from.startOf(text), move)
 	}
 }

@@ -21,92 +21,92 @@ type OpenLink struct {
 }
 
 // linkChanged takes a new link of the pen. xterm.js notes a link where OSC 8 opens it.
-func (t *Terminal) linkChanged(l Link) {
-	t.loseLink()
-	t.open.sent = 0
+func (p *printer) linkChanged(l Link) {
+	p.loseLink()
+	p.open.sent = 0
 	if l != (Link{}) {
-		t.keepLink()
+		p.keepLink()
 	}
 }
 
 // linkShown reports whether the pen has a link and printed characters get it.
-func (t *Terminal) linkShown() bool {
-	return t.pen.extended && len(t.pen.link.URI)+len(t.pen.link.ID) > 0
+func (p *printer) linkShown() bool {
+	return p.pen.extended && len(p.pen.link.URI)+len(p.pen.link.ID) > 0
 }
 
 // linkKnown reports whether the line is there in which the open link is noted.
-func (t *Terminal) linkKnown() bool { return t.open.row != nil && t.open.row.noted }
+func (p *printer) linkKnown() bool { return p.open.row != nil && p.open.row.noted }
 
 // keepLink notes the open link in the cursor's row, and counts on no other note.
-func (t *Terminal) keepLink() {
-	t.loseLink()
-	t.open.row = t.screen.row()
-	t.open.row.noted = true
+func (p *printer) keepLink() {
+	p.loseLink()
+	p.open.row = p.screen.row()
+	p.open.row.noted = true
 }
 
 // loseLink counts on no note of the open link.
-func (t *Terminal) loseLink() {
-	if t.open.row != nil {
-		t.open.row.noted, t.open.row = false, nil
+func (p *printer) loseLink() {
+	if p.open.row != nil {
+		p.open.row.noted, p.open.row = false, nil
 	}
 }
 
 // noteLink notes the link that is printed next. Text that goes on keeps the line where it began.
-func (t *Terminal) noteLink() {
-	if t.stream.before != 0 {
+func (p *printer) noteLink() {
+	if p.stream.before != 0 {
 		return
 	}
-	if text := t.linkForViewers(); text != nil {
-		t.stream.InsertPrinted(0, text)
-		t.stream.viewers = 0
+	if text := p.linkForViewers(); text != nil {
+		p.stream.InsertPrinted(0, text)
+		p.stream.viewers = 0
 	}
 }
 
 // noteLinkHere notes the link that was printed. The first character of a row that was wrapped
 // to is noted in the row before.
-func (t *Terminal) noteLinkHere() {
-	if s := t.screen; t.linkShown() && s.X > 1 && (s.X > 2 || !s.row().beginsWide()) {
-		t.keepLink()
+func (p *printer) noteLinkHere() {
+	if s := p.screen; p.linkShown() && s.X > 1 && (s.X > 2 || !s.row().beginsWide()) {
+		p.keepLink()
 	}
 }
 
 // linkForViewers notes the link of the pen in the cursor's row, where it is printed next, and
 // returns what viewers need before: nothing, or a sequence that opens it again or ends it.
-func (t *Terminal) linkForViewers() (text []byte) {
-	if !t.linkKnown() {
-		text = t.linkAgain()
+func (p *printer) linkForViewers() (text []byte) {
+	if !p.linkKnown() {
+		text = p.linkAgain()
 	}
-	if t.linkShown() {
-		t.keepLink()
+	if p.linkShown() {
+		p.keepLink()
 	}
 	return text
 }
 
 // linkAgain opens the link of the pen again for viewers, or ends it.
-func (t *Terminal) linkAgain() []byte {
-	l := t.pen.link
+func (p *printer) linkAgain() []byte {
+	l := p.pen.link
 	text := "\x1b]8;"
 	if l.ID != "" {
 		text += "id=" + l.ID
 	}
 	text += ";" + l.URI + "\x1b\\"
-	if t.open.sent += len(text); t.open.sent > maxReopening {
+	if p.open.sent += len(text); p.open.sent > maxReopening {
 		text = "\x1b]8;;\x1b\\"
-		t.pen.SetLink(Link{})
-		t.penChanged()
-		t.linkChanged(Link{})
+		p.pen.SetLink(Link{})
+		p.penChanged()
+		p.linkChanged(Link{})
 	}
-	t.stream.meter.Add(len(text))
+	p.stream.meter.Add(len(text))
 	return []byte(text)
 }
 
 // openLink is where the open link is noted, in a Frame's form.
-func (t *Terminal) openLink() *OpenLink {
-	if t.pen.link == (Link{}) || t.linkKnown() && t.open.row == t.screen.row() {
+func (p *printer) openLink() *OpenLink {
+	if p.pen.link == (Link{}) || p.linkKnown() && p.open.row == p.screen.row() {
 		return nil
 	}
-	for y, r := range t.screen.rows {
-		if t.linkKnown() && r == t.open.row {
+	for y, r := range p.screen.rows {
+		if p.linkKnown() && r == p.open.row {
 			return &OpenLink{Row: y}
 		}
 	}
@@ -114,13 +114,13 @@ func (t *Terminal) openLink() *OpenLink {
 }
 
 // loadLink takes the open link of f, whose pen and screens were taken.
-func (t *Terminal) loadLink(f *Frame) {
-	y := t.screen.Y
+func (p *printer) loadLink(f *Frame) {
+	y := p.screen.Y
 	if f.Open != nil {
 		y = f.Open.Row
 	}
-	if t.pen.link != (Link{}) && y >= 0 && y < len(t.screen.rows) {
-		t.open.row = t.screen.rows[y]
-		t.open.row.noted = true
+	if p.pen.link != (Link{}) && y >= 0 && y < len(p.screen.rows) {
+		p.open.row = p.screen.rows[y]
+		p.open.row.noted = true
 	}
 }

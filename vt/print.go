@@ -3,44 +3,44 @@ package vt
 import "unicode/utf8"
 
 // print shows a run of characters.
-func (t *Terminal) print(text []byte, ascii bool) {
+func (p *printer) print(text []byte, ascii bool) {
 	switch {
-	case t.linkShown():
-		t.noteLink()
-		t.printAny(text, ascii)
-		t.noteLinkHere()
-	case ascii && t.printsRuns():
-		t.printASCII(text)
+	case p.linkShown():
+		p.noteLink()
+		p.printAny(text, ascii)
+		p.noteLinkHere()
+	case ascii && p.printsRuns():
+		p.printASCII(text)
 	default:
-		t.printAny(text, ascii)
+		p.printAny(text, ascii)
 	}
 }
 
 // printsRuns reports whether printASCII does all that ASCII needs.
-func (t *Terminal) printsRuns() bool {
-	return t.charsets.ASCII() && t.modes.Autowrap && !t.modes.Insert && t.stream.viewers == 0 &&
-		!t.stream.before.prepends()
+func (p *printer) printsRuns() bool {
+	return p.charsets.ASCII() && p.modes.Autowrap && !p.modes.Insert && p.stream.viewers == 0 &&
+		!p.stream.before.prepends()
 }
 
 // printAny is print without the notes of the open link.
-func (t *Terminal) printAny(text []byte, ascii bool) {
+func (p *printer) printAny(text []byte, ascii bool) {
 	from := source{raw: text}
-	if !t.charsets.ASCII() {
-		text, ascii = t.charsets.Translate(text), false
+	if !p.charsets.ASCII() {
+		text, ascii = p.charsets.Translate(text), false
 	}
 	from.text = text
-	if t.stream.viewers != 0 {
+	if p.stream.viewers != 0 {
 		c, _ := decodeSound(text)
-		t.stream.alignViewers(t.widths.next(c, t.stream.viewers).joins())
+		p.stream.alignViewers(p.widths.next(c, p.stream.viewers).joins())
 	}
 	for len(text) > 0 {
-		if t.screen.X >= t.screen.Cols && !t.modes.Autowrap {
-			t.keepWideWhole(&from, text)
+		if p.screen.X >= p.screen.Cols && !p.modes.Autowrap {
+			p.keepWideWhole(&from, text)
 		}
-		if t.modes.Insert || t.stream.before.prepends() {
+		if p.modes.Insert || p.stream.before.prepends() {
 			c, size := decodeSound(text)
-			if !t.printChar(c) {
-				t.omit(&from, text)
+			if !p.printChar(c) {
+				p.omit(&from, text)
 			}
 			text = text[size:]
 			continue
@@ -50,24 +50,24 @@ func (t *Terminal) printAny(text []byte, ascii bool) {
 			n = asciiRun(text)
 		}
 		if n == 0 {
-			n = t.printWider(&from, text)
+			n = p.printWider(&from, text)
 		} else {
-			t.printASCII(text[:n])
+			p.printASCII(text[:n])
 		}
 		text = text[n:]
 	}
 }
 
 // printASCII prints characters of one cell as runs, one a row.
-func (t *Terminal) printASCII(text []byte) {
-	s, style := t.screen, t.penStyle()
-	t.stream.before = narrow
+func (p *printer) printASCII(text []byte) {
+	s, style := p.screen, p.penStyle()
+	p.stream.before = narrow
 	for {
 		if s.X >= s.Cols {
-			if !t.modes.Autowrap {
+			if !p.modes.Autowrap {
 				text, s.X = text[len(text)-1:], s.Cols-1 // the others would be overwritten
 			} else {
-				t.wrap()
+				p.wrap()
 			}
 		}
 		n := min(len(text), s.Cols-s.X)
@@ -82,9 +82,9 @@ func (t *Terminal) printASCII(text []byte) {
 // printWider prints the beginning of text, which is not ASCII: a run of
 // characters of one width at the end of a row, or one character. It returns the
 // number of bytes. text is the end of from.
-func (t *Terminal) printWider(from *source, text []byte) int {
-	s := t.screen
-	class := t.classAt(text, 0)
+func (p *printer) printWider(from *source, text []byte) int {
+	s := p.screen
+	class := p.classAt(text, 0)
 	r := s.rows[s.Y]
 	kind, width, after := Narrow, 1, narrow
 	if class == classWide {
@@ -92,27 +92,27 @@ func (t *Terminal) printWider(from *source, text []byte) int {
 	}
 	if class == classOther || r.cells != nil || s.X < r.used || s.X+width > s.Cols {
 		c, size := decodeSound(text)
-		if !t.printChar(c) {
-			t.omit(from, text)
+		if !p.printChar(c) {
+			p.omit(from, text)
 		}
 		return size
 	}
-	n, count := t.sameWidth(text, class, (s.Cols-s.X)/width)
+	n, count := p.sameWidth(text, class, (s.Cols-s.X)/width)
 	r.pad(s.X)
-	r.append(kind, text[:n], count*width, t.penStyle())
+	r.append(kind, text[:n], count*width, p.penStyle())
 	s.X += count * width
-	t.stream.before = after
+	p.stream.before = after
 	return n
 }
 
 // sameWidth measures the run of characters of a class at the start of text: at
 // least one and at most limit characters, count of them in n bytes.
-func (t *Terminal) sameWidth(text []byte, class widthClass, limit int) (n, count int) {
-	leads, all, some := t.leads, lead(class)<<leadClass, lead(classOther)<<leadClass
+func (p *printer) sameWidth(text []byte, class widthClass, limit int) (n, count int) {
+	leads, all, some := p.leads, lead(class)<<leadClass, lead(classOther)<<leadClass
 	n, count = leads[text[0]].size(), 1
 	for n < len(text) && count < limit {
 		l := leads[text[n]]
-		if of := l &^ leadSize; of != all && (of != some || t.classAt(text, n) != class) {
+		if of := l &^ leadSize; of != all && (of != some || p.classAt(text, n) != class) {
 			break
 		}
 		n += l.size()
@@ -131,49 +131,49 @@ func lastStart(text []byte) int {
 }
 
 // classAt is the class of the character at text[i:].
-func (t *Terminal) classAt(text []byte, i int) widthClass {
-	if c := t.leads[text[i]].class(); c != classOther {
+func (p *printer) classAt(text []byte, i int) widthClass {
+	if c := p.leads[text[i]].class(); c != classOther {
 		return c
 	}
 	r, _ := decodeSound(text[i:])
-	return t.widths.class(r)
+	return p.widths.class(r)
 }
 
 // printChar prints one character as xterm.js does: it may join the one before,
 // widen it, or wrap. It reports whether it did: a cell that is full takes no more, and
 // the last column nothing of two cells that must not wrap.
-func (t *Terminal) printChar(c rune) bool {
-	before := t.stream.before
-	j := t.widths.next(c, before)
+func (p *printer) printChar(c rune) bool {
+	before := p.stream.before
+	j := p.widths.next(c, before)
 	width, old := j.width(), 0
-	s := t.screen
+	s := p.screen
 	if j.joins() {
 		old = before.width()
-		if before.lost() || s.X > 0 && t.joinedSize()+utf8.RuneLen(c) > maxCluster {
+		if before.lost() || s.X > 0 && p.joinedSize()+utf8.RuneLen(c) > maxCluster {
 			return false
 		}
 	}
-	if s.X+width-old > s.Cols && width == 2 && !t.modes.Autowrap {
-		t.stream.before = lostWide
+	if s.X+width-old > s.Cols && width == 2 && !p.modes.Autowrap {
+		p.stream.before = lostWide
 		return false
 	}
-	t.stream.before = j
-	if t.joinText(c, j, width, old) {
+	p.stream.before = j
+	if p.joinText(c, j, width, old) {
 		return true
 	}
-	style := t.penStyle()
+	style := p.penStyle()
 	if r := s.row(); s.X > 0 && s.X <= s.Cols && (r.cells != nil || s.X < r.used) {
 		s.cells(r)
 		s.clearLeftHalf(r, s.X, style)
 	}
 	if s.X+width-old > s.Cols {
-		t.overflow(old, style)
+		p.overflow(old, style)
 	}
 	r := s.row()
 	if j.joins() && s.X > 0 {
-		t.join(r, c, width, old, style)
+		p.join(r, c, width, old, style)
 	} else {
-		t.placeChar(r, c, width, old, style)
+		p.placeChar(r, c, width, old, style)
 	}
 	if s.X < s.Cols && r.cells != nil {
 		s.clearRightHalf(r, s.X, style)
@@ -182,8 +182,8 @@ func (t *Terminal) printChar(c rune) bool {
 }
 
 // joinedSize is how many bytes are in the cell that a character which joins goes to.
-func (t *Terminal) joinedSize() int {
-	s := t.screen
+func (p *printer) joinedSize() int {
+	s := p.screen
 	r := s.row()
 	if r.cells == nil && s.X == r.used {
 		return len(r.last())
@@ -196,17 +196,17 @@ func (t *Terminal) joinedSize() int {
 }
 
 // joinText is the usual case of a mark: it joins the end of a row in text form.
-func (t *Terminal) joinText(c rune, j join, width, old int) bool {
-	s := t.screen
+func (p *printer) joinText(c rune, j join, width, old int) bool {
+	s := p.screen
 	r := s.row()
 	return j.joins() && width == old && r.cells == nil && s.X == r.used && s.X > 0 && r.mark(c)
 }
 
 // overflow handles a character that does not fit into its row: it wraps, or
 // takes the last column. A character before that it joins, of old cells, moves along.
-func (t *Terminal) overflow(old int, style uint32) {
-	s := t.screen
-	if !t.modes.Autowrap {
+func (p *printer) overflow(old int, style uint32) {
+	s := p.screen
+	if !p.modes.Autowrap {
 		s.X = s.Cols - 1
 		return
 	}
@@ -220,8 +220,8 @@ func (t *Terminal) overflow(old int, style uint32) {
 			text = from.clusters[moved[0]&cellChar]
 		}
 	}
-	t.clearRest(from, max(at, 0), style)
-	t.wrap()
+	p.clearRest(from, max(at, 0), style)
+	p.wrap()
 	s.X = old
 	for x, c := range moved {
 		if x == 0 && text != "" {
@@ -233,8 +233,8 @@ func (t *Terminal) overflow(old int, style uint32) {
 }
 
 // clearRest blanks the columns from x on that a wrapping character leaves.
-func (t *Terminal) clearRest(r *row, x int, style uint32) {
-	s := t.screen
+func (p *printer) clearRest(r *row, x int, style uint32) {
+	s := p.screen
 	switch {
 	case x >= s.Cols || r.cells == nil && x >= r.used && style == 0:
 	case r.cells == nil && x >= r.used:
@@ -257,8 +257,8 @@ func (s *screen) joinAt(r *row) int {
 }
 
 // join adds c to the character left of the cursor and widens that to width.
-func (t *Terminal) join(r *row, c rune, width, old int, style uint32) {
-	s := t.screen
+func (p *printer) join(r *row, c rune, width, old int, style uint32) {
+	s := p.screen
 	s.cells(r)
 	s.join(r, s.joinAt(r), c, width)
 	for ; old < width && s.X < s.Cols; old++ {
@@ -268,9 +268,9 @@ func (t *Terminal) join(r *row, c rune, width, old int, style uint32) {
 }
 
 // placeChar writes c at the cursor.
-func (t *Terminal) placeChar(r *row, c rune, width, old int, style uint32) {
-	s := t.screen
-	if t.modes.Insert && s.X < s.Cols {
+func (p *printer) placeChar(r *row, c rune, width, old int, style uint32) {
+	s := p.screen
+	if p.modes.Insert && s.X < s.Cols {
 		s.insert(r, s.X, width-old, style)
 	}
 	if s.X >= s.Cols {
@@ -292,25 +292,25 @@ func (t *Terminal) placeChar(r *row, c rune, width, old int, style uint32) {
 }
 
 // wrap goes to the next line because a character does not fit (DECAWM, VT510).
-func (t *Terminal) wrap() {
-	s := t.screen
-	t.noteLinkHere()
+func (p *printer) wrap() {
+	s := p.screen
+	p.noteLinkHere()
 	s.X = 0
 	if s.Index() {
-		t.scrollUp(t.internBlank()) // no sweep: who prints holds numbers of styles
+		p.scrollUp(p.internBlank()) // no sweep: who prints holds numbers of styles
 	}
 	s.rows[s.Y].wrapped = true
 }
 
 // scrollUp moves the scroll region up by a line; blanks of the style follow. The
 // line that leaves the main screen at its top becomes history.
-func (t *Terminal) scrollUp(blank uint32) {
-	s := t.screen
-	if s == t.main && s.Top == 0 {
-		t.keep(s.rows[0])
+func (p *printer) scrollUp(blank uint32) {
+	s := p.screen
+	if s == p.main && s.Top == 0 {
+		p.keep(s.rows[0])
 	}
 	if s.Top > 0 {
-		t.loseLink() // xterm.js moves the lines, and leaves their notes
+		p.loseLink() // xterm.js moves the lines, and leaves their notes
 	}
 	s.scrollUp(s.Top, s.Bottom, 1, blank)
 }

@@ -13,10 +13,10 @@ type rectangle struct{ top, left, bottom, right int }
 // rectangle reads four parameters from parameter i on: top, left, bottom, right.
 // Rows count from the top margin in origin mode. A parameter that is not given is the edge of
 // the screen, and of the scroll region in origin mode. ok is false for an empty one.
-func (t *Terminal) rectangle(i int) (r rectangle, ok bool) {
-	in, s := &t.stream, t.screen
+func (e *editor) rectangle(i int) (r rectangle, ok bool) {
+	in, s := &e.stream, e.screen
 	first, last := 0, len(s.rows)-1
-	if t.modes.Origin {
+	if e.modes.Origin {
 		first, last = s.Top, s.Bottom
 	}
 	edge := func(i, origin, limit int) int {
@@ -40,29 +40,29 @@ const maxExpansion = 16 << 10
 // rectangular does an operation on rows from the top down: row does it in row y and
 // appends simpler sequences that do the same, which viewers get. Text overwrites, also in
 // insert mode. Afterwards the cursor is where it was; a pending wrap has ended.
-func (t *Terminal) rectangular(r rectangle, row func(text []byte, y int) []byte) {
-	x, y, insert := min(t.screen.X, t.screen.Cols-1), t.screen.Y, t.modes.Insert
-	text := t.expansion[:0]
+func (e *editor) rectangular(r rectangle, row func(text []byte, y int) []byte) {
+	x, y, insert := min(e.screen.X, e.screen.Cols-1), e.screen.Y, e.modes.Insert
+	text := e.expansion[:0]
 	if insert {
 		text = append(text, "\x1b[4l"...)
 	}
-	t.modes.Insert, t.repeating, t.stream.viewers = false, true, 0
+	e.modes.Insert, e.repeating, e.stream.viewers = false, true, 0
 	for at := r.top; at <= r.bottom && len(text) < maxExpansion; at++ {
-		t.stream.before = 0
+		e.stream.before = 0
 		text = row(text, at)
 	}
-	t.modes.Insert, t.repeating = insert, false
+	e.modes.Insert, e.repeating = insert, false
 	if insert {
 		text = append(text, "\x1b[4h"...)
 	}
-	t.moveTo(x, y)
-	text = t.moveText(text, x, y)
-	t.stream.meter.Add(len(text))
-	if t.stream.Afford(len(text)) {
-		t.stream.Replace(text...)
+	e.moveTo(x, y)
+	text = e.moveText(text, x, y)
+	e.stream.meter.Add(len(text))
+	if e.stream.Afford(len(text)) {
+		e.stream.Replace(text...)
 	}
-	t.stream.quiet = false
-	t.expansion = text
+	e.stream.quiet = false
+	e.expansion = text
 }
 
 // eraseText appends ECH (ECMA-48 8.3.38) of n characters.
@@ -75,49 +75,49 @@ func countText(text []byte, n int, final byte) []byte {
 
 // eraseFrom erases columns x0 to x1-1 of row y, and appends text that does. Where all is blank
 // there is nothing to do, for viewers neither.
-func (t *Terminal) eraseFrom(text []byte, y, x0, x1 int) []byte {
-	r, style := t.screen.rows[y], t.blankStyle()
+func (e *editor) eraseFrom(text []byte, y, x0, x1 int) []byte {
+	r, style := e.screen.rows[y], e.blankStyle()
 	if r.cells == nil && x0 >= r.used && style == 0 || x0 == 0 && r.holds(nil, x1, style) {
 		return text
 	}
-	t.eraseCells(y, x0, x1, false)
-	return eraseText(t.moveText(text, x0, y), x1-x0)
+	e.eraseCells(y, x0, x1, false)
+	return eraseText(e.moveText(text, x0, y), x1-x0)
 }
 
 // eraseRectangle implements DECERA (VT510).
-func (t *Terminal) eraseRectangle() {
-	if r, ok := t.rectangle(0); ok {
-		t.rectangular(r, func(text []byte, y int) []byte { return t.eraseFrom(text, y, r.left, r.right+1) })
+func (e *editor) eraseRectangle() {
+	if r, ok := e.rectangle(0); ok {
+		e.rectangular(r, func(text []byte, y int) []byte { return e.eraseFrom(text, y, r.left, r.right+1) })
 	}
 }
 
 // eraseUnprotected implements DECSERA (VT510): protected characters stay.
-func (t *Terminal) eraseUnprotected() {
-	r, ok := t.rectangle(0)
+func (e *editor) eraseUnprotected() {
+	r, ok := e.rectangle(0)
 	if !ok {
 		return
 	}
-	whole := r.left == 0 && r.right == t.screen.Cols-1
-	t.rectangular(r, func(text []byte, y int) []byte {
-		row, style := t.screen.rows[y], t.blankStyle()
+	whole := r.left == 0 && r.right == e.screen.Cols-1
+	e.rectangular(r, func(text []byte, y int) []byte {
+		row, style := e.screen.rows[y], e.blankStyle()
 		if whole && row.used > 0 && row.spared == (sparedAt{row.version, row.used, style}) {
 			return text
 		}
-		t.stream.meter.Add(len(row.cells) + len(row.runs))
-		if !row.hasProtected(&t.styles) {
-			return t.eraseFrom(text, y, r.left, r.right+1)
+		e.stream.meter.Add(len(row.cells) + len(row.runs))
+		if !row.hasProtected(&e.styles) {
+			return e.eraseFrom(text, y, r.left, r.right+1)
 		}
-		cells := t.screen.cells(row)
-		t.stream.meter.Add(r.right - r.left)
+		cells := e.screen.cells(row)
+		e.stream.meter.Add(r.right - r.left)
 		x := r.left
 		for ; x <= r.right && len(text) < maxExpansion; x++ {
 			from := x
-			for x <= r.right && !t.styles.protected(cells[x]) {
+			for x <= r.right && !e.styles.protected(cells[x]) {
 				x++
 			}
 			if x > from {
-				text = t.eraseFrom(text, y, from, x)
-				cells = t.screen.cells(row)
+				text = e.eraseFrom(text, y, from, x)
+				cells = e.screen.cells(row)
 			}
 		}
 		if whole && x > r.right {
@@ -129,30 +129,30 @@ func (t *Terminal) eraseUnprotected() {
 
 // fillRectangle implements DECFRA (VT510): parameter 0 is a printable character
 // of ISO 8859-1, shown in the pen's style and the character set in force.
-func (t *Terminal) fillRectangle() {
-	c := rune(t.stream.Param(0))
-	r, ok := t.rectangle(1)
+func (e *editor) fillRectangle() {
+	c := rune(e.stream.Param(0))
+	r, ok := e.rectangle(1)
 	if !ok || c < ' ' || c >= 0x7f && c < 0xa0 || c > 0xff || c == softHyphen {
 		return
 	}
 	var buf [utf8.UTFMax]byte
 	one := utf8.AppendRune(buf[:0], c)
 	// Viewers get REP for all but the first: it prints what is shown in the character set again.
-	f := filling{first: t.charsets.Character(c)}
-	f.rest = t.charsets.Character(f.first)
+	f := filling{first: e.charsets.Character(c)}
+	f.rest = e.charsets.Character(f.first)
 	f.text = utf8.AppendRune(f.text, f.first)
 	f.text = append(f.text, bytes.Repeat(utf8.AppendRune(nil, f.rest), r.right-r.left)...)
-	t.rectangular(r, func(text []byte, y int) []byte {
-		if r.left == 0 && !t.linkShown() && t.screen.rows[y].holds(f.text, r.right+1, t.penStyle()) {
-			t.stream.meter.Add(len(f.text) / costCopy)
+	e.rectangular(r, func(text []byte, y int) []byte {
+		if r.left == 0 && !e.linkShown() && e.screen.rows[y].holds(f.text, r.right+1, e.penStyle()) {
+			e.stream.meter.Add(len(f.text) / costCopy)
 			return text
 		}
-		t.moveTo(r.left, y)
-		text = t.moveText(text, r.left, y)
-		if t.linkShown() {
-			text = append(text, t.linkForViewers()...)
+		e.moveTo(r.left, y)
+		text = e.moveText(text, r.left, y)
+		if e.linkShown() {
+			text = append(text, e.linkForViewers()...)
 		}
-		t.screen.fillRow(t.screen.rows[y], r.left, r.right+1, &f, t.penStyle())
+		e.screen.fillRow(e.screen.rows[y], r.left, r.right+1, &f, e.penStyle())
 		text = append(text, one...)
 		if more := r.right - r.left; more > 0 {
 			text = countText(text, more, 'b')

@@ -16,59 +16,59 @@ const joinedRepeat = 4
 // the character from the cells left of the cursor. Without a character before it
 // nothing happens, and viewers do not get it either: theirs may know a character
 // that a query cut from their text has made us forget.
-func (t *Terminal) repeat() {
-	before := t.stream.before
+func (p *printer) repeat() {
+	before := p.stream.before
 	if before == 0 || before.lost() {
-		t.stream.Cut()
+		p.stream.Cut()
 		return
 	}
 	var buf [maxCluster]byte // printing changes the row
-	text := append(buf[:0], t.cellText(t.screen.row(), t.screen.X-before.width())...)
-	t.repeatTimes(text, t.stream.Times(t.mostRepeats(text)))
+	text := append(buf[:0], p.cellText(p.screen.row(), p.screen.X-before.width())...)
+	p.repeatTimes(text, p.stream.Times(p.mostRepeats(text)))
 }
 
 // mostRepeats is how often REP prints the text of a cell at most: a screen full of one ASCII
 // character, as many of others as a row has columns, and fewer when marks are joined to it.
 // These are the ones that take longer, and insert mode does.
-func (t *Terminal) mostRepeats(text []byte) int {
-	s := t.screen
+func (p *printer) mostRepeats(text []byte) int {
+	s := p.screen
 	switch runes := utf8.RuneCount(text); {
 	case runes > 1:
 		return max(s.Cols/(joinedRepeat*runes), leastRepeated)
-	case len(text) > 1 || t.modes.Insert:
+	case len(text) > 1 || p.modes.Insert:
 		return s.Cols
 	}
 	return min(s.Cols*len(s.rows), maxRepeated)
 }
 
 // mayOmit reports whether some of text may not be printed when it is repeated.
-func (t *Terminal) mayOmit(text []byte) bool {
+func (p *printer) mayOmit(text []byte) bool {
 	first, _ := utf8.DecodeRune(text)
-	return !t.modes.Autowrap || t.widths.next(first, t.stream.before).joins()
+	return !p.modes.Autowrap || p.widths.next(first, p.stream.before).joins()
 }
 
 // repeatTimes prints the text of a cell n times.
-func (t *Terminal) repeatTimes(text []byte, n int) {
-	t.stream.meter.Add(n * len(text))
+func (p *printer) repeatTimes(text []byte, n int) {
+	p.stream.meter.Add(n * len(text))
 	switch {
 	case len(text) == 0:
 	case len(text) == 1:
-		t.repeatRuns(text, n, text[0] >= ' ' && text[0] < 0x7f)
-	case t.mayOmit(text):
-		t.repeatText(text, n, func(text []byte) { t.print(text, false) })
+		p.repeatRuns(text, n, text[0] >= ' ' && text[0] < 0x7f)
+	case p.mayOmit(text):
+		p.repeatText(text, n, func(text []byte) { p.print(text, false) })
 	default:
-		t.repeating = true
-		t.repeatRuns(text, n, false)
-		t.repeating = false
+		p.repeating = true
+		p.repeatRuns(text, n, false)
+		p.repeating = false
 	}
 }
 
 // repeatText prints a character of more than one byte n times. When some of it is left
 // out, viewers get the rest as text.
-func (t *Terminal) repeatText(text []byte, n int, print func(text []byte)) {
-	t.repeating = true
-	defer func() { t.repeating = false }()
-	if !t.mayOmit(text) {
+func (p *printer) repeatText(text []byte, n int, print func(text []byte)) {
+	p.repeating = true
+	defer func() { p.repeating = false }()
+	if !p.mayOmit(text) {
 		for ; n > 0; n-- {
 			print(text)
 		}
@@ -79,24 +79,24 @@ func (t *Terminal) repeatText(text []byte, n int, print func(text []byte)) {
 	for ; n > 0; n-- {
 		for rest := text; len(rest) > 0; {
 			_, size := utf8.DecodeRune(rest)
-			t.omitted = false
-			if print(rest[:size]); !t.omitted {
+			p.omitted = false
+			if print(rest[:size]); !p.omitted {
 				kept = append(kept, rest[:size]...)
 			}
-			left = left || t.omitted
+			left = left || p.omitted
 			rest = rest[size:]
 		}
 	}
-	if left && t.stream.before.lost() {
-		kept = append(kept, t.toLastColumn()...)
+	if left && p.stream.before.lost() {
+		kept = append(kept, p.toLastColumn()...)
 	}
-	if left && t.stream.Afford(len(kept)) {
-		t.stream.ReplaceByText(kept)
+	if left && p.stream.Afford(len(kept)) {
+		p.stream.ReplaceByText(kept)
 	}
 }
 
 // repeatRuns prints the text of a cell n times, many at once.
-func (t *Terminal) repeatRuns(text []byte, n int, ascii bool) {
+func (p *printer) repeatRuns(text []byte, n int, ascii bool) {
 	var run [512]byte
 	size := 0
 	for size+len(text) <= len(run) && size < n*len(text) {
@@ -104,19 +104,19 @@ func (t *Terminal) repeatRuns(text []byte, n int, ascii bool) {
 	}
 	for n > 0 {
 		k := min(n, size/len(text))
-		t.print(run[:k*len(text)], ascii)
+		p.print(run[:k*len(text)], ascii)
 		n -= k
 	}
 }
 
 // cellText is the text of a cell, nothing outside the row. The caller must not
 // change it, and it is valid until the row is.
-func (t *Terminal) cellText(r *row, x int) []byte {
+func (b *bufferSet) cellText(r *row, x int) []byte {
 	switch {
-	case x < 0 || x >= t.screen.Cols:
+	case x < 0 || x >= b.screen.Cols:
 		return nil
-	case r.cells == nil && x < r.used && t.screen.X == r.used:
+	case r.cells == nil && x < r.used && b.screen.X == r.used:
 		return r.last()
 	}
-	return r.appendChars(nil, t.screen.cells(r)[x])
+	return r.appendChars(nil, b.screen.cells(r)[x])
 }

@@ -39,76 +39,76 @@ const minReflow = 2
 // cursor or from the history, then the columns by reflowing.
 // exact reports whether xterm.js does the same. It does not when its buffer gets
 // full on the way: then it overwrites rows, or drops one that has text.
-func (t *Terminal) resizeMain(cols, rows int) (exact bool) {
-	s := t.main
-	b := buffer{
-		lines: t.gather(), base: t.hist.count, y: s.Y, saved: s.saved.row,
-		oldCols: s.Cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + t.cfg.Scrollback, styles: &t.styles,
-		most: t.budget.limit,
+func (b *bufferSet) resizeMain(cols, rows int) (exact bool) {
+	s := b.main
+	buf := buffer{
+		lines: b.gather(), base: b.hist.count, y: s.Y, saved: s.saved.row,
+		oldCols: s.Cols, cols: cols, rows: rows, max: max(len(s.rows), rows) + b.cfg.Scrollback, styles: &b.styles,
+		most: b.budget.limit,
 	}
-	b.setRows(len(s.rows), rows+t.cfg.Scrollback)
+	buf.setRows(len(s.rows), rows+b.cfg.Scrollback)
 	if cols != s.Cols && cols >= minReflow {
-		b.reflow()
+		buf.reflow()
 	}
-	t.scatter(&b)
-	if s.saved.row = b.saved; b.saved > 0 {
+	b.scatter(&buf)
+	if s.saved.row = buf.saved; buf.saved > 0 {
 		s.saved.set = true // xterm.js moves what was never saved too
 	}
 	s.Resize(cols, rows)
-	return !b.inexact
+	return !buf.inexact
 }
 
 // gather returns history and rows as one list. The rows are moved, not copied.
-func (t *Terminal) gather() []bufferLine {
-	lines := make([]bufferLine, 0, t.hist.count+len(t.main.rows))
-	for l := range t.hist.freeze().All() {
+func (b *bufferSet) gather() []bufferLine {
+	lines := make([]bufferLine, 0, b.hist.count+len(b.main.rows))
+	for l := range b.hist.freeze().All() {
 		lines = append(lines, bufferLine{line: l})
 	}
-	for _, r := range t.main.rows {
+	for _, r := range b.main.rows {
 		lines = append(lines, bufferLine{row: r})
 	}
 	return lines
 }
 
 // scatter makes history and rows of the list again.
-func (t *Terminal) scatter(b *buffer) {
-	s := t.main
+func (b *bufferSet) scatter(buf *buffer) {
+	s := b.main
 	s.spare = nil
 	// Lines that reflowed away leave the screen short; xterm.js has one or more
 	// blank rows then.
-	for len(b.lines) < b.rows {
-		b.inexact = true
-		b.lines = append(b.lines, bufferLine{row: &row{}})
+	for len(buf.lines) < buf.rows {
+		buf.inexact = true
+		buf.lines = append(buf.lines, bufferLine{row: &row{}})
 	}
-	base := len(b.lines) - b.rows
-	short := t.hist.short
-	t.hist.clear()
-	t.hist.short = short || b.short
-	for i := max(0, base-t.hist.limit); i < base; i++ {
-		l := b.fitted(i)
+	base := len(buf.lines) - buf.rows
+	short := b.hist.short
+	b.hist.clear()
+	b.hist.short = short || buf.short
+	for i := max(0, base-b.hist.limit); i < base; i++ {
+		l := buf.fitted(i)
 		if l.row != nil {
-			t.keep(l.row)
+			b.keep(l.row)
 		} else {
-			t.hist.push([]byte(l.line.packed), l.line.wrapped)
+			b.hist.push([]byte(l.line.packed), l.line.wrapped)
 		}
 	}
 	s.rows = s.rows[:0]
-	for i := base; i < len(b.lines); i++ {
-		l := b.fitted(i)
-		r := l.open(&t.styles)
-		r.fit(b.cols)
+	for i := base; i < len(buf.lines); i++ {
+		l := buf.fitted(i)
+		r := l.open(&b.styles)
+		r.fit(buf.cols)
 		s.rows = append(s.rows, r)
 	}
-	s.Y = min(b.y, b.rows-1)
+	s.Y = min(buf.y, buf.rows-1)
 }
 
 // resizeAlt changes the alternate screen, which does not reflow. Cells that are cut off
 // at the right comes back when the screen grows before the row was erased, as in
 // xterm.js.
-func (t *Terminal) resizeAlt(cols, rows int) {
-	s := t.alt
-	if t.screen == s {
-		t.setAltRows(rows)
+func (b *bufferSet) resizeAlt(cols, rows int) {
+	s := b.alt
+	if b.screen == s {
+		b.setAltRows(rows)
 	} else {
 		s.setRows(rows)
 	}
@@ -118,14 +118,14 @@ func (t *Terminal) resizeAlt(cols, rows int) {
 	}
 	saved := s.saved.x
 	s.Resize(cols, rows)
-	if t.screen != s {
+	if b.screen != s {
 		s.saved.x = saved // xterm.js leaves a hidden screen's alone
 	}
 }
 
 // setAltRows takes rows from below the cursor first, then from the top.
-func (t *Terminal) setAltRows(rows int) {
-	s := t.alt
+func (b *bufferSet) setAltRows(rows int) {
+	s := b.alt
 	if lost := len(s.rows) - rows; lost > 0 {
 		top := max(0, min(lost, s.Y+1-rows))
 		s.rows = append(s.rows[:0], s.rows[top:]...)

@@ -32,18 +32,18 @@ func (t *Terminal) Restore(f *Frame) bool {
 	t.labels.load(f)
 	t.Resume(f)
 	t.cursorStyle = f.CursorStyle
-	t.stream.Write(f.Pending, (*terminalHandler)(t))
+	t.stream.Write(f.Pending, (*terminalHandler)(&t.executor))
 	t.stream.before = t.lastJoin(f)
 	t.limitMemory()
 	return true
 }
 
 // restorable reports whether Restore can take f.
-func (t *Terminal) restorable(f *Frame) bool {
-	if f.Cols != t.cfg.Cols || f.Rows != t.cfg.Rows {
+func (b *bufferSet) restorable(f *Frame) bool {
+	if f.Cols != b.cfg.Cols || f.Rows != b.cfg.Rows {
 		return false
 	}
-	if u := f.Unicode; u != t.cfg.Unicode && (u != "" || t.cfg.Unicode != Unicode11) {
+	if u := f.Unicode; u != b.cfg.Unicode && (u != "" || b.cfg.Unicode != Unicode11) {
 		return false
 	}
 	for l := range f.History.All() {
@@ -62,31 +62,31 @@ func (t *Terminal) restorable(f *Frame) bool {
 
 // restoreScreen makes s, which is new, the screen of a frame with base lines of
 // history above it.
-func (t *Terminal) restoreScreen(s *screen, from *Screen, base int) {
+func (b *bufferSet) restoreScreen(s *screen, from *Screen, base int) {
 	s.load(from, base)
 	s.kitty = append([]uint8(nil), from.Kitty...)
 	for y, l := range from.Lines {
-		s.rows[y].setLine(l, &t.styles)
+		s.rows[y].setLine(l, &b.styles)
 	}
 }
 
 // lastJoin is what the character that REP repeats in f leaves for the next one.
-func (t *Terminal) lastJoin(f *Frame) (j join) {
+func (p *printer) lastJoin(f *Frame) (j join) {
 	if f.LastDropped {
 		return lostWide
 	}
 	if f.LastChar == 0 {
 		return 0
 	}
-	s := t.screen
+	s := p.screen
 	for width := 1; width <= 2; width++ {
-		text := t.cellText(s.row(), s.X-width)
+		text := p.cellText(s.row(), s.X-width)
 		if c, _ := utf8.DecodeRune(text); c != f.LastChar {
 			continue
 		}
 		j = 0
 		for _, c := range string(text) {
-			j = t.widths.next(c, j)
+			j = p.widths.next(c, j)
 		}
 		if j.width() == width {
 			return j

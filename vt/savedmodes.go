@@ -11,15 +11,15 @@ import (
 type savedModes map[int]bool
 
 // saveModes implements XTSAVE.
-func (t *Terminal) saveModes() {
-	t.stream.Cut()
-	for i := range t.stream.Count() {
-		mode := t.stream.Param(i)
-		if state := t.modes.reportPrivate(mode); CanSaveMode(mode) {
-			if t.saved == nil {
-				t.saved = savedModes{}
+func (x *executor) saveModes() {
+	x.stream.Cut()
+	for i := range x.stream.Count() {
+		mode := x.stream.Param(i)
+		if state := x.modes.reportPrivate(mode); CanSaveMode(mode) {
+			if x.saved == nil {
+				x.saved = savedModes{}
 			}
-			t.saved[mode] = state == modeSet
+			x.saved[mode] = state == modeSet
 		}
 	}
 }
@@ -27,11 +27,11 @@ func (t *Terminal) saveModes() {
 // restoreModes implements XTRESTORE (xterm ctlseqs, CSI ? Pm r). A mode that was
 // never saved stays as it is. Viewers get DECSET and DECRST, because xterm.js
 // saves no modes.
-func (t *Terminal) restoreModes() {
+func (x *executor) restoreModes() {
 	var text []byte
-	for i := range t.stream.Count() {
-		mode := t.stream.Param(i)
-		on, ok := t.saved[mode]
+	for i := range x.stream.Count() {
+		mode := x.stream.Param(i)
+		on, ok := x.saved[mode]
 		switch {
 		case !ok:
 		case on:
@@ -40,7 +40,7 @@ func (t *Terminal) restoreModes() {
 			text = fmt.Appendf(text, "\x1b[?%dl", mode)
 		}
 	}
-	t.expand(text)
+	x.expand(text)
 }
 
 // CanSaveMode reports whether XTSAVE keeps a private mode: one that programs can switch.

@@ -3,25 +3,25 @@ package vt
 import "strconv"
 
 // setModes implements SM, RM, DECSET and DECRST for all parameters.
-func (t *Terminal) setModes(f function) {
+func (x *executor) setModes(f function) {
 	on := byte(f) == 'h'
-	t.showModes(f)
-	for i := range t.stream.Count() {
-		if mode := t.stream.Param(i); f >= private {
-			t.setPrivateMode(mode, on)
+	x.showModes(f)
+	for i := range x.stream.Count() {
+		if mode := x.stream.Param(i); f >= private {
+			x.setPrivateMode(mode, on)
 		} else {
-			t.modes.setANSI(mode, on)
+			x.modes.setANSI(mode, on)
 		}
 	}
 }
 
 // showModes gives viewers the sequence at hand with the modes alone that they show and a
 // snapshot restores.
-func (t *Terminal) showModes(f function) {
-	in := &t.stream
+func (x *executor) showModes(f function) {
+	in := &x.stream
 	show := shownANSI
 	if f >= private {
-		show = t.shownPrivate
+		show = x.shownPrivate
 	}
 	same := !in.parser.full
 	for i := 0; same && i < in.Count(); i++ {
@@ -59,12 +59,12 @@ func shownANSI(mode int, _ bool) int {
 }
 
 // shownPrivate is the DEC private mode that viewers get for one.
-func (t *Terminal) shownPrivate(mode int, on bool) int {
+func (x *executor) shownPrivate(mode int, on bool) int {
 	switch mode {
 	case 1, 5, 6, 7, 9, 25, 45, 47, 66, 1000, 1002, 1003, 1004, 1006, 1047, 1048, 1049, 2004, 2026:
 		return mode
 	case 1016:
-		if t.cfg.Guest {
+		if x.cfg.Guest {
 			return 1006
 		}
 		return mode
@@ -77,49 +77,49 @@ func (t *Terminal) shownPrivate(mode int, on bool) int {
 }
 
 // setPrivateMode implements DECSET and DECRST (xterm ctlseqs).
-func (t *Terminal) setPrivateMode(mode int, on bool) {
-	if t.modes.setPrivate(mode, on) {
+func (x *executor) setPrivateMode(mode int, on bool) {
+	if x.modes.setPrivate(mode, on) {
 		return
 	}
 	switch mode {
 	case 2:
 		if on { // DECANM designates ASCII
-			t.charsets.DesignateAll(usASCII)
+			x.charsets.DesignateAll(usASCII)
 		}
 	case 6:
-		t.modes.Origin = on
-		t.screen.MoveTo(0, 0, t.modes.Origin)
+		x.modes.Origin = on
+		x.screen.MoveTo(0, 0, x.modes.Origin)
 	case 47, 1047:
-		t.setAlt(on)
+		x.setAlt(on)
 	case 1048:
-		t.saveOrRestore(on)
+		x.saveOrRestore(on)
 	case 1049:
 		if on {
-			t.saveCursor()
+			x.saveCursor()
 		}
-		if t.setAlt(on); !on {
-			t.restoreCursor()
+		if x.setAlt(on); !on {
+			x.restoreCursor()
 		}
 	}
 }
 
 // saveCursor implements DECSC (VT510).
-func (t *Terminal) saveCursor() {
-	t.screen.Save(t.base(), &t.pen, &t.charsets, t.modes.Origin)
+func (x *executor) saveCursor() {
+	x.screen.Save(x.base(), &x.pen, &x.charsets, x.modes.Origin)
 }
 
 // restoreCursor implements DECRC (VT510).
-func (t *Terminal) restoreCursor() {
-	t.screen.Restore(t.base(), &t.pen, &t.charsets, t.modes.Origin)
-	t.loseLink()
-	t.penChanged()
+func (x *executor) restoreCursor() {
+	x.screen.Restore(x.base(), &x.pen, &x.charsets, x.modes.Origin)
+	x.loseLink()
+	x.penChanged()
 }
 
-func (t *Terminal) saveOrRestore(save bool) {
+func (x *executor) saveOrRestore(save bool) {
 	if save {
-		t.saveCursor()
+		x.saveCursor()
 	} else {
-		t.restoreCursor()
+		x.restoreCursor()
 	}
 }
 

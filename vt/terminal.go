@@ -27,44 +27,7 @@ package vt
 // A string or control sequence longer than MaxString is void: it does nothing,
 // and viewers do not get it. A hyperlink longer than 2083 bytes is none. A
 // cell keeps at most 30 combining marks; viewers do not get more either.
-type Terminal struct {
-	cfg    Config
-	stream stream
-	budget budget
-
-	// Two screens with a cursor each. The history belongs to main.
-	main, alt *screen // alt is nil until it is first needed
-	screen    *screen // the one shown
-	hist      history
-	hidden    int // most rows there were since the alternate screen was left
-
-	// What programs set beside the cells. DECSC saves pen and charsets on a screen.
-	modes       Modes
-	saved       savedModes
-	pen         pen
-	charsets    charsetState
-	cursorStyle CursorStyle
-	labels      labels
-	open        openLink
-
-	// Cells have numbers of styles. The pen's are looked up once for many cells.
-	styles      styles
-	styleKnown  bool   // styleNumber is the pen's style
-	blankKnown  bool   // blankNumber is the style of erased cells
-	styleNumber uint32 // what penStyle returns
-	blankNumber uint32 // what internBlank returns
-
-	// How characters lie in cells.
-	widths *widths
-	leads  *leads // of widths
-
-	// What one sequence leaves to the next, and scratch memory.
-	late      columnShift // put off, see shiftLater
-	repeating bool        // REP prints
-	omitted   bool        // a character was left out of what viewers get
-	expansion []byte
-	packer    rowPacker
-}
+type Terminal struct{ executor }
 
 var _ EngineFunc = NewEngine
 
@@ -74,10 +37,9 @@ func NewEngine(c Config) Engine { return New(c) }
 // New makes a terminal with a blank screen.
 func New(c Config) *Terminal {
 	c = c.Clamped()
-	t := &Terminal{
-		cfg: c, modes: DefaultModes(), budget: newBudget(c.Memory), hidden: c.Rows,
-		styles: newStyles(), widths: widthsOf(c.Unicode),
-	}
+	t := &Terminal{}
+	t.cfg, t.modes, t.budget, t.hidden = c, DefaultModes(), newBudget(c.Memory), c.Rows
+	t.styles, t.widths = newStyles(), widthsOf(c.Unicode)
 	t.leads = t.widths.leads()
 	t.hist.limit = c.Scrollback
 	t.charsets.Reset()
@@ -98,7 +60,7 @@ func (t *Terminal) WriteSome(p []byte, work int) (text []byte, n int) {
 // write is WriteSome without a bound when work is 0, of as much as the memory allows.
 func (t *Terminal) write(p []byte, work int) (text []byte, n int) {
 	p = p[:min(len(p), t.budget.Piece())]
-	text, n = t.stream.WriteSome(p, work, (*terminalHandler)(t))
+	text, n = t.stream.WriteSome(p, work, (*terminalHandler)(&t.executor))
 	t.settle()
 	if t.budget.Written(n) {
 		t.limitMemory()
@@ -107,98 +69,99 @@ func (t *Terminal) write(p []byte, work int) (text []byte, n int) {
 }
 
 // Flush implements Engine.
-func (t *Terminal) Flush() []byte { return t.stream.Flush((*terminalHandler)(t)) }
+func (t *Terminal) Flush() []byte { return t.stream.Flush((*terminalHandler)(&t.executor)) }
 
 // Memory implements Engine.
 func (t *Terminal) Memory() int { return t.otherMemory() + t.hist.memory() }
 
-// terminalHandler is the handler of a Terminal's stream.
-type terminalHandler Terminal
+// terminalHandler is the handler of a Terminal's stream. Its methods are no methods of executor, else Terminal would
+// export them.
+type terminalHandler executor
 
 // Print implements Handler.
 func (h *terminalHandler) Print(text []byte, ascii bool) {
-	(*Terminal)(h).settle()
-	(*Terminal)(h).print(text, ascii)
+	(*executor)(h).settle()
+	(*executor)(h).print(text, ascii)
 }
 
 // Control implements Handler.
 func (h *terminalHandler) Control(c rune) {
-	(*Terminal)(h).settle()
-	(*Terminal)(h).control(c)
+	(*executor)(h).settle()
+	(*executor)(h).control(c)
 }
 
 // Escape implements Handler.
 func (h *terminalHandler) Escape(f function) {
 	if f != '6' && f != '9' { // DECBI and DECFI become a movement or a shift
-		(*Terminal)(h).settle()
+		(*executor)(h).settle()
 	}
-	(*Terminal)(h).escape(f)
+	(*executor)(h).escape(f)
 }
 
 // CSI implements Handler.
 func (h *terminalHandler) CSI(f function) {
 	if f >= intermediate {
-		if m := (*Terminal)(h).columnShift(f); m.n != 0 {
-			(*Terminal)(h).shiftLater(m)
+		if m := (*executor)(h).columnShift(f); m.n != 0 {
+			(*executor)(h).shiftLater(m)
 			return
 		}
 	}
 	switch f {
 	case 'A', 'B', 'C', 'D', 'G', 'H', 'd': // the cursor alone moves
 	default:
-		(*Terminal)(h).settle()
+		(*executor)(h).settle()
 	}
-	(*Terminal)(h).csi(f)
+	(*executor)(h).csi(f)
 }
 
 // OSC implements Handler.
 func (h *terminalHandler) OSC(text []byte) {
-	(*Terminal)(h).settle()
-	(*Terminal)(h).osc(text)
+	(*executor)(h).settle()
+	(*executor)(h).osc(text)
 }
 
 // DCS implements Handler.
 func (h *terminalHandler) DCS(text []byte) {
-	(*Terminal)(h).settle()
-	(*Terminal)(h).dcs(text)
+	(*executor)(h).settle()
+	(*executor)(h).dcs(text)
 }
 
 // penStyle is the number of the style of printed characters.
-func (t *Terminal) penStyle() uint32 {
-	if !t.styleKnown {
-		t.sweepStyles()
-		t.styleNumber, t.styleKnown = t.styles.intern(t.pen.key(&t.styles)), true
+func (b *bufferSet) penStyle() uint32 {
+	if !b.styleKnown {
+		b.sweepStyles()
+		b.styleNumber, b.styleKnown = b.styles.intern(b.pen.key(&b.styles)), true
 	}
-	return t.styleNumber
+	return b.styleNumber
 }
 
 // blankStyle is the number of the style of erased cells: the pen's background and
 // nothing else. Like penStyle it may number all styles anew, so nobody holds
 // another number while asking for it.
-func (t *Terminal) blankStyle() uint32 {
-	if t.pen.bg != 0 && !t.blankKnown {
-		t.sweepStyles()
+func (b *bufferSet) blankStyle() uint32 {
+	if b.pen.bg != 0 && !b.blankKnown {
+		b.sweepStyles()
 	}
-	return t.internBlank()
+	return b.internBlank()
 }
 
 // internBlank is blankStyle but leaves all numbers as they are.
-func (t *Terminal) internBlank() uint32 {
-	if t.pen.bg == 0 {
+func (b *bufferSet) internBlank() uint32 {
+	if b.pen.bg == 0 {
 		return 0
 	}
-	if !t.blankKnown {
-		t.blankNumber, t.blankKnown = t.styles.intern(styleKey{bg: t.pen.bg}), true
+	if !b.blankKnown {
+		b.blankNumber, b.blankKnown = b.styles.intern(styleKey{bg: b.pen.bg}), true
 	}
-	return t.blankNumber
+	return b.blankNumber
 }
 
 // sweepStyles forgets unused styles when it is time to.
-func (t *Terminal) sweepStyles() {
-	if !t.styles.full() {
+func (b *bufferSet) sweepStyles() {
+	if !b.styles.full() {
 		return
 	}
-	t.stream.meter.Add(len(t.styles.list) + len(t.screens())*t.main.Cols*t.main.Rows)
-	t.styles.sweep(loseNothing, t.screens()...)
-	t.penChanged()
+	b.stream.meter.Add(len(b.styles.list) + len(b.screens())*b.main.Cols*b.main.Rows)
+	b.styles.sweep(loseNothing, b.screens()...)
+	b.penChanged()
 }

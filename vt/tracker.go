@@ -22,6 +22,15 @@ type TrackerHooks struct {
 	KeepOffsets bool
 }
 
+// keepsOffsets reports whether rows of history keep the positions of all their cells.
+func (h *TrackerHooks) keepsOffsets() bool { return h.KeepOffsets || h.Changed != nil }
+
+func (h *TrackerHooks) moved() {
+	if h.Moved != nil {
+		h.Moved()
+	}
+}
+
 const (
 	// MaxUnreported is how many lines leave the screen between two calls of Changed.
 	MaxUnreported = 200
@@ -205,21 +214,13 @@ func soundRun(p []byte) int {
 
 // forget removes the positions of all cells.
 func (w *Tracker) forget() {
-	for _, s := range w.screens() {
+	for _, s := range w.t.screens() {
 		for _, r := range s.rows {
 			r.tracked = nil
 		}
 	}
 	w.changedRows, w.pastRows = 0, nil
 	w.prefix, w.hasPrefix, w.prefixChanged = TextLine{}, false, false
-}
-
-// screens are those that there are.
-func (w *Tracker) screens() []*screen {
-	if w.t.alt == nil {
-		return []*screen{w.t.main}
-	}
-	return []*screen{w.t.main, w.t.alt}
 }
 
 // Report reports all lines that changed since they were reported.
@@ -254,7 +255,7 @@ func (w *Tracker) allReported() {
 	if w.changedRows == 0 {
 		return
 	}
-	for _, s := range w.screens() {
+	for _, s := range w.t.screens() {
 		for _, r := range s.rows {
 			if r.tracked != nil {
 				r.tracked.changed = false

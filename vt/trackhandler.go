@@ -193,7 +193,7 @@ func (w *Tracker) keepOffsets(r *row, m *trackedRow) {
 	var old trackedRow
 	switch {
 	case m == nil:
-	case w.keepsOffsets():
+	case w.hooks.keepsOffsets():
 		old.offsets, m.offsets = m.offsets, nil
 	case r.used > 0:
 		old.newest = m.offsets[min(r.used, len(m.offsets))-1]
@@ -201,9 +201,6 @@ func (w *Tracker) keepOffsets(r *row, m *trackedRow) {
 	w.pastRows = append(w.pastRows, old)
 	w.blank(r)
 }
-
-// keepsOffsets reports whether rows of history keep the positions of all their cells.
-func (w *Tracker) keepsOffsets() bool { return w.hooks.KeepOffsets || w.hooks.Changed != nil }
 
 // limitPrefix reports and cuts a prefix that is too long to be kept.
 func (w *Tracker) limitPrefix() {
@@ -270,9 +267,9 @@ func (h *trackHandler) Escape(f function) {
 	case 'M', '#'*intermediate + '8':
 		w.Report()
 		w.t.escape(f)
-		w.clearBlankRows()
+		w.clearBlankRows(w.t.screen)
 		if f != 'M' {
-			w.changed()
+			h.changed()
 		}
 	case 'c':
 		w.Report()
@@ -282,11 +279,12 @@ func (h *trackHandler) Escape(f function) {
 		w.t.escape(f)
 		w.t.settle()
 	}
-	w.moved()
+	w.hooks.moved()
 }
 
 // changed notes that all rows changed.
-func (w *Tracker) changed() {
+func (h *trackHandler) changed() {
+	w := (*Tracker)(h)
 	for _, r := range w.t.screen.rows {
 		m := w.touch(r)
 		w.t.stream.meter.Add(len(m.offsets))
@@ -297,17 +295,13 @@ func (w *Tracker) changed() {
 }
 
 // clearBlankRows removes the positions of rows that are blank now.
-func (w *Tracker) clearBlankRows() {
-	for _, r := range w.t.screen.rows {
-		if r.cells == nil && len(r.text) == 0 {
-			w.blank(r)
+func (w *Tracker) clearBlankRows(screens ...*screen) {
+	for _, s := range screens {
+		for _, r := range s.rows {
+			if r.cells == nil && len(r.text) == 0 {
+				w.blank(r)
+			}
 		}
-	}
-}
-
-func (w *Tracker) moved() {
-	if w.hooks.Moved != nil {
-		w.hooks.Moved()
 	}
 }
 
@@ -325,19 +319,19 @@ func (h *trackHandler) CSI(f function) {
 	case 'L', 'M', 'S', 'T':
 		w.Report()
 		w.t.csi(f)
-		w.clearBlankRows()
+		w.clearBlankRows(w.t.screen)
 	case ' '*intermediate + '@', ' '*intermediate + 'A', '\''*intermediate + '}', '\''*intermediate + '~':
 		w.Report()
 		w.t.csi(f)
-		w.changed()
+		h.changed()
 	case 'b':
-		w.repeat()
+		h.repeat()
 	case '?'*private + 'h', '?'*private + 'l':
-		w.setModes(f)
+		h.setModes(f)
 	default:
 		w.t.csi(f)
 	}
-	w.moved()
+	w.hooks.moved()
 }
 
 // edit is a function that changes cells of the cursor's row.
@@ -356,12 +350,16 @@ func (w *Tracker) edit(f function) {
 		x1 = min(s.X+w.t.stream.One(0), s.Cols)
 	}
 	w.t.csi(f)
-	if x0 >= used {
-		return
+	if x0 < used {
+		w.erased(r, x0, min(x1, s.Cols))
 	}
+}
+
+// erased gives the columns from x0 to x1-1 of a row the position at hand.
+func (w *Tracker) erased(r *row, x0, x1 int) {
 	m := w.touch(r)
 	m.erased = true
-	for x := x0; x < min(x1, s.Cols); x++ {
+	for x := x0; x < x1; x++ {
 		m.offsets[x] = w.Offset()
 	}
 }
@@ -377,19 +375,15 @@ func (w *Tracker) eraseDisplay(f function) {
 		w.pastRows = nil
 		return
 	}
-	w.clearBlankRows()
-	if x0 >= used {
-		return
-	}
-	m := w.touch(r)
-	m.erased = true
-	for x := x0; x < min(x1, s.Cols); x++ {
-		m.offsets[x] = w.Offset()
+	w.clearBlankRows(w.t.screen)
+	if x0 < used {
+		w.erased(r, x0, min(x1, s.Cols))
 	}
 }
 
-// repeat is REP; see Terminal.repeat.
-func (w *Tracker) repeat() {
+// repeat implements REP, see printer.repeat.
+func (h *trackHandler) repeat() {
+	w := (*Tracker)(h)
 	t, s := w.t, w.t.screen
 	before := t.stream.before
 	if before == 0 {
@@ -407,7 +401,8 @@ func (w *Tracker) repeat() {
 }
 
 // setModes is DECSET and DECRST, which may show the other screen.
-func (w *Tracker) setModes(f function) {
+func (h *trackHandler) setModes(f function) {
+	w := (*Tracker)(h)
 	was := w.t.screen
 	for i := range w.t.stream.Count() {
 		if mode := w.t.stream.Param(i); mode == 47 || mode == 1047 || mode == 1049 {
@@ -415,20 +410,13 @@ func (w *Tracker) setModes(f function) {
 		}
 	}
 	w.t.csi(f)
-	if w.t.screen == was {
-		return
-	}
-	for _, s := range []*screen{w.t.main, w.t.alt} {
-		for _, r := range s.rows {
-			if r.cells == nil && len(r.text) == 0 {
-				w.blank(r)
-			}
-		}
+	if w.t.screen != was {
+		w.clearBlankRows(w.t.main, w.t.alt)
 	}
 }
 
 // OSC implements Handler.
-func (h *trackHandler) OSC(text []byte) { (*terminalHandler)(h.t).OSC(text) }
+func (h *trackHandler) OSC(text []byte) { (*terminalHandler)(&h.t.executor).OSC(text) }
 
 // DCS implements Handler.
-func (h *trackHandler) DCS(text []byte) { (*terminalHandler)(h.t).DCS(text) }
+func (h *trackHandler) DCS(text []byte) { (*terminalHandler)(&h.t.executor).DCS(text) }

@@ -19,10 +19,10 @@ type trackedLines struct {
 
 // mainLines returns the lines of the main screen and of the last n rows of history. at has
 // the positions of their cells, by row.
-func (w *Tracker) mainLines(n int, at func(i int) []uint64) trackedLines {
-	history := w.t.hist.freeze().Last(n)
-	p := trackedLines{history: history.Len(), y: history.Len() + w.t.main.Y}
-	p.rows = append(history.Slice(), w.t.freezeScreen(w.t.main, 0).Lines...)
+func (b *bufferSet) mainLines(n int, at func(i int) []uint64) trackedLines {
+	history := b.hist.freeze().Last(n)
+	p := trackedLines{history: history.Len(), y: history.Len() + b.main.Y}
+	p.rows = append(history.Slice(), b.freezeScreen(b.main, 0).Lines...)
 	p.at = make([][]uint64, len(p.rows))
 	for i := range p.rows {
 		p.at[i] = at(i)
@@ -35,7 +35,7 @@ func (w *Tracker) mainLines(n int, at func(i int) []uint64) trackedLines {
 			p.cursor = len(p.last) - 1
 		}
 	}
-	p.lines = joinRows(p.rows, p.at, w.t.main.Cols)
+	p.lines = joinRows(p.rows, p.at, b.main.Cols)
 	return p
 }
 
@@ -49,7 +49,7 @@ func (w *Tracker) Resize(cols, rows int) {
 	w.Report()
 	kept := len(w.pastRows)
 	past := w.pastRows[kept-min(kept, w.t.hist.count):]
-	before := w.mainLines(len(past), func(i int) []uint64 {
+	before := w.t.mainLines(len(past), func(i int) []uint64 {
 		if i < len(past) {
 			return past[i].positions(w.t.main.Cols)
 		}
@@ -73,7 +73,7 @@ func (w *Tracker) restorePositions(before trackedLines) {
 		cells[i] = uint64(i) + 1
 	}
 	row := func(i int) []uint64 { return cells[i*cols : (i+1)*cols] }
-	after := w.mainLines(n, row)
+	after := w.t.mainLines(n, row)
 	clear(cells)
 	for i, l := range after.lines {
 		k := i - after.cursor + before.cursor
@@ -116,7 +116,7 @@ func (p *trackedLines) copyCursorLine(before trackedLines, row func(i int) []uin
 func (w *Tracker) setPositions(p trackedLines, row func(i int) []uint64) {
 	w.changedRows, w.pastRows = 0, make([]trackedRow, p.history)
 	for i := range w.pastRows {
-		if used := p.rows[i].Cells(); w.keepsOffsets() {
+		if used := p.rows[i].Cells(); w.hooks.keepsOffsets() {
 			w.pastRows[i].offsets = slices.Clone(row(i))
 		} else if used > 0 {
 			w.pastRows[i].newest = row(i)[min(used, w.t.main.Cols)-1]
