@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -13,7 +14,7 @@ import (
 type textLog struct {
 	app   *app
 	load  func() (wire.ScreenJSON, error) // history and screen
-	lines *plainLines
+	lines *vt.PlainText
 	seq   uint64 // position of the last event
 	known uint64 // output up to here was on the screen that was loaded
 }
@@ -28,9 +29,9 @@ func (l *textLog) event(e client.Event) error {
 	return nil
 }
 
-// begin writes what there is already. It comes from a look of its own, which may
-// be later than the event; data up to there is not written again. A snapshot in
-// the middle means that output came faster than it could be written.
+// begin writes history and screen. They are loaded by a request of their own, which may
+// be later than the event, so data before known is not written again. A later snapshot
+// means that output came faster than it could be written.
 func (l *textLog) begin(e client.Event) error {
 	if l.lines != nil {
 		if missed := max(l.seq, l.known); e.Seq > missed {
@@ -44,13 +45,13 @@ func (l *textLog) begin(e client.Event) error {
 	if err != nil {
 		return err
 	}
-	l.lines, l.seq, l.known = &plainLines{w: l.app.stdout, alt: s.Alt}, e.Seq, s.Seq
-	return l.lines.start(logLines(s))
+	l.lines, l.seq, l.known = vt.NewPlainText(l.app.stdout, s.Alt), e.Seq, s.Seq
+	return l.lines.Start(logLines(s))
 }
 
-// logLines are the lines as the program wrote them: those that the screen broke
-// are put together, what is below the last text and the cursor is left out, and the
-// last one reaches to the cursor. What a full-screen program shows is no log.
+// logLines are the lines as the program wrote them. Wrapped rows are joined, and blank rows
+// below the last text and the cursor are left out. The last line reaches to the cursor. The
+// screen of a full-screen program is no log.
 func logLines(s wire.ScreenJSON) []string {
 	all := s.Scrollback
 	if !s.Alt {
@@ -78,7 +79,7 @@ func logLines(s wire.ScreenJSON) []string {
 	return lines[:min(last+1, len(lines))]
 }
 
-// data writes what of the event is new.
+// data writes the new part of the event.
 func (l *textLog) data(e client.Event) error {
 	p := e.Data
 	switch {
@@ -92,19 +93,20 @@ func (l *textLog) data(e client.Event) error {
 		}
 	}
 	l.seq = e.Seq
-	return l.lines.write(p)
+	_, err := l.lines.Write(p)
+	return err
 }
 
 func (l *textLog) pause() error {
 	if l.lines == nil {
 		return nil
 	}
-	return l.lines.flush()
+	return l.lines.Flush()
 }
 
 func (l *textLog) end() error {
 	if l.lines == nil {
 		return nil
 	}
-	return l.lines.end()
+	return l.lines.End()
 }

@@ -1,4 +1,4 @@
-package main
+package vt_test
 
 import (
 	"bytes"
@@ -6,10 +6,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/evertty/evertty/wire"
+	"github.com/evertty/evertty/vt"
 )
 
-func TestPlainLines(t *testing.T) {
+func TestPlainText(t *testing.T) {
 	for _, tc := range []struct{ name, in, want string }{
 		{"lines", "a\r\nb\nc", "a\nb\nc\n"},
 		{"colours", "\x1b[1;31mred\x1b[m\x1b]8;;http://x\x1b\\link\x1b]8;;\a\n", "redlink\n"},
@@ -29,22 +29,24 @@ func TestPlainLines(t *testing.T) {
 		{"huge counts", "\x1b[999999999Cx\n", "\nx\n"},
 		{"control inside a sequence", "a\x1b[3\n1mb\n", "a\nb\n"},
 		{"unicode", "日本é👍\n", "日本é👍\n"},
+		{"controls of C1", "a\u0085b\u009b1mc\u009d0;t\u009cd\n", "a\nbcd\n"},
+		{"BEL ends OSC alone", "\x1bPq\ax\x1b\\\x1b_y\az\x1b\\a\n", "a\n"},
+		{"intermediates and prefixes", "abc\x1b[1 Dd\x1b[!Ke\x1b[>1Df\n", "abcdef\n"},
+		{"control inside an escape sequence", "a\x1b\n7b\x1b[\x7f1mc\n", "a\nbc\n"},
+		{"byte order mark", "\ufeffa\n", "a\n"},
 		{"empty", "", ""},
 	} {
-		for _, cut := range []int{len(tc.in), 1} { // whole, and character by character
+		for _, cut := range []int{len(tc.in), 1} { // whole, and byte by byte
 			var b bytes.Buffer
-			l := plainLines{w: &b}
+			l := vt.NewPlainText(&b, false)
 			for p := tc.in; p != ""; {
 				n := min(cut, len(p))
-				for !utf8.ValidString(p[:n]) {
-					n++
-				}
-				if err := l.write([]byte(p[:n])); err != nil {
+				if _, err := l.Write([]byte(p[:n])); err != nil {
 					t.Fatal(err)
 				}
 				p = p[n:]
 			}
-			if err := l.end(); err != nil || b.String() != tc.want {
+			if err := l.End(); err != nil || b.String() != tc.want {
 				t.Errorf("%s: %q, want %q, %v", tc.name, b.String(), tc.want, err)
 			}
 		}
@@ -53,17 +55,17 @@ func TestPlainLines(t *testing.T) {
 
 func TestUnfinishedLine(t *testing.T) {
 	var b bytes.Buffer
-	l := plainLines{w: &b}
+	l := vt.NewPlainText(&b, false)
 	step := func(in, want string) {
 		t.Helper()
-		if err := l.write([]byte(in)); err != nil {
+		if _, err := l.Write([]byte(in)); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.flush(); err != nil || b.String() != want {
+		if err := l.Flush(); err != nil || b.String() != want {
 			t.Errorf("after %q: %q, want %q, %v", in, b.String(), want, err)
 		}
 	}
-	if err := l.start([]string{"old", "$ "}); err != nil {
+	if err := l.Start([]string{"old", "$ "}); err != nil {
 		t.Fatal(err)
 	}
 	step("", "old\n$ ")
@@ -74,18 +76,18 @@ func TestUnfinishedLine(t *testing.T) {
 	step("\n", "old\n$ ls\nx\n10%\n20%\n")
 }
 
-// FuzzPlainLines: any output ends in bounded lines without controls.
-func FuzzPlainLines(f *testing.F) {
+// FuzzPlainText: any output ends in bounded lines without controls.
+func FuzzPlainText(f *testing.F) {
 	f.Add("a\x1b[31mb\r\n\x1b]0;t\a\x1b[?1049h")
 	f.Add("\x1b[99999999C\x1b[@\x1b[1K\x1b[P")
 	f.Fuzz(func(t *testing.T, s string) {
 		var b bytes.Buffer
-		l := plainLines{w: &b}
-		if l.write([]byte(s)) != nil || l.flush() != nil || l.end() != nil {
+		l := vt.NewPlainText(&b, false)
+		if _, err := l.Write([]byte(s)); err != nil || l.Flush() != nil || l.End() != nil {
 			t.Fatal("a buffer refused output")
 		}
 		for _, line := range strings.Split(b.String(), "\n") {
-			if utf8.RuneCountInString(line) > 2*maxPlainLine {
+			if utf8.RuneCountInString(line) > 2*64<<10 {
 				t.Fatalf("a line of %d characters", utf8.RuneCountInString(line))
 			}
 			if i := strings.IndexFunc(line, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }); i >= 0 {
@@ -93,36 +95,4 @@ func FuzzPlainLines(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestLogLines(t *testing.T) {
-	run := func(text string, cells int) wire.Line {
-		l := wire.Line{Text: strings.TrimRight(text, " ")}
-		l.Runs = append(l.Runs, wire.Run{Text: text, Cells: cells})
-		return l
-	}
-	wrapped := func(l wire.Line) wire.Line { l.Wrapped = true; return l }
-	s := wire.ScreenJSON{Cols: 4}
-	s.Scrollback = []wire.Line{run("one", 3), run("abcd", 4)}
-	s.Lines = []wire.Line{wrapped(run("ef", 2)), run("xy", 2), wrapped(run("z", 1)), run("$", 1), {}, {}}
-	s.Cursor.X, s.Cursor.Y = 2, 3
-	if got := strings.Join(logLines(s), "|"); got != "one|abcdef|xy  z|$ " {
-		t.Errorf("%q", got)
-	}
-	s.Cursor.Y = 5
-	if got := strings.Join(logLines(s), "|"); got != "one|abcdef|xy  z|$||  " {
-		t.Errorf("%q", got)
-	}
-	s.Alt = true
-	if got := strings.Join(logLines(s), "|"); got != "one|abcd" {
-		t.Errorf("%q", got)
-	}
-	wide := wire.ScreenJSON{Cols: 4}
-	wide.Lines = []wire.Line{run("abc", 3), wrapped(run("漢", 2)), run("abc", 3), wrapped(run("d", 1))}
-	if got := strings.Join(joined(wide), "|"); got != "abc漢|abc d" {
-		t.Errorf("%q", got)
-	}
-	if got := logLines(wire.ScreenJSON{}); len(got) != 0 {
-		t.Errorf("%q", got)
-	}
 }
