@@ -62,7 +62,8 @@ func ANSI(f *vt.Frame, o Options) []byte {
 	return p.out
 }
 
-// painter paints a frame: lines with a linePainter, and the state of screens and terminal around them.
+// painter paints a frame: lines with a linePainter, and the state of screens and terminal around
+// them.
 type painter struct{ linePainter }
 
 // frame paints all of f.

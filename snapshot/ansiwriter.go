@@ -7,17 +7,17 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// ansiWriter writes characters and control sequences. It keeps the pen of the terminal that reads them,
-// and knows nothing of rows.
+// ansiWriter writes characters and control sequences. It keeps the pen of the terminal that reads
+// them, and knows nothing of rows.
 type ansiWriter struct {
 	out    []byte
-	spills io.Writer // gets what is in out from time to time; nil: it stays there
+	spills io.Writer // gets out from time to time; nil: it stays there
 	failed error     // the first error of spills
 
 	pen      vt.Style
 	locked   bool // only colours and attributes of the pen may change
 	set      byte // the character set in force, which must not change; 0 for US ASCII
-	clusters bool // widths are those of grapheme clusters
+	clusters bool // widths count grapheme clusters
 }
 
 func (a *ansiWriter) add(s string) { a.out = append(a.out, s...) }

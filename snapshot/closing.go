@@ -21,7 +21,7 @@ func closing(f *vt.Frame) (c cell, ok bool) {
 
 // endsInRow reports whether finish paints the whole row of the cursor instead of
 // printing the closing cell a second time: when that is the last thing on the
-// screen and no state that finish sets changes what is printed. Then whoever
+// screen and no state that finish sets changes the printed text. Then whoever
 // reads the text of a snapshot, and not its picture, meets every word whole,
 // once and in order.
 func endsInRow(f *vt.Frame) bool {

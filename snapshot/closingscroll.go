@@ -3,7 +3,7 @@ package snapshot
 import "github.com/evertty/evertty/vt"
 
 // scrolling is how an erased cell comes before a pending wrap: only a character leaves a
-// wrap pending, but scrolling takes it away from there and blanks what is at the other
+// wrap pending, but scrolling takes it away from there and blanks the cells at the other
 // end of the margins. Rows come in below (SU), or above when rows is negative (SD);
 // columns on the left (SR), or on the right when columns is negative (SL).
 type scrolling struct {

@@ -99,8 +99,8 @@ func marks(n int) string {
 	return string(out)
 }
 
-// TestDamageCasesGoOn is TestDamagedStreamsGoOn with small streams, cut at every byte, or at every third under the race
-// detector.
+// TestDamageCasesGoOn is TestDamagedStreamsGoOn with small streams, cut at every byte, or at every
+// third under the race detector.
 func TestDamageCasesGoOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compares thousands of screens with xterm.js")

@@ -64,7 +64,7 @@ func (d *decoder) completeSaved() {
 
 func sizeOK(n int) bool { return n >= vt.MinSize && n <= vt.MaxSize }
 
-// checkFile checks what is the same in every version.
+// checkFile checks the part that every version has.
 func checkFile(b []byte) error {
 	switch {
 	case !isPlain(b):

@@ -56,7 +56,7 @@ func (d *decoder) screen(s *vt.Screen) (err error) {
 }
 
 // lines reads n lines of at most cols columns. A line takes at least one byte,
-// so n must have been compared with what is left.
+// so n must have been compared with the bytes left.
 func (d *decoder) lines(n, cols int) ([]vt.Line, error) {
 	if n > len(d.rest) {
 		d.short = true

@@ -98,14 +98,14 @@ type trial struct {
 	pieces pieces
 }
 
-// complaint is what is wrong with an engine in a trial.
+// complaint is the fault of an engine in a trial.
 type complaint struct {
 	kind string // "state", "pieces", "text" or "snapshot"
 	at   string // where
 	what []string
 }
 
-// A check tells what is wrong with a trial, nil when nothing is. everywhere: look
+// A check returns the fault of a trial, nil when there is none. everywhere: look
 // after each step, not only now and then.
 type check func(t testing.TB, j *judge, newEngine vt.EngineFunc, tr trial, everywhere bool) *complaint
 

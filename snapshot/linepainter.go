@@ -25,7 +25,7 @@ type linePainter struct {
 	anywhere  bool // the text is for any terminal, and nothing may wrap
 	alternate bool // the alternate screen is painted
 	whole     bool // the history is painted from its first line on
-	bottom    bool // a wrap in the row at hand would scroll, or change what is there
+	bottom    bool // a wrap in the row at hand would scroll, or change cells there
 	lastRow   int  // of the screen, the one that is bottom
 
 	// Which line is at hand, counted from the first that is painted. The first lines are history.
@@ -170,7 +170,7 @@ func (p *linePainter) nextRow() {
 
 // wrap goes to a row that continues the one above, which begins with next.
 // Printing past the last column is the only way to make that mark, and the row
-// that comes in has the background of what is printed.
+// that comes in has the background of the printed text.
 func (p *linePainter) wrap(next vt.Span) {
 	natural := next.Kind != vt.Blank && next.Style.BG == 0 && !p.joins(next.Text)
 	p.natural = natural
@@ -187,7 +187,7 @@ func (p *linePainter) wrap(next vt.Span) {
 }
 
 // leavesBlank reports whether next, a wide character that does not fit any more,
-// leaves by itself what is in the last column.
+// leaves by itself the cell of the last column.
 func (p *linePainter) leavesBlank(next vt.Span) bool {
 	if next.Kind != vt.Wide && next.Kind != vt.ClusterWide {
 		return false
@@ -267,7 +267,7 @@ func (p *linePainter) joins(s string) bool {
 		unicode.In(last, unicode.Prepended_Concatenation_Mark, indicPrepend)
 }
 
-// apart paints characters that have a cell each, where widths are those of
+// apart paints characters that have a cell each, where widths count
 // grapheme clusters: one that would join the cell before is printed after a
 // sequence.
 func (p *linePainter) apart(s vt.Span) {

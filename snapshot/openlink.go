@@ -6,7 +6,8 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// normalizeOpenLink is the place of the open link as Encode can keep it, nil when there is no such link.
+// normalizeOpenLink is the place of the open link as Encode can keep it, nil when there is no such
+// link.
 func normalizeOpenLink(f *vt.Frame, rows int) *vt.OpenLink {
 	if f.Open == nil || penLink(f) == (vt.Link{}) {
 		return nil
@@ -29,8 +30,8 @@ func isBlank(lines []vt.Line) bool {
 	return !slices.ContainsFunc(lines, func(l vt.Line) bool { return l.Size() > 0 || l.Wrapped() })
 }
 
-// openWhereNoted opens the link in the row where it is noted, so that it is forgotten when that is gone; in the
-// cursor's row it is opened with the pen. DECRC opens one that the pen keeps aside.
+// openWhereNoted opens the link in the row where it is noted, so that it is forgotten when that is
+// gone; in the cursor's row it is opened with the pen. DECRC opens one that the pen keeps aside.
 func (p *painter) openWhereNoted(f *vt.Frame) {
 	l, y := penLink(f), f.Active().Y
 	if f.Open != nil {
@@ -52,8 +53,8 @@ func (p *painter) openWhereNoted(f *vt.Frame) {
 // row is the row of the line that is painted, or was painted last; below 0 in the history.
 func (p *linePainter) row() int { return p.line - 1 - p.history }
 
-// noteRow is the row where xterm.js notes a link that opens here, or the first of n cells when they are all: a
-// character that wrapped is noted where it did not fit.
+// noteRow is the row where xterm.js notes a link that opens here, or the first of n cells when they
+// are all: a character that wrapped is noted where it did not fit.
 func (p *linePainter) noteRow(n int) int {
 	if p.natural && p.x == 0 && n == 1 {
 		return p.row() - 1

@@ -17,7 +17,7 @@ var (
 // sgrAttrs are the attributes that SGR knows.
 const sgrAttrs = vt.Bold | vt.Dim | vt.Italic | vt.Blink | vt.Inverse | vt.Invisible | vt.Strikethrough | vt.Overline
 
-// setPen makes s the style of what is printed next.
+// setPen makes s the style of the text printed next.
 func (p *linePainter) setPen(s vt.Style) {
 	if p.locked {
 		p.recolour(p.pen, s)

@@ -7,8 +7,8 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// openTail returns vt.Unfinished of at most the first vt.MaxPending bytes of p, cut between characters. What
-// stands before it was complete, so it is part of the state already.
+// openTail returns vt.Unfinished of at most the first vt.MaxPending bytes of p, cut between
+// characters. What stands before it was complete, so it is part of the state already.
 func openTail(p []byte) []byte {
 	if len(p) > vt.MaxPending {
 		p = p[:vt.MaxPending]

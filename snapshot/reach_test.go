@@ -73,10 +73,10 @@ func allSequences() (out []string) {
 	return out
 }
 
-// TestPendingWrapBehindErasedCell has the facts of point 3 in docs/reference/snapshot-format.md: what
-// erases the last cell of a row on the alternate screen, and leaves a wrap pending behind
-// it. These are all, but for text: what erases the whole row, and what scrolls all rows or
-// columns between the margins.
+// TestPendingWrapBehindErasedCell has the facts of point 3 in docs/reference/snapshot-format.md:
+// what erases the last cell of a row on the alternate screen, and leaves a wrap pending behind it.
+// These are all, but for text: what erases the whole row, and what scrolls all rows or columns
+// between the margins.
 func TestPendingWrapBehindErasedCell(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compares thousands of screens with xterm.js")
@@ -157,10 +157,10 @@ func TestXtermForgetsLinks(t *testing.T) {
 	}
 }
 
-// TestXtermNotesLinksWithoutBound has the proof of point 5 in docs/reference/snapshot-format.md: notes of links with
-// IDs that nothing shows decide whether such a link is known when it is opened again, each for itself, and one line can
-// have any number of them. So screens that look the same have as many states as there are sets of IDs, and no text of a
-// limited length says which.
+// TestXtermNotesLinksWithoutBound has the proof of point 5 in docs/reference/snapshot-format.md:
+// notes of links with IDs that nothing shows decide whether such a link is known when it is opened
+// again, each for itself, and one line can have any number of them. So screens that look the same
+// have as many states as there are sets of IDs, and no text of a limited length says which.
 func TestXtermNotesLinksWithoutBound(t *testing.T) {
 	t.Parallel()
 	j := startJudge(t)

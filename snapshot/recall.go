@@ -41,7 +41,7 @@ func recalled(f *vt.Frame, last *cell) (r recalling, ok bool) {
 }
 
 // recalledBelow finds a way to recall the pen and the sets of f before the alternate
-// screen is shown: what is there has to be paintable without a change of the set in
+// screen is shown: its cells have to be paintable without a change of the set in
 // force, and of the underline and the link when the pen keeps some aside.
 func recalledBelow(f *vt.Frame) (r *recalling, ok bool) {
 	if f.Alt == nil || f.Extended == nil && f.Invoked == 0 {

@@ -146,7 +146,7 @@ func (p *linePainter) save(d *vt.SavedCursor) {
 	}
 }
 
-// anyLink stands for one in a saved pen, of which only that there is a link is kept.
+// anyLink stands for one in a saved pen, which keeps only whether it had a link.
 var anyLink = vt.Link{URI: "about:blank"}
 
 // savedPen is a pen that is saved as d, which is not linesOnly.

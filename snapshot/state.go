@@ -96,7 +96,7 @@ func (a *ansiWriter) private(mode int) {
 	a.add("h")
 }
 
-// modes writes the switches that do not disturb what is still to be written.
+// modes writes the switches that do not disturb the rest of the text.
 func (a *ansiWriter) modes(m *vt.Modes, c vt.CursorStyle) {
 	for _, s := range [...]struct {
 		on   bool

@@ -237,7 +237,7 @@ type comparison struct {
 	want, got []cell
 }
 
-// flow compares lines that are painted one after the other: those of s, or of the
+// flow compares lines that are painted one after the other: the lines of s, or of the
 // history.
 func (c *comparison) flow(name string, want, got []vt.Line, s *vt.Screen) {
 	cols, first := c.frame.Cols, s != &c.frame.Main || c.frame.History.Len() == 0

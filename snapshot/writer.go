@@ -92,8 +92,8 @@ func WriteHTML(w io.Writer, f *vt.Frame, scrollback int) error {
 	return h.out.flush()
 }
 
-// WriteJSON writes the value of JSON to w without its seq, and appends rest, for example `,"seq":1`, behind its
-// last member. It buffers about 32 KiB and returns the error of w.
+// WriteJSON writes the value of JSON to w without its seq, and appends rest, for example
+// `,"seq":1`, behind its last member. It buffers about 32 KiB and returns the error of w.
 func WriteJSON(w io.Writer, f *vt.Frame, scrollback int, rest string) error {
 	f = normalize(f)
 	head := screenHead(f)
@@ -163,7 +163,7 @@ func marshal(v any) ([]byte, error) {
 // Reduce returns a frame and a number of history lines whose encoding has at most limit bytes.
 // It first drops history. If the screen alone is too large, it drops links, then styles and
 // combining marks. It finds the size by encoding, so it takes several times as long as encode.
-// Errors are those of encode.
+// Errors: as encode.
 func Reduce(f *vt.Frame, scrollback, limit int, encode Encoder) (*vt.Frame, int, error) {
 	if roughly(f, scrollback) <= limit {
 		return f, scrollback, nil

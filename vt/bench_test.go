@@ -86,7 +86,7 @@ func BenchmarkResize(b *testing.B) {
 }
 
 // BenchmarkMemory reports the bytes of heap of one terminal, and what Memory
-// says about it. Its time is that of making and filling one.
+// says about it. Its time is the time to make and fill one.
 func BenchmarkMemory(b *testing.B) {
 	b.Run("idle", func(b *testing.B) { benchMemory(b, nil) })
 	for _, f := range fills {

@@ -114,7 +114,7 @@ func (c *charsetState) Designate(n uint8, set byte) bool {
 	return true
 }
 
-// Invoke makes Gn the charset of what is printed (LS0 to LS3, ECMA-48 8.3.75).
+// Invoke makes Gn the charset of printed characters (LS0 to LS3, ECMA-48 8.3.75).
 func (c *charsetState) Invoke(n uint8) {
 	c.GL = n
 	c.inForce = c.G[n]

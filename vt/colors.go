@@ -23,7 +23,7 @@ const specialMax = 5
 
 // colors are the colours of a terminal.
 type colors struct {
-	// set are those that a program changed, by slot: nil until the first change, for
+	// set has the colours that a program changed, by slot: nil until the first change, for
 	// nearly no program makes one.
 	set   map[int]Color
 	theme Theme // has the others

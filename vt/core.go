@@ -2,27 +2,27 @@ package vt
 
 // How a Terminal works, from the byte to the cell.
 //
-// stream turns output into actions without a meaning, with the VT500 state machine of parser, and at the same
-// time builds the text for viewers. terminalHandler gives the actions to the Terminal: print.go shows
-// characters, control.go executes C0, C1 and escape sequences, csi.go control sequences, labels OSC, and
-// answers.go queries. Each sequence decides what viewers get where it is executed: Cut takes it out of their
-// text, Replace and Precede change it. An unknown sequence is cut: a user's terminal might execute it, and
-// nothing here could undo that.
+// stream turns output into actions without a meaning, with the VT500 state machine of parser, and
+// at the same time builds the text for viewers. terminalHandler gives the actions to the Terminal:
+// print.go shows characters, control.go executes C0, C1 and escape sequences, csi.go control
+// sequences, labels OSC, and answers.go queries. Each sequence decides what viewers get where it is
+// executed: Cut takes it out of their text, Replace and Precede change it. An unknown sequence is
+// cut: a user's terminal might execute it, and nothing here could undo that.
 //
-// State lies where it changes. A screen has rows, cursor, margins, tab stops, saved cursor and keyboard stack,
-// and there are two. The Terminal has one of everything else, in four parts (parts.go). Both screens share its
-// meter and its styles.
+// State lies where it changes. A screen has rows, cursor, margins, tab stops, saved cursor and
+// keyboard stack, and there are two. The Terminal has one of everything else, in four parts
+// (parts.go). Both screens share its meter and its styles.
 //
-// A row is text while it is written from left to right, as nearly all rows are. It becomes cells when something
-// goes back into it. A cell and a run of text have the number of their style. Styles have no reference counts
-// and are swept when there are many. A row that leaves the main screen at the top is packed into a Line and
-// never changes again, so Freeze shares the history.
+// A row is text while it is written from left to right, as nearly all rows are. It becomes cells
+// when something goes back into it. A cell and a run of text have the number of their style. Styles
+// have no reference counts and are swept when there are many. A row that leaves the main screen at
+// the top is packed into a Line and never changes again, so Freeze shares the history.
 //
-// Positions count from 0. X == Cols is a pending wrap. A saved row counts from the oldest line of history, so
-// it has to follow when lines are dropped (forgetDropped).
+// Positions count from 0. X == Cols is a pending wrap. A saved row counts from the oldest line of
+// history, so it has to follow when lines are dropped (forgetDropped).
 //
-// Two things bound what output can cost. The meter counts work (WriteSome). budget bounds memory: history
-// goes first, then links, marks and styles (limitMemory).
+// Two things bound what output can cost. The meter counts work (WriteSome). budget bounds memory:
+// history goes first, then links, marks and styles (limitMemory).
 
 // Held implements Engine.
 func (t *Terminal) Held() int { return t.stream.Held() }
@@ -51,7 +51,8 @@ func (b *bufferSet) base() int {
 	return 0
 }
 
-// forgetDropped adapts the saved row, which counts from the oldest line of history, to lines that went.
+// forgetDropped adapts the saved row, which counts from the oldest line of history, to lines that
+// went.
 func (b *bufferSet) forgetDropped() {
 	if n := b.hist.dropped; n > 0 {
 		b.main.Dropped(n)
@@ -69,8 +70,8 @@ func (x *executor) status() *status {
 	}
 }
 
-// reply sends an answer to the program unless it is empty, and takes the sequence at hand out of the viewers'
-// text.
+// reply sends an answer to the program unless it is empty, and takes the sequence at hand out of
+// the viewers' text.
 func (x *executor) reply(answer []byte) {
 	if len(answer) > 0 {
 		x.cfg.Effects.reply(answer)
@@ -90,8 +91,8 @@ func (x *executor) osc(text []byte) {
 	}
 }
 
-// dcs answers a device control string that is a query. Others do nothing: sixel images are consumed. Viewers
-// get none.
+// dcs answers a device control string that is a query. Others do nothing: sixel images are
+// consumed. Viewers get none.
 func (x *executor) dcs(text []byte) {
 	if answer := x.status().DCS(text); len(answer) > 0 {
 		x.cfg.Effects.reply(answer)

@@ -74,7 +74,7 @@ func loadRecordings(t *testing.T) (all []recording) {
 }
 
 // TestCorpora replays recordings of programs and other terminals' tests: each
-// shows what is expected, and the same state byte by byte as in one write.
+// shows the expected state, and the same state byte by byte as in one write.
 func TestCorpora(t *testing.T) {
 	for _, r := range loadRecordings(t) {
 		t.Run(r.name, func(t *testing.T) {

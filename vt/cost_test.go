@@ -209,7 +209,8 @@ const (
 	mostTime   = 2 * time.Microsecond
 	// mostUnitTime is what a unit may take. More is a loop that nobody counts.
 	mostUnitTime = 500 * time.Nanosecond
-	// mostTries is how often output is measured that takes too long: the machine may be busy with something else.
+	// mostTries is how often output is measured that takes too long: the machine may be busy with
+	// something else.
 	mostTries = 20
 	// fewUnits is up to how many units a byte it does not matter how they grow: a screen
 	// that fills may make the same sequence dearer.
@@ -253,7 +254,7 @@ func (c costCase) check(t *testing.T, first, last int) {
 		}
 		before = units
 		if raceEnabled {
-			continue // the time is that of the race detector
+			continue // the race detector takes the time
 		}
 		for range mostTries {
 			if took <= c.mostTime(size, units) {
@@ -305,7 +306,7 @@ func checkModes(t *testing.T, u costUnit, i, first, last int) {
 	for j, m := range costModes {
 		for k, table := range []vt.Unicode{vt.Unicode11, vt.Unicode15Graphemes} {
 			if t.Failed() {
-				return // what is dear takes long in all modes
+				return // a dear input takes long in all modes
 			}
 			c := costCase{unit: u, mode: m, table: table, cols: 80, rows: 24}
 			switch {

@@ -1,6 +1,7 @@
 package vt
 
-// csi executes a control sequence, the frequent ones first. One that means nothing else may be a query.
+// csi executes a control sequence, the frequent ones first. One that means nothing else may be a
+// query.
 func (x *executor) csi(f function) {
 	in := &x.stream
 	switch f {

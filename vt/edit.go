@@ -6,8 +6,8 @@ func (e *editor) scrollBack() {
 	e.screen.scrollDown(e.screen.Top, e.screen.Bottom, 1, e.blankStyle())
 }
 
-// eraseCells erases columns x0 to x1-1 of row y; x1 can be one more than there are columns. keep leaves
-// protected cells alone.
+// eraseCells erases columns x0 to x1-1 of row y; x1 can be one more than there are columns. keep
+// leaves protected cells alone.
 func (b *bufferSet) eraseCells(y, x0, x1 int, keep bool) {
 	r := b.screen.rows[y]
 	if keep {

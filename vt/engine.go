@@ -118,7 +118,7 @@ const (
 	DefaultScrollback = 5000     // lines
 	MaxScrollback     = 100_000  // lines: some 20 MB of packed text
 	MaxString         = 64 << 10 // bytes kept of an OSC, DCS, APC, PM or SOS string; the rest is dropped
-	MaxParams         = 32       // parameters of one control sequence, as in xterm.js
+	maxParams         = 32       // parameters of one control sequence, as in xterm.js
 	MaxHeld           = 3        // bytes of an incomplete UTF-8 character
 )
 

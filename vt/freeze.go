@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Freeze implements Engine. It copies what is on the screens; the lines of
+// Freeze implements Engine. It copies the screens; the lines of
 // history are shared.
 func (t *Terminal) Freeze() *Frame {
 	f := &Frame{

@@ -8,8 +8,8 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// guestsGet are the sequences of docs/reference/sequences.md that reach a user's own terminal, by the names of
-// vt.Sequences. An OSC that is cut at 20 bytes has been looked at by strings.
+// guestsGet are the sequences of docs/reference/sequences.md that reach a user's own terminal, by
+// the names of vt.Sequences. An OSC that is cut at 20 bytes has been looked at by strings.
 var guestsGet = regexp.MustCompile(`^(?:0[0-46-9a-f]|1[0-9a-f]|7f|8[458]|9c` +
 	`|ESC (?:[=>78DEHMno\\]|#8|[()*+][0AB4C5RQKYE6ZH7=]|[-./].)` +
 	"|CSI (?:[@A-IK-MPSTXZ`abd-gmrsu] .*|J [0-2].*|\\?[JK] [0-2].*|[hl](?: 4| 20)+" +
@@ -18,8 +18,8 @@ var guestsGet = regexp.MustCompile(`^(?:0[0-46-9a-f]|1[0-9a-f]|7f|8[458]|9c` +
 	`|OSC "0*(?:[012]|4|7|8|10|11|12|104|110|111|112)(?:;.*)?"` +
 	`)$`)
 
-// FuzzGuest: whatever a program prints, the user's terminal gets sequences of the allow-list alone, no question, and
-// shows the same.
+// FuzzGuest: whatever a program prints, the user's terminal gets sequences of the allow-list alone,
+// no question, and shows the same.
 func FuzzGuest(f *testing.F) {
 	for _, s := range []string{"a\x1b[6nb\x1b[3b", "\x1bP0;1|17/6c\x1b\\\x1b[?1061;1000h\x1b[?2l",
 		"\x1b]52;c;?\a\x1b]4;1;?;2;#fff\a",

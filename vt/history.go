@@ -17,7 +17,7 @@ type history struct {
 	bytes  int    // capacity of the blocks
 	spare  *block // one that was emptied, for the next
 
-	dropped int  // lines that went for want of memory and that nobody has noted
+	dropped int  // lines that went for want of memory since the last forgetDropped
 	short   bool // viewers may have lines that went for want of memory
 }
 

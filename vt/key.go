@@ -53,7 +53,7 @@ const (
 // protocol, shifted F1 to F12, as terminfo says of xterm. Keys of the numeric
 // keypad follow DECKPAM.
 //
-// An error wraps ErrUnknownKey, names the key and says what is allowed; nothing
+// An error wraps ErrUnknownKey, names the key and lists the allowed ones; nothing
 // is encoded then.
 func EncodeKeys(keys []string, m Modes) ([]byte, error) {
 	var b []byte

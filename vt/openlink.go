@@ -17,7 +17,7 @@ const maxReopening = 64 << 10
 
 // OpenLink is where xterm.js has noted the open link, when that is not the cursor's row.
 type OpenLink struct {
-	Row int // of the screen shown; -1 when nobody knows, and the link is opened again before it is printed
+	Row int // of the screen shown; -1 when unknown, and the link is opened again before it is printed
 }
 
 // linkChanged takes a new link of the pen. xterm.js notes a link where OSC 8 opens it.

@@ -2,8 +2,8 @@ package vt
 
 import "math"
 
-// This file is the state machine of a VT500 parser, https://vt100.net/emu/dec_ansi_parser, with these
-// differences, most of them xterm.js 6's:
+// This file is the state machine of a VT500 parser, https://vt100.net/emu/dec_ansi_parser, with
+// these differences, most of them xterm.js 6's:
 //   - It reads characters, so C1 controls are U+0080 to U+009F. They work in every state.
 //   - The header of a DCS is part of its text: there is no hook, put and unhook, and the text comes as a whole.
 //   - BEL ends an OSC too. ESC ends a string, and the ESC \ that follows is an escape sequence of its own.
@@ -52,17 +52,17 @@ const maxParam = math.MaxInt32
 const omitted = -1
 
 // parser tokenises text. It assigns no meaning: after escDone, csiDone and
-// stringEnd its fields tell what was read. Parameters beyond MaxParams are
+// stringEnd its fields tell what was read. Parameters beyond maxParams are
 // dropped, as are subparameters beyond as many in a sequence.
 type parser struct {
 	state                parserState
 	prefix               byte // one of < = > ? of a control sequence, or 0
 	inter                byte // the intermediate character, or 0
 	tooManyIntermediates bool // more than one: no sequence that exists
-	params               [MaxParams]int
+	params               [maxParams]int
 	count                int // of params; >= 1
-	subs                 [MaxParams]int
-	subEnd               [MaxParams]uint8 // end of each parameter's part of subs
+	subs                 [maxParams]int
+	subEnd               [maxParams]uint8 // end of each parameter's part of subs
 	nsub                 int
 	inSub                bool
 	full                 bool        // parameters, or subparameters of this one, are dropped

@@ -1,6 +1,7 @@
 package vt
 
-// A Terminal is made of four parts, each of which embeds the one before and calls nothing of the next.
+// A Terminal is made of four parts, each of which embeds the one before and calls nothing of the
+// next.
 
 // bufferSet has the screens, their history and their styles, and bounds the memory of a Terminal.
 type bufferSet struct {

@@ -11,9 +11,9 @@ const (
 	plainTab     = 8 // columns between two tab stops
 )
 
-// PlainText turns output into plain lines. Sequences act on their line or are left out, carriage return and
-// backspace overwrite, and text on the alternate screen is not written. It knows no size of a screen. It is not
-// for concurrent use.
+// PlainText turns output into plain lines. Sequences act on their line or are left out, carriage
+// return and backspace overwrite, and text on the alternate screen is not written. It knows no size
+// of a screen. It is not for concurrent use.
 type PlainText struct {
 	w       io.Writer
 	stream  stream
@@ -166,7 +166,8 @@ func (h *plainHandler) OSC([]byte) {}
 // DCS implements handler.
 func (h *plainHandler) DCS([]byte) {}
 
-// act changes the line as a control sequence does. Its first parameter is n, as a count it is count.
+// act changes the line as a control sequence does. Its first parameter is n, as a count it is
+// count.
 func (l *PlainText) act(f function, n, count int) {
 	switch f {
 	case 'C', 'a': // CUF, HPR

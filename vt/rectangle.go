@@ -137,7 +137,8 @@ func (e *editor) fillRectangle() {
 	}
 	var buf [utf8.UTFMax]byte
 	one := utf8.AppendRune(buf[:0], c)
-	// Viewers get REP for all but the first: it prints what is shown in the character set again.
+	// Viewers get REP for all but the first: it prints the shown character in the character set
+	// again.
 	f := filling{first: e.charsets.Character(c)}
 	f.rest = e.charsets.Character(f.first)
 	f.text = utf8.AppendRune(f.text, f.first)

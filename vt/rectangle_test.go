@@ -38,8 +38,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestRectanglesTwice: what is on the screen already is not done again, which changes nothing, also
-// for viewers: it is as if each row had something to change.
+// TestRectanglesTwice: a change that is on the screen already is not made again, which changes
+// nothing, also for viewers: it is as if each row had something to change.
 func TestRectanglesTwice(t *testing.T) {
 	before := []string{"", "abc\x1b[2;5Hdef", "日本\x1b[3;1H\x1b[1\"qkept\x1b[\"q", "\x1b[41mx\x1b[2;2Hy", "\x1b[31m",
 		"\x1b#8", "\x1b]8;;http://x\x1b\\link", "0123456789wrapped", "\x1b[?1049habc"}

@@ -179,7 +179,7 @@ func (b *buffer) larger() {
 	b.saved = max(b.saved-removed, 0)
 }
 
-// widen joins the lines of a group and returns those that are left.
+// widen joins the lines of a group and returns the remaining ones.
 func (b *buffer) widen(group []bufferLine) []bufferLine {
 	p := &b.paragraph
 	p.open(group, b.oldCols, b.cols, b.styles)
@@ -192,7 +192,7 @@ func (b *buffer) widen(group []bufferLine) []bufferLine {
 
 // narrow wraps the lines of a group anew. It returns the lines to put behind them, at
 // most the last kept of them, and how many more lines of text there are. When none
-// may be kept, nor are those of the group.
+// may be kept, nor are the rows of the group.
 func (b *buffer) narrow(group []bufferLine, kept int) (fresh []bufferLine, added int) {
 	p := &b.paragraph
 	p.open(group, b.oldCols, b.cols, b.styles)

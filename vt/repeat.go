@@ -29,7 +29,7 @@ func (p *printer) repeat() {
 
 // mostRepeats is how often REP prints the text of a cell at most: a screen full of one ASCII
 // character, as many of others as a row has columns, and fewer when marks are joined to it.
-// These are the ones that take longer, and insert mode does.
+// These take longer, and so does insert mode.
 func (p *printer) mostRepeats(text []byte) int {
 	s := p.screen
 	switch runes := utf8.RuneCount(text); {

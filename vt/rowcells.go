@@ -193,7 +193,7 @@ func (s *screen) setCell(r *row, x int, c cell) {
 	r.version++
 }
 
-// join adds a character to that of column x, which gets the given width unless
+// join adds a character to the one of column x, which gets the given width unless
 // it is 0.
 func (s *screen) join(r *row, x int, c rune, width int) {
 	cells := s.cells(r)

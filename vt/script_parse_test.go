@@ -15,7 +15,7 @@ import (
 
 // A script is one file of testdata/script: what a program prints and what the
 // terminal is then. Lines that begin with # are comments; the first ones say
-// what is tested and where the rule comes from. Then come
+// the tested rule and where the rule comes from. Then come
 //
 //	size 20x6 | scrollback 100 | unicode 15-graphemes
 //	uncut                        no snapshots: they cannot carry this state

@@ -69,7 +69,7 @@ func (f *Frame) SelectedText(s Selection) string {
 	if from.compare(to) > 0 {
 		from, to = to, from
 	}
-	// columns are those of row y that are selected, from x0 to x1-1.
+	// columns are the selected ones of row y, from x0 to x1-1.
 	columns := func(y int) (x0, x1 int) {
 		if s.Block {
 			return min(from.X, to.X), max(from.X, to.X) + 1

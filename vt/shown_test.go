@@ -57,11 +57,11 @@ func TestViewersGetWhatIsKnown(t *testing.T) {
 
 // TestViewersGetKnownModes: a mode that viewers do not get takes none of the others along.
 func TestViewersGetKnownModes(t *testing.T) {
-	many := "\x1b[?" + strings.Repeat("7;", MaxParams) + "2048h"
+	many := "\x1b[?" + strings.Repeat("7;", maxParams) + "2048h"
 	for in, want := range map[string]string{
 		"\x1b[?12;25h": "\x1b[?25h", "\x1b[?1000;1005;1006h": "\x1b[?1000;1006h", "\x1b[2;4l": "\x1b[4l",
 		"\x1b[?1049;2031h": "\x1b[?1049h",
-		many:               "\x1b[?" + strings.Repeat("7;", MaxParams-1) + "7h",
+		many:               "\x1b[?" + strings.Repeat("7;", maxParams-1) + "7h",
 	} {
 		if got := New(Config{}).Write([]byte(in)); string(got) != want {
 			t.Errorf("%q became %q, want %q", in, got, want)

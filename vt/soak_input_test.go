@@ -98,7 +98,7 @@ func (h *hostileInput) splice(size int) {
 	}
 }
 
-// again repeats what is there.
+// again repeats earlier output.
 func (h *hostileInput) again(size int) {
 	for one := h.b; len(h.b) < size && len(one) > 0; {
 		h.b = append(h.b, one...)

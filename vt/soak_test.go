@@ -165,7 +165,7 @@ func (w *worker) live(t *testing.T, s *soak, number uint64) {
 	s.resizes.Add(int64(l.resizes))
 }
 
-// note keeps what is worse than ever and fails the test when it is too much.
+// note keeps the worst figures and fails the test when one is too large.
 func (w *worker) note(t *testing.T, l *life, took time.Duration) {
 	worse := false
 	for i, m := range measures {

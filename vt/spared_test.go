@@ -2,8 +2,8 @@ package vt
 
 import "testing"
 
-// TestSelectiveEraseAgain: DECSED, DECSEL and DECSERA erase a row again once the screen is wider, and
-// once the number of a style is another's.
+// TestSelectiveEraseAgain: DECSED, DECSEL and DECSERA erase a row again once the screen is wider,
+// and once the number of a style is another's.
 func TestSelectiveEraseAgain(t *testing.T) {
 	changes := map[string]func(e *Terminal){
 		"a wider screen": func(e *Terminal) { e.Resize(20, 3) },

@@ -97,7 +97,7 @@ func (s *stream) WriteSome(p []byte, work int, h handler) (text []byte, n int) {
 }
 
 // Flush hands over the bytes of an incomplete character, see Engine.Flush. The
-// result is valid as that of Write.
+// result is valid as long as Write's.
 func (s *stream) Flush(h handler) []byte {
 	text, _ := s.process(s.decoder.Flush(), 0, h)
 	return text
@@ -222,7 +222,7 @@ func (s *stream) plainCSI(in []byte) (n int) {
 		p.prefix = c
 		i = 3
 	}
-	for count < MaxParams {
+	for count < maxParams {
 		v, from := 0, i
 		for i < len(in) && in[i]-'0' < 10 {
 			v = v*10 + int(in[i]-'0')

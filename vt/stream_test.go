@@ -105,7 +105,7 @@ func TestStream(t *testing.T) {
 		{"\x1b[38:2::1:2;4:3m", "CSI m 38[2 -1 1 2] 4[3]"},
 		{"\x1b[1 q\x1b[!p\x1b[1$ q", "CSI  q 1|CSI !p 0|CSI  1"},
 		{"\x1b[99999999999999999999A", "CSI A 2147483647"},
-		{"\x1b[" + strings.Repeat("1;", MaxParams) + "7m", "CSI m" + strings.Repeat(" 1", MaxParams)},
+		{"\x1b[" + strings.Repeat("1;", maxParams) + "7m", "CSI m" + strings.Repeat(" 1", maxParams)},
 		{"\x1b[1<m\x1b[1 2m\x1b[??mx", "x"},
 		{"\x1b7\x1b(0\x1b#8\x1b( 0", "ESC 7|ESC (0|ESC #8|ESC "},
 		{"\x1b[1\r2\nAx", "0d|0a|CSI A 12|x"},
@@ -221,7 +221,7 @@ func TestStreamReturnsItsInput(t *testing.T) {
 }
 
 // FuzzStream: how output is split shows neither in what the handler is told nor
-// in what is pending, and the text is UTF-8 that holds no query any more.
+// in the pending text, and the text is UTF-8 that holds no query any more.
 func FuzzStream(f *testing.F) {
 	for _, s := range []string{
 		"a\x1b[6nb\x1b[3b", "\x1b]10;?;#fff\x1b\\x\x1b]4;1;?\a", "\x1bP$qm\x1b\\\x1b[?2026$p", "\x1b[38:2::1:2:3;4:3m",

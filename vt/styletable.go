@@ -1,7 +1,7 @@
 package vt
 
 // styles numbers the styles of the cells on a terminal's screens. Number 0 is
-// the default style. Numbers have 32 bits and those that no cell has are
+// the default style. Numbers have 32 bits and unused ones are
 // forgotten, so they never run out, whatever a program prints.
 type styles struct {
 	list  []styleKey // by number

@@ -74,8 +74,8 @@ func (t *Terminal) Flush() []byte { return t.stream.Flush((*terminalHandler)(&t.
 // Memory implements Engine.
 func (t *Terminal) Memory() int { return t.otherMemory() + t.hist.memory() }
 
-// terminalHandler is the handler of a Terminal's stream. Its methods are no methods of executor, else Terminal would
-// export them.
+// terminalHandler is the handler of a Terminal's stream. Its methods are no methods of executor,
+// else Terminal would export them.
 type terminalHandler executor
 
 // Print implements Handler.
@@ -136,8 +136,8 @@ func (b *bufferSet) penStyle() uint32 {
 }
 
 // blankStyle is the number of the style of erased cells: the pen's background and
-// nothing else. Like penStyle it may number all styles anew, so nobody holds
-// another number while asking for it.
+// nothing else. Like penStyle it may number all styles anew, so hold no
+// other number during the call.
 func (b *bufferSet) blankStyle() uint32 {
 	if b.pen.bg != 0 && !b.blankKnown {
 		b.sweepStyles()

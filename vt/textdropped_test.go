@@ -8,7 +8,7 @@ import (
 )
 
 // TestTextDropped: rectangles become at most 32 bytes of viewers' text for each byte and 128 KiB
-// more; what is beyond is dropped and reported once. Output that becomes little drops nothing.
+// more; the rest is dropped and reported once. Output that becomes little drops nothing.
 func TestTextDropped(t *testing.T) {
 	e := vt.New(vt.Config{Cols: 80, Rows: vt.MaxSize})
 	in := bytes.Repeat([]byte("\x1b[65;1;2;999;40$x"), 500)

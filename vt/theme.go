@@ -40,7 +40,8 @@ func (t *Theme) color(slot int) Color {
 	return t.Foreground
 }
 
-// behindText reports whether a slot is as the background when nobody sets it: OSC 11, 14, 16, 19.
+// behindText reports whether a slot is as the background until a program sets it: OSC 11, 14, 16,
+// 19.
 func behindText(slot int) bool {
 	switch slot - slotForeground + 10 {
 	case 11, 14, 16, 19:

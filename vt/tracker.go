@@ -376,7 +376,7 @@ func (w *Tracker) pastPositions(n int) []uint64 {
 	return w.pastRows[len(w.pastRows)-n].positions(w.t.main.Cols)
 }
 
-// Lines returns the lines shown, after those of the last n rows of history.
+// Lines returns the last n rows of history and the screen, as lines.
 func (w *Tracker) Lines(n int) []TextLine {
 	history := w.t.hist.freeze().Last(n)
 	if w.t.screen != w.t.main {

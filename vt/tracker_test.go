@@ -217,8 +217,8 @@ func positionsOf(w *vt.Tracker) map[string][]uint64 {
 	return all
 }
 
-// TestTrackerStopsInDearOutput: WriteSome stops behind a sequence that took the work, and reports the
-// same lines in the end as Write, at the same positions.
+// TestTrackerStopsInDearOutput: WriteSome stops behind a sequence that took the work, and reports
+// the same lines in the end as Write, at the same positions.
 func TestTrackerStopsInDearOutput(t *testing.T) {
 	var dear strings.Builder
 	for i := range 20 {

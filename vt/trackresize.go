@@ -111,7 +111,7 @@ func (p *trackedLines) copyCursorLine(before trackedLines, row func(i int) []uin
 	}
 }
 
-// setPositions replaces the positions of the main screen's rows and of those of history. A
+// setPositions replaces the positions of the rows of the main screen and the history. A
 // row that stayed as it was keeps its own.
 func (w *Tracker) setPositions(p trackedLines, row func(i int) []uint64) {
 	w.changedRows, w.pastRows = 0, make([]trackedRow, p.history)

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Unfinished returns the end of text that is an unfinished sequence, nil when there is none or text is not
-// UTF-8. Controls inside the sequence that were executed when they came are left out. When ESC has begun to
-// end a string both are kept: only the next byte tells whether it is ST. The result may share the memory of
-// text.
+// Unfinished returns the end of text that is an unfinished sequence, nil when there is none or text
+// is not UTF-8. Controls inside the sequence that were executed when they came are left out. When
+// ESC has begun to end a string both are kept: only the next byte tells whether it is ST. The
+// result may share the memory of text.
 func Unfinished(text []byte) []byte {
 	var p parser
 	start, controls := 0, false

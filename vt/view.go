@@ -54,7 +54,7 @@ func (t *Terminal) Row(y int) Line {
 	return Line{}
 }
 
-// Cell returns a cell of the screen shown or its history; rows are those of Row. It
+// Cell returns a cell of the screen shown or its history; Row counts rows in the same way. It
 // is a blank where there is no cell. Row is cheaper for a whole row.
 func (t *Terminal) Cell(x, y int) Cell {
 	s := t.screen

@@ -90,7 +90,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// FuzzView: cells are those of the row's line, and no row looks different without
+// FuzzView: each cell is in the row's line, and no row looks different without
 // being damaged.
 func FuzzView(f *testing.F) {
 	for _, s := range []string{
@@ -206,7 +206,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// FuzzFind: what is found is what is selected from its first to its last character,
+// FuzzFind: the text found is the text selected from its first to its last character,
 // and as often as a search of the whole text finds it.
 func FuzzFind(f *testing.F) {
 	f.Add([]byte("foo bar 漢字 foo\r\nfoofoo"), "foo", uint8(5))

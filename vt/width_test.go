@@ -198,7 +198,7 @@ func TestWidthsOfClusters(t *testing.T) {
 func TestWidthsOfUnknownName(t *testing.T) {
 	for _, u := range []Unicode{"", "6", "12", Unicode11} {
 		if widthsOf(u) != &widths11 {
-			t.Errorf("table %q is not that of Unicode 11", u)
+			t.Errorf("table %q is not the one of Unicode 11", u)
 		}
 	}
 }
@@ -293,7 +293,7 @@ func startWidthJudge(t testing.TB) *widthJudge {
 	return &widthJudge{in: json.NewEncoder(in), out: bufio.NewReaderSize(out, 1<<20)}
 }
 
-// ask runs a job. The judge's bits are those of join.
+// ask runs a job. The judge's bits have the meaning of join.
 func (j *widthJudge) ask(t testing.TB, jb widthJob) []join {
 	t.Helper()
 	if err := j.in.Encode(jb); err != nil {

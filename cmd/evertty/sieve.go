@@ -11,8 +11,9 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// sieve writes what a program printed to the user's terminal: what viewers get, see vt.Config.Guest, and nothing else.
-// Memory and time are those of an engine without history. It has one caller at a time.
+// sieve writes what a program printed to the user's terminal: what viewers get, see
+// vt.Config.Guest, and nothing else. It takes the memory and time of an engine without history. It
+// has one caller at a time.
 type sieve struct {
 	out    *os.File
 	engine vt.Engine
@@ -33,8 +34,8 @@ func sieved(w io.Writer) io.Writer {
 	return s
 }
 
-// sievedBoth is sieved for two outputs of one caller. On the same terminal one engine reads both: one could end
-// what the other one began.
+// sievedBoth is sieved for two outputs of one caller. On the same terminal one engine reads both:
+// one could end what the other one began.
 func sievedBoth(stdout, stderr io.Writer) (out, err io.Writer) {
 	out, err = sieved(stdout), sieved(stderr)
 	o, both := out.(sieve)
@@ -56,7 +57,8 @@ func (s sieve) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// terminalJSON is w for JSON: on a terminal DEL and C1 controls are escaped, which encoding/json leaves.
+// terminalJSON is w for JSON: on a terminal DEL and C1 controls are escaped, which encoding/json
+// leaves.
 func terminalJSON(w io.Writer) io.Writer {
 	if f, ok := w.(*os.File); !ok || !isTTY(f, f) {
 		return w

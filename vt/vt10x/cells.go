@@ -56,8 +56,8 @@ func blank(g lib.Glyph) bool {
 	return g.Char == 0 || g.Char == ' ' && (g.Mode&shown == 0 || g.Mode&shown == glyphReverse && g.FG == lib.DefaultFG)
 }
 
-// styleOf is the style of a character. The library exchanges the colours of inverse ones and makes bold
-// ones bright.
+// styleOf is the style of a character. The library exchanges the colours of inverse ones and makes
+// bold ones bright.
 func styleOf(g lib.Glyph) (s vt.Style) {
 	fg, bg := g.FG, g.BG
 	if g.Mode&glyphReverse != 0 {

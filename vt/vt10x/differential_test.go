@@ -13,8 +13,8 @@ import (
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
-// disagreement says where the two engines differ about an input; "" when they do not. Wrap flags and
-// the style of blanks at the end of a line are the library's own.
+// disagreement says where the two engines differ about an input; "" when they do not. Wrap flags
+// and the style of blanks at the end of a line are the library's own.
 func disagreement(cols, rows, n int, in []byte) string {
 	var shown [2]string
 	for i, newEngine := range []vt.EngineFunc{vt.NewEngine, vt10x.New} {
@@ -42,7 +42,8 @@ func disagreement(cols, rows, n int, in []byte) string {
 	return fmt.Sprintf("native:\n%s\nvt10x:\n%s", shown[0], shown[1])
 }
 
-// TestAgainstNative: of output that the library knows, both engines show the same. What fails is made small.
+// TestAgainstNative: of output that the library knows, both engines show the same. What fails is
+// made small.
 func TestAgainstNative(t *testing.T) {
 	for seed := range uint64(5_000) {
 		w := &program{Rand: rand.New(rand.NewPCG(seed, 4))}

@@ -20,6 +20,6 @@
 //     stays so until the last cell above is written again.
 //   - An escape sequence that another one interrupts prints its rest.
 //
-// After a resize, a restore, REP, RIS, DECSTR, a panic of the library, or output of which viewers get only
-// a snapshot, the library gets a picture of the Terminal's screen.
+// After a resize, a restore, REP, RIS, DECSTR, a panic of the library, or output of which viewers
+// get only a snapshot, the library gets a picture of the Terminal's screen.
 package vt10x

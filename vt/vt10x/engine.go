@@ -22,8 +22,8 @@ type engine struct {
 	open   byte   // the text ends behind ESC or inside a control sequence: esc, '[', unknown; else 0
 	packer vt.Packer
 
-	// stale: the library lacks output, or could not read it. It reads nothing until it is painted again, at the
-	// next Freeze: output that makes it panic costs no painting each time.
+	// stale: the library lacks output, or could not read it. It reads nothing until it is painted
+	// again, at the next Freeze: output that makes it panic costs no painting each time.
 	stale    bool
 	panicked bool // and that was logged
 	dropped  bool // see TextDropped
@@ -136,9 +136,10 @@ func (e *engine) write(text []byte) {
 	_, _ = e.lib.Write(text) // it never fails
 }
 
-// translate appends text in the form that the library knows. It keeps in e.open where the text ends.
+// translate appends text in the form that the library knows. It keeps in e.open where the text
+// ends.
 //   - C1 controls become ESC and a letter (ECMA-35 15.2).
-//   - CAN and SUB become ESC \, which ends what is open.
+//   - CAN and SUB become ESC \, which ends an open sequence.
 //   - A character beyond ASCII inside of a control sequence becomes part of an escape sequence that does
 //     nothing. The library takes its last byte for the end of the control sequence.
 //   - A control sequence with an intermediate, a prefix other than ?, or a colon does nothing: the library

@@ -7,8 +7,8 @@ import (
 	"github.com/evertty/evertty/vt"
 )
 
-// FuzzEngine: no input crashes or hangs the engine or makes a frame that cannot be stored, and what leaves
-// it is the Terminal's.
+// FuzzEngine: no input crashes or hangs the engine or makes a frame that cannot be stored, and what
+// leaves it is the Terminal's.
 func FuzzEngine(f *testing.F) {
 	for _, s := range append(hostile()[:8],
 		everything, "a\x1b[6nb\x1b[3b", "\x1b]10;?;#fff\x1b\\x\x1b]4;1;?\a", "\x1bP$qm\x1b\\\x1b[?2026$p",
