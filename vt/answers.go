@@ -15,18 +15,36 @@ const (
 	statusOK                  = "\x1b[0n"
 )
 
-// deviceStatus are the answers to DECDSR (VT510; xterm ctlseqs) that do not depend
-// on the state: what a terminal without these devices says.
-var deviceStatus = map[int]string{
-	15: "\x1b[?13n",   // no printer
-	25: "\x1b[?20n",   // user-defined keys are unlocked
-	26: "\x1b[?27;0n", // the keyboard's language is unknown
-	53: "\x1b[?50n",   // no locator
-	55: "\x1b[?50n",
-	56: "\x1b[?57;0n", // of an unknown type
-	62: "\x1b[0*{",    // no room for macros
-	75: "\x1b[?70n",   // no errors on the line
-	85: "\x1b[?83n",   // one session
+// query is a control sequence with a first parameter.
+type query struct {
+	f     function
+	first int
+}
+
+// fixedAnswers are the answers to queries that do not depend on the state: DA (ECMA-48 8.3.24), DA2,
+// DA3, XTVERSION, DSR (8.3.35), XTWINOPS (xterm ctlseqs), and DECDSR (VT510; xterm ctlseqs) as a
+// terminal without these devices answers it.
+var fixedAnswers = map[query]string{
+	{'c', 0}:               deviceAttributes,
+	{'>'*private + 'c', 0}: secondaryDeviceAttributes,
+	{'='*private + 'c', 0}: tertiaryDeviceAttributes,
+	{'>'*private + 'q', 0}: version,
+	{'n', 5}:               statusOK,
+
+	{'t', 11}: "\x1b[1t", // open, not iconified
+	{'t', 13}: "\x1b[3;0;0t",
+	{'t', 20}: "\x1b]L\x1b\\", // no answer has a title: a program stored that text
+	{'t', 21}: "\x1b]l\x1b\\",
+
+	{'?'*private + 'n', 15}: "\x1b[?13n",   // no printer
+	{'?'*private + 'n', 25}: "\x1b[?20n",   // user-defined keys are unlocked
+	{'?'*private + 'n', 26}: "\x1b[?27;0n", // the keyboard's language is unknown
+	{'?'*private + 'n', 53}: "\x1b[?50n",   // no locator
+	{'?'*private + 'n', 55}: "\x1b[?50n",
+	{'?'*private + 'n', 56}: "\x1b[?57;0n", // of an unknown type
+	{'?'*private + 'n', 62}: "\x1b[0*{",    // no room for macros
+	{'?'*private + 'n', 75}: "\x1b[?70n",   // no errors on the line
+	{'?'*private + 'n', 85}: "\x1b[?83n",   // one session
 }
 
 // CellWidth and CellHeight are the size of a cell in pixels that programs get: a headless
@@ -50,39 +68,32 @@ type status struct {
 	Theme       *Theme
 }
 
-// Escape answers DECID (VT510), the escape sequence that is a query.
-func (q *status) Escape(f function) []byte {
-	if f == 'Z' {
-		return []byte(deviceAttributes)
-	}
-	return nil
-}
-
 // CSI answers control sequence f with the parameters of s.
 func (q *status) CSI(s *stream, f function) []byte {
 	first := s.Param(0)
-	switch {
-	case f == 'n' && first == 6:
+	switch (query{f, first}) {
+	case query{'n', 6}:
 		return q.cursor("")
-	case f == '?'*private+'n' && first == 6:
+	case query{'?'*private + 'n', 6}:
 		return q.cursor("?")
-	case f == '$'*intermediate+'p':
-		return fmt.Appendf(nil, "\x1b[%d;%d$y", first, q.Modes.reportANSI(first))
-	case f == '?'*private+'$'*intermediate+'p':
-		return fmt.Appendf(nil, "\x1b[?%d;%d$y", first, q.privateMode(first))
-	case f == '?'*private+'n' && first == 996:
-		return q.Theme.scheme()
-	case f == '?'*private+'u': // kitty keyboard
-		return fmt.Appendf(nil, "\x1b[?%du", q.Modes.Kitty)
-	case f == 't':
-		return q.window(first)
-	case f == '?'*private+'n' && first == 63:
+	case query{'?'*private + 'n', 63}:
 		return fmt.Appendf(nil, "\x1bP%d!~0000\x1b\\", s.Param(1)) // DECCKSR: there are no macros
+	case query{'?'*private + 'n', 996}:
+		return q.Theme.scheme()
 	}
-	if answer := fixedAnswer(f, first); answer != "" {
-		return []byte(answer)
+	switch f {
+	case '$'*intermediate + 'p':
+		return fmt.Appendf(nil, "\x1b[%d;%d$y", first, q.Modes.reportANSI(first))
+	case '?'*private + '$'*intermediate + 'p':
+		return fmt.Appendf(nil, "\x1b[?%d;%d$y", first, q.privateMode(first))
+	case '?'*private + 'u': // kitty keyboard
+		return fmt.Appendf(nil, "\x1b[?%du", q.Modes.Kitty)
+	case 't':
+		if answer := q.windowSize(first); answer != nil {
+			return answer
+		}
 	}
-	return nil
+	return []byte(fixedAnswers[query{f, first}])
 }
 
 // cursor answers CPR and DECXCPR; in origin mode rows count from the top margin (VT510).
@@ -106,26 +117,16 @@ func (q *status) privateMode(mode int) modeReport {
 	return modeNeverSet
 }
 
-// window answers XTWINOPS (xterm ctlseqs). No answer has a title: that is text
-// which a program stored.
-func (q *status) window(what int) []byte {
+// windowSize answers XTWINOPS (xterm ctlseqs) about sizes, in pixels or cells. The screen is as
+// large as the window.
+func (q *status) windowSize(what int) []byte {
 	switch what {
-	case 11:
-		return []byte("\x1b[1t") // open, not iconified
-	case 13:
-		return []byte("\x1b[3;0;0t")
-	case 14:
-		return fmt.Appendf(nil, "\x1b[4;%d;%dt", q.Rows*CellHeight, q.Cols*CellWidth)
-	case 15: // the screen is as large as the window
-		return fmt.Appendf(nil, "\x1b[5;%d;%dt", q.Rows*CellHeight, q.Cols*CellWidth)
+	case 14, 15:
+		return fmt.Appendf(nil, "\x1b[%d;%d;%dt", what-10, q.Rows*CellHeight, q.Cols*CellWidth)
 	case 16:
 		return fmt.Appendf(nil, "\x1b[6;%d;%dt", CellHeight, CellWidth)
 	case 18, 19:
 		return fmt.Appendf(nil, "\x1b[%d;%d;%dt", what-10, q.Rows, q.Cols)
-	case 20:
-		return []byte("\x1b]L\x1b\\")
-	case 21:
-		return []byte("\x1b]l\x1b\\")
 	}
 	return nil
 }
@@ -163,30 +164,6 @@ func (q *status) setting(what string) []byte {
 		return []byte("\x1bP1$r0" + what + "\x1b\\")
 	}
 	return []byte("\x1bP0$r\x1b\\")
-}
-
-// fixedAnswer is the answer to a query that does not depend on the state, "" for
-// anything else: DA (ECMA-48 8.3.24), DA2, DA3, XTVERSION and DSR (8.3.35).
-func fixedAnswer(f function, first int) string {
-	switch {
-	case f == 'n' && first == 5:
-		return statusOK
-	case f == '?'*private+'n':
-		return deviceStatus[first]
-	case first != 0:
-		return ""
-	}
-	switch f {
-	case 'c':
-		return deviceAttributes
-	case '>'*private + 'c':
-		return secondaryDeviceAttributes
-	case '='*private + 'c':
-		return tertiaryDeviceAttributes
-	case '>'*private + 'q':
-		return version
-	}
-	return ""
 }
 
 // SGR returns the parameters of the SGR (ECMA-48 8.3.117) that makes s from

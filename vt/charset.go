@@ -127,35 +127,21 @@ func (c *charsetState) DesignateAll(set byte) {
 	}
 }
 
+// lockingShifts are LS2, LS3, LS3R, LS2R and LS1R, and the sets that they invoke.
+var lockingShifts = map[function]uint8{'n': 2, 'o': 3, '|': 3, '}': 2, '~': 1}
+
+// designators are the intermediate characters that designate a set, and which one.
+var designators = map[function]uint8{'(': 0, ')': 1, '-': 1, '*': 2, '.': 2, '+': 3}
+
 // Escape executes f when it designates or invokes a set, and reports whether it
 // did (ECMA-35 14; VT510 SCS; ECMA-48 8.3.78 to 8.3.82).
 func (c *charsetState) Escape(f function) bool {
-	set := byte(f)
-	switch f &^ 0xff {
-	case '(' * intermediate:
-		return c.Designate(0, set)
-	case ')' * intermediate, '-' * intermediate:
-		return c.Designate(1, set)
-	case '*' * intermediate, '.' * intermediate:
-		return c.Designate(2, set)
-	case '+' * intermediate:
-		return c.Designate(3, set)
-	case 0:
-		return c.lockingShift(set)
+	if n, ok := lockingShifts[f]; ok {
+		c.Invoke(n)
+		return true
 	}
-	return false
-}
-
-func (c *charsetState) lockingShift(final byte) bool {
-	switch final {
-	case 'n', 'o':
-		c.Invoke(final - 'n' + 2)
-	case '|', '}', '~':
-		c.Invoke(3 - (final - '|'))
-	default:
-		return false
-	}
-	return true
+	n, ok := designators[f/intermediate]
+	return ok && c.Designate(n, byte(f))
 }
 
 // Character is r in the set in force.

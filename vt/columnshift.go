@@ -20,15 +20,10 @@ func (e *editor) columnShift(f function) (m columnShift) {
 	return m
 }
 
+// shiftColumns is shiftLater at once.
 func (e *editor) shiftColumns(m columnShift) {
-	s := e.screen
-	if !s.InRegion() {
-		return
-	}
-	if m.n > 0 {
-		e.beforeInsert(m.x, s.Top, s.Bottom)
-	}
-	e.moveColumns(m)
+	e.shiftLater(m)
+	e.settle()
 }
 
 func (e *editor) moveColumns(m columnShift) {

@@ -2,38 +2,35 @@ package vt
 
 // control executes a C0 or C1 control.
 func (x *executor) control(r rune) {
-	s := x.screen
-	switch r {
-	case '\n', '\v', '\f':
-		x.lineFeed()
-	case '\r':
-		s.X = 0
-	case '\b':
-		x.backspace()
-	case '\t':
-		s.Tab()
-	case 0x05: // ENQ is never answered
-		x.stream.CutControl(r)
-	case 0x07:
+	if do := controls[r]; do != nil {
+		do(x)
+	} else if r >= 0x80 {
+		x.stream.voidControl(r)
+	}
+}
+
+var controls = [0xa0]func(x *executor){
+	'\n': (*executor).lineFeed, '\v': (*executor).lineFeed, '\f': (*executor).lineFeed,
+	'\r': func(x *executor) { x.screen.X = 0 },
+	'\b': (*executor).backspace,
+	'\t': func(x *executor) { x.screen.Tab() },
+	0x05: func(x *executor) { x.stream.CutControl(0x05) }, // ENQ is never answered
+	0x07: func(x *executor) {
 		if f := x.cfg.Effects.Bell; f != nil {
 			f()
 		}
-	case 0x0e: // SO
-		x.charsets.Invoke(1)
-	case 0x0f: // SI
-		x.charsets.Invoke(0)
-	case 0x84: // IND
-		x.index()
-	case 0x85: // NEL
-		s.X = 0
-		x.index()
-	case 0x88: // HTS
-		s.SetTab()
-	default:
-		if r >= 0x80 {
-			x.stream.voidControl(r)
-		}
-	}
+	},
+	0x0e: func(x *executor) { x.charsets.Invoke(1) }, // SO
+	0x0f: func(x *executor) { x.charsets.Invoke(0) }, // SI
+	0x84: (*executor).index,                          // IND
+	0x85: (*executor).nextLine,
+	0x88: func(x *executor) { x.screen.SetTab() }, // HTS
+}
+
+// nextLine implements NEL (ECMA-48 8.3.86).
+func (x *executor) nextLine() {
+	x.screen.X = 0
+	x.index()
 }
 
 // lineFeed implements LF, VT and FF (ECMA-48 8.3.74).
@@ -67,8 +64,7 @@ func (e *editor) backspace() {
 
 // index implements IND (VT510).
 func (e *editor) index() {
-	e.screen.Restrict(e.modes.Origin)
-	if e.screen.Index() {
+	if e.restricted().Index() {
 		e.scrollUp(e.blankStyle())
 	}
 }
@@ -86,46 +82,49 @@ var leftShifts = map[function]string{'~': "\x0e", '}': "\x1bn", '|': "\x1bo"}
 
 // escape executes an escape sequence.
 func (x *executor) escape(f function) {
-	switch f {
-	case '\\': // ST
-		if x.stream.EndsCut() {
-			x.stream.Cut()
-		}
-	case '7':
-		x.saveCursor()
-	case '8':
-		x.restoreCursor()
-	case 'D':
-		x.index()
-	case 'E':
-		x.screen.X = 0
-		x.index()
-	case 'H':
-		x.screen.SetTab()
-	case 'M':
-		x.reverseIndex()
-	case 'c':
-		x.reset()
-	case '=', '>':
-		x.modes.AppKeypad = f == '='
-	case '#'*intermediate + '8':
-		x.alignment()
-	case '~', '}', '|': // LS1R, LS2R, LS3R
-		x.charsets.lockingShift(byte(f))
-		x.stream.Replace([]byte(leftShifts[f])...)
-	case '%'*intermediate + '@', '%'*intermediate + 'G': // DOCS (ECMA-35 15.4)
-		x.charsets.Invoke(0)
-		x.charsets.Designate(0, usASCII)
-		x.stream.Replace([]byte("\x0f\x1b(B")...)
-	case '6':
-		x.backIndex()
-	case '9':
-		x.forwardIndex()
-	default:
-		if !x.charsets.Escape(f) {
-			x.reply(x.status().Escape(f))
-		}
+	if do := escapeSequences.of(f); do != nil {
+		do(x)
+		return
 	}
+	if !x.charsets.Escape(f) {
+		x.stream.Cut()
+	} else if left, ok := leftShifts[f]; ok {
+		x.stream.Replace([]byte(left)...)
+	}
+}
+
+var escapeSequences = functions{
+	plain: [0x80]func(x *executor){
+		'6': (*executor).backIndex,
+		'7': (*executor).saveCursor,
+		'8': (*executor).restoreCursor,
+		'9': (*executor).forwardIndex,
+		'=': func(x *executor) { x.modes.AppKeypad = true },
+		'>': func(x *executor) { x.modes.AppKeypad = false },
+		'D': (*executor).index,
+		'E': (*executor).nextLine,
+		'H': func(x *executor) { x.screen.SetTab() },
+		'M': (*executor).reverseIndex,
+		'Z': func(x *executor) { x.reply([]byte(deviceAttributes)) }, // DECID (VT510)
+		'\\': func(x *executor) { // ST
+			if x.stream.EndsCut() {
+				x.stream.Cut()
+			}
+		},
+		'c': (*executor).reset,
+	},
+	other: map[function]func(x *executor){
+		'#'*intermediate + '8': (*executor).alignment,
+		'%'*intermediate + '@': (*executor).codingSystem,
+		'%'*intermediate + 'G': (*executor).codingSystem,
+	},
+}
+
+// codingSystem implements DOCS (ECMA-35 15.4), which leaves US ASCII in force.
+func (x *executor) codingSystem() {
+	x.charsets.Invoke(0)
+	x.charsets.Designate(0, usASCII)
+	x.stream.Replace([]byte("\x0f\x1b(B")...)
 }
 
 // reset implements RIS (ECMA-48 8.3.105) as xterm.js does, which keeps title and

@@ -1,94 +1,117 @@
 package vt
 
-// csi executes a control sequence, the frequent ones first. One that means nothing else may be a
-// query.
+// functions says what escape or control sequences do, by their names.
+type functions struct {
+	plain [0x80]func(x *executor) // without prefix and intermediate
+	other map[function]func(x *executor)
+}
+
+// of is what f does, nil when it does nothing.
+func (t *functions) of(f function) func(x *executor) {
+	if f < function(len(t.plain)) {
+		return t.plain[f]
+	}
+	return t.other[f]
+}
+
+// csi executes a control sequence. One that means nothing else may be a query.
 func (x *executor) csi(f function) {
-	in := &x.stream
-	switch f {
-	case 'm':
-		x.pen.SGR(in)
-		x.penChanged()
-	case 'K', '?'*private + 'K':
-		x.eraseLine(in.Param(0), f != 'K')
-	case 'J', '?'*private + 'J':
-		x.eraseDisplay(in.Param(0), f != 'J')
-	case 'h', 'l', '?'*private + 'h', '?'*private + 'l':
-		x.setModes(f)
-	case 's':
-		x.saveCursor()
-	case 'u':
-		x.restoreCursor()
-	default:
-		if !x.screen.CSI(in, f, x.modes.Origin) && !x.csiEdit(f) {
-			x.reply(x.status().CSI(in, f))
-		}
+	if do := controlSequences.of(f); do != nil {
+		do(x)
+		return
+	}
+	x.reply(x.status().CSI(&x.stream, f))
+}
+
+var controlSequences = functions{
+	plain: [0x80]func(x *executor){
+		'@': func(x *executor) { x.insertChars(x.stream.One(0)) },
+		'A': func(x *executor) { x.screen.up(x.stream.One(0), x.modes.Origin) },
+		'B': func(x *executor) { x.screen.down(x.stream.One(0), x.modes.Origin) },
+		'C': (*executor).forward, 'a': (*executor).forward, // CUF, HPR
+		'D': func(x *executor) { x.screen.moveBy(-x.stream.One(0), 0, x.modes.Origin) }, // CUB
+		'E': func(x *executor) { // CNL
+			x.screen.down(x.stream.One(0), x.modes.Origin)
+			x.screen.X = 0
+		},
+		'F': func(x *executor) { // CPL
+			x.screen.up(x.stream.One(0), x.modes.Origin)
+			x.screen.X = 0
+		},
+		'G': (*executor).toColumn, '`': (*executor).toColumn, // CHA, HPA
+		'H': (*executor).toPosition, 'f': (*executor).toPosition, // CUP, HVP
+		'I': (*executor).tabs,
+		'J': func(x *executor) { x.eraseDisplay(x.stream.Param(0), false) },
+		'K': func(x *executor) { x.eraseLine(x.stream.Param(0), false) },
+		'L': func(x *executor) { x.moveLines((*screen).scrollDown) }, // IL (ECMA-48 8.3.67)
+		'M': func(x *executor) { x.moveLines((*screen).scrollUp) },   // DL (ECMA-48 8.3.32)
+		'P': func(x *executor) { x.deleteChars(x.stream.One(0)) },
+		'S': func(x *executor) { // SU (ECMA-48 8.3.147)
+			x.screen.scrollUp(x.screen.Top, x.screen.Bottom, x.stream.Times(x.screen.Rows), x.blankStyle())
+		},
+		'T': func(x *executor) { // SD (ECMA-48 8.3.113)
+			x.screen.scrollDown(x.screen.Top, x.screen.Bottom, x.stream.Times(x.screen.Rows), 0)
+		},
+		'X': func(x *executor) { x.eraseChars(x.stream.One(0)) },
+		'Z': (*executor).backTabs,
+		'b': (*executor).repeat,
+		'd': func(x *executor) { x.screen.MoveTo(x.screen.X, x.stream.One(0)-1, x.modes.Origin) }, // VPA
+		'e': func(x *executor) { x.screen.moveBy(0, x.stream.One(0), x.modes.Origin) },            // VPR
+		'g': func(x *executor) { x.screen.clearTabs(x.stream.Param(0)) },
+		'h': func(x *executor) { x.setModes('h') },
+		'l': func(x *executor) { x.setModes('l') },
+		'm': func(x *executor) {
+			x.pen.SGR(&x.stream)
+			x.penChanged()
+		},
+		'r': func(x *executor) { x.screen.margins(x.stream.Param(0), x.stream.Param(1), x.modes.Origin) },
+		's': (*executor).saveCursor,
+		'u': (*executor).restoreCursor,
+	},
+	other: map[function]func(x *executor){
+		'?'*private + 'J': func(x *executor) { x.eraseDisplay(x.stream.Param(0), true) },
+		'?'*private + 'K': func(x *executor) { x.eraseLine(x.stream.Param(0), true) },
+		'?'*private + 'h': func(x *executor) { x.setModes('?'*private + 'h') },
+		'?'*private + 'l': func(x *executor) { x.setModes('?'*private + 'l') },
+		'?'*private + 'r': (*executor).restoreModes,
+		'?'*private + 's': (*executor).saveModes,
+		'>'*private + 'u': func(x *executor) { x.pushKitty(x.stream.Param(0)) },
+		'<'*private + 'u': func(x *executor) { x.popKitty(x.stream.One(0)) },
+		'='*private + 'u': func(x *executor) { x.changeKitty(x.stream.Param(0), x.stream.One(1)) },
+
+		'!'*intermediate + 'p': (*executor).softReset,
+		' '*intermediate + 'q': func(x *executor) { x.cursorStyle = x.cursorStyle.selectStyle(x.stream.Param(0)) },
+		'"'*intermediate + 'q': func(x *executor) {
+			x.pen.Protect(x.stream.Param(0))
+			x.penChanged()
+		},
+		'$'*intermediate + 'x': (*executor).fillRectangle,    // DECFRA
+		'$'*intermediate + 'z': (*executor).eraseRectangle,   // DECERA
+		'$'*intermediate + '{': (*executor).eraseUnprotected, // DECSERA
+		'*'*intermediate + 'y': func(x *executor) { x.reply(x.checksum()) },
+	},
+}
+
+func (x *executor) forward() { x.screen.moveBy(x.stream.One(0), 0, x.modes.Origin) }
+
+func (x *executor) toColumn() { x.screen.MoveTo(x.stream.One(0)-1, x.screen.Y, x.modes.Origin) }
+
+func (x *executor) toPosition() {
+	x.screen.MoveTo(x.stream.One(1)-1, x.stream.One(0)-1, x.modes.Origin)
+}
+
+// tabs implements CHT (ECMA-48 8.3.10).
+func (x *executor) tabs() {
+	x.stream.meter.Add(2 * x.screen.Cols)
+	for range x.stream.Times(x.screen.Cols) {
+		x.screen.Tab()
 	}
 }
 
-// csiEdit executes f when it moves cells or sets something, and reports whether it does.
-func (x *executor) csiEdit(f function) bool {
-	in, s := &x.stream, x.screen
-	switch f {
-	case '@':
-		x.insertChars(in.One(0))
-	case 'L':
-		x.insertLines(in.Times(s.Rows))
-	case 'M':
-		x.deleteLines(in.Times(s.Rows))
-	case 'P':
-		x.deleteChars(in.One(0))
-	case 'S': // SU (ECMA-48 8.3.147)
-		s.scrollUp(s.Top, s.Bottom, in.Times(s.Rows), x.blankStyle())
-	case 'T': // SD (ECMA-48 8.3.113)
-		s.scrollDown(s.Top, s.Bottom, in.Times(s.Rows), 0)
-	case 'X':
-		x.eraseChars(in.One(0))
-	case 'b':
-		x.repeat()
-	default:
-		m := x.columnShift(f)
-		if m.n == 0 {
-			return x.csiState(f)
-		}
-		x.shiftColumns(m)
+// backTabs implements CBT (ECMA-48 8.3.7).
+func (x *executor) backTabs() {
+	x.stream.meter.Add(2 * x.screen.Cols)
+	for range x.stream.Times(x.screen.Cols) {
+		x.screen.backTab()
 	}
-	return true
-}
-
-// csiState executes f when it sets something else, and reports whether it does.
-func (x *executor) csiState(f function) bool {
-	in := &x.stream
-	switch f {
-	case '!'*intermediate + 'p':
-		x.softReset()
-	case '"'*intermediate + 'q':
-		x.pen.Protect(in.Param(0))
-		x.penChanged()
-	case ' '*intermediate + 'q':
-		x.cursorStyle = x.cursorStyle.selectStyle(in.Param(0))
-	case '>'*private + 'u':
-		x.pushKitty(in.Param(0))
-	case '<'*private + 'u':
-		x.popKitty(in.One(0))
-	case '='*private + 'u':
-		x.changeKitty(in.Param(0), in.One(1))
-	case '?'*private + 's':
-		x.saveModes()
-	case '?'*private + 'r':
-		x.restoreModes()
-	case '$'*intermediate + 'x': // DECFRA
-		in.Cut() // viewers may take what does nothing here for something
-		x.fillRectangle()
-	case '$'*intermediate + 'z': // DECERA
-		in.Cut()
-		x.eraseRectangle()
-	case '$'*intermediate + '{': // DECSERA
-		in.Cut()
-		x.eraseUnprotected()
-	case '*'*intermediate + 'y':
-		x.reply(x.checksum())
-	default:
-		return false
-	}
-	return true
 }

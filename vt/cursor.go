@@ -107,40 +107,6 @@ func (c *cursor) margins(top, bottom int, origin bool) {
 	}
 }
 
-// CSI executes control sequence f with the parameters of in when it does nothing
-// but move the cursor or set margins or tab stops, and reports whether it does.
-func (c *cursor) CSI(in *stream, f function, origin bool) bool {
-	switch f {
-	case 'H', 'f': // CUP, HVP
-		c.MoveTo(in.One(1)-1, in.One(0)-1, origin)
-	case 'A':
-		c.up(in.One(0), origin)
-	case 'B':
-		c.down(in.One(0), origin)
-	case 'C', 'a': // CUF, HPR
-		c.moveBy(in.One(0), 0, origin)
-	case 'D': // CUB
-		c.moveBy(-in.One(0), 0, origin)
-	case 'E': // CNL
-		c.down(in.One(0), origin)
-		c.X = 0
-	case 'F': // CPL
-		c.up(in.One(0), origin)
-		c.X = 0
-	case 'G', '`': // CHA, HPA
-		c.MoveTo(in.One(0)-1, c.Y, origin)
-	case 'd': // VPA
-		c.MoveTo(c.X, in.One(0)-1, origin)
-	case 'e': // VPR
-		c.moveBy(0, in.One(0), origin)
-	case 'r':
-		c.margins(in.Param(0), in.Param(1), origin)
-	default:
-		return c.csiTabs(in, f)
-	}
-	return true
-}
-
 // Index moves the cursor a line down. At the bottom margin it stays, and the
 // region has to scroll up by a line: then scroll is true (IND, VT510).
 func (c *cursor) Index() (scroll bool) {

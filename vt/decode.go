@@ -86,8 +86,8 @@ func incomplete(p []byte) int {
 	return 0
 }
 
-// States of the automaton that reads UTF-8 (Unicode 3.9, table 3-7), as the
-// number of bits that its transitions are shifted by.
+// States of the automaton that reads UTF-8, as the number of bits that its transitions are shifted
+// by.
 const (
 	utf8Start = 6 * iota
 	utf8Error // sticky
@@ -100,69 +100,46 @@ const (
 	utf8AfterF4
 )
 
+// utf8Rules are the steps that sound text takes (Unicode 3.9, table 3-7): from a state, by a byte of
+// a range, to the next state.
+var utf8Rules = [...]struct {
+	state    int
+	from, to byte
+	next     int
+}{
+	{utf8Start, 0x00, 0x7f, utf8Start},
+	{utf8Start, 0xc2, 0xdf, utf8One},
+	{utf8Start, 0xe0, 0xe0, utf8AfterE0},
+	{utf8Start, 0xe1, 0xec, utf8Two},
+	{utf8Start, 0xed, 0xed, utf8AfterED},
+	{utf8Start, 0xee, 0xef, utf8Two},
+	{utf8Start, 0xf0, 0xf0, utf8AfterF0},
+	{utf8Start, 0xf1, 0xf3, utf8Three},
+	{utf8Start, 0xf4, 0xf4, utf8AfterF4},
+	{utf8One, 0x80, 0xbf, utf8Start},
+	{utf8Two, 0x80, 0xbf, utf8One},
+	{utf8Three, 0x80, 0xbf, utf8Two},
+	{utf8AfterE0, 0xa0, 0xbf, utf8One},
+	{utf8AfterED, 0x80, 0x9f, utf8One},
+	{utf8AfterF0, 0x90, 0xbf, utf8Two},
+	{utf8AfterF4, 0x80, 0x8f, utf8Two},
+}
+
 // utf8Steps has for every byte the next states, six bits for each state. So a
 // step is one load and one shift, without a branch that mixed text mispredicts.
 var utf8Steps = func() (steps [256]uint64) {
 	for b := range steps {
 		for state := utf8Start; state <= utf8AfterF4; state += 6 {
-			steps[b] |= uint64(utf8Step(byte(b), state)) << state
+			steps[b] |= utf8Error << state
+		}
+	}
+	for _, rule := range utf8Rules {
+		for b := int(rule.from); b <= int(rule.to); b++ {
+			steps[b] ^= uint64(utf8Error^rule.next) << rule.state
 		}
 	}
 	return steps
 }()
-
-// utf8Step is the state after byte b in the given state.
-func utf8Step(b byte, state int) int {
-	next := func(ok bool, state int) int {
-		if ok {
-			return state
-		}
-		return utf8Error
-	}
-	more := b >= 0x80 && b < 0xc0
-	switch state {
-	case utf8Start:
-		return utf8Begin(b)
-	case utf8One:
-		return next(more, utf8Start)
-	case utf8Two:
-		return next(more, utf8One)
-	case utf8Three:
-		return next(more, utf8Two)
-	case utf8AfterE0:
-		return next(more && b >= 0xa0, utf8One)
-	case utf8AfterED:
-		return next(more && b < 0xa0, utf8One)
-	case utf8AfterF0:
-		return next(more && b >= 0x90, utf8Two)
-	case utf8AfterF4:
-		return next(more && b < 0x90, utf8Two)
-	}
-	return utf8Error
-}
-
-// utf8Begin is the state after the first byte of a character.
-func utf8Begin(b byte) int {
-	switch {
-	case b < 0x80:
-		return utf8Start
-	case b == 0xe0:
-		return utf8AfterE0
-	case b == 0xed:
-		return utf8AfterED
-	case b == 0xf0:
-		return utf8AfterF0
-	case b == 0xf4:
-		return utf8AfterF4
-	case b >= 0xc2 && b < 0xe0:
-		return utf8One
-	case b > 0xe0 && b < 0xf0:
-		return utf8Two
-	case b > 0xf0 && b < 0xf4:
-		return utf8Three
-	}
-	return utf8Error
-}
 
 // sound reports whether p is UTF-8 and nothing else.
 func sound(p []byte) bool {

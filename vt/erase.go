@@ -68,42 +68,37 @@ func (e *editor) eraseLine(what int, keep bool) {
 	}
 }
 
+// restricted is the screen shown with the cursor inside, see cursor.Restrict.
+func (b *bufferSet) restricted() *screen {
+	b.screen.Restrict(b.modes.Origin)
+	return b.screen
+}
+
 // eraseChars implements ECH (ECMA-48 8.3.38).
 func (e *editor) eraseChars(n int) {
-	e.screen.Restrict(e.modes.Origin)
-	s := e.screen
+	s := e.restricted()
 	e.eraseCells(s.Y, s.X, min(s.X+n, s.Cols), false)
 }
 
 // insertChars implements ICH (ECMA-48 8.3.64).
 func (e *editor) insertChars(n int) {
-	e.screen.Restrict(e.modes.Origin)
-	s := e.screen
+	s := e.restricted()
 	e.beforeInsert(s.X, s.Y, s.Y)
 	s.insert(s.row(), s.X, n, e.blankStyle())
 }
 
 // deleteChars implements DCH (ECMA-48 8.3.26).
 func (e *editor) deleteChars(n int) {
-	e.screen.Restrict(e.modes.Origin)
-	s := e.screen
+	s := e.restricted()
 	s.remove(s.row(), s.X, n, e.blankStyle())
 }
 
-// insertLines implements IL (ECMA-48 8.3.67).
-func (e *editor) insertLines(n int) {
-	e.screen.Restrict(e.modes.Origin)
-	if s := e.screen; s.InRegion() {
-		s.scrollDown(s.Y, s.Bottom, n, e.blankStyle())
-		s.X = 0
-	}
-}
-
-// deleteLines implements DL (ECMA-48 8.3.32).
-func (e *editor) deleteLines(n int) {
-	e.screen.Restrict(e.modes.Origin)
-	if s := e.screen; s.InRegion() {
-		s.scrollUp(s.Y, s.Bottom, n, e.blankStyle())
+// moveLines scrolls the rows from the cursor's to the bottom margin, for IL and DL.
+func (e *editor) moveLines(scroll func(s *screen, top, bottom, n int, style uint32)) {
+	s := e.screen
+	n := e.stream.Times(s.Rows)
+	if s.Restrict(e.modes.Origin); s.InRegion() {
+		scroll(s, s.Y, s.Bottom, n, e.blankStyle())
 		s.X = 0
 	}
 }

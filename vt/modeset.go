@@ -1,37 +1,31 @@
 package vt
 
-// Numbers of the DEC private modes (VT510; xterm ctlseqs) that are a switch in
-// Modes and nothing else.
+// flag is the switch in Modes of a DEC private mode (VT510; xterm ctlseqs) that is one and nothing
+// else, nil for others.
 func (m *Modes) flag(mode int) *bool {
+	for _, f := range [...]struct {
+		mode int
+		on   *bool
+	}{
+		{1, &m.AppCursor}, {2026, &m.SyncOutput}, {7, &m.Autowrap}, {2004, &m.BracketedPaste}, {5, &m.ReverseVideo},
+		{45, &m.ReverseWrap}, {66, &m.AppKeypad}, {1004, &m.FocusEvents}, {4, &m.SmoothScroll},
+		{18, &m.PrintFormFeed}, {19, &m.PrintExtent}, {42, &m.NationalCharsets}, {60, &m.CursorCoupling},
+		{2031, &m.ColorReports},
+	} {
+		if f.mode == mode {
+			return f.on
+		}
+	}
+	return nil
+}
+
+// ansiFlag is flag for a mode of ECMA-48.
+func (m *Modes) ansiFlag(mode int) *bool {
 	switch mode {
-	case 1:
-		return &m.AppCursor
-	case 4:
-		return &m.SmoothScroll
-	case 5:
-		return &m.ReverseVideo
-	case 7:
-		return &m.Autowrap
-	case 18:
-		return &m.PrintFormFeed
-	case 19:
-		return &m.PrintExtent
-	case 42:
-		return &m.NationalCharsets
-	case 45:
-		return &m.ReverseWrap
-	case 60:
-		return &m.CursorCoupling
-	case 66:
-		return &m.AppKeypad
-	case 1004:
-		return &m.FocusEvents
-	case 2004:
-		return &m.BracketedPaste
-	case 2026:
-		return &m.SyncOutput
-	case 2031:
-		return &m.ColorReports
+	case 4: // IRM
+		return &m.Insert
+	case 20: // LNM
+		return &m.Linefeed
 	}
 	return nil
 }
@@ -57,40 +51,29 @@ func (m *Modes) softReset() {
 	}
 }
 
-// setANSI sets or resets a mode of ECMA-48 (8.3.125, 8.3.106).
-func (m *Modes) setANSI(mode int, on bool) {
-	switch mode {
-	case 4:
-		m.Insert = on
-	case 20:
-		m.Linefeed = on
-	}
-}
-
 // setPrivate sets or resets a DEC private mode that changes nothing but m, and
 // reports whether it is one of those.
 func (m *Modes) setPrivate(mode int, on bool) bool {
-	if f := m.flag(mode); f != nil {
-		*f = on
-		return true
-	}
-	if mouse, ok := mouseModes[mode]; ok {
-		if m.Mouse = mouse; !on {
-			m.Mouse = MouseNone
-		}
-		return true
-	}
-	if enc, ok := mouseEncodings[mode]; ok {
-		if m.MouseEncoding = enc; !on {
-			m.MouseEncoding = MouseEncodingDefault
-		}
-		return true
-	}
 	if mode == 25 {
 		m.CursorHidden = !on
 		return true
 	}
-	return false
+	if f := m.flag(mode); f != nil {
+		*f = on
+		return true
+	}
+	mouse, tracks := mouseModes[mode]
+	encoding, encodes := mouseEncodings[mode]
+	if !on {
+		mouse, encoding = MouseNone, MouseEncodingDefault
+	}
+	switch {
+	case tracks:
+		m.Mouse = mouse
+	case encodes:
+		m.MouseEncoding = encoding
+	}
+	return tracks || encodes
 }
 
 // modeReport is the state of a mode in DECRPM (VT510).
@@ -112,20 +95,28 @@ func onOff(on bool) modeReport {
 	return modeReset
 }
 
+// ansiReports are the answers to DECRQM for modes of ECMA-48 that never change: SRM is set, and GATM,
+// KAM, SRTM, VEM, HEM, PUM, FEAM, FETM, MATM, TTM, SATM, TSM and EBM are not.
+var ansiReports = map[int]modeReport{
+	12: modeAlwaysSet,
+	1:  modeNeverSet, 2: modeNeverSet, 5: modeNeverSet, 7: modeNeverSet, 10: modeNeverSet, 11: modeNeverSet,
+	13: modeNeverSet, 14: modeNeverSet, 15: modeNeverSet, 16: modeNeverSet, 17: modeNeverSet, 18: modeNeverSet,
+	19: modeNeverSet,
+}
+
+// privateReports are those for DEC private modes: DECARM is set; DECCOLM and its permission, DECBKM,
+// DECLRMM, the mouse as UTF-8 and of urxvt are not.
+var privateReports = map[int]modeReport{
+	8: modeAlwaysSet, 1048: modeSet,
+	3: modeNeverSet, 40: modeNeverSet, 67: modeNeverSet, 69: modeNeverSet, 1005: modeNeverSet, 1015: modeNeverSet,
+}
+
 // reportANSI answers DECRQM for a mode of ECMA-48.
 func (m *Modes) reportANSI(mode int) modeReport {
-	switch mode {
-	case 4:
-		return onOff(m.Insert)
-	case 12: // SRM
-		return modeAlwaysSet
-	case 20:
-		return onOff(m.Linefeed)
-	case 1, 2, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19:
-		// GATM, KAM, SRTM, VEM, HEM, PUM, FEAM, FETM, MATM, TTM, SATM, TSM, EBM
-		return modeNeverSet
+	if f := m.ansiFlag(mode); f != nil {
+		return onOff(*f)
 	}
-	return modeUnknown
+	return ansiReports[mode]
 }
 
 // reportPrivate answers DECRQM for a DEC private mode.
@@ -136,22 +127,16 @@ func (m *Modes) reportPrivate(mode int) modeReport {
 	if mouse, ok := mouseModes[mode]; ok {
 		return onOff(m.Mouse == mouse)
 	}
-	if enc, ok := mouseEncodings[mode]; ok {
-		return onOff(m.MouseEncoding == enc)
+	if encoding, ok := mouseEncodings[mode]; ok {
+		return onOff(m.MouseEncoding == encoding)
 	}
 	switch mode {
 	case 6:
 		return onOff(m.Origin)
-	case 8: // DECARM
-		return modeAlwaysSet
 	case 25:
 		return onOff(!m.CursorHidden)
-	case 3, 40, 67, 69, 1005, 1015: // DECCOLM and its permission, DECBKM, DECLRMM, mouse as UTF-8 and of urxvt
-		return modeNeverSet
 	case 47, 1047, 1049:
 		return onOff(m.AltScreen)
-	case 1048:
-		return modeSet
 	}
-	return modeUnknown
+	return privateReports[mode]
 }

@@ -86,6 +86,7 @@ func (e *editor) eraseFrom(text []byte, y, x0, x1 int) []byte {
 
 // eraseRectangle implements DECERA (VT510).
 func (e *editor) eraseRectangle() {
+	e.stream.Cut() // viewers may take what does nothing here for something
 	if r, ok := e.rectangle(0); ok {
 		e.rectangular(r, func(text []byte, y int) []byte { return e.eraseFrom(text, y, r.left, r.right+1) })
 	}
@@ -93,6 +94,7 @@ func (e *editor) eraseRectangle() {
 
 // eraseUnprotected implements DECSERA (VT510): protected characters stay.
 func (e *editor) eraseUnprotected() {
+	e.stream.Cut() // viewers may take what does nothing here for something
 	r, ok := e.rectangle(0)
 	if !ok {
 		return
@@ -130,6 +132,7 @@ func (e *editor) eraseUnprotected() {
 // fillRectangle implements DECFRA (VT510): parameter 0 is a printable character
 // of ISO 8859-1, shown in the pen's style and the character set in force.
 func (e *editor) fillRectangle() {
+	e.stream.Cut() // viewers may take what does nothing here for something
 	c := rune(e.stream.Param(0))
 	r, ok := e.rectangle(1)
 	if !ok || c < ' ' || c >= 0x7f && c < 0xa0 || c > 0xff || c == softHyphen {

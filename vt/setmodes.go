@@ -9,8 +9,8 @@ func (x *executor) setModes(f function) {
 	for i := range x.stream.Count() {
 		if mode := x.stream.Param(i); f >= private {
 			x.setPrivateMode(mode, on)
-		} else {
-			x.modes.setANSI(mode, on)
+		} else if flag := x.modes.ansiFlag(mode); flag != nil {
+			*flag = on
 		}
 	}
 }
@@ -19,43 +19,38 @@ func (x *executor) setModes(f function) {
 // snapshot restores.
 func (x *executor) showModes(f function) {
 	in := &x.stream
-	show := shownANSI
+	head, show := "\x1b[", x.shownANSI
 	if f >= private {
-		show = x.shownPrivate
+		head, show = "\x1b[?", x.shownPrivate
 	}
 	same := !in.parser.full
-	for i := 0; same && i < in.Count(); i++ {
-		same = show(in.Param(i), byte(f) == 'h') == in.Param(i)
-	}
-	if same {
-		return
-	}
-	var text []byte
+	text := []byte(head)
 	for i := range in.Count() {
-		if mode := show(in.Param(i), byte(f) == 'h'); mode >= 0 {
-			text = strconv.AppendInt(append(text, ';'), int64(mode), 10)
+		mode := show(in.Param(i), byte(f) == 'h')
+		same = same && mode == in.Param(i)
+		if mode >= 0 {
+			text = append(strconv.AppendInt(text, int64(mode), 10), ';')
 		}
 	}
-	if len(text) == 0 {
+	switch {
+	case same:
+	case len(text) == len(head):
 		in.Cut()
-		return
+	default:
+		text[len(text)-1] = byte(f)
+		in.Replace(text...)
 	}
-	head := "\x1b["
-	if f >= private {
-		head += "?"
-	}
-	in.Replace(append(append([]byte(head), text[1:]...), byte(f))...)
 }
 
 // hiddenMode stands for a mode that viewers do not get.
 const hiddenMode = -1
 
 // shownANSI is the mode of ECMA-48 that viewers get for one.
-func shownANSI(mode int, _ bool) int {
-	if mode == 4 || mode == 20 { // IRM, LNM
-		return mode
+func (x *executor) shownANSI(mode int, _ bool) int {
+	if x.modes.ansiFlag(mode) == nil {
+		return hiddenMode
 	}
-	return hiddenMode
+	return mode
 }
 
 // shownPrivate is the DEC private mode that viewers get for one.
@@ -91,13 +86,14 @@ func (x *executor) setPrivateMode(mode int, on bool) {
 		x.screen.MoveTo(0, 0, x.modes.Origin)
 	case 47, 1047:
 		x.setAlt(on)
-	case 1048:
-		x.saveOrRestore(on)
-	case 1049:
+	case 1048, 1049:
 		if on {
 			x.saveCursor()
 		}
-		if x.setAlt(on); !on {
+		if mode == 1049 {
+			x.setAlt(on)
+		}
+		if !on {
 			x.restoreCursor()
 		}
 	}
@@ -113,14 +109,6 @@ func (x *executor) restoreCursor() {
 	x.screen.Restore(x.base(), &x.pen, &x.charsets, x.modes.Origin)
 	x.loseLink()
 	x.penChanged()
-}
-
-func (x *executor) saveOrRestore(save bool) {
-	if save {
-		x.saveCursor()
-	} else {
-		x.restoreCursor()
-	}
 }
 
 // selectStyle is the style after DECSCUSR with parameter n, at least 0 (VT510). A style

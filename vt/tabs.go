@@ -60,27 +60,6 @@ func (c *cursor) clearTabs(what int) {
 	}
 }
 
-// csiTabs is the part of CSI about tab stops.
-func (c *cursor) csiTabs(in *stream, f function) bool {
-	switch f {
-	case 'I': // CHT
-		in.meter.Add(2 * c.Cols)
-		for n := in.Times(c.Cols); n > 0; n-- {
-			c.Tab()
-		}
-	case 'Z': // CBT
-		in.meter.Add(2 * c.Cols)
-		for n := in.Times(c.Cols); n > 0; n-- {
-			c.backTab()
-		}
-	case 'g':
-		c.clearTabs(in.Param(0))
-	default:
-		return false
-	}
-	return true
-}
-
 // retab adds the tab stops that xterm.js makes whenever it is resized: every
 // eight columns from the last stop on.
 func (c *cursor) retab() {

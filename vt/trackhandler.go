@@ -322,7 +322,7 @@ func (h *trackHandler) CSI(f function) {
 		w.clearBlankRows(w.t.screen)
 	case ' '*intermediate + '@', ' '*intermediate + 'A', '\''*intermediate + '}', '\''*intermediate + '~':
 		w.Report()
-		w.t.csi(f)
+		w.t.shiftColumns(w.t.columnShift(f))
 		h.changed()
 	case 'b':
 		h.repeat()
