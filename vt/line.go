@@ -42,6 +42,14 @@ const (
 // wide reports whether the characters take two cells.
 func (k Kind) wide() bool { return k == Wide || k == ClusterWide }
 
+// width is how many cells a character takes.
+func (k Kind) width() int {
+	if k.wide() {
+		return 2
+	}
+	return 1
+}
+
 // Span is a run of neighbouring cells of one style.
 type Span struct {
 	Kind  Kind

@@ -134,24 +134,20 @@ func (b *textLineBuilder) span(k Kind, text string, cells int) {
 	case Blank:
 		b.blank(cells)
 	case ASCII:
-		b.ascii([]byte(text))
+		b.ascii(text)
 	case ClusterOne, ClusterWide:
-		b.char([]byte(text), cells)
+		b.char(text, cells)
 	default:
-		width := 1
-		if k == Wide {
-			width = 2
-		}
 		for rest := text; rest != ""; {
 			_, n := utf8.DecodeRuneInString(rest)
-			b.char([]byte(rest[:n]), width)
+			b.char(rest[:n], k.width())
 			rest = rest[n:]
 		}
 	}
 }
 
 // ascii adds characters of one byte and one cell.
-func (b *textLineBuilder) ascii(text []byte) {
+func (b *textLineBuilder) ascii(text string) {
 	text = text[:min(len(text), max(b.limit-b.x, 0))]
 	b.line.Text = append(b.line.Text, text...)
 	switch {
@@ -159,7 +155,7 @@ func (b *textLineBuilder) ascii(text []byte) {
 	case b.x+len(text) <= len(b.offsets):
 		b.line.Offsets = append(b.line.Offsets, b.offsets[b.x:b.x+len(text)]...)
 	default:
-		for i := range text {
+		for i := range len(text) {
 			b.line.Offsets = append(b.line.Offsets, b.offset(b.x+i))
 		}
 	}
@@ -168,29 +164,29 @@ func (b *textLineBuilder) ascii(text []byte) {
 }
 
 // char adds the text of one character.
-func (b *textLineBuilder) char(text []byte, cells int) {
-	if b.x >= b.limit {
-		return
+func (b *textLineBuilder) char(text string, cells int) {
+	if b.x < b.limit {
+		b.add(text, cells)
+		b.printed, b.used = len(b.line.Text), b.x
 	}
-	b.line.Text = append(b.line.Text, text...)
-	if at := b.offset(b.x); !b.bare {
-		for range text {
-			b.line.Offsets = append(b.line.Offsets, at)
-		}
-	}
-	b.x += cells
-	b.printed, b.used = len(b.line.Text), b.x
 }
 
 // blank adds cells that nothing was printed in.
 func (b *textLineBuilder) blank(n int) {
 	for ; n > 0 && b.x < b.limit; n-- {
-		b.line.Text = append(b.line.Text, ' ')
-		if !b.bare {
+		b.add(" ", 1)
+	}
+}
+
+// add adds text that has the position of the column at hand.
+func (b *textLineBuilder) add(text string, cells int) {
+	b.line.Text = append(b.line.Text, text...)
+	if !b.bare {
+		for range len(text) {
 			b.line.Offsets = append(b.line.Offsets, b.offset(b.x))
 		}
-		b.x++
 	}
+	b.x += cells
 }
 
 // continueRow ends a row that the next one continues.

@@ -1,6 +1,9 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // TrackerHooks are the calls of a Tracker. Fields may be nil. Arguments are valid
 // during the call only, and a hook must not write to the terminal.
@@ -283,7 +286,8 @@ func (w *Tracker) reportRow(y int) {
 		b.printed, w.prefixChanged = len(b.line.Text), false
 	}
 	for ; ; y++ {
-		m := w.add(b, s.rows[y])
+		s.rows[y].addTo(b)
+		m := s.rows[y].tracked
 		if m != nil && m.changed {
 			m.changed = false
 			w.changedRows--
@@ -303,54 +307,41 @@ func (w *Tracker) reportLine(l TextLine) {
 	}
 }
 
-// add adds the cells of a row to a line.
-func (w *Tracker) add(b *textLineBuilder, r *row) *trackedRow {
-	m := r.tracked
+// addTo adds the cells of the row to a line.
+func (r *row) addTo(b *textLineBuilder) {
 	b.row(nil)
-	if m != nil {
-		b.offsets = m.offsets
+	if r.tracked != nil {
+		b.offsets = r.tracked.offsets
 	}
 	if r.cells == nil {
 		r.addText(b)
 	} else {
 		r.addCells(b)
 	}
-	return m
 }
 
-// addText is add for a row in text form.
+// addText is addTo for a row in text form.
 func (r *row) addText(b *textLineBuilder) {
 	from := 0
 	for _, run := range r.runs {
-		text := r.text[from:run.end]
+		b.span(run.kind, asString(r.text[from:run.end]), int(run.cells))
 		from = run.end
-		switch run.kind {
-		case ASCII:
-			b.ascii(text)
-		case Blank:
-			b.blank(int(run.cells))
-		default:
-			b.span(run.kind, string(text), int(run.cells))
-		}
 	}
 }
 
-// addCells is add for a row in cell form.
+// addCells is addTo for a row in cell form.
 func (r *row) addCells(b *textLineBuilder) {
 	var buf [maxCluster]byte
-	for x := 0; x < r.used && x < len(r.cells); x++ {
-		c := r.cells[x]
+	for x, c := range r.cells[:min(r.used, len(r.cells))] {
+		width := 1
+		if c.wide() {
+			width = 2
+		}
 		switch {
-		case c.tail() && !c.hasContent():
-			if x == 0 || !r.cells[x-1].wide() {
-				b.blank(1)
-			}
-		case !c.hasContent():
+		case c.hasContent():
+			b.char(asString(r.appendChars(buf[:0], c)), width)
+		case !c.tail() || x == 0 || !r.cells[x-1].wide():
 			b.blank(1)
-		case c.wide():
-			b.char(r.appendChars(buf[:0], c), 2)
-		default:
-			b.char(r.appendChars(buf[:0], c), 1)
 		}
 	}
 }
@@ -360,11 +351,7 @@ func (m *trackedRow) positions(cols int) []uint64 {
 	if m.offsets != nil || m.newest == 0 {
 		return m.offsets
 	}
-	at := make([]uint64, cols)
-	for x := range at {
-		at[x] = m.newest
-	}
-	return at
+	return slices.Repeat([]uint64{m.newest}, cols)
 }
 
 // pastPositions has the positions of the n-th newest row of history, from 1; nil when they

@@ -1,5 +1,7 @@
 package vt
 
+import "math"
+
 // trackHandler is the handler of a Tracker's stream. Before each action it reports the
 // text that the action removes, then has the Terminal execute it, and tracks new text.
 type trackHandler Tracker
@@ -32,34 +34,19 @@ func (w *Tracker) print(text []byte, ascii bool, i int) {
 
 // ascii prints characters of one cell as far as they fit into a row.
 func (w *Tracker) ascii(text []byte, i int) (n int) {
-	t, s := w.t, w.t.screen
-	if s.X >= s.Cols && t.modes.Autowrap {
-		if s.Y == s.Bottom {
-			w.beforeScroll(true)
-		}
-		t.wrap()
+	s := w.t.screen
+	if s.X >= s.Cols && w.t.modes.Autowrap {
+		w.beforeLine(true)
+		w.t.wrap()
 	}
 	x := min(s.X, s.Cols-1)
 	n = min(len(text), s.Cols-x)
-	r := s.row()
 	w.beforeOverwrite(s.Y, x)
-	m := w.touch(r)
-	if t.modes.Insert {
-		copy(m.offsets[min(x+n, s.Cols):], m.offsets[x:])
-	}
-	begun := t.stream.printed
-	t.stream.printed = i
-	t.print(text[:n], true)
-	t.stream.printed = begun
-	at := w.offset(i + 1)
-	if w.fixed > 0 {
-		for k := range n {
-			m.offsets[x+k] = at
-		}
-		return n
-	}
-	for k := range n {
-		m.offsets[x+k] = min(at+uint64(k), w.begun+uint64(w.size))
+	m := w.show(text[:n], true, i, x)
+	at, last := w.offset(i+1), w.offset(math.MaxInt)
+	offsets := m.offsets[x : x+n]
+	for k := range offsets {
+		offsets[k] = min(at+uint64(k), last)
 	}
 	return n
 }
@@ -75,33 +62,43 @@ func (w *Tracker) char(text []byte, i int) (n int) {
 	}
 	y, x := s.Y, s.X-old
 	if s.X+width-old > s.Cols && t.modes.Autowrap {
-		if s.Y == s.Bottom {
-			w.beforeScroll(true)
-		} else {
+		if x = 0; s.Y != s.Bottom {
 			y = min(s.Y+1, s.Rows-1)
 		}
-		x = 0
+		w.beforeLine(true)
 	}
 	if y != s.Y || !j.joins() || s.X < s.row().used { // what joins the end of a line goes on with it
 		w.beforeOverwrite(y, x)
 	}
-	begun := t.stream.printed
-	t.stream.printed = i
-	t.print(text[:n], false)
-	t.stream.printed = begun
-	m := w.touch(s.row())
-	if t.modes.Insert {
-		copy(m.offsets[min(max(s.X, 0), s.Cols):], m.offsets[max(min(x, s.Cols), 0):])
-	}
+	m := w.show(text[:n], false, i, x)
 	for k := max(min(x, s.X-1), 0); k < min(s.X, s.Cols); k++ {
 		m.offsets[k] = w.offset(i + n)
 	}
 	return n
 }
 
-// touch notes that a row changes.
+// show has the terminal print text, which is at index i of the stream's text and comes to column x.
+func (w *Tracker) show(text []byte, ascii bool, i, x int) *trackedRow {
+	s, begun := w.t.screen, w.t.stream.printed
+	w.t.stream.printed = i
+	w.t.print(text, ascii)
+	w.t.stream.printed = begun
+	m := w.touch(s.row())
+	if w.t.modes.Insert {
+		copy(m.offsets[min(s.X, s.Cols):], m.offsets[max(min(x, s.Cols), 0):])
+	}
+	return m
+}
+
+// touch notes that a row changes, and returns its positions, with room for all columns.
 func (w *Tracker) touch(r *row) *trackedRow {
-	m := w.trackRow(r)
+	if r.tracked == nil {
+		r.tracked = &trackedRow{}
+	}
+	m := r.tracked
+	if n := w.t.screen.Cols; len(m.offsets) < n {
+		m.offsets = append(m.offsets, make([]uint64, n-len(m.offsets))...)
+	}
 	if !m.changed {
 		m.changed = true
 		w.changedRows++
@@ -109,58 +106,44 @@ func (w *Tracker) touch(r *row) *trackedRow {
 	return m
 }
 
-// trackRow returns the positions of a row, with room for all columns.
-func (w *Tracker) trackRow(r *row) *trackedRow {
-	m := r.tracked
-	if m == nil {
-		m = &trackedRow{}
-		r.tracked = m
-	}
-	if n := w.t.screen.Cols; len(m.offsets) < n {
-		m.offsets = append(m.offsets, make([]uint64, n-len(m.offsets))...)
-	}
-	return m
-}
-
 // beforeOverwrite reports row y when text printed from column x on overwrites text
 // that was not reported.
 func (w *Tracker) beforeOverwrite(y, x int) {
-	r := w.t.screen.rows[y]
-	if x >= r.used {
-		return
+	if x < w.t.screen.rows[y].used {
+		w.reportChanged(y)
 	}
-	if m := r.tracked; m != nil && m.changed {
+}
+
+// reportChanged reports the line of row y when that row changed.
+func (w *Tracker) reportChanged(y int) {
+	if m := w.t.screen.rows[y].tracked; m != nil && m.changed {
 		w.reportRow(y)
 	}
 }
 
-// beforeScroll is called before the region moves up by a line. The row at its top goes
-// to the history, or is gone. wrapping: a line goes on in the row that comes.
-func (w *Tracker) beforeScroll(wrapping bool) {
+// beforeLine is called before the cursor moves down a line. At the bottom margin the region moves up
+// by a line: the row at its top goes to the history, or is gone. wrapping: a line goes on in the
+// row that comes.
+func (w *Tracker) beforeLine(wrapping bool) {
 	s := w.t.screen
-	r := s.rows[s.Top]
-	m := r.tracked
-	if s != w.t.main || s.Top > 0 {
-		if m != nil && m.changed {
-			w.reportRow(s.Top)
-		}
-		w.blank(r)
-		return
+	switch {
+	case s.Y != s.Bottom:
+	case s != w.t.main || s.Top > 0:
+		w.reportChanged(s.Top)
+		w.blank(s.rows[s.Top])
+	case s.Bottom > s.Top:
+		w.rowToHistory(s.rows[0], s.rows[1].wrapped)
+	default:
+		w.rowToHistory(s.rows[0], wrapping)
 	}
-	goesOn := wrapping
-	if s.Bottom > s.Top {
-		goesOn = s.rows[1].wrapped
-	}
-	w.rowToHistory(r, m, goesOn)
 }
 
-// rowToHistory is beforeScroll for a row that goes to the history.
-func (w *Tracker) rowToHistory(r *row, m *trackedRow, goesOn bool) {
+// rowToHistory is called before a row goes to the history. goesOn: so does its line.
+func (w *Tracker) rowToHistory(r *row, goesOn bool) {
+	m := r.tracked
 	changed := m != nil && m.changed
 	if w.hooks.Changed == nil && !goesOn && !w.hasPrefix {
-		if changed {
-			w.reportRow(0)
-		}
+		w.reportChanged(0)
 		w.keepOffsets(r, m)
 		return
 	}
@@ -171,7 +154,7 @@ func (w *Tracker) rowToHistory(r *row, m *trackedRow, goesOn bool) {
 	if !w.hasPrefix {
 		b = textLineBuilder{}
 	}
-	w.add(&b, r)
+	r.addTo(&b)
 	if goesOn {
 		b.continueRow(w.t.screen.Cols, len(w.t.screen.rows) > 1 && w.t.screen.rows[1].beginsWide())
 		w.prefix, w.hasPrefix, w.prefixChanged = b.line, true, w.prefixChanged || changed
@@ -242,18 +225,11 @@ func (h *trackHandler) Control(c rune) {
 	w := (*Tracker)(h)
 	switch c {
 	case '\n', '\v', '\f', 0x84, 0x85: // LF, VT, FF, IND, NEL
-		w.index()
+		w.beforeLine(false)
 	}
 	w.t.control(c)
 	if w.hooks.Control != nil && (c == '\n' || c == '\r') {
 		w.hooks.Control(c)
-	}
-}
-
-// index is called before the cursor moves down a line.
-func (w *Tracker) index() {
-	if s := w.t.screen; s.Y == s.Bottom {
-		w.beforeScroll(false)
 	}
 }
 
@@ -262,22 +238,20 @@ func (h *trackHandler) Escape(f function) {
 	w := (*Tracker)(h)
 	switch f {
 	case 'D', 'E':
-		w.index()
-		w.t.escape(f)
-	case 'M', '#'*intermediate + '8':
+		w.beforeLine(false)
+	case 'M', 'c', '#'*intermediate + '8':
 		w.Report()
-		w.t.escape(f)
+	}
+	w.t.escape(f)
+	w.t.settle()
+	switch f {
+	case 'M':
 		w.clearBlankRows(w.t.screen)
-		if f != 'M' {
-			h.changed()
-		}
 	case 'c':
-		w.Report()
-		w.t.escape(f)
 		w.forget()
-	default:
-		w.t.escape(f)
-		w.t.settle()
+	case '#'*intermediate + '8':
+		w.clearBlankRows(w.t.screen)
+		h.changed()
 	}
 	w.hooks.moved()
 }
@@ -286,12 +260,18 @@ func (h *trackHandler) Escape(f function) {
 func (h *trackHandler) changed() {
 	w := (*Tracker)(h)
 	for _, r := range w.t.screen.rows {
-		m := w.touch(r)
-		w.t.stream.meter.Add(len(m.offsets))
-		for x := range m.offsets {
-			m.offsets[x] = w.Offset()
-		}
+		w.setOffsets(r, 0, math.MaxInt)
+		w.t.stream.meter.Add(len(r.tracked.offsets))
 	}
+}
+
+// setOffsets gives the columns from x0 to x1-1 of a row the position at hand.
+func (w *Tracker) setOffsets(r *row, x0, x1 int) *trackedRow {
+	m := w.touch(r)
+	for x := x0; x < min(x1, len(m.offsets)); x++ {
+		m.offsets[x] = w.Offset()
+	}
+	return m
 }
 
 // clearBlankRows removes the positions of rows that are blank now.
@@ -312,10 +292,8 @@ func (h *trackHandler) CSI(f function) {
 	case 'm':
 		w.t.csi(f)
 		return
-	case 'K', '?'*private + 'K', 'X', '@', 'P':
-		w.edit(f)
-	case 'J', '?'*private + 'J':
-		w.eraseDisplay(f)
+	case 'K', '?'*private + 'K', 'X', '@', 'P', 'J', '?'*private + 'J':
+		h.edit(f)
 	case 'L', 'M', 'S', 'T':
 		w.Report()
 		w.t.csi(f)
@@ -334,50 +312,36 @@ func (h *trackHandler) CSI(f function) {
 	w.hooks.moved()
 }
 
-// edit is a function that changes cells of the cursor's row.
-func (w *Tracker) edit(f function) {
-	s := w.t.screen
-	r := s.row()
-	if m := r.tracked; m != nil && m.changed {
-		w.reportRow(s.Y)
+// edit is a function that changes cells of the cursor's row, and ED and DECSED, which erase others
+// too.
+func (h *trackHandler) edit(f function) {
+	w := (*Tracker)(h)
+	s, how := w.t.screen, w.t.stream.Param(0)
+	display := byte(f) == 'J'
+	if display {
+		w.Report()
+	} else {
+		w.reportChanged(s.Y)
 	}
+	r := s.row()
 	used := r.used
 	x0, x1 := min(s.X, s.Cols), s.Cols
-	switch f {
-	case 'K', '?'*private + 'K':
-		x0, x1 = s.EraseColumns(w.t.stream.Param(0))
+	switch byte(f) {
+	case 'K', 'J':
+		x0, x1 = s.EraseColumns(how)
 	case 'X':
-		x1 = min(s.X+w.t.stream.One(0), s.Cols)
+		x1 = s.X + max(how, 1)
 	}
 	w.t.csi(f)
-	if x0 < used {
-		w.erased(r, x0, min(x1, s.Cols))
-	}
-}
-
-// erased gives the columns from x0 to x1-1 of a row the position at hand.
-func (w *Tracker) erased(r *row, x0, x1 int) {
-	m := w.touch(r)
-	m.erased = true
-	for x := x0; x < x1; x++ {
-		m.offsets[x] = w.Offset()
-	}
-}
-
-// eraseDisplay is ED and DECSED.
-func (w *Tracker) eraseDisplay(f function) {
-	s := w.t.screen
-	w.Report()
-	x0, x1 := s.EraseColumns(w.t.stream.Param(0))
-	r, used := s.row(), s.row().used
-	w.t.csi(f)
-	if w.t.stream.Param(0) == 3 {
+	switch {
+	case display && how == 3:
 		w.pastRows = nil
 		return
+	case display:
+		w.clearBlankRows(s)
 	}
-	w.clearBlankRows(w.t.screen)
 	if x0 < used {
-		w.erased(r, x0, min(x1, s.Cols))
+		w.setOffsets(r, x0, min(x1, s.Cols)).erased = true
 	}
 }
 
