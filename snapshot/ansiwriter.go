@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 
@@ -43,15 +44,14 @@ func (a *ansiWriter) csi(n int, final byte) {
 
 // moveTo is CUP (ECMA-48 8.3.21) to a column and row from 0.
 func (a *ansiWriter) moveTo(x, y int) {
-	a.add("\x1b[")
-	if y > 0 || x > 0 {
-		a.num(y + 1)
+	switch {
+	case x > 0:
+		a.out = fmt.Appendf(a.out, "\x1b[%d;%dH", y+1, x+1)
+	case y > 0:
+		a.out = fmt.Appendf(a.out, "\x1b[%dH", y+1)
+	default:
+		a.add("\x1b[H")
 	}
-	if x > 0 {
-		a.add(";")
-		a.num(x + 1)
-	}
-	a.add("H")
 }
 
 // spill writes out to spills when it has more than keep bytes. The last character

@@ -1,6 +1,10 @@
 package snapshot
 
-import "github.com/evertty/evertty/vt"
+import (
+	"fmt"
+
+	"github.com/evertty/evertty/vt"
+)
 
 // scrolling is how an erased cell comes before a pending wrap: only a character leaves a
 // wrap pending, but scrolling takes it away from there and blanks the cells at the other
@@ -168,8 +172,6 @@ func (p *painter) closeScrolled(s *vt.Screen, by scrolling, y int) {
 	case by.columns > 0:
 		p.add("\x1b[ A")
 	default:
-		p.add("\x1b[")
-		p.num(-by.columns)
-		p.add(" @")
+		p.out = fmt.Appendf(p.out, "\x1b[%d @", -by.columns)
 	}
 }

@@ -83,17 +83,10 @@ func (a *ansiWriter) carry(x, y int, wraps bool) {
 // character sets are right already.
 func (a *ansiWriter) finalModes(f *vt.Frame, hasSets bool) {
 	if !hasSets {
-		a.charsets(printingSets(f))
+		a.charsets(printingSets(f), 0)
 	}
-	if !f.Modes.Autowrap {
-		a.add("\x1b[?7l")
-	}
-	if f.Modes.Insert {
-		a.add("\x1b[4h")
-	}
-	if f.Modes.SyncOutput {
-		a.private(2026)
-	}
+	a.sequences(sequence{!f.Modes.Autowrap, "\x1b[?7l"}, sequence{f.Modes.Insert, "\x1b[4h"},
+		sequence{f.Modes.SyncOutput, "\x1b[?2026h"})
 }
 
 // printingSets are f's character sets with the one in force in the place of the

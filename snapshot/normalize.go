@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -94,26 +95,9 @@ const maxTab = vt.MaxSize + 1
 
 // normalizeTabs returns the stops that there can be, ascending, each once.
 func normalizeTabs(tabs []int) []int {
-	ok := true
-	for i, t := range tabs {
-		ok = ok && t >= 0 && t <= maxTab && (i == 0 || tabs[i-1] < t)
-	}
-	if ok {
-		return tabs
-	}
-	var at [maxTab + 1]bool
-	for _, t := range tabs {
-		if t >= 0 && t <= maxTab {
-			at[t] = true
-		}
-	}
-	out := []int{}
-	for t, set := range at {
-		if set {
-			out = append(out, t)
-		}
-	}
-	return out
+	tabs = slices.DeleteFunc(slices.Clone(tabs), func(t int) bool { return t < 0 || t > maxTab })
+	slices.Sort(tabs)
+	return slices.Compact(tabs)
 }
 
 // normalizeCharsets turns designations that no 94-character set has (ECMA-35 14.2)
@@ -157,18 +141,8 @@ func normalizeStyle(s vt.Style) vt.Style {
 }
 
 func normalizePalette(p map[uint8]vt.Color) map[uint8]vt.Color {
-	bad := func(c vt.Color) bool { return direct(c) == 0 }
-	for _, c := range p {
-		if bad(c) {
-			out := make(map[uint8]vt.Color, len(p))
-			for i, c := range p {
-				if !bad(c) {
-					out[i] = c
-				}
-			}
-			return out
-		}
-	}
+	p = maps.Clone(p)
+	maps.DeleteFunc(p, func(_ uint8, c vt.Color) bool { return direct(c) == 0 })
 	return p
 }
 
@@ -223,18 +197,23 @@ func inRange[T ~uint8](v, last T) T {
 // terminal. Column 0 is no matter: nothing tabs onto it that would not stop there
 // anyway.
 func everyEight(tabs []int, cols int) bool {
-	if tabs == nil {
-		return true
-	}
-	tabs = onScreen(tabs, cols)
-	want := make([]int, 0, cols/8+1)
+	return tabs == nil || slices.Equal(behindFirst(onScreen(tabs, cols)), usualStops(cols))
+}
+
+// usualStops are the tab stops of a fresh terminal, without column 0.
+func usualStops(cols int) (stops []int) {
 	for t := 8; t < cols; t += 8 {
-		want = append(want, t)
+		stops = append(stops, t)
 	}
+	return stops
+}
+
+// behindFirst are the tab stops without column 0.
+func behindFirst(tabs []int) []int {
 	if len(tabs) > 0 && tabs[0] == 0 {
-		tabs = tabs[1:]
+		return tabs[1:]
 	}
-	return slices.Equal(tabs, want)
+	return tabs
 }
 
 // onScreen are the tab stops left of column cols.

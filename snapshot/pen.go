@@ -49,18 +49,14 @@ func (p *linePainter) setBackground(c vt.Color) {
 // link opens l with OSC 8, or closes the open link when l is none or would not
 // survive the way.
 func (a *ansiWriter) link(l vt.Link) {
-	a.add("\x1b]8;")
-	if l.URI != "" && sendable(l) {
-		if l.ID != "" {
-			a.add("id=")
-			a.add(l.ID)
-		}
-		a.add(";")
-		a.add(l.URI)
-	} else {
-		a.add(";")
+	params := ";"
+	if l.ID != "" {
+		params = "id=" + l.ID + ";"
 	}
-	a.add("\x1b\\")
+	if l.URI == "" || !sendable(l) {
+		params, l.URI = ";", ""
+	}
+	a.add("\x1b]8;" + params + l.URI + "\x1b\\")
 }
 
 // sgr writes the shorter of two ways to s: the difference, or a reset and all.
@@ -82,13 +78,13 @@ func (a *ansiWriter) sgr(s *vt.Style) {
 		}
 		a.endParameters(at)
 	}
-	was, is := a.pen.Attr&vt.Protected, s.Attr&vt.Protected
-	switch {
-	case is != 0 && (was == 0 || reset):
-		a.add("\x1b[1\"q")
-	case is == 0 && was != 0:
-		a.add("\x1b[0\"q")
-	}
+	a.protect(a.pen.Attr, s.Attr, reset)
+}
+
+// protect writes DECSCA (VT510) for attributes that follow others; reset: SGR 0 came between.
+func (a *ansiWriter) protect(old, attr vt.Attr, reset bool) {
+	was, is := old&vt.Protected != 0, attr&vt.Protected != 0
+	a.sequences(sequence{is && (!was || reset), "\x1b[1\"q"}, sequence{!is && was, "\x1b[0\"q"})
 }
 
 // plain is the style that SGR 0 leads to.
@@ -183,47 +179,39 @@ func appendUnderline(b []byte, u vt.Underline) []byte {
 
 // appendColor appends the parameters of a foreground (base 30) or background
 // (base 40) colour.
-func appendColor(b []byte, c vt.Color, base int64) []byte {
+func appendColor(b []byte, c vt.Color, base int) []byte {
 	if i, ok := c.Palette(); ok {
 		switch {
 		case i < 8:
-			b = strconv.AppendInt(b, base+int64(i), 10)
+			return appendNumbers(b, ';', base+int(i))
 		case i < 16:
-			b = strconv.AppendInt(b, base+60+int64(i)-8, 10)
-		default:
-			b = strconv.AppendInt(b, base+8, 10)
-			b = append(b, ";5;"...)
-			b = strconv.AppendInt(b, int64(i), 10)
+			return appendNumbers(b, ';', base+60+int(i)-8)
 		}
-	} else if r, g, bl, ok := c.RGB(); ok {
-		b = strconv.AppendInt(b, base+8, 10)
-		b = append(b, ";2;"...)
-		b = appendChannels(b, r, g, bl, ';')
-	} else {
-		b = strconv.AppendInt(b, base+9, 10)
+		return appendNumbers(b, ';', base+8, 5, int(i))
 	}
-	return append(b, ';')
+	if r, g, bl, ok := c.RGB(); ok {
+		return appendNumbers(b, ';', base+8, 2, int(r), int(g), int(bl))
+	}
+	return appendNumbers(b, ';', base+9)
 }
 
 // appendUnderlineColor appends SGR 58 with subparameters (ITU-T T.416), which
 // terminals that do not know it skip as a whole.
 func appendUnderlineColor(b []byte, c vt.Color) []byte {
 	if i, ok := c.Palette(); ok {
-		b = append(b, "58:5:"...)
-		b = strconv.AppendInt(b, int64(i), 10)
-	} else if r, g, bl, ok := c.RGB(); ok {
-		b = append(b, "58:2::"...)
-		b = appendChannels(b, r, g, bl, ':')
-	} else {
-		return b
+		return appendNumbers(b, ':', 58, 5, int(i))
 	}
-	return append(b, ';')
+	if r, g, bl, ok := c.RGB(); ok {
+		return appendNumbers(append(b, "58:2::"...), ':', int(r), int(g), int(bl))
+	}
+	return b
 }
 
-func appendChannels(b []byte, r, g, bl uint8, sep byte) []byte {
-	b = strconv.AppendInt(b, int64(r), 10)
-	b = append(b, sep)
-	b = strconv.AppendInt(b, int64(g), 10)
-	b = append(b, sep)
-	return strconv.AppendInt(b, int64(bl), 10)
+// appendNumbers appends parameters with what separates them, and the semicolon behind them.
+func appendNumbers(b []byte, separator byte, numbers ...int) []byte {
+	for _, n := range numbers {
+		b = append(strconv.AppendInt(b, int64(n), 10), separator)
+	}
+	b[len(b)-1] = ';'
+	return b
 }

@@ -153,7 +153,7 @@ func penShows(kept vt.Style, lined, show bool) (s vt.Style) {
 func (p *painter) recall(f *vt.Frame, r *recalling, y int) {
 	p.setPen(r.aside)
 	if f.Invoked != 0 {
-		p.charsets(f.Charsets)
+		p.charsets(f.Charsets, 0)
 	}
 	if r.hidden {
 		p.add("\x1b[?1047h")

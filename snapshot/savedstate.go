@@ -137,9 +137,9 @@ func (p *linePainter) save(d *vt.SavedCursor) {
 	} else {
 		p.setPen(savedPen(d))
 	}
-	p.charsets(d.Charsets)
+	p.charsets(d.Charsets, 0)
 	p.add("\x1b7")
-	p.resetCharsets(d.Charsets)
+	p.charsets(d.Charsets, 'B')
 	if linesOnly(d) {
 		p.add("\x1b[m\x1b[0\"q")
 		p.pen = vt.Style{}
@@ -234,11 +234,6 @@ func (a *ansiWriter) recolour(saved, s vt.Style) {
 		a.out, _ = appendDifference(a.out, &old, &s)
 		a.endParameters(at)
 	}
-	switch was, is := old.Attr&vt.Protected, s.Attr&vt.Protected; {
-	case is != 0 && was == 0:
-		a.add("\x1b[1\"q")
-	case is == 0 && was != 0:
-		a.add("\x1b[0\"q")
-	}
+	a.protect(old.Attr, s.Attr, false)
 	a.pen = s
 }

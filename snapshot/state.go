@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -20,11 +22,7 @@ func (p *painter) screenState(s *vt.Screen, rows []vt.Line) {
 		p.saveCursor(s.Saved, rows)
 	}
 	if s.Top != 0 || s.Bottom != p.rows-1 {
-		p.add("\x1b[")
-		p.num(s.Top + 1)
-		p.add(";")
-		p.num(s.Bottom + 1)
-		p.add("r")
+		p.out = fmt.Appendf(p.out, "\x1b[%d;%dr", s.Top+1, s.Bottom+1)
 	}
 }
 
@@ -43,10 +41,7 @@ func (p *painter) hidden(s *vt.Screen) {
 // kitty pushes ('>') or sets ('=') flags of the kitty keyboard protocol on the
 // screen that is shown.
 func (a *ansiWriter) kitty(how byte, flags uint8) {
-	a.add("\x1b[")
-	a.out = append(a.out, how)
-	a.num(int(flags))
-	a.add("u")
+	a.out = fmt.Appendf(a.out, "\x1b[%c%du", how, flags)
 }
 
 // designators are the intermediate bytes that designate G0 to G3 (ECMA-35
@@ -56,83 +51,57 @@ var (
 	shifts      = [4]string{"\x0f", "\x0e", "\x1bn", "\x1bo"}
 )
 
-// charsets designates and invokes what differs from a fresh terminal.
-func (a *ansiWriter) charsets(c vt.Charsets) {
+// charsets designates and invokes what differs from a fresh terminal. set is 0, or the set that all
+// of these become.
+func (a *ansiWriter) charsets(c vt.Charsets, set byte) {
 	for i, final := range c.G {
 		if final != 0 {
 			a.add(designators[i])
-			a.out = append(a.out, final)
+			a.out = append(a.out, cmp.Or(set, final))
 		}
 	}
-	if c.GL != 0 {
+	switch {
+	case c.GL == 0:
+	case set == 0:
 		a.add(shifts[c.GL])
-	}
-}
-
-// resetCharsets undoes charsets.
-func (a *ansiWriter) resetCharsets(c vt.Charsets) {
-	for i, final := range c.G {
-		if final != 0 {
-			a.add(designators[i])
-			a.add("B")
-		}
-	}
-	if c.GL != 0 {
+	default:
 		a.add(shifts[0])
 	}
 }
 
-// mouseModes and mouseEncodings are the private modes behind the names.
+// mouseModes and mouseEncodings set the modes behind the names.
 var (
-	mouseModes     = [...]int{vt.MouseX10: 9, vt.MouseNormal: 1000, vt.MouseButton: 1002, vt.MouseAny: 1003}
-	mouseEncodings = [...]int{vt.MouseEncodingUTF8: 1005, vt.MouseEncodingSGR: 1006, vt.MouseEncodingURXVT: 1015,
-		vt.MouseEncodingSGRPixels: 1016}
+	mouseModes = [...]string{vt.MouseX10: "\x1b[?9h", vt.MouseNormal: "\x1b[?1000h", vt.MouseButton: "\x1b[?1002h",
+		vt.MouseAny: "\x1b[?1003h"}
+	mouseEncodings = [...]string{vt.MouseEncodingUTF8: "\x1b[?1005h", vt.MouseEncodingSGR: "\x1b[?1006h",
+		vt.MouseEncodingURXVT: "\x1b[?1015h", vt.MouseEncodingSGRPixels: "\x1b[?1016h"}
 )
 
-// private writes DECSET (VT510) of a mode.
-func (a *ansiWriter) private(mode int) {
-	a.add("\x1b[?")
-	a.num(mode)
-	a.add("h")
+// sequence is what is written when on.
+type sequence struct {
+	on   bool
+	text string
+}
+
+func (a *ansiWriter) sequences(all ...sequence) {
+	for _, s := range all {
+		if s.on {
+			a.add(s.text)
+		}
+	}
 }
 
 // modes writes the switches that do not disturb the rest of the text.
 func (a *ansiWriter) modes(m *vt.Modes, c vt.CursorStyle) {
-	for _, s := range [...]struct {
-		on   bool
-		mode int
-	}{
-		{m.AppCursor, 1}, {m.ReverseVideo, 5}, {m.ReverseWrap, 45}, {m.FocusEvents, 1004},
-		{m.BracketedPaste, 2004},
-	} {
-		if s.on {
-			a.private(s.mode)
-		}
-	}
-	if m.AppKeypad {
-		a.add("\x1b=")
-	}
-	if m.Mouse != vt.MouseNone {
-		a.private(mouseModes[m.Mouse])
-	}
-	if m.MouseEncoding != vt.MouseEncodingDefault {
-		a.private(mouseEncodings[m.MouseEncoding])
-	}
-	if m.Linefeed {
-		a.add("\x1b[20h")
-	} else {
-		a.add("\x1b[20l")
-	}
-	if c != 0 {
-		a.add("\x1b[")
-		a.num(int(c))
-		a.add(" q")
-	}
-	if m.CursorHidden {
-		a.add("\x1b[?25l")
-	} else {
-		a.add("\x1b[?25h")
-	}
+	a.sequences(
+		sequence{m.AppCursor, "\x1b[?1h"}, sequence{m.ReverseVideo, "\x1b[?5h"}, sequence{m.ReverseWrap, "\x1b[?45h"},
+		sequence{m.FocusEvents, "\x1b[?1004h"}, sequence{m.BracketedPaste, "\x1b[?2004h"},
+		sequence{m.AppKeypad, "\x1b="}, sequence{true, mouseModes[m.Mouse]},
+		sequence{true, mouseEncodings[m.MouseEncoding]},
+		sequence{m.Linefeed, "\x1b[20h"}, sequence{!m.Linefeed, "\x1b[20l"},
+		sequence{c != 0, "\x1b[" + string('0'+rune(c)) + " q"},
+		sequence{m.CursorHidden, "\x1b[?25l"}, sequence{!m.CursorHidden, "\x1b[?25h"},
+	)
 }
 
 // colours sets what OSC 4, 10, 11 and 12 changed (xterm ctlseqs).
@@ -143,16 +112,15 @@ func (a *ansiWriter) colours(f *vt.Frame) {
 	}
 	a.add("\x1b]104\x1b\\")
 	for _, i := range slices.Sorted(maps.Keys(f.Palette)) {
-		a.add("\x1b]4;")
-		a.num(int(i))
+		a.out = fmt.Appendf(a.out, "\x1b]4;%d", i)
 		a.colour(f.Palette[i])
 	}
 	for i, c := range special {
-		a.add("\x1b]1")
+		number := 10 + i
 		if c == 0 {
-			a.add("1")
+			number += 100
 		}
-		a.num(i)
+		a.out = fmt.Appendf(a.out, "\x1b]%d", number)
 		a.colour(c)
 	}
 }
@@ -178,14 +146,11 @@ func appendHex(b []byte, r, g, bl uint8) []byte {
 func (a *ansiWriter) titles(f *vt.Frame) {
 	for _, t := range [...]struct{ osc, text string }{{"\x1b]1;", f.Icon}, {"\x1b]2;", f.Title}} {
 		if t.text != "" {
-			a.add(t.osc)
-			a.add(t.text)
-			a.add("\x1b\\")
+			a.add(t.osc + t.text + "\x1b\\")
 		}
 	}
 	if f.Cwd != "" {
-		a.add("\x1b]7;file://")
-		a.add(f.CwdHost)
+		a.add("\x1b]7;file://" + f.CwdHost)
 		a.path(f.Cwd)
 		a.add("\x1b\\")
 	}

@@ -172,14 +172,10 @@ func inForce(c vt.Charsets) vt.Charsets {
 
 // stops are the tab stops on the screen behind column 0.
 func stops(tabs []int, cols int) []int {
-	if !everyEight(tabs, cols) {
-		return slices.DeleteFunc(slices.Clone(onScreen(tabs, cols)), func(t int) bool { return t == 0 })
+	if tabs == nil {
+		return usualStops(cols)
 	}
-	var out []int
-	for t := 8; t < cols; t += 8 {
-		out = append(out, t)
-	}
-	return out
+	return behindFirst(onScreen(tabs, cols))
 }
 
 // cursor compares the cursor of the screen that is shown.
@@ -217,14 +213,17 @@ func (d *findings) program(want, got *vt.Frame) {
 
 // names compares texts and colours of the whole terminal.
 func (d *findings) names(want, got *vt.Frame) {
-	differ(d, "width table", want.Unicode, got.Unicode)
-	differ(d, "title", want.Title, got.Title)
-	differ(d, "icon name", want.Icon, got.Icon)
-	differ(d, "directory", want.Cwd, got.Cwd)
-	differ(d, "host of the directory", want.CwdHost, got.CwdHost)
-	differ(d, "foreground", want.Foreground, got.Foreground)
-	differ(d, "background", want.Background, got.Background)
-	differ(d, "cursor colour", want.CursorColor, got.CursorColor)
+	for _, part := range [...]struct {
+		name      string
+		want, got any
+	}{
+		{"width table", want.Unicode, got.Unicode}, {"title", want.Title, got.Title}, {"icon name", want.Icon, got.Icon},
+		{"directory", want.Cwd, got.Cwd}, {"host of the directory", want.CwdHost, got.CwdHost},
+		{"foreground", want.Foreground, got.Foreground}, {"background", want.Background, got.Background},
+		{"cursor colour", want.CursorColor, got.CursorColor},
+	} {
+		differ(d, part.name, part.want, part.got)
+	}
 	if !maps.Equal(want.Palette, got.Palette) {
 		d.add("palette: want %v, got %v", want.Palette, got.Palette)
 	}

@@ -240,21 +240,14 @@ const (
 // roughly returns an upper bound of the encoded size in any format, in bytes.
 func roughly(f *vt.Frame, scrollback int) int {
 	n := 1<<16 + 6*(len(f.Title)+len(f.Icon)+len(f.Pending))
-	add := func(l vt.Line) {
+	lines := append(lastLines(f.History, scrollback).Slice(), f.Main.Lines...)
+	if f.Alt != nil {
+		lines = append(lines, f.Alt.Lines...)
+	}
+	for _, l := range lines {
 		n += roughLine
 		for s := range l.Spans() {
 			n += roughRun + roughByte*len(s.Text) + 2*s.Cells + roughLink*(len(s.Style.Link.URI)+len(s.Style.Link.ID))
-		}
-	}
-	for l := range lastLines(f.History, scrollback).All() {
-		add(l)
-	}
-	for _, l := range f.Main.Lines {
-		add(l)
-	}
-	if f.Alt != nil {
-		for _, l := range f.Alt.Lines {
-			add(l)
 		}
 	}
 	return n
