@@ -25,7 +25,7 @@ func Decode(b []byte) (Header, *vt.Frame, error) {
 	if err := checkFile(b); err != nil {
 		return Header{}, nil, fmt.Errorf("snapshot: %w", err)
 	}
-	d := decoder{rest: string(b[16 : len(b)-crcSize]), linings: &[2]vt.AttrFlags{}}
+	d := decoder{rest: string(b[16 : len(b)-crcSize])}
 	f := &vt.Frame{Cols: d.u16(), Rows: d.u16(), Unicode: vt.Unicode11, Modes: vt.DefaultModes()}
 	h := Header{Seq: d.u64()}
 	if at := int64(d.u64()); at != 0 {
@@ -51,14 +51,11 @@ func Decode(b []byte) (Header, *vt.Frame, error) {
 
 // completeSaved gives the saved cursors what other records say of them.
 func (d *decoder) completeSaved() {
-	f := d.frame
-	other := otherScreen(f)
-	if other == nil {
-		other = &vt.Screen{}
-	}
-	f.Main.Saved.FlagsDiffer, other.Saved.FlagsDiffer = d.linings[0], d.linings[1]
-	if d.rows != nil {
-		f.Main.Saved.Y, other.Saved.Y = int(d.rows[0]), int(d.rows[1])
+	for i, saved := range savedCursors(d.frame) {
+		saved.FlagsDiffer = d.linings[i]
+		if d.rows != nil {
+			saved.Y = d.rows[i]
+		}
 	}
 }
 
@@ -94,9 +91,9 @@ type decoder struct {
 	short bool
 	frame *vt.Frame
 	seen  uint // bit per tag
-	// See encoder.savedRows and encoder.linings; records come in any order.
-	rows    *[2]int32
-	linings *[2]vt.AttrFlags
+	// Of savedCursors; records come in any order. rows is nil when all are on the screen.
+	rows    []int
+	linings [2]vt.AttrFlags
 }
 
 func (d *decoder) take(n uint64) string {
@@ -143,24 +140,22 @@ func (d *decoder) record() error {
 	if d.short {
 		return fmt.Errorf("%w: record %d is cut short", ErrCorrupt, tag)
 	}
-	r := decoder{rest: content, frame: d.frame, linings: d.linings}
-	err := r.content(tag)
-	if err == nil && r.short {
+	behind := d.rest
+	d.rest = content
+	err := d.content(tag)
+	if err == nil && d.short {
 		err = fmt.Errorf("%w: too short", ErrCorrupt)
 	}
 	if err != nil {
 		return fmt.Errorf("record %d: %w", tag, err)
 	}
-	if r.rows != nil {
-		d.rows = r.rows
-	}
-	if tag < 64 {
+	if d.rest = behind; tag < 64 {
 		d.seen |= 1 << tag
 	}
 	return nil
 }
 
-func (d *decoder) content(tag byte) (err error) {
+func (d *decoder) content(tag byte) error {
 	f := d.frame
 	switch tag {
 	case tagTerminal:
@@ -168,19 +163,21 @@ func (d *decoder) content(tag byte) (err error) {
 	case tagUnicode:
 		f.Unicode = vt.Unicode(d.rest)
 	case tagTitle:
-		f.Title, err = d.text(vt.MaxString)
+		return d.text(&f.Title, vt.MaxString)
 	case tagIcon:
-		f.Icon, err = d.text(vt.MaxString)
+		return d.text(&f.Icon, vt.MaxString)
 	case tagCwd:
-		f.Cwd, err = d.text(vt.MaxString)
+		return d.text(&f.Cwd, vt.MaxString)
 	case tagCwdHost:
-		f.CwdHost, err = d.text(vt.MaxString)
+		return d.text(&f.CwdHost, vt.MaxString)
 	case tagPending:
-		var s string
-		s, err = d.text(vt.MaxPending)
-		f.Pending = []byte(s)
+		var pending string
+		err := d.text(&pending, vt.MaxPending)
+		f.Pending = []byte(pending)
+		return err
 	case tagColours:
-		d.colours()
+		f.Foreground, f.Background, f.CursorColor = d.colour(), d.colour(), d.colour()
+		f.Palette = d.palette()
 	case tagOtherColours:
 		f.OtherColors = d.palette()
 	case tagSavedModes:
@@ -197,26 +194,27 @@ func (d *decoder) content(tag byte) (err error) {
 	case tagAside:
 		return d.aside()
 	case tagSavedRows:
-		d.rows = &[2]int32{int32(d.u32()), int32(d.u32())}
+		d.rows = []int{int(int32(d.u32())), int(int32(d.u32()))}
 	case tagOpen:
 		d.open()
 	case tagDropped:
 		f.LastDropped = true
 	case tagLinings:
-		*d.linings = [2]vt.AttrFlags{vt.AttrFlags(d.u8()), vt.AttrFlags(d.u8())}
+		d.linings = [2]vt.AttrFlags{vt.AttrFlags(d.u8()), vt.AttrFlags(d.u8())}
 	case tagHidden:
 		f.Hidden = &vt.Screen{}
 		return d.screen(f.Hidden)
 	}
-	return err
+	return nil
 }
 
-// text is the whole record as a string of the terminal.
-func (d *decoder) text(limit int) (string, error) {
+// text makes the whole record a string of the terminal.
+func (d *decoder) text(s *string, limit int) error {
 	if len(d.rest) > limit || !utf8.ValidString(d.rest) {
-		return "", fmt.Errorf("%w: not UTF-8 of at most %d bytes", ErrCorrupt, limit)
+		return fmt.Errorf("%w: not UTF-8 of at most %d bytes", ErrCorrupt, limit)
 	}
-	return d.rest, nil
+	*s = d.rest
+	return nil
 }
 
 func (d *decoder) terminal() (err error) {
@@ -265,18 +263,14 @@ func (d *decoder) style() (vt.Style, error) {
 	return firstSpan(l).Style, nil
 }
 
-func (d *decoder) colours() {
-	f := d.frame
-	f.Foreground, f.Background, f.CursorColor = vt.Color(d.u32()), vt.Color(d.u32()), vt.Color(d.u32())
-	f.Palette = d.palette()
-}
+func (d *decoder) colour() vt.Color { return vt.Color(d.u32()) }
 
 // palette reads colours by their index up to the end of the record.
 func (d *decoder) palette() map[uint8]vt.Color {
 	p := map[uint8]vt.Color{}
 	for d.rest != "" {
 		i := d.u8()
-		p[i] = vt.Color(d.u32())
+		p[i] = d.colour()
 	}
 	return p
 }

@@ -23,8 +23,7 @@ func Encode(h Header, f *vt.Frame) []byte {
 	if f.Hidden != nil {
 		e.screen(tagHidden, f.Hidden, f.Cols)
 	}
-	e.savedRows(f)
-	e.linings(f)
+	e.savedCursors(f)
 	e.open(f.Open)
 	history := e.fitting(f.History)
 	out := make([]byte, 0, headSize+len(e.out)+e.taken+recordTop+4+crcSize)
@@ -71,6 +70,18 @@ func (e *encoder) u32(v int)    { e.out = binary.LittleEndian.AppendUint32(e.out
 func (e *encoder) uv(v int)     { e.out = binary.AppendUvarint(e.out, uint64(v)) }
 func (e *encoder) str(s string) { e.out = append(e.out, s...) }
 
+func (e *encoder) numbers16(all ...int) {
+	for _, v := range all {
+		e.u16(v)
+	}
+}
+
+func (e *encoder) numbers32(all ...int) {
+	for _, v := range all {
+		e.u32(v)
+	}
+}
+
 // small writes every record but the lines.
 func (e *encoder) small(f *vt.Frame) {
 	e.record(tagTerminal, func() { e.terminal(f) })
@@ -89,7 +100,10 @@ func (e *encoder) small(f *vt.Frame) {
 		}
 	}
 	if f.Palette != nil || f.Foreground|f.Background|f.CursorColor != 0 {
-		e.record(tagColours, func() { e.colours(f) })
+		e.record(tagColours, func() {
+			e.numbers32(int(f.Foreground), int(f.Background), int(f.CursorColor))
+			e.palette(f.Palette)
+		})
 	}
 	if len(f.OtherColors) > 0 {
 		e.record(tagOtherColours, func() { e.palette(f.OtherColors) })
@@ -128,33 +142,17 @@ func (e *encoder) aside(f *vt.Frame) {
 	})
 }
 
-// savedRows writes the rows of saved cursors that are off the screen: of the main
-// screen, and of the other.
-func (e *encoder) savedRows(f *vt.Frame) {
-	rows := [2]int{0: f.Main.Saved.Y}
-	if other := otherScreen(f); other != nil {
-		rows[1] = other.Saved.Y
+// savedCursors writes what screens do not say of saved cursors: the rows when one is off the screen,
+// and how flags differ from the pens when they do.
+func (e *encoder) savedCursors(f *vt.Frame) {
+	all := savedCursors(f)
+	if rows := [2]int{all[0].Y, all[1].Y}; max(rows[0], rows[1]) >= f.Rows || min(rows[0], rows[1]) < 0 {
+		e.record(tagSavedRows, func() { e.numbers32(rows[:]...) })
 	}
-	if max(rows[0], rows[1]) < f.Rows && min(rows[0], rows[1]) >= 0 {
-		return
-	}
-	e.record(tagSavedRows, func() {
-		e.u32(rows[0])
-		e.u32(rows[1])
-	})
-}
-
-// linings writes how the flags of saved pens differ from the pens: of the main screen,
-// and of the other.
-func (e *encoder) linings(f *vt.Frame) {
-	own := [2]vt.AttrFlags{0: f.Main.Saved.FlagsDiffer}
-	if other := otherScreen(f); other != nil {
-		own[1] = other.Saved.FlagsDiffer
-	}
-	if own != [2]vt.AttrFlags{} {
+	if all[0].FlagsDiffer|all[1].FlagsDiffer != 0 {
 		e.record(tagLinings, func() {
-			e.u8(byte(own[0]))
-			e.u8(byte(own[1]))
+			e.u8(byte(all[0].FlagsDiffer))
+			e.u8(byte(all[1].FlagsDiffer))
 		})
 	}
 }
@@ -172,12 +170,15 @@ func (e *encoder) open(o *vt.OpenLink) {
 	})
 }
 
-// otherScreen is the alternate screen as far as f has it.
-func otherScreen(f *vt.Frame) *vt.Screen {
-	if f.Alt != nil {
-		return f.Alt
+// savedCursors are those of the main screen, and of the alternate one as far as f has it.
+func savedCursors(f *vt.Frame) [2]*vt.SavedCursor {
+	switch {
+	case f.Alt != nil:
+		return [2]*vt.SavedCursor{&f.Main.Saved, &f.Alt.Saved}
+	case f.Hidden != nil:
+		return [2]*vt.SavedCursor{&f.Main.Saved, &f.Hidden.Saved}
 	}
-	return f.Hidden
+	return [2]*vt.SavedCursor{&f.Main.Saved, {}}
 }
 
 func (e *encoder) charsets(c vt.Charsets) { e.out = append(append(e.out, c.G[:]...), c.GL) }
@@ -191,13 +192,6 @@ func (e *encoder) style(s vt.Style) {
 	e.str(packed)
 }
 
-func (e *encoder) colours(f *vt.Frame) {
-	for _, c := range [...]vt.Color{f.Foreground, f.Background, f.CursorColor} {
-		e.u32(int(c))
-	}
-	e.palette(f.Palette)
-}
-
 func (e *encoder) palette(p map[uint8]vt.Color) {
 	for _, i := range slices.Sorted(maps.Keys(p)) {
 		e.u8(i)
@@ -208,28 +202,20 @@ func (e *encoder) palette(p map[uint8]vt.Color) {
 func (e *encoder) savedModes(modes map[int]bool) {
 	for _, mode := range slices.Sorted(maps.Keys(modes)) {
 		e.u16(mode)
-		on := byte(0)
-		if modes[mode] {
-			on = 1
-		}
-		e.u8(on)
+		e.u8(bitsOf(modes[mode]))
 	}
 }
 
 func (e *encoder) screen(tag byte, s *vt.Screen, cols int) {
 	e.record(tag, func() {
-		e.u16(s.X)
-		e.u16(s.Y)
-		e.u8(screenFlags(s))
-		for _, v := range [...]int{s.Top, s.Bottom, s.Saved.X, min(max(s.Saved.Y, 0), len(s.Lines)-1)} {
-			e.u16(v)
-		}
+		e.numbers16(s.X, s.Y)
+		e.u8(bitsOf(s.PendingWrap, s.Saved.Set, s.Saved.PendingWrap, s.Saved.Origin, s.Tabs != nil, s.Beyond,
+			s.Saved.Beyond))
+		e.numbers16(s.Top, s.Bottom, s.Saved.X, min(max(s.Saved.Y, 0), len(s.Lines)-1))
 		e.charsets(s.Saved.Charsets)
 		e.style(s.Saved.Pen)
 		e.uv(len(s.Tabs))
-		for _, t := range s.Tabs {
-			e.u16(t)
-		}
+		e.numbers16(s.Tabs...)
 		e.uv(len(s.Kitty))
 		e.out = append(e.out, s.Kitty...)
 		share := e.budget / len(s.Lines) / 2 // no line takes another's place
@@ -240,11 +226,6 @@ func (e *encoder) screen(tag byte, s *vt.Screen, cols int) {
 			e.out = appendLine(e.out, l)
 		}
 	})
-}
-
-func screenFlags(s *vt.Screen) byte {
-	return bitsOf(s.PendingWrap, s.Saved.Set, s.Saved.PendingWrap, s.Saved.Origin, s.Tabs != nil, s.Beyond,
-		s.Saved.Beyond)
 }
 
 // bitsOf has a bit for each of at most eight flags, the first in the lowest.
@@ -263,24 +244,17 @@ func (e *encoder) fitting(history vt.Lines) vt.Lines {
 		e.taken = total
 		return history
 	}
-	total := 0
-	for l := range history.All() {
-		total += lineSize(storable(l, vt.MaxSize))
-	}
-	drop := 0
-	for l := range history.All() {
-		if total <= e.budget {
+	n := 0
+	for _, l := range slices.Backward(history.Slice()) {
+		size := binary.MaxVarintLen32 + storable(l, vt.MaxSize).Size() // at most
+		if e.taken+size > e.budget {
 			break
 		}
-		total -= lineSize(storable(l, vt.MaxSize))
-		drop++
+		e.taken += size
+		n++
 	}
-	e.taken = total
-	return history.Last(history.Len() - drop)
+	return history.Last(n)
 }
-
-// lineSize is the most that a line takes in a file.
-func lineSize(l vt.Line) int { return binary.MaxVarintLen32 + l.Size() }
 
 func appendHistory(b []byte, history vt.Lines) []byte {
 	at := len(b)

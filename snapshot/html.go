@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"html"
+	"slices"
 	"strings"
 
 	"github.com/evertty/evertty/vt"
@@ -72,14 +73,7 @@ func (h *htmlWriter) run(r *wire.Run) {
 // numbers only.
 func (h *htmlWriter) style(r *wire.Run) string {
 	var css strings.Builder
-	has := func(name string) bool {
-		for _, a := range r.Attrs {
-			if a == name {
-				return true
-			}
-		}
-		return false
-	}
+	has := func(name string) bool { return slices.Contains(r.Attrs, name) }
 	fg, bg := r.Fg, r.Bg
 	if i, ok := fg.(int); ok && i < 8 && has("bold") {
 		fg = i + 8 // as xterm.js draws bold text

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/evertty/evertty/vt"
@@ -44,16 +45,7 @@ func ModesOf(m vt.Modes) wire.Modes {
 func rows(lines []vt.Line) []wire.Line {
 	out := make([]wire.Line, len(lines))
 	for i, l := range lines {
-		out[i] = wire.Line{Wrapped: l.Wrapped(), Text: string(appendPlain(nil, l)), Runs: runs(l)}
-	}
-	return out
-}
-
-// runs joins neighbouring spans that look the same.
-func runs(l vt.Line) []wire.Run {
-	out := []wire.Run{}
-	for r := range runsOf(l) {
-		out = append(out, r)
+		out[i] = wire.Line{Wrapped: l.Wrapped(), Text: string(appendPlain(nil, l)), Runs: slices.AppendSeq([]wire.Run{}, runsOf(l))}
 	}
 	return out
 }

@@ -1,22 +1,21 @@
 package snapshot
 
-import "github.com/evertty/evertty/vt"
+import (
+	"bytes"
+	"strings"
+
+	"github.com/evertty/evertty/vt"
+)
 
 // Text returns the rows that f shows, blanks at their ends cut off, each ended
 // by a line feed, empty rows included. Before them come the last scrollback
 // lines of the history, all when negative. The result is UTF-8 without control
 // characters besides the line feeds.
 func Text(f *vt.Frame, scrollback int) string {
-	f = normalize(f)
-	history := lastLines(f.History, scrollback)
-	b := make([]byte, 0, estimate(f, history))
-	for l := range history.All() {
-		b = append(appendPlain(b, l), '\n')
-	}
-	for _, l := range f.Active().Lines {
-		b = append(appendPlain(b, l), '\n')
-	}
-	return string(b)
+	var b strings.Builder
+	b.Grow(estimate(f, lastLines(f.History, scrollback)))
+	_ = WriteText(&b, f, scrollback) // a builder takes everything
+	return b.String()
 }
 
 // appendSpaces appends what n erased cells look like.
@@ -38,8 +37,5 @@ func appendPlain(b []byte, l vt.Line) []byte {
 			b = append(b, cellText(s)...)
 		}
 	}
-	for len(b) > start && b[len(b)-1] == ' ' {
-		b = b[:len(b)-1]
-	}
-	return b
+	return b[:start+len(bytes.TrimRight(b[start:], " "))]
 }

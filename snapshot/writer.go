@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 
 	"github.com/evertty/evertty/vt"
 )
@@ -55,17 +56,26 @@ func (s *sink) flush() error {
 func WriteText(w io.Writer, f *vt.Frame, scrollback int) error {
 	f = normalize(f)
 	s := &sink{w: w}
-	s.plain(lastLines(f.History, scrollback))
-	for _, l := range f.Active().Lines {
-		s.plainLine(l)
+	for l := range shownLines(f, scrollback) {
+		if s.plainLine(l); s.err != nil {
+			break
+		}
 	}
 	return s.flush()
 }
 
-func (s *sink) plain(lines vt.Lines) {
-	for l := range lines.All() {
-		if s.plainLine(l); s.err != nil {
-			return
+// shownLines yields the last scrollback lines of the history and the screen that is shown.
+func shownLines(f *vt.Frame, scrollback int) iter.Seq[vt.Line] {
+	return func(yield func(vt.Line) bool) {
+		for l := range lastLines(f.History, scrollback).All() {
+			if !yield(l) {
+				return
+			}
+		}
+		for _, l := range f.Active().Lines {
+			if !yield(l) {
+				return
+			}
 		}
 	}
 }
@@ -80,13 +90,10 @@ func WriteHTML(w io.Writer, f *vt.Frame, scrollback int) error {
 	f = normalize(f)
 	h := htmlWriter{frame: f, out: &sink{w: w}}
 	h.begin()
-	for l := range lastLines(f.History, scrollback).All() {
+	for l := range shownLines(f, scrollback) {
 		if h.line(l); h.out.err != nil {
 			return h.out.err
 		}
-	}
-	for _, l := range f.Active().Lines {
-		h.line(l)
 	}
 	h.out.WriteString("</pre>\n")
 	return h.out.flush()
