@@ -17,10 +17,7 @@ func cutSpan(s vt.Span, n int) (head, rest vt.Span) {
 		head.Cells, head.Text = 0, ""
 		return head, rest
 	}
-	width := 1
-	if s.Kind == vt.Wide {
-		width = 2
-	}
+	width := max(s.Kind.Width(), 1)
 	at := 0
 	for range n / width {
 		_, size := utf8.DecodeRuneInString(s.Text[at:])
@@ -60,10 +57,7 @@ func cellInSpan(s vt.Span, at, x int) cell {
 	case vt.ClusterOne, vt.ClusterWide:
 		return cell{x: at, width: s.Cells, text: cellText(s), style: s.Style}
 	}
-	width := 1
-	if s.Kind == vt.Wide {
-		width = 2
-	}
+	width := max(s.Kind.Width(), 1)
 	n := (x - at) / width
 	_, rest := cutSpan(s, n*width)
 	one, _ := cutSpan(rest, width)

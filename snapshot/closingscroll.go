@@ -140,7 +140,7 @@ func movedLeft(l vt.Line, n, cols int) vt.Line {
 			s, _ = cutSpan(s, room)
 		}
 		if s.Cells > 0 {
-			repack(&p, s, s.Style)
+			repack(&p, s)
 		}
 		room -= s.Cells
 	}
@@ -154,24 +154,20 @@ func (p *painter) closeScrolled(s *vt.Screen, by scrolling, y int) {
 	p.moveTo(c.x, y)
 	p.setPen(c.style)
 	p.addCell(c)
-	var bg vt.Color // SD has none
+	erased := func(bg vt.Color) { p.setPen(vt.Style{BG: bg}) }
 	switch {
 	case by.rows > 0:
-		bg, _ = erasedWith(s.Lines[s.Bottom], p.cols)
-	case by.columns > 0:
-		bg = cellAt(s.Lines[s.Y], 0).style.BG
-	case by.columns < 0:
-		bg = cellAt(s.Lines[s.Y], p.cols-1).style.BG
-	}
-	p.setPen(vt.Style{BG: bg})
-	switch {
-	case by.rows > 0:
+		bg, _ := erasedWith(s.Lines[s.Bottom], p.cols)
+		erased(bg)
 		p.csi(by.rows, 'S')
-	case by.rows < 0:
+	case by.rows < 0: // SD leaves the default background
+		erased(0)
 		p.csi(-by.rows, 'T')
 	case by.columns > 0:
+		erased(cellAt(s.Lines[s.Y], 0).style.BG)
 		p.add("\x1b[ A")
 	default:
+		erased(cellAt(s.Lines[s.Y], p.cols-1).style.BG)
 		p.out = fmt.Appendf(p.out, "\x1b[%d @", -by.columns)
 	}
 }

@@ -87,17 +87,18 @@ func (h *htmlWriter) style(r *wire.Run) string {
 	if has("invisible") {
 		text = "transparent"
 	}
-	if fg != nil || inverse || has("invisible") {
-		css.WriteString("color:" + text + ";")
-	}
-	if bg != nil || inverse {
-		css.WriteString("background:" + behind + ";")
-	}
-	for _, a := range [...]struct{ name, css string }{
-		{"bold", "font-weight:bold;"}, {"dim", "opacity:.5;"}, {"italic", "font-style:italic;"},
+	for _, part := range [...]struct {
+		on  bool
+		css string
+	}{
+		{fg != nil || inverse || has("invisible"), "color:" + text + ";"},
+		{bg != nil || inverse, "background:" + behind + ";"},
+		{has("bold"), "font-weight:bold;"},
+		{has("dim"), "opacity:.5;"},
+		{has("italic"), "font-style:italic;"},
 	} {
-		if has(a.name) {
-			css.WriteString(a.css)
+		if part.on {
+			css.WriteString(part.css)
 		}
 	}
 	css.WriteString(h.decoration(r, has))
@@ -147,21 +148,11 @@ func (h *htmlWriter) hex(c vt.Color, byDefault uint32) string {
 	return string(appendHex(nil, r, g, b))
 }
 
-// paletteColor is entry i of the standard palette of 256 (xterm's 256colres.h):
-// 16 named colours, a 6x6x6 cube, 24 greys.
+// paletteColor is entry i of the standard palette of 256 (xterm's 256colres.h).
 func paletteColor(i int) uint32 {
-	switch {
-	case i < 16:
+	if i < len(ansiColors) {
 		return ansiColors[i]
-	case i >= 232:
-		return uint32(8+10*(i-232)) * 0x010101
 	}
-	level := func(n int) uint32 {
-		if n == 0 {
-			return 0
-		}
-		return uint32(55 + 40*n)
-	}
-	i -= 16
-	return level(i/36)<<16 | level(i/6%6)<<8 | level(i%6)
+	r, g, b := vt.PaletteRGB(uint8(i))
+	return uint32(r)<<16 | uint32(g)<<8 | uint32(b)
 }

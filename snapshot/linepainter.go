@@ -189,7 +189,7 @@ func (p *linePainter) wrap(next vt.Span) {
 // leavesBlank reports whether next, a wide character that does not fit any more,
 // leaves by itself the cell of the last column.
 func (p *linePainter) leavesBlank(next vt.Span) bool {
-	if next.Kind != vt.Wide && next.Kind != vt.ClusterWide {
+	if next.Kind.Width() != 2 {
 		return false
 	}
 	if p.holding {
@@ -318,8 +318,5 @@ func (p *linePainter) catchUp() {
 
 // charsIn is how many cells with text a span has.
 func charsIn(s *vt.Span) int {
-	if s.Kind == vt.Wide || s.Kind == vt.ClusterWide {
-		return s.Cells / 2
-	}
-	return s.Cells
+	return s.Cells / max(s.Kind.Width(), 1)
 }

@@ -31,15 +31,7 @@ func printable(s string) bool {
 }
 
 func printableRunes(s string) bool {
-	for i, r := range s {
-		if unprintable(r) {
-			return false
-		}
-		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {
-			return false
-		}
-	}
-	return true
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unprintable)
 }
 
 // cellText is the text of a span as it may be sent. An engine never keeps a

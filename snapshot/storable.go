@@ -13,45 +13,43 @@ func storable(l vt.Line, cols int) vt.Line {
 	if _, err := vt.ParseLine(l.Packed(), l.Wrapped(), cols); err == nil {
 		return l
 	}
-	var p vt.Packer
 	room := cols
-	for s := range l.Spans() {
+	return remade(l, func(s *vt.Span) {
 		if s.Cells > room {
-			s, _ = cutSpan(s, room)
+			*s, _ = cutSpan(*s, room)
 		}
-		if s.Cells == 0 {
-			break
+		if s.Cells == 0 { // nor has what follows room
+			room = 0
 		}
 		room -= s.Cells
-		repack(&p, s, normalizeStyle(s.Style))
+		s.Style = normalizeStyle(s.Style)
+	})
+}
+
+// remade is l with each span as change leaves it, whose text may hold anything.
+func remade(l vt.Line, change func(s *vt.Span)) vt.Line {
+	var p vt.Packer
+	for s := range l.Spans() {
+		if change(&s); s.Cells > 0 {
+			repack(&p, s)
+		}
 	}
 	return p.Line(l.Wrapped())
 }
 
 // repack adds a span whose text may hold anything.
-func repack(p *vt.Packer, s vt.Span, style vt.Style) {
-	text := cellText(s)
+func repack(p *vt.Packer, s vt.Span) {
 	switch s.Kind {
 	case vt.Blank:
-		p.Blank(s.Cells, style)
+		p.Blank(s.Cells, s.Style)
 	case vt.ClusterOne, vt.ClusterWide:
-		p.Cluster(text, s.Cells, style)
-	case vt.Wide:
-		for i := 0; i < len(s.Text); {
-			r, size := utf8.DecodeRuneInString(s.Text[i:])
-			i += size
+		p.Cluster(cellText(s), s.Cells, s.Style)
+	default:
+		for _, r := range s.Text {
 			if unprintable(r) {
 				r = utf8.RuneError
 			}
-			p.Char(r, 2, style)
-		}
-	case vt.ZeroWidth:
-		for _, r := range text {
-			p.Char(r, 0, style)
-		}
-	default:
-		for _, r := range text {
-			p.Char(r, 1, style)
+			p.Char(r, s.Kind.Width(), s.Style)
 		}
 	}
 }
@@ -59,15 +57,15 @@ func repack(p *vt.Packer, s vt.Span, style vt.Style) {
 // bare is l with its characters only, for a line whose styles and marks take
 // more room than a file has.
 func bare(l vt.Line) vt.Line {
-	var p vt.Packer
-	for s := range l.Spans() {
-		switch s.Kind {
-		case vt.ClusterOne, vt.ClusterWide:
-			r, _ := utf8.DecodeRuneInString(cellText(s))
-			p.Char(r, s.Cells, vt.Style{})
-		default:
-			repack(&p, s, vt.Style{})
+	return remade(l, func(s *vt.Span) {
+		if s.Kind == vt.ClusterOne || s.Kind == vt.ClusterWide {
+			r, _ := utf8.DecodeRuneInString(cellText(*s))
+			s.Text = string(r)
+			s.Kind = vt.Narrow
+			if s.Cells == 2 {
+				s.Kind = vt.Wide
+			}
 		}
-	}
-	return p.Line(l.Wrapped())
+		s.Style = vt.Style{}
+	})
 }

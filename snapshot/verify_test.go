@@ -164,7 +164,8 @@ func TestVerifyNames(t *testing.T) {
 func restyled(l vt.Line) vt.Line {
 	var p vt.Packer
 	for s := range l.Spans() {
-		repack(&p, s, vt.Style{FG: vt.PaletteColor(2)})
+		s.Style = vt.Style{FG: vt.PaletteColor(2)}
+		repack(&p, s)
 	}
 	return p.Line(l.Wrapped())
 }
@@ -273,7 +274,7 @@ func wrapped(line int) func(f *vt.Frame) {
 	return func(f *vt.Frame) {
 		var p vt.Packer
 		for s := range f.Alt.Lines[line].Spans() {
-			repack(&p, s, s.Style)
+			repack(&p, s)
 		}
 		f.Alt.Lines[line] = p.Line(true)
 	}
@@ -282,7 +283,7 @@ func wrapped(line int) func(f *vt.Frame) {
 func unwrapped(l vt.Line) vt.Line {
 	var p vt.Packer
 	for s := range l.Spans() {
-		repack(&p, s, s.Style)
+		repack(&p, s)
 	}
 	return p.Line(false)
 }

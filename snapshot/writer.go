@@ -286,11 +286,5 @@ func lightened(f *vt.Frame, lighter func(vt.Line) vt.Line) *vt.Frame {
 
 // unlinked returns l without links.
 func unlinked(l vt.Line) vt.Line {
-	var p vt.Packer
-	for s := range l.Spans() {
-		style := s.Style
-		style.Link = vt.Link{}
-		repack(&p, s, style)
-	}
-	return p.Line(l.Wrapped())
+	return remade(l, func(s *vt.Span) { s.Style.Link = vt.Link{} })
 }

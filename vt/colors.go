@@ -234,20 +234,11 @@ func (c *colors) rgb(slot int) (r, g, b uint8) {
 			return r, g, b
 		}
 	}
-	level := func(v int) uint8 {
-		if v == 0 {
-			return 0
-		}
-		return uint8(55 + 40*v)
-	}
 	switch {
 	case slot < 16:
 		return uint8(ansi[slot] >> 16), uint8(ansi[slot] >> 8), uint8(ansi[slot])
-	case slot < 232:
-		return level((slot - 16) / 36), level((slot - 16) / 6 % 6), level((slot - 16) % 6)
-	case slot < 256:
-		v := uint8(8 + 10*(slot-232))
-		return v, v, v
+	case slot < slotForeground:
+		return PaletteRGB(uint8(slot))
 	case behindText(slot):
 		return 0, 0, 0
 	case slot >= slotSpecial: // as the foreground

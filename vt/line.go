@@ -42,10 +42,13 @@ const (
 // wide reports whether the characters take two cells.
 func (k Kind) wide() bool { return k == Wide || k == ClusterWide }
 
-// width is how many cells a character takes.
-func (k Kind) width() int {
-	if k.wide() {
+// Width is how many columns a character has: 0 for a mark that has a cell of its own.
+func (k Kind) Width() int {
+	switch k {
+	case Wide, ClusterWide:
 		return 2
+	case ZeroWidth:
+		return 0
 	}
 	return 1
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -141,14 +142,9 @@ func ParseLine(packed string, wrapped bool, cols int) (Line, error) {
 	return Line{packed: packed, wrapped: wrapped}, nil
 }
 
+// printable reports whether s is UTF-8 without controls, or ASCII without them.
 func printable(s string, ascii bool) bool {
-	for i, r := range s {
-		if r < 0x20 || r >= 0x7f && (ascii || r < 0xa0) {
-			return false
-		}
-		if r == utf8.RuneError && !utf8.ValidString(s[i:min(i+3, len(s))]) {
-			return false
-		}
-	}
-	return true
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return r < 0x20 || r >= 0x7f && (ascii || r < 0xa0)
+	})
 }

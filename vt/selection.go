@@ -163,10 +163,7 @@ func (s *Span) part(from, to int) string {
 	case ClusterOne, ClusterWide:
 		return s.Text
 	}
-	width := 1
-	if s.Kind == Wide {
-		width = 2
-	}
+	width := max(s.Kind.Width(), 1)
 	begin, end, x := len(s.Text), 0, 0
 	for i, c := range s.Text {
 		if x+width > from && x < to {

@@ -12,6 +12,18 @@ const (
 // PaletteColor is colour i of the 256 (0..15 ANSI, 16..231 cube, 232..255 grey).
 func PaletteColor(i uint8) Color { return colorPalette | Color(i) }
 
+// PaletteRGB is what xterm shows for colour i of the 256, from 16 on (256colres.h): a cube of 6 by 6 by
+// 6 colours, and 24 greys. Themes differ in the first 16.
+func PaletteRGB(i uint8) (r, g, b uint8) {
+	if i >= 232 {
+		grey := 8 + 10*(i-232)
+		return grey, grey, grey
+	}
+	levels := [6]uint8{0, 95, 135, 175, 215, 255}
+	i -= min(i, 16)
+	return levels[i/36], levels[i/6%6], levels[i%6]
+}
+
 // RGBColor is a direct colour.
 func RGBColor(r, g, b uint8) Color {
 	return colorRGB | Color(r)<<16 | Color(g)<<8 | Color(b)

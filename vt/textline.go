@@ -140,7 +140,7 @@ func (b *textLineBuilder) span(k Kind, text string, cells int) {
 	default:
 		for rest := text; rest != ""; {
 			_, n := utf8.DecodeRuneInString(rest)
-			b.char(rest[:n], k.width())
+			b.char(rest[:n], max(k.Width(), 1))
 			rest = rest[n:]
 		}
 	}

@@ -119,20 +119,15 @@ func (l Line) Cell(x int) Cell {
 
 // cellOf is column x of text that lies in cells as kind says, without its style.
 func cellOf[T string | []byte](kind Kind, text T, x int) Cell {
-	switch kind {
-	case Blank:
+	width := max(kind.Width(), 1)
+	switch {
+	case kind == Blank:
 		return Cell{Width: 1}
-	case ASCII:
+	case kind == ASCII:
 		return Cell{Text: string(text[x : x+1]), Width: 1}
-	}
-	width := 1
-	if kind.wide() {
-		width = 2
-		if x%2 == 1 {
-			return Cell{}
-		}
-	}
-	if kind == ClusterOne || kind == ClusterWide {
+	case x%width == 1:
+		return Cell{}
+	case kind == ClusterOne || kind == ClusterWide:
 		return Cell{Text: string(text), Width: width}
 	}
 	rest := string(text)
