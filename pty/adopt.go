@@ -20,7 +20,7 @@ type adoption struct {
 	parent proc.Process // as of the adoption, never a member of the child's tree
 
 	mu       sync.Mutex
-	exit     Exit          // the reaper's word, valid when told is closed
+	exit     Exit          // what the reaper reported, valid when reported is closed
 	reported chan struct{} // closed by Exited
 	orphaned chan struct{} // closed by Orphaned
 }
@@ -119,7 +119,7 @@ func (c *Child) Orphaned() {
 // returns. It must stay non-blocking.
 func (c *Child) SyscallConn() syscall.RawConn { return c.conn }
 
-// waitAdopted is Wait of an adopted child: until the reaper tells of the end, or the process has ended and the reaper
+// waitAdopted is Wait of an adopted child: until the reaper reports the end, or the process has ended and the reaper
 // is gone or silent for reportLimit.
 func (c *Child) waitAdopted() Exit {
 	defer c.handle.Close()
@@ -137,10 +137,10 @@ func (c *Child) waitAdopted() Exit {
 	case <-a.orphaned:
 	case <-silent.C:
 	}
-	exit, told := a.status()
-	if !told {
+	exit, reported := a.status()
+	if !reported {
 		exit = c.askKernel()
-		if late, told := a.status(); told {
+		if late, reported := a.status(); reported {
 			exit = late
 		}
 	}
@@ -150,7 +150,7 @@ func (c *Child) waitAdopted() Exit {
 	return exit
 }
 
-// status is what the reaper said, if it did.
+// status is the exit that the reaper reported, if it did.
 func (a *adoption) status() (Exit, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -190,9 +190,8 @@ func (c *Child) askKernel() Exit {
 // keptStatus is the wait status that the kernel keeps with the pidfd of a reaped process, since Linux 6.15.
 func (c *Child) keptStatus() (syscall.WaitStatus, bool) {
 	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
-	var err error
-	closed := c.conn.Control(func(fd uintptr) { err = unix.IoctlPidfdInfo(int(fd), &info) })
-	if closed != nil || err != nil || info.Mask&unix.PIDFD_INFO_EXIT == 0 {
+	err := proc.Control(c.conn, func(fd int) error { return unix.IoctlPidfdInfo(fd, &info) })
+	if err != nil || info.Mask&unix.PIDFD_INFO_EXIT == 0 {
 		return 0, false
 	}
 	return syscall.WaitStatus(info.Exit_code), true // the same 16 bits
@@ -211,12 +210,10 @@ func (c *Child) usable() error {
 
 // signalAdopted sends a signal to the process group of an adopted child.
 func (c *Child) signalAdopted(sig syscall.Signal) error {
-	err := error(unix.ESRCH)
-	if closed := c.conn.Control(func(fd uintptr) {
+	err := error(ErrExited) // also when the handle is closed
+	_ = c.conn.Control(func(fd uintptr) {
 		err = unix.PidfdSendSignal(int(fd), sig, nil, unix.PIDFD_SIGNAL_PROCESS_GROUP)
-	}); closed != nil {
-		return ErrExited
-	}
+	})
 	if err != unix.EINVAL { // which is a kernel before 6.9
 		return err
 	}
@@ -236,15 +233,12 @@ func isClosed(state chan struct{}) bool {
 	}
 }
 
-// groupLives reports whether somebody is left in the process group of an adopted child: then its number, which is
-// that of
-// its session too, was not given to another process.
+// groupLives reports whether somebody is left in the process group of an adopted child. Then its number, which its
+// session has too, was not given to another process.
 func (c *Child) groupLives() bool {
-	lives := false
 	// Wait has closed the handle when it has returned: then nobody knows.
-	_ = c.conn.Control(func(fd uintptr) {
-		err := unix.PidfdSendSignal(int(fd), 0, nil, unix.PIDFD_SIGNAL_PROCESS_GROUP)
-		lives = err == nil || err == unix.EPERM
+	err := proc.Control(c.conn, func(fd int) error {
+		return unix.PidfdSendSignal(fd, 0, nil, unix.PIDFD_SIGNAL_PROCESS_GROUP)
 	})
-	return lives
+	return err == nil || err == unix.EPERM
 }

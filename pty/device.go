@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -41,7 +40,7 @@ func FileDevice(f *os.File) (name string, ok bool) {
 		return "", false
 	}
 	var st unix.Stat_t
-	if e := conn.Control(func(fd uintptr) { err = unix.Fstat(int(fd), &st) }); e != nil || err != nil {
+	if proc.Control(conn, func(fd int) error { return unix.Fstat(fd, &st) }) != nil {
 		return "", false
 	}
 	return deviceName(&st)
@@ -83,27 +82,13 @@ func SurroundingsOf(pid int) Surroundings {
 		if !ok {
 			break
 		}
-		add(&s.Terminals, startedWith(pid, EnvTerminal))
+		add(&s.Terminals, proc.StartedWith(pid, EnvTerminal))
 		add(&s.Devices, controlling(p.TTY))
 		if pid = p.Parent; pid <= 1 {
 			break
 		}
 	}
 	return s
-}
-
-// startedWith is the value of a variable that a process was started with.
-func startedWith(pid int, name string) string {
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
-		return ""
-	}
-	for pair := range bytes.SplitSeq(env, []byte{0}) {
-		if value, ok := bytes.CutPrefix(pair, []byte(name+"=")); ok {
-			return string(value)
-		}
-	}
-	return ""
 }
 
 // controlling names the pseudo-terminal with a device number of proc_pid_stat(5),

@@ -1,6 +1,9 @@
 package pty
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // drainTimer decides when the output has ended of a terminal whose child has exited but which other processes still
 // hold open. The zero value stands for a terminal of which nothing was read after the exit.
@@ -30,11 +33,7 @@ func (d *drainTimer) dry(now time.Time) {
 
 // limit is when the output ends unless more comes.
 func (d *drainTimer) limit() time.Time {
-	silent, last := d.heard.Add(quietAfterExit), d.began.Add(maxAfterExit)
-	if silent.Before(last) {
-		return silent
-	}
-	return last
+	return slices.MinFunc([]time.Time{d.heard.Add(quietAfterExit), d.began.Add(maxAfterExit)}, time.Time.Compare)
 }
 
 // over reports whether the output has ended: its time is up, and everything the child itself wrote was read for

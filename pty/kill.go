@@ -50,7 +50,7 @@ func (m *Master) processes() proc.TTY {
 	}
 	session, err := m.session()
 	dev, _ := proc.PTYAt(m.path)
-	if err != nil || m.is(m.closed) {
+	if err != nil || isClosed(m.closed) {
 		return proc.TTY{}
 	}
 	return proc.TTY{Session: session, Device: dev}

@@ -16,10 +16,7 @@ import (
 // met.
 func lookup(command, dir, path string) (string, error) {
 	if strings.Contains(command, "/") {
-		file := command
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(dir, file)
-		}
+		file := within(dir, command)
 		if _, err := executable(file); err != nil {
 			return "", fmt.Errorf("%w: %q: %w", ErrNoCommand, command, err)
 		}
@@ -27,10 +24,7 @@ func lookup(command, dir, path string) (string, error) {
 	}
 	var met error
 	for _, entry := range filepath.SplitList(path) {
-		if !filepath.IsAbs(entry) {
-			entry = filepath.Join(dir, entry)
-		}
-		file := filepath.Join(entry, command)
+		file := filepath.Join(within(dir, entry), command)
 		found, err := executable(file)
 		if err == nil {
 			return file, nil
@@ -43,6 +37,14 @@ func lookup(command, dir, path string) (string, error) {
 		return "", fmt.Errorf("%w: %q: %w", ErrNoCommand, command, met)
 	}
 	return "", fmt.Errorf("%w: %q: not found in PATH %s", ErrNoCommand, command, path)
+}
+
+// within is path, in dir when it is relative.
+func within(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
 }
 
 // executable returns why file cannot be executed by this process, or nil, and whether there is such a file at all.
@@ -62,8 +64,7 @@ func executable(file string) (found bool, why error) {
 
 // reason strips the operation and path that package os adds, because our messages name them already.
 func reason(err error) error {
-	var wrapped *fs.PathError
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*fs.PathError](err); ok {
 		return wrapped.Err
 	}
 	return err

@@ -78,13 +78,11 @@ func duplicate(f *os.File) (int, error) {
 		return -1, err
 	}
 	fd := -1
-	var dupErr error
-	if err := conn.Control(func(old uintptr) {
-		fd, dupErr = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, firstOwn)
-	}); err != nil {
-		return -1, err
-	}
-	return fd, dupErr
+	err = proc.Control(conn, func(old int) (err error) {
+		fd, err = unix.FcntlInt(uintptr(old), unix.F_DUPFD_CLOEXEC, firstOwn)
+		return err
+	})
+	return fd, err
 }
 
 // NewMaster makes a Master of a descriptor of a master that is open already, for example one received from another
@@ -211,12 +209,7 @@ func (m *Master) end() {
 
 // control calls f with the descriptor, which stays open meanwhile.
 func (m *Master) control(what string, f func(fd int) error) error {
-	var inner error
-	err := m.conn.Control(func(fd uintptr) { inner = f(int(fd)) })
-	if err == nil {
-		err = inner
-	}
-	if err != nil {
+	if err := proc.Control(m.conn, f); err != nil {
 		return m.failed(what, err)
 	}
 	return nil
@@ -224,11 +217,8 @@ func (m *Master) control(what string, f func(fd int) error) error {
 
 // failed names what could not be done, with ErrClosed where that is the reason.
 func (m *Master) failed(what string, err error) error {
-	if m.is(m.closed) {
+	if isClosed(m.closed) {
 		return fmt.Errorf("pty: %s: %w", what, ErrClosed)
 	}
 	return fmt.Errorf("pty: %s: %w", what, reason(err))
 }
-
-// is reports whether one of the state channels is closed.
-func (m *Master) is(state chan struct{}) bool { return isClosed(state) }

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // Pipe is where the output of one terminal waits between the kernel's terminal and the journal: both ends of one
@@ -174,15 +177,14 @@ func (p *Pipe) MoveTo(f *os.File, off int64, n int) (moved int, err error) {
 		return 0, fmt.Errorf("pty: pipe to file: %w", err)
 	}
 	err = p.Control(func(r, _ int) error {
-		var inner error
-		err := to.Control(func(fd uintptr) {
-			if p.isPlain() {
-				moved, inner = p.moveHeld(r, int(fd), off, n)
-			} else {
-				moved, inner = spliceOut(r, int(fd), off, n)
-			}
+		move := spliceOut
+		if p.isPlain() {
+			move = p.moveHeld
+		}
+		return proc.Control(to, func(fd int) (err error) {
+			moved, err = move(r, fd, off, n)
+			return err
 		})
-		return errors.Join(err, inner)
 	})
 	if err != nil {
 		return moved, fmt.Errorf("pty: pipe to file, %d of %d bytes: %w", moved, n, err)
@@ -192,20 +194,11 @@ func (p *Pipe) MoveTo(f *os.File, off int64, n int) (moved int, err error) {
 
 // drainInto reads from a non-blocking pipe until b is full or nothing is left.
 func drainInto(r int, b []byte) (int, error) {
-	n := 0
-	for n < len(b) {
-		got, err := unix.Read(r, b[n:])
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err == unix.EAGAIN || err == nil && got == 0:
-			return n, nil
-		case err != nil:
-			return n, err
-		}
-		n += got
+	n, err := repeat(len(b), func(done int) (int, error) { return unix.Read(r, b[done:]) })
+	if err == unix.EAGAIN {
+		err = nil
 	}
-	return n, nil
+	return n, err
 }
 
 func (p *Pipe) isPlain() bool {
@@ -227,16 +220,11 @@ func (p *Pipe) gather(r int) error {
 	if n, err = drainInto(r, b); err != nil {
 		return err
 	}
-	p.hold(b[:n])
-	p.gathered = true
-	return nil
-}
-
-// hold keeps bytes in memory, behind those already there.
-func (p *Pipe) hold(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.held = append(p.held, b...)
+	p.held = append(p.held, b[:n]...)
+	p.gathered = true
+	return nil
 }
 
 // unhold takes bytes out of memory.
@@ -244,14 +232,8 @@ func (p *Pipe) unhold(b []byte) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := copy(b, p.held)
-	p.drop(n)
+	p.held = slices.Delete(p.held, 0, n)
 	return n
-}
-
-// drop forgets the first n of the held bytes. The lock is held.
-func (p *Pipe) drop(n int) {
-	rest := copy(p.held, p.held[n:])
-	p.held = p.held[:rest]
 }
 
 // moveHeld is MoveTo without splice. What the file did not take stays in memory as the pipe's.
@@ -266,7 +248,7 @@ func (p *Pipe) moveHeld(r, fd int, off int64, n int) (int, error) {
 	moved, err := writeAt(fd, b[:min(n, len(b))], off)
 	p.mu.Lock()
 	if !p.closed {
-		p.drop(moved)
+		p.held = slices.Delete(p.held, 0, moved)
 	}
 	p.mu.Unlock()
 	if err == nil && short {
@@ -277,18 +259,9 @@ func (p *Pipe) moveHeld(r, fd int, off int64, n int) (int, error) {
 
 // writeAt writes all of b at off, and tells how much is written when that fails.
 func writeAt(fd int, b []byte, off int64) (int, error) {
-	n := 0
-	for n < len(b) {
-		put, err := unix.Pwrite(fd, b[n:], off+int64(n))
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err != nil:
-			return n, err
-		case put == 0:
-			return n, io.ErrShortWrite
-		}
-		n += put
+	n, err := repeat(len(b), func(done int) (int, error) { return unix.Pwrite(fd, b[done:], off+int64(done)) })
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
 	}
-	return n, nil
+	return n, err
 }

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
-// Read waits until the terminal has output and then takes all there is, up to len(p) bytes: the kernel gives at most 4
-// KiB at a time, so a p of
-// 64 KiB saves most of the wake-ups in a flood. p is not retained.
+// Read waits until the terminal has output and then takes all there is, up to len(p) bytes. The kernel gives at most 4
+// KiB at a time, so a p of 64 KiB saves most of the wake-ups in a flood. p is not retained.
 //
 // It returns io.EOF at the end of the output (see the package comment) and ErrClosed after Close. While the child lives
 // an EIO is not the end: the kernel says it when no process holds the terminal open, and wakes the poller when one has
@@ -32,8 +33,8 @@ type taker func(fd int) (int, error)
 func (m *Master) output(what string, take taker) (int, error) {
 	m.reading.Lock()
 	defer m.reading.Unlock()
-	for !m.is(m.ended) {
-		if m.is(m.gone) {
+	for !isClosed(m.ended) {
+		if isClosed(m.gone) {
 			return m.outputRest(what, take)
 		}
 		n, err := m.await(take)
@@ -44,7 +45,7 @@ func (m *Master) output(what string, take taker) (int, error) {
 			return 0, m.failed(what, err)
 		}
 	}
-	if m.is(m.closed) {
+	if isClosed(m.closed) {
 		return 0, m.failed(what, os.ErrClosed)
 	}
 	return 0, io.EOF
@@ -56,7 +57,7 @@ func (m *Master) await(take taker) (n int, err error) {
 	var readErr error
 	err = m.conn.Read(func(fd uintptr) bool {
 		n, readErr = take(int(fd))
-		wait := readErr == unix.EAGAIN || readErr == unix.EIO && !m.is(m.gone)
+		wait := readErr == unix.EAGAIN || readErr == unix.EIO && !isClosed(m.gone)
 		return n > 0 || !wait
 	})
 	if err == nil && readErr != unix.EIO {
@@ -72,11 +73,11 @@ func (m *Master) outputRest(what string, take taker) (int, error) {
 			m.end()
 			return 0, io.EOF
 		}
-		var n int
-		var err error
-		if closed := m.conn.Control(func(fd uintptr) { n, err = take(int(fd)) }); closed != nil {
-			return 0, m.failed(what, closed)
-		}
+		n := 0
+		err := proc.Control(m.conn, func(fd int) (err error) {
+			n, err = take(fd)
+			return err
+		})
 		switch {
 		case n > 0:
 			m.rest.took(n, time.Now())
@@ -114,21 +115,28 @@ func (m *Master) awaitRest(what string, take taker) (int, error) {
 // take reads from a non-blocking descriptor until p is full or nothing is left. The error says why it stopped when it
 // took nothing; EIO stands for a far end that no process holds open, which some kernels tell as 0 bytes.
 func take(fd int, p []byte) (int, error) {
-	n := 0
-	for n < len(p) {
-		got, err := unix.Read(fd, p[n:])
-		switch {
-		case got > 0:
-			n += got
-			continue
-		case err == unix.EINTR:
-			continue
-		case n > 0:
-			return n, nil
-		case err == nil:
-			return 0, unix.EIO
-		}
-		return 0, err
+	n, err := repeat(len(p), func(done int) (int, error) { return unix.Read(fd, p[done:]) })
+	switch {
+	case n > 0:
+		return n, nil
+	case err == nil:
+		return 0, unix.EIO
 	}
-	return n, nil
+	return 0, err
+}
+
+// repeat calls a system call again, with the number of bytes done, until all n are done or it does none. err is the
+// last call's; EINTR is none.
+func repeat(n int, call func(done int) (int, error)) (done int, err error) {
+	for done < n {
+		got, err := call(done)
+		if err == unix.EINTR {
+			continue
+		}
+		if got <= 0 {
+			return done, err
+		}
+		done += got
+	}
+	return done, nil
 }

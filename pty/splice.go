@@ -17,50 +17,32 @@ import (
 // error says why it stopped when it moved nothing: unix.EAGAIN for a terminal without output, unix.EIO for a far end
 // that nobody holds open, ErrPipeFull.
 func spliceIn(fd, w, n int) (int, error) {
-	moved := 0
-	for moved < n {
+	moved, err := repeat(n, func(done int) (int, error) {
 		// One page at a time: the kernel gives no more, and would set aside pages for all that was asked for.
-		got, err := unix.Splice(fd, nil, w, nil, min(n-moved, splicePage), unix.SPLICE_F_NONBLOCK)
-		switch {
-		case got > 0:
-			moved += int(got)
-			continue
-		case err == unix.EINTR:
-			continue
-		case moved > 0:
-			return moved, nil
-		case err == nil:
-			return 0, unix.EIO
-		case err == unix.EAGAIN && !hasRoom(w):
-			return 0, ErrPipeFull
-		}
-		return 0, err
+		got, err := unix.Splice(fd, nil, w, nil, min(n-done, splicePage), unix.SPLICE_F_NONBLOCK)
+		return int(got), err
+	})
+	switch {
+	case moved > 0:
+		return moved, nil
+	case err == nil:
+		return 0, unix.EIO
+	case err == unix.EAGAIN && !proc.Ready(w, unix.POLLOUT): // no room in the pipe
+		return 0, ErrPipeFull
 	}
-	return moved, nil
-}
-
-// hasRoom reports whether a pipe takes more.
-func hasRoom(w int) bool {
-	return proc.Ready(w, unix.POLLOUT)
+	return 0, err
 }
 
 // spliceOut moves n bytes from the pipe r into the file fd at off.
 func spliceOut(r, fd int, off int64, n int) (int, error) {
-	moved := 0
-	for moved < n {
-		// It moves off itself.
-		got, err := unix.Splice(r, nil, fd, &off, n-moved, unix.SPLICE_F_NONBLOCK)
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err == unix.EAGAIN || err == nil && got == 0:
-			return moved, io.ErrUnexpectedEOF
-		case err != nil:
-			return moved, err
-		}
-		moved += int(got)
+	moved, err := repeat(n, func(done int) (int, error) {
+		got, err := unix.Splice(r, nil, fd, &off, n-done, unix.SPLICE_F_NONBLOCK) // it moves off itself
+		return int(got), err
+	})
+	if err == unix.EAGAIN || err == nil && moved < n {
+		err = io.ErrUnexpectedEOF
 	}
-	return moved, nil
+	return moved, err
 }
 
 // probeText is what ProbeSplice sends: nothing that a terminal's output processing would change.

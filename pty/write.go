@@ -30,7 +30,7 @@ func (m *Master) Write(ctx context.Context, p []byte) (int, error) {
 	// A deadline of an earlier Write may be left. The look at gone must follow: Drain closes it before it sets its own
 	// deadline.
 	_ = m.file.SetWriteDeadline(time.Time{})
-	if m.is(m.gone) || ctx.Err() != nil {
+	if isClosed(m.gone) || ctx.Err() != nil {
 		return 0, m.stopped(ctx)
 	}
 	if err := m.CheckLine(p); err != nil {
@@ -70,9 +70,9 @@ func (m *Master) wakeWriter(ctx context.Context) (release func()) {
 func (m *Master) stopped(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	switch {
-	case m.is(m.closed):
+	case isClosed(m.closed):
 		return ErrClosed
-	case m.is(m.gone):
+	case isClosed(m.gone):
 		return ErrExited
 	case cause != nil && !errors.Is(cause, ErrBlocked):
 		return fmt.Errorf("%w: %w", ErrBlocked, cause)

@@ -26,6 +26,15 @@ func Pollable(fd int, name string) (file *os.File, conn syscall.RawConn, err err
 	return nil, nil, err
 }
 
+// Control calls f with the descriptor of conn, which stays open meanwhile. Errors: that it is closed, and f's.
+func Control(conn syscall.RawConn, f func(fd int) error) error {
+	var inner error
+	if err := conn.Control(func(fd uintptr) { inner = f(int(fd)) }); err != nil {
+		return err
+	}
+	return inner
+}
+
 // Ready reports whether one of the events of poll(2) is true of a descriptor now.
 func Ready(fd int, events int16) bool {
 	list := []unix.PollFd{{Fd: int32(fd), Events: events}}

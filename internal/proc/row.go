@@ -161,12 +161,15 @@ func (p Process) Shell() string {
 	return get(r, &r.shell, ShellOf)
 }
 
-// ShellOf is the value of ShellVariable in the environment that the process which has the number now was started with,
+// ShellOf is StartedWith for ShellVariable.
+func ShellOf(pid int) string { return StartedWith(pid, ShellVariable) }
+
+// StartedWith is the value of a variable in the environment that the process which has the number now was started with,
 // "" for none.
-func ShellOf(pid int) string {
+func StartedWith(pid int, name string) string {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	for pair := range bytes.SplitSeq(text, []byte{0}) {
-		if value, ok := bytes.CutPrefix(pair, []byte(ShellVariable+"=")); ok {
+		if value, ok := bytes.CutPrefix(pair, []byte(name+"=")); ok {
 			return string(value)
 		}
 	}
