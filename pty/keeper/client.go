@@ -72,7 +72,7 @@ func Connect(ctx context.Context, c Config) (*Client, error) {
 		defer cancel()
 	}
 	k := &Client{config: c, log: c.Log, done: make(chan struct{}), starts: make(chan struct{}, maxStarts),
-		held: newHoldings()}
+		held: &holdings{entries: map[string]*entry{}}}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	s := &session{Client: k}
 	l, err := s.attach(ctx)
@@ -108,7 +108,7 @@ func (c *Client) Take(ctx context.Context) ([]*Held, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("keeper: take: %w", err)
 	}
-	return c.held.takeTerminals(), nil
+	return take(c.held, &c.held.terminals), nil
 }
 
 // PID is the keeper's process id, 0 while there is none.

@@ -30,24 +30,15 @@ const askTimeout = 2 * time.Second
 // Processes are the keepers of this user, whoever started them: processes that were started as `NAME keeper --data-dir
 // DIR`. Errors: the kernel's, when /proc cannot be read.
 func Processes() ([]Process, error) {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil, fmt.Errorf("keeper: processes: %w", err)
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
+	all, err := proc.List()
 	if err != nil {
 		return nil, fmt.Errorf("keeper: processes: %w", err)
 	}
 	var list []Process
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		line, err := os.ReadFile("/proc/" + name + "/cmdline")
-		if data, ok := dirOf(line); err == nil && ok && isOurs(pid) {
-			list = append(list, Process{pid, data})
+	for _, p := range all {
+		line, _ := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/cmdline") // empty when it has ended
+		if data, ok := dirOf(line); ok && isOurs(p.PID) {
+			list = append(list, Process{p.PID, data})
 		}
 	}
 	return list, nil
@@ -91,8 +82,8 @@ func (p Process) Reachable() error {
 	if holder := strings.TrimSpace(string(text)); holder != strconv.Itoa(p.PID) {
 		return fmt.Errorf("the directory has another keeper, process %.20s", holder)
 	}
-	if id, err := protocol.SocketAt(filepath.Join(p.Dir, protocol.SocketName)); err != nil ||
-		id == (protocol.FileID{}) {
+	id, err := protocol.SocketAt(filepath.Join(p.Dir, protocol.SocketName))
+	if err != nil || id == (protocol.FileID{}) {
 		return errors.New("its socket is gone; it makes it again within seconds")
 	}
 	return nil
@@ -105,11 +96,10 @@ func (p Process) Release() (string, error) {
 	defer cancel()
 	c := &Client{config: Config{Dir: p.Dir}, log: slog.New(slog.DiscardHandler)}
 	l, err := c.dial(ctx)
-	var busy *busyError
-	switch {
-	case errors.As(err, &busy):
+	if busy, ok := errors.AsType[*busyError](err); ok {
 		return busy.release, nil
-	case err != nil:
+	}
+	if err != nil {
 		return "", err
 	}
 	defer l.Close()
@@ -119,26 +109,15 @@ func (p Process) Release() (string, error) {
 // End asks the keeper to leave, which only one without a directory does while it holds something, and waits until it
 // has, or until ctx ends.
 func (p Process) End(ctx context.Context) error {
-	handle, err := unix.PidfdOpen(p.PID, 0)
-	if err == unix.ESRCH {
+	keeper, ok := proc.Find(p.PID)
+	if !ok {
 		return nil
 	}
-	if err != nil {
+	if err := keeper.Signal(unix.SIGTERM); err != nil {
 		return fmt.Errorf("keeper: process %d: %w", p.PID, err)
 	}
-	defer func() { _ = unix.Close(handle) }()
-	if err := unix.PidfdSendSignal(handle, unix.SIGTERM, nil, 0); err != nil && err != unix.ESRCH {
-		return fmt.Errorf("keeper: process %d: %w", p.PID, err)
+	if keeper.Wait(ctx) != nil {
+		return fmt.Errorf("keeper: process %d is still there; kill -9 %d ends it and closes its terminals", p.PID, p.PID)
 	}
-	for {
-		if proc.HasEnded(handle) {
-			return nil
-		}
-		select {
-		case <-time.After(dialPauseMax):
-		case <-ctx.Done():
-			return fmt.Errorf("keeper: process %d is still there; kill -9 %d ends it and closes its terminals", p.PID,
-				p.PID)
-		}
-	}
+	return nil
 }

@@ -16,7 +16,7 @@ import (
 type holdings struct {
 	mu       sync.Mutex
 	entries  map[string]*entry
-	released map[string]bool // ids that a keeper may hold without an owner: to be released there
+	released map[string]bool // ids that a keeper may hold without an owner, to be released there; nil for none
 
 	// Found at Connect and not yet taken.
 	terminals []*Held
@@ -56,10 +56,6 @@ func (e *entry) close() {
 	}
 	protocol.CloseFiles(e.files)
 	e.files = nil
-}
-
-func newHoldings() *holdings {
-	return &holdings{entries: map[string]*entry{}, released: map[string]bool{}}
 }
 
 // has reports whether something is held under id.
@@ -130,41 +126,24 @@ func (h *holdings) remove(id string) {
 func (h *holdings) addReleased(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.released == nil {
+		h.released = map[string]bool{}
+	}
 	h.released[id] = true
 }
 
-// takeReleased returns the ids of addReleased, once.
-func (h *holdings) takeReleased() map[string]bool {
+// take empties a field of holdings and returns what was in it: released, terminals or programs.
+func take[T any](h *holdings, field *T) (taken T) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	ids := h.released
-	h.released = map[string]bool{}
-	return ids
-}
-
-// takeTerminals returns the terminals of addFound, once.
-func (h *holdings) takeTerminals() []*Held {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	list := h.terminals
-	h.terminals = nil
-	return list
-}
-
-// takePrograms returns the programs of addFound, once.
-func (h *holdings) takePrograms() []*Program {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	list := h.programs
-	h.programs = nil
-	return list
+	taken, *field = *field, taken
+	return taken
 }
 
 // all returns copies of the entries.
-func (h *holdings) all() []entry {
+func (h *holdings) all() (list []entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	list := make([]entry, 0, len(h.entries))
 	for _, e := range h.entries {
 		list = append(list, *e)
 	}
@@ -173,11 +152,13 @@ func (h *holdings) all() []entry {
 
 // close closes what nobody has taken, and forgets the rest.
 func (h *holdings) close() {
-	for _, k := range h.takeTerminals() {
+	for _, k := range take(h, &h.terminals) {
 		_ = errors.Join(k.Process.Close(), k.Pipe.Close())
 	}
-	for _, p := range h.takePrograms() {
-		p.close()
+	for _, p := range take(h, &h.programs) {
+		for _, f := range p.Files {
+			_ = f.Close()
+		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -207,15 +188,13 @@ func (h *holdings) withDescriptors(e entry, f func(files []int) error) error {
 	}
 	return h.withFiles(e, func(files []int) error {
 		conn := e.child.SyscallConn()
-		var inner, err error
+		var err error
 		if e.exit != nil {
 			conn, err = e.pidfd.SyscallConn() // fails for nil, too
 		}
+		inner := errGone
 		if err == nil {
-			err = conn.Control(func(pidfd uintptr) { inner = f(append([]int{int(pidfd)}, files...)) })
-		}
-		if err != nil {
-			return errGone
+			_ = conn.Control(func(pidfd uintptr) { inner = f(append([]int{int(pidfd)}, files...)) })
 		}
 		return inner
 	})

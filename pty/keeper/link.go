@@ -1,6 +1,8 @@
 package keeper
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/evertty/evertty/pty"
@@ -79,10 +81,7 @@ func (l *link) finish() []*call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = true
-	list := make([]*call, 0, len(l.calls))
-	for _, call := range l.calls {
-		list = append(list, call)
-	}
+	list := slices.Collect(maps.Values(l.calls))
 	clear(l.calls)
 	return list
 }

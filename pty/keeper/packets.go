@@ -120,25 +120,22 @@ func assemble(p protocol.Packet) (*Held, error) {
 // answered ends a request.
 func (c *Client) answered(l *link, p protocol.Packet) {
 	call := l.answered(p.Number)
+	if call != nil && call.begins() && p.Op == protocol.OpDone && !call.abandoned {
+		call.err = c.started(call, p)
+		close(call.done)
+		return
+	}
+	protocol.CloseFiles(p.FDs)
 	switch {
 	case call == nil:
-		protocol.CloseFiles(p.FDs)
 		return
 	case p.Op == protocol.OpFailed:
 		call.err = p.Failure
 		if call.op == protocol.OpAdopt { // Hold does not wait for the answer
 			c.log.Warn("the keeper does not hold something", "id", call.id, "err", call.err)
 		}
-		protocol.CloseFiles(p.FDs)
-	case call.abandoned:
-		protocol.CloseFiles(p.FDs)
-		if call.begins() {
-			go c.Release(call.id) // not here: sending may wait until something is read
-		}
-	case call.begins():
-		call.err = c.started(call, p)
-	default:
-		protocol.CloseFiles(p.FDs)
+	case call.begins(): // and abandoned
+		go c.Release(call.id) // not here: sending may wait until something is read
 	}
 	close(call.done)
 }

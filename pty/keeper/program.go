@@ -150,7 +150,7 @@ func (c *Client) TakePrograms(ctx context.Context) ([]*Program, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("keeper: take: %w", err)
 	}
-	return c.held.takePrograms(), nil
+	return take(c.held, &c.held.programs), nil
 }
 
 // withFiles calls f with the descriptors of files, which stay open meanwhile and what they are.
@@ -166,11 +166,7 @@ func nest(files []*os.File, fds []int, f func(fds []int) error) error {
 	if err != nil {
 		return err
 	}
-	var inner error
-	if err := conn.Control(func(fd uintptr) { inner = nest(files[1:], append(fds, int(fd)), f) }); err != nil {
-		return err
-	}
-	return inner
+	return proc.Control(conn, func(fd int) error { return nest(files[1:], append(fds, fd), f) })
 }
 
 // duplicates are close-on-exec copies of descriptors, which the caller owns.
@@ -208,11 +204,4 @@ func assembleProgram(p protocol.Packet, kind string) (*Program, []int, error) {
 		program.Files = append(program.Files, os.NewFile(uintptr(fd), p.ID))
 	}
 	return program, own, nil
-}
-
-// close closes the files of a program that was not taken.
-func (p *Program) close() {
-	for _, f := range p.Files {
-		_ = f.Close()
-	}
 }

@@ -178,15 +178,7 @@ func (s *session) repeat(l *link) error {
 	s.mu.Lock()
 	s.mustRepeat = false
 	s.mu.Unlock()
-	if err := s.repeatReleases(l); err != nil {
-		return err
-	}
-	return s.adoptAll(l)
-}
-
-// repeatReleases releases what the keeper may hold without an owner.
-func (s *session) repeatReleases(l *link) error {
-	ids := s.held.takeReleased()
+	ids := take(s.held, &s.held.released)
 	for id := range ids {
 		if err := l.ask(s.Client, protocol.Packet{Op: protocol.OpRelease, ID: id}); err != nil {
 			for id := range ids {
@@ -195,7 +187,7 @@ func (s *session) repeatReleases(l *link) error {
 			return err
 		}
 	}
-	return nil
+	return s.adoptAll(l)
 }
 
 // adoptAll hands everything over. A keeper that has it already refuses.
@@ -206,11 +198,9 @@ func (s *session) adoptAll(l *link) error {
 			p.PID = e.child.PID()
 		}
 		err := s.held.withDescriptors(e, func(files []int) error { return l.ask(s.Client, p, files...) })
-		var refused *protocol.Failure
-		switch {
-		case errors.Is(err, pty.ErrClosed), errors.Is(err, errGone): // its owner is done with it
-		case errors.As(err, &refused):
-		case err != nil:
+		_, refused := errors.AsType[*protocol.Failure](err)
+		done := errors.Is(err, pty.ErrClosed) || errors.Is(err, errGone) // its owner is done with it
+		if err != nil && !refused && !done {
 			return err
 		}
 	}
@@ -224,14 +214,12 @@ func (s *session) upgrade(l *link) error {
 	}
 	old := l.release
 	err := l.ask(s.Client, protocol.Packet{Op: protocol.OpUpgrade, Argv: s.config.Command})
-	var refused *protocol.Failure
-	switch {
-	case errors.As(err, &refused):
+	if _, refused := errors.AsType[*protocol.Failure](err); refused {
 		s.log.Warn("the keeper stays what it is", "pid", l.pid, "release", old, "wanted", s.config.Release, "err", err)
 		return nil
-	case err != nil:
-		return err
 	}
-	s.log.Info("the keeper was replaced", "pid", l.pid, "from", old, "to", l.release)
-	return nil
+	if err == nil {
+		s.log.Info("the keeper was replaced", "pid", l.pid, "from", old, "to", l.release)
+	}
+	return err
 }

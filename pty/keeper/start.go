@@ -18,14 +18,15 @@ import (
 // SIGHUP as soon as keeper and client meet again. Errors: those of pty.Start, with the error number that the keeper's
 // kernel gave; ErrTaken, ErrNoKeeper, ErrClosed.
 func (c *Client) Start(id string, s pty.Spec) (*Held, error) {
-	if id == "" || len(id) > protocol.MaxID {
-		return nil, fmt.Errorf("keeper: start: %w: id of %d bytes", ErrNonsense, len(id))
+	err := checkHold(id, 0)
+	var plan proc.Plan
+	if err == nil {
+		plan, err = s.Plan()
 	}
-	plan, err := s.Plan()
+	if err == nil {
+		err = c.enter()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("keeper: start: %w", err)
-	}
-	if err := c.enter(); err != nil {
 		return nil, fmt.Errorf("keeper: start: %w", err)
 	}
 	defer c.exit()
@@ -139,14 +140,9 @@ func (b *startParts) descriptors(f func(files []int) error) error {
 // withTerminal calls f with the descriptors of a terminal that a keeper holds, which stay open meanwhile: master, the
 // pipe's reading end, its writing end.
 func withTerminal(m *pty.Master, p *pty.Pipe, f func(hold []int) error) error {
-	var inner error
-	err := m.SyscallConn().Control(func(fd uintptr) {
-		inner = p.Control(func(r, w int) error { return f([]int{int(fd), r, w}) })
+	return proc.Control(m.SyscallConn(), func(fd int) error {
+		return p.Control(func(r, w int) error { return f([]int{fd, r, w}) })
 	})
-	if err != nil {
-		return err
-	}
-	return inner
 }
 
 // Release tells the keeper that the end of id is known here, or that its files are not needed: it closes its

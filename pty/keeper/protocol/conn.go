@@ -142,11 +142,11 @@ func CloseFiles(files []int) {
 // Peer tells who is on the other end (SO_PEERCRED, unix(7)). Errors: ErrForeign.
 func (c *Conn) Peer() (pid int, err error) {
 	var cred *unix.Ucred
-	var got error
-	err = c.raw.Control(func(fd uintptr) {
-		cred, got = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	err = proc.Control(c.raw, func(fd int) (err error) {
+		cred, err = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+		return err
 	})
-	if err = errors.Join(err, got); err != nil {
+	if err != nil {
 		return 0, err
 	}
 	if uid := os.Geteuid(); int(cred.Uid) != uid {

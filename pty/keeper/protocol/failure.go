@@ -43,8 +43,7 @@ func FailureOf(err error) *Failure {
 			f.Kind = kind
 		}
 	}
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		f.Errno = int(errno)
 	}
 	return f
