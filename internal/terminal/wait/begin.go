@@ -56,11 +56,11 @@ func (w *waiter) beginSince(ctx context.Context) error {
 	if joined, err := w.joinAt(ctx, *w.Since); joined || err != nil {
 		return err
 	}
-	o, err := w.followers.followFrom(ctx, *w.Since)
+	f, err := w.followers.followFrom(ctx, *w.Since)
 	if err != nil {
 		return err
 	}
-	return w.own(o, *w.Since)
+	return w.own(f, *w.Since)
 }
 
 // beginNow looks at all that is shown. When something there matches, or when an echo may
@@ -91,13 +91,13 @@ func (w *waiter) beginNow(ctx context.Context) error {
 		}
 	}
 	f, err := w.followers.newFollower(shot.Frame, shot.Seq)
-	switch {
-	case errors.Is(err, terminal.ErrJournal) && !w.t.Running():
-		return nil // nothing more comes
-	case err != nil:
-		return err
+	if err == nil {
+		return w.own(f, shot.Seq)
 	}
-	return w.own(f, shot.Seq)
+	if errors.Is(err, terminal.ErrJournal) && !w.t.Running() {
+		return nil // nothing more comes
+	}
+	return err
 }
 
 // unplaced has hit count when err has ended the search for its position, unless it may be an echo.
@@ -114,56 +114,56 @@ func (w *waiter) mayEcho(seq uint64) bool { return w.IgnoreEcho && w.t.Typed().W
 
 // own begins to look at a new follower for what comes after position from; others may join it
 // then. Errors: as resync.
-func (w *waiter) own(o *follower, from uint64) error {
-	o.add(w, o.seq)
-	if o.seq > from { // the journal has lost what came then
-		if err := o.resync(); err != nil {
+func (w *waiter) own(f *follower, from uint64) error {
+	f.add(w, f.seq)
+	if f.seq > from { // the journal has lost what came then
+		if err := f.resync(); err != nil {
 			return err
 		}
 	}
-	if !o.exclusive && w.found == nil {
-		w.followers.add(o)
+	if !f.exclusive && w.found == nil {
+		w.followers.add(f)
 	}
 	return nil
 }
 
 // joinAt shares a follower that has not passed seq, when there is one.
 func (w *waiter) joinAt(ctx context.Context, seq uint64) (joined bool, err error) {
-	o := w.followers.newest()
-	if j, err := w.t.Journal(); o == nil || w.conditions.alone() || err != nil || seq > j.End() {
+	f := w.followers.newest()
+	if j, err := w.t.Journal(); f == nil || w.conditions.alone() || err != nil || seq > j.End() {
 		return false, nil //nolint:nilerr // followFrom returns that error
 	}
-	if err := o.lock.acquire(ctx); err != nil {
+	if err := f.lock.acquire(ctx); err != nil {
 		return false, err
 	}
-	defer o.lock.release()
-	if !o.accepts(seq) || seq < o.base {
-		return false, nil
+	defer f.lock.release()
+	joined = f.accepts(seq) && seq >= f.base
+	if joined {
+		f.add(w, seq)
 	}
-	o.add(w, seq)
-	return true, nil
+	return joined, nil
 }
 
 // joinNow shares a follower that is not far behind, when nothing that is shown now meets a
 // condition.
 func (w *waiter) joinNow(ctx context.Context) (joined bool, err error) {
-	o := w.followers.newest()
-	if o == nil || w.conditions.alone() {
+	f := w.followers.newest()
+	if f == nil || w.conditions.alone() {
 		return false, nil
 	}
-	if err := o.lock.acquire(ctx); err != nil {
+	if err := f.lock.acquire(ctx); err != nil {
 		return false, err
 	}
-	defer o.lock.release()
-	if err := awaitScreen(ctx, w.t, o.seq); err != nil {
+	defer f.lock.release()
+	if err := awaitScreen(ctx, w.t, f.seq); err != nil {
 		return false, err
 	}
 	shot := w.t.Hub().Snapshot()
-	if !o.accepts(shot.Seq) || w.mayEcho(shot.Seq) || w.checkFrame(shot.Frame, shot.Seq) != nil {
+	if !f.accepts(shot.Seq) || w.mayEcho(shot.Seq) || w.checkFrame(shot.Frame, shot.Seq) != nil {
 		return false, nil
 	}
 	w.finder.base = shot.Seq
-	o.add(w, shot.Seq)
+	f.add(w, shot.Seq)
 	return true, nil
 }
 

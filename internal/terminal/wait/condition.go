@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ type condition struct {
 }
 
 // conditions belong to one wait, which ends with the first that is met.
-type conditions []condition
+type conditions []*condition
 
 // requestError is a terminal.ErrInvalid of fields that exclude each other or are out of range.
 type requestError string
@@ -58,29 +59,31 @@ func checkRequest(r wire.Wait) (list conditions, timeout time.Duration, err erro
 		if err != nil {
 			return nil, 0, err
 		}
-		list = append(list, condition{WaitCondition: c, idle: idle})
+		list = append(list, &condition{WaitCondition: c, idle: idle})
 	}
 	if len(list) == 0 || len(list) > maxConditions {
 		return nil, 0, invalid("%d conditions: 1 to %d are allowed", len(list), maxConditions)
 	}
-	size := 0
-	for i := range list {
-		if err := list[i].check(); err != nil {
+	for _, c := range list {
+		if err := c.check(); err != nil {
 			return nil, 0, err
 		}
-		if list[i].pattern != nil {
-			size += list[i].pattern.size
-		}
 	}
-	if size > maxInstructions {
-		return nil, 0, invalid(
-			"pattern: the regular expressions of a wait may need %d instructions in all, these need "+
-				"about %d",
-			maxInstructions,
-			size,
-		)
+	if n := list.instructions(); n > maxInstructions {
+		return nil, 0, invalid("pattern: the regular expressions of a wait may need %d instructions in all, these need "+
+			"about %d", maxInstructions, n)
 	}
 	return list, timeout, nil
+}
+
+// instructions is about how many instructions the regular expressions need in all.
+func (l conditions) instructions() (n int) {
+	for _, c := range l {
+		if c.pattern != nil {
+			n += c.pattern.size
+		}
+	}
+	return n
 }
 
 // duration is a number of milliseconds, preset for 0.
@@ -158,18 +161,8 @@ func (c *condition) checkMode() error {
 		}
 		c.Value = true
 	}
-	switch v := c.Value.(type) {
-	case bool:
-		_, ok = example.(bool)
-	case string:
-		_, ok = example.(string)
-	case float64:
-		_, ok = example.(float64)
-		ok = ok && v >= 0
-	default:
-		ok = false
-	}
-	if !ok {
+	n, _ := c.Value.(float64)
+	if reflect.TypeOf(c.Value) != reflect.TypeOf(example) || n < 0 {
 		return invalid("value %v of mode %s: a value like %v is allowed", c.Value, c.Mode, example)
 	}
 	return nil

@@ -58,18 +58,17 @@ type follower struct {
 	resume    time.Time // when the next output may be applied
 }
 
-// newFollower begins in the state of f, nil for a blank screen, at position seq.
+// newFollower begins in the state of frame, nil for a blank screen, at position seq.
 // The caller must close it. Errors: as terminal.Journal, and journal.ErrNotKept.
-func (l *followers) newFollower(f *vt.Frame, seq uint64) (*follower, error) {
-	o := &follower{service: l.service, followers: l, t: l.t,
-		driver: make(semaphore, 1), lock: make(semaphore, 1)}
-	if err := o.reset(f, seq); err != nil {
+func (l *followers) newFollower(frame *vt.Frame, seq uint64) (*follower, error) {
+	f := &follower{service: l.service, followers: l, t: l.t, driver: make(semaphore, 1), lock: make(semaphore, 1)}
+	if err := f.reset(frame, seq); err != nil {
 		return nil, err
 	}
-	return o, nil
+	return f, nil
 }
 
-// reset continues in the state of f at position seq; an error changes nothing.
+// reset continues in the state of frame at position seq; an error changes nothing.
 func (f *follower) reset(frame *vt.Frame, seq uint64) error {
 	j, err := f.t.Journal()
 	if err != nil {
@@ -126,15 +125,15 @@ func (l *followers) followFrom(ctx context.Context, seq uint64) (*follower, erro
 		_, err := j.Read(seq)
 		return nil, err
 	}
-	o, err := l.followBefore(j, seq)
+	f, err := l.followBefore(j, seq)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.catchUp(ctx, seq, nil); err != nil {
-		o.close()
+	if err := f.catchUp(ctx, seq, nil); err != nil {
+		f.close()
 		return nil, err
 	}
-	return o, nil
+	return f, nil
 }
 
 // catchUp applies the output up to seq, as far as there is some; output that is missing is left
@@ -176,7 +175,7 @@ var errGap = errors.New("output is missing in the journal")
 
 // step applies the next output, at most up to position limit. It calls before, unless
 // that is nil, with the position that the output begins at. Where output is dear it ends inside
-// a piece: then o.piece is not 0. Errors: io.EOF when there is no more now, errGap, the
+// a piece: then f.piece is not 0. Errors: io.EOF when there is no more now, errGap, the
 // journal's and ctx.Err().
 func (f *follower) step(ctx context.Context, limit uint64, before func(seq uint64)) error {
 	if err := f.resizes(); err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/evertty/evertty/internal/terminal"
@@ -44,12 +46,7 @@ func (w *waiter) loop(ctx context.Context) error {
 		case met:
 			return nil
 		case finished:
-			return fmt.Errorf(
-				"%w: terminal %s ended before %s was seen",
-				terminal.ErrExited,
-				w.t.ID,
-				w.conditions.names(),
-			)
+			return fmt.Errorf("%w: terminal %s ended before %s was seen", terminal.ErrExited, w.t.ID, w.conditions.names())
 		case in > 0:
 			again.Reset(in)
 		}
@@ -69,13 +66,13 @@ func (w *waiter) loop(ctx context.Context) error {
 // drive applies the output there is, for all waiters of the follower, until this one is
 // met. over tells that its time came first. Another waiter may have done it meanwhile.
 func (w *waiter) drive(ctx context.Context, limit <-chan time.Time) (over bool, err error) {
-	o := w.follower
-	if o == nil {
+	f := w.follower
+	if f == nil {
 		return false, nil
 	}
 	select {
-	case o.driver <- struct{}{}:
-		defer o.driver.release()
+	case f.driver <- struct{}{}:
+		defer f.driver.release()
 	case <-w.met:
 		return false, nil
 	case <-limit:
@@ -100,14 +97,14 @@ func (w *waiter) drive(ctx context.Context, limit <-chan time.Time) (over bool, 
 
 // driveOnce applies the next output. more is false when the waiter is met or there is none now.
 func (w *waiter) driveOnce(ctx context.Context) (more bool, pause time.Duration, err error) {
-	o := w.follower
-	o.lock.lock()
-	defer o.lock.release() // also when this panics: close takes the lock
+	f := w.follower
+	f.lock.lock()
+	defer f.lock.release() // also when this panics: close takes the lock
 	if w.found != nil {
 		return false, 0, nil
 	}
-	more, err = o.advance(ctx, math.MaxUint64)
-	return more && w.found == nil, time.Until(o.resume), err
+	more, err = f.advance(ctx, math.MaxUint64)
+	return more && w.found == nil, time.Until(f.resume), err
 }
 
 // sleep sleeps for d. over tells that the limit came first.
@@ -167,30 +164,28 @@ func (w *waiter) finish(ctx context.Context) (met bool, err error) {
 
 // finishOnce applies the next output before end. more is false when there is none now.
 func (w *waiter) finishOnce(ctx context.Context, end uint64) (met, more bool, err error) {
-	o := w.follower
-	if err := o.lock.acquire(ctx); err != nil {
+	f := w.follower
+	if err := f.lock.acquire(ctx); err != nil {
 		return false, false, err
 	}
-	defer o.lock.release() // as in driveOnce
-	if w.found == nil && o.seq < end {
-		more, err = o.advance(ctx, end)
+	defer f.lock.release() // as in driveOnce
+	if w.found == nil && f.seq < end {
+		more, err = f.advance(ctx, end)
 	}
 	return w.found != nil, more, err
 }
 
 // names is the conditions in words.
 func (l conditions) names() string {
-	s := ""
-	for i, c := range l {
-		if i > 0 {
-			s += " or "
-		}
+	var all []string
+	for _, c := range l {
+		name := c.For
 		if c.Not {
-			s += "absence of "
+			name = "absence of " + name
 		}
-		s += c.For
+		all = append(all, name)
 	}
-	return s
+	return strings.Join(all, " or ")
 }
 
 // poll checks the conditions that time decides too. in is after how long they need another
@@ -200,8 +195,10 @@ func (w *waiter) poll(finished bool) (met bool, in time.Duration) {
 		w.follower.lock.lock()
 		defer w.follower.lock.release()
 	}
-	for i := 0; i < len(w.conditions) && w.found == nil; i++ {
-		c := &w.conditions[i]
+	for i, c := range w.conditions {
+		if w.found != nil {
+			break
+		}
 		met, next := w.pollOne(c, finished)
 		if met {
 			now := w.now()
@@ -234,6 +231,8 @@ func (w *waiter) pollOne(c *condition, finished bool) (met bool, in time.Duratio
 	return false, 0
 }
 
+func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
+
 // idle reports whether nothing was printed and nothing typed for d, counted from the
 // beginning of the wait at the earliest. With Since it needs some output after that.
 // A program that has ended is idle. in is as of poll.
@@ -245,13 +244,7 @@ func (w *waiter) idle(d time.Duration, finished bool) (met bool, in time.Duratio
 	if finished {
 		return true, 0
 	}
-	last := w.began
 	typed, _ := w.t.Typed().Last()
-	for _, t := range []time.Time{facts.Output, typed} {
-		if t.After(last) {
-			last = t
-		}
-	}
-	in = d - time.Since(last)
+	in = d - time.Since(latest(w.began, facts.Output, typed))
 	return in <= 0, in
 }

@@ -93,8 +93,8 @@ func namesLF(r *syntax.Regexp) bool {
 		}
 	case syntax.OpCharClass:
 		// [^x] has LF too, but is meant for the characters of a line; \s begins with TAB.
-		for i := 0; i+1 < len(r.Rune); i += 2 {
-			if r.Rune[i] == '\n' && r.Rune[i+1] == '\n' {
+		for limits := range slices.Chunk(r.Rune, 2) {
+			if limits[0] == '\n' && limits[1] == '\n' {
 				return true
 			}
 		}

@@ -38,12 +38,8 @@ func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
 	if err != nil {
 		return false, 0
 	}
-	last := facts.Output
 	typed, _ := t.Typed().Last()
-	if typed.After(last) {
-		last = typed
-	}
-	in = promptIdle - time.Since(last)
+	in = promptIdle - time.Since(latest(facts.Output, typed))
 	switch m := t.PromptMark(); {
 	case m != nil && m.Group == f.Group:
 		return w.marked(m, in)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
@@ -43,16 +42,16 @@ type followers struct {
 	list []*follower // the newest last
 }
 
-func (l *followers) add(o *follower) {
+func (l *followers) add(f *follower) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.list = append(l.list, o)
+	l.list = append(l.list, f)
 }
 
-func (l *followers) remove(o *follower) {
+func (l *followers) remove(f *follower) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.list = slices.DeleteFunc(l.list, func(x *follower) bool { return x == o })
+	l.list = slices.DeleteFunc(l.list, func(x *follower) bool { return x == f })
 }
 
 func (l *followers) newest() *follower {
@@ -121,53 +120,47 @@ func (f *follower) setHooks() {
 	}
 }
 
-// hooks call the hooks of all started waiters.
+// hooks are what the emulator has to report for the conditions of the started waiters, none that nobody needs.
 func (f *follower) hooks() (h vt.TrackerHooks) {
-	var lines []func(vt.TextLine)
-	var moved []func()
-	var filters []*echo.Filter
 	for w := range f.started {
-		own := w.hooks()
-		if own.Changed != nil {
-			h.Changed = own.Changed // it is exclusive
-		}
-		if own.Line != nil {
-			lines = append(lines, own.Line)
-		}
-		if own.Moved != nil {
-			moved = append(moved, own.Moved)
+		if w.conditions.needs((*condition).onModes) {
+			h.Moved = f.modesChanged
 		}
 		if w.echo != nil {
-			filters = append(filters, w.echo)
+			h.Print, h.Control = f.printed, f.controlled
 		}
-	}
-	if lines != nil {
-		h.Line = func(l vt.TextLine) {
-			for _, line := range lines {
-				line(l)
-			}
-		}
-	}
-	if moved != nil {
-		h.Moved = func() {
-			for _, call := range moved {
-				call()
-			}
-		}
-	}
-	if filters != nil {
-		h.Print = func(text []byte, from uint64) {
-			for _, filter := range filters {
-				filter.Print(text, from)
-			}
-		}
-		h.Control = func(c rune) {
-			for _, filter := range filters {
-				filter.Control(c)
-			}
+		switch {
+		case w.conditions.multiline():
+			h.Changed = w.linesChanged // the follower is w's alone
+		case w.conditions.needs((*condition).forText):
+			h.Line = f.lineChanged
 		}
 	}
 	return h
+}
+
+func (f *follower) modesChanged() {
+	for w := range f.started {
+		w.modesChanged()
+	}
+}
+
+func (f *follower) lineChanged(l vt.TextLine) {
+	for w := range f.started {
+		w.match(func(p *pattern) (wire.Match, bool) { return w.finder.findIn(p, l) })
+	}
+}
+
+func (f *follower) printed(text []byte, from uint64) {
+	for w := range f.started {
+		w.echo.Print(text, from)
+	}
+}
+
+func (f *follower) controlled(c rune) {
+	for w := range f.started {
+		w.echo.Control(c)
+	}
 }
 
 // titleChanged notes a new title and reports it.
@@ -203,12 +196,11 @@ func (f *follower) advance(ctx context.Context, limit uint64) (more bool, err er
 	case errors.Is(err, io.EOF) && !f.flushed:
 		return false, nil
 	case errors.Is(err, io.EOF):
-		f.flushed = false
+		f.flushed, err = false, nil
 	case errors.Is(err, errGap), errors.Is(err, journal.ErrNotKept):
-		if err := f.resync(); err != nil {
-			return false, err
-		}
-	case err != nil:
+		err = f.resync()
+	}
+	if err != nil {
 		return false, err
 	}
 	if f.piece == 0 {

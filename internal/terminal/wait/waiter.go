@@ -2,6 +2,7 @@ package wait
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,12 +96,7 @@ func (w *waiter) wake() {
 
 // needs reports whether f is true of a condition.
 func (l conditions) needs(f func(c *condition) bool) bool {
-	for i := range l {
-		if f(&l[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l, f)
 }
 
 // multiline reports whether a pattern may match across the end of a line. Such a waiter looks
@@ -111,15 +107,7 @@ func (l conditions) multiline() bool {
 
 // alone reports whether the waiter shares no follower: its patterns look at other moments, or would keep the others
 // waiting.
-func (l conditions) alone() bool {
-	size := 0
-	for _, c := range l {
-		if c.pattern != nil {
-			size += c.pattern.size
-		}
-	}
-	return size > maxShared || l.multiline()
-}
+func (l conditions) alone() bool { return l.instructions() > maxShared || l.multiline() }
 
 // yield lets other followers go first in the middle of a step.
 func (w *waiter) yield() {
@@ -143,23 +131,6 @@ func (w *waiter) filterEcho() {
 	}
 }
 
-// hooks are what the emulator has to report for the conditions.
-func (w *waiter) hooks() vt.TrackerHooks {
-	h := vt.TrackerHooks{}
-	if w.conditions.needs((*condition).onModes) {
-		h.Moved = w.modesChanged
-	}
-	switch {
-	case w.conditions.multiline():
-		h.Changed = w.linesChanged
-	case w.conditions.needs((*condition).forText):
-		h.Line = func(l vt.TextLine) {
-			w.match(func(p *pattern) (wire.Match, bool) { return w.finder.findIn(p, l) })
-		}
-	}
-	return h
-}
-
 // linesChanged looks at all lines of this moment, for patterns that match across lines.
 func (w *waiter) linesChanged() {
 	const before = 64 // lines that were looked at already: a match may begin in them
@@ -169,8 +140,7 @@ func (w *waiter) linesChanged() {
 
 // match has find look for each pattern until one is found.
 func (w *waiter) match(find func(p *pattern) (wire.Match, bool)) {
-	for i := range w.conditions {
-		c := &w.conditions[i]
+	for i, c := range w.conditions {
 		if w.found != nil || !c.forText() {
 			continue
 		}
@@ -181,24 +151,28 @@ func (w *waiter) match(find func(p *pattern) (wire.Match, bool)) {
 	}
 }
 
+// meet ends the wait with the first condition that is met now, at position seq.
+func (w *waiter) meet(seq uint64, met func(c *condition) bool) {
+	if w.found != nil {
+		return
+	}
+	if i := slices.IndexFunc(w.conditions, met); i >= 0 {
+		w.found = w.hit(i, w.text(), seq)
+	}
+}
+
 // titleChanged looks at a new title.
 func (w *waiter) titleChanged(title string) {
-	for i := range w.conditions {
-		if c := &w.conditions[i]; w.found == nil && c.For == "title" && !c.Not && strings.Contains(title, c.Pattern) {
-			w.found = w.hit(i, w.text(), w.follower.screen.Offset())
-		}
-	}
+	w.meet(w.follower.screen.Offset(), func(c *condition) bool {
+		return c.For == "title" && !c.Not && strings.Contains(title, c.Pattern)
+	})
 }
 
 // modesChanged looks at the modes and the screen shown, each time they change.
 func (w *waiter) modesChanged() {
 	modes := w.follower.screen.Modes()
-	for i := range w.conditions {
-		c := &w.conditions[i]
-		if w.found == nil && c.onModes() && c.holds(state{alt: modes.AltScreen, modes: modes}) != c.Not {
-			w.found = w.hit(i, w.text(), w.follower.screen.Offset())
-		}
-	}
+	now := state{alt: modes.AltScreen, modes: modes}
+	w.meet(w.follower.screen.Offset(), func(c *condition) bool { return c.onModes() && c.holds(now) != c.Not })
 }
 
 // checkState looks at conditions that hold between two pieces of output: absence, and where
@@ -211,23 +185,18 @@ func (w *waiter) checkState() {
 	}
 	s := stateOf(screen.Freeze())
 	s.title = w.follower.title
-	for i := range w.conditions {
-		c := &w.conditions[i]
+	w.meet(w.follower.seq, func(c *condition) bool {
 		switch {
 		case !states(c) || c.For == "title" && !c.Not && w.Since != nil:
-			continue
+			return false
 		case c.onText():
 			here := w.finder
 			here.since = nil
-			if _, ok := here.find(c.pattern, screen.Lines(0)); ok {
-				continue
-			}
-		case c.holds(s) == c.Not:
-			continue
+			_, shown := here.find(c.pattern, screen.Lines(0))
+			return !shown
 		}
-		w.found = w.hit(i, w.text(), w.follower.seq)
-		return
-	}
+		return c.holds(s) != c.Not
+	})
 }
 
 // checkFrame returns what of a frame at position seq meets a condition, nil when nothing
@@ -240,8 +209,7 @@ func (w *waiter) checkFrame(f *vt.Frame, seq uint64) *wire.Waited {
 func (w *waiter) checkLines(lines, screen []vt.TextLine, s state, seq uint64) *wire.Waited {
 	look := w.finder
 	look.until = time.Now().Add(max(time.Until(w.began.Add(w.timeout+w.overtime())), leastLook))
-	for i := range w.conditions {
-		c := &w.conditions[i]
+	for i, c := range w.conditions {
 		if c.forText() {
 			where := lines
 			if c.ScreenOnly {
@@ -285,10 +253,5 @@ func plainText(lines []vt.TextLine, since *uint64) string {
 
 // changedAfter reports whether a part of a line was printed or erased after a position.
 func changedAfter(l vt.TextLine, since uint64) bool {
-	for _, at := range l.Offsets {
-		if at > since {
-			return true
-		}
-	}
-	return l.ErasedAt > since
+	return l.ErasedAt > since || slices.ContainsFunc(l.Offsets, func(at uint64) bool { return at > since })
 }
