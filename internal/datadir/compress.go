@@ -20,15 +20,11 @@ func (s *Store) CompressSnapshots(id string) (saved int64, err error) {
 	defer d.Close()
 	kept, err := snapshots(d)
 	for _, k := range kept {
-		if err != nil {
-			break
+		if err == nil && !k.packed {
+			var n int64
+			n, err = compressSnapshot(d, k)
+			saved += n
 		}
-		if k.packed {
-			continue
-		}
-		var n int64
-		n, err = compressSnapshot(d, k)
-		saved += n
 	}
 	if err != nil {
 		return saved, fmt.Errorf("datadir: compress the snapshots of %s: %w", id, err)
@@ -51,10 +47,10 @@ func compressSnapshot(d *os.Root, k screenFile) (saved int64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", k.name(), err)
 	}
-	if err := writeFile(d, screenFile{k.n, true}.name(), packed); err != nil {
-		return 0, err
+	if err = writeFile(d, screenFile{k.n, true}.name(), packed); err == nil {
+		err = d.RemoveAll(k.name())
 	}
-	if err := d.RemoveAll(k.name()); err != nil {
+	if err != nil {
 		return 0, err
 	}
 	return int64(len(b) - len(packed)), SyncDir(d)

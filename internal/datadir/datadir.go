@@ -18,10 +18,8 @@ func openDataDir(dir string) (*os.Root, error) {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, refused(dir, err)
-		}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, refused(dir, err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -126,10 +126,11 @@ func ReadFile(d *os.Root, name string, limit int64) ([]byte, error) {
 
 // makeDir makes a directory of mode 0700 whatever the umask.
 func makeDir(d *os.Root, name string) error {
-	if err := d.Mkdir(name, 0o700); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return nil
-		}
+	err := d.Mkdir(name, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	return d.Chmod(name, 0o700)
@@ -165,6 +166,17 @@ func ReadDir(d *os.Root) ([]fs.DirEntry, error) {
 	entries, err := f.ReadDir(-1)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err
+}
+
+// Control calls do with the descriptor of a file, which stays open and non-blocking. Errors: that it is closed, do's.
+func Control(f *os.File, do func(fd int) error) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = conn.Control(func(fd uintptr) { failed = do(int(fd)) })
+	return errors.Join(err, failed)
 }
 
 // SyncDir makes the names in d durable.

@@ -134,11 +134,7 @@ func snapshots(d *os.Root) ([]screenFile, error) {
 			out = append(out, k)
 		}
 	}
-	slices.SortFunc(out, func(a, b screenFile) int {
-		if a.n == b.n && !a.packed {
-			return -1
-		}
-		return cmp.Compare(b.n, a.n)
-	})
+	// By name the plain file of a number comes first, which a stable sort keeps.
+	slices.SortStableFunc(out, func(a, b screenFile) int { return cmp.Compare(b.n, a.n) })
 	return out, nil
 }

@@ -269,24 +269,16 @@ func openLock(root *os.Root) (*os.File, error) {
 
 // claim takes the lock and writes the process id into the file.
 func claim(f *os.File) error {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return err
+	err := Control(f, func(fd int) error { return syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB) })
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return fmt.Errorf("%w (%s)", ErrLocked, holder(f))
 	}
-	var flock error
-	err = raw.Control(func(fd uintptr) {
-		flock = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB)
-	})
-	if err = errors.Join(err, flock); err != nil {
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return fmt.Errorf("%w (%s)", ErrLocked, holder(f))
-		}
-		return err
+	if err == nil {
+		err = f.Truncate(0)
 	}
-	if err := f.Truncate(0); err != nil {
-		return err
+	if err == nil {
+		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
-	_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	return err
 }
 

@@ -1,7 +1,6 @@
 package datadir
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,18 +40,8 @@ func (s *Store) FreeSpace() (int64, error) {
 	}
 	defer dir.Close()
 	var stat syscall.Statfs_t
-	if err := fstatfs(dir, &stat); err != nil {
+	if err := Control(dir, func(fd int) error { return syscall.Fstatfs(fd, &stat) }); err != nil {
 		return 0, fmt.Errorf("datadir: free space: %w", err)
 	}
 	return int64(stat.Bavail) * stat.Bsize, nil //nolint:gosec // sizes of disks
-}
-
-func fstatfs(f *os.File, stat *syscall.Statfs_t) error {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var failed error
-	err = conn.Control(func(fd uintptr) { failed = syscall.Fstatfs(int(fd), stat) })
-	return errors.Join(err, failed)
 }

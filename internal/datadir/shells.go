@@ -29,10 +29,11 @@ func (s *Store) MakeShell(id string) (dir string, err error) {
 	if err := checkID(id); err != nil {
 		return "", err
 	}
-	if err := s.shells.Mkdir(id, 0o700); err != nil {
-		return "", fmt.Errorf("datadir: shell %s: %w", id, NoSpace(err))
+	err = s.shells.Mkdir(id, 0o700)
+	if err == nil {
+		err = errors.Join(s.shells.Chmod(id, 0o700), SyncDir(s.shells))
 	}
-	if err := errors.Join(s.shells.Chmod(id, 0o700), SyncDir(s.shells)); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("datadir: shell %s: %w", id, NoSpace(err))
 	}
 	return filepath.Join(s.shells.Name(), id), nil
@@ -86,17 +87,7 @@ func (s *Store) RemoveShell(id string) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
-	gone := GoneDir + id
-	err := s.shells.RemoveAll(gone)
-	if err == nil {
-		err = ignoreAbsent(s.shells.Rename(id, gone))
-	}
-	if err == nil {
-		err = errors.Join(ignoreAbsent(s.shells.Remove(id+shellFacts)), s.shells.RemoveAll(gone))
-	}
-	if err == nil {
-		err = SyncDir(s.shells)
-	}
+	err := removeDir(s.shells, id, func() error { return ignoreAbsent(s.shells.Remove(id + shellFacts)) })
 	if err != nil {
 		return fmt.Errorf("datadir: remove shell %s: %w", id, err)
 	}

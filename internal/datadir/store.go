@@ -111,24 +111,26 @@ func (s *Store) Remove(id string) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
-	gone := GoneDir + id
-	err := s.terminals.RemoveAll(gone)
-	if err == nil {
-		err = s.terminals.Rename(id, gone)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = s.terminals.RemoveAll(gone)
-	}
-	if err == nil {
-		err = SyncDir(s.terminals)
-	}
-	if err != nil {
+	if err := removeDir(s.terminals, id, func() error { return nil }); err != nil {
 		return fmt.Errorf("datadir: remove %s: %w", id, err)
 	}
 	return nil
+}
+
+// removeDir deletes a directory in d, which first gets the name of a leftover; then more is called. None is no error.
+func removeDir(d *os.Root, name string, more func() error) error {
+	gone := GoneDir + name
+	err := d.RemoveAll(gone)
+	if err == nil {
+		err = ignoreAbsent(d.Rename(name, gone))
+	}
+	if err == nil {
+		err = errors.Join(more(), d.RemoveAll(gone))
+	}
+	if err == nil {
+		err = SyncDir(d)
+	}
+	return err
 }
 
 // Size is the number of bytes that the files kept of id hold together.
@@ -138,17 +140,22 @@ func (s *Store) Size(id string) (int64, error) {
 		return 0, err
 	}
 	defer d.Close()
-	entries, err := ReadDir(d)
-	if err != nil {
+	var n int64
+	if err := eachFile(d, func(_ string, size int64) { n += size }); err != nil {
 		return 0, fmt.Errorf("datadir: size of %s: %w", id, err)
 	}
-	var n int64
+	return n, nil
+}
+
+// eachFile calls do with the regular files in d and their sizes in bytes.
+func eachFile(d *os.Root, do func(name string, size int64)) error {
+	entries, err := ReadDir(d)
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			n += info.Size()
+			do(e.Name(), info.Size())
 		}
 	}
-	return n, nil
+	return err
 }
 
 var validID = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
@@ -185,10 +192,10 @@ func (s *Store) Make(id string) (*os.Root, error) {
 	if !errors.Is(err, ErrNotFound) {
 		return d, err
 	}
-	if err := makeDir(s.terminals, id); err != nil {
-		return nil, fmt.Errorf("datadir: terminal %s: %w", id, NoSpace(err))
+	if err = makeDir(s.terminals, id); err == nil {
+		err = SyncDir(s.terminals)
 	}
-	if err := SyncDir(s.terminals); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("datadir: terminal %s: %w", id, NoSpace(err))
 	}
 	return s.Open(id)

@@ -3,7 +3,6 @@ package datadir
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 )
 
 // typedFile says that something was typed in a terminal and not submitted.
@@ -45,8 +44,5 @@ func (s *Store) LoadTyped(id string) ([]byte, error) {
 	}
 	defer d.Close()
 	p, err := ReadFile(d, typedFile, maxTyped)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return p, err
+	return p, ignoreAbsent(err)
 }

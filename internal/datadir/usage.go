@@ -3,7 +3,6 @@ package datadir
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 )
@@ -41,20 +40,15 @@ func (s *Store) UsageOf(id string) (Usage, error) {
 		return u, err
 	}
 	defer d.Close()
-	entries, err := ReadDir(d)
+	err = eachFile(d, func(name string, size int64) {
+		if journalFile(name) {
+			u.Journal += size
+		} else if strings.HasPrefix(name, screenPrefix) {
+			u.Snapshots += size
+		}
+	})
 	if err != nil {
 		return u, fmt.Errorf("datadir: size of %s: %w", id, err)
-	}
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if journalFile(e.Name()) {
-			u.Journal += info.Size()
-		} else if strings.HasPrefix(e.Name(), screenPrefix) {
-			u.Snapshots += info.Size()
-		}
 	}
 	return u, nil
 }
@@ -69,11 +63,8 @@ func journalFile(name string) bool {
 // dropFile deletes a file and returns the bytes it had.
 func dropFile(d *os.Root, name string) (freed int64, err error) {
 	info, err := d.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
 	if err != nil {
-		return 0, err
+		return 0, ignoreAbsent(err)
 	}
 	return info.Size(), d.RemoveAll(name)
 }

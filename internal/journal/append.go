@@ -80,10 +80,7 @@ func (w *writer) append(src Source, n int, buf []byte) ([]byte, error) {
 	if waiting, _ := w.records.waiting(); waiting > flushSize {
 		err = w.flush()
 	}
-	if err == nil && w.opt.Sync == SyncAlways {
-		err = w.syncNow()
-	}
-	return buf[:n], err
+	return buf[:n], w.syncAlways(err)
 }
 
 // outOfOutput reports whether a source failed because it is empty, which is not

@@ -205,13 +205,14 @@ func (s *indexScan) next(b []byte) (r record, n int, err error) {
 }
 
 func checkIndexMagic(b []byte) (n int, err error) {
-	if len(b) < len(indexMagic) && strings.HasPrefix(indexMagic, string(b)) {
+	begin := string(b[:min(len(b), len(indexMagic))])
+	switch {
+	case begin == indexMagic:
+		return len(indexMagic), nil
+	case strings.HasPrefix(indexMagic, begin):
 		return 0, errTorn
 	}
-	if len(b) < len(indexMagic) || string(b[:len(indexMagic)]) != indexMagic {
-		return 0, fmt.Errorf("%w: not an index", errBadFrame)
-	}
-	return len(indexMagic), nil
+	return 0, fmt.Errorf("%w: not an index", errBadFrame)
 }
 
 // cutFrame returns the frame at the beginning of b, checksum checked.
@@ -298,11 +299,9 @@ func (p *payload) kindOf(r *record) {
 		r.answered = p.uv()
 	case recordRestart:
 		r.generation, r.cols, r.rows = p.int(), p.int(), p.int()
-	case recordInput:
+	case recordInput, recordExit:
 		r.text, p.rest = p.rest, nil
-	case recordExit:
-		r.text, p.rest = p.rest, nil
-		p.bad = p.bad || !json.Valid(r.text)
+		p.bad = p.bad || r.kind == recordExit && !json.Valid(r.text)
 	}
 }
 
@@ -316,7 +315,7 @@ func (p *payload) sv() int64 {
 	return taken(p, v, n)
 }
 
-func taken[T int64 | uint64](p *payload, v T, n int) T {
+func taken[T int64 | uint64 | uint32](p *payload, v T, n int) T {
 	if n <= 0 {
 		p.bad, p.rest = true, nil
 		return 0
@@ -333,12 +332,9 @@ func (p *payload) int() int {
 
 func (p *payload) u32() uint32 {
 	if len(p.rest) < 4 {
-		p.bad, p.rest = true, nil
-		return 0
+		return taken(p, uint32(0), 0)
 	}
-	v := binary.LittleEndian.Uint32(p.rest)
-	p.rest = p.rest[4:]
-	return v
+	return taken(p, binary.LittleEndian.Uint32(p.rest), 4)
 }
 
 // micros is t as an index keeps it.

@@ -118,6 +118,16 @@ func (dir directory) open() (*os.Root, error) {
 	return d, err
 }
 
+// do calls f with the opened directory. Errors: as open, and f's.
+func (dir directory) do(f func(d *os.Root) error) error {
+	d, err := dir.open()
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return f(d)
+}
+
 // wrap names the journal in an error; nil stays nil.
 func (dir directory) wrap(err error) error {
 	if err == nil {

@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -22,47 +23,44 @@ type losses struct {
 type stretch struct{ from, to uint64 }
 
 // gap notes that the output between two positions is not kept.
-func (w *losses) gap(from, to uint64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch n := len(w.gaps); {
-	case n > 0 && w.gaps[n-1].to == from:
-		w.gaps[n-1].to = to
+func (l *losses) gap(from, to uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch n := len(l.gaps); {
+	case n > 0 && l.gaps[n-1].to == from:
+		l.gaps[n-1].to = to
 	case n == maxLosses:
-		w.others = true
+		l.others = true
 	default:
-		w.gaps = append(w.gaps, stretch{from, to})
+		l.gaps = append(l.gaps, stretch{from, to})
 	}
 }
 
 // damaged notes that a reader found the output before a position damaged.
-func (w *losses) damaged(before uint64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, b := range w.bad {
-		if b == before {
-			return
-		}
+func (l *losses) damaged(before uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case slices.Contains(l.bad, before):
+	case len(l.bad) == maxLosses:
+		l.others = true
+	default:
+		l.bad = append(l.bad, before)
 	}
-	if len(w.bad) == maxLosses {
-		w.others = true
-		return
-	}
-	w.bad = append(w.bad, before)
 }
 
 // err has one line for each, for a person; nil for none.
-func (w *losses) err() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (l *losses) err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var all []error
-	for _, g := range w.gaps {
+	for _, g := range l.gaps {
 		all = append(all, fmt.Errorf("%d bytes of output before position %d are missing", g.to-g.from, g.to))
 	}
-	for _, b := range w.bad {
+	for _, b := range l.bad {
 		all = append(all, fmt.Errorf("output before position %d is damaged", b))
 	}
-	if w.others {
+	if l.others {
 		all = append(all, errors.New("and more"))
 	}
 	return errors.Join(all...)

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -54,15 +55,12 @@ type positions struct {
 
 // readPositions reads the file in d. It returns the zero value when it is missing or has no good slot.
 func readPositions(d *os.Root) issued {
-	b, err := datadir.ReadFile(d, positionsFile, positionsSize)
-	if err != nil {
-		return issued{}
-	}
+	b, _ := datadir.ReadFile(d, positionsFile, positionsSize)
 	return parsePositions(b)
 }
 
 func parsePositions(b []byte) (best issued) {
-	if len(b) < len(positionsMagic) || string(b[:len(positionsMagic)]) != positionsMagic {
+	if !bytes.HasPrefix(b, []byte(positionsMagic)) {
 		return best
 	}
 	for at := slotSpace; at <= 2*slotSpace && at+slotSize <= len(b); at += slotSpace {
@@ -143,10 +141,7 @@ func (w *writer) noteExactEnd() { w.noteIssued(w.segments.end.Load(), true) }
 // noteIssued writes up to where positions are issued. It drops errors: a disk that refuses this
 // refuses output too, which is reported.
 func (w *writer) noteIssued(pos uint64, exact bool) {
-	if d, err := w.dir.open(); err == nil {
-		defer d.Close()
-		_ = w.positions.note(d, pos, exact)
-	}
+	_ = w.dir.do(func(d *os.Root) error { return w.positions.note(d, pos, exact) })
 }
 
 // noData is the data of a segment that has lost its file.

@@ -20,12 +20,7 @@ func (j *Journal) maintain(fn func(d *os.Root) error) error {
 	if j.retired {
 		return nil
 	}
-	d, err := j.dir.open()
-	if err == nil {
-		defer d.Close()
-		err = fn(d)
-	}
-	return j.dir.wrap(err)
+	return j.dir.wrap(j.dir.do(fn))
 }
 
 // Trim drops the oldest segments that end at or before keepFrom while the journal takes more than

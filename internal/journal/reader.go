@@ -58,12 +58,11 @@ func (r *Reader) Close() error {
 }
 
 func (r *Reader) exit() error {
-	if r.seg == nil {
+	s := r.seg
+	if r.seg = nil; s == nil {
 		return nil
 	}
-	err := r.seg.close()
-	r.seg = nil
-	return err
+	return s.close()
 }
 
 // Next returns the next entry. At the end as of now it returns io.EOF, and may be called again

@@ -92,9 +92,5 @@ func (w *writer) write(r *record) error {
 	if err != nil {
 		return err
 	}
-	err = w.flush()
-	if err == nil && w.opt.Sync == SyncAlways {
-		err = w.syncNow()
-	}
-	return err
+	return w.syncAlways(w.flush())
 }

@@ -60,8 +60,8 @@ func (j *Journal) RestBefore(pos uint64) (at uint64, ok bool) {
 			return 0, false
 		}
 		s.readIndex()
-		for _, r := range s.rests {
-			if r <= pos && (!ok || r > at) {
+		for _, r := range s.rests { // ascending
+			if r <= pos {
 				at, ok = r, true
 			}
 		}

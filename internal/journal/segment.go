@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -59,10 +60,11 @@ func (p *terminalState) apply(r *record) {
 
 // dataName is the name of the file with the segment's data.
 func (s *segment) dataName() string {
+	name := datadir.SegmentFile(datadir.DataFile, s.offset)
 	if s.packed {
-		return datadir.SegmentFile(datadir.DataFile, s.offset) + datadir.PackedEnd
+		name += datadir.PackedEnd
 	}
-	return datadir.SegmentFile(datadir.DataFile, s.offset)
+	return name
 }
 
 func (s *segment) indexName() string { return datadir.SegmentFile(datadir.IndexFile, s.offset) }
@@ -118,7 +120,9 @@ func findSegments(d *os.Root) (*found, error) {
 			f.add(e, segment{offset: offset, packed: packed})
 		}
 	}
-	slices.SortFunc(f.segments, segmentOrder)
+	// By name the plain file comes before the compressed one, which stays so: when both are there a crash was between
+	// making the one and removing the other.
+	slices.SortStableFunc(f.segments, byOffset)
 	f.segments = slices.CompactFunc(f.segments, func(a, b segment) bool { return a.offset == b.offset })
 	f.findGone(d, indexes)
 	for i := range f.segments {
@@ -129,21 +133,16 @@ func findSegments(d *os.Root) (*found, error) {
 	return f, nil
 }
 
-// segmentOrder is by offset, the plain file before the compressed one: when both
-// are there a crash was between making the one and removing the other.
-func segmentOrder(a, b segment) int {
-	switch {
-	case a.offset != b.offset && a.offset < b.offset, a.offset == b.offset && !a.packed && b.packed:
-		return -1
-	case a == b:
-		return 0
-	}
-	return 1
+func byOffset(a, b segment) int { return cmp.Compare(a.offset, b.offset) }
+
+// damaged notes damage.
+func (f *found) damaged(format string, args ...any) {
+	f.damage = append(f.damage, fmt.Errorf(format, args...))
 }
 
 func (f *found) add(e fs.DirEntry, s segment) {
 	if info, err := e.Info(); err != nil || !info.Mode().IsRegular() {
-		f.damage = append(f.damage, fmt.Errorf("%s: %w", e.Name(), errors.Join(err, datadir.ErrNotFile)))
+		f.damaged("%s: %w", e.Name(), errors.Join(err, datadir.ErrNotFile))
 		return
 	}
 	f.segments = append(f.segments, s)
@@ -154,21 +153,19 @@ func (f *found) inspect(d *os.Root, i int) {
 	s := &f.segments[i]
 	size, err := dataLength(d, s)
 	if err != nil {
-		f.damage = append(f.damage, fmt.Errorf("%s: %w", s.dataName(), err))
+		f.damaged("%s: %w", s.dataName(), err)
 	}
 	if s.gone {
-		f.damage = append(f.damage, fmt.Errorf("%w: %s has no data", snapshot.ErrCorrupt, s.indexName()))
+		f.damaged("%w: %s has no data", snapshot.ErrCorrupt, s.indexName())
 	}
 	s.length = uint64(size)
 	s.first = f.state
 	var scan indexScan
 	known, err := f.readIndex(d, s, &scan)
 	f.unsure = err != nil && !errors.Is(err, errTorn)
-	if errors.Is(err, snapshot.ErrVersion) {
-		s.newer = true
-	}
+	s.newer = errors.Is(err, snapshot.ErrVersion)
 	if err != nil {
-		f.damage = append(f.damage, fmt.Errorf("%s: %w", s.indexName(), err))
+		f.damaged("%s: %w", s.indexName(), err)
 	}
 	f.base, f.marked, s.sealed = scan.base, scan.marked, scan.sealed
 	switch {
@@ -176,11 +173,10 @@ func (f *found) inspect(d *os.Root, i int) {
 		s.length = known - s.offset
 	case s.gone:
 	case known > s.end():
-		f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, its index knows %d", snapshot.ErrCorrupt,
-			s.dataName(), s.length, known-s.offset))
+		f.damaged("%w: %s has %d bytes, its index knows %d", snapshot.ErrCorrupt, s.dataName(), s.length, known-s.offset)
 	case scan.sealed && known < s.end():
-		f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, it was sealed with %d", snapshot.ErrCorrupt,
-			s.dataName(), s.length, known-s.offset))
+		f.damaged("%w: %s has %d bytes, it was sealed with %d", snapshot.ErrCorrupt, s.dataName(), s.length,
+			known-s.offset)
 		s.length = known - s.offset
 	}
 	f.end = max(f.end, known, s.end())
@@ -220,21 +216,17 @@ func (f *found) readIndex(d *os.Root, s *segment, scan *indexScan) (known uint64
 
 // checkEnds compares where segments end with where the next begin.
 func (f *found) checkEnds() {
-	for i := range f.segments {
-		s := &f.segments[i]
-		if i == len(f.segments)-1 {
-			return
-		}
-		next := f.segments[i+1].offset
+	for i := range len(f.segments) - 1 {
+		s, next := &f.segments[i], f.segments[i+1].offset
 		switch {
 		case s.end() > next:
-			f.damage = append(f.damage, fmt.Errorf("%w: %s has %d bytes, the next begins after %d", snapshot.ErrCorrupt,
-				s.dataName(), s.length, next-s.offset))
+			f.damaged("%w: %s has %d bytes, the next begins after %d", snapshot.ErrCorrupt, s.dataName(), s.length,
+				next-s.offset)
 			s.length = next - s.offset
 		case s.end() < next:
-			f.damage = append(f.damage, fmt.Errorf("%d bytes behind %s are missing", next-s.end(), s.dataName()))
+			f.damaged("%d bytes behind %s are missing", next-s.end(), s.dataName())
 		case !s.sealed && !s.newer:
-			f.damage = append(f.damage, fmt.Errorf("%w: %s was not sealed", snapshot.ErrCorrupt, s.indexName()))
+			f.damaged("%w: %s was not sealed", snapshot.ErrCorrupt, s.indexName())
 		}
 	}
 }
@@ -257,15 +249,14 @@ func (f *found) findGone(d *os.Root, indexes []uint64) {
 		}
 		f.segments = append(f.segments, segment{offset: offset, gone: true})
 	}
-	slices.SortFunc(f.segments, segmentOrder)
+	slices.SortFunc(f.segments, byOffset)
 }
 
 // checkOrphans looks at the offsets of orphans: data before one are gone when they do not reach to it.
 func (f *found) checkOrphans() {
 	for _, o := range f.orphans {
 		if o.offset > f.end && (o.good || len(f.segments) > 0) {
-			f.damage = append(f.damage, fmt.Errorf("%w: %s has no data", snapshot.ErrCorrupt,
-				datadir.SegmentFile(datadir.IndexFile, o.offset)))
+			f.damaged("%w: %s has no data", snapshot.ErrCorrupt, datadir.SegmentFile(datadir.IndexFile, o.offset))
 			f.end = o.offset
 		}
 	}
@@ -310,8 +301,8 @@ func openData(d *os.Root, s *segment) (segmentData, error) {
 
 // diskSize is what the files of a segment take.
 func (s *segment) diskSize(d *os.Root) (n int64) {
-	for _, name := range []string{datadir.SegmentFile(datadir.DataFile, s.offset),
-		datadir.SegmentFile(datadir.DataFile, s.offset) + datadir.PackedEnd, s.indexName()} {
+	plain := datadir.SegmentFile(datadir.DataFile, s.offset)
+	for _, name := range []string{plain, plain + datadir.PackedEnd, s.indexName()} {
 		if info, err := d.Lstat(name); err == nil && info.Mode().IsRegular() {
 			n += info.Size()
 		}
@@ -322,12 +313,11 @@ func (s *segment) diskSize(d *os.Root) (n int64) {
 // remove deletes the files of a segment. The data get another name first, so that a crash in the middle differs from
 // a removal by another program: see sweepDropped.
 func (s *segment) remove(d *os.Root) error {
-	dropped := datadir.GoneDir + s.dataName()
+	plain, dropped := datadir.SegmentFile(datadir.DataFile, s.offset), datadir.GoneDir+s.dataName()
 	err := d.Rename(s.dataName(), dropped)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, d.RemoveAll(datadir.SegmentFile(datadir.DataFile, s.offset)),
-		d.RemoveAll(datadir.SegmentFile(datadir.DataFile, s.offset)+datadir.PackedEnd),
-		d.RemoveAll(s.indexName()), d.RemoveAll(dropped))
+	return errors.Join(err, d.RemoveAll(plain), d.RemoveAll(plain+datadir.PackedEnd), d.RemoveAll(s.indexName()),
+		d.RemoveAll(dropped))
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -189,10 +190,7 @@ func (s *segmentReader) keep(r *record, from uint64) {
 	case recordRest:
 		s.rests = append(s.rests, r.pos)
 	case recordResize, recordInput, recordExit, recordRestart:
-		at := len(s.events)
-		for at > 0 && s.events[at-1].pos > r.pos {
-			at--
-		}
+		at, _ := slices.BinarySearchFunc(s.events, r.pos+1, func(e record, pos uint64) int { return cmp.Compare(e.pos, pos) })
 		own := *r
 		own.text = slices.Clone(r.text)
 		s.events = slices.Insert(s.events, at, own)
@@ -216,20 +214,19 @@ func (s *segmentReader) next(r *Reader) (Entry, error) {
 			}
 			continue
 		}
-		if s.refresh() {
-			continue
-		}
-		if r.pos < s.view.last {
-			return s.lost(r.pos, s.view.last, false), nil
-		}
-		if s.view.final {
+		switch {
+		case s.refresh():
+		case r.pos < s.view.last:
+			return lost(r.pos, s.view.last, false), nil
+		case s.view.final:
 			return Entry{}, errSegmentEnd
+		default:
+			return Entry{}, io.EOF
 		}
-		return Entry{}, io.EOF
 	}
 }
 
-func (s *segmentReader) lost(from, to uint64, damaged bool) Entry {
+func lost(from, to uint64, damaged bool) Entry {
 	return Entry{Kind: EntryGap, Seq: to, Bytes: to - from, Damaged: damaged}
 }
 
@@ -256,7 +253,7 @@ func (s *segmentReader) output(r *Reader, bound uint64) (e Entry, ok bool) {
 	}
 	p, good, err := s.load(have, min(have.to, bound))
 	if err != nil {
-		return s.lost(r.pos, to, true), true
+		return lost(r.pos, to, true), true
 	}
 	return Entry{
 		Kind: EntryOutput, Seq: to, Time: timeOf(have.time), Data: p[r.pos-have.from : to-have.from],

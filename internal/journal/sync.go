@@ -84,11 +84,7 @@ func (j *Journal) collect() (o *openSegment, dirty unsynced, err error) {
 // syncFile syncs a file that was closed meanwhile: the system reports an error of the earlier
 // writes to the next one who opens it. A dropped file needs no sync.
 func (dir directory) syncFile(name string) error {
-	d, err := dir.open()
-	if err == nil {
-		defer d.Close()
-		err = syncFile(d, name)
-	}
+	err := dir.do(func(d *os.Root) error { return syncFile(d, name) })
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -104,14 +100,7 @@ func syncFile(d *os.Root, name string) error {
 }
 
 // sync makes the names in the directory durable.
-func (dir directory) sync() error {
-	d, err := dir.open()
-	if err == nil {
-		defer d.Close()
-		err = datadir.SyncDir(d)
-	}
-	return dir.wrap(err)
-}
+func (dir directory) sync() error { return dir.wrap(dir.do(datadir.SyncDir)) }
 
 // syncOpen syncs the files of o, which Append may close meanwhile.
 func (j *Journal) syncOpen(o *openSegment, dirty unsynced) error {
@@ -146,11 +135,13 @@ func (w *writer) replaceUnsynced(err error) error {
 	return errors.Join(w.dir.wrap(fmt.Errorf("sync: %w", err)), w.sealOpen(), w.begin(time.Now()))
 }
 
-// syncNow syncs everything under the lock, for SyncAlways.
-func (w *writer) syncNow() error {
+// syncAlways syncs everything under the lock in the mode SyncAlways, after a write that ended with err.
+func (w *writer) syncAlways(err error) error {
+	if err != nil || w.opt.Sync != SyncAlways {
+		return err
+	}
 	dirty := w.unsynced
 	w.unsynced.data, w.unsynced.index, w.unsynced.dir = false, false, false
-	var err error
 	if dirty.dir {
 		err = w.dir.sync()
 	}
@@ -165,17 +156,11 @@ func (w *writer) syncNow() error {
 
 // syncData is fdatasync(2).
 func syncData(f *os.File) error {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var failed error
-	err = raw.Control(func(fd uintptr) {
+	return datadir.Control(f, func(fd int) error {
 		for {
-			if failed = unix.Fdatasync(int(fd)); failed != unix.EINTR {
-				return
+			if err := unix.Fdatasync(fd); err != unix.EINTR {
+				return err
 			}
 		}
 	})
-	return errors.Join(err, failed)
 }
