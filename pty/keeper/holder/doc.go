@@ -50,5 +50,6 @@
 //
 // # Locks
 //
-// keeper.mu guards tables; only system calls that cannot wait run under it. Sending and receiving happen under no lock.
+// dirLock.checking, then keeper.mu, then the other locks of dirLock and socket. keeper.mu guards tables; only system
+// calls that cannot wait run under it. Sending and receiving happen under no lock.
 package holder

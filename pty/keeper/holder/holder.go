@@ -7,8 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,14 +31,11 @@ type Options struct {
 // watchDirectory.
 type keeper struct {
 	Options
-	log      *slog.Logger
-	lock     *os.File // with flock, as long as the process lives
-	listener *os.File
-	socket   protocol.FileID // of the file that listener is bound to
-	raw      syscall.RawConn // of listener
-	jobs     chan func()     // what work does: starts and upgrades
-	quiet    *time.Timer     // releases memory when nothing has happened for a while
-	acts     atomic.Uint64   // packets and jobs so far
+	log    *slog.Logger
+	lock   dirLock
+	socket socket
+	jobs   chan func() // what work does: starts and upgrades
+	memory memory
 
 	mu     sync.Mutex
 	born   int64 // see packet
@@ -54,9 +49,7 @@ type keeper struct {
 	leaving bool      // programs are being ended: nothing is started any more
 	missing time.Time // since when the directory is gone and no server is there, when that is so
 
-	unlocked     bool       // the last look found no lock; only watchDirectory uses it
-	locking      sync.Mutex // held while the lock is looked for and taken again; taken before mu
-	lockReleased bool       // the lock is not this keeper's any more, so it is not checked; with locking
+	unlocked bool // the last look found no lock; only watchDirectory uses it
 }
 
 // held is what the keeper holds under an id. It is released by the goroutine of the server's connection only. The tags
@@ -84,7 +77,8 @@ func Run(o Options) error {
 	if o.Gone <= 0 {
 		o.Gone = DefaultGone
 	}
-	k := &keeper{Options: o, log: slog.New(slog.NewTextHandler(os.Stderr, nil)).With("keeper", os.Getpid()),
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil)).With("keeper", os.Getpid())
+	k := &keeper{Options: o, log: log, lock: dirLock{dir: o.Dir, log: log}, socket: socket{dir: o.Dir},
 		jobs: make(chan func(), maxJobs), kept: map[string]*held{}, alone: time.Now(), born: time.Now().UnixNano()}
 	// Orphans of programs become this process's children, and are reaped, as init would. Kept over execve
 	// (PR_SET_CHILD_SUBREAPER(2const)).
@@ -98,7 +92,9 @@ func Run(o Options) error {
 	resumed, err := k.resume()
 	proc.ForgetEnviron()
 	if err == nil && !resumed {
-		err = k.open()
+		if err = k.lock.take(); err == nil {
+			err = k.socket.listen()
+		}
 	}
 	if errors.Is(err, errSecond) {
 		k.log.Info("not needed", "err", err)
@@ -107,13 +103,13 @@ func Run(o Options) error {
 	if err != nil {
 		return fmt.Errorf("keeper: %s: %w", o.Dir, err)
 	}
-	defer k.releaseLock()
+	defer k.lock.release()
 	// The programs of this process do not end with the terminal in which the first server was started.
 	proc.SetTag(proc.TagOf("keeper of " + o.Dir))
 	// The signals that have come meanwhile are blocked until here when this is an upgrade.
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGPIPE, unix.SIGUSR1)
-	k.quiet = time.AfterFunc(quietAfter, releaseMemory)
+	k.memory.quiet = time.AfterFunc(quietAfter, releaseMemory)
 	go k.watch(signals)
 	go k.watchDirectory()
 	go k.work()
@@ -126,47 +122,18 @@ func Run(o Options) error {
 // errSecond means that the directory has a keeper.
 var errSecond = errors.New("there is a keeper")
 
-// open takes the lock and makes the socket. Errors: errSecond.
-func (k *keeper) open() (err error) {
-	if k.lock, err = takeLock(k.Dir); err != nil {
-		return err
-	}
-	if err = k.listen(); err != nil {
-		_ = k.lock.Close()
-	}
-	return err
-}
-
-// releaseLock gives the lock up at the end, unless watchDirectory checks it just now: a file system may hang, and the
-// end of the process does it too.
-func (k *keeper) releaseLock() {
-	if !k.locking.TryLock() {
-		return
-	}
-	defer k.locking.Unlock()
-	k.lockReleased = true
-	_ = k.lockFile().Close()
-}
-
-// lockFile is the file with the lock.
-func (k *keeper) lockFile() *os.File {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.lock
-}
-
 // accept greets servers until the keeper is not needed any more.
 func (k *keeper) accept() error {
 	for {
 		if k.over() {
 			// A client that is in the queue of the socket is hung up on, and starts another keeper.
-			return k.unlink()
+			return k.socket.unlink()
 		}
 		if k.takeAsked() {
 			k.listenAgain()
 			continue
 		}
-		fd, err := k.next()
+		fd, err := k.socket.next()
 		switch {
 		case err == nil:
 			k.welcome(fd)
@@ -177,33 +144,22 @@ func (k *keeper) accept() error {
 	}
 }
 
-// next waits for a connection.
-func (k *keeper) next() (int, error) {
-	fd := -1
-	var got error
-	err := k.raw.Read(func(l uintptr) bool {
-		fd, _, got = unix.Accept4(int(l), unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
-		return got != unix.EAGAIN && got != unix.EINTR && got != unix.ECONNABORTED
-	})
-	return fd, errors.Join(err, got)
-}
-
 // over reports whether the keeper is not needed any more, and otherwise makes accept look again when it may not be.
 func (k *keeper) over() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {
 	case k.holds():
-		_ = k.listener.SetReadDeadline(time.Time{})
+		k.socket.wake(time.Time{})
 		return false
 	case k.ending:
 		return true
 	case k.server != nil:
-		_ = k.listener.SetReadDeadline(time.Time{})
+		k.socket.wake(time.Time{})
 		return false
 	}
 	end := k.alone.Add(k.Idle)
-	_ = k.listener.SetReadDeadline(end)
+	k.socket.wake(end)
 	return !time.Now().Before(end)
 }
 
@@ -214,7 +170,7 @@ func (k *keeper) holds() bool { return len(k.kept) > 0 || k.early != nil }
 func (k *keeper) changed() {
 	if k.server == nil && !k.holds() {
 		k.alone = time.Now()
-		_ = k.listener.SetReadDeadline(k.alone)
+		k.socket.wake(k.alone)
 	}
 }
 

@@ -47,7 +47,7 @@ func (k *keeper) endPrograms() {
 	defer k.mu.Unlock()
 	clear(k.kept)
 	k.ending = true
-	_ = k.listener.SetReadDeadline(time.Now())
+	k.socket.wake(time.Now())
 }
 
 // programs are the trees of what runs, and the tags of it. The keeper's own is not among them: what was started

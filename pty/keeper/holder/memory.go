@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -19,13 +21,19 @@ func limitRuntime() {
 	runtime.GOMAXPROCS(maxProcs)
 }
 
+// memory decides when memory is released.
+type memory struct {
+	quiet *time.Timer   // releases memory when nothing has happened for a while
+	acts  atomic.Uint64 // packets and jobs so far
+}
+
 // busy notes a packet or a job: memory is released when there were many, or none for a while. Light ones are not
 // counted: it would take more time than they do.
-func (k *keeper) busy() {
-	if k.acts.Add(1)%releaseEvery == 0 {
+func (m *memory) busy() {
+	if m.acts.Add(1)%releaseEvery == 0 {
 		releaseMemory()
 	}
-	k.quiet.Reset(quietAfter)
+	m.quiet.Reset(quietAfter)
 }
 
 // releaseMemory returns memory that is not needed while nothing happens: free heap, and the pages of the program's own

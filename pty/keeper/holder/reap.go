@@ -63,7 +63,7 @@ func (k *keeper) noteExit(pid int, e protocol.Exit) {
 
 // terminate ends a keeper that holds nothing, and with its programs one whose directory is gone.
 func (k *keeper) terminate() {
-	lost := k.lost(true)
+	lost := k.lock.lost(true)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {
@@ -77,5 +77,5 @@ func (k *keeper) terminate() {
 		return
 	}
 	k.ending = true
-	_ = k.listener.SetReadDeadline(time.Now())
+	k.socket.wake(time.Now())
 }

@@ -103,9 +103,9 @@ func (k *keeper) handle(s *session) error {
 		return err
 	}
 	if k.light(p) {
-		k.quiet.Reset(restAfter)
+		k.memory.quiet.Reset(restAfter)
 	} else {
-		k.busy()
+		k.memory.busy()
 	}
 	switch p.Op {
 	case protocol.OpTake:

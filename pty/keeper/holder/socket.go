@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,14 +19,25 @@ import (
 	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
+// socket is the listening socket, and its name in the directory. Only the goroutine of accept makes, uses and removes
+// it; gone and wake are safe for concurrent use.
+type socket struct {
+	dir string // constant
+
+	mu       sync.Mutex // guards the rest, which only the goroutine of accept changes; a leaf
+	listener *os.File
+	raw      syscall.RawConn // of listener
+	id       protocol.FileID // of the file that listener is bound to
+}
+
 // listen makes the socket, in the place of one that a dead keeper has left.
-func (k *keeper) listen() error {
+func (s *socket) listen() error {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
 	var id protocol.FileID
-	err = protocol.AtSocket(k.Dir, func(path string) error {
+	err = protocol.AtSocket(s.dir, func(path string) error {
 		if err := unix.Unlink(path); err != nil && err != unix.ENOENT {
 			return err
 		}
@@ -47,29 +60,55 @@ func (k *keeper) listen() error {
 		_ = unix.Close(fd)
 		return fmt.Errorf("listen on %s: %w", protocol.SocketName, err)
 	}
-	return k.bind(fd, id)
+	return s.bind(fd, id)
 }
 
 // bind notes the listening socket, and closes the one before. It owns fd.
-func (k *keeper) bind(fd int, id protocol.FileID) error {
+func (s *socket) bind(fd int, id protocol.FileID) error {
 	listener, raw, err := proc.Pollable(fd, protocol.SocketName)
 	if err != nil {
 		return err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.listener != nil {
-		_ = k.listener.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listener != nil {
+		_ = s.listener.Close()
 	}
-	k.listener, k.raw, k.socket = listener, raw, id
+	s.listener, s.raw, s.id = listener, raw, id
 	return nil
+}
+
+// next waits for a connection. Errors: os.ErrDeadlineExceeded at the time given to wake.
+func (s *socket) next() (int, error) {
+	fd := -1
+	var got error
+	err := s.raw.Read(func(l uintptr) bool {
+		fd, _, got = unix.Accept4(int(l), unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
+		return got != unix.EAGAIN && got != unix.EINTR && got != unix.ECONNABORTED
+	})
+	return fd, errors.Join(err, got)
+}
+
+// wake ends next at a time; the zero time is never.
+func (s *socket) wake(at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.listener.SetReadDeadline(at)
+}
+
+// gone reports whether the socket's name is not the keeper's any more.
+func (s *socket) gone() bool {
+	id, err := protocol.SocketOf(s.dir)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return err == nil && id != s.id
 }
 
 // unlink removes the socket, unless another one has its name: that of a keeper whose directory was made in the place of
 // this one's.
-func (k *keeper) unlink() error {
-	err := protocol.AtSocket(k.Dir, func(path string) error {
-		if id, err := protocol.SocketAt(path); err != nil || id != k.socket {
+func (s *socket) unlink() error {
+	err := protocol.AtSocket(s.dir, func(path string) error {
+		if id, err := protocol.SocketAt(path); err != nil || id != s.id {
 			return err
 		}
 		return unix.Unlink(path)
@@ -85,7 +124,7 @@ func (k *keeper) ask() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.asked = true
-	_ = k.listener.SetReadDeadline(time.Now())
+	k.socket.wake(time.Now())
 }
 
 // takeAsked reports, once, whether SIGUSR1 has come.
@@ -100,14 +139,10 @@ func (k *keeper) takeAsked() bool {
 // listenAgain makes the socket again when it was removed. Not in a directory that is another keeper's, which
 // has another lock.
 func (k *keeper) listenAgain() {
-	if !sameFile(filepath.Join(k.Dir, protocol.LockName), int(k.lockFile().Fd())) {
+	if !sameFile(filepath.Join(k.Dir, protocol.LockName), k.lock.fd()) || !k.socket.gone() {
 		return
 	}
-	id, err := protocol.SocketOf(k.Dir)
-	if err != nil || id == k.socket {
-		return
-	}
-	if err = k.listen(); err != nil {
+	if err := k.socket.listen(); err != nil {
 		k.log.Error("the socket is gone and cannot be made again", "err", err)
 		return
 	}

@@ -16,7 +16,7 @@ import (
 func (k *keeper) work() {
 	for job := range k.jobs {
 		job()
-		k.busy()
+		k.memory.busy()
 	}
 }
 

@@ -43,6 +43,8 @@ func (k *keeper) become(s *session, argv []string) error {
 	if k.leaving {
 		return os.ErrClosed
 	}
+	k.lock.mu.Lock() // its file must not be replaced meanwhile
+	defer k.lock.mu.Unlock()
 	st, err := k.describe(s)
 	if err != nil {
 		return err
@@ -88,12 +90,12 @@ func replace(argv, env []string) error {
 	return errors.Join(err, unix.Setrlimit(unix.RLIMIT_NOFILE, &files))
 }
 
-// describe writes the tables down. The lock is held.
+// describe writes the tables down. The locks of the keeper and of its dirLock are held.
 func (k *keeper) describe(s *session) (state, error) {
-	st := state{Born: k.born, Socket: k.socket, Kept: slices.Collect(maps.Values(k.kept))}
+	st := state{Born: k.born, Socket: k.socket.id, Kept: slices.Collect(maps.Values(k.kept))}
 	note := func(to *int) func(uintptr) { return func(fd uintptr) { *to = int(fd) } }
-	err := errors.Join(k.raw.Control(note(&st.Listener)), s.Control(note(&st.Server)))
-	st.Lock = int(k.lock.Fd())
+	err := errors.Join(k.socket.raw.Control(note(&st.Listener)), s.Control(note(&st.Server)))
+	st.Lock = int(k.lock.file.Fd())
 	return st, err
 }
 
@@ -146,14 +148,14 @@ func (k *keeper) restore(st state) error {
 	for _, h := range st.Kept {
 		k.kept[h.ID] = h
 	}
-	k.lock = os.NewFile(uintptr(st.Lock), protocol.LockName)
+	k.lock.file = os.NewFile(uintptr(st.Lock), protocol.LockName)
 	if st.Socket == (protocol.FileID{}) { // the server has come through it just now
 		var err error
 		if st.Socket, err = protocol.SocketOf(k.Dir); err != nil {
 			return err
 		}
 	}
-	if err := k.bind(st.Listener, st.Socket); err != nil {
+	if err := k.socket.bind(st.Listener, st.Socket); err != nil {
 		return err
 	}
 	s, err := newSession(st.Server)
