@@ -82,17 +82,15 @@ type Hub struct {
 // New makes the hub of a running terminal. Effects of o.Config are replaced by the hub's own.
 func New(o Options) *Hub {
 	h := newHub(o)
-	cfg := o.Config
-	cfg.Effects = &h.effects
 	h.connectEffects()
-	h.engine = o.Engine(cfg)
-	h.cols, h.rows = cfg.Clamped().Cols, cfg.Clamped().Rows
+	size := o.Config.Clamped()
+	h.cols, h.rows = size.Cols, size.Rows
 	h.resume.resizes = resizes{first: Size{Cols: h.cols, Rows: h.rows}}
 	h.publishStats()
 	return h
 }
 
-// newHub returns a hub without an engine.
+// newHub returns a hub with a new engine, whose effects are not connected yet.
 func newHub(o Options) *Hub {
 	if o.Policy == "" {
 		o.Policy = PolicyLatest
@@ -106,8 +104,12 @@ func newHub(o Options) *Hub {
 	newEngine := func(cols, rows int) vt.Engine {
 		return o.Engine(vt.Config{Cols: cols, Rows: rows, Unicode: o.Config.Unicode})
 	}
-	return &Hub{id: o.ID, hooks: o.Hooks, verify: newVerifier(o), large: o.Large, ownHost: o.OwnHost,
+	h := &Hub{id: o.ID, hooks: o.Hooks, verify: newVerifier(o), large: o.Large, ownHost: o.OwnHost,
 		viewers: viewers{policy: o.Policy}, resume: resumeLog{journal: o.Journal, newEngine: newEngine}}
+	cfg := o.Config
+	cfg.Effects = &h.effects
+	h.engine = o.Engine(cfg)
+	return h
 }
 
 // Write applies output of the program and returns the emulator's replies to its queries, which
@@ -178,7 +180,7 @@ func (h *Hub) Resize(cols, rows int) {
 	if h.hooks.Resized != nil {
 		h.hooks.Resized(h.seq, cols, rows)
 	}
-	m := resizeMessage(h.id, Size{Cols: cols, Rows: rows}, h.applied())
+	m := placeMessage(KindResize, h.id, Size{Cols: cols, Rows: rows}, h.applied())
 	for _, s := range h.viewers.subs {
 		s.resized(m, exact)
 	}

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"strconv"
@@ -50,28 +51,28 @@ type Message struct {
 const maxDigits = 20 // of a uint64
 
 func dataMessage(id string, text []byte, seq uint64) *Message {
-	own := append([]byte(nil), text...)
 	members := appendUint(make([]byte, 0, len(`"seq":`)+maxDigits), "seq", seq)
-	return &Message{Kind: KindData, Seq: seq, id: id, text: own, members: members}
+	return &Message{Kind: KindData, Seq: seq, id: id, text: bytes.Clone(text), members: members}
 }
 
-func resizeMessage(id string, size Size, seq uint64) *Message {
-	return &Message{Kind: KindResize, Seq: seq, id: id, members: appendPlace(nil, size, seq)}
-}
-
-func resumeMessage(id string, size Size, seq uint64) *Message {
-	return &Message{Kind: KindResume, Seq: seq, id: id, members: appendPlace(nil, size, seq)}
+// placeMessage is a resize or resume event.
+func placeMessage(kind Kind, id string, size Size, seq uint64) *Message {
+	return &Message{Kind: kind, Seq: seq, id: id, members: appendPlace(nil, size, seq)}
 }
 
 // metaMessage does not retain m.
 func metaMessage(id string, m *wire.EventMeta) *Message {
-	b, _ := json.Marshal(m) // cannot fail: strings and numbers
-	return &Message{Kind: KindMeta, id: id, members: b[1 : len(b)-1]}
+	return &Message{Kind: KindMeta, id: id, members: membersOf(m)}
 }
 
 func exitMessage(id string, e Exit, seq uint64) *Message {
-	b, _ := json.Marshal(wire.EventExit{Exit: e, Seq: seq}) // cannot fail: strings and numbers
-	return &Message{Kind: KindExit, Seq: seq, id: id, members: b[1 : len(b)-1]}
+	return &Message{Kind: KindExit, Seq: seq, id: id, members: membersOf(wire.EventExit{Exit: e, Seq: seq})}
+}
+
+// membersOf are the members of v, which has strings and numbers, as a JSON object.
+func membersOf(v any) []byte {
+	b, _ := json.Marshal(v) // cannot fail
+	return b[1 : len(b)-1]
 }
 
 // appendPlace appends the members cols, rows and seq.

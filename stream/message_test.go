@@ -19,7 +19,8 @@ func samples() []*Message {
 	size, owner, code := Size{Cols: 100, Rows: 30}, uint64(9), 0
 	return []*Message{
 		h.Snapshot().message(ReasonLag, -1), h.Snapshot().message(ReasonConnect, 0),
-		resumeMessage("t1", size, 17), dataMessage("t1", []byte("x\x1b[1m\"ü"), 18), resizeMessage("t1", size, 19),
+		placeMessage(KindResume, "t1", size, 17), dataMessage("t1", []byte("x\x1b[1m\"ü"), 18),
+		placeMessage(KindResize, "t1", size, 19),
 		metaMessage("t1", &wire.EventMeta{Bell: true}),
 		metaMessage("t1", &wire.EventMeta{Title: new(""), Cwd: new("/a"), Bell: true,
 			Notify: &wire.Notification{Title: "n", Body: "b"}, Viewers: new(2), Owner: &owner, Size: &size,

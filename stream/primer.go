@@ -48,10 +48,7 @@ func (p *primer) prime() error {
 	end := p.since
 	terminators := false
 	for n := uint64(primeBytes); ; n *= searchFactor {
-		begin := p.since - min(n, p.since)
-		if begin < p.journal.Start() {
-			begin = p.journal.Start()
-		}
+		begin := max(p.since-min(n, p.since), p.journal.Start())
 		f, err := p.search(begin, end)
 		terminators = terminators || f.terminators
 		switch {

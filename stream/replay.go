@@ -194,7 +194,7 @@ func (r *replay) start(t target) ([]*Message, error) {
 		return nil, err
 	}
 	r.started = true
-	return []*Message{resumeMessage(r.id, r.size, r.since)}, nil
+	return []*Message{placeMessage(KindResume, r.id, r.size, r.since)}, nil
 }
 
 // read fills rest with the next output and handles the entries before it. more is false when pos
@@ -299,7 +299,7 @@ func (r *replay) resize(c resize) *Message {
 	if r.engine != nil {
 		r.engine.Resize(c.Cols, c.Rows)
 	}
-	return resizeMessage(r.id, c.Size, c.event)
+	return placeMessage(KindResize, r.id, c.Size, c.event)
 }
 
 // source reads the journal for one viewer. close may be called from another goroutine.

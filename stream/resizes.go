@@ -1,5 +1,7 @@
 package stream
 
+import "slices"
+
 // maxResizes is how many changes of size a hub remembers. A person who drags a window makes some
 // ten a second; a viewer that was away for longer gets a snapshot.
 const maxResizes = 1024
@@ -26,7 +28,7 @@ func (r *resizes) add(c resize) {
 	if len(r.list) == maxResizes {
 		oldest := r.list[0]
 		r.known, r.first = max(r.known, oldest.at+1), oldest.Size
-		r.list = append(r.list[:0], r.list[1:]...)
+		r.list = slices.Delete(r.list, 0, 1)
 		r.dropped++
 	}
 	r.list = append(r.list, c)

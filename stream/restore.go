@@ -15,9 +15,6 @@ import (
 func Restore(o Options, f *vt.Frame, seq uint64) *Hub {
 	o.Config.Cols, o.Config.Rows = f.Cols, f.Rows
 	h := newHub(o)
-	cfg := o.Config
-	cfg.Effects = &h.effects
-	h.engine = o.Engine(cfg)
 	if whole := (snapshot.Options{Scrollback: -1, Engine: true}); !h.engine.Restore(snapshot.Normalize(f, whole)) {
 		_ = whole.Write(engineWriter{h.engine}, f) // an engine takes everything
 		h.engine.Resume(f)

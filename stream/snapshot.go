@@ -55,7 +55,8 @@ func (h *Hub) snapshotLocked() *SharedSnapshot {
 		return s
 	}
 	s := &SharedSnapshot{version: h.version, Frame: h.final, Seq: h.applied(), Ended: h.exit != nil, id: h.id,
-		onMade: h.hooks.Snapshot, verify: h.verify, large: h.large}
+		onMade: h.hooks.Snapshot, verify: h.verify, large: h.large, messages: map[Reason]*Message{},
+		reduced: map[reduceKey]reduced{}}
 	if h.engine != nil {
 		s.Frame = h.engine.Freeze()
 	}
@@ -156,15 +157,10 @@ func (s *SharedSnapshot) message(r Reason, lines int) *Message {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.messages[r]
-	if m == nil {
-		if s.messages == nil {
-			s.messages = map[Reason]*Message{}
-		}
-		m = s.newMessage(r, -1)
-		s.messages[r] = m
+	if s.messages[r] == nil {
+		s.messages[r] = s.newMessage(r, -1)
 	}
-	return m
+	return s.messages[r]
 }
 
 func (s *SharedSnapshot) newMessage(r Reason, lines int) *Message {
@@ -196,9 +192,6 @@ func (s *SharedSnapshot) reduce(format Format, lines int, encode snapshot.Encode
 	}
 	f, n, err := snapshot.Reduce(s.Frame, lines, snapshot.MaxSize, encode)
 	if err == nil {
-		if s.reduced == nil {
-			s.reduced = map[reduceKey]reduced{}
-		}
 		s.reduced[key] = reduced{f, n}
 	}
 	return f, n, err

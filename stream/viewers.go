@@ -1,6 +1,9 @@
 package stream
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // presenceWake is the number of viewers up to which a change of their number wakes them. More
 // viewers learn it with their next message: a storm of n reconnects would cost n*n wake-ups.
@@ -59,16 +62,12 @@ func (v *viewers) publish(build func() *Message) {
 // publishClipboard puts a write to the clipboard into the slot of all viewers that may type. It
 // replaces a write that the viewer has not taken.
 func (v *viewers) publishClipboard(build func() *Message) {
-	var m *Message
+	build = sync.OnceValue(build)
 	for _, s := range v.subs {
-		if !s.mayType || s.exitQueued {
-			continue
+		if s.mayType && !s.exitQueued {
+			s.clipboard = build()
+			s.wake.Set()
 		}
-		if m == nil {
-			m = build()
-		}
-		s.clipboard = m
-		s.wake.Set()
 	}
 }
 

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
@@ -129,9 +130,7 @@ func (f *files) saveLast() error {
 // that have ended.
 func (c *cleaner) purgeOld(now time.Time) {
 	ended := 0
-	list := c.registry.All()
-	for i := len(list) - 1; i >= 0; i-- { // youngest first
-		t := list[i]
+	for _, t := range slices.Backward(c.registry.All()) { // youngest first
 		if t.Running() {
 			continue
 		}

@@ -138,12 +138,9 @@ func (c *cleaner) makeRoom(session string) error {
 	if policy.MaxPerSession <= 0 {
 		return nil
 	}
-	var running []*Terminal
-	for _, t := range c.registry.All() { // oldest first
-		if t.spec.Session == session && t.Running() {
-			running = append(running, t)
-		}
-	}
+	running := slices.DeleteFunc(c.registry.All(), func(t *Terminal) bool { // oldest first
+		return t.spec.Session != session || !t.Running()
+	})
 	over := len(running) + 1 - policy.MaxPerSession
 	if over <= 0 {
 		return nil

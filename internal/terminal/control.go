@@ -78,9 +78,7 @@ func (t *Terminal) Mouse(ctx context.Context, e vt.MouseEvent) (wire.Sent, error
 	switch {
 	case err != nil:
 		return wire.Sent{}, err
-	case !t.Running():
-		return wire.Sent{}, t.ExitError()
-	case len(p) == 0:
+	case len(p) == 0 && t.Running():
 		return wire.Sent{Success: true, Seq: t.facts().Seq}, nil
 	}
 	return t.Input(ctx, p)

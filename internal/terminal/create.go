@@ -55,7 +55,7 @@ func (r *Registry) Create(session string, in wire.CreateTerminal) (*Terminal, er
 	if err := t.openJournal(*s.Cols, *s.Rows, 0); err != nil {
 		return nil, err
 	}
-	t.live.Store(stream.New(t.options()))
+	t.live.Store(stream.New(t.options(t.journal)))
 	if err := t.start(s); err != nil {
 		t.abandon()
 		return nil, err

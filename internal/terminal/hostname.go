@@ -31,11 +31,8 @@ func readHostnames(path string) (n hostnames) {
 	for line := range strings.Lines(string(text)) {
 		line, _, _ = strings.Cut(line, "#")
 		fields := strings.Fields(line)
-		for _, name := range fields {
-			if strings.EqualFold(name, self) {
-				n = append(n, fields[1:]...)
-				break
-			}
+		if slices.ContainsFunc(fields, func(name string) bool { return strings.EqualFold(name, self) }) {
+			n = append(n, fields[1:]...)
 		}
 	}
 	return n

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -27,7 +28,7 @@ const (
 type input struct {
 	process *pty.Process
 	waiting chan *inputCall
-	wake    chan struct{}
+	wake    notify.Signal // replies came
 	stopped chan struct{} // closed when run has ended
 
 	beforeAnswers func(seq uint64) // called before queries before seq are answered
@@ -61,7 +62,7 @@ func (e *Blocked) Unwrap() error { return e.err }
 // queries of the program.
 func newInput(p *pty.Process, beforeAnswers func(seq uint64)) *input {
 	return &input{process: p, beforeAnswers: beforeAnswers, waiting: make(chan *inputCall, inputQueue),
-		wake: make(chan struct{}, 1), stopped: make(chan struct{})}
+		wake: notify.NewSignal(), stopped: make(chan struct{})}
 }
 
 // write waits until the program has all of p. It calls begin before the first byte. Errors:
@@ -103,10 +104,7 @@ func (in *input) reply(p []byte, seq uint64) {
 		in.replies, in.replied = append(in.replies, answer{p, seq, group}), in.replied+len(p)
 	}
 	in.mu.Unlock()
-	select {
-	case in.wake <- struct{}{}:
-	default: // run was woken already
-	}
+	in.wake.Set()
 }
 
 // run writes until the terminal or the server ends.

@@ -48,9 +48,6 @@ func (p *program) Process() *pty.Process { return p.process }
 // Done is closed when the program has ended and all of its output was applied.
 func (p *program) Done() <-chan struct{} { return p.ended }
 
-// report sends the program a report that no output asked for.
-func (p *program) report(data []byte) { p.input.reply(data, 0) }
-
 // start starts the program. The record is on disk before: a server that is killed in between
 // leaves a terminal that is lost, never a program without a record.
 func (p *program) start(s Spec) error {

@@ -3,6 +3,8 @@ package terminal
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
@@ -21,18 +23,17 @@ func (c *cleaner) readUsage(now time.Time) error {
 	if now.Sub(c.usageRead) >= usageInterval {
 		return c.readAllUsage(now)
 	}
-	for id := range c.usage {
-		if c.registry.current(id) == nil {
-			if err := c.readUsageOf(id); err != nil {
-				return err
-			}
-		}
-	}
+	stale := slices.DeleteFunc(slices.Collect(maps.Keys(c.usage)), func(id string) bool {
+		return c.registry.current(id) != nil
+	})
 	for _, t := range c.registry.Unsorted() {
 		if t.grown.Swap(false) {
-			if err := c.readUsageOf(t.ID); err != nil {
-				return err
-			}
+			stale = append(stale, t.ID)
+		}
+	}
+	for _, id := range stale {
+		if err := c.readUsageOf(id); err != nil {
+			return err // then all is read again
 		}
 	}
 	return nil
@@ -156,10 +157,14 @@ func (f *files) trimJournal() (int64, error) {
 		}
 		return j.Trim(j.End(), 0)
 	}
+	return j.Trim(f.keptFrom(0), 0)
+}
+
+// keptFrom is the position of a snapshot on disk: 0 the older one, 1 the newest.
+func (f *files) keptFrom(i int) uint64 {
 	f.saving.Lock()
-	from := f.kept[0]
-	f.saving.Unlock()
-	return j.Trim(from, 0)
+	defer f.saving.Unlock()
+	return f.kept[i]
 }
 
 // minDropped is the least journal of a running terminal that is dropped as a whole, in bytes: a block of the disk.
@@ -175,10 +180,7 @@ func (f *files) dropJournal() (int64, error) {
 	if err := f.journal.Roll(); err != nil {
 		return 0, err
 	}
-	f.saving.Lock()
-	from := f.kept[1]
-	f.saving.Unlock()
-	return f.journal.Trim(from, 0)
+	return f.journal.Trim(f.keptFrom(1), 0)
 }
 
 // purgeForSpace purges a terminal that has ended.
@@ -198,16 +200,14 @@ func (f *files) purgeForSpace() (int64, error) {
 // purges the terminals that ended first.
 func (c *cleaner) freeSnapshots(list []*Terminal, over int64) error {
 	f := freeing{over: over, reason: cleanedSnapshot}
-	f.each(list, func(t *Terminal) (int64, error) {
-		t.saving.Lock()
-		defer t.saving.Unlock()
-		return c.registry.cfg.Store.CompressSnapshots(t.ID)
-	})
-	f.each(list, func(t *Terminal) (int64, error) {
-		t.saving.Lock()
-		defer t.saving.Unlock()
-		return c.registry.cfg.Store.DropOldSnapshot(t.ID)
-	})
+	store := c.registry.cfg.Store
+	for _, free := range []func(id string) (int64, error){store.CompressSnapshots, store.DropOldSnapshot} {
+		f.each(list, func(t *Terminal) (int64, error) {
+			t.saving.Lock()
+			defer t.saving.Unlock()
+			return free(t.ID)
+		})
+	}
 	f.each(list, (*Terminal).purgeForSpace)
 	return f.err("snapshots")
 }

@@ -119,17 +119,11 @@ func (r recovery) restore(id string) error {
 	if n, err := r.cfg.Store.Size(id); err == nil {
 		t.diskBytes.Store(n)
 	}
-	if damage != nil {
-		t.noteDamage(damage)
-	}
+	t.noteDamage(damage)
 	k := r.held[t.KeeperID()]
-	switch {
-	case k != nil && record.State == StateRunning:
-		err = t.restoreRunning(k)
-	default:
+	if k == nil || record.State != StateRunning {
 		t.restoreEnded(k)
-	}
-	if err != nil {
+	} else if err := t.restoreRunning(k); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -349,10 +343,7 @@ func beyondReach(r *meta, pid int) uint64 {
 // good, the screen is blank and the damage says why.
 func (s *screen) load() *stream.Hub {
 	start := time.Now()
-	j, err := s.t.Journal()
-	if err != nil {
-		j = nil
-	}
+	j, _ := s.t.Journal() // nil with an error
 	s.t.saving.Lock()
 	past := s.replay(j)
 	s.t.saving.Unlock()

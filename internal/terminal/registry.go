@@ -233,13 +233,7 @@ func (r *Registry) Find(session, ref string) (*Terminal, error) {
 // List returns the terminals of a session, all for "", oldest first. Deleted
 // ones are left out.
 func (r *Registry) List(session string) []*Terminal {
-	var out []*Terminal
-	for _, t := range r.All() {
-		if t.In(session) && !t.Deleted() {
-			out = append(out, t)
-		}
-	}
-	return out
+	return slices.DeleteFunc(r.All(), func(t *Terminal) bool { return !t.In(session) || t.Deleted() })
 }
 
 // Part is List behind the terminal with the id after, from the first for "", at most limit terminals; 0 is all. next
@@ -290,13 +284,8 @@ func (r *Registry) RoomForViewer() error { return r.cfg.Descriptors.RoomForViewe
 func (r *Registry) Changed() (changed <-chan struct{}, stop func()) { return r.changes.Watch() }
 
 // Running returns the terminals of a thread whose programs run, in no order.
-func (r *Registry) Running(thread string) (list []*Terminal) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, t := range r.byID {
-		if t.spec.Session == thread && t.process != nil && t.Running() {
-			list = append(list, t)
-		}
-	}
-	return list
+func (r *Registry) Running(thread string) []*Terminal {
+	return slices.DeleteFunc(r.Unsorted(), func(t *Terminal) bool {
+		return t.spec.Session != thread || t.process == nil || !t.Running()
+	})
 }

@@ -51,7 +51,7 @@ func (s *screen) replay(j *journal.Journal) replayed {
 			p, err = s.try(func(p *replayed) { p.loadScreen(s.t, j) })
 		}
 		if err != nil {
-			p = replayed{hub: stream.Restore(s.hubOptions(j), blank(*s.t.spec.Cols, *s.t.spec.Rows), 0)}
+			p = replayed{hub: stream.Restore(s.options(j), blank(*s.t.spec.Cols, *s.t.spec.Rows), 0)}
 		}
 		p.addDamage(failed)
 		if j != nil {
@@ -104,15 +104,9 @@ func (s *screen) try(fill func(p *replayed)) (p replayed, err error) {
 	return p, nil
 }
 
-func (s *screen) hubOptions(j *journal.Journal) stream.Options {
-	o := s.options()
-	o.Journal = j
-	return o
-}
-
 // loadScreen makes the hub from the newest good snapshot.
 func (p *replayed) loadScreen(t *Terminal, j *journal.Journal) {
-	o := t.hubOptions(j)
+	o := t.options(j)
 	loaded, err := t.registry.cfg.Store.Load(t.ID)
 	switch {
 	case err == nil:
@@ -129,13 +123,13 @@ func (p *replayed) loadScreen(t *Terminal, j *journal.Journal) {
 
 // applyAll applies what the journal has after the snapshot.
 func (p *replayed) applyAll(t *Terminal, j *journal.Journal) {
-	switch {
-	case j == nil:
-	case j != t.journal && p.from > j.End():
-		p.addDamage(j.Damage())
+	if j == nil {
+		return
+	}
+	p.addDamage(j.Damage())
+	if j != t.journal && p.from > j.End() {
 		p.addDamage(fmt.Errorf("%d bytes of output before position %d are missing", p.from-j.End(), p.from))
-	default:
-		p.addDamage(j.Damage())
+	} else {
 		p.addDamage(p.applyJournal(j))
 	}
 }
@@ -158,8 +152,8 @@ func (p *replayed) skipTo(known uint64, j *journal.Journal, writes bool) {
 // remember gives the hub the time of the last output and the bells of the record.
 func (p *replayed) remember(r *meta) {
 	last := p.output
-	if r.LastOutput != nil && r.LastOutput.After(last) {
-		last = *r.LastOutput
+	if r.LastOutput != nil {
+		last = maxTime(last, *r.LastOutput)
 	}
 	p.hub.RestoreStats(last, r.Bells)
 }

@@ -115,7 +115,7 @@ func (t *Terminal) startAfter(old *Terminal, last wire.Terminal) error {
 	if err := t.journal.SkipTo(shot.Seq); err != nil { // a quota may have removed the journal
 		return err
 	}
-	t.live.Store(stream.Restore(t.options(), f, t.journal.End()))
+	t.live.Store(stream.Restore(t.options(t.journal), f, t.journal.End()))
 	err := t.start(s)
 	if errors.Is(err, pty.ErrNoCommand) { // the previous program may have changed PATH
 		s.Env = t.spec.Env

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"weak"
 
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 )
@@ -104,8 +105,8 @@ func (s *screen) EngineConfig() vt.Config {
 		Unicode: m.Unicode, Memory: m.Memory}
 }
 
-// options are the hub's.
-func (s *screen) options() stream.Options {
+// options are the hub's, whose viewers resume from j.
+func (s *screen) options(j *journal.Journal) stream.Options {
 	m := s.t.registry.cfg
 	o := stream.Options{
 		ID:     s.t.ID,
@@ -118,9 +119,9 @@ func (s *screen) options() stream.Options {
 			Resync:   s.resynced,
 			Changed:  s.t.registry.changes.Notify,
 			Marked:   s.t.marked,
-			Reply:    s.t.report,
+			Reply:    func(report []byte) { s.t.input.reply(report, 0) },
 		},
-		Journal: s.t.journal,
+		Journal: j,
 	}
 	if s.t.journal != nil {
 		o.Hooks.Resized = s.t.resized
