@@ -21,7 +21,7 @@ func (s *Server) getStream(c echo.Context, in wire.WatchTerminal) error {
 	if httpapi.IsHead(c) {
 		return httpapi.HeadOfEvents(c)
 	}
-	release, err := s.Terminals.Nest(t, insideOf(in.Nesting))
+	release, err := s.Terminals.Nest(t, in.Nesting)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *Server) getWebSocket(c echo.Context, in wire.OpenSocket) error {
 	}
 	v := s.viewer(c, in.Lines, in.Resume)
 	v.Binary, v.HistoryOnce, v.Cols, v.Rows = in.Format == "binary", in.History != "", in.Cols, in.Rows
-	release, err := s.Terminals.Nest(t, insideOf(in.Nesting))
+	release, err := s.Terminals.Nest(t, in.Nesting)
 	if err != nil {
 		return err
 	}

@@ -24,14 +24,14 @@ func TestNest(t *testing.T) {
 		}
 		terms[i] = term
 	}
-	in := func(of ...*terminal.Terminal) terminal.Inside {
-		w := terminal.Inside{Allowed: true}
+	in := func(of ...*terminal.Terminal) wire.Nesting {
+		w := wire.Nesting{Nested: true}
 		for _, one := range of {
-			w.Terminals = append(w.Terminals, one.ID)
+			w.Inside = append(w.Inside, one.ID)
 		}
 		return w
 	}
-	nest := func(shown *terminal.Terminal, w terminal.Inside, want error) func() {
+	nest := func(shown *terminal.Terminal, w wire.Nesting, want error) func() {
 		t.Helper()
 		release, err := m.Terminals.Nest(shown, w)
 		if !errors.Is(err, want) {
@@ -43,9 +43,9 @@ func TestNest(t *testing.T) {
 		return release
 	}
 	a, b, c := terms[0], terms[1], terms[2]
-	nest(a, terminal.Inside{}, nil)
+	nest(a, wire.Nesting{}, nil)
 	nest(a, in(a), terminal.ErrCycle)
-	nest(a, terminal.Inside{Terminals: []string{"of another server"}}, terminal.ErrNested)
+	nest(a, wire.Nesting{Inside: []string{"of another server"}}, terminal.ErrNested)
 	aShowsB := nest(b, in(a), nil)
 	again := nest(b, in(a), nil)
 	bShowsC := nest(c, in(b), nil)
@@ -65,12 +65,12 @@ func TestNest(t *testing.T) {
 	if len(s.Terminals) == 0 || s.Terminals[0] != c.ID || len(s.Devices) == 0 {
 		t.Fatalf("around the program of %s: %+v", c.ID, s)
 	}
-	nest(c, terminal.Inside{Devices: s.Devices[:1], Allowed: true}, terminal.ErrCycle)
-	nest(b, terminal.Inside{Devices: s.Devices[:1]}, terminal.ErrNested)
+	nest(c, wire.Nesting{TTY: s.Devices[:1], Nested: true}, terminal.ErrCycle)
+	nest(b, wire.Nesting{TTY: s.Devices[:1]}, terminal.ErrNested)
 	if own := pty.SurroundingsOf(os.Getpid()); len(own.Terminals) > 0 {
 		t.Skip("the test itself runs inside a terminal")
 	}
-	nest(b, terminal.Inside{Devices: []string{"x:1:2"}}, nil)
+	nest(b, wire.Nesting{TTY: []string{"x:1:2"}}, nil)
 }
 
 // TestNestAtOnce: of two viewers that would make a circle together one is refused.
@@ -91,7 +91,7 @@ func TestNestAtOnce(t *testing.T) {
 		for i := range terms {
 			wg.Go(func() {
 				releases[i], errs[i] = m.Terminals.Nest(terms[i],
-					terminal.Inside{Terminals: []string{terms[1-i].ID}, Allowed: true})
+					wire.Nesting{Inside: []string{terms[1-i].ID}, Nested: true})
 			})
 		}
 		wg.Wait()

@@ -5,24 +5,22 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/evertty/evertty/wire"
 )
 
 var (
 	// ErrCycle refuses a viewer that runs in the terminal it wants to show, directly or
 	// through other terminals: the terminal would show itself without end.
 	ErrCycle = errors.New("a terminal cannot be shown inside itself")
-	// ErrNested refuses a viewer inside a terminal without Inside.Allowed.
+	// ErrNested refuses a viewer inside a terminal without wire.Nesting.Nested.
 	ErrNested = errors.New("this viewer runs inside a terminal")
 )
 
-// Inside says where the process of a viewer runs.
-type Inside struct {
-	Terminals []string // ids of terminals from its environment, of any server
-	Devices   []string // names of its terminal devices, see pty.FileDevice
-	Allowed   bool     // it may show a terminal inside another one
-}
-
 // nesting has the viewers that run inside terminals. The zero value is ready; mu is a leaf.
+//
+// One variable, as tmux has it, is not enough: sudo and env -i remove it, so the devices count too, and A that shows B
+// that shows A repeats itself through two viewers of which each is harmless. So the server keeps who shows what.
 type nesting struct {
 	mu    sync.Mutex
 	views []*nestedView
@@ -35,8 +33,8 @@ type nestedView struct {
 }
 
 // Nest notes that a viewer inside other terminals shows t, until release is called. A cycle is
-// refused even if it is Allowed. Errors: ErrCycle, ErrNested.
-func (r *Registry) Nest(t *Terminal, in Inside) (release func(), err error) {
+// refused even if it is Nested. Errors: ErrCycle, ErrNested.
+func (r *Registry) Nest(t *Terminal, in wire.Nesting) (release func(), err error) {
 	v := &nestedView{r.around(in), t.ID}
 	if len(v.around) == 0 {
 		return func() {}, nil
@@ -49,7 +47,7 @@ func (r *Registry) Nest(t *Terminal, in Inside) (release func(), err error) {
 		return nil, fmt.Errorf("%w: this viewer runs in terminal %s", ErrCycle, t.ID)
 	case n.shows(t.ID, v.around):
 		return nil, fmt.Errorf("%w: terminal %s shows the terminal that this viewer runs in", ErrCycle, t.ID)
-	case !in.Allowed:
+	case !in.Nested:
 		return nil, fmt.Errorf("%w: in %s; it has to allow that to show another one there", ErrNested, v.around[0])
 	}
 	n.views = append(n.views, v)
@@ -61,13 +59,13 @@ func (r *Registry) Nest(t *Terminal, in Inside) (release func(), err error) {
 }
 
 // around returns the ids of the terminals that a viewer runs in.
-func (r *Registry) around(in Inside) []string {
-	ids := slices.Clone(in.Terminals)
+func (r *Registry) around(in wire.Nesting) []string {
+	ids := slices.Clone(in.Inside)
 	for _, t := range r.Unsorted() {
-		if len(in.Devices) == 0 || t.process == nil || !t.Running() {
+		if len(in.TTY) == 0 || t.process == nil || !t.Running() {
 			continue
 		}
-		if name, ok := t.process.Device(); ok && slices.Contains(in.Devices, name) {
+		if name, ok := t.process.Device(); ok && slices.Contains(in.TTY, name) {
 			ids = append(ids, t.ID)
 		}
 	}
@@ -75,8 +73,8 @@ func (r *Registry) around(in Inside) []string {
 	return slices.Compact(ids)
 }
 
-// shows reports whether a terminal shows one of others, directly or through terminals that it shows.
-// The lock is held.
+// shows reports whether a terminal shows one of others, directly or through terminals that it shows. It visits each
+// terminal once, however many viewers claim to be nested. The lock is held.
 func (n *nesting) shows(id string, others []string) bool {
 	reached := []string{id}
 	for i := 0; i < len(reached); i++ { // it grows meanwhile
