@@ -365,6 +365,29 @@ func TestResumeWhereEveryPieceCutsACharacter(t *testing.T) {
 	}
 }
 
+// TestResumeFromTheLastRest: the place where the output was at rest last may be 1 MiB before the viewer's position, and
+// no byte more, when nothing else tells the state there.
+func TestResumeFromTheLastRest(t *testing.T) {
+	const farthest = 1 << 20
+	k := newKept(t, vt.NewEngine, 40, 12)
+	k.write(lines(1000))
+	if err := k.journal.Roll(); err != nil {
+		t.Fatal(err)
+	}
+	rest := k.journal.End()
+	k.journal.Rested(rest)
+	k.write(bytes.Repeat([]byte("plain text\r\n"), farthest/12+100))
+	if _, err := k.journal.Trim(rest, 0); err != nil || k.journal.Start() != rest {
+		t.Fatalf("the journal begins at %d, not at %d: %v", k.journal.Start(), rest, err)
+	}
+	for _, since := range []uint64{rest + farthest - 1, rest + farthest, rest + farthest + 1} {
+		f := &follower{t: t, engine: vt.NewEngine(vt.Config{Cols: 40, Rows: 12}), seq: since}
+		if got, want := f.resume(k.Hub), since <= rest+farthest; got != want {
+			t.Errorf("resume %d bytes behind the rest: %v, want %v", since-rest, got, want)
+		}
+	}
+}
+
 // TestResumeEdges: positions at which there is little to go on, or nothing.
 func TestResumeEdges(t *testing.T) {
 	const text = "one\x1b[3"
