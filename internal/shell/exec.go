@@ -55,7 +55,7 @@ func (s *Shell) newExec(r *history.Entry, dir string, h *history.Store) (*Exec, 
 		e.outputs[i] = l
 	}
 	e.streams = &stdio.Streams{Dir: dir, ID: e.holdID(), Stdin: r.Spec.StdinOpen, Outputs: e.outputs,
-		Keeper: s.config.Keeper, NoSplice: s.config.NoSplice != nil, Ctx: s.ctx, Work: &s.work}
+		Keeper: s.config.Keeper, NoSplice: s.config.SpliceErr != nil, Ctx: s.ctx, Work: &s.work}
 	if e.phase >= running {
 		close(e.started)
 	}

@@ -30,9 +30,9 @@ import (
 type Config struct {
 	Keeper *keeper.Client
 	Log    *slog.Logger
-	// NoSplice is why output cannot go from a FIFO to the log without passing through the memory of this process; nil
-	// when it can.
-	NoSplice error
+	// SpliceErr is why output cannot go from a FIFO to the log by splice, without passing through the memory of this
+	// process; nil: splice works.
+	SpliceErr error
 	// OnChanged, when not nil, is called after a change of a command's status, under no lock.
 	OnChanged func(Info)
 	// OnProcess, when not nil, is called after the start or end of a shell's process, or a capture of its state,

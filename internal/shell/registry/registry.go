@@ -102,7 +102,7 @@ type damagedShell struct {
 // shellConfig is the configuration of one shell.
 func (ss *Shells) shellConfig(key, session string) shell.Config {
 	return shell.Config{Identity: pty.Identity(ss.cfg.Address, session, ""), Keeper: ss.cfg.Keeper, Log: ss.cfg.Log,
-		NoSplice: ss.cfg.SpliceErr, OnProcess: ss.processChanged, Remote: ss.cfg.Remote,
+		SpliceErr: ss.cfg.SpliceErr, OnProcess: ss.processChanged, Remote: ss.cfg.Remote,
 		Logs: &ss.space.logs, MakeRoom: ss.makeExecRoom,
 		OnChanged: func(i shell.Info) {
 			ss.cfg.Metrics.Command(i)
