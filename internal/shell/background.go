@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/proc"
+	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
@@ -14,9 +15,9 @@ import (
 // background runs a command in the background of the shell.
 type background struct {
 	inShell
-	pid     int           // what the command was begun as, 0 when nobody knows
+	pid     int           // of the process that the command began as; 0 when it is unknown
 	process proc.Process  // zero when it has ended
-	ended   chan struct{} // of process; nil when only the status tells
+	ended   chan struct{} // closed when process has ended; nil when only the status tells
 	stopped bool          // signal has ended it
 }
 
@@ -24,69 +25,51 @@ func (b *background) start(x *execution) error {
 	if err := b.send(x); err != nil {
 		return err
 	}
-	b.await(x)
+	b.awaitStart(x)
 	return nil
 }
 
-// await waits until the command has begun, and notes its process.
-func (b *background) await(x *execution) {
-	e := x.cmd
-	b.pid = b.begun(x)
-	if process, there := proc.Find(b.pid); there && b.pid > 0 {
-		e.mu.Lock()
-		e.entry.Processes = proctree.FormatStarts([]proc.Process{process})
-		e.mu.Unlock()
-	}
-	e.markRunning(b.pid)
-	if b.pid > 0 {
-		e.save()
-	}
-}
-
-// begun waits for the process id of the command, whose outputs are open then. It is 0 when the command or its shell
-// has ended before, and when the shell has passed the command without starting it, for lack of a process or a
-// descriptor.
-func (b *background) begun(x *execution) int {
-	s := x.cmd.shell
+// awaitStart waits until the command has begun, and notes its process.
+func (b *background) awaitStart(x *execution) {
+	e, s := x.cmd, x.cmd.shell
 	pid, known := b.awaitPID(x, endGrace)
-	if known {
-		return pid
+	if !known {
+		if s.procs.isStopped(b.proc) {
+			b.proc.Kill() // else it might come to a command that was answered
+		}
+		_ = b.proc.Barrier(s.ctx, "")
+		pid, _ = b.awaitPID(x, startLimit)
 	}
-	if s.isStopped(b.proc) {
-		b.proc.Kill() // else it might come to a command that was answered
+	b.pid = pid
+	if process, there := proc.Find(pid); there && pid > 0 {
+		starts := proctree.FormatStarts([]proc.Process{process})
+		e.change(func(row *history.Entry) { row.Processes = starts })
 	}
-	_ = b.proc.Barrier(s.ctx, "")
-	pid, _ = b.awaitPID(x, startLimit)
-	return pid
+	e.markRunning(pid)
+	if pid > 0 {
+		e.saveOrLog()
+	}
 }
 
-// awaitPID is begun with a limit. known is false when it has passed without any marker.
+// awaitPID waits for the process id of the command, whose outputs are open then. It is 0 when the command or its shell
+// has ended before, and when the shell has passed the command without starting it, for lack of a process or a
+// descriptor. known is false when the limit has passed without any marker.
 func (b *background) awaitPID(x *execution, limit time.Duration) (pid int, known bool) {
 	s := x.cmd.shell
 	ctx, cancel := s.clock.WithTimeout(s.ctx, limit)
 	defer cancel()
-	for {
-		if pid, ok := shelldir.FindNumber(x.cmd.dir, shelldir.PidName); ok {
-			return pid, true
+	known = x.await(ctx, b.proc.Ended, func() (ok bool) {
+		if pid, ok = shelldir.FindNumber(x.cmd.dir, shelldir.PidName); !ok {
+			_, ok = x.cmd.status()
 		}
-		if _, ok := x.cmd.status(); ok {
-			return 0, true
-		}
-		select {
-		case <-x.files.Watch.Changed:
-		case <-b.proc.Ended:
-			pid, _ := shelldir.FindNumber(x.cmd.dir, shelldir.PidName)
-			return pid, true
-		case <-ctx.Done():
-			return 0, s.detached()
-		}
-	}
+		return ok
+	})
+	return pid, known || s.detached() || shelldir.Closed(b.proc.Ended)
 }
 
 // watch finds the process of a begun command, and has a goroutine wait for its end.
 func (b *background) watch(x *execution) {
-	e := x.cmd
-	s := e.shell
+	e, s := x.cmd, x.cmd.shell
 	if b.ended != nil || s.detached() { // perhaps the command has not come to open its FIFOs
 		return
 	}
@@ -120,45 +103,31 @@ func (e *Exec) begunAs(pid int) (proc.Process, bool) {
 	return p, true
 }
 
+// wait gives the report of a process that has ended reportGrace to come: what reports it may have been killed too.
 func (b *background) wait(ctx context.Context, x *execution) (Result, progress) {
 	s := x.cmd.shell
 	b.watch(x)
-	for {
-		if code, ok := x.cmd.status(); ok {
-			return b.settled(x, code), finished
-		}
-		select {
-		case <-x.files.Watch.Changed:
-		case <-b.ended:
-			return b.afterExit(x)
-		case <-ctx.Done():
-			if code, ok := x.cmd.status(); ok && !s.detached() {
-				return b.settled(x, code), finished
-			}
-			return Result{}, unfinished
+	var code int
+	reported := func() (ok bool) { code, ok = x.cmd.status(); return ok }
+	ok := x.await(ctx, b.ended, reported)
+	if !ok && shelldir.Closed(b.ended) {
+		limit, cancel := s.clock.WithTimeout(s.ctx, reportGrace)
+		defer cancel()
+		if ok = x.await(limit, nil, reported); !ok && !s.detached() {
+			code, ok = killedCode, true
 		}
 	}
-}
-
-// afterExit waits for the report of the process that waits for the command's, which comes within reportGrace unless
-// that was killed too.
-func (b *background) afterExit(x *execution) (Result, progress) {
-	s := x.cmd.shell
-	limit, cancel := s.clock.WithTimeout(s.ctx, reportGrace)
-	defer cancel()
-	for {
-		if code, ok := x.cmd.status(); ok {
-			return b.settled(x, code), finished
-		}
-		select {
-		case <-x.files.Watch.Changed:
-		case <-limit.Done():
-			if s.detached() {
-				return Result{}, unfinished
-			}
-			return b.settled(x, killedCode), finished
+	if !ok {
+		return Result{}, unfinished
+	}
+	x.cmd.forgetValues()
+	if !b.stopped && code > signalCodes {
+		// A command whose own process was killed came neither to its end nor to an exit: its descendants end too.
+		if _, whole := shelldir.FindMarker(x.cmd.dir, shelldir.FinishedName); !whole {
+			x.cmd.terminate(proc.Process{})
 		}
 	}
+	return Result{ExitCode: code, Cwd: x.home}, finished
 }
 
 func (b *background) signal(x *execution, _ *Result) progress {
@@ -167,20 +136,7 @@ func (b *background) signal(x *execution, _ *Result) progress {
 	return unfinished
 }
 
-// settled is the result of a command with an exit code. It ends the descendants of one whose own process was killed: it
-// came neither to its end nor to an exit.
-func (b *background) settled(x *execution, code int) Result {
-	e := x.cmd
-	e.forgetValues()
-	if !b.stopped && code > signalCodes {
-		if _, finished := shelldir.FindMarker(e.dir, shelldir.FinishedName); !finished {
-			e.terminate(proc.Process{})
-		}
-	}
-	return Result{ExitCode: code, Cwd: x.home}
-}
-
-// terminate ends a command beside the queue: SIGTERM to its process and descendants, SIGKILL after pty.KillGrace.
+// terminate ends a command beside the queue: SIGTERM to its process and descendants, SIGKILL after proc.KillGrace.
 func (e *Exec) terminate(p proc.Process) {
 	s := e.shell
 	victims := proctree.LivingTree(p, e.dir)

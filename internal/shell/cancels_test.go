@@ -87,9 +87,7 @@ func TestCancels(t *testing.T) {
 		if got := fifos(t, s.spec.Dir); !slices.Equal(got, want) {
 			t.Errorf("FIFOs %v", got)
 		}
-		s.mu.Lock()
-		proc := s.proc
-		s.mu.Unlock()
+		proc := s.procs.current.Load()
 		// but for a capture that is just going on
 		if !poll(func() bool { return len(proctree.Members(proc.Proc(), "", nil)) == 0 }) {
 			t.Errorf("processes are left: %v", proctree.Members(proc.Proc(), "", nil))
@@ -98,8 +96,8 @@ func TestCancels(t *testing.T) {
 }
 
 // TestCancelAtTheStart ends commands in the moment in which bash starts a program and begins to wait for it: none goes
-// on, and no shell ends for it but where the machine is so busy that the grace is over. Without what strike does for
-// that moment, 3 of 100 end the shell.
+// on, and no shell ends for it but where the machine is so busy that the grace is over. Without the care of package
+// interrupt for that moment, 3 of 100 end the shell.
 func TestCancelAtTheStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("stops and kills shells again and again, for seconds")

@@ -14,19 +14,19 @@ const checkLimit = 2 * time.Second
 
 // look looks at the text of a command. One that may stand in a control line is read by a bash too, which takes some
 // milliseconds, and is not whole for it otherwise.
-func (s *Shell) look(c *script.Command) script.Text {
+func look(ctx context.Context, c *script.Command) script.Text {
 	look := script.ParseText(c.Text)
 	if look.Whole && (c.Background || c.Observed() || look.Shows) {
 		// return has no file there, and all lines are read at once.
-		look.Whole = !look.Returns && !(look.Several && look.Reads) && s.reads(c)
+		look.Whole = !look.Returns && !(look.Several && look.Reads) && reads(ctx, c)
 	}
 	return look
 }
 
 // reads reports whether bash finds a text whole. One that leaves { } cannot leave ( ), and one that goes on takes its
 // end along.
-func (s *Shell) reads(c *script.Command) bool {
-	ctx, cancel := context.WithTimeout(s.ctx, checkLimit)
+func reads(ctx context.Context, c *script.Command) bool {
+	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
 	arguments := []string{"--noprofile", "--norc", "-n"}
 	if c.Snapshot.HasShopt("extglob") {

@@ -1,13 +1,13 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/evertty/evertty/internal/shell/history"
@@ -19,73 +19,63 @@ import (
 
 // Exec is one command of a shell. All methods may be called at the same time from several goroutines.
 type Exec struct {
+	record
+	outputs
 	shell   *Shell
 	id      string
 	dir     string
-	history *history.Store // keeps its record; nil of an internal command, which is in no list
-	outputs [2]*output.Log
 	streams *stdio.Streams
-	started chan struct{} // closed when it runs, and when it ended without that
+	started context.Context // ends when the command runs, and when it ended without that
+	begin   context.CancelFunc
+	stopped context.Context // ends with the first Cancel
+	cancel  context.CancelFunc
 	done    chan struct{} // closed when the record has the result
-	stop    chan struct{} // closed by the first Cancel
 	// turnTimer fires at the end of a QueueTimeout; nil without one. Set before others see the command in the queue.
 	turnTimer *time.Timer
-
-	saving sync.Mutex // held over the disk, taken before mu
-
-	mu      sync.Mutex // guards what follows, and the closing of started and stop; nothing blocks under it
-	phase   phase
-	entry   history.Entry
-	problem error  // why it Failed
-	reason  string // Result.Reason of the end that is on its way
-	secret  bool   // it had variables of its own, which its record does not keep
 }
 
-// newExec makes the Exec of a record, which is the phase that the record has. The caller closes what an ended one has
-// open.
-func (s *Shell) newExec(r *history.Entry, dir string, h *history.Store) (*Exec, error) {
-	e := &Exec{shell: s, id: r.Info.ID, dir: dir, history: h, phase: phaseOf(r.Info.Status), entry: *r,
-		started: make(chan struct{}), done: make(chan struct{}), stop: make(chan struct{})}
-	limit := max(r.Spec.MaxOutput, r.Spec.MaxReply)
+// newExec makes the Exec of a record, which is in the phase that the record has; store is nil of an internal command.
+// The caller closes the open files of an ended one.
+func (s *Shell) newExec(row *history.Entry, dir string, store *history.Store) (*Exec, error) {
+	e := &Exec{record: record{store: store, phase: phaseOf(row.Info.Status), entry: *row}, shell: s, id: row.Info.ID,
+		dir: dir, done: make(chan struct{})}
+	e.started, e.begin = context.WithCancel(context.Background())
+	e.stopped, e.cancel = context.WithCancel(context.Background())
+	limit := max(row.Spec.MaxOutput, row.Spec.MaxReply)
 	for i, name := range [...]string{shelldir.StdoutFile, shelldir.StderrFile} {
 		l, err := output.OpenLog(filepath.Join(dir, name), limit, &s.printed, s.config.Logs)
 		if err != nil {
-			return nil, fmt.Errorf("shell: command %s: %w", r.Info.ID, err)
+			return nil, fmt.Errorf("shell: command %s: %w", e.id, err)
 		}
 		e.outputs[i] = l
 	}
-	e.streams = &stdio.Streams{Dir: dir, ID: e.holdID(), Stdin: r.Spec.StdinOpen, Outputs: e.outputs,
+	e.streams = &stdio.Streams{Dir: dir, ID: e.holdID(), Stdin: row.Spec.StdinOpen, Outputs: e.outputs,
 		Keeper: s.config.Keeper, NoSplice: s.config.SpliceErr != nil, Ctx: s.ctx, Work: &s.work}
 	if e.phase >= running {
-		close(e.started)
+		e.begin()
 	}
 	if e.phase == ended {
 		close(e.done)
-		if r.Info.Result == nil {
-			e.problem = problemOf(r.Info.Error)
+		if row.Info.Result == nil {
+			e.problem = problemOf(row.Info.Error)
 		}
 	}
 	return e, nil
 }
-
-// internal reports whether the command is one of the shell itself: it sets variables or a directory.
-func (e *Exec) internal() bool { return e.history == nil }
 
 // ID is unique in the server.
 func (e *Exec) ID() string { return e.id }
 
 // Info is the command as it is now.
 func (e *Exec) Info() Info {
-	e.mu.Lock()
-	info := e.entry.Info
-	e.mu.Unlock()
+	info := e.row().Info
 	if info.Result != nil {
 		r := *info.Result
 		r.Lost = slices.Clone(r.Lost)
 		info.Result = &r
 	}
-	info.StdoutBytes, info.StderrBytes = e.outputs[0].Size(), e.outputs[1].Size()
-	info.LogCut = reasonOf(e.logCut(), info.Result)
+	info.StdoutBytes, info.StderrBytes = e.Size(Stdout), e.Size(Stderr)
+	info.LogCut = cutReason(e.cut(), info.Result)
 	if info.Status == Queued {
 		info.Position = e.shell.queue.position(e)
 	}
@@ -93,7 +83,7 @@ func (e *Exec) Info() Info {
 }
 
 // Started is closed when the command runs, and when it has ended without running.
-func (e *Exec) Started() <-chan struct{} { return e.started }
+func (e *Exec) Started() <-chan struct{} { return e.started.Done() }
 
 // Done is closed when the command has a result, or has failed.
 func (e *Exec) Done() <-chan struct{} { return e.done }
@@ -104,82 +94,45 @@ func (e *Exec) Wait(ctx context.Context) (Result, error) {
 	case <-e.done:
 	case <-ctx.Done():
 	case <-e.shell.ctx.Done():
-		if errors.Is(context.Cause(e.shell.ctx), ErrDeleted) && !e.internal() {
+		if e.shell.isDeleted() && !e.internal() {
 			<-e.done // Delete ends all of them
 		}
 	}
-	if !shelldir.Closed(e.done) {
-		cause := context.Cause(ctx)
-		if cause == nil {
-			cause = context.Cause(e.shell.ctx)
-		}
+	if !e.hasEnded() {
+		cause := cmp.Or(context.Cause(ctx), context.Cause(e.shell.ctx))
 		return Result{}, fmt.Errorf("shell: wait for %s: %w", e.id, cause)
 	}
 	e.mu.Lock()
 	problem := e.problem
 	e.mu.Unlock()
-	info := e.Info()
-	switch {
-	case problem != nil:
+	if problem != nil {
 		return Result{}, fmt.Errorf("shell: command %s: %w", e.id, problem)
-	case info.Result == nil:
-		return Result{}, fmt.Errorf("shell: command %s: %w", e.id, ErrEnded)
 	}
-	return *info.Result, nil
+	return *e.Info().Result, nil
 }
 
 // Cancel ends the command: at once when it is queued, else SIGINT and after a second SIGKILL. It returns without
 // waiting for the end. A command in the background or isolated gets SIGTERM, after KillGrace SIGKILL. One that has
 // ended is left alone.
 func (e *Exec) Cancel() {
-	e.mu.Lock()
-	first := closeOnce(e.stop)
-	e.mu.Unlock()
-	if first && e.shell.queue.remove(e) {
+	e.cancel()
+	if e.shell.queue.remove(e) {
 		e.endIfCancelled()
 	}
 }
 
-// closeOnce closes a channel, and reports whether it was open. A lock is held for it.
-func closeOnce(c chan struct{}) bool {
-	if shelldir.Closed(c) {
-		return false
-	}
-	close(c)
-	return true
-}
-
-// setReason notes the reason for Result.Reason.
-func (e *Exec) setReason(why string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.reason = why
-}
+// Stopped is closed by the first Cancel.
+func (e *Exec) Stopped() <-chan struct{} { return e.stopped.Done() }
 
 // endIfCancelled ends a cancelled command that has not run, and reports whether it did. The command has no output and
 // no open files.
 func (e *Exec) endIfCancelled() bool {
-	if !shelldir.Closed(e.stop) {
+	if e.stopped.Err() == nil {
 		return false
 	}
-	e.finishOutputs()
-	e.end(Cancelled, &Result{ExitCode: cancelCode, Cancelled: true, Cwd: e.shell.cwdNow()}, nil)
+	e.finish()
+	e.end(Cancelled, &Result{ExitCode: cancelCode, Cancelled: true, Cwd: e.shell.state.directory()}, nil)
 	return true
-}
-
-// ReadAt reads the log of an output, as io.ReaderAt does.
-func (e *Exec) ReadAt(o Stream, p []byte, at int64) (int, error) { return e.output(o).ReadAt(p, at) }
-
-// Size is the size of an output's log, in bytes.
-func (e *Exec) Size(o Stream) int64 { return e.output(o).Size() }
-
-// output is the log of a stream.
-func (e *Exec) output(o Stream) *output.Log { return e.outputs[o-Stdout] }
-
-// Follow waits until one of the logs is longer than the given bytes, or complete: then more is false. Late output of
-// background processes counts too. Errors: ctx.Err().
-func (e *Exec) Follow(ctx context.Context, stdout, stderr int64) (more bool, err error) {
-	return output.Follow(ctx, e.outputs[0], e.outputs[1], stdout, stderr)
 }
 
 // markStarting notes that the command is about to run in a directory: its time counts from now.
@@ -201,23 +154,15 @@ func (e *Exec) markRunning(pid int) {
 	e.mu.Lock()
 	if e.to(running) {
 		e.entry.Info.PID = pid
-		closeOnce(e.started)
+		e.begin()
 	}
 	e.mu.Unlock()
-	e.stopTurnTimer()
 	e.notifyChanged()
-}
-
-// stopTurnTimer stops the timer of QueueTimeout.
-func (e *Exec) stopTurnTimer() {
-	if e.turnTimer != nil {
-		e.turnTimer.Stop()
-	}
 }
 
 // end gives the command its end, once, and wakes everybody who waits. With a problem no more output can come.
 func (e *Exec) end(status Status, r *Result, problem error) {
-	if status == Done && errors.Is(context.Cause(e.shell.ctx), ErrDeleted) {
+	if status == Done && e.shell.isDeleted() {
 		status, r, problem = Failed, nil, ErrDeleted // the hangup of Delete has ended it
 	}
 	e.mu.Lock()
@@ -234,22 +179,39 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	if problem != nil {
 		e.entry.Info.Error = problem.Error()
 	}
-	begun := shelldir.Closed(e.started)
 	e.mu.Unlock()
-	e.noteLast(r)
+	if last, ok := e.lastOf(r); ok {
+		before := e.shell.state.now().last
+		e.shell.state.change(func(f *bashFacts) { f.last = last })
+		before.Forget()
+	}
 	e.streams.CloseInput()
-	e.stopTurnTimer()
-	if !begun || problem != nil { // nothing can have written to them and nothing will, or nobody looks for more
-		e.finishOutputs()
+	if e.turnTimer != nil {
+		e.turnTimer.Stop()
+	}
+	if e.started.Err() == nil || problem != nil { // nothing can have written to them and nothing will, or nobody looks
+		e.finish()
 	}
 	shelldir.MakePrivate(e.dir)
 	_ = os.Remove(filepath.Join(e.dir, shelldir.InputFile)) // who still reads it has it open
-	e.save()
-	e.mu.Lock()
-	closeOnce(e.started)
-	e.mu.Unlock()
+	e.saveOrLog()
+	e.begin()
 	close(e.done)
 	e.notifyChanged()
+}
+
+// lastOf is how the command ended, for $? and PIPESTATUS in the next one; ok is false of a command that has not run in
+// the foreground.
+func (e *Exec) lastOf(r *Result) (last script.Last, ok bool) {
+	row := e.row()
+	begun := !row.Info.StartedAt.IsZero()
+	if e.internal() || r == nil || !begun || row.Spec.Isolated || row.Spec.TTY || row.Spec.Background {
+		return last, false
+	}
+	if r.TimedOut || r.Cancelled {
+		return script.Last{Code: r.ExitCode}, true
+	}
+	return script.Told(e.dir).Last(r.ExitCode), true
 }
 
 // forgetValues removes the files with variables of a command for which its bash has no use any more.
@@ -260,31 +222,12 @@ func (e *Exec) forgetValues() {
 	_ = os.Truncate(filepath.Join(e.dir, shelldir.EvalFile), 0) // has $_; script.Told asks whether there is one
 }
 
-// save writes the record. After a failure the next server has an older record.
-func (e *Exec) save() {
-	if err := e.trySave(); err != nil {
+// saveOrLog writes the record. After a failure the next server has an older record.
+func (e *Exec) saveOrLog() {
+	if err := e.save(e.outputs); err != nil {
 		e.shell.config.Log.Warn("the record of a command was not saved", "command", e.id, "err", err)
 	}
 }
-
-func (e *Exec) trySave() error {
-	if e.internal() {
-		return nil
-	}
-	e.saving.Lock()
-	defer e.saving.Unlock()
-	e.mu.Lock()
-	r, secret := e.entry, e.secret
-	e.mu.Unlock()
-	r.Info.StdoutBytes, r.Info.StderrBytes = e.outputs[0].Size(), e.outputs[1].Size()
-	if secret {
-		return e.history.Replace(&r)
-	}
-	return e.history.Save(&r)
-}
-
-// finishOutputs completes the logs.
-func (e *Exec) finishOutputs() { e.streams.FinishOutputs() }
 
 // notifyChanged calls Config.OnChanged.
 func (e *Exec) notifyChanged() {
@@ -296,64 +239,19 @@ func (e *Exec) notifyChanged() {
 // hasEnded reports whether there is a result or a problem.
 func (e *Exec) hasEnded() bool { return shelldir.Closed(e.done) }
 
-// spec is the submitted command, without text and input.
-func (e *Exec) spec() Command {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.entry.Spec
-}
+// isComplete reports whether the command has ended and no more output can come.
+func (e *Exec) isComplete() bool { return e.hasEnded() && e.finished() }
 
 // holdID is the id under which the keeper holds the command's files.
 func (e *Exec) holdID() string { return Prefix + e.shell.spec.ID + ".c." + e.id }
 
-// stdinOpen reports whether Input may write.
-func (e *Exec) stdinOpen() bool { return e.spec().StdinOpen }
-
 // hasInput reports whether the command reads a regular file.
-func (e *Exec) hasInput() bool {
-	_, err := os.Lstat(filepath.Join(e.dir, shelldir.InputFile))
-	return err == nil && !e.stdinOpen()
-}
+func (e *Exec) hasInput() bool { return exists(e.dir, shelldir.InputFile) && !e.spec().StdinOpen }
 
-// text is the control lines of the command.
-func (e *Exec) text(home, cwd string) (string, error) {
-	c := e.script(home, cwd)
-	if !c.Internal && c.Relay == nil {
-		c.Look = e.shell.look(c)
-	}
-	if echo := c.Echo(); echo != "" && e.Size(Stderr) == 0 { // else it was made before, for another process
-		e.outputs[1].Append([]byte(echo))
-	}
-	lines, err := c.Lines()
-	if err == nil && !c.Background {
-		e.shell.mu.Lock()
-		e.shell.mayAlias = c.MayAlias()
-		e.shell.mu.Unlock()
-	}
-	return lines, err
-}
-
-// script is the command for package script; cwd is the directory of this command alone.
-func (e *Exec) script(home, cwd string) *script.Command {
-	spec := e.spec()
-	e.mu.Lock()
-	text := e.entry.Info.Command
-	e.mu.Unlock()
-	c := &script.Command{Bash: e.shell.scriptBash(), ID: e.id, Dir: e.dir, Text: text, Internal: e.internal(),
-		Background: spec.Background, Cwd: cwd, Home: home, Env: spec.Env}
-	e.shell.mu.Lock()
-	c.Last = e.shell.last
-	e.shell.mu.Unlock()
-	if e.shell.remote() {
-		c.Relay = append(slices.Clone(e.shell.config.Remote.Program), e.dir)
-	}
-	switch {
-	case spec.StdinOpen:
-		c.Input = script.OpenInput
-	case e.hasInput():
-		c.Input = script.FileInput
-	}
-	return c
+// exists reports whether a directory has an entry of a name.
+func exists(dir, name string) bool {
+	_, err := os.Lstat(filepath.Join(dir, name))
+	return err == nil
 }
 
 // status is the exit code of a command in the foreground or background, once the shell has reported it.
@@ -365,35 +263,35 @@ func (e *Exec) status() (code int, ok bool) {
 // Input writes to the standard input of a command with StdinOpen, and closes it after data with eof. It returns when
 // everything is in the FIFO. Errors: ErrNoStdin, ErrFinished, ctx.Err().
 func (e *Exec) Input(ctx context.Context, data []byte, eof bool) error {
-	if !e.stdinOpen() {
-		return fmt.Errorf("shell: input for %s: %w", e.id, ErrNoStdin)
-	}
-	select {
-	case <-e.started:
-	case <-ctx.Done():
-		return fmt.Errorf("shell: input for %s: %w", e.id, context.Cause(ctx))
-	}
-	spec := e.spec()
-	began := func() bool {
-		if spec.Background { // it tells of its process behind that
-			_, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
-			return begun
-		}
-		_, err := os.Lstat(filepath.Join(e.dir, shelldir.InOpened))
-		return err == nil
-	}
-	if spec.Isolated {
-		began = nil
-	}
-	if err := e.streams.WriteInput(ctx, data, eof, e.done, began); err != nil {
+	if err := e.input(ctx, data, eof); err != nil {
 		return fmt.Errorf("shell: input for %s: %w", e.id, err)
 	}
 	return nil
 }
 
+func (e *Exec) input(ctx context.Context, data []byte, eof bool) error {
+	spec := e.spec()
+	if !spec.StdinOpen {
+		return ErrNoStdin
+	}
+	select {
+	case <-e.Started():
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	began := func() bool { return exists(e.dir, shelldir.InOpened) }
+	switch {
+	case spec.Isolated:
+		began = nil
+	case spec.Background: // it tells of its process behind that
+		began = func() bool { _, begun := shelldir.FindNumber(e.dir, shelldir.PidName); return begun }
+	}
+	return e.streams.WriteInput(ctx, data, eof, e.done, began)
+}
+
 // noteTruncated notes in a result whether and why the logs, or a reply of MaxReply, are not complete.
 func (e *Exec) noteTruncated(r *Result) {
-	why := e.logCut()
+	why := e.cut()
 	if limit := e.MaxReply(); why == "" && limit > 0 && max(e.Size(Stdout), e.Size(Stderr)) > limit {
 		why = output.CutReply
 	}
@@ -409,25 +307,51 @@ func (e *Exec) RemoveLogs() int64 {
 	return e.outputs[0].Remove() + e.outputs[1].Remove()
 }
 
-// reasonOf is why the logs of a command with the result r, nil without one, are not complete; cut is what the logs say.
-// The result knows more than a log that a later server has opened.
-func reasonOf(cut string, r *Result) string {
+// Overtime is closed at the timeout of the command, in which pauses do not count; nil without a timeout. stop ends the
+// wait.
+func (e *Exec) Overtime() (over <-chan struct{}, stop context.CancelFunc) {
+	if e.deadline().IsZero() {
+		return nil, func() {}
+	}
+	ctx, cancel := context.WithCancel(e.shell.ctx)
+	late := make(chan struct{})
+	e.shell.work.Go(func() {
+		if e.shell.clock.WaitUntil(ctx, e.deadline) == nil {
+			close(late)
+		}
+	})
+	return late, cancel
+}
+
+// endedShell reports whether the shell ended with the command, after a possible change of its state.
+func (e *Exec) endedShell() bool {
+	info := e.row().Info
+	return info.Result != nil && info.Result.ShellEnded && !e.shell.state.onlyEnds(info.Command)
+}
+
+// fail ends a command that could not be started.
+func (e *Exec) fail(err error) {
+	shelldir.RemoveFIFOs(e.dir)
 	switch {
-	case r == nil, r.TruncatedReason == "":
-	case cut == output.CutLog && r.TruncatedReason != output.CutReply,
-		cut == "" && r.TruncatedReason == output.CutUnheld:
-		return r.TruncatedReason
+	case e.shell.detached():
+	case errors.Is(err, ErrEnded):
+		e.failUnknown(err)
+	default:
+		e.end(Failed, nil, fmt.Errorf("start: %w", shelldir.SpaceError(err)))
 	}
-	return cut
 }
 
-// logCut is why the logs are not complete, "" when they are.
-func (e *Exec) logCut() string {
-	if why := e.outputs[0].CutReason(); why != "" {
-		return why
-	}
-	return e.outputs[1].CutReason()
+// failUnknown ends a command whose result is unknown.
+func (e *Exec) failUnknown(why error) {
+	shelldir.RemoveFIFOs(e.dir)
+	e.end(Failed, nil, fmt.Errorf("%w: %w", ErrEnded, why))
 }
 
-// MaxReply bounds each output in a reply, in bytes; 0 is no bound.
-func (e *Exec) MaxReply() int64 { return e.spec().MaxReply }
+// endUnstarted ends a command that could not be started, as a shell does: with a message on standard error and a
+// code.
+func (e *Exec) endUnstarted(message, cwd string, r Result) {
+	e.log(Stderr).Append([]byte(message))
+	e.finish()
+	e.change(func(row *history.Entry) { row.Info.Cwd, row.Info.StartedAt = cwd, time.Now() })
+	e.end(Done, &r, nil)
+}

@@ -7,30 +7,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/bash"
+	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/interrupt"
 	"github.com/evertty/evertty/internal/shell/proctree"
 	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
-
-// shellLauncher runs a command through the shell.
-type shellLauncher interface {
-	launcher
-	prepare(e *Exec, home, cwd string) error
-}
-
-// launcher is the launcher of a command in a shell process.
-func (e *Exec) launcher(proc *bash.Process) shellLauncher {
-	if e.spec().Background {
-		return &background{inShell: inShell{proc: proc}}
-	}
-	return &foreground{inShell{proc: proc}}
-}
 
 // inShell is the common part of the launchers that run a command through the shell.
 type inShell struct {
@@ -39,15 +27,41 @@ type inShell struct {
 }
 
 // prepare writes the files of a command and notes the running processes, which belong to earlier commands.
-func (i *inShell) prepare(e *Exec, home, cwd string) (err error) {
-	if i.text, err = e.text(home, cwd); err != nil {
+func (i *inShell) prepare(x *execution, cwd string) (err error) {
+	if i.text, err = x.controlLines(cwd); err != nil {
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.entry.Process = i.proc.Number
-	e.entry.Processes = proctree.FormatStarts(proctree.Children(i.proc.Proc().PID))
+	running := proctree.FormatStarts(proctree.Children(i.proc.Proc().PID))
+	x.cmd.change(func(row *history.Entry) { row.Process, row.Processes = i.proc.Number, running })
 	return nil
+}
+
+// controlLines are the lines that tell the shell to run the command, with cwd as the directory of this command alone.
+func (x *execution) controlLines(cwd string) (string, error) {
+	e, s := x.cmd, x.cmd.shell
+	row := e.row()
+	c := &script.Command{Bash: s.procs.scriptBash(), ID: e.id, Dir: e.dir, Text: row.Info.Command,
+		Internal: e.internal(), Background: row.Spec.Background, Cwd: cwd, Home: x.home, Env: row.Spec.Env,
+		Last: s.state.now().last}
+	switch {
+	case row.Spec.StdinOpen:
+		c.Input = script.OpenInput
+	case e.hasInput():
+		c.Input = script.FileInput
+	}
+	if s.remote != nil {
+		c.Relay = append(slices.Clone(s.remote.Program), e.dir)
+	} else if !c.Internal {
+		c.Look = look(s.ctx, c)
+	}
+	if echo := c.Echo(); echo != "" && e.Size(Stderr) == 0 { // else it was made before, for another process
+		e.log(Stderr).Append([]byte(echo))
+	}
+	lines, err := c.Lines()
+	if err == nil && !c.Background {
+		s.state.change(func(f *bashFacts) { f.mayAlias = c.MayAlias() })
+	}
+	return lines, err
 }
 
 // send has the keeper hold the files of a command, and sends the shell its control lines. Errors: errNotSent.
@@ -56,7 +70,7 @@ func (i *inShell) send(x *execution) error {
 		return err
 	}
 	err := i.proc.Send(i.text)
-	if errors.Is(err, ErrEnded) && !x.cmd.stdinOpen() {
+	if errors.Is(err, ErrEnded) && !x.cmd.spec().StdinOpen {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
 	return err
@@ -78,21 +92,19 @@ func (f *foreground) wait(ctx context.Context, x *execution) (Result, progress) 
 	s := x.cmd.shell
 	var look <-chan time.Time
 	if x.cmd.deadline().IsZero() {
+		s.procs.stopped.Store(0)
 		ticker := time.NewTicker(stoppedLook)
 		defer ticker.Stop()
 		look = ticker.C
 	}
-	for stopped := 0; ; {
+	for {
 		if r, ok := f.status(x); ok {
 			return r, finished
 		}
 		select {
 		case <-x.files.Watch.Changed:
 		case <-look:
-			if stopped++; !s.isStopped(f.proc) {
-				stopped = 0
-			}
-			if stopped >= stoppedLooks {
+			if s.procs.isStoppedForLong(f.proc) {
 				f.proc.Kill()
 			}
 		case <-f.proc.Ended:
@@ -113,7 +125,7 @@ func (f *foreground) wait(ctx context.Context, x *execution) (Result, progress) 
 func (f *foreground) status(x *execution) (r Result, ok bool) {
 	if r.ExitCode, ok = x.cmd.status(); ok {
 		f.settle(x, &r)
-	} else if x.cmd.shell.answerAsked(x.cmd) {
+	} else if remote := x.cmd.shell.remote; remote != nil && remote.answerAsked(x.cmd) {
 		x.notice.recreated = true
 	}
 	return r, ok
@@ -124,7 +136,7 @@ func (f *foreground) afterExit(x *execution) (Result, progress) {
 	r, is := Result{ExitCode: f.proc.Code, ShellEnded: true}, finished
 	if code, ok := x.cmd.status(); ok {
 		r.ExitCode = code
-	} else if !x.cmd.stdinOpen() && x.cmd.script("", "").HasWhole(f.proc.Unread()) {
+	} else if c := (&script.Command{Dir: x.cmd.dir}); !x.cmd.spec().StdinOpen && c.HasWhole(f.proc.Unread()) {
 		is = unread
 	}
 	f.settle(x, &r)
@@ -144,7 +156,7 @@ func (f *foreground) signal(x *execution, r *Result) progress {
 			s.config.Log.Info("a shell is ended with its command", "command", x.cmd.id, "reason", err)
 		}
 		if !shelldir.Closed(f.proc.Ended) {
-			s.destroy(f.proc, x.cmd)
+			destroy(s.ctx, f.proc, x.cmd)
 		}
 		r.ShellEnded = true
 	}
@@ -161,10 +173,13 @@ func (s *Shell) interruptMarker() string { return filepath.Join(s.spec.Dir, shel
 
 // target describes a command to package interrupt.
 func (f *foreground) target(e *Exec) interrupt.Target {
-	s, proc := e.shell, f.proc
+	s, proc, grace := e.shell, f.proc, cancelGrace
+	if s.remote != nil {
+		grace = remoteGrace
+	}
 	prefix, line := proc.BarrierLine()
 	return interrupt.Target{Bash: proc.Proc(), Dir: e.dir, Earlier: e.earlier(), Marker: s.interruptMarker(),
-		Limit: s.grace(),
+		Limit: grace,
 		Ended: func() bool { _, ok := e.status(); return ok },
 		Send:  func() error { return proc.Send(line) },
 		Await: func(ctx context.Context) error { return proc.AwaitBarrier(ctx, prefix) },
@@ -178,49 +193,20 @@ func (f *foreground) target(e *Exec) interrupt.Target {
 		}}
 }
 
-// earlier are the children of the shell before the command.
-func (e *Exec) earlier() proctree.Starts {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return proctree.ParseStarts(e.entry.Processes)
-}
-
 // settle finds the shell's directory after the command.
 func (f *foreground) settle(x *execution, r *Result) {
 	s := x.cmd.shell
-	if s.remote() {
-		s.readRemote()
-		r.Cwd = s.cwdNow()
+	if s.remote != nil {
+		s.remote.read()
+		r.Cwd = s.state.directory()
 		return
 	}
 	r.Cwd = x.home
 	if x.cmd.spec().Cwd == "" {
-		ended := script.Told(x.cmd.dir)
+		r.Cwd = s.state.directory()
 		if now, err := f.proc.Cwd(); err == nil {
-			r.Cwd = proc.LogicalDir(cmp.Or(ended.PWD, s.cwdNow()), now)
-		} else {
-			r.Cwd = s.cwdNow()
+			r.Cwd = proc.LogicalDir(cmp.Or(script.Told(x.cmd.dir).PWD, r.Cwd), now)
 		}
 	}
-	s.mu.Lock()
-	s.cwd = r.Cwd
-	s.mu.Unlock()
-}
-
-// destroy kills a shell with the processes of its command, or all of its descendants without a command, and waits for
-// them.
-func (s *Shell) destroy(proc *bash.Process, e *Exec) {
-	var dir string
-	var earlier proctree.Starts
-	if e != nil {
-		dir, earlier = e.dir, e.earlier()
-	}
-	victims := proctree.Members(proc.Proc(), dir, earlier)
-	proc.Kill()
-	// Until it is gone it is the parent of earlier jobs too, and holds the command's outputs.
-	gone, cancel := context.WithTimeout(s.ctx, endGrace)
-	defer cancel()
-	_ = proc.Proc().Wait(gone)
-	proctree.KillAll(s.ctx, victims, dir, endGrace)
-	proc.AwaitEnd()
+	s.state.setDirectory(r.Cwd)
 }

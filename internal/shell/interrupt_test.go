@@ -90,15 +90,15 @@ func TestStoppedForAMoment(t *testing.T) {
 	if !poll(func() bool { return e.Size(Stdout) > 0 }) {
 		t.Fatal("the command does not begin")
 	}
-	bash := s.proc.Proc()
-	stop := func() {
-		halt(t, bash.PID)
-		time.Sleep(stoppedLook) // one look finds it stopped, which is too few to end it
-		_ = bash.Signal(unix.SIGCONT)
+	bash := s.procs.current.Load().Proc()
+	halt(t, bash.PID)
+	if !poll(func() bool { return s.procs.stopped.Load() > 0 }) { // one look is too few to end it
+		t.Fatal("nobody looks")
 	}
-	stop()
+	_ = bash.Signal(unix.SIGCONT)
 	expect(t, result(t, e), 0, "ready\non\n")
-	stop()
+	halt(t, bash.PID)
+	_ = bash.Signal(unix.SIGCONT)
 	if r := run(t, s, "echo on"); r.out != "on\n" || r.Recreated {
 		t.Errorf("%+v", r)
 	}
@@ -129,12 +129,12 @@ func TestFrozenByAnEarlierServer(t *testing.T) {
 	if !poll(func() bool { return e.Size(Stdout) > 0 }) {
 		t.Fatal("the command does not begin")
 	}
-	target := (&foreground{inShell{proc: s.proc}}).target(e)
+	target := (&foreground{inShell{proc: s.procs.current.Load()}}).target(e)
 	target.Send = func() error { return errors.New("the server ends here") }
 	if _, err := interrupt.Interrupt(t.Context(), target); err == nil {
 		t.Fatal("it was not cut short")
 	}
-	bash := s.proc.Proc()
+	bash := s.procs.current.Load().Proc()
 	s.Detach()
 	_ = client.Close()
 	if p, ok := proc.Find(bash.PID); !ok || !p.Stopped {

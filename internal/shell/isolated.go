@@ -22,38 +22,37 @@ type isolated struct {
 	ended chan struct{} // of child; made by wait
 }
 
-// isolated runs a command in a goroutine of its own.
-func (s *Shell) isolated(e *Exec) {
+// runIsolated runs a command in a goroutine of its own.
+func (e *Exec) runIsolated() {
+	s := e.shell
 	defer s.pruneIfDue()
 	defer s.queue.freeSlot()
-	s.awaitCapture(e.stop)
-	s.mu.Lock()
-	proc := s.proc
-	s.mu.Unlock()
-	s.attempt(readyShell{Process: proc}, e, maxStarts)
+	_ = s.Settled(e.stopped)
+	e.attempt(s.procs.current.Load(), restartNotice{}, maxStarts)
 }
 
-// prepareIsolated plans the program. It ends the command, and returns nil, with the codes of a shell for a program that
-// it cannot find or execute.
-func prepareIsolated(e *Exec, spec Command, home, cwd string) (launcher, error) {
-	s := e.shell
-	if s.remote() {
-		plan, err := pty.Spec{Argv: append(slices.Clone(s.config.Remote.Program), e.dir), Dir: s.home()}.Plan()
-		s.tag(&plan)
-		return &isolated{plan: plan}, err
+// prepare plans the program. It ends the command with the codes of a shell for a program that it cannot find or
+// execute.
+func (i *isolated) prepare(x *execution, cwd string) (err error) {
+	e, s := x.cmd, x.cmd.shell
+	spec := e.spec()
+	if s.remote != nil {
+		i.plan, err = pty.Spec{Argv: append(slices.Clone(s.remote.Program), e.dir), Dir: s.procs.home()}.Plan()
+		s.procs.tag(&i.plan)
+		return err
 	}
 	env := s.State().Env
 	maps.Copy(env, spec.Env)
-	plan, err := pty.Spec{Argv: spec.Argv, Dir: cwd, Env: env}.Plan()
+	i.plan, err = pty.Spec{Argv: spec.Argv, Dir: cwd, Env: env}.Plan()
 	if err == nil {
-		plan.Env = plan.Env[:0]
+		i.plan.Env = i.plan.Env[:0]
 		for name, value := range env {
-			plan.Env = append(plan.Env, name+"="+value)
+			i.plan.Env = append(i.plan.Env, name+"="+value)
 		}
-		slices.Sort(plan.Env)
-		plan.Env = append(plan.Env, "PWD="+cwd)
-		s.tag(&plan)
-		return &isolated{plan: plan}, nil
+		slices.Sort(i.plan.Env)
+		i.plan.Env = append(i.plan.Env, "PWD="+cwd)
+		s.procs.tag(&i.plan)
+		return nil
 	}
 	code, words := 127, "command not found"
 	if errors.Is(err, os.ErrPermission) {
@@ -61,8 +60,8 @@ func prepareIsolated(e *Exec, spec Command, home, cwd string) (launcher, error) 
 	} else if !errors.Is(err, pty.ErrNoCommand) {
 		code, words = 126, err.Error()
 	}
-	e.endUnstarted(spec.Argv[0]+": "+words+"\n", cwd, Result{ExitCode: code, Cwd: home})
-	return nil, nil
+	e.endUnstarted(spec.Argv[0]+": "+words+"\n", cwd, Result{ExitCode: code, Cwd: x.home})
+	return nil
 }
 
 func (i *isolated) start(x *execution) (err error) {

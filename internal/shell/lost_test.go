@@ -122,7 +122,7 @@ func TestLauncherOfAnEarlierKeeper(t *testing.T) {
 	s, client, leave := firstServer(t, data)
 	run(t, s, "V=1")
 	settled(t, s)
-	launcher, ok := proc.Find(s.proc.Launcher())
+	launcher, ok := proc.Find(s.procs.current.Load().Launcher())
 	if !ok {
 		t.Fatal("no launcher")
 	}
@@ -294,7 +294,7 @@ func TestLateForNobody(t *testing.T) {
 	e.mu.Lock()
 	e.entry.Deadline = time.Now()
 	e.mu.Unlock()
-	e.save()
+	e.saveOrLog()
 	if err := os.WriteFile(go1, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,7 +48,9 @@ func (s *Shell) pause(now time.Time) {
 func (s *Shell) resume(now time.Time) {
 	since, _ := s.clock.Stopped()
 	for _, e := range s.Execs() {
-		e.moveDeadline(since, now)
+		if !e.hasEnded() && e.moveDeadline(since, now) {
+			e.saveOrLog()
+		}
 	}
 	_ = os.Remove(filepath.Join(s.spec.Dir, pausedFile))
 	s.mu.Lock()
@@ -81,44 +82,4 @@ func (r *recovery) pause(frozen bool) {
 		s.clock.Stop(since)
 		s.resume(time.Now())
 	}
-}
-
-// moveDeadline moves the deadline of a running command by the length of a pause.
-func (e *Exec) moveDeadline(since, now time.Time) {
-	if e.hasEnded() {
-		return
-	}
-	e.mu.Lock()
-	r := &e.entry
-	moves := !r.Deadline.IsZero() && !r.PauseCounted.Equal(since)
-	if moves {
-		r.Deadline, r.PauseCounted = r.Deadline.Add(now.Sub(later(since, r.Info.StartedAt))), since
-	}
-	e.mu.Unlock()
-	if moves {
-		e.save()
-	}
-}
-
-// overtime is closed at the timeout of a command, without the time of pauses; nil without a timeout. stop ends the
-// wait.
-func (e *Exec) overtime() (over <-chan struct{}, stop context.CancelFunc) {
-	if e.deadline().IsZero() {
-		return nil, func() {}
-	}
-	ctx, cancel := context.WithCancel(e.shell.ctx)
-	late := make(chan struct{})
-	e.shell.work.Go(func() {
-		if e.shell.clock.WaitUntil(ctx, e.deadline) == nil {
-			close(late)
-		}
-	})
-	return late, cancel
-}
-
-// deadline is the end of the command's timeout as known now; zero without one.
-func (e *Exec) deadline() time.Time {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.entry.Deadline
 }

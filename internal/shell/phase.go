@@ -27,12 +27,12 @@ var phaseArrows = map[phase][]phase{
 	ended:    {},
 }
 
-// to moves the command to a phase and reports whether the table allows it. e.mu is held.
-func (e *Exec) to(next phase) bool {
-	if !slices.Contains(phaseArrows[e.phase], next) {
+// to moves the command to a phase and reports whether the table allows it. r.mu is held.
+func (r *record) to(next phase) bool {
+	if !slices.Contains(phaseArrows[r.phase], next) {
 		return false
 	}
-	e.phase = next
+	r.phase = next
 	return true
 }
 

@@ -11,6 +11,8 @@ import (
 type job struct {
 	cmd *Exec // nil of a change
 	run func()
+	// drop answers the caller of a change that will not run; nil of a command, which is ended instead.
+	drop func(why error)
 }
 
 // queue has the jobs that wait, the one that has its turn, and the number of commands beside them. All methods may be
@@ -84,13 +86,27 @@ func (q *queue) position(e *Exec) int {
 	return slices.IndexFunc(q.waiting, func(j *job) bool { return j.cmd == e }) + 1
 }
 
-// remove takes a command out of those that wait, all changes for nil, and reports whether there was one.
+// remove takes a command out of those that wait, and reports whether it was there.
 func (q *queue) remove(e *Exec) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	before := len(q.waiting)
-	q.waiting = slices.DeleteFunc(q.waiting, func(j *job) bool { return j.cmd == e })
-	return len(q.waiting) < before
+	at := slices.IndexFunc(q.waiting, func(j *job) bool { return j.cmd == e })
+	if at >= 0 {
+		q.waiting = slices.Delete(q.waiting, at, at+1)
+	}
+	return at >= 0
+}
+
+// dropChanges takes the changes out of those that wait, and answers their callers.
+func (q *queue) dropChanges(why error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = slices.DeleteFunc(q.waiting, func(j *job) bool {
+		if j.cmd == nil {
+			j.drop(why) // does not block
+		}
+		return j.cmd == nil
+	})
 }
 
 // commands are the commands that wait; with all also the one that has its turn.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/internal/shell/stdio"
@@ -46,26 +48,27 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	if err != nil {
 		return nil, err
 	}
-	s.created, s.firstEnv, s.number, s.active = saved.CreatedAt, saved.FirstEnv, saved.Process, time.Now()
-	s.damage, s.uncaptured = lost, lost
+	s.created, s.procs.firstEnv, s.procs.number, s.active = saved.CreatedAt, saved.FirstEnv, saved.Process, time.Now()
+	s.damage, s.state.facts.uncaptured = lost, lost
 	if what != "" {
 		s.config.Log.Warn("the record of a shell could not be read", "shell", s.spec.ID, "what", what, "lost", lost)
 	}
-	r := recovery{shell: s, held: map[string]*keeper.Program{}}
-	if err := r.repair(); err != nil {
-		s.config.Log.Warn("the record of a shell is not written again", "shell", s.spec.ID, "err", err)
+	if _, err := history.LoadShell(dir); err != nil {
+		if err := s.procs.save(); err != nil {
+			s.config.Log.Warn("the record of a shell is not written again", "shell", s.spec.ID, "err", err)
+		}
 	}
-	history, records, err := history.Open(dir)
-	if history == nil {
+	store, records, err := history.Open(dir)
+	if store == nil {
 		s.shutDown(ErrClosing)
 		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
 	}
 	if err != nil {
 		s.config.Log.Warn("commands of a shell are damaged", "shell", s.spec.ID, "err", err)
 	}
-	s.history = history
-	captured := make(chan struct{})
-	s.captured = captured
+	s.history = store
+	captured := s.state.beginCapture()
+	r := recovery{shell: s, held: map[string]*keeper.Program{}}
 	r.internal, _ = os.ReadDir(filepath.Join(dir, shelldir.InternalDir)) // none when nothing was left
 	for _, p := range held {
 		r.held[p.ID] = p
@@ -111,14 +114,13 @@ func (r *recovery) endedByCommand() {
 		return
 	}
 	for _, e := range slices.Backward(s.all) {
-		switch i := e.Info(); {
-		case i.Background || i.Isolated || i.PTY != "" || i.Status == Queued || i.Result == nil:
-		case e.endedShell():
-			s.noteUncaptured(e, "the shell ended with it")
-			return
-		default:
-			return
+		if i := e.Info(); i.Background || i.Isolated || i.PTY != "" || i.Result == nil {
+			continue
 		}
+		if e.endedShell() {
+			s.state.noteUncaptured(e, "the shell ended with it")
+		}
+		return
 	}
 }
 
@@ -132,24 +134,21 @@ func (r *recovery) take(id string) *keeper.Program {
 // state loads the last capture.
 func (r *recovery) state() {
 	s := r.shell
-	s.cwd = s.spec.Cwd
-	r.list()
-	found, err := state.Load(s.spec.Dir)
+	b, dir := &s.state.facts, s.spec.Dir
+	b.cwd, b.listOn = s.spec.Cwd, exists(dir, script.ListFile)
+	found, err := state.Load(dir)
 	switch {
-	case s.remote():
-		s.readRemote()
+	case s.remote != nil:
+		s.remote.read()
 	case err == nil:
-		if s.snapshot = found; found.Cwd() != "" {
-			s.cwd = found.Cwd()
-		}
+		b.snapshot, b.cwd = found, cmp.Or(found.Cwd(), b.cwd)
 	case errors.Is(err, fs.ErrNotExist):
-		s.uncaptured = append(s.uncaptured, "the whole state of the shell: its file is missing")
+		b.uncaptured = append(b.uncaptured, "the whole state of the shell: its file is missing")
 	default:
-		s.uncaptured = append(s.uncaptured, "the whole state of the shell: its file is damaged")
+		b.uncaptured = append(b.uncaptured, "the whole state of the shell: its file is damaged")
 		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
 	}
-	if err := errors.Join(state.WriteScript(s.spec.Dir),
-		bash.WriteLauncher(s.spec.Dir)); err != nil {
+	if err := errors.Join(state.WriteScript(dir), bash.WriteLauncher(dir)); err != nil {
 		s.config.Log.Warn("files of a shell are as an earlier server left them", "shell", s.spec.ID, "err", err)
 	}
 }
@@ -157,13 +156,31 @@ func (r *recovery) state() {
 // process takes over the process of the shell.
 func (r *recovery) process() {
 	s := r.shell
-	p := bash.Recover(s.processConfig(), s.number, r.take(Prefix+s.spec.ID+"."+strconv.Itoa(s.number)), s.config.Frozen)
-	if s.proc, r.proc = p, p; p == nil || s.remote() {
+	number := s.procs.number
+	r.proc = bash.Recover(s.procs.config(), number, r.take(Prefix+s.spec.ID+"."+strconv.Itoa(number)), s.config.Frozen)
+	s.procs.current.Store(r.proc)
+	if r.proc == nil || s.remote != nil {
 		return
 	}
-	if dir, err := p.Cwd(); err == nil && p.Proc().PID > 0 {
-		s.cwd = proc.LogicalDir(s.snapshot.PWD(), dir)
+	if dir, err := r.proc.Cwd(); err == nil && r.proc.Proc().PID > 0 {
+		s.state.setDirectory(proc.LogicalDir(s.state.facts.snapshot.PWD(), dir))
 	}
+}
+
+// lastEnded finds what an earlier server has noted: the newest command of the queue that has begun tells it. It
+// returns that one if it has ended in the foreground.
+func (r *recovery) lastEnded() *Exec {
+	for _, e := range slices.Backward(r.shell.all) {
+		i := e.Info() // a QueueTimeout may end one that waits meanwhile
+		if i.Background && !i.StartedAt.IsZero() {
+			break
+		}
+		if last, ok := e.lastOf(i.Result); ok {
+			r.shell.state.facts.last = last
+			return e
+		}
+	}
+	return nil
 }
 
 // command takes over one command.
@@ -175,13 +192,15 @@ func (r *recovery) command(saved *history.Entry) {
 		s.config.Log.Warn("a command is damaged", "shell", s.spec.ID, "command", saved.Info.ID, "err", err)
 		return
 	}
-	s.all, s.byID[e.id] = append(s.all, e), e
+	s.add(e)
 	files := r.take(e.holdID())
 	if input := r.take(stdio.InputID(e.holdID())); input != nil && len(input.Files) > 0 {
 		e.streams.SetInput(input.Files[0])
 	}
 	if begun := saved.Info.Status == Running; saved.Spec.TTY && (begun || saved.Info.Status == Queued) {
-		r.terminal(e, begun)
+		if !begun { // it has not run; its caller goes on with one that has
+			e.end(Failed, nil, fmt.Errorf("%w: the server ended before it began", ErrEnded))
+		}
 		return
 	}
 	switch saved.Info.Status {
@@ -189,7 +208,7 @@ func (r *recovery) command(saved *history.Entry) {
 		shelldir.RemoveFIFOs(dir)
 		if saved.Info.Isolated {
 			s.queue.beside++
-			r.isolated = append(r.isolated, func() { s.isolated(e) })
+			r.isolated = append(r.isolated, e.runIsolated)
 		} else {
 			s.mu.Lock()
 			s.push(e, nil)
@@ -208,26 +227,26 @@ func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program)
 	s := r.shell
 	opened, err := stdio.Reopen(e.streams, files)
 	if err != nil {
-		s.failUnknown(e, err)
+		e.failUnknown(err)
 		return
 	}
 	x := &execution{cmd: e, files: opened, try: 1}
 	switch {
 	case saved.Info.Isolated && (files == nil || files.Child == nil):
 		opened.Close()
-		s.failUnknown(e, errors.New("the server ended while it started"))
+		e.failUnknown(errors.New("the server ended while it started"))
 	case saved.Info.Isolated:
 		s.queue.beside++
 		e.entry.Info.PID = files.Child.PID()
 		opened.CloseWriters()
-		x.launch, x.home = &isolated{child: files.Child}, s.cwd
+		x.launch, x.home = &isolated{child: files.Child}, s.state.directory()
 		r.isolated = append(r.isolated, x.runBeside)
 	case saved.Info.Background:
 		s.queue.beside++
-		x.launch = e.launcher(r.proc)
+		x.launch = launcherOf(saved.Spec, r.proc)
 		r.backgrounds = append(r.backgrounds, x)
 	default:
-		x.launch = e.launcher(r.proc)
+		x.launch = launcherOf(saved.Spec, r.proc)
 		if r.foreground != nil {
 			r.earlier = append(r.earlier, r.foreground)
 		}
@@ -239,25 +258,17 @@ func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program)
 	}
 }
 
-// cwdNow is the shell's directory, as last known.
-func (s *Shell) cwdNow() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.cwd
-}
-
 // ended takes over the late output of a command.
 func (r *recovery) ended(e *Exec, files *keeper.Program) {
 	e.streams.CloseInput()
 	if files == nil || len(files.Files) < 2 {
-		e.outputs[0].Finish()
-		e.outputs[1].Finish()
+		e.finish()
 		return
 	}
 	opened, err := stdio.Reopen(e.streams, files)
 	if err != nil {
 		r.shell.config.Log.Warn("late output of a command is lost", "command", e.id, "err", err)
-		e.finishOutputs()
+		e.finish()
 		for _, f := range files.Files {
 			_ = f.Close()
 		}
@@ -306,7 +317,7 @@ func (r *recovery) serve(captured chan struct{}) {
 		r.resume(r.foreground, known)
 		s.queue.setCurrent(nil)
 	} else if r.proc != nil {
-		s.capture(r.proc, nil)
+		s.procs.capture(r.proc, nil)
 	}
 	if !s.detached() {
 		if r.last != nil {
@@ -323,8 +334,8 @@ func (r *recovery) serve(captured chan struct{}) {
 // continueStopped handles a shell that an earlier server has stopped for an interrupt: it ends the command, or
 // continues the shell.
 func (r *recovery) continueStopped() {
-	path := r.shell.interruptMarker()
-	if _, err := os.Lstat(path); err != nil || r.shell.clock.Wait(r.shell.ctx) != nil {
+	s, path := r.shell, r.shell.interruptMarker()
+	if !exists(s.spec.Dir, shelldir.InterruptFile) || s.clock.Wait(s.ctx) != nil {
 		return
 	}
 	if r.foreground != nil && r.proc != nil && !shelldir.Closed(r.proc.Ended) {
@@ -360,7 +371,7 @@ func (r *recovery) sendBarrier() string {
 // resume follows the command in the foreground, or runs it when it was not sent to the shell.
 func (r *recovery) resume(x *execution, prefix string) {
 	s := r.shell
-	x.home = s.cwdNow()
+	x.home = s.state.directory()
 	if r.proc == nil {
 		x.concludeWithoutProcess(true)
 		return
@@ -371,7 +382,7 @@ func (r *recovery) resume(x *execution, prefix string) {
 		x.files.Close()
 	case was != notSent:
 		if x.run() {
-			s.runForeground(x.cmd)
+			x.cmd.turn(nil)
 		} else if x.cmd.hasEnded() {
 			s.afterCommand(r.proc, x.cmd)
 		}
@@ -379,32 +390,22 @@ func (r *recovery) resume(x *execution, prefix string) {
 		r.resume(x, "")
 	default:
 		x.files.Reset()
-		s.runForeground(x.cmd)
-	}
-}
-
-// runForeground runs a command that has certainly not run.
-func (s *Shell) runForeground(e *Exec) {
-	b, err := s.readyProcess()
-	switch {
-	case s.detached() || e.endIfCancelled():
-	case err == nil:
-		s.afterCommand(s.inShell(s.takeRestart(b, e), e), e)
-	default:
-		s.failUnknown(e, err)
+		x.cmd.turn(nil)
 	}
 }
 
 // resend sends the control lines of a command whose files an earlier server has made.
 func (x *execution) resend(proc *bash.Process) error {
 	s, e := x.cmd.shell, x.cmd
-	if e.stdinOpen() && !e.streams.InputOpened() {
+	spec := e.spec()
+	if spec.StdinOpen && !e.streams.InputOpened() {
 		if err := errors.Join(e.streams.OpenInput(), e.streams.HoldInput()); err != nil {
 			return err
 		}
 	}
-	home, cwd, _ := s.directories(proc, e.spec())
-	text, err := e.text(home, cwd)
+	var cwd string
+	x.home, cwd, _ = s.procs.directories(proc, spec)
+	text, err := x.controlLines(cwd)
 	if err != nil {
 		return err
 	}
@@ -430,7 +431,7 @@ func (x *execution) wasSent(proc *bash.Process, prefix string) sending {
 		return notSent // it is held before the shell is told, and until its end is on the disk
 	}
 	dir := filepath.Join(s.spec.Dir, shelldir.MarkersDir)
-	late, stop := e.overtime()
+	ctx, stop := x.untilStopped()
 	defer stop()
 	for {
 		_, passed := shelldir.FindNumber(dir, prefix)
@@ -440,20 +441,17 @@ func (x *execution) wasSent(proc *bash.Process, prefix string) sending {
 		switch {
 		case prefix == "":
 			return sent
-		case passed:
+		case passed || s.detached():
 			return notSent
+		case ctx.Err() != nil:
+			return sent
 		}
 		select {
 		case <-x.files.Watch.Changed:
-		case <-s.watch.Changed:
+		case <-s.procs.watch.Changed:
+		case <-ctx.Done():
 		case <-proc.Ended:
 			return over
-		case <-late:
-			return sent
-		case <-e.stop:
-			return sent
-		case <-s.ctx.Done():
-			return notSent
 		}
 	}
 }
@@ -461,7 +459,7 @@ func (x *execution) wasSent(proc *bash.Process, prefix string) sending {
 // resumeBackground follows a background command, or runs it when it was not sent to the shell.
 func (r *recovery) resumeBackground(x *execution, prefix string) {
 	s, e, b := r.shell, x.cmd, x.launch.(*background)
-	x.home = s.cwdNow()
+	x.home = s.state.directory()
 	pid, begun := shelldir.FindNumber(e.dir, shelldir.PidName)
 	_, hasStatus := e.status()
 	if !begun && !hasStatus && r.proc != nil && prefix != "" && !shelldir.Closed(r.proc.Ended) {
@@ -472,10 +470,10 @@ func (r *recovery) resumeBackground(x *execution, prefix string) {
 			if !reached && !(x.files.Held && x.resend(r.proc) == nil) {
 				x.files.Reset()
 				s.queue.freeSlot()
-				s.inShell(readyShell{Process: r.proc}, e)
+				e.runInShell(r.proc, restartNotice{})
 				return
 			}
-			b.await(x)
+			b.awaitStart(x)
 			pid = b.pid
 		}
 	}
@@ -490,22 +488,10 @@ func (x *execution) concludeWithoutProcess(shellEnded bool) {
 	code, ok := x.cmd.status()
 	if !ok {
 		x.files.Close()
-		x.cmd.shell.failUnknown(x.cmd, errors.New("an earlier server or the keeper ended and left no result"))
+		x.cmd.failUnknown(errors.New("an earlier server or the keeper ended and left no result"))
 		return
 	}
 	r := Result{ExitCode: code, ShellEnded: shellEnded}
 	x.launch.(*foreground).settle(x, &r)
 	x.conclude(r)
 }
-
-// repair writes a new shell.json for one that cannot be read.
-func (r *recovery) repair() error {
-	s := r.shell
-	if _, err := history.LoadShell(s.spec.Dir); err == nil {
-		return nil
-	}
-	return s.saveShell()
-}
-
-// Damage names the files that could not be read when this server took the shell over; nil when all could.
-func (s *Shell) Damage() []string { return slices.Clone(s.damage) }

@@ -7,18 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/evertty/evertty/internal/proc"
-	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
 // Remote says how remote shells run commands. Each command is a local program, the relay, which the shell's bash
 // starts in the command's turn, and which runs the command at the provider. So queue, output, cancel, history and
-// recovery are those of any command, and the command survives this server. The bash has no state; the relay reads the
-// state from a file before a command and writes it after it.
+// recovery are the same as for any command, and the command survives this server. The bash has no state; the relay
+// reads the state from a file before a command and writes it after it.
 type Remote struct {
 	// Program is the relay with its first arguments; the directory of the command follows.
 	Program []string
@@ -49,57 +49,70 @@ const (
 	RemoteRefused = "refused" // there is none
 )
 
-const (
-	// remoteGrace is cancelGrace for a remote command, whose end is asked for over a network.
-	remoteGrace = 15 * time.Second
-)
+// remoteGrace is cancelGrace for a remote command, whose end is asked for over a network.
+const remoteGrace = 15 * time.Second
 
-func (s *Shell) remoteFile() string { return filepath.Join(s.spec.Dir, shelldir.RemoteFile) }
+// remote is the part of a shell that runs its commands at a provider: the state there, and the relays.
+type remote struct {
+	*Remote
+	shell *Shell
+	file  string // of the state
 
-func (s *Shell) remote() bool { return s.spec.Provider != "" }
+	mu  sync.Mutex // guards env; a leaf
+	env state.Environment
+}
 
-// initRemote writes the first state.
-func (s *Shell) initRemote() error {
-	now := state.Environment{Cwd: s.spec.Cwd, Delta: s.spec.Env}
+// init writes the first state.
+func (r *remote) init() error {
+	spec := r.shell.spec
+	now := state.Environment{Cwd: spec.Cwd, Delta: spec.Env}
 	if now.Delta == nil {
 		now.Delta = map[string]string{}
 	}
-	s.setRemote(now)
-	return state.SaveEnvironment(s.remoteFile(), now)
+	return r.save(now)
 }
 
-// setRemote sets the state that the shell reports.
-func (s *Shell) setRemote(state state.Environment) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cwd, s.remoteEnv = state.Cwd, state
+// save makes an environment the state.
+func (r *remote) save(now state.Environment) error {
+	err := state.SaveEnvironment(r.file, now)
+	if err == nil {
+		r.set(now)
+	}
+	return err
 }
 
-// readRemote sets the state that the shell reports from its file.
-func (s *Shell) readRemote() {
-	state, err := state.LoadEnvironment(s.remoteFile())
+// set sets the state that the shell reports.
+func (r *remote) set(now state.Environment) {
+	r.shell.state.setDirectory(now.Cwd)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.env = now
+}
+
+// read sets the state that the shell reports from its file.
+func (r *remote) read() {
+	now, err := state.LoadEnvironment(r.file)
 	if err != nil {
-		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
+		r.shell.config.Log.Warn("the state of a shell is damaged", "shell", r.shell.spec.ID, "err", err)
 		return
 	}
-	s.setRemote(state)
+	r.set(now)
 }
 
-// remoteState is State of a remote shell. The instance's own environment is unknown: Env is the difference.
-func (s *Shell) remoteState() state.Environment {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.remoteEnv
-	return state.Environment{Cwd: e.Cwd, Env: maps.Clone(e.Delta), Delta: maps.Clone(e.Delta),
-		Unset: slices.Clone(e.Unset)}
+// environment is the state. The instance's own environment is unknown: Env is the difference.
+func (r *remote) environment() state.Environment {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return state.Environment{Cwd: r.env.Cwd, Env: maps.Clone(r.env.Delta), Delta: maps.Clone(r.env.Delta),
+		Unset: slices.Clone(r.env.Unset)}
 }
 
-// changeRemote changes the state of a remote shell in its turn in the queue. Errors: as Submit, ctx.Err().
-// submitted reports that it happens, perhaps after the return.
-func (s *Shell) changeRemote(ctx context.Context, change func(state.Environment) state.Environment) (submitted bool,
-	err error) {
-	done := make(chan error, 1)
-	if err := s.submitJob(func() { done <- shelldir.SpaceError(s.applyRemote(change)) }); err != nil {
+// change changes the state in its turn in the queue. Errors: as Submit, ErrBadEnv of a shell that is stopped before,
+// ctx.Err(). submitted reports that it happens, perhaps after the return.
+func (r *remote) change(ctx context.Context, f func(state.Environment) state.Environment) (submitted bool, err error) {
+	s, done := r.shell, make(chan error, 1)
+	if err := r.submit(&job{run: func() { done <- shelldir.SpaceError(r.apply(f)) },
+		drop: func(why error) { done <- why }}); err != nil {
 		return false, fmt.Errorf("shell: change the state: %w", err)
 	}
 	select {
@@ -115,48 +128,39 @@ func (s *Shell) changeRemote(ctx context.Context, change func(state.Environment)
 	return true, nil
 }
 
-// submitJob queues a change that needs no process. Errors: as Submit.
-func (s *Shell) submitJob(run func()) error {
+// submit queues a change, which needs no process. Errors: as Shell.Submit.
+func (r *remote) submit(j *job) error {
+	s := r.shell
 	s.submitting.Lock()
 	defer s.submitting.Unlock()
 	if err := s.checkRoom(Command{}); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.active = time.Now()
-	s.queue.push(&job{run: run})
+	s.touch()
+	s.queue.push(j)
 	return nil
 }
 
-// applyRemote changes the file of the state.
-func (s *Shell) applyRemote(change func(state.Environment) state.Environment) error {
-	now, err := state.LoadEnvironment(s.remoteFile())
+// apply changes the file of the state.
+func (r *remote) apply(f func(state.Environment) state.Environment) error {
+	now, err := state.LoadEnvironment(r.file)
 	if err != nil {
 		return err
 	}
-	now = change(now)
-	if err := state.SaveEnvironment(s.remoteFile(), now); err != nil {
+	if err := r.save(f(now)); err != nil {
 		return err
 	}
-	s.setRemote(now)
-	s.notify(StateCaptured, proc.Process{}, 0)
+	r.shell.notify(StateCaptured, proc.Process{}, 0)
 	return nil
 }
 
 // ready prepares a relay for a command. It ends with the command.
-func (s *Shell) ready(e *Exec, again bool) (recreated bool, err error) {
-	ctx, cancel := context.WithCancel(s.ctx)
+func (r *remote) ready(e *Exec, again bool) (recreated bool, err error) {
+	ctx, cancel := context.WithCancel(r.shell.ctx)
 	defer cancel()
-	go func() {
-		select {
-		case <-e.stop:
-		case <-ctx.Done():
-		}
-		cancel()
-	}()
+	defer context.AfterFunc(e.stopped, cancel)()
 	spec := e.spec()
-	c := RemoteCommand{Shell: s.spec.ID, Dir: e.dir, Cwd: spec.Cwd, Env: spec.Env, State: s.remoteFile(),
+	c := RemoteCommand{Shell: r.shell.spec.ID, Dir: e.dir, Cwd: spec.Cwd, Env: spec.Env, State: r.file,
 		Keep: !spec.Isolated && !spec.Background, Again: again}
 	if spec.Isolated {
 		c.Text = state.QuoteWords(spec.Argv)
@@ -167,62 +171,19 @@ func (s *Shell) ready(e *Exec, again bool) (recreated bool, err error) {
 		}
 		c.Text = string(text)
 	}
-	return s.config.Remote.Ready(ctx, c)
-}
-
-// failUnready ends a command without a relay.
-func (s *Shell) failUnready(e *Exec, err error) {
-	if s.detached() || e.endIfCancelled() {
-		return
-	}
-	e.end(Failed, nil, err)
+	return r.Ready(ctx, c)
 }
 
 // answerAsked gives a relay that asks for it another instance, or tells it that there is none. It reports whether the
 // instance is new.
-func (s *Shell) answerAsked(e *Exec) (recreated bool) {
-	if !s.remote() || os.Remove(filepath.Join(e.dir, RemoteAsk)) != nil {
+func (r *remote) answerAsked(e *Exec) (recreated bool) {
+	if os.Remove(filepath.Join(e.dir, RemoteAsk)) != nil {
 		return false
 	}
-	recreated, err := s.ready(e, true)
+	recreated, err := r.ready(e, true)
 	if err != nil {
-		s.config.Log.Warn("a command has no compute", "shell", s.spec.ID, "command", e.id, "err", err)
+		r.shell.config.Log.Warn("a command has no compute", "shell", r.shell.spec.ID, "command", e.id, "err", err)
 		_ = os.WriteFile(filepath.Join(e.dir, RemoteRefused), nil, 0o600)
 	}
 	return recreated
-}
-
-// answer ends a command: failed when the relay could not run it.
-func (e *Exec) answer(r *Result) {
-	if e.shell.remote() && !r.Cancelled && !r.TimedOut {
-		if err := e.shell.config.Remote.Outcome(e.dir); err != nil {
-			e.end(Failed, nil, err)
-			return
-		}
-	}
-	e.end(r.Status(), r, nil)
-}
-
-// grace is how long a command may take to end after SIGINT.
-func (s *Shell) grace() time.Duration {
-	if s.remote() {
-		return remoteGrace
-	}
-	return cancelGrace
-}
-
-// home is the first directory of bash.
-func (s *Shell) home() string {
-	if s.remote() {
-		return shelldir.Nearest(history.HomeDir(nil))
-	}
-	return s.spec.Cwd
-}
-
-// given are the variables of the first bash besides the server's.
-func (s *Shell) given() map[string]string {
-	if s.remote() {
-		return nil
-	}
-	return s.spec.Env
 }

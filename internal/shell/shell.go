@@ -2,6 +2,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,6 @@ import (
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/proctree"
-	"github.com/evertty/evertty/internal/shell/script"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/internal/shell/state"
 	"github.com/evertty/evertty/pty/keeper"
@@ -98,49 +98,27 @@ type Stats struct {
 //
 // One goroutine serves the queue, one command after the other. Nothing blocks under a lock.
 type Shell struct {
-	config   Config
-	spec     Spec
-	created  time.Time
-	history  *history.Store
-	firstEnv []string // environment of the first start, set before the goroutine starts
-	watch    *shelldir.Watch
-	ctx      context.Context // ends with ErrClosing or ErrDeleted
-	cancel   context.CancelCauseFunc
-	work     sync.WaitGroup // goroutines that look after commands and the queue
-	queue    queue
+	commandList
+	queue  queue
+	procs  processes
+	state  bashState
+	remote *remote // nil of a shell on this machine
+
+	config  Config
+	spec    Spec
+	created time.Time
+	damage  []string        // files that could not be read when this server took the shell over; it never changes
+	ctx     context.Context // ends with ErrClosing or ErrDeleted
+	cancel  context.CancelCauseFunc
+	work    sync.WaitGroup // goroutines that look after commands and the queue
+	printed atomic.Int64   // bytes, see Printed
+	clock   clock.Clock    // stands still while the shell is frozen
 
 	submitting sync.Mutex // held over the disk, taken before mu: ids have the order of the queue
+	pausing    sync.Mutex // held over the disk, taken before mu
 
-	printed atomic.Int64 // bytes, see Printed
-
-	pruning sync.Mutex  // held over the disk, taken before mu
-	pausing sync.Mutex  // held over the disk, taken before mu
-	clock   clock.Clock // stands still while the shell is frozen
-
-	mu       sync.Mutex // guards what follows; nothing blocks under it
-	all      []*Exec
-	byID     map[string]*Exec
-	proc     *bash.Process   // nil or ended while none runs
-	number   int             // of the newest process
-	snapshot *state.Snapshot // what the last capture found; nil before the first
-	// mayAlias reports that aliases may have been defined since the last capture.
-	mayAlias bool
-	// uncaptured names the changes that the next bash lacks, because they could not be captured.
-	uncaptured []string
-	// listOn reports that the user has the option history on; it is off while control lines are read.
-	listOn         bool
-	pendingRestart restartNotice // of a shell that was started again, for the next command
-	// damage names the files that could not be read when this server took the shell over; it never changes.
-	damage []string
-	// captured is closed after the capture of the newest command in the foreground, or of the start.
-	captured chan struct{}
-	pruned   int // how many of all were left at the last look for those beyond the history's bounds
-	cwd      string
-	last     script.Last // how the newest command of the queue ended, for $? in the next one
-	// remoteEnv is the state of a remote shell.
-	remoteEnv state.Environment
-	active    time.Time
-	deleted   bool // Delete was called
+	mu     sync.Mutex // guards active and the start of goroutines; nothing blocks under it
+	active time.Time
 }
 
 // Start makes a shell in s.Dir, which must be empty, and waits until it runs. Errors: ErrInvalid, ErrBadEnv,
@@ -155,81 +133,74 @@ func Start(c Config, s Spec) (*Shell, error) {
 		return nil, err
 	}
 	sh.created = time.Now()
-	if err := sh.initDir(); err != nil {
-		sh.shutDown(ErrEnded)
-		return nil, fmt.Errorf("shell: start: %w", shelldir.FileError(err))
-	}
-	proc, err := sh.launch(sh.ctx, 1, sh.home(), nil, false)
-	switch {
-	case err != nil:
-	case sh.remote():
-		sh.proc, sh.active = proc, sh.created
-		err = sh.initRemote()
-	default:
-		sh.proc, sh.active = proc, sh.created
-		sh.cwd = sh.spec.Cwd
-		sh.cwd = sh.cwdOf(proc)
-	}
+	sh.active = sh.created
+	b, err := sh.start()
 	if err != nil {
-		if proc != nil {
-			proc.Kill()
-			<-proc.Ended
+		if b != nil {
+			b.Kill()
+			<-b.Ended
 		}
 		sh.shutDown(ErrEnded)
 		return nil, err
 	}
-	captured := make(chan struct{})
-	sh.captured = captured
+	captured := sh.state.beginCapture()
 	sh.work.Go(func() {
-		sh.capture(proc, nil) // what the profile files did survives an end in the first command
+		sh.procs.capture(b, nil) // what the profile files did survives an end in the first command
 		close(captured)
 		sh.serve()
 	})
 	return sh, nil
 }
 
+// start writes the files of a new shell and starts its first process, which is returned with an error too.
+func (s *Shell) start() (*bash.Process, error) {
+	dir := s.spec.Dir
+	err := errors.Join(proctree.NewTag(dir), bash.WriteLauncher(dir), state.WriteScript(dir))
+	if err == nil {
+		s.history, _, err = history.Open(dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("shell: start: %w", shelldir.FileError(err))
+	}
+	b, err := s.procs.launch(s.procs.home(), nil, false)
+	if err != nil {
+		return nil, err
+	}
+	s.procs.current.Store(b)
+	if s.remote != nil {
+		return b, s.remote.init()
+	}
+	s.state.setDirectory(s.spec.Cwd)
+	s.state.setDirectory(s.procs.cwd(b))
+	return b, nil
+}
+
 // prepare makes a Shell without a process.
-func prepare(c Config, s Spec) (*Shell, error) {
+func prepare(c Config, spec Spec) (*Shell, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	if s.MaxOutput == 0 {
-		s.MaxOutput = history.DefaultMaxOutput
+	spec.MaxOutput = cmp.Or(spec.MaxOutput, history.DefaultMaxOutput)
+	s := &Shell{config: c, spec: spec, queue: queue{wake: make(chan struct{}, 1)},
+		commandList: commandList{byID: map[string]*Exec{}}}
+	s.procs.shell = s
+	if spec.Provider != "" {
+		s.remote = &remote{Remote: c.Remote, shell: s, file: filepath.Join(spec.Dir, shelldir.RemoteFile)}
 	}
-	sh := &Shell{config: c, spec: s, queue: queue{wake: make(chan struct{}, 1)}, byID: map[string]*Exec{}}
 	if err := shelldir.Watcher.Acquire(); err != nil {
 		return nil, fmt.Errorf("shell: %w", err)
 	}
-	err := os.MkdirAll(filepath.Join(s.Dir, shelldir.MarkersDir), 0o700)
+	markers := filepath.Join(spec.Dir, shelldir.MarkersDir)
+	err := os.MkdirAll(markers, 0o700)
 	if err == nil {
-		sh.watch, err = shelldir.Watcher.Add(filepath.Join(s.Dir, shelldir.MarkersDir))
+		s.procs.watch, err = shelldir.Watcher.Add(markers)
 	}
 	if err != nil {
 		shelldir.Watcher.Release()
 		return nil, fmt.Errorf("shell: %w", shelldir.FileError(err))
 	}
-	sh.ctx, sh.cancel = context.WithCancelCause(context.Background())
-	return sh, nil
-}
-
-// initDir writes the files of a new shell.
-func (s *Shell) initDir() (err error) {
-	if err = errors.Join(proctree.NewTag(s.spec.Dir), bash.WriteLauncher(s.spec.Dir)); err != nil {
-		return err
-	}
-	if err = state.WriteScript(s.spec.Dir); err != nil {
-		return err
-	}
-	s.history, _, err = history.Open(s.spec.Dir)
-	return err
-}
-
-// saveShell writes the record that a later server reads.
-func (s *Shell) saveShell() error {
-	s.mu.Lock()
-	r := &history.Shell{Spec: s.spec, CreatedAt: s.created, Process: s.number, FirstEnv: s.firstEnv}
-	s.mu.Unlock()
-	return history.SaveShell(s.spec.Dir, r)
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	return s, nil
 }
 
 // shutDown ends the goroutines of the shell in this process.
@@ -238,7 +209,7 @@ func (s *Shell) shutDown(cause error) {
 	s.cancel(cause)
 	s.mu.Unlock()
 	s.work.Wait()
-	shelldir.Watcher.Remove(s.watch)
+	shelldir.Watcher.Remove(s.procs.watch)
 	shelldir.Watcher.Release()
 }
 
@@ -252,21 +223,29 @@ func (s *Shell) Spec() Spec {
 // detached reports whether Detach or Delete was called.
 func (s *Shell) detached() bool { return s.ctx.Err() != nil }
 
-// Stats is the shell as it is now.
-func (s *Shell) Stats() Stats {
-	waiting, _, busy := s.queue.counts()
+// isDeleted reports whether Delete was called.
+func (s *Shell) isDeleted() bool { return errors.Is(context.Cause(s.ctx), ErrDeleted) }
+
+// touch notes that the shell is in use.
+func (s *Shell) touch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := Stats{Cwd: s.cwd, State: "running", Busy: busy, Queued: waiting, CreatedAt: s.created,
-		LastActivity: s.active}
-	if s.proc != nil && !shelldir.Closed(s.proc.Ended) {
-		f.PID = s.proc.Proc().PID
-	} else {
-		f.State = "ended"
+	s.active = time.Now()
+}
+
+// Stats is the shell as it is now.
+func (s *Shell) Stats() Stats {
+	f := Stats{Cwd: s.state.directory(), State: "ended", CreatedAt: s.created}
+	f.Queued, _, f.Busy = s.queue.counts()
+	if b := s.procs.running(); b != nil {
+		f.State, f.PID = "running", b.Proc().PID
 	}
-	if s.deleted {
+	if s.isDeleted() {
 		f.State = "deleted"
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.LastActivity = s.active
 	return f
 }
 
@@ -276,59 +255,21 @@ func (s *Shell) Printed() int64 { return s.printed.Load() }
 
 // State is the state after the last command.
 func (s *Shell) State() state.Environment {
-	if s.remote() {
-		return s.remoteState()
+	if s.remote != nil {
+		return s.remote.environment()
 	}
-	s.mu.Lock()
-	found, cwd, first := s.snapshot, s.cwd, s.firstEnv
-	s.mu.Unlock()
-	return found.Environment(cwd, first)
+	now := s.state.now()
+	return now.snapshot.Environment(now.cwd, s.procs.firstEnv)
 }
 
-// Commands returns the newest limit commands (0 is all) before the one with the id before ("" is none), in the order
-// of submission.
-func (s *Shell) Commands(limit int, before string) []Info {
-	s.mu.Lock()
-	list := slices.Clone(s.all)
-	s.mu.Unlock()
-	if at := slices.IndexFunc(list, func(e *Exec) bool { return e.id == before }); at >= 0 {
-		list = list[:at]
-	}
-	if limit > 0 && len(list) > limit {
-		list = list[len(list)-limit:]
-	}
-	infos := make([]Info, len(list))
-	for i, e := range list {
-		infos[i] = e.Info()
-	}
-	return infos
-}
-
-// Execs returns all commands of the history, in the order of submission.
-func (s *Shell) Execs() []*Exec {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.all)
-}
-
-// Command finds a command. Errors: ErrNotFound.
-func (s *Shell) Command(id string) (*Exec, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.byID[id]; e != nil {
-		return e, nil
-	}
-	return nil, fmt.Errorf("shell: command %.80q: %w", id, ErrNotFound)
-}
+// Damage names the files that could not be read when this server took the shell over; nil when all could.
+func (s *Shell) Damage() []string { return slices.Clone(s.damage) }
 
 // Detach closes the files of the shell in this process. The shell continues. After it, only methods that read may be
 // called.
 func (s *Shell) Detach() {
 	s.shutDown(ErrClosing)
-	s.mu.Lock()
-	proc := s.proc
-	s.mu.Unlock()
-	if proc != nil {
-		proc.Close()
+	if b := s.procs.current.Load(); b != nil {
+		b.Close()
 	}
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/evertty/evertty/internal/shell/history"
 	"github.com/evertty/evertty/internal/shell/script"
@@ -19,51 +19,44 @@ import (
 )
 
 // Submit queues a command. Errors: ErrInvalid, ErrBadEnv, ErrQueueFull, ErrDeleted, ErrClosing, ErrNoSpace.
-func (s *Shell) Submit(c Command) (*Exec, error) {
-	e, err := s.accept(c)
+func (s *Shell) Submit(c Command) (*Exec, error) { return s.submit(c, "submit") }
+
+// submit queues a command, completed with the shell's defaults; doing names that in an error.
+func (s *Shell) submit(c Command, doing string) (*Exec, error) {
+	c.Timeout = cmp.Or(c.Timeout, s.spec.Timeout)
+	c.MaxOutput = cmp.Or(c.MaxOutput, s.spec.MaxOutput)
+	c.MaxReply = cmp.Or(c.MaxReply, s.spec.MaxReply)
+	err := c.Check()
+	var e *Exec
+	if err == nil {
+		e, err = s.accept(c, nil)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("shell: submit: %w", err)
+		return nil, fmt.Errorf("shell: %s: %w", doing, err)
 	}
 	e.notifyChanged()
 	return e, nil
 }
 
-// accept checks a command, writes it to the disk and puts it where its turn comes.
-func (s *Shell) accept(c Command) (e *Exec, err error) {
-	if err := s.complete(&c); err != nil {
-		return nil, err
-	}
+// accept writes a command to the disk and puts it where its turn comes; see turn for compose. Errors: as Submit.
+func (s *Shell) accept(c Command, compose func() string) (e *Exec, err error) {
 	s.submitting.Lock()
 	defer s.submitting.Unlock()
 	if err := s.checkRoom(c); err != nil {
 		return nil, err
 	}
 	err = s.withRoom(func() (err error) {
-		e, err = s.enroll(c)
+		e, err = s.enroll(c, compose != nil)
 		return err
 	})
 	if err != nil {
 		return nil, shelldir.FileError(err)
 	}
-	if err := s.enqueue(e, c, nil); err != nil {
+	if err := s.enqueue(e, c, compose); err != nil {
 		_ = os.RemoveAll(e.dir)
 		return nil, err
 	}
 	return e, nil
-}
-
-// complete checks a command and fills in the shell's defaults.
-func (s *Shell) complete(c *Command) error {
-	if c.Timeout == 0 {
-		c.Timeout = s.spec.Timeout
-	}
-	if c.MaxOutput == 0 {
-		c.MaxOutput = s.spec.MaxOutput
-	}
-	if c.MaxReply == 0 {
-		c.MaxReply = s.spec.MaxReply
-	}
-	return c.Check()
 }
 
 // checkRoom reports whether there is room for a command. Errors: ErrQueueFull, ErrDeleted, ErrClosing.
@@ -81,46 +74,46 @@ func (s *Shell) checkRoom(c Command) error {
 	return nil
 }
 
-// enroll writes a command to the disk, so that it runs even if this server is killed now.
-func (s *Shell) enroll(c Command) (*Exec, error) {
-	id, err := s.history.Next()
+// enroll writes a command to the disk, so that it runs even if this server is killed now. An internal one is in no
+// history.
+func (s *Shell) enroll(c Command, internal bool) (e *Exec, err error) {
+	store := s.history
+	var id, dir string
+	if internal {
+		store = nil
+		parent := filepath.Join(s.spec.Dir, shelldir.InternalDir)
+		if err = os.MkdirAll(parent, 0o700); err == nil {
+			dir, err = os.MkdirTemp(parent, "")
+		}
+		id = "e" + filepath.Base(dir)
+	} else if id, err = store.Next(); err == nil {
+		dir = store.Dir(id)
+	}
 	if err != nil {
-		return nil, shelldir.SpaceError(err)
+		return nil, err
 	}
 	text := c.Text
 	if c.Isolated {
 		text = state.QuoteWords(c.Argv)
 	}
-	r := &history.Entry{Info: Info{ID: id, Shell: s.spec.DisplayName(), Command: text, Status: Queued,
+	row := &history.Entry{Info: Info{ID: id, Shell: s.spec.DisplayName(), Command: text, Status: Queued,
 		Background: c.Background, Isolated: c.Isolated, CreatedAt: time.Now()}, Spec: c}
-	r.Spec.Text, r.Spec.Stdin, r.Spec.Env = "", nil, maps.Clone(c.Env)
-	dir := s.history.Dir(id)
-	e, err := s.newExec(r, dir, s.history)
-	if err == nil {
-		err = s.writeInputs(dir, c)
+	row.Spec.Text, row.Spec.Stdin, row.Spec.Env = "", nil, maps.Clone(c.Env)
+	e, err = s.newExec(row, dir, store)
+	if err == nil && s.remote != nil && !c.Isolated { // the text of others is written in its turn, in the form for bash
+		err = script.WriteText(dir, c.Text)
+	}
+	if err == nil && len(c.Stdin) > 0 {
+		err = os.WriteFile(filepath.Join(dir, shelldir.InputFile), c.Stdin, 0o600)
 	}
 	if err == nil {
-		err = e.trySave()
+		err = e.save(e.outputs)
 	}
 	if err != nil {
 		_ = os.RemoveAll(dir)
-		return nil, shelldir.SpaceError(err)
+		return nil, err
 	}
 	return e, nil
-}
-
-// writeInputs writes the input of a command and, for a relay, its text. Others' text is written in its turn, in the
-// form for the shell.
-func (s *Shell) writeInputs(dir string, c Command) error {
-	if s.remote() && !c.Isolated {
-		if err := script.WriteText(dir, c.Text); err != nil {
-			return err
-		}
-	}
-	if len(c.Stdin) == 0 {
-		return nil
-	}
-	return os.WriteFile(filepath.Join(dir, shelldir.InputFile), c.Stdin, 0o600)
 }
 
 // enqueue appends a command to the queue; see turn for compose. An isolated one starts at once, one on a terminal is
@@ -137,25 +130,47 @@ func (s *Shell) enqueue(e *Exec, c Command, compose func() string) error {
 		}
 	}
 	if !e.internal() {
-		s.all = append(s.all, e)
-		s.byID[e.id] = e
+		s.add(e)
 	}
 	s.active = time.Now()
 	switch {
 	case c.TTY:
-		return nil
 	case c.Isolated:
-		s.work.Go(func() { s.isolated(e) })
-		return nil
+		s.work.Go(e.runIsolated)
+	default:
+		s.push(e, compose)
 	}
-	s.push(e, compose)
 	return nil
 }
 
-// push bounds the wait of a command and appends it to the queue. s.mu is held: a timer that fires waits for the push.
+// push appends a command to the queue. It fails when it has not got its turn by the end of its QueueTimeout, which
+// counts from the submission, over restarts of the server. s.mu is held: a timer that fires waits for the push.
 func (s *Shell) push(e *Exec, compose func() string) {
-	s.limitWait(e)
-	s.queue.push(&job{e, func() { s.turn(e, compose) }})
+	row := e.row()
+	if limit := row.Spec.QueueTimeout; limit > 0 {
+		left := max(0, time.Until(row.Info.CreatedAt.Add(limit)))
+		e.turnTimer = time.AfterFunc(left, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if !s.detached() && s.queue.remove(e) { // else it has its turn
+				s.work.Go(func() { e.end(Failed, nil, fmt.Errorf("%w: it waited %v", ErrQueueTimeout, limit)) })
+			}
+		})
+	}
+	s.queue.push(&job{cmd: e, run: func() { e.turn(compose) }})
+}
+
+// problemOf is the error of a failed command, from its record.
+func problemOf(why string) error {
+	for _, known := range [...]error{ErrQueueTimeout, ErrDeleted} {
+		if rest, is := strings.CutPrefix(why, known.Error()); is {
+			return fmt.Errorf("%w%s", known, rest)
+		}
+	}
+	if why == "" {
+		return ErrEnded
+	}
+	return fmt.Errorf("%w: %s", ErrEnded, strings.TrimPrefix(why, ErrEnded.Error()+": "))
 }
 
 // CheckEnv refuses variables that SetEnv cannot change. Errors: ErrBadEnv.
@@ -174,12 +189,12 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 		return fmt.Errorf("shell: set variables: %w", err)
 	}
 	set, unset = maps.Clone(set), slices.Compact(slices.Sorted(slices.Values(unset)))
-	if s.remote() {
-		_, err := s.changeRemote(ctx, func(now state.Environment) state.Environment { return now.With(set, unset) })
+	if s.remote != nil {
+		_, err := s.remote.change(ctx, func(now state.Environment) state.Environment { return now.With(set, unset) })
 		return err
 	}
 	e, err := s.submitInternal(func() string {
-		bash := s.scriptBash()
+		bash := s.procs.scriptBash()
 		return bash.Environment(set, unset, bash.Return(1))
 	})
 	if err != nil {
@@ -191,49 +206,80 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 	case err != nil && ctx.Err() != nil:
 		e.Cancel()
 	case err == nil && r.ExitCode != 0:
-		err = fmt.Errorf("shell: set variables: %w: %s", ErrBadEnv, e.complaint())
+		err = fmt.Errorf("shell: set variables: %w: %s", ErrBadEnv, e.complaint(e.dir))
 	}
 	return err
 }
 
 // submitInternal queues an internal command; see turn for compose. The caller discards it. Errors: as Submit.
 func (s *Shell) submitInternal(compose func() string) (*Exec, error) {
-	s.submitting.Lock()
-	defer s.submitting.Unlock()
-	if err := s.checkRoom(Command{}); err != nil {
-		return nil, err
-	}
-	var dir string
-	err := s.withRoom(func() (err error) {
-		parent := filepath.Join(s.spec.Dir, shelldir.InternalDir)
-		if err = os.MkdirAll(parent, 0o700); err == nil {
-			dir, err = os.MkdirTemp(parent, "")
-		}
-		return err
-	})
-	if err != nil {
-		return nil, shelldir.FileError(err)
-	}
-	r := &history.Entry{Info: Info{ID: "e" + filepath.Base(dir), Shell: s.spec.DisplayName(), Status: Queued,
-		CreatedAt: time.Now()}, Spec: Command{MaxOutput: s.spec.MaxOutput}}
-	e, err := s.newExec(r, dir, nil)
-	if err == nil {
-		err = s.enqueue(e, Command{}, compose)
-	}
-	if err != nil {
-		_ = os.RemoveAll(dir)
-		return nil, shelldir.SpaceError(err)
-	}
-	return e, nil
+	return s.accept(Command{MaxOutput: s.spec.MaxOutput}, compose)
 }
 
-// complaint is the beginning of the command's standard error, without the name of its file.
-func (e *Exec) complaint() string {
-	text := make([]byte, min(e.Size(Stderr), 500))
-	n, _ := e.ReadAt(Stderr, text, 0)
-	words := strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), string(utf8.RuneError)))
-	if _, after, ok := strings.Cut(words, filepath.Join(e.dir, shelldir.TextFile)+": "); ok {
-		return after
+// discard removes the directory of an internal command when it has ended and the shell has read all of its control
+// lines: the shell ends when it cannot write there.
+func (s *Shell) discard(e *Exec) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.detached() {
+		return // Delete removes all of them
 	}
-	return words
+	s.work.Go(func() {
+		select {
+		case <-e.done:
+			if s.Settled(s.ctx) == nil && !s.detached() {
+				_ = os.RemoveAll(e.dir)
+				e.forget()
+			}
+		case <-s.ctx.Done():
+		}
+	})
+}
+
+// Roll sets the directory and the environment, which is given by its differences from the first start, in its turn in
+// the queue; submitted reports that it has a place there. It returns when it has happened or ctx has ended, and goes on
+// then. For a directory that does not exist it takes the nearest parent. Errors: as Submit, ctx.Err().
+func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, unset []string) (submitted bool,
+	err error) {
+	dir := "." // where nobody knows better
+	if cwd != "" {
+		dir = shelldir.Nearest(cwd)
+	}
+	delta, unset = maps.Clone(delta), slices.Clone(unset)
+	if s.remote != nil {
+		return s.remote.change(ctx, func(state.Environment) state.Environment {
+			return state.Environment{Cwd: cwd, Delta: map[string]string{}, Unset: unset}.With(delta, nil)
+		})
+	}
+	e, err := s.submitInternal(func() string { return s.rollText(dir, delta, unset) })
+	if err != nil {
+		return false, fmt.Errorf("shell: roll: %w", err)
+	}
+	defer s.discard(e)
+	if _, err := e.Wait(ctx); err != nil {
+		return true, err
+	}
+	return true, s.Settled(ctx)
+}
+
+// rollText restores the environment of the first start, then applies the differences. It is called in its turn, when
+// the current environment is known.
+func (s *Shell) rollText(cwd string, delta map[string]string, unset []string) string {
+	now, set := s.State(), map[string]string{}
+	gone := slices.AppendSeq(slices.Clone(unset), maps.Keys(now.Delta))
+	for _, pair := range s.procs.firstEnv {
+		name, value, _ := strings.Cut(pair, "=")
+		if _, changed := now.Delta[name]; changed || slices.Contains(now.Unset, name) {
+			set[name] = value
+		}
+	}
+	for _, name := range unset {
+		delete(set, name)
+	}
+	maps.Copy(set, delta)
+	gone = slices.DeleteFunc(gone, func(name string) bool { _, is := set[name]; return is || !state.ValidName(name) })
+	maps.DeleteFunc(set, func(name, _ string) bool { return !state.ValidName(name) })
+	slices.Sort(gone)
+	bash := s.procs.scriptBash()
+	return bash.ChangeDir(cwd) + bash.Environment(set, slices.Compact(gone), "((1))")
 }

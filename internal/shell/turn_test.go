@@ -92,20 +92,17 @@ func TestPruneOfThoseBeside(t *testing.T) {
 	do(t, s, Command{Isolated: true, Argv: []string{"true"}})
 	oldest := s.Commands(1, "")[0].ID
 	// Others that ended, so many that there are too many after the next ones.
-	s.mu.Lock()
 	for n := range history.MaxCommands {
 		r := &history.Entry{Info: Info{ID: fmt.Sprintf("%08d%s", 1+n, strings.Repeat("a", history.IDRandom)),
 			Status: Done,
 			Result: &Result{}}}
 		e, err := s.newExec(r, s.history.Dir(r.Info.ID), s.history)
 		if err != nil {
-			s.mu.Unlock()
 			t.Fatal(err)
 		}
-		e.finishOutputs()
-		s.all, s.byID[e.id] = append(s.all, e), e
+		e.finish()
+		s.add(e)
 	}
-	s.mu.Unlock()
 	do(t, s, Command{Isolated: true, Argv: []string{"true"}})
 	if !poll(func() bool { _, err := s.Command(oldest); return err != nil }) {
 		t.Errorf("%d commands are kept", len(s.Commands(0, "")))
