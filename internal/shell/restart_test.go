@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty/keeper"
 )
@@ -31,8 +32,21 @@ func TestKilledBefore(t *testing.T) {
 		if err := s.Settled(limited(t)); err != nil {
 			t.Fatal(err)
 		}
-		_ = unix.Kill(s.Stats().PID, unix.SIGKILL)
-		time.Sleep(time.Duration(n%8) * 300 * time.Microsecond) // the case is about how long it takes
+		b := s.procs.current.Load()
+		pid := b.Proc().PID
+		_ = unix.Kill(pid, unix.SIGKILL)
+		ended := func() bool { now, there := proc.Find(pid); return !there || now.Ended }
+		for _, known := range []func() bool{ // of its end, by and by
+			ended,
+			func() bool { now, there := proc.Find(b.Launcher()); return !there || now.Ended },
+			func() bool { return shelldir.Closed(b.Ended) },
+		}[:n%4] {
+			for end := time.Now().Add(patience); !known(); {
+				if time.Now().After(end) {
+					t.Fatal("the shell does not end")
+				}
+			}
+		}
 		r := do(t, s, Command{Text: "echo $KEPT; echo >>" + file})
 		text, _ := os.ReadFile(file)
 		ran := len(text)
@@ -249,7 +263,15 @@ func TestDirectoryGoneWhileAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n%3 == 2 {
-			time.Sleep(time.Duration(n) * 200 * time.Microsecond) // the case is about when it happens
+			begun := func() bool { return true }
+			captured := func() bool { return shelldir.Closed(s.state.now().captured) }
+			asked := func() bool { // whether its line has been read
+				signs, _ := filepath.Glob(filepath.Join(data, "shell", shelldir.MarkersDir, shelldir.BarrierName+"*"))
+				return len(signs) > 0 || captured()
+			}
+			if !poll([]func() bool{begun, asked, captured}[n/3%3]) {
+				t.Fatal("the next server does not start")
+			}
 			end()
 		}
 		r := run(t, s, "pwd; echo $KEPT")
