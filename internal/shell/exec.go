@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/evertty/evertty/internal/shell/history"
@@ -66,14 +65,9 @@ func (s *Shell) newExec(row *history.Entry, dir string, store *history.Store) (*
 // ID is unique in the server.
 func (e *Exec) ID() string { return e.id }
 
-// Info is the command as it is now.
+// Info is the command as it is now. The caller does not change the Result.
 func (e *Exec) Info() Info {
 	info := e.row().Info
-	if info.Result != nil {
-		r := *info.Result
-		r.Lost = slices.Clone(r.Lost)
-		info.Result = &r
-	}
 	info.StdoutBytes, info.StderrBytes = e.Size(Stdout), e.Size(Stderr)
 	info.LogCut = cutReason(e.cut(), info.Result)
 	if info.Status == Queued {
@@ -120,9 +114,6 @@ func (e *Exec) Cancel() {
 		e.endIfCancelled()
 	}
 }
-
-// Stopped is closed by the first Cancel.
-func (e *Exec) Stopped() <-chan struct{} { return e.stopped.Done() }
 
 // endIfCancelled ends a cancelled command that has not run, and reports whether it did. The command has no output and
 // no open files.
@@ -307,20 +298,28 @@ func (e *Exec) RemoveLogs() int64 {
 	return e.outputs[0].Remove() + e.outputs[1].Remove()
 }
 
-// Overtime is closed at the timeout of the command, in which pauses do not count; nil without a timeout. stop ends the
-// wait.
-func (e *Exec) Overtime() (over <-chan struct{}, stop context.CancelFunc) {
-	if e.deadline().IsZero() {
-		return nil, func() {}
+// Why a command is to end.
+var (
+	ErrTimedOut  = errors.New("timed out")
+	ErrCancelled = errors.New("cancelled")
+)
+
+// Running is a context that ends with ErrTimedOut at the timeout of the command, in which pauses do not count, with
+// ErrCancelled at the first Cancel, or with the shell. stop ends the watch.
+func (e *Exec) Running() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(e.shell.ctx)
+	forget := context.AfterFunc(e.stopped, func() { cancel(ErrCancelled) })
+	if !e.deadline().IsZero() {
+		e.shell.work.Go(func() {
+			if e.shell.clock.WaitUntil(ctx, e.deadline) == nil {
+				cancel(ErrTimedOut)
+			}
+		})
 	}
-	ctx, cancel := context.WithCancel(e.shell.ctx)
-	late := make(chan struct{})
-	e.shell.work.Go(func() {
-		if e.shell.clock.WaitUntil(ctx, e.deadline) == nil {
-			close(late)
-		}
-	})
-	return late, cancel
+	return ctx, func() {
+		forget()
+		cancel(nil)
+	}
 }
 
 // endedShell reports whether the shell ended with the command, after a possible change of its state.

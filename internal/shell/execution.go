@@ -64,12 +64,6 @@ const (
 // errNotSent is of a shell that ended before it got the control lines of a command, whose logs are unchanged.
 var errNotSent = errors.New("the shell was not told")
 
-// Why an execution is to end.
-var (
-	errTimedOut  = errors.New("timed out")
-	errCancelled = errors.New("cancelled")
-)
-
 // runInShell runs a command in the foreground or background of the shell. It tries again in the next process when one
 // has ended before it had read the command, and returns the last process. A background command continues after that.
 func (e *Exec) runInShell(b *bash.Process, n restartNotice) *bash.Process {
@@ -178,37 +172,18 @@ func (x *execution) await(ctx context.Context, ended <-chan struct{}, found func
 	return true
 }
 
-// untilStopped is a context that ends with errTimedOut or errCancelled, or with the shell's.
-func (x *execution) untilStopped() (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(x.cmd.shell.ctx)
-	late, stopTimer := x.cmd.Overtime()
-	go func() {
-		select {
-		case <-late:
-			cancel(errTimedOut)
-		case <-x.cmd.stopped.Done():
-			cancel(errCancelled)
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() {
-		cancel(nil)
-		stopTimer()
-	}
-}
-
 // follow waits for the end of a started command, and ends it at a cancel or its timeout. It is unfinished when the
 // shell is detached.
 func (x *execution) follow() (Result, progress) {
 	s := x.cmd.shell
-	ctx, stop := x.untilStopped()
+	ctx, stop := x.cmd.Running()
 	defer stop()
 	r, is := x.launch.wait(ctx, x)
 	if is != unfinished || s.detached() {
 		return r, is
 	}
 	r = Result{ExitCode: cancelCode, Cancelled: true}
-	if errors.Is(context.Cause(ctx), errTimedOut) {
+	if errors.Is(context.Cause(ctx), ErrTimedOut) {
 		r = Result{ExitCode: timeoutCode, TimedOut: true}
 	}
 	switch x.launch.signal(x, &r) {

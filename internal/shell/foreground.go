@@ -160,16 +160,13 @@ func (f *foreground) signal(x *execution, r *Result) progress {
 		}
 		r.ShellEnded = true
 	}
-	_ = os.Remove(s.interruptMarker())
+	_ = os.Remove(s.procs.interruptMarker())
 	if hadEnded {
 		return finishedBefore
 	}
 	f.settle(x, r)
 	return finished
 }
-
-// interruptMarker is a file that exists while an interrupt may have stopped the shell.
-func (s *Shell) interruptMarker() string { return filepath.Join(s.spec.Dir, shelldir.InterruptFile) }
 
 // target describes a command to package interrupt.
 func (f *foreground) target(e *Exec) interrupt.Target {
@@ -178,7 +175,7 @@ func (f *foreground) target(e *Exec) interrupt.Target {
 		grace = remoteGrace
 	}
 	prefix, line := proc.BarrierLine()
-	return interrupt.Target{Bash: proc.Proc(), Dir: e.dir, Earlier: e.earlier(), Marker: s.interruptMarker(),
+	return interrupt.Target{Bash: proc.Proc(), Dir: e.dir, Earlier: e.earlier(), Marker: s.procs.interruptMarker(),
 		Limit: grace,
 		Ended: func() bool { _, ok := e.status(); return ok },
 		Send:  func() error { return proc.Send(line) },

@@ -46,7 +46,7 @@ func TestNothingGoesOn(t *testing.T) {
 		if r := run(t, s, "kill -0 $job 2>/dev/null && echo lives"); !c.ended && r.out != "lives\n" {
 			t.Errorf("%q: the earlier job: %+v", c.text, r)
 		}
-		if _, err := os.Lstat(s.interruptMarker()); err == nil {
+		if _, err := os.Lstat(s.procs.interruptMarker()); err == nil {
 			t.Errorf("%q: the shell still counts as stopped", c.text)
 		}
 	}

@@ -93,6 +93,11 @@ func (p *processes) launch(dir string, env []string, restore bool) (*bash.Proces
 	return bash.Start(s.ctx, p.config(), p.number, plan, restore)
 }
 
+// interruptMarker is a file that exists while an interrupt may have stopped the shell.
+func (p *processes) interruptMarker() string {
+	return filepath.Join(p.shell.spec.Dir, shelldir.InterruptFile)
+}
+
 // tag marks the processes of a plan as the shell's.
 func (p *processes) tag(plan *proc.Plan) {
 	proctree.Tag(plan, p.shell.spec.Dir)

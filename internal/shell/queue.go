@@ -74,9 +74,8 @@ func (q *queue) leave(e *Exec) {
 // busy reports whether a job has its turn that has not ended.
 func (q *queue) busy() bool {
 	q.mu.Lock()
-	j := q.current
-	q.mu.Unlock()
-	return j != nil && (j.cmd == nil || !j.cmd.hasEnded())
+	defer q.mu.Unlock()
+	return q.current != nil && (q.current.cmd == nil || !q.current.cmd.hasEnded())
 }
 
 // position is a command's place among those that wait, from 1; 0 outside.

@@ -52,8 +52,6 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	s.damage, s.state.facts.uncaptured = lost, lost
 	if what != "" {
 		s.config.Log.Warn("the record of a shell could not be read", "shell", s.spec.ID, "what", what, "lost", lost)
-	}
-	if _, err := history.LoadShell(dir); err != nil {
 		if err := s.procs.save(); err != nil {
 			s.config.Log.Warn("the record of a shell is not written again", "shell", s.spec.ID, "err", err)
 		}
@@ -197,25 +195,21 @@ func (r *recovery) command(saved *history.Entry) {
 	if input := r.take(stdio.InputID(e.holdID())); input != nil && len(input.Files) > 0 {
 		e.streams.SetInput(input.Files[0])
 	}
-	if begun := saved.Info.Status == Running; saved.Spec.TTY && (begun || saved.Info.Status == Queued) {
-		if !begun { // it has not run; its caller goes on with one that has
-			e.end(Failed, nil, fmt.Errorf("%w: the server ended before it began", ErrEnded))
-		}
-		return
-	}
-	switch saved.Info.Status {
-	case Queued:
-		shelldir.RemoveFIFOs(dir)
-		if saved.Info.Isolated {
-			s.queue.beside++
-			r.isolated = append(r.isolated, e.runIsolated)
-		} else {
-			s.mu.Lock()
-			s.push(e, nil)
-			s.mu.Unlock()
-		}
-	case Running:
+	switch status := saved.Info.Status; {
+	case saved.Spec.TTY && status == Running: // its caller goes on with it
+	case saved.Spec.TTY && status == Queued: // it has not run
+		e.end(Failed, nil, fmt.Errorf("%w: the server ended before it began", ErrEnded))
+	case status == Running:
 		r.running(e, saved, files)
+	case status == Queued && saved.Info.Isolated:
+		shelldir.RemoveFIFOs(dir)
+		s.queue.beside++
+		r.isolated = append(r.isolated, e.runIsolated)
+	case status == Queued:
+		shelldir.RemoveFIFOs(dir)
+		s.mu.Lock()
+		s.push(e, nil)
+		s.mu.Unlock()
 	default:
 		shelldir.RemoveFIFOs(dir)
 		r.ended(e, files)
@@ -230,7 +224,7 @@ func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program)
 		e.failUnknown(err)
 		return
 	}
-	x := &execution{cmd: e, files: opened, try: 1}
+	x := &execution{cmd: e, files: opened, launch: launcherOf(saved.Spec, r.proc), try: 1}
 	switch {
 	case saved.Info.Isolated && (files == nil || files.Child == nil):
 		opened.Close()
@@ -243,10 +237,8 @@ func (r *recovery) running(e *Exec, saved *history.Entry, files *keeper.Program)
 		r.isolated = append(r.isolated, x.runBeside)
 	case saved.Info.Background:
 		s.queue.beside++
-		x.launch = launcherOf(saved.Spec, r.proc)
 		r.backgrounds = append(r.backgrounds, x)
 	default:
-		x.launch = launcherOf(saved.Spec, r.proc)
 		if r.foreground != nil {
 			r.earlier = append(r.earlier, r.foreground)
 		}
@@ -269,10 +261,7 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 	if err != nil {
 		r.shell.config.Log.Warn("late output of a command is lost", "command", e.id, "err", err)
 		e.finish()
-		for _, f := range files.Files {
-			_ = f.Close()
-		}
-		r.shell.config.Keeper.Release(e.holdID())
+		r.held[e.holdID()] = files
 		return
 	}
 	opened.CloseWriters()
@@ -334,7 +323,7 @@ func (r *recovery) serve(captured chan struct{}) {
 // continueStopped handles a shell that an earlier server has stopped for an interrupt: it ends the command, or
 // continues the shell.
 func (r *recovery) continueStopped() {
-	s, path := r.shell, r.shell.interruptMarker()
+	s, path := r.shell, r.shell.procs.interruptMarker()
 	if !exists(s.spec.Dir, shelldir.InterruptFile) || s.clock.Wait(s.ctx) != nil {
 		return
 	}
@@ -424,21 +413,17 @@ const (
 // wasSent waits until it is known whether a command was sent to the shell. It is notSent of a shell that is detached.
 func (x *execution) wasSent(proc *bash.Process, prefix string) sending {
 	s, e := x.cmd.shell, x.cmd
-	if _, ok := e.status(); ok {
-		return over
-	}
-	if !x.files.Held {
-		return notSent // it is held before the shell is told, and until its end is on the disk
-	}
 	dir := filepath.Join(s.spec.Dir, shelldir.MarkersDir)
-	ctx, stop := x.untilStopped()
+	ctx, stop := e.Running()
 	defer stop()
 	for {
-		_, passed := shelldir.FindNumber(dir, prefix)
-		if _, ok := e.status(); ok {
-			return over
-		}
+		_, passed := shelldir.FindNumber(dir, prefix) // before the look at the status
+		_, reported := e.status()
 		switch {
+		case reported:
+			return over
+		case !x.files.Held:
+			return notSent // it is held before the shell is told, and until its end is on the disk
 		case prefix == "":
 			return sent
 		case passed || s.detached():

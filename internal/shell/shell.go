@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -213,12 +212,8 @@ func (s *Shell) shutDown(cause error) {
 	shelldir.Watcher.Release()
 }
 
-// Spec is the shell's specification.
-func (s *Shell) Spec() Spec {
-	spec := s.spec
-	spec.Env = maps.Clone(spec.Env)
-	return spec
-}
+// Spec is the shell's specification. The caller does not change it.
+func (s *Shell) Spec() Spec { return s.spec }
 
 // detached reports whether Detach or Delete was called.
 func (s *Shell) detached() bool { return s.ctx.Err() != nil }

@@ -6,7 +6,7 @@ import (
 
 // Enroll writes a command down that its caller runs on a terminal of its own, beside the queue. From now on it is in
 // the history, and has a log (stdout) and an end like others. The caller calls Begin, Append and Finish, and watches
-// Stopped, Overtime and Done, which Delete closes too. Errors: as Submit.
+// Running and Done, which Delete closes too. Errors: as Submit.
 //
 // Its caller follows it with a loop of its own and not as an execution: the terminal has one output, a journal that the
 // log copies, no FIFO, no process of this shell and no state to capture.

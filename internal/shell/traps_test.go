@@ -291,7 +291,7 @@ func TestStopped(t *testing.T) {
 	if now := s.Stats().PID; now != pid {
 		t.Errorf("the shell was %d and is %d", pid, now)
 	}
-	if _, err := os.Stat(s.interruptMarker()); err == nil {
+	if _, err := os.Stat(s.procs.interruptMarker()); err == nil {
 		t.Error("the shell still counts as stopped")
 	}
 }

@@ -29,7 +29,7 @@ func (ss *Shells) Recover() error {
 		return err
 	}
 	_ = parallel.Each(list, runtime.GOMAXPROCS(0), func(k datadir.KeptShell) error {
-		ss.restoreShell(k, held[k.ID])
+		(&recovery{ss, k, held[k.ID]}).run()
 		return nil
 	})
 	for _, k := range list {
@@ -37,7 +37,7 @@ func (ss *Shells) Recover() error {
 	}
 	for key, programs := range held {
 		ss.cfg.Log.Warn("ending what belongs to no shell", "key", key, "programs", len(programs))
-		ss.life.Go(func() { ss.endPrograms(programs) })
+		ss.life.Go((&recovery{Shells: ss, held: programs}).endPrograms)
 	}
 	return nil
 }
@@ -63,106 +63,114 @@ func (ss *Shells) heldForShells() (map[string][]*keeper.Program, error) {
 	return held, nil
 }
 
-// restoreShell recovers one shell, or ends one that nobody wants any more.
-func (ss *Shells) restoreShell(k datadir.KeptShell, held []*keeper.Program) {
-	if errors.Is(k.Damage, datadir.ErrNotFound) { // its creator was not told of it
-		ss.life.Go(func() { ss.clearShell(k, held) })
+// recovery recovers one shell, or ends one that nobody wants any more.
+type recovery struct {
+	*Shells
+	kept datadir.KeptShell
+	held []*keeper.Program // for it
+}
+
+func (r *recovery) run() {
+	if errors.Is(r.kept.Damage, datadir.ErrNotFound) { // its creator was not told of it
+		r.life.Go(r.clear)
 		return
 	}
-	r, damage := ss.recordOf(k)
-	s := ss.newShell(r)
+	row, damage := recordOf(r.kept)
+	s := r.newShell(row)
 	close(s.started)
 	var err error
-	config := ss.shellConfig(k.ID, s.Session)
-	config.Frozen = ss.cfg.Hooks.Paused(r.Session)
-	switch s.Shell, err = shell.Recover(config, k.Dir, held, shell.Spec{ID: k.ID, Name: r.ID}); {
-	case err != nil && r.Deleted:
-		ss.life.Go(func() { ss.clearShell(k, held) })
+	config := r.shellConfig(s.Key, s.Session)
+	config.Frozen = r.cfg.Hooks.Paused(s.Session)
+	s.Shell, err = shell.Recover(config, r.kept.Dir, r.held, shell.Spec{ID: s.Key, Name: s.ID})
+	switch {
+	case err != nil && row.Deleted:
+		r.life.Go(r.clear)
 		return
 	case err != nil:
-		ss.noteDamaged(k.ID, r.Session, errors.Join(damage, err))
-		ss.closeOrEnd(k, held, err)
+		r.giveUp(s, errors.Join(damage, err))
 		return
 	}
 	s.phase = shellFound
-	if r.Deleted {
+	if row.Deleted {
 		s.phase = shellEnding
 	}
 	if damage != nil {
-		ss.cfg.Metrics.FailedRecoveries.Inc()
-		ss.cfg.Log.Warn("a shell's record is damaged, it gets a new one", "key", k.ID, "session", r.Session, "error",
+		r.cfg.Metrics.FailedRecoveries.Inc()
+		r.cfg.Log.Warn("a shell's record is damaged, it gets a new one", "key", s.Key, "session", s.Session, "error",
 			damage)
-		if err := ss.saveShell(s, false); err != nil {
-			ss.cfg.Log.Warn("cannot write a shell's record", "key", k.ID, "error", err)
+		if err := r.saveShell(s, false); err != nil {
+			r.cfg.Log.Warn("cannot write a shell's record", "key", s.Key, "error", err)
 		}
 	}
-	ss.mu.Lock()
-	ss.byKey[s.Key] = s
-	ss.mu.Unlock()
-	ss.resumeTerminalExecs(s)
-	if r.Deleted {
-		ss.life.Go(func() { ss.remove(s) })
+	r.mu.Lock()
+	r.byKey[s.Key] = s
+	r.mu.Unlock()
+	r.resumeTerminalExecs(s)
+	if row.Deleted {
+		r.life.Go(func() { r.remove(s) })
 	}
 }
 
 // recordOf is the record of a shell. A damaged one is replaced: the shell has its key as its id then, in the session
 // of recovered terminals.
-func (ss *Shells) recordOf(k datadir.KeptShell) (shellRecord, error) {
-	err := k.Damage
-	if err == nil {
-		var r shellRecord
-		if r, err = parseShellRecord(k.ID, k.Facts); err == nil {
-			return r, nil
-		}
+func recordOf(k datadir.KeptShell) (r shellRecord, err error) {
+	if err = k.Damage; err == nil {
+		r, err = parseShellRecord(k.ID, k.Facts)
 	}
-	return shellRecord{Shell: k.ID, ID: k.ID, Session: terminal.RecoveredSession, CreatedAt: time.Now().UTC()}, err
+	if err != nil {
+		r = shellRecord{Shell: k.ID, ID: k.ID, Session: terminal.RecoveredSession, CreatedAt: time.Now().UTC()}
+	}
+	return r, err
 }
 
-// closeOrEnd closes the files that are held for a shell that was not recovered. It ends the programs of a damaged
-// shell, which cannot be reached any more. After other failures, such as a lack of descriptors, the next server may
-// succeed.
-func (ss *Shells) closeOrEnd(k datadir.KeptShell, held []*keeper.Program, why error) {
+// giveUp notes a directory whose shell was not recovered, and closes the files that are held for it. It ends the
+// programs of a damaged shell, which cannot be reached any more. After other failures, such as a lack of descriptors,
+// the next server may succeed.
+func (r *recovery) giveUp(s *Shell, why error) {
+	r.cfg.Metrics.FailedRecoveries.Inc()
+	r.cfg.Log.Error("cannot bring back a shell", "key", s.Key, "session", s.Session, "error", why)
+	r.damaged.add(s.Key, damagedShell{s.Session, why})
 	if errors.Is(why, shell.ErrDamaged) {
-		ss.life.Go(func() { ss.endShell(k, held) })
+		r.life.Go(r.end)
 		return
 	}
-	for _, p := range held {
+	for _, p := range r.held {
 		closeFiles(p)
 	}
 }
 
-// clearShell ends the rest of a shell that nobody wants, and removes its files.
-func (ss *Shells) clearShell(k datadir.KeptShell, held []*keeper.Program) {
-	ss.endShell(k, held)
-	if err := ss.cfg.Store.RemoveShell(k.ID); err != nil {
-		ss.cfg.OnCleanup(err)
+// clear ends the rest of a shell that nobody wants, and removes its files.
+func (r *recovery) clear() {
+	r.end()
+	if err := r.cfg.Store.RemoveShell(r.kept.ID); err != nil {
+		r.cfg.OnCleanup(err)
 	}
 }
 
-// endShell ends the programs that are held for a shell, and their descendants.
-func (ss *Shells) endShell(k datadir.KeptShell, held []*keeper.Program) {
-	ss.endPrograms(held)
-	if err := proctree.Sweep(ss.ctx, k.Dir, ss.cfg.Keeper.LastPID()); err != nil {
-		ss.cfg.Log.Warn("processes of a shell remain", "key", k.ID, "error", err)
+// end ends the programs that are held for a shell, and their descendants.
+func (r *recovery) end() {
+	r.endPrograms()
+	if err := proctree.Sweep(r.ctx, r.kept.Dir, r.cfg.Keeper.LastPID()); err != nil {
+		r.cfg.Log.Warn("processes of a shell remain", "key", r.kept.ID, "error", err)
 	}
 }
 
-// endPrograms ends programs and has the keeper release them. It returns when they have ended.
-func (ss *Shells) endPrograms(list []*keeper.Program) {
-	for _, p := range list {
+// endPrograms ends the programs and has the keeper release them. It returns when they have ended.
+func (r *recovery) endPrograms() {
+	for _, p := range r.held {
 		if p.Child != nil {
-			ss.endChild(p)
+			r.endChild(p)
 		}
 		closeFiles(p)
-		ss.cfg.Keeper.Release(p.ID)
+		r.cfg.Keeper.Release(p.ID)
 	}
 }
 
-func (ss *Shells) endChild(p *keeper.Program) {
-	ctx, cancel := context.WithTimeout(ss.ctx, proc.KillGrace)
+func (r *recovery) endChild(p *keeper.Program) {
+	ctx, cancel := context.WithTimeout(r.ctx, proc.KillGrace)
 	defer cancel()
 	if err := p.Child.Kill(ctx, nil); err != nil {
-		ss.cfg.Log.Warn("processes of a shell remain", "name", p.ID, "pid", p.Child.PID(), "error", err)
+		r.cfg.Log.Warn("processes of a shell remain", "name", p.ID, "pid", p.Child.PID(), "error", err)
 		return // its end may never come
 	}
 	p.Child.Wait()
@@ -174,66 +182,22 @@ func closeFiles(p *keeper.Program) {
 	}
 }
 
-// noteDamaged notes a directory whose shell was not recovered.
-func (ss *Shells) noteDamaged(key, session string, why error) {
-	ss.cfg.Metrics.FailedRecoveries.Inc()
-	ss.cfg.Log.Error("cannot bring back a shell", "key", key, "session", session, "error", why)
-	ss.mu.Lock()
-	ss.damaged[key] = damagedShell{session, why}
-	ss.mu.Unlock()
-}
-
-// removeDamaged removes the directories of a session's damaged shells, of all sessions for "".
-func (ss *Shells) removeDamaged(session string) (err error) {
-	var keys []string
-	ss.mu.Lock()
-	for key, d := range ss.damaged {
-		if session == "" || d.session == session {
-			keys = append(keys, key)
-		}
-	}
-	ss.mu.Unlock()
-	for _, key := range keys {
-		e := ss.cfg.Store.RemoveShell(key)
-		err = errors.Join(err, e)
-		if e != nil {
-			continue
-		}
-		ss.mu.Lock()
-		delete(ss.damaged, key)
-		ss.mu.Unlock()
-	}
-	return err
-}
-
-// damagedShells counts the shells that were not recovered, with the reason of one.
-func (ss *Shells) damagedShells() (n int, why error) {
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	for _, d := range ss.damaged {
-		n, why = n+1, d.why
-	}
-	return n, why
-}
-
-// incompleteShells counts the recovered shells with unreadable files, with the loss of one.
-func (ss *Shells) incompleteShells() (n int, what string) {
-	for _, s := range ss.List("") {
-		if list := s.Damage(); len(list) > 0 {
-			n, what = n+1, list[0]
-		}
-	}
-	return n, what
-}
-
 // Problems are the problems of recovery, one sentence each.
 func (ss *Shells) Problems() (list []string) {
-	if n, why := ss.damagedShells(); n > 0 {
-		list = append(list, fmt.Sprintf("shells could not be brought back, deleting those of their session removes "+
-			"them: %v (shells: %d)", why, n))
+	damaged := ss.damaged.all()
+	for _, d := range damaged { // the reason of one is enough
+		list = []string{fmt.Sprintf("shells could not be brought back, deleting those of their session removes them: "+
+			"%v (shells: %d)", d.why, len(damaged))}
 	}
-	if n, what := ss.incompleteShells(); n > 0 {
-		list = append(list, fmt.Sprintf("shells came back without a part of their files: %s (shells: %d)", what, n))
+	var incomplete [][]string
+	for _, s := range ss.List("") {
+		if lost := s.Damage(); len(lost) > 0 {
+			incomplete = append(incomplete, lost)
+		}
+	}
+	if n := len(incomplete); n > 0 {
+		list = append(list, fmt.Sprintf("shells came back without a part of their files: %s (shells: %d)",
+			incomplete[n-1][0], n))
 	}
 	return list
 }

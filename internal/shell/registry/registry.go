@@ -77,42 +77,50 @@ type Config struct {
 
 // Shells are the exec shells of a server. All methods are safe for concurrent use.
 type Shells struct {
-	cfg   Config
-	life  *lifetime.Lifetime
-	ctx   context.Context
-	space space
+	space
+	cfg     Config
+	life    *lifetime.Lifetime
+	ctx     context.Context
+	damaged damagedShells
 
-	mu      sync.Mutex
-	byKey   map[string]*Shell       // of every phase
-	damaged map[string]damagedShell // directories that no shell came back from, by key
+	mu    sync.Mutex
+	byKey map[string]*Shell // of every phase
 }
 
 // New makes an empty registry; Recover adds the shells of the disk.
 func New(cfg Config) *Shells {
-	return &Shells{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), byKey: map[string]*Shell{},
-		damaged: map[string]damagedShell{}}
-}
-
-// damagedShell is the directory of a shell that cannot be recovered. It can only be removed.
-type damagedShell struct {
-	session string // the session of recovered terminals when unknown
-	why     error
+	ss := &Shells{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), byKey: map[string]*Shell{},
+		damaged: damagedShells{byKey: map[string]damagedShell{}}}
+	ss.space.shells = ss
+	return ss
 }
 
 // shellConfig is the configuration of one shell.
 func (ss *Shells) shellConfig(key, session string) shell.Config {
 	return shell.Config{Identity: pty.Identity(ss.cfg.Address, session, ""), Keeper: ss.cfg.Keeper, Log: ss.cfg.Log,
-		SpliceErr: ss.cfg.SpliceErr, OnProcess: ss.processChanged, Remote: ss.cfg.Remote,
-		Logs: &ss.space.logs, MakeRoom: ss.makeExecRoom,
+		SpliceErr: ss.cfg.SpliceErr, Remote: ss.cfg.Remote, Logs: &ss.logs, MakeRoom: ss.makeRoom,
+		OnProcess: func(e shell.ProcessEvent) {
+			if s := ss.ByKey(e.Shell); s != nil {
+				ss.cfg.Hooks.ProcessChanged(s, e)
+			}
+		},
 		OnChanged: func(i shell.Info) {
 			ss.cfg.Metrics.Command(i)
-			ss.lostOutput(i)
+			ss.noteLost(i)
 			ss.cfg.Hooks.Changed(key, i)
 		}}
 }
 
 // Create starts a shell. Errors: ErrInvalid, ErrExists, ErrLimit, ErrClosing, errors of shell.Start and the keeper.
-func (ss *Shells) Create(spec Spec) (*Shell, error) {
+func (ss *Shells) Create(spec Spec) (*Shell, error) { return ss.open(spec, false) }
+
+// Default is the shell for execs that name none. The first call of a session starts it. Errors: as Create.
+func (ss *Shells) Default(session string) (*Shell, error) {
+	return ss.open(Spec{Session: session, Default: true}, true)
+}
+
+// open starts a shell. A shared one is the session's default shell, which may be there already.
+func (ss *Shells) open(spec Spec, shared bool) (*Shell, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
@@ -121,60 +129,39 @@ func (ss *Shells) Create(spec Spec) (*Shell, error) {
 		return nil, err
 	}
 	defer leave()
+	find := func() *Shell {
+		if !shared {
+			return nil
+		}
+		return ss.defaultShell(spec.Session)
+	}
+	ss.mu.Lock()
+	s := find()
+	ss.mu.Unlock()
+	if s != nil {
+		return s.awaitStart()
+	}
+	var saved SavedState
+	if shared {
+		saved = ss.cfg.Hooks.SavedState(spec.Session)
+	}
 	if spec.provider, err = ss.cfg.Hooks.Provider(spec.Session); err != nil {
 		return nil, err
 	}
+	if saved.Key != "" {
+		spec.Cwd, _ = terminal.StartDir(spec.provider, saved.Cwd)
+	}
 	ss.mu.Lock()
-	s, err := ss.reserveShell(spec, "")
+	if s = find(); s != nil { // of two first uses at once one starts it for both
+		ss.mu.Unlock()
+		return s.awaitStart()
+	}
+	s, err = ss.reserveShell(spec, saved.Key)
 	ss.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	return ss.startShell(s, spec, SavedState{})
-}
-
-// Default is the shell for execs that name none. The first call of a session starts it. Errors: as Create.
-func (ss *Shells) Default(session string) (*Shell, error) {
-	spec := Spec{Session: session, Default: true}
-	if err := spec.check(); err != nil {
-		return nil, err
-	}
-	leave, err := ss.cfg.Hooks.Enter(session)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	ss.mu.Lock()
-	s := ss.defaultShell(session)
-	ss.mu.Unlock()
-	var kept SavedState
-	if s == nil {
-		kept = ss.cfg.Hooks.SavedState(session)
-		if spec.provider, err = ss.cfg.Hooks.Provider(session); err != nil {
-			return nil, err
-		}
-		if dir, _ := terminal.StartDir(spec.provider, kept.Cwd); kept.Key != "" {
-			spec.Cwd = dir
-		}
-	}
-	ss.mu.Lock()
-	s = ss.defaultShell(session)
-	mine := s == nil
-	if mine {
-		s, err = ss.reserveShell(spec, kept.Key)
-	}
-	ss.mu.Unlock()
-	switch {
-	case err != nil:
-		return nil, err
-	case mine:
-		return ss.startShell(s, spec, kept)
-	}
-	<-s.started // of two first uses at once one starts it for both
-	if s.failure != nil {
-		return nil, s.failure
-	}
-	return s, nil
+	return ss.startShell(s, spec, saved)
 }
 
 // Directory is shell.Directory of a shell, the default one for the id "", also while there is none: then of the one
@@ -249,7 +236,7 @@ func (ss *Shells) reserveShell(spec Spec, key string) (*Shell, error) {
 		return nil, fmt.Errorf("%w: session %q has %d shells, the most a session may have", terminal.ErrLimit,
 			spec.Session, here)
 	}
-	if _, damaged := ss.damaged[key]; key == "" || damaged || ss.byKey[key] != nil {
+	if key == "" || ss.damaged.has(key) || ss.byKey[key] != nil {
 		key = terminal.NewID()
 	}
 	done, ok := ss.life.Start()
@@ -286,8 +273,11 @@ func (ss *Shells) startShell(s *Shell, spec Spec, kept SavedState) (*Shell, erro
 // without one, because nobody knows that shell.
 func (ss *Shells) start(s *Shell, spec Spec, kept SavedState) error {
 	dir, err := ss.cfg.Store.MakeShell(s.Key)
-	if err != nil {
-		return directoryError(err)
+	switch {
+	case errors.Is(err, datadir.ErrNoSpace):
+		return err
+	case err != nil:
+		return fmt.Errorf("%w: %w", shell.ErrNoFiles, err)
 	}
 	s.Shell, err = shell.Start(ss.shellConfig(s.Key, s.Session),
 		shell.Spec{ID: s.Key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
@@ -307,14 +297,6 @@ func (ss *Shells) start(s *Shell, spec Spec, kept SavedState) error {
 		ss.cfg.OnCleanup(e)
 	}
 	return err
-}
-
-// directoryError is the error of making a shell's directory: shell.ErrNoFiles unless the disk is full.
-func directoryError(err error) error {
-	if errors.Is(err, datadir.ErrNoSpace) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", shell.ErrNoFiles, err)
 }
 
 // Find returns a shell by its id, of any session for "". Errors: ErrNotFound; ErrAmbiguous when shells of several
@@ -339,13 +321,11 @@ func (ss *Shells) Find(session, id string) (*Shell, error) {
 }
 
 // List returns the shells of a session, all for "", oldest first.
-func (ss *Shells) List(session string) []*Shell { return ss.listed(session, shellFound, shellEnding) }
-
-func (ss *Shells) listed(session string, phases ...phase) []*Shell {
+func (ss *Shells) List(session string) []*Shell {
 	var list []*Shell
 	ss.mu.Lock()
 	for _, s := range ss.byKey {
-		if slices.Contains(phases, s.phase) && s.in(session) {
+		if s.phase != shellStarting && s.in(session) {
 			list = append(list, s)
 		}
 	}
@@ -380,9 +360,8 @@ func (ss *Shells) Delete(ctx context.Context, s *Shell) error {
 // its entry and its record, so that the next server tries again.
 func (ss *Shells) remove(s *Shell) {
 	defer close(s.gone)
-	if err := ss.saveShell(s, true); err != nil {
-		ss.cfg.Log.Warn("cannot note that a shell is deleted", "key", s.Key, "error",
-			err) // it matters only if this server dies now
+	if err := ss.saveShell(s, true); err != nil { // it matters only if this server dies now
+		ss.cfg.Log.Warn("cannot note that a shell is deleted", "key", s.Key, "error", err)
 	}
 	s.remains = s.Shell.Delete(ss.ctx)
 	ss.cfg.Hooks.Ended(s)
@@ -406,20 +385,13 @@ const DeletesAtOnce = 16
 // DeleteSession ends all shells of a session, of all sessions for "", several at a time, waits for those that end
 // already, as an earlier server's, and removes the damaged ones. Errors: as Delete.
 func (ss *Shells) DeleteSession(ctx context.Context, session string) error {
-	shells := ss.listed(session, shellFound, shellEnding)
-	err := parallel.Each(shells, DeletesAtOnce, func(s *Shell) error { return ss.Delete(ctx, s) })
-	return errors.Join(err, ss.removeDamaged(session))
+	err := parallel.Each(ss.List(session), DeletesAtOnce, func(s *Shell) error { return ss.Delete(ctx, s) })
+	return errors.Join(err, ss.damaged.remove(session, ss.cfg.Store))
 }
 
 // Close closes the files of all shells in this process. The shells continue.
 func (ss *Shells) Close() {
-	ss.mu.Lock()
-	list := make([]*Shell, 0, len(ss.byKey))
-	for _, s := range ss.byKey {
-		list = append(list, s)
-	}
-	ss.mu.Unlock()
-	for _, s := range list {
+	for _, s := range ss.List("") {
 		s.Detach()
 	}
 }

@@ -83,6 +83,15 @@ func (ss *Shells) newShell(r shellRecord) *Shell {
 	return s
 }
 
+// awaitStart waits for the start of a shell. Errors: why it failed.
+func (s *Shell) awaitStart() (*Shell, error) {
+	<-s.started
+	if s.failure != nil {
+		return nil, s.failure
+	}
+	return s, nil
+}
+
 // Submit is shell.Submit in a thread that admits it: a paused thread continues, an ended session gets a successor.
 // Errors: thread.ErrBudget, errors of Hooks.Admit and shell.Submit.
 func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
@@ -107,13 +116,6 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 		return err
 	}
 	return s.Shell.SetEnv(ctx, set, unset)
-}
-
-// processChanged passes a process event on to the hooks.
-func (ss *Shells) processChanged(e shell.ProcessEvent) {
-	if s := ss.ByKey(e.Shell); s != nil {
-		ss.cfg.Hooks.ProcessChanged(s, e)
-	}
 }
 
 // Wire is the shell as lists show it.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/evertty/evertty/internal/journal"
@@ -66,41 +67,34 @@ func (ss *Shells) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*shel
 		return nil, err
 	}
 	e.Begin(t.Process().PID(), t.ID, spec.Cwd)
-	x := terminalExec{ss, t, e}
-	ss.life.Go(func() {
-		stop := func() {}
-		if c.Stdin != nil {
-			stop = x.typeIn(c.Stdin)
-		}
-		x.run()
-		stop()
-	})
+	ss.life.Go(func() { terminalExec{ss, t, e}.run(c.Stdin) })
 	return e, nil
 }
 
 // resumeTerminalExecs follows the commands on terminals of an earlier server. Input that it had not typed is lost. A
 // terminal that it was about to delete, behind the end of its command, is deleted.
 func (ss *Shells) resumeTerminalExecs(s *Shell) {
-	var left map[string]*terminal.Terminal
-	for _, e := range s.Terminals() {
+	all := s.Terminals()
+	if len(all) == 0 {
+		return
+	}
+	left := ss.cfg.Terminals.List(s.Session)
+	for _, e := range all {
+		id := e.Info().PTY
 		if shelldir.Closed(e.Done()) {
-			if left == nil {
-				left = map[string]*terminal.Terminal{}
-				for _, t := range ss.cfg.Terminals.List(s.Session) {
-					left[t.ID] = t
+			for _, t := range left {
+				if t.ID == id {
+					ss.life.Go(terminalExec{ss, t, e}.remove)
 				}
-			}
-			if t := left[e.Info().PTY]; t != nil {
-				ss.life.Go(terminalExec{ss, t, e}.remove)
 			}
 			continue
 		}
-		t, err := ss.cfg.Terminals.Find("", e.Info().PTY)
+		t, err := ss.cfg.Terminals.Find("", id)
 		if err != nil {
 			e.Finish(shell.Result{}, fmt.Errorf("%w: its terminal is gone", shell.ErrEnded))
 			continue
 		}
-		ss.life.Go(terminalExec{ss, t, e}.run)
+		ss.life.Go(func() { terminalExec{ss, t, e}.run(nil) })
 	}
 }
 
@@ -150,9 +144,8 @@ type terminalExec struct {
 // dropped.
 func (x terminalExec) typeIn(p []byte) (stop func()) {
 	ctx, cancel := context.WithCancel(x.ss.ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var typing sync.WaitGroup
+	typing.Go(func() {
 		if len(p) > 0 {
 			if _, err := x.t.Input(ctx, p); err != nil {
 				return
@@ -167,33 +160,26 @@ func (x terminalExec) typeIn(p []byte) (stop func()) {
 			}
 			_, _ = x.t.Input(ctx, end)
 		}
-	}()
+	})
 	return func() {
 		cancel()
-		<-done
+		typing.Wait()
 	}
 }
 
-// run follows the command to its end, records that and deletes the terminal. It returns earlier when the server shuts
-// down.
-func (x terminalExec) run() {
-	ss := x.ss
-	copied := make(chan struct{})
-	go func() {
-		defer close(copied)
-		x.copy()
-	}()
-	r, err := x.await()
-	if errors.Is(err, terminal.ErrClosing) {
-		<-copied
-		return // it runs on, like any terminal
+// run types stdin unless it is nil, follows the command to its end, records that and deletes the terminal. It returns
+// earlier when the server shuts down.
+func (x terminalExec) run(stdin []byte) {
+	if stdin != nil {
+		defer x.typeIn(stdin)()
 	}
-	if err == nil {
-		select {
-		case <-copied:
-		case <-ss.ctx.Done():
-			<-copied
-			return
+	var copying sync.WaitGroup
+	copying.Go(x.copy)
+	r, err := x.await()
+	if err == nil || errors.Is(err, terminal.ErrClosing) {
+		copying.Wait()
+		if x.ss.ctx.Err() != nil {
+			return // it runs on, like any terminal
 		}
 	}
 	x.e.Finish(r, err)
@@ -210,27 +196,29 @@ func (x terminalExec) remove() {
 	}
 }
 
-// await waits for the end of the command, its timeout or its cancellation.
+// await waits for the end of the command, its timeout or its cancellation. Errors: shell.ErrEnded when nobody knows
+// how it ended, terminal.ErrClosing, terminal.ErrTimeout.
 func (x terminalExec) await() (r shell.Result, err error) {
-	late, stop := x.e.Overtime()
+	ctx, stop := x.e.Running()
 	defer stop()
 	select {
 	case <-x.t.Done():
-	case <-late:
-		r.TimedOut = true
-	case <-x.e.Stopped():
-		r.Cancelled = true
-	case <-x.e.Done(): // its shell was deleted
-		r.Cancelled = true
+		code := x.t.Exit().Code
+		if code == nil {
+			return r, fmt.Errorf("%w: nobody knows how the command ended", shell.ErrEnded)
+		}
+		return shell.Result{ExitCode: *code}, nil
 	case <-x.ss.ctx.Done():
 		return r, terminal.ErrClosing
+	case <-ctx.Done():
 	}
-	if r.TimedOut || r.Cancelled {
-		if err := x.hangUp(); err != nil {
-			return r, err
-		}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, shell.ErrTimedOut):
+		return shell.Result{ExitCode: codeTimedOut, TimedOut: true}, x.hangUp()
+	case errors.Is(cause, shell.ErrDeleted):
+		<-x.e.Done() // Delete gives it its end
 	}
-	return r, x.code(&r)
+	return shell.Result{ExitCode: codeCancelled, Cancelled: true}, x.hangUp()
 }
 
 // hangUp ends the command.
@@ -251,52 +239,37 @@ func (x terminalExec) hangUp() error {
 	}
 }
 
-// code sets the exit code. Errors: shell.ErrEnded when nobody knows it.
-func (x terminalExec) code(r *shell.Result) error {
-	exit := x.t.Exit()
-	switch {
-	case r.TimedOut:
-		r.ExitCode = codeTimedOut
-	case r.Cancelled:
-		r.ExitCode = codeCancelled
-	case exit.Code != nil:
-		r.ExitCode = *exit.Code
-	default:
-		return fmt.Errorf("%w: nobody knows how the command ended", shell.ErrEnded)
-	}
-	return nil
-}
-
 // copy copies the terminal's output to the command's log, from the end of the log until the end of the output.
 func (x terminalExec) copy() {
-	j, err := x.t.Journal()
-	if err != nil {
+	if !x.copyAll() {
 		x.e.MarkIncomplete()
-		return
 	}
+}
+
+// copyAll is copy, and reports whether it could read everything, or was to leave it to the next server.
+func (x terminalExec) copyAll() bool {
+	j, err := x.t.Journal()
 	from := uint64(x.e.Size(shell.Stdout))
-	if from < j.Start() {
-		x.e.MarkIncomplete()
-		return
+	if err != nil || from < j.Start() {
+		return false
 	}
 	reader, err := j.Read(from)
 	if err != nil {
-		x.e.MarkIncomplete()
-		return
+		return false
 	}
 	defer reader.Close()
 	changed, stop := x.t.Hub().Watch()
 	defer stop()
 	for {
 		over := shelldir.Closed(x.t.Done()) // before the look: then all of it is there
-		if !x.copyPage(reader) || over {
-			return
+		if whole := x.copyPage(reader); over || !whole {
+			return whole
 		}
 		select {
 		case <-changed:
 		case <-x.t.Done():
 		case <-x.ss.ctx.Done():
-			return
+			return true
 		}
 	}
 }
@@ -309,7 +282,6 @@ func (x terminalExec) copyPage(reader *journal.Reader) bool {
 		case errors.Is(err, io.EOF):
 			return true
 		case err != nil, e.Kind == journal.EntryGap:
-			x.e.MarkIncomplete()
 			return false
 		case e.Kind == journal.EntryOutput:
 			x.e.Append(e.Data)
