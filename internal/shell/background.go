@@ -17,7 +17,7 @@ type background struct {
 	inShell
 	pid     int           // of the process that the command began as; 0 when it is unknown
 	process proc.Process  // zero when it has ended
-	ended   chan struct{} // closed when process has ended; nil when only the status tells
+	ended   chan struct{} // closed when process has ended; nil when only the status shows it
 	stopped bool          // signal has ended it
 }
 
@@ -76,7 +76,7 @@ func (b *background) watch(x *execution) {
 	shelldir.RemoveFIFOs(e.dir)
 	process, there := e.begunAs(b.pid)
 	if pid, begun := shelldir.FindNumber(e.dir, shelldir.PidName); !there && begun && pid == 0 {
-		return // the user has unset BASHPID: only the status tells of the end
+		return // the user has unset BASHPID: only the status shows the end
 	}
 	b.process, b.ended = process, make(chan struct{})
 	if !there {

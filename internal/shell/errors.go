@@ -19,6 +19,9 @@ var (
 	// ErrMoved is of a command that was approved for another directory than the one it would begin in.
 	ErrMoved   = errors.New("the shell has left the directory that the command was approved in; it was not run")
 	ErrDeleted = errors.New("the shell was deleted") // SESSION_DESTROYED
+	// ErrTimedOut and ErrCancelled end Exec.Running.
+	ErrTimedOut  = errors.New("timed out")
+	ErrCancelled = errors.New("cancelled")
 	// SESSION_TERMINATED: it cannot be started again
 	ErrEnded    = bash.ErrEnded
 	ErrNotFound = errors.New("no such command")

@@ -29,6 +29,7 @@ type Exec struct {
 	stopped context.Context // ends with the first Cancel
 	cancel  context.CancelFunc
 	done    chan struct{} // closed when the record has the result
+	problem error         // why it Failed; to be read after done
 	// turnTimer fires at the end of a QueueTimeout; nil without one. Set before others see the command in the queue.
 	turnTimer *time.Timer
 }
@@ -96,11 +97,8 @@ func (e *Exec) Wait(ctx context.Context) (Result, error) {
 		cause := cmp.Or(context.Cause(ctx), context.Cause(e.shell.ctx))
 		return Result{}, fmt.Errorf("shell: wait for %s: %w", e.id, cause)
 	}
-	e.mu.Lock()
-	problem := e.problem
-	e.mu.Unlock()
-	if problem != nil {
-		return Result{}, fmt.Errorf("shell: command %s: %w", e.id, problem)
+	if e.problem != nil {
+		return Result{}, fmt.Errorf("shell: command %s: %w", e.id, e.problem)
 	}
 	return *e.Info().Result, nil
 }
@@ -180,7 +178,7 @@ func (e *Exec) end(status Status, r *Result, problem error) {
 	if e.turnTimer != nil {
 		e.turnTimer.Stop()
 	}
-	if e.started.Err() == nil || problem != nil { // nothing can have written to them and nothing will, or nobody looks
+	if e.started.Err() == nil || problem != nil { // nothing has written to the logs and nothing will, or nobody follows
 		e.finish()
 	}
 	shelldir.MakePrivate(e.dir)
@@ -274,7 +272,7 @@ func (e *Exec) input(ctx context.Context, data []byte, eof bool) error {
 	switch {
 	case spec.Isolated:
 		began = nil
-	case spec.Background: // it tells of its process behind that
+	case spec.Background: // it reports its process after that
 		began = func() bool { _, begun := shelldir.FindNumber(e.dir, shelldir.PidName); return begun }
 	}
 	return e.streams.WriteInput(ctx, data, eof, e.done, began)
@@ -297,12 +295,6 @@ func (e *Exec) RemoveLogs() int64 {
 	}
 	return e.outputs[0].Remove() + e.outputs[1].Remove()
 }
-
-// Why a command is to end.
-var (
-	ErrTimedOut  = errors.New("timed out")
-	ErrCancelled = errors.New("cancelled")
-)
 
 // Running is a context that ends with ErrTimedOut at the timeout of the command, in which pauses do not count, with
 // ErrCancelled at the first Cancel, or with the shell. stop ends the watch.

@@ -61,7 +61,7 @@ const (
 	finishedBefore                 // of a signal: it had ended by itself, with another result
 )
 
-// errNotSent is of a shell that ended before it got the control lines of a command, whose logs are unchanged.
+// errNotSent: the shell ended before it got the control lines of a command, whose logs are unchanged.
 var errNotSent = errors.New("the shell was not told")
 
 // runInShell runs a command in the foreground or background of the shell. It tries again in the next process when one

@@ -36,7 +36,7 @@ func (i *inShell) prepare(x *execution, cwd string) (err error) {
 	return nil
 }
 
-// controlLines are the lines that tell the shell to run the command, with cwd as the directory of this command alone.
+// controlLines are the lines with which the shell runs the command, with cwd as the directory of this command alone.
 func (x *execution) controlLines(cwd string) (string, error) {
 	e, s := x.cmd, x.cmd.shell
 	row := e.row()
@@ -87,7 +87,7 @@ func (f *foreground) start(x *execution) error {
 	return nil
 }
 
-// wait also kills a shell that somebody has stopped and does not continue, unless the command has a timeout.
+// wait also kills a shell that was stopped and does not continue, unless the command has a timeout.
 func (f *foreground) wait(ctx context.Context, x *execution) (Result, progress) {
 	s := x.cmd.shell
 	var look <-chan time.Time
@@ -152,7 +152,7 @@ func (f *foreground) signal(x *execution, r *Result) progress {
 		return unfinished
 	}
 	if err != nil {
-		if !errors.Is(err, ErrEnded) && !errors.Is(err, interrupt.ErrGone) { // else it needed nobody to end it
+		if !errors.Is(err, ErrEnded) && !errors.Is(err, interrupt.ErrGone) { // else it ended by itself
 			s.config.Log.Info("a shell is ended with its command", "command", x.cmd.id, "reason", err)
 		}
 		if !shelldir.Closed(f.proc.Ended) {
@@ -184,7 +184,7 @@ func (f *foreground) target(e *Exec) interrupt.Target {
 			ctx, cancel := context.WithTimeout(ctx, cancelGrace)
 			defer cancel()
 			err := proc.Barrier(ctx, "")
-			// The line was told more than once, and has made its sign again.
+			// The line was sent more than once, and has made its marker again.
 			_ = os.Remove(filepath.Join(s.spec.Dir, shelldir.MarkersDir, prefix+strconv.Itoa(proc.Proc().PID)))
 			return err
 		}}

@@ -147,8 +147,8 @@ func isEnding(b *bash.Process) bool {
 	return b.AwaitEnd()
 }
 
-// endIfStopped kills an idle shell that somebody has stopped, before a command is sent to it. It waits before, for
-// somebody to continue it.
+// endIfStopped kills an idle shell that was stopped from outside, before a command is sent to it. It gives it some time
+// to be continued.
 func (p *processes) endIfStopped(b *bash.Process) bool {
 	if !p.isStopped(b) {
 		return false

@@ -14,12 +14,11 @@ type record struct {
 
 	saving sync.Mutex // held over the disk, taken before mu
 
-	mu      sync.Mutex // guards what follows; nothing blocks under it
-	phase   phase
-	entry   history.Entry
-	problem error  // why it Failed
-	reason  string // Result.Reason of the end that is on its way
-	secret  bool   // it had variables of its own, which the disk does not keep
+	mu     sync.Mutex // guards what follows; nothing blocks under it
+	phase  phase
+	entry  history.Entry
+	reason string // Result.Reason of the end that is on its way
+	secret bool   // it had variables of its own, which the disk does not keep
 }
 
 // internal reports whether the command is one of the shell itself: it sets variables or a directory.

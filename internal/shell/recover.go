@@ -30,12 +30,12 @@ import (
 // spare is what the caller knows of a shell whose record cannot be read: its names. Errors: ErrDamaged; held is the
 // caller's then.
 //
-// A killed server may have come to any step of a command. What is on disk and at the keeper tells how far:
+// A killed server may have come to any step of a command. The disk and the keeper show how far:
 //
-//   - queued on disk: the shell was told nothing; the command is queued again;
-//   - running on disk: perhaps the shell was told its lines, perhaps not. The shell is told one more line: when it has
-//     come to that and there is no status, the command has not run, and runs now. Lines are written all at once, so
-//     nothing runs in part or twice;
+//   - queued on disk: the shell got nothing; the command is queued again;
+//   - running on disk: the shell may have got its lines or not. The shell gets one more line: when it has read that
+//     and there is no status, the command has not run, and runs now. Lines are written all at once, so nothing runs in
+//     part or twice;
 //   - a status as a file: the command has ended; its outputs are drained and it gets its result;
 //   - ended on disk: only late output is followed.
 func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, error) {
@@ -165,8 +165,8 @@ func (r *recovery) process() {
 	}
 }
 
-// lastEnded finds what an earlier server has noted: the newest command of the queue that has begun tells it. It
-// returns that one if it has ended in the foreground.
+// lastEnded finds how the newest command of the queue that has begun ended, for $? in the next one. It returns that
+// command if it has ended in the foreground.
 func (r *recovery) lastEnded() *Exec {
 	for _, e := range slices.Backward(r.shell.all) {
 		i := e.Info() // a QueueTimeout may end one that waits meanwhile
@@ -268,7 +268,7 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 	opened.FollowLate(false)
 }
 
-// releaseUnused releases what nobody needs any more: launchers of earlier processes, and files of forgotten
+// releaseUnused releases the rest of what the keeper held: launchers of earlier processes, and files of forgotten
 // commands.
 func (r *recovery) releaseUnused() {
 	s := r.shell
@@ -289,11 +289,17 @@ func (r *recovery) releaseUnused() {
 // serve is the goroutine of a recovered shell: it ends the commands that have begun, closes captured, then serves the
 // queue.
 func (r *recovery) serve(captured chan struct{}) {
-	s := r.shell
-	if r.foreground == nil && len(r.backgrounds) == 0 && s.clock.Wait(s.ctx) != nil { // there is nothing to follow
-		close(captured)
-		return
+	// Without a command that has begun there is nothing to follow while the shell is frozen.
+	if r.foreground != nil || len(r.backgrounds) > 0 || r.shell.clock.Wait(r.shell.ctx) == nil {
+		r.resumeAll()
 	}
+	close(captured)
+	r.shell.serve()
+}
+
+// resumeAll ends or follows the commands that have begun, in the order in which the shell got them.
+func (r *recovery) resumeAll() {
+	s := r.shell
 	r.continueStopped()
 	known := r.sendBarrier()
 	for _, x := range r.earlier {
@@ -316,8 +322,6 @@ func (r *recovery) serve(captured chan struct{}) {
 			_ = os.RemoveAll(filepath.Join(s.spec.Dir, shelldir.InternalDir, left.Name()))
 		}
 	}
-	close(captured)
-	s.serve()
 }
 
 // continueStopped handles a shell that an earlier server has stopped for an interrupt: it ends the command, or
@@ -406,7 +410,7 @@ type sending int
 
 const (
 	notSent sending = iota // the shell has not got them
-	sent                   // it has got them, or somebody wants the command's end
+	sent                   // it has got them, or the command is to end
 	over                   // the command has a status, or its shell has ended
 )
 
@@ -423,7 +427,7 @@ func (x *execution) wasSent(proc *bash.Process, prefix string) sending {
 		case reported:
 			return over
 		case !x.files.Held:
-			return notSent // it is held before the shell is told, and until its end is on the disk
+			return notSent // files are held before the lines are sent, and until the command's end is on the disk
 		case prefix == "":
 			return sent
 		case passed || s.detached():

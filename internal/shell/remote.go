@@ -174,8 +174,8 @@ func (r *remote) ready(e *Exec, again bool) (recreated bool, err error) {
 	return r.Ready(ctx, c)
 }
 
-// answerAsked gives a relay that asks for it another instance, or tells it that there is none. It reports whether the
-// instance is new.
+// answerAsked gives a relay that asks for it another instance, or the answer that there is none. It reports whether
+// the instance is new.
 func (r *remote) answerAsked(e *Exec) (recreated bool) {
 	if os.Remove(filepath.Join(e.dir, RemoteAsk)) != nil {
 		return false

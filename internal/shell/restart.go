@@ -107,7 +107,7 @@ func (p *processes) capture(now *bash.Process, e *Exec) {
 	}
 }
 
-// errNoBuiltins is of a shell that can neither read a file nor enable the builtins for it.
+// errNoBuiltins: the shell can neither read a file nor enable the builtins for it.
 var errNoBuiltins = errors.New("builtins are disabled, enable too")
 
 // captureAgain captures the state of a shell that lacks builtins. Errors: errNoBuiltins of a shell that cannot do so;

@@ -54,7 +54,7 @@ type ProcessEvent struct {
 	Shell    string // Spec.ID
 	Kind     EventKind
 	Process  proc.Process // bash
-	ExitCode int          // of ProcessEnded; -1 when nobody saw it
+	ExitCode int          // of ProcessEnded; -1 when it is unknown
 }
 
 // EventKind is the kind of a ProcessEvent.
@@ -109,7 +109,7 @@ type Shell struct {
 	damage  []string        // files that could not be read when this server took the shell over; it never changes
 	ctx     context.Context // ends with ErrClosing or ErrDeleted
 	cancel  context.CancelCauseFunc
-	work    sync.WaitGroup // goroutines that look after commands and the queue
+	work    sync.WaitGroup // goroutines of the queue and of commands
 	printed atomic.Int64   // bytes, see Printed
 	clock   clock.Clock    // stands still while the shell is frozen
 
@@ -121,8 +121,8 @@ type Shell struct {
 }
 
 // Start makes a shell in s.Dir, which must be empty, and waits until it runs. Errors: ErrInvalid, ErrBadEnv,
-// ErrNoSpace, pty.ErrNoDir, errors of keeper.Client.Run. A failed Start leaves no process; what is in s.Dir is the
-// caller's to remove.
+// ErrNoSpace, pty.ErrNoDir, errors of keeper.Client.Run. A failed Start leaves no process; the caller removes
+// s.Dir.
 func Start(c Config, s Spec) (*Shell, error) {
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("shell: start: %w", err)
@@ -135,10 +135,6 @@ func Start(c Config, s Spec) (*Shell, error) {
 	sh.active = sh.created
 	b, err := sh.start()
 	if err != nil {
-		if b != nil {
-			b.Kill()
-			<-b.Ended
-		}
 		sh.shutDown(ErrEnded)
 		return nil, err
 	}
@@ -151,12 +147,15 @@ func Start(c Config, s Spec) (*Shell, error) {
 	return sh, nil
 }
 
-// start writes the files of a new shell and starts its first process, which is returned with an error too.
+// start writes the files of a new shell and starts its first process.
 func (s *Shell) start() (*bash.Process, error) {
 	dir := s.spec.Dir
 	err := errors.Join(proctree.NewTag(dir), bash.WriteLauncher(dir), state.WriteScript(dir))
 	if err == nil {
 		s.history, _, err = history.Open(dir)
+	}
+	if err == nil && s.remote != nil {
+		err = s.remote.init()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("shell: start: %w", shelldir.FileError(err))
@@ -166,19 +165,15 @@ func (s *Shell) start() (*bash.Process, error) {
 		return nil, err
 	}
 	s.procs.current.Store(b)
-	if s.remote != nil {
-		return b, s.remote.init()
+	if s.remote == nil {
+		s.state.setDirectory(s.spec.Cwd)
+		s.state.setDirectory(s.procs.cwd(b))
 	}
-	s.state.setDirectory(s.spec.Cwd)
-	s.state.setDirectory(s.procs.cwd(b))
 	return b, nil
 }
 
 // prepare makes a Shell without a process.
 func prepare(c Config, spec Spec) (*Shell, error) {
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
 	spec.MaxOutput = cmp.Or(spec.MaxOutput, history.DefaultMaxOutput)
 	s := &Shell{config: c, spec: spec, queue: queue{wake: make(chan struct{}, 1)},
 		commandList: commandList{byID: map[string]*Exec{}}}

@@ -18,7 +18,7 @@ import (
 // and refuses the changes of its state that wait. The next command starts the shell again with its state. why is the
 // Result.Reason of the cancelled commands; "" is none. Errors: as Delete.
 func (s *Shell) Stop(ctx context.Context, why string) error {
-	s.submitting.Lock() // nobody gets a turn meanwhile
+	s.submitting.Lock() // no command gets a turn meanwhile
 	defer s.submitting.Unlock()
 	if s.detached() {
 		return nil
@@ -51,7 +51,7 @@ func (s *Shell) Delete(ctx context.Context) error {
 	s.mu.Unlock()
 	err := s.procs.end(ctx, nil, "delete")
 	if first {
-		s.shutDown(ErrDeleted) // nobody starts anything after this
+		s.shutDown(ErrDeleted) // nothing starts after this
 	}
 	err = errors.Join(err, proctree.Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
 	list := s.Execs()
@@ -88,7 +88,7 @@ func (s *Shell) Delete(ctx context.Context) error {
 // is left, and its state is captured. The next command starts the shell again (Result.Recreated). It reports whether
 // the process has ended.
 func (s *Shell) Retire(idle time.Duration) bool {
-	s.submitting.Lock() // nobody gets a turn meanwhile
+	s.submitting.Lock() // no command gets a turn meanwhile
 	defer s.submitting.Unlock()
 	waiting, beside, busy := s.queue.counts() // before the look at the capture: a turn begins with one
 	unused := shelldir.Closed(s.state.now().captured) && !s.detached() && !busy && waiting == 0 && beside == 0

@@ -65,7 +65,7 @@ func (s *Shell) checkRoom(c Command) error {
 	switch {
 	case s.detached():
 		return context.Cause(s.ctx)
-	case c.TTY: // on a terminal, of which there are as many as the server allows
+	case c.TTY: // the server bounds the number of terminals
 	case c.Isolated && beside >= maxParallel:
 		return fmt.Errorf("%w: %d run beside the shell", ErrQueueFull, beside)
 	case !c.Isolated && waiting >= maxQueue:
@@ -241,7 +241,7 @@ func (s *Shell) discard(e *Exec) {
 // then. For a directory that does not exist it takes the nearest parent. Errors: as Submit, ctx.Err().
 func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, unset []string) (submitted bool,
 	err error) {
-	dir := "." // where nobody knows better
+	dir := "." // the directory of the shell
 	if cwd != "" {
 		dir = shelldir.Nearest(cwd)
 	}

@@ -75,7 +75,7 @@ func (s *Shell) afterCommand(b *bash.Process, e *Exec) {
 	if e.endedShell() {
 		s.state.noteUncaptured(e, "the shell ended with it")
 	}
-	unreachable := s.procs.scriptBash().Snapshot.Builtin(".") == "" // it can no longer be told to read a file
+	unreachable := s.procs.scriptBash().Snapshot.Builtin(".") == "" // it can no longer read a file
 	if unreachable && !s.detached() && !shelldir.Closed(b.Ended) {
 		b.Kill()
 		b.AwaitEnd()

@@ -2,7 +2,7 @@ package registry
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Gauges of what there is now, counted when somebody asks.
+// Gauges of what there is now, counted on demand.
 var (
 	allShells  = prometheus.NewDesc("evertty_exec_shells", "Exec shells, by state.", []string{"state"}, nil)
 	busyShells = prometheus.NewDesc("evertty_exec_busy", "Exec shells that run a command.", nil, nil)

@@ -63,7 +63,7 @@ func (ss *Shells) heldForShells() (map[string][]*keeper.Program, error) {
 	return held, nil
 }
 
-// recovery recovers one shell, or ends one that nobody wants any more.
+// recovery recovers one shell, or ends one that was deleted.
 type recovery struct {
 	*Shells
 	kept datadir.KeptShell
@@ -71,7 +71,7 @@ type recovery struct {
 }
 
 func (r *recovery) run() {
-	if errors.Is(r.kept.Damage, datadir.ErrNotFound) { // its creator was not told of it
+	if errors.Is(r.kept.Damage, datadir.ErrNotFound) { // its creator got no answer
 		r.life.Go(r.clear)
 		return
 	}
@@ -139,7 +139,7 @@ func (r *recovery) giveUp(s *Shell, why error) {
 	}
 }
 
-// clear ends the rest of a shell that nobody wants, and removes its files.
+// clear ends the rest of a deleted shell, and removes its files.
 func (r *recovery) clear() {
 	r.end()
 	if err := r.cfg.Store.RemoveShell(r.kept.ID); err != nil {

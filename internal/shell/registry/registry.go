@@ -68,7 +68,7 @@ type Config struct {
 	Remote      *shell.Remote // how commands run at a provider
 	SpliceErr   error         // see terminal.Config
 	Address     string        // of the server, for pty.Identity
-	Idle        time.Duration // after which a shell that nobody uses ends; 0 is never
+	Idle        time.Duration // after which an unused shell ends; 0 is never
 	LogQuota    int64         // bytes that the logs of all commands may take
 	OnCleanup   func(error)   // notes that space could not be freed; nil that it could
 	Log         *slog.Logger
@@ -185,7 +185,7 @@ func (ss *Shells) Begins(session, id string) (dir, provider string, s *Shell) {
 			return one.Stats().Cwd, one.Spec().Provider, one
 		}
 	}
-	provider, _ = ss.cfg.Hooks.Provider(session) // the start tells of an error
+	provider, _ = ss.cfg.Hooks.Provider(session) // the start returns the error
 	dir, _ = terminal.StartDir(provider, ss.cfg.Hooks.SavedState(session).Cwd)
 	return dir, provider, nil
 }
@@ -270,7 +270,7 @@ func (ss *Shells) startShell(s *Shell, spec Spec, kept SavedState) (*Shell, erro
 }
 
 // start starts a shell in a directory of its own. The record is written last: the next server removes a directory
-// without one, because nobody knows that shell.
+// without one, which no client knows.
 func (ss *Shells) start(s *Shell, spec Spec, kept SavedState) error {
 	dir, err := ss.cfg.Store.MakeShell(s.Key)
 	switch {

@@ -45,7 +45,7 @@ type Spec struct {
 
 // Shell is an exec shell of a session. All methods are safe for concurrent use.
 type Shell struct {
-	*shell.Shell        // nil until it has started; nobody finds it before
+	*shell.Shell        // nil until it has started; it cannot be found before
 	ID           string // unique in its session
 	Session      string
 	Default      bool // it is the one that the session's execs without a name go to

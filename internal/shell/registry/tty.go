@@ -29,7 +29,7 @@ const (
 )
 
 // CheckTTY refuses a command that ExecTTY would refuse whatever the shell. Errors: terminal.ErrInvalid,
-// *pty.LineTooLong for a Stdin of which the program would get a part.
+// *pty.LineTooLong for a Stdin that the program would get in part.
 func CheckTTY(c shell.Command) error {
 	if c.Isolated && len(c.Argv) == 0 {
 		return fmt.Errorf("%w: argv is empty: name a program", terminal.ErrInvalid)
@@ -196,8 +196,8 @@ func (x terminalExec) remove() {
 	}
 }
 
-// await waits for the end of the command, its timeout or its cancellation. Errors: shell.ErrEnded when nobody knows
-// how it ended, terminal.ErrClosing, terminal.ErrTimeout.
+// await waits for the end of the command, its timeout or its cancellation. Errors: shell.ErrEnded when the exit
+// code is unknown, terminal.ErrClosing, terminal.ErrTimeout.
 func (x terminalExec) await() (r shell.Result, err error) {
 	ctx, stop := x.e.Running()
 	defer stop()
