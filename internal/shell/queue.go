@@ -108,16 +108,12 @@ func (q *queue) dropChanges(why error) {
 	})
 }
 
-// commands are the commands that wait; with all also the one that has its turn.
-func (q *queue) commands(all bool) (list []*Exec) {
+// internal are the internal commands that wait or have their turn.
+func (q *queue) internal() (list []*Exec) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	jobs := slices.Clone(q.waiting)
-	if all && q.current != nil {
-		jobs = append(jobs, q.current)
-	}
-	for _, j := range jobs {
-		if j.cmd != nil {
+	for _, j := range append(slices.Clip(q.waiting), q.current) {
+		if j != nil && j.cmd != nil && j.cmd.internal() {
 			list = append(list, j.cmd)
 		}
 	}

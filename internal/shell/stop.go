@@ -23,7 +23,7 @@ func (s *Shell) Stop(ctx context.Context, why string) error {
 	if s.detached() {
 		return nil
 	}
-	list := append(s.queue.commands(false), s.Execs()...)
+	list := append(s.Execs(), s.queue.internal()...)
 	s.SetFrozen(false)
 	s.queue.dropChanges(fmt.Errorf("%w: the shell was stopped before their turn", ErrBadEnv))
 	for _, e := range list {
@@ -54,12 +54,7 @@ func (s *Shell) Delete(ctx context.Context) error {
 		s.shutDown(ErrDeleted) // nothing starts after this
 	}
 	err = errors.Join(err, proctree.Sweep(ctx, s.spec.Dir, s.config.Keeper.LastPID()))
-	list := s.Execs()
-	for _, e := range s.queue.commands(true) {
-		if e.internal() {
-			list = append(list, e)
-		}
-	}
+	list := append(s.Execs(), s.queue.internal()...)
 	s.queue.dropChanges(ErrDeleted)
 	for _, e := range list {
 		s.queue.remove(e)

@@ -225,13 +225,10 @@ func (s *Shell) discard(e *Exec) {
 		return // Delete removes all of them
 	}
 	s.work.Go(func() {
-		select {
-		case <-e.done:
-			if s.Settled(s.ctx) == nil && !s.detached() {
-				_ = os.RemoveAll(e.dir)
-				e.forget()
-			}
-		case <-s.ctx.Done():
+		_, _ = e.Wait(s.ctx)
+		if s.Settled(s.ctx) == nil && !s.detached() {
+			_ = os.RemoveAll(e.dir)
+			e.forget()
 		}
 	})
 }
