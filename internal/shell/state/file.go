@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -201,20 +202,15 @@ const longestHead = 64 << 10
 // passLine finds the end of the line at a position, outside of quotes. ok is false when a quote is unclosed.
 func (c *capture) passLine(at, end int64) (next int64, ok bool) {
 	var q quoting
-	for at < end {
-		part := c.part(at)
-		if len(part) == 0 {
-			return at, false
-		}
-		part = part[:min(int64(len(part)), end-at)]
-		for n, b := range part {
+	for piece := range c.pieces(span{at, end - at}) {
+		for n, b := range piece {
 			if q.pass(b) {
 				return at + int64(n) + 1, true
 			}
 		}
-		at += int64(len(part))
+		at += int64(len(piece))
 	}
-	return at, q.open == 0
+	return at, at == end && q.open == 0
 }
 
 // quoting is the state of quotes at a position in the output of bash.
@@ -258,7 +254,7 @@ func readImage(path string) (*Snapshot, error) {
 	}
 	// What runs in the background as a command of ours is known by its own record, whichever shell there is.
 	ours := strings.TrimSuffix(Quote(filepath.Join(filepath.Dir(path), shelldir.CommandsDir)), "'") + "/"
-	i.jobs = slices.DeleteFunc(i.jobs, func(j job) bool { return strings.Contains(j.text, ours) })
+	i.jobs = slices.DeleteFunc(i.jobs, func(job string) bool { return strings.Contains(job, ours) })
 	return i, nil
 }
 
@@ -309,54 +305,46 @@ func (w *window) part(at int64) []byte {
 
 // find returns the position of the first such byte before end.
 func (w *window) find(at, end int64, b byte) (int64, bool) {
-	for at < end {
-		part := w.part(at)
-		if len(part) == 0 {
-			return end, false
-		}
-		part = part[:min(int64(len(part)), end-at)]
-		if n := bytes.IndexByte(part, b); n >= 0 {
+	for piece := range w.pieces(span{at, end - at}) {
+		if n := bytes.IndexByte(piece, b); n >= 0 {
 			return at + int64(n), true
 		}
-		at += int64(len(part))
+		at += int64(len(piece))
 	}
 	return end, false
 }
 
 // count is the number of NULs in a span.
 func (w *window) count(s span) (n int) {
-	_ = w.pieces(s, func(piece []byte) error {
+	for piece := range w.pieces(s) {
 		n += bytes.Count(piece, []byte{0})
-		return nil
-	})
+	}
 	return n
 }
 
 // read is a span as text, "" after an error.
 func (w *window) read(s span) string {
 	text := make([]byte, 0, s.size)
-	if err := w.pieces(s, func(piece []byte) error {
+	for piece := range w.pieces(s) {
 		text = append(text, piece...)
-		return nil
-	}); err != nil {
+	}
+	if w.failed != nil {
 		return ""
 	}
 	return string(text)
 }
 
-// pieces calls f for each piece of a span, in order. Errors: as f, and of the file.
-func (w *window) pieces(s span, f func(piece []byte) error) error {
-	for s.size > 0 {
-		piece := w.part(s.at)
-		if len(piece) == 0 {
-			return w.failed
+// pieces are the pieces of a span, in order, up to the end or an error of the file. Each is valid until the next one.
+func (w *window) pieces(s span) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for s.size > 0 {
+			piece := w.part(s.at)
+			piece = piece[:min(int64(len(piece)), s.size)]
+			if len(piece) == 0 || !yield(piece) {
+				return
+			}
+			s.at += int64(len(piece))
+			s.size -= int64(len(piece))
 		}
-		piece = piece[:min(int64(len(piece)), s.size)]
-		if err := f(piece); err != nil {
-			return err
-		}
-		s.at += int64(len(piece))
-		s.size -= int64(len(piece))
 	}
-	return nil
 }

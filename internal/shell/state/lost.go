@@ -3,6 +3,7 @@ package state
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,28 +16,23 @@ var limitLetters = map[string]struct {
 	unit   uint64
 }{
 	"Max cpu time": {"t", 1}, "Max file size": {"f", 1024}, "Max data size": {"d", 1024}, "Max stack size": {"s", 1024},
-	"Max core file size": {"c", 512}, "Max resident set": {"m", 1024}, "Max processes": {"u",
-		1}, "Max open files": {"n", 1},
-	"Max locked memory": {"l", 1024}, "Max address space": {"v", 1024}, "Max pending signals": {"i", 1},
-	"Max msgqueue size": {"q", 1}, "Max nice priority": {"e", 1}, "Max realtime priority": {"r",
-		1}, "Max realtime timeout": {"R", 1},
+	"Max core file size": {"c", 512}, "Max resident set": {"m", 1024}, "Max processes": {"u", 1},
+	"Max open files": {"n", 1}, "Max locked memory": {"l", 1024}, "Max address space": {"v", 1024},
+	"Max pending signals": {"i", 1}, "Max msgqueue size": {"q", 1}, "Max nice priority": {"e", 1},
+	"Max realtime priority": {"r", 1}, "Max realtime timeout": {"R", 1},
 }
 
 // Lost names what a new bash with this process id does not have of the snapshot: jobs, traps, file descriptors,
 // disabled builtins, limits (those only for a pid > 0, by comparison with /proc/PID/limits).
 func (s *Snapshot) Lost(pid int) []string {
 	var list []string
-	for _, j := range s.jobs {
-		list = append(list, fmt.Sprintf("job %d %s", j.pid, j.text))
-	}
-	for _, name := range s.traps {
-		list = append(list, "trap "+name)
-	}
-	for _, number := range s.files {
-		list = append(list, "file descriptor "+number)
-	}
-	for _, name := range s.disabled {
-		list = append(list, "enable -n "+name)
+	for _, lost := range []struct {
+		what  string
+		names []string
+	}{{"job ", s.jobs}, {"trap ", s.traps}, {"file descriptor ", s.files}, {"enable -n ", s.disabled}} {
+		for _, name := range lost.names {
+			list = append(list, lost.what+name)
+		}
 	}
 	if pid <= 0 {
 		return list
@@ -70,16 +66,17 @@ func counted(value string, unit uint64) string {
 	return strconv.FormatUint(n/unit, 10)
 }
 
+// limitColumn is the width of the names in /proc/PID/limits (fs/proc/base.c of Linux).
+const limitColumn = 25
+
 // limitsOf reads /proc/PID/limits: "SOFT HARD" by name.
 func limitsOf(text string) map[string]string {
 	limits := map[string]string{}
 	for line := range strings.Lines(text) {
-		for name := range limitLetters {
-			if rest, ok := strings.CutPrefix(line, name+" "); ok {
-				if fields := strings.Fields(rest); len(fields) >= 2 {
-					limits[name] = fields[0] + " " + fields[1]
-				}
-			}
+		name := strings.TrimSpace(line[:min(len(line), limitColumn)])
+		fields := strings.Fields(line[len(name):])
+		if _, known := limitLetters[name]; known && len(fields) >= 2 {
+			limits[name] = fields[0] + " " + fields[1]
 		}
 	}
 	return limits
@@ -102,58 +99,33 @@ func trapsOf(text string) (names []string, rest string) {
 	return names, s.text[s.at:]
 }
 
-// jobsOf reads the running and stopped jobs in jobs -l. The lines after the first of a job are its other processes,
-// or more of its text.
-func jobsOf(text string) []job {
-	var jobs []job
-	open := false
+var (
+	// jobLine is the first line of a job: `[1]+ 123 Running    sleep 100 &`; a job that has ended has no state here.
+	jobLine = regexp.MustCompile(`^\[\d+\]. *(\d+) +(?:(Running|Stopped)(?:\([^)]*\))? *)?(.*)`)
+	// nextProcess begins the line of the next process of a pipeline.
+	nextProcess = regexp.MustCompile(`^ +\d+ `)
+)
+
+// jobsOf reads the running and stopped jobs in jobs -l: the process id and the text of each. The lines after the first
+// one of a job are its other processes, or more of its text.
+func jobsOf(text string) (jobs []string) {
+	alive := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		if j, begins, alive := jobOf(line); begins {
-			if open = alive; alive {
-				jobs = append(jobs, j)
+		if m := jobLine.FindStringSubmatch(line); m != nil {
+			if alive = m[2] != ""; alive {
+				jobs = append(jobs, m[1]+" "+m[3])
 			}
 			continue
 		}
-		if open {
-			last := &jobs[len(jobs)-1]
-			more := strings.TrimLeft(line, " ")
-			if number, rest, ok := strings.Cut(more, " "); ok && ValidNumber(number) && more != line {
-				more = strings.TrimLeft(rest, " ") // the process id of the next part of a pipeline
-			}
-			if more != "" {
-				last.text += " " + more
-			}
+		if more := strings.TrimLeft(nextProcess.ReplaceAllString(line, ""), " "); alive && more != "" {
+			jobs[len(jobs)-1] += " " + more
 		}
 	}
 	for n := range jobs {
-		jobs[n].text = strings.TrimSuffix(jobs[n].text, " &")
+		jobs[n] = strings.TrimSuffix(jobs[n], " &")
 	}
 	return jobs
-}
-
-// jobOf reads the first line of a job: `[1]+ 123 Running    sleep 100 &`. begins is false of another line.
-func jobOf(line string) (j job, begins, alive bool) {
-	number, rest, ok := strings.Cut(strings.TrimPrefix(line, "["), "]")
-	if !ok || !strings.HasPrefix(line, "[") || !ValidNumber(number) || rest == "" {
-		return j, false, false
-	}
-	fields := strings.Fields(rest[1:]) // without the mark of the current one
-	if len(fields) < 2 || !ValidNumber(fields[0]) {
-		return j, false, false
-	}
-	j.pid, _ = strconv.Atoi(fields[0])
-	_, rest, _ = strings.Cut(rest[1:], fields[0])
-	for _, state := range [...]string{"Running", "Stopped"} {
-		if after, ok := strings.CutPrefix(strings.TrimLeft(rest, " "), state); ok {
-			if strings.HasPrefix(after, "(") { // Stopped(SIGTTIN)
-				_, after, _ = strings.Cut(after, ")")
-			}
-			j.text = strings.TrimLeft(after, " ")
-			return j, true, true
-		}
-	}
-	return j, true, false
 }
 
 // ValidNumber reports whether a text is digits.

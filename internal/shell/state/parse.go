@@ -208,17 +208,16 @@ func (s *scanner) ansiNumber(c byte, out *strings.Builder) {
 	}
 }
 
-// number reads up to limit digits.
+// number reads up to limit of the digits of a base.
 func (s *scanner) number(limit, base int) int64 {
-	n := 0
-	for n < limit && s.at+n < len(s.text) {
-		if _, err := strconv.ParseUint(s.text[s.at+n:s.at+n+1], base, 8); err != nil {
-			break
-		}
-		n++
+	digits := "01234567"
+	if base == 16 {
+		digits = "0123456789abcdefABCDEF"
 	}
-	value, _ := strconv.ParseInt(s.text[s.at:s.at+n], base, 64) // "" is 0
-	s.at += n
+	text := s.text[s.at:min(s.at+limit, len(s.text))]
+	text = text[:len(text)-len(strings.TrimLeft(text, digits))]
+	s.at += len(text)
+	value, _ := strconv.ParseInt(text, base, 64) // "" is 0
 	return value
 }
 
@@ -243,12 +242,6 @@ func (s *scanner) upTo(end string) string {
 
 // ValidName reports whether a name is one of a variable.
 func ValidName(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return name != ""
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+	return strings.IndexAny(name, letters) == 0 && strings.Trim(name, letters+"0123456789") == ""
 }

@@ -107,7 +107,8 @@ func (r *restoring) script(given map[string]bool, unset []string) error {
 	if validMask(r.umask) {
 		r.line("\\umask ", r.umask)
 	}
-	r.writeOptions("\\shopt -s", "\\shopt -u", r.shopts, "expand_aliases", "login_shell", "restricted_shell")
+	r.writeOptions("\\shopt -s", " ", r.shopts, true, otherShopts)
+	r.writeOptions("\\shopt -u", " ", r.shopts, false, otherShopts)
 	for _, a := range r.aliases {
 		r.line("\\alias -- ", QuoteASCII(a.key), "=", QuoteASCII(a.value))
 	}
@@ -116,8 +117,8 @@ func (r *restoring) script(given map[string]bool, unset []string) error {
 	if isOn(r.shopts, "expand_aliases") {
 		r.line("\\shopt -s expand_aliases")
 	}
-	r.writeOptions("\\set -o", "\\set +o", r.sets, "noexec", "privileged", "posix", "errexit", "nounset", "xtrace",
-		"verbose", "history")
+	r.writeOptions("\\set", " -o ", r.sets, true, otherSets)
+	r.writeOptions("\\set", " +o ", r.sets, false, otherSets)
 	r.writeLate(late[len(late)-latest:])
 	r.writeStrict()
 	if r.captured != nil && r.captured.failed != nil {
@@ -144,7 +145,9 @@ func (r *restoring) writeVariables(given map[string]bool, unset []string) {
 		case v != nil:
 			r.line(v.definition())
 		default:
-			_ = r.captured.pieces(d.span, r.piece)
+			for piece := range r.captured.pieces(d.span) {
+				_, _ = r.Write(piece)
+			}
 		}
 	}
 	if r.captured != nil {
@@ -159,20 +162,14 @@ func (r *restoring) writeVariables(given map[string]bool, unset []string) {
 	}
 }
 
-// piece writes a piece of the capture unchanged.
-func (r *restoring) piece(p []byte) error {
-	_, err := r.Write(p)
-	return err
-}
-
 // quoted writes a span of the capture in the quotes of QuoteASCII.
 func (r *restoring) quoted(s span) {
 	var out []byte
 	_, _ = r.WriteString("$'")
-	_ = r.captured.pieces(s, func(p []byte) error {
-		out = appendANSI(out[:0], p)
-		return r.piece(out)
-	})
+	for piece := range r.captured.pieces(s) {
+		out = appendANSI(out[:0], piece)
+		_, _ = r.Write(out)
+	}
 	_ = r.WriteByte('\'')
 }
 
@@ -326,30 +323,22 @@ func (c *capture) skipArguments(f func(s span)) int64 {
 	return at
 }
 
-// writeOptions writes one line for the options that are on and one for those that are off.
-func (r *restoring) writeOptions(on, off string, list []option, without ...string) {
-	for _, way := range []struct {
-		command string
-		on      bool
-	}{{on, true}, {off, false}} {
-		var names []string
-		for _, o := range list {
-			if o.on == way.on && !slices.Contains(without, o.name) {
-				names = append(names, o.name)
-			}
+// Options that the script sets itself, or that a running bash cannot change.
+var (
+	otherShopts = []string{"expand_aliases", "login_shell", "restricted_shell"}
+	otherSets   = []string{"noexec", "privileged", "posix", "errexit", "nounset", "xtrace", "verbose", "history"}
+)
+
+// writeOptions writes one line with the options that are on, or off: each behind a text.
+func (r *restoring) writeOptions(command, behind string, list []option, on bool, without []string) {
+	line := command
+	for _, o := range list {
+		if o.on == on && !slices.Contains(without, o.name) {
+			line += behind + o.name
 		}
-		if len(names) == 0 {
-			continue
-		}
-		if !strings.HasSuffix(way.command, "o") { // shopt takes many at once, set -o one
-			r.line(way.command, " ", strings.Join(names, " "))
-			continue
-		}
-		_, _ = r.WriteString("\\set")
-		for _, name := range names {
-			_, _ = r.WriteString(strings.TrimPrefix(way.command, "\\set") + " " + name)
-		}
-		r.line()
+	}
+	if line != command {
+		r.line(line)
 	}
 }
 

@@ -27,7 +27,7 @@ type Snapshot struct {
 	aliases   []element
 	shopts    []option
 	sets      []option // without posix when that came from the capture itself
-	jobs      []job
+	jobs      []string // process id and text
 	traps     []string
 	limits    map[string]string // of /proc/PID/limits: the soft and the hard limit by name
 	files     []string          // numbers of descriptors above 2
@@ -51,22 +51,13 @@ type option struct {
 	on   bool
 }
 
-// job is a line of jobs -l.
-type job struct {
-	pid  int
-	text string
-}
-
 // bashVariables are the variables that bash makes itself or that are meaningless in another process, besides those
 // that begin with BASH.
 var bashVariables = map[string]bool{
 	"COLUMNS": true, "COMP_WORDBREAKS": true, "DIRSTACK": true, "EPOCHREALTIME": true, "EPOCHSECONDS": true,
-	"EUID":     true,
-	"FUNCNAME": true,
-	"GROUPS":   true, "HISTCMD": true, "LINENO": true, "LINES": true, "PIPESTATUS": true, "PPID": true, "RANDOM": true,
-	"SECONDS":   true,
-	"SHELLOPTS": true, "SRANDOM": true, "UID": true, "POSIXLY_CORRECT": true,
-	"OLDPWD": true, "PWD": true, "SHLVL": true, "_": true, proctree.TagVariable: true,
+	"EUID": true, "FUNCNAME": true, "GROUPS": true, "HISTCMD": true, "LINENO": true, "LINES": true, "PIPESTATUS": true,
+	"PPID": true, "RANDOM": true, "SECONDS": true, "SHELLOPTS": true, "SRANDOM": true, "UID": true,
+	"POSIXLY_CORRECT": true, "OLDPWD": true, "PWD": true, "SHLVL": true, "_": true, proctree.TagVariable: true,
 	pty.EnvTerminal: true, pty.EnvSession: true, pty.EnvURL: true, pty.EnvSocket: true,
 }
 
@@ -134,7 +125,6 @@ func (s *Snapshot) takeFiles(text string) (completes []string) {
 func (s *Snapshot) takeAliases(text string) {
 	in := &scanner{text: text}
 	for in.at < len(in.text) {
-		from := in.at
 		if in.skip("alias ") {
 			in.skip("-- ")
 			name := in.upTo("=\n")
@@ -144,11 +134,8 @@ func (s *Snapshot) takeAliases(text string) {
 				}
 			}
 		}
-		next := strings.IndexByte(in.text[max(from, in.at):], '\n')
-		if next < 0 {
-			return
-		}
-		in.at = max(from, in.at) + next + 1
+		in.upTo("\n")
+		in.skip("\n")
 	}
 }
 
