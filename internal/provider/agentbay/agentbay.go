@@ -88,17 +88,9 @@ type session struct {
 	Status string
 }
 
-func (s session) state() provider.State {
-	switch s.Status {
-	case "RUNNING":
-		return provider.Running
-	case "PAUSED":
-		return provider.Paused
-	case "DELETING", "DELETED", "FINISH":
-		return provider.Dead
-	}
-	return provider.Unknown // PAUSING, RESUMING too
-}
+// states are the service's states. One that is not among them, as PAUSING and RESUMING, is Unknown.
+var states = map[string]provider.State{"RUNNING": provider.Running, "PAUSED": provider.Paused,
+	"DELETING": provider.Dead, "DELETED": provider.Dead, "FINISH": provider.Dead}
 
 // tagLabel is the label of a session with the tag of its creation.
 const tagLabel = "evertty-create"
@@ -169,7 +161,7 @@ func (a *Provider) look(ctx context.Context, id string) (service.Observed, error
 	if errors.Is(err, provider.ErrNotFound) {
 		s, err = session{id, "DELETED"}, nil
 	}
-	return service.Observed{Word: s.Status, State: s.state()}, err
+	return service.Observed{Word: s.Status, State: cmp.Or(states[s.Status], provider.Unknown)}, err
 }
 
 // Pause pauses a session; its processes go on after Resume.

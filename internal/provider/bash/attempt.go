@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -90,14 +91,7 @@ func (a *ActivityWriter) Last() time.Time {
 }
 
 // Later is the latest of some times.
-func Later(a time.Time, more ...time.Time) time.Time {
-	for _, b := range more {
-		if b.After(a) {
-			a = b
-		}
-	}
-	return a
-}
+func Later(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
 // Buffer keeps what is written to it, up to Max bytes. Errors: provider.ErrTooLarge.
 type Buffer struct {

@@ -21,8 +21,7 @@ import (
 // Bounds of a polled command.
 const (
 	// partSize is how many bytes of a command, its input or a file one call carries. Twice in base64 they stay below
-	// the
-	// 128 KiB that Linux allows one argument.
+	// the 128 KiB that Linux allows one argument.
 	partSize = 48 << 10
 	// runAttempts is how often a call is made whose reply lacks the mark: some services reply with a text of their own
 	// under load.
@@ -123,10 +122,7 @@ func (c *run) interrupted(ctx, waiting context.Context, err error, stdout, stder
 // polledScript is what the command's own bash runs. It reports its process id, changes to the command's directory, and
 // renames a file with the exit code when that is complete.
 func polledScript(r provider.ExecRequest, prologue string) (string, error) {
-	if err := checkText(r); err != nil {
-		return "", err
-	}
-	env, err := Exports(r.Env)
+	env, err := exports(r)
 	if err != nil {
 		return "", err
 	}

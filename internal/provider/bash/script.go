@@ -16,24 +16,19 @@ import (
 // last and unchanged, so no comment, heredoc or unclosed quote in it can change the rest.
 // Errors: ErrNotStarted.
 func Script(r provider.ExecRequest) (string, error) {
-	if err := checkText(r); err != nil {
-		return "", err
+	env, err := exports(r)
+	if err == nil && r.Cwd != "" {
+		env = fmt.Sprintf("\\builtin cd -- %s || \\exit 1\n%s", Quote(r.Cwd), env)
 	}
-	env, err := Exports(r.Env)
-	if err != nil {
-		return "", err
-	}
-	if r.Cwd == "" {
-		return env + r.Command, nil
-	}
-	return fmt.Sprintf("\\builtin cd -- %s || \\exit 1\n%s%s", Quote(r.Cwd), env, r.Command), nil
+	return env + r.Command, err
 }
 
-func checkText(r provider.ExecRequest) error {
+// exports is Exports for a command whose texts have no NUL. Errors: ErrNotStarted.
+func exports(r provider.ExecRequest) (string, error) {
 	if strings.ContainsRune(r.Command, 0) || strings.ContainsRune(r.Cwd, 0) {
-		return fmt.Errorf("%w: %w: a command has no NUL", provider.ErrNotStarted, provider.ErrProvider)
+		return "", fmt.Errorf("%w: %w: a command has no NUL", provider.ErrNotStarted, provider.ErrProvider)
 	}
-	return nil
+	return Exports(r.Env)
 }
 
 // AllOrNothing is a script for a bash that reads it from a connection: bash runs all of it or, when the connection ends
@@ -57,3 +52,12 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Quote makes one word of a text, for a shell.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// QuoteWords is the words of a program as a command line for a shell.
+func QuoteWords(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = Quote(word)
+	}
+	return strings.Join(words, " ")
+}

@@ -53,8 +53,8 @@ func Wrap(s ShellState, command string) (text, marker string, err error) {
 	if err := s.check(); err != nil {
 		return "", "", err
 	}
-	if strings.ContainsRune(command, 0) {
-		return "", "", fmt.Errorf("%w: %w: a command has no NUL", provider.ErrNotStarted, provider.ErrProvider)
+	if _, err := exports(provider.ExecRequest{Command: command, Env: s.Env}); err != nil {
+		return "", "", err
 	}
 	var b [markerBytes]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -79,9 +79,6 @@ func (s ShellState) check() error {
 	}
 	if s.Cwd != "" && (!path.IsAbs(s.Cwd) || strings.ContainsRune(s.Cwd, 0)) {
 		return bad(fmt.Sprintf("the directory %q is not absolute", s.Cwd))
-	}
-	if _, err := Exports(s.Env); err != nil {
-		return err
 	}
 	for _, k := range s.Unset {
 		if !variableName.MatchString(k) {

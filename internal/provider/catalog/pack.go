@@ -17,16 +17,12 @@ type packed struct {
 // Pack is the settings for Open in another process: the section, and the environment variables that stand for missing
 // keys. It has secrets.
 func (s Settings) Pack() ([]byte, error) {
-	lookup := s.lookup
-	if lookup == nil {
-		lookup = os.LookupEnv
-	}
 	p := packed{Provider: s.Provider, Section: s.section, Env: map[string]string{}}
 	for _, pair := range os.Environ() { // only for the names
 		name, _, _ := strings.Cut(pair, "=")
 		if prefix := strings.ToUpper(s.Provider) + "_"; strings.HasPrefix(name, prefix) ||
 			strings.HasPrefix(name, "EVERTTY_"+prefix) {
-			if v, ok := lookup(name); ok {
+			if v, ok := s.getenv(name); ok {
 				p.Env[name] = v
 			}
 		}

@@ -35,15 +35,23 @@ type Settings struct {
 	lookup  func(string) (string, bool)
 }
 
+// getenv finds a variable of the environment: the process's unless ParseSettings was given another.
+func (s Settings) getenv(name string) (string, bool) {
+	if s.lookup != nil {
+		return s.lookup(name)
+	}
+	return os.LookupEnv(name)
+}
+
 // ReadSettings reads a provider's file. In its texts ${NAME} is replaced by a variable of the environment, which must
 // be set; $$ is one dollar. A key that nobody knows is an error that names it.
 func ReadSettings(path string) (Settings, error) {
+	var data []byte
 	f, err := os.Open(path)
-	if err != nil {
-		return Settings{}, fmt.Errorf("provider: %w", err)
+	if err == nil {
+		defer f.Close()
+		data, err = io.ReadAll(io.LimitReader(f, maxSettings+1))
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSettings+1))
 	if err != nil {
 		return Settings{}, fmt.Errorf("provider: %w", err)
 	}

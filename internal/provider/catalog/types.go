@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -38,11 +37,7 @@ func (s Settings) Open() (provider.Provider, error) {
 	if !ok {
 		return nil, fmt.Errorf("provider: %q is no provider", s.Provider)
 	}
-	lookup := s.lookup
-	if lookup == nil {
-		lookup = os.LookupEnv
-	}
-	p, err := construct(s.section, lookup)
+	p, err := construct(s.section, s.getenv)
 	if err != nil || len(s.InitCommands) == 0 {
 		return p, err
 	}

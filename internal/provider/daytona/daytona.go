@@ -4,7 +4,6 @@ package daytona
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -95,18 +94,16 @@ type sandbox struct {
 	Labels    map[string]string `json:"labels"`
 }
 
-// observed maps the service's states.
+// states are the service's states. One that is not among them is Unknown.
+var states = map[string]provider.State{
+	"started": provider.Running, "stopped": provider.Paused, "paused": provider.Paused, "archived": provider.Paused,
+	"destroyed": provider.Dead, "destroying": provider.Dead,
+}
+
 func (s sandbox) observed(c *service.Client) service.Observed {
-	o := service.Observed{Word: s.State, State: provider.Unknown}
-	switch s.State {
-	case "started":
-		o.State = provider.Running
-	case "stopped", "paused", "archived":
-		o.State = provider.Paused
-	case "destroyed", "destroying":
-		o.State = provider.Dead
-	case "error", "build_failed":
-		o.Failed, o.Reason = true, c.Redact(s.Reason)
+	o := service.Observed{Word: s.State, State: cmp.Or(states[s.State], provider.Unknown)}
+	if o.Failed = s.State == "error" || s.State == "build_failed"; o.Failed {
+		o.Reason = c.Redact(s.Reason)
 	}
 	return o
 }
@@ -253,19 +250,10 @@ func (d *Provider) inside(ctx context.Context, id, at string, c service.Call) (s
 
 // post makes a call in a sandbox with a JSON body, and reads the reply into out, if that is not nil.
 func (d *Provider) post(ctx context.Context, id, at string, c service.Call, in, out any) error {
-	var err error
-	if c.Body, err = json.Marshal(in); err != nil {
-		return fmt.Errorf("daytona: %w", err)
-	}
-	c.Method, c.ContentType = http.MethodPost, "application/json"
-	r, err := d.inside(ctx, id, at, c)
-	if err != nil {
-		return service.InstanceExists(err)
-	}
-	if out != nil && json.Unmarshal(r.Body, out) != nil {
-		return fmt.Errorf("daytona: %w: the reply is not what was agreed", provider.ErrProvider)
-	}
-	return nil
+	c.Method = http.MethodPost
+	return service.InstanceExists(d.client.JSON(c, in, out, func(c service.Call) (service.Reply, error) {
+		return d.inside(ctx, id, at, c)
+	}))
 }
 
 // run is one call of a command that is over soon.

@@ -2,7 +2,6 @@ package daytona
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -41,10 +40,6 @@ func (d *Provider) WriteFile(ctx context.Context, id, name string, data []byte) 
 
 // ListDir lists a directory.
 func (d *Provider) ListDir(ctx context.Context, id, name string) ([]provider.File, error) {
-	a, err := d.inside(ctx, id, "/files?"+d.query(name), service.Call{Method: http.MethodGet, Idempotent: true})
-	if err != nil {
-		return nil, service.NoFile(err)
-	}
 	var list []struct {
 		Name     string `json:"name"`
 		Dir      bool   `json:"isDir"`
@@ -53,8 +48,11 @@ func (d *Provider) ListDir(ctx context.Context, id, name string) ([]provider.Fil
 		Modified string `json:"modifiedAt"`
 		ModTime  string `json:"modTime"`
 	}
-	if err := json.Unmarshal(a.Body, &list); err != nil {
-		return nil, fmt.Errorf("daytona: %w: the list is not what was agreed", provider.ErrProvider)
+	c := service.Call{Method: http.MethodGet, Idempotent: true}
+	if err := d.client.JSON(c, nil, &list, func(c service.Call) (service.Reply, error) {
+		return d.inside(ctx, id, "/files?"+d.query(name), c)
+	}); err != nil {
+		return nil, service.NoFile(err)
 	}
 	files := make([]provider.File, 0, len(list))
 	for _, f := range list {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -65,11 +64,7 @@ func (d *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 
 // typedLine is a line for a shell that replaces itself by a program. The space keeps it out of most histories.
 func typedLine(argv []string) string {
-	words := make([]string, len(argv))
-	for i, a := range argv {
-		words[i] = bash.Quote(a)
-	}
-	return ` printf '\033c'; exec ` + strings.Join(words, " ") + "\r"
+	return ` printf '\033c'; exec ` + bash.QuoteWords(argv) + "\r"
 }
 
 // connection is a terminal behind a WebSocket: output comes as binary messages, every message to it is input.

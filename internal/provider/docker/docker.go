@@ -237,6 +237,11 @@ func (d *Provider) Resume(ctx context.Context, id string) error {
 // containerID is what engines take for an id or a name.
 var containerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
+// states are the engine's states. One that is not among them is Unknown.
+var states = map[container.ContainerState]provider.State{container.StateRunning: provider.Running,
+	container.StatePaused: provider.Paused, container.StateExited: provider.Dead, container.StateDead: provider.Dead,
+	container.StateRemoving: provider.Dead}
+
 // Status gets the state from the engine. A stopped container is Dead: its processes have ended.
 func (d *Provider) Status(ctx context.Context, id string) (provider.State, error) {
 	if !containerID.MatchString(id) {
@@ -251,15 +256,7 @@ func (d *Provider) Status(ctx context.Context, id string) (provider.State, error
 	case c.Container.State == nil:
 		return provider.Unknown, nil
 	}
-	switch c.Container.State.Status {
-	case container.StateRunning:
-		return provider.Running, nil
-	case container.StatePaused:
-		return provider.Paused, nil
-	case container.StateExited, container.StateDead, container.StateRemoving:
-		return provider.Dead, nil
-	}
-	return provider.Unknown, nil
+	return cmp.Or(states[c.Container.State.Status], provider.Unknown), nil
 }
 
 // expect checks the state before a call that needs it, because engines differ in how they refuse. Errors:

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -89,38 +88,41 @@ func (e *Provider) extend(ctx context.Context, id string) {
 	_ = e.control(ctx, http.MethodPost, at(id)+"/timeout", true, map[string]int{"timeout": e.c.Timeout}, nil)
 }
 
-// inside makes a call to the daemon in a sandbox. After a failure it asks the service for the sandbox's state. After
-// a refused token it gets the token once more: a sandbox that another server has resumed may have a new one.
-func (e *Provider) inside(ctx context.Context, id, at string, c service.Call) (service.Reply, error) {
+// inside calls f with the address of a sandbox's daemon. After a failure it asks the service for the sandbox's state.
+// After a refused token it gets the token once more: a sandbox that another server has resumed may have a new one.
+func (e *Provider) inside(ctx context.Context, id string, f func(base string, h http.Header) error) error {
 	for fresh := false; ; fresh = true {
 		base, h, err := e.daemon(ctx, id)
 		if err != nil {
-			return service.Reply{}, err
+			return err
 		}
-		c.URL, c.Header = base+at, h
-		r, err := e.client.Do(ctx, c)
-		if errors.Is(err, provider.ErrRefused) && !fresh {
+		err = f(base, h)
+		switch {
+		case errors.Is(err, provider.ErrRefused) && !fresh:
 			e.daemons.Delete(id)
-			continue
+		case err == nil || ctx.Err() != nil:
+			return err
+		default:
+			return service.Explain(ctx, e, id, err)
 		}
-		if err == nil || ctx.Err() != nil {
-			return r, err
-		}
-		return service.Reply{}, service.Explain(ctx, e, id, err)
 	}
+}
+
+// call makes a call to the daemon in a sandbox.
+func (e *Provider) call(ctx context.Context, id, at string, c service.Call) (r service.Reply, err error) {
+	err = e.inside(ctx, id, func(base string, h http.Header) error {
+		c.URL, c.Header = base+at, h
+		r, err = e.client.Do(ctx, c)
+		return err
+	})
+	return r, err
 }
 
 // unary makes a call of the Connect protocol that has one reply, which is read into out if that is not nil.
 func (e *Provider) unary(ctx context.Context, id, method string, idempotent bool, timeout time.Duration, in,
 	out any) error {
-	body, err := json.Marshal(in)
-	if err != nil {
-		return fmt.Errorf("e2b: %w", err)
-	}
-	r, err := e.inside(ctx, id, "/"+method, service.Call{Method: http.MethodPost, Body: body,
-		ContentType: "application/json", Idempotent: idempotent, Timeout: timeout})
-	if err == nil && out != nil && json.Unmarshal(r.Body, out) != nil {
-		err = fmt.Errorf("e2b: %w: the reply is not what was agreed", provider.ErrProvider)
-	}
-	return err
+	c := service.Call{Method: http.MethodPost, Idempotent: idempotent, Timeout: timeout}
+	return e.client.JSON(c, in, out, func(c service.Call) (service.Reply, error) {
+		return e.call(ctx, id, "/"+method, c)
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
@@ -107,17 +108,10 @@ type sandbox struct {
 	Metadata  map[string]string `json:"metadata"`
 }
 
-func (s sandbox) state() provider.State {
-	switch s.State {
-	case "running":
-		return provider.Running
-	case "paused":
-		return provider.Paused
-	case "killed":
-		return provider.Dead
-	}
-	return provider.Unknown
-}
+// states are the service's states.
+var states = map[string]provider.State{"running": provider.Running, "paused": provider.Paused, "killed": provider.Dead}
+
+func (s sandbox) state() provider.State { return cmp.Or(states[s.State], provider.Unknown) }
 
 // control makes a call about sandboxes.
 func (e *Provider) control(ctx context.Context, method, at string, idempotent bool, in, out any) error {
@@ -206,7 +200,7 @@ func (e *Provider) Resume(ctx context.Context, id string) error {
 
 // Metrics is the newest that the service has measured.
 func (e *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, error) {
-	var list []struct {
+	type measured struct {
 		CPU      *float64 `json:"cpuUsedPct"`
 		Mem      *float64 `json:"memUsed"`
 		MemAll   *float64 `json:"memTotal"`
@@ -214,18 +208,14 @@ func (e *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, er
 		DiskAll  *float64 `json:"diskTotal"`
 		UnixTime int64    `json:"timestampUnix"`
 	}
+	var list []measured
 	if err := e.control(ctx, http.MethodGet, at(id)+"/metrics", true, nil, &list); err != nil {
 		return provider.Metrics{}, err
 	}
 	if len(list) == 0 {
 		return provider.Metrics{}, nil
 	}
-	m := list[0]
-	for _, other := range list[1:] {
-		if other.UnixTime > m.UnixTime {
-			m = other
-		}
-	}
+	m := slices.MaxFunc(list, func(a, b measured) int { return cmp.Compare(a.UnixTime, b.UnixTime) })
 	return provider.Metrics{
 		CPUPercent: m.CPU, MemoryUsedMB: service.Scaled(m.Mem, 1<<20), MemoryTotalMB: service.Scaled(m.MemAll, 1<<20),
 		DiskUsedGB: service.Scaled(m.Disk, 1<<30), DiskTotalGB: service.Scaled(m.DiskAll, 1<<30),

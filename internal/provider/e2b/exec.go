@@ -212,6 +212,6 @@ func (x *execution) kill(ctx context.Context, pid int) {
 		x.e.killUnheard(ctx, x.id, x.tag)
 		return
 	}
-	x.e.endTree(ctx, x.id, pid, false)
+	x.e.endTree(ctx, x.id, pid, "KILL")
 	_ = x.e.killTagged(ctx, x.id, x.tag)
 }

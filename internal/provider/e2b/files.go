@@ -21,7 +21,7 @@ func (e *Provider) files(name string) string {
 
 // ReadFile reads a whole file.
 func (e *Provider) ReadFile(ctx context.Context, id, name string, most int64) ([]byte, error) {
-	r, err := e.inside(ctx, id, e.files(name), service.Download(most))
+	r, err := e.call(ctx, id, e.files(name), service.Download(most))
 	return r.Body, service.NoFile(err)
 }
 
@@ -31,7 +31,7 @@ func (e *Provider) WriteFile(ctx context.Context, id, name string, data []byte) 
 	if err != nil {
 		return fmt.Errorf("e2b: %w", err)
 	}
-	_, err = e.inside(ctx, id, e.files(name), upload)
+	_, err = e.call(ctx, id, e.files(name), upload)
 	return service.NoFile(err)
 }
 

@@ -73,42 +73,25 @@ func (e endEvent) code() int {
 	name, _, _ = strings.Cut(name, " (")
 	return 128 + map[string]int{
 		"hangup": 1, "interrupt": 2, "quit": 3, "illegal instruction": 4, "trace/breakpoint trap": 5, "aborted": 6,
-		"bus error":                7,
-		"floating point exception": 8, "killed": 9, "user defined signal 1": 10, "segmentation fault": 11,
-		"user defined signal 2": 12, "broken pipe": 13,
-		"alarm clock": 14, "terminated": 15,
+		"bus error": 7, "floating point exception": 8, "killed": 9, "user defined signal 1": 10,
+		"segmentation fault": 11, "user defined signal 2": 12, "broken pipe": 13, "alarm clock": 14, "terminated": 15,
 	}[name]
 }
 
 // begin starts a process and waits for its number. An error has ErrNotStarted when the process certainly was not
 // started.
-func (e *Provider) begin(ctx context.Context, id string, in startRequest) (*frames, int, error) {
-	for fresh := false; ; fresh = true {
-		base, h, err := e.daemon(ctx, id)
-		if err != nil {
-			return nil, 0, err
-		}
+func (e *Provider) begin(ctx context.Context, id string, in startRequest) (f *frames, pid int, err error) {
+	err = e.inside(ctx, id, func(base string, h http.Header) error {
 		e.extend(ctx, id)
-		f, err := openStream(ctx, e.client, base+"/process.Process/Start", h, in)
-		var pid int
-		if err == nil {
-			pid, err = started(f)
+		if f, err = openStream(ctx, e.client, base+"/process.Process/Start", h, in); err != nil {
+			return noGateway(err)
 		}
-		if err == nil {
-			return f, pid, nil
-		}
-		if f != nil {
+		if pid, err = started(f); err != nil {
 			f.close()
 		}
-		if errors.Is(err, provider.ErrRefused) && !fresh {
-			e.daemons.Delete(id)
-			continue
-		}
-		if ctx.Err() != nil {
-			return nil, 0, err
-		}
-		return nil, 0, service.InstanceExists(service.Explain(ctx, e, id, noGateway(err)))
-	}
+		return noGateway(err)
+	})
+	return f, pid, service.InstanceExists(err)
 }
 
 // noGateway adds ErrNotStarted to a 502: the service's gateway sends it for a sandbox that does not exist.
@@ -176,12 +159,11 @@ func (e *Provider) killTagged(ctx context.Context, id, tag string) error {
 		map[string]any{"process": processRef{Tag: tag}, "signal": "SIGNAL_SIGKILL"}, nil)
 }
 
-// endTree runs treeScript: hangup is for a terminal's program, which may have to clean up. The daemon's own signal
-// reaches one process only.
-func (e *Provider) endTree(ctx context.Context, id string, pid int, hangup bool) {
+// endTree runs treeScript: first is HUP for a terminal's program, which may have to clean up, else KILL. The daemon's
+// own signal reaches one process only.
+func (e *Provider) endTree(ctx context.Context, id string, pid int, first string) {
 	var in startRequest
-	in.Process.Cmd, in.Process.Args = "/bin/bash",
-		[]string{"-c", treeScript, "evertty", fmt.Sprint(pid), map[bool]string{true: "HUP", false: "KILL"}[hangup]}
+	in.Process.Cmd, in.Process.Args = "/bin/bash", []string{"-c", treeScript, "evertty", fmt.Sprint(pid), first}
 	f, _, err := e.begin(ctx, id, in)
 	if err != nil {
 		return

@@ -1,6 +1,7 @@
 package e2b
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -50,17 +51,12 @@ type rpcError struct{ code, text string }
 
 func (e *rpcError) Error() string { return fmt.Sprintf("e2b: %s: %s", e.code, e.text) }
 
-func (e *rpcError) Unwrap() error {
-	switch e.code {
-	case "unauthenticated", "permission_denied":
-		return provider.ErrRefused
-	case "not_found":
-		return provider.ErrNotFound
-	case "unavailable", "deadline_exceeded", "canceled":
-		return provider.ErrUnreachable
-	}
-	return provider.ErrProvider
-}
+// sentinels are the errors of codes (Connect protocol, "error codes"). That of any other code is ErrProvider.
+var sentinels = map[string]error{"unauthenticated": provider.ErrRefused, "permission_denied": provider.ErrRefused,
+	"not_found": provider.ErrNotFound, "unavailable": provider.ErrUnreachable,
+	"deadline_exceeded": provider.ErrUnreachable, "canceled": provider.ErrUnreachable}
+
+func (e *rpcError) Unwrap() error { return cmp.Or(sentinels[e.code], provider.ErrProvider) }
 
 // refusal reports whether the code says that the call was not begun (Connect protocol, "error codes").
 func (e *rpcError) refusal() bool {

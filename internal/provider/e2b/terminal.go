@@ -34,7 +34,7 @@ func (e *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 	f, pid, err := e.begin(life, id, in)
 	if !early() && err == nil {
 		f.close()
-		e.endTree(context.WithoutCancel(ctx), id, pid, false)
+		e.endTree(context.WithoutCancel(ctx), id, pid, "KILL")
 		err = context.Cause(ctx)
 	} else if err != nil && (ctx.Err() != nil || !errors.Is(err, provider.ErrNotStarted)) { // its number is not known
 		killing, cancel := wait.CleanupContext(ctx)
@@ -136,7 +136,7 @@ func (c *connection) update(ctx context.Context, s *terminalSize) error {
 func (c *connection) Kill() {
 	ctx, cancel := wait.CleanupContext(context.Background())
 	defer cancel()
-	c.e.endTree(ctx, c.id, c.pid, true)
+	c.e.endTree(ctx, c.id, c.pid, "HUP")
 }
 
 // Cancel ends the stream and the calls.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
@@ -94,7 +93,7 @@ func (j Job) exec(ctx context.Context, stdin []byte, stdout, stderr io.Writer) (
 	}
 	text := string(c.Text)
 	if len(c.Cwd) > 0 {
-		text = "\\builtin cd -- " + quote(string(c.Cwd)) + " || \\exit 1; " + text // as a local shell does it
+		text = "\\builtin cd -- " + bash.Quote(string(c.Cwd)) + " || \\exit 1; " + text // as a local shell does it
 	}
 	now := bash.ShellState{Cwd: before.Cwd, Env: before.Delta, Unset: before.Unset}
 	r, after, err := bash.ExecIn(ctx, p, j.Instance, now,
@@ -135,5 +134,3 @@ func ask(ctx context.Context, dir string) (j Job, err error) {
 		}
 	}
 }
-
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

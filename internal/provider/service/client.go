@@ -214,6 +214,11 @@ func (s *Client) send(ctx context.Context, c Call) (*http.Response, error) {
 
 // DoJSON sends in, if it is not nil, and reads the reply into out, if that is not nil.
 func (s *Client) DoJSON(ctx context.Context, c Call, in, out any) error {
+	return s.JSON(c, in, out, func(c Call) (Reply, error) { return s.Do(ctx, c) })
+}
+
+// JSON is DoJSON by another way to make the call.
+func (s *Client) JSON(c Call, in, out any, do func(Call) (Reply, error)) error {
 	if in != nil {
 		body, err := json.Marshal(in)
 		if err != nil {
@@ -221,11 +226,11 @@ func (s *Client) DoJSON(ctx context.Context, c Call, in, out any) error {
 		}
 		c.Body, c.ContentType = body, "application/json"
 	}
-	a, err := s.Do(ctx, c)
+	r, err := do(c)
 	if err != nil || out == nil {
 		return err
 	}
-	if err := json.Unmarshal(a.Body, out); err != nil {
+	if err := json.Unmarshal(r.Body, out); err != nil {
 		return fmt.Errorf("%s: %w: the reply is not what was agreed: %s", s.Name, provider.ErrProvider,
 			s.Redact(err.Error()))
 	}

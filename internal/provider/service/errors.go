@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,23 +29,18 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s: %d %s", e.Service, e.Status, e.Text)
 }
 
-// Unwrap is the sentinel of the status.
-func (e *StatusError) Unwrap() error {
-	switch e.Status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return provider.ErrRefused
-	case http.StatusNotFound, http.StatusGone:
-		return provider.ErrNotFound
-	case http.StatusConflict:
-		return provider.ErrState
-	case http.StatusRequestEntityTooLarge:
-		return provider.ErrTooLarge
-	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
-		http.StatusGatewayTimeout:
-		return provider.ErrUnreachable
-	}
-	return provider.ErrProvider
+// sentinels are the errors of statuses. That of any other status is ErrProvider.
+var sentinels = map[int]error{
+	http.StatusUnauthorized: provider.ErrRefused, http.StatusForbidden: provider.ErrRefused,
+	http.StatusNotFound: provider.ErrNotFound, http.StatusGone: provider.ErrNotFound,
+	http.StatusConflict: provider.ErrState, http.StatusRequestEntityTooLarge: provider.ErrTooLarge,
+	http.StatusRequestTimeout: provider.ErrUnreachable, http.StatusTooManyRequests: provider.ErrUnreachable,
+	http.StatusBadGateway: provider.ErrUnreachable, http.StatusServiceUnavailable: provider.ErrUnreachable,
+	http.StatusGatewayTimeout: provider.ErrUnreachable,
 }
+
+// Unwrap is the sentinel of the status.
+func (e *StatusError) Unwrap() error { return cmp.Or(sentinels[e.Status], provider.ErrProvider) }
 
 // NothingDone reports whether an attempt that ended with err certainly had no effect: it never had a connection, or
 // the service refused it. A gateway's 502 and others are no refusal: the service behind it may have begun.
@@ -67,17 +63,10 @@ func (s *Client) ReadError(resp *http.Response) error {
 	}
 	text, code := strings.TrimSpace(string(body)), ""
 	if json.Unmarshal(body, &said) == nil && (said.Message != "" || len(said.Error) > 0) {
-		text, code = said.Message, strings.Trim(string(said.Code), `"`)
-		if text == "" {
-			text = strings.Trim(string(said.Error), `"`)
-		}
-		if said.ErrorCode != "" {
-			code = said.ErrorCode
-		}
+		text = cmp.Or(said.Message, strings.Trim(string(said.Error), `"`))
+		code = cmp.Or(said.ErrorCode, strings.Trim(string(said.Code), `"`))
 	}
-	if text == "" {
-		text = http.StatusText(resp.StatusCode)
-	}
+	text = cmp.Or(text, http.StatusText(resp.StatusCode))
 	return &StatusError{Service: s.Name, Status: resp.StatusCode, Code: code, Text: s.Redact(text),
 		RetryAfter: retryAfter(resp.Header)}
 }

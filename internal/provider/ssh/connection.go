@@ -27,14 +27,13 @@ type connection struct {
 func (h *host) watch(c *connection) {
 	_ = c.client.Wait()
 	close(c.dead)
+	h.remove(c)
+}
+
+func (h *host) remove(c *connection) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for i := range h.conns {
-		if h.conns[i] == c {
-			h.conns = append(h.conns[:i:i], h.conns[i+1:]...)
-			return
-		}
-	}
+	h.conns = slices.DeleteFunc(h.conns, func(o *connection) bool { return o == c })
 }
 
 // keep asks the server now and then whether it is there, and closes the connection when it is not, or nobody has used
@@ -111,9 +110,7 @@ func refused(err error) bool {
 func (h *host) discard(c *connection) {
 	_ = c.client.Close()
 	<-c.dead
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.conns = slices.DeleteFunc(h.conns, func(o *connection) bool { return o == c })
+	h.remove(c)
 }
 
 // session opens a channel and asks for what is wanted, after what prepare asks for. When ctx ends before it is there,

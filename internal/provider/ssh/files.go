@@ -1,6 +1,7 @@
 package ssh
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,10 @@ func (s *Provider) ReadFile(ctx context.Context, id, name string, most int64) (d
 			return err
 		}
 		defer f.Close()
-		data, err = provider.ReadRegular(f, most)
+		data, err = io.ReadAll(io.LimitReader(f, most+1))
+		if int64(len(data)) > most {
+			return fmt.Errorf("%w: %s has more than %d bytes", provider.ErrTooLarge, name, most)
+		}
 		return err
 	})
 	return data, err
@@ -118,6 +122,13 @@ func (s *Provider) WriteFile(ctx context.Context, id, name string, data []byte) 
 	})
 }
 
+// kinds are the first letters of modes as ls writes them.
+var kinds = map[fs.FileMode]string{fs.ModeDir: "d", fs.ModeSymlink: "l", fs.ModeNamedPipe: "p", fs.ModeSocket: "s",
+	fs.ModeDevice | fs.ModeCharDevice: "c", fs.ModeDevice: "b"}
+
+// modeText is a mode as ls writes it.
+func modeText(m fs.FileMode) string { return cmp.Or(kinds[m.Type()], "-") + m.Perm().String()[1:] }
+
 // ListDir lists a directory by sftp.
 func (s *Provider) ListDir(ctx context.Context, id, name string) (list []provider.File, err error) {
 	err = s.files(ctx, id, func(c *sftp.Client, at func(string) string) error {
@@ -134,7 +145,8 @@ func (s *Provider) ListDir(ctx context.Context, id, name string) (list []provide
 		list = make([]provider.File, 0, len(infos))
 		for _, info := range infos {
 			if !strings.ContainsRune(info.Name(), '/') { // a server's word is not trusted with paths
-				list = append(list, provider.FileOf(dir, info))
+				list = append(list, provider.File{Name: info.Name(), Path: path.Join(dir, info.Name()), Dir: info.IsDir(),
+					Size: info.Size(), Mode: modeText(info.Mode()), MTime: info.ModTime().UTC()})
 			}
 		}
 		return nil

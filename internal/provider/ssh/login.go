@@ -15,6 +15,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 	"golang.org/x/crypto/ssh/knownhosts"
+	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/provider"
 )
@@ -38,7 +39,7 @@ func newLogin(c Config) (*login, error) {
 	l := &login{known: known, keys: c.Keys, agent: c.Agent}
 	if len(l.keys) == 0 {
 		for _, name := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
-			if path := filepath.Join(home, ".ssh", name); readable(path) {
+			if path := filepath.Join(home, ".ssh", name); unix.Access(path, unix.R_OK) == nil {
 				l.keys = append(l.keys, path)
 			}
 		}
@@ -47,14 +48,6 @@ func newLogin(c Config) (*login, error) {
 		return nil, errors.New("ssh: there is no key: set keys or agent")
 	}
 	return l, nil
-}
-
-func readable(path string) bool {
-	f, err := os.Open(path)
-	if err == nil {
-		_ = f.Close()
-	}
-	return err == nil
 }
 
 // signers are the agent's and the files', read anew for every connection. conn is the agent's, if there is one, and the

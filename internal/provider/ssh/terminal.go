@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"maps"
 	"sync"
 
 	"golang.org/x/crypto/ssh"
@@ -64,18 +64,13 @@ func (i instance) terminalLine(r provider.PTYRequest, tag string) (string, error
 	if r.Cols < 1 || r.Rows < 1 {
 		return "", fmt.Errorf("ssh: terminal: %w: a size of %d x %d", provider.ErrProvider, r.Cols, r.Rows)
 	}
-	words := []string{`"${SHELL:-/bin/bash}"`, "-l"}
+	words := `"${SHELL:-/bin/bash}" -l`
 	if len(r.Argv) > 0 {
-		words = nil
-		for _, w := range r.Argv {
-			words = append(words, bash.Quote(w))
-		}
+		words = bash.QuoteWords(r.Argv)
 	}
 	env := map[string]string{"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-	for k, v := range r.Env {
-		env[k] = v
-	}
-	text, err := bash.Script(provider.ExecRequest{Cwd: r.Cwd, Env: env, Command: "exec " + strings.Join(words, " ")})
+	maps.Copy(env, r.Env)
+	text, err := bash.Script(provider.ExecRequest{Cwd: r.Cwd, Env: env, Command: "exec " + words})
 	if err != nil {
 		return "", err
 	}
