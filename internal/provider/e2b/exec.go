@@ -57,19 +57,29 @@ type execution struct {
 	unfed          error // why the input did not arrive; to be read after input.Wait
 }
 
-func (x *execution) run(ctx context.Context, r provider.ExecRequest) (int, error) {
+// request is the start of the command, and all of its input.
+func (x *execution) request(r provider.ExecRequest) (in startRequest, stdin []byte, err error) {
 	if slices.ContainsFunc(slices.Collect(maps.Values(r.Env)), notText) {
-		script, err := bash.Script(provider.ExecRequest{Env: r.Env, Command: r.Command})
+		r.Command, err = bash.Script(provider.ExecRequest{Env: r.Env, Command: r.Command})
 		if err != nil {
-			return 0, fmt.Errorf("e2b: %w", err)
+			return in, nil, fmt.Errorf("e2b: %w", err)
 		}
-		r.Command, r.Env = script, nil
+		r.Env = nil
 	}
-	in := startRequest{Tag: x.tag, Stdin: len(r.Stdin) > 0}
+	in.Tag = x.tag
 	in.Process.Cmd, in.Process.Args = "/bin/bash", []string{"-l", "-c", r.Command}
 	in.Process.Envs, in.Process.Cwd = r.Env, cmp.Or(r.Cwd, x.e.c.Cwd)
-	if len(r.Command) > maxArgument || notText(r.Command) {
-		in.Process.Args, r.Stdin, in.Stdin = longCommand, append([]byte(r.Command+"\x00"), r.Stdin...), true
+	if stdin = r.Stdin; len(r.Command) > maxArgument || notText(r.Command) {
+		in.Process.Args, stdin = longCommand, append([]byte(r.Command+"\x00"), stdin...)
+	}
+	in.Stdin = len(stdin) > 0
+	return in, stdin, nil
+}
+
+func (x *execution) run(ctx context.Context, r provider.ExecRequest) (int, error) {
+	in, stdin, err := x.request(r)
+	if err != nil {
+		return 0, err
 	}
 	// The stream outlives ctx by as long as it takes to see what the command said before it was ended.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -104,7 +114,7 @@ func (x *execution) run(ctx context.Context, r provider.ExecRequest) (int, error
 		}
 	}()
 	x.input.Go(func() {
-		if x.unfed = x.feed(life, pid, r.Stdin); x.unfed != nil {
+		if x.unfed = x.feed(life, pid, stdin); x.unfed != nil {
 			end() // before it is killed, so that a code that was heard is the command's own
 		}
 	})
