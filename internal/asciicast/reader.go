@@ -17,17 +17,17 @@ import (
 // of the header, events of unknown codes, empty lines and, in version 3,
 // comments. It keeps one line in memory and is not for concurrent use.
 type CastReader struct {
-	r      *bufio.Reader
+	lines  *bufio.Scanner
 	header Header
 	number int // of the line that was read last, from 1
-	long   []byte
 	at     time.Duration
 }
 
 // NewReader reads the header. Errors wrap ErrFormat and name the line, or are
 // r's.
 func NewReader(r io.Reader) (*CastReader, error) {
-	c := &CastReader{r: bufio.NewReaderSize(r, 64<<10)}
+	c := &CastReader{lines: bufio.NewScanner(r)}
+	c.lines.Buffer(nil, maxLine)
 	line, err := c.next()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -61,32 +61,22 @@ func (c *CastReader) Next() (Event, error) {
 
 // wrong is ErrFormat with the line and the reason.
 func (c *CastReader) wrong(format string, args ...any) error {
-	return fmt.Errorf("%w: line %d: %s", ErrFormat, max(c.number, 1), fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: line %d: %s", ErrFormat, c.number, fmt.Sprintf(format, args...))
 }
 
-// next returns the next line without its end, valid until it is called again.
+// next returns the next line without its end, valid until the next call.
 func (c *CastReader) next() ([]byte, error) {
-	c.long = c.long[:0]
-	for {
-		piece, err := c.r.ReadSlice('\n')
-		if len(c.long)+len(piece) > maxLine {
-			c.number++
-			return nil, c.wrong("longer than %d bytes", maxLine)
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			c.long = append(c.long, piece...)
-			continue
-		}
-		if len(c.long) > 0 {
-			c.long = append(c.long, piece...)
-			piece = c.long
-		}
-		if err != nil && (!errors.Is(err, io.EOF) || len(piece) == 0) {
-			return nil, err
-		}
-		c.number++
-		return bytes.TrimSpace(piece), nil
+	c.number++
+	if c.lines.Scan() && c.lines.Err() == nil {
+		return bytes.TrimSpace(c.lines.Bytes()), nil
 	}
+	switch err := c.lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, c.wrong("longer than %d bytes", maxLine)
+	case err != nil:
+		return nil, err
+	}
+	return nil, io.EOF
 }
 
 func (c *CastReader) begin(line []byte) error {
@@ -116,9 +106,7 @@ func (c *CastReader) begin(line []byte) error {
 	if h.Timestamp > 0 && h.Timestamp < math.MaxInt32*maxEpochs {
 		c.header.Time = time.Unix(int64(h.Timestamp), 0)
 	}
-	if limit, ok := castTime(h.IdleLimit); ok {
-		c.header.IdleLimit = limit
-	}
+	c.header.IdleLimit, _ = castTime(h.IdleLimit)
 	return nil
 }
 
@@ -127,16 +115,13 @@ const maxEpochs = 32
 
 // stringsOf is the variables whose values are strings.
 func stringsOf(env map[string]any) map[string]string {
-	var out map[string]string
+	texts := map[string]string{}
 	for k, v := range env {
 		if s, ok := v.(string); ok {
-			if out == nil {
-				out = map[string]string{}
-			}
-			out[k] = s
+			texts[k] = s
 		}
 	}
-	return out
+	return texts
 }
 
 func castSize(cols, rows int) bool {

@@ -22,17 +22,18 @@ import (
 // damaged bytes are markers. The exit is the event x of version 3 when nothing
 // follows it, else a marker, since x ends a recording.
 type Writer struct {
-	w      io.Writer
-	header Header
-	begun  bool          // the header is written
-	start  time.Time     // of the recording; zero until an entry has a time
-	now    time.Duration // of the last entry
-	last   time.Duration // of the last event, in the precision of the version
-	output castText
-	input  castText
-	spoilt bool         // the last output was damaged
-	exit   *journal.End // it was the last entry
-	line   []byte
+	w       io.Writer
+	header  Header
+	begun   bool          // the header is written
+	start   time.Time     // of the recording; zero until an entry has a time
+	now     time.Duration // of the last entry
+	last    time.Duration // of the last event, in the precision of the version
+	output  decoder
+	input   decoder
+	damaged bool         // the last output was
+	exit    *journal.End // it was the last entry
+	data    []byte       // of an event, as a JSON string
+	line    []byte
 }
 
 // NewWriter makes a writer of h.Version. h.Cols and h.Rows are the size in
@@ -45,19 +46,19 @@ func NewWriter(w io.Writer, h Header) *Writer {
 
 // Add writes the event of an entry, which may be none. Errors are the writer's.
 func (c *Writer) Add(e journal.Entry) error {
-	if err := c.ended(true); err != nil {
+	if err := c.writeExit(true); err != nil {
 		return err
 	}
-	c.clock(e.Time)
+	c.setTime(e.Time)
 	switch e.Kind {
 	case journal.EntryOutput:
-		return c.wrote(e)
+		return c.writeOutput(e)
 	case journal.EntryInput:
-		return c.event(Input, c.input.quote(c.text(), e.Data, false))
+		return c.event(Input, c.input.quote(c.data[:0], e.Data, false))
 	case journal.EntryResize:
 		return c.resize(e.Cols, e.Rows)
 	case journal.EntryGap:
-		if err := c.cut(); err != nil {
+		if err := c.flushText(); err != nil {
 			return err
 		}
 		return c.marker(fmt.Sprintf("%d bytes lost", e.Bytes))
@@ -65,7 +66,7 @@ func (c *Writer) Add(e journal.Entry) error {
 		return c.restart(e)
 	case journal.EntryExit:
 		c.exit = e.End
-		return c.cut()
+		return c.flushText()
 	}
 	return nil
 }
@@ -80,14 +81,14 @@ func (c *Writer) Close() error {
 	if err := c.begin(); err != nil {
 		return err
 	}
-	if err := c.cut(); err != nil {
+	if err := c.flushText(); err != nil {
 		return err
 	}
-	return c.ended(false)
+	return c.writeExit(false)
 }
 
-// clock sets the time of what comes. It never goes backwards.
-func (c *Writer) clock(t time.Time) {
+// setTime sets the time of the next events. It never goes backwards.
+func (c *Writer) setTime(t time.Time) {
 	switch {
 	case t.IsZero():
 	case c.start.IsZero():
@@ -97,22 +98,22 @@ func (c *Writer) clock(t time.Time) {
 	}
 }
 
-func (c *Writer) wrote(e journal.Entry) error {
-	if e.Damaged && !c.spoilt {
+func (c *Writer) writeOutput(e journal.Entry) error {
+	if e.Damaged && !c.damaged {
 		if err := c.marker("damaged from here"); err != nil {
 			return err
 		}
 	}
-	c.spoilt = e.Damaged
-	return c.event(Output, c.output.quote(c.text(), e.Data, false))
+	c.damaged = e.Damaged
+	return c.event(Output, c.output.quote(c.data[:0], e.Data, false))
 }
 
-// cut ends the character that waits for more bytes: none of it will come.
-func (c *Writer) cut() error {
-	if err := c.event(Output, c.output.quote(c.text(), nil, true)); err != nil {
+// flushText writes the incomplete characters, which nothing completes any more.
+func (c *Writer) flushText() error {
+	if err := c.event(Output, c.output.quote(c.data[:0], nil, true)); err != nil {
 		return err
 	}
-	return c.event(Input, c.input.quote(c.text(), nil, true))
+	return c.event(Input, c.input.quote(c.data[:0], nil, true))
 }
 
 // resize before the first event is where the recording begins.
@@ -124,11 +125,11 @@ func (c *Writer) resize(cols, rows int) error {
 	if !c.begun {
 		return nil
 	}
-	return c.event(Resize, appendQuoted(c.text(), fmt.Sprintf("%dx%d", cols, rows)))
+	return c.event(Resize, appendQuoted(c.data[:0], fmt.Sprintf("%dx%d", cols, rows)))
 }
 
 func (c *Writer) restart(e journal.Entry) error {
-	if err := c.cut(); err != nil {
+	if err := c.flushText(); err != nil {
 		return err
 	}
 	if err := c.resize(e.Cols, e.Rows); err != nil {
@@ -137,9 +138,9 @@ func (c *Writer) restart(e journal.Entry) error {
 	return c.marker(fmt.Sprintf("generation %d", e.Generation))
 }
 
-// ended writes the exit that was the last entry. A marker says it when something
-// follows or nobody knows the status, which x must have.
-func (c *Writer) ended(follows bool) error {
+// writeExit writes the exit that was the last entry: as a marker when another entry follows or the status, which x
+// needs, is unknown.
+func (c *Writer) writeExit(follows bool) error {
 	e := c.exit
 	if e == nil {
 		return nil
@@ -152,7 +153,7 @@ func (c *Writer) ended(follows bool) error {
 	case follows || c.header.Version == V2:
 		return c.marker("exit " + strconv.Itoa(status))
 	}
-	return c.event(Exit, appendQuoted(c.text(), strconv.Itoa(status)))
+	return c.event(Exit, appendQuoted(c.data[:0], strconv.Itoa(status)))
 }
 
 // status is the exit status as shells count it: 128 and the number for a signal
@@ -170,40 +171,22 @@ func status(e *journal.End) (status int, known bool) {
 }
 
 func (c *Writer) marker(label string) error {
-	return c.event(Marker, appendQuoted(c.text(), label))
+	return c.event(Marker, appendQuoted(c.data[:0], label))
 }
 
-// text is the buffer for the data of an event; it leaves room for what comes
-// before.
-func (c *Writer) text() []byte {
-	const before = 64 // bytes: "[", a time of at most 20 digits, code, commas
-	if cap(c.line) < before {
-		c.line = make([]byte, before, 4<<10)
-	}
-	return c.line[:before]
-}
-
-// event writes an event whose JSON string stands in text behind the room that
-// text() left. An empty string of output or input is no event.
-func (c *Writer) event(code rune, text []byte) error {
-	c.line = text
-	before := len(c.text())
-	if len(text) == before+len(`""`) && code != Marker {
+// event writes an event with a JSON string. Output and input without text are no event.
+func (c *Writer) event(code rune, data []byte) error {
+	c.data = data
+	if len(data) == len(`""`) && code != Marker {
 		return nil
 	}
 	if err := c.begin(); err != nil {
 		return err
 	}
-	var b [64]byte
-	head := append(b[:0], '[')
-	head = c.appendTime(head)
-	head = append(append(head, `, "`...), byte(code))
-	head = append(head, `", `...)
-	text = append(text, "]\n"...)
-	line := text
-	c.line = line
-	copy(line[before-len(head):], head)
-	_, err := c.w.Write(line[before-len(head):])
+	line := append(c.appendTime(append(c.line[:0], '[')), `, "`...)
+	line = append(append(line, byte(code)), `", `...)
+	c.line = append(append(line, data...), "]\n"...)
+	_, err := c.w.Write(c.line)
 	return err
 }
 

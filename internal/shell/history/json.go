@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strconv"
 
 	"github.com/evertty/evertty/internal/shell/shelldir"
@@ -37,19 +38,10 @@ func decodeRecord(content []byte) (*Entry, error) {
 	if err := checked(content, r, &r.Version); err != nil {
 		return nil, err
 	}
-	if !r.Info.Status.known() {
+	if !slices.Contains([]Status{Queued, Running, Done, Cancelled, Failed}, r.Info.Status) {
 		return nil, fmt.Errorf("%w: status %q", shelldir.ErrDamaged, r.Info.Status)
 	}
 	return r, nil
-}
-
-// known reports whether a status is valid.
-func (s Status) known() bool {
-	switch s {
-	case Queued, Running, Done, Cancelled, Failed:
-		return true
-	}
-	return false
 }
 
 // summed is a value as a line of JSON with a checksum, by which a file that was cut, or whose blocks never came to

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -45,12 +46,7 @@ func (s *Spec) Check() error {
 }
 
 // DisplayName is what Info calls the shell.
-func (s *Spec) DisplayName() string {
-	if s.Name != "" {
-		return s.Name
-	}
-	return s.ID
-}
+func (s *Spec) DisplayName() string { return cmp.Or(s.Name, s.ID) }
 
 // HomeDir is the home directory of the environment that a shell gets.
 func HomeDir(env map[string]string) string {

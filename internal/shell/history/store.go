@@ -3,7 +3,6 @@ package history
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/base32"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -97,10 +96,7 @@ func (h *Store) Next() (id string, err error) {
 	h.last++
 	number := h.last
 	h.mu.Unlock()
-	var random [8]byte
-	_, _ = rand.Read(random[:]) // never fails
-	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random[:])
-	id = fmt.Sprintf("%0*d%s", idDigits, number, strings.ToLower(text[:IDRandom]))
+	id = fmt.Sprintf("%0*d%s", idDigits, number, strings.ToLower(rand.Text()[:IDRandom]))
 	if err := shelldir.MakeDir(h.root, h.Dir(id)); err != nil {
 		return "", fmt.Errorf("shell: directory of a command: %w", err)
 	}
@@ -189,18 +185,13 @@ func hideAbsence(err error) error { return errors.New(err.Error()) }
 func NewestRecord(content []byte) (r *Entry, err error) {
 	err = fmt.Errorf("%w: empty", shelldir.ErrDamaged)
 	for len(content) > 0 {
-		var line []byte
-		if at := bytes.LastIndexByte(content, '\n'); at < 0 {
-			line, content = content, nil
-		} else {
-			line, content = content[at+1:], content[:at]
+		at := bytes.LastIndexByte(content, '\n')
+		if line := content[at+1:]; len(line) > 0 {
+			if r, err = decodeRecord(line); err == nil {
+				return r, nil
+			}
 		}
-		if len(line) == 0 {
-			continue
-		}
-		if r, err = decodeRecord(line); err == nil {
-			return r, nil
-		}
+		content = content[:max(at, 0)]
 	}
 	return nil, err
 }

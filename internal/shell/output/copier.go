@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -39,6 +40,7 @@ var plainBuffers = sync.Pool{New: func() any { return new([plainPiece]byte) }}
 // comes when the last one has closed it.
 type Copier struct {
 	fifo    *os.File
+	conn    syscall.RawConn // of fifo
 	log     *Log
 	over    chan struct{}
 	forNext atomic.Bool // the log goes on after the end, see detach
@@ -60,7 +62,8 @@ func Start(fifo *os.File, l *Log, unspliced bool) (*Copier, error) {
 		l.Finish()
 		return nil, fmt.Errorf("shell: reading end of %q: %w", fifo.Name(), err)
 	}
-	p := &Copier{fifo: own, log: l, over: make(chan struct{}), plain: unspliced}
+	conn, _ := own.SyscallConn() // fails of no open file
+	p := &Copier{fifo: own, conn: conn, log: l, over: make(chan struct{}), plain: unspliced}
 	go p.run()
 	return p, nil
 }
@@ -96,14 +99,10 @@ func (p *Copier) run() {
 		}
 	}()
 	defer p.fifo.Close()
-	conn, err := p.fifo.SyscallConn()
-	if err != nil {
-		return
-	}
 	for {
 		end := false
 		// Returning false sleeps until the FIFO has something new. The error says that stop has closed it.
-		err := conn.Read(func(fd uintptr) bool {
+		err := p.conn.Read(func(fd uintptr) bool {
 			moved, why := p.move(int(fd), copyPiece)
 			end = errors.Is(why, io.EOF)
 			return moved > 0 || end
@@ -117,12 +116,7 @@ func (p *Copier) run() {
 // CopyWaiting copies the bytes that the FIFO has now, and reports whether its end was reached. It does not wait for
 // writers. After Stop it returns false.
 func (p *Copier) CopyWaiting() (eof bool) {
-	conn, err := p.fifo.SyscallConn()
-	if err != nil {
-		return p.ended()
-	}
-	err = conn.Control(func(fd uintptr) { eof = p.copyWaiting(int(fd)) })
-	if err != nil { // closed, by the end or by stop
+	if p.conn.Control(func(fd uintptr) { eof = p.copyWaiting(int(fd)) }) != nil { // closed, by the end or by stop
 		return p.ended()
 	}
 	return eof
@@ -208,7 +202,7 @@ func (p *Copier) moveOnce(fd, limit int) (int, error) {
 	file, at, room := p.log.room()
 	switch {
 	case file == nil:
-		return p.discard(fd, limit)
+		return p.copy(fd, nil, 0, limit)
 	case p.plain:
 		return p.copy(fd, file, at, int(min(int64(limit), room)))
 	}
@@ -228,7 +222,7 @@ func (p *Copier) moveOnce(fd, limit int) (int, error) {
 	return 0, errAgain
 }
 
-// copy is a splice through memory.
+// copy moves output through memory, into the log's file or, without one, nowhere.
 func (p *Copier) copy(fd int, file *os.File, at int64, limit int) (int, error) {
 	buffer := plainBuffers.Get().(*[plainPiece]byte)
 	defer plainBuffers.Put(buffer)
@@ -236,25 +230,15 @@ func (p *Copier) copy(fd int, file *os.File, at int64, limit int) (int, error) {
 	if n <= 0 {
 		return 0, err
 	}
-	put, err := file.WriteAt(buffer[:n], at)
-	p.log.added(int64(put))
-	if err != nil {
+	put := 0
+	if file != nil {
+		put, err = file.WriteAt(buffer[:n], at)
+		p.log.added(int64(put))
+	}
+	if put < n {
 		p.log.count(int64(n - put))
 		p.log.Drop(err)
 	}
-	return n, nil
-}
-
-// discard reads output that no log keeps.
-func (p *Copier) discard(fd, limit int) (int, error) {
-	buffer := plainBuffers.Get().(*[plainPiece]byte)
-	defer plainBuffers.Put(buffer)
-	n, err := unix.Read(fd, buffer[:min(limit, plainPiece)])
-	if n <= 0 {
-		return 0, err
-	}
-	p.log.count(int64(n))
-	p.log.Drop(nil)
 	return n, nil
 }
 
@@ -277,21 +261,11 @@ func empty(fd int) bool {
 // may be nil. Errors: ctx.Err().
 func Follow(ctx context.Context, a, b *Log, atA, atB int64) (more bool, err error) {
 	for {
-		if a.has(atA) || b.has(atB) {
-			return true, nil
-		}
 		first, second := a.changed(atA), b.changed(atB)
-		// A finished log has nothing to tell any more: only the other one is waited for.
-		if a.Finished() {
-			first = nil
-		}
-		if b.Finished() {
-			second = nil
-		}
-		if a.has(atA) || b.has(atB) {
+		switch {
+		case a.has(atA) || b.has(atB):
 			return true, nil
-		}
-		if first == nil && second == nil {
+		case first == nil && second == nil:
 			return false, nil
 		}
 		select {

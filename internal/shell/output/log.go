@@ -76,18 +76,20 @@ func (l *Log) Finished() bool {
 	return l.over
 }
 
-// changed is a channel that is closed when the log has grown or is finished, and that is closed already when it has
-// more than at bytes or is finished.
+// changed is a channel that is closed once the log has more than at bytes or is finished; nil when it is finished
+// without more. A nil log is.
 func (l *Log) changed(at int64) <-chan struct{} {
 	if l == nil {
-		return shelldir.ClosedChannel
+		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over || l.end > at {
+	switch {
+	case l.end > at:
 		return shelldir.ClosedChannel
-	}
-	if l.grew == nil {
+	case l.over:
+		return nil
+	case l.grew == nil:
 		l.grew = make(chan struct{})
 	}
 	return l.grew

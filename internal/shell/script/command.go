@@ -78,11 +78,7 @@ func (c *Command) file() (string, error) {
 	if c.Relay == nil {
 		return c.source()
 	}
-	words := make([]string, len(c.Relay))
-	for i, word := range c.Relay {
-		words[i] = state.Quote(word)
-	}
-	return c.write(shelldir.RunFile, "command "+strings.Join(words, " ")+"\n")
+	return c.write(shelldir.RunFile, "command "+state.QuoteWords(c.Relay)+"\n")
 }
 
 func (c *Command) write(name, text string) (string, error) {

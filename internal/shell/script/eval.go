@@ -116,22 +116,15 @@ func evalWords(text string) string {
 		return ""
 	}
 	var words []string
-	for {
-		at := -1
-		if len(text) > evalWord {
-			at = strings.IndexByte(text[evalWord:], ' ')
-		}
-		word := text
-		if at >= 0 {
-			word = text[:evalWord+at]
-		}
+	for more := true; more; {
+		head := min(len(text), evalWord)
+		tail, rest, found := strings.Cut(text[head:], " ")
+		word := text[:head+len(tail)]
 		if strings.Count(word, "'") > maxWordQuotes {
 			return ""
 		}
 		words = append(words, state.Quote(word))
-		if at < 0 {
-			return strings.Join(words, " ")
-		}
-		text = text[evalWord+at+1:]
+		text, more = rest, found
 	}
+	return strings.Join(words, " ")
 }

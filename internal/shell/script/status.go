@@ -29,7 +29,7 @@ func End(dir string) (e Ended, ok bool) {
 	}
 	if code, told := codeOf(list, shelldir.TextName); ok && told {
 		e.Code, e.text = code, filepath.Join(dir, shelldir.TextName+strconv.Itoa(code))
-	} else if text, inverted := tailOf(list, shelldir.InvertedName); ok && inverted {
+	} else if text, inverted := shelldir.TailIn(list, shelldir.InvertedName); ok && inverted {
 		e.Code = invertedStatus(text)
 	}
 	return e, ok
@@ -37,19 +37,9 @@ func End(dir string) (e Ended, ok bool) {
 
 // codeOf is the status in the name of a file that begins with a prefix.
 func codeOf(list []os.DirEntry, prefix string) (code int, ok bool) {
-	text, ok := tailOf(list, prefix)
+	text, ok := shelldir.TailIn(list, prefix)
 	code, err := strconv.Atoi(text)
 	return code, ok && err == nil
-}
-
-// tailOf is the rest of the name of a file that begins with a prefix.
-func tailOf(list []os.DirEntry, prefix string) (tail string, ok bool) {
-	for _, f := range list {
-		if tail, ok := strings.CutPrefix(f.Name(), prefix); ok {
-			return tail, true
-		}
-	}
-	return "", false
 }
 
 // reported returns the report of sourcedLines, reportStatus or backgroundLine.
@@ -57,9 +47,9 @@ func reported(dir string, list []os.DirEntry) (e Ended, ok bool) {
 	if code, done := codeOf(list, shelldir.DoneName); done {
 		return Ended{Code: code, text: filepath.Join(dir, shelldir.DoneName+strconv.Itoa(code))}, true
 	}
-	text, ok := tailOf(list, shelldir.EndName)
+	text, ok := shelldir.TailIn(list, shelldir.EndName)
 	if !ok {
-		text, ok = tailOf(list, shelldir.StatusName)
+		text, ok = shelldir.TailIn(list, shelldir.StatusName)
 		code, err := strconv.Atoi(text)
 		return Ended{Code: code}, ok && (err == nil || text == "")
 	}
@@ -67,7 +57,7 @@ func reported(dir string, list []os.DirEntry) (e Ended, ok bool) {
 	if !ok || !moved {
 		return e, ok
 	}
-	pwd, ok := tailOf(list, shelldir.AfterName)
+	pwd, ok := shelldir.TailIn(list, shelldir.AfterName)
 	e.PWD = strings.ReplaceAll(pwd, slash, "/")
 	if !ok {
 		made, err := os.Lstat(filepath.Join(dir, shelldir.EndName+text))

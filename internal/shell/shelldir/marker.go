@@ -10,10 +10,12 @@ import (
 
 // FindMarker returns the rest of the name of a file that begins with a prefix.
 func FindMarker(dir, prefix string) (tail string, ok bool) {
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		return "", false
-	}
+	list, _ := os.ReadDir(dir)
+	return TailIn(list, prefix)
+}
+
+// TailIn is FindMarker in the files of a directory.
+func TailIn(list []os.DirEntry, prefix string) (tail string, ok bool) {
 	for _, f := range list {
 		if tail, ok := strings.CutPrefix(f.Name(), prefix); ok {
 			return tail, true
