@@ -104,21 +104,9 @@ func (l *Log) ReadAt(p []byte, at int64) (int, error) {
 	if at >= end {
 		return 0, io.EOF
 	}
-	short := int64(len(p)) > end-at
-	if short {
-		p = p[:end-at]
-	}
-	n, err := l.readFrom(file, p, at)
-	if err == nil && short {
-		err = io.EOF
-	}
-	return n, err
-}
-
-// readFrom reads from the open file, or from the path when Finish came in between.
-func (l *Log) readFrom(file *os.File, p []byte, at int64) (int, error) {
 	if file != nil {
-		if n, err := file.ReadAt(p, at); !errors.Is(err, os.ErrClosed) {
+		n, err := io.NewSectionReader(file, 0, end).ReadAt(p, at)
+		if !errors.Is(err, os.ErrClosed) { // else Finish came in between
 			return n, err
 		}
 	}
@@ -127,7 +115,7 @@ func (l *Log) readFrom(file *os.File, p []byte, at int64) (int, error) {
 		return 0, err
 	}
 	defer file.Close()
-	return file.ReadAt(p, at)
+	return io.NewSectionReader(file, 0, end).ReadAt(p, at)
 }
 
 // Finish completes the log: it closes the file and wakes all waiters. Finishing again does nothing.
