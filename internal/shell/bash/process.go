@@ -295,13 +295,10 @@ func clearMarkers(shell string) {
 	all, err := proc.List()
 	for _, f := range list {
 		session, ok := proctree.SessionOf(f.Name())
-		if ok && (err != nil || slices.ContainsFunc(all, func(p proc.Process) bool {
-			return p.Session == session &&
-				!p.Ended
-		})) {
-			continue
+		runs := func(p proc.Process) bool { return p.Session == session && !p.Ended }
+		if !ok || err == nil && !slices.ContainsFunc(all, runs) {
+			_ = os.Remove(filepath.Join(dir, f.Name()))
 		}
-		_ = os.Remove(filepath.Join(dir, f.Name()))
 	}
 }
 
@@ -331,16 +328,16 @@ func (p *Process) openControl() (*os.File, error) {
 func (p *Process) expect(ctx context.Context, prefix string) (int, error) {
 	dir := filepath.Join(p.Dir, shelldir.MarkersDir)
 	for {
+		ended := shelldir.Closed(p.Ended)
 		if n, ok := shelldir.FindNumber(dir, prefix); ok {
 			return n, nil
+		}
+		if ended {
+			return 0, fmt.Errorf("%w with code %d", ErrEnded, p.Code)
 		}
 		select {
 		case <-p.Markers.Changed:
 		case <-p.Ended:
-			if n, ok := shelldir.FindNumber(dir, prefix); ok {
-				return n, nil
-			}
-			return 0, fmt.Errorf("%w with code %d", ErrEnded, p.Code)
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		}
@@ -351,10 +348,8 @@ func (p *Process) expect(ctx context.Context, prefix string) (int, error) {
 func (p *Process) setUp(ctx context.Context, restore bool) error {
 	bash := p.Script()
 	path := filepath.Join(p.Dir, shelldir.SetupFile)
-	if err := os.WriteFile(path, []byte(bash.Setup(restore)), 0o600); err != nil {
-		return shelldir.SpaceError(err)
-	}
-	if err := os.WriteFile(filepath.Join(p.Dir, shelldir.JobsFile), nil, 0o600); err != nil {
+	if err := errors.Join(os.WriteFile(path, []byte(bash.Setup(restore)), 0o600),
+		os.WriteFile(filepath.Join(p.Dir, shelldir.JobsFile), nil, 0o600)); err != nil {
 		return shelldir.SpaceError(err)
 	}
 	up := filepath.Join(p.Dir, shelldir.MarkersDir, p.upPrefix())

@@ -27,21 +27,15 @@ func StatusOf(pid int) (s Status) {
 	if err != nil {
 		return s
 	}
+	sets := map[string]*Signals{"SigPnd": &s.Pending, "SigBlk": &s.Blocked, "SigIgn": &s.Ignored, "SigCgt": &s.Caught}
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(line, ":")
 		value = strings.TrimSpace(value)
-		set, _ := strconv.ParseUint(value, 16, 64)
-		switch name {
-		case "State":
+		if name == "State" {
 			s.State = (value + "?")[0]
-		case "SigPnd":
-			s.Pending = Signals(set)
-		case "SigBlk":
-			s.Blocked = Signals(set)
-		case "SigIgn":
-			s.Ignored = Signals(set)
-		case "SigCgt":
-			s.Caught = Signals(set)
+		} else if set := sets[name]; set != nil {
+			n, _ := strconv.ParseUint(value, 16, 64)
+			*set = Signals(n)
 		}
 	}
 	return s

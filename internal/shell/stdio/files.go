@@ -54,13 +54,14 @@ func Reopen(s *Streams, held *keeper.Program) (*Files, error) {
 	}
 	f.Held = true
 	for i, file := range held.Files[:2] {
-		f.readers[i] = file
-		if f.writers[i], err = shelldir.OpenFIFO(shelldir.OpenPath(file), unix.O_WRONLY); err != nil {
-			f.Close()
-			return nil, err
+		if f.readers[i] = file; err == nil {
+			f.writers[i], err = shelldir.OpenFIFO(shelldir.OpenPath(file), unix.O_WRONLY)
 		}
 	}
-	if err := f.copyOutputs(); err != nil {
+	if err == nil {
+		err = f.copyOutputs()
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
