@@ -40,17 +40,14 @@ func Append(b, s []byte) ([]byte, bool) {
 	return append(b, s[start:]...), valid
 }
 
+// letters are the second bytes of escapes with two.
+var letters = [256]byte{'\n': 'n', '\r': 'r', '\t': 't', '"': '"', '\\': '\\'}
+
 // appendEscaped appends the first character of s and returns its size in s.
 func appendEscaped(b, s []byte) ([]byte, int) {
 	switch c := s[0]; {
-	case c == '\n':
-		return append(b, '\\', 'n'), 1
-	case c == '"' || c == '\\':
-		return append(b, '\\', c), 1
-	case c == '\r':
-		return append(b, '\\', 'r'), 1
-	case c == '\t':
-		return append(b, '\\', 't'), 1
+	case letters[c] != 0:
+		return append(b, '\\', letters[c]), 1
 	case c < utf8.RuneSelf:
 		return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15]), 1
 	}

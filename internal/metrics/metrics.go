@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/stream"
@@ -28,39 +29,40 @@ type Set struct {
 	commandSeconds   prometheus.Histogram
 }
 
-// New makes the counters in a registry of their own, with those of the
-// process: goroutines, descriptors and memory tell whether anything is left behind.
+// New makes the counters in a registry of their own, with the process's: goroutines, descriptors and memory show a leak.
 func New() *Set {
-	m := &Set{Registry: prometheus.NewRegistry()}
-	m.snapshotBytes = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_snapshot_bytes",
-		Help: "Size of the snapshots sent to viewers, in bytes.", Buckets: prometheus.ExponentialBuckets(1<<10, 4, 8)})
-	m.snapshotSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_snapshot_seconds",
-		Help: "Time to encode a snapshot.", Buckets: prometheus.ExponentialBuckets(50e-6, 4, 8)})
-	m.Recovery = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_recovery_seconds",
-		Help:    "Time to bring a terminal's screen back from disk.",
-		Buckets: prometheus.ExponentialBuckets(100e-6, 4, 8)})
-	m.resyncs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evertty_viewer_snapshots_total",
-		Help: "Snapshots given to viewers, by reason."}, []string{"reason"})
-	m.reconnects = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_reconnects_total",
-		Help: "Connects to a terminal that was watched before."})
-	m.FailedRecoveries = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_failed_recoveries_total",
-		Help: "Terminals or snapshots on disk that could not be read."})
-	m.BadSnapshots = prometheus.NewCounter(prometheus.CounterOpts{Name: "evertty_snapshot_differences_total",
-		Help: "Snapshots that did not make the screen again they were made of; counted with --verify only."})
-	m.Cleaned = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evertty_cleaned_total",
-		Help: "Terminals ended or freed, and shells ended, without anybody asking, by reason."}, []string{"reason"})
-	m.commands = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evertty_exec_commands_total",
-		Help: "Commands of exec shells that have ended, by result: ok (exit code 0), failed, timeout or cancelled."},
-		[]string{"result"})
-	m.commandSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evertty_exec_seconds",
-		Help:    "Time from the start of a shell's command to its end.",
-		Buckets: prometheus.ExponentialBuckets(500e-6, 4, 12)})
-	m.Registry.MustRegister(collectors.NewGoCollector(),
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.Registry.MustRegister(m.snapshotBytes, m.snapshotSeconds, m.Recovery, m.resyncs, m.reconnects, m.FailedRecoveries,
-		m.BadSnapshots, m.Cleaned,
-		m.commands, m.commandSeconds)
-	return m
+	with := promauto.With(registry)
+	return &Set{
+		Registry: registry,
+		snapshotBytes: with.NewHistogram(prometheus.HistogramOpts{Name: "evertty_snapshot_bytes",
+			Help:    "Size of the snapshots sent to viewers, in bytes.",
+			Buckets: prometheus.ExponentialBuckets(1<<10, 4, 8)}),
+		snapshotSeconds: with.NewHistogram(prometheus.HistogramOpts{Name: "evertty_snapshot_seconds",
+			Help: "Time to encode a snapshot.", Buckets: prometheus.ExponentialBuckets(50e-6, 4, 8)}),
+		Recovery: with.NewHistogram(prometheus.HistogramOpts{Name: "evertty_recovery_seconds",
+			Help:    "Time to bring a terminal's screen back from disk.",
+			Buckets: prometheus.ExponentialBuckets(100e-6, 4, 8)}),
+		resyncs: with.NewCounterVec(prometheus.CounterOpts{Name: "evertty_viewer_snapshots_total",
+			Help: "Snapshots given to viewers, by reason."}, []string{"reason"}),
+		reconnects: with.NewCounter(prometheus.CounterOpts{Name: "evertty_reconnects_total",
+			Help: "Connects to a terminal that was watched before."}),
+		FailedRecoveries: with.NewCounter(prometheus.CounterOpts{Name: "evertty_failed_recoveries_total",
+			Help: "Terminals or snapshots on disk that could not be read."}),
+		BadSnapshots: with.NewCounter(prometheus.CounterOpts{Name: "evertty_snapshot_differences_total",
+			Help: "Snapshots that did not make the screen again they were made of; counted with --verify only."}),
+		Cleaned: with.NewCounterVec(prometheus.CounterOpts{Name: "evertty_cleaned_total",
+			Help: "Terminals ended or freed, and shells ended, without anybody asking, by reason."},
+			[]string{"reason"}),
+		commands: with.NewCounterVec(prometheus.CounterOpts{Name: "evertty_exec_commands_total",
+			Help: "Commands of exec shells that have ended, by result: ok (exit code 0), failed, timeout or cancelled."},
+			[]string{"result"}),
+		commandSeconds: with.NewHistogram(prometheus.HistogramOpts{Name: "evertty_exec_seconds",
+			Help:    "Time from the start of a shell's command to its end.",
+			Buckets: prometheus.ExponentialBuckets(500e-6, 4, 12)}),
+	}
 }
 
 // Snapshot counts an encoded snapshot for viewers.

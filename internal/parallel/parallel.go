@@ -6,23 +6,18 @@ import (
 	"sync"
 )
 
-// Each calls f for every item, at most atOnce at the same time, and returns what failed when all are done.
+// Each calls f for every item, at most atOnce at the same time, and returns the joined errors when all are done.
 func Each[T any](list []T, atOnce int, f func(T) error) error {
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var failed error
+	errs := make([]error, len(list))
 	slots := make(chan struct{}, atOnce)
-	for _, item := range list {
+	for i, item := range list {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			if err := f(item); err != nil {
-				mu.Lock()
-				failed = errors.Join(failed, err)
-				mu.Unlock()
-			}
+			errs[i] = f(item)
 		})
 	}
 	wg.Wait()
-	return failed
+	return errors.Join(errs...)
 }
