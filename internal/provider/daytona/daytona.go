@@ -4,6 +4,7 @@ package daytona
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -160,7 +161,8 @@ func (d *Provider) find(ctx context.Context, tag string) (ids []string, err erro
 	var list struct {
 		Items []sandbox `json:"items"`
 	}
-	q := url.Values{"labels": {fmt.Sprintf(`{%q:%q}`, tagLabel, tag)}}
+	labels, _ := json.Marshal(map[string]string{tagLabel: tag}) // texts always can be
+	q := url.Values{"labels": {string(labels)}}
 	err = d.control(ctx, http.MethodGet, sandboxPath+"?"+q.Encode(), true, nil, &list)
 	for _, s := range list.Items {
 		if s.Labels[tagLabel] == tag {

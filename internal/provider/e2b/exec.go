@@ -32,15 +32,13 @@ func (e *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 		return provider.ExecResult{},
 			fmt.Errorf("%w: e2b: %w: a command has no NUL", provider.ErrNotStarted, provider.ErrProvider)
 	}
-	x := &execution{e: e, id: id, tag: newTag(), stdout: stdout, stderr: stderr}
-	waiting, cancel := wait.WithTimeout(ctx, r.Timeout)
-	defer cancel()
-	code, err := x.run(waiting, r)
+	a, end := bash.NewAttempt(ctx, r.Timeout, stdout, stderr)
+	defer end()
+	x := &execution{e: e, id: id, tag: newTag(), stdout: a.Stdout, stderr: a.Stderr}
+	code, err := x.run(a, r)
 	switch {
-	case ctx.Err() != nil && (err != nil || x.killed.Load()):
-		return provider.ExecResult{}, context.Cause(ctx)
-	case waiting.Err() != nil && x.killed.Load():
-		return provider.ExecResult{ExitCode: -1, TimedOut: true}, nil
+	case a.Err() != nil && x.killed.Load():
+		return a.Interrupted("e2b")
 	case err != nil:
 		return provider.ExecResult{}, err
 	}
@@ -160,11 +158,8 @@ func (x *execution) follow(ctx context.Context, f *frames) (int, error) {
 				w io.Writer
 				p []byte
 			}{{x.stdout, ev.Event.Data.Stdout}, {x.stderr, ev.Event.Data.Stderr}} {
-				if len(out.p) == 0 {
-					continue
-				}
-				if _, err := out.w.Write(out.p); err != nil {
-					return 0, fmt.Errorf("e2b: output: %w", err)
+				if len(out.p) > 0 {
+					_, _ = out.w.Write(out.p) // a failure ends ctx
 				}
 			}
 		}

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 
 	"github.com/evertty/evertty/internal/provider"
-
 	"github.com/evertty/evertty/internal/provider/catalog"
 )
 
@@ -76,15 +75,15 @@ type Terminal struct {
 
 // WriteJob writes a job into a directory, readable by this user alone, at once or not at all.
 func WriteJob(dir string, j Job) error {
-	b, err := json.Marshal(j)
-	if err != nil {
-		return fmt.Errorf("relay: %w", err)
-	}
 	path := filepath.Join(dir, jobFile)
-	if err := os.WriteFile(path+".part", b, 0o600); err != nil {
-		return fmt.Errorf("relay: %w", err)
+	b, err := json.Marshal(j)
+	if err == nil {
+		err = os.WriteFile(path+".part", b, 0o600)
 	}
-	if err := os.Rename(path+".part", path); err != nil {
+	if err == nil {
+		err = os.Rename(path+".part", path)
+	}
+	if err != nil {
 		return fmt.Errorf("relay: %w", err)
 	}
 	return nil

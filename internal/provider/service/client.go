@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -187,9 +188,7 @@ func (s *Client) send(ctx context.Context, c Call) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %s", s.Name, provider.ErrProvider, s.Redact(err.Error()))
 	}
-	for k, v := range c.Header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, c.Header)
 	if c.ContentType != "" {
 		req.Header.Set("Content-Type", c.ContentType)
 	}
