@@ -37,7 +37,7 @@ func (a *Provider) action(ctx context.Context, name string, idempotent bool, tim
 		h.Set(k, v)
 	}
 	q := url.Values{"Action": {name}, "Version": {apiVersion}, "Format": {"json"}}
-	r, err := a.client.Do(ctx, service.Call{Method: http.MethodPost, URL: a.c.Endpoint + "/?" + q.Encode(), Header: h,
+	r, err := a.Client.Do(ctx, service.Call{Method: http.MethodPost, URL: a.c.Endpoint + "/?" + q.Encode(), Header: h,
 		Body: body, ContentType: "application/x-www-form-urlencoded", Idempotent: idempotent, Timeout: timeout})
 	if err != nil {
 		return correctStatus(err)
@@ -55,7 +55,7 @@ func (a *Provider) action(ctx context.Context, name string, idempotent bool, tim
 		if reply.Status < http.StatusMultipleChoices {
 			reply.Status = http.StatusInternalServerError
 		}
-		text := a.client.Redact(strings.TrimSpace(reply.Code + " " + reply.Message))
+		text := a.Client.Redact(strings.TrimSpace(reply.Code + " " + reply.Message))
 		err := correctStatus(&service.StatusError{Service: "agentbay", Status: reply.Status, Code: reply.Code,
 			Text: text})
 		if r.NoEarlierEffect && service.NothingDone(err) {
@@ -104,7 +104,7 @@ func (a *Provider) tool(ctx context.Context, id, name string, timeout time.Durat
 	}
 	out, failed, err := toolText(data)
 	if err == nil && failed {
-		err = fmt.Errorf("agentbay: %w: %s: %s", provider.ErrProvider, name, a.client.Redact(out))
+		err = fmt.Errorf("agentbay: %w: %s: %s", provider.ErrProvider, name, a.Client.Redact(out))
 	}
 	return out, err
 }

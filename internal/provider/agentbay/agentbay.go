@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"strings"
 	"time"
@@ -41,10 +40,9 @@ type Config struct {
 // Provider makes sessions.
 type Provider struct {
 	service.Sandboxes
+	bash.Polled
 	bash.Files
-	c      Config
-	client *service.Client
-	polled bash.Polled
+	c Config
 }
 
 // New checks the settings and makes no call.
@@ -61,20 +59,14 @@ func New(c Config) (*Provider, error) {
 	if c.Endpoint, err = service.BaseURL("AGENTBAY_ENDPOINT", c.Endpoint); err != nil {
 		return nil, err
 	}
-	a := &Provider{c: c, client: service.NewClient("agentbay", c.APIKey)}
-	a.Sandboxes = service.Sandboxes{Service: "agentbay", Observe: a.look, Find: a.find,
+	a := &Provider{c: c}
+	a.Sandboxes = service.Sandboxes{Client: service.NewClient("agentbay", c.APIKey), Observe: a.look, Find: a.find,
 		Delete: func(ctx context.Context, id string) error { return a.on(ctx, "DeleteSessionAsync", id, true, nil) }}
-	a.polled = bash.Polled{Name: "agentbay", Run: a.run, Wait: outputWait, Piece: maxPiece, Cwd: c.Cwd,
+	a.Polled = bash.Polled{Provider: "agentbay", Run: a.run, Wait: outputWait, Piece: maxPiece, Cwd: c.Cwd,
 		Prologue: "if [ -f ~/" + envFile + " ]; then . ~/" + envFile + "; fi\n"}
-	a.Files = bash.Files{Name: "agentbay", Exec: a.polled.Exec, Cwd: c.Cwd}
+	a.Files = bash.Files{Provider: "agentbay", Bash: a.Exec, Cwd: c.Cwd}
 	return a, nil
 }
-
-// Name is "agentbay".
-func (a *Provider) Name() string { return "agentbay" }
-
-// Close closes connections that are not in use.
-func (a *Provider) Close() error { return a.client.Close() }
 
 // Capabilities says what AgentBay can do.
 func (a *Provider) Capabilities() provider.Capabilities {
@@ -174,12 +166,6 @@ func (a *Provider) Pause(ctx context.Context, id string) error {
 func (a *Provider) Resume(ctx context.Context, id string) error {
 	return a.Sandboxes.Change(ctx, id, provider.Paused, provider.Running,
 		func() error { return a.on(ctx, "ResumeSessionAsync", id, false, nil) })
-}
-
-// Exec runs a command; see bash.Polled.
-func (a *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout, stderr io.Writer,
-) (provider.ExecResult, error) {
-	return a.polled.Exec(ctx, id, r, stdout, stderr)
 }
 
 // OpenPTY is ErrUnsupported.

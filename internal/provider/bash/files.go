@@ -32,8 +32,9 @@ const (
 // Files reads and writes files by commands, for providers without calls for files of any bytes. Its methods are those
 // of provider.Access. The instance needs GNU find.
 type Files struct {
-	Exec func(context.Context, string, provider.ExecRequest, io.Writer, io.Writer) (provider.ExecResult, error)
-	Name string // of the provider, for errors
+	Provider string // its name, for errors
+	// Bash runs a command as provider.Access.Exec does.
+	Bash func(context.Context, string, provider.ExecRequest, io.Writer, io.Writer) (provider.ExecResult, error)
 	Cwd  string // of relative paths
 }
 
@@ -41,8 +42,8 @@ type Files struct {
 func (s Files) Run(ctx context.Context, id, file, command string, stdin []byte, most int64) ([]byte, error) {
 	out, errs := Buffer{Max: most}, Buffer{Max: maxStderr}
 	request := provider.ExecRequest{Command: command, Cwd: "/", Stdin: stdin, Timeout: fileTimeout}
-	r, err := s.Exec(ctx, id, request, &out, &errs)
-	fail := func(kind error, why string) error { return fmt.Errorf("%s: %w: %s%s", s.Name, kind, file, why) }
+	r, err := s.Bash(ctx, id, request, &out, &errs)
+	fail := func(kind error, why string) error { return fmt.Errorf("%s: %w: %s%s", s.Provider, kind, file, why) }
 	switch {
 	case err != nil:
 		return nil, err
@@ -74,7 +75,7 @@ func (s Files) ReadFile(ctx context.Context, id, name string, most int64) ([]byt
 // WriteFile makes or replaces a file, and makes the directories above it.
 func (s Files) WriteFile(ctx context.Context, id, name string, data []byte) error {
 	if len(data) > maxWrite {
-		return fmt.Errorf("%s: %w: more than %d bytes", s.Name, provider.ErrTooLarge, maxWrite)
+		return fmt.Errorf("%s: %w: more than %d bytes", s.Provider, provider.ErrTooLarge, maxWrite)
 	}
 	f := provider.AbsPath(s.Cwd, name)
 	_, err := s.Run(ctx, id, name, fmt.Sprintf("mkdir -p -- %s && cat >%s", Quote(path.Dir(f)), Quote(f)), data, 1)

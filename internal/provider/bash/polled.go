@@ -40,7 +40,7 @@ const (
 // whose reply is lost is repeated: the command still runs once, and every byte of output comes once. The instance needs
 // bash, base64 and coreutils.
 type Polled struct {
-	Name string
+	Provider string // its name, for errors
 	// Run has bash on the instance run a script, perhaps more than once, and returns what it printed.
 	Run      func(ctx context.Context, id, script string, timeout time.Duration) (string, error)
 	Wait     time.Duration // for output, in one call
@@ -246,7 +246,7 @@ func (c *run) follow(ctx context.Context, first string, stdout, stderr io.Writer
 		f := strings.Split(line, ":")
 		if len(f) < 4 {
 			// Somebody has cleaned /tmp: the status is lost.
-			return 0, fmt.Errorf("%s: %w: the command's files are gone", c.w.Name, provider.ErrProvider)
+			return 0, fmt.Errorf("%s: %w: the command's files are gone", c.w.Provider, provider.ErrProvider)
 		}
 		first, c.started = "", true
 		whole, err := c.take(f, stdout, stderr)
@@ -256,7 +256,7 @@ func (c *run) follow(ctx context.Context, first string, stdout, stderr io.Writer
 		if f[2] != "" && whole {
 			code, err := strconv.Atoi(f[2])
 			if err != nil {
-				return 0, fmt.Errorf("%s: %w: no exit status: %q", c.w.Name, provider.ErrProvider, f[2])
+				return 0, fmt.Errorf("%s: %w: no exit status: %q", c.w.Provider, provider.ErrProvider, f[2])
 			}
 			return code, nil
 		}
@@ -291,13 +291,13 @@ func (c *run) take(f []string, stdout, stderr io.Writer) (whole bool, err error)
 	}{{stdout, &c.out}, {stderr, &c.err}} {
 		p, err := base64.StdEncoding.DecodeString(f[i])
 		if err != nil {
-			return false, fmt.Errorf("%s: %w: output that is no base64", c.w.Name, provider.ErrProvider)
+			return false, fmt.Errorf("%s: %w: output that is no base64", c.w.Provider, provider.ErrProvider)
 		}
 		*to.at += int64(len(p))
 		whole = whole && len(p) < c.w.Piece
 		if len(p) > 0 {
 			if _, err := to.w.Write(p); err != nil {
-				return false, fmt.Errorf("%s: output: %w", c.w.Name, err)
+				return false, fmt.Errorf("%s: output: %w", c.w.Provider, err)
 			}
 		}
 	}
@@ -325,7 +325,7 @@ func (w Polled) marked(ctx context.Context, id, mark, script string, timeout tim
 			}
 		}
 		if attempt == runAttempts || !wait.Sleep(ctx, markPause<<attempt) {
-			return "", fmt.Errorf("%s: %w: %w: %.120q", w.Name, provider.ErrProvider, errNoMark, text)
+			return "", fmt.Errorf("%s: %w: %w: %.120q", w.Provider, provider.ErrProvider, errNoMark, text)
 		}
 	}
 }

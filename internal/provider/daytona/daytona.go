@@ -45,7 +45,6 @@ type Provider struct {
 	bash.Polled
 	service.Sandboxes
 	c       Config
-	client  *service.Client
 	proxies service.Cache[string] // where the toolbox of a sandbox is
 }
 
@@ -59,25 +58,19 @@ func New(c Config) (*Provider, error) {
 	if c.APIURL, err = service.BaseURL("DAYTONA_API_URL", c.APIURL); err != nil {
 		return nil, err
 	}
-	d := &Provider{c: c, client: service.NewClient("daytona", c.APIKey)}
-	d.Sandboxes = service.Sandboxes{Service: "daytona", Find: d.find,
+	d := &Provider{c: c}
+	d.Sandboxes = service.Sandboxes{Client: service.NewClient("daytona", c.APIKey), Find: d.find,
 		Observe: func(ctx context.Context, id string) (service.Observed, error) {
 			s, err := d.look(ctx, id)
-			return s.observed(d.client), err
+			return s.observed(d.Client), err
 		},
 		Delete: func(ctx context.Context, id string) error {
 			d.proxies.Delete(id)
 			return d.control(ctx, http.MethodDelete, at(id), true, nil, nil)
 		}}
-	d.Polled = bash.Polled{Name: "daytona", Run: d.run, Wait: outputWait, Piece: maxPiece, Cwd: c.Cwd}
+	d.Polled = bash.Polled{Provider: "daytona", Run: d.run, Wait: outputWait, Piece: maxPiece, Cwd: c.Cwd}
 	return d, nil
 }
-
-// Name is "daytona".
-func (d *Provider) Name() string { return "daytona" }
-
-// Close closes connections that are not in use.
-func (d *Provider) Close() error { return d.client.Close() }
 
 // Capabilities says what Daytona can do.
 func (d *Provider) Capabilities() provider.Capabilities {
@@ -123,7 +116,7 @@ func (d *Provider) header() http.Header {
 // control makes a call about sandboxes.
 func (d *Provider) control(ctx context.Context, method, at string, idempotent bool, in, out any) error {
 	c := service.Call{Method: method, URL: d.c.APIURL + at, Header: d.header(), Idempotent: idempotent}
-	return d.client.DoJSON(ctx, c, in, out)
+	return d.Client.DoJSON(ctx, c, in, out)
 }
 
 func at(id string) string { return sandboxPath + "/" + url.PathEscape(id) }
@@ -243,7 +236,7 @@ func (d *Provider) inside(ctx context.Context, id, at string, c service.Call) (s
 		return service.Reply{}, err
 	}
 	c.URL, c.Header = u, d.header()
-	r, err := d.client.Do(ctx, c)
+	r, err := d.Client.Do(ctx, c)
 	if err == nil || ctx.Err() != nil {
 		return r, err
 	}
@@ -253,7 +246,7 @@ func (d *Provider) inside(ctx context.Context, id, at string, c service.Call) (s
 // post makes a call in a sandbox with a JSON body, and reads the reply into out, if that is not nil.
 func (d *Provider) post(ctx context.Context, id, at string, c service.Call, in, out any) error {
 	c.Method = http.MethodPost
-	return service.InstanceExists(d.client.JSON(c, in, out, func(c service.Call) (service.Reply, error) {
+	return service.InstanceExists(d.Client.JSON(c, in, out, func(c service.Call) (service.Reply, error) {
 		return d.inside(ctx, id, at, c)
 	}))
 }

@@ -49,7 +49,7 @@ func (d *Provider) ListDir(ctx context.Context, id, name string) ([]provider.Fil
 		ModTime  string `json:"modTime"`
 	}
 	c := service.Call{Method: http.MethodGet, Idempotent: true}
-	if err := d.client.JSON(c, nil, &list, func(c service.Call) (service.Reply, error) {
+	if err := d.Client.JSON(c, nil, &list, func(c service.Call) (service.Reply, error) {
 		return d.inside(ctx, id, "/files?"+d.query(name), c)
 	}); err != nil {
 		return nil, service.NoFile(err)

@@ -87,7 +87,7 @@ func (c *connection) connect(ctx context.Context) error {
 	conn, resp, err := dialer.DialContext(ctx, u, c.d.header()) //nolint:bodyclose // gorilla has read it
 	if err != nil {
 		if resp != nil && errors.Is(err, websocket.ErrBadHandshake) {
-			return service.Explain(ctx, c.d, c.instance, c.d.client.ReadError(resp))
+			return service.Explain(ctx, c.d, c.instance, c.d.Client.ReadError(resp))
 		}
 		return c.lost(err)
 	}
@@ -112,7 +112,7 @@ func (c *connection) greeting() error {
 	var m struct{ Status, Error string }
 	if kind != websocket.TextMessage || json.Unmarshal(data, &m) != nil || m.Status != "connected" {
 		return fmt.Errorf("daytona: %w: no terminal: %s", provider.ErrProvider,
-			c.d.client.Redact(cmp.Or(m.Error, m.Status)))
+			c.d.Client.Redact(cmp.Or(m.Error, m.Status)))
 	}
 	return c.alive()
 }
@@ -156,7 +156,7 @@ func (c *connection) Receive() ([]byte, error) {
 }
 
 func (c *connection) lost(err error) error {
-	return fmt.Errorf("daytona: %w: %s", provider.ErrUnreachable, c.d.client.Redact(err.Error()))
+	return fmt.Errorf("daytona: %w: %s", provider.ErrUnreachable, c.d.Client.Redact(err.Error()))
 }
 
 // control reports whether a text message is about the connection.
@@ -201,7 +201,7 @@ func (c *connection) remove(ctx context.Context) {
 	defer cancel()
 	u, err := c.d.toolbox(ctx, c.instance, c.at)
 	if err == nil {
-		_, _ = c.d.client.Do(ctx, service.Call{Method: http.MethodDelete, URL: u, Header: c.d.header(),
+		_, _ = c.d.Client.Do(ctx, service.Call{Method: http.MethodDelete, URL: u, Header: c.d.header(),
 			Idempotent: true})
 	}
 }

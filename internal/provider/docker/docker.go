@@ -117,7 +117,7 @@ func New(c Config) (*Provider, error) {
 		return nil, fmt.Errorf("docker: %w", err)
 	}
 	d := &Provider{cfg: c, engine: e}
-	d.Files = bash.Files{Name: "docker", Exec: d.Exec, Cwd: c.Mount}
+	d.Files = bash.Files{Provider: "docker", Bash: d.Exec, Cwd: c.Mount}
 	return d, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -197,9 +198,7 @@ type terminal struct {
 	d       *Provider
 	id, tag string
 	once    sync.Once
-	mu      sync.Mutex
-	code    int
-	known   bool
+	code    atomic.Pointer[int] // nil until it is known
 }
 
 // OpenPTY starts a program on a terminal of the container, a login shell when none is given.
@@ -243,9 +242,7 @@ func (t *terminal) Read(p []byte) (int, error) {
 		func(ctx context.Context) (bool, error) {
 			code, ended, err := t.d.status(ctx, t.exec)
 			if ended {
-				t.mu.Lock()
-				t.code, t.known = code, true
-				t.mu.Unlock()
+				t.code.Store(&code)
 			}
 			return ended, err
 		})
@@ -268,9 +265,10 @@ func (t *terminal) Resize(ctx context.Context, cols, rows int) error {
 }
 
 func (t *terminal) Exit() (code int, known bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.code, t.known
+	if c := t.code.Load(); c != nil {
+		return *c, true
+	}
+	return 0, false
 }
 
 // Close kills the program's processes; the engine alone would leave them running.

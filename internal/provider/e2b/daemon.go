@@ -112,7 +112,7 @@ func (e *Provider) inside(ctx context.Context, id string, f func(base string, h 
 func (e *Provider) call(ctx context.Context, id, at string, c service.Call) (r service.Reply, err error) {
 	err = e.inside(ctx, id, func(base string, h http.Header) error {
 		c.URL, c.Header = base+at, h
-		r, err = e.client.Do(ctx, c)
+		r, err = e.Client.Do(ctx, c)
 		return err
 	})
 	return r, err
@@ -122,7 +122,7 @@ func (e *Provider) call(ctx context.Context, id, at string, c service.Call) (r s
 func (e *Provider) unary(ctx context.Context, id, method string, idempotent bool, timeout time.Duration, in,
 	out any) error {
 	c := service.Call{Method: http.MethodPost, Idempotent: idempotent, Timeout: timeout}
-	return e.client.JSON(c, in, out, func(c service.Call) (service.Reply, error) {
+	return e.Client.JSON(c, in, out, func(c service.Call) (service.Reply, error) {
 		return e.call(ctx, id, "/"+method, c)
 	})
 }

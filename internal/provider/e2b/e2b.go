@@ -47,7 +47,6 @@ type Config struct {
 type Provider struct {
 	service.Sandboxes
 	c        Config
-	client   *service.Client
 	daemons  service.Cache[*daemon]
 	killWait time.Duration // after which a command that kill does not end is left
 }
@@ -73,8 +72,8 @@ func New(c Config) (*Provider, error) {
 			return nil, err
 		}
 	}
-	e := &Provider{c: c, client: service.NewClient("e2b", c.APIKey), killWait: wait.CleanupTimeout}
-	e.Sandboxes = service.Sandboxes{Service: "e2b", Find: e.find,
+	e := &Provider{c: c, killWait: wait.CleanupTimeout}
+	e.Sandboxes = service.Sandboxes{Client: service.NewClient("e2b", c.APIKey), Find: e.find,
 		Observe: func(ctx context.Context, id string) (service.Observed, error) {
 			s, err := e.look(ctx, id)
 			return service.Observed{Word: s.State, State: s.state()}, err
@@ -85,12 +84,6 @@ func New(c Config) (*Provider, error) {
 		}}
 	return e, nil
 }
-
-// Name is "e2b".
-func (e *Provider) Name() string { return "e2b" }
-
-// Close closes connections that are not in use.
-func (e *Provider) Close() error { return e.client.Close() }
 
 // Capabilities says what E2B can do.
 func (e *Provider) Capabilities() provider.Capabilities {
@@ -118,7 +111,7 @@ func (e *Provider) control(ctx context.Context, method, at string, idempotent bo
 	h := http.Header{}
 	h.Set("X-API-Key", e.c.APIKey)
 	c := service.Call{Method: method, URL: e.c.APIURL + at, Header: h, Idempotent: idempotent}
-	return e.client.DoJSON(ctx, c, in, out)
+	return e.Client.DoJSON(ctx, c, in, out)
 }
 
 // sandboxID is an id that may stand in the name of a host.

@@ -83,7 +83,7 @@ func (e endEvent) code() int {
 func (e *Provider) begin(ctx context.Context, id string, in startRequest) (f *frames, pid int, err error) {
 	err = e.inside(ctx, id, func(base string, h http.Header) error {
 		e.extend(ctx, id)
-		if f, err = openStream(ctx, e.client, base+"/process.Process/Start", h, in); err != nil {
+		if f, err = openStream(ctx, e.Client, base+"/process.Process/Start", h, in); err != nil {
 			return noGateway(err)
 		}
 		if pid, err = started(f); err != nil {

@@ -96,7 +96,7 @@ func (c *connection) reconnect(err error, failed int) bool {
 	if err != nil {
 		return false
 	}
-	f, err := openStream(c.life, c.e.client, base+"/process.Process/Connect", h,
+	f, err := openStream(c.life, c.e.Client, base+"/process.Process/Connect", h,
 		map[string]any{"process": processRef{PID: c.pid}})
 	if err != nil {
 		return true // the next message of the old one fails again, and is counted

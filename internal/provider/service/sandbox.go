@@ -30,7 +30,7 @@ type Observed struct {
 
 // Sandboxes makes, changes and destroys the sandboxes of one service, with the calls of that service.
 type Sandboxes struct {
-	Service string // its name, for errors
+	Client *Client
 	// Observe gets the state of a sandbox; one that does not exist is provider.Dead.
 	Observe func(ctx context.Context, id string) (Observed, error)
 	// Delete starts the end of a sandbox. It may be repeated.
@@ -38,6 +38,12 @@ type Sandboxes struct {
 	// Find returns the sandboxes with a tag.
 	Find func(ctx context.Context, tag string) (ids []string, err error)
 }
+
+// Name is the name of the service.
+func (s Sandboxes) Name() string { return s.Client.Name }
+
+// Close closes connections that are not in use.
+func (s Sandboxes) Close() error { return s.Client.Close() }
 
 // Create makes a sandbox by one call and returns when it runs and prepare, which may be nil, has succeeded. It
 // deletes one that does not get there, also when the reply with its id was lost: then it finds it by its tag.
@@ -106,7 +112,7 @@ func (s Sandboxes) Change(ctx context.Context, id string, from, to provider.Stat
 	case o.State == provider.Dead:
 		return s.notFound(id)
 	case o.State == to, o.Failed:
-		return fmt.Errorf("%s: %w: %s is %s", s.Service, provider.ErrState, id, o.Word)
+		return fmt.Errorf("%s: %w: %s is %s", s.Client.Name, provider.ErrState, id, o.Word)
 	case o.State == from:
 		err = call()
 	}
@@ -118,7 +124,7 @@ func (s Sandboxes) Change(ctx context.Context, id string, from, to provider.Stat
 
 // await waits until a sandbox has a state, or one from which it does not get there.
 func (s Sandboxes) await(ctx context.Context, id string, want provider.State) error {
-	what := fmt.Sprintf("%s: sandbox %s: %s", s.Service, id, want)
+	what := fmt.Sprintf("%s: sandbox %s: %s", s.Client.Name, id, want)
 	within := stopTimeout
 	if want == provider.Running {
 		within = startTimeout
@@ -133,7 +139,7 @@ func (s Sandboxes) await(ctx context.Context, id string, want provider.State) er
 		case o.State == provider.Dead:
 			return false, s.notFound(id)
 		case o.Failed:
-			return false, fmt.Errorf("%s: %w: sandbox %s is in state %s: %s", s.Service, provider.ErrProvider, id,
+			return false, fmt.Errorf("%s: %w: sandbox %s is in state %s: %s", s.Client.Name, provider.ErrProvider, id,
 				o.Word, o.Reason)
 		}
 		return false, nil
@@ -141,7 +147,7 @@ func (s Sandboxes) await(ctx context.Context, id string, want provider.State) er
 }
 
 func (s Sandboxes) notFound(id string) error {
-	return fmt.Errorf("%s: %w: %s", s.Service, provider.ErrNotFound, id)
+	return fmt.Errorf("%s: %w: %s", s.Client.Name, provider.ErrNotFound, id)
 }
 
 // maxCached bounds a Cache, in entries.
