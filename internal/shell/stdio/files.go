@@ -142,7 +142,7 @@ func madeAgain(f func() error) (err error) {
 // none. It opens FIFOs by their descriptors: the launcher of a shell that ends now removes their names.
 func (f *Files) standardFiles(input string) (std [3]*os.File, err error) {
 	in, mode := cmp.Or(input, os.DevNull), os.O_RDONLY
-	if open := f.opened(); open != nil {
+	if open := f.input.Load(); open != nil {
 		in = shelldir.OpenPath(open)
 	}
 	for i, path := range [...]string{in, shelldir.OpenPath(f.writers[0]), shelldir.OpenPath(f.writers[1])} {
@@ -288,7 +288,7 @@ func (f *Files) Close() {
 		}
 	}
 	f.CloseWriters()
-	if input := f.takeInput(); input != nil {
+	if input := f.input.Swap(nil); input != nil {
 		_ = input.Close()
 	}
 }

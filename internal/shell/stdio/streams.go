@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -35,9 +36,8 @@ type Streams struct {
 	Ctx      context.Context // of what this process does for the shell
 	Work     *sync.WaitGroup // of its goroutines
 
-	mu      sync.Mutex
-	input   *os.File   // the writing end of the open input; nil before the start and after the end of it
-	writing sync.Mutex // held by who writes to it
+	input   atomic.Pointer[os.File] // the writing end of the open input; nil before its start and after its end
+	writing sync.Mutex              // held by who writes to it
 }
 
 // FinishOutputs completes the logs.
@@ -52,30 +52,11 @@ func (s *Streams) inputID() string { return InputID(s.ID) }
 // InputID is the keeper's id of the open input of a command whose outputs it holds as id.
 func InputID(id string) string { return id + ".in" }
 
-// opened is the open input, nil when it is not open.
-func (s *Streams) opened() *os.File {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.input
-}
-
 // InputOpened reports whether the input is open.
-func (s *Streams) InputOpened() bool { return s.opened() != nil }
-
-func (s *Streams) takeInput() *os.File {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	input := s.input
-	s.input = nil
-	return input
-}
+func (s *Streams) InputOpened() bool { return s.input.Load() != nil }
 
 // SetInput takes over an open input from the keeper.
-func (s *Streams) SetInput(file *os.File) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.input = file
-}
+func (s *Streams) SetInput(file *os.File) { s.input.Store(file) }
 
 // OpenInput opens the FIFO of an open input. For reading too: it can be opened before the command has done so, and
 // never ends by itself.
@@ -96,7 +77,7 @@ func (s *Streams) OpenInput() error {
 
 // HoldInput has the keeper hold an open input, and starts to write what the command was given to it before others do.
 func (s *Streams) HoldInput() error {
-	input := s.opened()
+	input := s.input.Load()
 	if input == nil {
 		return nil
 	}
@@ -123,7 +104,7 @@ func (s *Streams) WriteInput(ctx context.Context, data []byte, eof bool, done <-
 	began func() bool) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	input := s.opened()
+	input := s.input.Load()
 	switch {
 	case shelldir.Closed(done):
 		return ErrFinished
@@ -182,7 +163,7 @@ func write(ctx context.Context, input *os.File, data []byte) error {
 
 // CloseInput ends an open input.
 func (s *Streams) CloseInput() {
-	if input := s.takeInput(); input != nil {
+	if input := s.input.Swap(nil); input != nil {
 		_ = input.Close()
 		s.Keeper.Release(s.inputID())
 	}
