@@ -16,16 +16,16 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// Sweep ends all processes that any process of a shell has started, also without a Shell, as after damage: SIGHUP,
-// then at once SIGKILL for those that remain or come later. It gives up pty.KillGrace after the first SIGKILL: on a
+// Sweep ends all processes that any process of a shell has started, also without a Shell, as after damage. It sends
+// SIGHUP, then SIGKILL to the remaining and to new ones. It gives up proc.KillGrace after the first SIGKILL: on a
 // busy machine one scan may take seconds. It also removes the FIFOs of the shell. keeper is the process id of the
-// keeper, the parent of the shells' programs, 0 when there is none. Errors: pty.ErrSurvived, the kernel's when /proc
-// cannot be read.
+// keeper, the parent of the shells' programs, 0 without one. Errors: proc.ErrSurvived, the kernel's when /proc cannot
+// be read.
 func Sweep(ctx context.Context, dir string, keeper int) error {
 	whole := context.WithoutCancel(ctx)
 	grace, stop := context.WithTimeout(ctx, proc.KillGrace)
 	defer stop()
-	var end time.Time // of its patience; zero before the first SIGKILL
+	var end time.Time // when it gives up; zero before the first SIGKILL
 	for sig := unix.SIGHUP; ; sig = unix.SIGKILL {
 		victims, err := Belonging(dir, keeper)
 		killed := false
@@ -67,35 +67,17 @@ func Sweep(ctx context.Context, dir string, keeper int) error {
 // sweepPause is how long processes may take to end by themselves: most have had SIGHUP when the shell ended.
 const sweepPause = 200 * time.Millisecond
 
-// Belonging are the living processes that belong to the shell of a directory: those that are marked, whatever their
-// parents and sessions are, those of the sessions of all processes of the shell, those that have one of the shell's
-// files as a standard file, and what descends from these. The keeper is none of them, although it has the mark while it
-// starts one, and all terminals descend from it.
+// Belonging are the living processes of the shell of a directory: all with its tag, all in the sessions of its
+// processes, all with one of its files as a standard file, and the descendants of these. The keeper is none of them,
+// although it has the tag while it starts one, and all terminals descend from it.
 func Belonging(dir string, keeper int) ([]proc.Process, error) {
 	sessions, tag := Sessions(dir), tagOf(dir)
 	list, err := proc.Select(func(all []proc.Process) []proc.Process {
-		found := map[int]bool{}
 		all = slices.DeleteFunc(all, func(p proc.Process) bool { return p.PID == os.Getpid() || p.PID == keeper })
-		byParent := map[int][]int{}
-		for _, p := range all {
-			byParent[p.Parent] = append(byParent[p.Parent], p.PID)
-		}
-		var add func(pid int)
-		add = func(pid int) {
-			if !found[pid] {
-				found[pid] = true
-				for _, child := range byParent[pid] {
-					add(child)
-				}
-			}
-		}
-		for _, p := range all {
-			if !found[p.PID] && !p.Ended && (sessions[p.Session] || tagged(dir, tag, p.Tag(), p.Shell) ||
-				HasFileIn(p, dir)) {
-				add(p.PID)
-			}
-		}
-		return slices.DeleteFunc(all, func(p proc.Process) bool { return !found[p.PID] })
+		roots := slices.DeleteFunc(slices.Clone(all), func(p proc.Process) bool {
+			return p.Ended || !sessions[p.Session] && !tagged(dir, tag, p.Tag(), p.Shell) && !HasFileIn(p, dir)
+		})
+		return withMembers(all, roots, "")
 	})
 	return living(list), err
 }
@@ -108,8 +90,8 @@ func SessionOf(name string) (session int, ok bool) {
 	return session, ok && found && err == nil
 }
 
-// Sessions are those of all processes of a shell in which something may still run. A number that means another session
-// by now is not among them, as far as its leader lives.
+// Sessions are the sessions of all processes of a shell in which something may still run. A number that was reused is
+// not among them while the leader of the new session lives.
 func Sessions(dir string) map[int]bool {
 	list, _ := os.ReadDir(filepath.Join(dir, shelldir.MarkersDir))
 	found := map[int]bool{}

@@ -60,7 +60,7 @@ func members(list, roots []proc.Process, dir string, except Starts) []proc.Proce
 	for _, p := range list {
 		byParent[p.Parent] = append(byParent[p.Parent], p)
 	}
-	// 0 is a root that is not known, and as a parent the kernel or somebody outside of the container.
+	// 0 is an unknown root, and as a parent the kernel or a process outside of the container.
 	seen := map[int]bool{0: true, os.Getpid(): true}
 	var found []proc.Process
 	for next := slices.Clone(roots); len(next) > 0; next = next[1:] {
@@ -112,7 +112,7 @@ func LivingTree(root proc.Process, dir string) []proc.Process {
 const killRounds = 8
 
 // KillAll kills processes, and the descendants that they fork meanwhile, and those with a standard file in dir. It
-// waits for their end up to limit: until then they hold their open files.
+// waits for their end up to limit, because they hold their files open.
 func KillAll(ctx context.Context, victims []proc.Process, dir string, limit time.Duration) {
 	gone, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -123,7 +123,7 @@ func KillAll(ctx context.Context, victims []proc.Process, dir string, limit time
 		for _, p := range victims {
 			_ = p.Signal(unix.SIGKILL)
 		}
-		next := Successors(victims, dir) // their children are others' when they are gone
+		next := Successors(victims, dir) // before their children get other parents
 		for _, p := range victims {
 			_ = p.Wait(gone)
 		}
@@ -133,14 +133,18 @@ func KillAll(ctx context.Context, victims []proc.Process, dir string, limit time
 
 // Successors are the living processes of a list, their descendants, and processes with a standard file in dir.
 func Successors(parents []proc.Process, dir string) []proc.Process {
-	list, _ := proc.Select(func(all []proc.Process) []proc.Process {
-		known := map[int]bool{}
-		for _, p := range append(members(all, parents, dir, nil), parents...) {
-			known[p.PID] = p.PID > 0 && p.PID != os.Getpid()
-		}
-		return slices.DeleteFunc(all, func(p proc.Process) bool { return !known[p.PID] })
-	})
+	list, _ := proc.Select(func(all []proc.Process) []proc.Process { return withMembers(all, parents, dir) })
 	return living(list)
+}
+
+// withMembers is the processes of a list that are roots, descend from them or have a standard file in dir, in the order
+// of the list.
+func withMembers(list, roots []proc.Process, dir string) []proc.Process {
+	found := map[int]bool{}
+	for _, p := range append(members(list, roots, dir, nil), roots...) {
+		found[p.PID] = p.PID > 0 && p.PID != os.Getpid()
+	}
+	return slices.DeleteFunc(list, func(p proc.Process) bool { return !found[p.PID] })
 }
 
 func living(list []proc.Process) []proc.Process {
