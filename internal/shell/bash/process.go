@@ -241,8 +241,8 @@ func (p *Process) execute(plan proc.Plan) error {
 // from outside.
 func Recover(c Config, number int, held *keeper.Program, frozen bool) *Process {
 	p := newProcess(c, number)
-	signs := filepath.Join(p.Dir, shelldir.MarkersDir)
-	pid, known := shelldir.FindNumber(signs, p.pidPrefix())
+	markers := filepath.Join(p.Dir, shelldir.MarkersDir)
+	pid, known := shelldir.FindNumber(markers, p.pidPrefix())
 	bash, there := proc.Find(pid)
 	if held == nil || held.Child == nil {
 		// A launcher is ended before its bash: at that one's end it would remove the FIFOs of commands, which may be
@@ -253,7 +253,7 @@ func Recover(c Config, number int, held *keeper.Program, frozen bool) *Process {
 		return nil
 	}
 	p.launcher = held.Child
-	_, ready := shelldir.FindNumber(signs, p.upPrefix())
+	_, ready := shelldir.FindNumber(markers, p.upPrefix())
 	// One whose launcher was killed has another parent by now. It is ended as soon as the launcher's end is noticed.
 	if there && !bash.Ended && (bash.Parent == p.launcher.PID() || proctree.Tagged(p.Dir, pid)) {
 		p.bash = bash
@@ -276,8 +276,8 @@ func Recover(c Config, number int, held *keeper.Program, frozen bool) *Process {
 }
 
 // killUnheld kills the process that a marker names, if it is the shell's, and waits for its end.
-func (p *Process) killUnheld(sign string) {
-	pid, known := shelldir.FindNumber(filepath.Join(p.Dir, shelldir.MarkersDir), sign)
+func (p *Process) killUnheld(marker string) {
+	pid, known := shelldir.FindNumber(filepath.Join(p.Dir, shelldir.MarkersDir), marker)
 	found, there := proc.Find(pid)
 	if !known || !there || !proctree.Tagged(p.Dir, pid) {
 		return

@@ -49,10 +49,10 @@ func (b *Bash) hasErrTrap() bool {
 	return b.hasBraces() && !b.Relayed && b.Snapshot.HasTrap("ERR") && !b.Snapshot.HasOption("errexit")
 }
 
-// sign is the word for a file whose name has a number: the shell makes it by a redirection alone, which neither
+// marker is the word for a file whose name has a number: the shell makes it by a redirection alone, which neither
 // functions nor aliases nor noclobber (>|) nor IFS (the quotes) can change. A status never passes through a variable: a
 // user's readonly one would keep its old value.
-func sign(path, number string) string { return ">|" + state.Quote(path) + `"` + number + `"` }
+func marker(path, number string) string { return ">|" + state.Quote(path) + `"` + number + `"` }
 
 // noop is a command that succeeds unseen: a loop without rounds fires no trap on DEBUG and shows in no trace, and $_
 // and PIPESTATUS stay. A command without words would not do: it has the status of a program that bash 5.2 did
@@ -80,18 +80,18 @@ func (b *Bash) quietTrace() string {
 	return ""
 }
 
-// group is a group that makes a sign. A group has its redirections made before anything in it, so a DEBUG trap cannot
-// have it skipped (extdebug), nor read control lines or write anywhere. Where braces are aliases it is the sign alone.
-func (b *Bash) group(sign string) string {
+// group is a group that makes a marker. A group has its redirections made before anything in it, so a DEBUG trap cannot
+// have it skipped (extdebug), nor read control lines or write anywhere. Where braces are aliases it is the marker alone.
+func (b *Bash) group(marker string) string {
 	if !b.hasBraces() {
-		return sign
+		return marker
 	}
-	return "{ " + noop + "\n} </dev/null " + sign
+	return "{ " + noop + "\n} </dev/null " + marker
 }
 
-// Barrier is a control line that makes a sign whose name begins with prefix, followed by the process id of the bash.
+// Barrier is a control line that makes a marker whose name begins with prefix, followed by the process id of the bash.
 func (b *Bash) Barrier(prefix string) string {
-	return b.group(sign(filepath.Join(b.Dir, shelldir.MarkersDir, prefix), "$BASHPID")) + " || \\exit\n"
+	return b.group(marker(filepath.Join(b.Dir, shelldir.MarkersDir, prefix), "$BASHPID")) + " || \\exit\n"
 }
 
 // Setup is the script that makes a new bash ready, without prompts, its own list of commands and what profile files
@@ -107,13 +107,13 @@ func (b *Bash) Setup(restore bool) string {
 	return script
 }
 
-// SetupLine is the control line that runs a setup script and makes a sign after it. $_ is the predecessor's.
+// SetupLine is the control line that runs a setup script and makes a marker after it. $_ is the predecessor's.
 func (b *Bash) SetupLine(script, made string) string {
 	lines := "\\. " + state.Quote(script) + " </dev/null >/dev/null 2>&1\n"
 	if null := b.Snapshot.Builtin(":"); null != "" {
 		lines += null + " " + state.Quote(b.Snapshot.LastArgument()) + "\n"
 	}
-	return lines + b.group(sign(made, "0")) + "\n"
+	return lines + b.group(marker(made, "0")) + "\n"
 }
 
 // Return is the words that end a sourced file with a code.

@@ -192,24 +192,24 @@ func (c *Command) redirections(in string) string {
 // HasWhole reports whether unread control lines have the end of the one that runs the command: then none of it has
 // run.
 func (c *Command) HasWhole(unread string) bool {
-	return strings.Contains(unread, ">|"+c.path(shelldir.EndName)) || strings.Contains(unread, c.statusSign()) ||
+	return strings.Contains(unread, ">|"+c.path(shelldir.EndName)) || strings.Contains(unread, c.statusMarker()) ||
 		strings.Contains(unread, toDir+state.Quote(c.Dir))
 }
 
 // statusWord is $?, see reportStatus.
 const statusWord = "${?-$(:)}"
 
-// statusSign is the sign for the status of the command alone.
-func (c *Command) statusSign() string {
-	return sign(filepath.Join(c.Dir, shelldir.StatusName), statusWord)
+// statusMarker is the marker for the status of the command alone.
+func (c *Command) statusMarker() string {
+	return marker(filepath.Join(c.Dir, shelldir.StatusName), statusWord)
 }
 
 // invertedGroup is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once
 // more for the file as a whole. Inverted by ! a command fires no ERR trap, while commands in it still do. $? then
 // says only whether it failed, and PIPESTATUS has the status; a user who made something else of that variable gets 1
-// for every failure. A line that is aborted makes no such sign, and the next one has the status as ever.
+// for every failure. A line that is aborted makes no such marker, and the next one has the status as ever.
 func (c *Command) invertedGroup(source, files string) string {
-	inner := c.group(sign(filepath.Join(c.Dir, shelldir.InvertedName), "$?-${PIPESTATUS[0]}"))
+	inner := c.group(marker(filepath.Join(c.Dir, shelldir.InvertedName), "$?-${PIPESTATUS[0]}"))
 	return "{ { ! " + source + "\n} " + files + "\n" + inner + "\n}"
 }
 
@@ -223,10 +223,10 @@ func (c *Command) invertedGroup(source, files string) string {
 func (c *Command) reportStatus() string {
 	if c.hasBraces() {
 		moved := c.movedWord()
-		end := sign(filepath.Join(c.Dir, shelldir.EndName), statusWord+pipeWord()+"."+moved)
-		return "{ " + afterSign(c.Dir, moved) + "\n} </dev/null " + end + " || \\exit" + c.listOff(false) + "\n"
+		end := marker(filepath.Join(c.Dir, shelldir.EndName), statusWord+pipeWord()+"."+moved)
+		return "{ " + pwdMarker(c.Dir, moved) + "\n} </dev/null " + end + " || \\exit" + c.listOff(false) + "\n"
 	}
-	return c.group(c.statusSign()) + " || \\exit" + c.listOff(false) + "\n"
+	return c.group(c.statusMarker()) + " || \\exit" + c.listOff(false) + "\n"
 }
 
 // reportAborted is the line after that, for a jump to the top level takes away the rest of its line, and no more. It
@@ -236,20 +236,19 @@ func (c *Command) reportStatus() string {
 func (c *Command) reportAborted(file string) string {
 	after := *c
 	after.Aliases = c.MayAlias()
-	sign := "<>" + state.Quote(c.Dir+string(filepath.Separator)) + `"${?/#0/` + file + `}"` +
+	line := "<>" + state.Quote(c.Dir+string(filepath.Separator)) + `"${?/#0/` + file + `}"` +
 		state.JobsWord(c.Bash.Dir) + " || \\exit" + after.listOff(true) + "\n"
 	if after.hasBraces() {
-		return "{ " + noop + "; } " + sign // one line, see listOff
+		return "{ " + noop + "; } " + line // not two lines, see listOff
 	}
-	return sign
+	return line
 }
 
 // backgroundLine is the control line of a command in the background. It runs in a subshell of a subshell, so that it is
 // no job of the user's shell: a bare wait does not wait for it and jobs does not list it. The outer one waits for this
-// very process and reports. The shell itself says before that it has come to them: the line after them may be done
-// before the subshells are. The inner one says that it has come to the end of the text. That
-// process exits by itself, so
-// that it keeps the status, and an EXIT trap sees its own standard files; and it is not seen.
+// very process and reports. The shell itself reports before that it has reached them: the line after them may end before
+// the subshells do. The inner one reports that it has reached the end of the text, in a process that exits by itself: so
+// the status stays, an EXIT trap sees its own standard files, and nothing shows the report.
 func (c *Command) backgroundLine() (string, error) {
 	text, files, err := c.backgroundText()
 	if err != nil {
@@ -260,13 +259,13 @@ func (c *Command) backgroundLine() (string, error) {
 		open, end = "( ", "\n)"
 	}
 	status := filepath.Join(c.Dir, shelldir.StatusName)
-	reached := c.group(sign(filepath.Join(c.Dir, shelldir.ReachedName), "")) + " || \\exit"
+	reached := c.group(marker(filepath.Join(c.Dir, shelldir.ReachedName), "")) + " || \\exit"
 	finished := "( " + c.builtin("exit") + " ) " + c.quiet() + " 9" +
-		sign(filepath.Join(c.Dir, shelldir.FinishedName), "")
+		marker(filepath.Join(c.Dir, shelldir.FinishedName), "")
 	line := "( ( %s%s; %s\n%s%s %s & %s \"$!\" && %s || %s ) </dev/null >/dev/null 2>&1 & )\n"
 	return reached + "\n" + c.lineZero() + fmt.Sprintf(line, open,
-		sign(filepath.Join(c.Dir, shelldir.PidName), "$BASHPID"), text, finished, end, files,
-		c.builtin("wait"), sign(status, "0"), sign(status, "$?")), nil
+		marker(filepath.Join(c.Dir, shelldir.PidName), "$BASHPID"), text, finished, end, files,
+		c.builtin("wait"), marker(status, "0"), marker(status, "$?")), nil
 }
 
 // backgroundText is what runs the text of a command in the background, and the redirections for it.

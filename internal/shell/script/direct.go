@@ -72,8 +72,7 @@ func (c *Command) groupAround(restore string) (group, back string, err error) {
 	return text + " " + c.redirections(c.input()), back, err
 }
 
-// beforeLine is what gives the text of a control line a directory and variables of its own. They go
-// again with backLine.
+// beforeLine gives the text of a control line a directory and variables of its own; backLine takes them away.
 func (c *Command) beforeLine() (string, error) {
 	pwd, declare, names := c.path(shelldir.PwdFile), c.builtin("declare"), sortedNames(c.Env)
 	if c.Cwd != "" {

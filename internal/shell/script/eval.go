@@ -90,7 +90,7 @@ func (b *Bash) lineZero() string {
 	return "{ " + noop + `; } </dev/null"${LINENO:+${-:0:$((LINENO=0))}}"` + "\n"
 }
 
-// traced are the letters of the options that show what is run: x and v.
+// traced are the letters of the options that trace commands: x and v.
 func (c *Command) traced() (letters string) {
 	if c.Relayed || c.Internal || !c.hasBraces() {
 		return ""

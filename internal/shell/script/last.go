@@ -13,7 +13,7 @@ import (
 // maxPipe is how many statuses of one pipeline are known after it.
 const maxPipe = 16
 
-// slash stands for / of PWD in the name of a sign.
+// slash stands for / of PWD in the name of a marker.
 const slash = "\x02"
 
 // Last is how the command before ended, for the next one.
@@ -78,8 +78,8 @@ func (c *Command) restore() string {
 	return list + c.then(c.Last.Code)
 }
 
-// restoreInFile is restore for a sourced file, where a trap on CHLD would print what it prints into the output of the
-// command: a single status is that of another file, which needs no process, and with that trap there are no others.
+// restoreInFile is restore for a sourced file, where the output of a trap on CHLD would come into the command's. A single
+// status comes from sourcing another file, which needs no process. With that trap no other status is restored.
 func (c *Command) restoreInFile() (string, error) {
 	pipe, inverted := c.Last.statuses()
 	if c.Snapshot.HasTrap("CHLD") {
@@ -107,7 +107,7 @@ func (b *Bash) then(code int) string {
 }
 
 // pipeWord are the elements of PIPESTATUS, each behind a dash, and dashes. The user may have made a text of the
-// variable: what is not a number could not be in the name of a file. bash takes longest for elements that are not
+// variable: other characters than digits could not be in the name of a file. bash takes longest for elements that are not
 // there.
 func pipeWord() string {
 	var others strings.Builder
@@ -132,15 +132,15 @@ func (c *Command) movedWord() string {
 // inQuotes matches the directories that stand in an expansion in quotes as they are.
 var inQuotes = regexp.MustCompile(`^/[A-Za-z0-9/._+,:=@%-]*$`)
 
-// afterSign is a command that makes the sign of PWD where moved, a movedWord, is not empty. PWD may be too long for the
-// name of a file; then the sign has none.
-func afterSign(dir, moved string) string {
+// pwdMarker is a command that makes the marker of PWD where moved, a movedWord, is not empty. PWD may be too long for the
+// name of a file; then the marker has none.
+func pwdMarker(dir, moved string) string {
 	if moved == "" {
 		return noop
 	}
-	pwd := sign(filepath.Join(dir, shelldir.AfterName), `${PWD:+${PWD//\//`+slash+"}}")
+	pwd := marker(filepath.Join(dir, shelldir.AfterName), `${PWD:+${PWD//\//`+slash+"}}")
 	return "{ " + noop + "\n} <" + os.DevNull + `"` + moved + `" || { ` + noop + "; } " + pwd +
-		" || { " + noop + "; } " + sign(filepath.Join(dir, shelldir.AfterName), "")
+		" || { " + noop + "; } " + marker(filepath.Join(dir, shelldir.AfterName), "")
 }
 
 // Ended is what bash has reported of the end of a command.
@@ -155,7 +155,7 @@ type Ended struct {
 	text string // the file that reportText has made; "" for none
 }
 
-// endedOf reads the rest of the name of the sign of reportStatus. moved says that the sign of afterSign follows.
+// endedOf reads the rest of the name of the marker of reportStatus. moved says that the marker of pwdMarker follows.
 func endedOf(text string) (e Ended, moved, ok bool) {
 	numbers, mark, _ := strings.Cut(text, ".")
 	code, pipe, _ := strings.Cut(numbers, "-")

@@ -10,7 +10,7 @@ import (
 // input into it, so the option is off whenever it reads a control line: it is on in the file of a command alone, if it
 // was on at the end of the command before, and that file adds the text as one entry.
 
-// Names of the signs of the option.
+// Names of the markers of the option.
 const (
 	ListFile = "history"  // in the directory of a shell: the option is on, and off while control lines are read
 	ListSign = "remember" // in the directory of a command: the option was on at its end
@@ -19,7 +19,7 @@ const (
 // maxEntry is the longest text that becomes an entry of the list, in bytes: longer ones are not for people.
 const maxEntry = 64 << 10
 
-// listOff is the end of a control line: it takes the option away again, with a sign. With own the line may have come
+// listOff is the end of a control line: it takes the option away again, with a marker. With own the line may have come
 // into the list itself, and goes if it is the last entry. DEBUG traps find no control lines to read. It is "" when the
 // option cannot be looked at.
 func (c *Command) listOff(own bool) string {
@@ -34,16 +34,16 @@ func (c *Command) listOff(own bool) string {
 	}
 	isOn := "[[ -o history ]]"
 	if c.Observed() || c.Look.Shows {
-		// The root can be opened, and a file of the name of all options is not there: no trap and no trace tells of it.
+		// The root can be opened, a file with the name of all options not. No trap fires, and no trace shows it.
 		isOn = "{ " + noop + `; } </"${SHELLOPTS##*history*}"`
 	}
 	return "; { " + isOn + " && " + remove + set + " +o history >|" + c.path(ListSign) +
 		"; } </dev/null >/dev/null || " + noop
 }
 
-// listOn is the beginning of the one line in the file of a command: it sets the option and adds the text to the
-// list, or "". With the option set history -s would remove the entry before. Without the
-// assignment bash would read the file of the list again each time; posix mode refuses it for a readonly variable.
+// listOn is the beginning of the one line in the file of a command: it sets the option and adds the text to the list, or
+// "". With the option set, history -s would remove the entry before. Without the assignment bash would read the file of
+// the list again each time; posix mode refuses it for a readonly variable.
 func (c *Command) listOn() string {
 	shopt, history := c.Snapshot.Builtin("shopt"), c.Snapshot.Builtin("history")
 	if !c.List || c.Background || !c.hasBraces() || shopt == "" || history == "" {

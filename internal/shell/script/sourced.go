@@ -48,7 +48,7 @@ const toDir = " 1<"
 // maxArg is the longest $_ that is kept, in characters; a longer one counts as empty.
 const maxArg = 4 << 10
 
-// reportText is the line behind a text that makes a sign of its status, in which PWD, $_ and PIPESTATUS stand: the
+// reportText is the line behind a text that makes a marker of its status, in which PWD, $_ and PIPESTATUS stand: the
 // words of a redirection and of a builtin are expanded before either changes one of them. quiet are redirections.
 func (c *Command) reportText(name, quiet string) string {
 	pwd := "${PWD-}"
@@ -56,7 +56,7 @@ func (c *Command) reportText(name, quiet string) string {
 		pwd = ""
 	}
 	return "{ " + c.builtin("printf") + ` '%s\0' "` + pwd + `" "${_+${_:0:` + strconv.Itoa(maxArg+1) +
-		`}}" "${PIPESTATUS[@]}" '' || ((1)); } ` + quiet + sign(filepath.Join(c.Dir, name), "$?") + " || \\exit"
+		`}}" "${PIPESTATUS[@]}" '' || ((1)); } ` + quiet + marker(filepath.Join(c.Dir, name), "$?") + " || \\exit"
 }
 
 // restoreArg is a command before a text that is to find $_.

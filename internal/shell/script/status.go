@@ -13,7 +13,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// afterLimit is how long the sign of PWD may come after the sign of the end: a trap may have changed PWD in between.
+// afterLimit is how long the marker of PWD may come after the marker of the end: a trap may have changed PWD in between.
 const afterLimit = time.Second
 
 // End returns what bash has reported of the end of the command of a directory; ok is false before it.
@@ -21,7 +21,7 @@ func End(dir string) (e Ended, ok bool) {
 	list, _ := os.ReadDir(dir)
 	e, ok = reported(dir, list)
 	if !ok && slices.ContainsFunc(list, isAborted) {
-		list, _ = os.ReadDir(dir) // a sign of the end may have come between the looks at two names
+		list, _ = os.ReadDir(dir) // a marker of the end may have come between the looks at two names
 		if e, ok = reported(dir, list); !ok {
 			e.Code, ok = aborted(list)
 			return e, ok

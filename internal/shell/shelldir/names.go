@@ -26,7 +26,7 @@ const (
 	AfterName    = "after." // followed by PWD
 	InvertedName = "st."    // followed by whether the command failed, a dash and its status
 	PidName      = "pid."   // followed by the process id of a background command
-	ReachedName  = "told"   // the shell has come to a command in the background, whose own sign may come later
+	ReachedName  = "told"   // the shell has come to a command in the background, whose own marker may come later
 	FinishedName = "came"   // a command in the background has come to the end of its text
 	// in MarkersDir, by the launcher: followed by the number of a process of the shell, a dot, its session
 	SessionName = "sid."

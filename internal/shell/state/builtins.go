@@ -58,8 +58,8 @@ func (s *Snapshot) HasOption(name string) bool { return s != nil && isOn(s.sets,
 // HasShopt reports whether an option of shopt is on. A nil Snapshot has none.
 func (s *Snapshot) HasShopt(name string) bool { return s != nil && isOn(s.shopts, name) }
 
-// Usable is the snapshot as a new bash, which has all builtins, can have it and still read files, and the names of
-// what is left out for that.
+// Usable is the snapshot without anything that keeps a new bash, which has all builtins, from reading files; and the
+// names of the omitted parts.
 func (s *Snapshot) Usable() (*Snapshot, []string) {
 	next := *s
 	next.disabled = nil

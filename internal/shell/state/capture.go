@@ -13,10 +13,10 @@ import (
 
 // Files of the state in a shell's directory.
 const (
-	captureFile  = "capture"   // what CaptureLine runs
-	captureFound = "state.new" // what it found, while it is being written and until it was adopted
+	captureFile  = "capture"   // the script of CaptureLine
+	captureFound = "state.new" // its output, until Adopt
 	StateFile    = "state"     // the newest whole one
-	RestoreFile  = "restore"   // what a new bash runs
+	RestoreFile  = "restore"   // the script of a new bash
 )
 
 // captureMagic is the first section that the capture writes itself; the number changes with the order of sections.
@@ -26,14 +26,13 @@ const captureMagic = "evertty-capture-1"
 // user's umask is.
 const notCaptured = "-"
 
-// captureLast begins what lastWord has told, behind the limits. Captures of earlier releases lack it.
+// captureLast begins the values of lastWord, behind the limits. Captures of earlier releases lack it.
 const captureLast = "evertty-last "
 
 // lastWord is a redirection of the capture: BASH_XTRACEFD and $_ are to be read from descriptor 9.
 const lastWord = ` 9<<<"${BASH_XTRACEFD-} ${_-}"`
 
-// ownTrace is a redirection that gives the capture a BASH_XTRACEFD of its own: a trace of it (set
-// -x) must not come into
+// ownTrace is a redirection that gives the capture a BASH_XTRACEFD of its own: its trace (set -x) must not come into
 // the user's file.
 const ownTrace = " {BASH_XTRACEFD}>/dev/null"
 
@@ -44,11 +43,10 @@ const captureEnd = "end"
 // read between two commands.
 const maxState = 64 << 20
 
-// captureText is the script of the capture, with FILE for the quoted path of captureFound. It runs in a subshell, so
-// that it may change what it wants, and in posix mode until it knows better: there the special builtins (unset, trap,
-// set, exec, exit) come before functions of these names, POSIX 2.9.1. Quoted first words are no aliases. What it finds
-// is in sections with a NUL at the end. Every newline that bash prints is a write of its own, so the limits are lines
-// that end otherwise.
+// captureText is the script of the capture, with FILE for the quoted path of captureFound. It runs in a subshell, so it
+// may change anything. It begins in posix mode, in which the special builtins (unset, trap, set, exec, exit) come before
+// functions of these names, POSIX 2.9.1. Quoted first words are no aliases. Its output is sections with a NUL at the
+// end. bash writes each newline by a call of its own, so the lines of the limits end with \v.
 const captureText = `\typeset -f builtin >>FILE
 \unset -f builtin
 \builtin printf '\0%s\0' MAGIC >>FILE || \exit 1
@@ -100,7 +98,7 @@ builtin printf '%s\0' END || exit 1
 
 // The sections of a capture, in order. The positional parameters follow, one each, then the functions, then captureEnd.
 const (
-	// trap -p ERR, for that trap is gone in the file, and a function named builtin, which is in the way of all others
+	// trap -p ERR, for the file resets that trap, and a function named builtin, which would replace all other builtins
 	sectionBuiltin   = iota
 	sectionMagic     // captureMagic
 	sectionTraps     // trap
@@ -114,7 +112,7 @@ const (
 	sectionVariables // declare -p
 	sectionFunctions // declare -F: names and attributes
 	sectionJobs      // jobs -l
-	sectionLimits    // /proc/PID/limits, and what lastWord has told
+	sectionLimits    // /proc/PID/limits, and the values of lastWord
 	sectionFiles     // numbers of open descriptors that children inherit, and enable -n
 	sectionCount     // how many positional parameters follow
 	sectionsFixed
@@ -144,16 +142,14 @@ func WriteScript(dir string) error {
 // CaptureLine is the control line, with its newline, that captures the shell's state into DIR/state.new. It forks one
 // subshell (and one more when there was a job) and waits for it, so the user's shell keeps every variable, option, trap
 // and job; $? is 0 after it. It prints nothing. No trap fires but CHLD (one process has ended), and DEBUG in the
-// subshell under set -T. The end can be seen as that of any line: by the next line, or by IN_CLOSE_WRITE on state.new.
+// subshell under set -T. The next line shows its end, as for any line, and so does IN_CLOSE_WRITE on state.new.
 //
 // The parts: || hides the status from set -e and ERR, and no reserved word is used, which could be an alias; assigning
-// POSIXLY_CORRECT is the one way into posix mode that no function can be in the way of, and keeps the options as they
-// were.
+// POSIXLY_CORRECT is the one way into posix mode that no function can replace, and it changes no other option.
 func CaptureLine(dir string) string { return captureWith(dir, "", lastWord+ownTrace) }
 
-// CaptureLineEnabling is CaptureLine for a shell in which builtins that the capture needs were taken away by enable -n:
-// it brings them back, in its subshell. It does without ownTrace, which a readonly BASH_XTRACEFD
-// stops; traceFD is that.
+// CaptureLineEnabling is CaptureLine for a shell in which enable -n has disabled builtins that the capture needs: it
+// enables them in its subshell. It has no ownTrace, which a readonly BASH_XTRACEFD refuses; traceFD is its value.
 func CaptureLineEnabling(dir string, traceFD int) string {
 	quiet := lastWord
 	if traceFD > 2 {

@@ -15,7 +15,7 @@ import (
 type Environment struct {
 	Cwd string            `json:"cwd"`
 	Env map[string]string `json:"-"` // exported, without PWD, OLDPWD, SHLVL and _
-	// Delta is what was changed or added since the first start, Unset what was removed, ascending.
+	// Delta has the variables that were changed or added since the first start, Unset the removed ones, ascending.
 	Delta map[string]string `json:"env_delta"`
 	Unset []string          `json:"env_unset"`
 }

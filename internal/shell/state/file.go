@@ -38,8 +38,7 @@ type capture struct {
 // span is a part of a file, in bytes.
 type span struct{ at, size int64 }
 
-// openCaptured finds the sections of a capture. Errors: ErrDamaged, fs.ErrNotExist before the first capture, those of
-// file.
+// openCaptured finds the sections of a capture. Errors: ErrDamaged, fs.ErrNotExist before the first capture, the file's.
 func openCaptured(file io.ReaderAt, size int64) (*capture, error) {
 	c := &capture{window: window{file: file, end: size, buffer: make([]byte, windowSize)}, long: longDefinition}
 	const last = "\x00" + captureEnd + "\x00"
@@ -52,7 +51,7 @@ func openCaptured(file io.ReaderAt, size int64) (*capture, error) {
 	if size < int64(len(last)) || c.read(span{size - int64(len(last)), int64(len(last))}) != last {
 		return nil, c.damage("a capture without an end")
 	}
-	size -= int64(len(last)) - 1 // the NUL ends what is before it
+	size -= int64(len(last)) - 1 // the NUL ends the text before it
 	at := int64(0)
 	for n := range c.sections {
 		end, ok := c.find(at, size, 0)
@@ -109,10 +108,10 @@ func (c *capture) image() (*Snapshot, error) {
 		}
 	}
 	i := &Snapshot{}
-	i.takeOptions(parts[:])
-	i.takeAliases(parts[sectionAliases])
+	i.parseOptions(parts[:])
+	i.parseAliases(parts[sectionAliases])
 	errTrap, builtin := trapsOf(parts[sectionBuiltin])
-	i.takeFunctions(parts[sectionFunctions], builtin)
+	i.parseFunctions(parts[sectionFunctions], builtin)
 	i.directory = strings.TrimSuffix(parts[sectionCwd], "\n")
 	i.umask = strings.TrimSpace(parts[sectionUmask])
 	i.jobs = jobsOf(parts[sectionJobs])
@@ -122,8 +121,8 @@ func (c *capture) image() (*Snapshot, error) {
 	}
 	limits, last, _ := strings.Cut(parts[sectionLimits], captureLast)
 	i.limits = limitsOf(strings.ReplaceAll(limits, "\v", "\n"))
-	i.takeLast(last)
-	i.takeFiles(parts[sectionFiles]) // completions are read again when they are restored
+	i.parseLast(last)
+	i.parseFiles(parts[sectionFiles]) // completions are read again when they are restored
 	c.definitions(func(d definition) {
 		switch v := d.variable; {
 		case v == nil:
@@ -142,8 +141,7 @@ func (c *capture) image() (*Snapshot, error) {
 // definition is one line of declare -p.
 type definition struct {
 	name string
-	// variable is what it says, nil when it is long: then it is the span, which is as bash printed it, with the
-	// newline.
+	// variable is nil for a long definition: then the span is copied as bash printed it, with the newline.
 	variable *variable
 	span
 }
@@ -252,7 +250,7 @@ func readImage(path string) (*Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", path, err)
 	}
-	// What runs in the background as a command of ours is known by its own record, whichever shell there is.
+	// Commands of ours in the background have records of their own, which outlive the shell.
 	ours := strings.TrimSuffix(Quote(filepath.Join(filepath.Dir(path), shelldir.CommandsDir)), "'") + "/"
 	i.jobs = slices.DeleteFunc(i.jobs, func(job string) bool { return strings.Contains(job, ours) })
 	return i, nil
@@ -284,7 +282,7 @@ type window struct {
 	buffer []byte
 	from   int64 // where the part begins
 	filled int
-	failed error // the first that was met; everything is empty from then on
+	failed error // the first one; all reads are empty after it
 }
 
 // part returns the bytes in memory from a position on, none at the end and after an error. They are valid until the

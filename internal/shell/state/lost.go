@@ -22,8 +22,8 @@ var limitLetters = map[string]struct {
 	"Max realtime priority": {"r", 1}, "Max realtime timeout": {"R", 1},
 }
 
-// Lost names what a new bash with this process id does not have of the snapshot: jobs, traps, file descriptors,
-// disabled builtins, limits (those only for a pid > 0, by comparison with /proc/PID/limits).
+// Lost names the parts of the snapshot that a new bash with this process id lacks: jobs, traps, file descriptors,
+// disabled builtins, and for a pid > 0 limits, by comparison with /proc/PID/limits.
 func (s *Snapshot) Lost(pid int) []string {
 	var list []string
 	for _, lost := range []struct {

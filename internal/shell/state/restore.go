@@ -24,15 +24,16 @@ const (
 // before.
 var late = []string{"unset", "declare", "umask", "alias", "export", "builtin", "shopt", "set", "eval"}
 
-// latest is how many at the end of late it uses even after setting the options.
+// latest is how many at the end of late the script still uses after setting the options.
 const latest = 3
 
-// WriteRestore writes DIR/restore, to be sourced by the new bash (`. DIR/restore` without arguments at the top level,
-// stdout and stderr to /dev/null, before anything of the user's), and returns the environment to start it with: that of
-// the snapshot, without EVERTTY_SHELL, PWD, OLDPWD, SHLVL and _, which the caller adds. first is the environment of the
-// first start. Variables that are too long for execve are in the script instead. The script needs no PATH and starts no
-// process; set -e is on after it when it was on. missing says in words what it lacks because the file of the state
-// cannot be read.
+// WriteRestore writes DIR/restore for the new bash, and returns the environment to start it with. The bash sources the
+// file without arguments at the top level, stdout and stderr to /dev/null, before anything of the user's.
+//
+// The environment is the snapshot's, without EVERTTY_SHELL, PWD, OLDPWD, SHLVL and _, which the caller adds. first is
+// the environment of the first start. Variables that are too long for execve are in the script instead. The script needs
+// no PATH and starts no process; set -e is on after it when it was on. missing names the parts that the script lacks
+// because the file of the state cannot be read.
 func (s *Snapshot) WriteRestore(dir string, first []string) (env, missing []string, err error) {
 	env, given := s.environment(first)
 	file, c, err := openCapture(Path(dir))
@@ -57,7 +58,7 @@ func (s *Snapshot) environment(first []string) (env []string, given map[string]b
 	given = map[string]bool{}
 	total := 0
 	for _, pair := range first {
-		// bash hands on what it cannot have as a variable, but functions are in the snapshot.
+		// bash passes entries that are no variables to its children; functions are in the snapshot.
 		if name, _, _ := strings.Cut(pair, "="); !ValidName(name) && !strings.HasPrefix(name, "BASH_FUNC_") {
 			env = append(env, pair)
 			total += len(pair) + 1
@@ -102,7 +103,7 @@ func (r *restoring) line(words ...string) {
 func (r *restoring) script(given map[string]bool, unset []string) error {
 	r.line("\\shopt -u expand_aliases\n\\set +o posix\n\\shopt -s extglob")
 	r.writeVariables(given, unset)
-	r.writePlaces()
+	r.writeDirectories()
 	r.writeFunctions()
 	if validMask(r.umask) {
 		r.line("\\umask ", r.umask)
@@ -140,7 +141,7 @@ func (r *restoring) writeVariables(given map[string]bool, unset []string) {
 		plain := v != nil && v.flags == "x" && v.assigned && given[v.name]
 		switch {
 		case !isKept(d.name):
-			r.note(v)
+			r.keepDirectories(v)
 		case plain:
 		case v != nil:
 			r.line(v.definition())
@@ -173,8 +174,8 @@ func (r *restoring) quoted(s span) {
 	_ = r.WriteByte('\'')
 }
 
-// note notes variables for writePlaces; v is nil for a long one.
-func (r *restoring) note(v *variable) {
+// keepDirectories keeps OLDPWD and DIRSTACK for writeDirectories; v is nil for a long variable.
+func (r *restoring) keepDirectories(v *variable) {
 	switch {
 	case v == nil:
 	case v.name == "OLDPWD" && v.assigned:
@@ -186,8 +187,8 @@ func (r *restoring) note(v *variable) {
 	}
 }
 
-// writePlaces writes the state of cd -, popd and completions, before functions that could replace these builtins.
-func (r *restoring) writePlaces() {
+// writeDirectories writes the state of cd -, popd and completions, before functions that could replace these builtins.
+func (r *restoring) writeDirectories() {
 	if v := r.oldpwd; v != nil {
 		r.line("OLDPWD=", QuoteASCII(v.value))
 		if v.has("x") {
@@ -204,7 +205,7 @@ func (r *restoring) writePlaces() {
 	if err != nil {
 		return
 	}
-	for _, c := range (&Snapshot{}).takeFiles(text) {
+	for _, c := range (&Snapshot{}).parseFiles(text) {
 		r.line("\\eval ", QuoteASCII(c))
 	}
 }
@@ -238,7 +239,7 @@ func (v *variable) definition() string {
 	return b.String()
 }
 
-// writeFunctions writes all functions but late ones, which it finds.
+// writeFunctions writes all functions but the late ones, which it keeps for writeLate.
 func (r *restoring) writeFunctions() {
 	r.last, r.texts = map[string]function{}, map[string]span{}
 	for _, f := range r.functions {
@@ -261,7 +262,7 @@ func (r *restoring) writeFunctions() {
 		}
 		f, ok := functionOf(line)
 		switch text := (span{at, next - at}); {
-		case !ok || !r.HasFunction(f.name): // it is left out, see Usable
+		case !ok || !r.HasFunction(f.name): // omitted, see Usable
 		case slices.Contains(late, f.name):
 			r.last[f.name], r.texts[f.name] = f, text
 		default:

@@ -1,5 +1,5 @@
 // Package state captures the state of a bash and restores it in the next one: directory, environment, variables,
-// functions, aliases, options, umask, directory stack, completions. It names what cannot be restored.
+// functions, aliases, options, umask, directory stack, completions. It names the parts that cannot be restored.
 package state
 
 import (
@@ -22,7 +22,7 @@ type Snapshot struct {
 	last      string // $_
 	traceFD   int    // of BASH_XTRACEFD, 0 without one
 	umask     string
-	variables []variable // those that children get and of at most longestKept, and POSIXLY_CORRECT
+	variables []variable // exported ones of at most longestKept, and POSIXLY_CORRECT
 	functions []function
 	aliases   []element
 	shopts    []option
@@ -30,8 +30,8 @@ type Snapshot struct {
 	jobs      []string // process id and text
 	traps     []string
 	limits    map[string]string // of /proc/PID/limits: the soft and the hard limit by name
-	files     []string          // numbers of descriptors above 2
-	disabled  []string          // builtins that enable -n took away
+	files     []string          // numbers of inherited descriptors above 2
+	disabled  []string          // builtins, by enable -n
 }
 
 // function is one of a shell's, as bash prints it.
@@ -41,8 +41,7 @@ type function struct {
 	text  string // of one named builtin, which is not with the others in the file
 }
 
-// longestKept bounds the value of a variable in memory, in bytes: no process can be given a longer one
-// (MAX_ARG_STRLEN of Linux).
+// longestKept bounds the value of a variable in memory, in bytes: execve takes no longer one (MAX_ARG_STRLEN of Linux).
 const longestKept = 128 << 10
 
 // option is one of shopt or set -o.
@@ -73,8 +72,8 @@ func isKept(name string) bool {
 	return !bashVariables[name]
 }
 
-// takeOptions reads the options that are on, from before the capture, and the names of all options.
-func (s *Snapshot) takeOptions(parts []string) {
+// parseOptions reads the options that are on, from before the capture, and the names of all options.
+func (s *Snapshot) parseOptions(parts []string) {
 	sets, rest, _ := strings.Cut(parts[sectionOptions], "/")
 	shopts, posix, _ := strings.Cut(rest, "/")
 	s.sets = options(sets, parts[sectionSets])
@@ -103,9 +102,9 @@ func validOption(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" && name[0] != '-'
 }
 
-// takeFiles reads the numbers of open descriptors and the output of enable -n, and returns the output of complete -p,
+// parseFiles reads the numbers of open descriptors and the output of enable -n, and returns the output of complete -p,
 // of which a word may have several lines.
-func (s *Snapshot) takeFiles(text string) (completes []string) {
+func (s *Snapshot) parseFiles(text string) (completes []string) {
 	for whole := range strings.Lines(text) {
 		line := strings.TrimSpace(whole)
 		if name, is := strings.CutPrefix(line, "enable -n "); is {
@@ -121,8 +120,8 @@ func (s *Snapshot) takeFiles(text string) (completes []string) {
 	return completes
 }
 
-// takeAliases reads alias -p.
-func (s *Snapshot) takeAliases(text string) {
+// parseAliases reads alias -p.
+func (s *Snapshot) parseAliases(text string) {
 	in := &scanner{text: text}
 	for in.at < len(in.text) {
 		if in.skip("alias ") {
@@ -139,8 +138,8 @@ func (s *Snapshot) takeAliases(text string) {
 	}
 }
 
-// takeFunctions reads declare -F. One named builtin comes separately.
-func (s *Snapshot) takeFunctions(names, builtin string) {
+// parseFunctions reads declare -F. One named builtin comes separately.
+func (s *Snapshot) parseFunctions(names, builtin string) {
 	if strings.HasPrefix(builtin, "builtin () ") {
 		s.functions = append(s.functions, function{name: "builtin", text: builtin})
 	}
@@ -172,11 +171,11 @@ func (s *Snapshot) PWD() string {
 	return s.pwd
 }
 
-// longestLast bounds the value of $_ that is kept, in bytes; of a longer one nothing is.
+// longestLast bounds $_, in bytes; a longer one counts as empty.
 const longestLast = 4 << 10
 
-// takeLast reads what lastWord has told: the number of a descriptor, a space, $_ and a newline.
-func (s *Snapshot) takeLast(text string) {
+// parseLast reads the values of lastWord: the number of a descriptor, a space, $_ and a newline.
+func (s *Snapshot) parseLast(text string) {
 	number, last, _ := strings.Cut(strings.TrimSuffix(text, "\n"), " ")
 	if n, err := strconv.Atoi(number); err == nil {
 		s.traceFD = n
