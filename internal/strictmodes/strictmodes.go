@@ -110,10 +110,7 @@ func CheckSecret(path string) error {
 
 // refusal is the error about a part of a path. mend is a command that takes the part.
 func refusal(name string, info fs.FileInfo, why, mend string) error {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return fmt.Errorf("%w: %s", ErrUnsafe, name)
-	}
+	st := info.Sys().(*syscall.Stat_t) // of package os on Linux
 	return fmt.Errorf("%w: %s (owner %s, mode %04o) %s; choose another place, or: %s %s", ErrUnsafe, name,
 		userName(int(st.Uid)), st.Mode&0o7777, why, mend, name)
 }

@@ -92,7 +92,4 @@ func busy(before, after []float64) *float64 {
 	return share(100*(all-idle), all)
 }
 
-func share(n, of float64) *float64 {
-	v := n / of
-	return &v
-}
+func share(n, of float64) *float64 { return new(n / of) }

@@ -121,11 +121,9 @@ func (c *connection) alive() error { return c.conn.SetReadDeadline(time.Now().Ad
 
 // ping detects a connection that is lost without a close.
 func (c *connection) ping() {
-	beat := time.NewTicker(pingInterval)
-	defer beat.Stop()
 	for {
 		select {
-		case <-beat.C:
+		case <-time.After(pingInterval):
 			_ = c.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(service.InputTimeout))
 		case <-c.quit:
 			return

@@ -46,9 +46,8 @@ func (l *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, er
 	for p, ticks := range after {
 		used += ticks - min(before[p], ticks)
 	}
-	percent := float64(used) / ticksPerSecond / time.Since(began).Seconds() * 100
-	held := float64(memory) / mebi
-	m := provider.Metrics{CPUPercent: &percent, MemoryUsedMB: &held, MemoryTotalMB: memoryTotal()}
+	m := provider.Metrics{CPUPercent: new(float64(used) / ticksPerSecond / time.Since(began).Seconds() * 100),
+		MemoryUsedMB: new(float64(memory) / mebi), MemoryTotalMB: memoryTotal()}
 	m.DiskUsedGB, m.DiskTotalGB = disk(l.cfg.Dir)
 	return m, nil
 }
@@ -114,7 +113,6 @@ func disk(path string) (used, total *float64) {
 	if err := syscall.Statfs(path, &st); err != nil {
 		return nil, nil
 	}
-	all := float64(st.Blocks) * float64(st.Bsize) / gibi
-	held := float64(st.Blocks-st.Bfree) * float64(st.Bsize) / gibi
-	return &held, &all
+	size := float64(st.Bsize) / gibi
+	return new(float64(st.Blocks-st.Bfree) * size), new(float64(st.Blocks) * size)
 }

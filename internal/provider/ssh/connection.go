@@ -39,13 +39,11 @@ func (h *host) remove(c *connection) {
 // keep asks the server now and then whether it is there, and closes the connection when it is not, or nobody has used
 // it for long.
 func (c *connection) keep(h *host) {
-	tick := time.NewTicker(keepaliveEvery)
-	defer tick.Stop()
 	for {
 		select {
 		case <-c.dead:
 			return
-		case <-tick.C:
+		case <-time.After(keepaliveEvery):
 		}
 		h.mu.Lock()
 		idle := c.open == 0 && time.Since(c.used) > idleLimit

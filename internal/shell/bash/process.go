@@ -449,13 +449,12 @@ func (p *Process) Kill() {
 // AwaitEnd waits for the end of a process whose bash has ended or is about to. It kills a launcher that does not
 // report that. It is false when the shell is detached.
 func (p *Process) AwaitEnd() bool {
-	timer := time.NewTimer(endGrace)
-	defer timer.Stop()
+	late := time.After(endGrace)
 	for {
 		select {
 		case <-p.Ended:
 			return true
-		case <-timer.C:
+		case <-late:
 			p.KillLauncher()
 		case <-p.Ctx.Done():
 			return false

@@ -55,8 +55,8 @@ func (c *Clock) Wait(ctx context.Context) error {
 	}
 }
 
-// WaitUntil waits until a deadline, which may be moved meanwhile and does not come while the clock is stopped. Errors:
-// the reason of ctx.
+// WaitUntil waits until a deadline, which may change meanwhile and does not come while the clock is stopped. Errors:
+// ctx.Err().
 func (c *Clock) WaitUntil(ctx context.Context, deadline func() time.Time) error {
 	for {
 		if err := c.Wait(ctx); err != nil {
@@ -66,18 +66,15 @@ func (c *Clock) WaitUntil(ctx context.Context, deadline func() time.Time) error 
 		if rest <= 0 {
 			return nil
 		}
-		timer := time.NewTimer(rest)
 		select {
-		case <-timer.C:
+		case <-time.After(rest):
 		case <-ctx.Done():
-			timer.Stop()
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// WithTimeout is a context that ends after d, in which the time that the clock is stopped does not count, but in steps
-// of d.
+// WithTimeout is a context that ends after d. While the clock is stopped, it ends no earlier than after another d.
 func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	var timer *time.Timer

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evertty/evertty/internal/shell/shelldir"
@@ -55,9 +55,7 @@ type Shell struct {
 // record is saved by one at a time.
 type Store struct {
 	root string
-
-	mu   sync.Mutex // guards what follows
-	last uint64     // the highest number that was given
+	last atomic.Uint64 // the highest number in an id
 }
 
 // Open reads the records of a shell directory, oldest first. The error names damaged records (errors.Is ErrDamaged);
@@ -76,7 +74,7 @@ func Open(dir string) (*Store, []*Entry, error) {
 		if !ok || !entry.IsDir() {
 			continue
 		}
-		h.last = max(h.last, number)
+		h.last.Store(max(h.last.Load(), number))
 		r, err := h.load(entry.Name())
 		switch {
 		case err == nil:
@@ -92,11 +90,7 @@ func Open(dir string) (*Store, []*Entry, error) {
 // 12 random characters [a-z2-7], so that ids are unique in a server and sort in the order of submission. Errors:
 // ErrNoSpace.
 func (h *Store) Next() (id string, err error) {
-	h.mu.Lock()
-	h.last++
-	number := h.last
-	h.mu.Unlock()
-	id = fmt.Sprintf("%0*d%s", idDigits, number, strings.ToLower(rand.Text()[:IDRandom]))
+	id = fmt.Sprintf("%0*d%s", idDigits, h.last.Add(1), strings.ToLower(rand.Text()[:IDRandom]))
 	if err := shelldir.MakeDir(h.root, h.Dir(id)); err != nil {
 		return "", fmt.Errorf("shell: directory of a command: %w", err)
 	}

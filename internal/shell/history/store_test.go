@@ -190,8 +190,8 @@ func TestDamagedRecords(t *testing.T) {
 		if len(list) != 2 || list[0].Info.ID != ids[0] || list[1].Info.ID != ids[2] {
 			t.Fatalf("%s: %d records", what, len(list))
 		}
-		if number, _ := numberIn(ids[2]); h.last != number {
-			t.Fatalf("%s: goes on from %d", what, h.last)
+		if number, _ := numberIn(ids[2]); h.last.Load() != number {
+			t.Fatalf("%s: goes on from %d", what, h.last.Load())
 		}
 	}
 	for n := 0; n < len(whole)-1; n += 7 {

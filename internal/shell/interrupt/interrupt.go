@@ -78,7 +78,7 @@ func Interrupt(ctx context.Context, t Target) (ended bool, err error) {
 		cancel()
 		if err == nil {
 			err = t.AwaitAll(ctx)
-			i.continueAll()
+			i.continueIf(func(proc.Process) bool { return true })
 			return !i.signalled, err
 		}
 		if !errors.Is(err, context.DeadlineExceeded) || !time.Now().Before(i.deadline) {
@@ -129,8 +129,8 @@ func prepareInterrupt(ctx context.Context, t Target) (*interruption, error) {
 		executable: executableOf(t.Bash.PID), takenOver: unmarked == nil, seen: map[int]observed{}}, nil
 }
 
-// once stops bash and ends what it waits for. After it bash is stopped. Errors: ErrGone, errIgnored, errGoesOn, the
-// reason of the context.
+// once stops bash and ends the processes that it waits for. After it bash is stopped. Errors: ErrGone, errIgnored,
+// errGoesOn, ctx.Err().
 func (i *interruption) once() error {
 	for {
 		if !i.stop(i.Bash) {
@@ -181,19 +181,17 @@ const (
 	pollInterval = 300 * time.Microsecond
 	// trapLimit is how long a trap on INT may take before bash is sent SIGINT again; the pauses double then.
 	trapLimit = 500 * time.Millisecond
-	// shortInterval is that where something is about to happen at once.
+	// shortInterval is pollInterval for a change that is due at once.
 	shortInterval = 50 * time.Microsecond
 )
 
-// wait waits. Errors: errIgnored when the time is over, the reason of the context.
+// wait waits. Errors: errIgnored when the time is over, ctx.Err().
 func (i *interruption) wait(d time.Duration) error {
 	if !time.Now().Before(i.deadline) {
 		return errIgnored
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-i.ctx.Done():
 		return context.Cause(i.ctx)

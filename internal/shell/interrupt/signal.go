@@ -42,9 +42,6 @@ func (i *interruption) signal(list []proc.Process) error {
 	return nil
 }
 
-// continueAll lets all but bash go on.
-func (i *interruption) continueAll() { i.continueIf(func(proc.Process) bool { return true }) }
-
 // continueIf lets some of those that are stopped beside bash go on, children before their parents.
 func (i *interruption) continueIf(which func(proc.Process) bool) {
 	for _, p := range slices.Backward(i.stopped) {

@@ -67,10 +67,10 @@ func reported(dir string, list []os.DirEntry) (e Ended, ok bool) {
 }
 
 // bash writes the report of reportText within microseconds, and later when it waits for a processor. Told reads the
-// file again after tellPause while bash has it open, for tellLimit.
+// file again after reportPause while bash has it open, for reportLimit.
 const (
-	tellPause = 200 * time.Microsecond
-	tellLimit = 5 * time.Second
+	reportPause = 200 * time.Microsecond
+	reportLimit = 5 * time.Second
 )
 
 // Told is End with the whole report of reportText.
@@ -82,10 +82,8 @@ func Told(dir string) (e Ended) {
 	if e.text == "" || e.read() {
 		return e
 	}
-	again := time.NewTicker(tellPause)
-	defer again.Stop()
-	for limit := time.Now().Add(tellLimit); time.Now().Before(limit); <-again.C {
-		written := shelldir.IsWritten(e.text) // asked before the last look at the file
+	for limit := time.Now().Add(reportLimit); time.Now().Before(limit); time.Sleep(reportPause) {
+		written := shelldir.IsWritten(e.text) // before the last look at the file
 		if e.read() || !written {
 			break
 		}

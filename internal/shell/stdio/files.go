@@ -198,12 +198,11 @@ func (f *Files) Drain() (eof bool) {
 	if f.copyWaiting() {
 		return true
 	}
-	timer := time.NewTimer(lateGrace)
-	defer timer.Stop()
+	late := time.After(lateGrace)
 	for _, p := range f.copiers {
 		select {
 		case <-p.Done():
-		case <-timer.C:
+		case <-late:
 			return f.copyWaiting()
 		case <-f.Ctx.Done():
 			return f.copyWaiting()
@@ -245,11 +244,10 @@ func (f *Files) FollowLate(eof bool) {
 
 // follow is the goroutine that FollowLate starts.
 func (f *Files) follow() {
-	life := f.Ctx
 	for _, p := range f.copiers {
 		select {
 		case <-p.Done():
-		case <-life.Done():
+		case <-f.Ctx.Done():
 			f.copiers[0].Stop()
 			f.copiers[1].Stop()
 			return

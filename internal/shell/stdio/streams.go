@@ -97,9 +97,8 @@ func (s *Streams) HoldInput() error {
 }
 
 // WriteInput writes to the open input of a command that runs, and closes it after data with eof. It returns when
-// everything is in the FIFO. done is closed when the command has ended. began reports whether the command has
-// opened its
-// input; nil is one that begins with it open. Errors: ErrNoStdin, ErrFinished, ctx.Err().
+// everything is in the FIFO. done is closed when the command has ended. began reports whether the command has opened
+// its input; nil is one that begins with it open. Errors: ErrNoStdin, ErrFinished, ctx.Err().
 func (s *Streams) WriteInput(ctx context.Context, data []byte, eof bool, done <-chan struct{},
 	began func() bool) error {
 	s.writing.Lock()
@@ -130,11 +129,9 @@ const readerPause = time.Millisecond
 // awaitReader waits until the command has opened its input or has ended: a FIFO without readers loses its content,
 // and a command that opened it later would wait for ever.
 func awaitReader(ctx context.Context, done <-chan struct{}, began func() bool) error {
-	pause := time.NewTicker(readerPause)
-	defer pause.Stop()
 	for !began() {
 		select {
-		case <-pause.C:
+		case <-time.After(readerPause):
 		case <-done:
 			return nil
 		case <-ctx.Done():
