@@ -1,5 +1,5 @@
-// Package descriptors keeps a part of the file descriptors of the process for what runs:
-// new things are refused before the system refuses everything.
+// Package descriptors keeps a part of the process's file descriptors for running things: new ones are refused before the
+// system refuses everything.
 package descriptors
 
 import (
@@ -10,8 +10,7 @@ import (
 	"github.com/evertty/evertty/internal/proc"
 )
 
-// ErrExhausted means that what is new has to wait because the server has few file descriptors left, which what runs may
-// need.
+// ErrExhausted refuses new things because the server has few file descriptors left, which the running ones may need.
 var ErrExhausted = errors.New("the server has too few file descriptors left for this")
 
 // What a new thing may need here while it starts, in descriptors; afterwards most have fewer.
@@ -45,7 +44,7 @@ func WritesAtOnce(most int) int {
 // Budget decides whether there is room for something new. The zero value is ready.
 type Budget struct {
 	mu       sync.Mutex
-	promised int // to what is starting
+	promised int // to things that start
 }
 
 // reserveOf is how many of a limit are left alone.
@@ -55,14 +54,13 @@ func reserveOf(limit int) int { return min(max(limit/reservePart, minReserve), m
 func (d *Budget) Take(n int) (release func(), err error) {
 	open, limit, err := proc.Descriptors()
 	if err != nil {
-		return func() {}, nil //nolint:nilerr // no /proc: what is started finds out by itself
+		return func() {}, nil //nolint:nilerr // no /proc: the start fails by itself
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if reserve := reserveOf(limit); open+d.promised+n > limit-reserve {
 		return nil, fmt.Errorf("%w: %d of %d are open, and %d are kept for what runs; end something, or start the "+
-			"server with a higher limit (ulimit -n, LimitNOFILE)", ErrExhausted,
-			open, limit, reserve)
+			"server with a higher limit (ulimit -n, LimitNOFILE)", ErrExhausted, open, limit, reserve)
 	}
 	d.promised += n
 	return func() {

@@ -22,7 +22,7 @@ const MaxPath = 107
 var ErrForeign = errors.New("the other end of the socket is another user's")
 
 // At calls f with a path to the socket that has at most MaxPath bytes: a longer one leads through the opened directory.
-// Errors: f's, and those of opening the directory.
+// Errors: f's, and of opening the directory.
 func At(path string, f func(short string) error) error {
 	if len(path) <= MaxPath {
 		return f(path)

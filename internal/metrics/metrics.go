@@ -57,8 +57,8 @@ func New() *Set {
 			Help: "Terminals ended or freed, and shells ended, without anybody asking, by reason."},
 			[]string{"reason"}),
 		commands: with.NewCounterVec(prometheus.CounterOpts{Name: "evertty_exec_commands_total",
-			Help: "Commands of exec shells that have ended, by result: ok (exit code 0), failed, timeout or cancelled."},
-			[]string{"result"}),
+			Help: "Commands of exec shells that have ended, by result: ok (exit code 0), failed, timeout or " +
+				"cancelled."}, []string{"result"}),
 		commandSeconds: with.NewHistogram(prometheus.HistogramOpts{Name: "evertty_exec_seconds",
 			Help:    "Time from the start of a shell's command to its end.",
 			Buckets: prometheus.ExponentialBuckets(500e-6, 4, 12)}),
@@ -79,7 +79,7 @@ func (m *Set) Resync(r stream.Reason, again bool) {
 	}
 }
 
-// Command counts a command that has ended; it is told of every change.
+// Command counts a command that has ended. It is called after every change.
 func (m *Set) Command(i shell.Info) {
 	result := resultOf(i)
 	if result == "" {

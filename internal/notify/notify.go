@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Signal wakes one goroutine, which receives from the channel. Wake-ups that nobody has received
+// Signal wakes one goroutine, which receives from the channel. Wake-ups that were not received
 // yet are one. Made by NewSignal; safe for concurrent use.
 type Signal chan struct{}
 

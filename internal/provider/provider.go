@@ -138,7 +138,7 @@ type Lifecycle interface {
 	Metrics(ctx context.Context, id string) (Metrics, error)
 }
 
-// Access runs programs and moves files on instances. On this machine nobody needs it: the server does these itself.
+// Access runs programs and moves files on instances. The server does these itself on this machine.
 type Access interface {
 	// Exec writes output as it comes, in the calling goroutine or in one that has ended when Exec returns. When ctx
 	// ends, the command is killed as well as the provider can.

@@ -9,8 +9,8 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// Home is where a program starts when nobody says it: HOME of this process's environment, else the home
-// of its user in the user database, else "/". It is absolute, and a directory was there at the look.
+// Home is where a program starts by default: HOME of this process's environment, else the home of its user in the user
+// database, else "/". It is absolute, and was a directory when Home looked.
 func Home() string {
 	if dir := os.Getenv("HOME"); Exists(dir) {
 		return filepath.Clean(dir)

@@ -10,7 +10,7 @@ import (
 
 // isPrivate reports whether a group is the primary one of this user and has no other member, so that only this user may
 // write what the group may. Debian's sshd has the same exception: every user has such a group there, and the umask
-// 0002. It reads passwd(5) and group(5). A user whom another source knows has no private group.
+// 0002. It reads passwd(5) and group(5). A user of another source has no private group.
 func isPrivate(gid uint32) bool {
 	passwd, err := os.ReadFile("/etc/passwd")
 	if err != nil {

@@ -72,7 +72,7 @@ func Check(path string) error {
 	return nil
 }
 
-// CheckOwn is Check of a path that belongs to this user: what is root's is of no use to others.
+// CheckOwn is Check of a path that belongs to this user: root's are of no use to others.
 func CheckOwn(path string) error {
 	if err := Check(path); err != nil {
 		return err

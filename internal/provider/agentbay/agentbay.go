@@ -33,7 +33,7 @@ type Config struct {
 	APIKey    string `json:"api_key"`    // AGENTBAY_API_KEY
 	Endpoint  string `json:"endpoint"`   // AGENTBAY_ENDPOINT; https://wuyingai.cn-shanghai.aliyuncs.com
 	Image     string `json:"image_id"`   // AGENTBAY_IMAGE_ID; linux_latest
-	ContextID string `json:"context_id"` // AGENTBAY_CONTEXT_ID; what is kept between sessions, none
+	ContextID string `json:"context_id"` // AGENTBAY_CONTEXT_ID; files kept between sessions, none
 	Cwd       string `json:"cwd"`        // /home/wuying
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // Attempt is one execution of a command. Its context ends with the caller's, after the command's timeout, and when a
-// writer of its output fails: nobody reads the rest then.
+// writer of its output fails: the rest has no reader then.
 type Attempt struct {
 	context.Context
 	Stdout, Stderr io.Writer // the caller's
@@ -93,7 +93,7 @@ func (a *ActivityWriter) Last() time.Time {
 // Later is the latest of some times.
 func Later(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
-// Buffer keeps what is written to it, up to Max bytes. Errors: provider.ErrTooLarge.
+// Buffer keeps written bytes, at most Max. Errors: provider.ErrTooLarge.
 type Buffer struct {
 	bytes.Buffer
 	Max int64

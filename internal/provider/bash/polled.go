@@ -61,7 +61,7 @@ type run struct {
 	started  bool   // a reply has said so
 }
 
-// Exec is that of provider.Provider.
+// Exec is Exec of provider.Access.
 func (w Polled) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout, stderr io.Writer,
 ) (provider.ExecResult, error) {
 	r.Cwd = cmp.Or(r.Cwd, w.Cwd)
@@ -165,7 +165,7 @@ func (c *run) dir() string   { return `"${TMPDIR:-/tmp}"/.` + c.mark }
 func (c *run) parts() string { return c.dir() + ".parts" }
 
 // part is a script that writes one piece of a file into a directory, whole or not at all. It may be repeated, also
-// while somebody reads the piece.
+// during a read of the piece.
 func part(dir, name string, n int, data []byte) string {
 	file := fmt.Sprintf("%s.%06d", name, n)
 	const script = "(umask 077; mkdir -p %[1]s; base64 -d >%[1]s/.%[2]s.$$ && mv -f %[1]s/.%[2]s.$$ %[1]s/%[2]s) " +
@@ -227,7 +227,7 @@ func (c *run) empty() string {
 	return fmt.Sprintf("rm -rf %[1]s/* %[2]s; echo 137 >%[1]s/rc\n", c.dir(), c.parts())
 }
 
-// send makes a call whose reply nobody needs.
+// send makes a call and ignores its reply.
 func (c *run) send(ctx context.Context, script string) {
 	_ = c.w.do(ctx, c.instance, c.mark, script)
 }

@@ -88,7 +88,7 @@ func (s ShellState) check() error {
 	return nil
 }
 
-// script makes the state that of the shell which runs it. It uses no variable: the directory is a positional parameter.
+// script gives the state to the shell that runs it. It uses no variable: the directory is a positional parameter.
 func (s ShellState) script() string {
 	var b strings.Builder
 	if s.Cwd != "" {

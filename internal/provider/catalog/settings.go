@@ -44,7 +44,7 @@ func (s Settings) getenv(name string) (string, bool) {
 }
 
 // ReadSettings reads a provider's file. In its texts ${NAME} is replaced by a variable of the environment, which must
-// be set; $$ is one dollar. A key that nobody knows is an error that names it.
+// be set; $$ is one dollar. An unknown key is an error that names it.
 func ReadSettings(path string) (Settings, error) {
 	var data []byte
 	f, err := os.Open(path)

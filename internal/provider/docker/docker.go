@@ -224,7 +224,7 @@ func (d *Provider) Pause(ctx context.Context, id string) error {
 	return err
 }
 
-// Resume continues them. A container that somebody else has stopped is not started.
+// Resume continues them. A container that was stopped from outside is not started.
 func (d *Provider) Resume(ctx context.Context, id string) error {
 	err := d.expect(ctx, id, provider.Paused, provider.ErrState)
 	if err == nil {
@@ -260,7 +260,7 @@ func (d *Provider) Status(ctx context.Context, id string) (provider.State, error
 }
 
 // expect checks the state before a call that needs it, because engines differ in how they refuse. Errors:
-// ErrNotFound, those of Status, otherwise for another state.
+// ErrNotFound, as Status, otherwise for another state.
 func (d *Provider) expect(ctx context.Context, id string, want provider.State, otherwise error) error {
 	switch st, err := d.Status(ctx, id); {
 	case err != nil:

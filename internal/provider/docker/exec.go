@@ -100,7 +100,7 @@ func (d *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 		copied <- demultiplex(s.Reader, out, errs)
 	}()
 	code, err := d.follow(a, s.exec, copied, out, errs)
-	if a.Err() != nil || err != nil { // nobody reads the rest
+	if a.Err() != nil || err != nil { // the rest has no reader
 		d.kill(id, tag)
 	}
 	s.Close()

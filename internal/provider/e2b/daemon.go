@@ -21,8 +21,7 @@ const (
 	extendTimeout = 10 * time.Second
 )
 
-// daemon is the address of a sandbox's daemon, and the header of a call to it. Every error has ErrNotStarted: nothing
-// was sent to the sandbox.
+// daemon is the access to a sandbox's daemon.
 type daemon struct {
 	token, domain string
 	extended      atomic.Int64 // Unix seconds; 0 is not known

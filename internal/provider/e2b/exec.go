@@ -100,7 +100,7 @@ func (x *execution) run(ctx context.Context, r provider.ExecRequest) (int, error
 		defer close(over)
 		x.killed.Store(true)
 		x.kill(ctx, pid)
-		select { // what is out of reach of kill may go on printing, and the stream with it
+		select { // processes out of reach of kill may go on printing
 		case <-time.After(x.e.killWait):
 			end()
 		case <-life.Done():

@@ -153,7 +153,7 @@ func (e *Provider) killUnheard(ctx context.Context, id, tag string) {
 	}
 }
 
-// killTagged kills the process with a tag. Errors: those of unary; there may be no process.
+// killTagged kills the process with a tag. Errors: as unary; there may be no process.
 func (e *Provider) killTagged(ctx context.Context, id, tag string) error {
 	return e.unary(ctx, id, "process.Process/SendSignal", true, 0,
 		map[string]any{"process": processRef{Tag: tag}, "signal": "SIGNAL_SIGKILL"}, nil)

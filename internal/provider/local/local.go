@@ -163,7 +163,7 @@ func (l *Provider) Pause(ctx context.Context, id string) error {
 	return nil
 }
 
-// Resume continues the processes that Pause has stopped. After a restart of the server nobody knows which those were:
+// Resume continues the processes that Pause has stopped. After a restart of the server these are not known:
 // then it continues all stopped ones.
 func (l *Provider) Resume(_ context.Context, id string) error {
 	i, err := l.at(id)

@@ -21,7 +21,7 @@ const (
 	// server that is replaced takes seconds, an instance that is made again a minute.
 	askPause = 20 * time.Millisecond
 	askLimit = 5 * time.Minute
-	// codeCancelled is that of a shell after SIGINT, codeFailed what nobody sees: the server tells of the failure
+	// codeCancelled is the code of a shell after SIGINT. codeFailed is never shown: the server reports the failure
 	// instead.
 	codeCancelled = 130
 	codeFailed    = 255
@@ -113,7 +113,7 @@ func (j Job) exec(ctx context.Context, stdin []byte, stdout, stderr io.Writer) (
 	return r.ExitCode, err
 }
 
-// ask waits for another job. Errors: the reason of ctx, fs.ErrNotExist when there is none.
+// ask waits for another job. Errors: ctx.Err(), fs.ErrNotExist when there is none.
 func ask(ctx context.Context, dir string) (j Job, err error) {
 	if err := os.WriteFile(filepath.Join(dir, shell.RemoteAsk), nil, 0o600); err != nil {
 		return j, err

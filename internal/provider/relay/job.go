@@ -1,8 +1,8 @@
-// Package relay is a process here that stands for one elsewhere: a command of a shell, or the program on a terminal. It
-// has the place where a process belongs run it and moves bytes, so that all that holds processes here (keeper, journal,
-// queue, logs, recovery) holds those elsewhere as well.
+// Package relay is a local process that stands for a remote one: a command of a shell, or the program on a terminal. It
+// has the provider run the remote process and moves bytes, so that keeper, journal, queue, logs and recovery work for
+// remote processes as for local ones.
 //
-// The server that starts one leaves it a file, the Job, with what may be seen by nobody else; it is removed when it is
+// The server that starts one leaves it a file, the Job, whose secrets no other user may read; it is removed when it is
 // read.
 package relay
 
@@ -19,7 +19,7 @@ import (
 	"github.com/evertty/evertty/internal/provider/catalog"
 )
 
-// jobFile is the name of a Job in a directory; outcomeFile that of what went wrong.
+// Names in the directory of a job; outcomeFile has its Failure.
 const (
 	jobFile     = "job"
 	outcomeFile = "outcome"
@@ -66,7 +66,7 @@ func texts(env map[string]Bytes) map[string]string {
 	return list
 }
 
-// Terminal is a program on a terminal, whose size is that of the relay's own.
+// Terminal is a program on a terminal, which has the size of the relay's own.
 type Terminal struct {
 	Argv []Bytes          `json:"argv"`
 	Cwd  Bytes            `json:"cwd,omitempty"`

@@ -91,13 +91,13 @@ func (j Job) openTerminal(ctx context.Context, p provider.Provider, s Screen, co
 	return p.OpenPTY(ctx, j.Instance, r)
 }
 
-// sizeFollower keeps the size of the program's terminal that of the screen.
+// sizeFollower keeps the size of the program's terminal equal to the screen's.
 type sizeFollower struct {
 	screen Screen
 	to     provider.PTY
 
 	turn       sync.Mutex // held over a change, so that sizes come in their order
-	cols, rows int        // what it was told last
+	cols, rows int        // the last size
 }
 
 // apply passes the size on when it is another than before.
@@ -124,7 +124,7 @@ func (f *sizeFollower) follow(ctx context.Context) {
 	}
 }
 
-// typedInput passes on what is typed. A size that the screen had before comes before it, as at a terminal here, though
+// typedInput passes typed text on. A change of the screen comes before the text that follows it, though
 // the signal may be late.
 type typedInput struct {
 	ctx  context.Context

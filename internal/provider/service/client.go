@@ -64,7 +64,7 @@ func NewClient(name string, secrets ...string) *Client {
 	return &Client{Name: name, client: &http.Client{Transport: t, CheckRedirect: refuse}, secrets: secrets}
 }
 
-// Close closes connections that nobody uses.
+// Close closes unused connections.
 func (s *Client) Close() error {
 	s.client.CloseIdleConnections()
 	return nil
@@ -88,7 +88,7 @@ type Reply struct {
 }
 
 // Do makes a call, repeats it where that is allowed, and reads the reply. Errors: ErrUnreachable, ErrTooLarge,
-// *StatusError, the reason of ctx; with ErrNotStarted when the call certainly had no effect.
+// *StatusError, ctx.Err(); with ErrNotStarted when the call certainly had no effect.
 func (s *Client) Do(ctx context.Context, c Call) (r Reply, err error) {
 	r.NoEarlierEffect, err = s.retry(ctx, c, func() error {
 		attempt, cancel := wait.WithTimeout(ctx, cmp.Or(c.Timeout, callTimeout))
@@ -104,7 +104,7 @@ func (s *Client) Do(ctx context.Context, c Call) (r Reply, err error) {
 	return r, err
 }
 
-// Open makes a call whose reply is a stream: its body, which the caller closes, ends with ctx. Errors: those of Do.
+// Open makes a call whose reply is a stream: its body, which the caller closes, ends with ctx. Errors: as Do.
 func (s *Client) Open(ctx context.Context, c Call) (body io.ReadCloser, err error) {
 	_, err = s.retry(ctx, c, func() error {
 		resp, err := s.send(ctx, c) //nolint:bodyclose // the caller does

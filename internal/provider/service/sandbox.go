@@ -24,7 +24,7 @@ const statusPause = 2 * time.Second
 type Observed struct {
 	Word   string // the service's own
 	State  provider.State
-	Failed bool   // it stays in this state until somebody repairs it
+	Failed bool   // it does not leave this state by itself
 	Reason string // of Failed
 }
 
@@ -102,7 +102,7 @@ func (s Sandboxes) Status(ctx context.Context, id string) (provider.State, error
 
 // Change asks for another state and waits for it. It makes the call once, and only in the state before: services
 // differ in their replies in other states, and a second call may conflict with the first. A lost reply is no failure:
-// the state shows the effect. Errors: ErrNotFound, ErrState (it has that state already, or has failed), and those of
+// the state shows the effect. Errors: ErrNotFound, ErrState (it has that state already, or has failed), and as
 // call.
 func (s Sandboxes) Change(ctx context.Context, id string, from, to provider.State, call func() error) error {
 	o, err := s.Observe(ctx, id)

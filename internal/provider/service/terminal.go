@@ -85,7 +85,7 @@ func (t *Terminal) finish(err error) error {
 	defer t.mu.Unlock()
 	switch {
 	case errors.As(err, &t.exit), t.closed, errors.Is(err, provider.ErrNotFound), errors.Is(err, io.EOF):
-		t.end = io.EOF // of the last two nobody knows the exit code
+		t.end = io.EOF // the last two have no exit code
 	default:
 		t.end = fmt.Errorf("terminal: %w", err)
 	}

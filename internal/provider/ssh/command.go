@@ -31,16 +31,16 @@ type command struct {
 
 func (c *command) began() bool { return c.pid.Load() != 0 }
 
-// bootLine is what sshd gives the login shell, whichever that is: a bash, with a tag in the environment that /proc
-// shows of it, that reads so many bytes of script from its input, and nothing of what follows. The script is one that
-// whole has made, for the connection may end within it.
+// bootLine is the command line for any login shell: a bash, with a tag in the environment that /proc shows, that reads
+// so many bytes of script from its input and leaves the rest. The script is one of bash.AllOrNothing, for the connection
+// may end within it.
 func bootLine(n int, tag string) channelRequest {
 	return channelRequest{"exec",
 		fmt.Sprintf(`exec env %s=%s bash -c 'eval "$(head -c %d)"'`, bash.TagVariable, tag, n)}
 }
 
 // run runs the script and returns its exit code. Errors: ErrNotFound and ErrNotStarted when the instance is gone,
-// ErrUnreachable, the reason of ctx.
+// ErrUnreachable, ctx.Err().
 func (c *command) run(ctx context.Context) (int, error) {
 	script := bash.AllOrNothing(c.script)
 	conn, release, ch, requests, err := c.host.session(ctx, bootLine(len(script), c.tag), func(ssh.Channel) error {
@@ -169,23 +169,22 @@ func (c *command) result(ctx context.Context, x exitStatus, head *headReader) (i
 		return 0, context.Cause(ctx)
 	case x.known && !c.began():
 		return 0, fmt.Errorf("%w: %w: the host has no bash, or its shell does not run it (exit %d)",
-			provider.ErrNotStarted,
-			provider.ErrProvider, x.code)
+			provider.ErrNotStarted, provider.ErrProvider, x.code)
 	case x.known:
 		return x.code, nil
 	}
 	return 0, fmt.Errorf("%w: the connection was lost", provider.ErrUnreachable)
 }
 
-// exitStatus is how a command ended, as the server told.
+// exitStatus is how a command ended, as the server has reported.
 type exitStatus struct {
 	code  int
 	known bool
 	at    time.Time
 }
 
-// waitExit reads requests until the exit, and lets others read the rest. ssh.Session does not tell when the exit came,
-// and its Start does not tell a request that was not made from one that failed: see connection.session.
+// waitExit reads requests until the exit, and discards the rest. ssh.Session does not say when the exit came, and its
+// Start does not distinguish a request that was not made from one that failed: see connection.session.
 func waitExit(requests <-chan *ssh.Request) exitStatus {
 	for r := range requests {
 		if r.WantReply {

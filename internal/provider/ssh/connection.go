@@ -23,7 +23,7 @@ type connection struct {
 	ends   chan struct{} // one value per channel that ends a command
 }
 
-// watch takes a connection out when it has ended.
+// watch removes a connection when it has ended.
 func (h *host) watch(c *connection) {
 	_ = c.client.Wait()
 	close(c.dead)
@@ -36,8 +36,8 @@ func (h *host) remove(c *connection) {
 	h.conns = slices.DeleteFunc(h.conns, func(o *connection) bool { return o == c })
 }
 
-// keep asks the server now and then whether it is there, and closes the connection when it is not, or nobody has used
-// it for long.
+// keep asks the server now and then whether it is there, and closes the connection when it is not, or after
+// idleLimit without use.
 func (c *connection) keep(h *host) {
 	for {
 		select {
@@ -48,7 +48,7 @@ func (c *connection) keep(h *host) {
 		h.mu.Lock()
 		idle := c.open == 0 && time.Since(c.used) > idleLimit
 		if idle {
-			c.open = maxChannels // nobody takes it any more
+			c.open = maxChannels // so that free does not return it
 		}
 		h.mu.Unlock()
 		if idle {
@@ -91,29 +91,28 @@ func (h *host) session(ctx context.Context, want channelRequest,
 	}
 }
 
-// lost tells that a connection ended before the server was asked for a command. A server that refuses a channel is
+// lost reports whether a connection ended before the server was asked for a command. A server that refuses a channel is
 // there, and others' commands may run on that connection.
 func lost(err error) bool {
 	return errors.Is(err, provider.ErrNotStarted) && errors.Is(err, provider.ErrUnreachable) && !refused(err)
 }
 
-// refused tells that a server opens no more channels on a connection now: it allows fewer, or has not noticed yet that
+// refused reports whether a server opens no more channels on a connection now: it allows fewer, or has not noticed yet that
 // others have ended.
 func refused(err error) bool {
 	_, is := errors.AsType[*ssh.OpenChannelError](err)
 	return is
 }
 
-// discard takes out a connection that has ended, so that nobody gets it again.
+// discard removes a connection that has ended.
 func (h *host) discard(c *connection) {
 	_ = c.client.Close()
 	<-c.dead
 	h.remove(c)
 }
 
-// session opens a channel and asks for what is wanted, after what prepare asks for. When ctx ends before it is there,
-// it is closed as soon as it is. Errors: ErrUnreachable, the reason of ctx; with ErrNotStarted when the server has
-// certainly not begun.
+// session opens a channel, calls prepare and makes the request. When ctx ends first, the channel is closed as soon as it
+// is open. Errors: ErrUnreachable, ctx.Err(); with ErrNotStarted when the server has certainly not begun.
 func (c *connection) session(ctx context.Context, want channelRequest,
 	prepare func(ssh.Channel) error) (ssh.Channel, <-chan *ssh.Request, error) {
 	type opened struct {

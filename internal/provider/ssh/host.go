@@ -48,8 +48,8 @@ func (h *host) close() {
 	h.loops.Wait()
 }
 
-// acquire is a connection with room for one more channel, a new one when there is none; fresh tells that this call made
-// it. release gives the room back. Errors: those of dial, the reason of ctx; all with ErrNotStarted.
+// acquire is a connection with room for one more channel, a new one when there is none; fresh says that this call made
+// it. release gives the room back. Errors: as dial, ctx.Err(); all with ErrNotStarted.
 func (h *host) acquire(ctx context.Context) (c *connection, fresh bool, release func(), err error) {
 	select {
 	case h.slots <- struct{}{}:

@@ -80,8 +80,8 @@ func (l *login) signers(ctx context.Context) (list []ssh.Signer, conn net.Conn, 
 	return list, conn, err
 }
 
-// algorithms are those of the keys by which an address is known: a server that has others too must not choose one of
-// them. Errors: ErrRefused when it is not known.
+// algorithms are the algorithms of the known keys of an address: a server that has other keys too must not choose one of
+// them. Errors: ErrRefused when no key is known.
 func (l *login) algorithms(address string) ([]string, error) {
 	err := l.known(address, &net.TCPAddr{IP: net.IPv4zero}, nobodysKey{})
 	var key *knownhosts.KeyError
@@ -106,7 +106,7 @@ type nobodysKey struct{ ssh.PublicKey }
 func (nobodysKey) Type() string    { return "none" }
 func (nobodysKey) Marshal() []byte { return nil }
 
-// dial makes a connection. Errors: ErrRefused (our key, or theirs), ErrUnreachable, the reason of ctx.
+// dial makes a connection. Errors: ErrRefused (our key, or theirs), ErrUnreachable, ctx.Err().
 func (h *host) dial(ctx context.Context) (*ssh.Client, *socket, error) {
 	algorithms, err := h.login.algorithms(h.address)
 	if err != nil {
@@ -138,7 +138,7 @@ func (h *host) dial(ctx context.Context) (*ssh.Client, *socket, error) {
 }
 
 // socket knows that it could not be read before its user does. A channel that is opened after that waits for its
-// answer for ever: x/crypto has told all channels of the end that it tells, and reports no failed write.
+// answer for ever: x/crypto has closed its channels by then, and reports no failed write.
 type socket struct {
 	net.Conn
 	gone atomic.Bool
@@ -152,7 +152,7 @@ func (s *socket) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// dialError says who refused whom. A host with another key than the known one may be somebody else's.
+// dialError says which side refused. A host with another key than the known one may be an attacker's.
 func dialError(h *host, ctx context.Context, err error) error {
 	var key *knownhosts.KeyError
 	switch {

@@ -21,20 +21,19 @@ import (
 
 // Bounds of ssh.
 const (
-	dialTimeout    = 15 * time.Second // to a connection, with its handshake
-	keepaliveEvery = 15 * time.Second // between two questions whether a server still answers
-	silenceLimit   = 10 * time.Second // after which one that does not is gone
-	idleLimit      = 5 * time.Minute  // after which an unused connection is closed
-	maxChannels    = 8                // at the same time on one connection: OpenSSH allows 10 (MaxSessions)
-	maxEndChannels = 2                // the other two, for ending commands
-	maxConnections = 4                // at the same time to one host
-	// of silence ends the output of an ended command that something still holds
-	quietLimit      = 250 * time.Millisecond
-	drainLimit      = 10 * time.Second      // ends it in any case
-	refusedPause    = 50 * time.Millisecond // until a channel for that is asked for again
-	maxReply        = 64 << 10              // bytes that a script of our own may print
-	maxTerminalLine = 64 << 10              // bytes of a terminal's command line with its variables
-	defaultDir      = ".evertty"            // in the home directory
+	dialTimeout     = 15 * time.Second       // to a connection, with its handshake
+	keepaliveEvery  = 15 * time.Second       // between two questions whether a server still answers
+	silenceLimit    = 10 * time.Second       // after which one that does not is gone
+	idleLimit       = 5 * time.Minute        // after which an unused connection is closed
+	maxChannels     = 8                      // at the same time on one connection: OpenSSH allows 10 (MaxSessions)
+	maxEndChannels  = 2                      // the other two, for ending commands
+	maxConnections  = 4                      // at the same time to one host
+	quietLimit      = 250 * time.Millisecond // of silence ends the output of an ended command while a process holds it
+	drainLimit      = 10 * time.Second       // ends it in any case
+	refusedPause    = 50 * time.Millisecond  // until a channel for that is asked for again
+	maxReply        = 64 << 10               // bytes that a script of our own may print
+	maxTerminalLine = 64 << 10               // bytes of a terminal's command line with its variables
+	defaultDir      = ".evertty"             // in the home directory
 )
 
 // Config says which machines there are and how they are known. Nothing of it is taken from ~/.ssh/config.
@@ -51,7 +50,7 @@ type Config struct {
 }
 
 // Provider is other machines that are there already. An instance is a directory on one, "user@host:port/name"; Create
-// makes it and Destroy removes it with what is in it, and ends what was started for it. Commands and terminals run as
+// makes it. Destroy ends its processes and removes it with its content. Commands and terminals run as
 // the user there: instances are no walls between each other.
 //
 // Machines need an OpenSSH server and bash; to find what commands have started, /proc and grep -z (GNU or BusyBox).
@@ -157,15 +156,14 @@ func (s *Provider) Create(ctx context.Context, r provider.CreateRequest) (provid
 		Cwd: strings.TrimSuffix(out, "\n")}, nil
 }
 
-// Destroy ends what was started for the instance and removes its directory.
+// Destroy ends the processes of the instance and removes its directory.
 func (s *Provider) Destroy(ctx context.Context, id string) error {
 	i, err := s.at(id)
 	if err != nil {
 		return nil //nolint:nilerr // it is gone
 	}
-	if _, err := i.sh(ctx, bash.KillScript("^"+bash.TagVariable+"="+i.name+`\.`,
-		"")+"rm -rf -- "+i.dir+" "+i.dir+".env",
-		nil); err != nil {
+	kill := bash.KillScript("^"+bash.TagVariable+"="+i.name+`\.`, "")
+	if _, err := i.sh(ctx, kill+"rm -rf -- "+i.dir+" "+i.dir+".env", nil); err != nil {
 		return fmt.Errorf("ssh: destroy: %w", err)
 	}
 	return nil
@@ -221,8 +219,7 @@ func (s *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 	defer end()
 	mark := rand.Text()
 	c := command{host: i.host, tag: i.name + "." + mark, mark: mark, script: i.prefix(mark) + text,
-		stdin:  r.Stdin,
-		stdout: a.Stdout, stderr: a.Stderr}
+		stdin: r.Stdin, stdout: a.Stdout, stderr: a.Stderr}
 	code, err := c.run(a)
 	switch {
 	case ctx.Err() != nil && errors.Is(err, provider.ErrNotStarted): // that it has not said so is no proof
@@ -236,7 +233,7 @@ func (s *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 }
 
 // sh runs a script of our own, with its input, and returns what it prints. Errors: ErrProvider when it fails,
-// ErrTooLarge, and those of run.
+// ErrTooLarge, and as run.
 func (h *host) sh(ctx context.Context, script string, stdin []byte) (string, error) {
 	out, words := bash.Buffer{Max: maxReply}, bash.Buffer{Max: maxReply}
 	mark := rand.Text()

@@ -12,7 +12,7 @@ func Exited(c *pty.Child) bool {
 	return over
 }
 
-// ExitCode is the code of a process that has ended: killedCode when nobody saw how.
+// ExitCode is the code of a process that has ended: killedCode when it is unknown.
 func ExitCode(x pty.Exit) int {
 	if x.Code < 0 {
 		return killedCode

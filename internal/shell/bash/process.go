@@ -48,9 +48,9 @@ const (
 	// endGrace is how long a launcher may take to report the end of its bash before it is killed too: it may be
 	// stopped.
 	endGrace = time.Second
-	// tellLimit is how long a control line may wait for room. There is always room unless bash has not read for a long
+	// sendLimit is how long a control line may wait for room. There is always room unless bash has not read for a long
 	// time.
-	tellLimit = 5 * time.Second
+	sendLimit = 5 * time.Second
 	// killedCode is of a process whose end was not reported, as after SIGKILL.
 	killedCode = 137
 )
@@ -90,7 +90,7 @@ type Process struct {
 	mu      sync.Mutex   // guards what follows, which is set once
 	bash    proc.Process // zero until it is known
 	control *os.File     // nil until it is open, and after the end
-	unread  string       // what bash was told and had not read when it ended
+	unread  string       // the control lines that bash had not read when it ended
 }
 
 func (p *Process) holdID() string { return Prefix + p.ID + "." + strconv.Itoa(p.Number) }
@@ -158,7 +158,7 @@ func (p *Process) collect() {
 	p.control, p.unread = nil, rest.String()
 }
 
-// Unread is what bash had not read when it ended.
+// Unread is the control lines that bash had not read when it ended.
 func (p *Process) Unread() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -477,7 +477,7 @@ func (p *Process) Send(lines string) error {
 	if control == nil {
 		return ErrEnded
 	}
-	_ = control.SetWriteDeadline(time.Now().Add(tellLimit))
+	_ = control.SetWriteDeadline(time.Now().Add(sendLimit))
 	if _, err := control.Write([]byte(lines)); errors.Is(err, os.ErrClosed) {
 		return ErrEnded
 	} else if err != nil {

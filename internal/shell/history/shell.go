@@ -74,7 +74,7 @@ func loadShellFile(dir, name string) (*Shell, error) {
 }
 
 // FindShell returns the record of a shell: shell.json, EarlierFile, or, when neither can be read, one made of spare.
-// what is the problem of shell.json, lost the settings that are lost. It renames a bad shell.json to BadFile. Errors:
+// what names the problem of shell.json, lost the settings that are lost. It renames a bad shell.json to BadFile. Errors:
 // ErrDamaged of a remote shell, whose provider is unknown then.
 func FindShell(dir string, held []*keeper.Program, spare Spec) (r *Shell, what string, lost []string, err error) {
 	if r, err = LoadShell(dir); err == nil {

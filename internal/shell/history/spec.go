@@ -59,7 +59,7 @@ func HomeDir(env map[string]string) string {
 	return "/"
 }
 
-// DefaultMaxOutput is what a log keeps of each output when nobody says, in bytes: more than two of the largest
+// DefaultMaxOutput bounds the log of each output by default, in bytes: more than two of the largest
 // outputs people make on purpose (100 MB).
 const DefaultMaxOutput = 256 << 20
 

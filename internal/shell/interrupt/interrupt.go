@@ -101,11 +101,11 @@ type interruption struct {
 	stopped    []proc.Process // the stopped ones beside bash, parents first
 }
 
-// observed is what was seen of a process just before it was stopped.
+// observed is the state of a process just before it was stopped.
 type observed struct {
 	// asleep: it slept, or a server before this one had stopped it there.
 	asleep bool
-	// async: a fork of bash that ignored SIGINT, as that of `builtin &` does for a moment. A shell waits for it only in
+	// async: a fork of bash that ignored SIGINT, as the fork of `builtin &` does for a moment. A shell waits for it only in
 	// the builtin wait, which SIGINT ends.
 	async bool
 	// itself: it had stopped before, and not for an interrupt. It stays stopped until it is sent SIGINT.

@@ -60,13 +60,13 @@ func (i *interruption) mayStop(p proc.Process) bool {
 	return err1 == nil && err2 == nil && (group == own || p.Session != i.Bash.Session)
 }
 
-// pressAgain is when a program that does not end on SIGINT is sent another; the pauses double then. A program that
-// clears up on SIGINT is often done before.
+// pressAgain is when a program that does not end on SIGINT is sent another; the pauses double then. A program
+// with a handler has often ended before.
 const pressAgain = 100 * time.Millisecond
 
-// awaitExit waits until processes have ended of SIGINT, and sends it again now and then to all that runs for them, as
-// somebody does who presses the key again: a script drops one that comes when a program of its has just ended. Errors:
-// errGoesOn, those of wait.
+// awaitExit waits until processes have ended of SIGINT. Now and then it sends another to them and their descendants, as a
+// user presses the key again: a script drops one that comes when a program of its has just ended. Errors: errGoesOn, as
+// wait.
 func (i *interruption) awaitExit(list []proc.Process) error {
 	again, pause := time.Now().Add(pressAgain), pressAgain
 	for _, p := range list {

@@ -45,7 +45,7 @@ type Copier struct {
 	over    chan struct{}
 	forNext atomic.Bool // the log goes on after the end, see detach
 
-	// guards what follows and the order of moves: whoever holds it moves, and what is moved is not waited for
+	// guards the fields below and the order of moves: its holder moves, and moves only bytes that are there
 	mu    sync.Mutex
 	plain bool // splice is not used, or did not work
 	wide  bool // the FIFO has been made larger, or cannot be
@@ -122,8 +122,8 @@ func (p *Copier) CopyWaiting() (eof bool) {
 	return eof
 }
 
-// copyWaiting is CopyWaiting with the descriptor. It copies what was there at the call, so that a writer that never
-// stops does not hold it.
+// copyWaiting is CopyWaiting with the descriptor. It copies the bytes of that moment, so it ends also while a
+// writer goes on.
 func (p *Copier) copyWaiting(fd int) (eof bool) {
 	waiting, err := unix.IoctlGetInt(fd, unix.TIOCINQ) // which is FIONREAD
 	if err != nil {

@@ -34,7 +34,7 @@ type Log struct {
 	end     int64
 	cut     bool
 	over    bool
-	grew    chan struct{} // nil while nobody waits
+	grew    chan struct{} // nil without a waiter
 	failure error         // why the disk refused
 }
 

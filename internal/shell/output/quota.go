@@ -55,7 +55,7 @@ var errLogQuota = errors.New("the logs of all commands take as much as they may"
 
 // The reasons why a log or a reply is not complete.
 const (
-	CutReply  = "max_output_bytes" // the reply is to have less than what was printed; the log has it
+	CutReply  = "max_output_bytes" // the reply is to have less than the output; the log has it
 	CutLog    = "log_limit"        // the log of one output has all that it may
 	CutQuota  = "log_quota"        // all logs together have; or the log was removed for newer ones
 	CutDisk   = "disk_full"

@@ -19,7 +19,7 @@ func WriteFile(path string, content []byte) error {
 }
 
 // Write writes a file so that its path has either the old content or the new one. It does not sync. Errors: ErrNoSpace,
-// those of write.
+// as write.
 func Write(path string, write func(w *bufio.Writer) error) error {
 	beside := path + ".part"
 	file, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
