@@ -6,12 +6,12 @@ import (
 	"github.com/evertty/evertty/internal/jsonstring"
 )
 
-// decoder turns bytes that come in pieces into JSON strings (RFC 8259, 7). A character that is not complete at the end
-// of a piece waits for the next.
+// decoder turns bytes that come in pieces into JSON strings (RFC 8259, 7). A character that is not
+// complete at the end of a piece waits for the next.
 type decoder struct{ held []byte } // at most utf8.UTFMax-1 bytes
 
-// quote appends the string of the held bytes and p to b. A byte that is not part of a UTF-8 character becomes one
-// U+FFFD; with last, so does each byte of an incomplete character at the end.
+// quote appends the string of the held bytes and p to b. A byte that is not part of a UTF-8
+// character becomes one U+FFFD; with last, so does each byte of an incomplete character at the end.
 func (d *decoder) quote(b, p []byte, last bool) []byte {
 	if len(d.held) > 0 {
 		p = append(d.held, p...)

@@ -138,8 +138,8 @@ func (c *Writer) restart(e journal.Entry) error {
 	return c.marker(fmt.Sprintf("generation %d", e.Generation))
 }
 
-// writeExit writes the exit that was the last entry: as a marker when another entry follows or the status, which x
-// needs, is unknown.
+// writeExit writes the exit that was the last entry: as a marker when another entry follows or the
+// status, which x needs, is unknown.
 func (c *Writer) writeExit(follows bool) error {
 	e := c.exit
 	if e == nil {

@@ -1,5 +1,5 @@
-// Package descriptors keeps a part of the process's file descriptors for running things: new ones are refused before the
-// system refuses everything.
+// Package descriptors keeps a part of the process's file descriptors for running things: new ones
+// are refused before the system refuses everything.
 package descriptors
 
 import (
@@ -10,7 +10,8 @@ import (
 	"github.com/evertty/evertty/internal/proc"
 )
 
-// ErrExhausted refuses new things because the server has few file descriptors left, which the running ones may need.
+// ErrExhausted refuses new things because the server has few file descriptors left, which the
+// running ones may need.
 var ErrExhausted = errors.New("the server has too few file descriptors left for this")
 
 // What a new thing may need here while it starts, in descriptors; afterwards most have fewer.
@@ -21,18 +22,19 @@ const (
 	viewer   = 1  // besides its connection, which is there already: a journal that it catches up from
 )
 
-// The reserve that new things leave alone: what runs needs it for the next segment of a journal, snapshots, the
-// database, looks at /proc, and requests that end something.
+// The reserve that new things leave alone: what runs needs it for the next segment of a journal,
+// snapshots, the database, looks at /proc, and requests that end something.
 const (
 	reservePart            = 8 // of the limit: one in so many
 	minReserve, maxReserve = 32, 512
 )
 
-// writing is what a write of a terminal's files has open: its directory, the file, one more of the journal.
+// writing is what a write of a terminal's files has open: its directory, the file, one more of the
+// journal.
 const writing = 3
 
-// WritesAtOnce is how many terminals may have their files written side by side, at most most: they take a quarter of
-// the reserve, and at least one goes on.
+// WritesAtOnce is how many terminals may have their files written side by side, at most most: they
+// take a quarter of the reserve, and at least one goes on.
 func WritesAtOnce(most int) int {
 	_, limit, err := proc.Descriptors()
 	if err != nil {
@@ -79,8 +81,8 @@ func (d *Budget) RoomForViewer() error {
 	return err
 }
 
-// RoomForConnection reports whether there is room for one more connection: until half of the reserve is used up, so
-// that requests that end something get through.
+// RoomForConnection reports whether there is room for one more connection: until half of the
+// reserve is used up, so that requests that end something get through.
 func RoomForConnection() bool {
 	open, limit, err := proc.Descriptors()
 	return err != nil || open <= limit-reserveOf(limit)/2

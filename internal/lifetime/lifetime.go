@@ -1,5 +1,5 @@
-// Package lifetime is how long the parts of a server live: starts, goroutines that run until the end, and the order in
-// which both end.
+// Package lifetime is how long the parts of a server live: starts, goroutines that run until the
+// end, and the order in which both end.
 package lifetime
 
 import (
@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Lifetime is the lifetime of one server. All methods are safe for concurrent use; its lock is a leaf.
+// Lifetime is the lifetime of one server. All methods are safe for concurrent use; its lock is a
+// leaf.
 type Lifetime struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -31,7 +32,8 @@ func New() *Lifetime {
 // Context ends when nothing starts any more and everything has to end.
 func (l *Lifetime) Context() context.Context { return l.ctx }
 
-// Opening ends as soon as the server closes, with its cause: a start does not wait for anything outside any longer.
+// Opening ends as soon as the server closes, with its cause: a start does not wait for anything
+// outside any longer.
 func (l *Lifetime) Opening() context.Context { return l.opening }
 
 // Start notes that something starts, until done is called. ok is false once the server
@@ -61,7 +63,8 @@ func (l *Lifetime) TryGo(f func()) bool {
 	return !l.closing
 }
 
-// Shut refuses new starts, ends Opening with cause, waits for the running starts and then ends Context.
+// Shut refuses new starts, ends Opening with cause, waits for the running starts and then ends
+// Context.
 func (l *Lifetime) Shut(cause error) {
 	l.mu.Lock()
 	l.closing = true

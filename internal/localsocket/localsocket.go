@@ -1,5 +1,5 @@
-// Package localsocket is what a server and its clients have in common at a unix socket: a path of any length, and who
-// is on the other end. Linux only.
+// Package localsocket is what a server and its clients have in common at a unix socket: a path of
+// any length, and who is on the other end. Linux only.
 package localsocket
 
 import (
@@ -21,8 +21,8 @@ const MaxPath = 107
 // ErrForeign means that the other end belongs to neither this user nor root.
 var ErrForeign = errors.New("the other end of the socket is another user's")
 
-// At calls f with a path to the socket that has at most MaxPath bytes: a longer one leads through the opened directory.
-// Errors: f's, and of opening the directory.
+// At calls f with a path to the socket that has at most MaxPath bytes: a longer one leads through
+// the opened directory. Errors: f's, and of opening the directory.
 func At(path string, f func(short string) error) error {
 	if len(path) <= MaxPath {
 		return f(path)
@@ -35,8 +35,8 @@ func At(path string, f func(short string) error) error {
 	return f("/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) + "/" + filepath.Base(path))
 }
 
-// CheckPeer fails with ErrForeign unless this user or root has connected, or has made the socket that c is connected to
-// (SO_PEERCRED, unix(7)).
+// CheckPeer fails with ErrForeign unless this user or root has connected, or has made the socket
+// that c is connected to (SO_PEERCRED, unix(7)).
 func CheckPeer(c net.Conn) error {
 	s, ok := c.(syscall.Conn)
 	if !ok {

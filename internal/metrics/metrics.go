@@ -29,7 +29,8 @@ type Set struct {
 	commandSeconds   prometheus.Histogram
 }
 
-// New makes the counters in a registry of their own, with the process's: goroutines, descriptors and memory show a leak.
+// New makes the counters in a registry of their own, with the process's: goroutines, descriptors
+// and memory show a leak.
 func New() *Set {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(),

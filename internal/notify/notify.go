@@ -30,7 +30,8 @@ type Notifier struct {
 	number   atomic.Int32 // of watchers: without any, Notify takes no lock
 }
 
-// Watch returns a channel that gets a value after each Notify; several may become one. stop ends it.
+// Watch returns a channel that gets a value after each Notify; several may become one. stop ends
+// it.
 func (n *Notifier) Watch() (changed <-chan struct{}, stop func()) {
 	s := NewSignal()
 	n.mu.Lock()

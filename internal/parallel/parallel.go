@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// Each calls f for every item, at most atOnce at the same time, and returns the joined errors when all are done.
+// Each calls f for every item, at most atOnce at the same time, and returns the joined errors when
+// all are done.
 func Each[T any](list []T, atOnce int, f func(T) error) error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(list))

@@ -1,11 +1,12 @@
-// Package provider is where processes run: this machine, another one, a container, or a sandbox of a service, behind
-// one interface.
+// Package provider is where processes run: this machine, another one, a container, or a sandbox of
+// a service, behind one interface.
 //
-// A provider knows its instances (a machine, a container, a sandbox) by their ids. It keeps no state that matters: the
-// lease (package thread) has it, so any server can go on with an instance that another has created.
+// A provider knows its instances (a machine, a container, a sandbox) by their ids. It keeps no
+// state that matters: the lease (package thread) has it, so any server can go on with an instance
+// that another has created.
 //
-// Every call takes a context and ends with it. The error of a call says whether anything may have happened: callers
-// repeat an Exec only after ErrNotStarted.
+// Every call takes a context and ends with it. The error of a call says whether anything may have
+// happened: callers repeat an Exec only after ErrNotStarted.
 package provider
 
 import (
@@ -93,8 +94,8 @@ type PTYRequest struct {
 	Cols, Rows int
 }
 
-// PTY is a terminal on an instance. Read ends with io.EOF after the program's exit, and Exit has the code from then on.
-// Methods may be called at the same time.
+// PTY is a terminal on an instance. Read ends with io.EOF after the program's exit, and Exit has
+// the code from then on. Methods may be called at the same time.
 type PTY interface {
 	io.ReadWriteCloser // Close hangs up: the program gets SIGHUP
 	Resize(ctx context.Context, cols, rows int) error
@@ -122,12 +123,13 @@ type Metrics struct {
 	TxKbps        *float64 `json:"network_tx_kbps"`
 }
 
-// Lifecycle makes, changes and ends instances. All methods may be called at the same time. What Capabilities denies
-// returns ErrUnsupported.
+// Lifecycle makes, changes and ends instances. All methods may be called at the same time. What
+// Capabilities denies returns ErrUnsupported.
 type Lifecycle interface {
 	Name() string // local, ssh, docker, e2b, daytona, agentbay
 	Capabilities() Capabilities
-	// Create returns when the instance runs. A Create that fails leaves nothing, as far as the provider lets it.
+	// Create returns when the instance runs. A Create that fails leaves nothing, as far as the
+	// provider lets it.
 	Create(ctx context.Context, r CreateRequest) (Instance, error)
 	// Destroy of an instance that does not exist is nil.
 	Destroy(ctx context.Context, id string) error
@@ -140,8 +142,8 @@ type Lifecycle interface {
 
 // Access runs programs and moves files on instances. The server does these itself on this machine.
 type Access interface {
-	// Exec writes output as it comes, in the calling goroutine or in one that has ended when Exec returns. When ctx
-	// ends, the command is killed as well as the provider can.
+	// Exec writes output as it comes, in the calling goroutine or in one that has ended when Exec
+	// returns. When ctx ends, the command is killed as well as the provider can.
 	Exec(ctx context.Context, id string, r ExecRequest, stdout, stderr io.Writer) (ExecResult, error)
 	ReadFile(ctx context.Context, id, path string, max int64) ([]byte, error)
 	WriteFile(ctx context.Context, id, path string, data []byte) error

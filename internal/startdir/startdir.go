@@ -9,8 +9,8 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// Home is where a program starts by default: HOME of this process's environment, else the home of its user in the user
-// database, else "/". It is absolute, and was a directory when Home looked.
+// Home is where a program starts by default: HOME of this process's environment, else the home of
+// its user in the user database, else "/". It is absolute, and was a directory when Home looked.
 func Home() string {
 	if dir := os.Getenv("HOME"); Exists(dir) {
 		return filepath.Clean(dir)
@@ -21,7 +21,8 @@ func Home() string {
 	return "/"
 }
 
-// InHome is dir as an absolute path: a relative one is relative to the user's home, "" is the home itself.
+// InHome is dir as an absolute path: a relative one is relative to the user's home, "" is the home
+// itself.
 func InHome(dir string) string {
 	if filepath.IsAbs(dir) {
 		return filepath.Clean(dir)
@@ -44,8 +45,8 @@ func Resolve(path string) string {
 	return p
 }
 
-// Nearest is dir, or when no program can start there (it is gone, or may not be entered) the nearest
-// directory above it in which one can; moved is dir then. "" is the user's home.
+// Nearest is dir, or when no program can start there (it is gone, or may not be entered) the
+// nearest directory above it in which one can; moved is dir then. "" is the user's home.
 func Nearest(dir string) (living, moved string) {
 	if dir == "" {
 		return Home(), ""

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// isPrivate reports whether a group is the primary one of this user and has no other member, so that only this user may
-// write what the group may. Debian's sshd has the same exception: every user has such a group there, and the umask
-// 0002. It reads passwd(5) and group(5). A user of another source has no private group.
+// isPrivate reports whether a group is the primary one of this user and has no other member, so
+// that only this user may write what the group may. Debian's sshd has the same exception: every
+// user has such a group there, and the umask 0002. It reads passwd(5) and group(5). A user of
+// another source has no private group.
 func isPrivate(gid uint32) bool {
 	passwd, err := os.ReadFile("/etc/passwd")
 	if err != nil {
@@ -46,8 +47,8 @@ func isPrivate(gid uint32) bool {
 	return len(names) > 0
 }
 
-// isUnmapped reports whether an owner is one that the user namespace of this process has no number for
-// (user_namespaces(7)). In a container without the machine's root that is the owner of /.
+// isUnmapped reports whether an owner is one that the user namespace of this process has no number
+// for (user_namespaces(7)). In a container without the machine's root that is the owner of /.
 func isUnmapped(uid uint32) bool {
 	overflow, err := os.ReadFile("/proc/sys/kernel/overflowuid")
 	if err != nil || strings.TrimSpace(string(overflow)) != strconv.FormatUint(uint64(uid), 10) {

@@ -1,5 +1,5 @@
-// Package strictmodes checks that only this user and root can change a file or directory, as StrictModes of
-// sshd_config(5) does. Linux only.
+// Package strictmodes checks that only this user and root can change a file or directory, as
+// StrictModes of sshd_config(5) does. Linux only.
 package strictmodes
 
 import (
@@ -14,8 +14,8 @@ import (
 	"syscall"
 )
 
-// ErrUnsafe means that another user could change the path, or read a secret. The error names the part of the path that
-// is wrong, its owner and mode, and what to do.
+// ErrUnsafe means that another user could change the path, or read a secret. The error names the
+// part of the path that is wrong, its owner and mode, and what to do.
 var ErrUnsafe = errors.New("another user could change it")
 
 // maxLinks bounds the symbolic links on the way to a path, as the kernel does (path_resolution(7)).
@@ -29,11 +29,12 @@ const (
 	others     = 0o077
 )
 
-// Check fails with ErrUnsafe unless the path, all directories above it and all symbolic links on the way belong to this
-// user or root, and only they may write to them. Others may write to a directory on the way that is sticky, such as
-// /tmp, and so may this user's private group. A relative path is of the working directory; behind a link .. is the
-// directory above what the link leads to, as it is for who opens the path. Errors of the file system are returned,
-// fs.ErrNotExist when what there is of the path is safe.
+// Check fails with ErrUnsafe unless the path, all directories above it and all symbolic links on
+// the way belong to this user or root, and only they may write to them. Others may write to a
+// directory on the way that is sticky, such as /tmp, and so may this user's private group. A
+// relative path is of the working directory; behind a link .. is the directory above what the link
+// leads to, as it is for who opens the path. Errors of the file system are returned, fs.ErrNotExist
+// when what there is of the path is safe.
 func Check(path string) error {
 	at, rest := "/", strings.Split(path, "/")
 	if !filepath.IsAbs(path) {
@@ -88,8 +89,8 @@ func CheckOwn(path string) error {
 	return nil
 }
 
-// CheckSecret is Check of a file that only this user may read. A group may read a file of root, as PostgreSQL
-// allows for keys: services get the system's keys that way.
+// CheckSecret is Check of a file that only this user may read. A group may read a file of root, as
+// PostgreSQL allows for keys: services get the system's keys that way.
 func CheckSecret(path string) error {
 	if err := Check(path); err != nil {
 		return err
@@ -115,8 +116,8 @@ func refusal(name string, info fs.FileInfo, why, mend string) error {
 		userName(int(st.Uid)), st.Mode&0o7777, why, mend, name)
 }
 
-// wrong says what is wrong with a file and which command mends it, "" for nothing. A sticky directory may be on the way
-// to the path, not at its end.
+// wrong says what is wrong with a file and which command mends it, "" for nothing. A sticky
+// directory may be on the way to the path, not at its end.
 func wrong(info fs.FileInfo, onTheWay bool) (why, mend string) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	mode := info.Mode()

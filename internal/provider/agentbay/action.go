@@ -21,8 +21,8 @@ import (
 // apiVersion is the version of every action.
 const apiVersion = "2025-05-06"
 
-// action makes one call. It is a form with the key in it; its name is in two places, because the service's clients
-// differ in that. A reply has two results: its status, and one inside.
+// action makes one call. It is a form with the key in it; its name is in two places, because the
+// service's clients differ in that. A reply has two results: its status, and one inside.
 func (a *Provider) action(ctx context.Context, name string, idempotent bool, timeout time.Duration, form url.Values,
 	out any) error {
 	form.Set("Authorization", "Bearer "+a.c.APIKey)
@@ -88,7 +88,8 @@ func correctStatus(err error) error {
 	return err
 }
 
-// tool calls a tool of a session and returns its text. Its failure (isError) is ErrProvider, with the text beside it.
+// tool calls a tool of a session and returns its text. Its failure (isError) is ErrProvider, with
+// the text beside it.
 func (a *Provider) tool(ctx context.Context, id, name string, timeout time.Duration, args any) (string, error) {
 	text, err := json.Marshal(args)
 	if err != nil {
@@ -129,8 +130,9 @@ func toolText(data json.RawMessage) (text string, failed bool, err error) {
 	return b.String(), r.IsError, nil
 }
 
-// run is one call of the shell. Its reply is JSON with the output, or from some images the output alone. A failure
-// that the tool reports is a reply too, perhaps without the mark of bash.Polled; then the call is repeated.
+// run is one call of the shell. Its reply is JSON with the output, or from some images the output
+// alone. A failure that the tool reports is a reply too, perhaps without the mark of bash.Polled;
+// then the call is repeated.
 func (a *Provider) run(ctx context.Context, id, script string, timeout time.Duration) (string, error) {
 	args := map[string]any{"command": bash.CommandLine(script), "timeout_ms": min(timeout, maxShellTime).Milliseconds()}
 	text, err := a.tool(ctx, id, "shell", timeout+bash.CallSlack, args)

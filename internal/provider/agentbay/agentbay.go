@@ -1,6 +1,6 @@
-// Package agentbay is sessions of the service AgentBay. It has no terminals: commands are calls of a tool, see
-// bash.Polled. Files go through the shell too, in base64: the service's own tools for files carry text, in which a byte
-// that is not UTF-8 is lost.
+// Package agentbay is sessions of the service AgentBay. It has no terminals: commands are calls of
+// a tool, see bash.Polled. Files go through the shell too, in base64: the service's own tools for
+// files carry text, in which a byte that is not UTF-8 is lost.
 package agentbay
 
 import (
@@ -87,8 +87,8 @@ var states = map[string]provider.State{"RUNNING": provider.Running, "PAUSED": pr
 // tagLabel is the label of a session with the tag of its creation.
 const tagLabel = "evertty-create"
 
-// Create makes a session and waits until it runs. The service has no variables: they are in a file that every command
-// reads first.
+// Create makes a session and waits until it runs. The service has no variables: they are in a file
+// that every command reads first.
 func (a *Provider) Create(ctx context.Context, r provider.CreateRequest) (provider.Instance, error) {
 	created := time.Now().UTC()
 	id, err := a.Sandboxes.Create(ctx, func(tag string) (string, error) {
@@ -128,8 +128,8 @@ func (a *Provider) keepEnv(ctx context.Context, id string, env map[string]string
 	return err
 }
 
-// find returns the session with a tag. Lists have no labels, and one creation makes one session: more than one are of
-// a service that does not select by labels, and belong to others.
+// find returns the session with a tag. Lists have no labels, and one creation makes one session:
+// more than one are of a service that does not select by labels, and belong to others.
 func (a *Provider) find(ctx context.Context, tag string) ([]string, error) {
 	labels, err := json.Marshal(map[string]string{tagLabel: tag})
 	var list []session

@@ -14,8 +14,8 @@ import (
 	"github.com/evertty/evertty/internal/provider/wait"
 )
 
-// Attempt is one execution of a command. Its context ends with the caller's, after the command's timeout, and when a
-// writer of its output fails: the rest has no reader then.
+// Attempt is one execution of a command. Its context ends with the caller's, after the command's
+// timeout, and when a writer of its output fails: the rest has no reader then.
 type Attempt struct {
 	context.Context
 	Stdout, Stderr io.Writer // the caller's
@@ -54,10 +54,12 @@ func (c *cancelWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// SignalBase plus a signal's number is the exit code of a command that the signal ended (POSIX 2.8.2).
+// SignalBase plus a signal's number is the exit code of a command that the signal ended (POSIX
+// 2.8.2).
 const SignalBase = 128
 
-// ActivityWriter notes when it was used last. After its writer has failed, it accepts and drops everything.
+// ActivityWriter notes when it was used last. After its writer has failed, it accepts and drops
+// everything.
 type ActivityWriter struct {
 	w      io.Writer
 	at     atomic.Int64 // UnixNano; 0 during a Write

@@ -29,8 +29,8 @@ const (
 	exitTooBig = 93
 )
 
-// Files reads and writes files by commands, for providers without calls for files of any bytes. Its methods are those
-// of provider.Access. The instance needs GNU find.
+// Files reads and writes files by commands, for providers without calls for files of any bytes. Its
+// methods are those of provider.Access. The instance needs GNU find.
 type Files struct {
 	Provider string // its name, for errors
 	// Bash runs a command as provider.Access.Exec does.
@@ -82,8 +82,8 @@ func (s Files) WriteFile(ctx context.Context, id, name string, data []byte) erro
 	return err
 }
 
-// ListDir lists a directory. The command prints of every entry name, kind, size, mode and time, each with a NUL behind
-// it, for a name may have any other character.
+// ListDir lists a directory. The command prints of every entry name, kind, size, mode and time,
+// each with a NUL behind it, for a name may have any other character.
 func (s Files) ListDir(ctx context.Context, id, name string) ([]provider.File, error) {
 	dir := provider.AbsPath(s.Cwd, name)
 	script := fmt.Sprintf(`[ -e %[1]s ] || exit %[2]d; [ -d %[1]s ] || exit %[3]d

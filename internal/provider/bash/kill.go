@@ -8,12 +8,12 @@ import (
 // KillTimeout bounds the killing of a command's processes.
 const KillTimeout = 15 * time.Second
 
-// TagVariable is the environment variable by which the processes of an instance are found, in whatever session: its
-// value is NAME.RANDOM.
+// TagVariable is the environment variable by which the processes of an instance are found, in
+// whatever session: its value is NAME.RANDOM.
 const TagVariable = "EVERTTY_RUN"
 
-// KillScript is a script that kills the processes whose environment has a line of a pattern, and a process group. It
-// repeats until it finds none.
+// KillScript is a script that kills the processes whose environment has a line of a pattern, and a
+// process group. It repeats until it finds none.
 func KillScript(pattern, group string) string {
 	also := ""
 	if group != "" {

@@ -20,11 +20,11 @@ import (
 
 // Bounds of a polled command.
 const (
-	// partSize is how many bytes of a command, its input or a file one call carries. Twice in base64 they stay below
-	// the 128 KiB that Linux allows one argument.
+	// partSize is how many bytes of a command, its input or a file one call carries. Twice in
+	// base64 they stay below the 128 KiB that Linux allows one argument.
 	partSize = 48 << 10
-	// runAttempts is how often a call is made whose reply lacks the mark: some services reply with a text of their own
-	// under load.
+	// runAttempts is how often a call is made whose reply lacks the mark: some services reply with
+	// a text of their own under load.
 	runAttempts = 3
 	// markPause is the pause before the second of them, then doubled.
 	markPause = 100 * time.Millisecond
@@ -32,16 +32,17 @@ const (
 	CallSlack = 20 * time.Second
 )
 
-// Polled runs commands where a service only has calls that run a line within a limit of time and return text: no bytes,
-// no stream, no input.
+// Polled runs commands where a service only has calls that run a line within a limit of time and
+// return text: no bytes, no stream, no input.
 //
-// The command runs in the background, with its input and output in files. Each call fetches new output, in base64. All
-// calls of a command are one script, which starts the command unless a call before has (mkdir is the lock). So a call
-// whose reply is lost is repeated: the command still runs once, and every byte of output comes once. The instance needs
-// bash, base64 and coreutils.
+// The command runs in the background, with its input and output in files. Each call fetches new
+// output, in base64. All calls of a command are one script, which starts the command unless a call
+// before has (mkdir is the lock). So a call whose reply is lost is repeated: the command still runs
+// once, and every byte of output comes once. The instance needs bash, base64 and coreutils.
 type Polled struct {
 	Provider string // its name, for errors
-	// Run has bash on the instance run a script, perhaps more than once, and returns what it printed.
+	// Run has bash on the instance run a script, perhaps more than once, and returns what it
+	// printed.
 	Run      func(ctx context.Context, id, script string, timeout time.Duration) (string, error)
 	Wait     time.Duration // for output, in one call
 	Piece    int           // bytes of one stream in one reply
@@ -119,8 +120,8 @@ func (c *run) interrupted(ctx, waiting context.Context, err error, stdout, stder
 	return provider.ExecResult{}, err
 }
 
-// polledScript is what the command's own bash runs. It reports its process id, changes to the command's directory, and
-// renames a file with the exit code when that is complete.
+// polledScript is what the command's own bash runs. It reports its process id, changes to the
+// command's directory, and renames a file with the exit code when that is complete.
 func polledScript(r provider.ExecRequest, prologue string) (string, error) {
 	env, err := exports(r)
 	if err != nil {
@@ -137,8 +138,8 @@ func polledScript(r provider.ExecRequest, prologue string) (string, error) {
 	return b.String(), nil
 }
 
-// upload writes files to where launch finds them, and returns the script that starts the command. Small files are part
-// of that script, in one call.
+// upload writes files to where launch finds them, and returns the script that starts the command.
+// Small files are part of that script, in one call.
 func (c *run) upload(ctx context.Context, files map[string][]byte) (string, error) {
 	var inline strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -164,8 +165,8 @@ func (c *run) upload(ctx context.Context, files map[string][]byte) (string, erro
 func (c *run) dir() string   { return `"${TMPDIR:-/tmp}"/.` + c.mark }
 func (c *run) parts() string { return c.dir() + ".parts" }
 
-// part is a script that writes one piece of a file into a directory, whole or not at all. It may be repeated, also
-// during a read of the piece.
+// part is a script that writes one piece of a file into a directory, whole or not at all. It may be
+// repeated, also during a read of the piece.
 func part(dir, name string, n int, data []byte) string {
 	file := fmt.Sprintf("%s.%06d", name, n)
 	const script = "(umask 077; mkdir -p %[1]s; base64 -d >%[1]s/.%[2]s.$$ && mv -f %[1]s/.%[2]s.$$ %[1]s/%[2]s) " +
@@ -173,8 +174,8 @@ func part(dir, name string, n int, data []byte) string {
 	return fmt.Sprintf(script, dir, file, base64.StdEncoding.EncodeToString(data))
 }
 
-// launch is a script that starts the command in a process group of its own, so that it outlives the call and can be
-// killed with its descendants. It waits until the group is known.
+// launch is a script that starts the command in a process group of its own, so that it outlives the
+// call and can be killed with its descendants. It waits until the group is known.
 func (c *run) launch() string {
 	return fmt.Sprintf(`d=%s
 if (umask 077; mkdir "$d") 2>/dev/null; then
@@ -188,8 +189,9 @@ fi
 `, c.dir())
 }
 
-// poll is a script that waits for output or the end, and prints what is new. A command whose process has gone without a
-// report, because the instance was stopped, counts as killed; one without a process a minute after its launch as lost.
+// poll is a script that waits for output or the end, and prints what is new. A command whose
+// process has gone without a report, because the instance was stopped, counts as killed; one
+// without a process a minute after its launch as lost.
 func (c *run) poll(wait time.Duration) string {
 	return fmt.Sprintf(`d=%[1]s; n=0
 if [ %[2]d -eq 0 ] && [ %[3]d -eq 0 ]; then more() { [ -s "$d/out" ] || [ -s "$d/err" ]; }
@@ -207,8 +209,9 @@ else echo; echo "%[6]s:gone"; fi
 `, c.dir(), c.out, c.err, max(1, int(wait/(50*time.Millisecond))), c.w.Piece, c.mark, c.out+1, c.err+1)
 }
 
-// kill is a script that kills the command's group and gives it a status if it has none. It takes the lock of a command
-// that was not started, which never starts then, and waits for one that is about to.
+// kill is a script that kills the command's group and gives it a status if it has none. It takes
+// the lock of a command that was not started, which never starts then, and waits for one that is
+// about to.
 func (c *run) kill() string {
 	return fmt.Sprintf(`d=%s
 if (umask 077; mkdir "$d") 2>/dev/null; then echo 137 >"$d/rc"; fi
@@ -232,7 +235,8 @@ func (c *run) send(ctx context.Context, script string) {
 	_ = c.w.do(ctx, c.instance, c.mark, script)
 }
 
-// follow fetches output until the command has ended and all of it was read. first runs before the first poll.
+// follow fetches output until the command has ended and all of it was read. first runs before the
+// first poll.
 func (c *run) follow(ctx context.Context, first string, stdout, stderr io.Writer) (int, error) {
 	for {
 		wait := c.w.Wait
@@ -310,7 +314,8 @@ func (w Polled) do(ctx context.Context, id, mark, script string) error {
 	return err
 }
 
-// marked runs a script and returns the rest of the line that begins with mark. The script may run more than once.
+// marked runs a script and returns the rest of the line that begins with mark. The script may run
+// more than once.
 func (w Polled) marked(ctx context.Context, id, mark, script string, timeout time.Duration) (string, error) {
 	for attempt := 1; ; attempt++ {
 		text, err := w.Run(ctx, id, script, timeout)
@@ -330,8 +335,8 @@ func (w Polled) marked(ctx context.Context, id, mark, script string, timeout tim
 	}
 }
 
-// CommandLine is a script as one command line that any shell, and a program that only splits words and quotes, passes
-// on unchanged.
+// CommandLine is a script as one command line that any shell, and a program that only splits words
+// and quotes, passes on unchanged.
 func CommandLine(script string) string {
 	return "bash -c 'echo " + base64.StdEncoding.EncodeToString([]byte(script)) + " | base64 -d | bash'"
 }

@@ -15,8 +15,8 @@ import (
 // probeLimit bounds a probe, which samples twice with a fifth of a second between.
 const probeLimit = 20 * time.Second
 
-// probeScript prints what a Linux instance uses: two samples of the counters, then memory and disk in KiB. Memory is
-// the control group's where that has a limit.
+// probeScript prints what a Linux instance uses: two samples of the counters, then memory and disk
+// in KiB. Memory is the control group's where that has a limit.
 const probeScript = `look() { head -n 1 /proc/stat
 awk -F'[: ]+' 'NR>2 && $2!="lo" {r+=$3; t+=$11} END {print "net", r+0, t+0}' /proc/net/dev; }
 look; sleep 0.2; look
@@ -75,7 +75,8 @@ func readProbe(text string) provider.Metrics {
 	return m
 }
 
-// busy is the time that was not idle (fields 4 and 5 of /proc/stat, proc_stat(5)), in percent of all processors.
+// busy is the time that was not idle (fields 4 and 5 of /proc/stat, proc_stat(5)), in percent of
+// all processors.
 func busy(before, after []float64) *float64 {
 	if len(before) != len(after) || len(after) < 5 {
 		return nil

@@ -1,5 +1,5 @@
-// Package bash is shared by the providers whose instances have a bash: the script of a command, commands by repeated
-// calls, files by commands, the state between commands, and metrics.
+// Package bash is shared by the providers whose instances have a bash: the script of a command,
+// commands by repeated calls, files by commands, the state between commands, and metrics.
 package bash
 
 import (
@@ -12,9 +12,9 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 )
 
-// Script is the text for bash that changes to a command's directory, exports its variables and runs it. The command is
-// last and unchanged, so no comment, heredoc or unclosed quote in it can change the rest.
-// Errors: ErrNotStarted.
+// Script is the text for bash that changes to a command's directory, exports its variables and runs
+// it. The command is last and unchanged, so no comment, heredoc or unclosed quote in it can change
+// the rest. Errors: ErrNotStarted.
 func Script(r provider.ExecRequest) (string, error) {
 	env, err := exports(r)
 	if err == nil && r.Cwd != "" {
@@ -31,8 +31,8 @@ func exports(r provider.ExecRequest) (string, error) {
 	return Exports(r.Env)
 }
 
-// AllOrNothing is a script for a bash that reads it from a connection: bash runs all of it or, when the connection ends
-// early, nothing, because every prefix is an unclosed group.
+// AllOrNothing is a script for a bash that reads it from a connection: bash runs all of it or, when
+// the connection ends early, nothing, because every prefix is an unclosed group.
 func AllOrNothing(script string) string { return "{ \\eval -- " + Quote(script) + "\n}" }
 
 // Exports is a script that sets variables. Errors: ErrNotStarted.

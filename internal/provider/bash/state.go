@@ -18,22 +18,25 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 )
 
-// ErrNoState says that a command has left no complete capture: it was killed, replaced its shell (exec), had a trap of
-// its own on EXIT and called exit, or the instance has no room in /tmp. The state before the command stays.
+// ErrNoState says that a command has left no complete capture: it was killed, replaced its shell
+// (exec), had a trap of its own on EXIT and called exit, or the instance has no room in /tmp. The
+// state before the command stays.
 var ErrNoState = errors.New("the command left no state")
 
 // Bounds of a capture.
 const (
-	// maxCapture bounds a capture that is read, in bytes: two environments of the largest size that Linux gives a
-	// process by default, a quarter of an 8 MiB stack.
+	// maxCapture bounds a capture that is read, in bytes: two environments of the largest size that
+	// Linux gives a process by default, a quarter of an 8 MiB stack.
 	maxCapture = 4 << 20
-	// fetchTimeout bounds the reading of a capture, which also happens after the caller has left: it removes the files.
+	// fetchTimeout bounds the reading of a capture, which also happens after the caller has left:
+	// it removes the files.
 	fetchTimeout = 10 * time.Second
 	// markerBytes is the size of a random marker: 128 bits, which no output has by chance.
 	markerBytes = 16
 )
 
-// ShellState is the state that a command gets from the one before, where each command has a bash of its own.
+// ShellState is the state that a command gets from the one before, where each command has a bash of
+// its own.
 type ShellState struct {
 	Cwd   string            // absolute; "" is the instance's first directory
 	Env   map[string]string // exported, and different from the instance's environment
@@ -42,13 +45,15 @@ type ShellState struct {
 
 // Wrap is a command with its state as one script for bash, and the marker of its capture.
 //
-// The script changes to the state's directory, or to the nearest parent that it can enter, which it reports on stderr;
-// exports and removes variables; and runs the command in the same shell by eval of one quoted word, so that no comment,
-// heredoc or open quote reaches the rest of the script. At the end, also of an explicit exit, it writes directory and
-// environment to a file, never to the command's output. FetchScript prints and removes that file. The command sees
-// nothing of this but a trap on EXIT, which it may replace. The script's exit code is the command's.
+// The script changes to the state's directory, or to the nearest parent that it can enter, which it
+// reports on stderr; exports and removes variables; and runs the command in the same shell by eval
+// of one quoted word, so that no comment, heredoc or open quote reaches the rest of the script. At
+// the end, also of an explicit exit, it writes directory and environment to a file, never to the
+// command's output. FetchScript prints and removes that file. The command sees nothing of this but
+// a trap on EXIT, which it may replace. The script's exit code is the command's.
 //
-// Errors: ErrNotStarted, with ErrProvider, for a NUL, an invalid name, a directory that is not absolute.
+// Errors: ErrNotStarted, with ErrProvider, for a NUL, an invalid name, a directory that is not
+// absolute.
 func Wrap(s ShellState, command string) (text, marker string, err error) {
 	if err := s.check(); err != nil {
 		return "", "", err
@@ -65,7 +70,8 @@ func Wrap(s ShellState, command string) (text, marker string, err error) {
 		"\n" + end + "\n", marker, nil
 }
 
-// FetchScript prints the capture of a command that was wrapped with a marker, for Unwrap, and removes it.
+// FetchScript prints the capture of a command that was wrapped with a marker, for Unwrap, and
+// removes it.
 func FetchScript(marker string) string {
 	f := Quote(capturePath(marker))
 	return "cat " + f + ".base " + f + ".end 2>/dev/null; rm -f " + f + ".base " + f + ".end"
@@ -88,7 +94,8 @@ func (s ShellState) check() error {
 	return nil
 }
 
-// script gives the state to the shell that runs it. It uses no variable: the directory is a positional parameter.
+// script gives the state to the shell that runs it. It uses no variable: the directory is a
+// positional parameter.
 func (s ShellState) script() string {
 	var b strings.Builder
 	if s.Cwd != "" {
@@ -107,11 +114,12 @@ func (s ShellState) script() string {
 	return b.String()
 }
 
-// The parts of the script. Quoted first words are no aliases. After `unset -f builtin` in a subshell, builtin comes
-// before all other functions. MARKER is first and last in a capture, so that an incomplete one is recognised.
+// The parts of the script. Quoted first words are no aliases. After `unset -f builtin` in a
+// subshell, builtin comes before all other functions. MARKER is first and last in a capture, so
+// that an incomplete one is recognised.
 const (
-	// printVariables prints the exported variables. compgen is a builtin: it needs no PATH, and no environment is too
-	// large for it.
+	// printVariables prints the exported variables. compgen is a builtin: it needs no PATH, and no
+	// environment is too large for it.
 	printVariables = `\builtin mapfile -t __evertty_names <<<"$(\builtin compgen -e)"
 for __evertty_name in "${__evertty_names[@]}"; do
 [[ $__evertty_name && -v $__evertty_name ]] && \builtin printf '%s=%s\0' "$__evertty_name" "${!__evertty_name}"
@@ -133,8 +141,8 @@ done
 [[ $1 == %[1]s ]] || \builtin printf 'evertty: %%s is gone, going on in %%s\n' %[1]s "$PWD" >&2
 \set --
 `
-	// captureEnd captures the state, in a subshell. In posix mode, which an assignment switches on, unset and set come
-	// before functions of these names.
+	// captureEnd captures the state, in a subshell. In posix mode, which an assignment switches on,
+	// unset and set come before functions of these names.
 	captureEnd = `( POSIXLY_CORRECT=$?; \unset -f builtin; __evertty_code=$POSIXLY_CORRECT
 \set +xvefuT; \trap - EXIT DEBUG ERR RETURN; \set +o posix; \builtin umask 077; \builtin shopt -u nocasematch
 { \builtin pwd
@@ -149,8 +157,9 @@ NAMES
 var ownVariables = map[string]bool{"_": true, "SHLVL": true, "PWD": true, "OLDPWD": true, "POSIXLY_CORRECT": true,
 	"SHELLOPTS": true, "BASHOPTS": true, "UID": true, "EUID": true, "PPID": true}
 
-// Unwrap reads the output of FetchScript, and returns the state after the command, given the one before: MARKER,
-// variables, an empty part, the directory, variables, an empty part, MARKER, with a NUL after each. Errors: ErrNoState.
+// Unwrap reads the output of FetchScript, and returns the state after the command, given the one
+// before: MARKER, variables, an empty part, the directory, variables, an empty part, MARKER, with a
+// NUL after each. Errors: ErrNoState.
 func Unwrap(before ShellState, marker string, text []byte) (ShellState, error) {
 	bad := func(why string) (ShellState, error) { return ShellState{}, fmt.Errorf("%w: %s", ErrNoState, why) }
 	p := parts{rest: text}
@@ -204,11 +213,11 @@ func (p *parts) variables() map[string]string {
 	return list
 }
 
-// ExecIn runs a command in a state on an instance, and returns the state after it: the one before, with ErrNoState
-// beside the result, when it left none. r.Cwd and r.Env are for this command: a Cwd is where it begins instead of
-// s.Cwd, and Env is no part of the state unless the command changes it. When Exec fails or times out, the state is the
-// one before, and the error Exec's. The capture is removed from the instance also when ctx has ended, within
-// fetchTimeout.
+// ExecIn runs a command in a state on an instance, and returns the state after it: the one before,
+// with ErrNoState beside the result, when it left none. r.Cwd and r.Env are for this command: a Cwd
+// is where it begins instead of s.Cwd, and Env is no part of the state unless the command changes
+// it. When Exec fails or times out, the state is the one before, and the error Exec's. The capture
+// is removed from the instance also when ctx has ended, within fetchTimeout.
 func ExecIn(ctx context.Context, p provider.Access, id string, s ShellState, r provider.ExecRequest,
 	stdout, stderr io.Writer) (provider.ExecResult, ShellState, error) {
 	start := s.without(r.Env)
@@ -249,7 +258,8 @@ func (s ShellState) without(env map[string]string) ShellState {
 	return s
 }
 
-// restored is the state after a command that was given variables: those that it did not change are as before.
+// restored is the state after a command that was given variables: those that it did not change are
+// as before.
 func (s ShellState) restored(before ShellState, env map[string]string) ShellState {
 	for k := range env {
 		if _, changed := s.Env[k]; changed || slices.Contains(s.Unset, k) {

@@ -20,7 +20,8 @@ type initialized struct {
 	commands []string
 }
 
-// Create makes an instance and runs the commands in it. An instance in which one of them fails is destroyed.
+// Create makes an instance and runs the commands in it. An instance in which one of them fails is
+// destroyed.
 func (p initialized) Create(ctx context.Context, r provider.CreateRequest) (provider.Instance, error) {
 	i, err := p.Provider.Create(ctx, r)
 	if err != nil {

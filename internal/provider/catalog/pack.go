@@ -14,8 +14,8 @@ type packed struct {
 	Env      map[string]string `json:"env,omitempty"`
 }
 
-// Pack is the settings for Open in another process: the section, and the environment variables that stand for missing
-// keys. It has secrets.
+// Pack is the settings for Open in another process: the section, and the environment variables that
+// stand for missing keys. It has secrets.
 func (s Settings) Pack() ([]byte, error) {
 	p := packed{Provider: s.Provider, Section: s.section, Env: map[string]string{}}
 	for _, pair := range os.Environ() { // only for the names

@@ -24,8 +24,8 @@ const (
 // maxSettings bounds a provider's file, in bytes.
 const maxSettings = 1 << 20
 
-// Settings is the file of one provider: {"provider":"e2b", "on_exit":"pause", "init_commands":[…], "e2b":{…}}. The
-// section has the provider's name and the keys of its Config.
+// Settings is the file of one provider: {"provider":"e2b", "on_exit":"pause", "init_commands":[…],
+// "e2b":{…}}. The section has the provider's name and the keys of its Config.
 type Settings struct {
 	Provider     string
 	OnExit       string   // OnExitPause, which is the default, or OnExitDestroy
@@ -43,8 +43,8 @@ func (s Settings) getenv(name string) (string, bool) {
 	return os.LookupEnv(name)
 }
 
-// ReadSettings reads a provider's file. In its texts ${NAME} is replaced by a variable of the environment, which must
-// be set; $$ is one dollar. An unknown key is an error that names it.
+// ReadSettings reads a provider's file. In its texts ${NAME} is replaced by a variable of the
+// environment, which must be set; $$ is one dollar. An unknown key is an error that names it.
 func ReadSettings(path string) (Settings, error) {
 	var data []byte
 	f, err := os.Open(path)
@@ -120,7 +120,8 @@ func strict(data []byte, v any) error {
 	return nil
 }
 
-// wrongType is an error of the JSON package without names of Go's types and without values, which may be keys.
+// wrongType is an error of the JSON package without names of Go's types and without values, which
+// may be keys.
 func wrongType(err error) error {
 	var t *json.UnmarshalTypeError
 	if errors.As(err, &t) {

@@ -16,7 +16,8 @@ import (
 	"github.com/evertty/evertty/internal/provider/ssh"
 )
 
-// types makes a provider of its section of a file, which may be absent, and the environment. A new type adds a line.
+// types makes a provider of its section of a file, which may be absent, and the environment. A new
+// type adds a line.
 var types = map[string]func(json.RawMessage, lookupFunc) (provider.Provider, error){
 	"agentbay": open(agentbay.New, "AGENTBAY_"),
 	"daytona":  open(daytona.New, "DAYTONA_"),
@@ -31,7 +32,8 @@ type lookupFunc = func(name string) (value string, ok bool)
 // Types lists the names of all types.
 func Types() []string { return slices.Sorted(maps.Keys(types)) }
 
-// Open makes the provider. What the file does not say is taken from the environment. Its Create runs the init commands.
+// Open makes the provider. What the file does not say is taken from the environment. Its Create
+// runs the init commands.
 func (s Settings) Open() (provider.Provider, error) {
 	construct, ok := types[s.Provider]
 	if !ok {
@@ -44,8 +46,8 @@ func (s Settings) Open() (provider.Provider, error) {
 	return initialized{p, s.InitCommands}, nil
 }
 
-// open makes a provider whose Config has JSON tags: a key that the section lacks is the variable prefix + KEY, if that
-// is set.
+// open makes a provider whose Config has JSON tags: a key that the section lacks is the variable
+// prefix + KEY, if that is set.
 func open[C any, P provider.Provider](construct func(C) (P, error), prefix string,
 ) func(json.RawMessage, lookupFunc) (provider.Provider, error) {
 	return func(section json.RawMessage, lookup lookupFunc) (provider.Provider, error) {

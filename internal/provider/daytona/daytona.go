@@ -1,4 +1,5 @@
-// Package daytona is sandboxes of the service Daytona. A paused one is stopped: its files stay, its processes end.
+// Package daytona is sandboxes of the service Daytona. A paused one is stopped: its files stay, its
+// processes end.
 package daytona
 
 import (
@@ -228,8 +229,8 @@ func (d *Provider) askProxy(ctx context.Context, id string) (string, error) {
 	return u.URL, err
 }
 
-// inside makes a call in a sandbox. After a failure it asks the service for the sandbox's state: the proxy replies
-// with many kinds of errors for a sandbox that it cannot reach.
+// inside makes a call in a sandbox. After a failure it asks the service for the sandbox's state:
+// the proxy replies with many kinds of errors for a sandbox that it cannot reach.
 func (d *Provider) inside(ctx context.Context, id, at string, c service.Call) (service.Reply, error) {
 	u, err := d.toolbox(ctx, id, at)
 	if err != nil {
@@ -243,7 +244,8 @@ func (d *Provider) inside(ctx context.Context, id, at string, c service.Call) (s
 	return service.Reply{}, service.Explain(ctx, d, id, err)
 }
 
-// post makes a call in a sandbox with a JSON body, and reads the reply into out, if that is not nil.
+// post makes a call in a sandbox with a JSON body, and reads the reply into out, if that is not
+// nil.
 func (d *Provider) post(ctx context.Context, id, at string, c service.Call, in, out any) error {
 	c.Method = http.MethodPost
 	return service.InstanceExists(d.Client.JSON(c, in, out, func(c service.Call) (service.Reply, error) {

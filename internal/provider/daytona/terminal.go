@@ -29,8 +29,8 @@ const (
 	readBuffer      = 32 << 10 // bytes
 )
 
-// OpenPTY opens a terminal with the user's shell. The service cannot start another program on one: its command line
-// is typed first, and the screen is cleared before it begins.
+// OpenPTY opens a terminal with the user's shell. The service cannot start another program on one:
+// its command line is typed first, and the screen is cleared before it begins.
 func (d *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest) (provider.PTY, error) {
 	name := "evertty-" + rand.Text()
 	env := map[string]string{"TERM": "xterm-256color"}
@@ -62,12 +62,14 @@ func (d *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 	return t, nil
 }
 
-// typedLine is a line for a shell that replaces itself by a program. The space keeps it out of most histories.
+// typedLine is a line for a shell that replaces itself by a program. The space keeps it out of most
+// histories.
 func typedLine(argv []string) string {
 	return ` printf '\033c'; exec ` + bash.QuoteWords(argv) + "\r"
 }
 
-// connection is a terminal behind a WebSocket: output comes as binary messages, every message to it is input.
+// connection is a terminal behind a WebSocket: output comes as binary messages, every message to it
+// is input.
 type connection struct {
 	d            *Provider
 	instance, at string

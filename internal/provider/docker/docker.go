@@ -93,10 +93,11 @@ func (c *Config) hostConfig() *container.HostConfig {
 	}
 }
 
-// Provider makes containers. An instance is a container that sleeps, by its id; commands and terminals are its execs.
-// Pause freezes it with its memory, Destroy removes it with its volume.
+// Provider makes containers. An instance is a container that sleeps, by its id; commands and
+// terminals are its execs. Pause freezes it with its memory, Destroy removes it with its volume.
 //
-// Files are read and written by commands: the engine's own calls for them move directories as archives.
+// Files are read and written by commands: the engine's own calls for them move directories as
+// archives.
 type Provider struct {
 	bash.Files
 	cfg    Config
@@ -109,7 +110,8 @@ func New(c Config) (*Provider, error) {
 		return nil, err
 	}
 	t := &http.Transport{ResponseHeaderTimeout: replyTimeout, IdleConnTimeout: idleTimeout,
-		// No HTTP/2: its settings are a TLS configuration, by which the client would take the engine for one with TLS.
+		// No HTTP/2: its settings are a TLS configuration, by which the client would take the
+		// engine for one with TLS.
 		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}}
 	e, err := client.New(client.WithHTTPClient(&http.Client{Transport: t}), client.WithHost(c.Host),
 		client.WithUserAgent("evertty"))
@@ -153,8 +155,8 @@ func wrap(ctx context.Context, err error) error {
 	return fmt.Errorf("docker: %w: %w", kind, err)
 }
 
-// Create makes and starts a container, and pulls its image when the engine has none. It removes one that does not
-// start, or whose creation had no reply.
+// Create makes and starts a container, and pulls its image when the engine has none. It removes one
+// that does not start, or whose creation had no reply.
 func (d *Provider) Create(ctx context.Context, r provider.CreateRequest) (provider.Instance, error) {
 	name := "evertty-" + rand.Text()
 	o := client.ContainerCreateOptions{
@@ -259,8 +261,8 @@ func (d *Provider) Status(ctx context.Context, id string) (provider.State, error
 	return cmp.Or(states[c.Container.State.Status], provider.Unknown), nil
 }
 
-// expect checks the state before a call that needs it, because engines differ in how they refuse. Errors:
-// ErrNotFound, as Status, otherwise for another state.
+// expect checks the state before a call that needs it, because engines differ in how they refuse.
+// Errors: ErrNotFound, as Status, otherwise for another state.
 func (d *Provider) expect(ctx context.Context, id string, want provider.State, otherwise error) error {
 	switch st, err := d.Status(ctx, id); {
 	case err != nil:
@@ -273,8 +275,8 @@ func (d *Provider) expect(ctx context.Context, id string, want provider.State, o
 	return nil
 }
 
-// Metrics is the engine's measurement over a second: percent of one processor; memory without the file pages that can
-// be dropped; the disk of the mount by df.
+// Metrics is the engine's measurement over a second: percent of one processor; memory without the
+// file pages that can be dropped; the disk of the mount by df.
 func (d *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, error) {
 	reply, err := d.engine.ContainerStats(ctx, id, client.ContainerStatsOptions{IncludePreviousSample: true})
 	if err != nil {

@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	// outputQuiet is the silence that ends the output of a command whose process has ended, while a background
-	// process holds it.
+	// outputQuiet is the silence that ends the output of a command whose process has ended, while a
+	// background process holds it.
 	outputQuiet = 250 * time.Millisecond
-	// inspectPause is the time between two checks whether a process has ended; firstInspect follows the end of the
-	// output, when mostly the process has ended too.
+	// inspectPause is the time between two checks whether a process has ended; firstInspect follows
+	// the end of the output, when mostly the process has ended too.
 	inspectPause = 500 * time.Millisecond
 	firstInspect = 10 * time.Millisecond
-	// frameHead is the length of the head before each piece of output: the stream, three zeros, and the size, big
-	// endian.
+	// frameHead is the length of the head before each piece of output: the stream, three zeros, and
+	// the size, big endian.
 	frameHead = 8
 )
 
@@ -68,9 +68,9 @@ func (d *Provider) status(ctx context.Context, exec string) (code int, ended boo
 	return e.ExitCode, err == nil && !e.Running, wrap(ctx, err)
 }
 
-// Exec runs a command with a bash in the container. The script is the first part of its input. When ctx or the
-// timeout ends, or its output is lost, another exec kills its processes, which it finds by a variable in their
-// environment.
+// Exec runs a command with a bash in the container. The script is the first part of its input. When
+// ctx or the timeout ends, or its output is lost, another exec kills its processes, which it finds
+// by a variable in their environment.
 func (d *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout, stderr io.Writer,
 ) (provider.ExecResult, error) {
 	text, err := bash.Script(r)
@@ -113,8 +113,8 @@ func (d *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 	return provider.ExecResult{ExitCode: code}, err
 }
 
-// follow waits until an exec and its output have ended, or the output is silent after that. copied has the error of
-// the output.
+// follow waits until an exec and its output have ended, or the output is silent after that. copied
+// has the error of the output.
 func (d *Provider) follow(ctx context.Context, exec string, copied <-chan error, outs ...*bash.ActivityWriter,
 ) (int, error) {
 	over := time.Time{}
@@ -162,10 +162,11 @@ func (d *Provider) kill(id, tag string) {
 	_, _ = io.Copy(io.Discard, s.Reader)
 }
 
-// demultiplex separates the two streams of an exec without a terminal. An engine that has not read all input resets
-// the connection instead of ending it. The library's stdcopy takes a connection that is cut within a piece for the
-// end of the output, and allocates the length that a piece announces. Errors: io.ErrUnexpectedEOF for an incomplete
-// piece, ErrProvider for an invalid one. Writers do not fail.
+// demultiplex separates the two streams of an exec without a terminal. An engine that has not read
+// all input resets the connection instead of ending it. The library's stdcopy takes a connection
+// that is cut within a piece for the end of the output, and allocates the length that a piece
+// announces. Errors: io.ErrUnexpectedEOF for an incomplete piece, ErrProvider for an invalid one.
+// Writers do not fail.
 func demultiplex(r io.Reader, stdout, stderr io.Writer) error {
 	var head [frameHead]byte
 	for {

@@ -16,8 +16,8 @@ import (
 
 const (
 	daemonPort = "49983" // where the daemon of a sandbox listens
-	// extendTimeout bounds the call that keeps a sandbox from being paused: output waits meanwhile, and a stream that
-	// is not read counts as silent.
+	// extendTimeout bounds the call that keeps a sandbox from being paused: output waits meanwhile,
+	// and a stream that is not read counts as silent.
 	extendTimeout = 10 * time.Second
 )
 
@@ -34,8 +34,8 @@ func (e *Provider) remember(s sandbox) {
 	e.daemons.Put(s.ID, d)
 }
 
-// daemon is the address of a sandbox's daemon, and the header of a call to it. ErrNotStarted is part of every error:
-// nothing was asked of the sandbox yet.
+// daemon is the address of a sandbox's daemon, and the header of a call to it. ErrNotStarted is
+// part of every error: nothing was asked of the sandbox yet.
 func (e *Provider) daemon(ctx context.Context, id string) (string, http.Header, error) {
 	d, ok := e.daemons.Get(id)
 	if !ok {
@@ -71,8 +71,8 @@ func (e *Provider) daemon(ctx context.Context, id string) (string, http.Header, 
 	return base, h, nil
 }
 
-// extend keeps the service from pausing a sandbox in use. It is called at every use and at every message of a long
-// one, and makes a call once in a third of the timeout.
+// extend keeps the service from pausing a sandbox in use. It is called at every use and at every
+// message of a long one, and makes a call once in a third of the timeout.
 func (e *Provider) extend(ctx context.Context, id string) {
 	d, ok := e.daemons.Get(id)
 	if !ok {
@@ -87,8 +87,9 @@ func (e *Provider) extend(ctx context.Context, id string) {
 	_ = e.control(ctx, http.MethodPost, at(id)+"/timeout", true, map[string]int{"timeout": e.c.Timeout}, nil)
 }
 
-// inside calls f with the address of a sandbox's daemon. After a failure it asks the service for the sandbox's state.
-// After a refused token it gets the token once more: a sandbox that another server has resumed may have a new one.
+// inside calls f with the address of a sandbox's daemon. After a failure it asks the service for
+// the sandbox's state. After a refused token it gets the token once more: a sandbox that another
+// server has resumed may have a new one.
 func (e *Provider) inside(ctx context.Context, id string, f func(base string, h http.Header) error) error {
 	for fresh := false; ; fresh = true {
 		base, h, err := e.daemon(ctx, id)
@@ -117,7 +118,8 @@ func (e *Provider) call(ctx context.Context, id, at string, c service.Call) (r s
 	return r, err
 }
 
-// unary makes a call of the Connect protocol that has one reply, which is read into out if that is not nil.
+// unary makes a call of the Connect protocol that has one reply, which is read into out if that is
+// not nil.
 func (e *Provider) unary(ctx context.Context, id, method string, idempotent bool, timeout time.Duration, in,
 	out any) error {
 	c := service.Call{Method: http.MethodPost, Idempotent: idempotent, Timeout: timeout}

@@ -1,7 +1,9 @@
-// Package e2b is sandboxes of the service E2B. A paused one keeps its memory: its processes go on when it is resumed.
+// Package e2b is sandboxes of the service E2B. A paused one keeps its memory: its processes go on
+// when it is resumed.
 //
-// Commands and terminals are streams of the daemon in a sandbox, and are not repeated calls as at the other services
-// (bash.Polled): the stream brings output as it is printed and costs a command that waits nothing.
+// Commands and terminals are streams of the daemon in a sandbox, and are not repeated calls as at
+// the other services (bash.Polled): the stream brings output as it is printed and costs a command
+// that waits nothing.
 package e2b
 
 import (
@@ -179,7 +181,8 @@ func (e *Provider) Pause(ctx context.Context, id string) error {
 		func() error { return e.control(ctx, http.MethodPost, at(id)+"/pause", false, struct{}{}, nil) })
 }
 
-// Resume continues a paused sandbox. Its call is idempotent: for a running sandbox it only sets the time of its end.
+// Resume continues a paused sandbox. Its call is idempotent: for a running sandbox it only sets the
+// time of its end.
 func (e *Provider) Resume(ctx context.Context, id string) error {
 	return e.Sandboxes.Change(ctx, id, provider.Paused, provider.Running, func() error {
 		var s sandbox

@@ -24,8 +24,8 @@ import (
 // maxStdin is how many bytes of input go in one call.
 const maxStdin = 64 << 10
 
-// Exec runs a command in a login bash, whose output comes as it is printed. A lost connection ends the command,
-// because its later output is lost.
+// Exec runs a command in a login bash, whose output comes as it is printed. A lost connection ends
+// the command, because its later output is lost.
 func (e *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout,
 	stderr io.Writer) (provider.ExecResult, error) {
 	if strings.ContainsRune(r.Command, 0) {
@@ -79,7 +79,8 @@ func (x *execution) run(ctx context.Context, r provider.ExecRequest) (int, error
 	if err != nil {
 		return 0, err
 	}
-	// The stream outlives ctx by as long as it takes to see what the command said before it was ended.
+	// The stream outlives ctx by as long as it takes to see what the command said before it was
+	// ended.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	early := context.AfterFunc(ctx, end) // before there is a process, there is nothing to end in an orderly way
@@ -128,15 +129,15 @@ func (x *execution) run(ctx context.Context, r provider.ExecRequest) (int, error
 	return code, err
 }
 
-// maxArgument bounds a command in an argument, in bytes; Linux allows one of 128 KiB. A longer one is sent before the
-// input.
+// maxArgument bounds a command in an argument, in bytes; Linux allows one of 128 KiB. A longer one
+// is sent before the input.
 const maxArgument = 100 << 10
 
 // notText reports whether JSON would change a string (RFC 8259 section 8.1).
 func notText(s string) bool { return !utf8.ValidString(s) }
 
-// longCommand reads the command from the input, up to a NUL, and leaves it the rest; an incomplete command does not
-// run. read takes single bytes of a pipe, so it takes nothing of the rest.
+// longCommand reads the command from the input, up to a NUL, and leaves it the rest; an incomplete
+// command does not run. read takes single bytes of a pipe, so it takes nothing of the rest.
 var longCommand = []string{"-l", "-c", `IFS= read -r -d '' evertty_command || exit; eval "unset evertty_command
 $evertty_command"`}
 
@@ -176,9 +177,9 @@ func (x *execution) lost(ctx context.Context, err error) error {
 	return service.Explain(ctx, x.e, x.id, err)
 }
 
-// feed sends the input and its end. A process need not read all of it. Lost input is an error, and then no end is
-// sent, which the process would take for the end of its input. A piece waits as long as the process does not read.
-// Errors: ErrUnreachable and others of unary, never ErrNotStarted.
+// feed sends the input and its end. A process need not read all of it. Lost input is an error, and
+// then no end is sent, which the process would take for the end of its input. A piece waits as long
+// as the process does not read. Errors: ErrUnreachable and others of unary, never ErrNotStarted.
 func (x *execution) feed(ctx context.Context, pid int, data []byte) error {
 	if len(data) == 0 {
 		return nil
@@ -201,8 +202,8 @@ func (x *execution) feed(ctx context.Context, pid int, data []byte) error {
 	return nil
 }
 
-// unread reports whether the process has ended or has closed its input. The daemon has no code for the latter: a
-// failed write is internal.
+// unread reports whether the process has ended or has closed its input. The daemon has no code for
+// the latter: a failed write is internal.
 func unread(err error) bool {
 	var st *service.StatusError
 	return errors.As(err, &st) && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound,

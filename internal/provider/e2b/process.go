@@ -63,8 +63,8 @@ type endEvent struct {
 	Error    string
 }
 
-// code is the exit code as of a shell. The text has the name of a signal that ended the process (Go's
-// os.ProcessState).
+// code is the exit code as of a shell. The text has the name of a signal that ended the process
+// (Go's os.ProcessState).
 func (e endEvent) code() int {
 	name, signalled := strings.CutPrefix(e.Status, "signal: ")
 	if !signalled {
@@ -78,8 +78,8 @@ func (e endEvent) code() int {
 	}[name]
 }
 
-// begin starts a process and waits for its number. An error has ErrNotStarted when the process certainly was not
-// started.
+// begin starts a process and waits for its number. An error has ErrNotStarted when the process
+// certainly was not started.
 func (e *Provider) begin(ctx context.Context, id string, in startRequest) (f *frames, pid int, err error) {
 	err = e.inside(ctx, id, func(base string, h http.Header) error {
 		e.extend(ctx, id)
@@ -94,7 +94,8 @@ func (e *Provider) begin(ctx context.Context, id string, in startRequest) (f *fr
 	return f, pid, service.InstanceExists(err)
 }
 
-// noGateway adds ErrNotStarted to a 502: the service's gateway sends it for a sandbox that does not exist.
+// noGateway adds ErrNotStarted to a 502: the service's gateway sends it for a sandbox that does not
+// exist.
 func noGateway(err error) error {
 	var st *service.StatusError
 	if errors.As(err, &st) && st.Status == http.StatusBadGateway && !errors.Is(err, provider.ErrNotStarted) {
@@ -122,8 +123,9 @@ func started(f *frames) (int, error) {
 	}
 }
 
-// treeScript kills a process and its descendants: $1 is its id, $2 their first signal. A second later it kills the
-// rest. The parent is field 4 of /proc/PID/stat, after the name, which may have any character.
+// treeScript kills a process and its descendants: $1 is its id, $2 their first signal. A second
+// later it kills the rest. The parent is field 4 of /proc/PID/stat, after the name, which may have
+// any character.
 const treeScript = `top=$1; first=$2; declare -A below
 for f in /proc/[0-9]*/stat; do { read -r s <"$f"; } 2>/dev/null ||
 	continue; p=${f#/proc/}; s=${s##*) }; set -- $s; below[$2]+=" ${p%/stat}"; done
@@ -136,8 +138,8 @@ exit 0`
 // newTag is a tag for a process that must be ended also when its number never arrives.
 func newTag() string { return "evertty-" + rand.Text() }
 
-// A process whose start was not heard is looked for by its tag unheardTries times, unheardPause apart: the daemon knows
-// it a moment after it has begun.
+// A process whose start was not heard is looked for by its tag unheardTries times, unheardPause
+// apart: the daemon knows it a moment after it has begun.
 const (
 	unheardTries = 5
 	unheardPause = 100 * time.Millisecond
@@ -159,8 +161,8 @@ func (e *Provider) killTagged(ctx context.Context, id, tag string) error {
 		map[string]any{"process": processRef{Tag: tag}, "signal": "SIGNAL_SIGKILL"}, nil)
 }
 
-// endTree runs treeScript: first is HUP for a terminal's program, which may have to clean up, else KILL. The daemon's
-// own signal reaches one process only.
+// endTree runs treeScript: first is HUP for a terminal's program, which may have to clean up, else
+// KILL. The daemon's own signal reaches one process only.
 func (e *Provider) endTree(ctx context.Context, id string, pid int, first string) {
 	var in startRequest
 	in.Process.Cmd, in.Process.Args = "/bin/bash", []string{"-c", treeScript, "evertty", fmt.Sprint(pid), first}

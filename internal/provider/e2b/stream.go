@@ -29,8 +29,8 @@ const (
 	frameEnd        = 0x02
 )
 
-// frames is a reply in the Connect protocol's streaming form with the JSON codec: frames of a flag, a length and a
-// message. The last frame has no message but perhaps an error. It has one reader.
+// frames is a reply in the Connect protocol's streaming form with the JSON codec: frames of a flag,
+// a length and a message. The last frame has no message but perhaps an error. It has one reader.
 type frames struct {
 	client  *service.Client
 	body    io.ReadCloser
@@ -51,14 +51,16 @@ type rpcError struct{ code, text string }
 
 func (e *rpcError) Error() string { return fmt.Sprintf("e2b: %s: %s", e.code, e.text) }
 
-// sentinels are the errors of codes (Connect protocol, "error codes"). That of any other code is ErrProvider.
+// sentinels are the errors of codes (Connect protocol, "error codes"). That of any other code is
+// ErrProvider.
 var sentinels = map[string]error{"unauthenticated": provider.ErrRefused, "permission_denied": provider.ErrRefused,
 	"not_found": provider.ErrNotFound, "unavailable": provider.ErrUnreachable,
 	"deadline_exceeded": provider.ErrUnreachable, "canceled": provider.ErrUnreachable}
 
 func (e *rpcError) Unwrap() error { return cmp.Or(sentinels[e.code], provider.ErrProvider) }
 
-// refusal reports whether the code says that the call was not begun (Connect protocol, "error codes").
+// refusal reports whether the code says that the call was not begun (Connect protocol, "error
+// codes").
 func (e *rpcError) refusal() bool {
 	return slices.Contains([]string{"unauthenticated", "permission_denied", "not_found", "invalid_argument",
 		"unimplemented", "already_exists", "resource_exhausted", "failed_precondition"}, e.code)
@@ -66,8 +68,8 @@ func (e *rpcError) refusal() bool {
 
 var errSilent = fmt.Errorf("%w: no sign of life for too long", provider.ErrUnreachable)
 
-// openStream begins a streaming call. It lives until it is closed, ctx ends or nothing has come for streamSilent. It is
-// repeated only where nothing can have happened.
+// openStream begins a streaming call. It lives until it is closed, ctx ends or nothing has come for
+// streamSilent. It is repeated only where nothing can have happened.
 func openStream(ctx context.Context, client *service.Client, url string, h http.Header, in any) (*frames, error) {
 	message, err := json.Marshal(in)
 	if err != nil {
@@ -93,8 +95,8 @@ func (f *frames) close() {
 	_ = f.body.Close()
 }
 
-// next reads a message into v. After the last one it is io.EOF, or the call's *rpcError; a connection that ends before
-// is ErrUnreachable.
+// next reads a message into v. After the last one it is io.EOF, or the call's *rpcError; a
+// connection that ends before is ErrUnreachable.
 func (f *frames) next(v any) error {
 	var head [frameHead]byte
 	if _, err := io.ReadFull(f.body, head[:]); err != nil {

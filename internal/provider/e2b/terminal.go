@@ -64,8 +64,8 @@ type connection struct {
 	size *terminalSize
 }
 
-// Receive returns the next output. A stream that ends before the program is opened again. Output in between is lost,
-// so the program is asked to draw its screen again.
+// Receive returns the next output. A stream that ends before the program is opened again. Output in
+// between is lost, so the program is asked to draw its screen again.
 func (c *connection) Receive() ([]byte, error) {
 	for failed := 0; ; {
 		var ev event

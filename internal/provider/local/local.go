@@ -1,5 +1,5 @@
-// Package local makes instances of this machine. Terminals and shells here are the server's own, so it has no
-// provider.Access.
+// Package local makes instances of this machine. Terminals and shells here are the server's own, so
+// it has no provider.Access.
 package local
 
 import (
@@ -19,8 +19,8 @@ import (
 
 // Config is what a Provider is made with.
 type Config struct {
-	// Lookup returns what the server knows of an instance; ok is false for an unknown id. nil knows none. It is called
-	// at any time, under no lock.
+	// Lookup returns what the server knows of an instance; ok is false for an unknown id. nil knows
+	// none. It is called at any time, under no lock.
 	Lookup func(instance string) (k Known, ok bool)
 	Dir    string // of a new instance; "" is the home directory, or / without one
 }
@@ -28,12 +28,14 @@ type Config struct {
 // Known is what the server knows of an instance.
 type Known struct {
 	PIDs []int // the leaders of its terminals and shells
-	// State is Running or Paused as of the last change. Unknown counts as Paused when all processes are stopped.
+	// State is Running or Paused as of the last change. Unknown counts as Paused when all processes
+	// are stopped.
 	State provider.State
 }
 
-// Provider is this machine. An instance is a group of process trees, which Lookup names. Pause stops them and Resume
-// continues them, so memory is kept; Destroy kills them. Nothing separates the files of instances.
+// Provider is this machine. An instance is a group of process trees, which Lookup names. Pause
+// stops them and Resume continues them, so memory is kept; Destroy kills them. Nothing separates
+// the files of instances.
 //
 // An instance that an earlier server made exists as long as Lookup knows it.
 type Provider struct {
@@ -123,8 +125,8 @@ func (l *Provider) trees(id string) (trees []proc.Tree) {
 	return trees
 }
 
-// Destroy kills the trees: SIGHUP, and SIGKILL after 3 s or when ctx ends. Errors: ErrProvider with the surviving
-// process ids.
+// Destroy kills the trees: SIGHUP, and SIGKILL after 3 s or when ctx ends. Errors: ErrProvider with
+// the surviving process ids.
 func (l *Provider) Destroy(ctx context.Context, id string) error {
 	i, err := l.at(id)
 	if errors.Is(err, provider.ErrNotFound) {
@@ -163,8 +165,8 @@ func (l *Provider) Pause(ctx context.Context, id string) error {
 	return nil
 }
 
-// Resume continues the processes that Pause has stopped. After a restart of the server these are not known:
-// then it continues all stopped ones.
+// Resume continues the processes that Pause has stopped. After a restart of the server these are
+// not known: then it continues all stopped ones.
 func (l *Provider) Resume(_ context.Context, id string) error {
 	i, err := l.at(id)
 	if err != nil {
@@ -190,8 +192,8 @@ func (l *Provider) Resume(_ context.Context, id string) error {
 	return nil
 }
 
-// isPaused reports whether an instance was paused and at least one of its processes is still stopped. Processes that a
-// user stops do not pause an instance.
+// isPaused reports whether an instance was paused and at least one of its processes is still
+// stopped. Processes that a user stops do not pause an instance.
 func (l *Provider) isPaused(id string, i *instance) bool {
 	l.mu.Lock()
 	state := i.state

@@ -17,14 +17,15 @@ import (
 const (
 	// cpuSample is the time between two looks at what the processes have used.
 	cpuSample = 100 * time.Millisecond
-	// ticksPerSecond is the unit of processor time in /proc/PID/stat: USER_HZ, 100 on every Linux of Go.
+	// ticksPerSecond is the unit of processor time in /proc/PID/stat: USER_HZ, 100 on every Linux
+	// of Go.
 	ticksPerSecond = 100
 	mebi           = 1 << 20
 	gibi           = 1 << 30
 )
 
-// Metrics measures the trees: processor time over cpuSample in percent of one processor, and resident memory; and the
-// machine: its memory, and the disk of Config.Dir.
+// Metrics measures the trees: processor time over cpuSample in percent of one processor, and
+// resident memory; and the machine: its memory, and the disk of Config.Dir.
 func (l *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, error) {
 	if _, err := l.at(id); err != nil {
 		return provider.Metrics{}, err
@@ -58,7 +59,8 @@ type process struct {
 	start uint64
 }
 
-// usage is the processor time of the living processes of trees, in ticks, and their memory in bytes.
+// usage is the processor time of the living processes of trees, in ticks, and their memory in
+// bytes.
 func usage(trees []proc.Tree) (ticks map[process]uint64, memory int64, err error) {
 	members, err := proc.Members(trees)
 	if err != nil {

@@ -17,19 +17,21 @@ import (
 )
 
 const (
-	// askPause is the time between two looks for the answer to a question, and askLimit how long one is waited for: a
-	// server that is replaced takes seconds, an instance that is made again a minute.
+	// askPause is the time between two looks for the answer to a question, and askLimit how long
+	// one is waited for: a server that is replaced takes seconds, an instance that is made again a
+	// minute.
 	askPause = 20 * time.Millisecond
 	askLimit = 5 * time.Minute
-	// codeCancelled is the code of a shell after SIGINT. codeFailed is never shown: the server reports the failure
-	// instead.
+	// codeCancelled is the code of a shell after SIGINT. codeFailed is never shown: the server
+	// reports the failure instead.
 	codeCancelled = 130
 	codeFailed    = 255
 )
 
-// Exec has the command of a directory's job run and returns its exit code. When ctx ends, so does the command. A
-// command that did not start is tried once more, on the compute that the server then names; no other is. One whose
-// input has more than shell.MaxStdin bytes is not run: nothing is cut.
+// Exec has the command of a directory's job run and returns its exit code. When ctx ends, so does
+// the command. A command that did not start is tried once more, on the compute that the server then
+// names; no other is. One whose input has more than shell.MaxStdin bytes is not run: nothing is
+// cut.
 func Exec(ctx context.Context, dir string, in io.Reader, stdout, stderr io.Writer) int {
 	j, err := takeJob(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,9 +1,9 @@
-// Package relay is a local process that stands for a remote one: a command of a shell, or the program on a terminal. It
-// has the provider run the remote process and moves bytes, so that keeper, journal, queue, logs and recovery work for
-// remote processes as for local ones.
+// Package relay is a local process that stands for a remote one: a command of a shell, or the
+// program on a terminal. It has the provider run the remote process and moves bytes, so that
+// keeper, journal, queue, logs and recovery work for remote processes as for local ones.
 //
-// The server that starts one leaves it a file, the Job, whose secrets no other user may read; it is removed when it is
-// read.
+// The server that starts one leaves it a file, the Job, whose secrets no other user may read; it is
+// removed when it is read.
 package relay
 
 import (
@@ -25,8 +25,8 @@ const (
 	outcomeFile = "outcome"
 )
 
-// maxJob bounds a Job's file, in bytes: the longest command (shell.MaxText) with every character quoted by four takes
-// two thirds of it in base64, and its variables a tenth.
+// maxJob bounds a Job's file, in bytes: the longest command (shell.MaxText) with every character
+// quoted by four takes two thirds of it in base64, and its variables a tenth.
 const maxJob = 128 << 20
 
 // Job is what a relay has to do.

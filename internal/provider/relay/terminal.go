@@ -14,11 +14,12 @@ import (
 // codeLost is what a terminal ends with whose program cannot be reached any more, as ssh(1) does.
 const codeLost = 255
 
-// codeHangUp is what it ends with after ctx has ended, when the program's end is not heard any more: what SIGHUP makes
-// of a program.
+// codeHangUp is what it ends with after ctx has ended, when the program's end is not heard any
+// more: what SIGHUP makes of a program.
 const codeHangUp = 128 + 1
 
-// inputPiece is how much typed text goes in one call, in bytes: a paste in few, and no service refuses it.
+// inputPiece is how much typed text goes in one call, in bytes: a paste in few, and no service
+// refuses it.
 const inputPiece = 16 << 10
 
 // Screen is the relay's own terminal.
@@ -28,10 +29,10 @@ type Screen struct {
 	Resized <-chan os.Signal
 }
 
-// Run runs the program of a directory's job on a terminal elsewhere and returns its exit code, 128 plus the number for
-// one that a signal ended; 255 and a line that says why when it could not be started or the connection is lost. It
-// hangs up when ctx ends (129 unless the program's end is heard) or nothing can be typed any more. The screen must be
-// in raw mode.
+// Run runs the program of a directory's job on a terminal elsewhere and returns its exit code, 128
+// plus the number for one that a signal ended; 255 and a line that says why when it could not be
+// started or the connection is lost. It hangs up when ctx ends (129 unless the program's end is
+// heard) or nothing can be typed any more. The screen must be in raw mode.
 func Run(ctx context.Context, dir string, s Screen) int {
 	j, err := takeJob(dir)
 	if err != nil || j.Terminal == nil {
@@ -124,8 +125,8 @@ func (f *sizeFollower) follow(ctx context.Context) {
 	}
 }
 
-// typedInput passes typed text on. A change of the screen comes before the text that follows it, though
-// the signal may be late.
+// typedInput passes typed text on. A change of the screen comes before the text that follows it,
+// though the signal may be late.
 type typedInput struct {
 	ctx  context.Context
 	size *sizeFollower

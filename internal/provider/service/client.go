@@ -1,5 +1,5 @@
-// Package service is shared by the clients of sandbox services: calls over HTTP, their errors, and how a sandbox is
-// made, changed and destroyed.
+// Package service is shared by the clients of sandbox services: calls over HTTP, their errors, and
+// how a sandbox is made, changed and destroyed.
 package service
 
 import (
@@ -87,8 +87,8 @@ type Reply struct {
 	NoEarlierEffect bool // no attempt before this can have done anything
 }
 
-// Do makes a call, repeats it where that is allowed, and reads the reply. Errors: ErrUnreachable, ErrTooLarge,
-// *StatusError, ctx.Err(); with ErrNotStarted when the call certainly had no effect.
+// Do makes a call, repeats it where that is allowed, and reads the reply. Errors: ErrUnreachable,
+// ErrTooLarge, *StatusError, ctx.Err(); with ErrNotStarted when the call certainly had no effect.
 func (s *Client) Do(ctx context.Context, c Call) (r Reply, err error) {
 	r.NoEarlierEffect, err = s.retry(ctx, c, func() error {
 		attempt, cancel := wait.WithTimeout(ctx, cmp.Or(c.Timeout, callTimeout))
@@ -104,7 +104,8 @@ func (s *Client) Do(ctx context.Context, c Call) (r Reply, err error) {
 	return r, err
 }
 
-// Open makes a call whose reply is a stream: its body, which the caller closes, ends with ctx. Errors: as Do.
+// Open makes a call whose reply is a stream: its body, which the caller closes, ends with ctx.
+// Errors: as Do.
 func (s *Client) Open(ctx context.Context, c Call) (body io.ReadCloser, err error) {
 	_, err = s.retry(ctx, c, func() error {
 		resp, err := s.send(ctx, c) //nolint:bodyclose // the caller does
@@ -177,8 +178,8 @@ func (s *Client) read(from io.Reader, most int64) ([]byte, error) {
 	return body, nil
 }
 
-// send makes one attempt up to the header of the reply, whose status is below 300. The caller closes the body and owns
-// ctx until then.
+// send makes one attempt up to the header of the reply, whose status is below 300. The caller
+// closes the body and owns ctx until then.
 func (s *Client) send(ctx context.Context, c Call) (*http.Response, error) {
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {

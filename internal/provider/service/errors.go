@@ -42,8 +42,9 @@ var sentinels = map[int]error{
 // Unwrap is the sentinel of the status.
 func (e *StatusError) Unwrap() error { return cmp.Or(sentinels[e.Status], provider.ErrProvider) }
 
-// NothingDone reports whether an attempt that ended with err certainly had no effect: it never had a connection, or
-// the service refused it. A gateway's 502 and others are no refusal: the service behind it may have begun.
+// NothingDone reports whether an attempt that ended with err certainly had no effect: it never had
+// a connection, or the service refused it. A gateway's 502 and others are no refusal: the service
+// behind it may have begun.
 func NothingDone(err error) bool {
 	var st *StatusError
 	if errors.As(err, &st) {
@@ -112,8 +113,8 @@ func Explain(ctx context.Context, p provider.Provider, id string, err error) err
 	return err
 }
 
-// InstanceExists is for a call inside an instance that runs, as Explain has found: a 404 is not about the instance
-// then.
+// InstanceExists is for a call inside an instance that runs, as Explain has found: a 404 is not
+// about the instance then.
 func InstanceExists(err error) error {
 	var st *StatusError
 	if errors.As(err, &st) && errors.Is(st, provider.ErrNotFound) {

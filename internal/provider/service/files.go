@@ -23,7 +23,8 @@ func Download(most int64) Call {
 	return Call{Method: http.MethodGet, Idempotent: true, MaxReply: most, Timeout: transferTimeout}
 }
 
-// Upload is a call that writes a file, as multipart/form-data in the field "file". Errors: ErrTooLarge.
+// Upload is a call that writes a file, as multipart/form-data in the field "file". Errors:
+// ErrTooLarge.
 func Upload(name string, data []byte) (Call, error) {
 	if len(data) > maxUpload {
 		return Call{}, fmt.Errorf("%w: more than %d bytes", provider.ErrTooLarge, maxUpload)

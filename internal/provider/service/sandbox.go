@@ -28,7 +28,8 @@ type Observed struct {
 	Reason string // of Failed
 }
 
-// Sandboxes makes, changes and destroys the sandboxes of one service, with the calls of that service.
+// Sandboxes makes, changes and destroys the sandboxes of one service, with the calls of that
+// service.
 type Sandboxes struct {
 	Client *Client
 	// Observe gets the state of a sandbox; one that does not exist is provider.Dead.
@@ -45,8 +46,9 @@ func (s Sandboxes) Name() string { return s.Client.Name }
 // Close closes connections that are not in use.
 func (s Sandboxes) Close() error { return s.Client.Close() }
 
-// Create makes a sandbox by one call and returns when it runs and prepare, which may be nil, has succeeded. It
-// deletes one that does not get there, also when the reply with its id was lost: then it finds it by its tag.
+// Create makes a sandbox by one call and returns when it runs and prepare, which may be nil, has
+// succeeded. It deletes one that does not get there, also when the reply with its id was lost: then
+// it finds it by its tag.
 func (s Sandboxes) Create(ctx context.Context, create func(tag string) (id string, err error),
 	prepare func(id string) error) (id string, err error) {
 	tag := rand.Text()
@@ -100,10 +102,10 @@ func (s Sandboxes) Status(ctx context.Context, id string) (provider.State, error
 	return o.State, nil
 }
 
-// Change asks for another state and waits for it. It makes the call once, and only in the state before: services
-// differ in their replies in other states, and a second call may conflict with the first. A lost reply is no failure:
-// the state shows the effect. Errors: ErrNotFound, ErrState (it has that state already, or has failed), and as
-// call.
+// Change asks for another state and waits for it. It makes the call once, and only in the state
+// before: services differ in their replies in other states, and a second call may conflict with the
+// first. A lost reply is no failure: the state shows the effect. Errors: ErrNotFound, ErrState (it
+// has that state already, or has failed), and as call.
 func (s Sandboxes) Change(ctx context.Context, id string, from, to provider.State, call func() error) error {
 	o, err := s.Observe(ctx, id)
 	switch {

@@ -27,9 +27,11 @@ type Exited struct{ Code int }
 // Error implements error.
 func (e *Exited) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
 
-// Connection is the connection of a Terminal to a service. Receive has one caller at a time, and so has Send.
+// Connection is the connection of a Terminal to a service. Receive has one caller at a time, and so
+// has Send.
 type Connection interface {
-	// Receive waits for output. Errors: *Exited; ErrUnreachable and others when the connection is lost.
+	// Receive waits for output. Errors: *Exited; ErrUnreachable and others when the connection is
+	// lost.
 	Receive() ([]byte, error)
 	Send(input []byte) error
 	Resize(ctx context.Context, cols, rows int) error
@@ -58,8 +60,8 @@ type Terminal struct {
 // NewTerminal takes over the connection.
 func NewTerminal(c Connection) *Terminal { return &Terminal{c: c} }
 
-// Read returns output. It ends with io.EOF after the program's exit, with ErrUnreachable when the connection is lost
-// before.
+// Read returns output. It ends with io.EOF after the program's exit, with ErrUnreachable when the
+// connection is lost before.
 func (t *Terminal) Read(b []byte) (int, error) {
 	t.read.Lock()
 	defer t.read.Unlock()

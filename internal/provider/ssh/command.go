@@ -31,16 +31,16 @@ type command struct {
 
 func (c *command) began() bool { return c.pid.Load() != 0 }
 
-// bootLine is the command line for any login shell: a bash, with a tag in the environment that /proc shows, that reads
-// so many bytes of script from its input and leaves the rest. The script is one of bash.AllOrNothing, for the connection
-// may end within it.
+// bootLine is the command line for any login shell: a bash, with a tag in the environment that
+// /proc shows, that reads so many bytes of script from its input and leaves the rest. The script is
+// one of bash.AllOrNothing, for the connection may end within it.
 func bootLine(n int, tag string) channelRequest {
 	return channelRequest{"exec",
 		fmt.Sprintf(`exec env %s=%s bash -c 'eval "$(head -c %d)"'`, bash.TagVariable, tag, n)}
 }
 
-// run runs the script and returns its exit code. Errors: ErrNotFound and ErrNotStarted when the instance is gone,
-// ErrUnreachable, ctx.Err().
+// run runs the script and returns its exit code. Errors: ErrNotFound and ErrNotStarted when the
+// instance is gone, ErrUnreachable, ctx.Err().
 func (c *command) run(ctx context.Context) (int, error) {
 	script := bash.AllOrNothing(c.script)
 	conn, release, ch, requests, err := c.host.session(ctx, bootLine(len(script), c.tag), func(ssh.Channel) error {
@@ -110,8 +110,8 @@ func (c *command) wait(ctx context.Context, conn *connection, exit <-chan exitSt
 	return x
 }
 
-// echo is closed when all that the server has sent until now has come: it answers in order. It is closed also when the
-// connection ends.
+// echo is closed when all that the server has sent until now has come: it answers in order. It is
+// closed also when the connection ends.
 func (c *connection) echo() <-chan struct{} {
 	answered := make(chan struct{})
 	go func() {
@@ -121,8 +121,8 @@ func (c *connection) echo() <-chan struct{} {
 	return answered
 }
 
-// end ends what the command has started, over a channel of its own on the same connection. It waits while others do
-// that, and while the server refuses the channel: it allows few.
+// end ends what the command has started, over a channel of its own on the same connection. It waits
+// while others do that, and while the server refuses the channel: it allows few.
 func (c *command) end(conn *connection) {
 	if c.tag == "" {
 		return
@@ -183,8 +183,9 @@ type exitStatus struct {
 	at    time.Time
 }
 
-// waitExit reads requests until the exit, and discards the rest. ssh.Session does not say when the exit came, and its
-// Start does not distinguish a request that was not made from one that failed: see connection.session.
+// waitExit reads requests until the exit, and discards the rest. ssh.Session does not say when the
+// exit came, and its Start does not distinguish a request that was not made from one that failed:
+// see connection.session.
 func waitExit(requests <-chan *ssh.Request) exitStatus {
 	for r := range requests {
 		if r.WantReply {
@@ -219,8 +220,8 @@ func waitExit(requests <-chan *ssh.Request) exitStatus {
 	return exitStatus{}
 }
 
-// headReader takes the first line that begins with a mark out of the output, with what the login shell may have said
-// before it.
+// headReader takes the first line that begins with a mark out of the output, with what the login
+// shell may have said before it.
 type headReader struct {
 	mark  []byte
 	to    io.Writer

@@ -36,8 +36,8 @@ func (h *host) remove(c *connection) {
 	h.conns = slices.DeleteFunc(h.conns, func(o *connection) bool { return o == c })
 }
 
-// keep asks the server now and then whether it is there, and closes the connection when it is not, or after
-// idleLimit without use.
+// keep asks the server now and then whether it is there, and closes the connection when it is not,
+// or after idleLimit without use.
 func (c *connection) keep(h *host) {
 	for {
 		select {
@@ -61,14 +61,14 @@ func (c *connection) keep(h *host) {
 	}
 }
 
-// channelRequest is what a channel is asked for (RFC 4254 section 6.5): "exec" with a command line, "subsystem" with a
-// name.
+// channelRequest is what a channel is asked for (RFC 4254 section 6.5): "exec" with a command line,
+// "subsystem" with a name.
 type channelRequest struct{ request, text string }
 
-// session is connection.session on a connection with room. One from before may have ended without anybody having
-// noticed yet: then the server has certainly not begun, and the call goes to another. The one that this call made
-// itself is the last, for what fails at once would do so again. A connection's age does not tell these apart: a young
-// one breaks like any other.
+// session is connection.session on a connection with room. One from before may have ended without
+// anybody having noticed yet: then the server has certainly not begun, and the call goes to
+// another. The one that this call made itself is the last, for what fails at once would do so
+// again. A connection's age does not tell these apart: a young one breaks like any other.
 func (h *host) session(ctx context.Context, want channelRequest,
 	prepare func(ssh.Channel) error) (*connection, func(), ssh.Channel, <-chan *ssh.Request, error) {
 	for {
@@ -91,14 +91,14 @@ func (h *host) session(ctx context.Context, want channelRequest,
 	}
 }
 
-// lost reports whether a connection ended before the server was asked for a command. A server that refuses a channel is
-// there, and others' commands may run on that connection.
+// lost reports whether a connection ended before the server was asked for a command. A server that
+// refuses a channel is there, and others' commands may run on that connection.
 func lost(err error) bool {
 	return errors.Is(err, provider.ErrNotStarted) && errors.Is(err, provider.ErrUnreachable) && !refused(err)
 }
 
-// refused reports whether a server opens no more channels on a connection now: it allows fewer, or has not noticed yet that
-// others have ended.
+// refused reports whether a server opens no more channels on a connection now: it allows fewer, or
+// has not noticed yet that others have ended.
 func refused(err error) bool {
 	_, is := errors.AsType[*ssh.OpenChannelError](err)
 	return is
@@ -111,8 +111,9 @@ func (h *host) discard(c *connection) {
 	h.remove(c)
 }
 
-// session opens a channel, calls prepare and makes the request. When ctx ends first, the channel is closed as soon as it
-// is open. Errors: ErrUnreachable, ctx.Err(); with ErrNotStarted when the server has certainly not begun.
+// session opens a channel, calls prepare and makes the request. When ctx ends first, the channel is
+// closed as soon as it is open. Errors: ErrUnreachable, ctx.Err(); with ErrNotStarted when the
+// server has certainly not begun.
 func (c *connection) session(ctx context.Context, want channelRequest,
 	prepare func(ssh.Channel) error) (ssh.Channel, <-chan *ssh.Request, error) {
 	type opened struct {
@@ -124,7 +125,8 @@ func (c *connection) session(ctx context.Context, want channelRequest,
 		return nil, nil, errConnectionLost
 	}
 	done := make(chan opened, 1)
-	// decided by who is first: the request is made, or it is given up because the connection or ctx has ended.
+	// decided by who is first: the request is made, or it is given up because the connection or ctx
+	// has ended.
 	var decided atomic.Bool
 	go func() {
 		ch, requests, err := c.client.OpenChannel("session", nil)
@@ -146,8 +148,8 @@ func (c *connection) session(ctx context.Context, want channelRequest,
 		}
 		done <- opened{ch, requests, err}
 	}()
-	// A channel that is opened in the moment in which its connection ends may get no answer, not even an error; a
-	// request always gets one.
+	// A channel that is opened in the moment in which its connection ends may get no answer, not
+	// even an error; a request always gets one.
 	for dead := c.dead; ; dead = nil {
 		select {
 		case o := <-done:

@@ -18,7 +18,8 @@ import (
 	"github.com/evertty/evertty/internal/provider"
 )
 
-// files runs f with an sftp session, which ends with ctx. Errors: ErrNotFound when the instance is gone.
+// files runs f with an sftp session, which ends with ctx. Errors: ErrNotFound when the instance is
+// gone.
 func (s *Provider) files(ctx context.Context, id string, f func(c *sftp.Client, at func(string) string) error) error {
 	i, err := s.at(id)
 	if err != nil {

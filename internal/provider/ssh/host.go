@@ -48,8 +48,9 @@ func (h *host) close() {
 	h.loops.Wait()
 }
 
-// acquire is a connection with room for one more channel, a new one when there is none; fresh says that this call made
-// it. release gives the room back. Errors: as dial, ctx.Err(); all with ErrNotStarted.
+// acquire is a connection with room for one more channel, a new one when there is none; fresh says
+// that this call made it. release gives the room back. Errors: as dial, ctx.Err(); all with
+// ErrNotStarted.
 func (h *host) acquire(ctx context.Context) (c *connection, fresh bool, release func(), err error) {
 	select {
 	case h.slots <- struct{}{}:
@@ -102,8 +103,8 @@ func (h *host) connected(ctx context.Context) (c *connection, fresh bool, err er
 	return c, true, nil
 }
 
-// free is a connection that has room, which it takes; nil when there is none. It may have ended without anybody having
-// noticed yet.
+// free is a connection that has room, which it takes; nil when there is none. It may have ended
+// without anybody having noticed yet.
 func (h *host) free() *connection {
 	h.mu.Lock()
 	defer h.mu.Unlock()

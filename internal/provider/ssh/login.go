@@ -50,8 +50,8 @@ func newLogin(c Config) (*login, error) {
 	return l, nil
 }
 
-// signers are the agent's and the files', read anew for every connection. conn is the agent's, if there is one, and the
-// caller's to close; it ends with ctx.
+// signers are the agent's and the files', read anew for every connection. conn is the agent's, if
+// there is one, and the caller's to close; it ends with ctx.
 func (l *login) signers(ctx context.Context) (list []ssh.Signer, conn net.Conn, err error) {
 	if l.agent != "" {
 		conn, err = (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "unix", l.agent)
@@ -80,8 +80,8 @@ func (l *login) signers(ctx context.Context) (list []ssh.Signer, conn net.Conn, 
 	return list, conn, err
 }
 
-// algorithms are the algorithms of the known keys of an address: a server that has other keys too must not choose one of
-// them. Errors: ErrRefused when no key is known.
+// algorithms are the algorithms of the known keys of an address: a server that has other keys too
+// must not choose one of them. Errors: ErrRefused when no key is known.
 func (l *login) algorithms(address string) ([]string, error) {
 	err := l.known(address, &net.TCPAddr{IP: net.IPv4zero}, nobodysKey{})
 	var key *knownhosts.KeyError
@@ -137,8 +137,9 @@ func (h *host) dial(ctx context.Context) (*ssh.Client, *socket, error) {
 	return ssh.NewClient(c, channels, requests), socket, nil
 }
 
-// socket knows that it could not be read before its user does. A channel that is opened after that waits for its
-// answer for ever: x/crypto has closed its channels by then, and reports no failed write.
+// socket knows that it could not be read before its user does. A channel that is opened after that
+// waits for its answer for ever: x/crypto has closed its channels by then, and reports no failed
+// write.
 type socket struct {
 	net.Conn
 	gone atomic.Bool
@@ -152,7 +153,8 @@ func (s *socket) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// dialError says which side refused. A host with another key than the known one may be an attacker's.
+// dialError says which side refused. A host with another key than the known one may be an
+// attacker's.
 func dialError(h *host, ctx context.Context, err error) error {
 	var key *knownhosts.KeyError
 	switch {

@@ -36,25 +36,28 @@ const (
 	defaultDir      = ".evertty"             // in the home directory
 )
 
-// Config says which machines there are and how they are known. Nothing of it is taken from ~/.ssh/config.
+// Config says which machines there are and how they are known. Nothing of it is taken from
+// ~/.ssh/config.
 type Config struct {
-	// Hosts are user@host:port; the user is by default the current one, the port 22. Create takes the first.
+	// Hosts are user@host:port; the user is by default the current one, the port 22. Create takes
+	// the first.
 	Hosts []string `json:"hosts"`
 	// KnownHosts are files; none is ~/.ssh/known_hosts. A host that is in none of them is refused.
 	KnownHosts []string `json:"known_hosts"`
 	// Keys are files of private keys without a passphrase; none is the usual ones of ~/.ssh.
 	Keys  []string `json:"keys"`
 	Agent string   `json:"agent"` // the socket of an agent that has keys; "" is none
-	// Dir is where the directories of instances are made; "" is .evertty. A relative one begins at the home directory.
+	// Dir is where the directories of instances are made; "" is .evertty. A relative one begins at
+	// the home directory.
 	Dir string `json:"dir"`
 }
 
-// Provider is other machines that are there already. An instance is a directory on one, "user@host:port/name"; Create
-// makes it. Destroy ends its processes and removes it with its content. Commands and terminals run as
-// the user there: instances are no walls between each other.
+// Provider is other machines that are there already. An instance is a directory on one,
+// "user@host:port/name"; Create makes it. Destroy ends its processes and removes it with its
+// content. Commands and terminals run as the user there: instances are no walls between each other.
 //
-// Machines need an OpenSSH server and bash; to find what commands have started, /proc and grep -z (GNU or BusyBox).
-// Without /proc only the command's process group is ended.
+// Machines need an OpenSSH server and bash; to find what commands have started, /proc and grep -z
+// (GNU or BusyBox). Without /proc only the command's process group is ended.
 type Provider struct {
 	dir   string
 	hosts []*host
@@ -115,7 +118,8 @@ type instance struct {
 	file string // for sftp: relative to the home directory, or absolute
 }
 
-// instanceName is what Create makes of names; nothing of it means anything in a regular expression or a path.
+// instanceName is what Create makes of names; nothing of it means anything in a regular expression
+// or a path.
 var instanceName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // at reads an id. Errors: ErrNotFound, also for a host that is not configured any more.
@@ -137,7 +141,8 @@ func (s *Provider) of(h *host, name string) instance {
 	return i
 }
 
-// Create makes a directory on the first host, with the variables in a file beside it that only the user can read.
+// Create makes a directory on the first host, with the variables in a file beside it that only the
+// user can read.
 func (s *Provider) Create(ctx context.Context, r provider.CreateRequest) (provider.Instance, error) {
 	var b [4]byte
 	_, _ = rand.Read(b[:])
@@ -195,16 +200,16 @@ func (s *Provider) Status(ctx context.Context, id string) (provider.State, error
 	return provider.Dead, nil
 }
 
-// prefix is the text before every command: it says that it begins, or that the instance is gone, in a first line after
-// mark.
+// prefix is the text before every command: it says that it begins, or that the instance is gone, in
+// a first line after mark.
 func (i instance) prefix(mark string) string {
 	return fmt.Sprintf("\\cd -- %[1]s 2>/dev/null || { printf '%[2]s gone\\n'; exit 1; }\n"+
 		". %[1]s.env\nprintf '%[2]s %%s\\n' \"$$\"\n", i.dir, mark)
 }
 
-// Exec runs a command with a bash on the host. The script comes over its standard input, before the command's own, so
-// it may have any length and ps does not show it. When ctx or the timeout ends, what it has started is ended over
-// another channel: SIGTERM, and SIGKILL half a second later.
+// Exec runs a command with a bash on the host. The script comes over its standard input, before the
+// command's own, so it may have any length and ps does not show it. When ctx or the timeout ends,
+// what it has started is ended over another channel: SIGTERM, and SIGKILL half a second later.
 func (s *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, stdout,
 	stderr io.Writer) (provider.ExecResult, error) {
 	i, err := s.at(id)
@@ -232,8 +237,8 @@ func (s *Provider) Exec(ctx context.Context, id string, r provider.ExecRequest, 
 	return provider.ExecResult{ExitCode: code}, nil
 }
 
-// sh runs a script of our own, with its input, and returns what it prints. Errors: ErrProvider when it fails,
-// ErrTooLarge, and as run.
+// sh runs a script of our own, with its input, and returns what it prints. Errors: ErrProvider when
+// it fails, ErrTooLarge, and as run.
 func (h *host) sh(ctx context.Context, script string, stdin []byte) (string, error) {
 	out, words := bash.Buffer{Max: maxReply}, bash.Buffer{Max: maxReply}
 	mark := rand.Text()
@@ -254,7 +259,8 @@ echo $((a+b+c+f+g+h)) $((a+b+c+d+e+f+g+h)); [ $i = 2 ] || sleep 0.2; done
 while read -r k v _; do case $k in MemTotal:|MemAvailable:) echo $v;; esac; done </proc/meminfo
 df -Pk . | { read -r _; read -r _ t u _; echo $t $u; }`
 
-// Metrics are the machine's, for it is shared by its instances; percent are of all its processors together.
+// Metrics are the machine's, for it is shared by its instances; percent are of all its processors
+// together.
 func (s *Provider) Metrics(ctx context.Context, id string) (provider.Metrics, error) {
 	i, err := s.at(id)
 	if err != nil {

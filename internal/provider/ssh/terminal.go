@@ -58,8 +58,8 @@ func (s *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 	return t, nil
 }
 
-// terminalLine is the command line of a terminal. Its input is the user's, so the script has to be in the line, in a
-// coding that no login shell changes.
+// terminalLine is the command line of a terminal. Its input is the user's, so the script has to be
+// in the line, in a coding that no login shell changes.
 func (i instance) terminalLine(r provider.PTYRequest, tag string) (string, error) {
 	if r.Cols < 1 || r.Rows < 1 {
 		return "", fmt.Errorf("ssh: terminal: %w: a size of %d x %d", provider.ErrProvider, r.Cols, r.Rows)

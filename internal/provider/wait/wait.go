@@ -22,8 +22,8 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 // firstPause is the first pause of Until.
 const firstPause = 100 * time.Millisecond
 
-// Until calls done until it reports true or an error. The pauses in between grow to most. After within the error is
-// provider.ErrUnreachable with what.
+// Until calls done until it reports true or an error. The pauses in between grow to most. After
+// within the error is provider.ErrUnreachable with what.
 func Until(ctx context.Context, what string, within, most time.Duration,
 	done func(context.Context) (bool, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, within,

@@ -1,9 +1,11 @@
-// Package bash is the process of an exec shell: a bash that reads control lines from a FIFO, and its launcher.
+// Package bash is the process of an exec shell: a bash that reads control lines from a FIFO, and
+// its launcher.
 //
-// It is `bash -i` without a terminal: interactive, because an interactive bash returns to its top level where another
-// one ends: at a signal, under set -u, at ${x:?}. Its parent is a launcher (launcher.sh), a child of the keeper: it
-// removes the files of a killed predecessor, makes the FIFO or fails, has the traps that remove FIFOs on EXIT, HUP, INT
-// and TERM, and waits for the process of bash alone. So traps, jobs and wait in bash are the user's.
+// It is `bash -i` without a terminal: interactive, because an interactive bash returns to its top
+// level where another one ends: at a signal, under set -u, at ${x:?}. Its parent is a launcher
+// (launcher.sh), a child of the keeper: it removes the files of a killed predecessor, makes the
+// FIFO or fails, has the traps that remove FIFOs on EXIT, HUP, INT and TERM, and waits for the
+// process of bash alone. So traps, jobs and wait in bash are the user's.
 package bash
 
 import (
@@ -45,11 +47,11 @@ var (
 const (
 	// startLimit bounds the start of a bash: profile files may do a lot.
 	startLimit = 30 * time.Second
-	// endGrace is how long a launcher may take to report the end of its bash before it is killed too: it may be
-	// stopped.
+	// endGrace is how long a launcher may take to report the end of its bash before it is killed
+	// too: it may be stopped.
 	endGrace = time.Second
-	// sendLimit is how long a control line may wait for room. There is always room unless bash has not read for a long
-	// time.
+	// sendLimit is how long a control line may wait for room. There is always room unless bash has
+	// not read for a long time.
 	sendLimit = 5 * time.Second
 	// killedCode is of a process whose end was not reported, as after SIGKILL.
 	killedCode = 137
@@ -62,13 +64,13 @@ type Config struct {
 	Keeper  *keeper.Client
 	Log     *slog.Logger
 	Markers *shelldir.Watch
-	// Ctx ends with ErrClosing when this server shuts down and the shell continues, and with another reason when the
-	// shell is deleted.
+	// Ctx ends with ErrClosing when this server shuts down and the shell continues, and with
+	// another reason when the shell is deleted.
 	Ctx context.Context
 	// Script returns the state of the bash, for its control lines.
 	Script func() script.Bash
-	// OnReady is called when a new bash is ready for commands, OnExit after the end of a bash, both under no lock;
-	// code is -1 when it is unknown.
+	// OnReady is called when a new bash is ready for commands, OnExit after the end of a bash, both
+	// under no lock; code is -1 when it is unknown.
 	OnReady func(bash proc.Process)
 	OnExit  func(bash proc.Process, code int)
 }
@@ -76,9 +78,9 @@ type Config struct {
 // Prefix begins the ids of all programs and files that the keeper holds for shells.
 const Prefix = "shell."
 
-// Process is one process of a shell: a bash without a terminal and without prompts, which reads control lines from a
-// FIFO, and the launcher that is its parent. A shell has one after the other. All methods may be called at the same
-// time from several goroutines.
+// Process is one process of a shell: a bash without a terminal and without prompts, which reads
+// control lines from a FIFO, and the launcher that is its parent. A shell has one after the other.
+// All methods may be called at the same time from several goroutines.
 type Process struct {
 	Config
 	Number   int           // from 1
@@ -108,7 +110,8 @@ func (p *Process) Proc() proc.Process {
 	return p.bash
 }
 
-// Cwd is the directory of bash. Errors: ErrEnded of a nil Process, the kernel's when bash has ended.
+// Cwd is the directory of bash. Errors: ErrEnded of a nil Process, the kernel's when bash has
+// ended.
 func (p *Process) Cwd() (string, error) {
 	if p == nil {
 		return "", ErrEnded
@@ -131,8 +134,8 @@ func (p *Process) connected(bash proc.Process, control *os.File) error {
 	}
 }
 
-// collect closes the control FIFO of a bash that has ended, and keeps what it has not read: commands in there have
-// certainly not run.
+// collect closes the control FIFO of a bash that has ended, and keeps what it has not read:
+// commands in there have certainly not run.
 func (p *Process) collect() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,9 +177,10 @@ func (p *Process) Close() {
 	}
 }
 
-// Start starts a process of a shell, whose number no other of it has, by a plan for bash without the script of the
-// launcher, and waits until bash reads its control FIFO. With restore it gets the state of its predecessor. Nothing is
-// left of one that fails. Errors: ErrEnded, shelldir.ErrNoFiles, shelldir.ErrNoSpace, ctx.Err().
+// Start starts a process of a shell, whose number no other of it has, by a plan for bash without
+// the script of the launcher, and waits until bash reads its control FIFO. With restore it gets the
+// state of its predecessor. Nothing is left of one that fails. Errors: ErrEnded,
+// shelldir.ErrNoFiles, shelldir.ErrNoSpace, ctx.Err().
 func Start(ctx context.Context, c Config, number int, plan proc.Plan, restore bool) (*Process, error) {
 	p := newProcess(c, number)
 	if err := p.execute(plan); err != nil {
@@ -236,17 +240,17 @@ func (p *Process) execute(plan proc.Plan) error {
 	return nil
 }
 
-// Recover takes over a process that the keeper has held; nil when it has held none: then it kills a launcher and a
-// bash that are left, and also a bash that was not ready yet. frozen says that the processes of the shell are stopped
-// from outside.
+// Recover takes over a process that the keeper has held; nil when it has held none: then it kills a
+// launcher and a bash that are left, and also a bash that was not ready yet. frozen says that the
+// processes of the shell are stopped from outside.
 func Recover(c Config, number int, held *keeper.Program, frozen bool) *Process {
 	p := newProcess(c, number)
 	markers := filepath.Join(p.Dir, shelldir.MarkersDir)
 	pid, known := shelldir.FindNumber(markers, p.pidPrefix())
 	bash, there := proc.Find(pid)
 	if held == nil || held.Child == nil {
-		// A launcher is ended before its bash: at that one's end it would remove the FIFOs of commands, which may be
-		// those of the next process by then.
+		// A launcher is ended before its bash: at that one's end it would remove the FIFOs of
+		// commands, which may be those of the next process by then.
 		p.killUnheld(shelldir.SessionName + strconv.Itoa(number) + ".")
 		p.killUnheld(p.pidPrefix())
 		shelldir.RemoveAllFIFOs(p.Dir) // what runs of its commands has them open
@@ -254,7 +258,8 @@ func Recover(c Config, number int, held *keeper.Program, frozen bool) *Process {
 	}
 	p.launcher = held.Child
 	_, ready := shelldir.FindNumber(markers, p.upPrefix())
-	// One whose launcher was killed has another parent by now. It is ended as soon as the launcher's end is noticed.
+	// One whose launcher was killed has another parent by now. It is ended as soon as the
+	// launcher's end is noticed.
 	if there && !bash.Ended && (bash.Parent == p.launcher.PID() || proctree.Tagged(p.Dir, pid)) {
 		p.bash = bash
 		control, err := p.openControl()
@@ -288,7 +293,8 @@ func (p *Process) killUnheld(marker string) {
 	_ = found.Wait(ctx)
 }
 
-// clearMarkers removes the markers of earlier processes, except for sessions in which something still runs.
+// clearMarkers removes the markers of earlier processes, except for sessions in which something
+// still runs.
 func clearMarkers(shell string) {
 	dir := filepath.Join(shell, shelldir.MarkersDir)
 	list, _ := os.ReadDir(dir)
@@ -319,7 +325,8 @@ func (p *Process) connect(ctx context.Context) error {
 	return p.connected(process, control)
 }
 
-// openControl opens the control FIFO, for reading too: what bash does not read is there after its end.
+// openControl opens the control FIFO, for reading too: what bash does not read is there after its
+// end.
 func (p *Process) openControl() (*os.File, error) {
 	return shelldir.OpenFIFO(filepath.Join(p.Dir, shelldir.ControlFIFO), unix.O_RDWR)
 }
@@ -344,7 +351,8 @@ func (p *Process) expect(ctx context.Context, prefix string) (int, error) {
 	}
 }
 
-// setUp makes bash ready for commands: without prompts and history, with the state of its predecessor.
+// setUp makes bash ready for commands: without prompts and history, with the state of its
+// predecessor.
 func (p *Process) setUp(ctx context.Context, restore bool) error {
 	bash := p.Script()
 	path := filepath.Join(p.Dir, shelldir.SetupFile)
@@ -364,12 +372,13 @@ func (p *Process) setUp(ctx context.Context, restore bool) error {
 	return err
 }
 
-// pidPrefix begins the name of the marker with bash's process id, upPrefix the one that bash is ready. They stay, for
-// a later server.
+// pidPrefix begins the name of the marker with bash's process id, upPrefix the one that bash is
+// ready. They stay, for a later server.
 func (p *Process) pidPrefix() string { return shelldir.PidName + strconv.Itoa(p.Number) + "." }
 func (p *Process) upPrefix() string  { return shelldir.UpName + strconv.Itoa(p.Number) + "." }
 
-// Barrier sends lines and waits until bash has read all lines up to them. Errors: ErrEnded, ctx.Err().
+// Barrier sends lines and waits until bash has read all lines up to them. Errors: ErrEnded,
+// ctx.Err().
 func (p *Process) Barrier(ctx context.Context, lines string) error {
 	prefix, line := p.BarrierLine()
 	if err := p.Send(lines + line); err != nil {
@@ -378,8 +387,9 @@ func (p *Process) Barrier(ctx context.Context, lines string) error {
 	return p.AwaitBarrier(ctx, prefix)
 }
 
-// errSubshellReads is of a subshell that reads control lines: SIGINT before it has handlers of its own might have it
-// return to the top level that it has inherited, while the shell waits for it. A precaution: it was never seen.
+// errSubshellReads is of a subshell that reads control lines: SIGINT before it has handlers of its
+// own might have it return to the top level that it has inherited, while the shell waits for it. A
+// precaution: it was never seen.
 var errSubshellReads = errors.New("a subshell reads the shell's control lines")
 
 // AwaitBarrier waits until bash itself has passed a barrier. Errors: as Barrier, errSubshellReads.
@@ -398,8 +408,8 @@ func (p *Process) AwaitBarrier(ctx context.Context, prefix string) error {
 	return err
 }
 
-// BarrierLine is a control line that makes a marker, and the prefix of its name, which is unique over restarts of the
-// server.
+// BarrierLine is a control line that makes a marker, and the prefix of its name, which is unique
+// over restarts of the server.
 func (p *Process) BarrierLine() (prefix, line string) {
 	prefix = shelldir.BarrierName + strconv.FormatInt(time.Now().UnixNano(), 36) + "-" +
 		strconv.FormatInt(p.barriers.Add(1), 10) + "."
@@ -436,8 +446,8 @@ func (p *Process) watch() {
 	}
 }
 
-// Kill kills bash, so that no further command of a script runs; the launcher ends with it. It kills the launcher
-// while bash is unknown.
+// Kill kills bash, so that no further command of a script runs; the launcher ends with it. It kills
+// the launcher while bash is unknown.
 func (p *Process) Kill() {
 	if bash := p.Proc(); bash.PID > 0 {
 		_ = bash.Signal(unix.SIGKILL)
@@ -446,8 +456,8 @@ func (p *Process) Kill() {
 	}
 }
 
-// AwaitEnd waits for the end of a process whose bash has ended or is about to. It kills a launcher that does not
-// report that. It is false when the shell is detached.
+// AwaitEnd waits for the end of a process whose bash has ended or is about to. It kills a launcher
+// that does not report that. It is false when the shell is detached.
 func (p *Process) AwaitEnd() bool {
 	late := time.After(endGrace)
 	for {

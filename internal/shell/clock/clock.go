@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Clock is time that can be stopped. The zero value runs. All methods may be called at the same time from several
-// goroutines.
+// Clock is time that can be stopped. The zero value runs. All methods may be called at the same
+// time from several goroutines.
 type Clock struct {
 	mu      sync.Mutex
 	stopped bool
@@ -55,8 +55,8 @@ func (c *Clock) Wait(ctx context.Context) error {
 	}
 }
 
-// WaitUntil waits until a deadline, which may change meanwhile and does not come while the clock is stopped. Errors:
-// ctx.Err().
+// WaitUntil waits until a deadline, which may change meanwhile and does not come while the clock is
+// stopped. Errors: ctx.Err().
 func (c *Clock) WaitUntil(ctx context.Context, deadline func() time.Time) error {
 	for {
 		if err := c.Wait(ctx); err != nil {
@@ -74,7 +74,8 @@ func (c *Clock) WaitUntil(ctx context.Context, deadline func() time.Time) error 
 	}
 }
 
-// WithTimeout is a context that ends after d. While the clock is stopped, it ends no earlier than after another d.
+// WithTimeout is a context that ends after d. While the clock is stopped, it ends no earlier than
+// after another d.
 func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	var timer *time.Timer

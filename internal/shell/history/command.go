@@ -20,7 +20,8 @@ var (
 // Status says where a command is in its life.
 type Status string
 
-// The statuses. Only queued → running → one of the others is possible, and queued → cancelled or failed.
+// The statuses. Only queued → running → one of the others is possible, and queued → cancelled or
+// failed.
 const (
 	Queued    Status = "queued"
 	Running   Status = "running"
@@ -29,25 +30,26 @@ const (
 	Failed    Status = "failed" // it never got an exit code: it could not be started, or its shell was deleted
 )
 
-// Command is a command to run. Submit reads it and keeps nothing of it. Its tags name the keys of record.json.
+// Command is a command to run. Submit reads it and keeps nothing of it. Its tags name the keys of
+// record.json.
 type Command struct {
 	Text string `json:"-"` // shell text, sourced by the shell; at most MaxText bytes, no NUL
-	// Isolated runs Argv as one process beside the shell, in no queue: with the shell's directory and environment, and
-	// without any other state of it.
+	// Isolated runs Argv as one process beside the shell, in no queue: with the shell's directory
+	// and environment, and without any other state of it.
 	Isolated bool     `json:"isolated,omitzero"`
 	Argv     []string `json:"argv,omitempty"`
-	// Cwd is the directory of this command alone; relative ones are relative to the shell's. An absent one ends the
-	// command with code 1 and the text on stderr.
+	// Cwd is the directory of this command alone; relative ones are relative to the shell's. An
+	// absent one ends the command with code 1 and the text on stderr.
 	Cwd string            `json:"cwd,omitempty"`
 	Env map[string]string `json:"env,omitempty"` // of this command alone
-	// Within is the directory in which it may begin, as Shell.Directory tells it; in its turn it fails with
-	// ErrMoved in another. "" is any.
+	// Within is the directory in which it may begin, as Shell.Directory tells it; in its turn it
+	// fails with ErrMoved in another. "" is any.
 	Within string `json:"within,omitempty"`
-	// Timeout after which the command is cancelled with code 124; 0 means the shell's. It counts from the start,
-	// without the wait for a turn.
+	// Timeout after which the command is cancelled with code 124; 0 means the shell's. It counts
+	// from the start, without the wait for a turn.
 	Timeout time.Duration `json:"timeout_ns,omitzero"`
-	// QueueTimeout bounds the wait for a turn. A command that has not begun by then fails with ErrQueueTimeout and
-	// never runs. 0 is no bound.
+	// QueueTimeout bounds the wait for a turn. A command that has not begun by then fails with
+	// ErrQueueTimeout and never runs. 0 is no bound.
 	QueueTimeout time.Duration `json:"queue_timeout_ns,omitzero"`
 	Stdin        []byte        `json:"-"` // the command's input, then end of file; nil is end of file at once
 	// StdinOpen lets Input write more after Stdin.
@@ -56,10 +58,11 @@ type Command struct {
 	TTY bool `json:"tty,omitzero"`
 	// Background runs the command beside those that follow it, as `{ … } &`.
 	Background bool `json:"background,omitzero"`
-	// MaxReply bounds what a reply or stream has of stdout and of stderr, in bytes; 0 means the shell's. The log has
-	// more.
+	// MaxReply bounds what a reply or stream has of stdout and of stderr, in bytes; 0 means the
+	// shell's. The log has more.
 	MaxReply int64 `json:"max_reply,omitzero"`
-	// MaxOutput bounds the logs of stdout and of stderr, in bytes; 0 means the shell's. The rest is read and dropped.
+	// MaxOutput bounds the logs of stdout and of stderr, in bytes; 0 means the shell's. The rest is
+	// read and dropped.
 	MaxOutput int64 `json:"max_output,omitzero"`
 }
 
@@ -69,19 +72,23 @@ type Result struct {
 	ExitCode  int  `json:"exit_code"`
 	TimedOut  bool `json:"timed_out,omitzero"`
 	Cancelled bool `json:"cancelled,omitzero"`
-	// Background: it, or something it started, still holds its stdout or stderr: late output goes to its log.
+	// Background: it, or something it started, still holds its stdout or stderr: late output goes
+	// to its log.
 	Background bool `json:"background,omitzero"`
-	// Truncated: a reply of MaxReply has not all, or the log has not; TruncatedReason says which, one of Cut….
+	// Truncated: a reply of MaxReply has not all, or the log has not; TruncatedReason says which,
+	// one of Cut….
 	Truncated       bool   `json:"truncated,omitzero"`
 	TruncatedReason string `json:"truncated_reason,omitempty"`
-	// Recreated: the shell had ended before this command and was started again with its state; Lost names what could
-	// not be restored.
+	// Recreated: the shell had ended before this command and was started again with its state; Lost
+	// names what could not be restored.
 	Recreated bool     `json:"recreated,omitzero"`
 	Lost      []string `json:"lost,omitempty"`
-	// ShellEnded: the shell ended with this command (exit, exec, set -e, a signal, the second stage of a cancel).
+	// ShellEnded: the shell ended with this command (exit, exec, set -e, a signal, the second stage
+	// of a cancel).
 	ShellEnded bool   `json:"shell_ended,omitzero"`
 	Cwd        string `json:"cwd"` // the shell's after the command
-	// CwdFallback is the directory that was wanted when it is gone and the nearest parent was taken instead.
+	// CwdFallback is the directory that was wanted when it is gone and the nearest parent was taken
+	// instead.
 	CwdFallback string `json:"cwd_fallback,omitempty"`
 	// Reason is the reason that was given to Shell.Stop; "" when that did not end the command.
 	Reason string `json:"ended_because,omitempty"`
@@ -168,15 +175,16 @@ func CheckEnv(env map[string]string) error {
 // variableName is what a shell can export.
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// MaxText is the longest command, in bytes: generated scripts have some megabytes, and bash keeps all of it in
-// memory.
+// MaxText is the longest command, in bytes: generated scripts have some megabytes, and bash keeps
+// all of it in memory.
 const MaxText = 16 << 20
 
-// MaxStdin is the most that Command.Stdin may have, in bytes; it is written to the disk before the command starts.
+// MaxStdin is the most that Command.Stdin may have, in bytes; it is written to the disk before the
+// command starts.
 const MaxStdin = 64 << 20
 
-// maxEnvironment is the most that the variables of one command or one SetEnv may have together, in bytes: four
-// times what execve takes by default.
+// maxEnvironment is the most that the variables of one command or one SetEnv may have together, in
+// bytes: four times what execve takes by default.
 const maxEnvironment = 8 << 20
 
 // maxPath is the longest directory, in bytes: PATH_MAX of Linux.

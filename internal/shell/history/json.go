@@ -13,8 +13,8 @@ import (
 // recordVersion is the version of record.json and shell.json. Readers refuse others.
 const recordVersion = 1
 
-// inlineText is the longest command in a record, in bytes. A record is written at the start and at the end of its
-// command, a longer text only once.
+// inlineText is the longest command in a record, in bytes. A record is written at the start and at
+// the end of its command, a longer text only once.
 const inlineText = 4 << 10
 
 // castagnoli is the polynomial of the checksums, for which processors have an instruction.
@@ -44,8 +44,8 @@ func decodeRecord(content []byte) (*Entry, error) {
 	return r, nil
 }
 
-// summed is a value as a line of JSON with a checksum, by which a file that was cut, or whose blocks never came to
-// the disk, is recognised.
+// summed is a value as a line of JSON with a checksum, by which a file that was cut, or whose
+// blocks never came to the disk, is recognised.
 func summed(value any) ([]byte, error) {
 	content, err := shelldir.Marshal(value)
 	if err != nil {

@@ -21,8 +21,8 @@ const (
 	BadFile     = shelldir.ShellFile + ".bad" // the newest one that could not be read, for people
 )
 
-// SaveShell writes shell.json and syncs it; the record before it becomes EarlierFile. After an interruption at any
-// point, one of both is valid. Errors: ErrNoSpace.
+// SaveShell writes shell.json and syncs it; the record before it becomes EarlierFile. After an
+// interruption at any point, one of both is valid. Errors: ErrNoSpace.
 func SaveShell(dir string, r *Shell) error {
 	saved := *r
 	saved.Version = recordVersion
@@ -73,9 +73,10 @@ func loadShellFile(dir, name string) (*Shell, error) {
 	return r, nil
 }
 
-// FindShell returns the record of a shell: shell.json, EarlierFile, or, when neither can be read, one made of spare.
-// what names the problem of shell.json, lost the settings that are lost. It renames a bad shell.json to BadFile. Errors:
-// ErrDamaged of a remote shell, whose provider is unknown then.
+// FindShell returns the record of a shell: shell.json, EarlierFile, or, when neither can be read,
+// one made of spare. what names the problem of shell.json, lost the settings that are lost. It
+// renames a bad shell.json to BadFile. Errors: ErrDamaged of a remote shell, whose provider is
+// unknown then.
 func FindShell(dir string, held []*keeper.Program, spare Spec) (r *Shell, what string, lost []string, err error) {
 	if r, err = LoadShell(dir); err == nil {
 		return r, "", nil, nil

@@ -13,16 +13,16 @@ import (
 
 // Spec describes a shell to start. Its tags name the keys of shell.json.
 type Spec struct {
-	// ID is ^[A-Za-z0-9._-]{1,64}$, unique in a server. What the keeper holds for the shell has ids that begin with
-	// Prefix+ID+".".
+	// ID is ^[A-Za-z0-9._-]{1,64}$, unique in a server. What the keeper holds for the shell has ids
+	// that begin with Prefix+ID+".".
 	ID    string            `json:"id"`
 	Name  string            `json:"name,omitempty"` // in Info; "" is ID. Shells of different sessions may have the same
 	Dir   string            `json:"-"`              // an existing directory with all of the shell's files, 0700
 	Cwd   string            `json:"cwd,omitempty"`  // absolute; "" is the home directory
 	Env   map[string]string `json:"env,omitempty"`
 	Login bool              `json:"login,omitzero"` // read the profile files
-	// Provider has the commands run remotely, by Config.Remote, which knows the name; "" is this machine. Cwd ("" is
-	// the instance's first directory) and Env are remote then.
+	// Provider has the commands run remotely, by Config.Remote, which knows the name; "" is this
+	// machine. Cwd ("" is the instance's first directory) and Env are remote then.
 	Provider  string        `json:"place,omitempty"`
 	Timeout   time.Duration `json:"timeout_ns,omitzero"` // of commands that give none; 0 is none
 	MaxReply  int64         `json:"max_reply,omitzero"`  // of commands that give none; 0 is no bound

@@ -17,14 +17,15 @@ import (
 )
 
 const (
-	// MaxCommands is how many commands of a shell are kept: days of work of an agent, and few enough to read all at a
-	// start (20 µs each).
+	// MaxCommands is how many commands of a shell are kept: days of work of an agent, and few
+	// enough to read all at a start (20 µs each).
 	MaxCommands = 1000
 	// maxHistoryBytes bounds the logs that are kept of a shell, in bytes.
 	maxHistoryBytes = 1 << 30
 	// idDigits is the length of the number in a command's id, which continues after pruning.
 	idDigits = 8
-	// IDRandom is the number of random characters in an id: 60 bits, so that ids of different shells differ.
+	// IDRandom is the number of random characters in an id: 60 bits, so that ids of different
+	// shells differ.
 	IDRandom = 12
 )
 
@@ -38,7 +39,8 @@ type Entry struct {
 	Deadline time.Time `json:"deadline,omitzero"`
 	// PauseCounted is the beginning of the pause that Deadline includes already; zero is none.
 	PauseCounted time.Time `json:"rested,omitzero"`
-	// Processes are those that were there before the command, or the one that it is: see proctree.FormatStarts.
+	// Processes are those that were there before the command, or the one that it is: see
+	// proctree.FormatStarts.
 	Processes string `json:"note,omitempty"`
 }
 
@@ -51,16 +53,17 @@ type Shell struct {
 	FirstEnv  []string  `json:"first"`       // the environment of the first start, KEY=value
 }
 
-// Store is the commands of a shell on disk. All methods may be called at the same time from several goroutines, but one
-// record is saved by one at a time.
+// Store is the commands of a shell on disk. All methods may be called at the same time from several
+// goroutines, but one record is saved by one at a time.
 type Store struct {
 	root string
 	last atomic.Uint64 // the highest number in an id
 }
 
-// Open reads the records of a shell directory, oldest first. The error names damaged records (errors.Is ErrDamaged);
-// the others are returned all the same. An absent or empty directory has none. A command's directory without a record
-// is ignored: the server died before it accepted the command.
+// Open reads the records of a shell directory, oldest first. The error names damaged records
+// (errors.Is ErrDamaged); the others are returned all the same. An absent or empty directory has
+// none. A command's directory without a record is ignored: the server died before it accepted the
+// command.
 func Open(dir string) (*Store, []*Entry, error) {
 	h := &Store{root: filepath.Join(dir, shelldir.CommandsDir)}
 	entries, err := os.ReadDir(h.root) // in the order of names, as they were submitted
@@ -86,9 +89,9 @@ func Open(dir string) (*Store, []*Entry, error) {
 	return h, list, errors.Join(problems...)
 }
 
-// Next makes the directory DIR/c/ID of a new command and returns its id: 8 digits that count the shell's commands and
-// 12 random characters [a-z2-7], so that ids are unique in a server and sort in the order of submission. Errors:
-// ErrNoSpace.
+// Next makes the directory DIR/c/ID of a new command and returns its id: 8 digits that count the
+// shell's commands and 12 random characters [a-z2-7], so that ids are unique in a server and sort
+// in the order of submission. Errors: ErrNoSpace.
 func (h *Store) Next() (id string, err error) {
 	id = fmt.Sprintf("%0*d%s", idDigits, h.last.Add(1), strings.ToLower(rand.Text()[:IDRandom]))
 	if err := shelldir.MakeDir(h.root, h.Dir(id)); err != nil {
@@ -100,8 +103,9 @@ func (h *Store) Next() (id string, err error) {
 // Dir is the directory of a command.
 func (h *Store) Dir(id string) string { return filepath.Join(h.root, id) }
 
-// Save appends a record to its file, as a line with a checksum: after a kill the line before it is valid, and nothing
-// has to be synced or renamed, which on some file systems takes as long as a short command. Errors: ErrNoSpace.
+// Save appends a record to its file, as a line with a checksum: after a kill the line before it is
+// valid, and nothing has to be synced or renamed, which on some file systems takes as long as a
+// short command. Errors: ErrNoSpace.
 func (h *Store) Save(r *Entry) error {
 	dir := h.Dir(r.Info.ID)
 	line, text, err := encodeRecord(*r)
@@ -114,7 +118,8 @@ func (h *Store) Save(r *Entry) error {
 	return recordError(r, err)
 }
 
-// Replace is Save for a record whose earlier lines must be forgotten: its line becomes the whole file.
+// Replace is Save for a record whose earlier lines must be forgotten: its line becomes the whole
+// file.
 func (h *Store) Replace(r *Entry) error {
 	line, _, err := encodeRecord(*r)
 	if err == nil {
@@ -190,9 +195,9 @@ func NewestRecord(content []byte) (r *Entry, err error) {
 	return nil, err
 }
 
-// Prune removes the oldest ended commands beyond MaxCommands and maxHistoryBytes from disk and returns their ids,
-// oldest first. ended are the commands that it may remove, oldest first; total is the number of all. It keeps a
-// directory that cannot be removed.
+// Prune removes the oldest ended commands beyond MaxCommands and maxHistoryBytes from disk and
+// returns their ids, oldest first. ended are the commands that it may remove, oldest first; total
+// is the number of all. It keeps a directory that cannot be removed.
 func (h *Store) Prune(ended []Info, total int) []string {
 	var size int64
 	for _, info := range ended {

@@ -7,9 +7,9 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// LoginText begins the Text of a command that reads the files of a login shell first (bash's manual, INVOCATION). It is
-// on the first line of the command, so that the line numbers in messages stay right. It reads nothing of the command's
-// input.
+// LoginText begins the Text of a command that reads the files of a login shell first (bash's
+// manual, INVOCATION). It is on the first line of the command, so that the line numbers in messages
+// stay right. It reads nothing of the command's input.
 const LoginText = `{ if [ -r /etc/profile ]; then . /etc/profile; fi; if [ -r ~/.bash_profile ]; then . ` +
 	`~/.bash_profile; elif [ -r ~/.bash_login ]; then . ~/.bash_login; ` +
 	`elif [ -r ~/.profile ]; then . ~/.profile; fi; } </dev/null; `

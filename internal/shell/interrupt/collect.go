@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// forkLimit is how long a process between fork and execve may take to get there, but for those that wait for a
-	// processor: half a timeout's accuracy.
+	// forkLimit is how long a process between fork and execve may take to get there, but for those
+	// that wait for a processor: half a timeout's accuracy.
 	forkLimit = 50 * time.Millisecond
-	// stopLimit is how long a process may take to stop, unless it waits for a processor: one that hangs in the kernel
-	// does so when it comes out.
+	// stopLimit is how long a process may take to stop, unless it waits for a processor: one that
+	// hangs in the kernel does so when it comes out.
 	stopLimit = 50 * time.Millisecond
 )
 
-// stop stops a process and reports whether it is there. Whoever cannot be stopped, for it is another user's or hangs in
-// the kernel, counts as stopped.
+// stop stops a process and reports whether it is there. Whoever cannot be stopped, for it is
+// another user's or hangs in the kernel, counts as stopped.
 func (i *interruption) stop(p proc.Process) bool {
 	before, was := proctree.StatusOf(p.PID).State, i.seen[p.PID]
 	was.asleep = before == 'S' || before == 'T'
@@ -53,16 +53,17 @@ func (i *interruption) stopMember(p proc.Process, async bool) {
 	i.seen[p.PID] = was
 }
 
-// collect finds the processes of the command and stops them, parents first, until there are no new ones. Those that
-// were just forked are given time to become what they are to be. The list has those that have ended too.
+// collect finds the processes of the command and stops them, parents first, until there are no new
+// ones. Those that were just forked are given time to become what they are to be. The list has
+// those that have ended too.
 func (i *interruption) collect() ([]proc.Process, error) {
 	end := time.Now().Add(forkLimit)
 	stopped := map[int]bool{}
 	for _, p := range i.stopped {
 		stopped[p.PID] = true
 	}
-	// A look at all processes takes milliseconds, in which a short command ends by itself. So bash's children come
-	// first.
+	// A look at all processes takes milliseconds, in which a short command ends by itself. So
+	// bash's children come first.
 	list := i.children(i.Bash.PID)
 	for first := true; ; first = false {
 		fresh, young := false, false
@@ -97,8 +98,9 @@ func (i *interruption) children(shell int) []proc.Process {
 	return slices.DeleteFunc(proctree.Children(shell), i.Earlier.Has)
 }
 
-// forked reports whether a process was just forked: it still has bash's handlers, and SIGINT would be lost or make it a
-// second bash. For who stops the process when it is none, async says that it is a fork of bash that ignores SIGINT.
+// forked reports whether a process was just forked: it still has bash's handlers, and SIGINT would
+// be lost or make it a second bash. For who stops the process when it is none, async says that it
+// is a fork of bash that ignores SIGINT.
 func (i *interruption) forked(p proc.Process) (just, async bool) {
 	s := proctree.StatusOf(p.PID)
 	ignored, caught := s.Ignored.Has(unix.SIGINT), s.Caught.Has(unix.SIGINT)
@@ -113,8 +115,8 @@ func (i *interruption) isShell(pid int) bool {
 	return i.executable != "" && executableOf(pid) == i.executable
 }
 
-// executableOf is what a process was executed as, program and arguments: the same for all forks of it. It is "" for
-// those that may not be looked at.
+// executableOf is what a process was executed as, program and arguments: the same for all forks of
+// it. It is "" for those that may not be looked at.
 func executableOf(pid int) string {
 	dir := "/proc/" + strconv.Itoa(pid)
 	exe, err := os.Readlink(dir + "/exe")

@@ -1,8 +1,9 @@
-// Package interrupt ends a command in the foreground of a bash so that nothing of it runs after that.
+// Package interrupt ends a command in the foreground of a bash so that nothing of it runs after
+// that.
 //
-// SIGINT alone does not do it: bash drops its own when the child that it waits for does not die of SIGINT, and goes on
-// with the next command; and a child between fork and execve still has bash's handler and loses it. So an interrupt
-// goes through these phases:
+// SIGINT alone does not do it: bash drops its own when the child that it waits for does not die of
+// SIGINT, and goes on with the next command; and a child between fork and execve still has bash's
+// handler and loses it. So an interrupt goes through these phases:
 //
 //	stop      bash is stopped, and with it its subshells, which are shells like it
 //	collect   the processes of the command are found and stopped, parents first
@@ -11,11 +12,11 @@
 //	await     those that a shell waits for end, from the leaves of the tree up, and each shell goes on after its own
 //	continue  bash goes on with SIGINT pending and drops everything
 //
-// bash drops everything only when those it waits for have ended of SIGINT. Has one ended otherwise, bash would go on:
-// it must not run again, and the caller kills it.
+// bash drops everything only when those it waits for have ended of SIGINT. Has one ended otherwise,
+// bash would go on: it must not run again, and the caller kills it.
 //
-// What ignores SIGINT is a job, or the command is such that only SIGKILL helps. It does not run while bash does, so
-// that its end cannot be taken for one of the command's.
+// What ignores SIGINT is a job, or the command is such that only SIGKILL helps. It does not run
+// while bash does, so that its end cannot be taken for one of the command's.
 package interrupt
 
 import (
@@ -35,13 +36,14 @@ type Target struct {
 	Bash    proc.Process
 	Dir     string          // processes with a standard file in there belong to the command
 	Earlier proctree.Starts // children of bash that earlier commands have left behind: they are left alone
-	// Marker is a file that is there while bash may be stopped by an interrupt: a later server finishes what this one
-	// has begun. Without it a server that is killed would leave a stopped bash. The caller removes it.
+	// Marker is a file that is there while bash may be stopped by an interrupt: a later server
+	// finishes what this one has begun. Without it a server that is killed would leave a stopped
+	// bash. The caller removes it.
 	Marker string
 	Limit  time.Duration // after which only SIGKILL is left
 	Ended  func() bool   // tells whether the command has a status
-	// Send gives bash a line that it reads when it is back at its top level; Await waits until it has read the first
-	// such line, AwaitAll until it has read all of them.
+	// Send gives bash a line that it reads when it is back at its top level; Await waits until it
+	// has read the first such line, AwaitAll until it has read all of them.
 	Send            func() error
 	Await, AwaitAll func(ctx context.Context) error
 }
@@ -54,10 +56,11 @@ var (
 	ErrGone    = errors.New("the shell has ended")
 )
 
-// Interrupt sends SIGINT to what a command has started and to bash, until bash is back at its top level; ended tells
-// that the command had ended before. A user's INT trap runs as after one press of the key, and goes on with the
-// command or not; one that takes longer than trapLimit sees a second one. Errors: ctx.Err(), errors of
-// Target, and others after which bash has to be killed; what the command started is killed then.
+// Interrupt sends SIGINT to what a command has started and to bash, until bash is back at its top
+// level; ended tells that the command had ended before. A user's INT trap runs as after one press
+// of the key, and goes on with the command or not; one that takes longer than trapLimit sees a
+// second one. Errors: ctx.Err(), errors of Target, and others after which bash has to be killed;
+// what the command started is killed then.
 func Interrupt(ctx context.Context, t Target) (ended bool, err error) {
 	i, err := prepareInterrupt(ctx, t)
 	if err != nil {
@@ -68,7 +71,8 @@ func Interrupt(ctx context.Context, t Target) (ended bool, err error) {
 			i.killStopped()
 			return false, err
 		}
-		// SIGINT may hit the very line that reports the status and so take it away. Bash goes through another then.
+		// SIGINT may hit the very line that reports the status and so take it away. Bash goes
+		// through another then.
 		if err := t.Send(); err != nil {
 			return false, err
 		}
@@ -105,10 +109,11 @@ type interruption struct {
 type observed struct {
 	// asleep: it slept, or a server before this one had stopped it there.
 	asleep bool
-	// async: a fork of bash that ignored SIGINT, as the fork of `builtin &` does for a moment. A shell waits for it only in
-	// the builtin wait, which SIGINT ends.
+	// async: a fork of bash that ignored SIGINT, as the fork of `builtin &` does for a moment. A
+	// shell waits for it only in the builtin wait, which SIGINT ends.
 	async bool
-	// itself: it had stopped before, and not for an interrupt. It stays stopped until it is sent SIGINT.
+	// itself: it had stopped before, and not for an interrupt. It stays stopped until it is sent
+	// SIGINT.
 	itself bool
 	// idle: a shell that waits, and not for a program of the command.
 	idle bool
@@ -129,8 +134,8 @@ func prepareInterrupt(ctx context.Context, t Target) (*interruption, error) {
 		executable: executableOf(t.Bash.PID), takenOver: unmarked == nil, seen: map[int]observed{}}, nil
 }
 
-// once stops bash and ends the processes that it waits for. After it bash is stopped. Errors: ErrGone, errIgnored,
-// errGoesOn, ctx.Err().
+// once stops bash and ends the processes that it waits for. After it bash is stopped. Errors:
+// ErrGone, errIgnored, errGoesOn, ctx.Err().
 func (i *interruption) once() error {
 	for {
 		if !i.stop(i.Bash) {
@@ -164,8 +169,9 @@ func (i *interruption) continueBash() {
 	_ = i.Bash.Signal(unix.SIGCONT)
 }
 
-// killStopped ends the stopped processes, for a bash that is about to be killed, unless the server leaves it: with the
-// end of bash its process group is an orphan, and the kernel lets the stopped processes of such a one go on.
+// killStopped ends the stopped processes, for a bash that is about to be killed, unless the server
+// leaves it: with the end of bash its process group is an orphan, and the kernel lets the stopped
+// processes of such a one go on.
 func (i *interruption) killStopped() {
 	if i.ctx.Err() != nil {
 		return
@@ -179,7 +185,8 @@ func (i *interruption) killStopped() {
 const (
 	// pollInterval is the time between two looks at whether processes have ended.
 	pollInterval = 300 * time.Microsecond
-	// trapLimit is how long a trap on INT may take before bash is sent SIGINT again; the pauses double then.
+	// trapLimit is how long a trap on INT may take before bash is sent SIGINT again; the pauses
+	// double then.
 	trapLimit = 500 * time.Millisecond
 	// shortInterval is pollInterval for a change that is due at once.
 	shortInterval = 50 * time.Microsecond
@@ -198,5 +205,6 @@ func (i *interruption) wait(d time.Duration) error {
 	}
 }
 
-// late tells that there is no more time to wait for a better moment: SIGINT may be dropped then, and is sent again.
+// late tells that there is no more time to wait for a better moment: SIGINT may be dropped then,
+// and is sent again.
 func (i *interruption) late() bool { return time.Until(i.deadline) < i.Limit/4 }

@@ -48,9 +48,10 @@ func (i *interruption) betweenPrograms(sh proc.Process, list []proc.Process) boo
 	return blocked.Has(unix.SIGINT) || blocked.Has(unix.SIGCHLD) && (!waitsFor || !i.seen[sh.PID].asleep)
 }
 
-// settle stops the next program that a running shell starts, before it can end, as soon as it is one. One with job
-// control is left, for the shell would take it for suspended. A shell that is asleep in wait(2) without a program waits
-// for jobs of earlier commands, which SIGINT ends. Errors: as wait.
+// settle stops the next program that a running shell starts, before it can end, as soon as it is
+// one. One with job control is left, for the shell would take it for suspended. A shell that is
+// asleep in wait(2) without a program waits for jobs of earlier commands, which SIGINT ends.
+// Errors: as wait.
 func (i *interruption) settle(sh proc.Process) error {
 	caught := false
 	for !i.late() {
@@ -68,7 +69,8 @@ func (i *interruption) settle(sh proc.Process) error {
 		waits, forks := now.Blocked.Has(unix.SIGCHLD), now.Blocked.Has(unix.SIGINT)
 		switch {
 		case caught:
-			// A shell that was stopped again at once would never sleep where programs wait for a processor.
+			// A shell that was stopped again at once would never sleep where programs wait for a
+			// processor.
 			if now.State == 'S' || !forks && !waits {
 				return nil
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/evertty/evertty/internal/shell/proctree"
 )
 
-// signal sends SIGINT to all that collect has stopped and waits until bash's children have ended of it, from the leaves
-// of the tree of shells up.
+// signal sends SIGINT to all that collect has stopped and waits until bash's children have ended of
+// it, from the leaves of the tree of shells up.
 func (i *interruption) signal(list []proc.Process) error {
 	i.signalled = true
 	shells := []proc.Process{i.Bash}
@@ -52,21 +52,21 @@ func (i *interruption) continueIf(which func(proc.Process) bool) {
 	i.stopped = slices.DeleteFunc(i.stopped, which)
 }
 
-// mayStop reports whether a process may be stopped without its shell taking it for suspended, as one with job control
-// would.
+// mayStop reports whether a process may be stopped without its shell taking it for suspended, as
+// one with job control would.
 func (i *interruption) mayStop(p proc.Process) bool {
 	own, err1 := unix.Getpgid(i.Bash.PID)
 	group, err2 := unix.Getpgid(p.PID)
 	return err1 == nil && err2 == nil && (group == own || p.Session != i.Bash.Session)
 }
 
-// pressAgain is when a program that does not end on SIGINT is sent another; the pauses double then. A program
-// with a handler has often ended before.
+// pressAgain is when a program that does not end on SIGINT is sent another; the pauses double then.
+// A program with a handler has often ended before.
 const pressAgain = 100 * time.Millisecond
 
-// awaitExit waits until processes have ended of SIGINT. Now and then it sends another to them and their descendants, as a
-// user presses the key again: a script drops one that comes when a program of its has just ended. Errors: errGoesOn, as
-// wait.
+// awaitExit waits until processes have ended of SIGINT. Now and then it sends another to them and
+// their descendants, as a user presses the key again: a script drops one that comes when a program
+// of its has just ended. Errors: errGoesOn, as wait.
 func (i *interruption) awaitExit(list []proc.Process) error {
 	again, pause := time.Now().Add(pressAgain), pressAgain
 	for _, p := range list {

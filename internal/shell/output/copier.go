@@ -17,27 +17,29 @@ import (
 )
 
 const (
-	// copyPiece is how much one splice moves at most, in bytes: what a FIFO of fifoBytes holds, so that CopyWaiting
-	// never waits for more than this.
+	// copyPiece is how much one splice moves at most, in bytes: what a FIFO of fifoBytes holds, so
+	// that CopyWaiting never waits for more than this.
 	copyPiece = 1 << 20
-	// fifoBytes is the room that a FIFO gets once a command proves to print much, in bytes: most of what saves
-	// wake-ups. It is the default of /proc/sys/fs/pipe-max-size, what any user may have.
+	// fifoBytes is the room that a FIFO gets once a command proves to print much, in bytes: most of
+	// what saves wake-ups. It is the default of /proc/sys/fs/pipe-max-size, what any user may have.
 	fifoBytes = 1 << 20
-	// fifoMuch is how many bytes at once say that a command prints much: all that a FIFO holds at first.
+	// fifoMuch is how many bytes at once say that a command prints much: all that a FIFO holds at
+	// first.
 	fifoMuch = 64 << 10
-	// plainPiece is how much goes through memory at a time where splice does not work or output is dropped, in bytes.
+	// plainPiece is how much goes through memory at a time where splice does not work or output is
+	// dropped, in bytes.
 	plainPiece = 128 << 10
 )
 
 // plainBuffers are shared by all copiers: only those that move bytes this moment hold one.
 var plainBuffers = sync.Pool{New: func() any { return new([plainPiece]byte) }}
 
-// Copier moves what a command writes from a FIFO to the end of a log, by one goroutine that sleeps in Go's poller.
-// Without unspliced the bytes never are in this process's memory: at any instant each of them is in the FIFO or in the
-// log, so a killed server neither loses nor doubles one.
+// Copier moves what a command writes from a FIFO to the end of a log, by one goroutine that sleeps
+// in Go's poller. Without unspliced the bytes never are in this process's memory: at any instant
+// each of them is in the FIFO or in the log, so a killed server neither loses nor doubles one.
 //
-// A FIFO that no process has opened for writing yet is not at its end: the copier waits for the first writer. The end
-// comes when the last one has closed it.
+// A FIFO that no process has opened for writing yet is not at its end: the copier waits for the
+// first writer. The end comes when the last one has closed it.
 type Copier struct {
 	fifo    *os.File
 	conn    syscall.RawConn // of fifo
@@ -45,16 +47,17 @@ type Copier struct {
 	over    chan struct{}
 	forNext atomic.Bool // the log goes on after the end, see detach
 
-	// guards the fields below and the order of moves: its holder moves, and moves only bytes that are there
+	// guards the fields below and the order of moves: its holder moves, and moves only bytes that
+	// are there
 	mu    sync.Mutex
 	plain bool // splice is not used, or did not work
 	wide  bool // the FIFO has been made larger, or cannot be
 	eof   bool
 }
 
-// Start takes over the reading end of a FIFO: the copier closes it, also when this fails (hand it to the keeper
-// before). It moves into l until the end of the FIFO or stop, and finishes l then. unspliced makes it read and write
-// instead of splice.
+// Start takes over the reading end of a FIFO: the copier closes it, also when this fails (hand it
+// to the keeper before). It moves into l until the end of the FIFO or stop, and finishes l then.
+// unspliced makes it read and write instead of splice.
 func Start(fifo *os.File, l *Log, unspliced bool) (*Copier, error) {
 	own, err := pollable(fifo)
 	_ = fifo.Close()
@@ -101,7 +104,8 @@ func (p *Copier) run() {
 	defer p.fifo.Close()
 	for {
 		end := false
-		// Returning false sleeps until the FIFO has something new. The error says that stop has closed it.
+		// Returning false sleeps until the FIFO has something new. The error says that stop has
+		// closed it.
 		err := p.conn.Read(func(fd uintptr) bool {
 			moved, why := p.move(int(fd), copyPiece)
 			end = errors.Is(why, io.EOF)
@@ -113,8 +117,8 @@ func (p *Copier) run() {
 	}
 }
 
-// CopyWaiting copies the bytes that the FIFO has now, and reports whether its end was reached. It does not wait for
-// writers. After Stop it returns false.
+// CopyWaiting copies the bytes that the FIFO has now, and reports whether its end was reached. It
+// does not wait for writers. After Stop it returns false.
 func (p *Copier) CopyWaiting() (eof bool) {
 	if p.conn.Control(func(fd uintptr) { eof = p.copyWaiting(int(fd)) }) != nil { // closed, by the end or by stop
 		return p.ended()
@@ -122,8 +126,8 @@ func (p *Copier) CopyWaiting() (eof bool) {
 	return eof
 }
 
-// copyWaiting is CopyWaiting with the descriptor. It copies the bytes of that moment, so it ends also while a
-// writer goes on.
+// copyWaiting is CopyWaiting with the descriptor. It copies the bytes of that moment, so it ends
+// also while a writer goes on.
 func (p *Copier) copyWaiting(fd int) (eof bool) {
 	waiting, err := unix.IoctlGetInt(fd, unix.TIOCINQ) // which is FIONREAD
 	if err != nil {
@@ -147,10 +151,12 @@ func (p *Copier) ended() bool {
 	return p.eof
 }
 
-// Done is closed when the copier has ended; the log is finished and the descriptors are closed then.
+// Done is closed when the copier has ended; the log is finished and the descriptors are closed
+// then.
 func (p *Copier) Done() <-chan struct{} { return p.over }
 
-// Stop ends the copier and waits for its end. The content of the FIFO stays, for others who hold it.
+// Stop ends the copier and waits for its end. The content of the FIFO stays, for others who hold
+// it.
 func (p *Copier) Stop() {
 	_ = p.fifo.Close()
 	<-p.over
@@ -162,8 +168,9 @@ func (p *Copier) StopForNext() {
 	p.Stop()
 }
 
-// move moves up to limit bytes from the FIFO into the log, or drops them when the log takes no more. Errors: io.EOF at
-// the end of the FIFO, unix.EAGAIN when nothing is there, both with nothing moved.
+// move moves up to limit bytes from the FIFO into the log, or drops them when the log takes no
+// more. Errors: io.EOF at the end of the FIFO, unix.EAGAIN when nothing is there, both with nothing
+// moved.
 func (p *Copier) move(fd, limit int) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -242,7 +249,8 @@ func (p *Copier) copy(fd int, file *os.File, at int64, limit int) (int, error) {
 	return n, nil
 }
 
-// widen enlarges the FIFO of a command that prints much, where the user may (pipe-user-pages-soft, pipe(7)).
+// widen enlarges the FIFO of a command that prints much, where the user may (pipe-user-pages-soft,
+// pipe(7)).
 func (p *Copier) widen(fd, moved int) {
 	if p.wide || moved < fifoMuch {
 		return
@@ -257,8 +265,8 @@ func empty(fd int) bool {
 	return err == nil && n == 0
 }
 
-// Follow waits until one of the logs has more than the given bytes, or both are finished: then more is false. Either
-// may be nil. Errors: ctx.Err().
+// Follow waits until one of the logs has more than the given bytes, or both are finished: then more
+// is false. Either may be nil. Errors: ctx.Err().
 func Follow(ctx context.Context, a, b *Log, atA, atB int64) (more bool, err error) {
 	for {
 		first, second := a.changed(atA), b.changed(atB)

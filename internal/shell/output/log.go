@@ -1,5 +1,6 @@
-// Package output keeps the output of commands: the log of one output, the quota of all logs, and the copier that
-// moves bytes from a FIFO to a log without copying them to the memory of the process.
+// Package output keeps the output of commands: the log of one output, the quota of all logs, and
+// the copier that moves bytes from a FIFO to a log without copying them to the memory of the
+// process.
 package output
 
 import (
@@ -13,14 +14,15 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// cutMode is the mode of a log that is not complete: read-only for its owner. A mode needs no space on a full disk
-// and survives the server.
+// cutMode is the mode of a log that is not complete: read-only for its owner. A mode needs no space
+// on a full disk and survives the server.
 const cutMode fs.FileMode = 0o400
 
-// Log is one output of one command on disk. Its file is made with the first byte, so that a command without output
-// costs none; the file's size is the position. A log keeps the first max bytes; what comes after a byte that it did not
-// take is dropped too, so that it is always a prefix of the output. It has a descriptor open only between the first
-// byte and Finish. All methods may be called at the same time from several goroutines, but one copier writes.
+// Log is one output of one command on disk. Its file is made with the first byte, so that a command
+// without output costs none; the file's size is the position. A log keeps the first max bytes; what
+// comes after a byte that it did not take is dropped too, so that it is always a prefix of the
+// output. It has a descriptor open only between the first byte and Finish. All methods may be
+// called at the same time from several goroutines, but one copier writes.
 type Log struct {
 	path string
 	max  int64
@@ -38,9 +40,9 @@ type Log struct {
 	failure error         // why the disk refused
 }
 
-// OpenLog opens the log of a path, which needs not exist, for limit bytes. What is in it already counts: size, and
-// truncated when it was so before. printed, when not nil, counts every byte that comes from now on, kept or not; quota
-// is what all logs share, nil is no bound.
+// OpenLog opens the log of a path, which needs not exist, for limit bytes. What is in it already
+// counts: size, and truncated when it was so before. printed, when not nil, counts every byte that
+// comes from now on, kept or not; quota is what all logs share, nil is no bound.
 func OpenLog(path string, limit int64, printed *atomic.Int64, quota *Quota) (*Log, error) {
 	l := &Log{path: path, max: limit, total: printed, quota: quota}
 	info, err := os.Stat(path)
@@ -76,8 +78,8 @@ func (l *Log) Finished() bool {
 	return l.over
 }
 
-// changed is a channel that is closed once the log has more than at bytes or is finished; nil when it is finished
-// without more. A nil log is.
+// changed is a channel that is closed once the log has more than at bytes or is finished; nil when
+// it is finished without more. A nil log is.
 func (l *Log) changed(at int64) <-chan struct{} {
 	if l == nil {
 		return nil
@@ -95,8 +97,8 @@ func (l *Log) changed(at int64) <-chan struct{} {
 	return l.grew
 }
 
-// ReadAt reads as io.ReaderAt does: io.EOF at the end that the log has now. It works after Finish too, as long as the
-// file is there.
+// ReadAt reads as io.ReaderAt does: io.EOF at the end that the log has now. It works after Finish
+// too, as long as the file is there.
 func (l *Log) ReadAt(p []byte, at int64) (int, error) {
 	l.mu.Lock()
 	file, end := l.file, l.end
@@ -146,8 +148,8 @@ func (l *Log) open() bool {
 	return l.file != nil
 }
 
-// room is the file to write to and how many bytes it may still take; nil when everything is to be dropped. Only the
-// copier calls it.
+// room is the file to write to and how many bytes it may still take; nil when everything is to be
+// dropped. Only the copier calls it.
 func (l *Log) room() (*os.File, int64, int64) {
 	l.mu.Lock()
 	file, end, cut := l.file, l.end, l.cut || l.over
@@ -212,8 +214,8 @@ func (l *Log) count(n int64) {
 	}
 }
 
-// Drop notes that output was dropped, because of err or, when that is nil, of max. From now on all is dropped. Only
-// the copier calls it.
+// Drop notes that output was dropped, because of err or, when that is nil, of max. From now on all
+// is dropped. Only the copier calls it.
 func (l *Log) Drop(err error) {
 	l.mu.Lock()
 	known := l.cut
@@ -225,8 +227,8 @@ func (l *Log) Drop(err error) {
 	if known {
 		return
 	}
-	// Only a file of ours gets the mark, never what a link points to. A log that cannot be marked is cut for this
-	// process only.
+	// Only a file of ours gets the mark, never what a link points to. A log that cannot be marked
+	// is cut for this process only.
 	if info, err := os.Lstat(l.path); err == nil && info.Mode().IsRegular() {
 		_ = os.Chmod(l.path, cutMode)
 	}

@@ -9,20 +9,20 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// Quota bounds the logs of all commands of a server together. All methods may be called at the same time from several
-// goroutines; a nil *Quota is no bound.
+// Quota bounds the logs of all commands of a server together. All methods may be called at the same
+// time from several goroutines; a nil *Quota is no bound.
 type Quota struct {
 	// Limit is the bound in bytes.
 	Limit int64
-	// Free, when not nil, removes the oldest logs of ended commands, at least so many bytes where there are as many.
-	// It is called under no lock of a Shell, and may take as long as the disk.
+	// Free, when not nil, removes the oldest logs of ended commands, at least so many bytes where
+	// there are as many. It is called under no lock of a Shell, and may take as long as the disk.
 	Free func(bytes int64)
 
 	used atomic.Int64
 }
 
-// quotaShare is the part of the quota that is freed beyond the need: else a flood would search for the oldest logs
-// with each piece.
+// quotaShare is the part of the quota that is freed beyond the need: else a flood would search for
+// the oldest logs with each piece.
 const quotaShare = 16
 
 // Used is the size of all logs, in bytes.
@@ -82,7 +82,8 @@ func (l *Log) CutReason() string {
 	return CutFailed
 }
 
-// Remove removes the bytes of a finished log, which is not complete from then on, and returns how many there were.
+// Remove removes the bytes of a finished log, which is not complete from then on, and returns how
+// many there were.
 func (l *Log) Remove() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Status is the state and signals of a process from /proc/PID/status; zero when there is none (proc(5)).
+// Status is the state and signals of a process from /proc/PID/status; zero when there is none
+// (proc(5)).
 type Status struct {
 	State                             byte // R, S, D, T, Z …
 	Pending, Blocked, Ignored, Caught Signals

@@ -16,11 +16,11 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// Sweep ends all processes that any process of a shell has started, also without a Shell, as after damage. It sends
-// SIGHUP, then SIGKILL to the remaining and to new ones. It gives up proc.KillGrace after the first SIGKILL: on a
-// busy machine one scan may take seconds. It also removes the FIFOs of the shell. keeper is the process id of the
-// keeper, the parent of the shells' programs, 0 without one. Errors: proc.ErrSurvived, the kernel's when /proc cannot
-// be read.
+// Sweep ends all processes that any process of a shell has started, also without a Shell, as after
+// damage. It sends SIGHUP, then SIGKILL to the remaining and to new ones. It gives up
+// proc.KillGrace after the first SIGKILL: on a busy machine one scan may take seconds. It also
+// removes the FIFOs of the shell. keeper is the process id of the keeper, the parent of the shells'
+// programs, 0 without one. Errors: proc.ErrSurvived, the kernel's when /proc cannot be read.
 func Sweep(ctx context.Context, dir string, keeper int) error {
 	whole := context.WithoutCancel(ctx)
 	grace, stop := context.WithTimeout(ctx, proc.KillGrace)
@@ -64,12 +64,14 @@ func Sweep(ctx context.Context, dir string, keeper int) error {
 	}
 }
 
-// sweepPause is how long processes may take to end by themselves: most have had SIGHUP when the shell ended.
+// sweepPause is how long processes may take to end by themselves: most have had SIGHUP when the
+// shell ended.
 const sweepPause = 200 * time.Millisecond
 
-// Belonging are the living processes of the shell of a directory: all with its tag, all in the sessions of its
-// processes, all with one of its files as a standard file, and the descendants of these. The keeper is none of them,
-// although it has the tag while it starts one, and all terminals descend from it.
+// Belonging are the living processes of the shell of a directory: all with its tag, all in the
+// sessions of its processes, all with one of its files as a standard file, and the descendants of
+// these. The keeper is none of them, although it has the tag while it starts one, and all terminals
+// descend from it.
 func Belonging(dir string, keeper int) ([]proc.Process, error) {
 	sessions, tag := Sessions(dir), tagOf(dir)
 	list, err := proc.Select(func(all []proc.Process) []proc.Process {
@@ -90,8 +92,8 @@ func SessionOf(name string) (session int, ok bool) {
 	return session, ok && found && err == nil
 }
 
-// Sessions are the sessions of all processes of a shell in which something may still run. A number that was reused is
-// not among them while the leader of the new session lives.
+// Sessions are the sessions of all processes of a shell in which something may still run. A number
+// that was reused is not among them while the leader of the new session lives.
 func Sessions(dir string) map[int]bool {
 	list, _ := os.ReadDir(filepath.Join(dir, shelldir.MarkersDir))
 	found := map[int]bool{}

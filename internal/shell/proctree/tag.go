@@ -11,11 +11,12 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// TagVariable is the environment variable with the directory of the shell that started a process: for people who look,
-// and where a number tag cannot be given. It is no part of a shell's state.
+// TagVariable is the environment variable with the directory of the shell that started a process:
+// for people who look, and where a number tag cannot be given. It is no part of a shell's state.
 const TagVariable = proc.ShellVariable
 
-// Tag makes what a plan starts, and all that this starts, processes of the shell of a directory: see Tagged.
+// Tag makes what a plan starts, and all that this starts, processes of the shell of a directory:
+// see Tagged.
 func Tag(p *proc.Plan, dir string) {
 	tagged := func(pair string) bool { return strings.HasPrefix(pair, TagVariable+"=") }
 	p.Env = append(slices.DeleteFunc(slices.Clone(p.Env), tagged), TagVariable+"="+dir)
@@ -39,8 +40,9 @@ func tagOf(dir string) uint64 {
 	return proc.TagOf("shell " + string(text))
 }
 
-// Tagged reports whether a process was started by the shell of a directory or by what that has started: by its number
-// tag, the same for every server and every process of the shell, or without any by its environment.
+// Tagged reports whether a process was started by the shell of a directory or by what that has
+// started: by its number tag, the same for every server and every process of the shell, or without
+// any by its environment.
 func Tagged(dir string, pid int) bool {
 	return tagged(dir, tagOf(dir), proc.Tag(pid), func() string { return proc.ShellOf(pid) })
 }

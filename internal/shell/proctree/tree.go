@@ -1,5 +1,5 @@
-// Package proctree finds the processes that belong to a shell or to one of its commands, and ends them: by their
-// parents, by the files that they have open, and by the tag of their shell.
+// Package proctree finds the processes that belong to a shell or to one of its commands, and ends
+// them: by their parents, by the files that they have open, and by the tag of their shell.
 package proctree
 
 import (
@@ -17,7 +17,8 @@ import (
 	"github.com/evertty/evertty/internal/proc"
 )
 
-// Starts are the start times of processes by their ids. Both together identify a process: ids are reused.
+// Starts are the start times of processes by their ids. Both together identify a process: ids are
+// reused.
 type Starts map[int]uint64
 
 // Has reports whether a process is among them.
@@ -45,9 +46,9 @@ func ParseStarts(text string) Starts {
 	return found
 }
 
-// Members returns the descendants of a process, each after its parent, without the children in except and their
-// descendants; and other processes with a standard file in dir ("" is none). It includes ended descendants that were
-// not reaped, and never this process.
+// Members returns the descendants of a process, each after its parent, without the children in
+// except and their descendants; and other processes with a standard file in dir ("" is none). It
+// includes ended descendants that were not reaped, and never this process.
 func Members(root proc.Process, dir string, except Starts) []proc.Process {
 	list, _ := proc.Select(func(all []proc.Process) []proc.Process {
 		return members(all, []proc.Process{root}, dir, except)
@@ -99,7 +100,8 @@ func members(list, roots []proc.Process, dir string, except Starts) []proc.Proce
 	return found
 }
 
-// LivingTree is a process and its Members that have not ended, parents first: a shell whose child ends first goes on.
+// LivingTree is a process and its Members that have not ended, parents first: a shell whose child
+// ends first goes on.
 func LivingTree(root proc.Process, dir string) []proc.Process {
 	list := Members(root, dir, nil)
 	if root.PID > 0 && root.Alive() {
@@ -108,11 +110,12 @@ func LivingTree(root proc.Process, dir string) []proc.Process {
 	return living(list)
 }
 
-// killRounds is how often KillAll looks for new processes: no program forks faster than that for long.
+// killRounds is how often KillAll looks for new processes: no program forks faster than that for
+// long.
 const killRounds = 8
 
-// KillAll kills processes, and the descendants that they fork meanwhile, and those with a standard file in dir. It
-// waits for their end up to limit, because they hold their files open.
+// KillAll kills processes, and the descendants that they fork meanwhile, and those with a standard
+// file in dir. It waits for their end up to limit, because they hold their files open.
 func KillAll(ctx context.Context, victims []proc.Process, dir string, limit time.Duration) {
 	gone, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -131,14 +134,15 @@ func KillAll(ctx context.Context, victims []proc.Process, dir string, limit time
 	}
 }
 
-// Successors are the living processes of a list, their descendants, and processes with a standard file in dir.
+// Successors are the living processes of a list, their descendants, and processes with a standard
+// file in dir.
 func Successors(parents []proc.Process, dir string) []proc.Process {
 	list, _ := proc.Select(func(all []proc.Process) []proc.Process { return withMembers(all, parents, dir) })
 	return living(list)
 }
 
-// withMembers is the processes of a list that are roots, descend from them or have a standard file in dir, in the order
-// of the list.
+// withMembers is the processes of a list that are roots, descend from them or have a standard file
+// in dir, in the order of the list.
 func withMembers(list, roots []proc.Process, dir string) []proc.Process {
 	found := map[int]bool{}
 	for _, p := range append(members(list, roots, dir, nil), roots...) {

@@ -18,7 +18,8 @@ type Command struct {
 	ID   string
 	Dir  string // its own
 	Text string
-	// Internal is a command of the server, whose text is in TextFile already. It is in no list, and changes no state.
+	// Internal is a command of the server, whose text is in TextFile already. It is in no list, and
+	// changes no state.
 	Internal   bool
 	Background bool
 	Input      Input
@@ -50,8 +51,9 @@ func WriteText(dir, text string) error {
 	return shelldir.SpaceError(os.WriteFile(filepath.Join(dir, shelldir.TextFile), []byte(text), 0o600))
 }
 
-// Lines writes the files of the command and returns the control lines that run it. A command in the foreground may
-// define aliases that the snapshot does not have, as [Command.MayAlias] says. Errors: shelldir.ErrNoSpace.
+// Lines writes the files of the command and returns the control lines that run it. A command in the
+// foreground may define aliases that the snapshot does not have, as [Command.MayAlias] says.
+// Errors: shelldir.ErrNoSpace.
 func (c *Command) Lines() (string, error) {
 	if c.Background {
 		return c.backgroundLine()
@@ -69,11 +71,12 @@ func (c *Command) Lines() (string, error) {
 	return c.foregroundLines(file)
 }
 
-// MayAlias reports whether the text mentions aliases. A text that hides the definition of an alias for a brace in a
-// file or a function makes the capture fail; then its shell is ended.
+// MayAlias reports whether the text mentions aliases. A text that hides the definition of an alias
+// for a brace in a file or a function makes the capture fail; then its shell is ended.
 func (c *Command) MayAlias() bool { return strings.Contains(c.Text, "alias") }
 
-// file writes the file that the control line sources: the one of source, or one that runs the relay.
+// file writes the file that the control line sources: the one of source, or one that runs the
+// relay.
 func (c *Command) file() (string, error) {
 	if c.Relay == nil {
 		return c.source()
@@ -85,13 +88,15 @@ func (c *Command) write(name, text string) (string, error) {
 	return name, shelldir.SpaceError(os.WriteFile(filepath.Join(c.Dir, name), []byte(text), 0o600))
 }
 
-// backLine is the control line that takes the shell back after a command with a directory or variables of its own. It
-// restores PWD and OLDPWD too, so that `cd -` and paths through links work as before.
+// backLine is the control line that takes the shell back after a command with a directory or
+// variables of its own. It restores PWD and OLDPWD too, so that `cd -` and paths through links work
+// as before.
 func (c *Command) backLine() (string, error) {
 	pwd, cd, unset, source := c.path(shelldir.PwdFile), c.builtin("cd"), c.builtin("unset"), c.builtin(".")
 	var text strings.Builder
 	if c.Cwd != "" {
-		// PWD need not name the directory: a link may lead elsewhere now, and the user may have made any text of it.
+		// PWD need not name the directory: a link may lead elsewhere now, and the user may have
+		// made any text of it.
 		fmt.Fprintf(&text, "%s -- %s || ((1))\n%s PWD OLDPWD || ((1))\n%s %s || ((1))\n"+
 			"[[ ${PWD-} -ef . ]] && %s -- \"$PWD\" || ((1))\n", cd, state.Quote(c.Home), unset, source, pwd, cd)
 	}
@@ -109,9 +114,10 @@ func (c *Command) backLine() (string, error) {
 	return c.quietly(source+" "+c.path(shelldir.BackFile)+` "${_-}"`) + "\n", nil
 }
 
-// foregroundLines are the control lines of a command in the foreground whose text is not in them. The first runs it:
-// sourced from a file at the top level, in braces and not in parentheses, so that everything in it lasts, and a stray
-// brace, an open quote or a heredoc stays in there; and reports the status.
+// foregroundLines are the control lines of a command in the foreground whose text is not in them.
+// The first runs it: sourced from a file at the top level, in braces and not in parentheses, so
+// that everything in it lasts, and a stray brace, an open quote or a heredoc stays in there; and
+// reports the status.
 func (c *Command) foregroundLines(file string) (string, error) {
 	name, files := c.sourcing(file)
 	text := c.builtin(".") + " " + name
@@ -136,8 +142,9 @@ func (c *Command) foregroundLines(file string) (string, error) {
 // stdinFile is the name of a sourced file that shows no path of the server.
 const stdinFile = "/dev/stdin"
 
-// sourcing returns the name under which the control line sources a file, and the redirections around it. A file that
-// begins with openInput is /dev/stdin, which is its name in BASH_SOURCE, FUNCNAME and caller then.
+// sourcing returns the name under which the control line sources a file, and the redirections
+// around it. A file that begins with openInput is /dev/stdin, which is its name in BASH_SOURCE,
+// FUNCNAME and caller then.
 func (c *Command) sourcing(file string) (name, files string) {
 	if name = c.path(file); file == shelldir.EvalFile && c.openInput() != "" {
 		return stdinFile, c.redirections(name)
@@ -157,7 +164,8 @@ func (c *Command) openInput() string {
 	return exec + " <" + c.input() + "; "
 }
 
-// around returns the text before a command with a directory or variables of its own, and the control line behind it.
+// around returns the text before a command with a directory or variables of its own, and the
+// control line behind it.
 func (c *Command) around() (before, back string, err error) {
 	if c.Relay != nil || c.Cwd == "" && len(c.Env) == 0 {
 		return "", "", nil
@@ -189,8 +197,8 @@ func (c *Command) redirections(in string) string {
 	return fmt.Sprintf("<%s >%s 2>%s", in, c.path(shelldir.OutFIFO), c.path(shelldir.ErrFIFO))
 }
 
-// HasWhole reports whether unread control lines have the end of the one that runs the command: then none of it has
-// run.
+// HasWhole reports whether unread control lines have the end of the one that runs the command: then
+// none of it has run.
 func (c *Command) HasWhole(unread string) bool {
 	return strings.Contains(unread, ">|"+c.path(shelldir.EndName)) || strings.Contains(unread, c.statusMarker()) ||
 		strings.Contains(unread, toDir+state.Quote(c.Dir))
@@ -204,22 +212,24 @@ func (c *Command) statusMarker() string {
 	return marker(filepath.Join(c.Dir, shelldir.StatusName), statusWord)
 }
 
-// invertedGroup is a command for a shell with an ERR trap: that fires for what fails in the file, and would fire once
-// more for the file as a whole. Inverted by ! a command fires no ERR trap, while commands in it still do. $? then
-// says only whether it failed, and PIPESTATUS has the status; a user who made something else of that variable gets 1
-// for every failure. A line that is aborted makes no such marker, and the next one has the status as ever.
+// invertedGroup is a command for a shell with an ERR trap: that fires for what fails in the file,
+// and would fire once more for the file as a whole. Inverted by ! a command fires no ERR trap,
+// while commands in it still do. $? then says only whether it failed, and PIPESTATUS has the
+// status; a user who made something else of that variable gets 1 for every failure. A line that is
+// aborted makes no such marker, and the next one has the status as ever.
 func (c *Command) invertedGroup(source, files string) string {
 	inner := c.group(marker(filepath.Join(c.Dir, shelldir.InvertedName), "$?-${PIPESTATUS[0]}"))
 	return "{ { ! " + source + "\n} " + files + "\n" + inner + "\n}"
 }
 
-// reportStatus is what ends the line of a command, reporting its status. Where the file cannot be made (no inode, no
-// descriptor left) the shell ends, which is noticed too.
+// reportStatus is what ends the line of a command, reporting its status. Where the file cannot be
+// made (no inode, no descriptor left) the shell ends, which is noticed too.
 //
-// It has to stand in that line, so that bash has read its quotes before the command: bash 5.2 that meets the end of a
-// text within $( or <( takes one too many from its stack of open quotes (parse_comsub after reset_parser), and writes
-// before the stack with the next quote that it reads. It starts anew with the stack when it looks for the end of a $( )
-// in a word that it expands, which is what ${?-$(:)} has it do; $? is always set, so that is all.
+// It has to stand in that line, so that bash has read its quotes before the command: bash 5.2 that
+// meets the end of a text within $( or <( takes one too many from its stack of open quotes
+// (parse_comsub after reset_parser), and writes before the stack with the next quote that it reads.
+// It starts anew with the stack when it looks for the end of a $( ) in a word that it expands,
+// which is what ${?-$(:)} has it do; $? is always set, so that is all.
 func (c *Command) reportStatus() string {
 	if c.hasBraces() {
 		moved := c.movedWord()
@@ -229,10 +239,11 @@ func (c *Command) reportStatus() string {
 	return c.group(c.statusMarker()) + " || \\exit" + c.listOff(false) + "\n"
 }
 
-// reportAborted is the line after that, for a jump to the top level takes away the rest of its line, and no more. It
-// opens a file that is there when nothing was left to report, file, and lists jobs for the capture that follows.
-// Standard input is replaced once, by what the word names: when a process ends while that word is expanded behind
-// another such redirection, a trap on CHLD makes bash 5.2 lose its place in the control lines.
+// reportAborted is the line after that, for a jump to the top level takes away the rest of its
+// line, and no more. It opens a file that is there when nothing was left to report, file, and lists
+// jobs for the capture that follows. Standard input is replaced once, by what the word names: when
+// a process ends while that word is expanded behind another such redirection, a trap on CHLD makes
+// bash 5.2 lose its place in the control lines.
 func (c *Command) reportAborted(file string) string {
 	after := *c
 	after.Aliases = c.MayAlias()
@@ -244,11 +255,12 @@ func (c *Command) reportAborted(file string) string {
 	return line
 }
 
-// backgroundLine is the control line of a command in the background. It runs in a subshell of a subshell, so that it is
-// no job of the user's shell: a bare wait does not wait for it and jobs does not list it. The outer one waits for this
-// very process and reports. The shell itself reports before that it has reached them: the line after them may end before
-// the subshells do. The inner one reports that it has reached the end of the text, in a process that exits by itself: so
-// the status stays, an EXIT trap sees its own standard files, and nothing shows the report.
+// backgroundLine is the control line of a command in the background. It runs in a subshell of a
+// subshell, so that it is no job of the user's shell: a bare wait does not wait for it and jobs
+// does not list it. The outer one waits for this very process and reports. The shell itself reports
+// before that it has reached them: the line after them may end before the subshells do. The inner
+// one reports that it has reached the end of the text, in a process that exits by itself: so the
+// status stays, an EXIT trap sees its own standard files, and nothing shows the report.
 func (c *Command) backgroundLine() (string, error) {
 	text, files, err := c.backgroundText()
 	if err != nil {

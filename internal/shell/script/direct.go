@@ -9,15 +9,16 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// Observed reports whether the user could see how a text is run: by a trace, or by a trap that fires for the code
-// around it.
+// Observed reports whether the user could see how a text is run: by a trace, or by a trap that
+// fires for the code around it.
 func (b *Bash) Observed() bool {
 	s := b.Snapshot
 	return s.HasTrap("DEBUG") || s.HasTrap("RETURN") ||
 		slices.ContainsFunc([]string{"xtrace", "verbose", "functrace"}, s.HasOption)
 }
 
-// Echo returns the text when the option verbose should have shown it and did not, because it stands in a control line.
+// Echo returns the text when the option verbose should have shown it and did not, because it stands
+// in a control line.
 func (c *Command) Echo() string {
 	if c.isDirect() && c.Snapshot.HasOption("verbose") {
 		return c.Text + "\n"
@@ -25,9 +26,9 @@ func (c *Command) Echo() string {
 	return ""
 }
 
-// isDirect reports whether the text stands in the control line itself, as if the user had typed it: then a trace has
-// its level, and neither traps nor BASH_SOURCE have a file. It does so when the user could see how it is run, with a
-// text that no option of an interactive shell changes.
+// isDirect reports whether the text stands in the control line itself, as if the user had typed it:
+// then a trace has its level, and neither traps nor BASH_SOURCE have a file. It does so when the
+// user could see how it is run, with a text that no option of an interactive shell changes.
 func (c *Command) isDirect() bool {
 	return !c.Background && !c.List && (c.Observed() || c.Look.Shows) && c.fits()
 }
@@ -61,8 +62,8 @@ func (c *Command) directLines() (string, error) {
 	return lines + group + "; " + c.reportStatus() + c.reportAborted(shelldir.RecordFile) + back, nil
 }
 
-// groupAround is the text in a group, behind what restores the statuses and gives it a directory and variables of its
-// own; back is the control line after it.
+// groupAround is the text in a group, behind what restores the statuses and gives it a directory
+// and variables of its own; back is the control line after it.
 func (c *Command) groupAround(restore string) (group, back string, err error) {
 	before, back, err := c.around()
 	text := restore + "{ " + c.Text + "\n}"
@@ -72,7 +73,8 @@ func (c *Command) groupAround(restore string) (group, back string, err error) {
 	return text + " " + c.redirections(c.input()), back, err
 }
 
-// beforeLine gives the text of a control line a directory and variables of its own; backLine takes them away.
+// beforeLine gives the text of a control line a directory and variables of its own; backLine takes
+// them away.
 func (c *Command) beforeLine() (string, error) {
 	pwd, declare, names := c.path(shelldir.PwdFile), c.builtin("declare"), sortedNames(c.Env)
 	if c.Cwd != "" {

@@ -10,18 +10,19 @@ import (
 const (
 	// maxEval is the longest text that eval is given, in bytes: bash has four copies of it then.
 	maxEval = 1 << 20
-	// evalWord is from which length on a word of eval ends at the next space, in bytes. The time that bash takes for a
-	// word grows with the square of its quotes.
+	// evalWord is from which length on a word of eval ends at the next space, in bytes. The time
+	// that bash takes for a word grows with the square of its quotes.
 	evalWord = 4 << 10
 	// maxWordQuotes is how many quotes one word of eval may have: they take bash some milliseconds.
 	maxWordQuotes = 4 << 10
 )
 
-// source writes the file that runs the text when it is sourced. In its syntax errors bash names the file of a sourced
-// text, and says only "eval" for the text of an eval. So the file has one line, with eval and the text, whose lines
-// keep their numbers.
+// source writes the file that runs the text when it is sourced. In its syntax errors bash names the
+// file of a sourced text, and says only "eval" for the text of an eval. So the file has one line,
+// with eval and the text, whose lines keep their numbers.
 //
-// It is the text itself where a function or enable -n is in the way, and where bash takes too long for it.
+// It is the text itself where a function or enable -n is in the way, and where bash takes too long
+// for it.
 func (c *Command) source() (string, error) {
 	if c.Internal {
 		return shelldir.TextFile, nil
@@ -65,15 +66,16 @@ func (c *Command) source() (string, error) {
 	return c.write(shelldir.EvalFile, begin+line+"\n")
 }
 
-// reportsEval reports whether a line behind the text can report its statuses and $_: the text does not swallow it, and
-// no trace shows it. bash 5.2 may fail at quotes behind an eval whose text is not complete, see reportStatus.
+// reportsEval reports whether a line behind the text can report its statuses and $_: the text does
+// not swallow it, and no trace shows it. bash 5.2 may fail at quotes behind an eval whose text is
+// not complete, see reportStatus.
 func (c *Command) reportsEval() bool {
 	l := c.Look
 	return c.isWhole() && !l.Reads && !l.Shows && !c.Observed() && c.Snapshot.Builtin("printf") != ""
 }
 
-// traceOff unsets the options that would show how a text is run, with end behind it; the file of the text sets them
-// again, see source.
+// traceOff unsets the options that would show how a text is run, with end behind it; the file of
+// the text sets them again, see source.
 func (c *Command) traceOff(end string) string {
 	if options := c.traced(); options != "" {
 		return c.quietly(c.builtin("set")+" +"+options) + end
@@ -81,8 +83,9 @@ func (c *Command) traceOff(end string) string {
 	return ""
 }
 
-// lineZero is a line after which LINENO counts from 1; none where braces are aliases. A trace would show an assignment.
-// One that fails, because the user has made LINENO readonly, aborts only its own line.
+// lineZero is a line after which LINENO counts from 1; none where braces are aliases. A trace would
+// show an assignment. One that fails, because the user has made LINENO readonly, aborts only its
+// own line.
 func (b *Bash) lineZero() string {
 	if !b.hasBraces() {
 		return ""
@@ -104,13 +107,15 @@ func (c *Command) traced() (letters string) {
 	return letters
 }
 
-// mayEval reports whether the shell can eval a text. An inversion keeps an ERR trap from it, as in invertedGroup.
+// mayEval reports whether the shell can eval a text. An inversion keeps an ERR trap from it, as in
+// invertedGroup.
 func (b *Bash) mayEval() bool {
 	s := b.Snapshot
 	return s != nil && s.IsBuiltin("eval") && (!b.hasErrTrap() || s.IsBuiltin("return"))
 }
 
-// evalWords is a text as words of eval, which puts one space between two of them; "" when bash would take too long.
+// evalWords is a text as words of eval, which puts one space between two of them; "" when bash
+// would take too long.
 func evalWords(text string) string {
 	if len(text) > maxEval {
 		return ""

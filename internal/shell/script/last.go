@@ -20,7 +20,8 @@ const slash = "\x02"
 type Last struct {
 	Code int   // $?
 	Pipe []int // PIPESTATUS; nil is Code alone
-	// Arg is $_ with Sourced: the text stood in a file, and the shell has another one. Else the shell has it.
+	// Arg is $_ with Sourced: the text stood in a file, and the shell has another one. Else the
+	// shell has it.
 	Arg     string
 	Sourced bool
 
@@ -32,16 +33,16 @@ func (e Ended) Last(code int) Last {
 	return Last{Code: code, Pipe: e.Pipe, Arg: e.Arg, Sourced: e.Sourced, file: e.text}
 }
 
-// Forget empties the file that reported the command, which has no reader any more: $_ may be a value of its
-// variables.
+// Forget empties the file that reported the command, which has no reader any more: $_ may be a
+// value of its variables.
 func (l Last) Forget() {
 	if l.file != "" {
 		_ = os.Truncate(l.file, 0)
 	}
 }
 
-// statuses returns the elements of PIPESTATUS, at least one. Elements of an earlier pipeline, as after a syntax error
-// or an interrupt, do not agree with the code and do not count.
+// statuses returns the elements of PIPESTATUS, at least one. Elements of an earlier pipeline, as
+// after a syntax error or an interrupt, do not agree with the code and do not count.
 func (l Last) statuses() (pipe []int, inverted bool) {
 	failed, last := 0, 0
 	for _, code := range l.Pipe {
@@ -58,9 +59,10 @@ func (l Last) statuses() (pipe []int, inverted bool) {
 	return []int{l.Code}, false
 }
 
-// restore is the code before a text that restores $? and PIPESTATUS of the command before; "" when they are 0, as after
-// every control line. It uses subshells: they have no traps and change no $_, and their output is discarded. A status
-// that could end the shell or fire ERR stands in a list before || or &&.
+// restore is the code before a text that restores $? and PIPESTATUS of the command before; "" when
+// they are 0, as after every control line. It uses subshells: they have no traps and change no $_,
+// and their output is discarded. A status that could end the shell or fire ERR stands in a list
+// before || or &&.
 func (c *Command) restore() string {
 	pipe, inverted := c.Last.statuses()
 	exit := c.Snapshot.Builtin("exit")
@@ -78,8 +80,9 @@ func (c *Command) restore() string {
 	return list + c.then(c.Last.Code)
 }
 
-// restoreInFile is restore for a sourced file, where the output of a trap on CHLD would come into the command's. A single
-// status comes from sourcing another file, which needs no process. With that trap no other status is restored.
+// restoreInFile is restore for a sourced file, where the output of a trap on CHLD would come into
+// the command's. A single status comes from sourcing another file, which needs no process. With
+// that trap no other status is restored.
 func (c *Command) restoreInFile() (string, error) {
 	pipe, inverted := c.Last.statuses()
 	if c.Snapshot.HasTrap("CHLD") {
@@ -106,9 +109,9 @@ func (b *Bash) then(code int) string {
 	return " || "
 }
 
-// pipeWord are the elements of PIPESTATUS, each behind a dash, and dashes. The user may have made a text of the
-// variable: other characters than digits could not be in the name of a file. bash takes longest for elements that are not
-// there.
+// pipeWord are the elements of PIPESTATUS, each behind a dash, and dashes. The user may have made a
+// text of the variable: other characters than digits could not be in the name of a file. bash takes
+// longest for elements that are not there.
 func pipeWord() string {
 	var others strings.Builder
 	for n := 1; n < maxPipe; n++ {
@@ -117,8 +120,9 @@ func pipeWord() string {
 	return "${PIPESTATUS[0]+-${PIPESTATUS[0]//[!0-9]}}${PIPESTATUS[1]+" + others.String() + "}"
 }
 
-// movedWord is "" while PWD is the directory in which the command began, else a number. What is left of PWD without
-// that end begins with a slash, which no number has. A command with a directory of its own goes back to the shell's.
+// movedWord is "" while PWD is the directory in which the command began, else a number. What is
+// left of PWD without that end begins with a slash, which no number has. A command with a directory
+// of its own goes back to the shell's.
 func (c *Command) movedWord() string {
 	switch {
 	case c.Cwd != "":
@@ -132,8 +136,8 @@ func (c *Command) movedWord() string {
 // inQuotes matches the directories that stand in an expansion in quotes as they are.
 var inQuotes = regexp.MustCompile(`^/[A-Za-z0-9/._+,:=@%-]*$`)
 
-// pwdMarker is a command that makes the marker of PWD where moved, a movedWord, is not empty. PWD may be too long for the
-// name of a file; then the marker has none.
+// pwdMarker is a command that makes the marker of PWD where moved, a movedWord, is not empty. PWD
+// may be too long for the name of a file; then the marker has none.
 func pwdMarker(dir, moved string) string {
 	if moved == "" {
 		return noop
@@ -155,7 +159,8 @@ type Ended struct {
 	text string // the file that reportText has made; "" for none
 }
 
-// endedOf reads the rest of the name of the marker of reportStatus. moved says that the marker of pwdMarker follows.
+// endedOf reads the rest of the name of the marker of reportStatus. moved says that the marker of
+// pwdMarker follows.
 func endedOf(text string) (e Ended, moved, ok bool) {
 	numbers, mark, _ := strings.Cut(text, ".")
 	code, pipe, _ := strings.Cut(numbers, "-")

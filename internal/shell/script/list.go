@@ -6,9 +6,10 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// The list of commands that bash keeps (set -o history) is the user's. bash puts every line that it reads from its
-// input into it, so the option is off whenever it reads a control line: it is on in the file of a command alone, if it
-// was on at the end of the command before, and that file adds the text as one entry.
+// The list of commands that bash keeps (set -o history) is the user's. bash puts every line that it
+// reads from its input into it, so the option is off whenever it reads a control line: it is on in
+// the file of a command alone, if it was on at the end of the command before, and that file adds
+// the text as one entry.
 
 // Names of the markers of the option.
 const (
@@ -16,12 +17,13 @@ const (
 	ListSign = "remember" // in the directory of a command: the option was on at its end
 )
 
-// maxEntry is the longest text that becomes an entry of the list, in bytes: longer ones are not for people.
+// maxEntry is the longest text that becomes an entry of the list, in bytes: longer ones are not for
+// people.
 const maxEntry = 64 << 10
 
-// listOff is the end of a control line: it takes the option away again, with a marker. With own the line may have come
-// into the list itself, and goes if it is the last entry. DEBUG traps find no control lines to read. It is "" when the
-// option cannot be looked at.
+// listOff is the end of a control line: it takes the option away again, with a marker. With own the
+// line may have come into the list itself, and goes if it is the last entry. DEBUG traps find no
+// control lines to read. It is "" when the option cannot be looked at.
 func (c *Command) listOff(own bool) string {
 	set, history := c.Snapshot.Builtin("set"), c.Snapshot.Builtin("history")
 	if !c.hasBraces() || c.Relayed || c.Internal || set == "" || history == "" {
@@ -34,16 +36,18 @@ func (c *Command) listOff(own bool) string {
 	}
 	isOn := "[[ -o history ]]"
 	if c.Observed() || c.Look.Shows {
-		// The root can be opened, a file with the name of all options not. No trap fires, and no trace shows it.
+		// The root can be opened, a file with the name of all options not. No trap fires, and no
+		// trace shows it.
 		isOn = "{ " + noop + `; } </"${SHELLOPTS##*history*}"`
 	}
 	return "; { " + isOn + " && " + remove + set + " +o history >|" + c.path(ListSign) +
 		"; } </dev/null >/dev/null || " + noop
 }
 
-// listOn is the beginning of the one line in the file of a command: it sets the option and adds the text to the list, or
-// "". With the option set, history -s would remove the entry before. Without the assignment bash would read the file of
-// the list again each time; posix mode refuses it for a readonly variable.
+// listOn is the beginning of the one line in the file of a command: it sets the option and adds the
+// text to the list, or "". With the option set, history -s would remove the entry before. Without
+// the assignment bash would read the file of the list again each time; posix mode refuses it for a
+// readonly variable.
 func (c *Command) listOn() string {
 	shopt, history := c.Snapshot.Builtin("shopt"), c.Snapshot.Builtin("history")
 	if !c.List || c.Background || !c.hasBraces() || shopt == "" || history == "" {

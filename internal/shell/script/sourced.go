@@ -8,19 +8,21 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// isSourced reports whether the text stands in a group of a file that the control line sources. There bash is not
-// interactive: it reports no jobs and no programs that a signal ended. The file reports its $?, PIPESTATUS and $_,
-// which belong to the sourcing behind it. A trap may run when the redirections of the group are undone already.
+// isSourced reports whether the text stands in a group of a file that the control line sources.
+// There bash is not interactive: it reports no jobs and no programs that a signal ended. The file
+// reports its $?, PIPESTATUS and $_, which belong to the sourcing behind it. A trap may run when
+// the redirections of the group are undone already.
 func (c *Command) isSourced() bool {
 	s := c.Snapshot
 	return !c.Background && !c.Observed() && c.isWhole() && !c.Look.Several && !c.Look.Traps && !s.HasTraps() &&
 		s.Builtin("exec") != "" && s.Builtin("printf") != ""
 }
 
-// sourcedLines writes the file and makes the control lines that run it. The text begins in the first line of the file,
-// so LINENO is right. The group around the file reports its status as a file in the directory that is its standard
-// output: that is one where no file can be made when the file has reported already. It has not where the text or a trap
-// has returned, and where a trap on DEBUG has the file skipped.
+// sourcedLines writes the file and makes the control lines that run it. The text begins in the
+// first line of the file, so LINENO is right. The group around the file reports its status as a
+// file in the directory that is its standard output: that is one where no file can be made when the
+// file has reported already. It has not where the text or a trap has returned, and where a trap on
+// DEBUG has the file skipped.
 func (c *Command) sourcedLines() (string, error) {
 	restore, err := c.restoreInFile()
 	if err != nil {
@@ -48,8 +50,9 @@ const toDir = " 1<"
 // maxArg is the longest $_ that is kept, in characters; a longer one counts as empty.
 const maxArg = 4 << 10
 
-// reportText is the line behind a text that makes a marker of its status, in which PWD, $_ and PIPESTATUS stand: the
-// words of a redirection and of a builtin are expanded before either changes one of them. quiet are redirections.
+// reportText is the line behind a text that makes a marker of its status, in which PWD, $_ and
+// PIPESTATUS stand: the words of a redirection and of a builtin are expanded before either changes
+// one of them. quiet are redirections.
 func (c *Command) reportText(name, quiet string) string {
 	pwd := "${PWD-}"
 	if c.Cwd != "" { // the command goes back to the shell's

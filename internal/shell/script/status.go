@@ -13,10 +13,12 @@ import (
 	"github.com/evertty/evertty/internal/shell/state"
 )
 
-// afterLimit is how long the marker of PWD may come after the marker of the end: a trap may have changed PWD in between.
+// afterLimit is how long the marker of PWD may come after the marker of the end: a trap may have
+// changed PWD in between.
 const afterLimit = time.Second
 
-// End returns what bash has reported of the end of the command of a directory; ok is false before it.
+// End returns what bash has reported of the end of the command of a directory; ok is false before
+// it.
 func End(dir string) (e Ended, ok bool) {
 	list, _ := os.ReadDir(dir)
 	e, ok = reported(dir, list)
@@ -66,8 +68,8 @@ func reported(dir string, list []os.DirEntry) (e Ended, ok bool) {
 	return e, ok
 }
 
-// bash writes the report of reportText within microseconds, and later when it waits for a processor. Told reads the
-// file again after reportPause while bash has it open, for reportLimit.
+// bash writes the report of reportText within microseconds, and later when it waits for a
+// processor. Told reads the file again after reportPause while bash has it open, for reportLimit.
 const (
 	reportPause = 200 * time.Microsecond
 	reportLimit = 5 * time.Second

@@ -19,7 +19,8 @@ type Text struct {
 	Several bool
 	// Reads says that the text may change how bash reads what comes next.
 	Reads bool
-	// Shows says that the text may change who sees how it is run: by a trace, or a trap on DEBUG or RETURN.
+	// Shows says that the text may change who sees how it is run: by a trace, or a trap on DEBUG or
+	// RETURN.
 	Shows bool
 	// Traps says that the text may set a trap.
 	Traps bool

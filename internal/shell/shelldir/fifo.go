@@ -60,8 +60,8 @@ func OpenPath(f *os.File) string {
 	return path
 }
 
-// Poll reports whether a FIFO has data, and whether it had writers that have closed it. With neither, no writer has
-// come yet, or it has written nothing.
+// Poll reports whether a FIFO has data, and whether it had writers that have closed it. With
+// neither, no writer has come yet, or it has written nothing.
 func Poll(fd int) (waiting, gone bool) {
 	list := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for {

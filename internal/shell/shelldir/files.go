@@ -18,8 +18,8 @@ func WriteFile(path string, content []byte) error {
 	})
 }
 
-// Write writes a file so that its path has either the old content or the new one. It does not sync. Errors: ErrNoSpace,
-// as write.
+// Write writes a file so that its path has either the old content or the new one. It does not sync.
+// Errors: ErrNoSpace, as write.
 func Write(path string, write func(w *bufio.Writer) error) error {
 	beside := path + ".part"
 	file, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -104,9 +104,9 @@ func enterable(path string) bool {
 	return err == nil && info.IsDir() && unix.Access(path, unix.X_OK) == nil
 }
 
-// IsWritten reports whether a process has the file open for writing: the kernel then gives no lease to read it
-// (fcntl(2), F_SETLEASE). It is true also where the file system has no leases, and false for a file that cannot be
-// opened.
+// IsWritten reports whether a process has the file open for writing: the kernel then gives no lease
+// to read it (fcntl(2), F_SETLEASE). It is true also where the file system has no leases, and false
+// for a file that cannot be opened.
 func IsWritten(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

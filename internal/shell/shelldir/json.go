@@ -53,8 +53,8 @@ var options = json.JoinOptions(
 			return nil
 		}))))
 
-// Marshal is a value as JSON. A text that is not UTF-8 is {"b64":…}. Variables are a list of names and values: names
-// need not be UTF-8 either.
+// Marshal is a value as JSON. A text that is not UTF-8 is {"b64":…}. Variables are a list of names
+// and values: names need not be UTF-8 either.
 func Marshal(v any) ([]byte, error) { return json.Marshal(v, options) }
 
 // Unmarshal reads what Marshal wrote.

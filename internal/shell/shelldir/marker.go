@@ -34,8 +34,8 @@ func FindNumber(dir, prefix string) (int, bool) {
 	return n, err == nil || tail == ""
 }
 
-// MakePrivate gives the files that a shell has made in a directory the mode 0600: the shell made them with the user's
-// umask.
+// MakePrivate gives the files that a shell has made in a directory the mode 0600: the shell made
+// them with the user's umask.
 func MakePrivate(dir string) {
 	list, _ := os.ReadDir(dir)
 	for _, f := range list {

@@ -1,8 +1,9 @@
-// Package shelldir is the directory of an exec shell: the names in it, FIFOs, markers (empty files whose names carry
-// the information), watches, and how its files are written.
+// Package shelldir is the directory of an exec shell: the names in it, FIFOs, markers (empty files
+// whose names carry the information), watches, and how its files are written.
 package shelldir
 
-// Names in the directory of a command. The FIFOs are gone once the command has them open or has ended.
+// Names in the directory of a command. The FIFOs are gone once the command has them open or has
+// ended.
 const (
 	TextFile     = "cmd"     // the command's text
 	EvalFile     = "command" // is sourced: it has eval run the text
@@ -28,7 +29,8 @@ const (
 	PidName      = "pid."   // followed by the process id of a background command
 	ReachedName  = "told"   // the shell has come to a command in the background, whose own marker may come later
 	FinishedName = "came"   // a command in the background has come to the end of its text
-	// in MarkersDir, by the launcher: followed by the number of a process of the shell, a dot, its session
+	// in MarkersDir, by the launcher: followed by the number of a process of the shell, a dot, its
+	// session
 	SessionName = "sid."
 )
 

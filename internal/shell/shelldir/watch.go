@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inotify reports new files in directories. A process has one instance for all shells: a user may have few instances
-// (fs.inotify.max_user_instances, 128 by default) but very many watches. Its goroutine runs while there is a shell.
+// inotify reports new files in directories. A process has one instance for all shells: a user may
+// have few instances (fs.inotify.max_user_instances, 128 by default) but very many watches. Its
+// goroutine runs while there is a shell.
 type inotify struct {
 	mu    sync.Mutex
 	users int
@@ -22,15 +23,16 @@ type inotify struct {
 // Watch is one directory under watch.
 type Watch struct {
 	number int32
-	// Changed has a value after a file was made or renamed in the directory; several changes may be one value.
+	// Changed has a value after a file was made or renamed in the directory; several changes may be
+	// one value.
 	Changed chan struct{}
 }
 
 // Watcher is the one watcher of this process.
 var Watcher inotify
 
-// Acquire starts the watcher; as many calls of Release stop it. Errors: the kernel's when there is no further inotify
-// instance.
+// Acquire starts the watcher; as many calls of Release stop it. Errors: the kernel's when there is
+// no further inotify instance.
 func (w *inotify) Acquire() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,8 +58,9 @@ func (w *inotify) Release() {
 	}
 }
 
-// Add watches a directory. It is no error to watch one several times, but each has to be another. Errors: ErrNoSpace
-// when the user has too many watches (fs.inotify.max_user_watches), the kernel's.
+// Add watches a directory. It is no error to watch one several times, but each has to be another.
+// Errors: ErrNoSpace when the user has too many watches (fs.inotify.max_user_watches), the
+// kernel's.
 func (w *inotify) Add(dir string) (*Watch, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Builtin returns the words that run a builtin, despite functions, aliases and enable -n; "" when there are none. A
-// backslash prevents aliases. For "." it may be source. In a nil Snapshot, a new bash, all builtins are available.
+// Builtin returns the words that run a builtin, despite functions, aliases and enable -n; "" when
+// there are none. A backslash prevents aliases. For "." it may be source. In a nil Snapshot, a new
+// bash, all builtins are available.
 func (s *Snapshot) Builtin(name string) string {
 	switch {
 	case s == nil:
@@ -40,7 +41,8 @@ func (s *Snapshot) HasAlias(names ...string) bool {
 	return s != nil && slices.ContainsFunc(s.aliases, func(a element) bool { return slices.Contains(names, a.key) })
 }
 
-// HasAliasOtherThan reports whether a text may have an alias, while one has a value that is not of a kind.
+// HasAliasOtherThan reports whether a text may have an alias, while one has a value that is not of
+// a kind.
 func (s *Snapshot) HasAliasOtherThan(kind func(value string) bool, text string) bool {
 	return s != nil && slices.ContainsFunc(s.aliases, func(a element) bool { return strings.Contains(text, a.key) }) &&
 		slices.ContainsFunc(s.aliases, func(a element) bool { return !kind(a.value) })
@@ -58,8 +60,8 @@ func (s *Snapshot) HasOption(name string) bool { return s != nil && isOn(s.sets,
 // HasShopt reports whether an option of shopt is on. A nil Snapshot has none.
 func (s *Snapshot) HasShopt(name string) bool { return s != nil && isOn(s.shopts, name) }
 
-// Usable is the snapshot without anything that keeps a new bash, which has all builtins, from reading files; and the
-// names of the omitted parts.
+// Usable is the snapshot without anything that keeps a new bash, which has all builtins, from
+// reading files; and the names of the omitted parts.
 func (s *Snapshot) Usable() (*Snapshot, []string) {
 	next := *s
 	next.disabled = nil

@@ -19,34 +19,37 @@ const (
 	RestoreFile  = "restore"   // the script of a new bash
 )
 
-// captureMagic is the first section that the capture writes itself; the number changes with the order of sections.
+// captureMagic is the first section that the capture writes itself; the number changes with the
+// order of sections.
 const captureMagic = "evertty-capture-1"
 
-// notCaptured is the content of captureFound before a capture: the file exists already, with mode 0600 whatever the
-// user's umask is.
+// notCaptured is the content of captureFound before a capture: the file exists already, with mode
+// 0600 whatever the user's umask is.
 const notCaptured = "-"
 
-// captureLast begins the values of lastWord, behind the limits. Captures of earlier releases lack it.
+// captureLast begins the values of lastWord, behind the limits. Captures of earlier releases lack
+// it.
 const captureLast = "evertty-last "
 
 // lastWord is a redirection of the capture: BASH_XTRACEFD and $_ are to be read from descriptor 9.
 const lastWord = ` 9<<<"${BASH_XTRACEFD-} ${_-}"`
 
-// ownTrace is a redirection that gives the capture a BASH_XTRACEFD of its own: its trace (set -x) must not come into
-// the user's file.
+// ownTrace is a redirection that gives the capture a BASH_XTRACEFD of its own: its trace (set -x)
+// must not come into the user's file.
 const ownTrace = " {BASH_XTRACEFD}>/dev/null"
 
 // captureEnd is the last section: a capture without it is not complete.
 const captureEnd = "end"
 
-// maxState bounds the size of a capture, in bytes: a shell with thousands of long variables, which can be written and
-// read between two commands.
+// maxState bounds the size of a capture, in bytes: a shell with thousands of long variables, which
+// can be written and read between two commands.
 const maxState = 64 << 20
 
-// captureText is the script of the capture, with FILE for the quoted path of captureFound. It runs in a subshell, so it
-// may change anything. It begins in posix mode, in which the special builtins (unset, trap, set, exec, exit) come before
-// functions of these names, POSIX 2.9.1. Quoted first words are no aliases. Its output is sections with a NUL at the
-// end. bash writes each newline by a call of its own, so the lines of the limits end with \v.
+// captureText is the script of the capture, with FILE for the quoted path of captureFound. It runs
+// in a subshell, so it may change anything. It begins in posix mode, in which the special builtins
+// (unset, trap, set, exec, exit) come before functions of these names, POSIX 2.9.1. Quoted first
+// words are no aliases. Its output is sections with a NUL at the end. bash writes each newline by a
+// call of its own, so the lines of the limits end with \v.
 const captureText = `\typeset -f builtin >>FILE
 \unset -f builtin
 \builtin printf '\0%s\0' MAGIC >>FILE || \exit 1
@@ -96,9 +99,11 @@ fi
 builtin printf '%s\0' END || exit 1
 `
 
-// The sections of a capture, in order. The positional parameters follow, one each, then the functions, then captureEnd.
+// The sections of a capture, in order. The positional parameters follow, one each, then the
+// functions, then captureEnd.
 const (
-	// trap -p ERR, for the file resets that trap, and a function named builtin, which would replace all other builtins
+	// trap -p ERR, for the file resets that trap, and a function named builtin, which would replace
+	// all other builtins
 	sectionBuiltin   = iota
 	sectionMagic     // captureMagic
 	sectionTraps     // trap
@@ -118,7 +123,8 @@ const (
 	sectionsFixed
 )
 
-// WriteScript writes the script of CaptureLine into the directory of a shell. Repeating it does no harm.
+// WriteScript writes the script of CaptureLine into the directory of a shell. Repeating it does no
+// harm.
 func WriteScript(dir string) error {
 	path := filepath.Join(dir, captureFile)
 	text := strings.NewReplacer(
@@ -139,17 +145,20 @@ func WriteScript(dir string) error {
 	return nil
 }
 
-// CaptureLine is the control line, with its newline, that captures the shell's state into DIR/state.new. It forks one
-// subshell (and one more when there was a job) and waits for it, so the user's shell keeps every variable, option, trap
-// and job; $? is 0 after it. It prints nothing. No trap fires but CHLD (one process has ended), and DEBUG in the
-// subshell under set -T. The next line shows its end, as for any line, and so does IN_CLOSE_WRITE on state.new.
+// CaptureLine is the control line, with its newline, that captures the shell's state into
+// DIR/state.new. It forks one subshell (and one more when there was a job) and waits for it, so the
+// user's shell keeps every variable, option, trap and job; $? is 0 after it. It prints nothing. No
+// trap fires but CHLD (one process has ended), and DEBUG in the subshell under set -T. The next
+// line shows its end, as for any line, and so does IN_CLOSE_WRITE on state.new.
 //
-// The parts: || hides the status from set -e and ERR, and no reserved word is used, which could be an alias; assigning
-// POSIXLY_CORRECT is the one way into posix mode that no function can replace, and it changes no other option.
+// The parts: || hides the status from set -e and ERR, and no reserved word is used, which could be
+// an alias; assigning POSIXLY_CORRECT is the one way into posix mode that no function can replace,
+// and it changes no other option.
 func CaptureLine(dir string) string { return captureWith(dir, "", lastWord+ownTrace) }
 
-// CaptureLineEnabling is CaptureLine for a shell in which enable -n has disabled builtins that the capture needs: it
-// enables them in its subshell. It has no ownTrace, which a readonly BASH_XTRACEFD refuses; traceFD is its value.
+// CaptureLineEnabling is CaptureLine for a shell in which enable -n has disabled builtins that the
+// capture needs: it enables them in its subshell. It has no ownTrace, which a readonly
+// BASH_XTRACEFD refuses; traceFD is its value.
 func CaptureLineEnabling(dir string, traceFD int) string {
 	quiet := lastWord
 	if traceFD > 2 {
@@ -159,8 +168,9 @@ func CaptureLineEnabling(dir string, traceFD int) string {
 		" ")+"; ", quiet)
 }
 
-// JobsWord is a part of a word that expands to nothing and writes the output of jobs -l for the capture, when there
-// was a job: jobs exist in the shell itself and in $( ), but not in the ( ) of the capture.
+// JobsWord is a part of a word that expands to nothing and writes the output of jobs -l for the
+// capture, when there was a job: jobs exist in the shell itself and in $( ), but not in the ( ) of
+// the capture.
 func JobsWord(dir string) string {
 	return `"${!:+$( { \jobs -l; } {BASH_XTRACEFD}>/dev/null 2>/dev/null >|` +
 		QuoteASCII(filepath.Join(dir, shelldir.JobsFile)) + `)}"`
@@ -170,7 +180,8 @@ func JobsWord(dir string) string {
 var captureNeeds = []string{".", "alias", "builtin", "declare", "enable", "exec", "exit", "mapfile", "printf", "pwd",
 	"set", "shopt", "trap", "typeset", "umask", "unalias", "unset"}
 
-// captureWith is CaptureLine with something to run in the subshell before the capture, and redirections for it.
+// captureWith is CaptureLine with something to run in the subshell before the capture, and
+// redirections for it.
 func captureWith(dir, before, redirections string) string {
 	return `( POSIXLY_CORRECT=$SHELLOPTS/$BASHOPTS/${POSIXLY_CORRECT+=$POSIXLY_CORRECT}; ` + before +
 		`\trap -p ERR >|` + QuoteASCII(filepath.Join(dir, captureFound)) + `; \. ` +
@@ -183,23 +194,23 @@ func Prepare(dir string) {
 	_ = os.WriteFile(filepath.Join(dir, captureFound), []byte(notCaptured), 0o600)
 }
 
-// NotRead reports whether bash has run a capture without reading its script. A capture that did not run at all may
-// have been skipped by the user's DEBUG trap.
+// NotRead reports whether bash has run a capture without reading its script. A capture that did not
+// run at all may have been skipped by the user's DEBUG trap.
 func NotRead(dir string) bool {
 	text, err := os.ReadFile(filepath.Join(dir, captureFound))
 	return err == nil && string(text) != notCaptured && !bytes.Contains(text, []byte(captureMagic))
 }
 
-// Adopt makes a complete DIR/state.new the state of the shell and returns it. It leaves an incomplete one, which the
-// next capture replaces, and keeps the older state. No capture may be running. Errors: ErrDamaged, fs.ErrNotExist
-// when no capture has run since.
+// Adopt makes a complete DIR/state.new the state of the shell and returns it. It leaves an
+// incomplete one, which the next capture replaces, and keeps the older state. No capture may be
+// running. Errors: ErrDamaged, fs.ErrNotExist when no capture has run since.
 func Adopt(dir string) (*Snapshot, error) {
 	found := filepath.Join(dir, captureFound)
 	_ = os.Chmod(found, 0o600) // of an earlier server
 	i, err := readImage(found)
 	if err == nil {
-		// Replacing by rename would make some file systems write at once. In between the new one is the only one, and
-		// Load finds it.
+		// Replacing by rename would make some file systems write at once. In between the new one is
+		// the only one, and Load finds it.
 		state := filepath.Join(dir, StateFile)
 		_ = os.Remove(state)
 		err = os.Rename(found, state)
@@ -210,7 +221,8 @@ func Adopt(dir string) (*Snapshot, error) {
 	return i, nil
 }
 
-// Load is Adopt, else the state of the last whole capture. Errors: ErrDamaged, fs.ErrNotExist when there was none.
+// Load is Adopt, else the state of the last whole capture. Errors: ErrDamaged, fs.ErrNotExist when
+// there was none.
 func Load(dir string) (*Snapshot, error) {
 	if i, err := Adopt(dir); err == nil {
 		return i, nil

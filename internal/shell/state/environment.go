@@ -11,11 +11,13 @@ import (
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
 
-// Environment is the directory and the variables of a shell. Its tags name the keys in the file of a remote shell.
+// Environment is the directory and the variables of a shell. Its tags name the keys in the file of
+// a remote shell.
 type Environment struct {
 	Cwd string            `json:"cwd"`
 	Env map[string]string `json:"-"` // exported, without PWD, OLDPWD, SHLVL and _
-	// Delta has the variables that were changed or added since the first start, Unset the removed ones, ascending.
+	// Delta has the variables that were changed or added since the first start, Unset the removed
+	// ones, ascending.
 	Delta map[string]string `json:"env_delta"`
 	Unset []string          `json:"env_unset"`
 }
@@ -33,8 +35,8 @@ func (s Environment) With(set map[string]string, unset []string) Environment {
 	return Environment{Cwd: s.Cwd, Delta: delta, Unset: slices.Compact(gone)}
 }
 
-// LoadEnvironment reads the state of a remote shell: Cwd ("" is the instance's first directory), Delta and Unset.
-// Without the file it is empty. Errors: ErrDamaged.
+// LoadEnvironment reads the state of a remote shell: Cwd ("" is the instance's first directory),
+// Delta and Unset. Without the file it is empty. Errors: ErrDamaged.
 func LoadEnvironment(file string) (Environment, error) {
 	s := Environment{}
 	b, err := os.ReadFile(file)

@@ -18,11 +18,11 @@ import (
 const (
 	// windowSize is how much of a capture is in memory at a time, in bytes.
 	windowSize = 64 << 10
-	// longDefinition is the length from which the definition of a variable is copied as bash printed it, in bytes;
-	// shorter ones are parsed and written anew.
+	// longDefinition is the length from which the definition of a variable is copied as bash
+	// printed it, in bytes; shorter ones are parsed and written anew.
 	longDefinition = 1 << 20
-	// maxSection bounds a section that is read into memory, in bytes: options, traps, aliases, names of functions,
-	// completions. Variables, functions and arguments are in other sections.
+	// maxSection bounds a section that is read into memory, in bytes: options, traps, aliases,
+	// names of functions, completions. Variables, functions and arguments are in other sections.
 	maxSection = 4 << 20
 )
 
@@ -38,7 +38,8 @@ type capture struct {
 // span is a part of a file, in bytes.
 type span struct{ at, size int64 }
 
-// openCaptured finds the sections of a capture. Errors: ErrDamaged, fs.ErrNotExist before the first capture, the file's.
+// openCaptured finds the sections of a capture. Errors: ErrDamaged, fs.ErrNotExist before the first
+// capture, the file's.
 func openCaptured(file io.ReaderAt, size int64) (*capture, error) {
 	c := &capture{window: window{file: file, end: size, buffer: make([]byte, windowSize)}, long: longDefinition}
 	const last = "\x00" + captureEnd + "\x00"
@@ -141,13 +142,14 @@ func (c *capture) image() (*Snapshot, error) {
 // definition is one line of declare -p.
 type definition struct {
 	name string
-	// variable is nil for a long definition: then the span is copied as bash printed it, with the newline.
+	// variable is nil for a long definition: then the span is copied as bash printed it, with the
+	// newline.
 	variable *variable
 	span
 }
 
-// definitions calls f for each definition in order. It skips invalid text up to the next line that begins like a
-// definition.
+// definitions calls f for each definition in order. It skips invalid text up to the next line that
+// begins like a definition.
 func (c *capture) definitions(f func(d definition)) {
 	s := c.sections[sectionVariables]
 	end := s.at + s.size
@@ -197,7 +199,8 @@ func (c *capture) definition(at, end int64) (d definition, ok bool) {
 // longestHead bounds the beginning of a definition, up to the value, in bytes.
 const longestHead = 64 << 10
 
-// passLine finds the end of the line at a position, outside of quotes. ok is false when a quote is unclosed.
+// passLine finds the end of the line at a position, outside of quotes. ok is false when a quote is
+// unclosed.
 func (c *capture) passLine(at, end int64) (next int64, ok bool) {
 	var q quoting
 	for piece := range c.pieces(span{at, end - at}) {
@@ -274,8 +277,8 @@ func openCapture(path string) (*os.File, *capture, error) {
 	return file, c, nil
 }
 
-// window is a file of which one part is in memory. It is not read as a whole, nor mapped: a capture may have maxState
-// bytes, and the user can truncate it, which would be SIGBUS.
+// window is a file of which one part is in memory. It is not read as a whole, nor mapped: a capture
+// may have maxState bytes, and the user can truncate it, which would be SIGBUS.
 type window struct {
 	file   io.ReaderAt
 	end    int64
@@ -285,8 +288,8 @@ type window struct {
 	failed error // the first one; all reads are empty after it
 }
 
-// part returns the bytes in memory from a position on, none at the end and after an error. They are valid until the
-// next call.
+// part returns the bytes in memory from a position on, none at the end and after an error. They are
+// valid until the next call.
 func (w *window) part(at int64) []byte {
 	if at < w.from || at >= w.from+int64(w.filled) {
 		w.from, w.filled = at, 0
@@ -332,7 +335,8 @@ func (w *window) read(s span) string {
 	return string(text)
 }
 
-// pieces are the pieces of a span, in order, up to the end or an error of the file. Each is valid until the next one.
+// pieces are the pieces of a span, in order, up to the end or an error of the file. Each is valid
+// until the next one.
 func (w *window) pieces(s span) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for s.size > 0 {

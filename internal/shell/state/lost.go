@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// limitLetters are the options of ulimit for the names in /proc/PID/limits, with their unit in bytes. "Max file
-// locks" is not among them: Linux has no such limit any more, and its value is the shell's process tag.
+// limitLetters are the options of ulimit for the names in /proc/PID/limits, with their unit in
+// bytes. "Max file locks" is not among them: Linux has no such limit any more, and its value is the
+// shell's process tag.
 var limitLetters = map[string]struct {
 	letter string
 	unit   uint64
@@ -22,8 +23,9 @@ var limitLetters = map[string]struct {
 	"Max realtime priority": {"r", 1}, "Max realtime timeout": {"R", 1},
 }
 
-// Lost names the parts of the snapshot that a new bash with this process id lacks: jobs, traps, file descriptors,
-// disabled builtins, and for a pid > 0 limits, by comparison with /proc/PID/limits.
+// Lost names the parts of the snapshot that a new bash with this process id lacks: jobs, traps,
+// file descriptors, disabled builtins, and for a pid > 0 limits, by comparison with
+// /proc/PID/limits.
 func (s *Snapshot) Lost(pid int) []string {
 	var list []string
 	for _, lost := range []struct {
@@ -82,8 +84,8 @@ func limitsOf(text string) map[string]string {
 	return limits
 }
 
-// trapsOf reads the output of trap: the names of the signals with a trap, and the text after them. In posix mode bash
-// also lists signals without a trap, as "-".
+// trapsOf reads the output of trap: the names of the signals with a trap, and the text after them.
+// In posix mode bash also lists signals without a trap, as "-".
 func trapsOf(text string) (names []string, rest string) {
 	s := &scanner{text: text}
 	for s.skip("trap -- ") {
@@ -100,14 +102,15 @@ func trapsOf(text string) (names []string, rest string) {
 }
 
 var (
-	// jobLine is the first line of a job: `[1]+ 123 Running    sleep 100 &`; a job that has ended has no state here.
+	// jobLine is the first line of a job: `[1]+ 123 Running    sleep 100 &`; a job that has ended
+	// has no state here.
 	jobLine = regexp.MustCompile(`^\[\d+\]. *(\d+) +(?:(Running|Stopped)(?:\([^)]*\))? *)?(.*)`)
 	// nextProcess begins the line of the next process of a pipeline.
 	nextProcess = regexp.MustCompile(`^ +\d+ `)
 )
 
-// jobsOf reads the running and stopped jobs in jobs -l: the process id and the text of each. The lines after the first
-// one of a job are its other processes, or more of its text.
+// jobsOf reads the running and stopped jobs in jobs -l: the process id and the text of each. The
+// lines after the first one of a job are its other processes, or more of its text.
 func jobsOf(text string) (jobs []string) {
 	alive := false
 	for line := range strings.Lines(text) {

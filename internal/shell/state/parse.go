@@ -93,7 +93,8 @@ func (s *scanner) elements() ([]element, error) {
 	}
 }
 
-// word reads one word of quoted and bare parts, up to one of the bytes of end or to the end of the text.
+// word reads one word of quoted and bare parts, up to one of the bytes of end or to the end of the
+// text.
 func (s *scanner) word(end string) (string, error) {
 	var out strings.Builder
 	for s.at < len(s.text) && strings.IndexByte(end, s.text[s.at]) < 0 {

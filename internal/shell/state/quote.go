@@ -5,7 +5,8 @@ import "strings"
 // Quote quotes any text without NUL as one word of a shell.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// QuoteASCII quotes a text for bash in printable ASCII, independent of locales and readers of lines.
+// QuoteASCII quotes a text for bash in printable ASCII, independent of locales and readers of
+// lines.
 func QuoteASCII(text string) string {
 	out := make([]byte, 0, len(text)+8)
 	out = append(out, "$'"...)

@@ -11,29 +11,31 @@ import (
 )
 
 const (
-	// longestEntry bounds one KEY=value of an environment, in bytes: execve refuses 32 pages, with the closing NUL
-	// (MAX_ARG_STRLEN).
+	// longestEntry bounds one KEY=value of an environment, in bytes: execve refuses 32 pages, with
+	// the closing NUL (MAX_ARG_STRLEN).
 	longestEntry = 96 << 10
-	// longestEnv bounds an environment, in bytes: far below a quarter of the smallest usual stack limit, which execve
-	// allows for arguments and environment together, and below one message to the keeper. The script restores the
-	// rest.
+	// longestEnv bounds an environment, in bytes: far below a quarter of the smallest usual stack
+	// limit, which execve allows for arguments and environment together, and below one message to
+	// the keeper. The script restores the rest.
 	longestEnv = 128 << 10
 )
 
-// late are the functions that the script defines last, in this order, because it uses the builtins of these names
-// before.
+// late are the functions that the script defines last, in this order, because it uses the builtins
+// of these names before.
 var late = []string{"unset", "declare", "umask", "alias", "export", "builtin", "shopt", "set", "eval"}
 
 // latest is how many at the end of late the script still uses after setting the options.
 const latest = 3
 
-// WriteRestore writes DIR/restore for the new bash, and returns the environment to start it with. The bash sources the
-// file without arguments at the top level, stdout and stderr to /dev/null, before anything of the user's.
+// WriteRestore writes DIR/restore for the new bash, and returns the environment to start it with.
+// The bash sources the file without arguments at the top level, stdout and stderr to /dev/null,
+// before anything of the user's.
 //
-// The environment is the snapshot's, without EVERTTY_SHELL, PWD, OLDPWD, SHLVL and _, which the caller adds. first is
-// the environment of the first start. Variables that are too long for execve are in the script instead. The script needs
-// no PATH and starts no process; set -e is on after it when it was on. missing names the parts that the script lacks
-// because the file of the state cannot be read.
+// The environment is the snapshot's, without EVERTTY_SHELL, PWD, OLDPWD, SHLVL and _, which the
+// caller adds. first is the environment of the first start. Variables that are too long for execve
+// are in the script instead. The script needs no PATH and starts no process; set -e is on after it
+// when it was on. missing names the parts that the script lacks because the file of the state
+// cannot be read.
 func (s *Snapshot) WriteRestore(dir string, first []string) (env, missing []string, err error) {
 	env, given := s.environment(first)
 	file, c, err := openCapture(Path(dir))
@@ -53,7 +55,8 @@ func (s *Snapshot) WriteRestore(dir string, first []string) (env, missing []stri
 	return env, missing, nil
 }
 
-// environment is the environment of the new process, and the names of its variables; the script restores the others.
+// environment is the environment of the new process, and the names of its variables; the script
+// restores the others.
 func (s *Snapshot) environment(first []string) (env []string, given map[string]bool) {
 	given = map[string]bool{}
 	total := 0
@@ -97,9 +100,9 @@ func (r *restoring) line(words ...string) {
 	_ = r.WriteByte('\n')
 }
 
-// script writes what a new bash runs. Each definition is a line of its own: one that bash refuses affects only
-// itself. The order matters: functions before aliases, which would be expanded in them again; posix mode, which
-// refuses names of functions, and set -e last.
+// script writes what a new bash runs. Each definition is a line of its own: one that bash refuses
+// affects only itself. The order matters: functions before aliases, which would be expanded in them
+// again; posix mode, which refuses names of functions, and set -e last.
 func (r *restoring) script(given map[string]bool, unset []string) error {
 	r.line("\\shopt -u expand_aliases\n\\set +o posix\n\\shopt -s extglob")
 	r.writeVariables(given, unset)
@@ -187,7 +190,8 @@ func (r *restoring) keepDirectories(v *variable) {
 	}
 }
 
-// writeDirectories writes the state of cd -, popd and completions, before functions that could replace these builtins.
+// writeDirectories writes the state of cd -, popd and completions, before functions that could
+// replace these builtins.
 func (r *restoring) writeDirectories() {
 	if v := r.oldpwd; v != nil {
 		r.line("OLDPWD=", QuoteASCII(v.value))
@@ -308,7 +312,8 @@ func (r *restoring) writeArguments() {
 	_ = r.WriteByte('\n')
 }
 
-// skipArguments calls f, unless it is nil, for each positional parameter, and returns the position after them.
+// skipArguments calls f, unless it is nil, for each positional parameter, and returns the position
+// after them.
 func (c *capture) skipArguments(f func(s span)) int64 {
 	at := c.rest.at
 	for range c.arguments {
@@ -349,7 +354,8 @@ func (r *restoring) writeStrict() {
 		if v.name != "POSIXLY_CORRECT" {
 			continue
 		}
-		// The assignment alone switches the mode on, and then no function is before a special builtin.
+		// The assignment alone switches the mode on, and then no function is before a special
+		// builtin.
 		r.line("POSIXLY_CORRECT=", QuoteASCII(v.value))
 		if v.has("x") {
 			r.line("\\export POSIXLY_CORRECT")

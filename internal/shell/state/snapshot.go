@@ -1,5 +1,6 @@
-// Package state captures the state of a bash and restores it in the next one: directory, environment, variables,
-// functions, aliases, options, umask, directory stack, completions. It names the parts that cannot be restored.
+// Package state captures the state of a bash and restores it in the next one: directory,
+// environment, variables, functions, aliases, options, umask, directory stack, completions. It
+// names the parts that cannot be restored.
 package state
 
 import (
@@ -12,8 +13,9 @@ import (
 	"github.com/evertty/evertty/pty"
 )
 
-// Snapshot is the part of a capture that is kept in memory. Variables that are not exported, functions and arguments
-// are in the file alone. It is immutable; all methods may be called from several goroutines.
+// Snapshot is the part of a capture that is kept in memory. Variables that are not exported,
+// functions and arguments are in the file alone. It is immutable; all methods may be called from
+// several goroutines.
 //
 // A capture lacks key bindings, history and hash table.
 type Snapshot struct {
@@ -41,7 +43,8 @@ type function struct {
 	text  string // of one named builtin, which is not with the others in the file
 }
 
-// longestKept bounds the value of a variable in memory, in bytes: execve takes no longer one (MAX_ARG_STRLEN of Linux).
+// longestKept bounds the value of a variable in memory, in bytes: execve takes no longer one
+// (MAX_ARG_STRLEN of Linux).
 const longestKept = 128 << 10
 
 // option is one of shopt or set -o.
@@ -50,8 +53,8 @@ type option struct {
 	on   bool
 }
 
-// bashVariables are the variables that bash makes itself or that are meaningless in another process, besides those
-// that begin with BASH.
+// bashVariables are the variables that bash makes itself or that are meaningless in another
+// process, besides those that begin with BASH.
 var bashVariables = map[string]bool{
 	"COLUMNS": true, "COMP_WORDBREAKS": true, "DIRSTACK": true, "EPOCHREALTIME": true, "EPOCHSECONDS": true,
 	"EUID": true, "FUNCNAME": true, "GROUPS": true, "HISTCMD": true, "LINENO": true, "LINES": true, "PIPESTATUS": true,
@@ -72,7 +75,8 @@ func isKept(name string) bool {
 	return !bashVariables[name]
 }
 
-// parseOptions reads the options that are on, from before the capture, and the names of all options.
+// parseOptions reads the options that are on, from before the capture, and the names of all
+// options.
 func (s *Snapshot) parseOptions(parts []string) {
 	sets, rest, _ := strings.Cut(parts[sectionOptions], "/")
 	shopts, posix, _ := strings.Cut(rest, "/")
@@ -102,8 +106,8 @@ func validOption(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" && name[0] != '-'
 }
 
-// parseFiles reads the numbers of open descriptors and the output of enable -n, and returns the output of complete -p,
-// of which a word may have several lines.
+// parseFiles reads the numbers of open descriptors and the output of enable -n, and returns the
+// output of complete -p, of which a word may have several lines.
 func (s *Snapshot) parseFiles(text string) (completes []string) {
 	for whole := range strings.Lines(text) {
 		line := strings.TrimSpace(whole)
@@ -159,8 +163,8 @@ func functionOf(line string) (f function, ok bool) {
 	return function{name: fields[2], flags: strings.Trim(fields[1], "-f")}, true
 }
 
-// Cwd is the directory of the shell, which may not exist any more; "" when unknown. It is PWD while that names the
-// directory (POSIX, pwd -L). While the shell lives, /proc/PID/cwd is better.
+// Cwd is the directory of the shell, which may not exist any more; "" when unknown. It is PWD while
+// that names the directory (POSIX, pwd -L). While the shell lives, /proc/PID/cwd is better.
 func (s *Snapshot) Cwd() string { return proc.LogicalDir(s.pwd, s.directory) }
 
 // PWD is the variable PWD, "" when it is not an absolute path.
@@ -193,7 +197,8 @@ func (s *Snapshot) LastArgument() string {
 	return s.last
 }
 
-// TraceFD is the number of the descriptor that gets the trace of set -x instead of standard error; 0 for none.
+// TraceFD is the number of the descriptor that gets the trace of set -x instead of standard error;
+// 0 for none.
 func (s *Snapshot) TraceFD() int {
 	if s == nil {
 		return 0
@@ -212,8 +217,8 @@ func (s *Snapshot) exported() map[string]string {
 	return env
 }
 
-// Environment compares with the environment of the first start (KEY=value; the same for all processes of a shell),
-// which a nil Snapshot has.
+// Environment compares with the environment of the first start (KEY=value; the same for all
+// processes of a shell), which a nil Snapshot has.
 func (s *Snapshot) Environment(cwd string, first []string) Environment {
 	e := Environment{Cwd: cwd, Delta: map[string]string{}}
 	before := map[string]string{}

@@ -22,13 +22,14 @@ type Files struct {
 	Watch   *shelldir.Watch // of the command's directory
 	copiers [2]*output.Copier
 	readers [2]*os.File // reading ends until the copiers have them
-	// writers are writing ends of this process: with them the outputs do not end before the command has opened them.
+	// writers are writing ends of this process: with them the outputs do not end before the command
+	// has opened them.
 	writers [2]*os.File
 	Held    bool // the keeper holds them
 }
 
-// Open makes and opens the FIFOs of a command. withRoom calls a function that makes files, again on a full disk. A
-// failed Open leaves nothing.
+// Open makes and opens the FIFOs of a command. withRoom calls a function that makes files, again on
+// a full disk. A failed Open leaves nothing.
 func Open(s *Streams, withRoom func(files func() error) error) (*Files, error) {
 	f := &Files{Streams: s}
 	err := withRoom(f.openOutputs)
@@ -120,15 +121,15 @@ func (f *Files) openOutput(i int, path string) error {
 }
 
 const (
-	// lateGrace is how long an answer waits for background processes to close the outputs: `> >(tee log)` ends within
-	// it, a job does not.
+	// lateGrace is how long an answer waits for background processes to close the outputs: `> >(tee
+	// log)` ends within it, a job does not.
 	lateGrace = 50 * time.Millisecond
 	// fifoTries is how often a FIFO is made that has disappeared before it is opened.
 	fifoTries = 3
 )
 
-// madeAgain calls f, which makes a FIFO and opens it, again when the FIFO has disappeared in between: the launcher of
-// a shell that has just ended removes all FIFOs, once.
+// madeAgain calls f, which makes a FIFO and opens it, again when the FIFO has disappeared in
+// between: the launcher of a shell that has just ended removes all FIFOs, once.
 func madeAgain(f func() error) (err error) {
 	for range fifoTries {
 		if err = f(); !errors.Is(err, unix.ENOENT) {
@@ -138,8 +139,9 @@ func madeAgain(f func() error) (err error) {
 	return err
 }
 
-// standardFiles opens the standard files of a program, which the caller closes; input is a file, "" the open input or
-// none. It opens FIFOs by their descriptors: the launcher of a shell that ends now removes their names.
+// standardFiles opens the standard files of a program, which the caller closes; input is a file, ""
+// the open input or none. It opens FIFOs by their descriptors: the launcher of a shell that ends
+// now removes their names.
 func (f *Files) standardFiles(input string) (std [3]*os.File, err error) {
 	in, mode := cmp.Or(input, os.DevNull), os.O_RDONLY
 	if open := f.input.Load(); open != nil {
@@ -186,8 +188,8 @@ func (f *Files) copyOutputs() error {
 	return nil
 }
 
-// Drain copies the written output to the logs, and reports whether all writers have closed it, for which it waits
-// lateGrace. Output of a command that was not held is lost.
+// Drain copies the written output to the logs, and reports whether all writers have closed it, for
+// which it waits lateGrace. Output of a command that was not held is lost.
 func (f *Files) Drain() (eof bool) {
 	shelldir.RemoveFIFOs(f.Dir)
 	f.CloseWriters()
@@ -217,8 +219,8 @@ func (f *Files) copyWaiting() bool {
 	return out && err
 }
 
-// Copying reports whether there are outputs to copy: after a restart there are none if the keeper has ended, or has
-// released them.
+// Copying reports whether there are outputs to copy: after a restart there are none if the keeper
+// has ended, or has released them.
 func (f *Files) Copying() bool { return f.copiers[0] != nil && f.copiers[1] != nil }
 
 // CloseWriters lets the outputs end.
@@ -263,7 +265,8 @@ func (f *Files) release() {
 	}
 }
 
-// Reset closes all files of a command that is to run in another process of the shell. Its logs stay open.
+// Reset closes all files of a command that is to run in another process of the shell. Its logs stay
+// open.
 func (f *Files) Reset() {
 	for _, p := range f.copiers {
 		if p != nil {

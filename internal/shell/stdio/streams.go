@@ -1,5 +1,6 @@
-// Package stdio is the open files of a command in a server: the FIFOs of its outputs with their copiers, and its open
-// standard input. The keeper holds all of them too, so that the command survives the server.
+// Package stdio is the open files of a command in a server: the FIFOs of its outputs with their
+// copiers, and its open standard input. The keeper holds all of them too, so that the command
+// survives the server.
 package stdio
 
 import (
@@ -58,8 +59,8 @@ func (s *Streams) InputOpened() bool { return s.input.Load() != nil }
 // SetInput takes over an open input from the keeper.
 func (s *Streams) SetInput(file *os.File) { s.input.Store(file) }
 
-// OpenInput opens the FIFO of an open input. For reading too: it can be opened before the command has done so, and
-// never ends by itself.
+// OpenInput opens the FIFO of an open input. For reading too: it can be opened before the command
+// has done so, and never ends by itself.
 func (s *Streams) OpenInput() error {
 	path := filepath.Join(s.Dir, shelldir.InFIFO)
 	var file *os.File
@@ -75,7 +76,8 @@ func (s *Streams) OpenInput() error {
 	return err
 }
 
-// HoldInput has the keeper hold an open input, and starts to write what the command was given to it before others do.
+// HoldInput has the keeper hold an open input, and starts to write what the command was given to it
+// before others do.
 func (s *Streams) HoldInput() error {
 	input := s.input.Load()
 	if input == nil {
@@ -96,9 +98,10 @@ func (s *Streams) HoldInput() error {
 	return nil
 }
 
-// WriteInput writes to the open input of a command that runs, and closes it after data with eof. It returns when
-// everything is in the FIFO. done is closed when the command has ended. began reports whether the command has opened
-// its input; nil is one that begins with it open. Errors: ErrNoStdin, ErrFinished, ctx.Err().
+// WriteInput writes to the open input of a command that runs, and closes it after data with eof. It
+// returns when everything is in the FIFO. done is closed when the command has ended. began reports
+// whether the command has opened its input; nil is one that begins with it open. Errors:
+// ErrNoStdin, ErrFinished, ctx.Err().
 func (s *Streams) WriteInput(ctx context.Context, data []byte, eof bool, done <-chan struct{},
 	began func() bool) error {
 	s.writing.Lock()
@@ -122,12 +125,12 @@ func (s *Streams) WriteInput(ctx context.Context, data []byte, eof bool, done <-
 	return nil
 }
 
-// readerPause is the time between two checks whether a command has opened its input, which mostly takes a
-// millisecond.
+// readerPause is the time between two checks whether a command has opened its input, which mostly
+// takes a millisecond.
 const readerPause = time.Millisecond
 
-// awaitReader waits until the command has opened its input or has ended: a FIFO without readers loses its content,
-// and a command that opened it later would wait for ever.
+// awaitReader waits until the command has opened its input or has ended: a FIFO without readers
+// loses its content, and a command that opened it later would wait for ever.
 func awaitReader(ctx context.Context, done <-chan struct{}, began func() bool) error {
 	for !began() {
 		select {

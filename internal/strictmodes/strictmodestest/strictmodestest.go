@@ -1,5 +1,5 @@
-// Package strictmodestest gives tests a temporary directory that package strictmodes takes, whatever umask, TMPDIR and
-// user they run with. Only tests import it.
+// Package strictmodestest gives tests a temporary directory that package strictmodes takes,
+// whatever umask, TMPDIR and user they run with. Only tests import it.
 package strictmodestest
 
 import (
@@ -23,9 +23,9 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Setup is for TestMain: it sets umask 022 and, unless the temporary directory passes and its path has at most
-// maxLength bytes (0 is any), TMPDIR to a new directory that does. remove removes that. When no directory of this
-// machine passes, the error says what is wrong with each.
+// Setup is for TestMain: it sets umask 022 and, unless the temporary directory passes and its path
+// has at most maxLength bytes (0 is any), TMPDIR to a new directory that does. remove removes that.
+// When no directory of this machine passes, the error says what is wrong with each.
 func Setup(maxLength int) (remove func(), err error) {
 	syscall.Umask(0o022)
 	_ = os.Unsetenv("GOTMPDIR") // testing.T.TempDir prefers it to TMPDIR
