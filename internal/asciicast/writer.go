@@ -23,6 +23,7 @@ import (
 // follows it, else a marker, since x ends a recording.
 type Writer struct {
 	w       io.Writer
+	err     error // the first of w
 	header  Header
 	begun   bool          // the header is written
 	start   time.Time     // of the recording; zero until an entry has a time
@@ -44,47 +45,49 @@ func NewWriter(w io.Writer, h Header) *Writer {
 	return &Writer{w: w, header: h}
 }
 
-// Add writes the event of an entry, which may be none. Errors are the writer's.
+// Add writes the event of an entry, which may be none. Errors are the writer's; after the first one
+// nothing is written.
 func (c *Writer) Add(e journal.Entry) error {
-	if err := c.writeExit(true); err != nil {
-		return err
-	}
+	c.writeExit(true)
 	c.setTime(e.Time)
 	switch e.Kind {
 	case journal.EntryOutput:
-		return c.writeOutput(e)
-	case journal.EntryInput:
-		return c.event(Input, c.input.quote(c.data[:0], e.Data, false))
-	case journal.EntryResize:
-		return c.resize(e.Cols, e.Rows)
-	case journal.EntryGap:
-		if err := c.flushText(); err != nil {
-			return err
+		if e.Damaged && !c.damaged {
+			c.marker("damaged from here")
 		}
-		return c.marker(fmt.Sprintf("%d bytes lost", e.Bytes))
+		c.damaged = e.Damaged
+		c.event(Output, c.output.quote(c.data[:0], e.Data, false))
+	case journal.EntryInput:
+		c.event(Input, c.input.quote(c.data[:0], e.Data, false))
+	case journal.EntryResize:
+		c.resize(e.Cols, e.Rows)
+	case journal.EntryGap:
+		c.flushText()
+		c.marker(fmt.Sprintf("%d bytes lost", e.Bytes))
 	case journal.EntryRestart:
-		return c.restart(e)
+		c.flushText()
+		c.resize(e.Cols, e.Rows)
+		c.marker(fmt.Sprintf("generation %d", e.Generation))
 	case journal.EntryExit:
 		c.exit = e.End
-		return c.flushText()
+		c.flushText()
 	}
-	return nil
+	return c.err
 }
 
-// Flush writes the header if it was not yet. For a recording that goes on: the
-// bytes of an unfinished character and an exit wait for what comes.
-func (c *Writer) Flush() error { return c.begin() }
+// Flush writes the header if it was not yet. For a recording that goes on: the bytes of an
+// incomplete character and an exit wait for the next entries.
+func (c *Writer) Flush() error {
+	c.begin()
+	return c.err
+}
 
-// Close writes what is left: an unfinished character, which will not be finished
-// any more, and the exit.
+// Close writes the rest: an incomplete character, and the exit.
 func (c *Writer) Close() error {
-	if err := c.begin(); err != nil {
-		return err
-	}
-	if err := c.flushText(); err != nil {
-		return err
-	}
-	return c.writeExit(false)
+	c.begin()
+	c.flushText()
+	c.writeExit(false)
+	return c.err
 }
 
 // setTime sets the time of the next events. It never goes backwards.
@@ -98,62 +101,40 @@ func (c *Writer) setTime(t time.Time) {
 	}
 }
 
-func (c *Writer) writeOutput(e journal.Entry) error {
-	if e.Damaged && !c.damaged {
-		if err := c.marker("damaged from here"); err != nil {
-			return err
-		}
-	}
-	c.damaged = e.Damaged
-	return c.event(Output, c.output.quote(c.data[:0], e.Data, false))
-}
-
 // flushText writes the incomplete characters, which nothing completes any more.
-func (c *Writer) flushText() error {
-	if err := c.event(Output, c.output.quote(c.data[:0], nil, true)); err != nil {
-		return err
-	}
-	return c.event(Input, c.input.quote(c.data[:0], nil, true))
+func (c *Writer) flushText() {
+	c.event(Output, c.output.quote(c.data[:0], nil, true))
+	c.event(Input, c.input.quote(c.data[:0], nil, true))
 }
 
 // resize before the first event is where the recording begins.
-func (c *Writer) resize(cols, rows int) error {
+func (c *Writer) resize(cols, rows int) {
 	if cols == c.header.Cols && rows == c.header.Rows {
-		return nil
+		return
 	}
 	c.header.Cols, c.header.Rows = cols, rows
-	if !c.begun {
-		return nil
+	if c.begun {
+		c.event(Resize, appendQuoted(c.data[:0], fmt.Sprintf("%dx%d", cols, rows)))
 	}
-	return c.event(Resize, appendQuoted(c.data[:0], fmt.Sprintf("%dx%d", cols, rows)))
-}
-
-func (c *Writer) restart(e journal.Entry) error {
-	if err := c.flushText(); err != nil {
-		return err
-	}
-	if err := c.resize(e.Cols, e.Rows); err != nil {
-		return err
-	}
-	return c.marker(fmt.Sprintf("generation %d", e.Generation))
 }
 
 // writeExit writes the exit that was the last entry: as a marker when another entry follows or the
 // status, which x needs, is unknown.
-func (c *Writer) writeExit(follows bool) error {
+func (c *Writer) writeExit(follows bool) {
 	e := c.exit
 	if e == nil {
-		return nil
+		return
 	}
 	c.exit = nil
 	status, known := status(e)
 	switch {
 	case !known:
-		return c.marker("exit " + e.Reason)
+		c.marker("exit " + e.Reason)
 	case follows || c.header.Version == V2:
-		return c.marker("exit " + strconv.Itoa(status))
+		c.marker("exit " + strconv.Itoa(status))
+	default:
+		c.event(Exit, appendQuoted(c.data[:0], strconv.Itoa(status)))
 	}
-	return c.event(Exit, appendQuoted(c.data[:0], strconv.Itoa(status)))
 }
 
 // status is the exit status as shells count it: 128 and the number for a signal
@@ -170,24 +151,25 @@ func status(e *journal.End) (status int, known bool) {
 	return 0, false
 }
 
-func (c *Writer) marker(label string) error {
-	return c.event(Marker, appendQuoted(c.data[:0], label))
-}
+func (c *Writer) marker(label string) { c.event(Marker, appendQuoted(c.data[:0], label)) }
 
 // event writes an event with a JSON string. Output and input without text are no event.
-func (c *Writer) event(code rune, data []byte) error {
+func (c *Writer) event(code rune, data []byte) {
 	c.data = data
 	if len(data) == len(`""`) && code != Marker {
-		return nil
+		return
 	}
-	if err := c.begin(); err != nil {
-		return err
-	}
+	c.begin()
 	line := append(c.appendTime(append(c.line[:0], '[')), `, "`...)
 	line = append(append(line, byte(code)), `", `...)
 	c.line = append(append(line, data...), "]\n"...)
-	_, err := c.w.Write(c.line)
-	return err
+	c.write(c.line)
+}
+
+func (c *Writer) write(p []byte) {
+	if c.err == nil {
+		_, c.err = c.w.Write(p)
+	}
 }
 
 // appendTime appends the time of the event that is written now: since the
@@ -205,19 +187,17 @@ func (c *Writer) appendTime(b []byte) []byte {
 }
 
 // begin writes the header once.
-func (c *Writer) begin() error {
+func (c *Writer) begin() {
 	if c.begun {
-		return nil
+		return
 	}
 	c.begun = true
-	c.header.Time = c.start
 	// What came before the first event is no part of the recording.
 	if !c.start.IsZero() {
 		c.start, c.now = c.start.Add(c.now), 0
-		c.header.Time = c.start
 	}
-	_, err := c.w.Write(c.header.append(nil))
-	return err
+	c.header.Time = c.start
+	c.write(c.header.append(nil))
 }
 
 // castHeader is a header in JSON, of both versions.

@@ -32,7 +32,7 @@ type Settings struct {
 	InitCommands []string // run once in every new instance
 
 	section json.RawMessage
-	lookup  func(string) (string, bool)
+	lookup  lookupFunc
 }
 
 // getenv finds a variable of the environment: the process's unless ParseSettings was given another.
@@ -66,7 +66,7 @@ func ReadSettings(path string) (Settings, error) {
 }
 
 // ParseSettings is ReadSettings of a text, with an environment of the caller's.
-func ParseSettings(data []byte, lookup func(string) (string, bool)) (Settings, error) {
+func ParseSettings(data []byte, lookup lookupFunc) (Settings, error) {
 	var all map[string]json.RawMessage
 	if err := strict(data, &all); err != nil {
 		return Settings{}, fmt.Errorf("provider: the file is no JSON object: %w", err)
@@ -139,46 +139,48 @@ func wrongType(err error) error {
 var variable = regexp.MustCompile(`\$\$|\$\{([^}]*)\}`)
 
 // substitute replaces the variables in all texts of a value.
-func substitute(where string, raw json.RawMessage, lookup func(string) (string, bool)) (json.RawMessage, error) {
+func substitute(where string, raw json.RawMessage, lookup lookupFunc) (json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
 		return nil, fmt.Errorf("provider: %s: %w", where, wrongType(err))
 	}
-	v, err := replace(where, v, lookup)
-	if err != nil {
-		return nil, err
+	r := replacer{lookup: lookup}
+	v = r.replace(where, v)
+	if r.err != nil {
+		return nil, r.err
 	}
 	return json.Marshal(v)
 }
 
-func replace(where string, v any, lookup func(string) (string, bool)) (any, error) {
-	var err error
+// replacer replaces variables in the texts of a value.
+type replacer struct {
+	lookup lookupFunc
+	err    error // the first variable that is not set
+}
+
+func (r *replacer) replace(where string, v any) any {
 	switch v := v.(type) {
 	case string:
 		return variable.ReplaceAllStringFunc(v, func(m string) string {
 			if m == "$$" {
 				return "$"
 			}
-			value, ok := lookup(m[2 : len(m)-1])
-			if !ok && err == nil {
-				err = fmt.Errorf("provider: %s: %s is not set in the environment", where, m)
+			value, ok := r.lookup(m[2 : len(m)-1])
+			if !ok && r.err == nil {
+				r.err = fmt.Errorf("provider: %s: %s is not set in the environment", where, m)
 			}
 			return value
-		}), err
+		})
 	case []any:
 		for i := range v {
-			if v[i], err = replace(fmt.Sprintf("%s[%d]", where, i), v[i], lookup); err != nil {
-				return nil, err
-			}
+			v[i] = r.replace(fmt.Sprintf("%s[%d]", where, i), v[i])
 		}
 	case map[string]any:
 		for k := range v {
-			if v[k], err = replace(where+"."+k, v[k], lookup); err != nil {
-				return nil, err
-			}
+			v[k] = r.replace(where+"."+k, v[k])
 		}
 	}
-	return v, nil
+	return v
 }

@@ -146,8 +146,9 @@ func (s *Provider) ListDir(ctx context.Context, id, name string) (list []provide
 		list = make([]provider.File, 0, len(infos))
 		for _, info := range infos {
 			if !strings.ContainsRune(info.Name(), '/') { // a server's word is not trusted with paths
-				list = append(list, provider.File{Name: info.Name(), Path: path.Join(dir, info.Name()), Dir: info.IsDir(),
-					Size: info.Size(), Mode: modeText(info.Mode()), MTime: info.ModTime().UTC()})
+				list = append(list, provider.File{Name: info.Name(), Path: path.Join(dir, info.Name()),
+					Dir: info.IsDir(), Size: info.Size(), Mode: modeText(info.Mode()),
+					MTime: info.ModTime().UTC()})
 			}
 		}
 		return nil
