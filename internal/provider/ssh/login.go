@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 	"golang.org/x/crypto/ssh/knownhosts"
-	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/provider"
 )
@@ -26,6 +26,9 @@ type login struct {
 	keys  []string
 	agent string
 }
+
+// readOK is R_OK of access(2).
+const readOK = 4
 
 func newLogin(c Config) (*login, error) {
 	home, _ := os.UserHomeDir()
@@ -39,7 +42,7 @@ func newLogin(c Config) (*login, error) {
 	l := &login{known: known, keys: c.Keys, agent: c.Agent}
 	if len(l.keys) == 0 {
 		for _, name := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
-			if path := filepath.Join(home, ".ssh", name); unix.Access(path, unix.R_OK) == nil {
+			if path := filepath.Join(home, ".ssh", name); syscall.Access(path, readOK) == nil {
 				l.keys = append(l.keys, path)
 			}
 		}
