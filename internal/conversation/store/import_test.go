@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/conversation/store"
@@ -40,7 +42,7 @@ func (r *rig) staged() (ids []string) {
 // the conversation before it, and nothing of it.
 func TestAnImportIsSeenAsAWhole(t *testing.T) {
 	t.Parallel()
-	r := open(t, 0)
+	r := openIdle(t)
 	r.say("t", "before")
 	old := r.head("t")
 	d, _ := sample(t)
@@ -79,7 +81,7 @@ func TestAnImportIsSeenAsAWhole(t *testing.T) {
 // begins anew.
 func TestAnImportThatWasCutShort(t *testing.T) {
 	t.Parallel()
-	r := open(t, 0)
+	r := openIdle(t)
 	r.say("t", "before")
 	old := r.head("t")
 	d, _ := sample(t)
@@ -94,6 +96,7 @@ func TestAnImportThatWasCutShort(t *testing.T) {
 	refused(t, err, killed)
 	same(t, "what is left of it", r.staged(), []string{d.SessionID})
 	same(t, "the current one", r.head("t"), old)
+	r.idle = false
 	r.again()
 	until(t, "the purge", func() bool { return len(r.staged()) == 0 })
 	w.n, w.Store, w.fails = 0, r.db.Conversations(), func(n int) error {
@@ -108,6 +111,36 @@ func TestAnImportThatWasCutShort(t *testing.T) {
 	h, err := r.Import("t", d)
 	must(t, err)
 	same(t, "the current one", r.head("t"), h)
+	same(t, "its messages", len(r.contents("t", "", store.MessageQuery{})), len(d.Messages))
+}
+
+// TestAPurgeWaitsForAnImport, whose rows look like rows of a deleted thread until its last transaction.
+func TestAPurgeWaitsForAnImport(t *testing.T) {
+	t.Parallel()
+	r := openIdle(t)
+	d, _ := sample(t)
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	purged := make(chan struct{})
+	w := &watched{Store: r.db.Conversations(), fails: func(int) error { return nil }}
+	m := store.NewManager(store.Config{Store: w})
+	w.after = func(n int) {
+		if n > 1 {
+			return
+		}
+		go func() {
+			defer close(purged)
+			m.Run(now)
+		}()
+		select {
+		case <-purged:
+			t.Error("a purge ran in the middle of an import")
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	_, err := m.Import("t", d)
+	must(t, err)
+	<-purged
 	same(t, "its messages", len(r.contents("t", "", store.MessageQuery{})), len(d.Messages))
 }
 

@@ -44,7 +44,8 @@ type Manager struct {
 	failed func(error)
 }
 
-// NewManager returns a Manager of what the store has. The caller calls Run and Close.
+// NewManager returns the one Manager of a store: the purge of a second would delete the rows of an
+// import by the first. The caller calls Run and Close.
 func NewManager(cfg Config) *Manager {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now

@@ -27,6 +27,7 @@ type rig struct {
 	dir   string
 	db    *sqlite.Store
 	limit int64
+	idle  bool   // nobody calls Run
 	stop  func() // leaves
 	mu    sync.Mutex
 	told  map[string]int
@@ -36,7 +37,19 @@ type rig struct {
 // open makes a rig in a new directory, with the thread "t".
 func open(t testing.TB, limit int64) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), limit: limit, told: map[string]int{}}
+	return opened(t, &rig{limit: limit})
+}
+
+// openIdle is open without the purge that Run begins with, for a test with a Manager of its own: the
+// purge of one Manager takes the rows of another's import for rows of a deleted thread.
+func openIdle(t testing.TB) *rig {
+	t.Helper()
+	return opened(t, &rig{idle: true})
+}
+
+func opened(t testing.TB, r *rig) *rig {
+	t.Helper()
+	r.t, r.dir, r.told = t, t.TempDir(), map[string]int{}
 	r.begin()
 	t.Cleanup(func() { r.stop() })
 	r.thread("t")
@@ -54,7 +67,9 @@ func (r *rig) begin() {
 		Failed: r.failed})
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
-	work.Go(func() { r.Run(ctx) })
+	if !r.idle {
+		work.Go(func() { r.Run(ctx) })
+	}
 	r.stop = sync.OnceFunc(func() {
 		cancel()
 		work.Wait()
