@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/evertty/evertty/internal/conversation"
@@ -53,10 +54,8 @@ func (c *change) append(list []conversation.Message) ([]conversation.Kept, error
 		if err != nil {
 			return nil, err
 		}
-		if msg.Role == conversation.RoleUser {
-			if c.head.Users++; c.head.Users == 1 {
-				first = msg.Content
-			}
+		if msg.Role == conversation.RoleUser && c.head.Users == 1 {
+			first = msg.Content
 		}
 		kept = append(kept, k)
 		if err := c.emit(MessageAdded, thread.Detail{Version: k.Seq, To: k.Role}); err != nil {
@@ -76,30 +75,31 @@ func (c *change) addMessage(msg conversation.Message) (conversation.Kept, error)
 		return k, fmt.Errorf("%w: record %s has %d messages, which is the most; clear the thread",
 			conversation.ErrTooMany, c.head.SessionID, c.head.Messages)
 	}
-	n, err := c.AddMessage(c.head.SessionID, k)
-	if err != nil {
-		return k, err
-	}
+	n := c.AddMessage(c.head.SessionID, k)
 	if err := checkSize(fmt.Sprintf("message %d", k.Seq), n, conversation.MaxMessageBytes); err != nil {
 		return k, err
 	}
 	c.head.Messages, c.head.Bytes = k.Seq, c.head.Bytes+int64(n+overhead)
 	if c.head.Bytes > conversation.MaxRecordBytes {
-		return k,
-			fmt.Errorf("%w: the messages of record %s would have %d bytes of JSON, %d are allowed; compact the "+
-				"record or clear the thread",
-				conversation.ErrTooLarge, c.head.SessionID, c.head.Bytes, conversation.MaxRecordBytes)
+		return k, fmt.Errorf("%w: the messages of record %s would have %d bytes of JSON, %d are allowed; compact the "+
+			"record or clear the thread", conversation.ErrTooLarge, c.head.SessionID, c.head.Bytes,
+			conversation.MaxRecordBytes)
+	}
+	if msg.Role == conversation.RoleUser {
+		c.head.Users++
 	}
 	c.changed()
 	return k, nil
 }
 
-// setTask makes what the user said first the current task, unless there is one.
+// setTask makes the first message of the user the current task, unless there is one.
 func (c *change) setTask(task string) error {
-	s, err := c.ConversationState(c.head.SessionID)
+	s, err := stateOf(c, c.head)
 	if err != nil || s.CurrentTask != nil {
 		return err
 	}
 	s.CurrentTask = &task
-	return c.PutConversationState(c.head.SessionID, s)
+	b, err := encode("the state", s, math.MaxInt) // a message may be longer than a state that a client gives
+	c.PutPart(c.head.SessionID, partState, b)
+	return err
 }

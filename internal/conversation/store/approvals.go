@@ -24,10 +24,10 @@ type approvalRows interface {
 	Approval(id string) (permission.Approval, error)
 	FindApproval(thread, key string) (permission.Approval, error)      // the newest about a call
 	Approvals(thread string, limit int) ([]permission.Approval, error) // the newest first
-	PendingApprovals(thread string, since time.Time) (int, error)
-	PutApproval(permission.Approval) error
+	PendingApprovals(thread string, since time.Time) (int64, error)
+	PutApproval(permission.Approval)
 	// TrimApprovals removes the approvals that are over by now, but for the newest keep.
-	TrimApprovals(thread string, keep int, now time.Time) error
+	TrimApprovals(thread string, keep int, now time.Time)
 }
 
 // RequestApproval has a person asked about a call whose decision is to ask. It returns nil
@@ -48,23 +48,21 @@ func (ps *Permissions) requestApproval(thread string, c permission.Call, ask per
 	d permission.Decision, err error) {
 	err = ps.writer.transact(thread, func(t *change) error {
 		a, err := t.FindApproval(thread, c.Key())
-		switch {
-		case err != nil && !missing(err):
+		if err != nil && !missing(err) {
 			return err
-		case err != nil || !a.Valid(t.now):
-			a, err = t.createApproval(c, ask)
-			d, _, _ = a.Apply(ask, t.now)
-		case a.Status == permission.Pending:
-			d, _, _ = a.Apply(ask, t.now)
-			return nil // its event exists
-		default:
-			var used bool
-			if d, a, used = a.Apply(ask, t.now); used {
-				err = t.PutApproval(a)
+		}
+		exists := err == nil && a.Valid(t.now)
+		if !exists {
+			if a, err = t.createApproval(c, ask); err != nil {
+				return err
 			}
 		}
-		if err != nil {
-			return err
+		pending, used := a.Status == permission.Pending, false
+		if d, a, used = a.Apply(ask, t.now); used {
+			t.PutApproval(a)
+		}
+		if exists && pending {
+			return nil // its event exists
 		}
 		return t.recordDecision(c, d)
 	})
@@ -85,11 +83,10 @@ func (c *change) createApproval(call permission.Call, d permission.Decision) (a 
 		return a, fmt.Errorf("%w: %d calls of thread %s wait for an approval, which is the most",
 			conversation.ErrTooMany, n, c.thread)
 	}
-	if err := c.TrimApprovals(c.thread, maxApprovals, c.now); err != nil {
-		return a, err
-	}
+	c.TrimApprovals(c.thread, maxApprovals, c.now)
 	a = permission.NewApproval(c.thread, call, d.Reason, c.now)
-	return a, c.PutApproval(a)
+	c.PutApproval(a)
+	return a, nil
 }
 
 // Approvals returns the newest approvals of a thread, the newest first, at most limit; 0 is
@@ -148,9 +145,7 @@ func (ps *Permissions) Answer(threadID, id, answer string) (a permission.Approva
 			return fmt.Errorf("%w: approval %s is %s", conversation.ErrDecided, id, a.Status)
 		}
 		a.Status, a.DecidedAt = status, t.now
-		if err := t.PutApproval(a); err != nil {
-			return err
-		}
+		t.PutApproval(a)
 		a = a.At(t.now)
 		return t.emit(ApprovalDecided, thread.Detail{To: status, Source: a.Tool, ApprovalID: id})
 	})

@@ -16,7 +16,7 @@ func (m *Manager) Attach(threadID, owner string) (s conversation.State, err erro
 			conversation.ErrInvalid, len(owner), conversation.MaxOwner)
 	}
 	return s, m.update(threadID, func(c *change) error {
-		if s, err = c.ConversationState(c.head.SessionID); err != nil {
+		if s, err = stateOf(c, c.head); err != nil {
 			return err
 		}
 		from := ""

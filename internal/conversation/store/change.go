@@ -1,12 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/wire"
 )
 
 // writer changes conversations, one transaction at a time. Its fields are constant but for
@@ -36,7 +38,7 @@ type change struct {
 func (w *writer) update(threadID string, fn func(*change) error) error {
 	return w.transact(threadID, func(c *change) (err error) {
 		if c.head, err = c.CurrentConversation(threadID); missing(err) {
-			if err = c.begin(conversation.Head{}, conversation.NewState()); err == nil {
+			if err = c.begin(conversation.NewState()); err == nil {
 				err = c.emit(Created, thread.Detail{})
 			}
 		}
@@ -59,17 +61,13 @@ func (w *writer) transact(threadID string, fn func(*change) error) error {
 		case !missing(absent):
 			return absent
 		}
-		if err := c.PutThread(thread.Thread{ID: threadID, Provider: thread.Local, Policy: thread.DefaultPolicy(),
-			CreatedAt: c.now, UpdatedAt: c.now}); err != nil {
-			return err
-		}
+		c.PutThread(thread.Thread{ID: threadID, Provider: thread.Local, Policy: thread.DefaultPolicy(),
+			CreatedAt: c.now, UpdatedAt: c.now})
 		if err := fn(c); err != nil {
 			return err
 		}
-		if err := c.finish(); err != nil {
-			return err
-		}
-		return absent // which nothing of this outlives
+		c.finish()
+		return cmp.Or(c.Err(), absent) // nothing of this is kept
 	})
 }
 
@@ -84,7 +82,8 @@ func (w *writer) write(thread string, fn func(*change) error) error {
 		if err := fn(c); err != nil {
 			return err
 		}
-		return c.finish()
+		c.finish()
+		return nil
 	})
 	if err != nil {
 		return mapError(err)
@@ -101,27 +100,18 @@ func (w *writer) write(thread string, fn func(*change) error) error {
 // now returns the time with the precision of the store.
 func (w *writer) now() time.Time { return w.clock().UTC().Truncate(time.Microsecond) }
 
-// begin makes a conversation the thread's current one. What h does not say is chosen here.
-func (c *change) begin(h conversation.Head, s conversation.State) error {
+// begin makes a new conversation the thread's current one.
+func (c *change) begin(s conversation.State) error {
 	if err := c.checkRoom(); err != nil {
 		return err
 	}
-	if err := c.RetireConversation(c.thread); err != nil {
-		return err
-	}
-	if h.SessionID == "" {
-		h.SessionID = newID(c.now)
-	}
-	if h.CreatedAt == "" {
-		h.CreatedAt = stamp(c.now)
-	}
-	h.ThreadID, h.Current, h.UpdatedAt = c.thread, true, stamp(c.now)
-	c.head = h
-	c.made, c.dirty = true, true
-	if err := c.PutConversation(h); err != nil {
-		return err
-	}
-	return c.PutConversationState(h.SessionID, s)
+	c.RetireConversation(c.thread)
+	now := stamp(c.now)
+	c.head = conversation.Head{RecordHead: wire.RecordHead{SessionID: newID(c.now), ThreadID: c.thread, Current: true,
+		CreatedAt: now, UpdatedAt: now}}
+	c.made = true
+	c.PutConversation(c.head)
+	return c.putState(s)
 }
 
 // changed makes finish write the head, and the file be saved after it.
@@ -129,24 +119,24 @@ func (c *change) changed() { c.dirty = true }
 
 // finish writes the head. Its time is later than any before, because a file is known to be of now
 // by it.
-func (c *change) finish() error {
+func (c *change) finish() {
 	if !c.dirty {
-		return nil
+		return
 	}
 	if last, err := time.Parse(timeForm, c.head.UpdatedAt); err == nil && !c.made && !c.now.After(last) {
 		c.now = last.Add(time.Microsecond)
 	}
 	c.head.UpdatedAt = stamp(c.now)
-	return c.PutConversation(c.head)
+	c.PutConversation(c.head)
 }
 
-// emit adds an event to the thread's stream, in the same transaction. An empty Source is the
+// emit adds an event to the thread's stream, in the same transaction, and returns Err. An empty Source is the
 // conversation.
 func (c *change) emit(kind string, d thread.Detail) error {
 	if d.Source == "" {
 		d.Source = c.head.SessionID
 	}
 	c.notify = true
-	_, err := c.AddEvent(thread.Event{ThreadID: c.thread, Type: kind, At: c.now, Data: d})
-	return err
+	c.AddEvent(thread.Event{ThreadID: c.thread, Type: kind, At: c.now, Data: d})
+	return c.Err()
 }

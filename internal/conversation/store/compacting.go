@@ -75,7 +75,7 @@ func compactable(tx Tx, h conversation.Head,
 		last = &a.Compaction
 	}
 	if o.CurrentTask == nil {
-		s, err := tx.ConversationState(h.SessionID)
+		s, err := stateOf(tx, h)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -92,16 +92,14 @@ func (c *change) archive(p plan) (conversation.Archive, bool, error) {
 	if c.head.SessionID != p.was.SessionID || c.head.Compactions != p.was.Compactions {
 		return a, false, nil
 	}
-	if err := checkJSON("the summary", a.Message, conversation.MaxItemBytes); err != nil {
+	if _, err := encode("the summary", a.Message, conversation.MaxItemBytes); err != nil {
 		return a, false, err
 	}
 	a.CreatedAt = stamp(c.now)
 	c.head.Archived, c.head.Compactions = a.UpTo, a.Count
 	since := c.head.Bytes - p.was.Bytes
 	c.head.Bytes = p.stay + (p.was.Messages-a.UpTo)*overhead + int64(len(a.Message.Content)) + since
-	if err := c.AddCompaction(c.head.SessionID, a); err != nil {
-		return a, false, err
-	}
+	c.AddCompaction(c.head.SessionID, a)
 	c.changed()
 	return a, true, c.emit(CompactedEvent, thread.Detail{Version: a.Count})
 }

@@ -14,18 +14,18 @@ func (m *Manager) Clear(threadID string) (h conversation.Head, err error) {
 	return h, m.transact(threadID, func(c *change) error {
 		s, from := conversation.NewState(), ""
 		old, err := c.CurrentConversation(threadID)
-		switch {
-		case err == nil:
-			was, err := c.ConversationState(old.SessionID)
+		if err != nil && !missing(err) {
+			return err
+		}
+		if err == nil {
+			was, err := stateOf(c, old)
 			if err != nil {
 				return err
 			}
 			conversation.KeepOwner(&s, was)
 			from = old.SessionID
-		case !missing(err):
-			return err
 		}
-		if err := c.begin(conversation.Head{}, s); err != nil {
+		if err := c.begin(s); err != nil {
 			return err
 		}
 		h = c.head
@@ -113,27 +113,14 @@ func imported(tx Tx, h conversation.Head) (conversation.Document, error) {
 	if err != nil {
 		return d, err
 	}
-	if d.WorkflowTimeline, err = whole(tx.Entries, h.SessionID); err != nil {
+	if d.WorkflowTimeline, err = timeline.whole(tx, h); err != nil {
 		return d, err
 	}
-	if d.PromptHistory, err = whole(tx.Prompts, h.SessionID); err != nil {
+	if d.PromptHistory, err = prompts.whole(tx, h); err != nil {
 		return d, err
 	}
-	d.CompletionTrace, err = whole(tx.Traces, h.SessionID)
+	d.CompletionTrace, err = traces.whole(tx, h)
 	return d, err
-}
-
-// whole reads all of a list, page by page.
-func whole[T any](read func(record string, p Page) ([]Item[T], error), id string) (list []T, err error) {
-	for after := int64(0); ; {
-		page, err := read(id, Page{After: after})
-		if err != nil || len(page) == 0 {
-			return list, err
-		}
-		for _, it := range page {
-			list, after = append(list, it.Value), it.Seq
-		}
-	}
 }
 
 // equal is whether two documents say the same, at whatever time.

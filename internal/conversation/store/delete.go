@@ -64,9 +64,9 @@ func (e *eraser) purgeNow() error {
 		return err
 	}
 	for more := true; more; {
-		err := e.writer.store.Update(func(tx Tx) (err error) {
-			more, err = tx.PurgeConversations(gone, purgeStep)
-			return err
+		err := e.writer.store.Update(func(tx Tx) error {
+			more = tx.PurgeConversations(gone, purgeStep)
+			return nil
 		})
 		if err != nil {
 			return fmt.Errorf("records of deleted threads: %w", err)

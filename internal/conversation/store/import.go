@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -17,8 +18,8 @@ const importStep = 20 * time.Millisecond
 // finds them, and when the last one fails they are purged, by the next server if this one is
 // killed. m.purging is held.
 func (m *Manager) importDocument(threadID string, d conversation.Document) (h conversation.Head, err error) {
-	state := conversation.NormalState(d.State)
-	if err := checkJSON("the state", state, conversation.MaxItemBytes); err != nil {
+	state, err := encode("the state", conversation.NormalState(d.State), conversation.MaxItemBytes)
+	if err != nil {
 		return h, err
 	}
 	rows := append([]func(*change) error{func(c *change) error { return c.stage(d) }}, rowsOf(d)...)
@@ -55,31 +56,26 @@ func (c *change) stage(d conversation.Document) error {
 	if err := c.checkRoom(); err != nil && !missing(err) {
 		return err
 	}
-	c.head = conversation.Head{RecordHead: wire.RecordHead{SessionID: d.SessionID, CreatedAt: d.CreatedAt,
-		UpdatedAt: stamp(c.now), Usage: d.Usage}}
+	c.head = conversation.Head{RecordHead: wire.RecordHead{SessionID: d.SessionID, UpdatedAt: stamp(c.now),
+		CreatedAt: cmp.Or(d.CreatedAt, stamp(c.now)), Usage: d.Usage}}
 	if c.head.SessionID == "" {
 		c.head.SessionID = newID(c.now)
 	}
-	if c.head.CreatedAt == "" {
-		c.head.CreatedAt = stamp(c.now)
-	}
-	return c.PutConversation(c.head)
+	c.PutConversation(c.head)
+	return nil
 }
 
 // adopt makes what was staged the thread's current conversation.
-func (c *change) adopt(s conversation.State) error {
+func (c *change) adopt(state []byte) error {
 	if err := c.checkRoom(); err != nil { // it may have changed since stage
 		return err
 	}
-	if err := c.RetireConversation(c.thread); err != nil {
-		return err
-	}
-	if err := c.AdoptConversation(c.head.SessionID, c.thread); err != nil {
-		return err
-	}
+	c.RetireConversation(c.thread)
+	c.AdoptConversation(c.head.SessionID, c.thread)
 	c.head.ThreadID, c.head.Current, c.head.UpdatedAt = c.thread, true, stamp(c.now)
 	c.made, c.dirty = true, true
-	return c.PutConversationState(c.head.SessionID, s)
+	c.PutPart(c.head.SessionID, partState, state)
+	return nil
 }
 
 // rowsOf returns the writes of a document beside its state, in order.
@@ -87,66 +83,38 @@ func rowsOf(d conversation.Document) []func(*change) error {
 	rows := make([]func(*change) error, 0, len(d.Messages)+len(d.WorkflowTimeline)+len(d.CompletionTrace)+
 		len(d.PromptHistory)+2)
 	for _, msg := range d.Messages {
-		rows = append(rows, func(c *change) error { return c.importMessage(msg) })
+		rows = append(rows, func(c *change) error { _, err := c.addMessage(msg); return err })
 	}
-	for _, e := range d.WorkflowTimeline {
-		rows = append(rows, func(c *change) error {
-			return importItem(c, "timeline entries", &c.head.Timeline, e, c.AddEntry)
-		})
-	}
-	for _, e := range d.CompletionTrace {
-		rows = append(rows, func(c *change) error {
-			return importItem(c, "trace entries", &c.head.Traces, e, c.Tx.AddTrace)
-		})
-	}
-	for _, p := range d.PromptHistory {
-		rows = append(rows, func(c *change) error {
-			return importItem(c, "prompts", &c.head.Prompts, p, c.Tx.AddPrompt)
-		})
-	}
-	return append(rows, func(c *change) error { return c.importCompaction(d.Compaction) }, func(c *change) error {
+	rows = appendItems(rows, timeline, d.WorkflowTimeline)
+	rows = appendItems(rows, traces, d.CompletionTrace)
+	rows = appendItems(rows, prompts, d.PromptHistory)
+	return append(rows, func(c *change) error {
+		c.importCompaction(d.Compaction)
 		return c.importRest(d)
 	})
 }
 
-func (c *change) importMessage(msg conversation.Message) error {
-	if _, err := c.addMessage(msg); err != nil {
-		return err
+func appendItems[T any](rows []func(*change) error, l list[T], values []T) []func(*change) error {
+	for _, v := range values {
+		rows = append(rows, func(c *change) error { _, err := l.add(c, v); return err })
 	}
-	if msg.Role == conversation.RoleUser {
-		c.head.Users++
-	}
-	return nil
+	return rows
 }
 
-func importItem[T any](c *change, what string, n *int64, v T, add func(record string, it Item[T]) error) error {
-	it, err := item(c, what, n, v, conversation.MaxItemBytes)
-	if err != nil {
-		return err
-	}
-	return add(c.head.SessionID, it)
-}
-
-func (c *change) importCompaction(last *conversation.Compaction) error {
+func (c *change) importCompaction(last *conversation.Compaction) {
 	if last == nil {
-		return nil
+		return
 	}
 	c.head.Compactions = max(last.Count, 1)
-	return c.AddCompaction(c.head.SessionID, conversation.Archive{CreatedAt: stamp(c.now), Compaction: *last})
+	c.AddCompaction(c.head.SessionID, conversation.Archive{CreatedAt: stamp(c.now), Compaction: *last})
 }
 
 func (c *change) importRest(d conversation.Document) error {
-	l := conversation.NormalLedger(d.WorkflowLedger)
-	if err := checkJSON("the ledger", l, conversation.MaxItemBytes); err != nil {
+	if err := c.putPart("the ledger", partLedger, conversation.NormalLedger(d.WorkflowLedger)); err != nil ||
+		len(d.Extra) == 0 {
 		return err
 	}
-	if err := c.PutLedger(c.head.SessionID, l); err != nil {
-		return err
-	}
-	if err := checkJSON("keys that are not known", d.Extra, conversation.MaxItemBytes); err != nil {
-		return err
-	}
-	return c.PutExtra(c.head.SessionID, d.Extra)
+	return c.putPart("keys that are not known", partExtra, d.Extra)
 }
 
 // checkRoom reports whether the thread is there and may have one more conversation.

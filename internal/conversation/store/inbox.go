@@ -18,13 +18,10 @@ func (m *Manager) Enqueue(threadID, text string) (it Item[string], err error) {
 			return fmt.Errorf("%w: %d messages wait in the mailbox, which is the most; drain it",
 				conversation.ErrTooMany, c.head.Waiting)
 		}
-		if it, err = item(c, "messages to the mailbox", &c.head.Inbox, text, conversation.MaxItemBytes); err != nil {
+		if it, err = inbox.add(c, text); err != nil {
 			return err
 		}
 		c.head.Waiting++
-		if err := c.AddInbox(c.head.SessionID, it); err != nil {
-			return err
-		}
 		return c.emit(Steered, thread.Detail{Version: it.Seq})
 	})
 }

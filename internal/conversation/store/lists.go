@@ -8,27 +8,112 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// item is the next of a list of the conversation, of which there are n.
-func item[T any](c *change, what string, n *int64, v T, most int) (Item[T], error) {
+// list is a list of a conversation with the type of its values.
+type list[T any] struct {
+	name  List
+	what  string                          // the values, for errors
+	count func(*conversation.Head) *int64 // how many there are
+	most  int                             // bytes of the JSON of a value
+}
+
+var (
+	timeline = list[conversation.Entry]{"timeline", "timeline entries",
+		func(h *conversation.Head) *int64 { return &h.Timeline }, conversation.MaxItemBytes}
+	traces = list[conversation.TraceEntry]{"traces", "trace entries",
+		func(h *conversation.Head) *int64 { return &h.Traces }, conversation.MaxItemBytes}
+	prompts = list[conversation.Prompt]{"prompts", "prompts",
+		func(h *conversation.Head) *int64 { return &h.Prompts }, conversation.MaxItemBytes}
+	turns = list[conversation.Turn]{"turns", "turns",
+		func(h *conversation.Head) *int64 { return &h.Turns }, conversation.MaxTurnBytes}
+	inbox = list[string]{"mailbox", "messages to the mailbox",
+		func(h *conversation.Head) *int64 { return &h.Inbox }, conversation.MaxItemBytes}
+)
+
+// add adds a value to the list of the changed conversation.
+func (l list[T]) add(c *change, v T) (it Item[T], err error) {
+	n := l.count(&c.head)
 	if *n >= conversation.MaxItems {
-		return Item[T]{}, fmt.Errorf("%w: record %s has %d of %s, which is the most; clear the thread",
-			conversation.ErrTooMany, c.head.SessionID, *n, what)
+		return it, fmt.Errorf("%w: record %s has %d of %s, which is the most; clear the thread",
+			conversation.ErrTooMany, c.head.SessionID, *n, l.what)
 	}
-	if err := checkJSON(what, v, most); err != nil {
-		return Item[T]{}, err
+	b, err := encode(l.what, v, l.most)
+	if err != nil {
+		return it, err
 	}
 	*n++
 	c.changed()
-	return Item[T]{Seq: *n, At: stamp(c.now), Value: v}, nil
+	c.AddItem(l.name, c.head.SessionID, Item[json.RawMessage]{*n, stamp(c.now), b})
+	return Item[T]{*n, stamp(c.now), v}, nil
 }
 
-// checkJSON refuses a value that has no JSON, such as NaN, and one that is too large.
-func checkJSON(what string, v any, most int) error {
+// page reads a part of the list.
+func (l list[T]) page(tx Tx, h conversation.Head, p Page) ([]Item[T], error) {
+	rows, err := tx.Items(l.name, h.SessionID, p)
+	list := make([]Item[T], len(rows))
+	for i, r := range rows {
+		list[i].Seq, list[i].At = r.Seq, r.At
+		if err := json.Unmarshal(r.Value, &list[i].Value); err != nil {
+			return nil, fmt.Errorf("%s of record %s: %d: %w", l.name, h.SessionID, r.Seq, err)
+		}
+	}
+	return list, err
+}
+
+// newest reads the newest values of the list, at most limit.
+func (l list[T]) newest(tx Tx, h conversation.Head, limit int) ([]T, error) {
+	page, err := l.page(tx, h, Page{Limit: limit, Newest: true})
+	return values(page), err
+}
+
+// whole reads all values of the list, page by page.
+func (l list[T]) whole(tx Tx, h conversation.Head) (all []T, err error) {
+	for after := int64(0); ; {
+		page, err := l.page(tx, h, Page{After: after})
+		if err != nil || len(page) == 0 {
+			return all, err
+		}
+		all, after = append(all, values(page)...), page[len(page)-1].Seq
+	}
+}
+
+// read is page for a reader of a thread.
+func (l list[T]) read(r *Reader, thread, rid string, p Page) (list []Item[T], err error) {
+	return list, r.view(thread, rid, func(tx Tx, h conversation.Head) error { list, err = l.page(tx, h, p); return err })
+}
+
+func values[T any](list []Item[T]) []T {
+	out := make([]T, len(list))
+	for i, e := range list {
+		out[i] = e.Value
+	}
+	return out
+}
+
+// The names of the parts of a conversation.
+const (
+	partState  = "state"
+	partLedger = "ledger"
+	partExtra  = "extra"
+)
+
+// putPart writes a part of the changed conversation.
+func (c *change) putPart(what, part string, v any) error {
+	b, err := encode(what, v, conversation.MaxItemBytes)
+	if err != nil {
+		return err
+	}
+	c.changed()
+	c.PutPart(c.head.SessionID, part, b)
+	return nil
+}
+
+// encode returns the JSON of a value. It refuses one that has none, such as NaN, and one that is too large.
+func encode(what string, v any, most int) ([]byte, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("%w: %s: %w", conversation.ErrInvalid, what, err)
+		return nil, fmt.Errorf("%w: %s: %w", conversation.ErrInvalid, what, err)
 	}
-	return checkSize(what, len(b), most)
+	return b, checkSize(what, len(b), most)
 }
 
 // AddTimeline adds decisions to the timeline, all or none.
@@ -40,11 +125,8 @@ func (m *Manager) AddTimeline(threadID string,
 	return added, m.update(threadID, func(c *change) error {
 		added = make([]Item[conversation.Entry], 0, len(list))
 		for _, e := range list {
-			it, err := item(c, "timeline entries", &c.head.Timeline, e, conversation.MaxItemBytes)
+			it, err := timeline.add(c, e)
 			if err != nil {
-				return err
-			}
-			if err := c.AddEntry(c.head.SessionID, it); err != nil {
 				return err
 			}
 			added = append(added, it)
@@ -72,11 +154,8 @@ func (m *Manager) AddTrace(threadID string,
 			return err
 		}
 		if !derived {
-			it, err := item(c, "trace entries", &c.head.Traces, e, conversation.MaxItemBytes)
+			it, err := traces.add(c, e)
 			if err != nil {
-				return err
-			}
-			if err := c.Tx.AddTrace(c.head.SessionID, it); err != nil {
 				return err
 			}
 			if err := c.emit(TraceAdded, thread.Detail{Version: it.Seq, To: clip(e.Stage)}); err != nil {
@@ -91,12 +170,8 @@ func (m *Manager) AddTrace(threadID string,
 // PutLedger replaces the ledger, and returns it as it is kept.
 func (m *Manager) PutLedger(threadID string, l conversation.Ledger) (conversation.Ledger, error) {
 	l = conversation.NormalLedger(l)
-	if err := checkJSON("the ledger", l, conversation.MaxItemBytes); err != nil {
-		return l, err
-	}
 	return l, m.update(threadID, func(c *change) error {
-		c.changed()
-		if err := c.PutLedger(c.head.SessionID, l); err != nil {
+		if err := c.putPart("the ledger", partLedger, l); err != nil {
 			return err
 		}
 		return c.emit(LedgerReplaced, thread.Detail{})
@@ -112,7 +187,7 @@ func (m *Manager) AddPrompt(threadID string,
 		return p, false, fmt.Errorf("%w: the prompt has no content", conversation.ErrInvalid)
 	}
 	return p, added, m.update(threadID, func(c *change) error {
-		last, err := c.Prompts(c.head.SessionID, Page{Limit: 1, Newest: true})
+		last, err := prompts.page(c, c.head, Page{Limit: 1, Newest: true})
 		if err != nil {
 			return err
 		}
@@ -120,13 +195,10 @@ func (m *Manager) AddPrompt(threadID string,
 			p = last[0]
 			return nil
 		}
-		if p, err = item(c, "prompts", &c.head.Prompts, given, conversation.MaxItemBytes); err != nil {
+		if p, err = prompts.add(c, given); err != nil {
 			return err
 		}
 		added = true
-		if err := c.Tx.AddPrompt(c.head.SessionID, p); err != nil {
-			return err
-		}
 		return c.emit(PromptAdded, thread.Detail{Version: p.Seq, To: clip(given.WorkflowMode)})
 	})
 }
@@ -144,7 +216,7 @@ func (m *Manager) AddTurn(threadID string, t conversation.Turn, usage json.RawMe
 	}
 	return t, m.update(threadID, func(c *change) error {
 		if t.WorkflowMode == "" {
-			s, err := c.ConversationState(c.head.SessionID)
+			s, err := stateOf(c, c.head)
 			if err != nil {
 				return err
 			}
@@ -153,14 +225,10 @@ func (m *Manager) AddTurn(threadID string, t conversation.Turn, usage json.RawMe
 		t.Usage = conversation.OfTurn(usage, t.ToolCalls, t.Iterations)
 		t.CumulativeUsage = conversation.Sum(c.head.Usage, t.Usage)
 		t.Seq, t.CreatedAt, t.SessionID = c.head.Turns+1, stamp(c.now), c.head.SessionID
-		it, err := item(c, "turns", &c.head.Turns, t, conversation.MaxTurnBytes)
-		if err != nil {
+		if _, err := turns.add(c, t); err != nil {
 			return err
 		}
 		c.head.Usage = t.CumulativeUsage
-		if err := c.Tx.AddTurn(c.head.SessionID, it); err != nil {
-			return err
-		}
-		return c.emit(TurnAdded, thread.Detail{Version: it.Seq})
+		return c.emit(TurnAdded, thread.Detail{Version: t.Seq})
 	})
 }

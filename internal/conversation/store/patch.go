@@ -21,7 +21,7 @@ func (m *Manager) Patch(threadID string, patch json.RawMessage) (s conversation.
 		return s, fmt.Errorf("%w: a patch of the state is a JSON object", conversation.ErrInvalid)
 	}
 	write := func(c *change) error {
-		old, err := c.ConversationState(c.head.SessionID)
+		old, err := stateOf(c, c.head)
 		if err != nil {
 			return err
 		}
@@ -45,10 +45,4 @@ func (m *Manager) Patch(threadID string, patch json.RawMessage) (s conversation.
 	return s, err
 }
 
-func (c *change) putState(s conversation.State) error {
-	if err := checkJSON("the state", s, conversation.MaxItemBytes); err != nil {
-		return err
-	}
-	c.changed()
-	return c.PutConversationState(c.head.SessionID, s)
-}
+func (c *change) putState(s conversation.State) error { return c.putPart("the state", partState, s) }

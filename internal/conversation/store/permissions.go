@@ -13,7 +13,7 @@ import (
 // permissionRows are the permissions of threads, which are deleted with these.
 type permissionRows interface {
 	AllPermissions() ([]permission.Permissions, error)
-	PutPermissions(permission.Permissions) error
+	PutPermissions(permission.Permissions)
 }
 
 // Permissions has the permissions and approvals of all threads: it stores them, then enforces them.
@@ -68,7 +68,7 @@ func (ps *Permissions) SetPermissions(thread string, mode *string, rules *permis
 		if err != nil {
 			return p, err
 		}
-		s, err := c.ConversationState(c.head.SessionID)
+		s, err := stateOf(c, c.head)
 		if err != nil {
 			return p, err
 		}
@@ -89,9 +89,7 @@ func (ps *Permissions) changePermissions(threadID string,
 			return err
 		}
 		p.UpdatedAt = stamp(c.now)
-		if err := c.PutPermissions(p); err != nil {
-			return err
-		}
+		c.PutPermissions(p)
 		return c.emit(PermissionsChanged, thread.Detail{To: p.Mode, Reason: fmt.Sprintf(
 			"%d rules allow, %d deny, %d ask", len(p.Rules.Allow), len(p.Rules.Deny), len(p.Rules.Ask))})
 	})

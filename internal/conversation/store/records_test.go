@@ -240,7 +240,7 @@ func TestDeletedThreadsLeaveNothing(t *testing.T) {
 	must(t, r.DeleteThread("t", func() error {
 		_, err := r.Append("t", []conversation.Message{{Role: conversation.RoleUser, Content: "late"}})
 		refused(t, err, conversation.ErrNotFound)
-		return r.db.Update(func(tx *sqlite.Tx) error { return tx.DeleteThread("t") })
+		return r.dropRow("t")
 	}))
 	_, err = r.Head("t", "")
 	refused(t, err, conversation.ErrNotFound)
@@ -259,6 +259,11 @@ func TestDeletedThreadsLeaveNothing(t *testing.T) {
 	same(t, "the messages", r.contents("t", "", store.MessageQuery{Archived: true}), []string{"a new life"})
 }
 
+// dropRow deletes the row of a thread, as the server of threads does.
+func (r *rig) dropRow(thread string) error {
+	return r.db.Update(func(tx *sqlite.Tx) error { tx.DeleteThread(thread); return nil })
+}
+
 // TestFilesOfDeletedThreads: a server that was killed between the row of a thread and its files
 // leaves them to the next one; those of others stay.
 func TestFilesOfDeletedThreads(t *testing.T) {
@@ -272,7 +277,7 @@ func TestFilesOfDeletedThreads(t *testing.T) {
 	must(t, err)
 	r.say("stays", "one")
 	keep := r.head("stays").SessionID
-	must(t, r.db.Update(func(tx *sqlite.Tx) error { return tx.DeleteThread("t") }))
+	must(t, r.dropRow("t"))
 	r.again()
 	until(t, "the end of the files", func() bool {
 		left, err := os.ReadDir(r.file("."))
@@ -299,7 +304,7 @@ func TestADeletionDuringAPurge(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
 	r.say("t", "one")
-	deleted := sync.OnceFunc(func() { must(t, r.db.Update(func(tx *sqlite.Tx) error { return tx.DeleteThread("t") })) })
+	deleted := sync.OnceFunc(func() { must(t, r.dropRow("t")) })
 	ctx, end := context.WithCancel(context.Background())
 	store.NewManager(store.Config{Store: late{r.db.Conversations(), func() { deleted(); end() }}}).Run(ctx)
 	r.again()
@@ -336,7 +341,7 @@ func TestADeletionAmongWritersLeavesNothing(t *testing.T) {
 	}
 	until(t, "some records", func() bool { list, err := r.Conversations("t"); must(t, err); return len(list) > 4 })
 	must(t, r.DeleteThread("t", func() error {
-		return r.db.Update(func(tx *sqlite.Tx) error { return tx.DeleteThread("t") })
+		return r.dropRow("t")
 	}))
 	writers.Wait()
 	must(t, r.Flush(context.Background()))

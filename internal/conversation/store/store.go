@@ -14,24 +14,26 @@ type Store interface {
 	Update(fn func(Tx) error) error
 }
 
-// Tx is the records as of one instant. Put writes a row, new or not; a row that a getter does not
-// find is thread.ErrNotFound, a list without rows is empty. The records of a thread whose row is
-// deleted, which is the session package's, are found no more, and are there until
+// Tx is the records as of one instant. A row that a getter does not find is thread.ErrNotFound, a list
+// without rows is empty. The records of a thread whose row is deleted are found no more, and are there until
 // PurgeConversations.
+//
+// Put writes a row, new or not. The first write that fails leaves its error in Err, and all later ones do
+// nothing; Update then makes no change and returns it.
 type Tx interface {
+	Err() error
 	threadRows
 	conversationRows
 	messageRows
 	listRows
-	inboxRows
 	permissionRows
 	approvalRows
 }
 
 type threadRows interface {
 	Thread(id string) (thread.Thread, error)
-	PutThread(thread.Thread) error
-	AddEvent(thread.Event) (seq int64, err error)
+	PutThread(thread.Thread)
+	AddEvent(thread.Event) (seq int64)
 }
 
 type conversationRows interface {
@@ -42,29 +44,26 @@ type conversationRows interface {
 	Conversations(thread string) ([]conversation.Head, error)              // the newest first
 	AllConversations(after string, limit int) ([]conversation.Head, error) // of all threads by id, those behind after
 	// ErrConflict when the id is one of another thread, or of one that was deleted
-	PutConversation(conversation.Head) error
+	PutConversation(conversation.Head)
 	// AdoptConversation gives a conversation that was put without a Thread to one, as its newest.
 	// Without a Thread it is not found, and purged like one of a deleted thread.
-	AdoptConversation(id, thread string) error
-	RetireConversation(thread string) error // none of the thread is current any more
+	AdoptConversation(id, thread string)
+	RetireConversation(thread string) // none of the thread is current any more
 	// ids of records that have rows left and whose thread is gone, in order
 	DeletedConversations(after string, limit int) (ids []string, err error)
 	// PurgeConversations deletes rows of records whose thread is gone, about limit of them; more
 	// says that there are others. Those that DeletedConversations lists go last, and of them only
 	// ids: nothing else says which files a conversation had.
-	PurgeConversations(ids []string, limit int) (more bool, err error)
-	ConversationState(record string) (conversation.State, error)
-	PutConversationState(record string, s conversation.State) error
-	Ledger(record string) (conversation.Ledger, error)
-	PutLedger(record string, l conversation.Ledger) error
-	Extra(record string) (map[string]json.RawMessage, error)
-	PutExtra(record string, extra map[string]json.RawMessage) error
+	PurgeConversations(ids []string, limit int) (more bool)
+	// Part decodes what PutPart has written into v; a part that was never written leaves v as it is.
+	Part(record, part string, v any) error
+	PutPart(record, part string, json []byte)
 }
 
 type messageRows interface {
-	AddMessage(record string, k conversation.Kept) (bytes int, err error) // how many its JSON has
-	Messages(record string, r Range) ([]conversation.Kept, error)         // by Seq; ArchivedBy and Summary are not set
-	AddCompaction(record string, a conversation.Archive) error
+	AddMessage(record string, k conversation.Kept) (bytes int)    // how many its JSON has
+	Messages(record string, r Range) ([]conversation.Kept, error) // by Seq; ArchivedBy and Summary are not set
+	AddCompaction(record string, a conversation.Archive)
 	LastCompaction(record string) (conversation.Archive, error)
 	Compactions(record string, p Page) ([]conversation.Archive, error)
 	// MessageBytes is what AddMessage said of the messages behind from up to to, together. It looks
@@ -72,21 +71,14 @@ type messageRows interface {
 	MessageBytes(record string, from, to int64) (int64, error)
 }
 
-type listRows interface {
-	AddEntry(record string, e Item[conversation.Entry]) error
-	Entries(record string, p Page) ([]Item[conversation.Entry], error)
-	AddTrace(record string, e Item[conversation.TraceEntry]) error
-	Traces(record string, p Page) ([]Item[conversation.TraceEntry], error)
-	AddPrompt(record string, p Item[conversation.Prompt]) error
-	Prompts(record string, p Page) ([]Item[conversation.Prompt], error)
-	AddTurn(record string, t Item[conversation.Turn]) error
-	Turns(record string, p Page) ([]Item[conversation.Turn], error)
-}
+// List is the name of a list of a conversation, and of its table.
+type List string
 
-type inboxRows interface {
-	AddInbox(record string, m Item[string]) error
+type listRows interface {
+	AddItem(l List, record string, it Item[json.RawMessage])
+	Items(l List, record string, p Page) ([]Item[json.RawMessage], error)
 	Inbox(record string) ([]Item[string], error) // all that waits, in order
-	// TakeInbox is all that waits, in order, which waits no longer.
+	// TakeInbox is Inbox, and from then on nothing waits.
 	TakeInbox(record string, at string) ([]Item[string], error)
 }
 

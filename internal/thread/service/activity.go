@@ -86,9 +86,7 @@ func (a *activity) activate(threadID string, paused bool) error {
 			return err
 		}
 		s.LastActiveAt, s.WarnedFor = c.now, time.Time{}
-		if err := c.putSession(s); err != nil {
-			return err
-		}
+		c.putSession(s)
 		return c.emit(threadID, kind, thread.Detail{SessionID: s.ID, From: string(from), To: string(s.Status),
 			ExpiresAt: s.ExpiresAt()})
 	})
@@ -103,9 +101,7 @@ func (a *activity) flush() error {
 	}
 	return a.update(func(c *change) error {
 		for _, s := range list {
-			if err := c.Pulse(s.ID, s.LastActiveAt, s.Used); err != nil {
-				return err
-			}
+			c.Pulse(s.ID, s.LastActiveAt, s.Used)
 		}
 		c.after = append(c.after, func() { a.flushed(list) })
 		return nil

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/evertty/evertty/internal/startdir"
@@ -44,16 +45,12 @@ func (c *change) buildThread(l *thread.Layers, id string, u thread.Use) (err err
 		}
 		th.Provider, th.Lease = l.Lease.Provider, u.Lease
 	}
-	if th.Provider == "" {
-		th.Provider = c.db.provider
-	}
+	th.Provider = cmp.Or(th.Provider, c.db.provider)
 	if _, ok := c.db.providers[th.Provider]; !ok {
 		return c.db.noProvider(th.Provider)
 	}
 	l.Thread = th
-	if err := c.PutThread(th); err != nil {
-		return err
-	}
+	c.PutThread(th)
 	return c.emit(id, thread.ThreadCreated, thread.Detail{Source: th.Provider})
 }
 
@@ -95,42 +92,27 @@ func (c *change) makeTerminal(l *thread.Layers, id string, u thread.Use) error {
 	if id == "" {
 		id = newID("term")
 	}
-	t := thread.Terminal{ID: id, Thread: l.Thread.ID, Lease: l.Lease.ID, Kind: u.Kind, Name: u.Name,
-		Cmd: append([]string{}, u.Cmd...), Cols: u.Cols, Rows: u.Rows, CreatedAt: c.now, UpdatedAt: c.now}
-	if t.Kind == "" {
-		t.Kind = thread.Shell
-	}
-	if t.Name == "" {
-		t.Name = id
-	}
 	st, err := c.LastState(id)
 	if missing(err) {
-		if st, err = (thread.State{Cwd: u.Cwd, Env: u.Env}).Normal(); err != nil {
-			return err
+		if u.Cwd == "" {
+			u.Cwd = firstDir(l.Lease.Provider)
 		}
-		if st.Cwd == "" {
-			st.Cwd = firstDir(l.Lease.Provider)
-		}
-		st.At, err = c.now, nil
+		st, err = thread.State{Cwd: u.Cwd, Env: u.Env, At: c.now}.Normal()
 	} else {
 		again = true
 	}
 	if err != nil {
 		return err
 	}
-	t.State = st
-	if err := c.PutTerminal(t); err != nil {
-		return err
-	}
+	t := thread.Terminal{ID: id, Thread: l.Thread.ID, Lease: l.Lease.ID, Kind: cmp.Or(u.Kind, thread.Shell),
+		Name: cmp.Or(u.Name, id), Cmd: append([]string{}, u.Cmd...), Cols: u.Cols, Rows: u.Rows, State: st,
+		CreatedAt: c.now, UpdatedAt: c.now}
+	c.PutTerminal(t)
 	if _, err := c.State(id, st.Version); missing(err) {
-		if err := c.PutState(id, st); err != nil {
-			return err
-		}
+		c.PutState(id, st)
 	}
 	l.Terminal, l.NewTerminal = t, true
-	if err := c.setActive(&l.Thread, id); err != nil {
-		return err
-	}
+	c.setActive(&l.Thread, id)
 	kind := thread.TerminalCreated
 	if again {
 		kind = thread.TerminalRecreated
@@ -139,18 +121,13 @@ func (c *change) makeTerminal(l *thread.Layers, id string, u thread.Use) error {
 }
 
 // setActive makes a thread's first terminal its default and active one.
-func (c *change) setActive(th *thread.Thread, terminal string) error {
+func (c *change) setActive(th *thread.Thread, terminal string) {
 	if th.Default != "" && th.Active != "" {
-		return nil
+		return
 	}
-	if th.Default == "" {
-		th.Default = terminal
-	}
-	if th.Active == "" {
-		th.Active = terminal
-	}
+	th.Default, th.Active = cmp.Or(th.Default, terminal), cmp.Or(th.Active, terminal)
 	th.UpdatedAt = c.now
-	return c.PutThread(*th)
+	c.PutThread(*th)
 }
 
 // buildLease finds the lease of a terminal, makes it again under its id, or makes the thread's
@@ -174,9 +151,7 @@ func (c *change) buildLease(l *thread.Layers, id string) (err error) {
 	l.NewLease = true
 	if l.Thread.Lease == "" {
 		l.Thread.Lease, l.Thread.UpdatedAt = l.Lease.ID, c.now
-		if err := c.PutThread(l.Thread); err != nil {
-			return err
-		}
+		c.PutThread(l.Thread)
 	}
 	if err := instance(c.Tx, l); err != nil {
 		return err
@@ -199,7 +174,8 @@ func (c *change) makeLease(l thread.Lease) (thread.Lease, error) {
 	if len(old) > 0 && old[0].EndedAt.IsZero() {
 		l.Instance, l.Observed, l.NeedsRefresh = old[0].ID, thread.Unknown, true
 	}
-	return l, c.PutLease(l)
+	c.PutLease(l)
+	return l, nil
 }
 
 func (c *change) buildSession(l *thread.Layers, alive bool) (err error) {
@@ -208,9 +184,7 @@ func (c *change) buildSession(l *thread.Layers, alive bool) (err error) {
 	}
 	s := thread.Session{ID: newID("sess"), Thread: l.Thread.ID, Status: thread.Active, Policy: l.Thread.Policy,
 		StartedAt: c.now, LastActiveAt: c.now}
-	if err := c.putSession(s); err != nil {
-		return err
-	}
+	c.putSession(s)
 	l.Session, l.NewSession = s, true
 	c.count(func(st *Stats) { st.SessionsCreated++ })
 	return c.emit(s.Thread, thread.SessionCreated,

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -81,11 +82,8 @@ func (d *database) load() error {
 		}
 		for _, s := range list {
 			if s.StartedAt.After(c.now) || s.LastActiveAt.After(c.now) {
-				s.StartedAt = earlier(s.StartedAt, c.now)
-				s.LastActiveAt = earlier(s.LastActiveAt, c.now)
-				if err := c.PutSession(s); err != nil {
-					return err
-				}
+				s.StartedAt, s.LastActiveAt = earlier(s.StartedAt, c.now), earlier(s.LastActiveAt, c.now)
+				c.PutSession(s)
 			}
 			d.live[s.Thread] = &window{Session: s}
 		}
@@ -175,23 +173,22 @@ func (d *database) lease(id string) (thread.Lease, error) {
 	return read(d, func(tx *sqlite.Tx) (thread.Lease, error) { return tx.Lease(id) })
 }
 
-// emit adds an event to a thread's own.
+// emit adds an event to a thread's own, and returns Err.
 func (c *change) emit(threadID, kind string, d thread.Detail) error {
 	e := thread.Event{ThreadID: threadID, Type: kind, At: c.now, Data: d}
-	seq, err := c.AddEvent(e)
-	e.Seq = seq
+	e.Seq = c.AddEvent(e)
 	c.events = append(c.events, e)
-	return err
+	return c.Err()
 }
 
 // putSession writes a session and what is remembered of it.
-func (c *change) putSession(s thread.Session) error {
-	if err := c.PutSession(s); err != nil {
-		return err
-	}
+func (c *change) putSession(s thread.Session) {
+	c.PutSession(s)
 	c.after = append(c.after, func() { c.db.remember(s) })
-	return nil
 }
+
+// outcome is the error of one of several changes, which came with err. The others are kept all the same.
+func (c *change) outcome(err error) error { return cmp.Or(err, c.TakeErr()) }
 
 // count changes the stats when the change is kept.
 func (c *change) count(f func(*Stats)) {

@@ -141,9 +141,7 @@ func (e *expiry) warn(s thread.Session) (warned bool, err error) {
 			}
 		}
 		now.WarnedFor = now.ExpiresAt()
-		if err := c.putSession(now); err != nil {
-			return err
-		}
+		c.putSession(now)
 		warned = true
 		return c.emit(s.Thread, thread.SessionExpiring,
 			thread.Detail{SessionID: s.ID, Reason: reason, ExpiresAt: now.ExpiresAt()})
@@ -225,9 +223,7 @@ func (c *change) endSession(s thread.Session, to thread.Status, reason string, c
 		return err
 	}
 	s.EndedAt, s.CloseReason = c.now, reason
-	if err := c.putSession(s); err != nil {
-		return err
-	}
+	c.putSession(s)
 	c.count(func(st *Stats) {
 		st.SessionsClosed[reason]++
 		st.SessionSeconds += s.EndedAt.Sub(s.StartedAt).Seconds()

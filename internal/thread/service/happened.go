@@ -41,9 +41,7 @@ func (c *change) began(terminal string, p process) error {
 	if s, ok := c.db.window(t.Thread); ok {
 		r.Session = s.ID
 	}
-	if err := c.PutRuntime(r); err != nil {
-		return err
-	}
+	c.PutRuntime(r)
 	return c.emit(t.Thread, thread.RuntimeStarted,
 		thread.Detail{TerminalID: t.ID, RuntimeID: r.ID, SessionID: r.Session, PID: r.PID, Version: r.Generation})
 }
@@ -85,9 +83,7 @@ func (c *change) endRuntime(t thread.Terminal, r thread.Runtime, e runtimeEnd) e
 		return err
 	}
 	r.ExitCode, r.Signal, r.EndedAt = e.code, e.signal, c.now
-	if err := c.PutRuntime(r); err != nil {
-		return err
-	}
+	c.PutRuntime(r)
 	return c.emit(t.Thread, kind, thread.Detail{TerminalID: t.ID, RuntimeID: r.ID, PID: r.PID, ExitCode: r.ExitCode,
 		Signal: r.Signal, Version: r.Generation})
 }
@@ -171,18 +167,14 @@ func (c *change) beginCommand(t thread.Terminal, k thread.Command) error {
 			k.StartedAt = c.now
 		}
 	}
-	if err := c.PutCommand(k); err != nil {
-		return err
-	}
+	c.PutCommand(k)
 	return c.emit(t.Thread, kind, thread.Detail{TerminalID: t.ID, CommandID: k.ID, RuntimeID: k.Runtime,
 		Command: thread.Clip(k.Line, thread.MaxLine), Cwd: k.Cwd, PID: k.PID})
 }
 
 // endCommand writes a command that has ended, with its event.
 func (c *change) endCommand(t thread.Terminal, k thread.Command) error {
-	if err := c.PutCommand(k); err != nil {
-		return err
-	}
+	c.PutCommand(k)
 	return c.emit(t.Thread, thread.CommandFinished,
 		thread.Detail{TerminalID: t.ID, CommandID: k.ID, RuntimeID: k.Runtime, To: string(k.Status),
 			ExitCode: k.ExitCode, Reason: k.Reason})
@@ -220,9 +212,7 @@ func (c *change) recover(a alive) error {
 			l.Desired = thread.WantRunning
 		}
 		l.NeedsRefresh = true
-		if err := c.PutLease(l); err != nil {
-			return err
-		}
+		c.PutLease(l)
 	}
 	return nil
 }
@@ -266,9 +256,7 @@ func (c *change) adopt(t thread.Terminal, r thread.Runtime, p process) error {
 		return err
 	}
 	r.PID, r.PIDStart, r.Boot = p.PID, p.PIDStart, p.Boot
-	if err := c.PutRuntime(r); err != nil {
-		return err
-	}
+	c.PutRuntime(r)
 	return c.emit(t.Thread, thread.RuntimeAdopted,
 		thread.Detail{TerminalID: t.ID, RuntimeID: r.ID, PID: r.PID, Version: r.Generation})
 }

@@ -168,13 +168,14 @@ func (ls *Leases) DeleteLease(ctx context.Context, id string) error {
 		if len(users) > 0 {
 			return fmt.Errorf("%w: thread %s has terminals on lease %s", thread.ErrInUse, users[0], id)
 		}
-		return c.deleteLease(id)
+		c.deleteLease(id)
+		return nil
 	})
 }
 
-func (c *change) deleteLease(id string) error {
+func (c *change) deleteLease(id string) {
 	c.after = append(c.after, func() { delete(c.db.fresh, id) })
-	return c.Tx.DeleteLease(id)
+	c.DeleteLease(id)
 }
 
 // LeaseEvents returns the events of a lease after one of them, ascending, at most limit; 0 is

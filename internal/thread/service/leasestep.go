@@ -54,9 +54,7 @@ func (c *change) step(id string, s step) error {
 	if !quiet {
 		l.Version++
 	}
-	if err := c.PutLease(l); err != nil {
-		return err
-	}
+	c.PutLease(l)
 	c.after = append(c.after, func() { c.db.believe(l) })
 	if quiet {
 		return nil
@@ -78,9 +76,7 @@ func (c *change) stepInstance(l *thread.Lease, s step) error {
 			if s.bind != "" || s.to == thread.Dead {
 				i.State, i.EndedAt = thread.Dead, c.now
 			}
-			if err := c.PutInstance(i); err != nil {
-				return err
-			}
+			c.PutInstance(i)
 		}
 	}
 	if s.bind == "" {
@@ -89,7 +85,8 @@ func (c *change) stepInstance(l *thread.Lease, s step) error {
 	i := thread.Instance{ID: newID("inst"), Lease: l.ID, Session: s.bind, State: s.to, CreatedAt: c.now, SeenAt: c.now}
 	l.Instance = i.ID
 	c.count(func(st *Stats) { st.Instances++ })
-	return c.PutInstance(i)
+	c.PutInstance(i)
+	return nil
 }
 
 // recordStep adds a step to the lease's events and to the events of the threads that use it.
@@ -104,9 +101,7 @@ func (c *change) recordStep(l thread.Lease, s step, cause error) error {
 			e.Instance = i.Session
 		}
 	}
-	if err := c.AddLeaseEvent(e); err != nil {
-		return err
-	}
+	c.AddLeaseEvent(e)
 	threads, err := c.LeaseThreads(l.ID)
 	if err != nil {
 		return err
@@ -150,5 +145,6 @@ func (c *change) setLease(id string, set func(*thread.Lease)) error {
 	}
 	set(&l)
 	l.UpdatedAt = c.now
-	return c.PutLease(l)
+	c.PutLease(l)
+	return nil
 }

@@ -47,9 +47,7 @@ func (lc *lifecycle) pause(ctx context.Context, threadID string) error {
 			return err
 		}
 		s.LastActiveAt = c.now
-		if err := c.putSession(s); err != nil {
-			return err
-		}
+		c.putSession(s)
 		return c.emit(threadID, thread.SessionPaused,
 			thread.Detail{SessionID: s.ID, From: string(from), To: string(s.Status), ExpiresAt: s.ExpiresAt()})
 	})
@@ -167,15 +165,13 @@ func (lc *lifecycle) delete(ctx context.Context, threadID string) error {
 		return err
 	}
 	for more := true; more; {
-		err := lc.update(func(c *change) (err error) { more, err = c.DropHistory(threadID, historyStep); return err })
+		err := lc.update(func(c *change) error { more = c.DropHistory(threadID, historyStep); return nil })
 		if err != nil {
 			return err
 		}
 	}
 	return lc.update(func(c *change) error {
-		if err := c.DeleteThread(threadID); err != nil {
-			return err
-		}
+		c.DeleteThread(threadID)
 		for _, l := range leases {
 			if err := c.dropLease(threadID, l); err != nil {
 				return err
@@ -195,7 +191,8 @@ func (c *change) dropLease(threadID string, l thread.Lease) error {
 	if err != nil || len(users) > 0 {
 		return err
 	}
-	return c.deleteLease(l.ID)
+	c.deleteLease(l.ID)
+	return nil
 }
 
 // setPolicy changes the policy of a thread and of its live session. Errors: thread.ErrNotFound,
@@ -210,16 +207,12 @@ func (lc *lifecycle) setPolicy(threadID string, p thread.Policy) error {
 			return err
 		}
 		th.Policy, th.Chosen, th.UpdatedAt = p, true, c.now
-		if err := c.PutThread(th); err != nil {
-			return err
-		}
+		c.PutThread(th)
 		d := thread.Detail{}
 		if s, ok := lc.window(threadID); ok {
 			s.Policy = p
 			d.SessionID, d.ExpiresAt = s.ID, s.ExpiresAt()
-			if err := c.putSession(s); err != nil {
-				return err
-			}
+			c.putSession(s)
 		}
 		return c.emit(threadID, thread.ThreadPolicy, d)
 	})

@@ -27,8 +27,9 @@ func (ls *Leases) Observe(provider, instance, kind, state, payload string) (matc
 		if matched = err == nil; matched {
 			e.Lease = i.Lease
 		}
-		if err := c.AddProviderEvent(e); err != nil || !matched {
-			return err
+		c.AddProviderEvent(e)
+		if !matched {
+			return nil
 		}
 		return c.observed(i, to, word == nil)
 	})

@@ -154,11 +154,11 @@ func (rc *recorder) reconcileStates() error {
 		var errs []error
 		for _, s := range rc.shells.List("") {
 			if state, ok := stateOf(s); ok && shellRow(s).recorded.Load() {
-				errs = append(errs, c.saved(s.Key, func(thread.State) thread.State { return state }))
+				errs = append(errs, c.outcome(c.saved(s.Key, func(thread.State) thread.State { return state })))
 			}
 		}
 		for t, dir := range dirs {
-			errs = append(errs, c.saved(t.ID, inDir(dir)))
+			errs = append(errs, c.outcome(c.saved(t.ID, inDir(dir))))
 		}
 		return errors.Join(slices.DeleteFunc(errs, isRefusal)...)
 	})
@@ -211,7 +211,7 @@ func (rc *recorder) reconcileCommands(s *registry.Shell, open []thread.Command, 
 	}
 	return rc.update(func(c *change) error {
 		for _, k := range list {
-			if err := c.command(k); err != nil && !isRefusal(err) {
+			if err := c.outcome(c.command(k)); err != nil && !isRefusal(err) {
 				return err
 			}
 		}

@@ -223,10 +223,9 @@ func (rc *recorder) write(list []note) {
 			case n.do != nil:
 				err = n.do(c)
 			}
-			if err != nil && !isRefusal(err) {
+			if err = c.outcome(err); err != nil && !isRefusal(err) {
 				return err
-			}
-			if err != nil {
+			} else if err != nil {
 				rc.log.Warn("a record was refused", "error", err)
 			}
 		}

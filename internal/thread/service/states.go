@@ -39,17 +39,11 @@ func (c *change) save(t thread.Terminal, s thread.State, kind string) (thread.Te
 	}
 	s.Version, s.At = t.State.Version+1, c.now
 	t.State, t.UpdatedAt = s, c.now
-	if err := c.PutState(t.ID, s); err != nil {
-		return t, err
-	}
+	c.PutState(t.ID, s)
 	if s.Version%trimStates == 0 {
-		if err := c.TrimStates(t.ID, s.Version-maxStates); err != nil {
-			return t, err
-		}
+		c.TrimStates(t.ID, s.Version-maxStates)
 	}
-	if err := c.PutTerminal(t); err != nil {
-		return t, err
-	}
+	c.PutTerminal(t)
 	c.count(func(st *Stats) { st.StateUpdates++ })
 	if err := c.emit(t.Thread, kind, thread.Detail{TerminalID: t.ID, Cwd: s.Cwd, Version: s.Version}); err != nil {
 		return t, err
@@ -116,9 +110,7 @@ func (c *change) deleteTerminal(terminal string) error {
 	if err := c.unsetActive(t); err != nil {
 		return err
 	}
-	if err := c.Tx.DeleteTerminal(terminal); err != nil {
-		return err
-	}
+	c.DeleteTerminal(terminal)
 	c.after = append(c.after, func() { delete(c.db.busy, terminal) })
 	return c.emit(t.Thread, thread.TerminalDeleted, thread.Detail{TerminalID: terminal})
 }
@@ -146,7 +138,8 @@ func (c *change) unsetActive(t thread.Terminal) error {
 		th.Default = next
 	}
 	th.UpdatedAt = c.now
-	return c.PutThread(th)
+	c.PutThread(th)
+	return nil
 }
 
 // ThreadTerminals returns the terminals of a thread behind the one with the id after, from the oldest
@@ -219,9 +212,7 @@ func (st *States) ActivateTerminal(ctx context.Context, threadID, terminal strin
 			return err
 		}
 		th.Active, th.UpdatedAt = terminal, c.now
-		if err := c.PutThread(th); err != nil {
-			return err
-		}
+		c.PutThread(th)
 		return c.emit(threadID, thread.TerminalActivated, thread.Detail{TerminalID: terminal})
 	})
 	if err != nil {

@@ -199,7 +199,8 @@ func TestThreadIDUniqueConstraint(t *testing.T) {
 		x, err := tx.Terminal("second")
 		r.ok(err)
 		x.Name = "first"
-		return tx.PutTerminal(x)
+		tx.PutTerminal(x)
+		return nil
 	})
 	r.refused(err, thread.ErrConflict)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// explain gives an error of SQLite the name that session has for it.
+// explain gives an error of SQLite the name that package thread has for it.
 func (s *Store) explain(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return thread.ErrNotFound
@@ -23,7 +23,7 @@ func (s *Store) explain(err error) error {
 	switch e.Code() {
 	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY, lib.SQLITE_CONSTRAINT_ROWID:
 		return &refusal{thread.ErrConflict, err}
-	case lib.SQLITE_CONSTRAINT_FOREIGNKEY, lib.SQLITE_CONSTRAINT_TRIGGER: // RESTRICT is told as a trigger
+	case lib.SQLITE_CONSTRAINT_FOREIGNKEY, lib.SQLITE_CONSTRAINT_TRIGGER: // RESTRICT comes as a trigger
 		return &refusal{thread.ErrInUse, err}
 	case lib.SQLITE_CONSTRAINT_CHECK, lib.SQLITE_CONSTRAINT_NOTNULL:
 		return &refusal{thread.ErrInvalid, err}
@@ -38,14 +38,12 @@ func (s *Store) explain(err error) error {
 	return fmt.Errorf("database %s: %w", s.path, err)
 }
 
-// refusal is what a database says no to, by the name that session has for it. People are told that
-// alone; what the database said is a cause, for logs.
+// refusal is an error by the name that package thread has for it. People read that alone; the database's own
+// words are a cause, for logs.
 type refusal struct{ kind, cause error }
 
 // Error is the name alone.
 func (e *refusal) Error() string { return e.kind.Error() }
 
-// Unwrap are both.
+// Unwrap returns both.
 func (e *refusal) Unwrap() []error { return []error{e.kind, e.cause} }
-
-func isNone(err error) bool { return errors.Is(err, thread.ErrNotFound) }

@@ -6,14 +6,14 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-const leaseColumns = `id, provider, made_for, desired_state, observed_state, status, instance_id, version,
-		last_error, needs_refresh, observed_at, config_json, created_at, updated_at`
+const leaseColumns = `id, provider, made_for, desired_state, observed_state, status, instance_id, version, last_error,
+		needs_refresh, observed_at, config_json, created_at, updated_at`
+
+var putLease = upsert("leases", leaseColumns, "created_at")
 
 func scanLease(s scanner) (l thread.Lease, err error) {
-	err = s.Scan(&l.ID, &l.Provider, &l.Thread, &l.Desired, &l.Observed, &l.Status, maybe{&l.Instance}, &l.Version,
-		&l.LastError, &l.NeedsRefresh,
-		when{&l.ObservedAt}, &l.Config, when{&l.CreatedAt}, when{&l.UpdatedAt})
-	return l, err
+	return l, s.Scan(&l.ID, &l.Provider, &l.Thread, &l.Desired, &l.Observed, &l.Status, maybe{&l.Instance}, &l.Version,
+		&l.LastError, &l.NeedsRefresh, when{&l.ObservedAt}, &l.Config, when{&l.CreatedAt}, when{&l.UpdatedAt})
 }
 
 func (r leaseRows) Lease(id string) (thread.Lease, error) {
@@ -27,24 +27,18 @@ func (r leaseRows) Leases(q thread.LeaseQuery) ([]thread.Lease, error) {
 		ORDER BY created_at, id LIMIT ?3`, q.Provider, q.After, cmp.Or(q.Limit, noLimit))
 }
 
-func (r leaseRows) PutLease(l thread.Lease) error {
-	return r.put("lease "+l.ID, `INSERT INTO leases (`+leaseColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET provider = excluded.provider, made_for = excluded.made_for,
-			desired_state = excluded.desired_state,
-		observed_state = excluded.observed_state, status = excluded.status, instance_id = excluded.instance_id,
-			version = excluded.version,
-		last_error = excluded.last_error, needs_refresh = excluded.needs_refresh, observed_at = excluded.observed_at,
-		config_json = excluded.config_json, updated_at = excluded.updated_at`,
-		l.ID, l.Provider, l.Thread, l.Desired, l.Observed, l.Status, orNull(l.Instance), l.Version, l.LastError,
-		l.NeedsRefresh, at(l.ObservedAt),
-		l.Config, at(l.CreatedAt), at(l.UpdatedAt))
+func (r leaseRows) PutLease(l thread.Lease) {
+	r.put("lease "+l.ID, putLease, l.ID, l.Provider, l.Thread, l.Desired, l.Observed, l.Status, orNull(l.Instance),
+		l.Version, l.LastError, l.NeedsRefresh, at(l.ObservedAt), l.Config, at(l.CreatedAt), at(l.UpdatedAt))
 }
 
-func (r leaseRows) DeleteLease(id string) error {
-	return r.change("lease "+id, `DELETE FROM leases WHERE id = ?`, id)
+func (r leaseRows) DeleteLease(id string) {
+	r.change("lease "+id, `DELETE FROM leases WHERE id = ?`, id)
 }
 
 const instanceColumns = `id, lease_id, provider_session_id, state, created_at, last_seen_at, ended_at`
+
+var putInstance = upsert("instances", instanceColumns, "lease_id", "provider_session_id", "created_at")
 
 func scanInstance(s scanner) (i thread.Instance, err error) {
 	return i, s.Scan(&i.ID, &i.Lease, &i.Session, &i.State, when{&i.CreatedAt}, when{&i.SeenAt}, when{&i.EndedAt})
@@ -55,9 +49,8 @@ func (r leaseRows) Instance(id string) (thread.Instance, error) {
 }
 
 func (r leaseRows) Instances(lease string) ([]thread.Instance, error) {
-	return all(r.table, "instances of lease "+lease, scanInstance,
-		`SELECT `+instanceColumns+` FROM instances WHERE lease_id = ? ORDER BY rowid DESC LIMIT ?`, lease,
-		thread.MaxPage)
+	return all(r.table, "instances of lease "+lease, scanInstance, `SELECT `+instanceColumns+` FROM instances
+		WHERE lease_id = ? ORDER BY rowid DESC LIMIT ?`, lease, thread.MaxPage)
 }
 
 func (r leaseRows) FindInstance(provider, id string) (thread.Instance, error) {
@@ -67,22 +60,18 @@ func (r leaseRows) FindInstance(provider, id string) (thread.Instance, error) {
 		ORDER BY i.rowid DESC LIMIT 1`, id, provider)
 }
 
-func (r leaseRows) PutInstance(i thread.Instance) error {
-	return r.put("instance "+i.ID, `INSERT INTO instances (`+instanceColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET state = excluded.state, last_seen_at = excluded.last_seen_at,
-			ended_at = excluded.ended_at`,
-		i.ID, i.Lease, i.Session, i.State, at(i.CreatedAt), at(i.SeenAt), at(i.EndedAt))
+func (r leaseRows) PutInstance(i thread.Instance) {
+	r.put("instance "+i.ID, putInstance, i.ID, i.Lease, i.Session, i.State, at(i.CreatedAt), at(i.SeenAt), at(i.EndedAt))
 }
 
-func (r leaseRows) AddLeaseEvent(e thread.LeaseEvent) error {
-	err := r.put("event of lease "+e.Lease,
+func (r leaseRows) AddLeaseEvent(e thread.LeaseEvent) {
+	r.put("event of lease "+e.Lease,
 		`INSERT INTO lease_events (lease_id, type, source, from_state, to_state, instance_id, error, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.Lease, e.Type, e.Source, e.From, e.To, e.Instance, e.Error, at(e.At))
-	if err == nil && trims() {
-		err = r.put("events of lease "+e.Lease, `DELETE FROM lease_events WHERE lease_id = ?1 AND id <=
+	if trims() {
+		r.put("events of lease "+e.Lease, `DELETE FROM lease_events WHERE lease_id = ?1 AND id <=
 			(SELECT id FROM lease_events WHERE lease_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`, e.Lease, maxBook)
 	}
-	return err
 }
 
 func (r leaseRows) LeaseEvents(lease string, after int64, limit int) ([]thread.LeaseEvent, error) {
@@ -93,25 +82,22 @@ func (r leaseRows) LeaseEvents(lease string, after int64, limit int) ([]thread.L
 }
 
 func (r leaseRows) LeaseThreads(lease string) ([]string, error) {
-	return all(r.table, "threads of lease "+lease, text,
-		`SELECT thread_id FROM terminals WHERE lease_id = ?1 UNION SELECT id FROM threads WHERE lease_id = ?1
-		ORDER BY 1`, lease)
+	return all(r.table, "threads of lease "+lease, text, `SELECT thread_id FROM terminals WHERE lease_id = ?1
+		UNION SELECT id FROM threads WHERE lease_id = ?1 ORDER BY 1`, lease)
 }
 
-func (r leaseRows) AddProviderEvent(e thread.ProviderEvent) error {
-	seq, err := one(r.table, "event of "+e.Provider, number,
+func (r leaseRows) AddProviderEvent(e thread.ProviderEvent) {
+	seq := r.insert("event of "+e.Provider,
 		`INSERT INTO provider_events (provider, instance_id, type, payload_json, matched_lease_id, created_at)
 		VALUES (?, ?, ?, ?, ?, ?) RETURNING id`, e.Provider, e.Instance, e.Type, e.Payload, e.Lease, at(e.At))
-	if err == nil && seq%trimStep == 0 {
-		err = r.put("events of providers", `DELETE FROM provider_events WHERE id <= ?`, seq-maxBook)
+	if seq%trimStep == 0 {
+		r.put("events of providers", `DELETE FROM provider_events WHERE id <= ?`, seq-maxBook)
 	}
-	return err
 }
 
 func (r leaseRows) ProviderEvents(limit int) ([]thread.ProviderEvent, error) {
 	return all(r.table, "events of providers", func(s scanner) (e thread.ProviderEvent, err error) {
 		return e, s.Scan(&e.Seq, &e.Provider, &e.Instance, &e.Type, &e.Payload, &e.Lease, when{&e.At})
-	},
-		`SELECT id, provider, instance_id, type, payload_json, matched_lease_id,
-		created_at FROM provider_events ORDER BY id DESC LIMIT ?`, page(limit))
+	}, `SELECT id, provider, instance_id, type, payload_json, matched_lease_id, created_at FROM provider_events
+		ORDER BY id DESC LIMIT ?`, page(limit))
 }

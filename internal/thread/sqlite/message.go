@@ -8,44 +8,42 @@ import (
 	"github.com/evertty/evertty/internal/conversation/store"
 )
 
-func (r messageRows) AddMessage(id string, k conversation.Kept) (int, error) {
+func (r messageRows) AddMessage(id string, k conversation.Kept) int {
 	what := fmt.Sprintf("message %d of record %s", k.Seq, id)
-	text, err := checkedJSON(k.Message)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", what, err)
-	}
-	return len(text), r.put(what,
+	text := r.json(what, k.Message)
+	r.put(what,
 		`INSERT INTO messages (record_id, seq, role, message_json, bytes, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 		id, k.Seq, k.Role, text, len(text), k.At)
+	return len(text)
 }
 
 func (r messageRows) Messages(id string, q store.Range) ([]conversation.Kept, error) {
-	order, limit := "ASC", -1
-	if q.Newest {
-		order = "DESC"
-	}
+	limit := noLimit
 	if q.Limit > 0 {
 		limit = q.Limit
 	}
-	list, err := some(
-		r.table,
-		q.Bytes,
-		"messages of record "+id,
+	list, err := some(r.table, q.Bytes, "messages of record "+id,
 		func(s scanner) (k conversation.Kept, n int, err error) {
 			return k, n, s.Scan(&k.Seq, fromJSON{&k.Message}, &n, &k.At)
-		},
-		`SELECT seq, message_json, bytes,
-		created_at FROM messages WHERE record_id = ? AND seq > ? AND seq <= ? ORDER BY seq `+order+`
-		LIMIT ?`,
-		id,
-		q.From,
-		q.To,
-		limit,
-	)
-	if q.Newest {
+		}, `SELECT seq, message_json, bytes, created_at FROM messages WHERE record_id = ? AND seq > ? AND seq <= ?
+		ORDER BY seq `+order(q.Newest)+` LIMIT ?`, id, q.From, q.To, limit)
+	return inOrder(list, q.Newest), err
+}
+
+// order is the order in which a list is read, of which the newest rows may be wanted; inOrder is the list in the
+// order of its numbers again.
+func order(newest bool) string {
+	if newest {
+		return "DESC"
+	}
+	return "ASC"
+}
+
+func inOrder[T any](list []T, newest bool) []T {
+	if newest {
 		slices.Reverse(list)
 	}
-	return list, err
+	return list
 }
 
 func (r messageRows) MessageBytes(id string, from, to int64) (int64, error) {
@@ -62,16 +60,10 @@ func scanCompaction(s scanner) (a conversation.Archive, bytes int, err error) {
 	return a, message + numbers, err
 }
 
-func (r messageRows) AddCompaction(id string, a conversation.Archive) error {
+func (r messageRows) AddCompaction(id string, a conversation.Archive) {
 	what := fmt.Sprintf("compaction %d of record %s", a.Count, id)
-	message, err := checkedJSON(a.Message)
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return r.put(what,
-		`INSERT INTO compactions (record_id, seq, up_to, message_json, compaction_json, created_at) VALUES (?, ?, ?,
-		?, ?, ?)`,
-		id, a.Count, a.UpTo, message, asJSON(a.Compaction), a.CreatedAt)
+	r.put(what, `INSERT INTO compactions (record_id, seq, up_to, message_json, compaction_json, created_at)
+		VALUES (?, ?, ?, ?, ?, ?)`, id, a.Count, a.UpTo, r.json(what, a.Message), asJSON(a.Compaction), a.CreatedAt)
 }
 
 func (r messageRows) LastCompaction(id string) (conversation.Archive, error) {
@@ -86,15 +78,8 @@ func (r messageRows) Compactions(id string, p store.Page) ([]conversation.Archiv
 }
 
 func (r messageRows) compactions(id string, p store.Page, bytes int) ([]conversation.Archive, error) {
-	order := "ASC"
-	if p.Newest {
-		order = "DESC"
-	}
-	list, err := some(r.table, bytes, "compactions of record "+id, scanCompaction,
-		`SELECT `+compactionColumns+` FROM compactions WHERE record_id = ? AND seq > ? ORDER BY seq `+order+
-			` LIMIT ?`, id, p.After, page(p.Limit))
-	if p.Newest {
-		slices.Reverse(list)
-	}
-	return list, err
+	list, err := some(r.table, bytes, "compactions of record "+id, scanCompaction, `SELECT `+compactionColumns+`
+		FROM compactions WHERE record_id = ? AND seq > ? ORDER BY seq `+order(p.Newest)+` LIMIT ?`,
+		id, p.After, page(p.Limit))
+	return inOrder(list, p.Newest), err
 }

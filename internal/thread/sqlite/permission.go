@@ -8,8 +8,12 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 )
 
-// scanPermissions reads rules as strictly as they were read when they came: what is not understood
-// must not be taken for no rule.
+const permissionColumns = `thread_id, mode, rules_json, updated_at`
+
+var putPermissions = upsert("permissions", permissionColumns)
+
+// scanPermissions reads rules as strictly as they were read when they came: rules that cannot be read must not be
+// taken for no rules.
 func scanPermissions(s scanner) (p permission.Permissions, err error) {
 	var rules string
 	if err = s.Scan(&p.Thread, &p.Mode, &rules, &p.UpdatedAt); err != nil {
@@ -22,38 +26,22 @@ func scanPermissions(s scanner) (p permission.Permissions, err error) {
 }
 
 func (r permissionRows) AllPermissions() ([]permission.Permissions, error) {
-	return all(
-		r.table,
-		"permissions",
-		scanPermissions,
-		`SELECT thread_id, mode, rules_json, updated_at FROM permissions`,
-	)
+	return all(r.table, "permissions", scanPermissions, `SELECT `+permissionColumns+` FROM permissions`)
 }
 
-func (r permissionRows) PutPermissions(p permission.Permissions) error {
-	return r.put("permissions of thread "+p.Thread,
-		`INSERT INTO permissions (thread_id, mode, rules_json, updated_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (thread_id) DO UPDATE SET mode = excluded.mode, rules_json = excluded.rules_json,
-			updated_at = excluded.updated_at`,
-		p.Thread, p.Mode, asJSON(p.Rules), p.UpdatedAt)
+func (r permissionRows) PutPermissions(p permission.Permissions) {
+	r.put("permissions of thread "+p.Thread, putPermissions, p.Thread, p.Mode, asJSON(p.Rules), p.UpdatedAt)
 }
 
 const approvalColumns = `id, thread_id, tool, arguments_json, call_key, reason, status, created_at, decided_at, used_at`
 
+var putApproval = upsert("approvals", approvalColumns, "thread_id", "tool", "arguments_json", "call_key", "reason",
+	"created_at")
+
 func scanApproval(s scanner) (a permission.Approval, err error) {
 	var args string
-	err = s.Scan(
-		&a.ID,
-		&a.ThreadID,
-		&a.Tool,
-		&args,
-		&a.Key,
-		&a.Reason,
-		&a.Status,
-		when{&a.CreatedAt},
-		when{&a.DecidedAt},
-		when{&a.UsedAt},
-	)
+	err = s.Scan(&a.ID, &a.ThreadID, &a.Tool, &args, &a.Key, &a.Reason, &a.Status, when{&a.CreatedAt},
+		when{&a.DecidedAt}, when{&a.UsedAt})
 	a.Arguments = json.RawMessage(args)
 	return a, err
 }
@@ -74,23 +62,19 @@ func (r permissionRows) Approvals(thread string, limit int) ([]permission.Approv
 		`SELECT `+approvalColumns+` FROM approvals WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, thread, page(limit))
 }
 
-func (r permissionRows) PendingApprovals(thread string, since time.Time) (int, error) {
-	n, err := one(r.table, "approvals of thread "+thread, number,
-		`SELECT count(*) FROM approvals WHERE thread_id = ? AND status = 'pending' AND created_at > ?`, thread,
-		at(since))
-	return int(n), err
+func (r permissionRows) PendingApprovals(thread string, since time.Time) (int64, error) {
+	return one(r.table, "approvals of thread "+thread, number,
+		`SELECT count(*) FROM approvals WHERE thread_id = ? AND status = 'pending' AND created_at > ?`,
+		thread, at(since))
 }
 
-func (r permissionRows) PutApproval(a permission.Approval) error {
-	return r.put("approval "+a.ID, `INSERT INTO approvals (`+approvalColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET status = excluded.status, decided_at = excluded.decided_at,
-			used_at = excluded.used_at`,
-		a.ID, a.ThreadID, a.Tool, string(a.Arguments), a.Key, a.Reason, a.Status, at(a.CreatedAt), at(a.DecidedAt),
-		at(a.UsedAt))
+func (r permissionRows) PutApproval(a permission.Approval) {
+	r.put("approval "+a.ID, putApproval, a.ID, a.ThreadID, a.Tool, string(a.Arguments), a.Key, a.Reason, a.Status,
+		at(a.CreatedAt), at(a.DecidedAt), at(a.UsedAt))
 }
 
-func (r permissionRows) TrimApprovals(thread string, keep int, now time.Time) error {
-	return r.put("approvals of thread "+thread, `DELETE FROM approvals WHERE thread_id = ?1 AND
+func (r permissionRows) TrimApprovals(thread string, keep int, now time.Time) {
+	r.put("approvals of thread "+thread, `DELETE FROM approvals WHERE thread_id = ?1 AND
 		(status IN ('used', 'denied') OR status = 'approved' AND decided_at < ?3 OR created_at < ?4) AND
 		seq <= (SELECT seq FROM approvals WHERE thread_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
 		thread, keep, at(now.Add(-permission.ApprovedFor)), at(now.Add(-permission.PendingFor)))

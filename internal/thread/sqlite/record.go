@@ -1,8 +1,7 @@
 package sqlite
 
 import (
-	"encoding/json"
-	"fmt"
+	"errors"
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/conversation/store"
@@ -30,26 +29,9 @@ const recordColumns = `id, thread_id, current, created_at, updated_at, messages,
 		traces, prompts, turns, mail, waiting, compactions, usage_json`
 
 func scanConversation(s scanner) (h conversation.Head, err error) {
-	err = s.Scan(
-		&h.SessionID,
-		&h.ThreadID,
-		&h.Current,
-		&h.CreatedAt,
-		&h.UpdatedAt,
-		&h.Messages,
-		&h.Archived,
-		&h.Bytes,
-		&h.Users,
-		&h.Timeline,
-		&h.Traces,
-		&h.Prompts,
-		&h.Turns,
-		&h.Inbox,
-		&h.Waiting,
-		&h.Compactions,
-		fromJSON{&h.Usage},
-	)
-	return h, err
+	return h, s.Scan(&h.SessionID, &h.ThreadID, &h.Current, &h.CreatedAt, &h.UpdatedAt, &h.Messages, &h.Archived,
+		&h.Bytes, &h.Users, &h.Timeline, &h.Traces, &h.Prompts, &h.Turns, &h.Inbox, &h.Waiting, &h.Compactions,
+		fromJSON{&h.Usage})
 }
 
 func (r conversationRows) Conversation(id string) (conversation.Head, error) {
@@ -64,8 +46,7 @@ func (r conversationRows) CurrentConversation(thread string) (conversation.Head,
 
 func (r conversationRows) LatestConversation() (conversation.Head, error) {
 	return one(r.table, "the newest record", scanConversation,
-		`SELECT `+recordColumns+` FROM records WHERE current AND thread_id IS NOT NULL ORDER BY updated_at DESC
-		LIMIT 1`)
+		`SELECT `+recordColumns+` FROM records WHERE current AND thread_id IS NOT NULL ORDER BY updated_at DESC LIMIT 1`)
 }
 
 func (r conversationRows) Conversations(thread string) ([]conversation.Head, error) {
@@ -82,30 +63,29 @@ func (r conversationRows) AllConversations(after string, limit int) ([]conversat
 
 // PutConversation does not change the row of another thread, nor one whose thread was deleted: that
 // is ErrConflict until it is purged.
-func (r conversationRows) PutConversation(h conversation.Head) error {
-	n, err := r.exec("record "+h.SessionID, `UPDATE records SET current = ?, updated_at = ?, messages = ?, archived = ?,
-		bytes = ?, users = ?, timeline = ?, traces = ?,
-		prompts = ?, turns = ?, mail = ?, waiting = ?, compactions = ?, usage_json = ? WHERE id = ? AND thread_id = ?`,
+func (r conversationRows) PutConversation(h conversation.Head) {
+	n := r.put("record "+h.SessionID, `UPDATE records SET current = ?, updated_at = ?, messages = ?, archived = ?,
+		bytes = ?, users = ?, timeline = ?, traces = ?, prompts = ?, turns = ?, mail = ?, waiting = ?, compactions = ?,
+		usage_json = ? WHERE id = ? AND thread_id = ?`,
 		h.Current, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users, h.Timeline, h.Traces, h.Prompts, h.Turns,
 		h.Inbox, h.Waiting, h.Compactions, asJSON(h.Usage), h.SessionID, h.ThreadID)
-	if err != nil || n > 0 {
-		return err
+	if n > 0 {
+		return
 	}
-	return r.put("record "+h.SessionID, `INSERT INTO records (`+recordColumns+
-		`, seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq),
-		0) + 1 FROM records))`,
+	r.put("record "+h.SessionID, `INSERT INTO records (`+recordColumns+`, seq)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM records))`,
 		h.SessionID, orNull(h.ThreadID), h.Current, h.CreatedAt, h.UpdatedAt, h.Messages, h.Archived, h.Bytes, h.Users,
 		h.Timeline, h.Traces, h.Prompts, h.Turns, h.Inbox, h.Waiting, h.Compactions, asJSON(h.Usage))
 }
 
-func (r conversationRows) AdoptConversation(id, thread string) error {
-	return r.change("record "+id,
+func (r conversationRows) AdoptConversation(id, thread string) {
+	r.change("record "+id,
 		`UPDATE records SET thread_id = ?, seq = (SELECT max(seq) + 1 FROM records) WHERE id = ? AND thread_id IS NULL`,
 		thread, id)
 }
 
-func (r conversationRows) RetireConversation(thread string) error {
-	return r.put("records of thread "+thread, `UPDATE records SET current = 0 WHERE thread_id = ? AND current`, thread)
+func (r conversationRows) RetireConversation(thread string) {
+	r.put("records of thread "+thread, `UPDATE records SET current = 0 WHERE thread_id = ? AND current`, thread)
 }
 
 func (r conversationRows) DeletedConversations(after string, limit int) ([]string, error) {
@@ -113,88 +93,35 @@ func (r conversationRows) DeletedConversations(after string, limit int) ([]strin
 		`SELECT id FROM records WHERE thread_id IS NULL AND id > ? ORDER BY id LIMIT ?`, after, page(limit))
 }
 
-func (r conversationRows) PurgeConversations(ids []string, limit int) (more bool, err error) {
+func (r conversationRows) PurgeConversations(ids []string, limit int) (more bool) {
 	const what = "records of deleted threads"
-	for _, table := range []string{"messages", "compactions", tableTimeline, tableTraces, tablePrompts, tableTurns,
-		tableMail} {
-		n, err := r.exec(what, `DELETE FROM `+table+` WHERE rowid IN (SELECT t.rowid FROM records r JOIN `+table+
+	for _, table := range []string{"messages", "compactions", "timeline", "traces", "prompts", "turns", "mailbox"} {
+		n := r.put(what, `DELETE FROM `+table+` WHERE rowid IN (SELECT t.rowid FROM records r JOIN `+table+
 			` t ON t.record_id = r.id WHERE r.thread_id IS NULL LIMIT ?)`, limit)
-		if err != nil || n == int64(limit) {
-			return true, err
+		if n == int64(limit) {
+			return true
 		}
 	}
 	for _, id := range ids {
-		if err := r.put(what, `DELETE FROM records WHERE thread_id IS NULL AND id = ?`, id); err != nil {
-			return false, err
-		}
+		r.put(what, `DELETE FROM records WHERE thread_id IS NULL AND id = ?`, id)
 	}
 	if len(ids) > 0 {
 		r.erased(eraseNow)
 	}
-	return false, nil
+	return false
 }
 
-// The names of parts.
-const (
-	partState  = "state"
-	partLedger = "ledger"
-	partExtra  = "extra"
-)
-
-func (r conversationRows) putPart(id, part string, v any) error {
-	text, err := checkedJSON(v)
-	if err != nil {
-		return fmt.Errorf("%s of record %s: %w", part, id, err)
-	}
-	return r.put(part+" of record "+id,
-		`INSERT INTO record_parts (record_id, part, json) VALUES (?, ?,
-		?) ON CONFLICT DO UPDATE SET json = excluded.json`, id, part, text)
+func (r conversationRows) PutPart(id, part string, json []byte) {
+	r.put(part+" of record "+id, `INSERT INTO record_parts (record_id, part, json) VALUES (?, ?, ?)
+		ON CONFLICT DO UPDATE SET json = excluded.json`, id, part, string(json))
 }
 
-// part reads what putPart has written; a part that was never written leaves v as it is.
-func (r conversationRows) part(id, part string, v any) error {
+func (r conversationRows) Part(id, part string, v any) error {
 	_, err := one(r.table, part+" of record "+id,
 		func(s scanner) (struct{}, error) { return struct{}{}, s.Scan(fromJSON{v}) },
 		`SELECT json FROM record_parts WHERE record_id = ? AND part = ?`, id, part)
-	if isNone(err) {
+	if errors.Is(err, thread.ErrNotFound) {
 		return nil
 	}
 	return err
-}
-
-func (r conversationRows) ConversationState(id string) (s conversation.State, err error) {
-	return s, r.part(id, partState, &s)
-}
-
-func (r conversationRows) PutConversationState(id string, s conversation.State) error {
-	return r.putPart(id, partState, s)
-}
-
-func (r conversationRows) Ledger(id string) (l conversation.Ledger, err error) {
-	err = r.part(id, partLedger, &l)
-	return conversation.NormalLedger(l), err
-}
-
-func (r conversationRows) PutLedger(id string, l conversation.Ledger) error {
-	return r.putPart(id, partLedger, l)
-}
-
-func (r conversationRows) Extra(id string) (extra map[string]json.RawMessage, err error) {
-	return extra, r.part(id, partExtra, &extra)
-}
-
-func (r conversationRows) PutExtra(id string, extra map[string]json.RawMessage) error {
-	if len(extra) == 0 {
-		return nil
-	}
-	return r.putPart(id, partExtra, extra)
-}
-
-// checkedJSON is asJSON of what others have made. Errors: thread.ErrInvalid.
-func checkedJSON(v any) (string, error) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", thread.ErrInvalid, err)
-	}
-	return string(b), nil
 }

@@ -1,18 +1,26 @@
 package sqlite
 
 import (
+	"cmp"
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/internal/thread"
 )
 
 // Tx is one transaction on the rows of threads, by noun. Each noun has a file. Put writes a row, new or not.
-// Errors, of package thread: ErrNotFound (no such row), ErrConflict (an id or name twice), ErrInUse (a
-// row refers to what is deleted), ErrNoSpace, ErrDamaged.
+//
+// A write returns no error: the first one that fails leaves it in Err, and all later ones do nothing. So Update
+// makes no change and returns it. Errors, of package thread: ErrNotFound (no such row), ErrConflict (an id or
+// name twice), ErrInUse (a row refers to what is deleted), ErrNoSpace, ErrDamaged.
 type Tx struct {
+	*table
 	threadRows
 	terminalRows
 	sessionRows
@@ -22,6 +30,7 @@ type Tx struct {
 
 // conversationTx is a store.Tx: the rows of conversations, and of threads, in one transaction.
 type conversationTx struct {
+	*table
 	threadRows
 	permissionRows
 	conversationRows
@@ -42,60 +51,95 @@ type (
 )
 
 func newTx(t *table) *Tx {
-	return &Tx{threadRows{t}, terminalRows{t}, sessionRows{t}, leaseRows{t}, processRows{t}}
+	return &Tx{t, threadRows{t}, terminalRows{t}, sessionRows{t}, leaseRows{t}, processRows{t}}
 }
 
 func newConversationTx(t *table) *conversationTx {
-	return &conversationTx{threadRows{t}, permissionRows{t}, conversationRows{t}, messageRows{t}, listRows{t}}
+	return &conversationTx{t, threadRows{t}, permissionRows{t}, conversationRows{t}, messageRows{t}, listRows{t}}
 }
 
 // table runs the statements of one transaction.
 type table struct {
-	store *Store
-	conn  *conn
+	store  *Store
+	conn   *conn
+	failed error // of the first write that failed
 }
 
-// exec runs a statement; what names the row for errors.
-func (r *table) exec(what, query string, args ...any) (int64, error) {
-	p, err := r.conn.stmt(query)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", what, r.store.explain(err))
-	}
-	res, err := p.Exec(args...)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", what, r.store.explain(err))
-	}
-	return res.RowsAffected()
-}
+// Err is the error of the first write that failed, nil when none did.
+func (r *table) Err() error { return r.failed }
 
-func (r *table) put(what, query string, args ...any) error {
-	_, err := r.exec(what, query, args...)
+// TakeErr is Err, and forgets it: for one of several changes, of which the others may be kept.
+func (r *table) TakeErr() error {
+	err := r.failed
+	r.failed = nil
 	return err
+}
+
+// fail notes that a write of what has failed.
+func (r *table) fail(what string, err error) {
+	r.failed = cmp.Or(r.failed, fmt.Errorf("%s: %w", what, err))
+}
+
+// put runs a statement that writes, and returns how many rows it changed; what names the row for errors.
+func (r *table) put(what, query string, args ...any) int64 {
+	if r.failed != nil {
+		return 0
+	}
+	p, err := r.conn.stmt(query)
+	if err == nil {
+		var res sql.Result
+		if res, err = p.Exec(args...); err == nil {
+			n, _ := res.RowsAffected() // never fails: SQLite counts them
+			return n
+		}
+	}
+	r.fail(what, r.store.explain(err))
+	return 0
 }
 
 // change is put for a row that has to be there.
-func (r *table) change(what, query string, args ...any) error {
-	n, err := r.exec(what, query, args...)
-	if err == nil && n == 0 {
-		err = fmt.Errorf("%s: %w", what, thread.ErrNotFound)
+func (r *table) change(what, query string, args ...any) {
+	if r.put(what, query, args...) == 0 {
+		r.fail(what, thread.ErrNotFound)
 	}
-	return err
+}
+
+// insert runs a statement that writes a row and returns its number.
+func (r *table) insert(what, query string, args ...any) int64 {
+	if r.failed != nil {
+		return 0
+	}
+	n, err := one(r, what, number, query, args...)
+	r.failed = err
+	return n
+}
+
+// upsert is the statement that writes a row, new or not. The first column is its key; a row that is there keeps
+// the columns in kept.
+func upsert(table, columns string, kept ...string) string {
+	names := strings.FieldsFunc(columns, func(c rune) bool { return c == ',' || unicode.IsSpace(c) })
+	var set []string
+	for _, name := range names[1:] {
+		if !slices.Contains(kept, name) {
+			set = append(set, name+" = excluded."+name)
+		}
+	}
+	return "INSERT INTO " + table + " (" + columns + ") VALUES (?" + strings.Repeat(", ?", len(names)-1) +
+		") ON CONFLICT (" + names[0] + ") DO UPDATE SET " + strings.Join(set, ", ")
 }
 
 type scanner interface{ Scan(...any) error }
 
 // one reads the row that a query finds.
 func one[T any](r *table, what string, scan func(scanner) (T, error), query string, args ...any) (T, error) {
-	var none T
 	p, err := r.conn.stmt(query)
-	if err != nil {
-		return none, fmt.Errorf("%s: %w", what, r.store.explain(err))
+	if err == nil {
+		var v T
+		if v, err = scan(p.QueryRow(args...)); err == nil {
+			return v, nil
+		}
 	}
-	v, err := scan(p.QueryRow(args...))
-	if err != nil {
-		return none, fmt.Errorf("%s: %w", what, r.store.explain(err))
-	}
-	return v, nil
+	return *new(T), fmt.Errorf("%s: %w", what, r.store.explain(err))
 }
 
 // all reads the rows that a query finds.
@@ -136,10 +180,7 @@ func some[T any](r *table, budget int, what string,
 	return list, nil
 }
 
-func text(s scanner) (string, error) {
-	var v string
-	return v, s.Scan(&v)
-}
+func text(s scanner) (v string, err error) { return v, s.Scan(&v) }
 
 // timeForm has one length, so times sort as text.
 const timeForm = "2006-01-02T15:04:05.000000Z"
@@ -190,6 +231,16 @@ func (m maybe) Scan(v any) error {
 		return nil
 	}
 	return fmt.Errorf("an id is text, not %T", v)
+}
+
+// json is the JSON of a value that others have made. Without any the row that it is for fails. Errors:
+// thread.ErrInvalid.
+func (r *table) json(what string, v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		r.fail(what, fmt.Errorf("%w: %w", thread.ErrInvalid, err))
+	}
+	return string(b)
 }
 
 func asJSON(v any) string {

@@ -10,6 +10,8 @@ import (
 const sessionColumns = `id, thread_id, status, idle_seconds, max_seconds, budget_json, used_cpu_seconds,
 		used_commands, used_bytes, started_at, last_active_at, warned_for, ended_at, close_reason`
 
+var putSession = upsert("sessions", sessionColumns, "thread_id")
+
 // seconds scans a length of time.
 type seconds struct{ to *time.Duration }
 
@@ -25,10 +27,9 @@ func (s seconds) Scan(v any) error {
 }
 
 func scanSession(s scanner) (w thread.Session, err error) {
-	err = s.Scan(&w.ID, &w.Thread, &w.Status, seconds{&w.Policy.Idle}, seconds{&w.Policy.Max},
-		fromJSON{&w.Policy.Budget}, &w.Used.CPUSeconds, &w.Used.Commands,
-		&w.Used.Bytes, when{&w.StartedAt}, when{&w.LastActiveAt}, when{&w.WarnedFor}, when{&w.EndedAt}, &w.CloseReason)
-	return w, err
+	return w, s.Scan(&w.ID, &w.Thread, &w.Status, seconds{&w.Policy.Idle}, seconds{&w.Policy.Max},
+		fromJSON{&w.Policy.Budget}, &w.Used.CPUSeconds, &w.Used.Commands, &w.Used.Bytes, when{&w.StartedAt},
+		when{&w.LastActiveAt}, when{&w.WarnedFor}, when{&w.EndedAt}, &w.CloseReason)
 }
 
 func (r sessionRows) LastSession(thread string) (thread.Session, error) {
@@ -38,9 +39,8 @@ func (r sessionRows) LastSession(thread string) (thread.Session, error) {
 }
 
 func (r sessionRows) Sessions(threadID string) ([]thread.Session, error) {
-	return all(r.table, "sessions of thread "+threadID, scanSession,
-		`SELECT `+sessionColumns+` FROM sessions WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, threadID,
-		thread.MaxPage)
+	return all(r.table, "sessions of thread "+threadID, scanSession, `SELECT `+sessionColumns+` FROM sessions
+		WHERE thread_id = ? ORDER BY seq DESC LIMIT ?`, threadID, thread.MaxPage)
 }
 
 func (r sessionRows) LiveSessions() ([]thread.Session, error) {
@@ -48,24 +48,15 @@ func (r sessionRows) LiveSessions() ([]thread.Session, error) {
 		`SELECT `+sessionColumns+` FROM sessions WHERE status IN ('active', 'idle', 'paused')`)
 }
 
-func (r sessionRows) PutSession(w thread.Session) error {
-	return r.put("session "+w.ID,
-		`INSERT INTO sessions (`+sessionColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET status = excluded.status, idle_seconds = excluded.idle_seconds,
-			max_seconds = excluded.max_seconds,
-		budget_json = excluded.budget_json, used_cpu_seconds = excluded.used_cpu_seconds,
-			used_commands = excluded.used_commands,
-		used_bytes = excluded.used_bytes, started_at = excluded.started_at, last_active_at = excluded.last_active_at,
-		warned_for = excluded.warned_for, ended_at = excluded.ended_at, close_reason = excluded.close_reason`,
-		w.ID, w.Thread, w.Status, w.Policy.Idle.Seconds(), w.Policy.Max.Seconds(), asJSON(w.Policy.Budget),
-		w.Used.CPUSeconds, w.Used.Commands, w.Used.Bytes,
-		at(w.StartedAt), at(w.LastActiveAt), at(w.WarnedFor), at(w.EndedAt), w.CloseReason)
+func (r sessionRows) PutSession(w thread.Session) {
+	r.put("session "+w.ID, putSession, w.ID, w.Thread, w.Status, w.Policy.Idle.Seconds(), w.Policy.Max.Seconds(),
+		asJSON(w.Policy.Budget), w.Used.CPUSeconds, w.Used.Commands, w.Used.Bytes, at(w.StartedAt), at(w.LastActiveAt),
+		at(w.WarnedFor), at(w.EndedAt), w.CloseReason)
 }
 
-func (r sessionRows) Pulse(id string, active time.Time, used thread.Usage) error {
-	return r.put("session "+id, `UPDATE sessions SET last_active_at = max(last_active_at, ?),
-		used_cpu_seconds = max(used_cpu_seconds, ?),
-		used_commands = max(used_commands, ?),
-			used_bytes = max(used_bytes, ?) WHERE id = ? AND status IN ('active', 'idle', 'paused')`,
+func (r sessionRows) Pulse(id string, active time.Time, used thread.Usage) {
+	r.put("session "+id, `UPDATE sessions SET last_active_at = max(last_active_at, ?),
+		used_cpu_seconds = max(used_cpu_seconds, ?), used_commands = max(used_commands, ?),
+		used_bytes = max(used_bytes, ?) WHERE id = ? AND status IN ('active', 'idle', 'paused')`,
 		at(active), used.CPUSeconds, used.Commands, used.Bytes, id)
 }

@@ -263,18 +263,18 @@ func (s *Store) update(fn func(*table) error) error {
 }
 
 func (s *Store) in(c *conn, fn func(*table) error) error {
-	var told error
+	t := &table{store: s, conn: c}
+	var explained error
 	err := c.transact(func() error {
-		told = fn(&table{store: s, conn: c})
-		return told
+		if explained = fn(t); explained == nil {
+			explained = t.failed
+		}
+		return explained
 	})
-	if told != nil {
-		return told // has been explained where it happened
+	if explained != nil || err == nil {
+		return explained
 	}
-	if err != nil {
-		return s.explain(err)
-	}
-	return nil
+	return s.explain(err)
 }
 
 // transact runs fn in a transaction, which is undone when fn fails or panics. Statements are not

@@ -41,17 +41,12 @@ func put(tx *Tx, threadID string) error {
 		Active: x.ID, CreatedAt: noon, UpdatedAt: noon}
 	s := thread.Session{ID: "sess-" + threadID, Thread: threadID, Status: thread.Active, Policy: th.Policy,
 		StartedAt: noon, LastActiveAt: noon}
-	for _, f := range []func() error{
-		func() error { return tx.PutLease(l) }, func() error { return tx.PutThread(th) }, func() error {
-			return tx.PutTerminal(x)
-		},
-		func() error { return tx.PutState(x.ID, x.State) }, func() error { return tx.PutSession(s) },
-	} {
-		if err := f(); err != nil {
-			return err
-		}
-	}
-	return nil
+	tx.PutLease(l)
+	tx.PutThread(th)
+	tx.PutTerminal(x)
+	tx.PutState(x.ID, x.State)
+	tx.PutSession(s)
+	return tx.Err()
 }
 
 func want(t *testing.T, err, sentinel error) {
@@ -131,33 +126,33 @@ func TestEveryConnectionIsSetUp(t *testing.T) {
 func TestForeignKeysAreEnforced(t *testing.T) {
 	s := fresh(t)
 	must(t, s.Update(func(tx *Tx) error { return put(tx, "t1") }))
-	for name, f := range map[string]func(tx *Tx) error{
-		"lease in use":        func(tx *Tx) error { return tx.DeleteLease("lease-t1") },
-		"terminal pointed at": func(tx *Tx) error { return tx.DeleteTerminal("term-t1") },
-		"terminal of no thread": func(tx *Tx) error {
-			return tx.PutTerminal(thread.Terminal{ID: "x", Thread: "none", Lease: "lease-t1", Kind: thread.PTY,
+	for name, f := range map[string]func(tx *Tx){
+		"lease in use":        func(tx *Tx) { tx.DeleteLease("lease-t1") },
+		"terminal pointed at": func(tx *Tx) { tx.DeleteTerminal("term-t1") },
+		"terminal of no thread": func(tx *Tx) {
+			tx.PutTerminal(thread.Terminal{ID: "x", Thread: "none", Lease: "lease-t1", Kind: thread.PTY,
 				State: thread.NewState("/")})
 		},
-		"session of no thread": func(tx *Tx) error {
-			return tx.PutSession(thread.Session{ID: "x", Thread: "none", Status: thread.Active})
+		"session of no thread": func(tx *Tx) {
+			tx.PutSession(thread.Session{ID: "x", Thread: "none", Status: thread.Active})
 		},
-		"command of no terminal": func(tx *Tx) error {
-			return tx.PutCommand(thread.Command{ID: "x", Terminal: "none", Status: "done"})
+		"command of no terminal": func(tx *Tx) {
+			tx.PutCommand(thread.Command{ID: "x", Terminal: "none", Status: "done"})
 		},
-		"thread of no lease": func(tx *Tx) error {
-			return tx.PutThread(thread.Thread{ID: "x", Lease: "none", CreatedAt: noon, UpdatedAt: noon})
+		"thread of no lease": func(tx *Tx) {
+			tx.PutThread(thread.Thread{ID: "x", Lease: "none", CreatedAt: noon, UpdatedAt: noon})
 		},
 	} {
-		if err := s.Update(f); !errors.Is(err, thread.ErrInUse) && !errors.Is(err, thread.ErrInvalid) {
+		if err := s.Update(func(tx *Tx) error { f(tx); return nil }); !errors.Is(err, thread.ErrInUse) && !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	second := thread.Session{ID: "sess-2", Thread: "t1", Status: thread.Paused, StartedAt: noon, LastActiveAt: noon}
 	// two live sessions
-	want(t, s.Update(func(tx *Tx) error { return tx.PutSession(second) }), thread.ErrConflict)
+	want(t, s.Update(func(tx *Tx) error { tx.PutSession(second); return nil }), thread.ErrConflict)
 	second.Status = thread.Closed
-	must(t, s.Update(func(tx *Tx) error { return tx.PutSession(second) }))
-	must(t, s.Update(func(tx *Tx) error { return tx.DeleteThread("t1") })) // and all that is its own
+	must(t, s.Update(func(tx *Tx) error { tx.PutSession(second); return nil }))
+	must(t, s.Update(func(tx *Tx) error { tx.DeleteThread("t1"); return nil })) // and all that is its own
 	must(t, s.View(func(tx *Tx) error {
 		_, err := tx.Terminal("term-t1")
 		want(t, err, thread.ErrNotFound)
@@ -165,7 +160,7 @@ func TestForeignKeysAreEnforced(t *testing.T) {
 		want(t, err, thread.ErrNotFound)
 		return nil
 	}))
-	must(t, s.Update(func(tx *Tx) error { return tx.DeleteLease("lease-t1") }))
+	must(t, s.Update(func(tx *Tx) error { tx.DeleteLease("lease-t1"); return nil }))
 }
 
 func TestAnUpdateIsAllOrNothing(t *testing.T) {
@@ -191,6 +186,36 @@ func TestAnUpdateIsAllOrNothing(t *testing.T) {
 }
 
 // A view stays as it is while others write, and nobody waits for it.
+// A write that fails ends the transaction, whatever comes after it; its error is the first one's.
+func TestTheFirstFailureCounts(t *testing.T) {
+	s := fresh(t)
+	must(t, s.Update(func(tx *Tx) error { return put(tx, "t1") }))
+	event := thread.Event{ThreadID: "t1", Type: "x", At: noon}
+	want(t, s.Update(func(tx *Tx) error {
+		tx.AddEvent(event)
+		tx.DeleteLease("lease-t1")
+		tx.DeleteLease("none")
+		if seq := tx.AddEvent(event); seq != 0 {
+			t.Errorf("event %d was written after a failure", seq)
+		}
+		return nil
+	}), thread.ErrInUse)
+	must(t, s.Update(func(tx *Tx) error {
+		tx.AddEvent(event)
+		tx.DeleteLease("none")
+		want(t, tx.TakeErr(), thread.ErrNotFound)
+		tx.AddEvent(event)
+		return tx.Err()
+	}))
+	must(t, s.View(func(tx *Tx) error {
+		list, err := tx.Events("t1", 0, 0)
+		if len(list) != 2 || list[1].Seq != 2 {
+			t.Errorf("events %+v", list)
+		}
+		return err
+	}))
+}
+
 func TestAViewIsOnePicture(t *testing.T) {
 	s := fresh(t)
 	must(t, s.View(func(tx *Tx) error {
@@ -295,8 +320,9 @@ func TestFullDisk(t *testing.T) {
 	var err error
 	for i := 0; err == nil && i < 1000; i++ {
 		err = s.Update(func(tx *Tx) error {
-			return tx.PutCommand(thread.Command{ID: fmt.Sprint("c", i), Terminal: "term-t1",
+			tx.PutCommand(thread.Command{ID: fmt.Sprint("c", i), Terminal: "term-t1",
 				Line: strings.Repeat("x", 1000), Status: "done"})
+			return nil
 		})
 	}
 	want(t, err, thread.ErrNoSpace)
@@ -339,9 +365,8 @@ func TestTrimming(t *testing.T) {
 	must(t, err)
 	must(t, s.Update(func(tx *Tx) error {
 		for i := range int64(trimStep) {
-			seq, err := tx.AddEvent(thread.Event{ThreadID: "t1", Type: "x", At: noon})
-			if err != nil || seq != 10501+i {
-				return fmt.Errorf("event %d: %d %w", 10501+i, seq, err)
+			if seq := tx.AddEvent(thread.Event{ThreadID: "t1", Type: "x", At: noon}); seq != 10501+i {
+				return fmt.Errorf("event %d: %d %w", 10501+i, seq, tx.Err())
 			}
 		}
 		list, err := tx.Events("t1", 0, 1)

@@ -10,11 +10,12 @@ import (
 const terminalColumns = `id, thread_id, lease_id, kind, name, cmd_json, cols, rows, title, cwd, env_delta_json,
 		env_unset_json, state_version, state_at, created_at, updated_at`
 
+var putTerminal = upsert("terminals", terminalColumns, "created_at")
+
 func scanTerminal(s scanner) (t thread.Terminal, err error) {
-	err = s.Scan(&t.ID, &t.Thread, &t.Lease, &t.Kind, &t.Name, fromJSON{&t.Cmd}, &t.Cols, &t.Rows, &t.Title,
-		&t.State.Cwd, fromJSON{(*environment)(&t.State.Env)},
-		fromJSON{&t.State.Unset}, &t.State.Version, when{&t.State.At}, when{&t.CreatedAt}, when{&t.UpdatedAt})
-	return t, err
+	return t, s.Scan(&t.ID, &t.Thread, &t.Lease, &t.Kind, &t.Name, fromJSON{&t.Cmd}, &t.Cols, &t.Rows, &t.Title,
+		&t.State.Cwd, fromJSON{(*environment)(&t.State.Env)}, fromJSON{&t.State.Unset}, &t.State.Version,
+		when{&t.State.At}, when{&t.CreatedAt}, when{&t.UpdatedAt})
 }
 
 func (r terminalRows) Terminal(id string) (thread.Terminal, error) {
@@ -29,28 +30,15 @@ func (r terminalRows) Terminals(threadID, after string, limit int) ([]thread.Ter
 		threadID, after, cmp.Or(limit, noLimit))
 }
 
-func (r terminalRows) PutTerminal(t thread.Terminal) error {
-	cmd := t.Cmd
-	if cmd == nil {
-		cmd = []string{}
-	}
-	return r.put("terminal "+t.ID, `INSERT INTO terminals (`+terminalColumns+
-		`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET thread_id = excluded.thread_id, lease_id = excluded.lease_id,
-			kind = excluded.kind, name = excluded.name,
-		cmd_json = excluded.cmd_json, cols = excluded.cols, rows = excluded.rows, title = excluded.title,
-			cwd = excluded.cwd,
-		env_delta_json = excluded.env_delta_json, env_unset_json = excluded.env_unset_json,
-			state_version = excluded.state_version,
-		state_at = excluded.state_at, updated_at = excluded.updated_at`,
-		t.ID, t.Thread, t.Lease, t.Kind, t.Name, asJSON(cmd), t.Cols, t.Rows, t.Title, t.State.Cwd,
-		asJSON(environment(t.State.Env)), asJSON(t.State.Unset),
+func (r terminalRows) PutTerminal(t thread.Terminal) {
+	r.put("terminal "+t.ID, putTerminal, t.ID, t.Thread, t.Lease, t.Kind, t.Name, asJSON(append([]string{}, t.Cmd...)),
+		t.Cols, t.Rows, t.Title, t.State.Cwd, asJSON(environment(t.State.Env)), asJSON(t.State.Unset),
 		t.State.Version, at(t.State.At), at(t.CreatedAt), at(t.UpdatedAt))
 }
 
-func (r terminalRows) DeleteTerminal(id string) error {
+func (r terminalRows) DeleteTerminal(id string) {
 	r.erased(eraseLater)
-	return r.change("terminal "+id, `DELETE FROM terminals WHERE id = ?`, id)
+	r.change("terminal "+id, `DELETE FROM terminals WHERE id = ?`, id)
 }
 
 const stateColumns = `version, cwd, env_delta_json, env_unset_json, at`
@@ -59,8 +47,8 @@ func scanState(s scanner) (st thread.State, err error) {
 	return st, s.Scan(&st.Version, &st.Cwd, fromJSON{(*environment)(&st.Env)}, fromJSON{&st.Unset}, when{&st.At})
 }
 
-func (r terminalRows) PutState(terminal string, s thread.State) error {
-	return r.put(fmt.Sprintf("version %d of terminal %s", s.Version, terminal),
+func (r terminalRows) PutState(terminal string, s thread.State) {
+	r.put(fmt.Sprintf("version %d of terminal %s", s.Version, terminal),
 		`INSERT INTO terminal_states (terminal_id, `+stateColumns+`) VALUES (?, ?, ?, ?, ?, ?)`,
 		terminal, s.Version, s.Cwd, asJSON(environment(s.Env)), asJSON(s.Unset), at(s.At))
 }
@@ -76,12 +64,11 @@ func (r terminalRows) LastState(terminal string) (thread.State, error) {
 }
 
 func (r terminalRows) States(terminal string) ([]thread.State, error) {
-	return all(r.table, "versions of terminal "+terminal, scanState,
-		`SELECT `+stateColumns+` FROM terminal_states WHERE terminal_id = ? ORDER BY version DESC LIMIT ?`, terminal,
-		thread.MaxPage)
+	return all(r.table, "versions of terminal "+terminal, scanState, `SELECT `+stateColumns+` FROM terminal_states
+		WHERE terminal_id = ? ORDER BY version DESC LIMIT ?`, terminal, thread.MaxPage)
 }
 
-func (r terminalRows) TrimStates(terminal string, upTo int64) error {
-	return r.put("versions of terminal "+terminal, `DELETE FROM terminal_states WHERE terminal_id = ? AND version <= ?`,
+func (r terminalRows) TrimStates(terminal string, upTo int64) {
+	r.put("versions of terminal "+terminal, `DELETE FROM terminal_states WHERE terminal_id = ? AND version <= ?`,
 		terminal, upTo)
 }

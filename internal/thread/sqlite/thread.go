@@ -21,75 +21,57 @@ const (
 func trims() bool { return rand.N(trimStep) == 0 }
 
 const threadColumns = `id, provider, lease_id, policy_json, policy_chosen, default_terminal_id, active_terminal_id,
-		event_seq, created_at, updated_at`
+		created_at, updated_at`
+
+var putThread = upsert("threads", threadColumns, "created_at") // AddEvent writes event_seq
 
 func scanThread(s scanner) (t thread.Thread, err error) {
-	err = s.Scan(&t.ID, &t.Provider, maybe{&t.Lease}, fromJSON{&t.Policy}, &t.Chosen, maybe{&t.Default},
-		maybe{&t.Active}, &t.Events, when{&t.CreatedAt}, when{&t.UpdatedAt})
-	return t, err
+	return t, s.Scan(&t.ID, &t.Provider, maybe{&t.Lease}, fromJSON{&t.Policy}, &t.Chosen, maybe{&t.Default},
+		maybe{&t.Active}, when{&t.CreatedAt}, when{&t.UpdatedAt}, &t.Events)
 }
 
 func (r threadRows) Thread(id string) (thread.Thread, error) {
-	return one(r.table, "thread "+id, scanThread, `SELECT `+threadColumns+` FROM threads WHERE id = ?`, id)
+	return one(r.table, "thread "+id, scanThread, `SELECT `+threadColumns+`, event_seq FROM threads WHERE id = ?`, id)
 }
 
 func (r threadRows) Threads(after string, limit int) ([]thread.Thread, error) {
-	return all(r.table, "threads", scanThread, `SELECT `+threadColumns+` FROM threads WHERE id > ? ORDER BY id LIMIT ?`,
-		after, page(limit))
+	return all(r.table, "threads", scanThread,
+		`SELECT `+threadColumns+`, event_seq FROM threads WHERE id > ? ORDER BY id LIMIT ?`, after, page(limit))
 }
 
-func (r threadRows) PutThread(t thread.Thread) error {
-	return r.put("thread "+t.ID, `INSERT INTO threads (id, provider, lease_id, policy_json, policy_chosen,
-		default_terminal_id, active_terminal_id, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET provider = excluded.provider,
-			lease_id = excluded.lease_id,
-		policy_json = excluded.policy_json, policy_chosen = excluded.policy_chosen,
-			default_terminal_id = excluded.default_terminal_id, active_terminal_id = excluded.active_terminal_id,
-		updated_at = excluded.updated_at`,
-		t.ID, t.Provider, orNull(t.Lease), asJSON(t.Policy), t.Chosen, orNull(t.Default), orNull(t.Active),
-		at(t.CreatedAt), at(t.UpdatedAt))
+func (r threadRows) PutThread(t thread.Thread) {
+	r.put("thread "+t.ID, putThread, t.ID, t.Provider, orNull(t.Lease), asJSON(t.Policy), t.Chosen, orNull(t.Default),
+		orNull(t.Active), at(t.CreatedAt), at(t.UpdatedAt))
 }
 
-func (r threadRows) DeleteThread(id string) error {
+func (r threadRows) DeleteThread(id string) {
 	r.erased(eraseNow)
-	return r.change("thread "+id, `DELETE FROM threads WHERE id = ?`, id)
+	r.change("thread "+id, `DELETE FROM threads WHERE id = ?`, id)
 }
 
-func (r threadRows) DropHistory(thread string, limit int) (more bool, err error) {
-	for _, text := range []string{
-		`DELETE FROM commands WHERE seq IN (SELECT c.seq FROM terminals t JOIN commands c ON c.terminal_id = t.id
-		WHERE t.thread_id = ?1 LIMIT ?2)`,
-		`DELETE FROM events WHERE thread_id = ?1 AND seq IN (SELECT seq FROM events WHERE thread_id = ?1 ORDER BY seq
-		LIMIT ?2)`,
-	} {
-		n, err := r.exec("history of thread "+thread, text, thread, limit)
-		if err != nil {
-			return false, err
-		}
-		more = more || n == int64(limit)
-	}
-	return more, nil
+// DropHistory deletes at most limit commands and as many events of a thread; more says that there are others.
+func (r threadRows) DropHistory(thread string, limit int) (more bool) {
+	what := "history of thread " + thread
+	commands := r.put(what, `DELETE FROM commands WHERE seq IN (SELECT c.seq FROM terminals t
+		JOIN commands c ON c.terminal_id = t.id WHERE t.thread_id = ?1 LIMIT ?2)`, thread, limit)
+	events := r.put(what, `DELETE FROM events WHERE thread_id = ?1
+		AND seq IN (SELECT seq FROM events WHERE thread_id = ?1 ORDER BY seq LIMIT ?2)`, thread, limit)
+	return max(commands, events) == int64(limit)
 }
 
-func (r threadRows) AddEvent(e thread.Event) (int64, error) {
-	seq, err := one(r.table, "thread "+e.ThreadID, number,
+func (r threadRows) AddEvent(e thread.Event) int64 {
+	seq := r.insert("thread "+e.ThreadID,
 		`UPDATE threads SET event_seq = event_seq + 1 WHERE id = ? RETURNING event_seq`, e.ThreadID)
-	if err != nil {
-		return 0, err
-	}
 	what := fmt.Sprintf("event %d of thread %s", seq, e.ThreadID)
-	err = r.put(what, `INSERT INTO events (thread_id, seq, type, at, data_json) VALUES (?, ?, ?, ?, ?)`, e.ThreadID,
-		seq, e.Type, at(e.At), asJSON(e.Data))
-	if err == nil && seq%trimStep == 0 {
-		err = r.put(what, `DELETE FROM events WHERE thread_id = ? AND seq <= ?`, e.ThreadID, seq-maxEvents)
+	r.put(what, `INSERT INTO events (thread_id, seq, type, at, data_json) VALUES (?, ?, ?, ?, ?)`, e.ThreadID, seq,
+		e.Type, at(e.At), asJSON(e.Data))
+	if seq%trimStep == 0 {
+		r.put(what, `DELETE FROM events WHERE thread_id = ? AND seq <= ?`, e.ThreadID, seq-maxEvents)
 	}
-	return seq, err
+	return seq
 }
 
-func number(s scanner) (int64, error) {
-	var n int64
-	return n, s.Scan(&n)
-}
+func number(s scanner) (n int64, err error) { return n, s.Scan(&n) }
 
 func (r threadRows) Events(threadID string, after int64, limit int) ([]thread.Event, error) {
 	return all(r.table, "events of thread "+threadID, func(s scanner) (e thread.Event, err error) {
