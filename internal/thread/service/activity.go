@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
@@ -26,7 +27,7 @@ type activity struct {
 	// inUse says whether a thread has viewers, or output that is not charged yet. Called under no
 	// lock but the thread's own.
 	inUse func(threadID string) bool
-	wake  chan struct{} // has a value when a session is over its budget
+	wake  notify.Signal // a session is over its budget: the maintenance loop looks for it at once
 
 	// cpu is the processor time of threads with a budget of it, as of the last account. Only the
 	// goroutine of chargeLoop uses it.
@@ -34,22 +35,16 @@ type activity struct {
 }
 
 func newActivity(db *database, p *parts) *activity {
-	return &activity{database: db, parts: p, wake: make(chan struct{}, 1), cpu: map[string]time.Duration{}}
+	return &activity{database: db, parts: p, wake: notify.NewSignal(), cpu: map[string]time.Duration{}}
 }
 
 // touchSession notes activity: input, output, a file. It costs a lock and a comparison; the row
 // follows with flush. A paused session stays paused. Errors: thread.ErrExpired (only lifecycle.open
 // makes another session), ErrNotFound.
 func (a *activity) touchSession(threadID string) error {
-	now := a.clock.now()
-	a.mu.Lock()
-	w := a.live[threadID]
-	if w != nil && w.Status != thread.Idle && w.Expired(now) == "" {
-		w.touch(now)
-		a.mu.Unlock()
+	if a.touchInput(threadID) == nil {
 		return nil
 	}
-	a.mu.Unlock()
 	s, ok := a.window(threadID)
 	if !ok {
 		if _, err := a.thread(threadID); err != nil {
@@ -64,6 +59,7 @@ func (a *activity) touchSession(threadID string) error {
 	if reason != "" {
 		return fmt.Errorf("%w: thread %s: %s", thread.ErrExpired, threadID, reason)
 	}
+	a.touch(threadID)
 	return a.activate(threadID, false)
 }
 
@@ -119,11 +115,7 @@ func (a *activity) over(s thread.Session) (string, error) {
 	if err != nil || !busy {
 		return reason, err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if w := a.live[s.Thread]; w != nil && w.ID == s.ID {
-		w.touch(a.clock.now())
-	}
+	a.touch(s.Thread)
 	return "", nil
 }
 
@@ -144,14 +136,6 @@ func (a *activity) sessionsOf(threadID string) ([]thread.Session, error) {
 		list[0] = w
 	}
 	return list, err
-}
-
-// wakeSweep makes the maintenance loop look for sessions that are over at once.
-func (a *activity) wakeSweep() {
-	select {
-	case a.wake <- struct{}{}:
-	default:
-	}
 }
 
 // chargeLoop charges sessions with what was used until the server closes. Output of a program on a
@@ -191,7 +175,7 @@ func (a *activity) chargeOutput() {
 // charge adds to what the session of a thread has used, and has one that is over its budget closed.
 func (a *activity) charge(threadID string, u thread.Usage) {
 	if errors.Is(a.memory.charge(threadID, u), thread.ErrBudget) {
-		a.wakeSweep()
+		a.wake.Set()
 	}
 }
 

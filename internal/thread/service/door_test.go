@@ -42,7 +42,7 @@ func TestDoors(t *testing.T) {
 		t.Fatal(err)
 	}
 	leave()
-	if !polling.Until(time.Minute, func() bool { d.mu.Lock(); defer d.mu.Unlock(); return len(d.threads) == 0 }) {
+	if !polling.Until(time.Minute, func() bool { d.mu.Lock(); defer d.mu.Unlock(); return len(d.used) == 0 }) {
 		t.Error("doors are kept")
 	}
 }

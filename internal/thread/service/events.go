@@ -69,43 +69,20 @@ func (e *ThreadEvents) Close() { e.stop() }
 
 // watchers are notifiers by thread. The zero value is ready; its lock is a leaf.
 type watchers struct {
-	mu       sync.Mutex
-	byThread map[string]*watched
-}
-
-type watched struct {
-	notify.Notifier
-	users int
+	keyed[*notify.Notifier]
 }
 
 func (w *watchers) watch(thread string) (changed <-chan struct{}, stop func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.byThread == nil {
-		w.byThread = map[string]*watched{}
-	}
-	n := w.byThread[thread]
-	if n == nil {
-		n = &watched{}
-		w.byThread[thread] = n
-	}
-	n.users++
+	n, done := w.use(thread, &notify.Notifier{})
 	changed, end := n.Watch()
-	return changed, sync.OnceFunc(func() {
-		end()
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if n.users--; n.users == 0 {
-			delete(w.byThread, thread)
-		}
-	})
+	return changed, sync.OnceFunc(func() { end(); done() })
 }
 
 func (w *watchers) notify(thread string) {
 	w.mu.Lock()
-	n := w.byThread[thread]
+	u := w.used[thread]
 	w.mu.Unlock()
-	if n != nil {
-		n.Notify()
+	if u != nil {
+		u.value.Notify()
 	}
 }

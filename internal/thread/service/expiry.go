@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/evertty/evertty/internal/parallel"
@@ -61,17 +60,11 @@ func (e *expiry) run() {
 		}
 		e.sweeping.Go(func() {
 			defer func() { <-slots }()
-			if _, err := e.sweep(e.ctx); err != nil && e.ctx.Err() == nil && !isRefusal(err) {
+			if err := e.sweep(e.ctx); err != nil && e.ctx.Err() == nil && !isRefusal(err) {
 				e.log.Warn("sessions cannot be closed", "error", err)
 			}
 		})
 	}
-}
-
-// swept counts what a sweep did.
-type swept struct {
-	closed atomic.Int32
-	warned int
 }
 
 // sweep closes the sessions whose time or budget is over and announces the next ones. It takes as
@@ -81,7 +74,7 @@ type swept struct {
 // ends. A thread whose lock is held is left for the next sweep.
 //
 // Errors: any of the store and of ctx, joined; what could be done is done.
-func (e *expiry) sweep(ctx context.Context) (*swept, error) {
+func (e *expiry) sweep(ctx context.Context) error {
 	flushed := e.flush()
 	now := e.clock.now()
 	due := e.liveSessions(func(w *window) bool { return w.Expired(now) != "" })
@@ -89,32 +82,23 @@ func (e *expiry) sweep(ctx context.Context) (*swept, error) {
 		end := w.ExpiresAt()
 		return w.Expired(now) == "" && end.Sub(now) <= w.WarnAhead() && !w.WarnedFor.Equal(end)
 	})
-	done := &swept{}
 	errs := []error{flushed, parallel.Each(due, closesAtOnce, func(s thread.Session) error {
-		closed, err := e.sweepThread(ctx, s.Thread)
-		if closed {
-			done.closed.Add(1)
-		}
-		if err != nil {
+		if err := e.sweepThread(ctx, s.Thread); err != nil {
 			return fmt.Errorf("close session %s of thread %s: %w", s.ID, s.Thread, err)
 		}
 		return nil
 	})}
 	for _, s := range soon {
-		warned, err := e.warn(s)
-		errs = append(errs, err)
-		if warned {
-			done.warned++
-		}
+		errs = append(errs, e.warn(s))
 	}
 	e.forget()
-	return done, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
-func (e *expiry) sweepThread(ctx context.Context, threadID string) (closed bool, err error) {
+func (e *expiry) sweepThread(ctx context.Context, threadID string) error {
 	unlock, ok := e.threadLocks.try(threadID)
 	if !ok {
-		return false, nil
+		return nil
 	}
 	defer unlock()
 	return e.closeOverdue(ctx, threadID)
@@ -122,15 +106,15 @@ func (e *expiry) sweepThread(ctx context.Context, threadID string) (closed bool,
 
 // warn announces the end of a session. An idle session has a status for it, which the next activity
 // ends.
-func (e *expiry) warn(s thread.Session) (warned bool, err error) {
+func (e *expiry) warn(s thread.Session) error {
 	reason := thread.ReasonMax
 	if s.ExpiresAt().Before(s.StartedAt.Add(s.Policy.Max)) {
 		reason = thread.ReasonIdle
 		if busy, err := e.isBusy(s.Thread); err != nil || busy {
-			return false, err
+			return err
 		}
 	}
-	return warned, e.update(func(c *change) error {
+	return e.update(func(c *change) (err error) {
 		now, ok := e.window(s.Thread)
 		if !ok || now.ID != s.ID || !now.ExpiresAt().Equal(s.ExpiresAt()) {
 			return nil
@@ -142,24 +126,22 @@ func (e *expiry) warn(s thread.Session) (warned bool, err error) {
 		}
 		now.WarnedFor = now.ExpiresAt()
 		c.putSession(now)
-		warned = true
 		return c.emit(s.Thread, thread.SessionExpiring,
 			thread.Detail{SessionID: s.ID, Reason: reason, ExpiresAt: now.ExpiresAt()})
 	})
 }
 
 // closeOverdue closes the thread's session when it is over. The thread is locked.
-func (e *expiry) closeOverdue(ctx context.Context, threadID string) (closed bool, err error) {
+func (e *expiry) closeOverdue(ctx context.Context, threadID string) error {
 	s, ok := e.window(threadID)
 	if !ok {
-		return false, nil
+		return nil
 	}
 	reason, err := e.over(s)
 	if err != nil || reason == "" {
-		return false, err
+		return err
 	}
-	err = e.expire(ctx, s, reason)
-	return err == nil, err
+	return e.expire(ctx, s, reason)
 }
 
 // expireOnRead is closeOverdue for a reader, which does not wait for the lock of the thread.
@@ -167,8 +149,7 @@ func (e *expiry) expireOnRead(ctx context.Context, threadID string) error {
 	if s, ok := e.window(threadID); !ok || s.Expired(e.clock.now()) == "" {
 		return nil
 	}
-	_, err := e.sweepThread(ctx, threadID)
-	return err
+	return e.sweepThread(ctx, threadID)
 }
 
 // expire pauses compute that no other session uses, ends the processes and closes the session, in

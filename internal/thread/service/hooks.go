@@ -160,7 +160,7 @@ func (h *hooks) authorizeCommand(s *registry.Shell) error {
 		err = h.database.authorizeCommand(s.Session)
 	}
 	if errors.Is(err, thread.ErrBudget) {
-		h.activity.wakeSweep()
+		h.activity.wake.Set()
 		return err
 	}
 	return nil // a session without time ends again at once; its command runs

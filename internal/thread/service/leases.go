@@ -41,10 +41,8 @@ func (ls *Leases) CreateLease(id, provider, config string) (wire.Lease, error) {
 		if config != "" && !json.Valid([]byte(config)) {
 			return fmt.Errorf("%w: the configuration of a lease is JSON", thread.ErrInvalid)
 		}
-		if _, err := c.Lease(id); err == nil {
-			return fmt.Errorf("%w: lease %s", thread.ErrConflict, id)
-		} else if !missing(err) {
-			return err
+		if _, err := c.Lease(id); !missing(err) {
+			return cmp.Or(err, fmt.Errorf("%w: lease %s", thread.ErrConflict, id))
 		}
 		l, err = c.makeLease(thread.Lease{ID: id, Provider: cmp.Or(provider, ls.provider), Config: config})
 		return err
@@ -60,7 +58,7 @@ func (ls *Leases) ListLeases(q thread.LeaseQuery) (replies []wire.Lease, next st
 	if limit <= 0 || limit > thread.MaxPage {
 		limit = thread.MaxPage
 	}
-	q.Limit = limit + 1
+	q.Limit = limit + 1 // one more tells whether there are others
 	list, err := read(ls.database, func(tx *sqlite.Tx) ([]thread.Lease, error) {
 		if q.After != "" {
 			if _, err := tx.Lease(q.After); err != nil {
@@ -313,9 +311,6 @@ func (ls *Leases) SandboxSessions(q thread.LeaseQuery) (list []wire.SandboxSessi
 		threads, err := ls.threadsOf(l.LeaseID)
 		if err != nil {
 			return nil, "", err
-		}
-		if threads == nil {
-			threads = []string{}
 		}
 		list = append(list, wire.SandboxSession{SessionID: l.LeaseID, Lease: l, Threads: threads})
 	}

@@ -21,7 +21,7 @@ func (lc *lifecycle) pause(ctx context.Context, threadID string) error {
 		return err
 	}
 	defer unlock()
-	if _, err := lc.expiry.closeOverdue(ctx, threadID); err != nil {
+	if err := lc.expiry.closeOverdue(ctx, threadID); err != nil {
 		return err
 	}
 	leases, err := lc.leases.ofThread(threadID)

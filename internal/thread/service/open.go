@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -36,7 +37,7 @@ func (lc *lifecycle) open(ctx context.Context, threadID string, u thread.Use) (t
 }
 
 func (lc *lifecycle) openLocked(ctx context.Context, threadID string, u thread.Use) (thread.Layers, error) {
-	if _, err := lc.expiry.closeOverdue(ctx, threadID); err != nil {
+	if err := lc.expiry.closeOverdue(ctx, threadID); err != nil {
 		return thread.Layers{}, err
 	}
 	l, err := lc.readLayers(threadID, u, true)
@@ -66,10 +67,8 @@ func (lc *lifecycle) create(ctx context.Context, threadID string, u thread.Use) 
 		return thread.Layers{}, err
 	}
 	defer unlock()
-	if _, err := lc.thread(threadID); err == nil {
-		return thread.Layers{}, fmt.Errorf("%w: thread %s", thread.ErrConflict, threadID)
-	} else if !missing(err) {
-		return thread.Layers{}, err
+	if _, err := lc.thread(threadID); !missing(err) {
+		return thread.Layers{}, cmp.Or(err, fmt.Errorf("%w: thread %s", thread.ErrConflict, threadID))
 	}
 	return lc.openLocked(ctx, threadID, u)
 }
@@ -130,21 +129,15 @@ func (d *database) sessionOf(tx *sqlite.Tx, threadID string, alive bool) (thread
 		return thread.Session{}, fmt.Errorf("live session of thread %s: %w", threadID, thread.ErrNotFound)
 	}
 	s, err := tx.LastSession(threadID)
-	if missing(err) {
-		return thread.Session{}, nil
-	}
-	return s, err
+	return s, gone(err)
 }
 
 // instance finds the newest instance of the lease, if it has one.
 func instance(tx *sqlite.Tx, l *thread.Layers) (err error) {
-	if l.Lease.Instance == "" {
-		return nil
+	if l.Lease.Instance != "" {
+		l.Instance, err = tx.Instance(l.Lease.Instance)
 	}
-	if l.Instance, err = tx.Instance(l.Lease.Instance); missing(err) {
-		return nil
-	}
-	return err
+	return gone(err)
 }
 
 // choose finds the terminal that a use means. With thread.ErrNotFound, id names the one to make; ""
@@ -212,10 +205,7 @@ func (lc *lifecycle) failed(l thread.Layers, cause error) error {
 		}
 		return c.endSession(s, thread.Failed, thread.ReasonProvider, cause)
 	})
-	if err != nil {
-		return err
-	}
-	return cause
+	return cmp.Or(err, cause)
 }
 
 // used notes the activity of an open, which ends a pause and idleness.

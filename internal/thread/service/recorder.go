@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
@@ -50,7 +51,7 @@ type recorder struct {
 	boot   string // id of the machine's boot
 
 	queue    chan note
-	flushNow chan struct{} // has a value when a caller of flush waits for a transaction
+	flushNow notify.Signal // a caller of flush waits for a transaction
 	stop     chan struct{}
 	done     chan struct{}
 
@@ -59,7 +60,7 @@ type recorder struct {
 
 func newRecorder(db *database, p *parts, ps *pauses) *recorder {
 	return &recorder{database: db, parts: p, pauses: ps, boot: bootID(), queue: make(chan note, recorderQueue),
-		flushNow: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+		flushNow: notify.NewSignal(), stop: make(chan struct{}), done: make(chan struct{})}
 }
 
 // note has a change written. It blocks only when the queue is full.
@@ -85,10 +86,7 @@ func (rc *recorder) flush(ctx context.Context) error {
 	case <-ctx.Done(): // the queue is full
 		return context.Cause(ctx)
 	}
-	select {
-	case rc.flushNow <- struct{}{}:
-	default:
-	}
+	rc.flushNow.Set()
 	select {
 	case <-n.written:
 	case <-rc.done:
@@ -155,31 +153,23 @@ func (rc *recorder) run() {
 // gather returns a note with the next ones of recorderPause.
 func (rc *recorder) gather(first note) []note {
 	list := []note{first}
-	if first.written != nil {
-		return list
-	}
 	pause := time.NewTimer(recorderPause)
 	defer pause.Stop()
-	for len(list) < recorderBatch {
+	for len(list) < recorderBatch && list[len(list)-1].written == nil {
 		select {
 		case n := <-rc.queue:
-			if list = append(list, n); n.written != nil {
-				return list
-			}
-			continue
+			list = append(list, n)
 		default:
-		}
-		select {
-		case n := <-rc.queue:
-			if list = append(list, n); n.written != nil {
+			select {
+			case n := <-rc.queue:
+				list = append(list, n)
+			case <-rc.flushNow:
+				pause.Reset(0)
+			case <-pause.C:
+				return list
+			case <-rc.stop:
 				return list
 			}
-		case <-rc.flushNow:
-			pause.Reset(0)
-		case <-pause.C:
-			return list
-		case <-rc.stop:
-			return list
 		}
 	}
 	return list
@@ -195,24 +185,19 @@ func (rc *recorder) write(list []note) {
 			}
 		}
 	}()
-	if rc.trouble.Load() != nil {
+	if rc.trouble.Load() != nil || len(list) == 1 && list[0].written != nil {
 		return
 	}
 	last := map[string]int{}
-	work := false
 	for i, n := range list {
-		if n.command != nil {
-			// Nothing comes after the end, and nothing is queued after it ran, whatever overtook it
-			// on the way here.
-			if at, seen := last[n.command.ID]; !seen || !list[at].command.Ended() &&
-				n.command.Status != thread.CommandQueued {
-				last[n.command.ID] = i
-			}
+		if n.command == nil {
+			continue
 		}
-		work = work || n.written == nil
-	}
-	if !work {
-		return
+		// Nothing comes after the end, and nothing is queued after it ran, whatever overtook it on the way here.
+		if at, seen := last[n.command.ID]; !seen || !list[at].command.Ended() &&
+			n.command.Status != thread.CommandQueued {
+			last[n.command.ID] = i
+		}
 	}
 	err := rc.update(func(c *change) error {
 		for i, n := range list {
@@ -297,13 +282,12 @@ func (rc *recorder) recordTerminal(t *terminal.Terminal) {
 	if row(t).recorded.Swap(true) {
 		return
 	}
-	defer func() { rc.noteCwd(t, t.Cwd()) }()
-	if !t.Running() {
-		return
+	if t.Running() {
+		if p, ok := proc.Find(t.Process().PID()); ok {
+			rc.noteBegin(t.ID, p)
+		}
 	}
-	if p, ok := proc.Find(t.Process().PID()); ok {
-		rc.noteBegin(t.ID, p)
-	}
+	rc.noteCwd(t, t.Cwd())
 }
 
 // noteBegin notes that a process runs in a terminal or shell.

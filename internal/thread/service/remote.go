@@ -53,7 +53,7 @@ func (r *remote) open() error {
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("%w", err)
+		return err
 	}
 	list, _ := os.ReadDir(dir)
 	for _, f := range list {
@@ -167,10 +167,8 @@ func (r *remote) program(t *terminal.Terminal, s terminal.Spec) (pty.Spec, error
 	if s.Cwd == "" {
 		s.Cwd = l.Terminal.State.Cwd
 	}
-	env := maps.Clone(l.Terminal.State.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
+	env := map[string]string{}
+	maps.Copy(env, l.Terminal.State.Env)
 	maps.Copy(env, s.Env)
 	maps.Copy(env, pty.Identity("", s.Session, t.ID)) // the server cannot be reached from there
 	job := relay.Terminal{Cwd: relay.Bytes(s.Cwd), Env: relay.Environ(env)}

@@ -193,14 +193,30 @@ func (r *rig) status(threadID string) thread.Layers {
 	return l
 }
 
-// swept has the counts of one sweep.
+// sweptNow has the counts of one sweep.
 type sweptNow struct{ Closed, Warned int }
 
 func (r *rig) sweep() sweptNow {
 	r.t.Helper()
-	s, err := r.expiry.sweep(r.t.Context())
-	r.ok(err)
-	return sweptNow{int(s.closed.Load()), s.warned}
+	before := r.announced()
+	r.ok(r.expiry.sweep(r.t.Context()))
+	after := r.announced()
+	return sweptNow{after.Closed - before.Closed, after.Warned - before.Warned}
+}
+
+// announced counts the events of sweeps.
+func (r *rig) announced() (n sweptNow) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.told {
+		switch e.Type {
+		case thread.SessionClosed:
+			n.Closed++
+		case thread.SessionExpiring:
+			n.Warned++
+		}
+	}
+	return n
 }
 
 // save is what the recorder writes of a state.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/evertty/evertty/internal/terminal"
@@ -57,10 +58,10 @@ func (c *change) save(t thread.Terminal, s thread.State, kind string) (thread.Te
 }
 
 // rollback makes a new version that equals an old one. The processes that run do not follow: the
-// next one starts there. Errors: thread.ErrNotFound (no such terminal, or the version is not kept).
-func (st *States) rollback(terminal string, version int64) (t thread.Terminal, err error) {
+// next one starts there. Errors: thread.ErrNotFound (no such terminal of the thread, or the version is not kept).
+func (st *States) rollback(threadID, terminal string, version int64) (t thread.Terminal, err error) {
 	return t, st.update(func(c *change) error {
-		now, err := c.Terminal(terminal)
+		now, err := terminalOf(c.Tx, threadID, terminal)
 		if err != nil {
 			return err
 		}
@@ -125,11 +126,8 @@ func (c *change) unsetActive(t thread.Terminal) error {
 		return err
 	}
 	next := ""
-	for _, other := range list {
-		if other.ID != t.ID {
-			next = other.ID
-			break
-		}
+	if i := slices.IndexFunc(list, func(other thread.Terminal) bool { return other.ID != t.ID }); i >= 0 {
+		next = list[i].ID
 	}
 	if th.Active == t.ID {
 		th.Active = next
@@ -254,12 +252,7 @@ func (st *States) RollbackTerminal(ctx context.Context, threadID, terminalID str
 	if err := st.recorder.current(ctx, threadID); err != nil {
 		return wire.RolledBack{}, err
 	}
-	if _, err := read(st.database, func(tx *sqlite.Tx) (thread.Terminal, error) {
-		return terminalOf(tx, threadID, terminalID)
-	}); err != nil {
-		return wire.RolledBack{}, err
-	}
-	t, err := st.rollback(terminalID, version)
+	t, err := st.rollback(threadID, terminalID, version)
 	if err != nil {
 		return wire.RolledBack{}, err
 	}

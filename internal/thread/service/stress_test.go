@@ -103,7 +103,7 @@ func TestManyThreadsAtOnce(t *testing.T) {
 				return
 			case <-pace.C:
 			}
-			if _, err := m.expiry.sweep(context.Background()); err != nil {
+			if err := m.expiry.sweep(context.Background()); err != nil {
 				t.Error(err)
 			}
 			if _, err := read(m.database, func(tx *sqlite.Tx) ([]thread.Thread, error) {

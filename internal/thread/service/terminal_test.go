@@ -126,7 +126,7 @@ func TestGetNonexistentTerminal(t *testing.T) {
 		"Terminal": second(r.terminal("term-0")),
 		"Status":   second(r.lifecycle.status(t.Context(), "t1", thread.Use{Terminal: "term-0"})),
 		"Page":     second(r.page("t1", "term-0", 0)),
-		"Rollback": second(r.rollback("term-0", 0)),
+		"Rollback": second(r.rollback("t1", "term-0", 0)),
 		"Runtime":  second(r.began("term-0", process{PID: 1})),
 		"Activate": r.activate("t1", "term-0"),
 		"Delete":   r.deleteTerminal("term-0"),
@@ -284,13 +284,13 @@ func TestFullLifecycleTerminal(t *testing.T) {
 	id := r.open("t1", thread.Use{Cwd: "/a"}).Terminal.ID
 	r.save(id, "/b", map[string]string{"X": "1"}, "U")
 	r.save(id, "/c", nil)
-	back, err := r.rollback(id, 1)
+	back, err := r.rollback("t1", id, 1)
 	r.ok(err)
 	if s := back.State; s.Version != 3 || s.Cwd != "/b" || !maps.Equal(s.Env, map[string]string{"X": "1"}) ||
 		!slices.Equal(s.Unset, []string{"U"}) {
 		t.Fatalf("%+v", s)
 	}
-	r.refused(second(r.rollback(id, 9)), thread.ErrNotFound)
+	r.refused(second(r.rollback("t1", id, 9)), thread.ErrNotFound)
 	list, err := r.history(id)
 	r.ok(err)
 	var dirs []string
