@@ -61,65 +61,18 @@ func OpenFiles(dir string, limit int64) (*Files, error) {
 // Close gives the directory back. It must not be called while another method runs.
 func (f *Files) Close() error { return f.dir.Close() }
 
-// Save replaces ID.json by b as a whole: whoever reads sees the old or the new, also after a crash
-// of the machine. A file under the name that is no conversation is not written over but set aside
-// as ID.damaged.json, whose name is aside then, for the log. Before that the file becomes ID.1.json
-// and the older ones move on by one, when
+// Save replaces ID.json by b, with a time of modification: whoever reads sees the old or the new, also after a
+// crash of the machine if durable, else only of this process until Sync has returned. A file under the name that is
+// no conversation is not written over but set aside as ID.damaged.json, whose name is aside then, for the log.
+// Before that the file becomes ID.1.json and the older ones move on by one, when
 //   - it or b has reached the limit, and
 //   - there is no ID.1.json yet, or the conversation grew by limit/2 since the last rotation,
 //     or now shrinks by that much (a compaction).
 //
 // So a conversation that has outgrown the limit is not rotated with every save. Errors: ErrInvalid
 // (an id that is no file name), ErrTooLarge (MaxDocument), ErrDamaged (something damaged is set
-// aside already, or it is no file that stands there), what the disk says; ID.json is as it was
-// then.
-func (f *Files) Save(id string, b []byte) (aside string, err error) {
-	if aside, err = f.replace(id, b, true); err != nil {
-		return aside, err
-	}
-	return aside, datadir.SyncDir(f.dir)
-}
-
-// SaveQuick is Save that does not wait for the disk: after a crash of the machine, not of this
-// process, the file may be empty until Sync has returned.
-func (f *Files) SaveQuick(id string, b []byte) (aside string, err error) {
-	return f.replace(id, b, false)
-}
-
-// Sync makes durable what SaveQuick has written, also while the next save of the conversation runs.
-// It is no error when there is no file.
-func (f *Files) Sync(id string) error {
-	if err := CheckID(id); err != nil {
-		return err
-	}
-	file, err := f.dir.OpenFile(id+suffix, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close(), datadir.SyncDir(f.dir))
-}
-
-// Stamp sets the time of modification of ID.json, which Save has written.
-func (f *Files) Stamp(id string, at time.Time) error {
-	if err := CheckID(id); err != nil {
-		return err
-	}
-	if err := f.dir.Chtimes(id+suffix, at, at); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	base := f.known[id].base
-	f.mu.Unlock()
-	f.remember(id, base)
-	return nil
-}
-
-// replace writes the file of a conversation; durable has its bytes on the disk before it gets its
-// name.
-func (f *Files) replace(id string, b []byte, durable bool) (aside string, err error) {
+// aside already, or no regular file stands there), any of the disk; ID.json is as it was then.
+func (f *Files) Save(id string, b []byte, at time.Time, durable bool) (aside string, err error) {
 	if err := CheckID(id); err != nil {
 		return "", err
 	}
@@ -132,10 +85,10 @@ func (f *Files) replace(id string, b []byte, durable bool) (aside string, err er
 		return "", err
 	}
 	tmp := partial + id
-	if err := f.writeNew(tmp, b, durable); err != nil {
-		return aside, errors.Join(err, f.dir.RemoveAll(tmp))
+	base := int64(0)
+	if err = f.writeNew(tmp, b, at, durable); err == nil {
+		base, err = f.rotate(id, old, int64(len(b)))
 	}
-	base, err := f.rotate(id, old, int64(len(b)))
 	if err == nil {
 		err = f.dir.Rename(tmp, id+suffix)
 	}
@@ -143,7 +96,23 @@ func (f *Files) replace(id string, b []byte, durable bool) (aside string, err er
 		return aside, errors.Join(err, f.dir.RemoveAll(tmp))
 	}
 	f.remember(id, base)
-	return aside, nil
+	if durable {
+		err = datadir.SyncDir(f.dir)
+	}
+	return aside, err
+}
+
+// Sync makes durable what Save has written, also while the next save of the conversation runs.
+// It is no error when there is no file.
+func (f *Files) Sync(id string) error {
+	file, err := f.dir.OpenFile(id+suffix, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close(), datadir.SyncDir(f.dir))
 }
 
 // present is the file of a conversation as it stands, nil when there is none. One that is no
@@ -160,9 +129,8 @@ func (f *Files) present(id string) (info os.FileInfo, aside string, err error) {
 	if !info.Mode().IsRegular() {
 		return nil, "", fmt.Errorf("%w: %s is no regular file", conversation.ErrDamaged, name)
 	}
-	f.mu.Lock()
-	last := f.known[id].file
-	f.mu.Unlock()
+	k, _ := f.lookup(id)
+	last := k.file
 	if last != nil && os.SameFile(last, info) && last.Size() == info.Size() && last.ModTime().Equal(info.ModTime()) {
 		return info, "", nil
 	}
@@ -188,9 +156,7 @@ func (f *Files) rotate(id string, old os.FileInfo, size int64) (base int64, err 
 	if old == nil {
 		return size, nil
 	}
-	f.mu.Lock()
-	k, seen := f.known[id]
-	f.mu.Unlock()
+	k, seen := f.lookup(id)
 	first, err := f.dir.Lstat(rotated(id, 1))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
@@ -208,64 +174,25 @@ func (f *Files) rotate(id string, old os.FileInfo, size int64) (base int64, err 
 			return 0, err
 		}
 	}
-	if err := f.dir.Link(id+suffix, rotated(id, 1)); err != nil { // as on a file system without links
+	err = f.dir.Link(id+suffix, rotated(id, 1))
+	if err != nil { // as on a file system without links
 		err = f.dir.Rename(id+suffix, rotated(id, 1))
-		return size, err
 	}
-	return size, nil
+	return size, err
+}
+
+func (f *Files) lookup(id string) (k known, seen bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k, seen = f.known[id]
+	return k, seen
 }
 
 func (f *Files) remember(id string, base int64) {
-	info, err := f.dir.Lstat(id + suffix)
+	info, _ := f.dir.Lstat(id + suffix) // nil: the next save reads it
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err != nil { // the next save reads it
-		info = nil
-	}
 	f.known[id] = known{file: info, base: base}
-}
-
-// Loaded is a conversation as it was found in a file.
-type Loaded struct {
-	conversation.Document
-	Name    string // of the file
-	Damaged error  // what was wrong with newer files of the conversation, with their names; nil when Name is the newest
-}
-
-// Load reads ID.json or, when that is missing or damaged, the newest rotation that is good. Errors:
-// ErrNotFound (no file), ErrDamaged (none is good), ErrInvalid.
-func (f *Files) Load(id string) (Loaded, error) {
-	if err := CheckID(id); err != nil {
-		return Loaded{}, err
-	}
-	var wrong error
-	for n := range Rotations + 1 {
-		name := rotated(id, n)
-		d, err := f.decode(name)
-		if err == nil {
-			return Loaded{Document: d, Name: name, Damaged: wrong}, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			wrong = errors.Join(wrong, err)
-		}
-	}
-	if wrong == nil {
-		return Loaded{}, fmt.Errorf("%w: %s has no file", conversation.ErrNotFound, id)
-	}
-	return Loaded{}, wrong
-}
-
-func (f *Files) decode(name string) (conversation.Document, error) {
-	b, err := f.read(name)
-	if err != nil {
-		return conversation.Document{}, err
-	}
-	d, err := conversation.DecodeDocument(b)
-	if err != nil {
-		// not ErrInvalid: it is not the caller's value
-		return conversation.Document{}, fmt.Errorf("%w: %s: %v", conversation.ErrDamaged, name, err) //nolint:errorlint
-	}
-	return d, nil
 }
 
 // Remove deletes all files of a conversation, a damaged one too. It is no error when there are
@@ -309,13 +236,16 @@ func (f *Files) read(name string) ([]byte, error) {
 	return b, nil
 }
 
-// writeNew writes a file in place of whatever has the name.
-func (f *Files) writeNew(name string, b []byte, durable bool) error {
+// writeNew writes a file in place of whatever has the name; durable has its bytes on the disk.
+func (f *Files) writeNew(name string, b []byte, at time.Time, durable bool) error {
 	file, err := datadir.CreateFile(f.dir, name)
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(b)
+	if err == nil {
+		err = f.dir.Chtimes(name, at, at)
+	}
 	if err == nil && durable {
 		err = file.Sync()
 	}

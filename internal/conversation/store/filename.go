@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/evertty/evertty/internal/conversation"
@@ -41,56 +40,31 @@ func rotated(id string, n int) string {
 	return fmt.Sprintf("%s.%d%s", id, n, suffix)
 }
 
-// parseName is the other way.
-func parseName(name string) (id string, n int, ok bool) {
-	id, _, _ = strings.Cut(name, ".")
-	for n := range Rotations + 1 {
-		if CheckID(id) == nil && name == rotated(id, n) {
-			return id, n, true
-		}
-	}
-	return "", 0, false
-}
-
-// Stored is a conversation that has a file.
+// Stored describes the file of a conversation.
 type Stored struct {
-	ID      string
-	Bytes   int64 // of ID.json; 0 when only rotations are there
-	Changed int64 // when that was written, in nanoseconds since 1970
+	Bytes   int64
+	Changed int64 // when it was written, in nanoseconds since 1970
 }
 
-// List returns the records that have files, by id.
-func (f *Files) List() ([]Stored, error) {
+// List returns the files ID.json by id.
+func (f *Files) List() (map[string]Stored, error) {
 	entries, err := f.entries()
-	if err != nil {
-		return nil, err
-	}
 	found := map[string]Stored{}
 	for _, e := range entries {
-		id, n, ok := parseName(e.Name())
-		if !ok {
+		id, ok := strings.CutSuffix(e.Name(), suffix)
+		if !ok || CheckID(id) != nil {
 			continue
 		}
-		s := found[id]
-		s.ID = id
-		if n == 0 {
-			info, err := e.Info()
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			s.Bytes, s.Changed = info.Size(), info.ModTime().UnixNano()
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-		found[id] = s
+		if err != nil {
+			return nil, err
+		}
+		found[id] = Stored{info.Size(), info.ModTime().UnixNano()}
 	}
-	list := make([]Stored, 0, len(found))
-	for _, s := range found {
-		list = append(list, s)
-	}
-	slices.SortFunc(list, func(a, b Stored) int { return strings.Compare(a.ID, b.ID) })
-	return list, nil
+	return found, err
 }
 
 func (f *Files) sweep() error {

@@ -120,6 +120,8 @@ func (s *saver) save(h conversation.Head) {
 	}
 }
 
+// write replaces the file. The writer of a small record does not wait for the disk: a file that is
+// lost in a crash of the machine is written again from the store.
 func (s *saver) write(h conversation.Head) (now state, err error) {
 	d, err := s.reader.Document(h.ThreadID, h.SessionID, -1)
 	if err != nil {
@@ -133,31 +135,24 @@ func (s *saver) write(h conversation.Head) (now state, err error) {
 	if err != nil {
 		return now, err
 	}
-	aside, err := s.put(h.SessionID, b)
+	durable := len(b) > saveAtOnce
+	aside, err := s.files.Save(h.SessionID, b, at, durable)
 	if err != nil {
 		return now, err
+	}
+	if !durable {
+		s.mu.Lock()
+		s.quick[h.SessionID] = true
+		s.mu.Unlock()
 	}
 	if aside != "" {
 		s.failed(fmt.Errorf("%w: what was in the place of that of record %s is now %s", conversation.ErrDamaged,
 			h.SessionID, aside))
 	}
-	return state{d.UpdatedAt, int64(len(b))}, s.files.Stamp(h.SessionID, at)
+	return state{d.UpdatedAt, int64(len(b))}, nil
 }
 
-// put replaces the file. The writer of a small record does not wait for the disk: a file that is
-// lost in a crash of the machine is written again from the store.
-func (s *saver) put(id string, b []byte) (aside string, err error) {
-	if len(b) > saveAtOnce {
-		return s.files.Save(id, b)
-	}
-	aside, err = s.files.SaveQuick(id, b)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.quick[id] = true
-	return aside, err
-}
-
-// sync makes durable what put has written.
+// sync makes the small files durable that were written since the last time.
 func (s *saver) sync() {
 	s.mu.Lock()
 	list := s.quick
@@ -246,13 +241,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // catchUp saves the files that are missing or not of the time of their records.
 func (s *saver) catchUp(ctx context.Context) error {
-	list, err := s.files.List()
+	files, err := s.files.List()
 	if err != nil {
 		return err
-	}
-	files := make(map[string]Stored, len(list))
-	for _, f := range list {
-		files[f.ID] = f
 	}
 	for after := ""; ctx.Err() == nil; {
 		var page []conversation.Head
