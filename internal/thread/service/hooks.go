@@ -111,21 +111,18 @@ func (h *hooks) openThread(ctx context.Context, threadID string, u thread.Use, a
 		u.Name = "" // a shell and a terminal may have the same name, rows not
 		l, err = h.lifecycle.open(ctx, threadID, u)
 	}
-	switch {
-	case err == nil:
-	case ctx.Err() != nil || isRefusal(err) || at != "":
-		return l, err
-	case errors.Is(err, thread.ErrProvider), errors.Is(err, thread.ErrNoProvider):
-		return l, err
-	default:
+	if err != nil {
+		if ctx.Err() != nil || isRefusal(err) || at != "" || errors.Is(err, thread.ErrProvider) ||
+			errors.Is(err, thread.ErrNoProvider) {
+			return l, err
+		}
 		h.recorder.failed(err)
 		return l, nil
 	}
-	if l.Lease.Provider != cmp.Or(at, thread.Local) {
-		return l, fmt.Errorf("%w: thread %s is at %s, not at %s", thread.ErrUnsupported, threadID, l.Lease.Provider,
-			cmp.Or(at, thread.Local))
+	if at = cmp.Or(at, thread.Local); l.Lease.Provider != at {
+		err = fmt.Errorf("%w: thread %s is at %s, not at %s", thread.ErrUnsupported, threadID, l.Lease.Provider, at)
 	}
-	return l, nil
+	return l, err
 }
 
 // openShell opens the thread of a shell and writes the shell's row.
@@ -173,11 +170,16 @@ func (h *hooks) authorizeInput(ctx context.Context, t *terminal.Terminal) error 
 		row(t).recorded.Load() && !h.pauses.isFrozen(t.Thread()) && h.touchInput(t.Thread()) == nil {
 		return nil
 	}
-	if _, err := h.openTerminal(ctx, t); err != nil {
-		return err
+	return h.recordTerminal(ctx, t)
+}
+
+// recordTerminal opens the thread of a terminal, writes the terminal's row and has its process noted.
+func (h *hooks) recordTerminal(ctx context.Context, t *terminal.Terminal) error {
+	_, err := h.openTerminal(ctx, t)
+	if err == nil {
+		h.recorder.recordTerminal(t)
 	}
-	h.recorder.recordTerminal(t)
-	return nil
+	return err
 }
 
 // shellStarted writes the row of a shell that has started, or brings the shell to the state of the
@@ -236,8 +238,7 @@ func (h *hooks) restoreState(s *registry.Shell, state registry.SavedState) error
 	}
 	ctx, cancel := context.WithTimeout(h.ctx, currentTimeout)
 	defer cancel()
-	_, err := s.Roll(ctx, state.Cwd, state.Env, state.Unset)
-	if err != nil {
+	if _, err := s.Roll(ctx, state.Cwd, state.Env, state.Unset); err != nil {
 		return fmt.Errorf("bring a shell to its state: %w", err)
 	}
 	return nil

@@ -146,32 +146,31 @@ func (ls *Leases) RefreshLease(ctx context.Context, id string) (wire.Lease, erro
 // DeleteLease removes a lease and its events. Errors: thread.ErrNotFound, ErrInUse (a thread or
 // terminal has it, or its compute is not dead).
 func (ls *Leases) DeleteLease(ctx context.Context, id string) error {
-	unlock, err := ls.leaseLocks.lock(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return ls.update(func(c *change) error {
-		l, err := c.Lease(id)
-		if err != nil {
-			return err
-		}
-		if l.Observed != thread.Dead {
-			return fmt.Errorf("%w: the compute of lease %s is %s", thread.ErrInUse, id, l.Observed)
-		}
-		users, err := c.LeaseThreads(id)
-		if err != nil {
-			return err
-		}
-		if len(users) > 0 {
-			return fmt.Errorf("%w: thread %s has terminals on lease %s", thread.ErrInUse, users[0], id)
-		}
-		c.deleteLease(id)
-		return nil
+	return ls.leaseLocks.do(ctx, id, func() error {
+		return ls.update(func(c *change) error { return c.deleteLease(id) })
 	})
 }
 
-func (c *change) deleteLease(id string) {
+func (c *change) deleteLease(id string) error {
+	l, err := c.Lease(id)
+	if err != nil {
+		return err
+	}
+	if l.Observed != thread.Dead {
+		return fmt.Errorf("%w: the compute of lease %s is %s", thread.ErrInUse, id, l.Observed)
+	}
+	users, err := c.LeaseThreads(id)
+	if err == nil && len(users) > 0 {
+		err = fmt.Errorf("%w: thread %s has terminals on lease %s", thread.ErrInUse, users[0], id)
+	}
+	if err != nil {
+		return err
+	}
+	c.dropLease(id)
+	return nil
+}
+
+func (c *change) dropLease(id string) {
 	c.after = append(c.after, func() { delete(c.db.fresh, id) })
 	c.DeleteLease(id)
 }

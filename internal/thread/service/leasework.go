@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,32 +26,22 @@ type leaseWork struct {
 
 // withLease works on a lease and returns it.
 func (ls *Leases) withLease(ctx context.Context, id, source string, do func(*leaseWork) error) (thread.Lease, error) {
-	unlock, err := ls.leaseLocks.lock(ctx, id)
-	if err != nil {
-		return thread.Lease{}, err
-	}
-	defer unlock()
-	w, err := ls.work(id, source)
-	if err != nil {
-		return thread.Lease{}, err
-	}
-	err = do(w)
-	if again := w.read(id); again != nil && err == nil {
-		err = again
-	}
+	w, err := ls.work(ctx, id, source, func(w *leaseWork) error { return cmp.Or(do(w), w.read(id)) })
 	return w.l, err
 }
 
-// work reads the lease of a piece of work.
-func (ls *Leases) work(id, source string) (*leaseWork, error) {
+// work does a piece of work on a lease, which it locks, and returns it as it was read last.
+func (ls *Leases) work(ctx context.Context, id, source string, do func(*leaseWork) error) (*leaseWork, error) {
 	w := &leaseWork{ls: ls, source: source}
-	if err := w.read(id); err != nil {
-		return nil, err
-	}
-	if w.p = ls.providers[w.l.Provider]; w.p == nil {
-		return nil, ls.noProvider(w.l.Provider)
-	}
-	return w, nil
+	return w, ls.leaseLocks.do(ctx, id, func() error {
+		if err := w.read(id); err != nil {
+			return err
+		}
+		if w.p = ls.providers[w.l.Provider]; w.p == nil {
+			return ls.noProvider(w.l.Provider)
+		}
+		return do(w)
+	})
 }
 
 func (w *leaseWork) read(id string) error {
@@ -74,33 +65,25 @@ func (w *leaseWork) bound() bool { return w.i.ID != "" && w.i.EndedAt.IsZero() }
 // instance might be there. Errors, of package thread: ErrNotFound, ErrNoProvider, ErrProvider,
 // ErrNoSpace; ctx.Err().
 func (ls *Leases) ensure(ctx context.Context, id string) (thread.Lease, thread.Instance, error) {
-	unlock, err := ls.leaseLocks.lock(ctx, id)
-	if err != nil {
-		return thread.Lease{}, thread.Instance{}, err
-	}
-	defer unlock()
-	w, err := ls.work(id, "use")
-	if err != nil {
-		return thread.Lease{}, thread.Instance{}, err
-	}
-	if w.l.Observed == thread.Running && !w.l.NeedsRefresh && ls.isFresh(id) {
-		return w.l, w.i, nil
-	}
-	if w.bound() {
-		if err := w.refresh(ctx); err != nil {
-			return w.l, w.i, err
+	w, err := ls.work(ctx, id, "use", func(w *leaseWork) error {
+		if w.l.Observed == thread.Running && !w.l.NeedsRefresh && ls.isFresh(id) {
+			return nil
 		}
-	}
-	switch w.l.Observed {
-	case thread.Frozen:
-		err = w.resume(ctx)
-	case thread.Dead, thread.Unknown:
-		err = w.create(ctx)
-	case thread.Running:
-		if w.l.Desired != thread.WantRunning { // it was resumed by the provider
-			err = errors.Join(w.setDesired(thread.WantRunning), w.read(id))
+		if w.bound() {
+			if err := w.refresh(ctx); err != nil {
+				return err
+			}
 		}
-	}
+		switch {
+		case w.l.Observed == thread.Frozen:
+			return w.resume(ctx)
+		case w.l.Observed != thread.Running:
+			return w.create(ctx)
+		case w.l.Desired != thread.WantRunning: // it was resumed by the provider
+			return errors.Join(w.setDesired(thread.WantRunning), w.read(id))
+		}
+		return nil
+	})
 	return w.l, w.i, err
 }
 

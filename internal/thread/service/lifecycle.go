@@ -16,41 +16,40 @@ const historyStep = 500
 // package thread: ErrNotFound, ErrTransition (there is nothing to pause), ErrInUse (another live
 // session uses the same lease: pause the lease), ErrProvider; ctx.Err().
 func (lc *lifecycle) pause(ctx context.Context, threadID string) error {
-	unlock, err := lc.threadLocks.lock(ctx, threadID)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if err := lc.expiry.closeOverdue(ctx, threadID); err != nil {
-		return err
-	}
-	leases, err := lc.leases.ofThread(threadID)
-	if err != nil {
-		return err
-	}
-	for _, l := range leases {
-		if err := lc.unshared(threadID, l.ID); err != nil {
+	return lc.threadLocks.do(ctx, threadID, func() error {
+		if err := lc.expiry.closeOverdue(ctx, threadID); err != nil {
 			return err
 		}
-	}
-	if err := changeEach(ctx, leases, lc.leases.pause); err != nil {
-		return err
-	}
-	return lc.update(func(c *change) error {
-		s, ok := lc.window(threadID)
-		if !ok || s.Status == thread.Paused {
-			return nil
-		}
-		from := s.Status
-		s, err := s.To(thread.Paused)
+		leases, err := lc.leases.ofThread(threadID)
 		if err != nil {
 			return err
 		}
-		s.LastActiveAt = c.now
-		c.putSession(s)
-		return c.emit(threadID, thread.SessionPaused,
-			thread.Detail{SessionID: s.ID, From: string(from), To: string(s.Status), ExpiresAt: s.ExpiresAt()})
+		for _, l := range leases {
+			if err := lc.unshared(threadID, l.ID); err != nil {
+				return err
+			}
+		}
+		if err := changeEach(ctx, leases, lc.leases.pause); err != nil {
+			return err
+		}
+		return lc.update(func(c *change) error { return c.pauseSession(threadID) })
 	})
+}
+
+func (c *change) pauseSession(threadID string) error {
+	s, ok := c.db.window(threadID)
+	if !ok || s.Status == thread.Paused {
+		return nil
+	}
+	from := s.Status
+	s, err := s.To(thread.Paused)
+	if err != nil {
+		return err
+	}
+	s.LastActiveAt = c.now
+	c.putSession(s)
+	return c.emit(threadID, thread.SessionPaused,
+		thread.Detail{SessionID: s.ID, From: string(from), To: string(s.Status), ExpiresAt: s.ExpiresAt()})
 }
 
 // changeEach changes all leases for which it is possible. Errors: thread.ErrTransition when it is
@@ -95,32 +94,26 @@ func (e *inUse) Unwrap() error { return thread.ErrInUse }
 // new one. A second time changes nothing but activity. Errors, of package thread: ErrNotFound,
 // ErrTransition (the compute is gone: the next open makes another), ErrProvider; ctx.Err().
 func (lc *lifecycle) resume(ctx context.Context, threadID string) error {
-	unlock, err := lc.threadLocks.lock(ctx, threadID)
-	if err != nil {
+	return lc.threadLocks.do(ctx, threadID, func() error {
+		leases, err := lc.leases.ofThread(threadID)
+		if err != nil {
+			return err
+		}
+		if err := changeEach(ctx, leases, lc.leases.resume); err != nil {
+			return err
+		}
+		_, err = lc.openLocked(ctx, threadID, thread.Use{})
 		return err
-	}
-	defer unlock()
-	leases, err := lc.leases.ofThread(threadID)
-	if err != nil {
-		return err
-	}
-	if err := changeEach(ctx, leases, lc.leases.resume); err != nil {
-		return err
-	}
-	_, err = lc.openLocked(ctx, threadID, thread.Use{})
-	return err
+	})
 }
 
 // destroy ends the processes and the session of a thread and destroys the compute that no other
 // thread uses. Terminals and leases stay, the next open goes on in their state. Errors:
 // thread.ErrNotFound, ErrProvider; ctx.Err().
 func (lc *lifecycle) destroy(ctx context.Context, threadID string) error {
-	unlock, err := lc.threadLocks.lock(ctx, threadID)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return lc.destroyLocked(ctx, threadID, thread.ReasonDestroyed)
+	return lc.threadLocks.do(ctx, threadID, func() error {
+		return lc.destroyLocked(ctx, threadID, thread.ReasonDestroyed)
+	})
 }
 
 func (lc *lifecycle) destroyLocked(ctx context.Context, threadID, reason string) error {
@@ -173,26 +166,15 @@ func (lc *lifecycle) delete(ctx context.Context, threadID string) error {
 	return lc.update(func(c *change) error {
 		c.DeleteThread(threadID)
 		for _, l := range leases {
-			if err := c.dropLease(threadID, l); err != nil {
+			if users, err := c.LeaseThreads(l.ID); err != nil {
 				return err
+			} else if l.Thread == threadID && len(users) == 0 {
+				c.dropLease(l.ID)
 			}
 		}
 		c.events = append(c.events, thread.Event{ThreadID: threadID, Type: thread.ThreadDeleted, At: c.now})
 		return nil
 	})
-}
-
-// dropLease deletes the lease of a deleted thread that no other thread uses.
-func (c *change) dropLease(threadID string, l thread.Lease) error {
-	if l.Thread != threadID {
-		return nil
-	}
-	users, err := c.LeaseThreads(l.ID)
-	if err != nil || len(users) > 0 {
-		return err
-	}
-	c.deleteLease(l.ID)
-	return nil
 }
 
 // setPolicy changes the policy of a thread and of its live session. Errors: thread.ErrNotFound,

@@ -70,6 +70,16 @@ func (l *locks) try(key string) (unlock func(), ok bool) {
 	}
 }
 
+// do calls fn while it holds the lock of a key. Errors: of fn, ctx.Err().
+func (l *locks) do(ctx context.Context, key string, fn func() error) error {
+	unlock, err := l.lock(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return fn()
+}
+
 // doors keep new terminals and shells out of threads that are being deleted, so that the deletion
 // finds all there are. The lock of a thread is held for reading by whoever is inside, for writing by a
 // deletion. The zero value is ready. Safe for concurrent use.

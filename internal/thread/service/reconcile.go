@@ -44,11 +44,8 @@ func (rc *recorder) adoptLater(found []unrecorded) {
 	}
 }
 
-// unrecorded is a shell or a terminal without a row.
-type unrecorded struct {
-	shell    *registry.Shell
-	terminal *terminal.Terminal
-}
+// unrecorded makes the row of a shell or a terminal that has none.
+type unrecorded func() error
 
 func (rc *recorder) reconcileRows() (found []unrecorded, err error) {
 	open, err := read(rc.database, func(tx *sqlite.Tx) ([]thread.Command, error) { return tx.OpenCommands("") })
@@ -63,7 +60,7 @@ func (rc *recorder) reconcileRows() (found []unrecorded, err error) {
 	for _, s := range rc.shells.List("") {
 		_, err := rc.terminal(s.Key)
 		if missing(err) {
-			found = append(found, unrecorded{shell: s})
+			found = append(found, func() error { return rc.adoptShell(s) })
 			continue
 		}
 		if err != nil {
@@ -95,13 +92,13 @@ func (rc *recorder) reconcileTerminals(processes map[string]process) (found []un
 			continue
 		}
 		r, err := rc.terminal(t.ID)
-		switch {
-		case missing(err) && t.Running():
-			found = append(found, unrecorded{terminal: t})
+		if missing(err) {
+			if t.Running() {
+				found = append(found, func() error { return rc.hooks.recordTerminal(rc.ctx, t) })
+			}
 			continue
-		case missing(err):
-			continue
-		case err != nil:
+		}
+		if err != nil {
 			return nil, err
 		}
 		row(t).recorded.Store(true)
@@ -124,11 +121,8 @@ func (rc *recorder) reconcileEnded(t *terminal.Terminal, r thread.Terminal) erro
 		return nil
 	}
 	last, err := read(rc.database, func(tx *sqlite.Tx) (thread.Runtime, error) { return tx.LastRuntime(t.ID) })
-	switch {
-	case err != nil && !missing(err):
-		return err
-	case err == nil && !last.Live() && !last.EndedAt.Before(ended):
-		return nil
+	if gone(err) != nil || err == nil && !last.Live() && !last.EndedAt.Before(ended) {
+		return gone(err)
 	}
 	if err := rc.update(func(c *change) error { return c.saved(t.ID, inDir(dir)) }); err != nil && !isRefusal(err) {
 		return err
@@ -187,9 +181,7 @@ func (rc *recorder) reconcileCommands(s *registry.Shell, open []thread.Command, 
 	add := func(i shell.Info) {
 		k := rowOf(s.Key, i)
 		list = append(list, k)
-		if !k.Ended() {
-			running[k.ID] = true
-		}
+		running[k.ID] = !k.Ended()
 	}
 	for _, k := range open {
 		if e, err := s.Shell.Command(k.ID); err == nil && k.ID != after {
@@ -197,13 +189,8 @@ func (rc *recorder) reconcileCommands(s *registry.Shell, open []thread.Command, 
 		}
 	}
 	history := s.Shell.Commands(registry.MaxListed, "")
-	for at := len(history) - 1; at >= 0; at-- {
-		if history[at].ID == after {
-			history = history[at:] // its row may say that it runs
-			break
-		}
-	}
-	for _, i := range history {
+	first := slices.IndexFunc(history, func(i shell.Info) bool { return i.ID == after }) // its row may say that it runs
+	for _, i := range history[max(first, 0):] {
 		add(i)
 	}
 	if len(list) == 0 {
@@ -221,27 +208,20 @@ func (rc *recorder) reconcileCommands(s *registry.Shell, open []thread.Command, 
 
 // adopt makes the rows of what has none: it is older than the database, or its row was removed.
 func (rc *recorder) adopt(list []unrecorded) {
-	for _, one := range list {
+	for _, record := range list {
 		if rc.ctx.Err() != nil {
 			return
 		}
-		if err := rc.adoptOne(rc.ctx, one); err != nil && !errors.Is(err, context.Canceled) {
+		if err := record(); err != nil && !errors.Is(err, context.Canceled) {
 			rc.log.Warn("cannot write the record of what is there", "error", err)
 		}
 	}
 }
 
-func (rc *recorder) adoptOne(ctx context.Context, one unrecorded) error {
-	if t := one.terminal; t != nil {
-		if _, err := rc.hooks.openTerminal(ctx, t); err != nil {
-			return err
-		}
-		rc.recordTerminal(t)
-		return nil
-	}
-	if _, err := rc.hooks.openShell(ctx, one.shell); err != nil {
+func (rc *recorder) adoptShell(s *registry.Shell) error {
+	if _, err := rc.hooks.openShell(rc.ctx, s); err != nil {
 		return err
 	}
-	rc.recordShell(one.shell)
-	return rc.reconcileCommands(one.shell, nil, map[string]bool{})
+	rc.recordShell(s)
+	return rc.reconcileCommands(s, nil, map[string]bool{})
 }
