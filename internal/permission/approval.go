@@ -27,9 +27,6 @@ const (
 	Expired  = "expired"
 )
 
-// ApprovalStatuses returns all statuses of an approval.
-func ApprovalStatuses() []string { return []string{Pending, Approved, Denied, Used, Expired} }
-
 // Answers to an approval.
 const (
 	AnswerApprove = "approve"

@@ -16,12 +16,12 @@ import (
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
-func harness(t *testing.T, m *supervisor.Supervisor, thread string) *store.Manager {
+func harness(t *testing.T, m *supervisor.Supervisor, thread string) *store.Conversations {
 	t.Helper()
-	var b *store.Manager
-	err := m.Threads.WriteConversation(background(t), thread, func(r *store.Manager) error {
+	var b *store.Conversations
+	err := m.Threads.WriteConversation(background(t), thread, func(r *store.Conversations) error {
 		b = r
-		_, err := r.Conversations(thread)
+		_, err := r.List(thread)
 		return err
 	})
 	if err != nil {
@@ -40,7 +40,7 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 		t.Errorf("a reader of nothing: %v", err)
 	}
 	add := func(thread, role string) error {
-		return m.Threads.WriteConversation(background(t), thread, func(r *store.Manager) error {
+		return m.Threads.WriteConversation(background(t), thread, func(r *store.Conversations) error {
 			_, err := r.Append(thread, []conversation.Message{{Role: role}})
 			return err
 		})

@@ -14,11 +14,11 @@ var roles = []string{conversation.RoleSystem, conversation.RoleUser, conversatio
 // Append adds messages to the conversation, all or none, and returns them with their numbers. The
 // first message of role user that a conversation gets is its current task, when it has none. It
 // costs the same however many messages there are.
-func (m *Manager) Append(thread string, list []conversation.Message) (kept []conversation.Kept, err error) {
+func (cs *Conversations) Append(thread string, list []conversation.Message) (kept []conversation.Kept, err error) {
 	if err := checkMessages(list); err != nil {
 		return nil, err
 	}
-	return kept, m.update(thread, func(c *change) error {
+	return kept, cs.update(thread, func(c *change) error {
 		kept, err = c.append(list)
 		return err
 	})

@@ -92,9 +92,6 @@ func (c *change) createApproval(call permission.Call, d permission.Decision) (a 
 // Approvals returns the newest approvals of a thread, the newest first, at most limit; 0 is
 // all that are kept.
 func (ps *Permissions) Approvals(thread string, limit int) (list []permission.Approval, err error) {
-	if limit <= 0 || limit > conversation.MaxPage {
-		limit = conversation.MaxPage
-	}
 	now := ps.writer.now()
 	err = mapError(ps.writer.store.View(func(tx Tx) error {
 		if _, err := tx.Thread(thread); err != nil {

@@ -10,12 +10,12 @@ import (
 
 // Attach says that a harness of some type holds the thread from now on, and returns the state, from
 // which it goes on. The one before is not asked.
-func (m *Manager) Attach(threadID, owner string) (s conversation.State, err error) {
+func (cs *Conversations) Attach(threadID, owner string) (s conversation.State, err error) {
 	if strings.TrimSpace(owner) == "" || len(owner) > conversation.MaxOwner {
 		return s, fmt.Errorf("%w: the owner's type has %d bytes; 1..%d are allowed, and not spaces alone",
 			conversation.ErrInvalid, len(owner), conversation.MaxOwner)
 	}
-	return s, m.update(threadID, func(c *change) error {
+	return s, cs.update(threadID, func(c *change) error {
 		if s, err = stateOf(c, c.head); err != nil {
 			return err
 		}

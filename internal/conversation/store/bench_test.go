@@ -52,7 +52,7 @@ func BenchmarkAppend(b *testing.B) {
 // BenchmarkAppendWithoutFiles is the part of it that is the database's.
 func BenchmarkAppendWithoutFiles(b *testing.B) {
 	r := open(b, 0)
-	r.Manager = store.NewManager(store.Config{Store: r.db.Conversations()})
+	r.Conversations = keeping(r.db.Conversations())
 	r.thread("large")
 	r.filled("t", 100)
 	r.filled("large", 100_000)

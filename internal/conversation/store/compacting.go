@@ -14,13 +14,13 @@ const compactTries = 3
 // that stay. ok is false when it is not worth it, see CompactOptions; then nothing has changed.
 // Messages that are appended meanwhile stay. Errors: ErrConflict (compactTries others were faster),
 // ErrInvalid.
-func (m *Manager) Compact(thread string, o conversation.CompactOptions) (a conversation.Archive, ok bool, err error) {
+func (cs *Conversations) Compact(thread string, o conversation.CompactOptions) (a conversation.Archive, ok bool, err error) {
 	for range compactTries {
-		p, worth, err := m.plan(thread, o)
+		p, worth, err := cs.plan(thread, o)
 		if err != nil || !worth {
 			return a, false, err
 		}
-		err = m.update(thread, func(c *change) (err error) {
+		err = cs.update(thread, func(c *change) (err error) {
 			a, ok, err = c.archive(p)
 			return err
 		})
@@ -40,10 +40,10 @@ type plan struct {
 
 // plan makes a compaction of the current conversation, without the writer. The task is the state's
 // unless the caller says one. worth is false when there is to be none.
-func (m *Manager) plan(thread string, o conversation.CompactOptions) (p plan, worth bool, err error) {
+func (cs *Conversations) plan(thread string, o conversation.CompactOptions) (p plan, worth bool, err error) {
 	var list []conversation.Kept
 	var last *conversation.Compaction
-	err = m.view(thread, "", func(tx Tx, h conversation.Head) (err error) {
+	err = cs.view(thread, "", func(tx Tx, h conversation.Head) (err error) {
 		p.was = h
 		list, last, err = compactable(tx, h, &o)
 		return err
@@ -57,7 +57,7 @@ func (m *Manager) plan(thread string, o conversation.CompactOptions) (p plan, wo
 	}
 	p.Archive = conversation.Archive{UpTo: list[done.Removed-1].Seq, Message: &done.Message,
 		Compaction: done.Compaction}
-	err = m.view(thread, p.was.SessionID, func(tx Tx, _ conversation.Head) (err error) {
+	err = cs.view(thread, p.was.SessionID, func(tx Tx, _ conversation.Head) (err error) {
 		p.stay, err = tx.MessageBytes(p.was.SessionID, p.UpTo, p.was.Messages)
 		return err
 	})

@@ -10,8 +10,8 @@ import (
 
 // Clear gives the thread a new conversation; the old one is kept and can be read by its id. The
 // owner of the thread and its permissions stay.
-func (m *Manager) Clear(threadID string) (h conversation.Head, err error) {
-	return h, m.transact(threadID, func(c *change) error {
+func (cs *Conversations) Clear(threadID string) (h conversation.Head, err error) {
+	return h, cs.transact(threadID, func(c *change) error {
 		s, from := conversation.NewState(), ""
 		old, err := c.CurrentConversation(threadID)
 		if err != nil && !missing(err) {
@@ -36,7 +36,7 @@ func (m *Manager) Clear(threadID string) (h conversation.Head, err error) {
 // Import makes a document the current conversation of a thread; the one before is kept. The
 // document's id stays the conversation's; without a usable one it gets another. The same document
 // again changes nothing. Errors: ErrConflict (another record has the id).
-func (m *Manager) Import(thread string, d conversation.Document) (h conversation.Head, err error) {
+func (cs *Conversations) Import(thread string, d conversation.Document) (h conversation.Head, err error) {
 	if len(d.Messages) > conversation.MaxMessages {
 		return h, checkCount("messages of a document", len(d.Messages), conversation.MaxMessages)
 	}
@@ -47,15 +47,15 @@ func (m *Manager) Import(thread string, d conversation.Document) (h conversation
 	if CheckID(d.SessionID) != nil {
 		d.SessionID = ""
 	}
-	m.purging.Lock()
-	defer m.purging.Unlock()
-	h, done, err := m.hasAlready(thread, d)
+	cs.purging.Lock()
+	defer cs.purging.Unlock()
+	h, done, err := cs.hasAlready(thread, d)
 	if done || err != nil {
 		return h, err
 	}
-	if h, err = m.importDocument(thread, d); err != nil {
-		if left := m.purgeNow(); left != nil { // the next server does it
-			m.failed(left)
+	if h, err = cs.importDocument(thread, d); err != nil {
+		if left := cs.purgeNow(); left != nil { // the next server does it
+			cs.failed(left)
 		}
 	}
 	return h, err
@@ -63,11 +63,11 @@ func (m *Manager) Import(thread string, d conversation.Document) (h conversation
 
 // hasAlready reports whether the conversation of a document's id is what the document says. It
 // reads all of it, and so does not hold the writer. Errors: ErrConflict (it says something else).
-func (m *Manager) hasAlready(thread string, d conversation.Document) (h conversation.Head, same bool, err error) {
+func (cs *Conversations) hasAlready(thread string, d conversation.Document) (h conversation.Head, same bool, err error) {
 	if d.SessionID == "" {
 		return h, false, nil
 	}
-	err = m.Reader.store.View(func(tx Tx) (err error) {
+	err = cs.Reader.store.View(func(tx Tx) (err error) {
 		if h, err = tx.Conversation(d.SessionID); err != nil || h.ThreadID != thread || !h.Current {
 			return err
 		}

@@ -17,7 +17,7 @@ const importStep = 20 * time.Millisecond
 // it needs. Until the last one its rows belong to no thread, like rows of a deleted one: no read
 // finds them, and when the last one fails they are purged, by the next server if this one is
 // killed. m.purging is held.
-func (m *Manager) importDocument(threadID string, d conversation.Document) (h conversation.Head, err error) {
+func (cs *Conversations) importDocument(threadID string, d conversation.Document) (h conversation.Head, err error) {
 	state, err := encode("the state", conversation.NormalState(d.State), conversation.MaxItemBytes)
 	if err != nil {
 		return h, err
@@ -25,7 +25,7 @@ func (m *Manager) importDocument(threadID string, d conversation.Document) (h co
 	rows := append([]func(*change) error{func(c *change) error { return c.stage(d) }}, rowsOf(d)...)
 	for head := (conversation.Head{}); len(rows) > 0; {
 		n := 0
-		err := m.writer.write(threadID, func(c *change) error {
+		err := cs.writer.write(threadID, func(c *change) error {
 			c.head = head
 			for began := time.Now(); n < len(rows) && (n == 0 || time.Since(began) < importStep); n++ {
 				if err := rows[n](c); err != nil {
@@ -40,7 +40,7 @@ func (m *Manager) importDocument(threadID string, d conversation.Document) (h co
 		}
 		head, rows = h, rows[n:]
 	}
-	return h, m.transact(threadID, func(c *change) error {
+	return h, cs.transact(threadID, func(c *change) error {
 		c.head = h
 		if err := c.adopt(state); err != nil {
 			return err

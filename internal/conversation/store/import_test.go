@@ -12,7 +12,7 @@ import (
 
 // watched is a store that tells of every Update after it, and fails those that fails names.
 type watched struct {
-	store.Store
+	store.Database
 	n     int
 	after func(n int)
 	fails func(n int) error
@@ -23,7 +23,7 @@ func (w *watched) Update(fn func(store.Tx) error) error {
 	if err := w.fails(w.n); err != nil {
 		return err
 	}
-	err := w.Store.Update(fn)
+	err := w.Database.Update(fn)
 	w.after(w.n)
 	return err
 }
@@ -47,7 +47,7 @@ func TestAnImportIsSeenAsAWhole(t *testing.T) {
 	old := r.head("t")
 	d, _ := sample(t)
 	seen := 0
-	w := &watched{Store: r.db.Conversations(), fails: func(int) error { return nil }}
+	w := &watched{Database: r.db.Conversations(), fails: func(int) error { return nil }}
 	w.after = func(int) {
 		if h := r.head("t"); h.SessionID != old.SessionID {
 			same(t, "messages of the new record", h.Messages, len(d.Messages))
@@ -55,13 +55,13 @@ func TestAnImportIsSeenAsAWhole(t *testing.T) {
 			return
 		}
 		seen++
-		if list, err := r.Conversations("t"); err != nil || len(list) != 1 {
+		if list, err := r.List("t"); err != nil || len(list) != 1 {
 			t.Errorf("a half of a record is listed: %+v (%v)", list, err)
 		}
 		_, err := r.Messages("t", d.SessionID, store.MessageQuery{})
 		refused(t, err, conversation.ErrNotFound)
 	}
-	h, err := store.NewManager(store.Config{Store: w}).Import("t", d)
+	h, err := keeping(w).Import("t", d)
 	must(t, err)
 	if seen == 0 {
 		t.Error("it was one transaction")
@@ -70,7 +70,7 @@ func TestAnImportIsSeenAsAWhole(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	same(t, "the current one", r.head("t"), h)
-	list, err := r.Conversations("t")
+	list, err := r.List("t")
 	must(t, err)
 	if len(list) != 2 || list[0].SessionID != h.SessionID {
 		t.Errorf("%+v", list)
@@ -86,26 +86,26 @@ func TestAnImportThatWasCutShort(t *testing.T) {
 	old := r.head("t")
 	d, _ := sample(t)
 	killed := errors.New("killed")
-	w := &watched{Store: r.db.Conversations(), after: func(int) {}, fails: func(n int) error {
+	w := &watched{Database: r.db.Conversations(), after: func(int) {}, fails: func(n int) error {
 		if n > 1 {
 			return killed
 		}
 		return nil
 	}}
-	_, err := store.NewManager(store.Config{Store: w}).Import("t", d)
+	_, err := keeping(w).Import("t", d)
 	refused(t, err, killed)
 	same(t, "what is left of it", r.staged(), []string{d.SessionID})
 	same(t, "the current one", r.head("t"), old)
 	r.idle = false
 	r.again()
 	until(t, "the purge", func() bool { return len(r.staged()) == 0 })
-	w.n, w.Store, w.fails = 0, r.db.Conversations(), func(n int) error {
+	w.n, w.Database, w.fails = 0, r.db.Conversations(), func(n int) error {
 		if n == 2 {
 			return killed
 		}
 		return nil
 	}
-	_, err = store.NewManager(store.Config{Store: w}).Import("t", d) // this time it lives to tidy up
+	_, err = keeping(w).Import("t", d) // this time it lives to tidy up
 	refused(t, err, killed)
 	same(t, "what is left of it", len(r.staged()), 0)
 	h, err := r.Import("t", d)
@@ -122,8 +122,8 @@ func TestAPurgeWaitsForAnImport(t *testing.T) {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
 	purged := make(chan struct{})
-	w := &watched{Store: r.db.Conversations(), fails: func(int) error { return nil }}
-	m := store.NewManager(store.Config{Store: w})
+	w := &watched{Database: r.db.Conversations(), fails: func(int) error { return nil }}
+	m := keeping(w)
 	w.after = func(n int) {
 		if n > 1 {
 			return

@@ -117,12 +117,12 @@ func encode(what string, v any, most int) ([]byte, error) {
 }
 
 // AddTimeline adds decisions to the timeline, all or none.
-func (m *Manager) AddTimeline(threadID string,
+func (cs *Conversations) AddTimeline(threadID string,
 	list []conversation.Entry) (added []Item[conversation.Entry], err error) {
 	if err := checkCount("timeline entries in one call", len(list), conversation.MaxAppend); err != nil {
 		return nil, err
 	}
-	return added, m.update(threadID, func(c *change) error {
+	return added, cs.update(threadID, func(c *change) error {
 		added = make([]Item[conversation.Entry], 0, len(list))
 		for _, e := range list {
 			it, err := timeline.add(c, e)
@@ -146,10 +146,10 @@ func clip(word string) string { return prefix(word, maxWord) }
 
 // AddTrace adds a step to the completion trace. While the trace is projected from the timeline
 // nothing is kept. It returns the trace as it is then.
-func (m *Manager) AddTrace(threadID string,
+func (cs *Conversations) AddTrace(threadID string,
 	e conversation.TraceEntry) (list []conversation.TraceEntry, derived bool, err error) {
 	e = conversation.NormalTrace(e)
-	return list, derived, m.update(threadID, func(c *change) error {
+	return list, derived, cs.update(threadID, func(c *change) error {
 		if _, derived, err = trace(c, c.head); err != nil {
 			return err
 		}
@@ -168,9 +168,9 @@ func (m *Manager) AddTrace(threadID string,
 }
 
 // PutLedger replaces the ledger, and returns it as it is kept.
-func (m *Manager) PutLedger(threadID string, l conversation.Ledger) (conversation.Ledger, error) {
+func (cs *Conversations) PutLedger(threadID string, l conversation.Ledger) (conversation.Ledger, error) {
 	l = conversation.NormalLedger(l)
-	return l, m.update(threadID, func(c *change) error {
+	return l, cs.update(threadID, func(c *change) error {
 		if err := c.putPart("the ledger", partLedger, l); err != nil {
 			return err
 		}
@@ -180,13 +180,13 @@ func (m *Manager) PutLedger(threadID string, l conversation.Ledger) (conversatio
 
 // AddPrompt adds a prompt to the history. added is false when it repeats the newest; then p is the
 // newest.
-func (m *Manager) AddPrompt(threadID string,
+func (cs *Conversations) AddPrompt(threadID string,
 	given conversation.Prompt) (p Item[conversation.Prompt], added bool, err error) {
 	given, ok := conversation.NormalPrompt(given)
 	if !ok {
 		return p, false, fmt.Errorf("%w: the prompt has no content", conversation.ErrInvalid)
 	}
-	return p, added, m.update(threadID, func(c *change) error {
+	return p, added, cs.update(threadID, func(c *change) error {
 		last, err := prompts.page(c, c.head, Page{Limit: 1, Newest: true})
 		if err != nil {
 			return err
@@ -206,7 +206,7 @@ func (m *Manager) AddPrompt(threadID string,
 // AddTurn adds the summary of a turn. usage is its usage in JSON, see CheckUsage; the turn's
 // Seq, At, Usage, CumulativeUsage and SessionID, and its workflow mode when it has none, are filled
 // in here.
-func (m *Manager) AddTurn(threadID string, t conversation.Turn, usage json.RawMessage) (conversation.Turn, error) {
+func (cs *Conversations) AddTurn(threadID string, t conversation.Turn, usage json.RawMessage) (conversation.Turn, error) {
 	if t.ToolCalls < 0 || t.Iterations < 0 {
 		return t, fmt.Errorf("%w: tool_calls %d, iterations %d; both are 0 or more", conversation.ErrInvalid,
 			t.ToolCalls, t.Iterations)
@@ -214,7 +214,7 @@ func (m *Manager) AddTurn(threadID string, t conversation.Turn, usage json.RawMe
 	if err := conversation.CheckUsage(usage); err != nil {
 		return t, err
 	}
-	return t, m.update(threadID, func(c *change) error {
+	return t, cs.update(threadID, func(c *change) error {
 		if t.WorkflowMode == "" {
 			s, err := stateOf(c, c.head)
 			if err != nil {

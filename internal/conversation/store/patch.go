@@ -15,7 +15,7 @@ import (
 // Patch changes fields of the state, given as a JSON object: an absent key keeps, null clears. It
 // returns the state as it is then. A new type of the owner brings its path along; a new permission
 // mode is the thread's, as by SetPermissions. Errors: ErrInvalid names the field.
-func (m *Manager) Patch(threadID string, patch json.RawMessage) (s conversation.State, err error) {
+func (cs *Conversations) Patch(threadID string, patch json.RawMessage) (s conversation.State, err error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(patch, &fields); err != nil || fields == nil {
 		return s, fmt.Errorf("%w: a patch of the state is a JSON object", conversation.ErrInvalid)
@@ -34,9 +34,9 @@ func (m *Manager) Patch(threadID string, patch json.RawMessage) (s conversation.
 		return c.emit(StateChanged, thread.Detail{Reason: strings.Join(slices.Sorted(maps.Keys(fields)), ", ")})
 	}
 	if _, held := fields["permission_mode"]; !held {
-		return s, m.update(threadID, write)
+		return s, cs.update(threadID, write)
 	}
-	_, err = m.changePermissions(threadID, func(c *change, p permission.Permissions) (permission.Permissions, error) {
+	_, err = cs.changePermissions(threadID, func(c *change, p permission.Permissions) (permission.Permissions, error) {
 		if err := write(c); err != nil {
 			return p, err
 		}

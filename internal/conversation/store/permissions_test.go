@@ -19,10 +19,10 @@ import (
 	"github.com/evertty/evertty/internal/thread/sqlite"
 )
 
-// permissionRig is a Manager with the thread "one", on a real database and a clock that stands
+// permissionRig is Conversations with the thread "one", on a real database and a clock that stands
 // still.
 type permissionRig struct {
-	*store.Manager
+	*store.Conversations
 	t     *testing.T
 	store *sqlite.Store
 	path  string
@@ -57,8 +57,8 @@ func (g *permissionRig) open(server string) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.Manager = store.NewManager(store.Config{Store: g.store.Conversations(), Clock: g.now,
-		Enforcer: permission.NewEnforcer(rules)})
+	g.Conversations = store.New(store.Config{Store: g.store.Conversations(), Clock: g.now,
+		Enforcer: permission.NewEnforcer(rules), Notify: func(string) {}, Failed: func(error) {}})
 	if err := g.LoadPermissions(); err != nil {
 		g.t.Fatal(err)
 	}

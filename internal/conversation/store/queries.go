@@ -9,7 +9,7 @@ import (
 )
 
 // Reader reads conversations from the database, each call one instant. It has no lock and no state.
-type Reader struct{ store Store }
+type Reader struct{ store Database }
 
 // view reads a conversation of a thread. A thread that has none yet has an empty current one: a
 // Head without an ID.
@@ -64,9 +64,9 @@ func ledgerOf(tx Tx, h conversation.Head) (l conversation.Ledger, err error) {
 	return conversation.NormalLedger(l), err
 }
 
-// Conversations are all of a thread, the newest first; none is no error. Errors: ErrNotFound (the
+// List returns all conversations of a thread, the newest first; none is no error. Errors: ErrNotFound (the
 // thread).
-func (r *Reader) Conversations(thread string) (list []conversation.Head, err error) {
+func (r *Reader) List(thread string) (list []conversation.Head, err error) {
 	return list, mapError(r.store.View(func(tx Tx) error {
 		if _, err := tx.Thread(thread); err != nil {
 			return err

@@ -52,7 +52,7 @@ func TestClearBeginsAnewAndKeepsTheOld(t *testing.T) {
 		t.Errorf("mail %+v", mail)
 	}
 	same(t, "the old messages", r.contents("t", old.SessionID, store.MessageQuery{}), []string{"one", "two"})
-	list, err := r.Conversations("t")
+	list, err := r.List("t")
 	must(t, err)
 	if len(list) != 2 || list[0].SessionID != h.SessionID || list[1].SessionID != old.SessionID || list[1].Current {
 		t.Errorf("%+v", list)
@@ -289,13 +289,13 @@ func TestFilesOfDeletedThreads(t *testing.T) {
 
 // late is a store in which something happens between a look and the next change.
 type late struct {
-	store.Store
+	store.Database
 	before func()
 }
 
 func (l late) Update(fn func(store.Tx) error) error {
 	l.before()
-	return l.Store.Update(fn)
+	return l.Database.Update(fn)
 }
 
 // TestADeletionDuringAPurge: the files of a thread that is deleted while those of others are, by a
@@ -306,7 +306,7 @@ func TestADeletionDuringAPurge(t *testing.T) {
 	r.say("t", "one")
 	deleted := sync.OnceFunc(func() { must(t, r.dropRow("t")) })
 	ctx, end := context.WithCancel(context.Background())
-	store.NewManager(store.Config{Store: late{r.db.Conversations(), func() { deleted(); end() }}}).Run(ctx)
+	keeping(late{r.db.Conversations(), func() { deleted(); end() }}).Run(ctx)
 	r.again()
 	until(t, "the end of the files", func() bool {
 		left, err := os.ReadDir(r.file("."))
@@ -339,7 +339,7 @@ func TestADeletionAmongWritersLeavesNothing(t *testing.T) {
 			}
 		})
 	}
-	until(t, "some records", func() bool { list, err := r.Conversations("t"); must(t, err); return len(list) > 4 })
+	until(t, "some records", func() bool { list, err := r.List("t"); must(t, err); return len(list) > 4 })
 	must(t, r.DeleteThread("t", func() error {
 		return r.dropRow("t")
 	}))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/conversation/store"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/tests/polling"
@@ -20,9 +21,9 @@ import (
 // patience bounds a wait for a fact.
 const patience = 60 * time.Second
 
-// rig is a Manager on a real database with real files, which can be left and opened again.
+// rig is Conversations on a real database with real files, which can be left and opened again.
 type rig struct {
-	*store.Manager
+	*store.Conversations
 	t     testing.TB
 	dir   string
 	db    *sqlite.Store
@@ -40,8 +41,8 @@ func open(t testing.TB, limit int64) *rig {
 	return opened(t, &rig{limit: limit})
 }
 
-// openIdle is open without the purge that Run begins with, for a test with a Manager of its own: the
-// purge of one Manager takes the rows of another's import for rows of a deleted thread.
+// openIdle is open without the purge that Run begins with, for a test with Conversations of its own: the
+// purge of one takes the rows of another's import for rows of a deleted thread.
 func openIdle(t testing.TB) *rig {
 	t.Helper()
 	return opened(t, &rig{idle: true})
@@ -63,8 +64,8 @@ func (r *rig) begin() {
 	must(r.t, err)
 	files, err := store.OpenFiles(filepath.Join(r.dir, "threads"), r.limit)
 	must(r.t, err)
-	r.Manager = store.NewManager(store.Config{Store: r.db.Conversations(), Files: files, Notify: r.notify,
-		Failed: r.failed})
+	r.Conversations = store.New(store.Config{Store: r.db.Conversations(), Files: files, Notify: r.notify,
+		Failed: r.failed, Enforcer: permission.NewEnforcer(permission.Rules{})})
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	if !r.idle {
@@ -76,6 +77,12 @@ func (r *rig) begin() {
 		must(r.t, r.Close(context.Background()))
 		must(r.t, r.db.Close())
 	})
+}
+
+// keeping are conversations without files, of which nobody hears.
+func keeping(db store.Database) *store.Conversations {
+	return store.New(store.Config{Store: db, Enforcer: permission.NewEnforcer(permission.Rules{}),
+		Notify: func(string) {}, Failed: func(error) {}})
 }
 
 // again is another server on the same directory.

@@ -1,109 +1,83 @@
 package store
 
 import (
-	"encoding/json"
+	"context"
+	"errors"
+	"fmt"
+	"time"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Store keeps the records. It does not know the rules; it holds that ids are unique and that what a
-// row points at exists. View and Update are as in thread.Store, with the same errors.
-type Store interface {
-	View(fn func(Tx) error) error
-	Update(fn func(Tx) error) error
+// Config is what Conversations need. All is given but Files, NoFiles and Clock.
+type Config struct {
+	Store Database
+	// Files has the conversation files, which Conversations.Close closes; nil is none, and NoFiles says why.
+	Files    *Files
+	NoFiles  error
+	Clock    thread.Clock         // nil is time.Now
+	Enforcer *permission.Enforcer // decides in memory
+	// Notify is called after a thread's new event was committed. It must return
+	// at once and must not call Conversations.
+	Notify func(thread string)
+	// Failed reports errors of work without a caller, and why a conversation's file cannot be saved:
+	// once until a save succeeds. The database has the record all the same.
+	Failed func(error)
 }
 
-// Tx is the records as of one instant. A row that a getter does not find is thread.ErrNotFound, a list
-// without rows is empty. The records of a thread whose row is deleted are found no more, and are there until
-// PurgeConversations.
+// Conversations keeps the conversations of all threads, and their permissions. Safe for concurrent use;
+// one change of a conversation runs at a time. What a method returned survives a kill of this
+// process.
 //
-// Put writes a row, new or not. The first write that fails leaves its error in Err, and all later ones do
-// nothing; Update then makes no change and returns it.
-type Tx interface {
-	Err() error
-	threadRows
-	conversationRows
-	messageRows
-	listRows
-	permissionRows
-	approvalRows
+// Methods take the thread's id. Writing methods write to the thread's current conversation and
+// make it when there is none; reading ones take the id of one of its records, "" is the current
+// one. Errors of all: ErrNotFound (the thread, or its record), thread.ErrNoSpace,
+// thread.ErrDamaged. Invalid values are ErrInvalid, ErrTooLarge, ErrTooMany.
+type Conversations struct {
+	*Reader
+	*Permissions
+	*writer
+	*eraser
+	*saver
+	failed func(error)
 }
 
-type threadRows interface {
-	Thread(id string) (thread.Thread, error)
-	PutThread(thread.Thread)
-	AddEvent(thread.Event) (seq int64)
+// New returns the one Conversations of a database: the purge of a second would delete the rows of an
+// import by the first. The caller calls Run and Close.
+func New(cfg Config) *Conversations {
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	r := &Reader{cfg.Store}
+	files := newSaver(r, cfg)
+	w := &writer{Reader: r, clock: cfg.Clock, notify: cfg.Notify, saver: files}
+	return &Conversations{Reader: r, writer: w, saver: files, failed: cfg.Failed,
+		Permissions: &Permissions{writer: w, enforcer: cfg.Enforcer, failed: cfg.Failed},
+		eraser:      &eraser{writer: w, failed: cfg.Failed}}
 }
 
-type conversationRows interface {
-	Conversation(id string) (conversation.Head, error)
-	CurrentConversation(thread string) (conversation.Head, error)
-	// of those that are current the one changed last
-	LatestConversation() (conversation.Head, error)
-	Conversations(thread string) ([]conversation.Head, error)              // the newest first
-	AllConversations(after string, limit int) ([]conversation.Head, error) // of all threads by id, those behind after
-	// ErrConflict when the id is one of another thread, or of one that was deleted
-	PutConversation(conversation.Head)
-	// AdoptConversation gives a conversation that was put without a Thread to one, as its newest.
-	// Without a Thread it is not found, and purged like one of a deleted thread.
-	AdoptConversation(id, thread string)
-	RetireConversation(thread string) // none of the thread is current any more
-	// ids of records that have rows left and whose thread is gone, in order
-	DeletedConversations(after string, limit int) (ids []string, err error)
-	// PurgeConversations deletes rows of records whose thread is gone, about limit of them; more
-	// says that there are others. Those that DeletedConversations lists go last, and of them only
-	// ids: nothing else says which files a conversation had.
-	PurgeConversations(ids []string, limit int) (more bool)
-	// Part decodes what PutPart has written into v; a part that was never written leaves v as it is.
-	Part(record, part string, v any) error
-	PutPart(record, part string, json []byte)
+// Run deletes what an earlier server has left of deleted threads, then saves the files that are
+// not saved at once and syncs the others, until ctx ends.
+func (cs *Conversations) Run(ctx context.Context) {
+	if err := cs.purge(); err != nil {
+		cs.failed(err)
+	}
+	if cs.files != nil {
+		cs.saver.run(ctx)
+	}
 }
 
-type messageRows interface {
-	AddMessage(record string, k conversation.Kept) (bytes int)    // how many its JSON has
-	Messages(record string, r Range) ([]conversation.Kept, error) // by Seq; ArchivedBy and Summary are not set
-	AddCompaction(record string, a conversation.Archive)
-	LastCompaction(record string) (conversation.Archive, error)
-	Compactions(record string, p Page) ([]conversation.Archive, error)
-	// MessageBytes is what AddMessage said of the messages behind from up to to, together. It looks
-	// at each of them.
-	MessageBytes(record string, from, to int64) (int64, error)
+// mapError wraps an error of the Database in the sentinel of package conversation for it.
+func mapError(err error) error {
+	for _, pair := range [][2]error{{thread.ErrNotFound, conversation.ErrNotFound},
+		{thread.ErrInvalid, conversation.ErrInvalid}, {thread.ErrConflict, conversation.ErrConflict}} {
+		if errors.Is(err, pair[0]) && !errors.Is(err, pair[1]) {
+			return fmt.Errorf("%w: %w", pair[1], err)
+		}
+	}
+	return err
 }
 
-// List is the name of a list of a conversation, and of its table.
-type List string
-
-type listRows interface {
-	AddItem(l List, record string, it Item[json.RawMessage])
-	Items(l List, record string, p Page) ([]Item[json.RawMessage], error)
-	Inbox(record string) ([]Item[string], error) // all that waits, in order
-	// TakeInbox is Inbox, and from then on nothing waits.
-	TakeInbox(record string, at string) ([]Item[string], error)
-}
-
-// Item is one of a list, with its number in it and the time at which it was added.
-type Item[T any] struct {
-	Seq   int64  `json:"seq"`
-	At    string `json:"created_at"`
-	Value T      `json:"value"`
-}
-
-// Page asks for a part of a list, in the order of its numbers: the first Limit behind After, or the
-// newest Limit of these. A Limit of 0, or above MaxPage, is MaxPage; what has more than
-// MaxPageBytes of JSON is fewer, but one at least.
-type Page struct {
-	After  int64
-	Limit  int
-	Newest bool
-}
-
-// Range asks for the messages behind From up to To: the first Limit of them, or the newest Limit
-// when Newest is true, and of these no more than Bytes of JSON, but one at least.
-// 0 of Limit or Bytes is as many as there are.
-type Range struct {
-	From, To int64
-	Limit    int
-	Bytes    int
-	Newest   bool
-}
+func missing(err error) bool { return errors.Is(err, thread.ErrNotFound) }

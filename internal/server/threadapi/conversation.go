@@ -18,7 +18,7 @@ import (
 const maxRecordBody = 9 << 20
 
 // read is a part of the conversation that a query names, else of the current one.
-func read[T any](s *Service, ref wire.RecordRef, part func(m *store.Manager, thread, rid string) (T, error)) (
+func read[T any](s *Service, ref wire.RecordRef, part func(m *store.Conversations, thread, rid string) (T, error)) (
 	reply T, err error) {
 	m, err := s.Threads.ReadConversation(ref.Thread)
 	if err != nil {
@@ -29,15 +29,15 @@ func read[T any](s *Service, ref wire.RecordRef, part func(m *store.Manager, thr
 
 // write does something to the current conversation, possibly twice. The thread is made for it when nothing is wrong.
 func write[T any](ctx context.Context, s *Service, ref wire.ThreadRef,
-	do func(m *store.Manager, thread string) (T, error)) (reply T, err error) {
+	do func(m *store.Conversations, thread string) (T, error)) (reply T, err error) {
 	return changed(ctx, ref, s.Threads.WriteConversation, do)
 }
 
 // changed is write by another way of the service.
 func changed[T any](ctx context.Context, ref wire.ThreadRef,
-	way func(context.Context, string, func(*store.Manager) error) error,
-	do func(m *store.Manager, thread string) (T, error)) (reply T, err error) {
-	err = way(ctx, ref.Thread, func(m *store.Manager) (err error) {
+	way func(context.Context, string, func(*store.Conversations) error) error,
+	do func(m *store.Conversations, thread string) (T, error)) (reply T, err error) {
+	err = way(ctx, ref.Thread, func(m *store.Conversations) (err error) {
 		reply, err = do(m, ref.Thread)
 		return err
 	})
@@ -131,7 +131,7 @@ func unwritten(text []byte) ([]byte, error) {
 	return httpapi.Encode(fields)
 }
 
-func addLastTurn(m *store.Manager, thread string, d *conversation.Document) error {
+func addLastTurn(m *store.Conversations, thread string, d *conversation.Document) error {
 	turns, err := m.Turns(thread, d.SessionID, store.Page{Limit: 1, Newest: true})
 	if err != nil {
 		return err
@@ -168,21 +168,21 @@ func (s *Service) importRecord(ctx context.Context, in wire.ThreadRef) (wire.Rec
 	}
 	delete(d.Extra, lastTurnKey)
 	delete(d.Extra, threadKey)
-	return write(ctx, s, in, func(m *store.Manager, thread string) (wire.RecordHead, error) {
+	return write(ctx, s, in, func(m *store.Conversations, thread string) (wire.RecordHead, error) {
 		h, err := m.Import(thread, d)
 		return h.Wire(), err
 	})
 }
 
 func (s *Service) listRecords(_ context.Context, in wire.ThreadRef) (wire.RecordList, error) {
-	return read(s, wire.RecordRef{ThreadRef: in}, func(m *store.Manager, thread, _ string) (wire.RecordList, error) {
-		list, err := m.Conversations(thread)
+	return read(s, wire.RecordRef{ThreadRef: in}, func(m *store.Conversations, thread, _ string) (wire.RecordList, error) {
+		list, err := m.List(thread)
 		return wire.RecordList{ThreadID: thread, Records: wired[wire.RecordHead](list)}, err
 	})
 }
 
 func (s *Service) getState(_ context.Context, in wire.RecordRef) (wire.RecordState, error) {
-	return read(s, in, (*store.Manager).State)
+	return read(s, in, (*store.Conversations).State)
 }
 
 // anyKeys is a body whose keys package conversation, or only the harness, knows.
@@ -202,11 +202,11 @@ func (s *Service) patchState(ctx context.Context, in wire.ThreadRef) (wire.Recor
 	if err != nil {
 		return wire.RecordState{}, err
 	}
-	return write(ctx, s, in, func(m *store.Manager, thread string) (wire.RecordState, error) {
+	return write(ctx, s, in, func(m *store.Conversations, thread string) (wire.RecordState, error) {
 		return m.Patch(thread, patch)
 	})
 }
 
 func (s *Service) getUsage(_ context.Context, in wire.RecordRef) (wire.Usage, error) {
-	return read(s, in, (*store.Manager).Usage)
+	return read(s, in, (*store.Conversations).Usage)
 }

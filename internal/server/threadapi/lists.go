@@ -38,7 +38,7 @@ type timelineReply struct {
 }
 
 func (s *Service) getTimeline(c echo.Context, in wire.ListOfRecord) error {
-	reply, err := read(s, in.RecordRef, func(m *store.Manager, thread, rid string) (timelineReply, error) {
+	reply, err := read(s, in.RecordRef, func(m *store.Conversations, thread, rid string) (timelineReply, error) {
 		list, err := m.Timeline(thread, rid, pageOf(in.Part, conversation.MaxTimeline))
 		return timelineReply{firstOf(list), valuesOf(list)}, err
 	})
@@ -57,7 +57,7 @@ func (s *Service) appendTimeline(ctx context.Context, in wire.ThreadRef) (wire.S
 	if err != nil {
 		return wire.Seq{}, err
 	}
-	return write(ctx, s, in, func(m *store.Manager, thread string) (wire.Seq, error) {
+	return write(ctx, s, in, func(m *store.Conversations, thread string) (wire.Seq, error) {
 		if err := httpapi.Fits(body, new(entryFields)); err != nil {
 			return wire.Seq{}, err
 		}
@@ -74,38 +74,38 @@ func (s *Service) appendTimeline(ctx context.Context, in wire.ThreadRef) (wire.S
 }
 
 func (s *Service) getTrace(_ context.Context, in wire.RecordRef) (wire.Trace, error) {
-	return read(s, in, func(m *store.Manager, thread, rid string) (wire.Trace, error) {
+	return read(s, in, func(m *store.Conversations, thread, rid string) (wire.Trace, error) {
 		list, derived, err := m.Trace(thread, rid)
 		return wire.Trace{Derived: derived, CompletionTrace: httpapi.OrNone(list)}, err
 	})
 }
 
 func (s *Service) appendTrace(ctx context.Context, in wire.AddTrace) (wire.Trace, error) {
-	return write(ctx, s, in.ThreadRef, func(m *store.Manager, thread string) (wire.Trace, error) {
+	return write(ctx, s, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Trace, error) {
 		list, derived, err := m.AddTrace(thread, in.TraceEntry)
 		return wire.Trace{Derived: derived, CompletionTrace: httpapi.OrNone(list)}, err
 	})
 }
 
 func (s *Service) getLedger(_ context.Context, in wire.RecordRef) (wire.Ledger, error) {
-	return read(s, in, (*store.Manager).Ledger)
+	return read(s, in, (*store.Conversations).Ledger)
 }
 
 func (s *Service) putLedger(ctx context.Context, in wire.PutLedger) (wire.Ledger, error) {
-	return write(ctx, s, in.ThreadRef, func(m *store.Manager, thread string) (wire.Ledger, error) {
+	return write(ctx, s, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Ledger, error) {
 		return m.PutLedger(thread, in.Ledger)
 	})
 }
 
 func (s *Service) listPrompts(_ context.Context, in wire.ListOfRecord) (wire.PromptList, error) {
-	return read(s, in.RecordRef, func(m *store.Manager, thread, rid string) (wire.PromptList, error) {
+	return read(s, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.PromptList, error) {
 		list, err := m.Prompts(thread, rid, pageOf(in.Part, conversation.MaxPrompts))
 		return wire.PromptList{FirstSeq: firstOf(list), Prompts: valuesOf(list)}, err
 	})
 }
 
 func (s *Service) appendPrompt(ctx context.Context, in wire.AddPrompt) (wire.PromptAdded, error) {
-	return write(ctx, s, in.ThreadRef, func(m *store.Manager, thread string) (wire.PromptAdded, error) {
+	return write(ctx, s, in.ThreadRef, func(m *store.Conversations, thread string) (wire.PromptAdded, error) {
 		p, added, err := m.AddPrompt(thread, in.Prompt)
 		return wire.PromptAdded{Seq: p.Seq, Skipped: !added}, err
 	})

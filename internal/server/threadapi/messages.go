@@ -28,7 +28,7 @@ func (s *Service) listMessages(c echo.Context, in wire.ListMessages) error {
 	if in.Limit != nil {
 		q.Limit = *in.Limit
 	}
-	reply, err := read(s, in.RecordRef, func(m *store.Manager, thread, rid string) (messagesReply, error) {
+	reply, err := read(s, in.RecordRef, func(m *store.Conversations, thread, rid string) (messagesReply, error) {
 		list, next, err := m.MessagesPart(thread, rid, q)
 		if err != nil {
 			return messagesReply{}, err
@@ -59,7 +59,7 @@ func messagesOf(r wire.AppendMessages) ([]wire.Message, error) {
 }
 
 func (s *Service) appendMessages(ctx context.Context, in wire.AppendMessages) (wire.Appended, error) {
-	return write(ctx, s, in.ThreadRef, func(m *store.Manager, thread string) (wire.Appended, error) {
+	return write(ctx, s, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Appended, error) {
 		list, err := messagesOf(in)
 		if err != nil {
 			return wire.Appended{}, err
@@ -78,7 +78,7 @@ func (s *Service) appendMessages(ctx context.Context, in wire.AppendMessages) (w
 }
 
 func (s *Service) listCompactions(_ context.Context, in wire.ListOfRecord) (wire.CompactionList, error) {
-	return read(s, in.RecordRef, func(m *store.Manager, thread, rid string) (wire.CompactionList, error) {
+	return read(s, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.CompactionList, error) {
 		list, err := m.Compactions(thread, rid, pageOf(in.Part, conversation.MaxPage))
 		return wire.CompactionList{Compactions: httpapi.OrNone(list)}, err
 	})
@@ -119,13 +119,13 @@ func turnOf(r wire.AppendTurn) wire.Turn {
 }
 
 func (s *Service) appendTurn(ctx context.Context, in wire.AddTurn) (wire.Turn, error) {
-	return write(ctx, s, in.ThreadRef, func(m *store.Manager, thread string) (wire.Turn, error) {
+	return write(ctx, s, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Turn, error) {
 		return m.AddTurn(thread, turnOf(in.AppendTurn), in.Usage)
 	})
 }
 
 func (s *Service) listTurns(_ context.Context, in wire.ListOfRecord) (wire.TurnList, error) {
-	return read(s, in.RecordRef, func(m *store.Manager, thread, rid string) (wire.TurnList, error) {
+	return read(s, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.TurnList, error) {
 		list, err := m.Turns(thread, rid, pageOf(in.Part, conversation.MaxPage))
 		return wire.TurnList{Turns: valuesOf(list)}, err
 	})

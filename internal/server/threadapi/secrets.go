@@ -60,7 +60,7 @@ func (s *seen) has(id string) bool {
 
 // checkSeen refuses to have a call approved of which nobody has looked at a hidden value. Errors:
 // conversation.ErrUnseen, those of Approval.
-func (s *Service) checkSeen(m *store.Manager, thread, id string) error {
+func (s *Service) checkSeen(m *store.Conversations, thread, id string) error {
 	a, err := m.Approval(thread, id)
 	if err != nil || a.Status != permission.Pending || s.seen.has(id) {
 		return err

@@ -120,7 +120,7 @@ func (t *CheckedTerminal) call() permission.Call {
 }
 
 func (t *CheckedTerminal) requestApproval(ctx context.Context, d permission.Decision) error {
-	err := t.permissions.conversations.WriteConversation(ctx, t.Thread(), func(m *store.Manager) error {
+	err := t.permissions.conversations.WriteConversation(ctx, t.Thread(), func(m *store.Conversations) error {
 		return m.RequestApproval(t.Thread(), t.call(), d)
 	})
 	if errors.Is(err, ErrNoStore) {
@@ -143,7 +143,7 @@ func (t *CheckedTerminal) record(ctx context.Context, d permission.Decision) err
 	if done {
 		return nil
 	}
-	err := t.permissions.conversations.ChangeConversation(ctx, t.Thread(), func(m *store.Manager) error {
+	err := t.permissions.conversations.ChangeConversation(ctx, t.Thread(), func(m *store.Conversations) error {
 		return m.RecordDecision(t.Thread(), t.call(), d)
 	})
 	if errors.Is(err, ErrNoStore) || errors.Is(err, thread.ErrNotFound) {

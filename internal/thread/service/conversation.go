@@ -22,13 +22,13 @@ type Conversations struct {
 	lifecycle *lifecycle
 	recorder  *recorder
 	cfg       store.Config
-	manager   *store.Manager // nil: the server keeps none
+	manager   *store.Conversations // nil: the server keeps none
 }
 
 // open makes the manager, if the server keeps conversations.
 func (c *Conversations) open() {
 	if c.cfg.Store != nil {
-		c.manager = store.NewManager(c.cfg)
+		c.manager = store.New(c.cfg)
 	}
 }
 
@@ -46,7 +46,7 @@ func (c *Conversations) close() {
 
 // ReadConversation returns the manager for a reader of a thread, which has to exist; "" is for what is
 // about all threads. Errors: ErrNoStore, thread.ErrNotFound.
-func (c *Conversations) ReadConversation(threadID string) (*store.Manager, error) {
+func (c *Conversations) ReadConversation(threadID string) (*store.Conversations, error) {
 	if err := c.available(); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (c *Conversations) ReadConversation(threadID string) (*store.Manager, error
 // database. A thread that does not exist is made first, as by any other use, but not for a change
 // that is refused: do is tried before, and has to fail with thread.ErrNotFound. Errors: ErrNoStore,
 // those of do and of CreateThread.
-func (c *Conversations) WriteConversation(ctx context.Context, threadID string, do func(*store.Manager) error) error {
+func (c *Conversations) WriteConversation(ctx context.Context, threadID string, do func(*store.Conversations) error) error {
 	m, err := c.ReadConversation("")
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (c *Conversations) WriteConversation(ctx context.Context, threadID string, 
 
 // ChangeConversation is WriteConversation for changes that make no thread. Errors: ErrNoStore,
 // thread.ErrNotFound, any of do.
-func (c *Conversations) ChangeConversation(ctx context.Context, threadID string, do func(*store.Manager) error) error {
+func (c *Conversations) ChangeConversation(ctx context.Context, threadID string, do func(*store.Conversations) error) error {
 	m, err := c.ReadConversation(threadID)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type Permissions struct {
 // is among its events. The thread "" is for actions that belong to no thread.
 //
 // Where no permissions are set it costs one look into a map. Errors: permission.ErrDenied,
-// *permission.NeedsApproval and those of store.Manager.Check.
+// *permission.NeedsApproval and those of store.Conversations.Check.
 func (ps *Permissions) Check(ctx context.Context, threadID string, a permission.Action) error {
 	_, err := ps.CheckApproved(ctx, threadID, a)
 	return err
@@ -41,9 +41,9 @@ func (ps *Permissions) CheckApproved(ctx context.Context, threadID string, a per
 	if threadID == "" {
 		return false, ps.checkWithoutPerson(threadID, c)
 	}
-	check := func(m *store.Manager) error { approved, err = m.Check(threadID, c); return err }
+	check := func(m *store.Conversations) error { approved, err = m.Check(threadID, c); return err }
 	if !permission.Begins(c.Tool) || ps.denies(threadID, c) {
-		var m *store.Manager
+		var m *store.Conversations
 		if m, err = ps.conversations.ReadConversation(threadID); err == nil {
 			return approved, check(m)
 		}
@@ -149,7 +149,7 @@ func (ps *Permissions) PermissionsOf(thread string) (permission.Permissions, err
 func (ps *Permissions) SetPermissions(ctx context.Context, thread string, mode *string, rules *permission.Rules) (
 	permission.Permissions, error) {
 	var p permission.Permissions
-	err := ps.conversations.WriteConversation(ctx, thread, func(m *store.Manager) (err error) {
+	err := ps.conversations.WriteConversation(ctx, thread, func(m *store.Conversations) (err error) {
 		p, err = m.SetPermissions(thread, mode, rules)
 		return err
 	})
@@ -158,11 +158,11 @@ func (ps *Permissions) SetPermissions(ctx context.Context, thread string, mode *
 
 // Authorize returns the decision about a call of a tool that the client carries out, adds it to the
 // thread's events and requests a person's approval when the decision is to ask. Only then it creates
-// the thread. Errors: any of store.Manager.Authorize and of WriteConversation.
+// the thread. Errors: any of store.Conversations.Authorize and of WriteConversation.
 func (ps *Permissions) Authorize(ctx context.Context, thread string, c permission.Call) (permission.Decision, error) {
 	_, err := ps.conversations.ReadConversation(thread)
 	if missing(err) {
-		var m *store.Manager
+		var m *store.Conversations
 		if m, err = ps.conversations.ReadConversation(""); err == nil {
 			if d, err := m.AuthorizeNew(thread, c); !missing(err) {
 				return d, err
@@ -173,7 +173,7 @@ func (ps *Permissions) Authorize(ctx context.Context, thread string, c permissio
 		return permission.Decision{}, err
 	}
 	var decision permission.Decision
-	err = ps.conversations.WriteConversation(ctx, thread, func(m *store.Manager) (err error) {
+	err = ps.conversations.WriteConversation(ctx, thread, func(m *store.Conversations) (err error) {
 		decision, err = m.Authorize(thread, c)
 		return err
 	})

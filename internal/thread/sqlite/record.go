@@ -8,19 +8,19 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Conversations is the same file as a store.Store.
-func (s *Store) Conversations() store.Store { return records{s} }
+// Conversations is the same file as a store.Database.
+func (s *Store) Conversations() store.Database { return records{s} }
 
 type records struct{ store *Store }
 
-var _ store.Store = records{}
+var _ store.Database = records{}
 
-// View implements store.Store.
+// View implements store.Database.
 func (s records) View(fn func(store.Tx) error) error {
 	return s.store.view(func(t *table) error { return fn(newConversationTx(t)) })
 }
 
-// Update implements store.Store.
+// Update implements store.Database.
 func (s records) Update(fn func(store.Tx) error) error {
 	return s.store.update(func(t *table) error { return fn(newConversationTx(t)) })
 }
