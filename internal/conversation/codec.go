@@ -15,11 +15,11 @@ import (
 const MaxDocument = 128 << 20
 
 // DecodeDocument reads a conversation file of Loader's, of whatever version, or one of ours. It is
-// tolerant as Loader is: what is missing or has a type that cannot be meant gets the default of a
+// tolerant as Loader is: a value that is missing or has a type that cannot be meant gets the default of a
 // new conversation, blank texts of fields that may be null are null, elements of lists that are not
 // what the list has are left out. Unlike Loader it leaves texts and numbers otherwise as they were
-// given, and keeps keys that it does not know in Extra (those of a timeline entry in the entry's).
-// Extra also has usage as it came, whose keys Encode writes. Errors: ErrInvalid for what is not one
+// given, and keeps keys that it does not know in Extra (a timeline entry's in its own).
+// Extra also has usage as it came, whose keys Encode writes. Errors: ErrInvalid for anything but one
 // JSON object, ErrTooLarge beyond MaxDocument, ErrTooMany for a list of more than MaxItems.
 func DecodeDocument(b []byte) (Document, error) {
 	if len(b) > MaxDocument {
@@ -160,7 +160,7 @@ func (d Document) MarshalJSON() ([]byte, error) {
 }
 
 // canonical is a value whose JSON has the keys of all objects in it sorted. The elements of a list
-// are so one by one: the memory it takes is about that of one.
+// are sorted one by one, so that it takes the memory of about one.
 type canonical struct{ v any }
 
 func (c canonical) MarshalJSON() ([]byte, error) { return sorted(c.v) }

@@ -89,8 +89,8 @@ func (o CompactOptions) threshold() int64 {
 	return DefaultThreshold
 }
 
-// earlierSummary is that of the compaction before, and how many of the messages stand for it: 1, or
-// 0 when there is none.
+// earlierSummary returns the summary of the compaction before, and how many of the messages stand for it: 1,
+// or 0 when there is none.
 func earlierSummary(messages []Message, last *Compaction) (summary string, first int) {
 	if len(messages) > 0 && messages[0].Role == RoleUser {
 		if rest, ok := strings.CutPrefix(messages[0].Content, compactedMark); ok {

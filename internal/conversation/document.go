@@ -2,8 +2,7 @@ package conversation
 
 import "encoding/json"
 
-// Version is that of the conversation files that are written: the one of Loader's whose keys they
-// have.
+// Version of the conversation files that are written: they have the keys of Loader's version.
 const Version = 11
 
 // Document is a whole record as it is in its file. CompletionTrace is nil, and its key absent, when

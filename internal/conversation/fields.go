@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// fields is a JSON object that is read tolerantly, as Loader reads its files: what is missing or of
-// another type is as if it were not there.
+// fields is a JSON object that is read tolerantly, as Loader reads its files: a field of another type
+// counts as missing.
 type fields map[string]json.RawMessage
 
 // object reads raw when it is an object; else it is nil, which has no fields.
@@ -99,7 +99,7 @@ func (f fields) count(key string) (n int64, ok bool) {
 	return int64(x), true
 }
 
-// elements are those of a list, one after the other: many small ones take many times their text together.
+// elements yields the elements of a list one by one: many small ones take many times their text together.
 func (f fields) elements(key string) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		d := json.NewDecoder(bytes.NewReader(f[key]))
@@ -115,7 +115,7 @@ func (f fields) elements(key string) iter.Seq[json.RawMessage] {
 	}
 }
 
-// listOf is what is made of the elements of a list that are objects; never nil.
+// listOf converts the elements of a list that are objects; never nil.
 func listOf[T any](f fields, key string, of func(fields) T) []T {
 	made := []T{}
 	for raw := range f.elements(key) {
@@ -141,7 +141,7 @@ func (f fields) others(known []string) map[string]json.RawMessage {
 	return rest
 }
 
-// each is a list, never nil, of what is made of every element.
+// each converts every element of a list; never nil.
 func each[T, U any](list []T, of func(T) U) []U {
 	made := make([]U, len(list))
 	for i, v := range list {

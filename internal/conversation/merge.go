@@ -94,7 +94,7 @@ func mergeSummaries(earlier []summaryLine, own []string) []string {
 	return lines
 }
 
-// mostImportant are those of lines that there is room for, in their order.
+// mostImportant returns the lines that there is room for, in their order.
 func mostImportant(lines []summaryLine) []summaryLine {
 	order := make([]int, len(lines))
 	for i := range order {

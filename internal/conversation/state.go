@@ -8,8 +8,8 @@ import (
 )
 
 // State is the part of a conversation that is changed field by field: in a patch an absent key
-// keeps, null clears, that is, gives the zero value or the default. A nil pointer is null. Keys are
-// those of a Loader record.
+// keeps, null clears, that is, gives the zero value or the default. A nil pointer is null. It has the
+// keys of a Loader record.
 type State = wire.RecordState
 
 // DefaultWorkflowMode is the workflow mode of a new conversation.
@@ -79,7 +79,7 @@ func decodeState(f fields) State {
 	return NormalState(s)
 }
 
-// KeepOwner takes over what is of the thread and not of one conversation.
+// KeepOwner takes over the fields of the thread: its owner and its permissions.
 func KeepOwner(s *State, was State) {
 	s.RuntimeOwnerType, s.RuntimeOwnerPath = was.RuntimeOwnerType, was.RuntimeOwnerPath
 	s.PermissionMode, s.PermissionPromptingEnabled = was.PermissionMode, was.PermissionPromptingEnabled

@@ -18,7 +18,7 @@ const (
 	SummaryChars = 1200 // code points of these, with line ends
 	SummaryLine  = 160  // code points of any line; a longer one is cut, or when it is merged, split
 
-	CarriedLines = 64   // lines of earlier summaries: those of ten compactions and more
+	CarriedLines = 64   // lines of earlier summaries: of ten compactions and more
 	CarriedChars = 4800 // code points of these, with line ends: a hundredth of what makes a compaction worth it
 )
 
@@ -94,7 +94,7 @@ func summarize(removed []Message, task *string, earlier []summaryLine) []string 
 	return lines
 }
 
-// contents are those of the messages of a role that have any, in one line each.
+// contents returns what the messages of a role say, in one line each.
 func contents(messages []Message, role string) []string {
 	var list []string
 	for _, m := range messages {

@@ -63,7 +63,7 @@ func (e Entry) Normal() Entry {
 	return e
 }
 
-// MarshalJSON writes all keys, those of Extra too. A struct that embeds an Entry is written as the
+// MarshalJSON writes all keys, also of Extra. A struct that embeds an Entry is written as the
 // Entry alone.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	type plain Entry
@@ -80,7 +80,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	return marshal(all)
 }
 
-// UnmarshalJSON is as tolerant as DecodeDocument; only what is not an object is an error.
+// UnmarshalJSON is as tolerant as DecodeDocument; only another value than an object is an error.
 func (e *Entry) UnmarshalJSON(b []byte) error {
 	f := object(b)
 	if f == nil {

@@ -3,6 +3,7 @@ package conversation
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 )
 
@@ -23,7 +24,7 @@ var usageNames = []struct {
 
 // ParseUsage reads a usage: an object of whole numbers from 0. prompt_tokens is input_tokens and
 // completion_tokens output_tokens; when both names are given, our own counts. Unknown keys and
-// other values count nothing, and what is no object is all 0.
+// other values count nothing, and anything but an object is all 0.
 func ParseUsage(raw json.RawMessage) Usage {
 	var u Usage
 	f := object(raw)
@@ -93,9 +94,7 @@ func Sum(u, v Usage) Usage {
 func usageKeys(u Usage, came json.RawMessage) map[string]json.RawMessage {
 	old := object(came)
 	keys := map[string]json.RawMessage{}
-	for key, raw := range old {
-		keys[key] = raw
-	}
+	maps.Copy(keys, old)
 	for _, n := range usageNames {
 		given := old == nil || *n.field(&u) != 0
 		for _, name := range n.names {

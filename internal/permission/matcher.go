@@ -23,8 +23,6 @@ type matcher struct {
 	line string
 }
 
-func newMatcher(tool string, args map[string]any) *matcher { return &matcher{tool: tool, args: args} }
-
 // matches reports whether a rule covers the call; wide: as a rule that denies or asks.
 func (m *matcher) matches(rule Rule, wide bool) bool {
 	if rule.Tool != "" && rule.Tool != m.tool && rule.Tool != broader[m.tool] {

@@ -100,20 +100,17 @@ func (p Permissions) decide(server Rules, c Call) (Decision, error) {
 		return Decision{Decision: Deny,
 			Reason: "what the thread permits is kept and cannot be understood; set its mode and its rules"}, nil
 	}
-	r := newMatcher(c.Tool, args)
+	r := &matcher{tool: c.Tool, args: args}
 	for _, section := range []struct {
-		word   string
-		thread []Rule
-		server []Rule
-	}{{Deny, p.Rules.Deny, server.Deny}, {Ask, p.Rules.Ask, server.Ask}, {Allow, p.Rules.Allow, server.Allow}} {
+		word, owner string
+		rules       []Rule
+	}{{Deny, "server", server.Deny}, {Deny, "thread", p.Rules.Deny}, {Ask, "server", server.Ask},
+		{Ask, "thread", p.Rules.Ask}, {Allow, "server", server.Allow}, {Allow, "thread", p.Rules.Allow}} {
 		matches := func(rule Rule) bool { return r.matches(rule, section.word != Allow) }
-		if i := slices.IndexFunc(section.server, matches); i >= 0 {
-			return Decision{Decision: section.word, Rule: &section.server[i],
-				Reason: fmt.Sprintf("the server's %s rule %s", section.word, ruleText(section.server[i]))}, nil
-		}
-		if i := slices.IndexFunc(section.thread, matches); i >= 0 {
-			return Decision{Decision: section.word, Rule: &section.thread[i],
-				Reason: fmt.Sprintf("the thread's %s rule %s", section.word, ruleText(section.thread[i]))}, nil
+		if i := slices.IndexFunc(section.rules, matches); i >= 0 {
+			rule := &section.rules[i]
+			return Decision{Decision: section.word, Rule: rule,
+				Reason: fmt.Sprintf("the %s's %s rule %s", section.owner, section.word, ruleText(*rule))}, nil
 		}
 	}
 	return decideByMode(p.Mode, c.Tool), nil

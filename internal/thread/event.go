@@ -12,7 +12,7 @@ type Detail = wire.ThreadEventData
 // MaxLine is how many bytes of a command line an event has.
 const MaxLine = 1024
 
-// The types of events, beside those of leases ("lease." and the state, or "lease.error").
+// The types of events, beside the events of leases ("lease." and the state, or "lease.error").
 const (
 	ThreadCreated      = "thread.created"
 	ThreadPolicy       = "thread.policy"

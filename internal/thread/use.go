@@ -1,6 +1,6 @@
 package thread
 
-// Use is what somebody is about to do in a thread. The zero Use takes what is there.
+// Use is what somebody is about to do in a thread. The zero Use takes the layers that exist.
 type Use struct {
 	Kind     Kind   // of the terminal; "" is any, and Shell for one that is made
 	Terminal string // its id; "" is the active one, or another of that kind

@@ -14,7 +14,8 @@ const compactTries = 3
 // that stay. ok is false when it is not worth it, see CompactOptions; then nothing has changed.
 // Messages that are appended meanwhile stay. Errors: ErrConflict (compactTries others were faster),
 // ErrInvalid.
-func (cs *Conversations) Compact(thread string, o conversation.CompactOptions) (a conversation.Archive, ok bool, err error) {
+func (cs *Conversations) Compact(thread string,
+	o conversation.CompactOptions) (a conversation.Archive, ok bool, err error) {
 	for range compactTries {
 		p, worth, err := cs.plan(thread, o)
 		if err != nil || !worth {

@@ -63,7 +63,8 @@ func (cs *Conversations) Import(thread string, d conversation.Document) (h conve
 
 // hasAlready reports whether the conversation of a document's id is what the document says. It
 // reads all of it, and so does not hold the writer. Errors: ErrConflict (it says something else).
-func (cs *Conversations) hasAlready(thread string, d conversation.Document) (h conversation.Head, same bool, err error) {
+func (cs *Conversations) hasAlready(thread string,
+	d conversation.Document) (h conversation.Head, same bool, err error) {
 	if d.SessionID == "" {
 		return h, false, nil
 	}

@@ -48,7 +48,7 @@ func (e *eraser) DeleteThread(thread string, remove func() error) error {
 	return nil
 }
 
-// purge deletes what is left of records whose threads are gone: the files, whose names are only in
+// purge deletes the rest of records whose threads are gone: the files, whose names are only in
 // the rows, then the rows, a few at a time.
 func (e *eraser) purge() error {
 	e.purging.Lock()

@@ -206,7 +206,8 @@ func (cs *Conversations) AddPrompt(threadID string,
 // AddTurn adds the summary of a turn. usage is its usage in JSON, see CheckUsage; the turn's
 // Seq, At, Usage, CumulativeUsage and SessionID, and its workflow mode when it has none, are filled
 // in here.
-func (cs *Conversations) AddTurn(threadID string, t conversation.Turn, usage json.RawMessage) (conversation.Turn, error) {
+func (cs *Conversations) AddTurn(threadID string, t conversation.Turn,
+	usage json.RawMessage) (conversation.Turn, error) {
 	if t.ToolCalls < 0 || t.Iterations < 0 {
 		return t, fmt.Errorf("%w: tool_calls %d, iterations %d; both are 0 or more", conversation.ErrInvalid,
 			t.ToolCalls, t.Iterations)

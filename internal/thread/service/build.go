@@ -8,7 +8,7 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// buildLayers makes what is missing.
+// buildLayers makes the layers that are missing.
 func (lc *lifecycle) buildLayers(threadID string, u thread.Use, alive bool) (l thread.Layers, err error) {
 	err = lc.update(func(c *change) error {
 		l = thread.Layers{}

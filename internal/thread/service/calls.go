@@ -106,14 +106,14 @@ func (t *Threads) PauseThread(ctx context.Context, id string) (thread.Layers, er
 	return t.after(ctx, id, t.lifecycle.pause)
 }
 
-// ResumeThread is the reverse of PauseThread. Commands and input resume a thread too. Errors: those
+// ResumeThread is the reverse of PauseThread. Commands and input resume a thread too. Errors: any
 // of lifecycle.resume.
 func (t *Threads) ResumeThread(ctx context.Context, id string) (thread.Layers, error) {
 	return t.after(ctx, id, t.lifecycle.resume)
 }
 
 // DestroyThread ends the processes, the session and the compute that no other thread uses; the
-// terminals and the lease stay, and the next use goes on in their state. Errors: those of
+// terminals and the lease stay, and the next use goes on in their state. Errors: any of
 // lifecycle.destroy.
 func (t *Threads) DestroyThread(ctx context.Context, id string) (thread.Layers, error) {
 	l, err := t.after(ctx, id, t.lifecycle.destroy)

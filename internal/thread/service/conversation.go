@@ -32,7 +32,7 @@ func (c *Conversations) open() {
 	}
 }
 
-// close saves what is left.
+// close saves the files that wait.
 func (c *Conversations) close() {
 	if c.manager == nil {
 		return
@@ -44,8 +44,8 @@ func (c *Conversations) close() {
 	}
 }
 
-// ReadConversation returns the manager for a reader of a thread, which has to exist; "" is for what is
-// about all threads. Errors: ErrNoStore, thread.ErrNotFound.
+// ReadConversation returns the conversations for a reader of a thread, which has to exist; "" is for
+// all threads. Errors: ErrNoStore, thread.ErrNotFound.
 func (c *Conversations) ReadConversation(threadID string) (*store.Conversations, error) {
 	if err := c.available(); err != nil {
 		return nil, err
@@ -64,8 +64,9 @@ func (c *Conversations) ReadConversation(threadID string) (*store.Conversations,
 // WriteConversation calls do when what has happened before on the thread's terminals is in the
 // database. A thread that does not exist is made first, as by any other use, but not for a change
 // that is refused: do is tried before, and has to fail with thread.ErrNotFound. Errors: ErrNoStore,
-// those of do and of CreateThread.
-func (c *Conversations) WriteConversation(ctx context.Context, threadID string, do func(*store.Conversations) error) error {
+// any of do and of CreateThread.
+func (c *Conversations) WriteConversation(ctx context.Context, threadID string,
+	do func(*store.Conversations) error) error {
 	m, err := c.ReadConversation("")
 	if err != nil {
 		return err
@@ -86,7 +87,8 @@ func (c *Conversations) WriteConversation(ctx context.Context, threadID string, 
 
 // ChangeConversation is WriteConversation for changes that make no thread. Errors: ErrNoStore,
 // thread.ErrNotFound, any of do.
-func (c *Conversations) ChangeConversation(ctx context.Context, threadID string, do func(*store.Conversations) error) error {
+func (c *Conversations) ChangeConversation(ctx context.Context, threadID string,
+	do func(*store.Conversations) error) error {
 	m, err := c.ReadConversation(threadID)
 	if err != nil {
 		return err

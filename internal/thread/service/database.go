@@ -42,7 +42,7 @@ type database struct {
 	providers map[string]provider.Lifecycle
 	setup     map[string]string
 
-	// notify gets every event after it is kept, those of a thread in the order of their numbers. It
+	// notify gets every event after it is kept, of one thread in the order of their numbers. It
 	// returns at once and does not call the database.
 	notify func(thread.Event)
 
@@ -50,15 +50,6 @@ type database struct {
 	leaseLocks  locks
 	writing     sync.Mutex // one change at a time, so that events are notified in their order
 	memory
-}
-
-// newDatabase has no limits and no provider yet; a nil clock is time.Now.
-func newDatabase(s Store, clock thread.Clock) *database {
-	if clock == nil {
-		clock = time.Now
-	}
-	return &database{store: s, policy: thread.DefaultPolicy(), provider: thread.Local,
-		providers: map[string]provider.Lifecycle{}, memory: newMemory(clock)}
 }
 
 // isOpen reports whether there is a database.
@@ -181,7 +172,7 @@ func (c *change) emit(threadID, kind string, d thread.Detail) error {
 	return c.Err()
 }
 
-// putSession writes a session and what is remembered of it.
+// putSession writes a session, here and in memory.
 func (c *change) putSession(s thread.Session) {
 	c.PutSession(s)
 	c.after = append(c.after, func() { c.db.remember(s) })

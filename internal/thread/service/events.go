@@ -24,7 +24,7 @@ type ThreadEvents struct {
 // eventPage is how many events one Next returns at most.
 const eventPage = 256
 
-// ThreadEvents follows the events of a thread after a number, also those of earlier servers. The
+// ThreadEvents follows the events of a thread after a number, also of earlier servers. The
 // caller closes it. Errors: thread.ErrNotFound, ErrInvalid.
 func (t *Threads) ThreadEvents(threadID string, after int64) (*ThreadEvents, error) {
 	if _, err := t.ListEvents(threadID, after, 1); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // The changes in this file write down what has happened already: they refuse nothing because of a
-// session or a budget, and ignore what is about a row that is gone.
+// session or a budget, and ignore a row that is gone.
 
 // process identifies a process also after its PID has another owner.
 type process struct {
@@ -186,9 +186,9 @@ type alive struct {
 	commands  map[string]bool    // that still run or wait, by id
 }
 
-// recover brings the rows in line with what is alive: a process that lives is adopted; one that is
+// recover brings the rows in line with the live processes: one that lives is adopted; one that does
 // not is lost, and its commands have failed; a process that its terminal's row does not have begins
-// a new generation. Providers are asked about their compute before the next use. Errors: those of
+// a new generation. Providers are asked about their compute before the next use. Errors: any of
 // the store.
 func (c *change) recover(a alive) error {
 	if err := c.recoverProcesses(a); err != nil {

@@ -119,23 +119,17 @@ func (c *change) recordStep(l thread.Lease, s step, cause error) error {
 // fail adds a provider's failure to the lease's events.
 func (w *leaseWork) fail(doing string, cause error) error {
 	err := w.ls.update(func(c *change) error {
-		if err := c.setLease(w.l.ID, func(l *thread.Lease) {
-			l.LastError, l.NeedsRefresh = thread.Clip(cause.Error(), thread.MaxError), true
-			l.Version++
+		var l thread.Lease
+		if err := c.setLease(w.l.ID, func(stored *thread.Lease) {
+			stored.LastError, stored.NeedsRefresh = thread.Clip(cause.Error(), thread.MaxError), true
+			stored.Version++
+			l = *stored
 		}); err != nil {
-			return err
-		}
-		l, err := c.Lease(w.l.ID)
-		if err != nil {
 			return err
 		}
 		return c.recordStep(l, step{event: thread.ProviderError, source: w.source, to: l.Observed}, cause)
 	})
-	failure := fmt.Errorf("%w: %s of lease %s: %w", thread.ErrProvider, doing, w.l.ID, cause)
-	if err != nil {
-		return errors.Join(failure, err)
-	}
-	return failure
+	return errors.Join(fmt.Errorf("%w: %s of lease %s: %w", thread.ErrProvider, doing, w.l.ID, cause), err)
 }
 
 func (c *change) setLease(id string, set func(*thread.Lease)) error {

@@ -60,8 +60,8 @@ func (w *leaseWork) read(id string) error {
 
 func (w *leaseWork) bound() bool { return w.i.ID != "" && w.i.EndedAt.IsZero() }
 
-// ensure gets the compute of a lease running: what runs is kept, what is paused is resumed, what is
-// dead or unknown to the provider is replaced. A provider that does not answer replaces nothing: the
+// ensure gets the compute of a lease running: a running instance is kept, a paused one resumed, a dead one
+// and one that the provider does not know replaced. A provider that does not answer replaces nothing: the
 // instance might be there. Errors, of package thread: ErrNotFound, ErrNoProvider, ErrProvider,
 // ErrNoSpace; ctx.Err().
 func (ls *Leases) ensure(ctx context.Context, id string) (thread.Lease, thread.Instance, error) {
@@ -112,7 +112,7 @@ func (ls *Leases) pause(ctx context.Context, id, source string) (thread.Lease, e
 	})
 }
 
-// setDesired notes what is wanted of the compute before it is done.
+// setDesired writes the intent before it is carried out.
 func (w *leaseWork) setDesired(d thread.Desired) error {
 	return w.ls.update(func(c *change) error { return c.setLease(w.l.ID, func(l *thread.Lease) { l.Desired = d }) })
 }
@@ -162,7 +162,7 @@ func (ls *Leases) refresh(ctx context.Context, id, source string) (thread.Lease,
 	})
 }
 
-// known asks the provider when what is written may not be so.
+// known asks the provider when the row may be wrong.
 func (w *leaseWork) known(ctx context.Context) error {
 	if w.bound() && (w.l.NeedsRefresh || w.l.Observed == thread.Unknown) {
 		return w.refresh(ctx)

@@ -24,16 +24,14 @@ type lifecycle struct {
 //
 // Errors, of package thread: ErrInvalid, ErrNotFound (Use.Lease), ErrConflict (Use.Terminal of
 // another thread, Use.Name taken), ErrNoProvider, ErrProvider, ErrNoSpace; ctx.Err().
-func (lc *lifecycle) open(ctx context.Context, threadID string, u thread.Use) (thread.Layers, error) {
+func (lc *lifecycle) open(ctx context.Context, threadID string, u thread.Use) (l thread.Layers, err error) {
 	if err := checkUse(u, threadID); err != nil {
-		return thread.Layers{}, err
+		return l, err
 	}
-	unlock, err := lc.threadLocks.lock(ctx, threadID)
-	if err != nil {
-		return thread.Layers{}, err
-	}
-	defer unlock()
-	return lc.openLocked(ctx, threadID, u)
+	return l, lc.threadLocks.do(ctx, threadID, func() error {
+		l, err = lc.openLocked(ctx, threadID, u)
+		return err
+	})
 }
 
 func (lc *lifecycle) openLocked(ctx context.Context, threadID string, u thread.Use) (thread.Layers, error) {
@@ -54,23 +52,21 @@ func (lc *lifecycle) openLocked(ctx context.Context, threadID string, u thread.U
 }
 
 // create is open of a thread that must not be there yet; "" lets the server choose its id. Errors:
-// thread.ErrConflict and those of open.
-func (lc *lifecycle) create(ctx context.Context, threadID string, u thread.Use) (thread.Layers, error) {
+// thread.ErrConflict, any of open.
+func (lc *lifecycle) create(ctx context.Context, threadID string, u thread.Use) (l thread.Layers, err error) {
 	if threadID == "" {
 		threadID = newID("thread")
 	}
 	if err := checkUse(u, threadID); err != nil {
-		return thread.Layers{}, err
+		return l, err
 	}
-	unlock, err := lc.threadLocks.lock(ctx, threadID)
-	if err != nil {
-		return thread.Layers{}, err
-	}
-	defer unlock()
-	if _, err := lc.thread(threadID); !missing(err) {
-		return thread.Layers{}, cmp.Or(err, fmt.Errorf("%w: thread %s", thread.ErrConflict, threadID))
-	}
-	return lc.openLocked(ctx, threadID, u)
+	return l, lc.threadLocks.do(ctx, threadID, func() error {
+		if _, err := lc.thread(threadID); !missing(err) {
+			return cmp.Or(err, fmt.Errorf("%w: thread %s", thread.ErrConflict, threadID))
+		}
+		l, err = lc.openLocked(ctx, threadID, u)
+		return err
+	})
 }
 
 // checkUse refuses a use that no thread can have. Errors: thread.ErrInvalid.
@@ -224,7 +220,7 @@ func (lc *lifecycle) used(l *thread.Layers) error {
 
 // status returns the layers of a thread's active terminal, or of the terminal that u names. A
 // terminal or lease whose row is missing is made again under its id; a session that is over is
-// closed first. It is no activity. Errors: thread.ErrNotFound (no such thread or terminal), those of
+// closed first. It is no activity. Errors: thread.ErrNotFound (no such thread or terminal), any of
 // the store, ctx.Err().
 func (lc *lifecycle) status(ctx context.Context, threadID string, u thread.Use) (thread.Layers, error) {
 	if err := lc.expiry.expireOnRead(ctx, threadID); err != nil {

@@ -44,7 +44,7 @@ func (p *pauses) remember() {
 		return tx.Leases(thread.LeaseQuery{})
 	})
 	if err != nil {
-		return // the next look at the database tells of it
+		return // the next look at the database reports it
 	}
 	for _, e := range leases {
 		if e.Observed != thread.Frozen && !e.CutShort() {
@@ -152,7 +152,7 @@ func (p *pauses) setLost(lease string, gone bool) {
 	p.some.Store(len(p.frozen)+len(p.gone) > 0)
 }
 
-// forget drops what is noted of a thread that was deleted.
+// forget drops the notes of a deleted thread.
 func (p *pauses) forget(thread string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -25,7 +25,7 @@ type Permissions struct {
 // is among its events. The thread "" is for actions that belong to no thread.
 //
 // Where no permissions are set it costs one look into a map. Errors: permission.ErrDenied,
-// *permission.NeedsApproval and those of store.Conversations.Check.
+// *permission.NeedsApproval, any of store.Permissions.Check.
 func (ps *Permissions) Check(ctx context.Context, threadID string, a permission.Action) error {
 	_, err := ps.CheckApproved(ctx, threadID, a)
 	return err
@@ -144,7 +144,7 @@ func (ps *Permissions) PermissionsOf(thread string) (permission.Permissions, err
 }
 
 // SetPermissions changes the permissions of a thread, which it creates when it does not
-// exist; nil keeps. Errors: conversation.ErrInvalid, those of
+// exist; nil keeps. Errors: conversation.ErrInvalid, any of
 // WriteConversation.
 func (ps *Permissions) SetPermissions(ctx context.Context, thread string, mode *string, rules *permission.Rules) (
 	permission.Permissions, error) {
@@ -158,7 +158,7 @@ func (ps *Permissions) SetPermissions(ctx context.Context, thread string, mode *
 
 // Authorize returns the decision about a call of a tool that the client carries out, adds it to the
 // thread's events and requests a person's approval when the decision is to ask. Only then it creates
-// the thread. Errors: any of store.Conversations.Authorize and of WriteConversation.
+// the thread. Errors: any of store.Permissions.Authorize and of WriteConversation.
 func (ps *Permissions) Authorize(ctx context.Context, thread string, c permission.Call) (permission.Decision, error) {
 	_, err := ps.conversations.ReadConversation(thread)
 	if missing(err) {

@@ -14,7 +14,7 @@ import (
 	"github.com/evertty/evertty/internal/thread/sqlite"
 )
 
-// reconcile brings the rows in line with what is there: at the start, and after the database could
+// reconcile brings the rows in line with the live processes: at the start, and after the database could
 // not be written. Commands that a killed server had not written are in the histories of their shells.
 func (rc *recorder) reconcile() {
 	found, err := rc.reconcileRows()
@@ -84,8 +84,8 @@ func (rc *recorder) reconcileRows() (found []unrecorded, err error) {
 	return append(found, list...), rc.reconcileStates()
 }
 
-// reconcileTerminals adds the processes of the terminals that run. One that was deleted has no row, and one that has
-// ended gets it when it is started again.
+// reconcileTerminals adds the processes of the terminals that run. A deleted one has no row, and one that has
+// ended gets it with its next start.
 func (rc *recorder) reconcileTerminals(processes map[string]process) (found []unrecorded, err error) {
 	for _, t := range rc.terminals.All() {
 		if t.Deleted() {
@@ -206,7 +206,7 @@ func (rc *recorder) reconcileCommands(s *registry.Shell, open []thread.Command, 
 	})
 }
 
-// adopt makes the rows of what has none: it is older than the database, or its row was removed.
+// adopt makes missing rows: of what is older than the database, or whose row was removed.
 func (rc *recorder) adopt(list []unrecorded) {
 	for _, record := range list {
 		if rc.ctx.Err() != nil {

@@ -142,7 +142,7 @@ func (r *remote) recheckCompute(ctx context.Context, thread string) {
 	}
 }
 
-// writeJob completes a job and writes it for its relay. Errors: thread.ErrNoProvider, those of
+// writeJob completes a job and writes it for its relay. Errors: thread.ErrNoProvider, any of
 // relay.WriteJob.
 func (r *remote) writeJob(dir string, l thread.Layers, j relay.Job) error {
 	p, ok := r.remotes[l.Lease.Provider]

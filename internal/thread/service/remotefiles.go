@@ -15,7 +15,7 @@ import (
 )
 
 // Files are the files of a shell at a provider. Paths are absolute. Refusals are *fs.PathError with the
-// system's own error, as on this machine; other errors are those of hooks.openThread and of the
+// system's own error, as on this machine; other errors are any of hooks.openThread and of the
 // provider.
 type Files struct {
 	remote *remote

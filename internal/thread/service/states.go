@@ -145,8 +145,10 @@ func (c *change) unsetActive(t thread.Terminal) error {
 // what it has. Errors: thread.ErrNotFound.
 func (st *States) ThreadTerminals(ctx context.Context, id, after string, limit int) (replies []wire.ThreadTerminal,
 	next string, err error) {
+	rows := limit
 	if limit > 0 {
-		err = st.currentPart(ctx, id, after, limit+1)
+		rows++ // one more tells whether there are others
+		err = st.currentPart(ctx, id, after, rows)
 	} else {
 		err = st.recorder.current(ctx, id)
 	}
@@ -156,10 +158,6 @@ func (st *States) ThreadTerminals(ctx context.Context, id, after string, limit i
 	th, err := st.thread(id)
 	if err != nil {
 		return nil, "", err
-	}
-	rows := limit
-	if limit > 0 {
-		rows++ // one more tells whether there are others
 	}
 	list, err := st.page(id, after, rows)
 	list, next = pageOf(list, limit, func(t thread.Terminal) string { return t.ID })

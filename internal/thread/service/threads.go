@@ -1,9 +1,10 @@
 // Package service joins the rows of threads with what lives: it opens a thread for each use, writes
-// down what its terminals and shells do, ends what its policy ends, and brings the rows in line with
-// what is there after a start.
+// down what its terminals and shells do, ends what its policy ends, and reconciles the rows with the
+// live processes after a start.
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,16 +16,17 @@ import (
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/lifetime"
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/local"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Config of Threads. Life must be given.
+// Config of Threads. Life and Log must be given.
 type Config struct {
 	Life *lifetime.Lifetime
-	Log  *slog.Logger // nil is slog.Default
+	Log  *slog.Logger
 
 	// Store has the rows; nil is none, and NoStore says why: then nothing is durable but screens
 	// and shells.
@@ -61,7 +63,7 @@ type parts struct {
 // row of a terminal has the terminal's id, the row of a shell its key. Without a database every
 // method fails with ErrNoStore, and terminals and shells work.
 //
-// Safe for concurrent use. The locks are those of its parts, see database.
+// Safe for concurrent use. See database for the order of locks.
 type Threads struct {
 	*database
 	*parts
@@ -84,9 +86,6 @@ type Threads struct {
 
 // New makes Threads with their hooks. Open has to follow before the server recovers anything.
 func New(cfg Config) *Threads {
-	if cfg.Log == nil {
-		cfg.Log = slog.Default()
-	}
 	if cfg.Conversations.Enforcer == nil {
 		cfg.Conversations.Enforcer = permission.NewEnforcer(permission.Rules{})
 	}
@@ -95,12 +94,9 @@ func New(cfg Config) *Threads {
 		policy = *cfg.Policy
 	}
 	w := &watchers{}
-	db := newDatabase(cfg.Store, nil)
-	db.why, db.policy, db.chosen, db.setup = cfg.NoStore, policy, cfg.PolicyChosen, cfg.ProviderSetup
-	db.notify = func(e thread.Event) { w.notify(e.ThreadID) }
-	if db.why == nil {
-		db.why = errors.New("this server has none")
-	}
+	db := &database{store: cfg.Store, why: cmp.Or(cfg.NoStore, errors.New("this server has none")), policy: policy,
+		chosen: cfg.PolicyChosen, provider: thread.Local, providers: map[string]provider.Lifecycle{},
+		setup: cfg.ProviderSetup, notify: func(e thread.Event) { w.notify(e.ThreadID) }, memory: newMemory(time.Now)}
 	t := &Threads{database: db, parts: &parts{ctx: cfg.Life.Context(), life: cfg.Life, log: cfg.Log},
 		watchers: w, noStore: cfg.NoStore, copied: cfg.Copied}
 	t.join(cfg)
@@ -171,7 +167,7 @@ func (t *Threads) takeOver() error {
 		return nil
 	}
 	list, err := t.forgetInstances()
-	if err != nil { // else it would pause and destroy what is not its own
+	if err != nil { // else it would pause and destroy instances of the original
 		t.log.Error("the records of threads are a copy and cannot be made its own", "error", err)
 		return err
 	}
@@ -219,7 +215,7 @@ func (t *Threads) Begin() {
 	}
 }
 
-// Close writes what is left. Nothing may change any more.
+// Close writes all that waits. Nothing may change any more.
 func (t *Threads) Close() {
 	if !t.isOpen() {
 		return

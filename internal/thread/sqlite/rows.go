@@ -14,11 +14,13 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Tx is one transaction on the rows of threads, by noun. Each noun has a file. Put writes a row, new or not.
+// Tx is one transaction on the rows of threads, by noun. Each noun has a file. Put writes a row, new
+// or not.
 //
-// A write returns no error: the first one that fails leaves it in Err, and all later ones do nothing. So Update
-// makes no change and returns it. Errors, of package thread: ErrNotFound (no such row), ErrConflict (an id or
-// name twice), ErrInUse (a row refers to what is deleted), ErrNoSpace, ErrDamaged.
+// Writes return no error: the first that fails leaves its error in Err, and all later ones do nothing.
+// Update then changes nothing and returns that error. Errors, of package thread: ErrNotFound (no such
+// row), ErrConflict (an id or name twice), ErrInUse (another row refers to the deleted one),
+// ErrNoSpace, ErrDamaged.
 type Tx struct {
 	*table
 	threadRows

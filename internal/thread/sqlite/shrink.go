@@ -112,7 +112,7 @@ const (
 // erased notes that the transaction deletes what nobody is to find in the files any more.
 func (r *table) erased(when erasing) { r.store.erasing = max(r.store.erasing, when) }
 
-// eraseRest erases what is left. What a reader still holds is tried again at the next look.
+// eraseRest erases deleted content. Pages that a reader still holds wait for the next look.
 func (s *Store) eraseRest() {
 	s.writing.Lock()
 	defer s.writing.Unlock()

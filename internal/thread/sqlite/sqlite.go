@@ -33,7 +33,7 @@ const (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Store has the rows of threads, and with Conversations those of conversations, in a file. It does not
+// Store has the rows of threads and conversations in a file. It does not
 // know the rules; it holds that ids are unique and that references have their row. Safe for
 // concurrent use.
 type Store struct {
@@ -57,7 +57,7 @@ type conn struct {
 }
 
 // Open opens the database at path, makes it (0600) when absent, and brings an older one up to date.
-// The directory exists. A damaged file is told by name and left as it is. Errors:
+// The directory exists. A damaged file stays as it is, and the error names it. Errors:
 // thread.ErrDamaged, ErrNewer, ErrNoSpace, the operating system's. Close releases it.
 func Open(path string) (*Store, error) {
 	if err := makeFile(path); err != nil {
@@ -107,7 +107,7 @@ func (s *Store) connect() (err error) {
 	// them.
 	common := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "foreign_keys(1)", "journal_mode(WAL)",
-		"synchronous(NORMAL)", "secure_delete(1)", // what is deleted is overwritten in the file
+		"synchronous(NORMAL)", "secure_delete(1)", // deleted content is overwritten in the file
 		fmt.Sprintf("journal_size_limit(%d)", maxWAL), "trusted_schema(0)",
 	}}
 	name := "file:" + (&url.URL{Path: s.path}).EscapedPath() + "?" + common.Encode()
@@ -139,7 +139,7 @@ func (s *Store) dial(begin string) (*conn, error) {
 	return &conn{Conn: c, begin: begin, stmts: map[string]*sql.Stmt{}}, nil
 }
 
-// check reads every page once: damage is told at the start and not when somebody needs the row.
+// check reads every page once: damage shows at the start and not when somebody needs the row.
 func (s *Store) check() error {
 	rows, err := s.writer.QueryContext(context.Background(), "PRAGMA quick_check(3)")
 	if err != nil {
@@ -235,7 +235,7 @@ func (c *conn) close() error {
 }
 
 // View calls fn with the rows as of one instant. It never waits for an Update. The Tx is valid until
-// fn returns; fn calls neither View nor Update. Errors: what fn returns, those of Tx.
+// fn returns; fn calls neither View nor Update. Errors: of fn and of Tx.
 func (s *Store) View(fn func(*Tx) error) error {
 	return s.view(func(t *table) error { return fn(newTx(t)) })
 }

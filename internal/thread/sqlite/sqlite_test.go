@@ -143,7 +143,8 @@ func TestForeignKeysAreEnforced(t *testing.T) {
 			tx.PutThread(thread.Thread{ID: "x", Lease: "none", CreatedAt: noon, UpdatedAt: noon})
 		},
 	} {
-		if err := s.Update(func(tx *Tx) error { f(tx); return nil }); !errors.Is(err, thread.ErrInUse) && !errors.Is(err, thread.ErrInvalid) {
+		err := s.Update(func(tx *Tx) error { f(tx); return nil })
+		if !errors.Is(err, thread.ErrInUse) && !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
