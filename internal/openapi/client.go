@@ -3,7 +3,6 @@ package openapi
 import (
 	"fmt"
 	"go/format"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,12 +13,9 @@ import (
 // Client is a method of the Go client for each route that is a function of types. Routes that differ in the beginning
 // of the path alone, by the suffix of their names, are one method. clientDir is the folder of package client, whose
 // types that embed the type of package wire of the same name are the replies.
-func Client(routes []httpapi.Route, clientDir string) ([]byte, error) {
-	own, err := readTypes(clientDir)
-	if err != nil {
-		return nil, err
-	}
-	withRaw := slices.Sorted(maps.Keys(own.named))
+func Client(routes []httpapi.Route, clientDir string) (text []byte, err error) {
+	defer catch(&err)
+	withRaw := readTypes(clientDir).order
 	var b strings.Builder
 	b.WriteString(
 		"// Code generated from the routes of the server by `go generate ./internal/server`. DO NOT EDIT.\n\n" +

@@ -4,9 +4,7 @@
 package openapi
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,90 +13,39 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// parameter is a part of a path, a query or the header of requests.
-type parameter struct {
-	name, in string
-	as       string // its name in the document; "" is its own
-	text     string
-	schema   string // in JSON
-	example  string
-	limited  bool // some values of its type are not allowed
-}
-
-// response is what one or more routes answer.
-type response struct {
-	name       string
-	status     int
-	text       string
-	headers    []header
-	json       []any  // values like the body; several are alternatives
-	compressed bool   // when it is large and the client likes it; see httpapi.WriteJSON
-	codes      string // of a refusal, with spaces between
-	example    string // of a refusal: CODE: sentence
-	details    wire.ErrorDetails
-	of         []error // sentinels of a route for which it is; nil is all
-	limit      int64   // bytes of the body of a route for which it is; 0 is all
-	other      []content
-	events     []event // of a stream
-	// commands are what the client may send on a WebSocket.
-	commands []event
-}
-
-type header struct {
-	name, text, schema string
-	required           bool
-	example            string
+// generator collects the components that the routes refer to.
+type generator struct {
+	types     *types
+	params    object
+	responses object
 }
 
 // compressed is the header of replies that may be large.
-var compressed = header{name: "Content-Encoding", schema: `{"type": "string", "enum": ["zstd", "gzip"]}`,
-	text: "`zstd` or `gzip`, the one Accept-Encoding prefers, when the reply has 1400 bytes or more; absent otherwise."}
-
-// content is a body that is not described by a type.
-type content struct{ media, schema, example string }
-
-// event is a message on a stream or WebSocket and a value like it. An event without a name
-// stands for all.
-type event struct {
-	name string
-	like any
-}
-
-// implied are the refusals that any route may answer with; a route that names another response
-// for the status has that.
-var implied = []string{"Unauthorized", "Forbidden", "TooMany", "Failed"}
+var compressed = httpapi.Header{Name: "Content-Encoding", Schema: `{"type": "string", "enum": ["zstd", "gzip"]}`,
+	Text: "`zstd` or `gzip`, the one Accept-Encoding prefers, when the reply has 1400 bytes or more; absent otherwise."}
 
 // Document is the document of routes. wireDir is the folder of package wire's source, and
 // version that of the API.
-func Document(routes []httpapi.Route, wireDir string, version int) ([]byte, error) {
-	t, err := readTypes(wireDir)
-	if err != nil {
-		return nil, err
-	}
-	schemas, err := t.schemas()
-	if err != nil {
-		return nil, err
-	}
-	g := generator{types: t, responses: map[string]response{}, params: map[string]parameter{}}
+func Document(routes []httpapi.Route, wireDir string, version int) (doc []byte, err error) {
+	defer catch(&err)
+	g := generator{types: readTypes(wireDir)}
+	var always object
 	for _, r := range refusals {
-		if g.responses[r.name].name != "" {
-			return nil, fmt.Errorf("response %s is there twice", r.name)
+		if g.responses.get(r.name) != nil {
+			fail("response %s is there twice", r.name)
 		}
-		g.responses[r.name] = r
-	}
-	paths, err := g.paths(routes)
-	if err != nil {
-		return nil, err
-	}
-	components, err := g.components(schemas)
-	if err != nil {
-		return nil, err
+		g.responses.set(r.name, r.object())
+		if slices.Contains(anyRequest, r.name) {
+			always.set(fmt.Sprint(r.status), refTo("responses", r.name))
+		}
 	}
 	var groups list
 	for _, tag := range tags {
 		groups = append(groups, object{{"name", tag[0]}, {"description", tag[1]}})
 	}
-	doc := object{
+	paths := g.paths(routes)
+	var w writer
+	w.value(object{
 		{"openapi", "3.1.0"},
 		{"info", object{{"title", title}, {"version", fmt.Sprint(version)}, {"summary", summary},
 			{"description", description}, {"license", object{{"name", "MIT"}, {"identifier", "MIT"}}}}},
@@ -106,13 +53,10 @@ func Document(routes []httpapi.Route, wireDir string, version int) ([]byte, erro
 		{"security", list{asks("bearer"), login}},
 		{"tags", groups},
 		{"paths", paths},
-		{"x-any-request", g.byStatus(strings.Fields(anyRequest))},
-		{"components", components},
-	}
-	var w writer
-	if err := w.value(doc, 0, 0); err != nil {
-		return nil, err
-	}
+		{"x-any-request", always},
+		{"components", object{{"parameters", g.params}, {"headers", object{{compressed.Name, headerObject(compressed)}}},
+			{"responses", g.responses}, {"securitySchemes", parse(credentials)}, {"schemas", g.types.schemas()}}},
+	}, 0, 0)
 	w.WriteByte('\n')
 	return w.Bytes(), nil
 }
@@ -123,78 +67,6 @@ func asks(scheme string) object {
 		return object{}
 	}
 	return object{{scheme, list{}}}
-}
-
-// generator collects what the routes refer to.
-type generator struct {
-	types     *types
-	responses map[string]response
-	given     []string // names of responses, in the order of the routes
-	params    map[string]parameter
-	order     []string // names of parameters, likewise
-}
-
-func (p parameter) component() string {
-	if p.as != "" {
-		return p.as
-	}
-	return p.name
-}
-
-// paths are the operations by path, in the order of the routes.
-func (g *generator) paths(routes []httpapi.Route) (all object, err error) {
-	for _, r := range routes {
-		path, params, err := g.path(r)
-		if err != nil {
-			return nil, err
-		}
-		item, _ := all.get(path).(object)
-		if item == nil && len(params) > 0 {
-			item.set("parameters", params)
-		}
-		op, err := g.operation(r)
-		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
-		}
-		item.set(strings.ToLower(r.Method), op)
-		all.set(path, item)
-	}
-	return all, nil
-}
-
-// path is a route's path as OpenAPI writes it, {id} for :id, with its parameters.
-func (g *generator) path(route httpapi.Route) (path string, params list, err error) {
-	parts := strings.Split(route.Path, "/")
-	for i, part := range parts {
-		name, ok := strings.CutPrefix(part, ":")
-		if part == "*" {
-			name, ok = "file", true
-		}
-		if !ok {
-			continue
-		}
-		parts[i] = "{" + name + "}"
-		p, err := g.pathParam(name, route)
-		if err != nil {
-			return "", nil, err
-		}
-		params = append(params, refTo("parameters", p.component()))
-	}
-	return strings.Join(parts, "/"), params, nil
-}
-
-// pathParam is the parameter of a route's path.
-func (g *generator) pathParam(name string, r httpapi.Route) (parameter, error) {
-	in, err := g.types.params(r.In.Name())
-	if err != nil {
-		return parameter{}, err
-	}
-	for _, p := range in {
-		if p.in == "path" && p.name == name {
-			return p, g.use(p)
-		}
-	}
-	return parameter{}, fmt.Errorf("%s %s: %s has no field for :%s", r.Method, r.Path, r.In, name)
 }
 
 // login is a browser's: both halves are needed.
@@ -220,191 +92,147 @@ func securityOf(r httpapi.Route) list {
 // isOpen reports whether a route asks for nothing.
 func isOpen(r httpapi.Route) bool { return r.Path == "/healthz" || r.Path == "/readyz" }
 
-// byStatus are references to responses by their usual statuses.
-func (g *generator) byStatus(names []string) (o object) {
-	for _, name := range names {
-		o.set(fmt.Sprint(g.responses[name].status), refTo("responses", name))
-	}
-	return o
-}
-
-// Types are the Go types of the inputs, replies, events and commands of routes, by name.
-func Types(routes []httpapi.Route) map[string]reflect.Type {
-	all := map[string]reflect.Type{}
+// paths are the operations by path, in the order of the routes.
+func (g *generator) paths(routes []httpapi.Route) (all object) {
 	for _, r := range routes {
-		all[r.In.Name()] = r.In
-		for _, reply := range r.Replies {
-			for _, v := range reply.JSON {
-				all[typeName(v)] = reflect.TypeOf(v)
-			}
-			for _, e := range slices.Concat(reply.Events, reply.Commands) {
-				all[typeName(e.Value)] = reflect.TypeOf(e.Value)
-			}
+		path, params := g.path(r)
+		item, _ := all.get(path).(object)
+		if item == nil && len(params) > 0 {
+			item.set("parameters", params)
 		}
+		item.set(strings.ToLower(r.Method), g.operation(r))
+		all.set(path, item)
 	}
 	return all
 }
 
-// typeName is the name of a value's type.
-func typeName(v any) string { return reflect.TypeOf(v).Name() }
-
-// components are the parts that paths refer to.
-func (g *generator) components(schemas object) (object, error) {
-	var params, responses object
-	for _, name := range g.order {
-		p := g.params[name]
-		o, err := p.object()
-		if err != nil {
-			return nil, fmt.Errorf("parameter %s: %w", p.name, err)
+// path is a route's path as OpenAPI writes it, {id} for :id, with its parameters.
+func (g *generator) path(r httpapi.Route) (path string, params list) {
+	in := g.types.params(r.In.Name())
+	parts := strings.Split(r.Path, "/")
+	for i, part := range parts {
+		name, ok := strings.CutPrefix(strings.Replace(part, "*", ":file", 1), ":")
+		if !ok {
+			continue
 		}
-		params.set(p.component(), o)
-	}
-	rows := refusals
-	for _, name := range g.given {
-		rows = append(rows, g.responses[name])
-	}
-	for _, r := range rows {
-		o, err := r.object()
-		if err != nil {
-			return nil, fmt.Errorf("response %s: %w", r.name, err)
+		at := slices.IndexFunc(in, func(p parameter) bool { return p.in == "path" && p.name == name })
+		if at < 0 {
+			fail("%s %s: %s has no field for :%s", r.Method, r.Path, r.In, name)
 		}
-		responses.set(r.name, o)
+		parts[i] = "{" + name + "}"
+		params = append(params, g.use(in[at]))
 	}
-	schemes, err := parse(credentials)
-	if err != nil {
-		return nil, err
-	}
-	coding, err := compressed.object()
-	return object{{"parameters", params}, {"headers", object{{compressed.name, coding}}}, {"responses", responses},
-			{"securitySchemes", schemes}, {"schemas", schemas}},
-		err
+	return strings.Join(parts, "/"), params
 }
 
-func (p parameter) object() (object, error) {
-	schema, err := parse(p.schema)
-	o := object{{"name", p.name}, {"in", p.in}}
-	if p.in == "path" {
+// use adds a parameter to the document, and refers to it. One that is there already has to be the same.
+func (g *generator) use(p parameter) object {
+	if is := g.params.get(p.component); is != nil && !reflect.DeepEqual(is, p.doc) {
+		fail("two parameters are called %s in the document: give one the tag param", p.component)
+	}
+	g.params.set(p.component, p.doc)
+	return refTo("parameters", p.component)
+}
+
+func headerObject(h httpapi.Header) object {
+	o := object{{"description", h.Text}}
+	if h.Required {
 		o.set("required", true)
 	}
-	o = append(o, member{"description", p.text}, member{"schema", schema})
-	if p.example != "" {
-		o.set("example", p.example)
+	o.set("schema", parse(h.Schema))
+	if h.Example != "" {
+		o.set("example", h.Example)
 	}
-	return o, err
+	return o
 }
 
-func (h header) object() (object, error) {
-	schema, err := parse(h.schema)
-	o := object{{"description", h.text}}
-	if h.required {
-		o.set("required", true)
-	}
-	o.set("schema", schema)
-	if h.example != "" {
-		o.set("example", h.example)
-	}
-	return o, err
-}
-
-func (r response) object() (object, error) {
-	o := object{{"description", r.text}}
-	var headers, bodies object
-	for _, h := range r.headers {
-		one, err := h.object()
-		if err != nil {
-			return nil, err
-		}
-		headers.set(h.name, one)
-	}
-	if r.compressed {
-		headers.set(compressed.name, refTo("headers", compressed.name))
-	}
+// responseObject is a reply with its headers and bodies. The JSON one is of a schema and has an example, or is nil.
+func responseObject(text string, headers, json object, media []httpapi.Media) object {
+	o := object{{"description", text}}
 	if headers != nil {
 		o.set("headers", headers)
 	}
-	body, err := r.body()
-	if err != nil {
-		return nil, err
+	var bodies object
+	if json != nil {
+		bodies.set("application/json", json)
 	}
-	if body != nil {
-		bodies.set("application/json", body)
-	}
-	for _, c := range r.other {
-		one, err := c.object()
-		if err != nil {
-			return nil, err
+	for _, m := range media {
+		body := object{}
+		if m.Schema != "" {
+			body.set("schema", parse(m.Schema))
 		}
-		bodies.set(c.media, one)
+		if m.Example != "" {
+			body.set("example", m.Example)
+		}
+		bodies.set(m.Type, body)
 	}
 	if bodies != nil {
 		o.set("content", bodies)
 	}
-	setEvents(&o, "events", r.events)
-	setEvents(&o, "commands", r.commands)
-	return o, nil
+	return o
 }
 
-// body is the JSON that the response has, nil for none.
-func (r response) body() (object, error) {
-	if r.codes != "" {
-		var codes list
-		for _, code := range strings.Fields(r.codes) {
-			if http.StatusText(r.status) == "" {
-				return nil, fmt.Errorf("status %d", r.status)
-			}
-			codes = append(codes, code)
-		}
-		schema := refTo("schemas", "Error")
-		schema.set("properties", object{{"code", object{{"enum", codes}}}})
-		code, sentence, _ := strings.Cut(r.example, ": ")
-		text, err := json.Marshal(wire.Error{
-			Error: sentence, Code: code, Details: r.details, ApprovalID: r.details.ApprovalID})
-		if err != nil {
-			return nil, err
-		}
-		example, err := parse(string(text))
-		return object{{"schema", schema}, {"example", example}}, err
+func headersOf(all []httpapi.Header) (headers object) {
+	for _, h := range all {
+		headers.set(h.Name, headerObject(h))
 	}
-	switch len(r.json) {
+	return headers
+}
+
+// object is a refusal in the document.
+func (r refusal) object() object {
+	var codes list
+	for _, code := range strings.Fields(r.codes) {
+		codes = append(codes, code)
+	}
+	schema := refTo("schemas", "Error")
+	schema.set("properties", object{{"code", object{{"enum", codes}}}})
+	code, sentence, _ := strings.Cut(r.example, ": ")
+	example := must(httpapi.Encode(
+		wire.Error{Error: sentence, Code: code, Details: r.details, ApprovalID: r.details.ApprovalID}))
+	return responseObject(r.text, headersOf(r.headers),
+		object{{"schema", schema}, {"example", parse(string(example))}}, r.media)
+}
+
+// replyObject is a reply in the document.
+func replyObject(r httpapi.Reply, text string, mayCompress bool) object {
+	headers := headersOf(r.Headers)
+	if mayCompress {
+		headers.set(compressed.Name, refTo("headers", compressed.Name))
+	}
+	var either list
+	for _, v := range r.JSON {
+		either = append(either, refTo("schemas", typeName(v)))
+	}
+	var json object
+	switch len(either) {
 	case 0:
-		return nil, nil
 	case 1:
-		return object{{"schema", refTo("schemas", typeName(r.json[0]))}}, nil
+		json = object{{"schema", either[0]}}
+	default:
+		json = object{{"schema", object{{"oneOf", either}}}}
 	}
-	var any list
-	for _, v := range r.json {
-		any = append(any, refTo("schemas", typeName(v)))
-	}
-	return object{{"schema", object{{"oneOf", any}}}}, nil
-}
-
-func (c content) object() (object, error) {
-	o := object{}
-	if c.schema != "" {
-		schema, err := parse(c.schema)
-		if err != nil {
-			return nil, err
-		}
-		o.set("schema", schema)
-	}
-	if c.example != "" {
-		o.set("example", c.example)
-	}
-	return o, nil
+	o := responseObject(text, headers, json, r.Media)
+	setEvents(&o, "events", r.Events)
+	setEvents(&o, "commands", r.Commands)
+	return o
 }
 
 // setEvents adds the events or commands of a stream: x-events by name, x-event for all.
-func setEvents(o *object, kind string, list []event) {
-	if len(list) == 0 {
-		return
-	}
-	if list[0].name == "" {
-		o.set("x-"+strings.TrimSuffix(kind, "s"), refTo("schemas", typeName(list[0].like)))
-		return
-	}
+func setEvents(o *object, kind string, events []wire.EventType) {
 	var all object
-	for _, e := range list {
-		all.set(e.name, refTo("schemas", typeName(e.like)))
+	for _, e := range events {
+		ref := refTo("schemas", typeName(e.Value))
+		if e.Name == "" {
+			o.set("x-"+strings.TrimSuffix(kind, "s"), ref)
+			return
+		}
+		all.set(e.Name, ref)
 	}
-	o.set("x-"+kind, all)
+	if all != nil {
+		o.set("x-"+kind, all)
+	}
 }
+
+// typeName is the name of a value's type.
+func typeName(v any) string { return reflect.TypeOf(v).Name() }

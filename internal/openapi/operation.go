@@ -1,43 +1,32 @@
 package openapi
 
 import (
-	"errors"
 	"fmt"
-	"go/ast"
 	"maps"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
-	"github.com/evertty/evertty/wire"
 )
 
 // operation is what the document says about a route of types.
-func (g *generator) operation(r httpapi.Route) (object, error) {
-	op := object{{"tags", list{r.Group}}, {"operationId", r.ID}, {"summary", r.Summary}}
+func (g *generator) operation(r httpapi.Route) object {
+	defer within("%s %s", r.Method, r.Path)
 	if r.ID == "" || r.Summary == "" || !slices.ContainsFunc(tags, func(t [2]string) bool { return t[0] == r.Group }) {
-		return nil, fmt.Errorf("it has the name %q, the summary %q and the group %q", r.ID, r.Summary, r.Group)
+		fail("it has the name %q, the summary %q and the group %q", r.ID, r.Summary, r.Group)
 	}
+	op := object{{"tags", list{r.Group}}, {"operationId", r.ID}, {"summary", r.Summary}}
 	if r.Description != "" {
 		op.set("description", r.Description)
 	}
-	in, err := g.types.params(r.In.Name())
-	if err != nil {
-		return nil, err
-	}
 	var params list
 	limited := false
-	for _, p := range in {
-		if p.in == "path" {
-			continue
+	for _, p := range g.types.params(r.In.Name()) {
+		if p.in != "path" {
+			limited = limited || p.limited
+			params = append(params, g.use(p))
 		}
-		limited = limited || p.limited
-		if err := g.use(p); err != nil {
-			return nil, err
-		}
-		params = append(params, refTo("parameters", p.component()))
 	}
 	if params != nil {
 		op.set("parameters", params)
@@ -49,20 +38,8 @@ func (g *generator) operation(r httpapi.Route) (object, error) {
 		op.set("requestBody", object{{"description", r.BodyText}, {"required", !r.MayEmpty},
 			{"content", object{{"application/json", object{{"schema", refTo("schemas", body)}}}}}})
 	}
-	responses, err := g.responsesOf(r, limited)
-	op.set("responses", responses)
-	return op, err
-}
-
-// use adds a parameter to the document. One that is there already has to be the same.
-func (g *generator) use(p parameter) error {
-	if is, ok := g.params[p.component()]; ok && !reflect.DeepEqual(is, p) {
-		return fmt.Errorf("two parameters are called %s in the document: give one the tag param", p.component())
-	} else if !ok {
-		g.order = append(g.order, p.component())
-	}
-	g.params[p.component()] = p
-	return nil
+	op.set("responses", g.responsesOf(r, limited))
+	return op
 }
 
 // bodyOf is the schema of a route's body, "" without one.
@@ -78,44 +55,17 @@ func (g *generator) bodyOf(r httpapi.Route) string {
 	return g.types.bodyOf(r.In.Name())
 }
 
-// bodyOf is the name of the type whose members are the body of an input: its own, or the one that it embeds beside
-// parameters.
-func (t *types) bodyOf(name string) string {
-	s, ok := t.named[name].expr.(*ast.StructType)
-	if params, err := t.params(name); !ok || err != nil || len(params) == 0 {
-		return name
-	}
-	body := ""
-	for _, f := range s.Fields.List {
-		if len(f.Names) > 0 {
-			if p, err := t.param(f); err != nil || p.name == "" {
-				return name
-			}
-		} else if inner := f.Type.(*ast.Ident).Name; !t.isInput(inner) {
-			body += inner
-		}
-	}
-	if _, ok := t.named[body]; !ok {
-		return name
-	}
-	return body
-}
-
 // responsesOf are the responses of a route by status.
-func (g *generator) responsesOf(r httpapi.Route, limited bool) (o object, err error) {
+func (g *generator) responsesOf(r httpapi.Route, limited bool) (o object) {
 	names := map[int]string{}
 	for _, reply := range r.Replies {
 		names[reply.Status] = g.replyTo(reply, r.ByHand)
 	}
-	refusals, err := g.refusalsOf(r, limited)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(names, refusals)
+	maps.Copy(names, g.refusalsOf(r, limited))
 	for _, status := range slices.Sorted(maps.Keys(names)) {
 		o.set(fmt.Sprint(status), refTo("responses", names[status]))
 	}
-	return o, nil
+	return o
 }
 
 // replyTo is the name of a reply in the document.
@@ -124,7 +74,7 @@ func (g *generator) replyTo(reply httpapi.Reply, byHand bool) string {
 	if len(reply.JSON) > 0 && name == "" {
 		name = typeName(reply.JSON[0])
 		if text == "" {
-			text = g.types.named[name].reply
+			text, _ = g.types.named[name].add.get("reply").(string)
 		}
 		switch reply.Status {
 		case http.StatusCreated:
@@ -133,38 +83,13 @@ func (g *generator) replyTo(reply httpapi.Reply, byHand bool) string {
 			name += "Accepted"
 		}
 	}
-	r := response{
-		name:       name,
-		status:     reply.Status,
-		text:       text,
-		json:       reply.JSON,
-		compressed: !byHand,
-		events:     eventsOf(reply.Events),
-		commands:   eventsOf(reply.Commands),
-	}
-	for _, h := range reply.Headers {
-		r.headers = append(r.headers, header{name: h.Name, text: h.Text, schema: h.Schema, required: h.Required})
-	}
-	for _, m := range reply.Media {
-		r.other = append(r.other, content{m.Type, m.Schema, m.Example})
-	}
-	g.responses[name] = r
-	if !slices.Contains(g.given, name) {
-		g.given = append(g.given, name)
-	}
+	g.responses.set(name, replyObject(reply, text, !byHand))
 	return name
-}
-
-func eventsOf(all []wire.EventType) (list []event) {
-	for _, e := range all {
-		list = append(list, event{e.Name, e.Value})
-	}
-	return list
 }
 
 // refusalsOf are the refusals of a route, as names by status: those of its sentinels, and those that follow from its
 // types. limited says that a parameter may have a value that is not allowed.
-func (g *generator) refusalsOf(r httpapi.Route, limited bool) (map[int]string, error) {
+func (g *generator) refusalsOf(r httpapi.Route, limited bool) map[int]string {
 	codes := map[int][]string{}
 	add := func(status int, code string) {
 		if !slices.Contains(codes[status], code) {
@@ -181,7 +106,7 @@ func (g *generator) refusalsOf(r httpapi.Route, limited bool) (map[int]string, e
 	for _, sentinel := range r.Refuses {
 		row, ok := httpapi.RowOf(sentinel)
 		if !ok {
-			return nil, fmt.Errorf("%v is not in the table of errors", sentinel)
+			fail("%v is not in the table of errors", sentinel)
 		}
 		add(row.Status, row.Code)
 	}
@@ -192,15 +117,13 @@ func (g *generator) refusalsOf(r httpapi.Route, limited bool) (map[int]string, e
 		}
 		names[status] = g.refusalWith(r, status, list)
 	}
-	for _, name := range implied {
-		if isOpen(r) && (name == "Unauthorized" || name == "TooMany") {
-			continue
-		}
-		if status := g.responses[name].status; names[status] == "" {
-			names[status] = name
+	for _, row := range refusals {
+		asked := row.name == "Unauthorized" || row.name == "TooMany"
+		if slices.Contains(implied, row.name) && names[row.status] == "" && !(asked && isOpen(r)) {
+			names[row.status] = row.name
 		}
 	}
-	return names, nil
+	return names
 }
 
 // refusalWith is the name of the refusal with exactly these codes: one that is described for a sentinel of the route,
@@ -212,29 +135,25 @@ func (g *generator) refusalWith(r httpapi.Route, status int, codes []string) str
 			row.limit != 0 && row.limit != r.Limit {
 			continue
 		}
-		for _, err := range row.of {
-			if slices.Contains(r.Refuses, err) {
-				return row.name
-			}
+		if slices.ContainsFunc(row.of, func(err error) bool { return slices.Contains(r.Refuses, err) }) {
+			return row.name
 		}
 		if row.of == nil && (found == "" || row.limit == r.Limit) {
 			found = row.name
 		}
 	}
-	if found != "" {
-		return found
+	if found == "" {
+		row := composed(status, codes)
+		found = row.name
+		g.responses.set(found, row.object())
 	}
-	row := g.composed(status, codes)
-	g.responses[row.name] = row
-	if !slices.Contains(g.given, row.name) {
-		g.given = append(g.given, row.name)
-	}
-	return row.name
+	return found
 }
 
 // composed is a refusal with the texts of its codes.
-func (g *generator) composed(status int, codes []string) response {
-	row := response{name: "Refused", status: status, codes: strings.Join(codes, " ")}
+func composed(status int, codes []string) refusal {
+	row := refusal{name: "Refused", status: status, codes: strings.Join(codes, " ")}
+	var texts []string
 	for _, code := range codes {
 		for part := range strings.SplitSeq(strings.ToLower(code), "_") {
 			row.name += strings.ToUpper(part[:1]) + part[1:]
@@ -248,124 +167,25 @@ func (g *generator) composed(status int, codes []string) response {
 				}
 			}
 		}
-		row.text = strings.TrimSpace(row.text + " " + text)
+		texts = append(texts, text)
 	}
+	row.text = strings.Join(texts, " ")
 	return row
 }
 
-// about is what the text of a refusal says about one of its codes, "" when it does not.
-func (r response) about(code string) string {
+// about is the part of a refusal's text that is about one of its codes, "" when there is none.
+func (r refusal) about(code string) string {
 	at := strings.Index(" "+r.text, " "+code+": ")
 	if at < 0 {
 		return ""
 	}
 	text := r.text[at:]
 	for other := range strings.FieldsSeq(r.codes) {
-		if end := strings.Index(text, " "+other+": "); end > 0 {
-			text = text[:end]
-		}
+		text, _, _ = strings.Cut(text, " "+other+": ")
 	}
 	return text
 }
 
 func sameWords(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
-}
-
-// isInput reports whether a type has parameters and no member of a body of its own.
-func (t *types) isInput(name string) bool {
-	d, ok := t.named[name].expr.(*ast.StructType)
-	if !ok {
-		return false
-	}
-	properties, _, err := t.fields(d)
-	params, wrong := t.params(name)
-	return errors.Join(err, wrong) == nil && len(properties) == 0 && len(params) > 0
-}
-
-// params are the parameters that a type has, with those of the types that it embeds.
-func (t *types) params(name string) (all []parameter, err error) {
-	d, ok := t.named[name].expr.(*ast.StructType)
-	if !ok {
-		return nil, nil
-	}
-	for _, f := range d.Fields.List {
-		if len(f.Names) == 0 {
-			inner, err := t.params(f.Type.(*ast.Ident).Name)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, inner...)
-			continue
-		}
-		p, err := t.param(f)
-		if err != nil {
-			return nil, fmt.Errorf("%s.%s: %w", name, f.Names[0].Name, err)
-		}
-		if p.name != "" {
-			all = append(all, p)
-		}
-	}
-	return all, nil
-}
-
-// param is the parameter that a field is, without a name for a field of the body.
-func (t *types) param(f *ast.Field) (p parameter, err error) {
-	if f.Tag == nil {
-		return p, nil
-	}
-	tag := reflect.StructTag(strings.Trim(f.Tag.Value, "`"))
-	for _, in := range httpapi.ParamPlaces {
-		if name, ok := tag.Lookup(in); ok {
-			p.name, p.in = name, in
-		}
-	}
-	if p.name == "" {
-		return p, nil
-	}
-	if p.name == "*" {
-		p.name = "file"
-	}
-	schema, err := t.paramSchema(f, tag)
-	if err != nil {
-		return p, err
-	}
-	add, err := directives(f.Doc)
-	if err != nil {
-		return p, err
-	}
-	if one := add.get("oneOf"); one != nil {
-		schema = object{}
-	}
-	for _, m := range add {
-		schema.set(m.name, m.value)
-	}
-	p.as, p.text, p.example = tag.Get("param"), docText(f.Doc), tag.Get("example")
-	kind, _ := schema.get("type").(string)
-	p.limited = kind != "string" || schema.get("enum") != nil
-	p.schema, err = oneLine(schema)
-	return p, err
-}
-
-// paramSchema is the schema of a parameter: a switch is 0 or 1.
-func (t *types) paramSchema(f *ast.Field, tag reflect.StructTag) (object, error) {
-	expr := f.Type
-	if star, ok := expr.(*ast.StarExpr); ok {
-		expr = star.X
-	}
-	if i, ok := expr.(*ast.Ident); ok && i.Name == "bool" {
-		otherwise := "0"
-		if v := tag.Get("default"); v != "" {
-			otherwise = v
-		}
-		return object{{"type", "string"}, {"enum", list{"0", "1", "false", "true"}}, {"default", otherwise}}, nil
-	}
-	s, err := t.value(expr)
-	if err != nil {
-		return nil, err
-	}
-	if i, ok := expr.(*ast.Ident); ok && i.Name == "uint64" {
-		s = object{{"type", "integer"}, {"minimum", 0}}
-	}
-	return s, constraints(&s, tag)
 }

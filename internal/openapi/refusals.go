@@ -5,9 +5,26 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// refusals are the replies of a request that fails. The body of each is a wire.Error with one of the
-// codes.
-var refusals = []response{
+// refusal is the reply of a request that fails. Its body is a wire.Error with one of the codes.
+type refusal struct {
+	name    string
+	status  int
+	text    string
+	headers []httpapi.Header
+	codes   string // with spaces between
+	example string // CODE: sentence
+	details wire.ErrorDetails
+	of      []error // sentinels of a route for which it is; nil is all
+	limit   int64   // bytes of the body of a route for which it is; 0 is all
+	media   []httpapi.Media
+}
+
+// implied are the refusals that any route may answer with; a route that names another response
+// for the status has that.
+var implied = []string{"Unauthorized", "Forbidden", "TooMany", "Failed"}
+
+// refusals are described for every route that has exactly their codes.
+var refusals = []refusal{
 	{name: "Invalid", status: 400,
 		text: "VALIDATION: something in the request is not allowed; the sentence says what, where, and what is. " +
 			"`details.field` names the field when it is one; `details.providers` are those that are set up, when " +
@@ -34,13 +51,13 @@ var refusals = []response{
 	{name: "Unauthorized", status: 401,
 		text: "UNAUTHORIZED: no credentials, or wrong ones. The same for every path, so that nobody learns what " +
 			"exists. A browser gets a page that says how to log in.",
-		headers: []header{
-			{name: "WWW-Authenticate", text: "The scheme to use (RFC 6750).",
-				schema: `{"type": "string"}`, required: true, example: "Bearer realm=\"evertty\""},
+		headers: []httpapi.Header{
+			{Name: "WWW-Authenticate", Text: "The scheme to use (RFC 6750).",
+				Schema: `{"type": "string"}`, Required: true, Example: "Bearer realm=\"evertty\""},
 		},
 		codes:   "UNAUTHORIZED",
 		example: "UNAUTHORIZED: the bearer token is not this server's; the right one is in its token file",
-		other:   []content{{"text/html", ``, ""}},
+		media:   []httpapi.Media{{Type: "text/html"}},
 	},
 	{name: "Forbidden", status: 403,
 		text: "FORBIDDEN_HOST: the server does not answer for this Host. FORBIDDEN_ORIGIN: a page of another origin " +
@@ -66,12 +83,12 @@ var refusals = []response{
 		text:    "NOT_FOUND: there is no such file. The reply may also be a line of plain text.",
 		codes:   "NOT_FOUND",
 		example: "NOT_FOUND: no such file",
-		other:   []content{{"text/plain", ``, ""}},
+		media:   []httpapi.Media{{Type: "text/plain"}},
 	},
 	{name: "MethodNotAllowed", status: 405,
 		text: "METHOD_NOT_ALLOWED: the path does not take this method. HEAD is not taken.",
-		headers: []header{
-			{name: "Allow", text: "The methods the path takes.", schema: `{"type": "string"}`, required: true},
+		headers: []httpapi.Header{
+			{Name: "Allow", Text: "The methods the path takes.", Schema: `{"type": "string"}`, Required: true},
 		},
 		codes:   "METHOD_NOT_ALLOWED",
 		example: `METHOD_NOT_ALLOWED: "/pty" does not take PUT; it takes OPTIONS, GET`,
@@ -139,8 +156,8 @@ var refusals = []response{
 	},
 	{name: "UpgradeRequired", status: 426,
 		text: "UPGRADE_REQUIRED: this is a WebSocket, and the request is not a handshake.",
-		headers: []header{
-			{name: "Upgrade", text: "`websocket`.", schema: `{"type": "string", "const": "websocket"}`, required: true},
+		headers: []httpapi.Header{
+			{Name: "Upgrade", Text: "`websocket`.", Schema: `{"type": "string", "const": "websocket"}`, Required: true},
 		},
 		codes:   "UPGRADE_REQUIRED",
 		example: "UPGRADE_REQUIRED: this is a WebSocket: connect with an upgrade request",
@@ -151,9 +168,9 @@ var refusals = []response{
 			"all), too many approvals of a thread wait (32), or wrong credentials come too fast. QUEUE_TIMEOUT: the " +
 			"command did not get its turn within its `queue_timeout_ms`, and never runs. BUDGET: the session of the " +
 			"thread has used up what its policy allows; it closes within a second, and the next use begins another.",
-		headers: []header{
-			{name: "Retry-After", text: "Seconds to wait.",
-				schema: `{"type": "integer", "minimum": 1}`, required: true},
+		headers: []httpapi.Header{
+			{Name: "Retry-After", Text: "Seconds to wait.",
+				Schema: `{"type": "integer", "minimum": 1}`, Required: true},
 		},
 		codes:   "LIMIT QUEUE_TIMEOUT BUDGET",
 		example: "LIMIT: 10000 terminals are running, the most this server holds",

@@ -54,7 +54,8 @@ var tags = [][2]string{
 }
 
 // anyRequest names the refusals that a request to any path may get.
-const anyRequest = "UnsupportedVersion Unauthorized Forbidden NotFound MethodNotAllowed TooMany Failed Unavailable"
+var anyRequest = []string{"UnsupportedVersion", "Unauthorized", "Forbidden", "NotFound", "MethodNotAllowed", "TooMany",
+	"Failed", "Unavailable"}
 
 // credentials are the ways to say who asks.
 const credentials = `{

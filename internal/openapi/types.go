@@ -1,12 +1,10 @@
 package openapi
 
 import (
-	"encoding/json"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
+	gotypes "go/types"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -26,51 +24,33 @@ type types struct {
 type declared struct {
 	doc  string
 	expr ast.Expr
-	add  object // what directives add to the schema
-
-	reply string // what a reply of it says: the directive reply
+	add  object // what directives add to the schema, and as "reply" what a reply of it says
 }
 
 // directive begins a comment line that adds a keyword to a schema: //schema:KEYWORD VALUE, with
 // the value in JSON. A line //schema:and TEXT continues the value of the line before. Limits that a
-// tag can say are tags; see constraints.
+// tag can say are tags; see limits.
 const directive = "//schema:"
 
 // readTypes reads the Go files of a folder.
-func readTypes(dir string) (*types, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		return nil, err
-	}
+func readTypes(dir string) *types {
 	t := &types{named: map[string]declared{}, enums: map[string]list{}}
 	set := token.NewFileSet()
-	for _, name := range files {
+	for _, name := range must(filepath.Glob(filepath.Join(dir, "*.go"))) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		f, err := parser.ParseFile(set, name, text, parser.ParseComments)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range f.Decls {
-			if err := t.declare(d); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
+		for _, d := range must(parser.ParseFile(set, name, nil, parser.ParseComments)).Decls {
+			if g, ok := d.(*ast.GenDecl); ok {
+				t.declare(g)
 			}
 		}
 	}
-	return t, nil
+	return t
 }
 
 // declare notes types, and the constants of string types. A struct without tags is no JSON.
-func (t *types) declare(d ast.Decl) error {
-	g, ok := d.(*ast.GenDecl)
-	if !ok {
-		return nil
-	}
+func (t *types) declare(g *ast.GenDecl) {
 	for _, spec := range g.Specs {
 		switch s := spec.(type) {
 		case *ast.TypeSpec:
@@ -81,36 +61,20 @@ func (t *types) declare(d ast.Decl) error {
 			if doc == nil {
 				doc = g.Doc
 			}
-			add, err := directives(doc)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.Name.Name, err)
-			}
 			t.order = append(t.order, s.Name.Name)
-			d := declared{doc: typeText(doc, s.Name.Name), expr: s.Type}
-			for _, m := range add {
-				if m.name == "reply" {
-					d.reply, _ = m.value.(string)
-					continue
-				}
-				d.add = append(d.add, m)
-			}
-			t.named[s.Name.Name] = d
+			t.named[s.Name.Name] = declared{typeText(doc, s.Name.Name), s.Type, directives(doc)}
 		case *ast.ValueSpec:
 			kind, ok := s.Type.(*ast.Ident)
 			if !ok || g.Tok != token.CONST {
 				continue
 			}
 			for _, v := range s.Values {
-				if _, ok := v.(*ast.BasicLit); !ok {
-					continue
-				}
-				if text, err := strconv.Unquote(v.(*ast.BasicLit).Value); err == nil {
-					t.enums[kind.Name] = append(t.enums[kind.Name], text)
+				if v, ok := v.(*ast.BasicLit); ok && v.Kind == token.STRING {
+					t.enums[kind.Name] = append(t.enums[kind.Name], must(strconv.Unquote(v.Value)))
 				}
 			}
 		}
 	}
-	return nil
 }
 
 // hasNoTags reports whether the struct begins with a field without a tag.
@@ -120,9 +84,9 @@ func hasNoTags(e *ast.StructType) bool {
 }
 
 // directives are the keywords that a comment adds to a schema.
-func directives(doc *ast.CommentGroup) (add object, err error) {
+func directives(doc *ast.CommentGroup) (add object) {
 	if doc == nil {
-		return nil, nil
+		return nil
 	}
 	var lines []string
 	for _, line := range doc.List {
@@ -134,25 +98,18 @@ func directives(doc *ast.CommentGroup) (add object, err error) {
 	}
 	for _, line := range lines {
 		name, text, _ := strings.Cut(line, " ")
-		v, err := parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", line, err)
-		}
-		add.set(name, v)
+		add.set(name, parse(text))
 	}
-	return add, nil
+	return add
 }
 
 // docText is a comment with each paragraph on one line.
 func docText(doc *ast.CommentGroup) string {
-	if doc == nil {
-		return ""
+	paragraphs := strings.Split(strings.TrimSpace(doc.Text()), "\n\n")
+	for i, p := range paragraphs {
+		paragraphs[i] = strings.ReplaceAll(p, "\n", " ")
 	}
-	var lines []string
-	for _, paragraph := range strings.Split(strings.TrimSpace(doc.Text()), "\n\n") {
-		lines = append(lines, strings.ReplaceAll(paragraph, "\n", " "))
-	}
-	return strings.Join(lines, "\n\n")
+	return strings.Join(paragraphs, "\n\n")
 }
 
 // typeText is the comment of a type without its name: "Exit says how a program ended." is "Says how
@@ -170,29 +127,21 @@ func typeText(doc *ast.CommentGroup, name string) string {
 }
 
 // schemas are the schemas of all types, in the order of the source.
-func (t *types) schemas() (all object, err error) {
+func (t *types) schemas() (all object) {
 	for _, name := range t.order {
-		if t.isInput(name) || t.bodyOf(name) != name {
-			continue
+		if !t.isInput(name) && t.bodyOf(name) == name {
+			all.set(name, t.schemaOf(name))
 		}
-		s, err := t.schemaOf(name)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		all.set(name, s)
 	}
-	return all, nil
+	return all
 }
 
-func (t *types) schemaOf(name string) (object, error) {
+func (t *types) schemaOf(name string) (s object) {
+	defer within("%s", name)
 	d := t.named[name]
-	var s object
 	switch e := d.expr.(type) {
 	case *ast.StructType:
-		properties, required, err := t.fields(e)
-		if err != nil {
-			return nil, err
-		}
+		properties, required := t.properties(name)
 		s = object{{"type", "object"}, {"description", d.doc}, {"additionalProperties", false}}
 		if len(required) > 0 {
 			s.set("required", required)
@@ -204,77 +153,46 @@ func (t *types) schemaOf(name string) (object, error) {
 			s = object{{"type", "string"}, {"description", d.doc}, {"enum", t.enums[name]}}
 		}
 	default:
-		inner, err := t.value(d.expr)
-		if err != nil {
-			return nil, err
-		}
-		inner.set("description", d.doc)
-		s = inner
+		s = t.value(d.expr)
+		s.set("description", d.doc)
 	}
-	for _, m := range d.add {
-		s.set(m.name, m.value)
-	}
-	return s, nil
+	s.setAll(slices.DeleteFunc(slices.Clone(d.add), func(m member) bool { return m.name == "reply" }))
+	return s
 }
 
-// fields are the properties of a struct, with those of the structs it embeds.
-func (t *types) fields(s *ast.StructType) (properties object, required list, err error) {
-	for _, f := range s.Fields.List {
-		if len(f.Names) == 0 {
-			name := f.Type.(*ast.Ident).Name
-			inner, names, err := t.fields(t.named[name].expr.(*ast.StructType))
-			if err != nil {
-				return nil, nil, err
-			}
-			properties, required = append(properties, inner...), append(required, names...)
+// properties are the members of a struct, and the names of those that are always there.
+func (t *types) properties(of string) (properties object, required list) {
+	for _, f := range t.fields(of) {
+		if f.in != "" {
 			continue
 		}
-		tag := reflect.StructTag(strings.Trim(f.Tag.Value, "`"))
-		name, options, _ := strings.Cut(tag.Get("json"), ",")
-		if name == "-" {
-			continue
-		}
-		optional := options != "" || tag.Get("optional") == "true"
-		p, err := t.property(f, tag, optional)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
-		}
-		properties.set(name, p)
+		name, options, _ := strings.Cut(f.tag.Get("json"), ",")
+		optional := options != "" || f.tag.Get("optional") == "true"
+		properties.set(name, t.property(f, optional))
 		if !optional {
 			required = append(required, name)
 		}
 	}
-	return properties, required, nil
+	return properties, required
 }
 
 // property is the schema of a field. A pointer that is always there may be null; one that is
 // left out may not, unless the tag nullable says otherwise.
-func (t *types) property(f *ast.Field, tag reflect.StructTag, optional bool) (object, error) {
-	expr, nullable := f.Type, tag.Get("nullable") == "true"
+func (t *types) property(f field, optional bool) object {
+	expr, nullable := f.Type, f.tag.Get("nullable") == "true"
 	if star, ok := expr.(*ast.StarExpr); ok {
-		expr, nullable = star.X, nullable || !optional && tag.Get("nullable") != "false"
+		expr, nullable = star.X, nullable || !optional && f.tag.Get("nullable") != "false"
 	}
-	p, err := t.value(expr)
-	if err != nil {
-		return nil, err
-	}
-	if err := constraints(&p, tag); err != nil {
-		return nil, err
-	}
+	p := t.value(expr)
+	limit(&p, f.tag)
 	if nullable {
 		p = orNull(p)
 	}
 	if text := docText(f.Doc); text != "" {
 		p.set("description", text)
 	}
-	add, err := directives(f.Doc)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range add {
-		p.set(m.name, m.value)
-	}
-	return p, nil
+	p.setAll(directives(f.Doc))
+	return p
 }
 
 func orNull(p object) object {
@@ -285,41 +203,30 @@ func orNull(p object) object {
 	return object{{"anyOf", list{p, object{{"type", "null"}}}}}
 }
 
-// constraints adds what the tags of a field say: texts, and numbers, in the words of JSON Schema.
-func constraints(p *object, tag reflect.StructTag) error {
-	for _, name := range []string{"format", "pattern"} {
-		if v, ok := tag.Lookup(name); ok {
-			p.set(name, v)
+// limits are the tags of a field that are words of JSON Schema.
+var limits = []string{"format", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
+	"enum", "const", "default"}
+
+// limit adds what the tags of a field say.
+func limit(p *object, tag reflect.StructTag) {
+	kind := p.get("type")
+	isText := kind == "string" || kind == nil
+	for _, name := range limits {
+		text, ok := tag.Lookup(name)
+		switch {
+		case !ok:
+		case name == "enum":
+			values := list{}
+			for one := range strings.SplitSeq(text, ",") {
+				values = append(values, one)
+			}
+			p.set(name, values)
+		case name == "format", name == "pattern", isText && (name == "const" || name == "default"):
+			p.set(name, text)
+		default:
+			p.set(name, parse(text))
 		}
 	}
-	for _, name := range []string{"minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"} {
-		if v, ok := tag.Lookup(name); ok {
-			p.set(name, json.Number(v))
-		}
-	}
-	if v, ok := tag.Lookup("enum"); ok {
-		values := list{}
-		for _, one := range strings.Split(v, ",") {
-			values = append(values, one)
-		}
-		p.set("enum", values)
-	}
-	for _, name := range []string{"const", "default"} {
-		v, ok := tag.Lookup(name)
-		if !ok {
-			continue
-		}
-		if p.get("type") == "string" || p.get("type") == nil {
-			p.set(name, v)
-			continue
-		}
-		value, err := parse(v)
-		if err != nil {
-			return fmt.Errorf("%s %q: %w", name, v, err)
-		}
-		p.set(name, value)
-	}
-	return nil
 }
 
 // basic are the schemas of Go's own types. Counts of bytes and numbers of events, which may
@@ -328,53 +235,37 @@ var basic = map[string]object{
 	"string": {{"type", "string"}}, "bool": {{"type", "boolean"}}, "float64": {{"type", "number"}},
 	"int": {{"type", "integer"}}, "int64": {{"type", "integer"}},
 	"uint64": {{"type", "integer"}, {"format", "int64"}, {"minimum", 0}}, "any": {},
+	"time.Time": {{"type", "string"}, {"format", "date-time"}}, "json.RawMessage": {},
+	"json.Number": {{"type", "number"}}, "[]byte": {{"type", "string"}, {"contentEncoding", "base64"}},
 }
 
 // value is the schema of a type.
-func (t *types) value(e ast.Expr) (object, error) {
+func (t *types) value(e ast.Expr) object {
+	name := gotypes.ExprString(e)
+	if s, ok := basic[name]; ok {
+		return slices.Clone(s)
+	}
 	switch e := e.(type) {
 	case *ast.Ident:
-		if s, ok := basic[e.Name]; ok {
-			return slices.Clone(s), nil
-		}
-		if _, ok := t.named[e.Name]; ok {
-			return refTo("schemas", e.Name), nil
-		}
-		return nil, fmt.Errorf("there is no type %s", e.Name)
-	case *ast.SelectorExpr:
-		switch e.X.(*ast.Ident).Name + "." + e.Sel.Name {
-		case "time.Time":
-			return object{{"type", "string"}, {"format", "date-time"}}, nil
-		case "json.RawMessage":
-			return object{}, nil
-		case "json.Number":
-			return object{{"type", "number"}}, nil
+		if _, ok := t.named[name]; ok {
+			return refTo("schemas", name)
 		}
 	case *ast.StarExpr:
-		p, err := t.value(e.X)
-		return orNull(p), err
+		return orNull(t.value(e.X))
 	case *ast.ArrayType:
-		if i, ok := e.Elt.(*ast.Ident); ok && i.Name == "byte" {
-			return object{{"type", "string"}, {"contentEncoding", "base64"}}, nil
-		}
 		return t.container("array", "items", e.Elt)
 	case *ast.MapType:
 		return t.container("object", "additionalProperties", e.Value)
 	}
-	return nil, fmt.Errorf("no schema for %T", e)
+	fail("no schema for %T %s", e, name)
+	return nil
 }
 
 // container is an array or map; of any it says nothing about what is in it.
-func (t *types) container(kind, member string, elem ast.Expr) (object, error) {
-	inner, err := t.value(elem)
+func (t *types) container(kind, member string, elem ast.Expr) object {
 	s := object{{"type", kind}}
-	if len(inner) > 0 {
+	if inner := t.value(elem); len(inner) > 0 {
 		s.set(member, inner)
 	}
-	return s, err
-}
-
-// refTo is a reference to a component.
-func refTo(kind, name string) object {
-	return object{{"$ref", "#/components/" + kind + "/" + name}}
+	return s
 }

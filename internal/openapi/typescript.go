@@ -10,15 +10,9 @@ import (
 // TypeScript returns a type for each schema of the wire package, and for each object a constant of
 // the same name: the shape by which the page's guard checks a message. wireDir is the folder of the
 // package's source.
-func TypeScript(wireDir string) ([]byte, error) {
-	t, err := readTypes(wireDir)
-	if err != nil {
-		return nil, err
-	}
-	schemas, err := t.schemas()
-	if err != nil {
-		return nil, err
-	}
+func TypeScript(wireDir string) (text []byte, err error) {
+	defer catch(&err)
+	schemas := readTypes(wireDir).schemas()
 	var b strings.Builder
 	b.WriteString("// Generated from package wire by `go generate ./internal/server`. Do not edit.\n")
 	b.WriteString("\nimport type { Shape } from \"./guard\";\n")
@@ -81,7 +75,7 @@ func tsType(s object) string {
 		return ref[strings.LastIndexByte(ref, '/')+1:]
 	}
 	if v := s.get("const"); v != nil {
-		return literal(v)
+		return oneLine(v)
 	}
 	for _, name := range []string{"enum", "oneOf", "anyOf"} {
 		if values, ok := s.get(name).(list); ok && s.get("properties") == nil {
@@ -178,18 +172,10 @@ func union(values list) string {
 		if s, ok := v.(object); ok {
 			parts = append(parts, tsType(s))
 		} else {
-			parts = append(parts, literal(v))
+			parts = append(parts, oneLine(v))
 		}
 	}
 	return strings.Join(parts, " | ")
-}
-
-func literal(v any) string {
-	text, err := oneLine(v)
-	if err != nil {
-		return "unknown"
-	}
-	return text
 }
 
 func tsKind(kind string, s object) string {

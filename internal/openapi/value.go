@@ -3,8 +3,11 @@ package openapi
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 // object is a JSON object whose members keep their order.
@@ -20,13 +23,18 @@ type list []any
 
 // set adds a member, or replaces the one of that name.
 func (o *object) set(name string, value any) {
-	for i := range *o {
-		if (*o)[i].name == name {
-			(*o)[i].value = value
-			return
-		}
+	if i := slices.IndexFunc(*o, func(m member) bool { return m.name == name }); i >= 0 {
+		(*o)[i].value = value
+		return
 	}
 	*o = append(*o, member{name, value})
+}
+
+// setAll sets all members of another object.
+func (o *object) setAll(others object) {
+	for _, m := range others {
+		o.set(m.name, m.value)
+	}
 }
 
 // get is the member of that name, nil without one.
@@ -47,40 +55,26 @@ const textWidth = 100
 type writer struct{ bytes.Buffer }
 
 // value writes v; column is where it begins in its line.
-func (w *writer) value(v any, indent, column int) error {
-	one, err := oneLine(v)
-	if err != nil {
-		return err
-	}
+func (w *writer) value(v any, indent, column int) {
 	members, open, end := partsOf(v)
-	if members == nil || column+utf8.RuneCountInString(one) <= textWidth {
+	if one := oneLine(v); len(members) == 0 || column+utf8.RuneCountInString(one) <= textWidth {
 		w.WriteString(one)
-		return nil
+		return
 	}
 	w.WriteString(open)
 	for i, m := range members {
-		head := strings.Repeat("  ", indent+1)
-		if open == "{" {
-			name, err := oneLine(m.name)
-			if err != nil {
-				return err
-			}
-			head += name + ": "
-		}
 		if i > 0 {
 			w.WriteByte(',')
 		}
+		head := strings.Repeat("  ", indent+1) + m.key()
 		w.WriteString("\n" + head)
-		if err := w.value(m.value, indent+1, len(head)+len(",")); err != nil {
-			return err
-		}
+		w.value(m.value, indent+1, len(head)+len(","))
 	}
 	w.WriteString("\n" + strings.Repeat("  ", indent) + end)
-	return nil
 }
 
-// partsOf are the members of an object or array, nil of anything else and of an empty one.
-func partsOf(v any) (members []member, open, end string) {
+// partsOf are the members of an object, or of an array, where they have no names. Of anything else open is "".
+func partsOf(v any) (members object, open, end string) {
 	switch v := v.(type) {
 	case object:
 		return v, "{", "}"
@@ -88,86 +82,61 @@ func partsOf(v any) (members []member, open, end string) {
 		for _, item := range v {
 			members = append(members, member{value: item})
 		}
+		return members, "[", "]"
 	}
-	return members, "[", "]"
+	return nil, "", ""
+}
+
+// key is what stands before the value.
+func (m member) key() string {
+	if m.name == "" {
+		return ""
+	}
+	return oneLine(m.name) + ": "
 }
 
 // oneLine is v with one space after each colon and comma.
-func oneLine(v any) (string, error) {
+func oneLine(v any) string {
 	members, open, end := partsOf(v)
-	switch v.(type) {
-	case object, list:
-		if _, ok := v.(object); ok {
-			open, end = "{", "}"
-		}
-		parts := make([]string, 0, len(members))
-		for _, m := range members {
-			text, err := oneLine(m.value)
-			if err != nil {
-				return "", err
-			}
-			if open == "{" {
-				name, err := oneLine(m.name)
-				if err != nil {
-					return "", err
-				}
-				text = name + ": " + text
-			}
-			parts = append(parts, text)
-		}
-		return open + strings.Join(parts, ", ") + end, nil
+	if open == "" {
+		return string(must(httpapi.Encode(v)))
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return "", err
+	parts := make([]string, 0, len(members))
+	for _, m := range members {
+		parts = append(parts, m.key()+oneLine(m.value))
 	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
+	return open + strings.Join(parts, ", ") + end
 }
 
 // parse reads JSON text into objects and lists.
-func parse(text string) (any, error) {
+func parse(text string) any {
+	defer within("%s", text)
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	return parseValue(d)
 }
 
-func parseValue(d *json.Decoder) (any, error) {
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	open, ok := token.(json.Delim)
-	if !ok {
-		return token, nil
-	}
-	var o object
-	l := list{}
-	for d.More() {
-		if open == '[' {
-			v, err := parseValue(d)
-			if err != nil {
-				return nil, err
-			}
-			l = append(l, v)
-			continue
+func parseValue(d *json.Decoder) any {
+	switch token := must(d.Token()); token {
+	case json.Delim('{'):
+		var o object
+		for d.More() {
+			name := must(d.Token()).(string)
+			o.set(name, parseValue(d))
 		}
-		name, err := d.Token()
-		if err != nil {
-			return nil, err
+		must(d.Token())
+		return o
+	case json.Delim('['):
+		l := list{}
+		for d.More() {
+			l = append(l, parseValue(d))
 		}
-		v, err := parseValue(d)
-		if err != nil {
-			return nil, err
-		}
-		o.set(name.(string), v)
+		must(d.Token())
+		return l
+	default:
+		return token
 	}
-	if _, err := d.Token(); err != nil {
-		return nil, err
-	}
-	if open == '[' {
-		return l, nil
-	}
-	return o, nil
 }
+
+// refTo is a reference to a component.
+func refTo(kind, name string) object { return object{{"$ref", "#/components/" + kind + "/" + name}} }

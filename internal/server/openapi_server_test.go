@@ -29,7 +29,6 @@ import (
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/metrics"
-	"github.com/evertty/evertty/internal/openapi"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/supervisor"
@@ -243,6 +242,24 @@ type contract struct {
 	types map[string]reflect.Type
 }
 
+// wireTypes are the Go types of the inputs, replies, events and commands of all routes, by name.
+func wireTypes() map[string]reflect.Type {
+	all := map[string]reflect.Type{}
+	for _, r := range routes() {
+		all[r.In.Name()] = r.In
+		for _, reply := range r.Replies {
+			values := slices.Clone(reply.JSON)
+			for _, e := range slices.Concat(reply.Events, reply.Commands) {
+				values = append(values, e.Value)
+			}
+			for _, v := range values {
+				all[reflect.TypeOf(v).Name()] = reflect.TypeOf(v)
+			}
+		}
+	}
+	return all
+}
+
 func newContract(t *testing.T, s *liveServer) *contract {
 	t.Helper()
 	document, err := loadOpenAPI()
@@ -252,7 +269,7 @@ func newContract(t *testing.T, s *liveServer) *contract {
 	transport := &http.Transport{DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &contract{liveServer: s, doc: document, met: map[string]bool{}, seen: map[string]map[string]bool{},
-		types: openapi.Types(routes()),
+		types: wireTypes(),
 		client: &http.Client{
 			Transport:     transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

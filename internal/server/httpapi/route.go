@@ -58,6 +58,7 @@ type Header struct {
 	Name, Text string
 	Schema     string // in JSON
 	Required   bool
+	Example    string
 }
 
 // Media is a body that is not described by a type of package wire.
