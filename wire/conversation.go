@@ -46,10 +46,10 @@ type KeptMessage struct {
 	ArchivedBy uint64 `json:"archived_by,omitempty"`
 	// It stands for others.
 	Summary bool `json:"summary,omitempty"`
-	// Who says it.
-	Role string `json:"role" enum:"system,user,assistant,tool"`
 	// The text.
 	Content string `json:"content"`
+	// Who says it.
+	Role string `json:"role" enum:"system,user,assistant,tool"`
 	// Tools that the assistant wants used.
 	ToolCalls []ToolCall `json:"tool_calls"`
 	// What became of tools.
@@ -304,7 +304,8 @@ type Timeline struct {
 	// The number of the first that is there; 0 of none.
 	FirstSeq int64 `json:"first_seq" format:"int64" minimum:"0"`
 	// They.
-	Timeline []TimelineEntry `json:"timeline"`
+	//schema:items {"$ref": "#/components/schemas/TimelineEntry"}
+	Timeline []json.RawMessage `json:"timeline"` // with the keys that only the harness knows
 }
 
 // TraceEntry is a step in the completion of a turn.
@@ -540,22 +541,7 @@ type Compact struct {
 type Compacted struct {
 	// Whether anything was archived.
 	Compacted bool `json:"compacted"`
-	// When.
-	CreatedAt string `json:"created_at,omitempty"`
-	// The number of the last message that is behind the summary.
-	UpTo uint64 `json:"up_to,omitempty"`
-	// The message that stands for them.
-	Message *Message `json:"message,omitempty" nullable:"true"`
-	// How many there have been.
-	Count uint64 `json:"count,omitempty"`
-	// Messages that are behind the summary.
-	RemovedMessageCount uint64 `json:"removed_message_count,omitempty"`
-	// The summary.
-	Summary string `json:"summary,omitempty"`
-	// Estimated tokens before it.
-	OriginalInputTokens uint64 `json:"original_input_tokens,omitempty"`
-	// Estimated tokens after it.
-	CompressedInputTokens uint64 `json:"compressed_input_tokens,omitempty"`
+	*Archive       // nil when nothing was archived
 }
 
 // RecordHead is the metadata of a record.

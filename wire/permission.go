@@ -56,9 +56,10 @@ type PermissionRules struct {
 //schema:and "contains": "rm -rf"}], "ask": [{"tool": "exec", "contains": "git push"}]}}]
 type SetPermissions struct {
 	// The mode.
-	Mode PermissionMode `json:"mode,omitempty"`
+	Mode *PermissionMode `json:"mode,omitempty"`
 	// All rules.
-	Rules *PermissionRules `json:"rules,omitempty"`
+	//schema:ref "#/components/schemas/PermissionRules"
+	Rules json.RawMessage `json:"rules,omitempty"` // PermissionRules, which package permission reads strictly
 }
 
 // Permissions say what may be done with the terminals of a thread.

@@ -44,6 +44,12 @@ type Kept struct {
 	Message
 }
 
+// Wire is the message for clients.
+func (k Kept) Wire() wire.KeptMessage {
+	return wire.KeptMessage{Seq: uint64(k.Seq), CreatedAt: k.At, ArchivedBy: uint64(k.ArchivedBy), Summary: k.Summary,
+		Content: k.Content, Role: k.Role, ToolCalls: k.ToolCalls, ToolResults: k.ToolResults}
+}
+
 // NormalMessage is the message with empty lists instead of none, and arguments that are an object.
 func NormalMessage(m Message) Message {
 	m.ToolCalls = append([]ToolCall{}, m.ToolCalls...)

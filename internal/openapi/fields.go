@@ -14,6 +14,7 @@ type field struct {
 	tag      reflect.StructTag
 	name, in string // of a parameter; in is "" for a member
 	from     string // the embedded type that it comes from, "" for the struct itself
+	absent   bool   // the embedded type is a pointer, which may be nil
 }
 
 // fields are the fields of a type, none when it is no struct.
@@ -24,9 +25,13 @@ func (t *types) fields(of string) (all []field) {
 	}
 	for _, f := range s.Fields.List {
 		if len(f.Names) == 0 {
+			star, absent := f.Type.(*ast.StarExpr)
+			if absent {
+				f = &ast.Field{Type: star.X}
+			}
 			from := f.Type.(*ast.Ident).Name
 			for _, inner := range t.fields(from) {
-				inner.from = from
+				inner.from, inner.absent = from, absent
 				all = append(all, inner)
 			}
 			continue

@@ -98,6 +98,9 @@ func directives(doc *ast.CommentGroup) (add object) {
 	}
 	for _, line := range lines {
 		name, text, _ := strings.Cut(line, " ")
+		if name == "ref" {
+			name = "$ref" // package go/ast knows no directive with a $
+		}
 		add.set(name, parse(text))
 	}
 	return add
@@ -169,7 +172,7 @@ func (t *types) properties(of string) (properties object, required list) {
 		name, options, _ := strings.Cut(f.tag.Get("json"), ",")
 		optional := options != "" || f.tag.Get("optional") == "true"
 		properties.set(name, t.property(f, optional))
-		if !optional {
+		if !optional && !f.absent {
 			required = append(required, name)
 		}
 	}

@@ -52,6 +52,20 @@ type RollbackArgs struct {
 	Version  int64  `json:"version"`
 }
 
+// PolicyArgs is the arguments of a change of a thread's policy.
+type PolicyArgs struct {
+	Idle   *float64    `json:"idle_seconds,omitempty"`
+	Max    *float64    `json:"max_seconds,omitempty"`
+	Budget *BudgetArgs `json:"budget,omitempty"`
+}
+
+// BudgetArgs is a budget, with its zeros: it is set as a whole.
+type BudgetArgs struct {
+	CPUSeconds float64 `json:"cpu_seconds"`
+	Commands   int64   `json:"commands"`
+	Bytes      int64   `json:"bytes"`
+}
+
 // InputArgs is the arguments of input to a terminal. B64 is Data where Data is not UTF-8.
 type InputArgs struct {
 	Terminal  string         `json:"terminal"`

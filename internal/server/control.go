@@ -10,14 +10,14 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Server) sendInput(ctx context.Context, in wire.Input) (wire.Sent, error) {
+func (ts *terminals) sendInput(ctx context.Context, in wire.Input) (wire.Sent, error) {
 	p, err := httpapi.InputBytes(in.Data, in.DataB64)
 	if err != nil {
 		return wire.Sent{}, err
 	}
-	t, err := s.permitted(ctx, in.TerminalRef, permission.ToolInput, func(t *terminal.Terminal) any {
+	t, err := ts.permitted(ctx, in.TerminalRef, permission.ToolInput, func(t *terminal.Terminal) any {
 		args := permission.NewInputArgs(t.ID, p)
-		args.Directory = s.directoryOf(t)
+		args.Directory = ts.directoryOf(t)
 		return args
 	})
 	if err != nil {
@@ -26,13 +26,13 @@ func (s *Server) sendInput(ctx context.Context, in wire.Input) (wire.Sent, error
 	return t.Input(ctx, p)
 }
 
-func (s *Server) sendKeys(ctx context.Context, in wire.Keys) (wire.Sent, error) {
+func (ts *terminals) sendKeys(ctx context.Context, in wire.Keys) (wire.Sent, error) {
 	if err := checkKeys(in); err != nil {
 		return wire.Sent{}, err
 	}
 	mouse := (*vt.MouseEvent)(in.Mouse)
-	t, err := s.permitted(ctx, in.TerminalRef, permission.ToolKeys, func(t *terminal.Terminal) any {
-		return permission.InputArgs{Terminal: t.ID, Directory: s.directoryOf(t), Keys: in.Keys, Mouse: mouse}
+	t, err := ts.permitted(ctx, in.TerminalRef, permission.ToolKeys, func(t *terminal.Terminal) any {
+		return permission.InputArgs{Terminal: t.ID, Directory: ts.directoryOf(t), Keys: in.Keys, Mouse: mouse}
 	})
 	switch {
 	case err != nil:
@@ -54,12 +54,12 @@ func checkKeys(r wire.Keys) error {
 	return nil
 }
 
-func (s *Server) paste(ctx context.Context, in wire.Paste) (wire.Sent, error) {
+func (ts *terminals) paste(ctx context.Context, in wire.Paste) (wire.Sent, error) {
 	if in.Data == nil {
 		return wire.Sent{}, httpapi.BadRequest(`"data" (the text to paste) is needed`)
 	}
-	t, err := s.permitted(ctx, in.TerminalRef, permission.ToolPaste, func(t *terminal.Terminal) any {
-		return permission.InputArgs{Terminal: t.ID, Directory: s.directoryOf(t), Data: *in.Data}
+	t, err := ts.permitted(ctx, in.TerminalRef, permission.ToolPaste, func(t *terminal.Terminal) any {
+		return permission.InputArgs{Terminal: t.ID, Directory: ts.directoryOf(t), Data: *in.Data}
 	})
 	if err != nil {
 		return wire.Sent{}, err
@@ -67,9 +67,9 @@ func (s *Server) paste(ctx context.Context, in wire.Paste) (wire.Sent, error) {
 	return t.Paste(ctx, *in.Data)
 }
 
-func (s *Server) resizeTerminal(ctx context.Context, in wire.ResizeTerminal) (wire.Resized, error) {
+func (ts *terminals) resizeTerminal(ctx context.Context, in wire.ResizeTerminal) (wire.Resized, error) {
 	reply := wire.Resized{Success: true, Cols: in.Cols, Rows: in.Rows}
-	t, err := s.permitted(ctx, in.TerminalRef, permission.ToolResize, func(t *terminal.Terminal) any {
+	t, err := ts.permitted(ctx, in.TerminalRef, permission.ToolResize, func(t *terminal.Terminal) any {
 		return permission.ResizeArgs{Terminal: t.ID, Cols: in.Cols, Rows: in.Rows}
 	})
 	if err != nil {
@@ -78,8 +78,8 @@ func (s *Server) resizeTerminal(ctx context.Context, in wire.ResizeTerminal) (wi
 	return reply, t.Resize(in.Cols, in.Rows)
 }
 
-func (s *Server) signalTerminal(ctx context.Context, in wire.Signal) (wire.Done, error) {
-	t, err := s.permitted(ctx, in.TerminalRef, permission.ToolSignal, func(t *terminal.Terminal) any {
+func (ts *terminals) signalTerminal(ctx context.Context, in wire.Signal) (wire.Done, error) {
+	t, err := ts.permitted(ctx, in.TerminalRef, permission.ToolSignal, func(t *terminal.Terminal) any {
 		return permission.TerminalArgs{Terminal: t.ID, Signal: in.Signal}
 	})
 	if err != nil {
@@ -89,15 +89,15 @@ func (s *Server) signalTerminal(ctx context.Context, in wire.Signal) (wire.Done,
 }
 
 // restartTerminal starts the program of an ended terminal again.
-func (s *Server) restartTerminal(ctx context.Context, in wire.TerminalRef) (wire.Terminal, error) {
-	t, err := s.permitted(ctx, in, permission.ToolRestart, func(t *terminal.Terminal) any {
+func (ts *terminals) restartTerminal(ctx context.Context, in wire.TerminalRef) (wire.Terminal, error) {
+	t, err := ts.permitted(ctx, in, permission.ToolRestart, func(t *terminal.Terminal) any {
 		return permission.TerminalArgs{Terminal: t.ID, Command: httpapi.ShellWords(t.Spec().Cmd),
-			Directory: s.directoryOf(t)}
+			Directory: ts.directoryOf(t)}
 	})
 	if err != nil {
 		return wire.Terminal{}, err
 	}
-	if t, err = s.Terminals.Restart(t); err != nil {
+	if t, err = ts.Terminals.Restart(t); err != nil {
 		return wire.Terminal{}, err
 	}
 	return t.Wire(), nil

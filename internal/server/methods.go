@@ -13,7 +13,7 @@ import (
 // use them; it says nothing about other origins.
 func (s *Server) addRoutes(e *echo.Echo) {
 	methods := map[string][]string{}
-	for _, r := range s.routes() {
+	for _, r := range s.routes {
 		e.Add(r.Method, r.Path, s.handler(r))
 		methods[r.Path] = append(methods[r.Path], r.Method)
 		if r.Method == http.MethodGet {

@@ -255,7 +255,7 @@ func (c *contract) visitEach(t *testing.T, base string, status int, code string)
 	bodies := map[string]string{"/input": `{"data":"x"}`, "/keys": `{"keys":["Enter"]}`, "/paste": `{"data":"x"}`,
 		"/resize": `{"cols":80,"rows":24}`, "/signal": `{"signal":"INT"}`, "/restart": `{}`,
 		"/wait": `{"for":"text","pattern":"never"}`}
-	for _, r := range append(new(Server).controlRoutes(), new(Server).screenRoutes()...) {
+	for _, r := range append(new(terminals).controlRoutes(), new(terminals).screenRoutes()...) {
 		c.do(t, exchange{method: r.Method, target: base + r.Path, body: bodies[r.Path], status: status, code: code})
 	}
 }

@@ -62,7 +62,7 @@ func (s *Server) getRoot(c echo.Context, _ wire.GetRoot) error {
 		return s.getIndex(c)
 	}
 	list := wire.RouteList{Name: "evertty", Version: s.config.Version, Routes: []wire.RouteLine{}}
-	for _, r := range s.routes() {
+	for _, r := range s.routes {
 		list.Routes = append(list.Routes, wire.RouteLine{Method: r.Method, Path: r.Path, Does: r.Does()})
 	}
 	return httpapi.WriteJSON(c, http.StatusOK, list)

@@ -56,8 +56,8 @@ type recording struct {
 	ended    bool // the last entry was the exit
 }
 
-func (s *Server) getRecording(c echo.Context, in wire.GetRecording) error {
-	t, err := s.terminalOf(c.Request().Context(), in.TerminalRef)
+func (ts *terminals) getRecording(c echo.Context, in wire.GetRecording) error {
+	t, err := ts.terminalOf(c.Request().Context(), in.TerminalRef)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *Server) getRecording(c echo.Context, in wire.GetRecording) error {
 	if httpapi.IsHead(c) {
 		return nil
 	}
-	if err := rec.send(c.Request().Context(), in.Follow, s.Closing); err != nil {
+	if err := rec.send(c.Request().Context(), in.Follow, ts.Closing); err != nil {
 		return aborted(c, t, err)
 	}
 	return nil

@@ -5,30 +5,33 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/evertty/evertty/internal/server/compat"
+	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/server/threadapi"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/wire"
 )
 
 // controlRoutes act on a terminal. They are served below /session/:sid/pty/:id and, as a short form, below /pty/:id.
-func (s *Server) controlRoutes() []httpapi.Route {
+func (ts *terminals) controlRoutes() []httpapi.Route {
 	return append(httpapi.Group("terminals",
-		httpapi.Get("getTerminal", "", "One terminal", s.getTerminal).
+		httpapi.Get("getTerminal", "", "One terminal", ts.getTerminal).
 			Text("Also for a deleted one, by id, until it is purged.").Refusing(httpapi.Named),
-		httpapi.Delete("deleteTerminal", "", "End a terminal", s.deleteTerminal).
+		httpapi.Delete("deleteTerminal", "", "End a terminal", ts.deleteTerminal).
 			Text("SIGHUP to the program and everything that any program of this terminal has started, also when it "+
 				"left the terminal or the program has ended long ago; SIGKILL after 3 seconds. The terminal leaves "+
 				"the lists; its last screen stays readable by id for 24 hours, or until ?purge=1. Deleting twice "+
 				"is no error, also at the same time (200, or 404 for a purged one). A restart at the same time is "+
 				"refused, or what it started is deleted too. The reply comes when all processes are gone.").
 			Refusing(httpapi.Named, httpapi.Approved, httpapi.NoSpace).Audited("terminal.delete"),
-		httpapi.Post("resizeTerminal", "/resize", "Change the size", s.resizeTerminal).
+		httpapi.Post("resizeTerminal", "/resize", "Change the size", ts.resizeTerminal).
 			Text("The program gets SIGWINCH. This counts whatever the size policy; a viewer's next wish may change "+
 				"it again.").
 			Body("The new size.").Refusing(httpapi.Named, httpapi.Ended, httpapi.Approved).Audited(httpapi.NotAudited),
-		httpapi.Post("signalTerminal", "/signal", "Signal the foreground process group", s.signalTerminal).
+		httpapi.Post("signalTerminal", "/signal", "Signal the foreground process group", ts.signalTerminal).
 			Body("What to send.").Refusing(httpapi.Named, httpapi.Ended, httpapi.Approved).Audited("terminal.signal"),
-		httpapi.Post("restartTerminal", "/restart", "Start the program again", s.restartTerminal).
+		httpapi.Post("restartTerminal", "/restart", "Start the program again", ts.restartTerminal).
 			Text("Of a terminal whose program has ended or is lost: the same command starts in the last directory "+
 				"known of it (where that is gone, in the nearest one above), with the environment given at "+
 				"creation and at the last size. Id, name and positions stay, `generation` grows by one. The old "+
@@ -38,42 +41,42 @@ func (s *Server) controlRoutes() []httpapi.Route {
 			Refusing(httpapi.Named, httpapi.Starting, httpapi.StillRuns, httpapi.Approved, httpapi.NoSpace).
 			Audited("terminal.restart"),
 	), httpapi.Group("input",
-		httpapi.Post("sendInput", "/input", "Write bytes to the program", s.sendInput).
+		httpapi.Post("sendInput", "/input", "Write bytes to the program", ts.sendInput).
 			Text("The reply comes when all bytes were taken. Input of several callers is never mixed within a call.").
 			Body("What to type.").Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Unavailable).
 			Audited(httpapi.NotAudited),
-		httpapi.Post("sendKeys", "/keys", "Press named keys", s.sendKeys).
+		httpapi.Post("sendKeys", "/keys", "Press named keys", ts.sendKeys).
 			Body("What to press.").Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Unavailable).
 			Audited(httpapi.NotAudited),
-		httpapi.Post("paste", "/paste", "Paste text", s.paste).
+		httpapi.Post("paste", "/paste", "Paste text", ts.paste).
 			Body("What to paste.").Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Unavailable).
 			Audited(httpapi.NotAudited),
 	)...)
 }
 
 // screenRoutes are about a terminal's screen and output, at the same place.
-func (s *Server) screenRoutes() []httpapi.Route {
+func (ts *terminals) screenRoutes() []httpapi.Route {
 	return httpapi.Group("screen",
-		httpapi.Hand(http.MethodGet, "getSnapshot", "/snapshot", "The screen and its history", s.getSnapshot, screen).
+		httpapi.Hand(http.MethodGet, "getSnapshot", "/snapshot", "The screen and its history", ts.getSnapshot, screen).
 			Text("Also of an ended or deleted terminal, as it was last.").Refusing(httpapi.Named),
-		httpapi.Hand(http.MethodGet, "getRecording", "/recording", "The output as a recording", s.getRecording,
+		httpapi.Hand(http.MethodGet, "getRecording", "/recording", "The output as a recording", ts.getRecording,
 			recordingReply).
 			Text("What the program has printed, as far as the journal keeps it, up to now. Also of an ended "+
 				"terminal. The reply has no length, and a connection that breaks off in the middle is an error: "+
 				"then it is not the whole.").
 			Refusing(httpapi.Named, httpapi.NotKept).Streams(),
-		httpapi.Hand(http.MethodGet, "streamEvents", "/stream", "Watch, by Server-Sent Events", s.getStream,
+		httpapi.Hand(http.MethodGet, "streamEvents", "/stream", "Watch, by Server-Sent Events", ts.getStream,
 			eventStream).
 			Text("Rule for the receiver: on `snapshot` resize to cols x rows, reset, write data; on `resume` keep "+
 				"the screen and resize to cols x rows, which it should have; on `data` write; on `resize` resize. "+
 				"What comes after a snapshot or a `resume` continues exactly there: no gap, no byte twice. A "+
 				"viewer that is too slow gets a fresh snapshot; nobody else waits for it.").
 			Refusing(httpapi.Named, httpapi.NotShown).Streams(),
-		httpapi.Hand(http.MethodGet, "openSocket", "/ws", "Watch and type, by WebSocket", s.getWebSocket,
+		httpapi.Hand(http.MethodGet, "openSocket", "/ws", "Watch and type, by WebSocket", ts.getWebSocket,
 			terminalSocket).
 			Text("The same events as the stream, and input, on one connection.").
 			Refusing(httpapi.Named, httpapi.NotShown, httpapi.NoUpgrade).Streams(),
-		httpapi.Post("waitFor", "/wait", "Wait until something has happened", s.waitFor).
+		httpapi.Post("waitFor", "/wait", "Wait until something has happened", ts.waitFor).
 			Text("To miss nothing between a call and the wait for its effect, take `seq` before the call and give it "+
 				"as `since`.").
 			Body("What to wait for.").
@@ -83,33 +86,34 @@ func (s *Server) screenRoutes() []httpapi.Route {
 }
 
 // sessionRoutes are about the terminals of a session, or of all.
-func (s *Server) sessionRoutes() []httpapi.Route {
+func (ts *terminals) sessionRoutes() []httpapi.Route {
 	return httpapi.Group("terminals",
-		httpapi.Post("createTerminal", "/session/:sid/pty", "Start a terminal", s.createTerminal).
+		httpapi.Post("createTerminal", "/session/:sid/pty", "Start a terminal", ts.createTerminal).
 			Text("The program runs until it ends by itself or is deleted, whoever watches, also while no server "+
 				"runs. The reply is the terminal right after its start.").
 			OptionalBody("What to start. An empty body starts a login shell of 80x24; the header Content-Type is "+
 				"needed all the same.").
 			Status(http.StatusCreated, "It runs.").
 			Refusing(httpapi.Starting, httpapi.NameTaken, httpapi.Approved, httpapi.NoSpace).Audited("terminal.create"),
-		httpapi.Get("listSessionTerminals", "/session/:sid/pty", "The terminals of a session", s.listTerminals).
+		httpapi.Get("listSessionTerminals", "/session/:sid/pty", "The terminals of a session", ts.listTerminals).
 			Refusing(httpapi.Absent),
 		httpapi.Delete("deleteSessionTerminals", "/session/:sid/pty", "End all terminals of a session",
-			s.deleteTerminals).
+			ts.deleteTerminals).
 			Text("As DELETE of each, at once. A session without terminals is no error.").
 			Refusing(httpapi.Approved, httpapi.NoSpace).Audited("terminal.delete"),
-		httpapi.Get("listTerminals", "/pty", "The terminals of all sessions", s.listTerminals).
+		httpapi.Get("listTerminals", "/pty", "The terminals of all sessions", ts.listTerminals).
 			Refusing(httpapi.Absent),
 	)
 }
 
-// routes is everything the server offers, in the order of the documentation. Those of a zero Server say what there is.
-func (s *Server) routes() []httpapi.Route {
-	list := s.sessionRoutes()
+// offered is everything the server offers, in the order of the documentation.
+func (s *Server) offered() []httpapi.Route {
+	ts := &terminals{&s.Base, s.config.Auth}
+	list := ts.sessionRoutes()
 	for _, base := range []string{"/session/:sid/pty/:id", "/pty/:id"} {
-		for _, r := range append(s.controlRoutes(), s.screenRoutes()...) {
+		for _, r := range append(ts.controlRoutes(), ts.screenRoutes()...) {
 			r = httpapi.Finding(r, func(ctx context.Context, ref wire.TerminalRef) error {
-				_, err := s.terminalOf(ctx, ref)
+				_, err := ts.terminalOf(ctx, ref)
 				return err
 			})
 			if base != "/pty/:id" {
@@ -119,9 +123,10 @@ func (s *Server) routes() []httpapi.Route {
 			list = append(list, r)
 		}
 	}
-	list = append(list, s.execs.ShellRoutes()...)
+	execs := &exec.Service{Base: &s.Base}
+	list = append(list, execs.ShellRoutes()...)
 	for _, base := range []string{"/session/:sid", "/session/:sid/shell/:shid"} {
-		for _, r := range s.execs.Routes() {
+		for _, r := range execs.Routes() {
 			if base != "/session/:sid" {
 				r = inShell(r)
 			}
@@ -129,9 +134,9 @@ func (s *Server) routes() []httpapi.Route {
 			list = append(list, r)
 		}
 	}
-	list = append(list, s.compat.Routes()...)
-	list = append(list, s.threads.Routes()...)
-	return slices.Concat(list, s.ownRoutes(), s.pageRoutes(), s.config.Auth.Routes())
+	calls := &compat.Service{Service: execs}
+	return slices.Concat(list, calls.Routes(), threadapi.Routes(&s.Base, s.config.Auth), s.ownRoutes(), ts.pageRoutes(),
+		s.config.Auth.Routes())
 }
 
 // ownRoutes are about the page and the server itself.
@@ -159,9 +164,9 @@ func (s *Server) ownRoutes() []httpapi.Route {
 }
 
 // pageRoutes are for the page.
-func (s *Server) pageRoutes() []httpapi.Route {
+func (ts *terminals) pageRoutes() []httpapi.Route {
 	return httpapi.Group("screen",
-		httpapi.Hand(http.MethodGet, "openPageSocket", "/ws", "Watch any number of terminals, by WebSocket", s.getPage,
+		httpapi.Hand(http.MethodGet, "openPageSocket", "/ws", "Watch any number of terminals, by WebSocket", ts.getPage,
 			pageSocket).
 			Text("Each `attach` says its own `since` and gets all history; those of the query are checked and not "+
 				"used.").
@@ -184,4 +189,4 @@ func inShell(r httpapi.Route) httpapi.Route {
 }
 
 // Routes is everything that a server offers, for the document; it is never called.
-func Routes() []httpapi.Route { return new(Server).routes() }
+func Routes() []httpapi.Route { return new(Server).offered() }

@@ -10,8 +10,8 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Server) getSnapshot(c echo.Context, in wire.GetSnapshot) error {
-	t, err := s.terminalOf(c.Request().Context(), in.TerminalRef)
+func (ts *terminals) getSnapshot(c echo.Context, in wire.GetSnapshot) error {
+	t, err := ts.terminalOf(c.Request().Context(), in.TerminalRef)
 	if err != nil {
 		return err
 	}

@@ -17,10 +17,7 @@ import (
 
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/server/auth"
-	"github.com/evertty/evertty/internal/server/compat"
-	"github.com/evertty/evertty/internal/server/exec"
 	"github.com/evertty/evertty/internal/server/httpapi"
-	"github.com/evertty/evertty/internal/server/threadapi"
 	"github.com/evertty/evertty/internal/supervisor"
 )
 
@@ -52,9 +49,7 @@ type Config struct {
 type Server struct {
 	httpapi.Base
 	config    Config
-	execs     exec.Service
-	compat    compat.Service
-	threads   threadapi.Service
+	routes    []httpapi.Route // all that it offers
 	echo      *echo.Echo
 	http      *http.Server
 	once      sync.Once
@@ -71,9 +66,7 @@ func New(c Config) *Server {
 	s := &Server{Base: httpapi.Base{Supervisor: c.Supervisor, Log: c.Log, Closing: make(chan struct{})}, config: c,
 		echo: echo.New()}
 	s.strangers = newStrangers()
-	s.execs = exec.Service{Base: &s.Base}
-	s.compat = compat.Service{Service: &s.execs}
-	s.threads = threadapi.Service{Base: &s.Base, Auth: c.Auth}
+	s.routes = s.offered()
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true

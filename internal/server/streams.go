@@ -13,15 +13,15 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Server) getStream(c echo.Context, in wire.WatchTerminal) error {
-	t, err := s.terminalOf(c.Request().Context(), in.TerminalRef)
+func (ts *terminals) getStream(c echo.Context, in wire.WatchTerminal) error {
+	t, err := ts.terminalOf(c.Request().Context(), in.TerminalRef)
 	if err != nil {
 		return err
 	}
 	if httpapi.IsHead(c) {
 		return httpapi.HeadOfEvents(c)
 	}
-	release, err := s.Terminals.Nest(t, in.Nesting)
+	release, err := ts.Terminals.Nest(t, in.Nesting)
 	if err != nil {
 		return err
 	}
@@ -34,8 +34,8 @@ func (s *Server) getStream(c echo.Context, in wire.WatchTerminal) error {
 	return nil
 }
 
-func (s *Server) getWebSocket(c echo.Context, in wire.OpenSocket) error {
-	t, err := s.terminalOf(c.Request().Context(), in.TerminalRef)
+func (ts *terminals) getWebSocket(c echo.Context, in wire.OpenSocket) error {
+	t, err := ts.terminalOf(c.Request().Context(), in.TerminalRef)
 	if err != nil {
 		return err
 	}
@@ -45,22 +45,22 @@ func (s *Server) getWebSocket(c echo.Context, in wire.OpenSocket) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	v := s.viewer(c, in.Lines, in.Resume)
+	v := ts.viewer(c, in.Lines, in.Resume)
 	v.Binary, v.HistoryOnce, v.Cols, v.Rows = in.Format == "binary", in.History != "", in.Cols, in.Rows
-	release, err := s.Terminals.Nest(t, in.Nesting)
+	release, err := ts.Terminals.Nest(t, in.Nesting)
 	if err != nil {
 		return err
 	}
 	defer release()
-	viewer.ServeWebSocket(c.Response(), c.Request(), s.Threads.Checked(t), v)
+	viewer.ServeWebSocket(c.Response(), c.Request(), ts.Threads.Checked(t), v)
 	return nil
 }
 
-func (s *Server) getPage(c echo.Context, in wire.OpenPageSocket) error {
+func (ts *terminals) getPage(c echo.Context, in wire.OpenPageSocket) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	viewer.ServePage(c.Response(), c.Request(), s.Directory(), s.viewer(c, in.Lines, in.Resume))
+	viewer.ServePage(c.Response(), c.Request(), ts.Directory(), ts.viewer(c, in.Lines, in.Resume))
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (s *Server) handlePage(c echo.Context, handle echo.HandlerFunc) error {
 	defer done()
 	c.SetRequest(in)
 	if err := handle(c); err != nil {
-		viewer.Refuse(in, err, s.refusalOf(c))
+		viewer.Refuse(in, err, refusalOf(c, s.config.Auth))
 	}
 	return nil
 }
@@ -89,23 +89,23 @@ func requireUpgrade(c echo.Context) error {
 }
 
 // viewer is what the connection may do and asks for.
-func (s *Server) viewer(c echo.Context, history wire.Lines, from wire.Resume) viewer.Viewer {
+func (ts *terminals) viewer(c echo.Context, history wire.Lines, from wire.Resume) viewer.Viewer {
 	return viewer.Viewer{
 		ReadOnly:   auth.GrantOf(c.Request().Context()).Role != auth.Write,
 		Scrollback: history.Scrollback,
 		Since:      sinceOf(c, from),
-		Closing:    s.Closing,
-		Refusal:    s.refusalOf(c),
+		Closing:    ts.Closing,
+		Refusal:    refusalOf(c, ts.auth),
 	}
 }
 
 // refusalOf names errors of a WebSocket, and writes those down that refuse who asks.
-func (s *Server) refusalOf(c echo.Context) func(error) (code string, details map[string]any) {
+func refusalOf(c echo.Context, a *auth.Auth) func(error) (code string, details map[string]any) {
 	target := auth.RefusedTarget("WebSocket", c.Request().URL)
 	return func(err error) (string, map[string]any) {
 		e := httpapi.ErrorFor(err, c)
 		if auth.IsRefusal(err) || errors.Is(err, httpapi.ErrViewerReadOnly) {
-			s.config.Auth.Note(c, auth.AuditRefused, target, e.Code)
+			a.Note(c, auth.AuditRefused, target, e.Code)
 		}
 		return e.Code, e.Details
 	}

@@ -11,14 +11,20 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Server) createTerminal(ctx context.Context, in wire.CreateTerminal) (wire.Terminal, error) {
+// terminals has the handlers of terminals.
+type terminals struct {
+	*httpapi.Base
+	auth *auth.Auth // writes down viewers that are refused
+}
+
+func (ts *terminals) createTerminal(ctx context.Context, in wire.CreateTerminal) (wire.Terminal, error) {
 	if err := terminal.CheckSize(terminal.SizeOf(in)); err != nil {
 		return wire.Terminal{}, err
 	}
-	if err := s.checkCreate(ctx, in); err != nil {
+	if err := ts.checkCreate(ctx, in); err != nil {
 		return wire.Terminal{}, err
 	}
-	t, err := s.Terminals.Create(in.Session, in)
+	t, err := ts.Terminals.Create(in.Session, in)
 	if err != nil {
 		return wire.Terminal{}, err
 	}
@@ -27,7 +33,7 @@ func (s *Server) createTerminal(ctx context.Context, in wire.CreateTerminal) (wi
 }
 
 // checkCreate asks the permissions about a terminal that is about to be created.
-func (s *Server) checkCreate(ctx context.Context, in wire.CreateTerminal) error {
+func (ts *terminals) checkCreate(ctx context.Context, in wire.CreateTerminal) error {
 	if err := httpapi.CheckSession(in.SessionRef); err != nil {
 		return err
 	}
@@ -36,26 +42,26 @@ func (s *Server) checkCreate(ctx context.Context, in wire.CreateTerminal) error 
 		cmd = terminal.DefaultCmd()
 	}
 	args := permission.TerminalArgs{Command: httpapi.ShellWords(cmd), Cwd: in.Cwd, Env: in.Env, Name: in.Name}
-	if _, provider, _ := s.Shells.Begins(in.Session, ""); provider == "" {
+	if _, provider, _ := ts.Shells.Begins(in.Session, ""); provider == "" {
 		args.Directory = startdir.Resolve(startdir.InHome(in.Cwd))
 	}
-	return s.Check(ctx, in.Session, permission.ToolPTY, args)
+	return ts.Check(ctx, in.Session, permission.ToolPTY, args)
 }
 
 // directoryOf is the directory of a terminal's program, for the permissions; "" where nobody asks.
-func (s *Server) directoryOf(t *terminal.Terminal) string {
-	if !s.Threads.Enforcer().Applies(t.Thread()) {
+func (ts *terminals) directoryOf(t *terminal.Terminal) string {
+	if !ts.Threads.Enforcer().Applies(t.Thread()) {
 		return ""
 	}
 	return t.Directory()
 }
 
-func (s *Server) listTerminals(ctx context.Context, in wire.ListTerminals) (wire.TerminalList, error) {
+func (ts *terminals) listTerminals(ctx context.Context, in wire.ListTerminals) (wire.TerminalList, error) {
 	reply := wire.TerminalList{Ptys: []string{}, Items: []wire.Terminal{}}
 	if err := httpapi.CheckSession(in.SessionRef); err != nil {
 		return reply, err
 	}
-	list, next, err := s.Terminals.Part(in.Session, in.After, in.Limit)
+	list, next, err := ts.Terminals.Part(in.Session, in.After, in.Limit)
 	if err == nil {
 		err = auth.CheckSecrets(ctx, in.Secrets)
 	}
@@ -67,11 +73,11 @@ func (s *Server) listTerminals(ctx context.Context, in wire.ListTerminals) (wire
 }
 
 // terminalOf is the terminal a path names, if the request may see it.
-func (s *Server) terminalOf(ctx context.Context, ref wire.TerminalRef) (*terminal.Terminal, error) {
+func (ts *terminals) terminalOf(ctx context.Context, ref wire.TerminalRef) (*terminal.Terminal, error) {
 	if err := httpapi.CheckSession(ref.SessionRef); err != nil {
 		return nil, err
 	}
-	t, err := s.Terminals.Find(ref.Session, ref.ID)
+	t, err := ts.Terminals.Find(ref.Session, ref.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -80,17 +86,17 @@ func (s *Server) terminalOf(ctx context.Context, ref wire.TerminalRef) (*termina
 }
 
 // permitted is the terminal a path names, if the permissions of its thread allow what the request does to it.
-func (s *Server) permitted(ctx context.Context, ref wire.TerminalRef, tool string,
+func (ts *terminals) permitted(ctx context.Context, ref wire.TerminalRef, tool string,
 	args func(*terminal.Terminal) any) (*terminal.Terminal, error) {
-	t, err := s.terminalOf(ctx, ref)
+	t, err := ts.terminalOf(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	return t, s.Check(ctx, t.Thread(), tool, args(t))
+	return t, ts.Check(ctx, t.Thread(), tool, args(t))
 }
 
-func (s *Server) getTerminal(ctx context.Context, in wire.GetTerminal) (wire.Terminal, error) {
-	t, err := s.terminalOf(ctx, in.TerminalRef)
+func (ts *terminals) getTerminal(ctx context.Context, in wire.GetTerminal) (wire.Terminal, error) {
+	t, err := ts.terminalOf(ctx, in.TerminalRef)
 	if err != nil {
 		return wire.Terminal{}, err
 	}
@@ -109,23 +115,23 @@ func shownTerminal(t *terminal.Terminal, show wire.ShowSecrets) wire.Terminal {
 	return w
 }
 
-func (s *Server) deleteTerminal(ctx context.Context, in wire.DeleteTerminal) (wire.Done, error) {
-	t, err := s.permitted(ctx, in.TerminalRef, permission.ToolKill, func(t *terminal.Terminal) any {
+func (ts *terminals) deleteTerminal(ctx context.Context, in wire.DeleteTerminal) (wire.Done, error) {
+	t, err := ts.permitted(ctx, in.TerminalRef, permission.ToolKill, func(t *terminal.Terminal) any {
 		return permission.TerminalArgs{Terminal: t.ID}
 	})
 	if err != nil {
 		return wire.Done{}, err
 	}
 	// It goes on when the client hangs up: a terminal half deleted helps nobody.
-	return httpapi.Done, s.Terminals.Delete(context.WithoutCancel(ctx), t, in.Purge)
+	return httpapi.Done, ts.Terminals.Delete(context.WithoutCancel(ctx), t, in.Purge)
 }
 
-func (s *Server) deleteTerminals(ctx context.Context, in wire.DeleteTerminals) (wire.Done, error) {
+func (ts *terminals) deleteTerminals(ctx context.Context, in wire.DeleteTerminals) (wire.Done, error) {
 	if err := httpapi.CheckSession(in.SessionRef); err != nil {
 		return wire.Done{}, err
 	}
-	if err := s.Check(ctx, in.Session, permission.ToolKill, permission.NoArgs{}); err != nil {
+	if err := ts.Check(ctx, in.Session, permission.ToolKill, permission.NoArgs{}); err != nil {
 		return wire.Done{}, err
 	}
-	return httpapi.Done, s.Terminals.DeleteSession(context.WithoutCancel(ctx), in.Session, in.Purge)
+	return httpapi.Done, ts.Terminals.DeleteSession(context.WithoutCancel(ctx), in.Session, in.Purge)
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Server) waitFor(ctx context.Context, in wire.Wait) (wire.Waited, error) {
-	t, err := s.terminalOf(ctx, in.TerminalRef)
+func (ts *terminals) waitFor(ctx context.Context, in wire.Wait) (wire.Waited, error) {
+	t, err := ts.terminalOf(ctx, in.TerminalRef)
 	if err != nil {
 		return wire.Waited{}, err
 	}
-	w, err := s.Waits.Wait(ctx, t, in)
+	w, err := ts.Waits.Wait(ctx, t, in)
 	if wait.NotMet(err) {
 		return w, httpapi.ErrorFor(err, httpapi.EchoOf(ctx)).With("text", w.Text).With("seq", w.Seq)
 	}

@@ -18,9 +18,9 @@ import (
 const maxRecordBody = 9 << 20
 
 // read is a part of the conversation that a query names, else of the current one.
-func read[T any](s *Service, ref wire.RecordRef, part func(m *store.Conversations, thread, rid string) (T, error)) (
+func read[T any](b *httpapi.Base, ref wire.RecordRef, part func(m *store.Conversations, thread, rid string) (T, error)) (
 	reply T, err error) {
-	m, err := s.Threads.ReadConversation(ref.Thread)
+	m, err := b.Threads.ReadConversation(ref.Thread)
 	if err != nil {
 		return reply, err
 	}
@@ -28,9 +28,9 @@ func read[T any](s *Service, ref wire.RecordRef, part func(m *store.Conversation
 }
 
 // write does something to the current conversation, possibly twice. The thread is made for it when nothing is wrong.
-func write[T any](ctx context.Context, s *Service, ref wire.ThreadRef,
+func write[T any](ctx context.Context, b *httpapi.Base, ref wire.ThreadRef,
 	do func(m *store.Conversations, thread string) (T, error)) (reply T, err error) {
-	return changed(ctx, ref, s.Threads.WriteConversation, do)
+	return changed(ctx, ref, b.Threads.WriteConversation, do)
 }
 
 // changed is write by another way of the service.
@@ -62,12 +62,12 @@ func pageOf(p wire.Part, view int) store.Page {
 // latestThread stands for the thread whose record was changed last.
 const latestThread = "latest"
 
-func (s *Service) getLatestRecord(c echo.Context, _ wire.Nothing) error {
+func (r *records) getLatestRecord(c echo.Context, _ wire.Nothing) error {
 	// A thread that was called so before the name was reserved.
-	if reply, err := s.getThread(c.Request().Context(), wire.ThreadRef{Thread: latestThread}); err == nil {
+	if reply, err := r.threads.getThread(c.Request().Context(), wire.ThreadRef{Thread: latestThread}); err == nil {
 		return httpapi.WriteJSON(c, http.StatusOK, reply)
 	}
-	m, err := s.Threads.ReadConversation("")
+	m, err := r.Threads.ReadConversation("")
 	if err != nil {
 		return err
 	}
@@ -86,18 +86,18 @@ const (
 	loaderFile  = "loader" // the format that is the file alone
 )
 
-func (s *Service) getRecord(c echo.Context, in wire.GetRecord) error {
-	return s.sendRecord(c, in.RecordRef, in.Format)
+func (r *records) getRecord(c echo.Context, in wire.GetRecord) error {
+	return r.sendRecord(c, in.RecordRef, in.Format)
 }
 
-func (s *Service) getOneRecord(c echo.Context, in wire.GetOneRecord) error {
-	return s.sendRecord(c, wire.RecordRef{ThreadRef: in.ThreadRef, Record: in.ID}, in.Format)
+func (r *records) getOneRecord(c echo.Context, in wire.GetOneRecord) error {
+	return r.sendRecord(c, wire.RecordRef{ThreadRef: in.ThreadRef, Record: in.ID}, in.Format)
 }
 
 // sendRecord sends a conversation as its file has it, with the newest turn beside it unless the form of the file is
 // asked for.
-func (s *Service) sendRecord(c echo.Context, ref wire.RecordRef, format string) error {
-	m, err := s.Threads.ReadConversation(ref.Thread)
+func (r *records) sendRecord(c echo.Context, ref wire.RecordRef, format string) error {
+	m, err := r.Threads.ReadConversation(ref.Thread)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func addLastTurn(m *store.Conversations, thread string, d *conversation.Document
 	return nil
 }
 
-func (s *Service) importRecord(ctx context.Context, in wire.ThreadRef) (wire.RecordHead, error) {
+func (r *records) importRecord(ctx context.Context, in wire.ThreadRef) (wire.RecordHead, error) {
 	c := httpapi.EchoOf(ctx)
 	if err := httpapi.CheckMediaType(c.Request()); err != nil {
 		return wire.RecordHead{}, err
@@ -168,21 +168,21 @@ func (s *Service) importRecord(ctx context.Context, in wire.ThreadRef) (wire.Rec
 	}
 	delete(d.Extra, lastTurnKey)
 	delete(d.Extra, threadKey)
-	return write(ctx, s, in, func(m *store.Conversations, thread string) (wire.RecordHead, error) {
+	return write(ctx, r.Base, in, func(m *store.Conversations, thread string) (wire.RecordHead, error) {
 		h, err := m.Import(thread, d)
 		return h.Wire(), err
 	})
 }
 
-func (s *Service) listRecords(_ context.Context, in wire.ThreadRef) (wire.RecordList, error) {
-	return read(s, wire.RecordRef{ThreadRef: in}, func(m *store.Conversations, thread, _ string) (wire.RecordList, error) {
+func (r *records) listRecords(_ context.Context, in wire.ThreadRef) (wire.RecordList, error) {
+	return read(r.Base, wire.RecordRef{ThreadRef: in}, func(m *store.Conversations, thread, _ string) (wire.RecordList, error) {
 		list, err := m.List(thread)
 		return wire.RecordList{ThreadID: thread, Records: wired[wire.RecordHead](list)}, err
 	})
 }
 
-func (s *Service) getState(_ context.Context, in wire.RecordRef) (wire.RecordState, error) {
-	return read(s, in, (*store.Conversations).State)
+func (r *records) getState(_ context.Context, in wire.RecordRef) (wire.RecordState, error) {
+	return read(r.Base, in, (*store.Conversations).State)
 }
 
 // anyKeys is a body whose keys package conversation, or only the harness, knows.
@@ -197,16 +197,16 @@ func encodedBody(ctx context.Context) ([]byte, error) {
 	return httpapi.Encode(fields)
 }
 
-func (s *Service) patchState(ctx context.Context, in wire.ThreadRef) (wire.RecordState, error) {
+func (r *records) patchState(ctx context.Context, in wire.ThreadRef) (wire.RecordState, error) {
 	patch, err := encodedBody(ctx)
 	if err != nil {
 		return wire.RecordState{}, err
 	}
-	return write(ctx, s, in, func(m *store.Conversations, thread string) (wire.RecordState, error) {
+	return write(ctx, r.Base, in, func(m *store.Conversations, thread string) (wire.RecordState, error) {
 		return m.Patch(thread, patch)
 	})
 }
 
-func (s *Service) getUsage(_ context.Context, in wire.RecordRef) (wire.Usage, error) {
-	return read(s, in, (*store.Conversations).Usage)
+func (r *records) getUsage(_ context.Context, in wire.RecordRef) (wire.Usage, error) {
+	return read(r.Base, in, (*store.Conversations).Usage)
 }

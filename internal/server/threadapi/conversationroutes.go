@@ -18,47 +18,47 @@ var (
 	compacted   = httpapi.Reply{Status: http.StatusOK, JSON: []any{wire.Compacted{}}}
 )
 
-// conversationRoutes are about what the harness that drives a thread did. What reads takes ?record=ID for a
+// routes are about what the harness that drives a thread did. What reads takes ?record=ID for a
 // conversation that is not the current one.
-func (s *Service) conversationRoutes() []httpapi.Route {
-	return slices.Concat(s.documentRoutes(), s.listRoutes(), s.driverRoutes())
+func (r *records) routes() []httpapi.Route {
+	return slices.Concat(r.documentRoutes(), r.listRoutes(), r.driverRoutes())
 }
 
 // documentRoutes are about a whole record, its messages and its state.
-func (s *Service) documentRoutes() []httpapi.Route {
+func (r *records) documentRoutes() []httpapi.Route {
 	return httpapi.Group(
 		"record",
 		httpapi.Hand(http.MethodGet, "getLatestRecord", "/api/threads/latest", "The record that was changed last",
-			s.getLatestRecord, recordHead).
+			r.getLatestRecord, recordHead).
 			Text("Of the current records of all threads. A thread that was called latest before the name was "+
 				"reserved is replied itself.").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Hand(http.MethodGet, "getRecord", "/api/threads/:id/record", "The whole record", s.getRecord, record).
+		httpapi.Hand(http.MethodGet, "getRecord", "/api/threads/:id/record", "The whole record", r.getRecord, record).
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Put("importRecord", "/api/threads/:id/record", "Import a record", s.importRecord).
+		httpapi.Put("importRecord", "/api/threads/:id/record", "Import a record", r.importRecord).
 			Text("It becomes the current one; the one before is kept. The same file again changes nothing.").
 			Reads(wire.ImportRecord{}, "The file.").
 			UpTo(conversation.MaxImport).
 			Refusing(httpapi.NoRecord, httpapi.RecordExists, httpapi.NoCompute, httpapi.NoSpace).
 			Audited(httpapi.NotAudited),
-		httpapi.Get("listRecords", "/api/threads/:id/records", "The records of a thread", s.listRecords).
+		httpapi.Get("listRecords", "/api/threads/:id/records", "The records of a thread", r.listRecords).
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
 		httpapi.Hand(http.MethodGet, "getOneRecord", "/api/threads/:id/records/:rid", "One of the records, whole",
-			s.getOneRecord, record).
+			r.getOneRecord, record).
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
 		httpapi.Hand(http.MethodGet, "listMessages", "/api/threads/:id/messages", "The messages",
-			s.listMessages, messageList).
+			r.listMessages, messageList).
 			Text("Those that are not archived, with the summary of the others before them; ?archived=1 gives every "+
 				"message as it was appended.").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Post("appendMessages", "/api/threads/:id/messages", "Append messages", s.appendMessages).
+		httpapi.Post("appendMessages", "/api/threads/:id/messages", "Append messages", r.appendMessages).
 			Text("The first user message is the current task unless there is one.").
 			Body("What is said.").
 			UpTo(maxRecordBody).Status(http.StatusCreated, "").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
-		httpapi.Get("getState", "/api/threads/:id/state", "The record's state", s.getState).
+		httpapi.Get("getState", "/api/threads/:id/state", "The record's state", r.getState).
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Patch("patchState", "/api/threads/:id/state", "Change fields of the state", s.patchState).
+		httpapi.Patch("patchState", "/api/threads/:id/state", "Change fields of the state", r.patchState).
 			Text("An absent key keeps, null clears.").
 			Reads(wire.PatchState{}, "What changes.").
 			UpTo(maxRecordBody).Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).
@@ -67,79 +67,79 @@ func (s *Service) documentRoutes() []httpapi.Route {
 }
 
 // listRoutes are about its lists.
-func (s *Service) listRoutes() []httpapi.Route {
+func (r *records) listRoutes() []httpapi.Route {
 	return httpapi.Group(
 		"record",
 		httpapi.Hand(http.MethodGet, "getTimeline", "/api/threads/:id/timeline", "The timeline",
-			s.getTimeline, timeline).
+			r.getTimeline, timeline).
 			Text("The newest 24 entries; with after or limit all of them can be had.").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Post("appendTimeline", "/api/threads/:id/timeline", "Append a decision", s.appendTimeline).
+		httpapi.Post("appendTimeline", "/api/threads/:id/timeline", "Append a decision", r.appendTimeline).
 			Reads(wire.TimelineEntry{}, "The decision.").
 			UpTo(maxRecordBody).Status(http.StatusCreated, "").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
-		httpapi.Get("getTrace", "/api/threads/:id/trace", "The completion trace", s.getTrace).
+		httpapi.Get("getTrace", "/api/threads/:id/trace", "The completion trace", r.getTrace).
 			Text("Projected from the timeline as it is now when that has the last completion decision of the "+
 				"state; else what was given.").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Post("appendTrace", "/api/threads/:id/trace", "Append a step of the trace", s.appendTrace).
+		httpapi.Post("appendTrace", "/api/threads/:id/trace", "Append a step of the trace", r.appendTrace).
 			Text("While the timeline tells the trace nothing is kept.").
 			Body("The step.").
 			UpTo(maxRecordBody).Status(http.StatusCreated, "").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
-		httpapi.Get("getLedger", "/api/threads/:id/ledger", "The ledger", s.getLedger).
+		httpapi.Get("getLedger", "/api/threads/:id/ledger", "The ledger", r.getLedger).
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Put("putLedger", "/api/threads/:id/ledger", "Replace the ledger", s.putLedger).
+		httpapi.Put("putLedger", "/api/threads/:id/ledger", "Replace the ledger", r.putLedger).
 			Body("All of it.").
 			UpTo(maxRecordBody).Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).
 			Audited(httpapi.NotAudited),
-		httpapi.Get("listPrompts", "/api/threads/:id/prompts", "The prompt history", s.listPrompts).
+		httpapi.Get("listPrompts", "/api/threads/:id/prompts", "The prompt history", r.listPrompts).
 			Text("The newest 16; with after or limit all of them can be had.").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Post("appendPrompt", "/api/threads/:id/prompts", "Append a prompt", s.appendPrompt).
+		httpapi.Post("appendPrompt", "/api/threads/:id/prompts", "Append a prompt", r.appendPrompt).
 			Text("One that repeats the newest in all but its time is skipped.").
 			Body("The prompt.").
 			UpTo(maxRecordBody).Status(http.StatusCreated, "It is kept, or was the newest already.").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
-		httpapi.Get("listTurns", "/api/threads/:id/turns", "The turns", s.listTurns).
+		httpapi.Get("listTurns", "/api/threads/:id/turns", "The turns", r.listTurns).
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Post("appendTurn", "/api/threads/:id/turns", "Append a turn", s.appendTurn).
+		httpapi.Post("appendTurn", "/api/threads/:id/turns", "Append a turn", r.appendTurn).
 			Body("The turn.").
 			UpTo(maxRecordBody).Status(http.StatusCreated, "The turn as it is kept.").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
-		httpapi.Get("getUsage", "/api/threads/:id/usage", "What all turns used", s.getUsage).
+		httpapi.Get("getUsage", "/api/threads/:id/usage", "What all turns used", r.getUsage).
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Get("listCompactions", "/api/threads/:id/compactions", "The compactions", s.listCompactions).
+		httpapi.Get("listCompactions", "/api/threads/:id/compactions", "The compactions", r.listCompactions).
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
 	)
 }
 
 // driverRoutes are for who drives the thread.
-func (s *Service) driverRoutes() []httpapi.Route {
+func (r *records) driverRoutes() []httpapi.Route {
 	return httpapi.Group(
 		"record",
 		httpapi.Hand(http.MethodPost, "compact", "/api/threads/:id/compact", "Put older messages behind a summary",
-			s.compact, compacted).
+			r.compact, compacted).
 			Text("When they are worth it. Nothing is lost: ?archived=1 of the messages has them all.").
 			OptionalBody("How.").
 			Refusing(httpapi.NoRecord, httpapi.RecordExists, httpapi.NoCompute, httpapi.NoSpace).
 			Audited(httpapi.NotAudited),
-		httpapi.Post("attach", "/api/threads/:id/attach", "Say who drives the thread from now on", s.attach).
+		httpapi.Post("attach", "/api/threads/:id/attach", "Say who drives the thread from now on", r.attach).
 			Body("Who.").
 			UpTo(maxRecordBody).Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).
 			Audited(httpapi.NotAudited),
-		httpapi.Post("clearRecord", "/api/threads/:id/clear", "Begin a new record", s.clearRecord).
+		httpapi.Post("clearRecord", "/api/threads/:id/clear", "Begin a new record", r.clearRecord).
 			Text("The old one is kept and can be read by its id.").
 			Status(http.StatusCreated, "").Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).
 			Audited(httpapi.NotAudited),
-		httpapi.Post("steer", "/api/threads/:id/steer", "Leave a message for who drives the thread", s.steer).
+		httpapi.Post("steer", "/api/threads/:id/steer", "Leave a message for who drives the thread", r.steer).
 			Body("The message.").
 			UpTo(maxRecordBody).Status(http.StatusCreated, "").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
-		httpapi.Get("listMail", "/api/threads/:id/steer", "The messages that wait", s.listMail).
+		httpapi.Get("listMail", "/api/threads/:id/steer", "The messages that wait", r.listMail).
 			Text("They go on waiting.").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Post("drain", "/api/threads/:id/steer/drain", "Take the messages that wait", s.drain).
+		httpapi.Post("drain", "/api/threads/:id/steer/drain", "Take the messages that wait", r.drain).
 			Refusing(httpapi.NoRecord, httpapi.NoCompute, httpapi.NoSpace).Audited(httpapi.NotAudited),
 	)
 }

@@ -18,16 +18,16 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Service) getThreadEvents(c echo.Context, in wire.GetThreadEvents) error {
-	since, err := s.eventsSince(c, in)
+func (t *threads) getThreadEvents(c echo.Context, in wire.GetThreadEvents) error {
+	since, err := t.eventsSince(c, in)
 	if err != nil {
 		return err
 	}
 	accepts := c.Request().Header.Get(echo.HeaderAccept)
 	if in.Format == "sse" || in.Format == "" && !strings.Contains(accepts, echo.MIMEApplicationJSON) {
-		return s.streamEvents(c, in.Thread, since)
+		return t.streamEvents(c, in.Thread, since)
 	}
-	list, err := s.Threads.ListEvents(in.Thread, since, in.Limit)
+	list, err := t.Threads.ListEvents(in.Thread, since, in.Limit)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ const fromNow = "latest"
 // by itself asks with its first URL and says in a header how far it has come. A number that the
 // thread has not reached is of another thread that had its id before: all of this one's events are
 // new.
-func (s *Service) eventsSince(c echo.Context, in wire.GetThreadEvents) (since int64, err error) {
+func (t *threads) eventsSince(c echo.Context, in wire.GetThreadEvents) (since int64, err error) {
 	last, e := strconv.ParseInt(c.Request().Header.Get("Last-Event-ID"), 10, 64)
 	told, latest := e == nil, in.Since == fromNow
 	if !latest && in.Since != "" {
@@ -56,7 +56,7 @@ func (s *Service) eventsSince(c echo.Context, in wire.GetThreadEvents) (since in
 	if since == 0 && !latest {
 		return 0, nil
 	}
-	l, err := s.Threads.Thread(c.Request().Context(), in.Thread)
+	l, err := t.Threads.Thread(c.Request().Context(), in.Thread)
 	switch newest := l.Thread.Events; {
 	case err != nil:
 		return 0, err
@@ -70,8 +70,8 @@ func (s *Service) eventsSince(c echo.Context, in wire.GetThreadEvents) (since in
 
 // streamEvents sends the events after since, then those that happen. It reads the records at the
 // client's own speed: nothing is kept for a slow one.
-func (s *Service) streamEvents(c echo.Context, thread string, since int64) error {
-	events, err := s.Threads.ThreadEvents(thread, since)
+func (t *threads) streamEvents(c echo.Context, thread string, since int64) error {
+	events, err := t.Threads.ThreadEvents(thread, since)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (s *Service) streamEvents(c echo.Context, thread string, since int64) error
 	defer cancel(nil)
 	go func() {
 		select {
-		case <-s.Closing:
+		case <-t.Closing:
 			cancel(terminal.ErrClosing)
 		case <-ctx.Done():
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Service) attach(ctx context.Context, in wire.Attach) (wire.Attached, error) {
-	return changed(ctx, in.ThreadRef, s.Threads.ChangeConversation,
+func (r *records) attach(ctx context.Context, in wire.Attach) (wire.Attached, error) {
+	return changed(ctx, in.ThreadRef, r.Threads.ChangeConversation,
 		func(m *store.Conversations, thread string) (wire.Attached, error) {
 			state, err := m.Attach(thread, in.OwnerType)
 			if err != nil {
@@ -27,23 +27,23 @@ func (s *Service) attach(ctx context.Context, in wire.Attach) (wire.Attached, er
 		})
 }
 
-func (s *Service) clearRecord(ctx context.Context, in wire.ThreadRef) (wire.RecordHead, error) {
-	return changed(ctx, in, s.Threads.ChangeConversation,
+func (r *records) clearRecord(ctx context.Context, in wire.ThreadRef) (wire.RecordHead, error) {
+	return changed(ctx, in, r.Threads.ChangeConversation,
 		func(m *store.Conversations, thread string) (wire.RecordHead, error) {
 			h, err := m.Clear(thread)
 			return h.Wire(), err
 		})
 }
 
-func (s *Service) steer(ctx context.Context, in wire.Steer) (wire.Seq, error) {
-	return write(ctx, s, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Seq, error) {
+func (r *records) steer(ctx context.Context, in wire.Steer) (wire.Seq, error) {
+	return write(ctx, r.Base, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Seq, error) {
 		it, err := m.Enqueue(thread, in.Message)
 		return wire.Seq{Seq: it.Seq}, err
 	})
 }
 
-func (s *Service) drain(ctx context.Context, in wire.ThreadRef) (wire.Drained, error) {
-	return changed(ctx, in, s.Threads.ChangeConversation,
+func (r *records) drain(ctx context.Context, in wire.ThreadRef) (wire.Drained, error) {
+	return changed(ctx, in, r.Threads.ChangeConversation,
 		func(m *store.Conversations, thread string) (wire.Drained, error) {
 			list, err := m.Dequeue(thread)
 			return wire.Drained{Messages: valuesOf(list)}, err
@@ -51,8 +51,8 @@ func (s *Service) drain(ctx context.Context, in wire.ThreadRef) (wire.Drained, e
 }
 
 // listMail only looks: the messages go on waiting.
-func (s *Service) listMail(_ context.Context, in wire.ThreadRef) (wire.Mail, error) {
-	return read(s, wire.RecordRef{ThreadRef: in}, func(m *store.Conversations, thread, _ string) (wire.Mail, error) {
+func (r *records) listMail(_ context.Context, in wire.ThreadRef) (wire.Mail, error) {
+	return read(r.Base, wire.RecordRef{ThreadRef: in}, func(m *store.Conversations, thread, _ string) (wire.Mail, error) {
 		list, err := m.Inbox(thread)
 		reply := wire.Mail{Messages: make([]wire.WaitingMessage, 0, len(list))}
 		for _, it := range list {

@@ -10,52 +10,39 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Service) touchThread(ctx context.Context, in wire.ThreadRef) (wire.ThreadSession, error) {
-	l, err := s.Threads.TouchThread(ctx, in.Thread)
+func (t *threads) touchThread(ctx context.Context, in wire.ThreadRef) (wire.ThreadSession, error) {
+	l, err := t.Threads.TouchThread(ctx, in.Thread)
 	return layers(l, err, thread.Layers.WireSession)
 }
 
-func (s *Service) pauseThread(ctx context.Context, in wire.ThreadRef) (wire.Thread, error) {
-	return s.changeThread(ctx, in, permission.ToolPause, s.Threads.PauseThread)
+func (t *threads) pauseThread(ctx context.Context, in wire.ThreadRef) (wire.Thread, error) {
+	return t.changeThread(ctx, in, permission.ToolPause, t.Threads.PauseThread)
 }
 
-func (s *Service) resumeThread(ctx context.Context, in wire.ThreadRef) (wire.Thread, error) {
-	return s.changeThread(ctx, in, permission.ToolResume, s.Threads.ResumeThread)
+func (t *threads) resumeThread(ctx context.Context, in wire.ThreadRef) (wire.Thread, error) {
+	return t.changeThread(ctx, in, permission.ToolResume, t.Threads.ResumeThread)
 }
 
 // changeThread does what the permissions of the thread allow, also when the client hangs up.
-func (s *Service) changeThread(ctx context.Context, in wire.ThreadRef, tool string,
+func (t *threads) changeThread(ctx context.Context, in wire.ThreadRef, tool string,
 	do func(context.Context, string) (thread.Layers, error)) (wire.Thread, error) {
-	if err := s.Check(ctx, in.Thread, tool, permission.NoArgs{}); err != nil {
+	if err := t.Check(ctx, in.Thread, tool, permission.NoArgs{}); err != nil {
 		return wire.Thread{}, err
 	}
 	l, err := do(lasting(ctx), in.Thread)
 	return layers(l, err, thread.Layers.Wire)
 }
 
-func (s *Service) destroySandbox(ctx context.Context, in wire.ThreadRef) (wire.Thread, error) {
-	if err := s.Threads.CheckEnd(ctx, in.Thread); err != nil {
+func (t *threads) destroySandbox(ctx context.Context, in wire.ThreadRef) (wire.Thread, error) {
+	if err := t.Threads.CheckEnd(ctx, in.Thread); err != nil {
 		return wire.Thread{}, err
 	}
-	l, err := s.Threads.DestroyThread(lasting(ctx), in.Thread)
+	l, err := t.Threads.DestroyThread(lasting(ctx), in.Thread)
 	return layers(l, err, thread.Layers.Wire)
 }
 
-// policyCall is wire.SetPolicy as permissions and approvals see it: a budget is whole, with its zeros.
-type policyCall struct {
-	Idle   *float64    `json:"idle_seconds,omitempty"`
-	Max    *float64    `json:"max_seconds,omitempty"`
-	Budget *budgetCall `json:"budget,omitempty"`
-}
-
-type budgetCall struct {
-	CPUSeconds float64 `json:"cpu_seconds"`
-	Commands   int64   `json:"commands"`
-	Bytes      int64   `json:"bytes"`
-}
-
-func (s *Service) setThreadPolicy(ctx context.Context, in wire.SetThreadPolicy) (wire.Thread, error) {
-	l, err := s.Threads.Thread(ctx, in.Thread)
+func (t *threads) setThreadPolicy(ctx context.Context, in wire.SetThreadPolicy) (wire.Thread, error) {
+	l, err := t.Threads.Thread(ctx, in.Thread)
 	if err != nil {
 		return wire.Thread{}, err
 	}
@@ -63,24 +50,24 @@ func (s *Service) setThreadPolicy(ctx context.Context, in wire.SetThreadPolicy) 
 	if err != nil {
 		return wire.Thread{}, err
 	}
-	call := policyCall{in.IdleSeconds, in.MaxSeconds, (*budgetCall)(in.Budget)}
-	if err := s.Check(ctx, in.Thread, permission.ToolPolicy, call); err != nil {
+	args := permission.PolicyArgs{Idle: in.IdleSeconds, Max: in.MaxSeconds, Budget: (*permission.BudgetArgs)(in.Budget)}
+	if err := t.Check(ctx, in.Thread, permission.ToolPolicy, args); err != nil {
 		return wire.Thread{}, err
 	}
-	l, err = s.Threads.SetThreadPolicy(ctx, in.Thread, p)
+	l, err = t.Threads.SetThreadPolicy(ctx, in.Thread, p)
 	return layers(l, err, thread.Layers.Wire)
 }
 
-func (s *Service) activateTerminal(ctx context.Context, in wire.ThreadTerminalRef) (wire.ThreadTerminal, error) {
-	l, err := s.Threads.ActivateTerminal(ctx, in.Thread, in.Terminal)
+func (t *threads) activateTerminal(ctx context.Context, in wire.ThreadTerminalRef) (wire.ThreadTerminal, error) {
+	l, err := t.Threads.ActivateTerminal(ctx, in.Thread, in.Terminal)
 	if err != nil {
 		return wire.ThreadTerminal{}, err
 	}
 	return shownTerminal(l, wire.ShowSecrets{}), nil
 }
 
-func (s *Service) getTerminalHistory(ctx context.Context, in wire.GetTerminalHistory) (wire.TerminalStates, error) {
-	list, err := s.Threads.TerminalHistory(ctx, in.Thread, in.Terminal)
+func (t *threads) getTerminalHistory(ctx context.Context, in wire.GetTerminalHistory) (wire.TerminalStates, error) {
+	list, err := t.Threads.TerminalHistory(ctx, in.Thread, in.Terminal)
 	if err == nil {
 		err = auth.CheckSecrets(ctx, in.Secrets)
 	}
@@ -93,16 +80,16 @@ func (s *Service) getTerminalHistory(ctx context.Context, in wire.GetTerminalHis
 	return reply, err
 }
 
-func (s *Service) rollbackTerminal(ctx context.Context, in wire.Rollback) (wire.RolledBack, error) {
+func (t *threads) rollbackTerminal(ctx context.Context, in wire.Rollback) (wire.RolledBack, error) {
 	if in.Version == nil || *in.Version < 0 {
 		return wire.RolledBack{}, httpapi.BadRequest(`"version" is needed: the number of an earlier state, from 0`).
 			With("field", "version")
 	}
-	if err := s.Check(ctx, in.Thread, permission.ToolRollback,
+	if err := t.Check(ctx, in.Thread, permission.ToolRollback,
 		permission.RollbackArgs{Terminal: in.Terminal, Version: *in.Version}); err != nil {
 		return wire.RolledBack{}, err
 	}
-	reply, err := s.Threads.RollbackTerminal(lasting(ctx), in.Thread, in.Terminal, *in.Version)
+	reply, err := t.Threads.RollbackTerminal(lasting(ctx), in.Thread, in.Terminal, *in.Version)
 	reply.EnvDelta = thread.HideSecrets(reply.EnvDelta)
 	return reply, err
 }

@@ -31,16 +31,14 @@ func firstOf[T any](items []store.Item[T]) int64 {
 	return items[0].Seq
 }
 
-// timelineReply is wire.Timeline with the keys of entries that only the harness knows.
-type timelineReply struct {
-	First    int64                `json:"first_seq"`
-	Timeline []conversation.Entry `json:"timeline"`
-}
-
-func (s *Service) getTimeline(c echo.Context, in wire.ListOfRecord) error {
-	reply, err := read(s, in.RecordRef, func(m *store.Conversations, thread, rid string) (timelineReply, error) {
+func (r *records) getTimeline(c echo.Context, in wire.ListOfRecord) error {
+	reply, err := read(r.Base, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.Timeline, error) {
 		list, err := m.Timeline(thread, rid, pageOf(in.Part, conversation.MaxTimeline))
-		return timelineReply{firstOf(list), valuesOf(list)}, err
+		if err != nil {
+			return wire.Timeline{}, err
+		}
+		entries, err := encoded(valuesOf(list))
+		return wire.Timeline{FirstSeq: firstOf(list), Timeline: entries}, err
 	})
 	if err != nil {
 		return err
@@ -52,12 +50,12 @@ func (s *Service) getTimeline(c echo.Context, in wire.ListOfRecord) error {
 type entryFields conversation.Entry
 
 // appendTimeline keeps unknown keys, and refuses wrong types of known ones.
-func (s *Service) appendTimeline(ctx context.Context, in wire.ThreadRef) (wire.Seq, error) {
+func (r *records) appendTimeline(ctx context.Context, in wire.ThreadRef) (wire.Seq, error) {
 	body, err := encodedBody(ctx)
 	if err != nil {
 		return wire.Seq{}, err
 	}
-	return write(ctx, s, in, func(m *store.Conversations, thread string) (wire.Seq, error) {
+	return write(ctx, r.Base, in, func(m *store.Conversations, thread string) (wire.Seq, error) {
 		if err := httpapi.Fits(body, new(entryFields)); err != nil {
 			return wire.Seq{}, err
 		}
@@ -73,39 +71,39 @@ func (s *Service) appendTimeline(ctx context.Context, in wire.ThreadRef) (wire.S
 	})
 }
 
-func (s *Service) getTrace(_ context.Context, in wire.RecordRef) (wire.Trace, error) {
-	return read(s, in, func(m *store.Conversations, thread, rid string) (wire.Trace, error) {
+func (r *records) getTrace(_ context.Context, in wire.RecordRef) (wire.Trace, error) {
+	return read(r.Base, in, func(m *store.Conversations, thread, rid string) (wire.Trace, error) {
 		list, derived, err := m.Trace(thread, rid)
 		return wire.Trace{Derived: derived, CompletionTrace: httpapi.OrNone(list)}, err
 	})
 }
 
-func (s *Service) appendTrace(ctx context.Context, in wire.AddTrace) (wire.Trace, error) {
-	return write(ctx, s, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Trace, error) {
+func (r *records) appendTrace(ctx context.Context, in wire.AddTrace) (wire.Trace, error) {
+	return write(ctx, r.Base, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Trace, error) {
 		list, derived, err := m.AddTrace(thread, in.TraceEntry)
 		return wire.Trace{Derived: derived, CompletionTrace: httpapi.OrNone(list)}, err
 	})
 }
 
-func (s *Service) getLedger(_ context.Context, in wire.RecordRef) (wire.Ledger, error) {
-	return read(s, in, (*store.Conversations).Ledger)
+func (r *records) getLedger(_ context.Context, in wire.RecordRef) (wire.Ledger, error) {
+	return read(r.Base, in, (*store.Conversations).Ledger)
 }
 
-func (s *Service) putLedger(ctx context.Context, in wire.PutLedger) (wire.Ledger, error) {
-	return write(ctx, s, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Ledger, error) {
+func (r *records) putLedger(ctx context.Context, in wire.PutLedger) (wire.Ledger, error) {
+	return write(ctx, r.Base, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Ledger, error) {
 		return m.PutLedger(thread, in.Ledger)
 	})
 }
 
-func (s *Service) listPrompts(_ context.Context, in wire.ListOfRecord) (wire.PromptList, error) {
-	return read(s, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.PromptList, error) {
+func (r *records) listPrompts(_ context.Context, in wire.ListOfRecord) (wire.PromptList, error) {
+	return read(r.Base, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.PromptList, error) {
 		list, err := m.Prompts(thread, rid, pageOf(in.Part, conversation.MaxPrompts))
 		return wire.PromptList{FirstSeq: firstOf(list), Prompts: valuesOf(list)}, err
 	})
 }
 
-func (s *Service) appendPrompt(ctx context.Context, in wire.AddPrompt) (wire.PromptAdded, error) {
-	return write(ctx, s, in.ThreadRef, func(m *store.Conversations, thread string) (wire.PromptAdded, error) {
+func (r *records) appendPrompt(ctx context.Context, in wire.AddPrompt) (wire.PromptAdded, error) {
+	return write(ctx, r.Base, in.ThreadRef, func(m *store.Conversations, thread string) (wire.PromptAdded, error) {
 		p, added, err := m.AddPrompt(thread, in.Prompt)
 		return wire.PromptAdded{Seq: p.Seq, Skipped: !added}, err
 	})

@@ -12,15 +12,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// messagesReply is wire.MessageList with messages as they are kept.
-type messagesReply struct {
-	Thread   string              `json:"thread_id"`
-	Record   *string             `json:"session_id"` // null: nobody has written one yet
-	Messages []conversation.Kept `json:"messages"`
-	Next     int64               `json:"next,omitempty"`
-}
-
-func (s *Service) listMessages(c echo.Context, in wire.ListMessages) error {
+func (r *records) listMessages(c echo.Context, in wire.ListMessages) error {
 	q := store.MessageQuery{Limit: conversation.MaxPage, Newest: in.Newest, Archived: in.Archived}
 	if in.After != nil {
 		q.After = *in.After
@@ -28,15 +20,15 @@ func (s *Service) listMessages(c echo.Context, in wire.ListMessages) error {
 	if in.Limit != nil {
 		q.Limit = *in.Limit
 	}
-	reply, err := read(s, in.RecordRef, func(m *store.Conversations, thread, rid string) (messagesReply, error) {
+	reply, err := read(r.Base, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.MessageList, error) {
 		list, next, err := m.MessagesPart(thread, rid, q)
 		if err != nil {
-			return messagesReply{}, err
+			return wire.MessageList{}, err
 		}
 		h, err := m.Head(thread, rid)
-		reply := messagesReply{Thread: thread, Messages: httpapi.OrNone(list), Next: next}
+		reply := wire.MessageList{ThreadID: thread, Messages: wired[wire.KeptMessage](list), Next: next}
 		if h.SessionID != "" {
-			reply.Record = &h.SessionID
+			reply.SessionID = &h.SessionID
 		}
 		return reply, err
 	})
@@ -58,8 +50,8 @@ func messagesOf(r wire.AppendMessages) ([]wire.Message, error) {
 	return r.Messages, nil
 }
 
-func (s *Service) appendMessages(ctx context.Context, in wire.AppendMessages) (wire.Appended, error) {
-	return write(ctx, s, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Appended, error) {
+func (r *records) appendMessages(ctx context.Context, in wire.AppendMessages) (wire.Appended, error) {
+	return write(ctx, r.Base, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Appended, error) {
 		list, err := messagesOf(in)
 		if err != nil {
 			return wire.Appended{}, err
@@ -77,25 +69,19 @@ func (s *Service) appendMessages(ctx context.Context, in wire.AppendMessages) (w
 	})
 }
 
-func (s *Service) listCompactions(_ context.Context, in wire.ListOfRecord) (wire.CompactionList, error) {
-	return read(s, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.CompactionList, error) {
+func (r *records) listCompactions(_ context.Context, in wire.ListOfRecord) (wire.CompactionList, error) {
+	return read(r.Base, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.CompactionList, error) {
 		list, err := m.Compactions(thread, rid, pageOf(in.Part, conversation.MaxPage))
 		return wire.CompactionList{Compactions: httpapi.OrNone(list)}, err
 	})
 }
 
-// compactReply is wire.Compacted; without a compaction it has the first field alone.
-type compactReply struct {
-	Compacted bool `json:"compacted"`
-	*wire.Archive
-}
-
-func (s *Service) compact(c echo.Context, in wire.Compact) error {
+func (r *records) compact(c echo.Context, in wire.Compact) error {
 	if in.KeepLast < 0 || in.Threshold < 0 || in.ContextWindow < 0 {
 		return httpapi.BadRequest("keep_last %d, threshold %d, context_window %d: each is 0, for the default, or more",
 			in.KeepLast, in.Threshold, in.ContextWindow)
 	}
-	m, err := s.Threads.ReadConversation(in.Thread)
+	m, err := r.Threads.ReadConversation(in.Thread)
 	if err != nil {
 		return err
 	}
@@ -104,7 +90,7 @@ func (s *Service) compact(c echo.Context, in wire.Compact) error {
 	if err != nil {
 		return err
 	}
-	reply := compactReply{Compacted: ok}
+	reply := wire.Compacted{Compacted: ok}
 	if ok {
 		reply.Archive = &a
 	}
@@ -118,14 +104,14 @@ func turnOf(r wire.AppendTurn) wire.Turn {
 		DefinitionOfDone: r.DefinitionOfDone, WorkflowMode: r.WorkflowMode}
 }
 
-func (s *Service) appendTurn(ctx context.Context, in wire.AddTurn) (wire.Turn, error) {
-	return write(ctx, s, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Turn, error) {
+func (r *records) appendTurn(ctx context.Context, in wire.AddTurn) (wire.Turn, error) {
+	return write(ctx, r.Base, in.ThreadRef, func(m *store.Conversations, thread string) (wire.Turn, error) {
 		return m.AddTurn(thread, turnOf(in.AppendTurn), in.Usage)
 	})
 }
 
-func (s *Service) listTurns(_ context.Context, in wire.ListOfRecord) (wire.TurnList, error) {
-	return read(s, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.TurnList, error) {
+func (r *records) listTurns(_ context.Context, in wire.ListOfRecord) (wire.TurnList, error) {
+	return read(r.Base, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.TurnList, error) {
 		list, err := m.Turns(thread, rid, pageOf(in.Part, conversation.MaxPage))
 		return wire.TurnList{Turns: valuesOf(list)}, err
 	})

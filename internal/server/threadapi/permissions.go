@@ -10,22 +10,16 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Service) getPermissions(_ context.Context, in wire.ThreadRef) (wire.Permissions, error) {
-	p, err := s.Threads.PermissionsOf(in.Thread)
+func (p *permissions) getPermissions(_ context.Context, in wire.ThreadRef) (wire.Permissions, error) {
+	are, err := p.Threads.PermissionsOf(in.Thread)
 	if err != nil {
 		return wire.Permissions{}, err
 	}
-	return s.Threads.Enforcer().Wire(p), nil
+	return p.Threads.Enforcer().Wire(are), nil
 }
 
-// permissionsRequest is the body of PUT …/permissions. What is absent stays as it was.
-type permissionsRequest struct {
-	Mode  *string         `json:"mode"`
-	Rules json.RawMessage `json:"rules"`
-}
-
-func (s *Service) setPermissions(ctx context.Context, in wire.ThreadRef) (wire.Permissions, error) {
-	var req permissionsRequest
+func (p *permissions) setPermissions(ctx context.Context, in wire.ThreadRef) (wire.Permissions, error) {
+	var req wire.SetPermissions
 	if err := httpapi.Bind(httpapi.EchoOf(ctx), &req); err != nil {
 		return wire.Permissions{}, err
 	}
@@ -41,45 +35,45 @@ func (s *Service) setPermissions(ctx context.Context, in wire.ThreadRef) (wire.P
 		rules = &parsed
 	}
 	if req.Mode != nil {
-		if err := permission.CheckMode(*req.Mode); err != nil { // before a thread is made for it
+		if err := permission.CheckMode(string(*req.Mode)); err != nil { // before a thread is made for it
 			return wire.Permissions{}, httpapi.BadRequest("%s", err).With("field", "mode")
 		}
 	}
-	p, err := s.Threads.SetPermissions(ctx, in.Thread, req.Mode, rules)
+	are, err := p.Threads.SetPermissions(ctx, in.Thread, (*string)(req.Mode), rules)
 	if err != nil {
 		return wire.Permissions{}, err
 	}
-	return s.Threads.Enforcer().Wire(p), nil
+	return p.Threads.Enforcer().Wire(are), nil
 }
 
-func (s *Service) authorize(ctx context.Context, in wire.Authorize) (wire.Decision, error) {
+func (p *permissions) authorize(ctx context.Context, in wire.Authorize) (wire.Decision, error) {
 	if in.Tool == "" {
 		return wire.Decision{}, httpapi.BadRequest(`"tool" is needed: its name`).With("field", "tool")
 	}
 	call := permission.Call{Tool: in.Tool, Arguments: in.Arguments}
-	if err := s.addDirectory(in.Thread, &call); err != nil {
+	if err := p.addDirectory(in.Thread, &call); err != nil {
 		return wire.Decision{}, err
 	}
-	return s.Threads.Authorize(ctx, in.Thread, call)
+	return p.Threads.Authorize(ctx, in.Thread, call)
 }
 
 // addDirectory says where a command of exec that names no directory would begin, as POST …/exec does: then both are the
 // same call. Errors: permission.ErrInvalid.
-func (s *Service) addDirectory(session string, c *permission.Call) error {
+func (p *permissions) addDirectory(session string, c *permission.Call) error {
 	args, err := c.Object()
 	if err != nil || c.Tool != permission.ToolExec || args["directory"] != nil {
 		return err
 	}
 	shell, _ := args["shell"].(string)
 	cwd, _ := args["cwd"].(string)
-	args["directory"] = s.Shells.Directory(session, shell, cwd)
+	args["directory"] = p.Shells.Directory(session, shell, cwd)
 	c.Arguments, err = json.Marshal(args)
 	return err
 }
 
-func (s *Service) listApprovals(ctx context.Context, in wire.ListApprovals) (wire.Approvals, error) {
+func (p *permissions) listApprovals(ctx context.Context, in wire.ListApprovals) (wire.Approvals, error) {
 	reply := wire.Approvals{Approvals: []wire.Approval{}}
-	m, err := s.Threads.ReadConversation(in.Thread)
+	m, err := p.Threads.ReadConversation(in.Thread)
 	if err != nil {
 		return reply, err
 	}
@@ -93,18 +87,18 @@ func (s *Service) listApprovals(ctx context.Context, in wire.ListApprovals) (wir
 	for _, a := range list {
 		if (in.Status == "" || in.Status == a.Status) && len(reply.Approvals) < in.Limit {
 			shown := a.Wire()
-			s.hideApproval(&shown, in.Secrets)
+			p.hideApproval(&shown, in.Secrets)
 			reply.Approvals = append(reply.Approvals, shown)
 		}
 	}
 	return reply, nil
 }
 
-func (s *Service) getApproval(ctx context.Context, in wire.GetApproval) (wire.Approval, error) {
-	if err := s.checkReveal(ctx, in); err != nil {
+func (p *permissions) getApproval(ctx context.Context, in wire.GetApproval) (wire.Approval, error) {
+	if err := p.checkReveal(ctx, in); err != nil {
 		return wire.Approval{}, err
 	}
-	m, err := s.Threads.ReadConversation(in.Thread)
+	m, err := p.Threads.ReadConversation(in.Thread)
 	if err != nil {
 		return wire.Approval{}, err
 	}
@@ -113,17 +107,17 @@ func (s *Service) getApproval(ctx context.Context, in wire.GetApproval) (wire.Ap
 		return wire.Approval{}, err
 	}
 	reply := a.Wire()
-	s.hideApproval(&reply, in.Secrets || in.Reveal)
+	p.hideApproval(&reply, in.Secrets || in.Reveal)
 	return reply, nil
 }
 
-func (s *Service) decideApproval(_ context.Context, in wire.DecideApproval) (wire.Approval, error) {
-	m, err := s.Threads.ReadConversation(in.Thread)
+func (p *permissions) decideApproval(_ context.Context, in wire.DecideApproval) (wire.Approval, error) {
+	m, err := p.Threads.ReadConversation(in.Thread)
 	if err != nil {
 		return wire.Approval{}, err
 	}
 	if in.Decision == permission.AnswerApprove {
-		if err := s.checkSeen(m, in.Thread, in.Approval); err != nil {
+		if err := p.checkSeen(m, in.Thread, in.Approval); err != nil {
 			return wire.Approval{}, err
 		}
 	}
@@ -132,6 +126,6 @@ func (s *Service) decideApproval(_ context.Context, in wire.DecideApproval) (wir
 		return wire.Approval{}, err
 	}
 	reply := a.Wire()
-	s.hideApproval(&reply, false)
+	p.hideApproval(&reply, false)
 	return reply, nil
 }

@@ -20,7 +20,7 @@ import (
 
 // checkReveal refuses to show the hidden values of an approval without full access, and notes in the audit log that
 // they are shown. Errors: httpapi.ErrReadOnly.
-func (s *Service) checkReveal(ctx context.Context, in wire.GetApproval) error {
+func (p *permissions) checkReveal(ctx context.Context, in wire.GetApproval) error {
 	if !in.Reveal {
 		return auth.CheckSecrets(ctx, in.Secrets) // which the audit log has anyway
 	}
@@ -28,7 +28,7 @@ func (s *Service) checkReveal(ctx context.Context, in wire.GetApproval) error {
 		return err
 	}
 	c := httpapi.EchoOf(ctx)
-	s.Auth.Note(c, auth.AuditSecrets, auth.TargetOf(c), "ok")
+	p.auth.Note(c, auth.AuditSecrets, auth.TargetOf(c), "ok")
 	return nil
 }
 
@@ -60,9 +60,9 @@ func (s *seen) has(id string) bool {
 
 // checkSeen refuses to have a call approved of which nobody has looked at a hidden value. Errors:
 // conversation.ErrUnseen, those of Approval.
-func (s *Service) checkSeen(m *store.Conversations, thread, id string) error {
+func (p *permissions) checkSeen(m *store.Conversations, thread, id string) error {
 	a, err := m.Approval(thread, id)
-	if err != nil || a.Status != permission.Pending || s.seen.has(id) {
+	if err != nil || a.Status != permission.Pending || p.seen.has(id) {
 		return err
 	}
 	if hideArguments(&a.Approval); len(a.Hidden) > 0 {
@@ -73,12 +73,12 @@ func (s *Service) checkSeen(m *store.Conversations, thread, id string) error {
 
 // hideApproval hides secrets in variables that a call would set, or notes that they are shown. What
 // is approved is the call with its true ones.
-func (s *Service) hideApproval(a *wire.Approval, shown bool) {
+func (p *permissions) hideApproval(a *wire.Approval, shown bool) {
 	switch {
 	case !shown:
 		hideArguments(a)
 	case a.Status == permission.Pending:
-		s.seen.add(a.ID)
+		p.seen.add(a.ID)
 	}
 }
 

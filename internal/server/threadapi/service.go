@@ -4,6 +4,7 @@ package threadapi
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"github.com/evertty/evertty/internal/server/auth"
@@ -12,17 +13,36 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// Service has the handlers of threads.
-type Service struct {
-	*httpapi.Base
-	Auth *auth.Auth // checks the secret of webhooks
+// threads has the handlers of threads: their layers, policies and events.
+type threads struct{ *httpapi.Base }
 
+// records has the handlers of what harnesses keep in threads.
+type records struct {
+	*httpapi.Base
+	threads *threads // for a thread that has the name of a route
+}
+
+// leases has the handlers of leases.
+type leases struct{ *httpapi.Base }
+
+// webhooks has the handlers of what providers tell.
+type webhooks struct {
+	*httpapi.Base
+	auth *auth.Auth // checks the secret
+}
+
+// permissions has the handlers of permissions and approvals.
+type permissions struct {
+	*httpapi.Base
+	auth *auth.Auth // notes who saw hidden values
 	seen seen
 }
 
 // Routes returns the routes of threads, in the order of the documentation.
-func (s *Service) Routes() []httpapi.Route {
-	return slices.Concat(s.threadRoutes(), s.conversationRoutes(), s.leaseRoutes(), s.permissionRoutes())
+func Routes(b *httpapi.Base, a *auth.Auth) []httpapi.Route {
+	t := &threads{b}
+	return slices.Concat(t.layerRoutes(), t.lifeRoutes(), (&records{b, t}).routes(), (&leases{b}).routes(),
+		(&webhooks{b, a}).routes(), (&permissions{Base: b, auth: a}).routes())
 }
 
 // wired are the wire types of rows.
@@ -32,6 +52,19 @@ func wired[W any, R interface{ Wire() W }](rows []R) []W {
 		list = append(list, r.Wire())
 	}
 	return list
+}
+
+// encoded are the JSON texts of a list.
+func encoded[T any](list []T) ([]json.RawMessage, error) {
+	texts := make([]json.RawMessage, 0, len(list))
+	for _, v := range list {
+		text, err := httpapi.Encode(v)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
 }
 
 // layers are the wire types that a view makes of a thread with its layers.

@@ -17,24 +17,24 @@ import (
 // threadMessages is how many messages GET /api/threads/:id has: a screen of them; …/messages has all.
 const threadMessages = 100
 
-func (s *Service) listThreads(ctx context.Context, in wire.ListThreads) (wire.ThreadList, error) {
-	list, next, err := s.Threads.ListThreads(ctx, in.After, in.Limit)
+func (t *threads) listThreads(ctx context.Context, in wire.ListThreads) (wire.ThreadList, error) {
+	list, next, err := t.Threads.ListThreads(ctx, in.After, in.Limit)
 	return wire.ThreadList{Threads: wired[wire.Thread](list), Next: next}, err
 }
 
-func (s *Service) createThread(ctx context.Context, in wire.CreateThread) (wire.Thread, error) {
+func (t *threads) createThread(ctx context.Context, in wire.CreateThread) (wire.Thread, error) {
 	use := thread.Use{Provider: in.Sandbox, Lease: in.LeaseID}
 	if in.Policy != nil {
-		p, err := s.Threads.DefaultPolicy().With(*in.Policy)
+		p, err := t.Threads.DefaultPolicy().With(*in.Policy)
 		if err != nil {
 			return wire.Thread{}, httpapi.BadRequest("the policy: %s", err).With("field", "policy")
 		}
 		use.Policy = &p
 	}
-	if err := s.checkCompute(ctx, in.Sandbox); err != nil {
+	if err := checkCompute(ctx, t.Base, in.Sandbox); err != nil {
 		return wire.Thread{}, err
 	}
-	l, err := s.Threads.CreateThread(ctx, in.ID, use)
+	l, err := t.Threads.CreateThread(ctx, in.ID, use)
 	if err != nil {
 		return wire.Thread{}, err
 	}
@@ -43,39 +43,38 @@ func (s *Service) createThread(ctx context.Context, in wire.CreateThread) (wire.
 }
 
 // checkCompute asks the server's permissions about compute of a provider.
-func (s *Service) checkCompute(ctx context.Context, provider string) error {
+func checkCompute(ctx context.Context, b *httpapi.Base, provider string) error {
 	if provider == "" || provider == thread.Local {
 		return nil
 	}
-	return s.Check(ctx, "", permission.ToolLeaseCreate, permission.ProviderArgs{Provider: provider})
+	return b.Check(ctx, "", permission.ToolLeaseCreate, permission.ProviderArgs{Provider: provider})
 }
 
 // getThread is a thread with the newest messages of its conversation. Looking is no activity.
-func (s *Service) getThread(ctx context.Context, in wire.ThreadRef) (wire.Thread, error) {
-	l, err := s.Threads.Thread(ctx, in.Thread)
+func (t *threads) getThread(ctx context.Context, in wire.ThreadRef) (wire.Thread, error) {
+	l, err := t.Threads.Thread(ctx, in.Thread)
 	if err != nil {
 		return wire.Thread{}, err
 	}
 	reply := l.Wire()
-	messages, omitted, err := s.lastMessages(l.Thread.ID)
+	messages, omitted, err := t.lastMessages(l.Thread.ID)
 	reply.Messages, reply.MessagesOmitted = messages, new(uint64(omitted))
 	return reply, err
 }
 
-func (s *Service) deleteThread(ctx context.Context, in wire.ThreadRef) (wire.Done, error) {
-	if err := s.Threads.CheckEnd(ctx, in.Thread); err != nil {
+func (t *threads) deleteThread(ctx context.Context, in wire.ThreadRef) (wire.Done, error) {
+	if err := t.Threads.CheckEnd(ctx, in.Thread); err != nil {
 		return wire.Done{}, err
 	}
-	return httpapi.Done, s.Threads.DeleteThread(lasting(ctx), in.Thread)
+	return httpapi.Done, t.Threads.DeleteThread(lasting(ctx), in.Thread)
 }
 
 // lastMessages are the newest messages of a thread's record, none when it has no conversation, and
 // how many there are before them.
-func (s *Service) lastMessages(thread string) (texts []json.RawMessage, omitted int64, err error) {
-	texts = []json.RawMessage{}
-	m, err := s.Threads.ReadConversation(thread)
+func (t *threads) lastMessages(thread string) (texts []json.RawMessage, omitted int64, err error) {
+	m, err := t.Threads.ReadConversation(thread)
 	if errors.Is(err, service.ErrNoStore) {
-		return texts, 0, nil
+		return []json.RawMessage{}, 0, nil
 	}
 	if err != nil {
 		return nil, 0, err
@@ -84,43 +83,36 @@ func (s *Service) lastMessages(thread string) (texts []json.RawMessage, omitted 
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, k := range list {
-		text, err := httpapi.Encode(k)
-		if err != nil {
-			return nil, 0, err
-		}
-		texts = append(texts, text)
-	}
-	if len(list) == 0 || list[0].Summary {
-		return texts, 0, nil
+	if texts, err = encoded(list); err != nil || len(list) == 0 || list[0].Summary {
+		return texts, 0, err
 	}
 	h, err := m.Head(thread, "")
 	return texts, max(list[0].Seq-1-h.Archived, 0) + min(h.Archived, 1), err
 }
 
-func (s *Service) getThreadSession(ctx context.Context, in wire.ThreadRef) (wire.ThreadSession, error) {
-	l, err := s.Threads.Thread(ctx, in.Thread)
+func (t *threads) getThreadSession(ctx context.Context, in wire.ThreadRef) (wire.ThreadSession, error) {
+	l, err := t.Threads.Thread(ctx, in.Thread)
 	return layers(l, err, thread.Layers.WireSession)
 }
 
-func (s *Service) getThreadLease(ctx context.Context, in wire.ThreadRef) (wire.Lease, error) {
-	l, err := s.Threads.Thread(ctx, in.Thread)
+func (t *threads) getThreadLease(ctx context.Context, in wire.ThreadRef) (wire.Lease, error) {
+	l, err := t.Threads.Thread(ctx, in.Thread)
 	return layers(l, err, thread.Layers.WireLease)
 }
 
-func (s *Service) getThreadTerminal(ctx context.Context, in wire.GetThreadTerminal) (wire.ThreadTerminal, error) {
+func (t *threads) getThreadTerminal(ctx context.Context, in wire.GetThreadTerminal) (wire.ThreadTerminal, error) {
 	if err := auth.CheckSecrets(ctx, in.Secrets); err != nil {
 		return wire.ThreadTerminal{}, err
 	}
-	l, err := s.Threads.Thread(ctx, in.Thread)
+	l, err := t.Threads.Thread(ctx, in.Thread)
 	if err != nil {
 		return wire.ThreadTerminal{}, err
 	}
 	return shownTerminal(l, in.ShowSecrets), nil
 }
 
-func (s *Service) listThreadTerminals(ctx context.Context, in wire.ListThreadTerminals) (wire.ThreadTerminals, error) {
-	list, next, err := s.Threads.ThreadTerminals(ctx, in.Thread, in.After, in.Limit)
+func (t *threads) listThreadTerminals(ctx context.Context, in wire.ListThreadTerminals) (wire.ThreadTerminals, error) {
+	list, next, err := t.Threads.ThreadTerminals(ctx, in.Thread, in.After, in.Limit)
 	if err == nil {
 		err = auth.CheckSecrets(ctx, in.Secrets)
 	}
@@ -132,8 +124,8 @@ func (s *Service) listThreadTerminals(ctx context.Context, in wire.ListThreadTer
 	return wire.ThreadTerminals{Terminals: httpapi.OrNone(list), Next: next}, err
 }
 
-func (s *Service) listThreadCommands(ctx context.Context, in wire.ListThreadCommands) (wire.ThreadCommands, error) {
-	list, err := s.Threads.ThreadCommands(ctx,
+func (t *threads) listThreadCommands(ctx context.Context, in wire.ListThreadCommands) (wire.ThreadCommands, error) {
+	list, err := t.Threads.ThreadCommands(ctx,
 		thread.CommandQuery{Thread: in.Thread, Terminal: in.Terminal, Before: in.Before, Limit: in.Limit})
 	return wire.ThreadCommands{Commands: wired[wire.ThreadCommand](list)}, err
 }

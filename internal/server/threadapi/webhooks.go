@@ -10,9 +10,9 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (s *Service) postWebhook(ctx context.Context, in wire.ProviderRef) (wire.Matched, error) {
+func (w *webhooks) post(ctx context.Context, in wire.ProviderRef) (wire.Matched, error) {
 	c := httpapi.EchoOf(ctx)
-	body, err := s.Auth.ReadWebhook(c)
+	body, err := w.auth.ReadWebhook(c)
 	if err != nil {
 		return wire.Matched{}, err
 	}
@@ -24,7 +24,7 @@ func (s *Service) postWebhook(ctx context.Context, in wire.ProviderRef) (wire.Ma
 		return wire.Matched{}, httpapi.BadRequest("the body must be a JSON object")
 	}
 	h := hookOf(fields)
-	matched, err := s.Threads.Observe(in.Provider, h.instance, h.kind, h.state, string(body))
+	matched, err := w.Threads.Observe(in.Provider, h.instance, h.kind, h.state, string(body))
 	return wire.Matched{Matched: matched}, err
 }
 
@@ -78,7 +78,7 @@ func textOf(from []map[string]any, names []string) string {
 	return ""
 }
 
-func (s *Service) listWebhooks(_ context.Context, in wire.ListWebhooks) (wire.HookEvents, error) {
-	list, err := s.Threads.ProviderEvents(in.Limit)
+func (w *webhooks) list(_ context.Context, in wire.ListWebhooks) (wire.HookEvents, error) {
+	list, err := w.Threads.ProviderEvents(in.Limit)
 	return wire.HookEvents{Events: wired[wire.HookEvent](list)}, err
 }

@@ -498,16 +498,16 @@ export interface KeptMessage {
   archived_by?: number;
   /** It stands for others. */
   summary?: boolean;
-  /** Who says it. */
-  role: "system" | "user" | "assistant" | "tool";
   /** The text. */
   content: string;
+  /** Who says it. */
+  role: "system" | "user" | "assistant" | "tool";
   /** Tools that the assistant wants used. */
   tool_calls: ToolCall[];
   /** What became of tools. */
   tool_results: ToolResult[];
 }
-export const KeptMessage: Shape<KeptMessage> = { seq: 0, created_at: "", archived_by: [0, undefined], summary: [false, undefined], role: "", content: "", tool_calls: [() => ToolCall], tool_results: [() => ToolResult] };
+export const KeptMessage: Shape<KeptMessage> = { seq: 0, created_at: "", archived_by: [0, undefined], summary: [false, undefined], content: "", role: "", tool_calls: [() => ToolCall], tool_results: [() => ToolResult] };
 
 /** Has messages of a record. */
 export interface MessageList {
