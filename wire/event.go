@@ -176,7 +176,7 @@ type EventError struct {
 	// As in Error.
 	Code string `json:"code" pattern:"^[A-Z][A-Z_]*$"`
 	// As in Error; absent when there is nothing more.
-	Details *ErrorDetails `json:"details,omitempty"`
+	Details ErrorDetails `json:"details,omitzero"`
 }
 
 // EventExpired is the last event of a viewer whose ticket or login has ended. On an event stream only; a

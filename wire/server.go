@@ -59,41 +59,41 @@ type Error struct {
 	// One sentence for a person. It may change between versions.
 	Error string `json:"error"`
 	// What programs compare.
-	Code    string       `json:"code" pattern:"^[A-Z][A-Z_]*$"`
-	Details ErrorDetails `json:"details"`
+	Code string `json:"code" pattern:"^[A-Z][A-Z_]*$"`
 	// With NEEDS_APPROVAL: the approval that somebody has to decide; `details` has it too.
-	ApprovalID string `json:"approval_id,omitempty"`
+	ApprovalID string       `json:"approval_id,omitempty"`
+	Details    ErrorDetails `json:"details"`
 }
 
 // ErrorDetails has more for programs; `{}` when there is nothing more.
 type ErrorDetails struct {
-	// The field of the body that is wrong.
-	Field string `json:"field,omitempty"`
-	// With TOO_LARGE: bytes that a body may have. With LINE_TOO_LONG: bytes that a line may have.
-	Limit int `json:"limit,omitempty"`
-	// With INPUT_BLOCKED: how many bytes the program took. With LINE_TOO_LONG: those of the line.
-	Bytes *int `json:"bytes,omitempty" minimum:"0"`
-	// With NOT_KEPT of a recording: the first position that is kept.
-	Start *uint64 `json:"start,omitempty"`
-	// With NOT_KEPT of a recording: the last position.
-	End *uint64 `json:"end,omitempty"`
 	// With METHOD_NOT_ALLOWED: the methods that the path takes.
 	Allow []string `json:"allow,omitempty"`
-	// With TIMEOUT and EXITED of a wait: history and screen at that moment.
-	Text string `json:"text,omitempty"`
+	// With NEEDS_APPROVAL: the approval.
+	ApprovalID string `json:"approval_id,omitempty"`
+	// With INPUT_BLOCKED: how many bytes the program took. With LINE_TOO_LONG: those of the line.
+	Bytes *int `json:"bytes,omitempty" minimum:"0"`
+	// With errors of a command that was given: its id.
+	CommandID string `json:"command_id,omitempty"`
+	// With NOT_KEPT of a recording: the last position.
+	End *uint64 `json:"end,omitempty"`
+	// The field of the body that is wrong.
+	Field *string `json:"field,omitempty"`
+	// With TOO_LARGE: bytes that a body may have. With LINE_TOO_LONG: bytes that a line may have.
+	Limit int `json:"limit,omitempty"`
+	// With a provider that is not set up: those that are.
+	Providers []string `json:"providers,omitempty"`
+	// With status 500: the header X-Request-Id, under which the server's log says why.
+	RequestID string `json:"request_id,omitempty"`
 	// With TIMEOUT and EXITED of a wait: its position in the output. With INPUT_BLOCKED: the
 	// position before the input.
 	Seq *uint64 `json:"seq,omitempty" minimum:"0"`
-	// With status 500: the header X-Request-Id, under which the server's log says why.
-	RequestID string `json:"request_id,omitempty"`
-	// With errors of a command that was given: its id.
-	CommandID string `json:"command_id,omitempty"`
-	// With UNSUPPORTED_API_VERSION: the versions that this server speaks.
-	Spoken []int `json:"spoken,omitempty"`
 	// With errors of a session: its name.
 	Session string `json:"session,omitempty"`
-	// With NEEDS_APPROVAL: the approval.
-	ApprovalID string `json:"approval_id,omitempty"`
-	// With a provider that is not set up: those that are.
-	Providers []string `json:"providers,omitempty"`
+	// With UNSUPPORTED_API_VERSION: the versions that this server speaks.
+	Spoken []int `json:"spoken,omitempty"`
+	// With NOT_KEPT of a recording: the first position that is kept.
+	Start *uint64 `json:"start,omitempty"`
+	// With TIMEOUT and EXITED of a wait: history and screen at that moment.
+	Text *string `json:"text,omitempty"`
 }

@@ -98,7 +98,7 @@ var refusals = []refusal{
 		text:    "TIMEOUT: the condition did not come true in time; `details` has the screen as it was then.",
 		codes:   "TIMEOUT",
 		example: "TIMEOUT: the condition was not met in time: no text within 5s",
-		details: wire.ErrorDetails{Seq: new(uint64(5)), Text: "hello\n"},
+		details: wire.ErrorDetails{Seq: new(uint64(5)), Text: new("hello\n")},
 	},
 	{name: "NotShown", status: 409,
 		text: "AMBIGUOUS: terminals of several sessions have this name; use the id, or the path with the session. " +

@@ -12,6 +12,7 @@ import (
 // the body. OPTIONS names the methods of every path (RFC 9110, 9.3.2 and 9.3.7), to those that may
 // use them; it says nothing about other origins.
 func (s *Server) addRoutes(e *echo.Echo) {
+	s.routes = s.offered()
 	methods := map[string][]string{}
 	for _, r := range s.routes {
 		e.Add(r.Method, r.Path, s.handler(r))

@@ -351,10 +351,10 @@ func TestApprovalsHaveTheWholeAction(t *testing.T) {
 	c := newContract(t, startWithRules(t, permission.Rules{Ask: []permission.Rule{{Tool: permission.ToolExec}}}))
 	ask := func(target, body string) string {
 		t.Helper()
-		var refused httpapi.ErrorBody
+		var refused wire.Error
 		decode(t, c.do(t, exchange{method: "POST", target: target, body: body, status: 423, code: "NEEDS_APPROVAL"}),
 			&refused)
-		if refused.ApprovalID == "" || refused.Details["approval_id"] != refused.ApprovalID {
+		if refused.ApprovalID == "" || refused.Details.ApprovalID != refused.ApprovalID {
 			t.Errorf("%s is refused with %+v", body, refused)
 		}
 		return refused.ApprovalID

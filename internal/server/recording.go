@@ -2,7 +2,7 @@ package server
 
 import (
 	"bufio"
-	"compress/gzip"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,11 +10,11 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/asciicast"
@@ -24,11 +24,9 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-const (
-	// followPause is how long a recording that goes on waits for more output
-	// after the first: a flood comes in few large pieces.
-	followPause = 100 * time.Millisecond
-)
+// followPause is how long a recording that goes on waits for more output
+// after the first: a flood comes in few large pieces.
+const followPause = 100 * time.Millisecond
 
 // recordingFormat is a form of the reply.
 type recordingFormat struct {
@@ -44,16 +42,20 @@ var recordingFormats = map[string]recordingFormat{
 	"raw":          {0, echo.MIMEOctetStream, ".raw"},
 }
 
+// flusher holds bytes back.
+type flusher interface{ Flush() error }
+
 // recording is one reply to GET …/recording while it is sent.
 type recording struct {
 	terminal *terminal.Terminal
 	reader   *journal.Reader
-	cast     *asciicast.Writer // nil for raw bytes
-	out      io.Writer         // coded, else wire
-	coded    compressor        // nil when the reply is not compressed
+	cast     *asciicast.Writer  // nil for raw bytes
+	out      io.Writer          // coded, else wire
+	coded    httpapi.Compressor // nil when the reply is not compressed
 	wire     *bufio.Writer
 	client   *httpapi.DeadlineWriter
-	ended    bool // the last entry was the exit
+	layers   []flusher // of the way to the client, in its order
+	ended    bool      // the last entry was the exit
 }
 
 func (ts *terminals) getRecording(c echo.Context, in wire.GetRecording) error {
@@ -118,17 +120,14 @@ func journalAt(c echo.Context, t *terminal.Terminal, at *uint64) (reader *journa
 // notKept says what the journal has instead of a position that was asked for as name.
 func notKept(c echo.Context, name string, at uint64, j *journal.Journal) error {
 	start, end := j.Start(), j.End()
-	return httpapi.ErrorFor(fmt.Errorf("%s %d: %w, which has %d to %d", name, at, journal.ErrNotKept, start, end), c).
-		With("start", start).With("end", end)
+	e := httpapi.ErrorFor(fmt.Errorf("%s %d: %w, which has %d to %d", name, at, journal.ErrNotKept, start, end), c)
+	e.Details.Start, e.Details.End = &start, &end
+	return e
 }
 
 // fileOf is the name under which a browser keeps the recording.
 func fileOf(t *terminal.Terminal, extension string) string {
-	name := t.Spec().Name
-	if name == "" {
-		name = t.ID
-	}
-	return name + extension
+	return cmp.Or(t.Spec().Name, t.ID) + extension
 }
 
 // begin sends the head of the reply and sets up what its body goes through.
@@ -141,17 +140,18 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 	h.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
 	r.client = httpapi.NewDeadlineWriter(c.Response())
 	r.wire = bufio.NewWriterSize(r.client, httpapi.WritePiece)
-	r.out = r.wire
+	r.out, r.layers = r.wire, append(r.layers, r.wire, r.client)
 	if coding := httpapi.AcceptedCoding(c.Request().Header.Get(echo.HeaderAcceptEncoding)); coding != "" {
 		var err error
-		if r.coded, err = newCompressor(r.wire, coding); err != nil {
+		if r.coded, err = httpapi.NewCompressor(r.wire, coding); err != nil {
 			return fmt.Errorf("server: %s: %w", coding, err)
 		}
 		h.Set(echo.HeaderContentEncoding, coding)
-		r.out = r.coded
+		r.out, r.layers = r.coded, slices.Insert(r.layers, 0, flusher(r.coded))
 	}
 	if f.version != 0 {
 		r.cast = asciicast.NewWriter(r.out, castHeaderOf(r.terminal.Wire(), r.reader, f.version))
+		r.layers = slices.Insert(r.layers, 0, flusher(r.cast))
 	}
 	c.Response().WriteHeader(http.StatusOK)
 	return nil
@@ -160,17 +160,11 @@ func (r *recording) begin(c echo.Context, f recordingFormat) error {
 // castHeaderOf tells of the terminal what asciinema tells of its own: of the
 // environment TERM and SHELL alone, since recordings are passed on.
 func castHeaderOf(i wire.Terminal, r *journal.Reader, version int) asciicast.Header {
-	h := asciicast.Header{Version: version, Title: i.Title, Type: i.Env["TERM"]}
+	h := asciicast.Header{Version: version, Title: cmp.Or(i.Title, i.Name), Command: commandLine(i.Cmd),
+		Type: cmp.Or(i.Env["TERM"], "xterm-256color")} // what every program gets that was not given another
 	if h.Cols, h.Rows = r.Size(); h.Cols == 0 { // its record is lost
 		h.Cols, h.Rows = i.Cols, i.Rows
 	}
-	if h.Title == "" {
-		h.Title = i.Name
-	}
-	if h.Type == "" {
-		h.Type = "xterm-256color" // what every program gets that was not given another
-	}
-	h.Command = commandLine(i.Cmd)
 	if shell := i.Env["SHELL"]; shell != "" {
 		h.Env = map[string]string{"SHELL": shell}
 	} else if len(i.Cmd) > 0 && strings.HasSuffix(filepath.Base(i.Cmd[0]), "sh") {
@@ -264,20 +258,12 @@ func (r *recording) copy() error {
 
 // flush has everything on its way to the client.
 func (r *recording) flush() error {
-	if r.cast != nil {
-		if err := r.cast.Flush(); err != nil {
+	for _, l := range r.layers {
+		if err := l.Flush(); err != nil {
 			return err
 		}
 	}
-	if r.coded != nil {
-		if err := r.coded.Flush(); err != nil {
-			return err
-		}
-	}
-	if err := r.wire.Flush(); err != nil {
-		return err
-	}
-	return r.client.Flush()
+	return nil
 }
 
 // close writes the end of the recording and of its compression.
@@ -290,19 +276,4 @@ func (r *recording) close() error {
 		err = errors.Join(err, r.coded.Close())
 	}
 	return errors.Join(err, r.wire.Flush())
-}
-
-// compressor is gzip's or zstd's.
-type compressor interface {
-	io.WriteCloser
-	Flush() error
-}
-
-// newCompressor makes one of the codings that AcceptedCoding returns, fast ones:
-// the reply is large, and the server has terminals to serve.
-func newCompressor(w io.Writer, coding string) (compressor, error) {
-	if coding == "zstd" {
-		return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
-	}
-	return gzip.NewWriterLevel(w, gzip.BestSpeed)
 }

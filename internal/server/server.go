@@ -66,7 +66,6 @@ func New(c Config) *Server {
 	s := &Server{Base: httpapi.Base{Supervisor: c.Supervisor, Log: c.Log, Closing: make(chan struct{})}, config: c,
 		echo: echo.New()}
 	s.strangers = newStrangers()
-	s.routes = s.offered()
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true

@@ -100,9 +100,9 @@ func (ts *terminals) viewer(c echo.Context, history wire.Lines, from wire.Resume
 }
 
 // refusalOf names errors of a WebSocket, and writes those down that refuse who asks.
-func refusalOf(c echo.Context, a *auth.Auth) func(error) (code string, details map[string]any) {
+func refusalOf(c echo.Context, a *auth.Auth) viewer.Refusal {
 	target := auth.RefusedTarget("WebSocket", c.Request().URL)
-	return func(err error) (string, map[string]any) {
+	return func(err error) (string, wire.ErrorDetails) {
 		e := httpapi.ErrorFor(err, c)
 		if auth.IsRefusal(err) || errors.Is(err, httpapi.ErrViewerReadOnly) {
 			a.Note(c, auth.AuditRefused, target, e.Code)

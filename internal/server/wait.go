@@ -17,7 +17,9 @@ func (ts *terminals) waitFor(ctx context.Context, in wire.Wait) (wire.Waited, er
 	}
 	w, err := ts.Waits.Wait(ctx, t, in)
 	if wait.NotMet(err) {
-		return w, httpapi.ErrorFor(err, httpapi.EchoOf(ctx)).With("text", w.Text).With("seq", w.Seq)
+		e := httpapi.ErrorFor(err, httpapi.EchoOf(ctx))
+		e.Details.Text, e.Details.Seq = &w.Text, &w.Seq
+		return w, e
 	}
 	if errors.Is(err, journal.ErrNotKept) {
 		if j, err := t.Journal(); err == nil {

@@ -56,27 +56,24 @@ func orderOf(t wire.TicketRequest) (ticketOrder, error) {
 	}
 	o := ticketOrder{Grant{Role: Read, PTY: t.PTY}, ticketTTL, 1}
 	if t.PTY == "" {
-		return o, httpapi.BadRequest("\"pty\" must name a terminal (or \"login\" be true)").With("field", "pty")
+		return o, httpapi.BadRequest("\"pty\" must name a terminal (or \"login\" be true)").WithField("pty")
 	}
 	switch role := Role(t.Role); role {
 	case "":
 	case Read, Write:
 		o.grant.Role = role
 	default:
-		return o, httpapi.BadRequest("\"role\" must be read or write, not %q", httpapi.Clip(t.Role)).With("field",
-			"role")
+		return o, httpapi.BadRequest("\"role\" must be read or write, not %q", httpapi.Clip(t.Role)).WithField("role")
 	}
 	if t.TTLS != nil {
 		if limit := int(maxTicketTTL / time.Second); *t.TTLS < 1 || *t.TTLS > limit {
-			return o, httpapi.BadRequest("\"ttl_s\" must be 1 to %d seconds, not %d", limit, *t.TTLS).With("field",
-				"ttl_s")
+			return o, httpapi.BadRequest("\"ttl_s\" must be 1 to %d seconds, not %d", limit, *t.TTLS).WithField("ttl_s")
 		}
 		o.ttl = time.Duration(*t.TTLS) * time.Second
 	}
 	if t.Uses != nil {
 		if *t.Uses < 1 || *t.Uses > maxTicketUses {
-			return o, httpapi.BadRequest("\"uses\" must be 1 to %d, not %d", maxTicketUses, *t.Uses).With("field",
-				"uses")
+			return o, httpapi.BadRequest("\"uses\" must be 1 to %d, not %d", maxTicketUses, *t.Uses).WithField("uses")
 		}
 		o.uses = *t.Uses
 	}

@@ -66,9 +66,8 @@ func (s *Service) existing(session string) (*registry.Shell, error) {
 			return sh, nil
 		}
 	}
-	return nil, httpapi.NewError(http.StatusNotFound, "SESSION_NOT_FOUND",
-		"there is no session %q; POST /api/session/create makes one", httpapi.Clip(session)).
-		With("session", httpapi.Clip(session))
+	return nil, withSession(httpapi.NewError(http.StatusNotFound, "SESSION_NOT_FOUND",
+		"there is no session %q; POST /api/session/create makes one", httpapi.Clip(session)), httpapi.Clip(session))
 }
 
 func sessionInfoOf(sh *registry.Shell) wire.CompatSessionInfo {
@@ -132,9 +131,7 @@ func (s *Service) setSessionEnv(ctx context.Context, in wire.CompatSetSessionEnv
 // setVariables exports variables; null removes one.
 func (s *Service) setVariables(ctx context.Context, name string, req wire.CompatEnv) (wire.CompatNamed, error) {
 	if (req.EnvVars == nil) == (req.Env == nil) {
-		return wire.CompatNamed{}, httpapi.BadRequest(`"envVars" is needed: an object of variables and their values`).
-			With("field",
-				"envVars")
+		return wire.CompatNamed{}, httpapi.BadRequest(`"envVars" is needed: an object of variables and their values`).WithField("envVars")
 	}
 	set, unset := map[string]string{}, []string{}
 	for _, vars := range []map[string]*string{req.EnvVars, req.Env} {
@@ -160,7 +157,12 @@ func (s *Service) setVariables(ctx context.Context, name string, req wire.Compat
 // errorOf tells about which session the end of a shell is.
 func errorOf(ctx context.Context, sh *registry.Shell, err error) error {
 	if errors.Is(err, shell.ErrEnded) || errors.Is(err, shell.ErrDeleted) {
-		return httpapi.ErrorFor(err, httpapi.EchoOf(ctx)).With("session", sh.Session)
+		return withSession(httpapi.ErrorFor(err, httpapi.EchoOf(ctx)), sh.Session)
 	}
 	return err
+}
+
+func withSession(e *httpapi.Error, session string) *httpapi.Error {
+	e.Details.Session = session
+	return e
 }

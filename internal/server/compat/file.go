@@ -41,7 +41,7 @@ type filePath struct {
 func checkPaths(paths []filePath) error {
 	for _, p := range paths {
 		if *p.path == "" || strings.ContainsRune(*p.path, 0) {
-			return httpapi.BadRequest("%q: a path without NUL characters is needed", p.field).With("field", p.field)
+			return httpapi.BadRequest("%q: a path without NUL characters is needed", p.field).WithField(p.field)
 		}
 	}
 	return nil
@@ -152,32 +152,30 @@ func openFile(path string, flags int, mode fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-func (s *Service) readFile(ctx context.Context, r wire.CompatRead) (wire.CompatContent, error) {
-	at, err := s.filesFor(
-		ctx,
-		r.CompatRef,
-		r.SessionID,
-		permission.ToolRead,
-		permission.FileArgs{},
-		filePath{"path", &r.Path},
-	)
+// onFile does something with the file that a request names, and replies its path.
+func (s *Service) onFile(ctx context.Context, ref wire.CompatRef, session, tool string, args permission.FileArgs,
+	path *string, do func(files) error) (wire.CompatFile, error) {
+	at, err := s.filesFor(ctx, ref, session, tool, args, filePath{"path", path})
 	if err != nil {
-		return wire.CompatContent{}, err
+		return wire.CompatFile{}, err
 	}
-	p, err := at.read(ctx, r.Path)
-	if errors.Is(err, syscall.EFBIG) {
-		return wire.CompatContent{}, httpapi.NewError(http.StatusRequestEntityTooLarge, "TOO_LARGE",
-			"the file is too large: at most %d bytes are read at once", maxFile).With("limit", maxFile)
-	}
-	if err != nil {
-		return wire.CompatContent{}, fileError(err)
-	}
-	reply := wire.CompatContent{CompatFile: done(r.Path), Size: len(p)}
-	reply.Content, reply.Encoding, err = contentOf(p, r.Encoding)
-	if err != nil {
-		return wire.CompatContent{}, err
-	}
-	return reply, nil
+	return done(*path), fileError(do(at))
+}
+
+func (s *Service) readFile(ctx context.Context, r wire.CompatRead) (reply wire.CompatContent, err error) {
+	reply.CompatFile, err = s.onFile(ctx, r.CompatRef, r.SessionID, permission.ToolRead, permission.FileArgs{}, &r.Path,
+		func(at files) error {
+			p, err := at.read(ctx, r.Path)
+			if errors.Is(err, syscall.EFBIG) {
+				return httpapi.ErrorTooLarge(maxFile, "the file is too large: at most %d bytes are read at once", maxFile)
+			}
+			if err == nil {
+				reply.Size = len(p)
+				reply.Content, reply.Encoding, err = contentOf(p, r.Encoding)
+			}
+			return err
+		})
+	return reply, err
 }
 
 // contentOf is what a file has in the wanted encoding: utf-8 or base64, by itself the first that fits.
@@ -199,14 +197,13 @@ func contentOf(p []byte, encoding string) (content, used string, err error) {
 }
 
 func errorEncoding(encoding string) *httpapi.Error {
-	return httpapi.BadRequest("encoding %q: utf-8 or base64 are allowed", httpapi.Clip(encoding)).With("field",
-		"encoding")
+	return httpapi.BadRequest("encoding %q: utf-8 or base64 are allowed", httpapi.Clip(encoding)).WithField("encoding")
 }
 
 // bytesOf is the content in its encoding.
 func bytesOf(r *wire.CompatWrite) ([]byte, error) {
 	if r.Content == nil {
-		return nil, httpapi.BadRequest(`"content" is needed`).With("field", "content")
+		return nil, httpapi.BadRequest(`"content" is needed`).WithField("content")
 	}
 	switch r.Encoding {
 	case "", "utf-8", "utf8":
@@ -214,7 +211,7 @@ func bytesOf(r *wire.CompatWrite) ([]byte, error) {
 	case "base64":
 		p, err := base64.StdEncoding.DecodeString(*r.Content)
 		if err != nil {
-			return nil, httpapi.BadRequest("the content is not base64: %s", err).With("field", "content")
+			return nil, httpapi.BadRequest("the content is not base64: %s", err).WithField("content")
 		}
 		return p, nil
 	}
@@ -222,8 +219,7 @@ func bytesOf(r *wire.CompatWrite) ([]byte, error) {
 }
 
 func (s *Service) writeFile(ctx context.Context, r wire.CompatWrite) (wire.CompatFile, error) {
-	path := filePath{"path", &r.Path}
-	if err := checkPaths([]filePath{path}); err != nil {
+	if err := checkPaths([]filePath{{"path", &r.Path}}); err != nil {
 		return wire.CompatFile{}, err
 	}
 	p, err := bytesOf(&r)
@@ -232,14 +228,8 @@ func (s *Service) writeFile(ctx context.Context, r wire.CompatWrite) (wire.Compa
 	}
 	var args permission.FileArgs
 	args.Content, args.ContentB64 = permission.Text(p)
-	at, err := s.filesFor(ctx, r.CompatRef, r.SessionID, permission.ToolWrite, args, path)
-	if err != nil {
-		return wire.CompatFile{}, err
-	}
-	if err := at.write(ctx, r.Path, p); err != nil {
-		return wire.CompatFile{}, fileError(err)
-	}
-	return done(r.Path), nil
+	return s.onFile(ctx, r.CompatRef, r.SessionID, permission.ToolWrite, args, &r.Path,
+		func(at files) error { return at.write(ctx, r.Path, p) })
 }
 
 // writeFile replaces what a file has; a new one is the umask's.
@@ -255,40 +245,14 @@ func writeFile(path string, p []byte) error {
 }
 
 func (s *Service) makeDir(ctx context.Context, r wire.CompatMkdir) (wire.CompatFile, error) {
-	at, err := s.filesFor(
-		ctx,
-		r.CompatRef,
-		r.SessionID,
-		permission.ToolMkdir,
-		permission.FileArgs{Recursive: r.Recursive},
-		filePath{"path", &r.Path},
-	)
-	if err != nil {
-		return wire.CompatFile{}, err
-	}
-	if err := at.mkdir(ctx, r.Path, r.Recursive); err != nil {
-		return wire.CompatFile{}, fileError(err)
-	}
-	return done(r.Path), nil
+	return s.onFile(ctx, r.CompatRef, r.SessionID, permission.ToolMkdir, permission.FileArgs{Recursive: r.Recursive},
+		&r.Path, func(at files) error { return at.mkdir(ctx, r.Path, r.Recursive) })
 }
 
 // removeFile removes a file or an empty directory: what removes more is a command.
 func (s *Service) removeFile(ctx context.Context, r wire.CompatPath) (wire.CompatFile, error) {
-	at, err := s.filesFor(
-		ctx,
-		r.CompatRef,
-		r.SessionID,
-		permission.ToolRemove,
-		permission.FileArgs{},
-		filePath{"path", &r.Path},
-	)
-	if err != nil {
-		return wire.CompatFile{}, err
-	}
-	if err := at.remove(ctx, r.Path); err != nil {
-		return wire.CompatFile{}, fileError(err)
-	}
-	return done(r.Path), nil
+	return s.onFile(ctx, r.CompatRef, r.SessionID, permission.ToolRemove, permission.FileArgs{}, &r.Path,
+		func(at files) error { return at.remove(ctx, r.Path) })
 }
 
 func (s *Service) renameFile(ctx context.Context, r wire.CompatRename) (wire.CompatRenamed, error) {
@@ -310,41 +274,28 @@ func (s *Service) rename(ctx context.Context, ref wire.CompatRef, session string
 	return reply, fileError(at.rename(ctx, *from.path, *to.path))
 }
 
-func (s *Service) fileExists(ctx context.Context, r wire.CompatPath) (wire.CompatExists, error) {
-	at, err := s.filesFor(
-		ctx,
-		r.CompatRef,
-		r.SessionID,
-		permission.ToolRead,
-		permission.FileArgs{},
-		filePath{"path", &r.Path},
-	)
-	if err != nil {
-		return wire.CompatExists{}, err
-	}
-	there, err := at.exists(ctx, r.Path)
-	if err != nil {
-		return wire.CompatExists{}, fileError(err)
-	}
-	return wire.CompatExists{CompatFile: done(r.Path), Exists: there}, nil
+func (s *Service) fileExists(ctx context.Context, r wire.CompatPath) (reply wire.CompatExists, err error) {
+	reply.CompatFile, err = s.onFile(ctx, r.CompatRef, r.SessionID, permission.ToolRead, permission.FileArgs{}, &r.Path,
+		func(at files) (err error) {
+			reply.Exists, err = at.exists(ctx, r.Path)
+			return err
+		})
+	return reply, err
 }
 
-func (s *Service) listFiles(ctx context.Context, r wire.CompatList) (wire.CompatFiles, error) {
+func (s *Service) listFiles(ctx context.Context, r wire.CompatList) (reply wire.CompatFiles, err error) {
 	if r.Options == nil {
 		r.Options = &wire.CompatListOptions{}
 	}
 	recursive := r.Recursive || r.Options.Recursive
-	at, err := s.filesFor(ctx, r.CompatRef, r.SessionID, permission.ToolList, permission.FileArgs{Recursive: recursive},
-		filePath{"path", &r.Path})
-	if err != nil {
-		return wire.CompatFiles{}, err
-	}
-	reply := wire.CompatFiles{CompatFile: done(r.Path), Files: []wire.CompatEntry{}}
-	if err := at.list(ctx, &reply, recursive, r.Options.IncludeHidden); err != nil {
-		return wire.CompatFiles{}, fileError(err)
-	}
+	reply.Files = []wire.CompatEntry{}
+	reply.CompatFile, err = s.onFile(ctx, r.CompatRef, r.SessionID, permission.ToolList,
+		permission.FileArgs{Recursive: recursive}, &r.Path, func(at files) error {
+			reply.Path = r.Path
+			return at.list(ctx, &reply, recursive, r.Options.IncludeHidden)
+		})
 	reply.Count = len(reply.Files)
-	return reply, nil
+	return reply, err
 }
 
 // walk lists the directory in the order of names; what cannot be read below it is left out.

@@ -137,7 +137,7 @@ func (s *Service) commandInput(ctx context.Context, in wire.ExecInput) (wire.Inp
 		permission.NewCommandArgs(e.ID(), p, in.EOF)); err != nil {
 		return wire.InputTaken{}, err
 	}
-	open, cancel := s.WhileOpen(ctx)
+	open, cancel := s.WhileOpen(ctx, context.Canceled)
 	defer cancel()
 	if err := e.Input(open, p, in.EOF); err != nil {
 		return wire.InputTaken{}, commandError(httpapi.EchoOf(ctx), e, err)

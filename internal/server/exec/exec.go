@@ -132,8 +132,10 @@ func (s *Service) Await(ctx context.Context, e *shell.Exec, cancel bool) error {
 }
 
 // commandError is an error with the id of its command.
-func commandError(c echo.Context, e *shell.Exec, err error) error {
-	return httpapi.ErrorFor(err, c).With("command_id", e.ID())
+func commandError(c echo.Context, e *shell.Exec, err error) *httpapi.Error {
+	own := httpapi.ErrorFor(err, c)
+	own.Details.CommandID = e.ID()
+	return own
 }
 
 func (s *Service) accepted(c echo.Context, sh *registry.Shell, e *shell.Exec) error {

@@ -28,7 +28,7 @@ func EnvValues(env map[string]*string) (map[string]string, error) {
 	for name, v := range env {
 		if v == nil {
 			return nil, httpapi.BadRequest("the variable %q has the value null: text is needed",
-				httpapi.Clip(name)).With("field", "env")
+				httpapi.Clip(name)).WithField("env")
 		}
 		values[name] = *v
 	}
@@ -88,11 +88,11 @@ func check(r *wire.Exec) error {
 	case (r.Command == nil) == (r.Argv == nil):
 		return httpapi.BadRequest(`exactly one of "command" (shell text) and "argv" (a list of words) is needed`)
 	case r.Argv != nil && len(r.Argv) == 0:
-		return httpapi.BadRequest(`"argv" is empty: a program and its arguments are needed`).With("field", "argv")
+		return httpapi.BadRequest(`"argv" is empty: a program and its arguments are needed`).WithField("argv")
 	case r.Command != nil && strings.ContainsRune(*r.Command, 0):
-		return httpapi.BadRequest(`"command" has a NUL character, which no shell can read`).With("field", "command")
+		return httpapi.BadRequest(`"command" has a NUL character, which no shell can read`).WithField("command")
 	case strings.Contains(strings.Join(r.Argv, ""), "\x00"):
-		return httpapi.BadRequest(`"argv" has a NUL character, which no program can be given`).With("field", "argv")
+		return httpapi.BadRequest(`"argv" has a NUL character, which no program can be given`).WithField("argv")
 	case r.Stdin != nil && r.StdinB64 != nil:
 		return httpapi.BadRequest(`only one of "stdin" (text) and "stdin_b64" (bytes in base64) is allowed`)
 	case r.TTY && (r.Background || r.StdinOpen):
@@ -101,7 +101,7 @@ func check(r *wire.Exec) error {
 	}
 	if r.QueueTimeoutMS < 0 || r.QueueTimeoutMS > maxExecTimeout {
 		return httpapi.BadRequest("queue_timeout_ms %d: 0 to %d are allowed, 0 is no bound", r.QueueTimeoutMS,
-			maxExecTimeout).With("field", "queue_timeout_ms")
+			maxExecTimeout).WithField("queue_timeout_ms")
 	}
 	return CheckLimits(r.TimeoutMS, r.MaxOutputBytes, "timeout_ms")
 }
@@ -110,11 +110,11 @@ func check(r *wire.Exec) error {
 func CheckLimits(timeout, output int64, name string) error {
 	if timeout < 0 || timeout > maxExecTimeout {
 		return httpapi.BadRequest("%s %d: 0 to %d are allowed, 0 is the shell's", name, timeout,
-			maxExecTimeout).With("field", name)
+			maxExecTimeout).WithField(name)
 	}
 	if output < 0 || output > maxExecOutput {
 		return httpapi.BadRequest("max_output_bytes %d: 0 to %d are allowed, 0 is the shell's", output,
-			maxExecOutput).With("field", "max_output_bytes")
+			maxExecOutput).WithField("max_output_bytes")
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (s *Service) setEnv(ctx context.Context, in wire.SetEnv) (wire.Done, error)
 
 // SetEnv changes a shell's environment. The log has the names, never a value.
 func (s *Service) SetEnv(ctx context.Context, sh *registry.Shell, set map[string]string, unset []string) error {
-	ctx, cancel := s.WhileOpen(ctx)
+	ctx, cancel := s.WhileOpen(ctx, context.Canceled)
 	defer cancel()
 	err := sh.SetEnv(ctx, set, unset)
 	if s.Log.Enabled(ctx, slog.LevelDebug) {

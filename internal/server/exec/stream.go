@@ -60,8 +60,7 @@ func (s *Service) Follow(c echo.Context, e *shell.Exec, events Events, what Foll
 		!httpapi.Closed(s.Closing) {
 		return
 	}
-	_ = f.wire.Send(events.Failed(nil, httpapi.ErrorFor(err, c).With("command_id",
-		e.ID()))) // else the client has gone too
+	_ = f.wire.Send(events.Failed(nil, commandError(c, e, err))) // else the client has gone too
 }
 
 // run returns nil after the last event.

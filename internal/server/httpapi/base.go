@@ -27,18 +27,18 @@ func (s *Base) Check(ctx context.Context, thread, tool string, args any) error {
 	return s.Threads.Check(ctx, thread, permission.Action{Tool: tool, Arguments: args})
 }
 
-// WhileOpen is a request's context that ends with the server's closing too, and what to call when it is not needed any
-// more.
-func (s *Base) WhileOpen(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
+// WhileOpen is a request's context that ends with the server's closing too, then with this cause, and what to call when
+// it is not needed any more.
+func (s *Base) WhileOpen(ctx context.Context, cause error) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {
 		case <-s.Closing:
+			cancel(cause)
 		case <-ctx.Done():
 		}
-		cancel()
 	}()
-	return ctx, cancel
+	return ctx, func() { cancel(nil) }
 }
 
 // Closed reports whether a channel that only ever gets closed is.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/http"
@@ -16,12 +17,8 @@ import (
 
 // binder fills the input of a route: fields with the tag path, query or header from there, the others from the body.
 type binder struct {
-	params   []param
-	body     bool
-	optional bool
-	limit    int64
-	stream   bool
-	noBody   bool // the method may have a body, and the route has none
+	Route
+	params []param
 }
 
 // param is a field that is not of the body.
@@ -35,8 +32,7 @@ type param struct {
 var ParamPlaces = []string{"path", "query", "header"}
 
 func binderOf(r Route) *binder {
-	b := &binder{optional: r.MayEmpty, limit: r.Limit, stream: r.Stream, body: r.BodyText != "" && r.RawBody == nil}
-	b.noBody = r.BodyText == "" && r.Method != http.MethodGet
+	b := &binder{Route: r}
 	for _, f := range reflect.VisibleFields(r.In) {
 		for _, in := range ParamPlaces {
 			if name, ok := f.Tag.Lookup(in); ok {
@@ -47,8 +43,16 @@ func binderOf(r Route) *binder {
 	return b
 }
 
-// bind fills *in. Errors: those of BindUpTo, and 400 for a parameter that the tags of its field do not allow.
+// bind fills *in. Errors: of Finding, of BindUpTo, and 400 for a parameter that the tags of its field do not allow.
 func (b *binder) bind(c echo.Context, in any) error {
+	err := b.fill(c, in)
+	if err != nil && b.find != nil {
+		return cmp.Or(b.find(c.Request().Context(), in), err)
+	}
+	return err
+}
+
+func (b *binder) fill(c echo.Context, in any) error {
 	v := reflect.ValueOf(in).Elem()
 	var query url.Values
 	if c.Request().URL.RawQuery != "" {
@@ -60,9 +64,9 @@ func (b *binder) bind(c echo.Context, in any) error {
 		}
 	}
 	switch {
-	case b.body:
+	case b.BodyText != "" && b.RawBody == nil:
 		return b.bindBody(c, in)
-	case b.noBody:
+	case b.BodyText == "" && b.Method != http.MethodGet:
 		return NoBody(c)
 	}
 	return nil
@@ -70,12 +74,12 @@ func (b *binder) bind(c echo.Context, in any) error {
 
 // bindBody reads the body, which has BodyTimeout to arrive, also where the work behind it may last.
 func (b *binder) bindBody(c echo.Context, in any) error {
-	if !b.stream {
-		return BindUpTo(c, in, b.limit, b.optional)
+	if !b.Stream {
+		return BindUpTo(c, in, b.Limit, b.MayEmpty)
 	}
 	control := http.NewResponseController(c.Response())
 	_ = control.SetReadDeadline(time.Now().Add(BodyTimeout)) // not every writer has deadlines
-	if err := BindUpTo(c, in, b.limit, b.optional); err != nil {
+	if err := BindUpTo(c, in, b.Limit, b.MayEmpty); err != nil {
 		return err
 	}
 	_ = control.SetReadDeadline(time.Time{})

@@ -141,8 +141,7 @@ func checkValues(body []byte) error {
 				break // no JSON
 			}
 			if keys[inside]++; keys[inside] > maxKeys {
-				return NewError(http.StatusRequestEntityTooLarge, "TOO_LARGE",
-					"an object of the body has more than %d keys", maxKeys).With("limit", maxKeys)
+				return ErrorTooLarge(maxKeys, "an object of the body has more than %d keys", maxKeys)
 			}
 		case '[', ',':
 			n++
@@ -151,9 +150,8 @@ func checkValues(body []byte) error {
 	if n <= maxValues {
 		return nil
 	}
-	return NewError(http.StatusRequestEntityTooLarge, "TOO_LARGE",
-		"the body has %d values, where an object counts as %d; at most %d are allowed", n, objectValues,
-		maxValues).With("limit", maxValues)
+	return ErrorTooLarge(maxValues, "the body has %d values, where an object counts as %d; at most %d are allowed", n,
+		objectValues, maxValues)
 }
 
 // strict decodes as encoding/json does, but demands Unicode, and names that the struct has, exactly and once.

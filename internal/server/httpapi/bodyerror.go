@@ -26,7 +26,7 @@ func errorSyntax(body []byte, err *jsontext.SyntacticError) *Error {
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		name := Clip(err.JSONPointer.LastToken())
-		return BadRequest("the field %q is given twice (%s)", name, where).With("field", name)
+		return BadRequest("the field %q is given twice (%s)", name, where).WithField(name)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return BadRequest("the body is not JSON at %s: it ends before it is complete", where)
 	case r == utf8.RuneError && size == 1:
@@ -48,7 +48,7 @@ func errorFit(body []byte, dst any, err *json.SemanticError) *Error {
 			object, where = strconv.Quote(Clip(in)), ""
 		}
 		return BadRequest("there is no field %q%s; %s may have %s", path, where, object,
-			fieldList(namesOf(err.GoType))).With("field", path)
+			fieldList(namesOf(err.GoType))).WithField(path)
 	}
 	given, value := "", err.JSONValue
 	if err.Err == nil || value != nil {
@@ -57,7 +57,7 @@ func errorFit(body []byte, dst any, err *json.SemanticError) *Error {
 		}
 		given = fmt.Sprintf(", not %s (%s)", Clip(givenName(err)), position(body, at+max(len(value)-1, 0)))
 	}
-	return BadRequest("the field %q must be %s%s", path, kindName(err.GoType), given).With("field", path)
+	return BadRequest("the field %q must be %s%s", path, kindName(err.GoType), given).WithField(path)
 }
 
 // pathOf writes a JSON pointer into a value of type t as policy.idle_seconds or messages[2].role.

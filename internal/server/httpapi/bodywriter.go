@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"compress/gzip"
-	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -11,11 +9,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-const (
-	// zstdWindow is how far back zstd looks, in bytes: it takes some times as much
-	// memory for each reply that is on its way.
-	zstdWindow = 512 << 10
-)
+// zstdWindow is how far back zstd looks, in bytes: it takes some times as much
+// memory for each reply that is on its way.
+const zstdWindow = 512 << 10
 
 // bodyWriter sends a reply of JSON text that comes in pieces, compressed in the way
 // the client prefers when it is large. Until the first piece is full nothing is sent,
@@ -61,27 +57,19 @@ func (b *bodyWriter) send() error {
 }
 
 // begin sends the header of a reply that is larger than one piece.
-func (b *bodyWriter) begin() (err error) {
+func (b *bodyWriter) begin() error {
 	b.Begun = true
 	header := b.c.Response().Header()
 	header.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
 	header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 	out := NewDeadlineWriter(b.c.Response())
 	b.to, b.close = out, func() error { return nil }
-	coding := AcceptedCoding(b.c.Request().Header.Get(echo.HeaderAcceptEncoding))
-	switch coding {
-	case "zstd":
-		z, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
-			zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
+	if coding := AcceptedCoding(b.c.Request().Header.Get(echo.HeaderAcceptEncoding)); coding != "" {
+		z, err := NewCompressor(out, coding, zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 		if err != nil {
-			return fmt.Errorf("server: zstd: %w", err)
+			return err
 		}
 		b.to, b.close = z, z.Close
-	case "gzip":
-		z, _ := gzip.NewWriterLevel(out, gzip.BestSpeed) // fails for unknown levels only
-		b.to, b.close = z, z.Close
-	}
-	if coding != "" {
 		header.Set(echo.HeaderContentEncoding, coding)
 	}
 	b.c.Response().WriteHeader(http.StatusOK)

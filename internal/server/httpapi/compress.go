@@ -52,21 +52,30 @@ func WriteBody(c echo.Context, status int, p []byte) error {
 }
 
 func compress(w io.Writer, coding string, p []byte) error {
-	if coding == "zstd" {
-		z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return fmt.Errorf("server: zstd: %w", err)
-		}
-		if _, err := z.Write(p); err != nil {
-			return err // the client is gone
-		}
-		return z.Close()
-	}
-	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // fails for unknown levels only
-	if _, err := z.Write(p); err != nil {
+	z, err := NewCompressor(w, coding)
+	if err != nil {
 		return err
 	}
+	if _, err := z.Write(p); err != nil {
+		return err // the client is gone
+	}
 	return z.Close()
+}
+
+// Compressor is gzip's or zstd's.
+type Compressor interface {
+	io.WriteCloser
+	Flush() error
+}
+
+// NewCompressor makes one of the codings that AcceptedCoding returns, with further options of zstd. It is fast: replies
+// are large, and the server has terminals to serve.
+func NewCompressor(w io.Writer, coding string, options ...zstd.EOption) (Compressor, error) {
+	if coding == "zstd" {
+		options = append(options, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+		return zstd.NewWriter(w, options...)
+	}
+	return gzip.NewWriterLevel(w, gzip.BestSpeed)
 }
 
 // AcceptedCoding picks zstd or gzip from an Accept-Encoding header (RFC 9110,

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -31,6 +30,7 @@ import (
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // Sentinels of this package. Handlers return them wrapped; ErrorTable gives
@@ -194,11 +194,11 @@ const RefusedBodyTimeout = 2 * time.Second
 // Error is a refusal with everything the client is told. The cause, when there
 // is one, is for the log alone and is never sent.
 type Error struct {
-	Status     int            // HTTP status, 400..599
-	Code       string         // SNAKE_UPPER, what programs compare
-	Message    string         // one sentence for a person
-	Details    map[string]any // more for programs; nil is sent as {}
-	RetryAfter time.Duration  // sent in whole seconds, rounded up, when positive
+	Status     int               // HTTP status, 400..599
+	Code       string            // SNAKE_UPPER, what programs compare
+	Message    string            // one sentence for a person
+	Details    wire.ErrorDetails // more for programs
+	RetryAfter time.Duration     // sent in whole seconds, rounded up, when positive
 
 	cause error
 }
@@ -224,12 +224,9 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
-// With returns e with one detail more. It changes e.
-func (e *Error) With(key string, value any) *Error {
-	if e.Details == nil {
-		e.Details = map[string]any{}
-	}
-	e.Details[key] = value
+// WithField returns e with the name of the field that is wrong. It changes e.
+func (e *Error) WithField(name string) *Error {
+	e.Details.Field = &name
 	return e
 }
 
@@ -252,16 +249,16 @@ func ErrorFor(err error, c echo.Context) *Error {
 			}
 			e := NewError(row.Status, row.Code, "%s", message).Because(err)
 			if none, ok := errors.AsType[*thread.NoProvider](err); ok {
-				e = e.With("providers", none.Known)
+				e.Details.Providers = none.Known
 			}
 			if ask, ok := errors.AsType[*permission.NeedsApproval](err); ok {
-				e = e.With(approvalDetail, ask.ID)
+				e.Details.ApprovalID = ask.ID
 			}
 			if blocked, ok := errors.AsType[*terminal.Blocked](err); ok {
-				e = e.With("bytes", blocked.Bytes).With("seq", blocked.Seq)
+				e.Details.Bytes, e.Details.Seq = &blocked.Bytes, &blocked.Seq
 			}
 			if long, ok := errors.AsType[*pty.LineTooLong](err); ok {
-				e = e.With("bytes", long.Bytes).With("limit", pty.MaxLine)
+				e.Details.Bytes, e.Details.Limit = &long.Bytes, pty.MaxLine
 			}
 			return e
 		}
@@ -278,8 +275,14 @@ func ErrorFor(err error, c echo.Context) *Error {
 
 // errorTooLarge is 413 for a body over limit bytes.
 func errorTooLarge(limit int64) *Error {
-	return NewError(http.StatusRequestEntityTooLarge, "TOO_LARGE",
-		"the body is larger than the %d bytes this request may carry", limit).With("limit", limit)
+	return ErrorTooLarge(limit, "the body is larger than the %d bytes this request may carry", limit)
+}
+
+// ErrorTooLarge is 413 with a limit.
+func ErrorTooLarge(limit int64, format string, args ...any) *Error {
+	e := NewError(http.StatusRequestEntityTooLarge, "TOO_LARGE", format, args...)
+	e.Details.Limit = int(limit)
+	return e
 }
 
 // errorOfEcho gives the framework's own refusals our shape.
@@ -290,8 +293,9 @@ func errorOfEcho(routed *echo.HTTPError, c echo.Context) *Error {
 		return NewError(routed.Code, "NOT_FOUND", "no such route: %s %q; GET / lists them", method, path)
 	case http.StatusMethodNotAllowed:
 		allow := c.Response().Header().Get(echo.HeaderAllow)
-		return NewError(routed.Code, "METHOD_NOT_ALLOWED", "%q does not take %s; it takes %s", path, method, allow).
-			With("allow", strings.Split(allow, ", "))
+		e := NewError(routed.Code, "METHOD_NOT_ALLOWED", "%q does not take %s; it takes %s", path, method, allow)
+		e.Details.Allow = strings.Split(allow, ", ")
+		return e
 	case http.StatusUnsupportedMediaType:
 		return errorMediaType(c.Request().Header.Get(echo.HeaderContentType))
 	case http.StatusRequestEntityTooLarge:
@@ -354,26 +358,12 @@ func writeError(c echo.Context, e *Error, id string) error {
 	case e.Status == http.StatusUnauthorized && WantsHTML(c.Request()):
 		return c.HTML(e.Status, loginPage)
 	}
-	details := map[string]any{}
-	maps.Copy(details, e.Details)
-	if e.Status == http.StatusInternalServerError {
-		details["request_id"] = id
-	}
 	body := BodyOf(e)
-	body.Details = details
+	if e.Status == http.StatusInternalServerError {
+		body.Details.RequestID = id
+	}
 	return c.JSON(e.Status, body)
 }
-
-// ErrorBody is what every refusal looks like on the wire.
-type ErrorBody struct {
-	Error      string         `json:"error"`
-	Code       string         `json:"code"`
-	ApprovalID string         `json:"approval_id,omitempty"` // of 423; it is among the details too
-	Details    map[string]any `json:"details"`
-}
-
-// approvalDetail is the detail that names an approval.
-const approvalDetail = "approval_id"
 
 // Clip returns at most ClipLength bytes of s, with … for the rest.
 func Clip(s string) string { return ClipTo(s, ClipLength) }
@@ -386,14 +376,9 @@ func ClipTo(s string, length int) string {
 	return strings.ToValidUTF8(s[:length], "") + "…"
 }
 
-// BodyOf is what a client is told about an error, inside a reply that has begun.
-func BodyOf(e *Error) ErrorBody {
-	details := e.Details
-	if details == nil {
-		details = map[string]any{}
-	}
-	approval, _ := details[approvalDetail].(string)
-	return ErrorBody{Error: e.Message, Code: e.Code, ApprovalID: approval, Details: details}
+// BodyOf is the body of a refusal; it may stand inside a reply that has begun.
+func BodyOf(e *Error) wire.Error {
+	return wire.Error{Error: e.Message, Code: e.Code, ApprovalID: e.Details.ApprovalID, Details: e.Details}
 }
 
 // RowOf is the row of the table for exactly this sentinel, or what an *Error says of itself.

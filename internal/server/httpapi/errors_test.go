@@ -10,12 +10,15 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // reply is a response read to its end.
@@ -110,7 +113,7 @@ func TestErrorsBecomeStatuses(t *testing.T) {
 		get, _ := failing(t, func(echo.Context) error { return test.err })
 		r := get("GET", "/x")
 		wantCode(t, r, test.status, test.code)
-		var body ErrorBody
+		var body wire.Error
 		if err := json.Unmarshal([]byte(r.body), &body); err != nil || !strings.Contains(body.Error, test.message) {
 			t.Errorf("%v: body %s, want message with %q (%v)", test.err, r.body, test.message, err)
 		}
@@ -193,9 +196,9 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 }
 
 func TestDetailsOfAnErrorAreNotShared(t *testing.T) {
-	shared := &Error{Status: 500, Code: "INTERNAL", Message: "m", Details: map[string]any{"a": 1}}
+	shared := &Error{Status: 500, Code: "INTERNAL", Message: "m", Details: wire.ErrorDetails{Limit: 1}}
 	get, _ := failing(t, func(echo.Context) error { return shared })
-	if get("GET", "/x"); len(shared.Details) != 1 {
+	if get("GET", "/x"); !reflect.DeepEqual(shared.Details, wire.ErrorDetails{Limit: 1}) {
 		t.Errorf("writing the response changed the error: %v", shared.Details)
 	}
 }

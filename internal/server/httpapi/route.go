@@ -4,7 +4,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"reflect"
@@ -92,21 +91,28 @@ func Delete[In, Out any](id, path, summary string, do func(context.Context, In) 
 func typed[In, Out any](method, id, path, summary string, do func(context.Context, In) (Out, error)) Route {
 	var out Out
 	r := newRoute[In](method, id, path, summary, Reply{Status: http.StatusOK, JSON: []any{out}})
-	r.handle = func(r Route) echo.HandlerFunc {
+	r.handle = bound(func(c echo.Context, r Route, in In) error {
+		out, err := do(c.Request().Context(), in)
+		if err != nil {
+			return err
+		}
+		return WriteJSON(c, r.Replies[0].Status, out)
+	})
+	return r
+}
+
+// bound makes a handler of a function of a bound request.
+func bound[In any](do func(echo.Context, Route, In) error) func(Route) echo.HandlerFunc {
+	return func(r Route) echo.HandlerFunc {
 		b := binderOf(r)
 		return func(c echo.Context) error {
 			var in In
-			if err := r.bind(b, c, &in); err != nil {
+			if err := b.bind(c, &in); err != nil {
 				return err
 			}
-			out, err := do(c.Request().Context(), in)
-			if err != nil {
-				return err
-			}
-			return WriteJSON(c, r.Replies[0].Status, out)
+			return do(c, r, in)
 		}
 	}
-	return r
 }
 
 // Hand is a route that writes its reply itself: a stream, a WebSocket, a page, or a body that is not JSON of one type.
@@ -114,16 +120,7 @@ func typed[In, Out any](method, id, path, summary string, do func(context.Contex
 func Hand[In any](method, id, path, summary string, do func(echo.Context, In) error, replies ...Reply) Route {
 	r := newRoute[In](method, id, path, summary, replies...)
 	r.ByHand = true
-	r.handle = func(r Route) echo.HandlerFunc {
-		b := binderOf(r)
-		return func(c echo.Context) error {
-			var in In
-			if err := r.bind(b, c, &in); err != nil {
-				return err
-			}
-			return do(c, in)
-		}
-	}
+	r.handle = bound(func(c echo.Context, _ Route, in In) error { return do(c, in) })
 	return r
 }
 
@@ -214,15 +211,6 @@ const NotAudited = "-"
 func Finding[R any](r Route, find func(context.Context, R) error) Route {
 	r.find = func(ctx context.Context, in any) error { return find(ctx, in.(interface{ Ref() R }).Ref()) }
 	return r
-}
-
-// bind fills *in from a request.
-func (r Route) bind(b *binder, c echo.Context, in any) error {
-	err := b.bind(c, in)
-	if err != nil && r.find != nil {
-		return cmp.Or(r.find(c.Request().Context(), in), err)
-	}
-	return err
 }
 
 // Audited is the route that the audit log has under a word, or NotAudited.

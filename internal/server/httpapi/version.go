@@ -22,10 +22,11 @@ func SpeakVersion(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		for _, wanted := range c.Request().Header.Values(versionHeader) {
 			if wanted != spoken {
-				return NewError(http.StatusBadRequest, "UNSUPPORTED_API_VERSION",
+				e := NewError(http.StatusBadRequest, "UNSUPPORTED_API_VERSION",
 					"this server speaks version %s of its API, not %q; leave the header %s out or say %s", spoken,
-					Clip(wanted), versionHeader, spoken).
-					With("spoken", []int{APIVersion})
+					Clip(wanted), versionHeader, spoken)
+				e.Details.Spoken = []int{APIVersion}
+				return e
 			}
 		}
 		return next(c)

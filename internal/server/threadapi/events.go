@@ -79,15 +79,8 @@ func (t *threads) streamEvents(c echo.Context, thread string, since int64) error
 	if httpapi.IsHead(c) {
 		return httpapi.HeadOfEvents(c)
 	}
-	ctx, cancel := context.WithCancelCause(c.Request().Context())
-	defer cancel(nil)
-	go func() {
-		select {
-		case <-t.Closing:
-			cancel(terminal.ErrClosing)
-		case <-ctx.Done():
-		}
-	}()
+	ctx, cancel := t.WhileOpen(c.Request().Context(), terminal.ErrClosing)
+	defer cancel()
 	w := httpapi.OpenEvents(c.Response())
 	var buffer []byte
 	for {

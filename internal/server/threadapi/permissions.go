@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -30,13 +31,13 @@ func (p *permissions) setPermissions(ctx context.Context, in wire.ThreadRef) (wi
 	if req.Rules != nil {
 		parsed, err := permission.ParseRules(req.Rules)
 		if err != nil {
-			return wire.Permissions{}, httpapi.BadRequest("%s", err).With("field", "rules")
+			return wire.Permissions{}, httpapi.BadRequest("%s", err).WithField("rules")
 		}
 		rules = &parsed
 	}
 	if req.Mode != nil {
 		if err := permission.CheckMode(string(*req.Mode)); err != nil { // before a thread is made for it
-			return wire.Permissions{}, httpapi.BadRequest("%s", err).With("field", "mode")
+			return wire.Permissions{}, httpapi.BadRequest("%s", err).WithField("mode")
 		}
 	}
 	are, err := p.Threads.SetPermissions(ctx, in.Thread, (*string)(req.Mode), rules)
@@ -48,7 +49,7 @@ func (p *permissions) setPermissions(ctx context.Context, in wire.ThreadRef) (wi
 
 func (p *permissions) authorize(ctx context.Context, in wire.Authorize) (wire.Decision, error) {
 	if in.Tool == "" {
-		return wire.Decision{}, httpapi.BadRequest(`"tool" is needed: its name`).With("field", "tool")
+		return wire.Decision{}, httpapi.BadRequest(`"tool" is needed: its name`).WithField("tool")
 	}
 	call := permission.Call{Tool: in.Tool, Arguments: in.Arguments}
 	if err := p.addDirectory(in.Thread, &call); err != nil {
@@ -72,60 +73,49 @@ func (p *permissions) addDirectory(session string, c *permission.Call) error {
 }
 
 func (p *permissions) listApprovals(ctx context.Context, in wire.ListApprovals) (wire.Approvals, error) {
-	reply := wire.Approvals{Approvals: []wire.Approval{}}
-	m, err := p.Threads.ReadConversation(in.Thread)
-	if err != nil {
-		return reply, err
-	}
-	list, err := m.Approvals(in.Thread, 0)
-	if err == nil {
-		err = auth.CheckSecrets(ctx, in.Secrets)
-	}
-	if err != nil {
-		return reply, err
-	}
-	for _, a := range list {
-		if (in.Status == "" || in.Status == a.Status) && len(reply.Approvals) < in.Limit {
-			shown := a.Wire()
-			p.hideApproval(&shown, in.Secrets)
-			reply.Approvals = append(reply.Approvals, shown)
+	return read(p.Base, wire.RecordRef{ThreadRef: in.ThreadRef}, func(m *store.Manager, thread, _ string) (
+		reply wire.Approvals, err error) {
+		reply.Approvals = []wire.Approval{}
+		list, err := m.Approvals(thread, 0)
+		if err == nil {
+			err = auth.CheckSecrets(ctx, in.Secrets)
 		}
-	}
-	return reply, nil
+		for _, a := range list {
+			if (in.Status == "" || in.Status == a.Status) && len(reply.Approvals) < in.Limit && err == nil {
+				reply.Approvals = append(reply.Approvals, p.shown(a, in.Secrets))
+			}
+		}
+		return reply, err
+	})
 }
 
 func (p *permissions) getApproval(ctx context.Context, in wire.GetApproval) (wire.Approval, error) {
 	if err := p.checkReveal(ctx, in); err != nil {
 		return wire.Approval{}, err
 	}
-	m, err := p.Threads.ReadConversation(in.Thread)
-	if err != nil {
-		return wire.Approval{}, err
-	}
-	a, err := m.Approval(in.Thread, in.Approval)
-	if err != nil {
-		return wire.Approval{}, err
-	}
-	reply := a.Wire()
-	p.hideApproval(&reply, in.Secrets || in.Reveal)
-	return reply, nil
+	return p.approval(in.ApprovalRef, in.Secrets || in.Reveal, (*store.Manager).Approval)
 }
 
 func (p *permissions) decideApproval(_ context.Context, in wire.DecideApproval) (wire.Approval, error) {
-	m, err := p.Threads.ReadConversation(in.Thread)
-	if err != nil {
-		return wire.Approval{}, err
-	}
-	if in.Decision == permission.AnswerApprove {
-		if err := p.checkSeen(m, in.Thread, in.Approval); err != nil {
-			return wire.Approval{}, err
+	return p.approval(in.ApprovalRef, false, func(m *store.Manager, thread, id string) (permission.Approval, error) {
+		if in.Decision == permission.AnswerApprove {
+			if err := p.checkSeen(m, thread, id); err != nil {
+				return permission.Approval{}, err
+			}
 		}
-	}
-	a, err := m.Answer(in.Thread, in.Approval, in.Decision)
-	if err != nil {
-		return wire.Approval{}, err
-	}
-	reply := a.Wire()
-	p.hideApproval(&reply, false)
-	return reply, nil
+		return m.Answer(thread, id, in.Decision)
+	})
+}
+
+// approval is what get returns of the approval that a path names.
+func (p *permissions) approval(ref wire.ApprovalRef, secrets bool,
+	get func(m *store.Manager, thread, id string) (permission.Approval, error)) (wire.Approval, error) {
+	return read(p.Base, wire.RecordRef{ThreadRef: ref.ThreadRef}, func(m *store.Manager, thread, _ string) (
+		reply wire.Approval, _ error) {
+		a, err := get(m, thread, ref.Approval)
+		if err == nil {
+			reply = p.shown(a, secrets)
+		}
+		return reply, err
+	})
 }

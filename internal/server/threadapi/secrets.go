@@ -71,15 +71,17 @@ func (p *permissions) checkSeen(m *store.Conversations, thread, id string) error
 	return nil
 }
 
-// hideApproval hides secrets in variables that a call would set, or notes that they are shown. What
+// shown is an approval without the secrets in variables that its call would set, or with them, which is noted. What
 // is approved is the call with its true ones.
-func (p *permissions) hideApproval(a *wire.Approval, shown bool) {
+func (p *permissions) shown(a permission.Approval, secrets bool) wire.Approval {
+	reply := a.Wire()
 	switch {
-	case !shown:
-		hideArguments(a)
+	case !secrets:
+		hideArguments(&reply)
 	case a.Status == permission.Pending:
 		p.seen.add(a.ID)
 	}
+	return reply
 }
 
 // variableFields are the arguments of calls that are variables by name.

@@ -27,7 +27,7 @@ func (t *threads) createThread(ctx context.Context, in wire.CreateThread) (wire.
 	if in.Policy != nil {
 		p, err := t.Threads.DefaultPolicy().With(*in.Policy)
 		if err != nil {
-			return wire.Thread{}, httpapi.BadRequest("the policy: %s", err).With("field", "policy")
+			return wire.Thread{}, httpapi.BadRequest("the policy: %s", err).WithField("policy")
 		}
 		use.Policy = &p
 	}

@@ -71,13 +71,13 @@ func readLogin(conn *websocket.Conn) (string, error) {
 }
 
 // Refuse sends err to the viewer of a request that Login has returned, and closes the connection.
-func Refuse(r *http.Request, err error, name func(error) (code string, details map[string]any)) {
+func Refuse(r *http.Request, err error, name Refusal) {
 	conn, ok := r.Context().Value(connKey{}).(*websocket.Conn)
 	if !ok || conn.SetWriteDeadline(time.Now().Add(hurriedClose)) != nil {
 		return
 	}
 	code, details := name(err)
-	if conn.WriteJSON(problem{Event: "error", Error: err.Error(), Code: code, Details: details}) == nil {
+	if conn.WriteJSON(wire.EventError{Event: "error", Error: err.Error(), Code: code, Details: details}) == nil {
 		closeNow(conn, websocket.ClosePolicyViolation, code)
 	}
 }

@@ -53,15 +53,10 @@ func ServePage(w http.ResponseWriter, r *http.Request, d stream.Directory, v Vie
 	p := &page{socket: s, dir: d, viewer: v, events: make(chan update), commands: map[string]*commands{},
 		attached: map[string]attachment{}}
 	defer p.detachAll()
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		defer s.cancel()
-		p.readAll(ctx)
-	}()
-	p.pump(ctx)
-	p.detachAll()
-	s.hangUp(read)
+	s.run(func() { p.readAll(ctx) }, func() {
+		p.pump(ctx)
+		p.detachAll()
+	})
 }
 
 func (p *page) readAll(ctx context.Context) {

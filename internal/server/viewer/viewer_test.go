@@ -26,6 +26,7 @@ import (
 	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
+	"github.com/evertty/evertty/wire"
 )
 
 // echo is a terminal whose program shows what it is told.
@@ -79,7 +80,7 @@ func serve(t *testing.T, v viewer.Viewer) (*echo, *httptest.Server) {
 	t.Helper()
 	k := newKept(t, vt10x.New, 80, 24)
 	term := &echo{hub: k.Hub, kept: k}
-	v.Refusal = func(error) (string, map[string]any) { return "REFUSED", nil }
+	v.Refusal = func(error) (string, wire.ErrorDetails) { return "REFUSED", wire.ErrorDetails{} }
 	v.Scrollback = -1
 	mux := http.NewServeMux()
 	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
@@ -201,7 +202,7 @@ func TestOneTerminalTooMany(t *testing.T) {
 	term, _ := serve(t, viewer.Viewer{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		viewer.ServePage(w, r, everywhere{only{term}},
-			viewer.Viewer{Refusal: func(error) (string, map[string]any) { return "CROWDED", nil }})
+			viewer.Viewer{Refusal: func(error) (string, wire.ErrorDetails) { return "CROWDED", wire.ErrorDetails{} }})
 	}))
 	defer s.Close()
 	c := dial(t, s, "/")

@@ -86,6 +86,18 @@ func (s *socket) read() (kind int, p []byte, err error) {
 	}
 }
 
+// run reads in a goroutine of its own and writes in this one, until either has ended.
+func (s *socket) run(read, write func()) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		defer s.cancel()
+		read()
+	}()
+	write()
+	s.hangUp(over)
+}
+
 // hangUp ends the connection: with a reason when the viewer's ticket or login has ended. It returns
 // when read is closed.
 func (s *socket) hangUp(read <-chan struct{}) {
@@ -119,23 +131,13 @@ func (s *socket) answer(v any) {
 	}
 }
 
-// problem is an error as an event.
-type problem struct {
-	Event string `json:"event"`
-	PTY   string `json:"pty,omitempty"`
-	Error string `json:"error"`
-	Code  string `json:"code"`
-	// Details has more for programs.
-	Details map[string]any `json:"details,omitempty"`
-}
+// Refusal names an error in answers, as in the errors of the HTTP API.
+type Refusal = func(error) (code string, details wire.ErrorDetails)
 
-// refusal names an error in answers, as in the errors of the HTTP API.
-type refusal = func(error) (code string, details map[string]any)
-
-func (s *socket) refuse(pty string, err error, name refusal) {
+func (s *socket) refuse(pty string, err error, name Refusal) {
 	code, details := name(err)
-	s.answer(problem{Event: "error", PTY: httpapi.Clip(pty), Error: httpapi.ClipTo(err.Error(), maxProblem), Code: code,
-		Details: details})
+	s.answer(wire.EventError{Event: "error", PTY: httpapi.Clip(pty), Error: httpapi.ClipTo(err.Error(), maxProblem),
+		Code: code, Details: details})
 }
 
 // pong answers a ping. Errors: httpapi.ErrBadMessage.
@@ -144,10 +146,11 @@ func (s *socket) pong(t json.RawMessage) error {
 		return fmt.Errorf("%w: t of a ping has %d bytes of JSON, at most %d are allowed", httpapi.ErrBadMessage, len(t),
 			maxEcho)
 	}
-	s.answer(struct {
-		Event string          `json:"event"`
-		T     json.RawMessage `json:"t,omitempty"`
-	}{"pong", t})
+	pong := wire.EventPong{Event: "pong"}
+	if len(t) > 0 {
+		pong.T = t
+	}
+	s.answer(pong)
 	return nil
 }
 
@@ -272,7 +275,7 @@ type Viewer struct {
 	// Since is stream.SubscribeOptions.Since; a page names it for each terminal that it attaches to.
 	Since *uint64
 	// Refusal names an error in answers, as in the errors of the HTTP API.
-	Refusal func(error) (code string, details map[string]any)
+	Refusal Refusal
 	// Closing ends the connection politely when it is closed.
 	Closing <-chan struct{}
 }
@@ -291,21 +294,16 @@ func ServeWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v
 	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
 		_ = t.RequestSize(sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
 	}
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		defer s.cancel()
-		s.readFrom(ctx, actor{term: t, sub: sub, readOnly: v.ReadOnly}, v.Refusal)
-	}()
-	events := make(chan update)
-	f := follow(ctx, sub, events)
-	s.pump(ctx, events, v.Closing)
-	f.stop()
-	s.hangUp(read)
+	s.run(func() { s.readFrom(ctx, actor{term: t, sub: sub, readOnly: v.ReadOnly}, v.Refusal) }, func() {
+		events := make(chan update)
+		f := follow(ctx, sub, events)
+		s.pump(ctx, events, v.Closing)
+		f.stop()
+	})
 }
 
 // readFrom handles the viewer's messages until the connection ends. It answers pings itself.
-func (s *socket) readFrom(ctx context.Context, a actor, name refusal) {
+func (s *socket) readFrom(ctx context.Context, a actor, name Refusal) {
 	list := newCommands()
 	defer list.end(s.cancel)
 	for {

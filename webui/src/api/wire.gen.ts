@@ -2208,44 +2208,44 @@ export interface Error {
   error: string;
   /** What programs compare. */
   code: string;
-  details: ErrorDetails;
   /** With NEEDS_APPROVAL: the approval that somebody has to decide; `details` has it too. */
   approval_id?: string;
+  details: ErrorDetails;
 }
-export const Error: Shape<Error> = { error: "", code: "", details: () => ErrorDetails, approval_id: ["", undefined] };
+export const Error: Shape<Error> = { error: "", code: "", approval_id: ["", undefined], details: () => ErrorDetails };
 
 /** Has more for programs; `{}` when there is nothing more. */
 export interface ErrorDetails {
+  /** With METHOD_NOT_ALLOWED: the methods that the path takes. */
+  allow?: string[];
+  /** With NEEDS_APPROVAL: the approval. */
+  approval_id?: string;
+  /** With INPUT_BLOCKED: how many bytes the program took. With LINE_TOO_LONG: those of the line. */
+  bytes?: number;
+  /** With errors of a command that was given: its id. */
+  command_id?: string;
+  /** With NOT_KEPT of a recording: the last position. */
+  end?: number;
   /** The field of the body that is wrong. */
   field?: string;
   /** With TOO_LARGE: bytes that a body may have. With LINE_TOO_LONG: bytes that a line may have. */
   limit?: number;
-  /** With INPUT_BLOCKED: how many bytes the program took. With LINE_TOO_LONG: those of the line. */
-  bytes?: number;
-  /** With NOT_KEPT of a recording: the first position that is kept. */
-  start?: number;
-  /** With NOT_KEPT of a recording: the last position. */
-  end?: number;
-  /** With METHOD_NOT_ALLOWED: the methods that the path takes. */
-  allow?: string[];
-  /** With TIMEOUT and EXITED of a wait: history and screen at that moment. */
-  text?: string;
-  /** With TIMEOUT and EXITED of a wait: its position in the output. With INPUT_BLOCKED: the position before the input. */
-  seq?: number;
-  /** With status 500: the header X-Request-Id, under which the server's log says why. */
-  request_id?: string;
-  /** With errors of a command that was given: its id. */
-  command_id?: string;
-  /** With UNSUPPORTED_API_VERSION: the versions that this server speaks. */
-  spoken?: number[];
-  /** With errors of a session: its name. */
-  session?: string;
-  /** With NEEDS_APPROVAL: the approval. */
-  approval_id?: string;
   /** With a provider that is not set up: those that are. */
   providers?: string[];
+  /** With status 500: the header X-Request-Id, under which the server's log says why. */
+  request_id?: string;
+  /** With TIMEOUT and EXITED of a wait: its position in the output. With INPUT_BLOCKED: the position before the input. */
+  seq?: number;
+  /** With errors of a session: its name. */
+  session?: string;
+  /** With UNSUPPORTED_API_VERSION: the versions that this server speaks. */
+  spoken?: number[];
+  /** With NOT_KEPT of a recording: the first position that is kept. */
+  start?: number;
+  /** With TIMEOUT and EXITED of a wait: history and screen at that moment. */
+  text?: string;
 }
-export const ErrorDetails: Shape<ErrorDetails> = { field: ["", undefined], limit: [0, undefined], bytes: [0, undefined], start: [0, undefined], end: [0, undefined], allow: [""], text: ["", undefined], seq: [0, undefined], request_id: ["", undefined], command_id: ["", undefined], spoken: [0], session: ["", undefined], approval_id: ["", undefined], providers: [""] };
+export const ErrorDetails: Shape<ErrorDetails> = { allow: [""], approval_id: ["", undefined], bytes: [0, undefined], command_id: ["", undefined], end: [0, undefined], field: ["", undefined], limit: [0, undefined], providers: [""], request_id: ["", undefined], seq: [0, undefined], session: ["", undefined], spoken: [0], start: [0, undefined], text: ["", undefined] };
 
 /** A shell in a list. */
 export interface ShellInfo {
