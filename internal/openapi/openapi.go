@@ -54,8 +54,9 @@ func Document(routes []httpapi.Route, wireDir string, version int) (doc []byte, 
 		{"tags", groups},
 		{"paths", paths},
 		{"x-any-request", always},
-		{"components", object{{"parameters", g.params}, {"headers", object{{compressed.Name, headerObject(compressed)}}},
-			{"responses", g.responses}, {"securitySchemes", parse(credentials)}, {"schemas", g.types.schemas()}}},
+		{"components", object{{"parameters", g.params},
+			{"headers", object{{compressed.Name, headerObject(compressed)}}}, {"responses", g.responses},
+			{"securitySchemes", parse(credentials)}, {"schemas", g.types.schemas()}}},
 	}, 0, 0)
 	w.WriteByte('\n')
 	return w.Bytes(), nil

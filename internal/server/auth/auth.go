@@ -127,17 +127,25 @@ func New(config Config) (*Auth, error) {
 		}
 		return a, nil
 	}
-	token, err := loadToken(config.DataDir)
-	if err != nil {
+	if err := a.load(config.DataDir); err != nil {
 		return nil, err
+	}
+	return a, nil
+}
+
+// load reads what the servers before have left in the data directory: the token, logins and tickets.
+func (a *Auth) load(dir string) error {
+	token, err := loadToken(dir)
+	if err != nil {
+		return err
 	}
 	a.token = DigestOf(token)
-	ended := loadEnded(config.DataDir, a.log)
+	ended := loadEnded(dir, a.log)
 	if a.sessions, err = newSessions(token, ended, a.secure()); err != nil {
-		return nil, err
+		return err
 	}
-	a.tickets.keep(config.DataDir, token, ended.Epoch)
-	return a, nil
+	a.tickets.keep(dir, token, ended.Epoch)
+	return nil
 }
 
 // secure reports whether browsers reach the server by TLS only.

@@ -131,7 +131,8 @@ func (s *Service) setSessionEnv(ctx context.Context, in wire.CompatSetSessionEnv
 // setVariables exports variables; null removes one.
 func (s *Service) setVariables(ctx context.Context, name string, req wire.CompatEnv) (wire.CompatNamed, error) {
 	if (req.EnvVars == nil) == (req.Env == nil) {
-		return wire.CompatNamed{}, httpapi.BadRequest(`"envVars" is needed: an object of variables and their values`).WithField("envVars")
+		return wire.CompatNamed{}, httpapi.BadRequest(`"envVars" is needed: an object of variables and their values`).
+			WithField("envVars")
 	}
 	set, unset := map[string]string{}, []string{}
 	for _, vars := range []map[string]*string{req.EnvVars, req.Env} {

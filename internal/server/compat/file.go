@@ -167,7 +167,8 @@ func (s *Service) readFile(ctx context.Context, r wire.CompatRead) (reply wire.C
 		func(at files) error {
 			p, err := at.read(ctx, r.Path)
 			if errors.Is(err, syscall.EFBIG) {
-				return httpapi.ErrorTooLarge(maxFile, "the file is too large: at most %d bytes are read at once", maxFile)
+				return httpapi.ErrorTooLarge(maxFile, "the file is too large: at most %d bytes are read at once",
+					maxFile)
 			}
 			if err == nil {
 				reply.Size = len(p)

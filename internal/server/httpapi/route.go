@@ -206,8 +206,8 @@ func (r Route) Refusing(sentinels ...[]error) Route {
 // is not about who may do what, and the thread's own conversation has it.
 const NotAudited = "-"
 
-// Finding is the route r whose refusals begin with find: what its path names is absent before a parameter or the body is
-// wrong. Its input has a method Ref.
+// Finding is the route r whose refusals begin with find: what its path names is absent before a parameter or the body
+// is wrong. Its input has a method Ref.
 func Finding[R any](r Route, find func(context.Context, R) error) Route {
 	r.find = func(ctx context.Context, in any) error { return find(ctx, in.(interface{ Ref() R }).Ref()) }
 	return r

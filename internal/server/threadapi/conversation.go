@@ -175,7 +175,8 @@ func (r *records) importRecord(ctx context.Context, in wire.ThreadRef) (wire.Rec
 }
 
 func (r *records) listRecords(_ context.Context, in wire.ThreadRef) (wire.RecordList, error) {
-	return read(r.Base, wire.RecordRef{ThreadRef: in}, func(m *store.Conversations, thread, _ string) (wire.RecordList, error) {
+	ref := wire.RecordRef{ThreadRef: in}
+	return read(r.Base, ref, func(m *store.Conversations, thread, _ string) (wire.RecordList, error) {
 		list, err := m.List(thread)
 		return wire.RecordList{ThreadID: thread, Records: wired[wire.RecordHead](list)}, err
 	})

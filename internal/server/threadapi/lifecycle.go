@@ -82,7 +82,8 @@ func (t *threads) getTerminalHistory(ctx context.Context, in wire.GetTerminalHis
 
 func (t *threads) rollbackTerminal(ctx context.Context, in wire.Rollback) (wire.RolledBack, error) {
 	if in.Version == nil || *in.Version < 0 {
-		return wire.RolledBack{}, httpapi.BadRequest(`"version" is needed: the number of an earlier state, from 0`).WithField("version")
+		return wire.RolledBack{}, httpapi.BadRequest(`"version" is needed: the number of an earlier state, from 0`).
+			WithField("version")
 	}
 	if err := t.Check(ctx, in.Thread, permission.ToolRollback,
 		permission.RollbackArgs{Terminal: in.Terminal, Version: *in.Version}); err != nil {

@@ -73,7 +73,7 @@ func (p *permissions) addDirectory(session string, c *permission.Call) error {
 }
 
 func (p *permissions) listApprovals(ctx context.Context, in wire.ListApprovals) (wire.Approvals, error) {
-	return read(p.Base, wire.RecordRef{ThreadRef: in.ThreadRef}, func(m *store.Manager, thread, _ string) (
+	return read(p.Base, wire.RecordRef{ThreadRef: in.ThreadRef}, func(m *store.Conversations, thread, _ string) (
 		reply wire.Approvals, err error) {
 		reply.Approvals = []wire.Approval{}
 		list, err := m.Approvals(thread, 0)
@@ -93,11 +93,11 @@ func (p *permissions) getApproval(ctx context.Context, in wire.GetApproval) (wir
 	if err := p.checkReveal(ctx, in); err != nil {
 		return wire.Approval{}, err
 	}
-	return p.approval(in.ApprovalRef, in.Secrets || in.Reveal, (*store.Manager).Approval)
+	return p.approval(in.ApprovalRef, in.Secrets || in.Reveal, (*store.Conversations).Approval)
 }
 
 func (p *permissions) decideApproval(_ context.Context, in wire.DecideApproval) (wire.Approval, error) {
-	return p.approval(in.ApprovalRef, false, func(m *store.Manager, thread, id string) (permission.Approval, error) {
+	return p.approval(in.ApprovalRef, false, func(m *store.Conversations, thread, id string) (permission.Approval, error) {
 		if in.Decision == permission.AnswerApprove {
 			if err := p.checkSeen(m, thread, id); err != nil {
 				return permission.Approval{}, err
@@ -109,8 +109,8 @@ func (p *permissions) decideApproval(_ context.Context, in wire.DecideApproval) 
 
 // approval is what get returns of the approval that a path names.
 func (p *permissions) approval(ref wire.ApprovalRef, secrets bool,
-	get func(m *store.Manager, thread, id string) (permission.Approval, error)) (wire.Approval, error) {
-	return read(p.Base, wire.RecordRef{ThreadRef: ref.ThreadRef}, func(m *store.Manager, thread, _ string) (
+	get func(m *store.Conversations, thread, id string) (permission.Approval, error)) (wire.Approval, error) {
+	return read(p.Base, wire.RecordRef{ThreadRef: ref.ThreadRef}, func(m *store.Conversations, thread, _ string) (
 		reply wire.Approval, _ error) {
 		a, err := get(m, thread, ref.Approval)
 		if err == nil {
