@@ -46,3 +46,13 @@ func TestAnsweredRequestsHaveNoTimer(t *testing.T) {
 		t.Error("an answered request is still watched")
 	}
 }
+
+// TestTokenFileIsNamed: where the token is, for who has to find it; without one there is no file.
+func TestTokenFileIsNamed(t *testing.T) {
+	if name := (&Auth{mode: ModeToken}).TokenFile(); name != tokenFile {
+		t.Errorf("with a token the file is %q", name)
+	}
+	if name := (&Auth{mode: ModeNone}).TokenFile(); name != "" {
+		t.Errorf("without one the file is %q", name)
+	}
+}
