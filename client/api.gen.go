@@ -14,8 +14,8 @@ func (a API) CreateTerminal(ctx context.Context, in wire.CreateTerminal) (Termin
 }
 
 // ListSessionTerminals is GET /session/:sid/pty: the terminals of a session.
-func (a API) ListSessionTerminals(ctx context.Context, in wire.ListTerminals) (wire.TerminalList, error) {
-	return send[wire.TerminalList](ctx, a, route{"GET", false, []string{"/session/:sid/pty"}}, in)
+func (a API) ListSessionTerminals(ctx context.Context, in wire.ListTerminals) (TerminalList, error) {
+	return send[TerminalList](ctx, a, route{"GET", false, []string{"/session/:sid/pty"}}, in)
 }
 
 // DeleteSessionTerminals is DELETE /session/:sid/pty: end all terminals of a session.
@@ -24,8 +24,8 @@ func (a API) DeleteSessionTerminals(ctx context.Context, in wire.DeleteTerminals
 }
 
 // ListTerminals is GET /pty: the terminals of all sessions.
-func (a API) ListTerminals(ctx context.Context, in wire.ListTerminals) (wire.TerminalList, error) {
-	return send[wire.TerminalList](ctx, a, route{"GET", false, []string{"/pty"}}, in)
+func (a API) ListTerminals(ctx context.Context, in wire.ListTerminals) (TerminalList, error) {
+	return send[TerminalList](ctx, a, route{"GET", false, []string{"/pty"}}, in)
 }
 
 // GetTerminal is GET /pty/:id: one terminal.
@@ -79,8 +79,8 @@ func (a API) CreateShell(ctx context.Context, in wire.CreateShell) (wire.Shell, 
 }
 
 // ListShells is GET /session/:sid/shell: the shells of a session.
-func (a API) ListShells(ctx context.Context, in wire.ListShells) (wire.ShellList, error) {
-	return send[wire.ShellList](ctx, a, route{"GET", false, []string{"/session/:sid/shell"}}, in)
+func (a API) ListShells(ctx context.Context, in wire.ListShells) (ShellList, error) {
+	return send[ShellList](ctx, a, route{"GET", false, []string{"/session/:sid/shell"}}, in)
 }
 
 // DeleteShells is DELETE /session/:sid/shell: end all shells of a session.
@@ -89,8 +89,8 @@ func (a API) DeleteShells(ctx context.Context, in wire.SessionRef) (wire.Done, e
 }
 
 // ListAllShells is GET /shell: the shells of all sessions.
-func (a API) ListAllShells(ctx context.Context, in wire.ListShells) (wire.ShellList, error) {
-	return send[wire.ShellList](ctx, a, route{"GET", false, []string{"/shell"}}, in)
+func (a API) ListAllShells(ctx context.Context, in wire.ListShells) (ShellList, error) {
+	return send[ShellList](ctx, a, route{"GET", false, []string{"/shell"}}, in)
 }
 
 // GetShell is GET /session/:sid/shell/:shid: one shell.
@@ -109,8 +109,8 @@ func (a API) SetEnv(ctx context.Context, in wire.SetEnv) (wire.Done, error) {
 }
 
 // ListCommands is GET /session/:sid/commands: the commands that were run.
-func (a API) ListCommands(ctx context.Context, in wire.ListCommands) (wire.CommandList, error) {
-	return send[wire.CommandList](ctx, a, route{"GET", false, []string{"/session/:sid/shell/:shid/commands", "/session/:sid/commands"}}, in)
+func (a API) ListCommands(ctx context.Context, in wire.ListCommands) (CommandList, error) {
+	return send[CommandList](ctx, a, route{"GET", false, []string{"/session/:sid/shell/:shid/commands", "/session/:sid/commands"}}, in)
 }
 
 // GetCommand is GET /session/:sid/commands/:cid: one command.
@@ -129,8 +129,8 @@ func (a API) CommandInput(ctx context.Context, in wire.ExecInput) (wire.InputTak
 }
 
 // ListThreads is GET /api/threads: the threads.
-func (a API) ListThreads(ctx context.Context, in wire.ListThreads) (wire.ThreadList, error) {
-	return send[wire.ThreadList](ctx, a, route{"GET", false, []string{"/api/threads"}}, in)
+func (a API) ListThreads(ctx context.Context, in wire.ListThreads) (ThreadList, error) {
+	return send[ThreadList](ctx, a, route{"GET", false, []string{"/api/threads"}}, in)
 }
 
 // CreateThread is POST /api/threads: make a thread.
@@ -314,8 +314,8 @@ func (a API) Drain(ctx context.Context, in wire.ThreadRef) (wire.Drained, error)
 }
 
 // ListLeases is GET /api/leases: the leases.
-func (a API) ListLeases(ctx context.Context, in wire.ListLeases) (wire.LeaseList, error) {
-	return send[wire.LeaseList](ctx, a, route{"GET", false, []string{"/api/leases"}}, in)
+func (a API) ListLeases(ctx context.Context, in wire.ListLeases) (LeaseList, error) {
+	return send[LeaseList](ctx, a, route{"GET", false, []string{"/api/leases"}}, in)
 }
 
 // CreateLease is POST /api/leases: make a lease that threads may share.
@@ -409,8 +409,8 @@ func (a API) Authorize(ctx context.Context, in wire.Authorize) (wire.Decision, e
 }
 
 // ListApprovals is GET /api/threads/:id/approvals: list approvals.
-func (a API) ListApprovals(ctx context.Context, in wire.ListApprovals) (wire.Approvals, error) {
-	return send[wire.Approvals](ctx, a, route{"GET", false, []string{"/api/threads/:id/approvals"}}, in)
+func (a API) ListApprovals(ctx context.Context, in wire.ListApprovals) (Approvals, error) {
+	return send[Approvals](ctx, a, route{"GET", false, []string{"/api/threads/:id/approvals"}}, in)
 }
 
 // GetApproval is GET /api/threads/:id/approvals/:aid: one approval.

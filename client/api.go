@@ -11,10 +11,10 @@ import (
 
 // API has a method for each route of the server that is a function of types: the request with everything that is in
 // its path, query and body, and the reply. The other methods of Client say what is used most in fewer words.
-type API struct{ client *Client }
+type API struct{ connection *connection }
 
 // API is the client by routes.
-func (c *Client) API() API { return API{c} }
+func (c *connection) API() API { return API{c} }
 
 // route is how a request is sent.
 type route struct {
@@ -25,6 +25,20 @@ type route struct {
 
 // send sends the request in and returns the reply. A parameter that is zero is left to the server.
 func send[Out any](ctx context.Context, a API, r route, in any) (out Out, err error) {
+	target, err := a.connection.target(in, r.paths...)
+	if err != nil {
+		return out, err
+	}
+	var body any
+	if r.body {
+		body = in
+	}
+	err = a.connection.call(ctx, r.method, target, body, &out)
+	return out, err
+}
+
+// target is the URL of the first path whose parameters the request in gives all, with its query.
+func (c *connection) target(in any, paths ...string) (string, error) {
 	given := map[string]string{}
 	query := url.Values{}
 	v := reflect.ValueOf(in)
@@ -37,32 +51,15 @@ func send[Out any](ctx context.Context, a API, r route, in any) (out Out, err er
 			addParam(query, name, field)
 		}
 	}
-	target, err := a.client.targetOf(r.paths, given)
-	if err != nil {
-		return out, err
-	}
-	if len(query) > 0 {
-		target += "?" + query.Encode()
-	}
-	var body any
-	if r.body {
-		body = in
-	}
-	err = a.client.call(ctx, r.method, target, body, &out)
-	return out, err
-}
-
-// targetOf is the URL of the first path whose parameters are all given.
-func (c *Client) targetOf(paths []string, given map[string]string) (string, error) {
 	for _, path := range paths {
 		parts := strings.Split(path, "/")
 		for i, part := range parts {
 			if name, ok := strings.CutPrefix(part, ":"); ok {
-				parts[i] = url.PathEscape(given[name])
+				parts[i] = given[name]
 			}
 		}
-		if !strings.Contains(path, ":") || !slices.Contains(parts[1:], "") {
-			return c.base.String() + strings.Join(parts, "/"), nil
+		if !slices.Contains(parts[1:], "") {
+			return c.at(query, parts[1:]...), nil
 		}
 	}
 	return "", fmt.Errorf("client: %s: a name in the path is missing", paths[len(paths)-1])

@@ -155,7 +155,7 @@ func (c *connection) at(query url.Values, segments ...string) string {
 	return b.String()
 }
 
-// call sends body as JSON (nil: none) and decodes the reply into out (nil: the reply is dropped).
+// call sends body as JSON (nil: none) and decodes the reply into out.
 func (c *connection) call(ctx context.Context, method, target string, body, out any) error {
 	var send []byte
 	if body != nil {
@@ -199,12 +199,7 @@ func (c *connection) open(ctx context.Context, method, target, accept string, bo
 }
 
 func decode(r io.Reader, out any) error {
-	r = io.LimitReader(r, maxReply)
-	if out == nil {
-		_, err := io.Copy(io.Discard, r)
-		return err
-	}
-	if err := json.NewDecoder(r).Decode(out); err != nil {
+	if err := json.NewDecoder(io.LimitReader(r, maxReply)).Decode(out); err != nil {
 		return fmt.Errorf("client: the reply is not what evertty sends: %w", err)
 	}
 	return nil

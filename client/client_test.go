@@ -72,7 +72,7 @@ func TestCalls(t *testing.T) {
 		if (len(body) > 0) != (r.Header.Get("Content-Type") == "application/json") {
 			got += " with wrong type"
 		}
-		_, _ = io.WriteString(w, `{"id":"i1","items":[{"id":"i1"}],"text":"hi","data":"\u001b[m","seq":7,`+
+		_, _ = io.WriteString(w, `{"id":"i1","items":[{"id":"i1","new":1}],"text":"hi","data":"\u001b[m","seq":7,`+
 			`"matched":true,"status":"ok","version":"v1","url":"http://u"}`)
 	}))
 	ctx := t.Context()
@@ -86,7 +86,11 @@ func TestCalls(t *testing.T) {
 				Env: map[string]string{"A": "b"}, Scrollback: &ten})
 			return want(err, i.ID == "i1" && strings.Contains(string(i.Raw), `"status":"ok"`))
 		}},
-		{`GET /pty`, func() error { l, err := c.List(ctx, ""); return want(err, len(l) == 1) }},
+		{`GET /pty`, func() error {
+			l, err := c.List(ctx, "")
+			text, _ := json.Marshal(l)
+			return want(err, len(l) == 1 && string(text) == `[{"id":"i1","new":1}]`)
+		}},
 		{`GET /session/s/pty`, func() error { l, err := c.List(ctx, "s"); return want(err, len(l) == 1) }},
 		{`GET /pty/a%2F..%2Fb`, func() error { _, err := c.Get(ctx, "a/../b"); return err }},
 		{`POST /pty/a/input {"data_b64":"aP8A"}`, func() error {
@@ -100,7 +104,8 @@ func TestCalls(t *testing.T) {
 		{`POST /pty/a/keys {"keys":["C-c","Up"]}`,
 			func() error { _, err := c.Keys(ctx, "a", "C-c", "Up"); return err }},
 		{`POST /pty/a/keys {"mouse":{"x":3,"y":0,"button":"right"}}`, func() error {
-			_, err := c.Mouse(ctx, "a", wire.MouseEvent{X: 3, Button: "right"})
+			_, err := c.API().SendKeys(ctx, wire.Keys{TerminalRef: wire.TerminalRef{ID: "a"},
+				Mouse: &wire.MouseEvent{X: 3, Button: "right"}})
 			return err
 		}},
 		{`POST /pty/a/paste {"data":"x\ny"}`, func() error { _, err := c.Paste(ctx, "a", "x\ny"); return err }},
@@ -149,8 +154,8 @@ func TestCalls(t *testing.T) {
 			k, err := c.Ticket(ctx, wire.TicketRequest{Login: true})
 			return want(err, k.URL == "http://u")
 		}},
-		{`GET /version`, func() error { v, err := c.Version(ctx); return want(err, v.Version == "v1") }},
-		{`GET /healthz`, func() error { h, err := c.Health(ctx); return want(err, h.Status == "ok") }},
+		{`GET /version`, func() error { v, err := c.API().GetVersion(ctx); return want(err, v.Version == "v1") }},
+		{`GET /healthz`, func() error { h, err := c.API().GetHealth(ctx); return want(err, h.Status == "ok") }},
 	} {
 		got = ""
 		if err := tc.call(); err != nil {
@@ -159,6 +164,22 @@ func TestCalls(t *testing.T) {
 		if got != tc.want {
 			t.Errorf("sent %s\nwant %s", got, tc.want)
 		}
+	}
+}
+
+// TestPages: a list that comes in pages is asked for up to its end.
+func TestPages(t *testing.T) {
+	var asked []string
+	c := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.RequestURI())
+		_, _ = io.WriteString(w, []string{`{"leases":[{"lease_id":"a"}],"next":"a"}`,
+			`{"leases":[{"lease_id":"b"}]}`}[len(asked)-1])
+	}))
+	l, err := c.Leases(t.Context(), "docker")
+	if err != nil || len(l) != 2 || l[0].LeaseID != "a" || string(l[1].Raw) != `{"lease_id":"b"}` ||
+		strings.Join(asked, " ") != "/api/leases?limit=1000&provider=docker "+
+			"/api/leases?after=a&limit=1000&provider=docker" {
+		t.Fatalf("%q: %v, %v", asked, l, err)
 	}
 }
 
@@ -283,11 +304,11 @@ func TestUnixSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close(); s.Close() })
-	if v, err := c.Version(t.Context()); err != nil || v.Version != "localhost" {
+	if v, err := c.API().GetVersion(t.Context()); err != nil || v.Version != "localhost" {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	gone, _ := New("unix://"+path+".not", "")
-	if _, err := gone.Version(t.Context()); !errors.Is(err, ErrNoServer) {
+	if _, err := gone.API().GetVersion(t.Context()); !errors.Is(err, ErrNoServer) {
 		t.Fatalf("absent socket: %v", err)
 	}
 }

@@ -29,8 +29,9 @@ type ExecRequest struct {
 	MaxOutput  int64 // bytes kept of stdout and of stderr; 0 means the shell's
 }
 
-func (r ExecRequest) body() wire.Exec {
+func (r ExecRequest) body(session, shell string) wire.Exec {
 	b := wire.Exec{
+		ShellRef: shellRef(session, shell),
 		Isolated: r.Isolated, Argv: r.Argv, TTY: r.TTY, Cwd: r.Cwd, Env: setVariables(r.Env),
 		TimeoutMS: milliseconds(r.Timeout), QueueTimeoutMS: milliseconds(r.QueueTimeout), StdinOpen: r.StdinOpen,
 		Background: r.Background, MaxOutputBytes: r.MaxOutput,
@@ -57,15 +58,10 @@ func milliseconds(d time.Duration) int64 {
 // session and its default shell are created when they are first used. A command that fails is not
 // an error.
 func (s shells) Exec(ctx context.Context, session, shell string, r ExecRequest) (ExecResult, error) {
-	target := s.at(nil, shellPath(session, shell, "exec")...)
-	return call[ExecResult](ctx, s.connection, http.MethodPost, target, r.body())
+	return send[ExecResult](ctx, s.API(), route{http.MethodPost, true, execPaths("")}, r.body(session, shell))
 }
 
-// shellPath is the path of what belongs to a shell, the default one for "".
-func shellPath(session, shell string, rest ...string) []string {
-	path := []string{"session", session}
-	if shell != "" {
-		path = append(path, "shell", shell)
-	}
-	return append(path, rest...)
+// execPaths are the paths that run a command: in a shell, and in the default one of a session.
+func execPaths(suffix string) []string {
+	return []string{"/session/:sid/shell/:shid/exec" + suffix, "/session/:sid/exec" + suffix}
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // TestExecCalls checks method, path and body of every call against the contract.
@@ -51,22 +53,34 @@ func TestExecCalls(t *testing.T) {
 		}},
 		{`POST /session/s/shell {"id":"x","cwd":"/w","env":{"A":"b"},"command_timeout_ms":2000,"max_output_bytes":5,` +
 			`"login":true}`, func() error {
-			i, err := c.CreateShell(ctx, "s", ShellRequest{ID: "x", Cwd: "/w", Env: map[string]string{"A": "b"},
-				Login: true, Timeout: 2 * time.Second, MaxOutput: 5})
+			i, err := c.API().CreateShell(ctx, wire.CreateShell{SessionRef: wire.SessionRef{Session: "s"}, ID: "x",
+				Cwd: "/w", Env: map[string]*string{"A": new("b")}, Login: true, CommandTimeoutMS: 2000,
+				MaxOutputBytes: 5})
 			return want(err, i.ID == "s1" && i.PID == 7)
 		}},
 		{`GET /shell`, func() error { l, err := c.Shells(ctx, ""); return want(err, len(l) == 1 && l[0].Busy) }},
-		{`DELETE /session/s/shell`, func() error { return c.DeleteShells(ctx, "s") }},
+		{`DELETE /session/s/shell`, func() error {
+			_, err := c.API().DeleteShells(ctx, wire.SessionRef{Session: "s"})
+			return err
+		}},
 		{`GET /session/s/shell`, func() error {
 			l, err := c.Shells(ctx, "s")
 			return want(err, len(l) == 1 && l[0].Busy)
 		}},
-		{`GET /session/s/shell/x`, func() error { i, err := c.Shell(ctx, "s", "x"); return want(err, i.ID == "s1") }},
+		{`GET /session/s/shell/x`, func() error {
+			i, err := c.API().GetShell(ctx, shellRef("s", "x"))
+			return want(err, i.ID == "s1")
+		}},
 		{`DELETE /session/s/shell/x`, func() error { return c.DeleteShell(ctx, "s", "x") }},
 		{`POST /session/s/env {"env":{"A":"b"},"unset":["C","D"]}`, func() error {
-			return c.SetEnv(ctx, "s", "", map[string]string{"A": "b"}, "C", "D")
+			_, err := c.API().SetEnv(ctx, wire.SetEnv{ShellRef: shellRef("s", ""),
+				Env: map[string]*string{"A": new("b")}, Unset: []string{"C", "D"}})
+			return err
 		}},
-		{`POST /session/s/shell/x/env {"unset":["C"]}`, func() error { return c.SetEnv(ctx, "s", "x", nil, "C") }},
+		{`POST /session/s/shell/x/env {"unset":["C"]}`, func() error {
+			_, err := c.API().SetEnv(ctx, wire.SetEnv{ShellRef: shellRef("s", "x"), Unset: []string{"C"}})
+			return err
+		}},
 		{`GET /session/s/commands`, func() error {
 			l, err := c.Commands(ctx, "s", 0, "")
 			return want(err, len(l) == 2 && *l[0].ExitCode == 3 && l[1].ExitCode == nil)
@@ -89,7 +103,10 @@ func TestExecCalls(t *testing.T) {
 		{`POST /session/s/commands/c1/input {"data_b64":"","eof":true}`, func() error {
 			return c.CommandInput(ctx, "s", "c1", nil, true)
 		}},
-		{`DELETE /session/s/commands/c1`, func() error { return c.CancelCommand(ctx, "s", "c1") }},
+		{`DELETE /session/s/commands/c1`, func() error {
+			_, err := c.API().CancelCommand(ctx, wire.CancelCommand{CommandRef: commandRef("s", "c1")})
+			return err
+		}},
 	} {
 		got = ""
 		if err := tc.call(); err != nil {

@@ -3,8 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"strconv"
 
 	"github.com/evertty/evertty/wire"
 )
@@ -12,19 +10,14 @@ import (
 // Commands returns commands of a session's shells, the newest last: the newest limit (0: the
 // server's number) before the command with the id before ("": all).
 func (s shells) Commands(ctx context.Context, session string, limit int, before string) ([]Command, error) {
-	q := url.Values{}
-	if limit > 0 {
-		q.Set("limit", strconv.Itoa(limit))
-	}
-	if before != "" {
-		q.Set("before", before)
-	}
-	return list[Command](ctx, s.connection, "commands", s.at(q, "session", session, "commands"))
+	reply, err := s.API().ListCommands(ctx, wire.ListCommands{ShellRef: shellRef(session, ""),
+		NewestCommands: wire.NewestCommands{Limit: limit, Before: before}})
+	return reply.Commands, err
 }
 
 // Command returns one command.
 func (s shells) Command(ctx context.Context, session, id string) (Command, error) {
-	return call[Command](ctx, s.connection, http.MethodGet, s.at(nil, "session", session, "commands", id), nil)
+	return s.API().GetCommand(ctx, commandRef(session, id))
 }
 
 // CommandLogs returns the output of a command so far. More than one reply may have (256 MiB) is an
@@ -32,8 +25,8 @@ func (s shells) Command(ctx context.Context, session, id string) (Command, error
 func (s shells) CommandLogs(ctx context.Context, session, id string) (
 	stdout, stderr []byte, truncated bool, err error,
 ) {
-	target := s.at(nil, "session", session, "commands", id, "logs")
-	r, err := call[wire.CommandLogs](ctx, s.connection, http.MethodGet, target, nil)
+	logs := route{http.MethodGet, false, []string{"/session/:sid/commands/:cid/logs"}}
+	r, err := send[wire.CommandLogs](ctx, s.API(), logs, commandRef(session, id))
 	return exact(r.Stdout, r.StdoutB64), exact(r.Stderr, r.StderrB64), r.Truncated, err
 }
 
@@ -43,16 +36,10 @@ func (s shells) CommandInput(ctx context.Context, session, id string, data []byt
 	for {
 		piece := data[:min(len(data), inputPiece)]
 		data = data[len(piece):]
-		body := wire.ExecInput{DataB64: new(append([]byte{}, piece...)), EOF: eof && len(data) == 0}
-		err := s.call(ctx, http.MethodPost, s.at(nil, "session", session, "commands", id, "input"), body, nil)
+		_, err := s.API().CommandInput(ctx, wire.ExecInput{CommandRef: commandRef(session, id),
+			DataB64: new(append([]byte{}, piece...)), EOF: eof && len(data) == 0})
 		if err != nil || len(data) == 0 {
 			return err
 		}
 	}
-}
-
-// CancelCommand ends a command as Ctrl-C does, after a second by force. It returns without waiting
-// for the end.
-func (s shells) CancelCommand(ctx context.Context, session, id string) error {
-	return s.call(ctx, http.MethodDelete, s.at(nil, "session", session, "commands", id), nil, nil)
 }

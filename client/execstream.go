@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -49,11 +48,16 @@ type ExecStream struct {
 // ExecStream is Exec with the output as it comes. The first event is of ExecStart. ctx governs the
 // whole life of the stream, and the caller must Close it.
 func (s shells) ExecStream(ctx context.Context, session, shell string, r ExecRequest) (*ExecStream, error) {
-	body, err := json.Marshal(r.body())
+	in := r.body(session, shell)
+	body, err := json.Marshal(in)
 	if err != nil {
 		return nil, fmt.Errorf("client: exec: %w", err)
 	}
-	return s.execStream(ctx, http.MethodPost, s.at(nil, shellPath(session, shell, "exec", "stream")...), body)
+	target, err := s.target(in, execPaths("/stream")...)
+	if err != nil {
+		return nil, err
+	}
+	return s.execStream(ctx, http.MethodPost, target, body)
 }
 
 // FollowCommand returns the output of a command from these positions in its stdout and stderr, in
@@ -87,33 +91,21 @@ func (s *ExecStream) CommandID() string { return s.id }
 // it, the error matches ErrClosed or is ctx's; what the server refused, or could not finish, is an
 // *Error.
 func (s *ExecStream) Next() (ExecEvent, error) {
-	for !s.ended {
-		name, data, err := s.events.next()
-		if err != nil {
-			return ExecEvent{}, err
-		}
-		e, known, err := decodeExec(ExecKind(name), data)
-		if refused, ok := errors.AsType[*Error](err); ok {
-			return ExecEvent{}, refused
-		}
-		if err != nil {
-			return ExecEvent{}, s.events.fail(name, err)
-		}
-		if known {
-			s.ended = e.Kind == ExecComplete
-			return e, nil
-		}
+	if s.ended {
+		return ExecEvent{}, io.EOF
 	}
-	return ExecEvent{}, io.EOF
+	e, err := nextOf(s.events, decodeExec)
+	s.ended = e.Kind == ExecComplete
+	return e, err
 }
 
 // Close ends the connection. A pending Next returns.
 func (s *ExecStream) Close() error { return s.events.close() }
 
 // decodeExec reads an event. known is false for kinds this package does not know.
-func decodeExec(kind ExecKind, p []byte) (e ExecEvent, known bool, err error) {
-	e.Kind = kind
-	switch kind {
+func decodeExec(name string, p []byte) (e ExecEvent, known bool, err error) {
+	e.Kind = ExecKind(name)
+	switch e.Kind {
 	case ExecStdout, ExecStderr:
 		e.Data, err = decodeOutput(p)
 	case ExecStart:

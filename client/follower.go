@@ -83,11 +83,24 @@ func (f *Follower) wait(ctx context.Context, o *outage, err error) error {
 	}
 }
 
+// retry calls try until it is done, or until wait gives up. With progress try sets the outage to its zero value.
+func (f *Follower) retry(ctx context.Context, try func(*outage) (done bool, err error)) error {
+	var o outage
+	for {
+		done, err := try(&o)
+		if done {
+			return err
+		}
+		if err := f.wait(ctx, &o, err); err != nil {
+			return err
+		}
+	}
+}
+
 // find is the first contact: nothing that answers is an error at once, a connection
 // that breaks is not.
 func (f *Follower) find(ctx context.Context, id string) (info Terminal, err error) {
-	var o outage
-	for {
+	err = f.retry(ctx, func(o *outage) (bool, error) {
 		c, err := f.Connect()
 		none := err != nil
 		if err == nil {
@@ -95,29 +108,19 @@ func (f *Follower) find(ctx context.Context, id string) (info Terminal, err erro
 			c.Close()
 			none = errors.Is(err, ErrNoServer)
 		}
-		if err == nil || none && o.since.IsZero() {
-			return info, err
-		}
-		if err := f.wait(ctx, &o, err); err != nil {
-			return info, err
-		}
-	}
+		return err == nil || none && o.since.IsZero(), err
+	})
+	return info, err
 }
 
 // Do calls do with a client until it returns nil or an error that is not Temporary.
 func (f *Follower) Do(ctx context.Context, do func(*Client) error) error {
-	var o outage
-	for {
+	return f.retry(ctx, func(*outage) (bool, error) {
 		c, err := f.Connect()
 		if err == nil {
 			err = do(c)
 			c.Close()
 		}
-		if err == nil {
-			return nil
-		}
-		if err := f.wait(ctx, &o, err); err != nil {
-			return err
-		}
-	}
+		return err == nil, err
+	})
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -61,32 +62,30 @@ func (f *followedRecording) Close() error {
 // record copies the recording, over as many connections as it takes, and returns nil
 // at its end.
 func (f *Follower) record(ctx context.Context, id string, r RecordingRequest, in io.ReadCloser, w io.Writer) error {
-	var o outage
 	taken := position{w: w, raw: r.Format == Raw, relative: r.Format != CastV2}
-	for {
-		written := taken.written
-		err := taken.copy(in)
-		_ = in.Close() // it was only read
-		if err == nil || taken.broken {
-			return err
-		}
-		if taken.written > written {
-			o = outage{}
-		}
-		for in = nil; in == nil; {
-			if err := f.wait(ctx, &o, err); err != nil {
-				return err
-			}
-			var c *Client
-			if c, err = f.Connect(); err == nil {
+	return f.retry(ctx, func(o *outage) (bool, error) {
+		if in == nil {
+			c, err := f.Connect()
+			if err == nil {
 				in, _, err = c.recording(ctx, id, r)
 			}
 			if refused, ok := errors.AsType[*Error](err); ok && refused.Code == codeNotKept {
-				return fmt.Errorf("client: the recording cannot go on, its beginning is kept no more: %s",
+				return true, fmt.Errorf("client: the recording cannot go on, its beginning is kept no more: %s",
 					refused.Message)
 			}
+			if err != nil {
+				return false, err
+			}
 		}
-	}
+		written := taken.written
+		err := taken.copy(in)
+		_ = in.Close() // it was only read
+		in = nil
+		if taken.written > written {
+			*o = outage{}
+		}
+		return err == nil || taken.broken, err
+	})
 }
 
 // position is how far a recording was given. Another connection begins at the beginning
@@ -110,26 +109,15 @@ func (p *position) copy(in io.Reader) error {
 		if _, err := io.CopyN(io.Discard, in, p.written); err != nil {
 			return err
 		}
-		buf := make([]byte, recordingPiece)
-		for {
-			n, err := in.Read(buf)
-			if e := p.give(buf[:n]); e != nil {
-				return e
-			}
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-		}
+		_, err := io.Copy(p, in)
+		return err
 	}
-	lines := newLineReader(in)
+	lines := bufio.NewReaderSize(in, recordingPiece) // lines of the server are bounded
 	again := replay{text: p.text, others: p.others, known: p.headed}
 	for {
-		line, err := lines.next()
-		if errors.Is(err, io.EOF) && len(line) == 0 {
-			return nil
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil // without an unfinished last line
 		}
 		if err != nil {
 			return err
@@ -140,15 +128,12 @@ func (p *position) copy(in io.Reader) error {
 	}
 }
 
-// give writes whole lines, or raw bytes.
-func (p *position) give(b []byte) error {
-	if len(b) == 0 {
-		return nil
-	}
+// Write gives whole lines, or raw bytes.
+func (p *position) Write(b []byte) (int, error) {
 	n, err := p.w.Write(b)
 	p.written += int64(n)
 	p.broken = err != nil
-	return err
+	return n, err
 }
 
 // replay counts what an earlier connection has given of this one.
@@ -168,7 +153,8 @@ func (p *position) line(again *replay, line []byte) error {
 			return nil
 		}
 		p.headed = true
-		return p.give(line)
+		_, err := p.Write(line)
+		return err
 	}
 	var e castEvent
 	if err := e.parse(line); err != nil {
@@ -201,7 +187,8 @@ func (p *position) line(again *replay, line []byte) error {
 	if p.at = again.at; !whole || p.relative && math.Abs(since-e.time) > castTick/2 {
 		line = e.line(since, p.relative)
 	}
-	return p.give(line)
+	_, err := p.Write(line)
+	return err
 }
 
 // castTick is the precision of times in version 3, in seconds.
@@ -215,16 +202,10 @@ type castEvent struct {
 }
 
 func (e *castEvent) parse(line []byte) error {
-	fields := [3]any{&e.time, &e.code, &e.data}
-	var parts []json.RawMessage
-	err := json.Unmarshal(line, &parts)
-	if err == nil && len(parts) != len(fields) {
-		err = fmt.Errorf("it has %d members", len(parts))
-	}
-	for i := range parts {
-		if err == nil {
-			err = json.Unmarshal(parts[i], fields[i])
-		}
+	fields := []any{&e.time, &e.code, &e.data}
+	err := json.Unmarshal(line, &fields)
+	if err == nil && len(fields) != 3 {
+		err = fmt.Errorf("it has %d members", len(fields))
 	}
 	if err != nil {
 		return fmt.Errorf("client: a line of the recording is no event: %w", err)
@@ -260,33 +241,3 @@ func (e *castEvent) line(at float64, relative bool) []byte {
 
 // recordingPiece is how much of a recording is read at once, in bytes.
 const recordingPiece = 64 << 10
-
-// lineReader reads whole lines; the server's are bounded.
-type lineReader struct {
-	in   io.Reader
-	buf  []byte
-	rest []byte // of buf, not returned yet
-	err  error
-}
-
-func newLineReader(in io.Reader) *lineReader { return &lineReader{in: in} }
-
-// next is the next line with its end, valid until the next call. An unfinished last line is dropped.
-func (l *lineReader) next() ([]byte, error) {
-	for from := 0; ; {
-		if end := bytes.IndexByte(l.rest[from:], '\n'); end >= 0 {
-			line := l.rest[:from+end+1]
-			l.rest = l.rest[len(line):]
-			return line, nil
-		}
-		if l.err != nil {
-			return nil, l.err
-		}
-		from = len(l.rest)
-		l.buf = append(l.buf[:0], l.rest...)
-		l.buf = append(l.buf, make([]byte, recordingPiece)...)
-		var n int
-		n, l.err = l.in.Read(l.buf[from:])
-		l.rest = l.buf[:from+n]
-	}
-}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
+	"sync/atomic"
 )
 
 // FollowStream is a terminal that is watched over restarts of the server. Next has one
@@ -14,12 +14,9 @@ type FollowStream struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	id     string
-	seq    uint64 // position of the last event
-	shown  bool   // there was a snapshot
-	lost   outage
-
-	mu     sync.Mutex // guards stream
-	stream *Stream    // nil while there is no connection
+	seq    uint64                 // position of the last event
+	shown  bool                   // there was a snapshot
+	stream atomic.Pointer[Stream] // nil while there is no connection
 }
 
 // Stream is Client.Stream over restarts of the server. After each the first event is of
@@ -40,57 +37,44 @@ func (s *FollowStream) ID() string { return s.id }
 
 // Next returns the next event. After the exit event it returns io.EOF. Errors: what the
 // server refuses, that it is lost for too long, the cause of the stream's context.
-func (s *FollowStream) Next() (Event, error) {
-	for {
-		e, err := s.next()
-		switch {
-		case err == nil:
-			s.lost = outage{}
-			switch e.Kind {
-			case KindSnapshot, KindData, KindResize, KindExit:
-				s.seq, s.shown = e.Seq, true
-			}
-			return e, nil
-		case errors.Is(err, io.EOF):
-			return e, err
+func (s *FollowStream) Next() (e Event, err error) {
+	err = s.f.retry(s.ctx, func(*outage) (bool, error) {
+		e, err = s.next()
+		if err == nil || errors.Is(err, io.EOF) {
+			return true, err
 		}
 		s.drop()
-		if err := s.f.wait(s.ctx, &s.lost, err); err != nil {
-			return Event{}, err
-		}
+		return false, err
+	})
+	switch e.Kind {
+	case KindSnapshot, KindData, KindResize, KindExit:
+		s.seq, s.shown = e.Seq, true
 	}
+	return e, err
 }
 
 // next is the next event of the connection, which is made when there is none.
 func (s *FollowStream) next() (Event, error) {
-	s.mu.Lock()
-	stream := s.stream
-	s.mu.Unlock()
+	stream := s.stream.Load()
 	if stream == nil {
 		c, err := s.f.Connect()
-		switch {
-		case err != nil:
-		case s.shown:
-			stream, err = c.stream(s.ctx, s.id, &s.seq, s.f.Inside)
-		default:
-			stream, err = c.stream(s.ctx, s.id, nil, s.f.Inside)
-		}
 		if err != nil {
 			return Event{}, err
 		}
-		s.mu.Lock()
-		s.stream = stream
-		s.mu.Unlock()
+		var since *uint64
+		if s.shown {
+			since = &s.seq
+		}
+		if stream, err = c.stream(s.ctx, s.id, since, s.f.Inside); err != nil {
+			return Event{}, err
+		}
+		s.stream.Store(stream)
 	}
 	return stream.Next()
 }
 
 func (s *FollowStream) drop() {
-	s.mu.Lock()
-	stream := s.stream
-	s.stream = nil
-	s.mu.Unlock()
-	if stream != nil {
+	if stream := s.stream.Swap(nil); stream != nil {
 		_ = stream.Close() // nothing was written
 	}
 }

@@ -10,34 +10,26 @@ import (
 // restarts of the server, until the thread is deleted (nil), see returns an error,
 // which is returned, or ctx ends.
 func (f *Follower) WatchThread(ctx context.Context, id string, since int64, see func(ThreadEvent) error) error {
-	var o outage
-	for reached := false; ; {
+	reached := false
+	return f.retry(ctx, func(o *outage) (bool, error) {
 		c, err := f.Connect()
-		var s *ThreadStream
-		if err == nil {
-			s, err = c.WatchThread(ctx, id, since)
+		if err != nil {
+			return !reached, err
 		}
-		if err == nil {
-			reached = true
-			var stopped bool
-			before := since
-			stopped, err = watchEvents(s, &since, see)
-			_ = s.Close()
-			c.Close()
-			if stopped || err == nil {
-				return err
-			}
-			if since > before {
-				o = outage{}
-			}
+		defer c.Close()
+		s, err := c.WatchThread(ctx, id, since)
+		if err != nil {
+			return !reached, err
 		}
-		if !reached {
-			return err
+		defer s.Close()
+		reached = true
+		before := since
+		stopped, err := watchEvents(s, &since, see)
+		if since > before {
+			*o = outage{}
 		}
-		if err := f.wait(ctx, &o, err); err != nil {
-			return err
-		}
-	}
+		return stopped, err
+	})
 }
 
 // watchEvents passes on the events of one connection. stopped tells that err is see's.

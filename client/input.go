@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/evertty/evertty/wire"
 )
@@ -24,7 +23,8 @@ func (t terminals) Input(ctx context.Context, id string, data []byte) (wire.Sent
 	for {
 		before := all.Bytes
 		piece := data[before : before+pieceOf(data[before:], inputPiece)]
-		s, err := t.send(ctx, id, "input", wire.Input{DataB64: new(append([]byte{}, piece...))})
+		s, err := t.API().SendInput(ctx,
+			wire.Input{TerminalRef: wire.TerminalRef{ID: id}, DataB64: new(append([]byte{}, piece...))})
 		if refused, ok := errors.AsType[*Error](err); ok && refused.Code == codeBlocked {
 			_ = json.Unmarshal(refused.Details, &s) // bytes and seq
 		} else if err == nil {
@@ -57,35 +57,11 @@ func pieceOf(p []byte, most int) int {
 // Keys presses named keys (tmux's names: C-c, Up, Enter, F1, text:abc), encoded the way the program
 // asked for.
 func (t terminals) Keys(ctx context.Context, id string, keys ...string) (wire.Sent, error) {
-	return t.send(ctx, id, "keys", wire.Keys{Keys: keys})
-}
-
-// Mouse sends a mouse event in the encoding that the program asked for. Bytes of the reply is 0 when
-// it did not ask.
-func (t terminals) Mouse(ctx context.Context, id string, e wire.MouseEvent) (wire.Sent, error) {
-	return t.send(ctx, id, "keys", wire.Keys{Mouse: &e})
+	return t.API().SendKeys(ctx, wire.Keys{TerminalRef: wire.TerminalRef{ID: id}, Keys: keys})
 }
 
 // Paste inserts text as a terminal pastes it: bracketed when the program asked for it, without
 // control characters. Bytes that are not UTF-8 become U+FFFD.
 func (t terminals) Paste(ctx context.Context, id, text string) (wire.Sent, error) {
-	return t.send(ctx, id, "paste", wire.Paste{Data: &text})
-}
-
-func (t terminals) send(ctx context.Context, id, verb string, body any) (wire.Sent, error) {
-	return call[wire.Sent](ctx, t.connection, http.MethodPost, t.at(nil, "pty", id, verb), body)
-}
-
-// Resize changes the screen, 1..1000 columns and rows; the program gets SIGWINCH.
-func (t terminals) Resize(ctx context.Context, id string, cols, rows int) error {
-	return t.post(ctx, id, "resize", wire.Size{Cols: cols, Rows: rows})
-}
-
-// Signal sends a signal (INT, SIGTERM, …) to the foreground process group.
-func (t terminals) Signal(ctx context.Context, id, name string) error {
-	return t.post(ctx, id, "signal", wire.Signal{Signal: name})
-}
-
-func (t terminals) post(ctx context.Context, id, verb string, body any) error {
-	return t.call(ctx, http.MethodPost, t.at(nil, "pty", id, verb), body, nil)
+	return t.API().Paste(ctx, wire.Paste{TerminalRef: wire.TerminalRef{ID: id}, Data: &text})
 }

@@ -4,8 +4,9 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // RecordingFormat is a form of a recording.
@@ -40,17 +41,12 @@ const recordingFrom = "Evertty-From"
 // recording also says where the recording begins; nil when the server does not.
 func (t terminals) recording(ctx context.Context, id string,
 	r RecordingRequest) (in io.ReadCloser, from *uint64, err error) {
-	q := url.Values{}
-	if r.Format != "" {
-		q.Set("format", string(r.Format))
+	target, err := t.target(wire.GetRecording{TerminalRef: wire.TerminalRef{ID: id}, Format: string(r.Format),
+		From: r.From, Follow: r.Follow}, "/pty/:id/recording")
+	if err != nil {
+		return nil, nil, err
 	}
-	if r.From != nil {
-		q.Set("from", strconv.FormatUint(*r.From, 10))
-	}
-	if r.Follow {
-		q.Set("follow", "1")
-	}
-	resp, err := t.open(ctx, http.MethodGet, t.at(q, "pty", id, "recording"), "*/*", nil)
+	resp, err := t.open(ctx, http.MethodGet, target, "*/*", nil)
 	if err != nil {
 		return nil, nil, err
 	}

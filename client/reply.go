@@ -1,10 +1,7 @@
 package client
 
 import (
-	"context"
 	"encoding/json"
-	"net/http"
-	"net/url"
 
 	"github.com/evertty/evertty/wire"
 )
@@ -17,6 +14,9 @@ type Terminal struct {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *Terminal) UnmarshalJSON(p []byte) error { return decodeRaw(p, &t.Terminal, &t.Raw) }
+
+// MarshalJSON implements json.Marshaler: it is Raw, unless that is nil.
+func (t Terminal) MarshalJSON() ([]byte, error) { return encodeRaw(t.Raw, t.Terminal) }
 
 // ExecResult is how a command ended. Of one in the background it has only CommandID and PID.
 type ExecResult struct {
@@ -33,6 +33,9 @@ func (r *ExecResult) UnmarshalJSON(p []byte) error {
 	}{&r.ExecResult, &r.PID}
 	return decodeRaw(p, &reply, &r.Raw)
 }
+
+// MarshalJSON implements json.Marshaler: it is Raw, unless that is nil.
+func (r ExecResult) MarshalJSON() ([]byte, error) { return encodeRaw(r.Raw, r.ExecResult) }
 
 // Output is the exact stdout and stderr.
 func (r *ExecResult) Output() (stdout, stderr []byte) {
@@ -56,6 +59,9 @@ type Command struct {
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *Command) UnmarshalJSON(p []byte) error { return decodeRaw(p, &c.Command, &c.Raw) }
 
+// MarshalJSON implements json.Marshaler: it is Raw, unless that is nil.
+func (c Command) MarshalJSON() ([]byte, error) { return encodeRaw(c.Raw, c.Command) }
+
 // ShellInfo is a shell of a session.
 type ShellInfo struct {
 	wire.ShellInfo
@@ -65,6 +71,9 @@ type ShellInfo struct {
 // UnmarshalJSON implements json.Unmarshaler.
 func (i *ShellInfo) UnmarshalJSON(p []byte) error { return decodeRaw(p, &i.ShellInfo, &i.Raw) }
 
+// MarshalJSON implements json.Marshaler: it is Raw, unless that is nil.
+func (i ShellInfo) MarshalJSON() ([]byte, error) { return encodeRaw(i.Raw, i.ShellInfo) }
+
 // Thread owns terminals. It outlives their processes.
 type Thread struct {
 	wire.Thread
@@ -73,6 +82,9 @@ type Thread struct {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *Thread) UnmarshalJSON(p []byte) error { return decodeRaw(p, &t.Thread, &t.Raw) }
+
+// MarshalJSON implements json.Marshaler: it is Raw, unless that is nil.
+func (t Thread) MarshalJSON() ([]byte, error) { return encodeRaw(t.Raw, t.Thread) }
 
 // ThreadEvent is one thing that happened to a thread. Numbers grow by one from 1; Seq 0 is
 // ThreadDeleted, the last event.
@@ -93,6 +105,9 @@ type Lease struct {
 // UnmarshalJSON implements json.Unmarshaler.
 func (l *Lease) UnmarshalJSON(p []byte) error { return decodeRaw(p, &l.Lease, &l.Raw) }
 
+// MarshalJSON implements json.Marshaler: it is Raw, unless that is nil.
+func (l Lease) MarshalJSON() ([]byte, error) { return encodeRaw(l.Raw, l.Lease) }
+
 // Permissions say what may be done with the terminals of a thread: a mode and rules.
 type Permissions struct {
 	wire.Permissions
@@ -101,6 +116,9 @@ type Permissions struct {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (p *Permissions) UnmarshalJSON(b []byte) error { return decodeRaw(b, &p.Permissions, &p.Raw) }
+
+// MarshalJSON implements json.Marshaler: it is Raw, unless that is nil.
+func (p Permissions) MarshalJSON() ([]byte, error) { return encodeRaw(p.Raw, p.Permissions) }
 
 // Approval is a call that a person decides or has decided about.
 type Approval struct {
@@ -111,6 +129,9 @@ type Approval struct {
 // UnmarshalJSON implements json.Unmarshaler.
 func (a *Approval) UnmarshalJSON(p []byte) error { return decodeRaw(p, &a.Approval, &a.Raw) }
 
+// MarshalJSON implements json.Marshaler: it is Raw, unless that is nil.
+func (a Approval) MarshalJSON() ([]byte, error) { return encodeRaw(a.Raw, a.Approval) }
+
 // Attached is the state of a thread's record after AttachThread.
 type Attached struct {
 	wire.Attached
@@ -119,6 +140,9 @@ type Attached struct {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (a *Attached) UnmarshalJSON(p []byte) error { return decodeRaw(p, &a.Attached, &a.Raw) }
+
+// MarshalJSON implements json.Marshaler: it is Raw, unless that is nil.
+func (a Attached) MarshalJSON() ([]byte, error) { return encodeRaw(a.Raw, a.Attached) }
 
 // decodeRaw decodes p into v and copies it into raw.
 func decodeRaw(p []byte, v any, raw *json.RawMessage) error {
@@ -129,38 +153,64 @@ func decodeRaw(p []byte, v any, raw *json.RawMessage) error {
 	return nil
 }
 
-// call is connection.call for a reply of type T.
-func call[T any](ctx context.Context, c *connection, method, target string, body any) (reply T, err error) {
-	err = c.call(ctx, method, target, body, &reply)
-	return reply, err
-}
-
-// list returns the field of a reply that is a list of T.
-func list[T any](ctx context.Context, c *connection, field, target string) (items []T, err error) {
-	reply, err := call[map[string]json.RawMessage](ctx, c, http.MethodGet, target, nil)
-	if err == nil && reply[field] != nil {
-		err = json.Unmarshal(reply[field], &items)
+// encodeRaw is raw, or v where the server has not sent it.
+func encodeRaw(raw json.RawMessage, v any) ([]byte, error) {
+	if raw != nil {
+		return raw, nil
 	}
-	return items, err
+	return json.Marshal(v)
 }
 
-// pages returns all items of a list that comes in pages.
-func pages[T any](ctx context.Context, c *connection, field string, query url.Values, segments ...string) ([]T, error) {
+// The lists of replies; see the types of package wire that they embed.
+type (
+	// TerminalList has terminals.
+	TerminalList struct {
+		wire.TerminalList
+		Items []Terminal `json:"items"`
+	}
+	// ShellList has shells.
+	ShellList struct {
+		wire.ShellList
+		Shells []ShellInfo `json:"shells"`
+	}
+	// CommandList has commands.
+	CommandList struct {
+		wire.CommandList
+		Commands []Command `json:"commands"`
+	}
+	// ThreadList has threads.
+	ThreadList struct {
+		wire.ThreadList
+		Threads []Thread `json:"threads"`
+	}
+	// LeaseList has leases.
+	LeaseList struct {
+		wire.LeaseList
+		Leases []Lease `json:"leases"`
+	}
+	// Approvals has approvals.
+	Approvals struct {
+		approvals
+		Approvals []Approval `json:"approvals"`
+	}
+)
+
+// approvals names wire.Approvals otherwise than its one list.
+type approvals = wire.Approvals
+
+// pageItems is how many items of a list one request asks for.
+const pageItems = 1000
+
+// pages returns all items of a list that comes in pages. get returns the page behind the item after, and behind which
+// item the next one begins, "" at the end.
+func pages[T any](get func(after string) (page []T, next string, err error)) ([]T, error) {
 	all := []T{}
-	query.Set("limit", "1000")
-	for {
-		page, err := call[map[string]json.RawMessage](ctx, c, http.MethodGet, c.at(query, segments...), nil)
-		var items []T
-		var next string
-		for name, into := range map[string]any{field: &items, "next": &next} {
-			if err == nil && page[name] != nil {
-				err = json.Unmarshal(page[name], into)
-			}
-		}
-		all = append(all, items...)
+	for after := ""; ; {
+		page, next, err := get(after)
+		all = append(all, page...)
 		if err != nil || next == "" {
 			return all, err
 		}
-		query.Set("after", next)
+		after = next
 	}
 }

@@ -81,6 +81,26 @@ func (e *events) next() (name string, data []byte, err error) {
 	}
 }
 
+// nextOf is the next event that decode knows. What the server refused is an *Error.
+func nextOf[E any](s *events, decode func(name string, data []byte) (e E, known bool, err error)) (none E, err error) {
+	for {
+		name, data, err := s.next()
+		if err != nil {
+			return none, err
+		}
+		e, known, err := decode(name, data)
+		if refused, ok := errors.AsType[*Error](err); ok {
+			return none, refused
+		}
+		if err != nil {
+			return none, s.fail(name, err)
+		}
+		if known {
+			return e, nil
+		}
+	}
+}
+
 // fail ends the stream because of an event that cannot be read: nothing may follow a gap.
 func (e *events) fail(name string, err error) error {
 	err = fmt.Errorf("%w: event %s: %w", ErrClosed, name, err)

@@ -44,24 +44,17 @@ func (t terminals) stream(ctx context.Context, id string, since *uint64, in Insi
 // Next returns the next event. After the exit event it returns io.EOF; when the connection ends
 // before it, an error that matches ErrClosed or is ctx's.
 func (s *Stream) Next() (Event, error) {
-	for !s.exited {
-		name, data, err := s.events.next()
-		if err != nil {
-			return Event{}, err
-		}
-		if name == "expired" {
-			return Event{}, errExpired()
-		}
-		e, known, err := decodeEvent(Kind(name), data)
-		if err != nil {
-			return Event{}, s.events.fail(name, err)
-		}
-		if known {
-			s.exited = e.Kind == KindExit
-			return e, nil
-		}
+	if s.exited {
+		return Event{}, io.EOF
 	}
-	return Event{}, io.EOF
+	e, err := nextOf(s.events, func(name string, data []byte) (Event, bool, error) {
+		if name == "expired" {
+			return Event{}, false, errExpired()
+		}
+		return decodeEvent(Kind(name), data)
+	})
+	s.exited = e.Kind == KindExit
+	return e, err
 }
 
 // Close ends the stream. A pending Next returns.

@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
+
+	"github.com/evertty/evertty/wire"
 )
+
+// eventsPath are the events of a thread.
+const eventsPath = "/api/threads/:id/events"
 
 // ThreadDeleted is the type of the last event of a thread.
 const ThreadDeleted = "thread.deleted"
@@ -18,11 +22,12 @@ const threadError = "error"
 // ThreadEvents returns the events of a thread after a number, the oldest first, at most limit
 // (1..1000; 0 is 1000).
 func (t threads) ThreadEvents(ctx context.Context, id string, since int64, limit int) ([]ThreadEvent, error) {
-	query := url.Values{"format": {"json"}, "since": {strconv.FormatInt(since, 10)}}
-	if limit > 0 {
-		query.Set("limit", strconv.Itoa(limit))
-	}
-	return list[ThreadEvent](ctx, t.connection, "events", t.at(query, "api", "threads", id, "events"))
+	list := route{http.MethodGet, false, []string{eventsPath}}
+	reply, err := send[struct {
+		Events []ThreadEvent `json:"events"`
+	}](ctx, t.API(), list, wire.GetThreadEvents{ThreadRef: wire.ThreadRef{Thread: id},
+		Since: strconv.FormatInt(since, 10), Format: "json", Limit: max(limit, 0)})
+	return reply.Events, err
 }
 
 // ThreadStream follows a thread. Next has one caller at a time; Close may be called from any
@@ -35,8 +40,12 @@ type ThreadStream struct {
 // WatchThread follows the events of a thread after a number: first those that have happened already.
 // ctx governs the whole life of the stream, and the caller must Close it.
 func (t threads) WatchThread(ctx context.Context, id string, since int64) (*ThreadStream, error) {
-	query := url.Values{"since": {strconv.FormatInt(since, 10)}, "format": {"sse"}}
-	e, _, err := t.events(ctx, http.MethodGet, t.at(query, "api", "threads", id, "events"), nil)
+	target, err := t.target(wire.GetThreadEvents{ThreadRef: wire.ThreadRef{Thread: id},
+		Since: strconv.FormatInt(since, 10), Format: "sse"}, eventsPath)
+	if err != nil {
+		return nil, err
+	}
+	e, _, err := t.events(ctx, http.MethodGet, target, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -53,21 +62,17 @@ func (s *ThreadStream) Next() (e ThreadEvent, err error) {
 	if s.over {
 		return e, io.EOF
 	}
-	name, data, err := s.events.next()
-	if err != nil {
-		return e, err
-	}
-	var b problemBody
-	into := any(&e)
-	if name == threadError {
-		into = &b
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return e, s.events.fail(name, err)
-	}
-	if name == threadError {
-		return e, b.refusal()
-	}
+	e, err = nextOf(s.events, func(name string, data []byte) (e ThreadEvent, known bool, err error) {
+		if name != threadError {
+			err = json.Unmarshal(data, &e)
+			return e, true, err
+		}
+		var b problemBody
+		if err = json.Unmarshal(data, &b); err == nil {
+			err = b.refusal()
+		}
+		return e, false, err
+	})
 	s.over = e.Type == ThreadDeleted
-	return e, nil
+	return e, err
 }

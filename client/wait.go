@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/evertty/evertty/wire"
@@ -63,5 +62,7 @@ func (r WaitRequest) body() wire.Wait {
 // should live longer than r.Timeout. Seq of the reply is the Since of a next wait that misses
 // nothing.
 func (t terminals) Wait(ctx context.Context, id string, r WaitRequest) (wire.Waited, error) {
-	return call[wire.Waited](ctx, t.connection, http.MethodPost, t.at(nil, "pty", id, "wait"), r.body())
+	body := r.body()
+	body.ID = id
+	return t.API().WaitFor(ctx, body)
 }

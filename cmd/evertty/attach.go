@@ -21,9 +21,12 @@ type viewing struct {
 }
 
 func (v *viewing) flags(c *cobra.Command) {
-	c.Flags().StringVar(&v.detachKeys, "detach-keys", defaultDetachKeys, "`keys` that detach, in tmux's names, or none")
-	c.Flags().BoolVar(&v.readOnly, "read-only", false, "look only: keys are not sent, the size is not changed")
-	c.Flags().BoolVar(&v.clipboard, "clipboard", false, "let the program write to this terminal's clipboard (OSC 52)")
+	v.detachKeys = defaultDetachKeys
+	addFlags(c,
+		flag{"detach-keys", "", &v.detachKeys, "`keys` that detach, in tmux's names, or none"},
+		flag{"read-only", "", &v.readOnly, "look only: keys are not sent, the size is not changed"},
+		flag{"clipboard", "", &v.clipboard, "let the program write to this terminal's clipboard (OSC 52)"},
+	)
 }
 
 func newAttach(a *app) *cobra.Command {
@@ -63,8 +66,11 @@ one that shows the terminal this runs in.`,
 		},
 	}
 	v.flags(c)
-	c.Flags().BoolVar(&v.nested, "nested", false, "show it also inside another terminal of evertty")
-	c.Flags().IntVar(&v.scrollback, "scrollback", client.AllHistory, "`lines` of history to show at first; -1 for all")
+	v.scrollback = client.AllHistory
+	addFlags(c,
+		flag{"nested", "", &v.nested, "show it also inside another terminal of evertty"},
+		flag{"scrollback", "", &v.scrollback, "`lines` of history to show at first; -1 for all"},
+	)
 	return a.talks(c)
 }
 
@@ -101,10 +107,7 @@ func (a *app) view(ctx context.Context, info client.Terminal, o viewing) error {
 	switch {
 	case exit != nil:
 		fmt.Fprintf(a.stderr, "[%s]\n", printable(epitaph(exit)))
-		if code := childCode(exit); code != 0 {
-			return codeError(code)
-		}
-		return nil
+		return ended(childCode(exit))
 	case errors.Is(err, errDetached):
 		fmt.Fprintf(a.stderr, "[detached from %s]\n", printable(v.name))
 		return nil

@@ -2,21 +2,21 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // maxCommands is the most that --number takes: what a shell's history holds.
 const maxCommands = 1000
 
 func newCommands(a *app) *cobra.Command {
-	var session string
-	var asJSON, cancel bool
+	var cancel bool
 	var number int
 	c := &cobra.Command{
 		Use:   "commands [ID]",
@@ -25,35 +25,41 @@ func newCommands(a *app) *cobra.Command {
 command it prints its output, from the beginning to its end, and ends with its exit
 code; Ctrl-C leaves the command alone.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
-			switch {
-			case len(args) == 0 && cancel:
-				return usage(fmt.Errorf("commands: --cancel needs the ID of a command"))
-			case cancel:
-				return server.CancelCommand(c.Context(), session, args[0])
-			case len(args) == 1 && asJSON:
-				i, err := server.Command(c.Context(), session, args[0])
-				if err != nil {
-					return err
-				}
-				return printJSON(a.stdout, i.Raw)
-			case len(args) == 1:
-				return showCommand(c.Context(), a, session, args[0])
+	}
+	session := a.sessionFlag(c, "`session` they belong to")
+	c.Flags().VarP(newInt(&number, 20, 1, maxCommands), "number", "n", "the newest `N` commands")
+	c.Flags().BoolVar(&cancel, "cancel", false, "end the command, as Ctrl-C does")
+	asJSON := jsonFlag(c)
+	c.RunE = a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
+		if len(args) == 0 {
+			if cancel {
+				return usage(errors.New("commands: --cancel needs the ID of a command"))
 			}
-			list, err := server.Commands(c.Context(), session, number, "")
+			list, err := server.Commands(c.Context(), *session, number, "")
 			if err != nil {
 				return err
 			}
-			return printList(a.stdout, asJSON, list, func(i client.Command) json.RawMessage { return i.Raw },
-				"ID\tSTATUS\tAGE\tTOOK\tOUTPUT\tCOMMAND", commandRow)
-		}),
-	}
-	c.Flags().StringVarP(&session, "session", "s", defaultSession, "`session` they belong to")
-	_ = c.RegisterFlagCompletionFunc("session", a.complete(sessionNames))
-	c.Flags().VarP(newInt(&number, 20, 1, maxCommands), "number", "n", "the newest `N` commands")
-	c.Flags().BoolVar(&cancel, "cancel", false, "end the command, as Ctrl-C does")
-	jsonFlag(c, &asJSON)
+			return printReply(a.stdout, *asJSON, list, table("ID\tSTATUS\tAGE\tTOOK\tOUTPUT\tCOMMAND", commandRow))
+		}
+		ref := commandRef(*session, args[0])
+		switch {
+		case cancel:
+			_, err := server.API().CancelCommand(c.Context(), wire.CancelCommand{CommandRef: ref})
+			return err
+		case *asJSON:
+			command, err := server.API().GetCommand(c.Context(), ref)
+			if err != nil {
+				return err
+			}
+			return printJSON(a.stdout, command)
+		}
+		return showCommand(c.Context(), a, *session, args[0])
+	})
 	return a.talks(c)
+}
+
+func commandRef(session, id string) wire.CommandRef {
+	return wire.CommandRef{ShellRef: wire.ShellRef{SessionRef: wire.SessionRef{Session: session}}, Command: id}
 }
 
 // showCommand prints the output of a command and ends as it does.
@@ -64,13 +70,13 @@ func showCommand(ctx context.Context, a *app, session, id string) error {
 	reply, err := e.run(ctx, func(ctx context.Context, server *client.Client) (*client.ExecStream, error) {
 		return server.FollowCommand(ctx, session, id, 0, 0, false)
 	})
-	if err == nil && reply.ExitCode != 0 {
-		err = codeError(reply.ExitCode)
+	if err != nil {
+		return err
 	}
-	return err
+	return ended(reply.ExitCode)
 }
 
-func commandRow(i client.Command) string {
+func commandRow(i client.Command) []any {
 	status, began := string(i.Status), "-"
 	if i.QueuePosition > 0 {
 		status += fmt.Sprintf("(place %d)", i.QueuePosition)
@@ -81,7 +87,6 @@ func commandRow(i client.Command) string {
 	if i.StartedAt != nil {
 		began = age(time.Since(*i.StartedAt))
 	}
-	took := time.Duration(i.DurationMS) * time.Millisecond
-	return fmt.Sprintf("%s\t%s\t%s\t%v\t%d\t%s", printable(i.CommandID), printable(status), began, took,
-		i.StdoutBytes+i.StderrBytes, clipped(printable(i.Text), captionWidth))
+	return []any{i.CommandID, status, began, time.Duration(i.DurationMS) * time.Millisecond,
+		i.StdoutBytes + i.StderrBytes, clipped(i.Text, captionWidth)}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/wire"
 )
 
 // completionTimeout bounds how long a press of Tab may take.
@@ -41,12 +42,18 @@ func (a *app) completeFirst(w words) cobra.CompletionFunc {
 	}
 }
 
-func terminalNames(ctx context.Context, server *client.Client) (names []string) {
-	list, _ := server.List(ctx, "")
+// describe are words of a list, each with what is said about it.
+func describe[T any](list []T, one func(T) (word, about string)) (all []string) {
 	for _, i := range list {
-		names = append(names, cobra.CompletionWithDesc(nameOf(i), printable(caption(i))))
+		word, about := one(i)
+		all = append(all, cobra.CompletionWithDesc(word, printable(about)))
 	}
-	return names
+	return all
+}
+
+func terminalNames(ctx context.Context, server *client.Client) []string {
+	list, _ := server.List(ctx, "")
+	return describe(list, func(i client.Terminal) (string, string) { return nameOf(i), caption(i) })
 }
 
 // sessionNames are the sessions that have terminals.
@@ -61,38 +68,33 @@ func sessionNames(ctx context.Context, server *client.Client) []string {
 }
 
 func shellIDs(session *string) words {
-	return func(ctx context.Context, server *client.Client) (ids []string) {
+	return func(ctx context.Context, server *client.Client) []string {
 		list, _ := server.Shells(ctx, *session)
-		for _, i := range list {
-			ids = append(ids, cobra.CompletionWithDesc(i.ID, printable(i.Cwd)))
-		}
-		return ids
+		return describe(list, func(i client.ShellInfo) (string, string) { return i.ID, i.Cwd })
 	}
 }
 
-func threadIDs(ctx context.Context, server *client.Client) (ids []string) {
+func threadIDs(ctx context.Context, server *client.Client) []string {
 	list, _ := server.Threads(ctx)
-	for _, t := range list {
-		ids = append(ids, cobra.CompletionWithDesc(t.ThreadID, printable(t.Sandbox.Type+" "+t.Sandbox.Status)))
-	}
-	return ids
+	return describe(list, func(t client.Thread) (string, string) {
+		return t.ThreadID, t.Sandbox.Type + " " + t.Sandbox.Status
+	})
 }
 
-func leaseIDs(ctx context.Context, server *client.Client) (ids []string) {
+func leaseIDs(ctx context.Context, server *client.Client) []string {
 	list, _ := server.Leases(ctx, "")
-	for _, l := range list {
-		ids = append(ids, cobra.CompletionWithDesc(l.LeaseID, printable(l.ProviderName+" "+string(l.ObservedState))))
-	}
-	return ids
+	return describe(list, func(l client.Lease) (string, string) {
+		return l.LeaseID, l.ProviderName + " " + string(l.ObservedState)
+	})
 }
 
 // approvalIDs are the calls of a thread that wait.
 func approvalIDs(thread string) words {
-	return func(ctx context.Context, server *client.Client) (ids []string) {
-		list, _ := server.Approvals(ctx, thread, permission.Pending)
-		for _, one := range list {
-			ids = append(ids, cobra.CompletionWithDesc(one.ID, printable(one.Tool+" "+string(one.Arguments))))
-		}
-		return ids
+	return func(ctx context.Context, server *client.Client) []string {
+		list, _ := server.API().ListApprovals(ctx,
+			wire.ListApprovals{ThreadRef: wire.ThreadRef{Thread: thread}, Status: permission.Pending})
+		return describe(list.Approvals, func(one client.Approval) (string, string) {
+			return one.ID, one.Tool + " " + string(one.Arguments)
+		})
 	}
 }

@@ -171,8 +171,8 @@ func notAllowed(key, given string, v pflag.Value) error {
 
 // allowed says what a flag takes.
 func allowed(v pflag.Value) string {
-	if r, ok := v.(restricted); ok {
-		return r.Allowed()
+	if v, ok := v.(*value); ok {
+		return v.allowed
 	}
 	switch v.Type() {
 	case "bool":

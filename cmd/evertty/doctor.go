@@ -58,7 +58,6 @@ type finding struct {
 }
 
 func newDoctor(a *app) *cobra.Command {
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find servers and keepers of this user, and what is wrong",
@@ -68,23 +67,21 @@ on the data directory needs: the system, file descriptors, disk, permissions.
 It starts and changes nothing. It ends with 0 when all is well, with 1 when
 something was found.`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			d, err := a.diagnose(c.Context())
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = printJSON(a.stdout, d)
-			} else {
-				d.print(a.stdout)
-			}
-			if err == nil && !d.OK {
-				err = codeError(exitFailure)
-			}
-			return err
-		},
 	}
-	jsonFlag(c, &asJSON)
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		d, err := a.diagnose(c.Context())
+		if err != nil {
+			return err
+		}
+		if err := printReply(a.stdout, *asJSON, d, printDiagnosis); err != nil {
+			return err
+		}
+		if !d.OK {
+			return codeError(exitFailure)
+		}
+		return nil
+	}
 	return c
 }
 
@@ -124,8 +121,8 @@ func (d diagnosis) findings() (list []finding) {
 	return list
 }
 
-// print writes what was found for a person.
-func (d diagnosis) print(w io.Writer) {
+// printDiagnosis writes what was found for a person.
+func printDiagnosis(w io.Writer, d diagnosis) error {
 	for _, s := range d.Servers {
 		s.finding.line(w, fmt.Sprintf("server %d, %s, of %s at %s%s", s.PID, cmp.Or(s.Version, "version unknown"),
 			cmp.Or(s.Dir, "an unknown directory"),
@@ -148,6 +145,7 @@ func (d diagnosis) print(w io.Writer) {
 	for _, c := range d.Checks {
 		c.finding.line(w, c.Name+": "+c.Text)
 	}
+	return nil
 }
 
 // line writes one thing with its fault.

@@ -221,12 +221,12 @@ func (r *serverReport) ask(ctx context.Context, dir string) error {
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
-	v, err := server.Version(ctx)
+	v, err := server.API().GetVersion(ctx)
 	if err != nil {
 		return err
 	}
 	r.Version = v.Version
-	h, err := server.Health(ctx)
+	h, err := server.API().GetHealth(ctx)
 	if err != nil {
 		return err
 	}

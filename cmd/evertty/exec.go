@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -18,13 +18,11 @@ import (
 
 // executing is what the verb exec was told.
 type executing struct {
-	session, shell, cwd, text  string
-	env                        []string
-	timeout, queueTimeout      time.Duration
-	stdin, noStdin, background bool
-	tty, isolated, quiet, asIs bool // asIs: -c was given, also an empty text
-	asJSON                     bool
-	request                    client.ExecRequest
+	session, shell, text          string
+	env                           []string
+	stdin, noStdin, quiet, asJSON bool
+	asIs                          bool // -c was given, also an empty text
+	request                       client.ExecRequest
 }
 
 func newExec(a *app) *cobra.Command {
@@ -53,7 +51,7 @@ a signal.`,
 			if err := planExec(a, &o, args); err != nil {
 				return usage(fmt.Errorf("exec: %w", err))
 			}
-			if o.background {
+			if o.request.Background {
 				return execBehind(c.Context(), a, o)
 			}
 			return a.exec(c.Context(), o)
@@ -64,49 +62,61 @@ a signal.`,
 }
 
 func execFlags(a *app, c *cobra.Command, o *executing) {
-	f := c.Flags()
+	f, r := c.Flags(), &o.request
 	f.SetInterspersed(false) // what follows CMD is CMD's
-	f.StringVarP(&o.session, "session", "s", defaultSession, "`session` whose shell runs it")
-	f.StringVar(&o.shell, "shell", "", "`id` of another shell of the session than its default one")
-	f.StringVarP(&o.text, "command", "c", "", "shell `text` to run instead of CMD")
-	f.Var(newDuration(&o.timeout, 0), "timeout", "cancel it after this `time`; 0 never does")
-	f.Var(newDuration(&o.queueTimeout, 0), "queue-timeout",
-		"do not run it when it has not got its turn after this `time`; 0 waits as long as it takes")
-	f.StringVar(&o.cwd, "cwd", "", "`directory` of this command alone")
-	f.StringArrayVar(&o.env, "env", nil, "set `K=V` for this command alone; may be repeated")
-	f.BoolVar(&o.stdin, "stdin", false, "pass standard input on also when it is a terminal")
-	f.BoolVarP(&o.noStdin, "no-stdin", "n", false, "do not read standard input")
-	f.BoolVar(&o.background, "background", false, "do not wait; print the command's id")
-	f.BoolVar(&o.tty, "tty", false, "run it on a terminal of its own; nothing is typed into it")
-	f.BoolVar(&o.isolated, "isolated", false, "run CMD as one process beside the shell")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "say nothing about the shell")
-	jsonFlag(c, &o.asJSON)
+	o.session = defaultSession
+	addFlags(c,
+		flag{"session", "s", &o.session, "`session` whose shell runs it"},
+		flag{"shell", "", &o.shell, "`id` of another shell of the session than its default one"},
+		flag{"command", "c", &o.text, "shell `text` to run instead of CMD"},
+		flag{"timeout", "", newDuration(&r.Timeout, 0), "cancel it after this `time`; 0 never does"},
+		flag{"queue-timeout", "", newDuration(&r.QueueTimeout, 0),
+			"do not run it when it has not got its turn after this `time`; 0 waits as long as it takes"},
+		flag{"cwd", "", &r.Cwd, "`directory` of this command alone"},
+		flag{"env", "", &o.env, "set `K=V` for this command alone; may be repeated"},
+		flag{"stdin", "", &o.stdin, "pass standard input on also when it is a terminal"},
+		flag{"no-stdin", "n", &o.noStdin, "do not read standard input"},
+		flag{"background", "", &r.Background, "do not wait; print the command's id"},
+		flag{"tty", "", &r.TTY, "run it on a terminal of its own; nothing is typed into it"},
+		flag{"isolated", "", &r.Isolated, "run CMD as one process beside the shell"},
+		flag{"quiet", "q", &o.quiet, "say nothing about the shell"},
+		flag{"json", "", &o.asJSON, "print JSON"},
+	)
 	_ = c.RegisterFlagCompletionFunc("session", a.complete(sessionNames))
 	_ = c.RegisterFlagCompletionFunc("shell", a.complete(shellIDs(&o.session)))
 }
 
-// planExec makes the request of what was said.
-func planExec(a *app, o *executing, args []string) error {
-	for _, pair := range []struct {
-		both bool
-		say  string
-	}{
-		{o.asIs == (len(args) > 0), "either CMD or -c TEXT is needed"},
-		{o.stdin && o.noStdin, "--stdin and --no-stdin exclude each other"},
-		{o.stdin && o.background, "--stdin and --background exclude each other"},
-		{o.stdin && o.tty, "--stdin and --tty exclude each other"},
-	} {
-		if pair.both {
-			return errors.New(pair.say)
+// rule is a combination of arguments that is wrong usage.
+type rule struct {
+	broken bool
+	say    string
+}
+
+// refuse returns the first rule that is broken.
+func refuse(rules ...rule) error {
+	for _, r := range rules {
+		if r.broken {
+			return errors.New(r.say)
 		}
 	}
+	return nil
+}
+
+// planExec makes the request of what was said.
+func planExec(a *app, o *executing, args []string) error {
 	r := &o.request
-	r.Cwd, r.Timeout, r.QueueTimeout, r.TTY, r.Isolated, r.Background = o.cwd, o.timeout, o.queueTimeout, o.tty,
-		o.isolated, o.background
+	if err := refuse(
+		rule{o.asIs == (len(args) > 0), "either CMD or -c TEXT is needed"},
+		rule{o.stdin && o.noStdin, "--stdin and --no-stdin exclude each other"},
+		rule{o.stdin && r.Background, "--stdin and --background exclude each other"},
+		rule{o.stdin && r.TTY, "--stdin and --tty exclude each other"},
+	); err != nil {
+		return err
+	}
 	switch {
-	case o.isolated && o.asIs:
+	case r.Isolated && o.asIs:
 		r.Argv = []string{"bash", "-c", o.text}
-	case o.isolated:
+	case r.Isolated:
 		r.Argv = args
 	case o.asIs:
 		r.Command = o.text
@@ -126,7 +136,7 @@ func planExec(a *app, o *executing, args []string) error {
 // passesInput reports whether the command is to read this program's standard input.
 // /dev/null is the same as none, which costs no request.
 func passesInput(a *app, o *executing) bool {
-	if o.noStdin || o.background || o.tty {
+	if o.noStdin || o.request.Background || o.request.TTY {
 		return false
 	}
 	var s unix.Stat_t
@@ -144,11 +154,7 @@ func execBehind(ctx context.Context, a *app, o executing) error {
 	if err != nil {
 		return err
 	}
-	if o.asJSON {
-		return printJSON(a.stdout, reply.Raw)
-	}
-	_, err = fmt.Fprintln(a.stdout, reply.CommandID)
-	return err
+	return printReply(a.stdout, o.asJSON, reply, line(func(r client.ExecResult) string { return r.CommandID }))
 }
 
 // exec runs the command and ends as it does.
@@ -172,16 +178,13 @@ func (a *app) exec(ctx context.Context, o executing) error {
 		return err
 	}
 	if o.asJSON {
-		if err := printReply(a, reply, &kept); err != nil {
+		if err := printExec(a, reply, &kept); err != nil {
 			return err
 		}
 	} else if !o.quiet {
 		tellShell(a, reply)
 	}
-	if code := e.code(reply); code != 0 {
-		return codeError(code)
-	}
-	return nil
+	return ended(e.code(reply))
 }
 
 // endings are the reasons for which sessions end, in words.
@@ -196,21 +199,14 @@ var endings = map[string]string{
 // tellShell says what the user could not know of the shell, or of the output.
 func tellShell(a *app, r *client.ExecResult) {
 	if r.Recreated {
-		lost := "nothing"
-		if len(r.Lost) > 0 {
-			lost = strings.Join(r.Lost, ", ")
-		}
-		a.tell("the shell had ended and was started again before this command; lost: " + lost)
+		a.tell("the shell had ended and was started again before this command; lost: " +
+			cmp.Or(strings.Join(r.Lost, ", "), "nothing"))
 	}
 	if r.CwdFallback != "" {
 		a.tell(fmt.Sprintf("the directory %s is gone; the shell is in %s", r.CwdFallback, r.Cwd))
 	}
 	if r.Reason != "" {
-		why, known := endings[r.Reason]
-		if !known {
-			why = r.Reason
-		}
-		a.tell("the server ended the command: " + why)
+		a.tell("the server ended the command: " + cmp.Or(endings[r.Reason], r.Reason))
 	}
 	if r.Truncated {
 		a.tell("there was more output than the server keeps; the end of it is missing")
@@ -237,8 +233,8 @@ func (k *keptOutput) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// printReply writes the reply as the API gives it to who does not look meanwhile.
-func printReply(a *app, r *client.ExecResult, kept *[2]keptOutput) error {
+// printExec writes the reply as the API gives it to who does not look meanwhile.
+func printExec(a *app, r *client.ExecResult, kept *[2]keptOutput) error {
 	all := map[string]any{}
 	d := json.NewDecoder(strings.NewReader(string(r.Raw)))
 	d.UseNumber()

@@ -77,8 +77,10 @@ func (s *fakeShell) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case strings.HasSuffix(r.URL.Path, "/input"):
 		s.take(body)
+		_, _ = io.WriteString(w, `{"success":true}`)
 	case r.Method == http.MethodDelete:
 		s.cancels <- struct{}{}
+		_, _ = io.WriteString(w, `{"success":true}`)
 	case strings.HasSuffix(r.URL.Path, "/exec"):
 		w.WriteHeader(http.StatusAccepted)
 		_, _ = io.WriteString(w, `{"command_id":"c1","pid":7}`)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -275,7 +276,8 @@ func (e *execution) cancel(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	for {
-		err := e.server.Load().CancelCommand(ctx, e.session, e.id)
+		_, err := e.server.Load().API().CancelCommand(ctx,
+			wire.CancelCommand{CommandRef: commandRef(e.session, e.id)})
 		if err == nil || !passing(err) {
 			return err
 		}

@@ -29,6 +29,14 @@ type codeError int
 
 func (codeError) Error() string { return "" }
 
+// ended ends the program as another one has ended, with its exit code.
+func ended(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return codeError(code)
+}
+
 // usageError is a mistake in the command line, the environment or the
 // configuration file.
 type usageError struct{ err error }

@@ -42,11 +42,6 @@ func (a *app) onServer(
 	}
 }
 
-// jsonFlag adds --json to a verb.
-func jsonFlag(c *cobra.Command, v *bool) {
-	c.Flags().BoolVar(v, "json", false, "print JSON")
-}
-
 // dir is the data directory: --data-dir, $EVERTTY_DATA_DIR,
 // $XDG_STATE_HOME/evertty or ~/.local/state/evertty. One that another user has or
 // could change is wrong usage; it need not exist.
@@ -124,9 +119,4 @@ func isServerOf(dir, address string) bool {
 }
 
 // nameOf is what a person calls the terminal: its name, else its id.
-func nameOf(i client.Terminal) string {
-	if i.Name != "" {
-		return i.Name
-	}
-	return i.ID
-}
+func nameOf(i client.Terminal) string { return cmp.Or(i.Name, i.ID) }

@@ -8,52 +8,87 @@ import (
 	"strconv"
 	"strings"
 	"time"
-)
 
-// restricted is a value of a flag that can say what it takes.
-type restricted interface {
-	Allowed() string
-}
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
 
 // errNotAllowed is what Set of our flag values returns; the sentence that names
 // the key, the value and the allowed values is made in one place, by notAllowed.
 var errNotAllowed = errors.New("not allowed")
 
-// durationValue is a flag of a duration: Go's form or plain seconds.
-type durationValue struct{ p *time.Duration }
-
-// newDuration is a flag value that writes to p, which is set to preset at once.
-func newDuration(p *time.Duration, preset time.Duration) *durationValue {
-	*p = preset
-	return &durationValue{p}
+// value is a flag that says what it takes.
+type value struct {
+	kind, allowed string
+	set           func(string) bool // false for what is not allowed
+	get           func() string
 }
 
-func (v *durationValue) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		seconds, err := strconv.ParseFloat(s, 64)
-		// The comparison is false for NaN.
-		if err != nil || !(math.Abs(seconds) < math.MaxInt64/float64(time.Second)) {
-			return errNotAllowed
-		}
-		d = time.Duration(seconds * float64(time.Second))
-	}
-	if d < 0 {
+// Set takes a value from the command line.
+func (v *value) Set(s string) error {
+	if !v.set(s) {
 		return errNotAllowed
 	}
-	*v.p = d
 	return nil
 }
 
-func (v *durationValue) String() string {
-	if v.p == nil || *v.p == 0 {
-		return "0"
+// String is the value as it would be given.
+func (v *value) String() string { return v.get() }
+
+// Type names the kind of the value in the help.
+func (v *value) Type() string { return v.kind }
+
+// flag is a flag of a verb.
+type flag struct {
+	name, short string
+	value       any // a pflag.Value, or what to write to, which holds the default
+	usage       string
+}
+
+// addFlags adds flags to a verb.
+func addFlags(c *cobra.Command, flags ...flag) {
+	to := c.Flags()
+	for _, f := range flags {
+		switch v := f.value.(type) {
+		case pflag.Value:
+			to.VarP(v, f.name, f.short, f.usage)
+		case *string:
+			to.StringVarP(v, f.name, f.short, *v, f.usage)
+		case *bool:
+			to.BoolVarP(v, f.name, f.short, *v, f.usage)
+		case *int:
+			to.IntVarP(v, f.name, f.short, *v, f.usage)
+		case *[]string: // may be repeated
+			to.StringArrayVarP(v, f.name, f.short, *v, f.usage)
+		}
 	}
-	return shortDuration(*v.p)
+}
+
+// newDuration is a flag of a duration, in Go's form or plain seconds. It writes to p, which is set to preset at once.
+func newDuration(p *time.Duration, preset time.Duration) *value {
+	*p = preset
+	return &value{"duration", "a duration such as 90s or 30m, or plain seconds", func(s string) bool {
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			seconds, err := strconv.ParseFloat(s, 64)
+			// The comparison is false for NaN.
+			if err != nil || !(math.Abs(seconds) < math.MaxInt64/float64(time.Second)) {
+				return false
+			}
+			d = time.Duration(seconds * float64(time.Second))
+		}
+		if d >= 0 {
+			*p = d
+		}
+		return d >= 0
+	}, func() string { return shortDuration(*p) }}
 }
 
 // shortDuration is Go's form without the zeros behind a whole hour or minute.
 func shortDuration(d time.Duration) string {
+	if d == 0 {
+		return "0"
+	}
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -64,131 +99,90 @@ func shortDuration(d time.Duration) string {
 	return s
 }
 
-func (*durationValue) Type() string { return "duration" }
-
-// Allowed says what Set takes.
-func (*durationValue) Allowed() string { return "a duration such as 90s or 30m, or plain seconds" }
-
-// sizeValue is a flag of a number of bytes: plain, or with a binary unit.
-type sizeValue struct {
-	p      *int64
-	lo, hi int64 // bytes; hi 0 is any number
-}
-
-// newSize is a flag value that writes to p, which is set to preset at once.
-func newSize(p *int64, preset int64) *sizeValue {
-	*p = preset
-	return &sizeValue{p: p}
-}
-
-// newSizeOf is newSize for sizes from lo to hi.
-func newSizeOf(p *int64, preset, lo, hi int64) *sizeValue {
-	*p = preset
-	return &sizeValue{p, lo, hi}
-}
-
 // sizeUnits are the units of sizes (IEC 80000-13), largest first.
 var sizeUnits = []struct {
 	name  string
 	bytes int64
 }{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}
 
-func (v *sizeValue) Set(s string) error {
-	unit := int64(1)
-	for _, u := range sizeUnits {
-		if n, ok := strings.CutSuffix(s, u.name); ok {
-			s, unit = strings.TrimSpace(n), u.bytes
-			break
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64/unit || v.hi > 0 && (n*unit < v.lo || n*unit > v.hi) {
-		return errNotAllowed
-	}
-	*v.p = n * unit
-	return nil
+// newSize is a flag of a number of bytes, plain or with a binary unit. It writes to p, which is set to preset at once.
+func newSize(p *int64, preset int64) *value {
+	v := newSizeOf(p, preset, 0, math.MaxInt64)
+	v.allowed = "a number of bytes, plain or as 512KiB, 64MiB or 1GiB"
+	return v
 }
 
-func (v *sizeValue) String() string {
-	if v.p == nil {
-		return "0"
-	}
-	for _, u := range sizeUnits {
-		if *v.p >= u.bytes && *v.p%u.bytes == 0 {
-			return fmt.Sprintf("%d%s", *v.p/u.bytes, u.name)
-		}
-	}
-	return strconv.FormatInt(*v.p, 10)
-}
-
-func (*sizeValue) Type() string { return "size" }
-
-// Allowed says what Set takes.
-func (v *sizeValue) Allowed() string {
-	if v.hi > 0 {
-		return fmt.Sprintf("%v to %v, in bytes or as 512KiB, 64MiB or 1GiB", &sizeValue{p: &v.lo}, &sizeValue{p: &v.hi})
-	}
-	return "a number of bytes, plain or as 512KiB, 64MiB or 1GiB"
-}
-
-// enumValue is a flag of one of a few words.
-type enumValue struct {
-	p     *string
-	words []string
-}
-
-// newEnum is a flag value that writes to p; what p holds is the default.
-func newEnum(p *string, words ...string) *enumValue { return &enumValue{p, words} }
-
-func (v *enumValue) Set(s string) error {
-	if !slices.Contains(v.words, s) {
-		return errNotAllowed
-	}
-	*v.p = s
-	return nil
-}
-
-func (v *enumValue) String() string {
-	if v.p == nil {
-		return ""
-	}
-	return *v.p
-}
-
-func (*enumValue) Type() string { return "word" }
-
-// Allowed says what Set takes.
-func (v *enumValue) Allowed() string { return strings.Join(v.words, ", ") }
-
-// intValue is a flag of a whole number within bounds.
-type intValue struct {
-	p      *int
-	lo, hi int
-}
-
-// newInt is a flag value that writes lo..hi to p, which is set to preset at once.
-func newInt(p *int, preset, lo, hi int) *intValue {
+// newSizeOf is newSize for sizes from lo to hi.
+func newSizeOf(p *int64, preset, lo, hi int64) *value {
 	*p = preset
-	return &intValue{p, lo, hi}
+	allowed := fmt.Sprintf("%s to %s, in bytes or as 512KiB, 64MiB or 1GiB", shortSize(lo), shortSize(hi))
+	return &value{"size", allowed, func(s string) bool {
+		unit := int64(1)
+		for _, u := range sizeUnits {
+			if n, ok := strings.CutSuffix(s, u.name); ok {
+				s, unit = strings.TrimSpace(n), u.bytes
+				break
+			}
+		}
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || n < 0 || n > math.MaxInt64/unit || n*unit < lo || n*unit > hi {
+			return false
+		}
+		*p = n * unit
+		return true
+	}, func() string { return shortSize(*p) }}
 }
 
-func (v *intValue) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < v.lo || n > v.hi {
-		return errNotAllowed
+// shortSize is a number of bytes in the largest unit that it is a multiple of.
+func shortSize(bytes int64) string {
+	for _, u := range sizeUnits {
+		if bytes >= u.bytes && bytes%u.bytes == 0 {
+			return fmt.Sprintf("%d%s", bytes/u.bytes, u.name)
+		}
 	}
-	*v.p = n
-	return nil
+	return strconv.FormatInt(bytes, 10)
 }
 
-func (v *intValue) String() string {
-	if v.p == nil {
-		return "0"
-	}
-	return strconv.Itoa(*v.p)
+// newEnum is a flag of one of a few words. It writes to p; what p holds is the default.
+func newEnum(p *string, words ...string) *value {
+	return &value{"word", strings.Join(words, ", "), func(s string) bool {
+		known := slices.Contains(words, s)
+		if known {
+			*p = s
+		}
+		return known
+	}, func() string { return *p }}
 }
 
-func (*intValue) Type() string { return "int" }
+// enumFlag adds a flag of one of a few words, which a press of Tab offers.
+func enumFlag(c *cobra.Command, name string, p *string, words []string, usage string) {
+	c.Flags().Var(newEnum(p, words...), name, usage)
+	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
 
-// Allowed says what Set takes.
-func (v *intValue) Allowed() string { return fmt.Sprintf("%d to %d", v.lo, v.hi) }
+// newInt is a flag of a whole number from lo to hi. It writes to p, which is set to preset at once.
+func newInt(p *int, preset, lo, hi int) *value {
+	*p = preset
+	return &value{"int", fmt.Sprintf("%d to %d", lo, hi), func(s string) bool {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < lo || n > hi {
+			return false
+		}
+		*p = n
+		return true
+	}, func() string { return strconv.Itoa(*p) }}
+}
+
+// newSpeed is a flag of a factor up to maxSpeed. It writes to p, which is set to preset at once.
+func newSpeed(p *float64, preset float64) *value {
+	*p = preset
+	return &value{"number", fmt.Sprintf("a number from 0.001 to %d", maxSpeed), func(s string) bool {
+		f, err := strconv.ParseFloat(s, 64)
+		// The comparison is false for NaN.
+		if err != nil || !(f >= 1.0/maxSpeed && f <= maxSpeed) {
+			return false
+		}
+		*p = f
+		return true
+	}, func() string { return strconv.FormatFloat(*p, 'g', -1, 64) }}
+}

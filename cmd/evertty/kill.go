@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 func newKill(a *app) *cobra.Command {
@@ -33,13 +34,13 @@ lists them).`,
   evertty kill build --signal INT
   evertty kill --all          before the server is stopped for good`,
 		ValidArgsFunction: a.completeFirst(terminalNames),
+		PreRunE: func(_ *cobra.Command, ids []string) error {
+			return refuse(
+				rule{signal != "" && purge, "kill: --signal and --purge exclude each other"},
+				rule{all == (len(ids) > 0), "kill: terminals or --all are needed, and not both"},
+			)
+		},
 		RunE: func(c *cobra.Command, ids []string) error {
-			switch {
-			case signal != "" && purge:
-				return usage(errors.New("kill: --signal and --purge exclude each other"))
-			case all == (len(ids) > 0):
-				return usage(errors.New("kill: terminals or --all are needed, and not both"))
-			}
 			server, err := a.client()
 			if all && signal == "" && keepersOnly(a) {
 				return killAll(c.Context(), a, server, err, purge)
@@ -51,16 +52,14 @@ lists them).`,
 			if all {
 				return end.all(c.Context())
 			}
-			var failed error
-			for _, id := range ids {
-				failed = errors.Join(failed, end.terminal(c.Context(), id))
-			}
-			return failed
+			return each(ids, func(id string) error { return end.terminal(c.Context(), id) })
 		},
 	}
-	c.Flags().StringVar(&signal, "signal", "", "send only this `signal` (INT, TERM, HUP, …)")
-	c.Flags().BoolVar(&purge, "purge", false, "also forget the last screen")
-	c.Flags().BoolVar(&all, "all", false, "every terminal and exec shell of the server")
+	addFlags(c,
+		flag{"signal", "", &signal, "send only this `signal` (INT, TERM, HUP, …)"},
+		flag{"purge", "", &purge, "also forget the last screen"},
+		flag{"all", "", &all, "every terminal and exec shell of the server"},
+	)
 	return a.talks(c)
 }
 
@@ -106,7 +105,10 @@ func (e ender) all(ctx context.Context) error {
 			sessions[s.Session] = true
 		}
 		failed = errors.Join(err, atOnce(slices.Sorted(maps.Keys(sessions)), func(session string) error {
-			err := e.insist(ctx, session, func() error { return e.server.DeleteShells(ctx, session) })
+			err := e.insist(ctx, session, func() error {
+				_, err := e.server.API().DeleteShells(ctx, wire.SessionRef{Session: session})
+				return err
+			})
 			return named("the exec shells of session "+session, err)
 		}))
 	}
@@ -148,7 +150,9 @@ func (e ender) insist(ctx context.Context, session string, do func() error) erro
 	if id == "" {
 		return err
 	}
-	if _, err := e.server.Decide(ctx, session, id, true); err != nil {
+	_, err = e.server.API().DecideApproval(ctx, wire.DecideApproval{Decision: approve,
+		ApprovalRef: wire.ApprovalRef{ThreadRef: threadRef(session), Approval: id}})
+	if err != nil {
 		return err
 	}
 	return do()

@@ -2,104 +2,74 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 func newLease(a *app) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "lease",
-		Short: "Show and change where processes of threads run",
-		Args:  unknownVerb,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	c.AddCommand(newLeaseLs(a), newLeaseChange(a, "pause", "Pause the compute of a lease, whoever uses it",
-		(*client.Client).PauseLease),
-		newLeaseChange(a, "resume", "Let the compute of a lease go on", (*client.Client).ResumeLease), newLeaseRm(a))
-	return c
+	return group("lease", "Show and change where processes of threads run",
+		newLeaseLs(a),
+		newLeaseChange(a, "pause", "Pause the compute of a lease, whoever uses it", client.API.PauseLease),
+		newLeaseChange(a, "resume", "Let the compute of a lease go on", client.API.ResumeLease),
+		newLeaseRm(a))
 }
 
 func newLeaseLs(a *app) *cobra.Command {
-	var provider string
-	var asJSON bool
 	c := &cobra.Command{
 		Use:     "ls",
 		Aliases: []string{"list"},
 		Short:   "List the leases",
 		Args:    cobra.NoArgs,
-		RunE: a.onServer(func(c *cobra.Command, server *client.Client, _ []string) error {
-			list, err := server.Leases(c.Context(), provider)
-			if err != nil {
-				return err
-			}
-			return printList(a.stdout, asJSON, list, func(l client.Lease) json.RawMessage { return l.Raw },
-				"ID\tPROVIDER\tTHREAD\tSTATE\tINSTANCE\tAGE", leaseRow)
-		}),
 	}
-	c.Flags().StringVar(&provider, "provider", "", "only the leases of this `provider`")
-	jsonFlag(c, &asJSON)
-	return a.talks(c)
+	provider := c.Flags().String("provider", "", "only the leases of this `provider`")
+	return asking(a, c, func(c *cobra.Command, server *client.Client, _ []string) ([]client.Lease, error) {
+		return server.Leases(c.Context(), *provider)
+	}, table("ID\tPROVIDER\tTHREAD\tSTATE\tINSTANCE\tAGE", leaseRow))
 }
 
-func leaseRow(l client.Lease) string {
+func leaseRow(l client.Lease) []any {
 	instance := "-"
 	if l.Instance != nil {
 		instance = l.Instance.InstanceID
 	}
-	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", printable(l.LeaseID), printable(l.ProviderName),
-		printable(orDash(l.ThreadID)), printable(string(l.ObservedState)), printable(instance),
-		age(time.Since(l.CreatedAt)))
+	return []any{l.LeaseID, l.ProviderName, orDash(l.ThreadID), l.ObservedState, instance, age(time.Since(l.CreatedAt))}
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
-// newLeaseChange is a verb that does something to a lease and prints how it is then.
-func newLeaseChange(a *app, verb, short string,
-	do func(*client.Client, context.Context, string) (client.Lease, error)) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
+// ofLease is a verb about the lease that its argument names.
+func (a *app) ofLease(verb, short string) *cobra.Command {
+	return &cobra.Command{
 		Use:               verb + " LEASE",
 		Short:             short,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeFirst(leaseIDs),
-		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
-			l, err := do(server, c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return printOne(a.stdout, asJSON, l.Raw, string(l.ObservedState))
-		}),
 	}
-	jsonFlag(c, &asJSON)
-	return a.talks(c)
+}
+
+// newLeaseChange is a verb that does something to a lease and prints the state that it has then.
+func newLeaseChange(a *app, verb, short string,
+	change func(client.API, context.Context, wire.LeaseRef) (client.Lease, error)) *cobra.Command {
+	return asking(a, a.ofLease(verb, short),
+		func(c *cobra.Command, server *client.Client, args []string) (client.Lease, error) {
+			return change(server.API(), c.Context(), wire.LeaseRef{Lease: args[0]})
+		}, line(func(l client.Lease) string { return string(l.ObservedState) }))
 }
 
 func newLeaseRm(a *app) *cobra.Command {
-	var destroy bool
-	c := &cobra.Command{
-		Use:               "rm LEASE",
-		Short:             "Forget a lease that no thread uses",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeFirst(leaseIDs),
-		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
-			if destroy {
-				if _, err := server.DestroyLease(c.Context(), args[0]); err != nil {
-					return err
-				}
+	c := a.ofLease("rm", "Forget a lease that no thread uses")
+	destroy := c.Flags().Bool("destroy", false, "end its compute first")
+	c.RunE = a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
+		lease := wire.LeaseRef{Lease: args[0]}
+		if *destroy {
+			if _, err := server.API().DestroyLease(c.Context(), lease); err != nil {
+				return err
 			}
-			return server.DeleteLease(c.Context(), args[0])
-		}),
-	}
-	c.Flags().BoolVar(&destroy, "destroy", false, "end its compute first")
+		}
+		_, err := server.API().DeleteLease(c.Context(), lease)
+		return err
+	})
 	return a.talks(c)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // noLogin says what a logout of the command line would be.
@@ -30,7 +32,8 @@ no login.`,
 			if err != nil {
 				return err
 			}
-			return server.LogoutAll(c.Context())
+			_, err = server.API().LogOut(c.Context(), wire.LogOut{All: true})
+			return err
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "end all logins and all tickets")

@@ -50,10 +50,12 @@ terminal the lines with their colours, and with --follow all, taken back at the 
 			return printLogs(c.Context(), a, server, args[0], o)
 		},
 	}
-	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with the output until the program ends")
-	c.Flags().BoolVar(&o.text, "text", false, "plain lines (the default)")
-	c.Flags().BoolVar(&o.raw, "raw", false, "with all escape sequences")
-	jsonFlag(c, &o.asJSON)
+	addFlags(c,
+		flag{"follow", "f", &o.follow, "go on with the output until the program ends"},
+		flag{"text", "", &o.text, "plain lines (the default)"},
+		flag{"raw", "", &o.raw, "with all escape sequences"},
+		flag{"json", "", &o.asJSON, "print JSON"},
+	)
 	return a.talks(c)
 }
 

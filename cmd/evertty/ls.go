@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -16,40 +16,30 @@ import (
 const captionWidth = 60
 
 func newLs(a *app) *cobra.Command {
-	var session string
-	var asJSON bool
 	c := &cobra.Command{
 		Use:     "ls",
 		Aliases: []string{"list"},
 		Short:   "List the terminals",
 		Example: "  evertty ls --session work --json",
 		Args:    cobra.NoArgs,
-		RunE: a.onServer(func(c *cobra.Command, server *client.Client, _ []string) error {
-			items, err := server.List(c.Context(), session)
-			if err != nil {
-				return err
-			}
-			return printList(a.stdout, asJSON, items, func(i client.Terminal) json.RawMessage { return i.Raw },
-				"ID\tNAME\tSESSION\tSTATE\tSIZE\tVIEWERS\tACTIVE\tTITLE", terminalRow)
-		}),
 	}
-	c.Flags().StringVarP(&session, "session", "s", "", "only the terminals of this `session`")
-	jsonFlag(c, &asJSON)
-	return a.talks(c)
+	session := c.Flags().StringP("session", "s", "", "only the terminals of this `session`")
+	return asking(a, c, func(c *cobra.Command, server *client.Client, _ []string) ([]client.Terminal, error) {
+		return server.List(c.Context(), *session)
+	}, table("ID\tNAME\tSESSION\tSTATE\tSIZE\tVIEWERS\tACTIVE\tTITLE", terminalRow))
 }
 
-func terminalRow(i client.Terminal) string {
-	return fmt.Sprintf("%s\t%s\t%s\t%s\t%dx%d\t%d\t%s\t%s", printable(i.ID), printable(orDash(i.Name)),
-		printable(i.Session), stateOf(i), i.Cols, i.Rows, i.Viewers, age(time.Since(i.LastActivityAt)),
-		clipped(printable(caption(i)), captionWidth))
+func terminalRow(i client.Terminal) []any {
+	return []any{i.ID, orDash(i.Name), i.Session, stateOf(i), fmt.Sprintf("%dx%d", i.Cols, i.Rows), i.Viewers,
+		age(time.Since(i.LastActivityAt)), clipped(caption(i), captionWidth)}
 }
 
 // stateOf is the state and, once the program has ended, how.
 func stateOf(i client.Terminal) string {
 	if i.Exit == nil || i.State != "exited" {
-		return printable(i.State)
+		return i.State
 	}
-	return i.State + "(" + printable(ending(i.Exit)) + ")"
+	return i.State + "(" + ending(i.Exit) + ")"
 }
 
 // ending says in a word how a program ended: 3, SIGTERM or lost.
@@ -64,12 +54,9 @@ func ending(e *wire.Exit) string {
 }
 
 // caption says what the terminal shows: its title, else its command.
-func caption(i client.Terminal) string {
-	if i.Title != "" {
-		return i.Title
-	}
-	return strings.Join(i.Cmd, " ")
-}
+func caption(i client.Terminal) string { return cmp.Or(i.Title, strings.Join(i.Cmd, " ")) }
+
+func orDash(s string) string { return cmp.Or(s, "-") }
 
 func clipped(s string, n int) string {
 	if r := []rune(s); len(r) > n {

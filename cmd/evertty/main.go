@@ -89,6 +89,18 @@ func (a *app) verbs() []*cobra.Command {
 	}
 }
 
+// group is a verb that has verbs of its own.
+func group(use, short string, verbs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  unknownVerb,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(verbs...)
+	return c
+}
+
 // watch notes when a verb starts: an error before that is wrong usage, whoever
 // found it.
 func (a *app) watch(c *cobra.Command) {

@@ -50,38 +50,40 @@ func newNew(a *app) *cobra.Command {
 				}
 			}
 			info, err := a.create(c, o, args)
-			if err != nil || !o.detached {
-				if err == nil {
-					err = a.view(c.Context(), info, v)
-				}
+			if err != nil {
 				return err
 			}
-			if o.asJSON {
-				return printJSON(a.stdout, info.Raw)
+			if !o.detached {
+				return a.view(c.Context(), info, v)
 			}
-			_, err = fmt.Fprintln(a.stdout, info.ID)
-			return err
+			return printReply(a.stdout, o.asJSON, info, line(func(i client.Terminal) string { return i.ID }))
 		},
 	}
 	o.flags(c)
 	v.flags(c)
-	jsonFlag(c, &o.asJSON)
+	c.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
 	return a.talks(c)
 }
 
 func (o *creating) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&o.Name, "name", "", "`name` to find it by")
-	f.StringVarP(&o.session, "session", "s", defaultSession, "`session` it belongs to")
-	f.StringVar(&o.Cwd, "cwd", "", "`directory` to start in (default: the current one)")
-	f.StringArrayVar(&o.env, "env", nil, "set `K=V` in its environment; may be repeated")
-	f.Var(newInt(&o.cols, 0, 1, maxSize), "cols", "`columns` (default: those of this terminal)")
-	f.Var(newInt(&o.rows, 0, 1, maxSize), "rows", "`rows` (default: those of this terminal)")
-	f.IntVar(&o.scrollback, "scrollback", serverChooses, "`lines` of history (default: the server's)")
+	o.session = defaultSession
+	o.scrollback = serverChooses
+	addFlags(c,
+		flag{"name", "", &o.Name, "`name` to find it by"},
+		flag{"session", "s", &o.session, "`session` it belongs to"},
+		flag{"cwd", "", &o.Cwd, "`directory` to start in (default: the current one)"},
+		flag{"env", "", &o.env, "set `K=V` in its environment; may be repeated"},
+		flag{"cols", "", newInt(&o.cols, 0, 1, maxSize), "`columns` (default: those of this terminal)"},
+		flag{"rows", "", newInt(&o.rows, 0, 1, maxSize), "`rows` (default: those of this terminal)"},
+		flag{"scrollback", "", &o.scrollback, "`lines` of history (default: the server's)"},
+	)
 	f.Lookup("scrollback").DefValue = "0" // which is not shown
-	f.StringVar((*string)(&o.SizePolicy), "size-policy", "",
-		"whose `size` counts: latest, owner, smallest, largest or fixed")
-	f.BoolVarP(&o.detached, "detach", "d", false, "do not show it, print its id")
+	addFlags(c,
+		flag{"size-policy", "", (*string)(&o.SizePolicy),
+			"whose `size` counts: latest, owner, smallest, largest or fixed"},
+		flag{"detach", "d", &o.detached, "do not show it, print its id"},
+	)
 }
 
 // create starts the program as o says; what it leaves open is taken from here.
@@ -126,9 +128,6 @@ func (a *app) size() (cols, rows int, ok bool) {
 
 // environment reads K=V; a later one of the same name wins.
 func environment(pairs []string) (map[string]string, error) {
-	if len(pairs) == 0 {
-		return nil, nil
-	}
 	env := map[string]string{}
 	for _, p := range pairs {
 		k, v, ok := strings.Cut(p, "=")

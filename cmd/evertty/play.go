@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -61,43 +60,14 @@ the recording is written as it is.`,
 			return a.play(c.Context(), in, args[0], o)
 		},
 	}
-	f := c.Flags()
-	f.Var(newSpeed(&o.speed, 1), "speed", "`times` as fast as it was")
-	f.Var(newDuration(&o.limit, 0), "idle-limit",
-		"longest `pause`, before the speed is applied; 0 for none (default the recording's own)")
-	f.BoolVar(&o.noWait, "no-wait", false, "everything at once")
+	addFlags(c,
+		flag{"speed", "", newSpeed(&o.speed, 1), "`times` as fast as it was"},
+		flag{"idle-limit", "", newDuration(&o.limit, 0),
+			"longest `pause`, before the speed is applied; 0 for none (default the recording's own)"},
+		flag{"no-wait", "", &o.noWait, "everything at once"},
+	)
 	return c
 }
-
-// speedValue is a flag of a factor.
-type speedValue struct{ p *float64 }
-
-func newSpeed(p *float64, preset float64) *speedValue {
-	*p = preset
-	return &speedValue{p}
-}
-
-func (v *speedValue) Set(s string) error {
-	f, err := strconv.ParseFloat(s, 64)
-	// The comparison is false for NaN.
-	if err != nil || !(f >= 1.0/maxSpeed && f <= maxSpeed) {
-		return errNotAllowed
-	}
-	*v.p = f
-	return nil
-}
-
-func (v *speedValue) String() string {
-	if v.p == nil {
-		return "0"
-	}
-	return strconv.FormatFloat(*v.p, 'g', -1, 64)
-}
-
-func (*speedValue) Type() string { return "number" }
-
-// Allowed says what Set takes.
-func (*speedValue) Allowed() string { return fmt.Sprintf("a number from 0.001 to %d", maxSpeed) }
 
 // play shows the recording. On a terminal everything is as it was before in the
 // end, with what was shown last above.

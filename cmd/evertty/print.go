@@ -7,7 +7,41 @@ import (
 	"strings"
 	"text/tabwriter"
 	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/client"
 )
+
+// asker is what a verb asks the server for.
+type asker[T any] func(c *cobra.Command, server *client.Client, args []string) (T, error)
+
+// printer prints a reply for a person.
+type printer[T any] func(w io.Writer, reply T) error
+
+// asking makes c a verb that asks the server and prints the reply, with --json as JSON.
+func asking[T any](a *app, c *cobra.Command, ask asker[T], print printer[T]) *cobra.Command {
+	asJSON := jsonFlag(c)
+	c.RunE = a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
+		reply, err := ask(c, server, args)
+		if err != nil {
+			return err
+		}
+		return printReply(a.stdout, *asJSON, reply, print)
+	})
+	return a.talks(c)
+}
+
+// jsonFlag adds --json to a verb.
+func jsonFlag(c *cobra.Command) *bool { return c.Flags().Bool("json", false, "print JSON") }
+
+// printReply prints a reply as JSON or for a person.
+func printReply[T any](w io.Writer, asJSON bool, reply T, print printer[T]) error {
+	if asJSON {
+		return printJSON(w, reply)
+	}
+	return print(w, reply)
+}
 
 // printJSON writes v as one indented JSON value.
 func printJSON(w io.Writer, v any) error {
@@ -17,34 +51,35 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
+// line prints a reply in one line.
+func line[T any](text func(T) string) printer[T] {
+	return func(w io.Writer, reply T) error {
+		_, err := fmt.Fprintln(w, printable(text(reply)))
+		return err
+	}
+}
+
+// table prints a list under a head, with a row for each.
+func table[T any](head string, row func(T) []any) printer[[]T] {
+	return func(w io.Writer, list []T) error {
+		t := newTable(w)
+		fmt.Fprintln(t, head)
+		for _, one := range list {
+			printRow(t, row(one)...)
+		}
+		return t.Flush()
+	}
+}
+
 // newTable aligns columns that tabs separate. Flush it at the end.
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }
 
-// printList prints a list: with asJSON the objects as the server sent them, else a table with a row for each.
-func printList[T any](w io.Writer, asJSON bool, list []T, raw func(T) json.RawMessage, head string,
-	row func(T) string) error {
-	if asJSON {
-		all := []json.RawMessage{}
-		for _, one := range list {
-			all = append(all, raw(one))
-		}
-		return printJSON(w, all)
+// printRow writes cells with tabs between them.
+func printRow(w io.Writer, cells ...any) {
+	for i, cell := range cells {
+		cells[i] = printable(fmt.Sprint(cell))
 	}
-	t := newTable(w)
-	fmt.Fprintln(t, head)
-	for _, one := range list {
-		fmt.Fprintln(t, row(one))
-	}
-	return t.Flush()
-}
-
-// printOne prints an object: with asJSON as the server sent it, else a line about it.
-func printOne(w io.Writer, asJSON bool, raw json.RawMessage, line string) error {
-	if asJSON {
-		return printJSON(w, raw)
-	}
-	_, err := fmt.Fprintln(w, printable(line))
-	return err
+	fmt.Fprintf(w, strings.Repeat("%s\t", len(cells)-1)+"%s\n", cells...)
 }
 
 // printable replaces what could act on the user's terminal: a program may have

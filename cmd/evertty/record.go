@@ -51,13 +51,13 @@ an empty screen. What was typed is in it only if the server was started with
 			return a.record(c.Context(), args[0], r, o.output)
 		},
 	}
-	f := c.Flags()
-	formats := []string{string(client.CastV3), string(client.CastV2), string(client.Raw)}
-	f.Var(newEnum(&o.format, formats...), "format", "`form`: asciicast-v3, asciicast-v2 or raw")
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
-	f.StringVar(&o.from, "from", "", "`position` in the output to begin at (default the first that is kept)")
-	f.BoolVarP(&o.follow, "follow", "f", false, "go on until the program ends")
-	f.StringVarP(&o.output, "output", "o", "", "`file` to write instead of standard output")
+	enumFlag(c, "format", &o.format, []string{string(client.CastV3), string(client.CastV2), string(client.Raw)},
+		"`form`: asciicast-v3, asciicast-v2 or raw")
+	addFlags(c,
+		flag{"from", "", &o.from, "`position` in the output to begin at (default the first that is kept)"},
+		flag{"follow", "f", &o.follow, "go on until the program ends"},
+		flag{"output", "o", &o.output, "`file` to write instead of standard output"},
+	)
 	return a.talks(c)
 }
 

@@ -39,7 +39,7 @@ func newRelay(a *app) *cobra.Command {
 				if interrupted { // the shell goes on after anything else
 					interrupt()
 				}
-				return relayed(code)
+				return ended(code)
 			},
 		},
 		&cobra.Command{
@@ -77,13 +77,5 @@ func (a *app) relayTerminal(ctx context.Context, dir string) error {
 		cols, rows, _ = sizeOf(a.stdin)
 		return cols, rows
 	}
-	return relayed(relay.Run(ctx, dir, relay.Screen{In: a.stdin, Out: a.stdout, Size: size, Resized: resized}))
-}
-
-// relayed ends this program as the one that it stands for has ended.
-func relayed(code int) error {
-	if code == 0 {
-		return nil
-	}
-	return codeError(code)
+	return ended(relay.Run(ctx, dir, relay.Screen{In: a.stdin, Out: a.stdout, Size: size, Resized: resized}))
 }

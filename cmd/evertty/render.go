@@ -65,17 +65,21 @@ it is. No server is needed.`,
 			return o.print(a.stdout, frame)
 		},
 	}
-	f := c.Flags()
-	f.Var(newInt(&o.cols, 80, vt.MinSize, vt.MaxSize), "cols", "`columns` of the screen")
-	f.Var(newInt(&o.rows, 24, vt.MinSize, vt.MaxSize), "rows", "`rows` of the screen")
-	f.Var(newInt(&o.scrollback, vt.DefaultScrollback, 0, vt.MaxScrollback), "scrollback", "`lines` of history")
+	addFlags(c,
+		flag{"cols", "", newInt(&o.cols, 80, vt.MinSize, vt.MaxSize), "`columns` of the screen"},
+		flag{"rows", "", newInt(&o.rows, 24, vt.MinSize, vt.MaxSize), "`rows` of the screen"},
+		flag{"scrollback", "", newInt(&o.scrollback, vt.DefaultScrollback, 0, vt.MaxScrollback),
+			"`lines` of history"},
+	)
 	formatFlag(c, &o.format, client.Text)
-	f.BoolVar(&o.all, "all", false, "text and html: the history before the screen")
-	f.Var(newEnum(&o.engine, engineNames()...), "engine", "`emulator`")
-	f.Var(newEnum(&o.unicode, string(vt.Unicode11), string(vt.Unicode15Graphemes)), "unicode",
-		"`table` of character widths: 11 or 15-graphemes")
-	f.StringArrayVar(&o.resizeAt, "resize-at", nil,
-		"resize when so many bytes were fed, as `OFFSET:COLSxROWS`; may be repeated")
+	addFlags(c,
+		flag{"all", "", &o.all, "text and html: the history before the screen"},
+		flag{"engine", "", newEnum(&o.engine, engineNames()...), "`emulator`"},
+		flag{"unicode", "", newEnum(&o.unicode, string(vt.Unicode11), string(vt.Unicode15Graphemes)),
+			"`table` of character widths: 11 or 15-graphemes"},
+		flag{"resize-at", "", &o.resizeAt,
+			"resize when so many bytes were fed, as `OFFSET:COLSxROWS`; may be repeated"},
+	)
 	return c
 }
 

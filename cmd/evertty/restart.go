@@ -1,16 +1,16 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 func newRestart(a *app) *cobra.Command {
-	c := &cobra.Command{
+	return a.talks(&cobra.Command{
 		Use:   "restart ID...",
 		Short: "Start ended programs again",
 		Long: `The same command starts in the directory the program had last, with the
@@ -20,16 +20,13 @@ line that says when and why.`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: a.onServer(func(c *cobra.Command, server *client.Client, ids []string) error {
-			var failed error
-			for _, id := range ids {
-				info, err := server.Restart(c.Context(), id)
-				failed = errors.Join(failed, err)
+			return each(ids, func(id string) error {
+				info, err := server.API().RestartTerminal(c.Context(), wire.TerminalRef{ID: id})
 				if info.CwdFallback != "" {
 					a.tell(fmt.Sprintf("no program can start in %s; %s is in %s", info.CwdFallback, id, info.Cwd))
 				}
-			}
-			return failed
+				return err
+			})
 		}),
-	}
-	return a.talks(c)
+	})
 }

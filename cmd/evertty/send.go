@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -15,7 +14,7 @@ import (
 const enterKey = "\r"
 
 // sending is what the verb send was told.
-type sending struct{ keys, paste, enter, asJSON bool }
+type sending struct{ keys, paste, enter bool }
 
 func newSend(a *app) *cobra.Command {
 	var o sending
@@ -31,32 +30,21 @@ position of the output before: wait --since SEQ looks only at what followed.`,
   evertty send build --keys C-c Up Enter
   evertty send build --paste - < notes.txt`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 || len(args) > 2 && !o.keys {
-				return errors.New("send: want ID TEXT, or ID --keys KEY...")
-			}
-			return nil
+			return refuse(
+				rule{len(args) < 2 || len(args) > 2 && !o.keys, "send: want ID TEXT, or ID --keys KEY..."},
+				rule{o.keys && o.paste, "send: --keys and --paste exclude each other"},
+			)
 		},
 		ValidArgsFunction: a.completeFirst(terminalNames),
-		RunE: func(c *cobra.Command, args []string) error {
-			if o.keys && o.paste {
-				return usage(errors.New("send: --keys and --paste exclude each other"))
-			}
-			server, err := a.client()
-			if err != nil {
-				return err
-			}
-			sent, err := a.send(c, server, args[0], args[1:], o)
-			if err != nil || !o.asJSON {
-				return err
-			}
-			return printJSON(a.stdout, sent)
-		},
 	}
-	c.Flags().BoolVar(&o.keys, "keys", false, "the arguments are names of keys")
-	c.Flags().BoolVar(&o.paste, "paste", false, "paste: in brackets when the program asked for them")
-	c.Flags().BoolVar(&o.enter, "enter", false, "press Enter at the end")
-	jsonFlag(c, &o.asJSON)
-	return a.talks(c)
+	addFlags(c,
+		flag{"keys", "", &o.keys, "the arguments are names of keys"},
+		flag{"paste", "", &o.paste, "paste: in brackets when the program asked for them"},
+		flag{"enter", "", &o.enter, "press Enter at the end"},
+	)
+	return asking(a, c, func(c *cobra.Command, server *client.Client, args []string) (wire.Sent, error) {
+		return a.send(c, server, args[0], args[1:], o)
+	}, func(io.Writer, wire.Sent) error { return nil })
 }
 
 // send types and tells where the output was before.

@@ -15,10 +15,8 @@ import (
 // formatFlag adds --format to a verb.
 func formatFlag(c *cobra.Command, format *string, preset client.Format) {
 	*format = string(preset)
-	c.Flags().Var(newEnum(format, string(client.ANSI), string(client.Text), string(client.JSON), string(client.HTML)),
-		"format", "`form` of the output: ansi, text, json or html")
-	_ = c.RegisterFlagCompletionFunc("format",
-		cobra.FixedCompletions([]string{"ansi", "text", "json", "html"}, cobra.ShellCompDirectiveNoFileComp))
+	enumFlag(c, "format", format, []string{string(client.ANSI), string(client.Text), string(client.JSON),
+		string(client.HTML)}, "`form` of the output: ansi, text, json or html")
 }
 
 func newSnapshot(a *app) *cobra.Command {

@@ -16,115 +16,118 @@ import (
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/wire"
 )
 
 func newThreadApprovals(a *app) *cobra.Command {
 	const all = "all"
 	status := permission.Pending
-	var asJSON bool
-	words := []string{permission.Pending, permission.Approved, permission.Denied, permission.Used,
-		permission.Expired, all}
-	c := a.ofThread("approvals", "List the calls that wait for an approval",
-		func(c *cobra.Command, server *client.Client, thread string) error {
-			wanted := status
-			if wanted == all {
-				wanted = ""
-			}
-			list, err := server.Approvals(c.Context(), thread, wanted)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				raw := []json.RawMessage{}
-				for _, one := range list {
-					raw = append(raw, one.Raw)
-				}
-				return printJSON(a.stdout, raw)
-			}
-			for _, one := range list {
-				printApproval(a.stdout, one)
-			}
-			return nil
-		})
-	c.Flags().Var(newEnum(&status, words...), "status", "which: pending, approved, denied, used, expired or `all`")
-	_ = c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	jsonFlag(c, &asJSON)
-	return c
+	c := a.ofThread("approvals", "List the calls that wait for an approval")
+	enumFlag(c, "status", &status, []string{permission.Pending, permission.Approved, permission.Denied,
+		permission.Used, permission.Expired, all}, "which: pending, approved, denied, used, expired or `all`")
+	return asking(a, c, func(c *cobra.Command, server *client.Client, args []string) ([]client.Approval, error) {
+		in := wire.ListApprovals{ThreadRef: threadRef(args[0])}
+		if status != all {
+			in.Status = status
+		}
+		list, err := server.API().ListApprovals(c.Context(), in)
+		return list.Approvals, err
+	}, func(w io.Writer, list []client.Approval) error {
+		for _, one := range list {
+			printApproval(w, one)
+		}
+		return nil
+	})
 }
 
 // newThreadApprove is the verb that approves calls after it has shown them.
 func newThreadApprove(a *app) *cobra.Command {
-	var yes, show, asJSON bool
-	c := newThreadDecide(a, "approve", "Let calls that wait through, each once", &asJSON,
-		func(c *cobra.Command, server *client.Client, thread, id string) (done client.Approval, err error) {
-			one, err := server.Approval(c.Context(), thread, id, show)
-			if err != nil {
-				return done, err
+	var yes, show bool
+	c, asJSON := newThreadDecide(a, "approve", "Let calls that wait through, each once")
+	c.RunE = a.decide(asJSON, func(c *cobra.Command, server *client.Client, call wire.ApprovalRef) (string, error) {
+		one, err := server.API().GetApproval(c.Context(), wire.GetApproval{ApprovalRef: call, Reveal: show})
+		if err != nil {
+			return "", err
+		}
+		if !yes && !isTTY(a.stdin, a.stdout) {
+			return "", usage(errors.New("it asks on a terminal, and there is none: say --yes"))
+		}
+		to := io.Writer(a.stdout)
+		if *asJSON {
+			to = a.stderr
+		}
+		printApproval(to, one)
+		if len(one.Hidden) > 0 {
+			return "", errors.New("it has hidden values: --show shows them")
+		}
+		if !yes {
+			fmt.Fprint(to, "Approve this call once? [y/N] ")
+			line, _ := bufio.NewReader(a.stdin).ReadString('\n') // no answer is no
+			if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+				return "", errors.New("not approved")
 			}
-			if !yes && !isTTY(a.stdin, a.stdout) {
-				return done, usage(errors.New("it asks on a terminal, and there is none: say --yes"))
-			}
-			to := io.Writer(a.stdout)
-			if asJSON {
-				to = a.stderr
-			}
-			printApproval(to, one)
-			if len(one.Hidden) > 0 {
-				return done, errors.New("it has hidden values: --show shows them")
-			}
-			if !yes {
-				fmt.Fprint(to, "Approve this call once? [y/N] ")
-				line, _ := bufio.NewReader(a.stdin).ReadString('\n') // no answer is no
-				if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-					return done, errors.New("not approved")
-				}
-			}
-			return server.Decide(c.Context(), thread, id, true)
-		})
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	c.Flags().BoolVar(&show, "show", false, "show hidden values too")
+		}
+		return approve, nil
+	})
+	addFlags(c,
+		flag{"yes", "y", &yes, "do not ask"},
+		flag{"show", "", &show, "show hidden values too"},
+	)
 	return c
 }
 
 func newThreadDeny(a *app) *cobra.Command {
-	var asJSON bool
-	return newThreadDecide(a, "deny", "Refuse calls that wait", &asJSON,
-		func(c *cobra.Command, server *client.Client, thread, id string) (client.Approval, error) {
-			return server.Decide(c.Context(), thread, id, false)
-		})
+	c, asJSON := newThreadDecide(a, "deny", "Refuse calls that wait")
+	c.RunE = a.decide(asJSON, func(*cobra.Command, *client.Client, wire.ApprovalRef) (string, error) {
+		return deny, nil
+	})
+	return c
 }
 
-// newThreadDecide is a verb that decides about calls that wait, one after the other.
-func newThreadDecide(a *app, verb, short string, asJSON *bool, decide func(c *cobra.Command, server *client.Client,
-	thread, id string) (client.Approval, error)) *cobra.Command {
-	c := &cobra.Command{
+// What can be decided about a call.
+const (
+	approve = "approve"
+	deny    = "deny"
+)
+
+// newThreadDecide is a verb that decides about calls that wait.
+func newThreadDecide(a *app, verb, short string) (c *cobra.Command, asJSON *bool) {
+	c = a.talks(&cobra.Command{
 		Use:   verb + " THREAD APPROVAL...",
 		Short: short,
 		Args:  cobra.MinimumNArgs(2),
-		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
-			raw := []json.RawMessage{}
-			var failed error
-			for _, id := range args[1:] {
-				done, err := decide(c, server, args[0], id)
-				if err == nil {
-					raw = append(raw, done.Raw)
-				}
-				failed = errors.Join(failed, named(id, err))
-			}
-			if *asJSON {
-				failed = errors.Join(failed, printJSON(a.stdout, raw))
-			}
-			return failed
-		}),
 		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return a.complete(threadIDs)(c, args, word)
 			}
 			return a.complete(approvalIDs(args[0]))(c, args, word)
 		},
-	}
-	jsonFlag(c, asJSON)
-	return a.talks(c)
+	})
+	return c, jsonFlag(c)
+}
+
+// decide decides about calls, one after the other, and prints them with asJSON.
+func (a *app) decide(asJSON *bool, decision func(*cobra.Command, *client.Client, wire.ApprovalRef) (string, error),
+) func(*cobra.Command, []string) error {
+	return a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
+		decided := []client.Approval{}
+		failed := each(args[1:], func(id string) error {
+			call := wire.ApprovalRef{ThreadRef: threadRef(args[0]), Approval: id}
+			word, err := decision(c, server, call)
+			if err != nil {
+				return named(id, err)
+			}
+			done, err := server.API().DecideApproval(c.Context(), wire.DecideApproval{ApprovalRef: call, Decision: word})
+			if err == nil {
+				decided = append(decided, done)
+			}
+			return named(id, err)
+		})
+		if *asJSON {
+			failed = errors.Join(failed, printJSON(a.stdout, decided))
+		}
+		return failed
+	})
 }
 
 // approvalWidth is how many characters of a value stand in one line: with wide ones, two columns

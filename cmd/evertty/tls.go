@@ -6,21 +6,17 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 )
 
-// tlsFlags say how browsers reach the server by TLS.
-type tlsFlags struct {
-	publicURL string
-	cert, key string // files; both or none
-}
+// tlsFlags are the files of TLS, both or none.
+type tlsFlags struct{ cert, key string }
 
-func (f *tlsFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.publicURL, "public-url", "",
-		"`https://HOST[:PORT]` by which a proxy with TLS offers this server: its name is answered for, browsers use "+
-			"it by TLS only, and evertty url prints it")
-	flags.StringVar(&f.cert, "tls-cert", "", "serve https with this `file` of PEM certificates, the server's first")
-	flags.StringVar(&f.key, "tls-key", "", "`file` with the key of --tls-cert; nobody else may read it")
+func (f *tlsFlags) add(c *cobra.Command) {
+	addFlags(c,
+		flag{"tls-cert", "", &f.cert, "serve https with this `file` of PEM certificates, the server's first"},
+		flag{"tls-key", "", &f.key, "`file` with the key of --tls-cert; nobody else may read it"},
+	)
 }
 
 // config is for connections over TCP; nil is without TLS. Errors are wrong usage.

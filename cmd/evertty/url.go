@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,29 +11,18 @@ import (
 )
 
 func newURL(a *app) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
+	return asking(a, &cobra.Command{
 		Use:   "url",
 		Short: "Print a one-time URL that logs a browser in",
 		Long: `The URL carries a ticket that works once and only for a short time. The
 long-lived token never leaves its file.`,
 		Example: "  xdg-open \"$(evertty url)\"",
 		Args:    cobra.NoArgs,
-		RunE: a.onServer(func(c *cobra.Command, server *client.Client, _ []string) error {
-			t, err := server.Ticket(c.Context(), wire.TicketRequest{Login: true})
-			if err != nil {
-				return err
-			}
-			if strings.HasPrefix(server.Address(), "unix:") && !strings.HasPrefix(t.URL, "https:") {
-				return errors.New("url: the server listens on a unix socket, which no browser reaches")
-			}
-			if asJSON {
-				return printJSON(a.stdout, t)
-			}
-			_, err = fmt.Fprintln(a.stdout, t.URL)
-			return err
-		}),
-	}
-	jsonFlag(c, &asJSON)
-	return a.talks(c)
+	}, func(c *cobra.Command, server *client.Client, _ []string) (wire.Ticket, error) {
+		t, err := server.Ticket(c.Context(), wire.TicketRequest{Login: true})
+		if err == nil && strings.HasPrefix(server.Address(), "unix:") && !strings.HasPrefix(t.URL, "https:") {
+			err = errors.New("url: the server listens on a unix socket, which no browser reaches")
+		}
+		return t, err
+	}, line(func(t wire.Ticket) string { return t.URL }))
 }

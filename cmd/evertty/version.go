@@ -22,26 +22,26 @@ func programVersion() string {
 	return "dev"
 }
 
+// versionReport is what --json prints.
+type versionReport struct {
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
 func newVersion(a *app) *cobra.Command {
-	var asJSON bool
 	c := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
 		Example: "  evertty version --json",
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			v := struct {
-				Version  string `json:"version"`
-				Go       string `json:"go"`
-				Platform string `json:"platform"`
-			}{programVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-			if asJSON {
-				return printJSON(a.stdout, v)
-			}
-			_, err := fmt.Fprintf(a.stdout, "evertty %s (%s, %s)\n", v.Version, v.Go, v.Platform)
-			return err
-		},
 	}
-	jsonFlag(c, &asJSON)
+	asJSON := jsonFlag(c)
+	c.RunE = func(*cobra.Command, []string) error {
+		v := versionReport{programVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+		return printReply(a.stdout, *asJSON, v, line(func(v versionReport) string {
+			return fmt.Sprintf("evertty %s (%s, %s)", v.Version, v.Go, v.Platform)
+		}))
+	}
 	return c
 }

@@ -17,7 +17,6 @@ const forExit = "exit"
 
 func newWait(a *app) *cobra.Command {
 	var r client.WaitRequest
-	var asJSON bool
 	var since uint64
 	r.For = forExit
 	c := &cobra.Command{
@@ -38,16 +37,17 @@ misses nothing.`,
     --since "$(evertty send build 'make test' --enter --json | jq .seq)"`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeFirst(terminalNames),
-		RunE: func(c *cobra.Command, args []string) error {
-			if needs := onText(r.For); needs != (r.Pattern != "") {
-				return usage(fmt.Errorf("wait: --for %s and --pattern: a pattern goes with text, regex and title, "+
-					"and only with them", r.For))
-			}
-			if c.Flags().Changed("since") {
-				r.Since = &since
-			}
-			return a.wait(c.Context(), args[0], r, asJSON)
-		},
+	}
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if onText(r.For) != (r.Pattern != "") {
+			return usage(fmt.Errorf("wait: --for %s and --pattern: a pattern goes with text, regex and title, "+
+				"and only with them", r.For))
+		}
+		if c.Flags().Changed("since") {
+			r.Since = &since
+		}
+		return a.wait(c.Context(), args[0], r, *asJSON)
 	}
 	c.Flags().Var(newEnum(&r.For, "exit", "text", "regex", "idle", "prompt", "title", "alt_screen"), "for",
 		"`condition`: exit, text, regex, idle, prompt, title or alt_screen")
@@ -58,7 +58,6 @@ misses nothing.`,
 	c.Flags().BoolVar(&r.Not, "not", false, "wait until text, regex, prompt, title or alt_screen is not there")
 	c.Flags().BoolVar(&r.IgnoreEcho, "ignore-echo", false, "the echo of what was sent does not count")
 	c.Flags().BoolVar(&r.ScreenOnly, "screen-only", false, "leave the history out of text and regex")
-	jsonFlag(c, &asJSON)
 	return a.talks(c)
 }
 
@@ -79,10 +78,7 @@ func (a *app) wait(ctx context.Context, id string, r client.WaitRequest, asJSON 
 	if err != nil || r.For != forExit {
 		return err
 	}
-	if code := childCode(w.Exit); code != 0 {
-		return codeError(code)
-	}
-	return nil
+	return ended(childCode(w.Exit))
 }
 
 // waited is the line about a wait: what was found, or what there was instead

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evertty/evertty/internal/conversation/store"
+	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/shell/registry"
+	"github.com/evertty/evertty/internal/supervisor"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/pty/keeper/holder"
+	"github.com/evertty/evertty/vt"
+)
+
+// serveFlags are the settings of a server.
+type serveFlags struct {
+	terminals     terminal.Config
+	shells        registry.Config
+	policy        thread.Policy // of threads that say none
+	auth          auth.Config
+	tls           tlsFlags
+	insecure      bool
+	takeover      bool
+	keeperIdle    time.Duration
+	memory        int64 // bytes, of one terminal
+	recordRotate  int64
+	sessionChosen bool // somebody set one of the two of policy
+	engine        string
+	oldest        string
+	logLevel      string
+	config        string // a file
+	rules         string // a file
+	webhookSecret string // a file
+	providers     string // a directory; "" is DIR/providers, which need not be there
+}
+
+// The policies of --max-ptys-policy.
+const (
+	policyRefuse = "refuse"
+	policyOldest = "oldest"
+)
+
+func (a *app) newServe() *cobra.Command {
+	f := serveFlags{engine: defaultEngine, logLevel: "info", oldest: policyRefuse,
+		auth:      auth.Config{Listen: "127.0.0.1:3000", Mode: auth.ModeToken},
+		terminals: terminal.Config{Unicode: vt.Unicode11, Sync: journal.SyncInterval}}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Start the server",
+		Long: `serve starts the server and prints one line with its address when it is ready.
+Programs go on running when the server ends, is killed or is replaced by another
+version: a small process of their own, evertty keeper, holds them until the next
+serve on the same data directory.
+Every flag can also be a variable (--pty-idle is EVERTTY_PTY_IDLE) or a key of the
+file of --config (TOML; pty_idle); the flag wins, then the variable.`,
+		Example: `  evertty serve
+  evertty serve --listen 127.0.0.1:0 --data-dir /var/lib/evertty`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := applyConfig(c, f.config); err != nil {
+				return err
+			}
+			f.sessionChosen = c.Flags().Changed("session-idle") || c.Flags().Changed("session-max")
+			return a.serve(c.Context(), f)
+		},
+	}
+	f.access(c)
+	f.durability(c)
+	f.limits(c)
+	return c
+}
+
+// access says how the server is reached, and what it reads and writes besides.
+func (f *serveFlags) access(c *cobra.Command) {
+	addFlags(c,
+		flag{"config", "", &f.config, "read settings from this TOML `file`"},
+		flag{"listen", "", &f.auth.Listen,
+			"`address` to listen on: HOST:PORT (port 0 takes a free one; a name is all its addresses) or unix:///path " +
+				"(what is there stays, unless it is a dead server's socket)"},
+		flag{"auth", "", newEnum(&f.auth.Mode, auth.ModeToken, auth.ModeNone),
+			"who may connect: token, or none for everybody on this machine"},
+		flag{"insecure", "", &f.insecure, "allow --auth none on an address that others can reach"},
+		flag{"public-url", "", &f.auth.PublicURL,
+			"`https://HOST[:PORT]` by which a proxy with TLS offers this server: its name is answered for, browsers use " +
+				"it by TLS only, and evertty url prints it"},
+		flag{"engine", "", newEnum(&f.engine, engineNames()...), "terminal engine"},
+		flag{"unicode", "", newEnum((*string)(&f.terminals.Unicode), string(vt.Unicode11), string(vt.Unicode15Graphemes)),
+			"`table` of character widths, which viewers load too: 11 or 15-graphemes"},
+		flag{"verify", "", &f.terminals.Verify,
+			"for debugging: check every snapshot for viewers against a fresh engine and log a difference"},
+		flag{"webhook-secret-file", "", &f.webhookSecret,
+			"`file` with what providers must send as X-Webhook-Secret to tell what happened to their sandboxes; they " +
+				"need no token then"},
+		flag{"permission-rules", "", &f.rules,
+			"`file` with what commands, input and the like of all threads are denied, asked about or allowed (see " +
+				"docs/guide/permissions.md)"},
+		flag{"providers", "", &f.providers,
+			"`directory` with a NAME.json for each provider that threads may run at (default: providers in the data " +
+				"directory; see docs/guide/providers.md)"},
+		flag{"metrics-public", "", &f.auth.OpenMetrics, "let /metrics answer without credentials"},
+		flag{"log-level", "", newEnum(&f.logLevel, "debug", "info", "warn", "error"),
+			"what to write to the log on stderr"},
+	)
+	c.Flags().StringSliceVar(&f.auth.AllowedHosts, "allowed-host", nil,
+		"another `name` this server is reached by, as behind a proxy (repeatable)")
+	f.tls.add(c)
+}
+
+// durability says what is kept for the next server.
+func (f *serveFlags) durability(c *cobra.Command) {
+	addFlags(c,
+		flag{"snapshot-interval", "", newDuration(&f.terminals.Interval, terminal.DefaultInterval),
+			"time between two snapshots on disk of a terminal that changed"},
+		flag{"takeover", "", &f.takeover,
+			"ask the server that has the data directory to leave, end it if it does not within 10 s, and go on in its " +
+				"place"},
+		flag{"sync", "", newEnum((*string)(&f.terminals.Sync), string(journal.SyncNone), string(journal.SyncInterval),
+			string(journal.SyncAlways)),
+			"when output is forced to the disk, for a crash of the machine: none, interval (once a second) or always"},
+		flag{"record-input", "", &f.terminals.RecordInput,
+			"write what is typed to recordings too, passwords included"},
+		flag{"keeper-idle", "", newDuration(&f.keeperIdle, holder.DefaultIdle),
+			"how long a keeper that this server starts waits for a server when it holds no program"},
+		flag{"record-rotate", "", newSize(&f.recordRotate, store.DefaultRotateBytes),
+			"size at which the file of a thread's record is rotated"},
+	)
+}
+
+// limits says when something ends, and how much is kept.
+func (f *serveFlags) limits(c *cobra.Command) {
+	clean := &f.terminals.Clean
+	addFlags(c,
+		flag{"pty-idle", "", newDuration(&clean.Idle, 0),
+			"end a terminal that nobody watched, typed into and that printed nothing for so long; 0 is never"},
+		flag{"pty-unattached", "", newDuration(&clean.Unattached, 0),
+			"end a terminal that nobody has ever watched or typed into, so long after its start; 0 is never"},
+		flag{"shell-idle", "", newDuration(&f.shells.Idle, registry.DefaultIdle),
+			"end the process of an exec shell that runs nothing and got no command for so long; it comes back with its " +
+				"next command; 0 is never"},
+		flag{"session-idle", "", newDuration(&f.policy.Idle, thread.DefaultIdle),
+			"how long the session of a thread may be without activity; set, it also ends programs on terminals"},
+		flag{"session-max", "", newDuration(&f.policy.Max, thread.DefaultMax),
+			"how long the session of a thread may last in all"},
+		flag{"max-ptys-per-session", "", newInt(&clean.MaxPerSession, 0, 0, terminal.MaxTerminals),
+			"how many terminals of a session may run; 0 is any number"},
+		flag{"max-ptys-policy", "", newEnum(&f.oldest, policyRefuse, policyOldest),
+			"what happens to one more: refuse it, or end the oldest"},
+		flag{"terminal-memory", "", newSizeOf(&f.memory, vt.DefaultMemory, vt.MinMemory, vt.MaxMemory),
+			"how much memory the screens, history, styles and links of one terminal may take"},
+		flag{"journal-terminal-quota", "", newSize(&clean.TerminalQuota, terminal.DefaultTerminalQuota),
+			"how much output of one terminal is kept"},
+		flag{"journal-quota", "", newSize(&clean.JournalQuota, terminal.DefaultJournalQuota),
+			"how much output of all terminals is kept"},
+		flag{"snapshot-quota", "", newSize(&clean.SnapshotQuota, terminal.DefaultSnapshotQuota),
+			"how much all snapshots may take"},
+		flag{"exec-log-quota", "", newSize(&f.shells.LogQuota, supervisor.DefaultExecLogQuota),
+			"how much output of all commands in exec shells is kept; the oldest goes first"},
+	)
+}
