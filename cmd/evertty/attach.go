@@ -95,8 +95,8 @@ func (a *app) view(ctx context.Context, info client.Terminal, o viewing) error {
 	if err != nil {
 		return usage(err)
 	}
-	v := &viewer{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly,
-		scrollback: o.scrollback}
+	v := &viewer{target: target{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly,
+		scrollback: o.scrollback}}
 	if o.clipboard {
 		v.clipboard = newUserClipboard()
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -226,14 +227,7 @@ func (b *bench) pieces() ([][]byte, error) {
 }
 
 // benchPieces cuts data into pieces of benchPiece.
-func benchPieces(data []byte) [][]byte {
-	var out [][]byte
-	for len(data) > 0 {
-		n := min(benchPiece, len(data))
-		out, data = append(out, data[:n]), data[n:]
-	}
-	return out
-}
+func benchPieces(data []byte) [][]byte { return slices.Collect(slices.Chunk(data, benchPiece)) }
 
 func feedPieces(e vt.Engine, pieces [][]byte) {
 	for _, p := range pieces {
@@ -268,11 +262,4 @@ func liveHeap() int64 {
 }
 
 // print writes the result in one line.
-func (b *bench) print(v any) error {
-	line, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = b.out.Write(append(line, '\n'))
-	return err
-}
+func (b *bench) print(v any) error { return json.NewEncoder(b.out).Encode(v) }

@@ -222,5 +222,3 @@ func (s *daemon) announce() error {
 	_, err := fmt.Fprintf(s.stdout, "listening on %s\n", at)
 	return err
 }
-
-func (s *daemon) placeFile() string { return filepath.Join(s.dir, "server.json") }

@@ -257,12 +257,7 @@ func (d *display) contentEnd() int {
 	if f.Alt != nil {
 		return d.window.Rows
 	}
-	end := f.Main.Y + 1
-	for i, l := range f.Main.Lines {
-		if l.Text() != "" {
-			end = max(end, i+1)
-		}
-	}
+	end := contentEnd(f)
 	if !d.direct {
 		end -= d.y
 	}

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/client"
 )
@@ -21,10 +18,14 @@ var errNoReader = errors.New("the command reads no more")
 
 // feed gives standard input to the command until its end, or until the command's.
 func (e *execution) feed(ctx context.Context) {
-	in, err := openInput(ctx, e.stdin)
+	in, err := newStoppable(e.stdin)
 	if err == nil {
-		defer in.Close()
-		err = e.pour(ctx, in)
+		stop := context.AfterFunc(ctx, in.stop)
+		err = e.pour(ctx, &in)
+		if stop() {
+			in.stop()
+		}
+		in.close()
 	}
 	if err == nil || ctx.Err() != nil || errors.Is(err, errNoReader) {
 		return
@@ -33,7 +34,7 @@ func (e *execution) feed(ctx context.Context) {
 	e.end(fmt.Errorf("standard input: %w; the command was cancelled", err))
 }
 
-func (e *execution) pour(ctx context.Context, in *input) error {
+func (e *execution) pour(ctx context.Context, in *stoppable) error {
 	buf := make([]byte, feedPiece)
 	for {
 		n, err := in.fill(buf)
@@ -68,53 +69,14 @@ func (e *execution) send(ctx context.Context, p []byte, end bool) error {
 	}
 }
 
-// input reads a file in whatever mode it is, so that a read can be broken off.
-// Nothing is read that is not returned.
-type input struct {
-	in   *os.File
-	wake [2]int // a pipe; its write end is closed to end reading
-	stop func() bool
-}
-
-// openInput reads f until ctx ends. The caller must Close it.
-func openInput(ctx context.Context, f *os.File) (*input, error) {
-	i := &input{in: f}
-	if err := unix.Pipe2(i.wake[:], unix.O_CLOEXEC); err != nil {
-		return nil, err
-	}
-	i.stop = context.AfterFunc(ctx, func() { _ = unix.Close(i.wake[1]) })
-	return i, nil
-}
-
-func (i *input) Close() {
-	if i.stop() {
-		_ = unix.Close(i.wake[1])
-	}
-	_ = unix.Close(i.wake[0])
-}
-
 // fill waits for input and takes what is there, up to all of p. Its error may come
-// with bytes; it is io.EOF at the end and after ctx's.
-func (i *input) fill(p []byte) (int, error) {
+// with bytes; it is io.EOF at the end and after stop.
+func (s *stoppable) fill(p []byte) (int, error) {
 	n, wait := 0, -1
 	for n < len(p) {
-		fds := []unix.PollFd{{Fd: int32(i.in.Fd()), Events: unix.POLLIN}, {Fd: int32(i.wake[0]), Events: unix.POLLIN}}
-		ready, err := unix.Poll(fds, wait)
+		got, ready, err := s.read(p[n:], wait)
 		switch {
-		case errors.Is(err, unix.EINTR):
-			continue
-		case err != nil:
-			return n, err
-		case ready == 0:
-			return n, nil
-		case fds[1].Revents != 0:
-			return n, io.EOF
-		}
-		got, err := unix.Read(int(i.in.Fd()), p[n:])
-		switch {
-		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
-			continue
-		case err != nil:
+		case err != nil || !ready:
 			return n, err
 		case got == 0:
 			return n, io.EOF

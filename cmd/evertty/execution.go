@@ -89,7 +89,7 @@ func (e *execution) run(ctx context.Context, open opening) (*client.ExecResult, 
 	case <-ctx.Done(): // also while a full pipe keeps follow from noticing
 		r.err = context.Cause(ctx)
 	}
-	if broken := (outputError{}); errors.As(r.err, &broken) {
+	if broken, ok := errors.AsType[outputError](r.err); ok {
 		r.err = e.abandon(broken)
 	} else {
 		r.err = signalled(ctx, r.err)

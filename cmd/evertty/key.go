@@ -108,7 +108,7 @@ func (k key) plain() key {
 		if k.sym == '@' {
 			k.sym = keySpace
 		}
-		if c := legacyControl(k.sym); c != 0 {
+		if c, ok := legacyControls[k.sym]; ok {
 			k.sym, k.mods = c, k.mods&^modCtrl
 		}
 		return k
@@ -119,21 +119,8 @@ func (k key) plain() key {
 	return k
 }
 
-// legacyControl is the key that has the same byte of C0 (ECMA-48 5.2) as Ctrl with
-// that character, 0 when there is none.
-func legacyControl(r rune) rune {
-	switch r {
-	case 'i':
-		return keyTab
-	case 'm':
-		return keyEnter
-	case '[':
-		return keyEscape
-	case '?':
-		return keyBSpace
-	}
-	return 0
-}
+// legacyControls are the keys that have the same byte of C0 (ECMA-48 5.2) as Ctrl with a character.
+var legacyControls = map[rune]rune{'i': keyTab, 'm': keyEnter, '[': keyEscape, '?': keyBSpace}
 
 // readKey reads the first key of what a terminal sent; n is its length, at least
 // 1 of a p that is not empty. press is false for other events: releases,
@@ -150,7 +137,7 @@ func readKey(p []byte) (k key, press bool, n int) {
 		return readCSI(p)
 	case 'O':
 		if len(p) > 2 {
-			k, press = lettered(rune(p[2]), 0)
+			k.sym, press = letteredKeys[p[2]]
 			return k, press, 3
 		}
 	case keyEscape:
@@ -200,7 +187,8 @@ func sequenceKey(params string, final byte) (k key, press bool) {
 		return k, false
 	}
 	fields := append(strings.Split(params, ";"), "", "")
-	first, _ := strconv.Atoi(before(fields[0]))
+	code, _, _ := strings.Cut(fields[0], ":")
+	first, _ := strconv.Atoi(code)
 	mod, event, _ := strings.Cut(fields[1], ":")
 	if event == "3" {
 		return k, false
@@ -215,46 +203,28 @@ func sequenceKey(params string, final byte) (k key, press bool) {
 			c, _ := strconv.Atoi(fields[2])
 			return key{rune(c), held}.plain(), c > 0 && c <= unicode.MaxRune
 		}
-		k, press = numbered(first)
+		k.sym, press = numberedKeys[first]
 	case 'Z':
 		k, press = key{sym: keyTab, mods: modShift}, true
 	default:
-		k, press = lettered(rune(final), 0)
+		k.sym, press = letteredKeys[final]
 	}
 	k.mods |= held
 	return k, press
-}
-
-func before(s string) string {
-	s, _, _ = strings.Cut(s, ":")
-	return s
 }
 
 // lone reports whether a code of the kitty protocol is a modifier or a lock by
 // itself, which types nothing.
 func lone(code int) bool { return code >= 57358 && code <= 57360 || code >= 57441 && code <= 57454 }
 
-// lettered are the keys of CSI A and SS3 A.
-func lettered(final rune, m mods) (key, bool) {
-	if i := strings.IndexRune("ABCDHFPQRS", final); i >= 0 {
-		syms := [...]rune{keyUp, keyDown, keyRight, keyLeft, keyHome, keyEnd, keyF1, keyF1 + 1, keyF1 + 2, keyF1 + 3}
-		return key{syms[i], m}, true
-	}
-	return key{}, false
-}
+// letteredKeys are the keys of CSI A and SS3 A.
+var letteredKeys = map[byte]rune{'A': keyUp, 'B': keyDown, 'C': keyRight, 'D': keyLeft, 'H': keyHome, 'F': keyEnd,
+	'P': keyF1, 'Q': keyF1 + 1, 'R': keyF1 + 2, 'S': keyF1 + 3}
 
-// numbered are the keys of CSI n ~.
-func numbered(n int) (key, bool) {
-	syms := map[int]rune{1: keyHome, 2: keyInsert, 3: keyDelete, 4: keyEnd, 5: keyPageUp, 6: keyPageDown, 7: keyHome,
-		8: keyEnd}
-	if sym, ok := syms[n]; ok {
-		return key{sym: sym}, true
-	}
-	// F1 is 11; a number is left out after every fifth, fifth and fourth key.
-	for i, code := range [lastF]int{11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 28, 29, 31, 32, 33, 34} {
-		if code == n && n != 0 {
-			return key{sym: keyF1 + rune(i)}, true
-		}
-	}
-	return key{}, false
+// numberedKeys are the keys of CSI n ~. F1 is 11; a number is left out after every fifth, fifth and fourth key.
+var numberedKeys = map[int]rune{
+	1: keyHome, 2: keyInsert, 3: keyDelete, 4: keyEnd, 5: keyPageUp, 6: keyPageDown, 7: keyHome, 8: keyEnd,
+	11: keyF1, 12: keyF1 + 1, 13: keyF1 + 2, 14: keyF1 + 3, 15: keyF1 + 4, 17: keyF1 + 5, 18: keyF1 + 6,
+	19: keyF1 + 7, 20: keyF1 + 8, 21: keyF1 + 9, 23: keyF1 + 10, 24: keyF1 + 11, 25: keyF1 + 12, 26: keyF1 + 13,
+	28: keyF1 + 14, 29: keyF1 + 15, 31: keyF1 + 16, 32: keyF1 + 17, 33: keyF1 + 18, 34: keyF1 + 19,
 }

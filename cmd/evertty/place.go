@@ -3,11 +3,16 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/internal/datadir"
 )
+
+// placeName is the file in the data directory that says where its server is.
+const placeName = "server.json"
 
 // writePlace writes DIR/server.json so that a reader finds it complete or not
 // at all.
@@ -16,24 +21,15 @@ func (s *daemon) writePlace() error {
 	if file := s.auth.TokenFile(); file != "" {
 		p.TokenFile = filepath.Join(s.dir, file)
 	}
-	b, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(s.dir, ".server-*") // 0600
-	if err != nil {
-		return fmt.Errorf("write %s: %w", s.placeFile(), err)
-	}
-	_, err = f.Write(append(b, '\n'))
-	if e := f.Close(); err == nil {
-		err = e
-	}
+	root, err := os.OpenRoot(s.dir)
 	if err == nil {
-		err = os.Rename(f.Name(), s.placeFile())
+		defer root.Close()
+		err = datadir.WriteFileBy(root, placeName, func(w io.Writer) error { return json.NewEncoder(w).Encode(p) })
 	}
 	if err != nil {
-		_ = os.Remove(f.Name())
 		return fmt.Errorf("write %s: %w", s.placeFile(), err)
 	}
 	return nil
 }
+
+func (s *daemon) placeFile() string { return filepath.Join(s.dir, placeName) }

@@ -7,15 +7,12 @@ import (
 	"io"
 	"math"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/internal/asciicast"
-	"github.com/evertty/evertty/snapshot"
-	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -181,16 +178,6 @@ func playKeys(p []byte) []byte {
 		return nil
 	}
 	return p
-}
-
-// contentEnd is the last row that has text or the cursor, from 1; the last of all
-// when the main screen was hidden.
-func contentEnd(f *vt.Frame) int {
-	if f.Alt != nil {
-		return f.Rows
-	}
-	text := strings.TrimRight(snapshot.Text(f, 0), "\n")
-	return max(f.Main.Y+1, strings.Count(text, "\n")+1)
 }
 
 // run shows the events at their times until the last, a key or ctx ends it.

@@ -95,9 +95,10 @@ func printable(s string) string {
 
 // safeText is text of several lines as printable makes it of one.
 func safeText(s string) string {
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		lines[i] = printable(l)
-	}
-	return strings.Join(lines, "\n")
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, s)
 }

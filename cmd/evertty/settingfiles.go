@@ -20,16 +20,20 @@ func readUpTo(file string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most+1))
 }
 
+// readChecked is readUpTo of a file that check finds safe.
+func readChecked(file string, most int64, check func(string) error) ([]byte, error) {
+	if err := check(file); err != nil {
+		return nil, err
+	}
+	return readUpTo(file, most)
+}
+
 // readRules reads the rules for all threads; no file has none.
 func readRules(file string) (permission.Rules, error) {
 	if file == "" {
 		return permission.Rules{}, nil
 	}
-	err := strictmodes.Check(file)
-	var b []byte
-	if err == nil {
-		b, err = readUpTo(file, permission.MaxRulesFile)
-	}
+	b, err := readChecked(file, permission.MaxRulesFile, strictmodes.Check)
 	if err != nil {
 		return permission.Rules{}, fmt.Errorf("permission_rules: %w", err)
 	}
@@ -52,11 +56,7 @@ func readSecret(file string) (string, error) {
 	if file == "" {
 		return "", nil
 	}
-	err := strictmodes.CheckSecret(file)
-	var b []byte
-	if err == nil {
-		b, err = readUpTo(file, maxSecret)
-	}
+	b, err := readChecked(file, maxSecret, strictmodes.CheckSecret)
 	if err != nil {
 		return "", fmt.Errorf("webhook_secret_file: %w", err)
 	}

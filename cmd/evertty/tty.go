@@ -19,9 +19,9 @@ var errHungUp = errors.New("the terminal has hung up")
 
 // tty is the user's terminal while a viewer has it.
 type tty struct {
-	in, out *os.File
-	state   *term.State // before
-	wake    [2]int      // a pipe: closing its write end ends read
+	stoppable
+	out   *os.File
+	state *term.State // before
 }
 
 // isTTY reports whether both files are terminals.
@@ -39,18 +39,17 @@ func sizeOf(f *os.File) (cols, rows int, ok bool) {
 // openTTY puts the terminal into raw mode: every key arrives as it is, every byte
 // leaves as it is (termios(3), cfmakeraw). The caller must Close it.
 func openTTY(in, out *os.File) (*tty, error) {
-	t := &tty{in: in, out: out}
-	if err := unix.Pipe2(t.wake[:], unix.O_CLOEXEC); err != nil {
+	keys, err := newStoppable(in)
+	if err != nil {
 		return nil, fmt.Errorf("attach: %w", err)
 	}
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
-		_ = unix.Close(t.wake[0])
-		_ = unix.Close(t.wake[1])
+		keys.stop()
+		keys.close()
 		return nil, fmt.Errorf("attach: raw mode: %w", err)
 	}
-	t.state = state
-	return t, nil
+	return &tty{keys, out, state}, nil
 }
 
 // Restore gives the terminal its own modes back, unless another job has it. It may be called
@@ -75,44 +74,27 @@ func foreground(f *os.File) bool {
 	return err != nil || group == unix.Getpgrp()
 }
 
-// stop ends a pending and every later read.
-func (t *tty) stop() { _ = unix.Close(t.wake[1]) }
-
 // Close restores the terminal and lets go of the rest; no read may be pending.
 func (t *tty) Close() {
 	t.Restore()
-	_ = unix.Close(t.wake[0])
+	t.close()
 }
 
 // read waits for keys. It returns no bytes and no error when limit has passed
 // (negative: no limit), io.EOF after stop and errHungUp when the terminal is gone.
-// Nothing is read that is not returned, so what is typed later belongs to whoever
-// has the terminal then.
 func (t *tty) read(p []byte, limit time.Duration) (int, error) {
-	ms := -1
+	milliseconds := -1
 	if limit >= 0 {
-		ms = int(limit.Milliseconds())
+		milliseconds = int(limit.Milliseconds())
 	}
-	fds := []unix.PollFd{{Fd: int32(t.in.Fd()), Events: unix.POLLIN}, {Fd: int32(t.wake[0]), Events: unix.POLLIN}}
-	for {
-		n, err := unix.Poll(fds, ms)
-		switch {
-		case errors.Is(err, unix.EINTR):
-			continue
-		case err != nil:
-			return 0, fmt.Errorf("attach: keyboard: %w", err)
-		case n == 0:
-			return 0, nil
-		case fds[1].Revents != 0:
-			return 0, io.EOF
-		}
-		n, err = unix.Read(int(t.in.Fd()), p)
-		switch {
-		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
-			continue
-		case err != nil || n == 0:
-			return 0, errHungUp
-		}
-		return n, nil
+	n, ready, err := t.stoppable.read(p, milliseconds)
+	switch {
+	case err != nil && !ready:
+		return 0, fmt.Errorf("attach: keyboard: %w", err)
+	case !ready, errors.Is(err, io.EOF):
+		return 0, err
+	case err != nil || n == 0:
+		return 0, errHungUp
 	}
+	return n, nil
 }

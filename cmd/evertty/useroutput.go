@@ -11,6 +11,9 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
+// leastSize is the size of a terminal that does not say.
+var leastSize = wire.Size{Cols: 1, Rows: 1}
+
 // userOutput writes what a program printed to the user's terminal and takes it back: at the
 // end, and while this process is stopped. Whoever calls begin, write, resize or farewell
 // has the turn.
@@ -26,7 +29,7 @@ type userOutput struct {
 func (u *userOutput) begin(size wire.Size) error {
 	first := ""
 	if u.screen == nil {
-		first = enter(windowOf(u.out).Rows)
+		first = enter(windowOf(u.out, leastSize).Rows)
 	} else {
 		u.traces.see(u.screen.Freeze())
 	}
@@ -45,7 +48,7 @@ func (u *userOutput) write(p []byte) error {
 func (u *userOutput) anew(first string) error {
 	f := u.screen.Freeze()
 	u.traces.see(f)
-	w := windowOf(u.out)
+	w := windowOf(u.out, leastSize)
 	p := first + sober + u.traces.reset(w.Cols) + blank(w.Rows) + string(snapshot.ANSI(f, snapshot.Options{}))
 	_, err := u.out.WriteString(p)
 	return err
@@ -58,7 +61,7 @@ func (u *userOutput) farewell() {
 	}
 	f := u.screen.Freeze()
 	u.traces.see(f)
-	put(u.out, leave(contentEnd(f), windowOf(u.out), u.traces))
+	put(u.out, leave(contentEnd(f), windowOf(u.out, leastSize), u.traces))
 }
 
 // begun has signals heard, of which those to end have to end ctx too; whoever called it calls end
@@ -87,7 +90,7 @@ func (u *userOutput) hear(ctx context.Context, s signals, stopped func(time.Dura
 			return
 		case <-s.stop:
 			s.stopped(u.turn, u.tty, u.farewell)
-			first = enter(windowOf(u.out).Rows)
+			first = enter(windowOf(u.out, leastSize).Rows)
 		case <-s.cont: // it was stopped by SIGSTOP, which no handler gets
 			u.turn.take()
 		}
@@ -102,10 +105,10 @@ func (u *userOutput) hear(ctx context.Context, s signals, stopped func(time.Dura
 	}
 }
 
-// windowOf is the size of the terminal behind f, of one that does not say the least.
-func windowOf(f *os.File) wire.Size {
+// windowOf is the size of the terminal behind f, which is given when it does not say.
+func windowOf(f *os.File, otherwise wire.Size) wire.Size {
 	if cols, rows, ok := sizeOf(f); ok {
 		return wire.Size{Cols: cols, Rows: rows}
 	}
-	return wire.Size{Cols: 1, Rows: 1}
+	return otherwise
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
@@ -53,6 +54,16 @@ func enter(rows int) string {
 // the cursor stands on a free line below row end of rows, where the content ends.
 func leave(end int, window wire.Size, left traces) string {
 	return sober + left.reset(window.Cols) + fmt.Sprintf("\x1b[%d;1H\r\n", min(end, window.Rows)) + giveTitle
+}
+
+// contentEnd is the last row that has text or the cursor, from 1; the last of all
+// when the main screen was hidden.
+func contentEnd(f *vt.Frame) int {
+	if f.Alt != nil {
+		return f.Rows
+	}
+	text := strings.TrimRight(snapshot.Text(f, 0), "\n")
+	return max(f.Main.Y+1, strings.Count(text, "\n")+1)
 }
 
 // notice shows a line at the bottom of the screen, with the cursor behind it, on a terminal

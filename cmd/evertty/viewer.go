@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -43,37 +42,56 @@ func (s signalError) Error() string { return s.Signal.String() }
 // sends what was typed, a fourth hears signals; all end with run. They end it by
 // cancelling its context with the reason.
 type viewer struct {
+	target
+	link
+	userWindow
+	drawing
+	end context.CancelCauseFunc
+}
+
+// target is the terminal to show, and how.
+type target struct {
 	connect    func() (*client.Client, error) // finds the server, each time anew
 	id, name   string
-	keys       []key
+	keys       []key // that detach
 	readOnly   bool
 	scrollback int // lines of history of the first snapshot
 	inside     client.Inside
-	clipboard  *userClipboard // nil: what programs write to the clipboard goes nowhere
+}
 
-	tty    *tty
-	turn   turn // to write to tty and to use what is below, but conn and mouse
-	colors *userColors
-	end    context.CancelCauseFunc
+// link is the connection to the server. Whoever uses what is below conn has the turn.
+type link struct {
 	conn   atomic.Pointer[client.Attachment] // nil while there is none
-	mouse  atomic.Pointer[mouseView]         // of the terminal on display; nil: the mouse needs no translation
-	sizes  chan os.Signal                    // the user's terminal has another size
 	server *client.Client                    // of the connection
-	shown  bool                              // a snapshot was written: the screen is ours
-	lost   bool                              // since then the connection broke
+	lost   bool                              // the connection broke after the last event
 	told   bool                              // and the user was told, on the screen
 	seq    uint64                            // position in the output of what display has
+	behind bool                              // a snapshot is awaited: without the history a resize cannot be repeated
+}
+
+// userWindow is the user's terminal. Whoever uses what is below turn has the turn.
+type userWindow struct {
+	tty       *tty
+	sizes     chan os.Signal // it has another size
+	colors    *userColors
+	turn      turn
+	clipboard *userClipboard // nil: what programs write to the clipboard goes nowhere
+	note      string         // waits until no sequence is open: the last notification
+	asks      bool           // tty is to be asked for its colours
+	left      bool           // tty was given back for good
+}
+
+// drawing is the picture of the terminal on the window. Whoever uses what is below mouse has the turn.
+type drawing struct {
+	mouse   atomic.Pointer[mouseView] // of the terminal on display; nil: the mouse needs no translation
+	display display
+	shown   bool // a snapshot was written: the screen is ours
 	// stale: the screen does not show what display has, and no output can be added to
 	// it: the user's terminal was resized, or has a notice on it.
-	stale   bool
-	note    string // waits until no sequence is open: the last notification
-	asks    bool   // tty is to be asked for its colours
-	left    bool   // tty was given back for good
-	behind  bool   // a snapshot is awaited: without the history a resize cannot be repeated
-	display display
-	drawn   time.Time // when display was drawn last
-	draw    *time.Timer
-	waits   bool // draw is set
+	stale bool
+	drawn time.Time // when display was drawn last
+	draw  *time.Timer
+	waits bool // draw is set
 }
 
 // run shows the terminal on the user's until the program ends (exit is not nil)
@@ -184,8 +202,8 @@ func (v *viewer) dial(ctx context.Context, history int) (*client.Attachment, err
 	if v.shown && !v.behind {
 		o.Since = &v.seq
 	}
-	if cols, rows, ok := sizeOf(v.tty.out); ok && !v.readOnly {
-		o.Cols, o.Rows = min(cols, maxSize), min(rows, maxSize)
+	if cols, rows, ok := v.wanted(); ok {
+		o.Cols, o.Rows = cols, rows
 	}
 	conn, err := server.Attach(ctx, v.id, o)
 	if err != nil {
@@ -260,183 +278,4 @@ func passEvents(next func() (client.Event, error), events chan<- taken, quit <-c
 			return
 		}
 	}
-}
-
-// take shows one event.
-func (v *viewer) take(e client.Event) error {
-	switch e.Kind {
-	case client.KindSnapshot:
-		return v.snapshot(e)
-	case client.KindResume:
-		v.lost, v.told = false, false
-		if v.stale {
-			return v.redraw()
-		}
-	case client.KindData:
-		v.seq = e.Seq
-		through, painted := v.display.output(e.Data)
-		switch {
-		case v.stale: // drawing comes
-		case painted:
-			v.drawSoon(max(frameLull, frameTime-time.Since(v.drawn)))
-		default:
-			v.mouse.Store(v.display.mouse())
-			return v.write(through)
-		}
-	case client.KindMeta:
-		if n := e.Meta.Notify; n != nil {
-			v.note = notification(*n)
-			return v.write(nil)
-		}
-		if v.clipboard != nil && e.Meta.Clipboard != nil {
-			v.clipboard.take(*e.Meta.Clipboard)
-			return v.write(nil)
-		}
-	case client.KindResize: // the screen of that size follows
-		v.seq, v.stale, v.behind = e.Seq, true, true
-		v.display.resize(wire.Size{Cols: e.Cols, Rows: e.Rows})
-		v.drawSoon(settle)
-	}
-	return nil
-}
-
-func (v *viewer) snapshot(e client.Event) error {
-	v.lost, v.told, v.behind, v.seq = false, false, false, e.Seq
-	before, show := "", v.display.again
-	v.measure(wire.Size{Cols: e.Cols, Rows: e.Rows})
-	if !v.shown {
-		before, show = enter(v.display.window.Rows), v.display.first
-		v.shown = true
-	}
-	return v.screen(append([]byte(before), show(e)...))
-}
-
-// measure notes the size of the user's terminal, which is given when it does not say.
-func (v *viewer) measure(otherwise wire.Size) {
-	v.display.window = otherwise
-	if cols, rows, ok := sizeOf(v.tty.out); ok {
-		v.display.window = wire.Size{Cols: cols, Rows: rows}
-	}
-}
-
-// screen writes a whole screen.
-func (v *viewer) screen(screen []byte) error {
-	v.stale, v.waits = false, false
-	v.draw.Stop()
-	return v.drew(screen)
-}
-
-// drew writes what display drew.
-func (v *viewer) drew(screen []byte) error {
-	v.drawn = time.Now()
-	v.mouse.Store(v.display.mouse())
-	return v.write(screen)
-}
-
-// redraw brings the screen up to date.
-func (v *viewer) redraw() error {
-	switch {
-	case !v.shown:
-		return nil
-	case v.stale:
-		v.measure(v.display.window)
-		return v.screen(v.display.redraw())
-	case v.display.direct:
-		return nil
-	}
-	return v.drew(v.display.paint())
-}
-
-// drawSoon has the screen drawn after a time, at the latest.
-func (v *viewer) drawSoon(after time.Duration) {
-	if !v.waits {
-		v.waits = true
-		v.draw.Reset(after)
-	}
-}
-
-// resized tells the server the new size. The user's terminal has rearranged its lines
-// in its own way.
-func (v *viewer) resized(conn *client.Attachment) error {
-	v.sayHow(conn)
-	v.stale, v.waits = true, true
-	v.draw.Reset(settle)
-	return nil
-}
-
-// sayHow tells the server how large the user's terminal is.
-func (v *viewer) sayHow(conn *client.Attachment) {
-	if cols, rows, ok := sizeOf(v.tty.out); ok && !v.readOnly {
-		_ = conn.Resize(min(cols, maxSize), min(rows, maxSize)) // a broken connection shows in Next
-	}
-}
-
-// write puts output on the screen, and behind it what waited for the end of a sequence. A
-// screen that takes none is gone. In the background nothing is written.
-func (v *viewer) write(p []byte) error {
-	if !foreground(v.tty.out) {
-		v.stale = true
-		return nil
-	}
-	p = v.clipboard.behind(p)
-	if (v.asks || v.note != "") && v.display.atRest() {
-		p = append(bytes.Clone(p), v.note...)
-		if v.asks {
-			p = append(p, v.colors.question()...)
-		}
-		v.asks, v.note = false, ""
-	}
-	if len(p) == 0 {
-		return nil
-	}
-	if _, err := v.tty.out.Write(p); err != nil {
-		v.end(errHungUp)
-		return errHungUp
-	}
-	return nil
-}
-
-// tell says once that the connection is lost: when it could not be made again at
-// once, for a short break does not matter. The next drawing removes the notice.
-func (v *viewer) tell() error {
-	if !v.told {
-		v.told, v.stale = true, true
-		v.notice()
-	}
-	return nil
-}
-
-// notice shows on the screen that the connection is lost. Until the next drawing keys and
-// mouse are as a shell has them: no program is there to read them.
-func (v *viewer) notice() {
-	if cols, rows, ok := sizeOf(v.tty.out); ok && foreground(v.tty.out) {
-		put(v.tty.out, notice("evertty: connection to "+v.name+" lost, trying again", cols, rows))
-	}
-}
-
-// leave gives the user's terminal back for good.
-func (v *viewer) leave() {
-	v.turn.take()
-	defer v.turn.give()
-	v.farewell()
-	v.left = true
-	v.tty.stop()
-	v.tty.Restore()
-	if v.server != nil {
-		v.server.Close()
-	}
-}
-
-// farewell takes back all that was written, with the cursor below the content. Nothing is
-// asked any more, and keys are read until no more answers are awaited. The caller has the turn.
-func (v *viewer) farewell() {
-	v.asks = false
-	v.colors.await()
-	if !v.shown || v.left || !foreground(v.tty.out) {
-		return
-	}
-	if v.waits || v.stale {
-		_ = v.redraw()
-	}
-	put(v.tty.out, leave(v.display.contentEnd(), v.display.window, v.display.leaves()))
 }

@@ -353,12 +353,12 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 	u := newUserTTY(t)
 	before := u.modes()
 	calls := 0
-	v := &viewer{id: "t1", name: "t1", connect: func() (*client.Client, error) {
+	v := &viewer{target: target{id: "t1", name: "t1", connect: func() (*client.Client, error) {
 		if calls++; u.modes() == before {
 			t.Error("the terminal is not in raw mode")
 		}
 		panic("broken")
-	}}
+	}}}
 	func() {
 		defer func() {
 			if recover() == nil {

@@ -99,7 +99,7 @@ func (v *viewer) hear(ctx context.Context, s signals) {
 			return
 		case <-s.stop:
 			s.stopped(v.turn, v.tty, v.farewell)
-			first = enter(windowOf(v.tty.out).Rows)
+			first = enter(windowOf(v.tty.out, leastSize).Rows)
 		case <-s.cont: // it was stopped by SIGSTOP, which no handler gets
 			v.turn.take()
 		case <-ctx.Done():

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
+)
+
+// take shows one event.
+func (v *viewer) take(e client.Event) error {
+	switch e.Kind {
+	case client.KindSnapshot:
+		return v.snapshot(e)
+	case client.KindResume:
+		v.lost, v.told = false, false
+		if v.stale {
+			return v.redraw()
+		}
+	case client.KindData:
+		v.seq = e.Seq
+		through, painted := v.display.output(e.Data)
+		switch {
+		case v.stale: // drawing comes
+		case painted:
+			v.drawSoon(max(frameLull, frameTime-time.Since(v.drawn)))
+		default:
+			v.mouse.Store(v.display.mouse())
+			return v.write(through)
+		}
+	case client.KindMeta:
+		if n := e.Meta.Notify; n != nil {
+			v.note = notification(*n)
+			return v.write(nil)
+		}
+		if v.clipboard != nil && e.Meta.Clipboard != nil {
+			v.clipboard.take(*e.Meta.Clipboard)
+			return v.write(nil)
+		}
+	case client.KindResize: // the screen of that size follows
+		v.seq, v.stale, v.behind = e.Seq, true, true
+		v.display.resize(wire.Size{Cols: e.Cols, Rows: e.Rows})
+		v.drawSoon(settle)
+	}
+	return nil
+}
+
+func (v *viewer) snapshot(e client.Event) error {
+	v.lost, v.told, v.behind, v.seq = false, false, false, e.Seq
+	before, show := "", v.display.again
+	v.measure(wire.Size{Cols: e.Cols, Rows: e.Rows})
+	if !v.shown {
+		before, show = enter(v.display.window.Rows), v.display.first
+		v.shown = true
+	}
+	return v.screen(append([]byte(before), show(e)...))
+}
+
+// measure notes the size of the user's terminal, which is given when it does not say.
+func (v *viewer) measure(otherwise wire.Size) {
+	v.display.window = windowOf(v.tty.out, otherwise)
+}
+
+// screen writes a whole screen.
+func (v *viewer) screen(screen []byte) error {
+	v.stale, v.waits = false, false
+	v.draw.Stop()
+	return v.drew(screen)
+}
+
+// drew writes what display drew.
+func (v *viewer) drew(screen []byte) error {
+	v.drawn = time.Now()
+	v.mouse.Store(v.display.mouse())
+	return v.write(screen)
+}
+
+// redraw brings the screen up to date.
+func (v *viewer) redraw() error {
+	switch {
+	case !v.shown:
+		return nil
+	case v.stale:
+		v.measure(v.display.window)
+		return v.screen(v.display.redraw())
+	case v.display.direct:
+		return nil
+	}
+	return v.drew(v.display.paint())
+}
+
+// drawSoon has the screen drawn after a time, at the latest.
+func (v *viewer) drawSoon(after time.Duration) {
+	if !v.waits {
+		v.waits = true
+		v.draw.Reset(after)
+	}
+}
+
+// resized tells the server the new size. The user's terminal has rearranged its lines
+// in its own way.
+func (v *viewer) resized(conn *client.Attachment) error {
+	v.sayHow(conn)
+	v.stale, v.waits = true, true
+	v.draw.Reset(settle)
+	return nil
+}
+
+// wanted is the size that the user's terminal asks for, unless it only looks.
+func (v *viewer) wanted() (cols, rows int, ok bool) {
+	cols, rows, ok = sizeOf(v.tty.out)
+	return min(cols, maxSize), min(rows, maxSize), ok && !v.readOnly
+}
+
+// sayHow tells the server how large the user's terminal is.
+func (v *viewer) sayHow(conn *client.Attachment) {
+	if cols, rows, ok := v.wanted(); ok {
+		_ = conn.Resize(cols, rows) // a broken connection shows in Next
+	}
+}
+
+// write puts output on the screen, and behind it what waited for the end of a sequence. A
+// screen that takes none is gone. In the background nothing is written.
+func (v *viewer) write(p []byte) error {
+	if !foreground(v.tty.out) {
+		v.stale = true
+		return nil
+	}
+	p = v.clipboard.behind(p)
+	if (v.asks || v.note != "") && v.display.atRest() {
+		p = append(bytes.Clone(p), v.note...)
+		if v.asks {
+			p = append(p, v.colors.question()...)
+		}
+		v.asks, v.note = false, ""
+	}
+	if len(p) == 0 {
+		return nil
+	}
+	if _, err := v.tty.out.Write(p); err != nil {
+		v.end(errHungUp)
+		return errHungUp
+	}
+	return nil
+}
+
+// tell says once that the connection is lost: when it could not be made again at
+// once, for a short break does not matter. The next drawing removes the notice.
+func (v *viewer) tell() error {
+	if !v.told {
+		v.told, v.stale = true, true
+		v.notice()
+	}
+	return nil
+}
+
+// notice shows on the screen that the connection is lost. Until the next drawing keys and
+// mouse are as a shell has them: no program is there to read them.
+func (v *viewer) notice() {
+	if cols, rows, ok := sizeOf(v.tty.out); ok && foreground(v.tty.out) {
+		put(v.tty.out, notice("evertty: connection to "+v.name+" lost, trying again", cols, rows))
+	}
+}
+
+// leave gives the user's terminal back for good.
+func (v *viewer) leave() {
+	v.turn.take()
+	defer v.turn.give()
+	v.farewell()
+	v.left = true
+	v.tty.stop()
+	v.tty.Restore()
+	if v.server != nil {
+		v.server.Close()
+	}
+}
+
+// farewell takes back all that was written, with the cursor below the content. Nothing is
+// asked any more, and keys are read until no more answers are awaited. The caller has the turn.
+func (v *viewer) farewell() {
+	v.asks = false
+	v.colors.await()
+	if !v.shown || v.left || !foreground(v.tty.out) {
+		return
+	}
+	if v.waits || v.stale {
+		_ = v.redraw()
+	}
+	put(v.tty.out, leave(v.display.contentEnd(), v.display.window, v.display.leaves()))
+}
