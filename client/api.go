@@ -10,7 +10,7 @@ import (
 )
 
 // API has a method for each route of the server that is a function of types: the request with everything that is in
-// its path, query and body, and the reply. The other methods of Client say what is used most in fewer words.
+// its path, query and body, and the reply. The other methods of Client are shorter forms of the most used ones.
 type API struct{ connection *connection }
 
 // API is the client by routes.

@@ -11,7 +11,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// viewing is what the verbs attach and new were told about the viewer.
+// viewing has the flags of attach and new about the viewer.
 type viewing struct {
 	detachKeys string
 	readOnly   bool

@@ -15,7 +15,7 @@ import (
 // completionTimeout bounds how long a press of Tab may take.
 const completionTimeout = time.Second
 
-// words are what a press of Tab offers; the server tells them.
+// words asks the server for the words that a press of Tab offers.
 type words func(context.Context, *client.Client) []string
 
 // complete offers words for any argument or flag.
@@ -42,7 +42,7 @@ func (a *app) completeFirst(w words) cobra.CompletionFunc {
 	}
 }
 
-// describe are words of a list, each with what is said about it.
+// describe offers words with a text about each.
 func describe[T any](list []T, one func(T) (word, about string)) (all []string) {
 	for _, i := range list {
 		word, about := one(i)

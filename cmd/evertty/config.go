@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -28,7 +29,7 @@ var notConfigurable = []string{"help", "config"}
 // from the environment (EVERTTY_ and the flag's name) or else from the TOML file
 // (the flag's name; - becomes _ in both). An empty variable counts as not set.
 // Every error is a usageError of one line that names the key,
-// where it came from, what was given and what is allowed. When file is "" the
+// where it came from, the value and the allowed values. When file is "" the
 // variable EVERTTY_CONFIG names it.
 func applyConfig(cmd *cobra.Command, file string) error {
 	if file == "" {
@@ -75,16 +76,8 @@ func applyTo(flags *pflag.FlagSet, f *pflag.Flag, keys map[string]any, file stri
 // repeated.
 func setFromFile(flags *pflag.FlagSet, f *pflag.Flag, v any) error {
 	list, isList := v.([]any)
-	slice, takesList := f.Value.(pflag.SliceValue)
 	if !isList {
-		s, ok := scalar(v)
-		if !ok {
-			return errNotAllowed
-		}
-		return flags.Set(f.Name, s)
-	}
-	if !takesList {
-		return errNotAllowed
+		list = []any{v}
 	}
 	words := make([]string, len(list))
 	for i, v := range list {
@@ -93,6 +86,13 @@ func setFromFile(flags *pflag.FlagSet, f *pflag.Flag, v any) error {
 			return errNotAllowed
 		}
 	}
+	if !isList {
+		return flags.Set(f.Name, words[0])
+	}
+	slice, takesList := f.Value.(pflag.SliceValue)
+	if !takesList {
+		return errNotAllowed
+	}
 	f.Changed = true
 	return slice.Replace(words)
 }
@@ -100,14 +100,10 @@ func setFromFile(flags *pflag.FlagSet, f *pflag.Flag, v any) error {
 // scalar is a TOML value as it would be written on the command line.
 func scalar(v any) (string, bool) {
 	switch v := v.(type) {
-	case string:
-		return v, true
-	case int64:
-		return strconv.FormatInt(v, 10), true
+	case string, int64, bool:
+		return fmt.Sprint(v), true
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64), true
-	case bool:
-		return strconv.FormatBool(v), true
 	}
 	return "", false
 }
@@ -174,16 +170,12 @@ func allowed(v pflag.Value) string {
 	if v, ok := v.(*value); ok {
 		return v.allowed
 	}
-	switch v.Type() {
-	case "bool":
-		return "true or false"
-	case "int", "int64", "uint", "uint64", "uint16":
-		return "a whole number"
-	case "stringSlice", "stringArray":
-		return "a list of texts"
-	}
-	return "a text"
+	return cmp.Or(kindTexts[v.Type()], "a text")
 }
+
+// kindTexts say what flags of pflag's own kinds take.
+var kindTexts = map[string]string{"bool": "true or false", "int": "a whole number", "int64": "a whole number",
+	"uint64": "a whole number", "stringSlice": "a list of texts", "stringArray": "a list of texts"}
 
 // flagError makes what pflag says about the command line read like the errors of
 // applyConfig.

@@ -211,7 +211,7 @@ func (s *daemon) announce() error {
 	at := s.at
 	switch {
 	case !strings.HasPrefix(at, "http") || s.auth.TokenFile() == "":
-	case !isTTY(s.stdout, s.stdout): // a log keeps what it is told
+	case !isTTY(s.stdout, s.stdout): // a log would keep the ticket
 		slog.Info("evertty url logs a browser in")
 	default:
 		var err error

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,7 +18,7 @@ const (
 	detachPause = time.Second
 )
 
-// errDetached is why a viewer ends that was asked to.
+// errDetached is the end of a viewer by the detach keys.
 var errDetached = errors.New("detached")
 
 // parseDetachKeys reads a sequence of keys in tmux's notation, separated by
@@ -93,12 +94,7 @@ func (d *detacher) settle(out []byte) []byte {
 }
 
 func (d *detacher) begins() bool {
-	for i, h := range d.held {
-		if h.key != d.keys[i] {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(d.held, d.keys[:len(d.held)], func(h press, k key) bool { return h.key == k })
 }
 
 // waiting reports whether keys are kept back.

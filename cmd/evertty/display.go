@@ -170,8 +170,7 @@ func (d *display) paintState(b *strings.Builder, f *vt.Frame) {
 		Palette: f.Palette, Foreground: f.Foreground, Background: f.Background, CursorColor: f.CursorColor}
 	m := f.Modes
 	g.Modes = vt.Modes{AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, ReverseVideo: m.ReverseVideo,
-		Linefeed:       m.Linefeed,
-		BracketedPaste: m.BracketedPaste, FocusEvents: m.FocusEvents, Kitty: m.Kitty}
+		Linefeed: m.Linefeed, BracketedPaste: m.BracketedPaste, FocusEvents: m.FocusEvents, Kitty: m.Kitty}
 	if m.Mouse != vt.MouseNone {
 		g.Modes.Mouse, g.Modes.MouseEncoding = m.Mouse, vt.MouseEncodingSGR
 	}

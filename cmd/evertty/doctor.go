@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// diagnosis is what doctor found.
+// diagnosis has the findings of doctor.
 type diagnosis struct {
 	OK      bool           `json:"ok"`
 	Dir     string         `json:"data_dir"` // that the checks are about
@@ -125,8 +125,7 @@ func (d diagnosis) findings() (list []finding) {
 func printDiagnosis(w io.Writer, d diagnosis) error {
 	for _, s := range d.Servers {
 		s.finding.line(w, fmt.Sprintf("server %d, %s, of %s at %s%s", s.PID, cmp.Or(s.Version, "version unknown"),
-			cmp.Or(s.Dir, "an unknown directory"),
-			cmp.Or(s.URL, "an unknown address"), files(s.Open, s.Limit)))
+			cmp.Or(s.Dir, "an unknown directory"), cmp.Or(s.URL, "an unknown address"), files(s.Open, s.Limit)))
 	}
 	for _, k := range d.Keepers {
 		state := "no server"

@@ -74,16 +74,20 @@ func reportOf(p keeper.Process, procs []proc.Process) keeperReport {
 	return r
 }
 
+// procFile is the text of a file that /proc has of a process, "" when there is none.
+func procFile(pid int, name string) string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
+	return string(text)
+}
+
 // filesOf is how many descriptors a process has open, 0 when unknown, and how many it may have.
 func filesOf(pid int) (open, limit int) {
-	dir := "/proc/" + strconv.Itoa(pid)
 	var st unix.Stat_t
-	if unix.Stat(dir+"/fd", &st) == nil {
+	if unix.Stat(fmt.Sprintf("/proc/%d/fd", pid), &st) == nil {
 		open = int(st.Size) // since Linux 6.2
 	}
-	text, err := os.ReadFile(dir + "/limits")
-	_, rest, found := strings.Cut(string(text), "\nMax open files")
-	if fields := strings.Fields(rest); err == nil && found && len(fields) > 0 {
+	_, rest, _ := strings.Cut(procFile(pid, "limits"), "\nMax open files")
+	if fields := strings.Fields(rest); len(fields) > 0 {
 		limit, _ = strconv.Atoi(fields[0]) // 0 is no number: unlimited
 	}
 	return open, limit
@@ -99,9 +103,8 @@ func tooFewFiles(open, limit int) finding {
 
 // stopped reports whether a process is stopped (SIGSTOP).
 func stopped(pid int) bool {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	_, rest, _ := strings.Cut(string(text), ") ")
-	return err == nil && strings.HasPrefix(rest, "T")
+	_, rest, _ := strings.Cut(procFile(pid, "stat"), ") ")
+	return strings.HasPrefix(rest, "T")
 }
 
 // serverReports are the servers of this user: those that a data directory names, and those that /proc shows.
@@ -143,19 +146,13 @@ func lockedBy(dir string) int {
 // isVerb reports whether a process of this user runs `NAME verb …`.
 func isVerb(pid int, verb string) bool {
 	words := commandLine(pid)
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	_, rest, _ := strings.Cut(string(status), "\nUid:")
+	_, rest, _ := strings.Cut(procFile(pid, "status"), "\nUid:")
 	fields := strings.Fields(rest)
-	return err == nil && len(words) > 1 && words[1] == verb && len(fields) > 1 &&
-		fields[1] == strconv.Itoa(os.Geteuid())
+	return len(words) > 1 && words[1] == verb && len(fields) > 1 && fields[1] == strconv.Itoa(os.Geteuid())
 }
 
 func commandLine(pid int) []string {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-	if err != nil {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
+	return strings.Split(strings.TrimSuffix(procFile(pid, "cmdline"), "\x00"), "\x00")
 }
 
 // serving are the processes of this user that are started as this program is to serve, with the data directory that

@@ -16,7 +16,7 @@ import (
 	"github.com/evertty/evertty/client"
 )
 
-// executing is what the verb exec was told.
+// executing has the flags of exec.
 type executing struct {
 	session, shell, text          string
 	env                           []string

@@ -13,7 +13,7 @@ import (
 // feedPiece is how much standard input goes into one request at most, in bytes.
 const feedPiece = 256 << 10
 
-// errNoReader is why input ends that the command does not want.
+// errNoReader is the end of input that the command does not read.
 var errNoReader = errors.New("the command reads no more")
 
 // feed gives standard input to the command until its end, or until the command's.
@@ -52,24 +52,20 @@ func (e *execution) pour(ctx context.Context, in *stoppable) error {
 // so it is tried again; one that went away meanwhile may have taken a part, and
 // nobody knows which.
 func (e *execution) send(ctx context.Context, p []byte, end bool) error {
-	for {
-		err := e.server.Load().CommandInput(ctx, e.session, e.id, p, end)
-		if refused, ok := errors.AsType[*client.Error](err); ok {
-			switch refused.Status {
-			case http.StatusNotFound, http.StatusConflict, http.StatusGone:
-				return errNoReader
-			}
-		}
-		if !errors.Is(err, client.ErrNoServer) {
-			return err
-		}
-		if err := sleep(ctx, retryFirst); err != nil {
-			return err
+	absent := func(err error) bool { return errors.Is(err, client.ErrNoServer) }
+	err := again(ctx, absent, func() error {
+		return e.server.Load().CommandInput(ctx, e.session, e.id, p, end)
+	})
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		switch refused.Status {
+		case http.StatusNotFound, http.StatusConflict, http.StatusGone:
+			return errNoReader
 		}
 	}
+	return err
 }
 
-// fill waits for input and takes what is there, up to all of p. Its error may come
+// fill waits for input and reads all that is ready, at most len(p) bytes. Its error may come
 // with bytes; it is io.EOF at the end and after stop.
 func (s *stoppable) fill(p []byte) (int, error) {
 	n, wait := 0, -1

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -156,10 +154,7 @@ func (e *execution) unsure(err error) error {
 // passing reports whether the command may be there again at the next try: everything
 // but what the server refuses for good, and an output that cannot be written.
 func passing(err error) bool {
-	if errors.As(err, &outputError{}) {
-		return false
-	}
-	return client.Temporary(err)
+	return !errors.As(err, &outputError{}) && client.Temporary(err)
 }
 
 // visit writes the output as long as one connection lasts.
@@ -218,87 +213,4 @@ func pass(w io.Writer, p []byte, at *int64, name string) error {
 		return outputError{fmt.Errorf("%s: %w", name, err)}
 	}
 	return nil
-}
-
-// hearEnd begins to hear the signals that end a program. Those that were ignored
-// from the start (nohup, a background job of sh) stay so. A write to a closed pipe
-// is an error from then on and not the end.
-func hearEnd() (heard chan os.Signal, stop func()) {
-	heard, pipes := make(chan os.Signal, 2), make(chan os.Signal, 1)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(s) {
-			signal.Notify(heard, s)
-		}
-	}
-	signal.Notify(pipes, syscall.SIGPIPE)
-	return heard, func() {
-		signal.Stop(heard)
-		signal.Stop(pipes)
-	}
-}
-
-// hear cancels the command at the first signal and leaves at the second, or when
-// the command does not end.
-func (e *execution) hear(ctx context.Context, heard <-chan os.Signal) {
-	var first syscall.Signal
-	select {
-	case got := <-heard:
-		first = got.(syscall.Signal)
-	case <-ctx.Done():
-		return
-	}
-	if e.watches {
-		e.end(signalError{first})
-		return
-	}
-	e.heard.Store(int32(first))
-	e.helpers.Go(func() { _ = e.cancel(ctx) })
-	began, limit := time.Now(), time.NewTimer(execLeave)
-	defer limit.Stop()
-	for again := true; again; {
-		select {
-		case <-heard:
-			again = time.Since(began) < sameSignal
-		case <-limit.C:
-			again = false
-		case <-ctx.Done():
-			again = false
-		}
-	}
-	e.end(signalError{first})
-}
-
-// cancel asks the server to end the command, until it has heard.
-func (e *execution) cancel(ctx context.Context) error {
-	select {
-	case <-e.started:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	for {
-		_, err := e.server.Load().API().CancelCommand(ctx,
-			wire.CancelCommand{CommandRef: commandRef(e.session, e.id)})
-		if err == nil || !passing(err) {
-			return err
-		}
-		if err := sleep(ctx, retryFirst); err != nil {
-			return err
-		}
-	}
-}
-
-// abandon cancels the command because its output cannot be written. A closed pipe
-// is how a reader says that it has enough: that ends without a word.
-func (e *execution) abandon(why outputError) error {
-	ctx, cancel := context.WithTimeout(context.Background(), execLeave)
-	defer cancel()
-	if !e.watches {
-		if err := e.cancel(ctx); err != nil {
-			return fmt.Errorf("%w; and the command was not cancelled: %w", why.error, err)
-		}
-	}
-	if errors.Is(why.error, syscall.EPIPE) {
-		return signalCode(syscall.SIGPIPE)
-	}
-	return why.error
 }

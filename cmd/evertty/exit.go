@@ -47,7 +47,7 @@ func (u usageError) Unwrap() error { return u.err }
 // usage marks err as a mistake of the caller.
 func usage(err error) error { return usageError{err} }
 
-// exitCode is what the program ends with after err.
+// exitCode is the exit code after err.
 func exitCode(err error) int {
 	var code codeError
 	var u usageError
@@ -83,8 +83,8 @@ func message(err error) string {
 	return printable(strings.ReplaceAll(line, "\n", "; ") + hint(err))
 }
 
-// unauthorized says why the token is refused and where the right one goes; what the
-// server says of it is for those who send requests themselves.
+// unauthorized says why the token is refused and where the right one goes. The
+// sentence of the server is for those who send requests themselves.
 func unauthorized() string {
 	what := "the server wants its token"
 	if file := os.Getenv(envTokenFile); file != "" {
@@ -94,7 +94,7 @@ func unauthorized() string {
 		" to a copy of the file token in the server's data directory, or --data-dir to that directory"
 }
 
-// hint is what a person at the command line can do about a refusal, "" for nothing.
+// hint says how to get around a refusal at the command line, "" for not at all.
 func hint(err error) string {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok {

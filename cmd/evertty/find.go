@@ -30,9 +30,7 @@ func (a *app) talks(c *cobra.Command) *cobra.Command {
 }
 
 // onServer is the RunE of a verb that begins with finding the server.
-func (a *app) onServer(
-	do func(c *cobra.Command, server *client.Client, args []string) error,
-) func(*cobra.Command, []string) error {
+func (a *app) onServer(do func(*cobra.Command, *client.Client, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		server, err := a.client()
 		if err != nil {

@@ -13,14 +13,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// errNotAllowed is what Set of our flag values returns; the sentence that names
-// the key, the value and the allowed values is made in one place, by notAllowed.
+// errNotAllowed is the error of Set. notAllowed makes the sentence with the key, the value and the allowed values.
 var errNotAllowed = errors.New("not allowed")
 
 // value is a flag that says what it takes.
 type value struct {
 	kind, allowed string
-	set           func(string) bool // false for what is not allowed
+	set           func(string) bool // false: the value is not allowed
 	get           func() string
 }
 
@@ -171,6 +170,18 @@ func newInt(p *int, preset, lo, hi int) *value {
 		*p = n
 		return true
 	}, func() string { return strconv.Itoa(*p) }}
+}
+
+// newPosition is a flag of a position in the output. It writes to p, nil for "".
+func newPosition(p **uint64) *value {
+	given := ""
+	return &value{"position", "a position in the output, from 0", func(s string) bool {
+		at, err := strconv.ParseUint(s, 10, 64)
+		if given = s; err == nil {
+			*p = &at
+		}
+		return err == nil || s == ""
+	}, func() string { return given }}
 }
 
 // newSpeed is a flag of a factor up to maxSpeed. It writes to p, which is set to preset at once.

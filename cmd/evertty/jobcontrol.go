@@ -48,7 +48,7 @@ func (t turn) takeSoon() bool {
 	}
 }
 
-// signals are what a program hears while it has the user's terminal.
+// signals are the signals that a program handles while it has the user's terminal.
 type signals struct {
 	size, end, stop, cont chan os.Signal
 	late                  chan os.Signal // as end

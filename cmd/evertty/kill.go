@@ -77,7 +77,7 @@ func killAll(ctx context.Context, a *app, server *client.Client, noServer error,
 	return errors.Join(noServer, err)
 }
 
-// ender is what the verb kill does to each of several things.
+// ender ends terminals and shells as the flags of kill say.
 type ender struct {
 	server *client.Client
 	signal string // "": it ends

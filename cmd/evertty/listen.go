@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,17 +158,9 @@ func reasonOf(err error) string {
 
 // kindOf says what a file is.
 func kindOf(m fs.FileMode) string {
-	switch {
-	case m.IsRegular():
-		return "a file"
-	case m.IsDir():
-		return "a directory"
-	case m.Type() == fs.ModeSymlink:
-		return "a symbolic link"
-	case m.Type() == fs.ModeNamedPipe:
-		return "a FIFO"
-	}
-	return "a device"
+	kinds := map[fs.FileMode]string{0: "a file", fs.ModeDir: "a directory", fs.ModeSymlink: "a symbolic link",
+		fs.ModeNamedPipe: "a FIFO"}
+	return cmp.Or(kinds[m.Type()], "a device")
 }
 
 const (

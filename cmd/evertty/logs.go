@@ -18,7 +18,7 @@ import (
 // lull is how long output must pause before an unfinished line is shown.
 const lull = 100 * time.Millisecond
 
-// logging is what the verb logs was told.
+// logging has the flags of logs.
 type logging struct{ follow, text, raw, asJSON bool }
 
 func newLogs(a *app) *cobra.Command {

@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	// What this process inherited must not reach the programs it starts.
+	// Inherited files must not reach the programs that this process starts.
 	if err := proc.CloseInherited(); err != nil {
 		fmt.Fprintln(os.Stderr, "evertty:", err)
 	}
@@ -22,8 +22,7 @@ func main() {
 	os.Exit(a.run(os.Args[1:]))
 }
 
-// app is one call of the program: its standard streams and what every verb may
-// be told.
+// app is one call of the program: its standard streams and the flags of every verb.
 type app struct {
 	stdin   *os.File
 	stdout  *os.File

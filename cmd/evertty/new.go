@@ -12,7 +12,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// creating is what the verb new was told.
+// creating has the flags of new.
 type creating struct {
 	wire.CreateTerminal
 	session    string

@@ -19,10 +19,10 @@ import (
 // maxSpeed is how much faster or slower than it was a recording can be shown.
 const maxSpeed = 1000
 
-// errQuit is why a player ends that was told to by a key.
+// errQuit is the end of a player by a key.
 var errQuit = errors.New("quit")
 
-// playing is what the verb play was told.
+// playing has the flags of play.
 type playing struct {
 	speed  float64
 	limit  time.Duration

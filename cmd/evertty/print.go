@@ -13,7 +13,7 @@ import (
 	"github.com/evertty/evertty/client"
 )
 
-// asker is what a verb asks the server for.
+// asker asks the server on behalf of a verb.
 type asker[T any] func(c *cobra.Command, server *client.Client, args []string) (T, error)
 
 // printer prints a reply for a person.

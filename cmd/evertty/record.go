@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strconv"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -20,15 +19,9 @@ import (
 // recordingMode keeps recordings from other users: they hold what was shown.
 const recordingMode = 0o600
 
-// recorded is what the verb record was told.
-type recorded struct {
-	format, output string
-	from           string
-	follow         bool
-}
-
 func newRecord(a *app) *cobra.Command {
-	o := recorded{format: string(client.CastV3)}
+	r := client.RecordingRequest{Format: client.CastV3}
+	output := ""
 	c := &cobra.Command{
 		Use:   "record ID|NAME",
 		Short: "Write what a terminal has printed as a recording",
@@ -44,33 +37,17 @@ an empty screen. What was typed is in it only if the server was started with
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := o.request()
-			if err != nil {
-				return usage(err)
-			}
-			return a.record(c.Context(), args[0], r, o.output)
+			return a.record(c.Context(), args[0], r, output)
 		},
 	}
-	enumFlag(c, "format", &o.format, []string{string(client.CastV3), string(client.CastV2), string(client.Raw)},
-		"`form`: asciicast-v3, asciicast-v2 or raw")
+	formats := []string{string(client.CastV3), string(client.CastV2), string(client.Raw)}
+	enumFlag(c, "format", (*string)(&r.Format), formats, "`form`: asciicast-v3, asciicast-v2 or raw")
 	addFlags(c,
-		flag{"from", "", &o.from, "`position` in the output to begin at (default the first that is kept)"},
-		flag{"follow", "f", &o.follow, "go on until the program ends"},
-		flag{"output", "o", &o.output, "`file` to write instead of standard output"},
+		flag{"from", "", newPosition(&r.From), "`position` in the output to begin at (default the first that is kept)"},
+		flag{"follow", "f", &r.Follow, "go on until the program ends"},
+		flag{"output", "o", &output, "`file` to write instead of standard output"},
 	)
 	return a.talks(c)
-}
-
-func (o recorded) request() (client.RecordingRequest, error) {
-	r := client.RecordingRequest{Format: client.RecordingFormat(o.format), Follow: o.follow}
-	if o.from != "" {
-		from, err := strconv.ParseUint(o.from, 10, 64)
-		if err != nil {
-			return r, fmt.Errorf("--from: got %q, allowed is a position in the output, from 0", o.from)
-		}
-		r.From = &from
-	}
-	return r, nil
 }
 
 // record writes the recording to the file, to standard output when it is "". An

@@ -25,7 +25,7 @@ const (
 	maxSnapshotFile = 256 << 20
 )
 
-// rendering is what the verb render was told.
+// rendering has the flags of render.
 type rendering struct {
 	cols, rows, scrollback  int
 	format, engine, unicode string

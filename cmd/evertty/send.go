@@ -13,7 +13,7 @@ import (
 // enterKey is what the Enter key sends: CR (ECMA-48 8.3.15).
 const enterKey = "\r"
 
-// sending is what the verb send was told.
+// sending has the flags of send.
 type sending struct{ keys, paste, enter bool }
 
 func newSend(a *app) *cobra.Command {

@@ -35,8 +35,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	clean := &f.terminals.Clean
 	clean.EndOldest = f.oldest == policyOldest
-	for _, quota := range []*int64{&clean.TerminalQuota, &clean.JournalQuota, &clean.SnapshotQuota, &f.shells.LogQuota} {
-		*quota = max(*quota, 1) // 0 is what is needed and no more; the owners take it for the default
+	for _, quota := range []*int64{&clean.TerminalQuota, &clean.JournalQuota, &clean.SnapshotQuota,
+		&f.shells.LogQuota} {
+		*quota = max(*quota, 1) // a configuration takes 0 for the default
 	}
 	rules, err := readRules(f.rules)
 	if err != nil {

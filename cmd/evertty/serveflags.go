@@ -79,16 +79,17 @@ func (f *serveFlags) access(c *cobra.Command) {
 	addFlags(c,
 		flag{"config", "", &f.config, "read settings from this TOML `file`"},
 		flag{"listen", "", &f.auth.Listen,
-			"`address` to listen on: HOST:PORT (port 0 takes a free one; a name is all its addresses) or unix:///path " +
-				"(what is there stays, unless it is a dead server's socket)"},
+			"`address` to listen on: HOST:PORT (port 0 takes a free one; a name is all its addresses) or " +
+				"unix:///path (what is there stays, unless it is a dead server's socket)"},
 		flag{"auth", "", newEnum(&f.auth.Mode, auth.ModeToken, auth.ModeNone),
 			"who may connect: token, or none for everybody on this machine"},
 		flag{"insecure", "", &f.insecure, "allow --auth none on an address that others can reach"},
 		flag{"public-url", "", &f.auth.PublicURL,
-			"`https://HOST[:PORT]` by which a proxy with TLS offers this server: its name is answered for, browsers use " +
-				"it by TLS only, and evertty url prints it"},
+			"`https://HOST[:PORT]` by which a proxy with TLS offers this server: its name is answered for, browsers " +
+				"use it by TLS only, and evertty url prints it"},
 		flag{"engine", "", newEnum(&f.engine, engineNames()...), "terminal engine"},
-		flag{"unicode", "", newEnum((*string)(&f.terminals.Unicode), string(vt.Unicode11), string(vt.Unicode15Graphemes)),
+		flag{"unicode", "", newEnum((*string)(&f.terminals.Unicode), string(vt.Unicode11),
+			string(vt.Unicode15Graphemes)),
 			"`table` of character widths, which viewers load too: 11 or 15-graphemes"},
 		flag{"verify", "", &f.terminals.Verify,
 			"for debugging: check every snapshot for viewers against a fresh engine and log a difference"},
@@ -116,8 +117,8 @@ func (f *serveFlags) durability(c *cobra.Command) {
 		flag{"snapshot-interval", "", newDuration(&f.terminals.Interval, terminal.DefaultInterval),
 			"time between two snapshots on disk of a terminal that changed"},
 		flag{"takeover", "", &f.takeover,
-			"ask the server that has the data directory to leave, end it if it does not within 10 s, and go on in its " +
-				"place"},
+			"ask the server that has the data directory to leave, end it if it does not within 10 s, and go on in " +
+				"its place"},
 		flag{"sync", "", newEnum((*string)(&f.terminals.Sync), string(journal.SyncNone), string(journal.SyncInterval),
 			string(journal.SyncAlways)),
 			"when output is forced to the disk, for a crash of the machine: none, interval (once a second) or always"},
@@ -139,8 +140,8 @@ func (f *serveFlags) limits(c *cobra.Command) {
 		flag{"pty-unattached", "", newDuration(&clean.Unattached, 0),
 			"end a terminal that nobody has ever watched or typed into, so long after its start; 0 is never"},
 		flag{"shell-idle", "", newDuration(&f.shells.Idle, registry.DefaultIdle),
-			"end the process of an exec shell that runs nothing and got no command for so long; it comes back with its " +
-				"next command; 0 is never"},
+			"end the process of an exec shell that runs nothing and got no command for so long; it comes back with " +
+				"its next command; 0 is never"},
 		flag{"session-idle", "", newDuration(&f.policy.Idle, thread.DefaultIdle),
 			"how long the session of a thread may be without activity; set, it also ends programs on terminals"},
 		flag{"session-max", "", newDuration(&f.policy.Max, thread.DefaultMax),

@@ -84,7 +84,7 @@ func newThreadDeny(a *app) *cobra.Command {
 	return c
 }
 
-// What can be decided about a call.
+// The decisions about a call.
 const (
 	approve = "approve"
 	deny    = "deny"
@@ -117,7 +117,8 @@ func (a *app) decide(asJSON *bool, decision func(*cobra.Command, *client.Client,
 			if err != nil {
 				return named(id, err)
 			}
-			done, err := server.API().DecideApproval(c.Context(), wire.DecideApproval{ApprovalRef: call, Decision: word})
+			done, err := server.API().DecideApproval(c.Context(),
+				wire.DecideApproval{ApprovalRef: call, Decision: word})
 			if err == nil {
 				decided = append(decided, done)
 			}

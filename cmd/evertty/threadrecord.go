@@ -64,7 +64,7 @@ func newThreadImport(a *app) *cobra.Command {
 	})
 }
 
-// recordText is what a record file has; - is the standard input.
+// recordText reads a record file; - is the standard input.
 func recordText(a *app, file string) (text []byte, err error) {
 	if file == "-" {
 		text, err = io.ReadAll(io.LimitReader(a.stdin, conversation.MaxImport+1))

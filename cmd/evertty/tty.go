@@ -14,7 +14,7 @@ import (
 // typedPiece is how much is read of the keyboard at once, in bytes.
 const typedPiece = 4 << 10
 
-// errHungUp is why a viewer ends whose terminal has gone.
+// errHungUp is the end of a viewer whose terminal has gone.
 var errHungUp = errors.New("the terminal has hung up")
 
 // tty is the user's terminal while a viewer has it.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -148,7 +149,7 @@ func (u *userColors) pass(p []byte) (typed []byte) {
 	return typed
 }
 
-// sort parts p, behind what is held, into what was typed and answers. fences: how often the
+// sort parts p, behind the held bytes, into typed bytes and answers. fences: how often the
 // last answer to a question is there. others: the terminal's colours are others now.
 func (u *userColors) sort(p []byte) (typed []byte, fences int, others bool) {
 	if len(p) == 0 && time.Since(u.since) >= answerPause {
@@ -185,56 +186,23 @@ func (u *userColors) sort(p []byte) (typed []byte, fences int, others bool) {
 	return typed, fences, others
 }
 
+// What the terminal answers: DA1, a change of the colour scheme (CSI ? 997 ; Ps n), a colour (OSC 4, 10, 11 or 12 up to
+// BEL or ST).
+var (
+	wholeAnswer = regexp.MustCompile(`^\x1b(\[\?[0-9;]*c|\[\?997;[0-9;]*n|\][0-9a-fA-Frg:;/#]*(\a|\x1b\\))`)
+	partAnswer  = regexp.MustCompile(`^\x1b(\[?|\[\?[0-9;]*|\][0-9a-fA-Frg:;/#]*\x1b?)$`)
+)
+
 // answerSize is the length of the answer at the head of p, 0 when there is none. whole: its
 // end is there.
 func answerSize(p []byte) (n int, whole bool) {
-	osc, csi := []byte("\x1b]"), []byte("\x1b[?")
-	switch {
-	case len(p) < len(csi) && (bytes.HasPrefix(csi, p) || bytes.HasPrefix(osc, p)):
+	if at := wholeAnswer.FindIndex(p[:min(len(p), maxAnswer)]); at != nil {
+		return at[1], true
+	}
+	if len(p) < maxAnswer && partAnswer.Match(p) {
 		return len(p), false
-	case bytes.HasPrefix(p, csi):
-		return reportSize(p)
-	case bytes.HasPrefix(p, osc):
-		return colorSize(p)
 	}
 	return 0, false
-}
-
-// reportSize is answerSize of DA1, or of a change of the colour scheme: CSI ? 997 ; Ps n.
-func reportSize(p []byte) (n int, whole bool) {
-	for i := len("\x1b[?"); i < min(len(p), maxAnswer); i++ {
-		switch c := p[i]; {
-		case c >= '0' && c <= '9' || c == ';':
-		case c == 'c', c == 'n' && bytes.HasPrefix(p, []byte("\x1b[?997;")):
-			return i + 1, true
-		default:
-			return 0, false
-		}
-	}
-	if len(p) >= maxAnswer {
-		return 0, false
-	}
-	return len(p), false
-}
-
-// colorSize is answerSize of a colour: OSC 4, 10, 11 or 12 with its end, BEL or ST.
-func colorSize(p []byte) (n int, whole bool) {
-	for i := len("\x1b]"); i < min(len(p), maxAnswer); i++ {
-		switch c := p[i]; {
-		case c == '\a':
-			return i + 1, true
-		case c == 0x1b && i+1 == len(p):
-			return len(p), false
-		case c == 0x1b && p[i+1] == '\\':
-			return i + 2, true
-		case c == 0x1b, !strings.ContainsRune("0123456789abcdefABCDEFrg:;/#", rune(c)):
-			return 0, false
-		}
-	}
-	if len(p) >= maxAnswer {
-		return 0, false
-	}
-	return len(p), false
 }
 
 // answer takes one answer.

@@ -64,8 +64,8 @@ func (u *userOutput) farewell() {
 	put(u.out, leave(contentEnd(f), windowOf(u.out, leastSize), u.traces))
 }
 
-// begun has signals heard, of which those to end have to end ctx too; whoever called it calls end
-// behind the last output, which takes all back. See hear for stopped.
+// begun hears signals; a signal to end must end ctx too. The caller calls end after the last output, which takes
+// everything back. See hear for stopped.
 func (u *userOutput) begun(ctx context.Context, stopped func(time.Duration)) (end func()) {
 	heard := hearSignals()
 	go heard.endLate(u.tty)

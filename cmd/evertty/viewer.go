@@ -31,7 +31,7 @@ const (
 	typedAhead = 256
 )
 
-// signalError is why a viewer ends that was told to by a signal.
+// signalError is the signal that ended a viewer.
 type signalError struct{ syscall.Signal }
 
 func (s signalError) Error() string { return s.Signal.String() }
@@ -59,7 +59,7 @@ type target struct {
 	inside     client.Inside
 }
 
-// link is the connection to the server. Whoever uses what is below conn has the turn.
+// link is the connection to the server. The fields below conn need the turn.
 type link struct {
 	conn   atomic.Pointer[client.Attachment] // nil while there is none
 	server *client.Client                    // of the connection
@@ -69,7 +69,7 @@ type link struct {
 	behind bool                              // a snapshot is awaited: without the history a resize cannot be repeated
 }
 
-// userWindow is the user's terminal. Whoever uses what is below turn has the turn.
+// userWindow is the user's terminal. The fields below turn need it.
 type userWindow struct {
 	tty       *tty
 	sizes     chan os.Signal // it has another size
@@ -81,7 +81,7 @@ type userWindow struct {
 	left      bool           // tty was given back for good
 }
 
-// drawing is the picture of the terminal on the window. Whoever uses what is below mouse has the turn.
+// drawing is the picture of the terminal on the window. The fields below mouse need the turn.
 type drawing struct {
 	mouse   atomic.Pointer[mouseView] // of the terminal on display; nil: the mouse needs no translation
 	display display

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// frameGap joins what is printed within it into one frame: fewer frames make a smaller picture.
+	// frameGap joins output within it into one frame: fewer frames make a smaller picture.
 	frameGap = 80 * time.Millisecond
 	// lastFrame is how long the end stands before the picture begins again.
 	lastFrame = 4 * time.Second
 )
 
-// Sizes in pixels of the picture. charWidth is that of a common monospace font of fontSize.
+// Sizes in pixels of the picture. charWidth fits a common monospace font of fontSize.
 const (
 	fontSize   = 14
 	charWidth  = 8.43

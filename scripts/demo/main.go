@@ -36,7 +36,7 @@ const program = `for n in $(seq 1 99); do printf '\033[32m ok \033[0m package %0
 
 // step is one thing that a person does in the picture.
 type step struct {
-	keys string        // what is typed; Enter follows
+	keys string        // the typed text; Enter follows
 	wait string        // the text after which the step is done; "" only pauses
 	rest time.Duration // time for the reader before the next step
 }
