@@ -2,6 +2,7 @@ package webui
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -91,25 +93,16 @@ func newPage(name string, body []byte) *page {
 	return p
 }
 
-// contentType does not depend on the machine's mime.types for the types a build produces: with nosniff a script
-// of the wrong type would not run.
+// builtTypes are the types a build produces. They do not depend on the machine's mime.types: with nosniff a script of
+// the wrong type would not run.
+var builtTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".svg": "image/svg+xml", ".md": "text/plain; charset=utf-8",
+}
+
 func contentType(name string) string {
-	switch path.Ext(name) {
-	case ".html":
-		return "text/html; charset=utf-8"
-	case ".js":
-		return "text/javascript; charset=utf-8"
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".svg":
-		return "image/svg+xml"
-	case ".md":
-		return "text/plain; charset=utf-8"
-	}
-	if t := mime.TypeByExtension(path.Ext(name)); t != "" {
-		return t
-	}
-	return "application/octet-stream"
+	ext := path.Ext(name)
+	return cmp.Or(builtTypes[ext], mime.TypeByExtension(ext), "application/octet-stream")
 }
 
 func compress(body []byte) []byte {
@@ -150,11 +143,11 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) {
 
 // acceptsGzip reads Accept-Encoding (RFC 9110 12.5.3): gzip counts unless it is refused with q=0.
 func acceptsGzip(r *http.Request) bool {
-	for _, coding := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
+	for coding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, params, _ := strings.Cut(coding, ";")
 		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			q := strings.ReplaceAll(params, " ", "")
-			return q != "q=0" && q != "q=0.0" && q != "q=0.00" && q != "q=0.000"
+			refused := []string{"q=0", "q=0.0", "q=0.00", "q=0.000"}
+			return !slices.Contains(refused, strings.ReplaceAll(params, " ", ""))
 		}
 	}
 	return false

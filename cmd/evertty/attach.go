@@ -46,7 +46,8 @@ one that shows the terminal this runs in.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := canView(a, v); err != nil {
+			keys, err := canView(a, v)
+			if err != nil {
 				return err
 			}
 			server, err := a.client()
@@ -62,7 +63,7 @@ one that shows the terminal this runs in.`,
 			if err := checkNesting(in, info); err != nil {
 				return err
 			}
-			return a.view(c.Context(), info, v)
+			return a.view(c.Context(), info, v, keys)
 		},
 	}
 	v.flags(c)
@@ -74,27 +75,26 @@ one that shows the terminal this runs in.`,
 	return a.talks(c)
 }
 
-// canView refuses options and streams that cannot show a terminal here, before anything is done.
-func canView(a *app, v viewing) error {
-	if _, err := parseDetachKeys(v.detachKeys); err != nil {
-		return usage(err)
+// canView refuses options and streams that cannot show a terminal here, before anything is done. It returns the keys
+// that detach.
+func canView(a *app, v viewing) ([]key, error) {
+	keys, err := parseDetachKeys(v.detachKeys)
+	if err == nil {
+		err = refuse(
+			rule{v.clipboard && v.readOnly, "--clipboard and --read-only exclude each other: only who may type is told " +
+				"what goes on the clipboard"},
+			rule{!isTTY(a.stdin, a.stdout), "standard input and output are not a terminal; use new -d, send, logs or " +
+				"snapshot"},
+		)
 	}
-	if v.clipboard && v.readOnly {
-		return usage(errors.New("--clipboard and --read-only exclude each other: only who may type is told what " +
-			"goes on the clipboard"))
+	if err != nil {
+		return nil, usage(err)
 	}
-	if !isTTY(a.stdin, a.stdout) {
-		return usage(errors.New("standard input and output are not a terminal; use new -d, send, logs or snapshot"))
-	}
-	return nil
+	return keys, nil
 }
 
 // view shows the terminal until it ends or is left, and says how on stderr.
-func (a *app) view(ctx context.Context, info client.Terminal, o viewing) error {
-	keys, err := parseDetachKeys(o.detachKeys)
-	if err != nil {
-		return usage(err)
-	}
+func (a *app) view(ctx context.Context, info client.Terminal, o viewing, keys []key) error {
 	v := &viewer{target: target{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly,
 		scrollback: o.scrollback}}
 	if o.clipboard {

@@ -61,21 +61,19 @@ var keyNames = map[string]rune{
 	"Return": keyEnter, "Esc": keyEscape, "Backspace": keyBSpace, "Ins": keyInsert, "Del": keyDelete,
 }
 
+// prefixes are tmux's names of modifiers: C-, M- and S-.
+var prefixes = map[byte]mods{'C': modCtrl, 'M': modMeta, 'S': modShift}
+
 // parseKey reads a key in tmux's notation: a character or a name, with any of
 // the prefixes C-, M- and S-.
 func parseKey(s string) (key, bool) {
 	var k key
 	for len(s) > 2 && s[1] == '-' {
-		switch s[0] {
-		case 'C':
-			k.mods |= modCtrl
-		case 'M':
-			k.mods |= modMeta
-		case 'S':
-			k.mods |= modShift
-		default:
+		held, ok := prefixes[s[0]]
+		if !ok {
 			return k, false
 		}
+		k.mods |= held
 		s = s[2:]
 	}
 	r, n := utf8.DecodeRuneInString(s)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -44,8 +45,10 @@ func newNew(a *app) *cobra.Command {
 			if o.asJSON && !o.detached {
 				return usage(errors.New("new: --json goes with -d"))
 			}
+			var keys []key
 			if !o.detached {
-				if err := canView(a, v); err != nil {
+				var err error
+				if keys, err = canView(a, v); err != nil {
 					return err
 				}
 			}
@@ -54,7 +57,7 @@ func newNew(a *app) *cobra.Command {
 				return err
 			}
 			if !o.detached {
-				return a.view(c.Context(), info, v)
+				return a.view(c.Context(), info, v, keys)
 			}
 			return printReply(a.stdout, o.asJSON, info, line(func(i client.Terminal) string { return i.ID }))
 		},
@@ -66,7 +69,6 @@ func newNew(a *app) *cobra.Command {
 }
 
 func (o *creating) flags(c *cobra.Command) {
-	f := c.Flags()
 	o.session = defaultSession
 	o.scrollback = serverChooses
 	addFlags(c,
@@ -77,13 +79,11 @@ func (o *creating) flags(c *cobra.Command) {
 		flag{"cols", "", newInt(&o.cols, 0, 1, maxSize), "`columns` (default: those of this terminal)"},
 		flag{"rows", "", newInt(&o.rows, 0, 1, maxSize), "`rows` (default: those of this terminal)"},
 		flag{"scrollback", "", &o.scrollback, "`lines` of history (default: the server's)"},
-	)
-	f.Lookup("scrollback").DefValue = "0" // which is not shown
-	addFlags(c,
 		flag{"size-policy", "", (*string)(&o.SizePolicy),
 			"whose `size` counts: latest, owner, smallest, largest or fixed"},
 		flag{"detach", "d", &o.detached, "do not show it, print its id"},
 	)
+	c.Flags().Lookup("scrollback").DefValue = "0" // which is not shown
 }
 
 // create starts the program as o says; what it leaves open is taken from here.
@@ -104,14 +104,12 @@ func (a *app) create(c *cobra.Command, o creating, cmd []string) (client.Termina
 	if r.Cwd == "" && server.Local() {
 		r.Cwd, _ = os.Getwd() // a directory that is gone is left to the server
 	}
-	if cols, rows, ok := a.size(); ok {
-		r.Cols, r.Rows = new(min(cols, maxSize)), new(min(rows, maxSize))
+	cols, rows, _ := a.size()
+	if cols = cmp.Or(o.cols, min(cols, maxSize)); cols > 0 {
+		r.Cols = &cols
 	}
-	if o.cols > 0 {
-		r.Cols = &o.cols
-	}
-	if o.rows > 0 {
-		r.Rows = &o.rows
+	if rows = cmp.Or(o.rows, min(rows, maxSize)); rows > 0 {
+		r.Rows = &rows
 	}
 	return server.Create(c.Context(), o.session, r)
 }
