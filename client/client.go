@@ -1,8 +1,9 @@
 // Package client is the Go client of evertty's HTTP API: it creates terminals, types into them,
 // reads their screens and follows their output; it runs commands in shells; it manages threads.
 //
-// Requests and replies are types of package wire. A type of this package that embeds one, such as
-// Terminal, also has the JSON of the reply in Raw, with fields that a newer server has added.
+// Requests and replies are types of package wire. A type of this package that embeds one noun, such as
+// Terminal, also has its JSON in Raw, with fields that a newer server has added, and encodes as that.
+// API has a method for each route of the server.
 //
 // Two streams bring the same typed events: Stream by Server-Sent Events, for reading only, and
 // Attach by WebSocket, for reading and typing. Both begin with a snapshot; what follows it is exact:
@@ -169,7 +170,10 @@ func (c *connection) call(ctx context.Context, method, target string, body, out 
 		return err
 	}
 	defer resp.Body.Close()
-	return decode(resp.Body, out)
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxReply)).Decode(out); err != nil {
+		return fmt.Errorf("client: the reply is not what evertty sends: %w", err)
+	}
+	return nil
 }
 
 // open sends a request, with body as JSON unless it is nil, and returns the reply, whose body the caller
@@ -196,11 +200,4 @@ func (c *connection) open(ctx context.Context, method, target, accept string, bo
 		return nil, problem(resp)
 	}
 	return resp, nil
-}
-
-func decode(r io.Reader, out any) error {
-	if err := json.NewDecoder(io.LimitReader(r, maxReply)).Decode(out); err != nil {
-		return fmt.Errorf("client: the reply is not what evertty sends: %w", err)
-	}
-	return nil
 }
