@@ -40,34 +40,34 @@ func (f *Follower) Wait(ctx context.Context, id string, r WaitRequest) (wire.Wai
 	if err != nil {
 		return wire.Waited{}, err
 	}
-	w := lasting{id: info.ID, r: r, begun: info.Seq, since: r.Since}
+	l := lasting{id: info.ID, r: r, begun: info.Seq, since: r.Since}
 	if r.Timeout > 0 {
-		w.end = time.Now().Add(r.Timeout)
+		l.end = time.Now().Add(r.Timeout)
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadlineCause(ctx, w.end.Add(waitSlack), ErrTimeout)
+		ctx, cancel = context.WithDeadlineCause(ctx, l.end.Add(waitSlack), ErrTimeout)
 		defer cancel()
 	}
 	var o outage
 	for {
-		reply, err := f.waitOnce(ctx, &w)
+		reply, err := f.waitOnce(ctx, &l)
 		if err == nil {
 			return reply, nil
 		}
 		if errors.Is(err, ErrTimeout) && ctx.Err() == nil {
-			if w.over() {
+			if l.over() {
 				return reply, err
 			}
 			o = outage{}
-			w.passed(err)
+			l.passed(err)
 			continue
 		}
-		if w.forget(err) {
+		if l.forget(err) {
 			continue
 		}
-		if w.over() {
+		if l.over() {
 			return reply, fmt.Errorf("client: %w, and the server is lost: %w", ErrTimeout, err)
 		}
-		w.blind = w.looks() && w.since == nil
+		l.blind = l.looks() && l.since == nil
 		if err := f.wait(ctx, &o, err); err != nil {
 			return reply, err
 		}
@@ -75,57 +75,57 @@ func (f *Follower) Wait(ctx context.Context, id string, r WaitRequest) (wire.Wai
 }
 
 // waitOnce is one request, and before it a look when the last one is in doubt.
-func (f *Follower) waitOnce(ctx context.Context, w *lasting) (reply wire.Waited, err error) {
+func (f *Follower) waitOnce(ctx context.Context, l *lasting) (reply wire.Waited, err error) {
 	c, err := f.Connect()
 	if err != nil {
 		return reply, err
 	}
 	defer c.Close()
-	r := w.r
-	if w.blind {
+	r := l.r
+	if l.blind {
 		// What was there at the beginning and is still there; what came and went is
 		// found behind the beginning.
 		r.Timeout = waitLook
-		if reply, err = w.ask(ctx, c, r); !errors.Is(err, ErrTimeout) {
+		if reply, err = l.ask(ctx, c, r); !errors.Is(err, ErrTimeout) {
 			return reply, err
 		}
-		w.blind, w.since = false, &w.begun
+		l.blind, l.since = false, &l.begun
 	}
-	r.Since, r.Timeout = w.since, waitPiece
-	if !w.end.IsZero() {
-		r.Timeout = max(min(waitPiece, time.Until(w.end)), waitLook)
+	r.Since, r.Timeout = l.since, waitPiece
+	if !l.end.IsZero() {
+		r.Timeout = max(min(waitPiece, time.Until(l.end)), waitLook)
 	}
-	return w.ask(ctx, c, r)
+	return l.ask(ctx, c, r)
 }
 
-func (w *lasting) ask(ctx context.Context, c *Client, r WaitRequest) (wire.Waited, error) {
+func (l *lasting) ask(ctx context.Context, c *Client, r WaitRequest) (wire.Waited, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout+waitSlack)
 	defer cancel()
-	return c.Wait(ctx, w.id, r)
+	return c.Wait(ctx, l.id, r)
 }
 
 // looks reports whether the condition is about past output, not about the present state.
-func (w *lasting) looks() bool {
-	return (w.r.For == "text" || w.r.For == "regex" || w.r.For == "title") && !w.r.Not
+func (l *lasting) looks() bool {
+	return (l.r.For == "text" || l.r.For == "regex" || l.r.For == "title") && !l.r.Not
 }
 
-func (w *lasting) over() bool { return !w.end.IsZero() && !time.Now().Before(w.end) }
+func (l *lasting) over() bool { return !l.end.IsZero() && !time.Now().Before(l.end) }
 
 // passed notes that the output up to the position of a timeout was searched.
-func (w *lasting) passed(err error) {
+func (l *lasting) passed(err error) {
 	refused, ok := errors.AsType[*Error](err)
 	var at wire.ErrorDetails
-	if ok && w.looks() && json.Unmarshal(refused.Details, &at) == nil && at.Seq != nil {
-		w.since = at.Seq
+	if ok && l.looks() && json.Unmarshal(refused.Details, &at) == nil && at.Seq != nil {
+		l.since = at.Seq
 	}
 }
 
 // forget gives up a position that is kept no more, unless the caller has chosen it.
-func (w *lasting) forget(err error) bool {
+func (l *lasting) forget(err error) bool {
 	refused, ok := errors.AsType[*Error](err)
-	if !ok || refused.Code != codeNotKept || w.since == w.r.Since {
+	if !ok || refused.Code != codeNotKept || l.since == l.r.Since {
 		return false
 	}
-	w.since = w.r.Since
+	l.since = l.r.Since
 	return true
 }

@@ -60,98 +60,98 @@ func (a *app) newServer(f serveFlags, dir string, rules permission.Rules) (*daem
 	if secure != nil {
 		at = strings.Replace(at, "http://", "https://", 1)
 	}
-	s := &daemon{app: a, dir: dir, all: all, at: at, tls: secure}
-	s.record.Enforcer = permission.NewEnforcer(rules).WithCopy(filepath.Join(dir, "permissions.json"))
-	if err := s.build(f, log); err != nil {
+	d := &daemon{app: a, dir: dir, all: all, at: at, tls: secure}
+	d.record.Enforcer = permission.NewEnforcer(rules).WithCopy(filepath.Join(dir, "permissions.json"))
+	if err := d.build(f, log); err != nil {
 		closeAll(all)
 		return nil, err
 	}
-	return s, nil
+	return d, nil
 }
 
 // build starts the parts of the server.
-func (s *daemon) build(f serveFlags, log *slog.Logger) error {
+func (d *daemon) build(f serveFlags, log *slog.Logger) error {
 	var err error
 	if f.auth.WebhookSecret, err = readSecret(f.webhookSecret); err != nil {
 		return usage(err)
 	}
-	remotes, err := remoteProviders(cmp.Or(f.providers, filepath.Join(s.dir, "providers")), f.providers != "")
+	remotes, err := remoteProviders(cmp.Or(f.providers, filepath.Join(d.dir, "providers")), f.providers != "")
 	if err != nil {
 		return usage(err)
 	}
-	if s.store, err = datadir.Open(s.dir); err != nil {
+	if d.store, err = datadir.Open(d.dir); err != nil {
 		return err
 	}
-	identity, err := datadir.Identify(s.dir)
+	identity, err := datadir.Identify(d.dir)
 	if err != nil {
 		return err
 	}
 	if identity.Copied {
 		log.Warn("the data directory is a copy: its terminals and shells have no processes here, and those of the "+
-			"first directory are left alone", "directory", s.dir)
+			"first directory are left alone", "directory", d.dir)
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	held, err := keeper.Connect(context.Background(), keeper.Config{Dir: s.dir, Release: keeperRelease(), Log: log,
-		Command: []string{self, "keeper", "--data-dir", s.dir, "--idle", f.keeperIdle.String()}})
+	held, err := keeper.Connect(context.Background(), keeper.Config{Dir: d.dir, Release: keeperRelease(), Log: log,
+		Command: []string{self, "keeper", "--data-dir", d.dir, "--idle", f.keeperIdle.String()}})
 	if err != nil {
 		return err
 	}
 	t := f.terminals
-	t.Engine, t.Memory, t.Store, t.Identity = engines[f.engine], int(f.memory), s.store, identity.ID
-	t.Keeper, t.SpliceErr, t.Address = held, pty.ProbeSplice(s.dir), s.at
-	records, noRecords := s.records(f.recordRotate, log)
+	t.Engine, t.Memory, t.Store, t.Identity = engines[f.engine], int(f.memory), d.store, identity.ID
+	t.Keeper, t.SpliceErr, t.Address = held, pty.ProbeSplice(d.dir), d.at
+	records, noRecords := d.records(f.recordRotate, log)
 	metrics := metrics.New()
-	s.parts, err = supervisor.Start(supervisor.Config{Terminals: t, Shells: f.shells,
-		Threads: service.Config{Store: records, NoStore: noRecords, Copied: identity.Copied, Conversations: s.record,
+	d.parts, err = supervisor.Start(supervisor.Config{Terminals: t, Shells: f.shells,
+		Threads: service.Config{Store: records, NoStore: noRecords, Copied: identity.Copied, Conversations: d.record,
 			Policy: &f.policy, PolicyChosen: f.sessionChosen, Providers: remotes, ProviderSetup: providerSetup(),
-			Relay: service.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(s.dir, "relay")}},
+			Relay: service.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(d.dir, "relay")}},
 		Log: log, Metrics: metrics})
 	if err != nil {
 		_ = held.Close()
 		return err
 	}
-	if err := identity.Settle(s.dir); err != nil {
+	if err := identity.Settle(d.dir); err != nil {
 		log.Warn("the next server takes the data directory for a copy again", "error", err)
 	}
-	metrics.Registry.MustRegister(s.parts)
-	return s.serveParts(f.auth, metrics, log)
+	metrics.Registry.MustRegister(d.parts)
+	return d.serveParts(f.auth, metrics, log)
 }
 
 // serveParts makes the HTTP server of the parts.
-func (s *daemon) serveParts(access auth.Config, metrics *metrics.Set, log *slog.Logger) (err error) {
-	access.Audit, access.DataDir, access.TLS = auth.OpenAuditLog(s.dir, log), s.dir, s.tls != nil
-	access.Log, access.Terminal = log, s.terminalID
-	if s.auth, err = auth.New(access); err != nil {
-		s.parts.Close()
+func (d *daemon) serveParts(access auth.Config, metrics *metrics.Set, log *slog.Logger) (err error) {
+	access.Audit, access.DataDir, access.TLS = auth.OpenAuditLog(d.dir, log), d.dir, d.tls != nil
+	access.Log, access.Terminal = log, d.terminalID
+	if d.auth, err = auth.New(access); err != nil {
+		d.parts.Close()
 		return err
 	}
-	s.api = server.New(server.Config{Supervisor: s.parts, Metrics: metrics, Auth: s.auth, Version: programVersion(),
-		Log: log, Audit: access.Audit, TLS: s.tls})
+	d.api = server.New(server.Config{Supervisor: d.parts, Metrics: metrics, Auth: d.auth, Version: programVersion(),
+		Log: log, Audit: access.Audit, TLS: d.tls})
 	return nil
 }
 
 // records opens the database of threads. A server without it has terminals and shells, and says so in /healthz: the
 // error is why. It closes with the server.
-func (s *daemon) records(rotate int64, log *slog.Logger) (service.Store, error) {
-	db, err := sqlite.Open(filepath.Join(s.dir, "evertty.db"))
+func (d *daemon) records(rotate int64, log *slog.Logger) (service.Store, error) {
+	db, err := sqlite.Open(filepath.Join(d.dir, "evertty.db"))
 	if err != nil {
 		log.Error("the database of threads cannot be used", "error", err)
 		return nil, err
 	}
-	s.db = db
-	s.record.Store = db.Conversations()
-	if s.record.Files, err = store.OpenFiles(filepath.Join(s.dir, "threads"), rotate); err != nil {
+	d.db = db
+	d.record.Store = db.Conversations()
+	if d.record.Files, err = store.OpenFiles(filepath.Join(d.dir, "threads"), rotate); err != nil {
 		log.Error("records are kept without files", "error", err)
-		s.record.NoFiles = err
+		d.record.NoFiles = err
 	}
 	return db, nil
 }
 
-func (s *daemon) terminalID(session, ref string) (string, error) {
-	t, err := s.parts.Terminals.Find(session, ref)
+func (d *daemon) terminalID(session, ref string) (string, error) {
+	t, err := d.parts.Terminals.Find(session, ref)
 	if err == nil && t.Deleted() {
 		err = fmt.Errorf("%w: %s was deleted", terminal.ErrNotFound, t.ID)
 	}
@@ -163,62 +163,62 @@ func (s *daemon) terminalID(session, ref string) (string, error) {
 
 // run says that the server is ready and answers requests until ctx ends. Then
 // viewers are sent away and screens written, in this order. Programs go on.
-func (s *daemon) run(ctx context.Context) error {
-	defer s.store.Close()
-	defer s.closeRecords()
-	if err := s.announce(); err != nil {
-		closeAll(s.all)
-		s.parts.Close()
+func (d *daemon) run(ctx context.Context) error {
+	defer d.store.Close()
+	defer d.closeRecords()
+	if err := d.announce(); err != nil {
+		closeAll(d.all)
+		d.parts.Close()
 		return err
 	}
-	defer os.Remove(s.placeFile())
-	served := make(chan error, len(s.all))
-	for _, l := range s.all {
-		go func() { served <- s.api.Serve(l) }()
+	defer os.Remove(d.placeFile())
+	served := make(chan error, len(d.all))
+	for _, l := range d.all {
+		go func() { served <- d.api.Serve(l) }()
 	}
 	var err error
-	left := len(s.all)
+	left := len(d.all)
 	select {
 	case <-ctx.Done():
 	case err = <-served:
 		left--
 	}
-	s.api.Close()
+	d.api.Close()
 	for range left {
 		err = cmp.Or(err, <-served)
 	}
-	s.parts.Close()
+	d.parts.Close()
 	return err
 }
 
-func (s *daemon) closeRecords() {
-	if s.db == nil {
+func (d *daemon) closeRecords() {
+	if d.db == nil {
 		return
 	}
-	if err := s.db.Close(); err != nil {
+	if err := d.db.Close(); err != nil {
 		slog.Warn("closing the database of threads", "error", err)
 	}
 }
 
 // announce writes DIR/server.json, by which the command line finds the server,
 // and prints the one line that says that it is ready. Only a terminal is shown a login ticket.
-func (s *daemon) announce() error {
-	if err := s.writePlace(); errors.Is(err, syscall.ENOSPC) {
+func (d *daemon) announce() error {
+	if err := d.writePlace(); errors.Is(err, syscall.ENOSPC) {
 		slog.Warn("the command line will not find this server by itself", "error", err) // terminals come first
 	} else if err != nil {
 		return err
 	}
-	at := s.at
+	at := d.at
 	switch {
-	case !strings.HasPrefix(at, "http") || s.auth.TokenFile() == "":
-	case !isTTY(s.stdout, s.stdout): // a log would keep the ticket
+	case !strings.HasPrefix(at, "http") || d.auth.TokenFile() == "":
+	case !isTTY(d.stdout, d.stdout): // a log would keep the ticket
 		slog.Info("evertty url logs a browser in")
 	default:
 		var err error
-		if at, err = s.auth.LoginURL(s.at); err != nil {
+		if at, err = d.auth.LoginURL(d.at); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(s.stdout, "listening on %s\n", at)
+	_, err := fmt.Fprintf(d.stdout, "listening on %s\n", at)
 	return err
 }

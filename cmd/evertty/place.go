@@ -16,20 +16,20 @@ const placeName = "server.json"
 
 // writePlace writes DIR/server.json so that a reader finds it complete or not
 // at all.
-func (s *daemon) writePlace() error {
-	p := client.Place{URL: s.at, PID: os.Getpid(), Directory: client.DirectoryID(s.dir)}
-	if file := s.auth.TokenFile(); file != "" {
-		p.TokenFile = filepath.Join(s.dir, file)
+func (d *daemon) writePlace() error {
+	p := client.Place{URL: d.at, PID: os.Getpid(), Directory: client.DirectoryID(d.dir)}
+	if file := d.auth.TokenFile(); file != "" {
+		p.TokenFile = filepath.Join(d.dir, file)
 	}
-	root, err := os.OpenRoot(s.dir)
+	root, err := os.OpenRoot(d.dir)
 	if err == nil {
 		defer root.Close()
 		err = datadir.WriteFileBy(root, placeName, func(w io.Writer) error { return json.NewEncoder(w).Encode(p) })
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", s.placeFile(), err)
+		return fmt.Errorf("write %s: %w", d.placeFile(), err)
 	}
 	return nil
 }
 
-func (s *daemon) placeFile() string { return filepath.Join(s.dir, placeName) }
+func (d *daemon) placeFile() string { return filepath.Join(d.dir, placeName) }
