@@ -4,7 +4,6 @@ import { hasEnded } from "./list/model";
 import { activeId, activeInfo, closing, drawerOpen, letterboxed, model, searching } from "./store";
 import { ThreadPanel } from "./thread/panel";
 import { IconButton } from "./ui/button";
-import { Icon } from "./ui/icons";
 
 function Size() {
   const info = activeInfo.value;
@@ -43,16 +42,14 @@ export function Header() {
   const rang = model.value.attention.size > 0;
   return (
     <header class="head">
-      <button
-        type="button"
-        class={rang ? "icon-button menu rang-dot" : "icon-button menu"}
-        aria-label={rang ? "Show terminals; one wants attention" : "Show terminals"}
+      <IconButton
+        icon="menu"
+        class={rang ? "menu rang-dot" : "menu"}
+        label={rang ? "Show terminals; one wants attention" : "Show terminals"}
         aria-expanded={drawerOpen.value}
         aria-controls="terminals"
         onClick={() => (drawerOpen.value = !drawerOpen.value)}
-      >
-        <Icon name="menu" />
-      </button>
+      />
       <h1 class="cut head-title">
         <bdi>{info ? titleOf(info) : activeId.value === null ? "evertty" : ""}</bdi>
       </h1>

@@ -3,6 +3,7 @@ import { type Decisions, decideApproval, Refusal, revealApproval } from "../api/
 import { type Approval, byAge, type Permissions } from "../api/wire";
 import { useApp } from "../app";
 import { Failure, useAction } from "../ui/action";
+import { Button } from "../ui/button";
 import { Time } from "../ui/fact";
 import { Tag } from "../ui/fold";
 import { Section } from "../ui/section";
@@ -113,20 +114,10 @@ function Asked({ thread, approval, waits }: { thread: string; approval: Approval
       {unseen && <p class="note hidden-values">Hidden: {exact(hidden.join(", "))}</p>}
       {a.reason !== "" && <p class="note">{readable(a.reason)}</p>}
       <div class="asked-actions">
-        {waits && (
-          <button type="button" disabled={busy} onClick={() => void decide("deny")}>
-            Deny
-          </button>
-        )}
-        {waits && unseen && (
-          <button type="button" class="show" disabled={busy} onClick={() => void show()}>
-            Show
-          </button>
-        )}
+        {waits && <Button text="Deny" disabled={busy} onClick={() => void decide("deny")} />}
+        {waits && unseen && <Button text="Show" class="show" disabled={busy} onClick={() => void show()} />}
         {waits && whole && !unseen && (
-          <button type="button" class="primary" disabled={busy} onClick={() => void decide("approve")}>
-            Approve once
-          </button>
+          <Button text="Approve once" class="primary" disabled={busy} onClick={() => void decide("approve")} />
         )}
         {waits && !whole && <p class="hint">Too long to be shown as a whole, so it cannot be approved here.</p>}
         {!waits && (approval.status === "pending" ? <Tag text="decided" /> : <Outcome status={approval.status} />)}

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useApp } from "../app";
+import { Button } from "../ui/button";
 import { Time } from "../ui/fact";
 import { Fold, More, Tag } from "../ui/fold";
 import { TabPanel } from "../ui/tabs";
@@ -24,9 +25,7 @@ export function MessageList({ held }: { held: Held }) {
         ))}
       </ol>
       {!held.tail && (
-        <button type="button" class="small" onClick={() => conversation.toNewest()}>
-          Back to the newest messages
-        </button>
+        <Button text="Back to the newest messages" class="small" onClick={() => conversation.toNewest()} />
       )}
     </TabPanel>
   );
@@ -72,16 +71,9 @@ function Before({ held }: { held: Held }) {
   const { count, archived } = hiddenBefore(held);
   if (count === 0) return null;
   const what = archived ? `Show archived messages (${count.toLocaleString()})` : "Show older messages";
-  return (
-    <button
-      type="button"
-      class="small older"
-      disabled={conversation.loadingOlder.value}
-      onClick={() => conversation.older()}
-    >
-      {conversation.loadingOlder.value ? "Reading…" : what}
-    </button>
-  );
+  const loading = conversation.loadingOlder.value;
+  const text = loading ? "Reading…" : what;
+  return <Button text={text} class="small older" disabled={loading} onClick={() => conversation.older()} />;
 }
 
 /** Roles with a colour of their own. */

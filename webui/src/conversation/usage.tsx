@@ -18,9 +18,7 @@ export function Usage({ usage }: { usage: UsageDocument }) {
     <Section id="usage" title="All turns">
       <dl class="status-grid usage">
         {NAMES.map(([name, key]) => (
-          <Fact key={key} name={name}>
-            {usage[key].toLocaleString()}
-          </Fact>
+          <Fact key={key} name={name} value={usage[key].toLocaleString()} />
         ))}
       </dl>
     </Section>

@@ -1,17 +1,12 @@
 import { closeTerminal } from "../api/requests";
 import type { Terminal } from "../api/wire";
 import { activeId, closing } from "../store";
-import { useAction } from "../ui/action";
 import { Modal } from "../ui/modal";
 import { nameOf } from "./label";
 import { hasEnded } from "./model";
 
 /** CloseDialog asks before a terminal's processes are ended, or its last screen is taken off the list. */
 export function CloseDialog({ info }: { info: Terminal }) {
-  const action = useAction();
-  const cancel = (): void => {
-    closing.value = null;
-  };
   const over = hasEnded(info.state);
   const close = async (): Promise<void> => {
     await closeTerminal(info);
@@ -21,10 +16,9 @@ export function CloseDialog({ info }: { info: Terminal }) {
   return (
     <Modal
       title={over ? "Remove this terminal?" : "Close this terminal?"}
-      action={action}
       submit={over ? "Remove" : "Close"}
       danger
-      onClose={cancel}
+      onClose={() => (closing.value = null)}
       onSubmit={close}
     >
       <p>

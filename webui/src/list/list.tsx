@@ -3,7 +3,7 @@ import { logOut } from "../api/requests";
 import type { Terminal } from "../api/wire";
 import { useApp } from "../app";
 import { activeId, closing, creating, drawerOpen, model, tabOnly, toastError } from "../store";
-import { IconButton } from "../ui/button";
+import { Button, IconButton } from "../ui/button";
 import { Icon } from "../ui/icons";
 import { clean } from "../ui/text";
 import { detailOf, failed, nameOf, stateText } from "./label";
@@ -99,9 +99,7 @@ function LinkState() {
       {LINK_TEXT[state]}
       {state === "open" && until}
       {state === "open" && pageSecret() !== "" && (
-        <button type="button" class="small" onClick={() => void logOut().catch(toastError)}>
-          Log out
-        </button>
+        <Button text="Log out" class="small" onClick={() => void logOut().catch(toastError)} />
       )}
     </footer>
   );

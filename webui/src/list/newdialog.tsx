@@ -2,7 +2,6 @@ import { useState } from "preact/hooks";
 import { createTerminal, type Draft } from "../api/requests";
 import { useApp } from "../app";
 import { activeInfo, creating, drawerOpen, model } from "../store";
-import { useAction } from "../ui/action";
 import { Modal } from "../ui/modal";
 import { groups } from "./model";
 import { routeTo } from "./route";
@@ -47,7 +46,6 @@ export function NewDialog() {
   const { pool } = useApp();
   const session = activeInfo.value?.session ?? DEFAULT_SESSION;
   const [draft, setDraft] = useState<Draft>({ session, command: "", cwd: "", name: "" });
-  const action = useAction();
   const create = async (): Promise<void> => {
     const info = await createTerminal(draft, pool.wantedSize());
     drawerOpen.value = false;
@@ -61,8 +59,8 @@ export function NewDialog() {
   return (
     <Modal
       title="New terminal"
-      action={action}
-      submit={action.busy ? "Starting…" : "Start"}
+      submit="Start"
+      submitting="Starting…"
       onClose={() => (creating.value = false)}
       onSubmit={create}
     >

@@ -5,6 +5,7 @@ import { watchSize } from "../browser";
 import { exitText } from "../list/label";
 import { hasBanner } from "../list/model";
 import { activeId, activeInfo, closing, creating, model, toastError } from "../store";
+import { Button } from "../ui/button";
 
 /**
  * Banner says below the last screen that, and how, the terminal ended. It lies over the stage, whose size therefore
@@ -20,15 +21,9 @@ export function Banner() {
   return (
     <Bar bad={!well}>
       <span class="banner-text">{exitText(info.state, info.exit)}</span>
-      <button type="button" onClick={() => void restartTerminal(info).catch(toastError)}>
-        Restart
-      </button>
-      <button type="button" onClick={() => (closing.value = info)}>
-        Remove
-      </button>
-      <button type="button" onClick={() => (creating.value = true)}>
-        New terminal
-      </button>
+      <Button text="Restart" onClick={() => void restartTerminal(info).catch(toastError)} />
+      <Button text="Remove" onClick={() => (closing.value = info)} />
+      <Button text="New terminal" onClick={() => (creating.value = true)} />
     </Bar>
   );
 }

@@ -1,7 +1,8 @@
 import { useApp } from "../app";
 import { nameOf } from "../list/label";
 import { activeInfo } from "../store";
-import { IconButton } from "../ui/button";
+import { Button, IconButton } from "../ui/button";
+import { counted } from "../ui/text";
 
 /** ClipboardBar asks whether the terminal on display may write to the clipboard, once for each terminal. */
 export function ClipboardBar() {
@@ -9,7 +10,7 @@ export function ClipboardBar() {
   const info = activeInfo.value;
   const waits = info && clipboardAccess.waiting.value.get(info.id);
   if (!waits) return null;
-  const what = `${waits.text.length} ${waits.text.length === 1 ? "character" : "characters"}`;
+  const what = counted(waits.text.length, "character");
   return (
     <div class="card bar clipboard-bar" role="alertdialog" aria-label="Clipboard">
       <span>
@@ -19,17 +20,11 @@ export function ClipboardBar() {
       </span>
       {waits.why === "ask" ? (
         <>
-          <button type="button" class="primary" onClick={() => void clipboardAccess.answer(info.id, true)}>
-            Allow
-          </button>
-          <button type="button" onClick={() => void clipboardAccess.answer(info.id, false)}>
-            Deny
-          </button>
+          <Button text="Allow" class="primary" onClick={() => void clipboardAccess.answer(info.id, true)} />
+          <Button text="Deny" onClick={() => void clipboardAccess.answer(info.id, false)} />
         </>
       ) : (
-        <button type="button" class="primary" onClick={() => void clipboardAccess.copy(info.id)}>
-          Copy
-        </button>
+        <Button text="Copy" class="primary" onClick={() => void clipboardAccess.copy(info.id)} />
       )}
       <IconButton icon="close" label="Dismiss clipboard" onClick={() => clipboardAccess.drop(info.id)} />
     </div>

@@ -1,4 +1,5 @@
 import { activeId, creating, drawerOpen, model } from "../store";
+import { Button } from "../ui/button";
 
 function explanation(): string | null {
   const { items, listed, refused } = model.value;
@@ -16,13 +17,9 @@ export function Empty() {
       <p>{text}</p>
       <div class="empty-actions">
         {model.value.items.length > 0 && (
-          <button type="button" class="only-narrow" onClick={() => (drawerOpen.value = true)}>
-            Show terminals
-          </button>
+          <Button text="Show terminals" class="only-narrow" onClick={() => (drawerOpen.value = true)} />
         )}
-        <button type="button" class="primary" onClick={() => (creating.value = true)}>
-          New terminal
-        </button>
+        <Button text="New terminal" class="primary" onClick={() => (creating.value = true)} />
       </div>
     </div>
   );

@@ -1,6 +1,8 @@
+import type { ComponentProps } from "preact";
 import { useApp } from "../app";
 import { hasEnded } from "../list/model";
 import { activeId, activeInfo, selected, sticky } from "../store";
+import { Button } from "../ui/button";
 import type { Sticky } from "./keys";
 
 /** The keys a phone's keyboard does not have: the server's name, the text, the label. */
@@ -15,54 +17,27 @@ const arrows = [
   ["Right", "→", "Right"],
 ] as const;
 
-/** Pressing a key of the bar must not take the focus, or the phone would put its keyboard away. */
-const keepFocus = (e: Event): void => e.preventDefault();
+const prevent = (e: Event): void => e.preventDefault();
 
-interface KeyProps {
-  text: string;
-  label?: string;
-  disabled?: boolean;
-  press(): void;
-}
-
-function Key({ text, label, disabled = false, press }: KeyProps) {
-  return (
-    <button
-      type="button"
-      aria-label={label}
-      disabled={disabled}
-      onPointerDown={keepFocus}
-      onMouseDown={keepFocus}
-      onClick={press}
-    >
-      {text}
-    </button>
-  );
-}
+/** Key must not take the focus when it is pressed, or the phone would put its keyboard away. */
+const Key = (props: ComponentProps<typeof Button>) => (
+  <Button {...props} onPointerDown={prevent} onMouseDown={prevent} />
+);
 
 function Hold({ modifier, text }: { modifier: keyof Sticky; text: string }) {
   const held = sticky.value[modifier];
   const toggle = (): void => {
     sticky.value = { ...sticky.value, [modifier]: !held };
   };
-  return (
-    <button
-      type="button"
-      class={held ? "held" : ""}
-      aria-pressed={held}
-      aria-label={`${text}, holds for the next key`}
-      onPointerDown={keepFocus}
-      onMouseDown={keepFocus}
-      onClick={toggle}
-    >
-      {text}
-    </button>
-  );
+  const label = `${text}, holds for the next key`;
+  return <Key text={text} class={held ? "held" : ""} aria-pressed={held} aria-label={label} onClick={toggle} />;
 }
 
 function Keys({ of }: { of: ReadonlyArray<readonly [name: string, text: string, label: string]> }) {
   const app = useApp();
-  return of.map(([name, text, label]) => <Key key={name} text={text} label={label} press={() => app.sendKey(name)} />);
+  return of.map(([name, text, label]) => (
+    <Key key={name} text={text} aria-label={label} onClick={() => app.sendKey(name)} />
+  ));
 }
 
 /**
@@ -85,9 +60,9 @@ export function KeyBar() {
       )}
       <div class="keybar-pinned">
         {(selected.value || ended) && (
-          <Key text="Copy" disabled={!selected.value} press={() => void app.copySelection()} />
+          <Key text="Copy" disabled={!selected.value} onClick={() => void app.copySelection()} />
         )}
-        {!ended && <Key text="Paste" press={() => void app.pasteClipboard()} />}
+        {!ended && <Key text="Paste" onClick={() => void app.pasteClipboard()} />}
       </div>
     </div>
   );

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useApp } from "../app";
 import { drawn, model } from "../store";
+import { Button } from "../ui/button";
 import { useNow } from "../ui/now";
 
 /** The countdown is redrawn this often, in milliseconds. */
@@ -28,19 +29,11 @@ function Panel({ children }: { children: ComponentChildren }) {
   );
 }
 
-function Retry({ text }: { text: string }) {
-  const { connection } = useApp();
-  return (
-    <button type="button" class="primary" onClick={() => connection.retryNow()}>
-      {text}
-    </button>
-  );
-}
-
 /** Overlay covers the terminal while the connection is away; the last screen stays visible beneath it. */
 export function Overlay() {
   const { connection } = useApp();
   const { state, attempt, retryAt } = connection.status.value;
+  const retry = (): void => connection.retryNow();
   if (state === "unauthorized") {
     return (
       <Panel>
@@ -48,7 +41,7 @@ export function Overlay() {
         <p>
           Run <code>evertty url</code> on the server and open the printed link.
         </p>
-        <Retry text="Try again" />
+        <Button text="Try again" class="primary" onClick={retry} />
       </Panel>
     );
   }
@@ -58,7 +51,7 @@ export function Overlay() {
       <div class="spinner" aria-hidden="true" />
       <h2>Reconnecting…</h2>
       <Countdown attempt={attempt} retryAt={retryAt} />
-      <Retry text="Retry now" />
+      <Button text="Retry now" class="primary" onClick={retry} />
     </Panel>
   );
 }

@@ -1,14 +1,12 @@
 import { useState } from "preact/hooks";
 import { useApp } from "../app";
 import { pasting } from "../store";
-import { useAction } from "../ui/action";
 import { Modal } from "../ui/modal";
 
 /** PasteDialog takes what the user pastes into it, where the page may not read the clipboard by itself. */
 export function PasteDialog({ terminal }: { terminal: string }) {
   const app = useApp();
   const [text, setText] = useState("");
-  const action = useAction();
   const close = (): void => {
     pasting.value = null;
   };
@@ -23,7 +21,7 @@ export function PasteDialog({ terminal }: { terminal: string }) {
     send(pasted);
   };
   return (
-    <Modal title="Paste" action={action} submit="Paste" onClose={close} onSubmit={async () => send(text)}>
+    <Modal title="Paste" submit="Paste" onClose={close} onSubmit={async () => send(text)}>
       <label class="field">
         <span>The browser does not let this page read the clipboard. Paste the text here.</span>
         <textarea

@@ -5,6 +5,7 @@ import { useApp } from "../app";
 import { activeInfo } from "../store";
 import { Failure, useAction } from "../ui/action";
 import { StatusBadge } from "../ui/badge";
+import { Button } from "../ui/button";
 import { Fact, Time } from "../ui/fact";
 import { useNow } from "../ui/now";
 import { Section } from "../ui/section";
@@ -38,28 +39,20 @@ function Session({ session: s, lease, now }: { session: SessionDocument; lease: 
       {live && lease && <PauseButton key={`${s.status} ${lease.observed_state}`} session={s} lease={lease} />}
     </>
   );
+  const end = time(s.expires_at);
+  const left = (
+    <span class="left" title={new Date(end).toLocaleString()}>
+      in {countdown(end - now)}
+    </span>
+  );
   return (
     <Section id="status-session" title="Session" aside={aside}>
       {!live && <p class="note">{endedText(s)}</p>}
       <dl class="status-grid">
-        <Fact name="Id" code>
-          {clean(s.session_id)}
-        </Fact>
-        <Fact name="Created">
-          <Time at={s.created_at} now={now} />
-        </Fact>
-        <Fact name="Last active">
-          <Time at={s.last_active_at} now={now} />
-        </Fact>
-        <Fact name={live ? "Expires" : "Ended"}>
-          {live ? (
-            <span class="left" title={new Date(time(s.expires_at)).toLocaleString()}>
-              in {countdown(time(s.expires_at) - now)}
-            </span>
-          ) : (
-            <Time at={s.ended_at} now={now} />
-          )}
-        </Fact>
+        <Fact name="Id" code value={clean(s.session_id)} />
+        <Fact name="Created" value={<Time at={s.created_at} now={now} />} />
+        <Fact name="Last active" value={<Time at={s.last_active_at} now={now} />} />
+        {live ? <Fact name="Expires" value={left} /> : <Fact name="Ended" value={<Time at={s.ended_at} now={now} />} />}
       </dl>
     </Section>
   );
@@ -82,9 +75,7 @@ function PauseButton({ session, lease }: { session: SessionDocument; lease: Leas
   };
   return (
     <>
-      <button type="button" class="small" disabled={busy} onClick={() => void act()}>
-        {what === "pause" ? "Pause" : "Resume"}
-      </button>
+      <Button text={what === "pause" ? "Pause" : "Resume"} class="small" disabled={busy} onClick={() => void act()} />
       <Failure text={error} />
     </>
   );
@@ -94,22 +85,12 @@ function Lease({ lease: l, now }: { lease: LeaseDocument; now: number }) {
   return (
     <Section id="status-lease" title="Lease" aside={<StatusBadge status={l.observed_state} />}>
       <dl class="status-grid">
-        <Fact name="Provider">
-          <span class="provider-badge">{clean(l.provider_name)}</span>
-        </Fact>
-        <Fact name="Id" code>
-          {clean(l.lease_id)}
-        </Fact>
-        <Fact name="Instance" code>
-          {clean(l.instance?.instance_id)}
-        </Fact>
-        <Fact name="Started">
-          <Time at={l.instance?.started_at} now={now} />
-        </Fact>
-        <Fact name="Wanted">{clean(l.desired_state)}</Fact>
-        <Fact name="Changed">
-          <Time at={l.updated_at} now={now} />
-        </Fact>
+        <Fact name="Provider" value={<span class="provider-badge">{clean(l.provider_name)}</span>} />
+        <Fact name="Id" code value={clean(l.lease_id)} />
+        <Fact name="Instance" code value={clean(l.instance?.instance_id)} />
+        <Fact name="Started" value={<Time at={l.instance?.started_at} now={now} />} />
+        <Fact name="Wanted" value={clean(l.desired_state)} />
+        <Fact name="Changed" value={<Time at={l.updated_at} now={now} />} />
       </dl>
       {l.last_error !== "" && <p class="form-error">{clean(l.last_error, MAX_ERROR)}</p>}
     </Section>

@@ -2,7 +2,7 @@ import { useRef } from "preact/hooks";
 import { changeThread } from "../api/requests";
 import { useApp } from "../app";
 import { activeInfo, toastError } from "../store";
-import { IconButton } from "../ui/button";
+import { Button, IconButton } from "../ui/button";
 import { useNow } from "../ui/now";
 import { canKeepAlive, countdown, noticeText, roughly } from "./text";
 import type { Notice } from "./thread";
@@ -27,11 +27,7 @@ export function Expiry() {
       <p class="expiry-text" role="status">
         {noticeText(notice)} {!notice.over && <Left key={notice.at} notice={notice} />}
       </p>
-      {canKeepAlive(notice) && (
-        <button type="button" class="primary" onClick={() => void keepAlive()}>
-          Keep alive
-        </button>
-      )}
+      {canKeepAlive(notice) && <Button text="Keep alive" class="primary" onClick={() => void keepAlive()} />}
       <IconButton icon="close" label="Dismiss notice" onClick={() => threadState.dismiss()} />
     </div>
   );

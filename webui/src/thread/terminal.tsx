@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { ThreadTerminal } from "../api/wire";
 import { activeId } from "../store";
+import { Button } from "../ui/button";
 import { Fact } from "../ui/fact";
 import { More } from "../ui/fold";
 import { Section } from "../ui/section";
@@ -40,14 +41,10 @@ export function TerminalDetails({ thread }: { thread: Thread }) {
   return (
     <Section id="status-terminal" title="Terminal" aside={aside}>
       <dl class="status-grid">
-        <Fact name="Id" code>
-          {clean(shown.terminal_id)}
-        </Fact>
-        <Fact name="Kind">{clean(shown.kind)}</Fact>
-        <Fact name="Directory" code>
-          <span class="cwd">{clean(shown.cwd, MAX_TEXT)}</span>
-        </Fact>
-        <Fact name="Environment">{envText(Object.keys(shown.env_delta).length, shown.env_unset.length)}</Fact>
+        <Fact name="Id" code value={clean(shown.terminal_id)} />
+        <Fact name="Kind" value={clean(shown.kind)} />
+        <Fact name="Directory" code value={<span class="cwd">{clean(shown.cwd, MAX_TEXT)}</span>} />
+        <Fact name="Environment" value={envText(Object.keys(shown.env_delta).length, shown.env_unset.length)} />
       </dl>
       <Environment key={shown.terminal_id} terminal={shown} />
       {others.length > 0 && <Others terminals={others.slice(0, MAX_OTHERS)} choose={choose} />}
@@ -87,9 +84,12 @@ function Environment({ terminal: { env_delta, env_unset: unset } }: { terminal: 
   return (
     <div class="env-delta">
       {set.length > 0 && (
-        <button type="button" class="small" aria-pressed={open} onClick={() => setOpen(!open)}>
-          {open ? "Hide values" : "Show values"}
-        </button>
+        <Button
+          text={open ? "Hide values" : "Show values"}
+          class="small"
+          aria-pressed={open}
+          onClick={() => setOpen(!open)}
+        />
       )}
       <ul class="plain code">
         {set.slice(0, MAX_VARIABLES).map(([name, value]) => (

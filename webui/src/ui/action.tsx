@@ -1,9 +1,6 @@
 import { useState } from "preact/hooks";
 import { messageOf } from "./text";
 
-/** Action is what useAction gives. */
-export type Action = ReturnType<typeof useAction>;
-
 /** useAction runs what the user asks for, once at a time, and keeps the reason when the server refuses. */
 export function useAction() {
   const [busy, setBusy] = useState(false);

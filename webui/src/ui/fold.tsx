@@ -1,4 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
+import { Button } from "./button";
 import { begin, counted, firstItems, folded, readable, type Text } from "./text";
 
 /** Fold shows a text of several lines; of a long one only the beginning, until the user unfolds it. */
@@ -19,9 +20,12 @@ export function Fold({ text: given, code }: { text: Text | string | undefined; c
         <p class="hint">{counted(text.left, "more character is", "more characters are")} not shown here.</p>
       )}
       {short !== null && (
-        <button type="button" class="fold-action" aria-expanded={open} onClick={() => setOpen(!open)}>
-          {open ? "Show less" : `Show all ${counted(text.text.length + text.left, "character")}`}
-        </button>
+        <Button
+          text={open ? "Show less" : `Show all ${counted(text.text.length + text.left, "character")}`}
+          class="fold-action"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        />
       )}
     </div>
   );

@@ -1,22 +1,25 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { type Action, Failure } from "./action";
+import { Failure, useAction } from "./action";
+import { Button } from "./button";
 
 interface Props {
   title: string;
-  /** Runs onSubmit; the dialog stays, with the reason, when the server refuses. */
-  action: Action;
   submit: string;
+  /** What the button says while onSubmit runs. */
+  submitting?: string;
   /** Submitting ends something, so that the first focus is on Cancel. */
   danger?: boolean;
   onClose(): void;
+  /** When it fails, the dialog stays and says why. */
   onSubmit(): Promise<void>;
   children: ComponentChildren;
 }
 
 /** Modal is a form in the browser's own modal dialog, which keeps the focus inside and closes on Escape. */
-export function Modal({ title, action, submit, danger = false, onClose, onSubmit, children }: Props) {
+export function Modal({ title, submit, submitting = submit, danger = false, onClose, onSubmit, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const { busy, error, run } = useAction();
   useEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
@@ -26,7 +29,7 @@ export function Modal({ title, action, submit, danger = false, onClose, onSubmit
   }, []);
   const submitted = (e: Event): void => {
     e.preventDefault();
-    void action.run(onSubmit);
+    void run(onSubmit);
   };
   const outside = (e: MouseEvent): void => {
     if (e.target === dialog.current) onClose();
@@ -36,13 +39,11 @@ export function Modal({ title, action, submit, danger = false, onClose, onSubmit
       <form onSubmit={submitted}>
         <h2 id="modal-title">{title}</h2>
         {children}
-        <Failure text={action.error} />
+        <Failure text={error} />
         <div class="modal-actions">
-          <button type="button" autofocus={danger} onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class={danger ? "danger" : "primary"} disabled={action.busy}>
-            {submit}
+          <Button text="Cancel" autofocus={danger} onClick={onClose} />
+          <button type="submit" class={danger ? "danger" : "primary"} disabled={busy}>
+            {busy ? submitting : submit}
           </button>
         </div>
       </form>

@@ -1,5 +1,5 @@
 import { dismiss, toasts } from "../store";
-import { IconButton } from "./button";
+import { Button, IconButton } from "./button";
 
 /** Toasts are short-lived lines: refusals of the server and notifications of programs. */
 export function Toasts() {
@@ -9,15 +9,13 @@ export function Toasts() {
         <div key={t.id} class="card toast">
           <span>{t.text}</span>
           {t.action && (
-            <button
-              type="button"
+            <Button
+              text={t.action.label}
               onClick={() => {
                 t.action?.run();
                 dismiss(t.id);
               }}
-            >
-              {t.action.label}
-            </button>
+            />
           )}
           <IconButton icon="close" label="Dismiss message" onClick={() => dismiss(t.id)} />
         </div>
