@@ -13,10 +13,9 @@ const page = vi.hoisted(() => {
 
 vi.mock("./terminal/screen", () => ({ Screen: class {} }));
 vi.mock("./terminal/theme", () => ({ colors: {} }));
+vi.mock("./terminal/webgl", () => ({}));
 
 import { App } from "./app";
-import { emptyModel } from "./list/model";
-import * as store from "./store";
 
 class Socket {
   static last: Socket;
@@ -46,19 +45,14 @@ async function started(): Promise<App> {
   return app;
 }
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  store.model.value = emptyModel;
-  store.activeId.value = null;
-  store.toasts.value = [];
-});
+beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-const toasts = (): string[] => store.toasts.value.map((t) => t.text);
+const toasts = ({ store }: App): string[] => store.toasts.value.map((t) => t.text);
 
 describe("App", () => {
   it("lists, titles and marks terminals, and ignores frames that it does not know", async () => {
-    await started();
+    const { store } = await started();
     for (const frame of ["{", "7", '{"event":"weather"}']) Socket.last.onmessage({ data: frame });
     store.activeId.value = "b";
     expect([store.model.value.items.map((i) => i.id), page.state.title]).toEqual([["a", "b"], "Tb"]);
@@ -71,15 +65,15 @@ describe("App", () => {
   });
 
   it("shows notifications as one clean line, and refusals", async () => {
-    await started();
+    const app = await started();
     Socket.last.receive({ event: "meta", pty: "a", notify: { title: "done\u202e", body: "x\ny" } });
     Socket.last.receive({ event: "error", pty: "a", error: "no", code: "FORBIDDEN" });
     Socket.last.receive({ event: "error", pty: "a", error: "gone", code: "NOT_FOUND" });
-    expect(toasts()).toEqual(["Ta: done: x y", "no"]);
+    expect(toasts(app)).toEqual(["Ta: done: x y", "no"]);
   });
 
   it("offers the approvals where the active terminal needs one", async () => {
-    await started();
+    const { store } = await started();
     Socket.last.receive({ event: "error", pty: "b", error: "ask first", code: "NEEDS_APPROVAL" });
     store.activeId.value = "b";
     Socket.last.receive({ event: "error", pty: "b", error: "ask first", code: "NEEDS_APPROVAL" });
@@ -91,17 +85,19 @@ describe("App", () => {
     app.sendPaste("a", "ls");
     expect(Socket.last.sent).toEqual([JSON.stringify({ type: "paste", pty: "a", data: "ls" })]);
     app.sendPaste("a", "x".repeat(900 * 1024 + 1));
-    new App().sendPaste("a", "ls");
-    expect([Socket.last.sent.length, toasts()]).toEqual([
+    const apart = new App();
+    apart.sendPaste("a", "ls");
+    expect([Socket.last.sent.length, toasts(app), toasts(apart)]).toEqual([
       1,
-      ["Not pasted: 901 KiB is more than the limit of 900 KiB.", "Not pasted: the server is not connected."],
+      ["Not pasted: 901 KiB is more than the limit of 900 KiB."],
+      ["Not pasted: the server is not connected."],
     ]);
   });
 
   it("sends a key with the held modifiers, once", async () => {
     const app = await started();
-    store.activeId.value = "a";
-    store.sticky.value = { ctrl: true, alt: false };
+    app.store.activeId.value = "a";
+    app.store.sticky.value = { ctrl: true, alt: false };
     app.sendKey("Up");
     app.sendKey("Up");
     expect(Socket.last.sent.map((m) => JSON.parse(m).keys)).toEqual([["C-Up"], ["Up"]]);

@@ -11,7 +11,7 @@ import { ConversationState } from "./conversation/state";
 import { nameOf, titleOf } from "./list/label";
 import { reduce, withoutAttention } from "./list/model";
 import { routeOf } from "./list/route";
-import * as store from "./store";
+import { Store } from "./store";
 import { ClipboardAccess } from "./terminal/clipboardaccess";
 import { released, typed, withSticky } from "./terminal/keys";
 import { openLink, safeLink } from "./terminal/links";
@@ -26,14 +26,12 @@ const MAX_PASTE = 900 * 1024;
 const NOT_COPIED =
   "Not copied: the browser does not let this page write to the clipboard. Allow it in the settings of the site.";
 
-/** focusedTerminal is the terminal the user looks at, null while the page is hidden or without focus. */
-const focusedTerminal = (): string | null => (document.hasFocus() && !document.hidden ? store.activeId.value : null);
-
 /**
  * App joins the connection, the store, the screens and the feed of the active terminal's thread; nothing else knows all
  * of them. A thread has the name of its session. Construct one for a page, then call start.
  */
 export class App {
+  readonly store = new Store();
   readonly connection = new Connection({
     open: openSocket,
     secret: pageSecret,
@@ -45,17 +43,17 @@ export class App {
   readonly pool = new Pool({
     send: (message) => this.connection.send(message),
     eventsFor: (id) => this.eventsFor(id),
-    stateOf: (id) => store.model.peek().items.find((i) => i.id === id)?.state ?? "running",
+    stateOf: (id) => this.store.model.peek().items.find((i) => i.id === id)?.state ?? "running",
     changed: () =>
       batch(() => {
-        store.letterboxed.value = this.pool.letterboxed();
-        if (this.pool.drawn()) store.drawn.value = true;
+        this.store.letterboxed.value = this.pool.letterboxed();
+        if (this.pool.drawn()) this.store.drawn.value = true;
       }),
   });
   readonly clipboardAccess = new ClipboardAccess({
     settings,
     write: writeClipboard,
-    refused: () => store.toast(NOT_COPIED),
+    refused: () => this.store.toast(NOT_COPIED),
   });
   readonly feed = new Feed({ events: threadEvents, random: Math.random });
   readonly threadState = new ThreadState(this.feed, readThread);
@@ -67,17 +65,17 @@ export class App {
     this.listen();
     this.followStore();
     void secretKept.then((kept) => {
-      store.tabOnly.value = !kept;
+      this.store.tabOnly.value = !kept;
       this.connection.start();
     });
   }
 
   /** sendKey sends a named key of the key bar with the held modifiers; the server knows the program's key modes. */
   sendKey(key: string): void {
-    const id = store.activeId.value;
-    if (id === null) return;
-    this.connection.send({ type: "keys", pty: id, keys: [withSticky(key, store.sticky.value)] });
-    store.sticky.value = released;
+    const { activeId, sticky } = this.store;
+    if (activeId.value === null) return;
+    this.connection.send({ type: "keys", pty: activeId.value, keys: [withSticky(key, sticky.value)] });
+    sticky.value = released;
     this.pool.current()?.typed();
   }
 
@@ -85,33 +83,33 @@ export class App {
   sendPaste(id: string, text: string): void {
     const bytes = new TextEncoder().encode(text).length;
     if (bytes > MAX_PASTE) {
-      store.toast(`Not pasted: ${Math.ceil(bytes / 1024)} KiB is more than the limit of ${MAX_PASTE / 1024} KiB.`);
+      this.store.toast(`Not pasted: ${Math.ceil(bytes / 1024)} KiB is more than the limit of ${MAX_PASTE / 1024} KiB.`);
     } else if (!this.connection.send({ type: "paste", pty: id, data: text })) {
-      store.toast("Not pasted: the server is not connected.");
+      this.store.toast("Not pasted: the server is not connected.");
     } else if (id === this.pool.shown()) this.pool.current()?.typed();
   }
 
   /** pasteClipboard pastes the clipboard into the active terminal, or opens a field where the page may not read it. */
   async pasteClipboard(): Promise<void> {
-    const id = store.activeId.value;
+    const id = this.store.activeId.value;
     if (id === null) return;
     const text = await readClipboard();
-    if (text === null) store.pasting.value = id;
-    else if (text === "") store.toast("Not pasted: there is no text on the clipboard.");
+    if (text === null) this.store.pasting.value = id;
+    else if (text === "") this.store.toast("Not pasted: there is no text on the clipboard.");
     else this.sendPaste(id, text);
   }
 
   /** copySelection copies the selection of the active terminal, and clears the selection when that worked. */
   async copySelection(): Promise<void> {
-    const screen = this.pool.current();
-    if (screen && (await this.copy(screen.selection()))) screen.clearSelection();
+    const term = this.pool.current()?.term;
+    if (term && (await this.copy(term.getSelection()))) term.clearSelection();
   }
 
   /** copy puts text on the clipboard and reports whether that worked; nothing when it is empty. */
   private async copy(text: string): Promise<boolean> {
     if (text === "") return false;
     const copied = await writeClipboard(text);
-    if (!copied) store.toast(NOT_COPIED);
+    if (!copied) this.store.toast(NOT_COPIED);
     return copied;
   }
 
@@ -119,11 +117,11 @@ export class App {
     window.addEventListener("storage", (e) => {
       if (e.key === SECRET_KEY && e.newValue !== null) this.connection.renew(); // another tab has logged in
     });
-    window.addEventListener("hashchange", () => (store.activeId.value = routeOf(location.hash)));
+    window.addEventListener("hashchange", () => (this.store.activeId.value = routeOf(location.hash)));
     window.addEventListener("online", () => this.connection.wake());
     window.addEventListener("focus", () => this.onFocus());
     document.addEventListener("visibilitychange", () => {
-      store.visible.value = !document.hidden;
+      this.store.visible.value = !document.hidden;
       if (!document.hidden) this.connection.wake();
       this.onFocus();
     });
@@ -131,7 +129,7 @@ export class App {
 
   /** followStore keeps the screens, the feed and the title as the store says. */
   private followStore(): void {
-    const { activeId, activeInfo, conversationSection, model, statusOpen, statusTab, visible } = store;
+    const { activeId, activeInfo, conversationSection, model, statusOpen, statusTab, visible } = this.store;
     const loggedIn = computed(() => this.connection.status.value.state !== "unauthorized");
     effect(() => {
       const id = activeId.value;
@@ -167,33 +165,40 @@ export class App {
   private onConnected(): void {
     this.pool.reattach();
     this.feed.retry();
-    const id = focusedTerminal();
+    const id = this.focused();
     if (id !== null && this.pool.shown() === id) this.connection.send({ type: "focus", pty: id });
   }
 
   private onFrame(frame: string): void {
     const event = parseEvent(frame);
     if (event === null) return;
-    store.model.value = reduce(store.model.value, event, focusedTerminal());
+    const { activeId, model } = this.store;
+    model.value = reduce(model.value, event, this.focused());
     this.pool.handle(event);
-    if (event.event === "data" && event.pty === store.activeId.value) this.threadState.used();
+    if (event.event === "data" && event.pty === activeId.value) this.threadState.used();
     if (event.event === "meta" && event.clipboard) void this.clipboardAccess.offer(event.pty, event.clipboard);
-    announce(event);
+    this.announce(event);
   }
 
   private onFocus(): void {
     if (document.hidden) return;
     this.pool.catchUp();
-    const id = focusedTerminal();
+    const id = this.focused();
     if (id !== null) this.focus(id);
   }
 
+  /** focused is the terminal the user looks at, null while the page is hidden or without focus. */
+  private focused(): string | null {
+    return document.hasFocus() && !document.hidden ? this.store.activeId.value : null;
+  }
+
   private focus(id: string): void {
-    store.model.value = withoutAttention(store.model.value, id);
+    this.store.model.value = withoutAttention(this.store.model.value, id);
     this.connection.send({ type: "focus", pty: id });
   }
 
   private show(id: string | null): void {
+    const { store } = this;
     if (id !== store.activeId.value) return;
     batch(() => {
       store.drawn.value = false;
@@ -204,11 +209,11 @@ export class App {
       this.noteSelection();
     });
     // On touch screens focus opens the keyboard over half of the page, so there it waits for a tap.
-    if (!mediaMatches("(pointer: coarse)")) this.pool.current()?.focus();
+    if (!mediaMatches("(pointer: coarse)")) this.pool.current()?.term.focus();
   }
 
   private noteSelection(): void {
-    store.selected.value = this.pool.current()?.hasSelection() ?? false;
+    this.store.selected.value = this.pool.current()?.term.hasSelection() ?? false;
   }
 
   private eventsFor(id: string): ScreenEvents {
@@ -220,40 +225,41 @@ export class App {
       selected: () => this.noteSelection(),
       focus: () => this.focus(id),
       redrawn: () => this.pool.applySize(),
-      search: () => (store.searching.value = true),
-      link: showLink,
+      search: () => (this.store.searching.value = true),
+      link: (address, clicked) => this.showLink(address, clicked),
       open: openLink,
     };
   }
 
   private sendTyped(id: string, data: string): void {
-    const messages = typed(id, data, store.sticky.value);
+    const messages = typed(id, data, this.store.sticky.value);
     for (const m of messages) this.connection.send(m);
-    if (messages[0]?.type === "keys") store.sticky.value = released;
+    if (messages[0]?.type === "keys") this.store.sticky.value = released;
   }
-}
 
-/** announce shows a toast for a refusal, and for a program's notification. */
-function announce(event: ServerEvent): void {
-  if (event.event === "error" && event.code !== "NOT_FOUND") showRefusal(event);
-  if (event.event !== "meta" || !event.notify) return;
-  const from = store.model.value.items.find((i) => i.id === event.pty);
-  const text = joined([clean(event.notify.title), clean(event.notify.body)], ": ");
-  if (text !== "") store.toast(from ? `${nameOf(from)}: ${text}` : text);
-}
+  /** announce shows a toast for a refusal, and for a program's notification. */
+  private announce(event: ServerEvent): void {
+    if (event.event === "error" && event.code !== "NOT_FOUND") this.showRefusal(event);
+    if (event.event !== "meta" || !event.notify) return;
+    const from = this.store.model.value.items.find((i) => i.id === event.pty);
+    const text = joined([clean(event.notify.title), clean(event.notify.body)], ": ");
+    if (text !== "") this.store.toast(from ? `${nameOf(from)}: ${text}` : text);
+  }
 
-/** showRefusal leads to the approvals where a person can approve here. */
-function showRefusal(event: ServerError): void {
-  const active = event.pty !== undefined && event.pty === store.activeId.value;
-  if (event.code === "NEEDS_APPROVAL" && active)
-    store.toast("Typing here needs an approval first.", { label: "Review", run: store.openApprovals });
-  else store.toast(clean(event.error) || "The server refused a request.");
-}
+  /** showRefusal leads to the approvals where a person can approve here. */
+  private showRefusal({ pty, code, error }: ServerError): void {
+    const { activeId, openApprovals, toast } = this.store;
+    if (code === "NEEDS_APPROVAL" && pty !== undefined && pty === activeId.value)
+      toast("Typing here needs an approval first.", { label: "Review", run: openApprovals });
+    else toast(clean(error) || "The server refused a request.");
+  }
 
-function showLink(uri: string | null, clicked: boolean): void {
-  const safe = uri === null ? null : safeLink(uri);
-  if (clicked) store.clickedLink.value = safe;
-  store.hoveredLink.value = clicked ? null : safe;
+  private showLink(address: string | null, clicked: boolean): void {
+    const { clickedLink, hoveredLink } = this.store;
+    const safe = address === null ? null : safeLink(address);
+    if (clicked) clickedLink.value = safe;
+    hoveredLink.value = clicked ? null : safe;
+  }
 }
 
 export const AppContext = createContext<App | null>(null);
@@ -264,3 +270,6 @@ export function useApp(): App {
   if (app === null) throw new Error("there is no App around this component");
   return app;
 }
+
+/** useStore is the state of that page. */
+export const useStore = (): Store => useApp().store;

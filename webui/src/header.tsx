@@ -1,11 +1,12 @@
+import { useStore } from "./app";
 import { nameOf, titleOf } from "./list/label";
 import { StateBadge } from "./list/list";
 import { hasEnded } from "./list/model";
-import { activeId, activeInfo, closing, drawerOpen, letterboxed, model, searching } from "./store";
 import { ThreadPanel } from "./thread/panel";
 import { IconButton } from "./ui/button";
 
 function Size() {
+  const { activeInfo, letterboxed } = useStore();
   const info = activeInfo.value;
   if (!info || info.cols === 0) return null;
   const other = letterboxed.value && !hasEnded(info.state);
@@ -18,6 +19,7 @@ function Size() {
 }
 
 function Actions() {
+  const { activeInfo, closing, searching } = useStore();
   const info = activeInfo.value;
   if (!info) return null;
   return (
@@ -38,6 +40,7 @@ function Actions() {
 
 /** Header names the terminal that is shown; on narrow pages it also opens the drawer. */
 export function Header() {
+  const { activeId, activeInfo, drawerOpen, model } = useStore();
   const info = activeInfo.value;
   const rang = model.value.attention.size > 0;
   return (

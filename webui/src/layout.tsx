@@ -1,9 +1,9 @@
 import { useEffect } from "preact/hooks";
+import { useStore } from "./app";
 import { Header } from "./header";
 import { CloseDialog } from "./list/closedialog";
 import { TerminalList } from "./list/list";
 import { NewDialog } from "./list/newdialog";
-import { activeId, closing, creating, drawerOpen, pasting, searching, statusOpen } from "./store";
 import { Banner } from "./terminal/banner";
 import { ClipboardBar } from "./terminal/clipboardbar";
 import { Empty } from "./terminal/empty";
@@ -19,6 +19,7 @@ import { Toasts } from "./ui/toasts";
 
 /** Keys that work wherever the focus is. */
 function useShortcuts(): void {
+  const { activeId, drawerOpen, searching } = useStore();
   useEffect(() => {
     const onKey = (e: KeyboardEvent): void => {
       if (e.key === "Escape" && drawerOpen.value) drawerOpen.value = false;
@@ -33,6 +34,7 @@ function useShortcuts(): void {
 
 /** Layout is the whole page: the list at the side (a drawer on narrow pages) and one terminal. */
 export function Layout() {
+  const { closing, creating, drawerOpen, pasting, searching, statusOpen } = useStore();
   useShortcuts();
   return (
     <div class={drawerOpen.value ? "app drawer-open" : "app"}>

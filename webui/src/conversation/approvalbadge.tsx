@@ -1,10 +1,10 @@
-import { useApp } from "../app";
-import { openApprovals } from "../store";
+import { useApp, useStore } from "../app";
 import { Spoken } from "../ui/spoken";
 import { counted } from "../ui/text";
 
 /** ApprovalBadge says how many calls wait for a person, and leads to them. */
 export function ApprovalBadge() {
+  const { openApprovals } = useStore();
   const { conversation } = useApp();
   const n = conversation.pending.value.length;
   const said = n === 0 ? "" : `${counted(n, "call waits", "calls wait")} for your approval`;

@@ -1,5 +1,4 @@
-import { useApp } from "../app";
-import { conversationSection } from "../store";
+import { useApp, useStore } from "../app";
 import { type Tab, TabPanel, Tabs } from "../ui/tabs";
 import { Approvals } from "./approvals";
 import { Ledger } from "./ledger";
@@ -21,6 +20,7 @@ const NAMES: ReadonlyArray<Tab<Section>> = [
  * about.
  */
 export function ConversationPanel({ thread }: { thread: string }) {
+  const { conversationSection } = useStore();
   const { conversation, feed } = useApp();
   const chosen = conversationSection.value;
   const tabs = NAMES.map((t) => (t.id === "approvals" ? { ...t, waiting: conversation.pending.value.length } : t));

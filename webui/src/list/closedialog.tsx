@@ -1,12 +1,13 @@
 import { closeTerminal } from "../api/requests";
 import type { Terminal } from "../api/wire";
-import { activeId, closing } from "../store";
+import { useStore } from "../app";
 import { Modal } from "../ui/modal";
 import { nameOf } from "./label";
 import { hasEnded } from "./model";
 
 /** CloseDialog asks before a terminal's processes are ended, or its last screen is taken off the list. */
 export function CloseDialog({ info }: { info: Terminal }) {
+  const { activeId, closing } = useStore();
   const over = hasEnded(info.state);
   const close = async (): Promise<void> => {
     await closeTerminal(info);

@@ -28,12 +28,8 @@ export function stateText({ state, exit }: Terminal): string {
 
 /** failed says whether a terminal's program ended other than with success. */
 export function failed({ state, exit }: Terminal): boolean {
-  return (
-    state === "exited" &&
-    exit !== null &&
-    exit.reason !== "killed" &&
-    (exit.signal !== "" || (exit.code !== null && exit.code !== 0))
-  );
+  if (state !== "exited" || exit === null || exit.reason === "killed") return false;
+  return exit.signal !== "" || !!exit.code;
 }
 
 /** exitText says in one sentence how a terminal ended. */
@@ -41,8 +37,7 @@ export function exitText(state: string, exit: Exit | null): string {
   if (state === "lost" || exit?.reason === "lost") return "Lost: its process is gone. This is its last screen.";
   if (state === "restored") return "Restored from its last saved screen; its process did not survive the restart.";
   if (exit === null) return "Exited.";
-  const how =
-    exit.signal !== "" ? `on signal ${clean(exit.signal)}` : exit.code !== null ? `with code ${exit.code}` : "";
   const why = exit.reason === "killed" ? "Closed" : "Exited";
-  return how === "" ? `${why}.` : `${why} ${how}.`;
+  if (exit.signal !== "") return `${why} on signal ${clean(exit.signal)}.`;
+  return exit.code === null ? `${why}.` : `${why} with code ${exit.code}.`;
 }

@@ -1,8 +1,7 @@
 import { pageSecret } from "../api/credential";
 import { logOut } from "../api/requests";
 import type { Terminal } from "../api/wire";
-import { useApp } from "../app";
-import { activeId, closing, creating, drawerOpen, model, tabOnly, toastError } from "../store";
+import { useApp, useStore } from "../app";
 import { Button, IconButton } from "../ui/button";
 import { Icon } from "../ui/icons";
 import { clean } from "../ui/text";
@@ -29,6 +28,7 @@ function Viewers({ count }: { count: number }) {
 }
 
 function Row({ info }: { info: Terminal }) {
+  const { activeId, closing, drawerOpen, model } = useStore();
   const name = nameOf(info);
   const current = info.id === activeId.value;
   const rang = model.value.attention.has(info.id);
@@ -91,6 +91,7 @@ const LINK_TEXT = {
 } as const;
 
 function LinkState() {
+  const { tabOnly, toastError } = useStore();
   const { connection } = useApp();
   const { state } = connection.status.value;
   const until = tabOnly.value && " until this tab is closed: your browser keeps nothing for this page.";
@@ -107,6 +108,7 @@ function LinkState() {
 
 /** TerminalList is every terminal of the server, by session. On narrow pages it is a drawer. */
 export function TerminalList() {
+  const { creating, model } = useStore();
   const { items, listed } = model.value;
   return (
     <nav class="side" id="terminals" aria-label="Terminals">

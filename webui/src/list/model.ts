@@ -42,76 +42,61 @@ export function hasBanner(state: string): boolean {
   return state !== "running";
 }
 
-function applyList(model: Model, items: Terminal[], looking: string | null): Model {
-  const before = new Map(model.items.map((i) => [i.id, i]));
-  const attention = new Set<string>();
-  for (const item of items) {
-    const known = before.get(item.id);
-    const rang = known !== undefined && item.bell_count > known.bell_count && item.id !== looking;
-    if (rang || model.attention.has(item.id)) attention.add(item.id);
-  }
-  return { ...model, items, attention, listed: true };
+function withList(model: Model, items: Terminal[], looking: string | null): Model {
+  const bells = new Map(model.items.map((i) => [i.id, i.bell_count]));
+  const rang = (i: Terminal): boolean => i.bell_count > (bells.get(i.id) ?? i.bell_count) && i.id !== looking;
+  const attention = items.filter((i) => rang(i) || model.attention.has(i.id)).map((i) => i.id);
+  return { ...model, items, attention: new Set(attention), listed: true };
 }
 
-function change(model: Model, id: string, edit: (info: Terminal) => Terminal): Model {
-  return { ...model, items: model.items.map((i) => (i.id === id ? edit(i) : i)) };
+function withItem(model: Model, id: string, edit: (info: Terminal) => Partial<Terminal>): Model {
+  return { ...model, items: model.items.map((i) => (i.id === id ? { ...i, ...edit(i) } : i)) };
 }
 
-function applyMeta(model: Model, meta: Meta, looking: string | null): Model {
-  const next = change(model, meta.pty, (i) => ({
-    ...i,
-    title: meta.title ?? i.title,
-    cwd: meta.cwd ?? i.cwd,
-    viewers: meta.viewers ?? i.viewers,
-    cols: meta.size?.cols ?? i.cols,
-    rows: meta.size?.rows ?? i.rows,
+function withMeta(model: Model, { pty, title, cwd, viewers, size, bell, notify }: Meta, looking: string | null): Model {
+  const next = withItem(model, pty, (i) => ({
+    title: title ?? i.title,
+    cwd: cwd ?? i.cwd,
+    viewers: viewers ?? i.viewers,
+    ...size,
   }));
-  const rang = (meta.bell === true || meta.notify !== undefined) && meta.pty !== looking;
-  return rang ? { ...next, attention: new Set(model.attention).add(meta.pty) } : next;
+  const rang = (bell || notify) && pty !== looking;
+  return rang ? { ...next, attention: new Set(model.attention).add(pty) } : next;
 }
 
-function refuse(model: Model, id: string, why: string): Model {
-  return { ...model, refused: new Map(model.refused).set(id, why) };
-}
-
-function accept(model: Model, id: string): Model {
-  if (!model.refused.has(id)) return model;
+function withoutRefusal(model: Model, id: string): Model {
   const refused = new Map(model.refused);
-  refused.delete(id);
-  return { ...model, refused };
+  return refused.delete(id) ? { ...model, refused } : model;
 }
 
 /** withoutAttention removes the attention mark of a terminal. */
 export function withoutAttention(model: Model, id: string): Model {
-  if (!model.attention.has(id)) return model;
   const attention = new Set(model.attention);
-  attention.delete(id);
-  return { ...model, attention };
+  return attention.delete(id) ? { ...model, attention } : model;
 }
 
 /** reduce applies one server event; `looking` is the terminal the user has in front of them right now, or null. */
 export function reduce(model: Model, event: ServerEvent, looking: string | null): Model {
   switch (event.event) {
     case "list":
-      return applyList(model, event.items, looking);
+      return withList(model, event.items, looking);
     case "meta":
-      return applyMeta(model, event, looking);
-    case "exit":
-      return change(model, event.pty, (i) => ({
-        ...i,
-        state: event.reason === "lost" ? "lost" : "exited",
-        exit: { code: event.code, signal: event.signal, reason: event.reason },
-      }));
+      return withMeta(model, event, looking);
+    case "exit": {
+      const { code, signal, reason } = event;
+      const state = reason === "lost" ? "lost" : "exited";
+      return withItem(model, event.pty, () => ({ state, exit: { code, signal, reason } }));
+    }
     case "snapshot":
     case "resume":
-      return accept(
-        change(model, event.pty, (i) => ({ ...i, cols: event.cols, rows: event.rows })),
-        event.pty,
-      );
-    case "resize":
-      return change(model, event.pty, (i) => ({ ...i, cols: event.cols, rows: event.rows }));
+    case "resize": {
+      const { pty, cols, rows } = event;
+      return withItem(withoutRefusal(model, pty), pty, () => ({ cols, rows }));
+    }
     case "error":
-      return event.pty && event.code === "NOT_FOUND" ? refuse(model, event.pty, event.error) : model;
+      return event.pty && event.code === "NOT_FOUND"
+        ? { ...model, refused: new Map(model.refused).set(event.pty, event.error) }
+        : model;
     case "data":
     case "pong":
       return model;

@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import { createTerminal, type Draft } from "../api/requests";
-import { useApp } from "../app";
-import { activeInfo, creating, drawerOpen, model } from "../store";
+import { useApp, useStore } from "../app";
 import { Modal } from "../ui/modal";
 import { groups } from "./model";
 import { routeTo } from "./route";
@@ -43,6 +42,7 @@ function Field({ label, hint, value, set, ...rest }: FieldProps) {
 
 /** NewDialog asks for a terminal and shows it once the server has started it. */
 export function NewDialog() {
+  const { activeInfo, creating, drawerOpen, model } = useStore();
   const { pool } = useApp();
   const session = activeInfo.value?.session ?? DEFAULT_SESSION;
   const [draft, setDraft] = useState<Draft>({ session, command: "", cwd: "", name: "" });

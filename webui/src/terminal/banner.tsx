@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { restartTerminal } from "../api/requests";
+import { useStore } from "../app";
 import { watchSize } from "../browser";
 import { exitText } from "../list/label";
 import { hasBanner } from "../list/model";
-import { activeId, activeInfo, closing, creating, model, toastError } from "../store";
 import { Button } from "../ui/button";
 
 /**
@@ -12,6 +12,7 @@ import { Button } from "../ui/button";
  * stays the same for every terminal: a banner that came and went would resize running programs.
  */
 export function Banner() {
+  const { activeId, activeInfo, closing, creating, model, toastError } = useStore();
   const info = activeInfo.value;
   const { listed, refused } = model.value;
   if (activeId.value === null || !listed || refused.has(activeId.value)) return null;

@@ -45,45 +45,42 @@ function decoded(b64: string): string | null {
 export class ClipboardAccess {
   /** What waits for the user, by terminal; the newest of each. */
   readonly waiting = signal<ReadonlyMap<string, Waiting>>(new Map());
-  private answers: [string, boolean][];
+  private answers: ReadonlyMap<string, boolean>;
 
   constructor(private readonly deps: Deps) {
-    this.answers = this.load();
+    this.answers = new Map(this.load());
   }
 
   /** offer takes a program's write: it is done, waits for the user, or is dropped. */
   async offer(pty: string, write: Clipboard): Promise<void> {
     const text = isClipboard(write.selection) ? decoded(write.data_b64) : null;
     if (text === null) return;
-    const answer = this.answers.find(([id]) => id === pty)?.[1];
+    const answer = this.answers.get(pty);
     if (answer === undefined) this.wait(pty, { text, why: "ask" });
     else if (answer) await this.put(pty, text);
   }
 
   /** answer is the user's, for this terminal from now on. Call it in the handler of a click. */
   async answer(pty: string, allowed: boolean): Promise<void> {
-    const waits = this.waiting.peek().get(pty);
-    this.drop(pty);
-    this.answers = [...this.answers.filter(([id]) => id !== pty), [pty, allowed] as [string, boolean]].slice(
-      -MAX_ANSWERS,
-    );
-    this.deps.settings.set(KEY, JSON.stringify(this.answers));
-    if (allowed && waits) await this.putByClick(pty, waits.text);
+    const others = [...this.answers].filter(([id]) => id !== pty);
+    const answers = [...others, [pty, allowed] as const].slice(-MAX_ANSWERS);
+    this.answers = new Map(answers);
+    this.deps.settings.set(KEY, JSON.stringify(answers));
+    if (allowed) await this.copy(pty);
+    else this.drop(pty);
   }
 
   /** copy does the write that waits for a click. Call it in the handler of one. */
   async copy(pty: string): Promise<void> {
     const waits = this.waiting.peek().get(pty);
     this.drop(pty);
-    if (waits) await this.putByClick(pty, waits.text);
+    if (waits && !(await this.put(pty, waits.text))) this.deps.refused();
   }
 
   /** drop forgets what waits; the terminal is asked about again at its next write unless it was answered. */
   drop(pty: string): void {
-    if (!this.waiting.peek().has(pty)) return;
     const rest = new Map(this.waiting.peek());
-    rest.delete(pty);
-    this.waiting.value = rest;
+    if (rest.delete(pty)) this.waiting.value = rest;
   }
 
   /** retain drops what waits for terminals that are gone. */
@@ -98,10 +95,6 @@ export class ClipboardAccess {
       this.drop(pty); // an older one that waits for a click
     else this.wait(pty, { text, why: "click" });
     return written;
-  }
-
-  private async putByClick(pty: string, text: string): Promise<void> {
-    if (!(await this.put(pty, text))) this.deps.refused();
   }
 
   private wait(pty: string, w: Waiting): void {

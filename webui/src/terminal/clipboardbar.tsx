@@ -1,11 +1,11 @@
-import { useApp } from "../app";
+import { useApp, useStore } from "../app";
 import { nameOf } from "../list/label";
-import { activeInfo } from "../store";
 import { Button, IconButton } from "../ui/button";
 import { counted } from "../ui/text";
 
 /** ClipboardBar asks whether the terminal on display may write to the clipboard, once for each terminal. */
 export function ClipboardBar() {
+  const { activeInfo } = useStore();
   const { clipboardAccess } = useApp();
   const info = activeInfo.value;
   const waits = info && clipboardAccess.waiting.value.get(info.id);

@@ -1,16 +1,17 @@
-import { activeId, creating, drawerOpen, model } from "../store";
+import { useStore } from "../app";
+import type { Model } from "../list/model";
 import { Button } from "../ui/button";
 
-function explanation(): string | null {
-  const { items, listed, refused } = model.value;
-  if (activeId.value !== null) return refused.has(activeId.value) ? "There is no such terminal." : null;
+function explanation(id: string | null, { items, listed, refused }: Model): string | null {
+  if (id !== null) return refused.has(id) ? "There is no such terminal." : null;
   if (!listed) return null;
   return items.length === 0 ? "No terminal is running." : "Choose a terminal, or start a new one.";
 }
 
 /** Empty is the main area while no terminal is chosen, or one that does not exist. */
 export function Empty() {
-  const text = explanation();
+  const { activeId, creating, drawerOpen, model } = useStore();
+  const text = explanation(activeId.value, model.value);
   if (text === null) return null;
   return (
     <div class="empty">

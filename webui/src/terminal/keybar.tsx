@@ -1,7 +1,6 @@
 import type { ComponentProps } from "preact";
-import { useApp } from "../app";
+import { useApp, useStore } from "../app";
 import { hasEnded } from "../list/model";
-import { activeId, activeInfo, selected, sticky } from "../store";
 import { Button } from "../ui/button";
 import type { Sticky } from "./keys";
 
@@ -25,6 +24,7 @@ const Key = (props: ComponentProps<typeof Button>) => (
 );
 
 function Hold({ modifier, text }: { modifier: keyof Sticky; text: string }) {
+  const { sticky } = useStore();
   const held = sticky.value[modifier];
   const toggle = (): void => {
     sticky.value = { ...sticky.value, [modifier]: !held };
@@ -45,6 +45,7 @@ function Keys({ of }: { of: ReadonlyArray<readonly [name: string, text: string, 
  * key modes. It is as high whatever it shows: another height would change the size of the terminal.
  */
 export function KeyBar() {
+  const { activeId, activeInfo, selected } = useStore();
   const app = useApp();
   if (activeId.value === null) return null;
   const ended = hasEnded(activeInfo.value?.state ?? "running");

@@ -1,8 +1,9 @@
-import { clickedLink, hoveredLink } from "../store";
+import { useStore } from "../app";
 import { IconButton } from "../ui/button";
 
 /** LinkBar shows where a link really leads before it is opened: terminal output can give any text any address. */
 export function LinkBar() {
+  const { clickedLink, hoveredLink } = useStore();
   const clicked = clickedLink.value;
   if (clicked !== null) {
     return (

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useApp } from "../app";
-import { drawn, model } from "../store";
+import { useApp, useStore } from "../app";
 import { Button } from "../ui/button";
 import { useNow } from "../ui/now";
 
@@ -20,6 +19,7 @@ function Countdown({ attempt, retryAt }: { attempt: number; retryAt: number }) {
 }
 
 function Panel({ children }: { children: ComponentChildren }) {
+  const { drawn } = useStore();
   return (
     <div class={drawn.value ? "overlay dim" : "overlay"}>
       <div class="card overlay-panel" role="status" aria-live="polite">
@@ -31,6 +31,7 @@ function Panel({ children }: { children: ComponentChildren }) {
 
 /** Overlay covers the terminal while the connection is away; the last screen stays visible beneath it. */
 export function Overlay() {
+  const { model } = useStore();
   const { connection } = useApp();
   const { state, attempt, retryAt } = connection.status.value;
   const retry = (): void => connection.retryNow();

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { useApp } from "../app";
-import { pasting } from "../store";
+import { useApp, useStore } from "../app";
 import { Modal } from "../ui/modal";
 
 /** PasteDialog takes what the user pastes into it, where the page may not read the clipboard by itself. */
 export function PasteDialog({ terminal }: { terminal: string }) {
+  const { pasting } = useStore();
   const app = useApp();
   const [text, setText] = useState("");
   const close = (): void => {

@@ -2,8 +2,10 @@ import type { ClientMessage, ServerEvent, Size } from "../api/wire";
 import { watchSize } from "../browser";
 import { hasEnded } from "../list/model";
 import { Position } from "./position";
+import type { Choice } from "./renderer";
 import { Screen, type ScreenEvents } from "./screen";
 import { colors } from "./theme";
+import { chooseRenderer } from "./webgl";
 
 /**
  * Terminals kept attached at once, the shown one included: switching back is instant, and the server's work bounded.
@@ -13,8 +15,9 @@ const MAX_OPEN = 6;
 const SETTLE_MS = 100;
 
 interface Opened {
-  screen: Screen;
-  position: Position;
+  readonly id: string;
+  readonly screen: Screen;
+  readonly position: Position;
   /** Has shown a screen, of this attachment or an older one. */
   drawn: boolean;
   /** Fell too far behind and was detached; attached again when the page is visible. */
@@ -40,7 +43,9 @@ const same = (a: Size | null, b: Size | null): boolean => a?.cols === b?.cols &&
 export class Pool {
   private readonly opened = new Map<string, Opened>();
   private area: HTMLElement | null = null;
-  private shownId: string | null = null;
+  private shownOne: Opened | null = null;
+  /** How all screens are drawn; made with the first one. */
+  private renderer: Choice | undefined;
   private settle: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly deps: PoolDeps) {}
@@ -54,36 +59,36 @@ export class Pool {
 
   /** activate shows terminal `id`, attaching it when this page did not have it; null shows none. */
   activate(id: string | null): void {
-    if (this.shownId !== null && this.shownId !== id) this.hide(this.shownId);
-    this.shownId = id;
+    if (this.shownOne !== null && this.shownOne.id !== id) this.hide(this.shownOne);
+    this.shownOne = null;
     if (id !== null && this.area !== null) this.show(id, this.area);
     this.deps.changed();
   }
 
   /** shown is the id of the terminal on display. */
   shown(): string | null {
-    return this.shownId;
+    return this.shownOne?.id ?? null;
   }
 
   /** current is the screen of the terminal on display. */
   current(): Screen | null {
-    return this.entry(this.shownId)?.screen ?? null;
+    return this.shownOne?.screen ?? null;
   }
 
   /** drawn says whether the shown terminal has a screen to look at, current or not. */
   drawn(): boolean {
-    return this.entry(this.shownId)?.drawn ?? false;
+    return this.shownOne?.drawn ?? false;
   }
 
   /** letterboxed says whether the shown terminal has not the wanted size. */
   letterboxed(): boolean {
-    const entry = this.entry(this.shownId);
-    return !!entry?.wanted && entry.position.fresh() && !same(entry.wanted, entry.screen.size());
+    const one = this.shownOne;
+    return !!one?.wanted && one.position.fresh() && !same(one.wanted, one.screen.size());
   }
 
   /** wantedSize is the size a new terminal should have to fill the area, if any terminal is shown to measure by. */
   wantedSize(): Size | null {
-    return this.entry(this.shownId)?.wanted ?? null;
+    return this.shownOne?.wanted ?? null;
   }
 
   /**
@@ -91,17 +96,17 @@ export class Pool {
    * can.
    */
   reattach(): void {
-    for (const [id, entry] of this.opened) this.attach(id, entry);
+    for (const entry of this.opened.values()) this.attach(entry);
   }
 
   /** catchUp attaches the terminals again that fell behind while the page was hidden. */
   catchUp(): void {
-    for (const [id, entry] of this.opened) if (entry.behind) this.attach(id, entry);
+    for (const entry of this.opened.values()) if (entry.behind) this.attach(entry);
   }
 
   /** retain drops the screens of terminals the server no longer lists, except the shown one. */
   retain(ids: ReadonlySet<string>): void {
-    for (const id of [...this.opened.keys()]) if (!ids.has(id) && id !== this.shownId) this.drop(id);
+    for (const entry of this.opened.values()) if (!ids.has(entry.id)) this.drop(entry);
   }
 
   /**
@@ -109,10 +114,10 @@ export class Pool {
    * again.
    */
   updateStates(): void {
-    for (const [id, entry] of this.opened) {
-      const state = this.deps.stateOf(id);
+    for (const entry of this.opened.values()) {
+      const state = this.deps.stateOf(entry.id);
       if (!entry.screen.setState(state)) continue;
-      if (!hasEnded(state) && entry.ended) this.attach(id, entry);
+      if (!hasEnded(state) && entry.ended) this.attach(entry);
       this.applySizeSoon();
     }
   }
@@ -124,11 +129,11 @@ export class Pool {
     if (entry === undefined || entry.behind) return;
     const attached = entry.position.fresh();
     if (!entry.position.take(event)) {
-      if (event.event === "resume") this.startOver(event.pty, entry);
+      if (event.event === "resume") this.startOver(entry);
       return;
     }
     if (event.event === "data") {
-      if (!entry.screen.data(event.data)) this.fallBehind(event.pty, entry);
+      if (!entry.screen.data(event.data)) this.fallBehind(entry);
       return;
     }
     if (event.event === "snapshot") entry.screen.snapshot(event);
@@ -144,67 +149,58 @@ export class Pool {
     }
   }
 
-  private entry(id: string | null): Opened | undefined {
-    return id === null ? undefined : this.opened.get(id);
-  }
-
   private show(id: string, area: HTMLElement): void {
     const known = this.opened.get(id);
     const entry = known ?? this.create(id, area);
     // Deleting and setting again moves the entry to the end: the map's order is the order of use.
     this.opened.delete(id);
     this.opened.set(id, entry);
+    this.shownOne = entry;
     entry.screen.show();
     if (known) {
       this.deps.send({ type: "show", pty: id });
       this.applySize();
     } else {
       entry.wanted = entry.screen.wantedSize();
-      this.attach(id, entry);
+      this.attach(entry);
       this.trim();
     }
   }
 
   /** hide keeps a terminal that is no longer shown: the server does not count this page among its viewers. */
-  private hide(id: string): void {
-    const entry = this.opened.get(id);
-    if (entry === undefined) return;
-    entry.screen.hide();
+  private hide({ id, screen }: Opened): void {
+    screen.hide();
     this.deps.send({ type: "hide", pty: id });
   }
 
   private create(id: string, area: HTMLElement): Opened {
-    const screen = new Screen(`Terminal ${id}`, this.deps.eventsFor(id));
+    this.renderer ??= chooseRenderer();
+    const screen = new Screen(`Terminal ${id}`, this.renderer, this.deps.eventsFor(id));
     screen.open(area);
     screen.setState(this.deps.stateOf(id));
     screen.onResize(() => this.deps.changed());
-    return { screen, position: new Position(), drawn: false, behind: false, ended: false, wanted: null };
+    return { id, screen, position: new Position(), drawn: false, behind: false, ended: false, wanted: null };
   }
 
-  private attach(id: string, entry: Opened): void {
+  private attach(entry: Opened): void {
     entry.behind = false;
     entry.ended = false;
-    this.deps.send({
-      type: "attach",
-      pty: id,
-      ...entry.position.attach(),
-      ...entry.wanted,
-      ...(id === this.shownId ? {} : { hidden: true }),
-    });
+    const hidden = entry === this.shownOne ? {} : { hidden: true };
+    this.deps.send({ type: "attach", pty: entry.id, ...entry.position.attach(), ...entry.wanted, ...hidden });
   }
 
   /** startOver attaches a terminal whose screen cannot be continued. */
-  private startOver(id: string, entry: Opened): void {
+  private startOver(entry: Opened): void {
     entry.position.forget();
-    this.attach(id, entry);
+    this.attach(entry);
   }
 
-  private fallBehind(id: string, entry: Opened): void {
+  private fallBehind(entry: Opened): void {
     entry.screen.forget();
     entry.position.forget();
     entry.behind = true;
-    this.deps.send({ type: "detach", pty: id });
-    if (!document.hidden) this.attach(id, entry);
+    this.deps.send({ type: "detach", pty: entry.id });
+    if (!document.hidden) this.attach(entry);
   }
 
   private applySizeSoon(): void {
@@ -214,32 +210,32 @@ export class Pool {
 
   /** applySize tells the server when the size that would fill the page's area has changed. */
   applySize(): void {
-    const entry = this.entry(this.shownId);
-    const wanted = entry?.screen.wantedSize() ?? null;
-    if (this.shownId === null || !entry || wanted === null || same(wanted, entry.wanted)) return;
-    entry.wanted = wanted;
-    if (!hasEnded(this.deps.stateOf(this.shownId))) this.deps.send({ type: "resize", pty: this.shownId, ...wanted });
+    const one = this.shownOne;
+    const wanted = one?.screen.wantedSize() ?? null;
+    if (one === null || wanted === null || same(wanted, one.wanted)) return;
+    one.wanted = wanted;
+    this.requestSize(one.id, wanted);
     this.deps.changed();
   }
 
   /** repeatSize asks for the wanted size again when the user touches a terminal that has another viewer's size. */
   private repeatSize(): void {
-    const entry = this.entry(this.shownId);
-    if (this.shownId === null || !entry?.wanted || hasEnded(this.deps.stateOf(this.shownId)) || !this.letterboxed())
-      return;
-    this.deps.send({ type: "resize", pty: this.shownId, ...entry.wanted });
+    if (this.shownOne?.wanted && this.letterboxed()) this.requestSize(this.shownOne.id, this.shownOne.wanted);
+  }
+
+  private requestSize(id: string, size: Size): void {
+    if (!hasEnded(this.deps.stateOf(id))) this.deps.send({ type: "resize", pty: id, ...size });
   }
 
   private trim(): void {
-    for (const id of this.opened.keys()) {
-      if (this.opened.size <= MAX_OPEN) return;
-      if (id !== this.shownId) this.drop(id);
-    }
+    for (const entry of this.opened.values()) if (this.opened.size > MAX_OPEN) this.drop(entry);
   }
 
-  private drop(id: string): void {
-    this.opened.get(id)?.screen.dispose();
-    this.opened.delete(id);
-    this.deps.send({ type: "detach", pty: id });
+  /** drop closes a terminal, unless it is the one on display. */
+  private drop(entry: Opened): void {
+    if (entry === this.shownOne) return;
+    entry.screen.dispose();
+    this.opened.delete(entry.id);
+    this.deps.send({ type: "detach", pty: entry.id });
   }
 }

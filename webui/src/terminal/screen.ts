@@ -10,9 +10,10 @@ import { hasBanner, hasEnded } from "../list/model";
 import { shortcutOf } from "./keys";
 import { mute } from "./mute";
 import { serverPixels } from "./pixels";
+import type { Choice } from "./renderer";
 import { fontFamily, fontSize, theme } from "./theme";
 import { Touch } from "./touch";
-import { accelerate, renderers } from "./webgl";
+import { accelerate } from "./webgl";
 import { Writer } from "./writer";
 
 /** Lines of history kept per terminal; the server keeps the same number. */
@@ -43,7 +44,7 @@ export interface ScreenEvents {
 export class Screen {
   readonly host = document.createElement("div");
   readonly search = new SearchAddon();
-  private readonly term: Terminal;
+  readonly term: Terminal;
   private readonly fit = new FitAddon();
   private readonly writer: Writer;
   private readonly parts: IDisposable[] = [];
@@ -53,6 +54,7 @@ export class Screen {
 
   constructor(
     label: string,
+    private readonly renderer: Choice,
     private readonly events: ScreenEvents,
   ) {
     this.host.className = "screen";
@@ -130,15 +132,15 @@ export class Screen {
 
   /** draw begins to draw in the way that was chosen for the page. */
   private draw(): void {
-    const webgl = renderers().current() === "webgl";
+    const webgl = this.renderer.current() === "webgl";
     if (webgl) this.gpu ??= accelerate(this.term, () => this.drawPlainly());
-    if (webgl && this.gpu === null) renderers().refuse("webgl");
+    if (webgl && this.gpu === null) this.renderer.refuse("webgl");
     if (!webgl) this.release();
   }
 
   /** drawPlainly goes on without WebGL, which this browser takes away or draws wrongly. */
   private drawPlainly(): void {
-    renderers().refuse("webgl");
+    this.renderer.refuse("webgl");
     this.release();
     this.events.redrawn();
   }
@@ -150,10 +152,10 @@ export class Screen {
 
   /** time measures a frame in which something was drawn, as long as the choice of the renderer is open. */
   private time(): void {
-    if (this.host.hidden || document.hidden || !renderers().measuring()) return;
+    if (this.host.hidden || document.hidden || !this.renderer.measuring()) return;
     const begin = performance.now();
     requestAnimationFrame(() => {
-      if (document.hidden || !renderers().note(performance.now() - begin)) return;
+      if (document.hidden || !this.renderer.note(performance.now() - begin)) return;
       this.draw();
       this.events.redrawn();
     });
@@ -162,10 +164,6 @@ export class Screen {
   hide(): void {
     this.host.hidden = true;
     this.release();
-  }
-
-  focus(): void {
-    this.term.focus();
   }
 
   /** setState stops input into a terminal without a process and makes room for the banner. It reports a change. */
@@ -202,19 +200,6 @@ export class Screen {
   /** typed does to the view what a typed key does: it scrolls to the end and clears the selection. */
   typed(): void {
     this.term.input("");
-  }
-
-  hasSelection(): boolean {
-    return this.term.hasSelection();
-  }
-
-  /** selection is the selected text, lines that were wrapped as one; "" for none. */
-  selection(): string {
-    return this.term.getSelection();
-  }
-
-  clearSelection(): void {
-    this.term.clearSelection();
   }
 
   /** text is the screen without its history: rows from top to bottom, trailing blanks trimmed. */

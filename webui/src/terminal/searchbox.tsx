@@ -1,9 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useApp } from "../app";
-import { searching } from "../store";
+import { useApp, useStore } from "../app";
 import { IconButton } from "../ui/button";
-import type { Pool } from "./pool";
-import type { Screen } from "./screen";
 
 /** Colours of the matches; xterm.js takes only #RRGGBB here. */
 const decorations = {
@@ -14,43 +11,38 @@ const decorations = {
   activeMatchColorOverviewRuler: "#ffd866",
 };
 
-/** find shows the next match, upwards towards older output when `back`. */
-function find(screen: Screen | null, term: string, back: boolean): void {
-  const search = screen?.search;
-  if (!search || term === "") return;
-  if (back) search.findPrevious(term, { decorations });
-  else search.findNext(term, { decorations });
-}
-
-function useResults(pool: Pool): string {
-  const [results, setResults] = useState("");
-  useEffect(() => {
-    const listener = pool.current()?.search.onDidChangeResults(({ resultIndex, resultCount }) => {
-      setResults(resultCount === 0 ? "none" : resultIndex < 0 ? `${resultCount}` : `${resultIndex + 1}/${resultCount}`);
-    });
-    return () => listener?.dispose();
-  }, []);
-  return results;
-}
-
 /** SearchBox looks through the active terminal and its history; Enter goes up, towards older output. */
 export function SearchBox() {
+  const { searching } = useStore();
   const { pool } = useApp();
   const [term, setTerm] = useState("");
+  const [results, setResults] = useState("");
   const input = useRef<HTMLInputElement>(null);
-  const results = useResults(pool);
   useEffect(() => {
-    const searched = pool.current();
+    const search = pool.current()?.search;
+    const found = search?.onDidChangeResults(({ resultIndex: i, resultCount: n }) =>
+      setResults(n === 0 ? "none" : i < 0 ? `${n}` : `${i + 1}/${n}`),
+    );
     input.current?.focus();
-    return () => searched?.search.clearDecorations();
+    return () => {
+      found?.dispose();
+      search?.clearDecorations();
+    };
   }, []);
+  /** find shows the next match, upwards towards older output when `back`. */
+  const find = (text: string, back: boolean): void => {
+    const search = pool.current()?.search;
+    if (!search || text === "") return;
+    if (back) search.findPrevious(text, { decorations });
+    else search.findNext(text, { decorations });
+  };
   const close = (): void => {
-    pool.current()?.focus();
+    pool.current()?.term.focus();
     searching.value = false;
   };
   const onKey = (e: KeyboardEvent): void => {
     if (e.key === "Escape") close();
-    else if (e.key === "Enter") find(pool.current(), term, !e.shiftKey);
+    else if (e.key === "Enter") find(term, !e.shiftKey);
     else return;
     e.preventDefault();
   };
@@ -58,7 +50,7 @@ export function SearchBox() {
     setTerm(e.currentTarget.value);
     // From the end: the newest output is what people look for.
     pool.current()?.search.clearDecorations();
-    find(pool.current(), e.currentTarget.value, true);
+    find(e.currentTarget.value, true);
   };
   return (
     <div class="card search" role="search">
@@ -76,18 +68,8 @@ export function SearchBox() {
       <span class="hint search-results" role="status">
         {term === "" ? "" : results}
       </span>
-      <IconButton
-        icon="up"
-        label="Previous match"
-        title="Previous (Enter)"
-        onClick={() => find(pool.current(), term, true)}
-      />
-      <IconButton
-        icon="down"
-        label="Next match"
-        title="Next (Shift+Enter)"
-        onClick={() => find(pool.current(), term, false)}
-      />
+      <IconButton icon="up" label="Previous match" title="Previous (Enter)" onClick={() => find(term, true)} />
+      <IconButton icon="down" label="Next match" title="Next (Shift+Enter)" onClick={() => find(term, false)} />
       <IconButton icon="close" label="Close search" title="Close (Esc)" onClick={close} />
     </div>
   );

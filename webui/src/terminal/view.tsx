@@ -1,12 +1,12 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { useApp } from "../app";
-import { letterboxed } from "../store";
+import { useApp, useStore } from "../app";
 
 /**
  * TerminalView is the pool's place in the page; the screens inside belong to the pool, not to the framework. The
  * place is handed over within the first render, because start() shows the first terminal right after it.
  */
 export function TerminalView() {
+  const { letterboxed } = useStore();
   const { pool } = useApp();
   const area = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {

@@ -1,7 +1,7 @@
 import { WebglAddon } from "@xterm/addon-webgl";
 import type { IDisposable, Terminal } from "@xterm/xterm";
 import { settings, widthsOf } from "../browser";
-import { Choice, type Renderer } from "./renderer";
+import { Choice } from "./renderer";
 
 /** Names of renderers that calculate every pixel on the processor. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
@@ -71,17 +71,9 @@ export function accelerate(term: Terminal, lost: () => void): IDisposable | null
 /** The setting that fixes the renderer: "webgl" or "dom". */
 const RENDERER_KEY = "evertty.renderer";
 
-function fixedRenderer(): Renderer | null {
+/** chooseRenderer begins the choice of a page. Asking the browser takes some milliseconds. */
+export function chooseRenderer(): Choice {
   const fixed = settings.get(RENDERER_KEY);
-  return fixed === "webgl" || fixed === "dom" ? fixed : null;
-}
-
-/** Made when the first terminal is shown, because asking the browser takes some milliseconds. */
-let choice: Choice | null = null;
-
-/** renderers is the choice of the whole page. */
-export function renderers(): Choice {
-  const fixed = fixedRenderer();
-  choice ??= fixed !== null ? new Choice(fixed, true) : accelerated() ? new Choice("webgl") : new Choice("dom", true);
-  return choice;
+  if (fixed === "webgl" || fixed === "dom") return new Choice(fixed, true);
+  return accelerated() ? new Choice("webgl") : new Choice("dom", true);
 }

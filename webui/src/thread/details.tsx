@@ -1,8 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { canChange, changeThread } from "../api/requests";
 import { type Lease as LeaseDocument, type Session as SessionDocument, time } from "../api/wire";
-import { useApp } from "../app";
-import { activeInfo } from "../store";
+import { useApp, useStore } from "../app";
 import { Failure, useAction } from "../ui/action";
 import { StatusBadge } from "../ui/badge";
 import { Button } from "../ui/button";
@@ -60,6 +59,7 @@ function Session({ session: s, lease, now }: { session: SessionDocument; lease: 
 
 /** PauseButton stops or continues the thread's processes, where the provider can. */
 function PauseButton({ session, lease }: { session: SessionDocument; lease: LeaseDocument }) {
+  const { activeInfo } = useStore();
   const { threadState } = useApp();
   const [can, setCan] = useState(false);
   const { busy, error, run } = useAction();

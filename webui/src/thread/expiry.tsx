@@ -1,7 +1,6 @@
 import { useRef } from "preact/hooks";
 import { changeThread } from "../api/requests";
-import { useApp } from "../app";
-import { activeInfo, toastError } from "../store";
+import { useApp, useStore } from "../app";
 import { Button, IconButton } from "../ui/button";
 import { useNow } from "../ui/now";
 import { canKeepAlive, countdown, noticeText, roughly } from "./text";
@@ -14,6 +13,7 @@ const TICK_MS = 250;
  * Expiry says that the session of the terminal on display ends soon, or has just ended. It takes no room of its own.
  */
 export function Expiry() {
+  const { activeInfo, toastError } = useStore();
   const { threadState } = useApp();
   const { notice } = threadState.thread.value;
   const thread = activeInfo.value?.session;

@@ -1,10 +1,9 @@
 import { useSignalEffect } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
-import { useApp } from "../app";
+import { useApp, useStore } from "../app";
 import { ApprovalBadge } from "../conversation/approvalbadge";
 import { ConversationPanel } from "../conversation/panel";
-import { activeId, activeInfo, searching, statusOpen, statusTab } from "../store";
 import { StatusBadge } from "../ui/badge";
 import { Icon } from "../ui/icons";
 import { Spoken } from "../ui/spoken";
@@ -28,6 +27,7 @@ const TABS: ReadonlyArray<Tab<"status" | "conversation">> = [
  * size. Without a thread that the server shows to us there is none.
  */
 export function ThreadPanel() {
+  const { activeId, activeInfo, searching, statusOpen, statusTab } = useStore();
   const { threadState } = useApp();
   const open = statusOpen.value;
   const button = useRef<HTMLButtonElement>(null);
@@ -72,6 +72,7 @@ export function ThreadPanel() {
 }
 
 function Summary({ button }: { button: RefObject<HTMLButtonElement | null> }) {
+  const { activeId, searching, statusOpen } = useStore();
   const { threadState } = useApp();
   const open = statusOpen.value;
   const { session, lease } = threadState.thread.value;

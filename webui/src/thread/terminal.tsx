@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { ThreadTerminal } from "../api/wire";
-import { activeId } from "../store";
+import { useStore } from "../app";
 import { Button } from "../ui/button";
 import { Fact } from "../ui/fact";
 import { More } from "../ui/fold";
@@ -24,6 +24,7 @@ const callIt = ({ terminal_id, kind, name }: ThreadTerminal): string =>
 
 /** TerminalDetails is the state of the terminal on display that outlives its program; others can be chosen. */
 export function TerminalDetails({ thread }: { thread: Thread }) {
+  const { activeId } = useStore();
   const [chosen, choose] = useState<string | null>(activeId.value);
   const shown = terminalInView(thread, chosen);
   if (!shown) return null;

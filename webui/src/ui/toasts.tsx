@@ -1,8 +1,9 @@
-import { dismiss, toasts } from "../store";
+import { useStore } from "../app";
 import { Button, IconButton } from "./button";
 
 /** Toasts are short-lived lines: refusals of the server and notifications of programs. */
 export function Toasts() {
+  const { dismiss, toasts } = useStore();
   return (
     <div class="toasts" role="log" aria-live="polite" aria-label="Messages">
       {toasts.value.map((t) => (
