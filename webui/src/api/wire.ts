@@ -21,36 +21,26 @@ export type { Clipboard, Ledger, Size, TraceEntry, Usage } from "./wire.gen";
 /** Largest number of columns or rows the server accepts, in cells. */
 export const MAX_CELLS = 1000;
 
-/** On is an event of a terminal. */
-type On<Name extends string, Event> = Omit<Open<Event>, "event" | "pty"> & { event: Name; pty: string };
-
-export type Snapshot = On<"snapshot", wire.EventSnapshot>;
-/** Meta says what changed about a terminal; what did not change is absent. */
-export type Meta = On<"meta", wire.EventMeta>;
-export type ServerError = Open<wire.EventError> & { event: "error" };
-
-export type ServerEvent =
-  | { event: "list"; items: Terminal[] }
-  | Snapshot
-  | On<"resume", wire.EventResume>
-  | On<"data", wire.EventData>
-  | On<"resize", wire.EventResize>
-  | Meta
-  | On<"exit", wire.EventExit>
-  | ServerError
-  | { event: "pong" };
-
-const EVENTS: { readonly [Name in ServerEvent["event"]]: Shape<unknown> } = {
-  list: wire.EventList,
+/** Events about a terminal, which they name, and the others. */
+const ABOUT = {
   snapshot: wire.EventSnapshot,
   resume: wire.EventResume,
   data: wire.EventData,
   resize: wire.EventResize,
   meta: wire.EventMeta,
   exit: wire.EventExit,
-  error: wire.EventError,
-  pong: wire.EventPong,
 };
+const OTHERS = { list: wire.EventList, error: wire.EventError, pong: wire.EventPong };
+const EVENTS: Readonly<Record<string, Shape<unknown>>> = { ...ABOUT, ...OTHERS };
+
+type Named<Name, S> = S extends Shape<infer Event> ? Omit<Open<Event>, "event" | "pty"> & { event: Name } : never;
+type About = { [Name in keyof typeof ABOUT]: Named<Name, (typeof ABOUT)[Name]> & { pty: string } };
+type Others = { [Name in keyof typeof OTHERS]: Named<Name, (typeof OTHERS)[Name]> & { pty?: string } };
+export type ServerEvent = About[keyof About] | Others[keyof Others];
+export type Snapshot = About["snapshot"];
+/** Meta says what changed about a terminal; what did not change is absent. */
+export type Meta = About["meta"];
+export type ServerError = Others["error"];
 
 /** To is a command for a terminal. */
 type To<Command> = Command & { pty: string };
@@ -76,7 +66,7 @@ export function parseEvent(frame: string): ServerEvent | null {
   const given = parseJSON(frame);
   const name = fields(given).event;
   if (typeof name !== "string" || !Object.hasOwn(EVENTS, name)) return null;
-  const event = guard(EVENTS[name as ServerEvent["event"]], given) as ServerEvent;
+  const event = guard(EVENTS[name] ?? {}, given) as ServerEvent;
   switch (event.event) {
     case "list":
       return Array.isArray(fields(given).items) ? { ...event, items: event.items.filter((t) => t.id !== "") } : null;

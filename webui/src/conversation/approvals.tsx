@@ -89,11 +89,11 @@ function Asked({ thread, approval, waits }: { thread: string; approval: Approval
     });
     conversation.decided();
   };
-  const show = (): Promise<unknown> =>
+  const show = (): Promise<void> =>
     run(async () => {
-      const whole = await revealApproval(thread, approval.id);
-      if (whole === null || whole instanceof Refusal) throw new Error("The values cannot be shown.");
-      setRevealed(whole);
+      const shown = await revealApproval(thread, approval.id);
+      if (shown === null || shown instanceof Refusal) throw new Error("The values cannot be shown.");
+      setRevealed(shown);
     });
   return (
     <li ref={item} class={waits ? "box asked waits" : "box asked"} tabIndex={-1}>

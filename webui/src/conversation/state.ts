@@ -38,7 +38,14 @@ const CHANGED: Readonly<Record<string, readonly Name[]>> = {
 /** After these the messages are not those that were there before. */
 const REPLACED = new Set(["record.created", "record.imported", "record.cleared", "record.compacted"]);
 
-const isRefused = (got: Refusal): boolean => got.lasting() || got.status === NOT_KEPT;
+/** answered takes what the server says, null for a refusal that lasts. */
+const answered =
+  <T>(got: T | Refusal, take: (got: T | null) => void): (() => boolean) =>
+  () => {
+    if (got instanceof Refusal && !got.lasting() && got.status !== NOT_KEPT) return false;
+    take(got instanceof Refusal ? null : got);
+    return true;
+  };
 
 /**
  * ConversationState is what the page knows about the conversation and the approvals of the thread that a feed
@@ -136,14 +143,12 @@ export class ConversationState implements Listener {
 
   /** put takes an answer about the conversation. */
   private put<T>(got: T | Refusal, epoch: number, take: (got: T) => void): () => boolean {
-    return () => {
-      if (epoch !== this.epoch) return true;
-      if (got instanceof Refusal && !isRefused(got)) return false;
-      this.none.value = got instanceof Refusal;
-      if (got instanceof Refusal) this.loadingOlder.value = false;
-      else take(got);
-      return true;
-    };
+    const answer = answered(got, (given) => {
+      this.none.value = given === null;
+      if (given === null) this.loadingOlder.value = false;
+      else take(given);
+    });
+    return () => epoch !== this.epoch || answer();
   }
 
   private async readInto<T>(into: Signal<T | null>, answer: Promise<T | Refusal>): Promise<() => boolean> {
@@ -174,22 +179,16 @@ export class ConversationState implements Listener {
   }
 
   private async readPending(thread: string): Promise<() => boolean> {
-    const got = await this.request.pending(thread);
-    return () => {
-      if (got instanceof Refusal && !isRefused(got)) return false;
-      this.pending.value = got instanceof Refusal ? [] : got.toSorted(byAge);
+    return answered(await this.request.pending(thread), (got) => {
+      this.pending.value = (got ?? []).toSorted(byAge);
       this.planExpiry();
-      return true;
-    };
+    });
   }
 
   private async readDecisions(thread: string): Promise<() => boolean> {
-    const got = await this.request.decisions(thread);
-    return () => {
-      if (got instanceof Refusal) return isRefused(got);
-      this.decisions.value = got;
-      return true;
-    };
+    return answered(await this.request.decisions(thread), (got) => {
+      if (got) this.decisions.value = got;
+    });
   }
 
   /** planExpiry reads again when the first approval should have expired: there is no event. */

@@ -1,3 +1,4 @@
+import type { ComponentProps } from "preact";
 import { useState } from "preact/hooks";
 import { createTerminal, type Draft } from "../api/requests";
 import { useApp, useStore } from "../app";
@@ -10,25 +11,14 @@ const DEFAULT_SESSION = "main";
 /** What the server allows as a session's name. */
 const SESSION_PATTERN = "[A-Za-z0-9._\\-]{1,64}";
 
-interface FieldProps {
-  label: string;
-  hint?: string;
-  value: string;
-  set(value: string): void;
-  pattern?: string;
-  required?: boolean;
-  list?: string;
-  autofocus?: boolean;
-  placeholder?: string;
-}
+type FieldProps = ComponentProps<"input"> & { label: string; hint?: string; set(value: string): void };
 
-function Field({ label, hint, value, set, ...rest }: FieldProps) {
+function Field({ label, hint, set, ...rest }: FieldProps) {
   return (
     <label class="field">
       <span>{label}</span>
       <input
         type="text"
-        value={value}
         spellcheck={false}
         autocomplete="off"
         autocapitalize="none"

@@ -27,26 +27,11 @@ export const unknownThread: Thread = { session: null, terminals: [], lease: null
 /** isLive says whether a session in this status still lets processes live. */
 export const isLive = (status: string): boolean => ["active", "idle", "paused"].includes(status);
 
-/** Which status an event of a session leads to. */
-const STATUS_AFTER: Record<string, string> = {
-  "session.active": "active",
-  "session.resumed": "active",
-  "session.paused": "paused",
-  "session.closed": "closed",
-  "session.failed": "failed",
-};
-
-/** Which state of the processes an event of a lease tells. */
-const OBSERVED_AFTER: Record<string, string> = {
-  "lease.running": "running",
-  "lease.paused": "paused",
-  "lease.dead": "dead",
-  "lease.unknown": "unknown",
-};
-
 const announce = (session = "", reason = "", at: string | null | undefined, over: boolean): Notice => {
   return { session, reason, at: time(at), over, dismissed: false };
 };
+
+type Change = (t: Thread, e: ThreadEvent) => Thread;
 
 /** withTerminal applies a new version of a terminal's state; an older one changes nothing. */
 function withTerminal(t: Thread, { data }: ThreadEvent): Thread {
@@ -66,40 +51,44 @@ function withWarning(t: Thread, { data }: ThreadEvent): Thread {
 }
 
 /** withStatus applies a change of the session's status. Only a session that was seen alive ends with a notice. */
-function withStatus(t: Thread, { at, data }: ThreadEvent, status: string): Thread {
-  const { session } = t;
-  if (session === null || session.session_id !== data.session_id) return t;
-  const expires_at = data.expires_at || session.expires_at;
-  if (isLive(status))
-    return { ...t, notice: null, session: { ...session, status, ended_at: "", close_reason: "", expires_at } };
-  const ended = isLive(session.status) && data.reason !== "superseded";
-  const notice = ended ? announce(session.session_id, data.reason, at, true) : t.notice;
-  return { ...t, notice, session: { ...session, status, ended_at: at, close_reason: data.reason ?? "", expires_at } };
-}
+const withStatus =
+  (status: string): Change =>
+  (t, { at, data }) => {
+    const { session } = t;
+    if (session === null || session.session_id !== data.session_id) return t;
+    const expires_at = data.expires_at || session.expires_at;
+    if (isLive(status))
+      return { ...t, notice: null, session: { ...session, status, ended_at: "", close_reason: "", expires_at } };
+    const ended = isLive(session.status) && data.reason !== "superseded";
+    const notice = ended ? announce(session.session_id, data.reason, at, true) : t.notice;
+    return { ...t, notice, session: { ...session, status, ended_at: at, close_reason: data.reason ?? "", expires_at } };
+  };
 
-/** reduceThread applies one event. What an event does not carry comes with the documents, which are read after it. */
-export function reduceThread(t: Thread, e: ThreadEvent): Thread {
-  const status = STATUS_AFTER[e.type];
-  if (status !== undefined) return withStatus(t, e, status);
-  const observed_state = OBSERVED_AFTER[e.type];
-  if (observed_state !== undefined)
-    return t.lease !== null && t.lease.lease_id === e.data.lease_id
-      ? { ...t, lease: { ...t.lease, observed_state } }
-      : t;
-  switch (e.type) {
-    case "terminal.state":
-    case "terminal.rolled_back":
-      return withTerminal(t, e);
-    case "session.expiring":
-      return withWarning(t, e);
-    case "session.created":
-      return { ...t, notice: null };
-    case "thread.deleted":
-      return unknownThread;
-    default:
-      return t;
-  }
-}
+const withObserved =
+  (observed_state: string): Change =>
+  (t, { data }) =>
+    t.lease && t.lease.lease_id === data.lease_id ? { ...t, lease: { ...t.lease, observed_state } } : t;
+
+/** What an event changes. What it does not carry comes with the documents, which are read after it. */
+const CHANGES: Readonly<Record<string, Change>> = {
+  "session.created": (t) => ({ ...t, notice: null }),
+  "session.expiring": withWarning,
+  "session.active": withStatus("active"),
+  "session.resumed": withStatus("active"),
+  "session.paused": withStatus("paused"),
+  "session.closed": withStatus("closed"),
+  "session.failed": withStatus("failed"),
+  "lease.running": withObserved("running"),
+  "lease.paused": withObserved("paused"),
+  "lease.dead": withObserved("dead"),
+  "lease.unknown": withObserved("unknown"),
+  "terminal.state": withTerminal,
+  "terminal.rolled_back": withTerminal,
+  "thread.deleted": () => unknownThread,
+};
+
+/** reduceThread applies one event. */
+export const reduceThread: Change = (t, e) => CHANGES[e.type]?.(t, e) ?? t;
 
 /** A session that ends this much later than was announced, in milliseconds, was kept alive meanwhile. */
 const LATER_MS = 500;
