@@ -79,7 +79,6 @@ export class App {
     this.pool.current()?.typed();
   }
 
-  /** sendPaste pastes text into a terminal. */
   sendPaste(id: string, text: string): void {
     const bytes = new TextEncoder().encode(text).length;
     if (bytes > MAX_PASTE) {

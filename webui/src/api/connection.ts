@@ -15,7 +15,6 @@ export const CONNECT_MS = 8_000;
 export const WATCH_MS = 1_000;
 /** A longer gap between two looks means that the computer slept or the page was frozen, in milliseconds. */
 export const GAP_MS = 5_000;
-/** HTTP status of a request without a valid login. */
 const UNAUTHORIZED = 401;
 /** Code that a socket closes with which is not, or no longer, logged in. */
 export const CLOSE_UNAUTHORIZED = 4401;
@@ -132,7 +131,6 @@ export class Connection {
     this.socket = null;
     clearTimeout(this.openTimer);
     clearTimeout(this.pongTimer);
-    this.pongTimer = undefined;
     socket.onopen = socket.onclose = socket.onmessage = null;
     socket.close();
     const delay = this.backoff.next();

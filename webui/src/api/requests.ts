@@ -89,7 +89,7 @@ async function change(path: string, body: unknown = {}, method = "POST"): Promis
 const sessionPath = (session: string): string => `session/${encodeURIComponent(session)}/pty`;
 const terminalPath = (info: Terminal): string => `${sessionPath(info.session)}/${encodeURIComponent(info.id)}`;
 
-/** Draft is what the "New terminal" form asks for; empty fields are left to the wire. */
+/** Draft has the fields of the "New terminal" form; empty ones are not sent. */
 export interface Draft {
   session: string;
   command: string;
@@ -118,7 +118,6 @@ export async function createTerminal(draft: Draft, size: Size | null): Promise<T
 /** closeTerminal ends a terminal's process tree and takes it off the list. */
 export const closeTerminal = (info: Terminal): Promise<unknown> => change(terminalPath(info), undefined, "DELETE");
 
-/** restartTerminal starts the program of an ended terminal again. */
 export const restartTerminal = (info: Terminal): Promise<unknown> => change(`${terminalPath(info)}/restart`);
 
 // Threads.
@@ -133,7 +132,7 @@ export function threadEvents(thread: string, since: number | null): EventStream 
 /** Two clocks this close count as the same, in milliseconds: the header that tells the server's has whole seconds. */
 const SAME_CLOCK_MS = 2_000;
 
-/** Documents are what the server says about a thread. A thread may never have had a session. */
+/** Documents describe a thread, which may never have had a session. */
 export interface Documents {
   session: Session | null;
   terminals: readonly ThreadTerminal[];
@@ -142,7 +141,7 @@ export interface Documents {
   clock: number;
 }
 
-/** readThread reads what the page shows of a thread. It never throws. */
+/** readThread reads the documents of a thread. It never throws. */
 export async function readThread(thread: string): Promise<Documents | Refusal> {
   const document = (what: string): Promise<Reply | Refusal> => ask(threadPath(thread, what));
   const [session, terminals, lease] = await Promise.all([
@@ -166,7 +165,7 @@ export async function readThread(thread: string): Promise<Documents | Refusal> {
 export const changeThread = (thread: string, what: "touch" | "pause" | "resume"): Promise<unknown> =>
   change(threadPath(thread, what));
 
-/** canChange asks whether a provider can pause or resume. What is not known is tried: a refusal is in words. */
+/** canChange asks whether a provider can pause or resume. An unknown one may try: a refusal is in words. */
 export async function canChange(provider: string, what: "pause" | "resume"): Promise<boolean> {
   const got = await readAs("api/sandbox/types", wire.SandboxTypes);
   const one = got instanceof Refusal ? undefined : got.types.find((p) => p.name === provider);
@@ -189,9 +188,7 @@ const MAX_APPROVALS = 60;
 const query = (r: Range): string =>
   `messages?after=${r.after}&limit=${r.limit}${r.newest ? "&newest=1" : ""}${r.archived ? "&archived=1" : ""}`;
 
-/**
- * restOf is the rest of a range that an answer, which is short when messages are long, did not bring; null for none.
- */
+/** restOf is the rest of a range behind an answer, which is short when messages are long; null for none. */
 export function restOf(range: Range, got: readonly Message[]): Range | null {
   const last = got.at(-1)?.seq ?? Number.POSITIVE_INFINITY;
   const end = range.after + range.limit;
@@ -242,7 +239,6 @@ export interface Decisions {
 export const revealApproval = (thread: string, id: string): Promise<Approval | null | Refusal> =>
   read(threadPath(thread, `approvals/${encodeURIComponent(id)}?reveal=1`), parseApproval);
 
-/** decideApproval grants or denies a call that waits. */
 export const decideApproval = (
   thread: string,
   id: string,
@@ -264,7 +260,6 @@ export async function probeVersion(secret?: string): Promise<number> {
   }
 }
 
-/** openSocket starts the page's WebSocket. */
 export function openSocket(): WebSocket {
   return new WebSocket(address("ws").replace(/^http/, "ws"));
 }

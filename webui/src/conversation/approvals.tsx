@@ -11,7 +11,7 @@ import { clean, counted, exact, readable } from "../ui/text";
 import { argumentsOf, MAX_ASKED } from "./messages";
 
 /**
- * Approvals are the calls that wait for a person, the oldest first, and what became of others. A call that was
+ * Approvals are the calls that wait for a person, the oldest first, and the decided ones. A call that was
  * decided meanwhile stays in place: nothing may move below a finger that is about to decide.
  */
 export function Approvals({ thread, decisions }: { thread: string; decisions: Decisions }) {
@@ -68,7 +68,6 @@ const BECAME: Record<string, string> = {
   expired: "expired",
 };
 
-/** Outcome shows the state of an approval. */
 const Outcome = ({ status }: { status: string }) => <Tag kind={status} text={clean(BECAME[status] ?? status)} />;
 
 function Asked({ thread, approval, waits }: { thread: string; approval: Approval; waits: boolean }) {

@@ -3,7 +3,7 @@ import { Fold, More, Tag, Words } from "../ui/fold";
 import { Section } from "../ui/section";
 import { clean, firstItems, joined } from "../ui/text";
 
-/** Ledger is what the conversation holds true, in three lists. */
+/** Ledger shows the three lists of a conversation's ledger. */
 export function Ledger({ ledger }: { ledger: LedgerDocument }) {
   if (Object.values(ledger).every((items) => !items.some(says))) return <p class="none">The ledger is empty.</p>;
   return (

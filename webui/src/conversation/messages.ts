@@ -5,10 +5,7 @@ import { begin, firstItems, type List, MAX_ITEMS, MAX_TEXT, type Text } from "..
 
 /** The messages of a thread that the page holds: one part without a gap, in order, usually the newest. */
 
-/**
- * Longest argument of a call that a person decides about, in UTF-16 code units: the server asks about none that is
- * longer.
- */
+/** Longest argument of a call that a person decides about, in UTF-16 code units: the server's limit. */
 export const MAX_ASKED = 1024 * 1024;
 /** JSON up to this length is indented, in UTF-16 code units: indentation of deep JSON is many times its length. */
 const MAX_INDENTED = 500;
@@ -54,10 +51,7 @@ export const parseMessages = (v: unknown): Message[] =>
 
 /** Messages that one question asks for. */
 export const PAGE = 50;
-/**
- * Messages held, and about how many characters of them: enough to read without loading twice, and few enough for a
- * phone.
- */
+/** Messages held, and about how many characters of them: no loading twice, and few enough for a phone. */
 export const MAX_HELD = 500;
 export const MAX_HELD_CHARS = 4 * 1024 * 1024;
 

@@ -15,10 +15,7 @@ const NAMES: ReadonlyArray<Tab<Section>> = [
   { id: "approvals", label: "Approvals" },
 ];
 
-/**
- * ConversationPanel is the conversation in a thread, one section at a time, and the calls that a person decides
- * about.
- */
+/** ConversationPanel shows the conversation and the approvals of a thread, one section at a time. */
 export function ConversationPanel({ thread }: { thread: string }) {
   const { conversationSection } = useStore();
   const { conversation, feed } = useApp();

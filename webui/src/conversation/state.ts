@@ -19,7 +19,6 @@ type Name = Section | "older" | "pending";
 const CONVERSATION: readonly Name[] = ["messages", "timeline", "ledger", "usage"];
 const APPROVALS: readonly Name[] = ["pending", "approvals"];
 
-/** The subjects to read again after an event. */
 const CHANGED: Readonly<Record<string, readonly Name[]>> = {
   "record.created": CONVERSATION,
   "record.imported": CONVERSATION,
@@ -35,7 +34,7 @@ const CHANGED: Readonly<Record<string, readonly Name[]>> = {
   "permission.decided": APPROVALS,
   "approval.decided": APPROVALS,
 };
-/** After these the messages are not those that were there before. */
+/** After these the conversation has other messages. */
 const REPLACED = new Set(["record.created", "record.imported", "record.cleared", "record.compacted"]);
 
 /** answered takes what the server says, null for a refusal that lasts. */
@@ -47,10 +46,7 @@ const answered =
     return true;
   };
 
-/**
- * ConversationState is what the page knows about the conversation and the approvals of the thread that a feed
- * follows.
- */
+/** ConversationState has the conversation and the approvals of the thread that a feed follows. */
 export class ConversationState implements Listener {
   readonly events = Object.keys(CHANGED);
   /** Null: not read yet. */

@@ -1,8 +1,6 @@
 import type { Decision, Evidence } from "../api/wire";
 import { joined, type Part } from "../ui/text";
 
-/** What the page says about a conversation, in words. */
-
 const filled = (parts: readonly Part[]): string[] => parts.filter((p) => !!p) as string[];
 const after = (word: string, s: Part): string => (s ? `${word} ${s}` : "");
 

@@ -6,7 +6,7 @@ import { Section } from "../ui/section";
 import { clean, counted, firstItems, readable } from "../ui/text";
 import { facts, sources } from "./text";
 
-/** Timeline is how a turn was completed and, the newest first, what was decided and why. */
+/** Timeline shows how a turn was completed and, the newest first, the decisions with their reasons. */
 export function Timeline({ timeline: { decisions, trace, derived } }: { timeline: TimelineDocument }) {
   if (decisions.length + trace.length === 0) return <p class="none">Nothing was decided yet.</p>;
   const before = (decisions[0]?.seq ?? 1) - 1;
@@ -103,7 +103,7 @@ function DecisionEntry({ decision: d }: { decision: Decision }) {
   );
 }
 
-/** What a piece of evidence does, where a colour says it too. */
+/** Statuses of evidence with a colour of their own. */
 const STATUSES = new Set(["supports", "missing", "contradicts"]);
 
 function Sources({ list = [] }: { list: readonly Evidence[] | undefined }) {

@@ -12,7 +12,7 @@ const NAMES: ReadonlyArray<readonly [name: string, key: keyof UsageDocument]> = 
   ["Cache read", "cache_read_tokens"],
 ];
 
-/** Usage is what all turns of the conversation have used. */
+/** Usage shows the sums of all turns. */
 export function Usage({ usage }: { usage: UsageDocument }) {
   return (
     <Section id="usage" title="All turns">

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { headlessTerminal, parsed, screen } from "./headless";
+import { headlessTerminal, parsed, screen } from "../../testing/headless";
 import { mute } from "./mute";
 
 const ESC = "\x1b";

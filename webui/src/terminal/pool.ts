@@ -7,9 +7,7 @@ import { Screen, type ScreenEvents } from "./screen";
 import { colors } from "./theme";
 import { chooseRenderer } from "./webgl";
 
-/**
- * Terminals kept attached at once, the shown one included: switching back is instant, and the server's work bounded.
- */
+/** Terminals attached at once, the shown one included: switching back is instant, and the server's work bounded. */
 const MAX_OPEN = 6;
 /** The window must keep its size this long, in milliseconds, before the server is asked to resize. */
 const SETTLE_MS = 100;
@@ -91,10 +89,7 @@ export class Pool {
     return this.shownOne?.wanted ?? null;
   }
 
-  /**
-   * reattach asks for every opened terminal again, on a new connection. Old screens stay, and go on if the server
-   * can.
-   */
+  /** reattach asks for all opened terminals on a new connection. Old screens stay, and go on if the server can. */
   reattach(): void {
     for (const entry of this.opened.values()) this.attach(entry);
   }
@@ -109,10 +104,7 @@ export class Pool {
     for (const entry of this.opened.values()) if (!ids.has(entry.id)) this.drop(entry);
   }
 
-  /**
-   * updateStates tells the screens which terminals have lost their process, or got one again: those are followed
-   * again.
-   */
+  /** updateStates shows which terminals have lost their process, or got one again: those are followed again. */
   updateStates(): void {
     for (const entry of this.opened.values()) {
       const state = this.deps.stateOf(entry.id);

@@ -6,7 +6,6 @@ export const FRAMES = 24;
 /** A frame that takes longer than this, in milliseconds, is seen as a stutter: fewer than 25 a second. */
 export const SMOOTH_MS = 40;
 
-/** median is the middle one of `values`, which must not be empty. */
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 }

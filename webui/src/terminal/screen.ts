@@ -19,7 +19,6 @@ import { Writer } from "./writer";
 /** Lines of history kept per terminal; the server keeps the same number. */
 const SCROLLBACK = 5000;
 
-/** What a screen tells the page. */
 export interface ScreenEvents {
   /** Keystrokes, mouse and focus reports: all of it is the user's. */
   input(data: string): void;
@@ -27,7 +26,6 @@ export interface ScreenEvents {
   bytes(data: string): void;
   paste(text: string): void;
   copy(text: string): void;
-  /** What is selected changed. */
   selected(): void;
   focus(): void;
   /** The renderer changed by itself, so the size that fills the element may have changed too. */
@@ -38,9 +36,7 @@ export interface ScreenEvents {
   open(address: string): void;
 }
 
-/**
- * Screen is one xterm.js terminal in its own element: it shows what the server sends and reports what the user does.
- */
+/** Screen is one xterm.js terminal in its own element. It shows the server's output and reports the user's input. */
 export class Screen {
   readonly host = document.createElement("div");
   readonly search = new SearchAddon();

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp, useStore } from "../app";
 import { IconButton } from "../ui/button";
+import type { Pool } from "./pool";
 
 /** Colours of the matches; xterm.js takes only #RRGGBB here. */
 const decorations = {
@@ -10,6 +11,14 @@ const decorations = {
   activeMatchBorder: "#ffd866",
   activeMatchColorOverviewRuler: "#ffd866",
 };
+
+/** find shows the next match, upwards towards older output when `back`. */
+function find(pool: Pool, text: string, back: boolean): void {
+  const search = pool.current()?.search;
+  if (!search || text === "") return;
+  if (back) search.findPrevious(text, { decorations });
+  else search.findNext(text, { decorations });
+}
 
 /** SearchBox looks through the active terminal and its history; Enter goes up, towards older output. */
 export function SearchBox() {
@@ -29,20 +38,13 @@ export function SearchBox() {
       search?.clearDecorations();
     };
   }, []);
-  /** find shows the next match, upwards towards older output when `back`. */
-  const find = (text: string, back: boolean): void => {
-    const search = pool.current()?.search;
-    if (!search || text === "") return;
-    if (back) search.findPrevious(text, { decorations });
-    else search.findNext(text, { decorations });
-  };
   const close = (): void => {
     pool.current()?.term.focus();
     searching.value = false;
   };
   const onKey = (e: KeyboardEvent): void => {
     if (e.key === "Escape") close();
-    else if (e.key === "Enter") find(term, !e.shiftKey);
+    else if (e.key === "Enter") find(pool, term, !e.shiftKey);
     else return;
     e.preventDefault();
   };
@@ -50,7 +52,7 @@ export function SearchBox() {
     setTerm(e.currentTarget.value);
     // From the end: the newest output is what people look for.
     pool.current()?.search.clearDecorations();
-    find(e.currentTarget.value, true);
+    find(pool, e.currentTarget.value, true);
   };
   return (
     <div class="card search" role="search">
@@ -68,8 +70,8 @@ export function SearchBox() {
       <span class="hint search-results" role="status">
         {term === "" ? "" : results}
       </span>
-      <IconButton icon="up" label="Previous match" title="Previous (Enter)" onClick={() => find(term, true)} />
-      <IconButton icon="down" label="Next match" title="Next (Shift+Enter)" onClick={() => find(term, false)} />
+      <IconButton icon="up" label="Previous match" title="Previous (Enter)" onClick={() => find(pool, term, true)} />
+      <IconButton icon="down" label="Next match" title="Next (Shift+Enter)" onClick={() => find(pool, term, false)} />
       <IconButton icon="close" label="Close search" title="Close (Esc)" onClick={close} />
     </div>
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { headlessTerminal, parsed } from "./headless";
+import { headlessTerminal, parsed } from "../../testing/headless";
 import { spanning, whole, wordAt } from "./selection";
 
 const SEPARATORS = " ()[]{}',\"`";

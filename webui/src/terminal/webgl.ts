@@ -6,10 +6,7 @@ import { Choice } from "./renderer";
 /** Names of renderers that calculate every pixel on the processor. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/**
- * isSoftware says whether a renderer of this name needs no graphics hardware, and so is slower than the page's own
- * elements.
- */
+/** isSoftware says whether a renderer of this name needs no hardware, and so is slower than the page's elements. */
 export const isSoftware = (name: string): boolean => SOFTWARE.test(name);
 
 /**

@@ -1,6 +1,6 @@
 import type { Terminal } from "@xterm/xterm";
 import { describe, expect, it } from "vitest";
-import { headlessTerminal, parsed, screen } from "./headless";
+import { headlessTerminal, parsed, screen } from "../../testing/headless";
 import { MAX_BACKLOG, Writer } from "./writer";
 
 const ESC = "\x1b";

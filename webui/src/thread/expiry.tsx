@@ -9,9 +9,7 @@ import type { Notice } from "./thread";
 /** The countdown is redrawn this often, in milliseconds. */
 const TICK_MS = 250;
 
-/**
- * Expiry says that the session of the terminal on display ends soon, or has just ended. It takes no room of its own.
- */
+/** Expiry says that the session of the terminal on display ends soon, or has ended. It takes no room of its own. */
 export function Expiry() {
   const { activeInfo, toastError } = useStore();
   const { threadState } = useApp();

@@ -22,7 +22,7 @@ const TABS: ReadonlyArray<Tab<"status" | "conversation">> = [
 ];
 
 /**
- * ThreadPanel is what lasts of the terminal on display: session, state and lease, and the conversation.
+ * ThreadPanel shows the session, state, lease and conversation of the terminal on display, which outlive it.
  * Closed it is one line of badges in the header; open it lies over the stage, so that neither changes the terminal's
  * size. Without a thread that the server shows to us there is none.
  */

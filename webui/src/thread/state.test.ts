@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { FakeServer, pass } from "../../testing/fakestream";
 import { MIN_DELAY_MS } from "../api/backoff";
-import { FakeServer, pass } from "../api/fakestream";
 import { READ_GAP_MS } from "../api/feed";
 import { type Documents, Refusal } from "../api/requests";
 import { parseLease, parseSession, parseTerminals } from "../api/wire";

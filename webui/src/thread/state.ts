@@ -24,7 +24,7 @@ const DETAIL = "terminal.state";
 const USES = ["command.started", "command.finished"];
 const DELETED = "thread.deleted";
 
-/** ThreadState is what the page knows about the thread that a feed follows. */
+/** ThreadState has the documents of the thread that a feed follows. */
 export class ThreadState implements Listener {
   readonly thread = signal(unknownThread);
   readonly events = [...CHANGES, DETAIL, ...USES, DELETED];

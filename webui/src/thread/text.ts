@@ -2,8 +2,6 @@ import type { Session } from "../api/wire";
 import { clean, joined } from "../ui/text";
 import type { Notice } from "./thread";
 
-/** What the page says about a thread, in words. */
-
 const two = (n: number): string => String(n).padStart(2, "0");
 
 /** countdown is a time that is left, in milliseconds, as m:ss or h:mm:ss. It never goes below 0:00. */

@@ -2,11 +2,11 @@ import type { Documents } from "../api/requests";
 import { type Session, type ThreadEvent, type ThreadTerminal, time } from "../api/wire";
 
 /**
- * A thread is what lasts of a session of terminals: its policy window ("session"), its terminals' state and where their
- * processes run ("lease"). This file applies events to it, without any request.
+ * A thread has a policy window ("session"), the state of its terminals and a place where their processes run ("lease").
+ * This file applies events to it, without any request.
  */
 
-/** Notice is something about a session that a person has to be told: it ends soon, or it has ended in front of them. */
+/** Notice tells a person that a session ends soon, or has ended in front of them. */
 export interface Notice {
   session: string;
   reason: string;
@@ -17,7 +17,7 @@ export interface Notice {
   dismissed: boolean;
 }
 
-/** Thread is what the page knows about one. It is never changed in place. */
+/** Thread is never changed in place. */
 export interface Thread extends Documents {
   notice: Notice | null;
 }
@@ -93,7 +93,7 @@ export const reduceThread: Change = (t, e) => CHANGES[e.type]?.(t, e) ?? t;
 /** A session that ends this much later than was announced, in milliseconds, was kept alive meanwhile. */
 const LATER_MS = 500;
 
-/** noticeAfter is what there still is to tell, once the session is known as it is now. */
+/** noticeAfter is the notice that still holds for the session as it is now. */
 function noticeAfter(notice: Notice | null, session: Session | null): Notice | null {
   if (session === null) return notice;
   const { session_id, status, expires_at } = session;

@@ -5,7 +5,7 @@ const KNOWN = new Set(["active", "idle", "paused", "closed", "failed", "running"
 
 interface Props {
   status: string;
-  /** What the status is of, when that is not clear; narrow pages show only this beside the dot. */
+  /** The provider that has this status; narrow pages show only this beside the dot. */
   provider?: string;
 }
 

@@ -4,7 +4,7 @@ interface Props {
   /** Unique in the page. */
   id: string;
   title: string;
-  /** What stands beside the title. */
+  /** Beside the title. */
   aside?: ComponentChildren;
   children: ComponentChildren;
 }

@@ -66,7 +66,7 @@ interface PanelProps {
   name: string;
   chosen: string;
   class: string;
-  /** The element, for who wants to know how far it is scrolled. */
+  /** The element, for a caller that reads how far it is scrolled. */
   box?: RefObject<HTMLDivElement | null>;
   onScroll?(): void;
   children: ComponentChildren;

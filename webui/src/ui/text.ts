@@ -2,7 +2,7 @@
 
 /** Absent is a text that the server may leave out. */
 type Absent = string | null | undefined;
-/** Part is a text, or what a condition gives in place of one. */
+/** Part is a text, or a condition that is false in place of one. */
 export type Part = Absent | false | 0;
 
 /** Longest text that is kept, in UTF-16 code units: a message may have 8 MiB. */
@@ -30,7 +30,6 @@ export function begin(s: Absent, most = MAX_TEXT): Text {
   return { text: text.slice(0, end), left: text.length - end };
 }
 
-/** firstItems returns at most `most` items of a list. */
 export const firstItems = <T>(all: readonly T[] = [], most = MAX_ITEMS): List<T> => ({
   items: all.slice(0, most),
   left: Math.max(0, all.length - most),
@@ -49,7 +48,7 @@ export function clean(s: Absent, most = MAX_LABEL): string {
   return chars.length > most ? `${chars.slice(0, most - 1).join("")}…` : line;
 }
 
-/** Controls but for line feeds and tabs, line separators, and characters that hide or that reorder the text around. */
+/** Controls but for line feeds and tabs, line separators, and characters that hide or reorder the text around them. */
 const UNSEEN = new RegExp(
   "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u115f\\u1160\\u180e\\u200b-\\u200f" +
     "\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]",
@@ -75,7 +74,7 @@ export function readable(s: Absent): string {
     .replace(UNSEEN, (c) => (JOINING.test(c) ? c : code(c)));
 }
 
-/** What is shown of a text that folds: the first of so many characters and lines. */
+/** A folded text shows the first of so many characters and lines. */
 export const FOLD_CHARS = 700;
 export const FOLD_LINES = 10;
 /** It does not fold for less than this, in characters and lines. */
@@ -98,13 +97,10 @@ export function folded(s: string): string | null {
   return begin(s, Math.min(FOLD_CHARS, lineEnd(s, FOLD_LINES))).text;
 }
 
-/** counted is a number with what it counts. */
 export function counted(n: number, one: string, many = `${one}s`): string {
   return `${n.toLocaleString()} ${n === 1 ? one : many}`;
 }
 
-/** joined joins the parts that are not empty. */
 export const joined = (parts: readonly Part[], by: string): string => parts.filter(Boolean).join(by);
 
-/** messageOf is what a person can read of an error. */
 export const messageOf = (e: unknown): string => (e instanceof Error ? e.message : String(e));

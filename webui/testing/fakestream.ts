@@ -1,6 +1,6 @@
 import { vi } from "vitest";
-import type { EventStream } from "./eventstream";
-import { Feed } from "./feed";
+import type { EventStream } from "../src/api/eventstream";
+import { Feed } from "../src/api/feed";
 
 /** FakeStream is the server's end of one event stream, for tests. */
 export class FakeStream extends EventTarget {
