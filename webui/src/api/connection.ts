@@ -98,7 +98,7 @@ export class Connection {
     const socket = this.deps.open();
     this.socket = socket;
     this.openTimer = setTimeout(() => this.lose(socket, false), CONNECT_MS);
-    socket.onopen = () => this.logIn(socket);
+    socket.onopen = () => socket.send(JSON.stringify({ type: "auth", page: this.deps.secret() } satisfies CommandAuth));
     socket.onclose = (e?: CloseEvent) => {
       const wasOpen = this.status.value.state === "open";
       this.lose(socket, wasOpen || e?.code === CLOSE_UNAUTHORIZED);
@@ -109,11 +109,6 @@ export class Connection {
       if (this.status.value.state !== "open") this.opened(socket);
       if (typeof e.data === "string") this.deps.frame(e.data);
     };
-  }
-
-  private logIn(socket: WebSocket): void {
-    if (this.socket === socket)
-      socket.send(JSON.stringify({ type: "auth", page: this.deps.secret() } satisfies CommandAuth));
   }
 
   /** opened is called at the first frame: a socket that is not logged in brings none. */

@@ -31,15 +31,11 @@ export class Refusal {
 }
 
 /** address resolves a path against the page, so that a path prefix of a reverse proxy stays. */
-function address(path: string): string {
-  return new URL(path, new URL(".", location.href.split("#")[0])).href;
-}
+const address = (path: string): string => new URL(path, new URL(".", location.href.split("#")[0])).href;
 
-/**
- * Reply is a document and the moment at which the server wrote it, in milliseconds since the epoch; NaN when unknown.
- */
 interface Reply {
   body: unknown;
+  /** When the server wrote it, in milliseconds since the epoch; NaN when unknown. */
   date: number;
 }
 
@@ -97,20 +93,19 @@ export interface Draft {
   name: string;
 }
 
-/** creation is the body of the request: a command line is run by bash, so quotes and pipes mean what they always do. */
-function creation(draft: Draft, size: Size | null): wire.CreateTerminal {
-  const [command, cwd, name] = [draft.command, draft.cwd.trim(), draft.name.trim()];
-  return {
+/**
+ * createTerminal starts a terminal and returns the server's description. It throws an Error that a person can read.
+ * A command line is run by bash, so quotes and pipes mean what they always do.
+ */
+export async function createTerminal(draft: Draft, size: Size | null): Promise<Terminal> {
+  const [cwd, name] = [draft.cwd.trim(), draft.name.trim()];
+  const body: wire.CreateTerminal = {
     ...size,
-    ...(command.trim() !== "" && { cmd: ["bash", "-lc", command] }),
+    ...(draft.command.trim() !== "" && { cmd: ["bash", "-lc", draft.command] }),
     ...(cwd !== "" && { cwd }),
     ...(name !== "" && { name }),
   };
-}
-
-/** createTerminal starts a terminal and returns the server's description. It throws an Error that a person can read. */
-export async function createTerminal(draft: Draft, size: Size | null): Promise<Terminal> {
-  const info = parseTerminal(await change(sessionPath(draft.session), creation(draft, size)));
+  const info = parseTerminal(await change(sessionPath(draft.session), body));
   if (info === null) throw new Error("The server's answer names no terminal.");
   return info;
 }
@@ -125,9 +120,8 @@ export const restartTerminal = (info: Terminal): Promise<unknown> => change(`${t
 const threadPath = (thread: string, what: string): string => `api/threads/${encodeURIComponent(thread)}/${what}`;
 
 /** threadEvents opens the stream of a thread's events behind `since`, or from now on. */
-export function threadEvents(thread: string, since: number | null): EventStream {
-  return new EventStream(address(threadPath(thread, `events?since=${since ?? "latest"}`)));
-}
+export const threadEvents = (thread: string, since: number | null): EventStream =>
+  new EventStream(address(threadPath(thread, `events?since=${since ?? "latest"}`)));
 
 /** Two clocks this close count as the same, in milliseconds: the header that tells the server's has whole seconds. */
 const SAME_CLOCK_MS = 2_000;
@@ -185,9 +179,6 @@ export interface Range {
 /** Approvals that are shown, the newest. */
 const MAX_APPROVALS = 60;
 
-const query = (r: Range): string =>
-  `messages?after=${r.after}&limit=${r.limit}${r.newest ? "&newest=1" : ""}${r.archived ? "&archived=1" : ""}`;
-
 /** restOf is the rest of a range behind an answer, which is short when messages are long; null for none. */
 export function restOf(range: Range, got: readonly Message[]): Range | null {
   const last = got.at(-1)?.seq ?? Number.POSITIVE_INFINITY;
@@ -198,6 +189,9 @@ export function restOf(range: Range, got: readonly Message[]): Range | null {
 /** messagesOf reads messages. Without a session the thread has no conversation yet. */
 const messagesOf = (body: unknown): Message[] | Refusal =>
   fields(body).session_id === null ? new Refusal(404) : parseMessages(body);
+
+const query = (r: Range): string =>
+  `messages?after=${r.after}&limit=${r.limit}${r.newest ? "&newest=1" : ""}${r.archived ? "&archived=1" : ""}`;
 
 /** readMessages reads a range of messages, in several answers when the messages are long. */
 async function readMessages(thread: string, range: Range): Promise<readonly Message[] | Refusal> {
@@ -260,6 +254,4 @@ export async function probeVersion(secret?: string): Promise<number> {
   }
 }
 
-export function openSocket(): WebSocket {
-  return new WebSocket(address("ws").replace(/^http/, "ws"));
-}
+export const openSocket = (): WebSocket => new WebSocket(address("ws").replace(/^http/, "ws"));

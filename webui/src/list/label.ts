@@ -4,9 +4,7 @@ import { clean } from "../ui/text";
 const command = (info: Terminal): string => clean(info.cmd.join(" "));
 
 /** nameOf is the first line of a terminal in the list: its name, else its title, else its command. */
-export function nameOf(info: Terminal): string {
-  return clean(info.name) || clean(info.title) || command(info) || info.id;
-}
+export const nameOf = (info: Terminal): string => clean(info.name) || clean(info.title) || command(info) || info.id;
 
 /** detailOf is the second line: what the first did not say. */
 export function detailOf(info: Terminal): string {
@@ -15,9 +13,7 @@ export function detailOf(info: Terminal): string {
 }
 
 /** titleOf is the document's title for a terminal: the title its program set, else its name or command. */
-export function titleOf(info: Terminal): string {
-  return clean(info.title) || nameOf(info);
-}
+export const titleOf = (info: Terminal): string => clean(info.title) || nameOf(info);
 
 /** stateText is the state of a terminal in a word or two: how it ended, when it has. */
 export function stateText({ state, exit }: Terminal): string {

@@ -33,14 +33,10 @@ export function groups(items: readonly Terminal[]): Group[] {
 }
 
 /** hasEnded says that a terminal in this state has no process any more, so that typing into it is pointless. */
-export function hasEnded(state: string): boolean {
-  return state === "exited" || state === "lost";
-}
+export const hasEnded = (state: string): boolean => state === "exited" || state === "lost";
 
 /** hasBanner says that the page explains this state in a banner over the terminal's last rows. */
-export function hasBanner(state: string): boolean {
-  return state !== "running";
-}
+export const hasBanner = (state: string): boolean => state !== "running";
 
 function withList(model: Model, items: Terminal[], looking: string | null): Model {
   const bells = new Map(model.items.map((i) => [i.id, i.bell_count]));

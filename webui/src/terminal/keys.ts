@@ -9,9 +9,7 @@ export interface Sticky {
 export const released: Sticky = { ctrl: false, alt: false };
 
 /** withSticky puts the held modifiers in front of a key name (`C-M-Up`). */
-export function withSticky(key: string, held: Sticky): string {
-  return (held.ctrl ? "C-" : "") + (held.alt ? "M-" : "") + key;
-}
+export const withSticky = (key: string, held: Sticky): string => (held.ctrl ? "C-" : "") + (held.alt ? "M-" : "") + key;
 
 /** Characters that have a name among the server's keys. */
 const NAMES: Record<string, string> = { "\r": "Enter", "\t": "Tab", "\x1b": "Escape", " ": "Space", "\x7f": "BSpace" };

@@ -5,8 +5,7 @@ import type { IDisposable, IParser } from "@xterm/xterm";
  * into the program, so this page's xterm.js must stay silent: pure queries are swallowed before xterm.js sees them.
  */
 
-/** Muted tells keystrokes from what xterm.js sends by itself while it parses. */
-export interface Muted {
+interface Muted extends IDisposable {
   /** True while a sequence is parsed that both changes state and makes xterm.js answer: drop what it emits. */
   active(): boolean;
 }
@@ -21,7 +20,7 @@ const FOCUS_EVENTS = 1004;
  * mute registers the handlers on a terminal's parser and returns what it knows and a disposable for all of them.
  * A handler that returns true ends the sequence; false passes it on to xterm.js.
  */
-export function mute(parser: IParser): Muted & IDisposable {
+export function mute(parser: IParser): Muted {
   let active = false;
   // Parsing is synchronous, so a microtask runs after it and before any key or mouse event.
   const muteThisParse = (): boolean => {

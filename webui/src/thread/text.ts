@@ -37,9 +37,7 @@ export function endedText({ status, close_reason }: Pick<Session, "status" | "cl
 }
 
 /** canKeepAlive says whether activity moves the end that is announced: only of idleness. */
-export function canKeepAlive(notice: Notice): boolean {
-  return !notice.over && notice.reason !== "max_duration";
-}
+export const canKeepAlive = (notice: Notice): boolean => !notice.over && notice.reason !== "max_duration";
 
 /** noticeText says what a notice is about; the time that is left follows, unless it is over. */
 export function noticeText(notice: Notice): string {

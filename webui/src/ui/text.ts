@@ -62,9 +62,7 @@ const SEQUENCES = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\
 const code = (c: string): string => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`;
 
 /** exact shows every character of a text as such, for a person who decides about it. */
-export function exact(s: string): string {
-  return s.replace(UNSEEN, code);
-}
+export const exact = (s: string): string => s.replace(UNSEEN, code);
 
 /** readable is a text for a reader: colours of terminals are left out, and what would mislead is seen. */
 export function readable(s: Absent): string {
