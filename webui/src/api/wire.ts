@@ -42,21 +42,19 @@ export type Snapshot = About["snapshot"];
 export type Meta = About["meta"];
 export type ServerError = Others["error"];
 
-/** To is a command for a terminal. */
-type To<Command> = Command & { pty: string };
-
-export type ClientMessage =
+type Command =
   | wire.CommandAttach
   | wire.CommandDetach
-  | To<wire.CommandFocus>
-  | To<wire.CommandHide>
-  | To<wire.CommandShow>
-  | To<wire.CommandColors>
-  | To<wire.CommandInput>
-  | To<wire.CommandResize>
-  | To<wire.CommandKeys>
-  | To<wire.CommandPaste>
-  | wire.CommandPing;
+  | wire.CommandFocus
+  | wire.CommandHide
+  | wire.CommandShow
+  | wire.CommandColors
+  | wire.CommandInput
+  | wire.CommandResize
+  | wire.CommandKeys
+  | wire.CommandPaste;
+/** ClientMessage is a command of the page, for the terminal that it names, or a ping. */
+export type ClientMessage = (Command & { pty: string }) | wire.CommandPing;
 
 const isCells = (n: number): boolean => n >= 1 && n <= MAX_CELLS;
 const isSize = ({ cols, rows }: wire.Size): boolean => isCells(cols) && isCells(rows);

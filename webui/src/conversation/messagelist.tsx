@@ -36,11 +36,7 @@ export function MessageList({ held }: { held: Held }) {
  * older ones finds them above what they saw. What it returns is for the scroll event.
  */
 function useStay(box: { current: HTMLDivElement | null }, held: Held): () => void {
-  const place = useRef<{ atEnd: boolean; top: HTMLElement | null; offset: number }>({
-    atEnd: true,
-    top: null,
-    offset: 0,
-  });
+  const place = useRef({ atEnd: true, top: null as HTMLElement | null, offset: 0 });
   const last = useRef<Message | undefined>(undefined);
   const note = (): void => {
     const b = box.current;

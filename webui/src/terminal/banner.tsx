@@ -16,7 +16,15 @@ export function Banner() {
   const info = activeInfo.value;
   const { listed, refused } = model.value;
   if (activeId.value === null || !listed || refused.has(activeId.value)) return null;
-  if (!info) return <Gone />;
+  if (!info)
+    return (
+      <Bar bad>
+        <span class="banner-text">This terminal was closed.</span>
+        <a class="button" href="#/">
+          Dismiss
+        </a>
+      </Bar>
+    );
   if (!hasBanner(info.state)) return null;
   const well = info.state === "exited" && info.exit?.code === 0;
   return (
@@ -25,17 +33,6 @@ export function Banner() {
       <Button text="Restart" onClick={() => void restartTerminal(info).catch(toastError)} />
       <Button text="Remove" onClick={() => (closing.value = info)} />
       <Button text="New terminal" onClick={() => (creating.value = true)} />
-    </Bar>
-  );
-}
-
-function Gone() {
-  return (
-    <Bar bad>
-      <span class="banner-text">This terminal was closed.</span>
-      <a class="button" href="#/">
-        Dismiss
-      </a>
     </Bar>
   );
 }

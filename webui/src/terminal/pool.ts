@@ -121,7 +121,9 @@ export class Pool {
     if (entry === undefined || entry.behind) return;
     const attached = entry.position.fresh();
     if (!entry.position.take(event)) {
-      if (event.event === "resume") this.startOver(entry);
+      if (event.event !== "resume") return;
+      entry.position.forget(); // the screen cannot be continued
+      this.attach(entry);
       return;
     }
     if (event.event === "data") {
@@ -155,7 +157,7 @@ export class Pool {
     } else {
       entry.wanted = entry.screen.wantedSize();
       this.attach(entry);
-      this.trim();
+      for (const one of this.opened.values()) if (this.opened.size > MAX_OPEN) this.drop(one);
     }
   }
 
@@ -179,12 +181,6 @@ export class Pool {
     entry.ended = false;
     const hidden = entry === this.shownOne ? {} : { hidden: true };
     this.deps.send({ type: "attach", pty: entry.id, ...entry.position.attach(), ...entry.wanted, ...hidden });
-  }
-
-  /** startOver attaches a terminal whose screen cannot be continued. */
-  private startOver(entry: Opened): void {
-    entry.position.forget();
-    this.attach(entry);
   }
 
   private fallBehind(entry: Opened): void {
@@ -217,10 +213,6 @@ export class Pool {
 
   private requestSize(id: string, size: Size): void {
     if (!hasEnded(this.deps.stateOf(id))) this.deps.send({ type: "resize", pty: id, ...size });
-  }
-
-  private trim(): void {
-    for (const entry of this.opened.values()) if (this.opened.size > MAX_OPEN) this.drop(entry);
   }
 
   /** drop closes a terminal, unless it is the one on display. */
