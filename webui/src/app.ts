@@ -27,7 +27,7 @@ const NOT_COPIED =
   "Not copied: the browser does not let this page write to the clipboard. Allow it in the settings of the site.";
 
 /**
- * App joins the connection, the store, the screens and the feed of the active terminal's thread; nothing else knows all
+ * App joins the connection, the store, the screens and the feed of the active terminal's thread. Nothing else knows all
  * of them. A thread has the name of its session. Construct one for a page, then call start.
  */
 export class App {

@@ -35,10 +35,7 @@ export class Settings {
 
 export const settings = new Settings(() => window.localStorage);
 
-/**
- * writeClipboard puts text on the clipboard and reports whether the browser let it. Browsers want it in the handler of
- * a click or a key.
- */
+/** writeClipboard reports whether the browser let it: browsers want it in the handler of a click or a key. */
 export async function writeClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -66,9 +66,7 @@ export class Connection {
     this.connect();
   }
 
-  /**
-   * send returns false, and sends nothing, unless the connection is open: keys typed meanwhile must not arrive later.
-   */
+  /** send does nothing and returns false unless the connection is open: keys typed meanwhile must not arrive later. */
   send(message: ClientMessage): boolean {
     if (this.socket === null || this.status.value.state !== "open") return false;
     this.socket.send(JSON.stringify(message));

@@ -11,8 +11,8 @@ import { clean, counted, exact, readable } from "../ui/text";
 import { argumentsOf, MAX_ASKED } from "./messages";
 
 /**
- * Approvals are the calls that wait for a person, the oldest first, and the decided ones. A call that was
- * decided meanwhile stays in place: nothing may move below a finger that is about to decide.
+ * Approvals are the calls that wait for a person, the oldest first, and the decided ones. A call that was decided
+ * meanwhile stays in place: nothing may move below a finger that is about to decide.
  */
 export function Approvals({ thread, decisions }: { thread: string; decisions: Decisions }) {
   const { conversation } = useApp();

@@ -4,17 +4,9 @@ import { hasEnded } from "../list/model";
 import { Button } from "../ui/button";
 import type { Sticky } from "./keys";
 
-/** The keys a phone's keyboard does not have: the server's name, the text, the label. */
-const keys = [
-  ["Escape", "Esc", "Escape"],
-  ["Tab", "Tab", "Tab"],
-] as const;
-const arrows = [
-  ["Left", "←", "Left"],
-  ["Down", "↓", "Down"],
-  ["Up", "↑", "Up"],
-  ["Right", "→", "Right"],
-] as const;
+/** The keys a phone's keyboard does not have, by the server's names. */
+const keys = { Escape: "Esc", Tab: "Tab" };
+const arrows = { Left: "←", Down: "↓", Up: "↑", Right: "→" };
 
 const prevent = (e: Event): void => e.preventDefault();
 
@@ -33,10 +25,10 @@ function Hold({ modifier, text }: { modifier: keyof Sticky; text: string }) {
   return <Key text={text} class={held ? "held" : ""} aria-pressed={held} aria-label={label} onClick={toggle} />;
 }
 
-function Keys({ of }: { of: ReadonlyArray<readonly [name: string, text: string, label: string]> }) {
+function Keys({ of }: { of: Readonly<Record<string, string>> }) {
   const app = useApp();
-  return of.map(([name, text, label]) => (
-    <Key key={name} text={text} aria-label={label} onClick={() => app.sendKey(name)} />
+  return Object.entries(of).map(([name, text]) => (
+    <Key key={name} text={text} aria-label={name} onClick={() => app.sendKey(name)} />
   ));
 }
 

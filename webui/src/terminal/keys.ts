@@ -41,10 +41,7 @@ export type Shortcut = "copy" | "search" | null;
 
 type Chord = Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "shiftKey" | "altKey" | "metaKey">;
 
-/**
- * shortcutOf recognises Ctrl+Shift+C (copy) and Ctrl+Shift+F (search) by the letter typed, or by the key's position
- * on a layout without Latin letters.
- */
+/** shortcutOf goes by the letter typed, or by the key's position on a layout without Latin letters. */
 export function shortcutOf(e: Chord): Shortcut {
   if (!e.ctrlKey || !e.shiftKey || e.altKey || e.metaKey) return null;
   const letter = /^[a-z]$/i.test(e.key) ? e.key.toLowerCase() : e.code.replace("Key", "").toLowerCase();

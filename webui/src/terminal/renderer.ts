@@ -40,10 +40,7 @@ export class Choice {
     this.settled = true;
   }
 
-  /**
-   * note takes the duration of a frame in which something was drawn, in milliseconds, and says whether the choice
-   * changed.
-   */
+  /** note takes the milliseconds of a frame in which something was drawn. It reports a change of the choice. */
   note(ms: number): boolean {
     if (this.settled) return false;
     this.frames.push(ms);

@@ -36,7 +36,7 @@ async function emulated(element: Element): Promise<boolean> {
  * accelerate draws `term`, which is in the page, with WebGL, or returns null where the browser cannot: then xterm.js
  * goes on with its DOM renderer. Dispose the result when the terminal is hidden, to give the context back. `lost` is
  * called when the DOM renderer had to take over later: the browser took the context away, or what WebGL draws is not
- * what the page shows. The two renderers round the cell's width differently, so a wish must be measured afterwards.
+ * what the page shows. The two renderers round the cell's width differently, so the size must be measured afterwards.
  */
 export function accelerate(term: Terminal, lost: () => void): IDisposable | null {
   const webgl = new WebglAddon();

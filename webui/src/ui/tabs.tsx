@@ -24,10 +24,7 @@ const STEPS: Record<string, (i: number, n: number) => number> = {
   End: (_i, n) => n - 1,
 };
 
-/**
- * Tabs is a row of tabs as WAI-ARIA has them: one is reached with Tab, the others with the arrow keys, which choose
- * at once.
- */
+/** Tabs is a row of tabs as WAI-ARIA has them: Tab reaches one, the arrow keys choose the others at once. */
 export function Tabs<T extends string>({ name, label, tabs, chosen, choose }: TabsProps<T>) {
   const row = useRef<HTMLDivElement>(null);
   const onKey = (e: KeyboardEvent): void => {
