@@ -33,6 +33,7 @@ const ABOUT = {
 const OTHERS = { list: wire.EventList, error: wire.EventError, pong: wire.EventPong };
 const EVENTS: Readonly<Record<string, Shape<unknown>>> = { ...ABOUT, ...OTHERS };
 
+/** Named is an event of a shape, whose name tells it from the others. */
 type Named<Name, S> = S extends Shape<infer Event> ? Omit<Open<Event>, "event" | "pty"> & { event: Name } : never;
 type About = { [Name in keyof typeof ABOUT]: Named<Name, (typeof ABOUT)[Name]> & { pty: string } };
 type Others = { [Name in keyof typeof OTHERS]: Named<Name, (typeof OTHERS)[Name]> & { pty?: string } };
@@ -63,8 +64,9 @@ const isSize = ({ cols, rows }: wire.Size): boolean => isCells(cols) && isCells(
 export function parseEvent(frame: string): ServerEvent | null {
   const given = parseJSON(frame);
   const name = fields(given).event;
-  if (typeof name !== "string" || !Object.hasOwn(EVENTS, name)) return null;
-  const event = guard(EVENTS[name] ?? {}, given) as ServerEvent;
+  const shape = typeof name === "string" && Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined;
+  if (shape === undefined) return null;
+  const event = guard(shape, given) as ServerEvent;
   switch (event.event) {
     case "list":
       return Array.isArray(fields(given).items) ? { ...event, items: event.items.filter((t) => t.id !== "") } : null;
