@@ -37,7 +37,7 @@ type Exec struct {
 // newExec makes the Exec of a record, which is in the phase that the record has; store is nil of an internal command.
 // The caller closes the open files of an ended one.
 func (s *Shell) newExec(row *history.Entry, dir string, store *history.Store) (*Exec, error) {
-	e := &Exec{record: record{store: store, phase: phaseOf(row.Info.Status), entry: *row}, shell: s, id: row.Info.ID,
+	e := &Exec{record: record{store: store, phase: phaseOf[row.Info.Status], entry: *row}, shell: s, id: row.Info.ID,
 		dir: dir, done: make(chan struct{})}
 	e.started, e.begin = context.WithCancel(context.Background())
 	e.stopped, e.cancel = context.WithCancel(context.Background())

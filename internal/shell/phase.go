@@ -36,13 +36,5 @@ func (r *record) to(next phase) bool {
 	return true
 }
 
-// phaseOf is the phase of a command with a status of its record.
-func phaseOf(s Status) phase {
-	switch s {
-	case Queued:
-		return queued
-	case Running:
-		return running
-	}
-	return ended
-}
+// phaseOf has the phase of a command with a status of its record, which has one of these.
+var phaseOf = map[Status]phase{Queued: queued, Running: running, Done: ended, Cancelled: ended, Failed: ended}

@@ -38,7 +38,8 @@ func (s *Shell) submit(c Command, doing string) (*Exec, error) {
 	return e, nil
 }
 
-// accept writes a command to the disk and puts it where its turn comes; see turn for compose. Errors: as Submit.
+// accept writes a command to the disk and puts it where its turn comes. compose makes an internal one, which the caller
+// discards; see turn. Errors: as Submit.
 func (s *Shell) accept(c Command, compose func() string) (e *Exec, err error) {
 	s.submitting.Lock()
 	defer s.submitting.Unlock()
@@ -193,7 +194,7 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 		_, err := s.remote.change(ctx, func(now state.Environment) state.Environment { return now.With(set, unset) })
 		return err
 	}
-	e, err := s.submitInternal(func() string {
+	e, err := s.accept(Command{MaxOutput: s.spec.MaxOutput}, func() string {
 		bash := s.procs.scriptBash()
 		return bash.Environment(set, unset, bash.Return(1))
 	})
@@ -209,11 +210,6 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 		err = fmt.Errorf("shell: set variables: %w: %s", ErrBadEnv, e.complaint(e.dir))
 	}
 	return err
-}
-
-// submitInternal queues an internal command; see turn for compose. The caller discards it. Errors: as Submit.
-func (s *Shell) submitInternal(compose func() string) (*Exec, error) {
-	return s.accept(Command{MaxOutput: s.spec.MaxOutput}, compose)
 }
 
 // discard removes the directory of an internal command when it has ended and the shell has read all of its control
@@ -248,7 +244,7 @@ func (s *Shell) Roll(ctx context.Context, cwd string, delta map[string]string, u
 			return state.Environment{Cwd: cwd, Delta: map[string]string{}, Unset: unset}.With(delta, nil)
 		})
 	}
-	e, err := s.submitInternal(func() string { return s.rollText(dir, delta, unset) })
+	e, err := s.accept(Command{MaxOutput: s.spec.MaxOutput}, func() string { return s.rollText(dir, delta, unset) })
 	if err != nil {
 		return false, fmt.Errorf("shell: roll: %w", err)
 	}

@@ -129,20 +129,14 @@ func (ss *Shells) open(spec Spec, shared bool) (*Shell, error) {
 		return nil, err
 	}
 	defer leave()
-	find := func() *Shell {
-		if !shared {
-			return nil
-		}
-		return ss.defaultShell(spec.Session)
-	}
-	ss.mu.Lock()
-	s := find()
-	ss.mu.Unlock()
-	if s != nil {
-		return s.awaitStart()
-	}
 	var saved SavedState
 	if shared {
+		ss.mu.Lock()
+		s := ss.defaultShell(spec.Session)
+		ss.mu.Unlock()
+		if s != nil {
+			return s.awaitStart()
+		}
 		saved = ss.cfg.Hooks.SavedState(spec.Session)
 	}
 	if spec.provider, err = ss.cfg.Hooks.Provider(spec.Session); err != nil {
@@ -152,16 +146,15 @@ func (ss *Shells) open(spec Spec, shared bool) (*Shell, error) {
 		spec.Cwd, _ = terminal.StartDir(spec.provider, saved.Cwd)
 	}
 	ss.mu.Lock()
-	if s = find(); s != nil { // of two first uses at once one starts it for both
-		ss.mu.Unlock()
+	s, err := ss.reserveShell(spec, saved.Key)
+	ss.mu.Unlock()
+	switch {
+	case err == nil:
+		return ss.startShell(s, spec, saved)
+	case shared && s != nil: // of two first uses at once one starts it for both
 		return s.awaitStart()
 	}
-	s, err = ss.reserveShell(spec, saved.Key)
-	ss.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	return ss.startShell(s, spec, saved)
+	return nil, err
 }
 
 // Directory is shell.Directory of a shell, the default one for the id "", also while there is none: then of the one
@@ -213,10 +206,10 @@ func (ss *Shells) defaultShell(session string) *Shell {
 
 // reserveShell reserves a name and an entry for a new shell, so that two requests for one name start one shell. key
 // is the one of a row that waits for its shell, "" for a new one. The caller calls startShell, which gives both back
-// on failure. The lock is held.
+// on failure. It returns the default shell that exists already, with an error. The lock is held.
 func (ss *Shells) reserveShell(spec Spec, key string) (*Shell, error) {
 	if s := ss.defaultShell(spec.Session); s != nil && spec.Default {
-		return nil, fmt.Errorf("%w: session %q has a default shell, %q", ErrExists, spec.Session, s.ID)
+		return s, fmt.Errorf("%w: session %q has a default shell, %q", ErrExists, spec.Session, s.ID)
 	}
 	here := 0
 	for _, s := range ss.byKey {
