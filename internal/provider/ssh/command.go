@@ -35,21 +35,19 @@ func (c *command) began() bool { return c.pid.Load() != 0 }
 // /proc shows, that reads so many bytes of script from its input and leaves the rest. The script is
 // one of bash.AllOrNothing, for the connection may end within it.
 func bootLine(n int, tag string) channelRequest {
-	return channelRequest{"exec",
-		fmt.Sprintf(`exec env %s=%s bash -c 'eval "$(head -c %d)"'`, bash.TagVariable, tag, n)}
+	return channelRequest{name: "exec",
+		text: fmt.Sprintf(`exec env %s=%s bash -c 'eval "$(head -c %d)"'`, bash.TagVariable, tag, n)}
 }
 
 // run runs the script and returns its exit code. Errors: ErrNotFound and ErrNotStarted when the
 // instance is gone, ErrUnreachable, ctx.Err().
 func (c *command) run(ctx context.Context) (int, error) {
 	script := bash.AllOrNothing(c.script)
-	conn, release, ch, requests, err := c.host.session(ctx, bootLine(len(script), c.tag), func(ssh.Channel) error {
-		return nil
-	})
+	ch, err := c.host.session(ctx, bootLine(len(script), c.tag))
 	if err != nil {
 		return 0, err
 	}
-	defer release()
+	defer ch.release()
 	out, errs := bash.NewActivityWriter(c.stdout), bash.NewActivityWriter(c.stderr)
 	head := &headReader{mark: []byte(c.mark + " "), to: out, begin: func(pid int64) { c.pid.Store(pid) }}
 	var copying, writing sync.WaitGroup
@@ -61,13 +59,13 @@ func (c *command) run(ctx context.Context) (int, error) {
 		_ = ch.CloseWrite()
 	})
 	exit := make(chan exitStatus, 1)
-	writing.Go(func() { exit <- waitExit(requests) })
+	writing.Go(func() { exit <- waitExit(ch.requests) })
 	copied := make(chan struct{})
 	go func() { copying.Wait(); close(copied) }()
-	x := c.wait(ctx, conn, exit, copied, func() time.Time { return bash.Later(out.Last(), errs.Last()) })
+	x := c.wait(ctx, ch.conn, exit, copied, func() time.Time { return bash.Later(out.Last(), errs.Last()) })
 	_ = ch.Close()
 	// The server answers a close at once, or it is gone.
-	silent := time.AfterFunc(silenceLimit, func() { _ = conn.client.Close() })
+	silent := time.AfterFunc(silenceLimit, func() { _ = ch.conn.client.Close() })
 	<-copied
 	writing.Wait()
 	silent.Stop()
@@ -140,12 +138,9 @@ func (c *command) end(conn *connection) {
 		group = strconv.FormatInt(pid, 10)
 	}
 	text := bash.AllOrNothing(bash.KillScript("^"+bash.TagVariable+"="+c.tag+"$", group))
-	open := func() (ssh.Channel, <-chan *ssh.Request, error) {
-		return conn.session(ctx, bootLine(len(text), ""), func(ssh.Channel) error { return nil })
-	}
-	ch, requests, err := open()
+	ch, err := conn.session(ctx, bootLine(len(text), ""))
 	for refused(err) && wait.Sleep(ctx, refusedPause) {
-		ch, requests, err = open()
+		ch, err = conn.session(ctx, bootLine(len(text), ""))
 	}
 	if err != nil {
 		return
@@ -156,7 +151,7 @@ func (c *command) end(conn *connection) {
 	_ = ch.CloseWrite()
 	go func() { _, _ = io.Copy(io.Discard, ch.Stderr()) }()
 	_, _ = io.Copy(io.Discard, ch)
-	_ = waitExit(requests)
+	_ = waitExit(ch.requests)
 	_ = ch.Close()
 }
 

@@ -61,32 +61,43 @@ func (c *connection) keep(h *host) {
 	}
 }
 
-// channelRequest is what a channel is asked for (RFC 4254 section 6.5): "exec" with a command line,
-// "subsystem" with a name.
-type channelRequest struct{ request, text string }
+// channelRequest is the request of a new channel (RFC 4254 section 6.5): "exec" with a command line,
+// "subsystem" with a name. prepare, if it is not nil, makes requests before it.
+type channelRequest struct {
+	name, text string
+	prepare    func(ssh.Channel) error
+}
 
-// session is connection.session on a connection with room. One from before may have ended without
-// anybody having noticed yet: then the server has certainly not begun, and the call goes to
-// another. The one that this call made itself is the last, for what fails at once would do so
-// again. A connection's age does not tell these apart: a young one breaks like any other.
-func (h *host) session(ctx context.Context, want channelRequest,
-	prepare func(ssh.Channel) error) (*connection, func(), ssh.Channel, <-chan *ssh.Request, error) {
+// channel is an open channel that was asked for a command.
+type channel struct {
+	ssh.Channel
+	requests <-chan *ssh.Request
+	conn     *connection
+	release  func() // gives back the room that host.session has taken
+}
+
+// session is connection.session on a connection with room. An older one may have ended unnoticed:
+// then the server has certainly not begun, and the call goes to another. A connection that this call
+// made is the last, for an immediate failure would repeat. A connection's age does not distinguish
+// these: a young one breaks like any other.
+func (h *host) session(ctx context.Context, want channelRequest) (*channel, error) {
 	for {
 		conn, fresh, release, err := h.acquire(ctx)
 		if err != nil {
-			return nil, nil, nil, nil, err
+			return nil, err
 		}
-		ch, requests, err := conn.session(ctx, want, prepare)
+		ch, err := conn.session(ctx, want)
 		if err == nil {
-			return conn, release, ch, requests, nil
+			ch.release = release
+			return ch, nil
 		}
 		release()
 		if ctx.Err() != nil || !lost(err) {
-			return nil, nil, nil, nil, err
+			return nil, err
 		}
 		h.discard(conn)
 		if fresh {
-			return nil, nil, nil, nil, err
+			return nil, err
 		}
 	}
 }
@@ -111,18 +122,16 @@ func (h *host) discard(c *connection) {
 	h.remove(c)
 }
 
-// session opens a channel, calls prepare and makes the request. When ctx ends first, the channel is
-// closed as soon as it is open. Errors: ErrUnreachable, ctx.Err(); with ErrNotStarted when the
-// server has certainly not begun.
-func (c *connection) session(ctx context.Context, want channelRequest,
-	prepare func(ssh.Channel) error) (ssh.Channel, <-chan *ssh.Request, error) {
+// session opens a channel, prepares it and makes the request. When ctx ends first, the channel is
+// closed as soon as it is open. Errors: ErrUnreachable, ctx.Err(); with ErrNotStarted when the server
+// has certainly not begun.
+func (c *connection) session(ctx context.Context, want channelRequest) (*channel, error) {
 	type opened struct {
-		ch       ssh.Channel
-		requests <-chan *ssh.Request
-		err      error
+		ch  *channel
+		err error
 	}
 	if c.socket.gone.Load() {
-		return nil, nil, errConnectionLost
+		return nil, errConnectionLost
 	}
 	done := make(chan opened, 1)
 	// decided by who is first: the request is made, or it is given up because the connection or ctx
@@ -134,40 +143,43 @@ func (c *connection) session(ctx context.Context, want channelRequest,
 			done <- opened{err: fmt.Errorf("%w: %w: %w", provider.ErrNotStarted, provider.ErrUnreachable, err)}
 			return
 		}
-		if err = prepare(ch); err != nil {
+		if want.prepare != nil {
+			err = want.prepare(ch)
+		}
+		if err != nil {
 			err = fmt.Errorf("%w: %w", provider.ErrNotStarted, err)
 		} else if !decided.CompareAndSwap(false, true) {
 			err = errConnectionLost
 		} else {
-			err = ask(ch, want.request, struct{ Text string }{want.text})
+			err = ask(ch, want.name, struct{ Text string }{want.text})
 		}
 		if err != nil || ctx.Err() != nil {
 			_ = ch.Close()
 			go ssh.DiscardRequests(requests)
 			err = errors.Join(err, context.Cause(ctx))
 		}
-		done <- opened{ch, requests, err}
+		done <- opened{&channel{Channel: ch, requests: requests, conn: c}, err}
 	}()
 	// A channel that is opened in the moment in which its connection ends may get no answer, not
 	// even an error; a request always gets one.
 	for dead := c.dead; ; dead = nil {
 		select {
 		case o := <-done:
-			return o.ch, o.requests, o.err
+			return o.ch, o.err
 		case <-ctx.Done():
 			go func() { // it may be there in the same moment
 				if o := <-done; o.err == nil {
 					_ = o.ch.Close()
-					ssh.DiscardRequests(o.requests)
+					ssh.DiscardRequests(o.ch.requests)
 				}
 			}()
 			if decided.CompareAndSwap(false, true) {
-				return nil, nil, fmt.Errorf("%w: %w", provider.ErrNotStarted, context.Cause(ctx))
+				return nil, fmt.Errorf("%w: %w", provider.ErrNotStarted, context.Cause(ctx))
 			}
-			return nil, nil, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		case <-dead:
 			if decided.CompareAndSwap(false, true) {
-				return nil, nil, errConnectionLost
+				return nil, errConnectionLost
 			}
 		}
 	}

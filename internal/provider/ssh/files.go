@@ -25,14 +25,12 @@ func (s *Provider) files(ctx context.Context, id string, f func(c *sftp.Client, 
 	if err != nil {
 		return err
 	}
-	conn, release, ch, requests, err := i.session(ctx, channelRequest{"subsystem", "sftp"}, func(ssh.Channel) error {
-		return nil
-	})
+	ch, err := i.session(ctx, channelRequest{name: "subsystem", text: "sftp"})
 	if err != nil {
 		return fmt.Errorf("ssh: sftp: %w", err)
 	}
-	defer release()
-	go ssh.DiscardRequests(requests) // these two end with the channel
+	defer ch.release()
+	go ssh.DiscardRequests(ch.requests) // these two end with the channel
 	go func() { _, _ = io.Copy(io.Discard, ch.Stderr()) }()
 	over := make(chan struct{})
 	defer close(over)
@@ -40,7 +38,7 @@ func (s *Provider) files(ctx context.Context, id string, f func(c *sftp.Client, 
 		_ = ch.Close()
 		select { // the server answers a close at once, or it is gone
 		case <-time.After(silenceLimit):
-			_ = conn.client.Close()
+			_ = ch.conn.client.Close()
 		case <-over:
 		}
 	})

@@ -18,9 +18,7 @@ import (
 
 // terminal is a terminal on a host.
 type terminal struct {
-	ch      ssh.Channel
-	conn    *connection
-	release func()
+	ch      *channel
 	command command // what has to be ended
 	once    sync.Once
 
@@ -39,20 +37,20 @@ func (s *Provider) OpenPTY(ctx context.Context, id string, r provider.PTYRequest
 	if err != nil {
 		return nil, err
 	}
-	conn, release, ch, requests, err := i.session(ctx, channelRequest{"exec", line}, func(ch ssh.Channel) error {
+	ch, err := i.session(ctx, channelRequest{name: "exec", text: line, prepare: func(ch ssh.Channel) error {
 		return ask(ch, "pty-req", struct {
 			Term                      string
 			Cols, Rows, Width, Height uint32
 			Modes                     string
 		}{"xterm-256color", uint32(r.Cols), uint32(r.Rows), 0, 0, string([]byte{0})})
-	})
+	}})
 	if err != nil {
 		return nil, fmt.Errorf("ssh: terminal: %w", err)
 	}
-	t := &terminal{ch: ch, conn: conn, release: release, command: command{host: i.host, tag: tag},
+	t := &terminal{ch: ch, command: command{host: i.host, tag: tag},
 		ended: make(chan struct{})}
 	go func() { // ends with the channel
-		t.exit = waitExit(requests)
+		t.exit = waitExit(ch.requests)
 		close(t.ended)
 	}()
 	return t, nil
@@ -90,7 +88,7 @@ func (t *terminal) Read(p []byte) (int, error) {
 		<-t.ended
 		if errors.Is(err, io.EOF) && !t.exit.known {
 			select {
-			case <-t.conn.dead:
+			case <-t.ch.conn.dead:
 				err = fmt.Errorf("ssh: %w: the connection was lost", provider.ErrUnreachable)
 			default:
 			}
@@ -129,8 +127,8 @@ func (t *terminal) Exit() (code int, known bool) {
 func (t *terminal) Close() error {
 	t.once.Do(func() {
 		_ = t.ch.Close()
-		t.command.end(t.conn)
-		t.release()
+		t.command.end(t.ch.conn)
+		t.ch.release()
 	})
 	return nil
 }
