@@ -1,6 +1,7 @@
 package pty
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os/user"
@@ -41,9 +42,7 @@ func childEnv(own []string, given map[string]string, dir string) (map[string]str
 
 // fill adds the variables without which a shell is of little use.
 func fill(env map[string]string) {
-	if env["PATH"] == "" {
-		env["PATH"] = defaultPath
-	}
+	env["PATH"] = cmp.Or(env["PATH"], defaultPath)
 	if env["HOME"] == "" {
 		env["HOME"] = home()
 	}

@@ -17,8 +17,7 @@ import (
 // pipe(7), non-blocking and close-on-exec. The bytes in it belong to the kernel: when another process holds the ends
 // too, they survive the death of this one.
 //
-// Fill, MoveTo and Read move bytes and run one at a time, the caller sees to that; the other methods may be called at
-// any time.
+// Fill, MoveTo and Read move bytes; the caller runs one of them at a time. The other methods may be called at any time.
 type Pipe struct {
 	mu     sync.Mutex // guards what follows; only memory is touched under it
 	r, w   int

@@ -4,10 +4,10 @@ import "sync"
 
 // children are the processes of this program that are not known to have ended, by their entry. No tree takes in another
 // child.
-var children struct {
+var children = struct {
 	mu   sync.Mutex
 	list map[*Process]struct{}
-}
+}{list: map[*Process]struct{}{}}
 
 // AddChild notes a child of this program, so that no tree of another one takes it in, until remove is called. A start
 // time of 0 is unknown.
@@ -15,9 +15,6 @@ func AddChild(pid int, start uint64) (remove func()) {
 	entry := &Process{PID: pid, Start: start}
 	children.mu.Lock()
 	defer children.mu.Unlock()
-	if children.list == nil {
-		children.list = map[*Process]struct{}{}
-	}
 	children.list[entry] = struct{}{}
 	return func() {
 		children.mu.Lock()

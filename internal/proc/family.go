@@ -130,17 +130,13 @@ func (f *family) forget(t *table) {
 		}
 		// The child was reaped long ago, perhaps: a session of its number is the old one only if someone in it is older
 		// than that.
-		return sid == f.root && f.ended > 0 && !older(t.bySession[sid], f.ended)
+		older := func(p Process) bool { return p.Start <= f.ended }
+		return sid == f.root && f.ended > 0 && !slices.ContainsFunc(t.bySession[sid], older)
 	})
 }
 
 // initPID is the first process, which nobody ends.
 const initPID = 1
-
-// older reports whether one of the processes was started at or before a time.
-func older(list []Process, limit uint64) bool {
-	return slices.ContainsFunc(list, func(p Process) bool { return p.Start <= limit })
-}
 
 // walk is one walk over a table.
 type walk struct {

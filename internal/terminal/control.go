@@ -97,8 +97,8 @@ func (t *Terminal) Paste(ctx context.Context, text string) (wire.Sent, error) {
 	return t.Input(ctx, vt.Paste(text, t.Hub().Modes(), string(signals)))
 }
 
-// Resize changes the PTY and the screen; the program gets SIGWINCH. Errors:
-// ErrInvalid, ErrExited.
+// Resize changes the PTY and the screen; the program gets SIGWINCH. Both have one size when two callers resize at
+// once. Errors: ErrInvalid, ErrExited.
 func (t *Terminal) Resize(cols, rows int) error {
 	if err := CheckSize(cols, rows); err != nil {
 		return err
@@ -106,22 +106,13 @@ func (t *Terminal) Resize(cols, rows int) error {
 	if !t.Running() {
 		return t.ExitError()
 	}
-	if err := t.resize(cols, rows); err != nil {
-		return err
-	}
-	t.touch()
-	return nil
-}
-
-// resize keeps the PTY and the screen at one size when two callers resize at once.
-func (t *Terminal) resize(cols, rows int) error {
 	t.resizing.Lock()
 	defer t.resizing.Unlock()
 	if err := t.process.Resize(cols, rows); err != nil {
 		return t.endedError(err)
 	}
 	t.Hub().Resize(cols, rows)
-	t.unsynced.Store(true)
+	t.touch()
 	t.registry.changes.Notify()
 	return nil
 }

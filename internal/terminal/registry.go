@@ -232,32 +232,30 @@ func (r *Registry) Find(session, ref string) (*Terminal, error) {
 
 // List returns the terminals of a session, all for "", oldest first. Deleted
 // ones are left out.
-func (r *Registry) List(session string) []*Terminal {
-	return slices.DeleteFunc(r.All(), func(t *Terminal) bool { return !t.In(session) || t.Deleted() })
-}
+func (r *Registry) List(session string) []*Terminal { return listed(r.All(), session) }
 
 // Part is List behind the terminal with the id after, from the first for "", at most limit terminals; 0 is all. next
 // is the after of the next part, "" at the end. Errors: ErrNotFound, when after is no terminal of the session, also no
 // deleted one that is kept.
 func (r *Registry) Part(session, after string, limit int) (list []*Terminal, next string, err error) {
+	list = r.All()
 	if after != "" {
-		if t := r.current(after); t == nil || !t.In(session) {
+		i := slices.IndexFunc(list, func(t *Terminal) bool { return t.ID == after && t.In(session) })
+		if i < 0 {
 			return nil, "", fmt.Errorf("%w: after %q; begin without it", ErrNotFound, after)
 		}
+		list = list[i+1:]
 	}
-	found := after == ""
-	for _, t := range r.All() {
-		switch {
-		case !found:
-			found = t.ID == after
-		case !t.In(session) || t.Deleted():
-		case limit > 0 && len(list) == limit:
-			return list, list[limit-1].ID, nil
-		default:
-			list = append(list, t)
-		}
+	list = listed(list, session)
+	if limit > 0 && len(list) > limit {
+		return list[:limit], list[limit-1].ID, nil
 	}
 	return list, "", nil
+}
+
+// listed removes what is of another session or deleted from a list of the caller.
+func listed(list []*Terminal, session string) []*Terminal {
+	return slices.DeleteFunc(list, func(t *Terminal) bool { return !t.In(session) || t.Deleted() })
 }
 
 // Unsorted returns every terminal, deleted ones too, in no order.
