@@ -32,7 +32,7 @@ type Child struct {
 }
 
 // Spawn runs s (without its size) on the far end of a terminal, as OpenPair returned it. The caller keeps tty and
-// closes it. Errors: those of Start but ErrBadSize and ErrNoPTY.
+// closes it. Errors: as Start, but neither ErrBadSize nor ErrNoPTY.
 func Spawn(s Spec, tty *os.File) (*Child, error) {
 	p, err := s.Plan()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 // into p: without passing through this process's memory, unless p is plain. It takes all there is, as far as p has
 // room; a limit of 64 KiB saves most of the wake-ups in a flood. One Read or Fill runs at a time.
 //
-// Further errors: ErrPipeFull when p has no room at all, and those of splice(2), EINVAL from a kernel that cannot
-// splice a terminal; nothing was taken then, so that the caller may move bytes out of p, or make it plain, and go on.
+// Further errors: ErrPipeFull when p has no room at all, and as splice(2): EINVAL from a kernel that cannot splice a
+// terminal. Nothing was taken then, so that the caller may move bytes out of p, or make it plain, and go on.
 func (m *Master) Fill(p *Pipe, limit int) (int, error) {
 	if limit <= 0 {
 		return 0, nil

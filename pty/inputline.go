@@ -29,7 +29,7 @@ type inputLine struct {
 	literal bool // the next byte has no meaning (VLNEXT)
 }
 
-// freshSettings are those of a new terminal (tty_std_termios), as far as typing depends on them.
+// freshSettings are the settings of a new terminal (tty_std_termios), as far as typing depends on them.
 var freshSettings = unix.Termios{
 	Iflag: unix.ICRNL | unix.IXON | unix.IUTF8,
 	Lflag: unix.ISIG | unix.ICANON | unix.ECHO | unix.IEXTEN,

@@ -169,7 +169,7 @@ func (p *Pipe) Read(b []byte) (int, error) {
 // MoveTo moves exactly n bytes from the pipe into f at off, which is a position in the file and not the end of an
 // append-only file (O_APPEND is EINVAL, splice(2)). It returns how many bytes are in the file, also with an error
 // (ENOSPC, EIO, EFBIG, EDQUOT); the others are still in the pipe. Errors: ErrClosed, io.ErrUnexpectedEOF when the pipe
-// held less than n bytes, and those of splice(2) and write(2).
+// held less than n bytes, and as splice(2) and write(2).
 func (p *Pipe) MoveTo(f *os.File, off int64, n int) (moved int, err error) {
 	to, err := f.SyscallConn()
 	if err != nil {

@@ -29,7 +29,7 @@ var starting = make(chan struct{}, maxStarting)
 // other descriptor (given CloseInherited was called), default signal dispositions and no blocked signal. Its
 // environment is PATH, HOME, USER, LOGNAME, SHELL, LANG, LANGUAGE, TZ, TMPDIR, XDG_RUNTIME_DIR, LC_* and XDG_*_HOME of
 // this process, TERM=xterm-256color, COLORTERM=truecolor, then s.Env, which wins, and PWD. PATH, HOME and LANG (C.UTF-8
-// when no locale is set) have defaults. Limits and the file mode creation mask are those of this process.
+// when no locale is set) have defaults. It inherits the limits and the file mode creation mask of this process.
 //
 // A failed Start leaves no process, descriptor or goroutine. Errors: ErrNoCommand, ErrBadArg, ErrNoDir, ErrBadEnv,
 // ErrBadSize, ErrNoPTY, and the kernel's own when it has no further process.
@@ -127,7 +127,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 // terminal was closed.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Wait waits for Done and returns how the child ended. Errors: the reason of ctx, when that ends first.
+// Wait waits for Done and returns how the child ended. Errors: context.Cause(ctx), when ctx ends first.
 func (p *Process) Wait(ctx context.Context) (Exit, error) {
 	select {
 	case <-p.done:

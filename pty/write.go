@@ -10,7 +10,7 @@ import (
 
 // Write gives all of p to the terminal, in order, as if it was typed; p is not retained. It waits while the program
 // does not read, until ctx ends: then it returns how many bytes the terminal has taken, and ErrBlocked together with
-// the reason of ctx. A Write that follows continues after them.
+// context.Cause(ctx). A Write that follows continues after them.
 //
 // One Write runs at a time, a second one waits for its turn and never comes between the bytes of the first. Errors:
 // ErrBlocked, ErrExited after the child's exit, ErrClosed after Close; both also end a Write that waits. *LineTooLong

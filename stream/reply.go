@@ -88,7 +88,7 @@ func (s *SharedSnapshot) replyEncoder(format Format) snapshot.Encoder {
 	}
 }
 
-// quoter escapes what is written as the inside of a JSON string. Each write has to be whole
+// quoter escapes its input as the inside of a JSON string. Each write has to be whole
 // characters.
 type quoter struct {
 	w   io.Writer

@@ -8,7 +8,7 @@ const maxResizes = 1024
 
 // resize is one change of size in the life of a hub.
 type resize struct {
-	at    uint64 // output bytes written before it, with those of an incomplete character
+	at    uint64 // output bytes written before it, an incomplete character included
 	event uint64 // position of its event: output bytes applied
 	Size
 	exact bool // viewers can repeat it

@@ -71,7 +71,7 @@ func (h *Hub) EffectiveSize() Size {
 }
 
 // applyPolicy returns the size that the terminal should have and sets the colours that its program
-// is told. It publishes when another viewer decides now. The hub's lock is held.
+// gets. It publishes when another viewer decides now. The hub's lock is held.
 func (h *Hub) applyPolicy() Size {
 	v := &h.viewers
 	size, owner := v.choose(Size{Cols: h.cols, Rows: h.rows})

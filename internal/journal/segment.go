@@ -40,21 +40,21 @@ type terminalState struct {
 }
 
 // apply applies a record.
-func (p *terminalState) apply(r *record) {
+func (s *terminalState) apply(r *record) {
 	switch r.kind {
 	case recordStart:
 		if r.cols > 0 && r.rows > 0 {
-			p.cols, p.rows = r.cols, r.rows
+			s.cols, s.rows = r.cols, r.rows
 		}
-		p.generation, p.answered = max(p.generation, r.generation), max(p.answered, r.answered)
+		s.generation, s.answered = max(s.generation, r.generation), max(s.answered, r.answered)
 	case recordResize, recordRestart:
-		p.cols, p.rows = r.cols, r.rows
-		p.generation = max(p.generation, r.generation)
+		s.cols, s.rows = r.cols, r.rows
+		s.generation = max(s.generation, r.generation)
 	case recordAnswered:
-		p.answered = max(p.answered, r.answered)
+		s.answered = max(s.answered, r.answered)
 	}
 	if r.kind <= lastRecord {
-		p.time = r.time
+		s.time = r.time
 	}
 }
 

@@ -66,7 +66,7 @@ func (j *Journal) Sync() error {
 }
 
 // collect writes the waiting records and takes over what has to be synced. After an error the
-// file of positions is part of it: it alone says what is lost.
+// file of positions is part of it: nothing else says how much is lost.
 func (j *Journal) collect() (o *openSegment, dirty unsynced, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

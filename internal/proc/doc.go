@@ -7,7 +7,7 @@
 //
 // # Locks
 //
-// The lock of the process table is held while /proc is listed and what is new there is read, the one of a row while
+// The lock of the process table is held while /proc is listed and new processes are read, the one of a row while
 // something of its process is read, the one for forking until the new program runs. The lock of the list of children
 // is a leaf.
 //

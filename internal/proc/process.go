@@ -94,7 +94,7 @@ func (p Process) Signal(list ...syscall.Signal) error {
 	return nil
 }
 
-// Wait waits until exactly this process has ended, without keeping a thread. Errors: the reason of ctx, those of
+// Wait waits until exactly this process has ended, without keeping a thread. Errors: context.Cause(ctx), as
 // pidfd_open(2).
 func (p Process) Wait(ctx context.Context) error {
 	fd, err := unix.PidfdOpen(p.PID, unix.PIDFD_NONBLOCK)
@@ -154,8 +154,8 @@ func WorkingDir(pid int) (dir string, deleted bool, err error) {
 	return dir, false, nil
 }
 
-// CPUTime is the processor time that the living processes of trees have used, with that of the children they have
-// waited for. It grows as long as nobody leaves the trees. Errors: those of Members.
+// CPUTime is the processor time that the living processes of trees have used, they and the children they have waited
+// for. It grows as long as nobody leaves the trees. Errors: as Members.
 func CPUTime(trees []Tree) (time.Duration, error) {
 	list, err := Members(trees)
 	if err != nil {

@@ -55,8 +55,8 @@ func Members(trees []Tree) ([]Process, error) {
 // Parents come before their children: a shell that still ran would take a stopped child for a suspended job and go on
 // without it.
 //
-// Errors: ErrSurvived when a process could not be stopped, the reason of ctx, the kernel's own; what was stopped until
-// then is returned as well.
+// Errors: ErrSurvived when a process could not be stopped, context.Cause(ctx), the kernel's own. The processes that
+// were stopped until then are returned as well.
 func Stop(ctx context.Context, trees []Tree) ([]Process, error) {
 	f := newForest(trees)
 	known := seen{}

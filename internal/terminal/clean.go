@@ -82,7 +82,7 @@ func (c *cleaner) endExpired() {
 	}
 }
 
-// cleanFiles enforces the quotas and purges what is old.
+// cleanFiles enforces the quotas and purges old terminals.
 func (c *cleaner) cleanFiles() {
 	now := time.Now()
 	c.enforceQuotas(now)

@@ -30,25 +30,25 @@ type cwdReading struct {
 // newCwd is the state of a program that starts in dir. reported is what its screen has from
 // OSC 7: of the previous program, or of this one under the previous server.
 func newCwd(dir, reported string) cwdState {
-	w := cwdState{dir: dir, reported: reported}
+	s := cwdState{dir: dir, reported: reported}
 	if reported == dir {
-		w.systemThen = startdir.Resolve(dir)
+		s.systemThen = startdir.Resolve(dir)
 	}
-	return w
+	return s
 }
 
 // apply decides by a reading. exists says that the reported directory is one on this machine. A name with links stays
 // while it names the directory (POSIX, pwd -L).
-func (w *cwdState) apply(r cwdReading, exists bool) {
-	changed := r.reported != w.reported
+func (s *cwdState) apply(r cwdReading, exists bool) {
+	changed := r.reported != s.reported
 	if changed {
-		w.reported, w.systemThen = r.reported, r.system
+		s.reported, s.systemThen = r.reported, r.system
 	}
 	switch {
-	case exists && (changed || r.err == nil && r.system == w.systemThen):
-		w.dir = r.reported
+	case exists && (changed || r.err == nil && r.system == s.systemThen):
+		s.dir = r.reported
 	case r.err == nil && !r.kept:
-		w.dir = r.system
+		s.dir = r.system
 	}
 }
 

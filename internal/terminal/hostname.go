@@ -12,7 +12,7 @@ import (
 // hostnames are names of this machine, beside the one that it has now.
 type hostnames []string
 
-// maxHosts bounds what is read of /etc/hosts, in bytes.
+// maxHosts bounds how much of /etc/hosts is read, in bytes.
 const maxHosts = 64 << 10
 
 // readHostnames reads the names that the hosts file (hosts(5)) at path has for this machine: all

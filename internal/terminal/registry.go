@@ -253,7 +253,7 @@ func (r *Registry) Part(session, after string, limit int) (list []*Terminal, nex
 	return list, "", nil
 }
 
-// listed removes what is of another session or deleted from a list of the caller.
+// listed removes the terminals of other sessions, and deleted ones, from a list of the caller.
 func listed(list []*Terminal, session string) []*Terminal {
 	return slices.DeleteFunc(list, func(t *Terminal) bool { return !t.In(session) || t.Deleted() })
 }

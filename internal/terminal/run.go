@@ -107,7 +107,7 @@ func (p *program) catchUp() error {
 	}
 }
 
-// changed notes what is worth a snapshot.
+// changed notes a change that is worth a snapshot.
 func (f *files) changed() {
 	f.changes.Add(1)
 	f.active.Store(true)

@@ -72,7 +72,7 @@ func CheckSize(cols, rows int) error {
 	return nil
 }
 
-// SizeOf is the size of a terminal that is to be created: what is not given has its default.
+// SizeOf is the size of a terminal to create: columns or rows that are not given have their defaults.
 func SizeOf(c wire.CreateTerminal) (cols, rows int) {
 	return *cmp.Or(c.Cols, new(DefaultCols)), *cmp.Or(c.Rows, new(DefaultRows))
 }

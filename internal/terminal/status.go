@@ -14,7 +14,7 @@ const (
 	StateLost    = "lost"   // it ended while neither keeper nor server ran: they, or the machine, went down
 )
 
-// status is what is known of a terminal and changes with it. mu guards all of it and is never held
+// status is the state of a terminal that changes with its life. mu guards all of it and is never held
 // over I/O.
 type status struct {
 	mu sync.Mutex

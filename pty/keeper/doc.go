@@ -24,6 +24,6 @@
 //
 // # Locks
 //
-// Client.mu, then that of its holdings or of a link. Only system calls that cannot wait run under them. Sending and
+// Client.mu, then the lock of its holdings or of a link. Only system calls that cannot wait run under them. Sending and
 // receiving happen under no lock.
 package keeper

@@ -112,7 +112,7 @@ func (h *holdings) exited(id string, exit *pty.Exit) *entry {
 	return e
 }
 
-// remove forgets what is held under id.
+// remove forgets the entry of id.
 func (h *holdings) remove(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -30,7 +30,7 @@ type call struct {
 	op, id  string
 	parts   *startParts // of a start
 	program *Program    // of a run: what it gives, without its process
-	files   []int       // of a run: the client's duplicates of what is held, until an entry has them
+	files   []int       // of a run: the client's duplicates of the held files, until an entry has them
 
 	// What the answer said, valid once done is closed.
 	done     chan struct{}

@@ -18,7 +18,7 @@ import (
 type Program struct {
 	ID    string
 	Child *pty.Child // nil of files without a process
-	Files []*os.File // what is held, in the order in which it was given; of this process, close-on-exec
+	Files []*os.File // the held files, in the order in which they were given; of this process, close-on-exec
 }
 
 // Run executes p in a new session without a controlling terminal, with std as its descriptors 0, 1 and 2, and has the
@@ -85,7 +85,7 @@ func (c *Client) runWith(l *link, program *Program, tag uint64, files []int) err
 	return err
 }
 
-// checkHold checks what is to be held. Errors: ErrNonsense.
+// checkHold checks a request to hold files. Errors: ErrNonsense.
 func checkHold(id string, files int) error {
 	if id == "" || len(id) > protocol.MaxID {
 		return fmt.Errorf("%w: id of %d bytes", ErrNonsense, len(id))

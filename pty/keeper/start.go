@@ -15,7 +15,7 @@ import (
 // are made here, the keeper forks. Many starts may run at once. Without a keeper it waits for one for awayTimeout.
 //
 // A failed Start leaves nothing; when the connection broke in the middle, a program that was started nevertheless gets
-// SIGHUP as soon as keeper and client meet again. Errors: those of pty.Start, with the error number that the keeper's
+// SIGHUP as soon as keeper and client meet again. Errors: as pty.Start, with the error number that the keeper's
 // kernel gave; ErrTaken, ErrNoKeeper, ErrClosed.
 func (c *Client) Start(id string, s pty.Spec) (*Held, error) {
 	err := checkHold(id, 0)
@@ -30,12 +30,12 @@ func (c *Client) Start(id string, s pty.Spec) (*Held, error) {
 		return nil, fmt.Errorf("keeper: start: %w", err)
 	}
 	defer c.exit()
-	b, err := prepare(plan, s.Cols, s.Rows)
+	parts, err := prepare(plan, s.Cols, s.Rows)
 	if err != nil {
 		return nil, fmt.Errorf("keeper: start: %w", err)
 	}
-	k, err := c.startWith(id, plan.Tag, b)
-	b.close(err != nil)
+	k, err := c.startWith(id, plan.Tag, parts)
+	parts.close(err != nil)
 	if err != nil {
 		return nil, fmt.Errorf("keeper: start %q: %w", s.Argv[0], err)
 	}
@@ -62,46 +62,46 @@ type startParts struct {
 }
 
 // prepare opens a terminal of the size, its pipe, and the file with the plan.
-func prepare(p proc.Plan, cols, rows int) (*startParts, error) {
-	var b startParts
+func prepare(plan proc.Plan, cols, rows int) (*startParts, error) {
+	var p startParts
 	var err error
-	if b.master, b.tty, err = pty.OpenPair(cols, rows); err != nil {
+	if p.master, p.tty, err = pty.OpenPair(cols, rows); err != nil {
 		return nil, err
 	}
-	if b.pipe, err = pty.NewPipe(); err == nil {
-		b.plan, err = protocol.WritePlan(p)
+	if p.pipe, err = pty.NewPipe(); err == nil {
+		p.plan, err = protocol.WritePlan(plan)
 	}
 	if err != nil {
-		b.close(true)
+		p.close(true)
 		return nil, err
 	}
-	return &b, nil
+	return &p, nil
 }
 
 // close closes the files that only the keeper needs from now on, and the others too after a failure.
-func (b *startParts) close(failed bool) {
-	_ = b.tty.Close()
-	if b.plan != nil {
-		_ = b.plan.Close()
+func (p *startParts) close(failed bool) {
+	_ = p.tty.Close()
+	if p.plan != nil {
+		_ = p.plan.Close()
 	}
 	if !failed {
 		return
 	}
-	_ = b.master.Close()
-	if b.pipe != nil {
-		_ = b.pipe.Close()
+	_ = p.master.Close()
+	if p.pipe != nil {
+		_ = p.pipe.Close()
 	}
 }
 
-// startWith sends the bundle and waits for the answer.
-func (c *Client) startWith(id string, tag uint64, b *startParts) (*Held, error) {
+// startWith sends the parts and waits for the answer.
+func (c *Client) startWith(id string, tag uint64, parts *startParts) (*Held, error) {
 	l, err := c.await()
 	if err != nil {
 		return nil, err
 	}
 	call := l.begin(protocol.OpStart, id)
-	call.parts = b
-	err = b.descriptors(func(files []int) error {
+	call.parts = parts
+	err = parts.descriptors(func(files []int) error {
 		return l.Conn.Send(protocol.Packet{Op: protocol.OpStart, Number: call.number, ID: id, Tag: tag}, files...)
 	})
 	if err = c.answer(l, call, err); err != nil {
@@ -131,10 +131,10 @@ func (c *Client) answer(l *link, call *call, err error) error {
 }
 
 // descriptors calls f with what the keeper receives, in the order of the protocol.
-func (b *startParts) descriptors(f func(files []int) error) error {
-	// Fd makes the far end blocking, which is what the program expects of its standard files.
-	files := []int{int(b.plan.Fd()), int(b.tty.Fd())}
-	return withTerminal(b.master, b.pipe, func(hold []int) error { return f(append(files, hold...)) })
+func (p *startParts) descriptors(f func(files []int) error) error {
+	// Fd makes the far end blocking, as the program expects of its standard files.
+	files := []int{int(p.plan.Fd()), int(p.tty.Fd())}
+	return withTerminal(p.master, p.pipe, func(hold []int) error { return f(append(files, hold...)) })
 }
 
 // withTerminal calls f with the descriptors of a terminal that a keeper holds, which stay open meanwhile: master, the

@@ -24,7 +24,7 @@ type line struct {
 	empty   Look   // when nothing of it was shown; 0: unknown
 }
 
-// Place is who gets what is typed.
+// Place is who gets typed input.
 type Place struct {
 	Group   int  // process group in the foreground
 	Editing bool // the terminal is in the mode of a line editor

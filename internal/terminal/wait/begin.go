@@ -31,7 +31,7 @@ func (w *waiter) beginInTime(ctx context.Context) error {
 	return err
 }
 
-// begin looks at what is there, and finds a follower for what comes.
+// begin looks at the output so far, and finds a follower for the rest.
 func (w *waiter) begin(ctx context.Context) error {
 	w.finder.since = w.Since
 	switch {

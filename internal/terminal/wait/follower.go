@@ -27,7 +27,7 @@ const (
 	// maxPiece is how much output is applied between two looks at the screen, in bytes: a
 	// millisecond of work as a rule.
 	maxPiece = 16 << 10
-	// stepWork bounds what is applied at once, in what vt.Engine.WriteSome counts: some 2 ms.
+	// stepWork bounds one step in the unit of vt.Engine.WriteSome: some 2 ms.
 	// Then a terminal that has output goes first, and whoever waits for the time to be over.
 	stepWork = 512 << 10
 )

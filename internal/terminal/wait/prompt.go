@@ -59,7 +59,7 @@ func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
 	return w.editing(), promptIdle
 }
 
-// cursorLine returns the text of the cursor's line and what is below it, where some editors show
+// cursorLine returns the text of the cursor's line and of the lines below it, where some editors show
 // a search, and of its part left of the cursor.
 func cursorLine(t *terminal.Terminal) (whole, left []byte) {
 	f := t.Hub().Snapshot().Frame

@@ -53,7 +53,7 @@ type keeper struct {
 }
 
 // held is what the keeper holds under an id. It is released by the goroutine of the server's connection only. The tags
-// are those of state.
+// are the keys in state.
 type held struct {
 	ID      string         `json:"id"`
 	Kind    string         `json:"kind,omitempty"`

@@ -24,7 +24,7 @@ func (k *keeper) leave(why string) {
 // leaveRounds is how often programs are looked for: one may have been on its way in when the first round began.
 const leaveRounds = 3
 
-// endPrograms ends what is held as a server's delete does: SIGHUP, after proc.KillGrace SIGKILL, to each tree; then
+// endPrograms ends the held programs as a server's delete does: SIGHUP, after proc.KillGrace SIGKILL, to each tree; then
 // what shells have left elsewhere, which their tag tells. Then accept returns.
 func (k *keeper) endPrograms() {
 	for range leaveRounds {

@@ -104,8 +104,8 @@ func (s *socket) gone() bool {
 	return err == nil && id != s.id
 }
 
-// unlink removes the socket, unless another one has its name: that of a keeper whose directory was made in the place of
-// this one's.
+// unlink removes the socket, unless another one has its name: the socket of a keeper whose directory was made in the
+// place of this one's.
 func (s *socket) unlink() error {
 	err := protocol.AtSocket(s.dir, func(path string) error {
 		if id, err := protocol.SocketAt(path); err != nil || id != s.id {
@@ -181,7 +181,7 @@ func callKeeper(dir string, lock *os.File) error {
 }
 
 // hasLock reports whether a process has the flock(2) of a file: /proc/locks says so of every process; where it is not
-// readable, the process's descriptors do, which only root and those of an older keeper show.
+// readable, the process's descriptors do, which only processes of root and older keepers show.
 func hasLock(pid int, lock *os.File) bool {
 	var st unix.Stat_t
 	if unix.Fstat(int(lock.Fd()), &st) != nil {

@@ -60,7 +60,7 @@ func (k *keeper) start(s *session, p protocol.Packet) {
 }
 
 // spawn starts the program of a packet and holds it and hold under the id. It puts a duplicate of the pidfd in the
-// place of the plan. Errors: those of proc.Plan.Exec, ErrTaken, ErrNonsense.
+// place of the plan. Errors: as proc.Plan.Exec, ErrTaken, ErrNonsense.
 func (k *keeper) spawn(s *session, p protocol.Packet, hold []int) (pid int, err error) {
 	planFile := p.FDs[0]
 	plan, err := protocol.ReadPlan(planFile)
