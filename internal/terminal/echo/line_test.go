@@ -188,3 +188,20 @@ func TestErase(t *testing.T) {
 		t.Error("a line that is not open is unfinished")
 	}
 }
+
+// TestAnEditorContinuesWhatWasTypedAhead: text from before the prompt and text at it are one line. A line on which
+// other text stands before the second part is not that line.
+func TestAnEditorContinuesWhatWasTypedAhead(t *testing.T) {
+	var typed Typed
+	typed.NoteLine([]byte("ls"), Place{Group: 3}, true)
+	typed.NoteLine([]byte(" -l"), editor, true)
+	typed.Before([]byte("$ ls"), []byte("$ ls"))
+	for shown, want := range map[string]bool{"$ ls -l": true, "$ x -l": false} {
+		if got := typed.Unsubmitted(editor.Group, []byte(shown), []byte(shown)); got != want {
+			t.Errorf("%q: %v, want %v", shown, got, want)
+		}
+	}
+	if l := &typed.line; !l.open || l.text != "ls -l" || !l.atEnd {
+		t.Errorf("the line is %+v", l)
+	}
+}
