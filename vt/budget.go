@@ -106,10 +106,10 @@ func (b *bufferSet) screens() []*screen {
 
 // otherMemory is the memory of the state without the history, in bytes.
 func (b *bufferSet) otherMemory() int {
-	n := b.main.memory() + b.styles.memory() + b.stream.Memory() + b.labels.Memory() + b.pen.link.memory() +
+	n := b.styles.memory() + b.stream.Memory() + b.labels.Memory() + b.pen.link.memory() +
 		cap(b.packer.buf) + cap(b.packer.text) + cap(b.expansion)
-	if b.alt != nil {
-		n += b.alt.memory()
+	for _, s := range b.screens() {
+		n += s.memory()
 	}
 	return n
 }

@@ -2,6 +2,7 @@ package vt
 
 import (
 	"encoding/binary"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -61,10 +62,7 @@ func (d *decoder) PutBack(p []byte, held, n int) (taken int) {
 // Flush returns one U+FFFD for each byte that waits for the rest of its
 // character, which will not come. The result is valid until the next call.
 func (d *decoder) Flush() []byte {
-	d.text = d.text[:0]
-	for range d.n {
-		d.text = utf8.AppendRune(d.text, utf8.RuneError)
-	}
+	d.text = append(d.text[:0], strings.Repeat("\ufffd", d.n)...)
 	d.n = 0
 	return d.text
 }

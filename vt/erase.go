@@ -37,11 +37,11 @@ func (e *editor) eraseDisplay(what int, keep bool) {
 // does the same.
 func (e *editor) eraseAll(keep bool) {
 	e.eraseRows(0, e.screen.Rows, keep)
+	text := "\x1b[2J"
 	if keep {
-		e.stream.Replace([]byte("\x1b[?2J")...)
-	} else {
-		e.stream.Replace([]byte("\x1b[2J")...)
+		text = "\x1b[?2J"
 	}
+	e.stream.Replace([]byte(text)...)
 }
 
 // unwrap ends the wrapping of line i, counted from the oldest of history: the

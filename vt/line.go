@@ -1,6 +1,7 @@
 package vt
 
 import (
+	"bytes"
 	"iter"
 	"strings"
 	"unicode/utf8"
@@ -109,10 +110,7 @@ func (l Line) AppendText(b []byte) []byte {
 			b = append(b, s.Text...)
 		}
 	}
-	for len(b) > start && b[len(b)-1] == ' ' {
-		b = b[:len(b)-1]
-	}
-	return b
+	return b[:start+len(bytes.TrimRight(b[start:], " "))]
 }
 
 // Text is AppendText as a string.

@@ -1,7 +1,6 @@
 package vt
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,13 +17,13 @@ const maxPacked = 16 << 20 // bytes
 // Packer builds Lines. It keeps its scratch memory between lines; the zero
 // value is ready. A Packer is not safe for concurrent use.
 type Packer struct {
-	buf   []byte
-	text  []byte // of the open span
-	kind  Kind
-	cells int // of an open blank span
-	style Style
-	last  Style // style of the span written before
-	keep  int   // len(buf) without trailing default blanks
+	out    rowPacker
+	styles styles
+	text   []byte // of the open span
+	kind   Kind
+	cells  int // of an open blank span
+	style  Style
+	keep   int // len(out.buf) without trailing default blanks
 }
 
 // Blank adds n erased cells.
@@ -39,16 +38,7 @@ func (p *Packer) Blank(n int, s Style) {
 // Char adds a character of width 0 to 2 without marks; one of width 0 has a cell
 // of its own.
 func (p *Packer) Char(r rune, width int, s Style) {
-	k := Narrow
-	switch {
-	case width == 0:
-		k = ZeroWidth
-	case width == 2:
-		k = Wide
-	case r < utf8.RuneSelf:
-		k = ASCII
-	}
-	p.open(k, s)
+	p.open(kindOf(r, width), s)
 	p.text = utf8.AppendRune(p.text, r)
 }
 
@@ -76,8 +66,11 @@ func (p *Packer) Cluster(text string, width int, s Style) {
 // above it.
 func (p *Packer) Line(wrapped bool) Line {
 	p.close()
-	l := Line{packed: string(p.buf[:p.keep]), wrapped: wrapped}
-	p.buf, p.keep, p.last = p.buf[:0], 0, Style{}
+	l := Line{packed: string(p.out.buf[:p.keep]), wrapped: wrapped}
+	p.out.buf, p.out.last, p.keep = p.out.buf[:0], 0, 0
+	if p.styles.full() {
+		p.styles = styles{}
+	}
 	return l
 }
 
@@ -101,21 +94,13 @@ func (p *Packer) close() {
 	if size == 0 {
 		return
 	}
-	head := byte(p.kind) | byte(min(size, bigSize))<<headSize
-	if p.style != p.last {
-		head |= headStyle
+	if p.styles.list == nil {
+		p.styles = newStyles()
 	}
-	p.buf = append(p.buf, head)
-	if size >= bigSize {
-		p.buf = binary.AppendUvarint(p.buf, uint64(size-bigSize))
-	}
-	if p.style != p.last {
-		p.buf = packStyle(p.buf, &p.last, &p.style)
-		p.last = p.style
-	}
-	p.buf = append(p.buf, p.text...)
-	if p.kind != Blank || p.style != (Style{}) {
-		p.keep = len(p.buf)
+	style := p.styles.number(&p.style)
+	p.out.span(p.kind, size, p.text, style, &p.styles)
+	if p.kind != Blank || style != 0 {
+		p.keep = len(p.out.buf)
 	}
 	p.text, p.cells = p.text[:0], 0
 }

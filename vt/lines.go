@@ -1,6 +1,9 @@
 package vt
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // Lines is a sequence of lines, immutable and packed: a history of thousands
 // costs a Frame no more than the blocks that it lies in, which it shares with
@@ -68,11 +71,7 @@ func (s Lines) Slice() []Line {
 	if s.n == 0 {
 		return nil
 	}
-	lines := make([]Line, 0, s.n)
-	for l := range s.All() {
-		lines = append(lines, l)
-	}
-	return lines
+	return slices.AppendSeq(make([]Line, 0, s.n), s.All())
 }
 
 // Last returns the newest n lines, all when there are no more.

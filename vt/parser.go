@@ -123,26 +123,23 @@ func (p *parser) enter(s parserState) {
 // c1 handles the 8-bit controls U+0080 to U+009F.
 func (p *parser) c1(c rune) action {
 	ends := p.ends()
-	switch c {
-	case 0x90:
-		p.enter(headerDCS)
-	case 0x98, 0x9e, 0x9f:
-		p.enter(stringOther)
-	case 0x9b:
-		p.enter(csiEntry)
-	case 0x9d:
-		p.enter(stringOSC)
-	case 0x9c: // ST
-		p.state = ground
-		if ends {
-			return stringEnd
-		}
-		return abort
-	default:
-		p.state = ground
+	p.state = ground
+	switch next := introduced[c-0x40]; {
+	case next != ground:
+		p.enter(next)
+		return begin
+	case c != 0x9c: // ST
 		return execute
+	case ends:
+		return stringEnd
 	}
-	return begin
+	return abort
+}
+
+// introduced are the states behind ESC and a character, or the C1 control that is 0x40 above it
+// (ECMA-35 15.2): CSI, OSC, DCS, SOS, PM and APC.
+var introduced = [0x80]parserState{
+	'[': csiEntry, ']': stringOSC, 'P': headerDCS, 'X': stringOther, '^': stringOther, '_': stringOther,
 }
 
 // inText takes a character of a string. Only OSC ends with BEL too (xterm
@@ -189,17 +186,7 @@ func (p *parser) escape(c rune) action {
 		p.state = ground
 		return escDone
 	}
-	switch c {
-	case '[':
-		p.state = csiEntry
-	case ']':
-		p.state = stringOSC
-	case 'P':
-		p.state = headerDCS
-	case 'X', '^', '_':
-		p.state = stringOther
-	default:
-		p.state = ground
+	if p.state = introduced[c]; p.state == ground {
 		return escDone
 	}
 	return collect

@@ -3,6 +3,7 @@ package vt
 import (
 	"bytes"
 	"strings"
+	"unicode"
 )
 
 // The brackets around pasted text (xterm ctlseqs, Bracketed Paste Mode).
@@ -56,20 +57,9 @@ func withoutEnds(text string) string {
 
 // withoutControls leaves out control characters, and the bytes of signals.
 func withoutControls(text, signals string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\r' || r == '\n':
-			return r
-		case r < ' ' || r >= 0x7f && r < 0xa0:
-			return -1
-		}
-		return r
-	}, text)
-	if !strings.ContainsAny(text, signals) {
-		return text
-	}
 	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(signals, r) {
+		blank := r == '\t' || r == '\r' || r == '\n'
+		if !blank && unicode.IsControl(r) || strings.ContainsRune(signals, r) {
 			return -1
 		}
 		return r

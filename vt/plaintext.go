@@ -2,6 +2,7 @@ package vt
 
 import (
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -179,16 +180,14 @@ func (l *PlainText) act(f function, n, count int) {
 	case 'K', 'J': // EL, ED as far as the line goes
 		l.erase(n)
 	case 'P': // DCH
-		end := min(len(l.line), l.col+count)
-		if l.col < end {
-			l.line = append(l.line[:l.col], l.line[end:]...)
-		}
+		at := min(l.col, len(l.line))
+		l.line = slices.Delete(l.line, at, min(len(l.line), at+count))
 	case 'X': // ECH
-		for i := l.col; i < min(len(l.line), l.col+count); i++ {
-			l.line[i] = ' '
-		}
+		l.blank(l.col, l.col+count)
 	case '@': // ICH
-		l.insert(count)
+		if count = min(count, maxPlainLine-len(l.line)); l.col < len(l.line) && count > 0 {
+			l.line = slices.Insert(l.line, l.col, slices.Repeat([]rune{' '}, count)...)
+		}
 	case 'H', 'f', 'd': // CUP, HVP, VPA: somewhere else
 		if len(l.line) > 0 {
 			l.feed()
@@ -197,14 +196,10 @@ func (l *PlainText) act(f function, n, count int) {
 	}
 }
 
-func (l *PlainText) insert(count int) {
-	if l.col >= len(l.line) {
-		return
-	}
-	count = min(count, maxPlainLine-len(l.line))
-	if count > 0 {
-		blanks := []rune(strings.Repeat(" ", count))
-		l.line = append(l.line[:l.col], append(blanks, l.line[l.col:]...)...)
+// blank makes the characters from from to to-1 blanks, as far as there are any.
+func (l *PlainText) blank(from, to int) {
+	for i := from; i < min(len(l.line), to); i++ {
+		l.line[i] = ' '
 	}
 }
 
@@ -213,9 +208,7 @@ func (l *PlainText) erase(how int) {
 	case 0:
 		l.line = l.line[:min(l.col, len(l.line))]
 	case 1:
-		for i := range l.line[:min(l.col+1, len(l.line))] {
-			l.line[i] = ' '
-		}
+		l.blank(0, l.col+1)
 	case 2:
 		l.line = l.line[:0]
 	}

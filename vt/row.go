@@ -113,6 +113,14 @@ func (r *row) pad(x int) {
 	}
 }
 
+// begin is where the text of run n begins, or would.
+func (r *row) begin(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return r.runs[n-1].end
+}
+
 // mark adds c to the last character of a row in text form. It reports whether it
 // could: there has to be a character.
 func (r *row) mark(c rune) bool {
@@ -125,11 +133,7 @@ func (r *row) mark(c rune) bool {
 		n = len(r.runs) - 1
 	}
 	r.version++
-	begin := 0
-	if n > 0 {
-		begin = r.runs[n-1].end
-	}
-	if len(r.text)-begin+utf8.RuneLen(c) <= maxCluster {
+	if len(r.text)-r.begin(n)+utf8.RuneLen(c) <= maxCluster {
 		r.text = utf8.AppendRune(r.text, c)
 		r.runs[n].end = len(r.text)
 	}
@@ -150,24 +154,11 @@ func (r *row) splitLast(n int) {
 		_, size := utf8.DecodeLastRune(r.text)
 		last.end -= size
 		last.cells -= width
-		begin := 0
-		if n > 0 {
-			begin = r.runs[n-1].end
-		}
-		if last.kind == Narrow && isASCII(r.text[begin:last.end]) {
+		if text := r.text[r.begin(n):last.end]; last.kind == Narrow && utf8.RuneCount(text) == len(text) {
 			last.kind = ASCII
 		}
 	}
 	r.runs = append(r.runs, run{end: len(r.text), style: style, cells: width, kind: kind})
-}
-
-func isASCII(text []byte) bool {
-	for _, c := range text {
-		if c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // last is the text of the last cell of a row in text form, nothing for a blank.
@@ -179,10 +170,7 @@ func (r *row) last() []byte {
 	if k := r.runs[n].kind; k != ClusterOne && k != ClusterWide {
 		return r.text[lastStart(r.text):]
 	}
-	if n == 0 {
-		return r.text
-	}
-	return r.text[r.runs[n-1].end:]
+	return r.text[r.begin(n):]
 }
 
 // truncate takes away all columns from x on of a row in text form. It reports
@@ -215,17 +203,8 @@ func (r *row) truncate(x int) bool {
 			r.runs, r.used = r.runs[:n], begin
 		}
 	}
-	r.cutText()
+	r.text = r.text[:r.begin(len(r.runs))]
 	return true
-}
-
-// cutText drops the text behind the last run.
-func (r *row) cutText() {
-	if n := len(r.runs); n > 0 {
-		r.text = r.text[:r.runs[n-1].end]
-	} else {
-		r.text = r.text[:0]
-	}
 }
 
 // fillCells writes a row in text form into cells, which are blank.

@@ -29,9 +29,6 @@ func RGBColor(r, g, b uint8) Color {
 	return colorRGB | Color(r)<<16 | Color(g)<<8 | Color(b)
 }
 
-// IsDefault reports whether c is the terminal's default colour.
-func (c Color) IsDefault() bool { return c == 0 }
-
 // Palette returns the palette index, and false when c is not of the palette.
 func (c Color) Palette() (uint8, bool) { return uint8(c), c&^0xffffff == colorPalette }
 

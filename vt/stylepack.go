@@ -14,17 +14,6 @@ const (
 	packKnown     = 1<<iota - 1
 )
 
-// packStyle appends the fields that differ between the styles old and s.
-func packStyle(b []byte, old, s *Style) []byte {
-	at := len(b)
-	before, after := old.key(0), s.key(0)
-	b = packKey(b, &before, &after)
-	if old.Link != s.Link {
-		b = packLink(b, at, s.Link)
-	}
-	return b
-}
-
 // packKey appends the fields that differ between two keys, without links.
 func packKey(b []byte, old, l *styleKey) []byte {
 	at := len(b)

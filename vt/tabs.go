@@ -42,10 +42,15 @@ func (c *cursor) SetTab() { c.setTab(c.X) }
 
 // setTab makes a tab stop, which may be right of the screen.
 func (c *cursor) setTab(x int) {
+	c.growTabs(x)
+	c.tabs[x] = true
+}
+
+// growTabs makes room for a stop in column x.
+func (c *cursor) growTabs(x int) {
 	if n := x + 1 - len(c.tabs); n > 0 {
 		c.tabs = append(c.tabs, make([]bool, n)...)
 	}
-	c.tabs[x] = true
 }
 
 // clearTabs implements TBC (ECMA-48 8.3.154).
@@ -63,9 +68,7 @@ func (c *cursor) clearTabs(what int) {
 // retab adds the tab stops that xterm.js makes whenever it is resized: every
 // eight columns from the last stop on.
 func (c *cursor) retab() {
-	if n := c.Cols + 1 - len(c.tabs); n > 0 {
-		c.tabs = append(c.tabs, make([]bool, n)...)
-	}
+	c.growTabs(c.Cols)
 	if c.tabs[c.Cols] {
 		return
 	}

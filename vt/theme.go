@@ -1,6 +1,9 @@
 package vt
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Theme is what a viewer draws where the program has set no colour. One that is 0 is the
 // default: the page's in the palette, elsewhere xterm.js's. The zero value is dark.
@@ -43,9 +46,5 @@ func (t *Theme) color(slot int) Color {
 // behindText reports whether a slot is as the background until a program sets it: OSC 11, 14, 16,
 // 19.
 func behindText(slot int) bool {
-	switch slot - slotForeground + 10 {
-	case 11, 14, 16, 19:
-		return true
-	}
-	return false
+	return slices.Contains([]int{11, 14, 16, 19}, slot-slotForeground+10)
 }
