@@ -165,10 +165,8 @@ func withoutProgram(f *vt.Frame) *vt.Frame {
 	g.Modes = vt.DefaultModes()
 	g.Modes.ReverseVideo = f.Modes.ReverseVideo
 	g.Modes.AltScreen = f.Alt != nil
-	g.Pen, g.Charsets, g.LastChar, g.LastDropped, g.CursorStyle, g.Pending, g.Hidden = vt.Style{}, vt.Charsets{}, 0,
-		false,
-		0, nil, nil
-	g.Invoked, g.Extended, g.Open = 0, nil, nil
+	g.Pen, g.Extended, g.Open, g.Pending, g.Hidden = vt.Style{}, nil, nil, nil, nil
+	g.Charsets, g.Invoked, g.LastChar, g.LastDropped, g.CursorStyle = vt.Charsets{}, 0, 0, false, 0
 	g.Main = screenWithoutProgram(f.Main, f.Rows)
 	if f.Alt != nil {
 		alt := screenWithoutProgram(*f.Alt, f.Rows)

@@ -29,8 +29,7 @@ func endsInRow(f *vt.Frame) bool {
 	row := s.Lines[s.Y]
 	c, ok := closing(f)
 	return ok && isBlank(s.Lines[s.Y+1:]) && f.Extended == nil && f.Invoked == 0 && f.Pen == shown(f.Pen) &&
-		!row.Wrapped() &&
-		c.text != "" && c.x+c.width == row.Cells() && row.Cells() <= f.Cols &&
+		!row.Wrapped() && c.text != "" && c.x+c.width == row.Cells() && row.Cells() <= f.Cols &&
 		f.Modes.Autowrap && !f.Modes.Insert && !f.Modes.Origin && untranslated(row.Text(), printingSets(f))
 }
 

@@ -19,8 +19,7 @@ type scrolling struct {
 func scrolled(f *vt.Frame) (by scrolling) {
 	s := f.Alt
 	if s == nil || !s.PendingWrap || f.Cols < 2 || s.Y < s.Top || s.Y > s.Bottom || f.Extended != nil ||
-		f.Invoked != 0 ||
-		f.Open != nil {
+		f.Invoked != 0 || f.Open != nil {
 		return by
 	}
 	if _, whole := erasedWith(s.Lines[s.Y], f.Cols); whole || cellAt(s.Lines[s.Y], f.Cols-1).text != "" {
