@@ -83,8 +83,12 @@ func (a *ansiWriter) sgr(s *vt.Style) {
 
 // protect writes DECSCA (VT510) for attributes that follow others; reset: SGR 0 came between.
 func (a *ansiWriter) protect(old, attr vt.Attr, reset bool) {
-	was, is := old&vt.Protected != 0, attr&vt.Protected != 0
-	a.sequences(sequence{is && (!was || reset), "\x1b[1\"q"}, sequence{!is && was, "\x1b[0\"q"})
+	switch was, is := old&vt.Protected, attr&vt.Protected; {
+	case is != 0 && (was == 0 || reset):
+		a.add("\x1b[1\"q")
+	case is == 0 && was != 0:
+		a.add("\x1b[0\"q")
+	}
 }
 
 // plain is the style that SGR 0 leads to.
@@ -183,16 +187,16 @@ func appendColor(b []byte, c vt.Color, base int) []byte {
 	if i, ok := c.Palette(); ok {
 		switch {
 		case i < 8:
-			return appendNumbers(b, ';', base+int(i))
+			return append(strconv.AppendInt(b, int64(base)+int64(i), 10), ';')
 		case i < 16:
-			return appendNumbers(b, ';', base+60+int(i)-8)
+			return append(strconv.AppendInt(b, int64(base)+60+int64(i)-8, 10), ';')
 		}
 		return appendNumbers(b, ';', base+8, 5, int(i))
 	}
 	if r, g, bl, ok := c.RGB(); ok {
 		return appendNumbers(b, ';', base+8, 2, int(r), int(g), int(bl))
 	}
-	return appendNumbers(b, ';', base+9)
+	return append(strconv.AppendInt(b, int64(base)+9, 10), ';')
 }
 
 // appendUnderlineColor appends SGR 58 with subparameters (ITU-T T.416), which
