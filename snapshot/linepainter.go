@@ -318,5 +318,8 @@ func (p *linePainter) catchUp() {
 
 // charsIn is how many cells with text a span has.
 func charsIn(s *vt.Span) int {
-	return s.Cells / max(s.Kind.Width(), 1)
+	if s.Kind == vt.Wide || s.Kind == vt.ClusterWide {
+		return s.Cells / 2
+	}
+	return s.Cells
 }
