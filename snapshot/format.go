@@ -51,7 +51,7 @@ import (
 //	13   saved     private modes that XTSAVE keeps: any number of mode (2), on (1)
 //
 //	17   linings   of the saved pens of the main and of the other screen (1 each),
-//	               as in SavedCursor.Lining, when one is not 0
+//	               as in SavedCursor.FlagsDiffer, when one is not 0
 //	18   dropped   empty, present when Frame.LastDropped
 //	19   open      as in Frame.Open: 0, and the row (2) when it is known
 //	20   cwd host  UTF-8, the host of the cwd, when it named one

@@ -16,7 +16,7 @@ import (
 //
 //	head     1 byte: kind (3 bits) | style follows (1 bit) | size (4 bits)
 //	size     uvarint, size-15, only when the size in the head is 15
-//	style    see packStyle, only when the bit is set; else as the span before
+//	style    see packKey, only when the bit is set; else as the span before
 //	text     size bytes of UTF-8 (not for blank spans, where size counts cells)
 //
 // Blank cells of the default style at the end of a line are left out.
