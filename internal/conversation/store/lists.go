@@ -116,26 +116,13 @@ func encode(what string, v any, most int) ([]byte, error) {
 	return b, checkSize(what, len(b), most)
 }
 
-// AddTimeline adds decisions to the timeline, all or none.
-func (cs *Conversations) AddTimeline(threadID string,
-	list []conversation.Entry) (added []Item[conversation.Entry], err error) {
-	if err := checkCount("timeline entries in one call", len(list), conversation.MaxAppend); err != nil {
-		return nil, err
-	}
-	return added, cs.update(threadID, func(c *change) error {
-		added = make([]Item[conversation.Entry], 0, len(list))
-		for _, e := range list {
-			it, err := timeline.add(c, e)
-			if err != nil {
-				return err
-			}
-			added = append(added, it)
-			if err := c.emit(TimelineAdded,
-				thread.Detail{Version: it.Seq, To: clip(e.Kind), Reason: clip(e.ReasonCode)}); err != nil {
-				return err
-			}
+// AddEntry adds a decision to the timeline.
+func (cs *Conversations) AddEntry(threadID string, e conversation.Entry) (it Item[conversation.Entry], err error) {
+	return it, cs.update(threadID, func(c *change) error {
+		if it, err = timeline.add(c, e); err != nil {
+			return err
 		}
-		return nil
+		return c.emit(TimelineAdded, thread.Detail{Version: it.Seq, To: clip(e.Kind), Reason: clip(e.ReasonCode)})
 	})
 }
 

@@ -24,12 +24,12 @@ func TestTimelineIsExact(t *testing.T) {
 		"ours":{"n":12345678901234567890}}`
 	var e conversation.Entry
 	must(t, json.Unmarshal([]byte(given), &e))
-	added, err := r.AddTimeline("t", []conversation.Entry{e})
+	added, err := r.AddEntry("t", e)
 	must(t, err)
 	r.again()
 	list, err := r.Timeline("t", "", store.Page{})
 	must(t, err)
-	same(t, "the entry", list, added)
+	same(t, "the entry", list, []store.Item[conversation.Entry]{added})
 	for _, exact := range []string{`"route_score":0.72,`, `0.6100000000000001`, `12345678901234567890`,
 		`"command_id":"c"`} {
 		if got := asJSON(t, list[0].Value); !strings.Contains(got, exact) {
@@ -44,7 +44,7 @@ func TestViewsAndLogs(t *testing.T) {
 	t.Parallel()
 	r := open(t, 0)
 	for i := range conversation.MaxTimeline + 1 {
-		_, err := r.AddTimeline("t", []conversation.Entry{{Kind: "route", Summary: fmt.Sprint(i + 1)}})
+		_, err := r.AddEntry("t", conversation.Entry{Kind: "route", Summary: fmt.Sprint(i + 1)})
 		must(t, err)
 		_, added, err := r.AddPrompt("t", conversation.Prompt{Content: fmt.Sprint(i + 1)})
 		if must(t, err); !added {
@@ -97,13 +97,15 @@ func TestTheTraceIsOfTheTimeline(t *testing.T) {
 	}
 	id := r.head("t").SessionID
 	same(t, "the steps of the file", len(r.saved(id).CompletionTrace), 1)
-	_, err = r.AddTimeline("t", []conversation.Entry{
+	for _, e := range []conversation.Entry{
 		{Kind: "completion_check", ReasonCode: "nudge", Summary: "completion: more", PolicyStage: ptr("check"),
 			PolicyOutcome: ptr("continue")},
 		{Kind: "completion_finalize", ReasonCode: "budget", Summary: "completion: done", PolicyStage: ptr("check"),
 			PolicyOutcome: ptr("finalize")},
-	})
-	must(t, err)
+	} {
+		_, err = r.AddEntry("t", e)
+		must(t, err)
+	}
 	list, derived, err = r.AddTrace("t", conversation.TraceEntry{DecisionCode: "ignored"})
 	must(t, err)
 	if !derived || len(list) != 2 || list[0].DecisionCode != "nudge" || list[1].DecisionCode != "budget" {
@@ -254,7 +256,7 @@ func TestListsRefuse(t *testing.T) {
 	r.say("t", "x")
 	large := strings.Repeat("x", conversation.MaxItemBytes)
 	for name, err := range map[string]error{
-		"entry":  second(r.AddTimeline("t", []conversation.Entry{{Summary: large}})),
+		"entry":  second(r.AddEntry("t", conversation.Entry{Summary: large})),
 		"trace":  third(r.AddTrace("t", conversation.TraceEntry{DecisionSummary: large})),
 		"prompt": third(r.AddPrompt("t", conversation.Prompt{Content: large})),
 		"mail":   second(r.Enqueue("t", large)),
@@ -264,9 +266,7 @@ func TestListsRefuse(t *testing.T) {
 		}
 		refused(t, err, conversation.ErrTooLarge)
 	}
-	refused(t, second(r.AddTimeline("t", make([]conversation.Entry, conversation.MaxAppend+1))),
-		conversation.ErrTooMany)
-	refused(t, second(r.AddTimeline("t", []conversation.Entry{{RouteScore: ptr(json.Number("NaN"))}})),
+	refused(t, second(r.AddEntry("t", conversation.Entry{RouteScore: ptr(json.Number("NaN"))})),
 		conversation.ErrInvalid)
 	same(t, "events", r.events("t"), []string{"record.created", "record.message"})
 }

@@ -466,7 +466,7 @@ func TestEventsAreOneStream(t *testing.T) {
 	r.say("t", "hello")
 	_, err := r.Patch("t", json.RawMessage(`{"prompt_format":"x","active_turn_phase":"y"}`))
 	must(t, err)
-	_, err = r.AddTimeline("t", []conversation.Entry{{Kind: "route", ReasonCode: "why"}})
+	_, err = r.AddEntry("t", conversation.Entry{Kind: "route", ReasonCode: "why"})
 	must(t, err)
 	_, err = r.PutLedger("t", conversation.Ledger{})
 	must(t, err)

@@ -63,11 +63,8 @@ func (r *records) appendTimeline(ctx context.Context, in wire.ThreadRef) (wire.S
 		if err := json.Unmarshal(body, &e); err != nil {
 			return wire.Seq{}, err
 		}
-		added, err := m.AddTimeline(thread, []conversation.Entry{e})
-		if err != nil {
-			return wire.Seq{}, err
-		}
-		return wire.Seq{Seq: added[0].Seq}, nil
+		added, err := m.AddEntry(thread, e)
+		return wire.Seq{Seq: added.Seq}, err
 	})
 }
 

@@ -228,33 +228,8 @@ func (ls *Leases) instanceOf(l thread.Lease) (string, error) {
 
 // ofThread returns the leases of a thread's terminals, and the one for terminals to come. Errors:
 // thread.ErrNotFound (the thread).
-func (ls *Leases) ofThread(threadID string) (list []thread.Lease, err error) {
-	return list, ls.view(func(tx *sqlite.Tx) error {
-		th, err := tx.Thread(threadID)
-		if err != nil {
-			return err
-		}
-		terminals, err := tx.Terminals(threadID, "", 0)
-		if err != nil {
-			return err
-		}
-		ids := []string{th.Lease}
-		for _, t := range terminals {
-			ids = append(ids, t.Lease)
-		}
-		slices.Sort(ids)
-		for _, id := range slices.Compact(ids) {
-			l, err := tx.Lease(id)
-			if missing(err) {
-				continue // the next use makes it again
-			}
-			if err != nil {
-				return err
-			}
-			list = append(list, l)
-		}
-		return nil
-	})
+func (ls *Leases) ofThread(threadID string) ([]thread.Lease, error) {
+	return readOf(ls.database, threadID, func(tx *sqlite.Tx) ([]thread.Lease, error) { return tx.ThreadLeases(threadID) })
 }
 
 // ofInstance returns the lease that an instance of a provider is behind now. Errors:

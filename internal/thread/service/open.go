@@ -157,16 +157,8 @@ func choose(tx *sqlite.Tx, th thread.Thread, u thread.Use) (t thread.Terminal, i
 			return t, id, err
 		}
 	}
-	list, err := tx.Terminals(th.ID, "", 0)
-	if err != nil {
-		return t, "", err
-	}
-	for _, t := range list {
-		if u.Kind == "" || t.Kind == u.Kind {
-			return t, t.ID, nil
-		}
-	}
-	return t, "", fmt.Errorf("terminal of thread %s: %w", th.ID, thread.ErrNotFound)
+	t, err = tx.FindTerminal(th.ID, u.Kind)
+	return t, t.ID, err
 }
 
 // ready gets the compute of a thread running.

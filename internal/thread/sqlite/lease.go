@@ -86,6 +86,13 @@ func (r leaseRows) LeaseThreads(lease string) ([]string, error) {
 		UNION SELECT id FROM threads WHERE lease_id = ?1 ORDER BY 1`, lease)
 }
 
+// ThreadLeases returns the leases of a thread's terminals, and the one for terminals to come, by id.
+func (r leaseRows) ThreadLeases(threadID string) ([]thread.Lease, error) {
+	return all(r.table, "leases of thread "+threadID, scanLease, `SELECT `+leaseColumns+` FROM leases WHERE id IN
+		(SELECT lease_id FROM terminals WHERE thread_id = ?1 UNION SELECT lease_id FROM threads WHERE id = ?1)
+		ORDER BY id`, threadID)
+}
+
 func (r leaseRows) AddProviderEvent(e thread.ProviderEvent) {
 	seq := r.insert("event of "+e.Provider,
 		`INSERT INTO provider_events (provider, instance_id, type, payload_json, matched_lease_id, created_at)

@@ -30,6 +30,12 @@ func (r terminalRows) Terminals(threadID, after string, limit int) ([]thread.Ter
 		threadID, after, cmp.Or(limit, noLimit))
 }
 
+// FindTerminal returns the oldest terminal of a kind in a thread; "" is any kind.
+func (r terminalRows) FindTerminal(threadID string, kind thread.Kind) (thread.Terminal, error) {
+	return one(r.table, "terminal of thread "+threadID, scanTerminal, `SELECT `+terminalColumns+` FROM terminals
+		WHERE thread_id = ?1 AND ?2 IN ('', kind) ORDER BY seq LIMIT 1`, threadID, kind)
+}
+
 func (r terminalRows) PutTerminal(t thread.Terminal) {
 	r.put("terminal "+t.ID, putTerminal, t.ID, t.Thread, t.Lease, t.Kind, t.Name, asJSON(append([]string{}, t.Cmd...)),
 		t.Cols, t.Rows, t.Title, t.State.Cwd, asJSON(environment(t.State.Env)), asJSON(t.State.Unset),
