@@ -15,12 +15,12 @@ import (
 const MaxDocument = 128 << 20
 
 // DecodeDocument reads a conversation file of Loader's, of whatever version, or one of ours. It is
-// tolerant as Loader is: a value that is missing or has a type that cannot be meant gets the default of a
-// new conversation, blank texts of fields that may be null are null, elements of lists that are not
-// what the list has are left out. Unlike Loader it leaves texts and numbers otherwise as they were
-// given, and keeps keys that it does not know in Extra (a timeline entry's in its own).
-// Extra also has usage as it came, whose keys Encode writes. Errors: ErrInvalid for anything but one
-// JSON object, ErrTooLarge beyond MaxDocument, ErrTooMany for a list of more than MaxItems.
+// tolerant as Loader is: a value that is missing or has a type that cannot be meant gets the
+// default of a new conversation, blank texts of fields that may be null are null, elements of lists
+// that are not what the list has are left out. Unlike Loader it leaves texts and numbers otherwise
+// as they were given, and keeps keys that it does not know in Extra (a timeline entry's in its
+// own). Extra also has usage as it came, whose keys Encode writes. Errors: ErrInvalid for anything
+// but one JSON object, ErrTooLarge beyond MaxDocument, ErrTooMany for a list of more than MaxItems.
 func DecodeDocument(b []byte) (Document, error) {
 	if len(b) > MaxDocument {
 		return Document{}, fmt.Errorf("%w: the document has %d bytes, at most %d are read", ErrTooLarge, len(b),

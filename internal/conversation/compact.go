@@ -28,7 +28,8 @@ type CompactOptions struct {
 	// estimated tokens from which on it is worth it; 0 is 1 when there is a Summary, else what
 	// ContextWindow gives, else DefaultThreshold
 	Threshold int64
-	// tokens of the model, 0 when not known: the threshold is three quarters of it, MinThreshold at least
+	// tokens of the model, 0 when not known: the threshold is three quarters of it, MinThreshold at
+	// least
 	ContextWindow int64
 	Keep          int // messages that stay; 0 is DefaultKeep
 	// the caller's own summary: stands as it is, with the merged lines behind it; a blank one is none
@@ -89,8 +90,8 @@ func (o CompactOptions) threshold() int64 {
 	return DefaultThreshold
 }
 
-// earlierSummary returns the summary of the compaction before, and how many of the messages stand for it: 1,
-// or 0 when there is none.
+// earlierSummary returns the summary of the compaction before, and how many of the messages stand
+// for it: 1, or 0 when there is none.
 func earlierSummary(messages []Message, last *Compaction) (summary string, first int) {
 	if len(messages) > 0 && messages[0].Role == RoleUser {
 		if rest, ok := strings.CutPrefix(messages[0].Content, compactedMark); ok {

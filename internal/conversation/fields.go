@@ -99,7 +99,8 @@ func (f fields) count(key string) (n int64, ok bool) {
 	return int64(x), true
 }
 
-// elements yields the elements of a list one by one: many small ones take many times their text together.
+// elements yields the elements of a list one by one: many small ones take many times their text
+// together.
 func (f fields) elements(key string) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		d := json.NewDecoder(bytes.NewReader(f[key]))

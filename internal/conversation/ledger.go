@@ -8,8 +8,8 @@ const (
 	phaseUnknown     = "unknown"
 )
 
-// NormalLedger is the ledger without items that have no text, with a status and a first phase for those
-// without, and empty lists instead of none.
+// NormalLedger is the ledger without items that have no text, with a status and a first phase for
+// those without, and empty lists instead of none.
 func NormalLedger(l Ledger) Ledger {
 	return Ledger{
 		Assumptions:        normalItems(l.Assumptions, statusAssumption),

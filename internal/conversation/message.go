@@ -14,8 +14,8 @@ const (
 	RoleTool      = "tool"
 )
 
-// The parts of a conversation that have one form in its file, in the database and for clients. The fields of a
-// Message, and those in it, are in the order of their keys, as a file wants them.
+// The parts of a conversation that have one form in its file, in the database and for clients. The
+// fields of a Message, and those in it, are in the order of their keys, as a file wants them.
 type (
 	Message    = wire.Message
 	ToolCall   = wire.ToolCall
@@ -28,8 +28,8 @@ type (
 	Usage      = wire.Usage
 	Turn       = wire.Turn
 	Compaction = wire.Compaction
-	// Archive is a compaction with its effect: the messages up to UpTo are behind Message. An imported one has
-	// archived nothing here and has no Message.
+	// Archive is a compaction with its effect: the messages up to UpTo are behind Message. An
+	// imported one has archived nothing here and has no Message.
 	Archive = wire.Archive
 )
 
@@ -62,8 +62,8 @@ func NormalMessage(m Message) Message {
 	return m
 }
 
-// ordered is NormalMessage with the keys of arguments sorted: its JSON is canonical without the cost of sorting all
-// of it, and messages are most of a conversation.
+// ordered is NormalMessage with the keys of arguments sorted: its JSON is canonical without the
+// cost of sorting all of it, and messages are most of a conversation.
 func ordered(m Message) Message {
 	m = NormalMessage(m)
 	for i := range m.ToolCalls {

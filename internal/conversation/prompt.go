@@ -7,8 +7,8 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 )
 
-// NormalPrompt is the prompt with defaults for modes that are blank, null for other blank texts, and an
-// empty list instead of none. ok is false when it has no content, and then it is not kept.
+// NormalPrompt is the prompt with defaults for modes that are blank, null for other blank texts,
+// and an empty list instead of none. ok is false when it has no content, and then it is not kept.
 func NormalPrompt(p Prompt) (q Prompt, ok bool) {
 	if blank(p.WorkflowMode) {
 		p.WorkflowMode = DefaultWorkflowMode
@@ -21,7 +21,8 @@ func NormalPrompt(p Prompt) (q Prompt, ok bool) {
 	return p, p.Content != ""
 }
 
-// Repeats reports whether a normal prompt is the latest in all but its time; then it is not kept again.
+// Repeats reports whether a normal prompt is the latest in all but its time; then it is not kept
+// again.
 func Repeats(p, latest Prompt) bool {
 	p.Timestamp = latest.Timestamp
 	return reflect.DeepEqual(p, latest)

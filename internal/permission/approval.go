@@ -71,9 +71,9 @@ func (a Approval) Expires() time.Time {
 // Valid reports whether the approval still speaks for an identical call.
 func (a Approval) Valid(now time.Time) bool { return now.Before(a.Expires()) }
 
-// Apply returns a decision to ask after the answer of a valid approval. used reports
-// whether the approval is consumed and has to be stored. A pending one changes nothing.
-func (a Approval) Apply(d Decision, now time.Time) (decided Decision, next Approval, used bool) {
+// Apply returns a decision to ask after the answer of a valid approval. An approved one is Used by it,
+// and has to be stored; a pending one changes nothing.
+func (a Approval) Apply(d Decision, now time.Time) (decided Decision, next Approval) {
 	d.ApprovalID = a.ID
 	switch a.Status {
 	case Denied:
@@ -81,7 +81,6 @@ func (a Approval) Apply(d Decision, now time.Time) (decided Decision, next Appro
 	case Approved:
 		d.Decision, d.Reason = Allow, "somebody has approved it: "+d.Reason
 		a.Status, a.UsedAt = Used, now
-		return d, a, true
 	}
-	return d, a, false
+	return d, a
 }

@@ -86,10 +86,10 @@ func (p Permissions) none() bool {
 	return (p.Mode == "" || p.Mode == DefaultMode) && count(p.Rules) == 0
 }
 
-// decide answers a canonical call by the rules of the server and of the thread. The order: ModeUnreadable,
-// which denies, a deny rule, an ask rule, an allow rule, the mode prompt, the mode allow, the mode's level
-// against the tool's. Rules of the server and of the thread rank the same. Errors: ErrInvalid, for
-// arguments that are not an object.
+// decide answers a canonical call by the rules of the server and of the thread. The order:
+// ModeUnreadable, which denies, a deny rule, an ask rule, an allow rule, the mode prompt, the mode
+// allow, the mode's level against the tool's. Rules of the server and of the thread rank the same.
+// Errors: ErrInvalid, for arguments that are not an object.
 func (p Permissions) decide(server Rules, c Call) (Decision, error) {
 	args, err := c.Object()
 	if err != nil {

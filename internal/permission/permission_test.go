@@ -391,7 +391,8 @@ func TestApprovalInTime(t *testing.T) {
 				t.Errorf("%s at %v: valid %v", tc.status, at.when, valid)
 			}
 		}
-		d, next, used := a.Apply(Decision{Decision: Ask, Reason: "why"}, now)
+		d, next := a.Apply(Decision{Decision: Ask, Reason: "why"}, now)
+		used := next.Status == Used
 		want := map[string]string{Pending: Ask, Approved: Allow, Denied: Deny}[tc.status]
 		if d.Decision != want || d.ApprovalID != a.ID || used != (tc.status == Approved) ||
 			used && (next.Status != Used || !next.UsedAt.Equal(now)) || !used && next.Status != tc.status {

@@ -31,7 +31,8 @@ type Runtime struct {
 	Session    string // the window that it began in; "" when there was none
 	Generation int64  // from 1
 	PID        int
-	// start time of the process in clock ticks since boot: with Boot what tells it from a later owner of the PID
+	// start time of the process in clock ticks since boot: with Boot what tells it from a later
+	// owner of the PID
 	PIDStart  int64
 	Boot      string // id of the machine's boot
 	State     RuntimeState

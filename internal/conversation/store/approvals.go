@@ -57,11 +57,10 @@ func (ps *Permissions) requestApproval(thread string, c permission.Call, ask per
 				return err
 			}
 		}
-		pending, used := a.Status == permission.Pending, false
-		if d, a, used = a.Apply(ask, t.now); used {
+		if d, a = a.Apply(ask, t.now); a.Status == permission.Used {
 			t.PutApproval(a)
 		}
-		if exists && pending {
+		if exists && a.Status == permission.Pending {
 			return nil // its event exists
 		}
 		return t.recordDecision(c, d)

@@ -130,8 +130,8 @@ func (c *change) finish() {
 	c.PutConversation(c.head)
 }
 
-// emit adds an event to the thread's stream, in the same transaction, and returns Err. An empty Source is the
-// conversation.
+// emit adds an event to the thread's stream, in the same transaction, and returns Err. An empty
+// Source is the conversation.
 func (c *change) emit(kind string, d thread.Detail) error {
 	if d.Source == "" {
 		d.Source = c.head.SessionID

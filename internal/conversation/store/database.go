@@ -14,12 +14,12 @@ type Database interface {
 	Update(fn func(Tx) error) error
 }
 
-// Tx is the records as of one instant. A row that a getter does not find is thread.ErrNotFound, a list
-// without rows is empty. The records of a thread whose row is deleted are found no more, and are there until
-// PurgeConversations.
+// Tx is the records as of one instant. A row that a getter does not find is thread.ErrNotFound, a
+// list without rows is empty. The records of a thread whose row is deleted are found no more, and
+// are there until PurgeConversations.
 //
-// Put writes a row, new or not. The first write that fails leaves its error in Err, and all later ones do
-// nothing; Update then makes no change and returns it.
+// Put writes a row, new or not. The first write that fails leaves its error in Err, and all later
+// ones do nothing; Update then makes no change and returns it.
 type Tx interface {
 	Err() error
 	threadRows

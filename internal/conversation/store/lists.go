@@ -78,7 +78,10 @@ func (l list[T]) whole(tx Tx, h conversation.Head) (all []T, err error) {
 
 // read is page for a reader of a thread.
 func (l list[T]) read(r *Reader, thread, rid string, p Page) (list []Item[T], err error) {
-	return list, r.view(thread, rid, func(tx Tx, h conversation.Head) error { list, err = l.page(tx, h, p); return err })
+	return list, r.view(thread, rid, func(tx Tx, h conversation.Head) error {
+		list, err = l.page(tx, h, p)
+		return err
+	})
 }
 
 func values[T any](list []Item[T]) []T {
@@ -107,7 +110,8 @@ func (c *change) putPart(what, part string, v any) error {
 	return nil
 }
 
-// encode returns the JSON of a value. It refuses one that has none, such as NaN, and one that is too large.
+// encode returns the JSON of a value. It refuses one that has none, such as NaN, and one that is
+// too large.
 func encode(what string, v any, most int) ([]byte, error) {
 	b, err := json.Marshal(v)
 	if err != nil {

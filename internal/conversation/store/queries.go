@@ -64,8 +64,8 @@ func ledgerOf(tx Tx, h conversation.Head) (l conversation.Ledger, err error) {
 	return conversation.NormalLedger(l), err
 }
 
-// List returns all conversations of a thread, the newest first; none is no error. Errors: ErrNotFound (the
-// thread).
+// List returns all conversations of a thread, the newest first; none is no error. Errors:
+// ErrNotFound (the thread).
 func (r *Reader) List(thread string) (list []conversation.Head, err error) {
 	return list, mapError(r.store.View(func(tx Tx) error {
 		if _, err := tx.Thread(thread); err != nil {

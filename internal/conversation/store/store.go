@@ -14,7 +14,8 @@ import (
 // Config is what Conversations need. All is given but Files, NoFiles and Clock.
 type Config struct {
 	Store Database
-	// Files has the conversation files, which Conversations.Close closes; nil is none, and NoFiles says why.
+	// Files has the conversation files, which Conversations.Close closes; nil is none, and NoFiles
+	// says why.
 	Files    *Files
 	NoFiles  error
 	Clock    thread.Clock         // nil is time.Now
@@ -27,14 +28,14 @@ type Config struct {
 	Failed func(error)
 }
 
-// Conversations keeps the conversations of all threads, and their permissions. Safe for concurrent use;
-// one change of a conversation runs at a time. What a method returned survives a kill of this
+// Conversations keeps the conversations of all threads, and their permissions. Safe for concurrent
+// use; one change of a conversation runs at a time. What a method returned survives a kill of this
 // process.
 //
-// Methods take the thread's id. Writing methods write to the thread's current conversation and
-// make it when there is none; reading ones take the id of one of its records, "" is the current
-// one. Errors of all: ErrNotFound (the thread, or its record), thread.ErrNoSpace,
-// thread.ErrDamaged. Invalid values are ErrInvalid, ErrTooLarge, ErrTooMany.
+// Methods take the thread's id. Writing methods write to the thread's current conversation and make
+// it when there is none; reading ones take the id of one of its records, "" is the current one.
+// Errors of all: ErrNotFound (the thread, or its record), thread.ErrNoSpace, thread.ErrDamaged.
+// Invalid values are ErrInvalid, ErrTooLarge, ErrTooMany.
 type Conversations struct {
 	*Reader
 	*Permissions

@@ -76,8 +76,8 @@ func (c *change) buildTerminal(l *thread.Layers, u thread.Use) error {
 	return c.makeTerminal(l, id, u)
 }
 
-// firstDir is the directory of a new terminal that nobody gave one: home on this machine, at a provider
-// "" until the first command says it.
+// firstDir is the directory of a new terminal that nobody gave one: home on this machine, at a
+// provider "" until the first command says it.
 func firstDir(provider string) string {
 	if provider == thread.Local {
 		return startdir.Home()

@@ -68,8 +68,8 @@ func (t *CheckedTerminal) Paste(ctx context.Context, text string) error {
 	return err
 }
 
-// RequestSize is Terminal.RequestSize after the check. A connection that may not resize requests no size,
-// as any viewer that only looks.
+// RequestSize is Terminal.RequestSize after the check. A connection that may not resize requests no
+// size, as any viewer that only looks.
 func (t *CheckedTerminal) RequestSize(sub *stream.Subscription, cols, rows int) error {
 	if e := t.permissions.enforcer; e.Applies(t.Thread()) {
 		a := permission.Action{Tool: permission.ToolResize,

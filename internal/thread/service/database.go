@@ -178,7 +178,8 @@ func (c *change) putSession(s thread.Session) {
 	c.after = append(c.after, func() { c.db.remember(s) })
 }
 
-// outcome is the error of one of several changes, which came with err. The others are kept all the same.
+// outcome is the error of one of several changes, which came with err. The others are kept all the
+// same.
 func (c *change) outcome(err error) error { return cmp.Or(err, c.TakeErr()) }
 
 // count changes the stats when the change is kept.

@@ -23,7 +23,8 @@ func checkID(what, id string) error {
 // named.
 const reserved = "latest"
 
-// newStart is how the id of something new begins: one with '-' would be read as an option of a command.
+// newStart is how the id of something new begins: one with '-' would be read as an option of a
+// command.
 var newStart = regexp.MustCompile(`^[A-Za-z0-9]`)
 
 // checkStart refuses the id of something that is to be made when it does not begin so. What has

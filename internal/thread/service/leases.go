@@ -229,7 +229,9 @@ func (ls *Leases) instanceOf(l thread.Lease) (string, error) {
 // ofThread returns the leases of a thread's terminals, and the one for terminals to come. Errors:
 // thread.ErrNotFound (the thread).
 func (ls *Leases) ofThread(threadID string) ([]thread.Lease, error) {
-	return readOf(ls.database, threadID, func(tx *sqlite.Tx) ([]thread.Lease, error) { return tx.ThreadLeases(threadID) })
+	return readOf(ls.database, threadID, func(tx *sqlite.Tx) ([]thread.Lease, error) {
+		return tx.ThreadLeases(threadID)
+	})
 }
 
 // ofInstance returns the lease that an instance of a provider is behind now. Errors:

@@ -60,10 +60,10 @@ func (w *leaseWork) read(id string) error {
 
 func (w *leaseWork) bound() bool { return w.i.ID != "" && w.i.EndedAt.IsZero() }
 
-// ensure gets the compute of a lease running: a running instance is kept, a paused one resumed, a dead one
-// and one that the provider does not know replaced. A provider that does not answer replaces nothing: the
-// instance might be there. Errors, of package thread: ErrNotFound, ErrNoProvider, ErrProvider,
-// ErrNoSpace; ctx.Err().
+// ensure gets the compute of a lease running: a running instance is kept, a paused one resumed, a
+// dead one and one that the provider does not know replaced. A provider that does not answer
+// replaces nothing: the instance might be there. Errors, of package thread: ErrNotFound,
+// ErrNoProvider, ErrProvider, ErrNoSpace; ctx.Err().
 func (ls *Leases) ensure(ctx context.Context, id string) (thread.Lease, thread.Instance, error) {
 	w, err := ls.work(ctx, id, "use", func(w *leaseWork) error {
 		if w.l.Observed == thread.Running && !w.l.NeedsRefresh && ls.isFresh(id) {

@@ -8,7 +8,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// keyed has a value, a reference, for each key that somebody uses. The zero value is ready; its lock is a leaf.
+// keyed has a value, a reference, for each key that somebody uses. The zero value is ready; its
+// lock is a leaf.
 type keyed[T any] struct {
 	mu   sync.Mutex
 	used map[string]*user[T]

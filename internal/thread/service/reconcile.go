@@ -14,8 +14,9 @@ import (
 	"github.com/evertty/evertty/internal/thread/sqlite"
 )
 
-// reconcile brings the rows in line with the live processes: at the start, and after the database could
-// not be written. Commands that a killed server had not written are in the histories of their shells.
+// reconcile brings the rows in line with the live processes: at the start, and after the database
+// could not be written. Commands that a killed server had not written are in the histories of their
+// shells.
 func (rc *recorder) reconcile() {
 	found, err := rc.reconcileRows()
 	if err != nil {
@@ -84,8 +85,8 @@ func (rc *recorder) reconcileRows() (found []unrecorded, err error) {
 	return append(found, list...), rc.reconcileStates()
 }
 
-// reconcileTerminals adds the processes of the terminals that run. A deleted one has no row, and one that has
-// ended gets it with its next start.
+// reconcileTerminals adds the processes of the terminals that run. A deleted one has no row, and
+// one that has ended gets it with its next start.
 func (rc *recorder) reconcileTerminals(processes map[string]process) (found []unrecorded, err error) {
 	for _, t := range rc.terminals.All() {
 		if t.Deleted() {

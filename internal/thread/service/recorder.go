@@ -193,7 +193,8 @@ func (rc *recorder) write(list []note) {
 		if n.command == nil {
 			continue
 		}
-		// Nothing comes after the end, and nothing is queued after it ran, whatever overtook it on the way here.
+		// Nothing comes after the end, and nothing is queued after it ran, whatever overtook it on
+		// the way here.
 		if at, seen := last[n.command.ID]; !seen || !list[at].command.Ended() &&
 			n.command.Status != thread.CommandQueued {
 			last[n.command.ID] = i

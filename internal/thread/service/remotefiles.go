@@ -14,8 +14,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 )
 
-// Files are the files of a shell at a provider. Paths are absolute. Refusals are *fs.PathError with the
-// system's own error, as on this machine; other errors are any of hooks.openThread and of the
+// Files are the files of a shell at a provider. Paths are absolute. Refusals are *fs.PathError with
+// the system's own error, as on this machine; other errors are any of hooks.openThread and of the
 // provider.
 type Files struct {
 	remote *remote

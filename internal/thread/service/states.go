@@ -58,7 +58,8 @@ func (c *change) save(t thread.Terminal, s thread.State, kind string) (thread.Te
 }
 
 // rollback makes a new version that equals an old one. The processes that run do not follow: the
-// next one starts there. Errors: thread.ErrNotFound (no such terminal of the thread, or the version is not kept).
+// next one starts there. Errors: thread.ErrNotFound (no such terminal of the thread, or the version
+// is not kept).
 func (st *States) rollback(threadID, terminal string, version int64) (t thread.Terminal, err error) {
 	return t, st.update(func(c *change) error {
 		now, err := terminalOf(c.Tx, threadID, terminal)

@@ -38,8 +38,8 @@ func (s *Store) explain(err error) error {
 	return fmt.Errorf("database %s: %w", s.path, err)
 }
 
-// refusal is an error by the name that package thread has for it. People read that alone; the database's own
-// words are a cause, for logs.
+// refusal is an error by the name that package thread has for it. People read that alone; the
+// database's own words are a cause, for logs.
 type refusal struct{ kind, cause error }
 
 // Error is the name alone.

@@ -61,7 +61,8 @@ func (r leaseRows) FindInstance(provider, id string) (thread.Instance, error) {
 }
 
 func (r leaseRows) PutInstance(i thread.Instance) {
-	r.put("instance "+i.ID, putInstance, i.ID, i.Lease, i.Session, i.State, at(i.CreatedAt), at(i.SeenAt), at(i.EndedAt))
+	r.put("instance "+i.ID, putInstance, i.ID, i.Lease, i.Session, i.State, at(i.CreatedAt), at(i.SeenAt),
+		at(i.EndedAt))
 }
 
 func (r leaseRows) AddLeaseEvent(e thread.LeaseEvent) {

@@ -30,8 +30,8 @@ func (r messageRows) Messages(id string, q store.Range) ([]conversation.Kept, er
 	return inOrder(list, q.Newest), err
 }
 
-// order is the order in which a list is read, of which the newest rows may be wanted; inOrder is the list in the
-// order of its numbers again.
+// order is the order in which a list is read, of which the newest rows may be wanted; inOrder is
+// the list in the order of its numbers again.
 func order(newest bool) string {
 	if newest {
 		return "DESC"

@@ -12,8 +12,8 @@ const permissionColumns = `thread_id, mode, rules_json, updated_at`
 
 var putPermissions = upsert("permissions", permissionColumns)
 
-// scanPermissions reads rules as strictly as they were read when they came: rules that cannot be read must not be
-// taken for no rules.
+// scanPermissions reads rules as strictly as they were read when they came: rules that cannot be
+// read must not be taken for no rules.
 func scanPermissions(s scanner) (p permission.Permissions, err error) {
 	var rules string
 	if err = s.Scan(&p.Thread, &p.Mode, &rules, &p.UpdatedAt); err != nil {

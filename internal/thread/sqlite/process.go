@@ -81,7 +81,8 @@ func (r processRows) PutCommand(c thread.Command) {
 	if trims() {
 		r.put("commands of terminal "+c.Terminal,
 			`DELETE FROM commands WHERE terminal_id = ?1 AND status IN ('done', 'cancelled', 'failed') AND seq <=
-			(SELECT seq FROM commands WHERE terminal_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`, c.Terminal, maxCommands)
+			(SELECT seq FROM commands WHERE terminal_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
+			c.Terminal, maxCommands)
 	}
 }
 

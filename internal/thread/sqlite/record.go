@@ -46,7 +46,8 @@ func (r conversationRows) CurrentConversation(thread string) (conversation.Head,
 
 func (r conversationRows) LatestConversation() (conversation.Head, error) {
 	return one(r.table, "the newest record", scanConversation,
-		`SELECT `+recordColumns+` FROM records WHERE current AND thread_id IS NOT NULL ORDER BY updated_at DESC LIMIT 1`)
+		`SELECT `+recordColumns+` FROM records WHERE current AND thread_id IS NOT NULL
+		ORDER BY updated_at DESC LIMIT 1`)
 }
 
 func (r conversationRows) Conversations(thread string) ([]conversation.Head, error) {

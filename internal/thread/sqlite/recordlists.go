@@ -11,8 +11,8 @@ import (
 // AddItem adds to a list of a conversation. The lists have tables of one form, by their names.
 func (r listRows) AddItem(l store.List, id string, it store.Item[json.RawMessage]) {
 	r.put(fmt.Sprintf("%s of record %s: %d", l, id, it.Seq),
-		`INSERT INTO `+string(l)+` (record_id, seq, json, created_at) VALUES (?, ?, ?, ?)`, id, it.Seq, string(it.Value),
-		it.At)
+		`INSERT INTO `+string(l)+` (record_id, seq, json, created_at) VALUES (?, ?, ?, ?)`,
+		id, it.Seq, string(it.Value), it.At)
 }
 
 func (r listRows) Items(l store.List, id string, p store.Page) ([]store.Item[json.RawMessage], error) {

@@ -82,7 +82,8 @@ func (r *table) fail(what string, err error) {
 	r.failed = cmp.Or(r.failed, fmt.Errorf("%s: %w", what, err))
 }
 
-// put runs a statement that writes, and returns how many rows it changed; what names the row for errors.
+// put runs a statement that writes, and returns how many rows it changed; what names the row for
+// errors.
 func (r *table) put(what, query string, args ...any) int64 {
 	if r.failed != nil {
 		return 0
@@ -116,8 +117,8 @@ func (r *table) insert(what, query string, args ...any) int64 {
 	return n
 }
 
-// upsert is the statement that writes a row, new or not. The first column is its key; a row that is there keeps
-// the columns in kept.
+// upsert is the statement that writes a row, new or not. The first column is its key; a row that is
+// there keeps the columns in kept.
 func upsert(table, columns string, kept ...string) string {
 	names := strings.FieldsFunc(columns, func(c rune) bool { return c == ',' || unicode.IsSpace(c) })
 	var set []string

@@ -49,7 +49,8 @@ func (r threadRows) DeleteThread(id string) {
 	r.change("thread "+id, `DELETE FROM threads WHERE id = ?`, id)
 }
 
-// DropHistory deletes at most limit commands and as many events of a thread; more says that there are others.
+// DropHistory deletes at most limit commands and as many events of a thread; more says that there
+// are others.
 func (r threadRows) DropHistory(thread string, limit int) (more bool) {
 	what := "history of thread " + thread
 	commands := r.put(what, `DELETE FROM commands WHERE seq IN (SELECT c.seq FROM terminals t
