@@ -3,17 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/wire"
 )
-
-// captionWidth bounds the last column of the list, in characters.
-const captionWidth = 60
 
 func newLs(a *app) *cobra.Command {
 	c := &cobra.Command{
@@ -26,35 +21,8 @@ func newLs(a *app) *cobra.Command {
 	session := c.Flags().StringP("session", "s", "", "only the terminals of this `session`")
 	return asking(a, c, func(c *cobra.Command, server *client.Client, _ []string) ([]client.Terminal, error) {
 		return server.List(c.Context(), *session)
-	}, table("ID\tNAME\tSESSION\tSTATE\tSIZE\tVIEWERS\tACTIVE\tTITLE", terminalRow))
+	}, table(terminalColumns, terminalRow))
 }
-
-func terminalRow(i client.Terminal) []any {
-	return []any{i.ID, orDash(i.Name), i.Session, stateOf(i), fmt.Sprintf("%dx%d", i.Cols, i.Rows), i.Viewers,
-		age(time.Since(i.LastActivityAt)), clipped(caption(i), captionWidth)}
-}
-
-// stateOf is the state and, once the program has ended, how.
-func stateOf(i client.Terminal) string {
-	if i.Exit == nil || i.State != "exited" {
-		return i.State
-	}
-	return i.State + "(" + ending(i.Exit) + ")"
-}
-
-// ending says in a word how a program ended: 3, SIGTERM or lost.
-func ending(e *wire.Exit) string {
-	switch {
-	case e.Signal != "":
-		return "SIG" + strings.TrimPrefix(e.Signal, "SIG")
-	case e.Code != nil:
-		return fmt.Sprint(*e.Code)
-	}
-	return e.Reason
-}
-
-// caption says what the terminal shows: its title, else its command.
-func caption(i client.Terminal) string { return cmp.Or(i.Title, strings.Join(i.Cmd, " ")) }
 
 func orDash(s string) string { return cmp.Or(s, "-") }
 

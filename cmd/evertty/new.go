@@ -10,24 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/wire"
-)
-
-// creating has the flags of new.
-type creating struct {
-	wire.CreateTerminal
-	session    string
-	env        []string
-	cols, rows int // 0: as this terminal
-	scrollback int
-	detached   bool
-	asJSON     bool
-}
-
-const (
-	// serverChooses is the value of --scrollback that leaves it to the server.
-	serverChooses = -1
-	maxSize       = 1000 // columns, rows: what the server takes
 )
 
 func newNew(a *app) *cobra.Command {
@@ -66,24 +48,6 @@ func newNew(a *app) *cobra.Command {
 	v.flags(c)
 	c.Flags().BoolVar(&o.asJSON, "json", false, "print JSON")
 	return a.talks(c)
-}
-
-func (o *creating) flags(c *cobra.Command) {
-	o.session = defaultSession
-	o.scrollback = serverChooses
-	addFlags(c,
-		flag{"name", "", &o.Name, "`name` to find it by"},
-		flag{"session", "s", &o.session, "`session` it belongs to"},
-		flag{"cwd", "", &o.Cwd, "`directory` to start in (default: the current one)"},
-		flag{"env", "", &o.env, "set `K=V` in its environment; may be repeated"},
-		flag{"cols", "", newInt(&o.cols, 0, 1, maxSize), "`columns` (default: those of this terminal)"},
-		flag{"rows", "", newInt(&o.rows, 0, 1, maxSize), "`rows` (default: those of this terminal)"},
-		flag{"scrollback", "", &o.scrollback, "`lines` of history (default: the server's)"},
-		flag{"size-policy", "", (*string)(&o.SizePolicy),
-			"whose `size` counts: latest, owner, smallest, largest or fixed"},
-		flag{"detach", "d", &o.detached, "do not show it, print its id"},
-	)
-	c.Flags().Lookup("scrollback").DefValue = "0" // which is not shown
 }
 
 // create starts the program as o says; what it leaves open is taken from here.
