@@ -228,6 +228,11 @@ func (a API) ListRecords(ctx context.Context, in wire.ThreadRef) (wire.RecordLis
 	return send[wire.RecordList](ctx, a, route{"GET", false, []string{"/api/threads/:id/records"}}, in)
 }
 
+// ListMessages is GET /api/threads/:id/messages: the messages.
+func (a API) ListMessages(ctx context.Context, in wire.ListMessages) (wire.MessageList, error) {
+	return send[wire.MessageList](ctx, a, route{"GET", false, []string{"/api/threads/:id/messages"}}, in)
+}
+
 // AppendMessages is POST /api/threads/:id/messages: append messages.
 func (a API) AppendMessages(ctx context.Context, in wire.AppendMessages) (wire.Appended, error) {
 	return send[wire.Appended](ctx, a, route{"POST", true, []string{"/api/threads/:id/messages"}}, in)
@@ -236,6 +241,11 @@ func (a API) AppendMessages(ctx context.Context, in wire.AppendMessages) (wire.A
 // GetState is GET /api/threads/:id/state: the record's state.
 func (a API) GetState(ctx context.Context, in wire.RecordRef) (wire.RecordState, error) {
 	return send[wire.RecordState](ctx, a, route{"GET", false, []string{"/api/threads/:id/state"}}, in)
+}
+
+// GetTimeline is GET /api/threads/:id/timeline: the timeline.
+func (a API) GetTimeline(ctx context.Context, in wire.ListOfRecord) (wire.Timeline, error) {
+	return send[wire.Timeline](ctx, a, route{"GET", false, []string{"/api/threads/:id/timeline"}}, in)
 }
 
 // GetTrace is GET /api/threads/:id/trace: the completion trace.
@@ -286,6 +296,11 @@ func (a API) GetUsage(ctx context.Context, in wire.RecordRef) (wire.Usage, error
 // ListCompactions is GET /api/threads/:id/compactions: the compactions.
 func (a API) ListCompactions(ctx context.Context, in wire.ListOfRecord) (wire.CompactionList, error) {
 	return send[wire.CompactionList](ctx, a, route{"GET", false, []string{"/api/threads/:id/compactions"}}, in)
+}
+
+// Compact is POST /api/threads/:id/compact: put older messages behind a summary.
+func (a API) Compact(ctx context.Context, in wire.Compact) (wire.Compacted, error) {
+	return send[wire.Compacted](ctx, a, route{"POST", true, []string{"/api/threads/:id/compact"}}, in)
 }
 
 // Attach is POST /api/threads/:id/attach: say who drives the thread from now on.

@@ -11,11 +11,8 @@ import (
 
 // Replies that are written by hand: they have keys that only the harness knows, or leave out what is not there.
 var (
-	recordHead  = httpapi.Reply{Status: http.StatusOK, JSON: []any{wire.RecordHead{}}}
-	record      = httpapi.Reply{Status: http.StatusOK, JSON: []any{wire.Record{}}}
-	messageList = httpapi.Reply{Status: http.StatusOK, JSON: []any{wire.MessageList{}}}
-	timeline    = httpapi.Reply{Status: http.StatusOK, JSON: []any{wire.Timeline{}}}
-	compacted   = httpapi.Reply{Status: http.StatusOK, JSON: []any{wire.Compacted{}}}
+	recordHead = httpapi.Reply{Status: http.StatusOK, JSON: []any{wire.RecordHead{}}}
+	record     = httpapi.Reply{Status: http.StatusOK, JSON: []any{wire.Record{}}}
 )
 
 // routes are about what the harness that drives a thread did. What reads takes ?record=ID for a
@@ -46,8 +43,7 @@ func (r *records) documentRoutes() []httpapi.Route {
 		httpapi.Hand(http.MethodGet, "getOneRecord", "/api/threads/:id/records/:rid", "One of the records, whole",
 			r.getOneRecord, record).
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
-		httpapi.Hand(http.MethodGet, "listMessages", "/api/threads/:id/messages", "The messages",
-			r.listMessages, messageList).
+		httpapi.Get("listMessages", "/api/threads/:id/messages", "The messages", r.listMessages).
 			Text("Those that are not archived, with the summary of the others before them; ?archived=1 gives every "+
 				"message as it was appended.").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
@@ -70,8 +66,7 @@ func (r *records) documentRoutes() []httpapi.Route {
 func (r *records) listRoutes() []httpapi.Route {
 	return httpapi.Group(
 		"record",
-		httpapi.Hand(http.MethodGet, "getTimeline", "/api/threads/:id/timeline", "The timeline",
-			r.getTimeline, timeline).
+		httpapi.Get("getTimeline", "/api/threads/:id/timeline", "The timeline", r.getTimeline).
 			Text("The newest 24 entries; with after or limit all of them can be had.").
 			Refusing(httpapi.NoRecord, httpapi.NoCompute),
 		httpapi.Post("appendTimeline", "/api/threads/:id/timeline", "Append a decision", r.appendTimeline).
@@ -118,8 +113,7 @@ func (r *records) listRoutes() []httpapi.Route {
 func (r *records) driverRoutes() []httpapi.Route {
 	return httpapi.Group(
 		"record",
-		httpapi.Hand(http.MethodPost, "compact", "/api/threads/:id/compact", "Put older messages behind a summary",
-			r.compact, compacted).
+		httpapi.Post("compact", "/api/threads/:id/compact", "Put older messages behind a summary", r.compact).
 			Text("When they are worth it. Nothing is lost: ?archived=1 of the messages has them all.").
 			OptionalBody("How.").
 			Refusing(httpapi.NoRecord, httpapi.RecordExists, httpapi.NoCompute, httpapi.NoSpace).

@@ -3,9 +3,6 @@ package threadapi
 import (
 	"context"
 	"encoding/json"
-	"net/http"
-
-	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/conversation/store"
@@ -31,8 +28,8 @@ func firstOf[T any](items []store.Item[T]) int64 {
 	return items[0].Seq
 }
 
-func (r *records) getTimeline(c echo.Context, in wire.ListOfRecord) error {
-	reply, err := read(r.Base, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.Timeline, error) {
+func (r *records) getTimeline(_ context.Context, in wire.ListOfRecord) (wire.Timeline, error) {
+	return read(r.Base, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.Timeline, error) {
 		list, err := m.Timeline(thread, rid, pageOf(in.Part, conversation.MaxTimeline))
 		if err != nil {
 			return wire.Timeline{}, err
@@ -40,10 +37,6 @@ func (r *records) getTimeline(c echo.Context, in wire.ListOfRecord) error {
 		entries, err := encoded(valuesOf(list))
 		return wire.Timeline{FirstSeq: firstOf(list), Timeline: entries}, err
 	})
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
 // entryFields is an entry that is decoded strictly.

@@ -2,9 +2,6 @@ package threadapi
 
 import (
 	"context"
-	"net/http"
-
-	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/conversation"
 	"github.com/evertty/evertty/internal/conversation/store"
@@ -12,7 +9,7 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-func (r *records) listMessages(c echo.Context, in wire.ListMessages) error {
+func (r *records) listMessages(_ context.Context, in wire.ListMessages) (wire.MessageList, error) {
 	q := store.MessageQuery{Limit: conversation.MaxPage, Newest: in.Newest, Archived: in.Archived}
 	if in.After != nil {
 		q.After = *in.After
@@ -20,7 +17,7 @@ func (r *records) listMessages(c echo.Context, in wire.ListMessages) error {
 	if in.Limit != nil {
 		q.Limit = *in.Limit
 	}
-	reply, err := read(r.Base, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.MessageList, error) {
+	return read(r.Base, in.RecordRef, func(m *store.Conversations, thread, rid string) (wire.MessageList, error) {
 		list, next, err := m.MessagesPart(thread, rid, q)
 		if err != nil {
 			return wire.MessageList{}, err
@@ -32,10 +29,6 @@ func (r *records) listMessages(c echo.Context, in wire.ListMessages) error {
 		}
 		return reply, err
 	})
-	if err != nil {
-		return err
-	}
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
 }
 
 // messagesOf are the messages to append.
@@ -76,25 +69,25 @@ func (r *records) listCompactions(_ context.Context, in wire.ListOfRecord) (wire
 	})
 }
 
-func (r *records) compact(c echo.Context, in wire.Compact) error {
+func (r *records) compact(_ context.Context, in wire.Compact) (wire.Compacted, error) {
 	if in.KeepLast < 0 || in.Threshold < 0 || in.ContextWindow < 0 {
-		return httpapi.BadRequest("keep_last %d, threshold %d, context_window %d: each is 0, for the default, or more",
+		return wire.Compacted{}, httpapi.BadRequest("keep_last %d, threshold %d, context_window %d: each is 0, for the default, or more",
 			in.KeepLast, in.Threshold, in.ContextWindow)
 	}
 	m, err := r.Threads.ReadConversation(in.Thread)
 	if err != nil {
-		return err
+		return wire.Compacted{}, err
 	}
 	a, ok, err := m.Compact(in.Thread, conversation.CompactOptions{Threshold: in.Threshold,
 		ContextWindow: in.ContextWindow, Keep: in.KeepLast, Summary: in.Summary})
 	if err != nil {
-		return err
+		return wire.Compacted{}, err
 	}
 	reply := wire.Compacted{Compacted: ok}
 	if ok {
 		reply.Archive = &a
 	}
-	return httpapi.WriteJSON(c, http.StatusOK, reply)
+	return reply, nil
 }
 
 func turnOf(r wire.AppendTurn) wire.Turn {
