@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // Format is a form of a snapshot.
@@ -13,10 +15,10 @@ type Format string
 
 // The forms.
 const (
-	ANSI Format = "ansi" // what rebuilds the screen on a fresh terminal of its size
-	Text Format = "text" // plain lines
-	JSON Format = "json" // cells, styles, modes
-	HTML Format = "html" // a page fragment
+	ANSI Format = wire.FormatANSI
+	Text Format = wire.FormatText
+	JSON Format = wire.FormatJSON
+	HTML Format = wire.FormatHTML
 )
 
 // AllHistory asks for all history lines there are.
@@ -37,15 +39,18 @@ type Snapshot struct {
 
 // Content is the snapshot in the format f, in which it was asked for.
 func (s Snapshot) Content(f Format) string {
+	var text string
 	switch f {
 	case ANSI:
 		return s.Data
-	case Text:
-		return s.Text
-	case HTML:
-		return s.HTML
+	case JSON:
+		return string(s.Raw)
 	}
-	return string(s.Raw)
+	var reply map[string]json.RawMessage
+	if json.Unmarshal(s.Raw, &reply) == nil {
+		_ = json.Unmarshal(reply[string(f)], &text) // "" for another format
+	}
+	return text
 }
 
 // Snapshot returns the screen and the last scrollback lines of its history: 0 is the screen alone,

@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"fmt"
+	"github.com/evertty/evertty/wire"
 	"io"
 	"time"
 )
@@ -114,7 +115,7 @@ func (m *Message) writeLarge(ctx context.Context, w io.Writer, head, tail string
 	if _, err := io.WriteString(slot, head); err != nil {
 		return err
 	}
-	f, n, err := m.snapshot.reduce(FormatANSI, m.lines, m.snapshot.replyEncoder(FormatANSI))
+	f, n, err := m.snapshot.reduce(wire.FormatANSI, m.lines, m.snapshot.replyEncoder(wire.FormatANSI))
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func TestFewLargeSnapshotsAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			format := []Format{FormatANSI, FormatHTML, FormatJSON, FormatANSI}[i%4]
+			format := []string{wire.FormatANSI, wire.FormatHTML, wire.FormatJSON, wire.FormatANSI}[i%4]
 			if err := hubs[i%2].WriteSnapshot(t.Context(), w, format, -1); err != nil {
 				t.Error(err)
 			}
@@ -87,14 +87,14 @@ func TestFewLargeSnapshotsAtOnce(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan error)
-	go func() { left <- hubs[0].WriteSnapshot(ctx, w, FormatHTML, -1) }()
+	go func() { left <- hubs[0].WriteSnapshot(ctx, w, wire.FormatHTML, -1) }()
 	hubs[0].Write([]byte("goes on"))
 	cancel()
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Errorf("who left got %v", err)
 	}
 	small := New(Options{ID: "y", Engine: vt.NewEngine, Large: l, Config: vt.Config{Cols: 80, Rows: 24}})
-	for _, f := range []Format{FormatANSI, FormatHTML, FormatJSON, FormatText} {
+	for _, f := range []string{wire.FormatANSI, wire.FormatHTML, wire.FormatJSON, wire.FormatText} {
 		if err := small.WriteSnapshot(t.Context(), w, f, -1); err != nil {
 			t.Errorf("a small one as %s waits: %v", f, err)
 		}
@@ -122,7 +122,7 @@ func TestSlowReaderKeepsNobodyWaiting(t *testing.T) {
 	var slow sync.WaitGroup
 	for range maxLarge {
 		slow.Go(func() {
-			if err := h.WriteSnapshot(t.Context(), s, FormatHTML, -1); err != nil {
+			if err := h.WriteSnapshot(t.Context(), s, wire.FormatHTML, -1); err != nil {
 				t.Error(err)
 			}
 		})
@@ -130,7 +130,7 @@ func TestSlowReaderKeepsNobodyWaiting(t *testing.T) {
 	for range maxLarge {
 		<-s.given // each has its turn, and keeps it
 	}
-	if err := h.WriteSnapshot(t.Context(), io.Discard, FormatJSON, -1); err != nil {
+	if err := h.WriteSnapshot(t.Context(), io.Discard, wire.FormatJSON, -1); err != nil {
 		t.Error(err)
 	}
 	close(s.go_)
@@ -144,8 +144,8 @@ func TestSlowReaderKeepsNobodyWaiting(t *testing.T) {
 func TestLargeRepliesAreWhole(t *testing.T) {
 	h := largeHub(nil)
 	f := h.Snapshot().Frame
-	for format, want := range map[Format]string{FormatANSI: string(h.Snapshot().ANSI()),
-		FormatHTML: snapshot.HTML(f, -1), FormatText: snapshot.Text(f, -1)} {
+	for format, want := range map[string]string{wire.FormatANSI: string(h.Snapshot().ANSI()),
+		wire.FormatHTML: snapshot.HTML(f, -1), wire.FormatText: snapshot.Text(f, -1)} {
 		var b bytes.Buffer
 		if err := h.WriteSnapshot(t.Context(), &b, format, -1); err != nil {
 			t.Fatal(err)
@@ -161,7 +161,7 @@ func TestLargeRepliesAreWhole(t *testing.T) {
 	}
 	var b bytes.Buffer
 	var got, want wire.ScreenJSON
-	if err := h.WriteSnapshot(t.Context(), &b, FormatJSON, 3); err != nil {
+	if err := h.WriteSnapshot(t.Context(), &b, wire.FormatJSON, 3); err != nil {
 		t.Fatal(err)
 	}
 	p, _ := json.Marshal(snapshot.JSON(f, 3))

@@ -8,24 +8,14 @@ import (
 	"github.com/evertty/evertty/internal/jsonstring"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
-)
-
-// Format is a form of a snapshot in a reply.
-type Format string
-
-// The formats.
-const (
-	FormatANSI Format = "ansi"
-	FormatText Format = "text"
-	FormatHTML Format = "html"
-	FormatJSON Format = "json"
+	"github.com/evertty/evertty/wire"
 )
 
 // WriteSnapshot writes the state as the JSON object of a reply (wire.ScreenANSI and the like), with
 // the last lines of history, all when lines is negative, but no more of them than make
 // snapshot.MaxSize bytes. A large one waits until few others are written. Errors: ctx.Err(), the
 // writer's.
-func (h *Hub) WriteSnapshot(ctx context.Context, w io.Writer, format Format, lines int) error {
+func (h *Hub) WriteSnapshot(ctx context.Context, w io.Writer, format string, lines int) error {
 	slot := &slotWriter{large: h.large, ctx: ctx, w: w}
 	defer slot.release()
 	if h.Stats().Memory > largeSize { // wait before the state is frozen: a waiter keeps nothing in memory
@@ -34,7 +24,7 @@ func (h *Hub) WriteSnapshot(ctx context.Context, w io.Writer, format Format, lin
 		}
 	}
 	s := h.Snapshot()
-	if format == FormatANSI && s.isSmall(lines) {
+	if format == wire.FormatANSI && s.isSmall(lines) {
 		_, err := slot.Write(s.ansiReply(lines))
 		return err
 	}
@@ -59,10 +49,10 @@ func (s *SharedSnapshot) ansiReply(lines int) []byte {
 }
 
 // replyEncoder writes the whole reply in a format.
-func (s *SharedSnapshot) replyEncoder(format Format) snapshot.Encoder {
+func (s *SharedSnapshot) replyEncoder(format string) snapshot.Encoder {
 	inner, member := snapshot.Encoder(snapshot.WriteText), "text"
 	switch format {
-	case FormatJSON:
+	case wire.FormatJSON:
 		return func(w io.Writer, f *vt.Frame, lines int) error {
 			if err := snapshot.WriteJSON(w, f, lines, string(appendUint([]byte{','}, "seq", s.Seq))); err != nil {
 				return err
@@ -70,9 +60,9 @@ func (s *SharedSnapshot) replyEncoder(format Format) snapshot.Encoder {
 			_, err := io.WriteString(w, "\n")
 			return err
 		}
-	case FormatHTML:
+	case wire.FormatHTML:
 		inner, member = snapshot.WriteHTML, "html"
-	case FormatANSI:
+	case wire.FormatANSI:
 		inner, member = s.write, "data"
 	}
 	return func(w io.Writer, f *vt.Frame, lines int) error {

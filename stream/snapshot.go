@@ -172,7 +172,7 @@ func (s *SharedSnapshot) newMessage(r Reason, lines int) *Message {
 
 // reduceKey is what a snapshot is reduced for.
 type reduceKey struct {
-	format Format
+	format string
 	lines  int // of history that were asked for
 }
 
@@ -183,7 +183,7 @@ type reduced struct {
 }
 
 // reduce is snapshot.Reduce for the snapshot, done once for all who ask for the same.
-func (s *SharedSnapshot) reduce(format Format, lines int, encode snapshot.Encoder) (*vt.Frame, int, error) {
+func (s *SharedSnapshot) reduce(format string, lines int, encode snapshot.Encoder) (*vt.Frame, int, error) {
 	s.reducing.Lock()
 	defer s.reducing.Unlock()
 	key := reduceKey{format, lines}

@@ -12,6 +12,7 @@ import (
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
+	"github.com/evertty/evertty/wire"
 )
 
 // liar is an engine whose frozen screen begins with another character than the
@@ -68,7 +69,7 @@ func TestVerifyExact(t *testing.T) {
 func encodeAll(t *testing.T, h *stream.Hub) {
 	t.Helper()
 	h.Snapshot().ANSI()
-	if err := h.WriteSnapshot(t.Context(), io.Discard, stream.FormatANSI, 3); err != nil {
+	if err := h.WriteSnapshot(t.Context(), io.Discard, wire.FormatANSI, 3); err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range []int{-1, 0, 3} {
@@ -92,7 +93,7 @@ func TestVerifyReportsALie(t *testing.T) {
 	s := v.Snapshot()
 	var all sync.WaitGroup
 	for range 8 {
-		all.Go(func() { s.ANSI(); _ = v.WriteSnapshot(t.Context(), io.Discard, stream.FormatANSI, -1) })
+		all.Go(func() { s.ANSI(); _ = v.WriteSnapshot(t.Context(), io.Discard, wire.FormatANSI, -1) })
 	}
 	all.Wait()
 	want := []string{`3 row 0: 1 cells differ, first column 0: want "b" (1 wide), got "c" (1 wide)`}
@@ -100,7 +101,7 @@ func TestVerifyReportsALie(t *testing.T) {
 		t.Errorf("got %q\nwant %q", v.reports, want)
 	}
 	v.Write([]byte("\r\n"))
-	_ = v.WriteSnapshot(t.Context(), io.Discard, stream.FormatANSI, 0)
+	_ = v.WriteSnapshot(t.Context(), io.Discard, wire.FormatANSI, 0)
 	if len(v.reports) != 2 || !strings.HasPrefix(v.reports[1], "5 row 0: ") {
 		t.Errorf("%q", v.reports)
 	}

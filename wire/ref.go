@@ -75,14 +75,6 @@ type Lines struct {
 	Scrollback int `json:"-" query:"scrollback" minimum:"-1" maximum:"100000" default:"-1" allowed:"-1 (all) to 100000"`
 }
 
-// GetSnapshot asks for the screen and its history.
-type GetSnapshot struct {
-	TerminalRef
-	// Form of the reply.
-	Format string `json:"-" query:"format" enum:"ansi,text,json,html" default:"ansi"`
-	Lines
-}
-
 // GetRecording asks for the output as a recording.
 type GetRecording struct {
 	TerminalRef

@@ -1,5 +1,28 @@
 package wire
 
+// The forms of a snapshot in a reply. ScreenANSI has its text as `data`, ScreenJSON is the whole object, another one has
+// its text under the form's name.
+const (
+	FormatANSI = "ansi" // what rebuilds the screen on a fresh terminal of its size
+	FormatText = "text" // plain lines
+	FormatJSON = "json" // cells, styles, modes
+	FormatHTML = "html" // a page fragment
+)
+
+// ScreenFormats are all forms, and Screens the replies in them.
+var (
+	ScreenFormats = []string{FormatANSI, FormatText, FormatJSON, FormatHTML}
+	Screens       = []any{ScreenANSI{}, ScreenText{}, ScreenJSON{}, ScreenHTML{}}
+)
+
+// GetSnapshot asks for the screen and its history.
+type GetSnapshot struct {
+	TerminalRef
+	// Form of the reply.
+	Format string `json:"-" query:"format" enum:"ansi,text,json,html" default:"ansi"`
+	Lines
+}
+
 // ScreenANSI makes a fresh xterm.js 6 of that size equal to the terminal: history, screen, modes,
 // cursor, and at the end the bytes of an unfinished escape sequence. It contains no query and rings
 // no bell.

@@ -10,13 +10,15 @@ import (
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // formatFlag adds --format to a verb.
 func formatFlag(c *cobra.Command, format *string, preset client.Format) {
 	*format = string(preset)
-	enumFlag(c, "format", format, []string{string(client.ANSI), string(client.Text), string(client.JSON),
-		string(client.HTML)}, "`form` of the output: ansi, text, json or html")
+	forms := wire.ScreenFormats
+	enumFlag(c, "format", format, forms, "`form` of the output: "+strings.Join(forms[:len(forms)-1], ", ")+" or "+
+		forms[len(forms)-1])
 }
 
 func newSnapshot(a *app) *cobra.Command {

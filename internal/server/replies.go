@@ -27,7 +27,7 @@ var (
 	screen = httpapi.Reply{Name: "Screen", Status: 200,
 		Text:    "The screen, in the form that `format` asks for.",
 		Headers: []httpapi.Header{compressed},
-		JSON:    []any{wire.ScreenANSI{}, wire.ScreenText{}, wire.ScreenJSON{}, wire.ScreenHTML{}},
+		JSON:    wire.Screens,
 	}
 	recordingReply = httpapi.Reply{Name: "Recording", Status: 200,
 		Text: "**asciicast** (https://docs.asciinema.org/manual/asciicast/v3, …/v2): a header, then an event a " +

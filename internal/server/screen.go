@@ -6,7 +6,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
-	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -16,7 +15,7 @@ func (ts *terminals) getSnapshot(c echo.Context, in wire.GetSnapshot) error {
 		return err
 	}
 	body := httpapi.NewBodyWriter(c)
-	if err := t.Hub().WriteSnapshot(c.Request().Context(), body, stream.Format(in.Format), in.Scrollback); err != nil {
+	if err := t.Hub().WriteSnapshot(c.Request().Context(), body, in.Format, in.Scrollback); err != nil {
 		if body.Begun {
 			panic(http.ErrAbortHandler) // the reply cannot be finished, and must not look whole
 		}
