@@ -19,7 +19,6 @@ import (
 // executing has the flags of exec.
 type executing struct {
 	session, shell, text          string
-	env                           []string
 	stdin, noStdin, quiet, asJSON bool
 	asIs                          bool // -c was given, also an empty text
 	request                       client.ExecRequest
@@ -73,7 +72,7 @@ func execFlags(a *app, c *cobra.Command, o *executing) {
 		flag{"queue-timeout", "", newDuration(&r.QueueTimeout, 0),
 			"do not run it when it has not got its turn after this `time`; 0 waits as long as it takes"},
 		flag{"cwd", "", &r.Cwd, "`directory` of this command alone"},
-		flag{"env", "", &o.env, "set `K=V` for this command alone; may be repeated"},
+		flag{"env", "", &o.request.Env, "set `K=V` for this command alone; may be repeated"},
 		flag{"stdin", "", &o.stdin, "pass standard input on also when it is a terminal"},
 		flag{"no-stdin", "n", &o.noStdin, "do not read standard input"},
 		flag{"background", "", &r.Background, "do not wait; print the command's id"},
@@ -127,10 +126,8 @@ func planExec(a *app, o *executing, args []string) error {
 		return errors.New("the command is not UTF-8, which the server does not take; it may read such bytes from " +
 			"standard input")
 	}
-	var err error
-	r.Env, err = environment(o.env)
 	r.StdinOpen = passesInput(a, o)
-	return err
+	return nil
 }
 
 // passesInput reports whether the command is to read this program's standard input.

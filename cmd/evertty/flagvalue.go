@@ -59,6 +59,8 @@ func addFlags(c *cobra.Command, flags ...flag) {
 			to.IntVarP(v, f.name, f.short, *v, f.usage)
 		case *[]string: // may be repeated
 			to.StringArrayVarP(v, f.name, f.short, *v, f.usage)
+		case *map[string]string: // likewise
+			to.VarP(newPairs(v), f.name, f.short, f.usage)
 		}
 	}
 }
@@ -170,6 +172,21 @@ func newInt(p *int, preset, lo, hi int) *value {
 		*p = n
 		return true
 	}, func() string { return strconv.Itoa(*p) }}
+}
+
+// newPairs is a flag of NAME=VALUE that may be repeated; a later one of the same name wins. It writes to p.
+func newPairs(p *map[string]string) *value {
+	return &value{"pair", "NAME=VALUE", func(s string) bool {
+		name, text, ok := strings.Cut(s, "=")
+		if !ok || name == "" {
+			return false
+		}
+		if *p == nil {
+			*p = map[string]string{}
+		}
+		(*p)[name] = text
+		return true
+	}, func() string { return "" }}
 }
 
 // newPosition is a flag of a position in the output. It writes to p, nil for "".

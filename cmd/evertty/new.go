@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,10 +55,6 @@ func (a *app) create(c *cobra.Command, o creating, cmd []string) (client.Termina
 	if c.Flags().Changed("scrollback") {
 		r.Scrollback = &o.scrollback
 	}
-	var err error
-	if r.Env, err = environment(o.env); err != nil {
-		return client.Terminal{}, usage(err)
-	}
 	server, err := a.client()
 	if err != nil {
 		return client.Terminal{}, err
@@ -86,17 +80,4 @@ func (a *app) size() (cols, rows int, ok bool) {
 		}
 	}
 	return 0, 0, false
-}
-
-// environment reads K=V; a later one of the same name wins.
-func environment(pairs []string) (map[string]string, error) {
-	env := map[string]string{}
-	for _, p := range pairs {
-		k, v, ok := strings.Cut(p, "=")
-		if !ok || k == "" {
-			return nil, fmt.Errorf("--env: got %q, allowed is NAME=VALUE", p)
-		}
-		env[k] = v
-	}
-	return env, nil
 }

@@ -16,7 +16,6 @@ import (
 type creating struct {
 	wire.CreateTerminal
 	session    string
-	env        []string
 	cols, rows int // 0: as this terminal
 	scrollback int
 	detached   bool
@@ -36,7 +35,7 @@ func (o *creating) flags(c *cobra.Command) {
 		flag{"name", "", &o.Name, "`name` to find it by"},
 		flag{"session", "s", &o.session, "`session` it belongs to"},
 		flag{"cwd", "", &o.Cwd, "`directory` to start in (default: the current one)"},
-		flag{"env", "", &o.env, "set `K=V` in its environment; may be repeated"},
+		flag{"env", "", &o.Env, "set `K=V` in its environment; may be repeated"},
 		flag{"cols", "", newInt(&o.cols, 0, 1, maxSize), "`columns` (default: those of this terminal)"},
 		flag{"rows", "", newInt(&o.rows, 0, 1, maxSize), "`rows` (default: those of this terminal)"},
 		flag{"scrollback", "", &o.scrollback, "`lines` of history (default: the server's)"},
