@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/evertty/evertty/vt"
 )
@@ -12,10 +11,16 @@ import (
 // lines of the history, all when negative. The result is UTF-8 without control
 // characters besides the line feeds.
 func Text(f *vt.Frame, scrollback int) string {
-	var b strings.Builder
-	b.Grow(estimate(f, lastLines(f.History, scrollback)))
-	_ = WriteText(&b, f, scrollback) // a builder takes everything
-	return b.String()
+	f = normalize(f)
+	history := lastLines(f.History, scrollback)
+	b := make([]byte, 0, estimate(f, history))
+	for l := range history.All() {
+		b = append(appendPlain(b, l), '\n')
+	}
+	for _, l := range f.Active().Lines {
+		b = append(appendPlain(b, l), '\n')
+	}
+	return string(b)
 }
 
 // appendSpaces appends what n erased cells look like.

@@ -3,7 +3,6 @@ package vt
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -129,7 +128,22 @@ func ParseLine(packed string, wrapped bool, cols int) (Line, error) {
 
 // printable reports whether s is UTF-8 without controls, or ASCII without them.
 func printable(s string, ascii bool) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
-		return r < 0x20 || r >= 0x7f && (ascii || r < 0xa0)
-	})
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < 0x20 || c == 0x7f:
+			return false
+		case c >= utf8.RuneSelf: // which few lines have
+			return !ascii && utf8.ValidString(s[i:]) && !hasControls(s[i:])
+		}
+	}
+	return true
+}
+
+func hasControls(s string) bool {
+	for _, r := range s {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 {
+			return true
+		}
+	}
+	return false
 }
