@@ -64,6 +64,9 @@ func run(o options, patterns []string, w io.Writer) (int, error) {
 	if err := os.Chmod(dir, 0o755); err != nil { // some tests run programs of theirs as another user
 		return 0, err
 	}
+	if err := adoptOrphans(); err != nil {
+		return 0, err
+	}
 	root, err := os.Getwd()
 	if err != nil {
 		return 0, err

@@ -4,12 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // listed is a package as `go list -json` prints it.
@@ -71,10 +75,31 @@ func (r *trial) test(m mutation) (string, error) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
+	endOrphans()
 	if ctx.Err() != nil {
 		err = errTooLong
 	}
 	return string(out), err
+}
+
+// adoptOrphans makes this process the parent of what tests leave (prctl(2)): broken code leaves keepers and their
+// programs, in sessions of their own.
+func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+// endOrphans kills all children of this process, and theirs, which become its children. No command of its own runs.
+func endOrphans() {
+	for {
+		list, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
+		if err != nil || len(list) == 0 {
+			return
+		}
+		for _, field := range strings.Fields(string(list)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				_ = unix.Kill(pid, unix.SIGKILL)
+				_, _ = unix.Wait4(pid, nil, 0, nil)
+			}
+		}
+	}
 }
 
 // overlay writes the mutated file and the list that names it to `go test`.
