@@ -446,3 +446,27 @@ func TestClipboardIsForThoseWhoType(t *testing.T) {
 		}
 	}
 }
+
+// TestReadersDoNotWaitForOutput: what is known of a terminal is read beside its output, as the race detector sees it.
+func TestReadersDoNotWaitForOutput(t *testing.T) {
+	h := newHub(t, 80, 24)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 200 {
+			h.Write([]byte("\x1b]2;title\ax\x1b[?2004h\r\n\x1b["))
+			h.Write([]byte("m"))
+		}
+	}()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		stats, modes := h.Stats(), h.Modes()
+		if seq, ok := h.AtRest(); seq > 0 && ok && stats.Title != "title" {
+			t.Fatalf("at %d the title is %q, modes %+v", seq, stats.Title, modes)
+		}
+	}
+}

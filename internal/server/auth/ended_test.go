@@ -1,8 +1,10 @@
 package auth
 
 import (
+	"log/slog"
 	"net/http/httptest"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -54,5 +56,24 @@ func TestTokenFileIsNamed(t *testing.T) {
 	}
 	if name := (&Auth{mode: ModeNone}).TokenFile(); name != "" {
 		t.Errorf("without one the file is %q", name)
+	}
+}
+
+// TestLogoutsAtOnceAreAllKept: logins that end at the same time are all in the file that the next server reads.
+func TestLogoutsAtOnceAreAllKept(t *testing.T) {
+	s := mustSessions(t, "token")
+	ids := make([]loginID, 16)
+	var all sync.WaitGroup
+	for i := range ids {
+		ids[i] = newLogin()
+		all.Go(func() {
+			if err := s.end(ids[i], time.Now().Add(time.Hour)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if next := loadEnded(s.ended.dir, slog.New(slog.DiscardHandler)); len(next.Ended) != len(ids) {
+		t.Errorf("%d of %d logins are ended", len(next.Ended), len(ids))
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,5 +127,24 @@ func TestSignaturesAreBounded(t *testing.T) {
 	}
 	if err := h.check("1", signature, []byte("x"), now.Add(time.Hour)); err != nil || len(h.seen) != 1 {
 		t.Errorf("%v, %d are left", err, len(h.seen))
+	}
+}
+
+// TestASignatureIsTakenOnce: of requests with one signature at the same time one is let in.
+func TestASignatureIsTakenOnce(t *testing.T) {
+	h := &hooks{key: []byte(hookSecret)}
+	const at, senders = "1", 16
+	signature := signed(hookSecret, at, "body")
+	var taken atomic.Int32
+	var all sync.WaitGroup
+	for range senders {
+		all.Go(func() {
+			if h.check(at, signature, []byte("body"), time.Unix(1, 0)) == nil {
+				taken.Add(1)
+			}
+		})
+	}
+	if all.Wait(); taken.Load() != 1 {
+		t.Errorf("%d of %d were let in", taken.Load(), senders)
 	}
 }
