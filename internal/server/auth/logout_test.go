@@ -3,8 +3,10 @@ package auth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -274,6 +276,29 @@ func TestEndTickets(t *testing.T) {
 		if opens(server, "/pty/beta-0000002", beta) {
 			t.Error("a ticket did not end")
 		}
+	}
+}
+
+// TestEndedTicketsEndWhatTheyOpened: requests that a ticket of the terminal has opened, and no login's.
+func TestEndedTicketsEndWhatTheyOpened(t *testing.T) {
+	g := newGate(t, Config{})
+	open := func(pty string, by *login) *opened {
+		c := echo.New().NewContext(httptest.NewRequest("GET", "/", nil), httptest.NewRecorder())
+		t.Cleanup(func() { g.auth.leave(c) })
+		return g.auth.enter(c, &opened{pty: pty, login: by})
+	}
+	web, beta, of := open("alpha-0000001", nil), open("beta-0000002", nil), open("beta-0000002", &login{id: newLogin()})
+	ended := func() string { return fmt.Sprint(web.ctx.Err() != nil, beta.ctx.Err() != nil, of.ctx.Err() != nil) }
+	g.do(t, nil, "DELETE", "/tickets?pty=beta-0000002", "", g.bearer()).wants(t, 200, "tickets of beta")
+	if got := ended(); got != "false true false" {
+		t.Errorf("ended are web, beta and the login's: %s", got)
+	}
+	g.do(t, nil, "DELETE", "/tickets?all=1", "", g.bearer()).wants(t, 200, "all tickets")
+	if got := ended(); got != "true true false" {
+		t.Errorf("ended are web, beta and the login's: %s", got)
+	}
+	if !strings.Contains(g.log.String(), "viewers=1") {
+		t.Errorf("the log does not count them: %s", g.log)
 	}
 }
 
