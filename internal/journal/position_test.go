@@ -163,6 +163,62 @@ func TestDamageThatReadersFind(t *testing.T) {
 	}
 }
 
+// TestSlotsAreWrittenInTurn: a torn write damages the newest slot, and the one before still counts.
+func TestSlotsAreWrittenInTurn(t *testing.T) {
+	d, err := os.OpenRoot(t.TempDir())
+	must(t, err)
+	defer d.Close()
+	var p positions
+	for pos := uint64(10); pos <= 30; pos += 10 {
+		must(t, p.note(d, pos, true))
+		if got := readPositions(d); got.pos != pos {
+			t.Fatalf("%d was noted, the file says %d", pos, got.pos)
+		}
+	}
+	b, at := p.last.slot()
+	f, err := d.OpenFile(positionsFile, os.O_RDWR, 0)
+	must(t, err)
+	defer f.Close()
+	if _, err := f.WriteAt(b[:1], at+1); err != nil { // of the serial
+		t.Fatal(err)
+	}
+	if got := readPositions(d); got.pos != 20 {
+		t.Errorf("with the newest slot damaged the file says %d, want 20", got.pos)
+	}
+}
+
+// TestASegmentEndsAtRest: it may become longer only while the output has moved on from where it was at rest.
+func TestASegmentEndsAtRest(t *testing.T) {
+	var never resting
+	rested := resting{known: true, at: 5}
+	if a, b, c := never.room(10, 5), rested.room(10, 5), rested.room(10, 6); a != 10 || b != 10 || c != 10+restWait {
+		t.Errorf("never at rest %d, at rest %d, behind it %d", a, b, c)
+	}
+}
+
+// TestFlushBesideOutput: the maintenance of a journal runs beside its output, as the race detector sees it.
+func TestFlushBesideOutput(t *testing.T) {
+	j := openJournal(t, openStore(t, t.TempDir()), "a", Options{Segment: 4 << 10})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 500 {
+			if err := j.Flush(); err != nil {
+				t.Error(err)
+			}
+			if err := j.Sync(); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for range 500 {
+		appendText(t, j, "0123456789")
+		j.Rested(j.End())
+	}
+	<-done
+	must(t, j.Close())
+}
+
 func FuzzParsePositions(f *testing.F) {
 	file := make([]byte, positionsSize)
 	copy(file, positionsMagic)
