@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/vt"
 )
@@ -367,6 +368,37 @@ func TestRequestedSizes(t *testing.T) {
 		b.Close()
 		if got := a.RequestSize(1, 1); policy != PolicyFixed && got != (Size{Cols: minCols, Rows: minRows}) {
 			t.Errorf("%s: %v", policy, got)
+		}
+	}
+}
+
+// TestASourceIsClosedWhileItIsOpened: its viewer may leave at any time; no reader stays open then.
+func TestASourceIsClosedWhileItIsOpened(t *testing.T) {
+	store, err := datadir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	j, err := journal.Open(store, "a", journal.Options{Cols: 80, Rows: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	for range 100 {
+		var s source
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if err := s.open(j, 0); err == nil {
+				_, _ = s.next()
+			}
+		}()
+		s.close()
+		if <-done; s.reader != nil || !s.closed {
+			t.Fatal("a reader is left")
+		}
+		if err := s.open(j, 0); !errors.Is(err, ErrClosed) {
+			t.Fatalf("opened again: %v", err)
 		}
 	}
 }

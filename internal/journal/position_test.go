@@ -209,14 +209,27 @@ func TestFlushBesideOutput(t *testing.T) {
 			if err := j.Sync(); err != nil {
 				t.Error(err)
 			}
+			if _, err := j.Trim(j.End(), 8<<10); err != nil {
+				t.Error(err)
+			}
 		}
 	}()
 	for range 500 {
 		appendText(t, j, "0123456789")
 		j.Rested(j.End())
+		if _, err := j.Compress(0); err != nil {
+			t.Error(err)
+		}
 	}
 	<-done
-	must(t, j.Close())
+	retired := make(chan struct{})
+	go func() { j.Retire(false); close(retired) }()
+	for range 20 {
+		if _, err := j.Trim(j.End(), 0); err != nil {
+			t.Error(err)
+		}
+	}
+	<-retired
 }
 
 func FuzzParsePositions(f *testing.F) {

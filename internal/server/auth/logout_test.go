@@ -279,6 +279,28 @@ func TestEndTickets(t *testing.T) {
 	}
 }
 
+// TestTicketsEndWhileOthersAreIssued: both at once, as the race detector sees it; no ticket outlives the last end.
+func TestTicketsEndWhileOthersAreIssued(t *testing.T) {
+	g := newGate(t, Config{})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 10 {
+				askTicket(t, g, `{"pty":"web","ttl_s":3600,"uses":99}`)
+			}
+		})
+		all.Go(func() {
+			for range 10 {
+				g.auth.tickets.end("")
+			}
+		})
+	}
+	all.Wait()
+	if g.auth.tickets.end(""); len(g.auth.tickets.live) != 0 {
+		t.Errorf("%d tickets are left", len(g.auth.tickets.live))
+	}
+}
+
 // TestEndedTicketsEndWhatTheyOpened: requests that a ticket of the terminal has opened, and no login's.
 func TestEndedTicketsEndWhatTheyOpened(t *testing.T) {
 	g := newGate(t, Config{})
