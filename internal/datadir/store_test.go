@@ -432,3 +432,36 @@ func TestStoreRefusesDirectories(t *testing.T) {
 
 // deadline is how long a test waits for what must happen.
 const deadline = time.Minute
+
+// TestReserve: it is made once, made again when it is short, and given back once.
+func TestReserve(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	old := time.Unix(1, 0)
+	hold := func() (made bool) {
+		t.Helper()
+		if err := s.HoldReserve(); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(s.reserve())
+		if err != nil || info.Size() != ReserveBytes {
+			t.Fatalf("%v, %v", info, err)
+		}
+		return !info.ModTime().Equal(old)
+	}
+	hold()
+	if err := os.Chtimes(s.reserve(), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if hold() {
+		t.Error("a reserve that is whole is written again")
+	}
+	if err := os.Truncate(s.reserve(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if !hold() {
+		t.Error("a short one stays")
+	}
+	if !s.ReleaseReserve() || s.ReleaseReserve() {
+		t.Error("it is not given back once")
+	}
+}

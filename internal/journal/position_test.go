@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -198,7 +199,7 @@ func TestASegmentEndsAtRest(t *testing.T) {
 
 // TestFlushBesideOutput: the maintenance of a journal runs beside its output, as the race detector sees it.
 func TestFlushBesideOutput(t *testing.T) {
-	j := openJournal(t, openStore(t, t.TempDir()), "a", Options{Segment: 4 << 10})
+	j := openJournal(t, openStore(t, t.TempDir()), "a", Options{Segment: 4 << 10, Input: true})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -214,6 +215,16 @@ func TestFlushBesideOutput(t *testing.T) {
 			}
 		}
 	}()
+	answers := make(chan struct{})
+	go func() {
+		defer close(answers)
+		for range 500 {
+			if err := errors.Join(j.Answered(j.End()), j.Input([]byte("x"))); err != nil {
+				t.Error(err)
+			}
+			j.Resized(j.End(), 80, 24)
+		}
+	}()
 	for range 500 {
 		appendText(t, j, "0123456789")
 		j.Rested(j.End())
@@ -222,6 +233,7 @@ func TestFlushBesideOutput(t *testing.T) {
 		}
 	}
 	<-done
+	<-answers
 	retired := make(chan struct{})
 	go func() { j.Retire(false); close(retired) }()
 	for range 20 {

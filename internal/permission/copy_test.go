@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -137,4 +138,27 @@ func TestActionCall(t *testing.T) {
 		}
 	}()
 	Action{ToolResize, func() {}}.Call()
+}
+
+// TestEnforcerAtOnce: permissions change, are asked and are saved at the same time, as the race detector sees it.
+func TestEnforcerAtOnce(t *testing.T) {
+	e := NewEnforcer(Rules{}).WithCopy(filepath.Join(t.TempDir(), "permissions.json"))
+	var all sync.WaitGroup
+	for _, do := range []func(thread string) error{
+		func(thread string) error { e.Set(Permissions{Thread: thread, Mode: ModeReadOnly}); return nil },
+		func(thread string) error { e.Forget(thread); return nil },
+		func(thread string) error { e.Applies(thread); return nil },
+		func(thread string) error { e.Permissions(thread); return nil },
+		func(thread string) error { return e.Save() },
+		func(thread string) error { e.FailClosed(nil); return e.FailedClosed() },
+	} {
+		all.Go(func() {
+			for i := range 100 {
+				if err := do(string('a' + rune(i%4))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
