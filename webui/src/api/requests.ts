@@ -1,4 +1,4 @@
-import { type Message, parseMessages } from "../conversation/messages";
+import { type Message, parseMessages, type Range } from "../conversation/messages";
 import { credentials } from "./credential";
 import { EventStream } from "./eventstream";
 import { exactJSON, fields, guard, type Open, type Shape } from "./guard";
@@ -167,14 +167,6 @@ export async function canChange(provider: string, what: "pause" | "resume"): Pro
 }
 
 // The conversation of a thread.
-
-/** Range says which messages are asked for, as the query of GET …/messages does. */
-export interface Range {
-  after: number;
-  limit: number;
-  newest: boolean;
-  archived: boolean;
-}
 
 /** Approvals that are shown, the newest. */
 const MAX_APPROVALS = 60;

@@ -1,5 +1,4 @@
 import { guard, type Open } from "../api/guard";
-import type { Range } from "../api/requests";
 import * as wire from "../api/wire.gen";
 import { begin, firstItems, type List, MAX_ITEMS, MAX_TEXT, type Text } from "../ui/text";
 
@@ -62,6 +61,14 @@ export interface Held {
 }
 
 export const nothing: Held = { list: [], tail: true };
+
+/** Range says which messages are asked for, as the query of GET …/messages does. */
+export interface Range {
+  after: number;
+  limit: number;
+  newest: boolean;
+  archived: boolean;
+}
 
 /** newestRange asks for the newest ones behind those that are held. */
 export function newestRange(held: Held): Range {

@@ -3,10 +3,10 @@ import { FakeServer, pass } from "../../testing/fakestream";
 import { MAX_DELAY_MS } from "../api/backoff";
 import { READ_GAP_MS } from "../api/feed";
 import { guard } from "../api/guard";
-import { type Range, Refusal } from "../api/requests";
+import { Refusal } from "../api/requests";
 import { parseApprovals, parseTimeline } from "../api/wire";
 import * as wire from "../api/wire.gen";
-import { type Message, parseMessages } from "./messages";
+import { type Message, parseMessages, type Range } from "./messages";
 import { AFTER_EXPIRY_MS, ConversationState } from "./state";
 
 class World extends FakeServer {
