@@ -153,8 +153,8 @@ func TestVariablesAskedWhileRecovering(t *testing.T) {
 	if r := run(t, s, "echo $A"); r.out != "new\n" {
 		t.Errorf("%+v", r)
 	}
-	if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
-		t.Errorf("left: %v, %v", list, err)
+	if !poll(func() bool { list, err := os.ReadDir(dir); return err == nil && len(list) == 0 }) {
+		t.Error("files of the change are left")
 	}
 }
 

@@ -38,7 +38,8 @@ func TestStopAnswersChanges(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	if r := result(t, e); !r.Cancelled || r.Reason != "enough" {
+	// Its relay may end with the shell before the cancel is seen.
+	if r := result(t, e); !r.Cancelled && !r.ShellEnded || r.Reason != "enough" {
 		t.Errorf("%+v", r)
 	}
 	if now := s.State(); now.Cwd != "/there" || len(now.Delta) != 0 {
