@@ -72,6 +72,7 @@ package-test:
 	$(GO) test $(RACE) -trimpath -vet=off -p $(BESIDE) -timeout 10m \
 		$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERIAL) ./tests))
 	EVERTTY_TEST_FEW=1 $(PLAIN) test -trimpath -vet=off -timeout 10m $(SERIAL)
+	$(PLAIN) test -trimpath -vet=off -timeout 10m -run TestJournalDamage ./internal/journal
 
 outside-test:
 	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(PLAIN) test -trimpath -vet=off -timeout 20m ./tests
