@@ -464,8 +464,9 @@ func TestReadersDoNotWaitForOutput(t *testing.T) {
 			running = false
 		default:
 		}
-		stats, modes := h.Stats(), h.Modes()
-		if seq, ok := h.AtRest(); seq > 0 && ok && stats.Title != "title" {
+		seq, ok := h.AtRest()
+		modes, stats := h.Modes(), h.Stats()
+		if seq > 0 && ok && stats.Title != "title" {
 			t.Fatalf("at %d the title is %q, modes %+v", seq, stats.Title, modes)
 		}
 	}
