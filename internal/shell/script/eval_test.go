@@ -27,7 +27,7 @@ var evaluated = []string{
 	"set -o history\necho a\nhistory | cut -c8-", "echo $BASH_SUBSHELL $SHLVL; echo ${-//[^hBH]}",
 	"a=(1 2\n3); echo ${a[2]} $LINENO", "case x in\nx) echo $LINENO;;\nesac",
 	"coproc cat; kill $!; wait 2>/dev/null; true", "echo $_",
-	"printf '%s\n' \"$0\" $#", "shopt -s extglob\necho @(a|b)", "time true 2>/dev/null >&2",
+	"printf '%s\n' \"$0\" $#", "shopt -s extglob\necho @(a|b)", "TIMEFORMAT=timed; time true 2>/dev/null >&2",
 	"kill -USR1 $$ & wait $!; echo $?", "trap 'echo U $LINENO' USR1; kill -USR1 $BASHPID; echo on",
 }
 
