@@ -210,7 +210,7 @@ func (c *Child) usable() error {
 
 // signalAdopted sends a signal to the process group of an adopted child.
 func (c *Child) signalAdopted(sig syscall.Signal) error {
-	err := error(ErrExited) // also when the handle is closed
+	var err error = ErrExited // also when the handle is closed
 	_ = c.conn.Control(func(fd uintptr) {
 		err = unix.PidfdSendSignal(int(fd), sig, nil, unix.PIDFD_SIGNAL_PROCESS_GROUP)
 	})

@@ -45,7 +45,8 @@ func ModesOf(m vt.Modes) wire.Modes {
 func rows(lines []vt.Line) []wire.Line {
 	out := make([]wire.Line, len(lines))
 	for i, l := range lines {
-		out[i] = wire.Line{Wrapped: l.Wrapped(), Text: string(appendPlain(nil, l)), Runs: slices.AppendSeq([]wire.Run{}, runsOf(l))}
+		out[i] = wire.Line{Wrapped: l.Wrapped(), Text: string(appendPlain(nil, l)),
+			Runs: slices.AppendSeq([]wire.Run{}, runsOf(l))}
 	}
 	return out
 }

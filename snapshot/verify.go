@@ -217,7 +217,8 @@ func (d *findings) names(want, got *vt.Frame) {
 		name      string
 		want, got any
 	}{
-		{"width table", want.Unicode, got.Unicode}, {"title", want.Title, got.Title}, {"icon name", want.Icon, got.Icon},
+		{"width table", want.Unicode, got.Unicode}, {"title", want.Title, got.Title},
+		{"icon name", want.Icon, got.Icon},
 		{"directory", want.Cwd, got.Cwd}, {"host of the directory", want.CwdHost, got.CwdHost},
 		{"foreground", want.Foreground, got.Foreground}, {"background", want.Background, got.Background},
 		{"cursor colour", want.CursorColor, got.CursorColor},

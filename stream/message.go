@@ -137,8 +137,7 @@ func (m *Message) SSE() []byte {
 			b = strconv.AppendUint(b, m.Seq, 10)
 		}
 		b = append(b, "\ndata: "...)
-		b = m.AppendJSON(b, "")
-		m.sse = append(b, "\n\n"...)
+		m.sse = append(m.AppendJSON(b, ""), "\n\n"...)
 	})
 	return m.sse
 }

@@ -250,8 +250,9 @@ func (s *Subscription) pollAndUnlock() (batch []*Message, err error) {
 // held.
 func (s *Subscription) takeSnapshot(reason Reason) []*Message {
 	h := s.hub
-	batch := append(s.queue, h.snapshotLocked().message(reason, s.scrollback))
+	batch := s.queue // it is the caller's from now on
 	s.queue, s.queued, s.stale = nil, 0, ""
+	batch = append(batch, h.snapshotLocked().message(reason, s.scrollback))
 	if s.historyOnce {
 		s.scrollback = 0
 	}

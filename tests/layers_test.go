@@ -167,10 +167,11 @@ var homes = map[string][]string{
 	"golang.org/x/term":             {"cmd/evertty"},
 	"golang.org/x/time":             {"internal/server/auth"},
 	"golang.org/x/sys": {"scripts/mutate", "internal/proc", "pty", "pty/keeper", "pty/keeper/holder",
-		"pty/keeper/protocol", "internal/shell", "internal/shell/bash", "internal/shell/stdio", "internal/shell/interrupt",
+		"pty/keeper/protocol", "internal/shell", "internal/shell/bash", "internal/shell/stdio",
+		"internal/shell/interrupt",
 		"internal/shell/output", "internal/shell/proctree", "internal/shell/shelldir", "internal/server/auth",
-		"internal/server/compat", "internal/server/httpapi", "internal/asciicast", "internal/datadir", "internal/journal",
-		"cmd/evertty"},
+		"internal/server/compat", "internal/server/httpapi", "internal/asciicast", "internal/datadir",
+		"internal/journal", "cmd/evertty"},
 }
 
 // golang is what `go list` tells of a package.

@@ -79,7 +79,7 @@ type Lines struct {
 type GetRecording struct {
 	TerminalRef
 	// Form of the recording: asciicast of version 3 or 2, or the bytes as the program wrote them.
-	Format string `json:"-" query:"format" param:"recordingFormat" enum:"asciicast-v3,asciicast-v2,raw" default:"asciicast-v3"`
+	Format string `json:"-" query:"format" param:"recordingFormat" enum:"asciicast-v3,asciicast-v2,raw" default:"asciicast-v3"` //nolint:lll // a tag is one string
 	// Position to begin at; absent: the first that is kept. A recording that begins in the middle begins with an empty
 	// screen of the size in force there.
 	From *uint64 `json:"-" query:"from"`

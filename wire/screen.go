@@ -1,7 +1,7 @@
 package wire
 
-// The forms of a snapshot in a reply. ScreenANSI has its text as `data`, ScreenJSON is the whole object, another one has
-// its text under the form's name.
+// The forms of a snapshot in a reply. ScreenANSI has its text as `data`, ScreenJSON is the whole object, another one
+// has its text under the form's name.
 const (
 	FormatANSI = "ansi" // what rebuilds the screen on a fresh terminal of its size
 	FormatText = "text" // plain lines

@@ -81,8 +81,8 @@ func canView(a *app, v viewing) ([]key, error) {
 	keys, err := parseDetachKeys(v.detachKeys)
 	if err == nil {
 		err = refuse(
-			rule{v.clipboard && v.readOnly, "--clipboard and --read-only exclude each other: only who may type is told " +
-				"what goes on the clipboard"},
+			rule{v.clipboard && v.readOnly, "--clipboard and --read-only exclude each other: only who may type is " +
+				"told what goes on the clipboard"},
 			rule{!isTTY(a.stdin, a.stdout), "standard input and output are not a terminal; use new -d, send, logs or " +
 				"snapshot"},
 		)

@@ -14,8 +14,10 @@ const (
 	RoleTool      = "tool"
 )
 
-// The parts of a conversation that have one form in its file, in the database and for clients. The
-// fields of a Message, and those in it, are in the order of their keys, as a file wants them.
+// The parts of a conversation that have one form in its file, in the database and for clients. Their fields are in the
+// order of their keys, as a file wants them.
+//
+//nolint:revive // one comment for all
 type (
 	Message    = wire.Message
 	ToolCall   = wire.ToolCall

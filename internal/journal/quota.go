@@ -86,7 +86,8 @@ func (j *Journal) compressible() (list []segment) {
 	defer j.mu.Unlock()
 	for i, s := range j.segments.list {
 		last := i == len(j.segments.list)-1
-		complete := s.sealed || last && j.writer.refuses == errReadingOnly && s.index > 0 && s.end() == j.End()
+		complete := s.sealed || last &&
+			errors.Is(j.writer.refuses, errReadingOnly) && s.index > 0 && s.end() == j.End()
 		if complete && !s.packed && !s.newer && s.length > 0 && !(last && j.writer.open != nil) {
 			list = append(list, s)
 		}

@@ -173,7 +173,8 @@ func (f *found) inspect(d *os.Root, i int) {
 		s.length = known - s.offset
 	case s.gone:
 	case known > s.end():
-		f.damaged("%w: %s has %d bytes, its index knows %d", snapshot.ErrCorrupt, s.dataName(), s.length, known-s.offset)
+		f.damaged("%w: %s has %d bytes, its index knows %d", snapshot.ErrCorrupt, s.dataName(), s.length,
+			known-s.offset)
 	case scan.sealed && known < s.end():
 		f.damaged("%w: %s has %d bytes, it was sealed with %d", snapshot.ErrCorrupt, s.dataName(), s.length,
 			known-s.offset)

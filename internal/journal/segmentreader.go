@@ -190,7 +190,9 @@ func (s *segmentReader) keep(r *record, from uint64) {
 	case recordRest:
 		s.rests = append(s.rests, r.pos)
 	case recordResize, recordInput, recordExit, recordRestart:
-		at, _ := slices.BinarySearchFunc(s.events, r.pos+1, func(e record, pos uint64) int { return cmp.Compare(e.pos, pos) })
+		at, _ := slices.BinarySearchFunc(s.events, r.pos+1, func(e record, pos uint64) int {
+			return cmp.Compare(e.pos, pos)
+		})
 		own := *r
 		own.text = slices.Clone(r.text)
 		s.events = slices.Insert(s.events, at, own)

@@ -31,7 +31,7 @@ func (j *Journal) Flush() error {
 func (w *writer) settle() error {
 	switch {
 	case w.refuses != nil:
-		return nil
+		return nil //nolint:nilerr // Append has said it
 	case w.open == nil:
 		return w.ensureOpen(time.Now())
 	}

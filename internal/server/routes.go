@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 
@@ -178,7 +179,9 @@ func (ts *terminals) pageRoutes() []httpapi.Route {
 // description.
 func foundBySession(r httpapi.Route) httpapi.Route {
 	r.ID, r.Summary, r.Description = r.ID+"InSession", r.Summary+", found by session", ""
-	r.Refuses = slices.DeleteFunc(slices.Clone(r.Refuses), func(err error) bool { return err == terminal.ErrAmbiguous })
+	r.Refuses = slices.DeleteFunc(slices.Clone(r.Refuses), func(err error) bool {
+		return errors.Is(err, terminal.ErrAmbiguous)
+	})
 	return r
 }
 

@@ -127,7 +127,8 @@ func (p *processes) captureAgain(ctx context.Context, now *bash.Process, e *Exec
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		s.config.Log.Warn("the state of a shell was not captured", "shell", s.spec.ID, "err", err)
-		s.state.noteUncaptured(e, "the file of the state did not take it, for its size, a limit of the shell or the disk")
+		s.state.noteUncaptured(e, "the file of the state did not take it, for its size, a limit of the shell or the "+
+			"disk")
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (f *files) meta() meta {
 		spec.Env = nil
 	}
 	return meta{Format: recordFormat, ID: f.t.ID, Spec: spec, CreatedAt: f.t.created, Generation: f.t.generation,
-		Watched: f.t.hadViewer, PausedFor: int64(f.t.pausedFor), State: i.State, Exit: (*stream.Exit)(i.Exit),
+		Watched: f.t.hadViewer, PausedFor: int64(f.t.pausedFor), State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: f.t.deleted, EndedAt: f.t.endedAt,
 		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen,
 		Seq: i.Seq, Bells: i.BellCount}

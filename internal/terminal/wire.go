@@ -18,7 +18,7 @@ func (t *Terminal) Wire() wire.Terminal {
 		Env: t.registry.hooks.HideSecrets(t.Env()), Scrollback: *t.spec.Scrollback, Generation: t.generation,
 		SizePolicy: t.spec.SizePolicy, CreatedAt: t.created}
 	t.mu.Lock()
-	w.State, w.Exit, w.LastActivityAt = t.state, (*wire.Exit)(t.exit), t.lastActivity
+	w.State, w.Exit, w.LastActivityAt = t.state, t.exit, t.lastActivity
 	w.Cwd, w.CwdFallback, w.DeletedAt = t.cwd.dir, t.fallback, t.deleted
 	t.mu.Unlock()
 	w.Damage = t.allDamage()

@@ -117,7 +117,8 @@ func (p Process) End(ctx context.Context) error {
 		return fmt.Errorf("keeper: process %d: %w", p.PID, err)
 	}
 	if keeper.Wait(ctx) != nil {
-		return fmt.Errorf("keeper: process %d is still there; kill -9 %d ends it and closes its terminals", p.PID, p.PID)
+		return fmt.Errorf("keeper: process %d is still there; kill -9 %d ends it and closes its terminals", p.PID,
+			p.PID)
 	}
 	return nil
 }

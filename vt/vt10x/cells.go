@@ -27,7 +27,10 @@ var attributes = [...]struct {
 	glyph int16
 	attr  vt.Attr
 	sgr   byte
-}{{glyphBold, vt.Bold, '1'}, {glyphItalic, vt.Italic, '3'}, {glyphBlink, vt.Blink, '5'}, {glyphReverse, vt.Inverse, '7'}}
+}{
+	{glyphBold, vt.Bold, '1'}, {glyphItalic, vt.Italic, '3'},
+	{glyphBlink, vt.Blink, '5'}, {glyphReverse, vt.Inverse, '7'},
+}
 
 // line packs row y of the library. Spaces count as erased cells at its end only, and not when
 // the line goes on in the next row.

@@ -31,7 +31,8 @@ func disagreement(cols, rows, n int, in []byte) string {
 				style := span.Style
 				style.Link = vt.Link{}
 				if style != (vt.Style{}) {
-					shown[i] += strings.Repeat(fmt.Sprintf("  %+v\n", style), len(strings.ReplaceAll(span.Text, " ", "")))
+					cells := len(strings.ReplaceAll(span.Text, " ", ""))
+					shown[i] += strings.Repeat(fmt.Sprintf("  %+v\n", style), cells)
 				}
 			}
 		}
@@ -90,12 +91,17 @@ func (w *program) token() string {
 	case 4, 5:
 		return w.pick("\r\n", "\r\n", "\r\n", "\n", "\r", "\r\t", "\v", "\f", "\a", "\x00", "\x7f", "\u0085")
 	case 6, 7:
-		return "\r\x1b[" + w.pick("", "1", "2", "3", strconv.Itoa(1+w.IntN(w.cols)), "999") + string(finals[w.IntN(len(finals))])
+		return "\r\x1b[" + w.pick("", "1", "2", "3", strconv.Itoa(1+w.IntN(w.cols)), "999") +
+			string(finals[w.IntN(len(finals))])
 	case 8:
 		return "\x1b[" + w.pick("", "1", "3", "31", "42", "38;5;200", "48;2;1;2;3", "7", "27", "22", "23") + "m"
 	}
-	return w.pick("\r\x1b7\x1b[m\x1b8", "\r\x1bM", "\x1bc", "\r\x1b[J", "\x1b[2J", "\r\x1b[1K", "\x1b(0qx\x1b(B", "\x1b)0", "x\x1b[3b",
-		"\x1b]2;t\a", "\x1b]8;;http://x\x1b\\", "\x1b]52;c;aGk=\a", "\x1bP$qm\x1b\\", "\x1b_x\x1b\\", "\x1b[c", "\x1b[6n",
-		"\x1b[?1049h\x1b[2J\x1b[H", "\x1b[?2004h", "\x1b[>4;1m", "\x1b[>1u", "\x1b[<u", "\x1b[2 q", "\x1b[?u", "\x1b[!p",
+	return w.pick("\r\x1b7\x1b[m\x1b8", "\r\x1bM", "\x1bc", "\r\x1b[J", "\x1b[2J", "\r\x1b[1K", "\x1b(0qx\x1b(B",
+		"\x1b)0",
+		"x\x1b[3b",
+		"\x1b]2;t\a", "\x1b]8;;http://x\x1b\\", "\x1b]52;c;aGk=\a", "\x1bP$qm\x1b\\", "\x1b_x\x1b\\", "\x1b[c",
+		"\x1b[6n",
+		"\x1b[?1049h\x1b[2J\x1b[H", "\x1b[?2004h", "\x1b[>4;1m", "\x1b[>1u", "\x1b[<u", "\x1b[2 q", "\x1b[?u",
+		"\x1b[!p",
 		"\x1b[1;3\x18", "\x1b[9\u4e49")
 }

@@ -146,11 +146,12 @@ func (c *connection) session(ctx context.Context, want channelRequest) (*channel
 		if want.prepare != nil {
 			err = want.prepare(ch)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			err = fmt.Errorf("%w: %w", provider.ErrNotStarted, err)
-		} else if !decided.CompareAndSwap(false, true) {
+		case !decided.CompareAndSwap(false, true):
 			err = errConnectionLost
-		} else {
+		default:
 			err = ask(ch, want.name, struct{ Text string }{want.text})
 		}
 		if err != nil || ctx.Err() != nil {

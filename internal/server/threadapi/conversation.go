@@ -18,8 +18,8 @@ import (
 const maxRecordBody = 9 << 20
 
 // read is a part of the conversation that a query names, else of the current one.
-func read[T any](b *httpapi.Base, ref wire.RecordRef, part func(m *store.Conversations, thread, rid string) (T, error)) (
-	reply T, err error) {
+func read[T any](b *httpapi.Base, ref wire.RecordRef,
+	part func(m *store.Conversations, thread, rid string) (T, error)) (reply T, err error) {
 	m, err := b.Threads.ReadConversation(ref.Thread)
 	if err != nil {
 		return reply, err

@@ -52,7 +52,8 @@ func (r *records) drain(ctx context.Context, in wire.ThreadRef) (wire.Drained, e
 
 // listMail only looks: the messages go on waiting.
 func (r *records) listMail(_ context.Context, in wire.ThreadRef) (wire.Mail, error) {
-	return read(r.Base, wire.RecordRef{ThreadRef: in}, func(m *store.Conversations, thread, _ string) (wire.Mail, error) {
+	ref := wire.RecordRef{ThreadRef: in}
+	return read(r.Base, ref, func(m *store.Conversations, thread, _ string) (wire.Mail, error) {
 		list, err := m.Inbox(thread)
 		reply := wire.Mail{Messages: make([]wire.WaitingMessage, 0, len(list))}
 		for _, it := range list {

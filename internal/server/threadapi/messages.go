@@ -71,8 +71,8 @@ func (r *records) listCompactions(_ context.Context, in wire.ListOfRecord) (wire
 
 func (r *records) compact(_ context.Context, in wire.Compact) (wire.Compacted, error) {
 	if in.KeepLast < 0 || in.Threshold < 0 || in.ContextWindow < 0 {
-		return wire.Compacted{}, httpapi.BadRequest("keep_last %d, threshold %d, context_window %d: each is 0, for the default, or more",
-			in.KeepLast, in.Threshold, in.ContextWindow)
+		return wire.Compacted{}, httpapi.BadRequest("keep_last %d, threshold %d, context_window %d: each is 0, "+
+			"for the default, or more", in.KeepLast, in.Threshold, in.ContextWindow)
 	}
 	m, err := r.Threads.ReadConversation(in.Thread)
 	if err != nil {

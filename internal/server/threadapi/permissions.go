@@ -97,7 +97,8 @@ func (p *permissions) getApproval(ctx context.Context, in wire.GetApproval) (wir
 }
 
 func (p *permissions) decideApproval(_ context.Context, in wire.DecideApproval) (wire.Approval, error) {
-	return p.approval(in.ApprovalRef, false, func(m *store.Conversations, thread, id string) (permission.Approval, error) {
+	return p.approval(in.ApprovalRef, false, func(m *store.Conversations, thread, id string) (permission.Approval,
+		error) {
 		if in.Decision == permission.AnswerApprove {
 			if err := p.checkSeen(m, thread, id); err != nil {
 				return permission.Approval{}, err

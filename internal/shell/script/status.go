@@ -84,7 +84,7 @@ func Told(dir string) (e Ended) {
 	if e.text == "" || e.read() {
 		return e
 	}
-	for limit := time.Now().Add(reportLimit); time.Now().Before(limit); time.Sleep(reportPause) {
+	for limit := time.Now().Add(reportLimit); time.Now().Before(limit); <-time.After(reportPause) {
 		written := shelldir.IsWritten(e.text) // before the last look at the file
 		if e.read() || !written {
 			break

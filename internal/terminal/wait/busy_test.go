@@ -23,7 +23,8 @@ func TestAWaitEndsBesideDearOutput(t *testing.T) {
 	term, err := m.Terminals.Create(
 		"s",
 		wire.CreateTerminal{Cols: new(1000), Rows: new(1000), Cmd: []string{"bash", "-c",
-			`stty -echo; echo ready; read x; printf '\e[65;1;1;1000;1000$x'; ` + marks + `{1..5}; printf 'MARK\r    '; ` +
+			`stty -echo; echo ready; read x; printf '\e[65;1;1;1000;1000$x'; ` + marks +
+				`{1..5}; printf 'MARK\r    '; ` +
 				marks + "{1..5}; while :; do " + marks + "{1..2000}; done"}},
 	)
 	if err != nil {

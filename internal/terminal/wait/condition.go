@@ -70,8 +70,8 @@ func checkRequest(r wire.Wait) (list conditions, timeout time.Duration, err erro
 		}
 	}
 	if n := list.instructions(); n > maxInstructions {
-		return nil, 0, invalid("pattern: the regular expressions of a wait may need %d instructions in all, these need "+
-			"about %d", maxInstructions, n)
+		return nil, 0, invalid("pattern: the regular expressions of a wait may need %d instructions in all, these "+
+			"need about %d", maxInstructions, n)
 	}
 	return list, timeout, nil
 }

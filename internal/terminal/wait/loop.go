@@ -46,7 +46,8 @@ func (w *waiter) loop(ctx context.Context) error {
 		case met:
 			return nil
 		case finished:
-			return fmt.Errorf("%w: terminal %s ended before %s was seen", terminal.ErrExited, w.t.ID, w.conditions.names())
+			return fmt.Errorf("%w: terminal %s ended before %s was seen", terminal.ErrExited, w.t.ID,
+				w.conditions.names())
 		case in > 0:
 			again.Reset(in)
 		}

@@ -81,7 +81,7 @@ func (s *Service) Wait(ctx context.Context, t *terminal.Terminal, r wire.Wait) (
 	if err := awaitScreen(ctx, t, result.Seq); err != nil {
 		return wire.Waited{}, err
 	}
-	result.Matched, result.Exit = err == nil, (*wire.Exit)(t.Exit())
+	result.Matched, result.Exit = err == nil, t.Exit()
 	return result, err
 }
 

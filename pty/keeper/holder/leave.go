@@ -24,8 +24,8 @@ func (k *keeper) leave(why string) {
 // leaveRounds is how often programs are looked for: one may have been on its way in when the first round began.
 const leaveRounds = 3
 
-// endPrograms ends the held programs as a server's delete does: SIGHUP, after proc.KillGrace SIGKILL, to each tree; then
-// what shells have left elsewhere, which their tag tells. Then accept returns.
+// endPrograms ends the held programs as a server's delete does: SIGHUP to each tree, SIGKILL after proc.KillGrace. Then
+// it ends the processes with the tags of shells, and accept returns.
 func (k *keeper) endPrograms() {
 	for range leaveRounds {
 		trees, tags := k.programs()
