@@ -1,6 +1,7 @@
 package terminal_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"testing"
@@ -33,11 +34,12 @@ func TestUnreadAnswersDelayNoError(t *testing.T) {
 	term := supervisortest.Start(t, m, "bash", "-c", `stty raw -echo; i=0
 		while :; do printf '\e[6n'; ((++i == 5000)) && echo ready; done`)
 	see(t, term, "ready")
+	more := bytes.Repeat([]byte("x"), 128<<10) // than a PTY holds: the answers need not have filled it yet
 	start := time.Now()
 	failed := make(chan error)
 	for range 3 {
 		go func() {
-			_, err := term.Input(context.Background(), []byte("x"))
+			_, err := term.Input(context.Background(), more)
 			failed <- err
 		}()
 	}
