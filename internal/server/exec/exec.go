@@ -20,9 +20,13 @@ import (
 // Service has the handlers of shells and commands.
 type Service struct{ *httpapi.Base }
 
-// startPatience is how long the reply about a background command waits for its start; a command that waits in the
-// queue has no process id in it.
-const startPatience = 2 * time.Second
+const (
+	// startPatience is how long the reply about a background command waits for its start behind others; without one
+	// it has no process id.
+	startPatience = 2 * time.Second
+	// turnPatience is how much longer it waits for a command that has its turn: the machine may be busy.
+	turnPatience = 8 * time.Second
+)
 
 // shellOf is the shell that a path names, the session's default one without a name.
 func (s *Service) shellOf(ref wire.ShellRef) (*registry.Shell, error) {
@@ -147,21 +151,31 @@ func (s *Service) accepted(c echo.Context, sh *registry.Shell, e *shell.Exec) er
 		Status: wire.CommandStatus(i.Status), Session: sh.Session, Shell: sh.ID})
 }
 
-// Started waits for the start of a command, for startPatience. Errors: why a command could not be started.
+// Started waits for the start of a command, for startPatience behind others and turnPatience more in its turn. Errors:
+// why a command could not be started.
 func (s *Service) Started(ctx context.Context, e *shell.Exec) error {
-	patience := time.NewTimer(startPatience)
-	defer patience.Stop()
-	select {
-	case <-e.Started():
-	case <-patience.C:
-	case <-s.Closing:
-	case <-ctx.Done():
+	if !s.begun(ctx, e, startPatience) && e.Info().Position == 0 {
+		s.begun(ctx, e, turnPatience)
 	}
 	if e.Info().Status != shell.Failed {
 		return nil
 	}
 	_, err := e.Wait(ctx)
 	return err
+}
+
+// begun waits for the start of a command, and reports whether it came within limit.
+func (s *Service) begun(ctx context.Context, e *shell.Exec, limit time.Duration) bool {
+	patience := time.NewTimer(limit)
+	defer patience.Stop()
+	select {
+	case <-e.Started():
+		return true
+	case <-patience.C:
+	case <-s.Closing:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 func (s *Service) execStream(c echo.Context, in wire.Exec) error {
