@@ -428,6 +428,14 @@ func TestModeNoneGrantsEverything(t *testing.T) {
 	if r := g.do(t, nil, "GET", path, ""); r.status != 401 {
 		t.Errorf("the same again: %d", r.status)
 	}
+	r = g.do(t, nil, "POST", "/tickets", `{"pty":"web","role":"read"}`, jsonType)
+	if err := json.Unmarshal([]byte(r.body), &got); err != nil {
+		t.Fatal(err)
+	}
+	later := newGate(t, Config{Mode: ModeNone, DataDir: g.dir})
+	if r := later.do(t, nil, "GET", "/pty/web/ws?ticket="+got.Ticket, ""); r.body != "read alpha-000001" {
+		t.Errorf("after a restart a read ticket gave %q", r.body)
+	}
 }
 
 func TestNewAuthRefusesSettings(t *testing.T) {

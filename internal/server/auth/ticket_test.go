@@ -136,6 +136,7 @@ func TestTicketUsesUnderRace(t *testing.T) {
 			if _, _, err := store.issue(Grant{Read, "beta"}, time.Minute, 1); err != nil {
 				t.Error(err)
 			}
+			store.valid(secret, "alpha")
 		})
 	}
 	group.Wait()
