@@ -124,8 +124,7 @@ func TestBrowserShowsWhatAKeyDoes(t *testing.T) {
 	b.touch(down, b.cell(1, 1))
 	b.offersCopy(true)
 	b.touch(up)
-	b.tap(keyCopy)
-	b.offersCopy(false)
+	b.copy()
 	for _, key := range []string{".keybar button", keyPaste} {
 		b.drag(3, 12, 4)
 		b.has("the history", inView("500"), "false")

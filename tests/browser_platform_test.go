@@ -110,8 +110,7 @@ func TestBrowserOverPlainHTTP(t *testing.T) {
 	b.touch(down, b.cell(1, 0))
 	b.offersCopy(true)
 	b.touch(up)
-	b.tap(keyCopy)
-	b.offersCopy(false)
+	b.copy()
 	b.pasted("some")
 
 	// The browser refuses a write without a click, and the page asks for one.

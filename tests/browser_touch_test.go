@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
+	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -54,8 +56,7 @@ func (b *tab) tap(selector string) {
 }
 
 // taps taps a place n times, again and again until that shows. On a busy machine a tap may take so
-// long that it is a long
-// press, and two taps may not be a double one.
+// long that it is a long press, and two taps may not be a double one.
 func (b *tab) taps(n int, place func() spot, what string, shows func() bool) {
 	b.t.Helper()
 	eventually(b.t, what, func() bool {
@@ -253,12 +254,21 @@ func TestBrowserSelectsByTouch(t *testing.T) {
 	}
 }
 
+// copy copies what is selected by the key bar. A tap that a busy machine makes a long press is tried again, a while
+// later: where the key was is another one then.
+func (b *tab) copy() {
+	b.t.Helper()
+	b.offersCopy(true)
+	eventually(b.t, "nothing selected", func() bool {
+		b.tap(keyCopy)
+		return polling.Until(5*time.Second, func() bool { return b.eval(canCopy) == "false" })
+	})
+}
+
 // copies copies what is selected by the key bar and waits until the clipboard has it.
 func (b *tab) copies(what, want string) {
 	b.t.Helper()
-	b.offersCopy(true)
-	b.tap(keyCopy)
-	b.offersCopy(false)
+	b.copy()
 	b.eval(`(navigator.clipboard.readText().then(t => window.clip = t, e => window.clip = e.message), "")`)
 	b.has(what, `window.clip`, want)
 }
@@ -320,8 +330,7 @@ func TestBrowserPastesByTouch(t *testing.T) {
 	b.touch(across, b.cell(2, 1))
 	b.touch(across, b.cell(4, 1))
 	b.touch(up)
-	b.tap(keyCopy)
-	b.offersCopy(false)
+	b.copy()
 	b.tap(keyPaste)
 	if got := r.until(t, "\x1b[201~"); got != "\x1b[200~two\nlines" {
 		t.Errorf("pasted %q", got)
