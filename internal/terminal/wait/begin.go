@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/terminal"
@@ -14,6 +15,9 @@ import (
 // maxLocate is how much output is applied to find where text was printed that is shown
 // already, in bytes: some 10 ms of work.
 const maxLocate = 2 << 20
+
+// locateLimit is how long that may take when the text counts in any case: others may have the processors.
+const locateLimit = time.Second
 
 // beginInTime is begin, as long as the wait may take in all. Errors: also terminal.ErrTimeout.
 func (w *waiter) beginInTime(ctx context.Context) error {
@@ -86,6 +90,11 @@ func (w *waiter) beginNow(ctx context.Context) error {
 		return ctx.Err() // a screen that took so long takes as long again to follow
 	}
 	if hit != nil || w.mayEcho(shot.Seq) {
+		if hit != nil && !w.IgnoreEcho {
+			limited, cancel := context.WithTimeout(ctx, locateLimit)
+			defer cancel()
+			ctx = limited
+		}
 		if done, err := w.locate(ctx, shot.Seq, hit); done || err != nil {
 			return err
 		}

@@ -129,7 +129,7 @@ func TestADearPatternEndsInTime(t *testing.T) {
 // the same terminal and of another one.
 func TestDearPatternsLeaveOthersTheirShare(t *testing.T) {
 	m := openNative(t, t.TempDir())
-	const flood = `printf -v line '%0199d' 0; read x; while :; do echo ${line//0/a}; done & sleep 1; echo MA""RK; wait`
+	const flood = `printf -v line '%0199d' 0; read x; while :; do echo ${line//0/a}; done & read y; echo MA""RK; wait`
 	flooded, err := m.Terminals.Create(
 		"s",
 		wire.CreateTerminal{Cols: new(200), Rows: new(24), Cmd: []string{"bash", "-c",
@@ -160,6 +160,10 @@ func TestDearPatternsLeaveOthersTheirShare(t *testing.T) {
 		await(t, quiet, within(wire.WaitCondition{For: "regex", Pattern: text + "$"}, patience))
 	}
 	t.Logf("five waits of the other terminal took %v", time.Since(began))
+	work.Go(func() {
+		polling.Until(patience, func() bool { return wait.WaitsOf(waits, flooded) == 17 })
+		_, _ = flooded.Input(ctx, []byte("\n"))
+	})
 	await(t, flooded, within(wire.WaitCondition{For: "text", Pattern: "MARK"}, patience))
 	t.Logf("all took %v", time.Since(began))
 }

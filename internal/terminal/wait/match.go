@@ -24,8 +24,9 @@ const (
 	// maxInstructions bounds the regular expressions of a wait in all, in instructions of their programs: each
 	// character may need all of them, some 10 ns each.
 	maxInstructions = 10_000
-	// maxUnwatched is how many instructions are executed without a look at the clock, at most: some 10 ms.
-	maxUnwatched = 1 << 20
+	// maxUnwatched is how many instructions are executed without a look at the clock, and before others go first, at
+	// most: some 1 ms.
+	maxUnwatched = 1 << 17
 	// watchEvery is the number of characters between two looks at the clock.
 	watchEvery = 16
 )
@@ -110,6 +111,7 @@ type finder struct {
 	until time.Time       // then it looks no further: a line can take seconds; zero: never
 	gone  <-chan struct{} // closed when nobody waits any more, which ends it too
 	yield func()          // lets others go first during long work; nil: there are none
+	work  int             // instructions since yield, of lines that were looked at as a whole
 }
 
 // over reports whether the finder has to look no further.
@@ -205,6 +207,10 @@ func (f *finder) places(p *pattern, text []byte) (found [][]int) {
 // matches is places of a regular expression. Each match may read all that is left.
 func (f *finder) matches(p *pattern, text []byte) (found [][]int) {
 	work := len(text) * p.size
+	if f.work += min(work, maxUnwatched); f.work > maxUnwatched && f.yield != nil {
+		f.work = 0
+		f.yield()
+	}
 	switch {
 	case work <= maxUnwatched && !p.re.Match(text):
 		return nil // the usual case, which allocates nothing

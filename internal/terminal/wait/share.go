@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/vt"
@@ -187,7 +189,7 @@ func (f *follower) advance(ctx context.Context, limit uint64) (more bool, err er
 			limit = min(limit, w.from)
 		}
 	}
-	began, end := time.Now(), f.journal.End()
+	began, end := threadTime(), f.journal.End()
 	err = f.step(ctx, limit, f.updateEcho)
 	if errors.Is(err, io.EOF) && f.seq < min(end, f.t.Hub().Stats().Seq) {
 		err = errGap // the disk refuses what comes, and the screen has it
@@ -215,8 +217,15 @@ func (f *follower) advance(ctx context.Context, limit uint64) (more bool, err er
 		}
 		w.wake()
 	}
-	f.resume = time.Now().Add(f.pause(time.Since(began)))
+	f.resume = time.Now().Add(f.pause(threadTime() - began))
 	return true, nil
+}
+
+// threadTime is how long this thread has had a processor: work does not count what it waits for others.
+func threadTime() time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // 0 with an error: no pause
+	return time.Duration(t.Nano())
 }
 
 // pause is how long to pause after work that took so long: not at all without a flood.
