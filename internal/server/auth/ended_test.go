@@ -59,7 +59,8 @@ func TestTokenFileIsNamed(t *testing.T) {
 	}
 }
 
-// TestLogoutsAtOnceAreAllKept: logins that end at the same time are all in the file that the next server reads.
+// TestLogoutsAtOnceAreAllKept: logins that end at the same time are all in the file that the next server reads, and
+// all of them at once is one state.
 func TestLogoutsAtOnceAreAllKept(t *testing.T) {
 	s := mustSessions(t, "token")
 	ids := make([]loginID, 16)
@@ -75,5 +76,16 @@ func TestLogoutsAtOnceAreAllKept(t *testing.T) {
 	all.Wait()
 	if next := loadEnded(s.ended.dir, slog.New(slog.DiscardHandler)); len(next.Ended) != len(ids) {
 		t.Errorf("%d of %d logins are ended", len(next.Ended), len(ids))
+	}
+	for range ids {
+		all.Go(func() {
+			if _, err := s.endAll(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if next := loadEnded(s.ended.dir, slog.New(slog.DiscardHandler)); next.Epoch != s.ended.Epoch {
+		t.Errorf("the file has the epoch %q, the server %q", next.Epoch, s.ended.Epoch)
 	}
 }
