@@ -65,8 +65,9 @@ func TestBrowserKeepsWhatAFingerSelected(t *testing.T) {
 	b.permit(browser.PermissionSettingGranted, "clipboard-read", "clipboard-write")
 	id := s.create("sh", "-c", "seq -f 'word%g x' 6000; while read n; do seq -f 'more%g x' $n; done").ID
 	b.open(s, id)
-	b.shows("word6000")
+	b.has("the last row", inView("word6000 x"), "true")
 	b.drag(3, 12, 4)
+	b.has("the history", inView("word6000 x"), "false")
 	top := func() string { return b.eval(shown + `.querySelector(".xterm-rows").innerText.match(/word\d+/)[0]`) }
 	word := top()
 	b.touch(down, b.cell(2, -0.3))
