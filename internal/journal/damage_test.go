@@ -194,6 +194,34 @@ func checkDamaged(t *testing.T, s *datadir.Store, what, name, text string, unsee
 	must(t, k.Close())
 }
 
+// TestLongDamageIsShownToItsEnd: behind a damaged index every byte is shown, also when the data fill several entries.
+func TestLongDamageIsShownToItsEnd(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	j := openJournal(t, s, "a", Options{})
+	want := strings.Repeat("0123456789", 2*maxRange/10) + "end"
+	must(t, errors.Join(j.Write([]byte(want)), j.Close()))
+	index := filepath.Join(dir, "terminals", "a", "index.0")
+	b, err := os.ReadFile(index)
+	must(t, err)
+	start := len(indexMagic) + frameOver + int(b[len(indexMagic)])
+	b[start+frameTop] ^= 1 // in the first mark
+	must(t, os.WriteFile(index, b, 0o600))
+	for _, open := range []func() (*Journal, error){
+		func() (*Journal, error) { return Read(s, "a") },
+		func() (*Journal, error) { return Open(s, "a", Options{}) },
+	} {
+		k, err := open()
+		must(t, err)
+		list := readAll(t, k, 0)
+		checkOrder(t, 0, list)
+		if got := strings.ReplaceAll(told(list), "!", ""); got != want || k.Damage() == nil {
+			t.Errorf("%d of %d bytes, ends in %.40q, %v", len(got), len(want), got[max(0, len(got)-40):], k.Damage())
+		}
+		must(t, k.Close())
+	}
+}
+
 // FuzzJournalOpen: any bytes in a data file and an index, of the first segment or
 // the last.
 func FuzzJournalOpen(f *testing.F) {

@@ -245,8 +245,8 @@ func (s *segmentReader) output(r *Reader, bound uint64) (e Entry, ok bool) {
 	if len(s.ranges) > 0 {
 		have = s.ranges[0]
 	}
-	if have.unsure && have.to-r.pos > maxRange {
-		have.from, have.to = r.pos, r.pos+maxRange
+	if have.unsure && have.to-have.from > maxRange {
+		have.from, have.to = r.pos, min(have.to, r.pos+maxRange)
 	}
 	whole := have.to <= bound
 	to := min(have.to, bound)
