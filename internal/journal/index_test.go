@@ -130,7 +130,7 @@ func TestIndexRefuses(t *testing.T) {
 	if got, _, err := decodeIndex(unknown); err != nil || len(got) != 3 || got[2].pos != 1004 {
 		t.Errorf("an unknown type: %d records, %v", len(got), err)
 	}
-	for name, zeros := range map[string]int{"a block of zeros": 4096, "some zeros": 8} {
+	for name, zeros := range map[string]int{"a block of zeros": 4096, "some zeros": 8, "three zeros": frameTop} {
 		if got, _, err := decodeIndex(append(bytes.Clone(b), make([]byte, zeros)...)); len(got) != 1 ||
 			!errors.Is(err, errBadFrame) {
 			t.Errorf("%s: %d records, %v", name, len(got), err)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -450,6 +451,21 @@ func TestJournalSyncFails(t *testing.T) {
 	}
 }
 
+// TestSyncOfPositions: the file of positions is synced once after an error, when nothing else says how much is lost.
+func TestSyncOfPositions(t *testing.T) {
+	j := openJournal(t, openStore(t, t.TempDir()), "a", Options{})
+	for i, c := range []struct {
+		late error
+		want bool
+	}{{nil, false}, {syscall.EIO, true}, {syscall.EIO, false}} {
+		j.writer.late = c.late
+		_, dirty, err := j.collect()
+		if got := slices.Contains(dirty.sealed, positionsFile); got != c.want || !errors.Is(err, c.late) {
+			t.Errorf("%d: synced %v, %v", i, got, err)
+		}
+	}
+}
+
 func TestJournalSkipTo(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	j := openJournal(t, s, "a", Options{Cols: 80, Rows: 24})
@@ -475,6 +491,68 @@ func TestJournalNeverBlocksResized(t *testing.T) {
 	j.mu.Unlock()
 	if got := told(readAll(t, j, 0)); got != "[100x30]" {
 		t.Error(got)
+	}
+}
+
+// TestFollowerSeesAResizeAtOnce: a reader at the end has it without another byte of output, and in its place when it
+// is noted late.
+func TestFollowerSeesAResizeAtOnce(t *testing.T) {
+	j := openJournal(t, openStore(t, t.TempDir()), "a", Options{Cols: 80, Rows: 24, Input: true})
+	appendText(t, j, "ab")
+	r, err := j.Read(0)
+	must(t, err)
+	defer r.Close()
+	if got := told(entries(t, r)); got != "ab" {
+		t.Fatal(got)
+	}
+	must(t, j.Flush()) // the mark of "ab"
+	_ = entries(t, r)
+	j.Resized(2, 100, 30)
+	if got := told(entries(t, r)); got != "[100x30]" {
+		t.Errorf("at the end: %q", got)
+	}
+	must(t, j.Input([]byte("x")))
+	j.Resized(1, 90, 20)
+	if got := told(readAll(t, j, 0)); got != "a[90x20]b[100x30][in x]" {
+		t.Errorf("noted late: %s", got)
+	}
+}
+
+// TestIndexThatCannotBeReadOn: a reader believes nothing of an index behind the place where the disk refuses it.
+func TestIndexThatCannotBeReadOn(t *testing.T) {
+	j := openJournal(t, openStore(t, t.TempDir()), "a", Options{Cols: 80, Rows: 24, Input: true})
+	must(t, j.Write([]byte("one ")))
+	must(t, j.Flush())
+	r, err := j.Read(0)
+	must(t, err)
+	defer r.Close()
+	if got := told(entries(t, r)); got != "one " {
+		t.Fatal(got)
+	}
+	must(t, r.seg.index.Close())
+	must(t, j.Write([]byte("two ")))
+	j.Resized(8, 100, 30)
+	must(t, j.Flush())
+	must(t, j.Input([]byte("x"))) // waits in memory
+	if got := told(entries(t, r)); got != "!two " {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestEmptySegmentIsReplaced: a segment that begins where an empty one stands has its place, not one beside it whose
+// files are the same: dropping that would lose output.
+func TestEmptySegmentIsReplaced(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	must(t, openJournal(t, s, "a", Options{}).Close())
+	must(t, os.Truncate(filepath.Join(dir, "terminals", "a", "index.0"), 0))
+	j := openJournal(t, s, "a", Options{Segment: 4})
+	appendText(t, j, "kept")
+	if freed, err := j.Trim(0, 0); freed != 0 || err != nil {
+		t.Errorf("freed %d, %v", freed, err)
+	}
+	if got := told(readAll(t, j, 0)); got != "kept" || len(j.segments.list) != 1 {
+		t.Errorf("%q in %d segments", got, len(j.segments.list))
 	}
 }
 
