@@ -451,6 +451,33 @@ func TestJournalSyncFails(t *testing.T) {
 	}
 }
 
+// TestFailedSyncBesideOutput: the segment that could not be synced is replaced under the lock, as the race detector
+// sees it: others always find one that is open.
+func TestFailedSyncBesideOutput(t *testing.T) {
+	j := openJournal(t, openStore(t, t.TempDir()), "a", Options{})
+	appendText(t, j, "one ")
+	o, _, err := j.collect()
+	must(t, err)
+	r, w, err := os.Pipe() // refuses fdatasync(2)
+	must(t, err)
+	must(t, errors.Join(r.Close(), o.index.Close()))
+	o.index = w
+	failed := make(chan error)
+	go func() { failed <- j.syncOpen(o, unsynced{index: true}) }()
+	j.mu.Lock()
+	if j.writer.open == nil {
+		t.Error("no segment is open")
+	}
+	j.mu.Unlock()
+	if err := <-failed; !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("the sync: %v", err)
+	}
+	appendText(t, j, "two ")
+	if got := strings.ReplaceAll(told(readAll(t, j, 0)), "!", ""); got != "one two " || len(j.segments.list) != 2 {
+		t.Errorf("%q in %d segments", got, len(j.segments.list))
+	}
+}
+
 // TestSyncOfPositions: the file of positions is synced once after an error, when nothing else says how much is lost.
 func TestSyncOfPositions(t *testing.T) {
 	j := openJournal(t, openStore(t, t.TempDir()), "a", Options{})

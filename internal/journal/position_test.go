@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -225,6 +226,15 @@ func TestFlushBesideOutput(t *testing.T) {
 			j.Resized(j.End(), 80, 24)
 		}
 	}()
+	before := make(chan struct{})
+	go func() {
+		defer close(before)
+		for range 500 {
+			if v := j.segmentBefore(math.MaxUint64); !v.found {
+				t.Error("the last segment is not before the end of all")
+			}
+		}
+	}()
 	for range 500 {
 		appendText(t, j, "0123456789")
 		j.Rested(j.End())
@@ -234,6 +244,7 @@ func TestFlushBesideOutput(t *testing.T) {
 	}
 	<-done
 	<-answers
+	<-before
 	retired := make(chan struct{})
 	go func() { j.Retire(false); close(retired) }()
 	for range 20 {
