@@ -130,6 +130,26 @@ func TestErasedRowReflowsAfterRestart(t *testing.T) {
 	}
 }
 
+// TestPenAsideBeforeWrappedBlanks: what a pen keeps aside after DECRC goes to a viewer on an alternate screen with a
+// blank row that continues another, and does not colour that row.
+func TestPenAsideBeforeWrappedBlanks(t *testing.T) {
+	tr := trial{stream: stream{cols: 5, rows: 3, scrollback: 10, unicode: vt.Unicode11}}
+	const link = "\x1b]8;;https://example.org\x1b\\"
+	for _, text := range []string{
+		"\x1b[?1047h\x1b[4m\x1b7\x1b[m\x1b[?1047l\x1b7" + link + "\x1b8\x1b[?1047h\x1b[Habcdefgh\x1b[2;1H\x1b[5X",
+		"\x1b[4m\x1b7\x1b[m\x1b8\x1b[?1047h\x1b[Habcdefgh\x1b[2;1H\x1b[5X\x1b[H\x1b[5X",
+	} {
+		alive, viewer := engineOf(tr), engineOf(tr)
+		alive.Write([]byte(text))
+		viewer.Write(ANSI(alive.Freeze(), Options{Scrollback: -1}))
+		checkFormats(t, viewer.Freeze(), alive.Freeze())
+		for _, e := range []vt.Engine{alive, viewer} {
+			e.Write([]byte("x\x1b[4my\x1b[24mz"))
+		}
+		checkFormats(t, viewer.Freeze(), alive.Freeze())
+	}
+}
+
 // TestErasedCellsKeepTheirColour: the background of blanks at the end of a row, and
 // all that a blank has in JSON, is there after a restart.
 func TestErasedCellsKeepTheirColour(t *testing.T) {
