@@ -189,6 +189,7 @@ func TestEncodeTakesAnyFrame(t *testing.T) {
 	p.Cluster("\x1b]0;x\x07", 1, vt.Style{Link: vt.Link{URI: "a\nb"}})
 	p.Char(0x9b, 2, vt.Style{})
 	p.ASCII([]byte("a\x00b"), vt.Style{FG: 77 << 24})
+	p.ASCII([]byte("a\x7fb"), vt.Style{})
 	p.Cluster("\xff", 2, vt.Style{})
 	bad := p.Line(true)
 	p = vt.Packer{}

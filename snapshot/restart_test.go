@@ -1,13 +1,16 @@
 package snapshot
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // engineOf is a new engine for a trial.
@@ -39,6 +42,29 @@ func formats(t *testing.T, f *vt.Frame) map[string]string {
 	}
 	return map[string]string{"json": string(b), "html": HTML(f, -1), "text": Text(f, -1),
 		"ansi": string(ANSI(f, Options{Scrollback: -1}))}
+}
+
+// TestWriteJSONSaysWhatJSONSays, to its last member.
+func TestWriteJSONSaysWhatJSONSays(t *testing.T) {
+	r := newFrames(6)
+	for range 100 {
+		f := r.frame()
+		for _, scrollback := range []int{-1, 1} {
+			var b bytes.Buffer
+			if err := WriteJSON(&b, f, scrollback, `,"seq":0`); err != nil {
+				t.Fatal(err)
+			}
+			var got wire.ScreenJSON
+			if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+				t.Fatalf("%v: %.300q", err, b.Bytes())
+			}
+			again, err1 := json.Marshal(got)
+			want, err2 := json.Marshal(JSON(f, scrollback))
+			if err := errors.Join(err1, err2); err != nil || !bytes.Equal(again, want) {
+				t.Fatalf("%v\n got  %.1000s\n want %.1000s", err, again, want)
+			}
+		}
+	}
 }
 
 // checkFormats compares two frames in every format.
