@@ -451,6 +451,18 @@ func TestJournalSyncFails(t *testing.T) {
 	}
 }
 
+// TestSyncOfSealedFiles: what was closed since the last sync is synced by name, unless nothing is synced.
+func TestSyncOfSealedFiles(t *testing.T) {
+	for mode, want := range map[SyncMode][]string{SyncInterval: {"data.0", "index.0"}, SyncNone: nil} {
+		j := openJournal(t, openStore(t, t.TempDir()), "a", Options{Sync: mode})
+		appendText(t, j, "0123456789")
+		must(t, j.Roll())
+		if _, dirty, err := j.collect(); err != nil || !slices.Equal(dirty.sealed, want) {
+			t.Errorf("%s: %v, %v", mode, dirty.sealed, err)
+		}
+	}
+}
+
 // TestFailedSyncBesideOutput: the segment that could not be synced is replaced under the lock, as the race detector
 // sees it: others always find one that is open.
 func TestFailedSyncBesideOutput(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/evertty/evertty/internal/datadir"
@@ -253,6 +254,182 @@ func TestFlushBesideOutput(t *testing.T) {
 		}
 	}
 	<-retired
+}
+
+// TestCallsBesideOutput: each call alone runs beside output, as the race detector sees it; a call that locks would hide
+// a next one that does not.
+func TestCallsBesideOutput(t *testing.T) {
+	for name, call := range map[string]func(j *Journal) error{
+		"Resized": func(j *Journal) error { j.Resized(j.End(), 80, 24); return nil },
+		"Input":   func(j *Journal) error { return j.Input([]byte("x")) },
+		"Roll":    (*Journal).Roll,
+		"SkipTo":  func(j *Journal) error { return j.SkipTo(j.End() + 1) },
+		"Exit":    func(j *Journal) error { return j.Exit(End{Signal: "KILL"}) },
+		"Restart": func(j *Journal) error { return j.Restart(2, 80, 24) },
+		"Rested":  func(j *Journal) error { j.Rested(j.End()); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openStore(t, memoryDir(t))
+			j := openJournal(t, s, "a", Options{Sync: SyncNone, Segment: 64, Input: true})
+			begun, over, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+			go func() {
+				err := call(j)
+				for close(begun); err == nil; err = call(j) {
+					select {
+					case <-over:
+						ended <- nil
+						return
+					default:
+					}
+				}
+				ended <- err
+			}()
+			<-begun
+			for i := range 100 {
+				appendText(t, j, "0123456789")
+				if i%10 == 0 { // as after a failed write of the index
+					j.mu.Lock()
+					j.writer.open.unsure = true
+					j.mu.Unlock()
+					must(t, j.Roll())
+				}
+				must(t, j.Flush())
+			}
+			close(over)
+			must(t, <-ended)
+		})
+	}
+}
+
+// TestCloseBesideOutput: output that comes while the journal closes is refused or kept, as the race detector sees it.
+func TestCloseBesideOutput(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	j := openJournal(t, s, "a", Options{})
+	appendText(t, j, "0123456789")
+	closed := make(chan error)
+	go func() { closed <- j.Close() }()
+	var err error
+	for kept := 10; err == nil; kept += 10 {
+		if j.End() != uint64(kept) {
+			t.Fatalf("ends at %d, kept %d", j.End(), kept)
+		}
+		_, err = j.Append(BytesSource([]byte("0123456789")), 10, make([]byte, 10))
+	}
+	if must(t, <-closed); !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
+	}
+	k := openJournal(t, s, "a", Options{})
+	if k.End() != j.End() || k.Damage() != nil {
+		t.Errorf("closed at %d, opened at %d, %v", j.End(), k.End(), k.Damage())
+	}
+}
+
+// TestLossesOfManyGoroutines: writer, readers and those who ask share them; behind the bound is only that there are more.
+func TestLossesOfManyGoroutines(t *testing.T) {
+	var l losses
+	var wg sync.WaitGroup
+	for i := range uint64(2 * maxLosses) {
+		wg.Go(func() { l.gap(100*i, 100*i+1) })
+		wg.Go(func() { l.damaged(i) })
+		wg.Go(func() { _ = l.err() })
+	}
+	wg.Wait()
+	text := l.err().Error()
+	if strings.Count(text, "missing") != maxLosses || strings.Count(text, "damaged") != maxLosses ||
+		!strings.HasSuffix(text, "and more") {
+		t.Error(text)
+	}
+}
+
+// TestEndIsExact: where nothing may come after the end for a while, losing files behind that does not move it.
+func TestEndIsExact(t *testing.T) {
+	for name, c := range map[string]struct {
+		stop func(j *Journal) error
+		lose []string
+		end  uint64
+	}{
+		"killed before the next segment": {func(j *Journal) error {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			return j.writer.sealOpen()
+		}, nil, 10},
+		"closed, and the files lost": {(*Journal).Close, []string{"data.0", "index.0"}, 10},
+		"skipped, and the new files lost": {func(j *Journal) error { return j.SkipTo(50) },
+			[]string{"data.50", "index.50"}, 50},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := openStore(t, dir)
+			j := killed(t, s, Options{})
+			appendText(t, j, "0123456789")
+			must(t, c.stop(j))
+			remove(t, dir, c.lose...)
+			k := openJournal(t, s, "a", Options{})
+			if k.End() != c.end || c.lose == nil && (k.Damage() != nil || k.Losses() != nil) {
+				t.Errorf("the end is %d instead of %d; %v; %v", k.End(), c.end, k.Damage(), k.Losses())
+			}
+		})
+	}
+}
+
+// TestRestBefore: the last position of rest, over segments and when the one before is dropped.
+func TestRestBefore(t *testing.T) {
+	j := openJournal(t, openStore(t, t.TempDir()), "a", Options{})
+	appendText(t, j, "0123456789")
+	j.Rested(10)
+	must(t, j.Roll())
+	appendText(t, j, "\x1b[1;")
+	check := func(when string, want map[uint64]bool) {
+		t.Helper()
+		for pos, known := range want {
+			if at, ok := j.RestBefore(pos); ok != known || known && at != 10 {
+				t.Errorf("%s, before %d: %d, %v", when, pos, at, ok)
+			}
+		}
+	}
+	check("whole", map[uint64]bool{9: false, 10: true, 11: true, 14: true})
+	_, err := j.Trim(10, 0)
+	must(t, err)
+	check("trimmed", map[uint64]bool{10: true, 14: true})
+}
+
+// TestRollOfNothing: without a writer, or with an empty segment, there is nothing to begin.
+func TestRollOfNothing(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	j := openJournal(t, s, "a", Options{})
+	appendText(t, j, "0123456789")
+	must(t, errors.Join(j.Roll(), j.Roll()))
+	serial := j.segments.last().serial
+	must(t, j.Roll())
+	if n := len(j.segments.list); n != 2 || j.segments.last().serial != serial {
+		t.Errorf("%d segments, the last is %d, it was %d", n, j.segments.last().serial, serial)
+	}
+	must(t, j.Close())
+	r, err := Read(s, "a")
+	must(t, err)
+	must(t, r.Roll())
+}
+
+// TestUnsureSeal: a segment whose index may lack records says so of the output behind its last mark, and of no other.
+func TestUnsureSeal(t *testing.T) {
+	for _, c := range []struct{ more, want string }{{"", "one next"}, {"two ", "one !two next"}} {
+		s := openStore(t, t.TempDir())
+		j := openJournal(t, s, "a", Options{})
+		appendText(t, j, "one ")
+		must(t, j.Flush())
+		if c.more != "" {
+			appendText(t, j, c.more)
+		}
+		j.writer.open.unsure = true
+		must(t, j.Roll())
+		appendText(t, j, "next")
+		must(t, j.Close())
+		k := openJournal(t, s, "a", Options{})
+		if got := told(readAll(t, k, 0)); got != c.want || k.Damage() != nil {
+			t.Errorf("%q: %s, %v", c.more, got, k.Damage())
+		}
+	}
 }
 
 func FuzzParsePositions(f *testing.F) {
