@@ -15,7 +15,6 @@ var (
 	openWith     = supervisortest.OpenWith
 	parallel     = supervisortest.Parallel
 	leave        = supervisortest.Leave
-	start        = supervisortest.Start
 	waitFor      = supervisortest.Wait
 	until        = supervisortest.Until
 	waits        = supervisortest.Waits

@@ -8,11 +8,19 @@ import (
 
 func TestMain(m *testing.M) { supervisortest.Main(m) }
 
+const patience = supervisortest.Patience
+
 var (
-	open   = supervisortest.Open
-	start  = supervisortest.Start
-	await  = supervisortest.Await
-	see    = supervisortest.See
-	typeIn = supervisortest.TypeIn
-	waits  = supervisortest.Waits
+	open     = supervisortest.Open
+	openWith = supervisortest.OpenWith
+	parallel = supervisortest.Parallel
+	leave    = supervisortest.Leave
+	start    = supervisortest.Start
+	waitFor  = supervisortest.Wait
+	await    = supervisortest.Await
+	until    = supervisortest.Until
+	within   = supervisortest.Within
+	see      = supervisortest.See
+	typeIn   = supervisortest.TypeIn
+	waits    = supervisortest.Waits
 )

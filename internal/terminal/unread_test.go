@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/tests/supervisortest"
+	"github.com/evertty/evertty/wire"
 )
 
 // TestCtrlCBeforeManyAnswers: ^C reaches a program that asks and asks, while nobody can tell whether it reads
@@ -50,5 +52,21 @@ func TestUnreadAnswersDelayNoError(t *testing.T) {
 	}
 	if took := time.Since(start); took > 15*time.Second {
 		t.Errorf("it took %v, more than the 10 s of one call", took)
+	}
+}
+
+func TestInputToAProgramThatDoesNotRead(t *testing.T) {
+	parallel(t)
+	m := open(t, t.TempDir())
+	term := start(t, m, "sh", "-c", "stty raw -echo; printf ready; exec sleep 1000")
+	waitFor(t, term, wire.WaitCondition{For: "text", Pattern: "ready"})
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	_, err := term.Input(ctx, make([]byte, 1<<20))
+	if err == nil || !strings.Contains(err.Error(), "of 1048576 bytes were taken") {
+		t.Errorf("%v, want how many bytes were taken", err)
+	}
+	if err := m.Terminals.Delete(context.Background(), term, true); err != nil {
+		t.Error(err)
 	}
 }

@@ -234,3 +234,19 @@ func TestTextForOthersIsNotAtThePrompt(t *testing.T) {
 		await(t, term, one(wire.WaitCondition{For: "prompt"}, &seq))
 	}
 }
+
+func TestWaitPromptBelievesTheShell(t *testing.T) {
+	parallel(t)
+	m := open(t, t.TempDir())
+	term := start(t, m, "sh", "-c",
+		`printf '\033]133;C\007busy'; read x; printf '\033]133;A\007ready\033]133;B\007'; read x`)
+	waitFor(t, term, wire.WaitCondition{For: "text", Pattern: "busy"})
+	if _, err := waits.Wait(context.Background(), term,
+		within(wire.WaitCondition{For: "prompt"}, 400*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) {
+		t.Errorf("a command is running by its own word: %v, want ErrTimeout", err)
+	}
+	if _, err := term.Input(context.Background(), []byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, term, wire.WaitCondition{For: "prompt"})
+}

@@ -26,6 +26,50 @@ func one(c wire.WaitCondition, since *uint64) wire.Wait {
 	return wire.Wait{Any: []wire.WaitCondition{c}, Since: since, TimeoutMS: patience.Milliseconds()}
 }
 
+func TestWaitConditions(t *testing.T) {
+	parallel(t)
+	m := open(t, t.TempDir())
+	term := start(t, m, "bash", "--norc")
+	waitFor(t, term, wire.WaitCondition{For: "prompt"})
+	ctx := context.Background()
+	if _, err := term.Input(ctx, []byte("echo $((6*7))\n")); err != nil {
+		t.Fatal(err)
+	}
+	if w := waitFor(t, term, wire.WaitCondition{For: "text", Pattern: "\n42\n"}); w.Seq == 0 {
+		t.Errorf("position %d after output", w.Seq)
+	}
+	waitFor(t, term, wire.WaitCondition{For: "regex", Pattern: `(?m)^4\d$`})
+	waitFor(t, term, wire.WaitCondition{For: "idle", IdleMS: 50})
+	if _, err := term.Input(ctx, []byte("sleep 1000\n")); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, term, wire.WaitCondition{For: "text", Pattern: "sleep 1000\n"})
+	if w, err := waits.Wait(ctx, term, within(wire.WaitCondition{For: "text", Pattern: "never"},
+		50*time.Millisecond)); !errors.Is(err, terminal.ErrTimeout) || !strings.Contains(w.Text, "42") {
+		t.Errorf("text that never comes: %v with %q, want ErrTimeout with the screen", err, w.Text)
+	}
+	if err := term.Signal("INT"); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, term, wire.WaitCondition{For: "prompt"})
+	if _, err := term.Input(ctx, []byte("exit 7\n")); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, term, wire.WaitCondition{For: "exit"})
+	if e := term.Wire().Exit; e == nil || *e.Code != 7 || e.Reason != "exit" {
+		t.Errorf("exit %+v, want 7", e)
+	}
+	if _, err := waits.Wait(ctx, term, within(wire.WaitCondition{For: "text", Pattern: "never"}, patience)); !errors.Is(
+		err,
+		terminal.ErrExited,
+	) {
+		t.Errorf("wait after the end: %v, want ErrExited", err)
+	}
+	if _, err := term.Input(ctx, []byte("x")); !errors.Is(err, terminal.ErrExited) {
+		t.Errorf("input after the end: %v, want ErrExited", err)
+	}
+}
+
 // TestWaitSeesEveryMoment: text that is gone at once was shown all the same.
 func TestWaitSeesEveryMoment(t *testing.T) {
 	parallel(t)

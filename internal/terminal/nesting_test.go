@@ -1,4 +1,4 @@
-package supervisor_test
+package terminal_test
 
 import (
 	"errors"
