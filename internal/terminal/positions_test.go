@@ -125,6 +125,23 @@ func TestPositionsGrowOnAFullDisk(t *testing.T) {
 	}
 }
 
+// TestARestartOnAFullDiskIsTold: health says at once that the line above the new program is not on disk, though the
+// program prints nothing.
+func TestARestartOnAFullDiskIsTold(t *testing.T) {
+	dir := smallDisk(t)
+	m := open(t, dir)
+	term := start(t, m, "sh", "-c", "stty -echo; [ -e $0 ] && exec cat; : > $0", filepath.Join(t.TempDir(), "was"))
+	<-term.Done()
+	fill(t, dir, 0)
+	defer os.Remove(filepath.Join(dir, filler))
+	if _, err := m.Terminals.Restart(term); err != nil {
+		t.Fatal(err)
+	}
+	if lossy, _, _ := m.Terminals.Problems(); !strings.Contains(strings.Join(lossy, "\n"), "write a journal") {
+		t.Errorf("told are %q", lossy)
+	}
+}
+
 // TestWaitOnAFullDisk: a wait sees what the journal could not keep, while the disk is full, also one
 // that begins behind it.
 func TestWaitOnAFullDisk(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 func TestTerminalsComeBack(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, dir)
-	ended := start(t, m, "sh", "-c", "printf 'done here'; exit 3")
+	ended := start(t, m, "sh", "-c", "printf 'done here\\a\\a'; exit 3")
 	waitFor(t, ended, wire.WaitCondition{For: "exit"})
 	ran := start(t, m, "sh", "-c", "cd /; printf 'still at it'; read x; printf \"heard $x\"; exit 4")
 	waitFor(t, ran, wire.WaitCondition{For: "text", Pattern: "still at it"})
@@ -27,7 +27,7 @@ func TestTerminalsComeBack(t *testing.T) {
 	if err := m.Terminals.Delete(context.Background(), gone, false); err != nil {
 		t.Fatal(err)
 	}
-	pid := ran.Wire().PID
+	pid, printed := ran.Wire().PID, ended.Wire().LastOutputAt
 	leave(t, m)
 
 	m = open(t, dir)
@@ -40,6 +40,9 @@ func TestTerminalsComeBack(t *testing.T) {
 	}
 	if got := snapshot.Text(again.Hub().Snapshot().Frame, -1); !strings.HasPrefix(got, "done here\n") {
 		t.Errorf("screen %q", got)
+	}
+	if i := again.Wire(); i.BellCount != 2 || i.LastOutputAt == nil || !i.LastOutputAt.Equal(*printed) {
+		t.Errorf("with its screen it had %d bells and printed last at %v, want %v", i.BellCount, i.LastOutputAt, printed)
 	}
 	if _, err := again.Input(context.Background(), []byte("x")); !errors.Is(err, terminal.ErrExited) {
 		t.Errorf("input: %v, want ErrExited", err)
@@ -101,7 +104,9 @@ func TestOneDamagedTerminalCostsNothingElse(t *testing.T) {
 	if term, err = m.Terminals.Find("", hurt.ID); err != nil {
 		t.Fatal(err)
 	}
-	term.Hub()
+	if f := term.Hub().Snapshot().Frame; f.Rows != 24 || len(f.Main.Lines) != 24 || f.Main.Bottom != 23 {
+		t.Errorf("without a screen there are %d rows and %d lines, down to %d", f.Rows, len(f.Main.Lines), f.Main.Bottom)
+	}
 	if term.Wire().Damage == "" {
 		t.Error("the damage is not told")
 	}

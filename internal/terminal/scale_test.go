@@ -95,6 +95,7 @@ func TestSmallJournalQuota(t *testing.T) {
 			m := supervisortest.OpenWith(t, dir, config)
 			line := fmt.Sprintf("yes 0123456789012345678901234567890123456789 | head -c %d; echo; echo all; read",
 				printed/c.count)
+			small := start(t, m, "bash", "-c", "echo small; read")
 			var list []*terminal.Terminal
 			for range c.count {
 				list = append(list, start(t, m, "bash", "-c", line))
@@ -111,6 +112,11 @@ func TestSmallJournalQuota(t *testing.T) {
 			if !polling.Until(supervisortest.Patience, func() bool { kept = journals(t, dir); return kept <= quota }) {
 				t.Errorf("%d bytes are kept of %d", kept, quota)
 			}
+			small = findIn(t, m, small.ID)
+			if j, err := small.Journal(); err != nil || j.Start() > 0 {
+				t.Errorf("the journal of the one that printed little begins at %d, %v", j.Start(), err)
+			}
+			remove(t, m.Terminals, small, true)
 			for _, term := range m.Terminals.List("") {
 				if i := term.Wire(); i.State != terminal.StateRunning || i.Damage != "" ||
 					i.Seq < printed/uint64(c.count) {
