@@ -114,3 +114,152 @@ func TestOneDamagedTerminalCostsNothingElse(t *testing.T) {
 		t.Errorf("the one whose newest record is rubbish: command %q, damage %q", i.Cmd, i.Damage)
 	}
 }
+
+// TestAProgramWithoutARecord: a program goes on whose record, or everything about it on disk, was lost.
+func TestAProgramWithoutARecord(t *testing.T) {
+	for _, what := range []string{"removed", "rubbish"} {
+		t.Run(what, func(t *testing.T) {
+			dir := t.TempDir()
+			m := open(t, dir)
+			term := start(t, m, "bash", "-c", "[ -e $0 ] && exec cat; : > $0", filepath.Join(t.TempDir(), "was"))
+			<-term.Done()
+			term, err := m.Terminals.Restart(term)
+			if err != nil {
+				t.Fatal(err)
+			}
+			typeIn(t, term, "before\n")
+			see(t, term, "before\nbefore")
+			if err := term.Resize(100, 30); err != nil {
+				t.Fatal(err)
+			}
+			was := term.Wire()
+			leave(t, m)
+			files := filepath.Join(dir, "terminals", term.ID)
+			if what == "removed" {
+				err = os.RemoveAll(files)
+			} else {
+				for _, name := range []string{"meta", "meta.1"} {
+					err = errors.Join(err, os.WriteFile(filepath.Join(files, name), []byte("rubbish"), 0o600))
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			m = open(t, dir)
+			term = findIn(t, m, term.ID)
+			typeIn(t, term, "after\n")
+			see(t, term, "after\nafter")
+			i := term.Wire()
+			if i.State != terminal.StateRunning || i.PID != was.PID || i.Generation != 2 || i.Cols != 100 || i.Rows != 30 ||
+				i.Session != terminal.RecoveredSession || i.Cmd[0] != "cat" || i.Seq < was.Seq || i.Damage == "" {
+				t.Errorf("%+v, was %+v", i, was)
+			}
+			if kept := strings.Contains(textOf(term), "before"); kept != (what == "rubbish") {
+				t.Errorf("the screen is %q", textOf(term))
+			}
+		})
+	}
+}
+
+// TestNothingIsLeftOfARecord: what has neither record, process nor screen is not brought back, and others are.
+func TestNothingIsLeftOfARecord(t *testing.T) {
+	dir := t.TempDir()
+	m := open(t, dir)
+	bare, shown := start(t, m, "echo", "bare"), start(t, m, "echo", "shown")
+	<-bare.Done()
+	<-shown.Done()
+	leave(t, m)
+	for _, pattern := range []string{bare.ID + "/*", shown.ID + "/meta*"} {
+		list, err := filepath.Glob(filepath.Join(dir, "terminals", pattern))
+		for _, name := range list {
+			err = errors.Join(err, os.WriteFile(name, []byte("rubbish"), 0o600))
+		}
+		if err != nil || len(list) < 2 {
+			t.Fatalf("%q, %v", list, err)
+		}
+	}
+	m = open(t, dir)
+	if _, err := m.Terminals.Find("", bare.ID); !errors.Is(err, terminal.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	term := findIn(t, m, shown.ID)
+	if i := term.Wire(); i.State != terminal.StateLost || i.Exit == nil || i.Exit.Reason != "lost" || i.Damage == "" ||
+		!strings.HasPrefix(textOf(term), "shown\n") {
+		t.Errorf("%+v with the screen %q", i, textOf(term))
+	}
+}
+
+// TestALostTerminal: a program that ended while nobody looked is lost, with the screen that the journal has; the
+// servers after that say the same, and it can be restarted.
+func TestALostTerminal(t *testing.T) {
+	dir := t.TempDir()
+	m := open(t, dir)
+	term := start(t, m, "sh", "-c", "echo last w''ords")
+	<-term.Done()
+	leaveTail(t, m, dir)
+	editRecord(t, dir, term.ID, func(r map[string]any) {
+		r["state"] = terminal.StateRunning
+		delete(r, "exit")
+		delete(r, "ended_at")
+	})
+	m = open(t, dir)
+	until(t, "the snapshot", func() bool {
+		list, _ := filepath.Glob(filepath.Join(dir, "terminals", term.ID, "screen.*"))
+		return len(list) > 0
+	})
+	at := findIn(t, m, term.ID).EndedAt()
+	for range 2 {
+		term = findIn(t, m, term.ID)
+		if i := term.Wire(); i.State != terminal.StateLost || i.Exit == nil || i.Exit.Reason != "lost" ||
+			i.Exit.Code != nil || i.Damage != "" || at.IsZero() || !term.EndedAt().Equal(at) {
+			t.Errorf("%+v, ended at %v, before at %v", i, term.EndedAt(), at)
+		}
+		if text := textOf(term); !strings.HasPrefix(text, "last words\n") {
+			t.Errorf("the screen is %q", text)
+		}
+		leave(t, m)
+		m = open(t, dir)
+	}
+	next, err := m.Terminals.Restart(findIn(t, m, term.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	see(t, next, `(?m)^last words\n── its process was lost · restarted [-0-9: ]+UTC ──\nlast words$`)
+}
+
+// TestSizesComeBack: the screen has the size of the terminal under the next server, also when it is made from the
+// journal, and so had its output.
+func TestSizesComeBack(t *testing.T) {
+	dir := t.TempDir()
+	m := open(t, dir)
+	wide := strings.Repeat("x", 90)
+	run, over := start(t, m, "cat"), start(t, m, "sh", "-c", "read x; echo $x")
+	for _, term := range []*terminal.Terminal{run, over} {
+		if err := term.Resize(100, 30); err != nil {
+			t.Fatal(err)
+		}
+		typeIn(t, term, wide+"\n")
+		see(t, term, "(?m)^"+wide+"\n"+wide+"$")
+		if term == run {
+			for _, cols := range []int{95, 98} {
+				if err := term.Resize(cols, 31); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	<-over.Done()
+	leaveTail(t, m, dir)
+	m = open(t, dir)
+	for term, size := range map[*terminal.Terminal][2]int{run: {98, 31}, over: {100, 30}} {
+		term = findIn(t, m, term.ID)
+		f := term.Hub().Snapshot().Frame
+		if i := term.Wire(); i.Cols != size[0] || i.Rows != size[1] || f.Cols != size[0] || f.Rows != size[1] ||
+			i.Damage != "" {
+			t.Errorf("%+v with a screen of %dx%d, want %v", i, f.Cols, f.Rows, size)
+		}
+		if text := textOf(term); !strings.HasPrefix(text, wide+"\n"+wide+"\n") {
+			t.Errorf("the screen is %q", text)
+		}
+	}
+}
