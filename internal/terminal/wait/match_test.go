@@ -1,6 +1,7 @@
 package wait
 
 import (
+	"bytes"
 	"fmt"
 	"regexp/syntax"
 	"slices"
@@ -29,6 +30,22 @@ func TestJoinLines(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q has %v, want %v", all.Text, got, c.want)
 		}
+	}
+}
+
+// TestPlacesOfText: text is found at each place, also where places overlap, and no more often than is looked at.
+func TestPlacesOfText(t *testing.T) {
+	pat, err := newPattern("aa", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{"": "[]", "xaaaa": "[[1 3] [2 4] [3 5]]", "aaxaa": "[[0 2] [3 5]]"} {
+		if got := fmt.Sprint((&finder{}).places(pat, []byte(text))); got != want {
+			t.Errorf("in %q: %s, want %s", text, got, want)
+		}
+	}
+	if got := (&finder{}).places(pat, bytes.Repeat([]byte("a"), 2*maxMatches)); len(got) != maxMatches {
+		t.Errorf("%d places of many", len(got))
 	}
 }
 
