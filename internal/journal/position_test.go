@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
 )
@@ -298,6 +299,31 @@ func TestCallsBesideOutput(t *testing.T) {
 			close(over)
 			must(t, <-ended)
 		})
+	}
+}
+
+// TestRecordsBesideResized: whatever the writer does with the waiting records, Resized adds one at any time, as the race
+// detector sees it.
+func TestRecordsBesideResized(t *testing.T) {
+	for name, call := range map[string]func(b *recordBuffer){
+		"waiting":  func(b *recordBuffer) { b.waiting() },
+		"take":     func(b *recordBuffer) { b.take() },
+		"begin":    func(b *recordBuffer) { b.begin(1, time.Now()) },
+		"resume":   func(b *recordBuffer) { b.resume(indexBase{}) },
+		"end":      func(b *recordBuffer) { b.end(&record{kind: recordSeal}) },
+		"copyFrom": func(b *recordBuffer) { b.copyFrom(0) },
+		"state":    func(b *recordBuffer) { b.state() },
+		"drop":     func(b *recordBuffer) { b.drop() },
+	} {
+		var b recordBuffer
+		b.begin(0, time.Now())
+		var wg sync.WaitGroup
+		wg.Go(func() { b.add(&record{kind: recordResize, cols: 100, rows: 30}) })
+		call(&b)
+		wg.Wait()
+		if s := b.state(); s.cols != 100 || s.rows != 30 {
+			t.Errorf("%s: %+v", name, s)
+		}
 	}
 }
 
