@@ -249,6 +249,11 @@ func TestJournalAfterKill(t *testing.T) {
 	appendText(t, j, "one ")
 	must(t, j.Flush())
 	appendText(t, j, "two ") // its mark is never written
+	r, err := Read(s, "a")
+	must(t, err)
+	if got := told(readAll(t, r, 0)); got != "one two " {
+		t.Errorf("read: %s", got)
+	}
 	path := filepath.Join(dir, "terminals", "a", "data.0")
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	must(t, err)
@@ -346,7 +351,7 @@ func TestJournalGap(t *testing.T) {
 		if string(got) != "lost" || again.Error() != err.Error() || j.End() != 19 {
 			t.Errorf("%q, %v, end %d", got, again, j.End())
 		}
-		j.Resized(19, 70, 20)
+		j.Resized(19, 80, 20)
 		if got := told(readAll(t, j, 0)); got != "good half[gap 10]" {
 			t.Errorf("in the gap: %s", got)
 		}
@@ -357,7 +362,7 @@ func TestJournalGap(t *testing.T) {
 		appendText(t, j, "good again")
 		list := readAll(t, j, 0)
 		checkOrder(t, 0, list)
-		if got := told(list); got != "good half[gap 10][70x20]good again" {
+		if got := told(list); got != "good half[gap 10][80x20]good again" {
 			t.Errorf("after the gap: %s", got)
 		}
 		must(t, j.Close())

@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -345,8 +346,8 @@ func TestCloseBesideOutput(t *testing.T) {
 		t.Error(err)
 	}
 	k := openJournal(t, s, "a", Options{})
-	if k.End() != j.End() || k.Damage() != nil {
-		t.Errorf("closed at %d, opened at %d, %v", j.End(), k.End(), k.Damage())
+	if k.End() != j.End() || k.Damage() != nil || len(k.segments.list) != 1 {
+		t.Errorf("closed at %d, opened at %d in %d segments, %v", j.End(), k.End(), len(k.segments.list), k.Damage())
 	}
 }
 
@@ -435,6 +436,17 @@ func TestRollOfNothing(t *testing.T) {
 	r, err := Read(s, "a")
 	must(t, err)
 	must(t, r.Roll())
+}
+
+// TestReadOfARemovedFile: a data file that another program removed is an error to who wants to read it.
+func TestReadOfARemovedFile(t *testing.T) {
+	dir := t.TempDir()
+	j := openJournal(t, openStore(t, dir), "a", Options{})
+	appendText(t, j, "0123456789")
+	remove(t, dir, "data.0")
+	if _, err := j.Read(0); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
 }
 
 // TestUnsureSeal: a segment whose index may lack records says so of the output behind its last mark, and of no other.
