@@ -303,8 +303,8 @@ func TestCallsBesideOutput(t *testing.T) {
 	}
 }
 
-// TestRecordsBesideResized: whatever the writer does with the waiting records, Resized adds one at any time, as the race
-// detector sees it.
+// TestRecordsBesideResized: whatever the writer does with the waiting records, Resized adds one at any time, as the
+// race detector sees it.
 func TestRecordsBesideResized(t *testing.T) {
 	for name, call := range map[string]func(b *recordBuffer){
 		"waiting":  func(b *recordBuffer) { b.waiting() },
@@ -351,7 +351,8 @@ func TestCloseBesideOutput(t *testing.T) {
 	}
 }
 
-// TestLossesOfManyGoroutines: writer, readers and those who ask share them; behind the bound is only that there are more.
+// TestLossesOfManyGoroutines: writer, readers and those who ask share them; behind the bound is only that there are
+// more.
 func TestLossesOfManyGoroutines(t *testing.T) {
 	var l losses
 	var wg sync.WaitGroup
