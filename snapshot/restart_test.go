@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -64,6 +66,57 @@ func TestWriteJSONSaysWhatJSONSays(t *testing.T) {
 				t.Fatalf("%v\n got  %.1000s\n want %.1000s", err, again, want)
 			}
 		}
+	}
+}
+
+// TestReduce: what does not fit loses history first, as little as is quickly found, then links, then styles. It always
+// fits.
+func TestReduce(t *testing.T) {
+	e := vt.NewEngine(vt.Config{Cols: 20, Rows: 2, Scrollback: 1000, Unicode: vt.Unicode11})
+	for i := range 1000 {
+		e.Write(fmt.Appendf(nil, "line %04d\r\n", i))
+	}
+	e.Write([]byte("\x1b]8;;https://example.org/" + strings.Repeat("a", 500) + "\x1b\\link\x1b]8;;\x1b\\ \x1b[1mbold"))
+	f := e.Freeze()
+	size := func(encode Encoder, f *vt.Frame, scrollback int) int {
+		t.Helper()
+		var b bytes.Buffer
+		if err := encode(&b, f, scrollback); err != nil {
+			t.Fatal(err)
+		}
+		return b.Len()
+	}
+	for _, c := range []struct {
+		encode            Encoder
+		scrollback, limit int
+		least, most       int // lines of history
+		link, bold        bool
+	}{
+		{WriteText, -1, 1 << 30, -1, -1, true, true},
+		{WriteText, -1, size(WriteText, f, 300), 300 - 64, 300, true, true},
+		{WriteText, 100, size(WriteText, f, 100), 100, 100, true, true},
+		{WriteText, 100, size(WriteText, f, 0), 0, 0, true, true},
+		{WriteText, 0, size(WriteText, f, 100), 0, 0, true, true},
+		{WriteHTML, -1, size(WriteHTML, f, 0) - 1, 0, 0, false, true},
+		{WriteHTML, -1, size(WriteHTML, lightened(f, unlinked), 0) - 1, 0, 0, false, false},
+	} {
+		g, n, err := Reduce(f, c.scrollback, c.limit, c.encode)
+		if err != nil || n < c.least || n > c.most {
+			t.Errorf("limit %d: %d lines, %v", c.limit, n, err)
+			continue
+		}
+		html := HTML(g, 0)
+		if size(c.encode, g, n) > c.limit || strings.Contains(html, "example.org") != c.link ||
+			strings.Contains(html, "bold;") != c.bold || !strings.Contains(html, "link") {
+			t.Errorf("limit %d: %s", c.limit, html)
+		}
+	}
+	if g, n, err := Reduce(f, -1, 1, WriteText); err != nil || n != 0 || strings.TrimSpace(Text(g, -1)) != "" {
+		t.Errorf("nothing fits: %d, %v", n, err)
+	}
+	broken := func(io.Writer, *vt.Frame, int) error { return io.ErrClosedPipe }
+	if _, _, err := Reduce(f, -1, 1, broken); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("an encoder that fails: %v", err)
 	}
 }
 
