@@ -91,7 +91,8 @@ func TestFind(t *testing.T) {
 	}{
 		{"s", named.ID, named.ID}, {"s", "name", named.ID}, {"", "name", named.ID}, {"", named.ID, named.ID},
 		{"s", plain.ID, plain.ID}, {"s", gone.ID, gone.ID}, {"", "its", other.ID}, {"other", "its", other.ID},
-		{"s", "", ""}, {"s", "gone", ""}, {"s", other.ID, ""}, {"s", "its", ""}, {"other", "name", ""}, {"", "none", ""},
+		{"s", "", ""}, {"s", "gone", ""}, {"s", other.ID, ""}, {"s", "its", ""}, {"other", "name", ""},
+		{"", "none", ""},
 	} {
 		switch found, err := m.Find(c.session, c.ref); {
 		case c.want == "" && !errors.Is(err, terminal.ErrNotFound):

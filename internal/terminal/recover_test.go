@@ -20,7 +20,7 @@ func TestTerminalsComeBack(t *testing.T) {
 	m := open(t, dir)
 	ended := start(t, m, "sh", "-c", "printf 'done here\\a\\a'; exit 3")
 	waitFor(t, ended, wire.WaitCondition{For: "exit"})
-	ran := start(t, m, "sh", "-c", "cd /; printf 'still at it'; read x; printf \"heard $x\"; exit 4")
+	ran := start(t, m, "sh", "-c", "cd /; stty cols 90; printf 'still at it'; read x; printf \"heard $x\"; exit 4")
 	waitFor(t, ran, wire.WaitCondition{For: "text", Pattern: "still at it"})
 	gone := start(t, m, "true")
 	waitFor(t, gone, wire.WaitCondition{For: "exit"})
@@ -42,7 +42,7 @@ func TestTerminalsComeBack(t *testing.T) {
 		t.Errorf("screen %q", got)
 	}
 	if i := again.Wire(); i.BellCount != 2 || i.LastOutputAt == nil || !i.LastOutputAt.Equal(*printed) {
-		t.Errorf("with its screen it had %d bells and printed last at %v, want %v", i.BellCount, i.LastOutputAt, printed)
+		t.Errorf("with its screen %d bells and the last output at %v, want %v", i.BellCount, i.LastOutputAt, printed)
 	}
 	if _, err := again.Input(context.Background(), []byte("x")); !errors.Is(err, terminal.ErrExited) {
 		t.Errorf("input: %v, want ErrExited", err)
@@ -65,8 +65,8 @@ func TestTerminalsComeBack(t *testing.T) {
 	}
 	waitFor(t, on, wire.WaitCondition{For: "exit"})
 	waitFor(t, on, wire.WaitCondition{For: "text", Pattern: "heard you"})
-	if i := on.Wire(); i.State != terminal.StateExited || *i.Exit.Code != 4 {
-		t.Errorf("it ended as %s %+v", i.State, i.Exit)
+	if i := on.Wire(); i.State != terminal.StateExited || *i.Exit.Code != 4 || i.Cols != 90 {
+		t.Errorf("it ended as %s %+v with %d columns", i.State, i.Exit, i.Cols)
 	}
 	if findIn(t, m, gone.ID).Wire().DeletedAt.IsZero() {
 		t.Error("the deleted terminal is no longer deleted")
@@ -105,7 +105,7 @@ func TestOneDamagedTerminalCostsNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f := term.Hub().Snapshot().Frame; f.Rows != 24 || len(f.Main.Lines) != 24 || f.Main.Bottom != 23 {
-		t.Errorf("without a screen there are %d rows and %d lines, down to %d", f.Rows, len(f.Main.Lines), f.Main.Bottom)
+		t.Errorf("without a screen %d rows and %d lines, down to %d", f.Rows, len(f.Main.Lines), f.Main.Bottom)
 	}
 	if term.Wire().Damage == "" {
 		t.Error("the damage is not told")
@@ -150,8 +150,9 @@ func TestAProgramWithoutARecord(t *testing.T) {
 			typeIn(t, term, "after\n")
 			see(t, term, "after\nafter")
 			i := term.Wire()
-			if i.State != terminal.StateRunning || i.PID != was.PID || i.Generation != 2 || i.Cols != 100 || i.Rows != 30 ||
-				i.Session != terminal.RecoveredSession || i.Cmd[0] != "cat" || i.Seq < was.Seq || i.Damage == "" {
+			if i.State != terminal.StateRunning || i.PID != was.PID || i.Generation != 2 ||
+				i.Cols != 100 || i.Rows != 30 || i.Session != terminal.RecoveredSession ||
+				i.Cmd[0] != "cat" || i.Seq < was.Seq || i.Damage == "" {
 				t.Errorf("%+v, was %+v", i, was)
 			}
 			if kept := strings.Contains(textOf(term), "before"); kept != (what == "rubbish") {
@@ -201,6 +202,7 @@ func TestALostTerminal(t *testing.T) {
 		r["state"] = terminal.StateRunning
 		delete(r, "exit")
 		delete(r, "ended_at")
+		r["seq"] = 0 // as one that was written before the last output
 	})
 	m = open(t, dir)
 	until(t, "the snapshot", func() bool {
@@ -211,7 +213,8 @@ func TestALostTerminal(t *testing.T) {
 	for range 2 {
 		term = findIn(t, m, term.ID)
 		if i := term.Wire(); i.State != terminal.StateLost || i.Exit == nil || i.Exit.Reason != "lost" ||
-			i.Exit.Code != nil || i.Damage != "" || at.IsZero() || !term.EndedAt().Equal(at) {
+			i.Exit.Code != nil || i.Damage != "" || i.Seq != uint64(len("last words\r\n")) ||
+			at.IsZero() || !term.EndedAt().Equal(at) {
 			t.Errorf("%+v, ended at %v, before at %v", i, term.EndedAt(), at)
 		}
 		if text := textOf(term); !strings.HasPrefix(text, "last words\n") {

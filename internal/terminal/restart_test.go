@@ -1,12 +1,16 @@
 package terminal_test
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
@@ -61,4 +65,47 @@ func startIn(t *testing.T, m *supervisor.Supervisor, dir string, cmd ...string) 
 		t.Fatal(err)
 	}
 	return term
+}
+
+// TestAFailedRestartCostsNothing: a terminal whose program is not there any more stays as it was, also under the next
+// server, and starts when the program is back.
+func TestAFailedRestartCostsNothing(t *testing.T) {
+	dir, bin := t.TempDir(), t.TempDir()
+	program, away := filepath.Join(bin, "program"), filepath.Join(bin, "away")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho runs; exit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m := open(t, dir)
+	term := startIn(t, m, bin, program)
+	<-term.Done()
+	if err := os.Rename(program, away); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 2 {
+		before := term.Wire()
+		if _, err := m.Terminals.Restart(term); !errors.Is(err, pty.ErrNoCommand) {
+			t.Fatalf("got %v", err)
+		}
+		if findIn(t, m, term.ID) != term {
+			t.Error("another generation is found")
+		}
+		leave(t, m)
+		m = open(t, dir)
+		term = findIn(t, m, term.ID)
+		if text := textOf(term); strings.TrimSpace(text) != "runs" {
+			t.Errorf("the screen is %q", text)
+		}
+		if i := term.Wire(); i.State != terminal.StateExited || i.Exit == nil || *i.Exit.Code != 3 ||
+			i.Generation != 1 || i.Damage != "" || i.Seq != before.Seq {
+			t.Errorf("round %d: %+v, before %+v", round, i, before)
+		}
+	}
+	if err := os.Rename(away, program); err != nil {
+		t.Fatal(err)
+	}
+	next, err := m.Terminals.Restart(term)
+	if err != nil {
+		t.Fatal(err)
+	}
+	see(t, next, `(?m)^runs\n── exit code 3 · restarted .*\nruns$`)
 }
