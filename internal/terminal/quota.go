@@ -106,7 +106,7 @@ func (c *cleaner) freeJournals(list []*Terminal, over int64) error {
 	f.each(list, (*Terminal).compressJournal)
 	f.each(list, (*Terminal).trimJournal)
 	f.each(list, (*Terminal).dropJournal)
-	f.each(list, (*Terminal).purgeForSpace)
+	f.each(list, purgeForSpace(func(u datadir.Usage) int64 { return u.Journal }))
 	return f.err("journals")
 }
 
@@ -183,17 +183,22 @@ func (f *files) dropJournal() (int64, error) {
 	return f.journal.Trim(f.keptFrom(1), 0)
 }
 
-// purgeForSpace purges a terminal that has ended.
-func (f *files) purgeForSpace() (int64, error) {
-	if f.t.Running() {
-		return 0, nil
+// purgeForSpace purges a terminal that has ended, unless that would free nothing: part of its usage counts.
+func purgeForSpace(part func(datadir.Usage) int64) func(t *Terminal) (int64, error) {
+	return func(t *Terminal) (int64, error) {
+		if t.Running() {
+			return 0, nil
+		}
+		u, err := t.registry.cfg.Store.UsageOf(t.ID)
+		if err != nil || part(u) == 0 {
+			return 0, err
+		}
+		removed, err := t.registry.purgeEnded(t)
+		if !removed {
+			return 0, err
+		}
+		return part(u), err
 	}
-	n := f.diskBytes.Load()
-	removed, err := f.t.registry.purgeEnded(f.t)
-	if !removed {
-		n = 0
-	}
-	return n, err
 }
 
 // freeSnapshots frees over bytes of snapshots: it compresses them, drops the older of two, then
@@ -208,6 +213,6 @@ func (c *cleaner) freeSnapshots(list []*Terminal, over int64) error {
 			return free(t.ID)
 		})
 	}
-	f.each(list, (*Terminal).purgeForSpace)
+	f.each(list, purgeForSpace(func(u datadir.Usage) int64 { return u.Snapshots }))
 	return f.err("snapshots")
 }
