@@ -185,7 +185,9 @@ func TestExecQueueFull(t *testing.T) {
 		if err != nil {
 			break
 		}
-		list = append(list, e)
+		if list = append(list, e); len(list) == 1 {
+			<-e.Started() // its place among those that wait is free then
+		}
 	}
 	reply := live.post(t, t.Context(), "/session/full/exec", `{"command":"true"}`)
 	if reply.StatusCode != http.StatusTooManyRequests || reply.Header.Get("Retry-After") == "" {

@@ -208,6 +208,9 @@ func (p *process) stream(w http.ResponseWriter, r *http.Request, i *instance, v 
 				return
 			}
 		case <-beat.C:
+			if i.now() == dead {
+				panic(http.ErrAbortHandler)
+			}
 			if event(map[string]any{"keepalive": map[string]any{}}) != nil {
 				return
 			}

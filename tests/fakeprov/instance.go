@@ -131,12 +131,16 @@ func (i *instance) signal(sig syscall.Signal) {
 	}
 }
 
-// kill ends the processes and waits until they are gone, or endLimit.
+// kill ends the processes and waits until they are gone, or endLimit. It looks twice: in the middle of its execve a
+// process shows no environment.
 func (i *instance) kill() {
 	late, again := time.NewTimer(endLimit), time.NewTicker(endPoll)
 	defer late.Stop()
 	defer again.Stop()
-	for len(i.pids()) > 0 {
+	for none := 0; none < 2; {
+		if none++; len(i.pids()) > 0 {
+			none = 0
+		}
 		i.signal(syscall.SIGKILL)
 		select {
 		case <-again.C:
