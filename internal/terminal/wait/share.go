@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
@@ -189,7 +189,9 @@ func (f *follower) advance(ctx context.Context, limit uint64) (more bool, err er
 			limit = min(limit, w.from)
 		}
 	}
-	began, end := threadTime(), f.journal.End()
+	runtime.LockOSThread() // for ThreadTime
+	defer runtime.UnlockOSThread()
+	began, end := proc.ThreadTime(), f.journal.End()
 	err = f.step(ctx, limit, f.updateEcho)
 	if errors.Is(err, io.EOF) && f.seq < min(end, f.t.Hub().Stats().Seq) {
 		err = errGap // the disk refuses what comes, and the screen has it
@@ -217,15 +219,8 @@ func (f *follower) advance(ctx context.Context, limit uint64) (more bool, err er
 		}
 		w.wake()
 	}
-	f.resume = time.Now().Add(f.pause(threadTime() - began))
+	f.resume = time.Now().Add(f.pause(proc.ThreadTime() - began))
 	return true, nil
-}
-
-// threadTime is how long this thread has had a processor: work does not count what it waits for others.
-func threadTime() time.Duration {
-	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // 0 with an error: no pause
-	return time.Duration(t.Nano())
 }
 
 // pause is how long to pause after work that took so long: not at all without a flood.
