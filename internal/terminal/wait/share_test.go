@@ -112,8 +112,7 @@ func TestWaitsInAFlood(t *testing.T) {
 	first, end := context.WithCancel(context.Background())
 	defer all.Wait()
 	defer end()
-	all.Go(func() { _, _ = waits.Wait(first, term, one(never, nil)) })
+	all.Go(func() { _, _ = waits.Wait(first, term, one(never, nil)) }) // applies output as long as it goes on
 	until(t, "the first wait", func() bool { return wait.FollowersOf(waits, term) == 1 })
-	defer wait.HoldFollower(waits, term)() // somebody else works, for as long as it takes
 	fails(t, term, within(never, 50*time.Millisecond), terminal.ErrTimeout)
 }
