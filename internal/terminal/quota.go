@@ -183,7 +183,8 @@ func (f *files) dropJournal() (int64, error) {
 	return f.journal.Trim(f.keptFrom(1), 0)
 }
 
-// purgeForSpace purges a terminal that has ended, unless that would free nothing: part of its usage counts.
+// purgeForSpace purges a terminal that has ended and returns the bytes that this frees of the quota: part says which of
+// its files count. One that would free nothing stays.
 func purgeForSpace(part func(datadir.Usage) int64) func(t *Terminal) (int64, error) {
 	return func(t *Terminal) (int64, error) {
 		if t.Running() {

@@ -124,11 +124,13 @@ func zombie(proc string) bool {
 	return bytes.HasPrefix(rest, []byte("Z"))
 }
 
-// signal reaches every process of the instance.
-func (i *instance) signal(sig syscall.Signal) {
-	for _, pid := range i.pids() {
+// signal reaches every process of the instance, and returns how many there were.
+func (i *instance) signal(sig syscall.Signal) int {
+	list := i.pids()
+	for _, pid := range list {
 		_ = syscall.Kill(pid, sig)
 	}
+	return len(list)
 }
 
 // kill ends the processes and waits until they are gone, or endLimit. It looks twice: in the middle of its execve a
@@ -137,11 +139,10 @@ func (i *instance) kill() {
 	late, again := time.NewTimer(endLimit), time.NewTicker(endPoll)
 	defer late.Stop()
 	defer again.Stop()
-	for none := 0; none < 2; {
-		if none++; len(i.pids()) > 0 {
-			none = 0
+	for gone := 0; gone < 2; gone++ {
+		if i.signal(syscall.SIGKILL) > 0 {
+			gone = -1
 		}
-		i.signal(syscall.SIGKILL)
 		select {
 		case <-again.C:
 		case <-late.C:

@@ -21,8 +21,8 @@ import (
 type Service struct{ *httpapi.Base }
 
 const (
-	// startPatience is how long the reply about a background command waits for its start behind others; without one
-	// it has no process id.
+	// startPatience is how long the reply about a background command waits for its start while others are before it;
+	// then its process id is 0. The reply to a cancel waits as long for the end.
 	startPatience = 2 * time.Second
 	// turnPatience is how much longer it waits for a command that has its turn: the machine may be busy.
 	turnPatience = 8 * time.Second

@@ -12,12 +12,14 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// maxLocate is how much output is applied to find where text was printed that is shown
-// already, in bytes: some 10 ms of work.
-const maxLocate = 2 << 20
-
-// locateLimit is how long that may take when the text counts in any case: others may have the processors.
-const locateLimit = time.Second
+const (
+	// maxLocate is how much output is applied to find where text was printed that is shown already, in bytes: some
+	// 10 ms of work.
+	maxLocate = 2 << 20
+	// locateLimit is how long a wait whose text is shown looks for its position: others may have the processors.
+	// Then the position is the one where the wait began.
+	locateLimit = time.Second
+)
 
 // beginInTime is begin, as long as the wait may take in all. Errors: also terminal.ErrTimeout.
 func (w *waiter) beginInTime(ctx context.Context) error {
