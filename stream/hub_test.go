@@ -8,8 +8,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -256,6 +258,26 @@ func TestSnapshotIsSharedAtOnePosition(t *testing.T) {
 	runtime.KeepAlive(a)
 }
 
+// TestSnapshotIsEncodedOnce: viewers that come at the same instant share one text.
+func TestSnapshotIsEncodedOnce(t *testing.T) {
+	var made atomic.Int64
+	hub := stream.New(stream.Options{ID: "term1", Engine: vt10x.New, Config: vt.Config{Cols: 80, Rows: 24},
+		Hooks: stream.Hooks{Snapshot: func(int, time.Duration) { made.Add(1) }}})
+	hub.Write(lines(100))
+	held := hub.Snapshot() // of an instant that lasts
+	var all sync.WaitGroup
+	for range 8 {
+		s := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})
+		defer s.Close()
+		all.Go(func() { poll(t, s, &model{t: t}) })
+	}
+	all.Wait()
+	if n := made.Load(); n != 1 {
+		t.Errorf("encoded %d times", n)
+	}
+	runtime.KeepAlive(held)
+}
+
 func TestQueriesAreAnsweredOnceAndCutOut(t *testing.T) {
 	for _, viewers := range []int{0, 1, 5} {
 		hub := newHub(t, 80, 24)
@@ -283,6 +305,19 @@ func TestQueriesAreAnsweredOnceAndCutOut(t *testing.T) {
 			}
 			s.Close()
 		}
+	}
+}
+
+// TestRepliesHaveTheirPosition: each step's replies are told once, behind its last byte, and none for other output.
+func TestRepliesHaveTheirPosition(t *testing.T) {
+	hub := newHub(t, 80, 24)
+	var told []string
+	note := func(reply []byte, seq uint64) { told = append(told, fmt.Sprintf("%q at %d", reply, seq)) }
+	for _, p := range []string{"plain", "\x1b[5n\x1b[6n", "\x1b[6", "n"} {
+		hub.WriteFunc([]byte(p), note)
+	}
+	if want := []string{`"\x1b[0n\x1b[1;6R" at 13`, `"\x1b[1;6R" at 17`}; !slices.Equal(told, want) {
+		t.Errorf("%v, want %v", told, want)
 	}
 }
 
@@ -348,6 +383,12 @@ func TestMetaEvents(t *testing.T) {
 	if want := `{"title":"a \"title\"","bell":true}`; last.Kind != stream.KindMeta ||
 		string(last.AppendJSON(nil, "")) != want {
 		t.Errorf("got %s %s, want meta %s", last.Kind, last.AppendJSON(nil, ""), want)
+	}
+	hub.Write([]byte("\x1b]777;notify;done;in 3 s\x07"))
+	batch, _ = s.Poll()
+	last = batch[len(batch)-1]
+	if want := `{"notify":{"title":"done","body":"in 3 s"}}`; string(last.AppendJSON(nil, "")) != want {
+		t.Errorf("got %s, want %s", last.AppendJSON(nil, ""), want)
 	}
 	other := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})
 	defer other.Close()

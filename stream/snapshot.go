@@ -37,8 +37,7 @@ type SharedSnapshot struct {
 	ansi               []byte // nil when it is large
 	json               []byte
 
-	mu       sync.Mutex
-	messages map[Reason]*Message // with all history
+	messages map[Reason]*Message // with all history; guarded by the hub's lock
 }
 
 // Snapshot returns the snapshot of now. Callers at the same instant share one, and with it its
@@ -150,13 +149,11 @@ func (s *SharedSnapshot) appendQuoted(b []byte, lines int) []byte {
 }
 
 // message is the snapshot event for a viewer that wants so many lines of history. Viewers that
-// want all and have the same reason share it. It does not encode.
+// want all and have the same reason share it. It does not encode. The hub's lock is held.
 func (s *SharedSnapshot) message(r Reason, lines int) *Message {
 	if !s.isWhole(lines) {
 		return s.newMessage(r, lines)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.messages[r] == nil {
 		s.messages[r] = s.newMessage(r, -1)
 	}

@@ -28,7 +28,7 @@ func TestInvalidText(t *testing.T) {
 	for in, want := range map[string]int{
 		`a\u00e9\n`: -1, `\ud83d\udc4d`: -1, `x\ud83d`: 1, `\udc4dx`: 0, `\ud83dx`: 0, `\ud83d\u0041`: 0,
 		`\ud83d\udc4d\ud83d`: 12, `\\ud83d`: -1, `\\\ud83d`: 2, `\u00zz\ud83d`: 6, `\ud83`: -1,
-		`\"\ud83d\ud83d\udc4d`: 2,
+		`\"\ud83d\ud83d\udc4d`: 2, `\ud83dxudc4d`: 0, `\ud83d\xdc4d`: 0, `\ud83d\udc4`: 0,
 	} {
 		if got := LoneSurrogate([]byte(in)); got != want {
 			t.Errorf("LoneSurrogate(%s) = %d, want %d", in, got, want)

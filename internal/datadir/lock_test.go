@@ -134,3 +134,31 @@ func TestLockAfterReturnsAtOnce(t *testing.T) {
 		t.Error("this process is dying")
 	}
 }
+
+// TestTakeLockWithoutADirectory: what keeps a lock from being taken is said, and nobody is signalled for it.
+func TestTakeLockWithoutADirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(file, nil, 0o600))
+	release, killed, err := TakeLock(t.Context(), file)
+	if release != nil || killed != 0 || err == nil || errors.Is(err, ErrLocked) {
+		t.Errorf("%d, %v", killed, err)
+	}
+}
+
+// TestLockAfterWaitsForTheDying: a lock whose holder is gone is waited for, for dyingTime and not longer.
+func TestLockAfterWaitsForTheDying(t *testing.T) {
+	dir := t.TempDir()
+	release, err := Lock(dir)
+	must(t, err)
+	gone := exec.Command("true")
+	must(t, gone.Run())
+	must(t, os.WriteFile(filepath.Join(dir, "lock"), fmt.Appendln(nil, gone.Process.Pid), 0o600))
+	began := time.Now()
+	if _, err := LockAfter(dir); !errors.Is(err, ErrLocked) || time.Since(began) < dyingTime {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+	time.AfterFunc(10*lockRetry, release)
+	again, err := LockAfter(dir)
+	must(t, err)
+	again()
+}

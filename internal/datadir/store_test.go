@@ -465,3 +465,42 @@ func TestReserve(t *testing.T) {
 		t.Error("it is not given back once")
 	}
 }
+
+// TestTyped: what is typed and not submitted is kept until there is nothing, and goes with its terminal.
+func TestTyped(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	mustSave(t, s, "one", "")
+	for _, want := range []string{"", "ls", "a longer line", ""} {
+		must(t, s.SaveTyped("one", []byte(want)))
+		if got, err := s.LoadTyped("one"); err != nil || string(got) != want {
+			t.Errorf("%q, %v, want %q", got, err, want)
+		}
+	}
+	for _, n := range []int{maxTyped, maxTyped + 1} {
+		must(t, s.SaveTyped("one", make([]byte, n)))
+		if got, err := s.LoadTyped("one"); (err == nil) != (n == maxTyped) || err == nil && len(got) != n {
+			t.Errorf("%d bytes: %d, %v", n, len(got), err)
+		}
+	}
+	if err := s.SaveTyped("absent", []byte("x")); !errors.Is(err, ErrNotFound) {
+		t.Error(err)
+	}
+	if _, err := s.LoadTyped("absent"); !errors.Is(err, ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+// TestReserveThatCannotBeHeld: nothing of half a reserve is left.
+func TestReserveThatCannotBeHeld(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	must(t, os.Mkdir(s.reserve(), 0o700))
+	if err := s.HoldReserve(); err == nil {
+		t.Error("a directory is taken for the reserve")
+	}
+	if _, err := os.Stat(s.reserve()); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if free, err := s.FreeSpace(); err != nil || free <= 0 {
+		t.Errorf("free: %d, %v", free, err)
+	}
+}

@@ -162,3 +162,49 @@ func TestEnforcerAtOnce(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestSaveAfterAKill: what a killed server left beside the copy is replaced, and a link there is not followed.
+func TestSaveAfterAKill(t *testing.T) {
+	dir := t.TempDir()
+	file, other := filepath.Join(dir, "permissions.json"), filepath.Join(dir, "other")
+	for _, leave := range []func(next string) error{
+		func(next string) error { return os.WriteFile(next, []byte("half"), 0o600) },
+		func(next string) error { return os.Symlink(other, next) },
+	} {
+		if err := leave(file + ".new"); err != nil {
+			t.Fatal(err)
+		}
+		e := NewEnforcer(Rules{}).WithCopy(file)
+		e.Set(Permissions{Thread: "one", Mode: ModeReadOnly, Rules: listed(Rules{})})
+		if err := e.Save(); err != nil {
+			t.Fatal(err)
+		}
+		next := NewEnforcer(Rules{}).WithCopy(file)
+		if err := next.LoadCopy(); err != nil || !next.Applies("one") {
+			t.Errorf("%+v (%v)", next.threads, err)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
+		t.Errorf("%v are left (%v)", names, err)
+	}
+}
+
+// TestArgumentsOfBytes: rules and whoever approves see text, and beside bytes that are none their base 64.
+func TestArgumentsOfBytes(t *testing.T) {
+	for _, c := range []struct {
+		args any
+		want string
+	}{
+		{NewInputArgs("t", []byte("é")), `{"terminal":"t","data":"é"}`},
+		{NewInputArgs("t", []byte{0xff}), `{"terminal":"t","data":"\ufffd","data_b64":"/w=="}`},
+		{NewCommandArgs("c", []byte("ls"), false), `{"command_id":"c","data":"ls"}`},
+		{NewCommandArgs("c", []byte{0xff}, true), `{"command_id":"c","data":"\ufffd","data_b64":"/w==","eof":true}`},
+	} {
+		if got := string((Action{ToolResize, c.args}).Call().Arguments); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evertty/evertty/wire"
 )
 
 func rulesOf(t testing.TB, text string) Rules {
@@ -403,5 +405,24 @@ func TestApprovalInTime(t *testing.T) {
 	over.Status = Used
 	if got := over.At(now.Add(100 * PendingFor)); got.Status != Used || !got.ExpiresAt.IsZero() || over.Valid(now) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestWirePermissions: clients see the thread's rules and the server's, and how many apply.
+func TestWirePermissions(t *testing.T) {
+	const rules = `{"allow":[{"tool":"exec"}],"ask":[{"tool":"exec"},{"tool":"resize"}],"deny":[{"tool":"input"}]}`
+	e := NewEnforcer(rulesOf(t, `{"allow":[{"tool":"exec"}],"ask":[{"tool":"exec"}]}`))
+	p := Permissions{Thread: "one", Mode: ModeAllow, Rules: rulesOf(t, rules)}
+	if w := NewEnforcer(Rules{}).Wire(Permissions{Mode: ModeAllow}); w.Active || w.UpdatedAt != nil ||
+		w.PromptingEnabled {
+		t.Errorf("of a thread without any: %+v", w)
+	}
+	p.UpdatedAt = "2026-05-01T12:00:00Z"
+	e.Set(p)
+	w := e.Wire(p)
+	if w.ThreadID != "one" || w.Mode != wire.PermissionMode(ModeAllow) || !w.Active || w.UpdatedAt == nil ||
+		*w.UpdatedAt != p.UpdatedAt || w.RuleCounts != (wire.RuleCountsOf{Allow: 2, Ask: 3, Deny: 1}) ||
+		len(w.Rules.Ask) != 2 || len(w.ServerRules.Allow) != 1 || w.ServerRules.Deny == nil {
+		t.Errorf("%+v", w)
 	}
 }

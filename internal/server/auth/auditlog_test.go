@@ -3,12 +3,16 @@ package auth
 import (
 	"bytes"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/labstack/echo/v4"
 )
 
 // auditLines is what a file of an audit log has.
@@ -147,5 +151,28 @@ func TestAuditLogCountsLostLines(t *testing.T) {
 	<-exact
 	if got := auditLines(t, dir, AuditFile); strings.Count(got, "\n") != 4 || strings.Count(got, "audit.lost") != 1 {
 		t.Errorf("%d lines", strings.Count(got, "\n"))
+	}
+}
+
+// TestRefusalsAreCounted: a flood of refusals is cut, and the next line says how many were left out.
+func TestRefusalsAreCounted(t *testing.T) {
+	dir := t.TempDir()
+	g := newGate(t, Config{Audit: OpenAuditLog(dir, slog.New(slog.DiscardHandler))})
+	note := func(what string) {
+		c := echo.New().NewContext(httptest.NewRequest(http.MethodGet, "/pty", nil), httptest.NewRecorder())
+		g.auth.Note(c, what, "x", "401")
+	}
+	for range failureBurst + 3 {
+		note(AuditRefused)
+	}
+	note("pty.kill")
+	note("pty.kill")
+	refused := auditLines(t, dir, RefusedAuditFile)
+	if strings.Count(refused, `"what":"`+AuditRefused+`"`) != failureBurst ||
+		strings.Count(refused, auditSkipped) != 1 || !strings.Contains(refused, `"result":"3"`) {
+		t.Errorf("%s", refused)
+	}
+	if got := auditLines(t, dir, AuditFile); strings.Count(got, "pty.kill") != 2 {
+		t.Errorf("%s", got)
 	}
 }

@@ -161,3 +161,28 @@ func FuzzTicket(f *testing.F) {
 		}
 	})
 }
+
+// TestValidTicket: what is asked of a ticket without using it is what its use gives.
+func TestValidTicket(t *testing.T) {
+	clock := newHandClock()
+	store := newTickets(clock.Now, slog.Default())
+	grant := Grant{Read, "alpha"}
+	secret, until, err := store.issue(grant, ticketTTL, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range [][2]string{{secret, "beta"}, {secret, ""}, {secret + "x", "alpha"}} {
+		if g, _, ok := store.valid(other[0], other[1]); ok || g != (Grant{}) {
+			t.Errorf("%v: %v", other, g)
+		}
+	}
+	for range 2 {
+		if g, expires, ok := store.valid(secret, "alpha"); !ok || g != grant || !expires.Equal(until) {
+			t.Errorf("%v, %v, %v", g, expires, ok)
+		}
+	}
+	clock.advance(ticketTTL)
+	if _, _, ok := store.valid(secret, "alpha"); ok {
+		t.Error("valid at its end")
+	}
+}
