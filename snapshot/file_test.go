@@ -281,3 +281,28 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestCompress: a compressed file is smaller, reads back the same, and is refused when a part of it is missing.
+func TestCompress(t *testing.T) {
+	h, f := Header{Seq: 7, Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}, newFrames(1).frame()
+	f.Title = strings.Repeat("title ", 500)
+	plain := Encode(h, f)
+	packed, err := Compress(plain)
+	if err != nil || len(packed) >= len(plain) || !IsSnapshot(packed) {
+		t.Fatalf("%d bytes of %d, %v", len(packed), len(plain), err)
+	}
+	gotH, got, err := Decode(packed)
+	if err != nil || gotH != h || !same(got, stored(f)) {
+		t.Errorf("%+v, %v", gotH, err)
+	}
+	for _, n := range []int{len(packedHead), len(packedHead) + 1, len(packed) / 2, len(packed) - 1} {
+		if _, _, err := Decode(packed[:n]); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+	for _, other := range [][]byte{nil, []byte("no snapshot")} { // it compresses what it is given
+		if p, err := Compress(other); err != nil || !isPacked(p) {
+			t.Errorf("%q: %v", other, err)
+		}
+	}
+}

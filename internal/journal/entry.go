@@ -15,15 +15,6 @@ const (
 	EntryGap                          // Bytes of output are not in the journal
 )
 
-// String returns the kind's name in lower case.
-func (k EntryKind) String() string {
-	names := [...]string{"none", "output", "resize", "input", "exit", "restart", "gap"}
-	if int(k) < len(names) {
-		return names[k]
-	}
-	return "unknown"
-}
-
 // Entry is what happened next in a journal.
 type Entry struct {
 	Kind EntryKind
