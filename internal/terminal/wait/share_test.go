@@ -83,6 +83,30 @@ func TestAWaitThatJoinsLooksFromItsPlace(t *testing.T) {
 	}
 }
 
+// TestNothingIsAbsentWhileItIsDrawn: text that a program erases and draws again in one update (mode ?2026) is not
+// absent in between.
+func TestNothingIsAbsentWhileItIsDrawn(t *testing.T) {
+	parallel(t)
+	m := open(t, t.TempDir())
+	term := start(t, m, "sh", "-c", `stty -echo; printf Loading; read x; printf '\033[?2026h\033[2J\033[Hdrawing'; `+
+		`read x; printf '\033[HLoading\033[?2026l'; read x; printf '\033[2J\033[Hloaded'; read x`)
+	see(t, term, "Loading")
+	var w wire.Waited
+	var all sync.WaitGroup
+	all.Go(func() { w = await(t, term, one(wire.WaitCondition{For: "text", Pattern: "Loading", Not: true}, nil)) })
+	goingOn(t, term, 1)
+	typeIn(t, term, "\n")
+	see(t, term, "drawing")
+	typeIn(t, term, "\n")
+	see(t, term, "Loading")
+	drawn := term.Hub().Snapshot().Seq
+	typeIn(t, term, "\n")
+	all.Wait()
+	if w.Seq <= drawn {
+		t.Errorf("absent at %d, it was drawn at %d", w.Seq, drawn)
+	}
+}
+
 // TestWaitsInAFlood rest while the terminal has more output than it takes, and still end in
 // time.
 func TestWaitsInAFlood(t *testing.T) {
