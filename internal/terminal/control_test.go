@@ -58,7 +58,8 @@ func TestControls(t *testing.T) {
 func TestViewersShapeTheTerminal(t *testing.T) {
 	parallel(t)
 	m := open(t, t.TempDir())
-	term, err := m.Terminals.Create("s", wire.CreateTerminal{Cmd: []string{"sh", "-c", "stty -echo; while read x; do clear; stty size; done"},
+	const program = "stty -echo; while read x; do clear; stty size; done"
+	term, err := m.Terminals.Create("s", wire.CreateTerminal{Cmd: []string{"sh", "-c", program},
 		SizePolicy: wire.SizePolicy(stream.PolicySmallest)})
 	if err != nil {
 		t.Fatal(err)

@@ -120,6 +120,10 @@ func TestLimitOfASessionAtOnce(t *testing.T) {
 
 func TestFailedCreateLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
+	odd := filepath.Join(t.TempDir(), "no-format")
+	if err := os.WriteFile(odd, []byte("\x7fELF"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	m := open(t, dir)
 	for _, c := range []struct {
 		session string
@@ -134,6 +138,9 @@ func TestFailedCreateLeavesNothing(t *testing.T) {
 		{"s/x", wire.CreateTerminal{}, terminal.ErrInvalid},
 		{"s", wire.CreateTerminal{Name: "a b"}, terminal.ErrInvalid},
 		{"s", wire.CreateTerminal{SizePolicy: "mine"}, terminal.ErrInvalid},
+		{"s", wire.CreateTerminal{Scrollback: new(vt.MaxScrollback + 1)}, terminal.ErrInvalid},
+		{"s", wire.CreateTerminal{Scrollback: new(-1)}, terminal.ErrInvalid},
+		{"s", wire.CreateTerminal{Cmd: []string{odd}}, pty.ErrNoCommand}, // the kernel finds out at its start
 	} {
 		if _, err := m.Terminals.Create(c.session, c.create); !errors.Is(err, c.want) {
 			t.Errorf("%+v: %v, want %v", c, err, c.want)

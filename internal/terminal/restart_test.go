@@ -109,3 +109,22 @@ func TestAFailedRestartCostsNothing(t *testing.T) {
 	}
 	see(t, next, `(?m)^runs\n── exit code 3 · restarted .*\nruns$`)
 }
+
+// TestRestartSaysHowItEnded: the line between two programs says what ended the first.
+func TestRestartSaysHowItEnded(t *testing.T) {
+	parallel(t)
+	m := open(t, t.TempDir())
+	for program, says := range map[string]string{"exit 0": "exit code 0", "exit 7": "exit code 7",
+		"kill -KILL $$": "ended by SIGKILL"} {
+		term := start(t, m, "sh", "-c", program)
+		<-term.Done()
+		next, err := m.Terminals.Restart(term)
+		if err != nil {
+			t.Fatal(err)
+		}
+		see(t, next, "(?m)^── "+says+` · restarted [-0-9: ]+UTC ──$`)
+		if _, err := m.Terminals.Restart(term); !errors.Is(err, terminal.ErrRunning) {
+			t.Errorf("%s: the generation before is started again: %v", program, err)
+		}
+	}
+}
