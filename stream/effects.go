@@ -87,7 +87,7 @@ func (h *Hub) publishPending() {
 		h.viewers.publish(func() *Message { return metaMessage(h.id, &h.pending.meta) })
 		h.pending.meta, h.pending.hasMeta = wire.EventMeta{}, false
 	}
-	if h.stats.changed || h.seq >= h.stats.measureAt {
+	if h.seq >= h.stats.measureAt {
 		h.publishStats()
 	} else {
 		h.publishPosition()

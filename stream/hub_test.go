@@ -384,10 +384,13 @@ func TestMetaEvents(t *testing.T) {
 		string(last.AppendJSON(nil, "")) != want {
 		t.Errorf("got %s %s, want meta %s", last.Kind, last.AppendJSON(nil, ""), want)
 	}
-	hub.Write([]byte("\x1b]777;notify;done;in 3 s\x07"))
+	hub.Write([]byte("\x1b]777;notify;done;in 3 s\x07\x1b]2;another\x07"))
+	if st := hub.Stats(); st.Title != "another" || st.Bells != 2 || st.Viewers != 1 {
+		t.Errorf("%+v", st)
+	}
 	batch, _ = s.Poll()
 	last = batch[len(batch)-1]
-	if want := `{"notify":{"title":"done","body":"in 3 s"}}`; string(last.AppendJSON(nil, "")) != want {
+	if want := `{"title":"another","notify":{"title":"done","body":"in 3 s"}}`; string(last.AppendJSON(nil, "")) != want {
 		t.Errorf("got %s, want %s", last.AppendJSON(nil, ""), want)
 	}
 	other := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})

@@ -293,6 +293,13 @@ func TestLock(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
+	must(t, os.WriteFile(path, []byte("12345678901234567890\n"), 0o600)) // of a process with a longer number
+	again, err = Lock(dir)
+	must(t, err)
+	if b, err := os.ReadFile(path); err != nil || string(b) != fmt.Sprintln(os.Getpid()) {
+		t.Errorf("it names %q, %v", b, err)
+	}
+	again()
 	target := filepath.Join(t.TempDir(), "target")
 	must(t, os.WriteFile(target, []byte("keep"), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "inside"), []byte("keep"), 0o600))

@@ -85,6 +85,8 @@ func TestStoreKeepsTwo(t *testing.T) {
 	if got, want := files(t, dir, "a-1"), []string{"screen.11", "screen.12"}; !slices.Equal(got, want) {
 		t.Errorf("files %q, want %q", got, want)
 	}
+	must(t, syscall.Mkfifo(filepath.Join(dir, "terminals", "a-1", "fifo"), 0o600)) // of somebody else: it has no size
+	must(t, os.Mkdir(filepath.Join(dir, "terminals", "a-1", "folder"), 0o700))
 	if n, err := s.Size("a-1"); err != nil || n < 200 || n > 2000 {
 		t.Errorf("size %d, %v", n, err)
 	}

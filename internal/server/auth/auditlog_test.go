@@ -176,3 +176,12 @@ func TestRefusalsAreCounted(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestWhereARequestIsFrom: a connection of the Unix socket has no address, and its line says so.
+func TestWhereARequestIsFrom(t *testing.T) {
+	for address, want := range map[string]string{"": "unix", "@": "unix", "10.0.0.1:5": "10.0.0.1:5"} {
+		if got := fromOf(&http.Request{RemoteAddr: address}); got != want {
+			t.Errorf("%q is from %q, want %q", address, got, want)
+		}
+	}
+}

@@ -510,12 +510,12 @@ func TestRedactURL(t *testing.T) {
 func TestManyClientsAtOnce(t *testing.T) {
 	g := newGate(t, Config{})
 	got := askTicket(t, g, `{"pty":"web","role":"read","uses":20}`)
-	var opened atomic.Int32
+	var streams atomic.Int32
 	var group sync.WaitGroup
 	for i := range 40 {
 		group.Go(func() {
 			if r := g.do(t, nil, "GET", "/pty/web/stream?ticket="+got.Ticket, ""); r.status == http.StatusOK {
-				opened.Add(1)
+				streams.Add(1)
 			}
 			browser := g.browser(t)
 			link, err := g.auth.LoginURL("")
@@ -532,10 +532,13 @@ func TestManyClientsAtOnce(t *testing.T) {
 				t.Errorf("client %d: %d", i, r.status)
 			}
 			g.do(t, nil, "GET", fmt.Sprintf("/pty?n=%d", i), "", "Authorization: Bearer no")
+			if n := g.auth.opened.end(func(o *opened) bool { return o.pty == "beta-0000002" }); n != 0 {
+				t.Errorf("%d requests for a terminal that nobody opened were ended", n)
+			}
 		})
 	}
 	group.Wait()
-	if opened.Load() != 20 {
-		t.Errorf("the ticket opened %d streams", opened.Load())
+	if streams.Load() != 20 {
+		t.Errorf("the ticket opened %d streams", streams.Load())
 	}
 }
