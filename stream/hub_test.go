@@ -515,3 +515,53 @@ func TestReadersDoNotWaitForOutput(t *testing.T) {
 		}
 	}
 }
+
+// TestWatch: whoever watches a hub is told of output once, however much there was, and not after the stop.
+func TestWatch(t *testing.T) {
+	hub := newHub(t, 20, 5)
+	changed, stop := hub.Watch()
+	told := func() bool {
+		select {
+		case <-changed:
+			return true
+		default:
+			return false
+		}
+	}
+	told()
+	for _, write := range []func(){func() { hub.Write([]byte("a")) }, func() { hub.Resize(30, 6) },
+		func() { hub.Finish(stream.Exit{Reason: "lost"}) }} {
+		write()
+		if !told() || told() {
+			t.Error("it is not told once")
+		}
+	}
+	stop()
+}
+
+// fullDisk takes some bytes and then no more.
+type fullDisk struct{ room int }
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	if d.room -= len(p); d.room < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(p), nil
+}
+
+// TestSnapshotToAFullDisk: a snapshot that cannot be written to its end says so, in every format.
+func TestSnapshotToAFullDisk(t *testing.T) {
+	hub := newHub(t, 80, 24)
+	hub.Write(lines(300))
+	for _, format := range []string{"text", "ansi", "json"} {
+		var whole bytes.Buffer
+		if err := hub.WriteSnapshot(t.Context(), &whole, format, -1); err != nil {
+			t.Fatal(err)
+		}
+		for _, room := range []int{0, 1, whole.Len() / 2, whole.Len() - 1} {
+			if err := hub.WriteSnapshot(t.Context(), &fullDisk{room}, format, -1); !errors.Is(err, io.ErrShortWrite) {
+				t.Errorf("%s with room for %d of %d: %v", format, room, whole.Len(), err)
+			}
+		}
+	}
+}

@@ -75,3 +75,18 @@ func BenchmarkSave(b *testing.B) {
 		})
 	}
 }
+
+// TestDamagedSnapshotIsNotCompressed: it stays as it is for whoever looks at it, and is no error.
+func TestDamagedSnapshotIsNotCompressed(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	mustSave(t, s, "a", strings.Repeat("old ", 100))
+	mustSave(t, s, "a", strings.Repeat("new ", 100))
+	must(t, os.WriteFile(filepath.Join(dir, "terminals", "a", "screen.2"), []byte("damaged"), 0o600))
+	if saved, err := s.CompressSnapshots("a"); err != nil || saved <= 0 {
+		t.Errorf("%d, %v", saved, err)
+	}
+	if got := files(t, dir, "a"); !slices.Equal(got, []string{"screen.1.zst", "screen.2"}) {
+		t.Errorf("%q", got)
+	}
+}
