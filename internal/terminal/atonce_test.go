@@ -50,7 +50,7 @@ func TestEverythingAtOnce(t *testing.T) {
 			}
 		})
 		all.Go(func() { // those that type and watch
-			for i := range rounds * 4 {
+			for i := range rounds * 2 {
 				typeIn(t, stays, "cd /; printf '\\033]2;x\\007\\033]7;file:///usr\\007'; seq 300\n")
 				_, err := stays.Keys(t.Context(), []string{"Left"})
 				allowed("keys", err)
