@@ -109,7 +109,7 @@ var arrows = map[string][]string{
 		"internal/journal", "internal/permission", "internal/proc", "internal/provider", "internal/shell",
 		"internal/shell/registry", "internal/supervisor", "internal/terminal", "internal/thread",
 		"internal/thread/service", "pty", "pty/keeper", "stream", "vt", "wire"},
-	"tests/supervisortest": {"internal/datadir", "internal/supervisor", "internal/terminal",
+	"tests/supervisortest": {"internal/datadir", "internal/metrics", "internal/supervisor", "internal/terminal",
 		"internal/terminal/wait", "pty/keeper", "pty/keeper/holder", "tests/polling", "vt",
 		"wire"},
 	"internal/openapi":       {"internal/server/httpapi", "wire"},

@@ -21,6 +21,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/tests/supervisortest"
 	"github.com/evertty/evertty/vt/vt10x"
 )
 
@@ -653,7 +654,7 @@ func TestExecMetrics(t *testing.T) {
 		}
 	})
 	until(t, "the counts", func() bool {
-		got = gather(t, metrics)
+		got = supervisortest.Gather(t, metrics)
 		for name, v := range want {
 			if n, ok := got[name]; !ok || n != v {
 				return false
@@ -661,25 +662,4 @@ func TestExecMetrics(t *testing.T) {
 		}
 		return true
 	})
-}
-
-// gather are the values of counters, gauges and numbers of observations, by name and label.
-func gather(t *testing.T, metrics *metrics.Set) map[string]float64 {
-	t.Helper()
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]float64{}
-	for _, f := range families {
-		for _, metric := range f.GetMetric() {
-			name := f.GetName()
-			for _, l := range metric.GetLabel() {
-				name += "/" + l.GetValue()
-			}
-			got[name] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue() +
-				float64(metric.GetHistogram().GetSampleCount())
-		}
-	}
-	return got
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/tests/supervisortest"
 	"github.com/evertty/evertty/vt"
 )
 
@@ -80,7 +81,7 @@ func TestEverythingAtOnce(t *testing.T) {
 				}
 				m.Terminals.ListJSON()
 				m.Terminals.Problems()
-				gauges(t, set)
+				supervisortest.Gather(t, set)
 			}
 		})
 	}

@@ -9,28 +9,9 @@ import (
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/tests/supervisortest"
 	"github.com/evertty/evertty/wire"
 )
-
-// gauges is the values of gauges by name and state.
-func gauges(t *testing.T, m *metrics.Set) map[string]float64 {
-	t.Helper()
-	families, err := m.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]float64{}
-	for _, f := range families {
-		for _, metric := range f.GetMetric() {
-			name := f.GetName()
-			for _, l := range metric.GetLabel() {
-				name += " " + l.GetValue()
-			}
-			got[name] = metric.GetGauge().GetValue()
-		}
-	}
-	return got
-}
 
 // collector has the gauges of a registry.
 type collector struct{ of *terminal.Registry }
@@ -46,7 +27,7 @@ func TestFactsOfAServer(t *testing.T) {
 	set.Registry.MustRegister(collector{m.Terminals})
 	shows := func(what string, want map[string]float64) {
 		t.Helper()
-		got := gauges(t, set)
+		got := supervisortest.Gather(t, set)
 		for name, n := range want {
 			if v, ok := got[name]; !ok || v != n {
 				t.Errorf("%s: %s is %v, want %v", what, name, v, n)
@@ -72,14 +53,14 @@ func TestFactsOfAServer(t *testing.T) {
 	stays, ends := start(t, m, "cat"), start(t, m, "cat")
 	<-changed
 	sub := stays.Hub().Subscribe(stream.SubscribeOptions{})
-	shows("two", map[string]float64{"evertty_active_ptys": 2, "evertty_terminals running": 2,
-		"evertty_terminals exited": 0, "evertty_terminals lost": 0, "evertty_viewers": 1})
+	shows("two", map[string]float64{"evertty_active_ptys": 2, "evertty_terminals/running": 2,
+		"evertty_terminals/exited": 0, "evertty_terminals/lost": 0, "evertty_viewers": 1})
 	stays.Detach(sub)
 	typeIn(t, ends, "\x04")
 	until(t, "the end", func() bool { return !ends.Running() })
 	<-changed
-	shows("one", map[string]float64{"evertty_active_ptys": 1, "evertty_terminals running": 1,
-		"evertty_terminals exited": 1, "evertty_viewers": 0})
+	shows("one", map[string]float64{"evertty_active_ptys": 1, "evertty_terminals/running": 1,
+		"evertty_terminals/exited": 1, "evertty_viewers": 0})
 	if ids := listed(); len(ids) != 2 || ids[0] != stays.ID+" running" || ids[1] != ends.ID+" exited" {
 		t.Errorf("%q", ids)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/tests/supervisortest"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
 	"github.com/evertty/evertty/wire"
@@ -63,7 +64,7 @@ func TestVerify(t *testing.T) {
 		s := term.Hub().Snapshot()
 		s.ANSI()
 		s.ANSI()
-		if got := counted(t, metrics, "evertty_snapshot_differences_total"); got != c.want {
+		if got := supervisortest.Gather(t, metrics)["evertty_snapshot_differences_total"]; got != c.want {
 			t.Errorf("counted %v, want %v", got, c.want)
 		}
 		text := strings.Join(log.lines(), "\n")
@@ -77,20 +78,4 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	}
-}
-
-// counted is the value of a counter without labels.
-func counted(t *testing.T, m *metrics.Set, name string) float64 {
-	t.Helper()
-	families, err := m.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range families {
-		if f.GetName() == name {
-			return f.GetMetric()[0].GetCounter().GetValue()
-		}
-	}
-	t.Fatalf("there is no %s", name)
-	return 0
 }

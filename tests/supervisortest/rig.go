@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/wait"
@@ -221,4 +222,25 @@ func Until(t *testing.T, what string, fact func() bool) {
 	if !polling.Until(Patience, fact) {
 		t.Fatalf("not seen within %v: %s", Patience, what)
 	}
+}
+
+// Gather returns the values of counters and gauges and the numbers of observations, by "name/label".
+func Gather(t *testing.T, m *metrics.Set) map[string]float64 {
+	t.Helper()
+	families, err := m.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, metric := range f.GetMetric() {
+			name := f.GetName()
+			for _, l := range metric.GetLabel() {
+				name += "/" + l.GetValue()
+			}
+			got[name] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue() +
+				float64(metric.GetHistogram().GetSampleCount())
+		}
+	}
+	return got
 }
