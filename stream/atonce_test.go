@@ -21,7 +21,8 @@ func TestEverythingAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	all.Go(func() {
 		for i := range rounds {
-			hub.Write([]byte("line\r\n\x1b]2;title\x07\x1b]7;file:///x\x07\x07\x1b[?1049h\x1b[?1049l\x1b[6n\x1b]133;A\x07"))
+			hub.Write([]byte("line\r\n\x1b]2;title\x07\x1b]7;file:///x\x07\x1b]133;A\x07"))
+			hub.Write([]byte("\x07\x1b[?1049h\x1b[?1049l\x1b[6n"))
 			hub.Resize(80+i%2, 24)
 			select {
 			case <-watch:

@@ -390,7 +390,8 @@ func TestMetaEvents(t *testing.T) {
 	}
 	batch, _ = s.Poll()
 	last = batch[len(batch)-1]
-	if want := `{"title":"another","notify":{"title":"done","body":"in 3 s"}}`; string(last.AppendJSON(nil, "")) != want {
+	const want = `{"title":"another","notify":{"title":"done","body":"in 3 s"}}`
+	if string(last.AppendJSON(nil, "")) != want {
 		t.Errorf("got %s, want %s", last.AppendJSON(nil, ""), want)
 	}
 	other := hub.Subscribe(stream.SubscribeOptions{Scrollback: -1})
