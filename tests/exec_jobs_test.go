@@ -22,7 +22,8 @@ func rowJob(w *work) {
 	if r := w.run("jobs"); !strings.Contains(r.out(), "sleep 1000") || !strings.Contains(r.out(), "Running") {
 		w.t.Errorf("jobs: %+v", r)
 	}
-	if r := w.run("sleep 1000 >/dev/null 2>&1 & true"); r.Background {
+	// What bash forked holds the outputs of the command until it has opened those of the job.
+	if r := w.run("sleep 1000 >/dev/null 2>&1 & until [[ /proc/$!/fd/2 -ef /dev/null ]]; do :; done"); r.Background {
 		w.t.Errorf("nobody holds its output: %+v", r)
 	}
 	// Twenty jobs more do not slow it down, and wait with no argument is the user's.
