@@ -75,7 +75,7 @@ package-test:
 	$(PLAIN) test -trimpath -vet=off -timeout 10m -run TestJournalDamage ./internal/journal
 
 outside-test:
-	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(PLAIN) test -trimpath -vet=off -timeout 20m ./tests
+	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(PLAIN) test -trimpath -vet=off -timeout 30m ./tests
 
 ui-test: webui/node_modules/.installed ## type check, linter and unit tests of the web page
 	cd webui && npm run check && npm test

@@ -9,8 +9,9 @@ import (
 	"github.com/evertty/evertty/internal/shell/script"
 )
 
-// checkLimit bounds the time that a bash takes to read a text without running it.
-const checkLimit = 2 * time.Second
+// checkLimit bounds the time that a bash takes to read a text without running it: some milliseconds, and seconds on a
+// machine with fifty others waiting. A trace of a text that was not read in time has more levels.
+const checkLimit = 10 * time.Second
 
 // look looks at the text of a command. One that may stand in a control line is read by a bash too, which takes some
 // milliseconds, and is not whole for it otherwise.

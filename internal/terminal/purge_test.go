@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
@@ -47,5 +48,27 @@ func TestAPurgeThatIsGivenUp(t *testing.T) {
 			t.Errorf("%+v", i)
 		}
 		see(t, term, "shown")
+	}
+}
+
+// TestAPurgeBehindADelete: nothing that still looks after a deleted terminal writes what its purge has removed.
+func TestAPurgeBehindADelete(t *testing.T) {
+	parallel(t)
+	dir, ctx := t.TempDir(), context.Background()
+	m := supervisortest.OpenWith(t, dir, supervisor.Config{Terminals: terminal.Config{Engine: vt.NewEngine,
+		Interval: time.Millisecond}})
+	for range 50 {
+		term := start(t, m, "sh", "-c", "echo sh''own; exec cat")
+		see(t, term, "shown")
+		if err := m.Terminals.Delete(ctx, term, false); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Terminals.Delete(ctx, findIn(t, m, term.ID), true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, other, _ := m.Terminals.Problems()
+	if left, _ := filepath.Glob(filepath.Join(dir, "terminals", "*")); len(left) > 0 || len(other) > 0 {
+		t.Errorf("left are %q, problems %q", left, other)
 	}
 }

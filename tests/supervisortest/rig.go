@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,6 +35,9 @@ const Patience = time.Minute
 // parallelTests is how many parallel tests run at once, on a machine with fewer processors too:
 // they wait for programs more than they work. The flag -parallel of go test comes first.
 const parallelTests = 8
+
+// keeperEnd is for a keeper to see that it holds nothing, and to end.
+const keeperEnd = 2 * time.Second
 
 // Main is for TestMain: it makes the test binary a keeper when it is started as one. The tests
 // fail when goroutines are left.
@@ -101,6 +105,7 @@ func OpenWith(t *testing.T, dir string, c supervisor.Config) *supervisor.Supervi
 	servers.Store(m, s)
 	t.Cleanup(func() {
 		s.end(t, true)
+		keeperEnds(c.Terminals.Keeper)
 		root, _, _ := strings.Cut(t.Name(), "/")
 		if _, ok := parallel.Load(root); ok {
 			return
@@ -110,6 +115,13 @@ func OpenWith(t *testing.T, dir string, c supervisor.Config) *supervisor.Supervi
 		}
 	})
 	return m
+}
+
+// keeperEnds waits for the end of a keeper that holds nothing more, which could else take its lock again in a directory
+// that is being removed. One that another server of the test uses goes on.
+func keeperEnds(k *keeper.Client) {
+	pid := k.LastPID()
+	polling.Until(keeperEnd, func() bool { return pid == 0 || syscall.Kill(pid, 0) != nil })
 }
 
 // served is a server with what has to be closed after it.
