@@ -203,6 +203,7 @@ describe("Connection", () => {
     ["refused", false],
     ["ended", true],
   ])("does not come back by itself when its login is %s", async (_, was) => {
+    world.status = 401;
     world.line.onopen?.();
     if (was) open();
     cut(CLOSE_UNAUTHORIZED);
@@ -213,6 +214,16 @@ describe("Connection", () => {
     expect([world.lines.length, world.state]).toEqual([2, "unauthorized"]);
     cut(CLOSE_UNAUTHORIZED);
     expect(world.state).toBe("unauthorized");
+  });
+
+  it("comes back when only its first message was too late", async () => {
+    world.status = 200;
+    world.line.onopen?.();
+    cut(CLOSE_UNAUTHORIZED);
+    await vi.advanceTimersByTimeAsync(MIN_DELAY_MS);
+    expect([world.lines.length, world.state]).toEqual([2, "reconnecting"]);
+    open();
+    expect(world.state).toBe("open");
   });
 
   it("connects anew when another tab has logged in", () => {
