@@ -27,6 +27,8 @@ import (
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/internal/thread/sqlite"
+	"github.com/evertty/evertty/tests/supervisortest"
+	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/vt/vt10x"
 	"github.com/evertty/evertty/wire"
 )
@@ -225,6 +227,41 @@ func TestExpiryEndsProcessesAndKeepsState(t *testing.T) {
 	after := threadID(t, m, "t")
 	if after.Session.ID == l.Session.ID || after.Terminal.ID != l.Terminal.ID || after.Terminal.State.Cwd != "/tmp" {
 		t.Errorf("after %+v", after)
+	}
+}
+
+// TestASlowReplayIsNotIdle: a session does not end for want of activity while what its program printed without a server
+// is not read yet.
+func TestASlowReplayIsNotIdle(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	m := openRecorded(t, dir)
+	made(t, m, "t", thread.Policy{Idle: 2 * time.Second, Max: time.Hour})
+	_, err := m.Terminals.Create("t", wire.CreateTerminal{Cmd: []string{"sh", "-c",
+		"while :; do echo tick; sleep 0.1; done"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := threadID(t, m, "t").Session
+	supervisortest.Leave(t, m)
+	until(t, "the session's time is over", func() bool {
+		return time.Since(before.LastActiveAt) > 2*before.Policy.Idle
+	})
+	gate := make(chan struct{})
+	open := sync.OnceFunc(func() { close(gate) })
+	defer open()
+	m = openRecorded(t, dir, func(c *supervisor.Config) {
+		c.Terminals.Engine = func(c vt.Config) vt.Engine { <-gate; return vt.NewEngine(c) }
+	})
+	if now := threadID(t, m, "t").Session; now.ID != before.ID || now.Status == thread.Closed {
+		t.Errorf("while the screen is made again: %+v, before %+v", now, before)
+	}
+	open()
+	until(t, "the output counts", func() bool {
+		return threadID(t, m, "t").Session.LastActiveAt.After(before.LastActiveAt)
+	})
+	if list := m.Terminals.Running("t"); len(list) != 1 || threadID(t, m, "t").Session.ID != before.ID {
+		t.Errorf("%d programs run", len(list))
 	}
 }
 

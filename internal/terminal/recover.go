@@ -233,6 +233,7 @@ func (s *screen) inTurn(replay func()) bool {
 		return false
 	}
 	replay()
+	s.readFrom.Store(new(time.Now()))
 	close(s.replayed)
 	return true
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"weak"
 
 	"github.com/evertty/evertty/internal/journal"
@@ -29,6 +30,7 @@ type screen struct {
 	last      atomic.Pointer[stream.Stats] // of the loaded one, once there was one
 	replaying bool                         // the hub is made from the journal; only before Hub returns it
 	replayed  chan struct{}                // closed when the screen of one that ran was made again; nil for others
+	readFrom  atomic.Pointer[time.Time]    // when replayed was closed
 }
 
 // Hub is the terminal's screen and its viewers. The first call for a terminal that came back from
@@ -73,6 +75,19 @@ func (s *screen) AwaitScreen(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// settleTime is how long output that waited for a server may take to be read, once its terminal has a screen again.
+const settleTime = 2 * time.Second
+
+// Settling reports whether the program ran when this server started, and what it printed before may not be read yet:
+// Printed does not have that.
+func (s *screen) Settling() bool {
+	if s.replayed == nil {
+		return false
+	}
+	from := s.readFrom.Load()
+	return from == nil || time.Since(*from) < settleTime
 }
 
 // facts are the hub's. They wait for nothing: while it is not in memory they are the last ones known,

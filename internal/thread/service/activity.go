@@ -27,7 +27,9 @@ type activity struct {
 	// inUse says whether a thread has viewers, or output that is not charged yet. Called under no
 	// lock but the thread's own.
 	inUse func(threadID string) bool
-	wake  notify.Signal // a session is over its budget: the maintenance loop looks for it at once
+	// settling says whether a thread may have output that no server has read yet. Called as inUse.
+	settling func(threadID string) bool
+	wake     notify.Signal // a session is over its budget: the maintenance loop looks for it at once
 
 	// cpu is the processor time of threads with a budget of it, as of the last account. Only the
 	// goroutine of chargeLoop uses it.
@@ -105,17 +107,21 @@ func (a *activity) flush() error {
 }
 
 // over says why a session has to end now, "" when it has not. Viewers and commands that run are
-// activity.
+// activity, and so may output be that is not read yet.
 func (a *activity) over(s thread.Session) (string, error) {
 	reason := s.Expired(a.clock.now())
 	if reason != thread.ReasonIdle {
 		return reason, nil
 	}
 	busy, err := a.isBusy(s.Thread)
-	if err != nil || !busy {
+	switch {
+	case err != nil:
 		return reason, err
+	case busy:
+		a.touch(s.Thread)
+	case !a.settling(s.Thread):
+		return reason, nil
 	}
-	a.touch(s.Thread)
 	return "", nil
 }
 

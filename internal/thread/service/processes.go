@@ -92,6 +92,11 @@ func (pr *processes) inUse(threadID string) bool {
 	})
 }
 
+// settling reports whether a program of a thread may have printed something before this server that is not read yet.
+func (pr *processes) settling(threadID string) bool {
+	return slices.ContainsFunc(pr.terminals.Running(threadID), (*terminal.Terminal).Settling)
+}
+
 // localInstance returns the state and the processes of an instance on this machine, as package
 // local asks for them. "" is the instance of a lease that has none.
 func (pr *processes) localInstance(id string) (k local.Known, ok bool) {

@@ -132,6 +132,7 @@ func (r *rig) threads(s Store) *Threads {
 	}
 	t.notify = func(e thread.Event) { r.mu.Lock(); defer r.mu.Unlock(); r.told = append(r.told, e) }
 	t.expiry.inUse = func(string) bool { r.mu.Lock(); defer r.mu.Unlock(); return r.looks > 0 }
+	t.expiry.settling = func(string) bool { return false }
 	t.expiry.settle = func(ctx context.Context) { r.settle(ctx) }
 	t.expiry.end = func(ctx context.Context, _ string, list []thread.Runtime, reason string) error {
 		r.note("end " + reason)

@@ -41,6 +41,7 @@ func stressed(s *sqlite.Store) (*Threads, error) {
 	t := New(Config{Life: lifetime.New(), Store: s, Log: slog.New(slog.DiscardHandler)})
 	t.database.providers[thread.Local] = here{}
 	t.expiry.inUse = func(string) bool { return false }
+	t.expiry.settling = t.expiry.inUse
 	t.expiry.settle = func(context.Context) {}
 	t.computeChanged = func(thread.Lease, thread.Observed) {}
 	return t, t.load()

@@ -118,7 +118,7 @@ func (t *Threads) join(cfg Config) {
 	}
 	t.Leases = &Leases{database: db, recorder: t.recorder, computeChanged: t.pauses.computeChanged}
 	act := newActivity(db, p)
-	act.processes, act.inUse = t.processes, t.processes.inUse
+	act.processes, act.inUse, act.settling = t.processes, t.processes.inUse, t.processes.settling
 	t.expiry = &expiry{database: db, parts: p, activity: act, leases: t.Leases,
 		settle: func(ctx context.Context) { _ = t.recorder.current(ctx, "") }, end: t.processes.end}
 	t.lifecycle = &lifecycle{database: db, expiry: t.expiry, leases: t.Leases}
