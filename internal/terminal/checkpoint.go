@@ -1,6 +1,8 @@
 package terminal
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -82,12 +84,19 @@ func (f *files) saveScreen() bool {
 	return true
 }
 
-// SnapshotAt is the newest good snapshot on disk at or before position seq. Errors: as
-// datadir.Store.LoadAt.
-func (f *files) SnapshotAt(seq uint64) (datadir.Loaded, error) {
-	f.saving.Lock()
-	defer f.saving.Unlock()
-	return f.t.registry.cfg.Store.LoadAt(f.t.ID, seq)
+// snapshotReads is how often SnapshotAt looks again for what another writer has just replaced.
+const snapshotReads = 3
+
+// SnapshotAt is the newest good snapshot on disk at or before position seq. It waits for no one that writes: a sync of
+// a busy disk takes seconds. Errors: as datadir.Store.LoadAt.
+func (f *files) SnapshotAt(seq uint64) (loaded datadir.Loaded, err error) {
+	for range snapshotReads {
+		loaded, err = f.t.registry.cfg.Store.LoadAt(f.t.ID, seq)
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return loaded, err
 }
 
 // writeScreen writes a snapshot to disk. The caller holds saving.

@@ -57,7 +57,7 @@ func TestAPurgeBehindADelete(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
 	m := supervisortest.OpenWith(t, dir, supervisor.Config{Terminals: terminal.Config{Engine: vt.NewEngine,
 		Interval: time.Millisecond}})
-	for range 50 {
+	for range 25 {
 		term := start(t, m, "sh", "-c", "echo sh''own; exec cat")
 		see(t, term, "shown")
 		if err := m.Terminals.Delete(ctx, term, false); err != nil {
