@@ -159,7 +159,7 @@ func (r *Registry) unload(old *Terminal) {
 	if old.process == nil || old.Running() || old.failing(screenFailure) || old.failing(recordFailure) {
 		return
 	}
-	old.setRetired(true) // what still looks after it would else write beside the other, or what is purged next
+	old.setRetired(true) // a save of it that begins late would write beside the new one, or behind its purge
 	old.saving.Lock()
 	record := old.meta()
 	old.saving.Unlock()

@@ -77,11 +77,11 @@ func (s *screen) AwaitScreen(ctx context.Context) error {
 	}
 }
 
-// settleTime is how long output that waited for a server may take to be read, once its terminal has a screen again.
+// settleTime is how long it may take to read what a program printed while no server ran, from when its screen was made
+// again.
 const settleTime = 2 * time.Second
 
-// Settling reports whether the program ran when this server started, and what it printed before may not be read yet:
-// Printed does not have that.
+// Settling reports whether Printed may still lack what the program printed while no server ran. It waits for nothing.
 func (s *screen) Settling() bool {
 	if s.replayed == nil {
 		return false

@@ -29,8 +29,8 @@ const (
 	// Linux gives a process by default, a quarter of an 8 MiB stack.
 	maxCapture = 4 << 20
 	// fetchTimeout bounds the reading of a capture, which also happens after the caller has left:
-	// it removes the files. Too short a one loses the directory and variables that a command has
-	// set, on an instance that is slow but answers.
+	// it removes the files. Where it ends the reading, the directory and variables that the command
+	// has set are lost.
 	fetchTimeout = 30 * time.Second
 	// markerBytes is the size of a random marker: 128 bits, which no output has by chance.
 	markerBytes = 16

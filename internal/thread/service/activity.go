@@ -27,7 +27,7 @@ type activity struct {
 	// inUse says whether a thread has viewers, or output that is not charged yet. Called under no
 	// lock but the thread's own.
 	inUse func(threadID string) bool
-	// settling says whether a thread may have output that no server has read yet. Called as inUse.
+	// settling says whether a thread may have output from when no server ran that is not read yet. Called as inUse.
 	settling func(threadID string) bool
 	wake     notify.Signal // a session is over its budget: the maintenance loop looks for it at once
 

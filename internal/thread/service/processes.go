@@ -92,7 +92,7 @@ func (pr *processes) inUse(threadID string) bool {
 	})
 }
 
-// settling reports whether a program of a thread may have printed something before this server that is not read yet.
+// settling reports whether a program of a thread may have printed something while no server ran that is not read yet.
 func (pr *processes) settling(threadID string) bool {
 	return slices.ContainsFunc(pr.terminals.Running(threadID), (*terminal.Terminal).Settling)
 }
