@@ -130,10 +130,10 @@ func words(t *testing.T, s Instance) {
 
 func timeout(t *testing.T, s Instance) {
 	file := s.Dir + "/timeout.pid"
-	const command = "echo begin; sleep 300 & echo $! >"
 	for limit := 2 * time.Second; ; limit *= 4 {
 		begin := time.Now()
-		out, _, r := s.Run(t, provider.ExecRequest{Command: command + file + "; wait; echo end", Timeout: limit})
+		out, _, r := s.Run(t, provider.ExecRequest{Command: "sleep 300 & echo $! >" + file +
+			"; echo begin; wait; echo end", Timeout: limit})
 		if out == "" && r.TimedOut && limit < Limit/4 {
 			continue // on a busy machine it did not begin in time
 		}
