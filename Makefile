@@ -24,8 +24,8 @@ BESIDE := $(shell getconf _NPROCESSORS_ONLN)
 # A machine that is busy with other work can miss a limit of time. So up to three failed tests run once more, alone, and
 # both runs are printed. A data race fails at once, and `make race` and `make torture` forgive nothing.
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
-SUM := run $(GOTESTSUM) --format standard-quiet --rerun-fails=1 --rerun-fails-max-failures=3 \
-	--rerun-fails-abort-on-data-race
+SUM := run $(GOTESTSUM) --format standard-quiet --hide-summary skipped --rerun-fails=1 \
+	--rerun-fails-max-failures=3 --rerun-fails-abort-on-data-race
 
 MUTATE ?= ./stream ./internal/terminal ./internal/terminal/wait ./internal/journal ./internal/permission \
 	./internal/datadir ./snapshot ./internal/server/auth
