@@ -19,12 +19,12 @@ SERIAL := ./vt/... ./snapshot
 # times as long under it and is not ours: `make race` looks at it too. Only that package, as it shares no
 # instance of a generic function with others: one without the detector would stand for those of ours.
 RACE := $(shell command -v cc >/dev/null 2>&1 && echo -race -gcflags=modernc.org/sqlite/lib=-race=false)
-# Packages tested at a time. More would end sooner and miss limits of time that are the product's own.
+# Packages tested at a time. More at a time end no sooner, and miss limits of time that are the product's own.
 BESIDE := $(shell getconf _NPROCESSORS_ONLN)
 # A machine that is busy with other work can miss a limit of time. So up to three failed tests run once more, alone, and
 # both runs are printed. A data race fails at once, and `make race` and `make torture` forgive nothing.
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
-SUM := run $(GOTESTSUM) --format standard-quiet --hide-summary skipped --rerun-fails=1 \
+RERUN := run $(GOTESTSUM) --format standard-quiet --hide-summary skipped --rerun-fails=1 \
 	--rerun-fails-max-failures=3 --rerun-fails-abort-on-data-race
 
 MUTATE ?= ./stream ./internal/terminal ./internal/terminal/wait ./internal/journal ./internal/permission \
@@ -74,13 +74,13 @@ go-test: webui/dist/index.html go-vet
 	@$(MAKE) --no-print-directory outside-test
 
 package-test:
-	$(GO) $(SUM) --packages "$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERIAL) ./tests) | xargs)" -- \
+	$(GO) $(RERUN) --packages "$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERIAL) ./tests) | xargs)" -- \
 		$(RACE) -trimpath -vet=off -p $(BESIDE) -timeout 10m
 	EVERTTY_TEST_FEW=1 $(PLAIN) test -trimpath -vet=off -timeout 10m $(SERIAL)
 	$(PLAIN) test -trimpath -vet=off -timeout 10m -run TestJournalDamage ./internal/journal
 
 outside-test:
-	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(PLAIN) $(SUM) --packages ./tests -- \
+	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(PLAIN) $(RERUN) --packages ./tests -- \
 		-trimpath -vet=off -timeout 30m
 
 ui-test: webui/node_modules/.installed ## type check, linter and unit tests of the web page
