@@ -89,8 +89,9 @@ ui-test: webui/node_modules/.installed ## type check, linter and unit tests of t
 browser: ## find a Chrome or Chromium, or install Debian's as root
 	@scripts/browser.sh >/dev/null
 
-sshd: ## find an OpenSSH server, or install Debian's as root; without one its tests skip
+sshd: ## find an OpenSSH server and nginx, or install Debian's as root; without them their tests skip
 	@scripts/sshd.sh >/dev/null || true
+	@scripts/nginx.sh >/dev/null || true
 
 race: webui/dist/index.html ## every Go test under the race detector, twice
 	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(GO) test -race -count=2 -timeout 20m ./...

@@ -68,8 +68,8 @@ type connection struct {
 }
 
 // New makes a client of the server at baseURL: http://host:port,
-// https://host:port or unix:///path/of/socket. A path or query after the port is
-// ignored, so the printed login URL works too. token is sent as a Bearer token;
+// https://host:port or unix:///path/of/socket. A path is the server's base path
+// (serve --base-path). A query is ignored, so the printed login URL works too. token is sent as a Bearer token;
 // "" sends none. No connection is opened.
 func New(baseURL, token string) (*Client, error) {
 	c := &connection{address: baseURL, token: token}
@@ -84,7 +84,7 @@ func New(baseURL, token string) (*Client, error) {
 			return nil, fmt.Errorf("client: server %q: want http://host:port, https://host:port or unix:///path",
 				baseURL)
 		}
-		c.base = &url.URL{Scheme: u.Scheme, Host: u.Host}
+		c.base = &url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}
 		c.address = c.base.String()
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
@@ -93,7 +93,7 @@ func New(baseURL, token string) (*Client, error) {
 	return &Client{c, terminals{c}, shells{c}, threads{c}, leases{c}}, nil
 }
 
-// Address is the server's address without path, query or credentials.
+// Address is the server's address with its base path, without query or credentials.
 func (c *connection) Address() string { return c.address }
 
 // Local reports whether the address is of this machine: a unix socket or a loopback name.

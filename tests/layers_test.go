@@ -165,7 +165,7 @@ var homes = map[string][]string{
 	"mvdan.cc/sh/v3":                {"internal/shell/script"},
 	"github.com/containerd/errdefs": {"internal/provider/docker"},
 	"golang.org/x/term":             {"cmd/evertty"},
-	"golang.org/x/time":             {"internal/server/auth"},
+	"golang.org/x/time":             {"internal/server/auth", "internal/server"},
 	"golang.org/x/sys": {"scripts/mutate", "internal/proc", "pty", "pty/keeper", "pty/keeper/holder",
 		"pty/keeper/protocol", "internal/shell", "internal/shell/bash", "internal/shell/stdio",
 		"internal/shell/interrupt",

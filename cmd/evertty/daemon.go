@@ -60,6 +60,9 @@ func (a *app) newServer(f serveFlags, dir string, rules permission.Rules) (*daem
 	if secure != nil {
 		at = strings.Replace(at, "http://", "https://", 1)
 	}
+	if strings.HasPrefix(at, "http") {
+		at += f.auth.BasePath
+	}
 	d := &daemon{app: a, dir: dir, all: all, at: at, tls: secure}
 	d.record.Enforcer = permission.NewEnforcer(rules).WithCopy(filepath.Join(dir, "permissions.json"))
 	if err := d.build(f, log); err != nil {
@@ -117,11 +120,11 @@ func (d *daemon) build(f serveFlags, log *slog.Logger) error {
 		log.Warn("the next server takes the data directory for a copy again", "error", err)
 	}
 	metrics.Registry.MustRegister(d.parts)
-	return d.serveParts(f.auth, metrics, log)
+	return d.serveParts(f.auth, f.requestRate, metrics, log)
 }
 
 // serveParts makes the HTTP server of the parts.
-func (d *daemon) serveParts(access auth.Config, metrics *metrics.Set, log *slog.Logger) (err error) {
+func (d *daemon) serveParts(access auth.Config, rate int, metrics *metrics.Set, log *slog.Logger) (err error) {
 	access.Audit, access.DataDir, access.TLS = auth.OpenAuditLog(d.dir, log), d.dir, d.tls != nil
 	access.Log, access.Terminal = log, d.terminalID
 	if d.auth, err = auth.New(access); err != nil {
@@ -129,7 +132,7 @@ func (d *daemon) serveParts(access auth.Config, metrics *metrics.Set, log *slog.
 		return err
 	}
 	d.api = server.New(server.Config{Supervisor: d.parts, Metrics: metrics, Auth: d.auth, Version: programVersion(),
-		Log: log, Audit: access.Audit, TLS: d.tls})
+		Log: log, Audit: access.Audit, TLS: d.tls, RequestRate: rate})
 	return nil
 }
 

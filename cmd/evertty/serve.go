@@ -27,6 +27,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err := auth.CheckListen(f.auth.Mode, f.auth.Listen, f.insecure); err != nil {
 		return usage(err)
 	}
+	base, err := auth.ParseBasePath(f.auth.BasePath)
+	if err != nil {
+		return usage(err)
+	}
+	f.auth.BasePath = base
 	if f.terminals.Interval <= 0 {
 		return usage(fmt.Errorf("snapshot_interval: got %v, allowed is more than 0", f.terminals.Interval))
 	}

@@ -27,6 +27,7 @@ type serveFlags struct {
 	takeover      bool
 	keeperIdle    time.Duration
 	memory        int64 // bytes, of one terminal
+	requestRate   int   // a second, of one address
 	recordRotate  int64
 	sessionChosen bool // somebody set one of the two of policy
 	engine        string
@@ -37,6 +38,9 @@ type serveFlags struct {
 	webhookSecret string // a file
 	providers     string // a directory; "" is DIR/providers, which need not be there
 }
+
+// maxRequestRate is more than a server answers.
+const maxRequestRate = 1_000_000
 
 // The policies of --max-ptys-policy.
 const (
@@ -84,9 +88,10 @@ func (f *serveFlags) access(c *cobra.Command) {
 		flag{"auth", "", newEnum(&f.auth.Mode, auth.ModeToken, auth.ModeNone),
 			"who may connect: token, or none for everybody on this machine"},
 		flag{"insecure", "", &f.insecure, "allow --auth none on an address that others can reach"},
+		flag{"base-path", "", &f.auth.BasePath, "`/PATH` that everything is below, for a proxy that passes it on"},
 		flag{"public-url", "", &f.auth.PublicURL,
-			"`https://HOST[:PORT]` by which a proxy with TLS offers this server: its name is answered for, browsers " +
-				"use it by TLS only, and evertty url prints it"},
+			"`https://HOST[:PORT][/PATH]` by which a proxy with TLS offers this server: its name is answered for, " +
+				"browsers use it by TLS only, and evertty url prints it"},
 		flag{"engine", "", newEnum(&f.engine, engineNames()...), "terminal engine"},
 		flag{"unicode", "", newEnum((*string)(&f.terminals.Unicode), string(vt.Unicode11),
 			string(vt.Unicode15Graphemes)),
@@ -108,6 +113,9 @@ func (f *serveFlags) access(c *cobra.Command) {
 	)
 	c.Flags().StringSliceVar(&f.auth.AllowedHosts, "allowed-host", nil,
 		"another `name` this server is reached by, as behind a proxy (repeatable)")
+	c.Flags().StringSliceVar(&f.auth.TrustedProxies, "trusted-proxy", nil,
+		"`network` or address of a proxy whose X-Forwarded-For, -Proto and -Host count, or unix for the socket of "+
+			"--listen (repeatable)")
 	f.tls.add(c)
 }
 
@@ -148,6 +156,8 @@ func (f *serveFlags) limits(c *cobra.Command) {
 			"how long the session of a thread may last in all"},
 		flag{"max-ptys-per-session", "", newInt(&clean.MaxPerSession, 0, 0, terminal.MaxTerminals),
 			"how many terminals of a session may run; 0 is any number"},
+		flag{"request-rate", "", newInt(&f.requestRate, 0, 0, maxRequestRate),
+			"how many requests a second each address may send, and five times as many at once; 0 is any number"},
 		flag{"max-ptys-policy", "", newEnum(&f.oldest, policyRefuse, policyOldest),
 			"what happens to one more: refuse it, or end the oldest"},
 		flag{"terminal-memory", "", newSizeOf(&f.memory, vt.DefaultMemory, vt.MinMemory, vt.MaxMemory),

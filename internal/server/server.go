@@ -43,6 +43,8 @@ type Config struct {
 	Log     *slog.Logger
 	Audit   *auth.AuditLog // for /healthz; Auth writes it
 	TLS     *tls.Config    // of connections over TCP; nil is without
+	// RequestRate is how many requests a second each address may send; 0 is any number.
+	RequestRate int
 }
 
 // Server answers HTTP requests. It is safe for concurrent use.
@@ -65,13 +67,14 @@ func New(c Config) *Server {
 	}
 	s := &Server{Base: httpapi.Base{Supervisor: c.Supervisor, Log: c.Log, Closing: make(chan struct{})}, config: c,
 		echo: echo.New()}
-	s.strangers = newStrangers()
+	s.strangers = newStrangers(c.Auth.Trusts)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = httpapi.HandleError
-	e.Use(httpapi.SecurityHeaders(), unescapeNames, recoverPanics(c.Log), s.strangers.settle,
-		s.config.Auth.Middleware(), s.strangers.know, httpapi.SpeakVersion)
+	e.Pre(httpapi.SecurityHeaders(), c.Auth.Front)
+	e.Use(unescapeNames, recoverPanics(c.Log), s.strangers.settle,
+		newRequestRate(c.RequestRate).limit, s.config.Auth.Middleware(), s.strangers.know, httpapi.SpeakVersion)
 	s.addRoutes(e)
 	s.http = &http.Server{
 		Handler:           e,

@@ -32,6 +32,8 @@ type strangers struct {
 	conn map[net.Conn]*stranger
 	all  *list.List            // of *stranger, the oldest first
 	of   map[string]*list.List // the same of an address
+	// trusts names the proxies, whose connections are of many clients and not limited by address.
+	trusts func(remote string) bool
 }
 
 // stranger is one of them. The fields are guarded by strangers.mu.
@@ -44,8 +46,8 @@ type stranger struct {
 	grace      *time.Timer // nil unless it makes room
 }
 
-func newStrangers() *strangers {
-	return &strangers{conn: map[net.Conn]*stranger{}, all: list.New(), of: map[string]*list.List{}}
+func newStrangers(trusts func(remote string) bool) *strangers {
+	return &strangers{trusts: trusts, conn: map[net.Conn]*stranger{}, all: list.New(), of: map[string]*list.List{}}
 }
 
 // moved is http.Server.ConnState.
@@ -79,7 +81,7 @@ func (s *strangers) add(c net.Conn) {
 	v := &stranger{conn: c, address: address, begin: time.Now()}
 	v.idle = time.AfterFunc(strangerIdle, v.close)
 	v.inAll, v.own, s.conn[c] = s.all.PushBack(v), own.PushBack(v), v
-	if own.Len() > maxStrangers {
+	if own.Len() > maxStrangers && !s.trusts(c.RemoteAddr().String()) {
 		oldest := own.Remove(own.Front()).(*stranger)
 		oldest.grace = time.AfterFunc(time.Until(oldest.begin.Add(strangerGrace)), oldest.close)
 	}

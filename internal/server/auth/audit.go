@@ -55,7 +55,7 @@ func (a *Auth) Note(c echo.Context, what, target, result string) {
 
 // fromOf is where a request comes from.
 func fromOf(r *http.Request) string {
-	if r.RemoteAddr == "" || r.RemoteAddr == "@" {
+	if isUnixPeer(r.RemoteAddr) {
 		return "unix"
 	}
 	return r.RemoteAddr

@@ -36,9 +36,12 @@ type Config struct {
 	DataDir      string   // where the token file is; must exist in ModeToken
 	Listen       string   // HOST:PORT or unix:///PATH, as configured
 	AllowedHosts []string // more names (HOST or HOST:PORT) we are reached under
-	PublicURL    string   // https://HOST[:PORT] of a proxy with TLS; "" for none
-	TLS          bool     // connections over TCP are TLS
-	OpenMetrics  bool     // GET /metrics needs no credentials
+	PublicURL    string   // https://HOST[:PORT][/PATH] of a proxy with TLS; "" for none
+	BasePath     string   // /PATH that every route is below; "" for none
+	// TrustedProxies are networks, addresses or "unix", whose X-Forwarded headers count.
+	TrustedProxies []string
+	TLS            bool // connections over TCP are TLS
+	OpenMetrics    bool // GET /metrics needs no credentials
 	// WebhookSecret authenticates providers. With "" they need the usual credentials.
 	WebhookSecret string
 	// Terminal returns the id of a terminal that is given by id or by its name
@@ -62,6 +65,8 @@ type Auth struct {
 	token       digest
 	hosts       *hosts
 	public      publicURL
+	basePath    string // "" or /PATH
+	proxies     proxies
 	tls         bool // of connections over TCP
 	tickets     *tickets
 	sessions    *sessions // nil in ModeNone
@@ -91,11 +96,21 @@ func New(config Config) (*Auth, error) {
 		return nil, err
 	}
 	hosts.public = public.host
+	basePath, err := ParseBasePath(config.BasePath)
+	if err != nil {
+		return nil, err
+	}
+	proxies, err := parseProxies(config.TrustedProxies)
+	if err != nil {
+		return nil, err
+	}
 	a := &Auth{
 		mode:        config.Mode,
 		openMetrics: config.OpenMetrics,
 		hosts:       hosts,
 		public:      public,
+		basePath:    basePath,
+		proxies:     proxies,
 		tls:         config.TLS,
 		terminal:    config.Terminal,
 		now:         config.Now,
@@ -149,12 +164,12 @@ func (a *Auth) load(dir string) error {
 }
 
 // secure reports whether browsers reach the server by TLS only.
-func (a *Auth) secure() bool { return a.tls || a.public.origin != "" }
+func (a *Auth) secure() bool { return a.tls || a.public.url != "" }
 
-// LoginURL returns a URL below base (scheme://host:port), or below the public URL, that logs a browser
+// LoginURL returns a URL below base (scheme://host:port, base path), or below the public URL, that logs a browser
 // in once within ticketTTL; in ModeNone it is the page itself. It fails like tickets.issue.
 func (a *Auth) LoginURL(base string) (string, error) {
-	base = cmp.Or(a.public.origin, base)
+	base = cmp.Or(a.public.url, base)
 	if a.mode == ModeNone {
 		return base + "/", nil
 	}

@@ -31,12 +31,12 @@ func loginURL(base, secret string) string { return base + "/?ticket=" + secret }
 // reaches no server, the half for the page. Who is logged in already may open the link again, and has
 // that half.
 func (a *Auth) handleLogin(c echo.Context) error {
-	r, now, at := c.Request(), a.now(), "/"
+	r, now, at := c.Request(), a.now(), a.publicPath()+"/"
 	if a.mode == ModeToken {
 		_, _, fresh := a.tickets.redeem(c.QueryParam("ticket"), "")
 		if fresh {
 			id := newLogin()
-			c.SetCookie(a.sessions.cookie(id, now, r.TLS != nil))
+			c.SetCookie(a.sessions.cookie(id, now, schemeOf(r) == "https"))
 			at += pageFragment + a.sessions.page(id)
 			a.log.Info("logged in", "remote", r.RemoteAddr)
 			c.Set(byKey, byTicket)

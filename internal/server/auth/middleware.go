@@ -157,7 +157,7 @@ func (a *Auth) grantOfSession(c echo.Context) (Grant, error) {
 	}
 	c.Set(byKey, byCookie)
 	if l.expires.Sub(now) < sessionLife-sessionRefresh {
-		c.SetCookie(a.sessions.cookie(l.id, now, r.TLS != nil))
+		c.SetCookie(a.sessions.cookie(l.id, now, schemeOf(r) == "https"))
 	}
 	switch {
 	case l.page:

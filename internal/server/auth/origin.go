@@ -66,8 +66,7 @@ func (h hostPort) isLoopback() bool {
 
 // hosts decides whom the server answers: by Host against DNS rebinding (a
 // foreign name that resolves to us), by Origin and Sec-Fetch-Site against other
-// sites' pages in our user's browser. Forwarded headers are not looked at. It
-// does not change once made.
+// sites' pages in our user's browser. It does not change once made.
 type hosts struct {
 	listen  string     // name or address we were told to listen on
 	allowed []hostPort // --allowed-host; no port means any
@@ -195,11 +194,3 @@ func isGuarded(r *http.Request, path string) bool {
 
 // IsUpgrade recognises a WebSocket handshake, and anything that resembles one.
 func IsUpgrade(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }
-
-// schemeOf is the scheme of the connection itself.
-func schemeOf(r *http.Request) string {
-	if r.TLS != nil {
-		return "https"
-	}
-	return "http"
-}

@@ -10,8 +10,9 @@ import (
 
 // publicURL is where a proxy with TLS offers the server, "" and the zero host without one.
 type publicURL struct {
-	origin string // https://HOST[:PORT], as a browser writes it
-	host   hostPort
+	url  string // https://HOST[:PORT][/PATH], as a browser writes it, without a slash at its end
+	path string // "" or /PATH
+	host hostPort
 }
 
 // parsePublicURL reads --public-url; "" is none. It fails with ErrSetting.
@@ -21,11 +22,12 @@ func parsePublicURL(given string) (publicURL, error) {
 	}
 	u, err := url.Parse(given)
 	if err != nil || u.Scheme != "https" || u.Opaque != "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return publicURL{}, fmt.Errorf("%w: public-url %q is not https://HOST or https://HOST:PORT", ErrSetting, given)
+		return publicURL{}, fmt.Errorf("%w: public-url %q is not https://HOST, https://HOST:PORT or one of them with "+
+			"a path", ErrSetting, given)
 	}
-	if u.Path != "" && u.Path != "/" {
-		return publicURL{}, fmt.Errorf("%w: public-url %q has the path %q; the server is at the root of its host, so "+
-			"give it a host of its own", ErrSetting, given, u.Path)
+	base, err := ParseBasePath(u.EscapedPath())
+	if err != nil {
+		return publicURL{}, fmt.Errorf("public-url %q: %w", given, err)
 	}
 	host, ok := parseHostPort(u.Host)
 	if !ok {
@@ -33,7 +35,7 @@ func parsePublicURL(given string) (publicURL, error) {
 			ErrSetting, given, u.Host)
 	}
 	p := publicURL{host: host.onPort("https")}
-	p.origin = (&url.URL{Scheme: "https", Host: p.host.text()}).String()
+	p.path, p.url = base, "https://"+p.host.text()+base
 	return p, nil
 }
 
@@ -51,21 +53,29 @@ func (h hostPort) text() string {
 // strictTransport has browsers come back by TLS only, for a year.
 const strictTransport = "max-age=31536000"
 
+// publicPath is what browsers have before the paths of our routes: that of the public URL, else the base path.
+func (a *Auth) publicPath() string {
+	if a.public.url != "" {
+		return a.public.path
+	}
+	return a.basePath
+}
+
 // baseURL is the server as the client of r calls it: the public URL, else a browser's Origin, which
 // the middleware found to be ours, else the Host.
 func (a *Auth) baseURL(r *http.Request) string {
-	if a.public.origin != "" {
-		return a.public.origin
+	if a.public.url != "" {
+		return a.public.url
 	}
 	if origin := r.Header.Get("Origin"); origin != "" {
-		return origin
+		return origin + a.basePath
 	}
 	scheme := schemeOf(r)
 	if a.tls {
 		scheme = "https" // a unix socket has none
 	}
 	if _, ok := parseHostPort(r.Host); !ok {
-		return scheme + "://localhost"
+		return scheme + "://localhost" + a.basePath
 	}
-	return scheme + "://" + r.Host
+	return scheme + "://" + r.Host + a.basePath
 }

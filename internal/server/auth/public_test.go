@@ -14,10 +14,11 @@ func TestPublicURL(t *testing.T) {
 		"https://term.example.com:443": "https://term.example.com",
 		"https://10.0.0.5:8443":        "https://10.0.0.5:8443",
 		"https://[2001:db8::0:1]":      "https://[2001:db8::1]",
+		"https://term.example/base/":   "https://term.example/base",
 		"https://[2001:db8::1]:8443/":  "https://[2001:db8::1]:8443",
 	} {
-		if got, err := parsePublicURL(given); err != nil || got.origin != want {
-			t.Errorf("%q: %q, %v, want %q", given, got.origin, err, want)
+		if got, err := parsePublicURL(given); err != nil || got.url != want {
+			t.Errorf("%q: %q, %v, want %q", given, got.url, err, want)
 		}
 	}
 	for given, why := range map[string]string{
@@ -26,7 +27,7 @@ func TestPublicURL(t *testing.T) {
 		"https://u@term.example": "not https://HOST", "https://term.example/?x": "not https://HOST",
 		"https://term.example/#x": "not https://HOST", "https://": "not a host", "https://a b": "not https://HOST",
 		"https://term.example:0": "not a host", "https://x.": "not a host",
-		"https://term.example/base": `the path "/base"`,
+		"https://term.example/a//b": "is not a path", "https://term.example/%41": "is not a path",
 	} {
 		if _, err := parsePublicURL(given); !errors.Is(err, ErrSetting) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v, want %s", given, err, why)

@@ -97,7 +97,7 @@ func (a *Auth) checkPlainSecret(r *http.Request) error {
 		return errBadSecret
 	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if local := err != nil || net.ParseIP(host).IsLoopback(); r.TLS == nil && !local { // a unix socket has no port
+	if local := err != nil || net.ParseIP(host).IsLoopback(); schemeOf(r) != "https" && !local { // a socket: no port
 		return errPlainSecret
 	}
 	return nil

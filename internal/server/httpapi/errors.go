@@ -356,7 +356,7 @@ func writeError(c echo.Context, e *Error, id string) error {
 		}
 		return c.NoContent(e.Status)
 	case e.Status == http.StatusUnauthorized && WantsHTML(c.Request()):
-		return c.HTML(e.Status, loginPage)
+		return c.HTML(e.Status, loginPage(c.Request().URL.Path))
 	}
 	body := BodyOf(e)
 	if e.Status == http.StatusInternalServerError {
