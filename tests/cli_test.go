@@ -158,8 +158,10 @@ func TestExitCodes(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	for _, args := range []string{"ls", "new -d -- cat", "send x y", "logs x", "wait x", "kill x", "snapshot x",
 		"url"} {
-		run(t, s.cli(strings.Fields(args)...)).refuses(t, 3, "no server")
-		run(t, s.cli(append([]string{"--data-dir", none}, strings.Fields(args)...)...)).refuses(t, 3, "no server", none)
+		verb, rest, _ := strings.Cut(args, " ")
+		words := append([]string{verb, "--no-start"}, strings.Fields(rest)...)
+		run(t, s.cli(words...)).refuses(t, 3, "no server")
+		run(t, s.cli(append([]string{"--data-dir", none}, words...)...)).refuses(t, 3, "no server", none)
 	}
 	s.launch() // a server of another address, whose token nobody may be shown
 	run(t, s.cli("ls", "--server", "http://127.0.0.1:1")).refuses(t, 3, "no server", "127.0.0.1:1")

@@ -50,7 +50,7 @@ one that shows the terminal this runs in.`,
 			if err != nil {
 				return err
 			}
-			server, err := a.client()
+			server, err := a.reach()
 			if err != nil {
 				return err
 			}

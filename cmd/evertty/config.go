@@ -23,7 +23,7 @@ const envPrefix = "EVERTTY_"
 const maxConfig = 1 << 20
 
 // notConfigurable are the flags that have neither variable nor key.
-var notConfigurable = []string{"help", "config"}
+var notConfigurable = []string{"help", "config", backgroundFlag}
 
 // applyConfig gives every flag of cmd that the command line did not set its value
 // from the environment (EVERTTY_ and the flag's name) or else from the TOML file

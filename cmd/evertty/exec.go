@@ -143,7 +143,7 @@ func passesInput(a *app, o *executing) bool {
 
 // execBehind starts the command and does not wait for its end.
 func execBehind(ctx context.Context, a *app, o executing) error {
-	server, err := a.client()
+	server, err := a.reach()
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func execBehind(ctx context.Context, a *app, o executing) error {
 
 // exec runs the command and ends as it does.
 func (a *app) exec(ctx context.Context, o executing) error {
-	e := newExecution(a.client, o.session)
+	e := newExecution(a.reconnecting(), o.session)
 	e.stdout, e.stderr = sievedBoth(a.stdout, a.stderr)
 	if !o.quiet {
 		e.tell = a.tell

@@ -26,13 +26,14 @@ const (
 func (a *app) talks(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&a.server, "server", "", "`URL` of the server, http://host:port or unix:///path (default "+
 		"$EVERTTY_SERVER, else the one of the data directory); $EVERTTY_TOKEN_FILE names the file with its token")
+	c.Flags().BoolVar(&a.noStart, "no-start", false, "start no server in the background when none runs: exit code 3")
 	return c
 }
 
 // onServer is the RunE of a verb that begins with finding the server.
 func (a *app) onServer(do func(*cobra.Command, *client.Client, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
-		server, err := a.client()
+		server, err := a.reach()
 		if err != nil {
 			return err
 		}
@@ -72,33 +73,57 @@ func (a *app) dirName() (string, error) {
 // namedDir is the data directory of the flag or the environment, "" for none.
 func (a *app) namedDir() string { return cmp.Or(a.dataDir, os.Getenv(envDataDir)) }
 
-// client finds the server: --server or $EVERTTY_SERVER with the token in
-// $EVERTTY_TOKEN_FILE, else the one of the data directory, by its socket. Errors
-// match client.ErrNoServer when there is none.
-func (a *app) client() (*client.Client, error) {
+// chosen is the server that a call is about: one at an address, or the one of a data directory.
+type chosen struct {
+	url, token string
+	dir        string // "" when there is a url
+}
+
+// chosen finds out which server is meant: --server or $EVERTTY_SERVER with the token in $EVERTTY_TOKEN_FILE, else the
+// one of the data directory. Errors are wrong usage.
+func (a *app) chosen() (chosen, error) {
 	at, file, token := cmp.Or(a.server, os.Getenv(envServer)), os.Getenv(envTokenFile), ""
 	var err error
 	if at == "" || file == "" {
 		dir, err := a.dir()
 		if err != nil && (at == "" || a.namedDir() != "") {
-			return nil, err
+			return chosen{}, err
 		}
 		if at == "" || err == nil && isServerOf(dir, at) {
-			return client.Discover(dir)
+			return chosen{dir: dir}, nil
 		}
 	} else if token, err = client.ReadToken(file); err != nil {
-		return nil, usage(fmt.Errorf("%s: %w", envTokenFile, err))
+		return chosen{}, usage(fmt.Errorf("%s: %w", envTokenFile, err))
 	}
-	c, err := client.New(at, token)
+	return chosen{url: at, token: token}, nil
+}
+
+// client is a client of the server, that of a data directory by its socket. Errors match client.ErrNoServer when
+// nothing says where it is.
+func (s chosen) client() (*client.Client, error) {
+	if s.dir != "" {
+		return client.Discover(s.dir)
+	}
+	c, err := client.New(s.url, s.token)
 	if err != nil {
 		return nil, usage(err)
 	}
 	return c, nil
 }
 
+// client finds the server and starts none.
+func (a *app) client() (*client.Client, error) {
+	s, err := a.chosen()
+	if err != nil {
+		return nil, err
+	}
+	return s.client()
+}
+
 // follower follows over restarts of the server, and says when that is lost.
 func (a *app) follower() *client.Follower {
-	return &client.Follower{Connect: a.client, Lost: func(error) { a.tell("the server is lost; waiting for it") }}
+	return &client.Follower{Connect: a.reconnecting(),
+		Lost: func(error) { a.tell("the server is lost; waiting for it") }}
 }
 
 // isServerOf reports whether an address is the one of the data directory's server. It is asked by its socket then: its

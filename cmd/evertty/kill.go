@@ -41,7 +41,11 @@ lists them).`,
 			)
 		},
 		RunE: func(c *cobra.Command, ids []string) error {
-			server, err := a.client()
+			find := a.reach
+			if all { // what no server has is not started for it
+				find = a.client
+			}
+			server, err := find()
 			if all && signal == "" && keepersOnly(a) {
 				return killAll(c.Context(), a, server, err, purge)
 			}

@@ -28,7 +28,7 @@ no login.`,
 				_, err := fmt.Fprint(a.stdout, noLogin)
 				return err
 			}
-			server, err := a.client()
+			server, err := a.reach()
 			if err != nil {
 				return err
 			}

@@ -43,7 +43,7 @@ terminal the lines with their colours, and with --follow all, taken back at the 
 			if o.follow {
 				return followLogs(c.Context(), a, args[0], o)
 			}
-			server, err := a.client()
+			server, err := a.reach()
 			if err != nil {
 				return err
 			}

@@ -29,6 +29,7 @@ type app struct {
 	stderr  io.Writer
 	dataDir string // --data-dir, "" when not given
 	server  string // --server, "" when not given
+	noStart bool   // --no-start
 	ran     bool   // the arguments were right and a verb was started
 }
 

@@ -12,7 +12,7 @@ import (
 const asProgram = "EVERTTY_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
+	if os.Getenv(asProgram) != "" || len(os.Args) > 1 && os.Args[1] == "serve" { // that a verb starts
 		main()
 	}
 	os.Exit(strictmodestest.Main(m))

@@ -55,7 +55,7 @@ func (a *app) create(c *cobra.Command, o creating, cmd []string) (client.Termina
 	if c.Flags().Changed("scrollback") {
 		r.Scrollback = &o.scrollback
 	}
-	server, err := a.client()
+	server, err := a.reach()
 	if err != nil {
 		return client.Terminal{}, err
 	}

@@ -81,7 +81,7 @@ func (a *app) record(ctx context.Context, id string, r client.RecordingRequest, 
 // recording opens the recording; one that is followed goes on after a restart of the
 // server.
 func (a *app) recording(ctx context.Context, id string, r client.RecordingRequest, toFile bool) (io.ReadCloser, error) {
-	server, err := a.client()
+	server, err := a.reach()
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -54,6 +56,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.background {
+		proc.SetTag(proc.TagOf("server of " + dir)) // it does not end with the terminal that it was started in
+	}
 	unlock, err := a.lock(ctx, dir, f.takeover)
 	if err != nil {
 		return err
@@ -62,12 +67,21 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if _, err := a.dir(); err != nil { // another user may have made what was not there
 		return err
 	}
+	// What a server before left, if it was killed: who looks for this one finds it when it is ready.
+	if err := os.Remove(filepath.Join(dir, placeName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	s, err := a.newServer(f, dir, rules)
 	if errors.Is(err, auth.ErrSetting) {
 		return usage(err)
 	}
 	if err != nil {
 		return err
+	}
+	if f.background {
+		if err := os.Chdir(dir); err != nil { // of the verb's directory it only needed the files of its settings
+			return err
+		}
 	}
 	return s.run(ctx)
 }

@@ -25,6 +25,7 @@ type serveFlags struct {
 	tls           tlsFlags
 	insecure      bool
 	takeover      bool
+	background    bool // a verb started it by itself
 	keeperIdle    time.Duration
 	memory        int64 // bytes, of one terminal
 	requestRate   int   // a second, of one address
@@ -65,6 +66,9 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
   evertty serve --listen 127.0.0.1:0 --data-dir /var/lib/evertty`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if f.background {
+				f.auth.Listen = freePort
+			}
 			if err := applyConfig(c, f.config); err != nil {
 				return err
 			}
@@ -72,6 +76,8 @@ file of --config (TOML; pty_idle); the flag wins, then the variable.`,
 			return a.serve(c.Context(), f)
 		},
 	}
+	c.Flags().BoolVar(&f.background, backgroundFlag, false, "a verb started this server: another default of --listen")
+	_ = c.Flags().MarkHidden(backgroundFlag)
 	f.access(c)
 	f.durability(c)
 	f.limits(c)

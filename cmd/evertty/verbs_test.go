@@ -306,7 +306,7 @@ func TestNoServer(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(envDataDir, dir)
 	t.Setenv(envServer, "")
-	if o := evertty(t, "", "ls"); o.code != exitNoServer ||
+	if o := evertty(t, "", "ls", "--no-start"); o.code != exitNoServer ||
 		!strings.Contains(o.stderr, filepath.Join(dir, "server.json")) {
 		t.Errorf("%+v", o)
 	}

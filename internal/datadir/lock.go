@@ -21,13 +21,25 @@ import (
 // which holds the process id). The directory is made and checked as Open
 // does. Errors wrap ErrLocked and name the process that has it. release may be
 // called more than once; the file stays.
-func Lock(dir string) (release func(), err error) {
+func Lock(dir string) (release func(), err error) { return lockFile(dir, lockName) }
+
+// LockStart makes this process the only one that starts a server at the data directory dir, as Lock does, by
+// DIR/start.lock.
+func LockStart(dir string) (release func(), err error) { return lockFile(dir, startLockName) }
+
+// The files that are locked.
+const (
+	lockName      = "lock"
+	startLockName = "start.lock"
+)
+
+func lockFile(dir, name string) (release func(), err error) {
 	root, err := openDataDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	f, err := openLock(root)
+	f, err := openOwn(root, name, 0)
 	if err != nil {
 		return nil, refused(dir, err)
 	}
@@ -230,7 +242,7 @@ func lockHolder(dir string) (int, error) {
 		return 0, err
 	}
 	defer root.Close()
-	b, err := ReadFile(root, "lock", maxLock)
+	b, err := ReadFile(root, lockName, maxLock)
 	if err != nil {
 		return 0, err
 	}
@@ -244,17 +256,17 @@ func lockHolder(dir string) (int, error) {
 // maxLock bounds the lock file, in bytes: a process id.
 const maxLock = 32
 
-// openLock opens the lock file, which is never a link.
-func openLock(root *os.Root) (*os.File, error) {
-	f, err := root.OpenFile("lock", os.O_RDWR|os.O_CREATE, 0o600)
+// openOwn opens a file of mode 0600, which is never a link, for reading and writing, and makes it when absent.
+func openOwn(root *os.Root, name string, flag int) (*os.File, error) {
+	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|flag, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	seen, err := root.Lstat("lock")
+	seen, err := root.Lstat(name)
 	if err == nil {
 		var info os.FileInfo
 		if info, err = f.Stat(); err == nil && !os.SameFile(seen, info) {
-			err = fmt.Errorf("lock is %w", ErrNotFile)
+			err = fmt.Errorf("%s is %w", name, ErrNotFile)
 		}
 	}
 	if err == nil {
