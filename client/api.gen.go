@@ -33,6 +33,11 @@ func (a API) GetTerminal(ctx context.Context, in wire.GetTerminal) (Terminal, er
 	return send[Terminal](ctx, a, route{"GET", false, []string{"/session/:sid/pty/:id", "/pty/:id"}}, in)
 }
 
+// ChangeTerminal is PATCH /pty/:id: change name, labels, title or size.
+func (a API) ChangeTerminal(ctx context.Context, in wire.ChangeTerminal) (Terminal, error) {
+	return send[Terminal](ctx, a, route{"PATCH", true, []string{"/session/:sid/pty/:id", "/pty/:id"}}, in)
+}
+
 // DeleteTerminal is DELETE /pty/:id: end a terminal.
 func (a API) DeleteTerminal(ctx context.Context, in wire.DeleteTerminal) (wire.Done, error) {
 	return send[wire.Done](ctx, a, route{"DELETE", false, []string{"/session/:sid/pty/:id", "/pty/:id"}}, in)

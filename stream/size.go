@@ -45,7 +45,20 @@ type request struct {
 }
 
 // Policy is the policy of the terminal.
-func (h *Hub) Policy() Policy { return h.viewers.policy }
+func (h *Hub) Policy() Policy {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.viewers.policy
+}
+
+// SetPolicy changes the policy and reports whether it was another one; see EffectiveSize.
+func (h *Hub) SetPolicy(p Policy) (changed bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	changed = h.viewers.policy != p
+	h.viewers.policy = p
+	return changed
+}
 
 // RequestSize notes that the viewer was active and, unless cols or rows is 0, the size that it
 // requests. It returns the size that the terminal should have now.

@@ -26,7 +26,7 @@ const presenceWake = 16
 // A new event takes the queue when it belongs to a position of the output, else the flag when the
 // hub keeps its value, else a slot.
 type viewers struct {
-	policy  Policy          // constant
+	policy  Policy          // see Hub.SetPolicy
 	subs    []*Subscription // oldest first
 	visible int             // subs that are not hidden
 	owner   uint64          // viewer whose size counts, 0 for none

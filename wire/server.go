@@ -79,6 +79,8 @@ type ErrorDetails struct {
 	End *uint64 `json:"end,omitempty"`
 	// The field of the body that is wrong.
 	Field *string `json:"field,omitempty"`
+	// With NAME_TAKEN: the terminal that has the name.
+	ID string `json:"id,omitempty"`
 	// With TOO_LARGE: bytes that a body may have. With LINE_TOO_LONG: bytes that a line may have.
 	Limit int `json:"limit,omitempty"`
 	// With a provider that is not set up: those that are.

@@ -32,8 +32,10 @@ type Terminal struct {
 	Rows int `json:"rows" minimum:"1" maximum:"1000"`
 	// Lines of history kept above the screen.
 	Scrollback int `json:"scrollback" minimum:"0" maximum:"100000"`
-	// What the program set as title (OSC 0 or 2), cut at 1024 bytes; "" when it set none.
+	// What a PATCH set as title, else what the program set (OSC 0 or 2), cut at 1024 bytes; "" when neither did.
 	Title string `json:"title"`
+	// What creation or the last PATCH set; {} when that is none.
+	Labels Labels `json:"labels"`
 	// `running`; `exited`: the program has ended; `lost`: it went with the machine, or with keeper
 	// and server at once, and nobody saw how. The end of a server is none of these. Only POST
 	// …/restart leads back to `running`. `restored` does not occur.
@@ -127,6 +129,34 @@ type CreateTerminal struct {
 	Scrollback *int `json:"scrollback,omitempty" minimum:"0" maximum:"100000" default:"5000"`
 	// Whose wish decides the size; "" is `latest`.
 	SizePolicy SizePolicy `json:"size_policy,omitempty" enum:",latest,owner,smallest,largest,fixed" default:"latest"`
+	Labels     Labels     `json:"labels,omitempty"`
+}
+
+// Labels are words that users give a terminal to find it by: at most 32. A key has 1 to 63 letters, digits, '.', '_',
+// '-' or '/', with a letter or digit at both ends. A value has at most 255 bytes and no control characters.
+//
+//schema:maxProperties 32
+//schema:propertyNames {"pattern": "^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$"}
+type Labels map[string]string
+
+// ChangeTerminal changes a terminal. What is absent stays as it is. When one field is wrong, nothing is changed.
+//
+//schema:examples [{"name": "build", "labels": {"team": "web"}}, {"size_policy": "fixed", "cols": 120, "rows": 40}]
+type ChangeTerminal struct {
+	TerminalRef
+	// Another name, unique in its session; "" is no name.
+	Name *string `json:"name,omitempty" pattern:"^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$"`
+	// Whose wish decides the size from now on.
+	SizePolicy *SizePolicy `json:"size_policy,omitempty"`
+	// Columns, in cells; as POST …/resize does it, whatever the size policy.
+	Cols *int `json:"cols,omitempty" minimum:"1" maximum:"1000"`
+	// Rows, in cells.
+	Rows *int `json:"rows,omitempty" minimum:"1" maximum:"1000"`
+	// All labels that it has from now on: those that are left out here are gone.
+	Labels Labels `json:"labels,omitzero"`
+	// The title in infos and lists, whatever the program sets: at most 1024 bytes without control characters; "" shows
+	// the program's again. Viewers get the program's.
+	Title *string `json:"title,omitempty" maxLength:"1024"`
 }
 
 // TerminalList has terminals, oldest first; deleted ones are left out.

@@ -89,6 +89,17 @@ type ResizeArgs struct {
 	Rows     int    `json:"rows"`
 }
 
+// ChangeArgs is the arguments of a change of what a terminal is called and how large it is.
+type ChangeArgs struct {
+	Terminal   string            `json:"terminal"`
+	Name       *string           `json:"name,omitempty"`
+	SizePolicy string            `json:"size_policy,omitempty"`
+	Cols       *int              `json:"cols,omitempty"`
+	Rows       *int              `json:"rows,omitempty"`
+	Labels     map[string]string `json:"labels,omitzero"`
+	Title      *string           `json:"title,omitempty"`
+}
+
 // ExecArgs is the arguments of a command. Shell is a named shell. Command is text for a
 // shell, also where the request has a list of words.
 type ExecArgs struct {

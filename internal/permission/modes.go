@@ -73,6 +73,7 @@ const (
 	ToolPaste        = "paste"         // text to it
 	ToolCommandInput = "command.input" // standard input of a command
 	ToolResize       = "resize"        // the size of a terminal
+	ToolChange       = "change"        // its name, labels, title, size policy or size
 	ToolKill         = "kill"          // the end of terminals, shells, threads
 	ToolSignal       = "signal"        // to the program of a terminal
 	ToolCancel       = "cancel"        // the end of a command
@@ -98,8 +99,8 @@ var levels = map[string]Level{
 	ToolExec: LevelWrite, ToolPTY: LevelWrite, ToolRestart: LevelWrite, ToolShell: LevelWrite, ToolEnv: LevelWrite,
 	ToolRollback: LevelWrite,
 	ToolInput:    LevelWrite, ToolKeys: LevelWrite, ToolPaste: LevelWrite, ToolCommandInput: LevelWrite,
-	ToolResize: LevelWrite,
-	ToolKill:   LevelWrite, ToolSignal: LevelWrite, ToolCancel: LevelWrite, ToolPause: LevelWrite,
+	ToolResize: LevelWrite, ToolChange: LevelWrite,
+	ToolKill: LevelWrite, ToolSignal: LevelWrite, ToolCancel: LevelWrite, ToolPause: LevelWrite,
 	ToolResume: LevelWrite, ToolPolicy: LevelWrite,
 	ToolWrite: LevelWrite, ToolMkdir: LevelWrite, ToolRemove: LevelWrite, ToolRename: LevelWrite,
 
@@ -118,7 +119,8 @@ func LevelOf(tool string) Level {
 // come by a terminal, a shell's variables or an earlier state.
 var broader = map[string]string{
 	ToolPTY: ToolExec, ToolRestart: ToolExec, ToolShell: ToolExec, ToolEnv: ToolExec, ToolRollback: ToolExec,
-	ToolKeys: ToolInput, ToolPaste: ToolInput, ToolCommandInput: ToolInput,
+	ToolChange: ToolResize,
+	ToolKeys:   ToolInput, ToolPaste: ToolInput, ToolCommandInput: ToolInput,
 	ToolSignal: ToolKill, ToolCancel: ToolKill, ToolPause: ToolKill, ToolPolicy: ToolKill, ToolLeaseDestroy: ToolKill,
 	ToolList: ToolRead, ToolMkdir: ToolWrite, ToolRemove: ToolWrite, ToolRename: ToolWrite,
 }

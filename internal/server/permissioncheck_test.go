@@ -24,6 +24,7 @@ var checked = map[string]struct{ tool, body string }{
 	"POST /session/:sid/pty":           {permission.ToolPTY, `{"cmd":["cat"]}`},
 	"DELETE /session/:sid/pty":         {permission.ToolKill, ""},
 	"DELETE TERMINAL":                  {permission.ToolKill, ""},
+	"PATCH TERMINAL":                   {permission.ToolChange, `{"name":"other","cols":100}`},
 	"POST TERMINAL/input":              {permission.ToolInput, `{"data":"x"}`},
 	"POST TERMINAL/keys":               {permission.ToolKeys, `{"keys":["a"]}`},
 	"POST TERMINAL/paste":              {permission.ToolPaste, `{"data":"x"}`},

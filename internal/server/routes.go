@@ -19,6 +19,13 @@ func (ts *terminals) controlRoutes() []httpapi.Route {
 	return append(httpapi.Group("terminals",
 		httpapi.Get("getTerminal", "", "One terminal", ts.getTerminal).
 			Text("Also for a deleted one, by id, until it is purged.").Refusing(httpapi.Named),
+		httpapi.Patch("changeTerminal", "", "Change name, labels, title or size", ts.changeTerminal).
+			Text("All of it, or nothing when one field is wrong. It is on disk when the reply comes, and whoever "+
+				"lists terminals sees it. An ended terminal takes everything but a size.").
+			Body("What to change.").
+			Refusing(httpapi.Named, httpapi.NameTaken, httpapi.Ended, httpapi.Approved, httpapi.NoSpace,
+				httpapi.Unavailable).
+			Audited("terminal.change"),
 		httpapi.Delete("deleteTerminal", "", "End a terminal", ts.deleteTerminal).
 			Text("SIGHUP to the program and everything that any program of this terminal has started, also when it "+
 				"left the terminal or the program has ended long ago; SIGKILL after 3 seconds. The terminal leaves "+

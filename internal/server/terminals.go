@@ -106,6 +106,24 @@ func (ts *terminals) getTerminal(ctx context.Context, in wire.GetTerminal) (wire
 	return shownTerminal(t, in.ShowSecrets), auth.CheckSecrets(ctx, in.Secrets)
 }
 
+func (ts *terminals) changeTerminal(ctx context.Context, in wire.ChangeTerminal) (wire.Terminal, error) {
+	t, err := ts.permitted(ctx, in.TerminalRef, permission.ToolChange, func(t *terminal.Terminal) any {
+		args := permission.ChangeArgs{Terminal: t.ID, Name: in.Name, Cols: in.Cols, Rows: in.Rows, Labels: in.Labels,
+			Title: in.Title}
+		if in.SizePolicy != nil {
+			args.SizePolicy = string(*in.SizePolicy)
+		}
+		return args
+	})
+	if err == nil {
+		t, err = ts.Terminals.Change(ctx, t, in)
+	}
+	if err != nil {
+		return wire.Terminal{}, err
+	}
+	return t.Wire(), nil
+}
+
 // shownTerminal is a terminal's state as a request asks for it.
 func shownTerminal(t *terminal.Terminal, show wire.ShowSecrets) wire.Terminal {
 	w := t.Wire()

@@ -59,7 +59,7 @@ const (
 // cleaned logs and counts that a terminal was ended, or something of it removed.
 func (c *cleaner) cleaned(reason string, t *Terminal) {
 	c.registry.cfg.Metrics.Cleaned.WithLabelValues(reason).Inc()
-	c.registry.cfg.Log.Info("cleaned up", "reason", reason, "id", t.ID, "session", t.spec.Session, "name", t.spec.Name)
+	c.registry.cfg.Log.Info("cleaned up", "reason", reason, "id", t.ID, "session", t.spec.Session, "name", t.Spec().Name)
 }
 
 // cleaner frees space and ends what CleanPolicy does not allow any longer.

@@ -2,8 +2,6 @@ package terminal
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/evertty/evertty/internal/descriptors"
@@ -76,7 +74,7 @@ func (r *Registry) reserve(t *Terminal) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	live, here := 0, 0
-	for _, o := range slices.AppendSeq(slices.Collect(maps.Keys(r.starting)), maps.Values(r.byID)) {
+	for o := range r.known {
 		same := o.spec.Session == t.spec.Session
 		if o.Running() {
 			live++
@@ -84,9 +82,8 @@ func (r *Registry) reserve(t *Terminal) error {
 				here++
 			}
 		}
-		if same && o.spec.Name != "" && o.spec.Name == t.spec.Name && o.ID != t.ID && !o.Deleted() {
-			return fmt.Errorf("%w: session %q has a terminal %q (%s); delete it or choose another name",
-				ErrNameTaken, o.spec.Session, o.spec.Name, o.ID)
+		if same && o.ID != t.ID && o.named(t.spec.Name) {
+			return &NameTaken{Session: o.spec.Session, Name: t.spec.Name, ID: o.ID}
 		}
 	}
 	if live >= MaxTerminals {
@@ -126,6 +123,7 @@ func (r *Registry) release(t *Terminal) {
 func (r *Registry) newTerminal(id string, s Spec, created time.Time, generation int, g *generations) *Terminal {
 	t := &Terminal{ID: id, registry: r, spec: s, created: created, generation: generation, generations: g}
 	t.program.t, t.screen.t, t.files.t = t, t, t
+	t.given.Store(&s)
 	t.ended = make(chan struct{})
 	t.Data = r.hooks.NewData(t)
 	return t

@@ -38,17 +38,17 @@ type meta struct {
 
 // meta is the terminal's current record.
 func (f *files) meta() meta {
-	i := f.t.Wire()
+	i, title := f.t.Wire(), f.t.facts().Title
 	f.t.mu.Lock()
 	defer f.t.mu.Unlock()
-	spec := f.t.spec
+	spec := f.t.Spec()
 	if !f.t.deleted.IsZero() { // nothing starts with its values again
 		spec.Env = nil
 	}
 	return meta{Format: recordFormat, ID: f.t.ID, Spec: spec, CreatedAt: f.t.created, Generation: f.t.generation,
 		Watched: f.t.hadViewer, PausedFor: int64(f.t.pausedFor), State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: f.t.deleted, EndedAt: f.t.endedAt,
-		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: i.Title, AltScreen: i.AltScreen,
+		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: title, AltScreen: i.AltScreen,
 		Seq: i.Seq, Bells: i.BellCount}
 }
 
@@ -68,14 +68,17 @@ func parseMeta(id string, b []byte) (*meta, error) {
 	return &r, nil
 }
 
-// saveRecord writes the record to disk. A failure is logged, and the terminal goes on. It makes
-// the record with the lock held, or one that says "running" could be written after the one
-// with the end. Once the end is on disk, the keeper may drop the process.
-func (f *files) saveRecord() {
+// saveRecord writes the record to disk. A failure is logged, and the terminal goes on.
+func (f *files) saveRecord() { _ = f.writeRecord() }
+
+// writeRecord is saveRecord for a caller who needs the record on disk. It makes the record with the lock held, or one
+// that says "running" could be written after the one with the end. Once the end is on disk, the keeper may drop the
+// process. Errors: as the store.
+func (f *files) writeRecord() error {
 	f.saving.Lock()
 	defer f.saving.Unlock()
 	if f.purged {
-		return
+		return nil
 	}
 	r := f.meta()
 	b, err := json.Marshal(r)
@@ -84,7 +87,7 @@ func (f *files) saveRecord() {
 	}
 	if err := f.t.registry.cfg.Store.SaveMeta(f.t.ID, b); err != nil {
 		f.failed(recordFailure, err)
-		return
+		return err
 	}
 	f.worked(recordFailure)
 	f.grown.Store(true)
@@ -94,4 +97,5 @@ func (f *files) saveRecord() {
 	if r.State != StateRunning && f.t.process != nil {
 		f.t.registry.cfg.Keeper.Release(f.t.KeeperID())
 	}
+	return nil
 }

@@ -59,6 +59,28 @@ var (
 	ErrRunning   = errors.New("the program still runs")
 )
 
+// Invalid is a field of a request that is wrong. It matches ErrInvalid.
+type Invalid struct {
+	Field string // of the body
+	err   error
+}
+
+func (e *Invalid) Error() string { return e.err.Error() }
+
+// Unwrap returns the reason.
+func (e *Invalid) Unwrap() error { return e.err }
+
+// NameTaken is ErrNameTaken with the terminal that has the name.
+type NameTaken struct{ Session, Name, ID string }
+
+func (e *NameTaken) Error() string {
+	return fmt.Sprintf("%v: session %q has a terminal %q (%s); delete it or choose another name", ErrNameTaken,
+		e.Session, e.Name, e.ID)
+}
+
+// Unwrap returns ErrNameTaken.
+func (e *NameTaken) Unwrap() error { return ErrNameTaken }
+
 // Hooks are the calls to the owner of the sessions.
 type Hooks struct {
 	// NewData returns the Data of a new terminal, before that is published.
@@ -216,7 +238,7 @@ func (r *Registry) Find(session, ref string) (*Terminal, error) {
 	}
 	var found *Terminal
 	for _, t := range r.byID {
-		if t.spec.Name != ref || ref == "" || !t.In(session) || t.Deleted() {
+		if t.Spec().Name != ref || ref == "" || !t.In(session) || t.Deleted() {
 			continue
 		}
 		if found != nil {

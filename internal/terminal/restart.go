@@ -63,7 +63,7 @@ func (r *Registry) startNext(old *Terminal) (*Terminal, error) {
 	}
 	old.Hub() // of one that was lost the record may be older than the screen
 	last := old.Wire()
-	t := r.newTerminal(old.ID, old.spec, old.created, old.generation+1, old.generations)
+	t := r.newTerminal(old.ID, old.Spec(), old.created, old.generation+1, old.generations)
 	t.state, t.lastActivity, t.hadViewer, t.lastDetach = StateRunning, time.Now().UTC(), true, time.Now()
 	t.changes.Store(1)
 	if err := r.reserve(t); err != nil {

@@ -126,7 +126,7 @@ func (s *screen) options(j *journal.Journal) stream.Options {
 	o := stream.Options{
 		ID:     s.t.ID,
 		Engine: m.Engine,
-		Policy: stream.Policy(s.t.spec.SizePolicy),
+		Policy: stream.Policy(s.t.Spec().SizePolicy),
 		Config: s.EngineConfig(),
 		Large:  s.t.registry.large,
 		Hooks: stream.Hooks{

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
@@ -21,6 +20,7 @@ type Spec struct {
 	Session string `json:"session"`
 	wire.CreateTerminal
 	Provider string `json:"place,omitempty"` // where it runs, "" is this machine
+	Title    string `json:"title,omitempty"` // shown in place of the program's
 }
 
 // Defaults of a terminal.
@@ -66,7 +66,8 @@ func CheckSize(cols, rows int) error {
 		n    int
 	}{{"cols", cols}, {"rows", rows}} {
 		if v.n < vt.MinSize || v.n > vt.MaxSize {
-			return fmt.Errorf("%w: %s %d: %d to %d are allowed", ErrInvalid, v.name, v.n, vt.MinSize, vt.MaxSize)
+			return &Invalid{v.name, fmt.Errorf("%w: %s %d: %d to %d are allowed", ErrInvalid, v.name, v.n, vt.MinSize,
+				vt.MaxSize)}
 		}
 	}
 	return nil
@@ -86,14 +87,7 @@ func (s *Spec) complete() error {
 	cols, rows := SizeOf(s.CreateTerminal)
 	s.Cols, s.Rows = &cols, &rows
 	s.Scrollback = cmp.Or(s.Scrollback, new(vt.DefaultScrollback))
-	policy, err := stream.ParsePolicy(string(s.SizePolicy))
-	s.SizePolicy = wire.SizePolicy(policy)
-	if err != nil {
-		err = fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	if s.Name != "" {
-		err = errors.Join(err, CheckNewName("name", s.Name))
-	}
+	err := cmp.Or(s.setPolicy(s.SizePolicy), checkNameField(s.Name), checkLabels(s.Labels))
 	if n := *s.Scrollback; n < 0 || n > vt.MaxScrollback {
 		err = errors.Join(err, fmt.Errorf("%w: scrollback %d: 0 to %d are allowed", ErrInvalid, n, vt.MaxScrollback))
 	}

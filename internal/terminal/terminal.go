@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"sync/atomic"
 	"time"
 )
 
@@ -11,10 +12,14 @@ type Terminal struct {
 	ID          string
 	Data        any // belongs to the hooks, see Hooks.NewData
 	registry    *Registry
-	spec        Spec // Cols and Rows are those at creation
+	spec        Spec // as it was made; Spec has what Registry.Change has changed since
 	created     time.Time
 	generation  int // number of the process, from 1
 	generations *generations
+
+	// What Registry.Change changes. It is replaced with Registry.mu held, which also guards claimed.
+	given   atomic.Pointer[Spec]
+	claimed string // the name before a change that is not complete yet: nobody else gets it
 
 	// Each part has its own locks. Where two are held: files.saving, then status.mu.
 	program
@@ -34,8 +39,9 @@ func (t *Terminal) touch() {
 	t.changed()
 }
 
-// Spec is what the terminal was created from. Its maps and slices are the terminal's.
-func (t *Terminal) Spec() Spec { return t.spec }
+// Spec is what the terminal was created from, with what was changed since; Cols and Rows are those at creation. Its
+// maps and slices are the terminal's.
+func (t *Terminal) Spec() Spec { return *t.given.Load() }
 
 // Thread is the id of the terminal's thread, which is the name of its session.
 func (t *Terminal) Thread() string { return t.spec.Session }

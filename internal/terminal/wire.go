@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 
@@ -14,9 +15,14 @@ const firstGeneration = 1
 // one that came back from disk is as in its record until the first call of Hub. It never waits for
 // the emulator.
 func (t *Terminal) Wire() wire.Terminal {
-	w := wire.Terminal{ID: t.ID, PTYID: t.ID, Name: t.spec.Name, Session: t.spec.Session, Cmd: t.spec.Cmd,
-		Env: t.registry.hooks.HideSecrets(t.Env()), Scrollback: *t.spec.Scrollback, Generation: t.generation,
-		SizePolicy: t.spec.SizePolicy, CreatedAt: t.created}
+	s := t.Spec()
+	labels := s.Labels
+	if labels == nil {
+		labels = wire.Labels{}
+	}
+	w := wire.Terminal{ID: t.ID, PTYID: t.ID, Name: s.Name, Session: s.Session, Cmd: s.Cmd, Labels: labels,
+		Env: t.registry.hooks.HideSecrets(t.Env()), Scrollback: *s.Scrollback, Generation: t.generation,
+		SizePolicy: s.SizePolicy, CreatedAt: t.created}
 	t.mu.Lock()
 	w.State, w.Exit, w.LastActivityAt = t.state, t.exit, t.lastActivity
 	w.Cwd, w.CwdFallback, w.DeletedAt = t.cwd.dir, t.fallback, t.deleted
@@ -27,8 +33,8 @@ func (t *Terminal) Wire() wire.Terminal {
 		w.JournalBytes = max(w.JournalBytes, t.journal.Bytes())
 	}
 	f := t.facts()
-	w.Cols, w.Rows, w.Title, w.Seq, w.BellCount, w.Viewers = f.Cols, f.Rows, f.Title, f.Seq, f.Bells, f.Viewers
-	w.AltScreen, w.MemoryBytes = f.AltScreen, int64(f.Memory)
+	w.Cols, w.Rows, w.Seq, w.BellCount, w.Viewers = f.Cols, f.Rows, f.Seq, f.Bells, f.Viewers
+	w.Title, w.AltScreen, w.MemoryBytes = cmp.Or(s.Title, f.Title), f.AltScreen, int64(f.Memory)
 	if !f.Output.IsZero() {
 		out := f.Output.UTC()
 		w.LastOutputAt, w.LastActivityAt = &out, maxTime(w.LastActivityAt, out)

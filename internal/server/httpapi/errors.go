@@ -254,6 +254,12 @@ func ErrorFor(err error, c echo.Context) *Error {
 			if ask, ok := errors.AsType[*permission.NeedsApproval](err); ok {
 				e.Details.ApprovalID = ask.ID
 			}
+			if wrong, ok := errors.AsType[*terminal.Invalid](err); ok {
+				e.Details.Field = &wrong.Field
+			}
+			if taken, ok := errors.AsType[*terminal.NameTaken](err); ok {
+				e.Details.ID = taken.ID
+			}
 			if blocked, ok := errors.AsType[*terminal.Blocked](err); ok {
 				e.Details.Bytes, e.Details.Seq = &blocked.Bytes, &blocked.Seq
 			}

@@ -2228,6 +2228,8 @@ export interface ErrorDetails {
   end?: number;
   /** The field of the body that is wrong. */
   field?: string;
+  /** With NAME_TAKEN: the terminal that has the name. */
+  id?: string;
   /** With TOO_LARGE: bytes that a body may have. With LINE_TOO_LONG: bytes that a line may have. */
   limit?: number;
   /** With a provider that is not set up: those that are. */
@@ -2245,7 +2247,7 @@ export interface ErrorDetails {
   /** With TIMEOUT and EXITED of a wait: history and screen at that moment. */
   text?: string;
 }
-export const ErrorDetails: Shape<ErrorDetails> = { allow: [""], approval_id: ["", undefined], bytes: [0, undefined], command_id: ["", undefined], end: [0, undefined], field: ["", undefined], limit: [0, undefined], providers: [""], request_id: ["", undefined], seq: [0, undefined], session: ["", undefined], spoken: [0], start: [0, undefined], text: ["", undefined] };
+export const ErrorDetails: Shape<ErrorDetails> = { allow: [""], approval_id: ["", undefined], bytes: [0, undefined], command_id: ["", undefined], end: [0, undefined], field: ["", undefined], id: ["", undefined], limit: [0, undefined], providers: [""], request_id: ["", undefined], seq: [0, undefined], session: ["", undefined], spoken: [0], start: [0, undefined], text: ["", undefined] };
 
 /** A shell in a list. */
 export interface ShellInfo {
@@ -2668,8 +2670,10 @@ export interface Terminal {
   rows: number;
   /** Lines of history kept above the screen. */
   scrollback: number;
-  /** What the program set as title (OSC 0 or 2), cut at 1024 bytes; "" when it set none. */
+  /** What a PATCH set as title, else what the program set (OSC 0 or 2), cut at 1024 bytes; "" when neither did. */
   title: string;
+  /** What creation or the last PATCH set; {} when that is none. */
+  labels: Labels;
   /** `running`; `exited`: the program has ended; `lost`: it went with the machine, or with keeper and server at once, and nobody saw how. The end of a server is none of these. Only POST …/restart leads back to `running`. `restored` does not occur. */
   state: "running" | "exited" | "lost" | "restored";
   /** How the program ended; null while it runs. */
@@ -2702,7 +2706,7 @@ export interface Terminal {
   /** What was wrong with its files on disk when they were last read, which output was lost since, and what readers have found damaged; one line each, for a person. Absent when nothing was. */
   damage?: string;
 }
-export const Terminal: Shape<Terminal> = { id: "", ptyID: "", name: "", session: "", cmd: [""], cwd: "", cwd_fallback: ["", undefined], env: { "": "" }, cols: 0, rows: 0, scrollback: 0, title: "", state: "", exit: [() => Exit, null], pid: 0, generation: 0, viewers: 0, size_policy: "", created_at: "", last_activity_at: "", last_output_at: ["", null], seq: 0, alt_screen: false, bell_count: 0, journal_bytes: 0, memory_bytes: 0, deleted_at: ["", undefined], damage: ["", undefined] };
+export const Terminal: Shape<Terminal> = { id: "", ptyID: "", name: "", session: "", cmd: [""], cwd: "", cwd_fallback: ["", undefined], env: { "": "" }, cols: 0, rows: 0, scrollback: 0, title: "", labels: { "": "" }, state: "", exit: [() => Exit, null], pid: 0, generation: 0, viewers: 0, size_policy: "", created_at: "", last_activity_at: "", last_output_at: ["", null], seq: 0, alt_screen: false, bell_count: 0, journal_bytes: 0, memory_bytes: 0, deleted_at: ["", undefined], damage: ["", undefined] };
 
 /** Says how a program ended. */
 export interface Exit {
@@ -2736,8 +2740,29 @@ export interface CreateTerminal {
   scrollback?: number;
   /** Whose wish decides the size; "" is `latest`. */
   size_policy?: SizePolicy;
+  labels?: Labels;
 }
-export const CreateTerminal: Shape<CreateTerminal> = { cmd: [""], cols: [0, undefined], rows: [0, undefined], cwd: ["", undefined], env: { "": "" }, name: ["", undefined], scrollback: [0, undefined], size_policy: ["", undefined] };
+export const CreateTerminal: Shape<CreateTerminal> = { cmd: [""], cols: [0, undefined], rows: [0, undefined], cwd: ["", undefined], env: { "": "" }, name: ["", undefined], scrollback: [0, undefined], size_policy: ["", undefined], labels: { "": "" } };
+
+/** Words that users give a terminal to find it by: at most 32. A key has 1 to 63 letters, digits, '.', '_', '-' or '/', with a letter or digit at both ends. A value has at most 255 bytes and no control characters. */
+export type Labels = { [key: string]: string };
+
+/** Changes a terminal. What is absent stays as it is. When one field is wrong, nothing is changed. */
+export interface ChangeTerminal {
+  /** Another name, unique in its session; "" is no name. */
+  name?: string;
+  /** Whose wish decides the size from now on. */
+  size_policy?: SizePolicy;
+  /** Columns, in cells; as POST …/resize does it, whatever the size policy. */
+  cols?: number;
+  /** Rows, in cells. */
+  rows?: number;
+  /** All labels that it has from now on: those that are left out here are gone. */
+  labels?: Labels;
+  /** The title in infos and lists, whatever the program sets: at most 1024 bytes without control characters; "" shows the program's again. Viewers get the program's. */
+  title?: string;
+}
+export const ChangeTerminal: Shape<ChangeTerminal> = { name: ["", undefined], size_policy: ["", undefined], cols: [0, undefined], rows: [0, undefined], labels: { "": "" }, title: ["", undefined] };
 
 /** Has terminals, oldest first; deleted ones are left out. */
 export interface TerminalList {
