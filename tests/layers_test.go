@@ -157,6 +157,7 @@ var homes = map[string][]string{
 		"internal/thread/service", "internal/supervisor", "internal/server"},
 	"github.com/spf13/cobra":        {"cmd/evertty"},
 	"github.com/spf13/pflag":        {"cmd/evertty"},
+	"github.com/coreos/go-systemd":  {"cmd/evertty"},
 	"github.com/BurntSushi/toml":    {"cmd/evertty"},
 	"modernc.org/sqlite":            {"internal/thread/sqlite"},
 	"golang.org/x/crypto":           {"internal/provider/ssh"},

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 
+	sdnotify "github.com/coreos/go-systemd/v22/daemon"
+
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/metrics"
@@ -53,7 +55,7 @@ func (a *app) newServer(f serveFlags, dir string, rules permission.Rules) (*daem
 	if err != nil {
 		return nil, err
 	}
-	all, at, err := listen(f.auth.Listen, dir)
+	all, at, err := listen(f.auth.Listen, dir, f.passed)
 	if err != nil {
 		return nil, err
 	}
@@ -179,6 +181,8 @@ func (d *daemon) run(ctx context.Context) error {
 	for _, l := range d.all {
 		go func() { served <- d.api.Serve(l) }()
 	}
+	tellManager(sdnotify.SdNotifyReady)
+	go d.watchdog(ctx)
 	var err error
 	left := len(d.all)
 	select {
@@ -186,6 +190,7 @@ func (d *daemon) run(ctx context.Context) error {
 	case err = <-served:
 		left--
 	}
+	tellManager(sdnotify.SdNotifyStopping)
 	d.api.Close()
 	for range left {
 		err = cmp.Or(err, <-served)

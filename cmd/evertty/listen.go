@@ -23,10 +23,16 @@ import (
 // listen opens the addresses of a server and its socket in the data directory, which answers this user and root only.
 // at is how browsers reach it: an address, never a name that somebody else may be behind later. A name is listened on
 // at all its addresses, with one port; when one cannot be had that is an error, and wrong usage when it is not of this
-// machine.
-func listen(address, dir string) (all []net.Listener, at string, err error) {
+// machine. Sockets that were passed stand for the address, which is of the first.
+func listen(address, dir string, passed []net.Listener) (all []net.Listener, at string, err error) {
 	own := filepath.Join(dir, localsocket.Name)
-	if path, ok := strings.CutPrefix(address, "unix://"); ok {
+	path, isUnix := strings.CutPrefix(address, "unix://")
+	switch {
+	case len(passed) > 0:
+		if all, at = passed, address; !isUnix {
+			at = urlOf(passed[0])
+		}
+	case isUnix:
 		at = address
 		if filepath.Base(path) != localsocket.Name || !sameDir(filepath.Dir(path), dir) {
 			if len(path) > localsocket.MaxPath {
@@ -39,8 +45,10 @@ func listen(address, dir string) (all []net.Listener, at string, err error) {
 			}
 			all = append(all, l)
 		}
-	} else if all, at, err = listenTCP(address); err != nil {
-		return nil, "", err
+	default:
+		if all, at, err = listenTCP(address); err != nil {
+			return nil, "", err
+		}
 	}
 	l, err := listenUnix(own)
 	if err != nil {

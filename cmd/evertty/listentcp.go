@@ -40,12 +40,16 @@ func listenTCP(address string) (all []net.Listener, at string, err error) {
 	case err != nil:
 		return nil, "", err
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+	return all, urlOf(all[0]), nil
+}
+
+// urlOf is how this machine reaches a TCP listener.
+func urlOf(l net.Listener) string {
+	host, port, _ := net.SplitHostPort(l.Addr().String())
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1" // every address of the machine: this one always works
-	} else {
-		host = hosts[0]
 	}
-	return all, "http://" + net.JoinHostPort(host, portOf(all[0])), nil
+	return "http://" + net.JoinHostPort(host, port)
 }
 
 // listenAll opens the same port of all hosts, or of none. Port 0 is a free one of the first.

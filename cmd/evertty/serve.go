@@ -26,6 +26,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err := proc.Private(); err != nil {
 		fmt.Fprintln(a.stderr, "evertty: programs may be able to read the variables of the server:", err)
 	}
+	if err := f.takePassed(); err != nil {
+		return err
+	}
 	if err := auth.CheckListen(f.auth.Mode, f.auth.Listen, f.insecure); err != nil {
 		return usage(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,7 @@ type serveFlags struct {
 	policy        thread.Policy // of threads that say none
 	auth          auth.Config
 	tls           tlsFlags
+	passed        []net.Listener // by a service manager; they stand for auth.Listen
 	insecure      bool
 	takeover      bool
 	background    bool // a verb started it by itself
