@@ -134,7 +134,7 @@ func (d *daemon) serveParts(access auth.Config, rate int, metrics *metrics.Set, 
 		return err
 	}
 	d.api = server.New(server.Config{Supervisor: d.parts, Metrics: metrics, Auth: d.auth, Version: programVersion(),
-		Log: log, Audit: access.Audit, TLS: d.tls, RequestRate: rate})
+		Log: log, Audit: access.Audit, TLS: d.tls, RequestRate: rate, Dir: d.dir})
 	return nil
 }
 

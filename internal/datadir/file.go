@@ -1,6 +1,7 @@
 package datadir
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -15,9 +16,18 @@ import (
 
 // Names of leftovers.
 const (
-	tmpFile = ".tmp-"  // a file that is being written
-	GoneDir = ".gone-" // a terminal that is being removed
+	tmpFile    = ".tmp-"             // a file that is being written
+	copyPrefix = tmpFile + "backup-" // a copy of the database
+	GoneDir    = ".gone-"            // a terminal that is being removed
 )
+
+// CreateCopy makes an empty file of its own at the top of the data directory, which Open removes: the caller does so
+// when it has opened it.
+func CreateCopy(d *os.Root) (name string, f *os.File, err error) {
+	name = copyPrefix + rand.Text()
+	f, err = CreateFile(d, name)
+	return name, f, err
+}
 
 // ErrNotFile is returned when a path that must be a file or directory is something else, for
 // example a symbolic link.

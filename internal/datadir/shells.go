@@ -114,7 +114,7 @@ func sweepShells(shells *os.Root) error {
 			_, err := shells.Lstat(id)
 			isFacts = errors.Is(err, fs.ErrNotExist)
 		}
-		if leftover(e.Name()) || isFacts {
+		if Leftover(e.Name()) || isFacts {
 			_ = shells.RemoveAll(e.Name())
 		}
 	}

@@ -67,7 +67,7 @@ func Open(dir string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{terminals: terminals, shells: shells, path: terminals.Name()}
-	if err := errors.Join(s.sweep(), sweepShells(shells)); err != nil {
+	if err := errors.Join(sweepCopies(root), s.sweep(), sweepShells(shells)); err != nil {
 		_ = s.Close()
 		return nil, refused(dir, err)
 	}
@@ -210,13 +210,24 @@ func (s *Store) sweep() error {
 	}
 	for _, e := range entries {
 		switch {
-		case leftover(e.Name()):
+		case Leftover(e.Name()):
 			_ = s.terminals.RemoveAll(e.Name())
 		case e.IsDir() && validID.MatchString(e.Name()):
 			s.sweepTerminal(e.Name())
 		}
 	}
 	return nil
+}
+
+// sweepCopies deletes the copies of the database that interrupted backups left.
+func sweepCopies(root *os.Root) error {
+	entries, err := ReadDir(root)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), copyPrefix) {
+			_ = root.Remove(e.Name())
+		}
+	}
+	return err
 }
 
 func (s *Store) sweepTerminal(id string) {
@@ -227,14 +238,15 @@ func (s *Store) sweepTerminal(id string) {
 	defer d.Close()
 	entries, _ := ReadDir(d)
 	for _, e := range entries {
-		if leftover(e.Name()) {
+		if Leftover(e.Name()) {
 			sweepDropped(d, e.Name())
 			_ = d.RemoveAll(e.Name())
 		}
 	}
 }
 
-func leftover(name string) bool {
+// Leftover reports whether a name is of a file that is being written or of a directory that is being removed.
+func Leftover(name string) bool {
 	return strings.HasPrefix(name, tmpFile) || strings.HasPrefix(name, GoneDir)
 }
 

@@ -70,6 +70,7 @@ func (c *contract) visitServer(t *testing.T) {
 		{method: "GET", target: "/readyz", status: 200},
 		{method: "GET", target: "/version", status: 200},
 		{method: "GET", target: "/metrics", status: 200},
+		{method: "POST", target: "/backup", status: 200},
 		{method: "GET", target: "/openapi.json", status: 200},
 		{method: "GET", target: "/assets/absent.js", status: 404},
 		{method: "GET", target: "/ws", status: 426, code: "UPGRADE_REQUIRED"},

@@ -139,7 +139,7 @@ func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveSer
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Config{Supervisor: m, Metrics: metrics, Auth: auth, Version: "test", Log: log})
+	s := New(Config{Supervisor: m, Metrics: metrics, Auth: auth, Version: "test", Log: log, Dir: dir})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	live.url, live.auth = "http://"+l.Addr().String(), auth

@@ -45,6 +45,7 @@ type Config struct {
 	TLS     *tls.Config    // of connections over TCP; nil is without
 	// RequestRate is how many requests a second each address may send; 0 is any number.
 	RequestRate int
+	Dir         string // the data directory, for backups
 }
 
 // Server answers HTTP requests. It is safe for concurrent use.
