@@ -693,3 +693,42 @@ func TestAnswersAreShort(t *testing.T) {
 		c.Close()
 	}
 }
+
+// FuzzMessages: whatever a viewer sends, on any of its connections, the server answers the next ping or closes.
+func FuzzMessages(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"input","data":"ls\r"}`, `{"type":"input","data_b64":"bHM="}`, `{"type":"resize","cols":90,"rows":30}`,
+		`{"type":"keys","keys":["C-c","Up","text:abc"]}`, `{"type":"paste","data":"a\nb"}`, `{"type":"focus"}`,
+		`{"type":"attach","pty":"term1","since":1}`, `{"type":"detach","pty":"term1"}`, `{"type":"hide"}`,
+		`{"type":"colors","foreground":"#ffffff"}`, `{"type":"ping","t":{"a":[1]}}`, `{"type":"auth","page":"x"}`,
+		`{"type":"input","data":"\ud83d"}`, "{\"type\":\"\xff\"}", `[`, `null`, ``, `{"type":5}`, `{"cols":1e99}`,
+	} {
+		for way := range uint8(6) {
+			f.Add([]byte(seed), way)
+		}
+	}
+	f.Fuzz(func(t *testing.T, message []byte, way uint8) {
+		_, s := serve(t, viewer.Viewer{})
+		path := []string{"/ws", "/ws?format=binary", "/page"}[way%3]
+		c := dial(t, s, path)
+		if path == "/page" && way >= 3 {
+			send(t, c, `{"type":"attach","pty":"term1"}`)
+		}
+		kind := websocket.TextMessage
+		if way >= 3 {
+			kind = websocket.BinaryMessage
+		}
+		if err := c.WriteMessage(kind, message); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"type":"ping","t":"the end"}`))
+		for {
+			_, b, err := c.ReadMessage()
+			if _, closed := errors.AsType[*websocket.CloseError](err); closed || strings.Contains(string(b), `"the end"`) {
+				return
+			} else if err != nil {
+				t.Fatalf("%s: neither an answer nor a close: %v", path, err)
+			}
+		}
+	})
+}
