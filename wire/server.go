@@ -1,5 +1,7 @@
 package wire
 
+import "time"
+
 // Health is the health of the server. Without credentials it is only the status.
 //
 //schema:reply "It lives."
@@ -20,6 +22,8 @@ type Health struct {
 	Version string `json:"version,omitempty"`
 	// Its process id. Absent without credentials.
 	PID int `json:"pid,omitempty" minimum:"1"`
+	// When it began to answer. Absent without credentials.
+	StartedAt *time.Time `json:"started_at,omitempty"`
 }
 
 // Version is the version of the server.

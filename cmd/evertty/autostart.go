@@ -66,14 +66,21 @@ func ready(dir string) (client.Place, bool, error) {
 	if err != nil {
 		return p, false, err
 	}
-	none := localsocket.At(filepath.Join(dir, localsocket.Name), func(short string) error {
-		c, err := net.Dial("unix", short)
+	_, none := serverAt(dir)
+	return p, none == nil, nil
+}
+
+// serverAt is the process of the server that answers at the data directory; the error is why there is none.
+func serverAt(dir string) (pid int, err error) {
+	err = localsocket.At(filepath.Join(dir, localsocket.Name), func(short string) error {
+		c, err := net.DialTimeout("unix", short, startLimit)
 		if err == nil {
+			pid, err = localsocket.PeerPID(c)
 			_ = c.Close()
 		}
 		return err
 	})
-	return p, none == nil, nil
+	return pid, err
 }
 
 // startServer starts a server in the background unless one is ready, and waits until it is. Of several processes one

@@ -38,13 +38,19 @@ func At(path string, f func(short string) error) error {
 // CheckPeer fails with ErrForeign unless this user or root has connected, or has made the socket
 // that c is connected to (SO_PEERCRED, unix(7)).
 func CheckPeer(c net.Conn) error {
+	_, err := PeerPID(c)
+	return err
+}
+
+// PeerPID is CheckPeer and returns the process at the other end, 0 when it cannot be seen from here.
+func PeerPID(c net.Conn) (int, error) {
 	s, ok := c.(syscall.Conn)
 	if !ok {
-		return fmt.Errorf("%w: it is no socket", ErrForeign)
+		return 0, fmt.Errorf("%w: it is no socket", ErrForeign)
 	}
 	raw, err := s.SyscallConn()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var peer *syscall.Ucred
 	var failed error
@@ -52,10 +58,10 @@ func CheckPeer(c net.Conn) error {
 		peer, failed = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 	})
 	if err = errors.Join(err, failed); err != nil {
-		return err
+		return 0, err
 	}
 	if uid := os.Geteuid(); peer.Uid != 0 && int(peer.Uid) != uid {
-		return fmt.Errorf("%w: process %d of uid %d, this is uid %d", ErrForeign, peer.Pid, peer.Uid, uid)
+		return 0, fmt.Errorf("%w: process %d of uid %d, this is uid %d", ErrForeign, peer.Pid, peer.Uid, uid)
 	}
-	return nil
+	return int(peer.Pid), nil
 }

@@ -37,7 +37,7 @@ func (s *Server) getHealth(ctx context.Context, _ wire.Nothing) (wire.Health, er
 		reply.Status = "degraded"
 	}
 	if auth.GrantOf(ctx).Role != "" {
-		reply.Damaged = &h.Damaged
+		reply.Damaged, reply.StartedAt = &h.Damaged, &s.started
 		reply.Lossless, reply.Reasons, reply.Version, reply.PID = &h.Lossless, h.Reasons, s.config.Version, os.Getpid()
 		if reply.Reasons == nil {
 			reply.Reasons = []string{}

@@ -57,6 +57,7 @@ type Server struct {
 	http      *http.Server
 	once      sync.Once
 	strangers *strangers
+	started   time.Time
 	ctx       context.Context // of every request
 	cancel    context.CancelFunc
 }
@@ -67,7 +68,7 @@ func New(c Config) *Server {
 		c.Log = slog.Default()
 	}
 	s := &Server{Base: httpapi.Base{Supervisor: c.Supervisor, Log: c.Log, Closing: make(chan struct{})}, config: c,
-		echo: echo.New()}
+		echo: echo.New(), started: time.Now()}
 	s.strangers = newStrangers(c.Auth.Trusts)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	e := s.echo
