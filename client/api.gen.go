@@ -58,6 +58,11 @@ func (a API) RestartTerminal(ctx context.Context, in wire.TerminalRef) (Terminal
 	return send[Terminal](ctx, a, route{"POST", true, []string{"/session/:sid/pty/:id/restart", "/pty/:id/restart"}}, in)
 }
 
+// ParkTerminal is POST /pty/:id/park: move the screens to the disk.
+func (a API) ParkTerminal(ctx context.Context, in wire.TerminalRef) (Terminal, error) {
+	return send[Terminal](ctx, a, route{"POST", true, []string{"/session/:sid/pty/:id/park", "/pty/:id/park"}}, in)
+}
+
 // SendInput is POST /pty/:id/input: write bytes to the program.
 func (a API) SendInput(ctx context.Context, in wire.Input) (wire.Sent, error) {
 	return send[wire.Sent](ctx, a, route{"POST", true, []string{"/session/:sid/pty/:id/input", "/pty/:id/input"}}, in)

@@ -24,7 +24,7 @@ type pending struct {
 // connectEffects sets the engine's effects. They run inside the engine's methods, with the hub's
 // lock held.
 func (h *Hub) connectEffects() {
-	h.effects = vt.Effects{
+	*h.effects = vt.Effects{
 		Reply: func(p []byte) {
 			if len(h.pending.reply)+len(p) <= maxReply {
 				h.pending.reply = append(h.pending.reply, p...)

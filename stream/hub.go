@@ -42,7 +42,7 @@ const (
 // methods are safe for concurrent use, except that Write, Resize and Finish have one caller at a
 // time, the owner of the PTY. A hub has no goroutine, and nothing blocks while its mutex is held. A step of
 // Write holds it for some 2 ms, a snapshot and a change of size for as long as they take. Stats,
-// Modes and AtRest never wait for it.
+// AtRest and, unless the hub is parked, Modes never wait for it.
 type Hub struct {
 	// Constant.
 	id      string
@@ -56,7 +56,8 @@ type Hub struct {
 	mu sync.Mutex
 
 	// The terminal: an engine while the program runs, afterwards its last screen and exit.
-	engine     vt.Engine // nil once finished
+	engine     vt.Engine // nil while parked and once finished
+	parked     *parked   // nil while it is not
 	final      *vt.Frame // nil until finished
 	exit       *Exit
 	cols, rows int
@@ -67,16 +68,17 @@ type Hub struct {
 	snapshot weak.Pointer[SharedSnapshot]
 
 	// effects are the engine's callbacks; they collect in pending what a step publishes at its end.
-	effects vt.Effects
+	effects *vt.Effects
 	pending pending
 
 	viewers viewers   // who watches, and whose size counts
 	resume  resumeLog // what viewers that reconnect need besides the journal
 
 	// stats are copied to published at the end of a step, so that Stats never waits for mu.
-	stats     stats
-	published published
-	changes   notify.Notifier // for Watch; its lock is a leaf
+	stats      stats
+	workBefore int // work of engines before this one, see Park
+	published  published
+	changes    notify.Notifier // for Watch; its lock is a leaf
 }
 
 // New makes the hub of a running terminal. Effects of o.Config are replaced by the hub's own.
@@ -104,10 +106,10 @@ func newHub(o Options) *Hub {
 	newEngine := func(cols, rows int) vt.Engine {
 		return o.Engine(vt.Config{Cols: cols, Rows: rows, Unicode: o.Config.Unicode})
 	}
-	h := &Hub{id: o.ID, hooks: o.Hooks, verify: newVerifier(o), large: o.Large, ownHost: o.OwnHost,
+	h := &Hub{id: o.ID, effects: &vt.Effects{}, hooks: o.Hooks, verify: newVerifier(o), large: o.Large, ownHost: o.OwnHost,
 		viewers: viewers{policy: o.Policy}, resume: resumeLog{journal: o.Journal, newEngine: newEngine}}
 	cfg := o.Config
-	cfg.Effects = &h.effects
+	cfg.Effects = h.effects
 	h.engine = o.Engine(cfg)
 	return h
 }
@@ -130,7 +132,7 @@ func (h *Hub) WriteFunc(p []byte, onReply func(reply []byte, seq uint64)) {
 
 // step applies the first n bytes of p.
 func (h *Hub) step(p []byte, onReply func(reply []byte, seq uint64)) (n int) {
-	h.mu.Lock()
+	h.lock()
 	defer h.mu.Unlock()
 	if h.engine == nil {
 		return len(p)
@@ -139,7 +141,7 @@ func (h *Hub) step(p []byte, onReply func(reply []byte, seq uint64)) (n int) {
 	text, n := h.engine.WriteSome(p[:min(len(p), stepSize(h.rows))], stepWork)
 	h.seq += uint64(n)
 	h.version++
-	h.stats.Output, h.stats.Work = time.Now(), h.engine.Work()
+	h.stats.Output, h.stats.Work = time.Now(), h.workBefore+h.engine.Work()
 	if len(h.pending.reply) > 0 {
 		onReply(h.pending.reply, h.seq)
 	}
@@ -168,7 +170,10 @@ func (h *Hub) applied() uint64 {
 // Resize changes the emulator's screen and publishes the change. The caller has resized the PTY
 // before.
 func (h *Hub) Resize(cols, rows int) {
-	h.mu.Lock()
+	if h.hasSize(cols, rows) {
+		return // also while parked
+	}
+	h.lock()
 	defer h.mu.Unlock()
 	if h.engine == nil || cols == h.cols && rows == h.rows {
 		return
@@ -188,10 +193,16 @@ func (h *Hub) Resize(cols, rows int) {
 	h.changes.Notify()
 }
 
+func (h *Hub) hasSize(cols, rows int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return cols == h.cols && rows == h.rows
+}
+
 // Flush ends a character whose first bytes were written last, because the process that printed
 // them has ended. Each of these bytes becomes one U+FFFD, on the screen and for the viewers.
 func (h *Hub) Flush() {
-	h.mu.Lock()
+	h.lock()
 	defer h.mu.Unlock()
 	if h.engine != nil {
 		h.flushLocked()
@@ -213,7 +224,7 @@ func (h *Hub) flushLocked() {
 // Finish ends the terminal: its program has ended and all output was written. An incomplete
 // character is flushed. The engine is freed; the last screen stays. Later calls are ignored.
 func (h *Hub) Finish(e Exit) {
-	h.mu.Lock()
+	h.lock()
 	defer h.mu.Unlock()
 	if h.exit != nil {
 		return
@@ -235,7 +246,7 @@ func (h *Hub) Finish(e Exit) {
 // Skip moves the position over n bytes of output that are lost, whose effect on the screen is
 // unknown. A character that is incomplete before them is flushed. All viewers get a snapshot.
 func (h *Hub) Skip(n uint64) {
-	h.mu.Lock()
+	h.lock()
 	defer h.mu.Unlock()
 	if h.engine != nil {
 		h.flushLocked()
@@ -255,8 +266,12 @@ func (h *Hub) notifyChanged() {
 }
 
 // Watch returns a channel that gets a value after every change of the terminal; changes in quick
-// succession share one. stop ends it.
-func (h *Hub) Watch() (changed <-chan struct{}, stop func()) { return h.changes.Watch() }
+// succession share one. stop ends it. Until then the hub is not parked.
+func (h *Hub) Watch() (changed <-chan struct{}, stop func()) {
+	h.lock()
+	defer h.mu.Unlock()
+	return h.changes.Watch()
+}
 
 // order numbers viewers and their acts over all hubs, so that a page that watches several
 // terminals can tell viewers apart.

@@ -43,7 +43,7 @@ type SharedSnapshot struct {
 // Snapshot returns the snapshot of now. Callers at the same instant share one, and with it its
 // encodings; it lives as long as somebody uses it.
 func (h *Hub) Snapshot() *SharedSnapshot {
-	h.mu.Lock()
+	h.lock()
 	defer h.mu.Unlock()
 	return h.snapshotLocked()
 }

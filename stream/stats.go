@@ -43,6 +43,7 @@ type published struct {
 	modes  vt.Modes
 	seq    uint64 // output bytes written
 	atRest bool
+	parked bool
 }
 
 // publishStats brings all stats up to date and publishes them. The hub's lock is held.
@@ -101,6 +102,7 @@ func (h *Hub) Stats() Stats {
 // Modes are the modes that input depends on, as of the end of the last step; the zero value once
 // finished.
 func (h *Hub) Modes() vt.Modes {
+	h.Wake() // one that was restored parked has none
 	h.published.mu.Lock()
 	defer h.published.mu.Unlock()
 	return h.published.modes

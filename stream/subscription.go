@@ -80,7 +80,7 @@ type SubscribeOptions struct {
 func (h *Hub) Subscribe(o SubscribeOptions) *Subscription {
 	s := &Subscription{Viewer: order.Add(1), hub: h, wake: notify.NewSignal(),
 		scrollback: o.Scrollback, historyOnce: o.HistoryOnce, mayType: o.MayType, stale: ReasonConnect}
-	h.mu.Lock()
+	h.lock()
 	defer h.mu.Unlock()
 	h.viewers.add(s)
 	h.resume.noteViewer(h.applied())

@@ -82,6 +82,10 @@ type Engine interface {
 	// a snapshot of f was written to the engine.
 	Resume(f *Frame)
 
+	// Restorable reports whether Restore of what Freeze returns makes this very state. It does not while the
+	// alternate screen keeps cells that a change of size has cut off, which come back with the next one.
+	Restorable() bool
+
 	// Freeze returns the whole state as an immutable Frame that shares nothing
 	// mutable with the engine: the engine goes on while the frame is encoded.
 	Freeze() *Frame

@@ -38,6 +38,11 @@ func (t *Terminal) Restore(f *Frame) bool {
 	return true
 }
 
+// Restorable implements Engine.
+func (b *bufferSet) Restorable() bool {
+	return b.alt == nil || !slices.ContainsFunc(b.alt.rows, func(r *row) bool { return len(r.hidden) > 0 })
+}
+
 // restorable reports whether Restore can take f.
 func (b *bufferSet) restorable(f *Frame) bool {
 	if f.Cols != b.cfg.Cols || f.Rows != b.cfg.Rows {

@@ -67,6 +67,9 @@ type Terminal struct {
 	// --terminal-memory`, or what the plain cells of its screens take when that is more. Once the
 	// program has ended, what its last screen takes; 0 while that is on disk only.
 	MemoryBytes int64 `json:"memory_bytes" minimum:"0"`
+	// Whether its screens are on disk alone, see POST …/park. The program runs on, and whoever looks at it, types or
+	// prints brings them back. `memory_bytes` is 0.
+	Parked bool `json:"parked"`
 	// When it was deleted; absent while it is listed. RFC 3339, UTC.
 	DeletedAt time.Time `json:"deleted_at,omitzero"`
 	// What was wrong with its files on disk when they were last read, which output was lost since,

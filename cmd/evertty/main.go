@@ -82,7 +82,7 @@ true screen at once.`,
 // verbs are all verbs, in the order of the help.
 func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
-		a.newServe(), newLs(a), newNew(a), newAttach(a), newSend(a), newKill(a), newRestart(a),
+		a.newServe(), newLs(a), newNew(a), newAttach(a), newSend(a), newKill(a), newRestart(a), newPark(a),
 		newExec(a), newShells(a), newCommands(a), newThread(a), newLease(a), newLogs(a), newWait(a),
 		newVersion(a), newBench(a), newKeeper(a), newRelay(a),
 	}

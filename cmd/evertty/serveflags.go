@@ -155,6 +155,9 @@ func (f *serveFlags) limits(c *cobra.Command) {
 			"end a terminal that nobody watched, typed into and that printed nothing for so long; 0 is never"},
 		flag{"pty-unattached", "", newDuration(&clean.Unattached, 0),
 			"end a terminal that nobody has ever watched or typed into, so long after its start; 0 is never"},
+		flag{"park-after", "", newDuration(&f.terminals.ParkAfter, 0),
+			"move the screens of a terminal to the disk that nobody watched, typed into and that printed nothing for so " +
+				"long; its program runs on, and a look or a byte brings them back; 0 is never"},
 		flag{"shell-idle", "", newDuration(&f.shells.Idle, registry.DefaultIdle),
 			"end the process of an exec shell that runs nothing and got no command for so long; it comes back with " +
 				"its next command; 0 is never"},

@@ -49,6 +49,9 @@ func (n *Notifier) Watch() (changed <-chan struct{}, stop func()) {
 	}
 }
 
+// Watched reports whether there is a watcher.
+func (n *Notifier) Watched() bool { return n.number.Load() > 0 }
+
 // Notify wakes all watchers. It never blocks. A watcher that begins at the same time finds the
 // change when it looks.
 func (n *Notifier) Notify() {

@@ -135,6 +135,12 @@ var refusals = []refusal{
 		codes:   "EXITED AMBIGUOUS",
 		example: "EXITED: the program has ended: terminal tz65gjhf8fx4b8cm52eg is exited",
 	},
+	{name: "NotIdle", status: 409,
+		text: "IN_USE: somebody watches it or waits for it, the program prints all the time, or its output cannot be " +
+			"written to the disk. EXITED: the program has ended. AMBIGUOUS: see GET.",
+		codes:   "IN_USE EXITED AMBIGUOUS",
+		example: "IN_USE: the terminal is in use: terminal tz65gjhf8fx4b8cm52eg is watched",
+	},
 	{name: "NotTaken", status: 409,
 		text:    "EXITED: the program has ended. AMBIGUOUS: see GET.",
 		codes:   "EXITED AMBIGUOUS",

@@ -88,6 +88,21 @@ func (ts *terminals) signalTerminal(ctx context.Context, in wire.Signal) (wire.D
 	return httpapi.Done, t.Signal(in.Signal)
 }
 
+// parkTerminal moves the screens of a terminal to the disk.
+func (ts *terminals) parkTerminal(ctx context.Context, in wire.TerminalRef) (wire.Terminal, error) {
+	t, err := ts.terminalOf(ctx, in)
+	if err == nil {
+		err = t.AwaitScreen(ctx)
+	}
+	if err == nil {
+		err = t.Park()
+	}
+	if err != nil {
+		return wire.Terminal{}, err
+	}
+	return t.Wire(), nil
+}
+
 // restartTerminal starts the program of an ended terminal again.
 func (ts *terminals) restartTerminal(ctx context.Context, in wire.TerminalRef) (wire.Terminal, error) {
 	t, err := ts.permitted(ctx, in, permission.ToolRestart, func(t *terminal.Terminal) any {

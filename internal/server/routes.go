@@ -48,6 +48,13 @@ func (ts *terminals) controlRoutes() []httpapi.Route {
 			OptionalBody("Nothing: an empty body, or `{}`. The header Content-Type is needed all the same.").
 			Refusing(httpapi.Named, httpapi.Starting, httpapi.StillRuns, httpapi.Approved, httpapi.NoSpace).
 			Audited("terminal.restart"),
+		httpapi.Post("parkTerminal", "/park", "Move the screens to the disk", ts.parkTerminal).
+			Text("The screens of an idle terminal leave memory; the program runs on, and nothing of its state is lost. "+
+				"`parked` is true until somebody looks at the screen, types, resizes, signals or waits, or the "+
+				"program prints; the screen is exactly the same then. A terminal that is watched, waited for, or prints "+
+				"all the time is refused. Doing it twice is no error.").
+			OptionalBody("Nothing: an empty body, or `{}`. The header Content-Type is needed all the same.").
+			Refusing(httpapi.Named, httpapi.NotIdle, httpapi.Shutdown, httpapi.NoSpace).Audited(httpapi.NotAudited),
 	), httpapi.Group("input",
 		httpapi.Post("sendInput", "/input", "Write bytes to the program", ts.sendInput).
 			Text("The reply comes when all bytes were taken. Input of several callers is never mixed within a call.").

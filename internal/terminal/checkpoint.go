@@ -68,10 +68,17 @@ func (f *files) saveScreen() bool {
 	if f.purged {
 		return false
 	}
-	worked, shot := f.t.facts().Work, f.t.Hub().Snapshot()
+	if f.t.Parked() {
+		return true // the disk has it
+	}
+	return f.saveShot(f.t.facts().Work, f.t.Hub().Snapshot()) == nil
+}
+
+// saveShot is saveScreen of a snapshot that was read after so much work. The caller holds saving.
+func (f *files) saveShot(worked int, shot *stream.SharedSnapshot) error {
 	if err := f.writeScreen(shot); err != nil {
 		f.failed(screenFailure, err)
-		return false
+		return err
 	}
 	f.worked(screenFailure)
 	f.kept = [2]uint64{f.kept[1], shot.Seq}
@@ -81,7 +88,7 @@ func (f *files) saveScreen() bool {
 		f.t.registry.NoteCleanup(err)
 	}
 	f.measure()
-	return true
+	return nil
 }
 
 // snapshotReads is how often SnapshotAt looks again for what another writer has just replaced.

@@ -38,7 +38,7 @@ type files struct {
 
 // resized writes a resize to the journal at its position in the output.
 func (f *files) resized(seq uint64, cols, rows int) {
-	if !f.t.replaying {
+	if !f.t.replaying.Load() {
 		f.journal.Resized(seq, cols, rows)
 	}
 }

@@ -16,7 +16,7 @@ func (p *program) PromptMark() *PromptMark { return p.mark.Load() }
 
 // marked notes a mark. The hub calls it with its lock held.
 func (p *program) marked(m vt.PromptMark, seq uint64) {
-	if p.t.replaying || p.process == nil {
+	if p.t.replaying.Load() || p.process == nil {
 		return // its process group is not known
 	}
 	group := 0

@@ -253,7 +253,10 @@ func (t *Terminal) restoreRunning(k *keeper.Held) error {
 	t.lastDetach = time.Now()
 	t.changes.Store(1)
 	t.loadHub = func() *stream.Hub {
-		hub := t.replayRunning()
+		hub := t.stayParked()
+		if hub == nil {
+			hub = t.replayRunning()
+		}
 		t.live.Store(hub)
 		return hub
 	}
@@ -285,24 +288,34 @@ func (t *Terminal) goOn() {
 // after that.
 func (s *screen) replayRunning() *stream.Hub {
 	start := time.Now()
-	s.replaying = true // the journal has these resizes already
+	s.replaying.Store(true) // the journal has these resizes already
 	past := s.replay(s.t.journal)
-	s.replaying = false
+	s.replaying.Store(false)
 	past.remember(s.restored)
 	facts := past.hub.Stats()
 	s.startSeq.Store(facts.Seq)
-	cwd := newCwd(s.t.Cwd(), facts.Cwd)
-	s.t.saving.Lock()
-	s.t.kept = [2]uint64{past.from, past.from}
-	s.t.saving.Unlock()
-	s.t.savedSeq.Store(past.from)
-	s.t.mu.Lock()
-	s.t.cwd = cwd
-	s.t.mu.Unlock()
+	s.noteKept(past.from)
+	s.setReported(facts.Cwd)
 	s.t.noteDamage(past.damage...)
 	s.t.input.reply(past.unanswered, s.t.journal.End())
 	s.t.registry.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
 	return past.hub
+}
+
+// noteKept notes the position of the snapshot on disk.
+func (s *screen) noteKept(seq uint64) {
+	s.t.saving.Lock()
+	s.t.kept = [2]uint64{seq, seq}
+	s.t.saving.Unlock()
+	s.t.savedSeq.Store(seq)
+}
+
+// setReported notes which directory the program has reported under the previous server.
+func (s *screen) setReported(dir string) {
+	cwd := newCwd(s.t.Cwd(), dir)
+	s.t.mu.Lock()
+	s.t.cwd = cwd
+	s.t.mu.Unlock()
 }
 
 // positionUnknown reports whether the journal has no file that tells a position: the terminal was

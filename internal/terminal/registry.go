@@ -57,6 +57,7 @@ var (
 	ErrTimeout   = errors.New("the condition was not met in time")
 	ErrJournal   = errors.New("the terminal has no journal")
 	ErrRunning   = errors.New("the program still runs")
+	ErrInUse     = errors.New("the terminal is in use")
 )
 
 // Invalid is a field of a request that is wrong. It matches ErrInvalid.
@@ -140,6 +141,8 @@ type Config struct {
 	// Interval is the time between two snapshots on disk of a terminal that
 	// changed; 0 means DefaultInterval.
 	Interval time.Duration
+	// ParkAfter is how long a terminal is idle before it is parked, see Terminal.Park; 0 is never.
+	ParkAfter time.Duration
 	// Verify checks every snapshot for viewers with a new engine and logs a difference.
 	// It is for debugging: viewers wait for the check.
 	Verify bool
@@ -172,6 +175,7 @@ type Registry struct {
 	alone     sync.RWMutex   // held by each replay, for writing by one that may end the server
 
 	syncs, upkeep *rounds
+	parking       *parking
 	cleaner
 }
 
@@ -181,7 +185,8 @@ func New(cfg Config) *Registry {
 	cfg.Clean.SetDefaults()
 	r := &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
 		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}, names: readHostnames("/etc/hosts"),
-		replaying: make(chan struct{}, runtime.GOMAXPROCS(0)), syncs: newRounds(), upkeep: newRounds()}
+		replaying: make(chan struct{}, runtime.GOMAXPROCS(0)), syncs: newRounds(), upkeep: newRounds(),
+		parking: newParking()}
 	r.cleaner.registry = r
 	return r
 }
@@ -192,6 +197,7 @@ func (r *Registry) Run() {
 	r.life.Go(func() { r.every(maintainInterval, r.syncJournals) })
 	r.life.Go(func() { r.every(maintainInterval, r.maintainAll) })
 	r.life.Go(func() { r.every(maintainInterval, r.endExpired) })
+	r.life.Go(func() { r.every(maintainInterval, r.parkIdle) })
 	r.life.Go(func() { r.every(cleanInterval, r.cleanFiles) })
 	r.life.Go(r.inspectEnded)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime/debug"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 type replayed struct {
 	hub        *stream.Hub
 	from       uint64    // position of the snapshot
+	to         uint64    // output behind this position is left out
 	cols, rows int       // a resize that was not applied yet, 0 for none
 	output     time.Time // of the newest output that was applied; zero for none
 	unanswered []byte    // answers to queries that the previous server has not given
@@ -35,12 +37,28 @@ const (
 // times meanwhile, the terminal goes on with less: the snapshot alone, or else a blank screen; the
 // damage says so.
 func (s *screen) replay(j *journal.Journal) replayed {
+	p := s.replayTo(j, math.MaxUint64)
+	known := uint64(0)
+	if s.restored != nil {
+		known = s.restored.Seq
+	}
+	if j == nil && s.t.state != StateExited {
+		issued, _ := journal.Issued(s.t.registry.cfg.Store, s.t.ID) // the record has no end
+		known = max(known, issued)
+	}
+	p.skipTo(known, j, j != nil && j == s.t.journal)
+	return p
+}
+
+// replayTo is replay without the output behind a position.
+func (s *screen) replayTo(j *journal.Journal, to uint64) replayed {
 	tries, end := s.beginReplay(j)
 	defer end()
 	var p replayed
 	failed := fmt.Errorf("the server ended %d times while it made the screen from the files", tries)
 	if tries < wholeTries {
 		p, failed = s.try(func(p *replayed) {
+			p.to = to
 			p.loadScreen(s.t, j)
 			p.applyAll(s.t, j)
 		})
@@ -55,18 +73,9 @@ func (s *screen) replay(j *journal.Journal) replayed {
 		}
 		p.addDamage(failed)
 		if j != nil {
-			p.skipTo(j.End(), j, false)
+			p.skipTo(min(j.End(), to), j, false)
 		}
 	}
-	known := uint64(0)
-	if s.restored != nil {
-		known = s.restored.Seq
-	}
-	if j == nil && s.t.state != StateExited {
-		issued, _ := journal.Issued(s.t.registry.cfg.Store, s.t.ID) // the record has no end
-		known = max(known, issued)
-	}
-	p.skipTo(known, j, j != nil && j == s.t.journal)
 	return p
 }
 
@@ -189,7 +198,7 @@ func (p *replayed) applyJournal(j *journal.Journal) error {
 	answered := j.LastAnswered()
 	for {
 		e, err := r.Next()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || err == nil && !p.keep(&e) {
 			p.applySize()
 			return nil
 		}
@@ -198,6 +207,19 @@ func (p *replayed) applyJournal(j *journal.Journal) error {
 		}
 		p.apply(e, answered)
 	}
+}
+
+// keep cuts from an entry what is behind p.to, and reports whether anything is left.
+func (p *replayed) keep(e *journal.Entry) bool {
+	if e.Seq <= p.to {
+		return true
+	}
+	begin := e.Seq - uint64(len(e.Data))
+	if e.Kind != journal.EntryOutput || begin >= p.to {
+		return false
+	}
+	e.Data, e.Seq = e.Data[:p.to-begin], p.to
+	return true
 }
 
 // apply applies one entry. Queries up to position answered were answered.

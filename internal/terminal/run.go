@@ -24,32 +24,32 @@ const (
 	floodLasts = 100 * time.Millisecond
 )
 
-var floodBuffers = sync.Pool{New: func() any { b := make([]byte, floodBuffer); return &b }}
+// Buffers are held while there is output alone: a silent terminal needs none.
+var (
+	idleBuffers  = sync.Pool{New: func() any { return new([idleBuffer]byte) }}
+	floodBuffers = sync.Pool{New: func() any { return new([floodBuffer]byte) }}
+)
 
 // run moves the program's output into the journal and then to the hub, until the program or
 // the server ends. It is the only reader of the terminal, the only caller of Append, and the
 // only goroutine that writes to the hub.
 func (p *program) run() {
-	small := make([]byte, idleBuffer)
-	var large *[]byte
-	buf := small
+	size := idleBuffer
 	var err error
 	for err == nil {
 		var n int
-		n, err = p.process.Fill(p.pipe, len(buf))
+		n, err = p.process.Fill(p.pipe, size)
 		if n >= idleBuffer {
 			p.flooded.Store(time.Now().UnixNano())
 		}
 		if n > 0 {
-			p.apply(n, buf)
+			p.applyBuffered(n)
 		}
 		switch {
-		case n < idleBuffer && large != nil:
-			floodBuffers.Put(large)
-			buf, large = small, nil
-		case n == idleBuffer && large == nil:
-			large = floodBuffers.Get().(*[]byte)
-			buf = *large
+		case n < idleBuffer:
+			size = idleBuffer
+		case n == idleBuffer:
+			size = floodBuffer
 		}
 	}
 	if p.t.registry.ctx.Err() != nil && errors.Is(err, pty.ErrClosed) {
@@ -72,6 +72,19 @@ func (p *program) noteAnswered(seq uint64) {
 		p.t.failed(journalFailure, err)
 	}
 	p.t.unsynced.Store(true)
+}
+
+// applyBuffered is apply with a buffer of its own.
+func (p *program) applyBuffered(n int) {
+	if n <= idleBuffer {
+		b := idleBuffers.Get().(*[idleBuffer]byte)
+		defer idleBuffers.Put(b)
+		p.apply(n, b[:])
+		return
+	}
+	b := floodBuffers.Get().(*[floodBuffer]byte)
+	defer floodBuffers.Put(b)
+	p.apply(n, b[:])
 }
 
 // apply moves n bytes from the pipe into the journal and then to the screen and the viewers.

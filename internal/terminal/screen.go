@@ -28,7 +28,7 @@ type screen struct {
 	loading   sync.Mutex
 	loaded    atomic.Pointer[weak.Pointer[stream.Hub]]
 	last      atomic.Pointer[stream.Stats] // of the loaded one, once there was one
-	replaying bool                         // the hub is made from the journal; only before Hub returns it
+	replaying atomic.Bool                  // a hub is made from the journal
 	replayed  chan struct{}                // closed when the screen of one that ran was made again; nil for others
 	readFrom  atomic.Pointer[time.Time]    // when replayed was closed
 }

@@ -33,6 +33,7 @@ type status struct {
 	lastDetach   time.Time     // when a viewer left last, or this server started; zero before the first
 	pausedFor    time.Duration // pauses since its creation, which do not count
 	expiring     bool          // it is being deleted for lack of use
+	wokenAt      time.Time     // when its screen was needed while it was parked
 
 	// Its directory. A reported one is checked by a goroutine: a path may be on a mount that hangs.
 	cwd         cwdState

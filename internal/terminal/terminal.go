@@ -37,6 +37,9 @@ func (t *Terminal) touch() {
 	t.lastActivity = time.Now()
 	t.mu.Unlock()
 	t.changed()
+	if h := t.now(); h != nil {
+		h.Wake()
+	}
 }
 
 // Spec is what the terminal was created from, with what was changed since; Cols and Rows are those at creation. Its

@@ -35,6 +35,7 @@ func (t *Terminal) Wire() wire.Terminal {
 	f := t.facts()
 	w.Cols, w.Rows, w.Seq, w.BellCount, w.Viewers = f.Cols, f.Rows, f.Seq, f.Bells, f.Viewers
 	w.Title, w.AltScreen, w.MemoryBytes = cmp.Or(s.Title, f.Title), f.AltScreen, int64(f.Memory)
+	w.Parked = t.Parked()
 	if !f.Output.IsZero() {
 		out := f.Output.UTC()
 		w.LastOutputAt, w.LastActivityAt = &out, maxTime(w.LastActivityAt, out)

@@ -74,6 +74,9 @@ func (e *engine) Restore(f *vt.Frame) bool {
 	return ok
 }
 
+// Restorable implements vt.Engine: the library has states that nobody can read.
+func (e *engine) Restorable() bool { return false }
+
 // glyphSize is what a cell takes in the library, which keeps two screens.
 const glyphSize = 2 * 16 // bytes
 

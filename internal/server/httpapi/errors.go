@@ -89,6 +89,7 @@ var ErrorTable = []errorRow{
 	{terminal.ErrLimit, http.StatusTooManyRequests, "LIMIT", ""},
 	{terminal.ErrClosing, http.StatusServiceUnavailable, "CLOSING", ""},
 	{terminal.ErrRunning, http.StatusConflict, "RUNNING", ""},
+	{terminal.ErrInUse, http.StatusConflict, "IN_USE", ""},
 	{terminal.ErrCycle, http.StatusConflict, "CYCLE", ""},
 	{terminal.ErrNested, http.StatusConflict, "NESTED", ""},
 	{terminal.ErrJournal, http.StatusNotFound, "NO_JOURNAL", ""},

@@ -41,6 +41,7 @@ var (
 	Unavailable = append([]error{descriptors.ErrExhausted}, Shutdown...)
 	Starting    = append([]error{pty.ErrNoCommand, pty.ErrNoDir, pty.ErrLineTooLong}, NotStarted...)
 	NotStarted  = append([]error{keeper.ErrNoKeeper, shell.ErrNoFiles, pty.ErrNoPTY, unix.ENOMEM}, Unavailable...)
+	NotIdle     = []error{terminal.ErrExited, terminal.ErrInUse}
 	NameTaken   = []error{terminal.ErrNameTaken, thread.ErrDeleting}
 	StillRuns   = []error{terminal.ErrRunning, thread.ErrDeleting}
 

@@ -2701,12 +2701,14 @@ export interface Terminal {
   journal_bytes: number;
   /** What its screens, history, styles and links take in memory, in bytes: at most `serve --terminal-memory`, or what the plain cells of its screens take when that is more. Once the program has ended, what its last screen takes; 0 while that is on disk only. */
   memory_bytes: number;
+  /** Whether its screens are on disk alone, see POST …/park. The program runs on, and whoever looks at it, types or prints brings them back. `memory_bytes` is 0. */
+  parked: boolean;
   /** When it was deleted; absent while it is listed. RFC 3339, UTC. */
   deleted_at?: string;
   /** What was wrong with its files on disk when they were last read, which output was lost since, and what readers have found damaged; one line each, for a person. Absent when nothing was. */
   damage?: string;
 }
-export const Terminal: Shape<Terminal> = { id: "", ptyID: "", name: "", session: "", cmd: [""], cwd: "", cwd_fallback: ["", undefined], env: { "": "" }, cols: 0, rows: 0, scrollback: 0, title: "", labels: { "": "" }, state: "", exit: [() => Exit, null], pid: 0, generation: 0, viewers: 0, size_policy: "", created_at: "", last_activity_at: "", last_output_at: ["", null], seq: 0, alt_screen: false, bell_count: 0, journal_bytes: 0, memory_bytes: 0, deleted_at: ["", undefined], damage: ["", undefined] };
+export const Terminal: Shape<Terminal> = { id: "", ptyID: "", name: "", session: "", cmd: [""], cwd: "", cwd_fallback: ["", undefined], env: { "": "" }, cols: 0, rows: 0, scrollback: 0, title: "", labels: { "": "" }, state: "", exit: [() => Exit, null], pid: 0, generation: 0, viewers: 0, size_policy: "", created_at: "", last_activity_at: "", last_output_at: ["", null], seq: 0, alt_screen: false, bell_count: 0, journal_bytes: 0, memory_bytes: 0, parked: false, deleted_at: ["", undefined], damage: ["", undefined] };
 
 /** Says how a program ended. */
 export interface Exit {
