@@ -35,6 +35,8 @@ type Hooks struct {
 	Snapshot func(bytes int, took time.Duration)
 	// Resync: a viewer got a snapshot.
 	Resync func(r Reason)
+	// Caught: a viewer was sent its first events, a snapshot or what it missed, so long after it came.
+	Caught func(took time.Duration)
 	// Differs: the snapshot at seq did not make a fresh engine equal to the terminal; differences
 	// are the result of snapshot.Differences. With this hook every snapshot is checked before it
 	// is sent, which is for debugging.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/vt"
@@ -122,7 +123,7 @@ func (s *Subscription) join(t target, failed Reason) (batch []*Message) {
 	case failed != "":
 		s.stale = failed
 	case h.seq == t.seq && h.resume.resizes.count() == r.next:
-		s.stale, s.presenceChanged = "", false
+		s.stale, s.presenceChanged, s.since = "", false, time.Time{}
 		if h.exit != nil {
 			r.flush()
 		}

@@ -99,6 +99,20 @@ func (h *Hub) Stats() Stats {
 	return h.published.stats
 }
 
+// Lag is how far the slowest viewer is behind: the most bytes that wait for one, and since when the longest has not
+// taken anything. It waits for a step of the emulator.
+func (h *Hub) Lag() (bytes int, age time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now()
+	for _, s := range h.viewers.subs {
+		if bytes = max(bytes, s.queued); !s.since.IsZero() {
+			age = max(age, now.Sub(s.since))
+		}
+	}
+	return bytes, age
+}
+
 // Modes are the modes that input depends on, as of the end of the last step; the zero value once
 // finished.
 func (h *Hub) Modes() vt.Modes {

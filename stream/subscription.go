@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync/atomic"
+	"time"
 
 	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/vt"
@@ -37,15 +39,18 @@ type Subscription struct {
 	wake        notify.Signal // something waits for Poll
 	historyOnce bool
 	mayType     bool
-	replay      *replay // nil without a position that can be resumed
+	came        time.Time
+	caught      atomic.Bool // Sent was called
+	replay      *replay     // nil without a position that can be resumed
 
 	// Below: guarded by hub.mu. What the next Poll returns.
 	stale           Reason // not "": it needs a snapshot first, or is replaying
 	queue           []*Message
-	queued          int      // bytes waiting in queue, see MaxQueue
-	presenceChanged bool     // the number of viewers changed
-	clipboard       *Message // the newest write to the clipboard; nil for none
-	scrollback      int      // history lines in its next snapshot, negative for all
+	queued          int       // bytes waiting in queue, see MaxQueue
+	since           time.Time // when the first of queue came, or the viewer became stale; zero when nothing waits
+	presenceChanged bool      // the number of viewers changed
+	clipboard       *Message  // the newest write to the clipboard; nil for none
+	scrollback      int       // history lines in its next snapshot, negative for all
 
 	// Its end: exitQueued before exitTaken; closed by Close.
 	exitQueued bool // the exit is in the queue or was taken
@@ -79,7 +84,9 @@ type SubscribeOptions struct {
 // must Close it.
 func (h *Hub) Subscribe(o SubscribeOptions) *Subscription {
 	s := &Subscription{Viewer: order.Add(1), hub: h, wake: notify.NewSignal(),
-		scrollback: o.Scrollback, historyOnce: o.HistoryOnce, mayType: o.MayType, stale: ReasonConnect}
+		scrollback: o.Scrollback, historyOnce: o.HistoryOnce, mayType: o.MayType, stale: ReasonConnect,
+		came: time.Now()}
+	s.since = s.came
 	h.lock()
 	defer h.mu.Unlock()
 	h.viewers.add(s)
@@ -150,13 +157,29 @@ func (s *Subscription) push(m *Message) {
 		s.makeStale(ReasonLag)
 		return
 	}
+	s.waits()
 	s.queue = append(s.queue, m)
 	s.wake.Set()
+}
+
+// waits notes that something waits for the viewer. The hub's lock is held.
+func (s *Subscription) waits() {
+	if s.since.IsZero() {
+		s.since = time.Now()
+	}
+}
+
+// Sent notes that what Next or Poll returned was sent to the viewer.
+func (s *Subscription) Sent() {
+	if h := s.hub; !s.caught.Swap(true) && h.hooks.Caught != nil {
+		h.hooks.Caught(time.Since(s.came))
+	}
 }
 
 // makeStale drops the queue: the viewer gets a snapshot instead. The hub's lock is held.
 func (s *Subscription) makeStale(r Reason) {
 	s.queue, s.queued, s.stale = nil, 0, r
+	s.waits()
 	s.wake.Set()
 }
 
@@ -230,6 +253,7 @@ func (s *Subscription) pollAndUnlock() (batch []*Message, err error) {
 			batch = append(s.appendClipboard(nil), batch...) // before the exit, which may be in it
 		}
 	}
+	s.since = time.Time{}
 	if err == nil {
 		if s.presenceChanged && !s.exitQueued {
 			batch = append(batch, metaMessage(h.id, &wire.EventMeta{Viewers: &h.viewers.visible}))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/memory"
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server"
@@ -46,11 +47,7 @@ type daemon struct {
 
 // newServer opens the port first, so that a busy one is known before anything
 // else happens; requests wait until the terminals are back.
-func (a *app) newServer(f serveFlags, dir string, rules permission.Rules) (*daemon, error) {
-	level := slog.LevelInfo
-	_ = level.UnmarshalText([]byte(f.logLevel)) // the flag takes level names only
-	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
-	slog.SetDefault(log)
+func (a *app) newServer(f serveFlags, dir string, rules permission.Rules, log *slog.Logger) (*daemon, error) {
 	secure, err := f.tls.config()
 	if err != nil {
 		return nil, err
@@ -113,7 +110,7 @@ func (d *daemon) build(f serveFlags, log *slog.Logger) error {
 		Threads: service.Config{Store: records, NoStore: noRecords, Copied: identity.Copied, Conversations: d.record,
 			Policy: &f.policy, PolicyChosen: f.sessionChosen, Providers: remotes, ProviderSetup: providerSetup(),
 			Relay: service.Relay{Program: []string{self, "relay"}, Dir: filepath.Join(d.dir, "relay")}},
-		Log: log, Metrics: metrics})
+		Log: log, Metrics: metrics, Memory: memory.New(f.bound)})
 	if err != nil {
 		_ = held.Close()
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -20,11 +21,23 @@ import (
 // 5 s for its end. Then it is killed: it hangs.
 const takeoverTime = 10 * time.Second
 
-// serve runs a server until SIGTERM or SIGINT.
+// serve runs a server until SIGTERM or SIGINT. In a log of JSON the error that ends it is a line too.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
+	log := f.logger(a.stderr)
+	slog.SetDefault(log)
+	err := a.serveUntil(ctx, f, log)
+	if line := message(err); line != "" && f.logFormat == logJSON {
+		log.Error("the server ends", "error", line)
+		return codeError(exitCode(err))
+	}
+	return err
+}
+
+// serveUntil is serve with its logger.
+func (a *app) serveUntil(ctx context.Context, f serveFlags, log *slog.Logger) error {
 	// Keys of providers come in variables; programs in terminals are this server's descendants.
 	if err := proc.Private(); err != nil {
-		fmt.Fprintln(a.stderr, "evertty: programs may be able to read the variables of the server:", err)
+		log.Warn("programs may be able to read the variables of the server", "error", err)
 	}
 	if err := f.takePassed(); err != nil {
 		return err
@@ -74,7 +87,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err := os.Remove(filepath.Join(dir, placeName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	s, err := a.newServer(f, dir, rules)
+	s, err := a.newServer(f, dir, rules, log)
 	if errors.Is(err, auth.ErrSetting) {
 		return usage(err)
 	}
@@ -84,6 +97,14 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if f.background {
 		if err := os.Chdir(dir); err != nil { // of the verb's directory it only needed the files of its settings
 			return err
+		}
+	}
+	if f.debug {
+		stop, err := serveDebug(dir)
+		if err != nil {
+			log.Error("no profiles", "error", err)
+		} else {
+			defer stop()
 		}
 	}
 	return s.run(ctx)
@@ -98,8 +119,8 @@ func (a *app) lock(ctx context.Context, dir string, takeover bool) (release func
 	defer cancel()
 	release, killed, err := datadir.TakeLock(ctx, dir)
 	if killed != 0 {
-		fmt.Fprintf(a.stderr, "evertty: the server before, process %d, did not leave within %v and was killed; its "+
-			"terminals go on here\n", killed, takeoverTime)
+		slog.Warn("the server before did not leave in time and was killed; its terminals go on here", "pid", killed,
+			"after", takeoverTime)
 	}
 	return release, err
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"log/slog"
 	"net"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/memory"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/supervisor"
@@ -16,6 +19,23 @@ import (
 	"github.com/evertty/evertty/pty/keeper/holder"
 	"github.com/evertty/evertty/vt"
 )
+
+// The forms of --log-format.
+const (
+	logText = "text"
+	logJSON = "json"
+)
+
+// logger writes the log of a server to w.
+func (f *serveFlags) logger(w io.Writer) *slog.Logger {
+	level := slog.LevelInfo
+	_ = level.UnmarshalText([]byte(f.logLevel)) // the flag takes level names only
+	o := &slog.HandlerOptions{Level: level}
+	if f.logFormat == logJSON {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}
 
 // serveFlags are the settings of a server.
 type serveFlags struct {
@@ -30,12 +50,15 @@ type serveFlags struct {
 	background    bool // a verb started it by itself
 	keeperIdle    time.Duration
 	memory        int64 // bytes, of one terminal
+	bound         int64 // bytes, of the server
 	requestRate   int   // a second, of one address
 	recordRotate  int64
 	sessionChosen bool // somebody set one of the two of policy
 	engine        string
 	oldest        string
 	logLevel      string
+	logFormat     string
+	debug         bool   // serve profiles on a socket
 	config        string // a file
 	rules         string // a file
 	webhookSecret string // a file
@@ -52,7 +75,7 @@ const (
 )
 
 func (a *app) newServe() *cobra.Command {
-	f := serveFlags{engine: defaultEngine, logLevel: "info", oldest: policyRefuse,
+	f := serveFlags{engine: defaultEngine, logLevel: "info", logFormat: logText, oldest: policyRefuse,
 		auth:      auth.Config{Listen: "127.0.0.1:3000", Mode: auth.ModeToken},
 		terminals: terminal.Config{Unicode: vt.Unicode11, Sync: journal.SyncInterval}}
 	c := &cobra.Command{
@@ -116,6 +139,10 @@ func (f *serveFlags) access(c *cobra.Command) {
 			"`directory` with a NAME.json for each provider that threads may run at (default: providers in the data " +
 				"directory; see docs/guide/providers.md)"},
 		flag{"metrics-public", "", &f.auth.OpenMetrics, "let /metrics answer without credentials"},
+		flag{"log-format", "", newEnum(&f.logFormat, logText, logJSON),
+			"form of the log on stderr: key=value text, or a JSON object a line (see docs/operate/monitoring.md)"},
+		flag{"debug", "", &f.debug,
+			"serve profiles of the server on DIR/debug.sock, to this user alone (see docs/operate/monitoring.md)"},
 		flag{"log-level", "", newEnum(&f.logLevel, "debug", "info", "warn", "error"),
 			"what to write to the log on stderr"},
 	)
@@ -147,6 +174,15 @@ func (f *serveFlags) durability(c *cobra.Command) {
 	)
 }
 
+// newBound is the size of --memory: 0 is none.
+func newBound(p *int64) *value {
+	v := newSize(p, 0)
+	size := v.set
+	v.allowed = "0 or at least 64MiB, in bytes or as 512MiB or 1GiB"
+	v.set = func(s string) bool { return size(s) && (*p == 0 || *p >= memory.MinLimit) }
+	return v
+}
+
 // limits says when something ends, and how much is kept.
 func (f *serveFlags) limits(c *cobra.Command) {
 	clean := &f.terminals.Clean
@@ -173,6 +209,9 @@ func (f *serveFlags) limits(c *cobra.Command) {
 			"what happens to one more: refuse it, or end the oldest"},
 		flag{"terminal-memory", "", newSizeOf(&f.memory, vt.DefaultMemory, vt.MinMemory, vt.MaxMemory),
 			"how much memory the screens, history, styles and links of one terminal may take"},
+		flag{"memory", "", newBound(&f.bound),
+			"how much memory the server may take: at 90 % of it new terminals, shells and viewers are refused, what " +
+				"runs goes on; 0 is no bound"},
 		flag{"journal-terminal-quota", "", newSize(&clean.TerminalQuota, terminal.DefaultTerminalQuota),
 			"how much output of one terminal is kept"},
 		flag{"journal-quota", "", newSize(&clean.JournalQuota, terminal.DefaultJournalQuota),

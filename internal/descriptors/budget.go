@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/evertty/evertty/internal/memory"
 	"github.com/evertty/evertty/internal/proc"
 )
 
@@ -45,6 +46,8 @@ func WritesAtOnce(most int) int {
 
 // Budget decides whether there is room for something new. The zero value is ready.
 type Budget struct {
+	Memory *memory.Bound // asked first; nil is none
+
 	mu       sync.Mutex
 	promised int // to things that start
 }
@@ -52,8 +55,16 @@ type Budget struct {
 // reserveOf is how many of a limit are left alone.
 func reserveOf(limit int) int { return min(max(limit/reservePart, minReserve), maxReserve) }
 
-// Take promises n descriptors until release is called. Errors: ErrExhausted.
+// Take promises n descriptors for something new until release is called. Errors: ErrExhausted, memory.ErrFull.
 func (d *Budget) Take(n int) (release func(), err error) {
+	if err := d.Memory.Room(); err != nil {
+		return nil, err
+	}
+	return d.TakeHere(n)
+}
+
+// TakeHere is Take for something that is there, as a command in a shell. Errors: ErrExhausted.
+func (d *Budget) TakeHere(n int) (release func(), err error) {
 	open, limit, err := proc.Descriptors()
 	if err != nil {
 		return func() {}, nil //nolint:nilerr // no /proc: the start fails by itself
@@ -72,7 +83,7 @@ func (d *Budget) Take(n int) (release func(), err error) {
 	}, nil
 }
 
-// RoomForViewer reports whether there is room for one more viewer. Errors: ErrExhausted.
+// RoomForViewer reports whether there is room for one more viewer. Errors: as Take.
 func (d *Budget) RoomForViewer() error {
 	release, err := d.Take(viewer)
 	if err == nil {

@@ -27,6 +27,11 @@ type Set struct {
 	Cleaned          *prometheus.CounterVec
 	commands         *prometheus.CounterVec
 	commandSeconds   prometheus.Histogram
+	caughtSeconds    prometheus.Histogram
+	JournalDropped   prometheus.Counter
+	journalErrors    *prometheus.CounterVec
+	appendSeconds    prometheus.Histogram
+	syncSeconds      prometheus.Histogram
 }
 
 // New makes the counters in a registry of their own, with the process's: goroutines, descriptors
@@ -36,7 +41,7 @@ func New() *Set {
 	registry.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	with := promauto.With(registry)
-	return &Set{
+	m := &Set{
 		Registry: registry,
 		snapshotBytes: with.NewHistogram(prometheus.HistogramOpts{Name: "evertty_snapshot_bytes",
 			Help:    "Size of the snapshots sent to viewers, in bytes.",
@@ -63,7 +68,22 @@ func New() *Set {
 		commandSeconds: with.NewHistogram(prometheus.HistogramOpts{Name: "evertty_exec_seconds",
 			Help:    "Time from the start of a shell's command to its end.",
 			Buckets: prometheus.ExponentialBuckets(500e-6, 4, 12)}),
+		caughtSeconds: with.NewHistogram(prometheus.HistogramOpts{Name: "evertty_viewer_recovery_seconds",
+			Help:    "Time from the connect of a viewer until it was sent the screen, or what it had missed.",
+			Buckets: prometheus.ExponentialBuckets(250e-6, 2, 16)}),
+		JournalDropped: with.NewCounter(prometheus.CounterOpts{Name: "evertty_journal_dropped_bytes_total",
+			Help: "Bytes of journals that were removed to keep within a quota."}),
+		journalErrors: with.NewCounterVec(prometheus.CounterOpts{Name: "evertty_journal_errors_total",
+			Help: "Writes of journals that failed, by operation: append or sync."}, []string{"operation"}),
+		appendSeconds: with.NewHistogram(prometheus.HistogramOpts{Name: "evertty_journal_append_seconds",
+			Help: "Time to move a piece of output into a journal.", Buckets: prometheus.ExponentialBuckets(10e-6, 4, 10)}),
+		syncSeconds: with.NewHistogram(prometheus.HistogramOpts{Name: "evertty_journal_sync_seconds",
+			Help: "Time to force a journal to the disk.", Buckets: prometheus.ExponentialBuckets(100e-6, 4, 9)}),
 	}
+	for _, operation := range []string{"append", "sync"} { // a rate needs the zero before the first
+		m.journalErrors.WithLabelValues(operation)
+	}
+	return m
 }
 
 // Snapshot counts an encoded snapshot for viewers.
@@ -77,6 +97,27 @@ func (m *Set) Resync(r stream.Reason, again bool) {
 	m.resyncs.WithLabelValues(string(r)).Inc()
 	if r == stream.ReasonConnect && again {
 		m.reconnects.Inc()
+	}
+}
+
+// ViewerCaught counts a viewer that was sent the screen, or what it had missed.
+func (m *Set) ViewerCaught(took time.Duration) { m.caughtSeconds.Observe(took.Seconds()) }
+
+// JournalAppend counts a piece of output that was written, or could not be.
+func (m *Set) JournalAppend(took time.Duration, err error) {
+	m.appendSeconds.Observe(took.Seconds())
+	m.journalFailed("append", err)
+}
+
+// JournalSync counts a journal that was forced to the disk, or could not be.
+func (m *Set) JournalSync(took time.Duration, err error) {
+	m.syncSeconds.Observe(took.Seconds())
+	m.journalFailed("sync", err)
+}
+
+func (m *Set) journalFailed(operation string, err error) {
+	if err != nil {
+		m.journalErrors.WithLabelValues(operation).Inc()
 	}
 }
 

@@ -214,7 +214,7 @@ func (e *Exec) forgetValues() {
 // saveOrLog writes the record. After a failure the next server has an older record.
 func (e *Exec) saveOrLog() {
 	if err := e.save(e.outputs); err != nil {
-		e.shell.config.Log.Warn("the record of a command was not saved", "command", e.id, "err", err)
+		e.shell.config.Log.Warn("the record of a command was not saved", "command", e.id, "error", err)
 	}
 }
 

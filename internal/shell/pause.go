@@ -38,7 +38,7 @@ func (s *Shell) pause(now time.Time) {
 	text := []byte(now.Format(time.RFC3339Nano))
 	if err := shelldir.WriteFile(filepath.Join(s.spec.Dir, pausedFile), text); err != nil {
 		s.config.Log.Warn("a server after this one will not know since when a shell is paused",
-			"shell", s.spec.ID, "err", err)
+			"shell", s.spec.ID, "error", err)
 	}
 	s.clock.Stop(now)
 }

@@ -118,7 +118,7 @@ func (p *processes) ready() (now *bash.Process, n restartNotice, err error) {
 		if err == nil || s.detached() || errors.Is(err, shelldir.ErrNoSpace) {
 			break
 		}
-		s.config.Log.Warn("a shell did not start again", "shell", s.spec.ID, "err", err)
+		s.config.Log.Warn("a shell did not start again", "shell", s.spec.ID, "error", err)
 	}
 	return now, n, err
 }

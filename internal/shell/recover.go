@@ -53,7 +53,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 	if what != "" {
 		s.config.Log.Warn("the record of a shell could not be read", "shell", s.spec.ID, "what", what, "lost", lost)
 		if err := s.procs.save(); err != nil {
-			s.config.Log.Warn("the record of a shell is not written again", "shell", s.spec.ID, "err", err)
+			s.config.Log.Warn("the record of a shell is not written again", "shell", s.spec.ID, "error", err)
 		}
 	}
 	store, records, err := history.Open(dir)
@@ -62,7 +62,7 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
 	}
 	if err != nil {
-		s.config.Log.Warn("commands of a shell are damaged", "shell", s.spec.ID, "err", err)
+		s.config.Log.Warn("commands of a shell are damaged", "shell", s.spec.ID, "error", err)
 	}
 	s.history = store
 	captured := s.state.beginCapture()
@@ -144,10 +144,10 @@ func (r *recovery) state() {
 		b.uncaptured = append(b.uncaptured, "the whole state of the shell: its file is missing")
 	default:
 		b.uncaptured = append(b.uncaptured, "the whole state of the shell: its file is damaged")
-		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "err", err)
+		s.config.Log.Warn("the state of a shell is damaged", "shell", s.spec.ID, "error", err)
 	}
 	if err := errors.Join(state.WriteScript(dir), bash.WriteLauncher(dir)); err != nil {
-		s.config.Log.Warn("files of a shell are as an earlier server left them", "shell", s.spec.ID, "err", err)
+		s.config.Log.Warn("files of a shell are as an earlier server left them", "shell", s.spec.ID, "error", err)
 	}
 }
 
@@ -187,7 +187,7 @@ func (r *recovery) command(saved *history.Entry) {
 	dir := s.history.Dir(saved.Info.ID)
 	e, err := s.newExec(saved, dir, s.history)
 	if err != nil {
-		s.config.Log.Warn("a command is damaged", "shell", s.spec.ID, "command", saved.Info.ID, "err", err)
+		s.config.Log.Warn("a command is damaged", "shell", s.spec.ID, "command", saved.Info.ID, "error", err)
 		return
 	}
 	s.add(e)
@@ -259,7 +259,7 @@ func (r *recovery) ended(e *Exec, files *keeper.Program) {
 	}
 	opened, err := stdio.Reopen(e.streams, files)
 	if err != nil {
-		r.shell.config.Log.Warn("late output of a command is lost", "command", e.id, "err", err)
+		r.shell.config.Log.Warn("late output of a command is lost", "command", e.id, "error", err)
 		e.finish()
 		r.held[e.holdID()] = files
 		return

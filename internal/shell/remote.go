@@ -93,7 +93,7 @@ func (r *remote) set(now state.Environment) {
 func (r *remote) read() {
 	now, err := state.LoadEnvironment(r.file)
 	if err != nil {
-		r.shell.config.Log.Warn("the state of a shell is damaged", "shell", r.shell.spec.ID, "err", err)
+		r.shell.config.Log.Warn("the state of a shell is damaged", "shell", r.shell.spec.ID, "error", err)
 		return
 	}
 	r.set(now)
@@ -182,7 +182,7 @@ func (r *remote) answerAsked(e *Exec) (recreated bool) {
 	}
 	recreated, err := r.ready(e, true)
 	if err != nil {
-		r.shell.config.Log.Warn("a command has no compute", "shell", r.shell.spec.ID, "command", e.id, "err", err)
+		r.shell.config.Log.Warn("a command has no compute", "shell", r.shell.spec.ID, "command", e.id, "error", err)
 		_ = os.WriteFile(filepath.Join(e.dir, RemoteRefused), nil, 0o600)
 	}
 	return recreated

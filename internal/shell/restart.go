@@ -102,7 +102,7 @@ func (p *processes) capture(now *bash.Process, e *Exec) {
 	default:
 		s.state.noteUncaptured(e, "it could not be read")
 		s.config.Log.Warn("the state of a shell could not be captured; the shell is ended", "shell", s.spec.ID,
-			"err", err)
+			"error", err)
 		destroy(s.ctx, now, nil)
 	}
 }
@@ -126,7 +126,7 @@ func (p *processes) captureAgain(ctx context.Context, now *bash.Process, e *Exec
 		return errNoBuiltins
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		s.config.Log.Warn("the state of a shell was not captured", "shell", s.spec.ID, "err", err)
+		s.config.Log.Warn("the state of a shell was not captured", "shell", s.spec.ID, "error", err)
 		s.state.noteUncaptured(e, "the file of the state did not take it, for its size, a limit of the shell or the "+
 			"disk")
 	}
@@ -148,6 +148,6 @@ func (p *processes) noteList(e *Exec) {
 	p.shell.state.change(func(f *bashFacts) { f.listOn = on })
 	if err := change(filepath.Join(p.shell.spec.Dir, script.ListFile)); err != nil {
 		p.shell.config.Log.Warn("whether a shell keeps a list of commands is not known to the next server",
-			"shell", p.shell.spec.ID, "err", err)
+			"shell", p.shell.spec.ID, "error", err)
 	}
 }

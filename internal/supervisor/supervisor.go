@@ -10,6 +10,7 @@ import (
 
 	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/lifetime"
+	"github.com/evertty/evertty/internal/memory"
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
@@ -25,8 +26,9 @@ type Config struct {
 	Terminals terminal.Config // Keeper is closed by Close
 	Shells    registry.Config // LogQuota 0 means DefaultExecLogQuota
 	Threads   service.Config
-	Log       *slog.Logger // nil is slog.Default
-	Metrics   *metrics.Set // nil: nobody reads them
+	Log       *slog.Logger  // nil is slog.Default
+	Metrics   *metrics.Set  // nil: nobody reads them
+	Memory    *memory.Bound // nil is none
 }
 
 // DefaultExecLogQuota bounds the logs of all commands, in bytes.
@@ -41,6 +43,7 @@ type Supervisor struct {
 
 	life   *lifetime.Lifetime
 	keeper *keeper.Client
+	memory *memory.Bound
 	log    *slog.Logger
 }
 
@@ -55,7 +58,7 @@ func Start(cfg Config) (*Supervisor, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = metrics.New()
 	}
-	s := &Supervisor{life: lifetime.New(), keeper: cfg.Terminals.Keeper, log: cfg.Log, Waits: wait.New()}
+	s := &Supervisor{life: lifetime.New(), keeper: cfg.Terminals.Keeper, memory: cfg.Memory, log: cfg.Log, Waits: wait.New()}
 	if err := s.start(cfg); err != nil {
 		s.life.Shut(err)
 		return nil, err
@@ -68,7 +71,7 @@ func (s *Supervisor) start(cfg Config) error {
 	s.Threads = service.New(cfg.Threads)
 	t := &cfg.Terminals
 	t.Life, t.Log, t.Metrics = s.life, cfg.Log, cfg.Metrics
-	t.Hooks, t.Descriptors = s.Threads.TerminalHooks(), &descriptors.Budget{}
+	t.Hooks, t.Descriptors = s.Threads.TerminalHooks(), &descriptors.Budget{Memory: cfg.Memory}
 	t.AfterClean = func() { s.Shells.KeepSpace() }
 	s.Terminals = terminal.New(*t)
 	c := cfg.Shells
@@ -125,7 +128,7 @@ func (s *Supervisor) Health() Health {
 	h.Reasons = append(h.Reasons, other...)
 	h.Reasons = append(h.Reasons, s.Shells.Problems()...)
 	h.Reasons = append(h.Reasons, s.Threads.Problems()...)
-	for _, text := range []string{s.Shells.Trouble(), s.Terminals.CleanProblem()} {
+	for _, text := range []string{s.Shells.Trouble(), s.Terminals.CleanProblem(), s.memory.Problem()} {
 		if text != "" {
 			h.Reasons = append(h.Reasons, text)
 		}
@@ -157,11 +160,32 @@ func (s *Supervisor) Describe(c chan<- *prometheus.Desc) {
 	terminal.Describe(c)
 	registry.Describe(c)
 	service.Describe(c)
+	memory.Describe(c)
+	for _, d := range []*prometheus.Desc{keeperConnected, keeperLosses, keeperHolds} {
+		c <- d
+	}
 }
+
+var (
+	keeperConnected = prometheus.NewDesc("evertty_keeper_connected",
+		"Whether the process that holds the programs is in reach: 1 or 0.", nil, nil)
+	keeperLosses = prometheus.NewDesc("evertty_keeper_restarts_total",
+		"How often that process went away; another one takes its place.", nil, nil)
+	keeperHolds = prometheus.NewDesc("evertty_keeper_programs", "Programs and files that it holds.", nil, nil)
+)
 
 // Collect implements prometheus.Collector.
 func (s *Supervisor) Collect(c chan<- prometheus.Metric) {
 	s.Terminals.Collect(c)
 	s.Shells.Collect(c)
 	s.Threads.Collect(c)
+	s.memory.Collect(c)
+	k := s.keeper.Stats()
+	connected := 0.0
+	if k.Connected {
+		connected = 1
+	}
+	c <- prometheus.MustNewConstMetric(keeperConnected, prometheus.GaugeValue, connected)
+	c <- prometheus.MustNewConstMetric(keeperLosses, prometheus.CounterValue, float64(k.Losses))
+	c <- prometheus.MustNewConstMetric(keeperHolds, prometheus.GaugeValue, float64(k.Held))
 }

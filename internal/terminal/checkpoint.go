@@ -115,7 +115,7 @@ func (f *files) writeScreen(shot *stream.SharedSnapshot) error {
 // on disk, and if that is not enough, output older than the newest. The caller holds saving.
 func (f *files) trim(quota int64) error {
 	for _, from := range f.kept {
-		if _, err := f.journal.Trim(from, quota); err != nil {
+		if _, err := f.drop(f.journal, from, quota); err != nil {
 			return err
 		}
 	}

@@ -46,7 +46,10 @@ func (r *Registry) syncJournals() {
 
 func (f *files) syncJournal() {
 	f.unsynced.Store(false)
-	if err := f.journal.Sync(); err != nil {
+	began := time.Now()
+	err := f.journal.Sync()
+	f.t.registry.cfg.Metrics.JournalSync(time.Since(began), err)
+	if err != nil {
 		f.failed(journalFailure, err)
 	} else if f.failing(journalFailure) && f.checkpoint() {
 		f.worked(journalFailure) // the snapshot has what the journal lacks

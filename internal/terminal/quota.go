@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/journal"
 )
 
 // coldAfter is how long after the last write a file of a journal is compressed: a viewer that
@@ -155,9 +156,16 @@ func (f *files) trimJournal() (int64, error) {
 		if err := f.saveLast(); err != nil {
 			return 0, err
 		}
-		return j.Trim(j.End(), 0)
+		return f.drop(j, j.End(), 0)
 	}
-	return j.Trim(f.keptFrom(0), 0)
+	return f.drop(j, f.keptFrom(0), 0)
+}
+
+// drop is Trim of a journal, which counts what it frees.
+func (f *files) drop(j *journal.Journal, keepFrom uint64, limit int64) (freed int64, err error) {
+	freed, err = j.Trim(keepFrom, limit)
+	f.t.registry.cfg.Metrics.JournalDropped.Add(float64(freed))
+	return freed, err
 }
 
 // keptFrom is the position of a snapshot on disk: 0 the older one, 1 the newest.
@@ -180,7 +188,7 @@ func (f *files) dropJournal() (int64, error) {
 	if err := f.journal.Roll(); err != nil {
 		return 0, err
 	}
-	return f.journal.Trim(f.keptFrom(1), 0)
+	return f.drop(f.journal, f.keptFrom(1), 0)
 }
 
 // purgeForSpace purges a terminal that has ended and returns the bytes that this frees of the quota: part says which of

@@ -89,7 +89,9 @@ func (p *program) applyBuffered(n int) {
 
 // apply moves n bytes from the pipe into the journal and then to the screen and the viewers.
 func (p *program) apply(n int, buf []byte) {
+	began := time.Now()
 	data, err := p.t.journal.Append(p.pipe, n, buf)
+	p.t.registry.cfg.Metrics.JournalAppend(time.Since(began), err)
 	if err != nil {
 		p.t.failed(journalFailure, err)
 	}

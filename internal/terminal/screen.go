@@ -132,6 +132,7 @@ func (s *screen) options(j *journal.Journal) stream.Options {
 		Hooks: stream.Hooks{
 			Snapshot: m.Metrics.Snapshot,
 			Resync:   s.resynced,
+			Caught:   m.Metrics.ViewerCaught,
 			Changed:  s.t.registry.changes.Notify,
 			Marked:   s.t.marked,
 			Reply:    func(report []byte) { s.t.input.reply(report, 0) },

@@ -54,6 +54,7 @@ type Client struct {
 	link       *link           // nil while there is no keeper
 	lastPID    int             // process id of the keeper of the newest link
 	lastErr    error           // why link is nil
+	losses     uint64          // keepers that went away
 	mustRepeat bool            // a Hold or Release found no keeper: the next keeper must get it
 }
 
@@ -138,6 +139,21 @@ func (c *Client) Err() error {
 		return nil
 	}
 	return c.lastErr
+}
+
+// Stats are what the metrics tell of the keeper.
+type Stats struct {
+	Connected bool
+	Losses    uint64 // keepers that went away since Connect
+	Held      int    // terminals and programs that the keeper holds for this client
+}
+
+// Stats are the state of the connection.
+func (c *Client) Stats() Stats {
+	held := len(c.held.all())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Stats{c.link != nil, c.losses, held}
 }
 
 // Close disconnects from the keeper, which goes on holding. What Take and Start returned stays usable until its owner

@@ -57,7 +57,7 @@ func (c *Client) found(l *link, p protocol.Packet) {
 	}
 	if err != nil {
 		c.log.Warn("the keeper holds something that is not what it should be", "id", p.ID, "kind", p.Kind, "pid", p.PID,
-			"err", err)
+			"error", err)
 		return
 	}
 	exit := (*pty.Exit)(p.Exit)
@@ -132,7 +132,7 @@ func (c *Client) answered(l *link, p protocol.Packet) {
 	case p.Op == protocol.OpFailed:
 		call.err = p.Failure
 		if call.op == protocol.OpAdopt { // Hold does not wait for the answer
-			c.log.Warn("the keeper does not hold something", "id", call.id, "err", call.err)
+			c.log.Warn("the keeper does not hold something", "id", call.id, "error", call.err)
 		}
 	case call.begins(): // and abandoned
 		go c.Release(call.id) // not here: sending may wait until something is read

@@ -48,10 +48,13 @@ func (s *session) lost(l *link, err error) {
 		err = ErrClosed
 	} else {
 		err = fmt.Errorf("%w: connection to process %d: %w", ErrNoKeeper, l.pid, err)
-		s.log.Warn("the keeper is gone", "pid", l.pid, "err", err)
+		s.log.Warn("the keeper is gone", "pid", l.pid, "error", err)
 	}
 	s.mu.Lock()
 	s.link, s.lastErr = nil, err
+	if s.ctx.Err() == nil {
+		s.losses++
+	}
 	calls := l.finish()
 	for _, call := range calls {
 		if call.begins() || call.op == protocol.OpRelease {
@@ -99,7 +102,7 @@ func (s *session) attach(ctx context.Context) (*link, error) {
 		if err = s.join(ctx, l); err == nil || ctx.Err() != nil || try == maxFailedLaunches {
 			return l, err
 		}
-		s.log.Warn("the keeper went away", "err", err)
+		s.log.Warn("the keeper went away", "error", err)
 	}
 }
 
@@ -215,7 +218,7 @@ func (s *session) upgrade(l *link) error {
 	old := l.release
 	err := l.ask(s.Client, protocol.Packet{Op: protocol.OpUpgrade, Argv: s.config.Command})
 	if _, refused := errors.AsType[*protocol.Failure](err); refused {
-		s.log.Warn("the keeper stays what it is", "pid", l.pid, "release", old, "wanted", s.config.Release, "err", err)
+		s.log.Warn("the keeper stays what it is", "pid", l.pid, "release", old, "wanted", s.config.Release, "error", err)
 		return nil
 	}
 	if err == nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/memory"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
@@ -74,6 +75,7 @@ var ErrorTable = []errorRow{
 
 	// Before all others: whatever could not be done, this is why.
 	{descriptors.ErrExhausted, http.StatusServiceUnavailable, "NO_DESCRIPTORS", ""},
+	{memory.ErrFull, http.StatusServiceUnavailable, "NO_MEMORY", ""},
 	{unix.EMFILE, http.StatusServiceUnavailable, "NO_DESCRIPTORS",
 		"the server, or the keeper of its programs, has no file descriptor left; end something, or start them with a " +
 			"higher limit"},

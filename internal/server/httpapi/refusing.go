@@ -10,6 +10,7 @@ import (
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/memory"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/shell"
@@ -38,7 +39,7 @@ var (
 	Typing       = []error{terminal.ErrExited, pty.ErrLineTooLong, pty.ErrBlocked}
 
 	Shutdown    = []error{terminal.ErrClosing, context.Canceled, context.DeadlineExceeded}
-	Unavailable = append([]error{descriptors.ErrExhausted}, Shutdown...)
+	Unavailable = append([]error{descriptors.ErrExhausted, memory.ErrFull}, Shutdown...)
 	Starting    = append([]error{pty.ErrNoCommand, pty.ErrNoDir, pty.ErrLineTooLong}, NotStarted...)
 	NotStarted  = append([]error{keeper.ErrNoKeeper, shell.ErrNoFiles, pty.ErrNoPTY, unix.ENOMEM}, Unavailable...)
 	NotIdle     = []error{terminal.ErrExited, terminal.ErrInUse}

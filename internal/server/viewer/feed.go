@@ -13,6 +13,19 @@ import (
 type update struct {
 	batch []*stream.Message
 	err   error // of stream.Subscription.Next; the last of its feed
+	sub   *stream.Subscription
+}
+
+// send writes the events by write and notes that they were sent.
+func (h update) send(write func([]*stream.Message) error) error {
+	if len(h.batch) == 0 {
+		return nil
+	}
+	err := write(h.batch)
+	if err == nil {
+		h.sub.Sent()
+	}
+	return err
 }
 
 // ends reports whether the exit is among the events, as their last.
@@ -37,7 +50,7 @@ func follow(ctx context.Context, sub *stream.Subscription, out chan<- update) fe
 		for {
 			batch, err := sub.Next(ctx)
 			select {
-			case out <- update{batch, err}:
+			case out <- update{batch, err, sub}:
 			case <-ctx.Done():
 				return
 			}

@@ -219,7 +219,7 @@ func (p *page) pump(ctx context.Context) {
 	for err := p.list(); err == nil; {
 		select {
 		case h := <-p.events:
-			err = p.messages(h.batch) // the error of a terminal that has ended follows its exit: nothing to send
+			err = h.send(p.messages) // the error of a terminal that has ended follows its exit: nothing to send
 		case b := <-p.answers:
 			err = p.reply(b)
 		case <-changed:

@@ -26,7 +26,9 @@ func ServeSSE(w http.ResponseWriter, r *http.Request, sub *stream.Subscription) 
 		case r.Context().Err() != nil: // there may always be more output
 			err = r.Context().Err()
 		case err == nil:
-			err = sendEvents(r.Context(), out, batch)
+			if err = sendEvents(r.Context(), out, batch); err == nil {
+				sub.Sent()
+			}
 		case errors.Is(err, context.DeadlineExceeded):
 			err = out.Beat()
 		}

@@ -361,7 +361,7 @@ func (s *socket) pump(ctx context.Context, events <-chan update, closing <-chan 
 			if h.ends() {
 				answers = nil // the exit is the last event
 			}
-			if err = s.messages(h.batch); err == nil {
+			if err = h.send(s.messages); err == nil {
 				err = h.err
 			}
 			if errors.Is(err, io.EOF) {

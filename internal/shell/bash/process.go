@@ -264,7 +264,7 @@ func Recover(c Config, number int, held *keeper.Program, frozen bool) *Process {
 		p.bash = bash
 		control, err := p.openControl()
 		if p.control = control; err != nil {
-			p.Log.Warn("the way to a shell is gone, it is ended", "shell", p.ID, "err", err)
+			p.Log.Warn("the way to a shell is gone, it is ended", "shell", p.ID, "error", err)
 			ready = false
 		}
 	}

@@ -102,7 +102,7 @@ func (s *Shell) Submit(c shell.Command) (*shell.Exec, error) {
 		return nil, fmt.Errorf("%w: a command at %s is given all of its input at its start", thread.ErrUnsupported,
 			s.Spec().Provider)
 	}
-	release, err := s.shells.cfg.Descriptors.Take(descriptors.Command)
+	release, err := s.shells.cfg.Descriptors.TakeHere(descriptors.Command)
 	if err != nil {
 		return nil, err
 	}

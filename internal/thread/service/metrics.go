@@ -1,6 +1,11 @@
 package service
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/thread/sqlite"
+)
 
 // The metrics of threads. The average lifetime of a session is evertty_session_seconds_total
 // over the closed ones; rates are left to the reader.
@@ -25,11 +30,14 @@ var (
 		"Notes that wait to be written into the records of threads.", nil, nil)
 )
 
+var approvalsWaiting = prometheus.NewDesc("evertty_approvals_waiting", "Approvals that nobody has decided yet.", nil,
+	nil)
+
 // Describe sends the descriptions of the metrics of threads.
 func Describe(c chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{liveSessions, createdSessions, closedSessions, sessionSeconds, stateUpdates,
 		stateSame, stateTooOften, instances,
-		instanceErrors, threadCommands, recordsWaiting} {
+		instanceErrors, threadCommands, recordsWaiting, approvalsWaiting} {
 		c <- d
 	}
 }
@@ -45,6 +53,13 @@ func (t *Threads) Collect(c chan<- prometheus.Metric) {
 	}
 	put(liveSessions, prometheus.GaugeValue, float64(s.SessionsLive))
 	put(recordsWaiting, prometheus.GaugeValue, float64(len(t.recorder.queue)))
+	var asked int64
+	if err := t.store.View(func(tx *sqlite.Tx) (err error) {
+		asked, err = tx.PendingApprovals(t.clock.now().Add(-permission.PendingFor))
+		return err
+	}); err == nil {
+		put(approvalsWaiting, prometheus.GaugeValue, float64(asked))
+	}
 	put(sessionSeconds, prometheus.CounterValue, s.SessionSeconds)
 	for reason, n := range s.SessionsClosed {
 		put(closedSessions, prometheus.CounterValue, float64(n), reason)

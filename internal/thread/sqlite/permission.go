@@ -68,6 +68,12 @@ func (r permissionRows) PendingApprovals(thread string, since time.Time) (int64,
 		thread, at(since))
 }
 
+// PendingApprovals is the number of approvals of all threads that were asked for since then and have no answer.
+func (tx *Tx) PendingApprovals(since time.Time) (int64, error) {
+	return one(tx.table, "approvals", number, `SELECT count(*) FROM approvals WHERE status = 'pending' AND created_at > ?`,
+		at(since))
+}
+
 func (r permissionRows) PutApproval(a permission.Approval) {
 	r.put("approval "+a.ID, putApproval, a.ID, a.ThreadID, a.Tool, string(a.Arguments), a.Key, a.Reason, a.Status,
 		at(a.CreatedAt), at(a.DecidedAt), at(a.UsedAt))

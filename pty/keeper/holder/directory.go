@@ -36,7 +36,7 @@ func (k *keeper) checkDirectory(now time.Time) {
 		}
 	case k.missing.IsZero():
 		k.missing = now
-		k.log.Warn("the data directory is gone; programs end unless it comes back", "dir", k.Dir, "after", k.Gone)
+		k.log.Warn("the data directory is gone; programs end unless it comes back", "directory", k.Dir, "after", k.Gone)
 	case now.Sub(k.missing) >= k.Gone:
 		k.leave("the data directory is gone")
 	}

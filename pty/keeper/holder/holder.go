@@ -83,11 +83,11 @@ func Run(o Options) error {
 	// Orphans of programs become this process's children, and are reaped, as init would. Kept over execve
 	// (PR_SET_CHILD_SUBREAPER(2const)).
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		k.log.Warn("orphans become init's", "err", err)
+		k.log.Warn("orphans become init's", "error", err)
 	}
 	// Also what a keeper of before, which had all of its server's environment, has handed on.
 	if err := proc.Private(); err != nil {
-		k.log.Warn("programs may be able to read the environment of the keeper", "err", err)
+		k.log.Warn("programs may be able to read the environment of the keeper", "error", err)
 	}
 	resumed, err := k.resume()
 	proc.ForgetEnviron()
@@ -97,7 +97,7 @@ func Run(o Options) error {
 		}
 	}
 	if errors.Is(err, errSecond) {
-		k.log.Info("not needed", "err", err)
+		k.log.Info("not needed", "error", err)
 		return nil
 	}
 	if err != nil {
@@ -138,7 +138,7 @@ func (k *keeper) accept() error {
 		case err == nil:
 			k.welcome(fd)
 		case !errors.Is(err, os.ErrDeadlineExceeded):
-			k.log.Error("accept", "err", err)
+			k.log.Error("accept", "error", err)
 			<-time.After(fullPause)
 		}
 	}
@@ -178,7 +178,7 @@ func (k *keeper) changed() {
 func (k *keeper) welcome(fd int) {
 	s, err := newSession(fd)
 	if err != nil {
-		k.log.Warn("refused a connection", "err", err)
+		k.log.Warn("refused a connection", "error", err)
 		return
 	}
 	k.mu.Lock()

@@ -33,12 +33,12 @@ func (k *keeper) endPrograms() {
 			break
 		}
 		if err := proc.KillTrees(context.Background(), trees); err != nil {
-			k.log.Error("programs are left", "err", err)
+			k.log.Error("programs are left", "error", err)
 		}
 		if len(tags) > 0 {
 			ctx, cancel := context.WithTimeout(context.Background(), proc.KillGrace)
 			if _, err := proc.KillTagged(ctx, 0, slices.Collect(maps.Keys(tags))...); err != nil {
-				k.log.Error("programs of a shell are left", "err", err)
+				k.log.Error("programs of a shell are left", "error", err)
 			}
 			cancel()
 		}

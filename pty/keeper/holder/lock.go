@@ -64,7 +64,7 @@ func (l *dirLock) retake() bool {
 	lock, err := lockAgain(l.dir)
 	if err != nil {
 		if !errors.Is(err, errSecond) && !errors.Is(err, fs.ErrNotExist) {
-			l.log.Warn("the lock is gone and cannot be taken again", "err", err)
+			l.log.Warn("the lock is gone and cannot be taken again", "error", err)
 		}
 		return false
 	}
@@ -73,7 +73,7 @@ func (l *dirLock) retake() bool {
 	l.file = lock
 	l.mu.Unlock()
 	_ = old.Close()
-	l.log.Warn("the lock was gone and was taken again", "dir", l.dir)
+	l.log.Warn("the lock was gone and was taken again", "directory", l.dir)
 	return true
 }
 

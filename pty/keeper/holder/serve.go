@@ -52,7 +52,7 @@ func (k *keeper) serve(s *session, greeted bool) {
 		err = k.handle(s)
 	}
 	if !errors.Is(err, io.EOF) {
-		k.log.Warn("hung up on the server", "server", s.pid, "err", err)
+		k.log.Warn("hung up on the server", "server", s.pid, "error", err)
 	}
 	s.Close()
 	k.mu.Lock()
@@ -153,7 +153,7 @@ func (k *keeper) light(p protocol.Packet) bool {
 func (k *keeper) answer(s *session, p protocol.Packet, err error) error {
 	switch {
 	case err != nil && p.Number == 0:
-		k.log.Warn("request without an answer", "op", p.Op, "id", p.ID, "err", err)
+		k.log.Warn("request without an answer", "op", p.Op, "id", p.ID, "error", err)
 		return nil
 	case err != nil:
 		return s.say(protocol.Packet{Op: protocol.OpFailed, Number: p.Number, Failure: protocol.FailureOf(err)})

@@ -143,7 +143,7 @@ func (k *keeper) listenAgain() {
 		return
 	}
 	if err := k.socket.listen(); err != nil {
-		k.log.Error("the socket is gone and cannot be made again", "err", err)
+		k.log.Error("the socket is gone and cannot be made again", "error", err)
 		return
 	}
 	k.log.Warn("the socket was gone and was made again")

@@ -54,7 +54,7 @@ func (k *keeper) start(s *session, p protocol.Packet) {
 		err = s.say(protocol.Packet{Op: protocol.OpDone, Number: p.Number, PID: pid}, plan) // now the pidfd
 	}
 	if err != nil {
-		k.log.Warn("answer to a start", "id", p.ID, "pid", pid, "err", err)
+		k.log.Warn("answer to a start", "id", p.ID, "pid", pid, "error", err)
 		s.Close()
 	}
 }

@@ -160,7 +160,7 @@ func (k *keeper) restore(st state) error {
 	}
 	s, err := newSession(st.Server)
 	if err != nil {
-		k.log.Warn("the server is lost", "err", err) // it comes back
+		k.log.Warn("the server is lost", "error", err) // it comes back
 		return nil
 	}
 	k.server = s
