@@ -38,8 +38,8 @@ TORTURE := Torture|TheKeeperDies|BothDie|FullDisk|DiskThatFails|NoServerRuns|Clo
 .SHELLFLAGS := -c 'umask 022; eval "$$0"'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build ui test quick go-vet go-test package-test outside-test ui-test browser sshd race torture fuzz \
-	bench mutate demo picture generate lint vuln docker release clean
+.PHONY: help run build ui test quick go-vet go-test package-test outside-test install-test ui-test browser sshd \
+	race torture fuzz bench mutate demo picture generate lint vuln docker release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -72,9 +72,11 @@ go-vet:
 go-test: webui/dist/index.html go-vet
 	@$(MAKE) --no-print-directory package-test
 	@$(MAKE) --no-print-directory outside-test
+	@$(MAKE) --no-print-directory install-test
 
 package-test:
-	$(GO) $(RERUN) --packages "$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERIAL) ./tests) | xargs)" -- \
+	$(GO) $(RERUN) --packages "$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERIAL) ./tests \
+		./tests/installtest) | xargs)" -- \
 		$(RACE) -trimpath -vet=off -p $(BESIDE) -timeout 10m
 	EVERTTY_TEST_FEW=1 $(PLAIN) test -trimpath -vet=off -timeout 10m $(SERIAL)
 	$(PLAIN) test -trimpath -vet=off -timeout 10m -run TestJournalDamage ./internal/journal
@@ -82,6 +84,9 @@ package-test:
 outside-test:
 	EVERTTY_TEST_CHROME="$$(scripts/browser.sh)" $(PLAIN) $(RERUN) --packages ./tests -- \
 		-trimpath -vet=off -timeout 30m
+
+install-test: webui/dist/index.html ## install the packages in a fresh Debian and use them; skips without root
+	$(PLAIN) $(RERUN) --packages ./tests/installtest -- -trimpath -vet=off -timeout 30m
 
 ui-test: webui/node_modules/.installed ## type check, linter and unit tests of the web page
 	cd webui && npm run check && npm test
@@ -130,7 +135,7 @@ lint: ## go vet and golangci-lint
 vuln: ## known vulnerabilities in what is called; VULNDB=file:///DIR for a copy of the database
 	$(GO) run $(GOVULNCHECK) $(if $(VULNDB),-db $(VULNDB)) ./...
 
-release: ## what a release has, in dist/: archives, packages, checksums; publishes nothing
+release: ## what a release has, in dist/: archives, packages, checksums, formula; publishes nothing
 	$(GO) run $(GORELEASER) check
 	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish$(shell command -v syft >/dev/null || echo ,sbom)
 

@@ -60,6 +60,7 @@ var arrows = map[string][]string{
 	"scripts/demo":              {"pty"},
 	"scripts/mutate":            {},
 	"tests/fakeprov":            {"pty"},
+	"tests/installtest":         {}, // tests alone
 	"internal/conversation/store": {"internal/conversation", "internal/datadir", "internal/permission",
 		"internal/thread", "wire"},
 	"internal/journal":           {"internal/datadir", "snapshot"},
