@@ -37,6 +37,9 @@ var (
 	ErrLineTooLong = errors.New("a line is too long for a program that reads whole lines")
 	// ErrClosed means that the terminal was closed by this side.
 	ErrClosed = errors.New("terminal is closed")
+	// ErrUnsupported means that the kernel, the keeper, or the rights of this user cannot confine a program as it is
+	// wanted.
+	ErrUnsupported = proc.ErrUnsupported
 	// ErrExited means that the child has exited.
 	ErrExited = proc.ErrExited
 )

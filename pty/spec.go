@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/confine"
 	"github.com/evertty/evertty/internal/proc"
 )
 
@@ -23,6 +24,9 @@ type Spec struct {
 	// Tag marks the program and all that it starts, see [proc.Tag]; 0 is none. While a program with one starts, this
 	// process must start nothing else.
 	Tag uint64
+	// Confine says what the program may touch and use; nil is no bound. Only a keeper starts such a program: its binary
+	// has to know the verb (confine.Main).
+	Confine *confine.Spec
 	// Cols and Rows are the size of the terminal in cells, MinSize..MaxSize.
 	Cols, Rows int
 }
@@ -48,7 +52,11 @@ func (s Spec) Plan() (proc.Plan, error) {
 	if err != nil {
 		return proc.Plan{}, err
 	}
-	return proc.Plan{Path: path, Argv: s.Argv, Env: pairs(env), Dir: dir, Tag: s.Tag}, nil
+	plan := proc.Plan{Path: path, Argv: s.Argv, Env: pairs(env), Dir: dir, Tag: s.Tag}
+	if s.Confine != nil {
+		plan = s.Confine.Plan(plan)
+	}
+	return plan, nil
 }
 
 // checkArgs reports ErrBadArg for arguments that cannot be passed to execve(2).

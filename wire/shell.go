@@ -16,6 +16,8 @@ type ShellInfo struct {
 	Cwd string `json:"cwd"`
 	// `ended`: bash has gone (exit, a signal), and comes back with the next command.
 	State string `json:"state" enum:"running,ended,deleted"`
+	// What its commands may touch, those on a terminal and beside the shell too.
+	Sandbox Sandbox `json:"sandbox"`
 	// A command runs.
 	Busy bool `json:"busy"`
 	// Commands that wait.
@@ -70,6 +72,8 @@ type CreateShell struct {
 	MaxOutputBytes int64 `json:"max_output_bytes,omitempty" minimum:"0" maximum:"1073741824" default:"0"`
 	// Read the profile files, as a login shell does.
 	Login bool `json:"login,omitempty"`
+	// What its commands may touch; "" is `none`. 501 CAPABILITY where the kernel cannot, and at a provider.
+	Sandbox Sandbox `json:"sandbox,omitempty" enum:",none,workspace,read-only" default:"none"`
 }
 
 // Exec is a command to run: exactly one of `command` and `argv`.

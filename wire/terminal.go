@@ -72,6 +72,13 @@ type Terminal struct {
 	Parked bool `json:"parked"`
 	// When it was deleted; absent while it is listed. RFC 3339, UTC.
 	DeletedAt time.Time `json:"deleted_at,omitzero"`
+	// What its programs may touch, also after a restart.
+	Sandbox Sandbox `json:"sandbox"`
+	// What its programs may use, as given at creation; absent when nothing was.
+	Limits *Limits `json:"limits,omitempty"`
+	// How memory_bytes and pids are enforced: `cgroup` counts all programs of the terminal together; with `rlimit`
+	// each process may have memory_bytes, and pids counts what its user starts. Absent without these two.
+	LimitsBy string `json:"limits_by,omitempty" enum:"cgroup,rlimit"`
 	// What was wrong with its files on disk when they were last read, which output was lost since,
 	// and what readers have found damaged; one line each, for a person. Absent when nothing was.
 	Damage string `json:"damage,omitempty"`
@@ -85,8 +92,9 @@ type Exit struct {
 	// Name of the signal that ended it, without SIG, such as `KILL`; "" when none did.
 	Signal string `json:"signal"`
 	// `exit`: by itself; `signal`: by a signal from elsewhere; `killed`: somebody deleted the
-	// terminal; `lost`: nobody saw it, and no code is made up.
-	Reason string `json:"reason" enum:"exit,signal,killed,lost"`
+	// terminal; `memory`: the kernel, at the limit `memory_bytes`; `lost`: nobody saw it, and no code is
+	// made up.
+	Reason string `json:"reason" enum:"exit,signal,killed,memory,lost"`
 }
 
 // SizePolicy says whose size counts when several viewers request one: the viewer who typed, focused
@@ -104,6 +112,35 @@ const (
 	SizePolicyLargest  SizePolicy = "largest"
 	SizePolicyFixed    SizePolicy = "fixed"
 )
+
+// Sandbox says what programs may touch. `none`: all that their user may. `workspace`: they read all but the server's
+// data directory, and change files only below the directory in which they were created and the temporary directory
+// (TMPDIR, else /tmp; /dev/shm too). `read-only`: they change no file. In both they gain no rights by sudo or other
+// programs with special modes, reach neither the server nor processes outside, and so does all that they start.
+//
+//schema:default "none"
+type Sandbox string
+
+// The values of Sandbox.
+const (
+	SandboxNone      Sandbox = "none"
+	SandboxWorkspace Sandbox = "workspace"
+	SandboxReadOnly  Sandbox = "read-only"
+)
+
+// Limits bound what programs use. They are enforced by a cgroup v2 where the server has a delegated one, else by
+// resource limits of processes; what neither can do is refused with 501 CAPABILITY.
+type Limits struct {
+	// Memory in bytes. By cgroup the kernel kills a program of the terminal that needs more; without one it gets no
+	// more.
+	MemoryBytes *int64 `json:"memory_bytes,omitempty" minimum:"16777216" maximum:"1125899906842624"`
+	// Processor time in percent of one core. Only by cgroup.
+	CPUPercent *int64 `json:"cpu_percent,omitempty" minimum:"1" maximum:"100000"`
+	// Processes and threads; beyond them none can be started. Without a cgroup not for root.
+	Pids *int64 `json:"pids,omitempty" minimum:"1" maximum:"4194304"`
+	// Open files of each process, as `ulimit -n` shows.
+	Nofile *int64 `json:"nofile,omitempty" minimum:"16" maximum:"1048576"`
+}
 
 // CreateTerminal says what to start. Every field may be left out, and so may the whole body.
 //
@@ -133,6 +170,10 @@ type CreateTerminal struct {
 	// Whose wish decides the size; "" is `latest`.
 	SizePolicy SizePolicy `json:"size_policy,omitempty" enum:",latest,owner,smallest,largest,fixed" default:"latest"`
 	Labels     Labels     `json:"labels,omitempty"`
+	// What its programs may touch; "" is `none`. 501 CAPABILITY where the kernel cannot, and at a provider.
+	Sandbox Sandbox `json:"sandbox,omitempty" enum:",none,workspace,read-only" default:"none"`
+	// What its programs may use; absent: no limit. 501 CAPABILITY where it cannot be enforced, and at a provider.
+	Limits *Limits `json:"limits,omitempty"`
 }
 
 // Labels are words that users give a terminal to find it by: at most 32. A key has 1 to 63 letters, digits, '.', '_',

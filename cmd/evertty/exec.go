@@ -18,7 +18,7 @@ import (
 
 // executing has the flags of exec.
 type executing struct {
-	session, shell, text          string
+	session, shell, text, sandbox string
 	stdin, noStdin, quiet, asJSON bool
 	asIs                          bool // -c was given, also an empty text
 	request                       client.ExecRequest
@@ -50,10 +50,12 @@ a signal.`,
 			if err := planExec(a, &o, args); err != nil {
 				return usage(fmt.Errorf("exec: %w", err))
 			}
-			if o.request.Background {
-				return execBehind(c.Context(), a, o)
-			}
-			return a.exec(c.Context(), o)
+			return a.inSandbox(c.Context(), &o, func() error {
+				if o.request.Background {
+					return execBehind(c.Context(), a, o)
+				}
+				return a.exec(c.Context(), o)
+			})
 		},
 	}
 	execFlags(a, c, &o)
@@ -67,6 +69,9 @@ func execFlags(a *app, c *cobra.Command, o *executing) {
 	addFlags(c,
 		flag{"session", "s", &o.session, "`session` whose shell runs it"},
 		flag{"shell", "", &o.shell, "`id` of another shell of the session than its default one"},
+		flag{"sandbox", "", newEnum(&o.sandbox, sandboxes...),
+			"run it in a shell in this `sandbox`, which begins here: none, workspace or read-only; one that --shell " +
+				"names stays"},
 		flag{"command", "c", &o.text, "shell `text` to run instead of CMD"},
 		flag{"timeout", "", newDuration(&r.Timeout, 0), "cancel it after this `time`; 0 never does"},
 		flag{"queue-timeout", "", newDuration(&r.QueueTimeout, 0),
@@ -108,6 +113,7 @@ func planExec(a *app, o *executing, args []string) error {
 		rule{o.asIs == (len(args) > 0), "either CMD or -c TEXT is needed"},
 		rule{o.stdin && o.noStdin, "--stdin and --no-stdin exclude each other"},
 		rule{o.stdin && r.Background, "--stdin and --background exclude each other"},
+		rule{o.sandbox != "" && o.shell == "" && r.Background, "--sandbox with --background needs --shell"},
 		rule{o.stdin && r.TTY, "--stdin and --tty exclude each other"},
 	); err != nil {
 		return err

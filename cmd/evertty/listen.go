@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/localsocket"
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // listen opens the addresses of a server and its socket in the data directory, which answers this user and root only.
@@ -69,11 +70,44 @@ func (l ownListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if err = localsocket.CheckPeer(c); err == nil {
-			return c, nil
+			if err = checkUnmarked(c); err == nil {
+				return c, nil
+			}
+			replySandboxed(c)
 		}
 		slog.Warn("a connection was refused", "error", err)
 		_ = c.Close()
 	}
+}
+
+// checkUnmarked refuses the programs of a sandbox, which could start others outside. Errors: proc.ErrMarked.
+func checkUnmarked(c net.Conn) error {
+	s, ok := c.(syscall.Conn)
+	if !ok {
+		return fmt.Errorf("%T is no socket", c)
+	}
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return proc.Control(raw, func(fd int) error {
+		peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+		if err != nil {
+			return err
+		}
+		return proc.CheckUnmarked(int(peer.Pid))
+	})
+}
+
+// refuseTimeout bounds a reply that nobody reads.
+const refuseTimeout = time.Second
+
+// replySandboxed answers whatever the program asks for.
+func replySandboxed(c net.Conn) {
+	const body = `{"error":"a program in a sandbox may not reach its server","code":"SANDBOX"}` + "\n"
+	_ = c.SetDeadline(time.Now().Add(refuseTimeout))
+	_, _ = fmt.Fprintf(c, "HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"+
+		"Connection: close\r\n\r\n%s", len(body), body)
 }
 
 // listenUnix opens a socket that only this user can connect to, from its first moment. The socket of a dead server is

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 func newNew(a *app) *cobra.Command {
@@ -19,7 +20,8 @@ func newNew(a *app) *cobra.Command {
 		Long: `Starts CMD (a login shell without one) in a new terminal and shows it here. With
 -d it only prints the terminal's id.`,
 		Example: `  evertty new --name build
-  evertty new -d --cwd /srv/app --env PORT=8080 -- make serve`,
+  evertty new -d --cwd /srv/app --env PORT=8080 -- make serve
+  evertty new --sandbox workspace --memory 2GiB -- my-agent`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.asJSON && !o.detached {
@@ -52,6 +54,7 @@ func newNew(a *app) *cobra.Command {
 func (a *app) create(c *cobra.Command, o creating, cmd []string) (client.Terminal, error) {
 	r := o.CreateTerminal
 	r.Cmd = cmd
+	r.Sandbox, r.Limits = wire.Sandbox(o.sandbox), o.limits()
 	if c.Flags().Changed("scrollback") {
 		r.Scrollback = &o.scrollback
 	}

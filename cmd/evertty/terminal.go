@@ -16,6 +16,11 @@ import (
 type creating struct {
 	wire.CreateTerminal
 	session    string
+	sandbox    string
+	memory     int64 // 0: no limit, like the next three
+	cpu        int
+	pids       int
+	nofile     int
 	cols, rows int // 0: as this terminal
 	scrollback int
 	detached   bool
@@ -41,9 +46,34 @@ func (o *creating) flags(c *cobra.Command) {
 		flag{"scrollback", "", &o.scrollback, "`lines` of history (default: the server's)"},
 		flag{"size-policy", "", (*string)(&o.SizePolicy),
 			"whose `size` counts: latest, owner, smallest, largest or fixed"},
+		flag{"sandbox", "", newEnum(&o.sandbox, sandboxes...),
+			"what it may touch: none, workspace (write here and in /tmp) or read-only (default: `none`)"},
+		flag{"memory", "", newSizeOf(&o.memory, 0, 16<<20, 1<<50), "most memory it may use, a `size` like 512MiB"},
+		flag{"cpu", "", newInt(&o.cpu, 0, 1, 100_000), "most processor time, in `percent` of a core"},
+		flag{"pids", "", newInt(&o.pids, 0, 1, 1<<22), "most processes and threads, a `number`"},
+		flag{"nofile", "", newInt(&o.nofile, 0, 16, 1<<20), "most open files of a process, a `number`"},
 		flag{"detach", "d", &o.detached, "do not show it, print its id"},
 	)
 	c.Flags().Lookup("scrollback").DefValue = "0" // which is not shown
+}
+
+// sandboxes are the values of --sandbox.
+var sandboxes = []string{string(wire.SandboxNone), string(wire.SandboxWorkspace), string(wire.SandboxReadOnly)}
+
+// limits are those that were given; nil for none.
+func (o *creating) limits() *wire.Limits {
+	given := func(n int64) *int64 {
+		if n == 0 {
+			return nil
+		}
+		return &n
+	}
+	l := wire.Limits{MemoryBytes: given(o.memory), CPUPercent: given(int64(o.cpu)), Pids: given(int64(o.pids)),
+		Nofile: given(int64(o.nofile))}
+	if l == (wire.Limits{}) {
+		return nil
+	}
+	return &l
 }
 
 // terminalColumns are the columns of a list of terminals; terminalRow has their cells.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -88,6 +89,15 @@ func openPart(root *os.Root, name string) (*os.Root, error) {
 
 // Close releases the directory. Nothing may be called after it.
 func (s *Store) Close() error { return errors.Join(s.terminals.Close(), s.shells.Close()) }
+
+// Dir is the directory, absolute and with all links followed.
+func (s *Store) Dir() string {
+	dir := filepath.Dir(s.path)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
 
 // List returns the ids under which something is kept, ascending.
 func (s *Store) List() ([]string, error) {

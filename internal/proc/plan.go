@@ -20,6 +20,10 @@ type Plan struct {
 	// Tag marks the program and all that it starts, see [Tag]; 0 is none. While a plan with one is executed this
 	// process must start nothing else.
 	Tag uint64 `json:"brand,omitempty"`
+
+	// Reports says that Path is a program of ours that executes another one in its place. It writes on descriptor
+	// 3 why it cannot ([Report]), and this descriptor closes when the other program runs.
+	Reports bool `json:"-"`
 }
 
 // Exec forks and runs the plan in a new session with files as descriptors 0, 1 and 2, default signal dispositions and
@@ -28,7 +32,7 @@ type Plan struct {
 // process: whoever calls it does. The pidfd is close-on-exec and the caller's; files stay the caller's.
 //
 // A failed Exec leaves no process. Errors: ErrNoCommand, ErrBadArg, and the kernel's own when it has no further
-// process.
+// process; of a plan with Reports also ErrUnsupported.
 func (p Plan) Exec(files [3]int, ctty bool) (pid, pidfd int, err error) {
 	if p.Path == "" || len(p.Argv) == 0 {
 		return 0, -1, fmt.Errorf("pty: start: %w: none given", ErrNoCommand)
@@ -38,18 +42,21 @@ func (p Plan) Exec(files [3]int, ctty bool) (pid, pidfd int, err error) {
 			return 0, -1, fmt.Errorf("pty: start %q: terminal: %w", p.Argv[0], err)
 		}
 	}
-	pid, pidfd, err = p.fork(files, ctty)
-	if err != nil {
+	all := []uintptr{uintptr(files[0]), uintptr(files[1]), uintptr(files[2])}
+	if p.Reports {
+		return p.forkReporting(all, ctty)
+	}
+	if pid, pidfd, err = p.fork(all, ctty); err != nil {
 		return 0, -1, fmt.Errorf("pty: start %q: %w", p.Argv[0], err)
 	}
 	return pid, pidfd, nil
 }
 
 // fork is Exec without its checks.
-func (p Plan) fork(files [3]int, ctty bool) (pid, pidfd int, err error) {
+func (p Plan) fork(files []uintptr, ctty bool) (pid, pidfd int, err error) {
 	pidfd = -1
 	attr := &syscall.ProcAttr{
-		Dir: p.Dir, Env: p.Env, Files: []uintptr{uintptr(files[0]), uintptr(files[1]), uintptr(files[2])},
+		Dir: p.Dir, Env: p.Env, Files: files,
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: ctty, Ctty: 0, PidFD: &pidfd},
 	}
 	err = withDefaultSignals(func() error {

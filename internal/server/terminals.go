@@ -21,6 +21,12 @@ func (ts *terminals) createTerminal(ctx context.Context, in wire.CreateTerminal)
 	if err := terminal.CheckSize(terminal.SizeOf(in)); err != nil {
 		return wire.Terminal{}, err
 	}
+	if err := httpapi.CheckSandbox(in.Sandbox); err != nil {
+		return wire.Terminal{}, err
+	}
+	if err := httpapi.CheckLimits(in.Limits); err != nil {
+		return wire.Terminal{}, err
+	}
 	if err := ts.checkCreate(ctx, in); err != nil {
 		return wire.Terminal{}, err
 	}

@@ -43,7 +43,7 @@ func (i *isolated) prepare(x *execution, cwd string) (err error) {
 	}
 	env := s.State().Env
 	maps.Copy(env, spec.Env)
-	i.plan, err = pty.Spec{Argv: spec.Argv, Dir: cwd, Env: env}.Plan()
+	i.plan, err = pty.Spec{Argv: spec.Argv, Dir: cwd, Env: env, Confine: s.procs.confined()}.Plan()
 	if err == nil {
 		i.plan.Env = i.plan.Env[:0]
 		for name, value := range env {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/confine"
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/history"
@@ -66,7 +67,8 @@ func (p *processes) save() error {
 func (p *processes) launch(dir string, env []string, restore bool) (*bash.Process, error) {
 	s := p.shell
 	p.number++
-	plan, err := pty.Spec{Argv: bash.Arguments(s.spec.Dir, p.number), Dir: dir}.Plan() // with its PWD
+	plan, err := pty.Spec{Argv: bash.Arguments(s.spec.Dir, p.number), Dir: dir,
+		Confine: p.confined()}.Plan() // with its PWD
 	if err != nil {
 		return nil, fmt.Errorf("shell: start: %w", err)
 	}
@@ -91,6 +93,17 @@ func (p *processes) launch(dir string, env []string, restore bool) (*bash.Proces
 		return nil, err
 	}
 	return bash.Start(s.ctx, p.config(), p.number, plan, restore)
+}
+
+// confined is how the processes of the shell are confined; nil when they are not.
+func (p *processes) confined() *confine.Spec {
+	s := p.shell
+	if s.spec.Sandbox == nil {
+		return nil
+	}
+	in := *s.spec.Sandbox
+	in.Hide, in.Keep = s.config.DataDir, Resolve(s.spec.Dir, "")
+	return &confine.Spec{Sandbox: &in}
 }
 
 // interruptMarker is a file that exists while an interrupt may have stopped the shell.
@@ -235,6 +248,9 @@ func (p *processes) directories(b *bash.Process, spec Command) (home, cwd string
 	info, err := os.Stat(cwd)
 	return home, cwd, err == nil && info.IsDir()
 }
+
+// HomeDir is where a shell with these variables begins that is given no directory.
+func HomeDir(env map[string]string) string { return history.HomeDir(env) }
 
 // Directory is where a command with Command.Cwd would begin now: absolute and with all links followed, as far as there
 // is such a directory. At a provider no links are followed.

@@ -27,7 +27,8 @@ import (
 
 // Recover brings back the shell of a directory: it takes over what the keeper has held for it (held, those whose id
 // begins with Prefix+ID+"."), follows the command that runs and the ones in the background, and starts what was queued.
-// spare is what the caller knows of a shell whose record cannot be read: its names. Errors: ErrDamaged; held is the
+// spare is what the caller knows of a shell whose record cannot be read: its names, and its sandbox, which always
+// counts. Errors: ErrDamaged; held is the
 // caller's then.
 //
 // A killed server may have come to any step of a command. The disk and the keeper show how far:
@@ -44,6 +45,9 @@ func Recover(c Config, dir string, held []*keeper.Program, spare Spec) (*Shell, 
 		return nil, fmt.Errorf("shell: recover %s: %w", dir, err)
 	}
 	saved.Spec.Dir = dir
+	if spare.Sandbox != nil {
+		saved.Spec.Sandbox = spare.Sandbox
+	}
 	s, err := prepare(c, saved.Spec)
 	if err != nil {
 		return nil, err

@@ -45,6 +45,8 @@ type Config struct {
 	Remote *Remote
 	// Identity is the server in the environment of programs, see [pty.Identity].
 	Identity map[string]string
+	// DataDir is hidden from the programs of a sandbox; without symbolic links.
+	DataDir string
 	// Frozen is the state of the shell for Recover: see Shell.SetFrozen.
 	Frozen bool
 }

@@ -90,6 +90,10 @@ func (c *cleaner) cleanFiles() {
 		c.registry.cfg.AfterClean()
 	}
 	c.purgeOld(now)
+	c.registry.groups.Sweep(func(id string) bool {
+		t := c.registry.current(id)
+		return t != nil && t.Running()
+	})
 }
 
 // deleteExpired deletes a terminal in the background. It stays readable by id.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/evertty/evertty/internal/confine"
 	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/stream"
@@ -13,7 +14,12 @@ import (
 // Create starts a terminal of a session. Errors: ErrInvalid, ErrNameTaken, ErrLimit, ErrClosing, as pty.Start,
 // the keeper and the hooks.
 func (r *Registry) Create(session string, in wire.CreateTerminal) (*Terminal, error) {
-	s := Spec{Session: session, CreateTerminal: in}
+	return r.CreateIn(session, in, nil)
+}
+
+// CreateIn is Create in the sandbox of a shell, which in.Sandbox names; nil is that of in.
+func (r *Registry) CreateIn(session string, in wire.CreateTerminal, rules *confine.Sandbox) (*Terminal, error) {
+	s := Spec{Session: session, CreateTerminal: in, Rules: rules}
 	if err := s.complete(); err != nil {
 		return nil, err
 	}
@@ -25,16 +31,19 @@ func (r *Registry) Create(session string, in wire.CreateTerminal) (*Terminal, er
 	if s.Provider, err = r.hooks.Provider(session); err != nil {
 		return nil, err
 	}
-	if s.Provider == "" {
-		s.Cwd = startdir.InHome(s.Cwd)
+	if err := s.place(r.cfg.Store.Dir()); err != nil {
+		return nil, err
 	}
 	now := time.Now().UTC()
 	t := r.newTerminal(NewID(), s, now, firstGeneration, newGenerations())
 	t.state, t.cwd, t.lastActivity = StateRunning, newCwd(Absolute(s.Cwd), ""), now
 	t.changes.Store(1)
 	if s.Provider == "" {
-		command, _ := t.command(s)
-		if _, err := command.Plan(); err != nil {
+		command, err := t.command(s)
+		if err == nil {
+			_, err = command.Plan()
+		}
+		if err != nil {
 			return nil, err // before makeRoom ends another terminal
 		}
 	}
@@ -65,6 +74,18 @@ func (r *Registry) Create(session string, in wire.CreateTerminal) (*Terminal, er
 		return nil, err
 	}
 	return t, nil
+}
+
+// place sets what depends on where the terminal runs: its directory, and its sandbox. Errors: as NewSandbox.
+func (s *Spec) place(dataDir string) (err error) {
+	if s.Provider != "" {
+		return CheckProvider(s.Provider, s.Sandbox, s.Limits)
+	}
+	s.Cwd = startdir.InHome(s.Cwd)
+	if s.Rules == nil {
+		s.Rules, err = NewSandbox(s.Sandbox, s.Cwd, dataDir, s.Env)
+	}
+	return err
 }
 
 // reserve takes the name and a place in the limits before the start, so that two requests for

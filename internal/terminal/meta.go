@@ -35,6 +35,7 @@ type meta struct {
 	Seq          uint64       `json:"seq"`
 	Bells        uint64       `json:"bell_count,omitempty"`
 	Parked       bool         `json:"parked,omitempty"` // true of the screen at Seq alone
+	LimitsBy     string       `json:"limits_by,omitempty"`
 }
 
 // meta is the terminal's current record.
@@ -50,7 +51,7 @@ func (f *files) meta() meta {
 		Watched: f.t.hadViewer, PausedFor: int64(f.t.pausedFor), State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: f.t.deleted, EndedAt: f.t.endedAt,
 		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: title, AltScreen: i.AltScreen,
-		Seq: i.Seq, Bells: i.BellCount, Parked: i.Parked}
+		Seq: i.Seq, Bells: i.BellCount, Parked: i.Parked, LimitsBy: f.t.limitsBy}
 }
 
 func parseMeta(id string, b []byte) (*meta, error) {

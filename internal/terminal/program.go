@@ -28,6 +28,9 @@ type program struct {
 	started  func()        // ends what lifetime.Start began
 	ended    chan struct{} // closed when the program has ended and all output was applied
 
+	limitsBy     string // see wire.Terminal
+	killedBefore int    // by the kernel for want of memory, before the program started or this server did
+
 	// What a wait needs to know to tell a prompt, and echo, from other output.
 	typed   echo.Typed
 	mark    atomic.Pointer[PromptMark]
@@ -98,7 +101,8 @@ func (p *program) command(s Spec) (pty.Spec, error) {
 	env := map[string]string{}
 	maps.Copy(env, s.Env)
 	maps.Copy(env, pty.Identity(p.t.registry.cfg.Address, s.Session, p.t.ID))
-	return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: *s.Cols, Rows: *s.Rows, Tag: p.Tag()}, nil
+	c, err := p.confined(s)
+	return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: *s.Cols, Rows: *s.Rows, Tag: p.Tag(), Confine: c}, err
 }
 
 // HangUp ends all processes of any generation: SIGHUP, then SIGKILL after proc.KillGrace or

@@ -150,6 +150,9 @@ func (r *Registry) fromRecord(record *meta, g *generations) *Terminal {
 	t.cwd, t.fallback = newCwd(cmp.Or(record.Cwd, Absolute(record.Spec.Cwd)), ""), record.CwdFallback
 	t.deleted, t.endedAt, t.hadViewer = record.DeletedAt, record.EndedAt, record.Watched
 	t.pausedFor = time.Duration(record.PausedFor)
+	if t.limitsBy = record.LimitsBy; t.limitsBy == byCgroup {
+		t.killedBefore = r.groups.Killed(record.ID)
+	}
 	return t
 }
 

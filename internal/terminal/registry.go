@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evertty/evertty/internal/confine"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/journal"
@@ -176,6 +177,7 @@ type Registry struct {
 
 	syncs, upkeep *rounds
 	parking       *parking
+	groups        *confine.Groups // of terminals with limits
 	cleaner
 }
 
@@ -186,7 +188,8 @@ func New(cfg Config) *Registry {
 	r := &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
 		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}, names: readHostnames("/etc/hosts"),
 		replaying: make(chan struct{}, runtime.GOMAXPROCS(0)), syncs: newRounds(), upkeep: newRounds(),
-		parking: newParking()}
+		parking: newParking(),
+		groups:  &confine.Groups{Prefix: groupPrefix(cfg.Identity), Keeper: cfg.Keeper.LastPID}}
 	r.cleaner.registry = r
 	return r
 }

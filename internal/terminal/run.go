@@ -137,6 +137,7 @@ func (p *program) finish() {
 	_ = p.process.Close()
 	_ = p.pipe.Close()
 	e := p.exitOf(status)
+	_ = p.t.registry.groups.Remove(p.t.ID) // else when all of its processes have gone
 	p.t.mu.Lock()
 	p.t.state, p.t.exit = StateExited, &e
 	p.t.endedAt = time.Now().UTC()
@@ -179,6 +180,9 @@ func (p *program) exitOf(status pty.Exit) stream.Exit {
 	e := stream.Exit{Signal: status.Signal, Reason: "exit", Code: &status.Code}
 	if status.Signal != "" {
 		e.Reason = "signal"
+	}
+	if status.Signal == "KILL" && p.endedByMemory() {
+		e.Reason = "memory"
 	}
 	if status.Code < 0 {
 		e.Code, e.Reason = nil, "lost"

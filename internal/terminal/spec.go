@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evertty/evertty/internal/confine"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
@@ -19,8 +20,9 @@ import (
 type Spec struct {
 	Session string `json:"session"`
 	wire.CreateTerminal
-	Provider string `json:"place,omitempty"` // where it runs, "" is this machine
-	Title    string `json:"title,omitempty"` // shown in place of the program's
+	Provider string           `json:"place,omitempty"` // where it runs, "" is this machine
+	Title    string           `json:"title,omitempty"` // shown in place of the program's
+	Rules    *confine.Sandbox `json:"rules,omitempty"` // of Sandbox, see NewSandbox
 }
 
 // Defaults of a terminal.
@@ -87,6 +89,7 @@ func (s *Spec) complete() error {
 	cols, rows := SizeOf(s.CreateTerminal)
 	s.Cols, s.Rows = &cols, &rows
 	s.Scrollback = cmp.Or(s.Scrollback, new(vt.DefaultScrollback))
+	s.Sandbox = cmp.Or(s.Sandbox, wire.SandboxNone)
 	err := cmp.Or(s.setPolicy(s.SizePolicy), checkNameField(s.Name), checkLabels(s.Labels))
 	if n := *s.Scrollback; n < 0 || n > vt.MaxScrollback {
 		err = errors.Join(err, fmt.Errorf("%w: scrollback %d: 0 to %d are allowed", ErrInvalid, n, vt.MaxScrollback))

@@ -119,7 +119,8 @@ func (c *Client) greet(ctx context.Context, conn *protocol.Conn) (*link, error) 
 		return nil, err
 	}
 	return &link{Conn: conn, pid: p.PID, started: p.Born, version: p.Version, release: p.Release, programs: p.Programs,
-		calls: map[uint64]*call{}}, nil
+		reports: p.Reports,
+		calls:   map[uint64]*call{}}, nil
 }
 
 // launched is a keeper that this process started.

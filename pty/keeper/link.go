@@ -1,10 +1,12 @@
 package keeper
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper/protocol"
 )
@@ -17,6 +19,7 @@ type link struct {
 	version  int
 	release  string
 	programs bool // the keeper knows run and kinds
+	reports  bool // the keeper knows proc.Plan.Reports
 
 	mu    sync.Mutex
 	next  uint64
@@ -54,6 +57,15 @@ func (l *link) begin(op, id string) *call {
 		l.calls[call.number] = call
 	}
 	return call
+}
+
+// knows reports whether the keeper can execute a plan. Errors: pty.ErrUnsupported.
+func (l *link) knows(p proc.Plan) error {
+	if !p.Reports || l.reports {
+		return nil
+	}
+	return fmt.Errorf("%w: the keeper, process %d, is of the older release %q and cannot confine programs; it is "+
+		"replaced when the server starts again, or ends with its programs", pty.ErrUnsupported, l.pid, l.release)
 }
 
 // answered removes the request that an answer is for, nil when there is none.
@@ -113,7 +125,7 @@ func (l *link) ask(c *Client, p protocol.Packet, files ...int) error {
 func (l *link) upgraded(p protocol.Packet) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.version, l.release, l.programs = p.Version, p.Release, p.Programs
+	l.version, l.release, l.programs, l.reports = p.Version, p.Release, p.Programs, p.Reports
 	for number, call := range l.calls {
 		if call.op == protocol.OpUpgrade {
 			close(call.done)

@@ -48,6 +48,9 @@ func (c *Client) runPlan(id string, p proc.Plan, std [3]*os.File, hold []*os.Fil
 	}
 	defer plan.Close()
 	l, err := c.await()
+	if err == nil {
+		err = l.knows(p)
+	}
 	if err == nil && !l.programs {
 		err = fmt.Errorf("%w: process %d, release %q, holds terminals only", ErrVersion, l.pid, l.release)
 	}
@@ -56,7 +59,7 @@ func (c *Client) runPlan(id string, p proc.Plan, std [3]*os.File, hold []*os.Fil
 	}
 	program := &Program{ID: id, Files: slices.Clone(hold)}
 	err = withFiles(append([]*os.File{plan, std[0], std[1], std[2]}, hold...), func(files []int) error {
-		return c.runWith(l, program, p.Tag, files)
+		return c.runWith(l, program, p, files)
 	})
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func (c *Client) runPlan(id string, p proc.Plan, std [3]*os.File, hold []*os.Fil
 }
 
 // runWith sends what the keeper receives of a run and completes the program with the answer.
-func (c *Client) runWith(l *link, program *Program, tag uint64, files []int) error {
+func (c *Client) runWith(l *link, program *Program, plan proc.Plan, files []int) error {
 	for _, fd := range files[protocol.RunFiles-3 : protocol.RunFiles] {
 		if err := unix.SetNonblock(fd, false); err != nil {
 			return err
@@ -78,7 +81,7 @@ func (c *Client) runWith(l *link, program *Program, tag uint64, files []int) err
 	call := l.begin(protocol.OpRun, program.ID)
 	call.program, call.files = program, own
 	err = c.answer(l, call, l.Conn.Send(protocol.Packet{Op: protocol.OpRun, Number: call.number, ID: program.ID,
-		Tag: tag}, files...))
+		Tag: plan.Tag, Reports: plan.Reports}, files...))
 	if err != nil {
 		protocol.CloseFiles(own)
 	}

@@ -16,7 +16,8 @@ import (
 //
 // A failed Start leaves nothing; when the connection broke in the middle, a program that was started nevertheless gets
 // SIGHUP as soon as keeper and client meet again. Errors: as pty.Start, with the error number that the keeper's
-// kernel gave; ErrTaken, ErrNoKeeper, ErrClosed.
+// kernel gave; ErrTaken, ErrNoKeeper, ErrClosed; pty.ErrUnsupported, also when the keeper is an old one that could not
+// be replaced and cannot confine programs.
 func (c *Client) Start(id string, s pty.Spec) (*Held, error) {
 	err := checkHold(id, 0)
 	var plan proc.Plan
@@ -34,7 +35,7 @@ func (c *Client) Start(id string, s pty.Spec) (*Held, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keeper: start: %w", err)
 	}
-	k, err := c.startWith(id, plan.Tag, parts)
+	k, err := c.startWith(id, plan, parts)
 	parts.close(err != nil)
 	if err != nil {
 		return nil, fmt.Errorf("keeper: start %q: %w", s.Argv[0], err)
@@ -94,15 +95,19 @@ func (p *startParts) close(failed bool) {
 }
 
 // startWith sends the parts and waits for the answer.
-func (c *Client) startWith(id string, tag uint64, parts *startParts) (*Held, error) {
+func (c *Client) startWith(id string, plan proc.Plan, parts *startParts) (*Held, error) {
 	l, err := c.await()
+	if err == nil {
+		err = l.knows(plan)
+	}
 	if err != nil {
 		return nil, err
 	}
 	call := l.begin(protocol.OpStart, id)
 	call.parts = parts
 	err = parts.descriptors(func(files []int) error {
-		return l.Conn.Send(protocol.Packet{Op: protocol.OpStart, Number: call.number, ID: id, Tag: tag}, files...)
+		return l.Conn.Send(protocol.Packet{Op: protocol.OpStart, Number: call.number, ID: id, Tag: plan.Tag,
+			Reports: plan.Reports}, files...)
 	})
 	if err = c.answer(l, call, err); err != nil {
 		return nil, err

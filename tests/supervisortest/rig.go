@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evertty/evertty/internal/confine"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/supervisor"
@@ -42,6 +43,9 @@ const keeperEnd = 2 * time.Second
 // Main is for TestMain: it makes the test binary a keeper when it is started as one. The tests
 // fail when goroutines are left.
 func Main(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == confine.Verb {
+		os.Exit(confine.Main(os.Args))
+	}
 	if len(os.Args) > 2 && os.Args[1] == "keeper" {
 		if err := holder.Run(holder.Options{Dir: os.Args[2], Idle: 200 * time.Millisecond}); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -23,6 +23,9 @@ func (s *Service) createShell(ctx context.Context, in wire.CreateShell) (wire.Sh
 	if err := CheckLimits(in.CommandTimeoutMS, in.MaxOutputBytes, "command_timeout_ms"); err != nil {
 		return wire.Shell{}, err
 	}
+	if err := httpapi.CheckSandbox(in.Sandbox); err != nil {
+		return wire.Shell{}, err
+	}
 	env, err := EnvValues(in.Env)
 	if err != nil {
 		return wire.Shell{}, err
@@ -32,7 +35,8 @@ func (s *Service) createShell(ctx context.Context, in wire.CreateShell) (wire.Sh
 		return wire.Shell{}, err
 	}
 	sh, err := s.Shells.Create(registry.Spec{Session: in.Session, ID: in.ID, Cwd: in.Cwd, Env: env, Login: in.Login,
-		Timeout: time.Duration(in.CommandTimeoutMS) * time.Millisecond, MaxReply: in.MaxOutputBytes})
+		Timeout: time.Duration(in.CommandTimeoutMS) * time.Millisecond, MaxReply: in.MaxOutputBytes,
+		Sandbox: in.Sandbox})
 	if err != nil {
 		return wire.Shell{}, err
 	}

@@ -151,6 +151,7 @@ var ErrorTable = []errorRow{
 	{keeper.ErrNoKeeper, http.StatusServiceUnavailable, "NO_KEEPER", ""},
 	{keeper.ErrClosed, http.StatusServiceUnavailable, "CLOSING", ""},
 
+	{pty.ErrUnsupported, http.StatusNotImplemented, "CAPABILITY", ""},
 	{pty.ErrNoCommand, http.StatusBadRequest, "NO_COMMAND", ""},
 	{pty.ErrNoDir, http.StatusBadRequest, "NO_DIRECTORY", ""},
 	{pty.ErrBadEnv, http.StatusBadRequest, "VALIDATION", ""},

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/evertty/evertty/internal/confine"
 )
 
 // Spec describes a shell to start. Its tags name the keys of shell.json.
@@ -23,10 +25,13 @@ type Spec struct {
 	Login bool              `json:"login,omitzero"` // read the profile files
 	// Provider has the commands run remotely, by Config.Remote, which knows the name; "" is this
 	// machine. Cwd ("" is the instance's first directory) and Env are remote then.
-	Provider  string        `json:"place,omitempty"`
-	Timeout   time.Duration `json:"timeout_ns,omitzero"` // of commands that give none; 0 is none
-	MaxReply  int64         `json:"max_reply,omitzero"`  // of commands that give none; 0 is no bound
-	MaxOutput int64         `json:"max_output,omitzero"` // of commands that give none; 0 is DefaultMaxOutput
+	Provider string `json:"place,omitempty"`
+	// Sandbox is where all processes of the shell run, with the shell's directory to keep; nil is none. Recover takes
+	// that of the caller: the shell itself can change its files.
+	Sandbox   *confine.Sandbox `json:"sandbox,omitempty"`
+	Timeout   time.Duration    `json:"timeout_ns,omitzero"` // of commands that give none; 0 is none
+	MaxReply  int64            `json:"max_reply,omitzero"`  // of commands that give none; 0 is no bound
+	MaxOutput int64            `json:"max_output,omitzero"` // of commands that give none; 0 is DefaultMaxOutput
 }
 
 // Check checks a Spec and makes its directory absolute. Errors: ErrInvalid, ErrBadEnv.

@@ -81,7 +81,7 @@ func (r *recovery) run() {
 	var err error
 	config := r.shellConfig(s.Key, s.Session)
 	config.Frozen = r.cfg.Hooks.Paused(s.Session)
-	s.Shell, err = shell.Recover(config, r.kept.Dir, r.held, shell.Spec{ID: s.Key, Name: s.ID})
+	s.Shell, err = shell.Recover(config, r.kept.Dir, r.held, shell.Spec{ID: s.Key, Name: s.ID, Sandbox: s.rules})
 	switch {
 	case err != nil && row.Deleted:
 		r.life.Go(r.clear)

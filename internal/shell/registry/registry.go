@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/evertty/evertty/internal/confine"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/lifetime"
@@ -98,6 +100,7 @@ func New(cfg Config) *Shells {
 // shellConfig is the configuration of one shell.
 func (ss *Shells) shellConfig(key, session string) shell.Config {
 	return shell.Config{Identity: pty.Identity(ss.cfg.Address, session, ""), Keeper: ss.cfg.Keeper, Log: ss.cfg.Log,
+		DataDir:   ss.cfg.Store.Dir(),
 		SpliceErr: ss.cfg.SpliceErr, Remote: ss.cfg.Remote, Logs: &ss.logs, MakeRoom: ss.makeRoom,
 		OnProcess: func(e shell.ProcessEvent) {
 			if s := ss.ByKey(e.Shell); s != nil {
@@ -145,8 +148,12 @@ func (ss *Shells) open(spec Spec, shared bool) (*Shell, error) {
 	if saved.Key != "" {
 		spec.Cwd, _ = terminal.StartDir(spec.provider, saved.Cwd)
 	}
+	rules, err := spec.rules(ss.cfg.Store.Dir())
+	if err != nil {
+		return nil, err
+	}
 	ss.mu.Lock()
-	s, err := ss.reserveShell(spec, saved.Key)
+	s, err := ss.reserveShell(spec, rules, saved.Key)
 	ss.mu.Unlock()
 	switch {
 	case err == nil:
@@ -194,6 +201,17 @@ func (s *Spec) check() error {
 	return nil
 }
 
+// rules is the sandbox of a new shell, nil for none. Errors: as terminal.NewSandbox.
+func (s *Spec) rules(dataDir string) (*confine.Sandbox, error) {
+	if s.provider != "" {
+		return nil, terminal.CheckProvider(s.provider, s.Sandbox, nil)
+	}
+	if !filepath.IsAbs(s.Cwd) && s.Cwd != "" {
+		return nil, nil // shell.Start refuses it
+	}
+	return terminal.NewSandbox(s.Sandbox, cmp.Or(s.Cwd, shell.HomeDir(s.Env)), dataDir, s.Env)
+}
+
 // defaultShell is the default shell of a session, which may still be starting, or nil. The lock is held.
 func (ss *Shells) defaultShell(session string) *Shell {
 	for _, s := range ss.byKey {
@@ -207,7 +225,7 @@ func (ss *Shells) defaultShell(session string) *Shell {
 // reserveShell reserves a name and an entry for a new shell, so that two requests for one name start one shell. key
 // is the one of a row that waits for its shell, "" for a new one. The caller calls startShell, which gives both back
 // on failure. It returns the default shell that exists already, with an error. The lock is held.
-func (ss *Shells) reserveShell(spec Spec, key string) (*Shell, error) {
+func (ss *Shells) reserveShell(spec Spec, rules *confine.Sandbox, key string) (*Shell, error) {
 	if s := ss.defaultShell(spec.Session); s != nil && spec.Default {
 		return s, fmt.Errorf("%w: session %q has a default shell, %q", ErrExists, spec.Session, s.ID)
 	}
@@ -237,7 +255,7 @@ func (ss *Shells) reserveShell(spec Spec, key string) (*Shell, error) {
 		return nil, terminal.ErrClosing
 	}
 	s := ss.newShell(shellRecord{Shell: key, ID: cmp.Or(spec.ID, key), Session: spec.Session, Default: spec.Default,
-		CreatedAt: time.Now().UTC()})
+		CreatedAt: time.Now().UTC(), Sandbox: spec.Sandbox, Rules: rules})
 	s.starting = done
 	ss.byKey[key] = s
 	return s, nil
@@ -274,7 +292,8 @@ func (ss *Shells) start(s *Shell, spec Spec, kept SavedState) error {
 	}
 	s.Shell, err = shell.Start(ss.shellConfig(s.Key, s.Session),
 		shell.Spec{ID: s.Key, Name: s.ID, Dir: dir, Cwd: spec.Cwd, Env: spec.Env,
-			Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Provider: spec.provider})
+			Login: spec.Login, Timeout: spec.Timeout, MaxReply: spec.MaxReply, Provider: spec.provider,
+			Sandbox: s.rules})
 	if err == nil {
 		if err = ss.saveShell(s, false); err == nil {
 			err = ss.cfg.Hooks.Started(s, kept)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/evertty/evertty/internal/confine"
 	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/terminal"
@@ -40,6 +41,8 @@ type Spec struct {
 	// Default makes it the session's default shell; ErrExists when there is one.
 	Default bool
 
+	Sandbox wire.Sandbox
+
 	provider string // where it runs: see shell.Spec
 }
 
@@ -54,6 +57,9 @@ type Shell struct {
 	Data any
 
 	shells *Shells
+
+	sandbox wire.Sandbox     // "" is none
+	rules   *confine.Sandbox // of it
 
 	Key     string // unique in the server, never used again: what the disk and the keeper know the shell as
 	created time.Time
@@ -78,6 +84,7 @@ const (
 // newShell makes a shell that has not started.
 func (ss *Shells) newShell(r shellRecord) *Shell {
 	s := &Shell{shells: ss, ID: r.ID, Session: r.Session, Default: r.Default, Key: r.Shell, created: r.CreatedAt,
+		sandbox: r.Sandbox, rules: r.Rules,
 		started: make(chan struct{}), gone: make(chan struct{})}
 	s.Data = ss.cfg.Hooks.NewData(s)
 	return s
@@ -122,7 +129,16 @@ func (s *Shell) SetEnv(ctx context.Context, set map[string]string, unset []strin
 func (s *Shell) Wire() wire.ShellInfo {
 	now := s.Stats()
 	return wire.ShellInfo{ID: s.ID, Session: s.Session, Default: s.Default, PID: now.PID, Cwd: now.Cwd,
-		State: now.State, Busy: now.Busy, Queued: now.Queued, CreatedAt: s.created}
+		Sandbox: s.Sandbox(),
+		State:   now.State, Busy: now.Busy, Queued: now.Queued, CreatedAt: s.created}
+}
+
+// Sandbox is where the shell runs; of one whose record was damaged it is `read-only` when there is one at all.
+func (s *Shell) Sandbox() wire.Sandbox {
+	if s.sandbox == "" && s.Spec().Sandbox != nil {
+		return wire.SandboxReadOnly
+	}
+	return cmp.Or(s.sandbox, wire.SandboxNone)
 }
 
 // WireDetail is the shell with its settings and the changes of its environment.
@@ -145,19 +161,21 @@ const shellFormat = 1
 
 // shellRecord is the registry's record of a shell on disk; package shell has the rest.
 type shellRecord struct {
-	Format    int       `json:"format"`
-	Shell     string    `json:"shell"` // its key
-	ID        string    `json:"id"`
-	Session   string    `json:"session"`
-	Default   bool      `json:"default,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
-	Deleted   bool      `json:"deleted,omitempty"` // a client deleted it: the next server removes the rest
+	Format    int              `json:"format"`
+	Shell     string           `json:"shell"` // its key
+	ID        string           `json:"id"`
+	Session   string           `json:"session"`
+	Default   bool             `json:"default,omitempty"`
+	CreatedAt time.Time        `json:"created_at"`
+	Sandbox   wire.Sandbox     `json:"sandbox,omitempty"`
+	Rules     *confine.Sandbox `json:"rules,omitempty"`
+	Deleted   bool             `json:"deleted,omitempty"` // a client deleted it: the next server removes the rest
 }
 
 // saveShell writes the record to disk.
 func (ss *Shells) saveShell(s *Shell, deleted bool) error {
 	b, err := json.Marshal(shellRecord{Format: shellFormat, Shell: s.Key, ID: s.ID, Session: s.Session,
-		Default: s.Default, CreatedAt: s.created, Deleted: deleted})
+		Default: s.Default, CreatedAt: s.created, Sandbox: s.sandbox, Rules: s.rules, Deleted: deleted})
 	if err != nil {
 		panic(fmt.Sprintf("invariant violation: record of shell %s: %v", s.Key, err))
 	}

@@ -61,7 +61,7 @@ func (ss *Shells) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*shel
 		return nil, err
 	}
 	spec := s.terminalSpec(c)
-	t, err := ss.cfg.Terminals.Create(s.Session, spec)
+	t, err := ss.cfg.Terminals.CreateIn(s.Session, spec, s.Spec().Sandbox)
 	if err != nil {
 		e.Finish(shell.Result{}, err)
 		return nil, err
@@ -130,7 +130,7 @@ func (s *Shell) terminalSpec(c shell.Command) wire.CreateTerminal {
 	case !filepath.IsAbs(dir):
 		dir = filepath.Join(state.Cwd, dir)
 	}
-	return wire.CreateTerminal{Cmd: argv, Cwd: dir, Env: env}
+	return wire.CreateTerminal{Cmd: argv, Cwd: dir, Env: env, Sandbox: s.Sandbox()}
 }
 
 // terminalExec is a command with the terminal that it runs on.

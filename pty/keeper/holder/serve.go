@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty/keeper/protocol"
 )
 
@@ -26,6 +27,9 @@ func newSession(fd int) (*session, error) {
 		return nil, err
 	}
 	pid, err := c.Peer()
+	if err == nil { // a program of a sandbox would start others outside
+		err = proc.CheckUnmarked(pid)
+	}
 	if err != nil {
 		c.Close()
 		return nil, err
@@ -81,7 +85,7 @@ func (k *keeper) hello(s *session, greeted bool) error {
 		}
 	}
 	if err := s.say(protocol.Packet{Op: protocol.OpWelcome, Version: protocol.Version, Release: k.Release,
-		PID: os.Getpid(), Born: k.born, Programs: true}); err != nil {
+		PID: os.Getpid(), Born: k.born, Programs: true, Reports: true}); err != nil {
 		return err
 	}
 	k.mu.Lock()

@@ -77,7 +77,7 @@ func (k *keeper) spawn(s *session, p protocol.Packet, hold []int) (pid int, err 
 	if p.Op == protocol.OpRun {
 		kind, std = protocol.KindProgram, [3]int(p.FDs[1:protocol.RunFiles])
 	}
-	plan.Tag = p.Tag // no other goroutine forks
+	plan.Tag, plan.Reports = p.Tag, p.Reports // no other goroutine forks
 	pid, pidfd, err := plan.Exec(std, kind == protocol.KindTerminal)
 	k.mu.Lock()
 	defer k.mu.Unlock()

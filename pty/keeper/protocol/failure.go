@@ -22,10 +22,11 @@ var (
 
 // kinds are the errors that keep their identity across the socket, by their name in packets. Names are never changed.
 var kinds = map[string]error{
-	"no_command": proc.ErrNoCommand,
-	"bad_arg":    proc.ErrBadArg,
-	"taken":      ErrTaken,
-	"nonsense":   ErrNonsense,
+	"no_command":  proc.ErrNoCommand,
+	"bad_arg":     proc.ErrBadArg,
+	"unsupported": proc.ErrUnsupported,
+	"taken":       ErrTaken,
+	"nonsense":    ErrNonsense,
 }
 
 // Failure is an error on its way through the socket.

@@ -56,6 +56,7 @@ type Packet struct {
 	PID      int    `json:"pid,omitempty"`
 	Born     int64  `json:"born,omitempty"`     // when the keeper began to hold, ns since 1970; names it with pid
 	Programs bool   `json:"programs,omitempty"` // the keeper knows run and kinds
+	Reports  bool   `json:"reports,omitempty"`  // proc.Plan.Reports of a start and a run; in a welcome: known
 	Kind     string `json:"kind,omitempty"`     // of what is held
 	// Tag of a start and a run is proc.Plan.Tag, which the file of the plan does not have. An older keeper ignores it.
 	Tag     uint64   `json:"brand,omitempty"`

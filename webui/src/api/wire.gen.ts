@@ -1335,8 +1335,8 @@ export interface EventExit {
   code: number | null;
   /** Name of the signal that ended it, without SIG, such as `KILL`; "" when none did. */
   signal: string;
-  /** `exit`: by itself; `signal`: by a signal from elsewhere; `killed`: somebody deleted the terminal; `lost`: nobody saw it, and no code is made up. */
-  reason: "exit" | "signal" | "killed" | "lost";
+  /** `exit`: by itself; `signal`: by a signal from elsewhere; `killed`: somebody deleted the terminal; `memory`: the kernel, at the limit `memory_bytes`; `lost`: nobody saw it, and no code is made up. */
+  reason: "exit" | "signal" | "killed" | "memory" | "lost";
   /** The event; on a WebSocket only, an event stream has it in its `event:` line. */
   event?: "exit";
   /** Id of the terminal; on a WebSocket only. */
@@ -2166,8 +2166,10 @@ export interface Health {
   version?: string;
   /** Its process id. Absent without credentials. */
   pid?: number;
+  /** When it began to answer. Absent without credentials. */
+  started_at?: string;
 }
-export const Health: Shape<Health> = { status: "", lossless: [false, undefined], reasons: [""], damaged: [0, undefined], version: ["", undefined], pid: [0, undefined] };
+export const Health: Shape<Health> = { status: "", lossless: [false, undefined], reasons: [""], damaged: [0, undefined], version: ["", undefined], pid: [0, undefined], started_at: ["", undefined] };
 
 /** The version of the server. */
 export interface Version {
@@ -2263,6 +2265,8 @@ export interface ShellInfo {
   cwd: string;
   /** `ended`: bash has gone (exit, a signal), and comes back with the next command. */
   state: "running" | "ended" | "deleted";
+  /** What its commands may touch, those on a terminal and beside the shell too. */
+  sandbox: Sandbox;
   /** A command runs. */
   busy: boolean;
   /** Commands that wait. */
@@ -2270,7 +2274,7 @@ export interface ShellInfo {
   /** When it was made. */
   created_at: string;
 }
-export const ShellInfo: Shape<ShellInfo> = { id: "", session: "", default: false, pid: 0, cwd: "", state: "", busy: false, queued: 0, created_at: "" };
+export const ShellInfo: Shape<ShellInfo> = { id: "", session: "", default: false, pid: 0, cwd: "", state: "", sandbox: "", busy: false, queued: 0, created_at: "" };
 
 /** Has shells, oldest first. */
 export interface ShellList {
@@ -2295,6 +2299,8 @@ export interface Shell {
   cwd: string;
   /** `ended`: bash has gone (exit, a signal), and comes back with the next command. */
   state: "running" | "ended" | "deleted";
+  /** What its commands may touch, those on a terminal and beside the shell too. */
+  sandbox: Sandbox;
   /** A command runs. */
   busy: boolean;
   /** Commands that wait. */
@@ -2312,7 +2318,7 @@ export interface Shell {
   /** What was removed from it. */
   env_unset: string[];
 }
-export const Shell: Shape<Shell> = { id: "", session: "", default: false, pid: 0, cwd: "", state: "", busy: false, queued: 0, created_at: "", login: false, command_timeout_ms: 0, max_output_bytes: 0, env_delta: { "": "" }, env_unset: [""] };
+export const Shell: Shape<Shell> = { id: "", session: "", default: false, pid: 0, cwd: "", state: "", sandbox: "", busy: false, queued: 0, created_at: "", login: false, command_timeout_ms: 0, max_output_bytes: 0, env_delta: { "": "" }, env_unset: [""] };
 
 /** Asks for a new shell. */
 export interface CreateShell {
@@ -2328,8 +2334,10 @@ export interface CreateShell {
   max_output_bytes?: number;
   /** Read the profile files, as a login shell does. */
   login?: boolean;
+  /** What its commands may touch; "" is `none`. 501 CAPABILITY where the kernel cannot, and at a provider. */
+  sandbox?: Sandbox;
 }
-export const CreateShell: Shape<CreateShell> = { id: ["", undefined], cwd: ["", undefined], env: { "": "" }, command_timeout_ms: [0, undefined], max_output_bytes: [0, undefined], login: [false, undefined] };
+export const CreateShell: Shape<CreateShell> = { id: ["", undefined], cwd: ["", undefined], env: { "": "" }, command_timeout_ms: [0, undefined], max_output_bytes: [0, undefined], login: [false, undefined], sandbox: ["", undefined] };
 
 /** A command to run: exactly one of `command` and `argv`. */
 export interface Exec {
@@ -2705,10 +2713,16 @@ export interface Terminal {
   parked: boolean;
   /** When it was deleted; absent while it is listed. RFC 3339, UTC. */
   deleted_at?: string;
+  /** What its programs may touch, also after a restart. */
+  sandbox: Sandbox;
+  /** What its programs may use, as given at creation; absent when nothing was. */
+  limits?: Limits;
+  /** How memory_bytes and pids are enforced: `cgroup` counts all programs of the terminal together; with `rlimit` each process may have memory_bytes, and pids counts what its user starts. Absent without these two. */
+  limits_by?: "cgroup" | "rlimit";
   /** What was wrong with its files on disk when they were last read, which output was lost since, and what readers have found damaged; one line each, for a person. Absent when nothing was. */
   damage?: string;
 }
-export const Terminal: Shape<Terminal> = { id: "", ptyID: "", name: "", session: "", cmd: [""], cwd: "", cwd_fallback: ["", undefined], env: { "": "" }, cols: 0, rows: 0, scrollback: 0, title: "", labels: { "": "" }, state: "", exit: [() => Exit, null], pid: 0, generation: 0, viewers: 0, size_policy: "", created_at: "", last_activity_at: "", last_output_at: ["", null], seq: 0, alt_screen: false, bell_count: 0, journal_bytes: 0, memory_bytes: 0, parked: false, deleted_at: ["", undefined], damage: ["", undefined] };
+export const Terminal: Shape<Terminal> = { id: "", ptyID: "", name: "", session: "", cmd: [""], cwd: "", cwd_fallback: ["", undefined], env: { "": "" }, cols: 0, rows: 0, scrollback: 0, title: "", labels: { "": "" }, state: "", exit: [() => Exit, null], pid: 0, generation: 0, viewers: 0, size_policy: "", created_at: "", last_activity_at: "", last_output_at: ["", null], seq: 0, alt_screen: false, bell_count: 0, journal_bytes: 0, memory_bytes: 0, parked: false, deleted_at: ["", undefined], sandbox: "", limits: [() => Limits, undefined], limits_by: ["", undefined], damage: ["", undefined] };
 
 /** Says how a program ended. */
 export interface Exit {
@@ -2716,13 +2730,29 @@ export interface Exit {
   code: number | null;
   /** Name of the signal that ended it, without SIG, such as `KILL`; "" when none did. */
   signal: string;
-  /** `exit`: by itself; `signal`: by a signal from elsewhere; `killed`: somebody deleted the terminal; `lost`: nobody saw it, and no code is made up. */
-  reason: "exit" | "signal" | "killed" | "lost";
+  /** `exit`: by itself; `signal`: by a signal from elsewhere; `killed`: somebody deleted the terminal; `memory`: the kernel, at the limit `memory_bytes`; `lost`: nobody saw it, and no code is made up. */
+  reason: "exit" | "signal" | "killed" | "memory" | "lost";
 }
 export const Exit: Shape<Exit> = { code: [0, null], signal: "", reason: "" };
 
 /** Says whose size counts when several viewers request one: the viewer who typed, focused or resized last (`latest`), who has watched longest (`owner`), the smallest or the largest of all wishes, or nobody's (`fixed`). POST …/resize always counts. */
 export type SizePolicy = "latest" | "owner" | "smallest" | "largest" | "fixed";
+
+/** Says what programs may touch. `none`: all that their user may. `workspace`: they read all but the server's data directory, and change files only below the directory in which they were created and the temporary directory (TMPDIR, else /tmp; /dev/shm too). `read-only`: they change no file. In both they gain no rights by sudo or other programs with special modes, reach neither the server nor processes outside, and so does all that they start. */
+export type Sandbox = "none" | "workspace" | "read-only";
+
+/** Bound what programs use. They are enforced by a cgroup v2 where the server has a delegated one, else by resource limits of processes; what neither can do is refused with 501 CAPABILITY. */
+export interface Limits {
+  /** Memory in bytes. By cgroup the kernel kills a program of the terminal that needs more; without one it gets no more. */
+  memory_bytes?: number;
+  /** Processor time in percent of one core. Only by cgroup. */
+  cpu_percent?: number;
+  /** Processes and threads; beyond them none can be started. Without a cgroup not for root. */
+  pids?: number;
+  /** Open files of each process, as `ulimit -n` shows. */
+  nofile?: number;
+}
+export const Limits: Shape<Limits> = { memory_bytes: [0, undefined], cpu_percent: [0, undefined], pids: [0, undefined], nofile: [0, undefined] };
 
 /** Says what to start. Every field may be left out, and so may the whole body. */
 export interface CreateTerminal {
@@ -2743,8 +2773,12 @@ export interface CreateTerminal {
   /** Whose wish decides the size; "" is `latest`. */
   size_policy?: SizePolicy;
   labels?: Labels;
+  /** What its programs may touch; "" is `none`. 501 CAPABILITY where the kernel cannot, and at a provider. */
+  sandbox?: Sandbox;
+  /** What its programs may use; absent: no limit. 501 CAPABILITY where it cannot be enforced, and at a provider. */
+  limits?: Limits;
 }
-export const CreateTerminal: Shape<CreateTerminal> = { cmd: [""], cols: [0, undefined], rows: [0, undefined], cwd: ["", undefined], env: { "": "" }, name: ["", undefined], scrollback: [0, undefined], size_policy: ["", undefined], labels: { "": "" } };
+export const CreateTerminal: Shape<CreateTerminal> = { cmd: [""], cols: [0, undefined], rows: [0, undefined], cwd: ["", undefined], env: { "": "" }, name: ["", undefined], scrollback: [0, undefined], size_policy: ["", undefined], labels: { "": "" }, sandbox: ["", undefined], limits: [() => Limits, undefined] };
 
 /** Words that users give a terminal to find it by: at most 32. A key has 1 to 63 letters, digits, '.', '_', '-' or '/', with a letter or digit at both ends. A value has at most 255 bytes and no control characters. */
 export type Labels = { [key: string]: string };
