@@ -4,12 +4,12 @@ package client
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net"
 )
 
 // errNoDirectory: servers, and so their data directories, are on Linux only.
-var errNoDirectory = errors.New("client: a data directory is of use on Linux only; name the server's address")
+var errNoDirectory = fmt.Errorf("%w: servers run on Linux only; name the address of one", ErrNoServer)
 
 const socketName = ""
 

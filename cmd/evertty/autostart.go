@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -9,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -30,32 +31,6 @@ const (
 	// freePort is where a server in the background listens unless a setting says otherwise.
 	freePort = "127.0.0.1:0"
 )
-
-// backgroundFlag is the flag of serve for a server that a verb starts.
-const backgroundFlag = "background"
-
-// reach is client, but starts a server in the background when none runs at the data directory.
-func (a *app) reach() (*client.Client, error) {
-	s, err := a.chosen()
-	if err == nil && s.dir != "" && !a.noStart {
-		err = a.startServer(s.dir)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.client()
-}
-
-// reconnecting is reach at the first call and client at the others: a server that ends while it is used is not started
-// again, because whoever ended it may start the next one. It is safe for concurrent use.
-func (a *app) reconnecting() func() (*client.Client, error) {
-	var first sync.Once
-	return func() (server *client.Client, err error) {
-		find := a.client
-		first.Do(func() { find = a.reach })
-		return find()
-	}
-}
 
 // ready reports whether a server answers at the data directory.
 func ready(dir string) (client.Place, bool, error) {

@@ -22,6 +22,9 @@ const envPrefix = "EVERTTY_"
 // maxConfig bounds the configuration file, in bytes: a larger one is not one.
 const maxConfig = 1 << 20
 
+// backgroundFlag is the flag of serve for a server that a verb starts.
+const backgroundFlag = "background"
+
 // notConfigurable are the flags that have neither variable nor key.
 var notConfigurable = []string{"help", "config", backgroundFlag}
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -81,7 +83,11 @@ func (d *daemon) build(f serveFlags, log *slog.Logger) error {
 	if err != nil {
 		return usage(err)
 	}
-	if d.store, err = datadir.Open(d.dir); err != nil {
+	d.store, err = datadir.Open(d.dir)
+	switch {
+	case errors.Is(err, datadir.ErrForeign), errors.Is(err, datadir.ErrLoose):
+		return usage(err)
+	case err != nil:
 		return err
 	}
 	identity, err := datadir.Identify(d.dir)

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/evertty/evertty/client"
@@ -142,9 +141,7 @@ func passesInput(a *app, o *executing) bool {
 	if o.noStdin || o.request.Background || o.request.TTY {
 		return false
 	}
-	var s unix.Stat_t
-	null := unix.Fstat(int(a.stdin.Fd()), &s) == nil && s.Mode&unix.S_IFMT == unix.S_IFCHR && s.Rdev == unix.Mkdev(1, 3)
-	return o.stdin || !null && !term.IsTerminal(int(a.stdin.Fd()))
+	return o.stdin || !isNull(a.stdin) && !term.IsTerminal(int(a.stdin.Fd()))
 }
 
 // execBehind starts the command and does not wait for its end.

@@ -4,13 +4,11 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -57,7 +55,7 @@ func exitCode(err error) int {
 		return 0
 	case errors.As(err, &code):
 		return int(code)
-	case errors.As(err, &u), errors.Is(err, datadir.ErrForeign), errors.Is(err, datadir.ErrLoose):
+	case errors.As(err, &u):
 		return exitUsage
 	case errors.Is(err, client.ErrNoServer):
 		return exitNoServer
@@ -123,9 +121,13 @@ func childCode(e *wire.Exit) int {
 	return *e.Code
 }
 
+// linuxSignals are the signals of a server's programs from number 1 on (signal(7)): other systems have other numbers.
+var linuxSignals = strings.Fields("HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD " +
+	"CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS")
+
 // signalNumber is the number of TERM or SIGTERM; 0 when there is no such signal.
 func signalNumber(name string) int {
-	return int(unix.SignalNum("SIG" + strings.TrimPrefix(name, "SIG")))
+	return 1 + slices.Index(linuxSignals, strings.TrimPrefix(name, "SIG"))
 }
 
 // signalCode is the exit code of a program that ends because of a signal.

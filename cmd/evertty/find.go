@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -118,6 +119,29 @@ func (a *app) client() (*client.Client, error) {
 		return nil, err
 	}
 	return s.client()
+}
+
+// reach is client, but starts a server in the background when none runs at the data directory.
+func (a *app) reach() (*client.Client, error) {
+	s, err := a.chosen()
+	if err == nil && s.dir != "" && !a.noStart {
+		err = a.startServer(s.dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.client()
+}
+
+// reconnecting is reach at the first call and client at the others: a server that ends while it is used is not started
+// again, because whoever ended it may start the next one. It is safe for concurrent use.
+func (a *app) reconnecting() func() (*client.Client, error) {
+	var first sync.Once
+	return func() (server *client.Client, err error) {
+		find := a.client
+		first.Do(func() { find = a.reach })
+		return find()
+	}
 }
 
 // follower follows over restarts of the server, and says when that is lost.

@@ -3,28 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/pty"
 )
-
-// surroundings says in which terminals this program runs: by the variables of its
-// ancestors and by its and their terminal devices, so that it is known also when the
-// variables were removed.
-func (a *app) surroundings() client.Inside {
-	s := pty.SurroundingsOf(os.Getpid())
-	if id := os.Getenv(pty.EnvTerminal); id != "" && !slices.Contains(s.Terminals, id) {
-		s.Terminals = append(s.Terminals, id)
-	}
-	for _, f := range []*os.File{a.stdin, a.stdout} {
-		if name, ok := pty.FileDevice(f); ok && !slices.Contains(s.Devices, name) {
-			s.Devices = append(s.Devices, name)
-		}
-	}
-	return client.Inside{Terminals: s.Terminals, Devices: s.Devices}
-}
 
 // checkNesting refuses to show a terminal in itself, and in another one unless that
 // is meant. What only the server can tell comes with its refusal, see nestingError.

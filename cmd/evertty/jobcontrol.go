@@ -5,10 +5,6 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
-
-	"github.com/evertty/evertty/internal/proc"
 )
 
 // turnTimeout is how long this process, told to stop, waits for a write to the user's
@@ -60,12 +56,10 @@ type signals struct {
 func hearSignals() signals {
 	one := func() chan os.Signal { return make(chan os.Signal, 1) }
 	s := signals{one(), one(), one(), one(), one(), make(chan struct{})}
-	signal.Notify(s.size, syscall.SIGWINCH)
 	for _, c := range []chan os.Signal{s.end, s.late} {
 		signal.Notify(c, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
 	}
-	signal.Notify(s.stop, syscall.SIGTSTP)
-	signal.Notify(s.cont, syscall.SIGCONT)
+	s.hearTerminal()
 	return s
 }
 
@@ -103,7 +97,7 @@ func (s signals) stopped(turn turn, tty *tty, farewell func()) {
 	}
 	tty.Restore()
 	if !orphaned() {
-		s.pause(syscall.Getpid())
+		s.pause(os.Getpid())
 	}
 	if !mine {
 		turn.take()
@@ -117,7 +111,7 @@ func (s signals) pause(pid int) {
 	case <-s.cont: // of an earlier stop
 	default:
 	}
-	if syscall.Kill(pid, syscall.SIGSTOP) == nil {
+	if stopProcess(pid) == nil {
 		<-s.cont
 	}
 }
@@ -135,21 +129,4 @@ func (s signals) regain(out *os.File) bool {
 		}
 	}
 	return len(s.end) == 0
-}
-
-// orphaned reports whether this process's group has no parent outside of it in its session:
-// nobody controls its jobs.
-func orphaned() bool {
-	own, _ := unix.Getsid(0)
-	for pid := unix.Getppid(); ; {
-		parent, ok := proc.Find(pid)
-		group, err := unix.Getpgid(pid)
-		switch {
-		case !ok || err != nil || parent.Session != own:
-			return true
-		case group != unix.Getpgrp():
-			return false
-		}
-		pid = parent.Parent
-	}
 }

@@ -9,17 +9,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/evertty/evertty/internal/confine"
-	"github.com/evertty/evertty/internal/proc"
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == confine.Verb { // a program that the keeper starts
-		os.Exit(confine.Main(os.Args))
-	}
 	// Inherited files must not reach the programs that this process starts.
-	if err := proc.CloseInherited(); err != nil {
+	if err := prepare(); err != nil {
 		fmt.Fprintln(os.Stderr, "evertty:", err)
 	}
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}

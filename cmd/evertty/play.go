@@ -114,7 +114,7 @@ type player struct {
 func (p *player) onTerminal(ctx context.Context, in, out *os.File) error {
 	p.user = &userOutput{out: out, turn: newTurn()}
 	if !isTTY(in, out) { // a recording comes from there
-		f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+		f, err := os.OpenFile(terminalDevice, os.O_RDWR, 0)
 		if err == nil {
 			defer f.Close()
 			in = f
@@ -237,7 +237,7 @@ func (p *player) wait(ctx context.Context) error {
 			case k == 'C'-'@': // C-c, which raw mode makes a key
 				return signalCode(syscall.SIGINT)
 			case k == 'Z'-'@': // so is C-z, for all of the job
-				_ = syscall.Kill(0, syscall.SIGTSTP)
+				suspendJob()
 			case k == ' ' && paused.IsZero():
 				paused = time.Now()
 			case k == ' ':

@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/vt"
 )
+
+// usualCols and usualRows are the size of a terminal that does not say its own.
+const usualCols, usualRows = 80, 24
 
 // sieve writes what a program printed to the user's terminal: what viewers get, see
 // vt.Config.Guest, and nothing else. It takes the memory and time of an engine without history. It
@@ -27,7 +29,7 @@ func sieved(w io.Writer) io.Writer {
 	}
 	cols, rows, known := sizeOf(f)
 	if !known {
-		cols, rows = terminal.DefaultCols, terminal.DefaultRows
+		cols, rows = usualCols, usualRows
 	}
 	s := sieve{f, engines[defaultEngine](vt.Config{Cols: cols, Rows: rows, Guest: true})}
 	s.engine.Write([]byte("\x1b[20h")) // LNM: the terminal's driver returns the cursor at LF (POSIX XBD 11.2.3, ONLCR)

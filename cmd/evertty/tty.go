@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -65,13 +64,6 @@ func (t *tty) raw() {
 	if t != nil {
 		_, _ = term.MakeRaw(int(t.in.Fd()))
 	}
-}
-
-// foreground reports whether this process may use the terminal behind f: another job has it
-// while a shell has this one in the background (POSIX XBD 11.1.4).
-func foreground(f *os.File) bool {
-	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
-	return err != nil || group == unix.Getpgrp()
 }
 
 // Close restores the terminal and lets go of the rest; no read may be pending.

@@ -63,3 +63,22 @@ type Event struct {
 	Data       string        // valid UTF-8
 	Cols, Rows int           // of a Resize; 1..65535
 }
+
+// castHeader is a header in JSON, of both versions.
+type castHeader struct {
+	Version   int               `json:"version"`
+	Width     int               `json:"width,omitempty"`
+	Height    int               `json:"height,omitempty"`
+	Term      *castTerm         `json:"term,omitempty"`
+	Timestamp int64             `json:"timestamp,omitempty"`
+	IdleLimit float64           `json:"idle_time_limit,omitempty"`
+	Command   string            `json:"command,omitempty"`
+	Title     string            `json:"title,omitempty"`
+	Env       map[string]string `json:"env,omitempty"`
+}
+
+type castTerm struct {
+	Cols int    `json:"cols"`
+	Rows int    `json:"rows"`
+	Type string `json:"type,omitempty"`
+}

@@ -1,3 +1,5 @@
+//go:build linux
+
 package asciicast
 
 import (
@@ -198,25 +200,6 @@ func (c *Writer) begin() {
 	}
 	c.header.Time = c.start
 	c.write(c.header.append(nil))
-}
-
-// castHeader is a header in JSON, of both versions.
-type castHeader struct {
-	Version   int               `json:"version"`
-	Width     int               `json:"width,omitempty"`
-	Height    int               `json:"height,omitempty"`
-	Term      *castTerm         `json:"term,omitempty"`
-	Timestamp int64             `json:"timestamp,omitempty"`
-	IdleLimit float64           `json:"idle_time_limit,omitempty"`
-	Command   string            `json:"command,omitempty"`
-	Title     string            `json:"title,omitempty"`
-	Env       map[string]string `json:"env,omitempty"`
-}
-
-type castTerm struct {
-	Cols int    `json:"cols"`
-	Rows int    `json:"rows"`
-	Type string `json:"type,omitempty"`
 }
 
 // append appends the header's line.

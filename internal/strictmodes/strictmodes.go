@@ -1,5 +1,7 @@
+//go:build unix
+
 // Package strictmodes checks that only this user and root can change a file or directory, as
-// StrictModes of sshd_config(5) does. Linux only.
+// StrictModes of sshd_config(5) does. Windows has no such modes: there it only looks whether the path exists.
 package strictmodes
 
 import (

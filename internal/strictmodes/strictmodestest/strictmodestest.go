@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package strictmodestest gives tests a temporary directory that package strictmodes takes,
 // whatever umask, TMPDIR and user they run with. Only tests import it.
 package strictmodestest
