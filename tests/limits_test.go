@@ -78,7 +78,8 @@ func TestLimitsRefused(t *testing.T) {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 	if r.status == 501 { // so there is no cgroup
-		if r := s.post("/session/test/pty", `{"cwd":"/","limits":{"pids":50}}`); (r.status == 501) != (os.Geteuid() == 0) {
+		r := s.post("/session/test/pty", `{"cwd":"/","limits":{"pids":50}}`)
+		if (r.status == 501) != (os.Geteuid() == 0) {
 			t.Errorf("%d %s", r.status, r.body)
 		}
 	}

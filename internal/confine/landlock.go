@@ -111,7 +111,8 @@ func (r *ruleset) allow(path string, access uint64) error {
 	return nil
 }
 
-// allowAllBut gives rights to everything that is not in a directory: to what lies beside it and beside its parents, now.
+// allowAllBut gives rights to everything that is not in a directory: to what lies beside it and beside its parents at
+// this moment.
 func (r *ruleset) allowAllBut(hidden string, access uint64) error {
 	dir := "/"
 	for name := range strings.SplitSeq(strings.TrimPrefix(hidden, "/"), "/") {

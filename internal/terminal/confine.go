@@ -97,8 +97,8 @@ func (p *program) confined(s Spec) (*confine.Spec, error) {
 	return c, nil
 }
 
-// limited is how the limits of the terminal are enforced: by a cgroup, else what is possible by limits of its processes.
-// Errors: pty.ErrUnsupported.
+// limited is how the limits of the terminal are enforced: by a cgroup, else as far as possible by limits of its
+// processes. Errors: pty.ErrUnsupported.
 func (p *program) limited(l wire.Limits) (*confine.Limits, error) {
 	limits := &confine.Limits{Files: limit(l.Nofile)}
 	b := confine.Bounds{Memory: limit(l.MemoryBytes), CPU: limit(l.CPUPercent), Pids: limit(l.Pids)}

@@ -27,6 +27,7 @@
 // # Servers
 //
 // The keeper serves one server at a time; another one gets its process id, is disconnected, and tries again.
+// A program of a sandbox is no server (proc.CheckUnmarked).
 //
 // # Secrets
 //
