@@ -83,8 +83,8 @@ func (a *app) verbs() []*cobra.Command {
 		a.newServe(), newLs(a), newNew(a), newAttach(a), newSend(a), newKill(a), newRestart(a), newPark(a),
 		newExec(a), newShells(a), newCommands(a), newThread(a), newLease(a), newLogs(a), newWait(a),
 		newSnapshot(a), newRecord(a), newPlay(a), newURL(a), newLogout(a), a.newRender(), newBackup(a),
-		newRestore(a), newStatus(a), newStop(a), newDoctor(a), newVersion(a),
-		newBench(a), newKeeper(a), newRelay(a),
+		newRestore(a), newStatus(a), newStop(a), newDoctor(a), newVersion(a), newBench(a), newKeeper(a), newRelay(a),
+		newMan(a),
 	}
 }
 
