@@ -138,6 +138,7 @@ vuln: ## known vulnerabilities in what is called; VULNDB=file:///DIR for a copy 
 release: ## what a release has, in dist/: archives, packages, checksums, formula; publishes nothing
 	$(GO) run $(GORELEASER) check
 	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish$(shell command -v syft >/dev/null || echo ,sbom)
+	scripts/formula.sh dist >dist/evertty.rb
 
 docker: ## the container image
 	docker build --build-arg VERSION=$(VERSION) -t evertty .

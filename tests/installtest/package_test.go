@@ -47,7 +47,7 @@ func nfpmSettings(from string) (string, error) {
 	if !found || !ends {
 		return "", fmt.Errorf("the part nfpms is not where it was in .goreleaser.yaml")
 	}
-	part = regexp.MustCompile(`(?m)^ *file_name_template:.*\n`).ReplaceAllString(part, "")
+	part = regexp.MustCompile(`(?m)^    (ids|file_name_template):.*\n`).ReplaceAllString(part, "")
 	part = regexp.MustCompile(`(?m)^    `).ReplaceAllString(part, "")
 	part = strings.NewReplacer("{{ .CommitDate }}", builtDate, "bin/share/", from+"/share/",
 		"contents:\n", "contents:\n  - src: "+from+"/evertty\n    dst: /usr/bin/evertty\n"+
