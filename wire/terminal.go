@@ -49,6 +49,8 @@ type Terminal struct {
 	// Streams and WebSockets that watch it now.
 	Viewers    int        `json:"viewers" minimum:"0"`
 	SizePolicy SizePolicy `json:"size_policy"`
+	// What starts here by itself after a crash of the machine.
+	Restore Restore `json:"restore"`
 	// When it was created. RFC 3339, UTC.
 	CreatedAt time.Time `json:"created_at"`
 	// The last input, output or resize. RFC 3339, UTC.
@@ -174,6 +176,8 @@ type CreateTerminal struct {
 	Sandbox Sandbox `json:"sandbox,omitempty" enum:",none,workspace,read-only" default:"none"`
 	// What its programs may use; absent: no limit. 501 CAPABILITY where it cannot be enforced, and at a provider.
 	Limits *Limits `json:"limits,omitempty"`
+	// What starts here by itself after a crash of the machine.
+	Restore Restore `json:"restore,omitzero"`
 }
 
 // Labels are words that users give a terminal to find it by: at most 32. A key has 1 to 63 letters, digits, '.', '_',
@@ -192,6 +196,8 @@ type ChangeTerminal struct {
 	Name *string `json:"name,omitempty" pattern:"^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$"`
 	// Whose wish decides the size from now on.
 	SizePolicy *SizePolicy `json:"size_policy,omitempty"`
+	// What starts here by itself after a crash of the machine from now on.
+	Restore *Restore `json:"restore,omitempty"`
 	// Columns, in cells; as POST …/resize does it, whatever the size policy.
 	Cols *int `json:"cols,omitempty" minimum:"1" maximum:"1000"`
 	// Rows, in cells.

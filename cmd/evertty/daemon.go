@@ -109,6 +109,7 @@ func (d *daemon) build(f serveFlags, log *slog.Logger) error {
 	}
 	t := f.terminals
 	t.Engine, t.Memory, t.Store, t.Identity = engines[f.engine], int(f.memory), d.store, identity.ID
+	t.Copied = identity.Copied
 	t.Keeper, t.SpliceErr, t.Address = held, pty.ProbeSplice(d.dir), d.at
 	records, noRecords := d.records(f.recordRotate, log)
 	metrics := metrics.New()

@@ -52,6 +52,8 @@ func (o *creating) flags(c *cobra.Command) {
 		flag{"cpu", "", newInt(&o.cpu, 0, 1, 100_000), "most processor time, in `percent` of a core"},
 		flag{"pids", "", newInt(&o.pids, 0, 1, 1<<22), "most processes and threads, a `number`"},
 		flag{"nofile", "", newInt(&o.nofile, 0, 16, 1<<20), "most open files of a process, a `number`"},
+		flag{"restore", "", (*restoreFlag)(&o.Restore),
+			"what starts in it by itself after a crash of the machine: none, command, or another `command` line"},
 		flag{"detach", "d", &o.detached, "do not show it, print its id"},
 	)
 	c.Flags().Lookup("scrollback").DefValue = "0" // which is not shown

@@ -156,7 +156,9 @@ func (t *types) schemaOf(name string) (s object) {
 			s = object{{"type", "string"}, {"description", d.doc}, {"enum", t.enums[name]}}
 		}
 	default:
-		s = t.value(d.expr)
+		if d.add.get("oneOf") == nil { // else it has a JSON of its own
+			s = t.value(d.expr)
+		}
 		s.set("description", d.doc)
 	}
 	s.setAll(slices.DeleteFunc(slices.Clone(d.add), func(m member) bool { return m.name == "reply" }))

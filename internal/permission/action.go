@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/vt"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // Action is an effect on the processes, files or compute of a thread that a caller asks for.
@@ -98,6 +100,7 @@ type ChangeArgs struct {
 	Rows       *int              `json:"rows,omitempty"`
 	Labels     map[string]string `json:"labels,omitzero"`
 	Title      *string           `json:"title,omitempty"`
+	Restore    *wire.Restore     `json:"restore,omitempty"`
 }
 
 // ExecArgs is the arguments of a command. Shell is a named shell. Command is text for a

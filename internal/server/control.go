@@ -106,7 +106,7 @@ func (ts *terminals) parkTerminal(ctx context.Context, in wire.TerminalRef) (wir
 // restartTerminal starts the program of an ended terminal again.
 func (ts *terminals) restartTerminal(ctx context.Context, in wire.TerminalRef) (wire.Terminal, error) {
 	t, err := ts.permitted(ctx, in, permission.ToolRestart, func(t *terminal.Terminal) any {
-		return permission.TerminalArgs{Terminal: t.ID, Command: httpapi.ShellWords(t.Spec().Cmd),
+		return permission.TerminalArgs{Terminal: t.ID, Command: permission.ShellWords(t.Spec().Cmd),
 			Directory: ts.directoryOf(t)}
 	})
 	if err != nil {

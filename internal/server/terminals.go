@@ -47,7 +47,7 @@ func (ts *terminals) checkCreate(ctx context.Context, in wire.CreateTerminal) er
 	if cmd == nil {
 		cmd = terminal.DefaultCmd()
 	}
-	args := permission.TerminalArgs{Command: httpapi.ShellWords(cmd), Cwd: in.Cwd, Env: in.Env, Name: in.Name}
+	args := permission.TerminalArgs{Command: permission.ShellWords(cmd), Cwd: in.Cwd, Env: in.Env, Name: in.Name}
 	if _, provider, _ := ts.Shells.Begins(in.Session, ""); provider == "" {
 		args.Directory = startdir.Resolve(startdir.InHome(in.Cwd))
 	}
@@ -115,7 +115,7 @@ func (ts *terminals) getTerminal(ctx context.Context, in wire.GetTerminal) (wire
 func (ts *terminals) changeTerminal(ctx context.Context, in wire.ChangeTerminal) (wire.Terminal, error) {
 	t, err := ts.permitted(ctx, in.TerminalRef, permission.ToolChange, func(t *terminal.Terminal) any {
 		args := permission.ChangeArgs{Terminal: t.ID, Name: in.Name, Cols: in.Cols, Rows: in.Rows, Labels: in.Labels,
-			Title: in.Title}
+			Title: in.Title, Restore: in.Restore}
 		if in.SizePolicy != nil {
 			args.SizePolicy = string(*in.SizePolicy)
 		}

@@ -85,6 +85,9 @@ func (s Spec) with(in wire.ChangeTerminal) (Spec, error) {
 	if in.Labels != nil {
 		s.Labels, err = in.Labels, cmp.Or(err, checkLabels(in.Labels))
 	}
+	if in.Restore != nil {
+		s.Restore, err = *in.Restore, cmp.Or(err, checkRestore(*in.Restore))
+	}
 	if in.Title == nil {
 		return s, err
 	}

@@ -31,6 +31,9 @@ func addLines(text string, err error) string {
 func (f *files) allDamage() string {
 	f.t.mu.Lock()
 	read := f.t.damage
+	if f.t.restoreFailure != "" {
+		read = addLines(read, errors.New(f.t.restoreFailure))
+	}
 	f.t.mu.Unlock()
 	if j := cmp.Or(f.journal, f.endedJournal.opened.Load()); j != nil {
 		return addLines(read, j.Losses())

@@ -34,6 +34,9 @@ type meta struct {
 	AltScreen    bool         `json:"alt_screen,omitempty"`
 	Seq          uint64       `json:"seq"`
 	Bells        uint64       `json:"bell_count,omitempty"`
+	Killed       bool         `json:"killed,omitempty"` // somebody ends it
+	RestoreDue   bool         `json:"restore_due,omitempty"`
+	NotRestored  string       `json:"not_restored,omitempty"`
 	Parked       bool         `json:"parked,omitempty"` // true of the screen at Seq alone
 	LimitsBy     string       `json:"limits_by,omitempty"`
 }
@@ -51,7 +54,8 @@ func (f *files) meta() meta {
 		Watched: f.t.hadViewer, PausedFor: int64(f.t.pausedFor), State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: f.t.deleted, EndedAt: f.t.endedAt,
 		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: title, AltScreen: i.AltScreen,
-		Seq: i.Seq, Bells: i.BellCount, Parked: i.Parked, LimitsBy: f.t.limitsBy}
+		Seq: i.Seq, Bells: i.BellCount, Parked: i.Parked, LimitsBy: f.t.limitsBy, Killed: f.t.killed,
+		RestoreDue: f.t.restoreDue, NotRestored: f.t.restoreFailure}
 }
 
 func parseMeta(id string, b []byte) (*meta, error) {

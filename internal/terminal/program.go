@@ -111,6 +111,9 @@ func (p *program) HangUp(ctx context.Context) {
 	p.t.mu.Lock()
 	p.t.killed = true
 	p.t.mu.Unlock()
+	if p.t.Spec().Restore != nil {
+		p.t.saveRecord() // a crash now must not start it again
+	}
 	if err := p.process.KillTagged(ctx, p.Tag()); err != nil {
 		p.t.registry.cfg.Log.Warn("terminal's processes remain", "id", p.t.ID, "error", err)
 	}

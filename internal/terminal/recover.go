@@ -153,6 +153,7 @@ func (r *Registry) fromRecord(record *meta, g *generations) *Terminal {
 	if t.limitsBy = record.LimitsBy; t.limitsBy == byCgroup {
 		t.killedBefore = r.groups.Killed(record.ID)
 	}
+	t.killed, t.restoreDue, t.restoreFailure = record.Killed, record.RestoreDue, record.NotRestored
 	return t
 }
 
@@ -193,6 +194,9 @@ func (t *Terminal) restoreEnded(k *keeper.Held) {
 // markLost notes that the end of the program is unknown. It has the last screen made from the
 // journal, so that lists show its true state and the next server reads a snapshot.
 func (t *Terminal) markLost() {
+	if t.state == StateRunning {
+		t.noteCrash()
+	}
 	t.state, t.exit = StateLost, &stream.Exit{Reason: "lost"}
 	t.endedAt = time.Now().UTC()
 	if t.positionUnknown() {

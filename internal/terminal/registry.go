@@ -103,6 +103,8 @@ type Hooks struct {
 	Paused func(session string) bool
 	// Next returns the directory and environment for the next program of an ended terminal.
 	Next func(*Terminal) (dir string, env map[string]string)
+	// MayRestore reports whether a command may be started in a terminal after a crash, when nobody can be asked.
+	MayRestore func(t *Terminal, cmd []string) error
 	// HideSecrets is env without the values of variables that probably have secrets.
 	HideSecrets func(env map[string]string) map[string]string
 	// Moved has the program's directory, whether it changed or not, and Exited its end, in
@@ -125,6 +127,8 @@ type Config struct {
 	Store  *datadir.Store
 	// Identity is the data directory's, see datadir.Identify.
 	Identity string
+	// Copied says that the data directory is a copy of another one: nothing is started in it by itself.
+	Copied bool
 	// Keeper holds the processes.
 	Keeper *keeper.Client
 	// Descriptors limits the file descriptors in use; a new terminal takes some.
@@ -202,6 +206,7 @@ func (r *Registry) Run() {
 	r.life.Go(func() { r.every(maintainInterval, r.endExpired) })
 	r.life.Go(func() { r.every(maintainInterval, r.parkIdle) })
 	r.life.Go(func() { r.every(cleanInterval, r.cleanFiles) })
+	r.life.Go(r.restoreLost)
 	r.life.Go(r.inspectEnded)
 }
 

@@ -18,7 +18,10 @@ import (
 // the environment of Hooks.Next. The result is a new generation under the same id. Its screen
 // goes on below a line that says when and why, and positions in the output go on too.
 // Errors: ErrRunning, ErrNotFound for a deleted one, ErrLimit, ErrClosing, as pty.Start.
-func (r *Registry) Restart(old *Terminal) (*Terminal, error) {
+func (r *Registry) Restart(old *Terminal) (*Terminal, error) { return r.restart(old, nil) }
+
+// restart is Restart with another command, nil for the terminal's own.
+func (r *Registry) restart(old *Terminal, cmd []string) (*Terminal, error) {
 	if old.Running() {
 		return nil, fmt.Errorf("%w: terminal %s: process %d", ErrRunning, old.ID, old.process.PID())
 	}
@@ -36,7 +39,7 @@ func (r *Registry) Restart(old *Terminal) (*Terminal, error) {
 	if err := r.makeRoom(old.spec.Session); err != nil {
 		return nil, err
 	}
-	t, err := r.startNext(old)
+	t, err := r.startNext(old, cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +53,7 @@ func (r *Registry) Restart(old *Terminal) (*Terminal, error) {
 
 // startNext starts and publishes the next generation of old. Two restarts at once start one
 // program. One during a deletion is refused, or its program is deleted too.
-func (r *Registry) startNext(old *Terminal) (*Terminal, error) {
+func (r *Registry) startNext(old *Terminal, cmd []string) (*Terminal, error) {
 	if err := old.generations.lock(r.life.Opening()); err != nil {
 		return nil, err
 	}
@@ -71,7 +74,7 @@ func (r *Registry) startNext(old *Terminal) (*Terminal, error) {
 	}
 	defer r.release(t)
 	old.setRetired(true)
-	if err := t.startAfter(old, last); err != nil {
+	if err := t.startAfter(old, last, cmd); err != nil {
 		r.abandonNext(old, t)
 		return nil, err
 	}
@@ -100,7 +103,7 @@ func (r *Registry) abandonNext(old, t *Terminal) {
 }
 
 // startAfter starts the process, with the old screen and the restart line above its output.
-func (t *Terminal) startAfter(old *Terminal, last wire.Terminal) error {
+func (t *Terminal) startAfter(old *Terminal, last wire.Terminal, cmd []string) error {
 	if err := t.openJournal(last.Cols, last.Rows, last.Seq); err != nil {
 		return err
 	}
@@ -108,6 +111,9 @@ func (t *Terminal) startAfter(old *Terminal, last wire.Terminal) error {
 	dir, moved := StartDir(t.spec.Provider, wanted)
 	s := t.spec
 	s.Env = env
+	if cmd != nil {
+		s.Cmd = cmd
+	}
 	s.Cwd, s.Cols, s.Rows = dir, &last.Cols, &last.Rows
 	shot := old.Hub().Snapshot()
 	f := shot.Frame

@@ -90,7 +90,8 @@ func (s *Spec) complete() error {
 	s.Cols, s.Rows = &cols, &rows
 	s.Scrollback = cmp.Or(s.Scrollback, new(vt.DefaultScrollback))
 	s.Sandbox = cmp.Or(s.Sandbox, wire.SandboxNone)
-	err := cmp.Or(s.setPolicy(s.SizePolicy), checkNameField(s.Name), checkLabels(s.Labels))
+	err := cmp.Or(s.setPolicy(s.SizePolicy), checkNameField(s.Name), checkLabels(s.Labels),
+		checkRestore(s.Restore))
 	if n := *s.Scrollback; n < 0 || n > vt.MaxScrollback {
 		err = errors.Join(err, fmt.Errorf("%w: scrollback %d: 0 to %d are allowed", ErrInvalid, n, vt.MaxScrollback))
 	}
@@ -101,15 +102,23 @@ func (s *Spec) checkCmd() error {
 	if len(s.Cmd) == 0 || s.Cmd[0] == "" {
 		return fmt.Errorf("%w: cmd is empty: leave it out for %q or name a program", ErrInvalid, DefaultCmd())
 	}
-	if len(s.Cmd) > maxArgs {
-		return fmt.Errorf("%w: cmd has %d words: at most %d are allowed", ErrInvalid, len(s.Cmd), maxArgs)
-	}
-	bad := func(w string) bool { return len(w) > maxArg || strings.ContainsRune(w, 0) }
-	if i := slices.IndexFunc(s.Cmd, bad); i >= 0 {
-		return fmt.Errorf("%w: cmd word %d has a NUL byte or more than %d bytes", ErrInvalid, i, maxArg)
+	if err := checkWords(s.Cmd); err != nil {
+		return err
 	}
 	if strings.ContainsRune(s.Cwd, 0) {
 		return fmt.Errorf("%w: cwd has a NUL byte", ErrInvalid)
+	}
+	return nil
+}
+
+// checkWords checks the words of a command. Errors: ErrInvalid.
+func checkWords(cmd []string) error {
+	if len(cmd) > maxArgs {
+		return fmt.Errorf("%w: cmd has %d words: at most %d are allowed", ErrInvalid, len(cmd), maxArgs)
+	}
+	bad := func(w string) bool { return len(w) > maxArg || strings.ContainsRune(w, 0) }
+	if i := slices.IndexFunc(cmd, bad); i >= 0 {
+		return fmt.Errorf("%w: cmd word %d has a NUL byte or more than %d bytes", ErrInvalid, i, maxArg)
 	}
 	return nil
 }

@@ -27,6 +27,10 @@ type status struct {
 	deleted time.Time // zero while it is listed
 	damage  string    // of its files when they were read
 
+	// After a crash of the machine.
+	restoreDue     bool   // its program is lost and another one has not been started
+	restoreFailure string // why none was started
+
 	// What CleanPolicy counts as use.
 	lastActivity time.Time
 	hadViewer    bool

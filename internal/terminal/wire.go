@@ -22,8 +22,8 @@ func (t *Terminal) Wire() wire.Terminal {
 	}
 	w := wire.Terminal{ID: t.ID, PTYID: t.ID, Name: s.Name, Session: s.Session, Cmd: s.Cmd, Labels: labels,
 		Env: t.registry.hooks.HideSecrets(t.Env()), Scrollback: *s.Scrollback, Generation: t.generation,
-		SizePolicy: s.SizePolicy, CreatedAt: t.created, Sandbox: cmp.Or(s.Sandbox, wire.SandboxNone),
-		Limits: s.Limits, LimitsBy: t.limitsBy}
+		SizePolicy: s.SizePolicy, Restore: s.Restore, CreatedAt: t.created,
+		Sandbox: cmp.Or(s.Sandbox, wire.SandboxNone), Limits: s.Limits, LimitsBy: t.limitsBy}
 	t.mu.Lock()
 	w.State, w.Exit, w.LastActivityAt = t.state, t.exit, t.lastActivity
 	w.Cwd, w.CwdFallback, w.DeletedAt = t.cwd.dir, t.fallback, t.deleted

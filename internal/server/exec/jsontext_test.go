@@ -100,7 +100,7 @@ func TestShellWords(t *testing.T) {
 		{[]string{"A=b", "c"}, "'A=b' c"},
 		{[]string{"{", "}"}, "'{' '}'"},
 	} {
-		if got := httpapi.ShellWords(test.argv); got != test.want {
+		if got := permission.ShellWords(test.argv); got != test.want {
 			t.Errorf("%q became %s, want %s", test.argv, got, test.want)
 		}
 	}

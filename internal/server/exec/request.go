@@ -37,7 +37,7 @@ func EnvValues(env map[string]*string) (map[string]string, error) {
 
 // Action returns the arguments of the command that the permissions see.
 func Action(r *wire.Exec) permission.ExecArgs {
-	a := permission.ExecArgs{Command: httpapi.ShellWords(r.Argv), Cwd: r.Cwd, Env: r.Env, StdinOpen: r.StdinOpen,
+	a := permission.ExecArgs{Command: permission.ShellWords(r.Argv), Cwd: r.Cwd, Env: r.Env, StdinOpen: r.StdinOpen,
 		Isolated: r.Isolated, TTY: r.TTY, Login: r.Login, Background: r.Background}
 	if r.Command != nil {
 		a.Command = *r.Command
@@ -63,7 +63,7 @@ func ShellCommand(r *wire.Exec) (c shell.Command, err error) {
 		StdinOpen:    r.StdinOpen, Background: r.Background, MaxReply: r.MaxOutputBytes}
 	switch {
 	case r.Command == nil && !r.Isolated:
-		c.Text, c.Argv = httpapi.ShellWords(r.Argv), nil
+		c.Text, c.Argv = permission.ShellWords(r.Argv), nil
 	case r.Command != nil && r.Isolated && r.Login:
 		c.Argv = []string{"bash", "-l", "-c", *r.Command}
 	case r.Command != nil && r.Isolated:

@@ -16,6 +16,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/evertty/evertty/stream"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // errorSyntax explains why body is not strict JSON.
@@ -49,6 +51,9 @@ func errorFit(body []byte, dst any, err *json.SemanticError) *Error {
 		}
 		return BadRequest("there is no field %q%s; %s may have %s", path, where, object,
 			fieldList(namesOf(err.GoType))).WithField(path)
+	}
+	if errors.Is(err, wire.ErrRestore) {
+		return BadRequest("the field %q: %v", path, wire.ErrRestore).WithField(path)
 	}
 	given, value := "", err.JSONValue
 	if err.Err == nil || value != nil {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
@@ -32,6 +33,7 @@ type hooks struct {
 	recorder  *recorder
 	remote    *remote
 	pauses    *pauses
+	rules     *permission.Enforcer
 	doors     doors
 }
 
@@ -65,6 +67,7 @@ func (h *hooks) TerminalHooks() terminal.Hooks {
 		Authorize:   h.authorizeInput,
 		Paused:      h.pauses.isFrozen,
 		Next:        h.nextProgram,
+		MayRestore:  h.mayRestore,
 		HideSecrets: thread.HideSecrets,
 		Moved:       h.recorder.noteCwd,
 		Exited: func(t *terminal.Terminal, e stream.Exit) {
@@ -242,6 +245,23 @@ func (h *hooks) restoreState(s *registry.Shell, state registry.SavedState) error
 		return fmt.Errorf("bring a shell to its state: %w", err)
 	}
 	return nil
+}
+
+// mayRestore asks the permissions about a command that starts by itself after a crash, when no person can be asked.
+// Errors: permission.ErrDenied.
+func (h *hooks) mayRestore(t *terminal.Terminal, cmd []string) error {
+	if h.rules == nil || !h.rules.Applies(t.Thread()) {
+		return nil
+	}
+	args := permission.TerminalArgs{Terminal: t.ID, Command: permission.ShellWords(cmd), Directory: t.Cwd()}
+	d, err := h.rules.Check(t.Thread(), permission.Action{Tool: permission.ToolRestart, Arguments: args}.Call())
+	if err != nil {
+		return err
+	}
+	if d.Decision == permission.Ask {
+		d.Decision, d.Reason = permission.Deny, d.Reason+" asks first, and nobody asks after a crash"
+	}
+	return permission.Refusal(d)
 }
 
 // nextProgram returns the directory and the environment of the next program of a terminal: the

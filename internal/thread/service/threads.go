@@ -124,7 +124,7 @@ func (t *Threads) join(cfg Config) {
 	t.lifecycle = &lifecycle{database: db, expiry: t.expiry, leases: t.Leases}
 	t.remote = &remote{database: db, parts: p, leases: t.Leases, remotes: cfg.Providers, relay: cfg.Relay}
 	t.hooks = &hooks{database: db, parts: p, lifecycle: t.lifecycle, activity: act, recorder: t.recorder,
-		remote: t.remote, pauses: t.pauses}
+		remote: t.remote, pauses: t.pauses, rules: cfg.Conversations.Enforcer}
 	t.Conversations = &Conversations{database: db, parts: p, lifecycle: t.lifecycle, recorder: t.recorder,
 		cfg: cfg.Conversations}
 	t.Conversations.cfg.Notify = t.watchers.notify

@@ -1,0 +1,117 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/parallel"
+	"github.com/evertty/evertty/wire"
+)
+
+// restoresAtOnce is how many programs are started at once after a crash of the machine: each is a process that reads
+// its files from a disk that all want.
+const restoresAtOnce = 4
+
+// ErrNotRestored says why nothing was started in a terminal after a crash.
+var ErrNotRestored = errors.New("nothing was started after the crash")
+
+// noteCrash notes that the program was lost, and that another is due where the terminal says so. It is in the record
+// that says lost: each crash starts one at most once. A program that somebody was ending is not started again.
+func (t *Terminal) noteCrash() {
+	t.restoreDue = t.Spec().Restore != nil && !t.restored.Killed && t.restored.DeletedAt.IsZero()
+}
+
+// restoreLost starts what is due after a crash. What is not started when the server closes is started by the next.
+func (r *Registry) restoreLost() {
+	_ = parallel.Each(r.All(), restoresAtOnce, func(t *Terminal) error {
+		if !t.isRestoreDue() || r.ctx.Err() != nil {
+			return nil
+		}
+		next, err := r.restoreProgram(t)
+		switch {
+		case err == nil:
+			r.cfg.Log.Info("started after a crash", "id", t.ID, "generation", next.generation, "pid", next.process.PID())
+		case r.ctx.Err() != nil, errors.Is(err, ErrClosing):
+		case errors.Is(err, ErrRunning), errors.Is(err, ErrNotFound): // somebody restarted or deleted it
+		default:
+			t.notRestored(err)
+		}
+		return nil
+	})
+}
+
+func (s *status) isRestoreDue() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.restoreDue && s.deleted.IsZero()
+}
+
+// restoreProgram starts the program of a lost terminal that is due. Errors: ErrNotRestored; as Restart.
+func (r *Registry) restoreProgram(t *Terminal) (*Terminal, error) {
+	spec := t.Spec()
+	argv := []string(spec.Restore)
+	if spec.Restore.Own() {
+		argv = spec.Cmd
+	}
+	switch {
+	case r.cfg.Copied:
+		return nil, fmt.Errorf("%w: the data directory is a copy", ErrNotRestored)
+	case spec.Provider != "":
+		return nil, fmt.Errorf("%w: programs at a provider are not", ErrNotRestored)
+	case r.hooks.Paused(spec.Session):
+		return nil, fmt.Errorf("%w: the thread is paused", ErrNotRestored)
+	case t.hasEnded():
+		return nil, fmt.Errorf("%w: the program had ended before", ErrNotRestored)
+	}
+	if err := r.hooks.MayRestore(t, argv); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotRestored, err)
+	}
+	return r.restart(t, argv)
+}
+
+// notRestored notes why nothing was started; it is not tried again.
+func (t *Terminal) notRestored(err error) {
+	if !errors.Is(err, ErrNotRestored) {
+		err = fmt.Errorf("%w: %w", ErrNotRestored, err)
+	}
+	t.mu.Lock()
+	t.restoreDue, t.restoreFailure = false, err.Error()
+	t.mu.Unlock()
+	t.registry.cfg.Log.Warn("not started after a crash", "id", t.ID, "error", err)
+	t.saveRecord()
+	t.registry.changes.Notify()
+}
+
+// hasEnded reports whether the journal has the end of the program, which the record has not: everything was killed in
+// between.
+func (f *files) hasEnded() (ended bool) {
+	j, err := f.Journal()
+	if err != nil {
+		return false
+	}
+	r, err := j.Read(j.End())
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	for {
+		switch e, err := r.Next(); {
+		case err != nil:
+			return ended && errors.Is(err, io.EOF)
+		case e.Kind == journal.EntryExit:
+			ended = true
+		case e.Kind == journal.EntryRestart:
+			ended = false
+		}
+	}
+}
+
+// checkRestore checks what shall start after a crash. Errors: *Invalid.
+func checkRestore(r wire.Restore) error {
+	if err := checkWords(r); err != nil {
+		return &Invalid{"restore", err}
+	}
+	return nil
+}
