@@ -20,6 +20,7 @@ var (
 	ErrUnauthorized = errors.New("not authorized")         // 401, 403: no, wrong or too weak credentials
 	ErrNested       = errors.New("inside a terminal")      // 409 NESTED: Inside.Nested is needed
 	ErrCycle        = errors.New("inside itself")          // 409 CYCLE: the viewer runs in what it would show
+	ErrAmbiguous    = errors.New("ambiguous")              // 409 AMBIGUOUS: several terminals are meant
 	ErrClosed       = errors.New("connection closed")      // a stream that ended before its exit event
 )
 
@@ -28,12 +29,14 @@ const (
 	codeExited = "EXITED" // input to a terminal whose program has ended
 	codeNested = "NESTED"
 	codeCycle  = "CYCLE"
+	// codeAmbiguous: Details has "choices".
+	codeAmbiguous = "AMBIGUOUS"
 	// codeBlocked: the program did not read its input; Details has "bytes", what it got, and "seq".
 	codeBlocked = "INPUT_BLOCKED"
 )
 
 // Error is a refusal of the server. It matches ErrNotFound, ErrExited, ErrTimeout,
-// ErrUnauthorized, ErrNested and ErrCycle through errors.Is.
+// ErrUnauthorized, ErrNested, ErrCycle and ErrAmbiguous through errors.Is.
 type Error struct {
 	Status  int             // HTTP status; 0 when it came on a WebSocket
 	Code    string          // SNAKE_UPPER; "" when the reply was not evertty's
@@ -53,6 +56,8 @@ func (e *Error) Is(target error) bool {
 		return e.Code == codeExited
 	case ErrNested:
 		return e.Code == codeNested
+	case ErrAmbiguous:
+		return e.Code == codeAmbiguous
 	case ErrCycle:
 		return e.Code == codeCycle
 	case ErrTimeout:

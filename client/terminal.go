@@ -2,6 +2,9 @@ package client
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strings"
 
 	"github.com/evertty/evertty/wire"
 )
@@ -15,12 +18,51 @@ func (t terminals) Create(ctx context.Context, session string, r wire.CreateTerm
 
 // List returns the terminals of a session, or of all sessions when it is "".
 func (t terminals) List(ctx context.Context, session string) ([]Terminal, error) {
-	list := t.API().ListSessionTerminals
-	if session == "" {
-		list = t.API().ListTerminals
+	return t.Filter(ctx, wire.ListAllTerminals{Session: session})
+}
+
+// Filter returns the terminals that the request asks for.
+func (t terminals) Filter(ctx context.Context, r wire.ListAllTerminals) ([]Terminal, error) {
+	if r.Session == "" {
+		reply, err := t.API().ListTerminals(ctx, r)
+		return reply.Items, err
 	}
-	reply, err := list(ctx, wire.ListTerminals{SessionRef: wire.SessionRef{Session: session}})
+	reply, err := t.API().ListSessionTerminals(ctx, wire.ListTerminals{SessionRef: wire.SessionRef{Session: r.Session},
+		TerminalFilter: r.TerminalFilter, ShowSecrets: r.ShowSecrets, Page: r.Page})
 	return reply.Items, err
+}
+
+// refsAtOnce bounds the references of one request: they are in its URL, which may have 32 KiB.
+const refsAtOnce = 200
+
+// Resolve returns the terminals that a person means, in the same order: by id, name, SESSION/NAME or the first four or
+// more characters of an id. It asks once for each 200 of them. Errors: ErrNotFound, ErrAmbiguous.
+func (t terminals) Resolve(ctx context.Context, refs ...string) (found []Terminal, err error) {
+	for some := range slices.Chunk(refs, refsAtOnce) {
+		list, err := t.Filter(ctx, wire.ListAllTerminals{TerminalFilter: wire.TerminalFilter{IDs: some}})
+		if err != nil {
+			return nil, err
+		}
+		if !slices.EqualFunc(some, list, means) { // a server that does not know ?id= lists all
+			return nil, errors.New("client: the server is too old to find terminals; use their ids")
+		}
+		found = append(found, list...)
+	}
+	return found, nil
+}
+
+// means reports whether a reference can mean a terminal.
+func means(ref string, t Terminal) bool {
+	if _, name, ok := strings.Cut(ref, "/"); ok {
+		ref = name
+	}
+	return ref == t.Name || strings.HasPrefix(t.ID, ref)
+}
+
+// Change changes name, labels, size policy, size or title: all that r has, or nothing.
+func (t terminals) Change(ctx context.Context, id string, r wire.ChangeTerminal) (Terminal, error) {
+	r.ID = id
+	return t.API().ChangeTerminal(ctx, r)
 }
 
 // Get returns one terminal, by id or name.

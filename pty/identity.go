@@ -12,7 +12,7 @@ const (
 	EnvTerminal = "EVERTTY_PTY"     // id of the terminal; programs of exec shells have none
 	EnvSession  = "EVERTTY_SESSION" // name of the session
 	EnvURL      = "EVERTTY_URL"     // http://HOST:PORT of the server, without any secret
-	EnvSocket   = "EVERTTY_SOCKET"  // path of the server's socket, instead of EnvURL
+	EnvSocket   = "EVERTTY_SOCKET"  // path of the server's socket
 )
 
 // IsIdentity reports whether name is one of these variables.
@@ -25,8 +25,9 @@ func IsIdentity(name string) bool {
 }
 
 // Identity is the variables of a program of a session on a terminal ("" for
-// none) of the server at address, which is an http URL or unix:///PATH.
-func Identity(address, session, terminal string) map[string]string {
+// none) of the server at address, which is an http URL or unix:///PATH. socket is the
+// path of the socket in its data directory, "" for none.
+func Identity(address, socket, session, terminal string) map[string]string {
 	env := map[string]string{EnvSession: session}
 	if terminal != "" {
 		env[EnvTerminal] = terminal
@@ -35,6 +36,9 @@ func Identity(address, session, terminal string) map[string]string {
 		env[EnvSocket] = path
 	} else if address != "" {
 		env[EnvURL] = address
+	}
+	if socket != "" {
+		env[EnvSocket] = socket
 	}
 	return env
 }

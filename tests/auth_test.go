@@ -372,7 +372,8 @@ func TestTheTokenStaysInItsFile(t *testing.T) {
 		}
 	}
 	// Where it is, which is no secret.
-	told := map[string]bool{"EVERTTY_PTY": true, "EVERTTY_SESSION": true, "EVERTTY_URL": true}
+	told := map[string]bool{"EVERTTY_PTY": true, "EVERTTY_SESSION": true, "EVERTTY_URL": true,
+		"EVERTTY_SOCKET": true}
 	for pair := range strings.SplitSeq(readProc(t, child, "environ"), "\x00") {
 		name, _, _ := strings.Cut(pair, "=")
 		if strings.HasPrefix(name, "EVERTTY_") && !told[name] || name == "NOTIFY_SOCKET" || name == "LISTEN_FDS" ||

@@ -91,7 +91,8 @@ func TestProgramsFindTheirServer(t *testing.T) {
 		Env: map[string]string{"EVERTTY_PTY": "mine"}})
 	s.must(err)
 	s.input(i.ID, "env | grep ^EVERTTY_ | sort; echo end\r")
-	want := "EVERTTY_PTY=" + i.ID + "\nEVERTTY_SESSION=work\nEVERTTY_URL=" + s.url
+	socket := "EVERTTY_SOCKET=" + s.how.dir + "/server.sock\n"
+	want := "EVERTTY_PTY=" + i.ID + "\nEVERTTY_SESSION=work\n" + socket + "EVERTTY_URL=" + s.url
 	if got := s.await(i.ID, "(?m)^end$"); !strings.Contains(got, want+"\nend") {
 		t.Errorf("a terminal's programs have\n%s\nwant\n%s", got, want)
 	}
@@ -108,7 +109,7 @@ func TestProgramsFindTheirServer(t *testing.T) {
 	for _, command := range []string{"true", "exit 0", "true"} {
 		s.post("/session/work/exec",
 			body("env | grep -E '^EVERTTY_(PTY|SESSION|URL|SOCKET)=' | sort; "+command)).into(&shell)
-		if shell.Stdout != "EVERTTY_SESSION=work\nEVERTTY_URL="+s.url+"\n" {
+		if shell.Stdout != "EVERTTY_SESSION=work\n"+socket+"EVERTTY_URL="+s.url+"\n" {
 			t.Errorf("%s: programs of an exec shell have %q", command, shell.Stdout)
 		}
 	}

@@ -38,9 +38,33 @@ type GetTerminal struct {
 	ShowSecrets
 }
 
-// ListTerminals asks for the terminals of a session, or of all.
+// TerminalFilter says which terminals a list has; all that is given must be true of them.
+type TerminalFilter struct {
+	// A label, as KEY=VALUE; may be there several times. The first `=` ends the key.
+	Labels []string `json:"-" query:"label" maxItems:"32"`
+	// The name.
+	Name string `json:"-" query:"name"`
+	// The state.
+	State string `json:"-" query:"state" enum:"running,exited,lost"`
+	// What a person calls a terminal: its id, its name, SESSION/NAME, or four or more characters that only its id
+	// begins with; a name wins. May be there several times: the list has one terminal for each, in this order, deleted
+	// ones too. One that is none is 404, one that is several 409 AMBIGUOUS.
+	IDs []string `json:"-" query:"id" param:"reference" maxItems:"1000"`
+}
+
+// ListTerminals asks for the terminals of a session.
 type ListTerminals struct {
 	SessionRef
+	TerminalFilter
+	ShowSecrets
+	Page
+}
+
+// ListAllTerminals asks for the terminals of all sessions.
+type ListAllTerminals struct {
+	// The session.
+	Session string `json:"-" query:"session"`
+	TerminalFilter
 	ShowSecrets
 	Page
 }

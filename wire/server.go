@@ -77,11 +77,13 @@ type ErrorDetails struct {
 	ApprovalID string `json:"approval_id,omitempty"`
 	// With INPUT_BLOCKED: how many bytes the program took. With LINE_TOO_LONG: those of the line.
 	Bytes *int `json:"bytes,omitempty" minimum:"0"`
+	// With AMBIGUOUS: terminals that may be meant, as SESSION/NAME or ids.
+	Choices []string `json:"choices,omitempty"`
 	// With errors of a command that was given: its id.
 	CommandID string `json:"command_id,omitempty"`
 	// With NOT_KEPT of a recording: the last position.
 	End *uint64 `json:"end,omitempty"`
-	// The field of the body that is wrong.
+	// The field of the body, or the parameter of the query, that is wrong.
 	Field *string `json:"field,omitempty"`
 	// With NAME_TAKEN: the terminal that has the name.
 	ID string `json:"id,omitempty"`

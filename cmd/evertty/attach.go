@@ -32,7 +32,7 @@ func (v *viewing) flags(c *cobra.Command) {
 func newAttach(a *app) *cobra.Command {
 	v := viewing{}
 	c := &cobra.Command{
-		Use:   "attach ID|NAME",
+		Use:   "attach ID",
 		Short: "Show a terminal in this one",
 		Long: `Shows the terminal full-screen and types into it, until its program ends or the
 detach keys are pressed. Its history goes into this terminal's own scrollback. A
@@ -40,7 +40,7 @@ broken connection is made again. Ends with the program's exit code.
 The size of this window counts as the terminal's size policy says. In a window of
 another size as much is shown as it has room for, around the cursor.
 Inside a terminal of evertty another one is shown with --nested only, and never
-one that shows the terminal this runs in.`,
+one that shows the terminal this runs in.` + referenceHelp,
 		Example: `  evertty attach build
   evertty attach build --detach-keys 'C-b d' --read-only`,
 		Args:              cobra.ExactArgs(1),
@@ -54,10 +54,11 @@ one that shows the terminal this runs in.`,
 			if err != nil {
 				return err
 			}
-			info, err := server.Get(c.Context(), args[0])
+			list, err := server.Resolve(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
+			info := list[0]
 			in := a.surroundings()
 			in.Nested = v.nested
 			if err := checkNesting(in, info); err != nil {
@@ -97,6 +98,9 @@ func canView(a *app, v viewing) ([]key, error) {
 func (a *app) view(ctx context.Context, info client.Terminal, o viewing, keys []key) error {
 	v := &viewer{target: target{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly,
 		scrollback: o.scrollback}}
+	if len(keys) > 0 {
+		v.leaveKeys = o.detachKeys
+	}
 	if o.clipboard {
 		v.clipboard = newUserClipboard()
 	}

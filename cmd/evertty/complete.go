@@ -51,9 +51,22 @@ func describe[T any](list []T, one func(T) (word, about string)) (all []string) 
 	return all
 }
 
+// terminalNames are the names of terminals, SESSION/NAME where several sessions have one, and all ids.
 func terminalNames(ctx context.Context, server *client.Client) []string {
 	list, _ := server.List(ctx, "")
-	return describe(list, func(i client.Terminal) (string, string) { return nameOf(i), caption(i) })
+	having := map[string]int{}
+	for _, i := range list {
+		having[i.Name]++
+	}
+	var words []string
+	for _, i := range list {
+		if i.Name != "" && having[i.Name] > 1 {
+			words = append(words, cobra.CompletionWithDesc(i.Session+"/"+i.Name, printable(caption(i))))
+		} else if i.Name != "" {
+			words = append(words, cobra.CompletionWithDesc(i.Name, printable(caption(i))))
+		}
+	}
+	return append(words, describe(list, func(i client.Terminal) (string, string) { return i.ID, caption(i) })...)
 }
 
 // sessionNames are the sessions that have terminals.

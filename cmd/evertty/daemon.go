@@ -19,7 +19,11 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/datadir"
+<<<<<<< HEAD
 	"github.com/evertty/evertty/internal/memory"
+=======
+	"github.com/evertty/evertty/internal/localsocket"
+>>>>>>> 083ba495 (cli: find terminals by prefix and SESSION/NAME, label and notify)
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server"
@@ -111,6 +115,7 @@ func (d *daemon) build(f serveFlags, log *slog.Logger) error {
 	t.Engine, t.Memory, t.Store, t.Identity = engines[f.engine], int(f.memory), d.store, identity.ID
 	t.Copied = identity.Copied
 	t.Keeper, t.SpliceErr, t.Address = held, pty.ProbeSplice(d.dir), d.at
+	t.Socket = filepath.Join(d.dir, localsocket.Name)
 	records, noRecords := d.records(f.recordRotate, log)
 	metrics := metrics.New()
 	d.parts, err = supervisor.Start(supervisor.Config{Terminals: t, Shells: f.shells,

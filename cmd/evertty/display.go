@@ -24,6 +24,7 @@ type display struct {
 	x, y   int       // first column and row of the terminal that the window shows
 	traces traces    // of what was on the user's terminal before the engine's state
 	bell   bool      // the program rang since the last painting
+	hint   string    // is on the last row of the window, over what the terminal shows; "" is none
 
 	// What was painted last, when not direct.
 	rows  []string // of the window; nil when nothing of it is known
@@ -33,11 +34,11 @@ type display struct {
 }
 
 // fits reports whether output can go through.
-func (d *display) fits() bool { return d.size == d.window }
+func (d *display) fits() bool { return d.size == d.window && d.hint == "" }
 
 // load begins anew with a snapshot. shown is what a window of its size gets.
 func (d *display) load(e client.Event, scrollback int) (f *vt.Frame, shown []byte) {
-	d.traces = d.leaves()
+	d.traces, d.hint = d.leaves(), ""
 	d.size = wire.Size{Cols: e.Cols, Rows: e.Rows}
 	effects := &vt.Effects{Bell: func() { d.bell = true }, Notify: func(vt.Notification) { d.bell = true }}
 	d.engine = engines[defaultEngine](vt.Config{Cols: e.Cols, Rows: e.Rows, Scrollback: scrollback, Effects: effects,
@@ -195,6 +196,9 @@ func (d *display) paintRows(b *strings.Builder, f *vt.Frame) {
 		row := ""
 		if at := d.y + i; at < len(lines) {
 			row = string(snapshot.PaintRow(lines[at], d.x, min(d.window.Cols, f.Cols-d.x)))
+		}
+		if d.hint != "" && i == len(d.rows)-1 {
+			row = "\x1b[7m" + clipped(printable(d.hint), max(d.window.Cols-1, 1)) + "\x1b[m"
 		}
 		if row != d.rows[i] {
 			d.rows[i] = row

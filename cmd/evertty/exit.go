@@ -55,7 +55,7 @@ func exitCode(err error) int {
 		return 0
 	case errors.As(err, &code):
 		return int(code)
-	case errors.As(err, &u):
+	case errors.As(err, &u), errors.Is(err, client.ErrAmbiguous):
 		return exitUsage
 	case errors.Is(err, client.ErrNoServer):
 		return exitNoServer

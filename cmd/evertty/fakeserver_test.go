@@ -65,6 +65,8 @@ func (s *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch r.Method + " " + r.URL.Path {
+	case "GET /pty":
+		_, _ = io.WriteString(w, `{"items":[{"id":"t1","name":"build","state":"running"}]}`)
 	case "GET /pty/build", "GET /pty/t1":
 		_, _ = io.WriteString(w, `{"id":"t1","name":"build","state":"running"}`)
 	case "POST /pty/t1/resize":

@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/internal/localsocket"
 	"github.com/evertty/evertty/internal/strictmodes"
+	"github.com/evertty/evertty/pty"
 )
 
 // Variables that say where the server is.
@@ -56,6 +58,19 @@ func (a *app) dir() (string, error) {
 	return dir, nil
 }
 
+// clientDir is dir for a verb that asks a server: inside a terminal that of its server, unless a directory is named.
+func (a *app) clientDir() (string, error) {
+	socket := os.Getenv(pty.EnvSocket)
+	if a.namedDir() != "" || !filepath.IsAbs(socket) || filepath.Base(socket) != localsocket.Name {
+		return a.dir()
+	}
+	dir := filepath.Dir(socket)
+	if err := strictmodes.CheckOwn(dir); err != nil {
+		return a.dir() // its server is another user's, or gone
+	}
+	return dir, nil
+}
+
 func (a *app) dirName() (string, error) {
 	if d := a.namedDir(); d != "" {
 		return filepath.Abs(d)
@@ -86,7 +101,7 @@ func (a *app) chosen() (chosen, error) {
 	at, file, token := cmp.Or(a.server, os.Getenv(envServer)), os.Getenv(envTokenFile), ""
 	var err error
 	if at == "" || file == "" {
-		dir, err := a.dir()
+		dir, err := a.clientDir()
 		if err != nil && (at == "" || a.namedDir() != "") {
 			return chosen{}, err
 		}

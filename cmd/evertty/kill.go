@@ -29,11 +29,11 @@ that was started in them and their history; what permissions ask about is approv
 what they deny stays, is named, and the exit code is 1. Where no server runs, what
 its keeper holds is ended; so are, without --data-dir, programs of keepers that
 nobody can reach any more because their data directory is gone (evertty doctor
-lists them).`,
+lists them).` + referenceHelp,
 		Example: `  evertty kill build
   evertty kill build --signal INT
   evertty kill --all          before the server is stopped for good`,
-		ValidArgsFunction: a.completeFirst(terminalNames),
+		ValidArgsFunction: a.complete(terminalNames),
 		PreRunE: func(_ *cobra.Command, ids []string) error {
 			return refuse(
 				rule{signal != "" && purge, "kill: --signal and --purge exclude each other"},
@@ -56,7 +56,9 @@ lists them).`,
 			if all {
 				return end.all(c.Context())
 			}
-			return each(ids, func(id string) error { return end.terminal(c.Context(), id) })
+			return eachTerminal(c.Context(), server, ids, func(id string) error {
+				return end.terminal(c.Context(), id)
+			})
 		},
 	}
 	addFlags(c,
@@ -126,14 +128,14 @@ func (e ender) all(ctx context.Context) error {
 	}))
 }
 
-// killsAtOnce is how many things one command ends at a time. What is ended together shares one look at the processes of
-// the machine, and the time that programs have to react to SIGHUP.
-const killsAtOnce = 64
+// actsAtOnce is how many things one command ends, or types into, at a time. What is ended together shares one look at
+// the processes of the machine, and the time that programs have to react to SIGHUP.
+const actsAtOnce = 64
 
 // atOnce does the same to each of a list, several at a time, and returns all errors in the order of the list.
 func atOnce[T any](list []T, do func(T) error) error {
 	failed := make([]error, len(list))
-	room := make(chan struct{}, killsAtOnce)
+	room := make(chan struct{}, actsAtOnce)
 	var all sync.WaitGroup
 	for i, item := range list {
 		room <- struct{}{}

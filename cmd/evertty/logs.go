@@ -31,7 +31,7 @@ one line. With --follow it goes on with the output until the program ends, also
 when the server is restarted meanwhile; what full-screen programs draw is left out
 there.
 With --raw it prints what a terminal of the same size needs to show the same; on a
-terminal the lines with their colours, and with --follow all, taken back at the end.`,
+terminal the lines with their colours, and with --follow all, taken back at the end.` + referenceHelp,
 		Example: `  evertty logs build | grep error
   evertty logs build --follow`,
 		Args:              cobra.ExactArgs(1),
@@ -40,14 +40,18 @@ terminal the lines with their colours, and with --follow all, taken back at the 
 			if o.text && o.raw {
 				return usage(errors.New("logs: --text and --raw exclude each other"))
 			}
+			id, err := a.idOf(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
 			if o.follow {
-				return followLogs(c.Context(), a, args[0], o)
+				return followLogs(c.Context(), a, id, o)
 			}
 			server, err := a.reach()
 			if err != nil {
 				return err
 			}
-			return printLogs(c.Context(), a, server, args[0], o)
+			return printLogs(c.Context(), a, server, id, o)
 		},
 	}
 	addFlags(c,

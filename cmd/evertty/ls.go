@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 func newLs(a *app) *cobra.Command {
@@ -15,13 +16,15 @@ func newLs(a *app) *cobra.Command {
 		Use:     "ls",
 		Aliases: []string{"list"},
 		Short:   "List the terminals",
-		Example: "  evertty ls --session work --json",
+		Example: "  evertty ls --session work --label team=web --json",
 		Args:    cobra.NoArgs,
 	}
-	session := c.Flags().StringP("session", "s", "", "only the terminals of this `session`")
+	var r wire.ListAllTerminals
+	addFlags(c, flag{"session", "s", &r.Session, "only the terminals of this `session`"})
+	a.labelFlag(c, &r.Labels)
 	return asking(a, c, func(c *cobra.Command, server *client.Client, _ []string) ([]client.Terminal, error) {
-		return server.List(c.Context(), *session)
-	}, table(terminalColumns, terminalRow))
+		return server.Filter(c.Context(), r)
+	}, terminalTable)
 }
 
 func orDash(s string) string { return cmp.Or(s, "-") }

@@ -51,6 +51,9 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
+// silent prints nothing: the exit code says it.
+func silent[T any](io.Writer, T) error { return nil }
+
 // line prints a reply in one line.
 func line[T any](text func(T) string) printer[T] {
 	return func(w io.Writer, reply T) error {

@@ -23,21 +23,25 @@ func newRecord(a *app) *cobra.Command {
 	r := client.RecordingRequest{Format: client.CastV3}
 	output := ""
 	c := &cobra.Command{
-		Use:   "record ID|NAME",
+		Use:   "record ID",
 		Short: "Write what a terminal has printed as a recording",
 		Long: `Writes the output of a terminal, as far as its journal keeps it, with the times,
 the resizes and the exit, in a form that "evertty play" and asciinema show. With
 --follow it goes on until the program ends or this one is interrupted, also when
 the server is restarted meanwhile. A recording from the middle (--from) begins with
 an empty screen. What was typed is in it only if the server was started with
---record-input.`,
+--record-input.` + referenceHelp,
 		Example: `  evertty record build > build.cast
   evertty record build --follow -o build.cast
   evertty record build --format raw | less -R`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.record(c.Context(), args[0], r, output)
+			id, err := a.idOf(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.record(c.Context(), id, r, output)
 		},
 	}
 	formats := []string{string(client.CastV3), string(client.CastV2), string(client.Raw)}

@@ -15,12 +15,12 @@ func newRestart(a *app) *cobra.Command {
 		Short: "Start ended programs again",
 		Long: `The same command starts in the directory the program had last, with the
 environment it was created with, under the same id. The old screen stays above a
-line that says when and why.`,
+line that says when and why.` + referenceHelp,
 		Example:           `  evertty restart build`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeFirst(terminalNames),
+		ValidArgsFunction: a.complete(terminalNames),
 		RunE: a.onServer(func(c *cobra.Command, server *client.Client, ids []string) error {
-			return each(ids, func(id string) error {
+			return eachTerminal(c.Context(), server, ids, func(id string) error {
 				info, err := server.API().RestartTerminal(c.Context(), wire.TerminalRef{ID: id})
 				if info.CwdFallback != "" {
 					a.tell(fmt.Sprintf("no program can start in %s; %s is in %s", info.CwdFallback, id, info.Cwd))

@@ -29,13 +29,17 @@ func newSnapshot(a *app) *cobra.Command {
 		Short: "Print the screen as it is now",
 		Long: `ansi is what rebuilds the screen in a terminal of the same size, and on a terminal
 the lines with their colours and no modes. text is plain lines, json tells every
-cell's style and the modes, html is a page fragment.`,
+cell's style and the modes, html is a page fragment.` + referenceHelp,
 		Example: `  evertty snapshot build --format text
   evertty snapshot build --scrollback 100`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
-			s, err := server.Snapshot(c.Context(), args[0], client.Format(format), scrollback)
+			ids, err := idsOf(c.Context(), server, args[0])
+			if err != nil {
+				return err
+			}
+			s, err := server.Snapshot(c.Context(), ids[0], client.Format(format), scrollback)
 			if err != nil {
 				return err
 			}

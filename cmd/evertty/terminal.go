@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +43,7 @@ func (o *creating) flags(c *cobra.Command) {
 		flag{"session", "s", &o.session, "`session` it belongs to"},
 		flag{"cwd", "", &o.Cwd, "`directory` to start in (default: the current one)"},
 		flag{"env", "", &o.Env, "set `K=V` in its environment; may be repeated"},
+		flag{"label", "", (*map[string]string)(&o.Labels), "label `KEY=VALUE` to find it by; may be repeated"},
 		flag{"cols", "", newInt(&o.cols, 0, 1, maxSize), "`columns` (default: those of this terminal)"},
 		flag{"rows", "", newInt(&o.rows, 0, 1, maxSize), "`rows` (default: those of this terminal)"},
 		flag{"scrollback", "", &o.scrollback, "`lines` of history (default: the server's)"},
@@ -83,6 +86,16 @@ const terminalColumns = "ID\tNAME\tSESSION\tSTATE\tSIZE\tVIEWERS\tACTIVE\tTITLE"
 
 // captionWidth bounds the last column of the list, in characters.
 const captionWidth = 60
+
+// terminalTable prints a list of terminals, with their labels when any has some.
+func terminalTable(w io.Writer, list []client.Terminal) error {
+	if !slices.ContainsFunc(list, func(i client.Terminal) bool { return len(i.Labels) > 0 }) {
+		return table(terminalColumns, terminalRow)(w, list)
+	}
+	return table(terminalColumns+"\tLABELS", func(i client.Terminal) []any {
+		return append(terminalRow(i), clipped(orDash(labelText(i.Labels)), captionWidth))
+	})(w, list)
+}
 
 func terminalRow(i client.Terminal) []any {
 	return []any{i.ID, orDash(i.Name), i.Session, stateOf(i), fmt.Sprintf("%dx%d", i.Cols, i.Rows), i.Viewers,

@@ -53,7 +53,8 @@ type viewer struct {
 type target struct {
 	connect    func() (*client.Client, error) // finds the server, each time anew
 	id, name   string
-	keys       []key // that detach
+	keys       []key  // that detach
+	leaveKeys  string // the same in words, for the hint; "" is no hint
 	readOnly   bool
 	scrollback int // lines of history of the first snapshot
 	inside     client.Inside
@@ -92,6 +93,9 @@ type drawing struct {
 	drawn time.Time // when display was drawn last
 	draw  *time.Timer
 	waits bool // draw is set
+
+	hint   *time.Timer // for turnHint
+	hinted bool        // the hint was shown
 }
 
 // run shows the terminal on the user's until the program ends (exit is not nil)
@@ -118,6 +122,8 @@ func (v *viewer) run(ctx context.Context, in, out *os.File) (exit *wire.Exit, er
 	_ = v.write(nil) // asks for the colours
 	v.draw = time.NewTimer(time.Hour)
 	defer v.draw.Stop()
+	v.hint = time.NewTimer(time.Hour)
+	defer v.hint.Stop()
 	typed := make(chan []byte, typedAhead)
 	for _, f := range []func(){
 		func() { v.readKeys(ctx, typed) },
@@ -247,6 +253,8 @@ func (v *viewer) show(ctx context.Context, conn *client.Attachment) (*wire.Exit,
 			err = v.mine(func() error { return v.resized(conn) })
 		case <-v.draw.C:
 			err = v.mine(func() error { v.waits = false; return v.redraw() })
+		case <-v.hint.C:
+			err = v.mine(v.turnHint)
 		case <-v.colors.outdated:
 			err = v.mine(func() error { v.asks = true; return v.write(nil) })
 		case <-ctx.Done():

@@ -10,6 +10,9 @@ import (
 
 // take shows one event.
 func (v *viewer) take(e client.Event) error {
+	if err := v.beforeEvent(e); err != nil {
+		return err
+	}
 	switch e.Kind {
 	case client.KindSnapshot:
 		return v.snapshot(e)
@@ -53,6 +56,7 @@ func (v *viewer) snapshot(e client.Event) error {
 	if !v.shown {
 		before, show = enter(v.display.window.Rows), v.display.first
 		v.shown = true
+		v.hintAfterLull()
 	}
 	return v.screen(append([]byte(before), show(e)...))
 }
@@ -183,6 +187,9 @@ func (v *viewer) farewell() {
 	v.colors.await()
 	if !v.shown || v.left || !foreground(v.tty.out) {
 		return
+	}
+	if v.display.hint != "" {
+		v.display.hint, v.stale = "", true
 	}
 	if v.waits || v.stale {
 		_ = v.redraw()

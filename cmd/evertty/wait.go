@@ -30,7 +30,7 @@ With --since only what was printed behind that position counts: seq of send --js
 or of the wait before.
 Ends with the program's own exit code for exit, 0 when the condition holds, and
 124 when the time is over. When the server is restarted meanwhile, wait goes on and
-misses nothing.`,
+misses nothing.` + referenceHelp,
 		Example: `  evertty wait build && echo it worked
   evertty wait build --for text --pattern 'listening on' --timeout 30s
   evertty wait build --for regex --pattern '^(PASS|FAIL)' --ignore-echo \
@@ -47,7 +47,11 @@ misses nothing.`,
 		if c.Flags().Changed("since") {
 			r.Since = &since
 		}
-		return a.wait(c.Context(), args[0], r, *asJSON)
+		id, err := a.idOf(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return a.wait(c.Context(), id, r, *asJSON)
 	}
 	c.Flags().Var(newEnum(&r.For, "exit", "text", "regex", "idle", "prompt", "title", "alt_screen"), "for",
 		"`condition`: exit, text, regex, idle, prompt, title or alt_screen")

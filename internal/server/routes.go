@@ -111,13 +111,13 @@ func (ts *terminals) sessionRoutes() []httpapi.Route {
 			Status(http.StatusCreated, "It runs.").
 			Refusing(httpapi.Starting, httpapi.NameTaken, httpapi.Approved, httpapi.NoSpace).Audited("terminal.create"),
 		httpapi.Get("listSessionTerminals", "/session/:sid/pty", "The terminals of a session", ts.listTerminals).
-			Refusing(httpapi.Absent),
+			Refusing(httpapi.Named).KnownQuery(),
 		httpapi.Delete("deleteSessionTerminals", "/session/:sid/pty", "End all terminals of a session",
 			ts.deleteTerminals).
 			Text("As DELETE of each, at once. A session without terminals is no error.").
 			Refusing(httpapi.Approved, httpapi.NoSpace).Audited("terminal.delete"),
-		httpapi.Get("listTerminals", "/pty", "The terminals of all sessions", ts.listTerminals).
-			Refusing(httpapi.Absent),
+		httpapi.Get("listTerminals", "/pty", "The terminals of all sessions", ts.listAllTerminals).
+			Refusing(httpapi.Named).KnownQuery(),
 	)
 }
 

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
@@ -67,7 +69,12 @@ func (ts *terminals) listTerminals(ctx context.Context, in wire.ListTerminals) (
 	if err := httpapi.CheckSession(in.SessionRef); err != nil {
 		return reply, err
 	}
-	list, next, err := ts.Terminals.Part(in.Session, in.After, in.Limit)
+	f := terminal.Filter{Session: in.Session, Name: in.Name, State: in.State, Refs: in.IDs}
+	var err error
+	if f.Labels, err = labelsOf(in.Labels); err != nil {
+		return reply, err
+	}
+	list, next, err := ts.Terminals.Part(f, in.After, in.Limit)
 	if err == nil {
 		err = auth.CheckSecrets(ctx, in.Secrets)
 	}
@@ -78,12 +85,45 @@ func (ts *terminals) listTerminals(ctx context.Context, in wire.ListTerminals) (
 	return reply, err
 }
 
+// listAllTerminals is listTerminals without a session in the path.
+func (ts *terminals) listAllTerminals(ctx context.Context, in wire.ListAllTerminals) (wire.TerminalList, error) {
+	ref := wire.SessionRef{Session: in.Session}
+	if err := httpapi.CheckSession(ref); err != nil {
+		return wire.TerminalList{}, httpapi.BadRequest("%v", err).WithField("session")
+	}
+	return ts.listTerminals(ctx, wire.ListTerminals{SessionRef: ref,
+		TerminalFilter: in.TerminalFilter, ShowSecrets: in.ShowSecrets, Page: in.Page})
+}
+
+// labelsOf reads the labels of a query.
+func labelsOf(given []string) (wire.Labels, error) {
+	labels := wire.Labels{}
+	for _, one := range given {
+		k, v, ok := strings.Cut(one, "=")
+		if !ok {
+			return nil, httpapi.BadRequest("label %q: KEY=VALUE is needed", httpapi.Clip(one)).WithField("label")
+		}
+		if err := terminal.CheckLabel(k, v); err != nil {
+			return nil, httpapi.BadRequest("%v", err).WithField("label")
+		}
+		if other, ok := labels[k]; ok && other != v {
+			return nil, httpapi.BadRequest("label %s is there with two values, and a terminal has one", k).
+				WithField("label")
+		}
+		labels[k] = v
+	}
+	return labels, nil
+}
+
 // terminalOf is the terminal a path names, if the request may see it.
 func (ts *terminals) terminalOf(ctx context.Context, ref wire.TerminalRef) (*terminal.Terminal, error) {
 	if err := httpapi.CheckSession(ref.SessionRef); err != nil {
 		return nil, err
 	}
 	t, err := ts.Terminals.Find(ref.Session, ref.ID)
+	if errors.Is(err, terminal.ErrAmbiguous) && auth.GrantOf(ctx).PTY != "" {
+		return nil, httpapi.ErrWrongTerminal // the refusal would name terminals outside the grant
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -79,6 +79,7 @@ func (s *Supervisor) start(cfg Config) error {
 	c.Hooks, c.Remote, c.Descriptors = s.Threads.ShellHooks(), s.Threads.Remote(), t.Descriptors
 	c.Terminals, c.OnCleanup = s.Terminals, s.Terminals.NoteCleanup
 	c.Store, c.Keeper, c.Address, c.SpliceErr = t.Store, t.Keeper, t.Address, t.SpliceErr
+	c.Socket = t.Socket
 	c.LogQuota = cmp.Or(c.LogQuota, DefaultExecLogQuota)
 	s.Shells = registry.New(c)
 	if err := s.Threads.Open(s.Terminals, s.Shells); err != nil {

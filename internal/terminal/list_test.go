@@ -51,7 +51,7 @@ func TestParts(t *testing.T) {
 		for next := ""; len(parts) == 0 || next != ""; {
 			var list []*terminal.Terminal
 			var err error
-			if list, next, err = m.Part("s", next, limit); err != nil {
+			if list, next, err = m.Part(terminal.Filter{Session: "s"}, next, limit); err != nil {
 				t.Fatal(err)
 			}
 			got, parts = append(got, ids(list)...), append(parts, len(list))
@@ -60,15 +60,17 @@ func TestParts(t *testing.T) {
 			t.Errorf("by %d there are %v of %q, want %v of %q", limit, parts, got, sizes, want)
 		}
 	}
-	if list, _, err := m.Part("s", all[1].ID, 0); err != nil || !slices.Equal(ids(list), want[1:]) {
+	if list, _, err := m.Part(terminal.Filter{Session: "s"}, all[1].ID, 0); err != nil ||
+		!slices.Equal(ids(list), want[1:]) {
 		t.Errorf("behind the deleted one are %q, %v", ids(list), err)
 	}
 	for _, after := range []string{other.ID, "none"} {
-		if _, _, err := m.Part("s", after, 0); !errors.Is(err, terminal.ErrNotFound) {
+		if _, _, err := m.Part(terminal.Filter{Session: "s"}, after, 0); !errors.Is(err, terminal.ErrNotFound) {
 			t.Errorf("behind %s: %v", after, err)
 		}
 	}
-	if list, _, err := m.Part("", all[3].ID, 0); err != nil || !slices.Equal(ids(list), []string{other.ID}) {
+	if list, _, err := m.Part(terminal.Filter{}, all[3].ID, 0); err != nil ||
+		!slices.Equal(ids(list), []string{other.ID}) {
 		t.Errorf("of all sessions %q, %v", ids(list), err)
 	}
 }

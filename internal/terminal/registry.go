@@ -140,7 +140,9 @@ type Config struct {
 	// Address is how programs reach this server: an http URL or unix:///PATH, without
 	// a secret. With "" their environment does not have it.
 	Address string
-	Clean   CleanPolicy
+	// Socket is the path of the socket in the data directory, "" for none. Their environment has it too.
+	Socket string
+	Clean  CleanPolicy
 	// RecordInput writes input to the journal, passwords too.
 	RecordInput bool
 	// Interval is the time between two snapshots on disk of a terminal that
@@ -240,58 +242,6 @@ func (f *files) closeFiles() {
 		f.failed(journalFailure, err)
 	}
 	_ = f.t.pipe.Close()
-}
-
-// Find returns the terminal of a session with that id or name; session "" is all sessions.
-// Errors: ErrNotFound, ErrAmbiguous.
-func (r *Registry) Find(session, ref string) (*Terminal, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t := r.byID[ref]; t != nil && t.In(session) {
-		return t, nil
-	}
-	var found *Terminal
-	for _, t := range r.byID {
-		if t.Spec().Name != ref || ref == "" || !t.In(session) || t.Deleted() {
-			continue
-		}
-		if found != nil {
-			return nil, fmt.Errorf("%w: %q names terminals of several sessions; use the id", ErrAmbiguous, ref)
-		}
-		found = t
-	}
-	if found == nil {
-		return nil, fmt.Errorf("%w: %q", ErrNotFound, ref)
-	}
-	return found, nil
-}
-
-// List returns the terminals of a session, all for "", oldest first. Deleted
-// ones are left out.
-func (r *Registry) List(session string) []*Terminal { return listed(r.All(), session) }
-
-// Part is List behind the terminal with the id after, from the first for "", at most limit terminals; 0 is all. next
-// is the after of the next part, "" at the end. Errors: ErrNotFound, when after is no terminal of the session, also no
-// deleted one that is kept.
-func (r *Registry) Part(session, after string, limit int) (list []*Terminal, next string, err error) {
-	list = r.All()
-	if after != "" {
-		i := slices.IndexFunc(list, func(t *Terminal) bool { return t.ID == after && t.In(session) })
-		if i < 0 {
-			return nil, "", fmt.Errorf("%w: after %q; begin without it", ErrNotFound, after)
-		}
-		list = list[i+1:]
-	}
-	list = listed(list, session)
-	if limit > 0 && len(list) > limit {
-		return list[:limit], list[limit-1].ID, nil
-	}
-	return list, "", nil
-}
-
-// listed removes the terminals of other sessions, and deleted ones, from a list of the caller.
-func listed(list []*Terminal, session string) []*Terminal {
-	return slices.DeleteFunc(list, func(t *Terminal) bool { return !t.In(session) || t.Deleted() })
 }
 
 // Unsorted returns every terminal, deleted ones too, in no order.

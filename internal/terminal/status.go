@@ -61,6 +61,13 @@ func (s *status) Deleted() bool {
 	return !s.deleted.IsZero()
 }
 
+// State is one of the states above.
+func (s *status) State() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
 // Running reports whether the program runs, as far as is known.
 func (s *status) Running() bool {
 	s.mu.Lock()

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -58,6 +59,11 @@ func (b *binder) fill(c echo.Context, in any) error {
 	if c.Request().URL.RawQuery != "" {
 		query = c.QueryParams()
 	}
+	if b.Known {
+		if err := b.checkKnown(query); err != nil {
+			return err
+		}
+	}
 	for _, p := range b.params {
 		if err := p.set(v.FieldByIndex(p.index), p.values(c, query)); err != nil {
 			return err
@@ -68,6 +74,23 @@ func (b *binder) fill(c echo.Context, in any) error {
 		return b.bindBody(c, in)
 	case b.BodyText == "" && b.Method != http.MethodGet:
 		return NoBody(c)
+	}
+	return nil
+}
+
+// checkKnown refuses a query with a parameter that the route does not have.
+func (b *binder) checkKnown(query url.Values) error {
+	names := []string{}
+	for _, p := range b.params {
+		if p.in == "query" {
+			names = append(names, p.name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !slices.Contains(names, name) {
+			return BadRequest("there is no parameter %q; the query may have any of: %s", Clip(name),
+				strings.Join(names, ", ")).WithField(Clip(name))
+		}
 	}
 	return nil
 }
@@ -105,7 +128,8 @@ func (p param) values(c echo.Context, query url.Values) []string {
 func (p param) set(field reflect.Value, values []string) error {
 	if field.Kind() == reflect.Slice {
 		if limit := p.number("maxItems", math.MaxInt); len(values) > int(limit) {
-			return BadRequest("%s is there %d times: at most %d are allowed", p.name, len(values), limit)
+			return BadRequest("%s is there %d times: at most %d are allowed", p.name, len(values), limit).
+				WithField(p.name)
 		}
 		field.Set(reflect.ValueOf(values))
 		return nil
@@ -143,7 +167,8 @@ func (p param) parse(field reflect.Value, text string) error {
 	case reflect.Uint64:
 		n, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			return BadRequest("%s %q: a position in the output (a number from 0) is needed", p.name, Clip(text))
+			return BadRequest("%s %q: a position in the output (a number from 0) is needed", p.name, Clip(text)).
+				WithField(p.name)
 		}
 		field.SetUint(n)
 	case reflect.String:
@@ -166,7 +191,7 @@ func (p param) refuse(text, words string) error {
 	if !strings.Contains(words, " ") {
 		verb = "is"
 	}
-	return BadRequest("%s %q: %s %s allowed", p.name, Clip(text), words, verb)
+	return BadRequest("%s %q: %s %s allowed", p.name, Clip(text), words, verb).WithField(p.name)
 }
 
 // number is a limit of the field's tag.

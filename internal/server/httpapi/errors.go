@@ -264,6 +264,9 @@ func ErrorFor(err error, c echo.Context) *Error {
 			if taken, ok := errors.AsType[*terminal.NameTaken](err); ok {
 				e.Details.ID = taken.ID
 			}
+			if several, ok := errors.AsType[*terminal.Ambiguous](err); ok {
+				e.Details.Choices = several.Choices
+			}
 			if blocked, ok := errors.AsType[*terminal.Blocked](err); ok {
 				e.Details.Bytes, e.Details.Seq = &blocked.Bytes, &blocked.Seq
 			}

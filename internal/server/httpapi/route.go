@@ -34,6 +34,7 @@ type Route struct {
 	BodyText string // what the body is for, in the document; "" is a route without one
 	RawBody  any    // a value of the body's type in the document, where the route reads the body itself
 	MayEmpty bool   // the body may be empty
+	Known    bool   // only the parameters of In may be in the query
 	Limit    int64  // bytes of the body
 
 	find   func(context.Context, any) error // see Finding
@@ -216,6 +217,12 @@ func Finding[R any](r Route, find func(context.Context, R) error) Route {
 // Audited is the route that the audit log has under a word, or NotAudited.
 func (r Route) Audited(word string) Route {
 	r.Audit = word
+	return r
+}
+
+// KnownQuery is the route that refuses parameters it does not have: a filter that is misspelt would not filter.
+func (r Route) KnownQuery() Route {
+	r.Known = true
 	return r
 }
 

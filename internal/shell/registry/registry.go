@@ -70,6 +70,7 @@ type Config struct {
 	Remote      *shell.Remote // how commands run at a provider
 	SpliceErr   error         // see terminal.Config
 	Address     string        // of the server, for pty.Identity
+	Socket      string        // likewise
 	Idle        time.Duration // after which an unused shell ends; 0 is never
 	LogQuota    int64         // bytes that the logs of all commands may take
 	OnCleanup   func(error)   // notes that space could not be freed; nil that it could
@@ -99,8 +100,13 @@ func New(cfg Config) *Shells {
 
 // shellConfig is the configuration of one shell.
 func (ss *Shells) shellConfig(key, session string) shell.Config {
+<<<<<<< HEAD
 	return shell.Config{Identity: pty.Identity(ss.cfg.Address, session, ""), Keeper: ss.cfg.Keeper, Log: ss.cfg.Log,
 		DataDir:   ss.cfg.Store.Dir(),
+=======
+	return shell.Config{Identity: pty.Identity(ss.cfg.Address, ss.cfg.Socket, session, ""), Keeper: ss.cfg.Keeper,
+		Log:       ss.cfg.Log,
+>>>>>>> 083ba495 (cli: find terminals by prefix and SESSION/NAME, label and notify)
 		SpliceErr: ss.cfg.SpliceErr, Remote: ss.cfg.Remote, Logs: &ss.logs, MakeRoom: ss.makeRoom,
 		OnProcess: func(e shell.ProcessEvent) {
 			if s := ss.ByKey(e.Shell); s != nil {
