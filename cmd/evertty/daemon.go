@@ -19,11 +19,8 @@ import (
 
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/datadir"
-<<<<<<< HEAD
-	"github.com/evertty/evertty/internal/memory"
-=======
 	"github.com/evertty/evertty/internal/localsocket"
->>>>>>> 083ba495 (cli: find terminals by prefix and SESSION/NAME, label and notify)
+	"github.com/evertty/evertty/internal/memory"
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server"

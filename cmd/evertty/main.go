@@ -80,12 +80,8 @@ true screen at once.`,
 // verbs are all verbs, in the order of the help.
 func (a *app) verbs() []*cobra.Command {
 	return []*cobra.Command{
-<<<<<<< HEAD
 		a.newServe(), newLs(a), newNew(a), newAttach(a), newSend(a), newKill(a), newRestart(a), newPark(a),
-=======
-		a.newServe(), newLs(a), newNew(a), newAttach(a), newSend(a), newKill(a), newRestart(a),
 		newRename(a), newResize(a), newLabels(a), newNotify(a),
->>>>>>> 083ba495 (cli: find terminals by prefix and SESSION/NAME, label and notify)
 		newExec(a), newShells(a), newCommands(a), newThread(a), newLease(a), newLogs(a), newWait(a),
 		newSnapshot(a), newRecord(a), newPlay(a), newURL(a), newLogout(a), a.newRender(), newBackup(a),
 		newRestore(a), newStatus(a), newStop(a), newDoctor(a), newVersion(a), newBench(a), newKeeper(a), newRelay(a),

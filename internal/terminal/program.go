@@ -100,14 +100,9 @@ func (p *program) command(s Spec) (pty.Spec, error) {
 	}
 	env := map[string]string{}
 	maps.Copy(env, s.Env)
-<<<<<<< HEAD
-	maps.Copy(env, pty.Identity(p.t.registry.cfg.Address, s.Session, p.t.ID))
+	maps.Copy(env, pty.Identity(p.t.registry.cfg.Address, p.t.registry.cfg.Socket, s.Session, p.t.ID))
 	c, err := p.confined(s)
 	return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: *s.Cols, Rows: *s.Rows, Tag: p.Tag(), Confine: c}, err
-=======
-	maps.Copy(env, pty.Identity(p.t.registry.cfg.Address, p.t.registry.cfg.Socket, s.Session, p.t.ID))
-	return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: *s.Cols, Rows: *s.Rows, Tag: p.Tag()}, nil
->>>>>>> 083ba495 (cli: find terminals by prefix and SESSION/NAME, label and notify)
 }
 
 // HangUp ends all processes of any generation: SIGHUP, then SIGKILL after proc.KillGrace or

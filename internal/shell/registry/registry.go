@@ -100,13 +100,9 @@ func New(cfg Config) *Shells {
 
 // shellConfig is the configuration of one shell.
 func (ss *Shells) shellConfig(key, session string) shell.Config {
-<<<<<<< HEAD
-	return shell.Config{Identity: pty.Identity(ss.cfg.Address, session, ""), Keeper: ss.cfg.Keeper, Log: ss.cfg.Log,
-		DataDir:   ss.cfg.Store.Dir(),
-=======
 	return shell.Config{Identity: pty.Identity(ss.cfg.Address, ss.cfg.Socket, session, ""), Keeper: ss.cfg.Keeper,
 		Log:       ss.cfg.Log,
->>>>>>> 083ba495 (cli: find terminals by prefix and SESSION/NAME, label and notify)
+		DataDir:   ss.cfg.Store.Dir(),
 		SpliceErr: ss.cfg.SpliceErr, Remote: ss.cfg.Remote, Logs: &ss.logs, MakeRoom: ss.makeRoom,
 		OnProcess: func(e shell.ProcessEvent) {
 			if s := ss.ByKey(e.Shell); s != nil {
