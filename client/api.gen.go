@@ -24,7 +24,7 @@ func (a API) DeleteSessionTerminals(ctx context.Context, in wire.DeleteTerminals
 }
 
 // ListTerminals is GET /pty: the terminals of all sessions.
-func (a API) ListTerminals(ctx context.Context, in wire.ListTerminals) (TerminalList, error) {
+func (a API) ListTerminals(ctx context.Context, in wire.ListAllTerminals) (TerminalList, error) {
 	return send[TerminalList](ctx, a, route{"GET", false, []string{"/pty"}}, in)
 }
 

@@ -1999,6 +1999,15 @@ export interface WaitingMessage {
 }
 export const WaitingMessage: Shape<WaitingMessage> = { seq: 0, created_at: "", message: "" };
 
+/** Says what starts in the terminal by itself after a crash of the machine, or of keeper and server at once, where it would be `lost`: nothing (`none`), its own command (`command`), or another one. It starts below the old screen as POST …/restart does it, once for each crash. */
+export type Restore = "none" | "command" | { [key: string]: unknown };
+
+/** The form with a command. */
+export interface restoreCmd {
+  cmd: string[];
+}
+export const restoreCmd: Shape<restoreCmd> = { cmd: [""] };
+
 /** Makes a fresh xterm.js 6 of that size equal to the terminal: history, screen, modes, cursor, and at the end the bytes of an unfinished escape sequence. It contains no query and rings no bell. */
 export interface ScreenANSI {
   /** Text with escape sequences, for write(). */
@@ -2224,11 +2233,13 @@ export interface ErrorDetails {
   approval_id?: string;
   /** With INPUT_BLOCKED: how many bytes the program took. With LINE_TOO_LONG: those of the line. */
   bytes?: number;
+  /** With AMBIGUOUS: terminals that may be meant, as SESSION/NAME or ids. */
+  choices?: string[];
   /** With errors of a command that was given: its id. */
   command_id?: string;
   /** With NOT_KEPT of a recording: the last position. */
   end?: number;
-  /** The field of the body that is wrong. */
+  /** The field of the body, or the parameter of the query, that is wrong. */
   field?: string;
   /** With NAME_TAKEN: the terminal that has the name. */
   id?: string;
@@ -2249,7 +2260,7 @@ export interface ErrorDetails {
   /** With TIMEOUT and EXITED of a wait: history and screen at that moment. */
   text?: string;
 }
-export const ErrorDetails: Shape<ErrorDetails> = { allow: [""], approval_id: ["", undefined], bytes: [0, undefined], command_id: ["", undefined], end: [0, undefined], field: ["", undefined], id: ["", undefined], limit: [0, undefined], providers: [""], request_id: ["", undefined], seq: [0, undefined], session: ["", undefined], spoken: [0], start: [0, undefined], text: ["", undefined] };
+export const ErrorDetails: Shape<ErrorDetails> = { allow: [""], approval_id: ["", undefined], bytes: [0, undefined], choices: [""], command_id: ["", undefined], end: [0, undefined], field: ["", undefined], id: ["", undefined], limit: [0, undefined], providers: [""], request_id: ["", undefined], seq: [0, undefined], session: ["", undefined], spoken: [0], start: [0, undefined], text: ["", undefined] };
 
 /** A shell in a list. */
 export interface ShellInfo {
@@ -2693,6 +2704,8 @@ export interface Terminal {
   /** Streams and WebSockets that watch it now. */
   viewers: number;
   size_policy: SizePolicy;
+  /** What starts here by itself after a crash of the machine. */
+  restore: Restore;
   /** When it was created. RFC 3339, UTC. */
   created_at: string;
   /** The last input, output or resize. RFC 3339, UTC. */
@@ -2722,7 +2735,7 @@ export interface Terminal {
   /** What was wrong with its files on disk when they were last read, which output was lost since, and what readers have found damaged; one line each, for a person. Absent when nothing was. */
   damage?: string;
 }
-export const Terminal: Shape<Terminal> = { id: "", ptyID: "", name: "", session: "", cmd: [""], cwd: "", cwd_fallback: ["", undefined], env: { "": "" }, cols: 0, rows: 0, scrollback: 0, title: "", labels: { "": "" }, state: "", exit: [() => Exit, null], pid: 0, generation: 0, viewers: 0, size_policy: "", created_at: "", last_activity_at: "", last_output_at: ["", null], seq: 0, alt_screen: false, bell_count: 0, journal_bytes: 0, memory_bytes: 0, parked: false, deleted_at: ["", undefined], sandbox: "", limits: [() => Limits, undefined], limits_by: ["", undefined], damage: ["", undefined] };
+export const Terminal: Shape<Terminal> = { id: "", ptyID: "", name: "", session: "", cmd: [""], cwd: "", cwd_fallback: ["", undefined], env: { "": "" }, cols: 0, rows: 0, scrollback: 0, title: "", labels: { "": "" }, state: "", exit: [() => Exit, null], pid: 0, generation: 0, viewers: 0, size_policy: "", restore: null, created_at: "", last_activity_at: "", last_output_at: ["", null], seq: 0, alt_screen: false, bell_count: 0, journal_bytes: 0, memory_bytes: 0, parked: false, deleted_at: ["", undefined], sandbox: "", limits: [() => Limits, undefined], limits_by: ["", undefined], damage: ["", undefined] };
 
 /** Says how a program ended. */
 export interface Exit {
@@ -2777,8 +2790,10 @@ export interface CreateTerminal {
   sandbox?: Sandbox;
   /** What its programs may use; absent: no limit. 501 CAPABILITY where it cannot be enforced, and at a provider. */
   limits?: Limits;
+  /** What starts here by itself after a crash of the machine. */
+  restore?: Restore;
 }
-export const CreateTerminal: Shape<CreateTerminal> = { cmd: [""], cols: [0, undefined], rows: [0, undefined], cwd: ["", undefined], env: { "": "" }, name: ["", undefined], scrollback: [0, undefined], size_policy: ["", undefined], labels: { "": "" }, sandbox: ["", undefined], limits: [() => Limits, undefined] };
+export const CreateTerminal: Shape<CreateTerminal> = { cmd: [""], cols: [0, undefined], rows: [0, undefined], cwd: ["", undefined], env: { "": "" }, name: ["", undefined], scrollback: [0, undefined], size_policy: ["", undefined], labels: { "": "" }, sandbox: ["", undefined], limits: [() => Limits, undefined], restore: [null, undefined] };
 
 /** Words that users give a terminal to find it by: at most 32. A key has 1 to 63 letters, digits, '.', '_', '-' or '/', with a letter or digit at both ends. A value has at most 255 bytes and no control characters. */
 export type Labels = { [key: string]: string };
@@ -2789,6 +2804,8 @@ export interface ChangeTerminal {
   name?: string;
   /** Whose wish decides the size from now on. */
   size_policy?: SizePolicy;
+  /** What starts here by itself after a crash of the machine from now on. */
+  restore?: Restore;
   /** Columns, in cells; as POST …/resize does it, whatever the size policy. */
   cols?: number;
   /** Rows, in cells. */
@@ -2798,7 +2815,7 @@ export interface ChangeTerminal {
   /** The title in infos and lists, whatever the program sets: at most 1024 bytes without control characters; "" shows the program's again. Viewers get the program's. */
   title?: string;
 }
-export const ChangeTerminal: Shape<ChangeTerminal> = { name: ["", undefined], size_policy: ["", undefined], cols: [0, undefined], rows: [0, undefined], labels: { "": "" }, title: ["", undefined] };
+export const ChangeTerminal: Shape<ChangeTerminal> = { name: ["", undefined], size_policy: ["", undefined], restore: [null, undefined], cols: [0, undefined], rows: [0, undefined], labels: { "": "" }, title: ["", undefined] };
 
 /** Has terminals, oldest first; deleted ones are left out. */
 export interface TerminalList {
