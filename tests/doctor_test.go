@@ -137,3 +137,24 @@ func TestKillAllWithoutAServer(t *testing.T) {
 		})
 	}
 }
+
+// TestDoctorReadsTheConfiguration: a wrong key is a problem that it names; a warning is none.
+func TestDoctorReadsTheConfiguration(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "c.toml")
+	for text, wrong := range map[string]bool{"log_level = \"info\"\n": false, "log_levle = \"info\"\n": true} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out := run(t, call(t, []string{"EVERTTY_CONFIG=" + file, "LANG=C"}, "doctor", "--data-dir",
+			filepath.Join(t.TempDir(), "none")))
+		bad := strings.Contains(out.stdout, "BAD  configuration")
+		if bad != wrong || wrong != strings.Contains(out.stdout, "log_levle") {
+			t.Errorf("%q: %s", text, out.stdout)
+		}
+		if !strings.Contains(out.stdout, "warn this terminal") || !wrong && strings.Contains(out.stdout, "BAD ") &&
+			out.code == 0 {
+			t.Errorf("%d: %s", out.code, out.stdout)
+		}
+	}
+}

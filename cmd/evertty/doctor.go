@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -53,11 +54,15 @@ type check struct {
 	finding
 }
 
-// finding is a fault and its remedy; both are "" when all is well.
+// finding is a fault, or what works less well than it could, and its remedy; all are "" when all is well.
 type finding struct {
 	Problem string `json:"problem"`
 	Advice  string `json:"advice"`
+	Warning string `json:"warning"` // does not count
 }
+
+// problem is a fault with its remedy.
+func problem(what, advice string) finding { return finding{Problem: what, Advice: advice} }
 
 func newDoctor(a *app) *cobra.Command {
 	c := &cobra.Command{
@@ -66,8 +71,8 @@ func newDoctor(a *app) *cobra.Command {
 		Long: `doctor lists the servers and keepers of this user, wherever their data
 directories are, with what is wrong and what to do. It also checks what a server
 on the data directory needs: the system, file descriptors, disk, permissions.
-It starts and changes nothing. It ends with 0 when all is well, with 1 when
-something was found.`,
+It starts and changes nothing, and takes some seconds at most. It ends with 0 when
+there is no problem (a warning is none), with 1 otherwise.`,
 		Args: cobra.NoArgs,
 	}
 	asJSON := jsonFlag(c)
@@ -87,8 +92,13 @@ something was found.`,
 	return c
 }
 
+// doctorTime is how long servers may take to answer, all together.
+const doctorTime = 5 * time.Second
+
 // diagnose looks at everything.
 func (a *app) diagnose(ctx context.Context) (d diagnosis, err error) {
+	ctx, cancel := context.WithTimeout(ctx, doctorTime)
+	defer cancel()
 	if d.Dir, err = a.dir(); err != nil {
 		return d, err
 	}
@@ -105,7 +115,7 @@ func (a *app) diagnose(ctx context.Context) (d diagnosis, err error) {
 			}
 		}
 	}
-	d.Checks = checksOf(d.Dir)
+	d.Checks = append(checksOf(d.Dir), hostChecks()...)
 	d.OK = !slices.ContainsFunc(d.findings(), func(f finding) bool { return f.Problem != "" })
 	return d, nil
 }
@@ -152,8 +162,11 @@ func printDiagnosis(w io.Writer, d diagnosis) error {
 // line writes one thing with its fault.
 func (f finding) line(w io.Writer, what string) {
 	mark := "ok  "
-	if f.Problem != "" {
+	switch {
+	case f.Problem != "":
 		mark, what = "BAD ", what+": "+f.Problem
+	case f.Warning != "":
+		mark, what = "warn", strings.TrimSuffix(what, ": ")+": "+f.Warning
 	}
 	_, _ = fmt.Fprintln(w, mark, printable(what))
 	if f.Advice != "" {

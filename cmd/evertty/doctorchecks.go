@@ -34,7 +34,7 @@ func checksOf(dir string) []check {
 		return append(list, check{Name: "data directory", Text: dir + " is not there; serve makes it"})
 	}
 	if err != nil {
-		return append(list, check{"data directory", dir, finding{err.Error(), "choose another with --data-dir"}})
+		return append(list, check{"data directory", dir, problem(err.Error(), "choose another with --data-dir")})
 	}
 	return append(list, checkDir(dir, info), checkSecrecy(dir), checkDisk(dir))
 }
@@ -43,13 +43,13 @@ func checkFiles() check {
 	c := check{Name: "file descriptors"}
 	_, limit, err := proc.Descriptors()
 	if err != nil {
-		c.finding = finding{err.Error(), "is /proc mounted?"}
+		c.finding = problem(err.Error(), "is /proc mounted?")
 		return c
 	}
 	c.Text = fmt.Sprintf("a server may have %d", limit)
 	if limit < enoughFiles {
-		c.finding = finding{"that is for few terminals",
-			fmt.Sprintf("raise the hard limit to %d or more (ulimit -Hn, LimitNOFILE)", enoughFiles)}
+		c.finding = problem("that is for few terminals",
+			fmt.Sprintf("raise the hard limit to %d or more (ulimit -Hn, LimitNOFILE)", enoughFiles))
 	}
 	return c
 }
@@ -59,7 +59,7 @@ func checkPTY() check {
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		c.Text, c.finding = "/dev/ptmx",
-			finding{err.Error(), "mount /dev/pts; in a unit of systemd do not set PrivateDevices"}
+			problem(err.Error(), "mount /dev/pts; in a unit of systemd do not set PrivateDevices")
 		return c
 	}
 	_ = f.Close()
@@ -69,7 +69,7 @@ func checkPTY() check {
 func checkProc() check {
 	c := check{Name: "/proc", Text: "is mounted"}
 	if _, ok := proc.Find(os.Getpid()); !ok {
-		c.finding = finding{"it does not show this process", "mount -t proc proc /proc"}
+		c.finding = problem("it does not show this process", "mount -t proc proc /proc")
 	}
 	return c
 }
@@ -82,7 +82,7 @@ func checkPidfd() check {
 	}
 	fd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
-		c.finding = finding{"pidfd_open: " + err.Error(), "Linux 5.3 is needed, 5.11 for terminals without loss"}
+		c.finding = problem("pidfd_open: "+err.Error(), "Linux 5.3 is needed, 5.11 for terminals without loss")
 		return c
 	}
 	_ = unix.Close(fd)
@@ -94,14 +94,14 @@ func checkDir(dir string, info fs.FileInfo) check {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0 || !info.IsDir():
-		c.finding = finding{"it is no directory", "choose another with --data-dir"}
+		c.finding = problem("it is no directory", "choose another with --data-dir")
 	case ok && int(st.Uid) != os.Geteuid():
-		c.finding = finding{fmt.Sprintf("it belongs to user %d, this is %d", st.Uid, os.Geteuid()),
-			"chown it, or run as its owner"}
+		c.finding = problem(fmt.Sprintf("it belongs to user %d, this is %d", st.Uid, os.Geteuid()),
+			"chown it, or run as its owner")
 	case info.Mode().Perm()&0o077 != 0:
-		c.finding = finding{fmt.Sprintf("others may look into it (mode %04o)", info.Mode().Perm()), "chmod 700 " + dir}
+		c.finding = problem(fmt.Sprintf("others may look into it (mode %04o)", info.Mode().Perm()), "chmod 700 "+dir)
 	case unix.Faccessat(unix.AT_FDCWD, dir, unix.W_OK, unix.AT_EACCESS) != nil:
-		c.finding = finding{"it cannot be written", "mount it for writing, or choose another with --data-dir"}
+		c.finding = problem("it cannot be written", "mount it for writing, or choose another with --data-dir")
 	}
 	return c
 }
@@ -111,7 +111,7 @@ func checkSecrecy(dir string) check {
 	c := check{Name: "files in it", Text: "are this user's alone"}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		c.finding = finding{err.Error(), "chmod 700 " + dir}
+		c.finding = problem(err.Error(), "chmod 700 "+dir)
 		return c
 	}
 	var open []string
@@ -122,7 +122,7 @@ func checkSecrecy(dir string) check {
 	}
 	if len(open) > 0 {
 		slices.Sort(open)
-		c.finding = finding{"others may use " + strings.Join(open[:min(len(open), 3)], ", "), "chmod -R go= " + dir}
+		c.finding = problem("others may use "+strings.Join(open[:min(len(open), 3)], ", "), "chmod -R go= "+dir)
 	}
 	return c
 }
@@ -131,16 +131,16 @@ func checkDisk(dir string) check {
 	c := check{Name: "disk"}
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
-		c.finding = finding{err.Error(), "choose another directory with --data-dir"}
+		c.finding = problem(err.Error(), "choose another directory with --data-dir")
 		return c
 	}
 	free := uint64(st.Bavail) * uint64(st.Bsize) //nolint:gosec,unconvert // sizes differ between architectures
 	c.Text = fmt.Sprintf("%d MiB are free", free>>20)
 	switch {
 	case free < enoughDisk:
-		c.finding = finding{fmt.Sprintf("less than %d MiB", enoughDisk>>20), "free some; journals are lost first"}
+		c.finding = problem(fmt.Sprintf("less than %d MiB", enoughDisk>>20), "free some; journals are lost first")
 	case st.Files > 0 && st.Ffree < enoughInodes:
-		c.finding = finding{fmt.Sprintf("%d files can be made", st.Ffree), "remove files from the file system"}
+		c.finding = problem(fmt.Sprintf("%d files can be made", st.Ffree), "remove files from the file system")
 	}
 	return c
 }

@@ -63,13 +63,13 @@ func reportOf(p keeper.Process, procs []proc.Process) keeperReport {
 	}
 	switch {
 	case why != nil && stopped(p.PID):
-		r.finding = finding{"it is stopped", fmt.Sprintf("kill -CONT %d lets it go on", p.PID)}
+		r.finding = problem("it is stopped", fmt.Sprintf("kill -CONT %d lets it go on", p.PID))
 	case why != nil && r.Reachable:
-		r.finding = finding{why.Error(),
-			fmt.Sprintf("kill -9 %d ends it; a server that runs starts another one and loses nothing", p.PID)}
+		r.finding = problem(why.Error(),
+			fmt.Sprintf("kill -9 %d ends it; a server that runs starts another one and loses nothing", p.PID))
 	case why != nil:
-		r.finding = finding{why.Error(), fmt.Sprintf("evertty kill --all --data-dir %s ends its programs and it; it "+
-			"does so by itself within a minute or so unless the directory comes back", p.Dir)}
+		r.finding = problem(why.Error(), fmt.Sprintf("evertty kill --all --data-dir %s ends its programs and it; it "+
+			"does so by itself within a minute or so unless the directory comes back", p.Dir))
 	default:
 		r.finding = tooFewFiles(r.Open, r.Limit)
 	}
@@ -99,8 +99,8 @@ func tooFewFiles(open, limit int) finding {
 	if limit == 0 || open < limit-limit/fewFiles {
 		return finding{}
 	}
-	return finding{"it has few file descriptors left",
-		"end terminals or viewers, or start the server with a higher limit (ulimit -Hn, LimitNOFILE)"}
+	return problem("it has few file descriptors left",
+		"end terminals or viewers, or start the server with a higher limit (ulimit -Hn, LimitNOFILE)")
 }
 
 // stopped reports whether a process is stopped (SIGSTOP).
@@ -187,16 +187,16 @@ func visit(ctx context.Context, pid int, dir string) serverReport {
 	r := serverReport{PID: pid, Dir: dir}
 	r.Open, r.Limit = filesOf(pid)
 	if stopped(pid) {
-		r.finding = finding{"it is stopped",
-			fmt.Sprintf("kill -CONT %d lets it go on; serve --takeover goes on in its place", pid)}
+		r.finding = problem("it is stopped",
+			fmt.Sprintf("kill -CONT %d lets it go on; serve --takeover goes on in its place", pid))
 		return r
 	}
 	if dir == "" {
 		return r
 	}
 	if _, err := os.Stat(dir); err != nil {
-		r.finding = finding{"its data directory is gone",
-			fmt.Sprintf("kill %d ends it; its programs end a minute later", pid)}
+		r.finding = problem("its data directory is gone",
+			fmt.Sprintf("kill %d ends it; its programs end a minute later", pid))
 		return r
 	}
 	place, err := client.Find(dir)
@@ -205,8 +205,8 @@ func visit(ctx context.Context, pid int, dir string) serverReport {
 		err = r.ask(ctx, dir)
 	}
 	if err != nil {
-		r.finding = finding{"it does not answer: " + err.Error(),
-			"serve --takeover --data-dir " + dir + " goes on in its place"}
+		r.finding = problem("it does not answer: "+err.Error(),
+			"serve --takeover --data-dir "+dir+" goes on in its place")
 	}
 	return r
 }
@@ -230,9 +230,12 @@ func (r *serverReport) ask(ctx context.Context, dir string) error {
 		return err
 	}
 	if len(h.Reasons) > 0 {
-		r.finding = finding{strings.Join(h.Reasons, "; "), "see its log and docs/operate/durability.md"}
+		r.finding = problem(strings.Join(h.Reasons, "; "), "see its log and docs/operate/durability.md")
 		return nil
 	}
-	r.finding = tooFewFiles(r.Open, r.Limit)
+	if r.finding = tooFewFiles(r.Open, r.Limit); r.Problem == "" && r.Version != programVersion() {
+		r.finding = finding{Warning: "this program is " + programVersion(),
+			Advice: "evertty serve --takeover --data-dir " + dir + " goes on with it"}
+	}
 	return nil
 }
