@@ -57,11 +57,12 @@ func (a *app) newRoot() *cobra.Command {
 		Long: `evertty keeps terminals alive and exact: programs go on running when nobody
 looks, and whoever connects, from a terminal, a browser or a program, sees the
 true screen at once.`,
-		Example: `  evertty serve                  start the server, print its address
+		Example: `  evertty                        choose a terminal, or begin with the first one
+  evertty serve                  start the server, print its address
   evertty new --name build       a new shell in this window; C-\ C-\ detaches
   evertty attach build           look again, from anywhere`,
 		Args:          unknownVerb,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE:          func(c *cobra.Command, _ []string) error { return a.pick(c) },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 
@@ -70,6 +71,7 @@ true screen at once.`,
 	root.PersistentFlags().StringVar(&a.dataDir, "data-dir", "",
 		"`directory` of the server's state (default $EVERTTY_DATA_DIR, else $XDG_STATE_HOME/evertty, else "+
 			"~/.local/state/evertty)")
+	a.talks(root)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(a.verbs()...)
 	root.SetFlagErrorFunc(flagError)

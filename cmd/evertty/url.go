@@ -2,27 +2,78 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"rsc.io/qr"
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/wire"
 )
 
 func newURL(a *app) *cobra.Command {
-	return asking(a, &cobra.Command{
+	withQR := false
+	c := &cobra.Command{
 		Use:   "url",
 		Short: "Print a one-time URL that logs a browser in",
 		Long: `The URL carries a ticket that works once and only for a short time. The
-long-lived token never leaves its file.`,
+long-lived token never leaves its file. On a terminal, and with --qr, a QR code of
+it follows; a phone reaches it where the server listens for others (serve --listen,
+--public-url).`,
 		Example: "  xdg-open \"$(evertty url)\"",
 		Args:    cobra.NoArgs,
-	}, func(c *cobra.Command, server *client.Client, _ []string) (wire.Ticket, error) {
+	}
+	c.Flags().BoolVar(&withQR, "qr", false, "print the QR code also where no terminal is")
+	return asking(a, c, func(c *cobra.Command, server *client.Client, _ []string) (wire.Ticket, error) {
 		t, err := server.Ticket(c.Context(), wire.TicketRequest{Login: true})
 		if err == nil && strings.HasPrefix(server.Address(), "unix:") && !strings.HasPrefix(t.URL, "https:") {
 			err = errors.New("url: the server listens on a unix socket, which no browser reaches")
 		}
 		return t, err
-	}, line(func(t wire.Ticket) string { return t.URL }))
+	}, func(w io.Writer, t wire.Ticket) error {
+		_, err := fmt.Fprintln(w, printable(t.URL))
+		if tty := isTTY(a.stdout, a.stdout); err == nil && (withQR || tty) {
+			err = printQR(w, t.URL, tty && os.Getenv("NO_COLOR") == "")
+		}
+		return err
+	})
+}
+
+// quietZone is the margin of a QR code, in modules (ISO/IEC 18004, 6.3.8).
+const quietZone = 4
+
+// printQR prints a QR code in half blocks: light modules are blocks, which a phone reads on a dark terminal. With
+// colors it is dark on light on any.
+func printQR(w io.Writer, text string, colors bool) error {
+	code, err := qr.Encode(text, qr.L)
+	if err != nil {
+		return fmt.Errorf("url: QR code: %w", err)
+	}
+	begin, end := "", ""
+	if colors {
+		begin, end = "\x1b[38;5;231;48;5;16m", "\x1b[m"
+	}
+	light := func(x, y int) bool { return !code.Black(x, y) } // so is all outside of it
+	var b strings.Builder
+	for y := -quietZone; y < code.Size+quietZone; y += 2 {
+		b.WriteString(begin)
+		for x := -quietZone; x < code.Size+quietZone; x++ {
+			switch top, bottom := light(x, y), light(x, y+1); {
+			case top && bottom:
+				b.WriteString("█")
+			case top:
+				b.WriteString("▀")
+			case bottom:
+				b.WriteString("▄")
+			default:
+				b.WriteString(" ")
+			}
+		}
+		b.WriteString(end + "\n")
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
 }
