@@ -13,9 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
-	"github.com/evertty/evertty/internal/localsocket"
 	"github.com/evertty/evertty/internal/strictmodes"
-	"github.com/evertty/evertty/pty"
 )
 
 // Variables that say where the server is.
@@ -54,19 +52,6 @@ func (a *app) dir() (string, error) {
 	}
 	if err := strictmodes.CheckOwn(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", usage(fmt.Errorf("data directory %s: %w", dir, err))
-	}
-	return dir, nil
-}
-
-// clientDir is dir for a verb that asks a server: inside a terminal that of its server, unless a directory is named.
-func (a *app) clientDir() (string, error) {
-	socket := os.Getenv(pty.EnvSocket)
-	if a.namedDir() != "" || !filepath.IsAbs(socket) || filepath.Base(socket) != localsocket.Name {
-		return a.dir()
-	}
-	dir := filepath.Dir(socket)
-	if err := strictmodes.CheckOwn(dir); err != nil {
-		return a.dir() // its server is another user's, or gone
 	}
 	return dir, nil
 }

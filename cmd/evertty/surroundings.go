@@ -4,11 +4,14 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/internal/confine"
+	"github.com/evertty/evertty/internal/localsocket"
 	"github.com/evertty/evertty/internal/proc"
+	"github.com/evertty/evertty/internal/strictmodes"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -41,4 +44,17 @@ func (a *app) surroundings() client.Inside {
 		}
 	}
 	return client.Inside{Terminals: s.Terminals, Devices: s.Devices}
+}
+
+// clientDir is dir for a verb that asks a server: inside a terminal that of its server, unless a directory is named.
+func (a *app) clientDir() (string, error) {
+	socket := os.Getenv(pty.EnvSocket)
+	if a.namedDir() != "" || !filepath.IsAbs(socket) || filepath.Base(socket) != localsocket.Name {
+		return a.dir()
+	}
+	dir := filepath.Dir(socket)
+	if err := strictmodes.CheckOwn(dir); err != nil {
+		return a.dir() // its server is another user's, or gone
+	}
+	return dir, nil
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/internal/jsonstring"
+	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
