@@ -114,7 +114,7 @@ func (r *root) firstTerminal(l *login, user string) {
 		l.shows(command + `\z`)
 		began = time.Now()
 		l.types("\n")
-		l.shows(`\A[^;]*[$#]\s*\z`)
+		l.shows(`[$#]\s*\z`)
 		if !strings.Contains(l.screen(), "--help") {
 			break
 		}

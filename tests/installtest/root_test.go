@@ -31,7 +31,7 @@ type root struct {
 }
 
 // inside is the first process of a root: it mounts what a system has, says so and reaps what is left over. The files
-// of $1 are not changed: what is written goes to $2.
+// of $1 are not changed: what is written goes to $2. Terminals have their numbers from this machine, as the user's has.
 const inside = `set -e
 mount --make-rprivate /
 mkdir "$2/upper" "$2/work" "$2/root"
@@ -39,9 +39,9 @@ mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" "$2/
 	cp -a --reflink=auto "$1/." "$2/root"
 mount -t proc proc "$2/root/proc"
 mkdir -p "$2/root/dev/pts"
-mount -t devpts devpts "$2/root/dev/pts" -o newinstance,ptmxmode=0666,mode=620,gid=5
+mount --bind /dev/pts "$2/root/dev/pts"
 rm -f "$2/root/dev/ptmx"
-ln -s pts/ptmx "$2/root/dev/ptmx"
+mknod -m 666 "$2/root/dev/ptmx" c 5 2
 cd "$2/root"
 exec chroot . bash -c 'echo ready; while :; do sleep 1; done'
 `
