@@ -14,11 +14,7 @@ go build -trimpath -buildvcs=false -ldflags "-X main.release=v$version" -o "$eve
 "$evertty" completion bash >"$dir/completions/evertty.bash"
 "$evertty" completion zsh >"$dir/completions/_evertty"
 "$evertty" completion fish >"$dir/completions/evertty.fish"
-"$evertty" man "$dir/man1" 2>/dev/null || # a build without that verb
-	{
-		printf '.TH EVERTTY 1\n.SH NAME\nevertty \\- terminals that outlive their viewers\n.SH DESCRIPTION\n.nf\n'
-		"$evertty" --help
-	} >"$dir/man1/evertty.1"
+"$evertty" man "$dir/man1"
 cat >"$dir/changelog" <<END
 evertty (${version/-/\~}) unstable; urgency=medium
 

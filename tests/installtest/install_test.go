@@ -108,17 +108,11 @@ func TestFirstMinute(t *testing.T) {
 // firstTerminal has a user type evertty, until the terminal shows its prompt.
 func (r *root) firstTerminal(l *login, user string) {
 	r.t.Helper()
+	l.types("clear; evertty")
+	l.shows(`evertty\z`)
 	began := time.Now()
-	for _, command := range []string{"evertty", "evertty new"} { // alone it is the help in releases before 0.2
-		l.types("clear; " + command)
-		l.shows(command + `\z`)
-		began = time.Now()
-		l.types("\n")
-		l.shows(`[$#]\s*\z`)
-		if !strings.Contains(l.screen(), "--help") {
-			break
-		}
-	}
+	l.types("\n")
+	l.shows(`[$#]\s*\z`)
 	took := time.Since(began)
 	l.types("echo inside $EVERTTY_PTY\n")
 	l.shows(`^inside \w+$`)
