@@ -18,7 +18,7 @@ or input, brings it back exactly. A terminal that somebody watches is refused.
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: a.onServer(func(c *cobra.Command, server *client.Client, ids []string) error {
-			return each(ids, func(id string) error {
+			return eachTerminal(c.Context(), server, ids, func(id string) error {
 				_, err := server.API().ParkTerminal(c.Context(), wire.TerminalRef{ID: id})
 				return err
 			})
