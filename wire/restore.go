@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 )
 
 // Restore says what starts in the terminal by itself after a crash of the machine, or of keeper and server at once,
@@ -11,8 +10,8 @@ import (
 // screen as POST …/restart does it, once for each crash.
 //
 //schema:oneOf [{"type": "string", "enum": ["none", "command"]}, {"type": "object", "additionalProperties": false,
-//schema:and "required": ["cmd"], "properties": {"cmd": {"type": "array", "minItems": 1, "maxItems": 4096, "items":
-//schema:and {"type": "string"}}}}]
+//schema:and "required": ["cmd"], "properties": {"cmd": {"description": "The program and its arguments.", "type":
+//schema:and "array", "minItems": 1, "maxItems": 4096, "items": {"type": "string"}}}}]
 //schema:examples ["command", {"cmd": ["claude", "--resume", "3f1c"]}]
 type Restore []string // nil is none, one without words command
 
@@ -31,11 +30,6 @@ var ErrRestore = errors.New(`"none", "command" or {"cmd": [program, argument...]
 // Own reports whether the terminal's own command starts.
 func (r Restore) Own() bool { return r != nil && len(r) == 0 }
 
-// restoreCmd is the form with a command.
-type restoreCmd struct {
-	Cmd []string `json:"cmd"`
-}
-
 // MarshalJSON implements json.Marshaler.
 func (r Restore) MarshalJSON() ([]byte, error) {
 	switch {
@@ -44,7 +38,7 @@ func (r Restore) MarshalJSON() ([]byte, error) {
 	case r.Own():
 		return json.Marshal(restoreCommand)
 	}
-	return json.Marshal(restoreCmd{r})
+	return json.Marshal(map[string][]string{"cmd": r})
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Errors: ErrRestore.
@@ -61,12 +55,11 @@ func (r *Restore) UnmarshalJSON(b []byte) error {
 		}
 		return ErrRestore
 	}
-	var members map[string]json.RawMessage
-	var c restoreCmd
-	if json.Unmarshal(b, &members) != nil || len(members) != 1 || json.Unmarshal(b, &c) != nil || len(c.Cmd) == 0 ||
-		slices.Contains(c.Cmd[:1], "") {
-		return ErrRestore
+	var members map[string][]string
+	err := json.Unmarshal(b, &members)
+	if cmd := members["cmd"]; err == nil && len(members) == 1 && len(cmd) > 0 && cmd[0] != "" {
+		*r = cmd
+		return nil
 	}
-	*r = c.Cmd
-	return nil
+	return ErrRestore
 }

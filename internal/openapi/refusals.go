@@ -208,8 +208,9 @@ var refusals = []refusal{
 	},
 	{name: "Unavailable", status: 503,
 		text: "CLOSING: the server is shutting down. CANCELED, DEADLINE: the request ended before it was done. " +
-			"NO_DESCRIPTORS: a new viewer has to wait, because the server has few file descriptors left.",
-		codes:   "CLOSING CANCELED DEADLINE NO_DESCRIPTORS",
+			"NO_DESCRIPTORS, NO_MEMORY: a new viewer has to wait, because the server has few file descriptors left, " +
+			"or has used most of its memory (serve --memory).",
+		codes:   "CLOSING CANCELED DEADLINE NO_DESCRIPTORS NO_MEMORY",
 		example: "CLOSING: the server is shutting down",
 	},
 	{name: "NoSpace", status: 507, text: "NO_SPACE: the disk is full.",

@@ -198,6 +198,7 @@ func (c *contract) visitTerminal(t *testing.T, base string) {
 		{method: "POST", target: "/resize", body: `{"cols":100,"rows":30}`, status: 200},
 		{method: "POST", target: "/resize", body: `{"cols":0,"rows":30}`, status: 400, code: "VALIDATION"},
 		{method: "POST", target: "/resize", body: `{"cols":80}`, status: 400, code: "VALIDATION"},
+		{method: "POST", target: "/park", body: `{}`, status: 200},
 		{method: "PATCH", body: `{"cols":90,"labels":{"team":"web"},"title":"mine","size_policy":"fixed"}`, status: 200},
 		{method: "PATCH", body: `{"cols":0}`, status: 400, code: "VALIDATION"},
 		{method: "PATCH", body: `{"size_policy":"luck"}`, status: 400, code: "VALIDATION"},

@@ -39,7 +39,6 @@ import (
 	"github.com/evertty/evertty/pty/keeper/holder"
 	"github.com/evertty/evertty/tests/polling"
 	"github.com/evertty/evertty/vt"
-	"github.com/evertty/evertty/vt/vt10x"
 )
 
 // patience bounds every wait of these tests for a fact.
@@ -119,7 +118,7 @@ func startRuled(t *testing.T, mode, dir string, rules permission.Rules) *liveSer
 		t.Fatal(err)
 	}
 	m, err := supervisor.Start(supervisor.Config{
-		Terminals: terminal.Config{Engine: vt10x.New, Unicode: vt.Unicode11, Store: dataDir, Keeper: held},
+		Terminals: terminal.Config{Engine: vt.NewEngine, Unicode: vt.Unicode11, Store: dataDir, Keeper: held},
 		Threads: service.Config{
 			Store: records,
 			Conversations: store.Config{Store: records.Conversations(), Files: files,

@@ -87,6 +87,8 @@ var unasked = map[string]string{
 	"POST /api/leases/:id/refresh":                  "only asks the provider",
 	"POST /tickets":                                 "what a ticket opens asks itself: TestSocketsAreChecked",
 	"DELETE /tickets":                               "ends what a ticket opened, and no process",
+	"POST TERMINAL/park":                            "the program does not notice, and a look shows the same screen",
+	"POST /backup":                                  "reads; it needs full access (auth.CheckSecrets)",
 	"POST /logout":                                  "ends what a login opened, and no process",
 	"PUT /api/threads/:id/permissions":              "else nobody could ever change them",
 	"POST /api/threads/:id/authorize":               "is the question",

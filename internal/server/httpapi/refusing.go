@@ -39,7 +39,8 @@ var (
 	Typing       = []error{terminal.ErrExited, pty.ErrLineTooLong, pty.ErrBlocked}
 
 	Shutdown    = []error{terminal.ErrClosing, context.Canceled, context.DeadlineExceeded}
-	Unavailable = append([]error{descriptors.ErrExhausted, memory.ErrFull}, Shutdown...)
+	Untyped     = append([]error{descriptors.ErrExhausted}, Shutdown...)
+	Unavailable = append([]error{memory.ErrFull}, Untyped...)
 	Starting    = append([]error{pty.ErrNoCommand, pty.ErrNoDir, pty.ErrLineTooLong}, NotStarted...)
 	NotStarted  = append([]error{keeper.ErrNoKeeper, shell.ErrNoFiles, pty.ErrNoPTY, unix.ENOMEM}, Unavailable...)
 	NotIdle     = []error{terminal.ErrExited, terminal.ErrInUse}

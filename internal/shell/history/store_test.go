@@ -14,6 +14,8 @@ import (
 
 	"github.com/evertty/evertty/internal/shell/output"
 	"github.com/evertty/evertty/internal/shell/shelldir"
+
+	"github.com/evertty/evertty/internal/confine"
 )
 
 // fullRecord is a record with something in every field.
@@ -99,7 +101,8 @@ func TestShellRoundTrip(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 	want := &Shell{Spec: Spec{ID: "s", Name: "n\xff", Dir: dir, Cwd: "/\xff", Env: map[string]string{"A": "\xfe"},
-		Login: true, Timeout: 5, MaxOutput: 6, MaxReply: 7, Provider: "p"},
+		Login: true, Timeout: 5, MaxOutput: 6, MaxReply: 7, Provider: "p",
+		Sandbox: &confine.Sandbox{Write: []string{"/w"}, Terminals: true, Hide: "/d", Keep: "/d/k"}},
 		CreatedAt: time.Date(2024, 5, 6, 7, 8, 9, 1, time.UTC), Process: 4, FirstEnv: []string{"A=\xff\n", "odd-name"}}
 	noZero(t, "shell", reflect.ValueOf(*want), "shell.Version")
 	if err := SaveShell(dir, want); err != nil {

@@ -2002,12 +2002,6 @@ export const WaitingMessage: Shape<WaitingMessage> = { seq: 0, created_at: "", m
 /** Says what starts in the terminal by itself after a crash of the machine, or of keeper and server at once, where it would be `lost`: nothing (`none`), its own command (`command`), or another one. It starts below the old screen as POST …/restart does it, once for each crash. */
 export type Restore = "none" | "command" | { [key: string]: unknown };
 
-/** The form with a command. */
-export interface restoreCmd {
-  cmd: string[];
-}
-export const restoreCmd: Shape<restoreCmd> = { cmd: [""] };
-
 /** Makes a fresh xterm.js 6 of that size equal to the terminal: history, screen, modes, cursor, and at the end the bytes of an unfinished escape sequence. It contains no query and rings no bell. */
 export interface ScreenANSI {
   /** Text with escape sequences, for write(). */
