@@ -61,17 +61,23 @@ var verbArguments = []string{
 func talkingVerbs(t *testing.T, path ...string) (list []string) {
 	t.Helper()
 	help := run(t, call(t, nil, append(path, "--help")...)).stdout
-	_, commands, nested := strings.Cut(help, "Available Commands:\n")
+	_, commands, nested := strings.Cut(help, " [command]\n")
 	if !nested {
 		if strings.Contains(help, "--server") {
 			list = append(list, strings.Join(path, " "))
 		}
 		return list
 	}
-	commands, _, _ = strings.Cut(commands, "\n\n")
-	for line := range strings.Lines(commands) {
-		if verb := strings.Fields(line)[0]; verb != "completion" && verb != "help" {
-			list = append(list, talkingVerbs(t, append(slices.Clone(path), verb)...)...)
+	commands, _, _ = strings.Cut(commands, "\nFlags:\n")
+	for group := range strings.SplitSeq(strings.TrimSpace(commands), "\n\n") {
+		title, lines, _ := strings.Cut(group, "\n")
+		if title == "Examples:" {
+			continue
+		}
+		for line := range strings.Lines(lines) {
+			if verb := strings.Fields(line)[0]; verb != "completion" && verb != "help" {
+				list = append(list, talkingVerbs(t, append(slices.Clone(path), verb)...)...)
+			}
 		}
 	}
 	return list

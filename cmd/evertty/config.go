@@ -182,10 +182,21 @@ var kindTexts = map[string]string{"bool": "true or false", "int": "a whole numbe
 
 // flagError makes what pflag says about the command line read like the errors of
 // applyConfig.
-func flagError(_ *cobra.Command, err error) error {
+func flagError(c *cobra.Command, err error) error {
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f := wrong.GetFlag()
 		return usage(notAllowed("--"+f.Name, wrong.GetValue(), f.Value))
+	}
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && len(unknown.GetSpecifiedName()) > 1 {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if near := nearest(unknown.GetSpecifiedName(), names); near != "" {
+			err = fmt.Errorf("%w; did you mean --%s?", err, near)
+		}
 	}
 	return usage(err)
 }

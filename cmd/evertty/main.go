@@ -65,30 +65,49 @@ true screen at once.`,
 		RunE:          func(c *cobra.Command, _ []string) error { return a.pick(c) },
 		SilenceErrors: true,
 		SilenceUsage:  true,
-
-		SuggestionsMinimumDistance: 2, // typing mistakes
 	}
 	root.PersistentFlags().StringVar(&a.dataDir, "data-dir", "",
 		"`directory` of the server's state (default $EVERTTY_DATA_DIR, else $XDG_STATE_HOME/evertty, else "+
 			"~/.local/state/evertty)")
 	a.talks(root)
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.verbs()...)
+	a.addVerbs(root)
 	root.SetFlagErrorFunc(flagError)
 	a.watch(root)
 	return root
 }
 
-// verbs are all verbs, in the order of the help.
-func (a *app) verbs() []*cobra.Command {
-	return []*cobra.Command{
-		a.newServe(), newLs(a), newNew(a), newAttach(a), newSend(a), newKill(a), newRestart(a), newPark(a),
-		newRename(a), newResize(a), newLabels(a), newNotify(a),
-		newExec(a), newShells(a), newCommands(a), newThread(a), newLease(a), newLogs(a), newWait(a),
-		newSnapshot(a), newRecord(a), newPlay(a), newURL(a), newLogout(a), a.newRender(), newBackup(a),
-		newRestore(a), newStatus(a), newStop(a), newDoctor(a), newVersion(a), newBench(a), newKeeper(a), newRelay(a),
-		newMan(a),
+// useGroup has verbs of one use, under a title of the help.
+type useGroup struct {
+	title string
+	verbs []*cobra.Command
+}
+
+// groups are the verbs that the help lists.
+func (a *app) groups() []useGroup {
+	return []useGroup{
+		{"Terminals:", []*cobra.Command{newNew(a), newAttach(a), newLs(a), newSend(a), newWait(a), newSnapshot(a),
+			newLogs(a), newKill(a), newRestart(a), newRename(a), newResize(a), newLabels(a), newPark(a), newNotify(a)}},
+		{"Exec:", []*cobra.Command{newExec(a), newShells(a), newCommands(a)}},
+		{"Sharing:", []*cobra.Command{newURL(a), newLogout(a)}},
+		{"Recording:", []*cobra.Command{newRecord(a), newPlay(a), a.newRender()}},
+		{"Threads:", []*cobra.Command{newThread(a), newLease(a)}},
+		{"Server:", []*cobra.Command{a.newServe(), newStatus(a), newStop(a), newDoctor(a), newBackup(a), newRestore(a),
+			newVersion(a)}},
 	}
+}
+
+// addVerbs adds all verbs, the hidden ones last.
+func (a *app) addVerbs(root *cobra.Command) {
+	cobra.EnableCommandSorting = false // the order above is by use
+	for _, g := range a.groups() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, verb := range g.verbs {
+			verb.GroupID = g.title
+		}
+		root.AddCommand(g.verbs...)
+	}
+	root.AddCommand(newBench(a), newKeeper(a), newRelay(a), newMan(a))
 }
 
 // group is a verb that has verbs of its own.
@@ -165,8 +184,14 @@ func unknownVerb(c *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := "evertty --help lists the verbs"
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "did you mean " + near[0] + "?"
+	var verbs []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			verbs = append(verbs, sub.Name())
+		}
+	}
+	if near := nearest(args[0], verbs); near != "" {
+		hint = "did you mean " + near + "?"
 	}
 	return fmt.Errorf("unknown verb %q; %s", args[0], hint)
 }
