@@ -89,7 +89,9 @@ func New(baseURL, token string) (*Client, error) {
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext, t.Proxy = c.dial, c.proxy
-	c.http = &http.Client{Transport: t}
+	// No route leads elsewhere: whoever answers so must not get the token.
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.http = &http.Client{Transport: t, CheckRedirect: stay}
 	return &Client{c, terminals{c}, shells{c}, threads{c}, leases{c}}, nil
 }
 

@@ -27,6 +27,9 @@ const (
 func (a *app) talks(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&a.server, "server", "", "`URL` of the server, http://host:port or unix:///path (default "+
 		"$EVERTTY_SERVER, else the one of the data directory); $EVERTTY_TOKEN_FILE names the file with its token")
+	c.Flags().StringVar(&a.context, "context", "", "`name` of a server that login has kept, or local for the one of "+
+		"the data directory (default $EVERTTY_CONTEXT, else the current one)")
+	_ = c.RegisterFlagCompletionFunc("context", completeContext)
 	c.Flags().BoolVar(&a.noStart, "no-start", false, "start no server in the background when none runs: exit code 3")
 	return c
 }
@@ -80,9 +83,20 @@ type chosen struct {
 	dir        string // "" when there is a url
 }
 
-// chosen finds out which server is meant: --server or $EVERTTY_SERVER with the token in $EVERTTY_TOKEN_FILE, else the
-// one of the data directory. Errors are wrong usage.
+// chosen finds out which server is meant. In this order: --server, --context, $EVERTTY_SERVER, $EVERTTY_CONTEXT, the
+// data directory that is named, the server of the terminal that this process runs in, the current context, the server
+// of the usual data directory. $EVERTTY_TOKEN_FILE is for --server and $EVERTTY_SERVER. Errors are wrong usage.
 func (a *app) chosen() (chosen, error) {
+	if a.server != "" && a.context != "" {
+		return chosen{}, usage(errors.New("--server and --context: give one of them"))
+	}
+	if s, ok, err := a.chosenContext(); ok || err != nil {
+		return s, err
+	}
+	if a.context == localContext {
+		dir, err := a.clientDir()
+		return chosen{dir: dir}, err
+	}
 	at, file, token := cmp.Or(a.server, os.Getenv(envServer)), os.Getenv(envTokenFile), ""
 	var err error
 	if at == "" || file == "" {

@@ -27,6 +27,7 @@ type app struct {
 	stderr  io.Writer
 	dataDir string // --data-dir, "" when not given
 	server  string // --server, "" when not given
+	context string // --context, "" when not given
 	noStart bool   // --no-start
 	ran     bool   // the arguments were right and a verb was started
 }
@@ -89,7 +90,7 @@ func (a *app) groups() []useGroup {
 		{"Terminals:", []*cobra.Command{newNew(a), newAttach(a), newLs(a), newSend(a), newWait(a), newSnapshot(a),
 			newLogs(a), newKill(a), newRestart(a), newRename(a), newResize(a), newLabels(a), newPark(a), newNotify(a)}},
 		{"Exec:", []*cobra.Command{newExec(a), newShells(a), newCommands(a)}},
-		{"Sharing:", []*cobra.Command{newURL(a), newLogout(a)}},
+		{"Sharing:", []*cobra.Command{newURL(a), newLogin(a), newContext(a), newLogout(a)}},
 		{"Recording:", []*cobra.Command{newRecord(a), newPlay(a), a.newRender()}},
 		{"Threads:", []*cobra.Command{newThread(a), newLease(a)}},
 		{"Server:", []*cobra.Command{a.newServe(), newStatus(a), newStop(a), newDoctor(a), newBackup(a), newRestore(a),
