@@ -25,6 +25,7 @@ import (
 type parkable struct {
 	*stream.Hub
 	o       stream.Options
+	mu      sync.Mutex // guards written
 	written []byte
 	file    []byte // the newest snapshot
 	remade  atomic.Int32
@@ -36,7 +37,9 @@ func newParkable(cols, rows int) *parkable {
 }
 
 func (p *parkable) write(b []byte) {
+	p.mu.Lock()
 	p.written = append(p.written, b...)
+	p.mu.Unlock()
 	p.Write(b)
 }
 
@@ -53,6 +56,8 @@ func (p *parkable) remake(seq uint64) *stream.Hub {
 		panic(err)
 	}
 	hub := stream.Restore(p.o, f, h.Seq)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	hub.Write(p.written[h.Seq:seq])
 	return hub
 }
