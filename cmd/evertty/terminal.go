@@ -50,7 +50,7 @@ func (o *creating) flags(c *cobra.Command) {
 		flag{"size-policy", "", (*string)(&o.SizePolicy),
 			"whose `size` counts: latest, owner, smallest, largest or fixed"},
 		flag{"sandbox", "", newEnum(&o.sandbox, sandboxes...),
-			"what it may touch: none, workspace (write here and in /tmp) or read-only (default: `none`)"},
+			"what it may touch, a `word`: none, workspace (write here and in /tmp) or read-only (default none)"},
 		flag{"memory", "", newSizeOf(&o.memory, 0, 16<<20, 1<<50), "most memory it may use, a `size` like 512MiB"},
 		flag{"cpu", "", newInt(&o.cpu, 0, 1, 100_000), "most processor time, in `percent` of a core"},
 		flag{"pids", "", newInt(&o.pids, 0, 1, 1<<22), "most processes and threads, a `number`"},
