@@ -286,8 +286,7 @@ func TestASignalEndsWhoWritesToADeadTerminal(t *testing.T) {
 	s := start(t, launch{})
 	id := s.create("yes").ID
 	for _, argv := range [][]string{{"attach", id}, {"logs", "--follow", "--raw", id}} {
-		t.Run(argv[0], func(t *testing.T) {
-			t.Parallel()
+		t.Run(argv[0], func(t *testing.T) { // at once: the flood is not for others to wait beside
 			viewer, err := pty.Start(pty.Spec{Argv: append([]string{binary, "--data-dir", s.how.dir}, argv...),
 				Cols: 80, Rows: 24}) // nobody reads its output
 			s.must(err)
