@@ -333,7 +333,7 @@ func TestAnotherAccountTakesThePort(t *testing.T) {
 	s := account(t, alice, at)
 	s.kill()
 	other := account(t, mallo, at)
-	if e := run(t, s.accountCall("ls")); e.code != 3 || strings.Contains(e.stderr, "token") {
+	if e := run(t, s.accountCall("ls", "--no-start")); e.code != 3 || strings.Contains(e.stderr, "token") {
 		t.Errorf("with another user's server at its port: %+v", e)
 	}
 	audit, err := os.ReadFile(other.file("audit.log"))
@@ -350,7 +350,7 @@ func TestAnotherAccountTakesThePort(t *testing.T) {
 	eventually(t, "the impostor listens", func() bool { return strings.HasPrefix(got.String(), "listening <nil>\n") })
 	s.must(os.Remove(s.file("server.sock")))
 	s.must(os.Rename(socket, s.file("server.sock")))
-	if e := run(t, s.accountCall("ls")); e.code != 3 || !strings.Contains(e.stderr, "another user's") {
+	if e := run(t, s.accountCall("ls", "--no-start")); e.code != 3 || !strings.Contains(e.stderr, "another user's") {
 		t.Errorf("with another user's socket: %+v", e)
 	}
 	eventually(t, "it was connected to", func() bool { return strings.Contains(got.String(), "got") })

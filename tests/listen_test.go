@@ -184,7 +184,8 @@ func TestTakeoverOfAStoppedServer(t *testing.T) {
 			close(over)
 			eventually(t, "the old server is gone", func() bool { return !old.running() })
 			said := s.stderr.String()
-			killed := strings.Contains(said, fmt.Sprintf("process %d, did not leave", old.pid()))
+			killed := strings.Contains(said, "did not leave in time") &&
+				strings.Contains(said, fmt.Sprintf(" pid=%d ", old.pid()))
 			switch {
 			case killed && !hung:
 				t.Errorf("it said %q", said)

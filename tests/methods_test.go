@@ -51,7 +51,7 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 		t.Errorf("%d viewers", i.Viewers)
 	}
 	options := s.do(request{http.MethodOptions, "/pty/" + id, "", auth})
-	if options.status != 204 || options.header.Get("Allow") != "DELETE, GET, HEAD, OPTIONS" {
+	if options.status != 204 || options.header.Get("Allow") != "DELETE, GET, HEAD, OPTIONS, PATCH" {
 		t.Errorf("OPTIONS: %d %v", options.status, options.header)
 	}
 	s.do(request{http.MethodHead, "/pty", "", nil}).wants(401)

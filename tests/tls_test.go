@@ -232,7 +232,7 @@ func TestTLSFlagsAreChecked(t *testing.T) {
 		{[]string{"--tls-cert", cert, "--tls-key", other}, []string{"tls-cert", "match"}},
 		{[]string{"--tls-cert", key, "--tls-key", key}, []string{"tls-cert"}},
 		{[]string{"--public-url", "http://term.example.com"}, []string{"public-url", "https://HOST"}},
-		{[]string{"--public-url", "https://term.example.com/base"}, []string{"public-url", `"/base"`}},
+		{[]string{"--public-url", "https://term.example.com/a//b"}, []string{"public-url", `"/a//b"`}},
 	} {
 		run(t, call(t, nil, append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir",
 			filepath.Join(t.TempDir(), "d")}, wrong.flags...)...)).refuses(t, 2, wrong.words...)

@@ -2,7 +2,7 @@ package wire
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
 )
 
 // Restore says what starts in the terminal by itself after a crash of the machine, or of keeper and server at once,
@@ -24,8 +24,19 @@ const (
 // RestoreCommand is the Restore that starts the terminal's own command.
 func RestoreCommand() Restore { return Restore{} }
 
-// ErrRestore is the error of a Restore in another form.
-var ErrRestore = errors.New(`"none", "command" or {"cmd": [program, argument...]} is allowed`)
+// RestoreError is the error of a Restore in another form.
+type RestoreError struct {
+	Field string // that an object may not have; "" when the value is wrong in another way
+}
+
+// Error implements error.
+func (e *RestoreError) Error() string {
+	const allowed = `"none", "command" or {"cmd": [program, argument...]} is allowed`
+	if e.Field == "" {
+		return allowed
+	}
+	return fmt.Sprintf("%s, not the field %.80q", allowed, e.Field)
+}
 
 // Own reports whether the terminal's own command starts.
 func (r Restore) Own() bool { return r != nil && len(r) == 0 }
@@ -41,7 +52,7 @@ func (r Restore) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string][]string{"cmd": r})
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Errors: ErrRestore.
+// UnmarshalJSON implements json.Unmarshaler. Errors: *RestoreError.
 func (r *Restore) UnmarshalJSON(b []byte) error {
 	var word string
 	if json.Unmarshal(b, &word) == nil {
@@ -53,13 +64,21 @@ func (r *Restore) UnmarshalJSON(b []byte) error {
 			*r = RestoreCommand()
 			return nil
 		}
-		return ErrRestore
+		return &RestoreError{}
 	}
-	var members map[string][]string
-	err := json.Unmarshal(b, &members)
-	if cmd := members["cmd"]; err == nil && len(members) == 1 && len(cmd) > 0 && cmd[0] != "" {
-		*r = cmd
-		return nil
+	var members map[string]json.RawMessage
+	if json.Unmarshal(b, &members) != nil {
+		return &RestoreError{}
 	}
-	return ErrRestore
+	for name := range members {
+		if name != "cmd" {
+			return &RestoreError{Field: name}
+		}
+	}
+	var cmd []string
+	if json.Unmarshal(members["cmd"], &cmd) != nil || len(cmd) == 0 || cmd[0] == "" {
+		return &RestoreError{}
+	}
+	*r = cmd
+	return nil
 }

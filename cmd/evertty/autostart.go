@@ -80,8 +80,9 @@ func (a *app) startServer(dir string) error {
 			}
 			return nil
 		case time.Now().After(end):
-			err = fmt.Errorf("%w: that of %s is not ready after %v; it may still be starting, %s says more",
-				client.ErrNoServer, dir, startLimit, filepath.Join(dir, datadir.ServerLog))
+			err = fmt.Errorf("%w: nothing answers at %s after %v; it may still be starting, %s says more, and evertty "+
+				"serve --takeover goes on in its place", client.ErrNoServer, filepath.Join(dir, localsocket.Name),
+				startLimit, filepath.Join(dir, datadir.ServerLog))
 		case own == nil:
 			own, err = startAlone(dir)
 		case own.ended() && !locked(dir):

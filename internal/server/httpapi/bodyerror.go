@@ -52,8 +52,8 @@ func errorFit(body []byte, dst any, err *json.SemanticError) *Error {
 		return BadRequest("there is no field %q%s; %s may have %s", path, where, object,
 			fieldList(namesOf(err.GoType))).WithField(path)
 	}
-	if errors.Is(err, wire.ErrRestore) {
-		return BadRequest("the field %q: %v", path, wire.ErrRestore).WithField(path)
+	if wrong, ok := errors.AsType[*wire.RestoreError](err); ok {
+		return BadRequest("the field %q: %v", path, wrong).WithField(path)
 	}
 	given, value := "", err.JSONValue
 	if err.Err == nil || value != nil {
