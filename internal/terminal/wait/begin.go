@@ -8,6 +8,7 @@ import (
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
@@ -53,7 +54,7 @@ func (w *waiter) begin(ctx context.Context) error {
 // waiter without a position may join the same follower, so the two begin in turn.
 func (w *waiter) beginSince(ctx context.Context) error {
 	w.finder.base = *w.Since
-	if f := w.t.Hub().Stats(); f.Seq-min(f.Seq, *w.Since) <= maxJoin {
+	if f := w.t.Hub().Stats(); f.Seq-min(f.Seq, *w.Since) <= maxJoin && !w.conditions.alone() {
 		if err := w.followers.begins.acquire(ctx); err != nil {
 			return err
 		}
@@ -70,36 +71,58 @@ func (w *waiter) beginSince(ctx context.Context) error {
 }
 
 // beginNow looks at all that is shown. When something there matches, or when an echo may
-// be there, it looks for where it was printed.
+// be there, it looks for where it was printed. No other waiter waits for its look, which can take long.
 func (w *waiter) beginNow(ctx context.Context) error {
-	if err := w.followers.begins.acquire(ctx); err != nil {
-		shot := w.t.Hub().Snapshot() // what is shown now counts
-		w.finder.base = shot.Seq
-		return w.unplaced(w.checkFrame(shot.Frame, shot.Seq), err)
+	shot, hit := w.look(ctx)
+	switch {
+	case hit != nil && hit.Match == nil:
+		w.found = hit
+		return nil
+	case hit == nil && ctx.Err() != nil:
+		return ctx.Err() // a screen that took so long takes as long again to follow
+	case hit == nil && !w.mayEcho(shot.Seq):
+		return w.follow(ctx, shot)
+	case hit != nil && !w.IgnoreEcho:
+		limited, cancel := context.WithTimeout(ctx, locateLimit)
+		defer cancel()
+		ctx = limited
 	}
-	defer w.followers.begins.release()
-	if joined, err := w.joinNow(ctx); joined || err != nil {
+	if done, err := w.locate(ctx, shot.Seq, hit); done || err != nil {
 		return err
+	}
+	return w.follow(ctx, shot)
+}
+
+// look returns what is shown now, and what of it meets a condition, nil when nothing does. It looks also when the
+// time is over before it begins: a wait without time is a question.
+func (w *waiter) look(ctx context.Context) (*stream.SharedSnapshot, *wire.Waited) {
+	if f := w.followers.newest(); f != nil && f.lock.acquire(ctx) == nil {
+		seq := f.seq
+		f.lock.release()
+		_ = awaitScreen(ctx, w.t, seq) // else the follower has passed the look and cannot be joined
 	}
 	shot := w.t.Hub().Snapshot()
 	w.finder.base = shot.Seq
-	hit := w.checkFrame(shot.Frame, shot.Seq)
-	if hit != nil && hit.Match == nil {
-		w.found = hit
-		return nil
+	if w.service.replays.acquire(ctx) == nil {
+		w.looking = true
+		defer func() {
+			w.looking = false
+			w.service.replays.release()
+		}()
 	}
-	if hit == nil && ctx.Err() != nil {
-		return ctx.Err() // a screen that took so long takes as long again to follow
-	}
-	if hit != nil || w.mayEcho(shot.Seq) {
-		if hit != nil && !w.IgnoreEcho {
-			limited, cancel := context.WithTimeout(ctx, locateLimit)
-			defer cancel()
-			ctx = limited
-		}
-		if done, err := w.locate(ctx, shot.Seq, hit); done || err != nil {
+	return shot, w.checkFrame(shot.Frame, shot.Seq)
+}
+
+// follow shares a follower that has not passed shot, or makes one that begins there. Errors: as newFollower and own.
+func (w *waiter) follow(ctx context.Context, shot *stream.SharedSnapshot) error {
+	if !w.conditions.alone() {
+		if err := w.followers.begins.acquire(ctx); err != nil {
 			return err
 		}
+		defer w.followers.begins.release()
+	}
+	if joined, err := w.join(ctx, shot.Seq); joined || err != nil {
+		return err
 	}
 	f, err := w.followers.newFollower(shot.Frame, shot.Seq)
 	if err == nil {
@@ -138,11 +161,19 @@ func (w *waiter) own(f *follower, from uint64) error {
 	return nil
 }
 
-// joinAt shares a follower that has not passed seq, when there is one.
+// joinAt is join for a position that a caller has named. Errors: ctx.Err().
 func (w *waiter) joinAt(ctx context.Context, seq uint64) (joined bool, err error) {
-	f := w.followers.newest()
-	if j, err := w.t.Journal(); f == nil || w.conditions.alone() || err != nil || seq > j.End() {
+	if j, err := w.t.Journal(); err != nil || seq > j.End() {
 		return false, nil //nolint:nilerr // followFrom returns that error
+	}
+	return w.join(ctx, seq)
+}
+
+// join shares the newest follower if it has not passed seq and is not far behind. Errors: ctx.Err().
+func (w *waiter) join(ctx context.Context, seq uint64) (joined bool, err error) {
+	f := w.followers.newest()
+	if f == nil || w.conditions.alone() {
+		return false, nil
 	}
 	if err := f.lock.acquire(ctx); err != nil {
 		return false, err
@@ -153,29 +184,6 @@ func (w *waiter) joinAt(ctx context.Context, seq uint64) (joined bool, err error
 		f.add(w, seq)
 	}
 	return joined, nil
-}
-
-// joinNow shares a follower that is not far behind, when nothing that is shown now meets a
-// condition.
-func (w *waiter) joinNow(ctx context.Context) (joined bool, err error) {
-	f := w.followers.newest()
-	if f == nil || w.conditions.alone() {
-		return false, nil
-	}
-	if err := f.lock.acquire(ctx); err != nil {
-		return false, err
-	}
-	defer f.lock.release()
-	if err := awaitScreen(ctx, w.t, f.seq); err != nil {
-		return false, err
-	}
-	shot := w.t.Hub().Snapshot()
-	if !f.accepts(shot.Seq) || w.mayEcho(shot.Seq) || w.checkFrame(shot.Frame, shot.Seq) != nil {
-		return false, nil
-	}
-	w.finder.base = shot.Seq
-	f.add(w, shot.Seq)
-	return true, nil
 }
 
 // locate applies the output before seq again, to know the position of each character. hit is

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,6 +123,39 @@ func TestADearPatternEndsInTime(t *testing.T) {
 		if d := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || d > late {
 			t.Errorf("%s, its client is gone: %v after %v", p, err, d)
 		}
+	}
+}
+
+// TestALongLookKeepsNobodyWaiting: while waits look for dear patterns in a full screen others of the terminal end.
+func TestALongLookKeepsNobodyWaiting(t *testing.T) {
+	m := openNative(t, t.TempDir())
+	term, err := m.Terminals.Create("s", wire.CreateTerminal{Cols: new(1000), Rows: new(24), Cmd: []string{"bash", "-c",
+		`printf -v line '%0999d' 0; for i in {1..5000}; do echo ${line//0/a}; done; echo ready; sleep 1000`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	see(t, term, "ready")
+	for _, p := range []string{"(a?b?.{0,9}){100}never", "(a?b?){60}never$"} { // of its own follower, and of a shared one
+		ctx, cancel := context.WithCancel(context.Background())
+		var work sync.WaitGroup
+		var over atomic.Int32
+		const looks = 4
+		for range looks {
+			work.Go(func() {
+				defer over.Add(1)
+				_, _ = waits.Wait(ctx, term, within(wire.WaitCondition{For: "regex", Pattern: p}, time.Minute))
+			})
+		}
+		if !polling.Until(patience, func() bool { return wait.WaitsOf(waits, term) == looks }) {
+			t.Fatal("no waits")
+		}
+		began := time.Now()
+		await(t, term, within(wire.WaitCondition{For: "text", Pattern: "ready"}, patience))
+		if over.Load() > 0 {
+			t.Errorf("%s: a wait for what is shown took %v, longer than their looks", p, time.Since(began))
+		}
+		cancel()
+		work.Wait()
 	}
 }
 

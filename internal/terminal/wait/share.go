@@ -38,7 +38,7 @@ type followers struct {
 	t       *terminal.Terminal
 
 	waits  int       // for the terminal; guarded by Service.mu
-	begins semaphore // one place: the waiter that looks for a follower to join, or makes one
+	begins semaphore // one place: the waiter that joins a follower or makes one that others may join
 
 	mu   sync.Mutex
 	list []*follower // the newest last

@@ -31,6 +31,7 @@ type waiter struct {
 	reached    bool      // the follower has come to from
 	finder     finder
 	echo       *echo.Filter  // nil when echo needs not be known
+	looking    bool          // look has a place of Service.replays
 	found      *wire.Waited  // nil until a condition is met
 	met        chan struct{} // gets a value when another goroutine has set found
 }
@@ -109,9 +110,9 @@ func (l conditions) multiline() bool {
 // waiting.
 func (l conditions) alone() bool { return l.instructions() > maxShared || l.multiline() }
 
-// yield lets other followers go first in the middle of a step.
+// yield lets others go first in the middle of a step or a look.
 func (w *waiter) yield() {
-	if w.follower != nil && w.follower.stepping {
+	if w.looking || w.follower != nil && w.follower.stepping {
 		w.service.replays.release()
 		w.service.replays.lock()
 	}
