@@ -30,12 +30,13 @@ func runs(generation int) func(client.Terminal) bool {
 	return func(i client.Terminal) bool { return i.State == "running" && i.Generation == generation }
 }
 
-// TestRestore: after a crash the command starts again below the old screen, once for each crash, or another one, or none;
+// TestRestore: after a crash the command starts again below the old screen, once a crash, or another one, or none;
 // nothing where the program had ended or was deleted.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{errors: true})
-	const script = `["bash", "-c", "echo $NAME is here in $(pwd); cd /usr; printf '\\033]7;file:///usr\\033\\\\'; read -r x; exit 3"]`
+	const script = `["bash", "-c",
+		"echo $NAME is here in $(pwd); cd /usr; printf '\\033]7;file:///usr\\033\\\\'; read -r x; exit 3"]`
 	own := s.createBody(`{"restore": "command", "env": {"NAME": "zoe"}, "cwd": "/tmp", "cmd": ` + script + `}`).ID
 	other := s.createBody(`{"restore": {"cmd": ["bash", "-c", "echo resumed; read -r x"]}, "cmd": ` + script + `}`).ID
 	none := s.createBody(`{"cmd": ` + script + `}`).ID
@@ -45,6 +46,7 @@ func TestRestore(t *testing.T) {
 	for _, id := range []string{own, other, none, bad} {
 		s.await(id, "is here in")
 	}
+	s.awaitRecord(own, "/usr") // a crash costs what is younger
 	s.exit(ended)
 	s.must(s.Delete(s.ctx(), gone, false))
 	seq := s.info(own).Seq

@@ -179,7 +179,7 @@ func (r *Registry) unload(old *Terminal) {
 }
 
 // restoreEnded makes the terminal an ended one, with the screen it had. One whose record says
-// running is lost. k is nil unless the keeper still holds the process.
+// running is lost, unless its journal has the end. k is nil unless the keeper still holds the process.
 func (t *Terminal) restoreEnded(k *keeper.Held) {
 	if k != nil {
 		t.registry.drop(k)
@@ -187,18 +187,23 @@ func (t *Terminal) restoreEnded(k *keeper.Held) {
 	close(t.ended)
 	t.loadHub = t.load
 	if t.state == StateRunning || t.exit == nil {
-		t.markLost()
+		t.noteEnd()
 	}
 }
 
-// markLost notes that the end of the program is unknown. It has the last screen made from the
-// journal, so that lists show its true state and the next server reads a snapshot.
-func (t *Terminal) markLost() {
-	if t.state == StateRunning {
-		t.noteCrash()
+// noteEnd notes how the program has ended, as far as that is known. It has the last screen made from
+// the journal, so that lists show its true state and the next server reads a snapshot.
+func (t *Terminal) noteEnd() {
+	switch end := t.journaledEnd(); {
+	case end != nil:
+		t.state, t.endedAt = StateExited, end.Time.UTC()
+		t.exit = &stream.Exit{Code: end.Code, Signal: end.Signal, Reason: end.Reason}
+	default:
+		if t.state == StateRunning {
+			t.noteCrash()
+		}
+		t.state, t.exit, t.endedAt = StateLost, &stream.Exit{Reason: "lost"}, time.Now().UTC()
 	}
-	t.state, t.exit = StateLost, &stream.Exit{Reason: "lost"}
-	t.endedAt = time.Now().UTC()
 	if t.positionUnknown() {
 		t.restored.Seq = max(t.restored.Seq, beyondReach(t.restored, 0))
 	}

@@ -2,6 +2,7 @@ package terminal_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -190,6 +191,59 @@ func TestNothingIsLeftOfARecord(t *testing.T) {
 	}
 }
 
+// forgetEnd makes the record of a terminal that has ended one that was written before the last output.
+func forgetEnd(t *testing.T, dir, id string) {
+	t.Helper()
+	editRecord(t, dir, id, func(r map[string]any) {
+		r["state"] = terminal.StateRunning
+		delete(r, "exit")
+		delete(r, "ended_at")
+		r["seq"] = 0
+	})
+}
+
+// cutEnd takes the frame with the program's end, and what follows, off the index of a terminal's journal.
+func cutEnd(t *testing.T, dir, id string) {
+	t.Helper()
+	const magic, frameOver, kindExit = 8, 7, 7 // see package journal
+	name := filepath.Join(dir, "terminals", id, "index.0")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := magic
+	for at < len(b) && b[at+2] != kindExit {
+		at += frameOver + int(binary.LittleEndian.Uint16(b[at:]))
+	}
+	if at >= len(b) {
+		t.Fatalf("no end in %q", b)
+	}
+	if err := os.Truncate(name, int64(at)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTheEndIsInTheJournal: everything was killed after the end of a program was told to viewers and before the record
+// had it: the next server has the same end.
+func TestTheEndIsInTheJournal(t *testing.T) {
+	dir := t.TempDir()
+	m := open(t, dir)
+	term := start(t, m, "sh", "-c", "echo last w''ords; exit 7")
+	<-term.Done()
+	at := term.EndedAt()
+	leaveTail(t, m, dir)
+	forgetEnd(t, dir, term.ID)
+	m = open(t, dir)
+	term = findIn(t, m, term.ID)
+	if i := term.Wire(); i.State != terminal.StateExited || i.Exit == nil || i.Exit.Reason != "exit" ||
+		i.Exit.Code == nil || *i.Exit.Code != 7 || i.Damage != "" || !term.EndedAt().Equal(at) {
+		t.Errorf("%+v, ended at %v, want %v", i, term.EndedAt(), at)
+	}
+	if text := textOf(term); !strings.HasPrefix(text, "last words\n") {
+		t.Errorf("the screen is %q", text)
+	}
+}
+
 // TestALostTerminal: a program that ended while nobody looked is lost, with the screen that the journal has; the
 // servers after that say the same, and it can be restarted.
 func TestALostTerminal(t *testing.T) {
@@ -198,12 +252,8 @@ func TestALostTerminal(t *testing.T) {
 	term := start(t, m, "sh", "-c", "echo last w''ords")
 	<-term.Done()
 	leaveTail(t, m, dir)
-	editRecord(t, dir, term.ID, func(r map[string]any) {
-		r["state"] = terminal.StateRunning
-		delete(r, "exit")
-		delete(r, "ended_at")
-		r["seq"] = 0 // as one that was written before the last output
-	})
+	forgetEnd(t, dir, term.ID)
+	cutEnd(t, dir, term.ID)
 	m = open(t, dir)
 	until(t, "the snapshot", func() bool {
 		list, _ := filepath.Glob(filepath.Join(dir, "terminals", term.ID, "screen.*"))

@@ -62,8 +62,6 @@ func (r *Registry) restoreProgram(t *Terminal) (*Terminal, error) {
 		return nil, fmt.Errorf("%w: programs at a provider are not", ErrNotRestored)
 	case r.hooks.Paused(spec.Session):
 		return nil, fmt.Errorf("%w: the thread is paused", ErrNotRestored)
-	case t.hasEnded():
-		return nil, fmt.Errorf("%w: the program had ended before", ErrNotRestored)
 	}
 	if err := r.hooks.MayRestore(t, argv); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotRestored, err)
@@ -84,26 +82,28 @@ func (t *Terminal) notRestored(err error) {
 	t.registry.changes.Notify()
 }
 
-// hasEnded reports whether the journal has the end of the program, which the record has not: everything was killed in
-// between.
-func (f *files) hasEnded() (ended bool) {
+// journaledEnd is the end of the program that the journal has and the record has not, nil for none: everything was
+// killed in between.
+func (f *files) journaledEnd() (end *journal.End) {
 	j, err := f.Journal()
 	if err != nil {
-		return false
+		return nil
 	}
 	r, err := j.Read(j.End())
 	if err != nil {
-		return false
+		return nil
 	}
 	defer r.Close()
 	for {
 		switch e, err := r.Next(); {
+		case errors.Is(err, io.EOF):
+			return end
 		case err != nil:
-			return ended && errors.Is(err, io.EOF)
+			return nil
 		case e.Kind == journal.EntryExit:
-			ended = true
+			end = e.End
 		case e.Kind == journal.EntryRestart:
-			ended = false
+			end = nil
 		}
 	}
 }
