@@ -5,11 +5,11 @@ import "time"
 // CompatCreate asks for a new session.
 type CompatCreate struct {
 	// Its name; absent: the server gives one.
-	ID string `json:"id,omitempty" pattern:"^[A-Za-z0-9._-]{1,64}$|^$"`
+	ID string `json:"id,omitempty" pattern:"^[A-Za-z0-9._-]{1,64}$|^$" owned:"session"`
 	// The same.
-	Name string `json:"name,omitempty"`
+	Name string `json:"name,omitempty" owned:"session"`
 	// The same.
-	SessionID string `json:"sessionId,omitempty"`
+	SessionID string `json:"sessionId,omitempty" owned:"session"`
 	// Added to the environment.
 	//schema:propertyNames {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
 	//schema:additionalProperties {"type": "string"}
@@ -36,9 +36,9 @@ type CompatSession struct {
 // CompatSessionInfo is a session in a list.
 type CompatSessionInfo struct {
 	// Its name.
-	ID string `json:"id"`
+	ID string `json:"id" owned:"session"`
 	// The same.
-	SessionID string `json:"sessionId"`
+	SessionID string `json:"sessionId" owned:"session"`
 	// Its directory now.
 	Cwd string `json:"cwd"`
 	// When it was made.
@@ -62,7 +62,7 @@ type CompatSessions struct {
 // CompatDelete names the session to end.
 type CompatDelete struct {
 	// Its name.
-	SessionID string `json:"sessionId"`
+	SessionID string `json:"sessionId" owned:"session"`
 }
 
 // CompatNamed is the reply of a call that only names its session.
@@ -74,7 +74,7 @@ type CompatNamed struct {
 	// When.
 	Timestamp time.Time `json:"timestamp"`
 	// Its session.
-	SessionID string `json:"sessionId"`
+	SessionID string `json:"sessionId" owned:"session"`
 }
 
 // CompatEnv has variables to set: `envVars`, or `env`.
@@ -88,7 +88,7 @@ type CompatEnv struct {
 	//schema:propertyNames {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
 	Env map[string]*string `json:"env,omitempty"`
 	// The session.
-	SessionID string `json:"sessionId,omitempty"`
+	SessionID string `json:"sessionId,omitempty" owned:"session"`
 }
 
 // CompatExecute is a command to run.
@@ -97,7 +97,7 @@ type CompatExecute struct {
 	// Shell text.
 	Command *string `json:"command" nullable:"false"`
 	// The session; it comes into being when first used.
-	SessionID string `json:"sessionId,omitempty"`
+	SessionID string `json:"sessionId,omitempty" owned:"session"`
 	// Directory of this command alone.
 	Cwd string `json:"cwd,omitempty"`
 	// Variables of this command alone.
@@ -131,7 +131,7 @@ type CompatResult struct {
 	// How long, in milliseconds.
 	Duration int64 `json:"duration" minimum:"0"`
 	// Its session.
-	SessionID string `json:"sessionId"`
+	SessionID string `json:"sessionId" owned:"session"`
 	// An output had more than this reply carries.
 	Truncated bool `json:"truncated,omitempty"`
 	// With background: the process.
@@ -171,7 +171,7 @@ type CompatProcess struct {
 	// After its end.
 	ExitCode *int `json:"exitCode,omitempty" minimum:"0" maximum:"255"`
 	// Its session.
-	SessionID string `json:"sessionId"`
+	SessionID string `json:"sessionId" owned:"session"`
 	// Now.
 	Timestamp time.Time `json:"timestamp"`
 }
@@ -226,7 +226,7 @@ type CompatEvent struct {
 	// With start: what is run.
 	Command string `json:"command,omitempty"`
 	// The session.
-	SessionID string `json:"sessionId,omitempty"`
+	SessionID string `json:"sessionId,omitempty" owned:"session"`
 	// Its id.
 	ProcessID string `json:"processId,omitempty"`
 	// With start: its pid.
@@ -251,7 +251,7 @@ type CompatEventResult struct {
 	// How long, in milliseconds.
 	Duration int64 `json:"duration" minimum:"0"`
 	// Its session.
-	SessionID string `json:"sessionId"`
+	SessionID string `json:"sessionId" owned:"session"`
 }
 
 // CompatRead names the file to read.
@@ -262,7 +262,7 @@ type CompatRead struct {
 	// Of the content; absent: utf-8, for reading base64 when the file is not UTF-8.
 	Encoding string `json:"encoding,omitempty" enum:",utf-8,utf8,base64"`
 	// The session.
-	SessionID string `json:"sessionId,omitempty"`
+	SessionID string `json:"sessionId,omitempty" owned:"session"`
 }
 
 // CompatWrite is a file and what to write to it.
@@ -275,7 +275,7 @@ type CompatWrite struct {
 	// Of the content; absent: utf-8, for reading base64 when the file is not UTF-8.
 	Encoding string `json:"encoding,omitempty" enum:",utf-8,utf8,base64"`
 	// The session.
-	SessionID string `json:"sessionId,omitempty"`
+	SessionID string `json:"sessionId,omitempty" owned:"session"`
 }
 
 // CompatPath names a file.
@@ -284,7 +284,7 @@ type CompatPath struct {
 	// Relative to the session's directory.
 	Path string `json:"path" minLength:"1"`
 	// The session.
-	SessionID string `json:"sessionId,omitempty"`
+	SessionID string `json:"sessionId,omitempty" owned:"session"`
 }
 
 // CompatMkdir names the directory to make.
@@ -295,7 +295,7 @@ type CompatMkdir struct {
 	// Also those above it; one that exists is no error.
 	Recursive bool `json:"recursive,omitempty"`
 	// The session.
-	SessionID string `json:"sessionId,omitempty"`
+	SessionID string `json:"sessionId,omitempty" owned:"session"`
 }
 
 // CompatList names the directory to list.
@@ -307,7 +307,7 @@ type CompatList struct {
 	Recursive bool               `json:"recursive,omitempty"`
 	Options   *CompatListOptions `json:"options,omitempty"`
 	// The session.
-	SessionID string `json:"sessionId,omitempty"`
+	SessionID string `json:"sessionId,omitempty" owned:"session"`
 }
 
 // CompatListOptions say which files a list has.
@@ -326,7 +326,7 @@ type CompatRename struct {
 	// Where to.
 	NewPath string `json:"newPath" minLength:"1"`
 	// The session.
-	SessionID string `json:"sessionId,omitempty"`
+	SessionID string `json:"sessionId,omitempty" owned:"session"`
 }
 
 // CompatMove has the old and the new path.
@@ -337,7 +337,7 @@ type CompatMove struct {
 	// Where to.
 	DestinationPath string `json:"destinationPath" minLength:"1"`
 	// The session.
-	SessionID string `json:"sessionId,omitempty"`
+	SessionID string `json:"sessionId,omitempty" owned:"session"`
 }
 
 // CompatFile is the reply of a call that only names its file.

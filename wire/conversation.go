@@ -61,7 +61,7 @@ type KeptMessage struct {
 //schema:reply "The messages."
 type MessageList struct {
 	// The thread.
-	ThreadID string `json:"thread_id"`
+	ThreadID string `json:"thread_id" owned:"thread"`
 	// The record that they are of; null when nobody has written one yet.
 	SessionID *string `json:"session_id"`
 	// In order.
@@ -551,7 +551,7 @@ type RecordHead struct {
 	// The record's id.
 	SessionID string `json:"session_id"`
 	// Its thread.
-	ThreadID string `json:"thread_id"`
+	ThreadID string `json:"thread_id" owned:"thread"`
 	// Whether it is the one that is written to.
 	Current bool `json:"current"`
 	// When it began.
@@ -582,7 +582,7 @@ type RecordHead struct {
 //schema:reply "The records."
 type RecordList struct {
 	// The thread.
-	ThreadID string `json:"thread_id"`
+	ThreadID string `json:"thread_id" owned:"thread"`
 	// The newest first.
 	Records []RecordHead `json:"records"`
 }
@@ -595,7 +595,7 @@ type RecordList struct {
 type Record struct {
 	RecordState
 	// Its thread; not in the file.
-	ThreadID string `json:"thread_id,omitempty"`
+	ThreadID string `json:"thread_id,omitempty" owned:"thread"`
 	// The newest turn; not in the file.
 	LastTurnSummary *Turn `json:"last_turn_summary,omitempty" nullable:"true"`
 	// That of the file's form.
@@ -642,7 +642,7 @@ type Attached struct {
 	// The record.
 	SessionID string `json:"session_id"`
 	// The thread.
-	ThreadID string `json:"thread_id"`
+	ThreadID string `json:"thread_id" owned:"thread"`
 	RecordState
 	// The newest turn.
 	LastTurnSummary *Turn `json:"last_turn_summary"`

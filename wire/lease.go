@@ -10,9 +10,9 @@ import (
 //schema:reply "The lease."
 type Lease struct {
 	// The thread it was made for; absent when it was asked for by itself.
-	ThreadID string `json:"thread_id,omitempty"`
+	ThreadID string `json:"thread_id,omitempty" owned:"thread"`
 	// Its id.
-	LeaseID string `json:"lease_id"`
+	LeaseID string `json:"lease_id" owned:"lease"`
 	// Its provider.
 	ProviderName string `json:"provider_name"`
 	// The newest compute behind it; null before the first.
@@ -48,13 +48,13 @@ type LeaseList struct {
 	// The oldest first.
 	Leases []Lease `json:"leases"`
 	// The `after` of the next part; absent at the end.
-	Next string `json:"next,omitempty"`
+	Next string `json:"next,omitempty" owned:"lease"`
 }
 
 // CreateLease asks for a new lease. Nothing runs until it is used.
 type CreateLease struct {
 	// Its id; empty or absent: the server chooses one.
-	ID string `json:"id,omitempty" pattern:"^[A-Za-z0-9._-]{0,64}$"`
+	ID string `json:"id,omitempty" pattern:"^[A-Za-z0-9._-]{0,64}$" owned:"lease,space"`
 	// Its provider; absent: this machine (`local`).
 	ProviderName string `json:"provider_name,omitempty"`
 	// Settings of the provider's own. Never told again.
@@ -66,7 +66,7 @@ type LeaseEvent struct {
 	// Its number.
 	Seq int64 `json:"seq" minimum:"1"`
 	// The lease.
-	LeaseID string `json:"lease_id"`
+	LeaseID string `json:"lease_id" owned:"lease"`
 	// What happened.
 	//schema:enum ["intent.ensure_running", "intent.pause", "intent.resume", "intent.destroy",
 	//schema:and "observe.status", "provider.error"]
@@ -88,7 +88,7 @@ type LeaseEvent struct {
 //schema:reply "The book."
 type LeaseEvents struct {
 	// The lease.
-	LeaseID string `json:"lease_id"`
+	LeaseID string `json:"lease_id" owned:"lease"`
 	// The oldest first.
 	Events []LeaseEvent `json:"events"`
 }
@@ -161,16 +161,16 @@ type SandboxSessions struct {
 	// The oldest first.
 	Sessions []SandboxSession `json:"sessions"`
 	// The `after` of the next part; absent at the end.
-	Next string `json:"next,omitempty"`
+	Next string `json:"next,omitempty" owned:"lease"`
 }
 
 // SandboxSession is a lease with the threads that use it.
 type SandboxSession struct {
 	// Its name in the paths below: the lease's id.
-	SessionID string `json:"session_id"`
+	SessionID string `json:"session_id" owned:"lease"`
 	Lease
 	// Threads that use it; none: nobody does.
-	Threads []string `json:"threads"`
+	Threads []string `json:"threads" owned:"thread"`
 }
 
 // ThreadCommands has commands of all terminals of a thread.
@@ -216,7 +216,7 @@ type ThreadCommand struct {
 // ThreadEvent is one thing that happened to a thread.
 type ThreadEvent struct {
 	// The thread.
-	ThreadID string `json:"thread_id"`
+	ThreadID string `json:"thread_id" owned:"thread"`
 	// Its number: 1, 2, 3, … A gap at the beginning means that older ones are no longer kept. 0:
 	// thread.deleted, which is told and not kept.
 	Seq int64 `json:"seq" minimum:"0"`
@@ -235,7 +235,7 @@ type ThreadEventData struct {
 	// A terminal.
 	TerminalID string `json:"terminal_id,omitempty"`
 	// A lease.
-	LeaseID string `json:"lease_id,omitempty"`
+	LeaseID string `json:"lease_id,omitempty" owned:"lease"`
 	// Compute.
 	InstanceID string `json:"instance_id,omitempty"`
 	// A process of a terminal.
@@ -273,7 +273,7 @@ type ThreadEventData struct {
 // ThreadEvents has events of a thread.
 type ThreadEvents struct {
 	// The thread.
-	ThreadID string `json:"thread_id"`
+	ThreadID string `json:"thread_id" owned:"thread"`
 	// The oldest first.
 	Events []ThreadEvent `json:"events"`
 }
@@ -305,7 +305,7 @@ type HookEvent struct {
 	// What happened, in the provider's words.
 	EventType string `json:"event_type"`
 	// The lease whose compute it is; absent when it is none of ours.
-	MatchedLeaseID string `json:"matched_lease_id,omitempty"`
+	MatchedLeaseID string `json:"matched_lease_id,omitempty" owned:"lease"`
 	// When it came.
 	CreatedAt time.Time `json:"created_at"`
 }

@@ -67,7 +67,7 @@ type SetPermissions struct {
 //schema:reply "The permissions."
 type Permissions struct {
 	// The thread.
-	ThreadID string `json:"thread_id"`
+	ThreadID string `json:"thread_id" owned:"thread"`
 	// Its mode.
 	Mode PermissionMode `json:"mode"`
 	// Its own rules.
@@ -128,7 +128,7 @@ type Approval struct {
 	// Its id.
 	ID string `json:"id"`
 	// The thread.
-	ThreadID string `json:"thread_id"`
+	ThreadID string `json:"thread_id" owned:"thread"`
 	// The tool.
 	Tool string `json:"tool"`
 	// The arguments, whole. Input to a terminal on a stream is approved for a connection and is not

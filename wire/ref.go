@@ -2,8 +2,9 @@ package wire
 
 // SessionRef is the session that a path names.
 type SessionRef struct {
-	// Session: a group of terminals that comes into being when first used.
-	Session string `json:"-" path:"sid" pattern:"^[A-Za-z0-9._-]{1,64}$" example:"dev"`
+	// Session: a group of terminals that comes into being when first used. An administrator of a server with users
+	// names that of a user USER@NAME.
+	Session string `json:"-" path:"sid" pattern:"^([A-Za-z0-9][A-Za-z0-9._-]{0,31}@)?[A-Za-z0-9._-]{1,64}$" example:"dev" owned:"session,space"`
 }
 
 // TerminalRef is the terminal that a path names.

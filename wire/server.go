@@ -97,7 +97,7 @@ type ErrorDetails struct {
 	// position before the input.
 	Seq *uint64 `json:"seq,omitempty" minimum:"0"`
 	// With errors of a session: its name.
-	Session string `json:"session,omitempty"`
+	Session string `json:"session,omitempty" owned:"session"`
 	// With UNSUPPORTED_API_VERSION: the versions that this server speaks.
 	Spoken []int `json:"spoken,omitempty"`
 	// With NOT_KEPT of a recording: the first position that is kept.

@@ -7,7 +7,7 @@ type ShellInfo struct {
 	// The shell's id.
 	ID string `json:"id" pattern:"^[A-Za-z0-9._-]{1,64}$"`
 	// Its session.
-	Session string `json:"session"`
+	Session string `json:"session" owned:"session"`
 	// It is the one of calls that name no shell.
 	Default bool `json:"default"`
 	// Of bash; 0 while none runs.
@@ -170,7 +170,7 @@ type EventComplete struct {
 	// Its id.
 	CommandID string `json:"command_id"`
 	// Its session.
-	Session string `json:"session"`
+	Session string `json:"session" owned:"session"`
 	// Its shell.
 	Shell string `json:"shell"`
 	// With tty: the terminal, whose screen stays readable by its id for a day.
@@ -208,7 +208,7 @@ type EventStart struct {
 	// With tty: the terminal.
 	PTY string `json:"pty,omitempty"`
 	// Its session.
-	Session string `json:"session"`
+	Session string `json:"session" owned:"session"`
 	// Its shell.
 	Shell string `json:"shell"`
 	// What is run.
@@ -239,7 +239,7 @@ type ExecAccepted struct {
 	PID    int           `json:"pid" minimum:"0"`
 	Status CommandStatus `json:"status"`
 	// Its session.
-	Session string `json:"session"`
+	Session string `json:"session" owned:"session"`
 	// Its shell.
 	Shell string `json:"shell"`
 }
@@ -275,7 +275,7 @@ type Command struct {
 	// Its id.
 	CommandID string `json:"command_id"`
 	// Its session.
-	Session string `json:"session"`
+	Session string `json:"session" owned:"session"`
 	// Its shell.
 	Shell string `json:"shell"`
 	// What was run; in a list at most 4 KiB of it.

@@ -62,13 +62,13 @@ type GetCommandLogs struct {
 // CompatRef is the session of a compatible call.
 type CompatRef struct {
 	// Session to use, before the body's sessionId. It has to exist; "default" always does.
-	Session string `json:"-" header:"X-Session-Id" param:"sessionHeader"`
+	Session string `json:"-" header:"X-Session-Id" param:"sessionHeader" owned:"session"`
 }
 
 // CompatSessionRef is the session that the path of a compatible call names.
 type CompatSessionRef struct {
 	// Session: its id.
-	Session string `json:"-" path:"id" param:"compatSid" pattern:"^[A-Za-z0-9._-]{1,64}$"`
+	Session string `json:"-" path:"id" param:"compatSid" pattern:"^[A-Za-z0-9._-]{1,64}$" owned:"session"`
 }
 
 // CompatSetEnv sets variables in the session of a compatible call.

@@ -15,7 +15,7 @@ type Terminal struct {
 	// given.
 	Name string `json:"name"`
 	// The session it belongs to.
-	Session string `json:"session"`
+	Session string `json:"session" owned:"session"`
 	// The program and its arguments, as given or defaulted.
 	Cmd []string `json:"cmd" minItems:"1"`
 	// Working directory of the program now; once the program has ended, the last one that was seen,

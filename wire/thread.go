@@ -62,11 +62,11 @@ type SetPolicy struct {
 type CreateThread struct {
 	// The thread's name, which is also the session's in /session/{sid}; empty or absent: the server
 	// chooses one.
-	ID string `json:"id,omitempty" pattern:"^[A-Za-z0-9._-]{0,64}$"`
+	ID string `json:"id,omitempty" pattern:"^[A-Za-z0-9._-]{0,64}$" owned:"thread,space"`
 	// The provider on which its processes run; absent: the lease's, or this machine (`local`).
 	Sandbox string `json:"sandbox,omitempty"`
 	// An existing lease, to share its compute with other threads.
-	LeaseID string     `json:"lease_id,omitempty"`
+	LeaseID string     `json:"lease_id,omitempty" owned:"lease"`
 	Policy  *SetPolicy `json:"policy,omitempty"`
 }
 
@@ -75,13 +75,13 @@ type CreateThread struct {
 //schema:reply "The thread."
 type Thread struct {
 	// Its name.
-	ThreadID string `json:"thread_id"`
+	ThreadID string `json:"thread_id" owned:"thread"`
 	// What its agent and user said.
 	//schema:items {"type": "object", "description": "A message."}
 	Messages []json.RawMessage `json:"messages"`
 	Sandbox  ThreadSandbox     `json:"sandbox"`
 	// The lease of the active terminal.
-	LeaseID string `json:"lease_id"`
+	LeaseID string `json:"lease_id" owned:"lease"`
 	Policy  Policy `json:"policy"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
@@ -111,7 +111,7 @@ type ThreadList struct {
 	// By id.
 	Threads []Thread `json:"threads"`
 	// `after` of the next part; absent at the end.
-	Next string `json:"next,omitempty"`
+	Next string `json:"next,omitempty" owned:"thread"`
 }
 
 // ThreadSession is a session: while it is live, processes of the thread may live.
@@ -119,7 +119,7 @@ type ThreadList struct {
 //schema:reply "The session."
 type ThreadSession struct {
 	// Its thread.
-	ThreadID string `json:"thread_id"`
+	ThreadID string `json:"thread_id" owned:"thread"`
 	// Its id; null when there is none yet.
 	SessionID *string `json:"session_id"`
 	// The thread's active terminal.
@@ -153,11 +153,11 @@ type ThreadSession struct {
 //schema:reply "The terminal."
 type ThreadTerminal struct {
 	// Its thread.
-	ThreadID string `json:"thread_id"`
+	ThreadID string `json:"thread_id" owned:"thread"`
 	// Its id.
 	TerminalID string `json:"terminal_id"`
 	// Where it runs.
-	LeaseID string `json:"lease_id"`
+	LeaseID string `json:"lease_id" owned:"lease"`
 	// Its directory.
 	Cwd string `json:"cwd"`
 	// Variables that were changed or added against the environment at the first start.

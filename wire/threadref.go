@@ -3,7 +3,7 @@ package wire
 // ThreadRef is the thread that a path names.
 type ThreadRef struct {
 	// The thread: the same name as {sid} in /session/{sid}.
-	Thread string `json:"-" path:"id" param:"thread" minLength:"1" example:"main"`
+	Thread string `json:"-" path:"id" param:"thread" minLength:"1" example:"main" owned:"thread"`
 }
 
 // ThreadTerminalRef is the terminal of a thread that a path names.
@@ -23,13 +23,13 @@ type ApprovalRef struct {
 // LeaseRef is the lease that a path names.
 type LeaseRef struct {
 	// The lease's id.
-	Lease string `json:"-" path:"id" param:"lease" minLength:"1" example:"lease-8b1d4c3a2f10"`
+	Lease string `json:"-" path:"id" param:"lease" minLength:"1" example:"lease-8b1d4c3a2f10" owned:"lease"`
 }
 
 // ListThreads asks for the threads.
 type ListThreads struct {
 	// Begin behind this id: `next` of the part before.
-	After string `json:"-" query:"after" param:"threadsAfter"`
+	After string `json:"-" query:"after" param:"threadsAfter" owned:"thread"`
 	// How many at most.
 	Limit int `json:"-" query:"limit" param:"threadsLimit" minimum:"1" maximum:"1000" default:"100"`
 }
@@ -81,7 +81,7 @@ type ListLeases struct {
 	// Only those of this provider.
 	Provider string `json:"-" query:"provider" param:"ofProvider"`
 	// Those behind the lease of this id: the `next` of the part before.
-	After string `json:"-" query:"after" param:"leasesAfter"`
+	After string `json:"-" query:"after" param:"leasesAfter" owned:"lease"`
 	// How many.
 	Limit int `json:"-" query:"limit" param:"leasesLimit" minimum:"1" maximum:"1000" default:"100"`
 }

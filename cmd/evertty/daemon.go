@@ -128,11 +128,12 @@ func (d *daemon) build(f serveFlags, log *slog.Logger) error {
 		log.Warn("the next server takes the data directory for a copy again", "error", err)
 	}
 	metrics.Registry.MustRegister(d.parts)
-	return d.serveParts(f.auth, f.requestRate, metrics, log)
+	return d.serveParts(f, metrics, log)
 }
 
 // serveParts makes the HTTP server of the parts.
-func (d *daemon) serveParts(access auth.Config, rate int, metrics *metrics.Set, log *slog.Logger) (err error) {
+func (d *daemon) serveParts(f serveFlags, metrics *metrics.Set, log *slog.Logger) (err error) {
+	access := f.auth
 	access.Audit, access.DataDir, access.TLS = auth.OpenAuditLog(d.dir, log), d.dir, d.tls != nil
 	access.Log, access.Terminal = log, d.terminalID
 	if d.auth, err = auth.New(access); err != nil {
@@ -140,7 +141,8 @@ func (d *daemon) serveParts(access auth.Config, rate int, metrics *metrics.Set, 
 		return err
 	}
 	d.api = server.New(server.Config{Supervisor: d.parts, Metrics: metrics, Auth: d.auth, Version: programVersion(),
-		Log: log, Audit: access.Audit, TLS: d.tls, RequestRate: rate, Dir: d.dir})
+		Log: log, Audit: access.Audit, TLS: d.tls, RequestRate: f.requestRate, Dir: d.dir, MaxViewers: f.maxViewers,
+		MaxOf: func(user string) int { return f.auth.Users.LimitsOf(user).Viewers }})
 	return nil
 }
 

@@ -93,8 +93,8 @@ func (a *app) groups() []useGroup {
 		{"Sharing:", []*cobra.Command{newURL(a), newLogin(a), newContext(a), newLogout(a)}},
 		{"Recording:", []*cobra.Command{newRecord(a), newPlay(a), a.newRender()}},
 		{"Threads:", []*cobra.Command{newThread(a), newLease(a)}},
-		{"Server:", []*cobra.Command{a.newServe(), newStatus(a), newStop(a), newDoctor(a), newBackup(a), newRestore(a),
-			newVersion(a)}},
+		{"Server:", []*cobra.Command{a.newServe(), newStatus(a), newStop(a), newUser(a), newDoctor(a), newBackup(a),
+			newRestore(a), newVersion(a)}},
 	}
 }
 

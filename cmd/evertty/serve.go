@@ -68,6 +68,14 @@ func (a *app) serveUntil(ctx context.Context, f serveFlags, log *slog.Logger) er
 	if err != nil {
 		return usage(err)
 	}
+	if err := f.readUsers(); err != nil {
+		return usage(err)
+	}
+	again := make(chan os.Signal, 1)
+	if f.users != "" {
+		signal.Notify(again, syscall.SIGHUP)
+		defer signal.Stop(again)
+	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	dir, err := a.dir()
@@ -109,6 +117,7 @@ func (a *app) serveUntil(ctx context.Context, f serveFlags, log *slog.Logger) er
 			defer stop()
 		}
 	}
+	go s.rereadUsers(ctx, f.users, again)
 	return s.run(ctx)
 }
 

@@ -48,6 +48,10 @@ func newRestore(*app) *cobra.Command {
 	return linuxOnly("restore", "Make a data directory of a backup", false)
 }
 
+func newUser(*app) *cobra.Command {
+	return linuxOnly("user", "Users of a server", false)
+}
+
 func newBench(*app) *cobra.Command { return linuxOnly("bench", "Measure an engine", true) }
 
 func newKeeper(*app) *cobra.Command { return linuxOnly("keeper", "Hold programs", true) }

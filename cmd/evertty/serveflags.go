@@ -13,6 +13,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/memory"
+	"github.com/evertty/evertty/internal/server"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/supervisor"
@@ -54,6 +55,7 @@ type serveFlags struct {
 	memory        int64 // bytes, of one terminal
 	bound         int64 // bytes, of the server
 	requestRate   int   // a second, of one address
+	maxViewers    int
 	recordRotate  int64
 	sessionChosen bool // somebody set one of the two of policy
 	engine        string
@@ -64,6 +66,7 @@ type serveFlags struct {
 	config        string // a file
 	rules         string // a file
 	webhookSecret string // a file
+	users         string // a file
 	providers     string // a directory; "" is DIR/providers, which need not be there
 }
 
@@ -134,6 +137,9 @@ func (f *serveFlags) access(c *cobra.Command) {
 		flag{"webhook-secret-file", "", &f.webhookSecret,
 			"`file` with what providers must send as X-Webhook-Secret to tell what happened to their sandboxes; they " +
 				"need no token then"},
+		flag{"users", "", &f.users,
+			"`file` with users (TOML), each with a token of their own, who see only what is theirs; SIGHUP reads it " +
+				"again (see docs/operate/users.md)"},
 		flag{"permission-rules", "", &f.rules,
 			"`file` with what commands, input and the like of all threads are denied, asked about or allowed (see " +
 				"docs/guide/permissions.md)"},
@@ -203,6 +209,13 @@ func (f *serveFlags) limits(c *cobra.Command) {
 			"how long the session of a thread may be without activity; set, it also ends programs on terminals"},
 		flag{"session-max", "", newDuration(&f.policy.Max, thread.DefaultMax),
 			"how long the session of a thread may last in all"},
+		flag{"max-ptys", "", newInt(&f.terminals.Max, 0, 0, terminal.MaxTerminals),
+			"how many terminals may run; one more is refused; 0 is the most that a server holds"},
+		flag{"max-shells", "", newInt(&f.shells.Max, 0, 0, registry.Max),
+			"how many exec shells there may be; one more is refused; 0 is the most that a server holds"},
+		flag{"max-viewers", "", newInt(&f.maxViewers, 0, 0, server.MaxViewers),
+			"how many streams, WebSockets and waits may be connected; one more is refused; 0 is as many as there are " +
+				"file descriptors"},
 		flag{"max-ptys-per-session", "", newInt(&clean.MaxPerSession, 0, 0, terminal.MaxTerminals),
 			"how many terminals of a session may run; 0 is any number"},
 		flag{"request-rate", "", newInt(&f.requestRate, 0, 0, maxRequestRate),

@@ -61,9 +61,10 @@ var refusals = []refusal{
 	},
 	{name: "Forbidden", status: 403,
 		text: "FORBIDDEN_HOST: the server does not answer for this Host. FORBIDDEN_ORIGIN: a page of another origin " +
-			"asks. READ_ONLY: the ticket may only look. DENIED: the permissions of the thread, or somebody who was " +
-			"asked, do not allow this; the sentence says which mode or rule.",
-		codes: "FORBIDDEN_HOST FORBIDDEN_ORIGIN READ_ONLY DENIED",
+			"asks. READ_ONLY: the ticket may only look. SCOPE: it is for administrators of the server. DENIED: the " +
+			"permissions of the thread, or somebody who was asked, do not allow this; the sentence says which mode or " +
+			"rule.",
+		codes: "FORBIDDEN_HOST FORBIDDEN_ORIGIN READ_ONLY SCOPE DENIED",
 		example: "FORBIDDEN_HOST: this server does not answer for the host \"evil.com\"; start it with " +
 			"--allowed-host and that name if it is meant to",
 	},
@@ -169,17 +170,20 @@ var refusals = []refusal{
 		example: "UPGRADE_REQUIRED: this is a WebSocket: connect with an upgrade request",
 	},
 	{name: "TooMany", status: 429,
-		text: "LIMIT: too many terminals run (10000, or --max-ptys-per-session of the session), too many commands " +
-			"wait in the shell (64), too many tickets wait (4096), too many waits go on (100 of a terminal, 1000 in " +
-			"all), too many approvals of a thread wait (32), or wrong credentials come too fast. QUEUE_TIMEOUT: the " +
+		text: "LIMIT: too many terminals run (10000 or --max-ptys, or --max-ptys-per-session of the session), there " +
+			"are too many shells (1000 or --max-shells, 64 of a session), too many viewers are connected " +
+			"(--max-viewers), too many commands wait in the shell (64), too many tickets wait (4096), too many waits " +
+			"go on (100 of a terminal, 1000 in all), too many approvals of a thread wait (32), or wrong credentials come too " +
+			"fast. QUEUE_TIMEOUT: the " +
 			"command did not get its turn within its `queue_timeout_ms`, and never runs. BUDGET: the session of the " +
 			"thread has used up what its policy allows; it closes within a second, and the next use begins another.",
 		headers: []httpapi.Header{
 			{Name: "Retry-After", Text: "Seconds to wait.",
 				Schema: `{"type": "integer", "minimum": 1}`, Required: true},
 		},
-		codes:   "LIMIT QUEUE_TIMEOUT BUDGET",
-		example: "LIMIT: 10000 terminals are running, the most this server holds",
+		codes: "LIMIT QUEUE_TIMEOUT BUDGET",
+		example: "LIMIT: 100 terminals are running, the most that this server holds (max_ptys); end one, or " +
+			"try again later",
 	},
 	{name: "Failed", status: 500,
 		text: "INTERNAL: a mistake of ours; the log says more under `details.request_id`. SURVIVED: processes of the " +

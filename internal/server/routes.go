@@ -172,13 +172,13 @@ func (s *Server) ownRoutes() []httpapi.Route {
 			Text("The port is open only while it does, so the answer is 200 or none.").
 			Replying("Ready", "It does; only the status is given."),
 		httpapi.Hand(http.MethodGet, "getMetrics", "/metrics", "Prometheus metrics", s.getMetrics, metricsReply).
-			Text("With --metrics-public nothing is asked."),
+			Text("With --metrics-public nothing is asked.").AdminOnly(),
 		httpapi.Hand(http.MethodPost, "backup", "/backup", "All that the server keeps, in one archive", s.getBackup,
 			backupReply).
 			Text("Consistent while programs run: each file is as a kill of the server at that moment would leave it. "+
 				"It has the secrets of threads, so it needs full access; the token, logins and the audit log are not "+
 				"in it. `evertty restore` makes a data directory of it.").
-			Refusing(httpapi.NoSpace, httpapi.Shutdown).Streams().Audited("server.backup"),
+			Refusing(httpapi.NoSpace, httpapi.Shutdown).Streams().Audited("server.backup").AdminOnly(),
 		httpapi.Hand(http.MethodGet, "getOpenAPI", "/openapi.json", "This document", s.getOpenAPI, document),
 		httpapi.Get("getVersion", "/version", "The server's version", s.getVersion),
 	)

@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -46,6 +47,10 @@ type Config struct {
 	// RequestRate is how many requests a second each address may send; 0 is any number.
 	RequestRate int
 	Dir         string // the data directory, for backups
+	// MaxViewers bounds the streams, WebSockets and waits that are connected; 0 means MaxViewers.
+	MaxViewers int
+	// MaxOf bounds those of a user; nil, and 0, are no bound of their own.
+	MaxOf func(user string) int
 }
 
 // Server answers HTTP requests. It is safe for concurrent use.
@@ -58,6 +63,7 @@ type Server struct {
 	once      sync.Once
 	strangers *strangers
 	started   time.Time
+	viewers   viewers
 	ctx       context.Context // of every request
 	cancel    context.CancelFunc
 }
@@ -70,6 +76,7 @@ func New(c Config) *Server {
 	s := &Server{Base: httpapi.Base{Supervisor: c.Supervisor, Log: c.Log, Closing: make(chan struct{})}, config: c,
 		echo: echo.New(), started: time.Now()}
 	s.strangers = newStrangers(c.Auth.Trusts)
+	s.viewers = viewers{most: cmp.Or(c.MaxViewers, MaxViewers), mostOf: c.MaxOf, of: map[string]int{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	e := s.echo
 	e.HideBanner, e.HidePort = true, true
@@ -132,7 +139,7 @@ func (s *Server) Close() {
 
 // handler runs a route's function after the checks that all have in common.
 func (s *Server) handler(r httpapi.Route) echo.HandlerFunc {
-	handle := r.Handler()
+	handle := s.viewers.count(r, r.Handler())
 	return func(c echo.Context) (err error) {
 		defer func() { s.audited(c, r, err) }()
 		if err := mayUse(c.Request().Context(), r); err != nil {
@@ -159,6 +166,9 @@ func (s *Server) handler(r httpapi.Route) echo.HandlerFunc {
 func mayUse(ctx context.Context, r httpapi.Route) error {
 	if !strings.Contains(r.Path, "/pty/:id") && auth.GrantOf(ctx).PTY != "" {
 		return httpapi.ErrWrongTerminal
+	}
+	if r.Admin && auth.GrantOf(ctx).Owner() != "" {
+		return httpapi.ErrScope
 	}
 	if r.Effect {
 		return auth.RequireWrite(ctx)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/server/viewer"
@@ -21,7 +22,7 @@ func (ts *terminals) getStream(c echo.Context, in wire.WatchTerminal) error {
 	if httpapi.IsHead(c) {
 		return httpapi.HeadOfEvents(c)
 	}
-	release, err := ts.Terminals.Nest(t, in.Nesting)
+	release, err := ts.Terminals.Nest(t, owner.Space(in.Session), in.Nesting)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func (ts *terminals) getWebSocket(c echo.Context, in wire.OpenSocket) error {
 	}
 	v := ts.viewer(c, in.Lines, in.Resume)
 	v.Binary, v.HistoryOnce, v.Cols, v.Rows = in.Format == "binary", in.History != "", in.Cols, in.Rows
-	release, err := ts.Terminals.Nest(t, in.Nesting)
+	release, err := ts.Terminals.Nest(t, owner.Space(in.Session), in.Nesting)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,10 @@ func (ts *terminals) getPage(c echo.Context, in wire.OpenPageSocket) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	viewer.ServePage(c.Response(), c.Request(), ts.Directory(), ts.viewer(c, in.Lines, in.Resume))
+	directory := ts.Directory(httpapi.SpaceOf(c.Request().Context()), func(t wire.Terminal) wire.Terminal {
+		return httpapi.Shown(c, t)
+	})
+	viewer.ServePage(c.Response(), c.Request(), directory, ts.viewer(c, in.Lines, in.Resume))
 	return nil
 }
 
@@ -102,12 +106,12 @@ func (ts *terminals) viewer(c echo.Context, history wire.Lines, from wire.Resume
 // refusalOf names errors of a WebSocket, and writes those down that refuse who asks.
 func refusalOf(c echo.Context, a *auth.Auth) viewer.Refusal {
 	target := auth.RefusedTarget("WebSocket", c.Request().URL)
-	return func(err error) (string, wire.ErrorDetails) {
+	return func(err error) (string, string, wire.ErrorDetails) {
 		e := httpapi.ErrorFor(err, c)
 		if auth.IsRefusal(err) || errors.Is(err, httpapi.ErrViewerReadOnly) {
 			a.Note(c, auth.AuditRefused, target, e.Code)
 		}
-		return e.Code, e.Details
+		return owner.Conceal(httpapi.UserOf(c.Request().Context()), err.Error()), e.Code, e.Details
 	}
 }
 

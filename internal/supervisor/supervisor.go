@@ -18,6 +18,7 @@ import (
 	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/wire"
 )
 
 // Config has the settings of a server by part. Start fills in what the parts share: Life, Log, Metrics,
@@ -137,20 +138,26 @@ func (s *Supervisor) Health() Health {
 	return h
 }
 
-// Directory finds terminals for pages.
-func (s *Supervisor) Directory() stream.Directory { return directory{s} }
+// Directory finds terminals of a session for pages, of all sessions for "". show changes what is shown of each.
+func (s *Supervisor) Directory(session string, show func(wire.Terminal) wire.Terminal) stream.Directory {
+	return directory{s, session, show}
+}
 
-type directory struct{ s *Supervisor }
+type directory struct {
+	s       *Supervisor
+	session string
+	show    func(wire.Terminal) wire.Terminal
+}
 
 func (d directory) Find(id string) (stream.Terminal, error) {
-	t, err := d.s.Terminals.Find("", id)
+	t, err := d.s.Terminals.Find(d.session, id)
 	if err != nil {
 		return nil, err
 	}
 	return d.s.Threads.Checked(t), nil
 }
 
-func (d directory) List() []byte { return d.s.Terminals.ListJSON() }
+func (d directory) List() []byte { return d.s.Terminals.ListJSON(d.session, d.show) }
 
 func (d directory) Watch() (changed <-chan struct{}, stop func()) { return d.s.Terminals.Changed() }
 

@@ -110,7 +110,7 @@ func TestARecordIsAPartOfItsThread(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Latest(); !errors.Is(err, conversation.ErrNotFound) {
+	if _, err := b.Latest(""); !errors.Is(err, conversation.ErrNotFound) {
 		t.Errorf("the latest of none: %v", err)
 	}
 }

@@ -162,8 +162,8 @@ func (c *cleaner) makeRoom(session string) error {
 }
 
 func tooMany(session string, running, limit int) error {
-	return fmt.Errorf("%w: session %q has %d running terminals, at most %d are allowed",
-		ErrLimit, session, running, limit)
+	return fmt.Errorf("%w: session %q has %d running terminals, at most %d are allowed (max_ptys_per_session); end "+
+		"one, or use another session", ErrLimit, session, running, limit)
 }
 
 // enforceQuotas frees disk space when a quota is exceeded: it compresses first, and then

@@ -6,6 +6,7 @@ import (
 
 	"github.com/evertty/evertty/internal/confine"
 	"github.com/evertty/evertty/internal/descriptors"
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/wire"
@@ -94,11 +95,15 @@ func (s *Spec) place(dataDir string) (err error) {
 func (r *Registry) reserve(t *Terminal) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	live, here := 0, 0
+	live, here, own := 0, 0, 0
+	space := owner.Space(t.spec.Session)
 	for o := range r.known {
 		same := o.spec.Session == t.spec.Session
 		if o.Running() {
 			live++
+			if o.In(space) {
+				own++
+			}
 			if same {
 				here++
 			}
@@ -107,8 +112,13 @@ func (r *Registry) reserve(t *Terminal) error {
 			return &NameTaken{Session: o.spec.Session, Name: t.spec.Name, ID: o.ID}
 		}
 	}
-	if live >= MaxTerminals {
-		return fmt.Errorf("%w: %d terminals are running, the most this server holds", ErrLimit, live)
+	if live >= r.cfg.Max {
+		return fmt.Errorf("%w: %d terminals are running, the most that this server holds (max_ptys); end one, or try "+
+			"again later", ErrLimit, live)
+	}
+	if limit := r.mostIn(space); limit > 0 && own >= limit {
+		return fmt.Errorf("%w: you have %d running terminals, the most that you may have (max_ptys of the user); end "+
+			"one", ErrLimit, own)
 	}
 	if limit := r.cfg.Clean.MaxPerSession; limit > 0 && here >= limit {
 		return tooMany(t.spec.Session, here, limit)
@@ -120,6 +130,14 @@ func (r *Registry) reserve(t *Terminal) error {
 	t.started = done
 	r.starting[t] = struct{}{}
 	return nil
+}
+
+// mostIn bounds the running terminals of a user's space; 0 is no bound, as for administrators.
+func (r *Registry) mostIn(space string) int {
+	if user, _ := owner.Split(space); user != "" && r.cfg.MaxOf != nil {
+		return r.cfg.MaxOf(user)
+	}
+	return 0
 }
 
 // publish lets a terminal be found that was reserved and has started, and runs it.

@@ -33,9 +33,10 @@ type nestedView struct {
 }
 
 // Nest notes that a viewer inside other terminals shows t, until release is called. A cycle is
-// refused even if it is Nested. Errors: ErrCycle, ErrNested.
-func (r *Registry) Nest(t *Terminal, in wire.Nesting) (release func(), err error) {
-	v := &nestedView{r.around(in), t.ID}
+// refused even if it is Nested. Only terminals of that session, all for "", are found by their devices.
+// Errors: ErrCycle, ErrNested.
+func (r *Registry) Nest(t *Terminal, session string, in wire.Nesting) (release func(), err error) {
+	v := &nestedView{r.around(session, in), t.ID}
 	if len(v.around) == 0 {
 		return func() {}, nil
 	}
@@ -59,10 +60,10 @@ func (r *Registry) Nest(t *Terminal, in wire.Nesting) (release func(), err error
 }
 
 // around returns the ids of the terminals that a viewer runs in.
-func (r *Registry) around(in wire.Nesting) []string {
+func (r *Registry) around(session string, in wire.Nesting) []string {
 	ids := slices.Clone(in.Inside)
 	for _, t := range r.Unsorted() {
-		if len(in.TTY) == 0 || t.process == nil || !t.Running() {
+		if len(in.TTY) == 0 || !t.In(session) || t.process == nil || !t.Running() {
 			continue
 		}
 		if name, ok := t.process.Device(); ok && slices.Contains(in.TTY, name) {

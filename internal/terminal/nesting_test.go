@@ -33,7 +33,7 @@ func TestNest(t *testing.T) {
 	}
 	nest := func(shown *terminal.Terminal, w wire.Nesting, want error) func() {
 		t.Helper()
-		release, err := m.Terminals.Nest(shown, w)
+		release, err := m.Terminals.Nest(shown, "", w)
 		if !errors.Is(err, want) {
 			t.Errorf("%v in %v: %v, want %v", shown.ID, w, err, want)
 		}
@@ -90,7 +90,7 @@ func TestNestAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range terms {
 			wg.Go(func() {
-				releases[i], errs[i] = m.Terminals.Nest(terms[i],
+				releases[i], errs[i] = m.Terminals.Nest(terms[i], "",
 					wire.Nesting{Inside: []string{terms[1-i].ID}, Nested: true})
 			})
 		}

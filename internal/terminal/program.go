@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/pty"
@@ -100,9 +101,15 @@ func (p *program) command(s Spec) (pty.Spec, error) {
 	}
 	env := map[string]string{}
 	maps.Copy(env, s.Env)
-	maps.Copy(env, pty.Identity(p.t.registry.cfg.Address, p.t.registry.cfg.Socket, s.Session, p.t.ID))
+	maps.Copy(env, Identity(p.t.registry.cfg.Address, p.t.registry.cfg.Socket, s.Session, p.t.ID))
 	c, err := p.confined(s)
 	return pty.Spec{Argv: s.Cmd, Dir: s.Cwd, Env: env, Cols: *s.Cols, Rows: *s.Rows, Tag: p.Tag(), Confine: c}, err
+}
+
+// Identity is pty.Identity with the name of the session that its owner knows.
+func Identity(address, socket, session, terminal string) map[string]string {
+	_, plain := owner.Split(session)
+	return pty.Identity(address, socket, plain, terminal)
 }
 
 // HangUp ends all processes of any generation: SIGHUP, then SIGKILL after proc.KillGrace or

@@ -143,6 +143,10 @@ type Config struct {
 	// Socket is the path of the socket in the data directory, "" for none. Their environment has it too.
 	Socket string
 	Clean  CleanPolicy
+	// Max bounds the running terminals; 0 means MaxTerminals. MaxOf bounds those of a user; nil, and 0, are no bound of
+	// their own.
+	Max   int
+	MaxOf func(user string) int
 	// RecordInput writes input to the journal, passwords too.
 	RecordInput bool
 	// Interval is the time between two snapshots on disk of a terminal that
@@ -190,6 +194,7 @@ type Registry struct {
 // New returns a Registry without terminals; Recover adds the terminals of the store.
 func New(cfg Config) *Registry {
 	cfg.Interval = cmp.Or(cfg.Interval, DefaultInterval)
+	cfg.Max = cmp.Or(cfg.Max, MaxTerminals)
 	cfg.Clean.SetDefaults()
 	r := &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
 		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}, names: readHostnames("/etc/hosts"),

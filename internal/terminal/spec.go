@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/evertty/evertty/internal/confine"
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
@@ -61,6 +62,16 @@ func CheckName(what, s string) error {
 	return nil
 }
 
+// CheckSession is CheckName for a session as it is called inside the server: an owner may be before the name. Errors:
+// ErrInvalid.
+func CheckSession(s string) error {
+	user, name := owner.Split(s)
+	if user != "" && owner.CheckUser(user) == nil {
+		s = name
+	}
+	return CheckName("session", s)
+}
+
 // CheckSize reports whether a screen can have that size. Errors: ErrInvalid.
 func CheckSize(cols, rows int) error {
 	for _, v := range []struct {
@@ -95,7 +106,7 @@ func (s *Spec) complete() error {
 	if n := *s.Scrollback; n < 0 || n > vt.MaxScrollback {
 		err = errors.Join(err, fmt.Errorf("%w: scrollback %d: 0 to %d are allowed", ErrInvalid, n, vt.MaxScrollback))
 	}
-	return errors.Join(err, CheckName("session", s.Session), CheckSize(cols, rows), s.checkCmd())
+	return errors.Join(err, CheckSession(s.Session), CheckSize(cols, rows), s.checkCmd())
 }
 
 func (s *Spec) checkCmd() error {

@@ -3,6 +3,8 @@ package terminal
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/evertty/evertty/internal/owner"
 )
 
 // Terminal is one live or ended terminal: one process of it. A restart makes a new Terminal
@@ -29,7 +31,7 @@ type Terminal struct {
 }
 
 // In reports whether the terminal belongs to a session; every one belongs to "".
-func (t *Terminal) In(session string) bool { return session == "" || t.spec.Session == session }
+func (t *Terminal) In(session string) bool { return owner.In(t.spec.Session, session) }
 
 // touch notes activity of a user.
 func (t *Terminal) touch() {

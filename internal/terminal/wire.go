@@ -56,11 +56,16 @@ func (t *Terminal) Env() map[string]string {
 	return maps.Clone(t.spec.Env)
 }
 
-// ListJSON is the JSON array of all listed terminals.
-func (r *Registry) ListJSON() []byte {
+// ListJSON is the JSON array of the listed terminals of a session, of all for "". show changes what is shown of
+// each; nil shows all.
+func (r *Registry) ListJSON(session string, show func(wire.Terminal) wire.Terminal) []byte {
 	items := []wire.Terminal{}
-	for _, t := range r.List("") {
-		items = append(items, t.Wire())
+	for _, t := range r.List(session) {
+		w := t.Wire()
+		if show != nil {
+			w = show(w)
+		}
+		items = append(items, w)
 	}
 	b, _ := json.Marshal(items) // cannot fail: strings, numbers and times
 	return b

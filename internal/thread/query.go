@@ -28,6 +28,7 @@ type ProviderEvent struct {
 // LeaseQuery asks for leases in the order of their making.
 type LeaseQuery struct {
 	Provider string // "" is all
+	Prefix   string // with which the ids begin
 	After    string // a lease's id: those behind it; "" is the beginning
 	Limit    int    // 1..MaxPage; 0 is MaxPage
 }

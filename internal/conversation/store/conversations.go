@@ -93,8 +93,8 @@ func (cs *Conversations) hasAlready(thread string,
 		return h, true, nil
 	}
 	return h, false,
-		fmt.Errorf("%w: record %s of thread %s; a document that is to be another record has another session_id, or "+
-			"none", conversation.ErrConflict, h.SessionID, h.ThreadID)
+		fmt.Errorf("%w: record %s; a document that is to be another record has another session_id, or none",
+			conversation.ErrConflict, d.SessionID)
 }
 
 // sameLengths reports whether the lists of a conversation have as many elements as the lists of a

@@ -40,7 +40,7 @@ type conversationRows interface {
 	Conversation(id string) (conversation.Head, error)
 	CurrentConversation(thread string) (conversation.Head, error)
 	// of those that are current the one changed last
-	LatestConversation() (conversation.Head, error)
+	LatestConversation(prefix string) (conversation.Head, error)
 	Conversations(thread string) ([]conversation.Head, error)              // the newest first
 	AllConversations(after string, limit int) ([]conversation.Head, error) // of all threads by id, those behind after
 	// ErrConflict when the id is one of another thread, or of one that was deleted

@@ -36,7 +36,7 @@ func find(tx Tx, threadID, rid string) (conversation.Head, error) {
 	}
 	h, err := tx.Conversation(rid)
 	if err == nil && h.ThreadID != threadID {
-		err = fmt.Errorf("record %s of thread %s: %w", rid, threadID, thread.ErrNotFound)
+		err = fmt.Errorf("record %s: %w", rid, thread.ErrNotFound) // as one that is nowhere
 	}
 	return h, err
 }
@@ -76,10 +76,11 @@ func (r *Reader) List(thread string) (list []conversation.Head, err error) {
 	}))
 }
 
-// Latest is the conversation that was changed last, of the current ones of all threads. Errors:
+// Latest is the conversation that was changed last, of the current ones of all threads whose ids
+// begin so. Errors:
 // ErrNotFound.
-func (r *Reader) Latest() (h conversation.Head, err error) {
-	return h, mapError(r.store.View(func(tx Tx) error { h, err = tx.LatestConversation(); return err }))
+func (r *Reader) Latest(prefix string) (h conversation.Head, err error) {
+	return h, mapError(r.store.View(func(tx Tx) error { h, err = tx.LatestConversation(prefix); return err }))
 }
 
 // Document is a whole record as its file has it, with the newest messages of those that are not

@@ -20,6 +20,7 @@ const (
 	AuditRefused = "refused"
 	AuditSecrets = "secrets.show"
 	auditSkipped = "audit.skipped"
+	auditServer  = "server" // who writes it
 )
 
 // maxRefusedMethod is how much the line about a refused request has of its method, in bytes: 16 with the sign that it
@@ -45,8 +46,11 @@ func (a *Auth) Note(c echo.Context, what, target, result string) {
 	if !known {
 		who = byNobody
 	}
+	if user := grantOf(c).User; user != "" && who != byTicket { // a ticket may be shown by anybody
+		who = user
+	}
 	if n := a.skipped.Swap(0); n > 0 {
-		a.auditLog.Add(AuditEntry{At: a.now(), Who: "server", What: auditSkipped, Target: AuditRefused,
+		a.auditLog.Add(AuditEntry{At: a.now(), Who: auditServer, What: auditSkipped, Target: AuditRefused,
 			Result: strconv.FormatInt(n, 10)})
 	}
 	a.auditLog.Add(AuditEntry{At: a.now(), Who: who, From: fromOf(c.Request()), What: what, Target: target,
@@ -63,7 +67,8 @@ func fromOf(r *http.Request) string {
 
 // IsRefusal reports whether a request was refused for its credentials or permissions.
 func IsRefusal(err error) bool {
-	return errors.Is(err, httpapi.ErrReadOnly) || errors.Is(err, httpapi.ErrWrongTerminal) ||
+	return errors.Is(err, httpapi.ErrReadOnly) || errors.Is(err, httpapi.ErrScope) ||
+		errors.Is(err, httpapi.ErrWrongTerminal) ||
 		errors.Is(err, permission.ErrDenied) || errors.Is(err, permission.ErrNeedsApproval)
 }
 

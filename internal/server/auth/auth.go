@@ -44,8 +44,10 @@ type Config struct {
 	OpenMetrics    bool // GET /metrics needs no credentials
 	// WebhookSecret authenticates providers. With "" they need the usual credentials.
 	WebhookSecret string
+	// Users have tokens of their own; nil is none. Not with ModeNone.
+	Users *Users
 	// Terminal returns the id of a terminal that is given by id or by its name
-	// in session ("": any), or the error for an absent or deleted one. It is called by many
+	// in session (see owner.In), or the error for an absent or deleted one. It is called by many
 	// goroutines, and must not call the Auth.
 	Terminal func(session, idOrName string) (id string, err error)
 	Now      func() time.Time // nil means time.Now
@@ -71,6 +73,7 @@ type Auth struct {
 	tickets     *tickets
 	sessions    *sessions // nil in ModeNone
 	opened      openedRequests
+	users       *Users // nil without
 	terminal    func(session, idOrName string) (string, error)
 	now         func() time.Time
 	log         *slog.Logger
@@ -86,6 +89,10 @@ type Auth struct {
 func New(config Config) (*Auth, error) {
 	if err := CheckListen(config.Mode, config.Listen, true); err != nil {
 		return nil, err
+	}
+	if config.Users != nil && config.Mode == ModeNone {
+		return nil, fmt.Errorf("%w: users: with --auth none there are no tokens to tell users apart; leave one of "+
+			"the two out", ErrSetting)
 	}
 	hosts, err := newHosts(config.Listen, config.AllowedHosts)
 	if err != nil {
@@ -112,6 +119,7 @@ func New(config Config) (*Auth, error) {
 		basePath:    basePath,
 		proxies:     proxies,
 		tls:         config.TLS,
+		users:       config.Users,
 		terminal:    config.Terminal,
 		now:         config.Now,
 		log:         config.Log,
@@ -156,7 +164,7 @@ func (a *Auth) load(dir string) error {
 	}
 	a.token = DigestOf(token)
 	ended := loadEnded(dir, a.log)
-	if a.sessions, err = newSessions(token, ended, a.secure()); err != nil {
+	if a.sessions, err = newSessions(token, ended, a.users, a.secure()); err != nil {
 		return err
 	}
 	a.tickets.keep(dir, token, ended.Epoch)

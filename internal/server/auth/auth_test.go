@@ -466,8 +466,8 @@ func TestRequireHelpers(t *testing.T) {
 		{Grant{}, false, false},
 		{Grant{Role: Read}, false, true},
 		{Grant{Role: Write}, true, true},
-		{Grant{Read, "alpha"}, false, true},
-		{Grant{Write, "beta"}, true, false},
+		{Grant{Role: Read, PTY: "alpha"}, false, true},
+		{Grant{Role: Write, PTY: "beta"}, true, false},
 		{Grant{PTY: "alpha"}, false, false},
 	} {
 		c := echo.New().NewContext(sampleRequest("GET", "localhost"), nil)

@@ -26,7 +26,8 @@ const (
 	cookieTag    = 4  // bytes of the name that tell servers of one host apart
 	cookieNonce  = 16 // bytes of a login's id
 	cookieSigned = 8 + cookieNonce
-	cookieLength = cookieSigned + sha256.Size
+	cookieLength = cookieSigned + sha256.Size // and the name of the user between
+	maxUser      = 32
 )
 
 // loginID names a login; a renewed cookie keeps it.
@@ -36,11 +37,13 @@ type loginID [cookieNonce]byte
 type login struct {
 	id      loginID
 	expires time.Time
-	page    bool // the secret of its page was shown too
+	user    string // "" is who had the server's own token
+	page    bool   // the secret of its page was shown too
 }
 
 // sessions makes and checks the two halves of a browser's login. The cookie is expiry (8 bytes, Unix
-// seconds, big endian), login id and HMAC-SHA256 of both, in base64url. The page's secret is the HMAC
+// seconds, big endian), login id, name of the user and HMAC-SHA256 of these, in base64url. The key of a user depends on
+// the user's token too. The page's secret is the HMAC
 // of the login id by another key. The keys come from the token and the epoch, so that logins outlive
 // the server's process, and none outlives a change of the token or a logout of all. The name depends
 // on the token too: all ports of a host share cookies, and two servers would log out each other's
@@ -50,6 +53,7 @@ type sessions struct {
 	name   string
 	secure bool // the cookie is for TLS only
 	token  string
+	users  *Users
 
 	ending sync.Mutex   // held by who changes ended; taken before mu
 	mu     sync.RWMutex // guards what follows
@@ -61,12 +65,13 @@ type sessions struct {
 type loginKeys struct{ cookie, page []byte }
 
 // newSessions takes the logins that have ended as they are. With secure the cookie is for TLS only.
-func newSessions(token string, ended *endedLogins, secure bool) (*sessions, error) {
+func newSessions(token string, ended *endedLogins, users *Users, secure bool) (*sessions, error) {
 	tag, err := hkdf.Key(sha256.New, []byte(token), nil, "evertty session name 1", cookieTag)
 	if err != nil {
 		return nil, fmt.Errorf("server: session name: %w", err)
 	}
-	s := &sessions{name: cookiePrefix + hex.EncodeToString(tag), secure: secure, token: token, ended: ended}
+	s := &sessions{name: cookiePrefix + hex.EncodeToString(tag), secure: secure, token: token, ended: ended,
+		users: users}
 	if secure {
 		s.name = hostPrefix + s.name
 	}
@@ -92,11 +97,12 @@ func newLogin() (id loginID) {
 }
 
 // cookie returns the cookie of a login; secure keeps it to TLS connections.
-func (s *sessions) cookie(id loginID, now time.Time, secure bool) *http.Cookie {
+func (s *sessions) cookie(id loginID, user string, now time.Time, secure bool) *http.Cookie {
 	raw := binary.BigEndian.AppendUint64(nil, uint64(now.Add(sessionLife).Unix()))
-	raw = append(raw, id[:]...)
+	raw = append(append(raw, id[:]...), user...)
 	s.mu.RLock()
-	raw = sign(s.keys.cookie, raw)
+	key, _ := s.keyOf(user)
+	raw = sign(key, raw)
 	s.mu.RUnlock()
 	return &http.Cookie{
 		Name:     s.name,
@@ -107,6 +113,15 @@ func (s *sessions) cookie(id loginID, now time.Time, secure bool) *http.Cookie {
 		HttpOnly: true,
 		SameSite: http.SameSiteStrictMode,
 	}
+}
+
+// keyOf is the key of the cookies of a user, and false for one who is not there. s.mu is held.
+func (s *sessions) keyOf(user string) ([]byte, bool) {
+	if user == "" {
+		return s.keys.cookie, true
+	}
+	u, ok := s.users.find(user)
+	return sign(s.keys.cookie, append(u.Hash[:], s.ended.Epochs[user]...))[len(u.Hash)+len(s.ended.Epochs[user]):], ok
 }
 
 // page returns the half of a login that its page keeps.
@@ -125,16 +140,18 @@ func sign(key, raw []byte) []byte {
 
 // check returns the login of a cookie's value, and false when we did not make it or it is over.
 func (s *sessions) check(value string, now time.Time) (l login, ok bool) {
-	if len(value) != base64.RawURLEncoding.EncodedLen(cookieLength) {
+	if len(value) > base64.RawURLEncoding.EncodedLen(cookieLength+maxUser) {
 		return login{}, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(value)
-	if err != nil || len(raw) != cookieLength {
+	if err != nil || len(raw) < cookieLength || len(value) != base64.RawURLEncoding.EncodedLen(len(raw)) {
 		return login{}, false
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if !hmac.Equal(sign(s.keys.cookie, raw[:cookieSigned]), raw) {
+	signed := raw[:len(raw)-sha256.Size]
+	l.user = string(signed[cookieSigned:])
+	if key, ok := s.keyOf(l.user); !ok || !hmac.Equal(sign(key, signed), raw) {
 		return login{}, false
 	}
 	l.expires = time.Unix(int64(binary.BigEndian.Uint64(raw)), 0)

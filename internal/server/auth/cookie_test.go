@@ -12,7 +12,7 @@ import (
 
 func mustSessions(t testing.TB, token string) *sessions {
 	t.Helper()
-	s, err := newSessions(token, &endedLogins{dir: t.TempDir()}, false)
+	s, err := newSessions(token, &endedLogins{dir: t.TempDir()}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func mustSessions(t testing.TB, token string) *sessions {
 func TestSessionCookieAttributes(t *testing.T) {
 	s := mustSessions(t, "token")
 	for _, secure := range []bool{false, true} {
-		c := s.cookie(newLogin(), time.Now(), secure)
+		c := s.cookie(newLogin(), "", time.Now(), secure)
 		if err := c.Valid(); err != nil || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" ||
 			c.Domain != "" ||
 			c.Secure != secure || c.MaxAge != 30*24*3600 || !strings.HasPrefix(c.Name, "evertty_session") {
@@ -33,8 +33,8 @@ func TestSessionCookieAttributes(t *testing.T) {
 
 func TestSessionCookieIsOursUntilItEnds(t *testing.T) {
 	s, now := mustSessions(t, "token"), time.Unix(1_700_000_000, 0)
-	value := s.cookie(newLogin(), now, false).Value
-	if value == s.cookie(newLogin(), now, false).Value {
+	value := s.cookie(newLogin(), "", now, false).Value
+	if value == s.cookie(newLogin(), "", now, false).Value {
 		t.Error("two cookies are equal")
 	}
 	for _, test := range []struct {
@@ -63,9 +63,9 @@ func TestCookieOfAnEarlierRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := s.cookie(newLogin(), now, false).Value
+	own := s.cookie(newLogin(), "", now, false).Value
 	s.keys.cookie = old
-	earlier := s.cookie(newLogin(), now, false).Value
+	earlier := s.cookie(newLogin(), "", now, false).Value
 	if _, ok := mustSessions(t, "token").check(earlier, now); ok || len(earlier) != len(own) {
 		t.Error("a cookie of an earlier release is valid")
 	}
@@ -73,7 +73,7 @@ func TestCookieOfAnEarlierRelease(t *testing.T) {
 
 func TestSessionCookieTampered(t *testing.T) {
 	s, now := mustSessions(t, "token"), time.Now()
-	value := s.cookie(newLogin(), now, false).Value
+	value := s.cookie(newLogin(), "", now, false).Value
 	for i := range len(value) {
 		for _, b := range []byte("A_-z") {
 			forged := value[:i] + string(b) + value[i+1:]
@@ -96,7 +96,7 @@ func TestSessionCookieBesideForeignOnes(t *testing.T) {
 	if _, ok := s.find(r, "", now); ok {
 		t.Error("a planted cookie was accepted")
 	}
-	r.AddCookie(s.cookie(newLogin(), now, false))
+	r.AddCookie(s.cookie(newLogin(), "", now, false))
 	r.AddCookie(&http.Cookie{Name: s.name, Value: ""})
 	if _, ok := s.find(r, "", now); !ok {
 		t.Error("planted cookies hide the real one")
@@ -105,11 +105,11 @@ func TestSessionCookieBesideForeignOnes(t *testing.T) {
 
 func FuzzSessionCookie(f *testing.F) {
 	s, now := mustSessions(f, "token"), time.Unix(1_700_000_000, 0)
-	real := s.cookie(newLogin(), now, false).Value
+	real := s.cookie(newLogin(), "", now, false).Value
 	f.Add("")
 	f.Add(real[:len(real)-1] + "A")
 	f.Add(strings.Repeat("A", len(real)))
-	f.Add(mustSessions(f, "other").cookie(newLogin(), now, false).Value)
+	f.Add(mustSessions(f, "other").cookie(newLogin(), "", now, false).Value)
 	f.Fuzz(func(t *testing.T, value string) {
 		if _, ok := s.check(value, now); ok && value != real {
 			t.Fatalf("accepted %q", value)

@@ -33,6 +33,8 @@ type endedLogins struct {
 	Format int                  `json:"format"`
 	Epoch  string               `json:"epoch"` // "" before the first logout of all
 	Ended  map[string]time.Time `json:"ended"` // when the login would have expired
+	// Epochs are those of users, which a logout of all that a user has changes.
+	Epochs map[string]string `json:"epochs,omitempty"`
 
 	dir string
 }
@@ -82,7 +84,7 @@ func (e *endedLogins) next() *endedLogins { return &endedLogins{Epoch: rand.Text
 // with is e and one more ended login, nil when there are too many. Expired logins are removed only
 // when the file is full: the clock may have been wrong.
 func (e *endedLogins) with(id loginID, now time.Time) *endedLogins {
-	n := &endedLogins{Epoch: e.Epoch, dir: e.dir, Ended: map[string]time.Time{}}
+	n := &endedLogins{Epoch: e.Epoch, dir: e.dir, Ended: map[string]time.Time{}, Epochs: e.Epochs}
 	maps.Copy(n.Ended, e.Ended)
 	n.Ended[endedKey(id)] = now.Add(sessionLife).UTC()
 	if len(n.Ended) > maxEnded {
@@ -137,6 +139,17 @@ func (s *sessions) endAll() (epoch string, err error) {
 	defer s.ending.Unlock()
 	next := s.ended.next()
 	return next.Epoch, s.become(next)
+}
+
+// endAllOf ends every login of a user as end does.
+func (s *sessions) endAllOf(user string) error {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	next := *s.ended
+	next.Epochs = map[string]string{}
+	maps.Copy(next.Epochs, s.ended.Epochs)
+	next.Epochs[user] = rand.Text()
+	return s.become(&next)
 }
 
 // become applies a state and writes it. The caller holds s.ending.

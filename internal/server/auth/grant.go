@@ -22,6 +22,17 @@ const (
 type Grant struct {
 	Role Role
 	PTY  string // id of the only terminal it is for; "" means everything
+	// User has the token that the request has shown, or is who made the ticket or login; "" is the server's own token.
+	User  string
+	Admin bool // User is an administrator
+}
+
+// Owner is the user whose things the grant is for; "" means everybody's.
+func (g Grant) Owner() string {
+	if g.Admin {
+		return ""
+	}
+	return g.User
 }
 
 // byKey holds in the echo context what the request showed, for the audit log.
@@ -47,6 +58,12 @@ func GrantOf(ctx context.Context) Grant {
 func grantOf(c echo.Context) Grant {
 	g, _ := c.Get(grantKey).(Grant)
 	return g
+}
+
+// setGrant is what the request may do from now on.
+func (a *Auth) setGrant(c echo.Context, g Grant) {
+	c.Set(grantKey, g)
+	httpapi.SetReach(c, httpapi.Reach{User: g.Owner(), All: a.users != nil && g.Role != "" && g.Owner() == ""})
 }
 
 // RequireWrite fails with ErrReadOnly unless the request may have effects.

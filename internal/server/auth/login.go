@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -33,13 +34,13 @@ func loginURL(base, secret string) string { return base + "/?ticket=" + secret }
 func (a *Auth) handleLogin(c echo.Context) error {
 	r, now, at := c.Request(), a.now(), a.publicPath()+"/"
 	if a.mode == ModeToken {
-		_, _, fresh := a.tickets.redeem(c.QueryParam("ticket"), "")
-		if fresh {
+		g, _, fresh := a.tickets.redeem(c.QueryParam("ticket"), "")
+		if _, known := a.current(g); fresh && known {
 			id := newLogin()
-			c.SetCookie(a.sessions.cookie(id, now, schemeOf(r) == "https"))
+			c.SetCookie(a.sessions.cookie(id, g.User, now, schemeOf(r) == "https"))
 			at += pageFragment + a.sessions.page(id)
-			a.log.Info("logged in", "remote", r.RemoteAddr)
-			c.Set(byKey, byTicket)
+			a.log.Info("logged in", "user", g.User, "remote", r.RemoteAddr)
+			c.Set(byKey, cmp.Or(g.User, byTicket))
 			a.Note(c, auditLogin, "", "ok")
 		} else if _, known := a.sessions.find(r, "", now); !known {
 			return a.refuse(c, errBadTicket)

@@ -36,13 +36,16 @@ func (a *Auth) endTickets(ctx context.Context, in wire.EndTickets) (wire.Done, e
 	}
 	if !all {
 		var err error
-		if pty, err = a.findTerminal("", pty); err != nil {
+		if pty, err = a.findTerminal(httpapi.SpaceOf(ctx), pty); err != nil {
 			return wire.Done{}, err
 		}
 	}
 	SetTarget(ctx, cmp.Or(pty, everything))
-	tickets := a.tickets.end(pty)
-	viewers := a.opened.end(func(o *opened) bool { return o.login == nil && (all || o.pty == pty) })
+	own := GrantOf(ctx).Owner() // all is what one can see
+	tickets := a.tickets.endIf(func(g Grant) bool { return g.PTY == pty || all && (own == "" || g.User == own) })
+	viewers := a.opened.end(func(o *opened) bool {
+		return o.login == nil && !o.token && (all && (own == "" || o.user == own) || !all && o.pty == pty)
+	})
 	a.log.Info("tickets ended", "pty", TargetOf(httpapi.EchoOf(ctx)), "tickets", tickets, "viewers", viewers)
 	return httpapi.Done, nil
 }
@@ -57,12 +60,12 @@ func (a *Auth) logOut(ctx context.Context, in wire.LogOut) (wire.Done, error) {
 	var err error
 	if in.All {
 		SetTarget(ctx, everything)
-		err = a.logoutAll()
+		err = a.logoutAll(GrantOf(ctx).Owner())
 	} else {
 		err = a.logout(c)
 	}
 	if a.sessions != nil && c.Get(byKey) == byCookie {
-		gone := a.sessions.cookie(loginID{}, a.now(), c.Request().TLS != nil)
+		gone := a.sessions.cookie(loginID{}, "", a.now(), c.Request().TLS != nil)
 		gone.Value, gone.MaxAge = "", -1
 		c.SetCookie(gone)
 	}
@@ -79,21 +82,28 @@ func (a *Auth) logout(c echo.Context) error {
 	id := o.login.id
 	err := a.sessions.end(id, a.now())
 	if errors.Is(err, errManyEnded) {
-		return a.logoutAll()
+		return a.logoutAll(o.user)
 	}
 	n := a.opened.end(func(o *opened) bool { return o.login != nil && o.login.id == id })
 	a.log.Info("logged out", "requests", n, "remote", c.Request().RemoteAddr)
 	return err
 }
 
-// logoutAll ends all logins and tickets.
-func (a *Auth) logoutAll() (err error) {
+// logoutAll ends all logins and tickets, of one user or, with "", of everybody.
+func (a *Auth) logoutAll(user string) (err error) {
+	if user != "" {
+		err = a.sessions.endAllOf(user)
+		a.tickets.endIf(func(g Grant) bool { return g.User == user })
+		n := a.opened.end(func(o *opened) bool { return o.user == user && !o.token })
+		a.log.Info("a user's logins have ended", "user", user, "requests", n)
+		return err
+	}
 	epoch := ""
 	if a.sessions != nil {
 		epoch, err = a.sessions.endAll()
 	}
 	a.tickets.restart(epoch)
-	n := a.opened.end(func(*opened) bool { return true })
+	n := a.opened.end(func(o *opened) bool { return !o.token })
 	a.log.Info("all logged out", "requests", n)
 	return err
 }

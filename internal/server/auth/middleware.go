@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
@@ -54,7 +55,7 @@ func (a *Auth) Middleware() echo.MiddlewareFunc {
 			if err != nil && !a.isOpen(c.Path()) && !a.isWebhook(c) {
 				return a.refuse(c, err)
 			}
-			c.Set(grantKey, g)
+			a.setGrant(c, g)
 			httpapi.SetEcho(c)
 			return next(c)
 		}
@@ -83,7 +84,7 @@ func (a *Auth) grantFor(c echo.Context) (Grant, error) {
 	r := c.Request()
 	if token, ok := bearerOf(r); ok && a.mode == ModeToken {
 		if !a.token.equal(DigestOf(token)) {
-			return Grant{}, errBadToken
+			return a.grantOfUser(c, DigestOf(token))
 		}
 		c.Set(byKey, ByToken)
 		return Grant{Role: Write}, nil
@@ -105,6 +106,20 @@ func bearerOf(r *http.Request) (string, bool) {
 	return strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")
 }
 
+// grantOfUser finds whose token it is. What the request opens ends with the user.
+func (a *Auth) grantOfUser(c echo.Context, token digest) (Grant, error) {
+	u, ok := a.users.of(token)
+	if !ok {
+		return Grant{}, errBadToken
+	}
+	a.enter(c, &opened{user: u.Name, token: true})
+	if again, ok := a.users.of(token); !ok || again != u { // it has just changed
+		return Grant{}, errBadToken
+	}
+	c.Set(byKey, ByToken)
+	return Grant{Role: Write, User: u.Name, Admin: u.Admin}, nil
+}
+
 func isTicketPath(c echo.Context) bool {
 	return (c.Request().Method == http.MethodGet || httpapi.IsHead(c)) &&
 		slices.ContainsFunc(ticketPaths, func(end string) bool { return strings.HasSuffix(c.Path(), end) })
@@ -113,19 +128,21 @@ func isTicketPath(c echo.Context) bool {
 // grantOfTicket uses the ticket once, if it is for the terminal of the path. HEAD, which shows
 // nothing, does not use it: a preview of a link must not.
 func (a *Auth) grantOfTicket(c echo.Context) (Grant, error) {
-	id, err := a.findTerminal(c.Param("sid"), c.Param("id"))
+	by, _ := a.current(a.tickets.madeBy(c.QueryParam("ticket")))
+	id, err := a.findTerminal(owner.Name(by.Owner(), c.Param("sid")), c.Param("id"))
 	if err != nil || id == "" {
 		return Grant{}, errBadTicket
 	}
-	o := a.enter(c, &opened{pty: id})
+	o := a.enter(c, &opened{pty: id, user: by.User})
 	use := a.tickets.redeem
 	if httpapi.IsHead(c) {
 		use = a.tickets.valid
 	}
 	g, expires, ok := use(c.QueryParam("ticket"), id)
-	if !ok {
+	if g, known := a.current(g); !ok || !known || g.User != by.User || g.Admin != by.Admin {
 		return Grant{}, errBadTicket
 	}
+	g.Admin = by.Admin
 	o.expire(expires, a.now)
 	c.Set(byKey, byTicket)
 	return g, nil
@@ -157,11 +174,11 @@ func (a *Auth) grantOfSession(c echo.Context) (Grant, error) {
 	}
 	c.Set(byKey, byCookie)
 	if l.expires.Sub(now) < sessionLife-sessionRefresh {
-		c.SetCookie(a.sessions.cookie(l.id, now, schemeOf(r) == "https"))
+		c.SetCookie(a.sessions.cookie(l.id, l.user, now, schemeOf(r) == "https"))
 	}
 	switch {
 	case l.page:
-		return Grant{Role: Write}, nil
+		return a.grantOfLogin(l)
 	case isShell(c):
 		return Grant{}, nil
 	case page == "" && isPageSocket(c):
@@ -171,10 +188,19 @@ func (a *Auth) grantOfSession(c echo.Context) (Grant, error) {
 	return Grant{}, errNoPage
 }
 
+// grantOfLogin is what a whole login may do.
+func (a *Auth) grantOfLogin(l login) (Grant, error) {
+	g, ok := a.current(Grant{Role: Write, User: l.user})
+	if !ok {
+		return Grant{}, errNoCredentials
+	}
+	return g, nil
+}
+
 // admit enters a request of a login that was found, and reports whether the login still lasts: a logout
 // since then is found here, a later one finds the request.
 func (a *Auth) admit(c echo.Context, l login) bool {
-	a.enter(c, &opened{login: &l})
+	a.enter(c, &opened{login: &l, user: l.user})
 	again, _ := a.sessions.find(c.Request(), c.Request().Header.Get(pageHeader), a.now())
 	return again == l
 }

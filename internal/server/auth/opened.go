@@ -18,11 +18,13 @@ const expiryCheck = 15 * time.Second
 // endedWrite is how long a client that does not read keeps a reply behind its end.
 const endedWrite = time.Second
 
-// opened is a request that a ticket or a login has let in, while it is answered. Its context ends with
+// opened is a request that a ticket, a login or a user's token has let in, while it is answered. Its context ends with
 // the cause httpapi.ErrEnded when the ticket or the login does.
 type opened struct {
-	login *login // nil for a ticket
+	login *login // nil for a ticket, and for a user's token
 	pty   string // of a ticket
+	user  string // whose it is, see Grant.User
+	token bool   // a user's token has let it in
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc

@@ -44,11 +44,15 @@ func (a *Auth) ShowPage(c echo.Context, page string) error {
 		return a.refuse(c, errNoPage)
 	}
 	a.opened.mu.Lock()
-	o.login = &l
+	o.login, o.user = &l, l.user
 	a.opened.mu.Unlock()
 	if again, _ := a.sessions.find(c.Request(), page, a.now()); again.id != l.id { // it has just ended
 		return a.refuse(c, errNoPage)
 	}
-	c.Set(grantKey, Grant{Role: Write})
+	g, err := a.grantOfLogin(l)
+	if err != nil {
+		return a.refuse(c, err)
+	}
+	a.setGrant(c, g)
 	return nil
 }

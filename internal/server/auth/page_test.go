@@ -79,7 +79,7 @@ func TestSecretIsOfTheLogin(t *testing.T) {
 // how to log in.
 func TestCookieOfAnEarlierVersion(t *testing.T) {
 	g := newGate(t, Config{})
-	old := g.auth.sessions.cookie(newLogin(), time.Now(), false)
+	old := g.auth.sessions.cookie(newLogin(), "", time.Now(), false)
 	header := "Cookie: " + old.Name + "=" + old.Value
 	if r := g.do(t, nil, "GET", "/", "", header); r.status != 200 {
 		t.Errorf("the page: %d", r.status)

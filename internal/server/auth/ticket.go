@@ -64,13 +64,27 @@ func (t *tickets) keep(dir, token, epoch string) {
 	t.said(t.journal.rewrite(t.live))
 }
 
-// end ends the tickets of a terminal, with pty "" all, and returns their number. What is on disk has
-// ended when it returns.
-func (t *tickets) end(pty string) (n int) {
+// end is endIf of the tickets of a terminal, with pty "" all.
+func (t *tickets) end(pty string) int {
+	return t.endIf(func(g Grant) bool { return pty == "" || g.PTY == pty })
+}
+
+// madeBy is the grant of a ticket, whoever shows it where; the zero one of an unknown ticket.
+func (t *tickets) madeBy(secret string) Grant {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if found := t.live[DigestOf(secret)]; found != nil {
+		return found.grant
+	}
+	return Grant{}
+}
+
+// endIf ends the tickets that match, and returns their number. What is on disk has ended when it returns.
+func (t *tickets) endIf(matches func(Grant) bool) (n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for key, ticket := range t.live {
-		if pty == "" || ticket.grant.PTY == pty {
+		if matches(ticket.grant) {
 			delete(t.live, key)
 			n++
 		}

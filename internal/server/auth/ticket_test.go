@@ -14,7 +14,7 @@ import (
 func TestTicketIsUsedUp(t *testing.T) {
 	clock := newHandClock()
 	store := newTickets(clock.Now, slog.Default())
-	grant := Grant{Read, "alpha"}
+	grant := Grant{Role: Read, PTY: "alpha"}
 	once, expires, err := store.issue(grant, ticketTTL, 1)
 	if err != nil || !expires.Equal(clock.Now().Add(ticketTTL)) {
 		t.Fatalf("expires %v, %v", expires, err)
@@ -44,7 +44,7 @@ func TestTicketIsUsedUp(t *testing.T) {
 func TestTicketExpires(t *testing.T) {
 	clock := newHandClock()
 	store := newTickets(clock.Now, slog.Default())
-	secret, _, _ := store.issue(Grant{Write, ""}, time.Minute, 5)
+	secret, _, _ := store.issue(Grant{Role: Write, PTY: ""}, time.Minute, 5)
 	clock.advance(time.Minute - time.Nanosecond)
 	if _, _, ok := store.redeem(secret, ""); !ok {
 		t.Error("refused just before the end")
@@ -59,22 +59,22 @@ func TestTicketsAreBounded(t *testing.T) {
 	clock := newHandClock()
 	store := newTickets(clock.Now, slog.Default())
 	for i := range maxTickets {
-		if _, _, err := store.issue(Grant{Read, "alpha"}, time.Duration(10+i)*time.Second, 1); err != nil {
+		if _, _, err := store.issue(Grant{Role: Read, PTY: "alpha"}, time.Duration(10+i)*time.Second, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
 	clock.advance(4 * time.Second)
-	_, _, err := store.issue(Grant{Read, "alpha"}, time.Minute, 1)
+	_, _, err := store.issue(Grant{Role: Read, PTY: "alpha"}, time.Minute, 1)
 	if full, ok := errors.AsType[*httpapi.Error](err); !ok || full.Status != 429 || full.Code != "LIMIT" ||
 		full.RetryAfter != 6*time.Second {
 		t.Fatalf("got %v", err)
 	}
 	clock.advance(6 * time.Second)
-	if _, _, err := store.issue(Grant{Read, "alpha"}, time.Minute, 1); err != nil {
+	if _, _, err := store.issue(Grant{Role: Read, PTY: "alpha"}, time.Minute, 1); err != nil {
 		t.Errorf("after one expired: %v", err)
 	}
 	clock.advance(2 * maxTickets * time.Second)
-	if _, _, err := store.issue(Grant{Read, "alpha"}, time.Minute, 1); err != nil || len(store.live) != 1 {
+	if _, _, err := store.issue(Grant{Role: Read, PTY: "alpha"}, time.Minute, 1); err != nil || len(store.live) != 1 {
 		t.Errorf("after all expired: %d are kept (%v)", len(store.live), err)
 	}
 }
@@ -83,7 +83,7 @@ func TestTicketsAreBounded(t *testing.T) {
 func TestLoginsHaveAReserve(t *testing.T) {
 	store := newTickets(newHandClock().Now, slog.Default())
 	for range maxTickets {
-		if _, _, err := store.issue(Grant{Read, "alpha"}, time.Hour, 1); err != nil {
+		if _, _, err := store.issue(Grant{Role: Read, PTY: "alpha"}, time.Hour, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,9 +103,9 @@ func TestTicketsGoWithTheirTerminal(t *testing.T) {
 	clock, dir := newHandClock(), t.TempDir()
 	store := keptTickets(clock, dir, "a")
 	store.there = func(pty string) bool { return pty != "gone" }
-	kept, _, _ := store.issue(Grant{Read, "alpha"}, time.Hour, 1)
+	kept, _, _ := store.issue(Grant{Role: Read, PTY: "alpha"}, time.Hour, 1)
 	for range maxTickets - 1 {
-		if _, _, err := store.issue(Grant{Read, "gone"}, time.Hour, 1); err != nil {
+		if _, _, err := store.issue(Grant{Role: Read, PTY: "gone"}, time.Hour, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,7 +113,7 @@ func TestTicketsGoWithTheirTerminal(t *testing.T) {
 	next.there = store.there
 	next.keep(dir, "a", "")
 	for name, s := range map[string]*tickets{"at once": store, "at a start": next} {
-		if _, _, err := s.issue(Grant{Read, "beta"}, time.Hour, 1); err != nil || len(s.live) != 2 {
+		if _, _, err := s.issue(Grant{Role: Read, PTY: "beta"}, time.Hour, 1); err != nil || len(s.live) != 2 {
 			t.Errorf("%s: %d are kept (%v)", name, len(s.live), err)
 		}
 		if _, _, ok := s.redeem(kept, "alpha"); !ok {
@@ -125,7 +125,7 @@ func TestTicketsGoWithTheirTerminal(t *testing.T) {
 func TestTicketUsesUnderRace(t *testing.T) {
 	store := newTickets(time.Now, slog.Default())
 	const uses, tries = 10, 64
-	secret, _, _ := store.issue(Grant{Read, "alpha"}, time.Minute, uses)
+	secret, _, _ := store.issue(Grant{Role: Read, PTY: "alpha"}, time.Minute, uses)
 	var used atomic.Int32
 	var group sync.WaitGroup
 	for range tries {
@@ -133,7 +133,7 @@ func TestTicketUsesUnderRace(t *testing.T) {
 			if _, _, ok := store.redeem(secret, "alpha"); ok {
 				used.Add(1)
 			}
-			if _, _, err := store.issue(Grant{Read, "beta"}, time.Minute, 1); err != nil {
+			if _, _, err := store.issue(Grant{Role: Read, PTY: "beta"}, time.Minute, 1); err != nil {
 				t.Error(err)
 			}
 			store.valid(secret, "alpha")
@@ -147,7 +147,7 @@ func TestTicketUsesUnderRace(t *testing.T) {
 
 func FuzzTicket(f *testing.F) {
 	store := newTickets(time.Now, slog.Default())
-	secret, _, _ := store.issue(Grant{Read, "alpha"}, maxTicketTTL, 1)
+	secret, _, _ := store.issue(Grant{Role: Read, PTY: "alpha"}, maxTicketTTL, 1)
 	f.Add("", "")
 	f.Add("x"+secret, "alpha")
 	f.Add(secret[1:], "alpha")
@@ -166,7 +166,7 @@ func FuzzTicket(f *testing.F) {
 func TestValidTicket(t *testing.T) {
 	clock := newHandClock()
 	store := newTickets(clock.Now, slog.Default())
-	grant := Grant{Read, "alpha"}
+	grant := Grant{Role: Read, PTY: "alpha"}
 	secret, until, err := store.issue(grant, ticketTTL, 1)
 	if err != nil {
 		t.Fatal(err)

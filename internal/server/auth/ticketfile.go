@@ -42,6 +42,7 @@ type ticketHead struct {
 type ticketLine struct {
 	Digest  string    `json:"digest"`
 	PTY     string    `json:"pty,omitempty"`
+	User    string    `json:"user,omitempty"` // who made it
 	Role    Role      `json:"role,omitempty"`
 	Expires time.Time `json:"expires,omitzero"`
 	Uses    int       `json:"uses,omitempty"` // left
@@ -127,7 +128,7 @@ func (l ticketLine) apply(live map[digest]*ticket, now time.Time) bool {
 		return false
 	}
 	if now.Before(l.Expires) && !l.Expires.After(now.Add(maxTicketTTL)) { // none lasts longer, whatever the clock was
-		live[key] = &ticket{grant: Grant{Role: l.Role, PTY: l.PTY}, expires: l.Expires, uses: l.Uses}
+		live[key] = &ticket{grant: Grant{Role: l.Role, PTY: l.PTY, User: l.User}, expires: l.Expires, uses: l.Uses}
 	}
 	return true
 }
@@ -210,6 +211,6 @@ func (j *ticketJournal) add(l ticketLine, last bool, live map[digest]*ticket) er
 
 // issueOf returns the line of a new ticket.
 func issueOf(key digest, t *ticket) ticketLine {
-	return ticketLine{Digest: hex.EncodeToString(key[:]), PTY: t.grant.PTY, Role: t.grant.Role,
+	return ticketLine{Digest: hex.EncodeToString(key[:]), PTY: t.grant.PTY, User: t.grant.User, Role: t.grant.Role,
 		Expires: t.expires.UTC(), Uses: t.uses}
 }

@@ -23,10 +23,10 @@ func keptTickets(clock *handClock, dir, token string) *tickets {
 func TestTicketsOutliveTheServer(t *testing.T) {
 	clock, dir := newHandClock(), t.TempDir()
 	first := keptTickets(clock, dir, "a")
-	once, _, _ := first.issue(Grant{Write, "alpha"}, time.Hour, 1)
-	used, _, _ := first.issue(Grant{Write, "alpha"}, time.Hour, 1)
-	thrice, _, _ := first.issue(Grant{Read, "beta"}, time.Hour, 3)
-	short, _, _ := first.issue(Grant{Read, "beta"}, time.Minute, 1)
+	once, _, _ := first.issue(Grant{Role: Write, PTY: "alpha"}, time.Hour, 1)
+	used, _, _ := first.issue(Grant{Role: Write, PTY: "alpha"}, time.Hour, 1)
+	thrice, _, _ := first.issue(Grant{Role: Read, PTY: "beta"}, time.Hour, 3)
+	short, _, _ := first.issue(Grant{Role: Read, PTY: "beta"}, time.Minute, 1)
 	login, _, _ := first.issue(Grant{Role: Write}, ticketTTL, 1)
 	for _, redeemed := range []string{used, thrice} {
 		pty := map[string]string{used: "alpha", thrice: "beta"}[redeemed]
@@ -61,7 +61,7 @@ func TestTicketsOutliveTheServer(t *testing.T) {
 			}
 		}
 	}
-	again, _, _ := second.issue(Grant{Read, "beta"}, time.Hour, 1)
+	again, _, _ := second.issue(Grant{Role: Read, PTY: "beta"}, time.Hour, 1)
 	if _, _, ok := keptTickets(clock, dir, "b").redeem(again, "beta"); ok {
 		t.Error("the ticket of another token")
 	}
@@ -76,7 +76,7 @@ func TestFullTicketFile(t *testing.T) {
 	first := keptTickets(clock, dir, "a")
 	secret := ""
 	for range maxTickets {
-		secret, _, _ = first.issue(Grant{Write, "alpha"}, time.Hour, 1)
+		secret, _, _ = first.issue(Grant{Role: Write, PTY: "alpha"}, time.Hour, 1)
 	}
 	if _, _, ok := first.redeem(secret, "alpha"); !ok {
 		t.Fatal("refused")
@@ -91,7 +91,7 @@ func TestFullTicketFile(t *testing.T) {
 func TestTornTicketFile(t *testing.T) {
 	clock, dir := newHandClock(), t.TempDir()
 	first := keptTickets(clock, dir, "a")
-	secret, _, _ := first.issue(Grant{Write, "alpha"}, time.Hour, 2)
+	secret, _, _ := first.issue(Grant{Role: Write, PTY: "alpha"}, time.Hour, 2)
 	first.redeem(secret, "alpha")
 	file := filepath.Join(dir, ticketFile)
 	content, err := os.ReadFile(file)
@@ -130,7 +130,7 @@ func TestTornTicketFile(t *testing.T) {
 func TestTicketFileThatCannotBeWritten(t *testing.T) {
 	clock, dir := newHandClock(), t.TempDir()
 	first := keptTickets(clock, dir, "a")
-	secret, _, _ := first.issue(Grant{Write, "alpha"}, time.Hour, 1)
+	secret, _, _ := first.issue(Grant{Role: Write, PTY: "alpha"}, time.Hour, 1)
 	var full syscall.Stat_t
 	if syscall.Stat("/dev/full", &full) != nil {
 		t.Skip("no /dev/full")
@@ -147,7 +147,7 @@ func TestTicketFileThatCannotBeWritten(t *testing.T) {
 	if _, _, ok := keptTickets(clock, dir, "a").redeem(secret, "alpha"); ok {
 		t.Error("used twice")
 	}
-	later, _, _ := first.issue(Grant{Write, "alpha"}, time.Hour, 1) // there is room again
+	later, _, _ := first.issue(Grant{Role: Write, PTY: "alpha"}, time.Hour, 1) // there is room again
 	if _, _, ok := keptTickets(clock, dir, "a").redeem(later, "alpha"); !ok {
 		t.Error("not kept when there was room again")
 	}
@@ -161,7 +161,7 @@ func TestTicketFileIsBounded(t *testing.T) {
 	secret := ""
 	for i := range 40_000 {
 		if i%maxTicketUses == 0 {
-			secret, _, _ = s.issue(Grant{Read, pty}, time.Hour, maxTicketUses)
+			secret, _, _ = s.issue(Grant{Role: Read, PTY: pty}, time.Hour, maxTicketUses)
 		}
 		if _, _, ok := s.redeem(secret, pty); !ok {
 			t.Fatal("refused")
@@ -192,7 +192,8 @@ func FuzzReadTickets(f *testing.F) {
 func TestTicketLines(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	key := DigestOf("secret")
-	good := issueOf(key, &ticket{grant: Grant{Read, "alpha"}, expires: now.Add(maxTicketTTL), uses: maxTicketUses})
+	good := issueOf(key, &ticket{grant: Grant{Role: Read, PTY: "alpha"}, expires: now.Add(maxTicketTTL),
+		uses: maxTicketUses})
 	for name, tc := range map[string]struct {
 		change      func(*ticketLine)
 		valid, live bool
@@ -219,7 +220,7 @@ func TestTicketLines(t *testing.T) {
 			t.Errorf("%s: valid %v, %d live", name, valid, len(live))
 		}
 	}
-	live := map[digest]*ticket{key: {grant: Grant{Read, "alpha"}, expires: now.Add(time.Hour), uses: 2}}
+	live := map[digest]*ticket{key: {grant: Grant{Role: Read, PTY: "alpha"}, expires: now.Add(time.Hour), uses: 2}}
 	for _, left := range []int{1, 0} {
 		if !(ticketLine{Digest: good.Digest, Used: true}).apply(live, now) {
 			t.Error("a use is invalid")

@@ -26,16 +26,19 @@ func (a *Auth) createTicket(ctx context.Context, in wire.TicketRequest) (wire.Ti
 		return wire.Ticket{}, err
 	}
 	if !in.Login {
-		if order.grant.PTY, err = a.findTerminal("", order.grant.PTY); err != nil {
+		if order.grant.PTY, err = a.findTerminal(httpapi.SpaceOf(ctx), order.grant.PTY); err != nil {
 			return wire.Ticket{}, err
 		}
 	}
+	by := GrantOf(ctx)
+	order.grant.User, order.grant.Admin = by.User, by.Admin
 	secret, expires, err := a.tickets.issue(order.grant, order.ttl, order.uses)
 	if err != nil {
 		return wire.Ticket{}, err
 	}
 	r := httpapi.EchoOf(ctx).Request()
-	a.log.Info("ticket issued", "pty", order.grant.PTY, "role", order.grant.Role, "ttl", order.ttl, "uses", order.uses,
+	a.log.Info("ticket issued", "user", by.User, "pty", order.grant.PTY, "role", order.grant.Role,
+		"ttl", order.ttl, "uses", order.uses,
 		"remote", r.RemoteAddr)
 	SetTarget(ctx, order.grant.PTY)
 	link := loginURL(a.baseURL(r), secret)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/exec"
@@ -34,22 +35,23 @@ func now() time.Time { return time.Now().UTC() }
 
 // sessionOf is the session that a call means: the name in the path or the header, that in the body, or "default". One
 // that the path or the header names has to exist already; "default" and the body's come into being, as there.
-func (s *Service) sessionOf(name, body string) (string, error) {
+func (s *Service) sessionOf(ctx context.Context, name, body string) (string, error) {
+	usual := owner.Name(httpapi.UserOf(ctx), defaultSession)
 	switch {
-	case name != "" && name != defaultSession:
+	case name != "" && name != usual:
 		_, err := s.existing(name)
 		return name, err
 	case name == "" && body != "":
-		return body, terminal.CheckName("session", body)
+		return body, terminal.CheckSession(body)
 	}
-	return defaultSession, nil
+	return usual, nil
 }
 
 // shellOf returns the default shell of the session that a call means, after check has asked the
 // permissions.
-func (s *Service) shellOf(name, body string, check func(session string) error) (
+func (s *Service) shellOf(ctx context.Context, name, body string, check func(session string) error) (
 	*registry.Shell, error) {
-	name, err := s.sessionOf(name, body)
+	name, err := s.sessionOf(ctx, name, body)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func (s *Service) create(ctx context.Context, req wire.CompatCreate) (wire.Compa
 	}
 	name := cmp.Or(req.ID, req.SessionID, req.Name)
 	if name == "" {
-		name = "session-" + auth.NewSecret()[:16]
+		name = httpapi.SpaceOf(ctx) + "session-" + auth.NewSecret()[:16]
 	}
 	if err := s.Check(ctx, name, permission.ToolShell, permission.ShellArgs{Cwd: req.Cwd, Env: env}); err != nil {
 		return wire.CompatSession{}, err
@@ -98,9 +100,9 @@ func (s *Service) create(ctx context.Context, req wire.CompatCreate) (wire.Compa
 	return wire.CompatSession{Success: true, Timestamp: now(), CompatSessionInfo: sessionInfoOf(sh)}, nil
 }
 
-func (s *Service) listSessions(context.Context, wire.Nothing) (wire.CompatSessions, error) {
+func (s *Service) listSessions(ctx context.Context, _ wire.Nothing) (wire.CompatSessions, error) {
 	reply := wire.CompatSessions{Success: true, Timestamp: now(), Sessions: []wire.CompatSessionInfo{}}
-	for _, sh := range s.Shells.List("") {
+	for _, sh := range s.Shells.List(httpapi.SpaceOf(ctx)) {
 		if sh.Default {
 			reply.Sessions = append(reply.Sessions, sessionInfoOf(sh))
 		}
@@ -145,7 +147,7 @@ func (s *Service) setVariables(ctx context.Context, name string, req wire.Compat
 		}
 	}
 	slices.Sort(unset) // a map has no order, and the same request is the same action
-	sh, err := s.shellOf(name, req.SessionID, func(session string) error {
+	sh, err := s.shellOf(ctx, name, req.SessionID, func(session string) error {
 		return s.Check(ctx, session, permission.ToolEnv, permission.ShellArgs{Env: set, Unset: unset})
 	})
 	if err != nil {

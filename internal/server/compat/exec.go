@@ -24,7 +24,7 @@ func (s *Service) submit(ctx context.Context, req wire.CompatExecute) (*registry
 	if err != nil {
 		return nil, nil, err
 	}
-	sh, err := s.shellOf(req.Session, req.SessionID, func(session string) (err error) {
+	sh, err := s.shellOf(ctx, req.Session, req.SessionID, func(session string) (err error) {
 		cmd.Within, err = s.CheckExec(ctx, session, exec.Action(&own))
 		return err
 	})
@@ -68,7 +68,7 @@ func (s *Service) executeStream(c echo.Context, in wire.CompatExecute) error {
 	if err != nil {
 		return err
 	}
-	s.Follow(c, e, events{sh.Session}, exec.Following{End: exec.StreamLimit(e)})
+	s.Follow(c, e, events{httpapi.NameFor(c, sh.Session)}, exec.Following{End: exec.StreamLimit(e)})
 	return nil
 }
 

@@ -55,7 +55,7 @@ func (s *Service) filesFor(ctx context.Context, ref wire.CompatRef, session, too
 	if err := checkPaths(paths); err != nil {
 		return nil, err
 	}
-	thread, err := s.sessionOf(ref.Session, session)
+	thread, err := s.sessionOf(ctx, ref.Session, session)
 	if err != nil {
 		return nil, err
 	}

@@ -34,10 +34,11 @@ func (s *Service) startProcess(ctx context.Context, in wire.CompatExecute) (wire
 	return processReplyOf(sh.Session, e.Info()), nil
 }
 
-// processes are the commands in the background, oldest first, of every session: processes are not a session's own.
-func (s *Service) processes() wire.CompatProcesses {
+// processes are the commands in the background, oldest first, of every session that the request sees: processes
+// are not a session's own.
+func (s *Service) processes(ctx context.Context) wire.CompatProcesses {
 	list := wire.CompatProcesses{}
-	for _, sh := range s.Shells.List("") {
+	for _, sh := range s.Shells.List(httpapi.SpaceOf(ctx)) {
 		for _, i := range sh.Commands(maxProcesses, "") {
 			if i.Background {
 				list = append(list, processReplyOf(sh.Session, i))
@@ -48,13 +49,13 @@ func (s *Service) processes() wire.CompatProcesses {
 	return list
 }
 
-func (s *Service) listProcesses(_ context.Context, _ wire.Nothing) (wire.CompatProcesses, error) {
-	return s.processes(), nil
+func (s *Service) listProcesses(ctx context.Context, _ wire.Nothing) (wire.CompatProcesses, error) {
+	return s.processes(ctx), nil
 }
 
 // process is the one a path names.
-func (s *Service) process(in wire.ProcessRef) (session string, e *shell.Exec, err error) {
-	for _, sh := range s.Shells.List("") {
+func (s *Service) process(ctx context.Context, in wire.ProcessRef) (session string, e *shell.Exec, err error) {
+	for _, sh := range s.Shells.List(httpapi.SpaceOf(ctx)) {
 		if e, err = sh.Command(in.Process); err == nil && e.Info().Background {
 			return sh.Session, e, nil
 		}
@@ -63,8 +64,8 @@ func (s *Service) process(in wire.ProcessRef) (session string, e *shell.Exec, er
 		httpapi.Clip(in.Process))
 }
 
-func (s *Service) getProcess(_ context.Context, in wire.ProcessRef) (wire.CompatProcess, error) {
-	session, e, err := s.process(in)
+func (s *Service) getProcess(ctx context.Context, in wire.ProcessRef) (wire.CompatProcess, error) {
+	session, e, err := s.process(ctx, in)
 	if err != nil {
 		return wire.CompatProcess{}, err
 	}
@@ -72,7 +73,7 @@ func (s *Service) getProcess(_ context.Context, in wire.ProcessRef) (wire.Compat
 }
 
 func (s *Service) killProcess(ctx context.Context, in wire.ProcessRef) (wire.CompatProcess, error) {
-	session, e, err := s.process(in)
+	session, e, err := s.process(ctx, in)
 	if err != nil {
 		return wire.CompatProcess{}, err
 	}
@@ -109,7 +110,7 @@ func sessionsOf(list []wire.CompatProcess) (sessions []string) {
 }
 
 func (s *Service) killAll(ctx context.Context, _ wire.Nothing) (wire.CompatKilled, error) {
-	running := slices.DeleteFunc(s.processes(), func(p wire.CompatProcess) bool { return !p.EndTime.IsZero() })
+	running := slices.DeleteFunc(s.processes(ctx), func(p wire.CompatProcess) bool { return !p.EndTime.IsZero() })
 	for _, thread := range sessionsOf(running) {
 		if err := s.Check(ctx, thread, permission.ToolKill, permission.NoArgs{}); err != nil {
 			return wire.CompatKilled{}, err
@@ -117,7 +118,7 @@ func (s *Service) killAll(ctx context.Context, _ wire.Nothing) (wire.CompatKille
 	}
 	var ending []*shell.Exec
 	for _, p := range running {
-		if e, err := s.Shells.Command("", p.ID); err == nil { // else it went meanwhile
+		if e, err := s.Shells.Command(p.SessionID, p.ID); err == nil { // else it went meanwhile
 			e.Cancel()
 			ending = append(ending, e)
 		}
@@ -127,7 +128,7 @@ func (s *Service) killAll(ctx context.Context, _ wire.Nothing) (wire.CompatKille
 }
 
 func (s *Service) getLogs(c echo.Context, in wire.ProcessRef) error {
-	_, e, err := s.process(in)
+	_, e, err := s.process(c.Request().Context(), in)
 	if err != nil {
 		return err
 	}
@@ -136,13 +137,13 @@ func (s *Service) getLogs(c echo.Context, in wire.ProcessRef) error {
 }
 
 func (s *Service) streamProcess(c echo.Context, in wire.ProcessRef) error {
-	session, e, err := s.process(in)
+	session, e, err := s.process(c.Request().Context(), in)
 	if err != nil {
 		return err
 	}
 	if httpapi.IsHead(c) {
 		return httpapi.HeadOfEvents(c)
 	}
-	s.Follow(c, e, events{session}, exec.Following{End: -1})
+	s.Follow(c, e, events{httpapi.NameFor(c, session)}, exec.Following{End: -1})
 	return nil
 }

@@ -117,7 +117,7 @@ func (s *Service) followLogs(c echo.Context, e *shell.Exec, in wire.GetCommandLo
 	if httpapi.IsHead(c) {
 		return httpapi.HeadOfEvents(c)
 	}
-	s.Follow(c, e, ownEvents{in.Session}, what)
+	s.Follow(c, e, ownEvents{httpapi.NameFor(c, in.Session)}, what)
 	return nil
 }
 

@@ -186,7 +186,7 @@ func (s *Service) execStream(c echo.Context, in wire.Exec) error {
 	if in.CancelOnDisconnect {
 		defer s.cancelUnfinished(e)
 	}
-	s.Follow(c, e, ownEvents{sh.Session}, Following{End: StreamLimit(e)})
+	s.Follow(c, e, ownEvents{httpapi.NameFor(c, sh.Session)}, Following{End: StreamLimit(e)})
 	return nil
 }
 

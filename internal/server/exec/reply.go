@@ -52,7 +52,7 @@ const noOutputs = `,"stdout":"","stderr":""}`
 // SendLogs replies with reply, a wire type whose last fields are the outputs. In their place it sends the first bytes
 // of both logs: as stdout and stderr, and as stdout_b64 and stderr_b64 when they are not UTF-8.
 func SendLogs(c echo.Context, e *shell.Exec, reply any, stdout, stderr int64) error {
-	first, err := httpapi.Encode(reply)
+	first, err := httpapi.Encode(httpapi.Shown(c, reply))
 	if err != nil {
 		return err
 	}

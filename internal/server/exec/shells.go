@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -49,8 +50,14 @@ func (s *Service) listShells(_ context.Context, in wire.ListShells) (wire.ShellL
 		return wire.ShellList{}, err
 	}
 	id := func(sh *registry.Shell) string { return sh.ID }
-	if in.Session == "" { // ids are unique within a session
-		id = func(sh *registry.Shell) string { return sh.Session + "/" + sh.ID }
+	if owner.IsSpace(in.Session) { // ids are unique within a session
+		id = func(sh *registry.Shell) string {
+			user, plain := owner.Split(sh.Session)
+			if in.Session == "" {
+				plain = owner.Name(user, plain)
+			}
+			return plain + "/" + sh.ID
+		}
 	}
 	list, next, ok := httpapi.PartOf(s.Shells.List(in.Session), in.After, in.Limit, id)
 	if !ok {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
@@ -53,10 +54,10 @@ func Closed(c <-chan struct{}) bool {
 
 // CheckSession checks the name of a session that a path names; "" is a path without one.
 func CheckSession(ref wire.SessionRef) error {
-	if ref.Session == "" {
+	if owner.IsSpace(ref.Session) {
 		return nil
 	}
-	return terminal.CheckName("session", ref.Session)
+	return terminal.CheckSession(ref.Session)
 }
 
 // Done is the reply of calls that have nothing to tell.

@@ -59,19 +59,26 @@ func (b *binder) fill(c echo.Context, in any) error {
 	if c.Request().URL.RawQuery != "" {
 		query = c.QueryParams()
 	}
+	var err error
 	if b.Known {
-		if err := b.checkKnown(query); err != nil {
-			return err
+		err = b.checkKnown(query)
+	}
+	for _, p := range b.params { // all of them, because find needs what the path names
+		if e := p.set(v.FieldByIndex(p.index), p.values(c, query)); err == nil {
+			err = e
 		}
 	}
-	for _, p := range b.params {
-		if err := p.set(v.FieldByIndex(p.index), p.values(c, query)); err != nil {
-			return err
-		}
+	if e := own(c, in, false); err == nil {
+		err = e
 	}
 	switch {
+	case err != nil:
+		return err
 	case b.BodyText != "" && b.RawBody == nil:
-		return b.bindBody(c, in)
+		if err := b.bindBody(c, in); err != nil {
+			return err
+		}
+		return own(c, in, true)
 	case b.BodyText == "" && b.Method != http.MethodGet:
 		return NoBody(c)
 	}

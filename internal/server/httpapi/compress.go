@@ -19,7 +19,7 @@ const compressFrom = 1400
 
 // WriteJSON sends v, compressed in the way the client prefers when it is large.
 func WriteJSON(c echo.Context, status int, v any) error {
-	b, err := Encode(v)
+	b, err := Encode(Shown(c, v))
 	if err != nil {
 		return err
 	}

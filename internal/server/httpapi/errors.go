@@ -20,6 +20,7 @@ import (
 	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/memory"
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/provider"
@@ -42,6 +43,8 @@ var (
 	// ErrWrongTerminal is a terminal outside the grant. It reads exactly like a
 	// terminal that does not exist, so that nobody learns which ids are in use.
 	ErrWrongTerminal = errors.New("there is no such terminal")
+	// ErrScope refuses what is of the server itself to a user who is no administrator.
+	ErrScope = errors.New("this is about the server itself and for its administrators; use the token of one")
 	// ErrEnded is why the context of a request ends that was let in by a ticket or a login which has
 	// ended meanwhile.
 	ErrEnded = errors.New("the ticket or the login that opened this has ended; ask for a new ticket, or run " +
@@ -71,6 +74,7 @@ type errorRow struct {
 // once the server runs.
 var ErrorTable = []errorRow{
 	{ErrReadOnly, http.StatusForbidden, "READ_ONLY", ""},
+	{ErrScope, http.StatusForbidden, "SCOPE", ""},
 	{ErrWrongTerminal, http.StatusNotFound, "NOT_FOUND", ErrWrongTerminal.Error()},
 
 	// Before all others: whatever could not be done, this is why.
@@ -242,6 +246,16 @@ func (e *Error) Because(err error) *Error {
 
 // ErrorFor finds what the client is told about err; c names the request.
 func ErrorFor(err error, c echo.Context) *Error {
+	e := errorFor(err, c)
+	if user := reachOf(c).User; user != "" {
+		own := *e
+		own.Message, own.Details = owner.Conceal(user, e.Message), Shown(c, e.Details)
+		return &own
+	}
+	return e
+}
+
+func errorFor(err error, c echo.Context) *Error {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own
 	}

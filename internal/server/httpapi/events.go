@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -65,6 +66,13 @@ func AppendEvent(b []byte, name string, v any) []byte {
 		panic(err.Error()) // a type of ours
 	}
 	return fmt.Appendf(b, "event: %s\ndata: %s\n\n", name, data)
+}
+
+// WantsEvents reports whether a client wants a stream of events, and not a list as JSON: by the format that its query
+// names, sse or json, else by what it accepts.
+func WantsEvents(c echo.Context, format string) bool {
+	accepts := c.Request().Header.Get(echo.HeaderAccept)
+	return format == "sse" || format == "" && !strings.Contains(accepts, echo.MIMEApplicationJSON)
 }
 
 // HeadOfEvents answers HEAD where GET is a stream of events: with its headers, at once, and without

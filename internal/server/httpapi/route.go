@@ -29,6 +29,7 @@ type Route struct {
 
 	Audit    string // what the audit log calls it, or NotAudited; "" only without an effect
 	Effect   bool   // needs the role write
+	Admin    bool   // of the server itself: not for users who are no administrators
 	Stream   bool   // may last: no deadline for the whole
 	ByHand   bool   // writes its reply itself
 	BodyText string // what the body is for, in the document; "" is a route without one
@@ -224,6 +225,12 @@ func (r Route) Audited(word string) Route {
 func (r Route) KnownQuery() Route {
 	r.Known = true
 	return r
+}
+
+// AdminOnly is the route of something of the server itself, which users who are no administrators may not see.
+func (r Route) AdminOnly() Route {
+	r.Admin = true
+	return r.Refusing([]error{ErrScope})
 }
 
 // ReadOnly is the route without an effect: the role read may use it.

@@ -63,15 +63,16 @@ func pageOf(p wire.Part, view int) store.Page {
 const latestThread = "latest"
 
 func (r *records) getLatestRecord(c echo.Context, _ wire.Nothing) error {
+	ctx := c.Request().Context()
 	// A thread that was called so before the name was reserved.
-	if reply, err := r.threads.getThread(c.Request().Context(), wire.ThreadRef{Thread: latestThread}); err == nil {
+	if reply, err := r.threads.getThread(ctx, wire.ThreadRef{Thread: httpapi.SpaceOf(ctx) + latestThread}); err == nil {
 		return httpapi.WriteJSON(c, http.StatusOK, reply)
 	}
 	m, err := r.Threads.ReadConversation("")
 	if err != nil {
 		return err
 	}
-	h, err := m.Latest()
+	h, err := m.Latest(httpapi.SpaceOf(ctx))
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (r *records) sendRecord(c echo.Context, ref wire.RecordRef, format string) 
 	}
 	d, err := m.Document(ref.Thread, ref.Record, -1)
 	if err == nil && format != loaderFile {
-		err = addLastTurn(m, ref.Thread, &d)
+		err = addLastTurn(m, ref.Thread, httpapi.NameFor(c, ref.Thread), &d)
 	}
 	if err != nil {
 		return err
@@ -131,7 +132,8 @@ func unwritten(text []byte) ([]byte, error) {
 	return httpapi.Encode(fields)
 }
 
-func addLastTurn(m *store.Conversations, thread string, d *conversation.Document) error {
+// addLastTurn adds what GET …/record has beside the file; shown is the thread as the client calls it.
+func addLastTurn(m *store.Conversations, thread, shown string, d *conversation.Document) error {
 	turns, err := m.Turns(thread, d.SessionID, store.Page{Limit: 1, Newest: true})
 	if err != nil {
 		return err
@@ -144,7 +146,7 @@ func addLastTurn(m *store.Conversations, thread string, d *conversation.Document
 	if added == nil {
 		added = map[string]json.RawMessage{}
 	}
-	for key, v := range map[string]any{lastTurnKey: last, threadKey: thread} {
+	for key, v := range map[string]any{lastTurnKey: last, threadKey: shown} {
 		if added[key], err = httpapi.Encode(v); err != nil {
 			return err
 		}

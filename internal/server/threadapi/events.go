@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -23,8 +22,7 @@ func (t *threads) getThreadEvents(c echo.Context, in wire.GetThreadEvents) error
 	if err != nil {
 		return err
 	}
-	accepts := c.Request().Header.Get(echo.HeaderAccept)
-	if in.Format == "sse" || in.Format == "" && !strings.Contains(accepts, echo.MIMEApplicationJSON) {
+	if httpapi.WantsEvents(c, in.Format) {
 		return t.streamEvents(c, in.Thread, since)
 	}
 	list, err := t.Threads.ListEvents(in.Thread, since, in.Limit)
@@ -102,7 +100,7 @@ func nextEvents(ctx context.Context, events *service.ThreadEvents, b []byte) ([]
 	switch {
 	case err == nil:
 		for _, e := range list {
-			b = appendThreadEvent(b, e)
+			b = appendThreadEvent(b, httpapi.Shown(httpapi.EchoOf(ctx), e))
 		}
 		return b, nil
 	case ctx.Err() != nil:

@@ -2,7 +2,9 @@ package threadapi
 
 import (
 	"context"
+	"slices"
 
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -11,12 +13,12 @@ import (
 )
 
 // queryOf is which part of the leases is asked for.
-func queryOf(in wire.ListLeases) thread.LeaseQuery {
-	return thread.LeaseQuery{Provider: in.Provider, After: in.After, Limit: in.Limit}
+func queryOf(ctx context.Context, in wire.ListLeases) thread.LeaseQuery {
+	return thread.LeaseQuery{Prefix: httpapi.SpaceOf(ctx), Provider: in.Provider, After: in.After, Limit: in.Limit}
 }
 
-func (l *leases) listLeases(_ context.Context, in wire.ListLeases) (wire.LeaseList, error) {
-	list, next, err := l.Threads.ListLeases(queryOf(in))
+func (l *leases) listLeases(ctx context.Context, in wire.ListLeases) (wire.LeaseList, error) {
+	list, next, err := l.Threads.ListLeases(queryOf(ctx, in))
 	return wire.LeaseList{Leases: httpapi.OrNone(list), Next: next}, err
 }
 
@@ -89,7 +91,11 @@ func (l *leases) listSandboxTypes(context.Context, wire.Nothing) (wire.SandboxTy
 	return wire.SandboxTypes{Types: l.Threads.SandboxTypes()}, nil
 }
 
-func (l *leases) listSandboxSessions(_ context.Context, in wire.ListLeases) (wire.SandboxSessions, error) {
-	list, next, err := l.Threads.SandboxSessions(queryOf(in))
+func (l *leases) listSandboxSessions(ctx context.Context, in wire.ListLeases) (wire.SandboxSessions, error) {
+	list, next, err := l.Threads.SandboxSessions(queryOf(ctx, in))
+	space := httpapi.SpaceOf(ctx)
+	for i := range list { // an administrator may have a thread on a user's lease
+		list[i].Threads = slices.DeleteFunc(list[i].Threads, func(id string) bool { return !owner.In(id, space) })
+	}
 	return wire.SandboxSessions{Sessions: list, Next: next}, err
 }

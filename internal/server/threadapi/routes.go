@@ -188,9 +188,9 @@ func (w *webhooks) routes() []httpapi.Route {
 				"What the provider tells, in its own words. Known names are understood: instance_id, sandbox_id, "+
 					"session_id (also in camel case), id; event_type, type, event; state, status, newState; and "+
 					"the same inside data, eventData, payload.").
-			Status(http.StatusAccepted, "").ReadOnly().Refusing(httpapi.NoCompute, httpapi.NoSpace),
+			Status(http.StatusAccepted, "").ReadOnly().AdminOnly().Refusing(httpapi.NoCompute, httpapi.NoSpace),
 		httpapi.Get("listWebhooks", "/api/webhooks/events", "What providers told", w.list).
-			Refusing(httpapi.NoCompute),
+			AdminOnly().Refusing(httpapi.NoCompute),
 	)
 }
 

@@ -18,7 +18,7 @@ import (
 const threadMessages = 100
 
 func (t *threads) listThreads(ctx context.Context, in wire.ListThreads) (wire.ThreadList, error) {
-	list, next, err := t.Threads.ListThreads(ctx, in.After, in.Limit)
+	list, next, err := t.Threads.ListThreads(ctx, httpapi.SpaceOf(ctx), in.After, in.Limit)
 	return wire.ThreadList{Threads: wired[wire.Thread](list), Next: next}, err
 }
 

@@ -76,8 +76,8 @@ func Refuse(r *http.Request, err error, name Refusal) {
 	if !ok || conn.SetWriteDeadline(time.Now().Add(hurriedClose)) != nil {
 		return
 	}
-	code, details := name(err)
-	if conn.WriteJSON(wire.EventError{Event: "error", Error: err.Error(), Code: code, Details: details}) == nil {
+	text, code, details := name(err)
+	if conn.WriteJSON(wire.EventError{Event: "error", Error: text, Code: code, Details: details}) == nil {
 		closeNow(conn, websocket.ClosePolicyViolation, code)
 	}
 }

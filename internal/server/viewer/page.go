@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -28,6 +29,7 @@ type page struct {
 	dir    stream.Directory
 	viewer Viewer
 	events chan update
+	listed []byte // the last list; owned by the goroutine that writes
 
 	commands map[string]*commands // by terminal, "attach" and "detach" among them; owned by the goroutine that reads
 
@@ -241,7 +243,12 @@ func (p *page) pump(ctx context.Context) {
 	}
 }
 
-// list sends the list of terminals.
+// list sends the list of terminals, unless it is the one that was sent last: what has changed may be of another user.
 func (p *page) list() error {
-	return p.control(fmt.Appendf(nil, `{"event":"list","items":%s}`, p.dir.List()))
+	items := p.dir.List()
+	if p.listed != nil && bytes.Equal(items, p.listed) {
+		return nil
+	}
+	p.listed = items
+	return p.control(fmt.Appendf(nil, `{"event":"list","items":%s}`, items))
 }

@@ -80,7 +80,9 @@ func serve(t *testing.T, v viewer.Viewer) (*echo, *httptest.Server) {
 	t.Helper()
 	k := newKept(t, vt10x.New, 80, 24)
 	term := &echo{hub: k.Hub, kept: k}
-	v.Refusal = func(error) (string, wire.ErrorDetails) { return "REFUSED", wire.ErrorDetails{} }
+	v.Refusal = func(err error) (string, string, wire.ErrorDetails) {
+		return err.Error(), "REFUSED", wire.ErrorDetails{}
+	}
 	v.Scrollback = -1
 	mux := http.NewServeMux()
 	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
@@ -202,7 +204,9 @@ func TestOneTerminalTooMany(t *testing.T) {
 	term, _ := serve(t, viewer.Viewer{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		viewer.ServePage(w, r, everywhere{only{term}},
-			viewer.Viewer{Refusal: func(error) (string, wire.ErrorDetails) { return "CROWDED", wire.ErrorDetails{} }})
+			viewer.Viewer{Refusal: func(err error) (string, string, wire.ErrorDetails) {
+				return err.Error(), "CROWDED", wire.ErrorDetails{}
+			}})
 	}))
 	defer s.Close()
 	c := dial(t, s, "/")

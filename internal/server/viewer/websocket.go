@@ -132,11 +132,11 @@ func (s *socket) answer(v any) {
 }
 
 // Refusal names an error in answers, as in the errors of the HTTP API.
-type Refusal = func(error) (code string, details wire.ErrorDetails)
+type Refusal = func(error) (text, code string, details wire.ErrorDetails)
 
 func (s *socket) refuse(pty string, err error, name Refusal) {
-	code, details := name(err)
-	s.answer(wire.EventError{Event: "error", PTY: httpapi.Clip(pty), Error: httpapi.ClipTo(err.Error(), maxProblem),
+	text, code, details := name(err)
+	s.answer(wire.EventError{Event: "error", PTY: httpapi.Clip(pty), Error: httpapi.ClipTo(text, maxProblem),
 		Code: code, Details: details})
 }
 

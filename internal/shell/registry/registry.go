@@ -18,10 +18,10 @@ import (
 	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/lifetime"
 	"github.com/evertty/evertty/internal/metrics"
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/terminal"
-	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
 )
 
@@ -71,11 +71,14 @@ type Config struct {
 	SpliceErr   error         // see terminal.Config
 	Address     string        // of the server, for pty.Identity
 	Socket      string        // likewise
-	Idle        time.Duration // after which an unused shell ends; 0 is never
-	LogQuota    int64         // bytes that the logs of all commands may take
-	OnCleanup   func(error)   // notes that space could not be freed; nil that it could
-	Log         *slog.Logger
-	Metrics     *metrics.Set
+	Max         int           // shells there may be; 0 means Max
+	// MaxOf bounds the shells of a user; nil, and 0, are no bound of their own.
+	MaxOf     func(user string) int
+	Idle      time.Duration // after which an unused shell ends; 0 is never
+	LogQuota  int64         // bytes that the logs of all commands may take
+	OnCleanup func(error)   // notes that space could not be freed; nil that it could
+	Log       *slog.Logger
+	Metrics   *metrics.Set
 }
 
 // Shells are the exec shells of a server. All methods are safe for concurrent use.
@@ -92,6 +95,7 @@ type Shells struct {
 
 // New makes an empty registry; Recover adds the shells of the disk.
 func New(cfg Config) *Shells {
+	cfg.Max = cmp.Or(cfg.Max, Max)
 	ss := &Shells{cfg: cfg, life: cfg.Life, ctx: cfg.Life.Context(), byKey: map[string]*Shell{},
 		damaged: damagedShells{byKey: map[string]damagedShell{}}}
 	ss.space.shells = ss
@@ -100,7 +104,8 @@ func New(cfg Config) *Shells {
 
 // shellConfig is the configuration of one shell.
 func (ss *Shells) shellConfig(key, session string) shell.Config {
-	return shell.Config{Identity: pty.Identity(ss.cfg.Address, ss.cfg.Socket, session, ""), Keeper: ss.cfg.Keeper,
+	return shell.Config{Identity: terminal.Identity(ss.cfg.Address, ss.cfg.Socket, session, ""),
+		Keeper:    ss.cfg.Keeper,
 		Log:       ss.cfg.Log,
 		DataDir:   ss.cfg.Store.Dir(),
 		SpliceErr: ss.cfg.SpliceErr, Remote: ss.cfg.Remote, Logs: &ss.logs, MakeRoom: ss.makeRoom,
@@ -194,7 +199,7 @@ func (ss *Shells) Begins(session, id string) (dir, provider string, s *Shell) {
 
 // check refuses invalid names. shell.Start checks the rest. Errors: ErrInvalid.
 func (s *Spec) check() error {
-	if err := terminal.CheckName("session", s.Session); err != nil {
+	if err := terminal.CheckSession(s.Session); err != nil {
 		return err
 	}
 	if s.ID != "" {
@@ -231,8 +236,12 @@ func (ss *Shells) reserveShell(spec Spec, rules *confine.Sandbox, key string) (*
 	if s := ss.defaultShell(spec.Session); s != nil && spec.Default {
 		return s, fmt.Errorf("%w: session %q has a default shell, %q", ErrExists, spec.Session, s.ID)
 	}
-	here := 0
+	here, own := 0, 0
+	space := owner.Space(spec.Session)
 	for _, s := range ss.byKey {
+		if s.in(space) {
+			own++
+		}
 		if s.Session != spec.Session {
 			continue
 		}
@@ -242,12 +251,19 @@ func (ss *Shells) reserveShell(spec Spec, rules *confine.Sandbox, key string) (*
 				spec.Session, spec.ID)
 		}
 	}
-	if n := len(ss.byKey); n >= Max {
-		return nil, fmt.Errorf("%w: %d shells are there, the most this server holds", terminal.ErrLimit, n)
+	if n := len(ss.byKey); n >= ss.cfg.Max {
+		return nil, fmt.Errorf("%w: %d shells are there, the most that this server holds (max_shells); delete one, or "+
+			"try again later", terminal.ErrLimit, n)
+	}
+	if user, _ := owner.Split(space); user != "" && ss.cfg.MaxOf != nil {
+		if limit := ss.cfg.MaxOf(user); limit > 0 && own >= limit {
+			return nil, fmt.Errorf("%w: you have %d shells, the most that you may have (max_shells of the user); "+
+				"delete one", terminal.ErrLimit, own)
+		}
 	}
 	if here >= MaxPerSession {
-		return nil, fmt.Errorf("%w: session %q has %d shells, the most a session may have", terminal.ErrLimit,
-			spec.Session, here)
+		return nil, fmt.Errorf("%w: session %q has %d shells, the most that a session may have; delete one, or use "+
+			"another session", terminal.ErrLimit, spec.Session, here)
 	}
 	if key == "" || ss.damaged.has(key) || ss.byKey[key] != nil {
 		key = terminal.NewID()

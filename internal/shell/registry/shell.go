@@ -10,6 +10,7 @@ import (
 
 	"github.com/evertty/evertty/internal/confine"
 	"github.com/evertty/evertty/internal/descriptors"
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
@@ -154,7 +155,7 @@ func (s *Shell) WireDetail() wire.Shell {
 }
 
 // in reports whether the shell is of a session, any for "".
-func (s *Shell) in(session string) bool { return session == "" || s.Session == session }
+func (s *Shell) in(session string) bool { return owner.In(s.Session, session) }
 
 // shellFormat is the version of shellRecord. Readers refuse others.
 const shellFormat = 1
@@ -191,7 +192,7 @@ func parseShellRecord(key string, b []byte) (shellRecord, error) {
 		return r, fmt.Errorf("record of shell %s: format %d of shell %q; this server reads format %d", key, r.Format,
 			r.Shell, shellFormat)
 	}
-	if err := errors.Join(terminal.CheckName("session", r.Session), terminal.CheckName("shell", r.ID)); err != nil {
+	if err := errors.Join(terminal.CheckSession(r.Session), terminal.CheckName("shell", r.ID)); err != nil {
 		return r, fmt.Errorf("record of shell %s: %w", key, err)
 	}
 	return r, nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/thread"
 )
@@ -143,7 +144,7 @@ func (c *change) buildLease(l *thread.Layers, id string) (err error) {
 	lease := thread.Lease{ID: id, Provider: l.Thread.Provider, Thread: l.Thread.ID}
 	kind := thread.LeaseRecreated
 	if id == "" {
-		lease.ID, kind = newID("lease"), thread.LeaseCreated
+		lease.ID, kind = owner.Space(l.Thread.ID)+newID(ofLease), thread.LeaseCreated
 	}
 	if l.Lease, err = c.makeLease(lease); err != nil {
 		return err

@@ -42,9 +42,11 @@ func (t *Threads) after(ctx context.Context, id string,
 
 // ListThreads returns the threads by id behind after, at most limit (1 to thread.MaxPage). next is
 // the after of the next part, "" at the end.
-func (t *Threads) ListThreads(ctx context.Context, after string, limit int) (list []thread.Layers, next string,
+func (t *Threads) ListThreads(ctx context.Context, prefix, after string, limit int) (list []thread.Layers, next string,
 	err error) {
-	threads, err := read(t.database, func(tx *sqlite.Tx) ([]thread.Thread, error) { return tx.Threads(after, limit) })
+	threads, err := read(t.database, func(tx *sqlite.Tx) ([]thread.Thread, error) {
+		return tx.Threads(prefix, after, limit)
+	})
 	if err != nil {
 		return nil, "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/sqlite"
@@ -30,8 +31,8 @@ type Leases struct {
 // id and the provider. config is JSON of the provider's own. Nothing runs until a use. Errors:
 // thread.ErrInvalid, ErrNoProvider, ErrConflict.
 func (ls *Leases) CreateLease(id, provider, config string) (wire.Lease, error) {
-	if id == "" {
-		id = newID("lease")
+	if owner.IsSpace(id) {
+		id += newID(ofLease)
 	}
 	var l thread.Lease
 	err := ls.update(func(c *change) (err error) {

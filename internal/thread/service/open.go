@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 )
@@ -54,8 +55,8 @@ func (lc *lifecycle) openLocked(ctx context.Context, threadID string, u thread.U
 // create is open of a thread that must not be there yet; "" lets the server choose its id. Errors:
 // thread.ErrConflict, any of open.
 func (lc *lifecycle) create(ctx context.Context, threadID string, u thread.Use) (l thread.Layers, err error) {
-	if threadID == "" {
-		threadID = newID("thread")
+	if owner.IsSpace(threadID) {
+		threadID += newID(ofThread)
 	}
 	if err := checkUse(u, threadID); err != nil {
 		return l, err

@@ -170,7 +170,7 @@ func (r *remote) program(t *terminal.Terminal, s terminal.Spec) (pty.Spec, error
 	env := map[string]string{}
 	maps.Copy(env, l.Terminal.State.Env)
 	maps.Copy(env, s.Env)
-	maps.Copy(env, pty.Identity("", "", s.Session, t.ID)) // the server cannot be reached from there
+	maps.Copy(env, terminal.Identity("", "", s.Session, t.ID)) // the server cannot be reached from there
 	job := relay.Terminal{Cwd: relay.Bytes(s.Cwd), Env: relay.Environ(env)}
 	for _, word := range s.Cmd {
 		job.Argv = append(job.Argv, relay.Bytes(word))

@@ -295,7 +295,7 @@ func (r *rig) activate(threadID, terminal string) error {
 }
 
 func (r *rig) allThreads() ([]thread.Thread, error) {
-	return read(r.database, func(tx *sqlite.Tx) ([]thread.Thread, error) { return tx.Threads("", 0) })
+	return read(r.database, func(tx *sqlite.Tx) ([]thread.Thread, error) { return tx.Threads("", "", 0) })
 }
 
 // live is the session of a thread as a reader finds it. Errors: thread.ErrExpired, ErrNotFound.

@@ -92,7 +92,7 @@ func (st *States) page(threadID, after string, limit int) ([]thread.Terminal, er
 func terminalOf(tx *sqlite.Tx, threadID, terminal string) (thread.Terminal, error) {
 	t, err := tx.Terminal(terminal)
 	if err == nil && t.Thread != threadID {
-		err = fmt.Errorf("terminal %s of thread %s: %w", terminal, threadID, thread.ErrNotFound)
+		err = fmt.Errorf("terminal %s: %w", terminal, thread.ErrNotFound) // as one that is nowhere
 	}
 	return t, err
 }

@@ -108,7 +108,7 @@ func TestManyThreadsAtOnce(t *testing.T) {
 				t.Error(err)
 			}
 			if _, err := read(m.database, func(tx *sqlite.Tx) ([]thread.Thread, error) {
-				return tx.Threads("", 0)
+				return tx.Threads("", "", 0)
 			}); err != nil {
 				t.Error(err)
 			}

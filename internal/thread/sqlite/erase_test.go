@@ -21,7 +21,7 @@ func TestAKilledServersDeletionIsErased(t *testing.T) {
 	defer s.Close()
 	crowd(t, s, 3)
 	if err := s.View(func(tx *Tx) error { // holds the WAL
-		if _, err := tx.Threads("", 0); err != nil {
+		if _, err := tx.Threads("", "", 0); err != nil {
 			return err
 		}
 		leave(t, s, 3)

@@ -23,8 +23,10 @@ func (r leaseRows) Lease(id string) (thread.Lease, error) {
 // Leases returns the leases that a query means, by creation; a limit of 0 is all.
 func (r leaseRows) Leases(q thread.LeaseQuery) ([]thread.Lease, error) {
 	return all(r.table, "leases", scanLease, `SELECT `+leaseColumns+` FROM leases WHERE ?1 IN ('', provider)
+		AND substr(id, 1, length(?4)) = ?4
 		AND (?2 = '' OR (created_at, id) > (SELECT created_at, id FROM leases WHERE id = ?2))
-		ORDER BY created_at, id LIMIT ?3`, q.Provider, q.After, cmp.Or(q.Limit, noLimit))
+		ORDER BY created_at, id LIMIT ?3`, q.Provider, q.After, cmp.Or(q.Limit, noLimit),
+		q.Prefix)
 }
 
 func (r leaseRows) PutLease(l thread.Lease) {

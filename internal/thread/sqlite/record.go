@@ -44,10 +44,10 @@ func (r conversationRows) CurrentConversation(thread string) (conversation.Head,
 		`SELECT `+recordColumns+` FROM records WHERE thread_id = ? AND current`, thread)
 }
 
-func (r conversationRows) LatestConversation() (conversation.Head, error) {
+func (r conversationRows) LatestConversation(prefix string) (conversation.Head, error) {
 	return one(r.table, "the newest record", scanConversation,
 		`SELECT `+recordColumns+` FROM records WHERE current AND thread_id IS NOT NULL
-		ORDER BY updated_at DESC LIMIT 1`)
+		AND substr(thread_id, 1, length(?1)) = ?1 ORDER BY updated_at DESC LIMIT 1`, prefix)
 }
 
 func (r conversationRows) Conversations(thread string) ([]conversation.Head, error) {

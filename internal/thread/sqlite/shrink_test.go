@@ -111,7 +111,7 @@ func (s *Store) checkpoint(t *testing.T) {
 }
 
 func (s *Store) threads() (list []thread.Thread, err error) {
-	return list, s.View(func(tx *Tx) error { list, err = tx.Threads("", 0); return err })
+	return list, s.View(func(tx *Tx) error { list, err = tx.Threads("", "", 0); return err })
 }
 
 // TestShrinkingWaitsForNobody: a reader in the middle of its work neither stops it for long nor
@@ -125,7 +125,7 @@ func TestShrinkingWaitsForNobody(t *testing.T) {
 	defer s.Close()
 	crowd(t, s, 300)
 	err = s.View(func(tx *Tx) error {
-		if list, err := tx.Threads("", 0); err != nil || len(list) != 300 {
+		if list, err := tx.Threads("", "", 0); err != nil || len(list) != 300 {
 			return fmt.Errorf("%d threads, %w", len(list), err)
 		}
 		leave(t, s, 300)
@@ -134,7 +134,7 @@ func TestShrinkingWaitsForNobody(t *testing.T) {
 		if took := time.Since(began); took > busyTimeout/2 {
 			t.Errorf("it waited %v for a reader", took)
 		}
-		list, err := tx.Threads("", 0)
+		list, err := tx.Threads("", "", 0)
 		if err == nil && len(list) != 300 {
 			t.Errorf("the reader sees %d threads", len(list))
 		}

@@ -34,9 +34,11 @@ func (r threadRows) Thread(id string) (thread.Thread, error) {
 	return one(r.table, "thread "+id, scanThread, `SELECT `+threadColumns+`, event_seq FROM threads WHERE id = ?`, id)
 }
 
-func (r threadRows) Threads(after string, limit int) ([]thread.Thread, error) {
+// Threads returns the threads whose ids begin so, by id, behind the one after.
+func (r threadRows) Threads(prefix, after string, limit int) ([]thread.Thread, error) {
 	return all(r.table, "threads", scanThread,
-		`SELECT `+threadColumns+`, event_seq FROM threads WHERE id > ? ORDER BY id LIMIT ?`, after, page(limit))
+		`SELECT `+threadColumns+`, event_seq FROM threads WHERE id > ?1 AND id >= ?2
+			AND substr(id, 1, length(?2)) = ?2 ORDER BY id LIMIT ?3`, after, prefix, page(limit))
 }
 
 func (r threadRows) PutThread(t thread.Thread) {

@@ -1,0 +1,174 @@
+package tests
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// refusedForLimit fails unless a reply is 429 LIMIT with Retry-After and names the setting.
+func (r reply) refusedForLimit(setting string) {
+	r.t.Helper()
+	n, err := strconv.Atoi(r.header.Get("Retry-After"))
+	if r.status != http.StatusTooManyRequests || err != nil || n < 1 ||
+		!strings.Contains(r.body, `"code":"LIMIT"`) || !strings.Contains(r.body, setting) {
+		r.t.Errorf("%s %s: %d, Retry-After %q: %s; want 429 LIMIT about %s", r.request.method, r.request.path, r.status,
+			r.header.Get("Retry-After"), r.body, setting)
+	}
+}
+
+// open sends a request whose reply lasts, as the user of that token ("" is none). The caller closes the body.
+func (s *server) open(path, token string) *http.Response {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.ctx(), http.MethodGet, s.url+path, nil)
+	s.must(err)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := plain.Do(req)
+	s.must(err)
+	return resp
+}
+
+// TestServerLimits: one more than --max-ptys, --max-shells and --max-viewers is refused with what to do; what runs goes
+// on, and what ends makes room. A terminal that is started again counts too.
+func TestServerLimits(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{listen: freePort(t), flags: []string{"--max-ptys", "2", "--max-shells", "1",
+		"--max-viewers", "2"}})
+	first, ended := s.createIn("a", "cat"), s.createIn("b", "true")
+	s.exit(ended.ID)
+	second := s.createIn("b", "cat")
+	s.post("/session/c/pty", `{"cmd":["cat"]}`).refusedForLimit("max_ptys")
+	s.post("/pty/"+ended.ID+"/restart", `{}`).refusedForLimit("max_ptys")
+	s.post("/session/a/shell", `{}`).wants(201)
+	s.book.add("a")
+	s.post("/session/a/shell", `{}`).refusedForLimit("max_shells")
+	s.post("/session/b/exec", `{"command":"true"}`).refusedForLimit("max_shells")
+	s.post("/session/b/exec/stream", `{"command":"true"}`).refusedForLimit("max_shells")
+	s.post("/api/session/create", `{"id":"c"}`).refusedForLimit("max_shells")
+
+	watching := []*http.Response{s.open("/pty/"+first.ID+"/stream", ""), s.open("/pty/"+first.ID+"/stream", "")}
+	for _, path := range []string{"/stream", "/recording?follow=1"} {
+		s.get("/pty/" + first.ID + path).refusedForLimit("max_viewers")
+	}
+	s.post("/pty/"+first.ID+"/wait", `{"for":"exit"}`).refusedForLimit("max_viewers")
+	s.get("/pty/" + first.ID + "/recording").wants(200) // ends by itself
+	s.call(http.MethodHead, "/pty/"+first.ID+"/stream", "").wants(200)
+	_ = watching[0].Body.Close()
+	eventually(t, "who left makes room", func() bool {
+		resp := s.open("/pty/"+first.ID+"/stream", "")
+		watching = append(watching, resp)
+		return resp.StatusCode == http.StatusOK
+	})
+	s.stays(first)
+	s.stays(second)
+	s.must(s.Delete(s.ctx(), second.ID, false))
+	s.post("/pty/"+ended.ID+"/restart", `{}`).wants(200)
+	for _, resp := range watching {
+		_ = resp.Body.Close()
+	}
+}
+
+// crowd asks for so many viewers and terminals of a server that takes fewer, and returns how many it took.
+func (s *server) crowd(id string, viewers, terminals int) (watching []*http.Response, running []string) {
+	s.t.Helper()
+	var mu sync.Mutex
+	parallel(terminals, func(int) {
+		r := s.post("/session/flood/pty", `{"cmd":["cat"]}`)
+		mu.Lock()
+		defer mu.Unlock()
+		switch r.status {
+		case http.StatusCreated:
+			var i struct{ ID string }
+			r.into(&i)
+			running = append(running, i.ID)
+		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		default:
+			s.t.Errorf("a terminal too many: %d %s", r.status, r.body)
+		}
+	})
+	parallel(viewers, func(int) {
+		resp, err := plain.Get(s.url + "/pty/" + id + "/stream")
+		if err != nil {
+			return // a connection too many may be closed without a word
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if resp.StatusCode == http.StatusOK {
+			watching = append(watching, resp)
+			return
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable ||
+			resp.Header.Get("Retry-After") == "" {
+			s.t.Errorf("a viewer too many: %d %v", resp.StatusCode, resp.Header)
+		}
+	})
+	return watching, running
+}
+
+// parallel calls f n times, sixteen at once.
+func parallel(n int, f func(int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range 16 {
+		wg.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// TestFloodOfViewersAndTerminals: row 21 of the attacks, by the limits and without any but that of descriptors. What
+// was there before goes on and is exact, and memory and descriptors come back.
+func TestFloodOfViewersAndTerminals(t *testing.T) {
+	for name, how := range map[string]launch{
+		"limits": {flags: []string{"--max-ptys", strconv.Itoa(times(6, 200)), "--max-viewers",
+			strconv.Itoa(times(20, 2000))}},
+		"descriptors": {shell: "ulimit -n " + strconv.Itoa(times(220, 2000))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !full() { // it measures
+				t.Parallel()
+			}
+			s := start(t, how)
+			first := s.shell()
+			s.post("/session/busy/exec", `{"command":"A=before"}`).wants(200)
+			s.book.add("busy")
+			v := s.watch(wsBinary, first.ID)
+			memory, files := status(t, s.pid(), "VmRSS"), len(openFiles(s.pid()))
+			watching, running := s.crowd(first.ID, times(200, 10_000), times(20, 5_000))
+			if len(watching) == 0 || len(running) == 0 || len(watching) == times(200, 10_000) {
+				t.Errorf("%d viewers and %d terminals were taken", len(watching), len(running))
+			}
+			peak := status(t, s.pid(), "VmRSS")
+			for _, resp := range watching {
+				_ = resp.Body.Close()
+			}
+			for _, id := range running {
+				s.must(s.Delete(s.ctx(), id, true))
+			}
+			s.input(first.ID, "echo 'still' there\n")
+			s.await(first.ID, "^still there$")
+			v.until("the viewer sees it", func() bool { return strings.Contains(string(v.text), "still there") })
+			if r := s.post("/session/busy/exec", `{"command":"echo $A"}`).wants(200); !strings.Contains(r.body,
+				"before") {
+				t.Errorf("the shell has lost its state: %s", r.body)
+			}
+			s.stays(first)
+			eventually(t, "the descriptors are free again", func() bool { return len(openFiles(s.pid())) <= files+8 })
+			figure(t, "%s: %d viewers and %d terminals taken; RSS %d MiB before, %d at the most, %d after; %d "+
+				"descriptors before, %d after", name, len(watching), len(running), memory>>10, peak>>10,
+				status(t, s.pid(), "VmRSS")>>10, files, len(openFiles(s.pid())))
+		})
+	}
+}
