@@ -119,6 +119,58 @@ func TestUsersHaveTheirOwnNames(t *testing.T) {
 	}
 }
 
+// TestUserFindsTheirOwn: references, filters and changes of terminals reach what the user has and nothing else, and a
+// refusal names it as the user does.
+func TestUserFindsTheirOwn(t *testing.T) {
+	t.Parallel()
+	s, _ := startUsers(t, launch{}, "alice", "bob", "root admin = true")
+	mine, other := s.cat("alice", "work", "x"), s.cat("bob", "work", "x")
+	own := s.createIn("work", "cat").ID
+	s.as("bob", http.MethodPatch, "/pty/x", `{"labels":{"team":"web"}}`).wants(200)
+	s.as("alice", http.MethodPatch, "/pty/"+other, `{"name":"y"}`).wants(404)
+	s.as("alice", http.MethodPatch, "/session/bob@work/pty/x", `{"name":"y"}`).wants(400)
+	s.as("alice", http.MethodPost, "/pty/"+other+"/park", `{}`).wants(404)
+	for _, query := range []string{"session=work", "id=work/x", "id=x", "id=" + mine, "id=" + mine[:8], "name=x"} {
+		r := s.as("alice", http.MethodGet, "/pty?"+query, "").wants(200)
+		if !strings.Contains(r.body, mine) || strings.Count(r.body, `"ptyID"`) != 1 || strings.Contains(r.body, "@") {
+			t.Errorf("alice finds by %s: %s", query, r.body)
+		}
+	}
+	for _, ref := range []string{other, own, other[:len(other)-1], "bob@work/x", "@work/x", "alice@work/x"} {
+		s.as("alice", http.MethodGet, "/pty?id="+ref, "").wants(404)
+		s.as("alice", http.MethodGet, "/session/work/pty?id="+ref, "").wants(404)
+	}
+	s.as("alice", http.MethodGet, "/pty?session=bob@work", "").wants(400)
+	s.as("alice", http.MethodGet, "/pty?after="+other, "").wants(404)
+	if r := s.as("alice", http.MethodGet, "/pty?label=team=web", "").wants(200); strings.Contains(r.body, other) {
+		t.Errorf("alice finds by a label of bob: %s", r.body)
+	}
+	if r := s.as("root", http.MethodGet, "/pty?id=bob@work/x", "").wants(200); !strings.Contains(r.body, other) {
+		t.Errorf("an administrator finds %s", r.body)
+	}
+	second := s.cat("alice", "more", "x")
+	r := s.as("alice", http.MethodGet, "/pty?id=x", "").wants(409)
+	if !strings.Contains(r.body, `"choices":["more/x","work/x"]`) || strings.Contains(r.body, "alice@") {
+		t.Errorf("which x alice means: %s", r.body)
+	}
+	s.as("alice", http.MethodPost, "/session/work/pty", `{"name":"z","cmd":["cat"]}`).wants(201)
+	r = s.as("alice", http.MethodPatch, "/session/work/pty/z", `{"name":"x"}`).wants(409)
+	if !strings.Contains(r.body, `"id":"`+mine+`"`) || strings.Contains(r.body, "@") {
+		t.Errorf("who has the name x: %s", r.body)
+	}
+	s.as("alice", http.MethodPatch, "/session/more/pty/x", `{"name":"moved"}`).wants(200)
+	if r := s.as("alice", http.MethodGet, "/pty/moved", "").wants(200); !strings.Contains(r.body, second) {
+		t.Errorf("moved is %s", r.body)
+	}
+	s.as("alice", http.MethodPost, "/backup", "").wants(403)
+	if r := s.as("alice", http.MethodGet, "/healthz", "").wants(200); strings.Contains(r.body, "started_at") {
+		t.Errorf("the state of the server for alice: %s", r.body)
+	}
+	if r := s.as("root", http.MethodGet, "/healthz", "").wants(200); !strings.Contains(r.body, "started_at") {
+		t.Errorf("the state of the server for an administrator: %s", r.body)
+	}
+}
+
 // TestUserLimits: what one user has counts for nobody else.
 func TestUserLimits(t *testing.T) {
 	t.Parallel()

@@ -64,7 +64,7 @@ type ListTerminals struct {
 // ListAllTerminals asks for the terminals of all sessions.
 type ListAllTerminals struct {
 	// The session.
-	Session string `json:"-" query:"session"`
+	Session string `json:"-" query:"session" owned:"session,space"`
 	TerminalFilter
 	ShowSecrets
 	Page

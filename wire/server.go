@@ -2,7 +2,7 @@ package wire
 
 import "time"
 
-// Health is the health of the server. Without credentials it is only the status.
+// Health is the health of the server. Without credentials, and for a user who is no administrator, it is only the status.
 //
 //schema:reply "It lives."
 type Health struct {
@@ -78,7 +78,7 @@ type ErrorDetails struct {
 	// With INPUT_BLOCKED: how many bytes the program took. With LINE_TOO_LONG: those of the line.
 	Bytes *int `json:"bytes,omitempty" minimum:"0"`
 	// With AMBIGUOUS: terminals that may be meant, as SESSION/NAME or ids.
-	Choices []string `json:"choices,omitempty"`
+	Choices []string `json:"choices,omitempty" owned:"session"`
 	// With errors of a command that was given: its id.
 	CommandID string `json:"command_id,omitempty"`
 	// With NOT_KEPT of a recording: the last position.

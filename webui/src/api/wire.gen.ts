@@ -2155,7 +2155,7 @@ export const Run: Shape<Run> = { text: "", cells: 0, fg: null, bg: null, attrs: 
 /** A colour: null is the default, a number an entry of the palette, a string red, green and blue. */
 export type Color = null | number | string;
 
-/** The health of the server. Without credentials it is only the status. */
+/** The health of the server. Without credentials, and for a user who is no administrator, it is only the status. */
 export interface Health {
   /** `ok`, or `degraded`: it works, but see `reasons`. */
   status: "ok" | "degraded";
