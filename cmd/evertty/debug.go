@@ -17,10 +17,12 @@ const debugSocket = "debug.sock"
 const debugHeader = 5 * time.Second
 
 // serveDebug serves the profiles of the runtime on a socket in dir, to this user and root alone, until stop is called.
-func serveDebug(dir string) (stop func(), err error) {
+// A server that cannot do it works without.
+func serveDebug(dir string, log *slog.Logger) (stop func()) {
 	l, err := listenUnix(filepath.Join(dir, debugSocket))
 	if err != nil {
-		return nil, err
+		log.Error("no profiles", "error", err)
+		return func() {}
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index) // heap, goroutine and the like too
@@ -31,5 +33,5 @@ func serveDebug(dir string) (stop func(), err error) {
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: debugHeader}
 	go func() { _ = s.Serve(ownListener{l}) }()
 	slog.Info("profiles are served", "directory", dir)
-	return func() { _ = s.Close() }, nil
+	return func() { _ = s.Close() }
 }

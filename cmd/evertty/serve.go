@@ -110,12 +110,7 @@ func (a *app) serveUntil(ctx context.Context, f serveFlags, log *slog.Logger) er
 		}
 	}
 	if f.debug {
-		stop, err := serveDebug(dir)
-		if err != nil {
-			log.Error("no profiles", "error", err)
-		} else {
-			defer stop()
-		}
+		defer serveDebug(dir, log)()
 	}
 	go s.rereadUsers(ctx, f.users, again)
 	return s.run(ctx)
