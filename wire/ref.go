@@ -4,7 +4,7 @@ package wire
 type SessionRef struct {
 	// Session: a group of terminals that comes into being when first used. An administrator of a server with users
 	// names that of a user USER@NAME.
-	Session string `json:"-" path:"sid" pattern:"^([A-Za-z0-9][A-Za-z0-9._-]{0,31}@)?[A-Za-z0-9._-]{1,64}$" example:"dev" owned:"session,space"`
+	Session string `json:"-" path:"sid" pattern:"^([A-Za-z0-9][A-Za-z0-9._-]{0,31}@)?[A-Za-z0-9._-]{1,64}$" example:"dev" owned:"session,space"` //nolint:lll // a tag is one string
 }
 
 // TerminalRef is the terminal that a path names.

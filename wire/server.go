@@ -2,7 +2,8 @@ package wire
 
 import "time"
 
-// Health is the health of the server. Without credentials, and for a user who is no administrator, it is only the status.
+// Health is the health of the server. Without credentials, and for a user who is no administrator, it is only the
+// status.
 //
 //schema:reply "It lives."
 type Health struct {

@@ -88,7 +88,9 @@ func printStatus(w io.Writer, s serverStatus) error {
 	if s.PID != 0 {
 		printRow(t, "process", s.PID)
 	}
-	printRow(t, "version", s.Version)
+	if s.Version != "" { // a user who is no administrator is not told
+		printRow(t, "version", s.Version)
+	}
 	if s.Dir != "" {
 		printRow(t, "data directory", s.Dir)
 	}

@@ -96,8 +96,9 @@ func usersOf(file string) ([]auth.User, error) {
 	at := usersText(b)
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		key := unknown[0]
-		return nil, fmt.Errorf("%s:%d: %s: there is no such key; allowed are name, token_hash, admin, limits.max_ptys, "+
-			"limits.max_viewers and limits.max_shells of [[users]]", file, at.line(-1, key[len(key)-1]), key)
+		return nil, fmt.Errorf("%s:%d: %s: there is no such key; allowed are name, token_hash, admin, "+
+			"limits.max_ptys, limits.max_viewers and limits.max_shells of [[users]]", file,
+			at.line(-1, key[len(key)-1]), key)
 	}
 	list := make([]auth.User, 0, len(all.Users))
 	names, hashes := map[string]bool{}, map[string]bool{}

@@ -17,7 +17,8 @@ var userForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 // CheckUser reports whether a user may be called so.
 func CheckUser(name string) error {
 	if !userForm.MatchString(name) {
-		return fmt.Errorf("%.80q: 1 to 32 letters, digits, '.', '_' or '-' are allowed, a letter or a digit first", name)
+		return fmt.Errorf("%.80q: 1 to 32 letters, digits, '.', '_' or '-' are allowed, a letter or a digit first",
+			name)
 	}
 	return nil
 }

@@ -43,8 +43,7 @@ type login struct {
 
 // sessions makes and checks the two halves of a browser's login. The cookie is expiry (8 bytes, Unix
 // seconds, big endian), login id, name of the user and HMAC-SHA256 of these, in base64url. The key of a user depends on
-// the user's token too. The page's secret is the HMAC
-// of the login id by another key. The keys come from the token and the epoch, so that logins outlive
+// the user's token too. The page's secret is the HMAC of the login id by another key. The keys come from the token and the epoch, so that logins outlive
 // the server's process, and none outlives a change of the token or a logout of all. The name depends
 // on the token too: all ports of a host share cookies, and two servers would log out each other's
 // users. Cookies of releases before the second half were signed by "… cookie 1": their open pages know no

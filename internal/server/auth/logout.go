@@ -65,7 +65,7 @@ func (a *Auth) logOut(ctx context.Context, in wire.LogOut) (wire.Done, error) {
 		err = a.logout(c)
 	}
 	if a.sessions != nil && c.Get(byKey) == byCookie {
-		gone := a.sessions.cookie(loginID{}, "", a.now(), c.Request().TLS != nil)
+		gone := a.sessions.cookie(loginID{}, "", a.now(), schemeOf(c.Request()) == "https")
 		gone.Value, gone.MaxAge = "", -1
 		c.SetCookie(gone)
 	}

@@ -67,13 +67,13 @@ func Shown[T any](c echo.Context, v T) T {
 }
 
 // own gives the names of a request that are in its body, or those that are not, the name of their owner. Errors:
-// terminal.ErrInvalid for one that names an owner itself and may not.
+// terminal.ErrInvalid for one that names an owner itself and may not, or names all that an owner has.
 func own(c echo.Context, in any, body bool) error {
 	r := reachOf(c)
 	here := func(tag reflect.StructTag) bool { return (tag.Get("json") != "-") == body }
 	return eachOwned(reflect.ValueOf(in).Elem(), here, func(tag, name string) (string, error) {
 		what, option, _ := strings.Cut(tag, ",")
-		if owner.Owned(name) && !r.All {
+		if owner.Owned(name) && (!r.All || owner.IsSpace(name)) {
 			return name, terminal.CheckName(what, name)
 		}
 		if name == "" && option == "" {
