@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/evertty/evertty/internal/conversation"
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/thread"
 )
 
@@ -34,8 +35,8 @@ func (cs *Conversations) Clear(threadID string) (h conversation.Head, err error)
 }
 
 // Import makes a document the current conversation of a thread; the one before is kept. The
-// document's id stays the conversation's; without a usable one it gets another. The same document
-// again changes nothing. Errors: ErrConflict (another record has the id).
+// document's id stays the conversation's; without a usable one, or with one of another owner's, it gets another. The
+// same document again changes nothing. Errors: ErrConflict (another record has the id).
 func (cs *Conversations) Import(thread string, d conversation.Document) (h conversation.Head, err error) {
 	if len(d.Messages) > conversation.MaxMessages {
 		return h, checkCount("messages of a document", len(d.Messages), conversation.MaxMessages)
@@ -49,7 +50,7 @@ func (cs *Conversations) Import(thread string, d conversation.Document) (h conve
 	}
 	cs.purging.Lock()
 	defer cs.purging.Unlock()
-	h, done, err := cs.hasAlready(thread, d)
+	h, done, err := cs.hasAlready(thread, &d)
 	if done || err != nil {
 		return h, err
 	}
@@ -62,9 +63,10 @@ func (cs *Conversations) Import(thread string, d conversation.Document) (h conve
 }
 
 // hasAlready reports whether the conversation of a document's id is what the document says. It
-// reads all of it, and so does not hold the writer. Errors: ErrConflict (it says something else).
+// reads all of it, and so does not hold the writer. A document with an id of another owner's conversation loses
+// it. Errors: ErrConflict (it says something else).
 func (cs *Conversations) hasAlready(thread string,
-	d conversation.Document) (h conversation.Head, same bool, err error) {
+	d *conversation.Document) (h conversation.Head, same bool, err error) {
 	if d.SessionID == "" {
 		return h, false, nil
 	}
@@ -75,10 +77,10 @@ func (cs *Conversations) hasAlready(thread string,
 		for _, read := range []func(Tx, conversation.Head) (conversation.Document, error){exported, imported} {
 			now, err := read(tx, h)
 			if err == nil {
-				same, err = equal(now, d)
+				same, err = equal(now, *d)
 			}
 			// only a document that is as long can be the one it was made from
-			if same || err != nil || !sameLengths(h, d) {
+			if same || err != nil || !sameLengths(h, *d) {
 				return err
 			}
 		}
@@ -91,6 +93,9 @@ func (cs *Conversations) hasAlready(thread string,
 		return h, false, mapError(err)
 	case same:
 		return h, true, nil
+	case owner.Space(h.ThreadID) != owner.Space(thread): // nobody learns that it is there
+		d.SessionID = ""
+		return conversation.Head{}, false, nil
 	}
 	return h, false,
 		fmt.Errorf("%w: record %s; a document that is to be another record has another session_id, or none",

@@ -58,13 +58,14 @@ func (r processRows) Command(id string) (thread.Command, error) {
 
 func (r processRows) Commands(q thread.CommandQuery) (list []thread.Command, err error) {
 	before := int64(math.MaxInt64)
+	condition, args := ofThread(q.Thread)
 	if q.Before != "" {
-		before, err = one(r.table, "command "+q.Before, number, `SELECT seq FROM commands WHERE id = ?`, q.Before)
+		before, err = one(r.table, "command "+q.Before, number, `SELECT seq FROM commands WHERE true`+condition+
+			` AND id = ?`, append(slices.Clone(args), q.Before)...)
 		if err != nil {
 			return nil, err
 		}
 	}
-	condition, args := ofThread(q.Thread)
 	if q.Terminal != "" {
 		condition, args = condition+` AND terminal_id = ?`, append(args, q.Terminal)
 	}
