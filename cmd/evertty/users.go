@@ -133,7 +133,9 @@ func (e userEntry) user() (u auth.User, key string, err error) {
 		return u, "token_hash", fmt.Errorf("%.80q: sha256: and 64 hexadecimal digits are needed; evertty user add %s "+
 			"makes a token and its line", e.TokenHash, e.Name)
 	}
-	copy(u.Hash[:], hash)
+	if copy(u.Hash[:], hash); u.Hash == auth.DigestOf("") {
+		return u, "token_hash", fmt.Errorf("it is of no token, which anybody has")
+	}
 	for key, n := range map[string]int{"max_ptys": e.Limits.PTYs, "max_viewers": e.Limits.Viewers,
 		"max_shells": e.Limits.Shells} {
 		if n < 0 {
