@@ -63,8 +63,8 @@ var arrows = map[string][]string{
 	"scripts/mutate":            {},
 	"tests/fakeprov":            {"pty"},
 	"tests/installtest":         {}, // tests alone
-	"internal/conversation/store": {"internal/conversation", "internal/datadir", "internal/permission",
-		"internal/thread", "wire"},
+	"internal/conversation/store": {"internal/conversation", "internal/datadir", "internal/owner",
+		"internal/permission", "internal/thread", "wire"},
 	"internal/journal":           {"internal/datadir", "snapshot"},
 	"internal/provider/agentbay": {"internal/provider", "internal/provider/bash", "internal/provider/service"},
 	"internal/provider/daytona": {"internal/provider", "internal/provider/bash", "internal/provider/service",

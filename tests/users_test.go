@@ -263,6 +263,9 @@ func TestUserIsRemoved(t *testing.T) {
 func TestWrongUsersFile(t *testing.T) {
 	t.Parallel()
 	hash := func(c string) string { return "token_hash = \"sha256:" + strings.Repeat(c, 64) + "\"\n" }
+	hashOf := func(token string) string {
+		return fmt.Sprintf("token_hash = \"sha256:%x\"\n", sha256.Sum256([]byte(token)))
+	}
 	good := "[[users]]\nname = \"alice\"\n" + hash("a")
 	for text, words := range map[string][]string{
 		good + "colour = 1\n":                                  {":4:", "colour", "token_hash, admin"},
@@ -274,6 +277,8 @@ func TestWrongUsersFile(t *testing.T) {
 		"[[users]]\n" + hash("a"):                              {":1:", "name"},
 		"[[users]]\nname = \"bob\"\n":                          {":1:", "token_hash", "evertty user add bob"},
 		"[[users]]\nname = \"bob\"\ntoken_hash = \"sha256:1\"": {":3:", "token_hash", "sha256:1"},
+		"[[users]]\nname = \"bob\"\ntoken_hash = \"\"":         {":3:", "token_hash", "evertty user add bob"},
+		"[[users]]\nname = \"bob\"\n" + hashOf(""):             {":3:", "token_hash", "of no token"},
 		good + "limits = {max_ptys = -1}\n":                    {":4:", "max_ptys", "-1"},
 		good + "admin = \"yes\"\n":                             {"line 4", "admin"},
 		"user = []\n":                                          {":1:", "user"},
