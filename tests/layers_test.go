@@ -105,7 +105,7 @@ var arrows = map[string][]string{
 		"internal/shell/output", "internal/shell/proctree", "internal/shell/shelldir", "internal/terminal",
 		"internal/thread", "pty", "pty/keeper", "wire"},
 	"internal/terminal/wait": {"internal/journal", "internal/proc", "internal/terminal", "internal/terminal/echo",
-		"snapshot", "vt", "wire"},
+		"snapshot", "stream", "vt", "wire"},
 	"internal/thread/service": {"internal/owner", "internal/conversation/store", "internal/datadir",
 		"internal/lifetime", "internal/notify", "internal/parallel", "internal/permission", "internal/proc",
 		"internal/provider",
