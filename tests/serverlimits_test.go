@@ -172,3 +172,85 @@ func TestFloodOfViewersAndTerminals(t *testing.T) {
 		})
 	}
 }
+
+// rush sends so many requests at once, as a user, and returns the ids of what they made: N in the path is the request's
+// number. The others must be refused for that limit.
+func (s *server) rush(n int, user, path, body, setting string) (made []string) {
+	s.t.Helper()
+	var mu sync.Mutex
+	parallel(n, func(i int) {
+		r := s.as(user, http.MethodPost, strings.ReplaceAll(path, "N", strconv.Itoa(i)), body)
+		if r.status != http.StatusCreated {
+			r.refusedForLimit(setting)
+			return
+		}
+		var answer struct{ ID string }
+		r.into(&answer)
+		mu.Lock()
+		defer mu.Unlock()
+		made = append(made, answer.ID)
+	})
+	return made
+}
+
+// rushOfViewers has a user watch a terminal so many times at once, and returns how many were let in.
+func (s *server) rushOfViewers(n int, user, id string) (watching int) {
+	s.t.Helper()
+	var mu sync.Mutex
+	parallel(n, func(int) {
+		resp := s.open("/pty/"+id+"/stream", userToken(user))
+		mu.Lock()
+		defer mu.Unlock()
+		if resp.StatusCode == http.StatusOK {
+			watching++
+			s.t.Cleanup(func() { _ = resp.Body.Close() })
+			return
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" {
+			s.t.Errorf("a viewer too many of %s: %d", user, resp.StatusCode)
+		}
+	})
+	return watching
+}
+
+// TestLimitsHoldAtOnce: of many requests at once just as many are taken as the server and a user may have. A kill of the
+// server forgets none of them.
+func TestLimitsHoldAtOnce(t *testing.T) {
+	t.Parallel()
+	const rush, cat, pty, shell = 24, `{"cmd":["cat"]}`, "/session/sN/pty", "/session/sN/shell"
+	s, _ := startUsers(t, launch{listen: freePort(t), flags: []string{"--max-ptys", "5", "--max-shells", "4",
+		"--max-viewers", "3"}}, "alice limits = {max_ptys = 3, max_shells = 2, max_viewers = 2}", "bob")
+	for i := range rush {
+		s.book.add("alice@s" + strconv.Itoa(i))
+		s.book.add("bob@s" + strconv.Itoa(i))
+	}
+	ids := map[string][]string{}
+	for _, c := range []struct {
+		user, path, body, setting string
+		want                      int
+	}{{"alice", pty, cat, "max_ptys of the user", 3}, {"bob", pty, cat, "max_ptys", 2},
+		{"alice", shell, `{}`, "max_shells of the user", 2}, {"bob", shell, `{}`, "max_shells", 2}} {
+		made := s.rush(rush, c.user, c.path, c.body, c.setting)
+		if ids[c.user+c.path] = made; len(made) != c.want {
+			t.Fatalf("%s has got %d of %s, want %d", c.user, len(made), c.path, c.want)
+		}
+	}
+	first := ids["alice"+pty][0]
+	if n := s.rushOfViewers(rush, "alice", first); n != 2 {
+		t.Errorf("alice has %d viewers, want 2", n)
+	}
+	if n := s.rushOfViewers(rush, "bob", ids["bob"+pty][0]); n != 1 {
+		t.Errorf("bob has %d viewers, want 1", n)
+	}
+	s.kill()
+	s.again()
+	for _, user := range []string{"alice", "bob"} {
+		s.as(user, http.MethodPost, "/session/s0/pty", cat).refusedForLimit("max_ptys")
+		s.as(user, http.MethodPost, "/session/s0/shell", `{}`).refusedForLimit("max_shells")
+	}
+	s.as("alice", http.MethodDelete, "/pty/"+first, "").wants(200)
+	if made := s.rush(rush, "bob", pty, cat, "max_ptys"); len(made) != 1 {
+		t.Errorf("the place of a deleted terminal was taken %d times", len(made))
+	}
+}
