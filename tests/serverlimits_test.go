@@ -1,6 +1,8 @@
 package tests
 
 import (
+	"encoding/json"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -72,42 +74,57 @@ func TestServerLimits(t *testing.T) {
 	}
 }
 
-// crowd asks for so many viewers and terminals of a server that takes fewer, and returns how many it took.
-func (s *server) crowd(id string, viewers, terminals int) (watching []*http.Response, running []string) {
+// crowd is what a flood of requests got.
+type crowd struct {
+	mu       sync.Mutex
+	watching []*http.Response
+	running  []string       // ids
+	refused  map[string]int // by status and code; "closed" is a connection that was closed without a word
+}
+
+// tooMany asks for so many viewers and terminals of a server that takes fewer.
+func (s *server) tooMany(id string, viewers, terminals int) *crowd {
 	s.t.Helper()
-	var mu sync.Mutex
+	c := &crowd{refused: map[string]int{}}
 	parallel(terminals, func(int) {
 		r := s.post("/session/flood/pty", `{"cmd":["cat"]}`)
-		mu.Lock()
-		defer mu.Unlock()
-		switch r.status {
-		case http.StatusCreated:
-			var i struct{ ID string }
-			r.into(&i)
-			running = append(running, i.ID)
-		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		default:
-			s.t.Errorf("a terminal too many: %d %s", r.status, r.body)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if r.status != http.StatusCreated {
+			c.refuse(s.t, r.status, r.header, r.body)
+			return
 		}
+		var i struct{ ID string }
+		r.into(&i)
+		c.running = append(c.running, i.ID)
 	})
 	parallel(viewers, func(int) {
 		resp, err := plain.Get(s.url + "/pty/" + id + "/stream")
-		if err != nil {
-			return // a connection too many may be closed without a word
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if resp.StatusCode == http.StatusOK {
-			watching = append(watching, resp)
-			return
-		}
-		_ = resp.Body.Close()
-		if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable ||
-			resp.Header.Get("Retry-After") == "" {
-			s.t.Errorf("a viewer too many: %d %v", resp.StatusCode, resp.Header)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		switch {
+		case err != nil: // a connection too many may be closed without a word
+			c.refused["closed"]++
+		case resp.StatusCode == http.StatusOK:
+			c.watching = append(c.watching, resp)
+		default:
+			b, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			c.refuse(s.t, resp.StatusCode, resp.Header, string(b))
 		}
 	})
-	return watching, running
+	return c
+}
+
+// refuse counts a refusal, which must be one of a limit. c.mu is held.
+func (c *crowd) refuse(t testing.TB, status int, header http.Header, body string) {
+	t.Helper()
+	var r struct{ Code string }
+	if err := json.Unmarshal([]byte(body), &r); err != nil || header.Get("Retry-After") == "" ||
+		status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
+		t.Errorf("one too many: %d %v %s", status, header, body)
+	}
+	c.refused[strconv.Itoa(status)+" "+r.Code]++
 }
 
 // parallel calls f n times, sixteen at once.
@@ -140,37 +157,53 @@ func TestFloodOfViewersAndTerminals(t *testing.T) {
 			if !full() { // it measures
 				t.Parallel()
 			}
-			s := start(t, how)
-			first := s.shell()
-			s.post("/session/busy/exec", `{"command":"A=before"}`).wants(200)
-			s.book.add("busy")
-			v := s.watch(wsBinary, first.ID)
-			memory, files := status(t, s.pid(), "VmRSS"), len(openFiles(s.pid()))
-			watching, running := s.crowd(first.ID, times(200, 10_000), times(20, 5_000))
-			if len(watching) == 0 || len(running) == 0 || len(watching) == times(200, 10_000) {
-				t.Errorf("%d viewers and %d terminals were taken", len(watching), len(running))
-			}
-			peak := status(t, s.pid(), "VmRSS")
-			for _, resp := range watching {
-				_ = resp.Body.Close()
-			}
-			for _, id := range running {
-				s.must(s.Delete(s.ctx(), id, true))
-			}
-			s.input(first.ID, "echo 'still' there\n")
-			s.await(first.ID, "^still there$")
-			v.until("the viewer sees it", func() bool { return strings.Contains(string(v.text), "still there") })
-			if r := s.post("/session/busy/exec", `{"command":"echo $A"}`).wants(200); !strings.Contains(r.body,
-				"before") {
-				t.Errorf("the shell has lost its state: %s", r.body)
-			}
-			s.stays(first)
-			eventually(t, "the descriptors are free again", func() bool { return len(openFiles(s.pid())) <= files+8 })
-			figure(t, "%s: %d viewers and %d terminals taken; RSS %d MiB before, %d at the most, %d after; %d "+
-				"descriptors before, %d after", name, len(watching), len(running), memory>>10, peak>>10,
-				status(t, s.pid(), "VmRSS")>>10, files, len(openFiles(s.pid())))
+			floodServer(t, name, start(t, how), times(200, 10_000), times(20, 5_000))
 		})
 	}
+}
+
+// floodServer asks a server for so many viewers and terminals, and looks at what was there before.
+func floodServer(t *testing.T, name string, s *server, viewers, terminals int) {
+	t.Helper()
+	first := s.shell()
+	s.post("/session/busy/exec", `{"command":"A=before"}`).wants(200)
+	s.book.add("busy")
+	v, seen := s.watch(wsBinary, first.ID), make(chan error, 1)
+	go func() { // who does not read answers no pings
+		var err error
+		for err == nil && !strings.Contains(string(v.text), "still there") {
+			_, err = v.next()
+		}
+		seen <- err
+	}()
+	memory, files := status(t, s.pid(), "VmRSS"), len(openFiles(s.pid()))
+	c := s.tooMany(first.ID, viewers, terminals)
+	if len(c.watching) == 0 || len(c.running) == 0 || len(c.watching) == viewers {
+		t.Errorf("%d viewers and %d terminals were taken", len(c.watching), len(c.running))
+	}
+	if s.how.shell == "" { // else there is no descriptor for one more connection
+		s.get("/healthz").wants(200)
+	}
+	peak := status(t, s.pid(), "VmRSS")
+	for _, resp := range c.watching {
+		_ = resp.Body.Close()
+	}
+	for _, id := range c.running {
+		s.must(s.Delete(s.ctx(), id, true))
+	}
+	s.input(first.ID, "echo 'still' there\n")
+	s.await(first.ID, "^still there$")
+	if err := <-seen; err != nil {
+		t.Errorf("the viewer that was there before: %v", err)
+	}
+	if r := s.post("/session/busy/exec", `{"command":"echo $A"}`).wants(200); !strings.Contains(r.body, "before") {
+		t.Errorf("the shell has lost its state: %s", r.body)
+	}
+	s.stays(first)
+	eventually(t, "the descriptors are free again", func() bool { return len(openFiles(s.pid())) <= files+8 })
+	figure(t, "%s: %d viewers and %d terminals taken, refused %v; RSS %d MiB before, %d at the most, %d after; %d "+
+		"descriptors before, %d after", name, len(c.watching), len(c.running), c.refused, memory>>10, peak>>10,
+		status(t, s.pid(), "VmRSS")>>10, files, len(openFiles(s.pid())))
 }
 
 // rush sends so many requests at once, as a user, and returns the ids of what they made: N in the path is the request's
