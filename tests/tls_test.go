@@ -29,11 +29,17 @@ import (
 // certificate makes a key and a certificate of its own for 127.0.0.1, as files, and who trusts it.
 func certificate(t *testing.T) (cert, key string, trust *x509.CertPool) {
 	t.Helper()
+	return certificateFor(t, 24*time.Hour)
+}
+
+// certificateFor is certificate of one that is valid for so long.
+func certificateFor(t *testing.T, valid time.Duration) (cert, key string, trust *x509.CertPool) {
+	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(24 * time.Hour),
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(valid),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	if err != nil {

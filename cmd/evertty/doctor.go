@@ -70,7 +70,9 @@ func newDoctor(a *app) *cobra.Command {
 		Short: "Find servers and keepers of this user, and what is wrong",
 		Long: `doctor lists the servers and keepers of this user, wherever their data
 directories are, with what is wrong and what to do. It also checks what a server
-on the data directory needs: the system, file descriptors, disk, permissions.
+on the data directory needs: the system, file descriptors, disk, permissions,
+the certificate, the database, journals and snapshots, the clock, units of systemd;
+and what a server or keeper that was killed has left.
 It starts and changes nothing, and takes some seconds at most. It ends with 0 when
 there is no problem (a warning is none), with 1 otherwise.`,
 		Args: cobra.NoArgs,
@@ -99,7 +101,7 @@ const doctorTime = 5 * time.Second
 func (a *app) diagnose(ctx context.Context) (d diagnosis, err error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()
-	if d.Dir, err = a.dir(); err != nil {
+	if d.Dir, err = a.dirName(); err != nil {
 		return d, err
 	}
 	if d.Keepers, err = keeperReports(); err != nil {
@@ -116,6 +118,7 @@ func (a *app) diagnose(ctx context.Context) (d diagnosis, err error) {
 		}
 	}
 	d.Checks = append(checksOf(d.Dir), hostChecks()...)
+	d.Checks = append(d.Checks, examinedOf(d).checks(ctx)...)
 	d.OK = !slices.ContainsFunc(d.findings(), func(f finding) bool { return f.Problem != "" })
 	return d, nil
 }

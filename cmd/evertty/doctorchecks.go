@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/proc"
+	"github.com/evertty/evertty/internal/strictmodes"
 )
 
 const (
@@ -36,7 +37,7 @@ func checksOf(dir string) []check {
 	if err != nil {
 		return append(list, check{"data directory", dir, problem(err.Error(), "choose another with --data-dir")})
 	}
-	return append(list, checkDir(dir, info), checkSecrecy(dir), checkDisk(dir))
+	return append(list, checkDir(dir, info), checkSecrecy(dir), checkFileSystem(dir), checkDisk(dir))
 }
 
 func checkFiles() check {
@@ -102,6 +103,10 @@ func checkDir(dir string, info fs.FileInfo) check {
 		c.finding = problem(fmt.Sprintf("others may look into it (mode %04o)", info.Mode().Perm()), "chmod 700 "+dir)
 	case unix.Faccessat(unix.AT_FDCWD, dir, unix.W_OK, unix.AT_EACCESS) != nil:
 		c.finding = problem("it cannot be written", "mount it for writing, or choose another with --data-dir")
+	default:
+		if err := strictmodes.CheckOwn(dir); err != nil {
+			c.finding = problem(err.Error(), "mend what is named, or choose another with --data-dir")
+		}
 	}
 	return c
 }
@@ -125,6 +130,36 @@ func checkSecrecy(dir string) check {
 		c.finding = problem("others may use "+strings.Join(open[:min(len(open), 3)], ", "), "chmod -R go= "+dir)
 	}
 	return c
+}
+
+// networkFiles are file systems whose locks and shared memory other machines do not see, or see late (statfs(2)).
+var networkFiles = map[int64]string{unix.NFS_SUPER_MAGIC: "NFS", unix.SMB_SUPER_MAGIC: "SMB", unix.SMB2_SUPER_MAGIC: "SMB",
+	unix.CIFS_SUPER_MAGIC: "SMB", unix.AFS_SUPER_MAGIC: "AFS", unix.CODA_SUPER_MAGIC: "Coda", unix.V9FS_MAGIC: "9P",
+	unix.CEPH_SUPER_MAGIC: "Ceph"}
+
+func checkFileSystem(dir string) check {
+	c := check{Name: "file system", Text: "is of this machine"}
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		c.finding = problem(err.Error(), "choose another directory with --data-dir")
+		return c
+	}
+	c.finding = fileSystemFault(int64(st.Type)) //nolint:unconvert // sizes differ between architectures
+	return c
+}
+
+// fileSystemFault is what is wrong with a type of file system.
+func fileSystemFault(kind int64) finding {
+	const mend = "choose a directory on a disk of this machine with --data-dir"
+	switch name := networkFiles[kind]; {
+	case name != "":
+		return problem("it is "+name+", on the network: locks and the database are not safe there", mend)
+	case kind == unix.FUSE_SUPER_MAGIC:
+		return finding{Warning: "it is FUSE: if it is on the network, locks and the database are not safe there", Advice: mend}
+	case kind == unix.TMPFS_MAGIC, kind == unix.RAMFS_MAGIC:
+		return finding{Warning: "it is in memory: all is gone after a restart of the machine", Advice: mend}
+	}
+	return finding{}
 }
 
 func checkDisk(dir string) check {

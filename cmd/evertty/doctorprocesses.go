@@ -3,8 +3,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,12 +39,24 @@ func keeperReports() ([]keeperReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []keeperReport{}
-	for _, p := range found {
-		list = append(list, reportOf(p, procs))
-	}
+	list := askAll(found, func(p keeper.Process) keeperReport { return reportOf(p, procs) })
 	slices.SortFunc(list, func(a, b keeperReport) int { return a.PID - b.PID })
 	return list, nil
+}
+
+// askAll asks about each of a list, several at a time so that one that hangs does not take the time of others. The
+// answers are in the order of the list.
+func askAll[T, R any](list []T, ask func(T) R) []R {
+	answers := make([]R, len(list))
+	places := make([]int, len(list))
+	for i := range places {
+		places[i] = i
+	}
+	_ = atOnce(places, func(i int) error {
+		answers[i] = ask(list[i])
+		return nil
+	})
+	return answers
 }
 
 func reportOf(p keeper.Process, procs []proc.Process) keeperReport {
@@ -117,21 +132,17 @@ func serverReports(ctx context.Context, dir string, keepers []keeperReport) ([]s
 			dirs = append(dirs, k.Dir)
 		}
 	}
-	list := []serverReport{}
-	known := map[int]bool{}
+	found := map[int]string{} // directories by process
 	for _, d := range dirs {
-		if pid := lockedBy(d); pid != 0 && !known[pid] {
-			known[pid] = true
-			list = append(list, visit(ctx, pid, d))
+		if pid := lockedBy(d); pid != 0 && found[pid] == "" {
+			found[pid] = d
 		}
 	}
 	others, err := serving()
 	for pid, d := range others {
-		if !known[pid] {
-			list = append(list, visit(ctx, pid, d))
-		}
+		found[pid] = cmp.Or(found[pid], d)
 	}
-	slices.SortFunc(list, func(a, b serverReport) int { return a.PID - b.PID })
+	list := askAll(slices.Sorted(maps.Keys(found)), func(pid int) serverReport { return visit(ctx, pid, found[pid]) })
 	return list, err
 }
 
@@ -203,6 +214,9 @@ func visit(ctx context.Context, pid int, dir string) serverReport {
 	if err == nil {
 		r.URL = place.URL
 		err = r.ask(ctx, dir)
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, client.ErrTimeout) {
+		err = fmt.Errorf("it hangs (asked for %s)", serverPatience)
 	}
 	if err != nil {
 		r.finding = problem("it does not answer: "+err.Error(),

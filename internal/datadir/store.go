@@ -75,6 +75,20 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
+// OpenToRead opens the data directory dir as it is: it makes, checks and removes nothing, and nothing may be written.
+// Close releases it. Errors: the operating system's, fs.ErrNotExist when there is no terminal or shell yet.
+func OpenToRead(dir string) (*Store, error) {
+	terminals, err := os.OpenRoot(filepath.Join(dir, "terminals"))
+	if err != nil {
+		return nil, err
+	}
+	shells, err := os.OpenRoot(filepath.Join(dir, "shells"))
+	if err != nil {
+		return nil, errors.Join(err, terminals.Close())
+	}
+	return &Store{terminals: terminals, shells: shells, path: terminals.Name()}, nil
+}
+
 // openPart opens a directory of the data directory and makes it when absent.
 func openPart(root *os.Root, name string) (*os.Root, error) {
 	if err := makeDir(root, name); err != nil {

@@ -14,13 +14,10 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
-
-	"github.com/evertty/evertty/internal/thread"
 )
 
 // Sizes and times of the connections.
@@ -67,7 +64,7 @@ func Open(path string) (*Store, error) {
 		shrunk: make(chan struct{})}
 	err := s.connect()
 	if err == nil {
-		err = s.check()
+		err = quickCheck(context.Background(), s.writer.Conn) // damage shows now and not when a row is needed
 	}
 	if err == nil {
 		err = s.migrate()
@@ -139,43 +136,12 @@ func (s *Store) dial(begin string) (*conn, error) {
 	return &conn{Conn: c, begin: begin, stmts: map[string]*sql.Stmt{}}, nil
 }
 
-// check reads every page once: damage shows at the start and not when somebody needs the row.
-func (s *Store) check() error {
-	rows, err := s.writer.QueryContext(context.Background(), "PRAGMA quick_check(3)")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var told []string
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			return err
-		}
-		told = append(told, line)
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	if len(told) != 1 || told[0] != "ok" {
-		return fmt.Errorf("%w: %s", thread.ErrDamaged, strings.Join(told, "; "))
-	}
-	return nil
-}
-
 // migrate runs the scripts that the file has not had: number n brings user_version n-1 to n. Each
 // is one transaction.
 func (s *Store) migrate() error {
-	scripts, err := fs.Glob(migrations, "migrations/*.sql")
+	has, scripts, err := versionOf(context.Background(), s.writer.Conn)
 	if err != nil {
 		return err
-	}
-	var has int
-	if err := s.writer.QueryRowContext(context.Background(), "PRAGMA user_version").Scan(&has); err != nil {
-		return err
-	}
-	if has > len(scripts) {
-		return fmt.Errorf("%w: it has version %d, this program knows %d", thread.ErrNewer, has, len(scripts))
 	}
 	for n := has + 1; n <= len(scripts); n++ {
 		script, err := migrations.ReadFile(fmt.Sprintf("migrations/%03d.sql", n))
