@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -134,4 +135,22 @@ func TestLogOfJSON(t *testing.T) {
 		t.Errorf("a failed start: %+v", out)
 	}
 	s.again()
+}
+
+// TestLogOfTheKeeperIsJSON: what the keeper writes has the form that the server was started with.
+func TestLogOfTheKeeperIsJSON(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{flags: []string{"--log-format", "json"}, errors: true})
+	s.create("cat")
+	s.must(syscall.Kill(s.keeperPID(), syscall.SIGTERM)) // which it ignores, as it holds a program
+	eventually(t, "the keeper tells of the signal", func() bool { return strings.Contains(s.keeperLog(), "\n") })
+	for line := range strings.Lines(s.keeperLog()) {
+		var entry struct {
+			Msg    string
+			Keeper int
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Msg == "" || entry.Keeper != s.keeperPID() {
+			t.Errorf("%v: %s", err, line)
+		}
+	}
 }

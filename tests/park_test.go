@@ -42,6 +42,13 @@ func TestPark(t *testing.T) {
 		`echo more; read -r`).ID
 	s.await(id, "here")
 	want := s.whole(id)
+	s.parks(id)
+	if n, running := s.metric("evertty_parked_ptys"), s.metric("evertty_active_ptys"); n != 1 || running != 1 {
+		t.Errorf("%v of %v terminals are parked", n, running)
+	}
+	if s.whole(id); s.metric("evertty_parked_ptys") != 0 {
+		t.Error("an awake terminal counts as parked")
+	}
 	for what, look := range map[string]func(){
 		"snapshot": func() {},
 		"stream":   func() { s.watch(sse, id).close() },

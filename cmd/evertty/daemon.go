@@ -104,7 +104,8 @@ func (d *daemon) build(f serveFlags, log *slog.Logger) error {
 		return err
 	}
 	held, err := keeper.Connect(context.Background(), keeper.Config{Dir: d.dir, Release: keeperRelease(), Log: log,
-		Command: []string{self, "keeper", "--data-dir", d.dir, "--idle", f.keeperIdle.String()}})
+		Command: []string{self, "keeper", "--data-dir", d.dir, "--idle", f.keeperIdle.String(), "--log-format",
+			f.logFormat}})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 // newKeeper is the verb that `evertty serve` starts by itself; see package keeper.
 func newKeeper(a *app) *cobra.Command {
 	var idle time.Duration
+	log := serveFlags{logFormat: logText, logLevel: "info"}
 	c := &cobra.Command{
 		Use:    "keeper",
 		Short:  "Hold the terminals of a data directory (serve starts it by itself)",
@@ -25,11 +26,13 @@ func newKeeper(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return holder.Run(holder.Options{Dir: dir, Idle: idle, Release: keeperRelease()})
+			return holder.Run(holder.Options{Dir: dir, Idle: idle, Release: keeperRelease(),
+				Log: log.logger(os.Stderr)})
 		},
 	}
 	c.Flags().DurationVar(&idle, "idle", holder.DefaultIdle,
 		"`time` it stays when it holds nothing and no server is there")
+	addFlags(c, flag{"log-format", "", newEnum(&log.logFormat, logText, logJSON), "form of its log, as of serve"})
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 var (
 	activePTYs = prometheus.NewDesc("evertty_active_ptys", "Terminals whose program runs.", nil, nil)
 	allPTYs    = prometheus.NewDesc("evertty_terminals", "Terminals in memory, by state.", []string{"state"}, nil)
+	parkedPTYs = prometheus.NewDesc("evertty_parked_ptys", "Terminals whose screens are on the disk only.", nil, nil)
 	viewers    = prometheus.NewDesc("evertty_viewers", "Viewers of all terminals.", nil, nil)
 	lagBytes   = prometheus.NewDesc("evertty_viewer_lag_bytes", "Output that waits for the slowest viewer.", nil, nil)
 	lagSeconds = prometheus.NewDesc("evertty_viewer_lag_seconds",
@@ -20,7 +21,8 @@ var (
 
 // Describe sends the gauges of Collect.
 func Describe(c chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{activePTYs, allPTYs, viewers, lagBytes, lagSeconds, journals, screens} {
+	for _, d := range []*prometheus.Desc{activePTYs, allPTYs, parkedPTYs, viewers, lagBytes, lagSeconds,
+		journals, screens} {
 		c <- d
 	}
 }
@@ -28,13 +30,16 @@ func Describe(c chan<- *prometheus.Desc) {
 // Collect sends the number of terminals and viewers.
 func (r *Registry) Collect(c chan<- prometheus.Metric) {
 	states := map[string]int{StateRunning: 0, StateExited: 0, StateLost: 0}
-	watching, memory, waiting := 0, 0, 0
+	watching, memory, waiting, parked := 0, 0, 0, 0
 	kept, age := int64(0), time.Duration(0)
 	for _, t := range r.All() {
 		t.mu.Lock()
 		states[t.state]++
 		t.mu.Unlock()
 		f := t.facts()
+		if t.Parked() {
+			parked++
+		}
 		watching, memory = watching+f.Viewers, memory+f.Memory
 		if f.Attached > 0 {
 			b, a := t.Hub().Lag()
@@ -48,6 +53,7 @@ func (r *Registry) Collect(c chan<- prometheus.Metric) {
 	for s, n := range states {
 		gauge(c, allPTYs, n, s)
 	}
+	gauge(c, parkedPTYs, parked)
 	gauge(c, viewers, watching)
 	gauge(c, lagBytes, waiting)
 	gauge(c, screens, memory)

@@ -25,6 +25,8 @@ type Options struct {
 	Gone time.Duration
 	// Release is the one of this binary.
 	Release string
+	// Log writes what happens; nil is text on descriptor 2. The keeper adds its process id to each line.
+	Log *slog.Logger
 }
 
 // keeper is the process. Its goroutines are accept, one serve and one tell for the server, work, watch, and
@@ -77,7 +79,10 @@ func Run(o Options) error {
 	if o.Gone <= 0 {
 		o.Gone = DefaultGone
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil)).With("keeper", os.Getpid())
+	if o.Log == nil {
+		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	log := o.Log.With("keeper", os.Getpid())
 	k := &keeper{Options: o, log: log, lock: dirLock{dir: o.Dir, log: log}, socket: socket{dir: o.Dir},
 		jobs: make(chan func(), maxJobs), kept: map[string]*held{}, alone: time.Now(), born: time.Now().UnixNano()}
 	// Orphans of programs become this process's children, and are reaped, as init would. Kept over execve
