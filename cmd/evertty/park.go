@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/evertty/evertty/client"
@@ -8,20 +10,15 @@ import (
 )
 
 func newPark(a *app) *cobra.Command {
-	return a.talks(&cobra.Command{
+	return a.onTerminals(&cobra.Command{
 		Use:   "park ID...",
 		Short: "Move screens of idle terminals from memory to disk",
 		Long: `The programs run on. The first look at the screen, and the first byte of output
 or input, brings it back exactly. A terminal that somebody watches is refused.
 "evertty serve --park-after 10m" does it by itself.`,
-		Example:           `  evertty park build`,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeFirst(terminalNames),
-		RunE: a.onServer(func(c *cobra.Command, server *client.Client, ids []string) error {
-			return eachTerminal(c.Context(), server, ids, func(id string) error {
-				_, err := server.API().ParkTerminal(c.Context(), wire.TerminalRef{ID: id})
-				return err
-			})
-		}),
+		Example: `  evertty park build`,
+	}, func(ctx context.Context, server *client.Client, id string) error {
+		_, err := server.API().ParkTerminal(ctx, wire.TerminalRef{ID: id})
+		return err
 	})
 }

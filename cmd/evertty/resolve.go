@@ -5,6 +5,8 @@ import (
 	"errors"
 	"regexp"
 
+	"github.com/spf13/cobra"
+
 	"github.com/evertty/evertty/client"
 )
 
@@ -47,6 +49,15 @@ func (a *app) idOf(ctx context.Context, ref string) (string, error) {
 		return "", err
 	}
 	return ids[0], nil
+}
+
+// onTerminals makes a verb that does the same to each terminal that its arguments mean.
+func (a *app) onTerminals(verb *cobra.Command, do func(context.Context, *client.Client, string) error) *cobra.Command {
+	verb.Args, verb.ValidArgsFunction = cobra.MinimumNArgs(1), a.complete(terminalNames)
+	verb.RunE = a.onServer(func(c *cobra.Command, server *client.Client, refs []string) error {
+		return eachTerminal(c.Context(), server, refs, func(id string) error { return do(c.Context(), server, id) })
+	})
+	return a.talks(verb)
 }
 
 // eachTerminal does the same to each terminal that is meant. What cannot be found, and what fails, does not keep the
