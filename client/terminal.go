@@ -28,7 +28,7 @@ func (t terminals) Filter(ctx context.Context, r wire.ListAllTerminals) ([]Termi
 		return reply.Items, err
 	}
 	reply, err := t.API().ListSessionTerminals(ctx, wire.ListTerminals{SessionRef: wire.SessionRef{Session: r.Session},
-		TerminalFilter: r.TerminalFilter, ShowSecrets: r.ShowSecrets, Page: r.Page})
+		TerminalFilter: r.TerminalFilter, ShowSecrets: r.ShowSecrets, ShowUsage: r.ShowUsage, Page: r.Page})
 	return reply.Items, err
 }
 

@@ -33,6 +33,12 @@ type ShowSecrets struct {
 	Secrets bool `json:"-" query:"secrets"`
 }
 
+// ShowUsage asks for what terminals use.
+type ShowUsage struct {
+	// 1 adds `usage` to each running terminal, which costs a look at all processes of the machine.
+	Usage bool `json:"-" query:"usage"`
+}
+
 // GetTerminal asks for one terminal.
 type GetTerminal struct {
 	TerminalRef
@@ -58,6 +64,7 @@ type ListTerminals struct {
 	SessionRef
 	TerminalFilter
 	ShowSecrets
+	ShowUsage
 	Page
 }
 
@@ -67,6 +74,7 @@ type ListAllTerminals struct {
 	Session string `json:"-" query:"session" owned:"session,space"`
 	TerminalFilter
 	ShowSecrets
+	ShowUsage
 	Page
 }
 

@@ -84,6 +84,26 @@ type Terminal struct {
 	// What was wrong with its files on disk when they were last read, which output was lost since,
 	// and what readers have found damaged; one line each, for a person. Absent when nothing was.
 	Damage string `json:"damage,omitempty"`
+	// What it uses now; only in lists with `usage=1`, of running terminals.
+	Usage *TerminalUsage `json:"usage,omitempty"`
+}
+
+// TerminalUsage is what a terminal uses at the time of the request. Its programs are its process and all that this started.
+type TerminalUsage struct {
+	// Processor time of its programs so far, in seconds, of all cores together. The difference between two requests is
+	// the load; it is negative when a program has ended that nobody waited for.
+	CPUSeconds float64 `json:"cpu_seconds" minimum:"0"`
+	// Resident memory of its programs, in bytes; what several share counts in each. The terminal's own memory is
+	// `memory_bytes` beside.
+	RSSBytes int64 `json:"rss_bytes" minimum:"0"`
+	// How many processes its programs are.
+	Processes int `json:"processes" minimum:"0"`
+	// Output that waits for its slowest viewer, in bytes.
+	LagBytes int `json:"lag_bytes" minimum:"0"`
+	// How long output has waited for the viewer that waits longest, in seconds.
+	LagSeconds float64 `json:"lag_seconds" minimum:"0"`
+	// What it waits for: `command`: a shell is at its prompt; `none`: nothing that is known, it may be busy.
+	WaitsFor string `json:"waits_for" enum:"command,none"`
 }
 
 // Exit says how a program ended.

@@ -10,6 +10,7 @@ import (
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/terminal/wait"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -78,8 +79,16 @@ func (ts *terminals) listTerminals(ctx context.Context, in wire.ListTerminals) (
 	if err == nil {
 		err = auth.CheckSecrets(ctx, in.Secrets)
 	}
-	for _, t := range list {
-		reply.Ptys, reply.Items = append(reply.Ptys, t.ID), append(reply.Items, shownTerminal(t, in.ShowSecrets))
+	var usages []*wire.TerminalUsage
+	if err == nil && in.Usage {
+		usages, err = terminal.Usages(list, wait.AtPrompt)
+	}
+	for i, t := range list {
+		w := shownTerminal(t, in.ShowSecrets)
+		if usages != nil {
+			w.Usage = usages[i]
+		}
+		reply.Ptys, reply.Items = append(reply.Ptys, t.ID), append(reply.Items, w)
 	}
 	reply.Next = next
 	return reply, err
@@ -92,7 +101,7 @@ func (ts *terminals) listAllTerminals(ctx context.Context, in wire.ListAllTermin
 		return wire.TerminalList{}, httpapi.BadRequest("%v", err).WithField("session")
 	}
 	return ts.listTerminals(ctx, wire.ListTerminals{SessionRef: ref,
-		TerminalFilter: in.TerminalFilter, ShowSecrets: in.ShowSecrets, Page: in.Page})
+		TerminalFilter: in.TerminalFilter, ShowSecrets: in.ShowSecrets, ShowUsage: in.ShowUsage, Page: in.Page})
 }
 
 // labelsOf reads the labels of a query.

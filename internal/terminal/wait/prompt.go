@@ -59,6 +59,26 @@ func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
 	return w.editing(), promptIdle
 }
 
+// AtPrompt reports whether a shell is at its prompt, as far as that is known without a look at the screen: its last mark
+// is one of a prompt, or it has the foreground, sleeps, and reads what is typed character by character.
+func AtPrompt(t *terminal.Terminal) bool {
+	master := t.Process().Master()
+	f, err := master.ForegroundProgram()
+	if err != nil {
+		return false
+	}
+	typed, _ := t.Typed().Last()
+	facts := t.Hub().Stats()
+	switch m := t.PromptMark(); {
+	case m != nil && m.Group == f.Group:
+		return (m.Kind == 'A' || m.Kind == 'B') && m.Seq > t.Typed().Entered()
+	case typed.After(facts.Output) && t.Typed().Entered() >= facts.Seq:
+		return false
+	}
+	mode, err := master.LineMode()
+	return err == nil && !mode.Canonical && !mode.Echo && f.Sleeping && slices.Contains(shellNames, f.Name)
+}
+
 // cursorLine returns the text of the cursor's line and of the lines below it, where some editors show
 // a search, and of its part left of the cursor.
 func cursorLine(t *terminal.Terminal) (whole, left []byte) {

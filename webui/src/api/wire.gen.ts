@@ -2728,8 +2728,27 @@ export interface Terminal {
   limits_by?: "cgroup" | "rlimit";
   /** What was wrong with its files on disk when they were last read, which output was lost since, and what readers have found damaged; one line each, for a person. Absent when nothing was. */
   damage?: string;
+  /** What it uses now; only in lists with `usage=1`, of running terminals. */
+  usage?: TerminalUsage;
 }
-export const Terminal: Shape<Terminal> = { id: "", ptyID: "", name: "", session: "", cmd: [""], cwd: "", cwd_fallback: ["", undefined], env: { "": "" }, cols: 0, rows: 0, scrollback: 0, title: "", labels: { "": "" }, state: "", exit: [() => Exit, null], pid: 0, generation: 0, viewers: 0, size_policy: "", restore: null, created_at: "", last_activity_at: "", last_output_at: ["", null], seq: 0, alt_screen: false, bell_count: 0, journal_bytes: 0, memory_bytes: 0, parked: false, deleted_at: ["", undefined], sandbox: "", limits: [() => Limits, undefined], limits_by: ["", undefined], damage: ["", undefined] };
+export const Terminal: Shape<Terminal> = { id: "", ptyID: "", name: "", session: "", cmd: [""], cwd: "", cwd_fallback: ["", undefined], env: { "": "" }, cols: 0, rows: 0, scrollback: 0, title: "", labels: { "": "" }, state: "", exit: [() => Exit, null], pid: 0, generation: 0, viewers: 0, size_policy: "", restore: null, created_at: "", last_activity_at: "", last_output_at: ["", null], seq: 0, alt_screen: false, bell_count: 0, journal_bytes: 0, memory_bytes: 0, parked: false, deleted_at: ["", undefined], sandbox: "", limits: [() => Limits, undefined], limits_by: ["", undefined], damage: ["", undefined], usage: [() => TerminalUsage, undefined] };
+
+/** What a terminal uses at the time of the request. Its programs are its process and all that this started. */
+export interface TerminalUsage {
+  /** Processor time of its programs so far, in seconds, of all cores together. The difference between two requests is the load; it is negative when a program has ended that nobody waited for. */
+  cpu_seconds: number;
+  /** Resident memory of its programs, in bytes; what several share counts in each. The terminal's own memory is `memory_bytes` beside. */
+  rss_bytes: number;
+  /** How many processes its programs are. */
+  processes: number;
+  /** Output that waits for its slowest viewer, in bytes. */
+  lag_bytes: number;
+  /** How long output has waited for the viewer that waits longest, in seconds. */
+  lag_seconds: number;
+  /** What it waits for: `command`: a shell is at its prompt; `none`: nothing that is known, it may be busy. */
+  waits_for: "command" | "none";
+}
+export const TerminalUsage: Shape<TerminalUsage> = { cpu_seconds: 0, rss_bytes: 0, processes: 0, lag_bytes: 0, lag_seconds: 0, waits_for: "" };
 
 /** Says how a program ended. */
 export interface Exit {
