@@ -72,7 +72,7 @@ func (v *viewers) enter(user string) (leave func(), err error) {
 	defer v.mu.Unlock()
 	if v.all >= v.most {
 		return nil, fmt.Errorf("%w: %d viewers are connected, the most that this server takes (max_viewers); close "+
-			"one, or try again later", terminal.ErrLimit, v.all)
+			"one, or try again later", terminal.ErrLimit, v.most)
 	}
 	if n := v.of[user]; most > 0 && n >= most {
 		return nil, fmt.Errorf("%w: you have %d viewers, the most that you may have (max_viewers of the user); "+

@@ -114,7 +114,7 @@ func (r *Registry) reserve(t *Terminal) error {
 	}
 	if live >= r.cfg.Max {
 		return fmt.Errorf("%w: %d terminals are running, the most that this server holds (max_ptys); end one, or try "+
-			"again later", ErrLimit, live)
+			"again later", ErrLimit, r.cfg.Max)
 	}
 	if limit := r.mostIn(space); limit > 0 && own >= limit {
 		return fmt.Errorf("%w: you have %d running terminals, the most that you may have (max_ptys of the user); end "+

@@ -251,9 +251,9 @@ func (ss *Shells) reserveShell(spec Spec, rules *confine.Sandbox, key string) (*
 				spec.Session, spec.ID)
 		}
 	}
-	if n := len(ss.byKey); n >= ss.cfg.Max {
+	if len(ss.byKey) >= ss.cfg.Max {
 		return nil, fmt.Errorf("%w: %d shells are there, the most that this server holds (max_shells); delete one, or "+
-			"try again later", terminal.ErrLimit, n)
+			"try again later", terminal.ErrLimit, ss.cfg.Max)
 	}
 	if user, _ := owner.Split(space); user != "" && ss.cfg.MaxOf != nil {
 		if limit := ss.cfg.MaxOf(user); limit > 0 && own >= limit {
