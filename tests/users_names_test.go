@@ -25,7 +25,8 @@ var naming = map[string]bool{"reference": true, "session": true, "name": true, "
 	"leasesLimit": false, "limit": false, "listLimit": false, "pageLimit": false, "threadsLimit": false,
 	"nested": false, "newest": false, "ofProvider": false, "purge": false, "purgeCommand": false, "reveal": false,
 	"viewerRows": false, "viewerCols": false, "scrollback": false, "secrets": false, "eventsSince": false,
-	"since": false, "state": false, "approvalsStatus": false, "stderrFrom": false, "stdoutFrom": false, "tty": false}
+	"since": false, "state": false, "approvalsStatus": false, "stderrFrom": false, "stdoutFrom": false, "tty": false,
+	"usage": false}
 
 // inBodies are the fields of requests that may name what is another user's, with the test that has it.
 var inBodies = map[string]string{
