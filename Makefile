@@ -135,10 +135,17 @@ lint: ## go vet and golangci-lint
 vuln: ## known vulnerabilities in what is called; VULNDB=file:///DIR for a copy of the database
 	$(GO) run $(GOVULNCHECK) $(if $(VULNDB),-db $(VULNDB)) ./...
 
-release: ## what a release has, in dist/: archives, packages, checksums, formula; publishes nothing
+# GoReleaser takes the commit and its time only from a repository with a remote; a clone of a bundle has none. It asks
+# no remote for anything.
+REMOTE := $(if $(shell git remote 2>/dev/null),,GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url \
+	GIT_CONFIG_VALUE_0=https://github.com/evertty/evertty)
+
+release: ## what a release has, in dist/, and a check of it; publishes nothing (docs/develop/release.md)
 	$(GO) run $(GORELEASER) check
-	$(GO) run $(GORELEASER) release --snapshot --clean --skip=publish$(shell command -v syft >/dev/null || echo ,sbom)
+	$(REMOTE) $(GO) run $(GORELEASER) release --snapshot --clean \
+		--skip=publish$(shell command -v syft >/dev/null || echo ,sbom)
 	scripts/formula.sh dist >dist/evertty.rb
+	EVERTTY_TEST_RELEASE=$(CURDIR)/dist $(PLAIN) test -trimpath -vet=off -count=1 -run TestRelease ./tests/installtest
 
 docker: ## the container image
 	docker build --build-arg VERSION=$(VERSION) -t evertty .
