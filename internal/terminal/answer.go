@@ -34,7 +34,7 @@ var readlineShells = []string{"bash", "rbash", "sh"}
 // for one that has left the foreground would be read by the shell as if it was typed. Where
 // that is not known when patience is over, wanted is what is likely, as at any terminal. ok is false
 // when the server leaves before: the next one answers.
-func (in *input) awaited(a answer, patience time.Duration, leaving <-chan struct{}) (wanted, known, ok bool) {
+func (in *input) awaited(a answer, patience time.Duration) (wanted, known, ok bool) {
 	start := time.Now()
 	for pause := soonLook; ; pause = min(2*pause, answerPoll) {
 		wanted, known := in.asks(a.group)
@@ -45,7 +45,7 @@ func (in *input) awaited(a answer, patience time.Duration, leaving <-chan struct
 			return wanted, known, true
 		}
 		select {
-		case <-leaving:
+		case <-in.leaving:
 			return false, false, false
 		case <-time.After(pause):
 		}

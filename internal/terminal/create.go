@@ -147,7 +147,6 @@ func (r *Registry) publish(t *Terminal) {
 	r.byID[t.ID] = t
 	r.mu.Unlock()
 	r.life.Go(t.run)
-	r.life.Go(func() { t.input.run(t.ended, r.ctx.Done()) })
 }
 
 // release ends a reservation, whether the terminal was published or not.

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -24,16 +23,18 @@ const (
 
 // input writes to one PTY: completely, in the order of the calls, with the emulator's answers
 // between them. One goroutine writes, so that neither the reader nor a viewer ever waits
-// for a program that does not read.
+// for a program that does not read. It lives while there is something to write: a silent terminal needs none.
 type input struct {
 	process *pty.Process
 	waiting chan *inputCall
-	wake    notify.Signal // replies came
-	stopped chan struct{} // closed when run has ended
+	ended   <-chan struct{}        // closed at the end of the program
+	leaving <-chan struct{}        // closed when the server ends
+	work    func(func()) (ok bool) // starts a goroutine; false once the server ends
 
 	beforeAnswers func(seq uint64) // called before queries before seq are answered
 
-	mu      sync.Mutex
+	mu      sync.Mutex // a leaf, but for work
+	writing bool       // run writes
 	replies []answer
 	replied int // bytes of replies
 }
@@ -58,11 +59,11 @@ func (e *Blocked) Error() string { return e.err.Error() }
 // Unwrap returns the reason.
 func (e *Blocked) Unwrap() error { return e.err }
 
-// newInput returns the input of a process. beforeAnswers is called before each answer to
-// queries of the program.
-func newInput(p *pty.Process, beforeAnswers func(seq uint64)) *input {
-	return &input{process: p, beforeAnswers: beforeAnswers, waiting: make(chan *inputCall, inputQueue),
-		wake: notify.NewSignal(), stopped: make(chan struct{})}
+// newInput is the input of the terminal's process.
+func (p *program) newInput(process *pty.Process) *input {
+	r := p.t.registry
+	return &input{process: process, beforeAnswers: p.noteAnswered, waiting: make(chan *inputCall, inputQueue),
+		ended: p.ended, leaving: r.ctx.Done(), work: r.life.TryGo}
 }
 
 // write waits until the program has all of p. It calls begin before the first byte. Errors:
@@ -74,22 +75,11 @@ func (in *input) write(ctx context.Context, p []byte, begin func()) error {
 	c := &inputCall{ctx: ctx, p: p, begin: begin, done: make(chan error, 1)}
 	select {
 	case in.waiting <- c:
-	case <-in.stopped:
-		return ErrExited
 	case <-ctx.Done():
 		return taken(0, len(p), context.Cause(ctx))
 	}
-	select {
-	case err := <-c.done:
-		return err
-	case <-in.stopped:
-	}
-	select {
-	case err := <-c.done: // both were ready
-		return err
-	default:
-		return ErrExited
-	}
+	in.begin()
+	return <-c.done
 }
 
 // reply queues answers to the program's queries before position seq; 0: a report that
@@ -104,31 +94,65 @@ func (in *input) reply(p []byte, seq uint64) {
 		in.replies, in.replied = append(in.replies, answer{p, seq, group}), in.replied+len(p)
 	}
 	in.mu.Unlock()
-	in.wake.Set()
+	in.begin()
 }
 
-// run writes until the terminal or the server ends.
-func (in *input) run(ended, leaving <-chan struct{}) {
-	defer close(in.stopped)
-	for {
+// begin lets run write what waits now. It never waits for it. At the end of the server it refuses the calls instead; the
+// next server gives the answers.
+func (in *input) begin() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.writing {
+		return
+	}
+	in.writing = in.work(in.run)
+	for !in.writing && len(in.waiting) > 0 { // another call may have taken it
 		select {
 		case c := <-in.waiting:
-			deadline, _ := c.ctx.Deadline()
-			in.sendReplies(deadline, leaving) // to what a viewer saw before it typed
-			c.done <- in.typeIn(c)
-		case <-in.wake:
-			if len(in.waiting) == 0 { // else the call sends them in its turn
-				in.sendReplies(time.Now().Add(inputTimeout), leaving)
-			}
-		case <-ended:
-			return
-		case <-leaving:
-			return
+			c.done <- ErrExited
+		default:
 		}
 	}
 }
 
-// typeIn is one call of write in its turn.
+// run writes what waits.
+func (in *input) run() {
+	for {
+		select {
+		case c := <-in.waiting:
+			c.done <- in.serve(c)
+		default:
+			in.sendReplies(time.Now().Add(inputTimeout))
+			if in.rests() {
+				return
+			}
+		}
+	}
+}
+
+// rests ends run when nothing waits.
+func (in *input) rests() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.writing = len(in.waiting) > 0 || len(in.replies) > 0
+	return !in.writing
+}
+
+// serve is one call of write in its turn. The program's or the server's end refuses it.
+func (in *input) serve(c *inputCall) error {
+	select {
+	case <-in.ended:
+		return ErrExited
+	case <-in.leaving:
+		return ErrExited
+	default:
+	}
+	deadline, _ := c.ctx.Deadline()
+	in.sendReplies(deadline) // to what a viewer saw before it typed
+	return in.typeIn(c)
+}
+
+// typeIn types the input of a call.
 func (in *input) typeIn(c *inputCall) error {
 	if err := in.process.Master().CheckLine(c.p); err != nil {
 		return err
@@ -139,7 +163,7 @@ func (in *input) typeIn(c *inputCall) error {
 
 // sendReplies gives the answers that wait for it, unless the server is leaving. A program that does not
 // read has until deadline.
-func (in *input) sendReplies(deadline time.Time, leaving <-chan struct{}) {
+func (in *input) sendReplies(deadline time.Time) {
 	in.mu.Lock()
 	list := in.replies
 	in.replies, in.replied = nil, 0
@@ -151,7 +175,7 @@ func (in *input) sendReplies(deadline time.Time, leaving <-chan struct{}) {
 	defer cancel()
 	patience := answerPatience
 	for _, a := range list {
-		awaited, known, ok := in.awaited(a, patience, leaving)
+		awaited, known, ok := in.awaited(a, patience)
 		if !ok {
 			return
 		}

@@ -87,7 +87,7 @@ func (p *program) KeeperID() string { return p.t.ID + "." + strconv.Itoa(p.t.gen
 // setProcess gives the terminal its process, which the keeper holds.
 func (p *program) setProcess(k *keeper.Held) {
 	p.t.unsynced.Store(true) // the journal's files are new, or have what came from the pipe
-	p.process, p.pipe, p.input = k.Process, k.Pipe, newInput(k.Process, p.noteAnswered)
+	p.process, p.pipe, p.input = k.Process, k.Pipe, p.newInput(k.Process)
 	if p.t.registry.cfg.SpliceErr != nil {
 		p.pipe.Plain()
 	}

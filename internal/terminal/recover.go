@@ -272,8 +272,6 @@ func (t *Terminal) restoreRunning(k *keeper.Held) error {
 		t.live.Store(hub)
 		return hub
 	}
-	m := t.registry
-	m.life.Go(func() { t.input.run(t.ended, m.ctx.Done()) })
 	t.replayLater(t.goOn, t.run)
 	return nil
 }
