@@ -117,6 +117,9 @@ func TestRestoreOnce(t *testing.T) {
 		if got := strings.Count(s.text(id), fmt.Sprintf("run%d", n)); got != 2 {
 			t.Errorf("%d ran %d times", n, got)
 		}
+		if got := strings.Count(s.text(id), "its process was lost · restarted"); got != 1 {
+			t.Errorf("%d says %d times that it was restarted:\n%s", n, got, s.text(id))
+		}
 	}
 }
 

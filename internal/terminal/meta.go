@@ -37,7 +37,8 @@ type meta struct {
 	Killed       bool         `json:"killed,omitempty"` // somebody ends it
 	RestoreDue   bool         `json:"restore_due,omitempty"`
 	NotRestored  string       `json:"not_restored,omitempty"`
-	Parked       bool         `json:"parked,omitempty"` // true of the screen at Seq alone
+	RestartLine  string       `json:"restart_line,omitempty"` // see status.restartLine
+	Parked       bool         `json:"parked,omitempty"`       // true of the screen at Seq alone
 	LimitsBy     string       `json:"limits_by,omitempty"`
 }
 
@@ -55,7 +56,7 @@ func (f *files) meta() meta {
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: f.t.deleted, EndedAt: f.t.endedAt,
 		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, Title: title, AltScreen: i.AltScreen,
 		Seq: i.Seq, Bells: i.BellCount, Parked: i.Parked, LimitsBy: f.t.limitsBy, Killed: f.t.killed,
-		RestoreDue: f.t.restoreDue, NotRestored: f.t.restoreFailure}
+		RestoreDue: f.t.restoreDue, NotRestored: f.t.restoreFailure, RestartLine: f.t.restartLine}
 }
 
 func parseMeta(id string, b []byte) (*meta, error) {

@@ -280,6 +280,7 @@ func (t *Terminal) restoreRunning(k *keeper.Held) error {
 // of size that the previous server has not.
 func (t *Terminal) goOn() {
 	hub := t.Hub()
+	t.resumeRestart()
 	err := t.catchUp()
 	if err == nil {
 		err = t.journal.Flush() // to know a full disk before output is lost

@@ -122,6 +122,7 @@ func (t *Terminal) startAfter(old *Terminal, last wire.Terminal, cmd []string) e
 		return err
 	}
 	t.live.Store(stream.Restore(t.options(t.journal), f, t.journal.End()))
+	t.setRestartLine(restartLine(f, last, time.Now(), moved))
 	err := t.start(s)
 	if errors.Is(err, pty.ErrNoCommand) { // the previous program may have changed PATH
 		s.Env = t.spec.Env
@@ -130,16 +131,41 @@ func (t *Terminal) startAfter(old *Terminal, last wire.Terminal, cmd []string) e
 	if err != nil {
 		return err
 	}
-	line := restartLine(f, last, time.Now(), moved)
-	if err := t.journal.Restart(t.generation, last.Cols, last.Rows); err != nil {
+	t.printRestartLine()
+	t.startSeq.Store(t.facts().Seq)
+	return nil
+}
+
+func (s *status) setRestartLine(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.restartLine = line
+}
+
+// printRestartLine puts the line of the restart above the output of the program.
+func (t *Terminal) printRestartLine() {
+	t.mu.Lock()
+	line := []byte(t.restartLine)
+	t.mu.Unlock()
+	cols, rows := t.journal.Size()
+	if err := t.journal.Restart(t.generation, cols, rows); err != nil {
 		t.failed(journalFailure, err)
 	}
 	if err := t.journal.Write(line); err != nil {
 		t.failed(journalFailure, err)
 	}
 	t.Hub().Write(line)
-	t.startSeq.Store(t.facts().Seq)
-	return nil
+	t.setRestartLine("")
+}
+
+// resumeRestart prints the line that the previous server was killed before it printed it. The program's output is not
+// read yet.
+func (t *Terminal) resumeRestart() {
+	if line := t.restored.RestartLine; line != "" && t.journal.End() == t.restored.Seq {
+		t.setRestartLine(line)
+		t.printRestartLine()
+		t.saveRecord()
+	}
 }
 
 // resetModes resets what a program may have changed: an unfinished sequence (CAN), the
@@ -164,7 +190,7 @@ func resetTabs(f *vt.Frame) string {
 
 // restartLine is the output between two generations: it resets the modes and prints, below
 // the old screen, when and why the program was restarted.
-func restartLine(f *vt.Frame, last wire.Terminal, now time.Time, moved string) []byte {
+func restartLine(f *vt.Frame, last wire.Terminal, now time.Time, moved string) string {
 	reason := "its process was lost"
 	switch e := last.Exit; {
 	case e == nil:
@@ -177,7 +203,7 @@ func restartLine(f *vt.Frame, last wire.Terminal, now time.Time, moved string) [
 	if moved != "" {
 		line += " " + moved + whyMoved(moved)
 	}
-	return fmt.Appendf(nil, "%s%s\x1b[%d;1H\r\n\x1b[2m%s\x1b[0m\r\n", resetModes, resetTabs(f), lastRow(f), line)
+	return fmt.Sprintf("%s%s\x1b[%d;1H\r\n\x1b[2m%s\x1b[0m\r\n", resetModes, resetTabs(f), lastRow(f), line)
 }
 
 // whyMoved says why a program was not started in a directory: it does not exist, or may not be

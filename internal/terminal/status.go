@@ -20,12 +20,15 @@ type status struct {
 	mu sync.Mutex
 
 	// Its life.
-	state   string
-	exit    *stream.Exit
-	killed  bool      // HangUp was called
-	endedAt time.Time // zero while it runs
-	deleted time.Time // zero while it is listed
-	damage  string    // of its files when they were read
+	state  string
+	exit   *stream.Exit
+	killed bool // HangUp was called
+	// The line above the output of a restarted program until it is in the journal: it is in the record before the
+	// program starts, so that a server that is killed in between leaves it to the next one.
+	restartLine string
+	endedAt     time.Time // zero while it runs
+	deleted     time.Time // zero while it is listed
+	damage      string    // of its files when they were read
 
 	// After a crash of the machine.
 	restoreDue     bool   // its program is lost and another one has not been started
