@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -173,16 +174,46 @@ func TestTriedNamesTests(t *testing.T) {
 	}
 	tests := testsOf(t)
 	for _, m := range named {
-		if !tests[m[1]] {
+		if tests[m[1]] == "" {
 			t.Errorf("docs/operate/security.md names %s, which is no test", m[1])
+		}
+	}
+	rows := strings.Split(list, "\n- **")[1:]
+	for n, row := range rows[:min(len(rows), attacks)] {
+		if !strings.HasPrefix(row, strconv.Itoa(n+1)+". ") {
+			t.Errorf("row %d is %.60s", n+1, row)
+		}
+		outside := false
+		for _, m := range regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(row, -1) {
+			outside = outside || strings.HasPrefix(tests[m[1]], "tests/")
+		}
+		if !outside {
+			t.Errorf("row %d names no test over the built binary: %s", n+1, row)
 		}
 	}
 }
 
-// testsOf returns the names of the tests and fuzz targets of the repository.
-func testsOf(t *testing.T) map[string]bool {
+// attacks is how many attacks the security model has by number.
+const attacks = 33
+
+// TestCorporaAreKept: the loaders of what comes from outside keep inputs that their fuzz targets try in every run.
+func TestCorporaAreKept(t *testing.T) {
+	t.Parallel()
+	for dir, target := range map[string]string{
+		"internal/server/httpapi": "FuzzBind", "internal/server/viewer": "FuzzMessages", "snapshot": "FuzzDecode",
+		"internal/journal": "FuzzJournalOpen", "cmd/evertty": "FuzzConfig", "internal/asciicast": "FuzzCast",
+	} {
+		kept, err := filepath.Glob(filepath.Join("..", dir, "testdata", "fuzz", target, "*"))
+		if err != nil || len(kept) == 0 {
+			t.Errorf("%s keeps nothing of %s", dir, target)
+		}
+	}
+}
+
+// testsOf returns where each test and fuzz target of the repository is.
+func testsOf(t *testing.T) map[string]string {
 	t.Helper()
-	names := map[string]bool{}
+	names := map[string]string{}
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 	for path := range repository(t) {
 		if !strings.HasSuffix(path, "_test.go") {
@@ -193,7 +224,7 @@ func testsOf(t *testing.T) map[string]bool {
 			t.Fatal(err)
 		}
 		for _, m := range declared.FindAllStringSubmatch(string(b), -1) {
-			names[m[1]] = true
+			names[m[1]] = path
 		}
 	}
 	return names
