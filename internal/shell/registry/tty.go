@@ -89,7 +89,7 @@ func (ss *Shells) resumeTerminalExecs(s *Shell) {
 			}
 			continue
 		}
-		t, err := ss.cfg.Terminals.Find("", id)
+		t, err := ss.cfg.Terminals.Find(s.Session, id) // a program may have written another into the files
 		if err != nil {
 			e.Finish(shell.Result{}, fmt.Errorf("%w: its terminal is gone", shell.ErrEnded))
 			continue
