@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,18 +33,22 @@ data directory of the file.`,
 		Example: `  evertty backup evertty.tar.zst
   evertty backup - | ssh other 'cat > evertty.tar.zst'`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			ctx, heard := endBySignal(c.Context())
-			defer heard()
-			if args[0] == "-" {
-				return signalled(ctx, a.writeBackup(ctx, a.stdout))
-			}
-			s, err := backup.WriteFile(ctx, args[0], func(w io.Writer) error { return a.writeBackup(ctx, w) })
-			if err != nil {
-				return signalled(ctx, err)
-			}
-			return a.tellBackup(args[0], s)
-		},
+	}
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		ctx, heard := endBySignal(c.Context())
+		defer heard()
+		if args[0] == "-" && *asJSON {
+			return usage(errors.New("backup: --json goes with the name of a FILE"))
+		}
+		if args[0] == "-" {
+			return signalled(ctx, a.writeBackup(ctx, a.stdout))
+		}
+		s, err := backup.WriteFile(ctx, args[0], func(w io.Writer) error { return a.writeBackup(ctx, w) })
+		if err != nil {
+			return signalled(ctx, err)
+		}
+		return a.tellBackup(args[0], s, *asJSON)
 	}
 	return a.talks(c)
 }
@@ -83,7 +88,7 @@ func (a *app) copyBackup(ctx context.Context, w io.Writer) error {
 }
 
 func newRestore(a *app) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Make a new data directory of a backup",
 		Long: `Makes the data directory of --data-dir, which must be absent or empty, from a file
@@ -93,26 +98,40 @@ their last screens and all their output. Their programs run only where they ran:
 "evertty restart" starts them anew.`,
 		Example: `  evertty restore evertty.tar.zst --data-dir /var/lib/evertty`,
 		Args:    cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			ctx, heard := endBySignal(c.Context())
-			defer heard()
-			dir, err := a.dir()
-			if err != nil {
-				return err
-			}
-			s, err := backup.Restore(ctx, args[0], dir)
-			if err != nil {
-				return signalled(ctx, err)
-			}
-			return a.tellBackup(dir, s)
-		},
 	}
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		ctx, heard := endBySignal(c.Context())
+		defer heard()
+		dir, err := a.dir()
+		if err != nil {
+			return err
+		}
+		s, err := backup.Restore(ctx, args[0], dir)
+		if err != nil {
+			return signalled(ctx, err)
+		}
+		return a.tellBackup(dir, s, *asJSON)
+	}
+	return c
+}
+
+// written is what backup and restore say of what they wrote.
+type written struct {
+	To        string    `json:"to"` // file or directory
+	Terminals int       `json:"terminals"`
+	Shells    int       `json:"shells"`
+	Files     int       `json:"files"`
+	Bytes     int64     `json:"bytes"` // of the files
+	Created   time.Time `json:"created_at"`
 }
 
 // tellBackup says what was written.
-func (a *app) tellBackup(to string, s backup.Summary) error {
+func (a *app) tellBackup(to string, s backup.Summary, asJSON bool) error {
 	const mebi = 1 << 20
-	_, err := fmt.Fprintf(a.stdout, "%s: terminals %d, shells %d, files %d, %.1f MiB, of %s\n", printable(to),
-		s.Terminals, s.Shells, s.Files, float64(s.Bytes)/mebi, s.Created.Local().Format("2006-01-02 15:04:05"))
-	return err
+	w := written{to, s.Terminals, s.Shells, s.Files, s.Bytes, s.Created}
+	return printReply(a.stdout, asJSON, w, line(func(w written) string {
+		return fmt.Sprintf("%s: terminals %d, shells %d, files %d, %.1f MiB, of %s", w.To, w.Terminals, w.Shells,
+			w.Files, float64(w.Bytes)/mebi, w.Created.Local().Format("2006-01-02 15:04:05"))
+	}))
 }

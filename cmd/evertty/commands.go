@@ -27,6 +27,7 @@ code; Ctrl-C leaves the command alone.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	session := a.sessionFlag(c, "`session` they belong to")
+	c.ValidArgsFunction = a.completeFirst(commandIDs(session))
 	c.Flags().VarP(newInt(&number, 20, 1, maxCommands), "number", "n", "the newest `N` commands")
 	c.Flags().BoolVar(&cancel, "cancel", false, "end the command, as Ctrl-C does")
 	asJSON := jsonFlag(c)
@@ -44,8 +45,11 @@ code; Ctrl-C leaves the command alone.`,
 		ref := commandRef(*session, args[0])
 		switch {
 		case cancel:
-			_, err := server.API().CancelCommand(c.Context(), wire.CancelCommand{CommandRef: ref})
-			return err
+			reply, err := server.API().CancelCommand(c.Context(), wire.CancelCommand{CommandRef: ref})
+			if err != nil {
+				return err
+			}
+			return printReply(a.stdout, *asJSON, reply, silent)
 		case *asJSON:
 			command, err := server.API().GetCommand(c.Context(), ref)
 			if err != nil {
@@ -88,5 +92,5 @@ func commandRow(i client.Command) []any {
 		began = age(time.Since(*i.StartedAt))
 	}
 	return []any{i.CommandID, status, began, time.Duration(i.DurationMS) * time.Millisecond,
-		i.StdoutBytes + i.StderrBytes, clipped(i.Text, captionWidth)}
+		i.StdoutBytes + i.StderrBytes, i.Text}
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/internal/permission"
@@ -14,6 +16,32 @@ import (
 
 // completionTimeout bounds how long a press of Tab may take.
 const completionTimeout = time.Second
+
+// completeFlags offers words for the flags of a verb that have none of their own: those of enums, and what the server
+// has where the name of the flag says it. Verbs without arguments get no names of files.
+func (a *app) completeFlags(c *cobra.Command) {
+	known := map[string]cobra.CompletionFunc{
+		"session": a.complete(sessionNames), "label": a.complete(labelWords), "lease": a.complete(leaseIDs),
+		"shell":   a.complete(shellIDs(new(string))),
+		"restore": cobra.FixedCompletions([]string{"none", "command"}, cobra.ShellCompDirectiveNoFileComp),
+	}
+	offer := func(f *pflag.Flag) {
+		do := known[f.Name]
+		if v, ok := f.Value.(*value); ok && v.words != nil {
+			do = cobra.FixedCompletions(v.words, cobra.ShellCompDirectiveNoFileComp)
+		}
+		if do != nil {
+			_ = c.RegisterFlagCompletionFunc(f.Name, do) // unless it has one
+		}
+		if f.Name == "cwd" || f.Name == "data-dir" {
+			_ = cobra.MarkFlagDirname(c.Flags(), f.Name)
+		}
+	}
+	c.Flags().VisitAll(offer)
+	if !strings.Contains(c.Use, " ") && !c.HasSubCommands() && c.ValidArgsFunction == nil {
+		c.ValidArgsFunction = cobra.NoFileCompletions
+	}
+}
 
 // words asks the server for the words that a press of Tab offers.
 type words func(context.Context, *client.Client) []string
@@ -84,6 +112,14 @@ func shellIDs(session *string) words {
 	return func(ctx context.Context, server *client.Client) []string {
 		list, _ := server.Shells(ctx, *session)
 		return describe(list, func(i client.ShellInfo) (string, string) { return i.ID, i.Cwd })
+	}
+}
+
+// commandIDs are the commands of a session.
+func commandIDs(session *string) words {
+	return func(ctx context.Context, server *client.Client) []string {
+		list, _ := server.Commands(ctx, *session, maxCommands, "")
+		return describe(list, func(i client.Command) (string, string) { return i.CommandID, i.Text })
 	}
 }
 

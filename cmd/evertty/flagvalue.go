@@ -21,6 +21,7 @@ type value struct {
 	kind, allowed string
 	set           func(string) bool // false: the value is not allowed
 	get           func() string
+	words         []string // all that there are; nil for others than enums
 }
 
 // Set takes a value from the command line.
@@ -82,7 +83,7 @@ func newDuration(p *time.Duration, preset time.Duration) *value {
 			*p = d
 		}
 		return d >= 0
-	}, func() string { return shortDuration(*p) }}
+	}, func() string { return shortDuration(*p) }, nil}
 }
 
 // shortDuration is Go's form without the zeros behind a whole hour or minute.
@@ -131,7 +132,7 @@ func newSizeOf(p *int64, preset, lo, hi int64) *value {
 		}
 		*p = n * unit
 		return true
-	}, func() string { return shortSize(*p) }}
+	}, func() string { return shortSize(*p) }, nil}
 }
 
 // shortSize is a number of bytes in the largest unit that it is a multiple of.
@@ -152,13 +153,12 @@ func newEnum(p *string, words ...string) *value {
 			*p = s
 		}
 		return known
-	}, func() string { return *p }}
+	}, func() string { return *p }, words}
 }
 
-// enumFlag adds a flag of one of a few words, which a press of Tab offers.
+// enumFlag adds a flag of one of a few words.
 func enumFlag(c *cobra.Command, name string, p *string, words []string, usage string) {
 	c.Flags().Var(newEnum(p, words...), name, usage)
-	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // newInt is a flag of a whole number from lo to hi. It writes to p, which is set to preset at once.
@@ -171,7 +171,7 @@ func newInt(p *int, preset, lo, hi int) *value {
 		}
 		*p = n
 		return true
-	}, func() string { return strconv.Itoa(*p) }}
+	}, func() string { return strconv.Itoa(*p) }, nil}
 }
 
 // newPairs is a flag of NAME=VALUE that may be repeated; a later one of the same name wins. It writes to p.
@@ -186,7 +186,7 @@ func newPairs(p *map[string]string) *value {
 		}
 		(*p)[name] = text
 		return true
-	}, func() string { return "" }}
+	}, func() string { return "" }, nil}
 }
 
 // newPosition is a flag of a position in the output. It writes to p, nil for "".
@@ -198,7 +198,7 @@ func newPosition(p **uint64) *value {
 			*p = &at
 		}
 		return err == nil || s == ""
-	}, func() string { return given }}
+	}, func() string { return given }, nil}
 }
 
 // newSpeed is a flag of a factor up to maxSpeed. It writes to p, which is set to preset at once.
@@ -212,5 +212,5 @@ func newSpeed(p *float64, preset float64) *value {
 		}
 		*p = f
 		return true
-	}, func() string { return strconv.FormatFloat(*p, 'g', -1, 64) }}
+	}, func() string { return strconv.FormatFloat(*p, 'g', -1, 64) }, nil}
 }

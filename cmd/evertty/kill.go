@@ -16,7 +16,7 @@ import (
 
 func newKill(a *app) *cobra.Command {
 	var signal string
-	var purge, all bool
+	var purge, all, asJSON bool
 	c := &cobra.Command{
 		Use:   "kill ID... | --all",
 		Short: "End terminals and exec shells, or send a signal",
@@ -47,40 +47,52 @@ lists them).` + referenceHelp,
 			}
 			server, err := find()
 			if all && signal == "" && keepersOnly(a) {
-				return killAll(c.Context(), a, server, err, purge)
+				gone, err := killAll(c.Context(), a, server, err, purge)
+				if asJSON {
+					err = errors.Join(err, printJSON(a.stdout, gone))
+				}
+				return err
 			}
 			if err != nil {
 				return err
 			}
 			end := ender{server: server, signal: signal, purge: purge}
-			if all {
-				return end.all(c.Context())
+			if !all {
+				return eachChanged(a, c, server, ids, asJSON, func(id string) (removed, error) {
+					return removed{id}, end.terminal(c.Context(), id)
+				})
 			}
-			return eachTerminal(c.Context(), server, ids, func(id string) error {
-				return end.terminal(c.Context(), id)
-			})
+			gone, err := end.all(c.Context())
+			if asJSON {
+				err = errors.Join(err, printJSON(a.stdout, gone))
+			}
+			return err
 		},
 	}
 	addFlags(c,
 		flag{"signal", "", &signal, "send only this `signal` (INT, TERM, HUP, …)"},
 		flag{"purge", "", &purge, "also forget the last screen"},
 		flag{"all", "", &all, "every terminal and exec shell of the server"},
+		flag{"json", "", &asJSON, "print the ids of what was ended, or got the signal, as JSON"},
 	)
+	_ = c.RegisterFlagCompletionFunc("signal", cobra.FixedCompletions(linuxSignals, cobra.ShellCompDirectiveNoFileComp))
 	return a.talks(c)
 }
 
 // killAll ends everything of a server, or of the keeper that a server has left, and keepers that are out of
-// reach. noServer is why there is no server, nil when there is one.
-func killAll(ctx context.Context, a *app, server *client.Client, noServer error, purge bool) error {
+// reach. noServer is why there is no server, nil when there is one. gone are the terminals of the server.
+func killAll(ctx context.Context, a *app, server *client.Client, noServer error, purge bool) (gone []removed,
+	err error) {
+	gone = []removed{}
 	if noServer == nil {
-		noServer = ender{server: server, purge: purge}.all(ctx)
+		gone, noServer = ender{server: server, purge: purge}.all(ctx)
 	}
 	absent := errors.Is(noServer, client.ErrNoServer)
 	found, err := killKeepers(ctx, a, absent)
 	if absent && found {
 		noServer = nil
 	}
-	return errors.Join(noServer, err)
+	return gone, errors.Join(noServer, err)
 }
 
 // ender ends terminals and shells as the flags of kill say.
@@ -97,14 +109,13 @@ func (e ender) terminal(ctx context.Context, id string) error {
 	return e.server.Delete(ctx, id, e.purge)
 }
 
-// all is what --all does: every terminal, and without a signal every exec shell. The
-// error names the rest.
-func (e ender) all(ctx context.Context) error {
-	var failed error
+// all is what --all does: every terminal, and without a signal every exec shell. gone are the terminals, the error
+// names the rest.
+func (e ender) all(ctx context.Context) (gone []removed, failed error) {
 	if e.signal == "" {
 		shells, err := e.server.Shells(ctx, "")
 		if errors.Is(err, client.ErrNoServer) {
-			return err
+			return nil, err
 		}
 		sessions := map[string]bool{}
 		for _, s := range shells {
@@ -119,13 +130,22 @@ func (e ender) all(ctx context.Context) error {
 		}))
 	}
 	list, err := e.server.List(ctx, "")
-	return errors.Join(failed, err, atOnce(list, func(t client.Terminal) error {
+	done := make([]bool, len(list))
+	failed = errors.Join(failed, err, atOnce(indexes(list), func(i int) error {
+		t := list[i]
 		err := e.insist(ctx, t.Session, func() error { return e.terminal(ctx, t.ID) })
-		if errors.Is(err, client.ErrNotFound) {
+		if done[i] = err == nil; errors.Is(err, client.ErrNotFound) {
 			return nil // another process was faster
 		}
 		return named("terminal "+nameOf(t)+" of session "+t.Session, err)
 	}))
+	gone = []removed{}
+	for i, t := range list {
+		if done[i] {
+			gone = append(gone, removed{t.ID})
+		}
+	}
+	return gone, failed
 }
 
 // actsAtOnce is how many things one command ends, or types into, at a time. What is ended together shares one look at

@@ -24,8 +24,13 @@ all at once, or nothing when one is wrong. A terminal has at most 32. A key has 
 255 bytes.` + referenceHelp,
 		Example: `  evertty labels build team=web stage-
   evertty ls --label team=web`,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeFirst(terminalNames),
+		Args: cobra.MinimumNArgs(1),
+		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return a.complete(labelWords)(c, args, word)
+			}
+			return a.complete(terminalNames)(c, args, word)
+		},
 	}, func(c *cobra.Command, server *client.Client, args []string) (wire.Labels, error) {
 		changes, err := parseLabelChanges(args[1:])
 		if err != nil {

@@ -61,6 +61,7 @@ func newLeaseChange(a *app, verb, short string,
 func newLeaseRm(a *app) *cobra.Command {
 	c := a.ofLease("rm", "Forget a lease that no thread uses")
 	destroy := c.Flags().Bool("destroy", false, "end its compute first")
+	asJSON := jsonFlag(c)
 	c.RunE = a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
 		lease := wire.LeaseRef{Lease: args[0]}
 		if *destroy {
@@ -68,8 +69,10 @@ func newLeaseRm(a *app) *cobra.Command {
 				return err
 			}
 		}
-		_, err := server.API().DeleteLease(c.Context(), lease)
-		return err
+		if _, err := server.API().DeleteLease(c.Context(), lease); err != nil {
+			return err
+		}
+		return printReply(a.stdout, *asJSON, removed{lease.Lease}, silent)
 	})
 	return a.talks(c)
 }

@@ -18,6 +18,7 @@ const maxTypedToken = 4096
 
 func newLogin(a *app) *cobra.Command {
 	var name, file string
+	asJSON := false
 	c := &cobra.Command{
 		Use:   "login URL",
 		Short: "Keep the address and the token of a server, and use it from now on",
@@ -30,15 +31,16 @@ from standard input when that is no terminal.`,
   evertty login http://10.0.0.5:3000 --context lab --token-file token
   evertty ls --context lab`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.login(c, args[0], name, file) },
+		RunE: func(c *cobra.Command, args []string) error { return a.login(c, args[0], name, file, asJSON) },
 	}
 	addFlags(c, flag{"context", "", &name, "`name` of the context (default: the host of the URL)"},
-		flag{"token-file", "", &file, "`file` with the server's token"})
+		flag{"token-file", "", &file, "`file` with the server's token"},
+		flag{"json", "", &asJSON, "print JSON"})
 	_ = c.MarkFlagFilename("token-file")
 	return c
 }
 
-func (a *app) login(c *cobra.Command, address, name, file string) error {
+func (a *app) login(c *cobra.Command, address, name, file string, asJSON bool) error {
 	server, err := client.New(address, "")
 	if err != nil {
 		return usage(err)
@@ -70,8 +72,9 @@ func (a *app) login(c *cobra.Command, address, name, file string) error {
 	if err != nil {
 		return fmt.Errorf("login: %w", err)
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s is the current context: %s\n", name, printable(address))
-	return err
+	return printReply(a.stdout, asJSON, contextRow{name, address, true}, line(func(r contextRow) string {
+		return r.Name + " is the current context: " + r.URL
+	}))
 }
 
 // nameOfContext is the name for a new context: what is given, else the host of its address. It does not replace that of
@@ -126,7 +129,7 @@ func (a *app) tokenFor(address, file string) (string, error) {
 
 func newContext(a *app) *cobra.Command {
 	return group("context", "Show, choose and forget the servers that login has kept", newContextLs(a), newContextUse(a),
-		newContextRm())
+		newContextRm(a))
 }
 
 // contextRow is a context as it is printed: never with its token.
@@ -179,35 +182,47 @@ func contextRows() ([]contextRow, error) {
 }
 
 func newContextUse(a *app) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:               "use NAME",
 		Short:             "Send verbs to the server of a context from now on; local is this machine's",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeContext,
-		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := openContexts()
-			if err == nil {
-				err = all.use(args[0])
-			}
-			return err
-		},
+		ValidArgsFunction: firstContext,
 	}
+	return onContext(a, c, func(all contexts, name string) error { return all.use(name) })
 }
 
-func newContextRm() *cobra.Command {
-	return &cobra.Command{
+func newContextRm(a *app) *cobra.Command {
+	c := &cobra.Command{
 		Use:               "rm NAME",
 		Short:             "Forget a context and its token",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeContext,
-		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := openContexts()
-			if err == nil {
-				err = all.remove(args[0])
-			}
-			return err
-		},
+		ValidArgsFunction: firstContext,
 	}
+	return onContext(a, c, func(all contexts, name string) error { return all.remove(name) })
+}
+
+// onContext makes c a verb that does something to the context of its argument, and says with --json to which.
+func onContext(a *app, c *cobra.Command, do func(all contexts, name string) error) *cobra.Command {
+	asJSON := jsonFlag(c)
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		all, err := openContexts()
+		if err == nil {
+			err = do(all, args[0])
+		}
+		if err != nil {
+			return err
+		}
+		return printReply(a.stdout, *asJSON, map[string]string{"name": args[0]}, silent)
+	}
+	return c
+}
+
+// firstContext is completeContext for the first argument alone.
+func firstContext(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return completeContext(c, args, word)
 }
 
 // completeContext offers the names of contexts.

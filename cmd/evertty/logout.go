@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +15,7 @@ evertty logout --all logs every browser out, and ends all tickets and what they 
 `
 
 func newLogout(a *app) *cobra.Command {
-	var all bool
+	var all, asJSON bool
 	c := &cobra.Command{
 		Use:   "logout",
 		Short: "Log every browser out",
@@ -25,17 +26,23 @@ no login.`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !all {
-				_, err := fmt.Fprint(a.stdout, noLogin)
-				return err
+				return printReply(a.stdout, asJSON, wire.LogOut{}, func(w io.Writer, _ wire.LogOut) error {
+					_, err := fmt.Fprint(w, noLogin)
+					return err
+				})
 			}
 			server, err := a.reach()
 			if err != nil {
 				return err
 			}
-			_, err = server.API().LogOut(c.Context(), wire.LogOut{All: true})
-			return err
+			out := wire.LogOut{All: true}
+			if _, err = server.API().LogOut(c.Context(), out); err != nil {
+				return err
+			}
+			return printReply(a.stdout, asJSON, out, silent)
 		},
 	}
-	c.Flags().BoolVar(&all, "all", false, "end all logins and all tickets")
+	addFlags(c, flag{"all", "", &all, "end all logins and all tickets"},
+		flag{"json", "", &asJSON, "print JSON: whether all were ended"})
 	return a.talks(c)
 }

@@ -87,8 +87,9 @@ type useGroup struct {
 // groups are the verbs that the help lists.
 func (a *app) groups() []useGroup {
 	return []useGroup{
-		{"Terminals:", []*cobra.Command{newNew(a), newAttach(a), newLs(a), newSend(a), newWait(a), newSnapshot(a),
-			newLogs(a), newKill(a), newRestart(a), newRename(a), newResize(a), newLabels(a), newPark(a), newNotify(a)}},
+		{"Terminals:", []*cobra.Command{newNew(a), newAttach(a), newLs(a), newTop(a), newSend(a), newWait(a),
+			newSnapshot(a), newLogs(a), newKill(a), newRestart(a), newRename(a), newResize(a), newLabels(a),
+			newPark(a), newNotify(a)}},
 		{"Exec:", []*cobra.Command{newExec(a), newShells(a), newCommands(a)}},
 		{"Sharing:", []*cobra.Command{newURL(a), newLogin(a), newContext(a), newLogout(a)}},
 		{"Recording:", []*cobra.Command{newRecord(a), newPlay(a), a.newRender()}},
@@ -146,6 +147,7 @@ func (a *app) watch(c *cobra.Command) {
 			return err
 		}
 	}
+	a.completeFlags(c)
 	for _, sub := range c.Commands() {
 		a.watch(sub)
 	}

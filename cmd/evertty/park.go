@@ -17,8 +17,7 @@ func newPark(a *app) *cobra.Command {
 or input, brings it back exactly. A terminal that somebody watches is refused.
 "evertty serve --park-after 10m" does it by itself.`,
 		Example: `  evertty park build`,
-	}, func(ctx context.Context, server *client.Client, id string) error {
-		_, err := server.API().ParkTerminal(ctx, wire.TerminalRef{ID: id})
-		return err
+	}, func(ctx context.Context, server *client.Client, id string) (client.Terminal, error) {
+		return server.API().ParkTerminal(ctx, wire.TerminalRef{ID: id})
 	})
 }

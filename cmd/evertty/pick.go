@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +15,7 @@ const listPause = time.Second
 // pick is the program without a verb: on a terminal it shows the terminals to choose from, or makes the first one;
 // elsewhere it prints the help.
 func (a *app) pick(c *cobra.Command) error {
-	if !isTTY(a.stdin, a.stdout) {
+	if !a.canPaint() {
 		return c.Help()
 	}
 	v := viewing{detachKeys: defaultDetachKeys, scrollback: client.AllHistory}
@@ -66,65 +63,18 @@ type choice struct {
 }
 
 // choose shows the picker until there is a choice or a signal ends it. The user's terminal is as before then.
-func (a *app) choose(ctx context.Context, list []client.Terminal) (chosen choice, err error) {
-	heard := hearSignals()
-	defer heard.close()
-	tty, err := openTTY(a.stdin, a.stdout)
-	if err != nil {
-		return choice{}, err
-	}
-	go heard.endLate(tty)
+func (a *app) choose(ctx context.Context, list []client.Terminal) (choice, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	p := &picker{out: a.stdout, list: list}
-	keys := newPickerKeys(tty)
-	defer func() { // also when it panics
-		cancel()
-		p.leave()
-		tty.stop()
-		keys.stop()
-		tty.Close()
-	}()
-	lists := make(chan []client.Terminal)
-	go a.watchList(ctx, lists)
-	p.enter()
-	for err == nil && !p.done {
-		select {
-		case k := <-keys.pressed:
-			p.press(k)
-			keys.next(p.done)
-		case p.list = <-lists:
-		case <-heard.size:
-		case got := <-heard.end:
-			return choice{}, signalCode(got.(syscall.Signal))
-		case <-heard.stop:
-			err = p.pause(heard, tty, true)
-		case <-heard.cont: // it was stopped by SIGSTOP
-			err = p.pause(heard, tty, false)
-		case err = <-keys.failed:
-		}
-		if err == nil && !p.done {
-			err = p.draw()
-		}
-	}
+	defer cancel()
+	p := &picker{list: list}
+	changes := make(chan func())
+	go a.watchList(ctx, func(list []client.Terminal) { send(ctx, changes, func() { p.list = list }) })
+	err := a.occupy(&fullWindow{out: a.stdout, lines: p.lines, press: p.press}, changes)
 	return p.choice, err
 }
 
-// pause stops this process when it is asked to, gives the terminal back for that long, and takes it again.
-func (p *picker) pause(heard signals, tty *tty, asked bool) error {
-	if asked {
-		turn := newTurn()
-		heard.stopped(turn, tty, p.leave)
-	}
-	if !heard.regain(p.out) {
-		return signalCode((<-heard.end).(syscall.Signal))
-	}
-	tty.raw()
-	p.enter()
-	return nil
-}
-
-// watchList sends the list again and again until ctx ends. A server that does not answer has the list that it had.
-func (a *app) watchList(ctx context.Context, lists chan<- []client.Terminal) {
+// watchList tells the list again and again until ctx ends. A server that does not answer has the list that it had.
+func (a *app) watchList(ctx context.Context, tell func([]client.Terminal)) {
 	for sleep(ctx, listPause) == nil {
 		server, err := a.client()
 		if err != nil {
@@ -132,41 +82,8 @@ func (a *app) watchList(ctx context.Context, lists chan<- []client.Terminal) {
 		}
 		list, err := server.List(ctx, "")
 		server.Close()
-		if err != nil {
-			continue
-		}
-		select {
-		case lists <- list:
-		case <-ctx.Done():
+		if err == nil {
+			tell(list)
 		}
 	}
 }
-
-// errNoScreen is a user's terminal that takes no output.
-var errNoScreen = errors.New("the terminal takes no output")
-
-// size is the window's size.
-func (p *picker) size() (cols, rows int) {
-	w := windowOf(p.out, leastSize)
-	return w.Cols, w.Rows
-}
-
-// write puts text on the user's terminal, unless another job has it.
-func (p *picker) write(text string) error {
-	if !foreground(p.out) {
-		return nil
-	}
-	if _, err := p.out.WriteString(text); err != nil {
-		return fmt.Errorf("%w: %w", errNoScreen, err)
-	}
-	return nil
-}
-
-// enter shows the alternate screen, leave the one before with the modes of a shell.
-func (p *picker) enter() {
-	p.painted = ""
-	_ = p.write(keepTitle + alternateScreen)
-	_ = p.draw()
-}
-
-func (p *picker) leave() { _ = p.write(showCursor + "\x1b[m\x1b[?1049l" + giveTitle) }

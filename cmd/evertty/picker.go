@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -27,14 +26,12 @@ const (
 
 // picker is the list of terminals to choose from. It has one caller at a time.
 type picker struct {
-	out     *os.File
-	list    []client.Terminal
-	filter  string
-	id      string // of the terminal the mark is on
-	at      int    // where that was last
-	top     int    // the first one that is shown
-	painted string // on the screen
-	done    bool
+	list   []client.Terminal
+	filter string
+	id     string // of the terminal the mark is on
+	at     int    // where that was last
+	top    int    // the first one that is shown
+	room   int    // lines that the window had for terminals last
 	choice
 }
 
@@ -63,36 +60,36 @@ func (p *picker) mark(shown []client.Terminal) int {
 	return max(at, 0)
 }
 
-// press does what a key asks for.
-func (p *picker) press(k pickerKey) {
+// press does what a key asks for, and reports whether it leaves.
+func (p *picker) press(k pickerKey) (leaves bool) {
 	shown := p.matching()
 	at := p.mark(shown)
-	_, rows := p.size()
 	switch k.what {
 	case pressLeave:
-		p.done = true
+		leaves = true
 	case pressEnter:
 		if len(shown) > 0 {
-			p.done, p.terminal = true, &shown[at]
+			p.terminal, leaves = &shown[at], true
 		}
 	case pressText:
-		p.typed(k.text)
-		return
+		return p.typed(k.text)
 	case pressMove:
 		at += k.by
 	case pressPage:
-		at += k.by * max(rows-2, 1)
+		at += k.by * max(p.room, 1)
 	}
 	if p.at = max(0, min(at, len(shown)-1)); len(shown) > 0 {
 		p.id = shown[p.at].ID
 	}
+	return leaves
 }
 
-// typed changes the filter: with DEL the last character goes, with NAK all of it.
-func (p *picker) typed(text string) {
+// typed changes the filter: with DEL the last character goes, with NAK all of it. It reports whether it leaves.
+func (p *picker) typed(text string) (leaves bool) {
 	switch {
 	case text == "n" && p.filter == "":
-		p.done, p.create = true, true
+		p.create = true
+		return true
 	case text == "\x7f":
 		if r := []rune(p.filter); len(r) > 0 {
 			p.filter = string(r[:len(r)-1])
@@ -103,38 +100,32 @@ func (p *picker) typed(text string) {
 		p.filter += text
 	}
 	p.at, p.id = 0, ""
+	return false
 }
 
-// draw brings the window up to date. It costs what the window shows, and one look at each terminal.
-func (p *picker) draw() error {
-	cols, rows := p.size()
+// lines are the picture. They cost what the window shows, and one look at each terminal.
+func (p *picker) lines(cols, rows int) []string {
 	shown := p.matching()
 	p.at = p.mark(shown)
 	if len(shown) > 0 {
 		p.id = shown[p.at].ID
 	}
-	room := max(rows-2, 1)
-	p.top = max(0, min(p.top, p.at, len(shown)-room))
-	p.top = max(p.top, p.at-room+1)
-	head := fmt.Sprintf("\x1b[1m%s\x1b[m %s", "Terminal:", printable(p.filter))
-	lines := []string{head}
-	for i := p.top; i < min(p.top+room, len(shown)); i++ {
+	p.room = max(rows-2, 1)
+	p.top = max(0, min(p.top, p.at, len(shown)-p.room))
+	p.top = max(p.top, p.at-p.room+1)
+	lines := []string{fmt.Sprintf("\x1b[1m%s\x1b[m %s", "Terminal:", printable(p.filter))}
+	for i := p.top; i < min(p.top+p.room, len(shown)); i++ {
 		lines = append(lines, pickerLine(shown[i], i == p.at, cols))
 	}
-	for len(lines) < room+1 {
+	for len(lines) < p.room+1 {
 		lines = append(lines, "")
 	}
-	foot := fmt.Sprintf("%d of %d  Enter attach  n new  Esc leave  %s", len(shown), len(p.list), pickerHint)
-	lines = append(lines, foot)
+	lines = append(lines, fmt.Sprintf("%d of %d  Enter attach  n new  Esc leave  %s", len(shown), len(p.list),
+		pickerHint))
 	if rows < 3 { // no room for more than the list
 		lines = lines[1 : 1+rows]
 	}
-	text := paintLines(lines, cols)
-	if text == p.painted {
-		return nil
-	}
-	p.painted = text
-	return p.write(text)
+	return lines
 }
 
 // pickerLine is the line of a terminal.

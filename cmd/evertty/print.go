@@ -2,10 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -66,23 +67,12 @@ func line[T any](text func(T) string) printer[T] {
 func table[T any](head string, row func(T) []any) printer[[]T] {
 	return func(w io.Writer, list []T) error {
 		t := newTable(w)
-		fmt.Fprintln(t, head)
+		printRow(t, headCells(head)...)
 		for _, one := range list {
 			printRow(t, row(one)...)
 		}
 		return t.Flush()
 	}
-}
-
-// newTable aligns columns that tabs separate. Flush it at the end.
-func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }
-
-// printRow writes cells with tabs between them.
-func printRow(w io.Writer, cells ...any) {
-	for i, cell := range cells {
-		cells[i] = printable(fmt.Sprint(cell))
-	}
-	fmt.Fprintf(w, strings.Repeat("%s\t", len(cells)-1)+"%s\n", cells...)
 }
 
 // printable replaces what could act on the user's terminal: a program may have
@@ -104,4 +94,38 @@ func safeText(s string) string {
 		}
 		return '?'
 	}, s)
+}
+
+// eachChanged does the same to each terminal that is meant, and with asJSON prints a list of what was changed. Errors
+// are as those of eachTerminal.
+func eachChanged[T any](a *app, c *cobra.Command, server *client.Client, refs []string, asJSON bool,
+	do func(id string) (T, error)) error {
+	changed := []T{}
+	err := eachTerminal(c.Context(), server, refs, func(id string) error {
+		one, err := do(id)
+		if err == nil {
+			changed = append(changed, one)
+		}
+		return err
+	})
+	if asJSON {
+		err = errors.Join(err, printJSON(a.stdout, changed))
+	}
+	return err
+}
+
+// jsonFormat adds --json to a verb with a format: the same as --format json.
+func jsonFormat(c *cobra.Command, format *string) {
+	c.Flags().BoolFunc("json", "print JSON, as --format json does", func(given string) error {
+		yes, err := strconv.ParseBool(given)
+		if yes {
+			*format = string(client.JSON)
+		}
+		return err
+	})
+}
+
+// removed is what is printed of a thing that is gone.
+type removed struct {
+	ID string `json:"id"`
 }

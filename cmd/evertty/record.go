@@ -21,7 +21,7 @@ const recordingMode = 0o600
 
 func newRecord(a *app) *cobra.Command {
 	r := client.RecordingRequest{Format: client.CastV3}
-	output := ""
+	output, asJSON := "", false
 	c := &cobra.Command{
 		Use:   "record ID",
 		Short: "Write what a terminal has printed as a recording",
@@ -36,6 +36,9 @@ an empty screen. What was typed is in it only if the server was started with
   evertty record build --format raw | less -R`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeFirst(terminalNames),
+		PreRunE: func(*cobra.Command, []string) error {
+			return refuse(rule{asJSON && r.Format == client.Raw, "record: --json and --format raw exclude each other"})
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := a.idOf(c.Context(), args[0])
 			if err != nil {
@@ -50,6 +53,7 @@ an empty screen. What was typed is in it only if the server was started with
 		flag{"from", "", newPosition(&r.From), "`position` in the output to begin at (default the first that is kept)"},
 		flag{"follow", "f", &r.Follow, "go on until the program ends"},
 		flag{"output", "o", &output, "`file` to write instead of standard output"},
+		flag{"json", "", &asJSON, "for the form of other verbs: a recording is JSON lines anyway, but for raw"},
 	)
 	return a.talks(c)
 }

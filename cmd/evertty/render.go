@@ -72,6 +72,7 @@ it is. No server is needed.`,
 			"`lines` of history"},
 	)
 	formatFlag(c, &o.format, client.Text)
+	jsonFormat(c, &o.format)
 	addFlags(c,
 		flag{"all", "", &o.all, "text and html: the history before the screen"},
 		flag{"engine", "", newEnum(&o.engine, engineNames()...), "`emulator`"},

@@ -52,12 +52,16 @@ func (a *app) idOf(ctx context.Context, ref string) (string, error) {
 }
 
 // onTerminals makes a verb that does the same to each terminal that its arguments mean.
-func (a *app) onTerminals(verb *cobra.Command, do func(context.Context, *client.Client, string) error) *cobra.Command {
-	verb.Args, verb.ValidArgsFunction = cobra.MinimumNArgs(1), a.complete(terminalNames)
-	verb.RunE = a.onServer(func(c *cobra.Command, server *client.Client, refs []string) error {
-		return eachTerminal(c.Context(), server, refs, func(id string) error { return do(c.Context(), server, id) })
+func (a *app) onTerminals(c *cobra.Command,
+	do func(context.Context, *client.Client, string) (client.Terminal, error)) *cobra.Command {
+	c.Args, c.ValidArgsFunction = cobra.MinimumNArgs(1), a.complete(terminalNames)
+	asJSON := jsonFlag(c)
+	c.RunE = a.onServer(func(c *cobra.Command, server *client.Client, ids []string) error {
+		return eachChanged(a, c, server, ids, *asJSON, func(id string) (client.Terminal, error) {
+			return do(c.Context(), server, id)
+		})
 	})
-	return a.talks(verb)
+	return a.talks(c)
 }
 
 // eachTerminal does the same to each terminal that is meant. What cannot be found, and what fails, does not keep the

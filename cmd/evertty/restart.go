@@ -18,11 +18,11 @@ func newRestart(a *app) *cobra.Command {
 environment it was created with, under the same id. The old screen stays above a
 line that says when and why.` + referenceHelp,
 		Example: `  evertty restart build`,
-	}, func(ctx context.Context, server *client.Client, id string) error {
+	}, func(ctx context.Context, server *client.Client, id string) (client.Terminal, error) {
 		info, err := server.API().RestartTerminal(ctx, wire.TerminalRef{ID: id})
 		if info.CwdFallback != "" {
 			a.tell(fmt.Sprintf("no program can start in %s; %s is in %s", info.CwdFallback, id, info.Cwd))
 		}
-		return err
+		return info, err
 	})
 }

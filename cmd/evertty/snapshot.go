@@ -50,6 +50,7 @@ cell's style and the modes, html is a page fragment.` + referenceHelp,
 		}),
 	}
 	formatFlag(c, &format, client.ANSI)
+	jsonFormat(c, &format)
 	c.Flags().IntVar(&scrollback, "scrollback", 0, "`lines` of history before the screen; -1 for all")
 	return a.talks(c)
 }

@@ -47,7 +47,7 @@ func (o *creating) flags(c *cobra.Command) {
 		flag{"cols", "", newInt(&o.cols, 0, 1, maxSize), "`columns` (default: those of this terminal)"},
 		flag{"rows", "", newInt(&o.rows, 0, 1, maxSize), "`rows` (default: those of this terminal)"},
 		flag{"scrollback", "", &o.scrollback, "`lines` of history (default: the server's)"},
-		flag{"size-policy", "", (*string)(&o.SizePolicy),
+		flag{"size-policy", "", newEnum((*string)(&o.SizePolicy), sizePolicies...),
 			"whose `size` counts: latest, owner, smallest, largest or fixed"},
 		flag{"sandbox", "", newEnum(&o.sandbox, sandboxes...),
 			"what it may touch, a `word`: none, workspace (write here and in /tmp) or read-only (default none)"},
@@ -64,6 +64,10 @@ func (o *creating) flags(c *cobra.Command) {
 
 // sandboxes are the values of --sandbox.
 var sandboxes = []string{string(wire.SandboxNone), string(wire.SandboxWorkspace), string(wire.SandboxReadOnly)}
+
+// sizePolicies are the values of --size-policy.
+var sizePolicies = []string{string(wire.SizePolicyLatest), string(wire.SizePolicyOwner),
+	string(wire.SizePolicySmallest), string(wire.SizePolicyLargest), string(wire.SizePolicyFixed)}
 
 // limits are those that were given; nil for none.
 func (o *creating) limits() *wire.Limits {
@@ -84,22 +88,19 @@ func (o *creating) limits() *wire.Limits {
 // terminalColumns are the columns of a list of terminals; terminalRow has their cells.
 const terminalColumns = "ID\tNAME\tSESSION\tSTATE\tSIZE\tVIEWERS\tACTIVE\tTITLE"
 
-// captionWidth bounds the last column of the list, in characters.
-const captionWidth = 60
-
 // terminalTable prints a list of terminals, with their labels when any has some.
 func terminalTable(w io.Writer, list []client.Terminal) error {
 	if !slices.ContainsFunc(list, func(i client.Terminal) bool { return len(i.Labels) > 0 }) {
 		return table(terminalColumns, terminalRow)(w, list)
 	}
 	return table(terminalColumns+"\tLABELS", func(i client.Terminal) []any {
-		return append(terminalRow(i), clipped(orDash(labelText(i.Labels)), captionWidth))
+		return append(terminalRow(i), orDash(labelText(i.Labels)))
 	})(w, list)
 }
 
 func terminalRow(i client.Terminal) []any {
 	return []any{i.ID, orDash(i.Name), i.Session, stateOf(i), fmt.Sprintf("%dx%d", i.Cols, i.Rows), i.Viewers,
-		age(time.Since(i.LastActivityAt)), clipped(caption(i), captionWidth)}
+		age(time.Since(i.LastActivityAt)), caption(i)}
 }
 
 // stateOf is the state and, once the program has ended, how.

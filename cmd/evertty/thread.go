@@ -87,7 +87,7 @@ func showThread(ctx context.Context, w io.Writer, server *client.Client, th clie
 		printRow(t, one.Kind, one.TerminalID,
 			fmt.Sprintf("%s  version %d %s", one.Cwd, one.Version, yes(one.Active, "(active)")))
 		for _, name := range slices.Sorted(maps.Keys(one.EnvDelta)) {
-			printRow(t, "", "", name+"="+clipped(one.EnvDelta[name], captionWidth))
+			printRow(t, "", "", name+"="+one.EnvDelta[name])
 		}
 		if len(one.EnvUnset) > 0 {
 			printRow(t, "", "", "unset "+strings.Join(one.EnvUnset, " "))
@@ -131,18 +131,28 @@ func newThreadNew(a *app) *cobra.Command {
 }
 
 func newThreadRm(a *app) *cobra.Command {
-	return a.talks(&cobra.Command{
+	c := &cobra.Command{
 		Use:               "rm THREAD...",
 		Short:             "End everything of threads and forget them",
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeFirst(threadIDs),
-		RunE: a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
-			return each(args, func(id string) error {
-				_, err := server.API().DeleteThread(c.Context(), threadRef(id))
-				return named(id, err)
-			})
-		}),
+		ValidArgsFunction: a.complete(threadIDs),
+	}
+	asJSON := jsonFlag(c)
+	c.RunE = a.onServer(func(c *cobra.Command, server *client.Client, args []string) error {
+		gone := []removed{}
+		err := each(args, func(id string) error {
+			_, err := server.API().DeleteThread(c.Context(), threadRef(id))
+			if err == nil {
+				gone = append(gone, removed{id})
+			}
+			return named(id, err)
+		})
+		if *asJSON {
+			err = errors.Join(err, printJSON(a.stdout, gone))
+		}
+		return err
 	})
+	return a.talks(c)
 }
 
 // each does the same to several things, one after the other, and returns all errors.
@@ -205,7 +215,7 @@ func threadOrLatest(ctx context.Context, server *client.Client, args []string) (
 func printStanding(w io.Writer, s client.Attached) error {
 	task := "-"
 	if s.CurrentTask != nil {
-		task = clipped(*s.CurrentTask, captionWidth)
+		task = *s.CurrentTask
 	}
 	t := newTable(w)
 	printRow(t, "thread", s.ThreadID)
