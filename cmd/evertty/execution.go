@@ -140,11 +140,11 @@ func (e *execution) follow(ctx context.Context, open opening) (*client.ExecResul
 	return reply, nil
 }
 
-// unsure says what an error at the beginning means; what the server refused, and
-// that there is none, need no words.
+// unsure says what an error at the beginning means; what the server refused, wrong usage,
+// and that there is no server, need no words.
 func (e *execution) unsure(err error) error {
 	var refused *client.Error
-	if e.watches || errors.As(err, &refused) || errors.Is(err, client.ErrNoServer) ||
+	if e.watches || errors.As(err, &refused) || errors.As(err, &usageError{}) || errors.Is(err, client.ErrNoServer) ||
 		errors.Is(err, context.Canceled) || errors.As(err, &signalError{}) {
 		return err
 	}
