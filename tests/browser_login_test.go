@@ -177,7 +177,7 @@ func TestBrowserThatKeepsNothing(t *testing.T) {
 	b := browse(t, 1200, 700)
 	b.run(chromedp.Navigate(s.url + "/healthz"))
 	b.fillStorage()
-	b.run(chromedp.Navigate(strings.TrimSpace(s.says("url"))))
+	b.run(chromedp.Navigate(s.link()))
 	b.sees("that nothing is kept", `document.body.innerText`,
 		func(s string) bool { return strings.Contains(s, "your browser keeps nothing for this page") })
 	b.state("open")

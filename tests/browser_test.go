@@ -162,7 +162,7 @@ func (b *tab) shows(text string) string {
 // has printed may have expired before the browser is there.
 func (b *tab) open(s *server, id string) {
 	b.t.Helper()
-	b.run(chromedp.Navigate(strings.TrimSpace(s.says("url"))))
+	b.run(chromedp.Navigate(s.link()))
 	b.state("open")
 	b.attach(id)
 }

@@ -30,6 +30,17 @@ func (s *server) says(args ...string) string {
 	return e.stdout
 }
 
+// link is what evertty url prints.
+func (s *server) link() string {
+	s.t.Helper()
+	e := run(s.t, s.cli("url"))
+	local := strings.Contains(e.stdout, "://127.0.0.1:")
+	if e.code != 0 || local != strings.Contains(e.stderr, "--listen") {
+		s.t.Fatalf("evertty url: %+v", e)
+	}
+	return strings.TrimSpace(e.stdout)
+}
+
 // TestCommandLine: a day with new, ls, send, wait, logs, snapshot and kill.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()

@@ -74,7 +74,7 @@ func TestBrowserBehindNginx(t *testing.T) {
 	}
 	host := nginx(t, at)
 	id := s.create("sh", "-c", "echo behind a proxy; exec cat").ID
-	link := strings.TrimSpace(s.says("url"))
+	link := s.link()
 	if !strings.HasPrefix(link, s.url+"/?ticket=") {
 		t.Fatalf("evertty url says %s", link)
 	}

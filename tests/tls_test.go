@@ -139,7 +139,7 @@ func TestServeTLS(t *testing.T) {
 		_ = conn.Close()
 		t.Error("TLS 1.1 is spoken")
 	}
-	in, err := ask.Get(strings.TrimSpace(s.says("url")))
+	in, err := ask.Get(s.link())
 	s.must(err)
 	_ = in.Body.Close()
 	page, ok := strings.CutPrefix(in.Header.Get("Location"), "/#page=")

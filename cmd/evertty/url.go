@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"net"
+	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,11 +36,25 @@ it follows; a phone reaches it where the server listens for others (serve --list
 		return t, err
 	}, func(w io.Writer, t wire.Ticket) error {
 		_, err := fmt.Fprintln(w, printable(t.URL))
+		if isLoopback(t.URL) {
+			a.tell("only browsers of this machine reach this address; for a phone start the server with serve " +
+				"--listen ADDRESS:PORT of a network, and with --public-url where that is not its address")
+		}
 		if tty := isTTY(a.stdout, a.stdout); err == nil && (withQR || tty) {
-			err = printQR(w, t.URL, tty && os.Getenv("NO_COLOR") == "")
+			err = printQR(w, t.URL, colors(a.stdout))
 		}
 		return err
 	})
+}
+
+// isLoopback reports whether the address of a URL is one that only its own machine reaches.
+func isLoopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // quietZone is the margin of a QR code, in modules (ISO/IEC 18004, 6.3.8).
