@@ -1,7 +1,13 @@
 package tests
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -50,6 +56,33 @@ func (p picking) open() {
 	p.sees("Terminal:", "Esc leave")
 }
 
+// left checks that the picker was left with a code, and that terminals are as before.
+func (p picking) left(code int, list string) {
+	p.t.Helper()
+	p.isBack()
+	p.enter("echo code $?")
+	p.sees(fmt.Sprint("code ", code))
+	if now := p.inner.names(); now != list {
+		p.t.Errorf("there are %q, were %q", now, list)
+	}
+	p.enter("clear")
+}
+
+// names are the names of all terminals.
+func (s *server) names() string {
+	s.t.Helper()
+	list, err := client.Discover(s.how.dir)
+	s.must(err)
+	defer list.Close()
+	all, err := list.List(s.ctx(), "")
+	s.must(err)
+	var names []string
+	for _, i := range all {
+		names = append(names, i.Name)
+	}
+	return strings.Join(names, " ")
+}
+
 // isBack waits until the shell has its terminal as it was.
 func (p picking) isBack() {
 	p.t.Helper()
@@ -82,4 +115,106 @@ func TestPickerAndSignals(t *testing.T) {
 	p.isBack()
 	p.enter("echo code $?")
 	p.sees("code 143")
+}
+
+// TestPickerKeys: typing filters, also an n; Esc and C-c leave and change nothing; n makes one while nothing is typed.
+func TestPickerKeys(t *testing.T) {
+	t.Parallel()
+	s := unstarted(t)
+	s.gives("new", "-d", "--name", "alpha", "--", "sh", "-c", `printf 'in alpha\n\033]0;t\342\200\256y\007'; exec cat`)
+	s.gives("new", "-d", "--name", "banana", "--", "sh", "-c", "echo in $((40+2)); exec cat")
+	p := newPicking(t, s)
+	p.open()
+	p.sees("> alpha", "t?y", "  banana", "2 of 2")
+	p.press("\x1b")
+	p.left(0, "alpha banana")
+	p.open()
+	p.press("an")
+	p.sees("Terminal: an", "> banana", "1 of 2")
+	p.press("n") // is text while there is some
+	p.sees("Terminal: ann", "0 of 2")
+	p.press("\r") // nothing to attach to
+	p.press("\x7f")
+	p.sees("> banana", "1 of 2")
+	p.press("\x03")
+	p.left(0, "alpha banana")
+	p.open()
+	p.press("n")
+	eventually(t, "a third one is attached to", func() bool { return s.names() == "alpha banana " && p.raw() })
+	p.press("\x1c\x1c")
+	p.sees("[detached from")
+	p.left(0, "alpha banana ")
+}
+
+// TestPickerAttaches: Enter shows the marked terminal, and detaching ends it with 0.
+func TestPickerAttaches(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("needs tmux as the user's terminal")
+	}
+	s := unstarted(t)
+	s.gives("new", "-d", "--name", "alpha", "--", "cat")
+	s.gives("new", "-d", "--name", "banana", "--", "sh", "-c", "echo in $((40+2)); exec cat")
+	socket := filepath.Join(t.TempDir(), "t")
+	tmux := func(args ...string) string {
+		t.Helper()
+		c := s.verb()
+		c.Path, c.Args = "/usr/bin/env", append([]string{"env", "tmux", "-S", socket, "-f", "/dev/null"}, args...)
+		out, err := c.Output()
+		s.must(err)
+		return string(out)
+	}
+	shows := func(text string) {
+		t.Helper()
+		eventually(t, text, func() bool { return strings.Contains(tmux("capture-pane", "-p"), text) })
+	}
+	tmux("new-session", "-d", "-x", "80", "-y", "12", "env -u TMUX "+quick+"; echo code $?; cat")
+	t.Cleanup(func() { tmux("kill-server") })
+	shows("2 of 2")
+	tmux("send-keys", "-l", "ban")
+	shows("1 of 2")
+	tmux("send-keys", "Enter")
+	shows("in 42")
+	tmux("send-keys", "C-\\", "C-\\")
+	shows("[detached from banana]")
+	shows("code 0")
+	if now := s.names(); now != "alpha banana" {
+		t.Errorf("there are %q", now)
+	}
+}
+
+// TestPickerOfThousands: a window shows what it has room for, and no colour with NO_COLOR; each draw is small. A window
+// of one row has the list alone.
+func TestPickerOfThousands(t *testing.T) {
+	t.Parallel()
+	const many = 3000
+	list := wire.TerminalList{}
+	for i := range many {
+		list.Items = append(list.Items, wire.Terminal{ID: fmt.Sprintf("%020d", i), Name: fmt.Sprintf("n%04d", i),
+			Session: "many", State: "running", Cmd: []string{"cat"}, Cols: 80, Rows: 24})
+	}
+	stub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(list)
+	}))
+	t.Cleanup(stub.Close)
+	p := newPicking(t, &server{t: t, how: launch{dir: t.TempDir()}})
+	p.enter("export NO_COLOR=1 EVERTTY_SERVER=" + stub.URL)
+	p.open()
+	p.sees(fmt.Sprintf("%d of %d", many, many))
+	before := p.people.info(p.id).Seq
+	p.press("1999")
+	p.sees("Terminal: 1999", "1 of 3000", "> n1999")
+	if n := p.people.info(p.id).Seq - before; n > 64<<10 {
+		t.Errorf("%d bytes were drawn for four keys", n)
+	}
+	shot, err := p.people.Snapshot(p.people.ctx(), p.id, client.ANSI, 0)
+	p.people.must(err)
+	if colors := regexp.MustCompile(`\x1b\[(3|4|9|10)[0-9][0-9;]*m`).FindString(shot.Data); colors != "" {
+		t.Errorf("there is the colour %q", colors)
+	}
+	p.people.must(p.people.Resize(p.people.ctx(), p.id, 10, 1))
+	p.sees("> n1999")
+	p.people.must(p.people.Resize(p.people.ctx(), p.id, 80, 12))
+	p.press("\x1b")
+	p.isBack()
 }
