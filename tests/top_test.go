@@ -68,6 +68,11 @@ func TestTop(t *testing.T) {
 		}
 	}
 	s.gives("kill", "busy")
+	s.gives("park", "tree")
+	s.topLines()
+	if list := s.gives("ls", "--json"); !strings.Contains(list, `"parked": true`) || strings.Contains(list, `"usage"`) {
+		t.Errorf("top has woken a parked terminal, or a list has what nobody asked for: %s", list)
+	}
 	run(t, call(t, []string{"EVERTTY_DATA_DIR=" + t.TempDir()}, "top", "--no-start")).refuses(t, 3, "no server")
 }
 
