@@ -334,6 +334,9 @@ func TestDoctorFindsLeftProcesses(t *testing.T) {
 	left := pidIn(t, apart)
 	keeper := s.keeperPID()
 	s.kill()
+	if bad := examine(t, s.how.dir).problems(); bad != nil {
+		t.Errorf("a keeper without a server: %v", bad)
+	}
 	s.must(syscall.Kill(keeper, syscall.SIGKILL))
 	eventually(t, "the keeper has gone", func() bool { return !alive(keeper) })
 	examine(t, s.how.dir).finds(t, "processes", strconv.Itoa(left), "kill -9 "+strconv.Itoa(left))

@@ -99,15 +99,15 @@ const doctorTime = 5 * time.Second
 
 // diagnose looks at everything.
 func (a *app) diagnose(ctx context.Context) (d diagnosis, err error) {
-	ctx, cancel := context.WithTimeout(ctx, doctorTime)
-	defer cancel()
 	if d.Dir, err = a.dirName(); err != nil {
 		return d, err
 	}
 	if d.Keepers, err = keeperReports(); err != nil {
 		return d, err
 	}
-	if d.Servers, err = serverReports(ctx, d.Dir, d.Keepers); err != nil {
+	asking, cancel := context.WithTimeout(ctx, doctorTime)
+	defer cancel()
+	if d.Servers, err = serverReports(asking, d.Dir, d.Keepers); err != nil {
 		return d, err
 	}
 	for i, k := range d.Keepers {

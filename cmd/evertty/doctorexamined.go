@@ -15,7 +15,7 @@ import (
 type examined struct {
 	dir      string
 	server   *serverReport // nil when none runs
-	keeper   *keeperReport // nil when none is in reach
+	keeper   *keeperReport // in reach or not; nil when none runs
 	settings serveSettings
 	files    lookedAt
 }
@@ -32,7 +32,7 @@ func examinedOf(d diagnosis) examined {
 		}
 	}
 	for i, k := range d.Keepers {
-		if k.Reachable && sameDir(k.Dir, t.dir) {
+		if sameDir(k.Dir, t.dir) {
 			t.keeper = &d.Keepers[i]
 		}
 	}
