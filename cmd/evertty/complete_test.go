@@ -61,7 +61,8 @@ func TestEveryEnumIsCompleted(t *testing.T) {
 func TestEveryIDIsCompleted(t *testing.T) {
 	want := map[string]string{"ID": "build", "THREAD": "t1", "LEASE": "l1", "--session": "work", "--label": "team=web"}
 	answers := map[string][]string{
-		"GET /pty":                   {`200 {"items":[{"id":"id1","name":"build","session":"work","cmd":["x"],"labels":{"team":"web"}}]}`},
+		"GET /pty": {`200 {"items":[{"id":"id1","name":"build","session":"work","cmd":["x"],` +
+			`"labels":{"team":"web"}}]}`},
 		"GET /session/main/commands": {`200 {"commands":[{"command_id":"build","text":"x"}]}`},
 		"GET /api/threads":           {`200 {"items":[{"thread_id":"t1"}],"threads":[{"thread_id":"t1"}]}`},
 		"GET /api/leases":            {`200 {"items":[{"lease_id":"l1"}],"leases":[{"lease_id":"l1"}]}`},
