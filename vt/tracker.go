@@ -241,7 +241,7 @@ func (w *Tracker) Report() {
 	}
 	s := w.t.screen
 	w.t.stream.meter.Add(len(s.rows))
-	if w.prefixChanged && s == w.t.main {
+	if w.prefixChanged && s == w.t.main && w.prefixed() {
 		w.reportRow(0)
 	}
 	for y := 0; y < len(s.rows) && w.changedRows > 0; y++ {
@@ -268,6 +268,18 @@ func (w *Tracker) allReported() {
 	w.changedRows = 0
 }
 
+// prefixed reports whether the line in the first row begins in the history. Where that row was erased or moved since,
+// the prefix is a line of its own, which is reported when it changed.
+func (w *Tracker) prefixed() bool {
+	if w.hasPrefix && !w.t.main.rows[0].wrapped {
+		if w.prefixChanged && w.hooks.Changed == nil {
+			w.reportLine(w.prefix)
+		}
+		w.prefix, w.hasPrefix, w.prefixChanged = TextLine{}, false, false
+	}
+	return w.hasPrefix
+}
+
 // reportRow reports the line that row y is part of.
 func (w *Tracker) reportRow(y int) {
 	if w.hooks.Changed != nil {
@@ -281,7 +293,7 @@ func (w *Tracker) reportRow(y int) {
 	b := &w.text
 	b.line.Text, b.line.Offsets, b.line.ErasedAt = b.line.Text[:0], b.line.Offsets[:0], 0
 	b.printed = 0
-	if y == 0 && w.hasPrefix && s == w.t.main {
+	if y == 0 && s == w.t.main && w.prefixed() {
 		b.line.Text, b.line.Offsets = append(b.line.Text, w.prefix.Text...), append(b.line.Offsets, w.prefix.Offsets...)
 		b.printed, w.prefixChanged = len(b.line.Text), false
 	}

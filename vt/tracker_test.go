@@ -34,6 +34,8 @@ func reported(t *testing.T, before string, writes ...string) (lines []string, ra
 
 func TestTrackerTells(t *testing.T) {
 	full := strings.Repeat("x", 20)
+	five := strings.Repeat(full, 5)                            // one row of it is in the history
+	below := strings.Repeat(" ", 17) + strings.Repeat(full, 3) // goes on with the first row, whatever that is
 	tests := []struct {
 		name, before string
 		writes       []string
@@ -62,6 +64,13 @@ func TestTrackerTells(t *testing.T) {
 		{"a region that scrolls", "", []string{"\x1b[1;2ra\r\nb\r\nc\r\nd"}, []string{"a", "b", "c", "d"}},
 		{"reverse index", "", []string{"\x1b[4Hlast\x1b[H\x1bMnew"}, []string{"last", "new"}},
 		{"a reset", "", []string{"gone\x1bcnew"}, []string{"gone", "new"}},
+		{"a line above what was cleared", five, []string{"\x1b[H\x1b[2Jnew"}, []string{"new"}},
+		{"a line that is cleared before it was told", "", []string{five + "\x1b[H\x1b[2Jnew"}, []string{five, "new"}},
+		{"a line above an erased row", five, []string{"\x1b[H\x1b[2Knew"}, []string{"new" + below}},
+		{"a line above a row that came", five, []string{"\x1b[H\x1b[Lnew"}, []string{"new" + below}},
+		{"a line above what scrolls down", five, []string{"\x1b[H\x1bMnew"}, []string{"new" + below}},
+		{"a line that scrolls off below another", five, []string{"\x1b[H\x1b[2Jnew\x1b[4H\n\n"}, []string{"new"}},
+		{"a screen that wide characters fill", "", []string{strings.Repeat("漢", 41)}, []string{strings.Repeat("漢", 41)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -61,13 +61,18 @@ func (w *Tracker) char(text []byte, i int) (n int) {
 		old = t.stream.before.width()
 	}
 	y, x := s.Y, s.X-old
-	if s.X+width-old > s.Cols && t.modes.Autowrap {
-		if x = 0; s.Y != s.Bottom {
-			y = min(s.Y+1, s.Rows-1)
+	switch wraps := s.X+width-old > s.Cols && t.modes.Autowrap; {
+	case wraps && s.Y == s.Bottom: // a blank row comes
+		if j.joins() {
+			w.reportChanged(y) // its end moves there
 		}
+		x = 0
 		w.beforeLine(true)
-	}
-	if y != s.Y || !j.joins() || s.X < s.row().used { // what joins the end of a line goes on with it
+	case wraps:
+		y, x = min(s.Y+1, s.Rows-1), 0
+		w.beforeLine(true)
+		w.beforeOverwrite(y, x)
+	case !j.joins() || s.X < s.row().used: // what joins the end of a line goes on with it
 		w.beforeOverwrite(y, x)
 	}
 	m := w.show(text[:n], false, i, x)
@@ -142,7 +147,7 @@ func (w *Tracker) beforeLine(wrapping bool) {
 func (w *Tracker) rowToHistory(r *row, goesOn bool) {
 	m := r.tracked
 	changed := m != nil && m.changed
-	if w.hooks.Changed == nil && !goesOn && !w.hasPrefix {
+	if prefixed := w.prefixed(); w.hooks.Changed == nil && !goesOn && !prefixed {
 		w.reportChanged(0)
 		w.keepOffsets(r, m)
 		return
