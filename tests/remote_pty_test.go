@@ -173,3 +173,16 @@ func TestRemoteTerminalIsLost(t *testing.T) {
 		t.Errorf("nobody is told that the connection is lost:\n%s", text)
 	}
 }
+
+// TestRemoteTerminalsHaveNoBounds: a sandbox and limits, which the kernel of this machine gives, are refused at a
+// provider, for terminals and shells.
+func TestRemoteTerminalsHaveNoBounds(t *testing.T) {
+	t.Parallel()
+	atTerminals(t, func(t *testing.T, at *site) {
+		w := at.rent("bounds", nil)
+		path := "/session/" + w.session
+		at.post(path+"/pty", `{"cmd":["true"],"sandbox":"workspace"}`).refused(501, "CAPABILITY")
+		at.post(path+"/pty", `{"cmd":["true"],"limits":{"pids":50}}`).refused(501, "CAPABILITY")
+		at.post(path+"/shell", `{"sandbox":"read-only"}`).refused(501, "CAPABILITY")
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -171,5 +172,58 @@ func TestRestoreValues(t *testing.T) {
 	s.must(err)
 	if i := s.info(strings.TrimSpace(string(out))); strings.Join(i.Restore, "|") != `claude|--resume|a "b` {
 		t.Errorf("by the flag: %q", i.Restore)
+	}
+}
+
+// TestRestoreIsRefused: what a rule denies, what a paused thread has and what a limit has no room for does not start
+// after a crash. The terminal says why, and a later server does not try again.
+func TestRestoreIsRefused(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{errors: true})
+	create := func(session, restore string) string {
+		body := `{"restore": ` + restore + `, "cmd": ["bash", "-c", "echo here; read -r x"]}`
+		var i wire.Terminal
+		s.post("/session/"+session+"/pty", body).wants(201).into(&i)
+		s.await(i.ID, "here")
+		return i.ID
+	}
+	denied, paused := create("denied", `{"cmd": ["echo", "forbidden"]}`), create("paused", `"command"`)
+	full := []string{create("full", `"command"`), create("full", `"command"`)}
+	s.thread("paused").change("/pause").wants(200)
+
+	s.reboot()
+	rules := t.TempDir() + "/rules.json"
+	s.must(os.WriteFile(rules, []byte(`{"deny":[{"contains":"forbidden"}]}`), 0o600))
+	s.how.flags = append(s.how.flags, "--permission-rules", rules, "--max-ptys-per-session", "1")
+	s.again()
+	refused := func(id, why string) {
+		t.Helper()
+		i := s.afterCrash(id, func(i client.Terminal) bool { return i.Damage != "" })
+		if i.State != "lost" || i.Generation != 1 || !strings.Contains(i.Damage, why) {
+			t.Errorf("want it refused for %q: %+v", why, i)
+		}
+	}
+	refused(denied, "forbidden")
+	refused(paused, "paused")
+	running := func() (n int) {
+		for _, id := range full {
+			if s.info(id).State == "running" {
+				n++
+			}
+		}
+		return n
+	}
+	eventually(t, "one of the two runs, and the other says why not", func() bool {
+		return running() == 1 && (s.info(full[0]).Damage != "") != (s.info(full[1]).Damage != "")
+	})
+
+	s.how.flags = nil
+	s.thread("paused").change("/resume").wants(200)
+	s.kill()
+	s.again()
+	refused(denied, "forbidden")
+	refused(paused, "paused")
+	if n := running(); n != 1 {
+		t.Errorf("%d of the two run", n)
 	}
 }

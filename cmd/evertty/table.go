@@ -17,7 +17,7 @@ const (
 	// leastColumn is what other columns keep, in cells: a state or a size is nothing without its end. A window that has
 	// less room loses the columns at the right.
 	leastColumn = 6
-	// mostMeasured is how many characters of a text are mostMeasured: twice as many cells are in the widest screen.
+	// mostMeasured is how many characters of a text are measured: twice as many cells are in the widest screen.
 	mostMeasured = vt.MaxSize/2 - 1
 )
 
