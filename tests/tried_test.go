@@ -36,7 +36,7 @@ func TestHugeCounts(t *testing.T) {
 	const rounds, most = 100, 3 * time.Second // of the processor, for some 1600 sequences and the test's own requests
 	id := s.create("bash", "-c", `read -r; for ((i = 0; i < `+strconv.Itoa(rounds)+`; i++)); do `+
 		`for c in A B C D E F G I L M P S T X Z @ b; do printf 'x\e[2147483647%s' $c; done; done; `+
-		`printf '\e[H\e[2J\nal''l'; read -r`).ID
+		`printf '\e[H\e[2Jal''l'; read -r`).ID
 	before := s.metric("process_cpu_seconds_total")
 	s.input(id, "\n")
 	s.await(id, "^all$")
@@ -53,7 +53,7 @@ func TestEndlessSequences(t *testing.T) {
 	size := times(16<<20, 1<<30)
 	for _, begin := range []string{`\e]0;`, `\e[1`} {
 		id := s.create("bash", "-c", `printf '`+begin+`'; head -c `+strconv.Itoa(size)+
-			` /dev/zero | tr '\0' 1; printf '\e\\\e[H\e[2J\nal''l'; read -r`).ID
+			` /dev/zero | tr '\0' 1; printf '\e\\\e[H\e[2Jal''l'; read -r`).ID
 		before := status(t, s.pid(), "VmRSS")
 		s.await(id, "^all$")
 		if grown := status(t, s.pid(), "VmRSS") - before; !raceEnabled && grown > most {
