@@ -30,7 +30,7 @@
           pname = "evertty";
           inherit version;
           src = self;
-          vendorHash = "sha256-FhXxzXCN2ESUE9W2ktX67F5vDPWJEzvK5CoPQ6y8KZA=";
+          vendorHash = "sha256-NhrvGOCBm615WpfPDghNw14cCnSmL/zCh4q8cgsb7uA=";
           subPackages = [ "cmd/evertty" ];
           env.CGO_ENABLED = 0;
           ldflags = [

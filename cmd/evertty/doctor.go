@@ -99,7 +99,7 @@ const doctorTime = 5 * time.Second
 
 // diagnose looks at everything.
 func (a *app) diagnose(ctx context.Context) (d diagnosis, err error) {
-	if d.Dir, err = a.dirName(); err != nil {
+	if d.Dir, err = a.dir(); err != nil {
 		return d, err
 	}
 	if d.Keepers, err = keeperReports(); err != nil {

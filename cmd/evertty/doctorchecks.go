@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/proc"
-	"github.com/evertty/evertty/internal/strictmodes"
 )
 
 const (
@@ -103,10 +102,6 @@ func checkDir(dir string, info fs.FileInfo) check {
 		c.finding = problem(fmt.Sprintf("others may look into it (mode %04o)", info.Mode().Perm()), "chmod 700 "+dir)
 	case unix.Faccessat(unix.AT_FDCWD, dir, unix.W_OK, unix.AT_EACCESS) != nil:
 		c.finding = problem("it cannot be written", "mount it for writing, or choose another with --data-dir")
-	default:
-		if err := strictmodes.CheckOwn(dir); err != nil {
-			c.finding = problem(err.Error(), "mend what is named, or choose another with --data-dir")
-		}
 	}
 	return c
 }

@@ -45,16 +45,14 @@ type step struct {
 const prompt = "\x1b[?2004h"
 
 var steps = []step{
-	{"# a server, and a long job on a terminal of its own", prompt, 300 * time.Millisecond},
-	{"evertty serve & sleep 1", prompt, 900 * time.Millisecond},
-	{"evertty new -d --name build -- ./job.sh", prompt, 900 * time.Millisecond},
-	{"evertty attach build", "package 03/99", 1200 * time.Millisecond},
-	{"\x1c\x1c", prompt, 700 * time.Millisecond}, // Ctrl+\ twice
-	{"kill -9 %1", prompt, 1200 * time.Millisecond},
-	{"evertty ls", prompt, 1500 * time.Millisecond},
-	{"# the server is gone, the job is not", prompt, 1500 * time.Millisecond},
-	{"evertty serve & sleep 1", prompt, 700 * time.Millisecond},
-	{"evertty attach build", "package 2", 4000 * time.Millisecond},
+	{"# one word: a server starts by itself, and a terminal opens", prompt, 300 * time.Millisecond},
+	{"evertty", prompt, 900 * time.Millisecond},
+	{"./job.sh", "package 03/99", 1200 * time.Millisecond},
+	{"\x1c\x1c", prompt, 900 * time.Millisecond}, // Ctrl+\ twice
+	{"kill -9 $(cat ~/.local/state/evertty/lock)", prompt, 1200 * time.Millisecond},
+	{"# the server is gone, the job is not", prompt, 1200 * time.Millisecond},
+	{"evertty", "Enter", 2000 * time.Millisecond}, // the list of terminals
+	{"\r", "package", 4000 * time.Millisecond},
 }
 
 func main() {
@@ -153,14 +151,17 @@ func record(binary, dir string) ([]chunk, error) {
 	if err := os.WriteFile(filepath.Join(dir, "job.sh"), []byte("#!/bin/bash\n"+program+"\n"), 0o700); err != nil {
 		return nil, err
 	}
-	data := filepath.Join(dir, "data")
+	// The shell in the picture and the one that evertty starts have the same prompt.
+	if err := os.WriteFile(filepath.Join(dir, ".bashrc"), []byte(`PS1="\[\e[1;34m\]$\[\e[0m\] "`+"\n"), 0o600); err != nil {
+		return nil, err
+	}
 	r := &recording{began: time.Now(), change: make(chan struct{}, 1)}
 	terminal, err := pty.Start(pty.Spec{
-		Argv: []string{"bash", "--norc", "--noprofile"},
+		Argv: []string{"bash"},
 		Dir:  dir,
 		Env: map[string]string{
-			"PATH": bin + ":" + os.Getenv("PATH"), "HOME": dir, "PS1": `\[\e[1;34m\]$\[\e[0m\] `,
-			"EVERTTY_DATA_DIR": data, "EVERTTY_LISTEN": "127.0.0.1:0",
+			"PATH": bin + ":" + os.Getenv("PATH"), "HOME": dir, "SHELL": "/bin/bash", "XDG_STATE_HOME": "",
+			"EVERTTY_DATA_DIR": "", "EVERTTY_LISTEN": "",
 		},
 		Cols: cols, Rows: rows,
 	})
@@ -169,7 +170,7 @@ func record(binary, dir string) ([]chunk, error) {
 	}
 	defer terminal.Close()
 	defer func() {
-		_ = exec.Command(binary, "kill", "--all", "--data-dir", data).Run()
+		_ = exec.Command(binary, "kill", "--all", "--data-dir", filepath.Join(dir, ".local/state/evertty")).Run()
 		_ = terminal.Kill(context.Background())
 	}()
 	go func() { _, _ = io.Copy(r, terminal) }()
