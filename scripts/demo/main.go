@@ -44,6 +44,9 @@ type step struct {
 // prompt is what readline prints before a prompt: the shell is ready for the next line.
 const prompt = "\x1b[?2004h"
 
+// promptLine sets the prompt in a shell's startup file.
+const promptLine = `PS1="\[\e[1;34m\]$\[\e[0m\] "` + "\n"
+
 var steps = []step{
 	{"# one word: a server starts by itself, and a terminal opens", prompt, 300 * time.Millisecond},
 	{"evertty", prompt, 900 * time.Millisecond},
@@ -152,8 +155,10 @@ func record(binary, dir string) ([]chunk, error) {
 		return nil, err
 	}
 	// The shell in the picture and the one that evertty starts have the same prompt.
-	if err := os.WriteFile(filepath.Join(dir, ".bashrc"), []byte(`PS1="\[\e[1;34m\]$\[\e[0m\] "`+"\n"), 0o600); err != nil {
-		return nil, err
+	for _, name := range []string{".bashrc", ".bash_profile"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(promptLine), 0o600); err != nil {
+			return nil, err
+		}
 	}
 	r := &recording{began: time.Now(), change: make(chan struct{}, 1)}
 	terminal, err := pty.Start(pty.Spec{
@@ -170,7 +175,9 @@ func record(binary, dir string) ([]chunk, error) {
 	}
 	defer terminal.Close()
 	defer func() {
-		_ = exec.Command(binary, "kill", "--all", "--data-dir", filepath.Join(dir, ".local/state/evertty")).Run()
+		for _, verb := range [][]string{{"kill", "--all"}, {"stop"}} {
+			_ = exec.Command(binary, append(verb, "--data-dir", filepath.Join(dir, ".local/state/evertty"))...).Run()
+		}
 		_ = terminal.Kill(context.Background())
 	}()
 	go func() { _, _ = io.Copy(r, terminal) }()
