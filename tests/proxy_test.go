@@ -111,8 +111,9 @@ func TestBasePath(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"/a/b/healthz": "200 ", "/a/b": "307 b/", "/a/b?x=1": "307 b/?x=1", "/a/b/": "200 ", "/a/b/nothing": "404 ",
-		"/healthz": "404 ", "/": "404 ", "/a": "404 ", "/a/bc/healthz": "404 ", "/pty": "404 ", "/a/b/a/b/healthz": "404 ",
-		"/a/b/pty/..%2fx": "404 ",
+		"/healthz": "404 ", "/": "404 ", "/a": "404 ", "/a/bc/healthz": "404 ", "/pty": "404 ",
+		"/a/b/a/b/healthz": "404 ",
+		"/a/b/pty/..%2fx":  "404 ",
 	} {
 		r := s.get(path)
 		if got := fmt.Sprintf("%d %s", r.status, r.header.Get("Location")); got != want {
@@ -166,7 +167,8 @@ func TestTrustedProxy(t *testing.T) {
 		if strings.Contains(r.body, "https://term.example.com/pty/") != trusted {
 			t.Errorf("trusted %v: a ticket says %s", trusted, r.body)
 		}
-		if r := s.forwarded("GET", "/pty", "", client, "evil.example.com"); (r.status == http.StatusForbidden) != trusted {
+		r = s.forwarded("GET", "/pty", "", client, "evil.example.com")
+		if (r.status == http.StatusForbidden) != trusted {
 			t.Errorf("trusted %v: another host: %d", trusted, r.status)
 		}
 		s.forwarded("DELETE", "/pty/"+id, "", client, host).wants(http.StatusOK)

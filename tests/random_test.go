@@ -15,12 +15,14 @@ import (
 )
 
 // randomValues are parts of bodies and paths that somebody may try, beside what is right.
-var randomValues = []string{`0`, `-1`, `1e9`, `99999999999999999999`, `2.5`, `null`, `true`, `""`, `"x"`, `[]`, `{}`, `[[[[`,
+var randomValues = []string{`0`, `-1`, `1e9`, `99999999999999999999`, `2.5`, `null`, `true`, `""`, `"x"`, `[]`, `{}`,
+	`[[[[`,
 	`"\ud83d"`, "\"\xff\"", `"` + strings.Repeat("a", 5000) + `"`, `{"a":{"b":{}}}`, `"\u0000"`, `["true"]`}
 
 // randomFields are fields of requests. Those with which a request would have effects outside the server are left out.
 var randomFields = []string{"cols", "rows", "name", "env", "session", "data", "data_b64", "keys", "timeout_ms", "for",
-	"pattern", "since", "signal", "pty", "role", "ttl_s", "uses", "login", "scrollback", "size_policy", "policy", "messages",
+	"pattern", "since", "signal", "pty", "role", "ttl_s", "uses", "login", "scrollback", "size_policy", "policy",
+	"messages",
 	"state", "events", "reason", "steer", "limit", "unknown"}
 
 // randomNames stand for ids and names in paths.
@@ -41,7 +43,8 @@ func randomRequest(r *rand.Rand, route wire.RouteLine, id string) request {
 	if r.IntN(2) == 0 {
 		q := url.Values{}
 		for range 1 + r.IntN(2) {
-			q.Set([]string{"format", "since", "limit", "after", "scrollback", "ticket", "state", "purge", "q"}[r.IntN(9)],
+			q.Set([]string{"format", "since", "limit", "after", "scrollback", "ticket", "state", "purge",
+				"q"}[r.IntN(9)],
 				randomValues[r.IntN(len(randomValues))])
 		}
 		path += "?" + q.Encode()
@@ -54,7 +57,8 @@ func randomRequest(r *rand.Rand, route wire.RouteLine, id string) request {
 	if method != "GET" && method != "HEAD" {
 		var fields []string
 		for range r.IntN(4) {
-			fields = append(fields, `"`+randomFields[r.IntN(len(randomFields))]+`":`+randomValues[r.IntN(len(randomValues))])
+			name, value := randomFields[r.IntN(len(randomFields))], randomValues[r.IntN(len(randomValues))]
+			fields = append(fields, `"`+name+`":`+value)
 		}
 		body = "{" + strings.Join(fields, ",") + "}"
 	}
@@ -74,7 +78,8 @@ func TestRandomRequests(t *testing.T) {
 	s.get("/").into(&list)
 	// What starts shells or threads by the name in the path, ends what others use, or never ends by itself.
 	list.Routes = slices.DeleteFunc(list.Routes, func(r wire.RouteLine) bool {
-		return strings.Contains(r.Path, "exec") || strings.Contains(r.Path, "/shell") || strings.Contains(r.Path, "/env") ||
+		return strings.Contains(r.Path, "exec") || strings.Contains(r.Path, "/shell") ||
+			strings.Contains(r.Path, "/env") ||
 			strings.Contains(r.Path, "/api/process") || strings.Contains(r.Path, "/api/file") ||
 			strings.Contains(r.Path, "/api/session") || r.Method == "DELETE" && !strings.Contains(r.Path, ":id") ||
 			strings.HasSuffix(r.Path, "/kill")

@@ -70,7 +70,8 @@ func TestTrackerTells(t *testing.T) {
 		{"a line above a row that came", five, []string{"\x1b[H\x1b[Lnew"}, []string{"new" + below}},
 		{"a line above what scrolls down", five, []string{"\x1b[H\x1bMnew"}, []string{"new" + below}},
 		{"a line that scrolls off below another", five, []string{"\x1b[H\x1b[2Jnew\x1b[4H\n\n"}, []string{"new"}},
-		{"a screen that wide characters fill", "", []string{strings.Repeat("漢", 41)}, []string{strings.Repeat("漢", 41)}},
+		{"a screen that wide characters fill", "", []string{strings.Repeat("漢", 41)},
+			[]string{strings.Repeat("漢", 41)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -129,8 +129,8 @@ func checkSecrecy(dir string) check {
 
 // networkFiles are file systems whose locks and shared memory other machines do not see, or see late (statfs(2)).
 var networkFiles = map[int64]string{unix.NFS_SUPER_MAGIC: "NFS", unix.SMB_SUPER_MAGIC: "SMB",
-	unix.SMB2_SUPER_MAGIC: "SMB", unix.CIFS_SUPER_MAGIC: "SMB", unix.AFS_SUPER_MAGIC: "AFS", unix.CODA_SUPER_MAGIC: "Coda", unix.V9FS_MAGIC: "9P",
-	unix.CEPH_SUPER_MAGIC: "Ceph"}
+	unix.SMB2_SUPER_MAGIC: "SMB", unix.CIFS_SUPER_MAGIC: "SMB", unix.AFS_SUPER_MAGIC: "AFS", unix.CODA_SUPER_MAGIC: "Coda",
+	unix.V9FS_MAGIC: "9P", unix.CEPH_SUPER_MAGIC: "Ceph"}
 
 func checkFileSystem(dir string) check {
 	c := check{Name: "file system", Text: "is of this machine"}
@@ -150,7 +150,8 @@ func fileSystemFault(kind int64) finding {
 	case name != "":
 		return problem("it is "+name+", on the network: locks and the database are not safe there", mend)
 	case kind == unix.FUSE_SUPER_MAGIC:
-		return finding{Warning: "it is FUSE: if that is a network, locks and the database are not safe there", Advice: mend}
+		return finding{Warning: "it is FUSE: if that is a network, locks and the database are not safe there",
+			Advice: mend}
 	case kind == unix.TMPFS_MAGIC, kind == unix.RAMFS_MAGIC:
 		return finding{Warning: "it is in memory: all is gone after a restart of the machine", Advice: mend}
 	}

@@ -98,7 +98,8 @@ func checkAccess(t examined) check {
 		c.finding = problem("of another user: "+firstOf(t.files.foreign),
 			fmt.Sprintf("chown -R %d %s, as root", os.Geteuid(), t.dir))
 	case len(t.files.closed) > 0:
-		c.finding = problem("their own user may not read and write them: "+firstOf(t.files.closed), "chmod -R u+rwX "+t.dir)
+		c.finding = problem("their own user may not read and write them: "+firstOf(t.files.closed),
+			"chmod -R u+rwX "+t.dir)
 	}
 	return c
 }

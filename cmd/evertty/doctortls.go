@@ -45,7 +45,8 @@ func checkTLS(t examined) check {
 	switch c.finding = checkValidity(leaf, time.Now()); {
 	case c.Problem != "":
 	case shown != nil && !bytes.Equal(shown.Raw, leaf.Raw):
-		c.finding = problem("the server still shows another one", "evertty serve --takeover --data-dir "+t.dir+" reads it")
+		c.finding = problem("the server still shows another one",
+			"evertty serve --takeover --data-dir "+t.dir+" reads it")
 	default:
 		c.finding = checkNames(leaf, t)
 	}
@@ -56,7 +57,8 @@ func checkValidity(leaf *x509.Certificate, now time.Time) finding {
 	renew := "replace it by a new one, and start the server again (serve --takeover)"
 	switch left := leaf.NotAfter.Sub(now); {
 	case now.Before(leaf.NotBefore):
-		return problem("it is not valid before "+leaf.NotBefore.UTC().Format(time.DateTime)+"Z", "set the clock, or "+renew)
+		return problem("it is not valid before "+leaf.NotBefore.UTC().Format(time.DateTime)+"Z",
+			"set the clock, or "+renew)
 	case left <= 0:
 		return problem("it has expired", renew)
 	case left < renewTime:
