@@ -112,7 +112,8 @@ func TestAnotherUserInParameters(t *testing.T) {
 			body := d.bodyOf(t, operation)
 			for _, field := range reference.FindAllStringSubmatch(body, -1) {
 				if inBodies[field[1]] == "" {
-					t.Errorf("%s %s: does %q of the body name what is a user's? Say it in inBodies", method, path, field[1])
+					t.Errorf("%s %s: does %q of the body name what is a user's? Say it in inBodies", method, path,
+						field[1])
 				}
 			}
 			for key, p := range d.parametersOf(t, operation) {

@@ -43,10 +43,11 @@ func checkTerminals(ctx context.Context, t examined) check {
 	c := check{Name: "journals and snapshots"}
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
-	damaged, checked, err := damagedFiles(ctx, t.dir)
+	look := damagedFiles
 	if t.server != nil {
-		damaged, checked, err = damagedTerminals(ctx, t.dir)
+		look = damagedTerminals
 	}
+	damaged, checked, err := look(ctx, t.dir)
 	if err != nil {
 		c.Text, c.finding = "they cannot be read", problem(err.Error(), "mend what is named above first")
 		return c

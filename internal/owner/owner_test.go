@@ -21,7 +21,8 @@ func TestIn(t *testing.T) {
 		session, name string
 		in            bool
 	}{
-		{"alice@work", "", true}, {"work", "", true}, {"alice@work", "alice@", true}, {"alice@work", "alice@work", true},
+		{"alice@work", "", true}, {"work", "", true}, {"alice@work", "alice@", true},
+		{"alice@work", "alice@work", true},
 		{"malice@work", "alice@", false}, {"alice2@work", "alice@", false}, {"work", "alice@", false},
 		{"alice@work", "work", false}, {"alice@work2", "alice@work", false}, {"alice", "alice@", false},
 	} {
