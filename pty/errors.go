@@ -35,6 +35,8 @@ var (
 	ErrBlocked = errors.New("program does not read its input")
 	// ErrLineTooLong means that input has a line that does not fit into the terminal's buffer, see MaxLine.
 	ErrLineTooLong = errors.New("a line is too long for a program that reads whole lines")
+	// ErrInterrupted means that Interrupt was called while nothing was read.
+	ErrInterrupted = errors.New("interrupted")
 	// ErrClosed means that the terminal was closed by this side.
 	ErrClosed = errors.New("terminal is closed")
 	// ErrUnsupported means that the kernel, the keeper, or the rights of this user cannot confine a program as it is

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -22,11 +23,13 @@ type Master struct {
 	conn syscall.RawConn // the only way to the descriptor: file.Fd would make it blocking
 	path string          // of the far end, /dev/pts/N
 
-	reading sync.Mutex    // excludes readers from each other; guards rest
-	rest    drainTimer    // what Read knows of the time after Drain
-	writing chan struct{} // holds one value while a Write runs
-	lineMu  sync.Mutex    // a leaf
-	line    inputLine     // guarded by lineMu
+	reading     sync.Mutex                // excludes readers from each other; guards rest
+	rest        drainTimer                // what Read knows of the time after Drain
+	interrupted atomic.Bool               // Interrupt was called, and no Read has ended for it
+	awaited     atomic.Pointer[proc.Wait] // of the last Await; nil once it was woken
+	writing     chan struct{}             // holds one value while a Write runs
+	lineMu      sync.Mutex                // a leaf
+	line        inputLine                 // guarded by lineMu
 
 	gone      chan struct{} // closed by Drain: the child has exited
 	drainOnce sync.Once
@@ -184,6 +187,7 @@ func (m *Master) Drain() {
 		close(m.gone)
 		// Wakes both sides; they look at gone before they wait again.
 		_ = m.file.SetDeadline(time.Now())
+		m.wake()
 	})
 }
 
@@ -193,6 +197,7 @@ func (m *Master) Close() error {
 	var err error
 	m.closeOnce.Do(func() {
 		close(m.closed)
+		m.wake()
 		err = m.file.Close()
 		m.end()
 	})

@@ -57,11 +57,14 @@ func Start(s Spec) (*Process, error) {
 // both from now on and waits for the child.
 func Join(m *Master, c *Child) *Process {
 	p := &Process{master: m, child: c, done: make(chan struct{})}
-	go p.watch()
+	watch := func() { go p.watch() }
+	if _, err := proc.Await(c.conn, watch); err != nil {
+		watch()
+	}
 	return p
 }
 
-// watch is the goroutine of a Process. It ends when the child has exited and the output was read to its end or the
+// watch is the goroutine of a Process whose child has exited. It ends when the output was read to its end or the
 // terminal was closed.
 func (p *Process) watch() {
 	p.exit = p.child.Wait()

@@ -43,6 +43,9 @@ func (m *Master) output(what string, take taker) (int, error) {
 			return n, nil
 		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
 			return 0, m.failed(what, err)
+		case m.interrupted.Swap(false):
+			_ = m.file.SetReadDeadline(time.Time{}) // that of Drain too: all who wait look at gone before
+			return 0, m.failed(what, ErrInterrupted)
 		}
 	}
 	if isClosed(m.closed) {

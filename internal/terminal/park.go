@@ -76,6 +76,7 @@ func (t *Terminal) saveAndPark(hub *stream.Hub) error {
 	if err := hub.Park(shot, t.remake); err != nil {
 		return err
 	}
+	t.process.Master().Interrupt() // run ends
 	t.registry.parking.freed.Add(int64(facts.Memory))
 	return nil
 }
@@ -118,6 +119,7 @@ func (s *screen) stayParked() *stream.Hub {
 	})
 	s.noteKept(r.Seq)
 	s.startSeq.Store(r.Seq)
+	s.t.process.Master().Interrupt() // run ends
 	return hub
 }
 

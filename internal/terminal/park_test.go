@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/supervisor"
 	"github.com/evertty/evertty/internal/terminal"
@@ -247,5 +250,51 @@ func TestParkInAFlood(t *testing.T) {
 	}
 	if d := term.Wire().Damage; d != "" {
 		t.Errorf("damage %q", d)
+	}
+}
+
+// TestParkedKeepsNoGoroutine: a parked terminal has no goroutine, under this server and the next one; what its program
+// prints, and its end, are seen all the same.
+func TestParkedKeepsNoGoroutine(t *testing.T) {
+	const n = 20
+	dir := t.TempDir()
+	m := open(t, dir)
+	empty := runtime.NumGoroutine()
+	ids := make([]string, n)
+	for i := range n {
+		term := start(t, m, "bash", "-c", `stty -echo; echo one; read -r _; echo two; read -r _`)
+		see(t, term, "one")
+		ids[i] = term.ID
+	}
+	few := func() bool { return runtime.NumGoroutine() < empty+n/2 }
+	if few() {
+		t.Error("terminals that are awake have none: the test tells nothing")
+	}
+	for _, id := range ids {
+		park(t, findIn(t, m, id))
+	}
+	until(t, "none of a parked terminal is left", few)
+	leave(t, m)
+
+	m = open(t, dir)
+	for _, id := range ids {
+		if err := findIn(t, m, id).AwaitScreen(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "the next server has none", few)
+	for _, id := range ids {
+		term := findIn(t, m, id)
+		typeIn(t, term, "\n")
+		see(t, term, "two")
+		park(t, term)
+	}
+	until(t, "none is left after another time", few)
+	for _, id := range ids {
+		term := findIn(t, m, id)
+		if err := unix.Kill(term.Wire().PID, unix.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		<-term.Done()
 	}
 }

@@ -31,14 +31,20 @@ var (
 )
 
 // run moves the program's output into the journal and then to the hub, until the program or
-// the server ends. It is the only reader of the terminal, the only caller of Append, and the
-// only goroutine that writes to the hub.
+// the server ends, or the terminal is parked and silent, see runAgain. It is the only reader of the terminal, the only
+// caller of Append, and the only goroutine that writes to the hub.
 func (p *program) run() {
 	size := idleBuffer
 	var err error
 	for err == nil {
 		var n int
 		n, err = p.process.Fill(p.pipe, size)
+		if errors.Is(err, pty.ErrInterrupted) {
+			if p.t.Parked() && p.process.Master().Await(p.runAgain) == nil {
+				return
+			}
+			err = nil
+		}
 		if n >= idleBuffer {
 			p.flooded.Store(time.Now().UnixNano())
 		}
@@ -60,6 +66,9 @@ func (p *program) run() {
 	}
 	p.finish()
 }
+
+// runAgain goes on with run, which has ended because the terminal is parked: a goroutine would keep its stack.
+func (p *program) runAgain() { p.t.registry.life.TryGo(p.run) }
 
 // Flooded reports whether the program prints faster than its output is read.
 func (p *program) Flooded() bool { return time.Since(time.Unix(0, p.flooded.Load())) <= floodLasts }
