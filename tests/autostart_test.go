@@ -249,3 +249,25 @@ func TestAFollowerStartsNoServer(t *testing.T) {
 		t.Errorf("%v: %s %s", err, out, errs)
 	}
 }
+
+// TestAVerbStartsAServerOnAFullDisk: what runs is found again when nothing more can be written.
+func TestAVerbStartsAServerOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	s, disk := unstarted(t), smallDisk(t, "3m")
+	s.how.dir = disk.dir
+	script := disk.mounts + ` && "$0" new -d --name kept -- cat >/dev/null && cd ` + disk.dir + ` && {
+		until test -s reserve; do sleep 0.02; done
+		cat /dev/zero >filler 2>/dev/null
+		kill -9 $(cat lock)
+		"$0" ls --json; echo code $?
+		rm filler
+		"$0" kill --all; "$0" stop >/dev/null; kill $(cat keeper.lock)
+	}`
+	verb := s.verb()
+	verb.Args = []string{"unshare", "--mount", "sh", "-c", script, verb.Path}
+	verb.Path = "/usr/bin/unshare"
+	e := run(t, verb)
+	if !strings.Contains(e.stdout, `"name": "kept"`) || !strings.Contains(e.stdout, "code 0") {
+		t.Errorf("%+v", e)
+	}
+}

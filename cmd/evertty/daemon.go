@@ -220,7 +220,11 @@ func (d *daemon) closeRecords() {
 // announce writes DIR/server.json, by which the command line finds the server,
 // and prints the one line that says that it is ready. Only a terminal is shown a login ticket.
 func (d *daemon) announce() error {
-	if err := d.writePlace(); errors.Is(err, syscall.ENOSPC) {
+	err := d.writePlace()
+	if errors.Is(err, syscall.ENOSPC) && d.store.ReleaseReserve() {
+		err = d.writePlace()
+	}
+	if errors.Is(err, syscall.ENOSPC) {
 		slog.Warn("the command line will not find this server by itself", "error", err) // terminals come first
 	} else if err != nil {
 		return err
@@ -231,11 +235,12 @@ func (d *daemon) announce() error {
 	case !isTTY(d.stdout, d.stdout): // a log would keep the ticket
 		slog.Info("evertty url logs a browser in")
 	default:
-		var err error
 		if at, err = d.auth.LoginURL(d.at); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(d.stdout, "listening on %s\n", at)
+	if _, err = fmt.Fprintf(d.stdout, "listening on %s\n", at); errors.Is(err, syscall.ENOSPC) {
+		return nil // a log that is on a full disk
+	}
 	return err
 }
