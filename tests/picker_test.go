@@ -118,6 +118,7 @@ func TestPickerAndSignals(t *testing.T) {
 }
 
 // TestPickerKeys: typing filters, also an n; Esc and C-c leave and change nothing; n makes one while nothing is typed.
+// Pasted text is a filter, whatever is in it.
 func TestPickerKeys(t *testing.T) {
 	t.Parallel()
 	s := unstarted(t)
@@ -139,6 +140,14 @@ func TestPickerKeys(t *testing.T) {
 	p.press("\x03")
 	p.left(0, "alpha banana")
 	p.open()
+	p.press("\x1b[200~nan\r\tx\x03\x1b[31m \xc3")
+	p.press("\xa4")
+	p.sees("Terminal: nan  x ä")
+	p.press("\x1b[201~\x15\x1b[200~alp")
+	p.sees("> alpha", "1 of 2")
+	p.press("ha\n\x1b[201~\x1b")
+	p.left(0, "alpha banana")
+	p.open()
 	p.press("n")
 	eventually(t, "a third one is attached to", func() bool { return s.names() == "alpha banana " && p.raw() })
 	p.press("\x1c\x1c")
@@ -146,7 +155,7 @@ func TestPickerKeys(t *testing.T) {
 	p.left(0, "alpha banana ")
 }
 
-// TestPickerAttaches: Enter shows the marked terminal, and detaching ends it with 0.
+// TestPickerAttaches: Enter shows the marked terminal, also when the server has ended, and detaching ends it with 0.
 func TestPickerAttaches(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -171,6 +180,7 @@ func TestPickerAttaches(t *testing.T) {
 	tmux("new-session", "-d", "-x", "80", "-y", "12", "env -u TMUX "+quick+"; echo code $?; cat")
 	t.Cleanup(func() { tmux("kill-server") })
 	shows("2 of 2")
+	s.gives("stop")
 	tmux("send-keys", "-l", "ban")
 	shows("1 of 2")
 	tmux("send-keys", "Enter")

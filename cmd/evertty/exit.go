@@ -77,7 +77,7 @@ func message(err error) string {
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusUnauthorized {
 		return printable(unauthorized())
 	}
-	line := strings.TrimPrefix(strings.TrimSpace(err.Error()), "client: ")
+	line := strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(err.Error()), "client: "), "datadir: ")
 	return printable(strings.ReplaceAll(line, "\n", "; ") + hint(err))
 }
 

@@ -51,6 +51,10 @@ func (a *app) pick(c *cobra.Command) error {
 		if err := checkNesting(a.surroundings(), *choice.terminal); err != nil {
 			return err
 		}
+		if server, err = a.reach(); err != nil { // the server may have ended meanwhile
+			return err
+		}
+		defer server.Close()
 		return a.view(c.Context(), *choice.terminal, v, keys)
 	}
 	return nil

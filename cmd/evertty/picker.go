@@ -73,6 +73,9 @@ func (p *picker) press(k pickerKey) (leaves bool) {
 		}
 	case pressText:
 		return p.typed(k.text)
+	case pressPaste:
+		p.add(k.text)
+		return false
 	case pressMove:
 		at += k.by
 	case pressPage:
@@ -96,11 +99,18 @@ func (p *picker) typed(text string) (leaves bool) {
 		}
 	case text == "\x15":
 		p.filter = ""
-	case len([]rune(p.filter)) < maxFilter:
-		p.filter += text
+	default:
+		p.add(text)
 	}
 	p.at, p.id = 0, ""
 	return false
+}
+
+// add puts text behind the filter, as much as there is room for.
+func (p *picker) add(text string) {
+	r := []rune(p.filter + text)
+	p.filter = string(r[:min(len(r), maxFilter)])
+	p.at, p.id = 0, ""
 }
 
 // lines are the picture. They cost what the window shows, and one look at each terminal.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"strings"
@@ -20,6 +21,15 @@ const (
 	pressText // types text; DEL and NAK too
 	pressMove // the mark by lines
 	pressPage // the mark by windows
+	pressPaste
+)
+
+// What a terminal puts around pasted text while it was asked to (xterm ctlseqs, DECSET 2004).
+const (
+	bracketPastes = "\x1b[?2004h"
+	plainPastes   = "\x1b[?2004l"
+	beginPaste    = "\x1b[200~"
+	endPaste      = "\x1b[201~"
 )
 
 // pickerKey is one key.
@@ -60,6 +70,40 @@ func firstKey(p []byte) (pickerKey, int) {
 		return pickerKey{}, n
 	}
 	return pickerKey{what: pressText, text: string(r)}, n
+}
+
+// firstPasted is the pasted text that p begins with and its length, or a sequence, which is no text. 0 is a character or
+// sequence whose rest has not come. Pasted text is one line: nothing in it is a key.
+func firstPasted(p []byte) (pickerKey, int) {
+	if p[0] == '\x1b' {
+		return pickerKey{}, sequenceLen(p)
+	}
+	n := bytes.IndexByte(p, '\x1b')
+	if n < 0 {
+		n = len(p) - cutRune(p)
+	}
+	return pickerKey{what: pressPaste, text: strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case r == utf8.RuneError || !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, string(p[:n]))}, n
+}
+
+// cutRune is how many bytes at the end of p are the beginning of a character.
+func cutRune(p []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
+		if end := p[len(p)-n:]; utf8.RuneStart(end[0]) {
+			if utf8.FullRune(end) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
 }
 
 // sequenceLen is the length of the sequence that p begins with: ESC and a character, SS3 and one more, or CSI to its
@@ -121,6 +165,7 @@ func (k *pickerKeys) stop() {
 func (k *pickerKeys) read(tty *tty) error {
 	buf := make([]byte, typedPiece)
 	var open []byte // of a key whose rest has not come
+	pasting := false
 	for {
 		limit := time.Duration(-1)
 		if len(open) > 0 {
@@ -132,12 +177,25 @@ func (k *pickerKeys) read(tty *tty) error {
 		}
 		open = append(open, buf[:n]...)
 		for len(open) > 0 {
-			key, length := firstKey(open)
+			first := firstKey
+			if pasting {
+				first = firstPasted
+			}
+			key, length := first(open)
 			if length == 0 && n > 0 && len(open) < typedPiece {
 				break
 			}
-			if length == 0 { // nothing more came
-				key, length = namedKeys[string(open)], len(open)
+			if length == 0 && !pasting { // nothing more came
+				key = namedKeys[string(open)]
+			}
+			if length == 0 {
+				length = len(open)
+			}
+			switch string(open[:length]) {
+			case beginPaste:
+				pasting = true
+			case endPaste:
+				pasting = false
 			}
 			open = open[length:]
 			if !k.send(key) {

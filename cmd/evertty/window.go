@@ -105,11 +105,11 @@ func (w *fullWindow) write(text string) error {
 // enter shows the alternate screen, leave the one before with the modes of a shell.
 func (w *fullWindow) enter() {
 	w.painted = ""
-	_ = w.write(keepTitle + alternateScreen)
+	_ = w.write(keepTitle + alternateScreen + bracketPastes)
 	_ = w.draw()
 }
 
-func (w *fullWindow) leave() { _ = w.write(showCursor + "\x1b[m\x1b[?1049l" + giveTitle) }
+func (w *fullWindow) leave() { _ = w.write(plainPastes + showCursor + "\x1b[m\x1b[?1049l" + giveTitle) }
 
 // send hands a change to the loop of a window, unless ctx ends first.
 func send(ctx context.Context, changes chan<- func(), change func()) {
