@@ -195,7 +195,8 @@ func needsAccounts(t *testing.T) {
 	}
 }
 
-// TestTwoAccounts: of a server nothing is readable, usable or killable by another user of the machine, who has one too.
+// TestTwoAccounts: security row D2. Of a server nothing is readable, usable or killable by another user of the
+// machine, who has one too.
 func TestTwoAccounts(t *testing.T) {
 	t.Parallel()
 	needsAccounts(t)
@@ -245,8 +246,8 @@ func TestTwoAccounts(t *testing.T) {
 	}
 }
 
-// TestRootsDirectoryIsNotAnybodys: root may read what is everybody's, and so root's data directory is safe from others;
-// but it is no other user's either.
+// TestRootsDirectoryIsNotAnybodys: security row D6. Root may read what is everybody's, and so root's data directory
+// is safe from others; but it is no other user's either.
 func TestRootsDirectoryIsNotAnybodys(t *testing.T) {
 	t.Parallel()
 	needsAccounts(t)
@@ -324,8 +325,8 @@ func (s *server) accountSays(args ...string) string {
 	return e.stdout
 }
 
-// TestAnotherAccountTakesThePort: after kill -9 another user's server has the port, and later a socket in the place of
-// the server's. The client asks neither.
+// TestAnotherAccountTakesThePort: security rows D2, D3. After kill -9 another user's server has the port, and later
+// a socket in the place of the server's. The client asks neither.
 func TestAnotherAccountTakesThePort(t *testing.T) {
 	t.Parallel()
 	needsAccounts(t)

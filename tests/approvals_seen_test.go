@@ -15,8 +15,8 @@ func hiddenCall(o *owner) (call body, id string) {
 	return call, o.send(call).asks()
 }
 
-// TestNothingIsApprovedUnseen: what is hidden in a call has its name and length, whoever may approve
-// can look at it, that is audited, and only after it the call can be approved.
+// TestNothingIsApprovedUnseen: security row D30. What is hidden in a call has its name and length, whoever may
+// approve can look at it, that is audited, and only after it the call can be approved.
 func TestNothingIsApprovedUnseen(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{listen: freePort(t), auth: "token"})

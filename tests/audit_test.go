@@ -34,8 +34,8 @@ func (s *server) audited(name string) (list []auditEntry) {
 	return list
 }
 
-// TestAuditLog: who made, restarted, signalled and ended what, and who was refused, by HTTP, WebSocket and the command
-// line, a line each; never content.
+// TestAuditLog: security rows D23, D24. Who made, restarted, signalled and ended what, and who was refused, by HTTP,
+// WebSocket and the command line, a line each; never content.
 func TestAuditLog(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token"})

@@ -152,8 +152,7 @@ func TestLoginTicketAndCookie(t *testing.T) {
 	s.with("GET", s.loginPath(), "").wants(303)
 }
 
-// TestTicketsOfATerminal: security row 22. A ticket opens one terminal, in its
-// role, as often as it says.
+// TestTicketsOfATerminal: security rows 22, D11. A ticket opens one terminal, in its role, as often as it says.
 func TestTicketsOfATerminal(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)

@@ -89,8 +89,8 @@ func TestBrowserGivesAnotherPortHalfALogin(t *testing.T) {
 	b.state("open")
 }
 
-// TestBrowserKeepsItsLogin: a reload, a second tab, a kill and a restart of the server, and a page that
-// was open meanwhile. The secret leaves the address at once, and the tab's history.
+// TestBrowserKeepsItsLogin: security row D9. A reload, a second tab, a kill and a restart of the server, and a page
+// that was open meanwhile. The secret leaves the address at once, and the tab's history.
 func TestBrowserKeepsItsLogin(t *testing.T) {
 	t.Parallel()
 	s, id, b := browsed(t, "ready")

@@ -62,8 +62,8 @@ func authOf(page string) string {
 	return string(b)
 }
 
-// TestCookieAloneOpensThePageOnly walks all routes with a browser's cookie, as the owner of another port of
-// the host gets it, and with the page's secret alone.
+// TestCookieAloneOpensThePageOnly: security row D8. It walks all routes with a browser's cookie, as the owner of
+// another port of the host gets it, and with the page's secret alone.
 func TestCookieAloneOpensThePageOnly(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
@@ -95,8 +95,8 @@ func TestCookieAloneOpensThePageOnly(t *testing.T) {
 	s.await(id, "^by page$")
 }
 
-// TestWebSocketByCookieShowsThePagesSecret: nothing is told before the first message has it, not even
-// whether a terminal exists.
+// TestWebSocketByCookieShowsThePagesSecret: security row D10. Nothing is told before the first message has it, not
+// even whether a terminal exists.
 func TestWebSocketByCookieShowsThePagesSecret(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)

@@ -63,8 +63,8 @@ func expired(stream string) bool {
 	return strings.Count(last, "\n") == 2 && strings.HasSuffix(last, "\"}\n\n")
 }
 
-// TestViewersEndWithTheirTicket: a socket closes with 4401 and types no more, a stream ends with "expired",
-// also of a viewer that reads nothing while the program floods; viewers by token go on.
+// TestViewersEndWithTheirTicket: security row D15. A socket closes with 4401 and types no more, a stream ends with
+// "expired", also of a viewer that reads nothing while the program floods; viewers by token go on.
 func TestViewersEndWithTheirTicket(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
@@ -139,7 +139,8 @@ func TestAttachmentEndsWithItsTicket(t *testing.T) {
 	}
 }
 
-// TestEndedTicketsCloseWhatTheyOpened: those of one terminal, all, and of a terminal that is deleted.
+// TestEndedTicketsCloseWhatTheyOpened: security rows D16, D22. Those of one terminal, all, and of a terminal that is
+// deleted.
 func TestEndedTicketsCloseWhatTheyOpened(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
@@ -172,7 +173,8 @@ func TestEndedTicketsCloseWhatTheyOpened(t *testing.T) {
 	s.with("GET", "/pty/"+one+"/snapshot?ticket="+ticket, "").refused(401, "UNAUTHORIZED")
 }
 
-// TestLogout: of one login and of all, at once and for the next server, also when this one is killed.
+// TestLogout: security rows D17, D18. Of one login and of all, at once and for the next server, also when this one
+// is killed.
 func TestLogout(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
@@ -235,7 +237,8 @@ func TestLogout(t *testing.T) {
 	}
 }
 
-// TestManyTicketsKeepNobodyOut: with all tickets waiting a server starts, and browsers log in.
+// TestManyTicketsKeepNobodyOut: security rows D20, D21. With all tickets waiting a server starts, and browsers log
+// in.
 func TestManyTicketsKeepNobodyOut(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
@@ -255,6 +258,14 @@ func TestManyTicketsKeepNobodyOut(t *testing.T) {
 		s.kill()
 		s.again()
 	}
+	const most, reserve = 4096, 16
+	if issued-1 != most {
+		t.Errorf("%d tickets waited", issued-1)
+	}
+	for range reserve {
+		s.post("/tickets", `{"login":true}`).wants(201)
+	}
+	s.post("/tickets", `{"login":true}`).refused(429, "LIMIT")
 	s.with("DELETE", "/pty/"+id, "", "Authorization", s.bearer()).wants(200)
 	other := s.create("cat").ID
 	s.with("POST", "/tickets", `{"pty":"`+other+`"}`, "Authorization", s.bearer()).wants(201)

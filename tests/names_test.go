@@ -1,13 +1,20 @@
 package tests
 
-import "testing"
+import (
+	"strings"
+	"testing"
 
-// TestNamesDoNotBeginWithADash: what a command would read as an option names nothing new. The
-// refusal says the name, and nothing came into being.
-func TestNamesDoNotBeginWithADash(t *testing.T) {
+	"github.com/evertty/evertty/wire"
+)
+
+// TestNamesBeginWithALetterOrDigit: security row D31. What a command would read as an option, or hides, names
+// nothing new. The refusal says the name, and nothing came into being.
+func TestNamesBeginWithALetterOrDigit(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
+	named := s.createWith(wire.CreateTerminal{Cmd: []string{"cat"}}).ID
 	for _, r := range []struct{ method, path, body string }{
+		{"PATCH", "/pty/" + named, `{"name":"--help"}`},
 		{"POST", "/session/dev/pty", `{"name":"--help","cmd":["true"]}`},
 		{"POST", "/session/--help/pty", `{"cmd":["true"]}`},
 		{"POST", "/session/dev/shell", `{"id":"--help"}`},
@@ -21,11 +28,16 @@ func TestNamesDoNotBeginWithADash(t *testing.T) {
 		{"POST", "/api/execute", `{"command":"true","sessionId":"--help"}`},
 		{"POST", "/api/file/write", `{"path":"x","content":"","sessionId":"--help"}`},
 	} {
-		s.call(r.method, r.path, r.body).refused(400, "VALIDATION", "--help")
+		for _, name := range []string{"--help", "-", ".hidden", "_x", "é"} {
+			s.call(r.method, strings.ReplaceAll(r.path, "--help", name), strings.ReplaceAll(r.body, "--help",
+				name)).refused(400, "VALIDATION", name)
+		}
 	}
-	var threads struct{ Threads []struct{ ID string } }
-	if s.get("/api/threads").wants(200).into(&threads); len(threads.Threads) > 0 &&
-		(len(threads.Threads) > 1 || threads.Threads[0].ID == "--help") {
+	var threads struct {
+		Threads []wire.Thread
+	}
+	if s.get("/api/threads").wants(200).into(&threads); len(threads.Threads) != 1 ||
+		threads.Threads[0].ThreadID != "test" {
 		t.Errorf("threads %+v", threads.Threads)
 	}
 }

@@ -103,8 +103,8 @@ func TestEveryTalkingVerbIsTried(t *testing.T) {
 // verbTime is how long a verb may go on that waits for its server.
 const verbTime = 2 * time.Second
 
-// TestNothingGoesToATakenPort: after kill -9 of a server somebody else has its port. No verb sends anything there, nor
-// does an attach that was running and comes back with the next server.
+// TestNothingGoesToATakenPort: security rows D1, D3. After kill -9 of a server somebody else has its port. No verb
+// sends anything there, nor does an attach that was running and comes back with the next server.
 func TestNothingGoesToATakenPort(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"127.0.0.1", "localhost"} {
@@ -181,8 +181,8 @@ func (s *server) place() (p client.Place) {
 	return p
 }
 
-// TestLocalhostIsAllOfIt: a server of localhost has both loopback addresses, tells of an address and not of the name,
-// and answers for the name.
+// TestLocalhostIsAllOfIt: security row D4. A server of localhost has both loopback addresses, tells of an address
+// and not of the name, and answers for the name.
 func TestLocalhostIsAllOfIt(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{auth: "token", listen: "localhost:0"})
@@ -231,7 +231,8 @@ func withHosts(t *testing.T, text string) string {
 	return `exec unshare -m sh -c 'mount --bind ` + file + ` /etc/hosts && exec "$0" "$@"' "$0" "$@"`
 }
 
-// TestEveryAddressOfAName: a server listens on all, on one port, and answers for each and for the name.
+// TestEveryAddressOfAName: security rows D4, D5. A server listens on all, on one port, and answers for each and for
+// the name.
 func TestEveryAddressOfAName(t *testing.T) {
 	t.Parallel()
 	shell := withHosts(t, "127.0.0.7 many.test\n127.0.0.8 many.test\n127.0.0.7 many.test\n192.0.2.1 far.test\n"+
@@ -261,7 +262,7 @@ func TestEveryAddressOfAName(t *testing.T) {
 	}
 }
 
-// TestTheSocketOfTheDirectory: every server has one, of any length; a client needs nothing else.
+// TestTheSocketOfTheDirectory: security row D1. Every server has one, of any length; a client needs nothing else.
 func TestTheSocketOfTheDirectory(t *testing.T) {
 	t.Parallel()
 	long := filepath.Join(t.TempDir(), strings.Repeat("long", 25), "data")
@@ -336,8 +337,8 @@ func TestATokenFileElsewhere(t *testing.T) {
 	s.says("ls")
 }
 
-// TestALoginTicketIsForATerminal: where the line of a server goes to a log, it has no secret, and the log says what to
-// do.
+// TestALoginTicketIsForATerminal: security row D19. Where the line of a server goes to a log, it has no secret, and
+// the log says what to do.
 func TestALoginTicketIsForATerminal(t *testing.T) {
 	t.Parallel()
 	outer := start(t, launch{})
@@ -401,7 +402,8 @@ func TestSettingFilesOfOthers(t *testing.T) {
 	}
 }
 
-// TestADirectoryThatOthersCouldReplace: one below a directory that everybody may write to is of no use to anybody.
+// TestADirectoryThatOthersCouldReplace: security row D7. One below a directory that everybody may write to is of no
+// use to anybody.
 func TestADirectoryThatOthersCouldReplace(t *testing.T) {
 	t.Parallel()
 	top := filepath.Join(t.TempDir(), "open")

@@ -32,8 +32,8 @@ func keeps(t testing.TB, there bool, dirs ...string) {
 	}
 }
 
-// TestApprovalsBindTheDirectory: what was approved in one directory does not run in another, however
-// the shell, the terminal or the path of the request came there.
+// TestApprovalsBindTheDirectory: security row D28. What was approved in one directory does not run in another,
+// however the shell, the terminal or the path of the request came there.
 func TestApprovalsBindTheDirectory(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
@@ -130,8 +130,8 @@ func TestApprovalsBindTheDirectoryInTheQueue(t *testing.T) {
 	keeps(t, true, a, b)
 }
 
-// TestApprovalsBindTheDirectoryOfATerminal: so it is with what is typed, and with a terminal that is
-// made behind a link.
+// TestApprovalsBindTheDirectoryOfATerminal: security row D28. So it is with what is typed, and with a terminal that
+// is made behind a link.
 func TestApprovalsBindTheDirectoryOfATerminal(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
@@ -170,8 +170,8 @@ func TestApprovalsBindTheDirectoryOfATerminal(t *testing.T) {
 	keeps(t, true, a, b)
 }
 
-// TestAllowRulesMatchFromTheBeginning: text anywhere else than at the beginning of the argument that
-// an allow rule names lets nothing through.
+// TestAllowRulesMatchFromTheBeginning: security row D29. Text anywhere else than at the beginning of the argument
+// that an allow rule names lets nothing through.
 func TestAllowRulesMatchFromTheBeginning(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
@@ -203,6 +203,9 @@ func TestAllowRulesMatchFromTheBeginning(t *testing.T) {
 	o.permit(object{"mode": "allow", "rules": object{"deny": []object{rule("key", "stdin", "contains", "secret")}}})
 	o.send(body{"command": "cat", "stdin": "a secret"}).refused(403, "DENIED")
 	o.run("echo secret").is(0, "secret\n")
+	o.permit(object{"mode": "allow", "rules": object{"deny": []object{rule("tool", "exec", "prefix", "secret")}}})
+	o.send(body{"command": "secret word"}).refused(403, "DENIED") // without a key it is about the command
+	o.send(body{"command": "cat", "stdin": "secret", "env": object{"A": "secret"}}).wants(200)
 	o.call(http.MethodPut, o.path+"/permissions", `{"rules":{"allow":[{"key":"stdin"}]}}`).refused(400, "VALIDATION",
 		"key", "prefix, equals or contains")
 }

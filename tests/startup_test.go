@@ -94,6 +94,7 @@ func TestASecondServerIsRefused(t *testing.T) {
 	}
 }
 
+// TestAForeignDataDirIsRefused: security row D6.
 func TestAForeignDataDirIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := "/usr" // root's: safe, and not to be written

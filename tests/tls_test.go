@@ -24,6 +24,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // certificate makes a key and a certificate of its own for 127.0.0.1, as files, and who trusts it.
@@ -177,7 +178,8 @@ func TestBrowserByTLS(t *testing.T) {
 	b.state("open")
 }
 
-// TestPublicURL: security row 30 behind a proxy: what a browser is told, and which names and origins are ours.
+// TestPublicURL: security rows 30, D12, D13, D14 behind a proxy: what a browser is told, and which names and origins
+// are ours.
 func TestPublicURL(t *testing.T) {
 	t.Parallel()
 	s := startAt(t, "--public-url", "https://term.example.com")
@@ -199,12 +201,30 @@ func TestPublicURL(t *testing.T) {
 	}
 	s.with("GET", "/pty", "", "Host", "other.example.com", "X-Forwarded-Host", host, "Authorization",
 		s.bearer()).refused(403, "FORBIDDEN_HOST")
+	s.with("GET", "/pty", "", "Host", host, "Origin", "http://"+host, "Authorization", s.bearer()).
+		refused(403, "FORBIDDEN_ORIGIN")
 	l := s.logIn()
-	if !strings.HasPrefix(l.cookie, "__Host-evertty_session_") {
-		t.Errorf("the cookie is %s", l.cookie)
+	k, err := s.Ticket(s.ctx(), wire.TicketRequest{Login: true})
+	s.must(err)
+	set := s.with("GET", "/?ticket="+k.Ticket, "").wants(303).header.Get("Set-Cookie")
+	for _, part := range []string{"; Secure", "; HttpOnly", "; SameSite=Strict", "; Path=/"} {
+		if !strings.Contains(set+";", part+";") || !strings.HasPrefix(set, "__Host-evertty_session_") ||
+			strings.Contains(set, "Domain") {
+			t.Errorf("the cookie is %s", set)
+		}
 	}
 	s.with("GET", "/pty", "", "Host", host, "Origin", "https://"+host, "Cookie", l.cookie, "Evertty-Page",
 		l.page).wants(200)
+
+	below := startAt(t, "--public-url", "https://"+host+"/base", "--base-path", "/base")
+	ticket, found := strings.CutPrefix(strings.TrimSpace(below.says("url")), "https://term.example.com/base/")
+	if !found {
+		t.Errorf("below a path evertty url says %s", ticket)
+	}
+	set = below.with("GET", "/"+ticket, "", "Host", host).wants(303).header.Get("Set-Cookie")
+	if !strings.HasPrefix(set, "__Host-evertty_session_") || !strings.Contains(set, "; Path=/;") {
+		t.Errorf("below a path the cookie is %s", set)
+	}
 }
 
 // TestTLSFlagsAreChecked: wrong usage, in words.

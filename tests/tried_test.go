@@ -63,8 +63,8 @@ func TestEndlessSequences(t *testing.T) {
 	}
 }
 
-// TestDearPatternsOverHTTP: a pattern that is too large is refused, one that costs much ends with the wait's timeout,
-// and others are answered meanwhile.
+// TestDearPatternsOverHTTP: security rows D26, D27. A pattern that is too large is refused, one that costs much ends
+// with the wait's timeout, and others are answered meanwhile.
 func TestDearPatternsOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
@@ -81,17 +81,31 @@ func TestDearPatternsOverHTTP(t *testing.T) {
 	wg.Wait()
 }
 
-// TestFilesOfProcessesAreRefused: the file calls read nothing that processes have in /proc, whatever way leads there.
+// TestFilesOfProcessesAreRefused: security row D32. The file calls read nothing that processes have in /proc,
+// whatever way leads there.
 func TestFilesOfProcessesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{})
-	link := t.TempDir() + "/link"
+	link, own := t.TempDir()+"/link", t.TempDir()+"/own"
 	s.must(os.Symlink("/proc/self", link))
-	for _, path := range []string{"/proc/self/environ", "/proc/self/mem", "/proc/thread-self/environ", "/dev/fd/0",
+	s.must(os.WriteFile(own, nil, 0o600))
+	s.book.add("default") // where calls without a session are
+	for _, path := range []string{"/proc/self/environ", "/proc/self", "/proc/thread-self", "/dev/fd", "/dev/fd/1",
+		"/proc/self/mem", "/proc/thread-self/environ", "/dev/fd/0",
 		link + "/environ", "/proc/" + strconv.Itoa(s.pid()) + "/environ",
 		"/proc/" + strconv.Itoa(s.keeperPID()) + "/fd/0"} {
-		if r := s.post("/api/file/read", `{"path":"`+path+`"}`); r.status != 403 {
-			t.Errorf("%s: %d %s", path, r.status, r.body)
+		for _, r := range []struct{ method, call, body string }{
+			{"POST", "read", `{"path":"PATH"}`}, {"POST", "write", `{"path":"PATH","content":"x"}`},
+			{"POST", "mkdir", `{"path":"PATH/new"}`}, {"POST", "delete", `{"path":"PATH"}`},
+			{"DELETE", "delete", `{"path":"PATH"}`}, {"POST", "list", `{"path":"PATH"}`},
+			{"POST", "exists", `{"path":"PATH"}`},
+			{"POST", "rename", `{"oldPath":"PATH","newPath":"/tmp/nothing"}`},
+			{"POST", "rename", `{"oldPath":"OWN","newPath":"PATH"}`},
+			{"POST", "move", `{"sourcePath":"PATH","destinationPath":"/tmp/nothing"}`},
+			{"POST", "move", `{"sourcePath":"OWN","destinationPath":"PATH"}`},
+		} {
+			r.body = strings.NewReplacer("PATH", path, "OWN", own).Replace(r.body)
+			s.call(r.method, "/api/file/"+r.call, r.body).refused(403, "PERMISSION_DENIED")
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (ls *Leases) CreateLease(id, provider, config string) (wire.Lease, error) {
 	}
 	var l thread.Lease
 	err := ls.update(func(c *change) (err error) {
-		if err := errors.Join(checkID("lease", id), checkStart("lease", id)); err != nil {
+		if err := cmp.Or(checkID("lease", id), checkStart("lease", id)); err != nil {
 			return err
 		}
 		if config != "" && !json.Valid([]byte(config)) {
