@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -115,11 +116,12 @@ func TestAVerbStartsAServer(t *testing.T) {
 	run(t, s.verb("new", "-d", "--", "cat")).refuses(t, 1, "1")
 }
 
-// TestManyVerbsStartOneServer: also where the server before was killed.
+// TestManyVerbsStartOneServer: also where the server before was killed; then it listens there again if it can.
 func TestManyVerbsStartOneServer(t *testing.T) {
 	t.Parallel()
 	s := unstarted(t)
 	const verbs = 8
+	at := ""
 	for round := range 2 {
 		var all sync.WaitGroup
 		for i := range verbs {
@@ -143,10 +145,19 @@ func TestManyVerbsStartOneServer(t *testing.T) {
 		}
 		p, err := client.Find(s.how.dir)
 		s.must(err)
+		if at = cmp.Or(at, p.URL); p.URL != at {
+			t.Errorf("after a kill it listens on %s, before on %s", p.URL, at)
+		}
 		s.must(syscall.Kill(p.PID, syscall.SIGKILL))
 		eventually(t, "its end", func() bool { return !alive(p.PID) })
 	}
+	taken, err := net.Listen("tcp", strings.TrimPrefix(at, "http://"))
+	s.must(err)
+	defer taken.Close()
 	s.gives("logs", "t0-0") // what was left by a kill -9 is no server
+	if p, err := client.Find(s.how.dir); err != nil || p.URL == at {
+		t.Errorf("%+v, %v", p, err)
+	}
 }
 
 // TestAVerbSaysWhyNoServerStarts: the reason and where the log is.

@@ -44,7 +44,7 @@ func TestWhatAPersonCallsATerminal(t *testing.T) {
 		args := map[string][]string{"rename": {"x"}, "resize": {"80x24"}}[verb]
 		run(t, s.cli(append([]string{verb, "web"}, args...)...)).refuses(t, 2, "one/web", "two/web")
 		run(t, s.cli(append([]string{verb, id[:3]}, args...)...)).refuses(t, 4, "no such terminal")
-		run(t, s.cli(append([]string{verb, "two/only"}, args...)...)).refuses(t, 4, "no such terminal")
+		run(t, s.cli(append([]string{verb, "two/only"}, args...)...)).refuses(t, 4, `no such terminal: "two/only"`)
 	}
 	run(t, s.cli("send", "web", "x")).refuses(t, 2, "one/web", "two/web")
 	s.get("/pty?id="+id[:6]+"&id=nobody").refused(404, "NOT_FOUND", "nobody")

@@ -198,5 +198,9 @@ func flagError(c *cobra.Command, err error) error {
 			err = fmt.Errorf("%w; did you mean --%s?", err, near)
 		}
 	}
+	if words := c.Flags().Args(); len(words) > 0 && strings.Contains(c.Use, "-- CMD") {
+		err = fmt.Errorf("%w; options of a program go behind --: %s -- %s ...", err,
+			c.CommandPath(), words[0])
+	}
 	return usage(err)
 }

@@ -43,9 +43,12 @@ type serverContext struct {
 // the name of the current one. Each file is whole or absent, so calls beside each other need no lock.
 type contexts struct{ dir string }
 
-// openContexts is the contexts of this user, in the directory of settings (os.UserConfigDir).
+// openContexts is the contexts of this user, in the directory of settings (os.UserConfigDir, else ~/.config).
 func openContexts() (contexts, error) {
 	config, err := os.UserConfigDir()
+	if home := homeDir(); err != nil && home != "" {
+		config, err = filepath.Join(home, ".config"), nil
+	}
 	if err != nil {
 		return contexts{}, usage(fmt.Errorf("contexts: %w", err))
 	}

@@ -55,7 +55,10 @@ func (a *app) newServer(f serveFlags, dir string, rules permission.Rules, log *s
 	if err != nil {
 		return nil, err
 	}
-	all, at, err := listen(f.auth.Listen, dir, f.passed)
+	all, at, err := listen(cmp.Or(f.before, f.auth.Listen), dir, f.passed)
+	if f.before != "" && errors.Is(err, syscall.EADDRINUSE) {
+		all, at, err = listen(f.auth.Listen, dir, f.passed)
+	}
 	if err != nil {
 		return nil, err
 	}

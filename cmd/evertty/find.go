@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -67,11 +68,22 @@ func (a *app) dirName() (string, error) {
 	if x := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(x) {
 		return filepath.Join(x, "evertty"), nil
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("no data directory: %w; set --data-dir", err)
+	home := homeDir()
+	if home == "" {
+		return "", usage(errors.New("no data directory: this user has no home directory; set --data-dir"))
 	}
 	return filepath.Join(home, ".local", "state", "evertty"), nil
+}
+
+// homeDir is $HOME, else what the user database says; "" is none.
+func homeDir() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
+			return u.HomeDir
+		}
+	}
+	return home
 }
 
 // namedDir is the data directory of the flag or the environment, "" for none.

@@ -64,6 +64,7 @@ true screen at once.`,
   evertty attach build           look again, from anywhere`,
 		Args:          unknownVerb,
 		RunE:          func(c *cobra.Command, _ []string) error { return a.pick(c) },
+		Version:       programVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -73,6 +74,8 @@ true screen at once.`,
 	a.talks(root)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	a.addVerbs(root)
+	checkHelpTopics(root)
+	root.SetVersionTemplate(versionLine(versionOf()) + "\n")
 	root.SetFlagErrorFunc(flagError)
 	a.watch(root)
 	return root
@@ -122,6 +125,21 @@ func group(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	}
 	c.AddCommand(verbs...)
 	return c
+}
+
+// checkHelpTopics has the verb help refuse what is no verb, as the program itself does.
+func checkHelpTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if verb, rest, _ := root.Find(args); verb.HasSubCommands() {
+					return unknownVerb(verb, rest)
+				}
+				return nil
+			}
+		}
+	}
 }
 
 // watch notes when a verb starts: an error before that is wrong usage, whoever

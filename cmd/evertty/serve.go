@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
 
+	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/server/auth"
@@ -93,6 +95,7 @@ func (a *app) serveUntil(ctx context.Context, f serveFlags, log *slog.Logger) er
 	if _, err := a.dir(); err != nil { // another user may have made what was not there
 		return err
 	}
+	f.before = f.addressBefore(dir)
 	// What a server before left, if it was killed: who looks for this one finds it when it is ready.
 	if err := os.Remove(filepath.Join(dir, placeName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -114,6 +117,20 @@ func (a *app) serveUntil(ctx context.Context, f serveFlags, log *slog.Logger) er
 	}
 	go s.rereadUsers(ctx, f.users, again)
 	return s.run(ctx)
+}
+
+// addressBefore is where a server of the data directory listened that was killed, "" when there was none, or this one
+// has an address of its own: pages that it served, and EVERTTY_URL of its programs, lead there.
+func (f serveFlags) addressBefore(dir string) string {
+	p, err := client.Find(dir)
+	if err != nil || !f.background || f.auth.Listen != freePort {
+		return ""
+	}
+	u, err := url.Parse(p.URL)
+	if err != nil || u.Port() == "" || u.Hostname() != "127.0.0.1" {
+		return ""
+	}
+	return u.Host
 }
 
 // lock makes the data directory this server's.

@@ -50,7 +50,8 @@ type serveFlags struct {
 	passed        []net.Listener // by a service manager; they stand for auth.Listen
 	insecure      bool
 	takeover      bool
-	background    bool // a verb started it by itself
+	background    bool   // a verb started it by itself
+	before        string // address of a server that was killed, "" when it does not matter
 	keeperIdle    time.Duration
 	memory        int64 // bytes, of one terminal
 	bound         int64 // bytes, of the server

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -273,6 +274,10 @@ func TestVerbs(t *testing.T) {
 			"apr_1\texec", "", 0},
 		{"url", "url", "", `POST /tickets {"login":true}`, "http://h/?ticket=k\n", "", 0},
 		{"version", "version --json", "", "-", `"version"`, "", 0},
+		{"version as a flag", "--version", "", "-", "evertty ", "", 0},
+		{"help of nothing", "help kil", "", "-", "", "did you mean kill?", 2},
+		{"help of a verb", "help thread rm", "", "-", "forget them", "", 0},
+		{"flags of a program", "new ls -la", "", "-", "", "go behind --: evertty new -- ls ...", 2},
 		{"unknown verb", "atach", "", "-", "", "did you mean attach?", 2},
 		{"completion", "__complete attach b", "", "GET /pty", "build\tmy ?[31mtitle", "", 0},
 	} {
@@ -305,6 +310,24 @@ func TestVerbs(t *testing.T) {
 				t.Errorf("the empty rows below are printed: %q", o.stdout)
 			}
 		})
+	}
+}
+
+// TestNoHome: the user database says where the home is when no variable does.
+func TestNoHome(t *testing.T) {
+	u, err := user.Current()
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", envDataDir} {
+		t.Setenv(name, "")
+	}
+	a := &app{}
+	if dir, err := a.dirName(); err != nil || dir != filepath.Join(u.HomeDir, ".local", "state", "evertty") {
+		t.Errorf("%s, %v", dir, err)
+	}
+	if c, err := openContexts(); err != nil || c.dir != filepath.Join(u.HomeDir, ".config", "evertty", "contexts") {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

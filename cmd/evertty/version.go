@@ -38,10 +38,15 @@ func newVersion(a *app) *cobra.Command {
 	}
 	asJSON := jsonFlag(c)
 	c.RunE = func(*cobra.Command, []string) error {
-		v := versionReport{programVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-		return printReply(a.stdout, *asJSON, v, line(func(v versionReport) string {
-			return fmt.Sprintf("evertty %s (%s, %s)", v.Version, v.Go, v.Platform)
-		}))
+		return printReply(a.stdout, *asJSON, versionOf(), line(versionLine))
 	}
 	return c
+}
+
+func versionOf() versionReport {
+	return versionReport{programVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+}
+
+func versionLine(v versionReport) string {
+	return fmt.Sprintf("evertty %s (%s, %s)", v.Version, v.Go, v.Platform)
 }

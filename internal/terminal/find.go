@@ -71,6 +71,7 @@ func (r *Registry) find(session, ref string) (*Terminal, error) {
 // that no other listed terminal has; in a user's space SESSION is what the user calls it. An id wins over a name, a name
 // over a prefix. Errors: ErrNotFound, *Ambiguous.
 func (r *Registry) Resolve(session, ref string) (*Terminal, error) {
+	given := ref
 	if of, name, ok := strings.Cut(ref, "/"); ok && of != "" {
 		if of = owner.Space(session) + of; owner.In(of, session) {
 			session, ref = of, name
@@ -79,13 +80,15 @@ func (r *Registry) Resolve(session, ref string) (*Terminal, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t, err := r.find(session, ref)
-	if !errors.Is(err, ErrNotFound) || len(ref) < minPrefix {
+	if !errors.Is(err, ErrNotFound) {
 		return t, err
 	}
-	found := r.matching(session, func(t *Terminal) bool { return strings.HasPrefix(t.ID, ref) })
+	found := r.matching(session, func(t *Terminal) bool {
+		return len(ref) >= minPrefix && strings.HasPrefix(t.ID, ref)
+	})
 	switch len(found) {
 	case 0:
-		return nil, err
+		return nil, fmt.Errorf("%w: %q", ErrNotFound, given)
 	case 1:
 		return found[0], nil
 	}
