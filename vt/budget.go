@@ -141,9 +141,10 @@ func inPieces(p []byte, write func(p []byte, work int) (text []byte, n int)) []b
 }
 
 // keep makes a row that leaves the main screen the newest line of the history,
-// without links and colours when it would fill all of it.
-func (b *bufferSet) keep(r *row) {
-	packed := b.packer.row(r, &b.styles)
+// without links and colours when it would fill all of it. It returns the row packed,
+// until the next one is.
+func (b *bufferSet) keep(r *row) (packed []byte) {
+	packed = b.packer.row(r, &b.styles)
 	b.stream.meter.Add(len(packed) + costHistory)
 	if len(packed) > b.hist.most/2 {
 		b.packer.bare = true
@@ -154,6 +155,7 @@ func (b *bufferSet) keep(r *row) {
 	if b.hist.dropped > 0 {
 		b.forgetDropped()
 	}
+	return packed
 }
 
 // drop frees unused memory of the row, and takes the marks from its cells when loss

@@ -19,6 +19,9 @@ type Effects struct {
 	Clipboard func(selection string, data []byte)
 	Notify    func(n Notification) // OSC 9, OSC 777;notify
 	Prompt    func(m PromptMark)   // OSC 133 and 633
+	// ScrolledOff gets each line that output moves off the main screen at its top, even when no history keeps
+	// it. A change of the size moves none.
+	ScrolledOff func(l Line)
 }
 
 // Notification is a message a program wants a person to see.

@@ -307,7 +307,10 @@ func (p *printer) wrap() {
 func (p *printer) scrollUp(blank uint32) {
 	s := p.screen
 	if s == p.main && s.Top == 0 {
-		p.keep(s.rows[0])
+		packed := p.keep(s.rows[0])
+		if f := p.cfg.Effects.ScrolledOff; f != nil {
+			f(Line{packed: string(packed), wrapped: s.rows[0].wrapped})
+		}
 	}
 	if s.Top > 0 {
 		p.loseLink() // xterm.js moves the lines, and leaves their notes

@@ -16,6 +16,7 @@ type viewing struct {
 	detachKeys string
 	readOnly   bool
 	clipboard  bool
+	status     bool // a status line
 	nested     bool // a terminal inside another one is meant
 	scrollback int  // lines of history shown at first
 }
@@ -26,6 +27,7 @@ func (v *viewing) flags(c *cobra.Command) {
 		flag{"detach-keys", "", &v.detachKeys, "`keys` that detach, in tmux's names, or none"},
 		flag{"read-only", "", &v.readOnly, "look only: keys are not sent, the size is not changed"},
 		flag{"clipboard", "", &v.clipboard, "let the program write to this terminal's clipboard (OSC 52)"},
+		flag{"status", "", &v.status, "show in the last row which terminal this is; the program has one row less"},
 	)
 }
 
@@ -100,6 +102,10 @@ func (a *app) view(ctx context.Context, info client.Terminal, o viewing, keys []
 		scrollback: o.scrollback}}
 	if len(keys) > 0 {
 		v.leaveKeys = o.detachKeys
+	}
+	if o.status {
+		v.display.status = newStatusLine(info, v.leaveKeys, !colors(a.stdout))
+		v.leaveKeys = "" // no hint: the line says it
 	}
 	if o.clipboard {
 		v.clipboard = newUserClipboard()

@@ -25,6 +25,8 @@ type display struct {
 	traces traces    // of what was on the user's terminal before the engine's state
 	bell   bool      // the program rang since the last painting
 	hint   string    // is on the last row of the window, over what the terminal shows; "" is none
+	status *statusLine
+	gone   []vt.Line // scrolled off and not in the window's scrollback yet; with status only
 
 	// What was painted last, when not direct.
 	rows  []string // of the window; nil when nothing of it is known
@@ -34,7 +36,7 @@ type display struct {
 }
 
 // fits reports whether output can go through.
-func (d *display) fits() bool { return d.size == d.window && d.hint == "" }
+func (d *display) fits() bool { return d.size == d.window && d.hint == "" && !d.hasStatus() }
 
 // load begins anew with a snapshot. shown is what a window of its size gets.
 func (d *display) load(e client.Event, scrollback int) (f *vt.Frame, shown []byte) {
@@ -45,6 +47,9 @@ func (d *display) load(e client.Event, scrollback int) (f *vt.Frame, shown []byt
 		Guest: true})
 	shown = bytes.Clone(d.engine.Write(e.Data))
 	d.bell = false
+	if d.status != nil {
+		effects.ScrolledOff = d.scrolled
+	}
 	return d.engine.Freeze(), shown
 }
 
@@ -65,8 +70,8 @@ func (d *display) atRest() bool { return !d.direct || d.engine.AtRest() && d.eng
 // the user's scrollback.
 func (d *display) first(e client.Event) []byte {
 	f, shown := d.load(e, vt.MaxScrollback)
-	history := f.History
-	d.load(client.Event{Cols: f.Cols, Rows: f.Rows, Data: snapshot.ANSI(f, snapshot.Options{})}, 0)
+	history, kept := f.History, d.status.scrollback()
+	d.load(client.Event{Cols: f.Cols, Rows: f.Rows, Data: snapshot.ANSI(f, snapshot.Options{Scrollback: kept})}, kept)
 	if d.fits() {
 		return d.through(shown)
 	}
@@ -75,9 +80,11 @@ func (d *display) first(e client.Event) []byte {
 
 // again is what shows a later snapshot.
 func (d *display) again(e client.Event) []byte {
-	_, shown := d.load(e, 0)
+	past := d.past(e.Rows)
+	e.Data = append(past, e.Data...)
+	_, shown := d.load(e, d.status.scrollback())
 	if d.fits() {
-		return d.through(shown)
+		return d.through(shown[len(past):])
 	}
 	return d.redraw()
 }
@@ -85,7 +92,7 @@ func (d *display) again(e client.Event) []byte {
 // through is a snapshot for a window of the terminal's size.
 func (d *display) through(ansi []byte) []byte {
 	start := d.begin()
-	d.direct, d.rows = true, nil
+	d.direct, d.rows, d.gone = true, nil, nil
 	return append([]byte(start), ansi...)
 }
 
@@ -134,16 +141,16 @@ func (d *display) paint() []byte {
 	d.follow(f)
 	var b strings.Builder
 	b.WriteString(beginPainting)
-	if alt := f.Alt != nil; d.rows == nil || alt != d.alt {
-		b.WriteString(d.begin())
-		if alt {
-			b.WriteString(alternateScreen)
-		}
-		d.rows, d.alt, d.state, d.title = make([]string, d.window.Rows), alt, "", ""
-		b.WriteString(hideCursor)
+	d.paintScrolled(&b)
+	switch alt := f.Alt != nil; {
+	case d.rows != nil && alt == d.alt:
+	case alt && d.hasStatus():
+		d.turnFromMain(&b, f)
+	default:
+		d.turnTo(&b, alt)
 	}
 	d.paintState(&b, f)
-	d.paintRows(&b, f)
+	d.paintRows(&b, f, f.Active(), d.lastRow())
 	if d.bell {
 		b.WriteString("\a")
 		d.bell = false
@@ -151,6 +158,16 @@ func (d *display) paint() []byte {
 	d.paintCursor(&b, f)
 	b.WriteString(endPainting)
 	return []byte(b.String())
+}
+
+// turnTo shows the empty main or alternate screen, of which nothing is known to be left.
+func (d *display) turnTo(b *strings.Builder, alt bool) {
+	b.WriteString(d.begin())
+	if alt {
+		b.WriteString(alternateScreen)
+	}
+	d.rows, d.alt, d.state, d.title = make([]string, d.window.Rows), alt, "", ""
+	b.WriteString(hideCursor)
 }
 
 // What surrounds a painting: the terminal shows it at once if it knows synchronized
@@ -189,28 +206,33 @@ func (d *display) paintState(b *strings.Builder, f *vt.Frame) {
 	}
 }
 
-// paintRows writes the rows that look different from before.
-func (d *display) paintRows(b *strings.Builder, f *vt.Frame) {
-	lines := f.Active().Lines
+// paintRows writes the rows that look different from before, as s has them; last, unless it is "", is the last one of
+// the window.
+func (d *display) paintRows(b *strings.Builder, f *vt.Frame, s *vt.Screen, last string) {
 	for i := range d.rows {
 		row := ""
-		if at := d.y + i; at < len(lines) {
-			row = string(snapshot.PaintRow(lines[at], d.x, min(d.window.Cols, f.Cols-d.x)))
+		if at := d.y + i; at < len(s.Lines) && i < d.room() {
+			row = string(snapshot.PaintRow(s.Lines[at], d.x, min(d.window.Cols, f.Cols-d.x)))
 		}
-		if d.hint != "" && i == len(d.rows)-1 {
-			row = "\x1b[7m" + clipped(printable(d.hint), max(d.window.Cols-1, 1)) + "\x1b[m"
+		if last != "" && i == len(d.rows)-1 {
+			row = last
 		}
-		if row != d.rows[i] {
-			d.rows[i] = row
-			fmt.Fprintf(b, "\x1b[%d;1H\x1b[2K%s", i+1, row)
-		}
+		d.paintRow(b, i, row)
+	}
+}
+
+// paintRow writes a row of the window, from 0, if it looks different from before.
+func (d *display) paintRow(b *strings.Builder, i int, row string) {
+	if row != d.rows[i] {
+		d.rows[i] = row
+		fmt.Fprintf(b, "\x1b[%d;1H\x1b[2K%s", i+1, row)
 	}
 }
 
 func (d *display) paintCursor(b *strings.Builder, f *vt.Frame) {
 	s := f.Active()
 	x, y := s.X-d.x, s.Y-d.y
-	if f.Modes.CursorHidden || x < 0 || y < 0 || x >= d.window.Cols || y >= d.window.Rows {
+	if f.Modes.CursorHidden || x < 0 || y < 0 || x >= d.window.Cols || y >= d.room() {
 		return
 	}
 	fmt.Fprintf(b, "\x1b[%d;%dH%s", y+1, x+1, showCursor)
@@ -224,10 +246,10 @@ func (d *display) follow(f *vt.Frame) {
 		d.x = max(min(d.x, s.X), s.X-d.window.Cols+1)
 	}
 	if !f.Modes.CursorHidden || f.Alt == nil {
-		d.y = max(min(d.y, s.Y), s.Y-d.window.Rows+1)
+		d.y = max(min(d.y, s.Y), s.Y-d.room()+1)
 	}
 	d.x = max(0, min(d.x, f.Cols-d.window.Cols))
-	d.y = max(0, min(d.y, f.Rows-d.window.Rows))
+	d.y = max(0, min(d.y, f.Rows-d.room()))
 }
 
 // history is what puts lines into the scrollback of a window of another width. Lines
@@ -258,13 +280,13 @@ func (d *display) history(lines vt.Lines) []byte {
 func (d *display) contentEnd() int {
 	f := d.engine.Freeze()
 	if f.Alt != nil {
-		return d.window.Rows
+		return d.room()
 	}
 	end := contentEnd(f)
 	if !d.direct {
 		end -= d.y
 	}
-	return min(max(end, 1), d.window.Rows)
+	return min(max(end, 1), d.room())
 }
 
 // mouse is how mouse reports have to be translated, nil when they need not be.
@@ -275,5 +297,6 @@ func (d *display) mouse() *mouseView {
 	case d.direct:
 		return &mouseView{cols: d.size.Cols, rows: d.size.Rows, encoding: vt.MouseEncodingSGRPixels}
 	}
-	return &mouseView{x: d.x, y: d.y, cols: d.size.Cols, rows: d.size.Rows, encoding: d.engine.Modes().MouseEncoding}
+	return &mouseView{x: d.x, y: d.y, cols: d.size.Cols, rows: min(d.size.Rows, d.y+d.room()),
+		encoding: d.engine.Modes().MouseEncoding}
 }

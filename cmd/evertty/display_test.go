@@ -69,7 +69,7 @@ func (w *window) compare(t *testing.T, terminal vt.Engine, log ...string) {
 		}
 	}()
 	f, u := terminal.Freeze(), w.screen.Freeze()
-	cols, rows := min(w.d.window.Cols, f.Cols), min(w.d.window.Rows, f.Rows)
+	cols, rows := min(w.d.window.Cols, f.Cols), min(w.d.room(), f.Rows)
 	x, y := w.d.x, w.d.y
 	if w.d.direct {
 		x, y = 0, 0

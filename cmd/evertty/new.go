@@ -33,6 +33,7 @@ func newNew(a *app) *cobra.Command {
 				if keys, err = canView(a, v); err != nil {
 					return err
 				}
+				o.statusRow = v.status
 			}
 			info, err := a.create(c, o, args)
 			if err != nil {
@@ -66,6 +67,9 @@ func (a *app) create(c *cobra.Command, o creating, cmd []string) (client.Termina
 		r.Cwd, _ = os.Getwd() // a directory that is gone is left to the server
 	}
 	cols, rows, _ := a.size()
+	if o.statusRow {
+		rows = aboveStatus(rows)
+	}
 	if cols = cmp.Or(o.cols, min(cols, maxSize)); cols > 0 {
 		r.Cols = &cols
 	}

@@ -23,7 +23,8 @@ type creating struct {
 	cpu        int
 	pids       int
 	nofile     int
-	cols, rows int // 0: as this terminal
+	cols, rows int  // 0: as this terminal
+	statusRow  bool // but for its last row
 	scrollback int
 	detached   bool
 	asJSON     bool

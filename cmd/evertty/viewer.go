@@ -92,7 +92,8 @@ type drawing struct {
 	stale bool
 	drawn time.Time // when display was drawn last
 	draw  *time.Timer
-	waits bool // draw is set
+	waits bool      // draw is set
+	due   time.Time // to this
 
 	hint   *time.Timer // for turnHint
 	hinted bool        // the hint was shown
@@ -153,7 +154,7 @@ func (v *viewer) guard(f func()) {
 func (v *viewer) follow(ctx context.Context) (*wire.Exit, error) {
 	history := v.scrollback
 	for pause := time.Duration(0); ; {
-		if err := sleep(ctx, pause); err != nil {
+		if err := v.pause(ctx, pause); err != nil {
 			return nil, err
 		}
 		exit, err := v.visit(ctx, history)
@@ -194,6 +195,25 @@ func sleep(ctx context.Context, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+// pause waits between two connections; its error is the cause of ctx. The status line follows the window's size.
+func (v *viewer) pause(ctx context.Context, d time.Duration) error {
+	if v.display.status == nil {
+		return sleep(ctx, d)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-v.sizes:
+			_ = v.mine(v.anew) // an error ends ctx
+		}
 	}
 }
 
@@ -238,6 +258,10 @@ func (v *viewer) show(ctx context.Context, conn *client.Attachment) (*wire.Exit,
 	events, quit := make(chan taken), make(chan struct{})
 	defer close(quit)
 	go passEvents(conn.Next, events, quit)
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	infos, asked := make(chan client.Terminal, 1), v.display.status == nil
+	v.display.status.connected()
 	for {
 		var err error
 		select {
@@ -249,6 +273,12 @@ func (v *viewer) show(ctx context.Context, conn *client.Attachment) (*wire.Exit,
 				return t.event.Exit, nil
 			}
 			err = v.mine(func() error { return v.take(t.event) })
+			if !asked { // from the first event on this viewer counts
+				asked = true
+				go ask(ctx, v.server, v.id, infos)
+			}
+		case info := <-infos:
+			err = v.mine(func() error { v.display.status.learn(info); v.statusSoon(); return nil })
 		case <-v.sizes:
 			err = v.mine(func() error { return v.resized(conn) })
 		case <-v.draw.C:
@@ -263,6 +293,13 @@ func (v *viewer) show(ctx context.Context, conn *client.Attachment) (*wire.Exit,
 		if err != nil {
 			return nil, err
 		}
+	}
+}
+
+// ask hands on what the server says of a terminal, if it does. infos has room for it.
+func ask(ctx context.Context, server *client.Client, id string, infos chan<- client.Terminal) {
+	if info, err := server.Get(ctx, id); err == nil {
+		infos <- info
 	}
 }
 

@@ -122,11 +122,7 @@ func (v *viewer) goOn(first string) {
 	}
 	if v.shown {
 		put(v.tty.out, first)
-		v.stale = true
-		_ = v.redraw()
-		if v.told {
-			v.notice()
-		}
+		_ = v.anew()
 	}
 	_ = v.write(nil)
 }

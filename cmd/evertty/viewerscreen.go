@@ -17,15 +17,19 @@ func (v *viewer) take(e client.Event) error {
 	case client.KindSnapshot:
 		return v.snapshot(e)
 	case client.KindResume:
-		v.lost, v.told = false, false
+		v.found()
 		if v.stale {
 			return v.redraw()
 		}
 	case client.KindData:
 		v.seq = e.Seq
+		kept := len(v.display.gone)
 		through, painted := v.display.output(e.Data)
 		switch {
 		case v.stale: // drawing comes
+			v.display.gone = v.display.gone[:kept]
+		case len(v.display.gone) > scrolledAtOnce:
+			return v.redraw()
 		case painted:
 			v.drawSoon(max(frameLull, frameTime-time.Since(v.drawn)))
 		default:
@@ -33,6 +37,8 @@ func (v *viewer) take(e client.Event) error {
 			return v.write(through)
 		}
 	case client.KindMeta:
+		v.display.status.hear(e.Meta)
+		v.statusSoon()
 		if n := e.Meta.Notify; n != nil {
 			v.note = notification(*n)
 			return v.write(nil)
@@ -50,7 +56,8 @@ func (v *viewer) take(e client.Event) error {
 }
 
 func (v *viewer) snapshot(e client.Event) error {
-	v.lost, v.told, v.behind, v.seq = false, false, false, e.Seq
+	v.found()
+	v.behind, v.seq = false, e.Seq
 	before, show := "", v.display.again
 	v.measure(wire.Size{Cols: e.Cols, Rows: e.Rows})
 	if !v.shown {
@@ -64,6 +71,10 @@ func (v *viewer) snapshot(e client.Event) error {
 // measure notes the size of the user's terminal, which is given when it does not say.
 func (v *viewer) measure(otherwise wire.Size) {
 	v.display.window = windowOf(v.tty.out, otherwise)
+	if s := v.display.status; s != nil {
+		_, _, sized := sizeOf(v.tty.out)
+		s.unsized = !sized
+	}
 }
 
 // screen writes a whole screen.
@@ -77,6 +88,7 @@ func (v *viewer) screen(screen []byte) error {
 func (v *viewer) drew(screen []byte) error {
 	v.drawn = time.Now()
 	v.mouse.Store(v.display.mouse())
+	v.statusSoon()
 	return v.write(screen)
 }
 
@@ -94,11 +106,28 @@ func (v *viewer) redraw() error {
 	return v.drew(v.display.paint())
 }
 
+// anew draws the whole window, in the size that it has now.
+func (v *viewer) anew() error {
+	v.stale = true
+	err := v.redraw()
+	if v.told {
+		v.notice()
+	}
+	return err
+}
+
 // drawSoon has the screen drawn after a time, at the latest.
 func (v *viewer) drawSoon(after time.Duration) {
-	if !v.waits {
-		v.waits = true
+	if due := time.Now().Add(after); !v.waits || due.Before(v.due) {
+		v.waits, v.due = true, due
 		v.draw.Reset(after)
+	}
+}
+
+// statusSoon has the status line drawn when it may change, if it has to.
+func (v *viewer) statusSoon() {
+	if wait, ok := v.display.status.due(); ok && v.shown && !v.stale && v.display.hasStatus() {
+		v.drawSoon(wait)
 	}
 }
 
@@ -106,15 +135,15 @@ func (v *viewer) drawSoon(after time.Duration) {
 // in its own way.
 func (v *viewer) resized(conn *client.Attachment) error {
 	v.sayHow(conn)
-	v.stale, v.waits = true, true
-	v.draw.Reset(settle)
+	v.stale, v.waits = true, false
+	v.drawSoon(settle)
 	return nil
 }
 
 // wanted is the size that the user's terminal asks for, unless it only looks.
 func (v *viewer) wanted() (cols, rows int, ok bool) {
 	cols, rows, ok = sizeOf(v.tty.out)
-	return min(cols, maxSize), min(rows, maxSize), ok && !v.readOnly
+	return min(cols, maxSize), min(v.display.status.rows(rows), maxSize), ok && !v.readOnly
 }
 
 // sayHow tells the server how large the user's terminal is.
@@ -149,11 +178,19 @@ func (v *viewer) write(p []byte) error {
 	return nil
 }
 
+// found notes that there is a connection again.
+func (v *viewer) found() {
+	v.lost, v.told = false, false
+	if v.display.status != nil {
+		v.display.status.told.lost = false
+	}
+}
+
 // tell says once that the connection is lost: when it could not be made again at
 // once, for a short break does not matter. The next drawing removes the notice.
 func (v *viewer) tell() error {
 	if !v.told {
-		v.told, v.stale = true, true
+		v.told = true
 		v.notice()
 	}
 	return nil
@@ -162,7 +199,13 @@ func (v *viewer) tell() error {
 // notice shows on the screen that the connection is lost. Until the next drawing keys and
 // mouse are as a shell has them: no program is there to read them.
 func (v *viewer) notice() {
-	if cols, rows, ok := sizeOf(v.tty.out); ok && foreground(v.tty.out) {
+	v.stale = true
+	cols, rows, ok := sizeOf(v.tty.out)
+	switch {
+	case !ok || !foreground(v.tty.out):
+	case v.display.hasStatus():
+		put(v.tty.out, v.display.lostNotice())
+	default:
 		put(v.tty.out, notice("evertty: connection to "+v.name+" lost, trying again", cols, rows))
 	}
 }
@@ -194,5 +237,5 @@ func (v *viewer) farewell() {
 	if v.waits || v.stale {
 		_ = v.redraw()
 	}
-	put(v.tty.out, leave(v.display.contentEnd(), v.display.window, v.display.leaves()))
+	put(v.tty.out, v.display.withoutStatus()+leave(v.display.contentEnd(), v.display.window, v.display.leaves()))
 }
