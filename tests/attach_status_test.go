@@ -44,7 +44,7 @@ func screenOf(s *server, id string) wire.ScreenJSON {
 func attachStatus(t *testing.T, s, people *server, cmd ...string) statusUser {
 	t.Helper()
 	id := s.createWith(wire.CreateTerminal{Cmd: cmd, Name: fmt.Sprintf("n%08x", rand.Uint32()), Cols: new(80),
-		Rows: new(24), Env: map[string]string{"PS1": `inner\$ `, "TERM": "xterm-256color"}}).ID
+		Rows: new(24), Env: map[string]string{"PS1": "inner$ ", "TERM": "xterm-256color"}}).ID
 	u := statusUser{newJobs(t, people), s, id}
 	u.attach()
 	return u
@@ -156,10 +156,10 @@ func TestStatusLineOfPrograms(t *testing.T) {
 	t.Parallel()
 	s, people := start(t, launch{}), start(t, launch{})
 	u := attachStatus(t, s, people, "bash", "--norc", "--noprofile", "-i")
-	u.enter("seq 5000; ls --color=always -la /; echo $((40+2)) rows: $(tput lines)")
+	u.enter("seq 4500; ls --color=always -la /; echo $((40+2)) rows: $(tput lines)")
 	s.await(u.inner, "42 rows: 23")
 	u.same("a shell")
-	if text := people.text(u.id); !strings.Contains(text, "\n"+strings.Join(numbers(5000), "\n")+"\n") {
+	if text := people.text(u.id); !strings.Contains(text, "\n"+strings.Join(numbers(4500), "\n")+"\n") {
 		t.Error("not all lines are in the window's scrollback")
 	}
 	for program, keys := range map[string]string{"vim -u NONE +'set nu' /etc/services": ":q\r", "less /etc/services": "q"} {
@@ -191,20 +191,12 @@ func TestStatusLineOfPrograms(t *testing.T) {
 	u.same("after the end of the server")
 	eventually(t, "connected", func() bool { return strings.Contains(u.last(), "  running  1 viewer  ") })
 	u.enter(`printf '\e]2;a title\a'`)
-	other := attachStatus2(t, u)
+	other := people.create(binary, "attach", u.inner, "--read-only", "--nested", "--data-dir", s.how.dir).ID
 	eventually(t, "facts", func() bool {
 		return strings.Contains(u.last(), "  a title ") && strings.Contains(u.last(), "  2 viewers  ")
 	})
 	people.must(people.Delete(people.ctx(), other, true))
 	eventually(t, "facts", func() bool { return strings.Contains(u.last(), "  1 viewer  ") })
-}
-
-// attachStatus2 attaches another viewer that does not ask for a size.
-func attachStatus2(t *testing.T, u statusUser) (id string) {
-	t.Helper()
-	id = u.people.create(binary, "attach", u.inner, "--read-only", "--nested", "--data-dir", u.s.how.dir).ID
-	u.people.await(id, "inner")
-	return id
 }
 
 func numbers(n int) (words []string) {
@@ -218,17 +210,88 @@ func numbers(n int) (words []string) {
 func TestStatusLineIsTakenBack(t *testing.T) {
 	t.Parallel()
 	s, people := start(t, launch{}), start(t, launch{})
-	u := attachStatus(t, s, people, "bash", "-c", `echo inner screen; stty -echo; printf '\e[2;5r'; exec cat`)
+	u := attachStatus(t, s, people, "bash", "-c", `stty -echo; printf '\e[2;5rinner screen\n'; read -r; printf '\e[?1049h'; exec cat`)
 	gone := func(how string) {
 		t.Helper()
-		u.people.must(u.people.Wait2(u.id))
+		eventually(t, how, func() bool { return !u.raw() && strings.Contains(people.text(u.id), "in the shell") })
 		screen := screenOf(people, u.id)
 		if text := people.text(u.id); strings.Contains(text, "detaches") || !strings.Contains(text, "inner screen") ||
-			screen.ScrollRegion != (wire.ScrollRegion{Bottom: 23}) {
+			screen.ScrollRegion != (wire.ScrollRegion{Bottom: 23}) || screen.Alt {
 			t.Errorf("%s leaves margins %v and\n%s", how, screen.ScrollRegion, text)
 		}
+		u.enter("clear")
+		people.await(u.id, `\Aouter\$ \z`)
 	}
-	_ = gone
+	for _, alternate := range []bool{false, true} {
+		if alternate {
+			s.input(u.inner, "\n")
+		}
+		pid := u.job()
+		u.stop(pid, syscall.SIGTSTP)
+		u.enter("echo $((40+1)) in the shell")
+		gone("SIGTSTP")
+		u.enter("fg")
+		u.same("fg")
+		people.input(u.id, "\x1c\x1c")
+		people.await(u.id, `\[detached from`)
+		u.enter("echo $((40+2)) in the shell")
+		gone("detaching")
+		u.attach()
+		people.must(syscall.Kill(u.job(), syscall.SIGTERM))
+		eventually(t, "its end", func() bool { return !u.raw() })
+		u.enter("echo $((40+3)) in the shell")
+		gone("SIGTERM")
+		u.attach()
+		u.same("again")
+	}
+	s.must(s.Delete(s.ctx(), u.inner, false))
+	people.await(u.id, `\[exited`)
+	u.enter("echo $((40+4)) in the shell")
+	gone("the program's end")
 }
 
-var _ = syscall.SIGTERM
+// TestStatusLineTakesNoMouse: a report of the row of the line is not the program's.
+func TestStatusLineTakesNoMouse(t *testing.T) {
+	t.Parallel()
+	s, people := start(t, launch{}), start(t, launch{})
+	u := attachStatus(t, s, people, "bash", "-c", `stty -echo -icanon; printf '\e[?1000;1006h'; exec cat -v`)
+	eventually(t, "the mouse", func() bool { return screenOf(people, u.id).Modes.Mouse == "normal" })
+	people.input(u.id, "\x1b[<0;5;24M\x1b[<0;5;24m\x1b[<0;6;23M\x1b[<0;6;23m.")
+	s.await(u.inner, `^\^\[\[<0;6;23M\^\[\[<0;6;23m\.$`)
+}
+
+// TestStatusLineOfSmallWindows: less than three rows have none, and then it comes.
+func TestStatusLineOfSmallWindows(t *testing.T) {
+	t.Parallel()
+	s, people := start(t, launch{}), start(t, launch{})
+	id := s.create("bash", "-c", "echo inner screen; exec cat").ID
+	u := statusUser{&jobs{t: t, people: people, id: people.createWith(wire.CreateTerminal{Cols: new(60), Rows: new(2),
+		Cmd: []string{binary, "attach", id, "--status", "--nested", "--data-dir", s.how.dir}}).ID}, s, id}
+	eventually(t, "the terminal", func() bool { return strings.Contains(people.text(u.id), "inner screen") })
+	if text := people.text(u.id); strings.Contains(text, "detaches") {
+		t.Errorf("a window of two rows has a line:\n%s", text)
+	}
+	for _, rows := range []int{3, 10, 2, 8} {
+		people.must(people.Resize(people.ctx(), u.id, 60, rows))
+		eventually(t, "the line", func() bool { return strings.Contains(u.last(), "running") == (rows > 2) })
+	}
+	u.same("in the end")
+}
+
+// TestStatusLineOfNew: the program has one row less from its start.
+func TestStatusLineOfNew(t *testing.T) {
+	t.Parallel()
+	s, people := start(t, launch{}), start(t, launch{})
+	id := people.create("env", "NO_COLOR=1", binary, "new", "--status", "--detach-keys", "C-b d", "--name", "build",
+		"--data-dir", s.how.dir, "--", "sh", "-c", "stty size; exec cat").ID
+	u := statusUser{jobs: &jobs{t: t, people: people, id: id}}
+	eventually(t, "the line", func() bool {
+		return strings.HasPrefix(u.last(), " main/build  sh -c stty size; exec cat  ") &&
+			strings.HasSuffix(u.last(), "  running  1 viewer  C-b d detaches")
+	})
+	people.await(id, "^23 80$")
+	screen := screenOf(people, id)
+	if runs := screen.Lines[23].Runs; len(runs) != 1 || len(runs[0].Attrs) != 0 {
+		t.Errorf("with NO_COLOR the line is %+v", runs)
+	}
+}

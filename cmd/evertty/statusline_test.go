@@ -83,6 +83,18 @@ func TestStatusLineStaysInItsRow(t *testing.T) {
 	}
 }
 
+// TestStatusLineTakesNoMouse: of a terminal that has more rows than the window, none is below the line.
+func TestStatusLineTakesNoMouse(t *testing.T) {
+	terminal := vt.NewEngine(vt.Config{Cols: 40, Rows: 20})
+	terminal.Write([]byte("\x1b[12H\x1b[?1000;1006h"))
+	w := newWindow(40, 10).withStatus()
+	w.write(w.d.first(snapshotOf(terminal, -1)))
+	var m mouseTranslator
+	if got := string(m.pass([]byte("\x1b[<0;1;9M\x1b[<0;1;10M"), w.d.mouse())); got != "\x1b[<0;1;12M" {
+		t.Errorf("reported %q", got)
+	}
+}
+
 // TestStatusLineKeepsTheScrollback: what scrolls off the terminal is in the window's scrollback, once and in order, however
 // much comes between two paintings.
 func TestStatusLineKeepsTheScrollback(t *testing.T) {
@@ -114,9 +126,30 @@ func TestStatusLineKeepsTheScrollback(t *testing.T) {
 		}
 		w.write(w.d.paint())
 		w.compare(t, terminal)
+		if f := w.screen.Freeze(); f.Active().Bottom != f.Rows-1 {
+			t.Fatalf("seed %d: the bottom margin is %d", seed, f.Active().Bottom)
+		}
 		got, want := textOf(w.screen.Freeze().History), textOf(terminal.Freeze().History)
 		if got != want {
 			t.Fatalf("seed %d: the scrollback is\n%s\nwant\n%s", seed, got, want)
+		}
+	}
+}
+
+// TestStatusLineFollowsAFullHistory: in xterm.js a saved cursor moves up with the lines only while the history grows.
+func TestStatusLineFollowsAFullHistory(t *testing.T) {
+	for _, lines := range []int{0, 100, 300} {
+		terminal := vt.NewEngine(vt.Config{Cols: 40, Rows: 7, Scrollback: 200})
+		terminal.Write([]byte(strings.Repeat("line\r\n", lines)))
+		w := newWindow(40, 8).withStatus()
+		w.write(w.d.first(snapshotOf(terminal, -1)))
+		for range 2 {
+			p := "\x1b[5H\x1b7\x1b[7H\n\n\x1b8here"
+			terminal.Write([]byte(p))
+			w.takes(p)
+			w.compare(t, terminal, fmt.Sprint(lines))
+			w.write(w.d.again(snapshotOf(terminal, 0)))
+			w.compare(t, terminal, fmt.Sprint(lines))
 		}
 	}
 }
@@ -147,6 +180,13 @@ func TestStatusLineLeavesNothing(t *testing.T) {
 		if got, want := left(newWindow(60, 7).withStatus()), left(newWindow(60, 6)); got != want {
 			t.Errorf("%q: left is\n%s\nwant\n%s", p, got, want)
 		}
+	}
+	terminal := vt.NewEngine(vt.Config{Cols: 60, Rows: 9}) // has more rows than the window
+	terminal.Write([]byte(strings.Repeat("shell\r\n", 8) + "\x1b[?1049h\x1b[H"))
+	w := newWindow(60, 7).withStatus()
+	w.write(w.d.first(snapshotOf(terminal, -1)))
+	if w.write([]byte(w.d.withoutStatus() + sober)); w.lastRow() != "" {
+		t.Errorf("left is the row %q", w.lastRow())
 	}
 }
 
