@@ -195,6 +195,9 @@ func TestAttachStopsWhileTheServerIsAway(t *testing.T) {
 		j.enter("typed later")
 		return false
 	})
+	if text := j.screen(); strings.Contains(text, "lost, trying again") {
+		t.Errorf("connected again, the screen is\n%s", text)
+	}
 	people.input(j.id, "\x1c\x1c")
 	people.await(j.id, `\[detached from`)
 }

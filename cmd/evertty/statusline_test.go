@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -240,4 +242,35 @@ func TestStatusLineChangesSeldom(t *testing.T) {
 	if s.told.title != title || s.name != "/new" {
 		t.Errorf("a reply replaced the title of an event: %+v", s)
 	}
+}
+
+// TestStatusLineWaitsForWholeFrames: a picture that the program holds together (mode ?2026) is not painted in parts, but
+// one that does not end is.
+func TestStatusLineWaitsForWholeFrames(t *testing.T) {
+	v := &viewer{}
+	v.shown, v.draw = true, time.NewTimer(time.Hour)
+	w := newWindow(40, 8).withStatus()
+	w.d.first(snapshotOf(vt.NewEngine(vt.Config{Cols: 40, Rows: 7}), 0))
+	v.display = w.d
+	v.display.output([]byte("\x1b[?2026hpart"))
+	v.noteFrame()
+	if err := v.redraw(); err != nil || !v.waits { // it has no terminal: to paint would be a panic
+		t.Errorf("in the middle: %v", err)
+	}
+	v.display.output([]byte("whole\x1b[?2026l"))
+	if v.noteFrame(); !v.frame.IsZero() {
+		t.Error("the end was missed")
+	}
+	s, u := newFakeServer(t), newUserTTY(t)
+	code, _ := u.evertty("attach", "t1", "--status")
+	server := s.viewer()
+	if server.query != "cols=40&format=binary&history=first&rows=7&scrollback=-1" {
+		t.Errorf("connected with %s", server.query)
+	}
+	server.snapshot(40, 7, "x")
+	server.data("\x1b[?2026h picture without an end")
+	u.sees("picture without an end")
+	server.exit(0)
+	within(t, code, "the end")
+	u.left()
 }

@@ -27,6 +27,8 @@ const (
 	frameTime = 33 * time.Millisecond
 	// frameLull is how long a painting waits for more of the same output.
 	frameLull = 3 * time.Millisecond
+	// wholeFrame is how long a painting waits for the end of a picture that the program holds together.
+	wholeFrame = 100 * time.Millisecond
 	// typedAhead bounds typed input that waits to be sent, in pieces.
 	typedAhead = 256
 )
@@ -94,6 +96,7 @@ type drawing struct {
 	draw  *time.Timer
 	waits bool      // draw is set
 	due   time.Time // to this
+	frame time.Time // see noteFrame
 
 	hint   *time.Timer // for turnHint
 	hinted bool        // the hint was shown

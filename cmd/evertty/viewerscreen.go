@@ -25,11 +25,12 @@ func (v *viewer) take(e client.Event) error {
 		v.seq = e.Seq
 		kept := len(v.display.gone)
 		through, painted := v.display.output(e.Data)
+		v.noteFrame()
 		switch {
 		case v.stale: // drawing comes
 			v.display.gone = v.display.gone[:kept]
 		case len(v.display.gone) > scrolledAtOnce:
-			return v.redraw()
+			return v.drew(v.display.paint())
 		case painted:
 			v.drawSoon(max(frameLull, frameTime-time.Since(v.drawn)))
 		default:
@@ -102,8 +103,22 @@ func (v *viewer) redraw() error {
 		return v.screen(v.display.redraw())
 	case v.display.direct:
 		return nil
+	case time.Since(v.frame) < wholeFrame:
+		v.drawSoon(wholeFrame - time.Since(v.frame))
+		return nil
 	}
 	return v.drew(v.display.paint())
+}
+
+// noteFrame notes when the program began the picture that it is in the middle of (mode ?2026). Without a status line the
+// user's terminal knows that itself, or the window has another size.
+func (v *viewer) noteFrame() {
+	switch within := v.display.hasStatus() && v.display.engine.Modes().SyncOutput; {
+	case !within:
+		v.frame = time.Time{}
+	case v.frame.IsZero():
+		v.frame = time.Now()
+	}
 }
 
 // anew draws the whole window, in the size that it has now.
