@@ -2,14 +2,19 @@ package tests
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // TestWhatIsAtThePathOfASocketStays: anything but the socket of a dead server is left as it is, and wrong usage.
@@ -197,4 +202,68 @@ func TestTakeoverOfAStoppedServer(t *testing.T) {
 			s.await(id, "^goes on$")
 		})
 	}
+}
+
+// TestLinkForOthers: a server of all addresses offers a link that other machines open, with the same ticket; one of
+// loopback, or with a public URL, does not.
+func TestLinkForOthers(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{auth: "token", listen: "0.0.0.0:0"})
+	var made wire.Ticket
+	s.must(json.Unmarshal([]byte(s.says("url", "--json")), &made))
+	e := run(t, s.cli("url", "--qr"))
+	offered := regexp.MustCompile(`browsers of other machines open (http://\S+)\n`).FindStringSubmatch(e.stderr)
+	address := addressOfANetwork(t)
+	if !strings.HasPrefix(e.stdout, s.url+"/?ticket=") || (offered == nil) != (address == "") {
+		t.Fatalf("evertty url: %+v", e)
+	}
+	if address == "" {
+		t.Skip("this machine is in no network")
+	}
+	at := "http://" + address + ":" + s.port()
+	if made.NetworkURL != at+"/?ticket="+made.Ticket || made.URL != s.url+"/?ticket="+made.Ticket ||
+		!strings.HasPrefix(offered[1], at+"/?ticket=") {
+		t.Errorf("%+v, and %q", made, offered)
+	}
+	in, err := plain.Get(offered[1])
+	s.must(err)
+	_ = in.Body.Close()
+	if in.StatusCode != 303 {
+		t.Errorf("the link for others: %s", in.Status)
+	}
+	r, err := http.NewRequestWithContext(s.ctx(), http.MethodGet, at+"/pty", nil)
+	s.must(err)
+	r.Header = http.Header{"Origin": {at}, "Cookie": {strings.Split(in.Header.Get("Set-Cookie"), ";")[0]},
+		"Evertty-Page": {strings.TrimPrefix(in.Header.Get("Location"), "/#page=")}}
+	list, err := plain.Do(r)
+	s.must(err)
+	_ = list.Body.Close()
+	if list.StatusCode != 200 {
+		t.Errorf("its page: %s", list.Status)
+	}
+	id := s.create("cat").ID
+	if r := s.post("/tickets", `{"pty":"`+id+`"}`).wants(201); !strings.Contains(r.body, at+"/pty/"+id+"/ws?ticket=") {
+		t.Errorf("the ticket of a terminal: %s", r.body)
+	}
+	for _, flags := range [][]string{{"--listen", "127.0.0.1:0"}, {"--listen", "0.0.0.0:0", "--public-url", "https://x.test"}} {
+		o := startAt(t, flags...)
+		if e := run(t, o.cli("url")); e.code != 0 || strings.Contains(e.stderr, "other machines") {
+			t.Errorf("with %s evertty url: %+v", flags, e)
+		}
+	}
+}
+
+// addressOfANetwork is the address that other machines reach this one at, as the kernel lists them: "" for none.
+func addressOfANetwork(t *testing.T) string {
+	t.Helper()
+	list, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range list {
+		if ip, _, err := net.ParseCIDR(a.String()); err == nil && ip.To4() != nil && ip.IsGlobalUnicast() {
+			return ip.String()
+		}
+	}
+	return ""
 }

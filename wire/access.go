@@ -31,6 +31,8 @@ type Ticket struct {
 	// Where it is used: the terminal's WebSocket (put /stream or /snapshot in place of /ws for
 	// those), or the login page.
 	URL string `json:"url" format:"uri"`
+	// The same for other machines, when `url` has a loopback address and the server listens on all addresses.
+	NetworkURL string `json:"network_url,omitempty" format:"uri"`
 }
 
 // EndTickets says which tickets end: those of a terminal, or all.

@@ -21,9 +21,10 @@ func newURL(a *app) *cobra.Command {
 		Use:   "url",
 		Short: "Print a one-time URL that logs a browser in",
 		Long: `The URL carries a ticket that works once and only for a short time. The
-long-lived token never leaves its file. On a terminal, and with --qr, a QR code of
-it follows; a phone reaches it where the server listens for others (serve --listen,
---public-url).`,
+long-lived token never leaves its file. Where the server listens on all addresses of
+the machine (serve --listen 0.0.0.0:PORT), standard error has the same with an address
+that other machines reach. On a terminal, and with --qr, a QR code follows; a phone
+reaches it where the server listens for others (serve --listen, --public-url).`,
 		Example: "  xdg-open \"$(evertty url)\"",
 		Args:    cobra.NoArgs,
 	}
@@ -36,12 +37,16 @@ it follows; a phone reaches it where the server listens for others (serve --list
 		return t, err
 	}, func(w io.Writer, t wire.Ticket) error {
 		_, err := fmt.Fprintln(w, printable(t.URL))
-		if isLoopback(t.URL) {
+		code := t.URL // what a phone reads
+		if t.NetworkURL != "" {
+			code = t.NetworkURL
+			a.tell("browsers of other machines open " + printable(code))
+		} else if isLoopback(t.URL) {
 			a.tell("only browsers of this machine reach this address; for a phone start the server with serve " +
 				"--listen ADDRESS:PORT of a network, and with --public-url where that is not its address")
 		}
 		if tty := isTTY(a.stdout, a.stdout); err == nil && (withQR || tty) {
-			err = printQR(w, t.URL, colors(a.stdout))
+			err = printQR(w, code, colors(a.stdout))
 		}
 		return err
 	})

@@ -41,11 +41,17 @@ func (a *Auth) createTicket(ctx context.Context, in wire.TicketRequest) (wire.Ti
 		"ttl", order.ttl, "uses", order.uses,
 		"remote", r.RemoteAddr)
 	SetTarget(ctx, order.grant.PTY)
-	link := loginURL(a.baseURL(r), secret)
-	if !in.Login {
-		link = a.baseURL(r) + "/pty/" + url.PathEscape(order.grant.PTY) + "/ws?ticket=" + secret
+	link := func(base string) string {
+		if in.Login {
+			return loginURL(base, secret)
+		}
+		return base + "/pty/" + url.PathEscape(order.grant.PTY) + "/ws?ticket=" + secret
 	}
-	return wire.Ticket{Ticket: secret, ExpiresAt: expires.UTC(), URL: link}, nil
+	made := wire.Ticket{Ticket: secret, ExpiresAt: expires.UTC(), URL: link(a.baseURL(r))}
+	if network := a.networkURL(r); network != "" {
+		made.NetworkURL = link(network)
+	}
+	return made, nil
 }
 
 // orderOf checks a request; an error says which field is wrong.

@@ -25,8 +25,10 @@ export interface Ticket {
   expires_at: string;
   /** Where it is used: the terminal's WebSocket (put /stream or /snapshot in place of /ws for those), or the login page. */
   url: string;
+  /** The same for other machines, when `url` has a loopback address and the server listens on all addresses. */
+  network_url?: string;
 }
-export const Ticket: Shape<Ticket> = { ticket: "", expires_at: "", url: "" };
+export const Ticket: Shape<Ticket> = { ticket: "", expires_at: "", url: "", network_url: ["", undefined] };
 
 /** Asks for a new session. */
 export interface CompatCreate {
