@@ -2,6 +2,8 @@ package tests
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 	"syscall"
@@ -10,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/client"
+	"github.com/evertty/evertty/wire"
 )
 
 // topLine is what top --json prints of a terminal.
@@ -20,6 +23,7 @@ type topLine struct {
 	RSS       int64   `json:"rss_bytes"`
 	Processes int     `json:"processes"`
 	WaitsFor  string  `json:"waits_for"`
+	Waits     int     `json:"waits"`
 }
 
 // controls are what must not reach a user's terminal from a title: C0 and C1 but for the line feed, and characters that
@@ -74,6 +78,56 @@ func TestTop(t *testing.T) {
 		t.Errorf("top has woken a parked terminal, or a list has what nobody asked for: %s", list)
 	}
 	run(t, call(t, []string{"EVERTTY_DATA_DIR=" + t.TempDir()}, "top", "--no-start")).refuses(t, 3, "no server")
+}
+
+// TestTopTellsWhoIsWaitedFor: a terminal waits for an approval while somebody is asked about a call on it or of its
+// thread, not about another terminal's, and calls of wait are counted while they go on.
+func TestTopTellsWhoIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{})
+	o := s.careful("one", object{"rules": object{"ask": []object{rule("contains", "danger")}}})
+	var a, b wire.Terminal
+	for _, made := range []*wire.Terminal{&a, &b} {
+		o.post("/session/one/pty", `{"cmd":["bash","--norc","-i"]}`).wants(201).into(made)
+	}
+	other := s.shell().ID
+	told := func() (waits map[string]string) {
+		var list wire.TerminalList
+		s.get("/pty?usage=1").wants(200).into(&list)
+		waits = map[string]string{}
+		for _, one := range list.Items {
+			waits[one.ID] = fmt.Sprintf("%s %d", one.Usage.WaitsFor, one.Usage.Waits)
+		}
+		return waits
+	}
+	tells := func(first, second string) {
+		t.Helper()
+		want := map[string]string{a.ID: first, b.ID: second, other: "command 0"}
+		eventually(t, fmt.Sprintf("the list has %v", want), func() bool { return maps.Equal(told(), want) })
+	}
+	tells("command 0", "command 0")
+	id := o.post("/session/one/pty/"+a.ID+"/input", `{"data":"danger"}`).asks()
+	tells("approval 0", "command 0")
+	o.answer(id, "deny").wants(200)
+	tells("command 0", "command 0")
+	id = o.send(body{"command": "danger"}).asks()
+	tells("approval 0", "approval 0")
+	s.kill()
+	s.again()
+	tells("approval 0", "approval 0")
+	if out := s.says("top", "--once"); strings.Count(out, " approval ") != 2 {
+		t.Errorf("top says\n%s", out)
+	}
+	o.answer(id, "approve").wants(200)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.post("/pty/"+b.ID+"/wait", `{"for":"text","pattern":"reached","timeout_ms":600000}`)
+	}()
+	tells("command 0", "command 1")
+	s.post("/pty/"+b.ID+"/input", `{"data":"echo rea''ched\r"}`).wants(200)
+	<-done
+	tells("command 0", "command 0")
 }
 
 // TestTopLive: it follows terminals, the server and the window, and gives the user's terminal back however it ends.

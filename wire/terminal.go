@@ -102,8 +102,11 @@ type TerminalUsage struct {
 	LagBytes int `json:"lag_bytes" minimum:"0"`
 	// How long output has waited for the viewer that waits longest, in seconds.
 	LagSeconds float64 `json:"lag_seconds" minimum:"0"`
-	// What it waits for: `command`: a shell is at its prompt; `none`: nothing that is known, it may be busy.
-	WaitsFor string `json:"waits_for" enum:"command,none"`
+	// What it waits for: `approval`: somebody is asked about a call on this terminal, or about one of its thread that names
+	// none; `command`: a shell is at its prompt; `none`: nothing that is known, it may be busy.
+	WaitsFor string `json:"waits_for" enum:"approval,command,none"`
+	// How many calls of POST …/wait for it are going on.
+	Waits int `json:"waits" minimum:"0"`
 }
 
 // Exit says how a program ended.

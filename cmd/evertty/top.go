@@ -30,9 +30,10 @@ func newTop(a *app) *cobra.Command {
 		Long: `Shows all terminals, the busiest first, and reads them again each second until q or
 C-c. CPU% is of one core and MEMORY is resident; both are of the program and all that
 it started. VIEW is the number of viewers, LAG output that waits for the slowest one, OUTPUT
-how long ago the last output was. WAITS is command when a shell is at its prompt. With --once, and
-where no terminal is, the table is printed once; --json prints an object in a line for
-each terminal.`,
+how long ago the last output was. WAITS is command when a shell is at its prompt, approval when
+somebody is asked about a call on the terminal or of its thread (evertty thread approvals);
+wait:2 says that two calls of "evertty wait" look at it. With --once, and where no
+terminal is, the table is printed once; --json prints an object in a line for each terminal.`,
 		Example: "  evertty top\n  evertty top --json | jq -r 'select(.cpu_percent > 50) | .id'",
 		Args:    cobra.NoArgs,
 	}
@@ -88,6 +89,7 @@ type topRow struct {
 	LagSeconds   float64    `json:"lag_seconds"`
 	LastOutputAt *time.Time `json:"last_output_at"`
 	WaitsFor     string     `json:"waits_for"` // "" when it does not run
+	Waits        int        `json:"waits"`     // calls of wait
 	Title        string     `json:"title"`
 	terminal     client.Terminal
 }
@@ -104,7 +106,7 @@ func topRows(before, now reading) []topRow {
 			Viewers: t.Viewers, LastOutputAt: t.LastOutputAt, Title: t.Title, terminal: t}
 		if u := t.Usage; u != nil {
 			row.RSSBytes, row.Processes, row.WaitsFor = u.RSSBytes, u.Processes, u.WaitsFor
-			row.LagBytes, row.LagSeconds = u.LagBytes, u.LagSeconds
+			row.LagBytes, row.LagSeconds, row.Waits = u.LagBytes, u.LagSeconds, u.Waits
 			if b, passed := had[t.ID], now.at.Sub(before.at).Seconds(); b != nil && passed > 0 {
 				row.CPUPercent = max(0, (u.CPUSeconds-b.CPUSeconds)/passed*100)
 			}
@@ -151,8 +153,11 @@ func topCells(r topRow) []any {
 	if r.LastOutputAt != nil {
 		output = age(time.Since(*r.LastOutputAt))
 	}
-	if r.WaitsFor == "command" {
+	if r.WaitsFor == "command" || r.WaitsFor == "approval" {
 		waits = r.WaitsFor
+	}
+	if r.Waits > 0 {
+		waits += fmt.Sprintf(" wait:%d", r.Waits)
 	}
 	return []any{nameOf(r.terminal), r.Session, stateOf(r.terminal), cpu, memory, r.Viewers, lag, output, waits,
 		caption(r.terminal)}

@@ -15,6 +15,9 @@ type Approval struct {
 	Key           string // Call.Key of the call
 }
 
+// Asked is whose call somebody is asked about: a thread's, and of a terminal when the call names one.
+type Asked struct{ Thread, Terminal string }
+
 // Wire is what clients see.
 func (a Approval) Wire() wire.Approval { return a.Approval }
 

@@ -81,7 +81,7 @@ func (ts *terminals) listTerminals(ctx context.Context, in wire.ListTerminals) (
 	}
 	var usages []*wire.TerminalUsage
 	if err == nil && in.Usage {
-		usages, err = terminal.Usages(list, wait.AtPrompt)
+		usages, err = ts.usagesOf(list)
 	}
 	for i, t := range list {
 		w := shownTerminal(t, in.ShowSecrets)
@@ -92,6 +92,24 @@ func (ts *terminals) listTerminals(ctx context.Context, in wire.ListTerminals) (
 	}
 	reply.Next = next
 	return reply, err
+}
+
+// usagesOf is what terminals use and what they and others wait for. Errors: the kernel's.
+func (ts *terminals) usagesOf(list []*terminal.Terminal) ([]*wire.TerminalUsage, error) {
+	usages, err := terminal.Usages(list, wait.AtPrompt)
+	if err != nil {
+		return nil, err
+	}
+	asked := ts.Threads.Asked()
+	for i, t := range list {
+		if u := usages[i]; u != nil {
+			u.Waits = ts.Waits.Number(t)
+			if asked[permission.Asked{Thread: t.Thread(), Terminal: t.ID}] || asked[permission.Asked{Thread: t.Thread()}] {
+				u.WaitsFor = "approval"
+			}
+		}
+	}
+	return usages, nil
 }
 
 // listAllTerminals is listTerminals without a session in the path.

@@ -131,6 +131,16 @@ func (s *Service) leave(t *terminal.Terminal) {
 	}
 }
 
+// Number is how many waits for t are going on.
+func (s *Service) Number(t *terminal.Terminal) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.terminals[t]; l != nil {
+		return l.waits
+	}
+	return 0
+}
+
 // awaitScreen returns when the terminal's own screen has come to position seq. The journal,
 // which waits read, has output a moment earlier. Whoever asks for the screen next, or presses
 // keys in the modes of the program, needs what the wait saw. Errors: ctx.Err().

@@ -8,6 +8,7 @@ import (
 	"github.com/evertty/evertty/internal/conversation/store"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/sqlite"
 )
 
 // Permissions decides what may be done with a thread. Every effect that a client requests on the
@@ -182,3 +183,17 @@ func (ps *Permissions) Authorize(ctx context.Context, thread string, c permissio
 
 // Enforcer returns the enforcer, which decides in memory alone.
 func (ps *Permissions) Enforcer() *permission.Enforcer { return ps.enforcer }
+
+// Asked are the threads and terminals with calls that nobody has answered yet. It is empty where the database cannot be
+// read: nobody is kept from a list by it.
+func (ps *Permissions) Asked() map[permission.Asked]bool {
+	asked := map[permission.Asked]bool{}
+	_ = ps.threads.store.View(func(tx *sqlite.Tx) error {
+		list, err := tx.AskedApprovals(ps.threads.clock.now().Add(-permission.PendingFor))
+		for _, a := range list {
+			asked[a] = true
+		}
+		return err
+	})
+	return asked
+}

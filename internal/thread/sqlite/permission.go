@@ -74,6 +74,14 @@ func (tx *Tx) PendingApprovals(since time.Time) (int64, error) {
 		at(since))
 }
 
+// AskedApprovals are the threads of those approvals, and the terminals that their calls name, "" for none.
+func (tx *Tx) AskedApprovals(since time.Time) ([]permission.Asked, error) {
+	return all(tx.table, "approvals", func(s scanner) (a permission.Asked, err error) {
+		return a, s.Scan(&a.Thread, &a.Terminal)
+	}, `SELECT thread_id, coalesce(arguments_json ->> '$.terminal', '') FROM approvals
+		WHERE status = 'pending' AND created_at > ?`, at(since))
+}
+
 func (r permissionRows) PutApproval(a permission.Approval) {
 	r.put("approval "+a.ID, putApproval, a.ID, a.ThreadID, a.Tool, string(a.Arguments), a.Key, a.Reason, a.Status,
 		at(a.CreatedAt), at(a.DecidedAt), at(a.UsedAt))

@@ -2747,10 +2747,12 @@ export interface TerminalUsage {
   lag_bytes: number;
   /** How long output has waited for the viewer that waits longest, in seconds. */
   lag_seconds: number;
-  /** What it waits for: `command`: a shell is at its prompt; `none`: nothing that is known, it may be busy. */
-  waits_for: "command" | "none";
+  /** What it waits for: `approval`: somebody is asked about a call on this terminal, or about one of its thread that names none; `command`: a shell is at its prompt; `none`: nothing that is known, it may be busy. */
+  waits_for: "approval" | "command" | "none";
+  /** How many calls of POST …/wait for it are going on. */
+  waits: number;
 }
-export const TerminalUsage: Shape<TerminalUsage> = { cpu_seconds: 0, rss_bytes: 0, processes: 0, lag_bytes: 0, lag_seconds: 0, waits_for: "" };
+export const TerminalUsage: Shape<TerminalUsage> = { cpu_seconds: 0, rss_bytes: 0, processes: 0, lag_bytes: 0, lag_seconds: 0, waits_for: "", waits: 0 };
 
 /** Says how a program ended. */
 export interface Exit {
