@@ -280,7 +280,9 @@ func TestWrongUsersFile(t *testing.T) {
 		"[[users]]\nname = \"bob\"\ntoken_hash = \"\"":         {":3:", "token_hash", "evertty user add bob"},
 		"[[users]]\nname = \"bob\"\n" + hashOf(""):             {":3:", "token_hash", "of no token"},
 		good + "limits = {max_ptys = -1}\n":                    {":4:", "max_ptys", "-1"},
-		good + "admin = \"yes\"\n":                             {"line 4", "admin"},
+		good + "admin = \"yes\"\n":                             {"line 4", "users.admin", "allowed is true or false"},
+		good + "limits = {max_ptys = \"1\"}\n":                 {"line 4", "users.limits.max_ptys", "a whole number"},
+		"[users]\nname = \"alice\"\n":                          {"line 1", "users", "[[…]]"},
 		"user = []\n":                                          {":1:", "user"},
 		"[[users]\n":                                           {"line 2"},
 	} {

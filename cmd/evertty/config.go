@@ -128,9 +128,23 @@ func readConfig(file string) (map[string]any, error) {
 		return nil, fmt.Errorf("--config: %s: want a regular file of at most %d bytes", file, maxConfig)
 	}
 	if _, err := toml.DecodeFile(file, &keys); err != nil {
-		return nil, fmt.Errorf("--config: %s: %w", file, err)
+		return nil, fmt.Errorf("--config: %w", wrongTOML(file, err))
 	}
 	return keys, nil
+}
+
+// kindsTOML say what a key of another kind takes.
+var kindsTOML = map[string]string{"boolean": "true or false", "integer": "a whole number", "string": "a text in quotes",
+	"slice": "[[…]], a list"}
+
+// wrongTOML is why a file of settings cannot be read, in the words of its author rather than of the program.
+func wrongTOML(file string, err error) error {
+	text := strings.TrimPrefix(err.Error(), "toml: ")
+	if at, types, ok := strings.Cut(text, "incompatible types: "); ok {
+		_, kind, _ := strings.Cut(types, "destination has type ")
+		text = at + "allowed is " + cmp.Or(kindsTOML[kind], kind)
+	}
+	return fmt.Errorf("%s: %s", file, text)
 }
 
 // checkKeys refuses keys that no flag has: a slip of the pen must not go by in

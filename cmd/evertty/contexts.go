@@ -91,7 +91,9 @@ func (c contexts) load(name string) (serverContext, error) {
 	case err == nil && len(b) > maxContext:
 		err = fmt.Errorf("%s is larger than %d bytes", c.file(name), maxContext)
 	case err == nil:
-		err = toml.Unmarshal(b, &s)
+		if err = toml.Unmarshal(b, &s); err != nil {
+			err = wrongTOML(c.file(name), err)
+		}
 	}
 	if err != nil {
 		return s, usage(fmt.Errorf("context %s: %w", name, err))

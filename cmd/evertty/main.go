@@ -186,12 +186,12 @@ func wrongArguments(c *cobra.Command, args []string) error {
 }
 
 // emptyName reports whether the first argument, which is a name by the verb's use, is
-// empty: as a part of a path it would be another request.
+// empty: as a part of a path it would be something else.
 func emptyName(use string, args []string) (what string, wrong bool) {
 	if len(args) == 0 || args[0] != "" {
 		return "", false
 	}
-	for _, what := range []string{"ID", "THREAD", "LEASE"} {
+	for _, what := range []string{"ID", "THREAD", "LEASE", "FILE", "URL", "NAME"} {
 		if words := strings.Fields(use); len(words) > 1 && strings.HasPrefix(strings.Trim(words[1], "["), what) {
 			return what, true
 		}

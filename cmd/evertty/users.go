@@ -91,7 +91,7 @@ func usersOf(file string) ([]auth.User, error) {
 	}
 	meta, err := toml.Decode(string(b), &all)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "toml: "))
+		return nil, wrongTOML(file, err)
 	}
 	at := usersText(b)
 	if unknown := meta.Undecoded(); len(unknown) > 0 {

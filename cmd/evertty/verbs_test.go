@@ -278,6 +278,7 @@ func TestVerbs(t *testing.T) {
 		{"help of nothing", "help kil", "", "-", "", "did you mean kill?", 2},
 		{"help of a verb", "help thread rm", "", "-", "forget them", "", 0},
 		{"flags of a program", "new ls -la", "", "-", "", "go behind --: evertty new -- ls ...", 2},
+		{"backup of no name", "backup EMPTY", "", "-", "", "backup: FILE is empty", 2},
 		{"unknown verb", "atach", "", "-", "", "did you mean attach?", 2},
 		{"completion", "__complete attach b", "", "GET /pty", "build\tmy ?[31mtitle", "", 0},
 	} {
