@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestCookieAloneOpensThePageOnly: a browser gives its cookie to every port of the host, so the cookie
+// TestCookieOpensThePage: a browser gives its cookie to every port of the host, so the cookie
 // opens what is the same for everybody. Each half of another login, or another half, opens nothing.
-func TestCookieAloneOpensThePageOnly(t *testing.T) {
+func TestCookieOpensThePage(t *testing.T) {
 	g := newGate(t, Config{})
 	browser, other := g.browser(t), g.browser(t)
 	page, otherPage := g.logIn(t, browser), g.logIn(t, other)
