@@ -247,7 +247,7 @@ func TestCorporaAreKept(t *testing.T) {
 	}
 }
 
-// testsOf returns where each test and fuzz target of the repository is.
+// testsOf returns where each test and fuzz target of the repository is: of two with one name the one over the binary.
 func testsOf(t *testing.T) map[string]string {
 	t.Helper()
 	names := map[string]string{}
@@ -261,7 +261,9 @@ func testsOf(t *testing.T) map[string]string {
 			t.Fatal(err)
 		}
 		for _, m := range declared.FindAllStringSubmatch(string(b), -1) {
-			names[m[1]] = path
+			if !strings.HasPrefix(names[m[1]], "tests/") {
+				names[m[1]] = path
+			}
 		}
 	}
 	return names
