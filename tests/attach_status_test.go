@@ -120,9 +120,9 @@ func TestStatusLineOfAttach(t *testing.T) {
 		u.same(name)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	for n := range 60 {
+	for n := range 30 {
 		text := ""
-		for range 40 {
+		for range 80 {
 			text += randomSequence(r)
 		}
 		u.prints(filepath.Join(dir, fmt.Sprint("random", n)), text)

@@ -26,19 +26,22 @@ const (
 // statusLine says in the last row of a window which terminal the rows above show. Facts may change at any time, the
 // text follows them at most once in statusPause. It has one caller at a time; a nil one has no facts and no text.
 type statusLine struct {
-	name, command string // SESSION/NAME; what runs
-	keys          string // that detach, in words; "" is none
-	plain         bool   // not in reverse video
-	unsized       bool   // the window does not say its size, so there is no last row
-	history       int    // lines that the terminal keeps
-	told, shown   statusFacts
-	at            time.Time // when shown changed
+	command     string // what runs
+	keys        string // that detach, in words; "" is none
+	plain       bool   // not in reverse video
+	unsized     bool   // the window does not say its size, so there is no last row
+	history     int    // lines that the terminal keeps
+	told, shown statusFacts
+	at          time.Time // when shown changed
+	cols        int       // of painted
+	painted     string    // what paints shown; "" when that is not known
 	// Events of this connection had the fact: a reply of the server may be older.
 	titleHeard, viewersHeard bool
 }
 
-// statusFacts are what changes. viewers is 0 until it is known; size is the terminal's when the window has another.
+// statusFacts are what changes. name is SESSION/NAME; size is the terminal's when the window has room for another.
 type statusFacts struct {
+	name    string
 	title   string
 	viewers int
 	lost    bool // the connection is
@@ -79,7 +82,7 @@ func (s *statusLine) scrollback() int {
 
 // learn takes the facts from a reply of the server, unless an event of the connection had newer ones.
 func (s *statusLine) learn(info client.Terminal) {
-	s.name, s.command = info.Session+"/"+nameOf(info), strings.Join(info.Cmd, " ")
+	s.told.name, s.command = info.Session+"/"+nameOf(info), strings.Join(info.Cmd, " ")
 	if !s.titleHeard {
 		s.told.title = info.Title
 	}
@@ -119,20 +122,23 @@ func (s *statusLine) due() (wait time.Duration, ok bool) {
 // row is what paints the row, of so many columns.
 func (s *statusLine) row(cols int) string {
 	if wait, changes := s.due(); changes && (wait == 0 || s.told.lost != s.shown.lost) {
-		s.shown, s.at = s.told, time.Now()
+		s.shown, s.at, s.painted = s.told, time.Now(), ""
 	}
-	e := engines[defaultEngine](vt.Config{Cols: cols + beyond, Rows: 1, Guest: true})
-	if !s.plain {
-		e.Write([]byte("\x1b[7m"))
+	if s.painted == "" || cols != s.cols {
+		e := engines[defaultEngine](vt.Config{Cols: cols + beyond, Rows: 1, Guest: true})
+		if !s.plain {
+			e.Write([]byte("\x1b[7m"))
+		}
+		e.Write([]byte("\x1b[?7l" + s.text(cols)))
+		s.cols, s.painted = cols, string(snapshot.PaintRow(e.Freeze().Main.Lines[0], 0, cols))
 	}
-	e.Write([]byte("\x1b[?7l" + s.text(cols)))
-	return string(snapshot.PaintRow(e.Freeze().Main.Lines[0], 0, cols))
+	return s.painted
 }
 
 // text is the line: name and title from the left, the rest at the right edge, over a title that is too long. In a narrow
 // window there is no title, and what does not fit is cut off.
 func (s *statusLine) text(cols int) string {
-	name, rest := " "+clipped(printable(s.name), cols)+"  ", s.rest()
+	name, rest := " "+clipped(printable(s.shown.name), cols)+"  ", s.rest()
 	caption := clipped(printable(cmp.Or(s.shown.title, s.command)), cols)
 	at := cols - utf8.RuneCountInString(rest)
 	fill := strings.Repeat(" ", cols)

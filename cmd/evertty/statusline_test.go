@@ -208,6 +208,7 @@ func TestStatusLineText(t *testing.T) {
 		{1, statusFacts{viewers: 1}, ``},
 	} {
 		s := newStatusLine(info, `C-\ C-\`, true)
+		tc.f.name = s.told.name
 		s.told = tc.f
 		e := vt.NewEngine(vt.Config{Cols: tc.cols, Rows: 1})
 		e.Write([]byte("\x1b[?7l" + s.row(tc.cols)))
@@ -239,7 +240,7 @@ func TestStatusLineChangesSeldom(t *testing.T) {
 		t.Errorf("%q", row)
 	}
 	s.learn(client.Terminal{Terminal: wire.Terminal{Name: "new", Title: "older"}})
-	if s.told.title != title || s.name != "/new" {
+	if s.told.title != title || s.told.name != "/new" {
 		t.Errorf("a reply replaced the title of an event: %+v", s)
 	}
 }
