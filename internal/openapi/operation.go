@@ -111,7 +111,8 @@ func (g *generator) refusalsOf(r httpapi.Route, limited bool) map[int]string {
 		add(row.Status, row.Code)
 	}
 	names := map[int]string{}
-	for status, list := range codes {
+	for _, status := range slices.Sorted(maps.Keys(codes)) { // the document is the same each time
+		list := codes[status]
 		if status == http.StatusForbidden {
 			list = append(list, "FORBIDDEN_HOST", "FORBIDDEN_ORIGIN", "READ_ONLY", "DENIED") // anybody may get them
 		}
