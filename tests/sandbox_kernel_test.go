@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // withoutLandlock is the word that makes of the test binary a program which runs another on a kernel without Landlock.
@@ -57,45 +59,73 @@ func TestSandboxWithoutLandlock(t *testing.T) {
 	s.await(s.create("bash", "-c", "echo he're'; read -r").ID, "^here$")
 }
 
-// TestShellFilesNameNoOther: the id of another session's terminal in the files of a shell, which a program of the shell
-// can write, does not reach that terminal.
+// TestShellFilesNameNoOther: the id of another terminal in the files of a shell, which a program of the shell can write,
+// does not reach that terminal: of another session, of its own, or of a command of another shell.
 func TestShellFilesNameNoOther(t *testing.T) {
 	t.Parallel()
-	s := start(t, launch{errors: true})
-	other := s.create("bash", "-c", "echo secr'et'; read -r; exec cat").ID
-	s.await(other, "^secret$")
-	s.book.add("mine")
-	go func() { // its reply is lost
-		resp, err := plain.Post(s.url+"/session/mine/exec", "application/json",
-			strings.NewReader(`{"command":"read -r x","tty":true}`))
+	for name, session := range map[string]string{"another session": "test", "its session": "mine", "another shell": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, launch{errors: true})
+			s.book.add("mine")
+			const secret = "echo secr'et'; read -r; exec cat"
+			var other string
+			if session == "" {
+				s.post("/session/mine/shell", `{"id":"second"}`).wants(201)
+				other = s.onTerminal("/session/mine/shell/second/exec", secret).PTY
+			} else {
+				var made wire.Terminal
+				s.post("/session/"+session+"/pty", asJSON(object{"cmd": []string{"bash", "-c", secret}})).wants(201).into(&made)
+				other = made.ID
+			}
+			s.await(other, "^secret$")
+			command := s.onTerminal("/session/mine/exec", "read -r x")
+			eventually(t, "the files name the terminal", func() bool {
+				return s.renameInShells(command.PTY, command.PTY) > 0
+			})
+			s.kill()
+			s.renameInShells(command.PTY, other)
+			s.again()
+			eventually(t, "the command is known to have ended", func() bool {
+				body := s.get("/session/mine/commands/" + command.ID).wants(200).body
+				return strings.Contains(body, `"status":"failed"`)
+			})
+			if logs := s.get("/session/mine/commands/" + command.ID + "/logs").body; strings.Contains(logs, "secret") {
+				t.Errorf("the other's output is in the log: %s", logs)
+			}
+			s.input(other, "\nstill here\n")
+			s.await(other, "^still here$")
+		})
+	}
+}
+
+// terminalCommand is a command with its terminal.
+type terminalCommand struct {
+	ID   string `json:"command_id"`
+	PTY  string
+	Text string `json:"command"`
+}
+
+// onTerminal runs a command on a terminal, and waits until it is there. Its reply is lost.
+func (s *server) onTerminal(path, text string) (command terminalCommand) {
+	s.t.Helper()
+	go func() {
+		resp, err := plain.Post(s.url+path, "application/json", strings.NewReader(asJSON(object{"command": text, "tty": true})))
 		if err == nil {
 			_ = resp.Body.Close()
 		}
 	}()
-	var list struct {
-		Commands []struct {
-			ID  string `json:"command_id"`
-			PTY string
-		}
-	}
-	eventually(t, "the command has a terminal", func() bool {
+	eventually(s.t, "the command has a terminal", func() bool {
+		var list struct{ Commands []terminalCommand }
 		s.get("/session/mine/commands").wants(200).into(&list)
-		return len(list.Commands) == 1 && list.Commands[0].PTY != ""
+		for _, command = range list.Commands {
+			if command.Text == text && command.PTY != "" {
+				return true
+			}
+		}
+		return false
 	})
-	command := list.Commands[0]
-	eventually(t, "the files name the terminal", func() bool { return s.renameInShells(command.PTY, command.PTY) > 0 })
-	s.kill()
-	s.renameInShells(command.PTY, other)
-	s.again()
-	eventually(t, "the command is known to have ended", func() bool {
-		body := s.get("/session/mine/commands/" + command.ID).wants(200).body
-		return strings.Contains(body, `"status":"failed"`)
-	})
-	if logs := s.get("/session/mine/commands/" + command.ID + "/logs").body; strings.Contains(logs, "secret") {
-		t.Errorf("the other's output is in the log: %s", logs)
-	}
-	s.input(other, "\nstill here\n")
-	s.await(other, "^still here$")
+	return command
 }
 
 // renameInShells puts another terminal in the place of one in the records of shells, with right checksums, and returns

@@ -15,12 +15,14 @@ import (
 // Create starts a terminal of a session. Errors: ErrInvalid, ErrNameTaken, ErrLimit, ErrClosing, as pty.Start,
 // the keeper and the hooks.
 func (r *Registry) Create(session string, in wire.CreateTerminal) (*Terminal, error) {
-	return r.CreateIn(session, in, nil)
+	return r.CreateFor(session, in, "", nil)
 }
 
-// CreateIn is Create in the sandbox of a shell, which in.Sandbox names; nil is that of in.
-func (r *Registry) CreateIn(session string, in wire.CreateTerminal, rules *confine.Sandbox) (*Terminal, error) {
-	s := Spec{Session: session, CreateTerminal: in, Rules: rules}
+// CreateFor is Create for a command of a shell, by which the terminal is found to be its own again, in the sandbox of the
+// shell, which in.Sandbox names; "" is for none, and nil the sandbox of in.
+func (r *Registry) CreateFor(session string, in wire.CreateTerminal, exec string, rules *confine.Sandbox) (*Terminal,
+	error) {
+	s := Spec{Session: session, CreateTerminal: in, Exec: exec, Rules: rules}
 	if err := s.complete(); err != nil {
 		return nil, err
 	}

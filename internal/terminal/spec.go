@@ -24,6 +24,7 @@ type Spec struct {
 	Provider string           `json:"place,omitempty"` // where it runs, "" is this machine
 	Title    string           `json:"title,omitempty"` // shown in place of the program's
 	Rules    *confine.Sandbox `json:"rules,omitempty"` // of Sandbox, see NewSandbox
+	Exec     string           `json:"exec,omitempty"`  // the shell's command that it was made for, see CreateFor
 }
 
 // Defaults of a terminal.

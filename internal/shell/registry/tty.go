@@ -61,7 +61,7 @@ func (ss *Shells) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*shel
 		return nil, err
 	}
 	spec := s.terminalSpec(c)
-	t, err := ss.cfg.Terminals.CreateIn(s.Session, spec, s.Spec().Sandbox)
+	t, err := ss.cfg.Terminals.CreateFor(s.Session, spec, s.execOf(e), s.Spec().Sandbox)
 	if err != nil {
 		e.Finish(shell.Result{}, err)
 		return nil, err
@@ -70,6 +70,10 @@ func (ss *Shells) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*shel
 	ss.life.Go(func() { terminalExec{ss, t, e}.run(c.Stdin) })
 	return e, nil
 }
+
+// execOf is what the terminal of a command has in its own record, which no program of the shell can write from a sandbox:
+// an id in the files of the shell is that of any terminal.
+func (s *Shell) execOf(e *shell.Exec) string { return s.Key + "/" + e.ID() }
 
 // resumeTerminalExecs follows the commands on terminals of an earlier server. Input that it had not typed is lost. A
 // terminal that it was about to delete, behind the end of its command, is deleted.
@@ -83,14 +87,14 @@ func (ss *Shells) resumeTerminalExecs(s *Shell) {
 		id := e.Info().PTY
 		if shelldir.Closed(e.Done()) {
 			for _, t := range left {
-				if t.ID == id {
+				if t.ID == id && t.Spec().Exec == s.execOf(e) {
 					ss.life.Go(terminalExec{ss, t, e}.remove)
 				}
 			}
 			continue
 		}
-		t, err := ss.cfg.Terminals.Find(s.Session, id) // a program may have written another into the files
-		if err != nil {
+		t, err := ss.cfg.Terminals.Find(s.Session, id)
+		if err != nil || t.Spec().Exec != s.execOf(e) {
 			e.Finish(shell.Result{}, fmt.Errorf("%w: its terminal is gone", shell.ErrEnded))
 			continue
 		}
