@@ -39,7 +39,7 @@ TORTURE := Torture|TheKeeperDies|BothDie|FullDisk|DiskThatFails|NoServerRuns|Clo
 
 .DEFAULT_GOAL := help
 .PHONY: help run build ui test quick go-vet go-test package-test outside-test install-test ui-test browser sshd \
-	race torture fuzz bench mutate demo picture pictures generate lint vuln docker release clean
+	race torture fuzz bench mutate demo picture pictures stills generate lint vuln docker release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -122,7 +122,11 @@ mutate: ## how much the tests see: breaks N=200 lines of MUTATE's packages, one 
 demo: build ## docs/demo.svg, the moving picture of README.md
 	$(GO) run ./scripts/demo $(BIN) docs/demo.svg
 
-pictures: demo picture ## both, from the real product
+pictures: demo picture stills ## all of them, from the real product
+
+stills: build ## docs/picker.svg and docs/link.svg, the same each time
+	$(GO) run ./scripts/demo $(BIN) docs/picker.svg picker
+	$(GO) run ./scripts/demo $(BIN) docs/link.svg link
 
 picture: build ## docs/page.png, the picture of the page in README.md
 	scripts/picture.sh $(BIN) docs/page.png

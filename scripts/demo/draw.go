@@ -80,7 +80,7 @@ func draw(binary string, recorded []chunk) ([]byte, error) {
 		if i+1 < len(recorded) && recorded[i+1].at-c.at < frameGap {
 			continue
 		}
-		s, err := render(binary, fed.Bytes())
+		s, err := render(binary, fed.Bytes(), cols, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -96,8 +96,8 @@ func draw(binary string, recorded []chunk) ([]byte, error) {
 	return animate(pieces, total), nil
 }
 
-// render is the screen after output.
-func render(binary string, output []byte) (*screen, error) {
+// render is the screen of a size after output.
+func render(binary string, output []byte, cols, rows int) (*screen, error) {
 	size := []string{"--cols", strconv.Itoa(cols), "--rows", strconv.Itoa(rows)}
 	command := exec.Command(binary, append([]string{"render", "--format", "json", "-"}, size...)...)
 	command.Stdin = bytes.NewReader(output)
@@ -115,17 +115,48 @@ func (s *screen) row(y int) string {
 		return ""
 	}
 	var out strings.Builder
-	base := titleBar + margin + y*lineHeight + fontSize
+	top := titleBar + margin + y*lineHeight
 	cell := 0
 	for _, part := range s.Lines[y].Spans {
-		if strings.TrimSpace(part.Text) != "" {
-			text := html.EscapeString(part.Text)
-			x := margin + float64(cell)*charWidth
-			fmt.Fprintf(&out, `<text x="%.1f" y="%d"%s>%s</text>`, x, base, part.style(), text)
+		x, reverse := margin+float64(cell)*charWidth, slices.Contains(part.Attrs, "inverse")
+		if reverse {
+			fmt.Fprintf(&out, `<rect x="%.1f" y="%d" width="%.1f" height="%d"/>`, x, top, float64(part.Cells)*charWidth,
+				lineHeight)
+		}
+		switch text := strings.TrimSpace(part.Text); {
+		case text == "":
+		case strings.Trim(text, "█▀▄ ") == "":
+			out.WriteString(blocks(part.Text, x, top))
+		case reverse:
+			fmt.Fprintf(&out, `<text x="%.1f" y="%d" fill="%s">%s</text>`, x, top+fontSize, background,
+				html.EscapeString(part.Text))
+		default:
+			fmt.Fprintf(&out, `<text x="%.1f" y="%d"%s>%s</text>`, x, top+fontSize, part.style(),
+				html.EscapeString(part.Text))
 		}
 		cell += part.Cells
 	}
 	return out.String()
+}
+
+// blocks draws half blocks without the gaps that fonts leave between lines, so that a QR code can be read.
+func blocks(text string, x float64, top int) string {
+	const half = lineHeight / 2.0
+	var path strings.Builder
+	for i, r := range []rune(text) {
+		y, height := float64(top), half
+		switch r {
+		case '█':
+			height = lineHeight
+		case '▄':
+			y += half
+		case '▀':
+		default:
+			continue
+		}
+		fmt.Fprintf(&path, "M%.2f %.1fh%.2fv%.1fh-%.2fz", x+float64(i)*charWidth, y, charWidth, height, charWidth)
+	}
+	return `<path shape-rendering="crispEdges" d="` + path.String() + `"/>`
 }
 
 // cursor draws the cursor.
@@ -146,7 +177,7 @@ func (s span) style() string {
 	if slices.Contains(s.Attrs, "bold") {
 		out += ` font-weight="bold"`
 	}
-	if slices.Contains(s.Attrs, "faint") {
+	if slices.Contains(s.Attrs, "dim") {
 		out += ` opacity="0.6"`
 	}
 	return out
@@ -154,8 +185,11 @@ func (s span) style() string {
 
 // animate shows every piece in its time, for ever. With reduced motion only the end is shown.
 func animate(pieces []piece, total time.Duration) []byte {
-	const width, height = cols*843/100 + 2*margin, rows*lineHeight + titleBar + 2*margin
-	var out, style bytes.Buffer
+	var out, style strings.Builder
+	fmt.Fprintf(&style, `
+.f{visibility:hidden;animation:%.2fs step-end infinite}
+@media (prefers-reduced-motion:reduce){.f{animation:none}.e{visibility:visible}}
+`, total.Seconds())
 	for i, p := range pieces {
 		class, after := "f", "hidden"
 		if p.to == total {
@@ -165,21 +199,28 @@ func animate(pieces []piece, total time.Duration) []byte {
 		fmt.Fprintf(&style, "@keyframes k%d{0%%{visibility:hidden}%s%%{visibility:visible}%s%%{visibility:%s}}\n",
 			i, percent(p.from, total), percent(p.to, total), after)
 	}
+	return window(cols, rows, "A server is killed with kill -9. Its job runs on, and its screen comes back whole.",
+		style.String(), out.String())
+}
+
+// background is the colour of the terminal.
+const background = "#0f1318"
+
+// window is the picture of a terminal of a size with its title for those who hear it, style and contents.
+func window(cols, rows int, title, style, contents string) []byte {
+	width, height := cols*843/100+2*margin, rows*lineHeight+titleBar+2*margin
 	var svg bytes.Buffer
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" fill="#d7dde6" role="img">
-<title>A server is killed with kill -9. Its job runs on, and its screen comes back whole.</title>
+<title>%s</title>
 <style>
 text{font:%dpx ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;white-space:pre}
-.c{fill:#46c796;opacity:.7}
-.f{visibility:hidden;animation:%.2fs step-end infinite}
-@media (prefers-reduced-motion:reduce){.f{animation:none}.e{visibility:visible}}
-%s</style>
-<rect width="%d" height="%d" rx="9" fill="#0f1318"/>
-`, width, height, width, fontSize, total.Seconds(), style.String(), width, height)
+.c{fill:#46c796;opacity:.7}%s</style>
+<rect width="%d" height="%d" rx="9" fill="%s"/>
+`, width, height, width, title, fontSize, style, width, height, background)
 	for i, fill := range []string{"#f07178", "#e8c56a", "#7fd88f"} {
 		fmt.Fprintf(&svg, `<circle cx="%d" cy="%d" r="5.5" fill="%s"/>`, margin+6+i*19, titleBar/2+3, fill)
 	}
-	svg.Write(out.Bytes())
+	svg.WriteString(contents)
 	svg.WriteString("\n</svg>\n")
 	return svg.Bytes()
 }

@@ -1,7 +1,9 @@
-// Command demo makes docs/demo.svg, the moving picture of README.md: it types into a real terminal what the picture
-// shows, keeps what the terminal printed and draws it. Nothing in the picture is written by hand but the keys.
+// Command demo makes docs/demo.svg, the moving picture of README.md, and pictures that stand still: it types into a real
+// terminal what the picture shows, keeps what the terminal printed and draws it. Nothing in the picture is written by
+// hand but the keys.
 //
 //	go run ./scripts/demo bin/evertty docs/demo.svg
+//	go run ./scripts/demo bin/evertty docs/picker.svg picker
 package main
 
 import (
@@ -36,7 +38,7 @@ const program = `for n in $(seq 1 99); do printf '\033[32m ok \033[0m package %0
 
 // step is one thing that a person does in the picture.
 type step struct {
-	keys string        // the typed text; Enter follows
+	keys string        // the typed text; Enter follows, unless it begins with a control
 	wait string        // the text after which the step is done; "" only pauses
 	rest time.Duration // time for the reader before the next step
 }
@@ -59,17 +61,22 @@ var steps = []step{
 }
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: demo EVERTTY OUT.svg")
+	if len(os.Args) < 3 || len(os.Args) > 4 || len(os.Args) == 4 && stills[os.Args[3]].steps == nil {
+		fmt.Fprintln(os.Stderr, "usage: demo EVERTTY OUT.svg [picker|link]")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	name := ""
+	if len(os.Args) == 4 {
+		name = os.Args[3]
+	}
+	if err := run(os.Args[1], os.Args[2], name); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
 }
 
-func run(binary, out string) error {
+// run makes the still picture of a name, "" is the moving one.
+func run(binary, out, name string) error {
 	binary, err := filepath.Abs(binary)
 	if err != nil {
 		return err
@@ -79,11 +86,15 @@ func run(binary, out string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	recorded, err := record(binary, dir)
-	if err != nil {
-		return err
+	var picture []byte
+	if name != "" {
+		picture, err = stills[name].draw(binary, dir)
+	} else {
+		var recorded []chunk
+		if recorded, err = record(binary, dir, still{cols: cols, rows: rows, steps: steps}); err == nil {
+			picture, err = draw(binary, recorded)
+		}
 	}
-	picture, err := draw(binary, recorded)
 	if err != nil {
 		return err
 	}
@@ -143,7 +154,7 @@ func (r *recording) await(text string, from int) error {
 }
 
 // record plays the steps in a bash on a terminal and ends everything that they started.
-func record(binary, dir string) ([]chunk, error) {
+func record(binary, dir string, scene still) ([]chunk, error) {
 	bin := filepath.Join(dir, "bin")
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		return nil, err
@@ -166,9 +177,9 @@ func record(binary, dir string) ([]chunk, error) {
 		Dir:  dir,
 		Env: map[string]string{
 			"PATH": bin + ":" + os.Getenv("PATH"), "HOME": dir, "SHELL": "/bin/bash", "XDG_STATE_HOME": "",
-			"EVERTTY_DATA_DIR": "", "EVERTTY_LISTEN": "",
+			"EVERTTY_DATA_DIR": "", "EVERTTY_LISTEN": "", "EVERTTY_SERVER": scene.server,
 		},
-		Cols: cols, Rows: rows,
+		Cols: scene.cols, Rows: scene.rows,
 	})
 	if err != nil {
 		return nil, err
@@ -181,7 +192,10 @@ func record(binary, dir string) ([]chunk, error) {
 		_ = terminal.Kill(context.Background())
 	}()
 	go func() { _, _ = io.Copy(r, terminal) }()
-	for _, s := range steps {
+	if err := r.await(prompt, 0); err != nil {
+		return nil, err
+	}
+	for _, s := range scene.steps {
 		from := r.length()
 		if err := enter(terminal, s.keys); err != nil {
 			return nil, err
@@ -198,7 +212,7 @@ func record(binary, dir string) ([]chunk, error) {
 
 // enter types a line, or keys that need no Enter.
 func enter(terminal *pty.Process, keys string) error {
-	if keys[0] >= ' ' {
+	if keys[0] >= ' ' && keys[0] != 0x7f {
 		keys += "\r"
 	}
 	for _, key := range keys {
