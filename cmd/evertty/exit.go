@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -57,7 +59,7 @@ func exitCode(err error) int {
 		return int(code)
 	case errors.As(err, &u), errors.Is(err, client.ErrAmbiguous):
 		return exitUsage
-	case errors.Is(err, client.ErrNoServer):
+	case errors.Is(err, client.ErrNoServer), endedEarly(err):
 		return exitNoServer
 	case errors.Is(err, client.ErrNotFound):
 		return exitNoTerminal
@@ -77,8 +79,17 @@ func message(err error) string {
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusUnauthorized {
 		return printable(unauthorized())
 	}
+	if endedEarly(err) {
+		return "no server: it ended before it answered; what was asked for may be done"
+	}
 	line := strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(err.Error()), "client: "), "datadir: ")
 	return printable(strings.ReplaceAll(line, "\n", "; ") + hint(err))
+}
+
+// endedEarly reports whether the server went away between a request and its reply.
+func endedEarly(err error) bool {
+	_, ok := errors.AsType[*url.Error](err)
+	return ok && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF))
 }
 
 // unauthorized says why the token is refused and where the right one goes. The

@@ -314,6 +314,18 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
+// TestServerEndsEarly: a reply that never comes is no server.
+func TestServerEndsEarly(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer s.Close()
+	t.Setenv(envDataDir, t.TempDir())
+	o := evertty(t, "", "ls", "--server", s.URL)
+	if want := "evertty: no server: it ended before it answered"; o.code != exitNoServer ||
+		!strings.HasPrefix(o.stderr, want) {
+		t.Errorf("%+v", o)
+	}
+}
+
 // TestNoHome: the user database says where the home is when no variable does.
 func TestNoHome(t *testing.T) {
 	u, err := user.Current()
