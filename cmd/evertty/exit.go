@@ -71,6 +71,9 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
+// packageNames takes out names of packages, which say nothing to a person.
+var packageNames = strings.NewReplacer(": client: ", ": ", ": datadir: ", ": ")
+
 // message is the line printed about err, "" for none.
 func message(err error) string {
 	if err == nil {
@@ -82,7 +85,7 @@ func message(err error) string {
 	if endedEarly(err) {
 		return "no server: it ended before it answered; what was asked for may be done"
 	}
-	line := strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(err.Error()), "client: "), "datadir: ")
+	line := strings.TrimPrefix(packageNames.Replace(": "+strings.TrimSpace(err.Error())), ": ")
 	return printable(strings.ReplaceAll(line, "\n", "; ") + hint(err))
 }
 

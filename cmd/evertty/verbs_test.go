@@ -314,6 +314,20 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
+// TestNoPackageNames: what is printed has no words of the program's own.
+func TestNoPackageNames(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(envDataDir, dir)
+	t.Setenv(envTokenFile, filepath.Join(dir, "none"))
+	for _, args := range [][]string{{"ls", "--server", "http://127.0.0.1:1"}, {"ls", "--server", "nonsense"},
+		{"serve", "--data-dir", "/proc/none"}, {"serve", "--data-dir", "/dev/null"}} {
+		if o := evertty(t, "", args...); o.code == 0 || strings.Contains(o.stderr, "client:") ||
+			strings.Contains(o.stderr, "datadir:") {
+			t.Errorf("%v: %+v", args, o)
+		}
+	}
+}
+
 // TestServerEndsEarly: a reply that never comes is no server.
 func TestServerEndsEarly(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
