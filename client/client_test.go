@@ -282,7 +282,7 @@ func TestDiscover(t *testing.T) {
 		t.Fatalf("nobody listens there: %v", err)
 	}
 	write("server.json", `{`)
-	if _, err := Discover(dir); err == nil || errors.Is(err, ErrNoServer) {
+	if _, err := Discover(dir); !errors.Is(err, ErrNoServer) || !strings.Contains(err.Error(), "damaged") {
 		t.Fatalf("broken file: %v", err)
 	}
 }

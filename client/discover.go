@@ -26,8 +26,8 @@ type Place struct {
 	Directory string `json:"directory,omitempty"`
 }
 
-// Find reads dataDir/server.json. Its absence matches ErrNoServer, and so does a file that was
-// copied: it names the server of another directory. A directory that another user has or could
+// Find reads dataDir/server.json. Its absence matches ErrNoServer, and so does a file that is
+// damaged, or was copied: it names the server of another directory. A directory that another user has or could
 // change, and a token file outside of it, are refused.
 func Find(dataDir string) (Place, error) {
 	var p Place
@@ -44,7 +44,7 @@ func Find(dataDir string) (Place, error) {
 		return p, fmt.Errorf("client: %w", err)
 	}
 	if err := json.Unmarshal(b, &p); err != nil {
-		return p, fmt.Errorf("client: %s: %w", name, err)
+		return p, fmt.Errorf("%w: %s is damaged (start one with: evertty serve): %w", ErrNoServer, name, err)
 	}
 	if here := DirectoryID(dataDir); here != "" && p.Directory != "" && here != p.Directory {
 		return p, fmt.Errorf("%w: %s names the server of the directory that this one is a copy of (start one with: "+

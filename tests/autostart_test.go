@@ -151,12 +151,21 @@ func TestManyVerbsStartOneServer(t *testing.T) {
 		s.must(syscall.Kill(p.PID, syscall.SIGKILL))
 		eventually(t, "its end", func() bool { return !alive(p.PID) })
 	}
-	taken, err := net.Listen("tcp", strings.TrimPrefix(at, "http://"))
+	s.must(os.WriteFile(s.file("server.json"), []byte(`{"url":`), 0o600))
+	s.gives("logs", "t0-1")
+	p, err := client.Find(s.how.dir)
 	s.must(err)
-	defer taken.Close()
+	s.must(syscall.Kill(p.PID, syscall.SIGKILL))
+	eventually(t, "its port is free", func() bool {
+		taken, err := net.Listen("tcp", strings.TrimPrefix(p.URL, "http://"))
+		if err == nil {
+			t.Cleanup(func() { _ = taken.Close() })
+		}
+		return err == nil
+	})
 	s.gives("logs", "t0-0") // what was left by a kill -9 is no server
-	if p, err := client.Find(s.how.dir); err != nil || p.URL == at {
-		t.Errorf("%+v, %v", p, err)
+	if again, err := client.Find(s.how.dir); err != nil || again.URL == p.URL {
+		t.Errorf("%+v, %v", again, err)
 	}
 }
 
