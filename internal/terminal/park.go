@@ -62,6 +62,9 @@ func (t *Terminal) saveAndPark(hub *stream.Hub) error {
 	if t.purged {
 		return t.ExitError()
 	}
+	if hub.Parked() { // meanwhile
+		return nil
+	}
 	if t.failing(journalFailure) {
 		return fmt.Errorf("%w: the output of terminal %s cannot be written to its journal", ErrInUse, t.ID)
 	}

@@ -91,6 +91,25 @@ func TestPark(t *testing.T) {
 	}
 }
 
+// TestParkAtOnce: many callers park one terminal at the same time. None of them waits for itself.
+func TestParkAtOnce(t *testing.T) {
+	m := open(t, t.TempDir())
+	term := start(t, m, "bash", "-c", colourful)
+	see(t, term, "ready")
+	parked := make(chan error)
+	for range 8 {
+		go func() { parked <- term.Park() }()
+	}
+	for range 8 {
+		if err := <-parked; err != nil {
+			t.Error(err)
+		}
+	}
+	if !term.Parked() {
+		t.Error("it is awake")
+	}
+}
+
 // TestParkedOverServers: a parked terminal stays parked under the next server, which has no screen of it before a look.
 // One that prints in between is not, and shows all of it.
 func TestParkedOverServers(t *testing.T) {
