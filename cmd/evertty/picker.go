@@ -141,8 +141,10 @@ func (p *picker) lines(cols, rows int) []string {
 // pickerLine is the line of a terminal.
 func pickerLine(t client.Terminal, marked bool, cols int) string {
 	begin, sign := "", "  "
-	if marked {
+	blank := func(int) string { return "\x1b[K" }
+	if marked { // what is erased is not reversed
 		begin, sign = "\x1b[7m", "> "
+		blank = func(at int) string { return strings.Repeat(" ", max(cols-at+1, 0)) + fmt.Sprintf("\x1b[%dG", at) }
 	}
 	state := stateOf(t)
 	if t.Viewers > 0 {
@@ -151,7 +153,7 @@ func pickerLine(t client.Terminal, marked bool, cols int) string {
 	at := 1
 	var b strings.Builder
 	cell := func(text string, width int) {
-		fmt.Fprintf(&b, "\x1b[%dG\x1b[K%s", at, clipped(printable(text), max(width-1, 2)))
+		fmt.Fprintf(&b, "\x1b[%dG%s%s", at, blank(at), clipped(printable(text), max(width-1, 2)))
 		at += width
 	}
 	b.WriteString(begin)
@@ -161,7 +163,7 @@ func pickerLine(t client.Terminal, marked bool, cols int) string {
 	}
 	cell(state, stateCells)
 	cell(caption(t), max(cols-at+2, 3))
-	return b.String() + "\x1b[K\x1b[m"
+	return b.String() + "\x1b[m"
 }
 
 // paintLines is what shows the lines from the top of the window, each cut at its right edge. The widths of characters

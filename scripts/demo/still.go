@@ -27,13 +27,14 @@ type still struct {
 // settle is how long a program may go on to draw after the text that a step waits for.
 const settle = 500 * time.Millisecond
 
+// An id must not match the filter of the picker: short words do by chance.
 var stills = map[string]still{
 	"picker": {
 		title: "evertty shows the terminals to choose from; typed text is the filter.", cols: 80, rows: 9,
 		terminals: []string{
 			"--session app --name build -- bash --norc", "--session app --name logs -- tail -f app.log",
 			"--session app --name database -- cat", "--name notes -- bash --norc", "--name deploy -- bash --norc"},
-		steps: []step{{"evertty", "5 of 5", settle}, {"\x7fap", "3 of 5", settle}},
+		steps: []step{{"evertty", "5 of 5", settle}, {"\x7fbash", "3 of 5", settle}},
 	},
 	"link": {
 		title: "evertty url prints a link that works once, and a QR code of it.", cols: 76, rows: 25,
