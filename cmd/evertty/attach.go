@@ -100,6 +100,7 @@ func canView(a *app, v viewing) ([]key, error) {
 func (a *app) view(ctx context.Context, info client.Terminal, o viewing, keys []key) error {
 	v := &viewer{target: target{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly,
 		scrollback: o.scrollback}}
+	v.display.kept = info.Scrollback
 	if len(keys) > 0 {
 		v.leaveKeys = o.detachKeys
 	}

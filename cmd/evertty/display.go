@@ -26,6 +26,7 @@ type display struct {
 	bell   bool      // the program rang since the last painting
 	hint   string    // is on the last row of the window, over what the terminal shows; "" is none
 	status *statusLine
+	kept   int       // lines of history that the terminal keeps; the emulator has them too, see past
 	gone   []vt.Line // scrolled off and not in the window's scrollback yet; with status only
 
 	// What was painted last, when not direct.
@@ -39,11 +40,11 @@ type display struct {
 func (d *display) fits() bool { return d.size == d.window && d.hint == "" && !d.hasStatus() }
 
 // load begins anew with a snapshot. shown is what a window of its size gets.
-func (d *display) load(e client.Event, scrollback int) (f *vt.Frame, shown []byte) {
+func (d *display) load(e client.Event, history int) (f *vt.Frame, shown []byte) {
 	d.traces, d.hint = d.leaves(), ""
 	d.size = wire.Size{Cols: e.Cols, Rows: e.Rows}
 	effects := &vt.Effects{Bell: func() { d.bell = true }, Notify: func(vt.Notification) { d.bell = true }}
-	d.engine = engines[defaultEngine](vt.Config{Cols: e.Cols, Rows: e.Rows, Scrollback: scrollback, Effects: effects,
+	d.engine = engines[defaultEngine](vt.Config{Cols: e.Cols, Rows: e.Rows, Scrollback: history, Effects: effects,
 		Guest: true})
 	shown = bytes.Clone(d.engine.Write(e.Data))
 	d.bell = false
@@ -70,8 +71,8 @@ func (d *display) atRest() bool { return !d.direct || d.engine.AtRest() && d.eng
 // the user's scrollback.
 func (d *display) first(e client.Event) []byte {
 	f, shown := d.load(e, vt.MaxScrollback)
-	history, kept := f.History, d.status.scrollback()
-	d.load(client.Event{Cols: f.Cols, Rows: f.Rows, Data: snapshot.ANSI(f, snapshot.Options{Scrollback: kept})}, kept)
+	history := f.History
+	d.load(client.Event{Cols: f.Cols, Rows: f.Rows, Data: snapshot.ANSI(f, snapshot.Options{Scrollback: d.kept})}, d.kept)
 	if d.fits() {
 		return d.through(shown)
 	}
@@ -82,11 +83,24 @@ func (d *display) first(e client.Event) []byte {
 func (d *display) again(e client.Event) []byte {
 	past := d.past(e.Rows)
 	e.Data = append(past, e.Data...)
-	_, shown := d.load(e, d.status.scrollback())
+	_, shown := d.load(e, d.kept)
 	if d.fits() {
 		return d.through(shown[len(past):])
 	}
 	return d.redraw()
+}
+
+// past is what gives a new emulator of so many rows as much history as there was, when a snapshot has none: in xterm.js a
+// saved cursor moves up with the lines while the history grows. Its lines are never shown.
+func (d *display) past(rows int) []byte {
+	if d.engine == nil {
+		return nil
+	}
+	n := d.engine.Freeze().History.Len()
+	if n == 0 {
+		return nil
+	}
+	return append(bytes.Repeat([]byte("\n"), n+rows-1), "\x1b[H"...)
 }
 
 // through is a snapshot for a window of the terminal's size.

@@ -20,9 +20,12 @@ type window struct {
 	d      display
 }
 
+// keptLines is how many lines of history the terminals of these tests keep.
+const keptLines = 200
+
 func newWindow(cols, rows int) *window {
 	w := &window{screen: vt.NewEngine(vt.Config{Cols: cols, Rows: rows, Scrollback: 1000})}
-	w.d.window = wire.Size{Cols: cols, Rows: rows}
+	w.d.window, w.d.kept = wire.Size{Cols: cols, Rows: rows}, keptLines
 	return w
 }
 
@@ -274,4 +277,28 @@ func FuzzMouseTranslator(f *testing.F) {
 			t.Errorf("%q in two is %q, whole %q", s, got, want)
 		}
 	})
+}
+
+// TestPaintingFollowsAFullHistory: in xterm.js a saved cursor moves up with the lines only while the history grows. In a
+// window of another size, above a status line, and after a window had the terminal's size.
+func TestPaintingFollowsAFullHistory(t *testing.T) {
+	for _, lines := range []int{0, 100, 2 * keptLines} {
+		for name, w := range map[string]*window{"smaller": newWindow(30, 6), "larger": newWindow(50, 9),
+			"status": newWindow(40, 8).withStatus(), "same": newWindow(40, 7)} {
+			terminal := vt.NewEngine(vt.Config{Cols: 40, Rows: 7, Scrollback: keptLines})
+			terminal.Write([]byte(strings.Repeat("line\r\n", lines)))
+			w.write(w.d.first(snapshotOf(terminal, -1)))
+			if name == "same" {
+				w.resize(39, 7)
+			}
+			for range 2 {
+				p := "\x1b[5H\x1b7\x1b[7H\n\n\x1b8here"
+				terminal.Write([]byte(p))
+				w.takes(p)
+				w.compare(t, terminal, name, fmt.Sprint(lines))
+				w.write(w.d.again(snapshotOf(terminal, 0)))
+				w.compare(t, terminal, name, fmt.Sprint(lines))
+			}
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"strings"
@@ -30,7 +29,6 @@ type statusLine struct {
 	keys        string // that detach, in words; "" is none
 	plain       bool   // not in reverse video
 	unsized     bool   // the window does not say its size, so there is no last row
-	history     int    // lines that the terminal keeps
 	told, shown statusFacts
 	at          time.Time // when shown changed
 	cols        int       // of painted
@@ -49,7 +47,7 @@ type statusFacts struct {
 }
 
 func newStatusLine(info client.Terminal, keys string, plain bool) *statusLine {
-	s := &statusLine{keys: keys, plain: plain, history: info.Scrollback}
+	s := &statusLine{keys: keys, plain: plain}
 	s.learn(info)
 	s.told.viewers++ // who looks at this line
 	return s
@@ -69,15 +67,6 @@ func (s *statusLine) rows(window int) int {
 		return window
 	}
 	return aboveStatus(window)
-}
-
-// scrollback is how many lines of history the emulator of the window has. With a status line it paints all that the
-// user sees, so it must have what the server's has: in xterm.js a saved cursor moves up with lines that go there.
-func (s *statusLine) scrollback() int {
-	if s == nil {
-		return 0
-	}
-	return s.history
 }
 
 // learn takes the facts from a reply of the server, unless an event of the connection had newer ones.
@@ -173,19 +162,6 @@ func (s *statusLine) rest() string {
 func (d *display) room() int { return d.status.rows(d.window.Rows) }
 
 func (d *display) hasStatus() bool { return d.room() < d.window.Rows }
-
-// past is what gives a new emulator of so many rows as much history as there was, when a snapshot has none. Its lines are
-// never shown.
-func (d *display) past(rows int) []byte {
-	if d.status == nil || d.engine == nil {
-		return nil
-	}
-	n := d.engine.Freeze().History.Len()
-	if n == 0 {
-		return nil
-	}
-	return append(bytes.Repeat([]byte("\n"), n+rows-1), "\x1b[H"...)
-}
 
 // shows is the size that a terminal has room for.
 func (d *display) shows() wire.Size { return wire.Size{Cols: d.window.Cols, Rows: d.room()} }

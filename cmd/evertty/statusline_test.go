@@ -29,8 +29,7 @@ var savedPieces = slices.Concat(statusPieces, []string{"\x1b[?1049h", "\x1b[?104
 
 // withStatus has the window show a status line.
 func (w *window) withStatus() *window {
-	info := client.Terminal{Terminal: wire.Terminal{ID: "t1", Name: "build", Session: "main", Scrollback: 200,
-		Cmd: []string{"make", "all"}}}
+	info := client.Terminal{Terminal: wire.Terminal{ID: "t1", Name: "build", Session: "main", Cmd: []string{"make", "all"}}}
 	w.d.status = newStatusLine(info, `C-\ C-\`, false)
 	return w
 }
@@ -134,24 +133,6 @@ func TestStatusLineKeepsTheScrollback(t *testing.T) {
 		got, want := textOf(w.screen.Freeze().History), textOf(terminal.Freeze().History)
 		if got != want {
 			t.Fatalf("seed %d: the scrollback is\n%s\nwant\n%s", seed, got, want)
-		}
-	}
-}
-
-// TestStatusLineFollowsAFullHistory: in xterm.js a saved cursor moves up with the lines only while the history grows.
-func TestStatusLineFollowsAFullHistory(t *testing.T) {
-	for _, lines := range []int{0, 100, 300} {
-		terminal := vt.NewEngine(vt.Config{Cols: 40, Rows: 7, Scrollback: 200})
-		terminal.Write([]byte(strings.Repeat("line\r\n", lines)))
-		w := newWindow(40, 8).withStatus()
-		w.write(w.d.first(snapshotOf(terminal, -1)))
-		for range 2 {
-			p := "\x1b[5H\x1b7\x1b[7H\n\n\x1b8here"
-			terminal.Write([]byte(p))
-			w.takes(p)
-			w.compare(t, terminal, fmt.Sprint(lines))
-			w.write(w.d.again(snapshotOf(terminal, 0)))
-			w.compare(t, terminal, fmt.Sprint(lines))
 		}
 	}
 }
