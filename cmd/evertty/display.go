@@ -72,7 +72,8 @@ func (d *display) atRest() bool { return !d.direct || d.engine.AtRest() && d.eng
 func (d *display) first(e client.Event) []byte {
 	f, shown := d.load(e, vt.MaxScrollback)
 	history := f.History
-	d.load(client.Event{Cols: f.Cols, Rows: f.Rows, Data: snapshot.ANSI(f, snapshot.Options{Scrollback: d.kept})}, d.kept)
+	d.load(client.Event{Cols: f.Cols, Rows: f.Rows, Data: snapshot.ANSI(f, snapshot.Options{Scrollback: d.kept})},
+		d.kept)
 	if d.fits() {
 		return d.through(shown)
 	}
@@ -90,8 +91,8 @@ func (d *display) again(e client.Event) []byte {
 	return d.redraw()
 }
 
-// past is what gives a new emulator of so many rows as much history as there was, when a snapshot has none: in xterm.js a
-// saved cursor moves up with the lines while the history grows. Its lines are never shown.
+// past is what gives a new emulator of so many rows as much history as there was, when a snapshot has none: in xterm.js
+// a saved cursor moves up with the lines while the history grows. Its lines are never shown.
 func (d *display) past(rows int) []byte {
 	if d.engine == nil {
 		return nil

@@ -279,8 +279,8 @@ func FuzzMouseTranslator(f *testing.F) {
 	})
 }
 
-// TestPaintingFollowsAFullHistory: in xterm.js a saved cursor moves up with the lines only while the history grows. In a
-// window of another size, above a status line, and after a window had the terminal's size.
+// TestPaintingFollowsAFullHistory: in xterm.js a saved cursor moves up with the lines only while the history grows. In
+// a window of another size, above a status line, and after a window had the terminal's size.
 func TestPaintingFollowsAFullHistory(t *testing.T) {
 	for _, lines := range []int{0, 100, 2 * keptLines} {
 		for name, w := range map[string]*window{"smaller": newWindow(30, 6), "larger": newWindow(50, 9),

@@ -29,7 +29,8 @@ var savedPieces = slices.Concat(statusPieces, []string{"\x1b[?1049h", "\x1b[?104
 
 // withStatus has the window show a status line.
 func (w *window) withStatus() *window {
-	info := client.Terminal{Terminal: wire.Terminal{ID: "t1", Name: "build", Session: "main", Cmd: []string{"make", "all"}}}
+	info := client.Terminal{Terminal: wire.Terminal{ID: "t1", Name: "build", Session: "main",
+		Cmd: []string{"make", "all"}}}
 	w.d.status = newStatusLine(info, `C-\ C-\`, false)
 	return w
 }
@@ -174,7 +175,8 @@ func TestStatusLineLeavesNothing(t *testing.T) {
 }
 
 func TestStatusLineText(t *testing.T) {
-	info := client.Terminal{Terminal: wire.Terminal{ID: "t1", Name: "build", Session: "main", Cmd: []string{"make", "all"}}}
+	info := client.Terminal{Terminal: wire.Terminal{ID: "t1", Name: "build", Session: "main",
+		Cmd: []string{"make", "all"}}}
 	for _, tc := range []struct {
 		cols int
 		f    statusFacts
