@@ -189,3 +189,26 @@ func TestRemoteTerminalsHaveNoBounds(t *testing.T) {
 		at.post(path+"/shell", `{"sandbox":"read-only"}`).refused(501, "CAPABILITY")
 	})
 }
+
+// TestRemoteTerminalsAreNotRestored: what shall start after a crash of this machine is refused at a provider, when a
+// terminal is made and when it is changed; nothing is said in vain.
+func TestRemoteTerminalsAreNotRestored(t *testing.T) {
+	t.Parallel()
+	atTerminals(t, func(t *testing.T, at *site) {
+		if at.name == "local" {
+			t.Skip("this machine restores")
+		}
+		w := at.rent("restored", nil)
+		path := "/session/" + w.session + "/pty"
+		for _, restore := range []string{`"command"`, `{"cmd":["true"]}`} {
+			at.post(path, `{"cmd":["cat"],"restore":`+restore+`}`).refused(501, "CAPABILITY", "restore", "provider")
+		}
+		var made wire.Terminal
+		at.post(path, `{"cmd":["cat"],"restore":"none"}`).wants(201).into(&made)
+		at.call("PATCH", "/pty/"+made.ID, `{"restore":"command","title":"x"}`).refused(501, "CAPABILITY", "restore")
+		at.call("PATCH", "/pty/"+made.ID, `{"restore":"none"}`).wants(200)
+		if i := at.info(made.ID); i.State != "running" || i.Restore != nil || i.Title == "x" {
+			t.Errorf("it is %+v", i)
+		}
+	})
+}

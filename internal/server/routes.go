@@ -24,7 +24,7 @@ func (ts *terminals) controlRoutes() []httpapi.Route {
 				"lists terminals sees it. An ended terminal takes everything but a size.").
 			Body("What to change.").
 			Refusing(httpapi.Named, httpapi.NameTaken, httpapi.Ended, httpapi.Approved, httpapi.NoSpace,
-				httpapi.Unavailable).
+				httpapi.Unavailable, httpapi.Incapable).
 			Audited("terminal.change"),
 		httpapi.Delete("deleteTerminal", "", "End a terminal", ts.deleteTerminal).
 			Text("SIGHUP to the program and everything that any program of this terminal has started, also when it "+

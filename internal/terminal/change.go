@@ -73,7 +73,7 @@ func (s *Spec) setPolicy(p wire.SizePolicy) error {
 	return nil
 }
 
-// with is the spec after a change; its size is not part of it. Errors: *Invalid.
+// with is the spec after a change; its size is not part of it. Errors: *Invalid, pty.ErrUnsupported.
 func (s Spec) with(in wire.ChangeTerminal) (Spec, error) {
 	var err error
 	if in.Name != nil {
@@ -86,7 +86,8 @@ func (s Spec) with(in wire.ChangeTerminal) (Spec, error) {
 		s.Labels, err = in.Labels, cmp.Or(err, checkLabels(in.Labels))
 	}
 	if in.Restore != nil {
-		s.Restore, err = *in.Restore, cmp.Or(err, checkRestore(*in.Restore))
+		s.Restore = *in.Restore
+		err = cmp.Or(err, checkRestore(s.Restore), checkRestoreAt(s.Provider, s.Restore))
 	}
 	if in.Title == nil {
 		return s, err
@@ -101,7 +102,7 @@ func (s Spec) with(in wire.ChangeTerminal) (Spec, error) {
 
 // Change changes what users may change of a terminal: all that in has, or nothing. It is on disk when Change returns,
 // and everybody who lists terminals is told. The result is the generation that has it. Errors: *Invalid, ErrNotFound
-// for a deleted one, *NameTaken, ErrExited for a size, context.Cause(ctx), as the store.
+// for a deleted one, *NameTaken, ErrExited for a size, pty.ErrUnsupported, context.Cause(ctx), as the store.
 func (r *Registry) Change(ctx context.Context, t *Terminal, in wire.ChangeTerminal) (*Terminal, error) {
 	if err := t.AwaitScreen(ctx); err != nil {
 		return nil, err

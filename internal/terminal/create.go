@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -79,10 +80,11 @@ func (r *Registry) CreateFor(session string, in wire.CreateTerminal, exec string
 	return t, nil
 }
 
-// place sets what depends on where the terminal runs: its directory, and its sandbox. Errors: as NewSandbox.
+// place sets what depends on where the terminal runs: its directory, and its sandbox. Errors: as NewSandbox,
+// checkRestoreAt.
 func (s *Spec) place(dataDir string) (err error) {
 	if s.Provider != "" {
-		return CheckProvider(s.Provider, s.Sandbox, s.Limits)
+		return cmp.Or(CheckProvider(s.Provider, s.Sandbox, s.Limits), checkRestoreAt(s.Provider, s.Restore))
 	}
 	s.Cwd = startdir.InHome(s.Cwd)
 	if s.Rules == nil {

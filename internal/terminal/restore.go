@@ -7,6 +7,7 @@ import (
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/parallel"
+	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/wire"
 )
 
@@ -114,4 +115,14 @@ func checkRestore(r wire.Restore) error {
 		return &Invalid{"restore", err}
 	}
 	return nil
+}
+
+// checkRestoreAt refuses what shall start after a crash where a provider has the program: its instance may live on with
+// it, and what it holds is lost to this machine. Errors: pty.ErrUnsupported.
+func checkRestoreAt(provider string, r wire.Restore) error {
+	if r == nil || provider == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: restore at the provider %s; after a crash of this machine restart the terminal",
+		pty.ErrUnsupported, provider)
 }
