@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/evertty/evertty/internal/conversation"
@@ -54,10 +55,18 @@ func (cs *Conversations) Import(thread string, d conversation.Document) (h conve
 	if done || err != nil {
 		return h, err
 	}
-	if h, err = cs.importDocument(thread, d); err != nil {
-		if left := cs.purgeNow(); left != nil { // the next server does it
-			cs.failed(left)
+	if h, err = cs.importDocument(thread, d); err == nil {
+		return h, nil
+	}
+	left := cs.purgeNow()
+	if left == nil && errors.Is(err, conversation.ErrConflict) { // a deleted one had the id: nobody learns whose it was
+		if h, err = cs.importDocument(thread, d); err == nil {
+			return h, nil
 		}
+		left = cs.purgeNow()
+	}
+	if left != nil { // the next server does it
+		cs.failed(left)
 	}
 	return h, err
 }

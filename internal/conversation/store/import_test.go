@@ -114,6 +114,25 @@ func TestAnImportThatWasCutShort(t *testing.T) {
 	same(t, "its messages", len(r.contents("t", "", store.MessageQuery{})), len(d.Messages))
 }
 
+// TestAnIDOfADeletedConversation: a document gets the id of a conversation that was deleted and not yet purged, so that
+// no user learns that another had it.
+func TestAnIDOfADeletedConversation(t *testing.T) {
+	t.Parallel()
+	r := openIdle(t)
+	r.thread("alice@t")
+	r.thread("bob@t")
+	d, _ := sample(t)
+	_, err := r.Import("alice@t", d)
+	must(t, err)
+	must(t, r.dropRow("alice@t"))
+	same(t, "what is left of it", r.staged(), []string{d.SessionID})
+	h, err := r.Import("bob@t", d)
+	must(t, err)
+	same(t, "its id", h.SessionID, d.SessionID)
+	same(t, "the current one", r.head("bob@t"), h)
+	same(t, "its messages", len(r.contents("bob@t", "", store.MessageQuery{})), len(d.Messages))
+}
+
 // TestAPurgeWaitsForAnImport, whose rows look like rows of a deleted thread until its last transaction.
 func TestAPurgeWaitsForAnImport(t *testing.T) {
 	t.Parallel()
