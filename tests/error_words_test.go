@@ -14,7 +14,7 @@ import (
 )
 
 // innards are words of the server's language and database, which say nothing to people.
-var innards = regexp.MustCompile(`(?i)json:|unmarshal|\bsql|constraint|strconv|syscall|goroutine|` +
+var innards = regexp.MustCompile(`(?i)^(vt|pty|shell|datadir): |json:|unmarshal|\bsql|constraint|strconv|syscall|goroutine|` +
 	`\*[a-z]+\.[A-Z]|0x[0-9a-f]{4,}|` +
 	`reflect|\bstruct\b|\bGo (value|type)|` +
 	`\bu?int(8|16|32|64)\b|\bfloat(32|64)\b|\[\]string|\bmap\[|FOREIGN KEY|\bUNIQUE\b|no such ` +
@@ -131,6 +131,13 @@ func TestErrorsAreForPeople(t *testing.T) {
 		"latest"}
 	for _, id := range []string{"nope", "t", "new", pty.ID, lease} {
 		s.book.add(id) // a session that comes into being
+	}
+	for path, body := range map[string]string{"/keys": `{"keys":["zzz"]}`, "/signal": `{"signal":"zzz"}`} {
+		var e struct{ Error string }
+		s.post("/pty/"+pty.ID+path, body).wants(400).into(&e)
+		if innards.MatchString(e.Error) {
+			t.Errorf("%s %s: %s", path, body, e.Error)
+		}
 	}
 	asked, refusals := 0, 0
 	ask := func(method, path, body string, names ...string) {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/evertty/evertty/pty"
 )
 
 // walk calls do for a verb and all below it.
@@ -104,5 +106,13 @@ func TestEveryIDIsCompleted(t *testing.T) {
 	})
 	if tried < 20 {
 		t.Errorf("%d were tried", tried)
+	}
+}
+
+// TestSentSignals: what Tab offers is what the server sends.
+func TestSentSignals(t *testing.T) {
+	_, err := pty.ParseSignal("none")
+	if all := strings.Join(sentSignals, " "); err == nil || !strings.HasSuffix(err.Error(), "allowed are "+all) {
+		t.Errorf("%v; offered are %s", err, all)
 	}
 }

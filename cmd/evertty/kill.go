@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,9 @@ import (
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/wire"
 )
+
+// sentSignals are those that the server sends (pty.ParseSignal).
+var sentSignals = strings.Fields("HUP INT QUIT ABRT KILL USR1 USR2 PIPE ALRM TERM CONT STOP TSTP TTIN TTOU WINCH")
 
 func newKill(a *app) *cobra.Command {
 	var signal string
@@ -75,7 +79,7 @@ lists them).` + referenceHelp,
 		flag{"all", "", &all, "every terminal and exec shell of the server"},
 		flag{"json", "", &asJSON, "print the ids of what was ended, or got the signal, as JSON"},
 	)
-	_ = c.RegisterFlagCompletionFunc("signal", cobra.FixedCompletions(linuxSignals, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("signal", cobra.FixedCompletions(sentSignals, cobra.ShellCompDirectiveNoFileComp))
 	return a.talks(c)
 }
 

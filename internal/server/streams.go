@@ -111,7 +111,7 @@ func refusalOf(c echo.Context, a *auth.Auth) viewer.Refusal {
 		if auth.IsRefusal(err) || errors.Is(err, httpapi.ErrViewerReadOnly) {
 			a.Note(c, auth.AuditRefused, target, e.Code)
 		}
-		return owner.Conceal(httpapi.UserOf(c.Request().Context()), err.Error()), e.Code, e.Details
+		return e.Message, e.Code, e.Details
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -255,6 +256,9 @@ func ErrorFor(err error, c echo.Context) *Error {
 	return e
 }
 
+// packageName begins an error of one of the server's own packages, and says nothing to a client.
+var packageName = regexp.MustCompile(`^(vt|pty|shell|datadir|journal|snapshot|keeper): `)
+
 func errorFor(err error, c echo.Context) *Error {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own
@@ -263,7 +267,7 @@ func errorFor(err error, c echo.Context) *Error {
 		if errors.Is(err, row.Err) {
 			message := row.message
 			if message == "" {
-				message = err.Error()
+				message = packageName.ReplaceAllString(err.Error(), "")
 			}
 			e := NewError(row.Status, row.Code, "%s", message).Because(err)
 			if none, ok := errors.AsType[*thread.NoProvider](err); ok {
