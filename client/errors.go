@@ -1,6 +1,7 @@
 package client
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,7 +103,8 @@ func problem(resp *http.Response) error {
 // reachable removes net/http's prefix "Get \"http://…\": " from errors that are clear without it.
 func reachable(err error) error {
 	var u *url.Error
-	if errors.As(err, &u) && (errors.Is(err, ErrNoServer) || u.Timeout()) {
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	if errors.As(err, &u) && (errors.Is(err, ErrNoServer) || u.Timeout() || untrusted) {
 		return u.Err
 	}
 	return fmt.Errorf("client: %w", err)

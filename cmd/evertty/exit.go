@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net/http"
@@ -106,8 +107,11 @@ func unauthorized() string {
 		" to a copy of the file token in the server's data directory, or --data-dir to that directory"
 }
 
-// hint says how to get around a refusal at the command line, "" for not at all.
+// hint says how to get around an error at the command line, "" for not at all.
 func hint(err error) string {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "; the variable SSL_CERT_FILE names a file with certificates to trust"
+	}
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok {
 		return ""

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -61,10 +62,7 @@ func (a *app) login(c *cobra.Command, address, name, file string, asJSON bool) e
 		return usage(err)
 	}
 	if _, err := server.List(c.Context(), ""); err != nil {
-		if refused, ok := errors.AsType[*client.Error](err); ok {
-			return fmt.Errorf("login: %s does not take this token: %s", address, refused.Message)
-		}
-		return fmt.Errorf("login: %w", err)
+		return notLoggedIn(address, err)
 	}
 	if err = all.save(name, serverContext{URL: address, Token: token}); err == nil {
 		err = all.use(name)
@@ -75,6 +73,19 @@ func (a *app) login(c *cobra.Command, address, name, file string, asJSON bool) e
 	return printReply(a.stdout, asJSON, contextRow{name, address, true}, line(func(r contextRow) string {
 		return r.Name + " is the current context: " + r.URL
 	}))
+}
+
+// notLoggedIn says why a server was not kept: it does not take the token, or is none of evertty.
+func notLoggedIn(address string, err error) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("login: %w", err)
+	case refused.Status == http.StatusUnauthorized, refused.Status == http.StatusForbidden:
+		return fmt.Errorf("login: %s does not take this token: %s", address, refused.Message)
+	}
+	return fmt.Errorf("login: %s does not answer as evertty does; is its path right, and is it http or https? %s",
+		address, refused.Message)
 }
 
 // nameOfContext is the name for a new context: what is given, else the host of its address. It does not replace that of

@@ -328,6 +328,20 @@ func TestNoPackageNames(t *testing.T) {
 	}
 }
 
+// TestLoginElsewhere: what is no server of evertty, or has a certificate that nobody trusts, is not kept, and why is said.
+func TestLoginElsewhere(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	for url, words := range map[string]string{secure.URL: "SSL_CERT_FILE",
+		strings.Replace(secure.URL, "https", "http", 1): "is it http or https?"} {
+		if o := evertty(t, "token\n", "login", url); o.code != exitFailure || !strings.Contains(o.stderr, words) ||
+			strings.Contains(o.stderr, `Get "`) || strings.Contains(o.stderr, "does not take") {
+			t.Errorf("%s: %+v", url, o)
+		}
+	}
+}
+
 // TestServerEndsEarly: a reply that never comes is no server.
 func TestServerEndsEarly(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
