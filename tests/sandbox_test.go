@@ -66,6 +66,7 @@ var attempts = map[string]string{
 	"read":             `head -c1 /etc/passwd && head -c1 "$OUT/kept"`,
 	"read the token":   `head -c1 "$DATA/token"`,
 	"reach the server": `"$EVERTTY" --data-dir "$DATA" ls`,
+	"be told why not":  `"$EVERTTY" ls || "$EVERTTY" ls 2>&1 | grep 'no server: a program in a sandbox'`,
 	"signal":           `kill -0 "$SERVER"`,
 	"read its secrets": `head -c1 "/proc/$SERVER/environ"`,
 	"null":             `echo x >/dev/null`,
@@ -78,14 +79,14 @@ var attempts = map[string]string{
 var allowed = map[wire.Sandbox][]string{
 	wire.SandboxNone: nil, // all
 	wire.SandboxWorkspace: {"write in", "move in", "write temporary", "list", "read", "null", "own terminal",
-		"new terminal"},
-	wire.SandboxReadOnly: {"list", "read", "null", "own terminal"},
+		"new terminal", "be told why not"},
+	wire.SandboxReadOnly: {"list", "read", "null", "own terminal", "be told why not"},
 }
 
 // order is that of the attempts: an earlier one must not make a later one fail.
 var order = []string{"write in", "move in", "write temporary", "list", "read", "write out", "append out",
 	"truncate out", "write by a link", "write in a child", "make dir out", "remove out", "move out", "null", "own terminal",
-	"new terminal", "read the token", "reach the server", "signal", "read its secrets", "gain rights"}
+	"new terminal", "read the token", "reach the server", "be told why not", "signal", "read its secrets", "gain rights"}
 
 // script tries everything and prints a line for each attempt that worked.
 func script() string {

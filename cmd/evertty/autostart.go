@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -89,9 +90,18 @@ func (a *app) startServer(dir string) error {
 			err = own.failure(dir)
 		}
 		if err != nil {
-			return err
+			return shutOut(dir, err)
 		}
 	}
+}
+
+// shutOut is err, unless this program runs below the server of the directory and may not touch that: in a sandbox.
+func shutOut(dir string, err error) error {
+	below := os.Getenv(pty.EnvSocket) == filepath.Join(dir, localsocket.Name)
+	if below && (errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)) {
+		return fmt.Errorf("%w: a program in a sandbox may not reach its server", client.ErrNoServer)
+	}
+	return err
 }
 
 // locked reports whether a server has the data directory, one that is starting or ending too.

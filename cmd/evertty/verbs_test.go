@@ -328,7 +328,7 @@ func TestNoPackageNames(t *testing.T) {
 	}
 }
 
-// TestLoginElsewhere: what is no server of evertty, or has a certificate that nobody trusts, is not kept, and why is said.
+// TestLoginElsewhere: what is no server of evertty, or has a certificate that nobody trusts, is not kept; why is said.
 func TestLoginElsewhere(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
