@@ -14,7 +14,8 @@ import (
 )
 
 // innards are words of the server's language and database, which say nothing to people.
-var innards = regexp.MustCompile(`(?i)^(vt|pty|shell|datadir): |json:|unmarshal|\bsql|constraint|strconv|syscall|goroutine|` +
+var innards = regexp.MustCompile(`(?i)^(vt|pty|shell|datadir): |` +
+	`json:|unmarshal|\bsql|constraint|strconv|syscall|goroutine|` +
 	`\*[a-z]+\.[A-Z]|0x[0-9a-f]{4,}|` +
 	`reflect|\bstruct\b|\bGo (value|type)|` +
 	`\bu?int(8|16|32|64)\b|\bfloat(32|64)\b|\[\]string|\bmap\[|FOREIGN KEY|\bUNIQUE\b|no such ` +
