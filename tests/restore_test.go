@@ -159,11 +159,15 @@ func TestRestoreValues(t *testing.T) {
 			t.Errorf("%s is shown as %s", want, &got)
 		}
 	}
-	for _, bad := range []string{`"always"`, `true`, `{"cmd": []}`, `{"cmd": [""]}`, `{"cmd": "ls"}`, `{}`,
-		`{"cmd": ["a"], "cwd": "/"}`, `["ls"]`, `{"cmd": ["a\u0000"]}`} {
+	for bad, says := range map[string]string{
+		`"always"`: `got "always", allowed is "none", "command" or`, `true`: "got true",
+		"{\"cmd\":\n []}": `got {"cmd":[]}`, `{"cmd": [""]}`: `got {"cmd":[""]}`, `{"cmd": "ls"}`: `got {"cmd":"ls"}`,
+		`{}`: "got {}", `{"cmd": ["a"], "cwd": "/"}`: `got the field "cwd"`, `["ls"]`: `got ["ls"]`,
+		`{"cmd": ["a\u0000"]}`: "NUL", `"` + strings.Repeat("é", 1000) + `"`: "é…, allowed is",
+	} {
 		for _, r := range []reply{s.post("/session/r/pty", `{"restore": `+bad+`}`),
 			s.call("PATCH", "/pty/"+id, `{"restore": `+bad+`}`)} {
-			if r.refused(400, "VALIDATION"); !strings.Contains(r.body, `"field":"restore`) {
+			if r.refused(400, "VALIDATION", says); !strings.Contains(r.body, `"field":"restore`) {
 				t.Errorf("%s: %s", bad, r.body)
 			}
 		}

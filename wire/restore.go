@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // Restore says what starts in the terminal by itself after a crash of the machine, or of keeper and server at once,
@@ -24,18 +26,33 @@ const (
 // RestoreCommand is the Restore that starts the terminal's own command.
 func RestoreCommand() Restore { return Restore{} }
 
+// givenShown is how much of a wrong value an error shows, in bytes: it is one sentence.
+const givenShown = 80
+
 // RestoreError is the error of a Restore in another form.
 type RestoreError struct {
+	Given string // the value, as JSON
 	Field string // that an object may not have; "" when the value is wrong in another way
 }
 
 // Error implements error.
 func (e *RestoreError) Error() string {
-	const allowed = `"none", "command" or {"cmd": [program, argument...]} is allowed`
-	if e.Field == "" {
-		return allowed
+	const allowed = `"none", "command" or {"cmd": [program, argument...]}`
+	if e.Field != "" {
+		return fmt.Sprintf("got the field %.80q, allowed is %s", e.Field, allowed)
 	}
-	return fmt.Sprintf("%s, not the field %.80q", allowed, e.Field)
+	given := e.Given
+	if len(given) > givenShown {
+		given = strings.ToValidUTF8(given[:givenShown], "") + "…"
+	}
+	return fmt.Sprintf("got %s, allowed is %s", given, allowed)
+}
+
+// wrongRestore is the error of a value, which it writes on one line.
+func wrongRestore(b []byte) error {
+	var line bytes.Buffer
+	_ = json.Compact(&line, b) // it was decoded
+	return &RestoreError{Given: line.String()}
 }
 
 // Own reports whether the terminal's own command starts.
@@ -64,11 +81,11 @@ func (r *Restore) UnmarshalJSON(b []byte) error {
 			*r = RestoreCommand()
 			return nil
 		}
-		return &RestoreError{}
+		return wrongRestore(b)
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(b, &members) != nil {
-		return &RestoreError{}
+		return wrongRestore(b)
 	}
 	for name := range members {
 		if name != "cmd" {
@@ -77,7 +94,7 @@ func (r *Restore) UnmarshalJSON(b []byte) error {
 	}
 	var cmd []string
 	if json.Unmarshal(members["cmd"], &cmd) != nil || len(cmd) == 0 || cmd[0] == "" {
-		return &RestoreError{}
+		return wrongRestore(b)
 	}
 	*r = cmd
 	return nil
