@@ -189,6 +189,12 @@ func TestDoctorWithoutAServer(t *testing.T) {
 		"FIFO": {"leftovers", func(_ *testing.T, dir string) error {
 			return syscall.Mkfifo(filepath.Join(dir, "shells/ctl"), 0o600)
 		}, []string{"shells/ctl", "evertty serve"}},
+		"empty token": {"token", func(_ *testing.T, dir string) error {
+			return write(filepath.Join(dir, "token"), "")
+		}, []string{"must hold one line", "rm -r", "token"}},
+		"no token": {"token", func(_ *testing.T, dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, "token")), os.Mkdir(filepath.Join(dir, "token"), 0o700))
+		}, []string{"not a regular file", "rm -r"}},
 		"mode": {"owners and modes", func(_ *testing.T, dir string) error {
 			return os.Chmod(filepath.Join(dir, "terminals"), 0o500)
 		}, []string{"terminals", "chmod -R u+rwX"}},

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evertty/evertty/internal/proc"
+	"github.com/evertty/evertty/internal/server/auth"
 )
 
 const (
@@ -36,7 +37,7 @@ func checksOf(dir string) []check {
 	if err != nil {
 		return append(list, check{"data directory", dir, problem(err.Error(), "choose another with --data-dir")})
 	}
-	return append(list, checkDir(dir, info), checkSecrecy(dir), checkFileSystem(dir), checkDisk(dir))
+	return append(list, checkDir(dir, info), checkSecrecy(dir), checkToken(dir), checkFileSystem(dir), checkDisk(dir))
 }
 
 func checkFiles() check {
@@ -123,6 +124,20 @@ func checkSecrecy(dir string) check {
 	if len(open) > 0 {
 		slices.Sort(open)
 		c.finding = problem("others may use "+strings.Join(open[:min(len(open), 3)], ", "), "chmod -R go= "+dir)
+	}
+	return c
+}
+
+// checkToken reads the token as a server does at its start. There is none before the first one.
+func checkToken(dir string) check {
+	c := check{Name: "token", Text: "can be used"}
+	path := filepath.Join(dir, "token")
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		return c // checkSecrecy tells
+	}
+	if _, err = auth.ReadToken(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.finding = problem(err.Error(), "rm -r "+path+"; the next server makes a new one, and browsers log in again")
 	}
 	return c
 }
