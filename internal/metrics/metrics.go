@@ -12,6 +12,18 @@ import (
 	"github.com/evertty/evertty/stream"
 )
 
+// The reasons of evertty_cleaned_total.
+const (
+	CleanedIdle       = "idle"
+	CleanedUnattached = "unattached"
+	CleanedOldest     = "limit"
+	CleanedJournal    = "journal_quota"
+	CleanedSnapshot   = "snapshot_quota"
+	CleanedAge        = "age"
+	CleanedShell      = "shell_idle"
+	CleanedExecLog    = "exec_log_quota"
+)
+
 // Set is the counters of a server. They carry no ids, so their number does
 // not grow with the terminals.
 type Set struct {
@@ -80,10 +92,25 @@ func New() *Set {
 		syncSeconds: with.NewHistogram(prometheus.HistogramOpts{Name: "evertty_journal_sync_seconds",
 			Help: "Time to force a journal to the disk.", Buckets: prometheus.ExponentialBuckets(100e-6, 4, 9)}),
 	}
-	for _, operation := range []string{"append", "sync"} { // a rate needs the zero before the first
+	m.begin()
+	return m
+}
+
+// begin shows the zeros: a rate needs the one before the first event.
+func (m *Set) begin() {
+	for _, operation := range []string{"append", "sync"} {
 		m.journalErrors.WithLabelValues(operation)
 	}
-	return m
+	for _, result := range []string{"ok", "failed", "timeout", "cancelled"} {
+		m.commands.WithLabelValues(result)
+	}
+	for _, r := range []stream.Reason{stream.ReasonConnect, stream.ReasonLag, stream.ReasonResize, stream.ReasonRestore} {
+		m.resyncs.WithLabelValues(string(r))
+	}
+	for _, reason := range []string{CleanedIdle, CleanedUnattached, CleanedOldest, CleanedJournal, CleanedSnapshot,
+		CleanedAge, CleanedShell, CleanedExecLog} {
+		m.Cleaned.WithLabelValues(reason)
+	}
 }
 
 // Snapshot counts an encoded snapshot for viewers.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/parallel"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
@@ -159,7 +160,7 @@ func (c *cleaner) purgeOld(now time.Time) {
 		}
 		removed, err := c.purgeEnded(t)
 		if removed {
-			c.cleaned(cleanedAge, t)
+			c.cleaned(metrics.CleanedAge, t)
 		}
 		if err != nil {
 			c.NoteCleanup(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/metrics"
 )
 
 // CleanPolicy says which terminals are ended and deleted without a request. Each one is a line
@@ -43,18 +44,6 @@ func (c *CleanPolicy) SetDefaults() {
 	c.SnapshotQuota = cmp.Or(c.SnapshotQuota, DefaultSnapshotQuota)
 	c.TerminalQuota = min(c.TerminalQuota, c.JournalQuota)
 }
-
-// The reasons of evertty_cleaned_total.
-const (
-	cleanedIdle       = "idle"
-	cleanedUnattached = "unattached"
-	cleanedOldest     = "limit"
-	cleanedJournal    = "journal_quota"
-	cleanedSnapshot   = "snapshot_quota"
-	cleanedAge        = "age"
-	CleanedShell      = "shell_idle"
-	CleanedExecLog    = "exec_log_quota"
-)
 
 // cleaned logs and counts that a terminal was ended, or something of it removed.
 func (c *cleaner) cleaned(reason string, t *Terminal) {
@@ -125,9 +114,9 @@ func (t *Terminal) expired(c CleanPolicy, now time.Time) string {
 	switch {
 	case c.Unattached > 0 && !t.hadViewer && !t.lastActivity.After(t.created) &&
 		now.Sub(t.created)-t.pausedFor > c.Unattached:
-		reason = cleanedUnattached
+		reason = metrics.CleanedUnattached
 	case c.Idle > 0 && now.Sub(maxTime(t.created, t.lastActivity, t.lastDetach, last)) > c.Idle:
-		reason = cleanedIdle
+		reason = metrics.CleanedIdle
 	}
 	t.expiring = reason != ""
 	return reason
@@ -153,7 +142,7 @@ func (c *cleaner) makeRoom(session string) error {
 		return tooMany(session, len(running), policy.MaxPerSession)
 	}
 	for _, t := range running[:over] {
-		c.cleaned(cleanedOldest, t)
+		c.cleaned(metrics.CleanedOldest, t)
 		if err := c.registry.Delete(context.WithoutCancel(c.registry.ctx), t, false); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/metrics"
 )
 
 // coldAfter is how long after the last write a file of a journal is compressed: a viewer that
@@ -103,7 +104,7 @@ func (f *freeing) err(what string) error {
 // the snapshots, then all output of running terminals that the newest snapshot has, then purges the terminals that
 // ended first.
 func (c *cleaner) freeJournals(list []*Terminal, over int64) error {
-	f := freeing{over: over, reason: cleanedJournal}
+	f := freeing{over: over, reason: metrics.CleanedJournal}
 	f.each(list, (*Terminal).compressJournal)
 	f.each(list, (*Terminal).trimJournal)
 	f.each(list, (*Terminal).dropJournal)
@@ -213,7 +214,7 @@ func purgeForSpace(part func(datadir.Usage) int64) func(t *Terminal) (int64, err
 // freeSnapshots frees over bytes of snapshots: it compresses them, drops the older of two, then
 // purges the terminals that ended first.
 func (c *cleaner) freeSnapshots(list []*Terminal, over int64) error {
-	f := freeing{over: over, reason: cleanedSnapshot}
+	f := freeing{over: over, reason: metrics.CleanedSnapshot}
 	store := c.registry.cfg.Store
 	for _, free := range []func(id string) (int64, error){store.CompressSnapshots, store.DropOldSnapshot} {
 		f.each(list, func(t *Terminal) (int64, error) {

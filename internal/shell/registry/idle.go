@@ -3,7 +3,7 @@ package registry
 import (
 	"time"
 
-	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/internal/metrics"
 )
 
 // DefaultIdle is the idle time after which the process of an exec shell ends: pauses in a conversation are shorter,
@@ -24,8 +24,8 @@ func (ss *Shells) RetireIdle() {
 		case now := <-tick.C:
 			for _, s := range ss.List("") {
 				if f := s.Stats(); f.PID != 0 && now.Sub(f.LastActivity) >= idle && s.Retire(idle) {
-					ss.cfg.Metrics.Cleaned.WithLabelValues(terminal.CleanedShell).Inc()
-					ss.cfg.Log.Info("cleaned up", "reason", terminal.CleanedShell, "session", s.Session, "shell", s.ID)
+					ss.cfg.Metrics.Cleaned.WithLabelValues(metrics.CleanedShell).Inc()
+					ss.cfg.Log.Info("cleaned up", "reason", metrics.CleanedShell, "session", s.Session, "shell", s.ID)
 				}
 			}
 		case <-ss.ctx.Done():

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/shell"
 	"github.com/evertty/evertty/internal/shell/output"
-	"github.com/evertty/evertty/internal/terminal"
 )
 
 // space is the disk space of exec shells. It has no lock: a quota has its own.
@@ -52,8 +52,8 @@ func (sp *space) freeLogs(bytes int64) (freed int64) {
 		}
 	}
 	if cfg := sp.shells.cfg; gone > 0 {
-		cfg.Metrics.Cleaned.WithLabelValues(terminal.CleanedExecLog).Add(float64(gone))
-		cfg.Log.Info("cleaned up", "reason", terminal.CleanedExecLog, "commands", gone, "bytes", freed)
+		cfg.Metrics.Cleaned.WithLabelValues(metrics.CleanedExecLog).Add(float64(gone))
+		cfg.Log.Info("cleaned up", "reason", metrics.CleanedExecLog, "commands", gone, "bytes", freed)
 	}
 	return freed
 }
