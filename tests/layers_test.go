@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	"pty/keeper/holder":         {"internal/proc", "pty/keeper/protocol"},
 	"scripts/demo":              {"pty"},
 	"scripts/mutate":            {},
-	"tests/fakeprov":            {"pty"},
+	"tests/fakeprov":            {"internal/proc", "pty"},
 	"tests/installtest":         {}, // tests alone
 	"internal/conversation/store": {"internal/conversation", "internal/datadir", "internal/owner",
 		"internal/permission", "internal/thread", "wire"},

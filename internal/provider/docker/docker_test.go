@@ -1,6 +1,7 @@
 package docker_test
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -10,16 +11,29 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moby/moby/api/types/container"
+
 	"github.com/evertty/evertty/internal/provider"
 	"github.com/evertty/evertty/internal/provider/docker"
+	"github.com/evertty/evertty/tests/fakeprov"
 	"github.com/evertty/evertty/tests/providertest"
 )
 
 func TestMain(m *testing.M) { providertest.Main(m, nil) }
 
+func startEngine(t *testing.T) *fakeprov.Engine {
+	t.Helper()
+	e, err := fakeprov.StartEngine(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
 // open is a provider on such an engine.
 func open(t *testing.T) provider.Provider {
-	return providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + startEngine(t).socket,
+	return providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + startEngine(t).Socket,
 		Mount: t.TempDir()}))
 }
 
@@ -40,39 +54,39 @@ func TestSuiteOfAnEngine(t *testing.T) { providertest.Suite(t, real) }
 
 func TestPull(t *testing.T) {
 	e := startEngine(t)
-	p := providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + e.socket,
+	p := providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + e.Socket,
 		Image: "registry:5000/a/b", Mount: t.TempDir()}))
-	e.badPull = true
+	e.BadPull = true
 	if _, err := p.Create(providertest.Within(t), provider.CreateRequest{}); !errors.Is(err, provider.ErrProvider) ||
 		!strings.Contains(err.Error(), "no space left") {
 		t.Error(err)
 	}
-	e.mu.Lock()
-	e.badPull, e.image = false, ""
-	e.mu.Unlock()
+	e.Lock()
+	e.BadPull, e.Image = false, ""
+	e.Unlock()
 	_, err := p.Create(providertest.Within(t), provider.CreateRequest{})
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.image != "registry:5000/a/b:latest" {
-		t.Errorf("pulled %q, %v", e.image, err)
+	e.Lock()
+	defer e.Unlock()
+	if e.Image != "registry:5000/a/b:latest" {
+		t.Errorf("pulled %q, %v", e.Image, err)
 	}
 }
 
 // A container that was made though nobody was told is removed.
 func TestMadeIsLost(t *testing.T) {
 	e := startEngine(t)
-	p := providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + e.socket, Image: "a:b",
+	p := providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" + e.Socket, Image: "a:b",
 		Mount: t.TempDir()}))
-	e.mu.Lock()
-	e.image, e.loseMade = "a:b", true
-	e.mu.Unlock()
+	e.Lock()
+	e.Image, e.LoseMade = "a:b", true
+	e.Unlock()
 	if _, err := p.Create(providertest.Within(t), provider.CreateRequest{}); !errors.Is(err, provider.ErrUnreachable) {
 		t.Error(err)
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.next != 1 || len(e.containers) != 0 {
-		t.Errorf("%d made, %d left", e.next, len(e.containers))
+	e.Lock()
+	defer e.Unlock()
+	if e.Next != 1 || e.Containers() != 0 {
+		t.Errorf("%d made, %d left", e.Next, e.Containers())
 	}
 }
 
@@ -80,12 +94,12 @@ func TestMadeIsLost(t *testing.T) {
 func TestOutputIsCut(t *testing.T) {
 	e := startEngine(t)
 	p := providertest.Create(t, providertest.Opened[*docker.Provider](t)(docker.New(docker.Config{Host: "unix://" +
-		e.socket, Mount: t.TempDir()})))
+		e.Socket, Mount: t.TempDir()})))
 	for name, cut := range map[string]string{"half a head": "\x01\x00",
 		"half a piece": "\x01\x00\x00\x00\x00\x00\x00\x09half", "no piece": "an error"} {
-		e.mu.Lock()
-		e.cutOutput = cut
-		e.mu.Unlock()
+		e.Lock()
+		e.CutOutput = cut
+		e.Unlock()
 		_, err := p.Exec(providertest.Within(t), p.ID, provider.ExecRequest{Command: "echo whole"}, io.Discard,
 			io.Discard)
 		if !errors.Is(err, provider.ErrUnreachable) || errors.Is(err, provider.ErrNotStarted) {
@@ -117,11 +131,15 @@ func TestInstancesAreConfined(t *testing.T) {
 		"defaults": {docker.Config{}, 512, 4096 << 20, 200_000},
 		"a file's": {docker.Config{PIDs: 64, MemoryMB: 256, CPUs: 0.5}, 64, 256 << 20, 50_000},
 	} {
-		test.config.Host, test.config.Mount = "unix://"+e.socket, t.TempDir()
+		test.config.Host, test.config.Mount = "unix://"+e.Socket, t.TempDir()
 		providertest.Create(t, providertest.Opened[*docker.Provider](t)(docker.New(test.config)))
-		e.mu.Lock()
-		h := e.host
-		e.mu.Unlock()
+		e.Lock()
+		var h container.HostConfig
+		err := json.Unmarshal(e.Host, &h)
+		e.Unlock()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if !slices.Equal(h.CapDrop, []string{"ALL"}) || !slices.Equal(h.SecurityOpt, []string{"no-new-privileges"}) ||
 			h.Privileged || slices.Contains(h.CapAdd, "CAP_SYS_ADMIN") {
 			t.Errorf("%s: %+v", name, h)

@@ -1,4 +1,4 @@
-package docker_test
+package fakeprov
 
 import (
 	"context"
@@ -10,31 +10,41 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
-	"testing"
-
-	"github.com/moby/moby/api/types/container"
 
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 )
 
-// engine speaks as much of the Engine API as the provider needs, on a unix socket, with bash of this machine for
-// containers. It has no image until one is pulled.
-type engine struct {
-	mu         sync.Mutex
-	image      string               // that was pulled
-	badPull    bool                 // pulling fails, as engines tell it: with 200 and an error in the progress
-	cutOutput  string               // that a command's output begins with; its connection is cut after that
-	loseMade   bool                 // the next container is made, and nobody is told
-	host       container.HostConfig // of the newest container
+// Engine speaks as much of the Engine API of Docker as a provider needs, on a unix socket, with bash of this machine
+// for containers. It has no image until one is pulled. Its fields are for who holds its lock.
+type Engine struct {
+	sync.Mutex
+	Image     string          // that was pulled
+	BadPull   bool            // pulling fails, as engines tell it: with 200 and an error in the progress
+	CutOutput string          // that a command's output begins with; its connection is cut after that
+	LoseMade  bool            // the next container is made, and nobody is told
+	Host      json.RawMessage // HostConfig of the newest container
+	Next      int             // how many containers and commands were made
+	Socket    string
+
 	containers map[string]*engineContainer
 	execs      map[string]*engineExec
-	next       int
-	socket     string
+	server     *http.Server
+	done       chan struct{}
+}
+
+// Containers is how many there are, for who holds the lock.
+func (e *Engine) Containers() int { return len(e.containers) }
+
+// Close ends the engine, and not its containers.
+func (e *Engine) Close() {
+	_ = e.server.Close()
+	<-e.done
 }
 
 type engineContainer struct {
@@ -59,13 +69,13 @@ type engineExecBody struct {
 	Tty        bool
 }
 
-func startEngine(t *testing.T) *engine {
-	t.Helper()
-	e := &engine{containers: map[string]*engineContainer{}, execs: map[string]*engineExec{},
-		socket: t.TempDir() + "/docker.sock"}
-	l, err := net.Listen("unix", e.socket)
+// StartEngine starts an engine with its socket in a directory. Errors: those of net.Listen.
+func StartEngine(dir string) (*Engine, error) {
+	e := &Engine{containers: map[string]*engineContainer{}, execs: map[string]*engineExec{},
+		Socket: filepath.Join(dir, "docker.sock"), done: make(chan struct{})}
+	l, err := net.Listen("unix", e.Socket)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	m := http.NewServeMux()
 	const v = "/v1.41"
@@ -85,14 +95,12 @@ func startEngine(t *testing.T) *engine {
 	m.HandleFunc("POST "+v+"/exec/{id}/start", e.start)
 	m.HandleFunc("GET "+v+"/exec/{id}/json", e.execInspect)
 	m.HandleFunc("POST "+v+"/exec/{id}/resize", e.resize)
-	s := &http.Server{Handler: m}
-	done := make(chan struct{})
-	go func() { defer close(done); _ = s.Serve(l) }()
-	t.Cleanup(func() { _ = s.Close(); <-done })
-	return e
+	e.server = &http.Server{Handler: m}
+	go func() { defer close(e.done); _ = e.server.Serve(l) }()
+	return e, nil
 }
 
-func reply(w http.ResponseWriter, status int, v any) {
+func engineReply(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	if v != nil {
@@ -100,63 +108,63 @@ func reply(w http.ResponseWriter, status int, v any) {
 	}
 }
 
-func refuse(w http.ResponseWriter, status int, text string) {
-	reply(w, status, map[string]string{"message": text})
+func engineRefuse(w http.ResponseWriter, status int, text string) {
+	engineReply(w, status, map[string]string{"message": text})
 }
 
-func (e *engine) create(w http.ResponseWriter, r *http.Request) {
+func (e *Engine) create(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Image, WorkingDir string
 		Env               []string
-		HostConfig        container.HostConfig
+		HostConfig        json.RawMessage
 	}
 	_ = json.NewDecoder(r.Body).Decode(&body)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if body.Image != e.image {
-		refuse(w, http.StatusNotFound, "No such image: "+body.Image)
+	e.Lock()
+	defer e.Unlock()
+	if body.Image != e.Image {
+		engineRefuse(w, http.StatusNotFound, "No such image: "+body.Image)
 		return
 	}
-	e.next++
-	e.host = body.HostConfig
-	id := fmt.Sprintf("c%d", e.next)
+	e.Next++
+	e.Host = body.HostConfig
+	id := fmt.Sprintf("c%d", e.Next)
 	e.containers[id] = &engineContainer{name: r.FormValue("name"), env: body.Env, dir: body.WorkingDir}
-	if e.loseMade {
-		e.loseMade = false
+	if e.LoseMade {
+		e.LoseMade = false
 		panic(http.ErrAbortHandler)
 	}
-	reply(w, http.StatusCreated, map[string]string{"Id": id})
+	engineReply(w, http.StatusCreated, map[string]string{"Id": id})
 }
 
-func (e *engine) pull(w http.ResponseWriter, r *http.Request) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.badPull {
+func (e *Engine) pull(w http.ResponseWriter, r *http.Request) {
+	e.Lock()
+	defer e.Unlock()
+	if e.BadPull {
 		_, _ = io.WriteString(w, `{"status":"Pulling"}`+"\r\n"+
 			`{"errorDetail":{"message":"no space left on device"},"error":"no space left on device"}`+"\r\n")
 		return
 	}
-	e.image = strings.TrimPrefix(r.FormValue("fromImage"), "docker.io/library/") + ":" + r.FormValue("tag")
+	e.Image = strings.TrimPrefix(r.FormValue("fromImage"), "docker.io/library/") + ":" + r.FormValue("tag")
 	_, _ = io.WriteString(w, `{"status":"Pulling"}`+"\r\n"+`{"status":"done"}`+"\r\n")
 }
 
 // on is a handler that changes a container.
-func (e *engine) on(change func(*engineContainer)) http.HandlerFunc {
+func (e *Engine) on(change func(*engineContainer)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		e.mu.Lock()
-		defer e.mu.Unlock()
+		e.Lock()
+		defer e.Unlock()
 		c := e.containers[r.PathValue("id")]
 		if c == nil {
-			refuse(w, http.StatusNotFound, "No such container")
+			engineRefuse(w, http.StatusNotFound, "No such container")
 			return
 		}
 		change(c)
-		reply(w, http.StatusNoContent, nil)
+		engineReply(w, http.StatusNoContent, nil)
 	}
 }
 
-func (e *engine) remove(w http.ResponseWriter, r *http.Request) {
-	e.mu.Lock()
+func (e *Engine) remove(w http.ResponseWriter, r *http.Request) {
+	e.Lock()
 	id := r.PathValue("id")
 	for other, c := range e.containers {
 		if c.name == id {
@@ -165,84 +173,84 @@ func (e *engine) remove(w http.ResponseWriter, r *http.Request) {
 	}
 	c := e.containers[id]
 	delete(e.containers, id)
-	e.mu.Unlock()
+	e.Unlock()
 	if c == nil {
-		refuse(w, http.StatusNotFound, "No such container")
+		engineRefuse(w, http.StatusNotFound, "No such container")
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	cancel()
 	_ = proc.KillTrees(ctx, c.trees)
-	reply(w, http.StatusNoContent, nil)
+	engineReply(w, http.StatusNoContent, nil)
 }
 
-func (e *engine) inspect(w http.ResponseWriter, r *http.Request) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (e *Engine) inspect(w http.ResponseWriter, r *http.Request) {
+	e.Lock()
+	defer e.Unlock()
 	c := e.containers[r.PathValue("id")]
 	if c == nil {
-		refuse(w, http.StatusNotFound, "No such container")
+		engineRefuse(w, http.StatusNotFound, "No such container")
 		return
 	}
 	state := map[bool]string{false: "running", true: "paused"}[c.paused]
-	reply(w, http.StatusOK, map[string]any{"State": map[string]string{"Status": state}})
+	engineReply(w, http.StatusOK, map[string]any{"State": map[string]string{"Status": state}})
 }
 
-func (e *engine) stats(w http.ResponseWriter, _ *http.Request) {
+func (e *Engine) stats(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `{"cpu_stats":{"cpu_usage":{"total_usage":300},"system_cpu_usage":2000,"online_cpus":2},
 "precpu_stats":{"cpu_usage":{"total_usage":200},"system_cpu_usage":1000},
 "memory_stats":{"usage":52428800,"limit":1073741824,"stats":{"inactive_file":10485760}}}`)
 }
 
-func (e *engine) exec(w http.ResponseWriter, r *http.Request) {
+func (e *Engine) exec(w http.ResponseWriter, r *http.Request) {
 	x := &engineExec{}
 	_ = json.NewDecoder(r.Body).Decode(&x.body)
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.Lock()
+	defer e.Unlock()
 	x.c = e.containers[r.PathValue("id")]
 	if x.c == nil {
-		refuse(w, http.StatusNotFound, "No such container")
+		engineRefuse(w, http.StatusNotFound, "No such container")
 		return
 	}
-	e.next++
-	id := fmt.Sprintf("x%d", e.next)
+	e.Next++
+	id := fmt.Sprintf("x%d", e.Next)
 	e.execs[id] = x
-	reply(w, http.StatusCreated, map[string]string{"Id": id})
+	engineReply(w, http.StatusCreated, map[string]string{"Id": id})
 }
 
-func (e *engine) find(r *http.Request) *engineExec {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (e *Engine) find(r *http.Request) *engineExec {
+	e.Lock()
+	defer e.Unlock()
 	return e.execs[r.PathValue("id")]
 }
 
-func (e *engine) execInspect(w http.ResponseWriter, r *http.Request) {
+func (e *Engine) execInspect(w http.ResponseWriter, r *http.Request) {
 	x := e.find(r)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	reply(w, http.StatusOK, map[string]any{"Running": x.running, "ExitCode": x.code})
+	e.Lock()
+	defer e.Unlock()
+	engineReply(w, http.StatusOK, map[string]any{"Running": x.running, "ExitCode": x.code})
 }
 
-func (e *engine) resize(w http.ResponseWriter, r *http.Request) {
+func (e *Engine) resize(w http.ResponseWriter, r *http.Request) {
 	cols, _ := strconv.Atoi(r.FormValue("w"))
 	rows, _ := strconv.Atoi(r.FormValue("h"))
 	x := e.find(r)
-	e.mu.Lock()
+	e.Lock()
 	proc := x.proc
-	e.mu.Unlock()
+	e.Unlock()
 	if proc == nil {
-		refuse(w, http.StatusInternalServerError, "no terminal")
+		engineRefuse(w, http.StatusInternalServerError, "no terminal")
 		return
 	}
 	if err := proc.Resize(cols, rows); err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		engineRefuse(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	reply(w, http.StatusOK, nil)
+	engineReply(w, http.StatusOK, nil)
 }
 
 // start runs an exec and hands the connection over.
-func (e *engine) start(w http.ResponseWriter, r *http.Request) {
+func (e *Engine) start(w http.ResponseWriter, r *http.Request) {
 	x := e.find(r)
 	_, _ = io.Copy(io.Discard, r.Body)
 	dir := x.body.WorkingDir
@@ -275,10 +283,10 @@ func (e *engine) start(w http.ResponseWriter, r *http.Request) {
 	}
 	e.began(x, cmd.Process.Pid, nil)
 	begin(conn)
-	e.mu.Lock()
-	cut := e.cutOutput
-	e.cutOutput = ""
-	e.mu.Unlock()
+	e.Lock()
+	cut := e.CutOutput
+	e.CutOutput = ""
+	e.Unlock()
 	if cut != "" {
 		_, _ = io.WriteString(conn, cut)
 		_ = conn.Close()
@@ -293,7 +301,7 @@ func (e *engine) start(w http.ResponseWriter, r *http.Request) {
 	_ = cmd.Wait() // for the output, which something in the background may hold; the connection's end fails its writes
 }
 
-func (e *engine) terminal(w http.ResponseWriter, x *engineExec, dir string, env []string, begin func(net.Conn)) {
+func (e *Engine) terminal(w http.ResponseWriter, x *engineExec, dir string, env []string, begin func(net.Conn)) {
 	vars := map[string]string{}
 	for _, kv := range env {
 		k, v, _ := strings.Cut(kv, "=")
@@ -301,7 +309,7 @@ func (e *engine) terminal(w http.ResponseWriter, x *engineExec, dir string, env 
 	}
 	p, err := pty.Start(pty.Spec{Argv: x.body.Cmd, Dir: dir, Env: vars, Cols: 80, Rows: 24})
 	if err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
+		engineRefuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	conn, buf, err := w.(http.Hijacker).Hijack()
@@ -334,17 +342,17 @@ func (e *engine) terminal(w http.ResponseWriter, x *engineExec, dir string, env 
 	_ = p.Close()
 }
 
-func (e *engine) began(x *engineExec, pid int, p *pty.Process) {
+func (e *Engine) began(x *engineExec, pid int, p *pty.Process) {
 	tree, _ := proc.TreeOf(pid)
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.Lock()
+	defer e.Unlock()
 	x.running, x.proc = true, p
 	x.c.trees = append(x.c.trees, tree)
 }
 
-func (e *engine) ended(x *engineExec, code int) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (e *Engine) ended(x *engineExec, code int) {
+	e.Lock()
+	defer e.Unlock()
 	x.running, x.code = false, &code
 }
 
