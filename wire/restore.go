@@ -69,8 +69,11 @@ func (r Restore) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string][]string{"cmd": r})
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Errors: *RestoreError.
+// UnmarshalJSON implements json.Unmarshaler; null is no value, as for every field. Errors: *RestoreError.
 func (r *Restore) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
 	var word string
 	if json.Unmarshal(b, &word) == nil {
 		switch word {

@@ -45,7 +45,7 @@ func (ts *terminals) controlRoutes() []httpapi.Route {
 				"creation and at the last size. Id, name and positions stay, `generation` grows by one. The old "+
 				"screen stays above a dim line that says how and when; modes that a program may have left are "+
 				"reset. Streams ended with the program: watch again.").
-			OptionalBody("Nothing: an empty body, or `{}`. The header Content-Type is needed all the same.").
+			OptionalBody("Nothing: no body, an empty one, or `{}`.").
 			Refusing(httpapi.Named, httpapi.Starting, httpapi.StillRuns, httpapi.Approved, httpapi.NoSpace).
 			Audited("terminal.restart"),
 		httpapi.Post("parkTerminal", "/park", "Move the screens to the disk", ts.parkTerminal).
@@ -53,7 +53,7 @@ func (ts *terminals) controlRoutes() []httpapi.Route {
 				"`parked` is true until somebody looks at the screen, types, resizes, signals or waits, or the "+
 				"program prints; the screen is exactly the same then. A terminal that is watched, waited for, or prints "+
 				"all the time is refused. Doing it twice is no error.").
-			OptionalBody("Nothing: an empty body, or `{}`. The header Content-Type is needed all the same.").
+			OptionalBody("Nothing: no body, an empty one, or `{}`.").
 			Refusing(httpapi.Named, httpapi.NotIdle, httpapi.Shutdown, httpapi.NoSpace).Audited(httpapi.NotAudited),
 	), httpapi.Group("input",
 		httpapi.Post("sendInput", "/input", "Write bytes to the program", ts.sendInput).

@@ -47,7 +47,9 @@ const (
 // that is Unicode (400 VALIDATION, saying where). On an error *dst is unspecified.
 func Bind[T any](c echo.Context, dst *T) error { return BindUpTo(c, dst, MaxBody, false) }
 
-// BindOptional is Bind for requests whose body may be empty, which leaves *dst as it is.
+// BindOptional is Bind for requests whose body may be empty, which leaves *dst as it is. Where *dst has no fields, one
+// without a body needs no media type either: there is nothing to mistake, and the check of Origin keeps foreign pages
+// out.
 func BindOptional[T any](c echo.Context, dst *T) error { return BindUpTo(c, dst, MaxBody, true) }
 
 // NoBody refuses every body but none and an empty object: a client means what it sends to have an effect.
@@ -63,7 +65,12 @@ func NoBody(c echo.Context) error {
 
 // BindUpTo is Bind, or BindOptional, with another bound of the body, in bytes.
 func BindUpTo(c echo.Context, dst any, limit int64, optional bool) error {
-	if err := CheckMediaType(c.Request()); err != nil {
+	r := c.Request()
+	typed := len(r.Header.Values(echo.HeaderContentType)) > 0
+	if optional && !typed && r.ContentLength == 0 && len(fieldNames(dst)) == 0 {
+		return nil
+	}
+	if err := CheckMediaType(r); err != nil {
 		return err
 	}
 	body, err := ReadBody(c, limit)
