@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -103,6 +105,30 @@ func TestRestoreTakesAnEmptyDirectory(t *testing.T) {
 	to := t.TempDir()
 	if _, err := Restore(t.Context(), written(t, directory(t)), to); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestRestoreFollowsALink: to an empty directory, and not into nothing.
+func TestRestoreFollowsALink(t *testing.T) {
+	file, link, to := written(t, directory(t)), filepath.Join(t.TempDir(), "link"), t.TempDir()
+	if err := os.Symlink(to, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(t.Context(), file, link); err != nil {
+		t.Fatal(err)
+	}
+	if target, err := os.Readlink(link); target != to || !slices.Contains(entries(t, to), "identity") {
+		t.Errorf("%q, %v", target, err)
+	}
+	if err := os.RemoveAll(to); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Restore(t.Context(), file, link)
+	if err == nil || !strings.Contains(err.Error(), "a link to what is not there") {
+		t.Errorf("into nothing: %v", err)
+	}
+	if _, err := Restore(t.Context(), "-", to); err == nil || !strings.Contains(err.Error(), "standard input") {
+		t.Errorf("of standard input: %v", err)
 	}
 }
 

@@ -28,6 +28,9 @@ func restore(ctx context.Context, file, dir string) (s Summary, err error) {
 	if err := checkEmpty(dir); err != nil {
 		return s, err
 	}
+	if dir, err = behindLinks(dir); err != nil {
+		return s, err
+	}
 	f, err := openRegular(file)
 	if err != nil {
 		return s, err
@@ -70,8 +73,24 @@ func checkEmpty(dir string) error {
 	return err
 }
 
+// behindLinks is what a link to an empty directory means, as /var/lib/evertty on another disk is; a link itself cannot
+// be replaced by a directory.
+func behindLinks(dir string) (string, error) {
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return dir, nil
+	}
+	dir, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("it is a link to what is not there: %w", err)
+	}
+	return dir, err
+}
+
 // openRegular opens a regular file: it is read twice.
 func openRegular(name string) (*os.File, error) {
+	if name == "-" {
+		return nil, errors.New("standard input cannot be read twice: a regular file is needed")
+	}
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s: a regular file is needed", name)
