@@ -53,12 +53,12 @@ func (r reply) refusedForDescriptors() bool {
 
 // keepOpen makes one request on a connection that stays, and returns both with the answer: the server ends a connection
 // without any request after seconds, and a slow machine would come too late to find it.
-func (s *server) keepOpen() (net.Conn, *http.Response) {
+func (s *server) keepOpen(path string) (net.Conn, *http.Response) {
 	s.t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	s.must(err)
 	s.must(c.SetDeadline(time.Now().Add(patience)))
-	_, err = fmt.Fprint(c, "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+	_, err = fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path)
 	s.must(err)
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	s.must(err)
@@ -95,7 +95,7 @@ func TestOutOfDescriptors(t *testing.T) {
 		r := s.post(path, text)
 		// A command needs fewer descriptors than a terminal, so some connections may have to take what is left.
 		for n := 0; r.status/100 == 2 && n < 24; n++ {
-			c, _ := s.keepOpen()
+			c, _ := s.keepOpen("/healthz")
 			kept = append(kept, c)
 			r = s.post(path, text)
 		}
@@ -104,10 +104,18 @@ func TestOutOfDescriptors(t *testing.T) {
 		}
 	}
 	s.book.add("other")
+	c, viewer := s.keepOpen("/pty/" + first + "/stream")
+	for n := 0; viewer.StatusCode == 200 && n < 24; n++ {
+		kept = append(kept, c)
+		c, viewer = s.keepOpen("/pty/" + first + "/stream")
+	}
+	if kept = append(kept, c); !viewer.Close { // an idle connection keeps a descriptor from what runs
+		t.Errorf("a viewer is told %d, and keeps its connection", viewer.StatusCode)
+	}
 	// Connections take the rest, and still nothing that runs is harmed.
 	told := false
 	for n := 0; n < 200 && !told; n++ {
-		c, answer := s.keepOpen()
+		c, answer := s.keepOpen("/healthz")
 		kept = append(kept, c)
 		told = answer.StatusCode == http.StatusServiceUnavailable
 		var e struct{ Code string }

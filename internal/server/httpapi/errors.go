@@ -379,6 +379,9 @@ func writeError(c echo.Context, e *Error, id string) error {
 		header.Set(echo.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
 	header.Set(echo.HeaderCacheControl, "no-store")
+	if e.Code == "NO_DESCRIPTORS" { // an idle connection would keep one from what runs
+		header.Set(echo.HeaderConnection, "close")
+	}
 	switch {
 	case IsHead(c):
 		header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
