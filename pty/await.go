@@ -16,11 +16,15 @@ func (m *Master) Interrupt() {
 // needs no goroutine. Nobody may Read meanwhile. f must not block; it may be called early, and before Await returns.
 // Errors: as proc.Await; then f is not called.
 func (m *Master) Await(f func()) error {
+	m.awaiting.Lock()
 	w, err := proc.Await(m.conn, f)
+	if err == nil {
+		m.awaited = w
+	}
+	m.awaiting.Unlock()
 	if err != nil {
 		return m.failed("await", err)
 	}
-	m.awaited.Store(w)
 	if isClosed(m.gone) || isClosed(m.closed) {
 		m.wake()
 	}
@@ -29,7 +33,11 @@ func (m *Master) Await(f func()) error {
 
 // wake calls who awaits output.
 func (m *Master) wake() {
-	if w := m.awaited.Swap(nil); w != nil {
+	m.awaiting.Lock()
+	w := m.awaited
+	m.awaited = nil
+	m.awaiting.Unlock()
+	if w != nil {
 		w.Now()
 	}
 }

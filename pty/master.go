@@ -23,13 +23,14 @@ type Master struct {
 	conn syscall.RawConn // the only way to the descriptor: file.Fd would make it blocking
 	path string          // of the far end, /dev/pts/N
 
-	reading     sync.Mutex                // excludes readers from each other; guards rest
-	rest        drainTimer                // what Read knows of the time after Drain
-	interrupted atomic.Bool               // Interrupt was called, and no Read has ended for it
-	awaited     atomic.Pointer[proc.Wait] // of the last Await; nil once it was woken
-	writing     chan struct{}             // holds one value while a Write runs
-	lineMu      sync.Mutex                // a leaf
-	line        inputLine                 // guarded by lineMu
+	reading     sync.Mutex    // excludes readers from each other; guards rest
+	rest        drainTimer    // what Read knows of the time after Drain
+	interrupted atomic.Bool   // Interrupt was called, and no Read has ended for it
+	awaiting    sync.Mutex    // guards awaited; proc's lock is taken under it
+	awaited     *proc.Wait    // of the last Await; nil once it was woken
+	writing     chan struct{} // holds one value while a Write runs
+	lineMu      sync.Mutex    // a leaf
+	line        inputLine     // guarded by lineMu
 
 	gone      chan struct{} // closed by Drain: the child has exited
 	drainOnce sync.Once
