@@ -23,7 +23,8 @@ func TestAwait(t *testing.T) {
 		{name: "output", script: "read -r _; echo there", typed: "\n"},
 		{name: "the end", script: "read -r _", typed: "\n"},
 		{name: "an end beside others", script: "sleep 1000 & read -r _", typed: "\n"},
-		{name: "a kill", script: "exec cat", do: func(p *pty.Process) error { return p.Signal(unix.SIGKILL) }, want: io.EOF},
+		{name: "a kill", script: "exec cat", want: io.EOF,
+			do: func(p *pty.Process) error { return p.Signal(unix.SIGKILL) }},
 		{name: "close", script: "exec cat", do: (*pty.Process).Close, want: pty.ErrClosed},
 	} {
 		t.Run(c.name, func(t *testing.T) {

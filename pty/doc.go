@@ -42,11 +42,11 @@
 //
 // # Threads and goroutines
 //
-// Masters and pidfds wait in Go's network poller: an idle terminal costs one goroutine in its reader, and no thread. One
-// goroutine waits for the end of all children, and for the output of terminals whose reader has called [Master.Await]
-// instead. The master must stay non-blocking for that. O_NONBLOCK sits on the open file description, which all
-// duplicates share: nobody who holds a duplicate may clear it, and os.File.Fd must not be called on a file it was not
-// made for (it clears it).
+// Masters and pidfds wait in Go's network poller: an idle terminal costs one goroutine in its reader, and no thread.
+// One goroutine waits for the end of all children, and for the output of terminals whose reader has called
+// [Master.Await] instead. The master must stay non-blocking for that. O_NONBLOCK sits on the open file description,
+// which all duplicates share: nobody who holds a duplicate may clear it, and os.File.Fd must not be called on a file it
+// was not made for (it clears it).
 //
 // # Locks
 //

@@ -141,14 +141,16 @@ func randomSequence(r *rand.Rand) string {
 		return one("\r\n", "\n", "\n\n\n", "\t", "\b", "\x1bD", "\x1bE", "\x1bM", "\x1b7", "\x1b8", "\x1b#8", "\x1b[r",
 			"\x1b(0", "\x1b(B", "\x1bc", "\x1b[!p", "\x1b[999H")
 	case 2:
-		return "\x1b[" + one("?1", "?3", "?5", "?6", "?7", "?25", "?45", "?47", "?1047", "?1049", "?1048", "?1000", "4", "20") +
+		return "\x1b[" + one("?1", "?3", "?5", "?6", "?7", "?25", "?45", "?47", "?1047", "?1049", "?1048", "?1000",
+			"4", "20") +
 			one("h", "l")
 	case 3:
 		return fmt.Sprintf("\x1b[%d;%dm", r.IntN(10), 30+r.IntN(20))
 	case 4:
 		return "\x1b[" + number() + ";" + number() + one("H", "r", "f")
 	}
-	return "\x1b[" + number() + one("A", "B", "C", "D", "E", "F", "G", "J", "K", "L", "M", "P", "S", "T", "X", "@", "d", "e", "b")
+	return "\x1b[" + number() + one("A", "B", "C", "D", "E", "F", "G", "J", "K", "L", "M", "P", "S", "T",
+		"X", "@", "d", "e", "b")
 }
 
 // TestStatusLineOfPrograms: of a shell, an editor and a pager, in a window that changes, over the end of a server.
@@ -162,7 +164,8 @@ func TestStatusLineOfPrograms(t *testing.T) {
 	if text := people.text(u.id); !strings.Contains(text, "\n"+strings.Join(numbers(4500), "\n")+"\n") {
 		t.Error("not all lines are in the window's scrollback")
 	}
-	for program, keys := range map[string]string{"vim -u NONE +'set nu' /etc/services": ":q\r", "less /etc/services": "q"} {
+	for program, keys := range map[string]string{"vim -u NONE +'set nu' /etc/services": ":q\r",
+		"less /etc/services": "q"} {
 		name, _, _ := strings.Cut(program, " ")
 		if _, err := exec.LookPath(name); err != nil {
 			continue
@@ -210,7 +213,8 @@ func numbers(n int) (words []string) {
 func TestStatusLineIsTakenBack(t *testing.T) {
 	t.Parallel()
 	s, people := start(t, launch{}), start(t, launch{})
-	u := attachStatus(t, s, people, "bash", "-c", `stty -echo; printf '\e[2;5rinner screen\n'; read -r; printf '\e[?1049h'; exec cat`)
+	u := attachStatus(t, s, people, "bash", "-c", `stty -echo; printf '\e[2;5rinner screen\n'; read -r; `+
+		`printf '\e[?1049h'; exec cat`)
 	gone := func(how string) {
 		t.Helper()
 		eventually(t, how, func() bool { return !u.raw() && strings.Contains(people.text(u.id), "in the shell") })

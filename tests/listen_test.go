@@ -245,7 +245,8 @@ func TestLinkForOthers(t *testing.T) {
 	if r := s.post("/tickets", `{"pty":"`+id+`"}`).wants(201); !strings.Contains(r.body, at+"/pty/"+id+"/ws?ticket=") {
 		t.Errorf("the ticket of a terminal: %s", r.body)
 	}
-	for _, flags := range [][]string{{"--listen", "127.0.0.1:0"}, {"--listen", "0.0.0.0:0", "--public-url", "https://x.test"}} {
+	for _, flags := range [][]string{{"--listen", "127.0.0.1:0"},
+		{"--listen", "0.0.0.0:0", "--public-url", "https://x.test"}} {
 		o := startAt(t, flags...)
 		if e := run(t, o.cli("url")); e.code != 0 || strings.Contains(e.stderr, "other machines") {
 			t.Errorf("with %s evertty url: %+v", flags, e)

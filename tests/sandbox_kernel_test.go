@@ -59,11 +59,12 @@ func TestSandboxWithoutLandlock(t *testing.T) {
 	s.await(s.create("bash", "-c", "echo he're'; read -r").ID, "^here$")
 }
 
-// TestShellFilesNameNoOther: the id of another terminal in the files of a shell, which a program of the shell can write,
-// does not reach that terminal: of another session, of its own, or of a command of another shell.
+// TestShellFilesNameNoOther: the id of another terminal in the files of a shell, which a program of the shell can
+// write, does not reach that terminal: of another session, of its own, or of a command of another shell.
 func TestShellFilesNameNoOther(t *testing.T) {
 	t.Parallel()
-	for name, session := range map[string]string{"another session": "test", "its session": "mine", "another shell": ""} {
+	for name, session := range map[string]string{"another session": "test", "its session": "mine",
+		"another shell": ""} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, launch{errors: true})
@@ -75,7 +76,8 @@ func TestShellFilesNameNoOther(t *testing.T) {
 				other = s.onTerminal("/session/mine/shell/second/exec", secret).PTY
 			} else {
 				var made wire.Terminal
-				s.post("/session/"+session+"/pty", asJSON(object{"cmd": []string{"bash", "-c", secret}})).wants(201).into(&made)
+				s.post("/session/"+session+"/pty", asJSON(object{"cmd": []string{"bash", "-c", secret}})).
+					wants(201).into(&made)
 				other = made.ID
 			}
 			s.await(other, "^secret$")
@@ -110,7 +112,8 @@ type terminalCommand struct {
 func (s *server) onTerminal(path, text string) (command terminalCommand) {
 	s.t.Helper()
 	go func() {
-		resp, err := plain.Post(s.url+path, "application/json", strings.NewReader(asJSON(object{"command": text, "tty": true})))
+		resp, err := plain.Post(s.url+path, "application/json",
+			strings.NewReader(asJSON(object{"command": text, "tty": true})))
 		if err == nil {
 			_ = resp.Body.Close()
 		}

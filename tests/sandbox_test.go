@@ -86,7 +86,8 @@ var allowed = map[wire.Sandbox][]string{
 // order is that of the attempts: an earlier one must not make a later one fail.
 var order = []string{"write in", "move in", "write temporary", "list", "read", "write out", "append out",
 	"truncate out", "write by a link", "write in a child", "make dir out", "remove out", "move out", "null", "own terminal",
-	"new terminal", "read the token", "reach the server", "be told why not", "signal", "read its secrets", "gain rights"}
+	"new terminal", "read the token", "reach the server", "be told why not", "signal",
+	"read its secrets", "gain rights"}
 
 // script tries everything and prints a line for each attempt that worked.
 func script() string {

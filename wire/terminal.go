@@ -88,7 +88,8 @@ type Terminal struct {
 	Usage *TerminalUsage `json:"usage,omitempty"`
 }
 
-// TerminalUsage is what a terminal uses at the time of the request. Its programs are its process and all that this started.
+// TerminalUsage is what a terminal uses at the time of the request. Its programs are its process and all that this
+// started.
 type TerminalUsage struct {
 	// Processor time of its programs so far, in seconds, of all cores together. The difference between two requests is
 	// the load; it is negative when a program has ended that nobody waited for.
@@ -102,8 +103,8 @@ type TerminalUsage struct {
 	LagBytes int `json:"lag_bytes" minimum:"0"`
 	// How long output has waited for the viewer that waits longest, in seconds.
 	LagSeconds float64 `json:"lag_seconds" minimum:"0"`
-	// What it waits for: `approval`: somebody is asked about a call on this terminal, or about one of its thread that names
-	// none; `command`: a shell is at its prompt; `none`: nothing that is known, it may be busy.
+	// What it waits for: `approval`: somebody is asked about a call on this terminal, or about one of its thread that
+	// names none; `command`: a shell is at its prompt; `none`: nothing that is known, it may be busy.
 	WaitsFor string `json:"waits_for" enum:"approval,command,none"`
 	// How many calls of POST …/wait for it are going on.
 	Waits int `json:"waits" minimum:"0"`

@@ -72,8 +72,8 @@ func firstKey(p []byte) (pickerKey, int) {
 	return pickerKey{what: pressText, text: string(r)}, n
 }
 
-// firstPasted is the pasted text that p begins with and its length, or a sequence, which is no text. 0 is a character or
-// sequence whose rest has not come. Pasted text is one line: nothing in it is a key.
+// firstPasted is the pasted text that p begins with and its length, or a sequence, which is no text. 0 is a character
+// or sequence whose rest has not come. Pasted text is one line: nothing in it is a key.
 func firstPasted(p []byte) (pickerKey, int) {
 	if p[0] == '\x1b' {
 		return pickerKey{}, sequenceLen(p)

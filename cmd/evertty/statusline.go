@@ -124,8 +124,8 @@ func (s *statusLine) row(cols int) string {
 	return s.painted
 }
 
-// text is the line: name and title from the left, the rest at the right edge, over a title that is too long. In a narrow
-// window there is no title, and what does not fit is cut off.
+// text is the line: name and title from the left, the rest at the right edge, over a title that is too long. In a
+// narrow window there is no title, and what does not fit is cut off.
 func (s *statusLine) text(cols int) string {
 	name, rest := " "+clipped(printable(s.shown.name), cols)+"  ", s.rest()
 	caption := clipped(printable(cmp.Or(s.shown.title, s.command)), cols)

@@ -18,14 +18,16 @@ import (
 
 // statusPieces would reach a row that is not the terminal's if its output went through.
 var statusPieces = slices.Concat(displayPieces, []string{
-	"\x1b#8", "\x1b[!p", "\x1b[J", "\x1b[3J", "\x1b[999B", "\x1b[999e", "\x1b[999d", "\x1b[2;6r\x1b[99H" + "below\n\n\n",
+	"\x1b#8", "\x1b[!p", "\x1b[J", "\x1b[3J", "\x1b[999B", "\x1b[999e", "\x1b[999d",
+	"\x1b[2;6r\x1b[99H" + "below\n\n\n",
 	"\x1b[r\x1b[999;999Hwraps here", "\x1b[?47h", "\x1b[?47l", "\x1bD", "\x1bE", "\x1bM",
 	"\x1b[?3h", "\x1b[?3l", "\x1b[1;1;999;999$z", "\x1b[X", "\x1b[9999b", "\x1b[?5h", "\x1b[?5l",
 	"\x1b[9;999r", "\x1b[999r", "\x1b]7;file:///tmp\x1b\\", "\x1b[4h", "\x1b[4l", "\x1b[?7l", "\x1b[?7h", "\x1b[?25l",
 })
 
 // savedPieces save and restore the cursor: see displayPieces.
-var savedPieces = slices.Concat(statusPieces, []string{"\x1b[?1049h", "\x1b[?1049l", "\x1b7", "\x1b8", "\x1b[s", "\x1b[u"})
+var savedPieces = slices.Concat(statusPieces, []string{"\x1b[?1049h", "\x1b[?1049l", "\x1b7", "\x1b8",
+	"\x1b[s", "\x1b[u"})
 
 // withStatus has the window show a status line.
 func (w *window) withStatus() *window {
@@ -41,8 +43,8 @@ func (w *window) lastRow() string {
 	return f.Active().Lines[f.Rows-1].Text()
 }
 
-// TestStatusLineStaysInItsRow draws random output and changes of size above a status line: the rows above are exactly the
-// terminal's, and the last row is the line.
+// TestStatusLineStaysInItsRow draws random output and changes of size above a status line: the rows above are exactly
+// the terminal's, and the last row is the line.
 func TestStatusLineStaysInItsRow(t *testing.T) {
 	for seed := range uint64(120) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -97,8 +99,8 @@ func TestStatusLineTakesNoMouse(t *testing.T) {
 	}
 }
 
-// TestStatusLineKeepsTheScrollback: what scrolls off the terminal is in the window's scrollback, once and in order, however
-// much comes between two paintings.
+// TestStatusLineKeepsTheScrollback: what scrolls off the terminal is in the window's scrollback, once and in order,
+// however much comes between two paintings.
 func TestStatusLineKeepsTheScrollback(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -183,9 +185,12 @@ func TestStatusLineText(t *testing.T) {
 		want string
 	}{
 		{70, statusFacts{viewers: 1}, ` main/build  make all             running  1 viewer  C-\ C-\ detaches`},
-		{70, statusFacts{title: "a \x1b[31mtitle", viewers: 2}, ` main/build  a ?[31mtitle        running  2 viewers  C-\ C-\ detaches`},
-		{70, statusFacts{title: strings.Repeat("日本", 40), viewers: 1}, ` main/build  日本日本日本日本日   running  1 viewer  C-\ C-\ detaches`},
-		{80, statusFacts{lost: true, size: wire.Size{Cols: 9, Rows: 8}}, ` main/build  make all                       reconnecting  9x8  C-\ C-\ detaches`},
+		{70, statusFacts{title: "a \x1b[31mtitle", viewers: 2},
+			` main/build  a ?[31mtitle        running  2 viewers  C-\ C-\ detaches`},
+		{70, statusFacts{title: strings.Repeat("日本", 40), viewers: 1},
+			` main/build  日本日本日本日本日   running  1 viewer  C-\ C-\ detaches`},
+		{80, statusFacts{lost: true, size: wire.Size{Cols: 9, Rows: 8}},
+			` main/build  make all                       reconnecting  9x8  C-\ C-\ detaches`},
 		{40, statusFacts{viewers: 1}, ` main/build  running  1 viewer  C-\ C-\`},
 		{9, statusFacts{viewers: 1}, ` main/bui`},
 		{1, statusFacts{viewers: 1}, ``},
@@ -228,8 +233,8 @@ func TestStatusLineChangesSeldom(t *testing.T) {
 	}
 }
 
-// TestStatusLineWaitsForWholeFrames: a picture that the program holds together (mode ?2026) is not painted in parts, but
-// one that does not end is.
+// TestStatusLineWaitsForWholeFrames: a picture that the program holds together (mode ?2026) is not painted in parts,
+// but one that does not end is.
 func TestStatusLineWaitsForWholeFrames(t *testing.T) {
 	v := &viewer{}
 	v.shown, v.draw = true, time.NewTimer(time.Hour)

@@ -110,8 +110,8 @@ func (v *viewer) redraw() error {
 	return v.drew(v.display.paint())
 }
 
-// noteFrame notes when the program began the picture that it is in the middle of (mode ?2026). Without a status line the
-// user's terminal knows that itself, or the window has another size.
+// noteFrame notes when the program began the picture that it is in the middle of (mode ?2026). Without a status line
+// the user's terminal knows that itself, or the window has another size.
 func (v *viewer) noteFrame() {
 	switch within := v.display.hasStatus() && v.display.engine.Modes().SyncOutput; {
 	case !within:

@@ -104,7 +104,8 @@ func (m *Set) begin() {
 	for _, result := range []string{"ok", "failed", "timeout", "cancelled"} {
 		m.commands.WithLabelValues(result)
 	}
-	for _, r := range []stream.Reason{stream.ReasonConnect, stream.ReasonLag, stream.ReasonResize, stream.ReasonRestore} {
+	for _, r := range []stream.Reason{stream.ReasonConnect, stream.ReasonLag, stream.ReasonResize,
+		stream.ReasonRestore} {
 		m.resyncs.WithLabelValues(string(r))
 	}
 	for _, reason := range []string{CleanedIdle, CleanedUnattached, CleanedOldest, CleanedJournal, CleanedSnapshot,

@@ -48,8 +48,8 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestAwait: each of many is called once, for what can be read, for an end that hung up, and by Now; one goroutine waits
-// for all, and neither it nor a descriptor is left.
+// TestAwait: each of many is called once, for what can be read, for an end that hung up, and by Now; one goroutine
+// waits for all, and neither it nor a descriptor is left.
 func TestAwait(t *testing.T) {
 	const n = 300
 	r, w := pipes(t, n)

@@ -104,7 +104,8 @@ func (ts *terminals) usagesOf(list []*terminal.Terminal) ([]*wire.TerminalUsage,
 	for i, t := range list {
 		if u := usages[i]; u != nil {
 			u.Waits = ts.Waits.Number(t)
-			if asked[permission.Asked{Thread: t.Thread(), Terminal: t.ID}] || asked[permission.Asked{Thread: t.Thread()}] {
+			all := permission.Asked{Thread: t.Thread()}
+			if asked[all] || asked[permission.Asked{Thread: t.Thread(), Terminal: t.ID}] {
 				u.WaitsFor = "approval"
 			}
 		}

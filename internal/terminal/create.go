@@ -19,8 +19,8 @@ func (r *Registry) Create(session string, in wire.CreateTerminal) (*Terminal, er
 	return r.CreateFor(session, in, "", nil)
 }
 
-// CreateFor is Create for a command of a shell, by which the terminal is found to be its own again, in the sandbox of the
-// shell, which in.Sandbox names; "" is for none, and nil the sandbox of in.
+// CreateFor is Create for a command of a shell, by which the terminal is found to be its own again, in the sandbox of
+// the shell, which in.Sandbox names; "" is for none, and nil the sandbox of in.
 func (r *Registry) CreateFor(session string, in wire.CreateTerminal, exec string, rules *confine.Sandbox) (*Terminal,
 	error) {
 	s := Spec{Session: session, CreateTerminal: in, Exec: exec, Rules: rules}

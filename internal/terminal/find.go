@@ -68,8 +68,8 @@ func (r *Registry) find(session, ref string) (*Terminal, error) {
 }
 
 // Resolve is Find for a person: ref may also be SESSION/NAME, or a prefix of an id of at least minPrefix characters
-// that no other listed terminal has; in a user's space SESSION is what the user calls it. An id wins over a name, a name
-// over a prefix. Errors: ErrNotFound, *Ambiguous.
+// that no other listed terminal has; in a user's space SESSION is what the user calls it. An id wins over a name, a
+// name over a prefix. Errors: ErrNotFound, *Ambiguous.
 func (r *Registry) Resolve(session, ref string) (*Terminal, error) {
 	given := ref
 	if of, name, ok := strings.Cut(ref, "/"); ok && of != "" {

@@ -1,6 +1,6 @@
-// Command demo makes docs/demo.svg, the moving picture of README.md, and pictures that stand still: it types into a real
-// terminal what the picture shows, keeps what the terminal printed and draws it. Nothing in the picture is written by
-// hand but the keys.
+// Command demo makes docs/demo.svg, the moving picture of README.md, and pictures that stand still: it types into a
+// real terminal what the picture shows, keeps what the terminal printed and draws it. Nothing in the picture is written
+// by hand but the keys.
 //
 //	go run ./scripts/demo bin/evertty docs/demo.svg
 //	go run ./scripts/demo bin/evertty docs/picker.svg picker
