@@ -54,6 +54,10 @@ func (a *app) login(c *cobra.Command, address, name, file string, asJSON bool) e
 	if err != nil {
 		return err
 	}
+	if strings.HasPrefix(address, "http://") && !isLoopback(address) {
+		a.tell("the token and all that is typed go to " + address + " unencrypted: use https, or only a network that " +
+			"you trust")
+	}
 	token, err := a.tokenFor(address, file)
 	if err != nil {
 		return err

@@ -342,6 +342,18 @@ func TestLoginElsewhere(t *testing.T) {
 	}
 }
 
+// TestLoginUnencrypted: it is said, but for this machine, before a token is asked for.
+func TestLoginUnencrypted(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	for url, told := range map[string]bool{"http://127.0.0.1:1": false, "http://[::1]:1": false,
+		"https://term.example.com": false, "http://term.example.com": true, "http://10.0.0.5:3000": true} {
+		o := evertty(t, "", "login", url)
+		if o.code != exitUsage || strings.Contains(o.stderr, "unencrypted") != told {
+			t.Errorf("%s: %+v", url, o)
+		}
+	}
+}
+
 // TestServerEndsEarly: a reply that never comes is no server.
 func TestServerEndsEarly(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))

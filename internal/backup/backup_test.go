@@ -215,6 +215,16 @@ func TestHostileArchives(t *testing.T) {
 	refused(t, "nothing", nil, ErrDamaged)
 }
 
+// TestBackupWithoutADirectory: the error names the file that was given, not the one that is written first.
+func TestBackupWithoutADirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "absent", "b.tar.zst")
+	_, err := WriteFile(t.Context(), file, func(io.Writer) error { return nil })
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), file+":") ||
+		strings.Contains(err.Error(), partial) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestAFailedBackupLeavesTheOlderOne, and nothing beside; what a kill left goes with the next one.
 func TestAFailedBackupLeavesTheOlderOne(t *testing.T) {
 	dir := directory(t)

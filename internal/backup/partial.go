@@ -30,6 +30,9 @@ func WriteFile(ctx context.Context, name string, write func(io.Writer) error) (s
 	sweep(dir, base)
 	f, err := os.CreateTemp(dir, "."+base+".*"+partial)
 	if err != nil {
+		if failed, ok := errors.AsType[*fs.PathError](err); ok {
+			failed.Path = name // the other one is ours alone
+		}
 		return s, fmt.Errorf("backup: %w", datadir.NoSpace(err))
 	}
 	defer func() {
