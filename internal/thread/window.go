@@ -38,6 +38,10 @@ const (
 	ReasonProvider   = "provider"
 )
 
+// Reasons are all of them.
+var Reasons = [...]string{ReasonIdle, ReasonMax, ReasonBudget, ReasonDestroyed, ReasonSuperseded, ReasonDeleted,
+	ReasonProvider}
+
 // Session is a policy window of a thread: while it is live, processes of the thread may live.
 type Session struct {
 	ID           string

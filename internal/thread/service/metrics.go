@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/evertty/evertty/internal/permission"
+	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/sqlite"
 )
 
@@ -61,8 +62,8 @@ func (t *Threads) Collect(c chan<- prometheus.Metric) {
 		put(approvalsWaiting, prometheus.GaugeValue, float64(asked))
 	}
 	put(sessionSeconds, prometheus.CounterValue, s.SessionSeconds)
-	for reason, n := range s.SessionsClosed {
-		put(closedSessions, prometheus.CounterValue, float64(n), reason)
+	for _, reason := range thread.Reasons { // also without one yet: a rate misses the first otherwise
+		put(closedSessions, prometheus.CounterValue, float64(s.SessionsClosed[reason]), reason)
 	}
 	for desc, n := range map[*prometheus.Desc]int64{createdSessions: s.SessionsCreated, stateUpdates: s.StateUpdates,
 		stateSame:     s.StateUnchanged,
