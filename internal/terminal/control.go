@@ -97,8 +97,9 @@ func (t *Terminal) Paste(ctx context.Context, text string) (wire.Sent, error) {
 	return t.Input(ctx, vt.Paste(text, t.Hub().Modes(), string(signals)))
 }
 
-// Resize changes the PTY and the screen; the program gets SIGWINCH. Both have one size when two callers resize at
-// once. Errors: ErrInvalid, ErrExited.
+// Resize changes the screen and then the PTY; the program gets SIGWINCH. In that order what the program draws for the new
+// size is never applied to a screen of the old one. Both have one size when two callers resize at once. Errors:
+// ErrInvalid, ErrExited.
 func (t *Terminal) Resize(cols, rows int) error {
 	if err := CheckSize(cols, rows); err != nil {
 		return err
@@ -108,10 +109,10 @@ func (t *Terminal) Resize(cols, rows int) error {
 	}
 	t.resizing.Lock()
 	defer t.resizing.Unlock()
+	t.Hub().Resize(cols, rows)
 	if err := t.process.Resize(cols, rows); err != nil {
 		return t.endedError(err)
 	}
-	t.Hub().Resize(cols, rows)
 	t.touch()
 	t.registry.changes.Notify()
 	return nil

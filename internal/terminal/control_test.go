@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/pty"
+	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
@@ -188,4 +190,43 @@ func TestPromptMark(t *testing.T) {
 		}
 		seq += uint64(len(".A"))
 	}
+}
+
+// TestResizeBeforeTheProgramDraws: what a program draws when it hears of a new size is on a screen of that size, however
+// long others keep the screen.
+func TestResizeBeforeTheProgramDraws(t *testing.T) {
+	m := open(t, t.TempDir())
+	const draw = "\x1b[2J\x1b[1;70H|"
+	term := start(t, m, "bash", "-c", `stty -echo; trap 'printf "\e[2J\e[1;70H|"' WINCH; seq 5000; echo ready; `+
+		`sleep 1000 & while :; do wait; done`)
+	see(t, term, "ready")
+	ctx, stop := context.WithCancel(context.Background())
+	var others sync.WaitGroup
+	for range 4 {
+		others.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				term.Hub().Modes()
+				term.Hub().Snapshot()
+			}
+		})
+	}
+	defer others.Wait()
+	defer stop()
+	for n := range 100 {
+		cols := 40 + n%2*40
+		seq := term.Wire().Seq
+		if err := term.Resize(cols, 24); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "it is drawn", func() bool { return term.Wire().Seq == seq+uint64(len(draw)) })
+		if row := strings.TrimRight(lineOf(term), " "); cols == 80 && row != strings.Repeat(" ", 69)+"|" {
+			t.Fatalf("resize %d: the first row is %q", n, row)
+		}
+	}
+}
+
+// lineOf is the first row of a terminal's screen.
+func lineOf(term *terminal.Terminal) string {
+	text, _, _ := strings.Cut(snapshot.Text(term.Hub().Snapshot().Frame, 0), "\n")
+	return text
 }
