@@ -44,7 +44,7 @@ func (m *Master) output(what string, take taker) (int, error) {
 		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
 			return 0, m.failed(what, err)
 		case m.interrupted.Swap(false):
-			_ = m.file.SetReadDeadline(time.Time{}) // that of Drain too: all who wait look at gone before
+			_ = m.file.SetReadDeadline(time.Time{}) // also the one of Drain: all who wait look at gone before
 			return 0, m.failed(what, ErrInterrupted)
 		}
 	}

@@ -29,9 +29,10 @@ func looks(lines []wire.Line) (all []string) {
 	for _, l := range lines {
 		var b strings.Builder
 		for _, r := range l.Runs {
-			bare := r.Bg == nil && r.Underline == "" && r.Link == "" && !slices.ContainsFunc(r.Attrs, func(a string) bool {
-				return a == "inverse" || a == "strikethrough" || a == "overline"
-			})
+			bare := r.Bg == nil && r.Underline == "" && r.Link == "" &&
+				!slices.ContainsFunc(r.Attrs, func(a string) bool {
+					return a == "inverse" || a == "strikethrough" || a == "overline"
+				})
 			style := fmt.Sprint(r.Fg, r.Bg, r.Attrs, r.Underline, r.UnderlineColor, r.Link)
 			for _, c := range r.Text {
 				if bare && c == ' ' {
@@ -90,7 +91,8 @@ func (u statusUser) same(what string) {
 	eventually(u.t, what, func() bool {
 		want, got := screenOf(u.s, u.inner), screenOf(u.people, u.id)
 		return got.Rows == want.Rows+1 && got.Cols == want.Cols && got.Alt == want.Alt && got.Cursor == want.Cursor &&
-			slices.Equal(looks(got.Lines[:want.Rows]), looks(want.Lines)) && strings.HasPrefix(got.Lines[want.Rows].Text, name)
+			slices.Equal(looks(got.Lines[:want.Rows]), looks(want.Lines)) &&
+			strings.HasPrefix(got.Lines[want.Rows].Text, name)
 	})
 }
 

@@ -99,7 +99,9 @@ func TestMetricsOfViewers(t *testing.T) {
 	defer resp.Body.Close()
 	_, err = io.ReadFull(resp.Body, make([]byte, 10))
 	s.must(err)
-	eventually(t, "the viewer is counted", func() bool { return s.metric("evertty_viewer_recovery_seconds_count") == 1 })
+	eventually(t, "the viewer is counted", func() bool {
+		return s.metric("evertty_viewer_recovery_seconds_count") == 1
+	})
 	if lag := s.metric("evertty_viewer_lag_bytes"); lag != 0 {
 		t.Errorf("%v bytes of lag at rest", lag)
 	}

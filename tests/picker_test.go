@@ -203,12 +203,12 @@ func TestPickerOfThousands(t *testing.T) {
 		list.Items = append(list.Items, wire.Terminal{ID: fmt.Sprintf("%020d", i), Name: fmt.Sprintf("n%04d", i),
 			Session: "many", State: "running", Cmd: []string{"cat"}, Cols: 80, Rows: 24})
 	}
-	stub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	thousands := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(list)
 	}))
-	t.Cleanup(stub.Close)
+	t.Cleanup(thousands.Close)
 	p := newPicking(t, &server{t: t, how: launch{dir: t.TempDir()}})
-	p.enter("export NO_COLOR=1 EVERTTY_SERVER=" + stub.URL)
+	p.enter("export NO_COLOR=1 EVERTTY_SERVER=" + thousands.URL)
 	p.open()
 	p.sees(fmt.Sprintf("%d of %d", many, many))
 	before := p.people.info(p.id).Seq

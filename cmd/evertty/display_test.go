@@ -40,6 +40,17 @@ func (w *window) takes(p string) {
 	}
 }
 
+// prints has the terminal print p. Nothing of the user's history may go.
+func (w *window) prints(t *testing.T, terminal vt.Engine, p string) {
+	t.Helper()
+	kept := w.screen.Freeze().History.Len()
+	terminal.Write([]byte(p))
+	w.takes(p)
+	if now := w.screen.Freeze().History.Len(); now < kept {
+		t.Fatalf("%q leaves %d of %d lines of the user's history", p, now, kept)
+	}
+}
+
 func (w *window) resize(cols, rows int) {
 	w.screen.Resize(cols, rows)
 	w.d.window = wire.Size{Cols: cols, Rows: rows}
@@ -138,12 +149,7 @@ func TestWindowsOfAnySize(t *testing.T) {
 				w.resize(f.Cols, f.Rows)
 			default:
 				p := displayPieces[r.IntN(len(displayPieces))]
-				kept := w.screen.Freeze().History.Len()
-				terminal.Write([]byte(p))
-				w.takes(p)
-				if now := w.screen.Freeze().History.Len(); now < kept {
-					t.Fatalf("%q leaves %d of %d lines of the user's history", p, now, kept)
-				}
+				w.prints(t, terminal, p)
 				log = append(log, fmt.Sprintf("%q", p))
 			}
 			log = append(log, fmt.Sprintf("%v %v %v", w.d.direct, w.d.size, w.d.window))

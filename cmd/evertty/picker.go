@@ -43,7 +43,8 @@ func (p *picker) matching() []client.Terminal {
 	}
 	var found []client.Terminal
 	for _, t := range p.list {
-		text := strings.ToLower(strings.Join([]string{t.ID, t.Name, t.Session, t.Title, strings.Join(t.Cmd, " ")}, "\n"))
+		text := strings.ToLower(strings.Join([]string{t.ID, t.Name, t.Session, t.Title,
+			strings.Join(t.Cmd, " ")}, "\n"))
 		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
 			found = append(found, t)
 		}

@@ -50,7 +50,8 @@ var namedKeys = map[string]pickerKey{
 	"\x1b[5~": {what: pressPage, by: -1}, "\x1b[6~": {what: pressPage, by: 1},
 	"\x1b[H": {what: pressMove, by: -toTheEnd}, "\x1b[F": {what: pressMove, by: toTheEnd},
 	"\x1b[1~": {what: pressMove, by: -toTheEnd}, "\x1b[4~": {what: pressMove, by: toTheEnd},
-	"\x7f": {what: pressText, text: "\x7f"}, "\b": {what: pressText, text: "\x7f"}, "\x15": {what: pressText, text: "\x15"},
+	"\x7f": {what: pressText, text: "\x7f"}, "\b": {what: pressText, text: "\x7f"},
+	"\x15": {what: pressText, text: "\x15"},
 }
 
 // firstKey is the first key in p and its length; 0 is a key whose rest has not come.
@@ -138,7 +139,8 @@ type pickerKeys struct {
 }
 
 func newPickerKeys(tty *tty) *pickerKeys {
-	k := &pickerKeys{make(chan pickerKey), make(chan error, 1), make(chan bool), make(chan struct{}), make(chan struct{})}
+	k := &pickerKeys{make(chan pickerKey), make(chan error, 1), make(chan bool), make(chan struct{}),
+		make(chan struct{})}
 	go func() {
 		defer close(k.ended)
 		if err := k.read(tty); err != nil && !errors.Is(err, io.EOF) {

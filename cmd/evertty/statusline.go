@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// statusPause is the shortest time between two changes of the status line, but for that of the connection.
+	// statusPause is the shortest time between two changes of the status line. A lost connection is shown at once.
 	statusPause = time.Second
 	// statusLeast is how many rows a window has at least that has a status line.
 	statusLeast = 3

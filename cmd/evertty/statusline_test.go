@@ -70,12 +70,7 @@ func TestStatusLineStaysInItsRow(t *testing.T) {
 				w.resize(f.Cols, f.Rows+1)
 			default:
 				p := pieces[r.IntN(len(pieces))]
-				kept := w.screen.Freeze().History.Len()
-				terminal.Write([]byte(p))
-				w.takes(p)
-				if now := w.screen.Freeze().History.Len(); now < kept {
-					t.Fatalf("%q leaves %d of %d lines of the user's history", p, now, kept)
-				}
+				w.prints(t, terminal, p)
 				log = append(log, fmt.Sprintf("%q", p))
 			}
 			log = append(log, fmt.Sprintf("%v %v", w.d.size, w.d.window))

@@ -88,7 +88,8 @@ func New() *Set {
 		journalErrors: with.NewCounterVec(prometheus.CounterOpts{Name: "evertty_journal_errors_total",
 			Help: "Writes of journals that failed, by operation: append or sync."}, []string{"operation"}),
 		appendSeconds: with.NewHistogram(prometheus.HistogramOpts{Name: "evertty_journal_append_seconds",
-			Help: "Time to move a piece of output into a journal.", Buckets: prometheus.ExponentialBuckets(10e-6, 4, 10)}),
+			Help:    "Time to move a piece of output into a journal.",
+			Buckets: prometheus.ExponentialBuckets(10e-6, 4, 10)}),
 		syncSeconds: with.NewHistogram(prometheus.HistogramOpts{Name: "evertty_journal_sync_seconds",
 			Help: "Time to force a journal to the disk.", Buckets: prometheus.ExponentialBuckets(100e-6, 4, 9)}),
 	}

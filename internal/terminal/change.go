@@ -26,7 +26,8 @@ var labelKey = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`)
 // checkLabels reports whether a terminal may have these labels. Errors: *Invalid.
 func checkLabels(labels wire.Labels) error {
 	if len(labels) > maxLabels {
-		return &Invalid{"labels", fmt.Errorf("%w: %d labels: at most %d are allowed", ErrInvalid, len(labels), maxLabels)}
+		return &Invalid{"labels", fmt.Errorf("%w: %d labels: at most %d are allowed", ErrInvalid, len(labels),
+			maxLabels)}
 	}
 	for k, v := range labels {
 		if err := CheckLabel(k, v); err != nil {

@@ -97,8 +97,8 @@ func (t *Terminal) Paste(ctx context.Context, text string) (wire.Sent, error) {
 	return t.Input(ctx, vt.Paste(text, t.Hub().Modes(), string(signals)))
 }
 
-// Resize changes the screen and then the PTY; the program gets SIGWINCH. In that order what the program draws for the new
-// size is never applied to a screen of the old one. Both have one size when two callers resize at once. Errors:
+// Resize changes the screen and then the PTY; the program gets SIGWINCH. In that order what the program draws for the
+// new size is never applied to a screen of the old one. Both have one size when two callers resize at once. Errors:
 // ErrInvalid, ErrExited.
 func (t *Terminal) Resize(cols, rows int) error {
 	if err := CheckSize(cols, rows); err != nil {

@@ -192,8 +192,8 @@ func TestPromptMark(t *testing.T) {
 	}
 }
 
-// TestResizeBeforeTheProgramDraws: what a program draws when it hears of a new size is on a screen of that size, however
-// long others keep the screen.
+// TestResizeBeforeTheProgramDraws: what a program draws when it hears of a new size is on a screen of that size,
+// however long others keep the screen.
 func TestResizeBeforeTheProgramDraws(t *testing.T) {
 	m := open(t, t.TempDir())
 	const draw = "\x1b[2J\x1b[1;70H|"

@@ -56,13 +56,13 @@ func (s still) draw(binary, dir string) ([]byte, error) {
 		}
 	}
 	if s.link != "" {
-		stub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusCreated)
 			_, _ = io.WriteString(w, `{"ticket":"","expires_at":"2026-01-01T00:00:00Z","url":"`+s.link+`"}`)
 		}))
-		defer stub.Close()
-		s.server = stub.URL
+		defer server.Close()
+		s.server = server.URL
 	}
 	recorded, err := record(binary, dir, s)
 	if err != nil {

@@ -17,7 +17,7 @@ func (a *Auth) networkURL(r *http.Request) string {
 	}
 	port := u.Port()
 	if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
-		port = strconv.Itoa(at.Port) // that of the Host may be one that is forwarded
+		port = strconv.Itoa(at.Port) // the port of the Host header may be forwarded
 	}
 	interfaces, _ := net.Interfaces() // without them there is none
 	addr := addressForOthers(interfaces, a.hosts.listen)

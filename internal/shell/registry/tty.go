@@ -72,7 +72,7 @@ func (ss *Shells) ExecTTY(ctx context.Context, s *Shell, c shell.Command) (*shel
 }
 
 // execOf is what the terminal of a command has in its own record, which no program of the shell can write from a
-// sandbox: an id in the files of the shell is that of any terminal.
+// sandbox: an id in the files of the shell may be any terminal's.
 func (s *Shell) execOf(e *shell.Exec) string { return s.Key + "/" + e.ID() }
 
 // resumeTerminalExecs follows the commands on terminals of an earlier server. Input that it had not typed is lost. A
