@@ -2,6 +2,10 @@ package pty
 
 import (
 	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // Fill waits for output as [Master.Read] does, with the same end and the same errors, and moves up to limit bytes of it
@@ -19,12 +23,23 @@ func (m *Master) Fill(p *Pipe, limit int) (int, error) {
 			if p.isPlain() {
 				n, err = p.fillHeld(r, fd, limit)
 			} else {
-				n, err = spliceIn(fd, w, limit)
+				n, err = spliceIn(fd, w, limit, p.isEmpty(r))
+				p.filled += n
 			}
 			return err
 		})
 		return n, err
 	})
+}
+
+// isEmpty reports whether nothing is in the kernel's pipe; false where that is not known.
+func (p *Pipe) isEmpty(r int) bool {
+	if p.filled < 0 {
+		if n, err := proc.Uint32Now(r, unix.TIOCINQ); err == nil && n == 0 { // which is FIONREAD
+			p.filled = 0
+		}
+	}
+	return p.filled == 0
 }
 
 // fillHeld is Fill without splice: the bytes wait in memory.

@@ -48,6 +48,11 @@ func (m *Master) CheckLine(p []byte) error {
 	if err != nil {
 		return err
 	}
+	return m.checkLine(t, p)
+}
+
+// checkLine is CheckLine with these settings.
+func (m *Master) checkLine(t *unix.Termios, p []byte) error {
 	m.lineMu.Lock()
 	defer m.lineMu.Unlock()
 	return m.line.check(t, p)

@@ -1,6 +1,10 @@
 package pty
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
+)
 
 // SignalChars are the bytes that the line discipline makes signals of instead of
 // passing them on (termios(3) VINTR, VQUIT, VSUSP with ISIG); none when it does
@@ -36,10 +40,14 @@ func (m *Master) LineMode() (LineMode, error) {
 	if err != nil {
 		return LineMode{}, err
 	}
+	return lineModeOf(t), nil
+}
+
+func lineModeOf(t *unix.Termios) LineMode {
 	mode := LineMode{Canonical: t.Lflag&unix.ICANON != 0, Echo: t.Lflag&unix.ECHO != 0}
 	mode.Editing = !mode.Canonical && !mode.Echo && (t.Iflag&unix.ICRNL == 0 || t.Cc[unix.VLNEXT] == 0)
 	mode.Readline = !mode.Canonical && !mode.Echo && t.Cc[unix.VLNEXT] == 0
-	return mode, nil
+	return mode
 }
 
 // EOFChar is the byte that ends the input of a program where it stands at the beginning of a line (termios(3)
@@ -55,10 +63,9 @@ func (m *Master) EOFChar() (c byte, ok bool) {
 
 // termios returns the settings of the far end (TCGETS on a master, ioctl_tty(2)).
 func (m *Master) termios() (t *unix.Termios, err error) {
-	err = m.control("get line settings", func(fd int) error {
-		var e error
-		t, e = unix.IoctlGetTermios(fd, unix.TCGETS)
-		return e
+	err = m.control("get line settings", func(fd int) (err error) {
+		t, err = proc.TermiosNow(fd)
+		return err
 	})
 	return t, err
 }

@@ -169,7 +169,7 @@ func (m *Master) session() (int, error) {
 func (m *Master) group(what string, request uint) (int, error) {
 	var id uint32
 	err := m.control(what, func(fd int) (err error) {
-		id, err = unix.IoctlGetUint32(fd, request)
+		id, err = proc.Uint32Now(fd, request)
 		return err
 	})
 	return int(id), err

@@ -24,10 +24,17 @@ type Pipe struct {
 	users  int // calls that use the descriptors now; the last one closes them after Close
 	closed bool
 
+	// filled is how many bytes Fill has put into the kernel's pipe and MoveTo and Read have not taken, which own it;
+	// below 0 for a pipe that had some before. 0 is an empty pipe.
+	filled int
+
 	plain    bool
 	gathered bool   // plain, and nothing is left in the kernel's pipe
 	held     []byte // plain: bytes that are in memory for the moment, the oldest first
 }
+
+// unknownFill is Pipe.filled of a pipe that another process has filled: no count of bytes makes it 0.
+const unknownFill = -1 << 40
 
 // NewPipe makes a pipe that holds pipeBytes, or as much as the system allows this user (pipe-user-pages-soft, pipe(7)).
 func NewPipe() (*Pipe, error) {
@@ -43,7 +50,7 @@ func NewPipe() (*Pipe, error) {
 // PipeOf makes a Pipe of descriptors received from another process. It owns them from now on, also when it fails, and
 // makes them non-blocking and close-on-exec. Errors: ErrNotPipe when they are not the two ends of one pipe.
 func PipeOf(r, w int) (*Pipe, error) {
-	p := &Pipe{r: r, w: w}
+	p := &Pipe{r: r, w: w, filled: unknownFill}
 	err := checkEnds(r, w)
 	for _, fd := range [...]int{r, w} {
 		if err == nil {
@@ -161,6 +168,7 @@ func (p *Pipe) Read(b []byte) (int, error) {
 			return err
 		}
 		n, err = drainInto(r, b)
+		p.filled -= n
 		return err
 	})
 	return n, err
@@ -182,6 +190,7 @@ func (p *Pipe) MoveTo(f *os.File, off int64, n int) (moved int, err error) {
 		}
 		return proc.Control(to, func(fd int) (err error) {
 			moved, err = move(r, fd, off, n)
+			p.filled -= moved
 			return err
 		})
 	})

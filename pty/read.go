@@ -118,7 +118,7 @@ func (m *Master) awaitRest(what string, take taker) (int, error) {
 // take reads from a non-blocking descriptor until p is full or nothing is left. The error says why it stopped when it
 // took nothing; EIO stands for a far end that no process holds open, which some kernels tell as 0 bytes.
 func take(fd int, p []byte) (int, error) {
-	n, err := repeat(len(p), func(done int) (int, error) { return unix.Read(fd, p[done:]) })
+	n, err := repeat(len(p), func(done int) (int, error) { return proc.ReadNow(fd, p[done:]) })
 	switch {
 	case n > 0:
 		return n, nil

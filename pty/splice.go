@@ -13,21 +13,31 @@ import (
 	"github.com/evertty/evertty/internal/proc"
 )
 
-// spliceIn moves up to n bytes from the terminal fd into the pipe w until nothing is left or the pipe is full. The
+// spliceShort is how much a splice of a flooded terminal moves at least, in bytes: after less nothing is left, as a rule,
+// and what is left wakes the poller.
+const spliceShort = splicePage / 4
+
+// spliceIn moves up to n bytes from the terminal fd into the pipe w until little is left or the pipe is full. The
 // error says why it stopped when it moved nothing: unix.EAGAIN for a terminal without output, unix.EIO for a far end
-// that nobody holds open, ErrPipeFull.
-func spliceIn(fd, w, n int) (int, error) {
-	moved, err := repeat(n, func(done int) (int, error) {
+// that nobody holds open, ErrPipeFull. With empty the pipe has room.
+func spliceIn(fd, w, n int, empty bool) (moved int, err error) {
+	for moved < n {
 		// One page at a time: the kernel gives no more, and would set aside pages for all that was asked for.
-		got, err := unix.Splice(fd, nil, w, nil, min(n-done, splicePage), unix.SPLICE_F_NONBLOCK)
-		return int(got), err
-	})
+		var got int
+		got, err = proc.SpliceNow(fd, w, min(n-moved, splicePage))
+		if got <= 0 {
+			break
+		}
+		if moved += got; got < spliceShort {
+			break
+		}
+	}
 	switch {
 	case moved > 0:
 		return moved, nil
 	case err == nil:
 		return 0, unix.EIO
-	case err == unix.EAGAIN && !proc.Ready(w, unix.POLLOUT): // no room in the pipe
+	case err == unix.EAGAIN && !empty && !proc.Ready(w, unix.POLLOUT): // no room in the pipe
 		return 0, ErrPipeFull
 	}
 	return 0, err

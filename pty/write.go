@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/evertty/evertty/internal/proc"
 )
 
 // Write gives all of p to the terminal, in order, as if it was typed; p is not retained. It waits while the program
@@ -47,6 +51,41 @@ func (m *Master) Write(ctx context.Context, p []byte) (int, error) {
 		return n, m.stopped(ctx)
 	}
 	return n, m.failed("write", err)
+}
+
+// TryWrite gives the terminal as much of p as it takes at once, in order, and returns how many bytes that is: possibly
+// none, with no error. begin is called before the first byte with the mode in which the line discipline gets them. A
+// Write that runs or waits keeps its turn: then nothing is written and the error is ErrBlocked. Errors, before begin:
+// also ErrExited, ErrClosed and *LineTooLong, see Write.
+func (m *Master) TryWrite(p []byte, begin func(LineMode)) (n int, err error) {
+	select {
+	case m.writing <- struct{}{}:
+		defer func() { <-m.writing }()
+	default:
+		return 0, ErrBlocked
+	}
+	if isClosed(m.gone) {
+		return 0, ErrExited
+	}
+	t, err := m.termios()
+	if err != nil {
+		return 0, err
+	}
+	if err := m.checkLine(t, p); err != nil {
+		return 0, err
+	}
+	begin(lineModeOf(t))
+	err = m.control("write", func(fd int) (err error) {
+		if n, err = proc.WriteNow(fd, p); err == unix.EAGAIN {
+			err = nil
+		}
+		return err
+	})
+	n = max(n, 0)
+	m.lineMu.Lock()
+	defer m.lineMu.Unlock()
+	m.line.add(t, p[:n])
+	return n, err
 }
 
 // wakeWriter makes a write return when ctx ends. After release returned it no longer touches the deadline.

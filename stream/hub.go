@@ -133,7 +133,7 @@ func (h *Hub) WriteFunc(p []byte, onReply func(reply []byte, seq uint64)) {
 // step applies the first n bytes of p.
 func (h *Hub) step(p []byte, onReply func(reply []byte, seq uint64)) (n int) {
 	h.lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	if h.engine == nil {
 		return len(p)
 	}
@@ -174,7 +174,7 @@ func (h *Hub) Resize(cols, rows int) {
 		return // also while parked
 	}
 	h.lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	if h.engine == nil || cols == h.cols && rows == h.rows {
 		return
 	}
@@ -203,7 +203,7 @@ func (h *Hub) hasSize(cols, rows int) bool {
 // them has ended. Each of these bytes becomes one U+FFFD, on the screen and for the viewers.
 func (h *Hub) Flush() {
 	h.lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	if h.engine != nil {
 		h.flushLocked()
 	}
@@ -225,7 +225,7 @@ func (h *Hub) flushLocked() {
 // character is flushed. The engine is freed; the last screen stays. Later calls are ignored.
 func (h *Hub) Finish(e Exit) {
 	h.lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	if h.exit != nil {
 		return
 	}
@@ -247,7 +247,7 @@ func (h *Hub) Finish(e Exit) {
 // unknown. A character that is incomplete before them is flushed. All viewers get a snapshot.
 func (h *Hub) Skip(n uint64) {
 	h.lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	if h.engine != nil {
 		h.flushLocked()
 	}
@@ -265,11 +265,22 @@ func (h *Hub) notifyChanged() {
 	}
 }
 
+// unlock releases mu, and then wakes the viewers that something has come for. They may send it in this goroutine.
+func (h *Hub) unlock() {
+	var woken []*Subscription
+	if h.viewers.woken {
+		h.viewers.woken = false
+		woken = h.viewers.subs
+	}
+	h.mu.Unlock()
+	wakeAll(woken)
+}
+
 // Watch returns a channel that gets a value after every change of the terminal; changes in quick
 // succession share one. stop ends it. Until then the hub is not parked.
 func (h *Hub) Watch() (changed <-chan struct{}, stop func()) {
 	h.lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	return h.changes.Watch()
 }
 

@@ -38,7 +38,7 @@ type Message struct {
 	Seq  uint64 // output bytes applied up to and including this event
 
 	id       string          // of the terminal
-	members  []byte          // members of the JSON object but data: `"seq":1,…`, without braces
+	members  []byte          // members of the JSON object but data: `"cols":80,…`, without braces; nil for KindData
 	text     []byte          // of data
 	snapshot *SharedSnapshot // of a snapshot; encoded when first needed
 	lines    int             // of a snapshot: lines of history, negative for all
@@ -48,11 +48,8 @@ type Message struct {
 	frames  [2]frame // by Form
 }
 
-const maxDigits = 20 // of a uint64
-
 func dataMessage(id string, text []byte, seq uint64) *Message {
-	members := appendUint(make([]byte, 0, len(`"seq":`)+maxDigits), "seq", seq)
-	return &Message{Kind: KindData, Seq: seq, id: id, text: bytes.Clone(text), members: members}
+	return &Message{Kind: KindData, Seq: seq, id: id, text: bytes.Clone(text)}
 }
 
 // placeMessage is a resize or resume event.
@@ -118,7 +115,7 @@ func (m *Message) AppendJSON(b []byte, first string) []byte {
 	b = append(b, m.members...)
 	switch m.Kind {
 	case KindData:
-		b = appendString(append(b, `,"data":`...), m.text)
+		b = appendString(append(appendUint(b, "seq", m.Seq), `,"data":`...), m.text)
 	case KindSnapshot:
 		b = m.snapshot.appendQuoted(append(b, `,"data":`...), m.lines)
 	}
@@ -154,24 +151,28 @@ const (
 // frame is a message in one form as a connection sends it.
 type frame struct {
 	once sync.Once
-	made any
+	made []byte
 }
 
-// Frame is the result of prepare for the event's payload in a form, which prepare may keep.
-// prepare is called once; all viewers share the result.
-func (m *Message) Frame(form Form, prepare func(payload []byte) any) any {
+// Frame is the event's payload in a form as seal has completed it, for all viewers that get it. seal is called once, with
+// the payload behind room free bytes, and returns what is sent; it may use the same memory. Nobody changes it.
+func (m *Message) Frame(form Form, room int, seal func(b []byte) []byte) []byte {
 	f := &m.frames[form]
 	f.once.Do(func() {
+		b := make([]byte, room, room+len(m.text)*9/8+len(m.id)+messageCost/2)
 		if form == FormBinary {
-			f.made = prepare(m.appendBinary(nil))
+			f.made = seal(m.appendBinary(b))
 		} else {
-			f.made = prepare(m.AppendJSON(nil, m.socketMembers()))
+			f.made = seal(m.appendSocketJSON(b))
 		}
 	})
 	return f.made
 }
 
-// socketMembers are the members that an event has on a WebSocket only.
+// appendSocketJSON is AppendJSON with the members that an event has on a WebSocket only.
+func (m *Message) appendSocketJSON(b []byte) []byte { return m.AppendJSON(b, m.socketMembers()) }
+
+// socketMembers are these members.
 func (m *Message) socketMembers() string {
 	return `"event":"` + string(m.Kind) + `","pty":"` + m.id + `",`
 }
@@ -200,5 +201,5 @@ func (m *Message) appendBinary(b []byte) []byte {
 		b = binary.BigEndian.AppendUint64(b, m.Seq)
 		return append(b, m.text...)
 	}
-	return m.AppendJSON(append(b, FrameControl), m.socketMembers())
+	return m.appendSocketJSON(append(b, FrameControl))
 }

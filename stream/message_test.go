@@ -61,10 +61,10 @@ func TestEventsAreWireTypes(t *testing.T) {
 			}
 		}
 		check(m.AppendJSON(nil, ""), "", "")
-		own := func(p []byte) any { return p }
-		check(m.Frame(FormJSON, own).([]byte), string(m.Kind), "t1")
+		own := func(p []byte) []byte { return p }
+		check(m.Frame(FormJSON, 0, own), string(m.Kind), "t1")
 		if m.Kind != KindSnapshot && m.Kind != KindData {
-			b := m.Frame(FormBinary, own).([]byte)
+			b := m.Frame(FormBinary, 0, own)
 			if b[0] != FrameControl {
 				t.Errorf("%s is a binary frame %d", m.Kind, b[0])
 			}
@@ -88,18 +88,18 @@ func TestEventsAreWireTypes(t *testing.T) {
 
 // TestBinaryFrames: a snapshot and data come behind their headers.
 func TestBinaryFrames(t *testing.T) {
-	own := func(p []byte) any { return p }
+	own := func(p []byte) []byte { return p }
 	m := dataMessage("t1", []byte("text"), 1<<32+5)
-	if got := m.Frame(FormBinary, own).([]byte); string(got) != "\x02\x00\x00\x00\x01\x00\x00\x00\x05text" {
+	if got := m.Frame(FormBinary, 0, own); string(got) != "\x02\x00\x00\x00\x01\x00\x00\x00\x05text" {
 		t.Errorf("%q", got)
 	}
 	for _, m := range samples()[:2] {
 		want := append([]byte("\x01\x00\x51\x00\x19\x00\x00\x00\x00\x00\x00\x00\x08"), m.Text()...)
-		if got := m.Frame(FormBinary, own).([]byte); !bytes.Equal(got, want) {
+		if got := m.Frame(FormBinary, 0, own); !bytes.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if again := m.Frame(FormBinary, func([]byte) any { return nil }); again == nil {
+	if again := m.Frame(FormBinary, 0, func([]byte) []byte { return nil }); again == nil {
 		t.Error("a frame was made twice")
 	}
 }

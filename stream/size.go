@@ -65,7 +65,7 @@ func (h *Hub) SetPolicy(p Policy) (changed bool) {
 func (s *Subscription) RequestSize(cols, rows int) Size {
 	h := s.hub
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	if s.closed {
 		return Size{Cols: h.cols, Rows: h.rows}
 	}
@@ -79,7 +79,7 @@ func (s *Subscription) RequestSize(cols, rows int) Size {
 // EffectiveSize is the size that the viewers' requests make; without requests the current size.
 func (h *Hub) EffectiveSize() Size {
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	return h.applyPolicy()
 }
 
@@ -166,7 +166,7 @@ func (p Policy) prefersTheme(a, b *Subscription) bool {
 func (s *Subscription) SetTheme(t vt.Theme) {
 	h := s.hub
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	if s.closed || s.theme == t {
 		return
 	}

@@ -36,7 +36,9 @@ type Subscription struct {
 	// Constant. Viewer numbers the viewer, unique in the process.
 	Viewer      uint64
 	hub         *Hub
-	wake        notify.Signal // something waits for Poll
+	wake        notify.Signal // something waits for Poll; nil with ready
+	ready       func()        // SubscribeOptions.Ready
+	isDue       atomic.Bool   // ready or wake is about to be called, see Hub.unlock
 	historyOnce bool
 	mayType     bool
 	came        time.Time
@@ -78,17 +80,24 @@ type SubscribeOptions struct {
 	Since *uint64
 	// MayType says that the viewer may type. It then gets what programs write to the clipboard.
 	MayType bool
+	// Ready is called when something has come for PollReady or Poll, and after Close; several things may be one call. It
+	// is called by the goroutine that has brought it, without the hub's lock, perhaps by two at the same time; it must not
+	// block. nil: Next waits. With it nobody calls Next.
+	Ready func()
 }
 
 // Subscribe adds a viewer. The first thing it gets is a snapshot, or the resume event. The caller
 // must Close it.
 func (h *Hub) Subscribe(o SubscribeOptions) *Subscription {
-	s := &Subscription{Viewer: order.Add(1), hub: h, wake: notify.NewSignal(),
+	s := &Subscription{Viewer: order.Add(1), hub: h, ready: o.Ready,
 		scrollback: o.Scrollback, historyOnce: o.HistoryOnce, mayType: o.MayType, stale: ReasonConnect,
 		came: time.Now()}
+	if s.ready == nil {
+		s.wake = notify.NewSignal()
+	}
 	s.since = s.came
 	h.lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	h.viewers.add(s)
 	h.resume.noteViewer(h.applied())
 	if o.Since != nil {
@@ -97,22 +106,26 @@ func (h *Hub) Subscribe(o SubscribeOptions) *Subscription {
 		}
 	}
 	h.presenceChanged(s)
-	s.wake.Set()
+	s.due()
 	return s
 }
 
 // Close takes the viewer off the hub; a pending Next returns ErrClosed. Closing twice is allowed.
 func (s *Subscription) Close() {
-	if s.remove() && s.replay != nil {
+	if !s.remove() {
+		return
+	}
+	if s.replay != nil {
 		s.replay.source.close()
 	}
+	s.wakeUp()
 }
 
 // remove reports whether the viewer was there.
 func (s *Subscription) remove() bool {
 	h := s.hub
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	if s.closed {
 		return false
 	}
@@ -120,7 +133,6 @@ func (s *Subscription) remove() bool {
 	s.queue, s.clipboard = nil, nil
 	h.viewers.remove(s)
 	h.presenceChanged(nil)
-	s.wake.Set()
 	return true
 }
 
@@ -129,7 +141,7 @@ func (s *Subscription) remove() bool {
 func (s *Subscription) Hide(hidden bool) {
 	h := s.hub
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	if s.closed || s.hidden == hidden {
 		return
 	}
@@ -159,7 +171,7 @@ func (s *Subscription) push(m *Message) {
 	}
 	s.waits()
 	s.queue = append(s.queue, m)
-	s.wake.Set()
+	s.due()
 }
 
 // waits notes that something waits for the viewer. The hub's lock is held.
@@ -180,7 +192,7 @@ func (s *Subscription) Sent() {
 func (s *Subscription) makeStale(r Reason) {
 	s.queue, s.queued, s.stale = nil, 0, r
 	s.waits()
-	s.wake.Set()
+	s.due()
 }
 
 // resized queues a resize event. A viewer that cannot repeat the resize gets a snapshot behind it.
@@ -234,6 +246,18 @@ func (s *Subscription) Poll() ([]*Message, error) {
 			return batch, nil
 		}
 	}
+}
+
+// PollReady is Poll of a viewer whose events are ready to be sent. ok is false, and nothing was taken, where Poll has to
+// make a snapshot or to read the journal, which takes long.
+func (s *Subscription) PollReady() (batch []*Message, ok bool, err error) {
+	s.hub.mu.Lock()
+	if s.stale != "" && !s.closed && !s.exitTaken {
+		s.hub.mu.Unlock()
+		return nil, false, nil
+	}
+	batch, err = s.pollAndUnlock()
+	return batch, true, err
 }
 
 // pollAndUnlock is Poll of a viewer that is not replaying. The hub's lock is held, and is released.

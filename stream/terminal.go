@@ -8,6 +8,10 @@ type Terminal interface {
 	Hub() *Hub
 	// Input writes to the program, completely and in order, and waits for it.
 	Input(ctx context.Context, p []byte) error
+	// TryInput is Input by the caller's goroutine where that takes no time; ok is false, and nothing is typed, where Input
+	// would wait or fail. What the program does not take at once is written behind, before whatever is typed later;
+	// failed is called if the program does not take it. p is the terminal's.
+	TryInput(p []byte, failed func(error)) (ok bool)
 	// Keys presses named keys.
 	Keys(ctx context.Context, names []string) error
 	// Paste inserts text as the program's modes want it, bracketed or not.

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 )
@@ -27,9 +28,10 @@ const presenceWake = 16
 // hub keeps its value, else a slot.
 type viewers struct {
 	policy  Policy          // see Hub.SetPolicy
-	subs    []*Subscription // oldest first
+	subs    []*Subscription // oldest first; its elements never change, so that unlock may read them without the lock
 	visible int             // subs that are not hidden
 	owner   uint64          // viewer whose size counts, 0 for none
+	woken   bool            // one of subs is to be woken, see Hub.unlock
 }
 
 func (v *viewers) add(s *Subscription) {
@@ -38,7 +40,7 @@ func (v *viewers) add(s *Subscription) {
 }
 
 func (v *viewers) remove(s *Subscription) {
-	v.subs = slices.DeleteFunc(v.subs, func(x *Subscription) bool { return x == s })
+	v.subs = slices.DeleteFunc(slices.Clone(v.subs), func(x *Subscription) bool { return x == s })
 	if !s.hidden {
 		v.visible--
 	}
@@ -66,7 +68,7 @@ func (v *viewers) publishClipboard(build func() *Message) {
 	for _, s := range v.subs {
 		if s.mayType && !s.exitQueued {
 			s.clipboard = build()
-			s.wake.Set()
+			s.due()
 		}
 	}
 }
@@ -88,7 +90,46 @@ func (v *viewers) notePresence(except *Subscription) {
 		}
 		s.presenceChanged = true
 		if len(v.subs) <= presenceWake {
-			s.wake.Set()
+			s.due()
 		}
 	}
+}
+
+// wakeGroup is up to how many viewers the goroutine that has the events wakes all by itself. Each may be a write to a
+// socket of some 10 us.
+const wakeGroup = 16
+
+// wakeAll wakes those of a hub's viewers that something has come for: more than wakeGroup in as many groups as
+// processors can work on, all but one of them by other goroutines.
+func wakeAll(subs []*Subscription) {
+	groups := min(runtime.GOMAXPROCS(0), (len(subs)+wakeGroup-1)/wakeGroup)
+	for ; groups > 1; groups-- {
+		n := len(subs) / groups
+		go wakeEach(subs[:n])
+		subs = subs[n:]
+	}
+	wakeEach(subs)
+}
+
+func wakeEach(subs []*Subscription) {
+	for _, s := range subs {
+		if s.isDue.CompareAndSwap(true, false) {
+			s.wakeUp()
+		}
+	}
+}
+
+// due has Hub.unlock wake the viewer. The hub's lock is held.
+func (s *Subscription) due() {
+	s.isDue.Store(true)
+	s.hub.viewers.woken = true
+}
+
+// wakeUp tells the viewer's connection that something waits for Poll. The hub's lock is not held.
+func (s *Subscription) wakeUp() {
+	if s.ready != nil {
+		s.ready()
+		return
+	}
+	s.wake.Set()
 }

@@ -123,7 +123,7 @@ func (ts *terminals) sessionRoutes() []httpapi.Route {
 
 // offered is everything the server offers, in the order of the documentation.
 func (s *Server) offered() []httpapi.Route {
-	ts := &terminals{&s.Base, s.config.Auth}
+	ts := &terminals{&s.Base, s.config.Auth, s.sockets}
 	list := ts.sessionRoutes()
 	for _, base := range []string{"/session/:sid/pty/:id", "/pty/:id"} {
 		for _, r := range append(ts.controlRoutes(), ts.screenRoutes()...) {

@@ -19,6 +19,7 @@ import (
 	"github.com/evertty/evertty/internal/metrics"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/server/viewer"
 	"github.com/evertty/evertty/internal/supervisor"
 )
 
@@ -64,6 +65,7 @@ type Server struct {
 	strangers *strangers
 	started   time.Time
 	viewers   viewers
+	sockets   *viewer.Sockets
 	ctx       context.Context // of every request
 	cancel    context.CancelFunc
 }
@@ -76,6 +78,7 @@ func New(c Config) *Server {
 	s := &Server{Base: httpapi.Base{Supervisor: c.Supervisor, Log: c.Log, Closing: make(chan struct{})}, config: c,
 		echo: echo.New(), started: time.Now()}
 	s.strangers = newStrangers(c.Auth.Trusts)
+	s.sockets = viewer.NewSockets(s.Closing, func(p any) { _ = panicked(c.Log, p) })
 	s.viewers = viewers{most: cmp.Or(c.MaxViewers, MaxViewers), mostOf: c.MaxOf, of: map[string]int{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	e := s.echo
@@ -141,7 +144,10 @@ func (s *Server) Close() {
 func (s *Server) handler(r httpapi.Route) echo.HandlerFunc {
 	handle := s.viewers.count(r, r.Handler())
 	return func(c echo.Context) (err error) {
-		defer func() { s.audited(c, r, err) }()
+		defer func() {
+			s.audited(c, r, err)
+			httpapi.Over(c)
+		}()
 		if err := mayUse(c.Request().Context(), r); err != nil {
 			return err
 		}

@@ -46,14 +46,16 @@ func (ts *terminals) getWebSocket(c echo.Context, in wire.OpenSocket) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	v := ts.viewer(c, in.Lines, in.Resume)
-	v.Binary, v.HistoryOnce, v.Cols, v.Rows = in.Format == "binary", in.History != "", in.Cols, in.Rows
 	release, err := ts.Terminals.Nest(t, owner.Space(in.Session), in.Nesting)
 	if err != nil {
 		return err
 	}
-	defer release()
-	viewer.ServeWebSocket(c.Response(), c.Request(), ts.Threads.Checked(t), v)
+	httpapi.AtEnd(c, release)
+	v, _ := ts.viewer(c, in.Lines, in.Resume)
+	v.Binary, v.HistoryOnce, v.Cols, v.Rows = in.Format == "binary", in.History != "", in.Cols, in.Rows
+	if !viewer.OpenWebSocket(c.Response(), c.Request(), ts.Threads.Checked(t), v) {
+		v.Ended()
+	}
 	return nil
 }
 
@@ -61,10 +63,12 @@ func (ts *terminals) getPage(c echo.Context, in wire.OpenPageSocket) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	directory := ts.Directory(httpapi.SpaceOf(c.Request().Context()), func(t wire.Terminal) wire.Terminal {
-		return httpapi.Shown(c, t)
-	})
-	viewer.ServePage(c.Response(), c.Request(), directory, ts.viewer(c, in.Lines, in.Resume))
+	space := httpapi.SpaceOf(c.Request().Context())
+	v, own := ts.viewer(c, in.Lines, in.Resume)
+	directory := ts.Directory(space, func(t wire.Terminal) wire.Terminal { return httpapi.Shown(own, t) })
+	if !viewer.OpenPage(c.Response(), c.Request(), directory, v) {
+		v.Ended()
+	}
 	return nil
 }
 
@@ -76,10 +80,12 @@ func (s *Server) handlePage(c echo.Context, handle echo.HandlerFunc) error {
 	if err != nil {
 		return nil //nolint:nilerr // it is answered
 	}
-	defer done()
 	c.SetRequest(in)
 	if err := handle(c); err != nil {
 		viewer.Refuse(in, err, refusalOf(c, s.config.Auth))
+	}
+	if !httpapi.Lasts(c) {
+		done()
 	}
 	return nil
 }
@@ -92,15 +98,19 @@ func requireUpgrade(c echo.Context) error {
 	return httpapi.ErrNoUpgrade
 }
 
-// viewer is what the connection may do and asks for.
-func (ts *terminals) viewer(c echo.Context, history wire.Lines, from wire.Resume) viewer.Viewer {
+// viewer is what the connection may do and asks for. The connection goes on when the handler returns; its own part of the
+// request is valid then, and v.Ended ends both.
+func (ts *terminals) viewer(c echo.Context, history wire.Lines, from wire.Resume) (v viewer.Viewer, own echo.Context) {
+	ctx, own, over := ts.auth.Last(c)
 	return viewer.Viewer{
 		ReadOnly:   auth.GrantOf(c.Request().Context()).Role != auth.Write,
 		Scrollback: history.Scrollback,
 		Since:      sinceOf(c, from),
-		Closing:    ts.Closing,
-		Refusal:    refusalOf(c, ts.auth),
-	}
+		Sockets:    ts.sockets,
+		Context:    ctx,
+		Ended:      over,
+		Refusal:    refusalOf(own, ts.auth),
+	}, own
 }
 
 // refusalOf names errors of a WebSocket, and writes those down that refuse who asks.

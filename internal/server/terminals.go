@@ -8,6 +8,7 @@ import (
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/server/viewer"
 	"github.com/evertty/evertty/internal/startdir"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/terminal/wait"
@@ -17,7 +18,8 @@ import (
 // terminals has the handlers of terminals.
 type terminals struct {
 	*httpapi.Base
-	auth *auth.Auth // writes down viewers that are refused
+	auth    *auth.Auth // writes down viewers that are refused
+	sockets *viewer.Sockets
 }
 
 func (ts *terminals) createTerminal(ctx context.Context, in wire.CreateTerminal) (wire.Terminal, error) {

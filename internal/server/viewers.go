@@ -39,7 +39,7 @@ func (v *viewers) count(r httpapi.Route, handle echo.HandlerFunc) echo.HandlerFu
 		if err != nil {
 			return err
 		}
-		defer leave()
+		httpapi.AtEnd(c, leave)
 		return handle(c)
 	}
 }

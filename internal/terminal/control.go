@@ -28,22 +28,43 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (wire.Sent, error) {
 	}
 	t.touch()
 	s := wire.Sent{Bytes: len(p)}
-	err := t.input.write(ctx, p, func() { s.Seq = t.noteInput(p) })
-	t.keepTyped()
+	err := t.input.write(ctx, p, func(mode pty.LineMode) { s.Seq = t.noteInput(p, mode) })
 	if blocked, ok := errors.AsType[*Blocked](err); ok {
 		blocked.Seq = s.Seq
 		if blocked.Bytes == 0 {
 			blocked.Seq = t.Hub().Stats().Seq
 		}
 	}
+	s.Success = err == nil
+	return s, t.typedIn(p, err)
+}
+
+// TryInput is Input by the caller's goroutine where that takes no time. ok is false, and nothing is typed, when other
+// input waits, when the terminal has ended, and when Input would wait or fail for another reason. What the program does
+// not take at once is written behind, before whatever is typed later; failed is called with the errors of Input if the
+// program does not take it. p is the terminal's.
+func (t *Terminal) TryInput(p []byte, failed func(error)) (ok bool) {
+	if !t.Running() || !t.registry.hooks.MayType(t) {
+		return false
+	}
+	t.touch()
+	return t.input.try(t.registry.ctx, p, func(mode pty.LineMode) { t.noteInput(p, mode) }, func(err error) {
+		if err := t.typedIn(p, err); err != nil {
+			failed(err)
+		}
+	})
+}
+
+// typedIn keeps what is noted of input after it was written, or failed with err. It returns err as a caller gets it.
+func (t *Terminal) typedIn(p []byte, err error) error {
+	t.keepTyped()
 	if err == nil {
 		if e := t.journal.Input(p); e != nil {
 			t.failed(journalFailure, e)
 		}
 		t.unsynced.Store(true)
 	}
-	s.Success = err == nil
-	return s, t.endedError(err)
+	return t.endedError(err)
 }
 
 // endedError is err, or ExitError when err says that the program or this server has ended.

@@ -22,8 +22,8 @@ const (
 )
 
 // input writes to one PTY: completely, in the order of the calls, with the emulator's answers
-// between them. One goroutine writes, so that neither the reader nor a viewer ever waits
-// for a program that does not read. It lives while there is something to write: a silent terminal needs none.
+// between them. Who types writes itself what the terminal takes at once. A goroutine writes the rest and what comes behind,
+// so that neither the reader nor a viewer ever waits for a program that does not read; it lives while something waits.
 type input struct {
 	process *pty.Process
 	waiting chan *inputCall
@@ -34,17 +34,19 @@ type input struct {
 	beforeAnswers func(seq uint64) // called before queries before seq are answered
 
 	mu      sync.Mutex // a leaf, but for work
-	writing bool       // run writes
+	writing bool       // run or try writes
+	rest    *inputCall // what try has begun; it comes before everything else
 	replies []answer
 	replied int // bytes of replies
 }
 
-// inputCall is one call of write.
+// inputCall is one call of write or try that waits.
 type inputCall struct {
 	ctx   context.Context
 	p     []byte
-	begin func()
-	done  chan error // has room for the result
+	taken int                // bytes that were taken before p
+	begin func(pty.LineMode) // nil once it was called
+	done  func(error)        // must return at once
 }
 
 // Blocked is input that the program did not take in time. It wraps pty.ErrBlocked.
@@ -69,17 +71,71 @@ func (p *program) newInput(process *pty.Process) *input {
 // write waits until the program has all of p. It calls begin before the first byte. Errors:
 // *Blocked without its Seq, *pty.LineTooLong (before begin, nothing is typed), pty.ErrExited,
 // pty.ErrClosed, ErrExited, context.Cause(ctx).
-func (in *input) write(ctx context.Context, p []byte, begin func()) error {
+func (in *input) write(ctx context.Context, p []byte, begin func(pty.LineMode)) error {
+	done := make(chan error, 1)
+	if in.try(ctx, p, begin, func(err error) { done <- err }) {
+		return <-done
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, inputTimeout, pty.ErrBlocked)
 	defer cancel()
-	c := &inputCall{ctx: ctx, p: p, begin: begin, done: make(chan error, 1)}
+	c := &inputCall{ctx: ctx, p: p, begin: begin, done: func(err error) { done <- err }}
 	select {
 	case in.waiting <- c:
 	case <-ctx.Done():
 		return taken(0, len(p), context.Cause(ctx))
 	}
 	in.begin()
-	return <-c.done
+	return <-done
+}
+
+// try is write by this goroutine, unless something else is written or waits, or p cannot be written at all: then it
+// returns false and nothing is typed. What the program does not take at once is written behind, before everything else,
+// within inputTimeout; p is not changed until done. It calls done once, with the errors of write, when all is over: before it
+// returns, or later.
+func (in *input) try(ctx context.Context, p []byte, begin func(pty.LineMode), done func(error)) (ok bool) {
+	if !in.take() {
+		return false
+	}
+	begun := false
+	n, err := in.process.Master().TryWrite(p, func(mode pty.LineMode) {
+		begun = true
+		begin(mode)
+	})
+	if n == len(p) || !begun || err != nil {
+		in.release(nil)
+		if begun {
+			done(taken(n, len(p), err))
+		}
+		return begun
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, inputTimeout, pty.ErrBlocked)
+	in.release(&inputCall{ctx: ctx, p: p[n:], taken: n, done: func(err error) {
+		cancel()
+		done(err)
+	}})
+	return true
+}
+
+// take makes the caller the one that writes, if nobody is and nothing waits.
+func (in *input) take() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.writing || len(in.waiting) > 0 || len(in.replies) > 0 {
+		return false
+	}
+	in.writing = true
+	return true
+}
+
+// release ends take. rest is what is left to be written, nil for nothing.
+func (in *input) release(rest *inputCall) {
+	in.mu.Lock()
+	in.rest, in.writing = rest, false
+	waits := rest != nil || len(in.waiting) > 0 || len(in.replies) > 0
+	in.mu.Unlock()
+	if waits {
+		in.begin()
+	}
 }
 
 // reply queues answers to the program's queries before position seq; 0: a report that
@@ -105,27 +161,41 @@ func (in *input) begin() {
 	if in.writing {
 		return
 	}
-	in.writing = in.work(in.run)
-	for !in.writing && len(in.waiting) > 0 { // another call may have taken it
-		select {
-		case c := <-in.waiting:
-			c.done <- ErrExited
-		default:
-		}
+	if in.writing = in.work(in.run); in.writing {
+		return
+	}
+	for c := in.next(); c != nil; c = in.next() {
+		c.done(ErrExited)
+	}
+}
+
+// next takes the call whose turn it is, nil when none waits; another goroutine may have taken it. in.mu is held.
+func (in *input) next() *inputCall {
+	if c := in.rest; c != nil {
+		in.rest = nil
+		return c
+	}
+	select {
+	case c := <-in.waiting:
+		return c
+	default:
+		return nil
 	}
 }
 
 // run writes what waits.
 func (in *input) run() {
 	for {
-		select {
-		case c := <-in.waiting:
-			c.done <- in.serve(c)
-		default:
-			in.sendReplies(time.Now().Add(inputTimeout))
-			if in.rests() {
-				return
-			}
+		in.mu.Lock()
+		c := in.next()
+		in.mu.Unlock()
+		if c != nil {
+			c.done(in.serve(c))
+			continue
+		}
+		in.sendReplies(time.Now().Add(inputTimeout))
+		if in.rests() {
+			return
 		}
 	}
 }
@@ -138,7 +208,7 @@ func (in *input) rests() bool {
 	return !in.writing
 }
 
-// serve is one call of write in its turn. The program's or the server's end refuses it.
+// serve is one call in its turn. The program's or the server's end refuses it.
 func (in *input) serve(c *inputCall) error {
 	select {
 	case <-in.ended:
@@ -147,18 +217,28 @@ func (in *input) serve(c *inputCall) error {
 		return ErrExited
 	default:
 	}
-	deadline, _ := c.ctx.Deadline()
-	in.sendReplies(deadline) // to what a viewer saw before it typed
-	return in.typeIn(c)
+	if c.begin != nil {
+		deadline, _ := c.ctx.Deadline()
+		in.sendReplies(deadline) // to what a viewer saw before it typed
+		if err := in.typeIn(c); err != nil {
+			return err
+		}
+	}
+	n, err := in.process.Write(c.ctx, c.p)
+	return taken(c.taken+n, c.taken+len(c.p), err)
 }
 
-// typeIn types the input of a call.
+// typeIn begins to type the input of a call.
 func (in *input) typeIn(c *inputCall) error {
-	if err := in.process.Master().CheckLine(c.p); err != nil {
+	master := in.process.Master()
+	if err := master.CheckLine(c.p); err != nil {
 		return err
 	}
-	c.begin()
-	return in.send(c.ctx, c.p)
+	mode, err := master.LineMode()
+	if err == nil {
+		c.begin(mode)
+	}
+	return err
 }
 
 // sendReplies gives the answers that wait for it, unless the server is leaving. A program that does not
@@ -186,14 +266,9 @@ func (in *input) sendReplies(deadline time.Time) {
 			in.beforeAnswers(a.seq)
 		}
 		if awaited {
-			_ = in.send(ctx, a.p) // a program that does not read gets no answers
+			_, _ = in.process.Write(ctx, a.p) // a program that does not read gets no answers
 		}
 	}
-}
-
-func (in *input) send(ctx context.Context, p []byte) error {
-	n, err := in.process.Write(ctx, p)
-	return taken(n, len(p), err)
 }
 
 // taken is err of a write of so many bytes, of which n were taken.

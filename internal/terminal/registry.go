@@ -99,6 +99,8 @@ type Hooks struct {
 	// Authorize comes before input, and after a start. An error refuses the input and ends
 	// the started program.
 	Authorize func(context.Context, *Terminal) error
+	// MayType is Authorize where that takes no time, before input; false says that Authorize is to be asked.
+	MayType func(*Terminal) bool
 	// Paused reports whether the processes of a session are stopped on purpose.
 	Paused func(session string) bool
 	// Next returns the directory and environment for the next program of an ended terminal.

@@ -1,11 +1,13 @@
 package terminal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/stream"
@@ -112,11 +114,14 @@ func (p *program) apply(n int, buf []byte) {
 	p.t.changed()
 	p.keepTyped()
 	p.t.enforceQuota()
-	if now := time.Now(); now.Sub(p.cwdChecked) > cwdInterval {
+	if now := time.Now(); now.Sub(p.cwdChecked) > cwdInterval && !isEcho(data) {
 		p.cwdChecked = now
 		p.t.readCwd()
 	}
 }
+
+// isEcho reports whether output is so little that it is the echo of a key, behind which no program changes its directory.
+func isEcho(p []byte) bool { return len(p) <= utf8.UTFMax && !bytes.ContainsRune(p, '\n') }
 
 // catchUp applies the output in the pipe: the previous server took it from the terminal and
 // did not write it to the journal.

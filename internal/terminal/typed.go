@@ -4,18 +4,18 @@ import (
 	"encoding/json"
 
 	"github.com/evertty/evertty/internal/terminal/echo"
+	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/vt"
 )
 
 // Typed is what was typed lately.
 func (p *program) Typed() *echo.Typed { return &p.typed }
 
-// noteInput remembers input that is about to be written, and returns the position of the
+// noteInput remembers input that is about to be written in a mode, and returns the position of the
 // output just before. It does not remember what a terminal without echo gets: a password.
-func (p *program) noteInput(data []byte) uint64 {
-	mode, err := p.process.Master().LineMode()
+func (p *program) noteInput(data []byte, mode pty.LineMode) uint64 {
 	seq := p.t.facts().Seq
-	text := err == nil && (mode.Echo || !mode.Canonical)
+	text := mode.Echo || !mode.Canonical
 	p.typed.Note(data, seq, text)
 	if group, err := p.process.Foreground(); err == nil {
 		p.typed.NoteLine(data, echo.Place{Group: group, Editing: mode.Editing}, text)

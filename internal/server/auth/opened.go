@@ -26,10 +26,11 @@ type opened struct {
 	user  string // whose it is, see Grant.User
 	token bool   // a user's token has let it in
 
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	timer  *time.Timer // nil without an expiry
+	timer *time.Timer // nil without an expiry
 
+	mu       sync.Mutex // guards what follows; a leaf
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
 	answered context.Context // ends when the request is answered
 	reply    *http.ResponseController
 }
@@ -57,18 +58,52 @@ func (a *Auth) enter(c echo.Context, o *opened) *opened {
 	return o
 }
 
-// leave forgets a request that is answered.
+// leave forgets a request that is answered, unless Last has its connection go on.
 func (a *Auth) leave(c echo.Context) {
-	o, ok := c.Get(openedKey).(*opened)
-	if !ok {
-		return
+	if o, ok := c.Get(openedKey).(*opened); ok && !httpapi.Lasts(c) {
+		a.forget(o)
 	}
+}
+
+// forget takes the request off those that are open.
+func (a *Auth) forget(o *opened) {
 	a.opened.mu.Lock()
 	delete(a.opened.all, o)
 	a.opened.mu.Unlock()
+	o.mu.Lock()
 	o.cancel(nil)
+	o.mu.Unlock()
 	if o.timer != nil {
 		o.timer.Stop()
+	}
+}
+
+// Last is httpapi.Last. own has the same grant. ctx ends with the ticket or the login as that of the request, and with
+// over, which the caller calls.
+func (a *Auth) Last(c echo.Context) (ctx context.Context, own echo.Context, over func()) {
+	own, end := httpapi.Last(c)
+	for _, key := range []string{grantKey, byKey} {
+		if v := c.Get(key); v != nil {
+			own.Set(key, v)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	o, ok := c.Get(openedKey).(*opened)
+	if !ok {
+		return ctx, own, func() {
+			cancel(nil)
+			end()
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ctx.Err() != nil {
+		cancel(context.Cause(o.ctx))
+	}
+	o.ctx, o.cancel, o.answered, o.reply = ctx, cancel, nil, nil
+	return ctx, own, func() {
+		a.forget(o)
+		end()
 	}
 }
 
@@ -86,12 +121,21 @@ func (s *openedRequests) end(matches func(*opened) bool) (n int) {
 }
 
 func (o *opened) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.cancel(httpapi.ErrEnded)
-	time.AfterFunc(endedWrite, func() {
-		if o.answered.Err() == nil {
-			_ = o.reply.SetWriteDeadline(time.Now())
-		}
-	})
+	if o.reply != nil {
+		time.AfterFunc(endedWrite, o.stopReply)
+	}
+}
+
+// stopReply ends a reply that is still being written.
+func (o *opened) stopReply() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.reply != nil && o.answered.Err() == nil {
+		_ = o.reply.SetWriteDeadline(time.Now())
+	}
 }
 
 // expire ends the request at a time of the clock now. It is called once.
@@ -101,9 +145,15 @@ func (o *opened) expire(at time.Time, now func() time.Time) {
 		switch d := left(); {
 		case d <= 0:
 			o.end()
-		case o.ctx.Err() == nil:
+		case !o.over():
 			o.timer.Reset(min(d, expiryCheck))
 		}
 	})
 	o.timer.Reset(min(max(left(), 0), expiryCheck))
+}
+
+func (o *opened) over() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ctx.Err() != nil
 }

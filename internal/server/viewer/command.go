@@ -1,10 +1,12 @@
 package viewer
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/stream"
@@ -25,12 +27,15 @@ type command struct {
 	Hidden bool            `json:"hidden"`
 	T      json.RawMessage `json:"t"`
 
-	message []byte // all of it
+	message []byte // all of it, of colors
 }
 
 // parseCommand reads a message. Text must be valid Unicode, as in a request: other text would be typed
 // as something else. Errors: httpapi.ErrBadMessage.
 func parseCommand(p []byte) (command, error) {
+	if c, ok := parseKey(p); ok {
+		return c, nil
+	}
 	var c command
 	err := json.Unmarshal(p, &c)
 	switch wrong, isType := errors.AsType[*json.UnmarshalTypeError](err); {
@@ -45,8 +50,24 @@ func parseCommand(p []byte) (command, error) {
 	if err != nil {
 		return command{PTY: c.PTY}, fmt.Errorf("%w: %w", httpapi.ErrBadMessage, err)
 	}
-	c.message = p
+	if c.Type == "colors" {
+		c.message = bytes.Clone(p)
+	}
 	return c, nil
+}
+
+// parseKey reads input as clients write it that has nothing to unescape: it is on the way of every key.
+func parseKey(p []byte) (c command, ok bool) {
+	text, ok := bytes.CutPrefix(p, []byte(`{"type":"input","data":"`))
+	if ok {
+		text, ok = bytes.CutSuffix(text, []byte(`"}`))
+	}
+	plain := func(r rune) bool { return r >= ' ' && r != '"' && r != '\\' && r != utf8.RuneError }
+	if !ok || !utf8.Valid(text) || bytes.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
+		return command{}, false
+	}
+	data := string(text)
+	return command{Type: "input", Data: &data}, true
 }
 
 // actor handles a viewer's commands for one terminal.
@@ -54,6 +75,15 @@ type actor struct {
 	term     stream.Terminal
 	sub      *stream.Subscription
 	readOnly bool
+}
+
+// try handles input by the caller's goroutine where that takes no time. ok is false where it is left to do.
+func (a actor) try(ctx context.Context, c command, failed func(error)) (ok bool) {
+	if c.Type != "input" || a.readOnly || ended(ctx) {
+		return false
+	}
+	p, err := c.input()
+	return err == nil && a.term.TryInput(p, failed) && a.act(nil) == nil
 }
 
 // do handles one command. A read-only viewer may send focus, resize and colors, but they do not
@@ -77,7 +107,11 @@ func (a actor) do(ctx context.Context, c command) error {
 	}
 	switch c.Type {
 	case "input":
-		return a.input(ctx, c)
+		p, err := c.input()
+		if err != nil {
+			return err
+		}
+		return a.act(a.term.Input(ctx, p))
 	case "keys":
 		if len(c.Keys) == 0 {
 			return fmt.Errorf("%w: keys needs \"keys\", a list such as [\"C-c\", \"Up\", \"text:abc\"]",
@@ -102,24 +136,15 @@ func (a actor) do(ctx context.Context, c command) error {
 		httpapi.ErrBadMessage, c.Type)
 }
 
-func (a actor) input(ctx context.Context, c command) error {
+// input is what an input command types. Errors: httpapi.ErrBadMessage.
+func (c command) input() ([]byte, error) {
 	switch {
 	case c.Data != nil && c.B64 == nil:
-		return a.raw(ctx, []byte(*c.Data))
+		return []byte(*c.Data), nil
 	case c.B64 != nil && c.Data == nil:
-		return a.raw(ctx, c.B64)
+		return c.B64, nil
 	}
-	return fmt.Errorf("%w: input needs \"data\" or \"data_b64\"", httpapi.ErrBadMessage)
-}
-
-func (a actor) raw(ctx context.Context, p []byte) error {
-	if ended(ctx) {
-		return httpapi.ErrEnded
-	}
-	if a.readOnly {
-		return httpapi.ErrViewerReadOnly
-	}
-	return a.act(a.term.Input(ctx, p))
+	return nil, fmt.Errorf("%w: input needs \"data\" or \"data_b64\"", httpapi.ErrBadMessage)
 }
 
 // act notes the viewer's activity, which decides the size under stream.PolicyLatest, unless err.

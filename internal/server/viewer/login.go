@@ -27,11 +27,11 @@ const (
 type connKey struct{}
 
 // Login upgrades a request. Its first message must have the page's secret, which show checks. Login returns
-// the request for ServePage or ServeWebSocket, and done, which the caller calls at the end. With an error it
+// the request for OpenPage or OpenWebSocket, and done, which the caller calls when neither has opened it. With an error it
 // has answered, and the viewer has got nothing else.
 func Login(w http.ResponseWriter, r *http.Request, show func(page string) error) (in *http.Request, done func(),
 	err error) {
-	conn, err := upgrader.Upgrade(w, r, nil)
+	conn, err := upgrader.Upgrade(hijacker{w}, r, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,9 +101,13 @@ func closeNow(conn *websocket.Conn, code int, text string) {
 // upgraded returns the connection of a request.
 func upgraded(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 	if conn, ok := r.Context().Value(connKey{}).(*websocket.Conn); ok {
-		return conn, conn.SetReadDeadline(time.Time{})
+		err := conn.SetReadDeadline(time.Time{})
+		if err != nil {
+			_ = conn.Close()
+		}
+		return conn, err
 	}
-	return upgrader.Upgrade(w, r, nil) // it has answered an error
+	return upgrader.Upgrade(hijacker{w}, r, nil) // it has answered an error
 }
 
 // ended reports whether the ticket or the login of a viewer has ended.

@@ -2,13 +2,10 @@ package viewer
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/gorilla/websocket"
 
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/stream"
@@ -27,9 +24,7 @@ const (
 type page struct {
 	*socket
 	dir    stream.Directory
-	viewer Viewer
-	events chan update
-	listed []byte // the last list; owned by the goroutine that writes
+	listed []byte // the last list; owned by the goroutine that makes lists
 
 	commands map[string]*commands // by terminal, "attach" and "detach" among them; owned by the goroutine that reads
 
@@ -40,28 +35,28 @@ type page struct {
 // attachment is a terminal that the page watches.
 type attachment struct {
 	actor
-	feed feed
+	feed *feed
 }
 
-// ServePage serves a page until it leaves or v.Closing. Events and commands are the same as for one
+// OpenPage is OpenWebSocket for a page, which lasts until it leaves. Events and commands are the same as for one
 // terminal, with the member "pty". "attach" and "detach" begin and end the events of a terminal;
 // "list" events have all terminals.
-func ServePage(w http.ResponseWriter, r *http.Request, d stream.Directory, v Viewer) {
-	s, ctx, err := open(w, r, false)
+func OpenPage(w http.ResponseWriter, r *http.Request, d stream.Directory, v Viewer) (ok bool) {
+	v.Binary = false
+	s, err := open(w, r, v)
 	if err != nil {
-		return
+		return false
 	}
-	defer s.cancel()
-	p := &page{socket: s, dir: d, viewer: v, events: make(chan update), commands: map[string]*commands{},
-		attached: map[string]attachment{}}
-	defer p.detachAll()
-	s.run(func() { p.readAll(ctx) }, func() {
-		p.pump(ctx)
-		p.detachAll()
-	})
+	s.begun = true
+	p := &page{socket: s, dir: d, commands: map[string]*commands{}, attached: map[string]attachment{}}
+	changed, stop := p.dir.Watch()
+	p.sendList()
+	go p.keepList(changed, stop)
+	go p.serve(p.readAll, p.detachAll)
+	return true
 }
 
-func (p *page) readAll(ctx context.Context) {
+func (p *page) readAll() {
 	defer func() {
 		for _, l := range p.commands {
 			l.end(p.cancel)
@@ -74,16 +69,17 @@ func (p *page) readAll(ctx context.Context) {
 		}
 		c, err := parseCommand(b)
 		if err == nil {
-			err = p.handle(ctx, c)
+			err = p.handle(c, len(b))
 		}
 		if err != nil {
-			p.refuse(c.PTY, err, p.viewer.Refusal)
+			p.refuse(c.PTY, err)
 		}
 	}
 }
 
-// handle carries out a command: pings at once, others in turn with those for the same terminal.
-func (p *page) handle(ctx context.Context, c command) error {
+// handle carries out a command whose message has size bytes: pings at once, others in turn with those for the same
+// terminal.
+func (p *page) handle(c command, size int) error {
 	switch c.Type {
 	case "ping":
 		return p.pong(c.T)
@@ -93,17 +89,21 @@ func (p *page) handle(ctx context.Context, c command) error {
 	l := p.commands[c.PTY]
 	if l == nil {
 		if c.Type != "attach" {
-			return p.do(ctx, c) // to be refused: it is not attached
+			return p.do(c) // to be refused: it is not attached
 		}
 		if err := p.makeRoom(); err != nil {
 			return err
 		}
-		l = newCommands()
+		l = new(commands)
 		p.commands[c.PTY] = l
 	}
-	return l.add(len(c.message), func() {
-		if err := p.do(ctx, c); err != nil {
-			p.refuse(c.PTY, err, p.viewer.Refusal)
+	failed := func(err error) { p.refuse(c.PTY, err) }
+	if a, ok := p.find(c.PTY); ok && l.idle() && a.try(p.ctx, c, failed) {
+		return nil
+	}
+	return l.add(size, func() {
+		if err := p.do(c); err != nil {
+			failed(err)
 		}
 	})
 }
@@ -114,7 +114,7 @@ func (p *page) makeRoom() error {
 		return nil
 	}
 	for id, l := range p.commands {
-		if _, ok := p.find(id); !ok && l.waiting.Load() == 0 {
+		if _, ok := p.find(id); !ok && l.idle() {
 			l.end(p.cancel)
 			delete(p.commands, id)
 		}
@@ -127,13 +127,13 @@ func (p *page) makeRoom() error {
 
 var errCrowded = fmt.Errorf("%w: a page watches at most %d terminals", httpapi.ErrBadMessage, maxAttached)
 
-func (p *page) do(ctx context.Context, c command) error {
-	if ended(ctx) {
+func (p *page) do(c command) error {
+	if ended(p.ctx) {
 		return httpapi.ErrEnded
 	}
 	switch c.Type {
 	case "attach":
-		return p.attach(ctx, c)
+		return p.attach(c)
 	case "detach":
 		p.detach(c.PTY)
 		return nil
@@ -143,12 +143,12 @@ func (p *page) do(ctx context.Context, c command) error {
 		return fmt.Errorf("%w: %q needs \"pty\", a terminal this page is attached to, got %q", httpapi.ErrBadMessage,
 			c.Type, c.PTY)
 	}
-	return a.do(ctx, c)
+	return a.do(p.ctx, c)
 }
 
 // attach begins to watch a terminal. It applies the requested size first, so that the page gets
 // the screen once and not again after a resize. If that fails, the viewer is still attached.
-func (p *page) attach(ctx context.Context, c command) error {
+func (p *page) attach(c command) error {
 	t, err := p.dir.Find(c.PTY)
 	if err != nil {
 		return err
@@ -163,15 +163,16 @@ func (p *page) attach(ctx context.Context, c command) error {
 	if crowded {
 		return errCrowded
 	}
-	a := actor{term: t, sub: t.Hub().Subscribe(stream.SubscribeOptions{Scrollback: -1, Since: c.Since,
-		MayType: !p.viewer.ReadOnly}), readOnly: p.viewer.ReadOnly}
+	f := p.watch(t, stream.SubscribeOptions{Scrollback: -1, Since: c.Since, MayType: !p.viewer.ReadOnly}, nil)
+	a := actor{term: t, sub: f.sub, readOnly: p.viewer.ReadOnly}
 	a.sub.Hide(c.Hidden)
 	if c.Cols > 0 && c.Rows > 0 && !a.readOnly {
 		err = t.RequestSize(a.sub, c.Cols, c.Rows)
 	}
 	p.mu.Lock()
-	p.attached[c.PTY] = attachment{a, follow(ctx, a.sub, p.events)}
+	p.attached[c.PTY] = attachment{a, f}
 	p.mu.Unlock()
+	p.begin(f)
 	return err
 }
 
@@ -188,13 +189,14 @@ func (p *page) detach(id string) {
 	delete(p.attached, id)
 	p.mu.Unlock()
 	if ok {
-		a.detach()
+		p.leaveTerminal(a)
 	}
 }
 
-func (a attachment) detach() {
+// leaveTerminal ends the events of a terminal.
+func (p *page) leaveTerminal(a attachment) {
+	p.drop(a.feed)
 	a.term.Detach(a.sub)
-	a.feed.stop()
 }
 
 func (p *page) detachAll() {
@@ -203,52 +205,36 @@ func (p *page) detachAll() {
 	p.attached = map[string]attachment{}
 	p.mu.Unlock()
 	for _, a := range all {
-		a.detach()
+		p.leaveTerminal(a)
 	}
 }
 
-// pump writes the events of all attached terminals, lists, answers and pings, so that a flood of
-// one terminal delays neither the others nor the answers. A list comes before everything else.
-func (p *page) pump(ctx context.Context) {
-	beat := time.NewTicker(httpapi.Heartbeat)
-	defer beat.Stop()
-	changed, stop := p.dir.Watch()
+// keepList sends the list when it has changed, at most once in listPace, until the connection ends. changed and stop are
+// of the directory.
+func (p *page) keepList(changed <-chan struct{}, stop func()) {
+	defer p.sockets.guard(p.socket)
 	defer stop()
-	pace := time.NewTimer(listPace)
-	pace.Stop()
-	defer pace.Stop()
-	waiting := false
-	for err := p.list(); err == nil; {
+	for {
 		select {
-		case h := <-p.events:
-			err = h.send(p.messages) // the error of a terminal that has ended follows its exit: nothing to send
-		case b := <-p.answers:
-			err = p.reply(b)
 		case <-changed:
-			if !waiting {
-				pace.Reset(listPace)
-				waiting = true
-			}
-		case <-pace.C:
-			waiting = false
-			err = p.list()
-		case <-beat.C:
-			err = p.ping()
-		case <-p.viewer.Closing:
-			p.closeWith(ctx, websocket.CloseGoingAway, "the server is shutting down", hurriedClose)
-			return
-		case <-ctx.Done():
+		case <-p.ctx.Done():
 			return
 		}
+		select {
+		case <-time.After(listPace):
+		case <-p.ctx.Done():
+			return
+		}
+		p.sendList()
 	}
 }
 
-// list sends the list of terminals, unless it is the one that was sent last: what has changed may be of another user.
-func (p *page) list() error {
+// sendList sends the list of terminals, unless it is the one that was sent last: what has changed may be of another user.
+func (p *page) sendList() {
 	items := p.dir.List()
 	if p.listed != nil && bytes.Equal(items, p.listed) {
-		return nil
+		return
 	}
 	p.listed = items
-	return p.control(fmt.Appendf(nil, `{"event":"list","items":%s}`, items))
+	p.setList(fmt.Appendf(nil, `{"event":"list","items":%s}`, items))
 }

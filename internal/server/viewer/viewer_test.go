@@ -45,6 +45,15 @@ func (e *echo) note(s string) error {
 	return nil
 }
 
+// TryInput is Input where that does not wait for the lock.
+func (e *echo) TryInput(p []byte, _ func(error)) bool {
+	if !e.mu.TryLock() {
+		return false
+	}
+	e.mu.Unlock()
+	return e.note(string(p)) == nil
+}
+
 func (e *echo) Hub() *stream.Hub                             { return e.hub }
 func (e *echo) Input(_ context.Context, p []byte) error      { return e.note(string(p)) }
 func (e *echo) Keys(_ context.Context, names []string) error { return e.note(strings.Join(names, " ")) }
@@ -84,6 +93,10 @@ func serve(t *testing.T, v viewer.Viewer) (*echo, *httptest.Server) {
 		return err.Error(), "REFUSED", wire.ErrorDetails{}
 	}
 	v.Scrollback = -1
+	v.Context = t.Context()
+	if v.Sockets == nil {
+		v.Sockets = viewer.NewSockets(nil, func(p any) { t.Error(p) })
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
 		viewer.ServeSSE(w, r, term.hub.Subscribe(stream.SubscribeOptions{Scrollback: -1, Since: sinceOf(r)}))
@@ -92,9 +105,9 @@ func serve(t *testing.T, v viewer.Viewer) (*echo, *httptest.Server) {
 		v := v
 		v.Binary = r.URL.Query().Get("format") == "binary"
 		v.Since = sinceOf(r)
-		viewer.ServeWebSocket(w, r, term, v)
+		viewer.OpenWebSocket(w, r, term, v)
 	})
-	mux.HandleFunc("/page", func(w http.ResponseWriter, r *http.Request) { viewer.ServePage(w, r, only{term}, v) })
+	mux.HandleFunc("/page", func(w http.ResponseWriter, r *http.Request) { viewer.OpenPage(w, r, only{term}, v) })
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	t.Cleanup(func() {
@@ -203,10 +216,11 @@ func (e everywhere) Find(string) (stream.Terminal, error) { return e.t, nil }
 func TestOneTerminalTooMany(t *testing.T) {
 	term, _ := serve(t, viewer.Viewer{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		viewer.ServePage(w, r, everywhere{only{term}},
-			viewer.Viewer{Refusal: func(err error) (string, string, wire.ErrorDetails) {
-				return err.Error(), "CROWDED", wire.ErrorDetails{}
-			}})
+		viewer.OpenPage(w, r, everywhere{only{term}},
+			viewer.Viewer{Context: t.Context(), Sockets: viewer.NewSockets(nil, nil),
+				Refusal: func(err error) (string, string, wire.ErrorDetails) {
+					return err.Error(), "CROWDED", wire.ErrorDetails{}
+				}})
 	}))
 	defer s.Close()
 	c := dial(t, s, "/")
@@ -538,7 +552,7 @@ func TestHiddenViewersDoNotCount(t *testing.T) {
 
 func TestServerSaysGoodBye(t *testing.T) {
 	closing := make(chan struct{})
-	_, s := serve(t, viewer.Viewer{Closing: closing})
+	_, s := serve(t, viewer.Viewer{Sockets: viewer.NewSockets(closing, nil)})
 	for _, path := range []string{"/ws", "/page"} {
 		c := dial(t, s, path)
 		read(t, c)

@@ -1,11 +1,11 @@
 package viewer
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -27,115 +27,173 @@ const (
 	pongTimeout = 3 * httpapi.Heartbeat
 	// hurriedClose is how long a viewer may take to close when the server ends.
 	hurriedClose = time.Second
-	// maxPending is how many answers (errors, pongs) may wait for a viewer, maxPendingBytes how many bytes of them.
-	maxPending      = 64
-	maxPendingBytes = 64 << 10
 	// maxEcho bounds what a pong repeats of a ping, in bytes of JSON: a time or a number fits.
 	maxEcho = 64
 	// maxProblem bounds the sentence of an error event, in bytes: it may repeat the message that it is about.
 	maxProblem = 1 << 10
+	// readBuffer is what a connection keeps to read into, in bytes: a key and its frame fit. Longer messages pass it by.
+	readBuffer = 512
 )
 
 // upgrader leaves the check of Origin to package auth, which has checked it
 // for every request before.
 var upgrader = websocket.Upgrader{
-	ReadBufferSize: 4 << 10, WriteBufferSize: 4 << 10,
+	ReadBufferSize: readBuffer, WriteBufferSize: 4 << 10,
 	WriteBufferPool: &sync.Pool{},
 	CheckOrigin:     func(*http.Request) bool { return true },
 }
 
-// socket is one viewer's WebSocket: one goroutine reads, one writes.
+// socket is one viewer's WebSocket. One goroutine reads. Events are sent by whoever has them for the viewer, see sender.
 type socket struct {
-	conn   *websocket.Conn
-	binary bool
-	// answers are JSON control messages for this viewer alone.
-	answers chan []byte
-	pending atomic.Int64    // bytes of answers
-	ctx     context.Context // ends with the connection
+	sender
+	viewer  Viewer
+	sockets *Sockets
+	ctx     context.Context // ends with the connection; the cause is httpapi.ErrEnded when the ticket or login ends
 	cancel  context.CancelFunc
+	seen    atomic.Int64  // when the viewer showed itself last, in ns since 1970
+	message *bytes.Buffer // of messages, the one that was read last; belongs to the goroutine that reads
 }
 
-// open upgrades the request. The context ends when either side does, and with the cause
-// httpapi.ErrEnded when the viewer's ticket or login does.
-func open(w http.ResponseWriter, r *http.Request, binary bool) (*socket, context.Context, error) {
-	conn, err := upgraded(w, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	conn.SetReadLimit(maxFrame)
-	ctx, cancel := context.WithCancel(r.Context())
-	s := &socket{conn: conn, binary: binary, answers: make(chan []byte, maxPending), ctx: ctx, cancel: cancel}
-	conn.SetPongHandler(func(string) error { return s.alive() })
-	return s, ctx, nil
-}
-
-// alive gives the viewer until pongTimeout from now to show itself again.
-func (s *socket) alive() error { return s.conn.SetReadDeadline(time.Now().Add(pongTimeout)) }
-
-// read waits for the viewer's next message. The time
-// that its last command took does not count against it. Messages that come after the end of its
-// ticket or login are dropped.
-func (s *socket) read() (kind int, p []byte, err error) {
-	for {
-		if err := s.alive(); err != nil {
-			return 0, nil, err
-		}
-		if kind, p, err = s.conn.ReadMessage(); err != nil || !ended(s.ctx) {
-			return kind, p, err
-		}
-	}
-}
-
-// run reads in a goroutine of its own and writes in this one, until either has ended.
-func (s *socket) run(read, write func()) {
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		defer s.cancel()
-		read()
-	}()
-	write()
-	s.hangUp(over)
-}
-
-// hangUp ends the connection: with a reason when the viewer's ticket or login has ended. It returns
-// when read is closed.
-func (s *socket) hangUp(read <-chan struct{}) {
-	if ended(s.ctx) {
-		text := websocket.FormatCloseMessage(wire.CloseUnauthorized, "the ticket or the login has ended")
-		if s.conn.WriteControl(websocket.CloseMessage, text, time.Now().Add(hurriedClose)) == nil {
-			select {
-			case <-read:
-			case <-time.After(hurriedClose):
-			}
-		}
-	}
-	s.cancel()
-	_ = s.conn.Close() // releases the reader
-	<-read
-}
-
-// answer queues a control message. It waits while maxPending wait for a viewer that reads slowly; one
-// that does not read is closed (httpapi.WriteTimeout), as is one for which maxPendingBytes wait.
-func (s *socket) answer(v any) {
-	b, _ := json.Marshal(v) // cannot fail: strings, numbers and raw JSON that was parsed
-	if s.pending.Add(int64(len(b))) > maxPendingBytes {
-		_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.ClosePolicyViolation,
-			"more answers wait than are kept; read them"), time.Now().Add(hurriedClose))
-		s.cancel()
-		return
-	}
-	select {
-	case s.answers <- b:
-	case <-s.ctx.Done():
-	}
+// Viewer has the rights and the format of one connection.
+type Viewer struct {
+	ReadOnly   bool
+	Binary     bool // frames of 1 type byte and payload instead of JSON
+	Scrollback int  // history lines in its snapshots, negative for all
+	// HistoryOnce is stream.SubscribeOptions.HistoryOnce.
+	HistoryOnce bool
+	// Cols and Rows are the requested size from the beginning, as by a resize; 0 is none. The first
+	// snapshot has the resulting size.
+	Cols, Rows int
+	// Since is stream.SubscribeOptions.Since; a page names it for each terminal that it attaches to.
+	Since *uint64
+	// Refusal names an error in answers, as in the errors of the HTTP API.
+	Refusal Refusal
+	// Sockets has the connection while it is open.
+	Sockets *Sockets
+	// Context is that of what the viewer does; its end closes the connection, politely with the cause httpapi.ErrEnded.
+	// It is not the request's, which ends before.
+	Context context.Context
+	// Ended is called once, when the connection has ended; nil is nothing.
+	Ended func()
 }
 
 // Refusal names an error in answers, as in the errors of the HTTP API.
 type Refusal = func(error) (text, code string, details wire.ErrorDetails)
 
-func (s *socket) refuse(pty string, err error, name Refusal) {
-	text, code, details := name(err)
+// OpenWebSocket opens a connection for one viewer of t, which lasts until its exit event was sent, the viewer leaves, or
+// the server or v.Context ends. It answers the upgrade itself. The handler of the request may return while the
+// connection is open: net/http then frees what it holds. ok is false when there was no upgrade: nothing is called then.
+func OpenWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v Viewer) (ok bool) {
+	s, err := open(w, r, v)
+	if err != nil {
+		return false
+	}
+	f := s.watch(t, stream.SubscribeOptions{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since,
+		MayType: !v.ReadOnly}, s.finish)
+	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
+		_ = t.RequestSize(f.sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
+	}
+	go s.serve(func() { s.readFrom(actor{term: t, sub: f.sub, readOnly: v.ReadOnly}) }, func() { t.Detach(f.sub) })
+	s.begin(f)
+	return true
+}
+
+// finish ends the connection behind the exit of its terminal.
+func (s *socket) finish() {
+	s.end(websocket.CloseNormalClosure, "the program has ended", httpapi.WriteTimeout)
+}
+
+// open upgrades the request.
+func open(w http.ResponseWriter, r *http.Request, v Viewer) (*socket, error) {
+	ws, err := upgraded(w, r)
+	if err != nil {
+		return nil, err
+	}
+	ws.SetReadLimit(maxFrame)
+	s := &socket{viewer: v, sockets: v.Sockets}
+	s.ctx, s.cancel = context.WithCancel(v.Context)
+	s.ws, s.out, s.socket = ws, ws.NetConn().(*conn), s
+	s.answered.L = &s.mu
+	s.show()
+	ws.SetPongHandler(func(string) error {
+		s.show()
+		return nil
+	})
+	ws.SetPingHandler(s.handlePing)
+	context.AfterFunc(s.ctx, s.over)
+	return s, nil
+}
+
+// show notes that the viewer has just shown itself.
+func (s *socket) show() { s.seen.Store(time.Now().UnixNano()) }
+
+// beat pings the viewer, or ends it when it has not shown itself for pongTimeout.
+func (s *socket) beat(now time.Time) {
+	if now.UnixNano()-s.seen.Load() > int64(pongTimeout) {
+		s.cancel()
+		return
+	}
+	s.ping()
+}
+
+// over closes the connection once its context has ended: with a reason when the viewer's ticket or login has ended.
+func (s *socket) over() {
+	s.mu.Lock()
+	s.answered.Broadcast()
+	s.mu.Unlock()
+	if ended(s.ctx) {
+		s.endSoon(wire.CloseUnauthorized, "the ticket or the login has ended", hurriedClose)
+		return
+	}
+	_ = s.out.Close() // releases whoever reads or writes
+}
+
+// serve reads until the connection has ended, and cleans up behind it.
+func (s *socket) serve(read, cleanUp func()) {
+	s.sockets.add(s)
+	defer func() {
+		s.cancel()
+		_ = s.out.Close()
+		s.sockets.remove(s)
+		s.leave()
+		cleanUp()
+		if s.viewer.Ended != nil {
+			s.viewer.Ended()
+		}
+	}()
+	defer s.sockets.guard(s)
+	read()
+}
+
+// read waits for the viewer's next message, which is valid until the next call. Messages that come after the end of its
+// ticket or login are dropped.
+func (s *socket) read() (kind int, p []byte, err error) {
+	for {
+		if s.message != nil {
+			if s.message.Reset(); s.message.Cap() <= maxKept {
+				messages.Put(s.message)
+			}
+			s.message = nil
+		}
+		kind, r, err := s.ws.NextReader()
+		if err != nil {
+			return 0, nil, err
+		}
+		s.show()
+		s.message = messages.Get().(*bytes.Buffer)
+		if _, err = s.message.ReadFrom(r); err != nil || !ended(s.ctx) {
+			return kind, s.message.Bytes(), err
+		}
+	}
+}
+
+// messages are buffers for messages of up to maxKept bytes: who waits for one has none.
+var messages = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+const maxKept = 64 << 10
+
+func (s *socket) refuse(pty string, err error) {
+	text, code, details := s.viewer.Refusal(err)
 	s.answer(wire.EventError{Event: "error", PTY: httpapi.Clip(pty), Error: httpapi.ClipTo(text, maxProblem),
 		Code: code, Details: details})
 }
@@ -154,231 +212,46 @@ func (s *socket) pong(t json.RawMessage) error {
 	return nil
 }
 
-// reply sends an answer.
-func (s *socket) reply(b []byte) error {
-	s.pending.Add(-int64(len(b)))
-	return s.control(b)
-}
-
-func (s *socket) control(b []byte) error {
-	kind := websocket.TextMessage
-	if s.binary {
-		kind, b = websocket.BinaryMessage, append([]byte{stream.FrameControl}, b...)
-	}
-	return s.send(func() error { return s.conn.WriteMessage(kind, b) })
-}
-
-func (s *socket) messages(batch []*stream.Message) error {
-	for _, m := range batch {
-		if err := s.message(m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *socket) message(m *stream.Message) error {
-	if m.IsLarge() {
-		if err := s.sendLarge(m); err != nil {
-			return err
-		}
-		return s.alive()
-	}
-	form, kind := s.form()
-	frame := m.Frame(form, func(payload []byte) any {
-		p, _ := websocket.NewPreparedMessage(kind, payload) // fails for control messages only
-		return p
-	})
-	prepared := frame.(*websocket.PreparedMessage)
-	if err := s.send(func() error { return s.conn.WritePreparedMessage(prepared) }); err != nil {
-		return err
-	}
-	// A successful write counts as a sign of life: in a flood the pong is behind all output.
-	return s.alive()
-}
-
-// form returns the encoding of events on the connection and the type of its messages.
-func (s *socket) form() (form stream.Form, kind int) {
-	if s.binary {
-		return stream.FormBinary, websocket.BinaryMessage
-	}
-	return stream.FormJSON, websocket.TextMessage
-}
-
-// sendLarge sends a large snapshot in the pieces of one message (RFC 6455, 5.4).
-func (s *socket) sendLarge(m *stream.Message) error {
-	form, kind := s.form()
-	w, err := s.conn.NextWriter(kind)
-	if err != nil {
-		return err
-	}
-	if err := m.WriteLarge(s.ctx, pieces{s, w}, form); err != nil {
-		return err // the message is not whole: the connection ends
-	}
-	return s.send(w.Close)
-}
-
-// pieces writes to a message, each piece with its own deadline.
-type pieces struct {
-	s *socket
-	w io.Writer
-}
-
-func (p pieces) Write(b []byte) (n int, err error) {
-	err = p.s.send(func() error { n, err = p.w.Write(b); return err })
-	return n, err
-}
-
-func (s *socket) send(write func() error) error {
-	if err := s.conn.SetWriteDeadline(time.Now().Add(httpapi.WriteTimeout)); err != nil {
-		return err
-	}
-	return write()
-}
-
-// ping also reports whether the peer is still there: its pong moves the deadline.
-func (s *socket) ping() error {
-	return s.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(httpapi.WriteTimeout))
-}
-
-// closeWith sends a close frame with the reason and waits until the peer closes too (RFC 6455, 7.1.1),
-// which ends ctx, or until limit is over. The caller then closes the connection. Closing at once
-// would reset it at the peer's next message, a pong for example, and lose unread output.
-func (s *socket) closeWith(ctx context.Context, code int, text string, limit time.Duration) {
-	if s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text),
-		time.Now().Add(limit)) != nil {
-		return
-	}
-	over := time.NewTimer(limit)
-	defer over.Stop()
-	for {
-		select {
-		case <-s.answers: // nothing follows a close frame
-		case <-ctx.Done():
-			return
-		case <-over.C:
-			return
-		}
-	}
-}
-
-// Viewer has the rights and the format of one connection.
-type Viewer struct {
-	ReadOnly   bool
-	Binary     bool // frames of 1 type byte and payload instead of JSON
-	Scrollback int  // history lines in its snapshots, negative for all
-	// HistoryOnce is stream.SubscribeOptions.HistoryOnce.
-	HistoryOnce bool
-	// Cols and Rows are the requested size from the beginning, as by a resize; 0 is none. The first
-	// snapshot has the resulting size.
-	Cols, Rows int
-	// Since is stream.SubscribeOptions.Since; a page names it for each terminal that it attaches to.
-	Since *uint64
-	// Refusal names an error in answers, as in the errors of the HTTP API.
-	Refusal Refusal
-	// Closing ends the connection politely when it is closed.
-	Closing <-chan struct{}
-}
-
-// ServeWebSocket serves one viewer of t until its exit event was sent, the
-// viewer leaves or v.Closing. It answers the upgrade itself.
-func ServeWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v Viewer) {
-	s, ctx, err := open(w, r, v.Binary)
-	if err != nil {
-		return
-	}
-	defer s.cancel()
-	sub := t.Hub().Subscribe(stream.SubscribeOptions{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce,
-		Since: v.Since, MayType: !v.ReadOnly})
-	defer t.Detach(sub)
-	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
-		_ = t.RequestSize(sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
-	}
-	s.run(func() { s.readFrom(ctx, actor{term: t, sub: sub, readOnly: v.ReadOnly}, v.Refusal) }, func() {
-		events := make(chan update)
-		f := follow(ctx, sub, events)
-		s.pump(ctx, events, v.Closing)
-		f.stop()
-	})
-}
-
 // readFrom handles the viewer's messages until the connection ends. It answers pings itself.
-func (s *socket) readFrom(ctx context.Context, a actor, name Refusal) {
-	list := newCommands()
+func (s *socket) readFrom(a actor) {
+	var list commands
 	defer list.end(s.cancel)
 	for {
 		kind, p, err := s.read()
 		if err != nil {
 			return
 		}
-		do, err := s.parse(ctx, a, kind, p)
-		if err == nil && do != nil {
+		c, err := s.parse(kind, p)
+		switch {
+		case err != nil:
+		case c.Type == "ping":
+			err = s.pong(c.T)
+		case c.Type == "auth": // already logged in
+		case list.idle() && a.try(s.ctx, c, func(err error) { s.refuse("", err) }):
+		default:
 			err = list.add(len(p), func() {
-				if err := do(); err != nil {
-					s.refuse("", err, name)
+				if err := a.do(s.ctx, c); err != nil {
+					s.refuse("", err)
 				}
 			})
 		}
 		if err != nil {
-			s.refuse("", err, name)
+			s.refuse("", err)
 		}
 	}
 }
 
-// parse returns the action that a message asks for, nil when it was done at once.
-func (s *socket) parse(ctx context.Context, a actor, kind int, p []byte) (do func() error, err error) {
+// parse returns the command in a message; it keeps nothing of it.
+func (s *socket) parse(kind int, p []byte) (command, error) {
 	if kind == websocket.BinaryMessage {
 		switch {
 		case len(p) > 0 && p[0] == stream.FrameInput:
-			return func() error { return a.raw(ctx, p[1:]) }, nil
+			return command{Type: "input", B64: bytes.Clone(p[1:])}, nil
 		case len(p) > 0 && p[0] == stream.FrameControl:
 			p = p[1:]
 		default:
-			return nil, errors.New("bad message: a binary frame begins with 0x00 (input) or 0x03 (JSON)")
+			return command{}, errors.New("bad message: a binary frame begins with 0x00 (input) or 0x03 (JSON)")
 		}
 	}
-	c, err := parseCommand(p)
-	if err == nil && c.Type == "ping" {
-		return nil, s.pong(c.T)
-	}
-	if err == nil && c.Type == "auth" { // already logged in
-		return nil, nil
-	}
-	return func() error { return a.do(ctx, c) }, err
-}
-
-// pump writes events, answers and pings until the end of the subscription. None of them delays
-// the others by more than one batch; answers come behind the first event and before the exit.
-func (s *socket) pump(ctx context.Context, events <-chan update, closing <-chan struct{}) {
-	beat := time.NewTicker(httpapi.Heartbeat)
-	defer beat.Stop()
-	var answers chan []byte
-	for {
-		var err error
-		select {
-		case h := <-events:
-			answers = s.answers
-			if h.ends() {
-				answers = nil // the exit is the last event
-			}
-			if err = h.send(s.messages); err == nil {
-				err = h.err
-			}
-			if errors.Is(err, io.EOF) {
-				s.closeWith(ctx, websocket.CloseNormalClosure, "the program has ended", httpapi.WriteTimeout)
-			}
-		case b := <-answers:
-			err = s.reply(b)
-		case <-beat.C:
-			err = s.ping()
-		case <-closing:
-			s.closeWith(ctx, websocket.CloseGoingAway, "the server is shutting down", hurriedClose)
-			return
-		case <-ctx.Done():
-			return
-		}
-		if err != nil {
-			return
-		}
-	}
+	return parseCommand(p)
 }

@@ -5,7 +5,6 @@ package echo
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/vt"
@@ -91,7 +90,7 @@ func (f *Filter) Print(text []byte, from uint64) {
 func (m *match) print(c []byte, from uint64) {
 	m.done = false
 	for {
-		if m.matched < len(m.text) && strings.HasPrefix(m.text[m.matched:], string(c)) {
+		if m.matched < len(m.text) && bytes.HasPrefix(m.text[m.matched:], c) {
 			if m.matched == 0 {
 				m.from = from
 			}

@@ -139,13 +139,13 @@ func TestTypedIsBounded(t *testing.T) {
 		typed.Note(fmt.Appendf(nil, "p%d\r", i), 1, true)
 	}
 	list, _ := typed.since(1)
-	if len(list) != maxPieces || list[0].text != "p2" || list[maxPieces-1].text != fmt.Sprint("p", maxPieces+1) {
+	if len(list) != maxPieces || string(list[0].text) != "p2" || string(list[maxPieces-1].text) != fmt.Sprint("p", maxPieces+1) {
 		t.Errorf("%d pieces, from %q", len(list), list[0].text)
 	}
 	typed.Note([]byte(strings.Repeat("x", maxText+10)), 1, true)
 	typed.Note([]byte("y"), 1, true)
 	list, _ = typed.since(1)
-	if n := len(list); len(list[n-2].text) != maxText || list[n-1].text != "y" {
+	if n := len(list); len(list[n-2].text) != maxText || string(list[n-1].text) != "y" {
 		t.Errorf("a long text has %d bytes, then %q", len(list[n-2].text), list[n-1].text)
 	}
 	f := NewFilter(&Typed{}, 0)

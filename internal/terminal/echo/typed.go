@@ -34,8 +34,8 @@ type Typed struct {
 type piece struct {
 	serial uint64
 	seq    uint64 // position of the output when its first character was typed
-	text   string
-	open   bool // the next input continues it
+	text   []byte // grows at its end alone
+	open   bool   // the next input continues it
 }
 
 // Note remembers input that comes at position seq of the output. With text false only the
@@ -112,7 +112,7 @@ func (t *Typed) extend(text string, seq uint64) {
 		k = len(t.pieces) - 1
 	}
 	p := &t.pieces[k]
-	p.text += text[:min(len(text), maxText)]
+	p.text = append(p.text, text[:min(len(text), maxText)]...)
 }
 
 // printable returns the length of the text at the start of s that a terminal shows

@@ -44,6 +44,11 @@ func (t *CheckedTerminal) Input(ctx context.Context, p []byte) error {
 	return err
 }
 
+// TryInput is Terminal.TryInput; false where permissions apply.
+func (t *CheckedTerminal) TryInput(p []byte, failed func(error)) (ok bool) {
+	return !t.permissions.enforcer.Applies(t.Thread()) && t.Terminal.TryInput(p, failed)
+}
+
 // Keys is Terminal.Keys after the check.
 func (t *CheckedTerminal) Keys(ctx context.Context, names []string) error {
 	err := t.check(ctx, permission.ToolKeys, func() permission.InputArgs {

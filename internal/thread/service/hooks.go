@@ -65,6 +65,7 @@ func (h *hooks) TerminalHooks() terminal.Hooks {
 		Program:     h.remote.program,
 		DropProgram: h.remote.dropProgram,
 		Authorize:   h.authorizeInput,
+		MayType:     h.mayType,
 		Paused:      h.pauses.isFrozen,
 		Next:        h.nextProgram,
 		MayRestore:  h.mayRestore,
@@ -169,11 +170,16 @@ func (h *hooks) authorizeCommand(s *registry.Shell) error {
 // authorizeInput is called before input. It resumes a paused thread and begins a new session when
 // the old one is over; in an active session it reads only memory. Errors: any of openThread.
 func (h *hooks) authorizeInput(ctx context.Context, t *terminal.Terminal) error {
-	if !h.isOpen() ||
-		row(t).recorded.Load() && !h.pauses.isFrozen(t.Thread()) && h.touchInput(t.Thread()) == nil {
+	if h.mayType(t) {
 		return nil
 	}
 	return h.recordTerminal(ctx, t)
+}
+
+// mayType notes input to an active session and reports whether it is one.
+func (h *hooks) mayType(t *terminal.Terminal) bool {
+	return !h.isOpen() ||
+		row(t).recorded.Load() && !h.pauses.isFrozen(t.Thread()) && h.touchInput(t.Thread()) == nil
 }
 
 // recordTerminal opens the thread of a terminal, writes the terminal's row and has its process noted.

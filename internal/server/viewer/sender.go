@@ -1,0 +1,436 @@
+package viewer
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/evertty/evertty/stream"
+)
+
+const (
+	// maxPending is how many answers (errors, pongs) may wait for a viewer, maxPendingBytes how many bytes of them.
+	maxPending      = 64
+	maxPendingBytes = 64 << 10
+)
+
+// sender sends what waits for a viewer: events of terminals, answers, lists, pings, the last message. Whoever brings
+// something calls kick, and sends it as far as the socket takes it at once: the goroutine that has read the echo of a key
+// from the terminal writes it to the socket. Only for what takes long, a snapshot or a line that is slower than the
+// output, a goroutine is started, which lives until nothing waits. One goroutine sends at a time.
+type sender struct {
+	ws     *websocket.Conn
+	out    *conn // below ws
+	socket *socket
+	long   sync.WaitGroup // goroutines that send what takes long
+
+	// Owned by the goroutine that sends.
+	batch []*stream.Message // of from, not sent yet
+	from  *feed
+
+	mu       sync.Mutex // guards what follows; nothing blocks under it
+	sending  bool       // a goroutine sends, or nothing is ever sent again
+	left     bool       // the connection has ended
+	feeds    []*feed    // with events, in the order in which they came
+	begun    bool       // the first event was sent: answers come behind it
+	answers  [][]byte   // JSON for this viewer alone
+	pending  int        // bytes of answers
+	answered sync.Cond  // there is room for answers, or the connection has ended
+	list     []byte     // the newest list of terminals; nil when it was sent
+	pinging  bool       // a ping is due
+	farewell *farewell  // what is sent last; nil while the connection goes on
+}
+
+// farewell is the close frame of a connection.
+type farewell struct {
+	frame []byte
+	limit time.Duration // how long the viewer may take to close when it has the frame
+	sent  bool
+}
+
+// feed is the events of one terminal on a connection.
+type feed struct {
+	sub  *stream.Subscription
+	last func() // called behind the exit; nil is nothing
+
+	waits bool // it is among sender.feeds, or has not begun; guarded by sender.mu
+	gone  bool // nothing of it is sent any more; guarded by sender.mu
+}
+
+// watch subscribes to a terminal. Nothing is sent before begin.
+func (s *sender) watch(t stream.Terminal, o stream.SubscribeOptions, last func()) *feed {
+	f := &feed{last: last, waits: true}
+	o.Ready = func() { s.ready(f) }
+	f.sub = t.Hub().Subscribe(o)
+	return f
+}
+
+// begin sends the first events of a feed.
+func (s *sender) begin(f *feed) {
+	s.mu.Lock()
+	f.waits = false
+	s.mu.Unlock()
+	s.ready(f)
+}
+
+// ready notes that a feed has events.
+func (s *sender) ready(f *feed) {
+	s.mu.Lock()
+	if !f.waits && !f.gone {
+		f.waits = true
+		s.feeds = append(s.feeds, f)
+	}
+	s.mu.Unlock()
+	s.kick()
+}
+
+// drop ends a feed: nothing of it is sent but what is being sent.
+func (s *sender) drop(f *feed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.gone = true
+}
+
+// kick sends what waits, or leaves it to the goroutine that sends at the moment. It does not wait for the viewer.
+func (s *sender) kick() {
+	s.mu.Lock()
+	busy := s.sending
+	s.sending = true
+	s.mu.Unlock()
+	if !busy {
+		s.send(false)
+	}
+}
+
+// errLong says that something takes long to send; it is not sent.
+var errLong = errors.New("it takes long to send")
+
+// send sends until nothing waits. With patient it waits for the viewer; without it leaves what takes long to a new
+// goroutine. The caller has set sending.
+func (s *sender) send(patient bool) {
+	for {
+		do := s.next()
+		if do == nil {
+			return
+		}
+		err := do(patient)
+		switch {
+		case err == nil:
+		case errors.Is(err, errLong):
+			s.sendLong()
+			return
+		default:
+			s.socket.cancel()
+			return // sending stays
+		}
+	}
+}
+
+// sendLong goes on with send in a new goroutine.
+func (s *sender) sendLong() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left {
+		return
+	}
+	s.long.Add(1)
+	go func() {
+		defer s.long.Done()
+		defer s.socket.sockets.guard(s.socket)
+		s.send(true)
+	}()
+}
+
+// next is what to send next; nil when nothing waits, then send ends.
+func (s *sender) next() (do func(patient bool) error) {
+	switch {
+	case s.out.Waiting() > 0:
+		return s.flush
+	case len(s.batch) > 0:
+		return s.sendBatch
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.farewell != nil && s.farewell.sent:
+		time.AfterFunc(s.farewell.limit, func() { _ = s.out.Close() })
+		return nil // and sending stays
+	case s.farewell != nil:
+		return s.sendFarewell
+	case s.pinging:
+		s.pinging = false
+		return s.sendPing
+	case s.list != nil:
+		return s.sendList
+	case s.begun && len(s.answers) > 0:
+		return s.sendAnswer
+	case len(s.feeds) > 0 && s.socket.ctx.Err() == nil:
+		return s.poll
+	case s.out.Waiting() > 0: // a pong of the goroutine that reads
+		return s.flush
+	}
+	s.sending = false
+	return nil
+}
+
+func (s *sender) flush(patient bool) error {
+	if !patient {
+		return errLong
+	}
+	err := s.out.flush()
+	if err == nil {
+		s.socket.show() // in a flood the pong is behind all output
+	}
+	return err
+}
+
+// poll takes the events of the next feed.
+func (s *sender) poll(patient bool) error {
+	s.mu.Lock()
+	f := s.feeds[0]
+	s.mu.Unlock()
+	batch, ok, err := f.sub.PollReady()
+	if !ok && !patient {
+		return errLong
+	}
+	s.mu.Lock()
+	s.feeds = s.feeds[1:]
+	if len(s.feeds) == 0 {
+		s.feeds = nil
+	}
+	f.waits = false // what comes from here on is ready again
+	s.mu.Unlock()
+	if !ok {
+		batch, err = f.sub.Poll()
+	}
+	switch {
+	case errors.Is(err, io.EOF) && f.last != nil:
+		f.last()
+	case err != nil:
+		s.drop(f)
+	case len(batch) > 0:
+		s.batch, s.from = batch, f
+	}
+	return nil
+}
+
+// sendBatch sends the next event of a batch. What follows it in the feed is looked for behind the last one.
+func (s *sender) sendBatch(patient bool) error {
+	m := s.batch[0]
+	if err := s.message(m, patient); err != nil {
+		return err
+	}
+	s.socket.show()
+	s.batch[0], s.batch = nil, s.batch[1:]
+	f := s.from
+	s.mu.Lock()
+	s.begun = true
+	s.mu.Unlock()
+	if len(s.batch) > 0 {
+		return nil
+	}
+	s.batch, s.from = nil, nil
+	f.sub.Sent()
+	if m.Kind == stream.KindExit && f.last != nil {
+		f.last()
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !f.waits && !f.gone {
+		f.waits = true
+		s.feeds = append(s.feeds, f)
+	}
+	return nil
+}
+
+// message sends one event.
+func (s *sender) message(m *stream.Message, patient bool) error {
+	if m.Kind == stream.KindSnapshot {
+		if !patient {
+			return errLong
+		}
+		if m.IsLarge() {
+			return s.sendLarge(m)
+		}
+	}
+	form, kind := s.form()
+	frame := m.Frame(form, maxHead, func(b []byte) []byte { return seal(b, kind) })
+	return s.out.writeShared(frame)
+}
+
+// maxHead is how long the head of a frame is at most, in bytes.
+const maxHead = 1 + 1 + 8
+
+// seal makes one whole message of a server of b, whose payload stands behind maxHead free bytes (RFC 6455, 5.2). gorilla's
+// PreparedMessage does the same with a connection of its own for each message, which costs more than all the rest.
+func seal(b []byte, kind int) []byte {
+	const final, length16, length64 = 1 << 7, 126, 127
+	n := len(b) - maxHead
+	head := []byte{final | byte(kind), byte(n)}
+	switch {
+	case n > math.MaxUint16:
+		head = binary.BigEndian.AppendUint64([]byte{final | byte(kind), length64}, uint64(n))
+	case n >= length16:
+		head = binary.BigEndian.AppendUint16([]byte{final | byte(kind), length16}, uint16(n))
+	}
+	from := maxHead - len(head)
+	copy(b[from:], head)
+	return b[from:]
+}
+
+// form returns the encoding of events on the connection and the type of its messages.
+func (s *sender) form() (form stream.Form, kind int) {
+	if s.socket.viewer.Binary {
+		return stream.FormBinary, websocket.BinaryMessage
+	}
+	return stream.FormJSON, websocket.TextMessage
+}
+
+// sendLarge sends a large snapshot in the pieces of one message (RFC 6455, 5.4).
+func (s *sender) sendLarge(m *stream.Message) error {
+	form, kind := s.form()
+	w, err := s.ws.NextWriter(kind)
+	if err != nil {
+		return err
+	}
+	if err := m.WriteLarge(s.socket.ctx, pieces{s, w}, form); err != nil {
+		return err // the message is not whole: the connection ends
+	}
+	return w.Close()
+}
+
+// pieces writes to a message and waits until the viewer has taken each piece.
+type pieces struct {
+	s *sender
+	w io.Writer
+}
+
+func (p pieces) Write(b []byte) (n int, err error) {
+	if n, err = p.w.Write(b); err == nil {
+		err = p.s.flush(true)
+	}
+	return n, err
+}
+
+func (s *sender) sendPing(bool) error {
+	return s.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(hurriedClose))
+}
+
+func (s *sender) sendList(bool) error {
+	s.mu.Lock()
+	b := s.list
+	s.list = nil
+	s.mu.Unlock()
+	return s.control(b)
+}
+
+func (s *sender) sendAnswer(bool) error {
+	s.mu.Lock()
+	b := s.answers[0]
+	s.answers, s.pending = s.answers[1:], s.pending-len(s.answers[0])
+	s.mu.Unlock()
+	s.answered.Signal()
+	return s.control(b)
+}
+
+// control sends JSON that is no event of a terminal.
+func (s *sender) control(b []byte) error {
+	kind := websocket.TextMessage
+	if s.socket.viewer.Binary {
+		kind, b = websocket.BinaryMessage, append([]byte{stream.FrameControl}, b...)
+	}
+	return s.ws.WriteMessage(kind, b)
+}
+
+// answer queues a control message. It waits while maxPending wait for a viewer that reads slowly; one
+// that does not read is closed (conn.flush), as is one for which maxPendingBytes wait.
+func (s *sender) answer(v any) {
+	b, _ := json.Marshal(v) // cannot fail: strings, numbers and raw JSON that was parsed
+	s.mu.Lock()
+	for len(s.answers) >= maxPending && s.pending+len(b) <= maxPendingBytes && s.socket.ctx.Err() == nil {
+		s.answered.Wait()
+	}
+	room := s.pending+len(b) <= maxPendingBytes
+	if room {
+		s.answers, s.pending = append(s.answers, b), s.pending+len(b)
+	}
+	s.mu.Unlock()
+	if !room {
+		s.end(websocket.ClosePolicyViolation, "more answers wait than are kept; read them", hurriedClose)
+		s.socket.cancel()
+		return
+	}
+	s.kick()
+}
+
+// setList queues the list of terminals in place of one that was not sent.
+func (s *sender) setList(b []byte) {
+	s.mu.Lock()
+	s.list = b
+	s.mu.Unlock()
+	s.kick()
+}
+
+func (s *sender) ping() {
+	s.mu.Lock()
+	s.pinging = true
+	s.mu.Unlock()
+	s.kick()
+}
+
+// handlePing answers a ping of the protocol. One of a viewer that does not read is dropped.
+func (s *sender) handlePing(data string) error {
+	if s.out.Waiting() > maxPendingBytes {
+		return nil
+	}
+	err := s.ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(hurriedClose))
+	s.kick()
+	if errors.Is(err, websocket.ErrCloseSent) {
+		return nil
+	}
+	return err
+}
+
+// end has a close frame with the reason sent behind what is being sent, and closes the connection when the peer closes
+// too (RFC 6455, 7.1.1), or limit later. Closing at once would reset it at the peer's next message, a pong for example,
+// and lose unread output.
+func (s *sender) end(code int, text string, limit time.Duration) {
+	s.mu.Lock()
+	first := s.farewell == nil
+	if first {
+		s.farewell = &farewell{frame: websocket.FormatCloseMessage(code, text), limit: limit}
+	}
+	s.mu.Unlock()
+	if first {
+		s.kick()
+	}
+}
+
+// endSoon is end for a viewer that has until limit from now, also for what is being sent.
+func (s *sender) endSoon(code int, text string, limit time.Duration) {
+	s.end(code, text, limit)
+	time.AfterFunc(limit, func() { _ = s.out.Close() })
+}
+
+func (s *sender) sendFarewell(bool) error {
+	s.mu.Lock()
+	f := s.farewell
+	f.sent = true
+	s.mu.Unlock()
+	return s.ws.WriteControl(websocket.CloseMessage, f.frame, time.Now().Add(hurriedClose))
+}
+
+// leave returns when nothing is sent any more, and nothing will be. The connection is closed.
+func (s *sender) leave() {
+	s.mu.Lock()
+	s.left = true
+	s.mu.Unlock()
+	s.long.Wait()
+}
