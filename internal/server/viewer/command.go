@@ -56,19 +56,27 @@ func parseCommand(p []byte) (command, error) {
 	return c, nil
 }
 
-// parseKey reads input as clients write it that has nothing to unescape: it is on the way of every key.
-func parseKey(p []byte) (c command, ok bool) {
-	text, ok := bytes.CutPrefix(p, []byte(`{"type":"input","data":"`))
-	if ok {
-		text, ok = bytes.CutSuffix(text, []byte(`"}`))
-	}
-	plain := func(r rune) bool { return r >= ' ' && r != '"' && r != '\\' && r != utf8.RuneError }
-	if !ok || !utf8.Valid(text) || bytes.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
-		return command{}, false
-	}
-	data := string(text)
-	return command{Type: "input", Data: &data}, true
+// keyForms are how clients write input that has nothing to unescape, around its text.
+var keyForms = [][2][]byte{
+	{[]byte(`{"type":"input","data":"`), []byte(`"}`)},
+	{[]byte(`{"data":"`), []byte(`","type":"input"}`)},
 }
+
+// parseKey reads input in one of keyForms: it is on the way of every key.
+func parseKey(p []byte) (c command, ok bool) {
+	for _, form := range keyForms {
+		text, begins := bytes.CutPrefix(p, form[0])
+		text, ends := bytes.CutSuffix(text, form[1])
+		if begins && ends && utf8.Valid(text) && !bytes.ContainsFunc(text, isEscaped) {
+			data := string(text)
+			return command{Type: "input", Data: &data}, true
+		}
+	}
+	return command{}, false
+}
+
+// isEscaped reports whether JSON has another form of a character, or cannot have it as it is.
+func isEscaped(r rune) bool { return r < ' ' || r == '"' || r == '\\' }
 
 // actor handles a viewer's commands for one terminal.
 type actor struct {
