@@ -78,7 +78,10 @@ type Hub struct {
 	stats      stats
 	workBefore int // work of engines before this one, see Park
 	published  published
-	changes    notify.Notifier // for Watch; its lock is a leaf
+	// settled is the viewer that was active last, if nothing has changed since that decides the size; else 0. It is set
+	// with mu held.
+	settled atomic.Uint64
+	changes notify.Notifier // for Watch; its lock is a leaf
 }
 
 // New makes the hub of a running terminal. Effects of o.Config are replaced by the hub's own.
@@ -180,6 +183,7 @@ func (h *Hub) Resize(cols, rows int) {
 	}
 	exact := h.engine.Resize(cols, rows)
 	h.cols, h.rows = cols, rows
+	h.settled.Store(0)
 	h.version++
 	h.resume.resizes.add(resize{at: h.seq, event: h.applied(), Size: Size{Cols: cols, Rows: rows}, exact: exact})
 	if h.hooks.Resized != nil {
@@ -234,6 +238,11 @@ func (h *Hub) Finish(e Exit) {
 	h.engine = nil
 	h.exit = &e
 	h.version++
+	for _, s := range h.viewers.subs {
+		if s.lag.behind {
+			s.catchUp() // nothing more comes that it could be behind
+		}
+	}
 	h.viewers.publish(func() *Message { return exitMessage(h.id, e, h.seq) })
 	for _, s := range h.viewers.subs {
 		s.exitQueued = s.stale == ""

@@ -185,8 +185,17 @@ func TestLaggingViewerGetsASnapshot(t *testing.T) {
 	if m.seq != uint64(len(flood)) {
 		t.Errorf("the snapshot is of %d, want %d", m.seq, len(flood))
 	}
+	slow.Sent()
 	hub.Write([]byte("after"))
+	waitFor(t, "all of the terminal", func() bool {
+		poll(t, slow, m)
+		return m.snaps == 3
+	})
+	hub.Write([]byte("and more"))
 	poll(t, slow, m)
+	if m.snaps != 3 {
+		t.Errorf("%d snapshots for a viewer that keeps up", m.snaps)
+	}
 	if got, want := text(m.engine), text(engineOf(hub)); got != want {
 		t.Errorf("screen\n%s\nwant\n%s", tail(got), tail(want))
 	}

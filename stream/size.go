@@ -55,6 +55,7 @@ func (h *Hub) Policy() Policy {
 func (h *Hub) SetPolicy(p Policy) (changed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.settled.Store(0)
 	changed = h.viewers.policy != p
 	h.viewers.policy = p
 	return changed
@@ -64,6 +65,10 @@ func (h *Hub) SetPolicy(p Policy) (changed bool) {
 // requests. It returns the size that the terminal should have now.
 func (s *Subscription) RequestSize(cols, rows int) Size {
 	h := s.hub
+	if cols == 0 && rows == 0 && h.settled.Load() == s.Viewer { // a key waits for no step
+		f := h.Stats()
+		return Size{Cols: f.Cols, Rows: f.Rows}
+	}
 	h.mu.Lock()
 	defer h.unlock()
 	if s.closed {
@@ -73,7 +78,11 @@ func (s *Subscription) RequestSize(cols, rows int) Size {
 		s.request.Size = Size{Cols: max(cols, minCols), Rows: max(rows, minRows)}
 	}
 	s.request.active = order.Add(1)
-	return h.applyPolicy()
+	size := h.applyPolicy()
+	if h.settled.Store(0); size == (Size{Cols: h.cols, Rows: h.rows}) {
+		h.settled.Store(s.Viewer)
+	}
+	return size
 }
 
 // EffectiveSize is the size that the viewers' requests make; without requests the current size.

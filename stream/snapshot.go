@@ -38,6 +38,7 @@ type SharedSnapshot struct {
 	json               []byte
 
 	messages map[Reason]*Message // with all history; guarded by the hub's lock
+	shown    *Message            // the screen alone; guarded by the hub's lock
 }
 
 // Snapshot returns the snapshot of now. Callers at the same instant share one, and with it its
@@ -158,6 +159,15 @@ func (s *SharedSnapshot) message(r Reason, lines int) *Message {
 		s.messages[r] = s.newMessage(r, -1)
 	}
 	return s.messages[r]
+}
+
+// screen is the snapshot event without history for viewers that are behind, who share it. The hub's lock is held.
+func (s *SharedSnapshot) screen() *Message {
+	if s.shown == nil {
+		s.shown = s.newMessage(ReasonLag, 0)
+		s.shown.members = append(s.shown.members, `,"partial":true`...)
+	}
+	return s.shown
 }
 
 func (s *SharedSnapshot) newMessage(r Reason, lines int) *Message {

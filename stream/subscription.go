@@ -43,6 +43,7 @@ type Subscription struct {
 	mayType     bool
 	came        time.Time
 	caught      atomic.Bool // Sent was called
+	screens     atomic.Bool // a screen was taken, see lag, and Sent was not called since
 	replay      *replay     // nil without a position that can be resumed
 
 	// Below: guarded by hub.mu. What the next Poll returns.
@@ -53,6 +54,7 @@ type Subscription struct {
 	presenceChanged bool      // the number of viewers changed
 	clipboard       *Message  // the newest write to the clipboard; nil for none
 	scrollback      int       // history lines in its next snapshot, negative for all
+	lag             lag
 
 	// Its end: exitQueued before exitTaken; closed by Close.
 	exitQueued bool // the exit is in the queue or was taken
@@ -146,6 +148,7 @@ func (s *Subscription) Hide(hidden bool) {
 		return
 	}
 	s.hidden = hidden
+	h.settled.Store(0)
 	if hidden {
 		h.viewers.visible--
 	} else {
@@ -162,11 +165,11 @@ func (h *Hub) presenceChanged(except *Subscription) {
 	h.notifyChanged()
 }
 
-// push queues a message for a viewer that is not stale. Past MaxQueue the viewer becomes stale. The
+// push queues a message for a viewer that is not stale. Past MaxQueue the viewer is behind. The
 // hub's lock is held.
 func (s *Subscription) push(m *Message) {
 	if s.queued += m.cost(); s.queued > MaxQueue {
-		s.makeStale(ReasonLag)
+		s.fallBehind()
 		return
 	}
 	s.waits()
@@ -186,11 +189,13 @@ func (s *Subscription) Sent() {
 	if h := s.hub; !s.caught.Swap(true) && h.hooks.Caught != nil {
 		h.hooks.Caught(time.Since(s.came))
 	}
+	s.screenSent()
 }
 
 // makeStale drops the queue: the viewer gets a snapshot instead. The hub's lock is held.
 func (s *Subscription) makeStale(r Reason) {
 	s.queue, s.queued, s.stale = nil, 0, r
+	s.lag.held = false
 	s.waits()
 	s.due()
 }
@@ -200,6 +205,8 @@ func (s *Subscription) makeStale(r Reason) {
 func (s *Subscription) resized(m *Message, exact bool) {
 	switch {
 	case s.stale != "" && s.stale != replaying: // its snapshot has the new size
+	case s.lag.behind:
+		s.showsLater()
 	case !exact || s.historyOnce:
 		s.makeStale(ReasonResize)
 		s.queue = append(s.queue, m)
@@ -252,7 +259,7 @@ func (s *Subscription) Poll() ([]*Message, error) {
 // make a snapshot or to read the journal, which takes long.
 func (s *Subscription) PollReady() (batch []*Message, ok bool, err error) {
 	s.hub.mu.Lock()
-	if s.stale != "" && !s.closed && !s.exitTaken {
+	if s.stale != "" && !s.lag.held && !s.closed && !s.exitTaken {
 		s.hub.mu.Unlock()
 		return nil, false, nil
 	}
@@ -269,6 +276,11 @@ func (s *Subscription) pollAndUnlock() (batch []*Message, err error) {
 		reason, err = "", ErrClosed
 	case s.exitTaken:
 		reason, err = "", io.EOF
+	case s.lag.held:
+		batch, reason = s.appendClipboard(nil), ""
+	case s.lag.behind && reason == ReasonLag:
+		s.queue, s.queued, s.stale, reason = nil, 0, "", ""
+		batch = s.takeScreen()
 	case reason != "":
 		batch = s.takeSnapshot(reason)
 	default:
@@ -277,7 +289,9 @@ func (s *Subscription) pollAndUnlock() (batch []*Message, err error) {
 			batch = append(s.appendClipboard(nil), batch...) // before the exit, which may be in it
 		}
 	}
-	s.since = time.Time{}
+	if s.stale == "" {
+		s.since = time.Time{}
+	}
 	if err == nil {
 		if s.presenceChanged && !s.exitQueued {
 			batch = append(batch, metaMessage(h.id, &wire.EventMeta{Viewers: &h.viewers.visible}))

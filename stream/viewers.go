@@ -44,6 +44,7 @@ func (v *viewers) remove(s *Subscription) {
 	if !s.hidden {
 		v.visible--
 	}
+	s.hub.settled.Store(0)
 }
 
 // publish queues a message for all viewers that are not stale. build is called only when there is
@@ -51,7 +52,11 @@ func (v *viewers) remove(s *Subscription) {
 func (v *viewers) publish(build func() *Message) {
 	var m *Message
 	for _, s := range v.subs {
-		if s.stale != "" {
+		switch {
+		case s.stale != "":
+			continue
+		case s.lag.behind:
+			s.showsLater()
 			continue
 		}
 		if m == nil {
@@ -76,7 +81,11 @@ func (v *viewers) publishClipboard(build func() *Message) {
 // makeStale makes all viewers stale that are not.
 func (v *viewers) makeStale(r Reason) {
 	for _, s := range v.subs {
-		if s.stale == "" {
+		switch {
+		case s.stale != "":
+		case s.lag.behind:
+			s.showsLater()
+		default:
 			s.makeStale(r)
 		}
 	}

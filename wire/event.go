@@ -65,6 +65,9 @@ type EventSnapshot struct {
 	// `connect`; `lag`: the viewer fell behind; `resize`: the screen was rearranged in a way a
 	// viewer cannot repeat; `restore`: output is lost, so that nobody can repeat what it did.
 	Reason string `json:"reason" enum:"connect,lag,resize,restore"`
+	// True for the screen alone, without its history: for a viewer that is behind, which gets these instead of the output,
+	// and a whole snapshot once it keeps up. The receiver does the same with it.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // EventResume replaces the first snapshot when `since` can be continued: keep the screen, resize to

@@ -36,6 +36,7 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (wire.Sent, error) {
 		}
 	}
 	s.Success = err == nil
+	t.keepTyped()
 	return s, t.typedIn(p, err)
 }
 
@@ -49,15 +50,15 @@ func (t *Terminal) TryInput(p []byte, failed func(error)) (ok bool) {
 	}
 	t.touch()
 	return t.input.try(t.registry.ctx, p, func(mode pty.LineMode) { t.noteInput(p, mode) }, func(err error) {
+		t.keepTypedSoon()
 		if err := t.typedIn(p, err); err != nil {
 			failed(err)
 		}
 	})
 }
 
-// typedIn keeps what is noted of input after it was written, or failed with err. It returns err as a caller gets it.
+// typedIn records input that was written, or failed with err, which it returns as a caller gets it.
 func (t *Terminal) typedIn(p []byte, err error) error {
-	t.keepTyped()
 	if err == nil {
 		if e := t.journal.Input(p); e != nil {
 			t.failed(journalFailure, e)

@@ -39,7 +39,8 @@ type program struct {
 
 	// An unfinished line is on disk too, so that the next server does not take it for empty.
 	typedKeeping sync.Mutex
-	typedKept    echo.Unfinished // what is on disk; guarded by typedKeeping
+	typedKept    atomic.Pointer[echo.Unfinished] // what is on disk; nil is the zero value; written under typedKeeping
+	typedDue     atomic.Bool                     // a goroutine is about to call keepTyped
 
 	// A program may change its directory after its last output, so it is read again later.
 	cwdLate    atomic.Bool // the last call of maintain found activity

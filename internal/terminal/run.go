@@ -112,7 +112,7 @@ func (p *program) apply(n int, buf []byte) {
 		p.t.journal.Rested(seq)
 	}
 	p.t.changed()
-	p.keepTyped()
+	p.keepTypedSoon()
 	p.t.enforceQuota()
 	if now := time.Now(); now.Sub(p.cwdChecked) > cwdInterval && !isEcho(data) {
 		p.cwdChecked = now

@@ -38,7 +38,7 @@ func (p *program) keepTyped() {
 	p.typedKeeping.Lock()
 	defer p.typedKeeping.Unlock()
 	u := p.typed.Unfinished()
-	if u == p.typedKept {
+	if u == p.keptLine() {
 		return
 	}
 	var data []byte
@@ -46,8 +46,31 @@ func (p *program) keepTyped() {
 		data, _ = json.Marshal(u) // numbers and a string
 	}
 	if err := p.t.registry.cfg.Store.SaveTyped(p.t.ID, data); err == nil {
-		p.typedKept = u // else the next server takes the line for empty
+		p.typedKept.Store(&u) // else the next server takes the line for empty
 	}
+}
+
+// keepTypedSoon is keepTyped by a goroutine of its own, where there is something to keep: neither output nor a key waits
+// for the disk.
+func (p *program) keepTypedSoon() {
+	if p.typed.Unfinished() == p.keptLine() || p.typedDue.Swap(true) {
+		return
+	}
+	keep := func() {
+		p.typedDue.Store(false)
+		p.keepTyped()
+	}
+	if !p.t.registry.life.TryGo(keep) { // the server ends
+		keep()
+	}
+}
+
+// keptLine is what is on disk.
+func (p *program) keptLine() echo.Unfinished {
+	if u := p.typedKept.Load(); u != nil {
+		return *u
+	}
+	return echo.Unfinished{}
 }
 
 // resumeTyped goes on with the line that the previous server has kept.
@@ -58,5 +81,5 @@ func (p *program) resumeTyped() {
 		return // there is none
 	}
 	p.typed.Resume(u)
-	p.typedKept = u
+	p.typedKept.Store(&u)
 }

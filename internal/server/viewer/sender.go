@@ -33,6 +33,7 @@ type sender struct {
 	// Owned by the goroutine that sends.
 	batch []*stream.Message // of from, not sent yet
 	from  *feed
+	sent  *feed // its last batch is written, but not all of it is taken; nil for none
 
 	mu       sync.Mutex // guards what follows; nothing blocks under it
 	sending  bool       // a goroutine sends, or nothing is ever sent again
@@ -152,6 +153,9 @@ func (s *sender) next() (do func(patient bool) error) {
 	switch {
 	case s.out.Waiting() > 0:
 		return s.flush
+	case s.sent != nil:
+		s.sent.sub.Sent()
+		s.sent = nil
 	case len(s.batch) > 0:
 		return s.sendBatch
 	}
@@ -235,8 +239,7 @@ func (s *sender) sendBatch(patient bool) error {
 	if len(s.batch) > 0 {
 		return nil
 	}
-	s.batch, s.from = nil, nil
-	f.sub.Sent()
+	s.batch, s.from, s.sent = nil, nil, f
 	if m.Kind == stream.KindExit && f.last != nil {
 		f.last()
 		return nil

@@ -1,0 +1,83 @@
+package stream
+
+import "time"
+
+// A viewer that is behind its output is shown the screen instead of the output, as often as it can take it, and all of
+// the terminal once it keeps up again. So what it sees is as new as its line is fast: a key that ends a flood shows its
+// effect at once, not behind everything that was printed before.
+
+const (
+	// screenPace is the shortest time between two screens for a viewer that is behind. A person sees no more of a flood.
+	screenPace = 100 * time.Millisecond
+	// keepsUpWith is how much output may come within screenPace for a viewer that keeps up, in bytes: about what a screen
+	// takes. With more, screens are the cheaper way.
+	keepsUpWith = 4 << 10
+)
+
+// lag is the state of a viewer that is behind. The hub's lock guards it.
+type lag struct {
+	behind bool
+	held   bool   // a screen was taken less than screenPace ago, or is not sent: the next one has to wait
+	taken  bool   // a screen was taken that is not sent
+	seq    uint64 // position of that screen
+}
+
+// fallBehind makes the viewer one that is behind. The hub's lock is held.
+func (s *Subscription) fallBehind() {
+	s.lag = lag{behind: true}
+	s.makeStale(ReasonLag)
+}
+
+// showsLater notes output for a viewer that is behind: it is on its next screen. The hub's lock is held.
+func (s *Subscription) showsLater() {
+	s.stale = ReasonLag
+	s.waits()
+	if !s.lag.held {
+		s.due()
+	}
+}
+
+// takeScreen is takeSnapshot of a viewer that is behind. The hub's lock is held.
+func (s *Subscription) takeScreen() []*Message {
+	h := s.hub
+	s.lag.held, s.lag.taken, s.lag.seq = true, true, h.seq
+	s.screens.Store(true)
+	time.AfterFunc(screenPace, s.look)
+	return []*Message{h.snapshotLocked().screen(), metaMessage(h.id, h.currentMeta())}
+}
+
+// look is called screenPace after each screen: the viewer gets the next one, or all when it keeps up. While the last one
+// is not sent it is called again.
+func (s *Subscription) look() {
+	h := s.hub
+	h.mu.Lock()
+	defer h.unlock()
+	switch {
+	case s.closed || !s.lag.held:
+		return
+	case s.lag.taken:
+		time.AfterFunc(screenPace, s.look)
+		return
+	case h.seq-s.lag.seq <= keepsUpWith:
+		s.catchUp()
+	default:
+		s.lag.held = false
+		s.due()
+	}
+}
+
+// catchUp gives a viewer that was behind all of the terminal. The hub's lock is held.
+func (s *Subscription) catchUp() {
+	s.lag = lag{}
+	s.makeStale(ReasonLag)
+}
+
+// screenSent notes that a screen was sent.
+func (s *Subscription) screenSent() {
+	if !s.screens.CompareAndSwap(true, false) {
+		return
+	}
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	s.lag.taken = false
+}
