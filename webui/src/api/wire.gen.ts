@@ -1244,8 +1244,10 @@ export interface EventSnapshot {
   unicode: "11" | "15-graphemes";
   /** `connect`; `lag`: the viewer fell behind; `resize`: the screen was rearranged in a way a viewer cannot repeat; `restore`: output is lost, so that nobody can repeat what it did. */
   reason: "connect" | "lag" | "resize" | "restore";
+  /** True for the screen alone, without its history: for a viewer that is behind, which gets these instead of the output, and a whole snapshot once it keeps up. The receiver does the same with it. */
+  partial?: boolean;
 }
-export const EventSnapshot: Shape<EventSnapshot> = { event: ["", undefined], pty: ["", undefined], data: "", cols: 0, rows: 0, seq: 0, unicode: "", reason: "" };
+export const EventSnapshot: Shape<EventSnapshot> = { event: ["", undefined], pty: ["", undefined], data: "", cols: 0, rows: 0, seq: 0, unicode: "", reason: "", partial: [false, undefined] };
 
 /** Replaces the first snapshot when `since` can be continued: keep the screen, resize to cols x rows. What was missed follows, `data` and `resize` in order, then a `meta` with what stands now. */
 export interface EventResume {
