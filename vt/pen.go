@@ -30,12 +30,12 @@ func (p *pen) Style() Style {
 
 // key is Style for a table of styles.
 func (p *pen) key(t *styles) styleKey {
-	l := styleKey{fg: p.fg, bg: p.bg, attr: p.attr}
+	l := newStyleKey(p.fg, p.bg, p.attr)
 	if p.extended {
-		l.underline, l.link, l.line = p.underline, t.linkNumber(p.link), p.color
+		l = l.underlined(p.underline, p.color).linked(t.linkNumber(p.link))
 	}
-	if p.underlined && l.underline == UnderlineNone {
-		l.underline = UnderlineSingle
+	if p.underlined && l.underline() == UnderlineNone {
+		l = l.underlined(UnderlineSingle, 0)
 	}
 	return l
 }

@@ -147,7 +147,7 @@ type sparedAt struct {
 // hasProtected reports whether a cell of the row may be protected (DECSCA, VT510).
 func (r *row) hasProtected(t *styles) bool {
 	if r.cells == nil {
-		return slices.ContainsFunc(r.runs, func(n run) bool { return t.list[n.style].attr&Protected != 0 })
+		return slices.ContainsFunc(r.runs, func(n run) bool { return t.list[n.style].attr()&Protected != 0 })
 	}
 	return slices.ContainsFunc(r.cells, t.protected)
 }

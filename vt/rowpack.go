@@ -53,14 +53,14 @@ func (p *rowPacker) span(k Kind, size int, text []byte, style uint32, styles *st
 		p.buf = binary.AppendUvarint(p.buf, uint64(size-bigSize))
 	}
 	if style != p.last {
-		p.style(&styles.list[p.last], &styles.list[style], styles)
+		p.style(styles.list[p.last], styles.list[style], styles)
 		p.last = style
 	}
 	p.buf = append(p.buf, text...)
 }
 
 // style writes what differs between two styles.
-func (p *rowPacker) style(old, l *styleKey, styles *styles) {
+func (p *rowPacker) style(old, l styleKey, styles *styles) {
 	at := len(p.buf)
 	p.buf = packKey(p.buf, old, l)
 	if old.link != l.link && !p.linkless {

@@ -15,29 +15,29 @@ const (
 )
 
 // packKey appends the fields that differ between two keys, without links.
-func packKey(b []byte, old, l *styleKey) []byte {
+func packKey(b []byte, old, l styleKey) []byte {
 	at := len(b)
 	b = append(b, 0)
 	var mask byte
-	if old.fg != l.fg {
+	if old.fg() != l.fg() {
 		mask = packFG
-		b = packColor(b, l.fg)
+		b = packColor(b, l.fg())
 	}
-	if old.bg != l.bg {
+	if old.bg() != l.bg() {
 		mask |= packBG
-		b = packColor(b, l.bg)
+		b = packColor(b, l.bg())
 	}
-	if old.line != l.line {
+	if old.line() != l.line() {
 		mask |= packUnderlineColor
-		b = packColor(b, l.line)
+		b = packColor(b, l.line())
 	}
-	if old.attr != l.attr {
+	if old.attr() != l.attr() {
 		mask |= packAttr
-		b = binary.AppendUvarint(b, uint64(l.attr))
+		b = binary.AppendUvarint(b, uint64(l.attr()))
 	}
-	if old.underline != l.underline {
+	if old.underline() != l.underline() {
 		mask |= packUnderline
-		b = append(b, byte(l.underline))
+		b = append(b, byte(l.underline()))
 	}
 	b[at] = mask
 	return b

@@ -17,15 +17,6 @@ type styles struct {
 	numbers map[Link]uint32 // of links
 }
 
-// styleKey is a Style without pointers: its link is a number. The garbage collector
-// has nothing to do with a table of them, and they compare fast.
-type styleKey struct {
-	fg, bg, line Color
-	link         uint32
-	attr         Attr
-	underline    Underline
-}
-
 const (
 	minSlots = 16 // a power of two
 	// sweepAt is how many styles there may be before unused ones are forgotten:
@@ -42,11 +33,6 @@ func newStyles() styles { return styles{list: make([]styleKey, 1, 4), limit: swe
 // number returns the number of s, a new one if need be.
 func (t *styles) number(s *Style) uint32 {
 	return t.intern(s.key(t.linkNumber(s.Link)))
-}
-
-// key is s with the number of its link.
-func (s *Style) key(link uint32) styleKey {
-	return styleKey{s.FG, s.BG, s.UnderlineColor, link, s.Attr, s.Underline}
 }
 
 // intern returns the number of l, a new one if need be.
@@ -73,7 +59,7 @@ func (t *styles) intern(l styleKey) uint32 {
 }
 
 // protected reports whether selective erase leaves c alone (DECSCA, VT510).
-func (t *styles) protected(c cell) bool { return t.list[c.style()].attr&Protected != 0 }
+func (t *styles) protected(c cell) bool { return t.list[c.style()].attr()&Protected != 0 }
 
 // linkNumber returns the number of a link.
 func (t *styles) linkNumber(l Link) uint32 {
@@ -93,7 +79,7 @@ func (t *styles) linkNumber(l Link) uint32 {
 }
 
 // linkOf is the link of a style, the zero value for none.
-func (t *styles) linkOf(l *styleKey) Link {
+func (t *styles) linkOf(l styleKey) Link {
 	if l.link == 0 {
 		return Link{}
 	}
@@ -112,14 +98,6 @@ func (t *styles) grow() {
 	}
 }
 
-func (l *styleKey) hash() uint32 {
-	const mix = 0x9e3779b97f4a7c15
-	h := (uint64(l.fg)<<32 | uint64(l.bg)) * mix
-	h ^= h >> 29
-	h = (h ^ uint64(l.link)<<32 ^ uint64(l.line)<<24 ^ uint64(l.attr)<<8 ^ uint64(l.underline)) * mix
-	return uint32(h >> 32)
-}
-
 // full tells that it is time for a sweep.
 func (t *styles) full() bool { return len(t.list) >= t.limit }
 
@@ -133,10 +111,10 @@ func (t *styles) sweep(loss int, screens ...*screen) {
 	renumber := func(n uint32) uint32 {
 		if n != 0 && renumbered[n] == 0 {
 			l := t.list[n]
-			l.link = fresh.linkNumber(t.linkOf(&l))
+			l.link = fresh.linkNumber(t.linkOf(l))
 			switch {
 			case loss >= loseStyles:
-				l = styleKey{attr: l.attr & Protected}
+				l = newStyleKey(0, 0, l.attr()&Protected)
 			case loss >= loseLinks:
 				l.link = 0
 			}
@@ -187,7 +165,7 @@ func (r *row) renumber(number func(uint32) uint32) {
 
 // styleSize, slotSize and linkSize are what a style, a slot and a link with its
 // number take, in bytes.
-const styleSize, slotSize, linkSize = 20, 4, 100
+const styleSize, slotSize, linkSize = 24, 4, 100
 
 func (t *styles) memory() int {
 	n := (cap(t.list)+cap(t.spareList))*styleSize + (len(t.slots)+len(t.spareSlots))*slotSize

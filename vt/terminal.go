@@ -151,7 +151,7 @@ func (b *bufferSet) internBlank() uint32 {
 		return 0
 	}
 	if !b.blankKnown {
-		b.blankNumber, b.blankKnown = b.styles.intern(styleKey{bg: b.pen.bg}), true
+		b.blankNumber, b.blankKnown = b.styles.intern(newStyleKey(0, b.pen.bg, 0)), true
 	}
 	return b.blankNumber
 }

@@ -97,9 +97,9 @@ func (r *row) textCell(x int, t *styles) Cell {
 
 // style is the style of that number.
 func (t *styles) style(n uint32) Style {
-	l := &t.list[n]
+	l := t.list[n]
 	return Style{
-		FG: l.fg, BG: l.bg, UnderlineColor: l.line, Attr: l.attr, Underline: l.underline, Link: t.linkOf(l),
+		FG: l.fg(), BG: l.bg(), UnderlineColor: l.line(), Attr: l.attr(), Underline: l.underline(), Link: t.linkOf(l),
 	}
 }
 
