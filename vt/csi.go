@@ -14,19 +14,19 @@ func (t *functions) of(f function) func(x *executor) {
 	return t.other[f]
 }
 
-// csi executes a control sequence, the most frequent one first. One that means nothing else may be
-// a query.
+// csi executes a control sequence. One that means nothing else may be a query.
 func (x *executor) csi(f function) {
-	if f == 'm' {
-		x.pen.SGR(&x.stream)
-		x.penChanged()
-		return
-	}
 	if do := controlSequences.of(f); do != nil {
 		do(x)
 		return
 	}
 	x.reply(x.status().CSI(&x.stream, f))
+}
+
+// sgr implements SGR (ECMA-48 8.3.117).
+func (x *executor) sgr() {
+	x.pen.SGR(&x.stream)
+	x.penChanged()
 }
 
 var controlSequences = functions{
@@ -66,6 +66,7 @@ var controlSequences = functions{
 		'g': func(x *executor) { x.screen.clearTabs(x.stream.Param(0)) },
 		'h': func(x *executor) { x.setModes('h') },
 		'l': func(x *executor) { x.setModes('l') },
+		'm': (*executor).sgr,
 		'r': func(x *executor) { x.screen.margins(x.stream.Param(0), x.stream.Param(1), x.modes.Origin) },
 		's': (*executor).saveCursor,
 		'u': (*executor).restoreCursor,

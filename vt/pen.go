@@ -31,6 +31,14 @@ func (p *pen) Style() Style {
 // key is Style for a table of styles.
 func (p *pen) key(t *styles) styleKey {
 	l := newStyleKey(p.fg, p.bg, p.attr)
+	if p.extended || p.underlined {
+		l = p.decorate(l, t)
+	}
+	return l
+}
+
+// decorate adds underline and link to the key of p.
+func (p *pen) decorate(l styleKey, t *styles) styleKey {
 	if p.extended {
 		l = l.underlined(p.underline, p.color).linked(t.linkNumber(p.link))
 	}

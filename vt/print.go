@@ -5,12 +5,12 @@ import "unicode/utf8"
 // print shows a run of characters.
 func (p *printer) print(text []byte, ascii bool) {
 	switch {
+	case ascii && p.printsRuns():
+		p.printASCII(text)
 	case p.linkShown():
 		p.noteLink()
 		p.printAny(text, ascii)
 		p.noteLinkHere()
-	case ascii && p.printsRuns():
-		p.printASCII(text)
 	default:
 		p.printAny(text, ascii)
 	}
@@ -19,7 +19,7 @@ func (p *printer) print(text []byte, ascii bool) {
 // printsRuns reports whether printASCII does all that ASCII needs.
 func (p *printer) printsRuns() bool {
 	return p.charsets.ASCII() && p.modes.Autowrap && !p.modes.Insert && p.stream.viewers == 0 &&
-		!p.stream.before.prepends()
+		!p.stream.before.prepends() && !p.linkShown()
 }
 
 // printAny is print without the notes of the open link.
@@ -71,7 +71,11 @@ func (p *printer) printASCII(text []byte) {
 			}
 		}
 		n := min(len(text), s.Cols-s.X)
-		s.put(s.rows[s.Y], s.X, text[:n], style)
+		if r := s.rows[s.Y]; r.cells == nil && s.X == r.used {
+			r.append(ASCII, text[:n], n, style)
+		} else {
+			s.put(r, s.X, text[:n], style)
+		}
 		s.X += n
 		if text = text[n:]; len(text) == 0 {
 			return

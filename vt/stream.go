@@ -138,8 +138,11 @@ func (s *stream) process(in []byte, least int, h handler) (text []byte, done int
 			} else {
 				i = s.character(in, i, h)
 			}
-		case c < ' ':
-			i = s.character(in, i, h)
+		case c < ' ': // as character does
+			i++
+			s.end = i
+			h.Control(rune(c))
+			s.forget()
 		default:
 			run := in[i:]
 			if least > 0 {

@@ -80,8 +80,13 @@ type terminalHandler executor
 
 // Print implements Handler.
 func (h *terminalHandler) Print(text []byte, ascii bool) {
-	(*executor)(h).settle()
-	(*executor)(h).print(text, ascii)
+	x := (*executor)(h)
+	x.settle()
+	if ascii && x.printsRuns() {
+		x.printASCII(text)
+	} else {
+		x.print(text, ascii)
+	}
 }
 
 // Control implements Handler.
@@ -100,6 +105,11 @@ func (h *terminalHandler) Escape(f function) {
 
 // CSI implements Handler.
 func (h *terminalHandler) CSI(f function) {
+	if f == 'm' { // the most frequent one
+		(*executor)(h).settle()
+		(*executor)(h).sgr()
+		return
+	}
 	if f >= intermediate {
 		if m := (*executor)(h).columnShift(f); m.n != 0 {
 			(*executor)(h).shiftLater(m)
@@ -129,17 +139,27 @@ func (h *terminalHandler) DCS(text []byte) {
 // penStyle is the number of the style of printed characters.
 func (b *bufferSet) penStyle() uint32 {
 	if !b.styleKnown {
-		b.sweepStyles()
-		b.styleNumber, b.styleKnown = b.styles.intern(b.pen.key(&b.styles)), true
+		b.findStyle()
 	}
 	return b.styleNumber
+}
+
+// findStyle looks the style of the pen up.
+func (b *bufferSet) findStyle() {
+	if b.styles.full() {
+		b.sweepStyles()
+	}
+	b.styleNumber, b.styleKnown = b.styles.intern(b.pen.key(&b.styles)), true
 }
 
 // blankStyle is the number of the style of erased cells: the pen's background and
 // nothing else. Like penStyle it may number all styles anew, so hold no
 // other number during the call.
 func (b *bufferSet) blankStyle() uint32 {
-	if b.pen.bg != 0 && !b.blankKnown {
+	if b.pen.bg == 0 {
+		return 0
+	}
+	if !b.blankKnown && b.styles.full() {
 		b.sweepStyles()
 	}
 	return b.internBlank()
@@ -156,11 +176,8 @@ func (b *bufferSet) internBlank() uint32 {
 	return b.blankNumber
 }
 
-// sweepStyles forgets unused styles when it is time to.
+// sweepStyles forgets unused styles.
 func (b *bufferSet) sweepStyles() {
-	if !b.styles.full() {
-		return
-	}
 	b.stream.meter.Add(len(b.styles.list) + len(b.screens())*b.main.Cols*b.main.Rows)
 	b.styles.sweep(loseNothing, b.screens()...)
 	b.penChanged()
