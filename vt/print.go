@@ -45,17 +45,22 @@ func (p *printer) printAny(text []byte, ascii bool) {
 			text = text[size:]
 			continue
 		}
-		n := len(text)
-		if !ascii {
-			n = asciiRun(text)
-		}
-		if n == 0 {
-			n = p.printWider(&from, text)
-		} else {
-			p.printASCII(text[:n])
-		}
-		text = text[n:]
+		text = text[p.printSome(&from, text, ascii):]
 	}
+}
+
+// printSome prints the beginning of text, which is the end of from, and returns its size: as much as
+// can be printed at once.
+func (p *printer) printSome(from *source, text []byte, ascii bool) (n int) {
+	if ascii {
+		n = len(text)
+	} else if n = p.printToEnd(text); n > 0 {
+		return n
+	} else if n = asciiRun(text); n == 0 {
+		return p.printOne(from, text)
+	}
+	p.printASCII(text[:n])
+	return n
 }
 
 // printASCII prints characters of one cell as runs, one a row.
@@ -83,46 +88,73 @@ func (p *printer) printASCII(text []byte) {
 	}
 }
 
-// printWider prints the beginning of text, which is not ASCII: a run of
-// characters of one width at the end of a row, or one character. It returns the
-// number of bytes. text is the end of from.
-func (p *printer) printWider(from *source, text []byte) int {
-	s := p.screen
-	class := p.classAt(text, 0)
-	r := s.rows[s.Y]
-	kind, width, after := Narrow, 1, narrow
-	if class == classWide {
-		kind, width, after = Wide, 2, wide
+// printOne prints the first character of text, which is the end of from, and returns its size.
+func (p *printer) printOne(from *source, text []byte) (n int) {
+	c, n := decodeSound(text)
+	if !p.printChar(c) {
+		p.omit(from, text)
 	}
-	if class == classOther || r.cells != nil || s.X < r.used || s.X+width > s.Cols {
-		c, size := decodeSound(text)
-		if !p.printChar(c) {
-			p.omit(from, text)
-		}
-		return size
-	}
-	n, count := p.sameWidth(text, class, (s.Cols-s.X)/width)
-	r.pad(s.X)
-	r.append(kind, text[:n], count*width, p.penStyle())
-	s.X += count * width
-	p.stream.before = after
 	return n
 }
 
-// sameWidth measures the run of characters of a class at the start of text: at
-// least one and at most limit characters, count of them in n bytes.
-func (p *printer) sameWidth(text []byte, class widthClass, limit int) (n, count int) {
-	leads, all, some := p.leads, lead(class)<<leadClass, lead(classOther)<<leadClass
-	n, count = leads[text[0]].size(), 1
-	for n < len(text) && count < limit {
-		l := leads[text[n]]
-		if of := l &^ leadSize; of != all && (of != some || p.classAt(text, n) != class) {
-			break
-		}
-		n += l.size()
-		count++
+// printToEnd prints the beginning of text at the end of a row in text form, as far as the row
+// has room and no character may join the one before it. It returns the size, 0 when it can print
+// nothing.
+func (p *printer) printToEnd(text []byte) (n int) {
+	s := p.screen
+	first, _ := p.widths.first(text)
+	if first > entryWide || s.X >= s.Cols && !p.modes.Autowrap {
+		return 0
 	}
-	return n, count
+	if s.X >= s.Cols {
+		p.wrap()
+	}
+	r := s.rows[s.Y]
+	if r.cells != nil || s.X < r.used || s.X+first.width() > s.Cols {
+		return 0
+	}
+	r.pad(s.X)
+	n = p.appendRuns(r, text, s.Cols-s.X)
+	s.X = r.used
+	p.stream.before = narrow
+	if r.runs[len(r.runs)-1].kind == Wide {
+		p.stream.before = wide
+	}
+	return n
+}
+
+// appendRuns appends the beginning of text to r as far as room columns have room for it and no
+// character may join. It returns the size. The first character is to be appended.
+func (p *printer) appendRuns(r *row, text []byte, room int) (n int) {
+	style, begin := p.penStyle(), len(r.text)
+	kind, cells := Blank, 0 // of the open run
+	for n < len(text) && room > 0 {
+		k, size, width := ASCII, 1, 1
+		if c := text[n]; c >= ' ' && c < 0x7f {
+			size = min(asciiRun(text[n:]), room)
+			width = size
+		} else {
+			var e widthEntry
+			e, size = p.widths.first(text[n:])
+			if width = e.width(); e > entryWide || width > room {
+				break
+			}
+			k = Narrow + Kind(e)
+			more, count := p.leads.run(text[n+size:], e, size, room>>e-1) // e is 1 for two cells
+			size, width = size+more, width+count*width
+		}
+		if (k == Wide) != (kind == Wide) && n > 0 {
+			r.addRun(kind, begin+n, cells, style)
+			kind, cells = Blank, 0
+		}
+		kind = max(kind, k)
+		cells += width
+		room -= width
+		n += size
+	}
+	r.text = append(r.text, text[:n]...)
+	r.addRun(kind, len(r.text), cells, style)
+	return n
 }
 
 // lastStart is the index of the last character of text.
@@ -132,15 +164,6 @@ func lastStart(text []byte) int {
 		i--
 	}
 	return i
-}
-
-// classAt is the class of the character at text[i:].
-func (p *printer) classAt(text []byte, i int) widthClass {
-	if c := p.leads[text[i]].class(); c != classOther {
-		return c
-	}
-	r, _ := decodeSound(text[i:])
-	return p.widths.class(r)
 }
 
 // printChar prints one character as xterm.js does: it may join the one before,

@@ -69,15 +69,20 @@ func (r *row) beginsWide() bool {
 // append adds text of the given kind at the end of a row in text form.
 func (r *row) append(k Kind, text []byte, cells int, style uint32) {
 	r.text = append(r.text, text...)
+	r.addRun(k, len(r.text), cells, style)
+}
+
+// addRun notes what was appended to the text, which ends at end then.
+func (r *row) addRun(k Kind, end, cells int, style uint32) {
 	r.used += cells
 	if n := len(r.runs) - 1; n >= 0 && r.runs[n].style == style && mergeable(r.runs[n].kind, k) {
 		last := &r.runs[n]
-		last.end = len(r.text)
+		last.end = end
 		last.cells += uint16(cells)
 		last.kind = max(last.kind, k)
 		return
 	}
-	r.runs = append(r.runs, run{end: len(r.text), style: style, cells: uint16(cells), kind: k})
+	r.runs = append(r.runs, run{end: end, style: style, cells: uint16(cells), kind: k})
 }
 
 // appendChar adds one character of 0 to 2 cells.
@@ -154,7 +159,7 @@ func (r *row) splitLast(n int) {
 		_, size := utf8.DecodeLastRune(r.text)
 		last.end -= size
 		last.cells -= width
-		if text := r.text[r.begin(n):last.end]; last.kind == Narrow && utf8.RuneCount(text) == len(text) {
+		if text := r.text[r.begin(n):last.end]; last.kind == Narrow && asciiRun(text) == len(text) {
 			last.kind = ASCII
 		}
 	}

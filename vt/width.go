@@ -3,6 +3,8 @@ package vt
 //go:generate npm ci --ignore-scripts --prefix testdata/width --silent --no-audit --no-fund
 //go:generate go run widthgen.go
 
+import "unicode/utf8"
+
 // join is what a character leaves for the one that follows: whether it joined
 // the one before, how many cells the two take, and its grapheme break state
 // (UAX #29). 0 means that nothing came before, or nothing that takes a cell.
@@ -97,6 +99,9 @@ const (
 	entryWide
 )
 
+// width is the number of cells of a character with entryNarrow or entryWide.
+func (e widthEntry) width() int { return 1 + int(e&1) }
+
 // widthClass is how a character can be printed.
 type widthClass uint8
 
@@ -165,6 +170,23 @@ func (w *widths) entry(r rune) widthEntry {
 		return w.highEntry(r)
 	}
 	return widthEntry(w.blocks[int(w.index[i])<<widthBlockBits|int(r&widthBlockMask)] & widthEntryMask)
+}
+
+// first is the entry of the first character of t, which is sound UTF-8, and its size.
+func (w *widths) first(t []byte) (e widthEntry, size int) {
+	var block, in byte // of the character; its last byte has where in the block it is
+	switch c := t[0]; {
+	case c < utf8.RuneSelf:
+		return entryNarrow, 1
+	case c < 0xe0:
+		block, in, size = w.index[c&0x1f], t[1], 2
+	case c < 0xf0:
+		block, in, size = w.index[int(c&0xf)<<widthBlockBits|int(t[1]&widthBlockMask)], t[2], 3
+	default:
+		r, size := decodeSound(t)
+		return w.entry(r), size
+	}
+	return widthEntry(w.blocks[int(block)<<widthBlockBits|int(in&widthBlockMask)] & widthEntryMask), size
 }
 
 func (w *widths) highEntry(r rune) widthEntry {
