@@ -2,6 +2,7 @@ package vt
 
 import (
 	"encoding/binary"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -32,7 +33,8 @@ func (p *rowPacker) row(r *row, styles *styles) []byte {
 		if run.kind == Blank {
 			p.span(Blank, int(run.cells), nil, run.style, styles)
 		} else {
-			p.span(run.kind, run.end-at, r.text[at:run.end], run.style, styles)
+			p.head(run.kind, run.end-at, run.style, styles)
+			p.copy(r.text, at, run.end)
 		}
 		at = run.end
 	}
@@ -41,6 +43,28 @@ func (p *rowPacker) row(r *row, styles *styles) []byte {
 
 // span writes one span; size counts bytes of text, or the cells of a blank one.
 func (p *rowPacker) span(k Kind, size int, text []byte, style uint32, styles *styles) {
+	p.head(k, size, style, styles)
+	p.buf = append(p.buf, text...)
+}
+
+// shortCopy is how many bytes copy takes at once.
+const shortCopy = 16
+
+// copy writes text[from:to]. Most spans are short, and copies of one size cost no branch that is
+// mispredicted: what was copied too much is overwritten.
+func (p *rowPacker) copy(text []byte, from, to int) {
+	if to-from > shortCopy || from+shortCopy > cap(text) {
+		p.buf = append(p.buf, text[from:to]...)
+		return
+	}
+	n := len(p.buf)
+	p.buf = slices.Grow(p.buf, shortCopy)[:n+shortCopy]
+	*(*[shortCopy]byte)(p.buf[n:]) = *(*[shortCopy]byte)(text[from : from+shortCopy])
+	p.buf = p.buf[:n+to-from]
+}
+
+// head writes what a span has before its text.
+func (p *rowPacker) head(k Kind, size int, style uint32, styles *styles) {
 	if p.bare {
 		style = 0
 	}
@@ -56,7 +80,6 @@ func (p *rowPacker) span(k Kind, size int, text []byte, style uint32, styles *st
 		p.style(styles.list[p.last], styles.list[style], styles)
 		p.last = style
 	}
-	p.buf = append(p.buf, text...)
 }
 
 // style writes what differs between two styles.
