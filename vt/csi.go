@@ -14,14 +14,17 @@ func (t *functions) of(f function) func(x *executor) {
 	return t.other[f]
 }
 
-// csi executes a control sequence. One that means nothing else may be a query.
+// csi executes a control sequence.
 func (x *executor) csi(f function) {
 	if do := controlSequences.of(f); do != nil {
 		do(x)
-		return
+	} else {
+		x.query(f)
 	}
-	x.reply(x.status().CSI(&x.stream, f))
 }
+
+// query executes a control sequence that means nothing else: it may be a query.
+func (x *executor) query(f function) { x.reply(x.status().CSI(&x.stream, f)) }
 
 // sgr implements SGR (ECMA-48 8.3.117).
 func (x *executor) sgr() {

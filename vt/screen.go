@@ -33,12 +33,17 @@ func (s *screen) row() *row { return s.rows[s.Y] }
 // cells returns the row's cells, after making them when it is in text form.
 func (s *screen) cells(r *row) []cell {
 	if r.cells == nil {
-		cells := s.blankCells()
-		s.meter.Add(r.used)
-		r.fillCells(cells)
-		r.cells, r.text, r.runs = cells, r.text[:0], r.runs[:0]
+		s.makeCells(r)
 	}
 	return r.cells
+}
+
+// makeCells makes the cells of a row in text form.
+func (s *screen) makeCells(r *row) {
+	cells := s.blankCells()
+	s.meter.Add(r.used)
+	r.fillCells(cells)
+	r.cells, r.text, r.runs = cells, r.text[:0], r.runs[:0]
 }
 
 func (s *screen) blankCells() []cell {

@@ -134,7 +134,10 @@ func (s *stream) process(in []byte, least int, h handler) (text []byte, done int
 			if n := s.plainCSI(in[i:]); n > 0 {
 				s.text.sequence(i)
 				i += n
-				s.dispatch(in[i-1], i, h)
+				s.end = i
+				h.CSI(function(s.parser.prefix)*private | function(in[i-1]))
+				s.forget()
+				s.inCut = false
 			} else {
 				i = s.character(in, i, h)
 			}
@@ -252,14 +255,6 @@ func (s *stream) plainCSI(in []byte) (n int) {
 // plainDigits is how many digits a parameter can have without the risk of being
 // beyond maxParam.
 const plainDigits = 9
-
-// dispatch executes the control sequence that quick read; it ends before end.
-func (s *stream) dispatch(final byte, end int, h handler) {
-	s.end = end
-	h.CSI(function(s.parser.prefix)<<16 | function(final))
-	s.forget()
-	s.inCut = false
-}
 
 // inside goes on in the middle of a sequence.
 func (s *stream) inside(in []byte, i int, h handler) (next int) {

@@ -105,23 +105,36 @@ func (h *terminalHandler) Escape(f function) {
 
 // CSI implements Handler.
 func (h *terminalHandler) CSI(f function) {
+	x := (*executor)(h)
 	if f == 'm' { // the most frequent one
-		(*executor)(h).settle()
-		(*executor)(h).sgr()
+		x.settle()
+		x.pen.SGR(&x.stream)
+		x.penChanged()
 		return
 	}
 	if f >= intermediate {
-		if m := (*executor)(h).columnShift(f); m.n != 0 {
-			(*executor)(h).shiftLater(m)
+		if m := x.columnShift(f); m.n != 0 {
+			x.shiftLater(m)
 			return
 		}
 	}
-	switch f {
-	case 'A', 'B', 'C', 'D', 'G', 'H', 'd': // the cursor alone moves
-	default:
-		(*executor)(h).settle()
+	if x.late.n != 0 && !movesOnly(f) {
+		x.shiftNow()
 	}
-	(*executor)(h).csi(f)
+	if do := controlSequences.of(f); do != nil {
+		do(x)
+	} else {
+		x.query(f)
+	}
+}
+
+// movesOnly reports whether f does nothing but to move the cursor.
+func movesOnly(f function) bool {
+	switch f {
+	case 'A', 'B', 'C', 'D', 'G', 'H', 'd':
+		return true
+	}
+	return false
 }
 
 // OSC implements Handler.
