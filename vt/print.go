@@ -102,19 +102,26 @@ func (p *printer) printOne(from *source, text []byte) (n int) {
 // nothing.
 func (p *printer) printToEnd(text []byte) (n int) {
 	s := p.screen
-	first, _ := p.widths.first(text)
-	if first > entryWide || s.X >= s.Cols && !p.modes.Autowrap {
-		return 0
-	}
-	if s.X >= s.Cols {
-		p.wrap()
-	}
 	r := s.rows[s.Y]
-	if r.cells != nil || s.X < r.used || s.X+first.width() > s.Cols {
+	switch {
+	case s.X >= s.Cols:
+		if first, _ := p.widths.first(text); first > entryWide || first.width() > s.Cols || !p.modes.Autowrap {
+			return 0
+		}
+		p.wrap()
+		r = s.rows[s.Y]
+	case r.cells == nil && s.X > r.used:
+		if first, _ := p.widths.first(text); first > entryWide || s.X+first.width() > s.Cols {
+			return 0
+		}
+		r.pad(s.X)
+	}
+	if r.cells != nil || s.X < r.used {
 		return 0
 	}
-	r.pad(s.X)
-	n = p.appendRuns(r, text, s.Cols-s.X)
+	if n = p.appendRuns(r, text, s.Cols-s.X); n == 0 {
+		return 0
+	}
 	s.X = r.used
 	p.stream.before = narrow
 	if r.runs[len(r.runs)-1].kind == Wide {
@@ -124,7 +131,7 @@ func (p *printer) printToEnd(text []byte) (n int) {
 }
 
 // appendRuns appends the beginning of text to r as far as room columns have room for it and no
-// character may join. It returns the size. The first character is to be appended.
+// character may join. It returns the size.
 func (p *printer) appendRuns(r *row, text []byte, room int) (n int) {
 	style, begin := p.penStyle(), len(r.text)
 	kind, cells := Blank, 0 // of the open run
@@ -152,8 +159,10 @@ func (p *printer) appendRuns(r *row, text []byte, room int) (n int) {
 		room -= width
 		n += size
 	}
-	r.text = append(r.text, text[:n]...)
-	r.addRun(kind, len(r.text), cells, style)
+	if n > 0 {
+		r.text = append(r.text, text[:n]...)
+		r.addRun(kind, len(r.text), cells, style)
+	}
 	return n
 }
 
