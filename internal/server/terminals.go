@@ -48,6 +48,9 @@ func (ts *terminals) checkCreate(ctx context.Context, in wire.CreateTerminal) er
 	if err := httpapi.CheckSession(in.SessionRef); err != nil {
 		return err
 	}
+	if !ts.Threads.Enforcer().Applies(in.Session) {
+		return nil // what the permissions would be told costs looks at the disk
+	}
 	cmd := in.Cmd
 	if cmd == nil {
 		cmd = terminal.DefaultCmd()

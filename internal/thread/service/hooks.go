@@ -229,11 +229,11 @@ func (h *hooks) shellChanged(s *registry.Shell, e shell.ProcessEvent) {
 // one: openThread reports them.
 func (h *hooks) savedState(threadID string) registry.SavedState {
 	list, _ := readOf(h.database, threadID, func(tx *sqlite.Tx) ([]thread.Terminal, error) {
-		return tx.Terminals(threadID, "", 0)
+		return tx.TerminalsOfKind(threadID, thread.Shell)
 	})
 	for _, t := range list {
 		taken := h.shells.ByKey(t.ID) != nil
-		if t.Kind == thread.Shell && t.Name == t.ID && !taken && terminal.CheckName("shell", t.ID) == nil {
+		if t.Name == t.ID && !taken && terminal.CheckName("shell", t.ID) == nil {
 			return registry.SavedState{Key: t.ID, Cwd: t.State.Cwd, Env: t.State.Env, Unset: t.State.Unset}
 		}
 	}

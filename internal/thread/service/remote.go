@@ -17,6 +17,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/internal/thread/sqlite"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -71,16 +72,23 @@ func (r *remote) providerName(threadID string) (string, error) {
 	if !r.isOpen() {
 		return "", nil
 	}
-	th, err := r.thread(threadID)
+	var name string
+	err := r.view(func(tx *sqlite.Tx) error {
+		th, err := tx.Thread(threadID)
+		if err != nil {
+			return err
+		}
+		name = th.Provider
+		if l, err := tx.Lease(th.Lease); err == nil {
+			name = l.Provider
+		}
+		return nil
+	})
 	if missing(err) {
 		return "", checkNew(threadID)
 	}
 	if err != nil {
 		return "", nil //nolint:nilerr // see above
-	}
-	name := th.Provider
-	if l, err := r.lease(th.Lease); err == nil {
-		name = l.Provider
 	}
 	if name == "" || name == thread.Local {
 		return "", nil

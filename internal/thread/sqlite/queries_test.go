@@ -25,6 +25,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 			},
 			func() error { _, err := tx.ThreadLeases("t1"); return err },
 			func() error { _, err := tx.FindTerminal("t1", thread.Shell); return err },
+			func() error { _, err := tx.TerminalsOfKind("t1", thread.Shell); return err },
 			func() error { _, err := tx.LeaseThreads("l"); return err }, func() error {
 				_, err := tx.FindInstance("e2b", "i")
 				_ = err

@@ -30,6 +30,12 @@ func (r terminalRows) Terminals(threadID, after string, limit int) ([]thread.Ter
 		threadID, after, cmp.Or(limit, noLimit))
 }
 
+// TerminalsOfKind returns the terminals of a kind in a thread, from the oldest.
+func (r terminalRows) TerminalsOfKind(threadID string, kind thread.Kind) ([]thread.Terminal, error) {
+	return all(r.table, "terminals of thread "+threadID, scanTerminal, `SELECT `+terminalColumns+` FROM terminals
+		WHERE thread_id = ? AND kind = ? ORDER BY seq`, threadID, kind)
+}
+
 // FindTerminal returns the oldest terminal of a kind in a thread; "" is any kind.
 func (r terminalRows) FindTerminal(threadID string, kind thread.Kind) (thread.Terminal, error) {
 	return one(r.table, "terminal of thread "+threadID, scanTerminal, `SELECT `+terminalColumns+` FROM terminals
