@@ -56,7 +56,10 @@ func Adopt(pid, pidfd int) (*Child, error) {
 		c.birth = self.Start
 		c.adoption.parent, _ = proc.Find(self.Parent)
 	}
-	c.remove = proc.AddChild(pid, c.birth)
+	if c.birth == 0 {
+		self = proc.Process{PID: pid} // it was reaped
+	}
+	c.noted = proc.NewChild(self, c.adoption.parent)
 	return c, nil
 }
 

@@ -22,7 +22,7 @@ type Child struct {
 	conn   syscall.RawConn // of handle
 
 	adoption *adoption // nil for a child of this process
-	remove   func()    // from the list of children, see proc.AddChild
+	noted    *proc.Child
 
 	// life guards ended. Whoever holds it for reading while ended is 0 may use pid: the number cannot be given to
 	// another process before it was reaped. Not so with an adopted child, which is reaped at any time.
@@ -69,7 +69,8 @@ func newChild(pid, pidfd int) (*Child, error) {
 		return nil, errors.New("no /proc/PID/stat, is /proc mounted?")
 	}
 	c.birth = self.Start
-	c.remove = proc.AddChild(pid, c.birth)
+	parent, _ := proc.Find(self.Parent)
+	c.noted = proc.NewChild(self, parent)
 	return c, nil
 }
 
@@ -86,11 +87,14 @@ func watchChild(pid, pidfd int) (*Child, error) {
 // reaped.
 func (c *Child) PID() int { return c.pid }
 
+// Tagged says that the child was started with a tag (proc.TagOf), so that who looks for another one need not read it.
+func (c *Child) Tagged(tag uint64) { c.noted.Tagged(tag) }
+
 // Wait waits for the child's end without keeping a thread, reaps it, and returns how it ended. It has to be called
 // exactly once: it is what prevents a zombie. Of an adopted child it returns what Exited was told, or else, once the
 // process has ended and Orphaned was called or 5 s have passed without a word, what the kernel knows.
 func (c *Child) Wait() Exit {
-	defer c.remove()
+	defer c.noted.Remove()
 	if c.adoption != nil {
 		return c.waitAdopted()
 	}

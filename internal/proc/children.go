@@ -1,35 +1,76 @@
 package proc
 
-import "sync"
+import (
+	"maps"
+	"sync"
+	"sync/atomic"
+)
 
-// children are the processes of this program that are not known to have ended, by their entry. No tree takes in another
-// child.
-var children = struct {
-	mu   sync.Mutex
-	list map[*Process]struct{}
-}{list: map[*Process]struct{}{}}
-
-// AddChild notes a child of this program, so that no tree of another one takes it in, until remove is called. A start
-// time of 0 is unknown.
-func AddChild(pid int, start uint64) (remove func()) {
-	entry := &Process{PID: pid, Start: start}
-	children.mu.Lock()
-	defer children.mu.Unlock()
-	children.list[entry] = struct{}{}
-	return func() {
-		children.mu.Lock()
-		defer children.mu.Unlock()
-		delete(children.list, entry)
-	}
+// Child is a process of this program that is not known to have ended. No tree of another one takes it in. It is safe
+// for concurrent use.
+type Child struct {
+	self   Process
+	parent Process       // the process that started it, see NewChild
+	tag    atomic.Uint64 // that it was started with, 0 when nobody has said it, see Tagged
 }
 
-// allChildren are the start times of all children, by process id.
-func allChildren() map[int]uint64 {
+// children are the processes of this program.
+var children = struct {
+	mu   sync.Mutex
+	list map[*Child]struct{}
+}{list: map[*Child]struct{}{}}
+
+// NewChild notes a child of this program until its Remove. self is the process as it was read after it had become what
+// it stays, and parent the one that started it; the zero value of either is unknown. A look for other processes then
+// reads nothing of it. At least self.PID is known.
+func NewChild(self, parent Process) *Child {
+	c := &Child{self: self, parent: parent}
 	children.mu.Lock()
 	defer children.mu.Unlock()
-	all := make(map[int]uint64, len(children.list))
-	for p := range children.list {
-		all[p.PID] = p.Start
+	children.list[c] = struct{}{}
+	return c
+}
+
+// Tagged says that the child was started with a tag. Where that is wrong it is noticed before it matters.
+func (c *Child) Tagged(tag uint64) { c.tag.Store(tag) }
+
+// Remove forgets the child.
+func (c *Child) Remove() {
+	children.mu.Lock()
+	defer children.mu.Unlock()
+	delete(children.list, c)
+}
+
+// starts are the start times of children.
+func starts(list map[int]*Child) map[int]uint64 {
+	all := make(map[int]uint64, len(list))
+	for pid, c := range list {
+		all[pid] = c.self.Start
 	}
 	return all
+}
+
+// allChildren are all children, by process id.
+func allChildren() map[int]*Child {
+	children.mu.Lock()
+	defer children.mu.Unlock()
+	all := make(map[int]*Child, len(children.list))
+	for c := range maps.Keys(children.list) {
+		all[c.self.PID] = c
+	}
+	return all
+}
+
+// row is what a scan would read of the child; nil when it has to be read. Its session never changes when it leads one,
+// its parent only when that ends.
+func (c *Child) row(e entry, inodes map[int]uint64, runs func(Process) bool) *row {
+	if c == nil || c.self.Start == 0 || c.self.Session != c.self.PID || c.self.Parent != c.parent.PID ||
+		!runs(c.parent) {
+		return nil
+	}
+	r := &row{Process: c.self, inode: e.inode, parent: inodes[c.self.Parent], leader: e.inode, given: true}
+	if tag := c.tag.Load(); tag != 0 {
+		r.tag = kept[uint64]{value: tag, known: true}
+	}
+	return r
 }

@@ -181,22 +181,24 @@ func (s seen) fresh(list []Process) []Process {
 
 // waitGone waits until none of the list runs, and reports whether it came to that before ctx ended.
 func waitGone(ctx context.Context, list []Process) bool {
-	pause := endPollMin
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	for {
+	for _, p := range list {
+		if err := p.Wait(ctx); err != nil && (ctx.Err() != nil || !p.pollGone(ctx)) {
+			return false
+		}
+	}
+	return true
+}
+
+// pollGone is Wait without a descriptor: there is none left, or the process may not be watched.
+func (p Process) pollGone(ctx context.Context) bool {
+	again := time.NewTicker(endPoll)
+	defer again.Stop()
+	for p.Alive() {
 		select {
-		case <-timer.C:
+		case <-again.C:
 		case <-ctx.Done():
 			return false
 		}
-		for len(list) > 0 && !list[0].Alive() {
-			list = list[1:]
-		}
-		if len(list) == 0 {
-			return true
-		}
-		pause = min(2*pause, endPollMax)
-		timer.Reset(pause)
 	}
+	return true
 }

@@ -12,10 +12,8 @@ const (
 	killConfirm = 2 * time.Second
 	// scanPauseMin is the first pause between two scans of /proc while a tree does not end; it doubles each time.
 	scanPauseMin = 100 * time.Millisecond
-	// endPollMin and endPollMax bound the pauses between two looks at the processes that are to end: a shell is gone
-	// within milliseconds, a stubborn process should not cost a core.
-	endPollMin = 2 * time.Millisecond
-	endPollMax = 100 * time.Millisecond
+	// endPoll is the pause between two looks at a process that is to end, where no descriptor tells of its end.
+	endPoll = 10 * time.Millisecond
 )
 
 // Stop and Continue.

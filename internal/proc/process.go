@@ -40,7 +40,7 @@ func List() ([]Process, error) {
 // Select returns the processes of a list of all that choose returns, as they are now. It may call choose several
 // times.
 func Select(choose func(all []Process) []Process) ([]Process, error) {
-	return cache.current(func(t *table) []Process { return choose(slices.Collect(maps.Values(t.byPID))) })
+	return cache.current(false, func(t *table) []Process { return choose(slices.Collect(maps.Values(t.byPID))) })
 }
 
 // Find is the process with a number; ok is false when there is none.

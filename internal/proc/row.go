@@ -18,6 +18,7 @@ type row struct {
 	parent, leader uint64 // inodes of its parent and of the leader of its session; 0 when these were not listed
 	scan           uint64 // number of the scan that read it
 	settled        bool   // it had been running for settleAge
+	given          bool   // nobody has read it: it is a child's, see Child.row
 	stale          atomic.Bool
 
 	mu    sync.Mutex // held while one of these is read
@@ -50,7 +51,7 @@ func newRow(e entry, inodes map[int]uint64, buf []byte) (r *row, ok bool) {
 // holds reports whether the row is still true in a new listing: number and inode are the same, so it is the same
 // process. Its parent changes only when that ends, its terminal without its doing only with the leader of its session.
 func (r *row) holds(e entry, inodes map[int]uint64) bool {
-	return r != nil && r.settled && r.inode == e.inode && !r.stale.Load() &&
+	return r != nil && (r.settled || r.given) && r.inode == e.inode && !r.stale.Load() &&
 		r.parent == inodes[r.Parent] && r.leader == inodes[r.Session]
 }
 
@@ -67,7 +68,7 @@ func get[T any](r *row, k *kept[T], read func(pid int) T) T {
 	}
 	noteRead(r.PID)
 	value := read(r.PID)
-	k.value, k.known = value, r.settled
+	k.value, k.known = value, r.settled || r.given && r.Age() >= settleAge
 	return value
 }
 

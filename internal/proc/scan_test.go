@@ -240,3 +240,73 @@ func TestLevels(t *testing.T) {
 		t.Error("a level of nothing")
 	}
 }
+
+// TestEndsOneOfMany: what ends one program neither lists /proc again in a series of them nor ever reads anything of the
+// other children of this process, whose tags are known.
+func TestEndsOneOfMany(t *testing.T) {
+	const others = 100
+	pids := sleepers(t, others)
+	self, _ := Find(os.Getpid())
+	for pid := range pids {
+		p, _ := Find(pid)
+		c := NewChild(p, self)
+		c.Tagged(TagOf(fmt.Sprint("other ", pid)))
+		t.Cleanup(c.Remove)
+	}
+	var reads, listings atomic.Int64
+	noteRead = func(pid int) {
+		if p, _ := Find(pid); pids[pid] && p.Session == pid {
+			reads.Add(1)
+		}
+	}
+	noteListing = func() { listings.Add(1) }
+	defer func() { noteRead, noteListing = func(int) {}, func() {} }()
+	if _, ok := newestPID(); !ok {
+		t.Skip("the kernel does not tell the newest process id")
+	}
+	cache.kept.table, cache.rows = nil, nil // as of a server that has ended none yet
+	const rounds = 5
+	for round := range rounds {
+		tag := TagOf(t.Name() + fmt.Sprint(round))
+		program := tagged(t, tag, "exec sleep 1000")
+		p, _ := Find(program.Process.Pid)
+		done := make(chan struct{})
+		go func() { _ = program.Wait(); close(done) }()
+		if err := (Target{PID: p.PID, Start: p.Start, Tag: tag}).Kill(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+	}
+	if n := reads.Load(); n > 0 {
+		t.Errorf("others are read %d times", n)
+	}
+	if n := listings.Load(); n > rounds { // two in each without the kept table
+		t.Errorf("%d listings for %d programs", n, rounds)
+	}
+}
+
+// TestNewOnesAreFound: a table that is brought up to date has the processes that were started since, and no threads.
+func TestNewOnesAreFound(t *testing.T) {
+	var ts tables
+	if _, err := ts.fresh(); err != nil {
+		t.Fatal(err)
+	}
+	if ts.kept.table == nil {
+		t.Skip("the kernel does not tell the newest process id")
+	}
+	tag := TagOf(t.Name())
+	c := tagged(t, tag, "exec sleep 1000")
+	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
+	table, err := ts.get(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := table.byPID[c.Process.Pid]; p.PID == 0 || len(table.tagged()[tag]) != 1 {
+		t.Errorf("it is not found: %+v", p)
+	}
+	for pid := range table.byPID {
+		if _, there := inodeOf(pid); there && !leadsThreads(pid) {
+			t.Errorf("%d is a thread", pid)
+		}
+	}
+}

@@ -2,12 +2,9 @@ package proc
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,11 +13,12 @@ import (
 // changed after it was made.
 type table struct {
 	number    uint64       // of the scan
+	recent    bool         // see tables.get
 	rows      map[int]*row // by process id, as is all of this
 	byPID     map[int]Process
 	byParent  map[int][]Process
 	bySession map[int][]Process
-	children  map[int]uint64 // start times of the children of this process, see AddChild
+	children  map[int]uint64 // start times of the children of this process, see Child
 	leaders   map[int][]int  // these children, by their session
 	// holders are the processes without a controlling terminal that have a terminal as standard input, output or error
 	// all the same, by that terminal: what setsid leaves of a job. Of a session only those count whose parent is
@@ -35,7 +33,7 @@ type table struct {
 func newTable(rows map[int]*row, children map[int]uint64) *table {
 	t := &table{
 		rows: rows, byPID: make(map[int]Process, len(rows)), byParent: map[int][]Process{},
-		bySession: map[int][]Process{}, children: children, leaders: map[int][]int{},
+		bySession: map[int][]Process{},
 	}
 	t.holders = sync.OnceValue(t.findHolders)
 	t.tags = sync.OnceValue(t.findTags)
@@ -46,89 +44,25 @@ func newTable(rows map[int]*row, children map[int]uint64) *table {
 		t.byParent[p.Parent] = append(t.byParent[p.Parent], p)
 		t.bySession[p.Session] = append(t.bySession[p.Session], p)
 	}
+	t.setChildren(children)
+	return t
+}
+
+// setChildren sets the children and their sessions.
+func (t *table) setChildren(children map[int]uint64) {
+	t.children, t.leaders = children, make(map[int][]int, len(children))
 	for pid, start := range children {
 		if p, ok := t.byPID[pid]; ok && p.Start == start {
 			t.leaders[p.Session] = append(t.leaders[p.Session], pid)
 		}
 	}
-	return t
-}
-
-// tables hands out process tables. Many trees killed at once share one scan of /proc: whoever asks gets a table begun
-// after it asked.
-type tables struct {
-	asking atomic.Int64 // callers of fresh; the last one to leave drops the table
-	mu     sync.Mutex
-	last   *table
-	began  time.Time
-	scans  uint64       // how many there were
-	rows   map[int]*row // of the last scan, so at most one for each process
-}
-
-// cache is the one view of /proc.
-var cache tables
-
-// fresh returns a table that was begun after the call.
-func (ts *tables) fresh() (*table, error) {
-	ts.asking.Add(1)
-	asked := time.Now()
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	t, err := ts.last, error(nil)
-	if t == nil || !ts.began.After(asked) {
-		ts.began = time.Now()
-		t, err = ts.scan()
-	}
-	ts.last = t
-	if ts.asking.Add(-1) == 0 {
-		ts.last = nil
-	}
-	return t, err
-}
-
-// scan lists /proc and reads the processes that an earlier scan does not know. Processes that end meanwhile are left
-// out; one that is started meanwhile may be missing.
-func (ts *tables) scan() (*table, error) {
-	list, err := listing()
-	if err != nil {
-		return nil, fmt.Errorf("list processes: %w", err)
-	}
-	ts.scans++
-	inodes := make(map[int]uint64, len(list))
-	for _, e := range list {
-		inodes[e.pid] = e.inode
-	}
-	var buf [statSize]byte
-	rows := make(map[int]*row, len(list))
-	for _, e := range list {
-		r := ts.rows[e.pid]
-		if !r.holds(e, inodes) {
-			var ok bool
-			if r, ok = newRow(e, inodes, buf[:]); !ok {
-				continue
-			}
-			r.scan = ts.scans
-		}
-		rows[e.pid] = r
-	}
-	ts.rows = rows
-	t := newTable(rows, allChildren())
-	t.number = ts.scans
-	return t, nil
-}
-
-// known are the rows of the last scan, by process id.
-func (ts *tables) known() map[int]*row {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	return ts.rows // not changed after the scan
 }
 
 // current returns the processes that find selects, as of now: those that the scan took over from an earlier one are
-// read again. If one of them has moved, find is asked again.
-func (ts *tables) current(find func(*table) []Process) ([]Process, error) {
+// read again. If one of them has moved, find is asked again. recent is get's.
+func (ts *tables) current(recent bool, find func(*table) []Process) ([]Process, error) {
 	for {
-		t, err := ts.fresh()
+		t, err := ts.get(recent)
 		if err != nil {
 			return nil, err
 		}

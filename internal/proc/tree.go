@@ -182,7 +182,7 @@ func newForest(trees []Tree) *forest {
 // the families nothing.
 func (f *forest) members() ([]Process, error) {
 	var taught []*family
-	list, err := cache.current(func(t *table) (members []Process) {
+	list, err := cache.current(true, func(t *table) (members []Process) {
 		taught = nil
 		for i, family := range f.families {
 			family = family.clone()

@@ -51,12 +51,18 @@ func (f *files) checkpoint() bool {
 
 // save writes the snapshot and the record, and reports whether it wrote the snapshot.
 func (f *files) save() bool {
+	saved := f.saveChanged()
+	f.saveRecord()
+	return saved
+}
+
+// saveChanged is saveScreen that notes which changes the snapshot has.
+func (f *files) saveChanged() bool {
 	now := f.changes.Load()
 	saved := f.saveScreen()
 	if saved {
 		f.saved.Store(now)
 	}
-	f.saveRecord()
 	return saved
 }
 

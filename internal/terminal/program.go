@@ -89,6 +89,7 @@ func (p *program) KeeperID() string { return p.t.ID + "." + strconv.Itoa(p.t.gen
 func (p *program) setProcess(k *keeper.Held) {
 	p.t.unsynced.Store(true) // the journal's files are new, or have what came from the pipe
 	p.process, p.pipe, p.input = k.Process, k.Pipe, p.newInput(k.Process)
+	k.Process.Child().Tagged(p.Tag())
 	if p.t.registry.cfg.SpliceErr != nil {
 		p.pipe.Plain()
 	}

@@ -181,10 +181,11 @@ func (p *program) saveFinished() {
 	if p.t.generations.purges.Load() > 0 {
 		return
 	}
-	if p.t.save() {
+	if p.t.saveChanged() {
 		p.t.worked(journalFailure) // no output comes that could be lost
 	}
 	if p.t.generations.deletes.Load() == 0 { // else remove does
+		p.t.saveRecord()
 		p.t.saveRecord() // again: a damaged record is read from the one before, which has the end then
 	}
 }
