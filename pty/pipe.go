@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -20,8 +21,8 @@ import (
 // Fill, MoveTo and Read move bytes; the caller runs one of them at a time. The other methods may be called at any time.
 type Pipe struct {
 	mu     sync.Mutex // guards what follows; only memory is touched under it
-	r, w   int
-	users  int // calls that use the descriptors now; the last one closes them after Close
+	r, w   int        // the same descriptor, but where /proc does not open a pipe
+	users  int        // calls that use the descriptors now; the last one closes them after Close
 	closed bool
 
 	// filled is how many bytes Fill has put into the kernel's pipe and MoveTo and Read have not taken, which own it;
@@ -44,7 +45,25 @@ func NewPipe() (*Pipe, error) {
 	}
 	// A user with very many pipes gets two pages for each: less at a time, and just as right.
 	_, _ = unix.FcntlInt(uintptr(ends[1]), unix.F_SETPIPE_SZ, pipeBytes)
-	return &Pipe{r: ends[0], w: ends[1]}, nil
+	p := &Pipe{r: ends[0], w: ends[1]}
+	p.join()
+	return p, nil
+}
+
+// join makes both ends one descriptor, which may read and write (fifo(7)): a server has thousands of pipes.
+func (p *Pipe) join() {
+	flags, err := unix.FcntlInt(uintptr(p.r), unix.F_GETFL, 0)
+	if err == nil && flags&unix.O_ACCMODE == unix.O_RDWR {
+		_ = unix.Close(p.w)
+		p.w = p.r
+		return
+	}
+	both, err := unix.Open("/proc/self/fd/"+strconv.Itoa(p.r), unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	_, _ = unix.Close(p.r), unix.Close(p.w)
+	p.r, p.w = both, both
 }
 
 // PipeOf makes a Pipe of descriptors received from another process. It owns them from now on, also when it fails, and
@@ -63,11 +82,15 @@ func PipeOf(r, w int) (*Pipe, error) {
 	}
 	unix.CloseOnExec(r)
 	unix.CloseOnExec(w)
+	p.join()
 	return p, nil
 }
 
 // checkEnds tells why r and w are not the reading and the writing end of one pipe.
 func checkEnds(r, w int) error {
+	if r == w {
+		return unix.EBADF
+	}
 	var ends [2]unix.Stat_t
 	for i, fd := range [...]int{r, w} {
 		if err := unix.Fstat(fd, &ends[i]); err != nil {
@@ -141,7 +164,9 @@ func (p *Pipe) Close() error {
 // shut closes the descriptors. Nobody uses them any more, and pipes have no errors of closing.
 func (p *Pipe) shut() {
 	_ = unix.Close(p.r)
-	_ = unix.Close(p.w)
+	if p.w != p.r {
+		_ = unix.Close(p.w)
+	}
 }
 
 // Buffered is the number of bytes that wait in the pipe. Errors: ErrClosed.

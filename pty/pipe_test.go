@@ -99,6 +99,11 @@ func dup(t *testing.T, fd int) int {
 func TestPipeOfRefuses(t *testing.T) {
 	fds := openFDs()
 	one, two := newPipe(t), newPipe(t)
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = unix.Close(ends[0]), unix.Close(ends[1]) }()
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
@@ -107,8 +112,8 @@ func TestPipeOfRefuses(t *testing.T) {
 	_ = one.Control(func(r1, w1 int) error {
 		return two.Control(func(r2, w2 int) error {
 			for name, pair := range map[string][2]int{
-				"two pipes": {r1, w2}, "turned round": {w1, r1}, "twice the same": {r1, r1},
-				"a file": {r1, int(null.Fd())},
+				"two pipes": {r1, w2}, "turned round": {ends[1], ends[0]},
+				"twice the same": {ends[0], ends[0]}, "a file": {r1, int(null.Fd())},
 			} {
 				if p, err := pty.PipeOf(dup(t, pair[0]), dup(t, pair[1])); p != nil || !errors.Is(err, pty.ErrNotPipe) {
 					t.Errorf("%s: %v", name, err)
@@ -117,8 +122,34 @@ func TestPipeOfRefuses(t *testing.T) {
 			return nil
 		})
 	})
-	if n := openFDs(); n > fds+5 {
+	if n := openFDs(); n > fds+5 { // two pipes, a pipe's ends, a file
 		t.Errorf("%d descriptors instead of %d: %v", n, fds+5, fdList())
+	}
+}
+
+// TestPipeIsOneDescriptor: a pipe takes one descriptor, made here or received, by whichever release it was made.
+func TestPipeIsOneDescriptor(t *testing.T) {
+	fds := openFDs()
+	made := newPipe(t)
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	old, err := pty.PipeOf(ends[0], ends[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	_ = made.Control(func(r, w int) error {
+		received, err := pty.PipeOf(dup(t, r), dup(t, w))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = received.Close() })
+		return nil
+	})
+	if n := openFDs(); n > fds+3 {
+		t.Errorf("three pipes take %d descriptors: %v", n-fds, fdList())
 	}
 }
 
