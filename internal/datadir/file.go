@@ -78,10 +78,13 @@ func writeNew(d *os.Root, name string, write func(io.Writer) error) error {
 // CreateFile makes a file, in the place of whatever has the name, and opens it
 // for reading and writing.
 func CreateFile(d *os.Root, name string) (*os.File, error) {
-	if err := d.RemoveAll(name); err != nil {
-		return nil, err
+	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL
+	f, err := d.OpenFile(name, flags, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		if err = d.RemoveAll(name); err == nil {
+			f, err = d.OpenFile(name, flags, 0o600)
+		}
 	}
-	f, err := d.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}

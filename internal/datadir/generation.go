@@ -44,7 +44,11 @@ func (s *Store) Save(id string, h snapshot.Header, f *vt.Frame) error {
 	if len(kept) > 0 {
 		next = kept[0].n + 1
 	}
-	if err := writeFile(d, screenFile{n: next}.name(), snapshot.Encode(h, f)); err != nil {
+	err = writeFile(d, screenFile{n: next}.name(), snapshot.Encode(h, f))
+	if err == nil {
+		err = s.syncName(id)
+	}
+	if err != nil {
 		return fmt.Errorf("datadir: save %s: %w", id, err)
 	}
 	for _, k := range kept[min(len(kept), generations-1):] {

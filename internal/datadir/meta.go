@@ -27,6 +27,31 @@ const metaSeal = "\ncrc32c %08x\n"
 // SaveMeta keeps p, at most 4 MiB, as the metadata of id and syncs it to disk.
 // What was kept before stays beside it.
 func (s *Store) SaveMeta(id string, p []byte) error {
+	if err := s.ReplaceMeta(id, p); err != nil {
+		return err
+	}
+	return s.SyncMeta(id)
+}
+
+// SyncMeta completes ReplaceMeta: what was kept last is found after a crash of the machine too.
+func (s *Store) SyncMeta(id string) error {
+	d, err := s.Open(id)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err = SyncDir(d); err == nil {
+		err = s.syncName(id)
+	}
+	if err != nil {
+		return fmt.Errorf("datadir: sync metadata of %s: %w", id, NoSpace(err))
+	}
+	return nil
+}
+
+// ReplaceMeta is SaveMeta for the next process: a crash of the machine before SyncMeta may bring back what was kept
+// before, or nothing.
+func (s *Store) ReplaceMeta(id string, p []byte) error {
 	if len(p) > maxMeta {
 		return fmt.Errorf("datadir: metadata of %s: %d bytes are more than %d", id, len(p), maxMeta)
 	}
@@ -58,10 +83,7 @@ func replaceMeta(d *os.Root, p []byte) error {
 			return err
 		}
 	}
-	if err := d.Rename(tmp, metaFile); err != nil {
-		return err
-	}
-	return SyncDir(d)
+	return d.Rename(tmp, metaFile)
 }
 
 // LoadMeta returns the metadata of id; when the newest is damaged the one before,

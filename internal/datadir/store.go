@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -46,7 +47,8 @@ var (
 type Store struct {
 	terminals *os.Root
 	shells    *os.Root
-	path      string // of terminals
+	path      string   // of terminals
+	unsynced  sync.Map // ids whose directory was made and whose name was not synced; see syncName
 }
 
 // Open opens the data directory dir and makes it when absent. It refuses a
@@ -135,6 +137,7 @@ func (s *Store) Remove(id string) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
+	s.unsynced.Delete(id)
 	if err := removeDir(s.terminals, id, func() error { return nil }); err != nil {
 		return fmt.Errorf("datadir: remove %s: %w", id, err)
 	}
@@ -210,19 +213,29 @@ func (s *Store) Open(id string) (*os.Root, error) {
 	return d, nil
 }
 
-// Make opens the directory of id and makes it when absent.
+// Make opens the directory of id and makes it when absent. Its name is durable with the first SaveMeta or Save.
 func (s *Store) Make(id string) (*os.Root, error) {
 	d, err := s.Open(id)
 	if !errors.Is(err, ErrNotFound) {
 		return d, err
 	}
-	if err = makeDir(s.terminals, id); err == nil {
-		err = SyncDir(s.terminals)
-	}
-	if err != nil {
+	s.unsynced.Store(id, nil)
+	if err = makeDir(s.terminals, id); err != nil {
 		return nil, fmt.Errorf("datadir: terminal %s: %w", id, NoSpace(err))
 	}
 	return s.Open(id)
+}
+
+// syncName makes the name of a directory durable that Make has made.
+func (s *Store) syncName(id string) error {
+	if _, made := s.unsynced.Load(id); !made {
+		return nil
+	}
+	err := SyncDir(s.terminals)
+	if err == nil {
+		s.unsynced.Delete(id)
+	}
+	return err
 }
 
 // sweep deletes what interrupted writes and removals left. What cannot be

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/evertty/evertty/internal/memory"
 	"github.com/evertty/evertty/internal/proc"
@@ -44,6 +45,19 @@ func WritesAtOnce(most int) int {
 	return max(min(most, reserveOf(limit)/4/writing), 1)
 }
 
+// asleep are the descriptors of this process that were closed for a while.
+var asleep atomic.Int64
+
+// Sleep notes n descriptors that what runs has closed for a while and will open again: new things leave them alone.
+// With a negative n they are open again, or not needed any more.
+func Sleep(n int) { asleep.Add(int64(n)) }
+
+// inUse is proc.Descriptors with those that sleep.
+func inUse() (open, limit int, err error) {
+	open, limit, err = proc.Descriptors()
+	return open + int(asleep.Load()), limit, err
+}
+
 // Budget decides whether there is room for something new. The zero value is ready.
 type Budget struct {
 	Memory *memory.Bound // asked first; nil is none
@@ -65,7 +79,7 @@ func (d *Budget) Take(n int) (release func(), err error) {
 
 // TakeHere is Take for something that is there, as a command in a shell. Errors: ErrExhausted.
 func (d *Budget) TakeHere(n int) (release func(), err error) {
-	open, limit, err := proc.Descriptors()
+	open, limit, err := inUse()
 	if err != nil {
 		return func() {}, nil //nolint:nilerr // no /proc: the start fails by itself
 	}
@@ -95,6 +109,6 @@ func (d *Budget) RoomForViewer() error {
 // RoomForConnection reports whether there is room for one more connection: until half of the
 // reserve is used up, so that requests that end something get through.
 func RoomForConnection() bool {
-	open, limit, err := proc.Descriptors()
+	open, limit, err := inUse()
 	return err != nil || open <= limit-reserveOf(limit)/2
 }

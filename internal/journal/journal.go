@@ -47,6 +47,9 @@ type Options struct {
 	// not known.
 	Cols, Rows int
 	Input      bool // record typed bytes, passwords too
+	// Sleep hears how many files CloseQuiet has closed, and with a negative number that they are open again or not
+	// needed any more; nil for nobody. It must not block.
+	Sleep func(files int)
 	// Unknown is where a journal begins when all its files are missing: a position that no
 	// journal of this id can have reached. 0 for a new terminal.
 	Unknown uint64
@@ -82,7 +85,7 @@ const (
 //
 // All methods may be called concurrently, but Append by one caller at a time. Start, End, Bytes,
 // LastAnswered, Size and Resized never wait for the disk. A journal for appending has two files
-// open, one for reading none.
+// open until CloseQuiet, one for reading none.
 type Journal struct {
 	// Set when the journal is opened, and constant from then on.
 	dir    directory

@@ -58,6 +58,9 @@ func (j *Journal) Roll() error {
 // this one. When the journal has no writer, its last segment counts as sealed. It takes some
 // 10 ms per MB, no lock that Append needs, and 16 MB of memory.
 func (j *Journal) Compress(cold time.Duration) (saved int64, err error) {
+	if len(j.compressible()) == 0 {
+		return 0, nil
+	}
 	err = j.maintain(func(d *os.Root) error {
 		for _, s := range j.compressible() {
 			info, err := d.Lstat(s.dataName())

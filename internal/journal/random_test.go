@@ -91,6 +91,9 @@ func (m *modelled) step() {
 	case r < 96:
 		_, err := m.j.Compress(0)
 		must(m.t, err)
+	case r < 98:
+		must(m.t, m.j.Sync())
+		m.j.CloseQuiet()
 	default:
 		m.j.writer.mark.last = time.Now().Add(-time.Hour)
 	}

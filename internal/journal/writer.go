@@ -31,7 +31,7 @@ type writer struct {
 	unsynced  unsynced
 }
 
-// openSegment is the files of the last segment.
+// openSegment is the last segment, with its files. Those of a quiet journal are closed and nil, see CloseQuiet.
 type openSegment struct {
 	data, index *os.File
 	marked      uint64 // position of the last mark in the index file
@@ -78,6 +78,9 @@ func (w *writer) start(d *os.Root, f *found, known uint64) error {
 func (w *writer) ensureOpen(now time.Time) error {
 	switch {
 	case w.open != nil:
+		if err := w.wake(); err != nil {
+			return w.fail(err)
+		}
 		return nil
 	case w.trouble != nil && now.Before(w.retry):
 		return w.trouble
@@ -164,7 +167,7 @@ func (w *writer) sealOpen() error {
 	w.unsynced.data, w.unsynced.index = false, false
 	w.open = nil
 	s.disk = int64(s.length) + s.index
-	return w.dir.wrap(errors.Join(err, o.close()))
+	return w.dir.wrap(errors.Join(err, w.release(o)))
 }
 
 // fail seals the open segment because of err; the next one may begin after retryPause.
@@ -197,6 +200,9 @@ func (w *writer) flush() error {
 func (w *writer) writeIndex(p []byte) error {
 	if len(p) == 0 {
 		return nil
+	}
+	if err := w.wake(); err != nil {
+		return err
 	}
 	s := w.segments.last()
 	if _, err := w.open.index.WriteAt(p, s.index); err != nil {
@@ -242,7 +248,7 @@ func (w *writer) close() error {
 	if o := w.open; o != nil { // flush may have sealed it
 		w.open = nil
 		w.segments.last().length = w.segments.lastLength()
-		err = errors.Join(err, o.close())
+		err = errors.Join(err, w.release(o))
 	}
 	w.noteExactEnd()
 	return err

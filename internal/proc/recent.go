@@ -55,7 +55,8 @@ func newestPID() (pid int, ok bool) {
 }
 
 // update is the kept table with what was started since, and with what may have become another since. Linux gives
-// numbers in ascending order, so these are the next ones. It returns nil when only a listing can tell. The lock is held.
+// numbers in ascending order, so these are the next ones. It returns nil when only a listing can tell. The lock is
+// held.
 func (ts *tables) update() *table {
 	k := &ts.kept
 	newest, ok := newestPID()
