@@ -4,6 +4,7 @@ package thread
 type Use struct {
 	Kind     Kind   // of the terminal; "" is any, and Shell for one that is made
 	Terminal string // its id; "" is the active one, or another of that kind
+	New      bool   // probably none of this has rows yet: what would find them is left out
 	// What a terminal is made with. None of it changes one that is there.
 	Name string // "" is its id
 	Cmd  []string

@@ -138,8 +138,8 @@ func (h *hooks) openShell(ctx context.Context, s *registry.Shell) (thread.Layers
 // openTerminal opens the thread of a terminal and writes the terminal's row.
 func (h *hooks) openTerminal(ctx context.Context, t *terminal.Terminal) (thread.Layers, error) {
 	spec := t.Spec()
-	use := thread.Use{Kind: thread.PTY, Terminal: t.ID, Name: spec.Name, Cmd: spec.Cmd, Cols: *spec.Cols,
-		Rows: *spec.Rows, Cwd: terminal.Absolute(t.Cwd()), Env: spec.Env}
+	use := thread.Use{Kind: thread.PTY, Terminal: t.ID, New: !row(t).recorded.Load(), Name: spec.Name, Cmd: spec.Cmd,
+		Cols: *spec.Cols, Rows: *spec.Rows, Cwd: terminal.Absolute(t.Cwd()), Env: spec.Env}
 	return h.openThread(ctx, t.Thread(), use, spec.Provider)
 }
 

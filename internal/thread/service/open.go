@@ -39,7 +39,11 @@ func (lc *lifecycle) openLocked(ctx context.Context, threadID string, u thread.U
 	if err := lc.expiry.closeOverdue(ctx, threadID); err != nil {
 		return thread.Layers{}, err
 	}
-	l, err := lc.readLayers(threadID, u, true)
+	var l thread.Layers
+	err := error(thread.ErrNotFound)
+	if !u.New {
+		l, err = lc.readLayers(threadID, u, true)
+	}
 	if missing(err) {
 		l, err = lc.buildLayers(threadID, u, true)
 	}

@@ -51,6 +51,7 @@ type recorder struct {
 	boot   string // id of the machine's boot
 
 	queue    chan note
+	troubled notify.Signal // trouble was set
 	flushNow notify.Signal // a caller of flush waits for a transaction
 	stop     chan struct{}
 	done     chan struct{}
@@ -60,7 +61,7 @@ type recorder struct {
 
 func newRecorder(db *database, p *parts, ps *pauses) *recorder {
 	return &recorder{database: db, parts: p, pauses: ps, boot: bootID(), queue: make(chan note, recorderQueue),
-		flushNow: notify.NewSignal(), stop: make(chan struct{}), done: make(chan struct{})}
+		flushNow: notify.NewSignal(), troubled: notify.NewSignal(), stop: make(chan struct{}), done: make(chan struct{})}
 }
 
 // note has a change written. It blocks only when the queue is full.
@@ -131,15 +132,19 @@ func (rc *recorder) refresh(ctx context.Context, threadID string, wanted func(id
 // run writes notes until stop is closed.
 func (rc *recorder) run() {
 	defer close(rc.done)
-	retry := time.NewTicker(recorderRetry)
-	defer retry.Stop()
+	var retry <-chan time.Time // nil while nothing has failed
 	for {
 		select {
 		case n := <-rc.queue:
 			rc.write(rc.gather(n))
-		case <-retry.C:
-			if rc.trouble.Load() != nil {
-				rc.reconcileAgain()
+		case <-rc.troubled:
+			retry = time.After(recorderRetry)
+		case <-retry:
+			if retry = nil; rc.trouble.Load() == nil {
+				break
+			}
+			if rc.reconcileAgain(); rc.trouble.Load() != nil {
+				retry = time.After(recorderRetry)
 			}
 		case <-rc.stop:
 			for len(rc.queue) > 0 {
@@ -239,7 +244,9 @@ func (rc *recorder) failed(err error) {
 	if errors.Is(err, thread.ErrNoSpace) {
 		text = "the disk is full: cannot write the records of threads"
 	}
-	if old := rc.trouble.Swap(&text); old == nil {
+	old := rc.trouble.Swap(&text)
+	rc.troubled.Set()
+	if old == nil {
 		rc.log.Error("cannot write the records of threads", "error", err)
 	}
 }
