@@ -131,7 +131,7 @@ func (f *files) trim(quota int64) error {
 
 // measure updates diskBytes.
 func (f *files) measure() {
-	f.grown.Store(true)
+	f.raise(&f.grown, f.t.registry.grown)
 	if n, err := f.t.registry.cfg.Store.Size(f.t.ID); err == nil {
 		f.diskBytes.Store(n)
 	}
@@ -152,16 +152,16 @@ func (f *files) saveLast() error {
 // purgeOld purges deleted terminals after deletedFor, and the oldest of more than maxEnded
 // that have ended.
 func (c *cleaner) purgeOld(now time.Time) {
+	if !c.mayPurge(now) {
+		return
+	}
 	ended := 0
 	for _, t := range slices.Backward(c.registry.All()) { // youngest first
 		if t.Running() {
 			continue
 		}
 		ended++
-		t.mu.Lock()
-		old := !t.deleted.IsZero() && now.Sub(t.deleted) > deletedFor
-		t.mu.Unlock()
-		if !old && ended <= maxEnded {
+		if !t.deletedLongAgo(now) && ended <= maxEnded {
 			continue
 		}
 		removed, err := c.purgeEnded(t)
@@ -172,4 +172,25 @@ func (c *cleaner) purgeOld(now time.Time) {
 			c.NoteCleanup(err)
 		}
 	}
+}
+
+// mayPurge reports whether purgeOld has something to purge.
+func (c *cleaner) mayPurge(now time.Time) bool {
+	ended := 0
+	for _, t := range c.registry.Unsorted() {
+		if t.Running() {
+			continue
+		}
+		if ended++; ended > maxEnded || t.deletedLongAgo(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// deletedLongAgo reports whether a terminal was deleted longer than deletedFor ago.
+func (s *status) deletedLongAgo(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.deleted.IsZero() && now.Sub(s.deleted) > deletedFor
 }

@@ -168,9 +168,13 @@ func (c *cleaner) enforceQuotas(now time.Time) {
 		journals += u.Journal
 		snapshots += u.Snapshots
 	}
+	journals, snapshots = journals-c.registry.cfg.Clean.JournalQuota, snapshots-c.registry.cfg.Clean.SnapshotQuota
+	if journals <= 0 && snapshots <= 0 {
+		c.NoteCleanup(nil)
+		return
+	}
 	ended := c.byEnd()
-	c.NoteCleanup(errors.Join(c.freeJournals(ended, journals-c.registry.cfg.Clean.JournalQuota),
-		c.freeSnapshots(ended, snapshots-c.registry.cfg.Clean.SnapshotQuota)))
+	c.NoteCleanup(errors.Join(c.freeJournals(ended, journals), c.freeSnapshots(ended, snapshots)))
 }
 
 // byEnd returns all terminals: those that have ended, by their end, then those that run, by

@@ -63,7 +63,7 @@ func (t *Terminal) typedIn(p []byte, err error) error {
 		if e := t.journal.Input(p); e != nil {
 			t.failed(journalFailure, e)
 		}
-		t.unsynced.Store(true)
+		t.raise(&t.unsynced, t.registry.syncs.due)
 	}
 	return t.endedError(err)
 }
@@ -288,6 +288,7 @@ func (r *Registry) purge(t *Terminal) error {
 	r.mu.Lock()
 	delete(r.byID, t.ID)
 	r.mu.Unlock()
+	r.forget(t)
 	r.hooks.Removed(t)
 	r.changes.Notify()
 	if t.process != nil {

@@ -150,6 +150,7 @@ func (r *Registry) publish(t *Terminal) {
 	delete(r.starting, t)
 	r.byID[t.ID] = t
 	r.mu.Unlock()
+	t.becomeDue()
 	r.life.Go(t.run)
 }
 

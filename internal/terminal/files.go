@@ -26,11 +26,13 @@ type files struct {
 	savedSeq  atomic.Uint64 // position of that snapshot
 	savedWork atomic.Int64  // stream.Stats.Worked then
 
-	// What maintenance has to do.
-	active        atomic.Bool // something happened since the last call of maintain
-	unsynced      atomic.Bool // the journal may have something that the disk need not keep
-	grown         atomic.Bool // sizes may have changed since they were read for the quotas
-	checkpointing atomic.Bool // enforceQuota writes a snapshot
+	// What maintenance has to do. Who sets one of the flags raises it, see raise.
+	active        atomic.Bool  // something happened since the last call of maintain
+	unsynced      atomic.Bool  // the journal may have something that the disk need not keep
+	grown         atomic.Bool  // sizes may have changed since they were read for the quotas
+	synced        atomic.Int64 // when the journal was synced last, in ns since 1970
+	printed       atomic.Bool  // see Registry.TakePrinted
+	checkpointing atomic.Bool  // enforceQuota writes a snapshot
 	diskBytes     atomic.Int64
 
 	failures [failureKinds]atomic.Pointer[string] // what cannot be written, nil for what can

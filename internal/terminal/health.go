@@ -76,6 +76,7 @@ func (f *files) failed(kind failure, err error) {
 		return // its files were removed meanwhile
 	}
 	text := datadir.Describe(failureText[kind], err)
+	f.t.registry.upkeep.due.add(f.t)
 	if old := f.failures[kind].Swap(&text); old == nil || *old != text {
 		f.t.registry.cfg.Log.Error("cannot "+failureText[kind], "id", f.t.ID, "error", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evertty/evertty/internal/datadir"
+	"github.com/evertty/evertty/internal/descriptors"
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/stream"
@@ -18,7 +19,8 @@ import (
 func (f *files) openJournal(cols, rows int, unknown uint64) (err error) {
 	c := f.t.registry.cfg
 	f.journal, err = journal.Open(c.Store, f.t.ID, journal.Options{Sync: c.Sync,
-		Segment: segmentOf(c.Clean.TerminalQuota), Cols: cols, Rows: rows, Input: c.RecordInput, Unknown: unknown})
+		Segment: segmentOf(c.Clean.TerminalQuota), Cols: cols, Rows: rows, Input: c.RecordInput, Unknown: unknown,
+		Sleep: descriptors.Sleep})
 	return err
 }
 

@@ -1,6 +1,8 @@
 package terminal
 
 import (
+	"cmp"
+	"slices"
 	"time"
 )
 
@@ -16,6 +18,11 @@ const (
 	maxTailWork = 50 << 20
 	// quietTail is maxTail for a terminal without activity since the last call of maintain.
 	quietTail = 64 << 10
+	// quietFor is how long the journal of a terminal has nothing to sync before its files may be closed. A person who
+	// thinks for a while does not notice that they are opened again.
+	quietFor = 10 * time.Second
+	// openJournals is how many quiet journals have their files open all the same.
+	openJournals = 16
 	// cleanInterval is the time between two reads of the sizes of all files.
 	cleanInterval = 5 * time.Second
 )
@@ -35,9 +42,30 @@ func (r *Registry) every(interval time.Duration, f func()) {
 	}
 }
 
+// whenDue calls f at once, and then an interval after a terminal became due, until the server closes. A server whose
+// terminals are quiet does not wake up.
+func (r *Registry) whenDue(d *due, interval time.Duration, f func()) {
+	pause := time.NewTimer(interval)
+	defer pause.Stop()
+	for {
+		f()
+		select {
+		case <-d.some:
+		case <-r.ctx.Done():
+			return
+		}
+		pause.Reset(interval)
+		select {
+		case <-pause.C:
+		case <-r.ctx.Done():
+			return
+		}
+	}
+}
+
 // syncJournals begins to sync the journals of all terminals that have something new.
 func (r *Registry) syncJournals() {
-	for _, t := range r.Unsorted() {
+	for _, t := range r.syncs.due.take() {
 		if t.process != nil && t.Running() && (t.unsynced.Load() || t.failing(journalFailure)) {
 			r.syncs.do(t, t.syncJournal)
 		}
@@ -49,18 +77,47 @@ func (f *files) syncJournal() {
 	began := time.Now()
 	err := f.journal.Sync()
 	f.t.registry.cfg.Metrics.JournalSync(time.Since(began), err)
+	f.synced.Store(time.Now().UnixNano())
+	f.t.registry.open.add(f.t)
 	if err != nil {
 		f.failed(journalFailure, err)
+		f.t.registry.syncs.due.add(f.t) // to try again
 	} else if f.failing(journalFailure) && f.checkpoint() {
 		f.worked(journalFailure) // the snapshot has what the journal lacks
+	} else if f.failing(journalFailure) {
+		f.t.registry.syncs.due.add(f.t)
 	}
+}
+
+// closeQuiet closes the files of journals that are quiet for quietFor. Those of the newest openJournals stay open.
+func (r *Registry) closeQuiet() {
+	var quiet []*Terminal
+	for _, t := range r.open.take() {
+		switch {
+		case t.journal == nil || !t.Running():
+		case time.Since(time.Unix(0, t.synced.Load())) < quietFor || t.unsynced.Load():
+			r.open.add(t)
+		default:
+			quiet = append(quiet, t)
+		}
+	}
+	slices.SortFunc(quiet, func(a, b *Terminal) int { return cmp.Compare(b.synced.Load(), a.synced.Load()) })
+	kept := min(openJournals, len(quiet))
+	for _, t := range quiet[kept:] {
+		t.journal.CloseQuiet()
+	}
+	r.open.keep(quiet[:kept])
 }
 
 // maintainAll begins to maintain the terminals that need it.
 func (r *Registry) maintainAll() {
-	for _, t := range r.Unsorted() {
+	for _, t := range r.upkeep.due.take() {
 		if t.wantsMaintenance() {
-			r.upkeep.do(t, t.maintain)
+			r.upkeep.do(t, func() {
+				if t.maintain(); t.wantsMaintenance() {
+					r.upkeep.due.add(t)
+				}
+			})
 		}
 	}
 }

@@ -81,7 +81,10 @@ func (f *files) saveRecord() { _ = f.writeRecord() }
 // writeRecord is saveRecord for a caller who needs the record on disk. It makes the record with the lock held, or one
 // that says "running" could be written after the one with the end. Once the end is on disk, the keeper may drop the
 // process. Errors: as the store.
-func (f *files) writeRecord() error {
+func (f *files) writeRecord() error { return f.writeRecordBy(f.t.registry.cfg.Store.SaveMeta) }
+
+// writeRecordBy is writeRecord by a method of the store.
+func (f *files) writeRecordBy(save func(id string, p []byte) error) error {
 	f.saving.Lock()
 	defer f.saving.Unlock()
 	if f.purged {
@@ -92,12 +95,12 @@ func (f *files) writeRecord() error {
 	if err != nil {
 		panic(fmt.Sprintf("invariant violation: record of %s: %v", f.t.ID, err))
 	}
-	if err := f.t.registry.cfg.Store.SaveMeta(f.t.ID, b); err != nil {
+	if err := save(f.t.ID, b); err != nil {
 		f.failed(recordFailure, err)
 		return err
 	}
 	f.worked(recordFailure)
-	f.grown.Store(true)
+	f.raise(&f.grown, f.t.registry.grown)
 	f.t.mu.Lock()
 	f.t.cwdSaved = r.Cwd
 	f.t.mu.Unlock()

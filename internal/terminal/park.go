@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -21,11 +22,11 @@ const (
 // parking parks idle terminals.
 type parking struct {
 	rounds *rounds
-	freed  atomic.Int64 // bytes that were parked and not given back to the system yet
-	seen   int64        // freed at the last call of release; only its goroutine uses it
+	freed  atomic.Int64  // bytes that were parked and not given back to the system yet
+	some   notify.Signal // freed has grown
 }
 
-func newParking() *parking { return &parking{rounds: newRounds()} }
+func newParking() *parking { return &parking{rounds: newRounds(), some: notify.NewSignal()} }
 
 // Park writes the screens of a running terminal to disk and frees their memory. The program is not
 // stopped. Whatever needs the screen brings it back exactly. Errors: ErrExited; ErrInUse while somebody watches, it
@@ -81,6 +82,7 @@ func (t *Terminal) saveAndPark(hub *stream.Hub) error {
 	}
 	t.process.Master().Interrupt() // run ends
 	t.registry.parking.freed.Add(int64(facts.Memory))
+	t.registry.parking.some.Set()
 	return nil
 }
 
@@ -141,10 +143,6 @@ func (t *Terminal) idle(long time.Duration, now time.Time) bool {
 
 // parkIdle parks the terminals that are idle for Config.ParkAfter.
 func (r *Registry) parkIdle() {
-	r.parking.release()
-	if r.cfg.ParkAfter <= 0 {
-		return
-	}
 	for _, t := range r.Unsorted() {
 		if t.idle(r.cfg.ParkAfter, time.Now()) {
 			r.parking.rounds.do(t, func() { _ = t.Park() }) // tried again; what cannot be written is logged
@@ -152,12 +150,26 @@ func (r *Registry) parkIdle() {
 	}
 }
 
-// release gives memory back to the system once no more is freed: an idle server collects no garbage for minutes.
-func (p *parking) release() {
-	freed := p.freed.Load()
-	if freed >= releaseFrom && freed == p.seen {
-		debug.FreeOSMemory()
-		p.freed.Add(-freed)
+// releaseParked gives memory back to the system once no more is freed: an idle server collects no garbage for minutes.
+func (r *Registry) releaseParked() {
+	p := r.parking
+	for {
+		select {
+		case <-p.some:
+		case <-r.ctx.Done():
+			return
+		}
+		for seen := int64(-1); seen != p.freed.Load(); {
+			seen = p.freed.Load()
+			select {
+			case <-time.After(maintainInterval):
+			case <-r.ctx.Done():
+				return
+			}
+		}
+		if freed := p.freed.Load(); freed >= releaseFrom {
+			debug.FreeOSMemory()
+			p.freed.Add(-freed)
+		}
 	}
-	p.seen = p.freed.Load()
 }

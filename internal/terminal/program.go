@@ -53,10 +53,27 @@ func (p *program) Process() *pty.Process { return p.process }
 // Done is closed when the program has ended and all of its output was applied.
 func (p *program) Done() <-chan struct{} { return p.ended }
 
-// start starts the program. The record is on disk before: a server that is killed in between
-// leaves a terminal that is lost, never a program without a record.
+// start starts the program. The record is there before: a server that is killed in between leaves a terminal that is
+// lost, never a program without a record. A crash of the machine ends the program too, so what makes the record
+// durable goes on meanwhile; start returns after it.
 func (p *program) start(s Spec) error {
-	p.t.saveRecord()
+	store := p.t.registry.cfg.Store
+	replaced := p.t.writeRecordBy(store.ReplaceMeta)
+	synced := make(chan error, 1)
+	go func() {
+		if replaced == nil {
+			synced <- store.SyncMeta(p.t.ID)
+		}
+		close(synced)
+	}()
+	err := p.startInKeeper(s)
+	if failed := <-synced; failed != nil {
+		p.t.failed(recordFailure, failed)
+	}
+	return err
+}
+
+func (p *program) startInKeeper(s Spec) error {
 	spec, err := p.command(s)
 	if err != nil {
 		return err

@@ -28,10 +28,9 @@ func (c *cleaner) readUsage(now time.Time) error {
 	stale := slices.DeleteFunc(slices.Collect(maps.Keys(c.usage)), func(id string) bool {
 		return c.registry.current(id) != nil
 	})
-	for _, t := range c.registry.Unsorted() {
-		if t.grown.Swap(false) {
-			stale = append(stale, t.ID)
-		}
+	for _, t := range c.registry.grown.take() {
+		t.grown.Store(false)
+		stale = append(stale, t.ID)
 	}
 	for _, id := range stale {
 		if err := c.readUsageOf(id); err != nil {
@@ -42,7 +41,7 @@ func (c *cleaner) readUsage(now time.Time) error {
 }
 
 func (c *cleaner) readAllUsage(now time.Time) error {
-	for _, t := range c.registry.Unsorted() {
+	for _, t := range c.registry.grown.take() {
 		t.grown.Store(false)
 	}
 	list, err := c.registry.cfg.Store.Usage()
@@ -121,7 +120,7 @@ func (c *cleaner) compressCold() {
 		}
 		n, err := t.journal.Compress(coldAfter)
 		if n > 0 {
-			t.grown.Store(true)
+			t.raise(&t.grown, c.registry.grown)
 		}
 		if err != nil && !t.isPurged() {
 			c.NoteCleanup(err)

@@ -128,6 +128,7 @@ func (r recovery) restore(id string) error {
 	}
 	r.mu.Lock()
 	r.byID[id] = t
+	t.becomeDue()
 	r.mu.Unlock()
 	return nil
 }
@@ -176,6 +177,7 @@ func (r *Registry) unload(old *Terminal) {
 	if r.byID[t.ID] == old {
 		r.byID[t.ID] = t
 	}
+	r.forget(old)
 }
 
 // restoreEnded makes the terminal an ended one, with the screen it had. One whose record says

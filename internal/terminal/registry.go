@@ -187,9 +187,11 @@ type Registry struct {
 	replaying chan struct{}  // has a value for each of them that is being made
 	alone     sync.RWMutex   // held by each replay, for writing by one that may end the server
 
-	syncs, upkeep *rounds
-	parking       *parking
-	groups        *confine.Groups // of terminals with limits
+	syncs, upkeep  *rounds
+	grown, printed *due
+	open           *due // whose journals may have open files
+	parking        *parking
+	groups         *confine.Groups // of terminals with limits
 	cleaner
 }
 
@@ -201,6 +203,7 @@ func New(cfg Config) *Registry {
 	r := &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
 		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}, names: readHostnames("/etc/hosts"),
 		replaying: make(chan struct{}, runtime.GOMAXPROCS(0)), syncs: newRounds(), upkeep: newRounds(),
+		grown: newDue(), printed: newDue(), open: newDue(),
 		parking: newParking(),
 		groups:  &confine.Groups{Prefix: groupPrefix(cfg.Identity), Keeper: cfg.Keeper.LastPID}}
 	r.cleaner.registry = r
@@ -210,10 +213,16 @@ func New(cfg Config) *Registry {
 // Run starts the goroutines that maintain the terminals until the lifetime ends.
 func (r *Registry) Run() {
 	r.life.Go(r.checkpoints)
-	r.life.Go(func() { r.every(maintainInterval, r.syncJournals) })
-	r.life.Go(func() { r.every(maintainInterval, r.maintainAll) })
-	r.life.Go(func() { r.every(maintainInterval, r.endExpired) })
-	r.life.Go(func() { r.every(maintainInterval, r.parkIdle) })
+	r.life.Go(func() { r.whenDue(r.syncs.due, maintainInterval, r.syncJournals) })
+	r.life.Go(func() { r.whenDue(r.open, quietFor, r.closeQuiet) })
+	r.life.Go(func() { r.whenDue(r.upkeep.due, maintainInterval, r.maintainAll) })
+	if r.cfg.Clean.Idle > 0 || r.cfg.Clean.Unattached > 0 {
+		r.life.Go(func() { r.every(maintainInterval, r.endExpired) })
+	}
+	if r.cfg.ParkAfter > 0 {
+		r.life.Go(func() { r.every(maintainInterval, r.parkIdle) })
+	}
+	r.life.Go(r.releaseParked)
 	r.life.Go(func() { r.every(cleanInterval, r.cleanFiles) })
 	r.life.Go(r.restoreLost)
 	r.life.Go(r.inspectEnded)
@@ -265,6 +274,15 @@ func (r *Registry) All() []*Terminal {
 		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.ID, b.ID))
 	})
 	return out
+}
+
+// TakePrinted returns the terminals that may have printed since the last call, in no order. It has one caller.
+func (r *Registry) TakePrinted() []*Terminal {
+	list := r.printed.take()
+	for _, t := range list {
+		t.printed.Store(false)
+	}
+	return list
 }
 
 // RoomForViewer reports whether one more viewer has descriptors. Errors: descriptors.ErrExhausted.

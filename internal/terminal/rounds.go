@@ -16,16 +16,18 @@ const roundsAtOnce = 8
 type rounds struct {
 	slots chan struct{}
 	busy  sync.Map // *Terminal
+	due   *due     // that the next round looks at
 }
 
 func newRounds() *rounds {
-	return &rounds{slots: make(chan struct{}, descriptors.WritesAtOnce(roundsAtOnce))}
+	return &rounds{slots: make(chan struct{}, descriptors.WritesAtOnce(roundsAtOnce)), due: newDue()}
 }
 
-// do runs work for t in a goroutine of the registry's lifetime, and waits until it has begun. It
-// does nothing while t is at work, or when the server closes.
+// do runs work for t in a goroutine of the registry's lifetime, and waits until it has begun. While t is at work it is
+// left to the next round; nothing is done when the server closes.
 func (r *rounds) do(t *Terminal, work func()) {
 	if _, busy := r.busy.LoadOrStore(t, nil); busy {
+		r.due.add(t)
 		return
 	}
 	select {

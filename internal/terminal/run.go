@@ -82,7 +82,7 @@ func (p *program) noteAnswered(seq uint64) {
 	if err := p.t.journal.Answered(seq); err != nil {
 		p.t.failed(journalFailure, err)
 	}
-	p.t.unsynced.Store(true)
+	p.t.raise(&p.t.unsynced, p.t.registry.syncs.due)
 }
 
 // applyBuffered is apply with a buffer of its own.
@@ -139,9 +139,10 @@ func (p *program) catchUp() error {
 // changed notes a change that is worth a snapshot.
 func (f *files) changed() {
 	f.changes.Add(1)
-	f.active.Store(true)
-	f.unsynced.Store(true)
-	f.grown.Store(true)
+	f.raise(&f.active, f.t.registry.upkeep.due)
+	f.raise(&f.unsynced, f.t.registry.syncs.due)
+	f.raise(&f.grown, f.t.registry.grown)
+	f.raise(&f.printed, f.t.registry.printed)
 }
 
 // finish notes the end of the program after its last output. The keeper drops the process

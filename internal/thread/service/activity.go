@@ -167,7 +167,7 @@ func (a *activity) chargeOutput() {
 			bytes[s.Session] += n
 		}
 	}
-	for _, t := range a.terminals.Unsorted() {
+	for _, t := range a.terminals.TakePrinted() {
 		if n := newOutput(t); n > 0 {
 			bytes[t.Thread()] += n
 			_ = a.touchSession(t.Thread()) // output alone makes no new session
