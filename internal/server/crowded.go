@@ -7,10 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/evertty/evertty/internal/descriptors"
-	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
@@ -39,12 +36,8 @@ func newCrowded(l net.Listener, s *strangers) crowded {
 func (l crowded) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if descriptors.RoomForConnection() || l.strangers.makeRoom() {
-			boundUnsent(c)
-			return c, nil
+		if err != nil || descriptors.RoomForConnection() || l.strangers.makeRoom() {
+			return c, err
 		}
 		select {
 		case l.farewells <- struct{}{}:
@@ -71,22 +64,5 @@ func farewell(c net.Conn) {
 		http.StatusServiceUnavailable, len(body), int(httpapi.RetryDescriptors.Seconds()), body)
 	if half, ok := c.(interface{ CloseWrite() error }); ok && err == nil && half.CloseWrite() == nil {
 		_, _ = io.CopyN(io.Discard, c, httpapi.MaxBody)
-	}
-}
-
-// maxUnsent is how much of what is written to a connection the kernel keeps that it cannot send, in bytes; else it may
-// keep 4 MB, all of which a viewer on a slow line had to see before anything newer. What is on its way is not bounded.
-const maxUnsent = 128 << 10
-
-// boundUnsent sets maxUnsent (TCP_NOTSENT_LOWAT, tcp(7)); a unix socket has its bound of its own.
-func boundUnsent(c net.Conn) {
-	socket, ok := c.(*net.TCPConn)
-	if !ok {
-		return
-	}
-	if raw, err := socket.SyscallConn(); err == nil {
-		_ = proc.Control(raw, func(fd int) error { // best effort: without it a slow viewer is further behind
-			return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, maxUnsent)
-		})
 	}
 }

@@ -149,6 +149,21 @@ func (c *conn) writeAll(b []byte) error {
 	return err
 }
 
+// maxUnsent is how much of what is written the kernel keeps that it cannot send, in bytes; else it may keep 4 MB, all of
+// which a viewer on a slow line had to see before anything newer. What is on its way is not bounded.
+const maxUnsent = 128 << 10
+
+// boundUnsent sets maxUnsent (TCP_NOTSENT_LOWAT, tcp(7)). A unix socket has a bound of its own; where it fails a slow
+// viewer is further behind.
+func (c *conn) boundUnsent() {
+	if c.raw == nil {
+		return
+	}
+	_ = proc.Control(c.raw, func(fd int) error {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, maxUnsent)
+	})
+}
+
 // hijacker gives a WebSocket a conn.
 type hijacker struct{ http.ResponseWriter }
 

@@ -33,7 +33,8 @@ type sender struct {
 	// Owned by the goroutine that sends.
 	batch []*stream.Message // of from, not sent yet
 	from  *feed
-	sent  *feed // its last batch is written, but not all of it is taken; nil for none
+	sent  *feed // its last batch is written, but perhaps not all of it is taken; nil for none
+	bound bool  // boundUnsent was called
 
 	mu       sync.Mutex // guards what follows; nothing blocks under it
 	sending  bool       // a goroutine sends, or nothing is ever sent again
@@ -154,6 +155,10 @@ func (s *sender) next() (do func(patient bool) error) {
 	case s.out.Waiting() > 0:
 		return s.flush
 	case s.sent != nil:
+		if !s.bound { // not before: the first snapshot is written at once
+			s.bound = true
+			s.out.boundUnsent()
+		}
 		s.sent.sub.Sent()
 		s.sent = nil
 	case len(s.batch) > 0:
