@@ -35,6 +35,14 @@ func Control(conn syscall.RawConn, f func(fd int) error) error {
 	return inner
 }
 
+// BoundUnsent bounds what the kernel keeps of what was written to a TCP connection and it cannot send yet, in bytes
+// (TCP_NOTSENT_LOWAT, tcp(7)).
+func BoundUnsent(conn syscall.RawConn, bytes int) error {
+	return Control(conn, func(fd int) error {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, bytes)
+	})
+}
+
 // Ready reports whether one of the events of poll(2) is true of a descriptor now.
 func Ready(fd int, events int16) bool {
 	list := []unix.PollFd{{Fd: int32(fd), Events: events}}

@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/server/httpapi"
 )
@@ -78,7 +76,7 @@ func (c *conn) try(p []byte) (n int, err error) {
 	if done != nil {
 		return 0, done
 	}
-	if err == unix.EAGAIN {
+	if err == syscall.EAGAIN {
 		err = nil
 	}
 	return max(n, 0), err
@@ -91,7 +89,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	}
 	done := c.raw.Read(func(fd uintptr) bool {
 		n, err = proc.ReadNow(int(fd), p)
-		return err != unix.EAGAIN
+		return err != syscall.EAGAIN
 	})
 	switch {
 	case done != nil:
@@ -153,15 +151,11 @@ func (c *conn) writeAll(b []byte) error {
 // which a viewer on a slow line had to see before anything newer. What is on its way is not bounded.
 const maxUnsent = 128 << 10
 
-// boundUnsent sets maxUnsent (TCP_NOTSENT_LOWAT, tcp(7)). A unix socket has a bound of its own; where it fails a slow
-// viewer is further behind.
+// boundUnsent sets maxUnsent. A unix socket has a bound of its own; where it fails a slow viewer is further behind.
 func (c *conn) boundUnsent() {
-	if c.raw == nil {
-		return
+	if c.raw != nil {
+		_ = proc.BoundUnsent(c.raw, maxUnsent)
 	}
-	_ = proc.Control(c.raw, func(fd int) error {
-		return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, maxUnsent)
-	})
 }
 
 // hijacker gives a WebSocket a conn.
