@@ -64,6 +64,76 @@ func TestBlockedWriteCountsAndContinues(t *testing.T) {
 	s.sameAs(data)
 }
 
+// TestTryWriteTakesWhatFits: a try writes what the terminal takes and waits for nothing; what is left follows in order.
+func TestTryWriteTakesWhatFits(t *testing.T) {
+	gate, open := fifo(t)
+	s := run(t, "sh", "-c", "stty raw -echo; echo ready; read x <"+gate+"; exec cat")
+	s.expect("ready\n")
+	data := make([]byte, 1<<20)
+	rand.New(rand.NewSource(3)).Read(data)
+	begun := 0
+	begin := func(mode pty.LineMode) {
+		if begun++; mode.Canonical || mode.Echo {
+			t.Errorf("a raw terminal has %+v", mode)
+		}
+	}
+	m := s.Master()
+	done, err := m.TryWrite(data, begin)
+	if err != nil || done <= 0 || done >= len(data) || begun != 1 {
+		t.Fatalf("%d bytes, %v, begun %d times", done, err, begun)
+	}
+	full := func() bool {
+		n, err := m.TryWrite(data[done:], begin)
+		if done += n; err != nil {
+			t.Fatal(err)
+		}
+		return n == 0
+	}
+	if !polling.Until(patience, full) {
+		t.Fatal("the terminal takes everything")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	waits := make(chan int)
+	go func() {
+		n, _ := s.Write(ctx, data[done:])
+		waits <- n
+	}()
+	blocked := func() bool {
+		n, err := m.TryWrite([]byte("between"), begin)
+		if n != 0 {
+			t.Fatalf("%d bytes between those of a Write", n)
+		}
+		return errors.Is(err, pty.ErrBlocked)
+	}
+	if !polling.Until(patience, blocked) {
+		t.Fatal("a Write that waits has no turn")
+	}
+	cancel()
+	done += <-waits
+	open()
+	s.send(string(data[done:]))
+	s.sameAs(data)
+}
+
+// TestTryWriteRefuses: nothing is written, and begin is not called, where a program would get only a part, or nothing.
+func TestTryWriteRefuses(t *testing.T) {
+	s := run(t, "sh", "-c", "echo ready; read x")
+	s.expect("ready\r\n")
+	never := func(pty.LineMode) { t.Error("begun") }
+	if n, err := s.Master().TryWrite(bytes.Repeat([]byte("x"), pty.MaxLine+1), never); n != 0 ||
+		!errors.Is(err, pty.ErrLineTooLong) {
+		t.Errorf("a line too long: %d bytes, %v", n, err)
+	}
+	if n, err := s.Master().TryWrite([]byte("done\n"), func(pty.LineMode) {}); n != len("done\n") || err != nil {
+		t.Errorf("a line: %d bytes, %v", n, err)
+	}
+	s.exit()
+	if n, err := s.Master().TryWrite([]byte("x"), never); n != 0 ||
+		!errors.Is(err, pty.ErrExited) && !errors.Is(err, pty.ErrClosed) {
+		t.Errorf("after the end: %d bytes, %v", n, err)
+	}
+}
+
 // Two writers take turns: the bytes of one never come between those of the other.
 func TestWritersTakeTurns(t *testing.T) {
 	s := run(t, "sh", "-c", rawCat)
