@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -83,12 +84,7 @@ func (s *sender) begin(f *feed) {
 
 // ready notes that a feed has events.
 func (s *sender) ready(f *feed) {
-	s.mu.Lock()
-	if !f.waits && !f.gone {
-		f.waits = true
-		s.feeds = append(s.feeds, f)
-	}
-	s.mu.Unlock()
+	s.again(f)
 	s.kick()
 }
 
@@ -203,20 +199,16 @@ func (s *sender) flush(patient bool) error {
 func (s *sender) poll(patient bool) error {
 	s.mu.Lock()
 	f := s.feeds[0]
+	s.feeds, f.waits = slices.Delete(s.feeds, 0, 1), false // what comes from here on is ready again
 	s.mu.Unlock()
 	batch, ok, err := f.sub.PollReady()
-	if !ok && !patient {
-		return errLong
-	}
-	s.mu.Lock()
-	s.feeds = s.feeds[1:]
-	if len(s.feeds) == 0 {
-		s.feeds = nil
-	}
-	f.waits = false // what comes from here on is ready again
-	s.mu.Unlock()
-	if !ok {
+	switch {
+	case ok:
+	case patient:
 		batch, err = f.sub.Poll()
+	default:
+		s.again(f)
+		return errLong
 	}
 	switch {
 	case errors.Is(err, io.EOF) && f.last != nil:
@@ -249,13 +241,18 @@ func (s *sender) sendBatch(patient bool) error {
 		f.last()
 		return nil
 	}
+	s.again(f)
+	return nil
+}
+
+// again has a feed looked at once more.
+func (s *sender) again(f *feed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !f.waits && !f.gone {
 		f.waits = true
 		s.feeds = append(s.feeds, f)
 	}
-	return nil
 }
 
 // message sends one event.
