@@ -10,7 +10,7 @@ type Terminal interface {
 	Input(ctx context.Context, p []byte) error
 	// TryInput is Input by the caller's goroutine where that takes no time; ok is false, and nothing is typed, where Input
 	// would wait or fail. What the program does not take at once is written behind, before whatever is typed later;
-	// failed is called if the program does not take it. p is the terminal's.
+	// failed is called if the program does not take it, and must return at once. p is the terminal's.
 	TryInput(p []byte, failed func(error)) (ok bool)
 	// Keys presses named keys.
 	Keys(ctx context.Context, names []string) error

@@ -43,7 +43,7 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (wire.Sent, error) {
 // TryInput is Input by the caller's goroutine where that takes no time. ok is false, and nothing is typed, when other
 // input waits, when the terminal has ended, and when Input would wait or fail for another reason. What the program does
 // not take at once is written behind, before whatever is typed later; failed is called with the errors of Input if the
-// program does not take it. p is the terminal's.
+// program does not take it, and must return at once. p is the terminal's.
 func (t *Terminal) TryInput(p []byte, failed func(error)) (ok bool) {
 	if !t.Running() || !t.registry.hooks.MayType(t) {
 		return false

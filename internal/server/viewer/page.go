@@ -97,13 +97,13 @@ func (p *page) handle(c command, size int) error {
 		l = new(commands)
 		p.commands[c.PTY] = l
 	}
-	failed := func(err error) { p.refuse(c.PTY, err) }
-	if a, ok := p.find(c.PTY); ok && l.idle() && a.try(p.ctx, c, failed) {
+	late := func(err error) { go p.refuse(c.PTY, err) } // who says it must not wait
+	if a, ok := p.find(c.PTY); ok && l.idle() && a.try(p.ctx, c, late) {
 		return nil
 	}
 	return l.add(size, func() {
 		if err := p.do(c); err != nil {
-			failed(err)
+			p.refuse(c.PTY, err)
 		}
 	})
 }

@@ -227,7 +227,7 @@ func (s *socket) readFrom(a actor) {
 		case c.Type == "ping":
 			err = s.pong(c.T)
 		case c.Type == "auth": // already logged in
-		case list.idle() && a.try(s.ctx, c, func(err error) { s.refuse("", err) }):
+		case list.idle() && a.try(s.ctx, c, func(err error) { go s.refuse("", err) }): // who says it must not wait
 		default:
 			err = list.add(len(p), func() {
 				if err := a.do(s.ctx, c); err != nil {
