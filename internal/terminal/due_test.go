@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,18 +34,22 @@ func TestDue(t *testing.T) {
 func TestQuietServerSleeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		r, d, rounds := &Registry{ctx: ctx}, newDue(), 0
-		go r.whenDue(d, time.Second, func() { rounds++; d.take() })
+		r, d := &Registry{ctx: ctx}, newDue()
+		var rounds atomic.Int32
+		go r.whenDue(d, time.Second, func() {
+			rounds.Add(1)
+			d.take()
+		})
 		synctest.Wait()
-		for _, want := range []int{1, 2} {
+		for _, want := range []int32{1, 2} {
 			time.Sleep(time.Hour)
-			if rounds != want {
-				t.Errorf("%d rounds, want %d", rounds, want)
+			if rounds.Load() != want {
+				t.Errorf("%d rounds, want %d", rounds.Load(), want)
 			}
 			d.add(&Terminal{})
 			d.add(&Terminal{})
 			time.Sleep(time.Second / 2)
-			if rounds != want {
+			if rounds.Load() != want {
 				t.Error("a round begins before the interval is over")
 			}
 		}
