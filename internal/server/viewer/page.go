@@ -28,8 +28,8 @@ type page struct {
 
 	commands map[string]*commands // by terminal, "attach" and "detach" among them; owned by the goroutine that reads
 
-	mu       sync.Mutex // guards attached
-	attached map[string]attachment
+	attaching sync.Mutex // guards attached
+	attached  map[string]attachment
 }
 
 // attachment is a terminal that the page watches.
@@ -154,12 +154,12 @@ func (p *page) attach(c command) error {
 		return err
 	}
 	p.detach(c.PTY) // attaching again starts over, with a snapshot unless it says since
-	p.mu.Lock()
+	p.attaching.Lock()
 	crowded := len(p.attached) >= maxAttached
 	if !crowded {
 		p.attached[c.PTY] = attachment{} // not used before the next command for the terminal
 	}
-	p.mu.Unlock()
+	p.attaching.Unlock()
 	if crowded {
 		return errCrowded
 	}
@@ -169,25 +169,25 @@ func (p *page) attach(c command) error {
 	if c.Cols > 0 && c.Rows > 0 && !a.readOnly {
 		err = t.RequestSize(a.sub, c.Cols, c.Rows)
 	}
-	p.mu.Lock()
+	p.attaching.Lock()
 	p.attached[c.PTY] = attachment{a, f}
-	p.mu.Unlock()
+	p.attaching.Unlock()
 	p.begin(f)
 	return err
 }
 
 func (p *page) find(id string) (attachment, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.attaching.Lock()
+	defer p.attaching.Unlock()
 	a, ok := p.attached[id]
 	return a, ok
 }
 
 func (p *page) detach(id string) {
-	p.mu.Lock()
+	p.attaching.Lock()
 	a, ok := p.attached[id]
 	delete(p.attached, id)
-	p.mu.Unlock()
+	p.attaching.Unlock()
 	if ok {
 		p.leaveTerminal(a)
 	}
@@ -200,10 +200,10 @@ func (p *page) leaveTerminal(a attachment) {
 }
 
 func (p *page) detachAll() {
-	p.mu.Lock()
+	p.attaching.Lock()
 	all := p.attached
 	p.attached = map[string]attachment{}
-	p.mu.Unlock()
+	p.attaching.Unlock()
 	for _, a := range all {
 		p.leaveTerminal(a)
 	}

@@ -187,9 +187,10 @@ func (s *socket) read() (kind int, p []byte, err error) {
 	}
 }
 
-// messages are buffers for messages of up to maxKept bytes: who waits for one has none.
+// messages are buffers for messages: who waits for one has none.
 var messages = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
+// maxKept bounds a buffer that is used again, in bytes: more is a paste, which is rare.
 const maxKept = 64 << 10
 
 func (s *socket) refuse(pty string, err error) {
