@@ -3,9 +3,12 @@ package stream
 import (
 	"context"
 	"fmt"
-	"github.com/evertty/evertty/wire"
 	"io"
+	"runtime"
+	"sync/atomic"
 	"time"
+
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -18,14 +21,37 @@ const (
 	// slowWrite is how long a viewer may take for one piece before its slot is free for others: a
 	// slow line delays nobody else.
 	slowWrite = time.Second
+	// keepFor is how long a snapshot that was encoded is kept for others.
+	keepFor = 5 * time.Second
+	// maxKept bounds what is kept so in a server, in bytes.
+	maxKept = 64 << 20
+	// keptForms is how many times its text a snapshot takes: the text, quoted, and in an event.
+	keptForms = 3
 )
 
-// Large bounds how many large snapshots are encoded at once. All hubs of a server share one. It is
-// safe for concurrent use.
-type Large struct{ slots chan struct{} }
+// Large bounds how many large snapshots are encoded at once, and what is kept of others. All hubs of a server share one.
+// It is safe for concurrent use.
+type Large struct {
+	slots chan struct{}
+	kept  atomic.Int64 // bytes that keep keeps
+}
 
 // NewLarge makes the bound of a server.
 func NewLarge() *Large { return &Large{slots: make(chan struct{}, maxLarge)} }
+
+// keep keeps s, whose text has size bytes, in memory for a while: viewers that all reconnect at once come one after the
+// other, and in between garbage may be collected.
+func (l *Large) keep(s *SharedSnapshot, size int) {
+	taken := int64(size)*keptForms + int64(s.Frame.Memory())
+	if l.kept.Add(taken) > maxKept {
+		l.kept.Add(-taken)
+		return
+	}
+	time.AfterFunc(keepFor, func() {
+		runtime.KeepAlive(s)
+		l.kept.Add(-taken)
+	})
+}
 
 // slotWriter writes one snapshot to w. It waits for a slot before it writes more than largeSize
 // bytes. Its owner must call release. One goroutine uses it.

@@ -89,6 +89,7 @@ func (s *SharedSnapshot) isSmall(lines int) bool {
 			return
 		}
 		s.ansi = b.Bytes()
+		s.large.keep(s, len(s.ansi))
 		s.report(snapshot.Options{Scrollback: -1, Ended: s.Ended}, s.ansi, start)
 	})
 	return s.ansi != nil
