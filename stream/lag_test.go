@@ -78,6 +78,24 @@ func TestBehind(t *testing.T) {
 	}
 }
 
+// TestBehindWhole: a viewer that cannot be told of screens gets all of the terminal, and output behind it.
+func TestBehindWhole(t *testing.T) {
+	h := plainHub(Hooks{})
+	s := h.Subscribe(SubscribeOptions{Scrollback: -1, Whole: true})
+	defer s.Close()
+	events(t, s)
+	for range 2 {
+		h.Write(bytes.Repeat([]byte("a line of a flood\r\n"), MaxQueue/19))
+	}
+	if batch := next(t, s); batch[0].Kind != KindSnapshot || isScreen(t, batch) {
+		t.Errorf("not all of the terminal: %v", batch)
+	}
+	h.Write([]byte("!"))
+	if batch := next(t, s); len(batch) != 1 || batch[0].Kind != KindData {
+		t.Errorf("no output: %v", batch)
+	}
+}
+
 // TestBehindUntilSent: a viewer that has not taken its screen does not get the whole, however long it is quiet.
 func TestBehindUntilSent(t *testing.T) {
 	h, s := behind(t)

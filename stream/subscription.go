@@ -41,6 +41,7 @@ type Subscription struct {
 	isDue       atomic.Bool   // ready or wake is about to be called, see Hub.unlock
 	historyOnce bool
 	mayType     bool
+	whole       bool // see SubscribeOptions.Whole
 	came        time.Time
 	caught      atomic.Bool // Sent was called
 	screens     atomic.Bool // a screen was taken, see lag, and Sent was not called since
@@ -82,6 +83,9 @@ type SubscribeOptions struct {
 	Since *uint64
 	// MayType says that the viewer may type. It then gets what programs write to the clipboard.
 	MayType bool
+	// Whole gives a viewer that is behind all of the terminal, not the screen alone: for one that cannot be told which of
+	// the two it is.
+	Whole bool
 	// Ready is called when something has come for PollReady or Poll, and after Close; several things may be one call. It
 	// is called by the goroutine that has brought it, without the hub's lock, perhaps by two at the same time; it must not
 	// block. nil: Next waits. With it nobody calls Next.
@@ -92,7 +96,7 @@ type SubscribeOptions struct {
 // must Close it.
 func (h *Hub) Subscribe(o SubscribeOptions) *Subscription {
 	s := &Subscription{Viewer: order.Add(1), hub: h, ready: o.Ready,
-		scrollback: o.Scrollback, historyOnce: o.HistoryOnce, mayType: o.MayType, stale: ReasonConnect,
+		scrollback: o.Scrollback, historyOnce: o.HistoryOnce, mayType: o.MayType, whole: o.Whole, stale: ReasonConnect,
 		came: time.Now()}
 	if s.ready == nil {
 		s.wake = notify.NewSignal()
@@ -169,7 +173,11 @@ func (h *Hub) presenceChanged(except *Subscription) {
 // hub's lock is held.
 func (s *Subscription) push(m *Message) {
 	if s.queued += m.cost(); s.queued > MaxQueue {
-		s.fallBehind()
+		if s.whole {
+			s.makeStale(ReasonLag)
+		} else {
+			s.fallBehind()
+		}
 		return
 	}
 	s.waits()

@@ -29,15 +29,9 @@ func (t *Terminal) Input(ctx context.Context, p []byte) (wire.Sent, error) {
 	t.touch()
 	s := wire.Sent{Bytes: len(p)}
 	err := t.input.write(ctx, p, func(mode pty.LineMode) { s.Seq = t.noteInput(p, mode) })
-	if blocked, ok := errors.AsType[*Blocked](err); ok {
-		blocked.Seq = s.Seq
-		if blocked.Bytes == 0 {
-			blocked.Seq = t.Hub().Stats().Seq
-		}
-	}
 	s.Success = err == nil
 	t.keepTyped()
-	return s, t.typedIn(p, err)
+	return s, t.typedIn(p, s.Seq, err)
 }
 
 // TryInput is Input by the caller's goroutine where that takes no time. ok is false, and nothing is typed, when other
@@ -49,16 +43,23 @@ func (t *Terminal) TryInput(p []byte, failed func(error)) (ok bool) {
 		return false
 	}
 	t.touch()
-	return t.input.try(t.registry.ctx, p, func(mode pty.LineMode) { t.noteInput(p, mode) }, func(err error) {
+	var seq uint64
+	return t.input.try(t.registry.ctx, p, func(mode pty.LineMode) { seq = t.noteInput(p, mode) }, func(err error) {
 		t.keepTypedSoon()
-		if err := t.typedIn(p, err); err != nil {
+		if err := t.typedIn(p, seq, err); err != nil {
 			failed(err)
 		}
 	})
 }
 
-// typedIn records input that was written, or failed with err, which it returns as a caller gets it.
-func (t *Terminal) typedIn(p []byte, err error) error {
+// typedIn records input that was written behind position seq, or failed with err, which it returns as a caller gets it.
+func (t *Terminal) typedIn(p []byte, seq uint64, err error) error {
+	if blocked, ok := errors.AsType[*Blocked](err); ok {
+		blocked.Seq = seq
+		if blocked.Bytes == 0 {
+			blocked.Seq = t.Hub().Stats().Seq
+		}
+	}
 	if err == nil {
 		if e := t.journal.Input(p); e != nil {
 			t.failed(journalFailure, e)

@@ -17,14 +17,15 @@ import (
 // deadlineMoves is how often the deadline of writes is moved at most: each move changes a timer of the runtime.
 const deadlineMoves = time.Second
 
-// conn is the connection below a WebSocket. Write takes everything at once: what the socket does not take waits in
-// memory, in order, until flush. So whoever has something for the viewer writes it, and never waits. It is safe for
+// conn is the connection below a WebSocket. Once it has started, Write takes everything at once: what the socket does not
+// take waits in memory, in order, until flush. Before, it is an ordinary connection. So whoever has something for the viewer writes it, and never waits. It is safe for
 // concurrent use, but for flush, which belongs to the goroutine that sends.
 type conn struct {
 	net.Conn
 	raw     syscall.RawConn // nil: nothing is written at once, as with TLS, which cannot stop in a record
 	moved   time.Time       // when flush moved the deadline last
 	mu      sync.Mutex
+	started bool // Write does not wait
 	waiting [][]byte
 	bytes   int // of waiting
 }
@@ -40,8 +41,24 @@ func newConn(c net.Conn) *conn {
 	return own
 }
 
+// start makes Write and SetWriteDeadline those of a connection that never waits.
+func (c *conn) start() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.started = true
+}
+
+func (c *conn) hasStarted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.started
+}
+
 // Write takes p. Errors are those of the connection.
 func (c *conn) Write(p []byte) (int, error) {
+	if !c.hasStarted() {
+		return c.Conn.Write(p)
+	}
 	if err := c.write(p, slices.Clone[[]byte]); err != nil {
 		return 0, err
 	}
@@ -102,8 +119,13 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// SetWriteDeadline does nothing: Write does not wait, and flush has its own.
-func (c *conn) SetWriteDeadline(time.Time) error { return nil }
+// SetWriteDeadline does nothing once Write does not wait: flush has its own.
+func (c *conn) SetWriteDeadline(at time.Time) error {
+	if c.hasStarted() {
+		return nil
+	}
+	return c.Conn.SetWriteDeadline(at)
+}
 
 // Waiting is how many bytes wait for flush.
 func (c *conn) Waiting() int {

@@ -30,7 +30,9 @@ func connected(t *testing.T) (own *conn, far net.Conn) {
 		near.Close()
 		far.Close()
 	})
-	return newConn(near), far
+	own = newConn(near)
+	own.start()
+	return own, far
 }
 
 // TestConnNeverWaits: a peer that does not read makes Write keep what is left, and flush sends it in order, whatever was

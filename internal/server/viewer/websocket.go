@@ -89,7 +89,7 @@ func OpenWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v 
 		return false
 	}
 	f := s.watch(t, stream.SubscribeOptions{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since,
-		MayType: !v.ReadOnly}, s.finish)
+		MayType: !v.ReadOnly, Whole: v.Binary}, s.finish)
 	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
 		_ = t.RequestSize(f.sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
 	}
@@ -113,6 +113,7 @@ func open(w http.ResponseWriter, r *http.Request, v Viewer) (*socket, error) {
 	s := &socket{viewer: v, sockets: v.Sockets}
 	s.ctx, s.cancel = context.WithCancel(v.Context)
 	s.ws, s.out, s.socket = ws, ws.NetConn().(*conn), s
+	s.out.start()
 	s.answered.L = &s.mu
 	s.show()
 	ws.SetPongHandler(func(string) error {
