@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -98,16 +99,18 @@ func TestBehindWhole(t *testing.T) {
 
 // TestBehindUntilSent: a viewer that has not taken its screen does not get the whole, however long it is quiet.
 func TestBehindUntilSent(t *testing.T) {
-	h, s := behind(t)
-	next(t, s)
-	time.Sleep(3 * screenPace) // nothing is to happen
-	if got := events(t, s); len(got) > 0 {
-		t.Errorf("got %v before the screen was sent", got)
-	}
-	s.Sent()
-	if batch := next(t, s); batch[0].lines >= 0 || batch[0].Seq != h.seq {
-		t.Errorf("not all of the terminal: %v", batch)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h, s := behind(t)
+		next(t, s)
+		time.Sleep(time.Hour) // of the clock of this test
+		if got := events(t, s); len(got) > 0 {
+			t.Errorf("got %v before the screen was sent", got)
+		}
+		s.Sent()
+		if batch := next(t, s); batch[0].lines >= 0 || batch[0].Seq != h.seq {
+			t.Errorf("not all of the terminal: %v", batch)
+		}
+	})
 }
 
 // TestBehindAtTheEnd: the end of the program gives a viewer that is behind everything, and the exit.

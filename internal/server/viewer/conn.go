@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,8 +25,8 @@ type conn struct {
 	net.Conn
 	raw     syscall.RawConn // nil: nothing is written at once, as with TLS, which cannot stop in a record
 	moved   time.Time       // when flush moved the deadline last
+	started atomic.Bool     // Write does not wait
 	mu      sync.Mutex
-	started bool // Write does not wait
 	waiting [][]byte
 	bytes   int // of waiting
 }
@@ -42,21 +43,11 @@ func newConn(c net.Conn) *conn {
 }
 
 // start makes Write and SetWriteDeadline those of a connection that never waits.
-func (c *conn) start() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.started = true
-}
-
-func (c *conn) hasStarted() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.started
-}
+func (c *conn) start() { c.started.Store(true) }
 
 // Write takes p. Errors are those of the connection.
 func (c *conn) Write(p []byte) (int, error) {
-	if !c.hasStarted() {
+	if !c.started.Load() {
 		return c.Conn.Write(p)
 	}
 	if err := c.write(p, slices.Clone[[]byte]); err != nil {
@@ -121,7 +112,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 
 // SetWriteDeadline does nothing once Write does not wait: flush has its own.
 func (c *conn) SetWriteDeadline(at time.Time) error {
-	if c.hasStarted() {
+	if c.started.Load() {
 		return nil
 	}
 	return c.Conn.SetWriteDeadline(at)
