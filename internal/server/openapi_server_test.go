@@ -81,7 +81,19 @@ func TestMain(m *testing.M) {
 	}
 	// Else a keeper under the race detector takes a second to end.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
-	os.Exit(m.Run())
+	os.Exit(withoutProfile(m))
+}
+
+// withoutProfile runs the tests with an empty home: their login shells must not wait for what is in a developer's own.
+func withoutProfile(m *testing.M) int {
+	home, err := os.MkdirTemp("", "home")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(home) }()
+	_ = os.Setenv("HOME", home)
+	return m.Run()
 }
 
 // startServer starts a server. What runs in it when the test is over is ended.
