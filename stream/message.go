@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/evertty/evertty/internal/jsonstring"
 	"github.com/evertty/evertty/wire"
@@ -46,10 +47,21 @@ type Message struct {
 	sseOnce sync.Once
 	sse     []byte
 	frames  [2]frame // by Form
+
+	lent    *lent        // memory of text and of a frame that is used again; nil: of its own
+	holders atomic.Int32 // viewers that have not called Release; with lent
 }
 
 func dataMessage(id string, text []byte, seq uint64) *Message {
-	return &Message{Kind: KindData, Seq: seq, id: id, text: bytes.Clone(text)}
+	m := &Message{Kind: KindData, Seq: seq, id: id}
+	if len(text) >= lentFrom {
+		m.lent = lend()
+		m.lent.text = append(m.lent.text[:0], text...)
+		m.text = m.lent.text
+	} else {
+		m.text = bytes.Clone(text)
+	}
+	return m
 }
 
 // placeMessage is a resize or resume event.
@@ -104,8 +116,7 @@ func (m *Message) Text() []byte {
 
 // appendString appends s, which is UTF-8 as engines return it, as a JSON string.
 func appendString(b, s []byte) []byte {
-	b, _ = jsonstring.Append(append(b, '"'), s)
-	return append(b, '"')
+	return append(jsonstring.AppendValid(append(b, '"'), s), '"')
 }
 
 // AppendJSON appends the event as one JSON object on one line; first are members that come before
@@ -159,14 +170,26 @@ type frame struct {
 func (m *Message) Frame(form Form, room int, seal func(b []byte) []byte) []byte {
 	f := &m.frames[form]
 	f.once.Do(func() {
-		b := make([]byte, room, room+len(m.text)*9/8+len(m.id)+messageCost/2)
+		b := m.room(form, room)
 		if form == FormBinary {
-			f.made = seal(m.appendBinary(b))
+			b = m.appendBinary(b)
 		} else {
-			f.made = seal(m.appendSocketJSON(b))
+			b = m.appendSocketJSON(b)
 		}
+		if m.lent != nil {
+			m.lent.frames[form] = b
+		}
+		f.made = seal(b)
 	})
 	return f.made
+}
+
+// room returns n bytes with room for a frame behind them.
+func (m *Message) room(form Form, n int) []byte {
+	if m.lent != nil && cap(m.lent.frames[form]) >= n {
+		return m.lent.frames[form][:n]
+	}
+	return make([]byte, n, n+len(m.text)*9/8+len(m.id)+messageCost/2)
 }
 
 // appendSocketJSON is AppendJSON with the members that an event has on a WebSocket only.

@@ -62,6 +62,7 @@ func (v *viewers) publish(build func() *Message) {
 		if m == nil {
 			m = build()
 		}
+		m.holders.Add(1) // also where push drops it: then nobody releases it
 		s.push(m)
 	}
 }

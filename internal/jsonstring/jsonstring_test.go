@@ -10,7 +10,9 @@ import (
 // one line.
 func FuzzAppend(f *testing.F) {
 	for _, s := range []string{"", "plain", "\x00\x1f\x7f", "\"\\/", "a\r\n\tb", "€\u2028\u2029\u20ac", "\ufffd"} {
-		f.Add(s)
+		for n := range word + 1 { // at every place of a word
+			f.Add(strings.Repeat("a", n) + s + "b" + s + strings.Repeat("\u2500", word))
+		}
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		s = strings.ToValidUTF8(s, "\ufffd")

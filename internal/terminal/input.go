@@ -138,15 +138,20 @@ func (in *input) release(rest *inputCall) {
 	}
 }
 
+// groupNow stands for the process group that is in the foreground now.
+const groupNow = -1
+
 // reply queues answers to the program's queries before position seq; 0: a report that
-// answers none.
-func (in *input) reply(p []byte, seq uint64) {
+// answers none. group was in the foreground when they were read.
+func (in *input) reply(p []byte, seq uint64, group int) {
 	if len(p) == 0 {
 		return
 	}
 	in.mu.Lock()
 	if in.replied+len(p) <= maxReplies {
-		group, _ := in.process.Foreground() // 0 with an error: who asks is unknown
+		if group == groupNow {
+			group, _ = in.process.Foreground() // 0 with an error: who asks is unknown
+		}
 		in.replies, in.replied = append(in.replies, answer{p, seq, group}), in.replied+len(p)
 	}
 	in.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/evertty/evertty/pty/keeper"
 )
 
-// program is the process on the terminal and the way of its bytes. Its goroutine run owns the output and
-// cwdChecked; process, pipe and input are set before the terminal is published.
+// program is the process on the terminal and the way of its bytes. Its goroutine run owns the output; process, pipe and
+// input are set before the terminal is published.
 type program struct {
 	t *Terminal
 
@@ -26,6 +26,8 @@ type program struct {
 	pipe     *pty.Pipe
 	input    *input
 	resizing sync.Mutex    // held over the PTY's and the hub's resize, so that both have one size
+	ahead    ahead         // what the journal has and the screen has not
+	rested   atomic.Uint64 // where the journal noted the end of a sequence last
 	started  func()        // ends what lifetime.Start began
 	ended    chan struct{} // closed when the program has ended and all output was applied
 
@@ -44,7 +46,7 @@ type program struct {
 
 	// A program may change its directory after its last output, so it is read again later.
 	cwdLate    atomic.Bool // the last call of maintain found activity
-	cwdChecked time.Time   // when apply last read the directory
+	cwdChecked time.Time   // when show last read the directory; owned by who shows
 }
 
 // Process is the program; nil when it had ended before this server started.

@@ -310,7 +310,7 @@ func (s *screen) replayRunning() *stream.Hub {
 	s.noteKept(past.from)
 	s.setReported(facts.Cwd)
 	s.t.noteDamage(past.damage...)
-	s.t.input.reply(past.unanswered, s.t.journal.End())
+	s.t.input.reply(past.unanswered, s.t.journal.End(), groupNow)
 	s.t.registry.cfg.Metrics.Recovery.Observe(time.Since(start).Seconds())
 	return past.hub
 }

@@ -24,6 +24,9 @@ const (
 	cwdInterval = 20 * time.Millisecond
 	// floodLasts is how long after a full read the terminal counts as flooded.
 	floodLasts = 100 * time.Millisecond
+	// restWithin is how much output of a flood may come, in bytes, before its reader waits for the screen to be as far as
+	// the journal. Only there the journal notes where a sequence has ended, see journal.Rested.
+	restWithin = 512 << 10
 )
 
 // Buffers are held while there is output alone: a silent terminal needs none.
@@ -33,8 +36,8 @@ var (
 )
 
 // run moves the program's output into the journal and then to the hub, until the program or
-// the server ends, or the terminal is parked and silent, see runAgain. It is the only reader of the terminal, the only
-// caller of Append, and the only goroutine that writes to the hub.
+// the server ends, or the terminal is parked and silent, see runAgain. It is the only reader of the terminal and the only
+// caller of Append; the hub is written to by it or, in a flood, by the goroutine of ahead.
 func (p *program) run() {
 	size := idleBuffer
 	var err error
@@ -42,7 +45,7 @@ func (p *program) run() {
 		var n int
 		n, err = p.process.Fill(p.pipe, size)
 		if errors.Is(err, pty.ErrInterrupted) {
-			if p.t.Parked() && p.process.Master().Await(p.runAgain) == nil {
+			if p.ahead.settle(); p.t.Parked() && p.process.Master().Await(p.runAgain) == nil {
 				return
 			}
 			err = nil
@@ -60,6 +63,7 @@ func (p *program) run() {
 			size = floodBuffer
 		}
 	}
+	p.ahead.settle()
 	if p.t.registry.ctx.Err() != nil && errors.Is(err, pty.ErrClosed) {
 		return // the server ends, the program goes on
 	}
@@ -85,7 +89,7 @@ func (p *program) noteAnswered(seq uint64) {
 	p.t.raise(&p.t.unsynced, p.t.registry.syncs.due)
 }
 
-// applyBuffered is apply with a buffer of its own.
+// applyBuffered is apply with a buffer of its own. In a flood the next piece is read while this one is shown.
 func (p *program) applyBuffered(n int) {
 	if n <= idleBuffer {
 		b := idleBuffers.Get().(*[idleBuffer]byte)
@@ -94,26 +98,54 @@ func (p *program) applyBuffered(n int) {
 		return
 	}
 	b := floodBuffers.Get().(*[floodBuffer]byte)
-	defer floodBuffers.Put(b)
-	p.apply(n, b[:])
+	group, _ := p.process.Foreground() // 0 with an error
+	x := piece{data: p.keep(n, b[:]), buf: b, group: group}
+	if p.t.journal.End()-p.rested.Load() >= restWithin {
+		p.ahead.settle()
+		p.showPiece(x)
+		return
+	}
+	p.ahead.put(x, p.t.registry.life.TryGo, p.showPiece)
 }
 
 // apply moves n bytes from the pipe into the journal and then to the screen and the viewers.
 func (p *program) apply(n int, buf []byte) {
+	data := p.keep(n, buf)
+	p.ahead.settle()
+	p.show(data, groupNow)
+}
+
+// keep moves n bytes from the pipe into the journal, and returns them in buf.
+func (p *program) keep(n int, buf []byte) []byte {
 	began := time.Now()
 	data, err := p.t.journal.Append(p.pipe, n, buf)
 	p.t.registry.cfg.Metrics.JournalAppend(time.Since(began), err)
 	if err != nil {
 		p.t.failed(journalFailure, err)
 	}
+	p.t.enforceQuota()
+	return data
+}
+
+// showPiece is show of a piece, which it frees.
+func (p *program) showPiece(x piece) {
+	p.show(x.data, x.group)
+	floodBuffers.Put(x.buf)
+}
+
+// show brings output from the journal to the screen and the viewers. group was in the foreground when it was read, or
+// groupNow.
+func (p *program) show(data []byte, group int) {
 	p.noteEmptyLine()
-	p.t.Hub().WriteFunc(data, p.input.reply)
+	p.t.Hub().WriteFunc(data, func(answers []byte, seq uint64) { p.input.reply(answers, seq, group) })
 	if seq, ok := p.t.Hub().AtRest(); ok {
 		p.t.journal.Rested(seq)
+		if seq == p.t.journal.End() {
+			p.rested.Store(seq)
+		}
 	}
 	p.t.changed()
 	p.keepTypedSoon()
-	p.t.enforceQuota()
 	if now := time.Now(); now.Sub(p.cwdChecked) > cwdInterval && !isEcho(data) {
 		p.cwdChecked = now
 		p.t.readCwd()

@@ -50,30 +50,30 @@ func (c *conn) Write(p []byte) (int, error) {
 	if !c.started.Load() {
 		return c.Conn.Write(p)
 	}
-	if err := c.write(p, slices.Clone[[]byte]); err != nil {
+	if _, err := c.write(p, slices.Clone[[]byte]); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// writeShared is Write of what is never changed.
-func (c *conn) writeShared(p []byte) error {
+// writeShared is Write of what is never changed, unless all is true: then the socket has all of it.
+func (c *conn) writeShared(p []byte) (all bool, err error) {
 	return c.write(p, func(rest []byte) []byte { return rest })
 }
 
-func (c *conn) write(p []byte, keep func(rest []byte) []byte) (err error) {
+func (c *conn) write(p []byte, keep func(rest []byte) []byte) (all bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := 0
 	if len(c.waiting) == 0 && c.raw != nil {
 		if n, err = c.try(p); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if n < len(p) {
 		c.waiting, c.bytes = append(c.waiting, keep(p[n:])), c.bytes+len(p)-n
 	}
-	return nil
+	return n == len(p), nil
 }
 
 // try writes what the socket takes now. c.mu is held, for one system call that does not wait.

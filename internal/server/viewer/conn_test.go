@@ -45,7 +45,7 @@ func TestConnNeverWaits(t *testing.T) {
 	for i := 0; i < len(data); i += piece {
 		b := bytes.Clone(data[i : i+piece])
 		if i%(2*piece) == 0 {
-			if err := c.writeShared(data[i : i+piece]); err != nil {
+			if _, err := c.writeShared(data[i : i+piece]); err != nil {
 				t.Fatal(err)
 			}
 			continue

@@ -267,7 +267,11 @@ func (s *sender) message(m *stream.Message, patient bool) error {
 	}
 	form, kind := s.form()
 	frame := m.Frame(form, maxHead, func(b []byte) []byte { return seal(b, kind) })
-	return s.out.writeShared(frame)
+	all, err := s.out.writeShared(frame)
+	if all {
+		m.Release()
+	}
+	return err
 }
 
 // maxHead is how long the head of a frame is at most, in bytes.
