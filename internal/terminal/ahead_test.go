@@ -1,51 +1,47 @@
 package terminal
 
-import (
-	"slices"
-	"testing"
-)
+import "testing"
 
-// TestAhead: pieces are shown in their order, by one goroutine, at most aheadMax wait, and settle is behind all of them.
+// TestAhead: the second piece waits until the first one is shown, and settle until both are.
 func TestAhead(t *testing.T) {
-	var a ahead
+	a := newAhead()
 	a.settle() // of nothing
-	shown, let := make(chan byte, 10), make(chan bool)
-	show := func(x piece) {
-		<-let
-		shown <- x.data[0]
+	var shown []int
+	begun, let := make(chan bool, 1), make(chan bool)
+	show := func(n int) func() {
+		return func() {
+			begun <- true
+			<-let
+			shown = append(shown, n)
+		}
 	}
 	work := func(f func()) bool {
 		go f()
 		return true
 	}
-	for b := range byte(aheadMax) {
-		a.put(piece{data: []byte{b}}, work, show)
-	}
-	more := make(chan bool)
+	a.put(work, show(1))
+	<-begun
+	done := make(chan bool)
 	go func() {
-		a.put(piece{data: []byte{aheadMax}}, work, show)
+		a.put(work, show(2))
 		a.settle()
-		close(more)
+		close(done)
 	}()
-	for range aheadMax {
-		let <- true
+	select {
+	case <-begun:
+		t.Fatal("both are shown at once")
+	case let <- true:
 	}
 	select {
-	case <-more:
+	case <-done:
 		t.Fatal("settle is over before the last piece is shown")
 	case let <- true:
 	}
-	<-more
-	close(shown)
-	var got []byte
-	for b := range shown {
-		got = append(got, b)
-	}
-	if !slices.Equal(got, []byte{0, 1, 2}) {
-		t.Errorf("shown are %v", got)
-	}
-	a.put(piece{data: []byte{9}}, func(func()) bool { return false }, func(x piece) { got = x.data })
-	if !slices.Equal(got, []byte{9}) {
-		t.Error("a piece that comes when no goroutine can start is not shown")
+	<-done
+	begun = make(chan bool, 1)
+	close(let)
+	a.put(func(func()) bool { return false }, show(3))
+	if len(shown) != 3 || shown[1] != 2 || shown[2] != 3 {
+		t.Errorf("shown are %v", shown)
 	}
 }

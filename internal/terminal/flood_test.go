@@ -10,7 +10,7 @@ import (
 func TestAFloodIsWhole(t *testing.T) {
 	parallel(t)
 	m := open(t, t.TempDir())
-	term := start(t, m, "bash", "-c", `stty -icanon -echo; yes $'\e[31m0123456789\e[m, and more' | head -c 8388608
+	term := start(t, m, "bash", "-c", `stty -icanon -echo; yes $'\e[31m0123456789\e[m, and more' | head -c 2097152
 		printf '\030\e[m\r\n\e[6n'; IFS= read -rsd R at; printf '\r\nasked %s\r\n' "${at#*[}"; exec cat`)
 	see(t, term, `asked 24;1\b`)
 	text := textOf(term)
@@ -21,13 +21,13 @@ func TestAFloodIsWhole(t *testing.T) {
 	}
 }
 
-// TestAFloodRests: the journal knows every 1.5 MiB where a sequence has ended, also while the screen is always behind,
+// TestAFloodRests: the journal knows every MiB where a sequence has ended, also while the screen is always behind,
 // because it costs more than the output.
 func TestAFloodRests(t *testing.T) {
-	const size, near = 6 << 20, 3 << 19
+	const size, near = 3 << 20, 1 << 20
 	parallel(t)
 	m := open(t, t.TempDir())
-	term := start(t, m, "bash", "-c", `yes $'\e[H\e[J0\e[99;99H\e[1J' | head -c 6291456; printf '\030\r\nall\r\n'; exec cat`)
+	term := start(t, m, "bash", "-c", `yes $'\e[H\e[J0\e[99;99H\e[1J' | head -c 3145728; printf '\030\r\nall\r\n'; exec cat`)
 	see(t, term, `all\b`)
 	j, err := term.Journal()
 	if err != nil {

@@ -105,7 +105,7 @@ func (p *program) applyBuffered(n int) {
 		p.showPiece(x)
 		return
 	}
-	p.ahead.put(x, p.t.registry.life.TryGo, p.showPiece)
+	p.ahead.put(p.t.registry.life.TryGo, func() { p.showPiece(x) })
 }
 
 // apply moves n bytes from the pipe into the journal and then to the screen and the viewers.
