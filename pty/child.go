@@ -132,15 +132,22 @@ func (c *Child) reap(options int) bool {
 
 // living calls f while the child's process id is its own. Errors: ErrExited, and what f returns.
 func (c *Child) living(f func() error) error {
+	return c.unended(func() error {
+		if c.adoption != nil {
+			if err := c.usable(); err != nil {
+				return err
+			}
+		}
+		return f()
+	})
+}
+
+// unended is living where the process id of an adopted child may be another's: f looks at usable last.
+func (c *Child) unended(f func() error) error {
 	c.life.RLock()
 	defer c.life.RUnlock()
 	if c.ended != 0 {
 		return ErrExited
-	}
-	if c.adoption != nil {
-		if err := c.usable(); err != nil {
-			return err
-		}
 	}
 	return f()
 }
@@ -163,7 +170,7 @@ func (c *Child) signalGroup(sig syscall.Signal) error {
 func (c *Child) Cwd() (string, error) {
 	var dir string
 	var deleted bool
-	err := c.living(func() (err error) {
+	err := c.unended(func() (err error) {
 		if dir, deleted, err = proc.WorkingDir(c.pid); err != nil {
 			return err
 		}

@@ -44,15 +44,7 @@ func BoundUnsent(conn syscall.RawConn, bytes int) error {
 }
 
 // Ready reports whether one of the events of poll(2) is true of a descriptor now.
-func Ready(fd int, events int16) bool {
-	list := []unix.PollFd{{Fd: int32(fd), Events: events}}
-	for {
-		n, err := unix.Poll(list, 0)
-		if err != unix.EINTR {
-			return err == nil && n > 0 && list[0].Revents&events != 0
-		}
-	}
-}
+func Ready(fd int, events int16) bool { return pollNow(fd, events)&events != 0 }
 
 // HasEnded reports whether the process of a pidfd has ended, reaped or not.
 func HasEnded(pidfd int) bool { return Ready(pidfd, unix.POLLIN) }

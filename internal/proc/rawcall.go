@@ -43,6 +43,21 @@ func SpliceNow(from, to, n int) (int, error) {
 	}
 }
 
+// pollNow is ppoll(2) of one descriptor that does not wait. It returns the events that are true, 0 with an error.
+func pollNow(fd int, events int16) int16 {
+	one, noWait := unix.PollFd{Fd: int32(fd), Events: events}, unix.Timespec{}
+	for {
+		n, _, e := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&one)), 1, uintptr(unsafe.Pointer(&noWait)),
+			0, 0, 0)
+		if e == 0 && n > 0 {
+			return one.Revents
+		}
+		if e != unix.EINTR {
+			return 0
+		}
+	}
+}
+
 // result is what a call returned: n is -1 with an error.
 func result(n uintptr, e syscall.Errno) (int, error) {
 	if e != 0 {

@@ -89,7 +89,7 @@ func (ts *terminals) listTerminals(ctx context.Context, in wire.ListTerminals) (
 		usages, err = ts.usagesOf(list)
 	}
 	for i, t := range list {
-		w := shownTerminal(t, in.ShowSecrets)
+		w := shown(t.Listed(), t, in.ShowSecrets)
 		if usages != nil {
 			w.Usage = usages[i]
 		}
@@ -205,7 +205,11 @@ func (ts *terminals) changeTerminal(ctx context.Context, in wire.ChangeTerminal)
 
 // shownTerminal is a terminal's state as a request asks for it.
 func shownTerminal(t *terminal.Terminal, show wire.ShowSecrets) wire.Terminal {
-	w := t.Wire()
+	return shown(t.Wire(), t, show)
+}
+
+// shown is w with the secrets of t, if they are to be shown.
+func shown(w wire.Terminal, t *terminal.Terminal, show wire.ShowSecrets) wire.Terminal {
 	if show.Secrets {
 		w.Env = t.Env()
 	}

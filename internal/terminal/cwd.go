@@ -62,6 +62,20 @@ func (t *Terminal) RefreshCwd() string {
 	return t.Cwd()
 }
 
+// quietFresh is how old the directory of a quiet program may be in a list: to read 2000 of them takes longer than all
+// else that a list does.
+const quietFresh = time.Second
+
+// recentCwd is RefreshCwd for a list. Of a program that neither printed nor got input since quietFresh before the last
+// reading, that reading stands for quietFresh.
+func (t *Terminal) recentCwd(active time.Time) string {
+	read := time.Unix(0, t.cwdRead.Load())
+	if age := time.Since(read); age >= 0 && age < quietFresh && read.Sub(active) > quietFresh {
+		return t.Cwd()
+	}
+	return t.RefreshCwd()
+}
+
 // Directory is where the program is, with all links followed, as the system tells it: never what a
 // program reports. After its end, and at a provider, it is the last known one.
 func (t *Terminal) Directory() string {
@@ -79,6 +93,7 @@ func (t *Terminal) readCwd() {
 	if t.now() == nil {
 		return // what the program has reported is not known yet
 	}
+	t.cwdRead.Store(time.Now().UnixNano())
 	reported := t.facts().Cwd
 	if t.spec.Provider != "" {
 		t.setRemoteCwd(reported)

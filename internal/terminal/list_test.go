@@ -3,6 +3,8 @@ package terminal_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -108,5 +110,33 @@ func TestFind(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("in the session run %q", got)
+	}
+}
+
+// TestListedDirectory: a list follows a program that goes to another directory, also one that says nothing.
+func TestListedDirectory(t *testing.T) {
+	m, dir := open(t, t.TempDir()).Terminals, t.TempDir()
+	for name, script := range map[string]string{
+		"prints": "read x; cd " + dir + "; echo there; exec sleep 100",
+		"silent": "until [ -e " + dir + "/go ]; do sleep 0.01; done; cd " + dir + "; exec sleep 100"} {
+		term, err := m.Create("s", wire.CreateTerminal{Name: name, Cwd: "/", Cmd: []string{"sh", "-c", script}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := term.Listed().Cwd; got != "/" {
+			t.Errorf("%s starts in %s", name, got)
+		}
+	}
+	list := m.List("s")
+	for _, term := range list {
+		if _, err := term.Input(t.Context(), []byte("\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, term := range list {
+		until(t, "the new directory in a list", func() bool { return term.Listed().Cwd == dir })
 	}
 }

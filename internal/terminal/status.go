@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evertty/evertty/stream"
@@ -44,6 +45,7 @@ type status struct {
 
 	// Its directory. A reported one is checked by a goroutine: a path may be on a mount that hangs.
 	cwd         cwdState
+	cwdRead     atomic.Int64  // when it was read last, in ns since 1970; guarded by nothing
 	cwdSaved    string        // the directory in the record on disk
 	cwdChecking chan struct{} // closed when no check of a reported directory runs any more; nil without one
 	cwdNext     *cwdReading   // the newest one during a check

@@ -15,6 +15,24 @@ const firstGeneration = 1
 // one that came back from disk is as in its record until the first call of Hub. It never waits for
 // the emulator.
 func (t *Terminal) Wire() wire.Terminal {
+	w := t.wire()
+	if w.PID != 0 {
+		w.Cwd = t.RefreshCwd()
+	}
+	return w
+}
+
+// Listed is Wire for a list: the directory of a quiet program may be a second old.
+func (t *Terminal) Listed() wire.Terminal {
+	w := t.wire()
+	if w.PID != 0 {
+		w.Cwd = t.recentCwd(w.LastActivityAt)
+	}
+	return w
+}
+
+// wire is Wire with the last known directory.
+func (t *Terminal) wire() wire.Terminal {
 	s := t.Spec()
 	labels := s.Labels
 	if labels == nil {
@@ -43,7 +61,6 @@ func (t *Terminal) Wire() wire.Terminal {
 	}
 	if w.State == StateRunning && t.process != nil { // else it is about to start
 		w.PID = t.process.PID()
-		w.Cwd = t.RefreshCwd()
 	}
 	return w
 }
@@ -61,7 +78,7 @@ func (t *Terminal) Env() map[string]string {
 func (r *Registry) ListJSON(session string, show func(wire.Terminal) wire.Terminal) []byte {
 	items := []wire.Terminal{}
 	for _, t := range r.List(session) {
-		w := t.Wire()
+		w := t.Listed()
 		if show != nil {
 			w = show(w)
 		}

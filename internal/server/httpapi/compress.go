@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/labstack/echo/v4"
@@ -51,21 +52,32 @@ func WriteBody(c echo.Context, status int, p []byte) error {
 	return compress(c.Response(), coding, p)
 }
 
-func compress(w io.Writer, coding string, p []byte) error {
-	z, err := NewCompressor(w, coding)
-	if err != nil {
+// compressors are those of finished replies, by coding. To make one takes a megabyte, and longer than most replies.
+var compressors = map[string]*sync.Pool{"gzip": {}, "zstd": {}}
+
+func compress(w io.Writer, coding string, p []byte) (err error) {
+	z, ok := compressors[coding].Get().(Compressor)
+	if ok {
+		z.Reset(w)
+	} else if z, err = NewCompressor(w, coding); err != nil {
 		return err
 	}
 	if _, err := z.Write(p); err != nil {
 		return err // the client is gone
 	}
-	return z.Close()
+	if err := z.Close(); err != nil {
+		return err
+	}
+	z.Reset(nil) // keep no connection
+	compressors[coding].Put(z)
+	return nil
 }
 
 // Compressor is gzip's or zstd's.
 type Compressor interface {
 	io.WriteCloser
 	Flush() error
+	Reset(to io.Writer)
 }
 
 // NewCompressor makes one of the codings that AcceptedCoding returns, with further options of zstd. It is fast: replies
