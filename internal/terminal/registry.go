@@ -285,6 +285,9 @@ func (r *Registry) TakePrinted() []*Terminal {
 	return list
 }
 
+// SomePrinted gets a value when TakePrinted may return a terminal.
+func (r *Registry) SomePrinted() <-chan struct{} { return r.printed.some }
+
 // RoomForViewer reports whether one more viewer has descriptors. Errors: descriptors.ErrExhausted.
 func (r *Registry) RoomForViewer() error { return r.cfg.Descriptors.RoomForViewer() }
 

@@ -147,17 +147,36 @@ func (a *activity) sessionsOf(threadID string) ([]thread.Session, error) {
 // chargeLoop charges sessions with what was used until the server closes. Output of a program on a
 // terminal is activity, too.
 func (a *activity) chargeLoop() {
-	tick := time.NewTicker(chargeEvery)
-	defer tick.Stop()
+	pause := time.NewTimer(chargeEvery)
+	defer pause.Stop()
 	for {
 		select {
-		case <-tick.C:
+		case <-pause.C:
 			a.chargeOutput()
 			a.chargeCPU()
 		case <-a.ctx.Done():
 			return
 		}
+		if !a.awaitUse() {
+			return
+		}
+		pause.Reset(chargeEvery)
 	}
+}
+
+// awaitUse waits until there may be something to charge, and reports whether the server goes on. Shells may print at
+// any time.
+func (a *activity) awaitUse() bool {
+	if len(a.liveSessions(hasCPUBudget)) > 0 || len(a.shells.List("")) > 0 {
+		return true
+	}
+	select {
+	case <-a.accounts:
+	case <-a.terminals.SomePrinted():
+	case <-a.ctx.Done():
+		return false
+	}
+	return true
 }
 
 func (a *activity) chargeOutput() {
@@ -208,10 +227,12 @@ func (a *activity) chargeShell(s *registry.Shell) {
 	}
 }
 
+func hasCPUBudget(w *window) bool { return w.Policy.Budget.CPUSeconds > 0 }
+
 // chargeCPU charges the processor time of threads that have a budget of it: for the others it does
 // not read the processes.
 func (a *activity) chargeCPU() {
-	live := a.liveSessions(func(w *window) bool { return w.Policy.Budget.CPUSeconds > 0 })
+	live := a.liveSessions(hasCPUBudget)
 	maps.DeleteFunc(a.cpu, func(threadID string, _ time.Duration) bool {
 		return !slices.ContainsFunc(live, func(s thread.Session) bool { return s.Thread == threadID })
 	})

@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	// sweepEvery is the time between two sweeps.
+	// sweepEvery is the time between two sweeps when there is something to do.
 	sweepEvery = 500 * time.Millisecond
+	// sweepLatest is the time between two when there is nothing: a machine that slept has missed no more.
+	sweepLatest = 10 * time.Second
 	// sweepsAtOnce bounds the sweeps at work: one that ends processes takes as long as these do.
 	sweepsAtOnce = 4
 	// closesAtOnce bounds the sessions that a sweep closes at once: each may wait for a provider and
@@ -41,18 +43,10 @@ type expiry struct {
 	sweeping sync.WaitGroup
 }
 
-// run sweeps until the server closes.
+// run sweeps when something is due, until the server closes.
 func (e *expiry) run() {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
 	slots := make(chan struct{}, sweepsAtOnce)
-	for {
-		select {
-		case <-tick.C:
-		case <-e.wake:
-		case <-e.ctx.Done():
-			return
-		}
+	for e.awaitDue() {
 		select {
 		case slots <- struct{}{}:
 		default:
@@ -64,6 +58,26 @@ func (e *expiry) run() {
 				e.log.Warn("sessions cannot be closed", "error", err)
 			}
 		})
+	}
+}
+
+// awaitDue waits until a sweep has something to do, and reports whether the server goes on.
+func (e *expiry) awaitDue() bool {
+	pause := time.NewTimer(e.untilSweep(sweepLatest))
+	defer pause.Stop()
+	changed := e.changed
+	for {
+		select {
+		case <-changed:
+			changed = nil // the others of a moment have the same sweep
+			pause.Reset(sweepEvery)
+		case <-pause.C:
+			return true
+		case <-e.wake:
+			return true
+		case <-e.ctx.Done():
+			return false
+		}
 	}
 }
 

@@ -6,13 +6,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/internal/thread"
 )
 
 // memory is newer than the rows, or is never written. The hot path of input and commands reads
 // nothing else.
 type memory struct {
-	clock steady
+	clock    steady
+	changed  notify.Signal // a live session is another one, or has something to write: expiry.run looks
+	accounts notify.Signal // a session is another one, or a command began: chargeLoop may have more to read
 
 	mu    sync.Mutex           // a leaf
 	live  map[string]*window   // the live session of a thread
@@ -22,7 +25,7 @@ type memory struct {
 }
 
 func newMemory(clock thread.Clock) memory {
-	return memory{clock: steady{clock: clock}, live: map[string]*window{}, fresh: map[string]time.Time{},
+	return memory{clock: steady{clock: clock}, changed: notify.NewSignal(), accounts: notify.NewSignal(), live: map[string]*window{}, fresh: map[string]time.Time{},
 		busy: map[string]rate{}, stats: Stats{SessionsClosed: map[string]int64{}}}
 }
 
@@ -32,10 +35,40 @@ type window struct {
 	dirty bool
 }
 
-func (w *window) touch(now time.Time) {
+// touchWindow notes activity in a live session. The mutex is held.
+func (m *memory) touchWindow(w *window, now time.Time) {
 	if now.After(w.LastActiveAt) {
-		w.LastActiveAt, w.dirty = now, true
+		w.LastActiveAt = now
+		m.soil(w)
 	}
+}
+
+// soil notes that a live session has something to write. The mutex is held.
+func (m *memory) soil(w *window) {
+	if !w.dirty {
+		w.dirty = true
+		m.changed.Set()
+	}
+}
+
+// untilSweep is how long no sweep has anything to do: until activity is to be written, a session ends, or its end is to
+// be announced; at most most.
+func (m *memory) untilSweep(most time.Duration) time.Duration {
+	now := m.clock.now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, w := range m.live {
+		end := w.ExpiresAt()
+		left := end.Sub(now)
+		if !w.WarnedFor.Equal(end) {
+			left -= w.WarnAhead()
+		}
+		if w.dirty || w.Expired(now) != "" {
+			left = 0
+		}
+		most = min(most, left)
+	}
+	return max(most, sweepEvery)
 }
 
 // window returns the live session of a thread with its newest activity.
@@ -66,7 +99,7 @@ func (m *memory) touch(threadID string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if w := m.live[threadID]; w != nil {
-		w.touch(m.clock.now())
+		m.touchWindow(w, m.clock.now())
 	}
 }
 
@@ -93,11 +126,12 @@ func (m *memory) authorizeCommand(threadID string) error {
 	}
 	m.stats.Commands++
 	w.Used.Commands++
-	w.dirty = true
+	m.soil(w)
+	m.accounts.Set()
 	if w.Used.Beyond(w.Policy.Budget) {
 		return fmt.Errorf("%w: thread %s", thread.ErrBudget, threadID)
 	}
-	w.touch(now)
+	m.touchWindow(w, now)
 	return nil
 }
 
@@ -108,7 +142,7 @@ func (m *memory) touchInput(threadID string) error {
 	defer m.mu.Unlock()
 	w, err := m.active(threadID, now)
 	if err == nil {
-		w.touch(now)
+		m.touchWindow(w, now)
 	}
 	return err
 }
@@ -122,7 +156,8 @@ func (m *memory) charge(threadID string, u thread.Usage) error {
 	if w == nil {
 		return nil // what ended cannot be charged
 	}
-	w.Used, w.dirty = w.Used.Plus(u), true
+	w.Used = w.Used.Plus(u)
+	m.soil(w)
 	if w.Used.Beyond(w.Policy.Budget) {
 		return fmt.Errorf("%w: thread %s", thread.ErrBudget, threadID)
 	}
@@ -131,6 +166,8 @@ func (m *memory) charge(threadID string, u thread.Usage) error {
 
 // remember follows a session whose row has changed. The mutex is held.
 func (m *memory) remember(s thread.Session) {
+	m.changed.Set()
+	m.accounts.Set()
 	w := m.live[s.Thread]
 	switch {
 	case !s.Live():
