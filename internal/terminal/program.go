@@ -77,8 +77,8 @@ func (p *program) plan(s Spec) (proc.Plan, error) {
 	return plan, err
 }
 
-// startPlan starts the program. The record is there before: a server that is killed in between leaves a terminal that is
-// lost, never a program without a record. A crash of the machine ends the program too, so what makes the record
+// startPlan starts the program. The record is there before: a server that is killed in between leaves a terminal that
+// is lost, never a program without a record. A crash of the machine ends the program too, so what makes the record
 // durable goes on meanwhile; start returns after it.
 func (p *program) startPlan(s Spec, plan proc.Plan) error {
 	store := p.t.registry.cfg.Store

@@ -25,7 +25,8 @@ type memory struct {
 }
 
 func newMemory(clock thread.Clock) memory {
-	return memory{clock: steady{clock: clock}, changed: notify.NewSignal(), accounts: notify.NewSignal(), live: map[string]*window{}, fresh: map[string]time.Time{},
+	return memory{clock: steady{clock: clock}, changed: notify.NewSignal(), accounts: notify.NewSignal(),
+		live: map[string]*window{}, fresh: map[string]time.Time{},
 		busy: map[string]rate{}, stats: Stats{SessionsClosed: map[string]int64{}}}
 }
 
