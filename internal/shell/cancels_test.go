@@ -84,7 +84,7 @@ func TestCancels(t *testing.T) {
 		if s.Stats().State == "ended" { // with the last command
 			want = nil
 		}
-		if got := fifos(t, s.spec.Dir); !slices.Equal(got, want) {
+		if got := fifosInUse(t, s); !slices.Equal(got, want) {
 			t.Errorf("FIFOs %v", got)
 		}
 		proc := s.procs.current.Load()

@@ -406,7 +406,7 @@ var cases = []struct {
 	{46, "FIFOs", func(t *testing.T, s *Shell) {
 		run(t, s, "sleep 100 &")
 		timed(t, s, "sleep 100", false)
-		if got := fifos(t, s.spec.Dir); len(got) != 1 || got[0] != shelldir.ControlFIFO {
+		if got := fifosInUse(t, s); len(got) != 1 || got[0] != shelldir.ControlFIFO {
 			t.Errorf("FIFOs %v", got)
 		}
 		run(t, s, "exit")

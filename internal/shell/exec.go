@@ -49,8 +49,9 @@ func (s *Shell) newExec(row *history.Entry, dir string, store *history.Store) (*
 		}
 		e.outputs[i] = l
 	}
-	e.streams = &stdio.Streams{Dir: dir, ID: e.holdID(), Stdin: row.Spec.StdinOpen, Outputs: e.outputs,
-		Keeper: s.config.Keeper, NoSplice: s.config.SpliceErr != nil, Ctx: s.ctx, Work: &s.work}
+	e.streams = &stdio.Streams{Dir: dir, Unused: unusedFIFOs(s.spec.Dir, row.Spec), ID: e.holdID(),
+		Stdin: row.Spec.StdinOpen, Outputs: e.outputs, Keeper: s.config.Keeper,
+		NoSplice: s.config.SpliceErr != nil, Ctx: s.ctx, Work: &s.work}
 	if e.phase >= running {
 		e.begin()
 	}
@@ -61,6 +62,15 @@ func (s *Shell) newExec(row *history.Entry, dir string, store *history.Store) (*
 		}
 	}
 	return e, nil
+}
+
+// unusedFIFOs is the directory whose FIFOs a command takes: one in the foreground that of its shell, as no other one
+// runs beside it; "" for none.
+func unusedFIFOs(shell string, spec Command) string {
+	if spec.Background || spec.Isolated {
+		return ""
+	}
+	return shell
 }
 
 // ID is unique in the server.
@@ -208,7 +218,7 @@ func (e *Exec) forgetValues() {
 	for _, name := range []string{shelldir.BeforeFile, shelldir.PwdFile} {
 		_ = os.Remove(filepath.Join(e.dir, name))
 	}
-	_ = os.Truncate(filepath.Join(e.dir, shelldir.EvalFile), 0) // has $_; script.Told asks whether there is one
+	script.Forget(e.dir, e.shell.spec.Dir)
 }
 
 // saveOrLog writes the record. After a failure the next server has an older record.

@@ -225,7 +225,7 @@ func (x *execution) runBeside() {
 // conclude drains the outputs of a command, answers it, and follows late output in a goroutine.
 func (x *execution) conclude(r Result) {
 	e, s := x.cmd, x.cmd.shell
-	eof := x.files.Drain()
+	eof := x.files.Drain(!r.ShellEnded)
 	r.Background = !eof
 	if e.noteTruncated(&r); !r.Truncated && !x.files.Copying() {
 		r.Truncated, r.TruncatedReason = true, output.CutUnheld

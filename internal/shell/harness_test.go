@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/proctree"
+	"github.com/evertty/evertty/internal/shell/shelldir"
 	"github.com/evertty/evertty/pty/keeper"
 	"github.com/evertty/evertty/pty/keeper/holder"
 	"github.com/evertty/evertty/tests/polling"
@@ -232,6 +234,14 @@ func fifos(t testing.TB, dir string) (found []string) {
 		return nil
 	})
 	return found
+}
+
+// fifosInUse are the FIFOs of a shell without those for its next command.
+func fifosInUse(t testing.TB, s *Shell) []string {
+	t.Helper()
+	return slices.DeleteFunc(fifos(t, s.spec.Dir), func(name string) bool {
+		return name == shelldir.OutFIFO || name == shelldir.ErrFIFO
+	})
 }
 
 // halt stops a process and waits until it stands: before that it may still read what it is told.

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/internal/shell/bash"
 	"github.com/evertty/evertty/internal/shell/clock"
@@ -189,7 +191,7 @@ func prepare(c Config, spec Spec) (*Shell, error) {
 	markers := filepath.Join(spec.Dir, shelldir.MarkersDir)
 	err := os.MkdirAll(markers, 0o700)
 	if err == nil {
-		s.procs.watch, err = shelldir.Watcher.Add(markers)
+		s.procs.watch, err = shelldir.Watcher.Add(markers, unix.IN_MODIFY)
 	}
 	if err != nil {
 		shelldir.Watcher.Release()

@@ -13,8 +13,8 @@ umask 077
 
 _evt_cleanup() {
 	command -p rm -f "$_evt_ctl"
-	# A command that the shell never got to open has left its FIFOs.
-	for _evt_fifo in "$_evt_dir"/c/*/in "$_evt_dir"/c/*/out "$_evt_dir"/c/*/err; do
+	# The last command has left its FIFOs to the next one, and one that the shell never got to open its own.
+	for _evt_fifo in "$_evt_dir"/out "$_evt_dir"/err "$_evt_dir"/c/*/in "$_evt_dir"/c/*/out "$_evt_dir"/c/*/err; do
 		[ -p "$_evt_fifo" ] && command -p rm -f "$_evt_fifo"
 	done
 }

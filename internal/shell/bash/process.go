@@ -88,6 +88,7 @@ type Process struct {
 	Ended    chan struct{} // closed when bash and the launcher have ended
 	launcher *pty.Child
 	barriers atomic.Int64
+	inStep   atomic.Bool // bash has read every line of this server and of earlier ones, up to the last barrier
 
 	mu      sync.Mutex   // guards what follows, which is set once
 	bash    proc.Process // zero until it is known
@@ -377,14 +378,30 @@ func (p *Process) setUp(ctx context.Context, restore bool) error {
 func (p *Process) pidPrefix() string { return shelldir.PidName + strconv.Itoa(p.Number) + "." }
 func (p *Process) upPrefix() string  { return shelldir.UpName + strconv.Itoa(p.Number) + "." }
 
-// Barrier sends lines and waits until bash has read all lines up to them. Errors: ErrEnded,
-// ctx.Err().
+// Barrier sends lines and waits until bash has read all lines up to them. One goroutine at a time
+// calls it. Errors: ErrEnded, ctx.Err().
 func (p *Process) Barrier(ctx context.Context, lines string) error {
 	prefix, line := p.BarrierLine()
+	// The same marker can serve again only while no other line that makes it can be on its way.
+	if p.inStep.Swap(false) && shelldir.MarkUnused(p.againMarker()) == nil {
+		prefix, line = shelldir.AgainName, p.again()
+	}
 	if err := p.Send(lines + line); err != nil {
 		return err
 	}
-	return p.AwaitBarrier(ctx, prefix)
+	err := p.AwaitBarrier(ctx, prefix)
+	p.inStep.Store(err == nil)
+	return err
+}
+
+// againMarker is the marker that barriers of this bash make again and again.
+func (p *Process) againMarker() string {
+	return filepath.Join(p.Dir, shelldir.MarkersDir, shelldir.AgainName+strconv.Itoa(p.Proc().PID))
+}
+
+func (p *Process) again() string {
+	bash := p.Script()
+	return bash.Barrier(shelldir.AgainName)
 }
 
 // errSubshellReads is of a subshell that reads control lines: SIGINT before it has handlers of its
@@ -404,7 +421,9 @@ func (p *Process) AwaitBarrier(ctx context.Context, prefix string) error {
 	} else if pid != p.Proc().PID {
 		err = errSubshellReads
 	}
-	_ = os.Remove(filepath.Join(p.Dir, shelldir.MarkersDir, prefix+number))
+	if mark := filepath.Join(p.Dir, shelldir.MarkersDir, prefix+number); mark != p.againMarker() {
+		_ = os.Remove(mark)
+	}
 	return err
 }
 
@@ -436,6 +455,9 @@ func (p *Process) watch() {
 		_ = os.Remove(filepath.Join(p.Dir, shelldir.ControlFIFO)) // which a launcher that was killed has left
 	}
 	close(p.Ended)
+	if p.Ctx.Err() == nil {
+		shelldir.RemoveFIFOs(p.Dir) // that no further command takes
+	}
 	p.Close()
 	if bash := p.Proc(); bash.PID > 0 {
 		code := p.Code

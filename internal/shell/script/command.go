@@ -84,8 +84,28 @@ func (c *Command) file() (string, error) {
 	return c.write(shelldir.RunFile, "command "+state.QuoteWords(c.Relay)+"\n")
 }
 
+// write writes a file of the command, into the one of the last command if that has left it.
 func (c *Command) write(name, text string) (string, error) {
-	return name, shelldir.SpaceError(os.WriteFile(filepath.Join(c.Dir, name), []byte(text), 0o600))
+	path := filepath.Join(c.Dir, name)
+	if slices.Contains(again[:], name) {
+		_ = os.Rename(filepath.Join(c.Bash.Dir, name), path)
+	}
+	return name, shelldir.Rewrite(path, text)
+}
+
+// again are the files that one command after the other uses.
+var again = [...]string{shelldir.EvalFile, shelldir.CodeFile}
+
+// Forget takes the text of a command from the file that was sourced for it, which bash has read, and
+// leaves the files to the next command. Told asks whether there is an EvalFile when no report says so.
+func Forget(dir, shell string) {
+	_ = os.Truncate(filepath.Join(dir, shelldir.EvalFile), 1) // not 0, see shelldir.Rewrite
+	if e, _ := End(dir); e.text == "" {
+		return
+	}
+	for _, name := range again {
+		_ = os.Rename(filepath.Join(dir, name), filepath.Join(shell, name))
+	}
 }
 
 // backLine is the control line that takes the shell back after a command with a directory or

@@ -20,6 +20,7 @@ func RemoveFIFOs(dir string) {
 // RemoveAllFIFOs removes the FIFOs of a shell without processes.
 func RemoveAllFIFOs(dir string) {
 	_ = os.Remove(filepath.Join(dir, ControlFIFO))
+	RemoveFIFOs(dir)
 	for _, parent := range [...]string{CommandsDir, InternalDir} {
 		list, _ := os.ReadDir(filepath.Join(dir, parent))
 		for _, f := range list {
@@ -40,6 +41,28 @@ func MakeFIFO(path string) error {
 		return fmt.Errorf("make %s: %w", path, FileError(err))
 	}
 	return nil
+}
+
+// TakeFIFO is MakeFIFO that moves an unused FIFO from another directory, if there is one that
+// nobody reads from: it is empty, and no process of an earlier command can take from it.
+func TakeFIFO(unused, path string) error {
+	fd, err := unix.Open(unused, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err == nil {
+		_ = unix.Close(fd)
+	}
+	if errors.Is(err, unix.ENXIO) && os.Rename(unused, path) == nil {
+		return nil
+	}
+	return MakeFIFO(path)
+}
+
+// GiveFIFOs moves the FIFOs of the outputs of a command that has ended into another directory, for
+// TakeFIFO. No process has them open for writing.
+func GiveFIFOs(dir, unused string) {
+	for _, name := range [...]string{OutFIFO, ErrFIFO} {
+		_ = os.Rename(filepath.Join(dir, name), filepath.Join(unused, name))
+	}
+	_ = os.Remove(filepath.Join(dir, InFIFO))
 }
 
 // OpenFIFO opens a FIFO without waiting for its other end.

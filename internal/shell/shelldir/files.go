@@ -40,6 +40,24 @@ func Write(path string, write func(w *bufio.Writer) error) error {
 	return SpaceError(err)
 }
 
+// Rewrite gives a file other content in place, which nobody may read meanwhile. It neither replaces
+// a file nor makes one empty, which some file systems write to the disk at once. Errors: ErrNoSpace.
+func Rewrite(path, content string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return SpaceError(err)
+	}
+	if _, err = file.WriteString(content); err == nil {
+		err = file.Truncate(int64(len(content)))
+	}
+	return SpaceError(errors.Join(err, file.Close()))
+}
+
+// Exchange exchanges the names of two files. Errors: the kernel's, where it cannot.
+func Exchange(a, b string) error {
+	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+}
+
 // Touch makes an empty file with mode 0600 unless it exists.
 func Touch(path string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)

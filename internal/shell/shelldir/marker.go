@@ -24,14 +24,35 @@ func TailIn(list []os.DirEntry, prefix string) (tail string, ok bool) {
 	return "", false
 }
 
-// FindNumber returns the number after a prefix in the name of a file.
+// FindNumber returns the number after a prefix in the name of a file. Unused markers do not count.
 func FindNumber(dir, prefix string) (int, bool) {
-	tail, ok := FindMarker(dir, prefix)
+	list, _ := os.ReadDir(dir)
+	tail, ok := TailIn(slices.DeleteFunc(list, isUnused), prefix)
 	if !ok {
 		return 0, false
 	}
 	n, err := strconv.Atoi(tail)
 	return n, err == nil || tail == ""
+}
+
+// unusedSize is the size in bytes of a marker that is there and tells nothing yet: the redirection
+// that is to make it makes it empty.
+const unusedSize = 1
+
+func isUnused(f os.DirEntry) bool {
+	if !strings.HasPrefix(f.Name(), AgainName) {
+		return false
+	}
+	info, err := f.Info()
+	return err == nil && info.Size() == unusedSize
+}
+
+// MarkUnused makes a marker one that tells nothing, whose name begins with AgainName.
+func MarkUnused(path string) error {
+	if os.Truncate(path, unusedSize) == nil {
+		return nil
+	}
+	return Rewrite(path, "\n") // there is none yet
 }
 
 // MakePrivate gives the files that a shell has made in a directory the mode 0600: the shell made

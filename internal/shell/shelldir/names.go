@@ -34,7 +34,8 @@ const (
 	SessionName = "sid."
 )
 
-// Names in the directory of a shell.
+// Names in the directory of a shell, besides OutFIFO, ErrFIFO, EvalFile and CodeFile: those files
+// of its last command in the foreground, for the next one.
 const (
 	ControlFIFO   = "ctl"
 	TagFile       = "tag" // what the process tag is made of; without it the path of the directory is
@@ -47,6 +48,7 @@ const (
 	RemoteFile    = "remote" // the state of a shell whose commands run elsewhere
 	ShellFile     = "shell.json"
 	BarrierName   = "b."
+	AgainName     = "w." // of a barrier that uses its marker again, see [MarkUnused]
 	UpName        = "up."
 	InterruptFile = "frozen"
 	JobsFile      = "jobs" // what jobs -l printed, for the capture; empty while this bash has had none

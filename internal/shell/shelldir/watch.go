@@ -23,8 +23,8 @@ type inotify struct {
 // Watch is one directory under watch.
 type Watch struct {
 	number int32
-	// Changed has a value after a file was made or renamed in the directory; several changes may be
-	// one value.
+	// Changed has a value after a file was made or renamed in the directory, and after the other
+	// events that were asked for; several changes may be one value.
 	Changed chan struct{}
 }
 
@@ -58,17 +58,17 @@ func (w *inotify) Release() {
 	}
 }
 
-// Add watches a directory. It is no error to watch one several times, but each has to be another.
-// Errors: ErrNoSpace when the user has too many watches (fs.inotify.max_user_watches), the
-// kernel's.
-func (w *inotify) Add(dir string) (*Watch, error) {
+// Add watches a directory for new files, and for other events in it. It is no error to watch one
+// several times, but each has to be another. Errors: ErrNoSpace when the user has too many watches
+// (fs.inotify.max_user_watches), the kernel's.
+func (w *inotify) Add(dir string, others uint32) (*Watch, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.file == nil {
 		return nil, os.ErrClosed
 	}
 	number, err := w.control(func(fd int) (int, error) {
-		return unix.InotifyAddWatch(fd, dir, unix.IN_CREATE|unix.IN_MOVED_TO|unix.IN_ONLYDIR)
+		return unix.InotifyAddWatch(fd, dir, unix.IN_CREATE|unix.IN_MOVED_TO|unix.IN_ONLYDIR|others)
 	})
 	if errors.Is(err, unix.ENOSPC) {
 		err = fmt.Errorf("%w: %w", ErrNoSpace, err)

@@ -191,7 +191,7 @@ func captureWith(dir, before, redirections string) string {
 
 // Prepare makes the file for the next capture.
 func Prepare(dir string) {
-	_ = os.WriteFile(filepath.Join(dir, captureFound), []byte(notCaptured), 0o600)
+	_ = shelldir.Rewrite(filepath.Join(dir, captureFound), notCaptured)
 }
 
 // NotRead reports whether bash has run a capture without reading its script. A capture that did not
@@ -209,16 +209,28 @@ func Adopt(dir string) (*Snapshot, error) {
 	_ = os.Chmod(found, 0o600) // of an earlier server
 	i, err := readImage(found)
 	if err == nil {
-		// Replacing by rename would make some file systems write at once. In between the new one is
-		// the only one, and Load finds it.
-		state := filepath.Join(dir, StateFile)
-		_ = os.Remove(state)
-		err = os.Rename(found, state)
+		err = replace(found, filepath.Join(dir, StateFile))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("shell: captured state: %w", err)
 	}
 	return i, nil
+}
+
+// replace makes a new capture the state, and keeps the file of the old one for the next capture. It
+// takes the content of the old one first: in between the new one is the only one, and Load finds it.
+func replace(found, state string) error {
+	err := os.Truncate(state, int64(len(notCaptured)))
+	if err == nil {
+		err = shelldir.Exchange(found, state)
+	}
+	if err == nil {
+		return nil
+	}
+	// There is none yet, or the file system cannot exchange files. Replacing by rename would make
+	// some file systems write at once.
+	_ = os.Remove(state)
+	return os.Rename(found, state)
 }
 
 // Load is Adopt, else the state of the last whole capture. Errors: ErrDamaged, fs.ErrNotExist when

@@ -37,7 +37,7 @@ func Open(s *Streams, withRoom func(files func() error) error) (*Files, error) {
 		err = s.OpenInput()
 	}
 	if err == nil {
-		f.Watch, err = shelldir.Watcher.Add(s.Dir)
+		f.Watch, err = shelldir.Watcher.Add(s.Dir, 0)
 	}
 	if err != nil {
 		f.Abandon()
@@ -50,7 +50,7 @@ func Open(s *Streams, withRoom func(files func() error) error) (*Files, error) {
 func Reopen(s *Streams, held *keeper.Program) (*Files, error) {
 	f := &Files{Streams: s}
 	var err error
-	if f.Watch, err = shelldir.Watcher.Add(s.Dir); err != nil || held == nil || len(held.Files) < 2 {
+	if f.Watch, err = shelldir.Watcher.Add(s.Dir, 0); err != nil || held == nil || len(held.Files) < 2 {
 		return f, err
 	}
 	f.Held = true
@@ -106,12 +106,16 @@ func (f *Files) openOutputs() error {
 	return nil
 }
 
-// openOutput makes a FIFO and opens both ends.
-func (f *Files) openOutput(i int, path string) error {
-	if err := shelldir.MakeFIFO(path); err != nil {
+// openOutput makes or takes a FIFO and opens both ends.
+func (f *Files) openOutput(i int, path string) (err error) {
+	if f.Unused == "" {
+		err = shelldir.MakeFIFO(path)
+	} else {
+		err = shelldir.TakeFIFO(filepath.Join(f.Unused, filepath.Base(path)), path)
+	}
+	if err != nil {
 		return err
 	}
-	var err error
 	closeFile(&f.readers[i]) // of an attempt before
 	closeFile(&f.writers[i])
 	if f.readers[i], err = shelldir.OpenFIFO(path, unix.O_RDONLY); err == nil {
@@ -189,9 +193,18 @@ func (f *Files) copyOutputs() error {
 }
 
 // Drain copies the written output to the logs, and reports whether all writers have closed it, for
-// which it waits lateGrace. Output of a command that was not held is lost.
-func (f *Files) Drain() (eof bool) {
-	shelldir.RemoveFIFOs(f.Dir)
+// which it waits lateGrace. Output of a command that was not held is lost. With again the FIFOs are
+// for the next command, unless a writer is left.
+func (f *Files) Drain(again bool) (eof bool) {
+	if eof = f.drain(); eof && again && f.Unused != "" && f.Copying() {
+		shelldir.GiveFIFOs(f.Dir, f.Unused)
+	} else {
+		shelldir.RemoveFIFOs(f.Dir)
+	}
+	return eof
+}
+
+func (f *Files) drain() (eof bool) {
 	f.CloseWriters()
 	if !f.Copying() {
 		f.FinishOutputs()

@@ -29,6 +29,7 @@ var (
 // Streams are the outputs and the open input of one command, through all attempts to run it.
 type Streams struct {
 	Dir      string // of the command
+	Unused   string // the directory with FIFOs for one command after the other; "": it makes its own
 	ID       string // under which the keeper holds the outputs
 	Stdin    bool   // the input stays open
 	Outputs  [2]*output.Log
