@@ -109,6 +109,9 @@ func TestReusedFIFOsKeepCommandsApart(t *testing.T) {
 	if holds := run(t, s, "( setsid sleep 1000 & echo $! >holds )"); !holds.Background {
 		t.Errorf("%+v", holds)
 	}
+	if left := fifos(t, s.spec.Dir); len(left) > 1 {
+		t.Errorf("FIFOs %v that a job holds", left)
+	}
 	run(t, s, "( setsid bash -c 'while sleep 0.02; do cat; done' </dev/stdout >taken 2>/dev/null & echo $! >reads )")
 	for range 2 {
 		timed(t, s, "sleep 100", false)
