@@ -28,8 +28,8 @@ const (
 	benchEnough = 4 * time.Second
 )
 
-// bench is one measurement of an engine.
-type bench struct {
+// engineBench is one measurement of an engine.
+type engineBench struct {
 	cols, rows int
 	engine     string
 	data       []byte
@@ -39,19 +39,19 @@ type bench struct {
 }
 
 // benchModes are the measurements by name.
-var benchModes = map[string]func(*bench) error{
-	"ingest": (*bench).ingest, "mem": (*bench).mem, "ser": (*bench).ser, "dump": (*bench).dump,
+var benchModes = map[string]func(*engineBench) error{
+	"ingest": (*engineBench).ingest, "mem": (*engineBench).mem, "ser": (*engineBench).ser, "dump": (*engineBench).dump,
 }
 
-// newBench is a verb for those who work on an engine, and hidden from the rest.
+// newBench is a verb for those who work on an engine. It has one for everybody below it.
 func newBench(a *app) *cobra.Command {
-	b := bench{engine: defaultEngine}
+	b := engineBench{engine: defaultEngine}
 	c := &cobra.Command{
-		Use:    "bench MODE SUBJECT COLS ROWS FILE ARG [REPS]",
-		Short:  "Measure an engine, for its developers",
-		Hidden: true,
-		Long: `Measures the engine of --engine on the bytes of FILE and prints one line of JSON.
-It is the subject "own engine" of a comparison with other emulators, so it keeps
+		Use:   "bench MODE SUBJECT COLS ROWS FILE ARG [REPS]",
+		Short: "Measure a server of this machine, or an engine",
+		Long: `evertty bench server measures a server beside ttyd and tmux. The other modes are for
+developers of an engine: they measure that of --engine on the bytes of FILE and print
+one line of JSON. It is the subject "own engine" of a comparison with other emulators, so it keeps
 to the rules that hold for all of them: a history of 5000 lines, a new terminal
 and a garbage collection before every repetition, and CPU time that is user and
 system time of all threads, the collector's included. Nothing is warmed up, except
@@ -69,20 +69,27 @@ text for viewers is made as in the server.
   dump   … MAXBYTES       the rows after so many bytes of FILE, as text
 
 SUBJECT is the name that the comparison has for this engine; it changes nothing.`,
-		Example: `  evertty bench ingest evertty 80 24 workload.bin - 3
+		Example: `  evertty bench server --quick
+  evertty bench ingest evertty 80 24 workload.bin - 3
   evertty bench mem evertty 200 50 workload.bin 5`,
-		Args: cobra.RangeArgs(6, 7),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 6 || len(args) > 7 {
+				return wrongArguments(c, args)
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			b.out = a.stdout
 			return b.run(args)
 		},
 	}
 	c.Flags().Var(newEnum(&b.engine, engineNames()...), "engine", "`emulator`")
+	c.AddCommand(newBenchServer(a))
 	return c
 }
 
 // run reads the arguments after the flags and measures.
-func (b *bench) run(args []string) error {
+func (b *engineBench) run(args []string) error {
 	mode := benchModes[args[0]]
 	if mode == nil {
 		return usage(fmt.Errorf("bench: got %q, allowed is ingest, mem, ser, dump", args[0]))
@@ -114,7 +121,7 @@ func benchNumber(name, s string, most int) (int, error) {
 }
 
 // ingest measures Write.
-func (b *bench) ingest() error {
+func (b *engineBench) ingest() error {
 	const most = 1000 // repetitions
 	if b.reps == "" {
 		b.reps = "1"
@@ -140,7 +147,7 @@ func (b *bench) ingest() error {
 
 // mem measures what terminals take. The workload itself is in both counts that
 // are subtracted.
-func (b *bench) mem() error {
+func (b *engineBench) mem() error {
 	const most = 10_000 // terminals
 	n, err := benchNumber("N", b.arg, most)
 	if err != nil {
@@ -164,7 +171,7 @@ func (b *bench) mem() error {
 }
 
 // ser measures Freeze and the encoding of everything.
-func (b *bench) ser() error {
+func (b *engineBench) ser() error {
 	const most = 1000 // repetitions
 	reps, err := benchNumber("REPS", b.arg, most)
 	if err != nil {
@@ -183,7 +190,7 @@ func (b *bench) ser() error {
 }
 
 // dump prints the rows, for a comparison of what the engines show.
-func (b *bench) dump() error {
+func (b *engineBench) dump() error {
 	const most = 1 << 40 // bytes
 	n, err := benchNumber("MAXBYTES", b.arg, most)
 	if err != nil {
@@ -196,12 +203,12 @@ func (b *bench) dump() error {
 }
 
 // terminal is a new one with a history of 5000 lines, which every subject has.
-func (b *bench) terminal() vt.Engine {
+func (b *engineBench) terminal() vt.Engine {
 	return engines[b.engine](vt.Config{Cols: b.cols, Rows: b.rows, Scrollback: vt.DefaultScrollback})
 }
 
 // pieces are the workload in the pieces that arg names.
-func (b *bench) pieces() ([][]byte, error) {
+func (b *engineBench) pieces() ([][]byte, error) {
 	if b.arg == "-" {
 		return benchPieces(b.data), nil
 	}
@@ -264,4 +271,4 @@ func liveHeap() int64 {
 }
 
 // print writes the result in one line.
-func (b *bench) print(v any) error { return json.NewEncoder(b.out).Encode(v) }
+func (b *engineBench) print(v any) error { return json.NewEncoder(b.out).Encode(v) }

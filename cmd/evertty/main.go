@@ -98,7 +98,7 @@ func (a *app) groups() []useGroup {
 		{"Recording:", []*cobra.Command{newRecord(a), newPlay(a), a.newRender()}},
 		{"Threads:", []*cobra.Command{newThread(a), newLease(a)}},
 		{"Server:", []*cobra.Command{a.newServe(), newStatus(a), newStop(a), newUser(a), newDoctor(a), newBackup(a),
-			newRestore(a), newVersion(a)}},
+			newRestore(a), newBench(a), newVersion(a)}},
 	}
 }
 
@@ -112,7 +112,7 @@ func (a *app) addVerbs(root *cobra.Command) {
 		}
 		root.AddCommand(g.verbs...)
 	}
-	root.AddCommand(newBench(a), newKeeper(a), newRelay(a), newMan(a))
+	root.AddCommand(newKeeper(a), newRelay(a), newMan(a))
 }
 
 // group is a verb that has verbs of its own.

@@ -52,7 +52,9 @@ func newUser(*app) *cobra.Command {
 	return linuxOnly("user", "Users of a server", false)
 }
 
-func newBench(*app) *cobra.Command { return linuxOnly("bench", "Measure an engine", true) }
+func newBench(*app) *cobra.Command {
+	return linuxOnly("bench", "Measure a server of this machine, or an engine", false)
+}
 
 func newKeeper(*app) *cobra.Command { return linuxOnly("keeper", "Hold programs", true) }
 
