@@ -35,8 +35,8 @@ func sizesOf(quick bool) sizes {
 		return sizes{rounds: 1, keys: 150, crowdKeys: 40, flood: 8 << 20, presses: 1, quiet: 30, created: 30,
 			commands: 50, watch: 3 * time.Second}
 	}
-	return sizes{rounds: 3, keys: 300, crowdKeys: 100, flood: 16 << 20, presses: 3, quiet: 100, created: 300,
-		commands: 200, watch: 5 * time.Second}
+	return sizes{rounds: 3, keys: 300, crowdKeys: 60, flood: 16 << 20, presses: 3, quiet: 50, created: 100,
+		commands: 100, watch: 4 * time.Second}
 }
 
 // What no size changes.
