@@ -15,6 +15,11 @@ type ansiWriter struct {
 	spills io.Writer // gets out from time to time; nil: it stays there
 	failed error     // the first error of spills
 
+	penState
+}
+
+// penState is the state of the receiver that printed text depends on.
+type penState struct {
 	pen      vt.Style
 	locked   bool // only colours and attributes of the pen may change
 	set      byte // the character set in force, which must not change; 0 for US ASCII

@@ -10,6 +10,21 @@ import (
 // linePainter paints lines from top to bottom, and knows the receiver's cursor after each step.
 type linePainter struct {
 	ansiWriter
+	rowState
+	pieces *Pieces // gets out instead of spills; nil: blocks of history are painted like other lines
+
+	whole     bool // the history is painted from its first line on
+	alternate bool // the alternate screen is painted
+	lastRow   int  // of the screen, the one that is bottom
+
+	// Which line is at hand, counted from the first that is painted. The first lines are history.
+	line, history int
+	above         *vt.SavedCursor // saved in line saveIn of the history; nil when there is none
+	saveIn        int
+}
+
+// rowState is all that the text of a line in the history depends on, besides penState and the line.
+type rowState struct {
 	cols, rows int
 
 	// Where the cursor is, and what its row has around it.
@@ -21,17 +36,9 @@ type linePainter struct {
 	natural bool     // the row at hand begins with a character that wrapped
 
 	// How far lines may go on beyond their row.
-	fold      bool // lines wider than the screen go on in the next row
-	anywhere  bool // the text is for any terminal, and nothing may wrap
-	alternate bool // the alternate screen is painted
-	whole     bool // the history is painted from its first line on
-	bottom    bool // a wrap in the row at hand would scroll, or change cells there
-	lastRow   int  // of the screen, the one that is bottom
-
-	// Which line is at hand, counted from the first that is painted. The first lines are history.
-	line, history int
-	above         *vt.SavedCursor // saved in line saveIn of the history; nil when there is none
-	saveIn        int
+	fold     bool // lines wider than the screen go on in the next row
+	anywhere bool // the text is for any terminal, and nothing may wrap
+	bottom   bool // a wrap in the row at hand would scroll, or change cells there
 
 	// xterm.js notes a link in a row and forgets it with that row.
 	linkRow int // where the pen's link was opened
@@ -59,10 +66,8 @@ func (p *linePainter) lines(history vt.Lines, screen []vt.Line) {
 	p.x, p.skip, p.tail, p.y = 0, 0, 0, 0
 	p.fold, p.line, p.history = p.cols >= 2, 0, history.Len()
 	p.entered, p.lastRow = true, p.rows-1
-	for l := range history.All() {
-		if p.paint(l); p.failed != nil {
-			return
-		}
+	if p.paintHistory(history); p.failed != nil {
+		return
 	}
 	p.fold = false
 	if n := erasedRows(screen, p.rows, p.cols); n > 0 {

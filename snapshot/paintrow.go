@@ -8,7 +8,7 @@ import "github.com/evertty/evertty/vt"
 // and leaves that pen. A wide character that an edge cuts in two is blank. The
 // caller owns the result.
 func PaintRow(l vt.Line, from, cols int) []byte {
-	p := linePainter{cols: cols, rows: 1, anywhere: true}
+	p := linePainter{rowState: rowState{cols: cols, rows: 1, anywhere: true}}
 	end := 0
 	for s := range l.Spans() {
 		begin := end

@@ -105,13 +105,10 @@ func (m *Message) cost() int { return len(m.text) + messageCost }
 // Text is the terminal output that the event carries, nil when it has none. The caller must not
 // change it.
 func (m *Message) Text() []byte {
-	switch {
-	case m.snapshot == nil:
+	if m.snapshot == nil {
 		return m.text
-	case m.lines < 0:
-		return m.snapshot.ANSI()
 	}
-	return m.snapshot.encode(m.lines)
+	return m.snapshot.appendText(nil, m.lines)
 }
 
 // appendString appends s, which is UTF-8 as engines return it, as a JSON string.
@@ -218,7 +215,7 @@ func (m *Message) binaryHead() []byte {
 func (m *Message) appendBinary(b []byte) []byte {
 	switch m.Kind {
 	case KindSnapshot:
-		return append(append(b, m.binaryHead()...), m.Text()...)
+		return m.snapshot.appendText(append(b, m.binaryHead()...), m.lines)
 	case KindData:
 		b = append(b, FrameData)
 		b = binary.BigEndian.AppendUint64(b, m.Seq)

@@ -1,8 +1,6 @@
 package stream
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -32,10 +30,8 @@ type SharedSnapshot struct {
 	reducing sync.Mutex // guards reduced; held while one is made
 	reduced  map[reduceKey]reduced
 
-	// The text with all history, and the same as a JSON string.
-	ansiOnce, jsonOnce sync.Once
-	ansi               []byte // nil when it is large
-	json               []byte
+	encoding sync.Once
+	pieces   *snapshot.Pieces // the text with all history; nil when it is large
 
 	messages map[Reason]*Message // with all history; guarded by the hub's lock
 	shown    *Message            // the screen alone; guarded by the hub's lock
@@ -64,54 +60,58 @@ func (h *Hub) snapshotLocked() *SharedSnapshot {
 	return s
 }
 
-// ANSI is what a viewer writes to a fresh xterm.js, with all history. The caller must not change
-// it. A large one is not kept.
-func (s *SharedSnapshot) ANSI() []byte {
-	if !s.isSmall(-1) {
-		return s.encode(-1)
+// ANSI is what a viewer writes to a fresh xterm.js, with all history. The caller owns it.
+func (s *SharedSnapshot) ANSI() []byte { return s.appendText(nil, -1) }
+
+// appendText appends the text with the last lines of history, all when lines is negative.
+func (s *SharedSnapshot) appendText(b []byte, lines int) []byte {
+	if p := s.text(lines); p != nil {
+		return p.Append(b)
 	}
-	return s.ansi
+	return append(b, s.encode(lines)...)
 }
 
 // isSmall reports whether the text with the last lines of history, all when lines is negative, has
 // at most largeSize bytes. The first caller encodes it to know.
 func (s *SharedSnapshot) isSmall(lines int) bool {
-	if !s.isWhole(lines) && s.Frame.Memory() < largeSize/smallFactor {
-		return true
-	}
-	s.ansiOnce.Do(func() {
-		if s.Frame.Memory() > largeSize {
-			return
+	return !s.isWhole(lines) && s.Frame.Memory() < largeSize/smallFactor || s.whole() != nil
+}
+
+// whole is the text with all history in pieces, nil when it is large. The first caller encodes it.
+func (s *SharedSnapshot) whole() *snapshot.Pieces {
+	s.encoding.Do(func() {
+		if s.Frame.Memory() <= largeSize {
+			s.pieces = s.encodePieces(-1)
 		}
-		b := &limitedBuffer{room: largeSize}
-		start := time.Now()
-		if err := s.write(b, s.Frame, -1); err != nil {
-			return
+		if s.pieces != nil {
+			s.large.keep(s, s.pieces.Size())
 		}
-		s.ansi = b.Bytes()
-		s.large.keep(s, len(s.ansi))
-		s.report(snapshot.Options{Scrollback: -1, Ended: s.Ended}, s.ansi, start)
 	})
-	return s.ansi != nil
+	return s.pieces
+}
+
+// text is the text with the last lines of history in pieces, nil when it is large.
+func (s *SharedSnapshot) text(lines int) *snapshot.Pieces {
+	if s.isWhole(lines) {
+		return s.whole()
+	}
+	return s.encodePieces(lines)
+}
+
+// encodePieces makes the text with the last lines of history in pieces; nil when it is large.
+func (s *SharedSnapshot) encodePieces(lines int) *snapshot.Pieces {
+	start := time.Now()
+	o := snapshot.Options{Scrollback: lines, Ended: s.Ended}
+	p, err := o.Pieces(s.Frame, largeSize)
+	if err != nil {
+		return nil
+	}
+	s.report(o, p.Size(), func() []byte { return p.Append(nil) }, start)
+	return p
 }
 
 // isWhole reports whether lines are all history.
 func (s *SharedSnapshot) isWhole(lines int) bool { return lines < 0 || lines >= s.Frame.History.Len() }
-
-// limitedBuffer is a buffer for room bytes; more are errLarge.
-type limitedBuffer struct {
-	bytes.Buffer
-	room int
-}
-
-var errLarge = errors.New("the snapshot is large")
-
-func (b *limitedBuffer) Write(p []byte) (int, error) {
-	if b.room -= len(p); b.room < 0 {
-		return 0, errLarge
-	}
-	return b.Buffer.Write(p)
-}
 
 // write writes the text for viewers; it is a snapshot.Encoder.
 func (s *SharedSnapshot) write(w io.Writer, f *vt.Frame, lines int) error {
@@ -123,32 +123,31 @@ func (s *SharedSnapshot) encode(lines int) []byte {
 	start := time.Now()
 	o := snapshot.Options{Scrollback: lines, Ended: s.Ended}
 	b := snapshot.ANSI(s.Frame, o)
-	s.report(o, b, start)
+	s.report(o, len(b), func() []byte { return b }, start)
 	return b
 }
 
-// report reports a text that was made since start to the hooks, and verifies it.
-func (s *SharedSnapshot) report(o snapshot.Options, b []byte, start time.Time) {
+// report reports a text of so many bytes, made since start, to the hooks, and verifies it.
+func (s *SharedSnapshot) report(o snapshot.Options, size int, text func() []byte, start time.Time) {
 	if s.onMade != nil {
-		s.onMade(len(b), time.Since(start))
+		s.onMade(size, time.Since(start))
 	}
 	if s.verify != nil {
-		s.verify.check(s, o, b)
+		s.verify.check(s, o, text())
 	}
 }
 
 // appendQuoted appends the text with the last lines of history, all when lines is negative, as a
 // JSON string.
 func (s *SharedSnapshot) appendQuoted(b []byte, lines int) []byte {
-	if !s.isWhole(lines) {
-		return appendString(b, s.encode(lines))
+	if p := s.text(lines); p != nil {
+		return append(p.AppendQuoted(append(b, '"'), closing), '"')
 	}
-	s.jsonOnce.Do(func() {
-		a := s.ANSI()
-		s.json = appendString(make([]byte, 0, len(a)*9/8+2), a)
-	})
-	return append(b, s.json...)
+	return appendString(b, s.encode(lines))
 }
+
+// closing is room for what follows a quoted text in a message or reply, in bytes.
+const closing = 64
 
 // message is the snapshot event for a viewer that wants so many lines of history. Viewers that
 // want all and have the same reason share it. It does not encode. The hub's lock is held.

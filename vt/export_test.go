@@ -117,17 +117,20 @@ func (h *history) check(cols int) error {
 	lines, bytes := 0, 0
 	for i, b := range h.blocks {
 		n := 0
-		for at := b.start; at < len(b.data); n++ {
-			begin, next, wrapped := record(b.data, at)
-			if _, err := ParseLine(string(b.data[begin:next]), wrapped, cols); err != nil {
+		for rest := b.records()[b.start:]; rest != ""; n++ {
+			var l Line
+			l, rest = cutRecord(rest)
+			if _, err := ParseLine(l.packed, l.wrapped, cols); err != nil {
 				return fmt.Errorf("history: block %d, line %d: %w", i, n, err)
 			}
-			at = next
 		}
 		if n != b.lines || n == 0 {
 			return fmt.Errorf("history: block %d has %d lines, not %d", i, n, b.lines)
 		}
-		lines, bytes = lines+n, bytes+cap(b.data)
+		lines, bytes = lines+n, bytes+b.room
+		if b.full == nil && cap(b.data) != b.room {
+			return fmt.Errorf("history: block %d has room for %d bytes, not %d", i, cap(b.data), b.room)
+		}
 	}
 	if lines != h.count || lines > h.limit || bytes != h.bytes {
 		return fmt.Errorf("history: %d lines and %d bytes, not %d of %d and %d", lines, bytes, h.count, h.limit,

@@ -25,10 +25,43 @@ type history struct {
 // when it continues the line above, and the packed line. A byte that was written
 // never changes as long as a Frame may share it.
 type block struct {
-	data   []byte
-	start  int  // of the oldest record that counts
-	lines  int  // records that count
-	shared bool // frames have strings in it
+	data   []byte // nil when it is full and frames share it
+	full   *Block // nil when data is not
+	room   int    // capacity in bytes
+	start  int    // of the oldest record that counts
+	lines  int    // records that count
+	shared bool   // frames have strings in data
+}
+
+// records are all records of the block.
+func (b *block) records() string {
+	if b.full != nil {
+		return b.full.records()
+	}
+	return asString(b.data)
+}
+
+// own makes the records the block's own again, in memory that frames do not share. It has its
+// room as before.
+func (b *block) own() {
+	if b.shared || b.full != nil {
+		b.data, b.full, b.shared = append(make([]byte, 0, b.room), b.records()...), nil, false
+	}
+}
+
+// seal makes a Block of a block that is full.
+func (b *block) seal() {
+	if b.full == nil {
+		b.full, b.data, b.shared = newBlock(b.data), nil, true
+	}
+}
+
+// memory is what the records take in bytes.
+func (b *block) memory() int {
+	if b.full != nil && b.full.packedSize() > 0 {
+		return b.full.packedSize()
+	}
+	return b.room
 }
 
 // Sizes of blocks in bytes. A short history shall take little, a long one few
@@ -68,7 +101,7 @@ func appendRecord[T string | []byte](b []byte, packed T, wrapped bool) []byte {
 // are too many bytes; nil when there are even without any.
 func (h *history) room(n int) *block {
 	if last := len(h.blocks) - 1; last >= 0 {
-		if b := h.blocks[last]; cap(b.data)-len(b.data) >= n {
+		if b := h.blocks[last]; b.full == nil && b.room-len(b.data) >= n {
 			return b
 		}
 	}
@@ -78,10 +111,10 @@ func (h *history) room(n int) *block {
 		return nil
 	}
 	b := h.spare
-	if h.spare = nil; b == nil || cap(b.data) < n {
-		b = &block{data: make([]byte, 0, size)}
+	if h.spare = nil; b == nil || b.room < n {
+		b = &block{data: make([]byte, 0, size), room: size}
 	}
-	h.bytes += cap(b.data)
+	h.bytes += b.room
 	h.blocks = append(h.blocks, b)
 	return b
 }
@@ -105,47 +138,53 @@ func (h *history) spareMemory() int {
 	if h.spare == nil {
 		return 0
 	}
-	return cap(h.spare.data)
+	return h.spare.room
 }
 
 // dropOldest forgets the oldest line.
 func (h *history) dropOldest() {
 	b := h.blocks[0]
-	_, b.start, _ = record(b.data, b.start)
+	if b.full != nil {
+		b.full.inflate() // the others of it go soon too
+	}
+	b.start = nextRecord(b.records(), b.start)
 	h.count--
 	if b.lines--; b.lines > 0 {
 		return
 	}
 	h.blocks[0] = nil
 	h.blocks = h.blocks[1:]
-	h.bytes -= cap(b.data)
-	if !b.shared && cap(b.data) == maxBlock {
-		*b = block{data: b.data[:0]}
+	h.bytes -= b.room
+	if !b.shared && b.room == maxBlock {
+		*b = block{data: b.data[:0], room: b.room}
 		h.spare = b
 	}
 }
 
-// record reads the record at offset at: where its line lies and where the next
-// record begins.
-func record(data []byte, at int) (begin, next int, wrapped bool) {
-	size, n := binary.Uvarint(data[at:])
-	begin = at + n
-	return begin, begin + int(size>>1), size&1 != 0
+// nextRecord is where the record behind the one at offset at begins.
+func nextRecord(records string, at int) int {
+	size, n := uvarint(records[at:])
+	return at + n + int(size>>1)
 }
 
 // clear forgets every line.
 func (h *history) clear() { *h = history{limit: h.limit, most: h.most} }
 
 // freeze returns the lines. They share the memory of the blocks, whose bytes
-// therefore stay as they are.
+// therefore stay as they are. All blocks but the newest are full.
 func (h *history) freeze() Lines {
 	if h.count == 0 {
 		return Lines{}
 	}
 	parts := make([]part, len(h.blocks))
 	for i, b := range h.blocks {
+		if i < len(h.blocks)-1 {
+			b.seal()
+			parts[i] = part{block: b.full, from: b.start, lines: b.lines}
+			continue
+		}
 		b.shared = true
-		parts[i] = part{asString(b.data[b.start:]), b.lines}
+		parts[i] = part{records: b.records()[b.start:], lines: b.lines}
 	}
 	return Lines{parts: parts, n: h.count}
 }
@@ -161,13 +200,11 @@ func (h *history) unwrap(i int) {
 			i -= b.lines
 			continue
 		}
-		at := b.start
+		at, records := b.start, b.records()
 		for ; i > 0; i-- {
-			_, at, _ = record(b.data, at)
+			at = nextRecord(records, at)
 		}
-		if b.shared {
-			b.data, b.shared = append(make([]byte, 0, cap(b.data)), b.data...), false
-		}
+		b.own()
 		b.data[at] &^= 1 // the flag is in the first byte of the size
 		return
 	}
@@ -181,25 +218,30 @@ func (h *history) replaceOldest(n int, packed []byte) {
 		if k == 0 {
 			break
 		}
-		at := b.start
+		rest := b.records()[b.start:]
 		for range k {
-			_, at, _ = record(b.data, at)
+			_, rest = cutRecord(rest)
 		}
-		data := make([]byte, 0, k*(len(packed)+binary.MaxVarintLen32)+len(b.data)-at)
+		data := make([]byte, 0, k*(len(packed)+binary.MaxVarintLen32)+len(rest))
 		for range k {
 			data = appendRecord(data, packed, false)
 		}
-		h.bytes -= cap(b.data)
-		b.data, b.start, b.shared = append(data, b.data[at:]...), 0, false
-		h.bytes += cap(b.data)
+		h.bytes += cap(data) - b.room
+		*b = block{data: append(data, rest...), room: cap(data), lines: b.lines}
 		n -= k
 	}
 	h.shrink(0)
 }
 
 // blockSize is what a block takes besides its records, in bytes.
-const blockSize = 64
+const blockSize = 160
 
+// memory is what the history takes in bytes. The bound of the blocks, most, does not count what
+// compressing saves: which lines stay depends on the output alone.
 func (h *history) memory() int {
-	return h.bytes + h.spareMemory() + cap(h.blocks)*8 + len(h.blocks)*blockSize
+	n := h.spareMemory() + cap(h.blocks)*8 + len(h.blocks)*blockSize
+	for _, b := range h.blocks {
+		n += b.memory()
+	}
+	return n
 }

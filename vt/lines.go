@@ -15,8 +15,39 @@ type Lines struct {
 
 // part is a stretch of records as a block of a history holds them.
 type part struct {
+	block   *Block // nil: records has them
+	from    int    // where they begin in the block
 	records string
 	lines   int
+}
+
+// text is the records of the part.
+func (p *part) text() string {
+	if p.block != nil {
+		return p.block.records()[p.from:]
+	}
+	return p.records
+}
+
+// size is the number of bytes of the records.
+func (p *part) size() int {
+	if p.block != nil {
+		return p.block.size - p.from
+	}
+	return len(p.records)
+}
+
+// drop forgets the oldest n lines.
+func (p *part) drop(n int) {
+	rest := p.text()
+	for range n {
+		_, rest = cutRecord(rest)
+	}
+	if p.lines -= n; p.block != nil {
+		p.from = p.block.size - len(rest)
+	} else {
+		p.records = rest
+	}
 }
 
 // LinesOf returns the given lines as one sequence.
@@ -28,7 +59,7 @@ func LinesOf(lines ...Line) Lines {
 	for _, l := range lines {
 		b = appendRecord(b, l.packed, l.wrapped)
 	}
-	return Lines{parts: []part{{string(b), len(lines)}}, n: len(lines)}
+	return Lines{parts: []part{{records: string(b), lines: len(lines)}}, n: len(lines)}
 }
 
 // Len is the number of lines.
@@ -38,7 +69,7 @@ func (s Lines) Len() int { return s.n }
 func (s Lines) Size() int {
 	n := 0
 	for _, p := range s.parts {
-		n += len(p.records)
+		n += p.size()
 	}
 	return n
 }
@@ -47,7 +78,7 @@ func (s Lines) Size() int {
 func (s Lines) All() iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		for _, p := range s.parts {
-			for rest := p.records; rest != ""; {
+			for rest := p.text(); rest != ""; {
 				var l Line
 				if l, rest = cutRecord(rest); !yield(l) {
 					return
@@ -55,6 +86,57 @@ func (s Lines) All() iter.Seq[Line] {
 			}
 		}
 	}
+}
+
+// Scan is All for readers that keep nothing of a line, which is valid until the next one: it takes
+// no memory for lines that are compressed.
+func (s Lines) Scan() iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		var scratch []byte
+		for _, p := range s.parts {
+			rest := p.records
+			if p.block != nil {
+				rest = p.block.recordsIn(&scratch)[p.from:]
+			}
+			for rest != "" {
+				var l Line
+				if l, rest = cutRecord(rest); !yield(l) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Parts yields the lines in stretches, oldest first, each with the block that has exactly these
+// lines; it is nil where there is none.
+func (s Lines) Parts() iter.Seq2[Lines, *Block] {
+	return func(yield func(Lines, *Block) bool) {
+		for i, p := range s.parts {
+			block := p.block
+			if p.from > 0 {
+				block = nil
+			}
+			if !yield(Lines{parts: s.parts[i : i+1], n: p.lines}, block) {
+				return
+			}
+		}
+	}
+}
+
+// Compact compresses the full blocks in which the lines lie, for all that share them, and returns
+// how many bytes it frees. It takes some milliseconds for 5000 lines. A block that has lost lines
+// stays as it is: it loses the others soon.
+func (s Lines) Compact() (freed int) {
+	var scratch []byte
+	for _, block := range s.Parts() {
+		if block != nil {
+			var n int
+			scratch, n = block.compact(scratch)
+			freed += n
+		}
+	}
+	return freed
 }
 
 // At returns line i, counted from the oldest; i is less than Len. It reads the lines
@@ -89,9 +171,8 @@ func (s Lines) Last(n int) Lines {
 		return Lines{}
 	}
 	parts = append([]part(nil), parts...)
-	for first := &parts[0]; drop > 0; drop-- {
-		_, first.records = cutRecord(first.records)
-		first.lines--
+	if drop > 0 {
+		parts[0].drop(drop)
 	}
 	return Lines{parts: parts, n: min(n, s.n)}
 }

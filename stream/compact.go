@@ -1,0 +1,14 @@
+package stream
+
+// Compact compresses what of the history does not change any more, unless the hub is parked, and
+// returns how many bytes that frees. The lock is held for a snapshot, not for the work.
+func (h *Hub) Compact() (freed int) {
+	h.mu.Lock()
+	if h.parked != nil {
+		h.mu.Unlock()
+		return 0
+	}
+	s := h.snapshotLocked()
+	h.mu.Unlock()
+	return s.Frame.History.Compact()
+}
