@@ -128,7 +128,7 @@ func (f *files) wantsMaintenance() bool {
 			return true
 		}
 	}
-	return f.t.process != nil && f.t.Running() && (f.active.Load() || f.t.cwdLate.Load() || f.tailIsLong(quietTail))
+	return f.t.wantsCompact() || f.t.process != nil && f.t.Running() && (f.active.Load() || f.t.cwdLate.Load() || f.tailIsLong(quietTail))
 }
 
 // tailIsLong reports whether more output than limit, in bytes, follows the newest snapshot, or
@@ -142,6 +142,7 @@ func (f *files) tailIsLong(limit uint64) bool {
 // directory: at activity, and once more an interval later.
 func (t *Terminal) maintain() {
 	t.retry()
+	defer t.compact() // a snapshot reads the history first
 	if t.process == nil || !t.Running() || t.now() == nil {
 		return
 	}

@@ -22,7 +22,7 @@ const (
 // parking parks idle terminals.
 type parking struct {
 	rounds *rounds
-	freed  atomic.Int64  // bytes that were parked and not given back to the system yet
+	freed  atomic.Int64  // bytes that were parked or compressed, and not given back to the system yet
 	some   notify.Signal // freed has grown
 }
 
@@ -81,9 +81,16 @@ func (t *Terminal) saveAndPark(hub *stream.Hub) error {
 		return err
 	}
 	t.process.Master().Interrupt() // run ends
-	t.registry.parking.freed.Add(int64(facts.Memory))
-	t.registry.parking.some.Set()
+	t.registry.parking.free(facts.Memory)
 	return nil
+}
+
+// free notes that so many bytes may be given back to the system.
+func (p *parking) free(bytes int) {
+	if bytes > 0 {
+		p.freed.Add(int64(bytes))
+		p.some.Set()
+	}
 }
 
 // Parked reports whether the screens are on disk alone. It waits for nothing.
@@ -106,6 +113,7 @@ func (s *screen) remake(seq uint64) *stream.Hub {
 	s.t.saving.Unlock()
 	s.t.noteDamage(p.damage...)
 	s.t.registry.changes.Notify()
+	p.hub.Compact()
 	return p.hub
 }
 

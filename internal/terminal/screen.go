@@ -31,6 +31,8 @@ type screen struct {
 	replaying atomic.Bool                  // a hub is made from the journal
 	replayed  chan struct{}                // closed when the screen of one that ran was made again; nil for others
 	readFrom  atomic.Pointer[time.Time]    // when replayed was closed
+
+	compaction compaction
 }
 
 // Hub is the terminal's screen and its viewers. The first call for a terminal that came back from
