@@ -12,10 +12,7 @@ import (
 // Encode returns the snapshot file of f, which Decode reads back. It first brings f within the
 // limits of the format. A history that does not fit into MaxFile loses its oldest lines. The
 // caller owns the result.
-func Encode(h Header, f *vt.Frame) []byte { return EncodeIn(nil, h, f) }
-
-// EncodeIn is Encode in the memory of b, as far as that is enough.
-func EncodeIn(b []byte, h Header, f *vt.Frame) []byte {
+func Encode(h Header, f *vt.Frame) []byte {
 	f = normalize(f)
 	e := encoder{budget: MaxFile - minFile - 4*recordTop}
 	e.small(f)
@@ -29,7 +26,7 @@ func EncodeIn(b []byte, h Header, f *vt.Frame) []byte {
 	e.savedCursors(f)
 	e.open(f.Open)
 	history := e.fitting(f.History)
-	out := slices.Grow(b[:0], headSize+len(e.out)+e.taken+recordTop+4+crcSize)
+	out := make([]byte, 0, headSize+len(e.out)+e.taken+recordTop+4+crcSize)
 	out = appendHead(out, h, f)
 	out = append(out, e.out...)
 	out = appendHistory(out, history)
@@ -263,7 +260,7 @@ func appendHistory(b []byte, history vt.Lines) []byte {
 	at := len(b)
 	b = append(b, tagHistory, 0, 0, 0, 0)
 	b = binary.LittleEndian.AppendUint32(b, uint32(history.Len()))
-	for l := range history.Scan() {
+	for l := range history.All() {
 		b = appendLine(b, storable(l, vt.MaxSize))
 	}
 	binary.LittleEndian.PutUint32(b[at+1:], uint32(len(b)-at-recordTop))

@@ -76,7 +76,8 @@ func TestPiecesAreExact(t *testing.T) {
 					t.Fatalf("step %d, %d lines: %d bytes differ from %d", step, lines, len(got), len(want))
 				}
 				var text string
-				if err := json.Unmarshal(append(p.AppendQuoted([]byte{'"'}, 1), '"'), &text); err != nil || text != string(want) {
+				err = json.Unmarshal(append(p.AppendQuoted([]byte{'"'}, 1), '"'), &text)
+				if err != nil || text != string(want) {
 					t.Fatalf("step %d, %d lines: the quoted text differs: %v", step, lines, err)
 				}
 				if _, err := o.Pieces(f, len(want)-1); !errors.Is(err, ErrLarge) {

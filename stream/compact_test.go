@@ -19,7 +19,7 @@ const fullTerminal = 300 << 10
 // text comes out as before.
 func TestMemoryOfFullTerminals(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	words := strings.Fields("connect accept flush retry naïve snapshot résumé stream lease worker 日本 queue commit abort")
+	words := strings.Fields("connect accept flush retry naïve snapshot résumé stream lease worker 日本 queue")
 	var text strings.Builder
 	for i := range 5100 {
 		fmt.Fprintf(&text, "\x1b[2m%06d\x1b[0m \x1b[1;31mERROR\x1b[0m \x1b[38;5;%dm%s\x1b[0m", i, 16+r.IntN(200),

@@ -80,10 +80,10 @@ func (s *SharedSnapshot) isSmall(lines int) bool {
 // whole is the text with all history in pieces, nil when it is large. The first caller encodes it.
 func (s *SharedSnapshot) whole() *snapshot.Pieces {
 	s.encoding.Do(func() {
-		if s.Frame.Memory() <= largeSize {
-			s.pieces = s.encodePieces(-1)
+		if s.Frame.Memory() > largeSize {
+			return
 		}
-		if s.pieces != nil {
+		if s.pieces = s.encodePieces(-1); s.pieces != nil {
 			s.large.keep(s, s.pieces.Size())
 		}
 	})

@@ -12,8 +12,11 @@ type compaction struct {
 	done atomic.Uint64 // the same at the last compression
 }
 
-// wantsCompact reports whether much output came since the history was last compressed.
-func (s *screen) wantsCompact() bool { return s.facts().Seq-s.compaction.done.Load() >= compactFrom }
+// wantsCompact reports whether much output came since the history in memory was last compressed.
+func (s *screen) wantsCompact() bool {
+	h := s.now()
+	return h != nil && h.Stats().Seq-s.compaction.done.Load() >= compactFrom
+}
 
 // compact compresses the history when much of it is new and the program prints little: a flood replaces it soon.
 func (s *screen) compact() {
@@ -22,7 +25,5 @@ func (s *screen) compact() {
 		return
 	}
 	s.compaction.done.Store(seq)
-	if hub := s.now(); hub != nil {
-		s.t.registry.parking.free(hub.Compact())
-	}
+	s.t.registry.parking.free(s.Hub().Compact())
 }

@@ -128,7 +128,8 @@ func (f *files) wantsMaintenance() bool {
 			return true
 		}
 	}
-	return f.t.wantsCompact() || f.t.process != nil && f.t.Running() && (f.active.Load() || f.t.cwdLate.Load() || f.tailIsLong(quietTail))
+	return f.t.wantsCompact() || f.t.process != nil && f.t.Running() &&
+		(f.active.Load() || f.t.cwdLate.Load() || f.tailIsLong(quietTail))
 }
 
 // tailIsLong reports whether more output than limit, in bytes, follows the newest snapshot, or
