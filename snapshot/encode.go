@@ -260,7 +260,7 @@ func appendHistory(b []byte, history vt.Lines) []byte {
 	at := len(b)
 	b = append(b, tagHistory, 0, 0, 0, 0)
 	b = binary.LittleEndian.AppendUint32(b, uint32(history.Len()))
-	for l := range history.All() {
+	for l := range history.Scan() {
 		b = appendLine(b, storable(l, vt.MaxSize))
 	}
 	binary.LittleEndian.PutUint32(b[at+1:], uint32(len(b)-at-recordTop))

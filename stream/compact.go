@@ -10,5 +10,11 @@ func (h *Hub) Compact() (freed int) {
 	}
 	s := h.snapshotLocked()
 	h.mu.Unlock()
-	return s.Frame.History.Compact()
+	freed = s.Frame.History.Compact()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.parked == nil {
+		h.publishStats()
+	}
+	return freed
 }

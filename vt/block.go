@@ -51,6 +51,18 @@ func (b *Block) records() string {
 	return asString(data)
 }
 
+// recordsIn is records in the memory of scratch, which is grown to hold them: they are valid until
+// it is used again.
+func (b *Block) recordsIn(scratch *[]byte) string {
+	f := b.form.Load()
+	if f.packed == nil || f.recent.Value() != nil {
+		return b.records()
+	}
+	*scratch = slices.Grow((*scratch)[:0], b.size)
+	data, _ := s2.Decode((*scratch)[:b.size], f.packed) // cannot fail: s2 made it
+	return asString(data)
+}
+
 // inflate ends the compression.
 func (b *Block) inflate() {
 	if b.form.Load().packed != nil {

@@ -15,8 +15,8 @@ import (
 func colouredLines(r *rand.Rand, n int) string {
 	var b strings.Builder
 	for range n {
-		fmt.Fprintf(&b, "\x1b[2m%06d\x1b[0m \x1b[1;3%dmERROR\x1b[0m \x1b[38;5;%dm日本 naïve\x1b[0m %s\r\n", r.IntN(1e6),
-			r.IntN(8), r.IntN(256), strings.Repeat("word ", r.IntN(20)))
+		fmt.Fprintf(&b, "\x1b[2m%06d\x1b[0m \x1b[1;3%dmERROR\x1b[0m \x1b[38;5;%dm日本 naïve\x1b[0m %s\r\n",
+			r.IntN(1e6), r.IntN(8), r.IntN(256), strings.Repeat("word ", r.IntN(20)))
 	}
 	return b.String()
 }
@@ -65,6 +65,16 @@ func TestCompact(t *testing.T) {
 			}
 			if i := r.IntN(want.Len() + 1); i < want.Len() && before.History.At(i) != want.At(i) {
 				t.Errorf("step %d: line %d differs", step, i)
+			}
+			scanned := 0
+			for l := range before.History.Scan() {
+				if want.Len() < 500 && l != want.At(scanned) {
+					t.Errorf("step %d: scanned line %d differs", step, scanned)
+				}
+				scanned++
+			}
+			if scanned != want.Len() {
+				t.Errorf("step %d: scanned %d lines of %d", step, scanned, want.Len())
 			}
 		}
 	}

@@ -88,6 +88,26 @@ func (s Lines) All() iter.Seq[Line] {
 	}
 }
 
+// Scan is All for readers that keep nothing of a line, which is valid until the next one: it takes
+// no memory for lines that are compressed.
+func (s Lines) Scan() iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		var scratch []byte
+		for _, p := range s.parts {
+			rest := p.records
+			if p.block != nil {
+				rest = p.block.recordsIn(&scratch)[p.from:]
+			}
+			for rest != "" {
+				var l Line
+				if l, rest = cutRecord(rest); !yield(l) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Parts yields the lines in stretches, oldest first, each with the block that has exactly these
 // lines; it is nil where there is none.
 func (s Lines) Parts() iter.Seq2[Lines, *Block] {

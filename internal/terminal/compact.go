@@ -1,29 +1,37 @@
 package terminal
 
-import "sync/atomic"
+import "time"
 
-// compactFrom is from how much new output on a history is compressed, in bytes. A terminal that prints less between two
-// rounds is quiet: compressing one block of history takes as long as applying a tenth of that.
-const compactFrom = 32 << 10
+const (
+	// compactInterval is how long a terminal must be quiet before its history is compressed.
+	compactInterval = 100 * time.Millisecond
+	// compactFrom is from how much new output on a history is compressed, in bytes. A terminal that prints less in an
+	// interval is quiet: compressing one block of history takes as long as applying a tenth of that.
+	compactFrom = 32 << 10
+)
 
-// compaction says how far a history is compressed. One call of compact at a time changes it.
-type compaction struct {
-	seen atomic.Uint64 // position of the output in the last round
-	done atomic.Uint64 // the same at the last compression
-}
-
-// wantsCompact reports whether much output came since the history in memory was last compressed.
-func (s *screen) wantsCompact() bool {
-	h := s.now()
-	return h != nil && h.Stats().Seq-s.compaction.done.Load() >= compactFrom
-}
-
-// compact compresses the history when much of it is new and the program prints little: a flood replaces it soon.
-func (s *screen) compact() {
-	seq := s.facts().Seq
-	if seq-s.compaction.seen.Swap(seq) >= compactFrom || !s.wantsCompact() {
-		return
+// grew counts n bytes of output. Its only caller is who shows them.
+func (p *program) grew(n int) {
+	if p.loose += n; p.loose >= compactFrom {
+		p.loose = 0
+		p.t.registry.loose.add(p.t)
 	}
-	s.compaction.done.Store(seq)
-	s.t.registry.parking.free(s.Hub().Compact())
+}
+
+// compactQuiet compresses the histories of terminals that have printed much and are quiet now: a flood replaces its own
+// soon. Its only caller is one goroutine.
+func (r *Registry) compactQuiet() {
+	for _, t := range r.loose.take() {
+		hub := t.now()
+		if hub == nil {
+			continue
+		}
+		seq := hub.Stats().Seq
+		if seq-t.compacted >= compactFrom {
+			r.loose.add(t)
+		} else {
+			r.parking.free(hub.Compact())
+		}
+		t.compacted = seq
+	}
 }

@@ -38,7 +38,7 @@ func (d *due) keep(list []*Terminal) {
 // forget takes a terminal that cannot be found any more out of what rounds look at, else it would stay in memory: some
 // of them may not come for long.
 func (r *Registry) forget(t *Terminal) {
-	for _, d := range []*due{r.syncs.due, r.upkeep.due, r.printed, r.open} {
+	for _, d := range []*due{r.syncs.due, r.upkeep.due, r.printed, r.open, r.loose} {
 		d.drop(t)
 	}
 }

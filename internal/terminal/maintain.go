@@ -23,6 +23,8 @@ const (
 	quietFor = 10 * time.Second
 	// openJournals is how many quiet journals have their files open all the same.
 	openJournals = 16
+	// restedSize is what a terminal at rest has freed at least, its goroutine's stack, in bytes.
+	restedSize = 4 << 10
 	// cleanInterval is the time between two reads of the sizes of all files.
 	cleanInterval = 5 * time.Second
 )
@@ -89,7 +91,8 @@ func (f *files) syncJournal() {
 	}
 }
 
-// closeQuiet closes the files of journals that are quiet for quietFor. Those of the newest openJournals stay open.
+// closeQuiet closes the files of journals that are quiet for quietFor, and rests their terminals. The newest
+// openJournals stay as they are.
 func (r *Registry) closeQuiet() {
 	var quiet []*Terminal
 	for _, t := range r.open.take() {
@@ -105,7 +108,9 @@ func (r *Registry) closeQuiet() {
 	kept := min(openJournals, len(quiet))
 	for _, t := range quiet[kept:] {
 		t.journal.CloseQuiet()
+		t.rest()
 	}
+	r.parking.free((len(quiet) - kept) * restedSize)
 	r.open.keep(quiet[:kept])
 }
 
@@ -128,8 +133,7 @@ func (f *files) wantsMaintenance() bool {
 			return true
 		}
 	}
-	return f.t.wantsCompact() || f.t.process != nil && f.t.Running() &&
-		(f.active.Load() || f.t.cwdLate.Load() || f.tailIsLong(quietTail))
+	return f.t.process != nil && f.t.Running() && (f.active.Load() || f.t.cwdLate.Load() || f.tailIsLong(quietTail))
 }
 
 // tailIsLong reports whether more output than limit, in bytes, follows the newest snapshot, or
@@ -143,7 +147,6 @@ func (f *files) tailIsLong(limit uint64) bool {
 // directory: at activity, and once more an interval later.
 func (t *Terminal) maintain() {
 	t.retry()
-	defer t.compact() // a snapshot reads the history first
 	if t.process == nil || !t.Running() || t.now() == nil {
 		return
 	}

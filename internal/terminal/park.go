@@ -17,6 +17,8 @@ const (
 	// releaseFrom is from how much freed memory on it is given back to the system at once, in bytes. That costs a
 	// collection of garbage, some 10 ms for each 100 MiB in use.
 	releaseFrom = 1 << 20
+	// releaseAtOnce is the same while more is freed, in bytes.
+	releaseAtOnce = 8 << 20
 )
 
 // parking parks idle terminals.
@@ -167,9 +169,10 @@ func (r *Registry) releaseParked() {
 		case <-r.ctx.Done():
 			return
 		}
-		for seen := int64(-1); seen != p.freed.Load(); {
+		for seen := int64(-1); seen != p.freed.Load() && p.freed.Load() < releaseAtOnce; {
 			seen = p.freed.Load()
 			select {
+			case <-p.some:
 			case <-time.After(maintainInterval):
 			case <-r.ctx.Done():
 				return

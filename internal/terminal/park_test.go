@@ -272,6 +272,54 @@ func TestParkInAFlood(t *testing.T) {
 	}
 }
 
+// TestRest: a terminal at rest has no goroutine, and shows at once what its program prints, each time.
+func TestRest(t *testing.T) {
+	const n = 20
+	m := open(t, t.TempDir())
+	empty := runtime.NumGoroutine()
+	terms := make([]*terminal.Terminal, n)
+	for i := range terms {
+		terms[i] = start(t, m, "bash", "-c", `stty -echo; for i in 1 2 3; do echo "line $i"; read -r _; done`)
+	}
+	for _, seen := range []string{"line 1", "line 2", "line 3"} {
+		for _, term := range terms {
+			see(t, term, seen)
+			term.Rest()
+		}
+		until(t, "none of a terminal at rest is left", func() bool { return runtime.NumGoroutine() < empty+n/2 })
+		for _, term := range terms {
+			typeIn(t, term, "\n")
+		}
+	}
+	for _, term := range terms {
+		<-term.Done()
+	}
+}
+
+// TestQuietHistoryIsCompressed: the history of a terminal that has printed much takes less memory once it is quiet, of
+// a parked one as soon as it is looked at, and under the next server.
+func TestQuietHistoryIsCompressed(t *testing.T) {
+	dir := t.TempDir()
+	m := open(t, dir)
+	term := start(t, m, "bash", "-c", `for i in {1..4000}; do echo "some words that repeat $i"; done; read -r _`)
+	see(t, term, "4000")
+	const loose = 4000 * len("some words that repeat 4000")
+	small := func() bool {
+		memory := term.Hub().Stats().Memory
+		return memory > 0 && memory < loose*2/3
+	}
+	until(t, "it is quiet", small)
+	park(t, term)
+	if see(t, term, "4000"); !small() {
+		t.Errorf("%d bytes after a look", term.Hub().Stats().Memory)
+	}
+	leave(t, m)
+	m = open(t, dir)
+	term = findIn(t, m, term.ID)
+	see(t, term, "4000") // of a screen that is parked
+	until(t, "the next server has it", small)
+}
+
 // TestParkedKeepsNoGoroutine: a parked terminal has no goroutine, under this server and the next one; what its program
 // prints, and its end, are seen all the same.
 func TestParkedKeepsNoGoroutine(t *testing.T) {

@@ -47,6 +47,9 @@ type program struct {
 	// A program may change its directory after its last output, so it is read again later.
 	cwdLate    atomic.Bool // the last call of maintain found activity
 	cwdChecked time.Time   // when show last read the directory; owned by who shows
+
+	resting atomic.Bool // run shall end until there is output
+	loose   int         // bytes of output since the terminal was added to Registry.loose; owned by who shows
 }
 
 // Process is the program; nil when it had ended before this server started.

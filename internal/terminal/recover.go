@@ -282,7 +282,7 @@ func (t *Terminal) restoreRunning(k *keeper.Held) error {
 // of size that the previous server has not.
 func (t *Terminal) goOn() {
 	hub := t.Hub()
-	t.registry.upkeep.due.add(t) // its history is not compressed
+	t.registry.loose.add(t)
 	t.resumeRestart()
 	err := t.catchUp()
 	if err == nil {

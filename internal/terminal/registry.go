@@ -190,6 +190,7 @@ type Registry struct {
 	syncs, upkeep  *rounds
 	grown, printed *due
 	open           *due // whose journals may have open files
+	loose          *due // whose history is not compressed
 	parking        *parking
 	groups         *confine.Groups // of terminals with limits
 	cleaner
@@ -203,7 +204,7 @@ func New(cfg Config) *Registry {
 	r := &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
 		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}, names: readHostnames("/etc/hosts"),
 		replaying: make(chan struct{}, runtime.GOMAXPROCS(0)), syncs: newRounds(), upkeep: newRounds(),
-		grown: newDue(), printed: newDue(), open: newDue(),
+		grown: newDue(), printed: newDue(), open: newDue(), loose: newDue(),
 		parking: newParking(),
 		groups:  &confine.Groups{Prefix: groupPrefix(cfg.Identity), Keeper: cfg.Keeper.LastPID}}
 	r.cleaner.registry = r
@@ -222,6 +223,7 @@ func (r *Registry) Run() {
 	if r.cfg.ParkAfter > 0 {
 		r.life.Go(func() { r.every(maintainInterval, r.parkIdle) })
 	}
+	r.life.Go(func() { r.whenDue(r.loose, compactInterval, r.compactQuiet) })
 	r.life.Go(r.releaseParked)
 	r.life.Go(func() { r.every(cleanInterval, r.cleanFiles) })
 	r.life.Go(r.restoreLost)

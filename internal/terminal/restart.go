@@ -122,6 +122,7 @@ func (t *Terminal) startAfter(old *Terminal, last wire.Terminal, cmd []string) e
 		return err
 	}
 	t.live.Store(stream.Restore(t.options(t.journal), f, t.journal.End()))
+	t.registry.loose.add(t)
 	t.setRestartLine(restartLine(f, last, time.Now(), moved))
 	err := t.start(s)
 	if errors.Is(err, pty.ErrNoCommand) { // the previous program may have changed PATH

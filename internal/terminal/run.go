@@ -36,8 +36,8 @@ var (
 )
 
 // run moves the program's output into the journal and then to the hub, until the program or
-// the server ends, or the terminal is parked and silent, see runAgain. It is the only reader of the terminal and the only
-// caller of Append; the hub is written to by it or, in a flood, by the goroutine of ahead.
+// the server ends, or the terminal is silent and parked or at rest, see runAgain. It is the only reader of the terminal
+// and the only caller of Append; the hub is written to by it or, in a flood, by the goroutine of ahead.
 func (p *program) run() {
 	size := idleBuffer
 	var err error
@@ -45,7 +45,8 @@ func (p *program) run() {
 		var n int
 		n, err = p.process.Fill(p.pipe, size)
 		if errors.Is(err, pty.ErrInterrupted) {
-			if p.ahead.settle(); p.t.Parked() && p.process.Master().Await(p.runAgain) == nil {
+			p.ahead.settle()
+			if (p.t.Parked() || p.resting.Load()) && p.process.Master().Await(p.runAgain) == nil {
 				return
 			}
 			err = nil
@@ -73,8 +74,17 @@ func (p *program) run() {
 	p.finish()
 }
 
-// runAgain goes on with run, which has ended because the terminal is parked: a goroutine would keep its stack.
-func (p *program) runAgain() { p.t.registry.life.TryGo(p.run) }
+// rest ends run until there is output: a goroutine would keep its stack.
+func (p *program) rest() {
+	p.resting.Store(true)
+	p.process.Master().Interrupt()
+}
+
+// runAgain goes on with run, which has ended because the terminal is parked or at rest.
+func (p *program) runAgain() {
+	p.resting.Store(false)
+	p.t.registry.life.TryGo(p.run)
+}
 
 // Flooded reports whether the program prints faster than its output is read.
 func (p *program) Flooded() bool { return time.Since(time.Unix(0, p.flooded.Load())) <= floodLasts }
@@ -145,6 +155,7 @@ func (p *program) show(data []byte, group int) {
 		}
 	}
 	p.t.changed()
+	p.grew(len(data))
 	p.keepTypedSoon()
 	if now := time.Now(); now.Sub(p.cwdChecked) > cwdInterval && !isEcho(data) {
 		p.cwdChecked = now

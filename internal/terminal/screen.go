@@ -32,7 +32,7 @@ type screen struct {
 	replayed  chan struct{}                // closed when the screen of one that ran was made again; nil for others
 	readFrom  atomic.Pointer[time.Time]    // when replayed was closed
 
-	compaction compaction
+	compacted uint64 // position when compactQuiet looked last
 }
 
 // Hub is the terminal's screen and its viewers. The first call for a terminal that came back from

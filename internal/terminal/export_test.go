@@ -1,0 +1,4 @@
+package terminal
+
+// Rest is what is done with a terminal that has long been quiet.
+func (t *Terminal) Rest() { t.rest() }
