@@ -42,13 +42,14 @@ func (r *Registry) CreateFor(session string, in wire.CreateTerminal, exec string
 	t := r.newTerminal(NewID(), s, now, firstGeneration, newGenerations())
 	t.state, t.cwd, t.lastActivity = StateRunning, newCwd(Absolute(s.Cwd), ""), now
 	t.changes.Store(1)
-	start := func() error { return t.start(s) }
 	if s.Provider == "" {
-		plan, err := t.plan(s)
+		command, err := t.command(s)
+		if err == nil {
+			_, err = command.Plan()
+		}
 		if err != nil {
 			return nil, err // before makeRoom ends another terminal
 		}
-		start = func() error { return t.startPlan(s, plan) }
 	}
 	if err := r.makeRoom(session); err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func (r *Registry) CreateFor(session string, in wire.CreateTerminal, exec string
 		return nil, err
 	}
 	t.live.Store(stream.New(t.options(t.journal)))
-	if err := start(); err != nil {
+	if err := t.start(s); err != nil {
 		t.abandon()
 		return nil, err
 	}

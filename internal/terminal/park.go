@@ -19,6 +19,9 @@ const (
 	releaseFrom = 1 << 20
 	// releaseAtOnce is the same while more is freed, in bytes.
 	releaseAtOnce = 8 << 20
+	// releaseShare is how many times as long as one release took there is no other: it may take a two hundredth of the
+	// time. Terminals that print in bursts free what they take again with the next one.
+	releaseShare = 200
 )
 
 // parking parks idle terminals.
@@ -178,9 +181,18 @@ func (r *Registry) releaseParked() {
 				return
 			}
 		}
-		if freed := p.freed.Load(); freed >= releaseFrom {
-			debug.FreeOSMemory()
-			p.freed.Add(-freed)
+		freed := p.freed.Load()
+		if freed < releaseFrom {
+			continue
+		}
+		began := time.Now()
+		debug.FreeOSMemory()
+		p.freed.Add(-freed)
+		select {
+		case <-time.After(releaseShare * time.Since(began)):
+			p.some.Set() // what was freed meanwhile
+		case <-r.ctx.Done():
+			return
 		}
 	}
 }

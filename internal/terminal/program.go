@@ -58,32 +58,10 @@ func (p *program) Process() *pty.Process { return p.process }
 // Done is closed when the program has ended and all of its output was applied.
 func (p *program) Done() <-chan struct{} { return p.ended }
 
-// start makes the plan of a program and starts it. Errors: of plan and startPlan.
-func (p *program) start(s Spec) error {
-	plan, err := p.plan(s)
-	if err != nil {
-		return err
-	}
-	return p.startPlan(s, plan)
-}
-
-// plan is what the keeper executes. Errors: as pty.Spec.Plan, of the hooks.
-func (p *program) plan(s Spec) (proc.Plan, error) {
-	command, err := p.command(s)
-	if err != nil {
-		return proc.Plan{}, err
-	}
-	plan, err := command.Plan()
-	if err != nil {
-		p.t.registry.hooks.DropProgram(p.t)
-	}
-	return plan, err
-}
-
-// startPlan starts the program. The record is there before: a server that is killed in between leaves a terminal that
-// is lost, never a program without a record. A crash of the machine ends the program too, so what makes the record
+// start starts the program. The record is there before: a server that is killed in between leaves a terminal that is
+// lost, never a program without a record. A crash of the machine ends the program too, so what makes the record
 // durable goes on meanwhile; start returns after it.
-func (p *program) startPlan(s Spec, plan proc.Plan) error {
+func (p *program) start(s Spec) error {
 	store := p.t.registry.cfg.Store
 	replaced := p.t.writeRecordBy(store.ReplaceMeta)
 	synced := make(chan error, 1)
@@ -93,15 +71,19 @@ func (p *program) startPlan(s Spec, plan proc.Plan) error {
 		}
 		close(synced)
 	}()
-	err := p.startInKeeper(s, plan)
+	err := p.startInKeeper(s)
 	if failed := <-synced; failed != nil {
 		p.t.failed(recordFailure, failed)
 	}
 	return err
 }
 
-func (p *program) startInKeeper(s Spec, plan proc.Plan) error {
-	k, err := p.t.registry.cfg.Keeper.StartPlan(p.KeeperID(), plan, *s.Cols, *s.Rows)
+func (p *program) startInKeeper(s Spec) error {
+	spec, err := p.command(s)
+	if err != nil {
+		return err
+	}
+	k, err := p.t.registry.cfg.Keeper.Start(p.KeeperID(), spec)
 	if err != nil {
 		p.t.registry.hooks.DropProgram(p.t)
 		return err

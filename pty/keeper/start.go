@@ -19,16 +19,11 @@ import (
 // kernel gave; ErrTaken, ErrNoKeeper, ErrClosed; pty.ErrUnsupported, also when the keeper is an old one that could not
 // be replaced and cannot confine programs.
 func (c *Client) Start(id string, s pty.Spec) (*Held, error) {
-	plan, err := s.Plan()
-	if err != nil {
-		return nil, fmt.Errorf("keeper: start: %w", err)
-	}
-	return c.StartPlan(id, plan, s.Cols, s.Rows)
-}
-
-// StartPlan is Start of a plan that was made before, on a terminal of the size.
-func (c *Client) StartPlan(id string, plan proc.Plan, cols, rows int) (*Held, error) {
 	err := checkHold(id, 0)
+	var plan proc.Plan
+	if err == nil {
+		plan, err = s.Plan()
+	}
 	if err == nil {
 		err = c.enter()
 	}
@@ -36,14 +31,14 @@ func (c *Client) StartPlan(id string, plan proc.Plan, cols, rows int) (*Held, er
 		return nil, fmt.Errorf("keeper: start: %w", err)
 	}
 	defer c.exit()
-	parts, err := prepare(plan, cols, rows)
+	parts, err := prepare(plan, s.Cols, s.Rows)
 	if err != nil {
 		return nil, fmt.Errorf("keeper: start: %w", err)
 	}
 	k, err := c.startWith(id, plan, parts)
 	parts.close(err != nil)
 	if err != nil {
-		return nil, fmt.Errorf("keeper: start %q: %w", plan.Argv[0], err)
+		return nil, fmt.Errorf("keeper: start %q: %w", s.Argv[0], err)
 	}
 	return k, nil
 }
