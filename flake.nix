@@ -30,7 +30,7 @@
           pname = "evertty";
           inherit version;
           src = self;
-          vendorHash = "sha256-NhrvGOCBm615WpfPDghNw14cCnSmL/zCh4q8cgsb7uA=";
+          vendorHash = "sha256-AymTpBsOOp2E2MutEc/HEnHNwomXLFm1mx1bN0mhY3E=";
           subPackages = [ "cmd/evertty" ];
           env.CGO_ENABLED = 0;
           ldflags = [

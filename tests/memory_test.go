@@ -38,14 +38,18 @@ func most() int {
 	return 320 << 20
 }
 
+// anyText begins a script of awk in which any() is 880 characters that cannot be compressed.
+const anyText = `function any(){return substr(text,1+int(rand()*900000),880)}
+	BEGIN{"tr -dc a-z0-9 </dev/urandom | head -c 1000000" | getline text;`
+
 // TestOneTerminalDoesNotTakeTheMemory: neither by what it prints nor by what its
 // snapshots take, however many ask for one.
 func TestOneTerminalDoesNotTakeTheMemory(t *testing.T) {
 	s := start(t, launch{})
 	before := s.resident(true)
-	const links = `BEGIN{u=sprintf("%0880d",0);for(i=0;i<60000;i++)printf "\033]8;;http://e/%s%d\033\\x",u,i; print ` +
+	const links = `for(i=0;i<60000;i++)printf "\033]8;;http://e/%s%d\033\\x",any(),i; print ` +
 		`"\033]8;;\033\\\nthe end"; system("sleep 600")}`
-	id := s.create("awk", links).ID
+	id := s.create("awk", anyText+links).ID
 	s.await(id, "^the end$")
 	if n := s.info(id).MemoryBytes; n < 16<<20 || n > 32<<20 {
 		t.Errorf("the terminal says that it takes %d bytes", n)
@@ -118,8 +122,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 func TestTerminalMemoryFlag(t *testing.T) {
 	t.Parallel()
 	s := start(t, launch{flags: []string{"--terminal-memory", "16MiB"}})
-	id := s.create("awk", `BEGIN{u=sprintf("%0880d",0);for(i=0;i<12000;i++)printf "\033]8;;http://e/%s%d\033\\line `+
-		`%d\r\n",u,i,i; print "\033]8;;\033\\the end"; getline x}`).ID
+	id := s.create("awk", anyText+`for(i=0;i<12000;i++)printf "\033]8;;http://e/%s%d\033\\line `+
+		`%d\r\n",any(),i,i; print "\033]8;;\033\\the end"; getline x}`).ID
 	s.await(id, "^the end$")
 	large := s.info(id).MemoryBytes
 	if large < 3<<20 || large > 16<<20 {

@@ -170,7 +170,7 @@ func TestMemoryBound(t *testing.T) {
 	var large []string
 	refused := func() bool {
 		r := s.post("/session/test/pty", fmt.Sprintf(`{"cmd":["sh","-c",%q],"scrollback":50000}`,
-			"seq 1 60000 | sed 's/$/ and a line that takes memory/'; echo 'al'l; exec cat"))
+			"head -c 2700000 /dev/urandom | base64 -w 60; echo 'al'l; exec cat")) // which cannot be compressed
 		if r.status == 201 {
 			var i wire.Terminal
 			r.into(&i)
