@@ -106,7 +106,33 @@ func lockAgain(dir string) (*os.File, error) {
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR || int(st.Uid) != os.Geteuid() || st.Mode&0o022 != 0 {
 		return nil, errNotOurs
 	}
-	return takeLock(dir)
+	if lock, err := newLock(dir); err == nil {
+		return lock, nil
+	}
+	return takeLock(dir) // there is one, or the file system cannot do it
+}
+
+// newLock makes the file of the lock where there is none. It is locked before it has its name: a server that finds it
+// without a lock would start another keeper.
+func newLock(dir string) (*os.File, error) {
+	lock, err := os.CreateTemp(dir, "."+protocol.LockName+"-*")
+	if err != nil {
+		return nil, err
+	}
+	err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		_, err = fmt.Fprintln(lock, os.Getpid())
+	}
+	if err == nil {
+		err = unix.Renameat2(unix.AT_FDCWD, lock.Name(), unix.AT_FDCWD, filepath.Join(dir, protocol.LockName),
+			unix.RENAME_NOREPLACE)
+	}
+	if err != nil {
+		_ = os.Remove(lock.Name())
+		_ = lock.Close()
+		return nil, err
+	}
+	return lock, nil
 }
 
 // errNotOurs means that in the place of the data directory there is something that others can write to.
