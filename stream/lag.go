@@ -12,6 +12,10 @@ const (
 	// keepsUpWith is how much output may come within screenPace for a viewer that keeps up, in bytes: about what a screen
 	// takes. With more, screens are the cheaper way.
 	keepsUpWith = 4 << 10
+	// firstTrial is after how long a viewer gets all of the terminal though output goes on: its line may be fast enough, and
+	// something else have held it once. Each time that it falls behind again doubles that, up to lastTrial.
+	firstTrial = 5 * time.Second
+	lastTrial  = 80 * time.Second
 )
 
 // lag is the state of a viewer that is behind. The hub's lock guards it.
@@ -20,11 +24,14 @@ type lag struct {
 	held   bool   // a screen was taken less than screenPace ago, or is not sent: the next one has to wait
 	taken  bool   // a screen was taken that is not sent
 	seq    uint64 // position of that screen
+
+	since time.Time     // when it fell behind
+	trial time.Duration // after how long it gets all; 0 before it was behind, and when it kept up since
 }
 
 // fallBehind makes the viewer one that is behind. The hub's lock is held.
 func (s *Subscription) fallBehind() {
-	s.lag = lag{behind: true}
+	s.lag = lag{behind: true, since: time.Now(), trial: min(max(2*s.lag.trial, firstTrial), lastTrial)}
 	s.makeStale(ReasonLag)
 }
 
@@ -59,6 +66,9 @@ func (s *Subscription) look() {
 		time.AfterFunc(screenPace, s.look)
 		return
 	case h.seq-s.lag.seq <= keepsUpWith:
+		s.lag.trial = 0
+		s.catchUp()
+	case time.Since(s.lag.since) >= s.lag.trial:
 		s.catchUp()
 	default:
 		s.lag.held = false
@@ -68,7 +78,7 @@ func (s *Subscription) look() {
 
 // catchUp gives a viewer that was behind all of the terminal. The hub's lock is held.
 func (s *Subscription) catchUp() {
-	s.lag = lag{}
+	s.lag = lag{trial: s.lag.trial}
 	s.makeStale(ReasonLag)
 }
 

@@ -113,6 +113,31 @@ func TestBehindUntilSent(t *testing.T) {
 	})
 }
 
+// TestBehindIsTriedAgain: in an endless flood a viewer that takes each screen gets all of the terminal and output behind
+// it again, after firstTrial, and later each time that it does not keep up.
+func TestBehindIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, s := behind(t)
+		for trial := firstTrial; trial <= 2*lastTrial; trial *= 2 {
+			began := time.Now()
+			for isScreen(t, next(t, s)) {
+				s.Sent()
+				h.Write(bytes.Repeat([]byte("more\r\n"), keepsUpWith))
+			}
+			if took, want := time.Since(began), min(trial, lastTrial); took < want || took > want+2*screenPace {
+				t.Errorf("all of the terminal came after %v, want %v", took, want)
+			}
+			h.Write([]byte("!"))
+			if batch := next(t, s); len(batch) != 1 || batch[0].Kind != KindData {
+				t.Errorf("no output behind it: %v", batch)
+			}
+			for range 2 {
+				h.Write(bytes.Repeat([]byte("a line of a flood\r\n"), MaxQueue/19))
+			}
+		}
+	})
+}
+
 // TestBehindAtTheEnd: the end of the program gives a viewer that is behind everything, and the exit.
 func TestBehindAtTheEnd(t *testing.T) {
 	h, s := behind(t)
