@@ -7,13 +7,15 @@ import "time"
 // effect at once, not behind everything that was printed before.
 
 const (
-	// screenPace is the shortest time between two screens for a viewer that is behind. A person sees no more of a flood.
+	// screenPace is the shortest time between two screens for a viewer that is behind. A person sees no more of a
+	// flood.
 	screenPace = 100 * time.Millisecond
-	// keepsUpWith is how much output may come within screenPace for a viewer that keeps up, in bytes: about what a screen
-	// takes. With more, screens are the cheaper way.
+	// keepsUpWith is how much output may come within screenPace for a viewer that keeps up, in bytes: about what a
+	// screen takes. With more, screens are the cheaper way.
 	keepsUpWith = 4 << 10
-	// firstTrial is after how long a viewer gets all of the terminal though output goes on: its line may be fast enough, and
-	// something else have held it once. Each time that it falls behind again doubles that, up to lastTrial.
+	// firstTrial is after how long a viewer gets all of the terminal though output goes on: its line may be fast
+	// enough, and something else have held it once. Each time that it falls behind again doubles that, up to
+	// lastTrial.
 	firstTrial = 5 * time.Second
 	lastTrial  = 80 * time.Second
 )
@@ -53,8 +55,8 @@ func (s *Subscription) takeScreen() []*Message {
 	return []*Message{h.snapshotLocked().screen(), metaMessage(h.id, h.currentMeta())}
 }
 
-// look is called screenPace after each screen: the viewer gets the next one, or all when it keeps up. While the last one
-// is not sent it is called again.
+// look is called screenPace after each screen: the viewer gets the next one, or all when it keeps up. While the last
+// one is not sent it is called again.
 func (s *Subscription) look() {
 	h := s.hub
 	h.mu.Lock()
