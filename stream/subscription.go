@@ -83,12 +83,12 @@ type SubscribeOptions struct {
 	Since *uint64
 	// MayType says that the viewer may type. It then gets what programs write to the clipboard.
 	MayType bool
-	// Whole gives a viewer that is behind all of the terminal, not the screen alone: for one that cannot be told which of
-	// the two it is.
+	// Whole gives a viewer that is behind all of the terminal, not the screen alone: for one that cannot be told which
+	// of the two it is.
 	Whole bool
-	// Ready is called when something has come for PollReady or Poll, and after Close; several things may be one call. It
-	// is called by the goroutine that has brought it, without the hub's lock, perhaps by two at the same time; it must not
-	// block. nil: Next waits. With it nobody calls Next.
+	// Ready is called when something has come for PollReady or Poll, and after Close; several things may be one call.
+	// It is called by the goroutine that has brought it, without the hub's lock, perhaps by two at the same time; it
+	// must not block. nil: Next waits. With it nobody calls Next.
 	Ready func()
 }
 
@@ -263,8 +263,8 @@ func (s *Subscription) Poll() ([]*Message, error) {
 	}
 }
 
-// PollReady is Poll of a viewer whose events are ready to be sent. ok is false, and nothing was taken, where Poll has to
-// make a snapshot or to read the journal, which takes long.
+// PollReady is Poll of a viewer whose events are ready to be sent. ok is false, and nothing was taken, where Poll has
+// to make a snapshot or to read the journal, which takes long.
 func (s *Subscription) PollReady() (batch []*Message, ok bool, err error) {
 	s.hub.mu.Lock()
 	if s.stale != "" && !s.lag.held && !s.closed && !s.exitTaken {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAFloodIsWhole: what is read ahead of the screen is on it in the end, and the answer to a query behind it reaches the
-// program that asked.
+// TestAFloodIsWhole: what is read ahead of the screen is on it in the end, and the answer to a query behind it reaches
+// the program that asked.
 func TestAFloodIsWhole(t *testing.T) {
 	parallel(t)
 	m := open(t, t.TempDir())
@@ -27,7 +27,8 @@ func TestAFloodRests(t *testing.T) {
 	const size, near = 3 << 20, 1 << 20
 	parallel(t)
 	m := open(t, t.TempDir())
-	term := start(t, m, "bash", "-c", `yes $'\e[H\e[J0\e[99;99H\e[1J' | head -c 3145728; printf '\030\r\nall\r\n'; exec cat`)
+	term := start(t, m, "bash", "-c", `yes $'\e[H\e[J0\e[99;99H\e[1J' | head -c 3145728
+		printf '\030\r\nall\r\n'; exec cat`)
 	see(t, term, `all\b`)
 	j, err := term.Journal()
 	if err != nil {

@@ -21,9 +21,9 @@ const (
 	maxReplies = 64 << 10
 )
 
-// input writes to one PTY: completely, in the order of the calls, with the emulator's answers
-// between them. Who types writes itself what the terminal takes at once. A goroutine writes the rest and what comes behind,
-// so that neither the reader nor a viewer ever waits for a program that does not read; it lives while something waits.
+// input writes to one PTY: completely, in the order of the calls, with the emulator's answers between them. Who types
+// writes itself what the terminal takes at once. A goroutine writes the rest and what comes behind, so that neither the
+// reader nor a viewer ever waits for a program that does not read; it lives while something waits.
 type input struct {
 	process *pty.Process
 	waiting chan *inputCall
@@ -90,8 +90,8 @@ func (in *input) write(ctx context.Context, p []byte, begin func(pty.LineMode)) 
 
 // try is write by this goroutine, unless something else is written or waits, or p cannot be written at all: then it
 // returns false and nothing is typed. What the program does not take at once is written behind, before everything else,
-// within inputTimeout; p is not changed until done. It calls done once, with the errors of write, when all is over: before it
-// returns, or later.
+// within inputTimeout; p is not changed until done. It calls done once, with the errors of write, when all is over:
+// before it returns, or later.
 func (in *input) try(ctx context.Context, p []byte, begin func(pty.LineMode), done func(error)) (ok bool) {
 	if !in.take() {
 		return false
@@ -158,8 +158,8 @@ func (in *input) reply(p []byte, seq uint64, group int) {
 	in.begin()
 }
 
-// begin lets run write what waits now. It never waits for it. At the end of the server it refuses the calls instead; the
-// next server gives the answers.
+// begin lets run write what waits now. It never waits for it. At the end of the server it refuses the calls instead;
+// the next server gives the answers.
 func (in *input) begin() {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -24,8 +24,8 @@ const (
 	cwdInterval = 20 * time.Millisecond
 	// floodLasts is how long after a full read the terminal counts as flooded.
 	floodLasts = 100 * time.Millisecond
-	// restWithin is how much output of a flood may come, in bytes, before its reader waits for the screen to be as far as
-	// the journal. Only there the journal notes where a sequence has ended, see journal.Rested.
+	// restWithin is how much output of a flood may come, in bytes, before its reader waits for the screen to be as far
+	// as the journal. Only there the journal notes where a sequence has ended, see journal.Rested.
 	restWithin = 512 << 10
 )
 
@@ -163,7 +163,8 @@ func (p *program) show(data []byte, group int) {
 	}
 }
 
-// isEcho reports whether output is so little that it is the echo of a key, behind which no program changes its directory.
+// isEcho reports whether output is so little that it is the echo of a key, behind which no program changes its
+// directory.
 func isEcho(p []byte) bool { return len(p) <= utf8.UTFMax && !bytes.ContainsRune(p, '\n') }
 
 // catchUp applies the output in the pipe: the previous server took it from the terminal and

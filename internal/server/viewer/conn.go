@@ -18,9 +18,10 @@ import (
 // deadlineMoves is how often the deadline of writes is moved at most: each move changes a timer of the runtime.
 const deadlineMoves = time.Second
 
-// conn is the connection below a WebSocket. Once it has started, Write takes everything at once: what the socket does not
-// take waits in memory, in order, until flush. Before, it is an ordinary connection. So whoever has something for the viewer writes it, and never waits. It is safe for
-// concurrent use, but for flush, which belongs to the goroutine that sends.
+// conn is the connection below a WebSocket. Once it has started, Write takes everything at once: what the socket does
+// not take waits in memory, in order, until flush. Before, it is an ordinary connection. So whoever has something for
+// the viewer writes it, and never waits. It is safe for concurrent use, but for flush, which belongs to the goroutine
+// that sends.
 type conn struct {
 	net.Conn
 	raw     syscall.RawConn // nil: nothing is written at once, as with TLS, which cannot stop in a record
@@ -160,8 +161,8 @@ func (c *conn) writeAll(b []byte) error {
 	return err
 }
 
-// maxUnsent is how much of what is written the kernel keeps that it cannot send, in bytes; else it may keep 4 MB, all of
-// which a viewer on a slow line had to see before anything newer. What is on its way is not bounded.
+// maxUnsent is how much of what is written the kernel keeps that it cannot send, in bytes; else it may keep 4 MB, all
+// of which a viewer on a slow line had to see before anything newer. What is on its way is not bounded.
 const maxUnsent = 128 << 10
 
 // boundUnsent sets maxUnsent. A unix socket has a bound of its own; where it fails a slow viewer is further behind.

@@ -31,7 +31,8 @@ const (
 	maxEcho = 64
 	// maxProblem bounds the sentence of an error event, in bytes: it may repeat the message that it is about.
 	maxProblem = 1 << 10
-	// readBuffer is what a connection keeps to read into, in bytes: a key and its frame fit. Longer messages pass it by.
+	// readBuffer is what a connection keeps to read into, in bytes: a key and its frame fit. Longer messages pass it
+	// by.
 	readBuffer = 512
 )
 
@@ -43,7 +44,8 @@ var upgrader = websocket.Upgrader{
 	CheckOrigin:     func(*http.Request) bool { return true },
 }
 
-// socket is one viewer's WebSocket. One goroutine reads. Events are sent by whoever has them for the viewer, see sender.
+// socket is one viewer's WebSocket. One goroutine reads. Events are sent by whoever has them for the viewer, see
+// sender.
 type socket struct {
 	sender
 	viewer  Viewer
@@ -80,8 +82,8 @@ type Viewer struct {
 // Refusal names an error in answers, as in the errors of the HTTP API.
 type Refusal = func(error) (text, code string, details wire.ErrorDetails)
 
-// OpenWebSocket opens a connection for one viewer of t, which lasts until its exit event was sent, the viewer leaves, or
-// the server or v.Context ends. It answers the upgrade itself. The handler of the request may return while the
+// OpenWebSocket opens a connection for one viewer of t, which lasts until its exit event was sent, the viewer leaves,
+// or the server or v.Context ends. It answers the upgrade itself. The handler of the request may return while the
 // connection is open: net/http then frees what it holds. ok is false when there was no upgrade: nothing is called then.
 func OpenWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v Viewer) (ok bool) {
 	s, err := open(w, r, v)
