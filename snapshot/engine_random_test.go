@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -132,7 +131,7 @@ func checkEngine(t testing.TB, j *judge, newEngine vt.EngineFunc, tr trial, ever
 	a, b := follow(newEngine, s, func(i int) bool { return i == last }), follow(newEngine, whole, func(i int) bool {
 		return i == len(whole.steps)-1
 	})
-	if last >= 0 && !reflect.DeepEqual(a[last].frame, b[len(b)-1].frame) {
+	if last >= 0 && !same(a[last].frame, b[len(b)-1].frame) {
 		return &complaint{"pieces", "at the end",
 			[]string{fmt.Sprintf("in pieces %+v", a[last].frame), fmt.Sprintf("in one    %+v", b[len(b)-1].frame)}}
 	}

@@ -86,7 +86,7 @@ func TestCorpora(t *testing.T) {
 				bytewise.Write(r.raw[i : i+1])
 			}
 			f := whole.Freeze()
-			if g := bytewise.Freeze(); !reflect.DeepEqual(f, g) {
+			if g := bytewise.Freeze(); !equal(f, g) {
 				t.Errorf("byte by byte: %s\nwant %+v\ngot  %+v", strings.Join(snapshot.Differences(f, g), "\n"), f, g)
 			}
 			for _, e := range []vt.Engine{whole, bytewise} {

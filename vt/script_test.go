@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -205,7 +204,7 @@ func (s *script) cut(t *testing.T, e *subject, rest []op, whole *subject) bool {
 		t.Errorf("the file cannot be read again: %v", err)
 		return false
 	}
-	if !reflect.DeepEqual(stored(decoded), stored(f)) {
+	if !equal(stored(decoded), stored(f)) {
 		t.Errorf("in the file: %+v, not %+v\n%s", decoded, f, difference(describe(decoded), describe(f)))
 	}
 	if again := snapshot.ANSI(decoded, snapshot.Options{Scrollback: -1, Engine: true}); !bytes.Equal(again, ansi) {

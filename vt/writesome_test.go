@@ -1,7 +1,6 @@
 package vt_test
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
@@ -49,7 +48,7 @@ func TestWriteSome(t *testing.T) {
 				if calls < len(in)/work {
 					t.Errorf("%d calls", calls)
 				}
-				if w, g := whole.Freeze(), some.Freeze(); !reflect.DeepEqual(w, g) {
+				if w, g := whole.Freeze(), some.Freeze(); !equal(w, g) {
 					t.Errorf("a bit at a time: %+v\nwant %+v", g, w)
 				}
 			})
@@ -76,7 +75,7 @@ func TestWriteSomeOfHeldBytes(t *testing.T) {
 		}
 		if again := vt.New(vt.Config{Cols: 20, Rows: 2}); true {
 			again.Write([]byte(text))
-			if got := again.Freeze(); !reflect.DeepEqual(got, whole.Freeze()) {
+			if got := again.Freeze(); !equal(got, whole.Freeze()) {
 				t.Errorf("%q: the text %q shows %+v", in, text, got)
 			}
 		}
