@@ -25,7 +25,7 @@ func (r recovery) recoverCorrupt(id string) (*meta, error) {
 		Spec: Spec{Session: RecoveredSession, CreateTerminal: wire.CreateTerminal{Cmd: []string{"?"}, Scrollback: &n,
 			SizePolicy: wire.SizePolicyLatest}},
 		State: StateLost, Exit: &stream.Exit{Reason: "lost"}, EndedAt: now}
-	if g := r.newest(id); g > 0 {
+	if g := r.newest[id]; g > 0 {
 		k := r.held[id+"."+strconv.Itoa(g)]
 		record.Generation, record.State, record.Exit, record.EndedAt = g, StateRunning, nil, time.Time{}
 		record.Spec.Cmd = commandOf(k.Process.PID())

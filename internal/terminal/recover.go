@@ -34,9 +34,9 @@ func (r *Registry) Recover() error {
 	if err != nil {
 		return fmt.Errorf("take over from the keeper: %w", err)
 	}
-	back := recovery{r, make(map[string]*keeper.Held, len(list))}
+	back := recovery{r, make(map[string]*keeper.Held, len(list)), make(map[string]int, len(list))}
 	for _, k := range list {
-		back.held[k.ID] = k
+		back.add(k)
 	}
 	_ = parallel.Each(ids, runtime.GOMAXPROCS(0), func(id string) error {
 		if err := back.restore(id); err != nil {
@@ -61,7 +61,17 @@ func (r *Registry) Recover() error {
 // recovery brings terminals back at the start of a server.
 type recovery struct {
 	*Registry
-	held map[string]*keeper.Held // what the keeper holds, by KeeperID
+	held   map[string]*keeper.Held // what the keeper holds, by KeeperID
+	newest map[string]int          // the newest generation of each terminal among them
+}
+
+// add adds a process that the keeper holds.
+func (r recovery) add(k *keeper.Held) {
+	r.held[k.ID] = k
+	if id, generation, ok := strings.Cut(k.ID, "."); ok {
+		n, _ := strconv.Atoi(generation)
+		r.newest[id] = max(r.newest[id], n)
+	}
 }
 
 // restoreUnrecorded brings back the programs that the keeper holds and no record names: the
@@ -111,7 +121,7 @@ func (r recovery) restore(id string) error {
 			return errors.Join(damage, err)
 		}
 	}
-	if g := r.newest(id); g > record.Generation && record.DeletedAt.IsZero() {
+	if g := r.newest[id]; g > record.Generation && record.DeletedAt.IsZero() {
 		// The disk refused the record of its start.
 		record.Generation, record.State, record.Exit, record.EndedAt = g, StateRunning, nil, time.Time{}
 	}
@@ -131,17 +141,6 @@ func (r recovery) restore(id string) error {
 	t.becomeDue()
 	r.mu.Unlock()
 	return nil
-}
-
-// newest is the newest generation of a terminal whose process the keeper holds, 0 for none.
-func (r recovery) newest(id string) (generation int) {
-	for name := range r.held {
-		if number, ok := strings.CutPrefix(name, id+"."); ok {
-			n, _ := strconv.Atoi(number)
-			generation = max(generation, n)
-		}
-	}
-	return generation
 }
 
 // fromRecord makes a terminal of its record.
