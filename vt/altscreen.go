@@ -22,6 +22,7 @@ func (x *executor) setAlt(on bool) {
 		x.screen = x.main
 		x.clearScreen(from)
 		from.Reset()
+		from.spare = nil // few programs come back
 		x.hidden = from.Rows
 	}
 	x.screen.X, x.screen.Y = from.X, from.Y

@@ -91,7 +91,7 @@ func (b *bufferSet) dropFromScreens(loss int) {
 		}
 	}
 	b.styles.sweep(loss, screens...)
-	b.styles.spareList, b.styles.spareSlots = nil, nil
+	b.styles.spare = nil
 	b.packer.buf, b.packer.text, b.expansion = nil, nil, nil
 	b.penChanged()
 }
@@ -165,7 +165,7 @@ func (r *row) drop(loss int) {
 		r.version++
 	}
 	if loss < loseMarks {
-		if r.hidden == nil {
+		if r.hidden() == nil {
 			r.tidyClusters()
 		}
 		return
@@ -174,15 +174,18 @@ func (r *row) drop(loss int) {
 		r.unmark()
 		return
 	}
-	for _, cells := range [...][]cell{r.cells, r.hidden} {
+	for _, cells := range [...][]cell{r.cells, r.hidden()} {
 		for x, c := range cells {
 			if c&cellCluster != 0 {
-				base, _ := utf8.DecodeRuneInString(r.clusters[c&cellChar])
+				base, _ := utf8.DecodeRuneInString(r.rare.clusters[c&cellChar])
 				cells[x] = c&^(cellChar|cellCluster) | cell(base)
 			}
 		}
 	}
-	r.clusters, r.text, r.runs = nil, nil, nil
+	r.text, r.runs = nil, nil
+	if r.rare != nil {
+		r.rare.clusters = nil
+	}
 }
 
 // unmark takes the marks from a row in text form.

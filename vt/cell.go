@@ -4,7 +4,7 @@ package vt
 // number of its style in the upper. The zero value is a blank in the default
 // style, so clearing memory clears cells.
 //
-// The lower half is a code point, or with cellCluster an index of row.clusters;
+// The lower half is a code point, or with cellCluster an index of its row's clusters;
 // 0 is a blank. A character two cells wide is a cellWide and a cellTail behind
 // it; when a program overwrites the first half only, a tail without a head
 // is left, which shows nothing.

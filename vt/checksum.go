@@ -40,12 +40,13 @@ func (b *bufferSet) sumCells(r *row, left, right int) int {
 	if left >= right {
 		return 0
 	}
-	if at := (sumAt{r.version, r.used, left, right, r.sum.sum}); r.sum != at {
+	m := r.more()
+	if at := (sumAt{r.version, r.used, left, right, m.sum.sum}); m.sum != at {
 		b.screen.meter.Add(right - left)
 		at.sum = r.sumCells(left, right)
-		r.sum = at
+		m.sum = at
 	}
-	return r.sum.sum
+	return m.sum.sum
 }
 
 func (r *row) sumCells(left, right int) (sum int) {
@@ -56,7 +57,7 @@ func (r *row) sumCells(left, right int) (sum int) {
 	for x := left; x < right; x++ {
 		switch c := cells[x]; {
 		case c&cellCluster != 0:
-			first, _ := utf8.DecodeRuneInString(r.clusters[c&cellChar])
+			first, _ := utf8.DecodeRuneInString(r.rare.clusters[c&cellChar])
 			sum += int(first)
 		case c&cellChar != 0:
 			sum += int(c & cellChar)

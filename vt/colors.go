@@ -26,7 +26,15 @@ type colors struct {
 	// set has the colours that a program changed, by slot: nil until the first change, for
 	// nearly no program makes one.
 	set   map[int]Color
-	theme Theme // has the others
+	theme *Theme // has the others; nil for the zero value
+}
+
+// themed is the theme.
+func (c *colors) themed() *Theme {
+	if c.theme == nil {
+		return &Theme{}
+	}
+	return c.theme
 }
 
 // osc applies OSC 4, 5, 10 to 19, 104, 105 and 110 to 119 (xterm ctlseqs).
@@ -229,7 +237,7 @@ var ansi = [16]uint32{
 // rgb is the colour of a slot; those behind the first 16 that neither the program nor the theme
 // sets are as xterm.js has them by default.
 func (c *colors) rgb(slot int) (r, g, b uint8) {
-	for _, v := range [...]Color{c.set[slot], c.theme.color(slot)} {
+	for _, v := range [...]Color{c.set[slot], c.themed().color(slot)} {
 		if r, g, b, ok := v.RGB(); ok {
 			return r, g, b
 		}

@@ -66,7 +66,7 @@ func (x *executor) status() *status {
 	return &status{
 		Cols: s.Cols, Rows: s.Rows, X: min(s.X, s.Cols-1), Y: s.Y, Top: s.Top, Bottom: s.Bottom,
 		Modes: x.modes, Pen: x.pen.Style(), CursorStyle: x.cursorStyle, Unicode: x.cfg.Unicode,
-		Theme: &x.labels.colors.theme,
+		Theme: x.labels.colors.themed(),
 	}
 }
 
@@ -101,10 +101,10 @@ func (x *executor) dcs(text []byte) {
 
 // SetTheme implements Engine.
 func (t *Terminal) SetTheme(theme Theme) {
-	if t.labels.colors.theme == theme {
+	if *t.labels.colors.themed() == theme {
 		return
 	}
-	t.labels.colors.theme = theme
+	t.labels.colors.theme = new(theme)
 	if t.modes.ColorReports {
 		t.cfg.Effects.reply(theme.scheme())
 	}

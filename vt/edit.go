@@ -90,7 +90,7 @@ func (b *bufferSet) fillWithE(style Style) {
 	}
 	s.meter.Add(len(s.rows) * (costRow + s.Cols/costCopy))
 	for _, r := range s.rows[s.Y:] {
-		if r.hidden == nil && r.holds(line, s.Cols, number) {
+		if r.hidden() == nil && r.holds(line, s.Cols, number) {
 			r.wrapped, r.noted = false, false
 			continue
 		}

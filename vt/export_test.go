@@ -80,7 +80,7 @@ func (r *row) check(cols, styles int) error {
 		}
 		sum, end = sum+int(run.cells), run.end
 	}
-	if sum != r.used || end != len(r.text) || r.hidden != nil {
+	if sum != r.used || end != len(r.text) || r.hidden() != nil {
 		return fmt.Errorf("runs have %d cells and %d bytes, the row %d and %d", sum, end, r.used, len(r.text))
 	}
 	return nil
@@ -90,11 +90,15 @@ func (r *row) checkCells(cols, styles int) error {
 	if len(r.cells) != cols || len(r.runs) > 0 || len(r.text) > 0 {
 		return fmt.Errorf("%d cells, %d runs", len(r.cells), len(r.runs))
 	}
-	if len(r.clusters) > 2*cols+1 && r.hidden == nil {
-		return fmt.Errorf("%d clusters", len(r.clusters))
+	var clusters []string
+	if r.rare != nil {
+		clusters = r.rare.clusters
+	}
+	if len(clusters) > 2*cols+1 && r.hidden() == nil {
+		return fmt.Errorf("%d clusters", len(clusters))
 	}
 	for x, c := range r.cells {
-		if int(c.style()) >= styles || c&cellCluster != 0 && int(c&cellChar) >= len(r.clusters) ||
+		if int(c.style()) >= styles || c&cellCluster != 0 && int(c&cellChar) >= len(clusters) ||
 			c&(1<<cellStyle-1)>>25 != 0 {
 			return fmt.Errorf("cell %d is %x", x, c)
 		}
@@ -105,7 +109,7 @@ func (r *row) checkCells(cols, styles int) error {
 			return fmt.Errorf("cell %d is %x", x, c)
 		}
 	}
-	for i, c := range r.clusters {
+	for i, c := range clusters {
 		if len(c) > maxCluster {
 			return fmt.Errorf("cluster %d has %d bytes", i, len(c))
 		}

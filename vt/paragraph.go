@@ -48,7 +48,9 @@ func (p *paragraph) add(l Line) {
 	cells := p.blank(l.wrapped)
 	r.fillCells(cells)
 	first := cell(len(p.clusters))
-	p.clusters = append(p.clusters, r.clusters...)
+	if r.rare != nil {
+		p.clusters = append(p.clusters, r.rare.clusters...)
+	}
 	for x, c := range cells {
 		if c&cellCluster != 0 {
 			cells[x] += first
@@ -84,7 +86,7 @@ func (p *paragraph) rowAt(i int) []cell {
 // line packs row i, cut to the given width. A wide character of which only half
 // would be left is blank.
 func (p *paragraph) line(i, cols int) bufferLine {
-	r := row{cells: p.rowAt(i)[:cols], clusters: p.clusters, used: cols}
+	r := row{cells: p.rowAt(i)[:cols], rare: &rareRow{clusters: p.clusters}, used: cols}
 	wrapped := i >= len(p.cells) || p.wrapped[i]
 	return bufferLine{line: Line{packed: string(p.packer.row(&r, &p.styles)), wrapped: wrapped}}
 }

@@ -59,9 +59,9 @@ type parser struct {
 	prefix               byte // one of < = > ? of a control sequence, or 0
 	inter                byte // the intermediate character, or 0
 	tooManyIntermediates bool // more than one: no sequence that exists
-	params               [maxParams]int
+	params               [maxParams]int32
 	count                int // of params; >= 1
-	subs                 [maxParams]int
+	subs                 [maxParams]int32
 	subEnd               [maxParams]uint8 // end of each parameter's part of subs
 	nsub                 int
 	inSub                bool
@@ -243,15 +243,20 @@ func (p *parser) param(c rune) {
 	case p.full:
 	case p.inSub:
 		v := &p.subs[p.nsub-1]
-		*v = min(max(*v, 0)*10+int(c-'0'), maxParam)
+		*v = withDigit(max(*v, 0), c)
 	default:
 		v := &p.params[p.count-1]
-		*v = min(*v*10+int(c-'0'), maxParam)
+		*v = withDigit(*v, c)
 	}
 }
 
+// withDigit is v with one more digit.
+func withDigit(v int32, digit rune) int32 {
+	return int32(min(int64(v)*10+int64(digit-'0'), maxParam))
+}
+
 // sub is what parameter i has behind its colons.
-func (p *parser) sub(i int) []int {
+func (p *parser) sub(i int) []int32 {
 	if i >= p.count {
 		return nil
 	}

@@ -131,7 +131,7 @@ func (p *pen) reset() {
 }
 
 // attribute sets or resets what has a parameter of its own.
-func (p *pen) attribute(n int, sub []int) {
+func (p *pen) attribute(n int32, sub []int32) {
 	switch {
 	case n == 4:
 		p.setUnderline(underlineOf(sub))
@@ -152,8 +152,8 @@ func (p *pen) attribute(n int, sub []int) {
 }
 
 // underlineOf is the style of SGR 4 with these subparameters.
-func underlineOf(sub []int) Underline {
-	if len(sub) == 0 || sub[0] < 0 || sub[0] > int(UnderlineDashed) {
+func underlineOf(sub []int32) Underline {
+	if len(sub) == 0 || sub[0] < 0 || sub[0] > int32(UnderlineDashed) {
 		return UnderlineSingle
 	}
 	return Underline(sub[0])
@@ -190,7 +190,7 @@ func (s *stream) color(i int) (c Color, ok bool, taken int) {
 		}
 	}
 	// v is target, model, colour space, and three values; an index is the first value.
-	v := [6]int{2: omitted}
+	v := [6]int32{2: omitted}
 	space := 0
 	for {
 		v[taken+space] = s.parser.params[i+taken]
@@ -219,7 +219,7 @@ func (s *stream) color(i int) (c Color, ok bool, taken int) {
 }
 
 // subColor fills v from the subparameters behind parameter taken.
-func subColor(v *[6]int, sub []int, taken, space int) {
+func subColor(v *[6]int32, sub []int32, taken, space int) {
 	for j := 0; j < len(sub) && j+taken+1+space < len(v); j++ {
 		if v[1] == 5 {
 			space = 1

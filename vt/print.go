@@ -226,7 +226,7 @@ func (p *printer) joinedSize() int {
 	}
 	c := s.cells(r)[s.joinAt(r)]
 	if c&cellCluster != 0 {
-		return len(r.clusters[c&cellChar])
+		return len(r.rare.clusters[c&cellChar])
 	}
 	return utf8.UTFMax
 }
@@ -253,7 +253,7 @@ func (p *printer) overflow(old int, style uint32) {
 		cells := s.cells(from)
 		moved = append(moved, cells[at:min(at+old, s.Cols)]...)
 		if moved[0]&cellCluster != 0 {
-			text = from.clusters[moved[0]&cellChar]
+			text = from.rare.clusters[moved[0]&cellChar]
 		}
 	}
 	p.clearRest(from, max(at, 0), style)

@@ -102,7 +102,7 @@ func (e *editor) eraseUnprotected() {
 	whole := r.left == 0 && r.right == e.screen.Cols-1
 	e.rectangular(r, func(text []byte, y int) []byte {
 		row, style := e.screen.rows[y], e.blankStyle()
-		if whole && row.used > 0 && row.spared == (sparedAt{row.version, row.used, style}) {
+		if whole && row.used > 0 && row.isSpared(style) {
 			return text
 		}
 		e.stream.meter.Add(len(row.cells) + len(row.runs))
@@ -123,7 +123,7 @@ func (e *editor) eraseUnprotected() {
 			}
 		}
 		if whole && x > r.right {
-			row.spared = sparedAt{row.version, row.used, style}
+			row.more().spared = sparedAt{row.version, row.used, style}
 		}
 		return text
 	})

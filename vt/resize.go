@@ -140,14 +140,15 @@ func (r *row) hide(old, cols int) {
 	if old == cols || r.cells == nil && r.used <= cols {
 		return
 	}
-	r.spared = sparedAt{}
+	r.unspare()
 	r.makeCells(old)
-	all := slices.Concat(r.cells[:old], r.hidden)
-	r.cells, r.hidden = make([]cell, cols), nil
+	all := slices.Concat(r.cells[:old], r.hidden())
+	r.cells = make([]cell, cols)
 	n := copy(r.cells, all)
 	if cols < old {
-		r.hidden = all[n:]
-	} else {
+		r.more().hidden = all[n:]
+	} else if r.rare != nil {
+		r.rare.hidden = nil
 		r.tidyClusters()
 	}
 	for r.used = cols; r.used > 0 && r.cells[r.used-1] == 0; {
@@ -172,6 +173,7 @@ func (r *row) fit(cols int) {
 	}
 	cells := make([]cell, cols)
 	copy(cells, r.cells)
-	r.cells, r.spared = cells, sparedAt{}
+	r.cells = cells
+	r.unspare()
 	r.tidyClusters()
 }

@@ -40,7 +40,7 @@ func (t *Terminal) Restore(f *Frame) bool {
 
 // Restorable implements Engine.
 func (b *bufferSet) Restorable() bool {
-	return b.alt == nil || !slices.ContainsFunc(b.alt.rows, func(r *row) bool { return len(r.hidden) > 0 })
+	return b.alt == nil || !slices.ContainsFunc(b.alt.rows, func(r *row) bool { return len(r.hidden()) > 0 })
 }
 
 // restorable reports whether Restore can take f.

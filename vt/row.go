@@ -17,15 +17,44 @@ type row struct {
 	text  []byte
 	runs  []run // of text; their cells are used in sum
 
+	used    int      // all columns from here on are blank in the default style
+	rare    *rareRow // nil for nearly all rows
+	version uint64   // grows with every visible change but append, which shows in used
+	wrapped bool     // continues the row above
+	noted   bool     // the open link is noted here, see openLink
+}
+
+// rareRow is what only few rows have.
+type rareRow struct {
 	clusters []string // texts of cells with marks, cell form only
 	hidden   []cell   // what a narrower alternate screen cut off
-	used     int      // all columns from here on are blank in the default style
-	wrapped  bool     // continues the row above
 	spared   sparedAt // the state in which a selective erase left it, with nothing left to erase
 	sum      sumAt    // of the cells, when DECRQCRA asked last
-	noted    bool     // the open link is noted here, see openLink
-	version  uint64   // grows with every visible change but append, which shows in used
 	tracked  *trackedRow
+}
+
+// more is r.rare to write to.
+func (r *row) more() *rareRow {
+	if r.rare == nil {
+		r.rare = new(rareRow)
+	}
+	return r.rare
+}
+
+// hidden is what a narrower alternate screen cut off.
+func (r *row) hidden() []cell {
+	if r.rare == nil {
+		return nil
+	}
+	return r.rare.hidden
+}
+
+// tracked is what a Tracker knows of the row, nil for nothing.
+func (r *row) tracked() *trackedRow {
+	if r.rare == nil {
+		return nil
+	}
+	return r.rare.tracked
 }
 
 // run is a stretch of equal cells of a row in text form.
@@ -46,8 +75,11 @@ const maxCluster = (1 + maxMarks) * utf8.UTFMax
 // clear makes the row blank and gives back its cells, nil in text form.
 func (r *row) clear() []cell {
 	cells := r.cells
-	r.cells, r.text, r.runs, r.clusters, r.hidden = nil, r.text[:0], r.runs[:0], nil, nil
+	r.cells, r.text, r.runs = nil, r.text[:0], r.runs[:0]
 	r.used, r.wrapped, r.noted = 0, false, false
+	if r.rare != nil {
+		r.rare.clusters, r.rare.hidden = nil, nil
+	}
 	return cells
 }
 
@@ -262,15 +294,16 @@ func (r *row) fillChars(cells []cell, text []byte, k Kind, style cell) {
 
 // cluster keeps the text of a cell that has more than one character.
 func (r *row) cluster(text string) cell {
-	r.clusters = append(r.clusters, text)
-	return cellCluster | cell(len(r.clusters)-1)
+	m := r.more()
+	m.clusters = append(m.clusters, text)
+	return cellCluster | cell(len(m.clusters)-1)
 }
 
 // appendChars appends the text of a cell.
 func (r *row) appendChars(b []byte, c cell) []byte {
 	switch {
 	case c&cellCluster != 0:
-		return append(b, r.clusters[c&cellChar]...)
+		return append(b, r.rare.clusters[c&cellChar]...)
 	case c&cellChar != 0:
 		return utf8.AppendRune(b, rune(c&cellChar))
 	}
@@ -280,13 +313,18 @@ func (r *row) appendChars(b []byte, c cell) []byte {
 // Sizes for memory in bytes.
 const (
 	rowSize  = int(unsafe.Sizeof(row{}))
+	rareSize = int(unsafe.Sizeof(rareRow{}))
 	runSize  = int(unsafe.Sizeof(run{}))
 	cellSize = 8
 )
 
 func (r *row) memory() int {
-	n := rowSize + cap(r.text) + cap(r.runs)*runSize + (cap(r.cells)+cap(r.hidden))*cellSize
-	for _, c := range r.clusters {
+	n := rowSize + cap(r.text) + cap(r.runs)*runSize + cap(r.cells)*cellSize
+	if r.rare == nil {
+		return n
+	}
+	n += rareSize + cap(r.rare.hidden)*cellSize
+	for _, c := range r.rare.clusters {
 		n += len(c) + 16
 	}
 	return n

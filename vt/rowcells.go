@@ -107,17 +107,17 @@ func (s *screen) eraseText(r *row, x0, x1 int, style uint32) bool {
 // eraseUnprotected is erase for DECSED and DECSEL (VT510): protected cells stay.
 func (s *screen) eraseUnprotected(r *row, x0, x1 int, style uint32, t *styles) {
 	x1 = min(x1, s.Cols)
-	if at := (sparedAt{r.version, r.used, style}); x0 == 0 && x1 == s.Cols {
-		if r.spared == at && r.used > 0 {
+	if x0 == 0 && x1 == s.Cols {
+		if r.isSpared(style) && r.used > 0 {
 			return
 		}
 		s.meter.Add(len(r.cells) + len(r.runs))
-		if !r.hasProtected(t) && r.hidden == nil {
+		if !r.hasProtected(t) && r.hidden() == nil {
 			s.textForm(r, x1)
 			s.eraseText(r, 0, x1, style)
 			return
 		}
-		defer func() { r.spared = sparedAt{r.version, r.used, style} }()
+		defer func() { r.more().spared = sparedAt{r.version, r.used, style} }()
 	}
 	cells := s.cells(r)
 	s.meter.Add(max(x1-x0, 0))
@@ -142,6 +142,18 @@ type sparedAt struct {
 	version uint64
 	used    int
 	style   uint32
+}
+
+// isSpared reports whether the row is as a selective erase in the style left it.
+func (r *row) isSpared(style uint32) bool {
+	return r.rare != nil && r.rare.spared == sparedAt{r.version, r.used, style}
+}
+
+// unspare forgets what isSpared knows.
+func (r *row) unspare() {
+	if r.rare != nil {
+		r.rare.spared = sparedAt{}
+	}
 }
 
 // hasProtected reports whether a cell of the row may be protected (DECSCA, VT510).
@@ -205,7 +217,7 @@ func (s *screen) join(r *row, x int, c rune, width int) {
 		cells[x] = newCell(c, 1, old.style())
 	case old&cellCluster != 0:
 		if len(text)+4 <= maxCluster {
-			r.clusters[old&cellChar] += string(c)
+			r.rare.clusters[old&cellChar] += string(c)
 		}
 	default:
 		s.tidyClusters(r)
@@ -224,7 +236,7 @@ func (s *screen) join(r *row, x int, c rune, width int) {
 // tidyClusters forgets the texts of cells that were overwritten when there are
 // more than a row can have.
 func (s *screen) tidyClusters(r *row) {
-	if len(r.clusters) >= 2*s.Cols && r.hidden == nil {
+	if r.rare != nil && len(r.rare.clusters) >= 2*s.Cols && r.rare.hidden == nil {
 		s.meter.Add(s.Cols)
 		r.tidyClusters()
 	}
@@ -232,15 +244,14 @@ func (s *screen) tidyClusters(r *row) {
 
 // tidyClusters keeps only the texts that a cell has.
 func (r *row) tidyClusters() {
-	if len(r.clusters) == 0 {
+	if r.rare == nil || len(r.rare.clusters) == 0 {
 		return
 	}
-	old := r.clusters
-	r.clusters = nil
+	old := r.rare.clusters
+	r.rare.clusters = nil
 	for x, c := range r.cells {
 		if c&cellCluster != 0 {
-			r.cells[x] = c&^cellChar | cell(len(r.clusters))
-			r.clusters = append(r.clusters, old[c&cellChar])
+			r.cells[x] = c&^(cellChar|cellCluster) | r.cluster(old[c&cellChar])
 		}
 	}
 }

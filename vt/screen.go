@@ -20,8 +20,10 @@ func newScreen(cols, rows int, m *meter) *screen {
 
 // setRows makes the screen that many rows high, blank ones at the end.
 func (s *screen) setRows(n int) {
-	for len(s.rows) < n {
-		s.rows = append(s.rows, &row{})
+	fresh := make([]row, max(n-len(s.rows), 0))
+	s.rows = slices.Grow(s.rows, len(fresh))
+	for i := range fresh {
+		s.rows = append(s.rows, &fresh[i])
 	}
 	clear(s.rows[n:])
 	s.rows = s.rows[:n]
@@ -59,7 +61,7 @@ func (s *screen) blankCells() []cell {
 // textForm makes a row that gets overwritten or erased up to column x1 a blank one in text
 // form, if nothing of it is left then. It does nothing when a narrower screen hides a part.
 func (s *screen) textForm(r *row, x1 int) {
-	if r.hidden != nil || x1 < r.used || r.cells == nil && r.used == 0 {
+	if r.hidden() != nil || x1 < r.used || r.cells == nil && r.used == 0 {
 		return
 	}
 	wrapped, noted := r.wrapped, r.noted

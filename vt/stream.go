@@ -203,7 +203,7 @@ func (s *stream) Count() int { return s.parser.count }
 // Param is parameter i, 0 when it was not given.
 func (s *stream) Param(i int) int {
 	if i < s.parser.count {
-		return s.parser.params[i]
+		return int(s.parser.params[i])
 	}
 	return 0
 }
@@ -212,7 +212,7 @@ func (s *stream) Param(i int) int {
 func (s *stream) One(i int) int { return max(s.Param(i), 1) }
 
 // Sub is what parameter i has behind its colons; -1 is a place without digits.
-func (s *stream) Sub(i int) []int { return s.parser.sub(i) }
+func (s *stream) Sub(i int) []int32 { return s.parser.sub(i) }
 
 // plainCSI reads a whole control sequence of digits and semicolons at the start of
 // in and returns its length, 0 when it is unfinished or anything else. It leaves
@@ -237,7 +237,7 @@ func (s *stream) plainCSI(in []byte) (n int) {
 		if i == len(in) || i-from > plainDigits {
 			return 0
 		}
-		p.params[count], p.subEnd[count] = v, 0
+		p.params[count], p.subEnd[count] = int32(v), 0
 		count++
 		switch c := in[i]; {
 		case c == ';':

@@ -10,8 +10,7 @@ type styles struct {
 
 	// What the sweep before left, for the next: a program without end of colours
 	// shall not keep the garbage collector busy.
-	spareList  []styleKey
-	spareSlots []uint32
+	spare *styles
 
 	links   []Link          // by number; 0 is none
 	numbers map[Link]uint32 // of links
@@ -139,9 +138,12 @@ func (t *styles) successor() styles {
 	if cap(t.list) > keptStyles {
 		return newStyles()
 	}
-	fresh := styles{
-		list: append(t.spareList[:0], styleKey{}), slots: t.spareSlots, spareList: t.list, spareSlots: t.slots,
+	old := t.spare
+	if old == nil {
+		old = new(styles)
 	}
+	fresh := styles{list: append(old.list[:0], styleKey{}), slots: old.slots, spare: old}
+	*old = styles{list: t.list, slots: t.slots}
 	if len(fresh.slots) == len(t.slots) {
 		clear(fresh.slots)
 	} else {
@@ -152,11 +154,11 @@ func (t *styles) successor() styles {
 
 // renumber gives every cell the new number of its style.
 func (r *row) renumber(number func(uint32) uint32) {
-	r.spared = sparedAt{}
+	r.unspare()
 	for i := range r.runs {
 		r.runs[i].style = number(r.runs[i].style)
 	}
-	for _, cells := range [...][]cell{r.cells, r.hidden} {
+	for _, cells := range [...][]cell{r.cells, r.hidden()} {
 		for i, c := range cells {
 			cells[i] = c&(1<<cellStyle-1) | blankCell(number(c.style()))
 		}
@@ -168,7 +170,10 @@ func (r *row) renumber(number func(uint32) uint32) {
 const styleSize, slotSize, linkSize = 24, 4, 100
 
 func (t *styles) memory() int {
-	n := (cap(t.list)+cap(t.spareList))*styleSize + (len(t.slots)+len(t.spareSlots))*slotSize
+	n := cap(t.list)*styleSize + len(t.slots)*slotSize
+	if t.spare != nil {
+		n += t.spare.memory()
+	}
 	for _, l := range t.links {
 		n += l.memory()
 	}

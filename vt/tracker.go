@@ -219,7 +219,9 @@ func soundRun(p []byte) int {
 func (w *Tracker) forget() {
 	for _, s := range w.t.screens() {
 		for _, r := range s.rows {
-			r.tracked = nil
+			if r.rare != nil {
+				r.rare.tracked = nil
+			}
 		}
 	}
 	w.changedRows, w.pastRows = 0, nil
@@ -245,7 +247,7 @@ func (w *Tracker) Report() {
 		w.reportRow(0)
 	}
 	for y := 0; y < len(s.rows) && w.changedRows > 0; y++ {
-		if m := s.rows[y].tracked; m != nil && m.changed {
+		if m := s.rows[y].tracked(); m != nil && m.changed {
 			w.reportRow(y)
 		}
 	}
@@ -260,8 +262,8 @@ func (w *Tracker) allReported() {
 	}
 	for _, s := range w.t.screens() {
 		for _, r := range s.rows {
-			if r.tracked != nil {
-				r.tracked.changed = false
+			if r.tracked() != nil {
+				r.tracked().changed = false
 			}
 		}
 	}
@@ -299,7 +301,7 @@ func (w *Tracker) reportRow(y int) {
 	}
 	for ; ; y++ {
 		s.rows[y].addTo(b)
-		m := s.rows[y].tracked
+		m := s.rows[y].tracked()
 		if m != nil && m.changed {
 			m.changed = false
 			w.changedRows--
@@ -322,8 +324,8 @@ func (w *Tracker) reportLine(l TextLine) {
 // addTo adds the cells of the row to a line.
 func (r *row) addTo(b *textLineBuilder) {
 	b.row(nil)
-	if r.tracked != nil {
-		b.offsets = r.tracked.offsets
+	if r.tracked() != nil {
+		b.offsets = r.tracked().offsets
 	}
 	if r.cells == nil {
 		r.addText(b)
@@ -388,8 +390,8 @@ func (w *Tracker) Lines(n int) []TextLine {
 		at[old-1-i] = w.pastPositions(i + 1)
 	}
 	for y, r := range w.t.screen.rows {
-		if r.tracked != nil {
-			at[old+y] = r.tracked.offsets
+		if r.tracked() != nil {
+			at[old+y] = r.tracked().offsets
 		}
 	}
 	return joinRows(rows, at, w.t.screen.Cols)
@@ -400,9 +402,9 @@ func (w *Tracker) BeforeCursor() TextLine {
 	f := w.t.Freeze()
 	s := f.Active()
 	return beforeCursor(s, f.Cols, func(y int) []uint64 {
-		if m := w.t.screen.rows[y].tracked; m != nil {
+		if m := w.t.screen.rows[y].tracked(); m != nil {
 			return m.offsets
 		}
 		return nil
-	}, w.t.screen.rows[s.Y].tracked.ends())
+	}, w.t.screen.rows[s.Y].tracked().ends())
 }

@@ -97,10 +97,11 @@ func (w *Tracker) show(text []byte, ascii bool, i, x int) *trackedRow {
 
 // touch notes that a row changes, and returns its positions, with room for all columns.
 func (w *Tracker) touch(r *row) *trackedRow {
-	if r.tracked == nil {
-		r.tracked = &trackedRow{}
+	m := r.tracked()
+	if m == nil {
+		m = &trackedRow{}
+		r.more().tracked = m
 	}
-	m := r.tracked
 	if n := w.t.screen.Cols; len(m.offsets) < n {
 		m.offsets = append(m.offsets, make([]uint64, n-len(m.offsets))...)
 	}
@@ -121,7 +122,7 @@ func (w *Tracker) beforeOverwrite(y, x int) {
 
 // reportChanged reports the line of row y when that row changed.
 func (w *Tracker) reportChanged(y int) {
-	if m := w.t.screen.rows[y].tracked; m != nil && m.changed {
+	if m := w.t.screen.rows[y].tracked(); m != nil && m.changed {
 		w.reportRow(y)
 	}
 }
@@ -145,7 +146,7 @@ func (w *Tracker) beforeLine(wrapping bool) {
 
 // rowToHistory is called before a row goes to the history. goesOn: so does its line.
 func (w *Tracker) rowToHistory(r *row, goesOn bool) {
-	m := r.tracked
+	m := r.tracked()
 	changed := m != nil && m.changed
 	if prefixed := w.prefixed(); w.hooks.Changed == nil && !goesOn && !prefixed {
 		w.reportChanged(0)
@@ -212,7 +213,7 @@ func (w *Tracker) limitPrefix() {
 
 // blank removes the positions of a row that is blank now.
 func (w *Tracker) blank(r *row) {
-	m := r.tracked
+	m := r.tracked()
 	if m == nil {
 		return
 	}
@@ -266,7 +267,7 @@ func (h *trackHandler) changed() {
 	w := (*Tracker)(h)
 	for _, r := range w.t.screen.rows {
 		w.setOffsets(r, 0, math.MaxInt)
-		w.t.stream.meter.Add(len(r.tracked.offsets))
+		w.t.stream.meter.Add(len(r.tracked().offsets))
 	}
 }
 

@@ -53,7 +53,7 @@ func (w *Tracker) Resize(cols, rows int) {
 		if i < len(past) {
 			return past[i].positions(w.t.main.Cols)
 		}
-		if m := w.t.main.rows[i-len(past)].tracked; m != nil {
+		if m := w.t.main.rows[i-len(past)].tracked(); m != nil {
 			return m.offsets
 		}
 		return nil
@@ -123,9 +123,9 @@ func (w *Tracker) setPositions(p trackedLines, row func(i int) []uint64) {
 		}
 	}
 	for y, r := range w.t.main.rows {
-		if r.tracked == nil {
+		if r.tracked() == nil {
 			at := slices.Clone(row(p.history + y))
-			r.tracked = &trackedRow{offsets: at, erased: r.used < len(at) && at[r.used] > 0}
+			r.more().tracked = &trackedRow{offsets: at, erased: r.used < len(at) && at[r.used] > 0}
 		}
 	}
 	w.prefix, w.hasPrefix, w.prefixChanged = TextLine{}, false, false

@@ -24,10 +24,11 @@ func (t *viewerText) open(in []byte, inside bool) {
 
 // close returns the text of in[:end].
 func (t *viewerText) close(end int) []byte {
-	if !t.own {
-		return t.in[:end]
+	in := t.in
+	if t.in = nil; !t.own {
+		return in[:end]
 	}
-	t.out = append(t.out, t.in[t.done:end]...)
+	t.out = append(t.out, in[t.done:end]...)
 	return t.out
 }
 
