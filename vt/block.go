@@ -63,13 +63,6 @@ func (b *Block) recordsIn(scratch *[]byte) string {
 	return asString(data)
 }
 
-// inflate ends the compression.
-func (b *Block) inflate() {
-	if b.form.Load().packed != nil {
-		b.form.Store(&blockForm{records: b.records()})
-	}
-}
-
 // compact compresses the block with the memory of scratch, which it returns, and returns the
 // bytes freed.
 func (b *Block) compact(scratch []byte) (_ []byte, freed int) {

@@ -121,7 +121,7 @@ func (h *history) check(cols int) error {
 	lines, bytes := 0, 0
 	for i, b := range h.blocks {
 		n := 0
-		for rest := b.records()[b.start:]; rest != ""; n++ {
+		for rest := b.records()[b.begin():]; rest != ""; n++ {
 			var l Line
 			l, rest = cutRecord(rest)
 			if _, err := ParseLine(l.packed, l.wrapped, cols); err != nil {

@@ -28,7 +28,8 @@ type block struct {
 	data   []byte // nil when it is full and frames share it
 	full   *Block // nil when data is not
 	room   int    // capacity in bytes
-	start  int    // of the oldest record that counts
+	start  int    // of the oldest record that counted when begin was called last
+	gone   int    // records from there on that count no more
 	lines  int    // records that count
 	shared bool   // frames have strings in data
 }
@@ -39,6 +40,18 @@ func (b *block) records() string {
 		return b.full.records()
 	}
 	return asString(b.data)
+}
+
+// begin is where the oldest record that counts begins. Records that go are only counted until it is
+// asked for: they are in no cache any more, and nobody may ask.
+func (b *block) begin() int {
+	if b.gone == 0 {
+		return b.start
+	}
+	for records := b.records(); b.gone > 0; b.gone-- {
+		b.start = nextRecord(records, b.start)
+	}
+	return b.start
 }
 
 // own makes the records the block's own again, in memory that frames do not share. It has its
@@ -144,10 +157,7 @@ func (h *history) spareMemory() int {
 // dropOldest forgets the oldest line.
 func (h *history) dropOldest() {
 	b := h.blocks[0]
-	if b.full != nil {
-		b.full.inflate() // the others of it go soon too
-	}
-	b.start = nextRecord(b.records(), b.start)
+	b.gone++
 	h.count--
 	if b.lines--; b.lines > 0 {
 		return
@@ -180,11 +190,11 @@ func (h *history) freeze() Lines {
 	for i, b := range h.blocks {
 		if i < len(h.blocks)-1 {
 			b.seal()
-			parts[i] = part{block: b.full, from: b.start, lines: b.lines}
+			parts[i] = part{block: b.full, from: b.begin(), lines: b.lines}
 			continue
 		}
 		b.shared = true
-		parts[i] = part{records: b.records()[b.start:], lines: b.lines}
+		parts[i] = part{records: b.records()[b.begin():], lines: b.lines}
 	}
 	return Lines{parts: parts, n: h.count}
 }
@@ -200,7 +210,7 @@ func (h *history) unwrap(i int) {
 			i -= b.lines
 			continue
 		}
-		at, records := b.start, b.records()
+		at, records := b.begin(), b.records()
 		for ; i > 0; i-- {
 			at = nextRecord(records, at)
 		}
@@ -218,7 +228,7 @@ func (h *history) replaceOldest(n int, packed []byte) {
 		if k == 0 {
 			break
 		}
-		rest := b.records()[b.start:]
+		rest := b.records()[b.begin():]
 		for range k {
 			_, rest = cutRecord(rest)
 		}
