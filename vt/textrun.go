@@ -34,21 +34,38 @@ var special = func() (t [256]bool) {
 	return t
 }()
 
+// plainRun is the length of the run of bytes at the start of t that are not special, found eight
+// bytes at a time as in asciiRun.
+func plainRun(t []byte) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(t); i += 8 {
+		w := binary.LittleEndian.Uint64(t[i:])
+		del, c2, ef := w^ones*0x7f, w^ones*0xc2, w^ones*0xef
+		if found := ((w-ones*0x20)&^w | (del-ones)&^del | (c2-ones)&^c2 | (ef-ones)&^ef) & high; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for i < len(t) && !special[t[i]] {
+		i++
+	}
+	return i
+}
+
 // textRun is the length of the run of characters at the start of t that are no
 // controls.
 func textRun(t []byte) int {
-	for i, c := range t {
-		if !special[c] {
-			continue
-		}
+	for i := 0; ; i++ {
+		i += plainRun(t[i:])
 		switch {
-		case c == 0xc2 && t[i+1] >= 0xa0:
-		case c == 0xef && (t[i+1] != 0xbb || t[i+2] != 0xbf):
+		case i == len(t):
+			return i
+		case t[i] == 0xc2 && t[i+1] >= 0xa0:
+		case t[i] == 0xef && (t[i+1] != 0xbb || t[i+2] != 0xbf):
 		default:
 			return i
 		}
 	}
-	return len(t)
 }
 
 // stringRun is textRun for the text of a string.
