@@ -19,12 +19,12 @@ type styles struct {
 const (
 	minSlots = 16 // a power of two
 	// sweepAt is how many styles there may be before unused ones are forgotten:
-	// more than any program uses on purpose, some 100 KB.
-	sweepAt = 4096
+	// more than nearly any program uses on purpose. As many fit into the first cache of a processor.
+	sweepAt = 1024
 	// sweepCells is how many cells a sweep may visit for each style it waited for.
 	sweepCells = 4
 	// keptStyles is up to how many styles a sweep leaves its memory to the next.
-	keptStyles = 4 * sweepAt
+	keptStyles = 16 * sweepAt
 )
 
 func newStyles() styles { return styles{list: make([]styleKey, 1, 4), limit: sweepAt} }
