@@ -99,23 +99,11 @@ func (s *Spec) place(dataDir string) (err error) {
 func (r *Registry) reserve(t *Terminal) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	live, here, own := 0, 0, 0
-	space := owner.Space(t.spec.Session)
-	for o := range r.known {
-		same := o.spec.Session == t.spec.Session
-		if o.Running() {
-			live++
-			if o.In(space) {
-				own++
-			}
-			if same {
-				here++
-			}
-		}
-		if same && o.ID != t.ID && o.named(t.spec.Name) {
-			return &NameTaken{Session: o.spec.Session, Name: t.spec.Name, ID: o.ID}
-		}
+	if o := r.taken(t); o != nil {
+		return &NameTaken{Session: o.spec.Session, Name: t.spec.Name, ID: o.ID}
 	}
+	space := owner.Space(t.spec.Session)
+	live, here, own := r.running.all, r.running.of[t.spec.Session], r.running.of[space]
 	if live >= r.cfg.Max {
 		return fmt.Errorf("%w: %d terminals are running, the most that this server holds (max_ptys); end one, or try "+
 			"again later", ErrLimit, r.cfg.Max)
@@ -133,6 +121,20 @@ func (r *Registry) reserve(t *Terminal) error {
 	}
 	t.started = done
 	r.starting[t] = struct{}{}
+	r.running.add(t)
+	return nil
+}
+
+// taken is another terminal of the session that has the terminal's name, nil for none. The lock is held.
+func (r *Registry) taken(t *Terminal) *Terminal {
+	if t.spec.Name == "" {
+		return nil
+	}
+	for o := range r.known {
+		if o.ID != t.ID && o.named(t.spec.Name) && o.spec.Session == t.spec.Session {
+			return o
+		}
+	}
 	return nil
 }
 
@@ -158,6 +160,9 @@ func (r *Registry) publish(t *Terminal) {
 func (r *Registry) release(t *Terminal) {
 	r.mu.Lock()
 	delete(r.starting, t)
+	if r.byID[t.ID] != t {
+		r.running.remove(t)
+	}
 	r.mu.Unlock()
 	t.started()
 }

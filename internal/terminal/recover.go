@@ -138,6 +138,9 @@ func (r recovery) restore(id string) error {
 	}
 	r.mu.Lock()
 	r.byID[id] = t
+	if t.Running() {
+		r.running.add(t)
+	}
 	t.becomeDue()
 	r.mu.Unlock()
 	return nil

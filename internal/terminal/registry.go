@@ -180,7 +180,8 @@ type Registry struct {
 	mu       sync.Mutex
 	byID     map[string]*Terminal   // published
 	starting map[*Terminal]struct{} // reserved, not published yet
-	nesting  nesting                // has its own lock
+	running  running
+	nesting  nesting // has its own lock
 
 	// The start of a server: programs get input at once, screens come one after the other.
 	replays   sync.WaitGroup // screens of running terminals that are not made again yet
@@ -202,9 +203,9 @@ func New(cfg Config) *Registry {
 	cfg.Max = cmp.Or(cfg.Max, MaxTerminals)
 	cfg.Clean.SetDefaults()
 	r := &Registry{cfg: cfg, hooks: &cfg.Hooks, life: cfg.Life, ctx: cfg.Life.Context(), large: stream.NewLarge(),
-		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}, names: readHostnames("/etc/hosts"),
-		replaying: make(chan struct{}, runtime.GOMAXPROCS(0)), syncs: newRounds(), upkeep: newRounds(),
-		grown: newDue(), printed: newDue(), open: newDue(), loose: newDue(),
+		byID: map[string]*Terminal{}, starting: map[*Terminal]struct{}{}, running: running{of: map[string]int{}},
+		names: readHostnames("/etc/hosts"), replaying: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		syncs: newRounds(), upkeep: newRounds(), grown: newDue(), printed: newDue(), open: newDue(), loose: newDue(),
 		parking: newParking(),
 		groups:  &confine.Groups{Prefix: groupPrefix(cfg.Identity), Keeper: cfg.Keeper.LastPID}}
 	r.cleaner.registry = r

@@ -201,6 +201,7 @@ func (p *program) finish() {
 	p.t.state, p.t.exit = StateExited, &e
 	p.t.endedAt = time.Now().UTC()
 	p.t.mu.Unlock()
+	p.t.registry.notRunning(p.t)
 	p.t.changes.Add(1)
 	if err := p.t.journal.Exit(endOf(e, p.t.endedAt)); err != nil {
 		p.t.failed(journalFailure, err)

@@ -22,6 +22,7 @@ type Terminal struct {
 	// What Registry.Change changes. It is replaced with Registry.mu held, which also guards claimed.
 	given   atomic.Pointer[Spec]
 	claimed string // the name before a change that is not complete yet: nobody else gets it
+	counted bool   // see running; guarded by Registry.mu
 
 	// Each part has its own locks. Where two are held: files.saving, then status.mu.
 	program
