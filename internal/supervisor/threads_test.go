@@ -147,6 +147,43 @@ func TestFirstUseMakesAllLayers(t *testing.T) {
 	}
 }
 
+// TestARuntimeIsThereWithItsTerminal: who creates a terminal finds its process in the records at once, and those of
+// programs that end while their rows are written end too.
+func TestARuntimeIsThereWithItsTerminal(t *testing.T) {
+	parallel(t)
+	m := openRecorded(t, t.TempDir())
+	count := func(kind string) (n int) {
+		list, err := m.Threads.ListEvents("t", 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			if e.Type == kind {
+				n++
+			}
+		}
+		return n
+	}
+	create := func(program string) *terminal.Terminal {
+		term, err := m.Terminals.Create("t", wire.CreateTerminal{Cmd: []string{program}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return term
+	}
+	create("cat")
+	if count(thread.RuntimeStarted) != 1 {
+		t.Error("the process is not in the records yet")
+	}
+	for range 20 {
+		<-create("true").Done()
+	}
+	threadID(t, m, "t") // what was noted is written
+	if started, ended := count(thread.RuntimeStarted), count(thread.RuntimeExited); ended != started-1 {
+		t.Errorf("%d have started and %d ended", started, ended)
+	}
+}
+
 func TestTerminalsAndShellsShareAThread(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()

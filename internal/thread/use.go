@@ -12,6 +12,8 @@ type Use struct {
 	Rows int
 	Cwd  string // absolute; "" is the provider's
 	Env  map[string]string
+	// Process runs in it; nil is none. Only PID, PIDStart and Boot count.
+	Process *Runtime
 	// What a thread is made with. Lease is also of a terminal that is made: an existing one, to be
 	// shared; "" is the thread's.
 	Lease    string

@@ -19,7 +19,10 @@ func (lc *lifecycle) buildLayers(threadID string, u thread.Use, alive bool) (l t
 		if err := c.buildTerminal(&l, u); err != nil {
 			return err
 		}
-		return c.buildSession(&l, alive)
+		if err := c.buildSession(&l, alive); err != nil || !l.NewTerminal || u.Process == nil {
+			return err
+		}
+		return c.begin(l.Terminal, l.Session.ID, process{u.Process.PID, u.Process.PIDStart, u.Process.Boot})
 	})
 	return l, err
 }

@@ -20,27 +20,30 @@ type process struct {
 // began notes that a process runs in a terminal. One before it that never ended is lost. The process
 // that the row has already changes nothing.
 func (c *change) began(terminal string, p process) error {
-	last, err := c.LastRuntime(terminal)
+	t, err := c.Terminal(terminal)
+	if err != nil {
+		return gone(err)
+	}
+	s, _ := c.db.window(t.Thread)
+	return c.begin(t, s.ID, p)
+}
+
+// begin is began of a terminal's row in a session, "" for none.
+func (c *change) begin(t thread.Terminal, session string, p process) error {
+	last, err := c.LastRuntime(t.ID)
 	if err == nil && last.Live() && last.State != thread.Starting && isProcess(last, p) {
 		return nil
 	}
 	if gone(err) != nil {
 		return err
 	}
-	t, err := c.Terminal(terminal)
-	if err != nil {
-		return gone(err)
-	}
 	if last.Live() {
 		if err := c.endRuntime(t, last, runtimeEnd{lost: true}); err != nil {
 			return err
 		}
 	}
-	r := thread.Runtime{ID: newID("runtime"), Terminal: terminal, Generation: last.Generation + 1, PID: p.PID,
-		PIDStart: p.PIDStart, Boot: p.Boot, State: thread.Up, StartedAt: c.now}
-	if s, ok := c.db.window(t.Thread); ok {
-		r.Session = s.ID
-	}
+	r := thread.Runtime{ID: newID("runtime"), Terminal: t.ID, Session: session, Generation: last.Generation + 1,
+		PID: p.PID, PIDStart: p.PIDStart, Boot: p.Boot, State: thread.Up, StartedAt: c.now}
 	c.PutRuntime(r)
 	return c.emit(t.Thread, thread.RuntimeStarted,
 		thread.Detail{TerminalID: t.ID, RuntimeID: r.ID, SessionID: r.Session, PID: r.PID, Version: r.Generation})

@@ -15,7 +15,6 @@ import (
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
 	"github.com/evertty/evertty/internal/thread/sqlite"
-	"github.com/evertty/evertty/stream"
 )
 
 // openTimeout bounds how long a command waits for its thread: for a provider to resume it, for the
@@ -40,6 +39,7 @@ type hooks struct {
 // terminalRow is the Data of a terminal.
 type terminalRow struct {
 	recorded atomic.Bool             // it has a row
+	began    atomic.Bool             // the row was made with the process
 	noted    atomic.Pointer[string]  // the directory that the row got last
 	exported atomic.Pointer[exports] // the exports of its shell that the row got last
 	charged  atomic.Uint64           // how much of Printed is charged, in bytes
@@ -71,10 +71,7 @@ func (h *hooks) TerminalHooks() terminal.Hooks {
 		MayRestore:  h.mayRestore,
 		HideSecrets: thread.HideSecrets,
 		Moved:       h.recorder.noteCwd,
-		Exited: func(t *terminal.Terminal, e stream.Exit) {
-			end := runtimeEnd{code: e.Code, signal: e.Signal, lost: e.Code == nil && e.Signal == ""}
-			h.recorder.note(func(c *change) error { return c.ended(t.ID, end) })
-		},
+		Exited:      h.recorder.noteExit,
 		Removed: func(t *terminal.Terminal) {
 			h.recorder.note(func(c *change) error { return c.removed(t.ID) })
 		},
@@ -135,12 +132,20 @@ func (h *hooks) openShell(ctx context.Context, s *registry.Shell) (thread.Layers
 	return h.openThread(ctx, s.Session, use, s.Spec().Provider)
 }
 
-// openTerminal opens the thread of a terminal and writes the terminal's row.
+// openTerminal opens the thread of a terminal and writes the terminal's row, with its process.
 func (h *hooks) openTerminal(ctx context.Context, t *terminal.Terminal) (thread.Layers, error) {
 	spec := t.Spec()
 	use := thread.Use{Kind: thread.PTY, Terminal: t.ID, New: !row(t).recorded.Load(), Name: spec.Name, Cmd: spec.Cmd,
 		Cols: *spec.Cols, Rows: *spec.Rows, Cwd: terminal.Absolute(t.Cwd()), Env: spec.Env}
-	return h.openThread(ctx, t.Thread(), use, spec.Provider)
+	if use.New {
+		use.Process = h.recorder.processOf(t)
+	}
+	l, err := h.openThread(ctx, t.Thread(), use, spec.Provider)
+	if l.NewTerminal && use.Process != nil {
+		row(t).noted.Store(&use.Cwd)
+		h.recorder.began(t)
+	}
+	return l, err
 }
 
 // authorizeCommand lets a command begin in a shell. In an active session it reads only memory.

@@ -35,6 +35,24 @@ func TestRuntimes(t *testing.T) {
 	}
 }
 
+// TestARowWithItsProcess: a terminal that runs gets its row and its process at once, in a new session too; one that has
+// a row already keeps the process that it has.
+func TestARowWithItsProcess(t *testing.T) {
+	r := newRig(t)
+	use := thread.Use{Kind: thread.PTY, Terminal: "p1", New: true, Process: &thread.Runtime{PID: 7, Boot: "b"}}
+	l := r.open("t1", use)
+	got, err := r.lastRuntime("p1")
+	r.ok(err)
+	if got.PID != 7 || !got.Live() || got.Session != l.Session.ID || got.Generation != 1 {
+		t.Errorf("%+v in session %s", got, l.Session.ID)
+	}
+	use.Process = &thread.Runtime{PID: 8}
+	r.open("t1", use)
+	if got, err = r.lastRuntime("p1"); err != nil || got.PID != 7 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestAnEndSeesWhatHasJustBegun: a process that is not in the store yet when its session is over ends with it.
 func TestAnEndSeesWhatHasJustBegun(t *testing.T) {
 	var r *rig

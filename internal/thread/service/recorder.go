@@ -15,6 +15,7 @@ import (
 	"github.com/evertty/evertty/internal/shell/registry"
 	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/internal/thread"
+	"github.com/evertty/evertty/stream"
 )
 
 const (
@@ -290,12 +291,36 @@ func (rc *recorder) recordTerminal(t *terminal.Terminal) {
 	if row(t).recorded.Swap(true) {
 		return
 	}
-	if t.Running() {
-		if p, ok := proc.Find(t.Process().PID()); ok {
-			rc.noteBegin(t.ID, p)
-		}
+	if p := rc.processOf(t); p != nil && !row(t).began.Load() {
+		rc.note(func(c *change) error { return c.began(t.ID, process{p.PID, p.PIDStart, p.Boot}) })
 	}
 	rc.noteCwd(t, t.Cwd())
+}
+
+// processOf is the process of a terminal; nil when none runs.
+func (rc *recorder) processOf(t *terminal.Terminal) *thread.Runtime {
+	if t.Process() == nil || !t.Running() {
+		return nil
+	}
+	p, ok := proc.Find(t.Process().PID())
+	if !ok {
+		return nil
+	}
+	return &thread.Runtime{PID: p.PID, PIDStart: int64(p.Start), Boot: rc.boot}
+}
+
+// began says that a terminal has got its row together with its process, which may have ended before.
+func (rc *recorder) began(t *terminal.Terminal) {
+	row(t).began.Store(true)
+	if e := t.Exit(); e != nil {
+		rc.noteExit(t, *e)
+	}
+}
+
+// noteExit notes the end of a terminal's program.
+func (rc *recorder) noteExit(t *terminal.Terminal, e stream.Exit) {
+	end := runtimeEnd{code: e.Code, signal: e.Signal, lost: e.Code == nil && e.Signal == ""}
+	rc.note(func(c *change) error { return c.ended(t.ID, end) })
 }
 
 // noteBegin notes that a process runs in a terminal or shell.

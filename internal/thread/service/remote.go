@@ -72,18 +72,7 @@ func (r *remote) providerName(threadID string) (string, error) {
 	if !r.isOpen() {
 		return "", nil
 	}
-	var name string
-	err := r.view(func(tx *sqlite.Tx) error {
-		th, err := tx.Thread(threadID)
-		if err != nil {
-			return err
-		}
-		name = th.Provider
-		if l, err := tx.Lease(th.Lease); err == nil {
-			name = l.Provider
-		}
-		return nil
-	})
+	name, err := read(r.database, func(tx *sqlite.Tx) (string, error) { return tx.ThreadProvider(threadID) })
 	if missing(err) {
 		return "", checkNew(threadID)
 	}

@@ -34,6 +34,12 @@ func (r threadRows) Thread(id string) (thread.Thread, error) {
 	return one(r.table, "thread "+id, scanThread, `SELECT `+threadColumns+`, event_seq FROM threads WHERE id = ?`, id)
 }
 
+// ThreadProvider is the provider of a thread's lease, or of the thread that has none.
+func (r threadRows) ThreadProvider(id string) (string, error) {
+	return one(r.table, "thread "+id, text, `SELECT coalesce(l.provider, t.provider) FROM threads t
+		LEFT JOIN leases l ON l.id = t.lease_id WHERE t.id = ?`, id)
+}
+
 // Threads returns the threads whose ids begin so, by id, behind the one after.
 func (r threadRows) Threads(prefix, after string, limit int) ([]thread.Thread, error) {
 	return all(r.table, "threads", scanThread,
