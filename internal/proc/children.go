@@ -2,6 +2,7 @@ package proc
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -14,11 +15,12 @@ type Child struct {
 	tag    atomic.Uint64 // that it was started with, 0 when nobody has said it, see Tagged
 }
 
-// children are the processes of this program.
+// children are the processes of this program, by process id and by session.
 var children = struct {
-	mu   sync.Mutex
-	list map[*Child]struct{}
-}{list: map[*Child]struct{}{}}
+	mu        sync.Mutex
+	byPID     map[int]*Child
+	bySession map[int][]*Child
+}{byPID: map[int]*Child{}, bySession: map[int][]*Child{}}
 
 // NewChild notes a child of this program until its Remove. self is the process as it was read after it had become what
 // it stays, and parent the one that started it; the zero value of either is unknown. A look for other processes then
@@ -27,7 +29,8 @@ func NewChild(self, parent Process) *Child {
 	c := &Child{self: self, parent: parent}
 	children.mu.Lock()
 	defer children.mu.Unlock()
-	children.list[c] = struct{}{}
+	children.byPID[self.PID] = c
+	children.bySession[self.Session] = append(children.bySession[self.Session], c)
 	return c
 }
 
@@ -38,7 +41,34 @@ func (c *Child) Tagged(tag uint64) { c.tag.Store(tag) }
 func (c *Child) Remove() {
 	children.mu.Lock()
 	defer children.mu.Unlock()
-	delete(children.list, c)
+	if children.byPID[c.self.PID] == c { // else another one has the number
+		delete(children.byPID, c.self.PID)
+	}
+	sid := c.self.Session
+	left := slices.DeleteFunc(children.bySession[sid], func(o *Child) bool { return o == c })
+	if children.bySession[sid] = left; len(left) == 0 {
+		delete(children.bySession, sid)
+	}
+}
+
+// childStart is the start time of the child with a process id; ok is false when none has it.
+func childStart(pid int) (start uint64, ok bool) {
+	children.mu.Lock()
+	defer children.mu.Unlock()
+	if c := children.byPID[pid]; c != nil {
+		return c.self.Start, true
+	}
+	return 0, false
+}
+
+// childrenIn are the process ids of the children in a session.
+func childrenIn(sid int) (list []int) {
+	children.mu.Lock()
+	defer children.mu.Unlock()
+	for _, c := range children.bySession[sid] {
+		list = append(list, c.self.PID)
+	}
+	return list
 }
 
 // starts are the start times of children.
@@ -54,11 +84,7 @@ func starts(list map[int]*Child) map[int]uint64 {
 func allChildren() map[int]*Child {
 	children.mu.Lock()
 	defer children.mu.Unlock()
-	all := make(map[int]*Child, len(children.list))
-	for c := range maps.Keys(children.list) {
-		all[c.self.PID] = c
-	}
-	return all
+	return maps.Clone(children.byPID)
 }
 
 // row is what a scan would read of the child; nil when it has to be read. Its session never changes when it leads one,

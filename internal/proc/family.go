@@ -48,19 +48,17 @@ func (f *family) members(t *table, tty TTY) []Process {
 	f.forget(t)
 	x := f.exclusion(t)
 	if tty.Session > 0 && !x.session(tty.Session) {
-		f.sessions[tty.Session] = t.byPID[tty.Session].Start
+		leader, _ := t.process(tty.Session)
+		f.sessions[tty.Session] = leader.Start
 	}
 	w := walk{exclusion: x, seen: map[int]bool{}}
-	if f.tag != 0 {
-		w.tags = t.tags()
-	}
 	for pid, start := range f.known {
-		if p, ok := t.byPID[pid]; ok && p.Start == start {
+		if p, ok := t.process(pid); ok && p.Start == start {
 			w.add(p)
 		}
 	}
 	for sid := range f.sessions {
-		w.add(t.bySession[sid]...)
+		w.add(t.session(sid)...)
 	}
 	if tty.Device != (Device{}) {
 		for _, p := range t.holders()[tty.Device] {
@@ -70,7 +68,7 @@ func (f *family) members(t *table, tty TTY) []Process {
 		}
 	}
 	if f.tag != 0 {
-		w.add(t.tagged()[f.tag]...)
+		w.add(t.withTag(f.tag)...)
 	}
 	return w.members
 }
@@ -87,19 +85,20 @@ type exclusion struct {
 
 func (f *family) exclusion(t *table) *exclusion {
 	x := &exclusion{f, t, map[int]bool{f.self: true, initPID: true},
-		map[int]bool{t.byPID[f.self].Session: true, initPID: true}}
-	if p := t.byPID[f.reaper.PID]; p.Start == f.reaper.Start && p.PID > 0 {
+		map[int]bool{t.sessionOf(f.self): true, initPID: true}}
+	if p, _ := t.process(f.reaper.PID); p.Start == f.reaper.Start && p.PID > 0 {
 		t.markAncestors(p, x.pids, x.sessions)
 	}
-	if p := t.byPID[f.root]; p.Start == f.start && p.PID > 0 {
-		t.markAncestors(t.byPID[p.Parent], x.pids, x.sessions)
+	if p, _ := t.process(f.root); p.Start == f.start && p.PID > 0 {
+		parent, _ := t.process(p.Parent)
+		t.markAncestors(parent, x.pids, x.sessions)
 	}
 	return x
 }
 
 // process reports whether a process is excluded. A family without a child excludes no other children.
 func (x *exclusion) process(p Process) bool {
-	start, child := x.table.children[p.PID]
+	start, child := x.table.children(p.PID)
 	return x.pids[p.PID] || child && start == p.Start && x.family.root != 0 && p.PID != x.family.root
 }
 
@@ -107,17 +106,17 @@ func (x *exclusion) process(p Process) bool {
 func (x *exclusion) session(sid int) bool {
 	root := x.family.root
 	return x.sessions[sid] || root != 0 &&
-		slices.ContainsFunc(x.table.leaders[sid], func(pid int) bool { return pid != root })
+		slices.ContainsFunc(x.table.leaders(sid), func(pid int) bool { return pid != root })
 }
 
 // markAncestors marks a process and those it descends from, with their sessions.
 func (t *table) markAncestors(p Process, pids, sessions map[int]bool) {
-	for range t.byPID { // a table is made over time, so that it may hold a circle
+	for range len(t.byPID) + len(t.newer) { // a table is made over time, so that it may hold a circle
 		if p.PID <= initPID {
 			return
 		}
 		pids[p.PID], sessions[p.Session] = true, true
-		p = t.byPID[p.Parent]
+		p, _ = t.process(p.Parent)
 	}
 }
 
@@ -125,13 +124,13 @@ func (t *table) markAncestors(p Process, pids, sessions map[int]bool) {
 // while a session has it, so a leader with another start time shows that nobody of the old session is left.
 func (f *family) forget(t *table) {
 	maps.DeleteFunc(f.sessions, func(sid int, start uint64) bool {
-		if leader, ok := t.byPID[sid]; ok {
+		if leader, ok := t.process(sid); ok {
 			return leader.Start != start
 		}
 		// The child was reaped long ago, perhaps: a session of its number is the old one only if someone in it is older
 		// than that.
 		older := func(p Process) bool { return p.Start <= f.ended }
-		return sid == f.root && f.ended > 0 && !slices.ContainsFunc(t.bySession[sid], older)
+		return sid == f.root && f.ended > 0 && !slices.ContainsFunc(t.session(sid), older)
 	})
 }
 
@@ -142,7 +141,6 @@ const initPID = 1
 type walk struct {
 	*exclusion
 	seen    map[int]bool
-	tags    map[int]uint64 // of all processes, nil when the family has none
 	members []Process
 }
 
@@ -153,17 +151,20 @@ func (w *walk) add(list ...Process) {
 			continue
 		}
 		w.seen[p.PID] = true
-		if tag := w.tags[p.PID]; tag != 0 && tag != w.family.tag {
-			continue // another's, with all that descends from it and has its tag
+		if f := w.family; f.tag != 0 {
+			if tag := w.table.tagOf(p.PID); tag != 0 && tag != f.tag {
+				continue // another's, with all that descends from it and has its tag
+			}
 		}
 		w.family.known[p.PID] = p.Start
 		if !p.Ended {
 			w.members = append(w.members, p)
 		}
 		if _, ok := w.family.sessions[p.Session]; !ok && !w.session(p.Session) {
-			w.family.sessions[p.Session] = w.table.byPID[p.Session].Start
-			w.add(w.table.bySession[p.Session]...)
+			leader, _ := w.table.process(p.Session)
+			w.family.sessions[p.Session] = leader.Start
+			w.add(w.table.session(p.Session)...)
 		}
-		w.add(w.table.byParent[p.PID]...)
+		w.add(w.table.childrenOf(p.PID)...)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"maps"
 	"os"
+	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,6 +18,8 @@ const (
 	// lateForks is how many numbers before the newest one of a table are looked at too: a process gets its number some
 	// microseconds before it is in /proc.
 	lateForks = 64
+	// maxNewer is how many processes are read for a table before a new one is listed: every look goes through them.
+	maxNewer = 512
 	// keptFor is how long a table is kept: in a series of deletes one listing serves all.
 	keptFor = 5 * time.Second
 )
@@ -27,6 +29,7 @@ type keptTable struct {
 	table   *table       // nil for none
 	newest  int          // process id, as of before the table
 	threads map[int]bool // numbers that are threads'
+	again   map[int]bool // to be read again, by process id: they had not settled, or have moved
 	until   time.Time
 	drop    *time.Timer // frees the memory
 }
@@ -34,6 +37,12 @@ type keptTable struct {
 // keep keeps a table that a listing has made. The lock of ts is held.
 func (k *keptTable) keep(ts *tables, t *table, newest int) {
 	k.table, k.newest, k.until, k.threads = t, newest, time.Now().Add(keptFor), map[int]bool{}
+	k.again = map[int]bool{}
+	for pid, r := range t.rows {
+		if r.unsettled() {
+			k.again[pid] = true
+		}
+	}
 	if k.drop != nil {
 		k.drop.Stop()
 	}
@@ -41,7 +50,7 @@ func (k *keptTable) keep(ts *tables, t *table, newest int) {
 		ts.mu.Lock()
 		defer ts.mu.Unlock()
 		if !time.Now().Before(k.until) {
-			k.table, k.threads = nil, nil
+			k.table, k.threads, k.again = nil, nil, nil
 		}
 	})
 }
@@ -64,58 +73,55 @@ func (ts *tables) update() *table {
 		return nil
 	}
 	ts.scans++
-	rows, changed, ok := ts.probe(k.newest-lateForks, newest)
-	if !ok {
+	if !ts.probe(k.newest-lateForks, newest) || len(ts.newer) > maxNewer {
 		return nil
 	}
 	k.newest = newest
-	if changed {
-		ts.rows = rows
-		k.table = newTable(rows, starts(allChildren()))
-	}
-	t := *k.table
-	if !changed {
-		t.setChildren(starts(allChildren()))
-	}
-	t.number, t.recent = ts.scans, true
-	t.holders = sync.OnceValue(t.findHolders) // they may have closed the terminal since
-	return &t
+	return k.table.since(ts.newer, ts.scans)
 }
 
-// probe is the rows of the kept table with the processes that have the numbers after first up to last, and with those
-// read again that had not settled or have moved. ok is false when a number that was known is another's.
-func (ts *tables) probe(first, last int) (rows map[int]*row, changed, ok bool) {
-	old := ts.kept.table.rows
-	var look []int
+// probe reads the processes that have the numbers after first up to last, and again those that had not settled or have
+// moved. ok is false when a number that was known is another's.
+func (ts *tables) probe(first, last int) (ok bool) {
+	look := slices.Collect(maps.Keys(ts.kept.again))
 	for pid := max(first, initPID) + 1; pid <= last; pid++ {
-		if old[pid] == nil && ts.kept.isProcess(pid) {
-			look = append(look, pid)
-		}
-	}
-	inodes := make(map[int]uint64, len(old))
-	for pid, r := range old {
-		inodes[pid] = r.inode
-		if !r.settled && !r.given || r.stale.Load() {
+		if ts.row(pid) == nil && ts.kept.isProcess(pid) {
 			look = append(look, pid)
 		}
 	}
 	if len(look) == 0 {
-		return old, false, true
+		return true
 	}
-	rows = maps.Clone(old)
+	newer := maps.Clone(ts.newer)
+	if newer == nil {
+		newer = map[int]*row{}
+	}
+	inode := func(pid int) uint64 {
+		if r := ts.row(pid); r != nil {
+			return r.inode
+		}
+		return 0
+	}
 	var buf [statSize]byte
 	for _, pid := range look {
-		delete(rows, pid)
-		inode, there := inodeOf(pid)
-		if r := old[pid]; r != nil && there && inode != r.inode {
-			return nil, false, false
+		e := entry{pid: pid}
+		var there bool
+		e.inode, there = inodeOf(pid)
+		if r := ts.row(pid); r != nil && there && e.inode != r.inode {
+			return false
 		}
-		if r, found := newRow(entry{pid, inode}, inodes, buf[:]); there && found {
+		delete(ts.kept.again, pid)
+		newer[pid] = nil
+		if r, found := newRow(e, inode, buf[:]); there && found {
 			r.scan = ts.scans
-			rows[pid] = r
+			newer[pid] = r
+			if r.unsettled() {
+				ts.kept.again[pid] = true
+			}
 		}
 	}
-	return rows, true, true
+	ts.newer = newer
+	return true
 }
 
 // isProcess reports whether a number is a process's now.

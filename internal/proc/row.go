@@ -38,13 +38,13 @@ type kept[T any] struct {
 var noteRead = func(int) {}
 
 // newRow reads a process; ok is false when there is none.
-func newRow(e entry, inodes map[int]uint64, buf []byte) (r *row, ok bool) {
+func newRow(e entry, inode func(pid int) uint64, buf []byte) (r *row, ok bool) {
 	noteRead(e.pid)
 	p, ok := read(strconv.Itoa(e.pid), buf)
 	if !ok {
 		return nil, false
 	}
-	return &row{Process: p, inode: e.inode, parent: inodes[p.Parent], leader: inodes[p.Session],
+	return &row{Process: p, inode: e.inode, parent: inode(p.Parent), leader: inode(p.Session),
 		settled: p.Age() >= settleAge}, true
 }
 
@@ -54,6 +54,9 @@ func (r *row) holds(e entry, inodes map[int]uint64) bool {
 	return r != nil && (r.settled || r.given) && r.inode == e.inode && !r.stale.Load() &&
 		r.parent == inodes[r.Parent] && r.leader == inodes[r.Session]
 }
+
+// unsettled reports whether the process may become another without a process that comes or goes.
+func (r *row) unsettled() bool { return !r.settled && !r.given || r.stale.Load() }
 
 // settleAge is how long a process may take to become what it stays: started processes open sessions, move their
 // standard files, execute another program and tag themselves within milliseconds.
@@ -125,7 +128,7 @@ func stdPTYs(pid int) (list [3]Device) {
 
 // known is the row of a process, of the last scan or else a new one.
 func (p Process) known() *row {
-	if r := cache.known()[p.PID]; r != nil && r.is(p) {
+	if r := cache.known(p.PID); r != nil && r.is(p) {
 		return r
 	}
 	return &row{Process: p}

@@ -3,6 +3,7 @@ package proc
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -264,7 +265,9 @@ func TestEndsOneOfMany(t *testing.T) {
 	if _, ok := newestPID(); !ok {
 		t.Skip("the kernel does not tell the newest process id")
 	}
+	cache.mu.Lock()
 	cache.kept.table, cache.rows = nil, nil // as of a server that has ended none yet
+	cache.mu.Unlock()
 	const rounds = 5
 	for round := range rounds {
 		tag := TagOf(t.Name() + fmt.Sprint(round))
@@ -301,12 +304,54 @@ func TestNewOnesAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := table.byPID[c.Process.Pid]; p.PID == 0 || len(table.tagged()[tag]) != 1 {
+	if table.index != ts.kept.table.index {
+		t.Error("all are indexed again")
+	}
+	if p, _ := table.process(c.Process.Pid); p.PID == 0 || len(table.withTag(tag)) != 1 {
 		t.Errorf("it is not found: %+v", p)
 	}
-	for pid := range table.byPID {
+	for pid := range table.newer {
 		if _, there := inodeOf(pid); there && !leadsThreads(pid) {
 			t.Errorf("%d is a thread", pid)
 		}
 	}
+}
+
+// TestNewerRows: a table with what was read since its listing is as one that was listed then.
+func TestNewerRows(t *testing.T) {
+	const tag = 7
+	made := func(pid, parent, session int) *row {
+		return &row{Process: Process{PID: pid, Parent: parent, Session: session, Start: 5}, settled: true,
+			tag: kept[uint64]{value: tag, known: true}}
+	}
+	before := map[int]*row{1: made(1, 0, 1), 5: made(5, 1, 5), 6: made(6, 5, 5), 8: made(8, 5, 8), 9: made(9, 1, 9)}
+	newer := map[int]*row{5: nil, 8: made(8, 1, 8), 9: made(9, 8, 8), 12: made(12, 8, 8)}
+	after := maps.Clone(before)
+	maps.Copy(after, newer)
+	delete(after, 5)
+	got, want := newTable(before, nil).since(newer, 2), newTable(after, nil)
+	ids := func(list []Process) (pids []int) {
+		for _, p := range list {
+			pids = append(pids, p.PID)
+		}
+		slices.Sort(pids)
+		return pids
+	}
+	compare := func(what string, got, want []Process) {
+		t.Helper()
+		if !slices.Equal(ids(got), ids(want)) {
+			t.Errorf("%s: %v, want %v", what, ids(got), ids(want))
+		}
+	}
+	for pid := range 15 {
+		a, is := got.process(pid)
+		b, there := want.process(pid)
+		if a != b || is != there || got.row(pid) != want.row(pid) || got.tagOf(pid) != want.tagOf(pid) {
+			t.Errorf("process %d: %+v %v, want %+v %v", pid, a, is, b, there)
+		}
+		compare(fmt.Sprint("children of ", pid), got.childrenOf(pid), want.childrenOf(pid))
+		compare(fmt.Sprint("session ", pid), got.session(pid), want.session(pid))
+	}
+	compare("with the tag", got.withTag(tag), want.withTag(tag))
+	compare("that may hold a terminal", got.mayHold(), want.mayHold())
 }

@@ -15,7 +15,8 @@ type tables struct {
 	last   *table
 	began  time.Time
 	scans  uint64       // how many there were
-	rows   map[int]*row // of the last scan, so at most one for each process
+	rows   map[int]*row // of the last listing, so at most one for each process
+	newer  map[int]*row // see table; of the last scan
 	kept   keptTable
 }
 
@@ -62,11 +63,12 @@ func (ts *tables) scan() (*table, error) {
 	for _, e := range list {
 		inodes[e.pid] = e.inode
 	}
+	inode := func(pid int) uint64 { return inodes[pid] }
 	var buf [statSize]byte
 	rows := make(map[int]*row, len(list))
 	children, runs := allChildren(), once(Process.Alive)
 	for _, e := range list {
-		r := ts.rows[e.pid]
+		r := ts.row(e.pid)
 		known := r != nil && r.inode == e.inode
 		if !r.holds(e, inodes) {
 			var given *row
@@ -75,7 +77,7 @@ func (ts *tables) scan() (*table, error) {
 			}
 			if r = given; r == nil {
 				var ok bool
-				if r, ok = newRow(e, inodes, buf[:]); !ok {
+				if r, ok = newRow(e, inode, buf[:]); !ok {
 					continue
 				}
 				r.scan = ts.scans
@@ -83,7 +85,7 @@ func (ts *tables) scan() (*table, error) {
 		}
 		rows[e.pid] = r
 	}
-	ts.rows = rows
+	ts.rows, ts.newer = rows, nil
 	t := newTable(rows, starts(children))
 	t.number = ts.scans
 	if numbered {
@@ -105,9 +107,29 @@ func once(f func(Process) bool) func(Process) bool {
 	}
 }
 
-// known are the rows of the last scan, by process id.
-func (ts *tables) known() map[int]*row {
+// row is the row of a process, nil for none. The lock is held.
+func (ts *tables) row(pid int) *row {
+	if r, is := ts.newer[pid]; is {
+		return r
+	}
+	return ts.rows[pid]
+}
+
+// known is the row that the last scan has of a process, nil for none.
+func (ts *tables) known(pid int) *row {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	return ts.rows // not changed after the scan
+	return ts.row(pid)
+}
+
+// moved notes that processes are to be read again.
+func (ts *tables) moved(list []*row) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for _, r := range list {
+		r.stale.Store(true)
+		if ts.kept.table != nil {
+			ts.kept.again[r.PID] = true
+		}
+	}
 }

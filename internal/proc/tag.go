@@ -148,10 +148,9 @@ func killTagged(tags []uint64, but spared) (hit, missed bool, err error) {
 		return false, false, err
 	}
 	slices.SortFunc(list, func(a, b entry) int { return b.pid - a.pid })
-	known := cache.known()
 	for _, e := range list {
 		pid := e.pid
-		if tag, ok := known[pid].tagIn(e); ok && !slices.Contains(tags, tag) {
+		if tag, ok := cache.known(pid).tagIn(e); ok && !slices.Contains(tags, tag) {
 			continue
 		}
 		noteRead(pid)
