@@ -39,11 +39,12 @@ type saver struct {
 	locks  [saveLocks]sync.Mutex
 	seed   maphash.Seed
 	wake   chan struct{} // has a value when there is something to do
+	quicks chan struct{} // has a value when quick has something
 
 	mu      sync.Mutex
 	saved   map[string]state             // what the files have, by record
 	waiting map[string]conversation.Head // to be saved by run
-	quick   map[string]bool              // to be synced
+	quick   map[string]bool              // to be synced, syncEvery after the first
 	trouble error                        // of the last save, nil when it went well
 }
 
@@ -55,7 +56,7 @@ type state struct {
 
 func newSaver(r *Reader, cfg Config) *saver {
 	return &saver{reader: r, files: cfg.Files, failed: cfg.Failed, trouble: cfg.NoFiles, seed: maphash.MakeSeed(),
-		wake: make(chan struct{}, 1), saved: map[string]state{}, waiting: map[string]conversation.Head{},
+		wake: make(chan struct{}, 1), quicks: make(chan struct{}, 1), saved: map[string]state{}, waiting: map[string]conversation.Head{},
 		quick: map[string]bool{}}
 }
 
@@ -78,12 +79,13 @@ func (s *saver) changed(h conversation.Head) {
 		s.save(h)
 		return
 	}
-	s.wakeUp()
+	set(s.wake)
 }
 
-func (s *saver) wakeUp() {
+// set gives a channel its value.
+func set(c chan struct{}) {
 	select {
-	case s.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -113,7 +115,7 @@ func (s *saver) save(h conversation.Head) {
 	}
 	s.mu.Unlock()
 	if err != nil {
-		s.wakeUp()
+		set(s.wake)
 		if first {
 			s.failed(err)
 		}
@@ -141,15 +143,21 @@ func (s *saver) write(h conversation.Head) (now state, err error) {
 		return now, err
 	}
 	if !durable {
-		s.mu.Lock()
-		s.quick[h.SessionID] = true
-		s.mu.Unlock()
+		s.noteQuick(h.SessionID)
 	}
 	if aside != "" {
 		s.failed(fmt.Errorf("%w: what was in the place of that of record %s is now %s", conversation.ErrDamaged,
 			h.SessionID, aside))
 	}
 	return state{d.UpdatedAt, int64(len(b))}, nil
+}
+
+// noteQuick has a file synced that was saved at once.
+func (s *saver) noteQuick(id string) {
+	s.mu.Lock()
+	s.quick[id] = true
+	s.mu.Unlock()
+	set(s.quicks)
 }
 
 // sync makes the small files durable that were written since the last time.
@@ -199,7 +207,7 @@ func (s *saver) next() (conversation.Head, bool) {
 func (s *saver) run(ctx context.Context) {
 	var syncing sync.WaitGroup
 	syncing.Go(func() {
-		for pause(ctx, syncEvery) {
+		for s.awaitQuick(ctx) {
 			s.sync()
 		}
 	})
@@ -227,6 +235,21 @@ func (s *saver) run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// awaitQuick waits until files are to be synced; false is that ctx has ended. While none is, nobody wakes up.
+func (s *saver) awaitQuick(ctx context.Context) bool {
+	select {
+	case <-s.quicks:
+	case <-ctx.Done():
+		return false
+	}
+	more := pause(ctx, syncEvery)
+	select {
+	case <-s.quicks: // of others meanwhile
+	default:
+	}
+	return more
 }
 
 // pause waits; false is that ctx has ended.
