@@ -171,7 +171,7 @@ func (r *Registry) release(t *Terminal) {
 func (r *Registry) newTerminal(id string, s Spec, created time.Time, generation int, g *generations) *Terminal {
 	t := &Terminal{ID: id, registry: r, spec: s, created: created, generation: generation, generations: g}
 	t.program.t, t.screen.t, t.files.t = t, t, t
-	t.given.Store(&s)
+	t.given.Store(&t.spec)
 	t.ended, t.ahead = make(chan struct{}), newAhead()
 	t.Data = r.hooks.NewData(t)
 	return t
