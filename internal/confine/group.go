@@ -32,8 +32,10 @@ type Groups struct {
 	// Keeper is the process that starts the programs.
 	Keeper func() int
 
-	mu   sync.Mutex // guards base; held over its preparation
-	base string     // the delegated group; "" when there is none, or it was not looked for
+	mu     sync.Mutex // guards what follows; held over the preparation of base
+	base   string     // the delegated group; "" when there is none, or it was not looked for
+	looked bool       // whether before has what existing has found
+	before string     // the delegated group that a server before this one may have used, "" for none
 
 	idle map[string]bool // what the last Sweep found unneeded; only it uses this
 }
@@ -123,18 +125,21 @@ func (g *Groups) prepared() (base string, err error) {
 	return g.base, err
 }
 
-// existing is the delegated group as far as a server has used it already, "" when none has.
+// existing is the delegated group as far as a server has used it already, "" when none has. A server before this one
+// is looked for once: groups come by prepared alone.
 func (g *Groups) existing() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.base != "" {
 		return g.base
 	}
-	own, err := ownGroup()
-	if err == nil && isDelegated(filepath.Dir(own), own) {
-		return filepath.Dir(own)
+	if !g.looked {
+		g.looked = true
+		if own, err := ownGroup(); err == nil && isDelegated(filepath.Dir(own), own) {
+			g.before = filepath.Dir(own)
+		}
 	}
-	return ""
+	return g.before
 }
 
 // delegated prepares the group that was delegated to the server: the parent of its own, as with DelegateSubgroup= of
