@@ -30,7 +30,7 @@
           pname = "evertty";
           inherit version;
           src = self;
-          vendorHash = "sha256-AymTpBsOOp2E2MutEc/HEnHNwomXLFm1mx1bN0mhY3E=";
+          vendorHash = "sha256-AOKoWaE4dGIBccxeNrlOWuZvGuwipuQsojMERVdgBbg=";
           subPackages = [ "cmd/evertty" ];
           env.CGO_ENABLED = 0;
           ldflags = [
