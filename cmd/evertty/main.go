@@ -64,7 +64,6 @@ true screen at once.`,
   evertty attach build           look again, from anywhere`,
 		Args:          unknownVerb,
 		RunE:          func(c *cobra.Command, _ []string) error { return a.pick(c) },
-		Version:       programVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -72,10 +71,10 @@ true screen at once.`,
 		"`directory` of the server's state (default $EVERTTY_DATA_DIR, else $XDG_STATE_HOME/evertty, else "+
 			"~/.local/state/evertty)")
 	a.talks(root)
+	versionFlag(a, root)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	a.addVerbs(root)
 	checkHelpTopics(root)
-	root.SetVersionTemplate(versionLine(versionOf()) + "\n")
 	root.SetFlagErrorFunc(flagError)
 	a.watch(root)
 	return root
