@@ -37,7 +37,7 @@ func offered(t *testing.T, args ...string) (words []string) {
 func TestEveryEnumIsCompleted(t *testing.T) {
 	t.Setenv(envDataDir, t.TempDir())
 	tried := 0
-	walk((&app{}).newRoot(), func(path []string, c *cobra.Command) {
+	walk((&app{}).newRoot(""), func(path []string, c *cobra.Command) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			v, ok := f.Value.(*value)
 			if !ok || v.words == nil || f.Hidden || c.Hidden {
@@ -87,7 +87,7 @@ func TestEveryIDIsCompleted(t *testing.T) {
 			t.Errorf("evertty %s took %v without a server", strings.Join(args, " "), took)
 		}
 	}
-	walk((&app{}).newRoot(), func(path []string, c *cobra.Command) {
+	walk((&app{}).newRoot(""), func(path []string, c *cobra.Command) {
 		if c.Hidden {
 			return
 		}

@@ -35,7 +35,7 @@ type app struct {
 // run carries out the command line and returns the exit code. An error is one
 // line on stderr.
 func (a *app) run(args []string) int {
-	root := a.newRoot()
+	root := a.newRoot(aloneVerb(args))
 	root.SetArgs(args)
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
@@ -50,8 +50,8 @@ func (a *app) run(args []string) int {
 	return exitCode(err)
 }
 
-// newRoot is the whole command line.
-func (a *app) newRoot() *cobra.Command {
+// newRoot is the whole command line, or what of it the verb only needs when that is not "".
+func (a *app) newRoot(only string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "evertty",
 		Short: "Terminals that outlive their viewers",
@@ -72,46 +72,69 @@ true screen at once.`,
 			"~/.local/state/evertty)")
 	a.talks(root)
 	versionFlag(a, root)
-	root.CompletionOptions.HiddenDefaultCmd = false
-	a.addVerbs(root)
+	root.CompletionOptions.DisableDefaultCmd = only != ""
+	a.addVerbs(root, only)
 	checkHelpTopics(root)
 	root.SetFlagErrorFunc(flagError)
 	a.watch(root)
 	return root
 }
 
-// useGroup has verbs of one use, under a title of the help.
-type useGroup struct {
+// verb makes a verb of the command line that is called so.
+type verb struct {
+	name string
+	make func(*app) *cobra.Command
+}
+
+// verbGroup has verbs of one use, under a title of the help.
+type verbGroup struct {
 	title string
-	verbs []*cobra.Command
+	verbs []verb
 }
 
-// groups are the verbs that the help lists.
-func (a *app) groups() []useGroup {
-	return []useGroup{
-		{"Terminals:", []*cobra.Command{newNew(a), newAttach(a), newLs(a), newTop(a), newSend(a), newWait(a),
-			newSnapshot(a), newLogs(a), newKill(a), newRestart(a), newRename(a), newResize(a), newLabels(a),
-			newPark(a), newNotify(a)}},
-		{"Exec:", []*cobra.Command{newExec(a), newShells(a), newCommands(a)}},
-		{"Sharing:", []*cobra.Command{newURL(a), newLogin(a), newContext(a), newLogout(a)}},
-		{"Recording:", []*cobra.Command{newRecord(a), newPlay(a), a.newRender()}},
-		{"Threads:", []*cobra.Command{newThread(a), newLease(a)}},
-		{"Server:", []*cobra.Command{a.newServe(), newStatus(a), newStop(a), newUser(a), newDoctor(a), newBackup(a),
-			newRestore(a), newBench(a), newVersion(a)}},
-	}
+// verbGroups are all verbs: those that the help lists, and the hidden ones last.
+var verbGroups = []verbGroup{
+	{"Terminals:", []verb{{"new", newNew}, {"attach", newAttach}, {"ls", newLs}, {"top", newTop}, {"send", newSend},
+		{"wait", newWait}, {"snapshot", newSnapshot}, {"logs", newLogs}, {"kill", newKill}, {"restart", newRestart},
+		{"rename", newRename}, {"resize", newResize}, {"labels", newLabels}, {"park", newPark},
+		{"notify", newNotify}}},
+	{"Exec:", []verb{{"exec", newExec}, {"shells", newShells}, {"commands", newCommands}}},
+	{"Sharing:", []verb{{"url", newURL}, {"login", newLogin}, {"context", newContext}, {"logout", newLogout}}},
+	{"Recording:", []verb{{"record", newRecord}, {"play", newPlay}, {"render", (*app).newRender}}},
+	{"Threads:", []verb{{"thread", newThread}, {"lease", newLease}}},
+	{"Server:", []verb{{"serve", (*app).newServe}, {"status", newStatus}, {"stop", newStop}, {"user", newUser},
+		{"doctor", newDoctor}, {"backup", newBackup}, {"restore", newRestore}, {"bench", newBench},
+		{"version", newVersion}}},
+	{"", []verb{{"keeper", newKeeper}, {"relay", newRelay}, {"man", newMan}}},
 }
 
-// addVerbs adds all verbs, the hidden ones last.
-func (a *app) addVerbs(root *cobra.Command) {
+// addVerbs adds all verbs, or only the one that is called so: making the others takes a third of a megabyte.
+func (a *app) addVerbs(root *cobra.Command, only string) {
 	cobra.EnableCommandSorting = false // the order above is by use
-	for _, g := range a.groups() {
-		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
-		for _, verb := range g.verbs {
-			verb.GroupID = g.title
+	for _, g := range verbGroups {
+		if g.title != "" {
+			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		}
-		root.AddCommand(g.verbs...)
+		for _, v := range g.verbs {
+			if only == "" || only == v.name {
+				c := v.make(a)
+				c.GroupID = g.title
+				root.AddCommand(c)
+			}
+		}
 	}
-	root.AddCommand(newKeeper(a), newRelay(a), newMan(a))
+}
+
+// aloneVerb is the verb that args begin with, when it needs no other one; else "".
+func aloneVerb(args []string) string {
+	for _, g := range verbGroups {
+		for _, v := range g.verbs {
+			if len(args) > 0 && args[0] == v.name && v.name != "man" {
+				return v.name
+			}
+		}
+	}
+	return ""
 }
 
 // group is a verb that has verbs of its own.
