@@ -1,6 +1,9 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"sync"
+	"unicode/utf8"
+)
 
 // leads say what the beginning of a character tells about its cells, which is enough for most
 // characters of most scripts. They are of one width table, immutable and safe for concurrent use.
@@ -16,14 +19,18 @@ type leads struct {
 // entryMixed is no entry of a character.
 const entryMixed widthEntry = widthEntryMask
 
-var leads11, leads15Graphemes = leadsOf(&widths11), leadsOf(&widths15Graphemes)
+// Made when the first terminal needs them: it takes a millisecond.
+var (
+	leads11          = sync.OnceValue(func() *leads { return leadsOf(&widths11) })
+	leads15Graphemes = sync.OnceValue(func() *leads { return leadsOf(&widths15Graphemes) })
+)
 
 // leads returns the table's leads.
 func (w *widths) leads() *leads {
 	if w == &widths15Graphemes {
-		return leads15Graphemes
+		return leads15Graphemes()
 	}
-	return leads11
+	return leads11()
 }
 
 func leadsOf(w *widths) *leads {

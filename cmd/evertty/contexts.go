@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 
@@ -28,7 +29,9 @@ const (
 	contextSuffix = ".toml"
 )
 
-var contextName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var contextName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+})
 
 // errNoContext is the error of a name without a context.
 var errNoContext = errors.New("there is no such context")
@@ -67,7 +70,7 @@ func (c contexts) list() (names []string, err error) {
 		return nil, err
 	}
 	for _, e := range all {
-		if name, ok := strings.CutSuffix(e.Name(), contextSuffix); ok && contextName.MatchString(name) {
+		if name, ok := strings.CutSuffix(e.Name(), contextSuffix); ok && contextName().MatchString(name) {
 			names = append(names, name)
 		}
 	}
@@ -81,7 +84,7 @@ func (c contexts) load(name string) (serverContext, error) {
 	var s serverContext
 	b, err := readChecked(c.file(name), maxContext, strictmodes.CheckSecret)
 	switch {
-	case !contextName.MatchString(name) || errors.Is(err, fs.ErrNotExist):
+	case !contextName().MatchString(name) || errors.Is(err, fs.ErrNotExist):
 		known, err := c.list()
 		if err != nil {
 			return s, err

@@ -99,7 +99,7 @@ func nameOfContext(given, address string) (string, error) {
 	if u, err := url.Parse(address); err == nil && given == "" {
 		name = strings.Trim(strings.ReplaceAll(u.Hostname(), ":", "-"), "-")
 	}
-	if !contextName.MatchString(name) || name == localContext {
+	if !contextName().MatchString(name) || name == localContext {
 		return "", usage(fmt.Errorf("context %.80q: 1 to 64 letters, digits, '.', '_' or '-' are allowed, beginning "+
 			"with a letter or a digit, and not %s; name it with --context", name, localContext))
 	}

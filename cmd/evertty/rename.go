@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -55,11 +56,11 @@ a viewer may change it again.` + referenceHelp,
 	}, silent[wire.Resized])
 }
 
-var sizeForm = regexp.MustCompile(`^([0-9]{1,4})x([0-9]{1,4})$`)
+var sizeForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{1,4})x([0-9]{1,4})$`) })
 
 // parseSize reads COLSxROWS.
 func parseSize(text string) (wire.Size, error) {
-	m := sizeForm.FindStringSubmatch(text)
+	m := sizeForm().FindStringSubmatch(text)
 	if m == nil {
 		return wire.Size{}, fmt.Errorf("resize: got %.80q, allowed is COLSxROWS, such as 80x24", text)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // fullID is the form of a whole id, which nobody has to be asked about.
-var fullID = regexp.MustCompile(`^[0-9a-hjkmnp-tv-z]{20}$`)
+var fullID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-hjkmnp-tv-z]{20}$`) })
 
 // referenceHelp says what ID is, for the help of verbs.
 const referenceHelp = `
@@ -21,7 +22,7 @@ ID is an id, the first four or more characters of one, a name, or SESSION/NAME.`
 func idsOf(ctx context.Context, server *client.Client, refs ...string) ([]string, error) {
 	ids, asked := refs, false
 	for _, ref := range refs {
-		asked = asked || !fullID.MatchString(ref)
+		asked = asked || !fullID().MatchString(ref)
 	}
 	if !asked {
 		return ids, nil

@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/evertty/evertty/vt"
@@ -73,10 +74,9 @@ type jsonWriter struct {
 	head bool // the first byte of a C1 control was not written yet
 }
 
-var (
-	rawControl = regexp.MustCompile(`[\x7f-\x{9f}]`)
-	headC1     = byte(0xc2) // of U+0080 to U+00BF in UTF-8
-)
+var rawControl = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\x7f-\x{9f}]`) })
+
+const headC1 = byte(0xc2) // of U+0080 to U+00BF in UTF-8
 
 func (j *jsonWriter) Write(p []byte) (int, error) {
 	n := len(p)
@@ -86,7 +86,7 @@ func (j *jsonWriter) Write(p []byte) (int, error) {
 	if j.head = n > 0 && p[len(p)-1] == headC1; j.head {
 		p = p[:len(p)-1]
 	}
-	_, err := j.out.Write(rawControl.ReplaceAllFunc(p, func(c []byte) []byte {
+	_, err := j.out.Write(rawControl().ReplaceAllFunc(p, func(c []byte) []byte {
 		r, _ := utf8.DecodeRune(c)
 		return append([]byte(`\u00`), strconv.FormatInt(int64(r), 16)...)
 	}))

@@ -189,17 +189,21 @@ func (u *userColors) sort(p []byte) (typed []byte, fences int, others bool) {
 // What the terminal answers: DA1, a change of the colour scheme (CSI ? 997 ; Ps n), a colour (OSC 4, 10, 11 or 12 up to
 // BEL or ST).
 var (
-	wholeAnswer = regexp.MustCompile(`^\x1b(\[\?[0-9;]*c|\[\?997;[0-9;]*n|\][0-9a-fA-Frg:;/#]*(\a|\x1b\\))`)
-	partAnswer  = regexp.MustCompile(`^\x1b(\[?|\[\?[0-9;]*|\][0-9a-fA-Frg:;/#]*\x1b?)$`)
+	wholeAnswer = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\x1b(\[\?[0-9;]*c|\[\?997;[0-9;]*n|\][0-9a-fA-Frg:;/#]*(\a|\x1b\\))`)
+	})
+	partAnswer = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\x1b(\[?|\[\?[0-9;]*|\][0-9a-fA-Frg:;/#]*\x1b?)$`)
+	})
 )
 
 // answerSize is the length of the answer at the head of p, 0 when there is none. whole: its
 // end is there.
 func answerSize(p []byte) (n int, whole bool) {
-	if at := wholeAnswer.FindIndex(p[:min(len(p), maxAnswer)]); at != nil {
+	if at := wholeAnswer().FindIndex(p[:min(len(p), maxAnswer)]); at != nil {
 		return at[1], true
 	}
-	if len(p) < maxAnswer && partAnswer.Match(p) {
+	if len(p) < maxAnswer && partAnswer().Match(p) {
 		return len(p), false
 	}
 	return 0, false

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 
@@ -148,7 +149,7 @@ func (e userEntry) user() (u auth.User, key string, err error) {
 // usersText is the text of a file of users, to find lines in.
 type usersText string
 
-var usersHead = regexp.MustCompile(`^\s*\[\[\s*"?users"?\s*\]\]`)
+var usersHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\[\[\s*"?users"?\s*\]\]`) })
 
 // line is the number of the line with a key of a user, of any for -1; that of the user's first line when it has no such
 // key of its own line; at least 1.
@@ -157,7 +158,7 @@ func (t usersText) line(user int, key string) int {
 	n, found, current := 0, 1, -1
 	for text := range strings.Lines(string(t)) {
 		n++
-		if usersHead.MatchString(text) {
+		if usersHead().MatchString(text) {
 			if current++; current == user {
 				found = n
 			}

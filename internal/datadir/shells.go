@@ -62,7 +62,7 @@ func (s *Store) Shells() ([]KeptShell, error) {
 	}
 	var list []KeptShell
 	for _, e := range entries {
-		if e.IsDir() && validID.MatchString(e.Name()) {
+		if e.IsDir() && validID().MatchString(e.Name()) {
 			list = append(list, s.loadShell(e.Name()))
 		}
 	}
@@ -110,7 +110,7 @@ func sweepShells(shells *os.Root) error {
 	}
 	for _, e := range entries {
 		id, isFacts := strings.CutSuffix(e.Name(), shellFacts)
-		if isFacts = isFacts && validID.MatchString(id); isFacts {
+		if isFacts = isFacts && validID().MatchString(id); isFacts {
 			_, err := shells.Lstat(id)
 			isFacts = errors.Is(err, fs.ErrNotExist)
 		}

@@ -123,7 +123,7 @@ func (s *Store) List() ([]string, error) {
 	}
 	ids := make([]string, 0, len(entries))
 	for _, e := range entries {
-		if e.IsDir() && validID.MatchString(e.Name()) {
+		if e.IsDir() && validID().MatchString(e.Name()) {
 			ids = append(ids, e.Name())
 		}
 	}
@@ -185,11 +185,11 @@ func eachFile(d *os.Root, do func(name string, size int64)) error {
 	return err
 }
 
-var validID = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+var validID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9-]{1,64}$`) })
 
 // checkID refuses everything but ^[a-z0-9-]{1,64}$.
 func checkID(id string) error {
-	if validID.MatchString(id) {
+	if validID().MatchString(id) {
 		return nil
 	}
 	if len(id) > 64 {
@@ -249,7 +249,7 @@ func (s *Store) sweep() error {
 		switch {
 		case Leftover(e.Name()):
 			_ = s.terminals.RemoveAll(e.Name())
-		case e.IsDir() && validID.MatchString(e.Name()):
+		case e.IsDir() && validID().MatchString(e.Name()):
 			s.sweepTerminal(e.Name())
 		}
 	}

@@ -6,17 +6,18 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // separator is in no name that a client may give to what it makes.
 const separator = "@"
 
 // userForm is what a user may be called. It is in names of sessions, in cookies and in the audit log.
-var userForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
+var userForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`) })
 
 // CheckUser reports whether a user may be called so.
 func CheckUser(name string) error {
-	if !userForm.MatchString(name) {
+	if !userForm().MatchString(name) {
 		return fmt.Errorf("%.80q: 1 to 32 letters, digits, '.', '_' or '-' are allowed, a letter or a digit first",
 			name)
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // commandKey is the argument that a rule without Key looks at.
@@ -57,7 +58,7 @@ func (m *matcher) matches(rule Rule, wide bool) bool {
 // command does: no rule about the command allows one that has some.
 func (m *matcher) allowed(rule Rule) bool {
 	key, prefix := rule.Key, cmp.Or(rule.Prefix, rule.Contains)
-	if name, rest, ok := strings.Cut(rule.Contains, "="); ok && key == "" && argumentName.MatchString(name) {
+	if name, rest, ok := strings.Cut(rule.Contains, "="); ok && key == "" && argumentName().MatchString(name) {
 		key, prefix = name, rest
 	}
 	key = cmp.Or(key, commandKey)
@@ -72,7 +73,7 @@ func (m *matcher) allowed(rule Rule) bool {
 }
 
 // argumentName is what an argument of a call may be called.
-var argumentName = regexp.MustCompile(`^[a-z_0-9]+$`)
+var argumentName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z_0-9]+$`) })
 
 // hasPath reports whether the paths of the call contain a part. wide: one path is enough, as written,
 // cleaned, or as a directory; a renamed directory moves its content, so the part may begin in it.

@@ -86,12 +86,13 @@ func (b *bashState) noteUncaptured(e *Exec, why string) {
 }
 
 // endingCommand matches one simple command that ends a shell and does nothing else to it.
-var endingCommand = regexp.MustCompile(
-	`^[ \t\n]*(exit|logout|kill|exec)((?:[ \t]+[-A-Za-z0-9_./,:@%+$]+)*)[ \t\n]*;?[ \t\n]*$`)
+var endingCommand = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[ \t\n]*(exit|logout|kill|exec)((?:[ \t]+[-A-Za-z0-9_./,:@%+$]+)*)[ \t\n]*;?[ \t\n]*$`)
+})
 
 // onlyEnds reports whether a text ends the shell and changes nothing before.
 func (b *bashState) onlyEnds(text string) bool {
-	found, now := endingCommand.FindStringSubmatch(text), b.now().snapshot
+	found, now := endingCommand().FindStringSubmatch(text), b.now().snapshot
 	return found != nil && !now.HasFunction(found[1]) && !now.HasAlias(found[1])
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,7 +22,9 @@ const (
 	maxTitle      = 1024 // bytes, as of a program's title
 )
 
-var labelKey = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`)
+var labelKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`)
+})
 
 // checkLabels reports whether a terminal may have these labels. Errors: *Invalid.
 func checkLabels(labels wire.Labels) error {
@@ -40,7 +43,7 @@ func checkLabels(labels wire.Labels) error {
 // CheckLabel reports whether a terminal may have a label. Errors: ErrInvalid.
 func CheckLabel(key, value string) error {
 	switch {
-	case len(key) > maxLabelKey || !labelKey.MatchString(key):
+	case len(key) > maxLabelKey || !labelKey().MatchString(key):
 		return fmt.Errorf("%w: label %.80q: a key is 1 to %d letters, digits, '.', '_', '-' or '/', with a letter or a "+
 			"digit at both ends", ErrInvalid, key, maxLabelKey)
 	case len(value) > maxLabelValue || !plain(value):

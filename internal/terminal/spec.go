@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/evertty/evertty/internal/confine"
 	"github.com/evertty/evertty/internal/owner"
@@ -41,15 +42,15 @@ const (
 	maxArg  = 128 << 10 // bytes of a word: the limit of Linux (MAX_ARG_STRLEN)
 )
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`) })
 
 // newNameStart is how a new name begins: one with '-' would be read as an option of a command, one with '.' is hidden.
-var newNameStart = regexp.MustCompile(`^[A-Za-z0-9]`)
+var newNameStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]`) })
 
 // CheckNewName is CheckName for a name that is given now, which begins with a letter or a digit. What has another name
 // already keeps it. Errors: ErrInvalid.
 func CheckNewName(what, s string) error {
-	if err := CheckName(what, s); err != nil || newNameStart.MatchString(s) {
+	if err := CheckName(what, s); err != nil || newNameStart().MatchString(s) {
 		return err
 	}
 	return fmt.Errorf("%w: %s %.80q begins with %q: a letter or a digit is allowed there", ErrInvalid, what, s, s[:1])
@@ -57,7 +58,7 @@ func CheckNewName(what, s string) error {
 
 // CheckName reports whether s can name a session or a terminal. Errors: ErrInvalid.
 func CheckName(what, s string) error {
-	if !nameForm.MatchString(s) || s == "." || s == ".." {
+	if !nameForm().MatchString(s) || s == "." || s == ".." {
 		return fmt.Errorf("%w: %s %.80q: 1 to 64 letters, digits, '.', '_' or '-' are allowed", ErrInvalid, what, s)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/evertty/evertty/internal/provider"
 )
@@ -39,7 +40,7 @@ func AllOrNothing(script string) string { return "{ \\eval -- " + Quote(script) 
 func Exports(env map[string]string) (string, error) {
 	var b strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(env)) {
-		if !variableName.MatchString(k) || strings.ContainsRune(env[k], 0) {
+		if !variableName().MatchString(k) || strings.ContainsRune(env[k], 0) {
 			return "", fmt.Errorf("%w: %w: no name for a variable: %q", provider.ErrNotStarted, provider.ErrProvider, k)
 		}
 		fmt.Fprintf(&b, "\\export %s=%s\n", k, Quote(env[k]))
@@ -48,7 +49,7 @@ func Exports(env map[string]string) (string, error) {
 }
 
 // variableName is a valid name of a variable.
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // Quote makes one word of a text, for a shell.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

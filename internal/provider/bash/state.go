@@ -88,7 +88,7 @@ func (s ShellState) check() error {
 		return bad(fmt.Sprintf("the directory %q is not absolute", s.Cwd))
 	}
 	for _, k := range s.Unset {
-		if !variableName.MatchString(k) {
+		if !variableName().MatchString(k) {
 			return bad(fmt.Sprintf("no name for a variable: %q", k))
 		}
 	}
@@ -207,7 +207,7 @@ func (p *parts) next() string {
 func (p *parts) variables() map[string]string {
 	list := map[string]string{}
 	for entry := p.next(); entry != "" && !p.short; entry = p.next() {
-		if k, v, ok := strings.Cut(entry, "="); ok && variableName.MatchString(k) && !ownVariables[k] {
+		if k, v, ok := strings.Cut(entry, "="); ok && variableName().MatchString(k) && !ownVariables[k] {
 			list[k] = v
 		}
 	}

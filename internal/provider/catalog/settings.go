@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // What to do with an instance when the server ends; Settings.OnExit.
@@ -136,7 +137,7 @@ func wrongType(err error) error {
 }
 
 // variable is one ${NAME} or $$ of a text.
-var variable = regexp.MustCompile(`\$\$|\$\{([^}]*)\}`)
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\$|\$\{([^}]*)\}`) })
 
 // substitute replaces the variables in all texts of a value.
 func substitute(where string, raw json.RawMessage, lookup lookupFunc) (json.RawMessage, error) {
@@ -163,7 +164,7 @@ type replacer struct {
 func (r *replacer) replace(where string, v any) any {
 	switch v := v.(type) {
 	case string:
-		return variable.ReplaceAllStringFunc(v, func(m string) string {
+		return variable().ReplaceAllStringFunc(v, func(m string) string {
 			if m == "$$" {
 				return "$"
 			}

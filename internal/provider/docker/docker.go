@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -237,7 +238,7 @@ func (d *Provider) Resume(ctx context.Context, id string) error {
 }
 
 // containerID is what engines take for an id or a name.
-var containerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+var containerID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`) })
 
 // states are the engine's states. One that is not among them is Unknown.
 var states = map[container.ContainerState]provider.State{container.StateRunning: provider.Running,
@@ -246,7 +247,7 @@ var states = map[container.ContainerState]provider.State{container.StateRunning:
 
 // Status gets the state from the engine. A stopped container is Dead: its processes have ended.
 func (d *Provider) Status(ctx context.Context, id string) (provider.State, error) {
-	if !containerID.MatchString(id) {
+	if !containerID().MatchString(id) {
 		return provider.Dead, nil
 	}
 	c, err := d.engine.ContainerInspect(ctx, id, client.ContainerInspectOptions{})

@@ -42,7 +42,7 @@ func (e *Provider) daemon(ctx context.Context, id string) (string, http.Header, 
 		s, err := e.look(ctx, id)
 		switch {
 		case err != nil:
-		case s.state() == provider.Dead, !sandboxID.MatchString(id):
+		case s.state() == provider.Dead, !sandboxID().MatchString(id):
 			err = fmt.Errorf("e2b: %w: %q", provider.ErrNotFound, id)
 		case s.state() != provider.Running:
 			err = fmt.Errorf("e2b: %w: %s is %s", provider.ErrNotRunning, id, s.State)

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
@@ -117,7 +118,7 @@ func (e *Provider) control(ctx context.Context, method, at string, idempotent bo
 }
 
 // sandboxID is an id that may stand in the name of a host.
-var sandboxID = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
+var sandboxID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`) })
 
 func at(id string) string { return "/sandboxes/" + url.PathEscape(id) }
 
@@ -138,7 +139,7 @@ func (e *Provider) Create(ctx context.Context, r provider.CreateRequest) (provid
 	_, err := e.Sandboxes.Create(ctx, func(tag string) (string, error) {
 		in.Metadata[tagLabel] = tag
 		err := e.control(ctx, http.MethodPost, "/sandboxes", false, in, &s)
-		if err == nil && !sandboxID.MatchString(s.ID) {
+		if err == nil && !sandboxID().MatchString(s.ID) {
 			err = fmt.Errorf("e2b: %w: a sandbox without a usable id", provider.ErrProvider)
 		}
 		if err == nil {

@@ -13,6 +13,7 @@ import (
 	"os/user"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/evertty/evertty/internal/provider"
@@ -120,13 +121,13 @@ type instance struct {
 
 // instanceName is what Create makes of names; nothing of it means anything in a regular expression
 // or a path.
-var instanceName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var instanceName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 
 // at reads an id. Errors: ErrNotFound, also for a host that is not configured any more.
 func (s *Provider) at(id string) (instance, error) {
 	host, name, _ := strings.Cut(id, "/")
 	for _, h := range s.hosts {
-		if h.String() == host && instanceName.MatchString(name) {
+		if h.String() == host && instanceName().MatchString(name) {
 			return s.of(h, name), nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -14,12 +15,12 @@ import (
 )
 
 // basePathForm is a path of plain segments, which no proxy or browser writes in another way.
-var basePathForm = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
+var basePathForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`) })
 
 // ParseBasePath reads --base-path; "" and "/" are the root, "". It fails with ErrSetting.
 func ParseBasePath(given string) (string, error) {
 	base := strings.TrimSuffix(given, "/")
-	if base != "" && (!basePathForm.MatchString(base) || path.Clean(base) != base || len(base) > maxBasePath) {
+	if base != "" && (!basePathForm().MatchString(base) || path.Clean(base) != base || len(base) > maxBasePath) {
 		return "", fmt.Errorf("%w: base-path %q is not a path such as /terminals, of at most %d letters, digits and . _ ~ - /",
 			ErrSetting, given, maxBasePath)
 	}

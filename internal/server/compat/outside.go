@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +19,7 @@ import (
 var errProcess = fmt.Errorf("%w: files of processes in /proc are for commands", fs.ErrPermission)
 
 // processPath is a path in a process's directory of a procfs.
-var processPath = regexp.MustCompile(`/[0-9]+(/|$)`)
+var processPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/[0-9]+(/|$)`) })
 
 // openOutside is os.OpenFile for what no process has in /proc, whatever way leads there. Links of the kernel (proc(5):
 // fd, root, cwd, exe) are not followed. Errors: errProcess.
@@ -44,7 +45,7 @@ func openOutside(path string, flags int, mode fs.FileMode) (*os.File, error) {
 	var in unix.Statfs_t
 	if unix.Fstatfs(fd, &in) == nil && in.Type == unix.PROC_SUPER_MAGIC {
 		at, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
-		if err != nil || processPath.MatchString(at) {
+		if err != nil || processPath().MatchString(at) {
 			_ = f.Close()
 			return nil, &fs.PathError{Op: "open", Path: path, Err: errProcess}
 		}

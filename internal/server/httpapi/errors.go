@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -257,7 +258,9 @@ func ErrorFor(err error, c echo.Context) *Error {
 }
 
 // packageName begins an error of one of the server's own packages, and says nothing to a client.
-var packageName = regexp.MustCompile(`^(vt|pty|shell|datadir|journal|snapshot|keeper): `)
+var packageName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(vt|pty|shell|datadir|journal|snapshot|keeper): `)
+})
 
 func errorFor(err error, c echo.Context) *Error {
 	if own, ok := errors.AsType[*Error](err); ok {
@@ -267,7 +270,7 @@ func errorFor(err error, c echo.Context) *Error {
 		if errors.Is(err, row.Err) {
 			message := row.message
 			if message == "" {
-				message = packageName.ReplaceAllString(err.Error(), "")
+				message = packageName().ReplaceAllString(err.Error(), "")
 			}
 			e := NewError(row.Status, row.Code, "%s", message).Because(err)
 			if none, ok := errors.AsType[*thread.NoProvider](err); ok {

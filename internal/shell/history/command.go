@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -159,7 +160,7 @@ func (c *Command) Check() error {
 func CheckEnv(env map[string]string) error {
 	total := 0
 	for name, value := range env {
-		if !variableName.MatchString(name) {
+		if !variableName().MatchString(name) {
 			return fmt.Errorf("%w: name %.80q", ErrBadEnv, name)
 		}
 		if strings.ContainsRune(value, 0) {
@@ -173,7 +174,7 @@ func CheckEnv(env map[string]string) error {
 }
 
 // variableName is what a shell can export.
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // MaxText is the longest command, in bytes: generated scripts have some megabytes, and bash keeps
 // all of it in memory.

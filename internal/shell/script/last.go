@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/evertty/evertty/internal/shell/shelldir"
 )
@@ -127,14 +128,14 @@ func (c *Command) movedWord() string {
 	switch {
 	case c.Cwd != "":
 		return ""
-	case !inQuotes.MatchString(c.Home):
+	case !inQuotes().MatchString(c.Home):
 		return "1"
 	}
 	return "${PPID/#*${PWD+${PWD%" + c.Home + "}}/}"
 }
 
 // inQuotes matches the directories that stand in an expansion in quotes as they are.
-var inQuotes = regexp.MustCompile(`^/[A-Za-z0-9/._+,:=@%-]*$`)
+var inQuotes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/[A-Za-z0-9/._+,:=@%-]*$`) })
 
 // pwdMarker is a command that makes the marker of PWD where moved, a movedWord, is not empty. PWD
 // may be too long for the name of a file; then the marker has none.

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -36,10 +37,18 @@ var (
 )
 
 // showing has the arguments of commands that matter for Text.Shows.
-var showing = map[string]*regexp.Regexp{
-	"set":   regexp.MustCompile(`^[-+][a-zA-Z]*[xvT]|^(xtrace|verbose|functrace)$`),
-	"shopt": regexp.MustCompile(`^extdebug$`),
-	"trap":  regexp.MustCompile(`(?i)^(SIG)?(DEBUG|RETURN)$`),
+var showing = sync.OnceValue(func() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		"set":   regexp.MustCompile(`^[-+][a-zA-Z]*[xvT]|^(xtrace|verbose|functrace)$`),
+		"shopt": regexp.MustCompile(`^extdebug$`),
+		"trap":  regexp.MustCompile(`(?i)^(SIG)?(DEBUG|RETURN)$`),
+	}
+})
+
+// shows reports whether an argument of a command matters for Text.Shows.
+func shows(name, arg string) bool {
+	form := showing()[name]
+	return form != nil && form.MatchString(arg)
 }
 
 // ParseText looks at a text as bash would read it.
@@ -90,7 +99,7 @@ func (t *Text) note(names []string, args []*syntax.Word, inFunction bool) {
 		t.Whole = t.Whole && !slices.Contains(reserved, name)
 		t.Returns = t.Returns || name == "return" && !inFunction
 		for _, arg := range args {
-			t.Shows = t.Shows || showing[name] != nil && showing[name].MatchString(arg.Lit())
+			t.Shows = t.Shows || shows(name, arg.Lit())
 			t.Reads = t.Reads || name == "set" && arg.Lit() == "history" // a list of lines
 		}
 	}

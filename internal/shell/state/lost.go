@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // limitLetters are the options of ulimit for the names in /proc/PID/limits, with their unit in
@@ -104,9 +105,11 @@ func trapsOf(text string) (names []string, rest string) {
 var (
 	// jobLine is the first line of a job: `[1]+ 123 Running    sleep 100 &`; a job that has ended
 	// has no state here.
-	jobLine = regexp.MustCompile(`^\[\d+\]. *(\d+) +(?:(Running|Stopped)(?:\([^)]*\))? *)?(.*)`)
+	jobLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\[\d+\]. *(\d+) +(?:(Running|Stopped)(?:\([^)]*\))? *)?(.*)`)
+	})
 	// nextProcess begins the line of the next process of a pipeline.
-	nextProcess = regexp.MustCompile(`^ +\d+ `)
+	nextProcess = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ +\d+ `) })
 )
 
 // jobsOf reads the running and stopped jobs in jobs -l: the process id and the text of each. The
@@ -115,13 +118,13 @@ func jobsOf(text string) (jobs []string) {
 	alive := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		if m := jobLine.FindStringSubmatch(line); m != nil {
+		if m := jobLine().FindStringSubmatch(line); m != nil {
 			if alive = m[2] != ""; alive {
 				jobs = append(jobs, m[1]+" "+m[3])
 			}
 			continue
 		}
-		if more := strings.TrimLeft(nextProcess.ReplaceAllString(line, ""), " "); alive && more != "" {
+		if more := strings.TrimLeft(nextProcess().ReplaceAllString(line, ""), " "); alive && more != "" {
 			jobs[len(jobs)-1] += " " + more
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/evertty/evertty/internal/terminal"
@@ -22,7 +23,7 @@ var shellNames = []string{"bash", "rbash", "sh", "zsh", "fish", "ksh", "ksh93", 
 
 // continues is the usual prompt for the rest of a command (POSIX PS2), with what
 // zsh writes before it.
-var continues = regexp.MustCompile(`^[a-z ]*> ?$`)
+var continues = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z ]*> ?$`) })
 
 // prompt reports whether a shell waits for a command and nothing is typed at its prompt. The
 // marks of a program that marks its prompts decide alone, see marked. Any other program has to be
@@ -106,10 +107,10 @@ func (w *waiter) marked(m *terminal.PromptMark, in time.Duration) (bool, time.Du
 // of it was printed after that and is no echo.
 func (w *waiter) editing() bool {
 	if w.follower == nil {
-		return !continues.Match(vt.TextBeforeCursor(w.t.Hub().Snapshot().Frame).Text)
+		return !continues().Match(vt.TextBeforeCursor(w.t.Hub().Snapshot().Frame).Text)
 	}
 	l := w.follower.screen.BeforeCursor()
-	if continues.Match(l.Text) {
+	if continues().Match(l.Text) {
 		return false
 	}
 	if w.Since == nil || w.follower.base > *w.Since || l.ErasedAt > *w.Since {

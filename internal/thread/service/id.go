@@ -5,13 +5,14 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"sync"
 
 	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/thread"
 )
 
 // idForm is what an id from outside may be: safe in a path, a URL and a file name.
-var idForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`) })
 
 // What has an owner, whose name may be before the id.
 const (
@@ -24,7 +25,7 @@ func checkID(what, id string) error {
 	if user, plain := owner.Split(id); owner.CheckUser(user) == nil && (what == ofThread || what == ofLease) {
 		id = plain
 	}
-	if !idForm.MatchString(id) || id == "." || id == ".." {
+	if !idForm().MatchString(id) || id == "." || id == ".." {
 		return fmt.Errorf("%w: %s id %.80q is not 1..64 of A-Z a-z 0-9 . _ -", thread.ErrInvalid, what, id)
 	}
 	return nil
@@ -36,13 +37,13 @@ const reserved = "latest"
 
 // newStart is how the id of something new begins: one with '-' would be read as an option of a
 // command.
-var newStart = regexp.MustCompile(`^[A-Za-z0-9]`)
+var newStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]`) })
 
 // checkStart refuses the id of something that is to be made when it does not begin so. What has
 // such an id already keeps it. Errors: ErrInvalid.
 func checkStart(what, id string) error {
 	_, id = owner.Split(id)
-	if id != "" && !newStart.MatchString(id) {
+	if id != "" && !newStart().MatchString(id) {
 		return fmt.Errorf("%w: %s id %.80q begins with %q: a letter or a digit is allowed there", thread.ErrInvalid,
 			what, id, id[:1])
 	}
