@@ -18,7 +18,9 @@ func TestVerbsAreMadeAlone(t *testing.T) {
 				t.Errorf("%s is %v of %q, %v; want %q", v.name, found.Name(), found.GroupID, err, g.title)
 			}
 			made := (&app{}).newRoot(aloneVerb([]string{v.name, "more"})).Commands()
-			others := slices.DeleteFunc(made, func(c *cobra.Command) bool { return c.Name() == v.name || c.Name() == "help" })
+			others := slices.DeleteFunc(made, func(c *cobra.Command) bool {
+				return c.Name() == v.name || c.Name() == "help"
+			})
 			if len(others) > 0 && v.name != "man" {
 				t.Errorf("%s makes %d other verbs, the first is %s", v.name, len(others), others[0].Name())
 			}

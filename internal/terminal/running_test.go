@@ -22,7 +22,8 @@ func TestLimitCountsWhatRuns(t *testing.T) {
 	m := openWith(t, dir, config)
 	full := func(what string) {
 		t.Helper()
-		if _, err := m.Terminals.Create("s", wire.CreateTerminal{Cmd: []string{"cat"}}); !errors.Is(err, terminal.ErrLimit) {
+		_, err := m.Terminals.Create("s", wire.CreateTerminal{Cmd: []string{"cat"}})
+		if !errors.Is(err, terminal.ErrLimit) {
 			t.Errorf("%s: %v, want ErrLimit", what, err)
 		}
 	}

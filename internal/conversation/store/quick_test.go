@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestQuickFilesAreSyncedOnce: files that were saved at once are synced together, syncEvery after the first of them, and
-// nobody wakes up while there is none.
+// TestQuickFilesAreSyncedOnce: files that were saved at once are synced together, syncEvery after the first of them,
+// and nobody wakes up while there is none.
 func TestQuickFilesAreSyncedOnce(t *testing.T) {
 	files, _ := openFiles(t, 0)
 	synctest.Test(t, func(t *testing.T) {

@@ -56,8 +56,8 @@ type state struct {
 
 func newSaver(r *Reader, cfg Config) *saver {
 	return &saver{reader: r, files: cfg.Files, failed: cfg.Failed, trouble: cfg.NoFiles, seed: maphash.MakeSeed(),
-		wake: make(chan struct{}, 1), quicks: make(chan struct{}, 1), saved: map[string]state{}, waiting: map[string]conversation.Head{},
-		quick: map[string]bool{}}
+		wake: make(chan struct{}, 1), quicks: make(chan struct{}, 1), saved: map[string]state{},
+		waiting: map[string]conversation.Head{}, quick: map[string]bool{}}
 }
 
 func (s *saver) lock(id string) *sync.Mutex {
