@@ -239,8 +239,12 @@ func FuzzStream(f *testing.F) {
 		}
 		for _, s := range []string{text, parts} {
 			viewer := newRecorder()
-			if again := viewer.feed(s, len(s)+1); again != s || !utf8.ValidString(s) {
+			again := viewer.feed(s, len(s)+1)
+			if withoutCAN(again) != withoutCAN(s) || !utf8.ValidString(s) {
 				t.Fatalf("%q became %q, and that %q", in, s, again)
+			}
+			if Withheld(whole.Pending()) {
+				continue // viewers have nothing of it, or its beginning
 			}
 			if string(viewer.Pending()) != string(whole.Pending()) || viewer.pen != whole.pen {
 				t.Fatalf("a viewer of %q has %q pending, not %q", s, viewer.Pending(), whole.Pending())
@@ -248,3 +252,6 @@ func FuzzStream(f *testing.F) {
 		}
 	})
 }
+
+// withoutCAN is s without CAN, which ends for viewers what they get no more of, and does nothing outside of a sequence.
+func withoutCAN(s string) string { return strings.ReplaceAll(s, "\x18", "") }
