@@ -18,6 +18,7 @@ import (
 	"github.com/evertty/evertty/client"
 	"github.com/evertty/evertty/internal/datadir"
 	"github.com/evertty/evertty/internal/localsocket"
+	"github.com/evertty/evertty/internal/proc"
 	"github.com/evertty/evertty/pty"
 )
 
@@ -33,8 +34,10 @@ const (
 	freePort = "127.0.0.1:0"
 )
 
-// ready reports whether a server answers at the data directory.
+// ready reports whether a server answers at the data directory. Its file is read last: a server that starts removes the
+// file of one that was killed before it opens the socket.
 func ready(dir string) (client.Place, bool, error) {
+	pid, none := serverAt(dir)
 	p, err := client.Find(dir)
 	if errors.Is(err, client.ErrNoServer) {
 		return p, false, nil
@@ -42,7 +45,9 @@ func ready(dir string) (client.Place, bool, error) {
 	if err != nil {
 		return p, false, err
 	}
-	_, none := serverAt(dir)
+	if none == nil && pid > 0 && proc.IsEnding(pid) { // else it runs in another process namespace
+		return p, false, nil
+	}
 	return p, none == nil, nil
 }
 

@@ -29,10 +29,12 @@ const (
 	fieldParent  = 1
 	fieldSession = 3
 	fieldTTY     = 4
+	fieldFlags   = 6
 	fieldTimes   = 11 // utime, stime, cutime, cstime
 	fieldThreads = 17
 	fieldStart   = 19
 	fieldsNeeded = 20
+	fieldPending = 28 // signals that wait for the first thread
 	fieldEnviron = 47 // env_start, env_end
 	fieldStatus  = 49 // exit_code
 )
@@ -96,6 +98,21 @@ func statFields(line []byte, first, count int) ([]int, bool) {
 		return nil, false
 	}
 	return ints(fields[first : first+count]...)
+}
+
+// exiting is the flag of a thread at its end: PF_EXITING of include/linux/sched.h. killed is the bit of SIGKILL.
+const (
+	exiting = 0x4
+	killed  = 1 << (syscall.SIGKILL - 1)
+)
+
+// IsEnding reports whether the process with a number has gone or been killed: its files are open until its last thread
+// has gone.
+func IsEnding(pid int) bool {
+	text := line(pid)
+	flags, ok := statFields(text, fieldFlags, 1)
+	pending, known := statFields(text, fieldPending, 1)
+	return !ok || !known || flags[0]&exiting != 0 || pending[0]&killed != 0
 }
 
 // Status is how exactly this process has ended, as long as it was not reaped; ok is false when it runs, is gone, or may
