@@ -50,3 +50,19 @@ func idleMemory(output []byte) int {
 	runtime.KeepAlive(some)
 	return size
 }
+
+// TestRowsThatGoLeaveTheMemory: what a tall screen showed is gone when the screen is small again.
+func TestRowsThatGoLeaveTheMemory(t *testing.T) {
+	e := benchEngine(benchCols, benchRows)
+	e.Write([]byte("\x1b[?1049h"))
+	before := heap()
+	for range 20 {
+		e.Resize(500, 500)
+		e.Write([]byte("\x1b[H" + editor(500)))
+		e.Resize(500, 24)
+	}
+	if grown := int(heap()) - int(before); grown > 1<<20 {
+		t.Errorf("%d bytes more", grown)
+	}
+	runtime.KeepAlive(e)
+}

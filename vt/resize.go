@@ -128,7 +128,7 @@ func (b *bufferSet) setAltRows(rows int) {
 	s := b.alt
 	if lost := len(s.rows) - rows; lost > 0 {
 		top := max(0, min(lost, s.Y+1-rows))
-		s.rows = append(s.rows[:0], s.rows[top:]...)
+		s.rows = slices.Delete(s.rows, 0, top)
 		s.saved.row = max(s.saved.row-top, 0)
 		s.Y = min(s.Y, rows-1)
 	}

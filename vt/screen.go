@@ -18,12 +18,12 @@ func newScreen(cols, rows int, m *meter) *screen {
 	return s
 }
 
-// setRows makes the screen that many rows high, blank ones at the end.
+// setRows makes the screen that many rows high, blank ones at the end. Each row is an allocation of its own: one that
+// is kept must not keep in memory those that go.
 func (s *screen) setRows(n int) {
-	fresh := make([]row, max(n-len(s.rows), 0))
-	s.rows = slices.Grow(s.rows, len(fresh))
-	for i := range fresh {
-		s.rows = append(s.rows, &fresh[i])
+	s.rows = slices.Grow(s.rows, max(n-len(s.rows), 0))
+	for len(s.rows) < n {
+		s.rows = append(s.rows, &row{})
 	}
 	clear(s.rows[n:])
 	s.rows = s.rows[:n]

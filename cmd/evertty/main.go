@@ -35,6 +35,9 @@ type app struct {
 // run carries out the command line and returns the exit code. An error is one
 // line on stderr.
 func (a *app) run(args []string) int {
+	if len(args) > 0 && (args[0] == "--version" || args[0] == "-v") {
+		args = args[:1] // whatever comes behind it
+	}
 	root := a.newRoot(aloneVerb(args))
 	root.SetArgs(args)
 	root.SetIn(a.stdin)

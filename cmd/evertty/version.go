@@ -43,7 +43,7 @@ func newVersion(a *app) *cobra.Command {
 	return c
 }
 
-// versionFlag gives the program --version, which goes before everything else. Cobra's own takes a template for other
+// versionFlag gives the program --version. Cobra's own takes a template for other
 // words: templates find methods by their names, so that the linker keeps the methods of all types, 7 MB.
 func versionFlag(a *app, root *cobra.Command) {
 	wanted := root.Flags().BoolP("version", "v", false, "version for "+root.Name())

@@ -18,8 +18,9 @@ const (
 	// lateForks is how many numbers before the newest one of a table are looked at too: a process gets its number some
 	// microseconds before it is in /proc.
 	lateForks = 64
-	// maxNewer is how many processes are read for a table before a new one is listed: every look goes through them.
-	maxNewer = 512
+	// maxNewer is how many processes are read for a table before a new one is listed: every look goes through them, and
+	// for each of them once more.
+	maxNewer = 64
 	// keptFor is how long a table is kept: in a series of deletes one listing serves all.
 	keptFor = 5 * time.Second
 )
@@ -70,6 +71,9 @@ func (ts *tables) update() *table {
 	k := &ts.kept
 	newest, ok := newestPID()
 	if !ok || k.table == nil || !time.Now().Before(k.until) || newest < k.newest || newest-k.newest > maxProbed {
+		return nil
+	}
+	if len(k.again) > maxNewer {
 		return nil
 	}
 	ts.scans++

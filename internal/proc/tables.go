@@ -88,7 +88,7 @@ func (ts *tables) scan() (*table, error) {
 	ts.rows, ts.newer = rows, nil
 	t := newTable(rows, starts(children))
 	t.number = ts.scans
-	if numbered {
+	if ts.kept.table = nil; numbered {
 		ts.kept.keep(ts, t, newest)
 	}
 	return t, nil

@@ -141,8 +141,8 @@ func (h *hooks) openTerminal(ctx context.Context, t *terminal.Terminal) (thread.
 		use.Process = h.recorder.processOf(t)
 	}
 	l, err := h.openThread(ctx, t.Thread(), use, spec.Provider)
-	if l.NewTerminal && use.Process != nil {
-		row(t).noted.Store(&use.Cwd)
+	if err == nil && l.NewTerminal && use.Process != nil {
+		row(t).noted.Store(&l.Terminal.State.Cwd) // another one than use.Cwd where a row was lost
 		h.recorder.began(t)
 	}
 	return l, err

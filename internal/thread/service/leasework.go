@@ -60,18 +60,13 @@ func (w *leaseWork) read(id string) error {
 
 func (w *leaseWork) bound() bool { return w.i.ID != "" && w.i.EndedAt.IsZero() }
 
-// runs reports whether the compute of a lease, as it was just read, was running a moment ago.
-func (ls *Leases) runs(l thread.Lease) bool {
-	return l.Observed == thread.Running && !l.NeedsRefresh && ls.isFresh(l.ID)
-}
-
 // ensure gets the compute of a lease running: a running instance is kept, a paused one resumed, a
 // dead one and one that the provider does not know replaced. A provider that does not answer
 // replaces nothing: the instance might be there. Errors, of package thread: ErrNotFound,
 // ErrNoProvider, ErrProvider, ErrNoSpace; ctx.Err().
 func (ls *Leases) ensure(ctx context.Context, id string) (thread.Lease, thread.Instance, error) {
 	w, err := ls.work(ctx, id, "use", func(w *leaseWork) error {
-		if ls.runs(w.l) {
+		if w.l.Observed == thread.Running && !w.l.NeedsRefresh && ls.isFresh(id) {
 			return nil
 		}
 		if w.bound() {

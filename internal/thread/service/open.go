@@ -182,9 +182,6 @@ func (lc *lifecycle) ready(ctx context.Context, l *thread.Layers) (err error) {
 			}
 		}
 	}
-	if l.Lease.Desired == thread.WantRunning && lc.leases.runs(l.Lease) { // else somebody is about to pause it
-		return nil
-	}
 	l.Lease, l.Instance, err = lc.leases.ensure(ctx, l.Lease.ID)
 	return err
 }
