@@ -113,8 +113,8 @@ func TestBehindUntilSent(t *testing.T) {
 	})
 }
 
-// TestBehindIsTriedAgain: in an endless flood a viewer that takes each screen gets all of the terminal and output behind
-// it again, after firstTrial, and later each time that it does not keep up.
+// TestBehindIsTriedAgain: in an endless flood a viewer that takes each screen gets all of the terminal and output
+// behind it again, after firstTrial, and later each time that it does not keep up.
 func TestBehindIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, s := behind(t)

@@ -44,11 +44,11 @@ func checkLabels(labels wire.Labels) error {
 func CheckLabel(key, value string) error {
 	switch {
 	case len(key) > maxLabelKey || !labelKey().MatchString(key):
-		return fmt.Errorf("%w: label %.80q: a key is 1 to %d letters, digits, '.', '_', '-' or '/', with a letter or a "+
-			"digit at both ends", ErrInvalid, key, maxLabelKey)
+		return fmt.Errorf("%w: label %.80q: a key is 1 to %d letters, digits, '.', '_', '-' or '/', with a letter or "+
+			"a digit at both ends", ErrInvalid, key, maxLabelKey)
 	case len(value) > maxLabelValue || !plain(value):
-		return fmt.Errorf("%w: label %s: its value may have at most %d bytes, without control characters", ErrInvalid, key,
-			maxLabelValue)
+		return fmt.Errorf("%w: label %s: its value may have at most %d bytes, without control characters", ErrInvalid,
+			key, maxLabelValue)
 	}
 	return nil
 }
@@ -98,8 +98,8 @@ func (s Spec) with(in wire.ChangeTerminal) (Spec, error) {
 	}
 	s.Title = *in.Title
 	if len(s.Title) > maxTitle || !plain(s.Title) {
-		err = cmp.Or(err, error(&Invalid{"title", fmt.Errorf("%w: the title may have at most %d bytes, without control "+
-			"characters", ErrInvalid, maxTitle)}))
+		err = cmp.Or(err, error(&Invalid{"title", fmt.Errorf("%w: the title may have at most %d bytes, without "+
+			"control characters", ErrInvalid, maxTitle)}))
 	}
 	return s, err
 }

@@ -21,8 +21,8 @@ var basePathForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 func ParseBasePath(given string) (string, error) {
 	base := strings.TrimSuffix(given, "/")
 	if base != "" && (!basePathForm().MatchString(base) || path.Clean(base) != base || len(base) > maxBasePath) {
-		return "", fmt.Errorf("%w: base-path %q is not a path such as /terminals, of at most %d letters, digits and . _ ~ - /",
-			ErrSetting, given, maxBasePath)
+		return "", fmt.Errorf("%w: base-path %q is not a path such as /terminals, of at most %d letters, digits and "+
+			". _ ~ - /", ErrSetting, given, maxBasePath)
 	}
 	return base, nil
 }
@@ -31,8 +31,8 @@ func ParseBasePath(given string) (string, error) {
 const maxBasePath = 256
 
 // Front goes before the router: it takes a trusted proxy's word for who asked, and the base path off the path. What is
-// not below the base path is 404, but on a unix socket, whose address can have no path. The base path itself leads to the
-// page below it.
+// not below the base path is 404, but on a unix socket, whose address can have no path. The base path itself leads to
+// the page below it.
 func (a *Auth) Front(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()

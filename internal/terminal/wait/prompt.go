@@ -60,8 +60,8 @@ func (w *waiter) prompt(finished bool) (met bool, in time.Duration) {
 	return w.editing(), promptIdle
 }
 
-// AtPrompt reports whether a shell is at its prompt, as far as that is known without a look at the screen: its last mark
-// is one of a prompt, or it has the foreground, sleeps, and reads what is typed character by character.
+// AtPrompt reports whether a shell is at its prompt, as far as that is known without a look at the screen: its last
+// mark is one of a prompt, or it has the foreground, sleeps, and reads what is typed character by character.
 func AtPrompt(t *terminal.Terminal) bool {
 	master := t.Process().Master()
 	f, err := master.ForegroundProgram()

@@ -62,7 +62,8 @@ type recorder struct {
 
 func newRecorder(db *database, p *parts, ps *pauses) *recorder {
 	return &recorder{database: db, parts: p, pauses: ps, boot: bootID(), queue: make(chan note, recorderQueue),
-		flushNow: notify.NewSignal(), troubled: notify.NewSignal(), stop: make(chan struct{}), done: make(chan struct{})}
+		flushNow: notify.NewSignal(), troubled: notify.NewSignal(), stop: make(chan struct{}),
+		done: make(chan struct{})}
 }
 
 // note has a change written. It blocks only when the queue is full.
