@@ -85,8 +85,8 @@ func TestTrackerTells(t *testing.T) {
 
 // TestTrackerKnowsPositions: the byte before a character's position is its last one.
 func TestTrackerKnowsPositions(t *testing.T) {
-	for _, in := range []string{"plain text\r\nmore", "\x1b[1mbold\x1b[0m é漢字 e\u0301 wide at the margin 漢字漢",
-		"\xff\xfeinvalid\xe2\x82 cut\xe2", "日\xe6\x97"} {
+	for _, in := range []string{"plain text\r\nmore",
+		"\x1b[1mbold\x1b[0m é漢字 e\u0301 wide at the margin 漢字漢", "\xff\xfeinvalid\xe2\x82 cut\xe2", "日\xe6\x97"} {
 		for step := 1; step < 9; step++ {
 			w := vt.NewTracker(vt.Config{Cols: 20, Rows: 4, Scrollback: 10})
 			const from = 1000
@@ -133,7 +133,8 @@ func TestTrackerLinesOfHistory(t *testing.T) {
 
 // FuzzTracker: tracking changes nothing, and the text on the screen at the end was reported.
 func FuzzTracker(f *testing.F) {
-	for _, s := range []string{"a\r\nb\x1b[2J", "漢字e\u0301\xff\x1b[3b", "\x1b[?1049h\x1b[2;3rx\n\n\n\x1bMy\x1b[?1049l",
+	for _, s := range []string{"a\r\nb\x1b[2J", "漢字e\u0301\xff\x1b[3b",
+		"\x1b[?1049h\x1b[2;3rx\n\n\n\x1bMy\x1b[?1049l",
 		"\x1b[4habc\r\x1b(0q\x1b[P\x1b[@\x1b[L\x1b[M\x1b[S\x1b[T\x1b#8\x1bc", strings.Repeat("wrap ", 40)} {
 		f.Add([]byte(s), uint8(10), uint8(4), uint8(3), true)
 	}

@@ -143,8 +143,8 @@ func (a *app) tokenFor(address, file string) (string, error) {
 }
 
 func newContext(a *app) *cobra.Command {
-	return group("context", "Show, choose and forget the servers that login has kept", newContextLs(a), newContextUse(a),
-		newContextRm(a))
+	return group("context", "Show, choose and forget the servers that login has kept", newContextLs(a),
+		newContextUse(a), newContextRm(a))
 }
 
 // contextRow is a context as it is printed: never with its token.

@@ -22,7 +22,7 @@ func (lc *lifecycle) buildLayers(threadID string, u thread.Use, alive bool) (l t
 		if err := c.buildSession(&l, alive); err != nil || !l.NewTerminal || u.Process == nil {
 			return err
 		}
-		return c.begin(l.Terminal, l.Session.ID, process{u.Process.PID, u.Process.PIDStart, u.Process.Boot})
+		return c.begin(l.Terminal, l.Session.ID, processIn(u.Process))
 	})
 	return l, err
 }

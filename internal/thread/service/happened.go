@@ -17,6 +17,9 @@ type process struct {
 	Boot     string
 }
 
+// processIn is the process of a runtime.
+func processIn(r *thread.Runtime) process { return process{r.PID, r.PIDStart, r.Boot} }
+
 // began notes that a process runs in a terminal. One before it that never ended is lost. The process
 // that the row has already changes nothing.
 func (c *change) began(terminal string, p process) error {

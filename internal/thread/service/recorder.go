@@ -293,7 +293,7 @@ func (rc *recorder) recordTerminal(t *terminal.Terminal) {
 		return
 	}
 	if p := rc.processOf(t); p != nil && !row(t).began.Load() {
-		rc.note(func(c *change) error { return c.began(t.ID, process{p.PID, p.PIDStart, p.Boot}) })
+		rc.note(func(c *change) error { return c.began(t.ID, processIn(p)) })
 	}
 	rc.noteCwd(t, t.Cwd())
 }
