@@ -4,16 +4,18 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"strings"
 	"time"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/evertty/evertty/vt"
 )
 
 // Decode reads a snapshot file, plain or compressed. The file need not be trusted: Decode checks
 // lengths before it allocates, and lines with vt.ParseLine. Values out of range, such as a
-// cursor off the screen or an unknown mode, are brought into range. The frame shares no memory
-// with b. Errors wrap ErrCorrupt or ErrVersion and say where the file is wrong.
+// cursor off the screen or an unknown mode, are brought into range. The history of the frame shares the memory
+// of b, which must not change any more. Errors wrap ErrCorrupt or ErrVersion and say where the file is wrong.
 func Decode(b []byte) (Header, *vt.Frame, error) {
 	if isPacked(b) {
 		plain, err := unpackSnapshot(b)
@@ -25,7 +27,7 @@ func Decode(b []byte) (Header, *vt.Frame, error) {
 	if err := checkFile(b); err != nil {
 		return Header{}, nil, fmt.Errorf("snapshot: %w", err)
 	}
-	d := decoder{rest: string(b[16 : len(b)-crcSize])}
+	d := decoder{rest: unsafe.String(&b[16], len(b)-crcSize-16)}
 	f := &vt.Frame{Cols: d.u16(), Rows: d.u16(), Unicode: vt.Unicode11, Modes: vt.DefaultModes()}
 	h := Header{Seq: d.u64()}
 	if at := int64(d.u64()); at != 0 {
@@ -141,7 +143,9 @@ func (d *decoder) record() error {
 		return fmt.Errorf("%w: record %d is cut short", ErrCorrupt, tag)
 	}
 	behind := d.rest
-	d.rest = content
+	if d.rest = content; tag != tagHistory { // a title or a link must not keep the whole file in memory
+		d.rest = strings.Clone(content)
+	}
 	err := d.content(tag)
 	if err == nil && d.short {
 		err = fmt.Errorf("%w: too short", ErrCorrupt)

@@ -15,9 +15,12 @@ func (d *decoder) history() error {
 	if n == 0 {
 		return nil
 	}
-	lines, err := d.lines(int(n), vt.MaxSize)
-	d.frame.History = vt.LinesOf(lines...)
-	return err
+	lines, err := vt.ParseLines(d.rest, int(n), vt.MaxSize)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	d.frame.History = lines
+	return nil
 }
 
 func (d *decoder) screen(s *vt.Screen) (err error) {

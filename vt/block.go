@@ -72,7 +72,7 @@ func (b *Block) compact(scratch []byte) (_ []byte, freed int) {
 	}
 	first := unsafe.StringData(f.records)
 	scratch = slices.Grow(scratch[:0], s2.MaxEncodedLen(b.size))
-	scratch = s2.EncodeBetter(scratch[:cap(scratch)], unsafe.Slice(first, b.size))
+	scratch = s2.Encode(scratch[:cap(scratch)], unsafe.Slice(first, b.size))
 	if len(scratch) > b.size-b.size/minGain {
 		b.form.CompareAndSwap(f, &blockForm{records: f.records, loose: true})
 		return scratch, 0

@@ -101,6 +101,43 @@ func (h *history) push(packed []byte, wrapped bool) {
 	}
 }
 
+// pushAll is push of all lines: as many at once as a block has room for.
+func (h *history) pushAll(lines Lines) {
+	if h.limit == 0 {
+		return
+	}
+	for _, p := range lines.parts {
+		for rest := p.text(); rest != ""; {
+			rest = h.pushSome(rest)
+		}
+	}
+}
+
+// pushSome adds the first of the records, and the next ones that its block has room for. It returns the others.
+func (h *history) pushSome(records string) (rest string) {
+	end := nextRecord(records, 0)
+	b := h.room(end)
+	if b == nil {
+		h.dropped, h.short = h.dropped+1, true
+		return records[end:]
+	}
+	n := 1
+	for end < len(records) {
+		next := nextRecord(records, end)
+		if next > b.room-len(b.data) {
+			break
+		}
+		end = next
+		n++
+	}
+	b.data = append(b.data, records[:end]...)
+	b.lines += n
+	for h.count += n; h.count > h.limit; {
+		h.dropOldest()
+	}
+	return records[end:]
+}
+
 // appendRecord appends a record of a block.
 func appendRecord[T string | []byte](b []byte, packed T, wrapped bool) []byte {
 	size := uint64(len(packed)) << 1

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // ErrBadLine is returned by ParseLine for bytes that no Packer made.
@@ -108,35 +109,58 @@ func (p *Packer) close() {
 // accepts at most cols columns and only valid UTF-8 without control characters,
 // so that a line can never smuggle an escape sequence. Errors wrap ErrBadLine.
 func ParseLine(packed string, wrapped bool, cols int) (Line, error) {
-	var s Span
-	n := 0
-	for p := packed; p != ""; {
-		var ok bool
-		if p, ok = unpackSpan(p, &s); !ok {
-			return Line{}, fmt.Errorf("%w: span at byte %d", ErrBadLine, len(packed)-len(p))
-		}
-		if n += s.Cells; n > cols {
-			return Line{}, fmt.Errorf("%w: %d cells in %d columns", ErrBadLine, n, cols)
-		}
-		link := &s.Style.Link
-		if !printable(s.Text, s.Kind == ASCII) || !printable(link.URI, false) || !printable(link.ID, false) {
-			return Line{}, fmt.Errorf("%w: text that cannot be on a screen", ErrBadLine)
-		}
+	if _, err := checkLine(packed, cols); err != nil {
+		return Line{}, err
 	}
 	return Line{packed: packed, wrapped: wrapped}, nil
 }
 
-// printable reports whether s is UTF-8 without controls, or ASCII without them.
-func printable(s string, ascii bool) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c < 0x20 || c == 0x7f:
-			return false
-		case c >= utf8.RuneSelf: // which few lines have
-			return !ascii && utf8.ValidString(s[i:]) && !hasControls(s[i:])
+// checkLine returns how many cells a packed line has. It fails as ParseLine does.
+func checkLine(packed string, cols int) (n int, err error) {
+	var s Span
+	for p := packed; p != ""; {
+		var ok bool
+		if p, ok = unpackSpan(p, &s); !ok {
+			return 0, fmt.Errorf("%w: span at byte %d", ErrBadLine, len(packed)-len(p))
+		}
+		if n += s.Cells; n > cols {
+			return 0, fmt.Errorf("%w: %d cells in %d columns", ErrBadLine, n, cols)
+		}
+		link := &s.Style.Link
+		if !printable(s.Text, s.Kind == ASCII) || !printable(link.URI, false) || !printable(link.ID, false) {
+			return 0, fmt.Errorf("%w: text that cannot be on a screen", ErrBadLine)
 		}
 	}
-	return true
+	return n, nil
+}
+
+// ParseLines is ParseLine for the first n of records that came from outside, as a block of history holds them: a
+// uvarint, the size of the packed line times two plus one when it continues the line above, and the packed line.
+// The lines share the memory of records. Errors wrap ErrBadLine and name the line.
+func ParseLines(records string, n, cols int) (Lines, error) {
+	if n <= 0 {
+		return Lines{}, nil
+	}
+	rest, widest := records, 0
+	for i := range n {
+		size, k := uvarint(rest)
+		if k <= 0 || size>>1 > uint64(len(rest)-k) {
+			return Lines{}, fmt.Errorf("%w: line %d of %d is cut short", ErrBadLine, i, n)
+		}
+		end := k + int(size>>1)
+		cells, err := checkLine(rest[k:end], cols)
+		if err != nil {
+			return Lines{}, fmt.Errorf("line %d: %w", i, err)
+		}
+		rest, widest = rest[end:], max(widest, cells)
+	}
+	return Lines{parts: []part{{records: records[:len(records)-len(rest)], lines: n}}, n: n, widest: widest}, nil
+}
+
+// printable reports whether s is UTF-8 without controls, or ASCII without them.
+func printable(s string, ascii bool) bool {
+	s = s[asciiRun(unsafe.Slice(unsafe.StringData(s), len(s))):]
+	return s == "" || !ascii && utf8.ValidString(s) && !hasControls(s)
 }
 
 func hasControls(s string) bool {

@@ -9,8 +9,9 @@ import (
 // costs a Frame no more than the blocks that it lies in, which it shares with
 // the engine. The zero value has no lines. Copying one is cheap.
 type Lines struct {
-	parts []part // oldest first
-	n     int
+	parts  []part // oldest first
+	n      int
+	widest int // no line has more cells; 0 when that was not looked at
 }
 
 // part is a stretch of records as a block of a history holds them.
@@ -60,6 +61,19 @@ func LinesOf(lines ...Line) Lines {
 		b = appendRecord(b, l.packed, l.wrapped)
 	}
 	return Lines{parts: []part{{records: string(b), lines: len(lines)}}, n: len(lines)}
+}
+
+// fit reports whether no line has more than cols cells.
+func (s Lines) fit(cols int) bool {
+	if s.widest > 0 && s.widest <= cols {
+		return true
+	}
+	for l := range s.All() {
+		if l.Cells() > cols {
+			return false
+		}
+	}
+	return true
 }
 
 // Len is the number of lines.

@@ -10,9 +10,7 @@ func (t *Terminal) Restore(f *Frame) bool {
 	if !t.restorable(f) {
 		return false
 	}
-	for l := range f.History.All() {
-		t.hist.push([]byte(l.packed), l.wrapped)
-	}
+	t.hist.pushAll(f.History)
 	t.hist.dropped = 0
 	t.restoreScreen(t.main, &f.Main, t.hist.count)
 	t.modes = f.Modes
@@ -51,10 +49,8 @@ func (b *bufferSet) restorable(f *Frame) bool {
 	if u := f.Unicode; u != b.cfg.Unicode && (u != "" || b.cfg.Unicode != Unicode11) {
 		return false
 	}
-	for l := range f.History.All() {
-		if l.Cells() > f.Cols {
-			return false
-		}
+	if !f.History.fit(f.Cols) {
+		return false
 	}
 	tooWide := func(l Line) bool { return l.Cells() > f.Cols }
 	for _, s := range []*Screen{&f.Main, f.Alt} {

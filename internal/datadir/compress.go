@@ -72,7 +72,9 @@ func (s *Store) DropOldSnapshot(id string) (freed int64, err error) {
 	if err != nil || len(kept) < 2 {
 		return 0, err
 	}
-	if _, _, err := load(d, kept[0].name()); err != nil {
+	newest, err := load(d, kept[0].name())
+	newest.Free()
+	if err != nil {
 		return 0, fmt.Errorf("datadir: the newest of %s is needed: %w", id, err)
 	}
 	for _, k := range slices.Backward(kept[1:]) {

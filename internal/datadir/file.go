@@ -121,6 +121,11 @@ func OpenFile(d *os.Root, name string, flag int) (*os.File, os.FileInfo, error) 
 // ReadFile reads a regular file of at most limit bytes. A longer file wraps
 // ErrCorrupt.
 func ReadFile(d *os.Root, name string, limit int64) ([]byte, error) {
+	return readFileIn(nil, d, name, limit)
+}
+
+// readFileIn is ReadFile into the memory of buf, if that is enough.
+func readFileIn(buf []byte, d *os.Root, name string, limit int64) ([]byte, error) {
 	f, info, err := OpenFile(d, name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
@@ -130,7 +135,7 @@ func ReadFile(d *os.Root, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %s has %d bytes, at most %d are read", snapshot.ErrCorrupt, name, info.Size(),
 			limit)
 	}
-	b := make([]byte, info.Size())
+	b := slices.Grow(buf[:0], int(info.Size()))[:info.Size()]
 	if _, err := io.ReadFull(f, b); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

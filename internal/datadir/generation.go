@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/evertty/evertty/snapshot"
 	"github.com/evertty/evertty/vt"
@@ -25,6 +26,8 @@ type Loaded struct {
 	// Damage says what was wrong with newer snapshots that had to be passed
 	// over; nil when the newest was good.
 	Damage error
+
+	file *[]byte // the history of the frame lies in it
 }
 
 // Save keeps f as the newest snapshot of id, synced to disk, and of the older
@@ -77,10 +80,12 @@ func (s *Store) LoadAt(id string, seq uint64) (Loaded, error) {
 	}
 	var damage []error
 	for _, k := range kept {
-		h, f, err := load(d, k.name())
-		if err == nil && h.Seq <= seq {
-			return Loaded{Header: h, Frame: f, Damage: errors.Join(damage...)}, nil
+		l, err := load(d, k.name())
+		if err == nil && l.Header.Seq <= seq {
+			l.Damage = errors.Join(damage...)
+			return l, nil
 		}
+		l.Free()
 		if err != nil {
 			damage = append(damage, fmt.Errorf("%s/%s: %w", id, k.name(), err))
 		}
@@ -91,12 +96,28 @@ func (s *Store) LoadAt(id string, seq uint64) (Loaded, error) {
 	return Loaded{}, fmt.Errorf("datadir: load %s: %w", id, errors.Join(damage...))
 }
 
-func load(d *os.Root, name string) (snapshot.Header, *vt.Frame, error) {
-	b, err := ReadFile(d, name, snapshot.MaxFile)
-	if err != nil {
-		return snapshot.Header{}, nil, err
+// maxFileBuffer is the size of the largest file whose memory is used again, in bytes: 5000 lines take half of it.
+const maxFileBuffer = 1 << 20
+
+var fileBuffers sync.Pool // of *[]byte
+
+// Free lets the memory of the file be used again. Nothing of the frame may be read after it. Who does not call it
+// leaves the memory to the garbage collector.
+func (l Loaded) Free() {
+	if l.file != nil && cap(*l.file) <= maxFileBuffer {
+		fileBuffers.Put(l.file)
 	}
-	return snapshot.Decode(b)
+}
+
+func load(d *os.Root, name string) (l Loaded, err error) {
+	var ok bool
+	if l.file, ok = fileBuffers.Get().(*[]byte); !ok {
+		l.file = new([]byte)
+	}
+	if *l.file, err = readFileIn(*l.file, d, name, snapshot.MaxFile); err == nil {
+		l.Header, l.Frame, err = snapshot.Decode(*l.file)
+	}
+	return l, err
 }
 
 // screenPrefix is what the names of snapshot files begin with.

@@ -121,6 +121,7 @@ func (p *replayed) loadScreen(t *Terminal, j *journal.Journal) {
 	case err == nil:
 		p.from = loaded.Header.Seq
 		p.hub = stream.Restore(o, loaded.Frame, p.from)
+		loaded.Free()
 		p.addDamage(loaded.Damage)
 	case errors.Is(err, datadir.ErrNotFound) && j != nil && j.Start() == 0:
 		p.hub = stream.New(o) // it was killed before its first snapshot
