@@ -167,6 +167,9 @@ func TestStoreKeepsTheOldWhenTheDiskIsFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustSave(t, s, "a", "new")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}

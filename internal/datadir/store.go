@@ -32,7 +32,7 @@ var (
 //	DIR/terminals/ID/meta       the caller's metadata; meta.1 is the one before
 //	DIR/terminals/ID/screen.N   snapshot files; the two with the highest N are kept
 //	DIR/terminals/ID/typed      that a line is being typed, see SaveTyped
-//	DIR/terminals/ID/tries      while the screen is made from the files, see Tries
+//	DIR/tries                   which screens are made from the files, see Tries
 //	DIR/shells/ID/              what package shell keeps of a shell
 //	DIR/shells/ID.json          the caller's facts of it
 //
@@ -49,6 +49,7 @@ type Store struct {
 	shells    *os.Root
 	path      string   // of terminals
 	unsynced  sync.Map // ids whose directory was made and whose name was not synced; see syncName
+	tries     tries
 }
 
 // Open opens the data directory dir and makes it when absent. It refuses a
@@ -74,6 +75,7 @@ func Open(dir string) (*Store, error) {
 		_ = s.Close()
 		return nil, refused(dir, err)
 	}
+	s.tries.open(root)
 	return s, nil
 }
 
@@ -104,7 +106,9 @@ func openPart(root *os.Root, name string) (*os.Root, error) {
 }
 
 // Close releases the directory. Nothing may be called after it.
-func (s *Store) Close() error { return errors.Join(s.terminals.Close(), s.shells.Close()) }
+func (s *Store) Close() error {
+	return errors.Join(s.tries.close(), s.terminals.Close(), s.shells.Close())
+}
 
 // Dir is the directory, absolute and with all links followed.
 func (s *Store) Dir() string {
@@ -138,6 +142,7 @@ func (s *Store) Remove(id string) error {
 		return err
 	}
 	s.unsynced.Delete(id)
+	s.EndTry(id)
 	if err := removeDir(s.terminals, id, func() error { return nil }); err != nil {
 		return fmt.Errorf("datadir: remove %s: %w", id, err)
 	}

@@ -1,47 +1,134 @@
 package datadir
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 )
 
-// triesFile names what a server was doing with the files of a terminal when it ended, and how often.
+// triesFile is the file of all tries, at the top of the data directory. To make a file for each try takes longer than
+// most of what is tried.
 const triesFile = "tries"
 
-// maxTriesFile bounds the file, in bytes.
-const maxTriesFile = 1 << 10
+const (
+	// trySize is the size of a try in the file, in bytes: a line "N ID WHAT", then zeros.
+	trySize = 128
+	// maxTries bounds the tries in the file. A server makes as many screens at once as there are processors.
+	maxTries = 256
+)
+
+// tries are what a server was doing with the files of terminals when it ended, and how often. The zero value is ready;
+// safe for concurrent use.
+type tries struct {
+	mu    sync.Mutex
+	file  *os.File // nil when it could not be opened
+	slots []try    // as in the file
+}
+
+type try struct {
+	id, what string // "" for a free place
+	n        int
+}
 
 // Tries is how many times what was begun with the files of id and not ended, because the server ended
 // first. 0 also when that cannot be read.
-func (s *Store) Tries(id, what string) (n int) {
-	d, err := s.Open(id)
-	if err != nil {
-		return 0
+func (s *Store) Tries(id, what string) int {
+	t := &s.tries
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i := t.find(id); i >= 0 && t.slots[i].what == what {
+		return t.slots[i].n
 	}
-	defer d.Close()
-	b, _ := ReadFile(d, triesFile, maxTriesFile)
-	if count, of, ok := strings.Cut(strings.TrimSuffix(string(b), "\n"), " "); ok && of == what {
-		_, _ = fmt.Sscan(count, &n)
-	}
-	return n
+	return 0
 }
 
-// BeginTry notes that what begins, as the n-th try. A kill of the process leaves the note; it is not
-// synced, so a crash of the machine may not. On a full disk there is none.
+// BeginTry notes that what begins, as the n-th try; what is at most 40 bytes. A kill of the process leaves the note; it
+// is not synced, so a crash of the machine may not. On a full disk there is none.
 func (s *Store) BeginTry(id, what string, n int) {
-	if d, err := s.Open(id); err == nil {
-		defer d.Close()
-		if f, err := CreateFile(d, triesFile); err == nil {
-			_, _ = fmt.Fprintf(f, "%d %s\n", n, what)
-			_ = f.Close()
-		}
+	t := &s.tries
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := t.find(id)
+	if i < 0 {
+		i = t.find("")
+	}
+	if i < 0 && len(t.slots) < maxTries {
+		i = len(t.slots)
+		t.slots = append(t.slots, try{})
+	}
+	if i >= 0 {
+		t.set(i, try{id, what, n})
 	}
 }
 
 // EndTry notes that what was begun has ended.
 func (s *Store) EndTry(id string) {
-	if d, err := s.Open(id); err == nil {
-		defer d.Close()
-		_ = d.Remove(triesFile)
+	t := &s.tries
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i := t.find(id); i >= 0 {
+		t.set(i, try{})
 	}
+}
+
+func (t *tries) find(id string) int {
+	return slices.IndexFunc(t.slots, func(e try) bool { return e.id == id })
+}
+
+// set writes a slot.
+func (t *tries) set(i int, e try) {
+	t.slots[i] = e
+	if t.file == nil {
+		return
+	}
+	var b [trySize]byte
+	if e.id != "" {
+		copy(b[:], fmt.Sprintf("%d %s %s\n", e.n, e.id, e.what))
+	}
+	_, _ = t.file.WriteAt(b[:], int64(i)*trySize)
+}
+
+// open opens and reads the file. Where that fails, tries are not counted.
+func (t *tries) open(d *os.Root) {
+	f, _, err := OpenFile(d, triesFile, os.O_RDWR)
+	if err != nil {
+		f, err = CreateFile(d, triesFile)
+	}
+	if err != nil {
+		return
+	}
+	t.file = f
+	b := make([]byte, maxTries*trySize)
+	n, _ := f.ReadAt(b, 0) // up to its end
+	for slot := range slices.Chunk(b[:n], trySize) {
+		t.slots = append(t.slots, parseTry(slot))
+	}
+}
+
+// parseTry is the free place for what is no try.
+func parseTry(slot []byte) try {
+	line, _, ok := bytes.Cut(slot, []byte("\n"))
+	part := strings.SplitN(string(line), " ", 3)
+	if !ok || len(part) < 3 || !validID().MatchString(part[1]) {
+		return try{}
+	}
+	n, err := strconv.Atoi(part[0])
+	if err != nil {
+		return try{}
+	}
+	return try{part[1], part[2], n}
+}
+
+// close closes the file.
+func (t *tries) close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.file == nil {
+		return nil
+	}
+	return t.file.Close()
 }

@@ -4,36 +4,61 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 )
 
-// TestTries: what was begun and not ended is counted for the same thing alone, whatever is in the file.
+// TestTries: what was begun and not ended is counted for the same thing alone, also by the next server, whatever else
+// is in the file.
 func TestTries(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
-	s.BeginTry("a", "x", 1)
-	if n := s.Tries("a", "x"); n != 0 {
-		t.Errorf("%d tries of an id with nothing", n)
+	s.BeginTry("b", "y", 1)
+	s.BeginTry("a", "x 1", 2)
+	wantTries(t, s, "a", "x 1", 2)
+	wantTries(t, s, "a", "x", 0)
+	s.EndTry("b")
+	s.BeginTry("c", "z", 7) // in the place of b
+	name := filepath.Join(dir, triesFile)
+	if info, err := os.Stat(name); err != nil || info.Size() != 2*trySize {
+		t.Errorf("%v, %v", info, err)
 	}
-	if err := s.SaveMeta("a", []byte("{}")); err != nil {
+
+	s = openStore(t, dir)
+	wantTries(t, s, "a", "x 1", 2)
+	wantTries(t, s, "b", "y", 0)
+	wantTries(t, s, "c", "z", 7)
+	s.EndTry("a")
+	wantTries(t, s, "a", "x 1", 0)
+	if err := s.Remove("c"); err != nil {
 		t.Fatal(err)
 	}
-	s.BeginTry("a", "x 1", 2)
-	if same, other := s.Tries("a", "x 1"), s.Tries("a", "x"); same != 2 || other != 0 {
-		t.Errorf("%d tries of the same, %d of another", same, other)
+	wantTries(t, openStore(t, dir), "c", "z", 0)
+}
+
+func wantTries(t *testing.T, s *Store, id, what string, want int) {
+	t.Helper()
+	if n := s.Tries(id, what); n != want {
+		t.Errorf("%d tries of %s with %s, want %d", n, what, id, want)
 	}
-	s.EndTry("a")
-	if n := s.Tries("a", "x 1"); n != 0 {
-		t.Errorf("%d tries after the end", n)
-	}
-	name := filepath.Join(dir, "terminals", "a", triesFile)
-	for _, text := range []string{"", "2", "x x 1\n", "\x00", "-"} {
+}
+
+// TestTriesOfADamagedFile: what is no try is a free place; a link is replaced.
+func TestTriesOfADamagedFile(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	name := filepath.Join(dir, triesFile)
+	good := string(append([]byte("3 a x 1\n"), make([]byte, trySize-8)...))
+	for text, want := range map[string]int{"": 0, "2": 0, "x a x 1\n": 0, "\x00": 0, "-": 0, good[:8]: 3, good: 3,
+		strings.Repeat("\x00", 2*maxTries*trySize): 0, strings.Repeat("\xff", trySize) + good: 3} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if n := s.Tries("a", "x 1"); n != 0 {
-			t.Errorf("%q: %d tries", text, n)
-		}
+		s = openStore(t, dir)
+		wantTries(t, s, "a", "x 1", want)
+		s.BeginTry("b", "y", 4)
+		wantTries(t, openStore(t, dir), "b", "y", 4)
 	}
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)
@@ -41,9 +66,23 @@ func TestTries(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "elsewhere"), name); err != nil {
 		t.Fatal(err)
 	}
-	s.BeginTry("a", "x", 1)
+	openStore(t, dir).BeginTry("a", "x", 1)
 	if _, err := os.Stat(filepath.Join(dir, "elsewhere")); err == nil {
 		t.Error("a link was followed out of the directory")
+	}
+	wantTries(t, openStore(t, dir), "a", "x", 1)
+}
+
+// TestManyTries: of more at once than there is room for the others are not counted.
+func TestManyTries(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	for i := range 2 * maxTries {
+		s.BeginTry(strconv.Itoa(i), "x", 1)
+	}
+	s = openStore(t, dir)
+	for i := range 2 * maxTries {
+		wantTries(t, s, strconv.Itoa(i), "x", 1-i/maxTries)
 	}
 }
 
