@@ -20,7 +20,7 @@ import (
 
 // startPatience is how long the start of a server waits for the screens of running terminals.
 // Most are there by then; the server does not open later for one whose last output takes long.
-const startPatience = time.Second
+const startPatience = 250 * time.Millisecond
 
 // Recover brings back the terminals of the store, several at a time. A terminal that cannot be
 // brought back is logged and left out. It waits for screens no longer than startPatience: who asks

@@ -228,7 +228,14 @@ func (c *change) recoverProcesses(a alive) error {
 	if err != nil {
 		return err
 	}
+	known := make(map[string]bool, len(list)) // terminals whose process has its row
 	for _, r := range list {
+		p, lives := a.processes[r.Terminal]
+		lives = lives && isProcess(r, p)
+		if lives && r.State == thread.Adopted {
+			known[r.Terminal] = true
+			continue
+		}
 		t, err := c.Terminal(r.Terminal)
 		if missing(err) {
 			continue // its row comes back with the next use, and the next process makes this one lost
@@ -236,8 +243,9 @@ func (c *change) recoverProcesses(a alive) error {
 		if err != nil {
 			return err
 		}
-		if p, ok := a.processes[r.Terminal]; ok && isProcess(r, p) {
+		if lives {
 			err = c.adopt(t, r, p)
+			known[r.Terminal] = true
 		} else {
 			err = c.endRuntime(t, r, runtimeEnd{lost: true})
 		}
@@ -246,6 +254,9 @@ func (c *change) recoverProcesses(a alive) error {
 		}
 	}
 	for terminal, p := range a.processes {
+		if known[terminal] {
+			continue
+		}
 		if err := c.began(terminal, p); err != nil {
 			return err
 		}
@@ -254,9 +265,6 @@ func (c *change) recoverProcesses(a alive) error {
 }
 
 func (c *change) adopt(t thread.Terminal, r thread.Runtime, p process) error {
-	if r.State == thread.Adopted {
-		return nil
-	}
 	r, err := r.To(thread.Adopted)
 	if err != nil {
 		return err
