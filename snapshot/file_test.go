@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"reflect"
 	"runtime"
@@ -147,6 +148,35 @@ func TestDecodeSkipsUnknownRecords(t *testing.T) {
 	}
 }
 
+// TestRestoredKeepsNothingOfTheFile: an engine that was restored does not read the memory of the file, nor does a frame
+// but for its history.
+func TestRestoredKeepsNothingOfTheFile(t *testing.T) {
+	c := vt.Config{Cols: 80, Rows: 24, Scrollback: 5000}
+	source := vt.NewEngine(c)
+	for i := range 3000 {
+		source.Write(fmt.Appendf(nil, "\x1b]8;id=%d;http://x/%d\x1b\\%d\x1b]8;;\x1b\\\x1b[3%dmé 日本 %s\x1b[m\r\n",
+			i, i, i, i%8, strings.Repeat("z", i%200)))
+	}
+	source.Write([]byte("\x1b]2;title\x07\x1b]7;file:///tmp\x07\x1b]8;;http://open/\x1b\\open\x1b[?1049halt\x1b]2;more"))
+	want := Encode(Header{}, source.Freeze())
+	file := bytes.Clone(want)
+	_, f, err := Decode(file)
+	restored := vt.NewEngine(c)
+	if err != nil || !restored.Restore(f) {
+		t.Fatal(err)
+	}
+	for i := range file {
+		file[i] = 0xfe
+	}
+	if !bytes.Equal(Encode(Header{}, restored.Freeze()), want) {
+		t.Error("the engine has changed with the file")
+	}
+	f.History = source.Freeze().History
+	if !bytes.Equal(Encode(Header{}, f), want) {
+		t.Error("the frame has changed with the file")
+	}
+}
+
 // TestDecodeDoesNotBelieveCounts: files that claim to be huge are refused before
 // memory is taken for what they claim.
 func TestDecodeDoesNotBelieveCounts(t *testing.T) {
@@ -159,12 +189,13 @@ func TestDecodeDoesNotBelieveCounts(t *testing.T) {
 	copy(zero[16:], "\x00\x00")
 	huge["0 columns"] = zero
 	for name, record := range map[string]string{
-		"history of 2^32-1 lines":  "\x07\x04\x00\x00\x00\xff\xff\xff\xff",
-		"record of 2^32-1 bytes":   "\x07\xff\xff\xff\xff",
-		"line of 2^33 bytes":       "\x07\x09\x00\x00\x00\x01\x00\x00\x00\xff\xff\xff\xff\x3f",
-		"blank span of 2^24 cells": "\x07\x09\x00\x00\x00\x01\x00\x00\x00\x0a\xf0\xff\xff\xff\x07",
-		"pending not UTF-8":        "\x0a\x02\x00\x00\x00\x1b\xff",
-		"terminal too short":       "\x01\x02\x00\x00\x00ab",
+		"history of 2^32-1 lines":   "\x07\x04\x00\x00\x00\xff\xff\xff\xff",
+		"record of 2^32-1 bytes":    "\x07\xff\xff\xff\xff",
+		"line of 2^33 bytes":        "\x07\x09\x00\x00\x00\x01\x00\x00\x00\xff\xff\xff\xff\x3f",
+		"blank span of 2^24 cells":  "\x07\x09\x00\x00\x00\x01\x00\x00\x00\x0a\xf0\xff\xff\xff\x07",
+		"size of a line in 6 bytes": "\x07\x0a\x00\x00\x00\x01\x00\x00\x00\x80\x80\x80\x80\x80\x00",
+		"pending not UTF-8":         "\x0a\x02\x00\x00\x00\x1b\xff",
+		"terminal too short":        "\x01\x02\x00\x00\x00ab",
 	} {
 		huge[name] = append(append(bytes.Clone(good[:len(good)-crcSize]), record...), 0, 0, 0, 0)
 	}

@@ -1,6 +1,7 @@
 package vt
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -135,8 +136,8 @@ func checkLine(packed string, cols int) (n int, err error) {
 }
 
 // ParseLines is ParseLine for the first n of records that came from outside, as a block of history holds them: a
-// uvarint, the size of the packed line times two plus one when it continues the line above, and the packed line.
-// The lines share the memory of records. Errors wrap ErrBadLine and name the line.
+// uvarint of at most five bytes, the size of the packed line times two plus one when it continues the line above, and
+// the packed line. The lines share the memory of records. Errors wrap ErrBadLine and name the line.
 func ParseLines(records string, n, cols int) (Lines, error) {
 	if n <= 0 {
 		return Lines{}, nil
@@ -144,7 +145,7 @@ func ParseLines(records string, n, cols int) (Lines, error) {
 	rest, widest := records, 0
 	for i := range n {
 		size, k := uvarint(rest)
-		if k <= 0 || size>>1 > uint64(len(rest)-k) {
+		if k <= 0 || k > binary.MaxVarintLen32 || size>>1 > uint64(len(rest)-k) {
 			return Lines{}, fmt.Errorf("%w: line %d of %d is cut short", ErrBadLine, i, n)
 		}
 		end := k + int(size>>1)

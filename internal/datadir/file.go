@@ -135,7 +135,10 @@ func readFileIn(buf []byte, d *os.Root, name string, limit int64) ([]byte, error
 		return nil, fmt.Errorf("%w: %s has %d bytes, at most %d are read", snapshot.ErrCorrupt, name, info.Size(),
 			limit)
 	}
-	b := slices.Grow(buf[:0], int(info.Size()))[:info.Size()]
+	if int64(cap(buf)) < info.Size() {
+		buf = make([]byte, info.Size())
+	}
+	b := buf[:info.Size()]
 	if _, err := io.ReadFull(f, b); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

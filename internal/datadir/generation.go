@@ -114,8 +114,10 @@ func load(d *os.Root, name string) (l Loaded, err error) {
 	if l.file, ok = fileBuffers.Get().(*[]byte); !ok {
 		l.file = new([]byte)
 	}
-	if *l.file, err = readFileIn(*l.file, d, name, snapshot.MaxFile); err == nil {
-		l.Header, l.Frame, err = snapshot.Decode(*l.file)
+	b, err := readFileIn(*l.file, d, name, snapshot.MaxFile)
+	if err == nil {
+		*l.file = b
+		l.Header, l.Frame, err = snapshot.Decode(b)
 	}
 	return l, err
 }

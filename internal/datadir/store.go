@@ -75,7 +75,7 @@ func Open(dir string) (*Store, error) {
 		_ = s.Close()
 		return nil, refused(dir, err)
 	}
-	s.tries.open(root)
+	s.tries.begin(root, terminals)
 	return s, nil
 }
 

@@ -2,7 +2,9 @@ package datadir
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -25,7 +27,8 @@ const (
 // safe for concurrent use.
 type tries struct {
 	mu    sync.Mutex
-	file  *os.File // nil when it could not be opened
+	root  *os.Root // the data directory
+	file  *os.File // nil while it cannot be opened
 	slots []try    // as in the file
 }
 
@@ -52,6 +55,9 @@ func (s *Store) BeginTry(id, what string, n int) {
 	t := &s.tries
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.file == nil {
+		t.open()
+	}
 	i := t.find(id)
 	if i < 0 {
 		i = t.find("")
@@ -92,20 +98,36 @@ func (t *tries) set(i int, e try) {
 	_, _ = t.file.WriteAt(b[:], int64(i)*trySize)
 }
 
-// open opens and reads the file. Where that fails, tries are not counted.
-func (t *tries) open(d *os.Root) {
-	f, _, err := OpenFile(d, triesFile, os.O_RDWR)
-	if err != nil {
-		f, err = CreateFile(d, triesFile)
-	}
-	if err != nil {
+// begin reads the file in the data directory root, without terminals that have gone. Where it cannot be opened, the next
+// try looks again.
+func (t *tries) begin(root, terminals *os.Root) {
+	t.root, _ = root.OpenRoot(".") // nil with an error: nothing is counted
+	t.open()
+	if t.file == nil {
 		return
 	}
-	t.file = f
 	b := make([]byte, maxTries*trySize)
-	n, _ := f.ReadAt(b, 0) // up to its end
+	n, _ := t.file.ReadAt(b, 0) // up to its end
 	for slot := range slices.Chunk(b[:n], trySize) {
-		t.slots = append(t.slots, parseTry(slot))
+		e := parseTry(slot)
+		if _, err := terminals.Lstat(e.id); e.id != "" && errors.Is(err, fs.ErrNotExist) {
+			e = try{}
+		}
+		t.slots = append(t.slots, e)
+	}
+}
+
+// open opens the file, or makes it in the place of anything but a directory.
+func (t *tries) open() {
+	if t.root == nil {
+		return
+	}
+	f, _, err := OpenFile(t.root, triesFile, os.O_RDWR)
+	if info, is := t.root.Lstat(triesFile); err != nil && (is != nil || !info.IsDir()) {
+		f, err = CreateFile(t.root, triesFile)
+	}
+	if err == nil {
+		t.file = f
 	}
 }
 
@@ -123,12 +145,15 @@ func parseTry(slot []byte) try {
 	return try{part[1], part[2], n}
 }
 
-// close closes the file.
 func (t *tries) close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.file == nil {
-		return nil
+	var err error
+	if t.file != nil {
+		err = t.file.Close()
 	}
-	return t.file.Close()
+	if t.root != nil {
+		err = errors.Join(err, t.root.Close())
+	}
+	return err
 }

@@ -13,7 +13,7 @@ import (
 // is in the file.
 func TestTries(t *testing.T) {
 	dir := t.TempDir()
-	s := openStore(t, dir)
+	s := openWith(t, dir, "a", "b", "c")
 	s.BeginTry("b", "y", 1)
 	s.BeginTry("a", "x 1", 2)
 	wantTries(t, s, "a", "x 1", 2)
@@ -47,7 +47,7 @@ func wantTries(t *testing.T, s *Store, id, what string, want int) {
 // TestTriesOfADamagedFile: what is no try is a free place; a link is replaced.
 func TestTriesOfADamagedFile(t *testing.T) {
 	dir := t.TempDir()
-	s := openStore(t, dir)
+	s := openWith(t, dir, "a", "b")
 	name := filepath.Join(dir, triesFile)
 	good := string(append([]byte("3 a x 1\n"), make([]byte, trySize-8)...))
 	for text, want := range map[string]int{"": 0, "2": 0, "x a x 1\n": 0, "\x00": 0, "-": 0, good[:8]: 3, good: 3,
@@ -73,17 +73,54 @@ func TestTriesOfADamagedFile(t *testing.T) {
 	wantTries(t, openStore(t, dir), "a", "x", 1)
 }
 
-// TestManyTries: of more at once than there is room for the others are not counted.
+// TestTriesWithoutAFile: what cannot be noted is not counted, until it can. A directory of that name stays.
+func TestTriesWithoutAFile(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, triesFile)
+	if err := os.MkdirAll(filepath.Join(name, "mine"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := openWith(t, dir, "a")
+	s.BeginTry("a", "x", 1)
+	wantTries(t, openStore(t, dir), "a", "x", 0)
+	if err := os.Remove(filepath.Join(name, "mine")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	s.BeginTry("a", "x", 2)
+	wantTries(t, openStore(t, dir), "a", "x", 2)
+}
+
+// TestManyTries: of more at once than there is room for the others are not counted. Terminals that have gone leave
+// room.
 func TestManyTries(t *testing.T) {
 	dir := t.TempDir()
-	s := openStore(t, dir)
+	s := openWith(t, dir, "0", "200")
 	for i := range 2 * maxTries {
 		s.BeginTry(strconv.Itoa(i), "x", 1)
 	}
-	s = openStore(t, dir)
 	for i := range 2 * maxTries {
 		wantTries(t, s, strconv.Itoa(i), "x", 1-i/maxTries)
 	}
+	s = openStore(t, dir)
+	s.BeginTry("a", "x", 1)
+	for id, want := range map[string]int{"0": 1, "1": 0, "200": 1, "201": 0, "a": 1} {
+		wantTries(t, s, id, "x", want)
+	}
+}
+
+// openWith is openStore with terminals.
+func openWith(t *testing.T, dir string, ids ...string) *Store {
+	t.Helper()
+	s := openStore(t, dir)
+	for _, id := range ids {
+		if err := s.SaveMeta(id, []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
 }
 
 // TestUsageOf: what a terminal takes are its journal and its snapshots, of all and of one; an id with nothing is

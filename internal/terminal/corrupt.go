@@ -35,6 +35,7 @@ func (r recovery) recoverCorrupt(id string) (*meta, error) {
 	}
 	if loaded, err := r.cfg.Store.Load(id); err == nil {
 		record.Cols, record.Rows = loaded.Frame.Cols, loaded.Frame.Rows
+		loaded.Free()
 	} else if record.State == StateLost {
 		return nil, fmt.Errorf("no screen and no process of terminal %s: %w", id, err)
 	}

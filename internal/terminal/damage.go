@@ -67,6 +67,7 @@ func (f *files) inspect() {
 	loaded, err := f.t.registry.cfg.Store.Load(f.t.ID)
 	gone := f.purged
 	f.saving.Unlock()
+	loaded.Free()
 	if err == nil {
 		err = loaded.Damage
 	}
