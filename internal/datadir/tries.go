@@ -52,22 +52,19 @@ func (s *Store) Tries(id, what string) int {
 // BeginTry notes that what begins, as the n-th try; what is at most 40 bytes. A kill of the process leaves the note; it
 // is not synced, so a crash of the machine may not. On a full disk there is none.
 func (s *Store) BeginTry(id, what string, n int) {
-	t := &s.tries
+	t, e := &s.tries, try{id, what, n}
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.file == nil {
 		t.open()
 	}
-	i := t.find(id)
-	if i < 0 {
-		i = t.find("")
-	}
-	if i < 0 && len(t.slots) < maxTries {
-		i = len(t.slots)
-		t.slots = append(t.slots, try{})
-	}
+	i := t.place(id)
 	if i >= 0 {
-		t.set(i, try{id, what, n})
+		t.slots[i] = e
+	}
+	file := t.file
+	t.mu.Unlock()
+	if i >= 0 {
+		e.write(file, i)
 	}
 }
 
@@ -75,27 +72,48 @@ func (s *Store) BeginTry(id, what string, n int) {
 func (s *Store) EndTry(id string) {
 	t := &s.tries
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if i := t.find(id); i >= 0 {
-		t.set(i, try{})
+	i, file := t.find(id), t.file
+	t.mu.Unlock()
+	if i < 0 {
+		return
 	}
+	try{}.write(file, i)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.slots[i].id == id {
+		t.slots[i] = try{}
+	}
+}
+
+// place is where id has its place or gets one, -1 when there is none.
+func (t *tries) place(id string) int {
+	if i := t.find(id); i >= 0 {
+		return i
+	}
+	if i := t.find(""); i >= 0 {
+		return i
+	}
+	if len(t.slots) == maxTries {
+		return -1
+	}
+	t.slots = append(t.slots, try{})
+	return len(t.slots) - 1
 }
 
 func (t *tries) find(id string) int {
 	return slices.IndexFunc(t.slots, func(e try) bool { return e.id == id })
 }
 
-// set writes a slot.
-func (t *tries) set(i int, e try) {
-	t.slots[i] = e
-	if t.file == nil {
+// write writes e to its place in the file, if there is one. No lock is held: a full disk may take seconds.
+func (e try) write(file *os.File, place int) {
+	if file == nil {
 		return
 	}
 	var b [trySize]byte
 	if e.id != "" {
 		copy(b[:], fmt.Sprintf("%d %s %s\n", e.n, e.id, e.what))
 	}
-	_, _ = t.file.WriteAt(b[:], int64(i)*trySize)
+	_, _ = file.WriteAt(b[:], int64(place)*trySize)
 }
 
 // begin reads the file in the data directory root, without terminals that have gone. Where it cannot be opened, the next
