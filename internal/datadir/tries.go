@@ -104,7 +104,7 @@ func (t *tries) find(id string) int {
 	return slices.IndexFunc(t.slots, func(e try) bool { return e.id == id })
 }
 
-// write writes e to its place in the file, if there is one. No lock is held: a full disk may take seconds.
+// write writes e to its place in the file, if there is one. No lock is held: a busy disk takes seconds.
 func (e try) write(file *os.File, place int) {
 	if file == nil {
 		return
