@@ -7,13 +7,6 @@ type ahead chan struct{}
 
 func newAhead() ahead { return make(ahead, 1) }
 
-// piece is output that the journal has.
-type piece struct {
-	data  []byte
-	buf   *[floodBuffer]byte // data is in it
-	group int                // process group in the foreground when data was read; 0: unknown
-}
-
 // put has show called by a goroutine that work starts; where it starts none, by this one. It waits for the piece
 // before.
 func (a ahead) put(work func(func()) bool, show func()) {

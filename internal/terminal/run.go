@@ -24,8 +24,8 @@ const (
 	cwdInterval = 20 * time.Millisecond
 	// floodLasts is how long after a full read the terminal counts as flooded.
 	floodLasts = 100 * time.Millisecond
-	// restWithin is how much output of a flood may come, in bytes, before its reader waits for the screen to be as far
-	// as the journal. Only there the journal notes where a sequence has ended, see journal.Rested.
+	// restWithin is how much output of a flood may come, in bytes, before it is read in small pieces, behind each of which
+	// the screen is as far as the journal. Only there the journal notes where a sequence has ended, see journal.Rested.
 	restWithin = 512 << 10
 )
 
@@ -58,7 +58,7 @@ func (p *program) run() {
 			p.applyBuffered(n)
 		}
 		switch {
-		case n < idleBuffer:
+		case n < idleBuffer || p.restless():
 			size = idleBuffer
 		case n == idleBuffer:
 			size = floodBuffer
@@ -73,6 +73,9 @@ func (p *program) run() {
 	}
 	p.finish()
 }
+
+// restless reports whether no piece has ended at rest for restWithin.
+func (p *program) restless() bool { return p.t.journal.End()-p.rested.Load() >= restWithin }
 
 // rest ends run until there is output: a goroutine would keep its stack.
 func (p *program) rest() {
@@ -109,13 +112,11 @@ func (p *program) applyBuffered(n int) {
 	}
 	b := floodBuffers.Get().(*[floodBuffer]byte)
 	group, _ := p.process.Foreground() // 0 with an error
-	x := piece{data: p.keep(n, b[:]), buf: b, group: group}
-	if p.t.journal.End()-p.rested.Load() >= restWithin {
-		p.ahead.settle()
-		p.showPiece(x)
-		return
-	}
-	p.ahead.put(p.t.registry.life.TryGo, func() { p.showPiece(x) })
+	data := p.keep(n, b[:])
+	p.ahead.put(p.t.registry.life.TryGo, func() {
+		p.show(data, group)
+		floodBuffers.Put(b)
+	})
 }
 
 // apply moves n bytes from the pipe into the journal and then to the screen and the viewers.
@@ -135,12 +136,6 @@ func (p *program) keep(n int, buf []byte) []byte {
 	}
 	p.t.enforceQuota()
 	return data
-}
-
-// showPiece is show of a piece, which it frees.
-func (p *program) showPiece(x piece) {
-	p.show(x.data, x.group)
-	floodBuffers.Put(x.buf)
 }
 
 // show brings output from the journal to the screen and the viewers. group was in the foreground when it was read, or
