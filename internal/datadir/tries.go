@@ -116,14 +116,15 @@ func (e try) write(file *os.File, place int) {
 	_, _ = file.WriteAt(b[:], int64(place)*trySize)
 }
 
-// begin reads the file in the data directory root, without terminals that have gone. Where it cannot be opened, the next
-// try looks again.
+// begin reads the file in the data directory root, without terminals that have gone. Where there is none, the next try
+// makes it.
 func (t *tries) begin(root, terminals *os.Root) {
 	t.root, _ = root.OpenRoot(".") // nil with an error: nothing is counted
-	t.open()
-	if t.file == nil {
-		return
+	f, _, err := OpenFile(root, triesFile, os.O_RDWR)
+	if err != nil {
+		return // most often there is none
 	}
+	t.file = f
 	b := make([]byte, maxTries*trySize)
 	n, _ := t.file.ReadAt(b, 0) // up to its end
 	for slot := range slices.Chunk(b[:n], trySize) {
