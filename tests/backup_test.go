@@ -19,7 +19,8 @@ import (
 var (
 	kept    = []string{"evertty.db", "permissions.json", "providers", "shells", "terminals", "threads"}
 	leftOut = []string{"audit.log", "audit.refused.log", "evertty.db-shm", "evertty.db-wal", "identity", "keeper.lock",
-		"keeper.log", "keeper.sock", "lock", "relay", "reserve", "server.json", "server.sock", "tickets", "token", "tries"}
+		"keeper.log", "keeper.sock", "lock", "relay", "reserve", "server.json", "server.sock", "tickets", "token",
+		"tries"}
 )
 
 // countsLines prints numbers without end, a line each.
