@@ -156,6 +156,13 @@ func (r *Registry) publish(t *Terminal) {
 	r.life.Go(t.run)
 }
 
+// has reports whether a terminal can be found: it was published and was not replaced.
+func (r *Registry) has(t *Terminal) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byID[t.ID] == t
+}
+
 // release ends a reservation, whether the terminal was published or not.
 func (r *Registry) release(t *Terminal) {
 	r.mu.Lock()

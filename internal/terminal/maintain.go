@@ -114,10 +114,11 @@ func (r *Registry) closeQuiet() {
 	r.open.keep(quiet[:kept])
 }
 
-// maintainAll begins to maintain the terminals that need it.
+// maintainAll begins to maintain the terminals that need it. One that cannot be found yet, as its program is being
+// started, becomes due when it can.
 func (r *Registry) maintainAll() {
 	for _, t := range r.upkeep.due.take() {
-		if t.wantsMaintenance() {
+		if r.has(t) && t.wantsMaintenance() {
 			r.upkeep.do(t, func() {
 				if t.maintain(); t.wantsMaintenance() {
 					r.upkeep.due.add(t)
