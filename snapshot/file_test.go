@@ -157,7 +157,8 @@ func TestRestoredKeepsNothingOfTheFile(t *testing.T) {
 		source.Write(fmt.Appendf(nil, "\x1b]8;id=%d;http://x/%d\x1b\\%d\x1b]8;;\x1b\\\x1b[3%dmé 日本 %s\x1b[m\r\n",
 			i, i, i, i%8, strings.Repeat("z", i%200)))
 	}
-	source.Write([]byte("\x1b]2;title\x07\x1b]7;file:///tmp\x07\x1b]8;;http://open/\x1b\\open\x1b[?1049halt\x1b]2;more"))
+	source.Write([]byte("\x1b]2;title\x07\x1b]7;file:///tmp\x07\x1b]8;;http://open/\x1b\\open\x1b[?1049h"))
+	source.Write([]byte("alternate\x1b]2;unfinished"))
 	want := Encode(Header{}, source.Freeze())
 	file := bytes.Clone(want)
 	_, f, err := Decode(file)

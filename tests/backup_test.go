@@ -15,7 +15,8 @@ import (
 	"github.com/evertty/evertty/client"
 )
 
-// kept are the names at the top of a data directory that a backup has; the others it leaves out, see docs/operate/backup.md.
+// kept are the names at the top of a data directory that a backup has; the others it leaves out, see
+// docs/operate/backup.md.
 var (
 	kept    = []string{"evertty.db", "permissions.json", "providers", "shells", "terminals", "threads"}
 	leftOut = []string{"audit.log", "audit.refused.log", "evertty.db-shm", "evertty.db-wal", "identity", "keeper.lock",

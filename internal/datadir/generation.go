@@ -109,6 +109,7 @@ func (l Loaded) Free() {
 	}
 }
 
+// load reads one file. With an error too, Free gives its memory back.
 func load(d *os.Root, name string) (l Loaded, err error) {
 	var ok bool
 	if l.file, ok = fileBuffers.Get().(*[]byte); !ok {

@@ -87,11 +87,10 @@ func (s *Store) EndTry(id string) {
 
 // place is where id has its place or gets one, -1 when there is none.
 func (t *tries) place(id string) int {
-	if i := t.find(id); i >= 0 {
-		return i
-	}
-	if i := t.find(""); i >= 0 {
-		return i
+	for _, id := range []string{id, ""} {
+		if i := t.find(id); i >= 0 {
+			return i
+		}
 	}
 	if len(t.slots) == maxTries {
 		return -1
@@ -100,6 +99,7 @@ func (t *tries) place(id string) int {
 	return len(t.slots) - 1
 }
 
+// find is the place of id, of "" a free one, -1 when there is none.
 func (t *tries) find(id string) int {
 	return slices.IndexFunc(t.slots, func(e try) bool { return e.id == id })
 }
@@ -126,7 +126,7 @@ func (t *tries) begin(root, terminals *os.Root) {
 	}
 	t.file = f
 	b := make([]byte, maxTries*trySize)
-	n, _ := t.file.ReadAt(b, 0) // up to its end
+	n, _ := f.ReadAt(b, 0) // up to its end
 	for slot := range slices.Chunk(b[:n], trySize) {
 		e := parseTry(slot)
 		if _, err := terminals.Lstat(e.id); e.id != "" && errors.Is(err, fs.ErrNotExist) {

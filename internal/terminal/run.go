@@ -24,8 +24,8 @@ const (
 	cwdInterval = 20 * time.Millisecond
 	// floodLasts is how long after a full read the terminal counts as flooded.
 	floodLasts = 100 * time.Millisecond
-	// restWithin is how much output of a flood may come, in bytes, before it is read in small pieces, behind each of which
-	// the screen is as far as the journal. Only there the journal notes where a sequence has ended, see journal.Rested.
+	// restWithin is how much output of a flood may come, in bytes, before it is read in small pieces. Behind each of
+	// them the screen is as far as the journal, which notes only there where a sequence has ended, see journal.Rested.
 	restWithin = 512 << 10
 )
 
