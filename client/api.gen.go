@@ -63,6 +63,21 @@ func (a API) ParkTerminal(ctx context.Context, in wire.TerminalRef) (Terminal, e
 	return send[Terminal](ctx, a, route{"POST", true, []string{"/session/:sid/pty/:id/park", "/pty/:id/park"}}, in)
 }
 
+// ListViewers is GET /pty/:id/viewers: who watches, and who types.
+func (a API) ListViewers(ctx context.Context, in wire.TerminalRef) (wire.ViewerList, error) {
+	return send[wire.ViewerList](ctx, a, route{"GET", false, []string{"/session/:sid/pty/:id/viewers", "/pty/:id/viewers"}}, in)
+}
+
+// ControlTerminal is POST /pty/:id/control: lock the keyboard, ask for it, hand it over.
+func (a API) ControlTerminal(ctx context.Context, in wire.ControlTerminal) (wire.Controlled, error) {
+	return send[wire.Controlled](ctx, a, route{"POST", true, []string{"/session/:sid/pty/:id/control", "/pty/:id/control"}}, in)
+}
+
+// KickViewer is POST /pty/:id/viewers/:vid/kick: remove a viewer.
+func (a API) KickViewer(ctx context.Context, in wire.KickViewer) (wire.Done, error) {
+	return send[wire.Done](ctx, a, route{"POST", true, []string{"/session/:sid/pty/:id/viewers/:vid/kick", "/pty/:id/viewers/:vid/kick"}}, in)
+}
+
 // SendInput is POST /pty/:id/input: write bytes to the program.
 func (a API) SendInput(ctx context.Context, in wire.Input) (wire.Sent, error) {
 	return send[wire.Sent](ctx, a, route{"POST", true, []string{"/session/:sid/pty/:id/input", "/pty/:id/input"}}, in)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // Limits of a hub.
@@ -71,8 +72,9 @@ type Hub struct {
 	effects *vt.Effects
 	pending pending
 
-	viewers viewers   // who watches, and whose size counts
-	resume  resumeLog // what viewers that reconnect need besides the journal
+	viewers viewers         // who watches, who types, and whose size counts
+	input   *wire.InputMode // what viewers know of inputMode; nil before the first
+	resume  resumeLog       // what viewers that reconnect need besides the journal
 
 	// stats are copied to published at the end of a step, so that Stats never waits for mu.
 	stats      stats
@@ -81,7 +83,12 @@ type Hub struct {
 	// settled is the viewer that was active last, if nothing has changed since that decides the size; else 0. It is set
 	// with mu held.
 	settled atomic.Uint64
-	changes notify.Notifier // for Watch; its lock is a leaf
+	// typist is the viewer that alone types, 0 for everybody; crowd how many viewers there are; inputMode the newest of
+	// SetInputMode, nil before. So no key waits for a step.
+	typist    atomic.Uint64
+	crowd     atomic.Int32
+	inputMode atomic.Pointer[wire.InputMode]
+	changes   notify.Notifier // for Watch; its lock is a leaf
 }
 
 // New makes the hub of a running terminal. Effects of o.Config are replaced by the hub's own.
@@ -296,3 +303,9 @@ func (h *Hub) Watch() (changed <-chan struct{}, stop func()) {
 // order numbers viewers and their acts over all hubs, so that a page that watches several
 // terminals can tell viewers apart.
 var order atomic.Uint64
+
+// firstOrder is where the numbers begin: no server counts as fast as its clock, so a number from before a restart is
+// never that of another viewer. It is exact in JavaScript.
+var firstOrder = uint64(time.Now().UnixMilli())
+
+func nextOrder() uint64 { return firstOrder + order.Add(1) }

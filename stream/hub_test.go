@@ -472,7 +472,7 @@ func clipboards(t *testing.T, s *stream.Subscription) (out []string, kinds []str
 // they are behind; nobody else gets any, and none is kept for those who come later.
 func TestClipboardIsForThoseWhoType(t *testing.T) {
 	hub := newHub(t, 20, 5)
-	typist, looker := hub.Subscribe(stream.SubscribeOptions{MayType: true}), hub.Subscribe(stream.SubscribeOptions{})
+	typist, looker := hub.Subscribe(stream.SubscribeOptions{Who: stream.Who{Role: stream.RoleWrite}}), hub.Subscribe(stream.SubscribeOptions{})
 	defer typist.Close()
 	defer looker.Close()
 	clipboards(t, typist)
@@ -486,7 +486,7 @@ func TestClipboardIsForThoseWhoType(t *testing.T) {
 		hub.Write(bytes.Repeat([]byte("z"), 1024))
 	}
 	hub.Write([]byte("\x1b]52;c;dGhyZWU=\a\x1b]52;c;\a"))
-	late := hub.Subscribe(stream.SubscribeOptions{MayType: true})
+	late := hub.Subscribe(stream.SubscribeOptions{Who: stream.Who{Role: stream.RoleWrite}})
 	defer late.Close()
 	hub.Finish(stream.Exit{Reason: "exit"})
 	const three = `{"clipboard":{"selection":"c","data_b64":""}}`

@@ -52,7 +52,8 @@ func (s *Subscription) takeScreen() []*Message {
 	s.lag.held, s.lag.taken, s.lag.seq = true, true, h.seq
 	s.screens.Store(true)
 	time.AfterFunc(screenPace, s.look)
-	return []*Message{h.snapshotLocked().screen(), metaMessage(h.id, h.currentMeta())}
+	s.resynced(ReasonLag)
+	return []*Message{h.snapshotLocked().screen(ReasonLag), metaMessage(h.id, h.currentMeta())}
 }
 
 // look is called screenPace after each screen: the viewer gets the next one, or all when it keeps up. While the last

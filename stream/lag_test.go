@@ -39,14 +39,18 @@ func isScreen(t *testing.T, batch []*Message) bool {
 	return shots == 1 && partial
 }
 
-// next waits for what the viewer gets next.
+// next waits for what the viewer gets next besides who is there.
 func next(t *testing.T, s *Subscription) []*Message {
 	t.Helper()
-	batch, err := s.Next(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	for {
+		batch, err := s.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(batch) > 1 || batch[0].Kind != KindMeta {
+			return batch
+		}
 	}
-	return batch
 }
 
 // TestBehind: a viewer that is behind gets screens while output comes, never output, and the whole once it keeps up.

@@ -52,6 +52,8 @@ type Hooks struct {
 	// Marked: the shell marked its prompt or a command (OSC 133, 633); seq is the position behind
 	// the mark.
 	Marked func(m vt.PromptMark, seq uint64)
+	// Held: the viewer with this key types alone from now on; "" is anybody, or one without a key.
+	Held func(key string)
 	// Reply: p is a report for the program that no output asked for.
 	Reply func(p []byte)
 }

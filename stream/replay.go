@@ -104,7 +104,7 @@ func (s *Subscription) replayTarget() (t target, failed Reason) {
 	if !ok || r.pos >= r.goal && h.seq-r.pos > MaxQueue {
 		return target{}, ReasonLag
 	}
-	if s.historyOnce && len(list) > 0 {
+	if (s.historyOnce || s.lazy) && len(list) > 0 {
 		return target{}, ReasonResize
 	}
 	return target{seq: h.seq, resizes: slices.Clone(list)}, ""
@@ -123,7 +123,7 @@ func (s *Subscription) join(t target, failed Reason) (batch []*Message) {
 	case failed != "":
 		s.stale = failed
 	case h.seq == t.seq && h.resume.resizes.count() == r.next:
-		s.stale, s.presenceChanged, s.since = "", false, time.Time{}
+		s.stale, s.news, s.since, s.taken = "", 0, time.Time{}, h.applied()
 		if h.exit != nil {
 			r.flush()
 		}

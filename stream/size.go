@@ -77,7 +77,7 @@ func (s *Subscription) RequestSize(cols, rows int) Size {
 	if cols > 0 && rows > 0 {
 		s.request.Size = Size{Cols: max(cols, minCols), Rows: max(rows, minRows)}
 	}
-	s.request.active = order.Add(1)
+	s.request.active = nextOrder()
 	size := h.applyPolicy()
 	if h.settled.Store(0); size == (Size{Cols: h.cols, Rows: h.rows}) {
 		h.settled.Store(s.Viewer)

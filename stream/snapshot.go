@@ -34,7 +34,7 @@ type SharedSnapshot struct {
 	pieces   *snapshot.Pieces // the text with all history; nil when it is large
 
 	messages map[Reason]*Message // with all history; guarded by the hub's lock
-	shown    *Message            // the screen alone; guarded by the hub's lock
+	shown    map[Reason]*Message // the screen alone; guarded by the hub's lock
 }
 
 // Snapshot returns the snapshot of now. Callers at the same instant share one, and with it its
@@ -51,7 +51,7 @@ func (h *Hub) snapshotLocked() *SharedSnapshot {
 		return s
 	}
 	s := &SharedSnapshot{version: h.version, Frame: h.final, Seq: h.applied(), Ended: h.exit != nil, id: h.id,
-		onMade: h.hooks.Snapshot, verify: h.verify, large: h.large, messages: map[Reason]*Message{},
+		onMade: h.hooks.Snapshot, verify: h.verify, large: h.large, messages: map[Reason]*Message{}, shown: map[Reason]*Message{},
 		reduced: map[reduceKey]reduced{}}
 	if h.engine != nil {
 		s.Frame = h.engine.Freeze()
@@ -161,13 +161,13 @@ func (s *SharedSnapshot) message(r Reason, lines int) *Message {
 	return s.messages[r]
 }
 
-// screen is the snapshot event without history for viewers that are behind, who share it. The hub's lock is held.
-func (s *SharedSnapshot) screen() *Message {
-	if s.shown == nil {
-		s.shown = s.newMessage(ReasonLag, 0)
-		s.shown.members = append(s.shown.members, `,"partial":true`...)
+// screen is the snapshot event without history for viewers that are behind or lazy, who share it. The hub's lock is held.
+func (s *SharedSnapshot) screen(r Reason) *Message {
+	if s.shown[r] == nil {
+		s.shown[r] = s.newMessage(r, 0)
+		s.shown[r].members = append(s.shown[r].members, `,"partial":true`...)
 	}
-	return s.shown
+	return s.shown[r]
 }
 
 func (s *SharedSnapshot) newMessage(r Reason, lines int) *Message {

@@ -152,7 +152,7 @@ func plainHub(hooks Hooks) *Hub {
 // TestEverythingWakes: a viewer that waits is woken for each thing that it gets.
 func TestEverythingWakes(t *testing.T) {
 	h := plainHub(Hooks{})
-	s := h.Subscribe(SubscribeOptions{MayType: true})
+	s := h.Subscribe(SubscribeOptions{Who: Who{Role: RoleWrite}})
 	other := h.Subscribe(SubscribeOptions{})
 	for _, step := range []struct {
 		name string

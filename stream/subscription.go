@@ -9,7 +9,6 @@ import (
 
 	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/vt"
-	"github.com/evertty/evertty/wire"
 )
 
 // ErrClosed is returned by Next and Poll after Close.
@@ -40,22 +39,31 @@ type Subscription struct {
 	ready       func()        // SubscribeOptions.Ready
 	isDue       atomic.Bool   // ready or wake is about to be called, see Hub.unlock
 	historyOnce bool
-	mayType     bool
-	whole       bool // see SubscribeOptions.Whole
+	who         Who
+	onKick      func()       // SubscribeOptions.Kicked
+	kicked      atomic.Bool  // see Hub.Kick
+	typedAt     atomic.Int64 // when it typed last, in ns since 1970; 0 for never
+	whole       bool         // see SubscribeOptions.Whole
 	came        time.Time
 	caught      atomic.Bool // Sent was called
 	screens     atomic.Bool // a screen was taken, see lag, and Sent was not called since
 	replay      *replay     // nil without a position that can be resumed
 
 	// Below: guarded by hub.mu. What the next Poll returns.
-	stale           Reason // not "": it needs a snapshot first, or is replaying
-	queue           []*Message
-	queued          int       // bytes waiting in queue, see MaxQueue
-	since           time.Time // when the first of queue came, or the viewer became stale; zero when nothing waits
-	presenceChanged bool      // the number of viewers changed
-	clipboard       *Message  // the newest write to the clipboard; nil for none
-	scrollback      int       // history lines in its next snapshot, negative for all
-	lag             lag
+	stale      Reason // not "": it needs a snapshot first, or is replaying
+	queue      []*Message
+	queued     int       // bytes waiting in queue, see MaxQueue
+	since      time.Time // when the first of queue came, or the viewer became stale; zero when nothing waits
+	news       news      // what of the hub has changed that it was not told
+	clipboard  *Message  // the newest write to the clipboard; nil for none
+	scrollback int       // history lines in its next snapshot, negative for all
+	lazy       bool      // it gets screens alone, until History
+	lag        lag
+
+	// For lists of viewers.
+	taken   uint64 // position up to which it has taken all
+	resyncs int    // snapshots besides its first
+	typing  bool   // others were told that it types
 
 	// Its end: exitQueued before exitTaken; closed by Close.
 	exitQueued bool // the exit is in the queue or was taken
@@ -81,8 +89,13 @@ type SubscribeOptions struct {
 	// gets the resume event and then only that. nil, or a position that cannot be resumed: it gets
 	// a snapshot.
 	Since *uint64
-	// MayType says that the viewer may type. It then gets what programs write to the clipboard.
-	MayType bool
+	// Who is the viewer. One that may type gets what programs write to the clipboard.
+	Who Who
+	// Kicked is called, once, when somebody else ends the viewer; nil is nothing.
+	Kicked func()
+	// Lazy gives the viewer the screen alone until it asks for all of the terminal by History: a slow line shows the
+	// screen at once. Scrollback counts from then on.
+	Lazy bool
 	// Whole gives a viewer that is behind all of the terminal, not the screen alone: for one that cannot be told which
 	// of the two it is.
 	Whole bool
@@ -95,9 +108,9 @@ type SubscribeOptions struct {
 // Subscribe adds a viewer. The first thing it gets is a snapshot, or the resume event. The caller
 // must Close it.
 func (h *Hub) Subscribe(o SubscribeOptions) *Subscription {
-	s := &Subscription{Viewer: order.Add(1), hub: h, ready: o.Ready,
-		scrollback: o.Scrollback, historyOnce: o.HistoryOnce, mayType: o.MayType, whole: o.Whole, stale: ReasonConnect,
-		came: time.Now()}
+	s := &Subscription{Viewer: nextOrder(), hub: h, ready: o.Ready,
+		scrollback: o.Scrollback, historyOnce: o.HistoryOnce, who: o.Who, onKick: o.Kicked, whole: o.Whole, lazy: o.Lazy,
+		stale: ReasonConnect, came: time.Now()}
 	if s.ready == nil {
 		s.wake = notify.NewSignal()
 	}
@@ -105,6 +118,9 @@ func (h *Hub) Subscribe(o SubscribeOptions) *Subscription {
 	h.lock()
 	defer h.unlock()
 	h.viewers.add(s)
+	h.crowd.Store(int32(len(h.viewers.subs)))
+	h.controlJoined(s)
+	s.news |= h.standing(s)
 	h.resume.noteViewer(h.applied())
 	if o.Since != nil {
 		if s.replay = h.newReplay(*o.Since); s.replay != nil {
@@ -138,6 +154,8 @@ func (s *Subscription) remove() bool {
 	s.closed = true
 	s.queue, s.clipboard = nil, nil
 	h.viewers.remove(s)
+	h.crowd.Store(int32(len(h.viewers.subs)))
+	h.controlLeft(s)
 	h.presenceChanged(nil)
 	return true
 }
@@ -164,7 +182,8 @@ func (s *Subscription) Hide(hidden bool) {
 // presenceChanged publishes that the number of viewers changed. except, who caused it, learns it
 // otherwise. The hub's lock is held.
 func (h *Hub) presenceChanged(except *Subscription) {
-	h.viewers.notePresence(except)
+	h.viewers.note(newsViewers, except)
+	h.presenceDue()
 	h.publishStats()
 	h.notifyChanged()
 }
@@ -215,7 +234,7 @@ func (s *Subscription) resized(m *Message, exact bool) {
 	case s.stale != "" && s.stale != replaying: // its snapshot has the new size
 	case s.lag.behind:
 		s.showsLater()
-	case !exact || s.historyOnce:
+	case !exact || s.historyOnce || s.lazy:
 		s.makeStale(ReasonResize)
 		s.queue = append(s.queue, m)
 	case s.stale == "":
@@ -281,7 +300,7 @@ func (s *Subscription) pollAndUnlock() (batch []*Message, err error) {
 	reason := s.stale
 	switch {
 	case s.closed:
-		reason, err = "", ErrClosed
+		reason, err = "", s.over()
 	case s.exitTaken:
 		reason, err = "", io.EOF
 	case s.lag.held:
@@ -299,12 +318,13 @@ func (s *Subscription) pollAndUnlock() (batch []*Message, err error) {
 	}
 	if s.stale == "" {
 		s.since = time.Time{}
+		s.taken = h.applied()
 	}
 	if err == nil {
-		if s.presenceChanged && !s.exitQueued {
-			batch = append(batch, metaMessage(h.id, &wire.EventMeta{Viewers: &h.viewers.visible}))
+		if s.news != 0 && !s.exitQueued {
+			batch = append(batch, metaMessage(h.id, h.metaOf(s.news)))
 		}
-		s.presenceChanged, s.exitTaken = false, s.exitQueued
+		s.news, s.exitTaken = 0, s.exitQueued
 	}
 	h.mu.Unlock()
 	if reason != "" && h.hooks.Resync != nil {
@@ -322,14 +342,44 @@ func (s *Subscription) takeSnapshot(reason Reason) []*Message {
 	h := s.hub
 	batch := s.queue // it is the caller's from now on
 	s.queue, s.queued, s.stale = nil, 0, ""
-	batch = append(batch, h.snapshotLocked().message(reason, s.scrollback))
+	if s.lazy {
+		batch = append(batch, h.snapshotLocked().screen(reason))
+	} else {
+		batch = append(batch, h.snapshotLocked().message(reason, s.scrollback))
+	}
 	if s.historyOnce {
 		s.scrollback = 0
 	}
-	if reason != ReasonConnect {
-		batch = append(batch, metaMessage(h.id, h.currentMeta())) // it may have been in the dropped queue
+	if s.resynced(reason) {
+		batch, s.news = append(batch, metaMessage(h.id, h.currentMeta())), 0 // it may have been in the dropped queue
 	}
 	return s.appendExit(s.appendClipboard(batch))
+}
+
+// resynced notes a snapshot, and reports whether it is not the viewer's first. The hub's lock is held.
+func (s *Subscription) resynced(reason Reason) bool {
+	if reason != ReasonConnect {
+		s.resyncs++
+	}
+	return reason != ReasonConnect
+}
+
+// History gives a lazy viewer all of the terminal, and changes of it from then on. Any other has it.
+func (s *Subscription) History() {
+	s.hub.mu.Lock()
+	defer s.hub.unlock()
+	if !s.lazy || s.closed || s.exitTaken {
+		return
+	}
+	s.lazy = false
+	switch {
+	case s.exitQueued: // its events are on their way: the snapshot has the exit behind it again
+		s.exitQueued = false
+		s.makeStale(ReasonConnect)
+	case s.lag.behind: // it comes when the viewer keeps up
+	default:
+		s.makeStale(ReasonConnect)
+	}
 }
 
 // appendClipboard adds the write to the clipboard that waits.

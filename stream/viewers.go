@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/evertty/evertty/wire"
 )
 
 // presenceWake is the number of viewers up to which a change of their number wakes them. More
@@ -19,19 +21,21 @@ const presenceWake = 16
 //   - In the queue (publish): events with a place in the output, that is data, resize, exit and
 //     the meta event of a step. A viewer that becomes stale loses its queue, so the snapshot or
 //     the meta event behind it (Hub.currentMeta) must say the same again.
-//   - By a flag (notePresence): a value that Poll can compute from the hub, of which only the
-//     newest counts. It costs nothing however often it changes. The number of viewers.
+//   - By a flag (note): a value that Poll can compute from the hub, of which only the newest
+//     counts. It costs nothing however often it changes. See news.
 //   - In a slot (publishClipboard): a value that is nowhere in the hub's state, of which only the newest
 //     counts. It survives a snapshot and can fill no queue. The clipboard.
 //
 // A new event takes the queue when it belongs to a position of the output, else the flag when the
 // hub keeps its value, else a slot.
 type viewers struct {
-	policy  Policy          // see Hub.SetPolicy
-	subs    []*Subscription // oldest first; its elements never change, so that unlock may read them without the lock
-	visible int             // subs that are not hidden
-	owner   uint64          // viewer whose size counts, 0 for none
-	woken   bool            // one of subs is to be woken, see Hub.unlock
+	policy   Policy          // see Hub.SetPolicy
+	subs     []*Subscription // oldest first; its elements never change, so that unlock may read them without the lock
+	visible  int             // subs that are not hidden
+	owner    uint64          // viewer whose size counts, 0 for none
+	control  control         // who types
+	presence presence
+	woken    bool // one of subs is to be woken, see Hub.unlock
 }
 
 func (v *viewers) add(s *Subscription) {
@@ -72,7 +76,7 @@ func (v *viewers) publish(build func() *Message) {
 func (v *viewers) publishClipboard(build func() *Message) {
 	build = sync.OnceValue(build)
 	for _, s := range v.subs {
-		if s.mayType && !s.exitQueued {
+		if s.who.mayType() && !s.exitQueued {
 			s.clipboard = build()
 			s.due()
 		}
@@ -92,16 +96,75 @@ func (v *viewers) makeStale(r Reason) {
 	}
 }
 
-// notePresence sets the flag that the number of viewers changed, for everybody but one.
-func (v *viewers) notePresence(except *Subscription) {
+// news are values of the hub that have changed, of which only the newest counts.
+type news uint8
+
+const (
+	newsViewers  news = 1 << iota // the number of viewers
+	newsPresence                  // who is there
+	newsControl                   // who types
+	newsInput                     // what the line discipline does with input
+)
+
+// note sets the flag that something changed, for everybody but one.
+func (v *viewers) note(n news, except *Subscription) {
 	for _, s := range v.subs {
 		if s == except {
 			continue
 		}
-		s.presenceChanged = true
-		if len(v.subs) <= presenceWake {
+		s.news |= n
+		if len(v.subs) <= presenceWake || n == newsControl || n == newsPresence && v.visible <= maxPresent {
 			s.due()
 		}
+	}
+}
+
+// metaOf is the event that tells news. The hub's lock is held.
+func (h *Hub) metaOf(n news) *wire.EventMeta {
+	m := &wire.EventMeta{}
+	if n&newsViewers != 0 {
+		m.Viewers = &h.viewers.visible
+	}
+	if n&newsPresence != 0 {
+		m.Presence = h.present()
+	}
+	if n&newsControl != 0 {
+		c := h.viewers.control.wire()
+		m.Control = &c
+	}
+	if n&newsInput != 0 {
+		m.Input = h.input
+	}
+	return m
+}
+
+// standing is what a new viewer is told behind its first snapshot. The hub's lock is held.
+func (h *Hub) standing(s *Subscription) (n news) {
+	if h.viewers.control.holder != 0 {
+		n |= newsControl
+	}
+	if h.input != nil && s.who.mayType() {
+		n |= newsInput
+	}
+	return n
+}
+
+// SetInputMode notes what the line discipline does with what is typed, and tells viewers when that has changed. It
+// returns at once.
+func (h *Hub) SetInputMode(m wire.InputMode) {
+	if now := h.inputMode.Load(); now != nil && *now == m {
+		return
+	}
+	h.inputMode.Store(&m)
+	go h.tellInput() // a step may hold the lock
+}
+
+func (h *Hub) tellInput() {
+	h.mu.Lock()
+	defer h.unlock()
+	if now := h.inputMode.Load(); h.input == nil || *h.input != *now {
+		h.input = now
+		h.viewers.note(newsInput, nil)
 	}
 }
 

@@ -19,17 +19,20 @@ var (
 		{"exit", EventExit{}, "last, after all output"},
 	}
 	// SSEEvents come on an event stream besides StreamEvents.
-	SSEEvents = []EventType{{"expired", EventExpired{}, "last, when the ticket or the login has ended"}}
+	SSEEvents = []EventType{
+		{"expired", EventExpired{}, "last, when the ticket or the login has ended"},
+		{"kicked", EventKicked{}, "last, when somebody has removed this viewer"},
+	}
 	// SocketEvents come on a WebSocket besides StreamEvents.
 	SocketEvents = []EventType{{"error", EventError{}, ""}, {"pong", EventPong{}, ""}}
 	// PageEvents come on a page's WebSocket besides StreamEvents and SocketEvents.
-	PageEvents = []EventType{{"list", EventList{}, ""}}
+	PageEvents = []EventType{{"list", EventList{}, ""}, {"kicked", EventKicked{}, ""}}
 	// SocketCommands are the commands to a terminal on a WebSocket.
 	SocketCommands = []EventType{
 		{"input", CommandInput{}, ""}, {"keys", CommandKeys{}, ""}, {"paste", CommandPaste{}, ""},
 		{"resize", CommandResize{}, ""}, {"focus", CommandFocus{}, ""}, {"hide", CommandHide{}, ""},
-		{"show", CommandShow{}, ""}, {"colors", CommandColors{}, ""}, {"ping", CommandPing{}, ""},
-		{"auth", CommandAuth{}, ""},
+		{"show", CommandShow{}, ""}, {"control", CommandControl{}, ""}, {"history", CommandHistory{}, ""},
+		{"colors", CommandColors{}, ""}, {"ping", CommandPing{}, ""}, {"auth", CommandAuth{}, ""},
 	}
 	// ExecEvents are the events of a command.
 	ExecEvents = []EventType{
@@ -68,6 +71,8 @@ type EventSnapshot struct {
 	// True for the screen alone, without its history: for a viewer that is behind, which gets these instead of the output,
 	// and a whole snapshot once it keeps up. The receiver does the same with it.
 	Partial bool `json:"partial,omitempty"`
+	// Id of this connection among the viewers, see Viewer; in the first one.
+	Viewer string `json:"viewer,omitempty"`
 }
 
 // EventResume replaces the first snapshot when `since` can be continued: keep the screen, resize to
@@ -84,6 +89,8 @@ type EventResume struct {
 	Rows int `json:"rows" minimum:"1" maximum:"1000"`
 	// The `since` of the request.
 	Seq uint64 `json:"seq" minimum:"0"`
+	// Id of this connection among the viewers, see Viewer.
+	Viewer string `json:"viewer,omitempty"`
 }
 
 // EventData is output since the last event: write it. Terminal queries are cut out of it; a byte
@@ -136,6 +143,13 @@ type EventMeta struct {
 	// When who decides has changed: the size that comes of it.
 	Size      *Size      `json:"size,omitempty"`
 	Clipboard *Clipboard `json:"clipboard,omitempty"`
+	Presence  Presence   `json:"presence,omitempty"`
+	// When who types has changed; also behind the first snapshot of a locked terminal.
+	Control *Control   `json:"control,omitempty"`
+	Input   *InputMode `json:"input,omitempty"`
+	// Id of this connection among the viewers, behind the first event of a binary connection that says its `client`: the
+	// frame of a snapshot has no room for it.
+	Viewer string `json:"viewer,omitempty"`
 }
 
 // Notification is a message for a person (OSC 9, OSC 777).
@@ -189,6 +203,17 @@ type EventExpired struct {
 	Error string `json:"error"`
 }
 
+// EventKicked is the last event of a viewer that somebody has removed; do not connect again by yourself. On an event stream
+// and, for one terminal of several, on GET /ws; another WebSocket closes with CloseKicked.
+type EventKicked struct {
+	// The event; on a WebSocket only, an event stream has it in its `event:` line.
+	Event string `json:"event,omitempty" const:"kicked"`
+	// Id of the terminal; on a WebSocket only.
+	PTY string `json:"pty,omitempty"`
+	// One sentence for a person.
+	Error string `json:"error"`
+}
+
 // EventPong is the answer to a ping. On a WebSocket only.
 type EventPong struct {
 	// The event.
@@ -209,6 +234,13 @@ type EventList struct {
 // CloseUnauthorized is the code that a WebSocket closes with when its page has not shown that it is
 // logged in, and when the ticket or the login of its viewer has ended. To connect again does not help.
 const CloseUnauthorized = 4401
+
+// CloseKicked is the code that a WebSocket closes with when somebody has removed its viewer. Its ticket or share opens
+// nothing more; do not connect again by yourself.
+const CloseKicked = 4403
+
+// HistoryLazy, as `history`, asks for the screen without its history; see EventSnapshot.Partial and CommandHistory.
+const HistoryLazy = "lazy"
 
 // CommandAuth shows that a page is logged in. A WebSocket that a cookie opens needs it as its first
 // message, within 5 seconds, and tells nothing before; others ignore it.
@@ -292,6 +324,26 @@ type CommandShow struct {
 	PTY string `json:"pty,omitempty"`
 }
 
+// CommandControl changes who types, as POST …/control does; this viewer acts.
+type CommandControl struct {
+	// The command.
+	Type string `json:"type" const:"control"`
+	// Id of a terminal this page is attached to; on GET /ws only.
+	PTY string `json:"pty,omitempty"`
+	// As in ControlTerminal.
+	Action string `json:"action" enum:"lock,unlock,request,grant,deny"`
+	// As in ControlTerminal.
+	Viewer string `json:"viewer,omitempty"`
+}
+
+// CommandHistory asks for a snapshot with the history, which a viewer with `history=lazy` has not got.
+type CommandHistory struct {
+	// The command.
+	Type string `json:"type" const:"history"`
+	// Id of a terminal this page is attached to; on GET /ws only.
+	PTY string `json:"pty,omitempty"`
+}
+
 // CommandColors says which colours this viewer draws where the program has set none. Programs
 // that ask are told those of the viewer whose size counts; without one, and of one that has
 // not said, xterm.js's own on black.
@@ -334,6 +386,8 @@ type CommandAttach struct {
 	Since *uint64 `json:"since,omitempty" minimum:"0"`
 	// Begin as after `hide`.
 	Hidden bool `json:"hidden,omitempty"`
+	// `lazy`: the screen without its history, until `history`.
+	History string `json:"history,omitempty" enum:"lazy"`
 }
 
 // CommandDetach ends the watching of a terminal. On GET /ws only.

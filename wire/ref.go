@@ -146,6 +146,9 @@ type WatchTerminal struct {
 	TerminalRef
 	Lines
 	Resume
+	// `lazy` has the screen alone in every snapshot; GET …/snapshot has the history.
+	History string `json:"-" query:"history" param:"streamHistory" enum:"lazy"`
+	Watcher
 	Nesting
 }
 
@@ -157,8 +160,9 @@ type OpenSocket struct {
 	Lines
 	Resume
 	// `first` has the lines of `scrollback` in the first snapshot only. Such a viewer keeps no history, so a snapshot
-	// follows every `resize`.
-	History string `json:"-" query:"history" enum:"first"`
+	// follows every `resize`. `lazy` has the screen alone in every snapshot until the command `history`.
+	History string `json:"-" query:"history" enum:"first,lazy"`
+	Watcher
 	// With `rows`: the size of this viewer's screen, as a `resize` at once would say it. The first snapshot has the
 	// size that the size policy makes of it.
 	Cols int `json:"-" query:"cols" param:"viewerCols" minimum:"1" maximum:"1000" allowed:"1 to 1000, for both,"`
@@ -171,6 +175,18 @@ type OpenSocket struct {
 type OpenPageSocket struct {
 	Lines
 	Resume
+	Watcher
+}
+
+// Watcher says who watches.
+type Watcher struct {
+	// What others see this viewer as: text without control characters. A user's name without it.
+	Name string `json:"-" query:"name" param:"viewerName" maxLength:"64"`
+	// What the viewer is.
+	Client string `json:"-" query:"client" enum:"web,attach,api"`
+	// A secret of the viewer's choice, the same on each of its connections: with that of the holder of a locked terminal
+	// it is the holder again.
+	Key string `json:"-" query:"key" maxLength:"64"`
 }
 
 // GetRoot asks for the page or the list of routes.

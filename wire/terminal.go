@@ -251,6 +251,7 @@ type TerminalList struct {
 //schema:examples [{"data": "ls\n"}, {"data_b64": "AwQ="}]
 type Input struct {
 	TerminalRef
+	Typist
 	// Text, sent as UTF-8. A line feed is a line feed; the Enter key is `\r`.
 	Data *string `json:"data,omitempty"`
 	// Any bytes, in standard base64 with padding.
@@ -308,6 +309,7 @@ type MouseEvent struct {
 //schema:and {"mouse": {"x": 10, "y": 3, "button": "left", "action": "click"}}]
 type Keys struct {
 	TerminalRef
+	Typist
 	Mouse *MouseEvent `json:"mouse,omitempty"`
 	// Names of keys, in any case: Enter Tab BTab Escape Space BSpace Up Down Left Right Home End
 	// PgUp PgDn Insert Delete F1..F24; Return Esc Backspace PageUp PPage PageDown NPage IC Ins DC
@@ -325,6 +327,7 @@ type Keys struct {
 //schema:examples [{"data": "two\nlines"}]
 type Paste struct {
 	TerminalRef
+	Typist
 	// The text.
 	Data *string `json:"data" nullable:"false"`
 }

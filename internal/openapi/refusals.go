@@ -136,6 +136,18 @@ var refusals = []refusal{
 		codes:   "EXITED AMBIGUOUS",
 		example: "EXITED: the program has ended: terminal tz65gjhf8fx4b8cm52eg is exited",
 	},
+	{name: "NotControlled", status: 409,
+		text: "NOT_LOCKED: the terminal is open, everybody who may type does. NO_REQUEST: no viewer, or not this one, asks " +
+			"for the keyboard. AMBIGUOUS: see GET.",
+		codes:   "NOT_LOCKED NO_REQUEST AMBIGUOUS",
+		example: "NOT_LOCKED: the terminal is not locked: everybody who may type does",
+	},
+	{name: "NotControlledInSession", status: 409,
+		text: "NOT_LOCKED: the terminal is open, everybody who may type does. NO_REQUEST: no viewer, or not this one, asks " +
+			"for the keyboard.",
+		codes:   "NOT_LOCKED NO_REQUEST",
+		example: "NOT_LOCKED: the terminal is not locked: everybody who may type does",
+	},
 	{name: "NotIdle", status: 409,
 		text: "IN_USE: somebody watches it or waits for it, the program prints all the time, or its output cannot be " +
 			"written to the disk. EXITED: the program has ended. AMBIGUOUS: see GET.",
@@ -337,6 +349,18 @@ var refusals = []refusal{
 		example: "NEEDS_APPROVAL: somebody has to approve this first (approval apr_6f1c9a0b7d5e4f3a2b1c0d9e): the " +
 			"thread's ask rule {\"tool\":\"exec\"}",
 		details: wire.ErrorDetails{ApprovalID: "apr_6f1c9a0b7d5e4f3a2b1c0d9e"},
+	},
+	{name: "Locked", status: 423,
+		text:    "LOCKED: another viewer holds the keyboard of the terminal.",
+		codes:   "LOCKED",
+		example: "LOCKED: the terminal is locked: another viewer holds the keyboard; ask for it with request",
+	},
+	{name: "NotTyped", status: 423,
+		text: "LOCKED: another viewer holds the keyboard of the terminal. NEEDS_APPROVAL: the permissions of the " +
+			"thread want somebody to be asked; when the approval is approved (POST " +
+			"/api/threads/{id}/approvals/{aid}), the identical call is let through once, within 10 minutes.",
+		codes:   "LOCKED NEEDS_APPROVAL",
+		example: "LOCKED: the terminal is locked: another viewer holds the keyboard; ask for it with request",
 	},
 	{name: "Decided", status: 409,
 		text: "DECIDED: somebody has answered already, the call has been let through, or nobody answered in time. " +

@@ -20,6 +20,9 @@ func (ts *terminals) sendInput(ctx context.Context, in wire.Input) (wire.Sent, e
 		args.Directory = ts.directoryOf(t)
 		return args
 	})
+	if err == nil {
+		err = mayType(t, in.Typist)
+	}
 	if err != nil {
 		return wire.Sent{}, err
 	}
@@ -34,6 +37,9 @@ func (ts *terminals) sendKeys(ctx context.Context, in wire.Keys) (wire.Sent, err
 	t, err := ts.permitted(ctx, in.TerminalRef, permission.ToolKeys, func(t *terminal.Terminal) any {
 		return permission.InputArgs{Terminal: t.ID, Directory: ts.directoryOf(t), Keys: in.Keys, Mouse: mouse}
 	})
+	if err == nil {
+		err = mayType(t, in.Typist)
+	}
 	switch {
 	case err != nil:
 		return wire.Sent{}, err
@@ -61,6 +67,9 @@ func (ts *terminals) paste(ctx context.Context, in wire.Paste) (wire.Sent, error
 	t, err := ts.permitted(ctx, in.TerminalRef, permission.ToolPaste, func(t *terminal.Terminal) any {
 		return permission.InputArgs{Terminal: t.ID, Directory: ts.directoryOf(t), Data: *in.Data}
 	})
+	if err == nil {
+		err = mayType(t, in.Typist)
+	}
 	if err != nil {
 		return wire.Sent{}, err
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorilla/websocket"
+
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/terminal"
@@ -40,6 +42,7 @@ func TestServerIsAsDocumented(t *testing.T) {
 	c.visitCreate(t)
 	for _, base := range bases {
 		c.visitTerminal(t, base)
+		c.visitViewers(t, base)
 	}
 	c.visitAmbiguous(t)
 	c.visitEnded(t)
@@ -155,6 +158,47 @@ func (c *contract) visitCreate(t *testing.T) {
 }
 
 // visitTerminal is everything about the running terminal at base.
+// visitViewers locks a terminal for one viewer, hands it over to another, and removes both.
+func (c *contract) visitViewers(t *testing.T, base string) {
+	t.Helper()
+	one, two := c.openSocket(t, base+"/ws?name=one&client=attach&key=k", "TerminalSocket"),
+		c.openStream(t, base+"/stream?name=two&history=lazy")
+	one.until("viewer")
+	two.until("viewer")
+	as := "?as=" + one.viewer
+	for _, e := range []exchange{
+		{method: "GET", target: "/viewers", status: 200},
+		{method: "POST", target: "/control", body: `{"action":"grant"}`, status: 409, code: "NOT_LOCKED"},
+		{method: "POST", target: "/control", body: `{"action":"lock"}`, status: 400, code: "VALIDATION", loose: true},
+		{method: "POST", target: "/control", body: `{"action":"dance"}`, status: 400, code: "VALIDATION"},
+		{method: "POST", target: "/control" + as, body: `{"action":"lock"}`, status: 200},
+		{method: "POST", target: "/input", body: `{"data":"x"}`, status: 423, code: "LOCKED"},
+		{method: "POST", target: "/keys", body: `{"keys":["x"]}`, status: 423, code: "LOCKED"},
+		{method: "POST", target: "/paste?as=" + two.viewer, body: `{"data":"x"}`, status: 423, code: "LOCKED"},
+		{method: "POST", target: "/paste?as=0", body: `{"data":"x"}`, status: 404, code: "NOT_FOUND"},
+		{method: "POST", target: "/input" + as, body: `{"data":"\n"}`, status: 200},
+		{method: "POST", target: "/control", body: `{"action":"deny"}`, status: 409, code: "NO_REQUEST"},
+		{method: "POST", target: "/control", body: `{"action":"request","viewer":"` + two.viewer + `"}`, status: 200},
+		{method: "POST", target: "/control", body: `{"action":"grant"}`, status: 200},
+		{method: "POST", target: "/control", body: `{"action":"unlock"}`, status: 200},
+		{method: "POST", target: "/viewers/0/kick", status: 404, code: "NOT_FOUND"},
+		{method: "POST", target: "/viewers/" + one.viewer + "/kick", status: 200},
+		{method: "POST", target: "/viewers/" + two.viewer + "/kick", body: `{}`, status: 200},
+	} {
+		e.target = base + e.target
+		c.do(t, e)
+	}
+	two.until("kicked")
+	for {
+		if _, _, err := one.conn.ReadMessage(); err != nil {
+			if !websocket.IsCloseError(err, wire.CloseKicked) {
+				t.Errorf("a kicked viewer: %v", err)
+			}
+			return
+		}
+	}
+}
+
 func (c *contract) visitTerminal(t *testing.T, base string) {
 	for _, e := range []exchange{
 		{method: "POST", target: "/wait", body: `{"for":"text","pattern":"ready"}`, status: 200},

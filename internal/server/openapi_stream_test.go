@@ -80,6 +80,22 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 		`{"type":"resize","cols":70,"rows":20,`, `{"type":"paste","data":"p",`, `{"type":"input","data":"q",`} {
 		page.send(command + `"pty":"` + info.ID + `"}`)
 	}
+	page.send(`{"type":"control","action":"lock","pty":"` + info.ID + `"}`)
+	socket.until("control")
+	socket.send(`{"type":"control","action":"request"}`)
+	page.until("control")
+	page.send(`{"type":"control","action":"unlock","pty":"` + info.ID + `"}`)
+	page.send(`{"type":"history","pty":"` + info.ID + `"}`)
+	socket.send(`{"type":"history"}`)
+	kicked := c.openStream(t, "/pty/live/stream")
+	kicked.until("viewer")
+	c.do(t, exchange{method: "POST", target: "/pty/live/viewers/" + kicked.viewer + "/kick", status: 200})
+	kicked.until("kicked")
+	other := c.openSocket(t, "/ws", "PageSocket")
+	other.send(`{"type":"attach","history":"lazy","pty":"` + info.ID + `"}`)
+	other.until("viewer")
+	c.do(t, exchange{method: "POST", target: "/pty/live/viewers/" + other.viewer + "/kick", status: 200})
+	other.until("kicked")
 	page.send(`{"type":"ping"}`)
 	page.until("pong")
 	page.send(`{"type":"keys","keys":["Enter"],"pty":"` + info.ID + `"}`)
@@ -90,7 +106,7 @@ func TestStreamsAreAsDocumented(t *testing.T) {
 		w.complete()
 	}
 	c.resumeAfterRestart(t, "/pty/live", fmt.Sprint(sse.seq))
-	for _, field := range []string{"title", "cwd", "bell", "notify", "viewers", "owner", "size"} {
+	for _, field := range []string{"title", "cwd", "bell", "notify", "viewers", "owner", "size", "presence", "control"} {
 		if !socket.meta[field] {
 			t.Errorf("no meta event had %q: %v", field, socket.meta)
 		}
@@ -154,6 +170,7 @@ type watcher struct {
 	text      strings.Builder
 	seq       float64
 	snapshots int
+	viewer    string // its id
 }
 
 func (c *contract) watcher(t *testing.T, response string) *watcher {
@@ -290,6 +307,9 @@ func (w *watcher) until(what string) {
 		}
 		w.seen[kind] = true
 		fields, _ := value.(map[string]any)
+		if id, ok := fields["viewer"].(string); ok {
+			w.viewer = id
+		}
 		switch kind {
 		case "snapshot":
 			w.snapshots++
@@ -303,7 +323,7 @@ func (w *watcher) until(what string) {
 				w.meta[field] = true
 			}
 		}
-		if kind == what || kind == "meta" && fields[what] != nil {
+		if kind == what || fields[what] != nil {
 			return
 		}
 	}

@@ -88,6 +88,8 @@ var unasked = map[string]string{
 	"POST /tickets":                                 "what a ticket opens asks itself: TestSocketsAreChecked",
 	"DELETE /tickets":                               "ends what a ticket opened, and no process",
 	"POST TERMINAL/park":                            "the program does not notice, and a look shows the same screen",
+	"POST TERMINAL/control":                         "says which viewer types; its input asks itself",
+	"POST TERMINAL/viewers/:vid/kick":               "ends a viewer, and no process",
 	"POST /backup":                                  "reads; it needs full access (auth.CheckSecrets)",
 	"POST /logout":                                  "ends what a login opened, and no process",
 	"PUT /api/threads/:id/permissions":              "else nobody could ever change them",

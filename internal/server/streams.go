@@ -27,9 +27,12 @@ func (ts *terminals) getStream(c echo.Context, in wire.WatchTerminal) error {
 		return err
 	}
 	defer release()
-	v := stream.SubscribeOptions{Scrollback: in.Scrollback, Since: sinceOf(c, in.Resume)}
-	v.MayType = auth.GrantOf(c.Request().Context()).Role == auth.Write
-	sub := t.Hub().Subscribe(v)
+	who, err := whoOf(c, in.Watcher, stream.ClientAPI)
+	if err != nil {
+		return err
+	}
+	sub := t.Hub().Subscribe(stream.SubscribeOptions{Scrollback: in.Scrollback, Since: sinceOf(c, in.Resume), Who: who,
+		Lazy: in.History == wire.HistoryLazy, Kicked: func() { ts.auth.Revoke(c) }})
 	defer t.Detach(sub)
 	viewer.ServeSSE(c.Response(), c.Request(), sub)
 	return nil
@@ -51,8 +54,13 @@ func (ts *terminals) getWebSocket(c echo.Context, in wire.OpenSocket) error {
 		return err
 	}
 	httpapi.AtEnd(c, release)
+	who, err := whoOf(c, in.Watcher, stream.ClientAPI)
+	if err != nil {
+		return err
+	}
 	v, _ := ts.viewer(c, in.Lines, in.Resume)
-	v.Binary, v.HistoryOnce, v.Cols, v.Rows = in.Format == "binary", in.History != "", in.Cols, in.Rows
+	v.Who, v.Lazy = who, in.History == wire.HistoryLazy
+	v.Binary, v.HistoryOnce, v.Cols, v.Rows = in.Format == "binary", in.History == "first", in.Cols, in.Rows
 	if !viewer.OpenWebSocket(c.Response(), c.Request(), ts.Threads.Checked(t), v) {
 		v.Ended()
 	}
@@ -64,7 +72,12 @@ func (ts *terminals) getPage(c echo.Context, in wire.OpenPageSocket) error {
 		return err
 	}
 	space := httpapi.SpaceOf(c.Request().Context())
+	who, err := whoOf(c, in.Watcher, stream.ClientWeb)
+	if err != nil {
+		return err
+	}
 	v, own := ts.viewer(c, in.Lines, in.Resume)
+	v.Who = who
 	directory := ts.Directory(space, func(t wire.Terminal) wire.Terminal { return httpapi.Shown(own, t) })
 	if !viewer.OpenPage(c.Response(), c.Request(), directory, v) {
 		v.Ended()
@@ -109,6 +122,7 @@ func (ts *terminals) viewer(c echo.Context, history wire.Lines, from wire.Resume
 		Sockets:    ts.sockets,
 		Context:    ctx,
 		Ended:      over,
+		Kicked:     func() { ts.auth.Revoke(own) },
 		Refusal:    refusalOf(own, ts.auth),
 	}, own
 }

@@ -137,7 +137,7 @@ func (a *Auth) grantOfTicket(c echo.Context) (Grant, error) {
 	if err != nil || id == "" {
 		return Grant{}, errBadTicket
 	}
-	o := a.enter(c, &opened{pty: id, user: by.User})
+	o := a.enter(c, &opened{pty: id, user: by.User, ticket: DigestOf(c.QueryParam("ticket"))})
 	use := a.tickets.redeem
 	if httpapi.IsHead(c) {
 		use = a.tickets.valid

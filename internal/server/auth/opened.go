@@ -21,10 +21,11 @@ const endedWrite = time.Second
 // opened is a request that a ticket, a login or a user's token has let in, while it is answered. Its context ends with
 // the cause httpapi.ErrEnded when the ticket or the login does.
 type opened struct {
-	login *login // nil for a ticket, and for a user's token
-	pty   string // of a ticket
-	user  string // whose it is, see Grant.User
-	token bool   // a user's token has let it in
+	login  *login // nil for a ticket, and for a user's token
+	pty    string // of a ticket
+	ticket digest // zero without one
+	user   string // whose it is, see Grant.User
+	token  bool   // a user's token has let it in
 
 	timer *time.Timer // nil without an expiry
 
@@ -101,9 +102,17 @@ func (a *Auth) Last(c echo.Context) (ctx context.Context, own echo.Context, over
 		cancel(context.Cause(o.ctx))
 	}
 	o.ctx, o.cancel, o.answered, o.reply = ctx, cancel, nil, nil
+	own.Set(openedKey, o)
 	return ctx, own, func() {
 		a.forget(o)
 		end()
+	}
+}
+
+// Revoke ends the ticket that has let a request in: it opens nothing more. What it has opened goes on.
+func (a *Auth) Revoke(c echo.Context) {
+	if o, ok := c.Get(openedKey).(*opened); ok && o.ticket != (digest{}) {
+		a.tickets.revoke(o.ticket)
 	}
 }
 

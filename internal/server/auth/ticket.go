@@ -95,6 +95,19 @@ func (t *tickets) endIf(matches func(Grant) bool) (n int) {
 	return n
 }
 
+// revoke ends one ticket.
+func (t *tickets) revoke(key digest) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.live[key] == nil {
+		return
+	}
+	delete(t.live, key)
+	if t.journal != nil {
+		t.said(t.journal.rewrite(t.live))
+	}
+}
+
 // restart ends all tickets, and binds the next ones to an epoch of logins.
 func (t *tickets) restart(epoch string) {
 	t.mu.Lock()

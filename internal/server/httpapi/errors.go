@@ -33,6 +33,7 @@ import (
 	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/vt"
 	"github.com/evertty/evertty/wire"
 )
@@ -176,6 +177,13 @@ var ErrorTable = []errorRow{
 	{ErrEnded, http.StatusUnauthorized, "UNAUTHORIZED", ""},
 	{ErrNoUpgrade, http.StatusUpgradeRequired, "UPGRADE_REQUIRED", ""},
 	{ErrViewerReadOnly, http.StatusForbidden, "READ_ONLY", ""},
+	{stream.ErrLooks, http.StatusForbidden, "READ_ONLY", ""},
+	{stream.ErrLocked, http.StatusLocked, "LOCKED", ""},
+	{stream.ErrNotLocked, http.StatusConflict, "NOT_LOCKED", ""},
+	{stream.ErrNoRequest, http.StatusConflict, "NO_REQUEST", ""},
+	{stream.ErrManyRequests, http.StatusTooManyRequests, "LIMIT", ""},
+	{stream.ErrNoViewer, http.StatusNotFound, "NOT_FOUND", ""},
+	{stream.ErrAction, http.StatusBadRequest, "VALIDATION", ""},
 	{ErrCommandsWait, http.StatusServiceUnavailable, "INPUT_BLOCKED", ""},
 	{journal.ErrNotKept, http.StatusNotFound, "NOT_KEPT", ""},
 	{datadir.ErrNoSpace, http.StatusInsufficientStorage, "NO_SPACE", ""},

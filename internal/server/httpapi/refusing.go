@@ -20,6 +20,7 @@ import (
 	"github.com/evertty/evertty/internal/thread/service"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/pty/keeper"
+	"github.com/evertty/evertty/stream"
 )
 
 // Sets of sentinels that routes refuse with, for Route.Refusing. An *Error stands for what a handler makes itself.
@@ -43,6 +44,9 @@ var (
 	Unavailable = append([]error{memory.ErrFull}, Untyped...)
 	Starting    = append([]error{pty.ErrNoCommand, pty.ErrNoDir, pty.ErrLineTooLong}, NotStarted...)
 	NotStarted  = append([]error{keeper.ErrNoKeeper, shell.ErrNoFiles, pty.ErrNoPTY, unix.ENOMEM}, Unavailable...)
+	Locked      = []error{stream.ErrLooks, stream.ErrLocked}
+	Controls    = []error{stream.ErrNotLocked, stream.ErrNoRequest, stream.ErrManyRequests, stream.ErrNoViewer}
+	NoViewer    = []error{stream.ErrNoViewer}
 	NotIdle     = []error{terminal.ErrExited, terminal.ErrInUse}
 	NameTaken   = []error{terminal.ErrNameTaken, thread.ErrDeleting}
 	StillRuns   = []error{terminal.ErrRunning, thread.ErrDeleting}

@@ -24,8 +24,12 @@ type command struct {
 	// Since, of a page's attach, is the position up to which it has everything.
 	Since *uint64 `json:"since"`
 	// Hidden, of a page's attach, is "hide" from the beginning.
-	Hidden bool            `json:"hidden"`
-	T      json.RawMessage `json:"t"`
+	Hidden bool `json:"hidden"`
+	// History, of a page's attach, is "lazy" for SubscribeOptions.Lazy.
+	History string          `json:"history"`
+	Action  string          `json:"action"` // of control
+	Viewer  string          `json:"viewer"`
+	T       json.RawMessage `json:"t"`
 
 	message []byte // all of it, of colors
 }
@@ -91,7 +95,7 @@ func (a actor) try(ctx context.Context, c command, failed func(error)) (ok bool)
 		return false
 	}
 	p, err := c.input()
-	return err == nil && a.term.TryInput(p, failed) && a.act(nil) == nil
+	return err == nil && a.term.TryInput(a.sub, p, failed) && a.act(nil) == nil
 }
 
 // do handles one command. A read-only viewer may send focus, resize and colors, but they do not
@@ -107,6 +111,10 @@ func (a actor) do(ctx context.Context, c command) error {
 	if c.Type == "colors" {
 		return a.colors(c.message)
 	}
+	if c.Type == "history" {
+		a.sub.History()
+		return nil
+	}
 	if a.readOnly {
 		if c.Type == "focus" || c.Type == "resize" {
 			return nil
@@ -119,18 +127,18 @@ func (a actor) do(ctx context.Context, c command) error {
 		if err != nil {
 			return err
 		}
-		return a.act(a.term.Input(ctx, p))
+		return a.act(a.term.Input(ctx, a.sub, p))
 	case "keys":
 		if len(c.Keys) == 0 {
 			return fmt.Errorf("%w: keys needs \"keys\", a list such as [\"C-c\", \"Up\", \"text:abc\"]",
 				httpapi.ErrBadMessage)
 		}
-		return a.act(a.term.Keys(ctx, c.Keys))
+		return a.act(a.term.Keys(ctx, a.sub, c.Keys))
 	case "paste":
 		if c.Data == nil {
 			return fmt.Errorf("%w: paste needs \"data\"", httpapi.ErrBadMessage)
 		}
-		return a.act(a.term.Paste(ctx, *c.Data))
+		return a.act(a.term.Paste(ctx, a.sub, *c.Data))
 	case "resize":
 		if c.Cols < 1 || c.Rows < 1 {
 			return fmt.Errorf("%w: resize needs \"cols\" and \"rows\" of at least 1, got %d x %d",
@@ -139,9 +147,12 @@ func (a actor) do(ctx context.Context, c command) error {
 		return a.term.RequestSize(a.sub, c.Cols, c.Rows)
 	case "focus":
 		return a.term.RequestSize(a.sub, 0, 0)
+	case "control":
+		_, err := a.term.Hub().Control(stream.Act{Action: c.Action, By: a.sub, Viewer: c.Viewer})
+		return err
 	}
-	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, colors, hide, show, ping",
-		httpapi.ErrBadMessage, c.Type)
+	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, control, history, colors, hide, show, "+
+		"ping", httpapi.ErrBadMessage, c.Type)
 }
 
 // input is what an input command types. Errors: httpapi.ErrBadMessage.

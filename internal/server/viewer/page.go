@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/wire"
 )
 
 const (
@@ -163,7 +164,11 @@ func (p *page) attach(c command) error {
 	if crowded {
 		return errCrowded
 	}
-	f := p.watch(t, stream.SubscribeOptions{Scrollback: -1, Since: c.Since, MayType: !p.viewer.ReadOnly}, nil)
+	if c.History != "" && c.History != wire.HistoryLazy {
+		return fmt.Errorf("%w: history %q; allowed is lazy", httpapi.ErrBadMessage, c.History)
+	}
+	f := p.watch(t, stream.SubscribeOptions{Scrollback: -1, Since: c.Since, Who: p.viewer.Who,
+		Lazy: c.History == wire.HistoryLazy, Kicked: func() { go p.kicked(c.PTY) }}, nil)
 	a := actor{term: t, sub: f.sub, readOnly: p.viewer.ReadOnly}
 	a.sub.Hide(c.Hidden)
 	if c.Cols > 0 && c.Rows > 0 && !a.readOnly {
@@ -197,6 +202,14 @@ func (p *page) detach(id string) {
 func (p *page) leaveTerminal(a attachment) {
 	p.drop(a.feed)
 	a.term.Detach(a.sub)
+}
+
+// kicked ends the watching of a terminal that somebody has removed this viewer from.
+func (p *page) kicked(id string) {
+	defer p.sockets.guard(p.socket)
+	p.viewer.revoke()
+	p.detach(id)
+	p.answer(wire.EventKicked{Event: "kicked", PTY: id, Error: stream.ErrKicked.Error()})
 }
 
 func (p *page) detachAll() {

@@ -61,6 +61,8 @@ type farewell struct {
 type feed struct {
 	sub  *stream.Subscription
 	last func() // called behind the exit; nil is nothing
+	// met says that the viewer was told its id; it belongs to the goroutine that sends.
+	met bool
 
 	waits bool // it is among sender.feeds, or has not begun; guarded by sender.mu
 	gone  bool // nothing of it is sent any more; guarded by sender.mu
@@ -216,6 +218,12 @@ func (s *sender) poll(patient bool) error {
 	case err != nil:
 		s.drop(f)
 	case len(batch) > 0:
+		if v := s.socket.viewer; v.Binary && !f.met {
+			f.met = true
+			if v.Who.Client != "" && v.Who.Client != stream.ClientAPI { // else it may not expect more than its first event
+				batch = slices.Insert(batch, 1, f.sub.Introduction())
+			}
+		}
 		s.batch, s.from = batch, f
 	}
 	return nil
@@ -267,10 +275,29 @@ func (s *sender) message(m *stream.Message, patient bool) error {
 	}
 	form, kind := s.form()
 	frame := m.Frame(form, maxHead, func(b []byte) []byte { return seal(b, kind) })
+	if !s.from.met {
+		s.from.met = true
+		return s.introduce(frame, kind)
+	}
 	all, err := s.out.writeShared(frame)
 	if all {
 		m.Release()
 	}
+	return err
+}
+
+// introduce sends the first event of a feed, a sealed frame that is JSON, with the viewer's id.
+func (s *sender) introduce(frame []byte, kind int) error {
+	own, shared := s.from.sub.Introduce(payload(frame))
+	head := append(headOf(kind, len(own)+len(shared)), own...)
+	if len(shared) <= maxKept {
+		_, err := s.out.writeShared(append(head, shared...))
+		return err
+	}
+	if _, err := s.out.writeShared(head); err != nil {
+		return err
+	}
+	_, err := s.out.writeShared(shared)
 	return err
 }
 
@@ -280,18 +307,36 @@ const maxHead = 1 + 1 + 8
 // seal makes one whole message of a server of b, whose payload stands behind maxHead free bytes (RFC 6455, 5.2). gorilla's
 // PreparedMessage does the same with a connection of its own for each message, which costs more than all the rest.
 func seal(b []byte, kind int) []byte {
-	const final, length16, length64 = 1 << 7, 126, 127
-	n := len(b) - maxHead
-	head := []byte{final | byte(kind), byte(n)}
-	switch {
-	case n > math.MaxUint16:
-		head = binary.BigEndian.AppendUint64([]byte{final | byte(kind), length64}, uint64(n))
-	case n >= length16:
-		head = binary.BigEndian.AppendUint16([]byte{final | byte(kind), length16}, uint16(n))
-	}
+	head := headOf(kind, len(b)-maxHead)
 	from := maxHead - len(head)
 	copy(b[from:], head)
 	return b[from:]
+}
+
+// The lengths that stand for one of 2 and of 8 bytes behind them.
+const length16, length64 = 126, 127
+
+// headOf is the head of one whole message with n bytes of payload.
+func headOf(kind, n int) []byte {
+	const final = 1 << 7
+	switch {
+	case n > math.MaxUint16:
+		return binary.BigEndian.AppendUint64([]byte{final | byte(kind), length64}, uint64(n))
+	case n >= length16:
+		return binary.BigEndian.AppendUint16([]byte{final | byte(kind), length16}, uint16(n))
+	}
+	return []byte{final | byte(kind), byte(n)}
+}
+
+// payload is what is behind the head of a sealed message.
+func payload(frame []byte) []byte {
+	switch frame[1] {
+	case length64:
+		return frame[1+1+8:]
+	case length16:
+		return frame[1+1+2:]
+	}
+	return frame[1+1:]
 }
 
 // form returns the encoding of events on the connection and the type of its messages.
@@ -309,7 +354,12 @@ func (s *sender) sendLarge(m *stream.Message) error {
 	if err != nil {
 		return err
 	}
-	if err := m.WriteLarge(s.socket.ctx, pieces{s, w}, form); err != nil {
+	out := io.Writer(pieces{s, w})
+	if !s.from.met {
+		s.from.met = true
+		out = &introducer{out, s.from.sub}
+	}
+	if err := m.WriteLarge(s.socket.ctx, out, form); err != nil {
 		return err // the message is not whole: the connection ends
 	}
 	return w.Close()
@@ -326,6 +376,24 @@ func (p pieces) Write(b []byte) (n int, err error) {
 		err = p.s.flush(true)
 	}
 	return n, err
+}
+
+// introducer adds the id of a viewer to its first event, in the first piece. sub is nil behind that.
+type introducer struct {
+	w   io.Writer
+	sub *stream.Subscription
+}
+
+func (i *introducer) Write(b []byte) (n int, err error) {
+	if i.sub == nil {
+		return i.w.Write(b)
+	}
+	own, rest := i.sub.Introduce(b)
+	i.sub = nil
+	if _, err = i.w.Write(append(own, rest...)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 func (s *sender) sendPing(bool) error {

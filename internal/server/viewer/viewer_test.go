@@ -37,6 +37,9 @@ type echo struct {
 	got  []string
 }
 
+// viewer is the id of a viewer, the oldest is 0.
+func (e *echo) viewer(n int) string { return e.hub.ViewerList().Viewers[n].ID }
+
 func (e *echo) note(s string) error {
 	e.mu.Lock()
 	e.got = append(e.got, s)
@@ -46,7 +49,7 @@ func (e *echo) note(s string) error {
 }
 
 // TryInput is Input where that does not wait for the lock.
-func (e *echo) TryInput(p []byte, _ func(error)) bool {
+func (e *echo) TryInput(_ *stream.Subscription, p []byte, _ func(error)) bool {
 	if !e.mu.TryLock() {
 		return false
 	}
@@ -54,11 +57,17 @@ func (e *echo) TryInput(p []byte, _ func(error)) bool {
 	return e.note(string(p)) == nil
 }
 
-func (e *echo) Hub() *stream.Hub                             { return e.hub }
-func (e *echo) Input(_ context.Context, p []byte) error      { return e.note(string(p)) }
-func (e *echo) Keys(_ context.Context, names []string) error { return e.note(strings.Join(names, " ")) }
-func (e *echo) Paste(_ context.Context, text string) error   { return e.note("paste " + text) }
-func (e *echo) Detach(s *stream.Subscription)                { s.Close() }
+func (e *echo) Hub() *stream.Hub { return e.hub }
+func (e *echo) Input(_ context.Context, _ *stream.Subscription, p []byte) error {
+	return e.note(string(p))
+}
+func (e *echo) Keys(_ context.Context, _ *stream.Subscription, names []string) error {
+	return e.note(strings.Join(names, " "))
+}
+func (e *echo) Paste(_ context.Context, _ *stream.Subscription, text string) error {
+	return e.note("paste " + text)
+}
+func (e *echo) Detach(s *stream.Subscription) { s.Close() }
 func (e *echo) Hide(s *stream.Subscription, hidden bool) {
 	s.Hide(hidden)
 	size := e.hub.EffectiveSize()
@@ -590,7 +599,7 @@ func TestResumeOnTheWire(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	r := bufio.NewReader(resp.Body)
-	if kind, id, data := sse(t, r); kind != "resume" || id != "5" || data != `{"cols":80,"rows":24,"seq":5}` {
+	if kind, id, data := sse(t, r); kind != "resume" || id != "5" || data != `{"cols":80,"viewer":"`+term.viewer(0)+`","rows":24,"seq":5}` {
 		t.Errorf("%s %s %s", kind, id, data)
 	}
 	if kind, id, data := sse(t, r); kind != "data" || id != "11" || data != `{"seq":11,"data":"missed"}` {

@@ -58,7 +58,11 @@ type socket struct {
 
 // Viewer has the rights and the format of one connection.
 type Viewer struct {
-	ReadOnly   bool
+	Who  stream.Who
+	Lazy bool // stream.SubscribeOptions.Lazy; a page says it for each terminal
+	// Kicked ends what has let the viewer in, when somebody kicks it; nil is nothing.
+	Kicked     func()
+	ReadOnly   bool // Who may not type
 	Binary     bool // frames of 1 type byte and payload instead of JSON
 	Scrollback int  // history lines in its snapshots, negative for all
 	// HistoryOnce is stream.SubscribeOptions.HistoryOnce.
@@ -79,6 +83,13 @@ type Viewer struct {
 	Ended func()
 }
 
+// revoke ends what has let the viewer in.
+func (v Viewer) revoke() {
+	if v.Kicked != nil {
+		v.Kicked()
+	}
+}
+
 // Refusal names an error in answers, as in the errors of the HTTP API.
 type Refusal = func(error) (text, code string, details wire.ErrorDetails)
 
@@ -91,7 +102,10 @@ func OpenWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v 
 		return false
 	}
 	f := s.watch(t, stream.SubscribeOptions{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since,
-		MayType: !v.ReadOnly, Whole: v.Binary}, s.finish)
+		Who: v.Who, Lazy: v.Lazy, Whole: v.Binary, Kicked: func() {
+			v.revoke()
+			s.endSoon(wire.CloseKicked, stream.ErrKicked.Error(), hurriedClose)
+		}}, s.finish)
 	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
 		_ = t.RequestSize(f.sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
 	}

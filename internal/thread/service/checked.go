@@ -33,43 +33,49 @@ func (ps *Permissions) Checked(t *terminal.Terminal) *CheckedTerminal {
 	return &CheckedTerminal{permissions: ps, Terminal: t, recorded: map[string]bool{}}
 }
 
-// Input is Terminal.Input after the check. Errors: also permission.ErrDenied,
+// Input is Terminal.Input after the checks. Errors: also permission.ErrDenied,
 // *permission.NeedsApproval.
-func (t *CheckedTerminal) Input(ctx context.Context, p []byte) error {
+func (t *CheckedTerminal) Input(ctx context.Context, by *stream.Subscription, p []byte) error {
 	err := t.check(ctx, permission.ToolInput, func() permission.InputArgs { return permission.NewInputArgs(t.ID, p) })
-	if err != nil {
-		return err
+	if err == nil {
+		err = t.Hub().MayType(by)
 	}
-	_, err = t.Terminal.Input(ctx, p)
+	if err == nil {
+		_, err = t.Terminal.Input(ctx, p)
+	}
 	return err
 }
 
-// TryInput is Terminal.TryInput; false where permissions apply.
-func (t *CheckedTerminal) TryInput(p []byte, failed func(error)) (ok bool) {
-	return !t.permissions.enforcer.Applies(t.Thread()) && t.Terminal.TryInput(p, failed)
+// TryInput is Terminal.TryInput; false where permissions apply, and where the viewer may not type.
+func (t *CheckedTerminal) TryInput(by *stream.Subscription, p []byte, failed func(error)) (ok bool) {
+	return !t.permissions.enforcer.Applies(t.Thread()) && t.Hub().MayType(by) == nil && t.Terminal.TryInput(p, failed)
 }
 
-// Keys is Terminal.Keys after the check.
-func (t *CheckedTerminal) Keys(ctx context.Context, names []string) error {
+// Keys is Terminal.Keys after the checks.
+func (t *CheckedTerminal) Keys(ctx context.Context, by *stream.Subscription, names []string) error {
 	err := t.check(ctx, permission.ToolKeys, func() permission.InputArgs {
 		return permission.InputArgs{Terminal: t.ID, Keys: names}
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = t.Hub().MayType(by)
 	}
-	_, err = t.Terminal.Keys(ctx, names)
+	if err == nil {
+		_, err = t.Terminal.Keys(ctx, names)
+	}
 	return err
 }
 
-// Paste is Terminal.Paste after the check.
-func (t *CheckedTerminal) Paste(ctx context.Context, text string) error {
+// Paste is Terminal.Paste after the checks.
+func (t *CheckedTerminal) Paste(ctx context.Context, by *stream.Subscription, text string) error {
 	err := t.check(ctx, permission.ToolPaste, func() permission.InputArgs {
 		return permission.InputArgs{Terminal: t.ID, Data: text}
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = t.Hub().MayType(by)
 	}
-	_, err = t.Terminal.Paste(ctx, text)
+	if err == nil {
+		_, err = t.Terminal.Paste(ctx, text)
+	}
 	return err
 }
 

@@ -1246,8 +1246,10 @@ export interface EventSnapshot {
   reason: "connect" | "lag" | "resize" | "restore";
   /** True for the screen alone, without its history: for a viewer that is behind, which gets these instead of the output, and a whole snapshot once it keeps up. The receiver does the same with it. */
   partial?: boolean;
+  /** Id of this connection among the viewers, see Viewer; in the first one. */
+  viewer?: string;
 }
-export const EventSnapshot: Shape<EventSnapshot> = { event: ["", undefined], pty: ["", undefined], data: "", cols: 0, rows: 0, seq: 0, unicode: "", reason: "", partial: [false, undefined] };
+export const EventSnapshot: Shape<EventSnapshot> = { event: ["", undefined], pty: ["", undefined], data: "", cols: 0, rows: 0, seq: 0, unicode: "", reason: "", partial: [false, undefined], viewer: ["", undefined] };
 
 /** Replaces the first snapshot when `since` can be continued: keep the screen, resize to cols x rows. What was missed follows, `data` and `resize` in order, then a `meta` with what stands now. */
 export interface EventResume {
@@ -1261,8 +1263,10 @@ export interface EventResume {
   rows: number;
   /** The `since` of the request. */
   seq: number;
+  /** Id of this connection among the viewers, see Viewer. */
+  viewer?: string;
 }
-export const EventResume: Shape<EventResume> = { event: ["", undefined], pty: ["", undefined], cols: 0, rows: 0, seq: 0 };
+export const EventResume: Shape<EventResume> = { event: ["", undefined], pty: ["", undefined], cols: 0, rows: 0, seq: 0, viewer: ["", undefined] };
 
 /** Output since the last event: write it. Terminal queries are cut out of it; a byte that is not UTF-8 is one U+FFFD; a character is never split. The bytes of a character that the program did not finish are one U+FFFD each, in a last event before `exit`. */
 export interface EventData {
@@ -1312,8 +1316,14 @@ export interface EventMeta {
   /** When who decides has changed: the size that comes of it. */
   size?: Size;
   clipboard?: Clipboard;
+  presence?: Presence;
+  /** When who types has changed; also behind the first snapshot of a locked terminal. */
+  control?: Control;
+  input?: InputMode;
+  /** Id of this connection among the viewers, behind the first event of a binary connection that says its `client`: the frame of a snapshot has no room for it. */
+  viewer?: string;
 }
-export const EventMeta: Shape<EventMeta> = { event: ["", undefined], pty: ["", undefined], title: ["", undefined], cwd: ["", undefined], bell: [false, undefined], notify: [() => Notification, undefined], viewers: [0, undefined], owner: [0, undefined], size: [() => Size, undefined], clipboard: [() => Clipboard, undefined] };
+export const EventMeta: Shape<EventMeta> = { event: ["", undefined], pty: ["", undefined], title: ["", undefined], cwd: ["", undefined], bell: [false, undefined], notify: [() => Notification, undefined], viewers: [0, undefined], owner: [0, undefined], size: [() => Size, undefined], clipboard: [() => Clipboard, undefined], presence: [null, undefined], control: [() => Control, undefined], input: [() => InputMode, undefined], viewer: ["", undefined] };
 
 /** A message for a person (OSC 9, OSC 777). */
 export interface Notification {
@@ -1371,6 +1381,17 @@ export interface EventExpired {
   error: string;
 }
 export const EventExpired: Shape<EventExpired> = { error: "" };
+
+/** The last event of a viewer that somebody has removed; do not connect again by yourself. On an event stream and, for one terminal of several, on GET /ws; another WebSocket closes with CloseKicked. */
+export interface EventKicked {
+  /** The event; on a WebSocket only, an event stream has it in its `event:` line. */
+  event?: "kicked";
+  /** Id of the terminal; on a WebSocket only. */
+  pty?: string;
+  /** One sentence for a person. */
+  error: string;
+}
+export const EventKicked: Shape<EventKicked> = { event: ["", undefined], pty: ["", undefined], error: "" };
 
 /** The answer to a ping. On a WebSocket only. */
 export interface EventPong {
@@ -1474,6 +1495,28 @@ export interface CommandShow {
 }
 export const CommandShow: Shape<CommandShow> = { type: "", pty: ["", undefined] };
 
+/** Changes who types, as POST …/control does; this viewer acts. */
+export interface CommandControl {
+  /** The command. */
+  type: "control";
+  /** Id of a terminal this page is attached to; on GET /ws only. */
+  pty?: string;
+  /** As in ControlTerminal. */
+  action: "lock" | "unlock" | "request" | "grant" | "deny";
+  /** As in ControlTerminal. */
+  viewer?: string;
+}
+export const CommandControl: Shape<CommandControl> = { type: "", pty: ["", undefined], action: "", viewer: ["", undefined] };
+
+/** Asks for a snapshot with the history, which a viewer with `history=lazy` has not got. */
+export interface CommandHistory {
+  /** The command. */
+  type: "history";
+  /** Id of a terminal this page is attached to; on GET /ws only. */
+  pty?: string;
+}
+export const CommandHistory: Shape<CommandHistory> = { type: "", pty: ["", undefined] };
+
 /** Says which colours this viewer draws where the program has set none. Programs that ask are told those of the viewer whose size counts; without one, and of one that has not said, xterm.js's own on black. */
 export interface CommandColors {
   /** The command. */
@@ -1514,8 +1557,10 @@ export interface CommandAttach {
   since?: number;
   /** Begin as after `hide`. */
   hidden?: boolean;
+  /** `lazy`: the screen without its history, until `history`. */
+  history?: "lazy";
 }
-export const CommandAttach: Shape<CommandAttach> = { type: "", pty: "", cols: [0, undefined], rows: [0, undefined], since: [0, undefined], hidden: [false, undefined] };
+export const CommandAttach: Shape<CommandAttach> = { type: "", pty: "", cols: [0, undefined], rows: [0, undefined], since: [0, undefined], hidden: [false, undefined], history: ["", undefined] };
 
 /** Ends the watching of a terminal. On GET /ws only. */
 export interface CommandDetach {
@@ -3249,3 +3294,97 @@ export interface Rollback {
   version: number;
 }
 export const Rollback: Shape<Rollback> = { version: 0 };
+
+/** One connection that shows a terminal. */
+export interface Viewer {
+  /** Id, as `viewer` of the connection's first snapshot has it; new with each connection. */
+  id: string;
+  /** What it calls itself; "" when it has not said. */
+  name: string;
+  /** `read` looks, `write` also types, `admin` may do everything. */
+  role: "read" | "write" | "admin";
+  /** What it is: the web page, `evertty attach`, another program, a client of another product, an SSH client. */
+  client: "web" | "attach" | "api" | "compat" | "ssh";
+  /** Columns that it asked for; 0 when it has not. */
+  cols: number;
+  /** Rows that it asked for; 0 when it has not. */
+  rows: number;
+  /** When it connected. */
+  connected_at: string;
+  /** Output that it has not taken yet, in bytes of the terminal. */
+  lag_bytes: number;
+  /** How often it got another snapshot than its first. */
+  resyncs: number;
+  /** When it typed last; null before. */
+  typing_at: string | null;
+  /** Whether its size decides that of the terminal. */
+  owner: boolean;
+  /** Nobody looks at it now: a page shows another terminal. */
+  hidden?: boolean;
+}
+export const Viewer: Shape<Viewer> = { id: "", name: "", role: "", client: "", cols: 0, rows: 0, connected_at: "", lag_bytes: 0, resyncs: 0, typing_at: ["", null], owner: false, hidden: [false, undefined] };
+
+/** Has those who watch a terminal, oldest first. */
+export interface ViewerList {
+  /** The viewers. */
+  viewers: Viewer[];
+  control: Control;
+}
+export const ViewerList: Shape<ViewerList> = { viewers: [() => Viewer], control: () => Control };
+
+/** Says who types. */
+export interface Control {
+  /** `open`: everybody who may type does. `locked`: the holder alone. */
+  mode: "open" | "locked";
+  /** Id of the viewer that types alone; null while it is open. */
+  holder: string | null;
+  /** Ids of the viewers that ask for the keyboard, in the order in which they began. */
+  requests: string[];
+}
+export const Control: Shape<Control> = { mode: "", holder: ["", null], requests: [""] };
+
+/** Changes who types. */
+export interface ControlTerminal {
+  /** `lock`: from now on only who acts types. `unlock`: everybody does. `request`: who acts asks for the keyboard. `grant`: the viewer is the holder from now on. `deny`: it asks no more. The last two are the holder's, and `unlock` too; an administrator may do them always. */
+  action: "lock" | "unlock" | "request" | "grant" | "deny";
+  /** Id of the viewer that it is granted or denied to; absent: who asked first. For `lock` and `request` who acts, if `as` does not say. */
+  viewer?: string;
+  /** As the query's `as`. */
+  as?: string;
+}
+export const ControlTerminal: Shape<ControlTerminal> = { action: "", viewer: ["", undefined], as: ["", undefined] };
+
+/** The reply to a change of who types. */
+export interface Controlled {
+  /** Always true. */
+  success: true;
+  control: Control;
+}
+export const Controlled: Shape<Controlled> = { success: false, control: () => Control };
+
+/** One who watches now. */
+export interface PresentViewer {
+  /** Id, as in Viewer. */
+  id: string;
+  /** What it calls itself; "" when it has not said. */
+  name: string;
+  /** As in Viewer. */
+  role: "read" | "write" | "admin";
+  /** Whether it has typed within the last 2 seconds. */
+  typing: boolean;
+}
+export const PresentViewer: Shape<PresentViewer> = { id: "", name: "", role: "", typing: false };
+
+/** Who watches now: a list of up to 32 viewers, and the number of more. At most once a second. */
+export type Presence = PresentViewer[] | number;
+
+/** Says what the terminal's line discipline does with what is typed (termios(3)). A viewer on a slow line may show what is typed before the program does: never while both are false of `echo` and true of `canonical`, which is how programs ask for a password. */
+export interface InputMode {
+  /** The line discipline shows what is typed (ECHO). */
+  echo: boolean;
+  /** The program gets whole lines (ICANON). */
+  canonical: boolean;
+  /** A line editor of the program has the keyboard: it shows what is typed by itself. */
+  editing: boolean;
+}
+export const InputMode: Shape<InputMode> = { echo: false, canonical: false, editing: false };

@@ -1,0 +1,88 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/server/auth"
+	"github.com/evertty/evertty/internal/server/httpapi"
+	"github.com/evertty/evertty/internal/terminal"
+	"github.com/evertty/evertty/stream"
+	"github.com/evertty/evertty/wire"
+)
+
+// whoOf says who a viewer is. Errors: bad requests.
+func whoOf(c echo.Context, in wire.Watcher, client string) (stream.Who, error) {
+	g := auth.GrantOf(c.Request().Context())
+	who := stream.Who{Name: cmp.Or(in.Name, g.User), Role: roleOf(g), Client: cmp.Or(in.Client, client), Key: in.Key}
+	if !utf8.ValidString(in.Name) || strings.ContainsFunc(in.Name, unicode.IsControl) {
+		return who, httpapi.BadRequest("name: text without control characters is allowed").WithField("name")
+	}
+	return who, nil
+}
+
+// roleOf is the role of a viewer that a grant lets in: with a grant for one terminal nobody changes the terminal itself.
+func roleOf(g auth.Grant) stream.Role {
+	switch {
+	case g.Role != auth.Write:
+		return stream.RoleRead
+	case g.PTY != "":
+		return stream.RoleWrite
+	}
+	return stream.RoleAdmin
+}
+
+func (ts *terminals) listViewers(ctx context.Context, in wire.TerminalRef) (wire.ViewerList, error) {
+	t, err := ts.terminalOf(ctx, in)
+	if err != nil {
+		return wire.ViewerList{}, err
+	}
+	return t.Hub().ViewerList(), nil
+}
+
+func (ts *terminals) controlTerminal(ctx context.Context, in wire.ControlTerminal) (wire.Controlled, error) {
+	t, err := ts.terminalOf(ctx, in.TerminalRef)
+	if err != nil {
+		return wire.Controlled{}, err
+	}
+	by, err := typist(t, cmp.Or(in.As, in.By))
+	if err != nil {
+		return wire.Controlled{}, err
+	}
+	c, err := t.Hub().Control(stream.Act{Action: in.Action, By: by, Viewer: in.Viewer})
+	return wire.Controlled{Success: true, Control: c}, err
+}
+
+func (ts *terminals) kickViewer(ctx context.Context, in wire.KickViewer) (wire.Done, error) {
+	t, err := ts.terminalOf(ctx, in.TerminalRef)
+	if err != nil {
+		return wire.Done{}, err
+	}
+	return httpapi.Done, t.Hub().Kick(in.Viewer)
+}
+
+// typist is the viewer that a request names as who acts, nil for "". Errors: stream.ErrNoViewer.
+func typist(t *terminal.Terminal, id string) (*stream.Subscription, error) {
+	if id == "" {
+		return nil, nil
+	}
+	return t.Hub().Viewer(id)
+}
+
+// mayType reports whether a request may type in a terminal: as the viewer it names, or as nobody. Errors:
+// terminal.ErrExited, stream.ErrNoViewer, as Hub.MayType.
+func mayType(t *terminal.Terminal, in wire.Typist) error {
+	if !t.Running() {
+		return t.ExitError()
+	}
+	by, err := typist(t, in.As)
+	if err != nil {
+		return err
+	}
+	return t.Hub().MayType(by)
+}
