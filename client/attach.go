@@ -50,6 +50,11 @@ type AttachOptions struct {
 	Cols, Rows int
 	// Inside says where the viewer runs itself.
 	Inside Inside
+	// Name is what other viewers see; "" is the user's name.
+	Name string
+	// Key is a secret of the viewer's choice, the same on each of its connections: with that of the holder of a locked
+	// terminal it is the holder again. "" is none.
+	Key string
 	// Ticket is used instead of the client's token when it is not "".
 	Ticket string
 }
@@ -87,6 +92,12 @@ func (o AttachOptions) query() url.Values {
 	if o.Cols > 0 && o.Rows > 0 {
 		q.Set("cols", strconv.Itoa(o.Cols))
 		q.Set("rows", strconv.Itoa(o.Rows))
+	}
+	q.Set("client", "attach")
+	for name, value := range map[string]string{"name": o.Name, "key": o.Key} {
+		if value != "" {
+			q.Set(name, value)
+		}
 	}
 	o.Inside.query(q)
 	return q
@@ -154,7 +165,7 @@ func refused(ctx context.Context, resp *http.Response, err error) error {
 
 // Next returns the next event. After the exit event it returns io.EOF; when the
 // connection ends before it, an error that matches ErrClosed or is ctx's; when the
-// ticket ends, one that matches ErrUnauthorized.
+// ticket ends, one that matches ErrUnauthorized; when somebody removes this viewer, ErrKicked.
 func (a *Attachment) Next() (Event, error) {
 	for !a.ended {
 		kind, p, err := a.read()
@@ -205,8 +216,11 @@ func (a *Attachment) lost(err error) error {
 	if a.ctx.Err() != nil {
 		return context.Cause(a.ctx)
 	}
-	if websocket.IsCloseError(err, wire.CloseUnauthorized) {
+	switch {
+	case websocket.IsCloseError(err, wire.CloseUnauthorized):
 		return errExpired()
+	case websocket.IsCloseError(err, wire.CloseKicked):
+		return errKicked()
 	}
 	return fmt.Errorf("%w: %w", ErrClosed, err)
 }
@@ -235,6 +249,12 @@ func (a *Attachment) Resize(cols, rows int) error {
 func (a *Attachment) Colors(c wire.CommandColors) error {
 	c.Type = "colors"
 	return a.send(controlFrame(c))
+}
+
+// Control changes who types: lock, unlock, request, grant or deny, see wire.ControlTerminal. viewer is whom it is granted or
+// denied to, "" who asked first. A refusal is an event of KindError.
+func (a *Attachment) Control(action, viewer string) error {
+	return a.send(controlFrame(wire.CommandControl{Type: "control", Action: action, Viewer: viewer}))
 }
 
 // Keys presses named keys, as Client.Keys does.

@@ -23,6 +23,8 @@ var (
 	ErrCycle        = errors.New("inside itself")          // 409 CYCLE: the viewer runs in what it would show
 	ErrAmbiguous    = errors.New("ambiguous")              // 409 AMBIGUOUS: several terminals are meant
 	ErrClosed       = errors.New("connection closed")      // a stream that ended before its exit event
+	ErrKicked       = errors.New("removed by somebody")    // another viewer has ended this one
+	ErrLocked       = errors.New("locked")                 // 423 LOCKED: another viewer holds the keyboard
 )
 
 // Codes of refusals that mean something here.
@@ -30,6 +32,8 @@ const (
 	codeExited = "EXITED" // input to a terminal whose program has ended
 	codeNested = "NESTED"
 	codeCycle  = "CYCLE"
+	codeKicked = "KICKED" // of ours: the server has none for a viewer it has ended
+	codeLocked = "LOCKED"
 	// codeAmbiguous: Details has "choices".
 	codeAmbiguous = "AMBIGUOUS"
 	// codeBlocked: the program did not read its input; Details has "bytes", what it got, and "seq".
@@ -37,7 +41,7 @@ const (
 )
 
 // Error is a refusal of the server. It matches ErrNotFound, ErrExited, ErrTimeout,
-// ErrUnauthorized, ErrNested, ErrCycle and ErrAmbiguous through errors.Is.
+// ErrUnauthorized, ErrNested, ErrCycle, ErrKicked, ErrLocked and ErrAmbiguous through errors.Is.
 type Error struct {
 	Status  int             // HTTP status; 0 when it came on a WebSocket
 	Code    string          // SNAKE_UPPER; "" when the reply was not evertty's
@@ -61,6 +65,10 @@ func (e *Error) Is(target error) bool {
 		return e.Code == codeAmbiguous
 	case ErrCycle:
 		return e.Code == codeCycle
+	case ErrKicked:
+		return e.Code == codeKicked
+	case ErrLocked:
+		return e.Code == codeLocked
 	case ErrTimeout:
 		return e.Status == http.StatusRequestTimeout
 	case ErrUnauthorized:
@@ -73,6 +81,11 @@ func (e *Error) Is(target error) bool {
 func errExpired() error {
 	return &Error{Status: http.StatusUnauthorized, Code: "UNAUTHORIZED",
 		Message: "the ticket or the login has ended; ask for a new one"}
+}
+
+// errKicked is the end of a viewer that somebody has removed. Do not connect again by yourself.
+func errKicked() error {
+	return &Error{Code: codeKicked, Message: "somebody has removed you from this terminal"}
 }
 
 // problemBody is the body of every error reply. Its details stay JSON: a newer server may have more.

@@ -30,6 +30,8 @@ type Event struct {
 	Cols, Rows int    // of snapshot, resume and resize
 	Unicode    string // width table of a snapshot; "" when the stream does not say
 	Reason     string // of a snapshot: connect, lag, resize or restore; "" likewise
+	Partial    bool   // of a snapshot: the screen without its history; false likewise
+	Viewer     string // of the first event: the id of this connection among the viewers; "" likewise
 	Meta       *wire.EventMeta
 	Exit       *wire.Exit
 	Err        *Error
@@ -69,5 +71,6 @@ func (e *Event) decodePosition(p []byte) error {
 	}
 	e.Data, e.Seq = []byte(w.Data), w.Seq
 	e.Cols, e.Rows, e.Unicode, e.Reason = w.Cols, w.Rows, w.Unicode, w.Reason
+	e.Partial, e.Viewer = w.Partial, w.Viewer
 	return nil
 }

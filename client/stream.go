@@ -48,8 +48,11 @@ func (s *Stream) Next() (Event, error) {
 		return Event{}, io.EOF
 	}
 	e, err := nextOf(s.events, func(name string, data []byte) (Event, bool, error) {
-		if name == "expired" {
+		switch name {
+		case "expired":
 			return Event{}, false, errExpired()
+		case "kicked":
+			return Event{}, false, errKicked()
 		}
 		return decodeEvent(Kind(name), data)
 	})

@@ -73,8 +73,6 @@ func (h *Hub) currentMeta() *wire.EventMeta {
 	if h.viewers.owner != 0 {
 		m.Owner = &h.viewers.owner
 	}
-	now := h.metaOf(newsPresence | newsControl | newsInput)
-	m.Presence, m.Control, m.Input = now.Presence, now.Control, now.Input
 	return m
 }
 

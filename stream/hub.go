@@ -241,6 +241,9 @@ func (h *Hub) Finish(e Exit) {
 		return
 	}
 	h.flushLocked()
+	if h.viewers.control.holder != 0 {
+		h.hold(nil)
+	}
 	h.final = h.engine.Freeze()
 	h.engine = nil
 	h.exit = &e

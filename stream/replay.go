@@ -123,6 +123,7 @@ func (s *Subscription) join(t target, failed Reason) (batch []*Message) {
 	case failed != "":
 		s.stale = failed
 	case h.seq == t.seq && h.resume.resizes.count() == r.next:
+		now := h.withNews(h.currentMeta(), s.news)
 		s.stale, s.news, s.since, s.taken = "", 0, time.Time{}, h.applied()
 		if h.exit != nil {
 			r.flush()
@@ -130,7 +131,7 @@ func (s *Subscription) join(t target, failed Reason) (batch []*Message) {
 		if m := r.takeFlushed(); m != nil {
 			batch = append(batch, m)
 		}
-		batch = s.appendExit(s.appendClipboard(append(batch, metaMessage(h.id, h.currentMeta()))))
+		batch = s.appendExit(s.appendClipboard(append(batch, metaMessage(h.id, now))))
 		s.exitTaken = s.exitQueued
 	}
 	return batch

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evertty/evertty/internal/notify"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // ErrClosed is returned by Next and Poll after Close.
@@ -322,7 +323,7 @@ func (s *Subscription) pollAndUnlock() (batch []*Message, err error) {
 	}
 	if err == nil {
 		if s.news != 0 && !s.exitQueued {
-			batch = append(batch, metaMessage(h.id, h.metaOf(s.news)))
+			batch = append(batch, metaMessage(h.id, h.withNews(&wire.EventMeta{}, s.news)))
 		}
 		s.news, s.exitTaken = 0, s.exitQueued
 	}
@@ -351,7 +352,7 @@ func (s *Subscription) takeSnapshot(reason Reason) []*Message {
 		s.scrollback = 0
 	}
 	if s.resynced(reason) {
-		batch, s.news = append(batch, metaMessage(h.id, h.currentMeta())), 0 // it may have been in the dropped queue
+		batch = append(batch, metaMessage(h.id, h.currentMeta())) // it may have been in the dropped queue
 	}
 	return s.appendExit(s.appendClipboard(batch))
 }

@@ -119,9 +119,8 @@ func (v *viewers) note(n news, except *Subscription) {
 	}
 }
 
-// metaOf is the event that tells news. The hub's lock is held.
-func (h *Hub) metaOf(n news) *wire.EventMeta {
-	m := &wire.EventMeta{}
+// withNews adds news to an event. The hub's lock is held.
+func (h *Hub) withNews(m *wire.EventMeta, n news) *wire.EventMeta {
 	if n&newsViewers != 0 {
 		m.Viewers = &h.viewers.visible
 	}
@@ -148,6 +147,9 @@ func (h *Hub) standing(s *Subscription) (n news) {
 	}
 	return n
 }
+
+// Watched reports whether there is a viewer. It waits for nothing.
+func (h *Hub) Watched() bool { return h.crowd.Load() > 0 }
 
 // SetInputMode notes what the line discipline does with what is typed, and tells viewers when that has changed. It
 // returns at once.

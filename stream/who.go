@@ -27,16 +27,13 @@ const (
 
 // Who says who a viewer is, for the other viewers.
 type Who struct {
-	Name   string // chosen by the viewer, at most MaxName bytes; "" is none
+	Name   string // chosen by the viewer; "" is none
 	Role   Role   // "" is RoleRead
 	Client string // web, attach, api, compat or ssh
-	// Key is a secret of the viewer's choice, at most MaxName bytes: the same on each of its connections. One that
-	// reconnects with the key of the holder is the holder again. "" is none.
+	// Key is the digest of a secret of the viewer's choice: the same on each of its connections. One that reconnects
+	// with the key of the holder is the holder again. "" is none.
 	Key string
 }
-
-// MaxName bounds the name and the key of a viewer, in bytes: a line of a list, a random key.
-const MaxName = 64
 
 func (w Who) mayType() bool { return w.Role == RoleWrite || w.Role == RoleAdmin }
 

@@ -146,7 +146,7 @@ func (r reply) refused(status int, code string, words ...string) {
 		r.t.Errorf("%s: %v: not an error of the contract: %s", name, err, clip(r.body))
 		return
 	}
-	if (e.Approval != "") != (status == http.StatusLocked) {
+	if (e.Approval != "") != (code == "NEEDS_APPROVAL") {
 		r.t.Errorf("%s: the approval %q with status %d", name, e.Approval, status)
 	}
 	if *e.Code != code || !codeForm.MatchString(*e.Code) {

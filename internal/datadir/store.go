@@ -32,6 +32,7 @@ var (
 //	DIR/terminals/ID/meta       the caller's metadata; meta.1 is the one before
 //	DIR/terminals/ID/screen.N   snapshot files; the two with the highest N are kept
 //	DIR/terminals/ID/typed      that a line is being typed, see SaveTyped
+//	DIR/terminals/ID/holder     who alone types, see SaveHolder
 //	DIR/tries                   which screens are made from the files, see Tries
 //	DIR/shells/ID/              what package shell keeps of a shell
 //	DIR/shells/ID.json          the caller's facts of it

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,7 +20,11 @@ import (
 // whoOf says who a viewer is. Errors: bad requests.
 func whoOf(c echo.Context, in wire.Watcher, client string) (stream.Who, error) {
 	g := auth.GrantOf(c.Request().Context())
-	who := stream.Who{Name: cmp.Or(in.Name, g.User), Role: roleOf(g), Client: cmp.Or(in.Client, client), Key: in.Key}
+	who := stream.Who{Name: cmp.Or(in.Name, g.User), Role: roleOf(g), Client: cmp.Or(in.Client, client)}
+	if in.Key != "" {
+		key := auth.DigestOf(in.Key)
+		who.Key = hex.EncodeToString(key[:])
+	}
 	if !utf8.ValidString(in.Name) || strings.ContainsFunc(in.Name, unicode.IsControl) {
 		return who, httpapi.BadRequest("name: text without control characters is allowed").WithField("name")
 	}

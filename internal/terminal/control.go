@@ -120,10 +120,39 @@ func (t *Terminal) Paste(ctx context.Context, text string) (wire.Sent, error) {
 	return t.Input(ctx, vt.Paste(text, t.Hub().Modes(), string(signals)))
 }
 
-// Resize changes the screen and then the PTY; the program gets SIGWINCH. In that order what the program draws for the
+// unwatched is how long a terminal without viewers keeps the size that they have given it: a page is loaded again, a line
+// breaks, and each change of size is redrawn by the program.
+const unwatched = 2 * time.Second
+
+// Resize is resize that holds also when the last viewer has gone. Errors: ErrInvalid, ErrExited.
+func (t *Terminal) Resize(cols, rows int) error {
+	err := t.resize(cols, rows)
+	if err == nil {
+		t.mu.Lock()
+		t.baseSize = stream.Size{Cols: cols, Rows: rows}
+		t.mu.Unlock()
+	}
+	return err
+}
+
+// resizeBack gives a terminal without viewers the size of its creation again, or the one of Resize since.
+func (t *Terminal) resizeBack() {
+	if t.facts().Attached > 0 {
+		return
+	}
+	t.mu.Lock()
+	size := t.baseSize
+	t.mu.Unlock()
+	if size == (stream.Size{}) {
+		size = stream.Size{Cols: *t.spec.Cols, Rows: *t.spec.Rows}
+	}
+	_ = t.fit(size) // a terminal that has ended has no size to change
+}
+
+// resize changes the screen and then the PTY; the program gets SIGWINCH. In that order what the program draws for the
 // new size is never applied to a screen of the old one. Both have one size when two callers resize at once. Errors:
 // ErrInvalid, ErrExited.
-func (t *Terminal) Resize(cols, rows int) error {
+func (t *Terminal) resize(cols, rows int) error {
 	if err := CheckSize(cols, rows); err != nil {
 		return err
 	}
@@ -170,13 +199,16 @@ func (t *Terminal) Hide(sub *stream.Subscription, hidden bool) {
 	_ = t.fit(t.Hub().EffectiveSize()) // a terminal that has ended has no size to change
 }
 
-// Detach ends a viewer.
+// Detach ends a viewer. Behind the last one the size is again as it was without viewers.
 func (t *Terminal) Detach(sub *stream.Subscription) {
 	sub.Close()
 	t.mu.Lock()
 	t.lastDetach = time.Now() // the last of several is the one that counts
 	t.mu.Unlock()
 	_ = t.fit(t.Hub().EffectiveSize()) // a terminal that has ended has no size to change
+	if t.facts().Attached == 0 {
+		time.AfterFunc(unwatched, t.resizeBack)
+	}
 }
 
 func (t *Terminal) fit(s stream.Size) error {
@@ -184,7 +216,7 @@ func (t *Terminal) fit(s stream.Size) error {
 	if s.Cols == f.Cols && s.Rows == f.Rows || !t.Running() {
 		return nil
 	}
-	return t.Resize(s.Cols, s.Rows)
+	return t.resize(s.Cols, s.Rows)
 }
 
 // Delete ends all processes of the terminal, of any generation, and takes it off the lists.

@@ -273,6 +273,7 @@ func (t *Terminal) restoreRunning(k *keeper.Held) error {
 		if hub == nil {
 			hub = t.replayRunning()
 		}
+		t.resumeHolder(hub)
 		t.live.Store(hub)
 		return hub
 	}

@@ -149,6 +149,7 @@ func (p *program) show(data []byte, group int) {
 			p.rested.Store(seq)
 		}
 	}
+	p.noteMode()
 	p.t.changed()
 	p.grew(len(data))
 	p.keepTypedSoon()

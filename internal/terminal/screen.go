@@ -137,6 +137,7 @@ func (s *screen) options(j *journal.Journal) stream.Options {
 			Caught:   m.Metrics.ViewerCaught,
 			Changed:  s.t.registry.changes.Notify,
 			Marked:   s.t.marked,
+			Held:     s.t.holderChanged,
 			Reply:    func(report []byte) { s.t.input.reply(report, 0, groupNow) },
 		},
 		Journal: j,

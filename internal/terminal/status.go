@@ -43,6 +43,8 @@ type status struct {
 	expiring     bool          // it is being deleted for lack of use
 	wokenAt      time.Time     // when its screen was needed while it was parked
 
+	baseSize stream.Size // its size without viewers; zero for that of its creation
+
 	// Its directory. A reported one is checked by a goroutine: a path may be on a mount that hangs.
 	cwd         cwdState
 	cwdRead     atomic.Int64  // when it was read last, in ns since 1970; guarded by nothing

@@ -24,6 +24,8 @@ type Terminal struct {
 	claimed string // the name before a change that is not complete yet: nobody else gets it
 	counted bool   // see running; guarded by Registry.mu
 
+	holder holder
+
 	// Each part has its own locks. Where two are held: files.saving, then status.mu.
 	program
 	screen

@@ -6,6 +6,7 @@ import (
 	"github.com/evertty/evertty/internal/terminal/echo"
 	"github.com/evertty/evertty/pty"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // Typed is what was typed lately.
@@ -14,6 +15,7 @@ func (p *program) Typed() *echo.Typed { return &p.typed }
 // noteInput remembers input that is about to be written in a mode, and returns the position of the
 // output just before. It does not remember what a terminal without echo gets: a password.
 func (p *program) noteInput(data []byte, mode pty.LineMode) uint64 {
+	p.tellMode(mode)
 	seq := p.t.facts().Seq
 	text := mode.Echo || !mode.Canonical
 	p.typed.Note(data, seq, text)
@@ -21,6 +23,20 @@ func (p *program) noteInput(data []byte, mode pty.LineMode) uint64 {
 		p.typed.NoteLine(data, echo.Place{Group: group, Editing: mode.Editing}, text)
 	}
 	return seq
+}
+
+// noteMode tells viewers what the line discipline does with input now, which it changes without a word.
+func (p *program) noteMode() {
+	if !p.t.Hub().Watched() {
+		return
+	}
+	if mode, err := p.process.Master().LineMode(); err == nil {
+		p.tellMode(mode)
+	}
+}
+
+func (p *program) tellMode(m pty.LineMode) {
+	p.t.Hub().SetInputMode(wire.InputMode{Echo: m.Echo, Canonical: m.Canonical, Editing: m.Editing})
 }
 
 // noteEmptyLine notes what is shown where a line was begun, before the first output behind that.

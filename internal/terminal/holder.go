@@ -1,0 +1,40 @@
+package terminal
+
+import (
+	"sync"
+
+	"github.com/evertty/evertty/stream"
+)
+
+// holder is who alone types in a locked terminal, by stream.Who.Key, as the disk has it: a viewer that comes back after
+// a restart of the server is the holder still.
+type holder struct {
+	mu   sync.Mutex // guards key
+	key  string
+	file sync.Mutex // held while the file is written; mu is not
+}
+
+// holderChanged notes the key of the holder, "" without one. It returns at once.
+func (t *Terminal) holderChanged(key string) {
+	t.holder.mu.Lock()
+	t.holder.key = key
+	t.holder.mu.Unlock()
+	t.registry.life.TryGo(t.keepHolder) // a server that ends has said so to its viewers
+}
+
+// keepHolder writes the newest holder.
+func (t *Terminal) keepHolder() {
+	t.holder.file.Lock()
+	defer t.holder.file.Unlock()
+	t.holder.mu.Lock()
+	key := t.holder.key
+	t.holder.mu.Unlock()
+	_ = t.registry.cfg.Store.SaveHolder(t.ID, []byte(key)) // else the next server opens the terminal to all
+}
+
+// resumeHolder locks the terminal for who held it under the server before.
+func (t *Terminal) resumeHolder(hub *stream.Hub) {
+	if key, err := t.registry.cfg.Store.LoadHolder(t.ID); err == nil {
+		hub.RestoreHolder(string(key))
+	}
+}
