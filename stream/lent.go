@@ -10,7 +10,7 @@ const lentFrom = 4 << 10
 // not, it is garbage as usual.
 type lent struct {
 	text   []byte
-	frames [2][]byte // by Form
+	frames [3][]byte // by Form
 }
 
 var lents = sync.Pool{New: func() any { return new(lent) }}

@@ -46,7 +46,7 @@ type Message struct {
 
 	sseOnce sync.Once
 	sse     []byte
-	frames  [2]frame // by Form
+	frames  [3]frame // by Form
 
 	lent    *lent        // memory of text and of a frame that is used again; nil: of its own
 	holders atomic.Int32 // viewers that have not called Release; with lent
@@ -63,6 +63,9 @@ func dataMessage(id string, text []byte, seq uint64) *Message {
 	}
 	return m
 }
+
+// Raw is output as the program wrote it, for FormRaw. The message has p.
+func Raw(p []byte, seq uint64) *Message { return &Message{Kind: KindData, Seq: seq, text: p} }
 
 // placeMessage is a resize or resume event.
 func placeMessage(kind Kind, id string, size Size, seq uint64) *Message {
@@ -154,6 +157,7 @@ type Form int
 const (
 	FormJSON   Form = iota // a JSON object, in a text message
 	FormBinary             // a snapshot or data behind a small header, anything else as JSON, in a binary message
+	FormRaw                // the text of data alone, in a binary message
 )
 
 // frame is a message in one form as a connection sends it.
@@ -168,9 +172,12 @@ func (m *Message) Frame(form Form, room int, seal func(b []byte) []byte) []byte 
 	f := &m.frames[form]
 	f.once.Do(func() {
 		b := m.room(form, room)
-		if form == FormBinary {
+		switch form {
+		case FormBinary:
 			b = m.appendBinary(b)
-		} else {
+		case FormRaw:
+			b = append(b, m.text...)
+		default:
 			b = m.appendSocketJSON(b)
 		}
 		if m.lent != nil {

@@ -21,6 +21,7 @@ const (
 type presence struct {
 	told time.Time
 	due  bool // tellPresence is about to be called
+	many bool // it was told of more than one viewer last
 }
 
 // noteTyping notes that the viewer types. The first key of a while is told to the others; all others cost a look at the
@@ -60,9 +61,11 @@ func (h *Hub) tellPresence() {
 	defer h.unlock()
 	p, now := &h.viewers.presence, time.Now()
 	p.told, p.due = now, false
-	if h.exit != nil {
-		return
+	alone := len(h.viewers.subs) <= 1
+	if h.exit != nil || alone && !p.many {
+		return // who is alone knows
 	}
+	p.many = !alone
 	h.viewers.note(newsPresence, nil)
 	for _, s := range h.viewers.subs {
 		if s.typing = s.types(now); s.typing && !p.due && h.viewers.visible <= maxPresent {

@@ -45,6 +45,7 @@ type Subscription struct {
 	kicked      atomic.Bool  // see Hub.Kick
 	typedAt     atomic.Int64 // when it typed last, in ns since 1970; 0 for never
 	whole       bool         // see SubscribeOptions.Whole
+	reads       bool         // see SubscribeOptions.Reads
 	came        time.Time
 	caught      atomic.Bool // Sent was called
 	screens     atomic.Bool // a screen was taken, see lag, and Sent was not called since
@@ -100,6 +101,9 @@ type SubscribeOptions struct {
 	// Whole gives a viewer that is behind all of the terminal, not the screen alone: for one that cannot be told which
 	// of the two it is.
 	Whole bool
+	// Reads is of a viewer that reads the output from the journal itself: it gets no events, Poll is not called, and Ready
+	// says that there may be more output, or none any more.
+	Reads bool
 	// Ready is called when something has come for PollReady or Poll, and after Close; several things may be one call.
 	// It is called by the goroutine that has brought it, without the hub's lock, perhaps by two at the same time; it
 	// must not block. nil: Next waits. With it nobody calls Next.
@@ -115,7 +119,9 @@ func (h *Hub) Subscribe(o SubscribeOptions) *Subscription {
 	if s.ready == nil {
 		s.wake = notify.NewSignal()
 	}
-	s.since = s.came
+	if s.since = s.came; o.Reads {
+		s.reads, s.stale, s.since = true, "", time.Time{}
+	}
 	h.lock()
 	defer h.unlock()
 	h.viewers.add(s)
@@ -212,6 +218,13 @@ func (s *Subscription) waits() {
 	}
 }
 
+// Took notes up to which position of the output a viewer that reads it itself has it.
+func (s *Subscription) Took(seq uint64) {
+	s.hub.mu.Lock()
+	s.taken = seq
+	s.hub.mu.Unlock()
+}
+
 // Sent notes that what Next or Poll returned was sent to the viewer.
 func (s *Subscription) Sent() {
 	if h := s.hub; !s.caught.Swap(true) && h.hooks.Caught != nil {
@@ -222,6 +235,9 @@ func (s *Subscription) Sent() {
 
 // makeStale drops the queue: the viewer gets a snapshot instead. The hub's lock is held.
 func (s *Subscription) makeStale(r Reason) {
+	if s.reads {
+		return
+	}
 	s.queue, s.queued, s.stale = nil, 0, r
 	s.lag.held = false
 	s.waits()
@@ -232,6 +248,7 @@ func (s *Subscription) makeStale(r Reason) {
 // The hub's lock is held.
 func (s *Subscription) resized(m *Message, exact bool) {
 	switch {
+	case s.reads:
 	case s.stale != "" && s.stale != replaying: // its snapshot has the new size
 	case s.lag.behind:
 		s.showsLater()

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/evertty/evertty/wire"
 )
@@ -59,6 +60,9 @@ func (v *viewers) publish(build func() *Message) {
 		switch {
 		case s.stale != "":
 			continue
+		case s.reads:
+			s.due()
+			continue
 		case s.lag.behind:
 			s.showsLater()
 			continue
@@ -76,7 +80,7 @@ func (v *viewers) publish(build func() *Message) {
 func (v *viewers) publishClipboard(build func() *Message) {
 	build = sync.OnceValue(build)
 	for _, s := range v.subs {
-		if s.who.mayType() && !s.exitQueued {
+		if s.who.mayType() && !s.exitQueued && !s.reads {
 			s.clipboard = build()
 			s.due()
 		}
@@ -109,7 +113,7 @@ const (
 // note sets the flag that something changed, for everybody but one.
 func (v *viewers) note(n news, except *Subscription) {
 	for _, s := range v.subs {
-		if s == except {
+		if s == except || s.reads {
 			continue
 		}
 		s.news |= n
@@ -151,6 +155,9 @@ func (h *Hub) standing(s *Subscription) (n news) {
 // Watched reports whether there is a viewer. It waits for nothing.
 func (h *Hub) Watched() bool { return h.crowd.Load() > 0 }
 
+// inputDelay is how long viewers are not told that the line discipline has changed: the echo of a key comes before it.
+const inputDelay = 20 * time.Millisecond
+
 // SetInputMode notes what the line discipline does with what is typed, and tells viewers when that has changed. It
 // returns at once.
 func (h *Hub) SetInputMode(m wire.InputMode) {
@@ -158,7 +165,7 @@ func (h *Hub) SetInputMode(m wire.InputMode) {
 		return
 	}
 	h.inputMode.Store(&m)
-	go h.tellInput() // a step may hold the lock
+	time.AfterFunc(inputDelay, h.tellInput)
 }
 
 func (h *Hub) tellInput() {

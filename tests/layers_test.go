@@ -126,7 +126,7 @@ var arrows = map[string][]string{
 	"internal/openapi": {"internal/server/httpapi", "wire"},
 	"internal/server/auth": {"internal/owner", "internal/datadir", "internal/permission", "internal/server/httpapi",
 		"wire"},
-	"internal/server/viewer": {"internal/proc", "internal/server/httpapi", "stream", "vt", "wire"},
+	"internal/server/viewer": {"internal/journal", "internal/proc", "internal/server/httpapi", "stream", "vt", "wire"},
 	"internal/server/exec": {"internal/owner", "internal/jsonstring", "internal/permission", "internal/server/auth",
 		"internal/server/httpapi", "internal/shell", "internal/shell/output", "internal/shell/registry",
 		"internal/terminal", "wire"},

@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -361,4 +362,71 @@ func TestSizeOfItsCreation(t *testing.T) {
 	size(100, 30)
 	s.must(one.conn.Close())
 	size(60, 15)
+}
+
+// TestRawIsExact: all bytes both ways, whatever they are, from now on and from a position; a position that is no more
+// kept is 410; the connection closes with 1000 behind the exit.
+func TestRawIsExact(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{})
+	id := s.createWith(wire.CreateTerminal{Cmd: []string{"sh", "-c", "stty raw -echo; printf ready; exec cat"}}).ID
+	s.await(id, "ready")
+	all := make([]byte, 0, 600)
+	for i := range 512 {
+		all = append(all, byte(i))
+	}
+	all = append(all, "\x1b[c\x1b[6n\x1b]52;c;eA==\x07\xff\xfe\xc3"...)
+	conn, err := s.dialJSON(s.ctx(), "/pty/"+id+"/ws?format=raw")
+	s.must(err)
+	t.Cleanup(func() { _ = conn.Close() })
+	s.must(conn.conn.WriteMessage(websocket.BinaryMessage, all))
+	read := func(c *jsonSocket, n int) (got []byte) {
+		for len(got) < n {
+			kind, b, err := c.conn.ReadMessage()
+			if err != nil || kind != websocket.BinaryMessage {
+				t.Fatalf("%d bytes, then a message of kind %d, %v", len(got), kind, err)
+			}
+			got = append(got, b...)
+		}
+		return got
+	}
+	// cat echoes the answers to the queries too.
+	if got := read(conn, len(all)); !bytes.HasPrefix(got, all) {
+		t.Errorf("got %q, want %q", got, all)
+	}
+	again, err := s.dialJSON(s.ctx(), "/pty/"+id+"/ws?format=raw&since=5")
+	s.must(err)
+	t.Cleanup(func() { _ = again.Close() })
+	if got := read(again, len(all)); !bytes.HasPrefix(got, all) {
+		t.Errorf("since 5: got %q, want %q", got, all)
+	}
+	if list := s.viewersOf(id).Viewers; len(list) != 2 || list[0].LagBytes != 0 {
+		t.Errorf("the viewers: %+v", list)
+	}
+	s.call(http.MethodDelete, "/pty/"+id, "").wants(200)
+	for _, c := range []*jsonSocket{conn, again} {
+		for {
+			if _, _, err := c.conn.ReadMessage(); err != nil {
+				if !websocket.IsCloseError(err, websocket.CloseNormalClosure) {
+					t.Errorf("it ends with %v", err)
+				}
+				break
+			}
+		}
+	}
+}
+
+// TestRawThatIsNotKept: a position that the quota took is 410, one that has not come 400, before the upgrade.
+func TestRawThatIsNotKept(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{flags: []string{"--journal-quota", "1MiB"}})
+	id := s.createWith(wire.CreateTerminal{Cmd: []string{"sh", "-c", "seq 1000000; echo done; cat"}}).ID
+	s.await(id, "^done$")
+	upgrade := []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13",
+		"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}
+	s.polls("the quota", func() bool {
+		return s.with(http.MethodGet, "/pty/"+id+"/ws?format=raw&since=0", "", upgrade...).status == http.StatusGone
+	})
+	s.with(http.MethodGet, "/pty/"+id+"/ws?format=raw&since=0", "", upgrade...).refused(410, "NOT_KEPT")
+	s.with(http.MethodGet, "/pty/"+id+"/ws?format=raw&since=99999999999", "", upgrade...).refused(400, "VALIDATION")
 }

@@ -155,8 +155,10 @@ type WatchTerminal struct {
 // OpenSocket asks for a WebSocket of a terminal.
 type OpenSocket struct {
 	TerminalRef
-	// Form of the frames.
-	Format string `json:"-" query:"format" param:"wire" enum:"json,binary" default:"json"`
+	// Form of the frames. `raw` has the program's bytes and nothing else, both ways: binary frames of the server are
+	// output from `since` on, without it from now on, frames of the client are input. It closes with 1000 behind the exit.
+	// A `since` that is not kept any more is 410.
+	Format string `json:"-" query:"format" param:"wire" enum:"json,binary,raw" default:"json"`
 	Lines
 	Resume
 	// `first` has the lines of `scrollback` in the first snapshot only. Such a viewer keeps no history, so a snapshot

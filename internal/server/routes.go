@@ -102,7 +102,7 @@ func (ts *terminals) screenRoutes() []httpapi.Route {
 		httpapi.Hand(http.MethodGet, "openSocket", "/ws", "Watch and type, by WebSocket", ts.getWebSocket,
 			terminalSocket).
 			Text("The same events as the stream, and input, on one connection.").
-			Refusing(httpapi.Named, httpapi.NotShown, httpapi.NoUpgrade).Streams(),
+			Refusing(httpapi.Named, httpapi.NotShown, httpapi.NoUpgrade, httpapi.NotRead).Streams(),
 		httpapi.Post("waitFor", "/wait", "Wait until something has happened", ts.waitFor).
 			Text("To miss nothing between a call and the wait for its effect, take `seq` before the call and give it "+
 				"as `since`.").

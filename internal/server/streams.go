@@ -2,14 +2,17 @@ package server
 
 import (
 	"errors"
+	"net/http"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/server/viewer"
+	"github.com/evertty/evertty/internal/terminal"
 	"github.com/evertty/evertty/stream"
 	"github.com/evertty/evertty/wire"
 )
@@ -58,13 +61,50 @@ func (ts *terminals) getWebSocket(c echo.Context, in wire.OpenSocket) error {
 	if err != nil {
 		return err
 	}
+	var reader *journal.Reader
+	if in.Format == formatRaw {
+		if reader, err = rawAt(c, t, in.Since); err != nil {
+			return err
+		}
+	}
 	v, _ := ts.viewer(c, in.Lines, in.Resume)
-	v.Who, v.Lazy = who, in.History == wire.HistoryLazy
-	v.Binary, v.HistoryOnce, v.Cols, v.Rows = in.Format == "binary", in.History == "first", in.Cols, in.Rows
-	if !viewer.OpenWebSocket(c.Response(), c.Request(), ts.Threads.Checked(t), v) {
+	v.Who, v.Lazy, v.Cols, v.Rows = who, in.History == wire.HistoryLazy, in.Cols, in.Rows
+	v.Binary, v.HistoryOnce = in.Format == "binary", in.History == "first"
+	opened := false
+	if reader != nil {
+		opened = viewer.OpenRaw(c.Response(), c.Request(), ts.Threads.Checked(t), reader, v)
+	} else {
+		opened = viewer.OpenWebSocket(c.Response(), c.Request(), ts.Threads.Checked(t), v)
+	}
+	if !opened {
 		v.Ended()
 	}
 	return nil
+}
+
+// formatRaw is the program's bytes and nothing else.
+const formatRaw = "raw"
+
+// rawAt reads the output from a position on, from now on without one. Errors: 410 for a position that is not kept any
+// more, 400 for one that has not come.
+func rawAt(c echo.Context, t *terminal.Terminal, since *uint64) (*journal.Reader, error) {
+	j, err := t.Journal()
+	if err != nil {
+		return nil, err
+	}
+	from := j.End()
+	if since != nil {
+		if from = *since; from > j.End() {
+			return nil, httpapi.BadRequest("since %d: the output has come to %d only", from, j.End()).WithField("since")
+		}
+	}
+	reader, err := j.Read(from)
+	if errors.Is(err, journal.ErrNotKept) {
+		e := httpapi.ErrorFor(notKept(c, "since", from, j), c)
+		e.Status = http.StatusGone
+		return nil, e
+	}
+	return reader, err
 }
 
 func (ts *terminals) getPage(c echo.Context, in wire.OpenPageSocket) error {

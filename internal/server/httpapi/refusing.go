@@ -31,6 +31,7 @@ var (
 	Ended     = []error{terminal.ErrExited}
 	TimedOut  = []error{terminal.ErrTimeout}
 	NotKept   = []error{terminal.ErrJournal, journal.ErrNotKept}
+	NotRead   = []error{terminal.ErrJournal, &Error{Status: http.StatusGone, Code: "NOT_KEPT"}} // from a position on
 	NotShown  = []error{terminal.ErrCycle, terminal.ErrNested}
 	NoUpgrade = []error{ErrNoUpgrade}
 	NoFile    = []error{&Error{Status: http.StatusNotFound, Code: "NOT_FOUND"}} // of the page

@@ -61,6 +61,9 @@ type farewell struct {
 type feed struct {
 	sub  *stream.Subscription
 	last func() // called behind the exit; nil is nothing
+	// read returns events in place of sub, in pieces, none when there are no more now, and io.EOF at the end; nil: sub has
+	// them.
+	read func() ([]*stream.Message, error)
 	// met says that the viewer was told its id; it belongs to the goroutine that sends.
 	met bool
 
@@ -203,14 +206,10 @@ func (s *sender) poll(patient bool) error {
 	f := s.feeds[0]
 	s.feeds, f.waits = slices.Delete(s.feeds, 0, 1), false // what comes from here on is ready again
 	s.mu.Unlock()
-	batch, ok, err := f.sub.PollReady()
-	switch {
-	case ok:
-	case patient:
-		batch, err = f.sub.Poll()
-	default:
+	batch, err := f.take(patient)
+	if errors.Is(err, errLong) {
 		s.again(f)
-		return errLong
+		return err
 	}
 	switch {
 	case errors.Is(err, io.EOF) && f.last != nil:
@@ -227,6 +226,23 @@ func (s *sender) poll(patient bool) error {
 		s.batch, s.from = batch, f
 	}
 	return nil
+}
+
+// take takes the next events of a feed. Errors: errLong without patient, io.EOF and others at the end.
+func (f *feed) take(patient bool) (batch []*stream.Message, err error) {
+	if f.read == nil {
+		batch, ok, err := f.sub.PollReady()
+		if ok {
+			return batch, err
+		}
+	}
+	switch {
+	case !patient:
+		return nil, errLong
+	case f.read != nil:
+		return f.read()
+	}
+	return f.sub.Poll()
 }
 
 // sendBatch sends the next event of a batch. What follows it in the feed is looked for behind the last one.
@@ -275,7 +291,7 @@ func (s *sender) message(m *stream.Message, patient bool) error {
 	}
 	form, kind := s.form()
 	frame := m.Frame(form, maxHead, func(b []byte) []byte { return seal(b, kind) })
-	if !s.from.met {
+	if !s.from.met && s.from.read == nil {
 		s.from.met = true
 		return s.introduce(frame, kind)
 	}
@@ -341,7 +357,10 @@ func payload(frame []byte) []byte {
 
 // form returns the encoding of events on the connection and the type of its messages.
 func (s *sender) form() (form stream.Form, kind int) {
-	if s.socket.viewer.Binary {
+	switch {
+	case s.from.read != nil:
+		return stream.FormRaw, websocket.BinaryMessage
+	case s.socket.viewer.Binary:
 		return stream.FormBinary, websocket.BinaryMessage
 	}
 	return stream.FormJSON, websocket.TextMessage

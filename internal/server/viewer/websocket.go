@@ -102,16 +102,19 @@ func OpenWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v 
 		return false
 	}
 	f := s.watch(t, stream.SubscribeOptions{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since,
-		Who: v.Who, Lazy: v.Lazy, Whole: v.Binary, Kicked: func() {
-			v.revoke()
-			s.endSoon(wire.CloseKicked, stream.ErrKicked.Error(), hurriedClose)
-		}}, s.finish)
+		Who: v.Who, Lazy: v.Lazy, Whole: v.Binary, Kicked: s.kicked}, s.finish)
 	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
 		_ = t.RequestSize(f.sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
 	}
 	go s.serve(func() { s.readFrom(actor{term: t, sub: f.sub, readOnly: v.ReadOnly}) }, func() { t.Detach(f.sub) })
 	s.begin(f)
 	return true
+}
+
+// kicked ends the connection of a viewer that somebody has removed, and what has let it in.
+func (s *socket) kicked() {
+	s.viewer.revoke()
+	s.endSoon(wire.CloseKicked, stream.ErrKicked.Error(), hurriedClose)
 }
 
 // finish ends the connection behind the exit of its terminal.
