@@ -21,6 +21,7 @@ const (
 type presence struct {
 	told time.Time
 	due  bool // tellPresence is about to be called
+	ends bool // typingEnds is about to be called
 	many bool // it was told of more than one viewer last
 }
 
@@ -68,8 +69,8 @@ func (h *Hub) tellPresence() {
 	p.many = !alone
 	h.viewers.note(newsPresence, nil)
 	for _, s := range h.viewers.subs {
-		if s.typing = s.types(now); s.typing && !p.due && h.viewers.visible <= maxPresent {
-			p.due = true
+		if s.typing = s.types(now); s.typing && !p.ends && h.viewers.visible <= maxPresent {
+			p.ends = true
 			time.AfterFunc(typingLasts, h.typingEnds)
 		}
 	}
@@ -80,7 +81,7 @@ func (h *Hub) typingEnds() {
 	h.mu.Lock()
 	defer h.unlock()
 	p, now, goesOn := &h.viewers.presence, time.Now(), false
-	p.due = false
+	p.ends = false
 	for _, s := range h.viewers.subs {
 		types := s.types(now)
 		if types != s.typing {
@@ -90,7 +91,7 @@ func (h *Hub) typingEnds() {
 		goesOn = goesOn || types
 	}
 	if goesOn {
-		p.due = true
+		p.ends = true
 		time.AfterFunc(typingLasts, h.typingEnds)
 	}
 }

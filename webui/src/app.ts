@@ -6,7 +6,7 @@ import { pageSecret, SECRET_KEY, takeSecret } from "./api/credential";
 import { Feed } from "./api/feed";
 import { conversationRequests, openSocket, probeVersion, readThread, threadEvents } from "./api/requests";
 import { parseEvent, type ServerError, type ServerEvent } from "./api/wire";
-import { mediaMatches, readClipboard, settings, writeClipboard } from "./browser";
+import { mediaMatches, readClipboard, settings, viewerKey, writeClipboard } from "./browser";
 import { ConversationState } from "./conversation/state";
 import { nameOf, titleOf } from "./list/label";
 import { reduce, withoutAttention } from "./list/model";
@@ -23,6 +23,10 @@ import { clean, joined } from "./ui/text";
 /** Largest paste sent, in UTF-8 bytes: the server's limit for one message is 1 MiB with its JSON around it. */
 const MAX_PASTE = 900 * 1024;
 
+/** Where the name is kept, and how long it may be, in characters. */
+const NAME_KEY = "evertty-name";
+const MAX_NAME = 16;
+
 const NOT_COPIED =
   "Not copied: the browser does not let this page write to the clipboard. Allow it in the settings of the site.";
 
@@ -33,7 +37,7 @@ const NOT_COPIED =
 export class App {
   readonly store = new Store();
   readonly connection = new Connection({
-    open: openSocket,
+    open: () => openSocket(this.name(), viewerKey()),
     secret: pageSecret,
     probe: probeVersion,
     random: Math.random,
@@ -77,6 +81,17 @@ export class App {
     this.connection.send({ type: "keys", pty: activeId.value, keys: [withSticky(key, sticky.value)] });
     sticky.value = released;
     this.pool.current()?.typed();
+  }
+
+  /** name is what other viewers see this page as, "" for none. */
+  name(): string {
+    return settings.get(NAME_KEY) ?? "";
+  }
+
+  /** setName changes it; the server is told with a new connection. */
+  setName(name: string): void {
+    settings.set(NAME_KEY, clean(name).trim().slice(0, MAX_NAME));
+    this.connection.renew();
   }
 
   sendPaste(id: string, text: string): void {
@@ -250,6 +265,11 @@ export class App {
     const { activeId, openApprovals, toast } = this.store;
     if (code === "NEEDS_APPROVAL" && pty !== undefined && pty === activeId.value)
       toast("Typing here needs an approval first.", { label: "Review", run: openApprovals });
+    else if (code === "LOCKED" && pty !== undefined)
+      toast("Another viewer holds the keyboard.", {
+        label: "Ask for it",
+        run: () => this.connection.send({ type: "control", pty, action: "request" }),
+      });
     else toast(clean(error) || "The server refused a request.");
   }
 

@@ -35,6 +35,18 @@ export class Settings {
 
 export const settings = new Settings(() => window.localStorage);
 
+const tab = new Settings(() => window.sessionStorage);
+const VIEWER_KEY = "evertty-viewer";
+
+/** viewerKey is a secret of this tab, the same when it is loaded again: by it the server knows the viewer. */
+export function viewerKey(): string {
+  const kept = tab.get(VIEWER_KEY);
+  if (kept !== null) return kept;
+  const made = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+  tab.set(VIEWER_KEY, made);
+  return made;
+}
+
 /** writeClipboard reports whether the browser let it: browsers want it in the handler of a click or a key. */
 export async function writeClipboard(text: string): Promise<boolean> {
   try {

@@ -4,6 +4,7 @@ import { StateBadge } from "./list/list";
 import { hasEnded } from "./list/model";
 import { ThreadPanel } from "./thread/panel";
 import { IconButton } from "./ui/button";
+import { Viewers } from "./viewers/panel";
 
 function Size() {
   const { activeInfo, letterboxed } = useStore();
@@ -26,6 +27,7 @@ function Actions() {
     <>
       <ThreadPanel />
       <StateBadge info={info} />
+      <Viewers />
       <Size />
       <IconButton icon="search" label="Search (Ctrl+Shift+F)" onClick={() => (searching.value = !searching.value)} />
       <IconButton

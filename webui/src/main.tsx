@@ -5,6 +5,7 @@ import "./style/stage.css";
 import "./style/thread.css";
 import "./style/conversation.css";
 import "./style/dialog.css";
+import "./style/viewers.css";
 import { render } from "preact";
 import { App, AppContext } from "./app";
 import { installHook } from "./hook";

@@ -246,4 +246,12 @@ export async function probeVersion(secret?: string): Promise<number> {
   }
 }
 
-export const openSocket = (): WebSocket => new WebSocket(address("ws").replace(/^http/, "ws"));
+/** kickViewer removes a viewer from a terminal. */
+export const kickViewer = (id: string, viewer: string): Promise<unknown> =>
+  change(`pty/${encodeURIComponent(id)}/viewers/${encodeURIComponent(viewer)}/kick`);
+
+/** openSocket opens the page's connection. Others see it as `name`; by `key` the server knows the page again. */
+export function openSocket(name: string, key: string): WebSocket {
+  const query = new URLSearchParams({ client: "web", name, key });
+  return new WebSocket(`${address("ws").replace(/^http/, "ws")}?${query}`);
+}

@@ -14,6 +14,8 @@ export type Evidence = Open<wire.Provenance>;
 export type LedgerItem = Open<wire.LedgerItem>;
 export type Approval = Open<wire.Approval>;
 export type Permissions = Open<wire.Permissions>;
+/** Present is one who watches a terminal. */
+export type Present = Open<wire.PresentViewer>;
 export type { Clipboard, Ledger, Size, TraceEntry, Usage } from "./wire.gen";
 
 // The page's one socket. Its events and commands name their terminal.
@@ -29,6 +31,7 @@ const ABOUT = {
   resize: wire.EventResize,
   meta: wire.EventMeta,
   exit: wire.EventExit,
+  kicked: wire.EventKicked,
 };
 const OTHERS = { list: wire.EventList, error: wire.EventError, pong: wire.EventPong };
 const EVENTS: Readonly<Record<string, Shape<unknown>>> = { ...ABOUT, ...OTHERS };
@@ -53,7 +56,9 @@ type Command =
   | wire.CommandInput
   | wire.CommandResize
   | wire.CommandKeys
-  | wire.CommandPaste;
+  | wire.CommandPaste
+  | wire.CommandControl
+  | wire.CommandHistory;
 /** ClientMessage is a command of the page, for the terminal that it names, or a ping. */
 export type ClientMessage = (Command & { pty: string }) | wire.CommandPing;
 
@@ -80,6 +85,8 @@ export function parseEvent(frame: string): ServerEvent | null {
       break;
     case "meta":
       if (event.size && !isSize(event.size)) delete event.size;
+      if (Array.isArray(event.presence)) event.presence = event.presence.map((p) => guard(wire.PresentViewer, p));
+      else if (!Number.isFinite(event.presence)) delete event.presence;
   }
   return event.pty ? event : null;
 }

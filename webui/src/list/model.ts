@@ -1,4 +1,5 @@
 import type { Meta, ServerEvent, Terminal } from "../api/wire";
+import { begun, told, unwatched, type Watch } from "../viewers/watch";
 
 /** Model is everything the page knows about terminals apart from their screens. It is never changed in place. */
 export interface Model {
@@ -7,11 +8,19 @@ export interface Model {
   attention: ReadonlySet<string>;
   /** Why the server refused a terminal, by id; cleared when it shows a screen after all. */
   refused: ReadonlyMap<string, string>;
+  /** Who watches the terminals that this page watches, by id. */
+  watched: ReadonlyMap<string, Watch>;
   /** True after the first list: before it, "no terminals" is not yet known. */
   listed: boolean;
 }
 
-export const emptyModel: Model = { items: [], attention: new Set(), refused: new Map(), listed: false };
+export const emptyModel: Model = {
+  items: [],
+  attention: new Set(),
+  refused: new Map(),
+  watched: new Map(),
+  listed: false,
+};
 
 /** Group is the terminals of one session, in the server's order. */
 export interface Group {
@@ -49,8 +58,15 @@ function withItem(model: Model, id: string, edit: (info: Terminal) => Partial<Te
   return { ...model, items: model.items.map((i) => (i.id === id ? { ...i, ...edit(i) } : i)) };
 }
 
-function withMeta(model: Model, { pty, title, cwd, viewers, size, bell, notify }: Meta, looking: string | null): Model {
-  const next = withItem(model, pty, (i) => ({
+function withWatch(model: Model, id: string, edit: (watch: Watch) => Watch): Model {
+  return { ...model, watched: new Map(model.watched).set(id, edit(model.watched.get(id) ?? unwatched)) };
+}
+
+function withMeta(model: Model, meta: Meta, looking: string | null): Model {
+  const { pty, title, cwd, viewers, size, bell, notify } = meta;
+  const spoken = meta.presence !== undefined || meta.control !== undefined || viewers !== undefined;
+  const watching = spoken ? withWatch(model, pty, (w) => told(w, meta)) : model;
+  const next = withItem(watching, pty, (i) => ({
     title: title ?? i.title,
     cwd: cwd ?? i.cwd,
     viewers: viewers ?? i.viewers,
@@ -87,8 +103,12 @@ export function reduce(model: Model, event: ServerEvent, looking: string | null)
     case "resume":
     case "resize": {
       const { pty, cols, rows } = event;
-      return withItem(withoutRefusal(model, pty), pty, () => ({ cols, rows }));
+      const known =
+        "viewer" in event && event.viewer ? withWatch(model, pty, (w) => begun(w, event.viewer ?? "")) : model;
+      return withItem(withoutRefusal(known, pty), pty, () => ({ cols, rows }));
     }
+    case "kicked":
+      return withWatch(model, event.pty, (w) => ({ ...w, removed: true }));
     case "error":
       return event.pty && event.code === "NOT_FOUND"
         ? { ...model, refused: new Map(model.refused).set(event.pty, event.error) }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { restartTerminal } from "../api/requests";
-import { useStore } from "../app";
+import { useApp, useStore } from "../app";
 import { watchSize } from "../browser";
 import { exitText } from "../list/label";
 import { hasBanner } from "../list/model";
@@ -13,6 +13,7 @@ import { Button } from "../ui/button";
  */
 export function Banner() {
   const { activeId, activeInfo, closing, creating, model, toastError } = useStore();
+  const { pool } = useApp();
   const info = activeInfo.value;
   const { listed, refused } = model.value;
   if (activeId.value === null || !listed || refused.has(activeId.value)) return null;
@@ -23,6 +24,13 @@ export function Banner() {
         <a class="button" href="#/">
           Dismiss
         </a>
+      </Bar>
+    );
+  if (model.value.watched.get(info.id)?.removed)
+    return (
+      <Bar bad>
+        <span class="banner-text">Somebody has removed you from this terminal.</span>
+        <Button text="Watch again" onClick={() => pool.watchAgain(info.id)} />
       </Bar>
     );
   if (!hasBanner(info.state)) return null;

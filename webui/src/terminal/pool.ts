@@ -20,6 +20,8 @@ interface Opened {
   drawn: boolean;
   /** Fell too far behind and was detached; attached again when the page is visible. */
   behind: boolean;
+  /** Somebody has removed this page: it comes back when the user says so. */
+  removed: boolean;
   /** The exit of this attachment came: nothing follows, unless the terminal is restarted. */
   ended: boolean;
   /** The size that would fill the page, as the server was asked for it. */
@@ -91,7 +93,13 @@ export class Pool {
 
   /** reattach asks for all opened terminals on a new connection. Old screens stay, and go on if the server can. */
   reattach(): void {
-    for (const entry of this.opened.values()) this.attach(entry);
+    for (const entry of this.opened.values()) if (!entry.removed) this.attach(entry);
+  }
+
+  /** watchAgain attaches a terminal that somebody has removed this page from. */
+  watchAgain(id: string): void {
+    const entry = this.opened.get(id);
+    if (entry) this.attach(entry);
   }
 
   /** catchUp attaches the terminals again that fell behind while the page was hidden. */
@@ -118,7 +126,8 @@ export class Pool {
   handle(event: ServerEvent): void {
     if (!("pty" in event) || event.pty === undefined) return;
     const entry = this.opened.get(event.pty);
-    if (entry === undefined || entry.behind) return;
+    if (event.event === "kicked" && entry) entry.removed = true;
+    if (entry === undefined || entry.behind || event.event === "kicked") return;
     const attached = entry.position.fresh();
     if (!entry.position.take(event)) {
       if (event.event !== "resume") return;
@@ -173,11 +182,21 @@ export class Pool {
     screen.open(area);
     screen.setState(this.deps.stateOf(id));
     screen.onResize(() => this.deps.changed());
-    return { id, screen, position: new Position(), drawn: false, behind: false, ended: false, wanted: null };
+    return {
+      id,
+      screen,
+      position: new Position(),
+      drawn: false,
+      behind: false,
+      removed: false,
+      ended: false,
+      wanted: null,
+    };
   }
 
   private attach(entry: Opened): void {
     entry.behind = false;
+    entry.removed = false;
     entry.ended = false;
     const hidden = entry === this.shownOne ? {} : { hidden: true };
     this.deps.send({ type: "attach", pty: entry.id, ...entry.position.attach(), ...entry.wanted, ...hidden });

@@ -1,0 +1,152 @@
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { kickViewer } from "../api/requests";
+import type { Present } from "../api/wire";
+import { useApp, useStore } from "../app";
+import { Button } from "../ui/button";
+import { Icon } from "../ui/icons";
+import { Spoken } from "../ui/spoken";
+import { clean } from "../ui/text";
+import { nameOfViewer, others, unwatched, type Watch } from "./watch";
+
+const BODY_ID = "viewers";
+
+/** Viewers says who watches the terminal on display, who types and who holds the keyboard. Alone there is nothing to say. */
+export function Viewers() {
+  const { activeId, model } = useStore();
+  const open = useSignal(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const id = activeId.value;
+  const watch = model.value.watched.get(id ?? "") ?? unwatched;
+  if (id === null || watch.removed || (watch.number <= 1 && watch.holder === "")) return null;
+  const said = summary(watch);
+  const onKey = (e: KeyboardEvent): void => {
+    if (e.key !== "Escape" || !open.value) return;
+    e.stopPropagation();
+    open.value = false;
+    button.current?.focus();
+  };
+  return (
+    <section class="viewers" aria-label="Viewers" onKeyDown={onKey}>
+      <button
+        ref={button}
+        type="button"
+        class={
+          watch.requests.length > 0 && watch.holder === watch.self
+            ? "badge viewers-button asked"
+            : "badge viewers-button"
+        }
+        aria-expanded={open.value}
+        aria-controls={BODY_ID}
+        title={said}
+        onClick={() => (open.value = !open.value)}
+      >
+        <Icon name={watch.holder === "" ? "eye" : "lock"} /> {watch.number}
+        <span class="viewers-typing">{typists(watch)}</span>
+      </button>
+      <Spoken text={said} />
+      {open.value && <Body id={id} watch={watch} />}
+    </section>
+  );
+}
+
+/** typists names who types besides this page. */
+function typists(watch: Watch): string {
+  const names = others(watch)
+    .filter((p) => p.typing)
+    .map((p) => clean(nameOfViewer(watch, p.id)));
+  return names.length === 0 ? "" : names.length === 1 ? `${names[0]} types` : `${names.length} type`;
+}
+
+function summary(watch: Watch): string {
+  const count = `${watch.number} ${watch.number === 1 ? "viewer" : "viewers"}`;
+  if (watch.holder === "") return count;
+  return `${count}, ${watch.holder === watch.self ? "you hold" : `${clean(nameOfViewer(watch, watch.holder))} holds`} the keyboard`;
+}
+
+function Body({ id, watch }: { id: string; watch: Watch }) {
+  const { connection } = useApp();
+  const act = (action: "lock" | "unlock" | "request"): void => {
+    connection.send({ type: "control", pty: id, action });
+  };
+  const asks = watch.requests.includes(watch.self);
+  return (
+    <div class="card viewers-body" id={BODY_ID}>
+      <ul>
+        {watch.present.map((p) => (
+          <Row key={p.id} id={id} watch={watch} one={p} />
+        ))}
+      </ul>
+      {watch.present.length === 0 && <p class="hint">{watch.number} watch.</p>}
+      <div class="viewers-actions">
+        {watch.holder === "" && <Button text="Lock the keyboard" onClick={() => act("lock")} />}
+        {watch.holder !== "" && watch.holder !== watch.self && (
+          <Button
+            text={asks ? "You have asked" : "Ask for the keyboard"}
+            disabled={asks}
+            onClick={() => act("request")}
+          />
+        )}
+        {watch.holder !== "" && <Button text="Let everybody type" onClick={() => act("unlock")} />}
+      </div>
+      <Name />
+    </div>
+  );
+}
+
+/** Row is one viewer, and what may be done about it. */
+function Row({ id, watch, one }: { id: string; watch: Watch; one: Present }) {
+  const { connection } = useApp();
+  const { toastError } = useStore();
+  const name = clean(nameOfViewer(watch, one.id));
+  const self = one.id === watch.self;
+  const asks = watch.requests.includes(one.id);
+  const act = (action: "grant" | "deny"): void => {
+    connection.send({ type: "control", pty: id, action, viewer: one.id });
+  };
+  return (
+    <li class="viewers-row">
+      <span class="cut">
+        <bdi>{name}</bdi>
+        {self && " (you)"}
+      </span>
+      <span class="hint">{doing(watch, one)}</span>
+      {asks && <Button text="Deny" aria-label={`Deny ${name} the keyboard`} onClick={() => act("deny")} />}
+      {watch.holder !== "" && one.id !== watch.holder && one.role !== "read" && (
+        <Button text="Give" aria-label={`Give ${name} the keyboard`} onClick={() => act("grant")} />
+      )}
+      {!self && (
+        <Button
+          text="Remove"
+          aria-label={`Remove ${name}`}
+          onClick={() => void kickViewer(id, one.id).catch(toastError)}
+        />
+      )}
+    </li>
+  );
+}
+
+function doing(watch: Watch, one: Present): string {
+  if (watch.requests.includes(one.id)) return "asks for the keyboard";
+  if (one.id === watch.holder) return one.typing ? "types" : "holds the keyboard";
+  if (one.typing) return "types";
+  return one.role === "read" ? "looks" : "";
+}
+
+/** Name is what the others see this page as. */
+function Name() {
+  const app = useApp();
+  const input = useRef<HTMLInputElement>(null);
+  const submit = (e: Event): void => {
+    e.preventDefault();
+    app.setName(input.current?.value ?? "");
+  };
+  return (
+    <form class="viewers-name" onSubmit={submit}>
+      <label>
+        Your name <input ref={input} value={app.name()} maxLength={40} />
+      </label>
+      <button type="submit">Save</button>
+    </form>
+  );
+}
