@@ -42,7 +42,7 @@ var (
 	// ErrKicked ends a viewer that somebody else has ended.
 	ErrKicked = errors.New("you were removed from this terminal")
 	// ErrNoViewer is a viewer that is not connected, or never was.
-	ErrNoViewer = errors.New("there is no such viewer; GET …/viewers lists those that are connected")
+	ErrNoViewer = errors.New("there is no such viewer: it has left, or never was here")
 	// ErrLooks refuses to type or to ask for the control to a viewer that may only look.
 	ErrLooks = errors.New("this viewer may only look")
 )

@@ -430,3 +430,28 @@ func TestRawThatIsNotKept(t *testing.T) {
 	s.with(http.MethodGet, "/pty/"+id+"/ws?format=raw&since=0", "", upgrade...).refused(410, "NOT_KEPT")
 	s.with(http.MethodGet, "/pty/"+id+"/ws?format=raw&since=99999999999", "", upgrade...).refused(400, "VALIDATION")
 }
+
+// TestViewersVerb: evertty viewers lists, locks, hands over and removes; and says what is wrong.
+func TestViewersVerb(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{})
+	id := s.create("cat").ID
+	one, two := s.visits(t, id, "name=one&cols=90&rows=30"), s.visits(t, id, "name=two")
+	s.says("viewers", id, "lock", one.id)
+	if got := s.says("viewers", id); !strings.Contains(got, one.id+"  one   admin  api     90x30") ||
+		!strings.Contains(got, "holds the keyboard") {
+		t.Errorf("the table is\n%s", got)
+	}
+	two.says(`{"type":"control","action":"request"}`)
+	one.until("the request", func() bool { return len(one.control().Requests) == 1 })
+	s.says("viewers", id, "grant")
+	two.types("two")
+	s.await(id, "two")
+	s.says("viewers", id, "--kick", two.id)
+	two.closes(wire.CloseKicked)
+	for _, args := range [][]string{{"viewers", id, "dance"}, {"viewers", id, "lock", "1"}, {"viewers", "nothing"}} {
+		if e := run(t, s.cli(args...)); e.code == 0 || !strings.HasPrefix(e.stderr, "evertty: ") {
+			t.Errorf("evertty %v: %+v", args, e)
+		}
+	}
+}

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"os/user"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +20,7 @@ type viewing struct {
 	readOnly   bool
 	clipboard  bool
 	status     bool // a status line
+	name       string
 	nested     bool // a terminal inside another one is meant
 	scrollback int  // lines of history shown at first
 }
@@ -26,6 +30,7 @@ func (v *viewing) flags(c *cobra.Command) {
 	addFlags(c,
 		flag{"detach-keys", "", &v.detachKeys, "`keys` that detach, in tmux's names, or none"},
 		flag{"read-only", "", &v.readOnly, "look only: keys are not sent, the size is not changed"},
+		flag{"as", "", &v.name, "`name` that other viewers see (default the name of your account)"},
 		flag{"clipboard", "", &v.clipboard, "let the program write to this terminal's clipboard (OSC 52)"},
 		flag{"status", "", &v.status, "show in the last row which terminal this is; the program has one row less"},
 	)
@@ -99,7 +104,7 @@ func canView(a *app, v viewing) ([]key, error) {
 // view shows the terminal until it ends or is left, and says how on stderr.
 func (a *app) view(ctx context.Context, info client.Terminal, o viewing, keys []key) error {
 	v := &viewer{target: target{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly,
-		scrollback: o.scrollback}}
+		scrollback: o.scrollback, self: cmp.Or(o.name, userName()), secret: rand.Text()}}
 	v.display.kept = info.Scrollback
 	if len(keys) > 0 {
 		v.leaveKeys = o.detachKeys
@@ -126,6 +131,15 @@ func (a *app) view(ctx context.Context, info client.Terminal, o viewing, keys []
 		return signalCode(signal.Signal)
 	}
 	return nestingError(err, info)
+}
+
+// userName is the name of the account that runs this, "" when that is not known.
+func userName() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
 }
 
 // epitaph says how the program ended.

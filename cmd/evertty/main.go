@@ -99,7 +99,7 @@ type verbGroup struct {
 var verbGroups = []verbGroup{
 	{"Terminals:", []verb{{"new", newNew}, {"attach", newAttach}, {"ls", newLs}, {"top", newTop}, {"send", newSend},
 		{"wait", newWait}, {"snapshot", newSnapshot}, {"logs", newLogs}, {"kill", newKill}, {"restart", newRestart},
-		{"rename", newRename}, {"resize", newResize}, {"labels", newLabels}, {"park", newPark},
+		{"rename", newRename}, {"resize", newResize}, {"labels", newLabels}, {"park", newPark}, {"viewers", newViewers},
 		{"notify", newNotify}}},
 	{"Exec:", []verb{{"exec", newExec}, {"shells", newShells}, {"commands", newCommands}}},
 	{"Sharing:", []verb{{"url", newURL}, {"login", newLogin}, {"context", newContext}, {"logout", newLogout}}},

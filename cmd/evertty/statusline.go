@@ -20,6 +20,8 @@ const (
 	statusLeast = 3
 	// captionLeast is the least room, in cells, in which a title says anything.
 	captionLeast = 8
+	// typistMost is the most that who types takes, in characters.
+	typistMost = 32
 )
 
 // statusLine says in the last row of a window which terminal the rows above show. Facts may change at any time, the
@@ -35,6 +37,9 @@ type statusLine struct {
 	painted     string    // what paints shown; "" when that is not known
 	// Events of this connection had the fact: a reply of the server may be older.
 	titleHeard, viewersHeard bool
+	self                     string // this connection among the viewers
+	present                  []wire.PresentViewer
+	holder                   string // viewer that alone types; "" is none
 }
 
 // statusFacts are what changes. name is SESSION/NAME; size is the terminal's when the window has room for another.
@@ -42,7 +47,8 @@ type statusFacts struct {
 	name    string
 	title   string
 	viewers int
-	lost    bool // the connection is
+	typist  string // who types, or holds the keyboard; "" is nobody else
+	lost    bool   // the connection is
 	size    wire.Size
 }
 
@@ -98,6 +104,39 @@ func (s *statusLine) hear(m *wire.EventMeta) {
 	if m.Viewers != nil {
 		s.told.viewers, s.viewersHeard = *m.Viewers, true
 	}
+	if m.Viewer != "" {
+		s.self, s.holder = m.Viewer, "" // of a new connection: the server says if it is locked
+	}
+	if m.Presence != nil {
+		s.present = m.Presence.List()
+	}
+	if m.Control != nil {
+		s.holder = ""
+		if m.Control.Holder != nil {
+			s.holder = *m.Control.Holder
+		}
+	}
+	s.told.typist = s.typist()
+}
+
+// typist says who types besides this viewer, or who alone may.
+func (s *statusLine) typist() string {
+	if s.holder == s.self && s.holder != "" {
+		return "you hold the keyboard"
+	}
+	for _, p := range s.present {
+		name := printable(cmp.Or(p.Name, "viewer "+p.ID))
+		switch {
+		case p.ID == s.holder:
+			return name + " holds the keyboard"
+		case p.Typing && p.ID != s.self && s.holder == "":
+			return name + " types"
+		}
+	}
+	if s.holder != "" {
+		return "locked"
+	}
+	return ""
 }
 
 // due is how long the text has to wait for the facts; ok is false when it has them all.
@@ -148,6 +187,9 @@ func (s *statusLine) rest() string {
 		words = append(words, "1 viewer")
 	case n > 1:
 		words = append(words, fmt.Sprintf("%d viewers", n))
+	}
+	if s.shown.typist != "" {
+		words = append(words, clipped(s.shown.typist, typistMost))
 	}
 	if size := s.shown.size; size != (wire.Size{}) {
 		words = append(words, fmt.Sprintf("%dx%d", size.Cols, size.Rows))

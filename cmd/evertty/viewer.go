@@ -58,7 +58,9 @@ type target struct {
 	keys       []key  // that detach
 	leaveKeys  string // the same in words, for the hint; "" is no hint
 	readOnly   bool
-	scrollback int // lines of history of the first snapshot
+	self       string // what other viewers see
+	secret     string // by which the server knows this viewer again
+	scrollback int    // lines of history of the first snapshot
 	inside     client.Inside
 }
 
@@ -166,7 +168,8 @@ func (v *viewer) follow(ctx context.Context) (*wire.Exit, error) {
 			return exit, nil
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case !v.shown, errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrUnauthorized):
+		case !v.shown, errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrUnauthorized),
+			errors.Is(err, client.ErrKicked):
 			return nil, err
 		case v.lost:
 			_ = v.mine(v.tell)
@@ -227,7 +230,7 @@ func (v *viewer) dial(ctx context.Context, history int) (*client.Attachment, err
 	if err != nil {
 		return nil, err
 	}
-	o := client.AttachOptions{Scrollback: history, HistoryOnce: true, Inside: v.inside}
+	o := client.AttachOptions{Scrollback: history, HistoryOnce: true, Inside: v.inside, Name: v.self, Key: v.secret}
 	if v.shown && !v.behind {
 		o.Since = &v.seq
 	}

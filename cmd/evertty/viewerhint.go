@@ -32,8 +32,16 @@ func (v *viewer) turnHint() error {
 	if v.hinted || !v.shown || v.stale || v.lost {
 		return nil
 	}
-	v.hinted, v.stale = true, true
-	v.display.hint = v.leaveKeys + " detaches"
+	v.hinted = true
+	return v.showHint(v.leaveKeys + " detaches")
+}
+
+// showHint shows a line for hintTime.
+func (v *viewer) showHint(text string) error {
+	if !v.shown || v.lost {
+		return nil
+	}
+	v.display.hint, v.stale = text, true
 	v.hint.Reset(hintTime)
 	return v.redraw()
 }

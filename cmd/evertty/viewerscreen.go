@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"time"
 
 	"github.com/evertty/evertty/client"
@@ -36,6 +37,10 @@ func (v *viewer) take(e client.Event) error {
 		default:
 			v.mouse.Store(v.display.mouse())
 			return v.write(through)
+		}
+	case client.KindError:
+		if errors.Is(e.Err, client.ErrLocked) && !v.display.hasStatus() {
+			return v.showHint("locked: another viewer holds the keyboard")
 		}
 	case client.KindMeta:
 		v.display.status.hear(e.Meta)
