@@ -93,6 +93,12 @@ func (o AttachOptions) query() url.Values {
 		q.Set("cols", strconv.Itoa(o.Cols))
 		q.Set("rows", strconv.Itoa(o.Rows))
 	}
+	o.who(q)
+	return q
+}
+
+// who adds what says who the viewer is, and where it runs.
+func (o AttachOptions) who(q url.Values) {
 	q.Set("client", "attach")
 	for name, value := range map[string]string{"name": o.Name, "key": o.Key} {
 		if value != "" {
@@ -100,7 +106,6 @@ func (o AttachOptions) query() url.Values {
 		}
 	}
 	o.Inside.query(q)
-	return q
 }
 
 // Attachment is a viewer that looks and types, by WebSocket. Next has one caller
@@ -124,10 +129,24 @@ type Attachment struct {
 // whole life of the attachment, and the caller must Close it. Errors: ErrNested
 // and ErrCycle for a viewer inside a terminal, see Inside.
 func (t terminals) Attach(ctx context.Context, id string, o AttachOptions) (*Attachment, error) {
-	q := o.query()
+	conn, err := t.dialTerminal(ctx, id, o.Ticket, o.query())
+	if err != nil {
+		return nil, err
+	}
+	a := &Attachment{conn: conn, ctx: ctx, quit: make(chan struct{})}
+	conn.SetReadLimit(maxEvent)
+	conn.SetPongHandler(func(string) error { return a.alive() })
+	conn.SetPingHandler(a.pong)
+	a.stop = context.AfterFunc(ctx, a.close)
+	a.pings.Go(a.ping)
+	return a, nil
+}
+
+// dialTerminal opens the WebSocket of a terminal.
+func (t terminals) dialTerminal(ctx context.Context, id, ticket string, q url.Values) (*websocket.Conn, error) {
 	header := t.header()
-	if o.Ticket != "" {
-		q.Set("ticket", o.Ticket)
+	if ticket != "" {
+		q.Set("ticket", ticket)
 		header.Del("Authorization")
 	}
 	d := websocket.Dialer{
@@ -140,13 +159,7 @@ func (t terminals) Attach(ctx context.Context, id string, o AttachOptions) (*Att
 	if err != nil {
 		return nil, refused(ctx, resp, err)
 	}
-	a := &Attachment{conn: conn, ctx: ctx, quit: make(chan struct{})}
-	conn.SetReadLimit(maxEvent)
-	conn.SetPongHandler(func(string) error { return a.alive() })
-	conn.SetPingHandler(a.pong)
-	a.stop = context.AfterFunc(ctx, a.close)
-	a.pings.Go(a.ping)
-	return a, nil
+	return conn, nil
 }
 
 // refused is why an upgrade failed. gorilla keeps the reply's first bytes only,

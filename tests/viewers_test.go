@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -452,6 +453,50 @@ func TestViewersVerb(t *testing.T) {
 	for _, args := range [][]string{{"viewers", id, "dance"}, {"viewers", id, "lock", "1"}, {"viewers", "nothing"}} {
 		if e := run(t, s.cli(args...)); e.code == 0 || !strings.HasPrefix(e.stderr, "evertty: ") {
 			t.Errorf("evertty %v: %+v", args, e)
+		}
+	}
+}
+
+// TestZmodemThroughAttach: Debian's lrzsz sends a file of all bytes through attach --raw, both ways.
+func TestZmodemThroughAttach(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"rz", "sz", "bash"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("this test needs lrzsz (apt-get install lrzsz): %v", err)
+		}
+	}
+	s := start(t, launch{})
+	there, here := t.TempDir(), t.TempDir()
+	content := make([]byte, 300_000)
+	for i := range content {
+		content[i] = byte(i * i >> 3)
+	}
+	s.must(os.WriteFile(filepath.Join(there, "down.bin"), content, 0o600))
+	s.must(os.WriteFile(filepath.Join(here, "up.bin"), content, 0o600))
+	for _, way := range []struct{ there, here, dir, file string }{
+		{"sz -q down.bin", "rz -q", here, "down.bin"}, {"rz -q", "sz -q up.bin", there, "up.bin"},
+	} {
+		id := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "-c", "read; stty raw -echo; " + way.there + "; sleep 1000"},
+			Cwd: there}).ID
+		attach := s.cli("attach", "--raw", id)
+		local := exec.Command("bash", "-c", way.here)
+		local.Dir = here
+		in, err := attach.StdinPipe()
+		s.must(err)
+		local.Stdout = in
+		local.Stdin, err = attach.StdoutPipe()
+		s.must(err)
+		s.must(attach.Start())
+		s.polls("the viewer", func() bool { return len(s.viewersOf(id).Viewers) == 1 })
+		s.must(local.Start())
+		s.input(id, "\n")
+		if err := local.Wait(); err != nil {
+			t.Errorf("%s: %v", way.here, err)
+		}
+		_ = in.Close()
+		_ = attach.Wait()
+		if got, err := os.ReadFile(filepath.Join(way.dir, way.file)); err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%s there and %s here: %d bytes of %d, %v", way.there, way.here, len(got), len(content), err)
 		}
 	}
 }

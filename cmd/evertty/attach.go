@@ -19,10 +19,11 @@ type viewing struct {
 	detachKeys string
 	readOnly   bool
 	clipboard  bool
-	status     bool // a status line
-	name       string
-	nested     bool // a terminal inside another one is meant
-	scrollback int  // lines of history shown at first
+	status     bool   // a status line
+	name       string // what other viewers see
+	raw        bool   // of attach: bytes as they are
+	nested     bool   // a terminal inside another one is meant
+	scrollback int    // lines of history shown at first
 }
 
 func (v *viewing) flags(c *cobra.Command) {
@@ -46,6 +47,8 @@ detach keys are pressed. Its history goes into this terminal's own scrollback. A
 broken connection is made again. Ends with the program's exit code.
 The size of this window counts as the terminal's size policy says. In a window of
 another size as much is shown as it has room for, around the cursor.
+With --raw standard input and output are the program's, byte for byte, for a file
+transfer (rz, sz, trzsz) or a recorder; they need not be a terminal.
 Inside a terminal of evertty another one is shown with --nested only, and never
 one that shows the terminal this runs in.` + referenceHelp,
 		Example: `  evertty attach build
@@ -53,6 +56,9 @@ one that shows the terminal this runs in.` + referenceHelp,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeFirst(terminalNames),
 		RunE: func(c *cobra.Command, args []string) error {
+			if v.raw {
+				return a.attachRaw(c.Context(), args[0], v)
+			}
 			keys, err := canView(a, v)
 			if err != nil {
 				return err
@@ -77,6 +83,7 @@ one that shows the terminal this runs in.` + referenceHelp,
 	v.flags(c)
 	v.scrollback = client.AllHistory
 	addFlags(c,
+		flag{"raw", "", &v.raw, "pass bytes as they are, both ways, from now on: for zmodem and trzsz; no key detaches"},
 		flag{"nested", "", &v.nested, "show it also inside another terminal of evertty"},
 		flag{"scrollback", "", &v.scrollback, "`lines` of history to show at first; -1 for all"},
 	)
