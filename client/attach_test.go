@@ -45,7 +45,7 @@ func peer(t *testing.T, do func(conn *websocket.Conn, r *http.Request)) *Client 
 func TestAttachEvents(t *testing.T) {
 	big := strings.Repeat("x", 5<<20)
 	c := peer(t, func(conn *websocket.Conn, r *http.Request) {
-		if r.URL.RequestURI() != "/pty/a/ws?format=binary&scrollback=-1" ||
+		if r.URL.RequestURI() != "/pty/a/ws?client=attach&format=binary&scrollback=-1" ||
 			r.Header.Get("Authorization") != "Bearer secret" || r.Header.Get("Origin") != "" {
 			t.Errorf("%s %v", r.URL, r.Header)
 		}
@@ -98,7 +98,7 @@ func TestAttachEvents(t *testing.T) {
 // TestSince: who has everything up to a position says so, and is told to go on.
 func TestSince(t *testing.T) {
 	c := peer(t, func(conn *websocket.Conn, r *http.Request) {
-		if r.URL.RawQuery != "format=binary&scrollback=0&since=7" {
+		if r.URL.RawQuery != "client=attach&format=binary&scrollback=0&since=7" {
 			t.Errorf("%s", r.URL)
 		}
 		_ = conn.WriteMessage(websocket.BinaryMessage,

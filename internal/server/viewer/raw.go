@@ -33,7 +33,7 @@ func OpenRaw(w http.ResponseWriter, r *http.Request, t stream.Terminal, reader *
 	s.begun = true // nothing has to be first
 	x := &raw{socket: s, term: t, reader: reader, seq: reader.Seq()}
 	f := s.watch(t, stream.SubscribeOptions{Who: v.Who, Reads: true, Kicked: s.kicked}, s.finish)
-	x.sub, f.sub, f.read = f.sub, f.sub, x.read
+	x.sub, f.read = f.sub, x.read
 	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
 		_ = t.RequestSize(x.sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
 	}
