@@ -61,7 +61,10 @@ func Find(dataDir string) (Place, error) {
 // Discover returns a client of the server that serves dataDir. It reads server.json and the token
 // file; no connection is opened. The client speaks over the socket in the directory, to a server of
 // this user or root only: whoever has the address of server.json by now is never asked. Linux only.
-func Discover(dataDir string) (*Client, error) {
+func Discover(dataDir string) (*Client, error) { return DiscoverAs(dataDir, "") }
+
+// DiscoverAs is Discover with a token of its own; "" is the one of the directory.
+func DiscoverAs(dataDir, token string) (*Client, error) {
 	dataDir, err := filepath.Abs(dataDir)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
@@ -70,8 +73,7 @@ func Discover(dataDir string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	token := ""
-	if p.TokenFile != "" {
+	if p.TokenFile != "" && token == "" {
 		root, err := os.OpenRoot(dataDir) // no link leads out of it
 		if err != nil {
 			return nil, fmt.Errorf("client: token: %w", err)

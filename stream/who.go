@@ -23,6 +23,7 @@ const (
 const (
 	ClientAPI = "api"
 	ClientWeb = "web"
+	ClientSSH = "ssh"
 )
 
 // Who says who a viewer is, for the other viewers.

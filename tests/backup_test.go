@@ -20,8 +20,8 @@ import (
 var (
 	kept    = []string{"evertty.db", "permissions.json", "providers", "shells", "terminals", "threads"}
 	leftOut = []string{"audit.log", "audit.refused.log", "evertty.db-shm", "evertty.db-wal", "identity", "keeper.lock",
-		"keeper.log", "keeper.sock", "lock", "relay", "reserve", "server.json", "server.sock", "tickets", "token",
-		"tries"}
+		"keeper.log", "keeper.sock", "lock", "relay", "reserve", "server.json", "server.sock", "ssh_host_ed25519_key",
+		"tickets", "token", "tries", "authorized_keys"}
 )
 
 // countsLines prints numbers without end, a line each.
@@ -31,7 +31,8 @@ const countsLines = `i=0; while :; do i=$((i+1)); echo "line $i."; done`
 // of it is damaged, and the first server goes on. Two backups at a time are two backups.
 func TestBackupWhileItRuns(t *testing.T) {
 	t.Parallel()
-	first := start(t, launch{auth: "token", listen: freePort(t)})
+	first := start(t, launch{auth: "token", listen: freePort(t), flags: []string{"--ssh", "127.0.0.1:0"}})
+	first.must(os.WriteFile(first.file("authorized_keys"), nil, 0o600))
 	quiet := first.create("sh", "-c", "echo 'still he're; exec cat")
 	first.await(quiet.ID, "^still here$")
 	loud := first.create("sh", "-c", countsLines)

@@ -73,7 +73,7 @@ one that shows the terminal this runs in.` + referenceHelp,
 			}
 			info := list[0]
 			in := a.surroundings()
-			in.Nested = v.nested
+			in.Nested = in.Nested || v.nested
 			if err := checkNesting(in, info); err != nil {
 				return err
 			}
@@ -110,8 +110,9 @@ func canView(a *app, v viewing) ([]key, error) {
 
 // view shows the terminal until it ends or is left, and says how on stderr.
 func (a *app) view(ctx context.Context, info client.Terminal, o viewing, keys []key) error {
+	o.readOnly = o.readOnly || a.guest != nil && a.guest.readOnly
 	v := &viewer{target: target{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly,
-		scrollback: o.scrollback, self: cmp.Or(o.name, userName()), secret: rand.Text()}}
+		scrollback: o.scrollback, self: cmp.Or(o.name, a.userName()), secret: rand.Text()}}
 	v.display.kept = info.Scrollback
 	if len(keys) > 0 {
 		v.leaveKeys = o.detachKeys
@@ -124,7 +125,7 @@ func (a *app) view(ctx context.Context, info client.Terminal, o viewing, keys []
 		v.clipboard = newUserClipboard()
 	}
 	v.inside = a.surroundings()
-	v.inside.Nested = o.nested
+	v.inside.Nested = v.inside.Nested || o.nested
 	exit, err := v.run(ctx, a.stdin, a.stdout)
 	var signal signalError
 	switch {
@@ -140,10 +141,10 @@ func (a *app) view(ctx context.Context, info client.Terminal, o viewing, keys []
 	return nestingError(err, info)
 }
 
-// userName is the name of the account that runs this, "" when that is not known.
-func userName() string {
+// userName is the name of the account that runs this, "" when that is not known. Of a guest the server knows the name.
+func (a *app) userName() string {
 	u, err := user.Current()
-	if err != nil {
+	if err != nil || a.guest != nil {
 		return ""
 	}
 	return u.Username

@@ -44,6 +44,7 @@ type daemon struct {
 	record store.Config  // its Store is of db
 	parts  *supervisor.Supervisor
 	auth   *auth.Auth
+	ssh    sshServer
 	tls    *tls.Config // nil without TLS
 	api    *server.Server
 }
@@ -68,10 +69,15 @@ func (a *app) newServer(f serveFlags, dir string, rules permission.Rules, log *s
 	if strings.HasPrefix(at, "http") {
 		at += f.auth.BasePath
 	}
-	d := &daemon{app: a, dir: dir, all: all, at: at, tls: secure}
+	forSSH, err := f.ssh.listen()
+	if err != nil {
+		closeAll(all)
+		return nil, err
+	}
+	d := &daemon{app: a, dir: dir, all: all, at: at, tls: secure, ssh: sshServer{all: forSSH}}
 	d.record.Enforcer = permission.NewEnforcer(rules).WithCopy(filepath.Join(dir, "permissions.json"))
 	if err := d.build(f, log); err != nil {
-		closeAll(all)
+		closeAll(append(all, forSSH...))
 		return nil, err
 	}
 	return d, nil
@@ -147,7 +153,10 @@ func (d *daemon) serveParts(f serveFlags, metrics *metrics.Set, log *slog.Logger
 	d.api = server.New(server.Config{Supervisor: d.parts, Metrics: metrics, Auth: d.auth, Version: programVersion(),
 		Log: log, Audit: access.Audit, TLS: d.tls, RequestRate: f.requestRate, Dir: d.dir, MaxViewers: f.maxViewers,
 		MaxOf: func(user string) int { return f.auth.Users.LimitsOf(user).Viewers }})
-	return nil
+	if err = d.openSSH(f.ssh, log); err != nil {
+		d.parts.Close()
+	}
+	return err
 }
 
 // records opens the database of threads. A server without it has terminals and shells, and says so in /healthz: the
@@ -184,7 +193,7 @@ func (d *daemon) run(ctx context.Context) error {
 	defer d.store.Close()
 	defer d.closeRecords()
 	if err := d.announce(); err != nil {
-		closeAll(d.all)
+		closeAll(append(d.all, d.ssh.all...))
 		d.parts.Close()
 		return err
 	}
@@ -193,6 +202,7 @@ func (d *daemon) run(ctx context.Context) error {
 	for _, l := range d.all {
 		go func() { served <- d.api.Serve(l) }()
 	}
+	d.ssh.serve()
 	tellManager(sdnotify.SdNotifyReady)
 	go d.watchdog(ctx)
 	var err error
@@ -203,6 +213,7 @@ func (d *daemon) run(ctx context.Context) error {
 		left--
 	}
 	tellManager(sdnotify.SdNotifyStopping)
+	d.ssh.close()
 	d.api.Close()
 	for range left {
 		err = cmp.Or(err, <-served)

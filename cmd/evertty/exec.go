@@ -46,6 +46,9 @@ a signal.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.asIs = c.Flags().Changed("command")
+			if a.guest != nil && !o.asIs && len(args) > 0 { // a shell reads what comes by SSH
+				o.asIs, o.text, args = true, a.guest.tail(len(args)), nil
+			}
 			if err := planExec(a, &o, args); err != nil {
 				return usage(fmt.Errorf("exec: %w", err))
 			}

@@ -26,6 +26,9 @@ const (
 
 // talks adds to a verb what it needs to talk to a server.
 func (a *app) talks(c *cobra.Command) *cobra.Command {
+	if a.guest != nil { // it has its server
+		return c
+	}
 	c.Flags().StringVar(&a.server, "server", "", "`URL` of the server, http://host:port or unix:///path (default "+
 		"$EVERTTY_SERVER, else the one of the data directory); $EVERTTY_TOKEN_FILE names the file with its token")
 	c.Flags().StringVar(&a.context, "context", "", "`name` of a server that login has kept, or local for the one of "+
@@ -91,7 +94,7 @@ func (a *app) namedDir() string { return cmp.Or(a.dataDir, os.Getenv(envDataDir)
 
 // chosen is the server that a call is about: one at an address, or the one of a data directory.
 type chosen struct {
-	url, token string
+	url, token string // token is also for dir, in the place of the one that is there
 	dir        string // "" when there is a url
 }
 
@@ -99,6 +102,9 @@ type chosen struct {
 // data directory that is named, the server of the terminal that this process runs in, the current context, the server
 // of the usual data directory. $EVERTTY_TOKEN_FILE is for --server and $EVERTTY_SERVER. Errors are wrong usage.
 func (a *app) chosen() (chosen, error) {
+	if a.guest != nil {
+		return chosen{dir: a.guest.dir, token: a.guest.token}, nil
+	}
 	if a.server != "" && a.context != "" {
 		return chosen{}, usage(errors.New("--server and --context: give one of them"))
 	}
@@ -129,7 +135,7 @@ func (a *app) chosen() (chosen, error) {
 // nothing says where it is.
 func (s chosen) client() (*client.Client, error) {
 	if s.dir != "" {
-		return client.Discover(s.dir)
+		return client.DiscoverAs(s.dir, s.token)
 	}
 	c, err := client.New(s.url, s.token)
 	if err != nil {
@@ -150,7 +156,7 @@ func (a *app) client() (*client.Client, error) {
 // reach is client, but starts a server in the background when none runs at the data directory.
 func (a *app) reach() (*client.Client, error) {
 	s, err := a.chosen()
-	if err == nil && s.dir != "" && !a.noStart {
+	if err == nil && s.dir != "" && !a.noStart && a.guest == nil {
 		err = a.startServer(s.dir)
 	}
 	if err != nil {

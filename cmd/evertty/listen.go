@@ -49,7 +49,7 @@ func listen(address, dir string, passed []net.Listener) (all []net.Listener, at 
 			all = append(all, l)
 		}
 	default:
-		if all, at, err = listenTCP(address); err != nil {
+		if all, at, err = listenTCP("listen", address); err != nil {
 			return nil, "", err
 		}
 	}

@@ -17,15 +17,15 @@ import (
 // freePortTries is how often a free port of one address is looked for that the other addresses of a name have free too.
 const freePortTries = 20
 
-// listenTCP opens every address of HOST:PORT; at is the first.
-func listenTCP(address string) (all []net.Listener, at string, err error) {
+// listenTCP opens every address of HOST:PORT, which is the value of a flag; at is the first.
+func listenTCP(flag, address string) (all []net.Listener, at string, err error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, "", usage(fmt.Errorf("listen %s: %w", address, err))
+		return nil, "", usage(fmt.Errorf("%s %s: %w", flag, address, err))
 	}
 	hosts, err := addressesOf(host)
 	if err != nil {
-		return nil, "", usage(fmt.Errorf("listen %s: %w", address, err))
+		return nil, "", usage(fmt.Errorf("%s %s: %w", flag, address, err))
 	}
 	for range freePortTries {
 		if all, err = listenAll(hosts, port); port != "0" || !errors.Is(err, syscall.EADDRINUSE) {
@@ -34,11 +34,11 @@ func listenTCP(address string) (all []net.Listener, at string, err error) {
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, "", fmt.Errorf("%w: another program has this address; choose another with --listen, or port 0 for "+
-			"a free one", err)
+		return nil, "", fmt.Errorf("%w: another program has this address; choose another with --%s, or port 0 for "+
+			"a free one", err, flag)
 	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.EAFNOSUPPORT):
 		return nil, "", usage(fmt.Errorf("%w: a server listens on every address of %s, and this machine has not all; "+
-			"choose one with --listen", err, host))
+			"choose one with --%s", err, host, flag))
 	case err != nil:
 		return nil, "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "evertty:", err)
 	}
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	if len(os.Args) == 2 && os.Args[1] == sshSession {
+		os.Exit(a.serveSSH())
+	}
 	os.Exit(a.run(os.Args[1:]))
 }
 
@@ -30,6 +34,7 @@ type app struct {
 	context string // --context, "" when not given
 	noStart bool   // --no-start
 	ran     bool   // the arguments were right and a verb was started
+	guest   *guest // who runs it by SSH; nil for everybody else
 }
 
 // run carries out the command line and returns the exit code. An error is one
@@ -70,12 +75,15 @@ true screen at once.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.PersistentFlags().StringVar(&a.dataDir, "data-dir", "",
-		"`directory` of the server's state (default $EVERTTY_DATA_DIR, else $XDG_STATE_HOME/evertty, else "+
-			"~/.local/state/evertty)")
+	if a.guest == nil {
+		root.PersistentFlags().StringVar(&a.dataDir, "data-dir", "",
+			"`directory` of the server's state (default $EVERTTY_DATA_DIR, else $XDG_STATE_HOME/evertty, else "+
+				"~/.local/state/evertty)")
+	}
 	a.talks(root)
 	versionFlag(a, root)
 	root.CompletionOptions.DisableDefaultCmd = only != ""
+	a.asGuest(root)
 	a.addVerbs(root, only)
 	checkHelpTopics(root)
 	root.SetFlagErrorFunc(flagError)
@@ -115,11 +123,11 @@ var verbGroups = []verbGroup{
 func (a *app) addVerbs(root *cobra.Command, only string) {
 	cobra.EnableCommandSorting = false // the order above is by use
 	for _, g := range verbGroups {
-		if g.title != "" {
+		if g.title != "" && slices.ContainsFunc(g.verbs, a.offers) {
 			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		}
 		for _, v := range g.verbs {
-			if only == "" || only == v.name {
+			if (only == "" || only == v.name) && a.offers(v) {
 				c := v.make(a)
 				c.GroupID = g.title
 				root.AddCommand(c)

@@ -24,6 +24,9 @@ func newNew(a *app) *cobra.Command {
   evertty new --sandbox workspace --memory 2GiB -- my-agent`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, args []string) error {
+			if a.guest != nil && !isTTY(a.stdin, a.stdout) {
+				o.detached = true // ssh without -t
+			}
 			if o.asJSON && !o.detached {
 				return usage(errors.New("new: --json goes with -d"))
 			}

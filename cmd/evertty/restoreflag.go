@@ -20,7 +20,7 @@ func (f *restoreFlag) Set(s string) error {
 		*f = restoreFlag(wire.RestoreCommand())
 		return nil
 	}
-	words, err := splitWords(s)
+	words, _, err := splitWords(s)
 	if err == nil && (len(words) == 0 || words[0] == "") {
 		err = errors.New("none, command or a command line is allowed")
 	}
@@ -43,38 +43,41 @@ func (f *restoreFlag) String() string {
 func (f *restoreFlag) Type() string { return "command" }
 
 // splitWords splits a command line as a shell does: at blanks outside of '…' and "…"; \ keeps the next character, not
-// within '…'. Nothing else means anything.
-func splitWords(line string) (words []string, err error) {
+// within '…'. Nothing else means anything. The words begin at these bytes of the line.
+func splitWords(line string) (words []string, at []int, err error) {
 	var word strings.Builder
 	var quote rune
 	inWord, escaped := false, false
-	for _, c := range line {
+	for i, c := range line {
+		blank := quote == 0 && !escaped && strings.ContainsRune(" \t\n", c)
+		if blank == inWord {
+			if inWord = !blank; inWord {
+				at = append(at, i)
+			} else {
+				words = append(words, word.String())
+				word.Reset()
+			}
+		}
 		switch {
+		case blank:
 		case escaped:
 			word.WriteRune(c)
 			escaped = false
 		case c == '\\' && quote != '\'':
-			inWord, escaped = true, true
+			escaped = true
 		case quote != 0 && c == quote:
 			quote = 0
 		case quote == 0 && (c == '\'' || c == '"'):
-			inWord, quote = true, c
-		case quote == 0 && strings.ContainsRune(" \t\n", c):
-			if inWord {
-				words = append(words, word.String())
-				word.Reset()
-			}
-			inWord = false
+			quote = c
 		default:
-			inWord = true
 			word.WriteRune(c)
 		}
 	}
 	if quote != 0 || escaped {
-		return nil, errors.New("a quote is not closed")
+		return nil, nil, errors.New("a quote is not closed")
 	}
 	if inWord {
 		words = append(words, word.String())
 	}
-	return words, nil
+	return words, at, nil
 }

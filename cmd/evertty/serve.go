@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (a *app) serveUntil(ctx context.Context, f serveFlags, log *slog.Logger) er
 	if f.terminals.Interval <= 0 {
 		return usage(fmt.Errorf("snapshot_interval: got %v, allowed is more than 0", f.terminals.Interval))
 	}
-	if err := f.policy.Check(); err != nil {
+	if err := cmp.Or(f.policy.Check(), f.ssh.check(f.auth.Mode)); err != nil {
 		return usage(err)
 	}
 	clean := &f.terminals.Clean

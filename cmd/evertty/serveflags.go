@@ -47,6 +47,7 @@ type serveFlags struct {
 	policy        thread.Policy // of threads that say none
 	auth          auth.Config
 	tls           tlsFlags
+	ssh           sshFlags
 	passed        []net.Listener // by a service manager; they stand for auth.Listen
 	insecure      bool
 	takeover      bool
@@ -161,6 +162,7 @@ func (f *serveFlags) access(c *cobra.Command) {
 		"`network` or address of a proxy whose X-Forwarded-For, -Proto and -Host count, or unix for the socket of "+
 			"--listen (repeatable)")
 	f.tls.add(c)
+	f.ssh.add(c)
 }
 
 // durability says what is kept for the next server.

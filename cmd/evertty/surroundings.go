@@ -34,6 +34,13 @@ func parentOf(pid int) (parent int, ok bool) {
 // ancestors and by its and their terminal devices, so that it is known also when the
 // variables were removed.
 func (a *app) surroundings() client.Inside {
+	if a.guest != nil { // this process is the server's; where the user's is only they can say
+		in := client.Inside{Nested: true}
+		if a.guest.inside != "" {
+			in.Terminals = []string{a.guest.inside}
+		}
+		return in
+	}
 	s := pty.SurroundingsOf(os.Getpid())
 	if id := os.Getenv(pty.EnvTerminal); id != "" && !slices.Contains(s.Terminals, id) {
 		s.Terminals = append(s.Terminals, id)

@@ -20,7 +20,9 @@ import (
 // whoOf says who a viewer is. Errors: bad requests.
 func whoOf(c echo.Context, in wire.Watcher, client string) (stream.Who, error) {
 	g := auth.GrantOf(c.Request().Context())
-	who := stream.Who{Name: cmp.Or(in.Name, g.User), Role: roleOf(g), Client: cmp.Or(in.Client, client)}
+	guest := auth.GuestIn(c)
+	who := stream.Who{Name: cmp.Or(in.Name, g.User, guest.Name), Role: roleOf(g),
+		Client: cmp.Or(guest.Door, in.Client, client)}
 	if in.Key != "" {
 		key := auth.DigestOf(in.Key)
 		who.Key = hex.EncodeToString(key[:])

@@ -16,7 +16,7 @@ import (
 
 // Targets and verbs of the audit log that belong to no single route.
 const (
-	auditLogin   = "login"
+	AuditLogin   = "login"
 	AuditRefused = "refused"
 	AuditSecrets = "secrets.show"
 	auditSkipped = "audit.skipped"
@@ -35,13 +35,6 @@ func RefusedTarget(method string, u *url.URL) string {
 // Note adds a line about a request to the audit log. Refusals are limited, so that a flood of them
 // does not displace other lines; the next line has the number of those left out.
 func (a *Auth) Note(c echo.Context, what, target, result string) {
-	if a.auditLog == nil {
-		return
-	}
-	if what == AuditRefused && !a.refusals.AllowN(a.now(), 1) {
-		a.skipped.Add(1)
-		return
-	}
 	who, known := c.Get(byKey).(string)
 	if !known {
 		who = byNobody
@@ -49,11 +42,27 @@ func (a *Auth) Note(c echo.Context, what, target, result string) {
 	if user := grantOf(c).User; user != "" && who != byTicket { // a ticket may be shown by anybody
 		who = user
 	}
+	from, known := c.Get(fromKey).(string)
+	if !known {
+		from = fromOf(c.Request())
+	}
+	a.note(who, from, what, target, result)
+}
+
+// note adds a line to the audit log; see Note.
+func (a *Auth) note(who, from, what, target, result string) {
+	if a.auditLog == nil {
+		return
+	}
+	if what == AuditRefused && !a.refusals.AllowN(a.now(), 1) {
+		a.skipped.Add(1)
+		return
+	}
 	if n := a.skipped.Swap(0); n > 0 {
 		a.auditLog.Add(AuditEntry{At: a.now(), Who: auditServer, What: auditSkipped, Target: AuditRefused,
 			Result: strconv.FormatInt(n, 10)})
 	}
-	a.auditLog.Add(AuditEntry{At: a.now(), Who: who, From: fromOf(c.Request()), What: what, Target: target,
+	a.auditLog.Add(AuditEntry{At: a.now(), Who: who, From: from, What: what, Target: target,
 		Result: result})
 }
 

@@ -74,6 +74,7 @@ type Auth struct {
 	sessions    *sessions // nil in ModeNone
 	opened      openedRequests
 	users       *Users // nil without
+	guests      guests
 	terminal    func(session, idOrName string) (string, error)
 	now         func() time.Time
 	log         *slog.Logger
@@ -138,7 +139,7 @@ func New(config Config) (*Auth, error) {
 		secret := DigestOf(config.WebhookSecret)
 		a.Webhooks, a.hooks.key = &secret, []byte(config.WebhookSecret)
 	}
-	a.opened.all = map[*opened]struct{}{}
+	a.opened.all, a.guests.all = map[*opened]struct{}{}, map[digest]*Guest{}
 	a.tickets = newTickets(a.now, a.log)
 	a.tickets.there = func(pty string) bool {
 		_, err := a.findTerminal("", pty)

@@ -41,7 +41,7 @@ func (a *Auth) handleLogin(c echo.Context) error {
 			at += pageFragment + a.sessions.page(id)
 			a.log.Info("logged in", "user", g.User, "remote", r.RemoteAddr)
 			c.Set(byKey, cmp.Or(g.User, byTicket))
-			a.Note(c, auditLogin, "", "ok")
+			a.Note(c, AuditLogin, "", "ok")
 		} else if _, known := a.sessions.find(r, "", now); !known {
 			return a.refuse(c, errBadTicket)
 		}

@@ -86,12 +86,21 @@ func (a *Auth) checkSource(c echo.Context) error {
 // grantFor finds the request's credentials and what they allow.
 func (a *Auth) grantFor(c echo.Context) (Grant, error) {
 	r := c.Request()
-	if token, ok := bearerOf(r); ok && a.mode == ModeToken {
-		if !a.token.equal(DigestOf(token)) {
-			return a.grantOfUser(c, DigestOf(token))
+	if token, ok := bearerOf(r); ok {
+		d := DigestOf(token)
+		if g := a.guests.of(d); g != nil {
+			return a.grantOfGuest(c, d, g)
 		}
-		c.Set(byKey, ByToken)
-		return Grant{Role: Write}, nil
+		if a.mode == ModeToken && !a.token.equal(d) {
+			return a.grantOfUser(c, d)
+		}
+		if a.mode == ModeToken {
+			c.Set(byKey, ByToken)
+			return Grant{Role: Write}, nil
+		}
+		if strings.HasPrefix(token, guestPrefix) { // of one who has left, and may do no more than before
+			return Grant{}, errBadToken
+		}
 	}
 	if isTicketPath(c) && c.QueryParam("ticket") != "" {
 		return a.grantOfTicket(c)

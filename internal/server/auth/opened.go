@@ -25,7 +25,8 @@ type opened struct {
 	pty    string // of a ticket
 	ticket digest // zero without one
 	user   string // whose it is, see Grant.User
-	token  bool   // a user's token has let it in
+	token  bool   // a user's token, or a guest's, has let it in
+	guest  *Guest // who has that token; nil for others
 
 	timer *time.Timer // nil without an expiry
 
@@ -83,7 +84,7 @@ func (a *Auth) forget(o *opened) {
 // over, which the caller calls.
 func (a *Auth) Last(c echo.Context) (ctx context.Context, own echo.Context, over func()) {
 	own, end := httpapi.Last(c)
-	for _, key := range []string{grantKey, byKey} {
+	for _, key := range []string{grantKey, byKey, fromKey} {
 		if v := c.Get(key); v != nil {
 			own.Set(key, v)
 		}

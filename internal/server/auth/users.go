@@ -99,8 +99,10 @@ func (us *Users) names() []string {
 func (a *Auth) SetUsers(list []User) {
 	for _, name := range a.users.replace(list) {
 		tickets := a.tickets.endIf(func(g Grant) bool { return g.User == name })
+		guests := a.endGuests(name)
 		requests := a.opened.end(func(o *opened) bool { return o.user == name })
-		a.log.Info("the access of a user has ended", "user", name, "tickets", tickets, "requests", requests)
+		a.log.Info("the access of a user has ended", "user", name, "tickets", tickets, "requests", requests,
+			"connections", guests)
 	}
 	a.log.Info("users", "names", a.users.names())
 }
