@@ -249,6 +249,28 @@ func TestDoctorReadsTheCertificate(t *testing.T) {
 	examine(t, s.how.dir).finds(t, name, "still shows another one", "serve --takeover")
 }
 
+// TestDoctorReadsTheKeysOfSSH: what keeps everybody out, and a line that lets nobody in.
+func TestDoctorReadsTheKeysOfSSH(t *testing.T) {
+	t.Parallel()
+	const name = "SSH"
+	file := filepath.Join(t.TempDir(), "authorized_keys")
+	dir := filepath.Join(t.TempDir(), "none")
+	put := func(text string, mode os.FileMode) checkup {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.Chmod(file, mode)); err != nil {
+			t.Fatal(err)
+		}
+		return examine(t, dir, "EVERTTY_SSH=127.0.0.1:0", "EVERTTY_SSH_AUTHORIZED_KEYS="+file)
+	}
+	const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHl0D7xUYCVUeVYH4fVZ1RQ8YnsX5sVjtFcE0pK3bDPl me\n"
+	if bad := put(key, 0o600).problems(); bad != nil {
+		t.Errorf("a good one: %v", bad)
+	}
+	put("", 0o600).finds(t, name, "nobody can log in", ">> "+file)
+	put(key, 0o666).finds(t, name, "others can write to it", "chmod go-w")
+	put(key+"restrict "+key, 0o600).finds(t, name, "authorized_keys:2: ", "restrict")
+}
+
 // TestDoctorReadsUnits: a unit of systemd that ends all programs with the server, unless a drop-in mends it.
 func TestDoctorReadsUnits(t *testing.T) {
 	t.Parallel()

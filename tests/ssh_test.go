@@ -299,7 +299,7 @@ func TestSSHKeys(t *testing.T) {
 	s.replies(0, "own", "host", "ls")
 	s.must(os.Chmod(s.file("authorized_keys"), 0o666))
 	s.replies(255, "own", "host", "ls")
-	if log := s.stderr.String(); !strings.Contains(log, "chmod go-w") || !strings.Contains(log, "line=3") {
+	if log := s.stderr.String(); !strings.Contains(log, "chmod go-w") || !strings.Contains(log, "authorized_keys:3: ") {
 		t.Errorf("the log says\n%s", log)
 	}
 }

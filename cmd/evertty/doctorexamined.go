@@ -46,13 +46,14 @@ func examinedOf(d diagnosis) examined {
 
 // checks are those of the directory and of what uses it. None changes anything.
 func (t examined) checks(ctx context.Context) []check {
-	return []check{checkTLS(t), checkAccess(t), checkDatabase(ctx, t), checkTerminals(ctx, t), checkClock(t),
+	return []check{checkTLS(t), checkSSH(t), checkAccess(t), checkDatabase(ctx, t), checkTerminals(ctx, t), checkClock(t),
 		checkSocket(ctx, t), checkLocks(t), checkLeftProcesses(t), checkLeftFiles(t), checkUnits()}
 }
 
 // serveSettings are the settings of a server that doctor looks at. Paths are absolute.
 type serveSettings struct {
 	tls    tlsFlags
+	ssh    sshFlags
 	listen string
 	names  []string // that browsers reach it by, besides its address
 }
@@ -76,6 +77,8 @@ func settingsOf(pid int) (s serveSettings) {
 	}
 	_ = applyConfig(c, absolute(value("config"))) // checkConfig tells
 	s.tls = tlsFlags{absolute(value("tls-cert")), absolute(value("tls-key"))}
+	s.ssh = sshFlags{address: value("ssh"), keys: absolute(value("ssh-authorized-keys")),
+		tokens: value("ssh-token-password") == "true"}
 	s.listen = value("listen")
 	s.names, _ = c.Flags().GetStringSlice("allowed-host")
 	return s

@@ -76,15 +76,39 @@ func (f *sshFlags) listen() (all []net.Listener, err error) {
 	return all, err
 }
 
+// keysIn is the file of keys of a server with this data directory.
+func (f *sshFlags) keysIn(dir string) string {
+	return cmp.Or(f.keys, filepath.Join(dir, sshd.KeysFile))
+}
+
 // openSSH makes the server of SSH.
 func (d *daemon) openSSH(f sshFlags, log *slog.Logger) (err error) {
 	if f.address == "" {
 		return nil
 	}
-	d.ssh.Server, err = sshd.New(sshd.Config{Dir: d.dir, Keys: cmp.Or(f.keys, filepath.Join(d.dir, sshd.KeysFile)),
+	d.ssh.Server, err = sshd.New(sshd.Config{Dir: d.dir, Keys: f.keysIn(d.dir),
 		Passwords: f.tokens, Auth: d.auth, Log: log,
 		Program: []string{"/proc/self/exe", sshSession}}) // this version, also when the file was replaced
 	return err
+}
+
+// checkSSH looks at the file of keys as the server does.
+func checkSSH(t examined) check {
+	f := t.settings.ssh
+	c := check{Name: "SSH", Text: "it is not set"}
+	if f.address == "" {
+		return c
+	}
+	path := f.keysIn(t.dir)
+	n, err := sshd.CheckKeys(path)
+	c.Text = fmt.Sprintf("keys in %s: %d", path, n)
+	switch {
+	case err != nil:
+		c.finding = problem(err.Error(), "mend it; the server reads it again by itself")
+	case n == 0 && !f.tokens:
+		c.finding = problem("nobody can log in", "put a public key there: cat ~/.ssh/id_ed25519.pub >> "+path)
+	}
+	return c
 }
 
 // serve answers until close. An error of a listener is in the log: the terminals come first.

@@ -49,6 +49,7 @@ type keyFile struct {
 	mu    sync.Mutex
 	stamp stamp
 	keys  map[string]access // by ssh.PublicKey.Marshal
+	wrong []error           // lines that cannot be used
 	told  string            // what was wrong with the file last
 }
 
@@ -115,14 +116,31 @@ func (f *keyFile) read() error {
 	if err != nil {
 		return err
 	}
-	f.keys, f.stamp = f.parse(string(b)), now
+	f.keys, f.wrong = parseKeys(string(b), f.path)
+	f.stamp = now
+	for _, err := range f.wrong {
+		f.log.Warn("a line of the file of authorized keys is not used", "error", err)
+	}
 	return nil
 }
 
-// parse reads the keys of a text. A line that is not understood opens nothing; of a key that is there twice the first
-// line counts, as in OpenSSH.
-func (f *keyFile) parse(text string) map[string]access {
-	keys := map[string]access{}
+// CheckKeys reads a file of authorized keys as a server does. n is the number of keys that can be used, err why there
+// are none, or what is wrong with the first line that cannot be used. A file that is not there has none.
+func CheckKeys(path string) (n int, err error) {
+	f := keyFile{path: path, log: slog.New(slog.DiscardHandler)}
+	if err := f.read(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	if len(f.wrong) > 0 {
+		err = f.wrong[0]
+	}
+	return len(f.keys), err
+}
+
+// parseKeys reads the keys of a text. A line that is not understood opens nothing, and is wrong; of a key that is there
+// twice the first line counts, as in OpenSSH.
+func parseKeys(text, path string) (keys map[string]access, wrong []error) {
+	keys = map[string]access{}
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -136,14 +154,14 @@ func (f *keyFile) parse(text string) map[string]access {
 			a.name = nameOf(comment)
 		}
 		if err != nil {
-			f.log.Warn("a line of the file of authorized keys is not used", "file", f.path, "line", n, "error", err)
+			wrong = append(wrong, fmt.Errorf("%s:%d: %w", path, n, err))
 			continue
 		}
 		if id := string(key.Marshal()); keys[id] == (access{}) {
 			keys[id] = a
 		}
 	}
-	return keys
+	return keys, wrong
 }
 
 // nameOf is a comment as the name of a viewer: text without control characters, of at most maxName bytes.

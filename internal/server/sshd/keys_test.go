@@ -5,7 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
-	"log/slog"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,18 +50,17 @@ func TestKeysOpenWhatTheirLineSays(t *testing.T) {
 		"user=\"alice ":    nil,
 	} {
 		key, line := newKey(t, "me")
-		var log bytes.Buffer
-		f := keyFile{path: "keys", log: slog.New(slog.NewTextHandler(&log, nil))}
-		got, ok := f.parse("# people\n\n" + options + line)[string(key.Marshal())]
+		keys, wrong := parseKeys("# people\n\n"+options+line, "keys")
+		got, ok := keys[string(key.Marshal())]
 		switch {
-		case want == nil && (ok || !strings.Contains(log.String(), "line=3")):
-			t.Errorf("%q opens %+v; the log says %q", options, got, log.String())
+		case want == nil && (ok || !strings.Contains(fmt.Sprint(wrong), "keys:3: ")):
+			t.Errorf("%q opens %+v; wrong is %v", options, got, wrong)
 		case want != nil && got != *want:
 			t.Errorf("%q opens %+v, want %+v", options, got, *want)
 		}
 	}
 	key, line := newKey(t, "me")
-	if got := (&keyFile{}).parse("read-only " + line + line); got[string(key.Marshal())].role != auth.Read {
+	if got, _ := parseKeys("read-only "+line+line, "keys"); got[string(key.Marshal())].role != auth.Read {
 		t.Errorf("the first line does not count: %+v", got)
 	}
 }

@@ -30,7 +30,7 @@ const (
 	maxTries = 6
 	// maxConnections bounds those that have logged in.
 	maxConnections = 1000
-	// maxSessions bounds the processes of sessions, some 20 MB each; maxOfConnection those of one connection, as
+	// maxSessions bounds the processes of sessions, 22 MB each, of which 3 MB are their own; maxOfConnection those of one connection, as
 	// OpenSSH's MaxSessions.
 	maxSessions, maxOfConnection = 256, 10
 	// aliveEvery and aliveMost find a connection that is gone without a word.
