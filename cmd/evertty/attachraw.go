@@ -27,11 +27,11 @@ func (a *app) attachRaw(ctx context.Context, ref string, o viewing) error {
 		return err
 	}
 	in := a.surroundings()
-	in.Nested = o.nested
+	in.Nested = in.Nested || o.nested
 	if err := checkNesting(in, list[0]); err != nil {
 		return err
 	}
-	conn, err := server.Raw(ctx, list[0].ID, nil, client.AttachOptions{Inside: in, Name: cmp.Or(o.name, userName())})
+	conn, err := server.Raw(ctx, list[0].ID, nil, client.AttachOptions{Inside: in, Name: cmp.Or(o.name, a.userName())})
 	if err != nil {
 		return nestingError(err, list[0])
 	}
@@ -41,7 +41,7 @@ func (a *app) attachRaw(ctx context.Context, ref string, o viewing) error {
 			defer term.Restore(fd, before) //nolint:errcheck // nothing is left to do
 		}
 	}
-	if !o.readOnly {
+	if !o.readOnly && (a.guest == nil || !a.guest.readOnly) {
 		go func() {
 			if _, err := io.Copy(conn, a.stdin); err == nil {
 				_ = conn.End() // a broken connection shows in Read
