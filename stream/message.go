@@ -114,6 +114,19 @@ func (m *Message) Text() []byte {
 	return m.snapshot.appendText(nil, m.lines)
 }
 
+// ShortText is Text; that of a large snapshot is the screen alone.
+func (m *Message) ShortText() []byte {
+	if m.IsLarge() {
+		return m.snapshot.appendText(nil, 0)
+	}
+	return m.Text()
+}
+
+// Decode sets what v has of the event, as in its JSON, but not data. Errors: those of json.Unmarshal.
+func (m *Message) Decode(v any) error {
+	return json.Unmarshal(append(append([]byte{'{'}, m.members...), '}'), v)
+}
+
 // appendString appends s, which is UTF-8 as engines return it, as a JSON string.
 func appendString(b, s []byte) []byte {
 	return append(jsonstring.AppendValid(append(b, '"'), s), '"')

@@ -63,6 +63,9 @@ func (h *Hub) snapshotLocked() *SharedSnapshot {
 // ANSI is what a viewer writes to a fresh xterm.js, with all history. The caller owns it.
 func (s *SharedSnapshot) ANSI() []byte { return s.appendText(nil, -1) }
 
+// Screen is ANSI without history.
+func (s *SharedSnapshot) Screen() []byte { return s.appendText(nil, 0) }
+
 // appendText appends the text with the last lines of history, all when lines is negative.
 func (s *SharedSnapshot) appendText(b []byte, lines int) []byte {
 	if p := s.text(lines); p != nil {

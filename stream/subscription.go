@@ -46,6 +46,7 @@ type Subscription struct {
 	typedAt     atomic.Int64 // when it typed last, in ns since 1970; 0 for never
 	whole       bool         // see SubscribeOptions.Whole
 	reads       bool         // see SubscribeOptions.Reads
+	noResize    bool         // see SubscribeOptions.NoResize
 	came        time.Time
 	caught      atomic.Bool // Sent was called
 	screens     atomic.Bool // a screen was taken, see lag, and Sent was not called since
@@ -104,6 +105,9 @@ type SubscribeOptions struct {
 	// Reads is of a viewer that reads the output from the journal itself: it gets no events, Poll is not called, and Ready
 	// says that there may be more output, or none any more.
 	Reads bool
+	// NoResize says that the viewer cannot be told to resize, or may have done so too soon: a snapshot follows every
+	// resize.
+	NoResize bool
 	// Ready is called when something has come for PollReady or Poll, and after Close; several things may be one call.
 	// It is called by the goroutine that has brought it, without the hub's lock, perhaps by two at the same time; it
 	// must not block. nil: Next waits. With it nobody calls Next.
@@ -115,7 +119,7 @@ type SubscribeOptions struct {
 func (h *Hub) Subscribe(o SubscribeOptions) *Subscription {
 	s := &Subscription{Viewer: nextOrder(), hub: h, ready: o.Ready,
 		scrollback: o.Scrollback, historyOnce: o.HistoryOnce, who: o.Who, onKick: o.Kicked, whole: o.Whole, lazy: o.Lazy,
-		stale: ReasonConnect, came: time.Now()}
+		noResize: o.NoResize, stale: ReasonConnect, came: time.Now()}
 	if s.ready == nil {
 		s.wake = notify.NewSignal()
 	}
@@ -252,7 +256,7 @@ func (s *Subscription) resized(m *Message, exact bool) {
 	case s.stale != "" && s.stale != replaying: // its snapshot has the new size
 	case s.lag.behind:
 		s.showsLater()
-	case !exact || s.historyOnce || s.lazy:
+	case !exact || s.historyOnce || s.lazy || s.noResize:
 		s.makeStale(ReasonResize)
 		s.queue = append(s.queue, m)
 	case s.stale == "":

@@ -21,9 +21,10 @@ const (
 
 // What a viewer may be, see wire.Viewer.
 const (
-	ClientAPI = "api"
-	ClientWeb = "web"
-	ClientSSH = "ssh"
+	ClientAPI    = "api"
+	ClientWeb    = "web"
+	ClientSSH    = "ssh"
+	ClientCompat = "compat" // of another product
 )
 
 // Who says who a viewer is, for the other viewers.

@@ -25,7 +25,7 @@ func Client(routes []httpapi.Route, clientDir string) (text []byte, err error) {
 	paths := map[string][]string{}
 	byID := map[string]httpapi.Route{}
 	for _, r := range routes {
-		if r.ByHand || r.RawBody != nil || r.Group == "compat" {
+		if r.ByHand || r.RawBody != nil || r.Group == "compat" || r.Group == "foreign" {
 			continue
 		}
 		id := strings.TrimSuffix(strings.TrimSuffix(r.ID, "InSession"), "InShell")

@@ -84,7 +84,8 @@ func securityOf(r httpapi.Route) list {
 	case strings.HasPrefix(r.Path, "/api/webhooks/:"):
 		return list{bearer, cookie, asks("webhook")}
 	case strings.HasSuffix(r.Path, "/pty/:id/stream"), strings.HasSuffix(r.Path, "/pty/:id/ws"),
-		strings.HasSuffix(r.Path, "/pty/:id/snapshot"):
+		strings.HasSuffix(r.Path, "/pty/:id/snapshot"),
+		r.Group == "foreign" && r.Method == "GET":
 		return list{bearer, cookie, asks("ticket")}
 	}
 	return nil

@@ -38,6 +38,8 @@ var tags = [][2]string{
 	{"compat",
 		"The routes of Cloudflare's sandbox container, for its clients. A session there is a session here, with its " +
 			"default shell. The header X-Session-Id names it, else the body's sessionId, else it is \"default\"."},
+	{"foreign",
+		"WebSockets in the protocols of other products, for their unmodified clients: docs/guide/foreign-clients.md."},
 	{"threads",
 		"The durable view of sessions: what /session/{sid} shows live, /api/threads/{id} has as records, which " +
 			"outlive processes, servers and machines. The first use of either makes a thread with all its layers: a " +
@@ -83,7 +85,7 @@ const credentials = `{
   "type": "apiKey",
   "in": "query",
   "name": "ticket",
-  "description": "A ticket of POST /tickets, for one terminal and one role; for stream, ws and snapshot."
+  "description": "A ticket of POST /tickets, for one terminal and one role; for stream, ws, snapshot and the sockets below /compat."
  },
  "webhook": {
   "type": "apiKey",

@@ -59,21 +59,22 @@ var checked = map[string]struct{ tool, body string }{
 	"POST /api/file/rename":            {permission.ToolRename, `{"oldPath":"FILE","newPath":"FILE2"}`},
 	"POST /api/file/move": {permission.ToolRename,
 		`{"sourcePath":"FILE","destinationPath":"FILE2"}`},
-	"DELETE /api/threads/:id":                       {permission.ToolKill, ""},
-	"PATCH /api/threads/:id/policy":                 {permission.ToolPolicy, `{"max_seconds":3600}`},
-	"POST /api/threads/:id/pause":                   {permission.ToolPause, ""},
-	"POST /api/threads/:id/resume":                  {permission.ToolResume, ""},
-	"POST /api/threads/:id/sandbox/pause":           {permission.ToolPause, ""},
-	"POST /api/threads/:id/sandbox/resume":          {permission.ToolResume, ""},
-	"DELETE /api/threads/:id/sandbox":               {permission.ToolKill, ""},
-	"POST /api/threads/:id/terminals/:tid/rollback": {permission.ToolRollback, `{"version":0}`},
-	"DELETE /api/leases/:id":                        {permission.ToolKill, ""},
-	"POST /api/leases/:id/pause":                    {permission.ToolPause, ""},
-	"POST /api/leases/:id/resume":                   {permission.ToolResume, ""},
-	"POST /api/leases/:id/destroy":                  {permission.ToolKill, ""},
-	"POST /api/sandbox/sessions/:id/pause":          {permission.ToolPause, ""},
-	"POST /api/sandbox/sessions/:id/resume":         {permission.ToolResume, ""},
-	"DELETE /api/sandbox/sessions/:id":              {permission.ToolKill, ""},
+	"DELETE /compat/terminado/:id/api/terminals/:name": {permission.ToolKill, ""},
+	"DELETE /api/threads/:id":                          {permission.ToolKill, ""},
+	"PATCH /api/threads/:id/policy":                    {permission.ToolPolicy, `{"max_seconds":3600}`},
+	"POST /api/threads/:id/pause":                      {permission.ToolPause, ""},
+	"POST /api/threads/:id/resume":                     {permission.ToolResume, ""},
+	"POST /api/threads/:id/sandbox/pause":              {permission.ToolPause, ""},
+	"POST /api/threads/:id/sandbox/resume":             {permission.ToolResume, ""},
+	"DELETE /api/threads/:id/sandbox":                  {permission.ToolKill, ""},
+	"POST /api/threads/:id/terminals/:tid/rollback":    {permission.ToolRollback, `{"version":0}`},
+	"DELETE /api/leases/:id":                           {permission.ToolKill, ""},
+	"POST /api/leases/:id/pause":                       {permission.ToolPause, ""},
+	"POST /api/leases/:id/resume":                      {permission.ToolResume, ""},
+	"POST /api/leases/:id/destroy":                     {permission.ToolKill, ""},
+	"POST /api/sandbox/sessions/:id/pause":             {permission.ToolPause, ""},
+	"POST /api/sandbox/sessions/:id/resume":            {permission.ToolResume, ""},
+	"DELETE /api/sandbox/sessions/:id":                 {permission.ToolKill, ""},
 }
 
 // unasked are the routes with an effect that ask nobody, and why.
@@ -128,7 +129,7 @@ type checkRig struct {
 
 func newCheckRig(t *testing.T, server permission.Rules) *checkRig {
 	r := &checkRig{contract: newContract(t, startWithRules(t, server)), t: t, dir: t.TempDir()}
-	r.ids = map[string]string{":sid": "dev", ":shid": "one", ":aid": "none"}
+	r.ids = map[string]string{":sid": "dev", ":shid": "one", ":aid": "none", ":name": "web"}
 	term, err := r.parts.Terminals.Create(
 		"dev",
 		wire.CreateTerminal{Cmd: []string{"cat"}, Cols: new(80), Rows: new(24)},
@@ -179,7 +180,7 @@ func (r *checkRig) permissions(body string) {
 func (r *checkRig) path(route string) string {
 	id := "dev"
 	switch {
-	case strings.Contains(route, "/pty/:id"):
+	case strings.Contains(route, "/pty/:id"), strings.HasPrefix(route, "/compat/"):
 		id = r.terminal.ID
 	case strings.HasPrefix(route, "/api/process"):
 		id = r.ids[":pid"]

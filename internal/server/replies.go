@@ -98,6 +98,15 @@ var (
 		Events:   slices.Concat(wire.PageEvents, wire.StreamEvents, wire.SocketEvents),
 		Commands: slices.Concat(wire.PageCommands, wire.SocketCommands),
 	}
+	foreignSocket = httpapi.Reply{Name: "ForeignSocket", Status: 101,
+		Text: "A WebSocket in the protocol of another product, for its unmodified client: docs/guide/foreign-clients.md. " +
+			"What comes first is the screen, as output behind a reset; so it is whenever the viewer missed anything, and " +
+			"behind each resize. Input of a viewer with the role read is dropped, as its sizes are.",
+	}
+	terminadoList = httpapi.Reply{Name: "TerminadoList", Status: 200, Text: "The terminal of the path, alone.",
+		Media: []httpapi.Media{{Type: "application/json",
+			Schema: `{"type": "array", "items": {"$ref": "#/components/schemas/TerminadoTerminal"}}`}},
+	}
 	notModified = httpapi.Reply{Name: "NotModified", Status: 304,
 		Text: "The file is still the one that If-None-Match names (RFC 9110).",
 	}

@@ -133,16 +133,19 @@ func (ts *terminals) sessionRoutes() []httpapi.Route {
 	)
 }
 
+// find is the check that a route's terminal is there.
+func (ts *terminals) find(ctx context.Context, ref wire.TerminalRef) error {
+	_, err := ts.terminalOf(ctx, ref)
+	return err
+}
+
 // offered is everything the server offers, in the order of the documentation.
 func (s *Server) offered() []httpapi.Route {
 	ts := &terminals{&s.Base, s.config.Auth, s.sockets}
 	list := ts.sessionRoutes()
 	for _, base := range []string{"/session/:sid/pty/:id", "/pty/:id"} {
 		for _, r := range append(ts.controlRoutes(), ts.screenRoutes()...) {
-			r = httpapi.Finding(r, func(ctx context.Context, ref wire.TerminalRef) error {
-				_, err := ts.terminalOf(ctx, ref)
-				return err
-			})
+			r = httpapi.Finding(r, ts.find)
 			if base != "/pty/:id" {
 				r = foundBySession(r)
 			}
@@ -163,7 +166,7 @@ func (s *Server) offered() []httpapi.Route {
 	}
 	calls := &compat.Service{Service: execs}
 	return slices.Concat(list, calls.Routes(), threadapi.Routes(&s.Base, s.config.Auth), s.ownRoutes(), ts.pageRoutes(),
-		s.config.Auth.Routes())
+		ts.foreignRoutes(), s.config.Auth.Routes())
 }
 
 // ownRoutes are about the page and the server itself.

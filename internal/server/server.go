@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -170,7 +169,7 @@ func (s *Server) handler(r httpapi.Route) echo.HandlerFunc {
 // mayUse checks the grant of a request against a route: effects need the role write, and a grant for one terminal sees
 // the routes of terminals alone, each of which checks which one.
 func mayUse(ctx context.Context, r httpapi.Route) error {
-	if !strings.Contains(r.Path, "/pty/:id") && auth.GrantOf(ctx).PTY != "" {
+	if !auth.IsOfTerminal(r.Path) && auth.GrantOf(ctx).PTY != "" {
 		return httpapi.ErrWrongTerminal
 	}
 	if r.Admin && auth.GrantOf(ctx).Owner() != "" {

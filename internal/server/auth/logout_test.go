@@ -165,7 +165,7 @@ func TestNobodyIsAdmittedAfterALogoutOfAll(t *testing.T) {
 					_, err = g.auth.grantOfSession(c)
 				} else {
 					r.URL.RawQuery = "ticket=" + ticket
-					_, err = g.auth.grantOfTicket(c)
+					_, err = g.auth.grantOfTicket(c, c.QueryParam("ticket"))
 				}
 				<-out
 				if err == nil && !errors.Is(context.Cause(c.Request().Context()), httpapi.ErrEnded) {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -20,7 +21,37 @@ var openPaths = []string{"/healthz", "/readyz"}
 const metricsPath = "/metrics"
 
 // ticketPaths end the routes that a terminal's ticket opens, by GET and HEAD.
-var ticketPaths = []string{"/pty/:id/stream", "/pty/:id/ws", "/pty/:id/snapshot"}
+var ticketPaths = []string{"/pty/:id/stream", "/pty/:id/ws", "/pty/:id/snapshot", "/compat/attach/:id",
+	"/compat/ttyd/:id/", "/compat/ttyd/:id/ws", ttydToken, "/compat/terminado/:id", terminadoList,
+	"/compat/terminado/:id/terminals/websocket/:name", "/compat/asciinema/:id", "/compat/k8s/:id",
+	"/compat/k8s/:id/api/v1/namespaces/:ns/pods/:pod/exec", "/compat/k8s/:id/api/v1/namespaces/:ns/pods/:pod/attach"}
+
+// Clients ask for these before each connection and every now and then, so they use no ticket up.
+const (
+	ttydToken     = "/compat/ttyd/:id/token"
+	terminadoList = "/compat/terminado/:id/api/terminals"
+)
+
+// IsOfTerminal reports whether the path of a route names one terminal, which its handler checks against the grant.
+func IsOfTerminal(path string) bool {
+	return strings.Contains(path, "/pty/:id") || strings.HasPrefix(path, "/compat/")
+}
+
+// ticketOf is the ticket of a request, "" for none. JupyterLab puts what it was given into a parameter of another name,
+// and into a header.
+func ticketOf(c echo.Context) string {
+	if !isTicketPath(c) {
+		return ""
+	}
+	if strings.HasPrefix(c.Path(), "/compat/terminado/") {
+		header, ok := strings.CutPrefix(c.Request().Header.Get(echo.HeaderAuthorization), "token ")
+		if !ok {
+			header = ""
+		}
+		return cmp.Or(c.QueryParam("ticket"), c.QueryParam("token"), header)
+	}
+	return c.QueryParam("ticket")
+}
 
 // Why a request has no grant; the texts are sent.
 var (
@@ -102,8 +133,8 @@ func (a *Auth) grantFor(c echo.Context) (Grant, error) {
 			return Grant{}, errBadToken
 		}
 	}
-	if isTicketPath(c) && c.QueryParam("ticket") != "" {
-		return a.grantOfTicket(c)
+	if ticket := ticketOf(c); ticket != "" {
+		return a.grantOfTicket(c, ticket)
 	}
 	if a.mode == ModeNone {
 		c.Set(byKey, byAnyone)
@@ -140,18 +171,18 @@ func isTicketPath(c echo.Context) bool {
 
 // grantOfTicket uses the ticket once, if it is for the terminal of the path. HEAD, which shows
 // nothing, does not use it: a preview of a link must not.
-func (a *Auth) grantOfTicket(c echo.Context) (Grant, error) {
-	by, _ := a.current(a.tickets.madeBy(c.QueryParam("ticket")))
+func (a *Auth) grantOfTicket(c echo.Context, ticket string) (Grant, error) {
+	by, _ := a.current(a.tickets.madeBy(ticket))
 	id, err := a.findTerminal(owner.Name(by.Owner(), c.Param("sid")), c.Param("id"))
 	if err != nil || id == "" {
 		return Grant{}, errBadTicket
 	}
 	o := a.enter(c, &opened{pty: id, user: by.User, ticket: DigestOf(c.QueryParam("ticket"))})
 	use := a.tickets.redeem
-	if httpapi.IsHead(c) {
+	if httpapi.IsHead(c) || c.Path() == ttydToken || c.Path() == terminadoList {
 		use = a.tickets.valid
 	}
-	g, expires, ok := use(c.QueryParam("ticket"), id)
+	g, expires, ok := use(ticket, id)
 	if g, known := a.current(g); !ok || !known || g.User != by.User || g.Admin != by.Admin {
 		return Grant{}, errBadTicket
 	}

@@ -28,9 +28,12 @@ func isShell(c echo.Context) bool {
 // pageKey holds in the echo context that a WebSocket was opened by a cookie alone.
 const pageKey = "evertty.page"
 
-// isPageSocket recognises a WebSocket, which a browser opens without headers of the page.
+// isPageSocket recognises a WebSocket, which a browser opens without headers of the page. Of the foreign protocols only
+// attach lets its page say anything before.
 func isPageSocket(c echo.Context) bool {
-	return IsUpgrade(c.Request()) && c.Request().Method == http.MethodGet && strings.HasSuffix(c.Path(), "/ws")
+	path := c.Path()
+	return IsUpgrade(c.Request()) && c.Request().Method == http.MethodGet && (path == "/compat/attach/:id" ||
+		strings.HasSuffix(path, "/ws") && !strings.HasPrefix(path, "/compat/"))
 }
 
 // NeedsPage reports whether the request may do nothing before its first message has passed ShowPage.

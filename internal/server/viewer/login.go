@@ -98,8 +98,8 @@ func closeNow(conn *websocket.Conn, code int, text string) {
 	}
 }
 
-// upgraded returns the connection of a request.
-func upgraded(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
+// upgraded returns the connection of a request, whose upgrade is answered with the header unless Login has answered it.
+func upgraded(w http.ResponseWriter, r *http.Request, header http.Header) (*websocket.Conn, error) {
 	if conn, ok := r.Context().Value(connKey{}).(*websocket.Conn); ok {
 		err := conn.SetReadDeadline(time.Time{})
 		if err != nil {
@@ -107,7 +107,7 @@ func upgraded(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 		}
 		return conn, err
 	}
-	return upgrader.Upgrade(hijacker{w}, r, nil) // it has answered an error
+	return upgrader.Upgrade(hijacker{w}, r, header) // it has answered an error
 }
 
 // ended reports whether the ticket or the login of a viewer has ended.

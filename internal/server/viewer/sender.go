@@ -48,13 +48,16 @@ type sender struct {
 	list     []byte     // the newest list of terminals; nil when it was sent
 	pinging  bool       // a ping is due
 	farewell *farewell  // what is sent last; nil while the connection goes on
+	held     bool       // no event of a terminal is sent; of a Protocol
+	greeted  bool       // it was not held once
 }
 
 // farewell is the close frame of a connection.
 type farewell struct {
-	frame []byte
-	limit time.Duration // how long the viewer may take to close when it has the frame
-	sent  bool
+	code   int
+	reason string
+	limit  time.Duration // how long the viewer may take to close when it has the frame
+	sent   bool
 }
 
 // feed is the events of one terminal on a connection.
@@ -180,7 +183,7 @@ func (s *sender) next() (do func(patient bool) error) {
 		return s.sendList
 	case s.begun && len(s.answers) > 0:
 		return s.sendAnswer
-	case len(s.feeds) > 0 && s.socket.ctx.Err() == nil:
+	case len(s.feeds) > 0 && !s.held && s.socket.ctx.Err() == nil:
 		return s.poll
 	case s.out.Waiting() > 0: // a pong of the goroutine that reads
 		return s.flush
@@ -281,13 +284,16 @@ func (s *sender) again(f *feed) {
 
 // message sends one event.
 func (s *sender) message(m *stream.Message, patient bool) error {
-	if m.Kind == stream.KindSnapshot {
-		if !patient {
-			return errLong
-		}
-		if m.IsLarge() {
-			return s.sendLarge(m)
-		}
+	if m.Kind == stream.KindSnapshot && !patient {
+		return errLong
+	}
+	if p := s.socket.viewer.Protocol; p != nil {
+		messages := p.Send(m)
+		m.Release()
+		return s.sendEach(messages)
+	}
+	if m.IsLarge() {
+		return s.sendLarge(m)
 	}
 	form, kind := s.form()
 	frame := m.Frame(form, maxHead, func(b []byte) []byte { return seal(b, kind) })
@@ -501,7 +507,7 @@ func (s *sender) end(code int, text string, limit time.Duration) {
 	s.mu.Lock()
 	first := s.farewell == nil
 	if first {
-		s.farewell = &farewell{frame: websocket.FormatCloseMessage(code, text), limit: limit}
+		s.farewell = &farewell{code: code, reason: text, limit: limit}
 	}
 	s.mu.Unlock()
 	if first {
@@ -520,7 +526,16 @@ func (s *sender) sendFarewell(bool) error {
 	f := s.farewell
 	f.sent = true
 	s.mu.Unlock()
-	return s.ws.WriteControl(websocket.CloseMessage, f.frame, time.Now().Add(hurriedClose))
+	code := f.code
+	if p := s.socket.viewer.Protocol; p != nil {
+		var last [][]byte
+		last, code = p.Last(code, f.reason)
+		if err := s.sendEach(last); err != nil {
+			return err
+		}
+	}
+	return s.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, f.reason),
+		time.Now().Add(hurriedClose))
 }
 
 // leave returns when nothing is sent any more, and nothing will be. The connection is closed.

@@ -72,6 +72,9 @@ type Viewer struct {
 	Cols, Rows int
 	// Since is stream.SubscribeOptions.Since; a page names it for each terminal that it attaches to.
 	Since *uint64
+	// Protocol is another one than ours; nil is ours. With it Binary and Since count for nothing, and each resize brings
+	// a snapshot.
+	Protocol Protocol
 	// Refusal names an error in answers, as in the errors of the HTTP API.
 	Refusal Refusal
 	// Sockets has the connection while it is open.
@@ -102,11 +105,17 @@ func OpenWebSocket(w http.ResponseWriter, r *http.Request, t stream.Terminal, v 
 		return false
 	}
 	f := s.watch(t, stream.SubscribeOptions{Scrollback: v.Scrollback, HistoryOnce: v.HistoryOnce, Since: v.Since,
-		Who: v.Who, Lazy: v.Lazy, Whole: v.Binary, Kicked: s.kicked}, s.finish)
+		Who: v.Who, Lazy: v.Lazy, Whole: v.Binary, NoResize: v.Protocol != nil,
+		Kicked: s.kicked}, s.finish)
+	read := s.readFrom
+	if v.Protocol != nil {
+		read = s.readForeign
+		s.awaitHello()
+	}
 	if v.Cols > 0 && v.Rows > 0 && !v.ReadOnly {
 		_ = t.RequestSize(f.sub, v.Cols, v.Rows) // a terminal that has ended has no size to change
 	}
-	go s.serve(func() { s.readFrom(actor{term: t, sub: f.sub, readOnly: v.ReadOnly}) }, func() { t.Detach(f.sub) })
+	go s.serve(func() { read(actor{term: t, sub: f.sub, readOnly: v.ReadOnly}) }, func() { t.Detach(f.sub) })
 	s.begin(f)
 	return true
 }
@@ -124,7 +133,7 @@ func (s *socket) finish() {
 
 // open upgrades the request.
 func open(w http.ResponseWriter, r *http.Request, v Viewer) (*socket, error) {
-	ws, err := upgraded(w, r)
+	ws, err := upgraded(w, r, v.subprotocol())
 	if err != nil {
 		return nil, err
 	}

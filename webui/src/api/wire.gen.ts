@@ -1571,6 +1571,31 @@ export interface CommandDetach {
 }
 export const CommandDetach: Shape<CommandDetach> = { type: "", pty: "" };
 
+/** What JupyterLab says when it wants a terminal. */
+export interface StartTerminado {
+  /** Not used: the terminal is there. */
+  name?: string;
+  /** Not used. */
+  cwd?: string;
+}
+export const StartTerminado: Shape<StartTerminado> = { name: ["", undefined], cwd: ["", undefined] };
+
+/** A terminal as JupyterLab knows it. */
+export interface TerminadoTerminal {
+  /** The terminal's id or name, as the path has it. */
+  name: string;
+  /** When it printed or was typed into last. */
+  last_activity: string;
+}
+export const TerminadoTerminal: Shape<TerminadoTerminal> = { name: "", last_activity: "" };
+
+/** What the page of ttyd asks for before it connects. */
+export interface TTYDToken {
+  /** Empty: the request of the WebSocket itself shows who asks. */
+  token: string;
+}
+export const TTYDToken: Shape<TTYDToken> = { token: "" };
+
 /** The durable handle of compute. */
 export interface Lease {
   /** The thread it was made for; absent when it was asked for by itself. */
