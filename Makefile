@@ -39,7 +39,7 @@ TORTURE := Torture|TheKeeperDies|BothDie|FullDisk|DiskThatFails|NoServerRuns|Clo
 
 .DEFAULT_GOAL := help
 .PHONY: help run build ui test quick go-vet go-test package-test outside-test install-test ui-test browser sshd \
-	race torture fuzz bench mutate demo picture pictures stills generate lint vuln docker release clean
+	clients race torture fuzz bench mutate demo picture pictures stills generate lint vuln docker release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -56,10 +56,16 @@ webui/node_modules/.installed: webui/package.json webui/package-lock.json
 	cd webui && npm ci --ignore-scripts --no-audit --no-fund
 	touch $@
 
+clients: tests/clients/node_modules/.installed ## clients of other products, for their tests
+
+tests/clients/node_modules/.installed: tests/clients/package.json tests/clients/package-lock.json
+	cd tests/clients && npm ci --ignore-scripts --no-audit --no-fund
+	touch $@
+
 webui/dist/index.html: webui/node_modules/.installed $(UI_SOURCES)
 	cd webui && npm run build
 
-test: build ui-test browser sshd go-test ## set everything up (a browser and an OpenSSH server too) and pass every test
+test: build ui-test browser sshd clients go-test ## set everything up (browser, sshd, clients) and pass every test
 
 quick: ui-test go-vet ## for the inner loop: vet, short tests of the packages, tests of the page
 	$(PLAIN) test -trimpath -vet=off -short -p $(BESIDE) -timeout 5m $$($(GO) list ./... | grep -v /tests$$)
@@ -157,4 +163,5 @@ docker: ## the container image
 	docker build --build-arg VERSION=$(VERSION) -t evertty .
 
 clean: ## remove what was built
-	rm -rf bin dist webui/dist/assets webui/dist/index.html webui/dist/favicon.svg webui/node_modules
+	rm -rf bin dist webui/dist/assets webui/dist/index.html webui/dist/favicon.svg webui/node_modules \
+		tests/clients/node_modules
