@@ -488,6 +488,26 @@ func (a API) EndTickets(ctx context.Context, in wire.EndTickets) (wire.Done, err
 	return send[wire.Done](ctx, a, route{"DELETE", false, []string{"/tickets"}}, in)
 }
 
+// CreateShare is POST /shares: a link that shows a terminal, or a session, to whoever has it.
+func (a API) CreateShare(ctx context.Context, in wire.ShareRequest) (wire.MadeShare, error) {
+	return send[wire.MadeShare](ctx, a, route{"POST", true, []string{"/shares"}}, in)
+}
+
+// ListShares is GET /shares: the links that there are.
+func (a API) ListShares(ctx context.Context) (wire.ShareList, error) {
+	return send[wire.ShareList](ctx, a, route{"GET", false, []string{"/shares"}}, wire.Nothing{})
+}
+
+// DeleteShare is DELETE /shares/:share: revoke a link.
+func (a API) DeleteShare(ctx context.Context, in wire.ShareRef) (wire.Done, error) {
+	return send[wire.Done](ctx, a, route{"DELETE", false, []string{"/shares/:share"}}, in)
+}
+
+// GetShared is GET /share: what the link that has let in this page shows.
+func (a API) GetShared(ctx context.Context) (wire.Shared, error) {
+	return send[wire.Shared](ctx, a, route{"GET", false, []string{"/share"}}, wire.Nothing{})
+}
+
 // LogOut is POST /logout: end a browser's login.
 func (a API) LogOut(ctx context.Context, in wire.LogOut) (wire.Done, error) {
 	return send[wire.Done](ctx, a, route{"POST", false, []string{"/logout"}}, in)

@@ -20,8 +20,8 @@ import (
 var (
 	kept    = []string{"evertty.db", "permissions.json", "providers", "shells", "terminals", "threads"}
 	leftOut = []string{"audit.log", "audit.refused.log", "evertty.db-shm", "evertty.db-wal", "identity", "keeper.lock",
-		"keeper.log", "keeper.sock", "lock", "relay", "reserve", "server.json", "server.sock", "ssh_host_ed25519_key",
-		"tickets", "token", "tries", "authorized_keys"}
+		"keeper.log", "keeper.sock", "lock", "relay", "reserve", "server.json", "server.sock", "shares",
+		"ssh_host_ed25519_key", "tickets", "token", "tries", "authorized_keys"}
 )
 
 // countsLines prints numbers without end, a line each.

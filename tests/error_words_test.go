@@ -224,8 +224,8 @@ func TestErrorsAreForPeople(t *testing.T) {
 // another tells of something else that is wrong with the same body: what is needed is not there.
 var another = regexp.MustCompile(`role ".*" of message|"path": a path`)
 
-// endless are streams and what waits, which have their own tests.
-var endless = regexp.MustCompile(`/(stream|ws|wait|events|logs|recording)$|^/ws`)
+// endless are streams and what waits, and links, which answer with pages; they have their own tests.
+var endless = regexp.MustCompile(`/(stream|ws|wait|events|logs|recording)$|^/ws|^/t/`)
 
 // pathName is a variable part of a path.
 var pathName = regexp.MustCompile(`\{[^}]+\}`)

@@ -176,7 +176,7 @@ var homes = map[string][]string{
 	"github.com/prometheus/client_golang": {"internal/memory", "internal/metrics", "internal/terminal",
 		"internal/shell/registry", "internal/thread/service", "internal/supervisor", "internal/server"},
 	"github.com/spf13/cobra":        {"cmd/evertty"},
-	"rsc.io/qr":                     {"cmd/evertty"},
+	"rsc.io/qr":                     {"cmd/evertty", "internal/server/auth"},
 	"github.com/spf13/pflag":        {"cmd/evertty"},
 	"github.com/coreos/go-systemd":  {"cmd/evertty"},
 	"github.com/BurntSushi/toml":    {"cmd/evertty"},

@@ -53,7 +53,8 @@ var verbArguments = []string{
 	"shells", "top", "snapshot x", "thread approvals x", "thread approve x y", "thread compact x --summary y",
 	"thread deny x y", "thread export x", "thread ls", "thread new", "thread pause x",
 	"thread permissions x", "thread policy x", "thread resume x", "thread rm x", "thread show x", "thread steer x y",
-	"url", "wait x", "doctor", "status", "stop", "backup -", "park x", "viewers x", "labels x", "rename x y",
+	"url", "share x", "share ls", "share rm x", "wait x", "doctor", "status", "stop", "backup -", "park x", "viewers x",
+	"labels x", "rename x y",
 	"resize x 80x24", "__complete attach ", "__complete ls --session ",
 }
 

@@ -29,7 +29,7 @@ func (s *server) things() foreign {
 	post := func(path, body string, into any) {
 		s.as("alice", http.MethodPost, path, body).into(into)
 	}
-	var terminal, shell struct{ ID string }
+	var terminal, shell, share struct{ ID string }
 	var command struct {
 		CommandID string `json:"command_id"`
 		Approval  string `json:"approval_id"`
@@ -40,6 +40,7 @@ func (s *server) things() foreign {
 	}
 	cmd := []string{"sh", "-c", "echo " + mark + "; exec cat"}
 	post("/session/work/pty", asJSON(object{"name": "named", "cmd": cmd}), &terminal)
+	post("/shares", asJSON(object{"pty": terminal.ID, "name": mark}), &share)
 	post("/session/work/shell", `{"id":"sh1"}`, &shell)
 	post("/session/work/shell/sh1/exec", `{"command":"echo `+mark+`; sleep 1000","background":true}`, &command)
 	post("/api/threads", `{"id":"asked"}`, &th)
@@ -66,7 +67,7 @@ func (s *server) things() foreign {
 	s.as("alice", http.MethodGet, "/api/threads/work/records", "").wants(200).into(&record)
 	f := foreign{theirs: map[string]string{"pty": terminal.ID, "process": id, "command": id, "thread": "work",
 		"lease": lease.LeaseID, "compat": "work", "approval": command.Approval, "row": terminal.ID,
-		"record": record.Records[0].SessionID, "shell": "sh1"}}
+		"record": record.Records[0].SessionID, "shell": "sh1", "share": share.ID}}
 	f.nowhere = map[string]string{}
 	for kind, id := range f.theirs {
 		if id == "" {
@@ -79,7 +80,7 @@ func (s *server) things() foreign {
 			return r
 		}, id)
 	}
-	f.nowhere["lease"] = "lease-000000000000"
+	f.nowhere["lease"], f.nowhere["share"] = "lease-000000000000", "NOWHERE"
 	return f
 }
 
@@ -87,7 +88,7 @@ func (s *server) things() foreign {
 func kindOf(t testing.TB, path, name string) string {
 	t.Helper()
 	kind := map[string]string{"sid": "session", "shid": "shell", "cid": "command", "tid": "row", "aid": "approval",
-		"rid": "record", "provider": "provider", "file": "asset"}[name]
+		"rid": "record", "provider": "provider", "file": "asset", "share": "share", "secret": "asset"}[name]
 	for begin, of := range map[string]string{"/pty/": "pty", "/session/": "pty", "/api/session/": "compat",
 		"/api/process/": "process", "/api/threads/": "thread", "/api/leases/": "lease", "/api/sandbox/": "lease"} {
 		if name == "id" && strings.HasPrefix(path, begin) {

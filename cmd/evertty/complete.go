@@ -137,6 +137,11 @@ func leaseIDs(ctx context.Context, server *client.Client) []string {
 	})
 }
 
+func shareIDs(ctx context.Context, server *client.Client) []string {
+	list, _ := server.API().ListShares(ctx)
+	return describe(list.Shares, func(s wire.Share) (string, string) { return s.ID, shared(s) + " " + s.Name })
+}
+
 // approvalIDs are the calls of a thread that wait.
 func approvalIDs(thread string) words {
 	return func(ctx context.Context, server *client.Client) []string {

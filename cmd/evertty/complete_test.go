@@ -66,6 +66,7 @@ func TestEveryIDIsCompleted(t *testing.T) {
 		"GET /pty": {`200 {"items":[{"id":"id1","name":"build","session":"work","cmd":["x"],` +
 			`"labels":{"team":"web"}}]}`},
 		"GET /session/main/commands": {`200 {"commands":[{"command_id":"build","text":"x"}]}`},
+		"GET /shares":                {`200 {"shares":[{"id":"build","pty":"id1"}]}`},
 		"GET /api/threads":           {`200 {"items":[{"thread_id":"t1"}],"threads":[{"thread_id":"t1"}]}`},
 		"GET /api/leases":            {`200 {"items":[{"lease_id":"l1"}],"leases":[{"lease_id":"l1"}]}`},
 	}

@@ -11,7 +11,7 @@ import (
 
 // noLogin says what a logout of the command line would be.
 const noLogin = `The command line has no login: it shows the server its token. The page logs a browser out.
-evertty logout --all logs every browser out, and ends all tickets and what they have opened.
+evertty logout --all logs every browser out, and ends all tickets and shares and what they have opened.
 `
 
 func newLogout(a *app) *cobra.Command {
@@ -19,8 +19,8 @@ func newLogout(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "logout",
 		Short: "Log every browser out",
-		Long: `With --all every browser has to log in again, and all tickets end; what they have
-opened is closed. Programs go on. Without --all nothing ends: the command line has
+		Long: `With --all every browser has to log in again, and all tickets and shares end; what
+they have opened is closed. Programs go on. Without --all nothing ends: the command line has
 no login.`,
 		Example: "  evertty logout --all",
 		Args:    cobra.NoArgs,
@@ -42,7 +42,7 @@ no login.`,
 			return printReply(a.stdout, asJSON, out, silent)
 		},
 	}
-	addFlags(c, flag{"all", "", &all, "end all logins and all tickets"},
+	addFlags(c, flag{"all", "", &all, "end all logins, tickets and shares"},
 		flag{"json", "", &asJSON, "print JSON: whether all were ended"})
 	return a.talks(c)
 }

@@ -110,7 +110,7 @@ var verbGroups = []verbGroup{
 		{"rename", newRename}, {"resize", newResize}, {"labels", newLabels}, {"park", newPark}, {"viewers", newViewers},
 		{"notify", newNotify}}},
 	{"Exec:", []verb{{"exec", newExec}, {"shells", newShells}, {"commands", newCommands}}},
-	{"Sharing:", []verb{{"url", newURL}, {"login", newLogin}, {"context", newContext}, {"logout", newLogout}}},
+	{"Sharing:", []verb{{"url", newURL}, {"share", newShare}, {"login", newLogin}, {"context", newContext}, {"logout", newLogout}}},
 	{"Recording:", []verb{{"record", newRecord}, {"play", newPlay}, {"render", (*app).newRender}}},
 	{"Threads:", []verb{{"thread", newThread}, {"lease", newLease}}},
 	{"Server:", []verb{{"serve", (*app).newServe}, {"status", newStatus}, {"stop", newStop}, {"user", newUser},

@@ -31,25 +31,40 @@ reaches it where the server listens for others (serve --listen, --public-url).`,
 	c.Flags().BoolVar(&withQR, "qr", false, "print the QR code also where no terminal is")
 	return asking(a, c, func(c *cobra.Command, server *client.Client, _ []string) (wire.Ticket, error) {
 		t, err := server.Ticket(c.Context(), wire.TicketRequest{Login: true})
-		if err == nil && strings.HasPrefix(server.Address(), "unix:") && !strings.HasPrefix(t.URL, "https:") {
-			err = errors.New("url: the server listens on a unix socket, which no browser reaches")
+		if err == nil {
+			err = reachesBrowsers("url", server, t.URL)
 		}
 		return t, err
 	}, func(w io.Writer, t wire.Ticket) error {
 		_, err := fmt.Fprintln(w, printable(t.URL))
-		code := t.URL // what a phone reads
-		if t.NetworkURL != "" {
-			code = t.NetworkURL
-			a.tell("browsers of other machines open " + printable(code))
-		} else if isLoopback(t.URL) {
-			a.tell("only browsers of this machine reach this address; for a phone start the server with serve " +
-				"--listen ADDRESS:PORT of a network, and with --public-url where that is not its address")
-		}
+		code := a.tellReach(t.URL, t.NetworkURL)
 		if tty := isTTY(a.stdout, a.stdout); err == nil && (withQR || tty) {
 			err = printQR(w, code, colors(a.stdout))
 		}
 		return err
 	})
+}
+
+// reachesBrowsers fails where the address that a server gives is one that no browser reaches.
+func reachesBrowsers(verb string, server *client.Client, address string) error {
+	if strings.HasPrefix(server.Address(), "unix:") && !strings.HasPrefix(address, "https:") {
+		return errors.New(verb + ": the server listens on a unix socket, which no browser reaches")
+	}
+	return nil
+}
+
+// tellReach says which browsers reach an address, and returns the one that a phone reads. network is the same address
+// for other machines, "" without one.
+func (a *app) tellReach(address, network string) (code string) {
+	if network != "" {
+		a.tell("browsers of other machines open " + printable(network))
+		return network
+	}
+	if isLoopback(address) {
+		a.tell("only browsers of this machine reach this address; for a phone start the server with serve " +
+			"--listen ADDRESS:PORT of a network, and with --public-url where that is not its address")
+	}
+	return address
 }
 
 // isLoopback reports whether the address of a URL is one that only its own machine reaches.

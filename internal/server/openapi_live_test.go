@@ -55,8 +55,8 @@ func TestServerIsAsDocumented(t *testing.T) {
 	c.visitDelete(t)
 	for _, r := range routes() {
 		if r.Stream && r.Method == http.MethodGet || strings.HasPrefix(r.Path, "/assets/") ||
-			r.Path == "/favicon.svg" || isExec(r) || isDurable(r) {
-			continue // streams, execs and threads have their own tests; the page's files are there when it was built
+			r.Path == "/favicon.svg" || r.Path == "/share" || isExec(r) || isDurable(r) {
+			continue // streams, execs, threads and /share have their own tests; the page's files are there when it was built
 		}
 		key := r.Method + " " + templateOf(r.Path)
 		if !c.met[key+" OK"] && !c.met[key+" Created"] && !c.met[key+" No Content"] {
@@ -148,6 +148,7 @@ func (c *contract) visitCreate(t *testing.T) {
 		e.method, e.target = "POST", "/tickets"
 		c.do(t, e)
 	}
+	c.visitShares(t)
 	for _, e := range []exchange{
 		{method: "DELETE", target: "/tickets?pty=web", status: 200},
 		{method: "DELETE", target: "/tickets?pty=absent", status: 404, code: "NOT_FOUND"},
@@ -155,6 +156,34 @@ func (c *contract) visitCreate(t *testing.T) {
 	} {
 		c.do(t, e)
 	}
+}
+
+// visitShares makes links, follows one and revokes it.
+func (c *contract) visitShares(t *testing.T) {
+	for _, e := range []exchange{
+		{body: `{"session":"dev","role":"write","ttl_s":60,"uses":2,"name":"team"}`, status: 201},
+		{body: `{"session":"dev","pty":"web"}`, status: 400, code: "VALIDATION"},
+		{body: `{"session":"a b"}`, status: 400, code: "VALIDATION"},
+		{body: `{"pty":"web","role":"root"}`, status: 400, code: "VALIDATION"},
+		{body: `{"pty":"web","ttl_s":2592001}`, status: 400, code: "VALIDATION"},
+		{body: `{"pty":"web","uses":-1}`, status: 400, code: "VALIDATION"},
+		{body: `{"pty":"web","name":"` + strings.Repeat("x", 65) + `"}`, status: 400, code: "VALIDATION"},
+		{body: `{"pty":"web","name":"a\nb"}`, status: 400, code: "VALIDATION", loose: true},
+		{body: `{}`, status: 400, code: "VALIDATION"},
+		{body: `{"pty":"absent"}`, status: 404, code: "NOT_FOUND"},
+	} {
+		e.method, e.target = "POST", "/shares"
+		c.do(t, e)
+	}
+	var made wire.MadeShare
+	decode(t, c.do(t, exchange{method: "POST", target: "/shares", body: `{"pty":"web"}`, status: 201}), &made)
+	secret := made.URL[strings.LastIndexByte(made.URL, '/')+1:]
+	c.do(t, exchange{method: "GET", target: "/share", status: 404, code: "NOT_FOUND"})
+	c.do(t, exchange{method: "GET", target: "/t/wrong", status: 404})
+	c.do(t, exchange{method: "GET", target: "/t/" + secret, status: 200})
+	c.do(t, exchange{method: "GET", target: "/shares", status: 200})
+	c.do(t, exchange{method: "DELETE", target: "/shares/" + made.ID, status: 200})
+	c.do(t, exchange{method: "DELETE", target: "/shares/" + made.ID, status: 404, code: "NOT_FOUND"})
 }
 
 // visitTerminal is everything about the running terminal at base.
@@ -501,4 +530,20 @@ func TestAccessIsAsDocumented(t *testing.T) {
 	c.do(t, exchange{method: "GET", target: "/session/dev/pty/web/snapshot?ticket=" + ticket.Ticket, status: 200})
 	c.do(t, exchange{method: "GET", target: "/pty/web/snapshot?ticket=" + ticket.Ticket, status: 401,
 		code: "UNAUTHORIZED"})
+	c.visitShared(t, bearer)
+}
+
+// visitShared asks as the page of a link does.
+func (c *contract) visitShared(t *testing.T, bearer string) {
+	var made wire.MadeShare
+	decode(t, c.do(t, exchange{method: "POST", target: "/shares", body: `{"pty":"web"}`, status: 201, header: bearer}),
+		&made)
+	opened, err := c.client.Get(c.url + "/t/" + made.URL[strings.LastIndexByte(made.URL, '/')+1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Body.Close()
+	cookie, _, _ := strings.Cut(opened.Header.Get("Set-Cookie"), ";")
+	c.do(t, exchange{method: "GET", target: "/share", status: 200, header: "Cookie: " + cookie})
+	c.do(t, exchange{method: "GET", target: "/pty", status: 404, code: "NOT_FOUND", header: "Cookie: " + cookie})
 }

@@ -166,10 +166,10 @@ func (s *Server) handler(r httpapi.Route) echo.HandlerFunc {
 	}
 }
 
-// mayUse checks the grant of a request against a route: effects need the role write, and a grant for one terminal sees
-// the routes of terminals alone, each of which checks which one.
+// mayUse checks the grant of a request against a route: effects need the role write, and a grant for one terminal or
+// session reaches a few routes alone, each of which checks which one.
 func mayUse(ctx context.Context, r httpapi.Route) error {
-	if !auth.IsOfTerminal(r.Path) && auth.GrantOf(ctx).PTY != "" {
+	if !auth.GrantOf(ctx).Reaches(r.Path) {
 		return httpapi.ErrWrongTerminal
 	}
 	if r.Admin && auth.GrantOf(ctx).Owner() != "" {

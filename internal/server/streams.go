@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -111,18 +112,31 @@ func (ts *terminals) getPage(c echo.Context, in wire.OpenPageSocket) error {
 	if err := requireUpgrade(c); err != nil {
 		return err
 	}
-	space := httpapi.SpaceOf(c.Request().Context())
 	who, err := whoOf(c, in.Watcher, stream.ClientWeb)
 	if err != nil {
 		return err
 	}
 	v, own := ts.viewer(c, in.Lines, in.Resume)
 	v.Who = who
-	directory := ts.Directory(space, func(t wire.Terminal) wire.Terminal { return httpapi.Shown(own, t) })
+	g := auth.GrantOf(c.Request().Context())
+	show := func(t wire.Terminal) wire.Terminal {
+		if !g.Everything() {
+			t = forGuests(t)
+		}
+		return httpapi.Shown(own, t)
+	}
+	directory := ts.Directory(cmp.Or(g.Session, httpapi.SpaceOf(c.Request().Context())), g.PTY, show)
 	if !viewer.OpenPage(c.Response(), c.Request(), directory, v) {
 		v.Ended()
 	}
 	return nil
+}
+
+// forGuests is what a list says of a terminal to who sees its screen alone: not how it was made.
+func forGuests(t wire.Terminal) wire.Terminal {
+	t.Env, t.Labels, t.Restore = map[string]string{}, wire.Labels{}, nil
+	t.PID, t.JournalBytes, t.MemoryBytes = 0, 0, 0
+	return t
 }
 
 // handlePage serves a WebSocket whose first message has to say that its page is logged in. What is

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/permission"
 	"github.com/evertty/evertty/internal/server/auth"
 	"github.com/evertty/evertty/internal/server/httpapi"
@@ -153,15 +154,19 @@ func (ts *terminals) terminalOf(ctx context.Context, ref wire.TerminalRef) (*ter
 	if err := httpapi.CheckSession(ref.SessionRef); err != nil {
 		return nil, err
 	}
-	t, err := ts.Terminals.Find(ref.Session, ref.ID)
-	if errors.Is(err, terminal.ErrAmbiguous) && auth.GrantOf(ctx).PTY != "" {
+	g, session := auth.GrantOf(ctx), ref.Session
+	if g.Session != "" && owner.IsSpace(session) {
+		session = g.Session // a name needs to be unique there only
+	}
+	t, err := ts.Terminals.Find(session, ref.ID)
+	if errors.Is(err, terminal.ErrAmbiguous) && !g.Everything() {
 		return nil, httpapi.ErrWrongTerminal // the refusal would name terminals outside the grant
 	}
 	if err != nil {
 		return nil, err
 	}
 	auth.SetTarget(ctx, t.ID)
-	return t, auth.RequireTerminal(ctx, t.ID)
+	return t, auth.RequireTerminal(ctx, t.Thread(), t.ID)
 }
 
 // permitted is the terminal a path names, if the permissions of its thread allow what the request does to it.

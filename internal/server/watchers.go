@@ -33,12 +33,13 @@ func whoOf(c echo.Context, in wire.Watcher, client string) (stream.Who, error) {
 	return who, nil
 }
 
-// roleOf is the role of a viewer that a grant lets in: with a grant for one terminal nobody changes the terminal itself.
+// roleOf is the role of a viewer that a grant lets in: with a grant for one terminal or session nobody changes the
+// terminal itself.
 func roleOf(g auth.Grant) stream.Role {
 	switch {
 	case g.Role != auth.Write:
 		return stream.RoleRead
-	case g.PTY != "":
+	case !g.Everything():
 		return stream.RoleWrite
 	}
 	return stream.RoleAdmin

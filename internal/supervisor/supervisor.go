@@ -4,6 +4,7 @@ package supervisor
 
 import (
 	"cmp"
+	"fmt"
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -138,26 +139,31 @@ func (s *Supervisor) Health() Health {
 	return h
 }
 
-// Directory finds terminals of a session for pages, of all sessions for "". show changes what is shown of each.
-func (s *Supervisor) Directory(session string, show func(wire.Terminal) wire.Terminal) stream.Directory {
-	return directory{s, session, show}
+// Directory finds terminals of a session for pages, of all sessions for ""; with id that one alone. show changes what is
+// shown of each.
+func (s *Supervisor) Directory(session, id string, show func(wire.Terminal) wire.Terminal) stream.Directory {
+	return directory{s, session, id, show}
 }
 
 type directory struct {
 	s       *Supervisor
 	session string
+	id      string // "" is any
 	show    func(wire.Terminal) wire.Terminal
 }
 
 func (d directory) Find(id string) (stream.Terminal, error) {
 	t, err := d.s.Terminals.Find(d.session, id)
+	if err == nil && d.id != "" && d.id != t.ID {
+		err = fmt.Errorf("%w: %q", terminal.ErrNotFound, id)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return d.s.Threads.Checked(t), nil
 }
 
-func (d directory) List() []byte { return d.s.Terminals.ListJSON(d.session, d.show) }
+func (d directory) List() []byte { return d.s.Terminals.ListJSON(d.session, d.id, d.show) }
 
 func (d directory) Watch() (changed <-chan struct{}, stop func()) { return d.s.Terminals.Changed() }
 

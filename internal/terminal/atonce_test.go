@@ -79,7 +79,7 @@ func TestEverythingAtOnce(t *testing.T) {
 						allowed("journal", err)
 					}
 				}
-				m.Terminals.ListJSON("", nil)
+				m.Terminals.ListJSON("", "", nil)
 				m.Terminals.Problems()
 				supervisortest.Gather(t, set)
 			}

@@ -37,7 +37,7 @@ func TestFactsOfAServer(t *testing.T) {
 	listed := func() (ids []string) {
 		t.Helper()
 		var list []wire.Terminal
-		if err := json.Unmarshal(m.Terminals.ListJSON("", nil), &list); err != nil {
+		if err := json.Unmarshal(m.Terminals.ListJSON("", "", nil), &list); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range list {
@@ -45,7 +45,7 @@ func TestFactsOfAServer(t *testing.T) {
 		}
 		return ids
 	}
-	if ids := listed(); string(m.Terminals.ListJSON("", nil)) != "[]" {
+	if ids := listed(); string(m.Terminals.ListJSON("", "", nil)) != "[]" {
 		t.Errorf("%q", ids)
 	}
 	changed, stop := m.Terminals.Changed()

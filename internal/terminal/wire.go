@@ -73,11 +73,14 @@ func (t *Terminal) Env() map[string]string {
 	return maps.Clone(t.spec.Env)
 }
 
-// ListJSON is the JSON array of the listed terminals of a session, of all for "". show changes what is shown of
-// each; nil shows all.
-func (r *Registry) ListJSON(session string, show func(wire.Terminal) wire.Terminal) []byte {
+// ListJSON is the JSON array of the listed terminals of a session, of all for ""; with id of that one alone. show
+// changes what is shown of each; nil shows all.
+func (r *Registry) ListJSON(session, id string, show func(wire.Terminal) wire.Terminal) []byte {
 	items := []wire.Terminal{}
 	for _, t := range r.List(session) {
+		if id != "" && id != t.ID {
+			continue
+		}
 		w := t.Listed()
 		if show != nil {
 			w = show(w)

@@ -71,6 +71,7 @@ type Auth struct {
 	proxies     proxies
 	tls         bool // of connections over TCP
 	tickets     *tickets
+	shares      *shares
 	sessions    *sessions // nil in ModeNone
 	opened      openedRequests
 	users       *Users // nil without
@@ -145,9 +146,11 @@ func New(config Config) (*Auth, error) {
 		_, err := a.findTerminal("", pty)
 		return err == nil
 	}
+	a.shares = newShares(a.now, a.log, a.tickets.there)
 	if a.mode == ModeNone {
 		if config.DataDir != "" {
 			a.tickets.keep(config.DataDir, "", "")
+			a.shares.keep(config.DataDir, "", "")
 		}
 		return a, nil
 	}
@@ -157,7 +160,7 @@ func New(config Config) (*Auth, error) {
 	return a, nil
 }
 
-// load reads what the servers before have left in the data directory: the token, logins and tickets.
+// load reads what the servers before have left in the data directory: the token, logins, tickets and shares.
 func (a *Auth) load(dir string) error {
 	token, err := loadToken(dir)
 	if err != nil {
@@ -169,6 +172,7 @@ func (a *Auth) load(dir string) error {
 		return err
 	}
 	a.tickets.keep(dir, token, ended.Epoch)
+	a.shares.keep(dir, token, ended.Epoch)
 	return nil
 }
 

@@ -73,6 +73,7 @@ func gateTerminal(session, idOrName string) (string, error) {
 	switch {
 	case idOrName == "beta-0000002", session == "other" && idOrName == "web":
 		return "beta-0000002", nil
+	case session == "other":
 	case idOrName == "alpha-000001", idOrName == "web":
 		return "alpha-000001", nil
 	}
@@ -108,6 +109,7 @@ func newGate(t testing.TB, config Config) *gate {
 func gateRoutes(auth *Auth) *echo.Echo {
 	e := echo.New()
 	e.HTTPErrorHandler = httpapi.HandleError
+	e.Pre(auth.Front)
 	e.Use(httpapi.SecurityHeaders(), auth.Middleware())
 	tell := func(c echo.Context) error {
 		return c.String(
@@ -138,6 +140,9 @@ func gateRoutes(auth *Auth) *echo.Echo {
 	e.DELETE("/pty/:id", tell)
 	for _, r := range auth.Routes() {
 		e.Add(r.Method, r.Path, r.Handler())
+		if r.Method == http.MethodGet {
+			e.HEAD(r.Path, r.Handler())
+		}
 	}
 	return e
 }

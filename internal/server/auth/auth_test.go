@@ -469,6 +469,9 @@ func TestRequireHelpers(t *testing.T) {
 		{Grant{Role: Read, PTY: "alpha"}, false, true},
 		{Grant{Role: Write, PTY: "beta"}, true, false},
 		{Grant{PTY: "alpha"}, false, false},
+		{Grant{Role: Read, Session: "one"}, false, true},
+		{Grant{Role: Write, Session: "two"}, true, false},
+		{Grant{Role: Read, Session: "one", PTY: "beta"}, false, false},
 	} {
 		c := echo.New().NewContext(sampleRequest("GET", "localhost"), nil)
 		c.Set(grantKey, test.grant)
@@ -477,7 +480,7 @@ func TestRequireHelpers(t *testing.T) {
 		if err := RequireWrite(ctx); (err == nil) != test.write || err != nil && !errors.Is(err, httpapi.ErrReadOnly) {
 			t.Errorf("%v: write: %v", test.grant, err)
 		}
-		if err := RequireTerminal(ctx, "alpha"); (err == nil) != test.terminal || err != nil &&
+		if err := RequireTerminal(ctx, "one", "alpha"); (err == nil) != test.terminal || err != nil &&
 			!errors.Is(err, httpapi.ErrWrongTerminal) {
 			t.Errorf("%v: terminal: %v", test.grant, err)
 		}

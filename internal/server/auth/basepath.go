@@ -30,12 +30,16 @@ func ParseBasePath(given string) (string, error) {
 // maxBasePath bounds --base-path, in bytes.
 const maxBasePath = 256
 
-// Front goes before the router: it takes a trusted proxy's word for who asked, and the base path off the path. What is
-// not below the base path is 404, but on a unix socket, whose address can have no path. The base path itself leads to
-// the page below it.
+// Front goes before the router: it takes a trusted proxy's word for who asked, and the base path off the path, then
+// that of a share's page. What is not below the base path is 404, but on a unix socket, whose address can have no path.
+// The base path itself leads to the page below it.
 func (a *Auth) Front(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
+		next := func(c echo.Context) error {
+			underShare(c)
+			return next(c)
+		}
 		local := isUnixPeer(r.RemoteAddr)
 		a.proxies.forward(r)
 		if a.basePath == "" || r.URL.Path == "*" {

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -21,10 +22,25 @@ const (
 // Grant is what a request may do. The zero Grant may do nothing.
 type Grant struct {
 	Role Role
-	PTY  string // id of the only terminal it is for; "" means everything
+	// PTY is the id of the only terminal it is for, Session the only session; with neither it is for everything.
+	PTY, Session string
+	// Share is the id of the share that has let the request in.
+	Share string
 	// User has the token that the request has shown, or is who made the ticket or login; "" is the server's own token.
 	User  string
 	Admin bool // User is an administrator
+}
+
+// Everything reports whether the grant is not for one terminal or one session only; that of the zero Grant, which may
+// do nothing, is too.
+func (g Grant) Everything() bool { return g.PTY == "" && g.Session == "" && g.Share == "" }
+
+// sharePaths are the routes that the page of a share uses, beside those of terminals.
+var sharePaths = []string{"/", "/assets/*", "/favicon.svg", "/ws", "/share"}
+
+// Reaches reports whether the grant is good for a route at all, whichever terminal it is about.
+func (g Grant) Reaches(path string) bool {
+	return g.Everything() || endsTicketPath(path) || g.Share != "" && slices.Contains(sharePaths, path)
 }
 
 // Owner is the user whose things the grant is for; "" means everybody's.
@@ -75,9 +91,10 @@ func RequireWrite(ctx context.Context) error {
 }
 
 // RequireTerminal fails with ErrWrongTerminal unless the request may see the
-// terminal id, which is the server's id and not a name.
-func RequireTerminal(ctx context.Context, id string) error {
-	if g := GrantOf(ctx); g.Role == "" || g.PTY != "" && g.PTY != id {
+// terminal of a session; id is the server's id and not a name.
+func RequireTerminal(ctx context.Context, session, id string) error {
+	g := GrantOf(ctx)
+	if g.Role == "" || g.PTY != "" && g.PTY != id || g.Session != "" && g.Session != session {
 		return httpapi.ErrWrongTerminal
 	}
 	return nil

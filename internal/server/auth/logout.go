@@ -19,7 +19,7 @@ func requireAll(ctx context.Context) error {
 	if err := RequireWrite(ctx); err != nil {
 		return err
 	}
-	if GrantOf(ctx).PTY != "" {
+	if !GrantOf(ctx).Everything() {
 		return httpapi.ErrWrongTerminal
 	}
 	return nil
@@ -44,13 +44,14 @@ func (a *Auth) endTickets(ctx context.Context, in wire.EndTickets) (wire.Done, e
 	own := GrantOf(ctx).Owner() // all is what one can see
 	tickets := a.tickets.endIf(func(g Grant) bool { return g.PTY == pty || all && (own == "" || g.User == own) })
 	viewers := a.opened.end(func(o *opened) bool {
-		return o.login == nil && !o.token && (all && (own == "" || o.user == own) || !all && o.pty == pty)
+		byTicket := o.login == nil && !o.token && o.share == ""
+		return byTicket && (all && (own == "" || o.user == own) || !all && o.pty == pty)
 	})
 	a.log.Info("tickets ended", "pty", TargetOf(httpapi.EchoOf(ctx)), "tickets", tickets, "viewers", viewers)
 	return httpapi.Done, nil
 }
 
-// logOut ends the login that asks, or all logins and all tickets, and what they have opened. What is checked before
+// logOut ends the login that asks, or all logins, tickets and shares, and what they have opened. What is checked before
 // it is not admitted behind it.
 func (a *Auth) logOut(ctx context.Context, in wire.LogOut) (wire.Done, error) {
 	if err := requireAll(ctx); err != nil {
@@ -89,11 +90,12 @@ func (a *Auth) logout(c echo.Context) error {
 	return err
 }
 
-// logoutAll ends all logins and tickets, of one user or, with "", of everybody.
+// logoutAll ends all logins, tickets and shares, of one user or, with "", of everybody.
 func (a *Auth) logoutAll(user string) (err error) {
 	if user != "" {
 		err = a.sessions.endAllOf(user)
 		a.tickets.endIf(func(g Grant) bool { return g.User == user })
+		a.endShares(func(s *share) bool { return s.grant.User == user })
 		n := a.opened.end(func(o *opened) bool { return o.user == user && !o.token })
 		a.log.Info("a user's logins have ended", "user", user, "requests", n)
 		return err
@@ -103,6 +105,7 @@ func (a *Auth) logoutAll(user string) (err error) {
 		epoch, err = a.sessions.endAll()
 	}
 	a.tickets.restart(epoch)
+	a.shares.restart(epoch)
 	n := a.opened.end(func(o *opened) bool { return !o.token })
 	a.log.Info("all logged out", "requests", n)
 	return err

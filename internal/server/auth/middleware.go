@@ -32,11 +32,6 @@ const (
 	terminadoList = "/compat/terminado/:id/api/terminals"
 )
 
-// IsOfTerminal reports whether the path of a route names one terminal, which its handler checks against the grant.
-func IsOfTerminal(path string) bool {
-	return strings.Contains(path, "/pty/:id") || strings.HasPrefix(path, "/compat/")
-}
-
 // ticketOf is the ticket of a request, "" for none. JupyterLab puts what it was given into a parameter of another name,
 // and into a header.
 func ticketOf(c echo.Context) string {
@@ -66,9 +61,10 @@ var (
 // handlers read with GrantOf. GET /?ticket= logs in. Use it directly after
 // SecurityHeaders, with Echo.Use, because it needs the matched route.
 //
-// An Authorization: Bearer header decides alone, then the ticket of a terminal,
-// then the login: the cookie and the secret of its page. What a ticket or a login
-// has let in has a context that ends with it, with the cause httpapi.ErrEnded.
+// Below the path of a share's page its cookie decides alone. Elsewhere an Authorization: Bearer
+// header does, then the ticket of a terminal or the secret of a share, then the login: the
+// cookie and the secret of its page. What a ticket, a share or a login has let in has a context that ends with it, with
+// the cause httpapi.ErrEnded.
 func (a *Auth) Middleware() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -78,13 +74,16 @@ func (a *Auth) Middleware() echo.MiddlewareFunc {
 			if err := a.checkSource(c); err != nil {
 				return err
 			}
-			if isLogin(c) {
+			if _, under := underOf(c); isLogin(c) && !under {
 				return a.handleLogin(c)
 			}
 			defer a.leave(c)
 			g, err := a.grantFor(c)
 			open := a.isOpen(c.Path()) || a.isWebhook(c)
+			_, under := underOf(c)
 			switch {
+			case err != nil && under && !IsUpgrade(c.Request()) && httpapi.WantsHTML(c.Request()):
+				return a.dead(c)
 			case err != nil && !open:
 				return a.refuse(c, err)
 			case open && g.Owner() != "": // a user gets what everybody gets
@@ -99,7 +98,7 @@ func (a *Auth) Middleware() echo.MiddlewareFunc {
 
 // isOpen reports whether a route answers without credentials.
 func (a *Auth) isOpen(path string) bool {
-	return slices.Contains(openPaths, path) || path == metricsPath && a.openMetrics
+	return slices.Contains(openPaths, path) || path == linkRoute || path == metricsPath && a.openMetrics
 }
 
 // checkSource refuses foreign hosts and origins.
@@ -117,6 +116,9 @@ func (a *Auth) checkSource(c echo.Context) error {
 // grantFor finds the request's credentials and what they allow.
 func (a *Auth) grantFor(c echo.Context) (Grant, error) {
 	r := c.Request()
+	if id, ok := underOf(c); ok {
+		return a.grantOfShareCookie(c, id)
+	}
 	if token, ok := bearerOf(r); ok {
 		d := DigestOf(token)
 		if g := a.guests.of(d); g != nil {
@@ -134,6 +136,9 @@ func (a *Auth) grantFor(c echo.Context) (Grant, error) {
 		}
 	}
 	if ticket := ticketOf(c); ticket != "" {
+		if one, ok := a.shares.ofSecret(ticket); ok {
+			return a.grantOfShare(c, one, ticket)
+		}
 		return a.grantOfTicket(c, ticket)
 	}
 	if a.mode == ModeNone {
@@ -165,8 +170,11 @@ func (a *Auth) grantOfUser(c echo.Context, token digest) (Grant, error) {
 }
 
 func isTicketPath(c echo.Context) bool {
-	return (c.Request().Method == http.MethodGet || httpapi.IsHead(c)) &&
-		slices.ContainsFunc(ticketPaths, func(end string) bool { return strings.HasSuffix(c.Path(), end) })
+	return (c.Request().Method == http.MethodGet || httpapi.IsHead(c)) && endsTicketPath(c.Path())
+}
+
+func endsTicketPath(path string) bool {
+	return slices.ContainsFunc(ticketPaths, func(end string) bool { return strings.HasSuffix(path, end) })
 }
 
 // grantOfTicket uses the ticket once, if it is for the terminal of the path. HEAD, which shows
@@ -177,9 +185,9 @@ func (a *Auth) grantOfTicket(c echo.Context, ticket string) (Grant, error) {
 	if err != nil || id == "" {
 		return Grant{}, errBadTicket
 	}
-	o := a.enter(c, &opened{pty: id, user: by.User, ticket: DigestOf(c.QueryParam("ticket"))})
+	o := a.enter(c, &opened{pty: id, user: by.User, ticket: DigestOf(ticket)})
 	use := a.tickets.redeem
-	if httpapi.IsHead(c) || c.Path() == ttydToken || c.Path() == terminadoList {
+	if isPeek(c) {
 		use = a.tickets.valid
 	}
 	g, expires, ok := use(ticket, id)
@@ -190,6 +198,12 @@ func (a *Auth) grantOfTicket(c echo.Context, ticket string) (Grant, error) {
 	o.expire(expires, a.now)
 	c.Set(byKey, byTicket)
 	return g, nil
+}
+
+// isPeek recognises requests that show nothing of a terminal, and use no ticket up: previews, and what a client of another
+// product asks before it connects.
+func isPeek(c echo.Context) bool {
+	return httpapi.IsHead(c) || c.Path() == ttydToken || c.Path() == terminadoList
 }
 
 func (a *Auth) findTerminal(session, idOrName string) (string, error) {
@@ -207,6 +221,9 @@ func (a *Auth) grantOfSession(c echo.Context) (Grant, error) {
 	r, now := c.Request(), a.now()
 	page := r.Header.Get(pageHeader)
 	l, ok := a.sessions.find(r, page, now)
+	if !ok && len(r.CookiesNamed(a.shareCookieName())) > 0 {
+		return a.grantOfShareCookie(c, "")
+	}
 	if !ok {
 		return Grant{}, errNoCredentials
 	}

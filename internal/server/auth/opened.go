@@ -18,12 +18,13 @@ const expiryCheck = 15 * time.Second
 // endedWrite is how long a client that does not read keeps a reply behind its end.
 const endedWrite = time.Second
 
-// opened is a request that a ticket, a login or a user's token has let in, while it is answered. Its context ends with
-// the cause httpapi.ErrEnded when the ticket or the login does.
+// opened is a request that a ticket, a share, a login or a user's token has let in, while it is answered. Its context
+// ends with the cause httpapi.ErrEnded when the ticket or the login does.
 type opened struct {
-	login  *login // nil for a ticket, and for a user's token
+	login  *login // nil for a ticket, a share, and a user's token
 	pty    string // of a ticket
 	ticket digest // zero without one
+	share  string // id of the share that has let it in
 	user   string // whose it is, see Grant.User
 	token  bool   // a user's token, or a guest's, has let it in
 	guest  *Guest // who has that token; nil for others
@@ -110,9 +111,15 @@ func (a *Auth) Last(c echo.Context) (ctx context.Context, own echo.Context, over
 	}
 }
 
-// Revoke ends the ticket that has let a request in: it opens nothing more. What it has opened goes on.
+// Revoke ends the ticket or the share that has let a request in: it opens nothing more, for nobody. What it has opened
+// goes on.
 func (a *Auth) Revoke(c echo.Context) {
-	if o, ok := c.Get(openedKey).(*opened); ok && o.ticket != (digest{}) {
+	o, ok := c.Get(openedKey).(*opened)
+	switch {
+	case !ok:
+	case o.share != "":
+		a.shares.shut(o.share)
+	case o.ticket != (digest{}):
 		a.tickets.revoke(o.ticket)
 	}
 }
@@ -146,6 +153,19 @@ func (o *opened) stopReply() {
 	if o.reply != nil && o.answered.Err() == nil {
 		_ = o.reply.SetWriteDeadline(time.Now())
 	}
+}
+
+// viewers are how many requests each share has let in.
+func (s *openedRequests) viewers() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := map[string]int{}
+	for o := range s.all {
+		if o.share != "" {
+			n[o.share]++
+		}
+	}
+	return n
 }
 
 // expire ends the request at a time of the clock now. It is called once.

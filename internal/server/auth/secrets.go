@@ -14,7 +14,7 @@ func CheckSecrets(ctx context.Context, asked bool) error {
 	if !asked {
 		return nil
 	}
-	if GrantOf(ctx).PTY != "" {
+	if !GrantOf(ctx).Everything() {
 		return httpapi.ErrReadOnly
 	}
 	return RequireWrite(ctx)

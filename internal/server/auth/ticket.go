@@ -24,7 +24,7 @@ const (
 )
 
 // tickets are the short-lived secrets for URLs, stored as digests. Tickets for terminals outlive the
-// server, see ticketJournal. It is safe for concurrent use.
+// server, see secretJournal. It is safe for concurrent use.
 type tickets struct {
 	now func() time.Time
 	log *slog.Logger
@@ -34,7 +34,7 @@ type tickets struct {
 	mu      sync.Mutex
 	live    map[digest]*ticket
 	next    time.Time      // no live ticket expires before
-	journal *ticketJournal // nil keeps nothing
+	journal *secretJournal // nil keeps nothing
 	failed  bool           // the last write failed, and the log has it
 }
 
@@ -54,14 +54,12 @@ func (t *tickets) keep(dir, token, epoch string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now().Round(0)
-	t.journal = newTicketJournal(dir, token, epoch)
-	live, err := t.journal.load(now)
-	if err != nil {
+	t.journal, t.live = newSecretJournal(dir, ticketFile, token, epoch), map[digest]*ticket{}
+	if err := t.journal.load(applyTickets(t.live, now)); err != nil {
 		t.log.Warn("the tickets of the server before are lost", "error", err)
 	}
-	t.live = live
 	t.sweep(now)
-	t.said(t.journal.rewrite(t.live))
+	t.said(t.journal.rewrite(t.lines()))
 }
 
 // end is endIf of the tickets of a terminal, with pty "" all.
@@ -90,7 +88,7 @@ func (t *tickets) endIf(matches func(Grant) bool) (n int) {
 		}
 	}
 	if n > 0 && t.journal != nil {
-		t.said(t.journal.rewrite(t.live))
+		t.said(t.journal.rewrite(t.lines()))
 	}
 	return n
 }
@@ -104,7 +102,7 @@ func (t *tickets) revoke(key digest) {
 	}
 	delete(t.live, key)
 	if t.journal != nil {
-		t.said(t.journal.rewrite(t.live))
+		t.said(t.journal.rewrite(t.lines()))
 	}
 }
 
@@ -115,7 +113,7 @@ func (t *tickets) restart(epoch string) {
 	t.live = map[digest]*ticket{}
 	if t.journal != nil {
 		t.journal.bind(epoch)
-		t.said(t.journal.rewrite(t.live))
+		t.said(t.journal.rewrite(t.lines()))
 	}
 }
 
@@ -136,7 +134,7 @@ func (t *tickets) wrote(key digest, of *ticket, used bool) {
 	if used {
 		l = ticketLine{Digest: l.Digest, Used: true}
 	}
-	t.said(t.journal.add(l, used && of.uses == 0, t.live))
+	t.said(t.journal.add(l, used && of.uses == 0, t.lines()))
 }
 
 // issue creates a ticket for g that lasts ttl (up to maxTicketTTL) and can be

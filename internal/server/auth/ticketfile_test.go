@@ -167,7 +167,7 @@ func TestTicketFileIsBounded(t *testing.T) {
 			t.Fatal("refused")
 		}
 	}
-	if info, err := os.Stat(filepath.Join(dir, ticketFile)); err != nil || info.Size() > maxTicketFile+maxTicketLine {
+	if info, err := os.Stat(filepath.Join(dir, ticketFile)); err != nil || info.Size() > maxSecretFile+maxSecretLine {
 		t.Errorf("%d bytes, %v", info.Size(), err)
 	}
 }

@@ -94,15 +94,16 @@ func (us *Users) names() []string {
 	return slices.Sorted(maps.Keys(us.byName))
 }
 
-// SetUsers replaces the users. The tickets, logins and requests of those who have gone, or have another token or other
-// rights, end at once. The Auth was made with Users.
+// SetUsers replaces the users. The tickets, shares, logins and requests of those who have gone, or have another token
+// or other rights, end at once. The Auth was made with Users.
 func (a *Auth) SetUsers(list []User) {
 	for _, name := range a.users.replace(list) {
 		tickets := a.tickets.endIf(func(g Grant) bool { return g.User == name })
+		shares, _ := a.endShares(func(s *share) bool { return s.grant.User == name })
 		guests := a.endGuests(name)
 		requests := a.opened.end(func(o *opened) bool { return o.user == name })
-		a.log.Info("the access of a user has ended", "user", name, "tickets", tickets, "requests", requests,
-			"connections", guests)
+		a.log.Info("the access of a user has ended", "user", name, "tickets", tickets, "shares", shares,
+			"requests", requests, "connections", guests)
 	}
 	a.log.Info("users", "names", a.users.names())
 }

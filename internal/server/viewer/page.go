@@ -204,12 +204,16 @@ func (p *page) leaveTerminal(a attachment) {
 	a.term.Detach(a.sub)
 }
 
-// kicked ends the watching of a terminal that somebody has removed this viewer from.
+// kicked ends the watching of a terminal that somebody has removed this viewer from. The page of who has a login stays,
+// that of a link ends: the link is over.
 func (p *page) kicked(id string) {
 	defer p.sockets.guard(p.socket)
 	p.viewer.revoke()
 	p.detach(id)
 	p.answer(wire.EventKicked{Event: "kicked", PTY: id, Error: stream.ErrKicked.Error()})
+	if p.viewer.Who.Role != stream.RoleAdmin {
+		p.endSoon(wire.CloseKicked, stream.ErrKicked.Error(), hurriedClose)
+	}
 }
 
 func (p *page) detachAll() {

@@ -2330,6 +2330,109 @@ export interface ErrorDetails {
 }
 export const ErrorDetails: Shape<ErrorDetails> = { allow: [""], approval_id: ["", undefined], bytes: [0, undefined], choices: [""], command_id: ["", undefined], end: [0, undefined], field: ["", undefined], id: ["", undefined], limit: [0, undefined], providers: [""], request_id: ["", undefined], seq: [0, undefined], session: ["", undefined], spoken: [0], start: [0, undefined], text: ["", undefined] };
 
+/** Asks for a link that shows one terminal, or all of a session, to whoever has it. At most 1000 are kept, 100 of a user; one more is 429 LIMIT. A link ends with its terminal, by DELETE /shares/:id, with its user, or by a logout of all. */
+export interface ShareRequest {
+  /** Id or name of the terminal. */
+  pty?: string;
+  /** The session: all its terminals, also later ones. */
+  session?: string;
+  /** `read`: look; `write`: look and type. */
+  role?: "" | "read" | "write";
+  /** How long it opens something, in seconds: up to 30 days. */
+  ttl_s?: number;
+  /** How often it may be opened; 0 is no limit. */
+  uses?: number;
+  /** What a person calls it: plain text of at most 64 characters. */
+  name?: string;
+}
+export const ShareRequest: Shape<ShareRequest> = { pty: ["", undefined], session: ["", undefined], role: ["", undefined], ttl_s: [0, undefined], uses: [0, undefined], name: ["", undefined] };
+
+/** A link that shows terminals to whoever has it. Its secret is told only when it is made. */
+export interface Share {
+  /** The server's name for it. */
+  id: string;
+  /** Id of the terminal; absent where it is a session. */
+  pty?: string;
+  /** The session; absent where it is a terminal. */
+  session?: string;
+  /** What it lets its viewers do. */
+  role: "read" | "write";
+  /** What a person calls it; "" when none was given. */
+  name: string;
+  /** RFC 3339, UTC. */
+  created_at: string;
+  /** From then on it opens nothing new; who watches by then goes on until it is deleted. RFC 3339, UTC. */
+  expires_at: string;
+  /** How often it may be opened in all; 0 is no limit. */
+  uses: number;
+  /** How often it may still be opened; null without a limit. */
+  uses_left: number | null;
+  /** Whether it opens nothing more although it has not expired: it was used up, or a viewer of it was kicked. */
+  closed: boolean;
+  /** Connections that it has opened and that are open now. */
+  viewers: number;
+  /** Who made it: a user, or in the words of the audit log how they were known. */
+  by: string;
+}
+export const Share: Shape<Share> = { id: "", pty: ["", undefined], session: ["", undefined], role: "", name: "", created_at: "", expires_at: "", uses: 0, uses_left: [0, null], closed: false, viewers: 0, by: "" };
+
+/** A new link. */
+export interface MadeShare {
+  /** The server's name for it. */
+  id: string;
+  /** Id of the terminal; absent where it is a session. */
+  pty?: string;
+  /** The session; absent where it is a terminal. */
+  session?: string;
+  /** What it lets its viewers do. */
+  role: "read" | "write";
+  /** What a person calls it; "" when none was given. */
+  name: string;
+  /** RFC 3339, UTC. */
+  created_at: string;
+  /** From then on it opens nothing new; who watches by then goes on until it is deleted. RFC 3339, UTC. */
+  expires_at: string;
+  /** How often it may be opened in all; 0 is no limit. */
+  uses: number;
+  /** How often it may still be opened; null without a limit. */
+  uses_left: number | null;
+  /** Whether it opens nothing more although it has not expired: it was used up, or a viewer of it was kicked. */
+  closed: boolean;
+  /** Connections that it has opened and that are open now. */
+  viewers: number;
+  /** Who made it: a user, or in the words of the audit log how they were known. */
+  by: string;
+  /** The link, for a browser. Programs put what is behind the last slash as `?ticket=` on a terminal's /stream, /ws and /snapshot. */
+  url: string;
+  /** The same for other machines, when `url` has a loopback address and the server listens on all addresses. */
+  network_url?: string;
+  /** `network_url`, or else `url`, as a QR code: an SVG document of its own. */
+  qr_svg: string;
+}
+export const MadeShare: Shape<MadeShare> = { id: "", pty: ["", undefined], session: ["", undefined], role: "", name: "", created_at: "", expires_at: "", uses: 0, uses_left: [0, null], closed: false, viewers: 0, by: "", url: "", network_url: ["", undefined], qr_svg: "" };
+
+/** The links that there are, the oldest first. */
+export interface ShareList {
+  /** The links. */
+  shares: Share[];
+}
+export const ShareList: Shape<ShareList> = { shares: [() => Share] };
+
+/** What a page that a link has opened may show. */
+export interface Shared {
+  /** Id of the terminal; absent where it is a session. */
+  pty?: string;
+  /** The session; absent where it is a terminal. */
+  session?: string;
+  /** What the page may do. */
+  role: "read" | "write";
+  /** What a person calls the link. */
+  name: string;
+  /** From then on it opens nothing new, this page neither. RFC 3339, UTC. */
+  expires_at: string;
+}
+export const Shared: Shape<Shared> = { pty: ["", undefined], session: ["", undefined], role: "", name: "", expires_at: "" };
+
 /** A shell in a list. */
 export interface ShellInfo {
   /** The shell's id. */
