@@ -4,7 +4,15 @@ import { useContext } from "preact/hooks";
 import { Connection } from "./api/connection";
 import { pageSecret, SECRET_KEY, takeSecret } from "./api/credential";
 import { Feed } from "./api/feed";
-import { conversationRequests, openSocket, probeVersion, readThread, threadEvents } from "./api/requests";
+import {
+  conversationRequests,
+  openSocket,
+  probeVersion,
+  Refusal,
+  readShared,
+  readThread,
+  threadEvents,
+} from "./api/requests";
 import { parseEvent, type ServerError, type ServerEvent } from "./api/wire";
 import { mediaMatches, readClipboard, settings, viewerKey, writeClipboard } from "./browser";
 import { ConversationState } from "./conversation/state";
@@ -76,8 +84,8 @@ export class App {
 
   /** sendKey sends a named key of the key bar with the held modifiers; the server knows the program's key modes. */
   sendKey(key: string): void {
-    const { activeId, sticky } = this.store;
-    if (activeId.value === null) return;
+    const { activeId, mayType, sticky } = this.store;
+    if (activeId.value === null || !mayType.value) return;
     this.connection.send({ type: "keys", pty: activeId.value, keys: [withSticky(key, sticky.value)] });
     sticky.value = released;
     this.pool.current()?.typed();
@@ -95,6 +103,10 @@ export class App {
   }
 
   sendPaste(id: string, text: string): void {
+    if (!this.store.mayType.value) {
+      this.store.toast("Not pasted: what is shared with you is to look at only.");
+      return;
+    }
     const bytes = new TextEncoder().encode(text).length;
     if (bytes > MAX_PASTE) {
       this.store.toast(`Not pasted: ${Math.ceil(bytes / 1024)} KiB is more than the limit of ${MAX_PASTE / 1024} KiB.`);
@@ -129,7 +141,8 @@ export class App {
 
   private listen(): void {
     window.addEventListener("storage", (e) => {
-      if (e.key === SECRET_KEY && e.newValue !== null) this.connection.renew(); // another tab has logged in
+      if (this.store.guest || e.key !== SECRET_KEY || e.newValue === null) return;
+      this.connection.renew(); // another tab has logged in
     });
     window.addEventListener("hashchange", () => (this.store.activeId.value = routeOf(location.hash)));
     window.addEventListener("online", () => this.connection.wake());
@@ -143,12 +156,16 @@ export class App {
 
   /** followStore keeps the screens, the feed and the title as the store says. */
   private followStore(): void {
-    const { activeId, activeInfo, conversationSection, model, statusOpen, statusTab, visible } = this.store;
-    const loggedIn = computed(() => this.connection.status.value.state !== "unauthorized");
+    const { activeId, activeInfo, conversationSection, guest, model, statusOpen, statusTab, visible } = this.store;
+    const mayAsk = computed(() => !guest && this.connection.status.value.state !== "unauthorized");
     effect(() => {
       const id = activeId.value;
       // After the next render: which bars are there decides the size of the terminal.
       setTimeout(() => this.show(id));
+    });
+    effect(() => {
+      const [first] = model.value.items;
+      if (guest && first && activeId.value === null) activeId.value = first.id; // there is nothing else to see
     });
     effect(() => {
       const { items, listed } = model.value;
@@ -160,8 +177,8 @@ export class App {
       this.pool.updateStates();
     });
     effect(() => {
-      // Without a login nothing is asked.
-      const [thread, visibly] = [activeInfo.value?.session ?? null, visible.value && loggedIn.value];
+      // Without a login nothing is asked, and a guest sees no threads.
+      const [thread, visibly] = [activeInfo.value?.session ?? null, visible.value && mayAsk.value];
       untracked(() => this.feed.follow(thread, visibly));
     });
     effect(() => this.threadState.setDetailed(statusOpen.value && statusTab.value === "status"));
@@ -177,10 +194,16 @@ export class App {
   }
 
   private onConnected(): void {
+    if (this.store.guest) void this.readShared();
     this.pool.reattach();
     this.feed.retry();
     const id = this.focused();
     if (id !== null && this.pool.shown() === id) this.connection.send({ type: "focus", pty: id });
+  }
+
+  private async readShared(): Promise<void> {
+    const got = await readShared();
+    if (!(got instanceof Refusal)) this.store.shared.value = got;
   }
 
   private onFrame(frame: string): void {
@@ -233,7 +256,9 @@ export class App {
   private eventsFor(id: string): ScreenEvents {
     return {
       input: (data) => this.sendTyped(id, data),
-      bytes: (data) => this.connection.send({ type: "input", pty: id, data_b64: btoa(data) }),
+      bytes: (data) => {
+        if (this.store.mayType.value) this.connection.send({ type: "input", pty: id, data_b64: btoa(data) });
+      },
       paste: (text) => this.sendPaste(id, text),
       copy: (text) => void this.copy(text),
       selected: () => this.noteSelection(),
@@ -246,6 +271,7 @@ export class App {
   }
 
   private sendTyped(id: string, data: string): void {
+    if (!this.store.mayType.value) return;
     const messages = typed(id, data, this.store.sticky.value);
     for (const m of messages) this.connection.send(m);
     if (messages[0]?.type === "keys") this.store.sticky.value = released;

@@ -20,22 +20,24 @@ function Size() {
 }
 
 function Actions() {
-  const { activeInfo, closing, searching } = useStore();
+  const { activeInfo, closing, guest, searching } = useStore();
   const info = activeInfo.value;
   if (!info) return null;
   return (
     <>
-      <ThreadPanel />
+      {!guest && <ThreadPanel />}
       <StateBadge info={info} />
       <Viewers />
       <Size />
       <IconButton icon="search" label="Search (Ctrl+Shift+F)" onClick={() => (searching.value = !searching.value)} />
-      <IconButton
-        icon="close"
-        label={`Close ${nameOf(info)}`}
-        title="Close terminal"
-        onClick={() => (closing.value = info)}
-      />
+      {!guest && (
+        <IconButton
+          icon="close"
+          label={`Close ${nameOf(info)}`}
+          title="Close terminal"
+          onClick={() => (closing.value = info)}
+        />
+      )}
     </>
   );
 }

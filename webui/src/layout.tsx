@@ -4,6 +4,7 @@ import { Header } from "./header";
 import { CloseDialog } from "./list/closedialog";
 import { TerminalList } from "./list/list";
 import { NewDialog } from "./list/newdialog";
+import { GuestBar } from "./share/guestbar";
 import { Banner } from "./terminal/banner";
 import { ClipboardBar } from "./terminal/clipboardbar";
 import { Empty } from "./terminal/empty";
@@ -34,21 +35,24 @@ function useShortcuts(): void {
 
 /** Layout is the whole page: the list at the side (a drawer on narrow pages) and one terminal. */
 export function Layout() {
-  const { closing, creating, drawerOpen, pasting, searching, statusOpen } = useStore();
+  const { closing, creating, drawerOpen, guest, hasList, pasting, searching, statusOpen } = useStore();
   useShortcuts();
   return (
-    <div class={drawerOpen.value ? "app drawer-open" : "app"}>
-      <TerminalList />
+    <div class={`app ${hasList.value ? "" : "alone"} ${drawerOpen.value ? "drawer-open" : ""}`}>
+      {hasList.value && <TerminalList />}
       <div class="backdrop" onClick={() => (drawerOpen.value = false)} />
       <main class="main">
-        <Header />
+        <div>
+          <Header />
+          <GuestBar />
+        </div>
         <div class="stage">
           <TerminalView />
           <Empty />
           {searching.value && <SearchBox />}
           <LinkBar />
           <ClipboardBar />
-          {!statusOpen.value && <Expiry />}
+          {!statusOpen.value && !guest && <Expiry />}
           <Banner />
           <Overlay />
         </div>

@@ -6,6 +6,7 @@ import "./style/thread.css";
 import "./style/conversation.css";
 import "./style/dialog.css";
 import "./style/viewers.css";
+import "./style/share.css";
 import { render } from "preact";
 import { App, AppContext } from "./app";
 import { installHook } from "./hook";

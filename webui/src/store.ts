@@ -1,8 +1,9 @@
 import { computed, signal } from "@preact/signals";
-import type { Terminal } from "./api/wire";
+import type { Shared, Terminal } from "./api/wire";
 import type { Section } from "./conversation/state";
 import { emptyModel } from "./list/model";
 import { routeOf } from "./list/route";
+import { isGuest } from "./share/guest";
 import { released } from "./terminal/keys";
 import { messageOf } from "./ui/text";
 
@@ -21,6 +22,14 @@ const MAX_TOASTS = 4;
 /** Store is the state that the components draw. Only App and the components' own handlers change it. */
 export class Store {
   readonly model = signal(emptyModel);
+  /** A link has opened this page, for a guest. */
+  readonly guest = isGuest();
+  /** What that link shows; null until the server has said it, and always on the owner's page. */
+  readonly shared = signal<Shared | null>(null);
+  /** Whether the server takes what is typed here. */
+  readonly mayType = computed(() => !this.guest || this.shared.value?.role === "write");
+  /** Whether there are others to choose from: all but a guest of one terminal has a list. */
+  readonly hasList = computed(() => !this.guest || this.shared.value?.session !== undefined);
   /** The terminal in the main area, named by the location's hash. */
   readonly activeId = signal(routeOf(location.hash));
   readonly activeInfo = computed(() => this.model.value.items.find((i) => i.id === this.activeId.value));

@@ -5,7 +5,7 @@ const page = { hash: "", pathname: "/base/", addresses: [] as string[], kept: ne
 
 beforeEach(() => {
   vi.resetModules();
-  Object.assign(page, { hash: "", addresses: [], kept: new Map(), full: false });
+  Object.assign(page, { hash: "", pathname: "/base/", addresses: [], kept: new Map(), full: false });
   vi.stubGlobal("location", page);
   vi.stubGlobal("history", {
     state: null,
@@ -59,6 +59,15 @@ describe("the page's half of a login", () => {
     const probed: string[] = [];
     const probe = (secret: string): Promise<number> => Promise.resolve(probed.push(secret) && status);
     expect([await takeSecret(probe), pageSecret(), probed, page.addresses.length]).toEqual([true, kept, ["new"], 1]);
+  });
+
+  it("is not of a guest, whoever is logged in beside the page", async () => {
+    const { credentials, pageSecret, SECRET_KEY, takeSecret } = await import("./credential");
+    page.kept.set(SECRET_KEY, "old");
+    page.hash = "#page=new";
+    page.pathname = "/t/K7RZ5Q2MLN3XHB6VTWE4CYAD2F/";
+    expect([await takeSecret(right), pageSecret(), credentials()]).toEqual([true, "", {}]);
+    expect(page.kept.get(SECRET_KEY)).toBe("old");
   });
 
   it("is not looked for in other addresses, and comes from another tab", async () => {

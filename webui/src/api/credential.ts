@@ -1,4 +1,5 @@
 import { settings } from "../browser";
+import { isGuest } from "../share/guest";
 
 /**
  * A login has two halves: the cookie, which a browser gives to every port of a host, and a secret that only this page
@@ -19,14 +20,17 @@ const WRONG = [401, 429];
  */
 export async function takeSecret(probe: (secret: string) => Promise<number>): Promise<boolean> {
   const secret = FRAGMENT.exec(location.hash)?.[1];
-  if (secret === undefined) return true;
+  if (secret === undefined || isGuest()) return true;
   history.replaceState(history.state, "", location.pathname);
   if (pageSecret() !== "" && WRONG.includes(await probe(secret))) return true;
   return settings.set(SECRET_KEY, secret);
 }
 
-/** pageSecret is the page's half of the login, "" without one. It may come from another tab at any time. */
-export const pageSecret = (): string => settings.get(SECRET_KEY) ?? "";
+/**
+ * pageSecret is the page's half of the login, "" without one. It may come from another tab at any time. The page of a
+ * guest has none, whoever is logged in beside it.
+ */
+export const pageSecret = (): string => (isGuest() ? "" : (settings.get(SECRET_KEY) ?? ""));
 
 /** credentials are the headers of a request. */
 export function credentials(secret = pageSecret()): Record<string, string> {

@@ -8,6 +8,7 @@ let asked: RequestInit | undefined;
 
 beforeEach(() => {
   status = 200;
+  vi.stubGlobal("location", { pathname: "/" });
   vi.stubGlobal("window", { localStorage: { getItem: () => "s3cret" } });
   vi.stubGlobal("fetch", (_url: string, init: RequestInit) => {
     asked = init;

@@ -1,4 +1,5 @@
 import { type Message, parseMessages, type Range } from "../conversation/messages";
+import { isGuest } from "../share/guest";
 import { credentials } from "./credential";
 import { EventStream } from "./eventstream";
 import { exactJSON, fields, guard, type Open, type Shape } from "./guard";
@@ -14,6 +15,7 @@ import {
   parseTerminals,
   parseTimeline,
   type Session,
+  type Shared,
   type Size,
   type Terminal,
   type ThreadTerminal,
@@ -237,10 +239,16 @@ export const decideApproval = (
 /** logOut ends the login of this browser, and what its tabs have opened. It throws an Error that a person can read. */
 export const logOut = (): Promise<unknown> => change("logout");
 
-/** probeVersion returns the HTTP status of a cheap request, 0 when the server cannot be reached. */
+/**
+ * probeVersion returns the HTTP status of a cheap request, 0 when the server cannot be reached. The server says 404 of a
+ * link that opens nothing any more, as of one that never did: to its guest that is the end of a login.
+ */
 export async function probeVersion(secret?: string): Promise<number> {
+  const guest = isGuest();
   try {
-    return (await fetch(address("version"), { cache: "no-store", headers: credentials(secret) })).status;
+    const path = address(guest ? "share" : "version");
+    const { status } = await fetch(path, { cache: "no-store", headers: credentials(secret) });
+    return guest && status === 404 ? 401 : status;
   } catch {
     return 0;
   }
@@ -255,3 +263,6 @@ export function openSocket(name: string, key: string): WebSocket {
   const query = new URLSearchParams({ client: "web", name, key });
   return new WebSocket(`${address("ws").replace(/^http/, "ws")}?${query}`);
 }
+
+/** readShared reads what the link of a guest's page shows. It never throws. */
+export const readShared = (): Promise<Shared | Refusal> => readAs("share", wire.Shared);

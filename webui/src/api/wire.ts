@@ -13,6 +13,7 @@ export type ThreadEvent = Open<wire.ThreadEvent>;
 export type Evidence = Open<wire.Provenance>;
 export type LedgerItem = Open<wire.LedgerItem>;
 export type Approval = Open<wire.Approval>;
+export type Shared = Open<wire.Shared>;
 export type Permissions = Open<wire.Permissions>;
 /** Present is one who watches a terminal. */
 export type Present = Open<wire.PresentViewer>;

@@ -28,7 +28,7 @@ function Viewers({ count }: { count: number }) {
 }
 
 function Row({ info }: { info: Terminal }) {
-  const { activeId, closing, drawerOpen, model } = useStore();
+  const { activeId, closing, drawerOpen, guest, model } = useStore();
   const name = nameOf(info);
   const current = info.id === activeId.value;
   const rang = model.value.attention.has(info.id);
@@ -56,13 +56,15 @@ function Row({ info }: { info: Terminal }) {
           <Viewers count={info.viewers} />
         </span>
       </a>
-      <IconButton
-        icon="close"
-        label={`Close ${name}`}
-        title="Close"
-        class="row-close"
-        onClick={() => (closing.value = info)}
-      />
+      {!guest && (
+        <IconButton
+          icon="close"
+          label={`Close ${name}`}
+          title="Close"
+          class="row-close"
+          onClick={() => (closing.value = info)}
+        />
+      )}
     </li>
   );
 }
@@ -91,13 +93,13 @@ const LINK_TEXT = {
 } as const;
 
 function LinkState() {
-  const { tabOnly, toastError } = useStore();
+  const { guest, tabOnly, toastError } = useStore();
   const { connection } = useApp();
   const { state } = connection.status.value;
   const until = tabOnly.value && " until this tab is closed: your browser keeps nothing for this page.";
   return (
     <footer class={`dot link-state ${state}`}>
-      {LINK_TEXT[state]}
+      {guest && state === "unauthorized" ? "Ended" : LINK_TEXT[state]}
       {state === "open" && until}
       {state === "open" && pageSecret() !== "" && (
         <Button text="Log out" class="small" onClick={() => void logOut().catch(toastError)} />
@@ -108,7 +110,7 @@ function LinkState() {
 
 /** TerminalList is every terminal of the server, by session. On narrow pages it is a drawer. */
 export function TerminalList() {
-  const { creating, model } = useStore();
+  const { creating, guest, model } = useStore();
   const { items, listed } = model.value;
   return (
     <nav class="side" id="terminals" aria-label="Terminals">
@@ -116,10 +118,12 @@ export function TerminalList() {
         <a class="logo" href="#/">
           evertty
         </a>
-        <button type="button" class="primary new" onClick={() => (creating.value = true)}>
-          <Icon name="plus" />
-          New terminal
-        </button>
+        {!guest && (
+          <button type="button" class="primary new" onClick={() => (creating.value = true)}>
+            <Icon name="plus" />
+            New terminal
+          </button>
+        )}
       </header>
       <div class="side-scroll">
         {groups(items).map((group) => (

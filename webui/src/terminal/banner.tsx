@@ -12,7 +12,7 @@ import { Button } from "../ui/button";
  * stays the same for every terminal: a banner that came and went would resize running programs.
  */
 export function Banner() {
-  const { activeId, activeInfo, closing, creating, model, toastError } = useStore();
+  const { activeId, activeInfo, closing, creating, guest, model, toastError } = useStore();
   const { pool } = useApp();
   const info = activeInfo.value;
   const { listed, refused } = model.value;
@@ -30,7 +30,7 @@ export function Banner() {
     return (
       <Bar bad>
         <span class="banner-text">Somebody has removed you from this terminal.</span>
-        <Button text="Watch again" onClick={() => pool.watchAgain(info.id)} />
+        {!guest && <Button text="Watch again" onClick={() => pool.watchAgain(info.id)} />}
       </Bar>
     );
   if (!hasBanner(info.state)) return null;
@@ -38,9 +38,13 @@ export function Banner() {
   return (
     <Bar bad={!well}>
       <span class="banner-text">{exitText(info.state, info.exit)}</span>
-      <Button text="Restart" onClick={() => void restartTerminal(info).catch(toastError)} />
-      <Button text="Remove" onClick={() => (closing.value = info)} />
-      <Button text="New terminal" onClick={() => (creating.value = true)} />
+      {!guest && (
+        <>
+          <Button text="Restart" onClick={() => void restartTerminal(info).catch(toastError)} />
+          <Button text="Remove" onClick={() => (closing.value = info)} />
+          <Button text="New terminal" onClick={() => (creating.value = true)} />
+        </>
+      )}
     </Bar>
   );
 }

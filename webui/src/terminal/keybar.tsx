@@ -37,10 +37,10 @@ function Keys({ of }: { of: Readonly<Record<string, string>> }) {
  * key modes. It is as high whatever it shows: another height would change the size of the terminal.
  */
 export function KeyBar() {
-  const { activeId, activeInfo, selected } = useStore();
+  const { activeId, activeInfo, mayType, selected } = useStore();
   const app = useApp();
   if (activeId.value === null) return null;
-  const ended = hasEnded(activeInfo.value?.state ?? "running");
+  const ended = hasEnded(activeInfo.value?.state ?? "running") || !mayType.value; // or looked at only
   return (
     <div class="keybar" role="toolbar" aria-label="Keys">
       {!ended && (

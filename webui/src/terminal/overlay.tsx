@@ -31,10 +31,19 @@ function Panel({ children }: { children: ComponentChildren }) {
 
 /** Overlay covers the terminal while the connection is away; the last screen stays visible beneath it. */
 export function Overlay() {
-  const { model } = useStore();
+  const { guest, model } = useStore();
   const { connection } = useApp();
   const { state, attempt, retryAt } = connection.status.value;
   const retry = (): void => connection.retryNow();
+  if (state === "unauthorized" && guest) {
+    return (
+      <Panel>
+        <h2>This link has ended</h2>
+        <p>It has expired or was revoked. Ask the person who shared it for another one.</p>
+        <Button text="Try again" class="primary" onClick={retry} />
+      </Panel>
+    );
+  }
   if (state === "unauthorized") {
     return (
       <Panel>

@@ -66,6 +66,7 @@ function summary(watch: Watch): string {
 
 function Body({ id, watch }: { id: string; watch: Watch }) {
   const { connection } = useApp();
+  const { guest, mayType } = useStore();
   const act = (action: "lock" | "unlock" | "request"): void => {
     connection.send({ type: "control", pty: id, action });
   };
@@ -78,17 +79,21 @@ function Body({ id, watch }: { id: string; watch: Watch }) {
         ))}
       </ul>
       {watch.present.length === 0 && <p class="hint">{watch.number} watch.</p>}
-      <div class="viewers-actions">
-        {watch.holder === "" && <Button text="Lock the keyboard" onClick={() => act("lock")} />}
-        {watch.holder !== "" && watch.holder !== watch.self && (
-          <Button
-            text={asks ? "You have asked" : "Ask for the keyboard"}
-            disabled={asks}
-            onClick={() => act("request")}
-          />
-        )}
-        {watch.holder !== "" && <Button text="Let everybody type" onClick={() => act("unlock")} />}
-      </div>
+      {mayType.value && (
+        <div class="viewers-actions">
+          {watch.holder === "" && <Button text="Lock the keyboard" onClick={() => act("lock")} />}
+          {watch.holder !== "" && watch.holder !== watch.self && (
+            <Button
+              text={asks ? "You have asked" : "Ask for the keyboard"}
+              disabled={asks}
+              onClick={() => act("request")}
+            />
+          )}
+          {watch.holder !== "" && (!guest || watch.holder === watch.self) && (
+            <Button text="Let everybody type" onClick={() => act("unlock")} />
+          )}
+        </div>
+      )}
       <Name />
     </div>
   );
@@ -97,10 +102,11 @@ function Body({ id, watch }: { id: string; watch: Watch }) {
 /** Row is one viewer, and what may be done about it. */
 function Row({ id, watch, one }: { id: string; watch: Watch; one: Present }) {
   const { connection } = useApp();
-  const { toastError } = useStore();
+  const { guest, toastError } = useStore();
   const name = clean(nameOfViewer(watch, one.id));
   const self = one.id === watch.self;
   const asks = watch.requests.includes(one.id);
+  const mine = !guest || watch.holder === watch.self; // the keyboard is this page's to give
   const act = (action: "grant" | "deny"): void => {
     connection.send({ type: "control", pty: id, action, viewer: one.id });
   };
@@ -111,11 +117,11 @@ function Row({ id, watch, one }: { id: string; watch: Watch; one: Present }) {
         {self && " (you)"}
       </span>
       <span class="hint">{doing(watch, one)}</span>
-      {asks && <Button text="Deny" aria-label={`Deny ${name} the keyboard`} onClick={() => act("deny")} />}
-      {watch.holder !== "" && one.id !== watch.holder && one.role !== "read" && (
+      {asks && mine && <Button text="Deny" aria-label={`Deny ${name} the keyboard`} onClick={() => act("deny")} />}
+      {mine && watch.holder !== "" && one.id !== watch.holder && one.role !== "read" && (
         <Button text="Give" aria-label={`Give ${name} the keyboard`} onClick={() => act("grant")} />
       )}
-      {!self && (
+      {!self && !guest && (
         <Button
           text="Remove"
           aria-label={`Remove ${name}`}
