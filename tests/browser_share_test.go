@@ -133,3 +133,63 @@ func TestBrowserGivesAnotherPortNoShare(t *testing.T) {
 		}
 	}
 }
+
+// stranger opens a tab of the same program that shares nothing with the others: another person's browser. A second
+// program would wait for a place, which another test may have that waits too.
+func (b *tab) stranger() *tab {
+	b.t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	b.t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil { // opens the tab, which ends with this context
+		b.t.Fatalf("browser: %v", err)
+	}
+	return &tab{t: b.t, ctx: ctx, dialogs: b.dialogs}
+}
+
+// TestBrowserShares: the owner makes a link in the dialog of the page, sees its QR code and its viewers, and revokes
+// it; everything is reached by the keyboard.
+func TestBrowserShares(t *testing.T) {
+	t.Parallel()
+	s, _, b := browsed(t, "ready")
+	b.click(`button[aria-label="Share"]`)
+	b.sees("the dialog", inner("dialog h2"), func(s string) bool { return strings.HasPrefix(s, "Share ") })
+	b.eval(`(document.querySelector("dialog [name=role]").value = "write",
+		document.querySelector("dialog [name=uses]").value = 2,
+		document.querySelector("dialog [name=name]").value = "for tea", "")`)
+	b.click(`dialog button[type="submit"]`)
+	link := b.sees("the link", `document.querySelector(".link-field")?.value ?? ""`, func(link string) bool {
+		return strings.HasPrefix(link, s.url+"/t/")
+	})
+	b.has("the QR code", `document.querySelector(".qr").naturalWidth > 0`, "true")
+	b.sees("what is left of it", inner(".link-row"), func(s string) bool {
+		return strings.Contains(s, "for tea") &&
+			strings.Contains(s, "may type · 59 minutes left · 2 uses left · 0 viewers")
+	})
+	b.shoot()
+	g := b.stranger()
+	g.run(chromedp.Navigate(link))
+	g.state("open")
+	g.shows("ready")
+	g.says("Shared with you: you may type")
+	g.keys("typed" + enter)
+	b.shows("typed")
+	b.sees("its viewer", inner(".link-row"), func(s string) bool { return strings.Contains(s, "1 use left · 1 viewer") })
+	b.has("that the focus stays in the dialog", `document.querySelector("dialog").contains(document.activeElement)`,
+		"true")
+	b.click(`button[aria-label="Revoke for tea"]`)
+	g.state("unauthorized")
+	g.says("This link has ended")
+	b.has("no link in the list", count(".link-row"), "0")
+	b.run(chromedp.EmulateViewport(320, 640))
+	b.has("a dialog that fits a phone", `[...document.querySelectorAll("dialog")].every(
+		(e) => e.scrollWidth <= e.clientWidth)`, "true")
+	b.shoot()
+	b.click(`dialog .modal-actions button[type="button"]`)
+	b.has("a header that fits a phone", `[...document.querySelectorAll(".head button")].every(
+		(e) => e.getBoundingClientRect().right <= innerWidth)`, "true")
+	b.shoot()
+	b.has("no dialog", count("dialog"), "0")
+	if shares := s.says("share", "ls"); strings.Contains(shares, "tea") {
+		t.Errorf("left is %s", shares)
+	}
+}

@@ -80,8 +80,8 @@ func TestShareOfATerminal(t *testing.T) {
 	if err := xml.Unmarshal([]byte(made.QRSVG), &svg); err != nil || svg.XMLName.Local != "svg" || svg.Title == "" {
 		t.Errorf("the QR code: %v, %+v", err, svg)
 	}
-	if in := time.Until(made.ExpiresAt); in > 10*time.Minute || in < 8*time.Minute || made.PTY != id || made.Role != "read" ||
-		made.Name != "for <you>" || made.By != "token" || *made.UsesLeft != 4 {
+	if in := time.Until(made.ExpiresAt); in > 10*time.Minute || in < 8*time.Minute || made.PTY != id ||
+		made.Role != "read" || made.Name != "for <you>" || made.By != "token" || *made.UsesLeft != 4 {
 		t.Errorf("%+v", made)
 	}
 	for range 3 {
@@ -146,8 +146,8 @@ func TestShareOfATerminal(t *testing.T) {
 		}
 	}
 	opened := "ticket share.open ID ok"
-	if want := []string{"token share.create ID/" + id + " ok", opened, opened, opened, opened, "token share.delete ID ok",
-		"token share.delete ID NOT_FOUND"}; !slices.Equal(lines, want) {
+	if want := []string{"token share.create ID/" + id + " ok", opened, opened, opened, opened,
+		"token share.delete ID ok", "token share.delete ID NOT_FOUND"}; !slices.Equal(lines, want) {
 		t.Errorf("the audit log has %q", lines)
 	}
 	s.keepsNo(secret, cookie)
@@ -226,8 +226,8 @@ func TestShareOfASession(t *testing.T) {
 			t.Fatalf("the page attaches another session's terminal: %q", text)
 		}
 	}
-	for path, want := range map[string]int{"/pty/web": 200, "/pty/" + one: 200, "/pty/" + later: 200, "/session/one/pty/web": 200,
-		"/pty/" + other: 401, "/session/two/pty/web": 401, "/session/two/pty/" + one: 401} {
+	for path, want := range map[string]int{"/pty/web": 200, "/pty/" + one: 200, "/pty/" + later: 200,
+		"/session/one/pty/web": 200, "/pty/" + other: 401, "/session/two/pty/web": 401, "/session/two/pty/" + one: 401} {
 		if r := s.with("GET", path+"/snapshot?ticket="+secret, ""); r.status != want {
 			t.Errorf("%s by its secret: %d %s", path, r.status, r.body)
 		}
@@ -241,6 +241,42 @@ func TestShareOfASession(t *testing.T) {
 	s.must(page.WriteMessage(websocket.TextMessage, []byte(`{"type":"attach","pty":"`+later+`"}`)))
 	s.must(page.WriteMessage(websocket.TextMessage, []byte(`{"type":"input","pty":"`+later+`","data":"typed\n"}`)))
 	s.await(later, "^typed$")
+}
+
+// TestKickedGuest: the page of a kicked guest closes with 4403, and its link opens nothing more; another guest of the
+// same link stays. A guest is called so, unless it says a name.
+func TestKickedGuest(t *testing.T) {
+	t.Parallel()
+	s := guarded(t)
+	id := s.create("cat").ID
+	made, secret := s.share(object{"pty": id, "role": "write"})
+	cookie := s.follow(secret)
+	page := s.socketBy(halves{cookie: cookie}, "/t/"+made.ID+"/ws")
+	s.must(page.WriteMessage(websocket.TextMessage, []byte(`{"type":"attach","pty":"`+id+`"}`)))
+	stays := s.socketBy(halves{}, "/pty/"+id+"/ws?name=stays&ticket="+secret)
+	var list wire.ViewerList
+	eventually(t, "both are there", func() bool {
+		s.get("/pty/" + id + "/viewers").wants(200).into(&list)
+		return len(list.Viewers) == 2
+	})
+	i := slices.IndexFunc(list.Viewers, func(v wire.Viewer) bool { return v.Name == "guest" && v.Role == "write" })
+	if i < 0 {
+		t.Fatalf("%+v", list)
+	}
+	s.with("POST", "/pty/"+id+"/viewers/"+list.Viewers[i].ID+"/kick", "{}", "Authorization", s.bearer()).wants(200)
+	if code := closes(page); code != wire.CloseKicked {
+		t.Errorf("the page closes with %d", code)
+	}
+	s.dead(secret)
+	s.with("GET", "/t/"+made.ID+"/share", "", "Cookie", cookie).refused(404, "NOT_FOUND")
+	s.must(stays.WriteMessage(websocket.TextMessage, []byte(`{"type":"input","data":"still here\n"}`)))
+	s.await(id, "^still here$")
+	if one := s.left(made.ID); !one.Closed || one.Viewers != 1 {
+		t.Errorf("%+v", one)
+	}
+	s.kill()
+	s.again()
+	s.dead(secret)
 }
 
 // shareRoutes are what a share reaches, with GET and HEAD: of its terminals, and its page.
@@ -320,8 +356,9 @@ func TestSharesOfUsers(t *testing.T) {
 	if list, _ := first(page); !strings.Contains(list, id) || strings.Contains(list, "alice") {
 		t.Errorf("the page lists %s", list)
 	}
-	if r := s.with("GET", "/t/"+session.ID+"/share", "", "Cookie", cookie).wants(200); strings.Contains(r.body, "alice") {
-		t.Errorf("the page is told %s", r.body)
+	told := s.with("GET", "/t/"+session.ID+"/share", "", "Cookie", cookie).wants(200)
+	if strings.Contains(told.body, "alice") {
+		t.Errorf("the page is told %s", told.body)
 	}
 	usersFile(t, file, "bob")
 	s.must(s.cmd.Process.Signal(syscall.SIGHUP))
@@ -337,7 +374,7 @@ func TestShareByTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
 	s.createWith(wire.CreateTerminal{Cmd: []string{"cat"}, Name: "build"})
-	made := run(t, s.cli("share", "build", "--role", "write", "--expires", "30m", "--uses", "3", "--name", "to tea\x1bm"))
+	made := run(t, s.cli("share", "build", "--name", "to tea\x1bm"))
 	if made.code != 2 || !strings.Contains(made.stderr, "plain text") {
 		t.Errorf("%+v", made)
 	}
@@ -348,11 +385,13 @@ func TestShareByTheCommandLine(t *testing.T) {
 		t.Fatalf("%+v", made)
 	}
 	s.follow(strings.TrimPrefix(link, s.url+"/t/"))
-	if qr := run(t, s.cli("share", "--session", "test", "--qr")); !strings.Contains(qr.stdout, "█▄▄▄▄▄▄▄█") {
+	qr := run(t, s.cli("share", "--session", "test", "--qr"))
+	if !strings.Contains(qr.stdout, "█▄▄▄▄▄▄▄█") {
 		t.Errorf("%+v", qr)
 	}
 	list := s.says("share", "ls")
-	if !strings.Contains(list, "session test") || !regexp.MustCompile(`write +in 29m +2 +0 +token +team\n`).MatchString(list) {
+	row := regexp.MustCompile(`write +in 29m +2 +0 +token +team\n`)
+	if !strings.Contains(list, "session test") || !row.MatchString(list) {
 		t.Errorf("it lists\n%s", list)
 	}
 	var shares []wire.Share

@@ -17,11 +17,17 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
+// guestName is what others see of a viewer that a link has let in, unless it says a name.
+const guestName = "guest"
+
 // whoOf says who a viewer is. Errors: bad requests.
 func whoOf(c echo.Context, in wire.Watcher, client string) (stream.Who, error) {
 	g := auth.GrantOf(c.Request().Context())
-	guest := auth.GuestIn(c)
-	who := stream.Who{Name: cmp.Or(in.Name, g.User, guest.Name), Role: roleOf(g),
+	guest, own := auth.GuestIn(c), g.User
+	if g.Share != "" {
+		own = guestName // User is who has shared it
+	}
+	who := stream.Who{Name: cmp.Or(in.Name, own, guest.Name), Role: roleOf(g),
 		Client: cmp.Or(guest.Door, in.Client, client)}
 	if in.Key != "" {
 		key := auth.DigestOf(in.Key)

@@ -20,7 +20,7 @@ function Size() {
 }
 
 function Actions() {
-  const { activeInfo, closing, guest, searching } = useStore();
+  const { activeInfo, closing, guest, searching, sharing } = useStore();
   const info = activeInfo.value;
   if (!info) return null;
   return (
@@ -30,6 +30,7 @@ function Actions() {
       <Viewers />
       <Size />
       <IconButton icon="search" label="Search (Ctrl+Shift+F)" onClick={() => (searching.value = !searching.value)} />
+      {!guest && <IconButton icon="share" label="Share" onClick={() => (sharing.value = info)} />}
       {!guest && (
         <IconButton
           icon="close"

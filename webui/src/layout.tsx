@@ -5,6 +5,7 @@ import { CloseDialog } from "./list/closedialog";
 import { TerminalList } from "./list/list";
 import { NewDialog } from "./list/newdialog";
 import { GuestBar } from "./share/guestbar";
+import { ShareDialog } from "./share/sharedialog";
 import { Banner } from "./terminal/banner";
 import { ClipboardBar } from "./terminal/clipboardbar";
 import { Empty } from "./terminal/empty";
@@ -35,7 +36,7 @@ function useShortcuts(): void {
 
 /** Layout is the whole page: the list at the side (a drawer on narrow pages) and one terminal. */
 export function Layout() {
-  const { closing, creating, drawerOpen, guest, hasList, pasting, searching, statusOpen } = useStore();
+  const { closing, creating, drawerOpen, guest, hasList, pasting, searching, sharing, statusOpen } = useStore();
   useShortcuts();
   return (
     <div class={`app ${hasList.value ? "" : "alone"} ${drawerOpen.value ? "drawer-open" : ""}`}>
@@ -60,6 +61,7 @@ export function Layout() {
       </main>
       {creating.value && <NewDialog />}
       {closing.value && <CloseDialog info={closing.value} />}
+      {sharing.value && <ShareDialog info={sharing.value} />}
       {pasting.value !== null && <PasteDialog terminal={pasting.value} />}
       <Toasts />
     </div>

@@ -53,6 +53,8 @@ export class Store {
   /** The login ends with this tab, because the browser keeps nothing for the page. */
   readonly tabOnly = signal(false);
   readonly creating = signal(false);
+  /** The terminal for which links are made. */
+  readonly sharing = signal<Terminal | null>(null);
   /** The terminal whose closing waits for a yes. */
   readonly closing = signal<Terminal | null>(null);
   /** The address under the pointer, and the one that was clicked and waits to be opened. */

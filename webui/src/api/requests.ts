@@ -6,6 +6,7 @@ import { exactJSON, fields, guard, type Open, type Shape } from "./guard";
 import {
   type Approval,
   type Lease,
+  type MadeShare,
   type Permissions,
   parseApproval,
   parseApprovals,
@@ -116,6 +117,20 @@ export async function createTerminal(draft: Draft, size: Size | null): Promise<T
 export const closeTerminal = (info: Terminal): Promise<unknown> => change(terminalPath(info), undefined, "DELETE");
 
 export const restartTerminal = (info: Terminal): Promise<unknown> => change(`${terminalPath(info)}/restart`);
+
+// Links.
+
+/** createShare makes a link. It throws an Error that a person can read. */
+export async function createShare(order: wire.ShareRequest): Promise<MadeShare> {
+  return guard(wire.MadeShare, await change("shares", order));
+}
+
+/** listShares reads the links that there are. It never throws. */
+export const listShares = (): Promise<Open<wire.ShareList> | Refusal> => readAs("shares", wire.ShareList);
+
+/** deleteShare revokes a link and ends its viewers. It throws an Error that a person can read. */
+export const deleteShare = (id: string): Promise<unknown> =>
+  change(`shares/${encodeURIComponent(id)}`, undefined, "DELETE");
 
 // Threads.
 

@@ -13,6 +13,8 @@ export type ThreadEvent = Open<wire.ThreadEvent>;
 export type Evidence = Open<wire.Provenance>;
 export type LedgerItem = Open<wire.LedgerItem>;
 export type Approval = Open<wire.Approval>;
+export type Share = Open<wire.Share>;
+export type MadeShare = Open<wire.MadeShare>;
 export type Shared = Open<wire.Shared>;
 export type Permissions = Open<wire.Permissions>;
 /** Present is one who watches a terminal. */

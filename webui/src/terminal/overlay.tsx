@@ -39,7 +39,7 @@ export function Overlay() {
     return (
       <Panel>
         <h2>This link has ended</h2>
-        <p>It has expired or was revoked. Ask the person who shared it for another one.</p>
+        <p>It has expired or was revoked, or you were removed. Ask the person who shared it for another one.</p>
         <Button text="Try again" class="primary" onClick={retry} />
       </Panel>
     );

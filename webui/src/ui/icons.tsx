@@ -3,6 +3,7 @@ const paths = {
   close: "M4 4l8 8M12 4l-8 8",
   menu: "M2 4h12M2 8h12M2 12h12",
   plus: "M8 3v10M3 8h10",
+  share: "M8 10V2M5 4.5L8 1.5l3 3M4 7.5H3v6.5h10V7.5h-1",
   search: "M7 12a5 5 0 1 1 0-10 5 5 0 0 1 0 10zM10.8 10.8L14 14",
   up: "M4 10l4-4 4 4",
   down: "M4 6l4 4 4-4",

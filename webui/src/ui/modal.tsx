@@ -8,16 +8,19 @@ interface Props {
   submit: string;
   /** What the button says while onSubmit runs. */
   submitting?: string;
+  /** What closes it without that. */
+  cancel?: string;
   /** Submitting ends something, so that the first focus is on Cancel. */
   danger?: boolean;
   onClose(): void;
   /** When it fails, the dialog stays and says why. */
-  onSubmit(): Promise<void>;
+  onSubmit(form: HTMLFormElement): Promise<void>;
   children: ComponentChildren;
 }
 
 /** Modal is a form in the browser's own modal dialog, which keeps the focus inside and closes on Escape. */
-export function Modal({ title, submit, submitting = submit, danger = false, onClose, onSubmit, children }: Props) {
+export function Modal(props: Props) {
+  const { title, submit, submitting = submit, cancel = "Cancel", danger = false, onClose, onSubmit, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const { busy, error, run } = useAction();
   useEffect(() => {
@@ -29,7 +32,10 @@ export function Modal({ title, submit, submitting = submit, danger = false, onCl
   }, []);
   const submitted = (e: Event): void => {
     e.preventDefault();
-    void run(onSubmit);
+    if (e.currentTarget instanceof HTMLFormElement) {
+      const form = e.currentTarget;
+      void run(() => onSubmit(form));
+    }
   };
   const outside = (e: MouseEvent): void => {
     if (e.target === dialog.current) onClose();
@@ -41,7 +47,7 @@ export function Modal({ title, submit, submitting = submit, danger = false, onCl
         {children}
         <Failure text={error} />
         <div class="modal-actions">
-          <Button text="Cancel" autofocus={danger} onClick={onClose} />
+          <Button text={cancel} autofocus={danger} onClick={onClose} />
           <button type="submit" class={danger ? "danger" : "primary"} disabled={busy}>
             {busy ? submitting : submit}
           </button>
