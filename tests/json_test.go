@@ -18,7 +18,7 @@ var jsonCalls = []string{
 	"version", "doctor", "user add alice",
 	"new -d --name build -- cat", "ls", "top", "status", "send build x", "labels build a=b", "rename build made",
 	"resize made 90x30", "snapshot made", "logs made", "record made", "wait made --for text --pattern x", "park made",
-	"viewers made",
+	"viewers made", "link@share made", "share ls", "share rm <link>",
 	"new -d --name short -- true", "wait short", "logs short --follow", "restart short", "kill made",
 	"exec -s work true", "cmd@commands -s work", "commands -s work <cmd>", "shells -s work", "url",
 	"backup DIR/file", "restore DIR/file --data-dir DIR/new",

@@ -88,9 +88,11 @@ func (s *server) things() foreign {
 func kindOf(t testing.TB, path, name string) string {
 	t.Helper()
 	kind := map[string]string{"sid": "session", "shid": "shell", "cid": "command", "tid": "row", "aid": "approval",
-		"rid": "record", "provider": "provider", "file": "asset", "share": "share", "secret": "asset"}[name]
+		"rid": "record", "provider": "provider", "file": "asset", "share": "share", "secret": "asset",
+		"vid": "asset", "name": "asset", "ns": "asset", "pod": "asset"}[name]
 	for begin, of := range map[string]string{"/pty/": "pty", "/session/": "pty", "/api/session/": "compat",
-		"/api/process/": "process", "/api/threads/": "thread", "/api/leases/": "lease", "/api/sandbox/": "lease"} {
+		"/api/process/": "process", "/api/threads/": "thread", "/api/leases/": "lease", "/api/sandbox/": "lease",
+		"/compat/": "pty"} {
 		if name == "id" && strings.HasPrefix(path, begin) {
 			kind = of
 		}
@@ -105,8 +107,8 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // walkBodies are bodies that are right but for whose they are about, by what the path ends with.
 var walkBodies = map[string]string{"resize": `{"cols":90,"rows":30}`, "signal": `{"signal":"KILL"}`,
-	"input": `{"data":"x"}`,
-	"keys":  `{"keys":["Enter"]}`, "paste": `{"data":"x"}`, "wait": `{"for":"exit","timeout_ms":1000}`,
+	"input": `{"data":"x"}`, "control": `{"action":"unlock"}`,
+	"keys": `{"keys":["Enter"]}`, "paste": `{"data":"x"}`, "wait": `{"for":"exit","timeout_ms":1000}`,
 	"exec": `{"command":"true"}`, "stream": `{"command":"true"}`, "env": `{"env":{"A":"1"}}`,
 	"rollback": `{"version":0}`, "approvals": `{"decision":"approve"}`, "policy": `{"idle_seconds":60}`,
 	"authorize": `{"tool":"exec"}`, "permissions": `{"mode":"allow"}`, "messages": `{"role":"user","content":"x"}`}
@@ -189,7 +191,7 @@ func (s *server) walkRoute(method, path string, hasBody bool, f foreign) {
 	if hasBody {
 		body, header["Content-Type"] = walkBody(path), "application/json"
 	}
-	if strings.HasSuffix(path, "/ws") {
+	if strings.HasSuffix(path, "/ws") || strings.HasPrefix(path, "/compat/") && !strings.Contains(path, "/api/terminals") {
 		maps.Copy(header, map[string]string{"Connection": "Upgrade", "Upgrade": "websocket",
 			"Sec-WebSocket-Version": "13",
 			"Sec-WebSocket-Key":     "AAAAAAAAAAAAAAAAAAAAAA=="})

@@ -368,7 +368,7 @@ func (g *gate) enters(t *testing.T, by, secret, cookie string) (echo.Context, co
 		_, err = g.auth.grantOfShareCookie(c, "")
 	} else {
 		one, _ := g.auth.shares.ofSecret(secret)
-		_, err = g.auth.grantOfShare(c, one)
+		_, err = g.auth.grantOfShare(c, one, secret)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -403,7 +403,7 @@ func TestKickedViewersLinkOpensNothing(t *testing.T) {
 	by := echo.New().NewContext(r, echo.NewResponse(nopWriter{}, nil))
 	by.SetParamNames("id")
 	by.SetParamValues("web")
-	if _, err := g.auth.grantOfTicket(by); err != nil {
+	if _, err := g.auth.grantOfTicket(by, ticket); err != nil {
 		t.Fatal(err)
 	}
 	g.auth.Revoke(by)
