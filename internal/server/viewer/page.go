@@ -98,7 +98,7 @@ func (p *page) handle(c command, size int) error {
 		l = new(commands)
 		p.commands[c.PTY] = l
 	}
-	late := func(err error) { go p.refuse(c.PTY, err) } // who says it must not wait
+	late := func(err error) { p.refuseNow(c.PTY, err) }
 	if a, ok := p.find(c.PTY); ok && l.idle() && a.try(p.ctx, c, late) {
 		return nil
 	}

@@ -472,6 +472,21 @@ func (s *sender) answer(v any) {
 	s.kick()
 }
 
+// tryAnswer is answer where it does not wait; false, and nothing is queued, where it would.
+func (s *sender) tryAnswer(v any) (ok bool) {
+	b, _ := json.Marshal(v) // as in answer
+	s.mu.Lock()
+	ok = len(s.answers) < maxPending && s.pending+len(b) <= maxPendingBytes
+	if ok {
+		s.answers, s.pending = append(s.answers, b), s.pending+len(b)
+	}
+	s.mu.Unlock()
+	if ok {
+		s.kick()
+	}
+	return ok
+}
+
 // setList queues the list of terminals in place of one that was not sent.
 func (s *sender) setList(b []byte) {
 	s.mu.Lock()

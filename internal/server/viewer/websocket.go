@@ -222,10 +222,19 @@ var messages = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // maxKept bounds a buffer that is used again, in bytes: more is a paste, which is rare.
 const maxKept = 64 << 10
 
-func (s *socket) refuse(pty string, err error) {
+func (s *socket) refuse(pty string, err error) { s.answer(s.refusal(pty, err)) }
+
+// refuseNow is refuse for a caller that must not wait. What is refused later is told later.
+func (s *socket) refuseNow(pty string, err error) {
+	if e := s.refusal(pty, err); !s.tryAnswer(e) {
+		go s.answer(e)
+	}
+}
+
+func (s *socket) refusal(pty string, err error) wire.EventError {
 	text, code, details := s.viewer.Refusal(err)
-	s.answer(wire.EventError{Event: "error", PTY: httpapi.Clip(pty), Error: httpapi.ClipTo(text, maxProblem),
-		Code: code, Details: details})
+	return wire.EventError{Event: "error", PTY: httpapi.Clip(pty), Error: httpapi.ClipTo(text, maxProblem), Code: code,
+		Details: details}
 }
 
 // pong answers a ping. Errors: httpapi.ErrBadMessage.
@@ -257,7 +266,7 @@ func (s *socket) readFrom(a actor) {
 		case c.Type == "ping":
 			err = s.pong(c.T)
 		case c.Type == "auth": // already logged in
-		case list.idle() && a.try(s.ctx, c, func(err error) { go s.refuse("", err) }): // who says it must not wait
+		case list.idle() && a.try(s.ctx, c, func(err error) { s.refuseNow("", err) }):
 		default:
 			err = list.add(len(p), func() {
 				if err := a.do(s.ctx, c); err != nil {
