@@ -94,6 +94,12 @@ func (s *fakeServer) serveViewer(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	q.Del("tty") // of the machine the test runs on
 	q.Del("inside")
+	if len(q.Get("key")) < 20 || q.Get("name") != (&app{}).userName() || q.Get("client") != "attach" {
+		s.t.Errorf("the viewer says it is %q", q)
+	}
+	for _, who := range []string{"key", "name", "client"} {
+		q.Del(who)
+	}
 	v := &fakeViewer{Conn: conn, query: q.Encode(), got: make(chan string, 64)}
 	s.viewers <- v
 	defer close(v.got)
