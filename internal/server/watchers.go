@@ -53,6 +53,9 @@ func roleOf(g auth.Grant) stream.Role {
 
 func (ts *terminals) listViewers(ctx context.Context, in wire.TerminalRef) (wire.ViewerList, error) {
 	t, err := ts.terminalOf(ctx, in)
+	if err == nil {
+		err = t.AwaitScreen(ctx)
+	}
 	if err != nil {
 		return wire.ViewerList{}, err
 	}
@@ -62,6 +65,9 @@ func (ts *terminals) listViewers(ctx context.Context, in wire.TerminalRef) (wire
 func (ts *terminals) controlTerminal(ctx context.Context, in wire.ControlTerminal) (wire.Controlled, error) {
 	t, err := ts.terminalOf(ctx, in.TerminalRef)
 	if err != nil {
+		return wire.Controlled{}, err
+	}
+	if err := t.AwaitScreen(ctx); err != nil {
 		return wire.Controlled{}, err
 	}
 	by, err := typist(t, cmp.Or(in.As, in.By))
@@ -77,6 +83,9 @@ func (ts *terminals) kickViewer(ctx context.Context, in wire.KickViewer) (wire.D
 	if err != nil {
 		return wire.Done{}, err
 	}
+	if err := t.AwaitScreen(ctx); err != nil {
+		return wire.Done{}, err
+	}
 	return httpapi.Done, t.Hub().Kick(in.Viewer)
 }
 
@@ -85,7 +94,7 @@ func typist(t *terminal.Terminal, id string) (*stream.Subscription, error) {
 	if id == "" {
 		return nil, nil
 	}
-	return t.Hub().Viewer(id)
+	return t.Viewer(id)
 }
 
 // mayType reports whether a request may type in a terminal: as the viewer it names, or as nobody. Errors:
@@ -98,5 +107,5 @@ func mayType(t *terminal.Terminal, in wire.Typist) error {
 	if err != nil {
 		return err
 	}
-	return t.Hub().MayType(by)
+	return t.MayType(by)
 }

@@ -32,6 +32,26 @@ func (t *Terminal) keepHolder() {
 	_ = t.registry.cfg.Store.SaveHolder(t.ID, []byte(key)) // else the next server opens the terminal to all
 }
 
+// MayType is stream.Hub.MayType. It does not wait for a screen that is not there yet: there are no viewers then, and one
+// that held the keyboard under the server before may come back.
+func (t *Terminal) MayType(by *stream.Subscription) error {
+	if h := t.now(); h != nil {
+		return h.MayType(by)
+	}
+	if key, err := t.registry.cfg.Store.LoadHolder(t.ID); err == nil && len(key) > 0 {
+		return stream.ErrLocked
+	}
+	return nil
+}
+
+// Viewer is stream.Hub.Viewer, and does not wait either.
+func (t *Terminal) Viewer(id string) (*stream.Subscription, error) {
+	if h := t.now(); h != nil {
+		return h.Viewer(id)
+	}
+	return nil, stream.ErrNoViewer
+}
+
 // resumeHolder locks the terminal for who held it under the server before.
 func (t *Terminal) resumeHolder(hub *stream.Hub) {
 	if key, err := t.registry.cfg.Store.LoadHolder(t.ID); err == nil {

@@ -35,8 +35,11 @@ func (p *program) noteMode() {
 	}
 }
 
+// tellMode tells viewers of a mode. A terminal whose screen is not there yet has none.
 func (p *program) tellMode(m pty.LineMode) {
-	p.t.Hub().SetInputMode(wire.InputMode{Echo: m.Echo, Canonical: m.Canonical, Editing: m.Editing})
+	if h := p.t.now(); h != nil {
+		h.SetInputMode(wire.InputMode{Echo: m.Echo, Canonical: m.Canonical, Editing: m.Editing})
+	}
 }
 
 // noteEmptyLine notes what is shown where a line was begun, before the first output behind that.

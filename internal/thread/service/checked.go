@@ -38,7 +38,7 @@ func (ps *Permissions) Checked(t *terminal.Terminal) *CheckedTerminal {
 func (t *CheckedTerminal) Input(ctx context.Context, by *stream.Subscription, p []byte) error {
 	err := t.check(ctx, permission.ToolInput, func() permission.InputArgs { return permission.NewInputArgs(t.ID, p) })
 	if err == nil {
-		err = t.Hub().MayType(by)
+		err = t.MayType(by)
 	}
 	if err == nil {
 		_, err = t.Terminal.Input(ctx, p)
@@ -48,7 +48,7 @@ func (t *CheckedTerminal) Input(ctx context.Context, by *stream.Subscription, p 
 
 // TryInput is Terminal.TryInput; false where permissions apply, and where the viewer may not type.
 func (t *CheckedTerminal) TryInput(by *stream.Subscription, p []byte, failed func(error)) (ok bool) {
-	return !t.permissions.enforcer.Applies(t.Thread()) && t.Hub().MayType(by) == nil && t.Terminal.TryInput(p, failed)
+	return !t.permissions.enforcer.Applies(t.Thread()) && t.MayType(by) == nil && t.Terminal.TryInput(p, failed)
 }
 
 // Keys is Terminal.Keys after the checks.
@@ -57,7 +57,7 @@ func (t *CheckedTerminal) Keys(ctx context.Context, by *stream.Subscription, nam
 		return permission.InputArgs{Terminal: t.ID, Keys: names}
 	})
 	if err == nil {
-		err = t.Hub().MayType(by)
+		err = t.MayType(by)
 	}
 	if err == nil {
 		_, err = t.Terminal.Keys(ctx, names)
@@ -71,7 +71,7 @@ func (t *CheckedTerminal) Paste(ctx context.Context, by *stream.Subscription, te
 		return permission.InputArgs{Terminal: t.ID, Data: text}
 	})
 	if err == nil {
-		err = t.Hub().MayType(by)
+		err = t.MayType(by)
 	}
 	if err == nil {
 		_, err = t.Terminal.Paste(ctx, text)
