@@ -28,6 +28,8 @@ var (
 	ErrManyRequests = fmt.Errorf("%d viewers ask for the keyboard already, which is the most", maxRequests)
 	// ErrAction is an act that does not exist, or is not complete.
 	ErrAction = errors.New("bad action")
+	// ErrEnded refuses the keyboard of a program that has ended.
+	ErrEnded = errors.New("the program has ended: there is nothing to type into")
 )
 
 // control says who types. The hub's lock guards it.
@@ -48,7 +50,8 @@ type Act struct {
 }
 
 // Control changes who types, and returns who does. Errors: ErrLooks for viewers that may only look, ErrLocked for others
-// that do not hold a locked terminal, ErrNotLocked, ErrNoRequest, ErrManyRequests, ErrNoViewer, ErrAction.
+// that do not hold a locked terminal, ErrNotLocked, ErrNoRequest, ErrManyRequests, ErrNoViewer,
+// ErrEnded, ErrAction.
 func (h *Hub) Control(a Act) (wire.Control, error) {
 	h.mu.Lock()
 	defer h.unlock()
@@ -64,8 +67,13 @@ func (h *Hub) act(a Act) (err error) {
 			return err
 		}
 	}
-	if by != nil && !by.who.mayType() {
+	switch {
+	case by != nil && by.closed:
+		return ErrNoViewer
+	case by != nil && !by.who.mayType():
 		return ErrLooks
+	case h.exit != nil && (a.Action == "lock" || a.Action == "request"):
+		return ErrEnded
 	}
 	admin := by == nil || by.who.Role == RoleAdmin
 	holds := by != nil && by.Viewer == c.holder
@@ -82,7 +90,9 @@ func (h *Hub) act(a Act) (err error) {
 		if c.holder != 0 && !holds && !admin {
 			return ErrLocked
 		}
-		h.hold(nil)
+		if c.holder != 0 {
+			h.hold(nil)
+		}
 		return nil
 	case "grant", "deny":
 		if c.holder == 0 {
@@ -98,11 +108,14 @@ func (h *Hub) act(a Act) (err error) {
 
 // lockFor locks an open terminal. The hub's lock is held.
 func (h *Hub) lockFor(by *Subscription) error {
-	if held := h.viewers.control.holder; held != 0 && held != by.Viewer {
-		return ErrLocked
+	switch h.viewers.control.holder {
+	case 0:
+		h.hold(by)
+		return nil
+	case by.Viewer:
+		return nil
 	}
-	h.hold(by)
-	return nil
+	return ErrLocked
 }
 
 // request has a viewer ask for the keyboard. The hub's lock is held.
@@ -191,12 +204,25 @@ func (h *Hub) controlLeft(s *Subscription) {
 		}
 	}
 	if c.holder == s.Viewer {
-		if s.Kicked() {
+		switch other := h.viewers.withKey(c.key); {
+		case s.Kicked():
 			h.hold(nil)
-			return
+		case other != nil: // the same page in another tab
+			h.hold(other)
+		default:
+			h.awaitHolder()
 		}
-		h.awaitHolder()
 	}
+}
+
+// withKey is a viewer that may type and has a key, nil for none.
+func (v *viewers) withKey(key string) *Subscription {
+	for _, s := range v.subs {
+		if key != "" && s.who.Key == key && s.who.mayType() {
+			return s
+		}
+	}
+	return nil
 }
 
 // awaitHolder opens the terminal to all when its holder has not come back in time. The hub's lock is held.
@@ -238,9 +264,13 @@ func (c *control) wire() wire.Control {
 }
 
 // MayType reports whether a viewer may type now, and notes that it does; by is nil for a caller that is none. It waits
-// for nothing. Errors: ErrLooks, ErrLocked.
+// for nothing. Errors: ErrKicked, ErrLooks, ErrLocked.
 func (h *Hub) MayType(by *Subscription) error {
-	if by != nil && !by.who.mayType() {
+	switch {
+	case by == nil:
+	case by.Kicked():
+		return ErrKicked
+	case !by.who.mayType():
 		return ErrLooks
 	}
 	if only := h.typist.Load(); only != 0 && (by == nil || by.Viewer != only) {

@@ -94,10 +94,10 @@ func (h *Hub) Kick(id string) error {
 		return err
 	}
 	s.kicked.Store(true)
-	s.Close()
 	if s.onKick != nil {
-		s.onKick()
+		s.onKick() // while its connection is there
 	}
+	s.Close()
 	return nil
 }
 

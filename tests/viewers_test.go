@@ -500,3 +500,119 @@ func TestZmodemThroughAttach(t *testing.T) {
 		}
 	}
 }
+
+// TestBadAttachHarmsNobody: a page that says a wrong history is refused; what it sends then, and its leaving, end
+// nothing else.
+func TestBadAttachHarmsNobody(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{})
+	id := s.create("cat").ID
+	for _, then := range []string{"hide", "input", ""} {
+		page, err := s.dialJSON(s.ctx(), "/ws")
+		s.must(err)
+		s.must(page.send(map[string]any{"type": "attach", "pty": id, "history": "bogus"}))
+		if then != "" {
+			s.must(page.send(map[string]any{"type": then, "pty": id, "data": "x"}))
+		}
+		for refusals := 0; refusals < 1 || then != "" && refusals < 2; {
+			f, _, err := page.read()
+			s.must(err)
+			if f.Event == "error" {
+				refusals++
+			}
+		}
+		s.must(page.Close())
+	}
+	s.get("/pty/" + id).wants(200)
+}
+
+// TestKickedTypesNoMore: who does not hear that it was removed neither types nor locks, until its connection is gone.
+func TestKickedTypesNoMore(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{})
+	id := s.create("cat").ID
+	one := s.visits(t, id, "ticket="+s.ticket(id, "write"))
+	s.call(http.MethodPost, "/pty/"+id+"/viewers/"+one.id+"/kick", "").wants(200)
+	one.types("no")
+	one.says(`{"type":"control","action":"lock"}`)
+	one.closes(wire.CloseKicked)
+	s.call(http.MethodPost, "/pty/"+id+"/input", `{"data":"yes"}`).wants(200)
+	s.await(id, "yes")
+	if list := s.viewersOf(id); list.Control.Mode != "open" || strings.Contains(s.text(id), "no") {
+		t.Errorf("%+v, %q", list.Control, s.text(id))
+	}
+}
+
+// TestSizeSetThroughTheAPIStays: over kill -9 and a restart of the program, whoever comes and goes; a fixed one always.
+func TestSizeSetThroughTheAPIStays(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{flags: []string{"--snapshot-interval", "200ms"}})
+	fixed, set := s.create("cat").ID, s.create("bash", "--norc").ID
+	s.change(fixed, `{"size_policy":"fixed","cols":132,"rows":43}`).wants(200)
+	s.call(http.MethodPost, "/pty/"+set+"/resize", `{"cols":100,"rows":30}`).wants(200)
+	s.polls("the record", func() bool {
+		b, err := os.ReadFile(s.file(filepath.Join("terminals", set, "meta")))
+		return err == nil && bytes.Contains(b, []byte(`"base_size":{"cols":100,"rows":30}`))
+	})
+	s.kill()
+	s.again()
+	look := func(id string) {
+		v := s.visits(t, id, "")
+		w := s.visits(t, set, "cols=90&rows=20")
+		s.polls("the other size", func() bool { return s.info(set).Cols == 90 })
+		s.must(errors.Join(v.conn.Close(), w.conn.Close()))
+		s.polls("the size that was set", func() bool { return s.info(set).Cols == 100 })
+	}
+	look(fixed)
+	if i := s.info(fixed); i.Cols != 132 || i.Rows != 43 {
+		t.Errorf("the fixed terminal has %dx%d", i.Cols, i.Rows)
+	}
+	s.input(set, "exit\n")
+	s.polls("the end", func() bool { return s.info(set).State == "exited" })
+	s.call(http.MethodPost, "/pty/"+set+"/restart", `{}`).wants(200)
+	look(set)
+}
+
+// TestRawThatFallsBehind: a raw viewer whose output is no more kept is told so, and does not wait for ever.
+func TestRawThatFallsBehind(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{flags: []string{"--journal-quota", "1MiB"}})
+	id := s.createWith(wire.CreateTerminal{Cmd: []string{"sh", "-c", "read x; seq 3000000; echo done; cat"}}).ID
+	conn, err := s.dialJSON(s.ctx(), "/pty/"+id+"/ws?format=raw")
+	s.must(err)
+	t.Cleanup(func() { _ = conn.Close() })
+	s.input(id, "\n")
+	s.await(id, "^done$")
+	for {
+		if _, _, err := conn.conn.ReadMessage(); err != nil {
+			if !websocket.IsCloseError(err, websocket.ClosePolicyViolation) || !strings.Contains(err.Error(), "not kept") {
+				t.Errorf("it ends with %v", err)
+			}
+			return
+		}
+	}
+}
+
+// TestOneKeyTwice: two tabs of one page have one key; the one that stays holds the keyboard.
+func TestOneKeyTwice(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{})
+	id := s.create("cat").ID
+	one := s.visits(t, id, "key=k")
+	one.says(`{"type":"control","action":"lock"}`)
+	one.until("the lock", func() bool { return one.control().Mode == "locked" })
+	two := s.visits(t, id, "key=k")
+	s.must(two.conn.Close())
+	s.polls("that the keyboard is the first one's again", func() bool {
+		l := s.viewersOf(id)
+		return len(l.Viewers) == 1 && l.Control.Holder != nil && *l.Control.Holder == one.id
+	})
+	one.types("mine")
+	s.await(id, "mine")
+	long := strings.Repeat("x", 65)
+	upgrade := []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13",
+		"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}
+	for _, query := range []string{"name=" + long, "key=" + long, "name=%E2%80%AEb", "name=a%07"} {
+		s.with(http.MethodGet, "/pty/"+id+"/ws?"+query, "", upgrade...).refused(400, "VALIDATION")
+	}
+}

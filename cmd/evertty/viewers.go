@@ -45,6 +45,8 @@ the keyboard over, deny refuses who asks for it, unlock lets everybody type.`,
 				return err
 			}
 			return printReply(a.stdout, *asJSON, done, silent)
+		case len(args) == 2 && args[1] == "lock":
+			return usage(errors.New("viewers: lock needs a VIEWER; evertty viewers ID lists them"))
 		case len(args) > 1:
 			in := wire.ControlTerminal{TerminalRef: ref, Action: args[1]}
 			if len(args) > 2 {

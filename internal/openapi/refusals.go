@@ -149,14 +149,14 @@ var refusals = []refusal{
 	},
 	{name: "NotControlled", status: 409,
 		text: "NOT_LOCKED: the terminal is open, everybody who may type does. NO_REQUEST: no viewer, or not this one, asks " +
-			"for the keyboard. AMBIGUOUS: see GET.",
-		codes:   "NOT_LOCKED NO_REQUEST AMBIGUOUS",
+			"for the keyboard. EXITED: the program has ended. AMBIGUOUS: see GET.",
+		codes:   "NOT_LOCKED NO_REQUEST EXITED AMBIGUOUS",
 		example: "NOT_LOCKED: the terminal is not locked: everybody who may type does",
 	},
 	{name: "NotControlledInSession", status: 409,
 		text: "NOT_LOCKED: the terminal is open, everybody who may type does. NO_REQUEST: no viewer, or not this one, asks " +
-			"for the keyboard.",
-		codes:   "NOT_LOCKED NO_REQUEST",
+			"for the keyboard. EXITED: the program has ended.",
+		codes:   "NOT_LOCKED NO_REQUEST EXITED",
 		example: "NOT_LOCKED: the terminal is not locked: everybody who may type does",
 	},
 	{name: "NotIdle", status: 409,

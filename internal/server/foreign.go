@@ -183,6 +183,9 @@ func (ts *terminals) startTerminado(ctx context.Context, in wire.TerminalRef) (w
 }
 
 func (ts *terminals) endTerminado(c echo.Context, in wire.TerminadoRef) error {
+	if in.Terminal != in.ID { // as the list has it
+		return httpapi.ErrWrongTerminal
+	}
 	_, err := ts.deleteTerminal(c.Request().Context(), wire.DeleteTerminal{TerminalRef: in.TerminalRef})
 	if err != nil {
 		return err

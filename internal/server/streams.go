@@ -36,7 +36,7 @@ func (ts *terminals) getStream(c echo.Context, in wire.WatchTerminal) error {
 		return err
 	}
 	sub := t.Hub().Subscribe(stream.SubscribeOptions{Scrollback: in.Scrollback, Since: sinceOf(c, in.Resume), Who: who,
-		Lazy: in.History == wire.HistoryLazy, Kicked: func() { ts.auth.Revoke(c) }})
+		Lazy: in.History == wire.HistoryLazy, Kicked: ts.auth.Revoker(c)})
 	defer t.Detach(sub)
 	viewer.ServeSSE(c.Response(), c.Request(), sub)
 	return nil
@@ -176,7 +176,7 @@ func (ts *terminals) viewer(c echo.Context, history wire.Lines, from wire.Resume
 		Sockets:    ts.sockets,
 		Context:    ctx,
 		Ended:      over,
-		Kicked:     func() { ts.auth.Revoke(own) },
+		Kicked:     ts.auth.Revoker(own),
 		Refusal:    refusalOf(own, ts.auth),
 	}, own
 }

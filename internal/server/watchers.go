@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
@@ -20,6 +19,9 @@ import (
 // guestName is what others see of a viewer that a link has let in, unless it says a name.
 const guestName = "guest"
 
+// maxWho bounds the name of a viewer, in characters, and its key, in bytes: names are in lists that all viewers get.
+const maxWho = 64
+
 // whoOf says who a viewer is. Errors: bad requests.
 func whoOf(c echo.Context, in wire.Watcher, client string) (stream.Who, error) {
 	g := auth.GrantOf(c.Request().Context())
@@ -33,8 +35,12 @@ func whoOf(c echo.Context, in wire.Watcher, client string) (stream.Who, error) {
 		key := auth.DigestOf(in.Key)
 		who.Key = hex.EncodeToString(key[:])
 	}
-	if !utf8.ValidString(in.Name) || strings.ContainsFunc(in.Name, unicode.IsControl) {
-		return who, httpapi.BadRequest("name: text without control characters is allowed").WithField("name")
+	switch {
+	case utf8.RuneCountInString(in.Name) > maxWho || strings.ContainsFunc(in.Name, auth.NotPlain):
+		return who, httpapi.BadRequest("name: at most %d characters are allowed, without control characters", maxWho).
+			WithField("name")
+	case len(in.Key) > maxWho:
+		return who, httpapi.BadRequest("key: at most %d bytes are allowed", maxWho).WithField("key")
 	}
 	return who, nil
 }
@@ -86,6 +92,7 @@ func (ts *terminals) kickViewer(ctx context.Context, in wire.KickViewer) (wire.D
 	if err := t.AwaitScreen(ctx); err != nil {
 		return wire.Done{}, err
 	}
+	auth.SetTarget(ctx, t.ID+"/"+httpapi.Clip(in.Viewer))
 	return httpapi.Done, t.Hub().Kick(in.Viewer)
 }
 

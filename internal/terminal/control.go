@@ -135,18 +135,23 @@ func (t *Terminal) Resize(cols, rows int) error {
 	return err
 }
 
-// resizeBack gives a terminal without viewers the size of its creation again, or the one of Resize since.
+// resizeBack gives a terminal without viewers, unless its size is fixed, the size of its creation again, or the one of Resize since.
 func (t *Terminal) resizeBack() {
-	if t.facts().Attached > 0 {
+	h := t.now()
+	if h == nil || h.Parked() || h.Stats().Attached > 0 || h.Policy() == stream.PolicyFixed {
 		return
 	}
+	_ = t.fit(t.sizeUnwatched()) // a terminal that has ended has no size to change
+}
+
+// sizeUnwatched is the size of the terminal without viewers.
+func (t *Terminal) sizeUnwatched() stream.Size {
 	t.mu.Lock()
-	size := t.baseSize
-	t.mu.Unlock()
-	if size == (stream.Size{}) {
-		size = stream.Size{Cols: *t.spec.Cols, Rows: *t.spec.Rows}
+	defer t.mu.Unlock()
+	if t.baseSize != (stream.Size{}) {
+		return t.baseSize
 	}
-	_ = t.fit(size) // a terminal that has ended has no size to change
+	return stream.Size{Cols: *t.spec.Cols, Rows: *t.spec.Rows}
 }
 
 // resize changes the screen and then the PTY; the program gets SIGWINCH. In that order what the program draws for the

@@ -12,14 +12,18 @@ type holder struct {
 	mu   sync.Mutex // guards key
 	key  string
 	file sync.Mutex // held while the file is written; mu is not
+	due  bool       // keepHolder is about to read key; guarded by mu
 }
 
 // holderChanged notes the key of the holder, "" without one. It returns at once.
 func (t *Terminal) holderChanged(key string) {
 	t.holder.mu.Lock()
-	t.holder.key = key
+	due := t.holder.due
+	t.holder.key, t.holder.due = key, true
 	t.holder.mu.Unlock()
-	t.registry.life.TryGo(t.keepHolder) // a server that ends has said so to its viewers
+	if !due {
+		t.registry.life.TryGo(t.keepHolder) // a server that ends has said so to its viewers
+	}
 }
 
 // keepHolder writes the newest holder.
@@ -28,6 +32,7 @@ func (t *Terminal) keepHolder() {
 	defer t.holder.file.Unlock()
 	t.holder.mu.Lock()
 	key := t.holder.key
+	t.holder.due = false
 	t.holder.mu.Unlock()
 	_ = t.registry.cfg.Store.SaveHolder(t.ID, []byte(key)) // else the next server opens the terminal to all
 }

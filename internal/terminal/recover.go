@@ -151,7 +151,7 @@ func (r *Registry) fromRecord(record *meta, g *generations) *Terminal {
 	t := r.newTerminal(record.ID, record.Spec, record.CreatedAt, record.Generation, g)
 	t.restored, t.state, t.exit, t.lastActivity = record, record.State, record.Exit, record.LastActivity
 	t.cwd, t.fallback = newCwd(cmp.Or(record.Cwd, Absolute(record.Spec.Cwd)), ""), record.CwdFallback
-	t.deleted, t.endedAt, t.hadViewer = record.DeletedAt, record.EndedAt, record.Watched
+	t.deleted, t.endedAt, t.hadViewer, t.baseSize = record.DeletedAt, record.EndedAt, record.Watched, record.BaseSize
 	t.pausedFor = time.Duration(record.PausedFor)
 	if t.limitsBy = record.LimitsBy; t.limitsBy == byCgroup {
 		t.killedBefore = r.groups.Killed(record.ID)
@@ -299,7 +299,12 @@ func (t *Terminal) goOn() {
 	if cols, rows, err := t.process.Master().Size(); err == nil {
 		hub.Resize(cols, rows)
 	}
+	time.AfterFunc(returning, t.resizeBack)
 }
+
+// returning is how long the viewers of the server before have to come back before a terminal counts as not watched: they
+// try again every few seconds.
+const returning = 15 * time.Second
 
 // replayRunning makes the screen of a running program again: the newest snapshot with the journal
 // after that.

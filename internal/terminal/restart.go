@@ -68,6 +68,7 @@ func (r *Registry) startNext(old *Terminal, cmd []string) (*Terminal, error) {
 	last := old.Wire()
 	t := r.newTerminal(old.ID, old.Spec(), old.created, old.generation+1, old.generations)
 	t.state, t.lastActivity, t.hadViewer, t.lastDetach = StateRunning, time.Now().UTC(), true, time.Now()
+	t.baseSize = old.sizeUnwatched()
 	t.changes.Store(1)
 	if err := r.reserve(t); err != nil {
 		return nil, err

@@ -111,16 +111,18 @@ func (a *Auth) Last(c echo.Context) (ctx context.Context, own echo.Context, over
 	}
 }
 
-// Revoke ends the ticket or the share that has let a request in: it opens nothing more, for nobody. What it has opened
-// goes on.
-func (a *Auth) Revoke(c echo.Context) {
+// Revoker returns what ends the ticket or the share that has let a request in: it opens nothing more, for nobody. What
+// it has opened goes on. It may be called when the request is over.
+func (a *Auth) Revoker(c echo.Context) func() {
 	o, ok := c.Get(openedKey).(*opened)
-	switch {
-	case !ok:
-	case o.share != "":
-		a.shares.shut(o.share)
-	case o.ticket != (digest{}):
-		a.tickets.revoke(o.ticket)
+	return func() {
+		switch {
+		case !ok:
+		case o.share != "":
+			a.shares.shut(o.share)
+		case o.ticket != (digest{}):
+			a.tickets.revoke(o.ticket)
+		}
 	}
 }
 

@@ -386,8 +386,8 @@ func TestKickedViewersLinkOpensNothing(t *testing.T) {
 	secret, id := g.shareLink(t, `{"pty":"web"}`)
 	cookie, _ := g.follow(t, secret)
 	c, ctx := g.enters(t, "secret", secret, "")
-	g.auth.Revoke(c)
-	g.auth.Revoke(c)
+	g.auth.Revoker(c)()
+	g.auth.Revoker(c)()
 	if ctx.Err() != nil {
 		t.Error("the others have ended")
 	}
@@ -406,11 +406,11 @@ func TestKickedViewersLinkOpensNothing(t *testing.T) {
 	if _, err := g.auth.grantOfTicket(by, ticket); err != nil {
 		t.Fatal(err)
 	}
-	g.auth.Revoke(by)
+	g.auth.Revoker(by)()
 	if r := g.do(t, nil, "GET", "/pty/web/ws?ticket="+ticket, ""); r.status != 401 {
 		t.Errorf("the ticket: %d", r.status)
 	}
-	g.auth.Revoke(echo.New().NewContext(sampleRequest("GET", "localhost"), nil)) // by token: nothing
+	g.auth.Revoker(echo.New().NewContext(sampleRequest("GET", "localhost"), nil))() // by token: nothing
 	next := newGate(t, Config{DataDir: g.dir})
 	if _, r := next.follow(t, secret); r.status != 404 {
 		t.Errorf("the link after a restart: %d", r.status)

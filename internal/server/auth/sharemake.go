@@ -75,15 +75,15 @@ func shareOf(in wire.ShareRequest) (s share, ttl time.Duration, err error) {
 				WithField("uses")
 		}
 	}
-	if utf8.RuneCountInString(in.Name) > maxShareName || strings.ContainsFunc(in.Name, notPlain) {
+	if utf8.RuneCountInString(in.Name) > maxShareName || strings.ContainsFunc(in.Name, NotPlain) {
 		return s, 0, httpapi.BadRequest("\"name\" must be plain text of at most %d characters", maxShareName).
 			WithField("name")
 	}
 	return s, ttl, nil
 }
 
-// notPlain is what no name has: control characters, and those that change the direction of what is around them.
-func notPlain(r rune) bool {
+// NotPlain is what no name has: control characters, and those that change the direction of what is around them.
+func NotPlain(r rune) bool {
 	return r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError
 }
 

@@ -178,6 +178,8 @@ var ErrorTable = []errorRow{
 	{ErrNoUpgrade, http.StatusUpgradeRequired, "UPGRADE_REQUIRED", ""},
 	{ErrViewerReadOnly, http.StatusForbidden, "READ_ONLY", ""},
 	{stream.ErrLooks, http.StatusForbidden, "READ_ONLY", ""},
+	{stream.ErrKicked, http.StatusForbidden, "KICKED", ""},
+	{stream.ErrEnded, http.StatusConflict, "EXITED", ""},
 	{stream.ErrLocked, http.StatusLocked, "LOCKED", ""},
 	{stream.ErrNotLocked, http.StatusConflict, "NOT_LOCKED", ""},
 	{stream.ErrNoRequest, http.StatusConflict, "NO_REQUEST", ""},

@@ -18,7 +18,7 @@ const sharePath = "/t/"
 // logged too.
 func RedactURL(u *url.URL) string {
 	path := u.EscapedPath()
-	if rest, ok := strings.CutPrefix(path, sharePath); ok && rest != "" {
+	if n := len(sharePath); len(path) > n && strings.EqualFold(path[:n], sharePath) {
 		path = sharePath + "REDACTED"
 	}
 	if u.RawQuery == "" {

@@ -46,11 +46,12 @@ var (
 	Starting    = append([]error{pty.ErrNoCommand, pty.ErrNoDir, pty.ErrLineTooLong}, NotStarted...)
 	NotStarted  = append([]error{keeper.ErrNoKeeper, shell.ErrNoFiles, pty.ErrNoPTY, unix.ENOMEM}, Unavailable...)
 	Locked      = []error{stream.ErrLooks, stream.ErrLocked}
-	Controls    = []error{stream.ErrNotLocked, stream.ErrNoRequest, stream.ErrManyRequests, stream.ErrNoViewer}
-	NoViewer    = []error{stream.ErrNoViewer}
-	NotIdle     = []error{terminal.ErrExited, terminal.ErrInUse}
-	NameTaken   = []error{terminal.ErrNameTaken, thread.ErrDeleting}
-	StillRuns   = []error{terminal.ErrRunning, thread.ErrDeleting}
+	Controls    = []error{stream.ErrNotLocked, stream.ErrNoRequest, stream.ErrManyRequests, stream.ErrNoViewer,
+		stream.ErrEnded}
+	NoViewer  = []error{stream.ErrNoViewer}
+	NotIdle   = []error{terminal.ErrExited, terminal.ErrInUse}
+	NameTaken = []error{terminal.ErrNameTaken, thread.ErrDeleting}
+	StillRuns = []error{terminal.ErrRunning, thread.ErrDeleting}
 
 	ShellExists      = []error{registry.ErrExists, thread.ErrDeleting}
 	ShellGone        = []error{shell.ErrDeleted, shell.ErrEnded}

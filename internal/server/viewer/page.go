@@ -103,6 +103,7 @@ func (p *page) handle(c command, size int) error {
 		return nil
 	}
 	return l.add(size, func() {
+		defer p.sockets.guard(p.socket)
 		if err := p.do(c); err != nil {
 			p.refuse(c.PTY, err)
 		}
@@ -150,6 +151,9 @@ func (p *page) do(c command) error {
 // attach begins to watch a terminal. It applies the requested size first, so that the page gets
 // the screen once and not again after a resize. If that fails, the viewer is still attached.
 func (p *page) attach(c command) error {
+	if c.History != "" && c.History != wire.HistoryLazy {
+		return fmt.Errorf("%w: history %q; allowed is lazy", httpapi.ErrBadMessage, c.History)
+	}
 	t, err := p.dir.Find(c.PTY)
 	if err != nil {
 		return err
@@ -163,9 +167,6 @@ func (p *page) attach(c command) error {
 	p.attaching.Unlock()
 	if crowded {
 		return errCrowded
-	}
-	if c.History != "" && c.History != wire.HistoryLazy {
-		return fmt.Errorf("%w: history %q; allowed is lazy", httpapi.ErrBadMessage, c.History)
 	}
 	f := p.watch(t, stream.SubscribeOptions{Scrollback: -1, Since: c.Since, Who: p.viewer.Who,
 		Lazy: c.History == wire.HistoryLazy, Kicked: func() { go p.kicked(c.PTY) }}, nil)
@@ -185,7 +186,7 @@ func (p *page) find(id string) (attachment, bool) {
 	p.attaching.Lock()
 	defer p.attaching.Unlock()
 	a, ok := p.attached[id]
-	return a, ok
+	return a, ok && a.feed != nil
 }
 
 func (p *page) detach(id string) {
@@ -193,7 +194,7 @@ func (p *page) detach(id string) {
 	a, ok := p.attached[id]
 	delete(p.attached, id)
 	p.attaching.Unlock()
-	if ok {
+	if ok && a.feed != nil {
 		p.leaveTerminal(a)
 	}
 }
@@ -222,7 +223,9 @@ func (p *page) detachAll() {
 	p.attached = map[string]attachment{}
 	p.attaching.Unlock()
 	for _, a := range all {
-		p.leaveTerminal(a)
+		if a.feed != nil {
+			p.leaveTerminal(a)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package viewer
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -53,7 +54,11 @@ func (x *raw) read() ([]*stream.Message, error) {
 		switch {
 		case errors.Is(err, io.EOF) && !finished:
 			return nil, nil
+		case errors.Is(err, io.EOF):
+			return nil, err
 		case err != nil:
+			x.end(websocket.ClosePolicyViolation, closeText(fmt.Sprintf("the output from %d on is not kept any more", x.seq)),
+				hurriedClose)
 			return nil, err
 		case e.Kind == journal.EntryOutput && len(e.Data) > 0:
 			x.seq = e.Seq

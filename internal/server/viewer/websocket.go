@@ -180,6 +180,7 @@ func (s *socket) over() {
 // serve reads until the connection has ended, and cleans up behind it.
 func (s *socket) serve(read, cleanUp func()) {
 	s.sockets.add(s)
+	defer s.sockets.guard(s) // of what follows
 	defer func() {
 		s.cancel()
 		_ = s.out.Close()
@@ -269,6 +270,7 @@ func (s *socket) readFrom(a actor) {
 		case list.idle() && a.try(s.ctx, c, func(err error) { s.refuseNow("", err) }):
 		default:
 			err = list.add(len(p), func() {
+				defer s.sockets.guard(s)
 				if err := a.do(s.ctx, c); err != nil {
 					s.refuse("", err)
 				}
