@@ -26,13 +26,17 @@ var naming = map[string]bool{"reference": true, "session": true, "name": true, "
 	"nested": false, "newest": false, "ofProvider": false, "purge": false, "purgeCommand": false, "reveal": false,
 	"viewerRows": false, "viewerCols": false, "scrollback": false, "secrets": false, "eventsSince": false,
 	"since": false, "state": false, "approvalsStatus": false, "stderrFrom": false, "stdoutFrom": false, "tty": false,
-	"usage": false}
+	"usage": false, "client": false, "key": false, "viewerName": false, "streamHistory": false, "foreignCols": false,
+	"foreignRows": false, "foreignLines": false, "stdin": false, "stdout": false,
+	"as": false, // a viewer of the terminal that the path names
+}
 
 // inBodies are the fields of requests that may name what is another user's, with the test that has it.
 var inBodies = map[string]string{
 	"sessionId": "TestAnotherUserOnEveryRoute", "lease_id": "TestAnotherUserInBodies",
 	"pty": "TestAnotherUserInBodies", "session_id": "TestAnotherUserInBodies",
-	"id": "of what is to be made", "thread_id": "in a record, where it is only kept",
+	"session": "TestSharesOfUsers",
+	"id":      "of what is to be made", "thread_id": "in a record, where it is only kept",
 	"command_id": "in a record, where it is only kept", "tool_call_id": "in a record, where it is only kept",
 }
 
