@@ -63,8 +63,8 @@ var refusals = []refusal{
 		text: "FORBIDDEN_HOST: the server does not answer for this Host. FORBIDDEN_ORIGIN: a page of another origin " +
 			"asks. READ_ONLY: the ticket may only look. SCOPE: it is for administrators of the server. DENIED: the " +
 			"permissions of the thread, or somebody who was asked, do not allow this; the sentence says which mode or " +
-			"rule.",
-		codes: "FORBIDDEN_HOST FORBIDDEN_ORIGIN READ_ONLY SCOPE DENIED",
+			"rule. KICKED: somebody has removed the viewer that acts.",
+		codes: "FORBIDDEN_HOST FORBIDDEN_ORIGIN READ_ONLY SCOPE DENIED KICKED",
 		example: "FORBIDDEN_HOST: this server does not answer for the host \"evil.com\"; start it with " +
 			"--allowed-host and that name if it is meant to",
 	},

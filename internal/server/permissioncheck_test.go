@@ -131,7 +131,7 @@ type checkRig struct {
 
 func newCheckRig(t *testing.T, server permission.Rules) *checkRig {
 	r := &checkRig{contract: newContract(t, startWithRules(t, server)), t: t, dir: t.TempDir()}
-	r.ids = map[string]string{":sid": "dev", ":shid": "one", ":aid": "none", ":name": "web"}
+	r.ids = map[string]string{":sid": "dev", ":shid": "one", ":aid": "none"}
 	term, err := r.parts.Terminals.Create(
 		"dev",
 		wire.CreateTerminal{Cmd: []string{"cat"}, Cols: new(80), Rows: new(24)},
@@ -191,7 +191,7 @@ func (r *checkRig) path(route string) string {
 	}
 	parts := strings.Split(route, "/")
 	for i, p := range parts {
-		if p == ":id" {
+		if p == ":id" || p == ":name" { // JupyterLab's name of a terminal is its id
 			parts[i] = id
 		} else if strings.HasPrefix(p, ":") {
 			parts[i] = r.ids[p]
