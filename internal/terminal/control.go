@@ -148,6 +148,11 @@ func (t *Terminal) resizeBack() {
 func (t *Terminal) sizeUnwatched() stream.Size {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.sizeBase()
+}
+
+// sizeBase is sizeUnwatched with mu held.
+func (t *Terminal) sizeBase() stream.Size {
 	if t.baseSize != (stream.Size{}) {
 		return t.baseSize
 	}

@@ -30,7 +30,7 @@ type meta struct {
 	CwdFallback  string       `json:"cwd_fallback,omitempty"`
 	Cols         int          `json:"cols"`
 	Rows         int          `json:"rows"`
-	BaseSize     stream.Size  `json:"base_size,omitzero"` // see status.baseSize
+	BaseSize     stream.Size  `json:"base_size,omitzero"` // without viewers; zero in old records: the size they have
 	Title        string       `json:"title,omitempty"`
 	AltScreen    bool         `json:"alt_screen,omitempty"`
 	Seq          uint64       `json:"seq"`
@@ -55,8 +55,8 @@ func (f *files) meta() meta {
 	return meta{Format: recordFormat, ID: f.t.ID, Spec: spec, CreatedAt: f.t.created, Generation: f.t.generation,
 		Watched: f.t.hadViewer, PausedFor: int64(f.t.pausedFor), State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: f.t.deleted, EndedAt: f.t.endedAt,
-		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, BaseSize: f.t.baseSize, Title: title, AltScreen: i.AltScreen,
-		Seq: i.Seq, Bells: i.BellCount, Parked: i.Parked, LimitsBy: f.t.limitsBy, Killed: f.t.killed,
+		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, BaseSize: f.t.sizeBase(), Title: title,
+		AltScreen: i.AltScreen, Seq: i.Seq, Bells: i.BellCount, Parked: i.Parked, LimitsBy: f.t.limitsBy, Killed: f.t.killed,
 		RestoreDue: f.t.restoreDue, NotRestored: f.t.restoreFailure, RestartLine: f.t.restartLine}
 }
 

@@ -152,6 +152,9 @@ func (r *Registry) fromRecord(record *meta, g *generations) *Terminal {
 	t.restored, t.state, t.exit, t.lastActivity = record, record.State, record.Exit, record.LastActivity
 	t.cwd, t.fallback = newCwd(cmp.Or(record.Cwd, Absolute(record.Spec.Cwd)), ""), record.CwdFallback
 	t.deleted, t.endedAt, t.hadViewer, t.baseSize = record.DeletedAt, record.EndedAt, record.Watched, record.BaseSize
+	if t.baseSize == (stream.Size{}) {
+		t.baseSize = stream.Size{Cols: record.Cols, Rows: record.Rows}
+	}
 	t.pausedFor = time.Duration(record.PausedFor)
 	if t.limitsBy = record.LimitsBy; t.limitsBy == byCgroup {
 		t.killedBefore = r.groups.Killed(record.ID)
