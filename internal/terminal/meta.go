@@ -56,8 +56,8 @@ func (f *files) meta() meta {
 		Watched: f.t.hadViewer, PausedFor: int64(f.t.pausedFor), State: i.State, Exit: i.Exit,
 		LastActivity: i.LastActivityAt, LastOutput: i.LastOutputAt, DeletedAt: f.t.deleted, EndedAt: f.t.endedAt,
 		Cwd: i.Cwd, CwdFallback: i.CwdFallback, Cols: i.Cols, Rows: i.Rows, BaseSize: f.t.sizeBase(), Title: title,
-		AltScreen: i.AltScreen, Seq: i.Seq, Bells: i.BellCount, Parked: i.Parked, LimitsBy: f.t.limitsBy, Killed: f.t.killed,
-		RestoreDue: f.t.restoreDue, NotRestored: f.t.restoreFailure, RestartLine: f.t.restartLine}
+		AltScreen: i.AltScreen, Seq: i.Seq, Bells: i.BellCount, Parked: i.Parked, LimitsBy: f.t.limitsBy,
+		Killed: f.t.killed, RestoreDue: f.t.restoreDue, NotRestored: f.t.restoreFailure, RestartLine: f.t.restartLine}
 }
 
 func parseMeta(id string, b []byte) (*meta, error) {
