@@ -137,8 +137,8 @@ func (p *Presence) UnmarshalJSON(b []byte) error {
 }
 
 // InputMode says what the terminal's line discipline does with what is typed (termios(3)). A viewer on a slow line may
-// show what is typed before the program does: never while both are false of `echo` and true of `canonical`, which is how
-// programs ask for a password.
+// show what is typed before the program does, but never while `echo` is false and `canonical` true: so programs ask for
+// a password.
 type InputMode struct {
 	// The line discipline shows what is typed (ECHO).
 	Echo bool `json:"echo"`

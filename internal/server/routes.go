@@ -70,13 +70,16 @@ func (ts *terminals) controlRoutes() []httpapi.Route {
 			Audited("viewer.kick"),
 		httpapi.Post("sendInput", "/input", "Write bytes to the program", ts.sendInput).
 			Text("The reply comes when all bytes were taken. Input of several callers is never mixed within a call.").
-			Body("What to type.").Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Untyped, httpapi.Locked, httpapi.NoViewer).
+			Body("What to type.").
+			Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Untyped, httpapi.Locked, httpapi.NoViewer).
 			Audited(httpapi.NotAudited),
 		httpapi.Post("sendKeys", "/keys", "Press named keys", ts.sendKeys).
-			Body("What to press.").Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Untyped, httpapi.Locked, httpapi.NoViewer).
+			Body("What to press.").
+			Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Untyped, httpapi.Locked, httpapi.NoViewer).
 			Audited(httpapi.NotAudited),
 		httpapi.Post("paste", "/paste", "Paste text", ts.paste).
-			Body("What to paste.").Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Untyped, httpapi.Locked, httpapi.NoViewer).
+			Body("What to paste.").
+			Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Untyped, httpapi.Locked, httpapi.NoViewer).
 			Audited(httpapi.NotAudited),
 	)...)
 }

@@ -3506,7 +3506,7 @@ export const PresentViewer: Shape<PresentViewer> = { id: "", name: "", role: "",
 /** Who watches now: a list of up to 32 viewers, and the number of more. At most once a second. */
 export type Presence = PresentViewer[] | number;
 
-/** Says what the terminal's line discipline does with what is typed (termios(3)). A viewer on a slow line may show what is typed before the program does: never while both are false of `echo` and true of `canonical`, which is how programs ask for a password. */
+/** Says what the terminal's line discipline does with what is typed (termios(3)). A viewer on a slow line may show what is typed before the program does, but never while `echo` is false and `canonical` true: so programs ask for a password. */
 export interface InputMode {
   /** The line discipline shows what is typed (ECHO). */
   echo: boolean;
