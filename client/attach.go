@@ -264,8 +264,8 @@ func (a *Attachment) Colors(c wire.CommandColors) error {
 	return a.send(controlFrame(c))
 }
 
-// Control changes who types: lock, unlock, request, grant or deny, see wire.ControlTerminal. viewer is whom it is granted or
-// denied to, "" who asked first. A refusal is an event of KindError.
+// Control changes who types: lock, unlock, request, grant or deny, see wire.ControlTerminal. viewer is whom it is
+// granted or denied to, "" who asked first. A refusal is an event of KindError.
 func (a *Attachment) Control(action, viewer string) error {
 	return a.send(controlFrame(wire.CommandControl{Type: "control", Action: action, Viewer: viewer}))
 }

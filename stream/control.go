@@ -49,9 +49,9 @@ type Act struct {
 	Viewer string
 }
 
-// Control changes who types, and returns who does. Errors: ErrLooks for viewers that may only look, ErrLocked for others
-// that do not hold a locked terminal, ErrNotLocked, ErrNoRequest, ErrManyRequests, ErrNoViewer,
-// ErrEnded, ErrAction.
+// Control changes who types, and returns who does. Errors: ErrLooks for viewers that may only look, ErrLocked for
+// others that do not hold a locked terminal, ErrNotLocked, ErrNoRequest, ErrManyRequests, ErrNoViewer, ErrEnded,
+// ErrAction.
 func (h *Hub) Control(a Act) (wire.Control, error) {
 	h.mu.Lock()
 	defer h.unlock()

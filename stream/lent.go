@@ -17,8 +17,8 @@ var lents = sync.Pool{New: func() any { return new(lent) }}
 
 func lend() *lent { return lents.Get().(*lent) }
 
-// Release says that a viewer is done with the event and everything it got of it, for ever. It need not be called, and at
-// most once for each time that Poll or Next returned the event.
+// Release says that a viewer is done with the event and everything it got of it, for ever. It need not be called, and
+// at most once for each time that Poll or Next returned the event.
 func (m *Message) Release() {
 	if m.lent != nil && m.holders.Add(-1) == 0 {
 		lents.Put(m.lent)

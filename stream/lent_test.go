@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLentMemory: what a viewer has not released stays as it was while others release theirs, and what all have released
-// is used again.
+// TestLentMemory: what a viewer has not released stays as it was while others release theirs, and what all have
+// released is used again.
 func TestLentMemory(t *testing.T) {
 	h := plainHub(Hooks{})
 	var subs []*Subscription

@@ -179,8 +179,8 @@ type frame struct {
 	made []byte
 }
 
-// Frame is the event's payload in a form as seal has completed it, for all viewers that get it. seal is called once, with
-// the payload behind room free bytes, and returns what is sent; it may use the same memory. Nobody changes it.
+// Frame is the event's payload in a form as seal has completed it, for all viewers that get it. seal is called once,
+// with the payload behind room free bytes, and returns what is sent; it may use the same memory. Nobody changes it.
 func (m *Message) Frame(form Form, room int, seal func(b []byte) []byte) []byte {
 	f := &m.frames[form]
 	f.once.Do(func() {

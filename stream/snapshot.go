@@ -51,7 +51,8 @@ func (h *Hub) snapshotLocked() *SharedSnapshot {
 		return s
 	}
 	s := &SharedSnapshot{version: h.version, Frame: h.final, Seq: h.applied(), Ended: h.exit != nil, id: h.id,
-		onMade: h.hooks.Snapshot, verify: h.verify, large: h.large, messages: map[Reason]*Message{}, shown: map[Reason]*Message{},
+		onMade: h.hooks.Snapshot, verify: h.verify, large: h.large, messages: map[Reason]*Message{},
+		shown:   map[Reason]*Message{},
 		reduced: map[reduceKey]reduced{}}
 	if h.engine != nil {
 		s.Frame = h.engine.Freeze()
@@ -164,7 +165,8 @@ func (s *SharedSnapshot) message(r Reason, lines int) *Message {
 	return s.messages[r]
 }
 
-// screen is the snapshot event without history for viewers that are behind or lazy, who share it. The hub's lock is held.
+// screen is the snapshot event without history for viewers that are behind or lazy, who share it. The hub's lock is
+// held.
 func (s *SharedSnapshot) screen(r Reason) *Message {
 	if s.shown[r] == nil {
 		s.shown[r] = s.newMessage(r, 0)

@@ -102,8 +102,8 @@ type SubscribeOptions struct {
 	// Whole gives a viewer that is behind all of the terminal, not the screen alone: for one that cannot be told which
 	// of the two it is.
 	Whole bool
-	// Reads is of a viewer that reads the output from the journal itself: it gets no events, Poll is not called, and Ready
-	// says that there may be more output, or none any more.
+	// Reads is of a viewer that reads the output from the journal itself: it gets no events, Poll is not called, and
+	// Ready says that there may be more output, or none any more.
 	Reads bool
 	// NoResize says that the viewer cannot be told to resize, or may have done so too soon: a snapshot follows every
 	// resize.
@@ -118,8 +118,8 @@ type SubscribeOptions struct {
 // must Close it.
 func (h *Hub) Subscribe(o SubscribeOptions) *Subscription {
 	s := &Subscription{Viewer: nextOrder(), hub: h, ready: o.Ready,
-		scrollback: o.Scrollback, historyOnce: o.HistoryOnce, who: o.Who, onKick: o.Kicked, whole: o.Whole, lazy: o.Lazy,
-		noResize: o.NoResize, stale: ReasonConnect, came: time.Now()}
+		scrollback: o.Scrollback, historyOnce: o.HistoryOnce, who: o.Who, onKick: o.Kicked, whole: o.Whole,
+		lazy: o.Lazy, noResize: o.NoResize, stale: ReasonConnect, came: time.Now()}
 	if s.ready == nil {
 		s.wake = notify.NewSignal()
 	}

@@ -9,9 +9,9 @@ type Terminal interface {
 	// Input writes to the program, completely and in order, and waits for it. by is who types, here and below; nil is a
 	// caller that is no viewer. Errors: also those of Hub.MayType.
 	Input(ctx context.Context, by *Subscription, p []byte) error
-	// TryInput is Input by the caller's goroutine where that takes no time; ok is false, and nothing is typed, where Input
-	// would wait or fail. What the program does not take at once is written behind, before whatever is typed later;
-	// failed is called if the program does not take it, and must return at once. p is the terminal's.
+	// TryInput is Input by the caller's goroutine where that takes no time; ok is false, and nothing is typed, where
+	// Input would wait or fail. What the program does not take at once is written behind, before whatever is typed
+	// later; failed is called if the program does not take it, and must return at once. p is the terminal's.
 	TryInput(by *Subscription, p []byte, failed func(error)) (ok bool)
 	// Keys presses named keys.
 	Keys(ctx context.Context, by *Subscription, names []string) error

@@ -337,7 +337,8 @@ func TestAsciinemaPlayer(t *testing.T) {
 	b.shoot()
 }
 
-// TestNodeClients: JupyterLab's terminal and a client of Kubernetes, each with a scenario of its own below tests/clients.
+// TestNodeClients: JupyterLab's terminal and a client of Kubernetes, each with a scenario of its own below
+// tests/clients.
 func TestNodeClients(t *testing.T) {
 	t.Parallel()
 	node, err := exec.LookPath("node")

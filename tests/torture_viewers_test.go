@@ -115,7 +115,8 @@ func (s *server) crowdViewer(id string, i int, ticket string, random *rand.Rand)
 	return v, err
 }
 
-// quarrel locks, hands over and unlocks the keyboard, and removes nobody, until over. Then the terminal has a fixed size.
+// quarrel locks, hands over and unlocks the keyboard, and removes nobody, until over. Then the terminal has a fixed
+// size.
 func (s *server) quarrel(id string, over time.Time) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for time.Now().Before(over) {

@@ -68,8 +68,8 @@ type EventSnapshot struct {
 	// `connect`; `lag`: the viewer fell behind; `resize`: the screen was rearranged in a way a
 	// viewer cannot repeat; `restore`: output is lost, so that nobody can repeat what it did.
 	Reason string `json:"reason" enum:"connect,lag,resize,restore"`
-	// True for the screen alone, without its history: for a viewer that is behind, which gets these instead of the output,
-	// and a whole snapshot once it keeps up. The receiver does the same with it.
+	// True for the screen alone, without its history: for a viewer that is behind, which gets these instead of the
+	// output, and a whole snapshot once it keeps up. The receiver does the same with it.
 	Partial bool `json:"partial,omitempty"`
 	// Id of this connection among the viewers, see Viewer; in the first one.
 	Viewer string `json:"viewer,omitempty"`
@@ -147,8 +147,8 @@ type EventMeta struct {
 	// When who types has changed; also behind the first snapshot of a locked terminal.
 	Control *Control   `json:"control,omitempty"`
 	Input   *InputMode `json:"input,omitempty"`
-	// Id of this connection among the viewers, behind the first event of a binary connection that says its `client`: the
-	// frame of a snapshot has no room for it.
+	// Id of this connection among the viewers, behind the first event of a binary connection that says its `client`:
+	// the frame of a snapshot has no room for it.
 	Viewer string `json:"viewer,omitempty"`
 }
 
@@ -203,8 +203,8 @@ type EventExpired struct {
 	Error string `json:"error"`
 }
 
-// EventKicked is the last event of a viewer that somebody has removed; do not connect again by yourself. On an event stream
-// and, for one terminal of several, on GET /ws; another WebSocket closes with CloseKicked.
+// EventKicked is the last event of a viewer that somebody has removed; do not connect again by yourself. On an event
+// stream and, for one terminal of several, on GET /ws; another WebSocket closes with CloseKicked.
 type EventKicked struct {
 	// The event; on a WebSocket only, an event stream has it in its `event:` line.
 	Event string `json:"event,omitempty" const:"kicked"`

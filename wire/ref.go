@@ -156,8 +156,8 @@ type WatchTerminal struct {
 type OpenSocket struct {
 	TerminalRef
 	// Form of the frames. `raw` has the program's bytes and nothing else, both ways: binary frames of the server are
-	// output from `since` on, without it from now on, frames of the client are input. It closes with 1000 behind the exit.
-	// A `since` that is not kept any more is 410.
+	// output from `since` on, without it from now on, frames of the client are input. It closes with 1000 behind the
+	// exit. A `since` that is not kept any more is 410.
 	Format string `json:"-" query:"format" param:"wire" enum:"json,binary,raw" default:"json"`
 	Lines
 	Resume
@@ -186,8 +186,8 @@ type Watcher struct {
 	Name string `json:"-" query:"name" param:"viewerName" maxLength:"64"`
 	// What the viewer is.
 	Client string `json:"-" query:"client" enum:"web,attach,api"`
-	// A secret of the viewer's choice, the same on each of its connections: with that of the holder of a locked terminal
-	// it is the holder again.
+	// A secret of the viewer's choice, the same on each of its connections: with that of the holder of a locked
+	// terminal it is the holder again.
 	Key string `json:"-" query:"key" maxLength:"64"`
 }
 

@@ -71,8 +71,8 @@ type ControlTerminal struct {
 	TerminalRef
 	Typist
 	// `lock`: from now on only who acts types. `unlock`: everybody does. `request`: who acts asks for the keyboard.
-	// `grant`: the viewer is the holder from now on. `deny`: it asks no more. The last two are the holder's, and `unlock`
-	// too; an administrator may do them always.
+	// `grant`: the viewer is the holder from now on. `deny`: it asks no more. The last two are the holder's, and
+	// `unlock` too; an administrator may do them always.
 	Action string `json:"action" enum:"lock,unlock,request,grant,deny"`
 	// Id of the viewer that it is granted or denied to; absent: who asked first. For `lock` and `request` who acts, if
 	// `as` does not say.

@@ -83,7 +83,7 @@ one that shows the terminal this runs in.` + referenceHelp,
 	v.flags(c)
 	v.scrollback = client.AllHistory
 	addFlags(c,
-		flag{"raw", "", &v.raw, "pass bytes as they are, both ways, from now on: for zmodem and trzsz; no key detaches"},
+		flag{"raw", "", &v.raw, "pass bytes as they are, both ways: for zmodem and trzsz; no key detaches"},
 		flag{"nested", "", &v.nested, "show it also inside another terminal of evertty"},
 		flag{"scrollback", "", &v.scrollback, "`lines` of history to show at first; -1 for all"},
 	)

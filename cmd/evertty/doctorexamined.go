@@ -46,8 +46,8 @@ func examinedOf(d diagnosis) examined {
 
 // checks are those of the directory and of what uses it. None changes anything.
 func (t examined) checks(ctx context.Context) []check {
-	return []check{checkTLS(t), checkSSH(t), checkAccess(t), checkDatabase(ctx, t), checkTerminals(ctx, t), checkClock(t),
-		checkSocket(ctx, t), checkLocks(t), checkLeftProcesses(t), checkLeftFiles(t), checkUnits()}
+	return []check{checkTLS(t), checkSSH(t), checkAccess(t), checkDatabase(ctx, t), checkTerminals(ctx, t),
+		checkClock(t), checkSocket(ctx, t), checkLocks(t), checkLeftProcesses(t), checkLeftFiles(t), checkUnits()}
 }
 
 // serveSettings are the settings of a server that doctor looks at. Paths are absolute.
@@ -58,8 +58,8 @@ type serveSettings struct {
 	names  []string // that browsers reach it by, besides its address
 }
 
-// settingsOf reads the command line of a server, and the variables and the file that one started from here would have: a
-// server hides its own variables. 0 is no server. What cannot be read is as if it were not set.
+// settingsOf reads the command line of a server, and the variables and the file that one started from here would have:
+// a server hides its own variables. 0 is no server. What cannot be read is as if it were not set.
 func settingsOf(pid int) (s serveSettings) {
 	c := (&app{}).newServe()
 	c.FParseErrWhitelist.UnknownFlags = true // those of all verbs

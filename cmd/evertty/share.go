@@ -125,7 +125,7 @@ func newShareRm(a *app) *cobra.Command {
 	return asking(a, &cobra.Command{
 		Use:               "rm ID",
 		Short:             "Revoke a link",
-		Long:              "The link opens nothing more, and whoever watches by it is disconnected at once. Programs go on.",
+		Long:              "The link opens nothing more, and who watches by it is disconnected at once. Programs go on.",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeFirst(shareIDs),
 	}, func(c *cobra.Command, server *client.Client, args []string) (removed, error) {

@@ -86,7 +86,7 @@ var refusals = []refusal{
 		example: `NOT_FOUND: no such terminal: "build"`,
 	},
 	{name: "Dropped", status: 410,
-		text:    "NOT_KEPT: the output from this position on is not kept any more; the sentence and `details` say what is.",
+		text:    "NOT_KEPT: the output from this position on is not kept any more; `details` says what is.",
 		codes:   "NOT_KEPT",
 		example: "NOT_KEPT: since 5: position not kept in the journal, which has 100 to 2000",
 		details: wire.ErrorDetails{Start: new(uint64(100)), End: new(uint64(2000))},
@@ -148,14 +148,14 @@ var refusals = []refusal{
 		example: "EXITED: the program has ended: terminal tz65gjhf8fx4b8cm52eg is exited",
 	},
 	{name: "NotControlled", status: 409,
-		text: "NOT_LOCKED: the terminal is open, everybody who may type does. NO_REQUEST: no viewer, or not this one, asks " +
-			"for the keyboard. EXITED: the program has ended. AMBIGUOUS: see GET.",
+		text: "NOT_LOCKED: the terminal is open, everybody who may type does. NO_REQUEST: no viewer, or not this one, " +
+			"asks for the keyboard. EXITED: the program has ended. AMBIGUOUS: see GET.",
 		codes:   "NOT_LOCKED NO_REQUEST EXITED AMBIGUOUS",
 		example: "NOT_LOCKED: the terminal is not locked: everybody who may type does",
 	},
 	{name: "NotControlledInSession", status: 409,
-		text: "NOT_LOCKED: the terminal is open, everybody who may type does. NO_REQUEST: no viewer, or not this one, asks " +
-			"for the keyboard. EXITED: the program has ended.",
+		text: "NOT_LOCKED: the terminal is open, everybody who may type does. NO_REQUEST: no viewer, or not this one, " +
+			"asks for the keyboard. EXITED: the program has ended.",
 		codes:   "NOT_LOCKED NO_REQUEST EXITED",
 		example: "NOT_LOCKED: the terminal is not locked: everybody who may type does",
 	},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/evertty/evertty/internal/owner"
 	"github.com/evertty/evertty/internal/server/foreign"
 	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/internal/server/viewer"
@@ -71,25 +70,14 @@ func (ts *terminals) foreignRoutes() []httpapi.Route {
 // openForeign opens a WebSocket with the protocol that speak returns.
 func (ts *terminals) openForeign(c echo.Context, in wire.OpenForeign,
 	speak func(*terminal.Terminal) (viewer.Protocol, error)) error {
-	t, err := ts.terminalOf(c.Request().Context(), in.TerminalRef)
+	t, err := ts.socketOf(c, in.TerminalRef, in.Cols, in.Rows, in.Nesting)
 	if err != nil {
-		return err
-	}
-	if (in.Cols == 0) != (in.Rows == 0) {
-		return httpapi.BadRequest("cols %d, rows %d: both are needed, or none", in.Cols, in.Rows)
-	}
-	if err := requireUpgrade(c); err != nil {
 		return err
 	}
 	protocol, err := speak(t)
 	if err != nil {
 		return err
 	}
-	release, err := ts.Terminals.Nest(t, owner.Space(in.Session), in.Nesting)
-	if err != nil {
-		return err
-	}
-	httpapi.AtEnd(c, release)
 	who, err := whoOf(c, in.Watcher, stream.ClientCompat)
 	if err != nil {
 		return err
@@ -160,8 +148,8 @@ func (ts *terminals) getTTYDToken(ctx context.Context, in wire.TerminalRef) (wir
 	return wire.TTYDToken{}, err
 }
 
-// terminado is the terminal of a path as JupyterLab knows it: by the name that it has there. JupyterLab drops a terminal
-// that the list does not have.
+// terminado is the terminal of a path as JupyterLab knows it: by the name that it has there. JupyterLab drops a
+// terminal that the list does not have.
 func (ts *terminals) terminado(ctx context.Context, in wire.TerminalRef) (wire.TerminadoTerminal, error) {
 	t, err := ts.terminalOf(ctx, in)
 	if err != nil {

@@ -99,9 +99,9 @@ var (
 		Commands: slices.Concat(wire.PageCommands, wire.SocketCommands),
 	}
 	foreignSocket = httpapi.Reply{Name: "ForeignSocket", Status: 101,
-		Text: "A WebSocket in the protocol of another product, for its unmodified client: docs/guide/foreign-clients.md. " +
-			"What comes first is the screen, as output behind a reset; so it is whenever the viewer missed anything, and " +
-			"behind each resize. Input of a viewer with the role read is dropped, as its sizes are.",
+		Text: "A WebSocket in the protocol of another product, for its unmodified client: " +
+			"docs/guide/foreign-clients.md. What comes first is the screen, as output behind a reset; so it is whenever " +
+			"the viewer missed anything, and behind each resize. Input of a viewer with the role read is dropped, as its sizes are.",
 	}
 	terminadoList = httpapi.Reply{Name: "TerminadoList", Status: 200, Text: "The terminal of the path, alone.",
 		Media: []httpapi.Media{{Type: "application/json",

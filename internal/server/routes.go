@@ -60,8 +60,8 @@ func (ts *terminals) controlRoutes() []httpapi.Route {
 			Text("Each connection is a viewer: a stream, a WebSocket, a terminal of a page.").Refusing(httpapi.Named),
 		httpapi.Post("controlTerminal", "/control", "Lock the keyboard, ask for it, hand it over", ts.controlTerminal).
 			Text("While a terminal is locked its holder alone types; others get 423 LOCKED, on a WebSocket an `error` "+
-				"event with this code. A holder that has been gone for 30 seconds has let go. Viewers that only look may "+
-				"do none of this (403).").
+				"event with this code. A holder that has been gone for 30 seconds has let go. Viewers that only look "+
+				"may do none of this (403).").
 			Body("What to do.").Refusing(httpapi.Named, httpapi.Locked, httpapi.Controls).Audited("terminal.control"),
 		httpapi.Post("kickViewer", "/viewers/:vid/kick", "Remove a viewer", ts.kickViewer).
 			Text("Its WebSocket closes with 4403, its stream ends with the event `kicked`; its ticket or share opens "+
@@ -71,15 +71,18 @@ func (ts *terminals) controlRoutes() []httpapi.Route {
 		httpapi.Post("sendInput", "/input", "Write bytes to the program", ts.sendInput).
 			Text("The reply comes when all bytes were taken. Input of several callers is never mixed within a call.").
 			Body("What to type.").
-			Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Untyped, httpapi.Locked, httpapi.NoViewer).
+			Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Untyped, httpapi.Locked,
+				httpapi.NoViewer).
 			Audited(httpapi.NotAudited),
 		httpapi.Post("sendKeys", "/keys", "Press named keys", ts.sendKeys).
 			Body("What to press.").
-			Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Untyped, httpapi.Locked, httpapi.NoViewer).
+			Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Untyped, httpapi.Locked,
+				httpapi.NoViewer).
 			Audited(httpapi.NotAudited),
 		httpapi.Post("paste", "/paste", "Paste text", ts.paste).
 			Body("What to paste.").
-			Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Untyped, httpapi.Locked, httpapi.NoViewer).
+			Refusing(httpapi.Named, httpapi.Typing, httpapi.Approved, httpapi.Untyped, httpapi.Locked,
+				httpapi.NoViewer).
 			Audited(httpapi.NotAudited),
 	)...)
 }

@@ -43,21 +43,10 @@ func (ts *terminals) getStream(c echo.Context, in wire.WatchTerminal) error {
 }
 
 func (ts *terminals) getWebSocket(c echo.Context, in wire.OpenSocket) error {
-	t, err := ts.terminalOf(c.Request().Context(), in.TerminalRef)
+	t, err := ts.socketOf(c, in.TerminalRef, in.Cols, in.Rows, in.Nesting)
 	if err != nil {
 		return err
 	}
-	if (in.Cols == 0) != (in.Rows == 0) {
-		return httpapi.BadRequest("cols %d, rows %d: both are needed, or none", in.Cols, in.Rows)
-	}
-	if err := requireUpgrade(c); err != nil {
-		return err
-	}
-	release, err := ts.Terminals.Nest(t, owner.Space(in.Session), in.Nesting)
-	if err != nil {
-		return err
-	}
-	httpapi.AtEnd(c, release)
 	who, err := whoOf(c, in.Watcher, stream.ClientAPI)
 	if err != nil {
 		return err
@@ -81,6 +70,27 @@ func (ts *terminals) getWebSocket(c echo.Context, in wire.OpenSocket) error {
 		v.Ended()
 	}
 	return nil
+}
+
+// socketOf is the terminal that a request for a WebSocket names, if it is a handshake that may show it. cols and rows
+// are the viewer's, both or none.
+func (ts *terminals) socketOf(c echo.Context, ref wire.TerminalRef, cols, rows int, in wire.Nesting) (*terminal.Terminal,
+	error) {
+	t, err := ts.terminalOf(c.Request().Context(), ref)
+	if err != nil {
+		return nil, err
+	}
+	if (cols == 0) != (rows == 0) {
+		return nil, httpapi.BadRequest("cols %d, rows %d: both are needed, or none", cols, rows)
+	}
+	if err := requireUpgrade(c); err != nil {
+		return nil, err
+	}
+	release, err := ts.Terminals.Nest(t, owner.Space(ref.Session), in)
+	if err == nil {
+		httpapi.AtEnd(c, release)
+	}
+	return t, err
 }
 
 // formatRaw is the program's bytes and nothing else.
@@ -165,8 +175,8 @@ func requireUpgrade(c echo.Context) error {
 	return httpapi.ErrNoUpgrade
 }
 
-// viewer is what the connection may do and asks for. The connection goes on when the handler returns; its own part of the
-// request is valid then, and v.Ended ends both.
+// viewer is what the connection may do and asks for. The connection goes on when the handler returns; its own part of
+// the request is valid then, and v.Ended ends both.
 func (ts *terminals) viewer(c echo.Context, history wire.Lines, from wire.Resume) (v viewer.Viewer, own echo.Context) {
 	ctx, own, over := ts.auth.Last(c)
 	return viewer.Viewer{

@@ -139,8 +139,8 @@ func (s *Supervisor) Health() Health {
 	return h
 }
 
-// Directory finds terminals of a session for pages, of all sessions for ""; with id that one alone. show changes what is
-// shown of each.
+// Directory finds terminals of a session for pages, of all sessions for ""; with id that one alone. show changes what
+// is shown of each.
 func (s *Supervisor) Directory(session, id string, show func(wire.Terminal) wire.Terminal) stream.Directory {
 	return directory{s, session, id, show}
 }

@@ -120,8 +120,8 @@ func (t *Terminal) Paste(ctx context.Context, text string) (wire.Sent, error) {
 	return t.Input(ctx, vt.Paste(text, t.Hub().Modes(), string(signals)))
 }
 
-// unwatched is how long a terminal without viewers keeps the size that they have given it: a page is loaded again, a line
-// breaks, and each change of size is redrawn by the program.
+// unwatched is how long a terminal without viewers keeps the size that they have given it: a page is loaded again, a
+// line breaks, and each change of size is redrawn by the program.
 const unwatched = 2 * time.Second
 
 // Resize is resize that holds also when the last viewer has gone. Errors: ErrInvalid, ErrExited.
@@ -135,7 +135,8 @@ func (t *Terminal) Resize(cols, rows int) error {
 	return err
 }
 
-// resizeBack gives a terminal without viewers, unless its size is fixed, the size of its creation again, or the one of Resize since.
+// resizeBack gives a terminal without viewers, unless its size is fixed, the size of its creation again, or the one of
+// Resize since.
 func (t *Terminal) resizeBack() {
 	h := t.now()
 	if h == nil || h.Parked() || h.Stats().Attached > 0 || h.Policy() == stream.PolicyFixed {

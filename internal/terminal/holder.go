@@ -37,8 +37,8 @@ func (t *Terminal) keepHolder() {
 	_ = t.registry.cfg.Store.SaveHolder(t.ID, []byte(key)) // else the next server opens the terminal to all
 }
 
-// MayType is stream.Hub.MayType. It does not wait for a screen that is not there yet: there are no viewers then, and one
-// that held the keyboard under the server before may come back.
+// MayType is stream.Hub.MayType. It does not wait for a screen that is not there yet: there are no viewers then, and
+// one that held the keyboard under the server before may come back.
 func (t *Terminal) MayType(by *stream.Subscription) error {
 	if h := t.now(); h != nil {
 		return h.MayType(by)

@@ -305,8 +305,8 @@ func (t *Terminal) goOn() {
 	time.AfterFunc(returning, t.resizeBack)
 }
 
-// returning is how long the viewers of the server before have to come back before a terminal counts as not watched: they
-// try again every few seconds.
+// returning is how long the viewers of the server before have to come back before a terminal counts as not watched:
+// they try again every few seconds.
 const returning = 15 * time.Second
 
 // replayRunning makes the screen of a running program again: the newest snapshot with the journal

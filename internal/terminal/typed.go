@@ -69,8 +69,8 @@ func (p *program) keepTyped() {
 	}
 }
 
-// keepTypedSoon is keepTyped by a goroutine of its own, where there is something to keep: neither output nor a key waits
-// for the disk.
+// keepTypedSoon is keepTyped by a goroutine of its own, where there is something to keep: neither output nor a key
+// waits for the disk.
 func (p *program) keepTypedSoon() {
 	if p.typed.Unfinished() == p.keptLine() || p.typedDue.Swap(true) {
 		return

@@ -200,8 +200,8 @@ func (a *Auth) grantOfTicket(c echo.Context, ticket string) (Grant, error) {
 	return g, nil
 }
 
-// isPeek recognises requests that show nothing of a terminal, and use no ticket up: previews, and what a client of another
-// product asks before it connects.
+// isPeek recognises requests that show nothing of a terminal, and use no ticket up: previews, and what a client of
+// another product asks before it connects.
 func isPeek(c echo.Context) bool {
 	return httpapi.IsHead(c) || c.Path() == ttydToken || c.Path() == terminadoList
 }

@@ -48,8 +48,8 @@ func (a *Auth) createShare(ctx context.Context, in wire.ShareRequest) (wire.Made
 func shareOf(in wire.ShareRequest) (s share, ttl time.Duration, err error) {
 	s, ttl = share{name: in.Name, grant: Grant{Role: Read, Session: in.Session}}, shareTTL
 	if (in.PTY == "") == (in.Session == "") {
-		return s, 0, httpapi.BadRequest("say what is shared: \"pty\", a terminal, or \"session\", all terminals of one").
-			WithField("pty")
+		return s, 0, httpapi.BadRequest("say what is shared: \"pty\", a terminal, or \"session\", all terminals " +
+			"of one").WithField("pty")
 	}
 	if err := httpapi.CheckSession(wire.SessionRef{Session: in.Session}); err != nil {
 		return s, 0, httpapi.BadRequest("%v", err).WithField("session")

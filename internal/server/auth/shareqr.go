@@ -19,8 +19,9 @@ func qrSVG(text string) (string, error) {
 	}
 	var b strings.Builder
 	all := code.Size + 2*qrQuiet
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" shape-rendering="crispEdges">`+
-		`<title>QR code of the link</title><path fill="#fff" d="M0 0h%dv%dH0z"/><path fill="#000" d="`, all, all, all, all)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" `+
+		`shape-rendering="crispEdges"><title>QR code of the link</title><path fill="#fff" d="M0 0h%dv%dH0z"/><path fill="#000" d="`,
+		all, all, all, all)
 	for y := range code.Size {
 		for x := 0; x < code.Size; x++ {
 			begin := x

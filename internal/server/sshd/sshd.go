@@ -30,8 +30,8 @@ const (
 	maxTries = 6
 	// maxConnections bounds those that have logged in.
 	maxConnections = 1000
-	// maxSessions bounds the processes of sessions, 22 MB each, of which 3 MB are their own; maxOfConnection those of one connection, as
-	// OpenSSH's MaxSessions.
+	// maxSessions bounds the processes of sessions, 22 MB each, of which 3 MB are their own; maxOfConnection those of
+	// one connection, as OpenSSH's MaxSessions.
 	maxSessions, maxOfConnection = 256, 10
 	// aliveEvery and aliveMost find a connection that is gone without a word.
 	aliveEvery, aliveMost = 15 * time.Second, 45 * time.Second

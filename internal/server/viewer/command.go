@@ -151,8 +151,8 @@ func (a actor) do(ctx context.Context, c command) error {
 		_, err := a.term.Hub().Control(stream.Act{Action: c.Action, By: a.sub, Viewer: c.Viewer})
 		return err
 	}
-	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, control, history, colors, hide, show, "+
-		"ping", httpapi.ErrBadMessage, c.Type)
+	return fmt.Errorf("%w: type %q; allowed are input, keys, paste, resize, focus, control, history, colors, hide, "+
+		"show, ping", httpapi.ErrBadMessage, c.Type)
 }
 
 // input is what an input command types. Errors: httpapi.ErrBadMessage.

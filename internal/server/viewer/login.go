@@ -26,9 +26,9 @@ const (
 // connKey holds in a request's context the connection that Login has upgraded it to.
 type connKey struct{}
 
-// Login upgrades a request. Its first message must have the page's secret, which show checks. Login returns
-// the request for OpenPage or OpenWebSocket, and done, which the caller calls when neither has opened it. With an error it
-// has answered, and the viewer has got nothing else.
+// Login upgrades a request. Its first message must have the page's secret, which show checks. Login returns the request
+// for OpenPage or OpenWebSocket, and done, which the caller calls when neither has opened it. With an error it has
+// answered, and the viewer has got nothing else.
 func Login(w http.ResponseWriter, r *http.Request, show func(page string) error) (in *http.Request, done func(),
 	err error) {
 	conn, err := upgrader.Upgrade(hijacker{w}, r, nil)

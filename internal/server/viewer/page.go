@@ -229,8 +229,8 @@ func (p *page) detachAll() {
 	}
 }
 
-// keepList sends the list when it has changed, at most once in listPace, until the connection ends. changed and stop are
-// of the directory.
+// keepList sends the list when it has changed, at most once in listPace, until the connection ends. changed and stop
+// are of the directory.
 func (p *page) keepList(changed <-chan struct{}, stop func()) {
 	defer p.sockets.guard(p.socket)
 	defer stop()
@@ -249,7 +249,8 @@ func (p *page) keepList(changed <-chan struct{}, stop func()) {
 	}
 }
 
-// sendList sends the list of terminals, unless it is the one that was sent last: what has changed may be of another user.
+// sendList sends the list of terminals, unless it is the one that was sent last: what has changed may be of another
+// user.
 func (p *page) sendList() {
 	items := p.dir.List()
 	if p.listed != nil && bytes.Equal(items, p.listed) {

@@ -10,6 +10,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/evertty/evertty/internal/journal"
+	"github.com/evertty/evertty/internal/server/httpapi"
 	"github.com/evertty/evertty/stream"
 )
 
@@ -57,7 +58,7 @@ func (x *raw) read() ([]*stream.Message, error) {
 		case errors.Is(err, io.EOF):
 			return nil, err
 		case err != nil:
-			x.end(websocket.ClosePolicyViolation, closeText(fmt.Sprintf("the output from %d on is not kept any more", x.seq)),
+			x.end(websocket.ClosePolicyViolation, fmt.Sprintf("the output from %d on is not kept any more", x.seq),
 				hurriedClose)
 			return nil, err
 		case e.Kind == journal.EntryOutput && len(e.Data) > 0:
@@ -78,7 +79,7 @@ func (x *raw) readInput() {
 		}
 		if err := x.types(p); err != nil {
 			text, _, _ := x.viewer.Refusal(err)
-			x.end(websocket.ClosePolicyViolation, closeText(text), hurriedClose)
+			x.end(websocket.ClosePolicyViolation, httpapi.ClipTo(text, maxCloseText), hurriedClose)
 			return
 		}
 	}
@@ -101,16 +102,5 @@ func (x *raw) types(p []byte) error {
 	return nil
 }
 
-// maxCloseText bounds the reason of a close frame, in bytes (RFC 6455, 5.5).
-const maxCloseText = 123
-
-func closeText(s string) string {
-	if len(s) <= maxCloseText {
-		return s
-	}
-	cut := maxCloseText
-	for cut > 0 && s[cut]&0xc0 == 0x80 {
-		cut--
-	}
-	return s[:cut]
-}
+// maxCloseText bounds the reason of a close frame, in bytes, without the … of a longer one (RFC 6455, 5.5).
+const maxCloseText = 123 - len("…")

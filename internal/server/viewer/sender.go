@@ -22,8 +22,8 @@ const (
 )
 
 // sender sends what waits for a viewer: events of terminals, answers, lists, pings, the last message. Whoever brings
-// something calls kick, and sends it as far as the socket takes it at once: the goroutine that has read the echo of a key
-// from the terminal writes it to the socket. Only for what takes long, a snapshot or a line that is slower than the
+// something calls kick, and sends it as far as the socket takes it at once: the goroutine that has read the echo of a
+// key from the terminal writes it to the socket. Only for what takes long, a snapshot or a line that is slower than the
 // output, a goroutine is started, which lives until nothing waits. One goroutine sends at a time.
 type sender struct {
 	ws     *websocket.Conn
@@ -64,8 +64,8 @@ type farewell struct {
 type feed struct {
 	sub  *stream.Subscription
 	last func() // called behind the exit; nil is nothing
-	// read returns events in place of sub, in pieces, none when there are no more now, and io.EOF at the end; nil: sub has
-	// them.
+	// read returns events in place of sub, in pieces, none when there are no more now, and io.EOF at the end; nil: sub
+	// has them.
 	read func() ([]*stream.Message, error)
 	// met says that the viewer was told its id; it belongs to the goroutine that sends.
 	met bool
@@ -222,7 +222,7 @@ func (s *sender) poll(patient bool) error {
 	case len(batch) > 0:
 		if v := s.socket.viewer; v.Binary && !f.met {
 			f.met = true
-			if v.Who.Client != "" && v.Who.Client != stream.ClientAPI { // else it may not expect more than its first event
+			if v.Who.Client != "" && v.Who.Client != stream.ClientAPI { // else it may not expect a second event
 				batch = slices.Insert(batch, 1, f.sub.Introduction())
 			}
 		}
@@ -326,8 +326,9 @@ func (s *sender) introduce(frame []byte, kind int) error {
 // maxHead is how long the head of a frame is at most, in bytes.
 const maxHead = 1 + 1 + 8
 
-// seal makes one whole message of a server of b, whose payload stands behind maxHead free bytes (RFC 6455, 5.2). gorilla's
-// PreparedMessage does the same with a connection of its own for each message, which costs more than all the rest.
+// seal makes one whole message of a server of b, whose payload stands behind maxHead free bytes (RFC 6455, 5.2).
+// gorilla's PreparedMessage does the same with a connection of its own for each message, which costs more than all the
+// rest.
 func seal(b []byte, kind int) []byte {
 	head := headOf(kind, len(b)-maxHead)
 	from := maxHead - len(head)

@@ -48,8 +48,8 @@ func ServeSSE(w http.ResponseWriter, r *http.Request, sub *stream.Subscription) 
 	}
 }
 
-// sendLast says why a viewer's events end with err, where it is not by the viewer. The line feed ends what a large event
-// may have begun.
+// sendLast says why a viewer's events end with err, where it is not by the viewer. The line feed ends what a large
+// event may have begun.
 func sendLast(ctx context.Context, out httpapi.EventWriter, err error) {
 	switch {
 	case errors.Is(err, stream.ErrKicked):

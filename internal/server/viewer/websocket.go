@@ -72,8 +72,8 @@ type Viewer struct {
 	Cols, Rows int
 	// Since is stream.SubscribeOptions.Since; a page names it for each terminal that it attaches to.
 	Since *uint64
-	// Protocol is another one than ours; nil is ours. With it Binary and Since count for nothing, and each resize brings
-	// a snapshot.
+	// Protocol is another one than ours; nil is ours. With it Binary and Since count for nothing, and each resize
+	// brings a snapshot.
 	Protocol Protocol
 	// Refusal names an error in answers, as in the errors of the HTTP API.
 	Refusal Refusal
