@@ -102,4 +102,10 @@ describe("App", () => {
     app.sendKey("Up");
     expect(Socket.last.sent.map((m) => JSON.parse(m).keys)).toEqual([["C-Up"], ["Up"]]);
   });
+
+  it("measures the line by the answers to its pings", async () => {
+    const app = await started();
+    Socket.last.receive({ event: "pong", t: performance.now() - 80 });
+    expect(app.connection.rtt).toBe(20); // a quarter, after the first frame at once
+  });
 });

@@ -209,6 +209,7 @@ export class App {
   private onFrame(frame: string): void {
     const event = parseEvent(frame);
     if (event === null) return;
+    if (event.event === "pong") this.connection.pong(event.t);
     const { activeId, model } = this.store;
     model.value = reduce(model.value, event, this.focused());
     this.pool.handle(event);

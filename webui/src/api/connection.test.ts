@@ -256,4 +256,29 @@ describe("Connection", () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(world.state).toBe("reconnecting");
   });
+
+  it("measures the round trip: a shorter one counts at once, a longer one by a quarter, a new connection anew", () => {
+    const login = (ms: number): void => {
+      world.line.onopen?.();
+      vi.advanceTimersByTime(ms);
+      world.line.onmessage?.({ data: "list" });
+    };
+    const pong = (ms: number): number => {
+      world.connection.wake();
+      const t = JSON.parse(world.line.sent.at(-1) ?? "").t;
+      vi.advanceTimersByTime(ms);
+      world.line.onmessage?.({ data: "pong" });
+      world.connection.pong(t);
+      return world.connection.rtt;
+    };
+    expect(world.connection.rtt).toBe(0);
+    login(300);
+    expect([world.connection.rtt, pong(100), pong(500), pong(200)]).toEqual([300, 100, 200, 200]);
+    world.connection.pong("no time of this page");
+    cut();
+    world.connection.retryNow();
+    expect(world.connection.rtt).toBe(200);
+    login(700);
+    expect(world.connection.rtt).toBe(700);
+  });
 });

@@ -15,6 +15,8 @@ export const CONNECT_MS = 8_000;
 export const WATCH_MS = 1_000;
 /** A longer gap between two looks means that the computer slept or the page was frozen, in milliseconds. */
 export const GAP_MS = 5_000;
+/** How much of a longer round trip counts at once: one answer may have waited behind output. */
+const LONGER = 1 / 4;
 const UNAUTHORIZED = 401;
 /** Code that a socket closes with which is not, or no longer, logged in. */
 export const CLOSE_UNAUTHORIZED = 4401;
@@ -48,6 +50,8 @@ export interface ConnectionDeps {
 export class Connection {
   readonly status = signal<Status>({ state: "connecting", attempt: 0, retryAt: 0 });
   private socket: WebSocket | null = null;
+  /** See rtt. */
+  private roundTrip = 0;
   private readonly backoff: Backoff;
   private heard = false;
   private lookedAt = Date.now();
@@ -57,6 +61,21 @@ export class Connection {
 
   constructor(private readonly deps: ConnectionDeps) {
     this.backoff = new Backoff(deps.random);
+  }
+
+  /**
+   * rtt is how long the server takes to answer, in milliseconds, 0 before it has: as short as the latest answers show
+   * it, since an answer also waits behind output. Each connection measures anew.
+   */
+  get rtt(): number {
+    return this.roundTrip;
+  }
+
+  /** pong notes the answer to a ping that said `t`. */
+  pong(t: unknown): void {
+    if (typeof t !== "number") return;
+    const sample = performance.now() - t;
+    this.roundTrip += (sample - this.roundTrip) * (sample < this.roundTrip ? 1 : LONGER);
   }
 
   /** start opens the connection and keeps it for the life of the page. Call it once. */
@@ -96,22 +115,27 @@ export class Connection {
     const socket = this.deps.open();
     this.socket = socket;
     this.openTimer = setTimeout(() => this.lose(socket, false), CONNECT_MS);
-    socket.onopen = () => socket.send(JSON.stringify({ type: "auth", page: this.deps.secret() } satisfies CommandAuth));
+    let asked = 0;
+    socket.onopen = () => {
+      asked = performance.now();
+      socket.send(JSON.stringify({ type: "auth", page: this.deps.secret() } satisfies CommandAuth));
+    };
     socket.onclose = (e?: CloseEvent) => {
       // The server also closes so when the first message took too long: on a slow line the login is good all the same.
       this.lose(socket, this.status.value.state === "open" && e?.code !== CLOSE_UNAUTHORIZED);
     };
     socket.onmessage = (e: MessageEvent<unknown>) => {
       this.heard = true;
-      if (this.status.value.state !== "open") this.opened(socket);
+      if (this.status.value.state !== "open") this.opened(socket, performance.now() - asked);
       if (typeof e.data === "string") this.deps.frame(e.data);
     };
   }
 
-  /** opened is called at the first frame: a socket that is not logged in brings none. */
-  private opened(socket: WebSocket): void {
+  /** opened is called at the first frame, so long after the login: a socket that is not logged in brings none. */
+  private opened(socket: WebSocket, answered: number): void {
     if (this.socket !== socket) return;
     clearTimeout(this.openTimer);
+    this.roundTrip = answered;
     this.backoff.reset();
     this.status.value = { state: "open", attempt: 0, retryAt: 0 };
     this.deps.opened();
@@ -150,7 +174,7 @@ export class Connection {
   private ping(patience: number): void {
     const socket = this.socket;
     const sentAt = Date.now();
-    if (socket === null || !this.send({ type: "ping", t: sentAt })) return;
+    if (socket === null || !this.send({ type: "ping", t: performance.now() })) return;
     this.heard = false;
     clearTimeout(this.pongTimer);
     this.pongTimer = setTimeout(() => this.checkPong(socket, sentAt, patience), patience);
