@@ -73,7 +73,7 @@ type Hub struct {
 	pending pending
 
 	viewers viewers         // who watches, who types, and whose size counts
-	input   *wire.InputMode // what viewers know of inputMode; nil before the first
+	input   *wire.InputMode // what viewers know of Hooks.InputMode; nil before the first
 	resume  resumeLog       // what viewers that reconnect need besides the journal
 
 	// stats are copied to published at the end of a step, so that Stats never waits for mu.
@@ -83,12 +83,12 @@ type Hub struct {
 	// settled is the viewer that was active last, if nothing has changed since that decides the size; else 0. It is set
 	// with mu held.
 	settled atomic.Uint64
-	// typist is the viewer that alone types, 0 for everybody; crowd how many viewers there are; inputMode the newest of
-	// SetInputMode, nil before. So no key waits for a step.
-	typist    atomic.Uint64
-	crowd     atomic.Int32
-	inputMode atomic.Pointer[wire.InputMode]
-	changes   notify.Notifier // for Watch; its lock is a leaf
+	// typist is the viewer that alone types, 0 for everybody; crowd how many viewers there are; inputDue that lookAtInput
+	// comes. So no key waits for a step.
+	typist   atomic.Uint64
+	crowd    atomic.Int32
+	inputDue atomic.Bool
+	changes  notify.Notifier // for Watch; its lock is a leaf
 }
 
 // New makes the hub of a running terminal. Effects of o.Config are replaced by the hub's own.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/evertty/evertty/internal/journal"
 	"github.com/evertty/evertty/vt"
+	"github.com/evertty/evertty/wire"
 )
 
 // Options of a new hub.
@@ -41,6 +42,10 @@ type Hooks struct {
 	// are the result of snapshot.Differences. With this hook every snapshot is checked before it
 	// is sent, which is for debugging.
 	Differs func(seq uint64, differences []string)
+
+	// InputMode is what the line discipline does with what is typed now; ok is false where that is unknown. It waits
+	// for nothing.
+	InputMode func() (m wire.InputMode, ok bool)
 
 	// Locked.
 

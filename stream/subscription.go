@@ -139,6 +139,7 @@ func (h *Hub) Subscribe(o SubscribeOptions) *Subscription {
 		}
 	}
 	h.presenceChanged(s)
+	h.InputMayChange()
 	s.due()
 	return s
 }

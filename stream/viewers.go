@@ -152,27 +152,30 @@ func (h *Hub) standing(s *Subscription) (n news) {
 	return n
 }
 
-// Watched reports whether there is a viewer. It waits for nothing.
-func (h *Hub) Watched() bool { return h.crowd.Load() > 0 }
-
-// inputDelay is how long viewers are not told that the line discipline has changed: the echo of a key comes before it.
+// inputDelay is how long behind a key or output the hub looks at the line discipline: a program that prints a question
+// and then turns the echo off has done so. The echo of a key comes before what it changes.
 const inputDelay = 20 * time.Millisecond
 
-// SetInputMode notes what the line discipline does with what is typed, and tells viewers when that has changed. It
-// returns at once.
-func (h *Hub) SetInputMode(m wire.InputMode) {
-	if now := h.inputMode.Load(); now != nil && *now == m {
+// InputMayChange has the hub look soon at what the line discipline does with what is typed, which programs change
+// without a word. It waits for nothing.
+func (h *Hub) InputMayChange() {
+	if h.hooks.InputMode == nil || h.crowd.Load() == 0 || h.inputDue.Swap(true) {
 		return
 	}
-	h.inputMode.Store(&m)
-	time.AfterFunc(inputDelay, h.tellInput)
+	time.AfterFunc(inputDelay, h.lookAtInput)
 }
 
-func (h *Hub) tellInput() {
+// lookAtInput tells the viewers what has changed.
+func (h *Hub) lookAtInput() {
+	h.inputDue.Store(false)
+	m, ok := h.hooks.InputMode()
+	if !ok {
+		return
+	}
 	h.mu.Lock()
 	defer h.unlock()
-	if now := h.inputMode.Load(); h.input == nil || *h.input != *now {
-		h.input = now
+	if h.input == nil || *h.input != m {
+		h.input = &m
 		h.viewers.note(newsInput, nil)
 	}
 }

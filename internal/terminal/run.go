@@ -149,7 +149,7 @@ func (p *program) show(data []byte, group int) {
 			p.rested.Store(seq)
 		}
 	}
-	p.noteMode()
+	p.t.Hub().InputMayChange()
 	p.t.changed()
 	p.grew(len(data))
 	p.keepTypedSoon()

@@ -139,6 +139,8 @@ func (s *screen) options(j *journal.Journal) stream.Options {
 			Marked:   s.t.marked,
 			Held:     s.t.holderChanged,
 			Reply:    func(report []byte) { s.t.input.reply(report, 0, groupNow) },
+
+			InputMode: s.t.inputMode,
 		},
 		Journal: j,
 	}

@@ -15,7 +15,9 @@ func (p *program) Typed() *echo.Typed { return &p.typed }
 // noteInput remembers input that is about to be written in a mode, and returns the position of the
 // output just before. It does not remember what a terminal without echo gets: a password.
 func (p *program) noteInput(data []byte, mode pty.LineMode) uint64 {
-	p.tellMode(mode)
+	if h := p.t.now(); h != nil { // a terminal whose screen is not there yet has no viewers
+		h.InputMayChange()
+	}
 	seq := p.t.facts().Seq
 	text := mode.Echo || !mode.Canonical
 	p.typed.Note(data, seq, text)
@@ -25,21 +27,13 @@ func (p *program) noteInput(data []byte, mode pty.LineMode) uint64 {
 	return seq
 }
 
-// noteMode tells viewers what the line discipline does with input now, which it changes without a word.
-func (p *program) noteMode() {
-	if !p.t.Hub().Watched() {
-		return
+// inputMode is stream.Hooks.InputMode. What a provider's terminal does is not known: the one here passes all on.
+func (p *program) inputMode() (m wire.InputMode, ok bool) {
+	if p.process == nil || p.t.spec.Provider != "" {
+		return m, false
 	}
-	if mode, err := p.process.Master().LineMode(); err == nil {
-		p.tellMode(mode)
-	}
-}
-
-// tellMode tells viewers of a mode. A terminal whose screen is not there yet has none.
-func (p *program) tellMode(m pty.LineMode) {
-	if h := p.t.now(); h != nil {
-		h.SetInputMode(wire.InputMode{Echo: m.Echo, Canonical: m.Canonical, Editing: m.Editing})
-	}
+	mode, err := p.process.Master().LineMode()
+	return wire.InputMode{Echo: mode.Echo, Canonical: mode.Canonical, Editing: mode.Editing}, err == nil
 }
 
 // noteEmptyLine notes what is shown where a line was begun, before the first output behind that.
