@@ -27,6 +27,7 @@ import { Pool } from "./terminal/pool";
 import type { ScreenEvents } from "./terminal/screen";
 import { ThreadState } from "./thread/state";
 import { clean, joined } from "./ui/text";
+import { mayType, unwatched } from "./viewers/watch";
 
 /** Largest paste sent, in UTF-8 bytes: the server's limit for one message is 1 MiB with its JSON around it. */
 const MAX_PASTE = 900 * 1024;
@@ -34,6 +35,9 @@ const MAX_PASTE = 900 * 1024;
 /** Where the name is kept, and how long it may be, in characters. */
 const NAME_KEY = "evertty-name";
 const MAX_NAME = 16;
+
+/** Where it is kept that nothing typed is to be shown before the program does: "off", or nothing. */
+const PREDICT_KEY = "evertty-predict";
 
 const NOT_COPIED =
   "Not copied: the browser does not let this page write to the clipboard. Allow it in the settings of the site.";
@@ -257,6 +261,7 @@ export class App {
   private eventsFor(id: string): ScreenEvents {
     return {
       input: (data) => this.sendTyped(id, data),
+      rtt: () => (this.predicts(id) ? this.connection.rtt : 0),
       bytes: (data) => {
         if (this.store.mayType.value) this.connection.send({ type: "input", pty: id, data_b64: btoa(data) });
       },
@@ -271,11 +276,21 @@ export class App {
     };
   }
 
-  private sendTyped(id: string, data: string): void {
-    if (!this.store.mayType.value) return;
+  /** sendTyped reports whether the text went out as it is, and not as a named key. */
+  private sendTyped(id: string, data: string): boolean {
+    if (!this.store.mayType.value) return false;
     const messages = typed(id, data, this.store.sticky.value);
-    for (const m of messages) this.connection.send(m);
-    if (messages[0]?.type === "keys") this.store.sticky.value = released;
+    const sent = messages.map((m) => this.connection.send(m)).every(Boolean);
+    const named = messages[0]?.type === "keys";
+    if (named) this.store.sticky.value = released;
+    return sent && !named;
+  }
+
+  /** predicts reports whether typed text may be shown before the program does. */
+  private predicts(id: string): boolean {
+    const { mayType: may, model } = this.store;
+    const allowed = may.peek() && mayType(model.peek().watched.get(id) ?? unwatched);
+    return allowed && this.connection.status.peek().state === "open" && settings.get(PREDICT_KEY) !== "off";
   }
 
   /** announce shows a toast for a refusal, and for a program's notification. */

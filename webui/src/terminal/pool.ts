@@ -128,6 +128,7 @@ export class Pool {
     const entry = this.opened.get(event.pty);
     if (event.event === "kicked" && entry) entry.removed = true;
     if (entry === undefined || entry.behind || event.event === "kicked") return;
+    if (event.event === "meta" && event.input) entry.screen.inputMode(event.input);
     const attached = entry.position.fresh();
     if (!entry.position.take(event)) {
       if (event.event !== "resume") return;

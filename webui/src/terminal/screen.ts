@@ -5,11 +5,13 @@ import { Unicode11Addon } from "@xterm/addon-unicode11";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { type IDisposable, Terminal } from "@xterm/xterm";
 import { MAX_CELLS, type Size, type Snapshot } from "../api/wire";
+import type { InputMode } from "../api/wire.gen";
 import { watchSize } from "../browser";
 import { hasBanner, hasEnded } from "../list/model";
 import { shortcutOf } from "./keys";
 import { mute } from "./mute";
 import { serverPixels } from "./pixels";
+import { Prediction } from "./prediction";
 import type { Choice } from "./renderer";
 import { fontFamily, fontSize, theme } from "./theme";
 import { Touch } from "./touch";
@@ -20,8 +22,10 @@ import { Writer } from "./writer";
 const SCROLLBACK = 5000;
 
 export interface ScreenEvents {
-  /** Keystrokes, mouse and focus reports: all of it is the user's. */
-  input(data: string): void;
+  /** Keystrokes, mouse and focus reports: all of it is the user's. It reports whether they were sent as they are. */
+  input(data: string): boolean;
+  /** The round trip time of typed text in milliseconds; 0 where nothing of it is to be shown before it comes back. */
+  rtt(): number;
   /** Mouse reports in the encodings before SGR: each character of the string is one byte. */
   bytes(data: string): void;
   paste(text: string): void;
@@ -45,6 +49,7 @@ export class Screen {
   private readonly writer: Writer;
   private readonly parts: IDisposable[] = [];
   private touch: Touch | null = null;
+  private prediction: Prediction | null = null;
   private gpu: IDisposable | null = null;
   private state = "running";
 
@@ -85,9 +90,15 @@ export class Screen {
     const { baseY, viewportY } = this.term.buffer.active;
     this.writer.replace(s.cols, s.rows, s.data, () => {
       this.term.unicode.activeVersion = this.term.unicode.versions.includes(s.unicode) ? s.unicode : "11";
+      this.prediction?.reset();
     });
     if (baseY > viewportY) this.writer.run(() => this.term.scrollLines(viewportY - baseY));
     else this.writer.run(() => this.toCursor());
+  }
+
+  /** inputMode notes what the terminal does with what is typed. */
+  inputMode(mode: InputMode): void {
+    this.prediction?.setMode(mode);
   }
 
   /** data shows output; false when the page is too far behind and needs a snapshot (MAX_BACKLOG). */
@@ -195,6 +206,7 @@ export class Screen {
 
   /** typed does to the view what a typed key does: it scrolls to the end and clears the selection. */
   typed(): void {
+    this.prediction?.disturb(); // it was none that this screen has seen
     this.term.input("");
   }
 
@@ -230,14 +242,20 @@ export class Screen {
     const muted = mute(this.term.parser);
     const forward = (data: string): void => {
       if (muted.active()) return;
-      this.events.input(data);
+      if (this.events.input(data)) this.prediction?.typed(data);
+      else this.prediction?.disturb();
       this.toCursor();
     };
-    const bytes = this.term.onBinary((data) => this.events.bytes(data));
+    const bytes = this.term.onBinary((data) => {
+      this.events.bytes(data);
+      this.prediction?.disturb();
+    });
     const selected = (): void => this.events.selected();
     this.touch = new Touch(this.host, this.term, selected);
+    this.prediction = new Prediction(this.term, () => this.events.rtt());
     this.parts.push(
       this.touch,
+      this.prediction,
       muted,
       this.term.onData(forward),
       bytes,
