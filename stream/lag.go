@@ -18,6 +18,9 @@ const (
 	// lastTrial.
 	firstTrial = 5 * time.Second
 	lastTrial  = 80 * time.Second
+	// trialQueue is MaxQueue of a viewer that was behind and has not kept up since: a trial costs a line of 1 MB/s a
+	// quarter of a second, and not a whole one without anything new.
+	trialQueue = 256 << 10
 )
 
 // lag is the state of a viewer that is behind. The hub's lock guards it.
@@ -29,6 +32,14 @@ type lag struct {
 
 	since time.Time     // when it fell behind
 	trial time.Duration // after how long it gets all; 0 before it was behind, and when it kept up since
+}
+
+// mayWait is how much may wait for the viewer, see MaxQueue. The hub's lock is held.
+func (s *Subscription) mayWait() int {
+	if s.lag.trial > 0 {
+		return trialQueue
+	}
+	return MaxQueue
 }
 
 // fallBehind makes the viewer one that is behind. The hub's lock is held.

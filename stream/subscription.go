@@ -203,7 +203,7 @@ func (h *Hub) presenceChanged(except *Subscription) {
 // push queues a message for a viewer that is not stale. Past MaxQueue the viewer is behind. The
 // hub's lock is held.
 func (s *Subscription) push(m *Message) {
-	if s.queued += m.cost(); s.queued > MaxQueue {
+	if s.queued += m.cost(); s.queued > s.mayWait() {
 		if s.whole {
 			s.makeStale(ReasonLag)
 		} else {

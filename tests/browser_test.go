@@ -197,8 +197,11 @@ func (b *tab) keys(text string) {
 // browser makes the character of it.
 func press(ctx context.Context, t *chromedp.Target, text string) error {
 	p := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: text, Text: text}
-	if text == enter {
+	switch text {
+	case enter:
 		p.Key, p.Code, p.WindowsVirtualKeyCode = "Enter", "Enter", 13
+	case backspace:
+		p.Key, p.Code, p.WindowsVirtualKeyCode, p.Text = "Backspace", "Backspace", 8, ""
 	}
 	if _, err := cdp.Call(ctx, t, input.DispatchKeyEvent, p); err != nil {
 		return err
@@ -208,8 +211,11 @@ func press(ctx context.Context, t *chromedp.Target, text string) error {
 	return err
 }
 
-// enter is what the Enter key writes.
-const enter = "\r"
+// What the Enter and the Backspace key write.
+const (
+	enter     = "\r"
+	backspace = "\x7f"
+)
 
 // TestBrowserSeesTheSameScreenAfterAKill types a command in a real browser,
 // kills and restarts the server, and reads the same screen again.

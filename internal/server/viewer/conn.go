@@ -162,8 +162,9 @@ func (c *conn) writeAll(b []byte) error {
 }
 
 // maxUnsent is how much of what is written the kernel keeps that it cannot send, in bytes; else it may keep 4 MB, all
-// of which a viewer on a slow line had to see before anything newer. What is on its way is not bounded.
-const maxUnsent = 128 << 10
+// of which a viewer on a slow line had to see before anything newer: at 20 KB/s these are 1.6 s. What is on its way is
+// not bounded.
+const maxUnsent = 32 << 10
 
 // boundUnsent sets maxUnsent. A unix socket has a bound of its own; where it fails a slow viewer is further behind.
 func (c *conn) boundUnsent() {

@@ -102,6 +102,18 @@ describe("Predictor", () => {
     expect(line.shows).toBe("$ ");
   });
 
+  it("tells two states with the same text apart", () => {
+    const line = sure().type("ag\x7fh");
+    line.wait(RTT - 120).prints("$ a");
+    expect(line.shows).toBe("$ a[h| ]");
+    line.wait(30).prints("$ ag");
+    expect(line.shows).toBe("$ a[h| ]");
+    expect(line.wait(30).prints("$ a").shows).toBe("$ a[h| ]");
+    expect(line.wait(30).prints("$ ah").shows).toBe("$ ah");
+    line.type("x\x7f").wait(RTT); // the two come as one output
+    expect([line.prints("$ ah").wait(RTT).predictor.due(), line.type("y").shows]).toEqual([null, "$ ah[y| ]"]);
+  });
+
   it.each([
     ["without an echo", () => new Line(password)],
     ["on a fast line", () => Object.assign(sure(), { rtt: 40 })],

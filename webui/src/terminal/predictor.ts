@@ -9,8 +9,8 @@ const LASTS_MS = 30;
 /** A prediction that was not confirmed in so many round trips, and at least LEAST_WAIT ms, was wrong. */
 const ROUND_TRIPS = 3;
 const LEAST_WAIT = 150;
-/** Part of a round trip after which an answer can be one to a key: measured times vary. */
-const EARLY = 0.7;
+/** In how many round trips a key has surely been answered: of two with the same text it is the second one then. */
+const SURELY = 1.5;
 /** Prompts that are remembered, and keys that wait for their echo. */
 const MAX_KNOWN = 8;
 const MAX_PENDING = 256;
@@ -80,7 +80,7 @@ export class Predictor {
 
   /** setMode notes what the server says of input. */
   setMode(mode: InputMode): void {
-    if (this.mode && modeName(this.mode) !== modeName(mode)) this.end();
+    if (this.mode && modeName(this.mode) !== modeName(mode)) this.reset();
     this.mode = mode;
   }
 
@@ -97,8 +97,9 @@ export class Predictor {
 
   /** reset is called when the screen begins anew: nothing that is predicted holds. */
   reset(): void {
+    const typing = this.burst !== null && this.burst.pending.length > 0;
     this.end();
-    this.disturb();
+    if (typing) this.disturb();
   }
 
   /** output is called when the terminal has taken output. */
@@ -196,10 +197,10 @@ export class Predictor {
   }
 
   /** confirmedBy is the number of the pending key that the terminal has just answered; -1 for none. */
-  private confirmedBy({ pending }: Burst, answered: string, now: number): number {
-    const old = (at: number): boolean => now - at >= EARLY * this.deps.rtt();
-    const last = pending.findLastIndex(({ text, at }) => text === answered && old(at));
-    return last >= 0 ? last : pending.findIndex(({ text }) => text === answered);
+  private confirmedBy({ pending, shown }: Burst, answered: string, now: number): number {
+    const surely = SURELY * this.deps.rtt();
+    const last = pending.findLastIndex(({ text, at }) => text === answered && now - at >= surely);
+    return last >= 0 || answered === shown ? last : pending.findIndex(({ text }) => text === answered);
   }
 
   private confirm(burst: Burst, index: number): void {
