@@ -160,7 +160,8 @@ export class App {
 
   /** followStore keeps the screens, the feed and the title as the store says. */
   private followStore(): void {
-    const { activeId, activeInfo, conversationSection, guest, model, statusOpen, statusTab, visible } = this.store;
+    const { activeId, activeInfo, conversationSection, guest, model, sizing, statusOpen, statusTab, visible } =
+      this.store;
     const mayAsk = computed(() => !guest && this.connection.status.value.state !== "unauthorized");
     effect(() => {
       const id = activeId.value;
@@ -184,6 +185,10 @@ export class App {
       // Without a login nothing is asked, and a guest sees no threads.
       const [thread, visibly] = [activeInfo.value?.session ?? null, visible.value && mayAsk.value];
       untracked(() => this.feed.follow(thread, visibly));
+    });
+    effect(() => {
+      const mode = sizing.value;
+      untracked(() => this.pool.setMode(mode));
     });
     effect(() => this.threadState.setDetailed(statusOpen.value && statusTab.value === "status"));
     effect(() => {

@@ -1,23 +1,10 @@
 import { useStore } from "./app";
 import { nameOf, titleOf } from "./list/label";
 import { StateBadge } from "./list/list";
-import { hasEnded } from "./list/model";
+import { Sizes } from "./terminal/sizes";
 import { ThreadPanel } from "./thread/panel";
 import { IconButton } from "./ui/button";
 import { Viewers } from "./viewers/panel";
-
-function Size() {
-  const { activeInfo, letterboxed } = useStore();
-  const info = activeInfo.value;
-  if (!info || info.cols === 0) return null;
-  const other = letterboxed.value && !hasEnded(info.state);
-  const why = other ? "Another viewer decides the size. Click into the terminal to ask for yours." : "Columns by rows";
-  return (
-    <span class={other ? "hint size other" : "hint size"} title={why}>
-      {info.cols}×{info.rows}
-    </span>
-  );
-}
 
 function Actions() {
   const { activeInfo, closing, guest, searching, sharing } = useStore();
@@ -28,7 +15,7 @@ function Actions() {
       {!guest && <ThreadPanel />}
       <StateBadge info={info} />
       <Viewers />
-      <Size />
+      <Sizes />
       <IconButton icon="search" label="Search (Ctrl+Shift+F)" onClick={() => (searching.value = !searching.value)} />
       {!guest && <IconButton icon="share" label="Share" onClick={() => (sharing.value = info)} />}
       {!guest && (

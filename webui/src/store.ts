@@ -1,10 +1,12 @@
 import { computed, signal } from "@preact/signals";
 import type { Shared, Terminal } from "./api/wire";
+import { settings } from "./browser";
 import type { Section } from "./conversation/state";
 import { emptyModel } from "./list/model";
 import { routeOf } from "./list/route";
 import { isGuest } from "./share/guest";
 import { released } from "./terminal/keys";
+import { allowed, keptMode } from "./terminal/size";
 import { messageOf } from "./ui/text";
 
 interface Toast {
@@ -30,10 +32,13 @@ export class Store {
   readonly mayType = computed(() => !this.guest || this.shared.value?.role === "write");
   /** Whether there are others to choose from: all but a guest of one terminal has a list. */
   readonly hasList = computed(() => !this.guest || this.shared.value?.session !== undefined);
+  /** What the user has chosen for terminals of another size than the window, and what the page does. */
+  readonly sizeMode = signal(keptMode(settings));
+  readonly sizing = computed(() => allowed(this.sizeMode.value, this.mayType.value));
   /** The terminal in the main area, named by the location's hash. */
   readonly activeId = signal(routeOf(location.hash));
   readonly activeInfo = computed(() => this.model.value.items.find((i) => i.id === this.activeId.value));
-  /** The server's size is not the one this page would like, so that the terminal does not fill the area. */
+  /** The terminal has not the size that would fill the area. */
   readonly letterboxed = signal(false);
   /** The active terminal has shown a screen: then an overlay may dim it instead of hiding an empty page. */
   readonly drawn = signal(false);
@@ -43,6 +48,8 @@ export class Store {
   readonly pasting = signal<string | null>(null);
   readonly sticky = signal(released);
   readonly searching = signal(false);
+  /** The card of the header that is open. */
+  readonly popover = signal<string | null>(null);
   readonly drawerOpen = signal(false);
   readonly statusOpen = signal(false);
   /** What the open status shows, and which part of the conversation. */

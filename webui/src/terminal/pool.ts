@@ -4,6 +4,7 @@ import { hasEnded } from "../list/model";
 import { Position } from "./position";
 import type { Choice } from "./renderer";
 import { Screen, type ScreenEvents } from "./screen";
+import type { SizeMode } from "./size";
 import { colors } from "./theme";
 import { chooseRenderer } from "./webgl";
 
@@ -24,7 +25,7 @@ interface Opened {
   removed: boolean;
   /** The exit of this attachment came: nothing follows, unless the terminal is restarted. */
   ended: boolean;
-  /** The size that would fill the page, as the server was asked for it. */
+  /** The size that would fill the page, as the server was asked for it in the mode `fit`. */
   wanted: Size | null;
 }
 
@@ -46,6 +47,8 @@ export class Pool {
   private shownOne: Opened | null = null;
   /** How all screens are drawn; made with the first one. */
   private renderer: Choice | undefined;
+  /** Only `fit` asks the server for sizes, so not before setMode has said it. */
+  private mode: SizeMode = "pan";
   private settle: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly deps: PoolDeps) {}
@@ -80,7 +83,7 @@ export class Pool {
     return this.shownOne?.drawn ?? false;
   }
 
-  /** letterboxed says whether the shown terminal has not the wanted size. */
+  /** letterboxed says whether the shown terminal has not the size that would fill the page. */
   letterboxed(): boolean {
     const one = this.shownOne;
     return !!one?.wanted && one.position.fresh() && !same(one.wanted, one.screen.size());
@@ -89,6 +92,16 @@ export class Pool {
   /** wantedSize is the size a new terminal should have to fill the area, if any terminal is shown to measure by. */
   wantedSize(): Size | null {
     return this.shownOne?.wanted ?? null;
+  }
+
+  /** setMode changes what the page does about sizes. A size that was asked for is withdrawn by attaching again. */
+  setMode(mode: SizeMode): void {
+    const asks = (m: SizeMode): boolean => m === "fit";
+    const again = asks(mode) !== asks(this.mode);
+    this.mode = mode;
+    for (const { screen } of this.opened.values()) screen.scale(mode === "scale");
+    if (again) this.reattach();
+    this.deps.changed();
   }
 
   /** reattach asks for all opened terminals on a new connection. Old screens stay, and go on if the server can. */
@@ -165,7 +178,6 @@ export class Pool {
       this.deps.send({ type: "show", pty: id });
       this.applySize();
     } else {
-      entry.wanted = entry.screen.wantedSize();
       this.attach(entry);
       for (const one of this.opened.values()) if (this.opened.size > MAX_OPEN) this.drop(one);
     }
@@ -182,6 +194,7 @@ export class Pool {
     const screen = new Screen(`Terminal ${id}`, this.renderer, this.deps.eventsFor(id));
     screen.open(area);
     screen.setState(this.deps.stateOf(id));
+    screen.scale(this.mode === "scale");
     screen.onResize(() => this.deps.changed());
     return {
       id,
@@ -200,7 +213,9 @@ export class Pool {
     entry.removed = false;
     entry.ended = false;
     const hidden = entry === this.shownOne ? {} : { hidden: true };
-    this.deps.send({ type: "attach", pty: entry.id, ...entry.position.attach(), ...entry.wanted, ...hidden });
+    entry.wanted = entry.screen.wantedSize() ?? entry.wanted;
+    const size = this.mode === "fit" ? entry.wanted : null;
+    this.deps.send({ type: "attach", pty: entry.id, ...entry.position.attach(), ...size, ...hidden });
   }
 
   private fallBehind(entry: Opened): void {
@@ -232,7 +247,7 @@ export class Pool {
   }
 
   private requestSize(id: string, size: Size): void {
-    if (!hasEnded(this.deps.stateOf(id))) this.deps.send({ type: "resize", pty: id, ...size });
+    if (this.mode === "fit" && !hasEnded(this.deps.stateOf(id))) this.deps.send({ type: "resize", pty: id, ...size });
   }
 
   /** drop closes a terminal, unless it is the one on display. */

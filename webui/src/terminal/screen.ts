@@ -10,9 +10,11 @@ import { watchSize } from "../browser";
 import { hasBanner, hasEnded } from "../list/model";
 import { shortcutOf } from "./keys";
 import { mute } from "./mute";
+import { Pan } from "./pan";
 import { serverPixels } from "./pixels";
 import { Prediction } from "./prediction";
 import type { Choice } from "./renderer";
+import { largestFont } from "./size";
 import { fontFamily, fontSize, theme } from "./theme";
 import { Touch } from "./touch";
 import { accelerate } from "./webgl";
@@ -47,11 +49,15 @@ export class Screen {
   readonly term: Terminal;
   private readonly fit = new FitAddon();
   private readonly writer: Writer;
+  private readonly pan: Pan;
   private readonly parts: IDisposable[] = [];
   private touch: Touch | null = null;
   private prediction: Prediction | null = null;
   private gpu: IDisposable | null = null;
   private state = "running";
+  /** See scale, and for which sizes the letters are right. */
+  private scaled = false;
+  private scaledFor = "";
 
   constructor(
     label: string,
@@ -72,6 +78,7 @@ export class Screen {
       linkHandler: this.links(),
     });
     this.writer = new Writer(this.term);
+    this.pan = new Pan(this.host, this.term);
     this.load();
   }
 
@@ -82,7 +89,10 @@ export class Screen {
     this.term.open(this.host);
     this.host.hidden = true;
     this.listen();
-    watchSize(this.host, () => this.toCursor());
+    watchSize(this.host, () => {
+      this.adjustFont();
+      this.pan.toCursor();
+    });
   }
 
   /** snapshot replaces everything shown; a user who scrolled up stays as far from the end as before. */
@@ -93,7 +103,7 @@ export class Screen {
       this.prediction?.reset();
     });
     if (baseY > viewportY) this.writer.run(() => this.term.scrollLines(viewportY - baseY));
-    else this.writer.run(() => this.toCursor());
+    else this.writer.run(() => this.pan.toCursor());
   }
 
   /** inputMode notes what the terminal does with what is typed. */
@@ -112,7 +122,7 @@ export class Screen {
 
   /** ended brings the cursor into view once the last output was drawn. */
   ended(): void {
-    this.writer.run(() => this.toCursor());
+    this.writer.run(() => this.pan.toCursor());
   }
 
   /** forget drops output that was not drawn yet. */
@@ -124,16 +134,41 @@ export class Screen {
     return { cols: this.term.cols, rows: this.term.rows };
   }
 
-  /** wantedSize is the size that would fill the element, or null while it is hidden. */
+  /** wantedSize is the size that would fill the element with letters as usual, or null while it is hidden. */
   wantedSize(): Size | null {
     const wanted = this.host.hidden ? undefined : this.fit.proposeDimensions();
     if (!wanted || !Number.isFinite(wanted.cols) || !Number.isFinite(wanted.rows)) return null;
-    return { cols: Math.min(wanted.cols, MAX_CELLS), rows: Math.min(wanted.rows, MAX_CELLS) };
+    const share = (this.term.options.fontSize ?? fontSize()) / fontSize();
+    const cells = (n: number): number => Math.min(Math.floor(n * share), MAX_CELLS);
+    return { cols: cells(wanted.cols), rows: cells(wanted.rows) };
+  }
+
+  /** scale makes the letters so small that all of the terminal is in view, or as large as usual again. */
+  scale(on: boolean): void {
+    this.scaled = on;
+    this.adjustFont();
+  }
+
+  /** adjustFont does so for the sizes of now; a hidden terminal has none. */
+  private adjustFont(): void {
+    if (this.host.hidden) return;
+    const { options, cols, rows } = this.term;
+    const usual = fontSize();
+    const sizes = [cols, rows, this.host.offsetWidth, this.host.offsetHeight, usual, this.gpu !== null].join();
+    if (!this.scaled) options.fontSize = usual;
+    else if (sizes !== this.scaledFor) options.fontSize = largestFont(usual, (font) => this.holds(font));
+    this.scaledFor = this.scaled ? sizes : "";
+  }
+
+  /** holds says whether the element has room for all of the terminal in letters of a size, which it sets. */
+  private holds(font: number): boolean {
+    this.term.options.fontSize = font;
+    const room = this.fit.proposeDimensions();
+    return room !== undefined && room.cols >= this.term.cols && room.rows >= this.term.rows;
   }
 
   show(): void {
     this.host.hidden = false;
-    this.term.options.fontSize = fontSize();
     this.draw();
   }
 
@@ -143,12 +178,14 @@ export class Screen {
     if (webgl) this.gpu ??= accelerate(this.term, () => this.drawPlainly());
     if (webgl && this.gpu === null) this.renderer.refuse("webgl");
     if (!webgl) this.release();
+    this.adjustFont();
   }
 
   /** drawPlainly goes on without WebGL, which this browser takes away or draws wrongly. */
   private drawPlainly(): void {
     this.renderer.refuse("webgl");
     this.release();
+    this.adjustFont();
     this.events.redrawn();
   }
 
@@ -185,23 +222,11 @@ export class Screen {
 
   onResize(listener: () => void): void {
     const resized = (): void => {
-      this.toCursor();
+      this.adjustFont();
+      this.pan.toCursor();
       listener();
     };
     this.parts.push(this.term.onResize(resized));
-  }
-
-  /**
-   * toCursor brings the cursor of a terminal that is larger than the page into view: as much as fits from the top,
-   * and from the left.
-   */
-  private toCursor(): void {
-    requestAnimationFrame(() => {
-      const { cursorX, cursorY } = this.term.buffer.active;
-      const { scrollWidth, scrollHeight, clientWidth, clientHeight } = this.host;
-      this.host.scrollTop = Math.max(0, ((cursorY + 2) * scrollHeight) / this.term.rows - clientHeight);
-      this.host.scrollLeft = Math.max(0, ((cursorX + 2) * scrollWidth) / this.term.cols - clientWidth);
-    });
   }
 
   /** typed does to the view what a typed key does: it scrolls to the end and clears the selection. */
@@ -244,7 +269,7 @@ export class Screen {
       if (muted.active()) return;
       if (this.events.input(data)) this.prediction?.typed(data);
       else this.prediction?.disturb();
-      this.toCursor();
+      this.pan.toCursor();
     };
     const bytes = this.term.onBinary((data) => {
       this.events.bytes(data);
@@ -263,6 +288,7 @@ export class Screen {
       this.term.onSelectionChange(selected),
       this.term.onRender(selected), // output that leaves the history may take the selection along
       this.term.onRender(() => this.time()),
+      this.term.onRender(() => this.pan.follow()),
     );
     this.term.attachCustomKeyEventHandler((e) => this.shortcut(e));
     this.term.textarea?.addEventListener("focus", () => this.events.focus());

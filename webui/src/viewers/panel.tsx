@@ -1,52 +1,41 @@
-import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { kickViewer } from "../api/requests";
 import type { Present } from "../api/wire";
 import { useApp, useStore } from "../app";
 import { Button } from "../ui/button";
 import { Icon } from "../ui/icons";
+import { Popover } from "../ui/popover";
 import { Spoken } from "../ui/spoken";
 import { clean } from "../ui/text";
 import { nameOfViewer, others, unwatched, type Watch } from "./watch";
 
-const BODY_ID = "viewers";
-
 /** Viewers says who watches the terminal on display, who types and who holds the keyboard. Alone there is nothing to say. */
 export function Viewers() {
   const { activeId, model } = useStore();
-  const open = useSignal(false);
-  const button = useRef<HTMLButtonElement>(null);
   const id = activeId.value;
   const watch = model.value.watched.get(id ?? "") ?? unwatched;
   if (id === null || watch.removed || (watch.number <= 1 && watch.holder === "")) return null;
   const said = summary(watch);
-  const onKey = (e: KeyboardEvent): void => {
-    if (e.key !== "Escape" || !open.value) return;
-    e.stopPropagation();
-    open.value = false;
-    button.current?.focus();
-  };
+  const asked = watch.requests.length > 0 && watch.holder === watch.self;
+  const face = (
+    <>
+      <Icon name={watch.holder === "" ? "eye" : "lock"} /> {watch.number}
+      <span class="viewers-typing">{typists(watch)}</span>
+    </>
+  );
   return (
-    <section class="viewers" aria-label="Viewers" onKeyDown={onKey}>
-      <button
-        ref={button}
-        type="button"
-        class={
-          watch.requests.length > 0 && watch.holder === watch.self
-            ? "badge viewers-button asked"
-            : "badge viewers-button"
-        }
-        aria-expanded={open.value}
-        aria-controls={BODY_ID}
+    <>
+      <Popover
+        id="viewers"
+        label="Viewers"
         title={said}
-        onClick={() => (open.value = !open.value)}
+        class={asked ? "viewers-button asked" : "viewers-button"}
+        face={face}
       >
-        <Icon name={watch.holder === "" ? "eye" : "lock"} /> {watch.number}
-        <span class="viewers-typing">{typists(watch)}</span>
-      </button>
+        <Body id={id} watch={watch} />
+      </Popover>
       <Spoken text={said} />
-      {open.value && <Body id={id} watch={watch} />}
-    </section>
+    </>
   );
 }
 
@@ -72,7 +61,7 @@ function Body({ id, watch }: { id: string; watch: Watch }) {
   };
   const asks = watch.requests.includes(watch.self);
   return (
-    <div class="card viewers-body" id={BODY_ID}>
+    <>
       <ul>
         {watch.present.map((p) => (
           <Row key={p.id} id={id} watch={watch} one={p} />
@@ -95,7 +84,7 @@ function Body({ id, watch }: { id: string; watch: Watch }) {
         </div>
       )}
       <Name />
-    </div>
+    </>
   );
 }
 

@@ -1,0 +1,116 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { ClientMessage, ServerEvent, Size } from "../api/wire";
+
+/** Window has what the fake screens would need to fill it. */
+const window = vi.hoisted(() => ({ wanted: { cols: 50, rows: 20 } as Size, scaled: false }));
+
+vi.mock("./screen", () => ({
+  Screen: class {
+    open = (): void => {};
+    show = (): void => {};
+    hide = (): void => {};
+    onResize = (): void => {};
+    setState = (): boolean => false;
+    snapshot = (): void => {};
+    resize = (): void => {};
+    scale = (on: boolean): void => {
+      window.scaled = on;
+    };
+    size = (): Size => ({ cols: 120, rows: 40 });
+    wantedSize = (): Size => window.wanted;
+  },
+}));
+vi.mock("./theme", () => ({ colors: {} }));
+vi.mock("./webgl", () => ({ chooseRenderer: () => ({}) }));
+vi.mock("../browser", () => ({ watchSize: () => {} }));
+
+import { Pool } from "./pool";
+
+let sent: ClientMessage[] = [];
+let touch = (): void => {};
+
+function opened(): Pool {
+  const pool = new Pool({
+    send: (m) => sent.push(m) > 0,
+    eventsFor: () => ({}) as never,
+    stateOf: () => "running",
+    changed: () => {},
+  });
+  pool.mount({ addEventListener: (_: string, f: () => void) => (touch = f) } as unknown as HTMLElement);
+  return pool;
+}
+
+const shot: ServerEvent = {
+  event: "snapshot",
+  pty: "a",
+  cols: 120,
+  rows: 40,
+  seq: 7,
+  unicode: "11",
+  reason: "connect",
+  data: "",
+};
+
+/** taken is what was sent since the last call. */
+function taken(): ClientMessage[] {
+  const all = sent;
+  sent = [];
+  return all;
+}
+
+beforeEach(() => {
+  sent = [];
+  window.wanted = { cols: 50, rows: 20 };
+});
+
+describe("Pool and sizes", () => {
+  it("asks for the size that fills the page in the mode fit", () => {
+    const pool = opened();
+    pool.setMode("fit");
+    pool.activate("a");
+    expect(taken()).toEqual([{ type: "attach", pty: "a", cols: 50, rows: 20 }]);
+    pool.handle(shot);
+    taken();
+    window.wanted = { cols: 60, rows: 20 };
+    pool.applySize();
+    touch();
+    const resize = { type: "resize", pty: "a", cols: 60, rows: 20 };
+    expect(taken()).toEqual([resize, resize]);
+  });
+
+  it.each(["pan", "scale"] as const)("asks for none in the mode %s, whatever changes", (mode) => {
+    const pool = opened();
+    pool.setMode(mode);
+    pool.activate("a");
+    expect([window.scaled, taken()]).toEqual([mode === "scale", [{ type: "attach", pty: "a" }]]);
+    pool.handle(shot);
+    taken();
+    window.wanted = { cols: 60, rows: 20 };
+    pool.applySize();
+    touch();
+    pool.activate("b");
+    pool.activate("a");
+    pool.reattach();
+    expect(taken().filter((m) => "cols" in m)).toEqual([]);
+    expect(pool.wantedSize()).toEqual({ cols: 60, rows: 20 });
+  });
+
+  it("withdraws its wish and makes it again, and goes on where it was", () => {
+    const pool = opened();
+    pool.setMode("fit");
+    pool.activate("a");
+    pool.handle(shot);
+    taken();
+    pool.setMode("scale");
+    expect(taken()).toEqual([{ type: "attach", pty: "a", since: 7 }]);
+    pool.setMode("pan");
+    expect(taken()).toEqual([]);
+    pool.setMode("fit");
+    expect(taken()).toEqual([{ type: "attach", pty: "a", since: 7, cols: 50, rows: 20 }]);
+  });
+
+  it("asks for none before it knows whether it may", () => {
+    opened().activate("a");
+    expect(taken()).toEqual([{ type: "attach", pty: "a" }]);
+  });
+});
