@@ -163,14 +163,16 @@ func TestBrowserPredicts(t *testing.T) {
 			}
 			p := b.noted(t)
 			b.sameAsServer(s, id)
-			if p.Predicted < p.Keys*3/4 || p.Wrong > 0 || p.Left > 0 || p.at(0.5) > 20 {
+			seen, left := float64(times(200, 20)), times(2, 0) // a busy machine draws few frames
+			if p.Predicted < p.Keys*3/4 || p.Wrong > 0 || p.Left > left || p.at(0.5) > seen {
 				t.Errorf("that is not good enough")
 			}
 		})
 	}
 }
 
-// TestBrowserPredictsNothing in an editor, and of a secret: neither the program nor the page shows it.
+// TestBrowserPredictsNothing in an editor, of a secret, which neither the program nor the page shows, and where the user
+// does not want it.
 func TestBrowserPredictsNothing(t *testing.T) {
 	t.Parallel()
 	s, id, b := slowly(t, lineDelay, "env", "PS1=me$ ", "HISTFILE=", "bash", "--norc", "--noprofile")
@@ -191,6 +193,18 @@ func TestBrowserPredictsNothing(t *testing.T) {
 			t.Errorf("%s: the page shows it", secret.command)
 		}
 	}
+	b.eval(`(document.querySelector("[aria-controls=sizes]").click(), "")`)
+	b.sees("the choice", `document.querySelector("#sizes input[type=checkbox]")?.checked`, func(s string) bool {
+		return s == "true"
+	})
+	b.shoot()
+	b.eval(`(document.querySelector("#sizes input[type=checkbox]").click(), "")`)
+	off := b.noted(t)
+	b.enters("echo unseen", "me$ ")
+	if now := b.noted(t); now.Predicted != off.Predicted || now.Keys != off.Keys+len("echo unseen") {
+		t.Errorf("switched off: predicted %d", now.Predicted-off.Predicted)
+	}
+	b.eval(`(document.querySelector("#sizes input[type=checkbox]").click(), "")`)
 	b.enters("vim -u NONE -N", "me$ ")
 	b.shows("~")
 	before := b.noted(t)

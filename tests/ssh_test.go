@@ -463,3 +463,40 @@ func TestSSHStrangers(t *testing.T) {
 		}
 	}
 }
+
+// TestSSHSessionsOfOneConnection: a connection has at most ten sessions at once, and another one when one has ended.
+func TestSSHSessionsOfOneConnection(t *testing.T) {
+	t.Parallel()
+	s := startSSH(t, launch{})
+	id := s.create("sh", "-c", "echo begun; exec cat").ID
+	socket := filepath.Join(s.home, "mux")
+	master := s.ssh("own", "-M", "-S", socket, "-N", "host")
+	s.must(master.Start())
+	defer master.Wait()         //nolint:errcheck // it was killed
+	defer master.Process.Kill() //nolint:errcheck // it may have ended
+	eventually(t, "the connection", func() bool {
+		return run(t, s.ssh("own", "-S", socket, "-O", "check", "host")).code == 0
+	})
+	var sessions []*exec.Cmd
+	for range 10 {
+		c := s.ssh("own", "-S", socket, "host", "logs -f "+id)
+		out, err := c.StdoutPipe()
+		s.must(err)
+		s.must(c.Start())
+		defer c.Wait()         //nolint:errcheck // it was killed
+		defer c.Process.Kill() //nolint:errcheck // it may have ended
+		_, err = io.ReadFull(out, make([]byte, len("begun")))
+		s.must(err)
+		sessions = append(sessions, c)
+	}
+	// The client then makes a connection of its own.
+	refused := func() bool {
+		e := s.replies(0, "own", "-S", socket, "host", "ls")
+		return strings.Contains(e.stderr, "refused by peer")
+	}
+	if !refused() {
+		t.Error("it has an eleventh session")
+	}
+	s.must(sessions[0].Process.Kill())
+	eventually(t, "another session", func() bool { return !refused() })
+}

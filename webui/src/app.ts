@@ -36,9 +36,6 @@ const MAX_PASTE = 900 * 1024;
 const NAME_KEY = "evertty-name";
 const MAX_NAME = 16;
 
-/** Where it is kept that nothing typed is to be shown before the program does: "off", or nothing. */
-const PREDICT_KEY = "evertty-predict";
-
 const NOT_COPIED =
   "Not copied: the browser does not let this page write to the clipboard. Allow it in the settings of the site.";
 
@@ -293,9 +290,9 @@ export class App {
 
   /** predicts reports whether typed text may be shown before the program does. */
   private predicts(id: string): boolean {
-    const { mayType: may, model } = this.store;
-    const allowed = may.peek() && mayType(model.peek().watched.get(id) ?? unwatched);
-    return allowed && this.connection.status.peek().state === "open" && settings.get(PREDICT_KEY) !== "off";
+    const { mayType: may, model, predicting } = this.store;
+    const allowed = predicting.peek() && may.peek() && mayType(model.peek().watched.get(id) ?? unwatched);
+    return allowed && this.connection.status.peek().state === "open";
   }
 
   /** announce shows a toast for a refusal, and for a program's notification. */

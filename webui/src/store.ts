@@ -6,6 +6,7 @@ import { emptyModel } from "./list/model";
 import { routeOf } from "./list/route";
 import { isGuest } from "./share/guest";
 import { released } from "./terminal/keys";
+import { keptPredicting } from "./terminal/predictor";
 import { allowed, keptMode } from "./terminal/size";
 import { messageOf } from "./ui/text";
 
@@ -35,6 +36,8 @@ export class Store {
   /** What the user has chosen for terminals of another size than the window, and what the page does. */
   readonly sizeMode = signal(keptMode(settings));
   readonly sizing = computed(() => allowed(this.sizeMode.value, this.mayType.value));
+  /** On slow lines typed text is shown before the program does. */
+  readonly predicting = signal(keptPredicting(settings));
   /** The terminal in the main area, named by the location's hash. */
   readonly activeId = signal(routeOf(location.hash));
   readonly activeInfo = computed(() => this.model.value.items.find((i) => i.id === this.activeId.value));

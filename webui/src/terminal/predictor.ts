@@ -1,4 +1,5 @@
 import type { InputMode } from "../api/wire.gen";
+import type { Settings } from "../browser";
 
 /** Lines with a shorter round trip than this, in milliseconds, need no prediction: nobody sees the delay. */
 export const LEAST_RTT = 40;
@@ -14,6 +15,16 @@ const SURELY = 1.5;
 /** Prompts that are remembered, and keys that wait for their echo. */
 const MAX_KNOWN = 8;
 const MAX_PENDING = 256;
+
+/** Where the browser keeps that nothing is to be predicted: "off". */
+const KEY = "evertty-predict";
+
+/** keptPredicting is what the user has chosen in this browser. */
+export const keptPredicting = (settings: Pick<Settings, "get">): boolean => settings.get(KEY) !== "off";
+
+export function keepPredicting(settings: Pick<Settings, "set">, on: boolean): void {
+  settings.set(KEY, on ? "on" : "off");
+}
 
 /** Place is what stands around the cursor of the terminal. */
 export interface Place {

@@ -3,6 +3,7 @@ import { settings } from "../browser";
 import { hasEnded } from "../list/model";
 import { Icon } from "../ui/icons";
 import { Popover } from "../ui/popover";
+import { keepPredicting } from "./predictor";
 import { keepMode, type SizeMode, sizeModes } from "./size";
 
 const WORDS: Readonly<Record<SizeMode, { name: string; does: string }>> = {
@@ -13,7 +14,7 @@ const WORDS: Readonly<Record<SizeMode, { name: string; does: string }>> = {
 
 /** Sizes says which size the terminal on display has, and lets the user choose what this page does about it. */
 export function Sizes() {
-  const { activeInfo, letterboxed, mayType, sizeMode, sizing } = useStore();
+  const { activeInfo, letterboxed, mayType, predicting, sizeMode, sizing } = useStore();
   const info = activeInfo.value;
   if (!info || info.cols === 0) return null;
   const other = sizing.value === "fit" && letterboxed.value && !hasEnded(info.state);
@@ -25,6 +26,10 @@ export function Sizes() {
       <span class="size-text">{size}</span>
     </>
   );
+  const predict = (): void => {
+    predicting.value = !predicting.value;
+    keepPredicting(settings, predicting.value);
+  };
   const choose = (mode: SizeMode): void => {
     sizeMode.value = mode;
     keepMode(settings, mode);
@@ -58,6 +63,14 @@ export function Sizes() {
           ))}
       </fieldset>
       {other && <p class="hint">{why}</p>}
+      {mayType.value && (
+        <label class="sizes-mode">
+          <input type="checkbox" checked={predicting.value} onChange={predict} />
+          <span>
+            Type ahead <span class="hint">On slow lines typed text is shown at once, underlined until it is confirmed.</span>
+          </span>
+        </label>
+      )}
     </Popover>
   );
 }
