@@ -22,6 +22,7 @@ import { routeOf } from "./list/route";
 import { Store } from "./store";
 import { ClipboardAccess } from "./terminal/clipboardaccess";
 import { released, typed, withSticky } from "./terminal/keys";
+import { SLOW_MS } from "./terminal/lazyhistory";
 import { openLink, safeLink } from "./terminal/links";
 import { Pool } from "./terminal/pool";
 import type { ScreenEvents } from "./terminal/screen";
@@ -57,6 +58,7 @@ export class App {
     send: (message) => this.connection.send(message),
     eventsFor: (id) => this.eventsFor(id),
     stateOf: (id) => this.store.model.peek().items.find((i) => i.id === id)?.state ?? "running",
+    slow: () => this.connection.rtt > SLOW_MS,
     changed: () =>
       batch(() => {
         this.store.letterboxed.value = this.pool.letterboxed();
@@ -157,8 +159,8 @@ export class App {
 
   /** followStore keeps the screens, the feed and the title as the store says. */
   private followStore(): void {
-    const { activeId, activeInfo, conversationSection, guest, model, sizing, statusOpen, statusTab, visible } =
-      this.store;
+    const { activeId, activeInfo, conversationSection, guest, model, searching, sizing } = this.store;
+    const { statusOpen, statusTab, visible } = this.store;
     const mayAsk = computed(() => !guest && this.connection.status.value.state !== "unauthorized");
     effect(() => {
       const id = activeId.value;
@@ -186,6 +188,9 @@ export class App {
     effect(() => {
       const mode = sizing.value;
       untracked(() => this.pool.setMode(mode));
+    });
+    effect(() => {
+      if (searching.value) this.pool.wantHistory();
     });
     effect(() => this.threadState.setDetailed(statusOpen.value && statusTab.value === "status"));
     effect(() => {
@@ -273,6 +278,7 @@ export class App {
       focus: () => this.focus(id),
       redrawn: () => this.pool.applySize(),
       search: () => (this.store.searching.value = true),
+      lookBack: () => this.pool.wantHistory(id),
       link: (address, clicked) => this.showLink(address, clicked),
       open: openLink,
     };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shortcutOf, typed, withSticky } from "./keys";
+import { looksBack, shortcutOf, typed, withSticky } from "./keys";
 
 const ctrl = { ctrl: true, alt: false };
 const alt = { ctrl: false, alt: true };
@@ -51,5 +51,15 @@ describe("shortcutOf", () => {
     expect(shortcutOf({ ...chord, shiftKey: false })).toBeNull();
     expect(shortcutOf({ ...chord, altKey: true })).toBeNull();
     expect(shortcutOf({ ...chord, key: "V", code: "KeyV" })).toBeNull();
+  });
+});
+
+describe("looksBack", () => {
+  it("knows the keys that scroll up and select all, and no key of the program", () => {
+    const key = { key: "PageUp", code: "PageUp", ctrlKey: false, shiftKey: true, altKey: false, metaKey: false };
+    expect(looksBack(key)).toBe(true);
+    expect(looksBack({ ...key, shiftKey: false })).toBe(false);
+    expect(looksBack({ ...key, key: "a", shiftKey: false, metaKey: true })).toBe(true);
+    expect(looksBack({ ...key, key: "A" })).toBe(false);
   });
 });

@@ -39,6 +39,10 @@ export function typed(pty: string, data: string, held: Sticky): ClientMessage[] 
 /** Shortcut is a chord the page keeps for itself; everything else belongs to the program. */
 export type Shortcut = "copy" | "search" | null;
 
+/** looksBack tells the keys by which xterm.js scrolls up or selects all of the history. */
+export const looksBack = (e: Chord): boolean =>
+  (e.key === "PageUp" && e.shiftKey) || (e.key.toLowerCase() === "a" && e.metaKey);
+
 type Chord = Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "shiftKey" | "altKey" | "metaKey">;
 
 /** shortcutOf goes by the letter typed, or by the key's position on a layout without Latin letters. */

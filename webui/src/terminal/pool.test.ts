@@ -13,6 +13,7 @@ vi.mock("./screen", () => ({
     setState = (): boolean => false;
     snapshot = (): void => {};
     resize = (): void => {};
+    ended = (): void => {};
     scale = (on: boolean): void => {
       window.scaled = on;
     };
@@ -27,6 +28,7 @@ vi.mock("../browser", () => ({ watchSize: () => {} }));
 import { Pool } from "./pool";
 
 let sent: ClientMessage[] = [];
+let slow = false;
 let touch = (): void => {};
 
 function opened(): Pool {
@@ -34,6 +36,7 @@ function opened(): Pool {
     send: (m) => sent.push(m) > 0,
     eventsFor: () => ({}) as never,
     stateOf: () => "running",
+    slow: () => slow,
     changed: () => {},
   });
   pool.mount({ addEventListener: (_: string, f: () => void) => (touch = f) } as unknown as HTMLElement);
@@ -60,6 +63,7 @@ function taken(): ClientMessage[] {
 
 beforeEach(() => {
   sent = [];
+  slow = false;
   window.wanted = { cols: 50, rows: 20 };
 });
 
@@ -112,5 +116,53 @@ describe("Pool and sizes", () => {
   it("asks for none before it knows whether it may", () => {
     opened().activate("a");
     expect(taken()).toEqual([{ type: "attach", pty: "a" }]);
+  });
+});
+
+describe("Pool and history", () => {
+  it("attaches without the history where the line is slow, and asks for it when it is wanted", () => {
+    const pool = opened();
+    slow = true;
+    pool.activate("a");
+    expect(taken()).toEqual([{ type: "attach", pty: "a", history: "lazy" }]);
+    pool.wantHistory();
+    expect(taken()).toEqual([]);
+    pool.handle({ ...shot, partial: true });
+    taken();
+    pool.wantHistory("b");
+    expect(taken()).toEqual([]);
+    pool.wantHistory();
+    pool.wantHistory("a");
+    expect(taken()).toEqual([{ type: "history", pty: "a" }]);
+    slow = false;
+    pool.reattach();
+    pool.wantHistory(); // nothing has come of this attachment
+    expect(taken()).toEqual([{ type: "attach", pty: "a", since: 7, history: "lazy" }]);
+    pool.handle(shot);
+    pool.reattach();
+    expect(taken().at(-1)).toEqual({ type: "attach", pty: "a", since: 7 });
+  });
+
+  it("attaches again for the history of a terminal that has ended: nothing follows its exit", () => {
+    const pool = opened();
+    slow = true;
+    pool.activate("a");
+    pool.handle({ ...shot, partial: true });
+    pool.handle({ event: "exit", pty: "a", seq: 8, code: 0, signal: "", reason: "exit" });
+    taken();
+    pool.wantHistory();
+    pool.wantHistory();
+    expect(taken()).toEqual([{ type: "attach", pty: "a" }]);
+  });
+
+  it("does not ask for that of a terminal that it was removed from", () => {
+    const pool = opened();
+    slow = true;
+    pool.activate("a");
+    pool.handle({ ...shot, partial: true });
+    pool.handle({ event: "kicked", pty: "a", error: "" });
+    taken();
+    pool.wantHistory();
+    expect(taken()).toEqual([]);
   });
 });

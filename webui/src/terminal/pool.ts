@@ -1,6 +1,7 @@
 import type { ClientMessage, ServerEvent, Size } from "../api/wire";
 import { watchSize } from "../browser";
 import { hasEnded } from "../list/model";
+import { LazyHistory } from "./lazyhistory";
 import { Position } from "./position";
 import type { Choice } from "./renderer";
 import { Screen, type ScreenEvents } from "./screen";
@@ -17,6 +18,7 @@ interface Opened {
   readonly id: string;
   readonly screen: Screen;
   readonly position: Position;
+  readonly history: LazyHistory;
   /** Has shown a screen, of this attachment or an older one. */
   drawn: boolean;
   /** Fell too far behind and was detached; attached again when the page is visible. */
@@ -34,6 +36,8 @@ export interface PoolDeps {
   eventsFor(id: string): ScreenEvents;
   /** The state the server lists for a terminal. */
   stateOf(id: string): string;
+  /** Whether the line to the server is slow. */
+  slow(): boolean;
   /** Called when the shown terminal's size, wanted size or first screen changed. */
   changed(): void;
 }
@@ -104,6 +108,18 @@ export class Pool {
     this.deps.changed();
   }
 
+  /** wantHistory asks for the history of a terminal, the shown one without `id`, if only its screen has come so far. */
+  wantHistory(id?: string): void {
+    (id === undefined ? this.shownOne : this.opened.get(id))?.history.want();
+  }
+
+  private askHistory(entry: Opened): boolean {
+    if (!entry.position.fresh() || entry.removed) return false;
+    if (!entry.ended) return this.deps.send({ type: "history", pty: entry.id });
+    entry.position.forget(); // nothing follows the exit: another attachment has all
+    return this.attach(entry);
+  }
+
   /** reattach asks for all opened terminals on a new connection. Old screens stay, and go on if the server can. */
   reattach(): void {
     for (const entry of this.opened.values()) if (!entry.removed) this.attach(entry);
@@ -149,6 +165,7 @@ export class Pool {
       this.attach(entry);
       return;
     }
+    entry.history.take(event);
     if (event.event === "data") {
       if (!entry.screen.data(event.data)) this.fallBehind(entry);
       return;
@@ -196,26 +213,32 @@ export class Pool {
     screen.setState(this.deps.stateOf(id));
     screen.scale(this.mode === "scale");
     screen.onResize(() => this.deps.changed());
-    return {
+    const entry: Opened = {
       id,
       screen,
       position: new Position(),
+      history: new LazyHistory(() => this.askHistory(entry)),
       drawn: false,
       behind: false,
       removed: false,
       ended: false,
       wanted: null,
     };
+    return entry;
   }
 
-  private attach(entry: Opened): void {
+  /** attach returns false when it is not connected. */
+  private attach(entry: Opened): boolean {
+    const slow = this.deps.slow() && !entry.ended && !hasEnded(this.deps.stateOf(entry.id));
     entry.behind = false;
     entry.removed = false;
     entry.ended = false;
     const hidden = entry === this.shownOne ? {} : { hidden: true };
     entry.wanted = entry.screen.wantedSize() ?? entry.wanted;
     const size = this.mode === "fit" ? entry.wanted : null;
-    this.deps.send({ type: "attach", pty: entry.id, ...entry.position.attach(), ...size, ...hidden });
+    const since = entry.position.attach();
+    const history = entry.history.attach(slow, since.since !== undefined);
+    return this.deps.send({ type: "attach", pty: entry.id, ...since, ...history, ...size, ...hidden });
   }
 
   private fallBehind(entry: Opened): void {
@@ -254,6 +277,7 @@ export class Pool {
   private drop(entry: Opened): void {
     if (entry === this.shownOne) return;
     entry.screen.dispose();
+    entry.history.dispose();
     this.opened.delete(entry.id);
     this.deps.send({ type: "detach", pty: entry.id });
   }

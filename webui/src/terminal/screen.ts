@@ -8,7 +8,7 @@ import { MAX_CELLS, type Size, type Snapshot } from "../api/wire";
 import type { InputMode } from "../api/wire.gen";
 import { watchSize } from "../browser";
 import { hasBanner, hasEnded } from "../list/model";
-import { shortcutOf } from "./keys";
+import { looksBack, shortcutOf } from "./keys";
 import { mute } from "./mute";
 import { Pan } from "./pan";
 import { serverPixels } from "./pixels";
@@ -37,6 +37,8 @@ export interface ScreenEvents {
   /** The renderer changed by itself, so the size that fills the element may have changed too. */
   redrawn(): void;
   search(): void;
+  /** The user wants to see what is above the screen. */
+  lookBack(): void;
   /** A link is under the pointer (hover) or was clicked without the modifier (shown); null: no link any more. */
   link(address: string | null, shown: boolean): void;
   open(address: string): void;
@@ -58,6 +60,8 @@ export class Screen {
   /** See scale, and for which sizes the letters are right. */
   private scaled = false;
   private scaledFor = "";
+  /** How far the user had scrolled up, in rows, when a snapshot came without what they were looking at. */
+  private lost = 0;
 
   constructor(
     label: string,
@@ -95,14 +99,19 @@ export class Screen {
     });
   }
 
-  /** snapshot replaces everything shown; a user who scrolled up stays as far from the end as before. */
+  /**
+   * snapshot replaces everything shown; a user who scrolled up stays as far from the end as before, and is there again
+   * once the history has come that a partial one lacks.
+   */
   snapshot(s: Snapshot): void {
     const { baseY, viewportY } = this.term.buffer.active;
+    const up = Math.max(baseY - viewportY, this.lost);
+    this.lost = s.partial ? up : 0;
     this.writer.replace(s.cols, s.rows, s.data, () => {
       this.term.unicode.activeVersion = this.term.unicode.versions.includes(s.unicode) ? s.unicode : "11";
       this.prediction?.reset();
     });
-    if (baseY > viewportY) this.writer.run(() => this.term.scrollLines(viewportY - baseY));
+    if (up > 0) this.writer.run(() => this.term.scrollLines(-up));
     else this.writer.run(() => this.pan.toCursor());
   }
 
@@ -267,6 +276,7 @@ export class Screen {
     const muted = mute(this.term.parser);
     const forward = (data: string): void => {
       if (muted.active()) return;
+      this.lost = 0;
       if (this.events.input(data)) this.prediction?.typed(data);
       else this.prediction?.disturb();
       this.pan.toCursor();
@@ -276,7 +286,7 @@ export class Screen {
       this.prediction?.disturb();
     });
     const selected = (): void => this.events.selected();
-    this.touch = new Touch(this.host, this.term, selected);
+    this.touch = new Touch(this.host, this.term, selected, () => this.events.lookBack());
     this.prediction = new Prediction(this.term, () => this.events.rtt());
     this.parts.push(
       this.touch,
@@ -292,11 +302,18 @@ export class Screen {
     );
     this.term.attachCustomKeyEventHandler((e) => this.shortcut(e));
     this.term.textarea?.addEventListener("focus", () => this.events.focus());
+    this.host.addEventListener("wheel", (e) => this.wheel(e), { passive: true, capture: true });
     this.host.addEventListener("paste", (e) => this.paste(e), true);
+  }
+
+  private wheel(e: WheelEvent): void {
+    if (e.deltaY > 0) this.lost = 0;
+    if (e.deltaY < 0 && this.term.buffer.active.type === "normal") this.events.lookBack();
   }
 
   private shortcut(e: KeyboardEvent): boolean {
     const shortcut = shortcutOf(e);
+    if (looksBack(e)) this.events.lookBack();
     if (shortcut === null) return true;
     e.preventDefault();
     if (e.type === "keydown" && shortcut === "copy") this.events.copy(this.term.getSelection());

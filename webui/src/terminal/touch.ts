@@ -41,12 +41,13 @@ export class Touch implements IDisposable {
 
   /**
    * `term` must be open in `host`. `changed` is called when a finger selected something: xterm.js does not report a
-   * selection that is the one before the last.
+   * selection that is the one before the last. `lookBack` is called when a finger scrolls up in the history.
    */
   constructor(
     private readonly host: HTMLElement,
     private readonly term: Terminal,
     private readonly changed: () => void,
+    private readonly lookBack: () => void,
   ) {
     this.grips = new Grips(term);
     const { signal } = this.listening;
@@ -254,6 +255,7 @@ export class Touch implements IDisposable {
   private scroll(at: Point, rows: number): void {
     const tracking = this.term.modes.mouseTrackingMode;
     if (this.term.buffer.active.type === "normal" && (tracking === "none" || tracking === "x10")) {
+      if (rows < 0) this.lookBack();
       this.term.scrollLines(rows);
       return;
     }
