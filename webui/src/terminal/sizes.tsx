@@ -67,7 +67,8 @@ export function Sizes() {
         <label class="sizes-mode">
           <input type="checkbox" checked={predicting.value} onChange={predict} />
           <span>
-            Type ahead <span class="hint">On slow lines typed text is shown at once, underlined until it is confirmed.</span>
+            Type ahead{" "}
+            <span class="hint">On slow lines typed text is shown at once, underlined until it is confirmed.</span>
           </span>
         </label>
       )}
