@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/chromedp/chromedp"
 )
 
 const (
@@ -74,10 +72,7 @@ func slowly(t *testing.T, delay time.Duration, cmd ...string) (*server, string, 
 	s := start(t, launch{auth: "token"})
 	id := s.create(cmd...).ID
 	b := browse(t, 1000, 600)
-	direct := strings.TrimPrefix(s.url, "http://")
-	b.run(chromedp.Navigate(strings.Replace(s.link(), direct, slowLine(t, direct, delay, slowRate), 1)))
-	b.state("open")
-	b.attach(id)
+	b.openAt(s, slowLine(t, strings.TrimPrefix(s.url, "http://"), delay, slowRate), id)
 	return s, id, b
 }
 
@@ -208,7 +203,7 @@ func TestBrowserPredictsNothing(t *testing.T) {
 	b.enters("vim -u NONE -N", "me$ ")
 	b.shows("~")
 	before := b.noted(t)
-	for range times(1, 20) {
+	for range times(1, 44) { // 1000 keys
 		b.enters("inew text of an editor\x1b", "")
 	}
 	p := b.noted(t)
