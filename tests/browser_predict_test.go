@@ -117,7 +117,7 @@ func (b *tab) sameAsServer(s *server, id string) {
 	b.sees("nothing predicted", `[...document.querySelectorAll(".predicted")].some((e) => e.checkVisibility())`,
 		func(s string) bool { return s == "false" })
 	b.sees("the server's screen", `window.evertty.text().trimEnd()`, func(text string) bool {
-		return trimmed(text) == trimmed(s.text(id))
+		return text != "" && strings.HasSuffix("\n"+trimmed(s.text(id)), "\n"+trimmed(text)) // that has the history too
 	})
 }
 
