@@ -153,6 +153,35 @@ func TestShareOfATerminal(t *testing.T) {
 	s.keepsNo(secret, cookie)
 }
 
+// TestShareWithASlashBehind leads to the link, uses nothing up, and says nothing of whether there is such a share.
+func TestShareWithASlashBehind(t *testing.T) {
+	t.Parallel()
+	s := start(t, launch{auth: "token", flags: []string{"--base-path", "/terminals"}})
+	made, secret := s.share(object{"pty": s.create("cat").ID, "uses": 1})
+	never := strings.Repeat("x", len(secret))
+	for _, method := range []string{"GET", "HEAD"} {
+		was := s.with(method, "/t/"+secret+"/", "").wants(302)
+		is := s.with(method, "/t/"+never+"/", "").wants(302)
+		if was.header.Get("Location") != "../"+secret || is.header.Get("Location") != "../"+never ||
+			was.body != is.body || was.header.Get("Cache-Control") != "no-store" || was.header.Get("Set-Cookie") != "" {
+			t.Errorf("%s: %v %q, and of no share %v %q", method, was.header, was.body, is.header, is.body)
+		}
+	}
+	s.with("POST", "/t/"+secret+"/", "{}").wants(404)
+	s.with("GET", "/t/"+secret+"/share", "").wants(404)
+	s.with("GET", "/t/"+made.ID+"/", "").wants(404)
+	if left := *s.left(made.ID).UsesLeft; left != 1 {
+		t.Errorf("%d uses are left", left)
+	}
+	r, err := http.Get(s.url + "/t/" + secret + "/") // a client goes where it is led
+	s.must(err)
+	s.must(r.Body.Close())
+	if r.StatusCode != 200 || r.Request.URL.String() != s.url+"/t/"+secret || r.Header.Get("Set-Cookie") == "" {
+		t.Errorf("%d at %s", r.StatusCode, r.Request.URL)
+	}
+	s.dead(secret)
+}
+
 // keepsNo fails when one of the secrets is in a file of the data directory or in the log.
 func (s *server) keepsNo(secrets ...string) {
 	s.t.Helper()

@@ -80,8 +80,10 @@ func (a *Auth) Middleware() echo.MiddlewareFunc {
 			defer a.leave(c)
 			g, err := a.grantFor(c)
 			open := a.isOpen(c.Path()) || a.isWebhook(c)
-			_, under := underOf(c)
+			id, under := underOf(c)
 			switch {
+			case err != nil && under && isSlashedLink(c):
+				return c.Redirect(http.StatusFound, "../"+id)
 			case err != nil && under && !IsUpgrade(c.Request()) && httpapi.WantsHTML(c.Request()):
 				return a.dead(c)
 			case err != nil && !open:

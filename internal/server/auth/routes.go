@@ -44,7 +44,8 @@ func (a *Auth) Routes() []httpapi.Route {
 		httpapi.Hand(http.MethodGet, "openShare", linkRoute, "Follow a link", a.openShare, openedReply, deadReply).
 			Text("Needs no other credentials. One GET is one use; HEAD is none. It sets a cookie for this share alone, "+
 				"bound to the path `/t/ID/`, and leads there. Below that path is a page that shows what is shared, and "+
-				"of the API what it needs: `/ws`, `/share`, and `/stream`, `/ws` and `/snapshot` of its terminals."),
+				"of the API what it needs: `/ws`, `/share`, and `/stream`, `/ws` and `/snapshot` of its terminals. "+
+				"With a slash behind it a link leads here."),
 		httpapi.Get("getShared", "/share", "What the link that has let in this page shows", a.shared).
 			Refusing([]error{errDeadLink()}),
 		httpapi.Post("logOut", "/logout", "End a browser's login", a.logOut).

@@ -6,10 +6,14 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/evertty/evertty/internal/server/httpapi"
 )
 
 // A browser that has opened a link keeps a cookie for that share. It is bound to the path /t/ID/, below which the
@@ -60,6 +64,17 @@ func underOf(c echo.Context) (id string, ok bool) {
 	id, ok = c.Get(underKey).(string)
 	return id, ok
 }
+
+// isSlashedLink reports whether a request is for a link with a slash behind it, as people and programs write it; the
+// form alone says so, whether there is such a share or not. The link is at "../SECRET": a proxy may put more before it.
+func isSlashedLink(c echo.Context) bool {
+	id, _ := underOf(c)
+	r := c.Request()
+	return r.URL.Path == "/" && linkForm().MatchString(id) && (r.Method == http.MethodGet || httpapi.IsHead(c))
+}
+
+// linkForm is the form of NewSecret.
+var linkForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`) })
 
 // shareCookieName is the name of the cookie.
 func (a *Auth) shareCookieName() string {
