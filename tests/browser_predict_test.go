@@ -20,7 +20,7 @@ const (
 // watchPredictions notes in a page how long each typed character takes to be seen, and what was predicted.
 //
 // predicted counts cells that were shown before the terminal had them, wrong those among them that it never had, and
-// left those that were shown for more than a second. ms has the time of each character that was predicted.
+// left those among these that were shown for more than a second. ms has the time of each character that was predicted.
 const watchPredictions = `(() => {
 	const seen = window.predictions = {keys: 0, predicted: 0, wrong: 0, left: 0, ms: []};
 	const shown = new Map();
@@ -38,10 +38,11 @@ const watchPredictions = `(() => {
 		}
 		const text = window.evertty.text().split("\n");
 		for (const [name, [since, row, at]] of shown) {
-			if (now - since > 1000) seen.left++;
 			if (cells.has(name)) continue;
 			shown.delete(name);
-			if ((text[row]?.[at] ?? " ") !== name.slice(-1)) seen.wrong++;
+			if ((text[row]?.[at] ?? " ") === name.slice(-1)) continue;
+			seen.wrong++;
+			if (now - since > 1000) seen.left++;
 		}
 		for (const [name, [row, at]] of cells) {
 			if (shown.has(name)) continue;
