@@ -62,6 +62,12 @@ func TestBrowserOnASlowLineBeginsWithTheScreen(t *testing.T) {
 	b.noteSent()
 	b.openAt(s, slowLine(t, "127.0.0.1:"+s.port(), 100*time.Millisecond, 1<<20), one)
 	b.shows("now\nnow\nnow")
+	b.run(chromedp.Reload())
+	b.state("open")
+	b.shows("now\nnow\nnow")
+	b.has("what it says first", `window.sent.slice(0, 2).map((m) => [JSON.parse(m).type, JSON.parse(m).history]).join()`,
+		"auth,,attach,lazy")
+	b.has("how often it has attached", `window.sent.filter((m) => JSON.parse(m).type === "attach").length`, "1")
 	b.has("no history that it has asked for", asksFor(one), "0")
 	b.looksBack("line 28")
 	b.has("how often it has asked", asksFor(one), "1")

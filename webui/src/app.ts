@@ -14,7 +14,7 @@ import {
   threadEvents,
 } from "./api/requests";
 import { parseEvent, type ServerError, type ServerEvent } from "./api/wire";
-import { mediaMatches, readClipboard, settings, viewerKey, writeClipboard } from "./browser";
+import { firstRoundTrip, mediaMatches, readClipboard, settings, viewerKey, writeClipboard } from "./browser";
 import { ConversationState } from "./conversation/state";
 import { nameOf, titleOf } from "./list/label";
 import { reduce, withoutAttention } from "./list/model";
@@ -51,6 +51,9 @@ export class App {
     secret: pageSecret,
     probe: probeVersion,
     random: Math.random,
+    firstRoundTrip,
+    // How to attach depends on the line, which is not known where the page came from the browser's cache.
+    greeting: () => (this.connection.rtt > 0 ? this.pool.greeting() : []),
     opened: () => this.onConnected(),
     frame: (text) => this.onFrame(text),
   });

@@ -92,6 +92,19 @@ export async function readClipboard(): Promise<string | null> {
 /** mediaMatches reports whether a media query holds now. */
 export const mediaMatches = (query: string): boolean => window.matchMedia?.(query).matches ?? false;
 
+/**
+ * firstRoundTrip is how long the server took to answer with this page, in milliseconds; 0 where the browser does not
+ * say, or has not asked the server.
+ */
+export function firstRoundTrip(): number {
+  try {
+    const [page] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+    return page && page.transferSize > 0 ? page.responseStart - page.requestStart : 0;
+  } catch {
+    return 0;
+  }
+}
+
 /** visibleArea is the part of the page that an on-screen keyboard leaves visible; null where it is not known. */
 export const visibleArea = (): VisualViewport | null => window.visualViewport ?? null;
 

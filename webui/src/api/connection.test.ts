@@ -10,6 +10,7 @@ import {
   WAKE_PONG_MS,
   WATCH_MS,
 } from "./connection";
+import type { ClientMessage } from "./wire";
 
 /** Line is the network's end of one socket: the test opens it, answers and cuts it. */
 class Line {
@@ -29,6 +30,7 @@ class Line {
 class World {
   lines: Line[] = [];
   frames: string[] = [];
+  greeting: ClientMessage[] = [];
   opened = 0;
   status = 0;
   readonly connection = new Connection({
@@ -39,6 +41,8 @@ class World {
     },
     secret: () => "s3cret",
     probe: () => Promise.resolve(this.status),
+    firstRoundTrip: () => 0,
+    greeting: () => this.greeting,
     opened: () => this.opened++,
     frame: (text) => this.frames.push(text),
     random: () => 0,
@@ -82,6 +86,13 @@ describe("Connection", () => {
     world.line.onmessage?.({ data: "hello" });
     expect([world.opened, world.state]).toEqual([1, "open"]);
     expect(world.frames).toEqual(["hello"]);
+  });
+
+  it("greets with the login, and is not open for that", () => {
+    world.greeting = [{ type: "attach", pty: "p" }];
+    world.line.onopen?.();
+    expect([world.opened, world.state, world.connection.send({ type: "ping" })]).toEqual([0, "connecting", false]);
+    expect(world.line.sent).toEqual([auth, '{"type":"attach","pty":"p"}']);
   });
 
   it("sends nothing, now or later, unless it is open", () => {

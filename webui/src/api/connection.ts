@@ -37,6 +37,10 @@ export interface ConnectionDeps {
   secret(): string;
   /** The HTTP status of a cheap request, to tell "not logged in" from "not there"; 0 when unreachable. */
   probe(): Promise<number>;
+  /** A round trip that was measured before there was a connection, as `rtt`. */
+  firstRoundTrip(): number;
+  /** What follows the login at once. The server reads it only if the login is right. */
+  greeting(): ClientMessage[];
   opened(): void;
   frame(text: string): void;
   random(): number;
@@ -51,7 +55,7 @@ export class Connection {
   readonly status = signal<Status>({ state: "connecting", attempt: 0, retryAt: 0 });
   private socket: WebSocket | null = null;
   /** See rtt. */
-  private roundTrip = 0;
+  private roundTrip: number;
   private readonly backoff: Backoff;
   private heard = false;
   private lookedAt = Date.now();
@@ -61,6 +65,7 @@ export class Connection {
 
   constructor(private readonly deps: ConnectionDeps) {
     this.backoff = new Backoff(deps.random);
+    this.roundTrip = deps.firstRoundTrip();
   }
 
   /**
@@ -119,6 +124,7 @@ export class Connection {
     socket.onopen = () => {
       asked = performance.now();
       socket.send(JSON.stringify({ type: "auth", page: this.deps.secret() } satisfies CommandAuth));
+      for (const message of this.deps.greeting()) socket.send(JSON.stringify(message));
     };
     socket.onclose = (e?: CloseEvent) => {
       // The server also closes so when the first message took too long: on a slow line the login is good all the same.

@@ -166,3 +166,47 @@ describe("Pool and history", () => {
     expect(taken()).toEqual([]);
   });
 });
+
+describe("Pool and a new connection", () => {
+  it("greets with the shown terminal, and attaches it once", () => {
+    const pool = opened();
+    pool.setMode("fit");
+    pool.activate("b");
+    pool.activate("a");
+    taken();
+    const attach = { type: "attach", pty: "a", cols: 50, rows: 20 };
+    expect(pool.greeting()).toEqual([attach]);
+    slow = true; // as the first answer shows
+    pool.reattach();
+    expect(
+      taken()
+        .filter((m) => m.type === "attach")
+        .map((m) => m.pty),
+    ).toEqual(["b"]);
+    slow = false;
+    pool.reattach(); // another one
+    expect(taken().at(-1)).toEqual(attach);
+  });
+
+  it("attaches it again where something else is right by then", () => {
+    const pool = opened();
+    pool.setMode("fit");
+    pool.activate("a");
+    pool.greeting();
+    taken();
+    pool.activate("b");
+    window.wanted = { cols: 60, rows: 20 };
+    pool.reattach();
+    expect(taken().filter((m) => m.type === "attach" && m.pty === "a")).toEqual([
+      { type: "attach", pty: "a", cols: 60, rows: 20, hidden: true },
+    ]);
+  });
+
+  it("greets with nothing where nothing is shown, or the page was removed", () => {
+    const pool = opened();
+    expect(pool.greeting()).toEqual([]);
+    pool.activate("a");
+    pool.handle({ event: "kicked", pty: "a", error: "" });
+    expect(pool.greeting()).toEqual([]);
+  });
+});

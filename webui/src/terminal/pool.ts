@@ -44,6 +44,9 @@ export interface PoolDeps {
 
 const same = (a: Size | null, b: Size | null): boolean => a?.cols === b?.cols && a?.rows === b?.rows;
 
+/** keyOf is the same for messages that attach the same: how fast the line is may be known better a moment later. */
+const keyOf = (message: ClientMessage): string => JSON.stringify({ ...message, history: undefined });
+
 /** Pool holds the screens of the terminals this page opened, the least recently shown first. */
 export class Pool {
   private readonly opened = new Map<string, Opened>();
@@ -53,6 +56,8 @@ export class Pool {
   private renderer: Choice | undefined;
   /** Only `fit` asks the server for sizes, so not before setMode has said it. */
   private mode: SizeMode = "pan";
+  /** What greeting has said on the connection that is opening, as a key; "" for nothing. */
+  private greeted = "";
   private settle: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly deps: PoolDeps) {}
@@ -120,9 +125,25 @@ export class Pool {
     return this.attach(entry);
   }
 
-  /** reattach asks for all opened terminals on a new connection. Old screens stay, and go on if the server can. */
+  /** greeting is what attaches the shown terminal when a connection begins, before the server has let it in. */
+  greeting(): ClientMessage[] {
+    if (this.shownOne === null || this.shownOne.removed) return [];
+    const message = this.attachment(this.shownOne);
+    this.greeted = keyOf(message);
+    return [message];
+  }
+
+  /**
+   * reattach asks for all opened terminals on a new connection, but for the one that it was greeted with. Old screens
+   * stay, and go on if the server can.
+   */
   reattach(): void {
-    for (const entry of this.opened.values()) if (!entry.removed) this.attach(entry);
+    for (const entry of this.opened.values()) {
+      if (entry.removed) continue;
+      const message = this.attachment(entry);
+      if (keyOf(message) !== this.greeted) this.deps.send(message);
+    }
+    this.greeted = "";
   }
 
   /** watchAgain attaches a terminal that somebody has removed this page from. */
@@ -229,6 +250,11 @@ export class Pool {
 
   /** attach returns false when it is not connected. */
   private attach(entry: Opened): boolean {
+    return this.deps.send(this.attachment(entry));
+  }
+
+  /** attachment begins a new attachment and is the message that asks for it. */
+  private attachment(entry: Opened): ClientMessage {
     const slow = this.deps.slow() && !entry.ended && !hasEnded(this.deps.stateOf(entry.id));
     entry.behind = false;
     entry.removed = false;
@@ -238,7 +264,7 @@ export class Pool {
     const size = this.mode === "fit" ? entry.wanted : null;
     const since = entry.position.attach();
     const history = entry.history.attach(slow, since.since !== undefined);
-    return this.deps.send({ type: "attach", pty: entry.id, ...since, ...history, ...size, ...hidden });
+    return { type: "attach", pty: entry.id, ...since, ...history, ...size, ...hidden };
   }
 
   private fallBehind(entry: Opened): void {
