@@ -122,6 +122,8 @@ type Attachment struct {
 	reading sync.Mutex
 	leaving atomic.Bool
 	ended   bool // the exit event was taken; belongs to Next's caller
+	began   time.Time
+	rtt     atomic.Int64 // as RTT, in nanoseconds
 }
 
 // Attach connects to a terminal. The first event is a snapshot, or with
@@ -133,10 +135,11 @@ func (t terminals) Attach(ctx context.Context, id string, o AttachOptions) (*Att
 	if err != nil {
 		return nil, err
 	}
-	a := &Attachment{conn: conn, ctx: ctx, quit: make(chan struct{})}
+	a := &Attachment{conn: conn, ctx: ctx, quit: make(chan struct{}), began: time.Now()}
 	conn.SetReadLimit(maxEvent)
-	conn.SetPongHandler(func(string) error { return a.alive() })
+	conn.SetPongHandler(a.ponged)
 	conn.SetPingHandler(a.pong)
+	_ = a.pingNow() // a broken connection shows in Next
 	a.stop = context.AfterFunc(ctx, a.close)
 	a.pings.Go(a.ping)
 	return a, nil
@@ -225,6 +228,21 @@ func (a *Attachment) pong(data string) error {
 	return a.alive()
 }
 
+// ponged hears the answer to one of our pings, which has what the ping had: when it was sent.
+func (a *Attachment) ponged(data string) error {
+	if sent, err := strconv.ParseInt(data, 10, 64); err == nil && sent >= 0 {
+		if took := time.Since(a.began) - time.Duration(sent); took > 0 {
+			a.rtt.Store(int64(took))
+		}
+	}
+	return a.alive()
+}
+
+// RTT is how long the newest answer to a ping took, there and back: the first ping goes out right behind the
+// connection, the others 10 seconds apart. 0: there is none yet. Answers count when Next comes to them, and wait behind
+// what the server sends: one can be far longer than the line needs.
+func (a *Attachment) RTT() time.Duration { return time.Duration(a.rtt.Load()) }
+
 func (a *Attachment) lost(err error) error {
 	if a.ctx.Err() != nil {
 		return context.Cause(a.ctx)
@@ -293,14 +311,14 @@ func (a *Attachment) send(frame []byte) error {
 	return nil
 }
 
-// ping keeps the connection alive until Close.
+// ping keeps the connection alive until Close, and measures it.
 func (a *Attachment) ping() {
 	beat := time.NewTicker(pingEvery)
 	defer beat.Stop()
 	for {
 		select {
 		case <-beat.C:
-			if a.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTimeout)) != nil {
+			if a.pingNow() != nil {
 				_ = a.conn.Close() // wakes Next, which says so
 				return
 			}
@@ -308,6 +326,12 @@ func (a *Attachment) ping() {
 			return
 		}
 	}
+}
+
+// pingNow sends a ping that says when, for ponged.
+func (a *Attachment) pingNow() error {
+	now := strconv.AppendInt(nil, int64(time.Since(a.began)), 10)
+	return a.conn.WriteControl(websocket.PingMessage, now, time.Now().Add(writeTimeout))
 }
 
 // Close says goodbye, waits until the server has taken what was typed before, ends the connection and waits until

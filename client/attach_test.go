@@ -59,6 +59,7 @@ func TestAttachEvents(t *testing.T) {
 		} {
 			_ = conn.WriteMessage(websocket.BinaryMessage, f)
 		}
+		_, _, _ = conn.ReadMessage() // with something unread the connection would be reset
 	})
 	a, err := c.Attach(t.Context(), "a", AttachOptions{Scrollback: AllHistory})
 	if err != nil {
@@ -213,6 +214,35 @@ func TestAttachEnds(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	_ = a.Close()
+}
+
+// TestAttachMeasuresTheLine: from the first ping on, whose answer comes as late as the line is slow.
+func TestAttachMeasuresTheLine(t *testing.T) {
+	const late = 30 * time.Millisecond
+	c := peer(t, func(conn *websocket.Conn, r *http.Request) {
+		conn.SetPingHandler(func(data string) error {
+			time.Sleep(late)
+			for _, answer := range []string{data, "", "x", "-1", "9223372036854775807"} {
+				_ = conn.WriteControl(websocket.PongMessage, []byte(answer), time.Now().Add(time.Second))
+			}
+			return conn.WriteMessage(websocket.BinaryMessage, dataFrame(1, "behind the answers"))
+		})
+		_, _, _ = conn.ReadMessage()
+	})
+	a, err := c.Attach(t.Context(), "a", AttachOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if took := a.RTT(); took != 0 {
+		t.Errorf("before the first answer it is %v", took)
+	}
+	if _, err := a.Next(); err != nil {
+		t.Fatal(err)
+	}
+	if took := a.RTT(); took < late || took > time.Minute {
+		t.Errorf("measured %v on a line of %v", took, late)
+	}
 }
 
 func TestAttachRefused(t *testing.T) {
