@@ -21,18 +21,21 @@ type viewing struct {
 	clipboard  bool
 	status     bool   // a status line
 	name       string // what other viewers see
+	predict    string // auto or never
 	raw        bool   // of attach: bytes as they are
 	nested     bool   // a terminal inside another one is meant
 	scrollback int    // lines of history shown at first
 }
 
 func (v *viewing) flags(c *cobra.Command) {
-	v.detachKeys = defaultDetachKeys
+	v.detachKeys, v.predict = defaultDetachKeys, predictAuto
 	addFlags(c,
 		flag{"detach-keys", "", &v.detachKeys, "`keys` that detach, in tmux's names, or none"},
 		flag{"read-only", "", &v.readOnly, "look only: keys are not sent, the size is not changed"},
 		flag{"as", "", &v.name, "`name` that other viewers see (default the name of your account)"},
 		flag{"clipboard", "", &v.clipboard, "let the program write to this terminal's clipboard (OSC 52)"},
+		flag{"predict", "", newEnum(&v.predict, predictAuto, "never"), "`when` keys of a slow line are shown before " +
+			"the program shows them, underlined: auto or never"},
 		flag{"status", "", &v.status, "show in the last row which terminal this is; the program has one row less"},
 	)
 }
@@ -114,6 +117,9 @@ func (a *app) view(ctx context.Context, info client.Terminal, o viewing, keys []
 	v := &viewer{target: target{connect: a.client, id: info.ID, name: nameOf(info), keys: keys, readOnly: o.readOnly,
 		scrollback: o.scrollback, self: cmp.Or(o.name, a.userName()), secret: rand.Text()}}
 	v.display.kept = info.Scrollback
+	if o.predict == predictAuto && !o.readOnly {
+		v.sent = make(chan sentKey, sentAhead)
+	}
 	if len(keys) > 0 {
 		v.leaveKeys = o.detachKeys
 	}

@@ -24,10 +24,12 @@ type display struct {
 	x, y   int       // first column and row of the terminal that the window shows
 	traces traces    // of what was on the user's terminal before the engine's state
 	bell   bool      // the program rang since the last painting
-	hint   string    // is on the last row of the window, over what the terminal shows; "" is none
-	status *statusLine
-	kept   int       // lines of history that the terminal keeps; the emulator has them too, see past
-	gone   []vt.Line // scrolled off and not in the window's scrollback yet; with status only
+	// predicted is shown over the cursor's row. No emulator knows of it.
+	predicted prediction
+	hint      string // is on the last row of the window, over what the terminal shows; "" is none
+	status    *statusLine
+	kept      int       // lines of history that the terminal keeps; the emulator has them too, see past
+	gone      []vt.Line // scrolled off and not in the window's scrollback yet; with status only
 
 	// What was painted last, when not direct.
 	rows  []string // of the window; nil when nothing of it is known
@@ -228,6 +230,9 @@ func (d *display) paintRows(b *strings.Builder, f *vt.Frame, s *vt.Screen, last 
 		row := ""
 		if at := d.y + i; at < len(s.Lines) && i < d.room() {
 			row = string(snapshot.PaintRow(s.Lines[at], d.x, min(d.window.Cols, f.Cols-d.x)))
+			if at == s.Y && s == f.Active() {
+				row += d.overRow(f)
+			}
 		}
 		if last != "" && i == len(d.rows)-1 {
 			row = last
@@ -245,8 +250,7 @@ func (d *display) paintRow(b *strings.Builder, i int, row string) {
 }
 
 func (d *display) paintCursor(b *strings.Builder, f *vt.Frame) {
-	s := f.Active()
-	x, y := s.X-d.x, s.Y-d.y
+	x, y := d.cursorX(f)-d.x, f.Active().Y-d.y
 	if f.Modes.CursorHidden || x < 0 || y < 0 || x >= d.window.Cols || y >= d.room() {
 		return
 	}
@@ -258,7 +262,8 @@ func (d *display) paintCursor(b *strings.Builder, f *vt.Frame) {
 func (d *display) follow(f *vt.Frame) {
 	s := f.Active()
 	if !f.Modes.CursorHidden {
-		d.x = max(min(d.x, s.X), s.X-d.window.Cols+1)
+		x := d.cursorX(f)
+		d.x = max(min(d.x, x), x-d.window.Cols+1)
 	}
 	if !f.Modes.CursorHidden || f.Alt == nil {
 		d.y = max(min(d.y, s.Y), s.Y-d.room()+1)

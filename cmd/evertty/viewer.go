@@ -48,6 +48,7 @@ type viewer struct {
 	link
 	userWindow
 	drawing
+	predicting
 	end context.CancelCauseFunc
 }
 
@@ -130,6 +131,8 @@ func (v *viewer) run(ctx context.Context, in, out *os.File) (exit *wire.Exit, er
 	defer v.draw.Stop()
 	v.hint = time.NewTimer(time.Hour)
 	defer v.hint.Stop()
+	v.recheck = time.NewTimer(time.Hour)
+	defer v.recheck.Stop()
 	typed := make(chan []byte, typedAhead)
 	for _, f := range []func(){
 		func() { v.readKeys(ctx, typed) },
@@ -189,6 +192,7 @@ func (v *viewer) visit(ctx context.Context, history int) (*wire.Exit, error) {
 	}
 	defer conn.Close()
 	defer v.conn.Store(nil)
+	defer func() { _ = v.mine(v.forgetPredictions) }() // an error ends ctx
 	return v.show(ctx, conn)
 }
 
@@ -289,6 +293,10 @@ func (v *viewer) show(ctx context.Context, conn *client.Attachment) (*wire.Exit,
 			err = v.mine(func() error { return v.resized(conn) })
 		case <-v.draw.C:
 			err = v.mine(func() error { v.waits = false; return v.redraw() })
+		case k := <-v.sent:
+			err = v.mine(func() error { return v.predict(k) })
+		case <-v.recheck.C:
+			err = v.mine(func() error { v.predictor.recheck(time.Now()); return v.showPrediction() })
 		case <-v.hint.C:
 			err = v.mine(v.turnHint)
 		case <-v.colors.outdated:

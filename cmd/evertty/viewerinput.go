@@ -80,7 +80,9 @@ func (v *viewer) sendKeys(ctx context.Context, typed <-chan []byte) {
 				return
 			}
 			if conn := v.conn.Load(); conn != nil {
+				at := time.Now()
 				_ = conn.Input(p) // a broken connection shows in Next
+				v.noteSent(p, at)
 			}
 		case <-ctx.Done():
 			return

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/evertty/evertty/client"
@@ -11,6 +12,9 @@ import (
 
 // take shows one event.
 func (v *viewer) take(e client.Event) error {
+	if err := v.correct(e); err != nil {
+		return err
+	}
 	if err := v.beforeEvent(e); err != nil {
 		return err
 	}
@@ -26,6 +30,7 @@ func (v *viewer) take(e client.Event) error {
 		v.seq = e.Seq
 		kept := len(v.display.gone)
 		through, painted := v.display.output(e.Data)
+		v.confirm()
 		v.noteFrame()
 		switch {
 		case v.stale: // drawing comes
@@ -85,7 +90,7 @@ func (v *viewer) measure(otherwise wire.Size) {
 
 // screen writes a whole screen.
 func (v *viewer) screen(screen []byte) error {
-	v.stale, v.waits = false, false
+	v.stale, v.waits, v.over = false, false, overlay{}
 	v.draw.Stop()
 	return v.drew(screen)
 }
@@ -155,6 +160,8 @@ func (v *viewer) statusSoon() {
 // in its own way.
 func (v *viewer) resized(conn *client.Attachment) error {
 	v.sayHow(conn)
+	v.predictor.drop(time.Now())
+	v.display.predicted, v.over = prediction{}, overlay{}
 	v.stale, v.waits = true, false
 	v.drawSoon(settle)
 	return nil
@@ -173,12 +180,20 @@ func (v *viewer) sayHow(conn *client.Attachment) {
 	}
 }
 
-// write puts output on the screen, and behind it what waited for the end of a sequence. A
-// screen that takes none is gone. In the background nothing is written.
+// write puts output on the screen, with what is predicted over it, and behind it what waited for the end of a sequence.
+// A screen that takes none is gone. In the background nothing is written.
 func (v *viewer) write(p []byte) error {
 	if !foreground(v.tty.out) {
 		v.stale = true
 		return nil
+	}
+	over := overlay{}
+	if !v.stale {
+		over = v.display.overlay()
+	}
+	if len(p) > 0 || over != v.over {
+		p = slices.Concat([]byte(v.over.undo), p, []byte(over.draw))
+		v.over = over
 	}
 	p = v.clipboard.behind(p)
 	if (v.asks || v.note != "") && v.display.atRest() {
@@ -254,6 +269,8 @@ func (v *viewer) farewell() {
 	if v.display.hint != "" {
 		v.display.hint, v.stale = "", true
 	}
+	v.predictor.drop(time.Now())
+	_ = v.bare()
 	if v.waits || v.stale {
 		_ = v.redraw()
 	}
