@@ -83,8 +83,8 @@ type Hub struct {
 	// settled is the viewer that was active last, if nothing has changed since that decides the size; else 0. It is set
 	// with mu held.
 	settled atomic.Uint64
-	// typist is the viewer that alone types, 0 for everybody; crowd how many viewers there are; inputDue that lookAtInput
-	// comes. So no key waits for a step.
+	// typist is the viewer that alone types, 0 for everybody; crowd how many viewers there are; inputDue that
+	// lookAtInput comes. So no key waits for a step.
 	typist   atomic.Uint64
 	crowd    atomic.Int32
 	inputDue atomic.Bool

@@ -2,12 +2,10 @@ package tests
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,137 +13,11 @@ import (
 	"github.com/evertty/evertty/wire"
 )
 
-// slowLine is a proxy in front of a server: what it passes on is late by delay, both ways.
-type slowLine struct {
-	listener net.Listener
-	delay    time.Duration
-	mu       sync.Mutex
-	address  string        // of the server
-	open     chan struct{} // closed: the line passes on what the server says
-	conns    []net.Conn
-}
-
-func newSlowLine(t *testing.T, s *server, delay time.Duration) *slowLine {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	line := &slowLine{listener: l, delay: delay, open: make(chan struct{})}
-	line.leadsTo(s)
-	line.release()
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			near, err := l.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { line.serve(near) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		line.mu.Lock()
-		for _, c := range line.conns {
-			_ = c.Close()
-		}
-		line.mu.Unlock()
-		all.Wait()
-	})
-	return line
-}
-
-func (l *slowLine) url() string { return "http://" + l.listener.Addr().String() }
-
-func (l *slowLine) leadsTo(s *server) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.address = strings.TrimPrefix(s.url, "http://")
-}
-
-// hold keeps what the server says back until release.
-func (l *slowLine) hold() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open = make(chan struct{})
-}
-
-func (l *slowLine) release() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	close(l.open)
-}
-
-func (l *slowLine) isOpen() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.open
-}
-
-func (l *slowLine) serve(near net.Conn) {
-	defer near.Close()
-	l.mu.Lock()
-	address := l.address
-	l.mu.Unlock()
-	far, err := net.Dial("tcp", address)
-	if err != nil {
-		return
-	}
-	defer far.Close()
-	l.mu.Lock()
-	l.conns = append(l.conns, near, far)
-	l.mu.Unlock()
-	var both sync.WaitGroup
-	both.Go(func() { l.carry(far, near, nil) })
-	both.Go(func() { l.carry(near, far, l.isOpen) })
-	both.Wait()
-}
-
-// carry passes on what comes from one end, until it ends: then nothing of it is late any more.
-func (l *slowLine) carry(to, from net.Conn, isOpen func() <-chan struct{}) {
-	type piece struct {
-		p   []byte
-		due time.Time
-	}
-	pieces, ended, written := make(chan piece, 1<<12), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(written)
-		for p := range pieces {
-			late := time.NewTimer(time.Until(p.due))
-			select {
-			case <-late.C:
-			case <-ended:
-			}
-			if isOpen != nil {
-				select {
-				case <-isOpen():
-				case <-ended:
-				}
-			}
-			_, _ = to.Write(p.p)
-		}
-	}()
-	for buf := make([]byte, 32<<10); ; {
-		n, err := from.Read(buf)
-		if n > 0 {
-			pieces <- piece{slices.Clone(buf[:n]), time.Now().Add(l.delay)}
-		}
-		if err != nil {
-			break
-		}
-	}
-	close(ended)
-	close(pieces)
-	<-written
-	_ = to.Close()
-}
-
 // distant is a user who looks at a terminal of s over a slow line, in a window that is a terminal itself.
 type distant struct {
 	*jobs
 	s     *server
-	line  *slowLine
+	line  *line
 	inner string
 	tap   *output // what attach writes
 }
@@ -154,7 +26,8 @@ type distant struct {
 // line is held is on the screen 3 round trips at most.
 func attachOver(t *testing.T, s, people *server, rows int, flags string) *distant {
 	t.Helper()
-	d := &distant{jobs: newJobs(t, people), s: s, line: newSlowLine(t, s, 500*time.Millisecond), tap: &output{}}
+	d := &distant{jobs: newJobs(t, people), s: s, tap: &output{},
+		line: newLine(t, strings.TrimPrefix(s.url, "http://"), 500*time.Millisecond, 0)}
 	d.inner = s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "--norc", "--noprofile", "-i"}, Cols: new(80),
 		Rows: &rows, SizePolicy: "fixed", Env: map[string]string{"PS1": "inner$ ", "TERM": "xterm-256color"}}).ID
 	conn, err := people.Raw(people.ctx(), d.id, nil, client.AttachOptions{})
@@ -170,7 +43,7 @@ func attachOver(t *testing.T, s, people *server, rows int, flags string) *distan
 			_, _ = d.tap.Write(buf[:n])
 		}
 	}()
-	d.enter(binary + " attach " + d.inner + " --nested --server " + d.line.url() + flags)
+	d.enter(binary + " attach " + d.inner + " --nested --server " + "http://" + d.line.addr + flags)
 	people.await(d.id, `inner\$ ($|\n)`)
 	return d
 }
@@ -372,7 +245,7 @@ func TestAttachLeavesNoPrediction(t *testing.T) {
 	})
 	d.line.release()
 	s.again()
-	d.line.leadsTo(s)
+	d.line.leadsTo(strings.TrimPrefix(s.url, "http://"))
 	d.same("the server is back")
 	text = predicted()
 	people.input(d.id, "\x1c\x1c")

@@ -167,8 +167,8 @@ func TestBrowserPredicts(t *testing.T) {
 	}
 }
 
-// TestBrowserPredictsNothing in an editor, of a secret, which neither the program nor the page shows, and where the user
-// does not want it.
+// TestBrowserPredictsNothing in an editor, of a secret, which neither the program nor the page shows, and where the
+// user does not want it.
 func TestBrowserPredictsNothing(t *testing.T) {
 	t.Parallel()
 	s, id, b := slowly(t, lineDelay, "env", "PS1=me$ ", "HISTFILE=", "bash", "--norc", "--noprofile")
@@ -183,7 +183,8 @@ func TestBrowserPredictsNothing(t *testing.T) {
 		before := b.noted(t)
 		b.enters("hunter", secret.asks)
 		if after := b.noted(t); after.Predicted != before.Predicted || after.Keys != before.Keys+6 {
-			t.Errorf("%s: predicted %d of %d keys", secret.command, after.Predicted-before.Predicted, after.Keys-before.Keys)
+			t.Errorf("%s: predicted %d of %d keys", secret.command, after.Predicted-before.Predicted,
+				after.Keys-before.Keys)
 		}
 		if strings.Contains(b.screen(), "hunter") {
 			t.Errorf("%s: the page shows it", secret.command)

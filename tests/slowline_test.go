@@ -17,39 +17,85 @@ const (
 	slowBuffer = 32 << 10
 )
 
-// slowLine is a line to the server at addr, and returns its own end of it, a host and a port. Each byte arrives delay
-// after it was sent, in both directions; from the server come at most bytesPerSecond, 0 for any number. To connect
-// takes no time. An end of one direction arrives behind what was sent before; an error ends both. It closes with the
-// test.
-func slowLine(t testing.TB, addr string, delay time.Duration, bytesPerSecond int) string {
+// line is a slow line to a server.
+type line struct {
+	addr           string // its own end, a host and a port
+	delay          time.Duration
+	bytesPerSecond int
+	closed         chan struct{}
+	mu             sync.Mutex
+	to             string        // the server's end
+	open           chan struct{} // closed: what the server sends arrives
+}
+
+// newLine is a line to the server at addr. Each byte arrives delay after it was sent, in both directions; from the
+// server come at most bytesPerSecond, 0 for any number. To connect takes no time. An end of one direction arrives
+// behind what was sent before; an error ends both. It closes with the test.
+func newLine(t testing.TB, addr string, delay time.Duration, bytesPerSecond int) *line {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lines sync.WaitGroup
-	closed := make(chan struct{})
+	l := &line{addr: listener.Addr().String(), delay: delay, bytesPerSecond: bytesPerSecond, to: addr,
+		closed: make(chan struct{}), open: make(chan struct{})}
+	l.release()
+	var conns sync.WaitGroup
 	t.Cleanup(func() {
-		close(closed)
+		close(l.closed)
 		_ = listener.Close()
-		lines.Wait()
+		conns.Wait()
 	})
-	lines.Go(func() {
+	conns.Go(func() {
 		for {
 			c, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			lines.Go(func() { carry(c.(*net.TCPConn), addr, delay, bytesPerSecond, closed) })
+			conns.Go(func() { l.carry(c.(*net.TCPConn)) })
 		}
 	})
-	return listener.Addr().String()
+	return l
 }
 
-// carry is one connection of a slow line, until both directions have ended or closed is.
-func carry(near *net.TCPConn, addr string, delay time.Duration, bytesPerSecond int, closed <-chan struct{}) {
+// slowLine is the end of a new line.
+func slowLine(t testing.TB, addr string, delay time.Duration, bytesPerSecond int) string {
+	t.Helper()
+	return newLine(t, addr, delay, bytesPerSecond).addr
+}
+
+// leadsTo has new connections lead to another server.
+func (l *line) leadsTo(addr string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.to = addr
+}
+
+// hold keeps what the server sends back until release.
+func (l *line) hold() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open = make(chan struct{})
+}
+
+func (l *line) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.open)
+}
+
+// ends is the server's end, and what is closed while the line carries.
+func (l *line) ends() (to string, open <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to, l.open
+}
+
+// carry is one connection of a slow line, until both directions have ended or the line is closed.
+func (l *line) carry(near *net.TCPConn) {
 	defer near.Close()
-	conn, err := net.Dial("tcp", addr)
+	to, _ := l.ends()
+	conn, err := net.Dial("tcp", to)
 	if err != nil {
 		return
 	}
@@ -62,14 +108,22 @@ func carry(near *net.TCPConn, addr string, delay time.Duration, bytesPerSecond i
 	defer close(ended)
 	go func() {
 		select {
-		case <-closed:
+		case <-l.closed:
 		case <-ended:
 		}
 		_, _ = near.Close(), far.Close() // whoever reads or writes returns
 	}()
 	var both sync.WaitGroup
-	both.Go(func() { oneWay(far, near, delay, 0) })
-	both.Go(func() { oneWay(near, far, delay, bytesPerSecond) })
+	both.Go(func() { l.oneWay(far, near, 0, nil) })
+	both.Go(func() {
+		l.oneWay(near, far, l.bytesPerSecond, func() {
+			_, open := l.ends()
+			select {
+			case <-open:
+			case <-l.closed:
+			}
+		})
+	})
 	both.Wait()
 }
 
@@ -79,14 +133,18 @@ type piece struct {
 	due   time.Time
 }
 
-// oneWay carries what from says to to, until from has ended or either fails.
-func oneWay(to, from *net.TCPConn, delay time.Duration, bytesPerSecond int) {
+// oneWay carries what from says to to, until from has ended or either fails. held returns when it may arrive; nil: it
+// may.
+func (l *line) oneWay(to, from *net.TCPConn, bytesPerSecond int, held func()) {
 	way := make(chan piece, slowPieces)
 	arrived := make(chan struct{})
 	go func() {
 		defer close(arrived)
 		for p := range way {
 			time.Sleep(time.Until(p.due))
+			if held != nil {
+				held()
+			}
 			if _, err := to.Write(p.bytes); err != nil {
 				_, _ = to.Close(), from.Close() // the reader returns, and what is on its way is lost
 			}
@@ -106,7 +164,7 @@ func oneWay(to, from *net.TCPConn, delay time.Duration, bytesPerSecond int) {
 			time.Sleep(time.Until(free))
 		}
 		if n > 0 {
-			way <- piece{b[:n], time.Now().Add(delay)}
+			way <- piece{b[:n], time.Now().Add(l.delay)}
 		}
 	}
 	close(way)

@@ -39,7 +39,8 @@ func TestScreenWithinARoundTrip(t *testing.T) {
 			return b, err
 		},
 		"stream": func(ctx context.Context, addr string) ([]byte, error) {
-			req, err := http.NewRequestWithContext(ctx, "GET", "http://"+addr+"/pty/"+info.ID+"/stream?history=lazy", nil)
+			url := "http://" + addr + "/pty/" + info.ID + "/stream?history=lazy"
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -117,8 +118,8 @@ func TestFloodSeenOnASlowLine(t *testing.T) {
 		}
 		_ = conn.Close()
 		seconds := time.Since(begin.Add(warm)).Seconds()
-		t.Logf("%d bytes/s: %.1f screens a second, at most %v apart, %d bytes each", line.rate, float64(screens)/seconds,
-			gap.Round(time.Millisecond), all/max(screens, 1))
+		t.Logf("%d bytes/s: %.1f screens a second, at most %v apart, %d bytes each", line.rate,
+			float64(screens)/seconds, gap.Round(time.Millisecond), all/max(screens, 1))
 		if float64(screens) < seconds || gap > line.gap || all/screens > most {
 			t.Errorf("that is not good enough")
 		}

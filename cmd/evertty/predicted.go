@@ -59,7 +59,7 @@ func (v *viewer) predict(k sentKey) error {
 		p.measured(v.pinged)
 	}
 	if now := time.Now(); v.missed.Swap(false) {
-		p.drop(now)
+		p.disturb(now)
 	} else {
 		p.key(k.typed, k.at, now, v.display.place)
 	}
@@ -93,14 +93,14 @@ func (v *viewer) correct(e client.Event) error {
 	case err != nil, e.Kind == client.KindData:
 		return err
 	case e.Kind != client.KindMeta:
-		p.drop(now)
+		p.reset(now)
 	default:
 		if e.Meta.Viewer != "" {
 			v.viewer, p.blocked = e.Meta.Viewer, false
 		}
 		if c := e.Meta.Control; c != nil {
 			p.blocked = c.Holder != nil && *c.Holder != v.viewer
-			p.drop(now)
+			p.reset(now)
 		}
 		if e.Meta.Input != nil {
 			p.change(*e.Meta.Input, now)
@@ -123,7 +123,7 @@ func (v *viewer) forgetPredictions() error {
 		return nil
 	}
 	p := &v.predictor
-	p.drop(time.Now())
+	p.reset(time.Now())
 	p.mode, p.rtt, p.blocked, v.pinged = predictor{}.mode, 0, false, 0
 	return v.bare()
 }

@@ -18,6 +18,8 @@ const (
 	repaintTime = 30 * time.Millisecond
 	// leastTimeout bounds from below how long the first echo is awaited, which is 3 round trips.
 	leastTimeout = 150 * time.Millisecond
+	// surely is in how many half round trips a key has surely been answered.
+	surely = 3
 	// maxKnown is how many prompts are remembered at which predictions were right: shells, editors, a debugger.
 	maxKnown = 8
 	// maxPending bounds the keys whose echo is awaited: nobody types more within 3 round trips.
@@ -43,6 +45,7 @@ type predictor struct {
 	prompt    string // what stands left of start
 	confirmed string // what stands behind it
 	pending   []pendingText
+	closed    bool      // another key came behind it: it grows no more, and what is pending is shown until it has come
 	confident bool      // predictions are shown
 	wrong     time.Time // since when something else stands there; zero: it does not
 	known     []knownPrompt
@@ -88,8 +91,8 @@ func (p *predictor) measured(took time.Duration) {
 // key takes a key that was sent at a time: a prediction, or the end of all.
 func (p *predictor) key(typed []byte, at, now time.Time, see func() place) {
 	if !p.predicts(typed, at, now, see) {
-		p.drop(now)
-		p.entered = string(typed) == "\r"
+		p.disturb(now)
+		p.entered = strings.HasSuffix(string(typed), "\r")
 	}
 }
 
@@ -103,7 +106,8 @@ func (p *predictor) predicts(typed []byte, at, now time.Time, see func() place) 
 		return false
 	}
 	w := see()
-	if w.alternate || !p.burst && !p.begin(w) || len(p.pending) == 0 && !p.stands(w, p.confirmed) {
+	goesOn := p.burst && !p.closed && (len(p.pending) > 0 || p.stands(w, p.confirmed))
+	if w.alternate || !goesOn && !p.begin(w) {
 		return false
 	}
 	text := p.newest()
@@ -127,7 +131,8 @@ func (p *predictor) may() bool {
 // settled reports whether the screen is known at a time.
 func (p *predictor) settled(at time.Time) bool {
 	since := at.Sub(p.disrupted)
-	return p.burst || at.Sub(p.heard) >= quietTime && since >= p.rtt+quietTime && (p.answered || since >= 3*p.rtt)
+	quiet := at.Sub(p.heard) >= quietTime && since >= p.rtt+quietTime
+	return p.burst && !p.closed || quiet && (p.answered || since >= 3*p.rtt)
 }
 
 // begin begins a burst at the cursor, unless text stands there.
@@ -135,8 +140,10 @@ func (p *predictor) begin(w place) bool {
 	if w.pushes {
 		return false
 	}
+	p.end()
 	p.burst, p.start, p.prompt, p.confirmed = true, w.x, w.left, ""
 	p.confident = p.entered && slices.Contains(p.known, p.here())
+	p.entered = false
 	return true
 }
 
@@ -165,9 +172,9 @@ func (p *predictor) output(now time.Time, see func() place) {
 	n := p.confirms(w, now)
 	switch {
 	case w.alternate:
-		p.drop(now)
+		p.reset(now)
 	case n > 0:
-		p.confirm(n, now)
+		p.confirm(n)
 	case p.stands(w, p.confirmed): // nothing has happened yet
 		p.wrong = time.Time{}
 	case p.wrong.IsZero():
@@ -175,37 +182,34 @@ func (p *predictor) output(now time.Time, see func() place) {
 	}
 }
 
-// confirms is how many of the pending texts have come. The same text may be there twice, so the last one counts whose
-// echo can be there; where none can the line is faster than was measured.
-func (p *predictor) confirms(w place, now time.Time) (n int) {
+// confirms is how many of the pending texts have come. The same text may be there twice: it is the second one once that
+// has surely come, and before that the first.
+func (p *predictor) confirms(w place, now time.Time) int {
 	for i, t := range slices.Backward(p.pending) {
-		if p.stands(w, t.text) {
-			if n = i + 1; p.comes(now.Sub(t.at)) {
-				return n
-			}
+		if p.stands(w, t.text) && now.Sub(t.at) >= p.rtt*surely/2 {
+			return i + 1
 		}
 	}
 	if p.stands(w, p.confirmed) {
 		return 0
 	}
-	return n
+	return 1 + slices.IndexFunc(p.pending, func(t pendingText) bool { return p.stands(w, t.text) })
 }
 
-// comes reports whether the echo of a key that was sent so long ago can be there.
-func (p *predictor) comes(after time.Duration) bool { return after >= p.rtt*7/10 }
-
 // confirm notes that the first n pending texts have come.
-func (p *predictor) confirm(n int, now time.Time) {
-	last := p.pending[n-1]
-	if took := now.Sub(last.at); p.comes(took) {
-		p.measured(took)
-	}
-	p.confirmed, p.pending = last.text, slices.Delete(p.pending, 0, n)
+func (p *predictor) confirm(n int) {
+	p.confirmed = p.pending[n-1].text
+	p.pending = slices.Delete(p.pending, 0, n)
 	p.confident, p.wrong = true, time.Time{}
 	p.forget()
-	p.known = append(p.known, p.here())
+	if strings.TrimSpace(p.prompt) != "" { // anything may begin without one
+		p.known = append(p.known, p.here())
+	}
 	if len(p.known) > maxKnown {
 		p.known = slices.Delete(p.known, 0, 1)
+	}
+	if p.closed && len(p.pending) == 0 {
+		p.end()
 	}
 }
 
@@ -226,28 +230,44 @@ func (p *predictor) due() (at time.Time, ok bool) {
 	return at, true
 }
 
-// recheck drops predictions that were wrong, or whose echo does not come.
+// recheck drops predictions that were wrong, or whose echo does not come. Behind other keys that is no wonder.
 func (p *predictor) recheck(now time.Time) {
-	if at, ok := p.due(); ok && !now.Before(at) {
+	if at, ok := p.due(); !ok || now.Before(at) {
+		return
+	}
+	if !p.closed {
 		if p.confident {
 			p.forget()
 		}
-		p.drop(now)
+		p.disturb(now)
 		p.entered = false
 	}
+	p.end()
 }
 
-// drop forgets what was predicted. Nothing is predicted before the screen is known again.
-func (p *predictor) drop(now time.Time) {
-	p.burst, p.pending, p.wrong = false, nil, time.Time{}
-	p.disrupted, p.answered = now, false
+// disturb notes input that is not predicted: nothing more is, before its effect has come.
+func (p *predictor) disturb(now time.Time) {
+	p.closed, p.disrupted, p.answered = true, now, false
+}
+
+// reset forgets what was predicted: the screen begins anew.
+func (p *predictor) reset(now time.Time) {
+	if len(p.pending) > 0 {
+		p.disturb(now)
+		p.entered = false
+	}
+	p.end()
+}
+
+func (p *predictor) end() {
+	p.burst, p.closed, p.confident, p.pending, p.wrong = false, false, false, nil, time.Time{}
 }
 
 // change takes what the server says of the input.
 func (p *predictor) change(m wire.InputMode, now time.Time) {
 	if m != p.mode {
 		p.mode = m
-		p.drop(now)
+		p.reset(now)
 	}
 }
 

@@ -160,7 +160,7 @@ func (v *viewer) statusSoon() {
 // in its own way.
 func (v *viewer) resized(conn *client.Attachment) error {
 	v.sayHow(conn)
-	v.predictor.drop(time.Now())
+	v.predictor.reset(time.Now())
 	v.display.predicted, v.over = prediction{}, overlay{}
 	v.stale, v.waits = true, false
 	v.drawSoon(settle)
@@ -269,7 +269,7 @@ func (v *viewer) farewell() {
 	if v.display.hint != "" {
 		v.display.hint, v.stale = "", true
 	}
-	v.predictor.drop(time.Now())
+	v.predictor.end()
 	_ = v.bare()
 	if v.waits || v.stale {
 		_ = v.redraw()

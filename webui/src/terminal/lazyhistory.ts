@@ -1,7 +1,7 @@
 import type { ServerEvent } from "../api/wire";
 import type { CommandAttach } from "../api/wire.gen";
 
-/** Where the server answers later than this, in milliseconds, the screen comes first and the history when it is wanted. */
+/** Where the server answers later than this, in milliseconds, the screen comes first, the history when it is wanted. */
 export const SLOW_MS = 100;
 /** A terminal that brings nothing for this long behind its screen leaves the line to its history, in milliseconds. */
 export const QUIET_MS = 3_000;

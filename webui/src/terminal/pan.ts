@@ -1,6 +1,6 @@
 import type { Terminal } from "@xterm/xterm";
 
-/** Pan keeps the cursor of a terminal that is larger than the page in view, unless the user has scrolled away from it. */
+/** Pan keeps the cursor of a terminal that is larger than the page in view, unless the user has scrolled away. */
 export class Pan {
   private follows = true;
   /** Where toCursor has put the view last: an event of scrolling that finds it there is not the user's. */

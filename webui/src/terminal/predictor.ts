@@ -3,7 +3,7 @@ import type { Settings } from "../browser";
 
 /** Lines with a shorter round trip than this, in milliseconds, need no prediction: nobody sees the delay. */
 export const LEAST_RTT = 40;
-/** The server tells a changed input mode 20 ms behind the output that came with it; so long is waited, in milliseconds. */
+/** How long nothing has come when a burst begins, in milliseconds: a changed input mode is told 20 ms behind output. */
 const CALM_MS = 60;
 /** How long a screen that contradicts a prediction must last, in milliseconds: programs repaint a line in pieces. */
 const LASTS_MS = 30;
@@ -180,7 +180,7 @@ export class Predictor {
     return true;
   }
 
-  /** may reports whether typed text is shown, on a line that is slow, and everything typed before has had its effect. */
+  /** may reports whether typed text is shown, on a slow line, and everything typed before has had its effect. */
   private may(): boolean {
     const [rtt, now] = [this.deps.rtt(), this.deps.now()];
     if (rtt <= LEAST_RTT || !this.mode || !(this.mode.echo || this.mode.editing)) return false;
