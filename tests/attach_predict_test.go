@@ -154,6 +154,62 @@ func TestAttachPredictsOnASlowLine(t *testing.T) {
 	}
 }
 
+// TestAttachPredictsWords: at the end of each word all of it is on the screen, and behind a thousand keys (in the long
+// form) in shells and an editor the window is the terminal's, cell by cell.
+func TestAttachPredictsWords(t *testing.T) {
+	t.Parallel()
+	s, people := start(t, launch{}), start(t, launch{})
+	words := []string{"echo ", "one ", "two ", "three"}
+	for name, p := range map[string]struct{ begins, prompt, enter string }{
+		"bash": {"", "inner$ ", "\r"},
+		"fish": {`TMPDIR=$PWD fish --no-config -C "function fish_prompt; echo -n 'me> '; end"`, "me> ", "\r"},
+		"vim":  {"vim -u NONE -N", "", "\x1bo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath(name); err != nil {
+				t.Skipf("%s is not installed", name)
+			}
+			t.Parallel()
+			d := attachOver(t, s, people, 24, "")
+			d.enter(p.begins)
+			d.pause()
+			var took []time.Duration
+			for i := range times(3, 1000/len("echo one two three")+1) {
+				eventually(t, "a prompt", func() bool {
+					text, _ := d.row()
+					return strings.TrimSpace(text) == strings.TrimSpace(p.prompt)
+				})
+				time.Sleep(200 * time.Millisecond) // a person sees it first
+				typed := p.prompt
+				if name == "vim" && i == 0 {
+					d.types("i")
+				}
+				for _, word := range words {
+					for _, key := range word {
+						typed += string(key)
+						d.types(string(key))
+						time.Sleep(50 * time.Millisecond)
+					}
+					begun := time.Now()
+					eventually(t, "the word "+word, func() bool { text, _ := d.row(); return strings.HasPrefix(text, typed) })
+					if i > 0 {
+						took = append(took, time.Since(begun))
+					}
+				}
+				d.types(p.enter)
+				d.pause()
+			}
+			d.same("all of it")
+			slices.Sort(took)
+			half := took[len(took)/2]
+			t.Logf("a word is there %v after its last key (median)", half)
+			if name != "vim" && half > 20*time.Millisecond {
+				t.Error("words are not predicted")
+			}
+		})
+	}
+}
+
 // TestAttachPredictsForNobodyElse: who does not want it, and who may not type.
 func TestAttachPredictsForNobodyElse(t *testing.T) {
 	t.Parallel()

@@ -135,7 +135,7 @@ var shellsThatPredict = []struct {
 	cmd          []string
 }{
 	{"bash", "me$ ", []string{"env", "PS1=me$ ", "bash", "--norc", "--noprofile"}},
-	{"fish", "me> ", []string{"sh", "-c", `XDG_RUNTIME_DIR=$PWD exec fish --no-config -C "function fish_prompt; ` +
+	{"fish", "me> ", []string{"sh", "-c", `TMPDIR=$PWD exec fish --no-config -C "function fish_prompt; ` +
 		`echo -n 'me> '; end"`}},
 }
 
