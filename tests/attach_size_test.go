@@ -2,6 +2,7 @@ package tests
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,72 @@ func clipped(text string, x, y, cols, rows int) string {
 		out = append(out, strings.TrimRight(string(r[min(x, len(r)):min(x+cols, len(r))]), " "))
 	}
 	return strings.TrimRight(strings.Join(out, "\n"), "\n")
+}
+
+// withoutArrows reports whether a window of so many columns shows the text, but for arrows at the end of one row.
+func withoutArrows(window, text string, cols int) bool {
+	got, want := strings.Split(window, "\n"), strings.Split(text, "\n")
+	arrows := 0
+	for y := range max(len(got), len(want)) {
+		row := func(of []string) string {
+			if y >= len(of) {
+				return ""
+			}
+			return of[y]
+		}
+		g, w := row(got), row(want)
+		if g == w {
+			continue
+		}
+		bare := strings.TrimRight(g, "<^v>")
+		arrows++
+		if n := len(g) - len(bare); n == 0 || len([]rune(g)) != cols ||
+			strings.TrimRight(bare, " ") != strings.TrimRight(string([]rune(w)[:min(cols-n, len([]rune(w)))]), " ") {
+			return false
+		}
+	}
+	return arrows <= 1
+}
+
+// TestAttachOpensWhereTheCursorIs: of a terminal that is larger than the window it shows the cursor, and says with
+// arrows where it cuts something off; a window that has room for all of it shows it as it is.
+func TestAttachOpensWhereTheCursorIs(t *testing.T) {
+	t.Parallel()
+	s, people := start(t, launch{}), start(t, launch{})
+	const rows = `for i in $(seq 38); do printf '%03d%0116d\n' $i 7; done; `
+	for name, tc := range map[string]struct{ prints, flags, arrows string }{
+		"corner":  {rows + `printf '\e[39;119H#\e[D'`, "", "<^"},
+		"middle":  {rows + `printf '\e[20;60H#\e[D'`, "", "<^v>"},
+		"top":     {rows + `printf '\e[1;60H#\e[D'`, "", "<v>"},
+		"start":   {rows + `printf '\e[H#\e[D'`, "", "v>"},
+		"nothing": {`printf '\e[39;119H#\e[D'`, "", ""},
+		"status":  {rows + `printf '\e[20;60H#\e[D'`, " --status", "120x40 ^v>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			id := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "-c", "stty -echo; " + tc.prints + "; read -r"},
+				Cols: new(120), Rows: new(40), SizePolicy: "fixed"}).ID
+			s.await(id, "#")
+			cmd := append([]string{binary, "attach", id, "--nested", "--data-dir", s.how.dir}, strings.Fields(tc.flags)...)
+			cols := 50 + 50*len(strings.Fields(tc.flags)) // a status line has more to say
+			me := people.createWith(wire.CreateTerminal{Cmd: cmd, Cols: &cols, Rows: new(12)}).ID
+			eventually(t, "the cursor and the arrows are in the window", func() bool {
+				screen := screenOf(people, me)
+				row := []rune(screen.Lines[screen.Cursor.Y].Text)
+				return screen.Cursor.Visible && screen.Cursor.X < len(row) && row[screen.Cursor.X] == '#' &&
+					strings.Contains(people.text(me), tc.arrows)
+			})
+			if tc.arrows == "" && strings.ContainsAny(people.text(me), "<^v>") {
+				t.Errorf("nothing is cut off of\n%s", people.text(me))
+			}
+			people.must(people.Resize(people.ctx(), me, 120, 40+len(strings.Fields(tc.flags))))
+			eventually(t, "a window with room for it shows it as it is", func() bool {
+				want, got := screenOf(s, id), screenOf(people, me)
+				return got.Cursor == want.Cursor && got.Rows >= want.Rows &&
+					slices.Equal(looks(got.Lines[:want.Rows]), looks(want.Lines))
+			})
+		})
+	}
 }
 
 // TestAttachObeysTheSizePolicy: windows of all sizes on a terminal of every policy. Its
@@ -68,7 +135,7 @@ func TestAttachObeysTheSizePolicy(t *testing.T) {
 						i, whole, mine := s.info(id), screen(s, id), strings.TrimRight(screen(people, me), "\n")
 						for y := range max(1, i.Rows-w[1]+1) {
 							for x := range max(1, i.Cols-w[0]+1) {
-								if clipped(whole, x, y, w[0], w[1]) == mine {
+								if withoutArrows(mine, clipped(whole, x, y, w[0], w[1]), w[0]) {
 									return true
 								}
 							}

@@ -49,7 +49,8 @@ func newAttach(a *app) *cobra.Command {
 detach keys are pressed. Its history goes into this terminal's own scrollback. A
 broken connection is made again. Ends with the program's exit code.
 The size of this window counts as the terminal's size policy says. In a window of
-another size as much is shown as it has room for, around the cursor.
+another size as much is shown as it has room for, around the cursor; arrows (<^v>)
+in a corner, or in the status line, say on which sides there is more.
 With --raw standard input and output are the program's, byte for byte, for a file
 transfer (rz, sz, trzsz) or a recorder; they need not be a terminal.
 Inside a terminal of evertty another one is shown with --nested only, and never

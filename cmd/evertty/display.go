@@ -167,7 +167,7 @@ func (d *display) paint() []byte {
 		d.turnTo(&b, alt)
 	}
 	d.paintState(&b, f)
-	d.paintRows(&b, f, f.Active(), d.lastRow())
+	d.paintRows(&b, f, f.Active(), d.lastRow(f))
 	if d.bell {
 		b.WriteString("\a")
 		d.bell = false
@@ -226,6 +226,7 @@ func (d *display) paintState(b *strings.Builder, f *vt.Frame) {
 // paintRows writes the rows that look different from before, as s has them; last, unless it is "", is the last one of
 // the window.
 func (d *display) paintRows(b *strings.Builder, f *vt.Frame, s *vt.Screen, last string) {
+	arrowRow, arrows := d.arrows(f)
 	for i := range d.rows {
 		row := ""
 		if at := d.y + i; at < len(s.Lines) && i < d.room() {
@@ -233,6 +234,9 @@ func (d *display) paintRows(b *strings.Builder, f *vt.Frame, s *vt.Screen, last 
 			if at == s.Y && s == f.Active() {
 				row += d.overRow(f)
 			}
+		}
+		if i == arrowRow {
+			row += arrows
 		}
 		if last != "" && i == len(d.rows)-1 {
 			row = last

@@ -88,7 +88,11 @@ func (w *window) compare(t *testing.T, terminal vt.Engine, log ...string) {
 	if w.d.direct {
 		x, y = 0, 0
 	}
-	if want, got := cells(f, x, y, cols, rows), cells(u, 0, 0, cols, rows); got != want {
+	want, got := cells(f, x, y, cols, rows), cells(u, 0, 0, cols, rows)
+	if !w.d.direct && !w.d.hasStatus() {
+		want, got = w.takeArrows(t, f, want, got)
+	}
+	if got != want {
 		t.Fatalf("window of %v on %dx%d at %d,%d shows\n%s\nwant\n%s", w.d.window, f.Cols, f.Rows, x, y, got, want)
 	}
 	if f.Modes.CursorHidden != u.Modes.CursorHidden {
@@ -103,6 +107,51 @@ func (w *window) compare(t *testing.T, terminal vt.Engine, log ...string) {
 		f.Modes.Mouse != u.Modes.Mouse || f.Modes.Kitty != u.Modes.Kitty || f.Title != u.Title {
 		t.Fatalf("modes are\n%+v %q\nwant\n%+v %q", u.Modes, u.Title, f.Modes, f.Title)
 	}
+}
+
+// takeArrows fails unless the window says with arrows what it cuts off of f, and returns both without what is below them.
+func (w *window) takeArrows(t *testing.T, f *vt.Frame, want, got string) (string, string) {
+	t.Helper()
+	all, x, y, s := w.d.window, w.d.x, w.d.y, f.Active()
+	arrows := ""
+	for _, side := range []struct {
+		arrow            string
+		x, y, cols, rows int
+	}{{"<", 0, y, x, all.Rows}, {"^", 0, 0, f.Cols, y}, {"v", 0, y + all.Rows, f.Cols, f.Rows},
+		{">", x + all.Cols, y, f.Cols - x - all.Cols, all.Rows}} {
+		if side.cols > 0 && strings.Trim(cells(f, side.x, side.y, side.cols, side.rows), "\"\n") != "" {
+			arrows += side.arrow
+		}
+	}
+	u := w.screen.Freeze().Active()
+	for _, row := range []int{0, all.Rows - 1} {
+		shown := ""
+		for i := range len(arrows) {
+			if c := u.Lines[row].Cell(all.Cols - len(arrows) + i); c.Style.Attr&vt.Inverse != 0 {
+				shown += c.Text
+			}
+		}
+		typed := func(row int) bool { // in the line of the cursor
+			first, last := min(y+row, s.Y), max(y+row, s.Y)
+			for last > first && last < len(s.Lines) && s.Lines[last].Wrapped() {
+				last--
+			}
+			return last == first
+		}
+		switch {
+		case typed(row):
+		case shown != arrows:
+			t.Fatalf("row %d shows the arrows %q, want %q", row, shown, arrows)
+		default:
+			wants, gots := strings.Split(want, "\n"), strings.Split(got, "\n")
+			if arrows != "" && row < len(wants)-1 {
+				wants[row] = cells(f, x, y+row, all.Cols-len(arrows), 1)
+				gots[row] = cells(w.screen.Freeze(), 0, row, all.Cols-len(arrows), 1)
+			}
+			return strings.Join(wants, "\n"), strings.Join(gots, "\n")
+		}
+	}
+	return want, got
 }
 
 // pieces of output that move and change everything that a window can get wrong.

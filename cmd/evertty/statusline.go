@@ -42,7 +42,8 @@ type statusLine struct {
 	holder                   string // viewer that alone types; "" is none
 }
 
-// statusFacts are what changes. name is SESSION/NAME; size is the terminal's when the window has room for another.
+// statusFacts are what changes. name is SESSION/NAME; size is the terminal's when the window has room for another, and
+// cutOff says where it has not.
 type statusFacts struct {
 	name    string
 	title   string
@@ -50,6 +51,7 @@ type statusFacts struct {
 	typist  string // who types, or holds the keyboard; "" is nobody else
 	lost    bool   // the connection is
 	size    wire.Size
+	cutOff  string
 }
 
 func newStatusLine(info client.Terminal, keys string, plain bool) *statusLine {
@@ -192,7 +194,7 @@ func (s *statusLine) rest() string {
 		words = append(words, clipped(s.shown.typist, typistMost))
 	}
 	if size := s.shown.size; size != (wire.Size{}) {
-		words = append(words, fmt.Sprintf("%dx%d", size.Cols, size.Rows))
+		words = append(words, strings.TrimSpace(fmt.Sprintf("%dx%d %s", size.Cols, size.Rows, s.shown.cutOff)))
 	}
 	if s.keys != "" {
 		words = append(words, printable(s.keys)+" detaches")
@@ -209,10 +211,10 @@ func (d *display) hasStatus() bool { return d.room() < d.window.Rows }
 func (d *display) shows() wire.Size { return wire.Size{Cols: d.window.Cols, Rows: d.room()} }
 
 // lastRow is what is on the last row of the window and not the terminal's; "" is nothing.
-func (d *display) lastRow() string {
+func (d *display) lastRow(f *vt.Frame) string {
 	switch {
 	case d.hasStatus():
-		d.status.told.size = wire.Size{}
+		d.status.told.size, d.status.told.cutOff = wire.Size{}, d.cutOff(f)
 		if d.size != d.shows() {
 			d.status.told.size = d.size
 		}
@@ -240,8 +242,9 @@ func (d *display) lostNotice() string {
 	d.status.told.lost = true
 	var b strings.Builder
 	b.WriteString(quiet + listening + "\x1b[<99u" + plainModes + "\x1b[r" + hideCursor)
-	d.paintRow(&b, d.window.Rows-1, d.lastRow())
-	d.paintCursor(&b, d.engine.Freeze())
+	f := d.engine.Freeze()
+	d.paintRow(&b, d.window.Rows-1, d.lastRow(f))
+	d.paintCursor(&b, f)
 	return b.String()
 }
 
