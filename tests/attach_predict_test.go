@@ -191,7 +191,10 @@ func TestAttachPredictsWords(t *testing.T) {
 						time.Sleep(50 * time.Millisecond)
 					}
 					begun := time.Now()
-					eventually(t, "the word "+word, func() bool { text, _ := d.row(); return strings.HasPrefix(text, typed) })
+					eventually(t, "the word "+word, func() bool {
+						text, _ := d.row()
+						return strings.HasPrefix(text, typed)
+					})
 					if i > 0 {
 						took = append(took, time.Since(begun))
 					}

@@ -109,7 +109,8 @@ func (w *window) compare(t *testing.T, terminal vt.Engine, log ...string) {
 	}
 }
 
-// takeArrows fails unless the window says with arrows what it cuts off of f, and returns both without what is below them.
+// takeArrows fails unless the window says with arrows what it cuts off of f, and returns both without what is below
+// them.
 func (w *window) takeArrows(t *testing.T, f *vt.Frame, want, got string) (string, string) {
 	t.Helper()
 	all, x, y, s := w.d.window, w.d.x, w.d.y, f.Active()
