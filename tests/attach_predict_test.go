@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -283,7 +284,15 @@ func TestAttachPredictsNoSecret(t *testing.T) {
 	}
 }
 
-// TestAttachLeavesNoPrediction: detach keys and the end of a server in the middle of one.
+// underlined reports whether anything in the window is.
+func (d *distant) underlined() bool {
+	return slices.ContainsFunc(screenOf(d.people, d.id).Lines, func(l wire.Line) bool {
+		return slices.ContainsFunc(l.Runs, func(r wire.Run) bool { return r.Underline != "" })
+	})
+}
+
+// TestAttachLeavesNoPrediction: whatever comes in the middle of one, the end of the server, another size, a stop and
+// the detach keys.
 func TestAttachLeavesNoPrediction(t *testing.T) {
 	t.Parallel()
 	s, people := start(t, launch{}), start(t, launch{})
@@ -306,16 +315,26 @@ func TestAttachLeavesNoPrediction(t *testing.T) {
 	s.again()
 	d.line.leadsTo(strings.TrimPrefix(s.url, "http://"))
 	d.same("the server is back")
+	predicted()
+	people.must(people.Resize(people.ctx(), d.id, 90, 26))
+	eventually(t, "the prediction is gone", func() bool { return !d.underlined() })
+	d.line.release()
+	people.must(people.Resize(people.ctx(), d.id, 80, 24))
+	d.same("a window that was resized")
+	text = predicted()
+	d.stop(d.job(), syscall.SIGTSTP)
+	if shown := d.screen(); d.underlined() || strings.Contains(shown, text+"y") {
+		t.Errorf("stopped, it leaves\n%s", shown)
+	}
+	d.line.release()
+	d.enter("fg")
+	d.same("fg")
 	text = predicted()
 	people.input(d.id, "\x1c\x1c")
 	people.await(d.id, `\[detached from`)
 	d.enter("echo $((40+2)) in the shell")
 	people.await(d.id, "42 in the shell")
-	for _, l := range screenOf(people, d.id).Lines {
-		for _, r := range l.Runs {
-			if r.Underline != "" || l.Text == text+"y" {
-				t.Errorf("left is %q, %q underlined", l.Text, r.Text)
-			}
-		}
+	if shown := d.screen(); d.underlined() || strings.Contains(shown, text+"y") {
+		t.Errorf("it leaves\n%s", shown)
 	}
 }

@@ -60,6 +60,7 @@ func (v *viewer) predict(k sentKey) error {
 	}
 	if now := time.Now(); v.missed.Swap(false) {
 		p.disturb(now)
+		p.end()
 	} else {
 		p.key(k.typed, k.at, now, v.display.place)
 	}

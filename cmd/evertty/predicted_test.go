@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evertty/evertty/vt"
 )
@@ -86,6 +87,20 @@ func TestOverlayIsSmall(t *testing.T) {
 	}
 	if bytes.Contains([]byte(o.draw+o.undo), []byte("K")) {
 		t.Errorf("a line is erased: %q %q", o.draw, o.undo)
+	}
+}
+
+// TestNoKeyWaitsForTheUsersTerminal: keys that nobody takes are dropped, and so is all that was predicted.
+func TestNoKeyWaitsForTheUsersTerminal(t *testing.T) {
+	v := &viewer{}
+	v.sent, v.shown, v.recheck = make(chan sentKey, sentAhead), true, time.NewTimer(time.Hour)
+	for range sentAhead + 1 {
+		v.noteSent([]byte("a"), time.Now())
+	}
+	v.predictor = newPredictorScript().p
+	v.predictor.burst, v.predictor.pending, v.stale = true, []pendingText{{"a", time.Now()}}, true
+	if err := v.predictSent(); err != nil || v.predictor.burst || len(v.predictor.pending) > 0 {
+		t.Errorf("%v, %+v", err, v.predictor)
 	}
 }
 

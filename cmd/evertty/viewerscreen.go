@@ -269,7 +269,7 @@ func (v *viewer) farewell() {
 	if v.display.hint != "" {
 		v.display.hint, v.stale = "", true
 	}
-	v.predictor.end()
+	v.predictor.reset(time.Now())
 	_ = v.bare()
 	if v.waits || v.stale {
 		_ = v.redraw()
