@@ -88,6 +88,7 @@ type Hub struct {
 	typist   atomic.Uint64
 	crowd    atomic.Int32
 	inputDue atomic.Bool
+	looking  sync.Mutex      // held by lookAtInput, before mu
 	changes  notify.Notifier // for Watch; its lock is a leaf
 }
 

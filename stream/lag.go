@@ -30,13 +30,21 @@ type lag struct {
 	taken  bool   // a screen was taken that is not sent
 	seq    uint64 // position of that screen
 
-	since time.Time     // when it fell behind
+	since time.Time     // when it fell behind, and behind that when it got all
 	trial time.Duration // after how long it gets all; 0 before it was behind, and when it kept up since
+}
+
+// lately is the trial of a viewer that was behind not long ago, else 0: it has kept up since.
+func (l *lag) lately() time.Duration {
+	if l.trial > 0 && time.Since(l.since) > lastTrial {
+		return 0
+	}
+	return l.trial
 }
 
 // mayWait is how much may wait for the viewer, see MaxQueue. The hub's lock is held.
 func (s *Subscription) mayWait() int {
-	if s.lag.trial > 0 {
+	if s.lag.lately() > 0 {
 		return trialQueue
 	}
 	return MaxQueue
@@ -44,7 +52,7 @@ func (s *Subscription) mayWait() int {
 
 // fallBehind makes the viewer one that is behind. The hub's lock is held.
 func (s *Subscription) fallBehind() {
-	s.lag = lag{behind: true, since: time.Now(), trial: min(max(2*s.lag.trial, firstTrial), lastTrial)}
+	s.lag = lag{behind: true, since: time.Now(), trial: min(max(2*s.lag.lately(), firstTrial), lastTrial)}
 	s.makeStale(ReasonLag)
 }
 
@@ -92,7 +100,7 @@ func (s *Subscription) look() {
 
 // catchUp gives a viewer that was behind all of the terminal. The hub's lock is held.
 func (s *Subscription) catchUp() {
-	s.lag = lag{trial: s.lag.trial}
+	s.lag = lag{since: time.Now(), trial: s.lag.trial}
 	s.makeStale(ReasonLag)
 }
 

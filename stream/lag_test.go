@@ -142,6 +142,30 @@ func TestBehindIsTriedAgain(t *testing.T) {
 	})
 }
 
+// TestKeptUpSince: a viewer that was behind may have less waiting, until it has kept up for as long as a trial lasts.
+func TestKeptUpSince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, s := behind(t)
+		for isScreen(t, next(t, s)) {
+			s.Sent()
+			h.Write(bytes.Repeat([]byte("more\r\n"), keepsUpWith))
+		}
+		if s.mayWait() != trialQueue {
+			t.Errorf("%d may wait behind a trial", s.mayWait())
+		}
+		time.Sleep(lastTrial + time.Second)
+		if s.mayWait() != MaxQueue {
+			t.Errorf("%d may wait after it has kept up", s.mayWait())
+		}
+		for range 2 {
+			h.Write(bytes.Repeat([]byte("a line of a flood\r\n"), MaxQueue/19))
+		}
+		if s.lag.trial != firstTrial {
+			t.Errorf("the next trial comes after %v", s.lag.trial)
+		}
+	})
+}
+
 // TestBehindAtTheEnd: the end of the program gives a viewer that is behind everything, and the exit.
 func TestBehindAtTheEnd(t *testing.T) {
 	h, s := behind(t)

@@ -113,7 +113,7 @@ const (
 // note sets the flag that something changed, for everybody but one.
 func (v *viewers) note(n news, except *Subscription) {
 	for _, s := range v.subs {
-		if s == except || s.reads {
+		if s == except || s.reads || n == newsInput && !s.who.mayType() {
 			continue
 		}
 		s.news |= n
@@ -167,6 +167,8 @@ func (h *Hub) InputMayChange() {
 
 // lookAtInput tells the viewers what has changed.
 func (h *Hub) lookAtInput() {
+	h.looking.Lock() // else an older look may be told behind a newer one
+	defer h.looking.Unlock()
 	h.inputDue.Store(false)
 	m, ok := h.hooks.InputMode()
 	if !ok {

@@ -142,7 +142,7 @@ func (p *predictor) begin(w place) bool {
 	}
 	p.end()
 	p.burst, p.start, p.prompt, p.confirmed = true, w.x, w.left, ""
-	p.confident = p.entered && slices.Contains(p.known, p.here())
+	p.confident = p.entered && p.answered && slices.Contains(p.known, p.here())
 	p.entered = false
 	return true
 }
@@ -198,18 +198,27 @@ func (p *predictor) confirms(w place, now time.Time) int {
 
 // confirm notes that the first n pending texts have come.
 func (p *predictor) confirm(n int) {
-	p.confirmed = p.pending[n-1].text
+	text, before := p.pending[n-1].text, p.confirmed
+	p.confirmed, p.wrong = text, time.Time{}
 	p.pending = slices.Delete(p.pending, 0, n)
-	p.confident, p.wrong = true, time.Time{}
+	// A program may show nothing of it, or a star for each character: that proves nothing.
+	if text != before && !strings.HasSuffix(text, "*") {
+		p.trust()
+	}
+	if p.closed && len(p.pending) == 0 {
+		p.end()
+	}
+}
+
+// trust notes that a prediction was right.
+func (p *predictor) trust() {
+	p.confident = true
 	p.forget()
 	if strings.TrimSpace(p.prompt) != "" { // anything may begin without one
 		p.known = append(p.known, p.here())
 	}
 	if len(p.known) > maxKnown {
 		p.known = slices.Delete(p.known, 0, 1)
-	}
-	if p.closed && len(p.pending) == 0 {
-		p.end()
 	}
 }
 

@@ -54,8 +54,9 @@ export interface ConnectionDeps {
 export class Connection {
   readonly status = signal<Status>({ state: "connecting", attempt: 0, retryAt: 0 });
   private socket: WebSocket | null = null;
-  /** See rtt. */
+  /** See rtt, and whether this connection has measured it. */
   private roundTrip: number;
+  private measured = false;
   private readonly backoff: Backoff;
   private heard = false;
   private lookedAt = Date.now();
@@ -70,7 +71,7 @@ export class Connection {
 
   /**
    * rtt is how long the server takes to answer, in milliseconds, 0 before it has: as short as the latest answers show
-   * it, since an answer also waits behind output. Each connection measures anew.
+   * it, since an answer also waits behind output. Each connection measures anew, by a ping behind the login.
    */
   get rtt(): number {
     return this.roundTrip;
@@ -80,7 +81,8 @@ export class Connection {
   pong(t: unknown): void {
     if (typeof t !== "number") return;
     const sample = performance.now() - t;
-    this.roundTrip += (sample - this.roundTrip) * (sample < this.roundTrip ? 1 : LONGER);
+    this.roundTrip += (sample - this.roundTrip) * (sample < this.roundTrip || !this.measured ? 1 : LONGER);
+    this.measured = true;
   }
 
   /** start opens the connection and keeps it for the life of the page. Call it once. */
@@ -123,7 +125,9 @@ export class Connection {
     let asked = 0;
     socket.onopen = () => {
       asked = performance.now();
+      this.measured = false;
       socket.send(JSON.stringify({ type: "auth", page: this.deps.secret() } satisfies CommandAuth));
+      socket.send(JSON.stringify({ type: "ping", t: asked } satisfies ClientMessage));
       for (const message of this.deps.greeting()) socket.send(JSON.stringify(message));
     };
     socket.onclose = (e?: CloseEvent) => {
@@ -141,7 +145,7 @@ export class Connection {
   private opened(socket: WebSocket, answered: number): void {
     if (this.socket !== socket) return;
     clearTimeout(this.openTimer);
-    this.roundTrip = answered;
+    this.roundTrip = Math.max(this.roundTrip, answered); // a guest's first frame is no answer
     this.backoff.reset();
     this.status.value = { state: "open", attempt: 0, retryAt: 0 };
     this.deps.opened();

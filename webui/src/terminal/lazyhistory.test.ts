@@ -31,6 +31,16 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 describe("LazyHistory", () => {
+  it("is asked for again when the program has ended meanwhile", () => {
+    const h = lazy();
+    h.attach(true, false);
+    h.take(shot(true));
+    h.want();
+    h.take({ event: "exit", pty: "a", seq: 3, code: 0, signal: "", reason: "exit" });
+    h.want();
+    expect(asked).toBe(2);
+  });
+
   it("is none on a fast line", () => {
     const h = lazy();
     expect(h.attach(false, true)).toEqual({});

@@ -28,6 +28,7 @@ export class LazyHistory {
   /** take notes what came for the screen. */
   take(event: ServerEvent): void {
     if (event.event === "snapshot") this.lacks = event.partial === true;
+    if (event.event === "exit") this.asked = false; // what was asked for meanwhile does not come
     clearTimeout(this.quiet);
     if (this.lacks && !this.asked) this.quiet = setTimeout(() => this.want(), QUIET_MS);
   }

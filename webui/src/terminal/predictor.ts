@@ -138,7 +138,7 @@ export class Predictor {
     }
     this.wrongSince = null;
     const oldest = burst.pending[0];
-    if (oldest && now - oldest.at > this.patience()) this.fail(burst);
+    if (oldest && now - oldest.at >= this.patience()) this.fail(burst);
     else if (!oldest && burst.closed) this.end();
   }
 
@@ -147,7 +147,7 @@ export class Predictor {
     const oldest = this.burst?.pending[0];
     if (!oldest) return null;
     if (this.wrongSince !== null) return LASTS_MS;
-    return Math.max(oldest.at + this.patience() - this.deps.now(), 0) + 1;
+    return Math.max(oldest.at + this.patience() - this.deps.now(), 0);
   }
 
   /** predicted is what is to be drawn now; null for nothing. */
@@ -187,7 +187,7 @@ export class Predictor {
     if (this.burst?.closed === false) return true;
     const { at, output } = this.unknown;
     if (now - at < rtt + CALM_MS || now - this.lastOutput < CALM_MS) return false;
-    return output || now - at > ROUND_TRIPS * rtt;
+    return output || now - at >= ROUND_TRIPS * rtt;
   }
 
   /** current is the burst that goes on; null when the terminal has gone on without it. */
@@ -202,7 +202,7 @@ export class Predictor {
   private begin({ x, text, inText }: Place): Burst | null {
     if (inText) return null;
     const burst = { start: x, prompt: text(0, x), shown: "", pending: [], closed: false };
-    this.confident = this.unknown.enter && this.known.includes(this.nameOf(burst));
+    this.confident = this.unknown.enter && this.unknown.output && this.known.includes(this.nameOf(burst));
     this.unknown.enter = false;
     return burst;
   }
@@ -215,8 +215,10 @@ export class Predictor {
   }
 
   private confirm(burst: Burst, index: number): void {
-    burst.shown = burst.pending[index]?.text ?? "";
+    const [text, before] = [burst.pending[index]?.text ?? "", burst.shown];
+    burst.shown = text;
     burst.pending = burst.pending.slice(index + 1);
+    if (text === before || text.endsWith("*")) return; // as if nothing of it were shown, or a star for each character
     this.confident = true;
     if (burst.prompt.trim() === "") return; // anything may begin so
     const name = this.nameOf(burst);

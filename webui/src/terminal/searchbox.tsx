@@ -29,9 +29,13 @@ export function SearchBox() {
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const search = pool.current()?.search;
-    const found = search?.onDidChangeResults(({ resultIndex: i, resultCount: n }) =>
-      setResults(n === 0 ? "none" : i < 0 ? `${n}` : `${i + 1}/${n}`),
-    );
+    let none = false;
+    const found = search?.onDidChangeResults(({ resultIndex: i, resultCount: n }) => {
+      setResults(n === 0 ? "none" : i < 0 ? `${n}` : `${i + 1}/${n}`);
+      const came = none && n > 0; // with the history, which is asked for when the search begins
+      none = n === 0;
+      if (came) find(pool, input.current?.value ?? "", true);
+    });
     input.current?.focus();
     return () => {
       found?.dispose();
