@@ -176,7 +176,7 @@ export class Predictor {
     const text = after(before, data);
     if (text === null || burst.start + text.length >= place.cols - 1) return false;
     burst.pending.push({ text, at: this.deps.now() });
-    this.burst = burst;
+    if (burst !== this.burst) this.follow(burst);
     return true;
   }
 
@@ -201,10 +201,16 @@ export class Predictor {
 
   private begin({ x, text, inText }: Place): Burst | null {
     if (inText) return null;
-    const burst = { start: x, prompt: text(0, x), shown: "", pending: [], closed: false };
-    this.confident = this.unknown.enter && this.unknown.output && this.known.includes(this.nameOf(burst));
+    return { start: x, prompt: text(0, x), shown: "", pending: [], closed: false };
+  }
+
+  /** follow goes over to a new burst. */
+  private follow(burst: Burst): void {
+    const { enter, output } = this.unknown;
+    this.end();
+    this.burst = burst;
+    this.confident = enter && output && this.known.includes(this.nameOf(burst));
     this.unknown.enter = false;
-    return burst;
   }
 
   /** confirmedBy is the number of the pending key that the terminal has just answered; -1 for none. */
