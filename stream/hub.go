@@ -117,8 +117,9 @@ func newHub(o Options) *Hub {
 	newEngine := func(cols, rows int) vt.Engine {
 		return o.Engine(vt.Config{Cols: cols, Rows: rows, Unicode: o.Config.Unicode})
 	}
-	h := &Hub{id: o.ID, effects: &vt.Effects{}, hooks: o.Hooks, verify: newVerifier(o), large: o.Large, ownHost: o.OwnHost,
-		viewers: viewers{policy: o.Policy}, resume: resumeLog{journal: o.Journal, newEngine: newEngine}}
+	h := &Hub{id: o.ID, effects: &vt.Effects{}, hooks: o.Hooks, verify: newVerifier(o), large: o.Large,
+		ownHost: o.OwnHost, viewers: viewers{policy: o.Policy},
+		resume: resumeLog{journal: o.Journal, newEngine: newEngine}}
 	cfg := o.Config
 	cfg.Effects = h.effects
 	h.engine = o.Engine(cfg)

@@ -62,10 +62,11 @@ func TestAttachOpensWhereTheCursorIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			id := s.createWith(wire.CreateTerminal{Cmd: []string{"bash", "-c", "stty -echo; " + tc.prints + "; read -r"},
-				Cols: new(120), Rows: new(40), SizePolicy: "fixed"}).ID
+			shell := []string{"bash", "-c", "stty -echo; " + tc.prints + "; read -r"}
+			id := s.createWith(wire.CreateTerminal{Cmd: shell, Cols: new(120), Rows: new(40), SizePolicy: "fixed"}).ID
 			s.await(id, "#")
-			cmd := append([]string{binary, "attach", id, "--nested", "--data-dir", s.how.dir}, strings.Fields(tc.flags)...)
+			cmd := []string{binary, "attach", id, "--nested", "--data-dir", s.how.dir}
+			cmd = append(cmd, strings.Fields(tc.flags)...)
 			cols := 50 + 50*len(strings.Fields(tc.flags)) // a status line has more to say
 			me := people.createWith(wire.CreateTerminal{Cmd: cmd, Cols: &cols, Rows: new(12)}).ID
 			eventually(t, "the cursor and the arrows are in the window", func() bool {

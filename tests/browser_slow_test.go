@@ -65,8 +65,8 @@ func TestBrowserOnASlowLineBeginsWithTheScreen(t *testing.T) {
 	b.run(chromedp.Reload())
 	b.state("open")
 	b.shows("now ")
-	b.has("what it says first", `window.sent.slice(0, 3).map((m) => [JSON.parse(m).type, JSON.parse(m).history]).join()`,
-		"auth,,ping,,attach,lazy")
+	b.has("what it says first",
+		`window.sent.slice(0, 3).map((m) => JSON.parse(m)).map((m) => [m.type, m.history]).join()`, "auth,,ping,,attach,lazy")
 	b.has("how often it has attached", `window.sent.filter((m) => JSON.parse(m).type === "attach").length`, "1")
 	b.has("no history that it has asked for", asksFor(one), "0")
 	b.looksBack("line 28")

@@ -256,7 +256,8 @@ func TestShareOfASession(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]int{"/pty/web": 200, "/pty/" + one: 200, "/pty/" + later: 200,
-		"/session/one/pty/web": 200, "/pty/" + other: 401, "/session/two/pty/web": 401, "/session/two/pty/" + one: 401} {
+		"/session/one/pty/web": 200, "/pty/" + other: 401, "/session/two/pty/web": 401,
+		"/session/two/pty/" + one: 401} {
 		if r := s.with("GET", path+"/snapshot?ticket="+secret, ""); r.status != want {
 			t.Errorf("%s by its secret: %d %s", path, r.status, r.body)
 		}
